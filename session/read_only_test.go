@@ -32,7 +32,8 @@ func (r readOnly) Sub(dir string) (files.FS, error) {
 	return readOnly{sub}, err
 }
 
-// TestReadOnlyStore: all calls that only read work in a store that cannot be written, with its catalog and without it.
+// TestReadOnlyStore: calls that only read work in a store that cannot be written, with its catalog and without it. The
+// feed needs a catalog that it can write to, and says so.
 func TestReadOnlyStore(t *testing.T) {
 	for _, without := range []string{"", "catalog.jsonl"} {
 		ctx := context.Background()
@@ -68,6 +69,8 @@ func TestReadOnlyStore(t *testing.T) {
 		_, err = store.Plan(ctx, *session.ReferenceMaintenance())
 		require.NoError(t, err)
 		_, err = store.Open(ctx, "k")
+		require.ErrorIs(t, err, syscall.EROFS)
+		_, err = store.Changes(ctx, "")
 		require.ErrorIs(t, err, syscall.EROFS)
 	}
 }
