@@ -97,16 +97,16 @@ func (b *background) covers(d *draft) bool {
 	if d.base != b.base || b.dropped {
 		return false
 	}
-	now := d.replacedBefore(b.plan.firstKept, b.plan.request)
+	now := d.replacedBefore(&b.plan.boundary)
 	then := b.plan.replacedKeys
 	return len(now) > 0 && len(now) <= len(then) && slices.Equal(now, then[len(then)-len(now):])
 }
 
-// replacedBefore returns the keys of the messages in the history of d that a checkpoint with these places replaces.
-func (d *draft) replacedBefore(firstKept bookmark, request position) []key {
+// replacedBefore returns the keys of the messages in the history of d that a summary up to b replaces.
+func (d *draft) replacedBefore(b *boundary) []key {
 	v := d.whole()
 	s := span{stays: outlives(v.unedited, len(v.unedited))}
-	s.cut, s.request = firstKept.Find(v.places()), request.Find(v.places())
+	s.cut, s.request = b.firstKept.Find(v.places()), b.request.Find(v.places())
 	var keys []key
 	for i := range max(0, s.cut) {
 		if s.replaces(i) {

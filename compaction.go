@@ -65,11 +65,9 @@ type summarizedPart struct {
 
 // keptPart is what stays of a history behind a summary.
 type keptPart struct {
-	recent    []Message // the kept messages, and the newest user request
-	firstKept bookmark
-	index     int // of firstKept in the history passed in
-	limited   position
-	request   position
+	recent []Message // the kept messages, and the newest user request
+	index  int       // of firstKept in the history passed in
+	boundary
 }
 
 // summaryCalls says how the summarizer is asked.

@@ -34,9 +34,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if runes.IsBlank(body) {
 		return nil, nil, refusedSummary("it holds no summary")
 	}
-	cp := &checkpoint{
-		firstKept: c.firstKept, limited: c.limited, request: c.request, carried: c.carried, degraded: sum.Degraded,
-	}
+	cp := &checkpoint{boundary: c.boundary, carried: c.carried, degraded: sum.Degraded}
 	if sum.Degraded {
 		cp.healthy = c.healthy // a later summary goes on from that one, and covers what only a digest stands for
 	}
@@ -62,10 +60,6 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 func refusedSummary(reason string) error {
 	return fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{summarytext.Refusal{Reason: reason}})
 }
-
-// prefixInstructions are the reference's.
-const prefixInstructions = "This summary covers the prefix of a split turn. Focus on the original request, early " +
-	"progress, and any details needed to understand the retained suffix."
 
 // summarize asks s for a text of at most room tokens. If complete turns come before the prefix of a divided turn, the
 // prefix gets a summary of its own. Else its summary continues the previous one.
@@ -93,7 +87,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 	ofOlder, ofPrefixes := c.cache.SameExcerpts(c.excerptLimit(older), c.excerptLimit(prefix))
 	older, prefix = c.excerpts(older, ofOlder), c.excerpts(prefix, ofPrefixes)
 	ofPrefix := config
-	ofPrefix.Instructions = strings.TrimSpace(prefixInstructions + "\n\n" + c.instructions)
+	ofPrefix.Instructions = strings.TrimSpace(summarytext.Prefix + "\n\n" + c.instructions)
 	if len(older.messages) == 0 {
 		return inStages(prefix, ofPrefix)
 	}

@@ -1,13 +1,8 @@
 package winnow
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"hash"
 	"hash/maphash"
 	"math/bits"
-	"unsafe"
-	"weak"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
@@ -21,80 +16,37 @@ import (
 // result that somebody made to collide with another one would be sent with the other's edit.
 type key = place.Key
 
-// hasher computes keys. One hasher computes many keys, so that its memory is used again.
-type hasher struct {
-	sha    hash.Hash
-	buffer []byte
-	sum    [sha256.Size]byte
-}
+// hasher computes the keys of messages.
+type hasher struct{ place.Hasher }
 
 // key returns the key of m. It reads all of m once. Each text has its length in front, so that different parts give
 // different bytes.
 func (h *hasher) key(m *Message) key {
-	if h.sha == nil {
-		h.sha = sha256.New()
-		h.buffer = make([]byte, 0, 1<<10)
-	}
-	h.sha.Reset()
-	h.string(string(m.Role))
-	h.string(m.ToolCallID)
-	h.string(m.ToolName)
+	h.Begin()
+	h.Text(string(m.Role))
+	h.Text(m.ToolCallID)
+	h.Text(m.ToolName)
 	if m.IsError {
-		h.int(1)
+		h.Number(1)
 	}
-	h.int(len(m.Parts))
+	h.Number(len(m.Parts))
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		h.string(string(p.Kind))
-		h.string(p.Text)
-		h.string(p.Signature)
-		h.string(p.ID)
-		h.string(p.Name)
-		h.int(len(p.Arguments))
-		h.flush()
-		h.sha.Write(p.Arguments)
-		h.string(p.MediaType)
-		h.int(p.Bytes)
+		h.Text(string(p.Kind))
+		h.Text(p.Text)
+		h.Text(p.Signature)
+		h.Text(p.ID)
+		h.Text(p.Name)
+		h.Bytes(p.Arguments)
+		h.Text(p.MediaType)
+		h.Number(p.Bytes)
 		// Only of images: providers do not receive a size that a host sets on other parts.
 		if p.Kind == KindImage {
-			h.int(p.Width)
-			h.int(p.Height)
+			h.Number(p.Width)
+			h.Number(p.Height)
 		}
 	}
-	h.flush()
-	return key(h.sha.Sum(h.sum[:0])[:len(key{})])
-}
-
-// string adds s with its length in front, so that neighbours cannot run into each other.
-func (h *hasher) string(s string) {
-	h.int(len(s))
-	if len(s) >= cap(h.buffer) { // too long to be copied first
-		h.flush()
-		h.sha.Write(mem.Bytes(s))
-		return
-	}
-	for len(s) > 0 {
-		n := min(len(s), cap(h.buffer)-len(h.buffer))
-		h.buffer = append(h.buffer, s[:n]...)
-		s = s[n:]
-		if len(h.buffer) == cap(h.buffer) {
-			h.flush()
-		}
-	}
-}
-
-// int adds a number in eight bytes.
-func (h *hasher) int(n int) {
-	if cap(h.buffer)-len(h.buffer) < 8 {
-		h.flush()
-	}
-	h.buffer = binary.LittleEndian.AppendUint64(h.buffer, uint64(n))
-}
-
-// flush writes the buffer to the hash. The buffer is there because each write has a price.
-func (h *hasher) flush() {
-	h.sha.Write(h.buffer)
-	h.buffer = h.buffer[:0]
+	return h.Key()
 }
 
 // mixed returns the hash h with x added. As in wyhash, that is one multiplication to 128 bits; the factor is the golden
@@ -124,7 +76,7 @@ func sampleHash(m *Message) uint64 {
 		}
 		// The address identifies a string as long as somebody holds it, see anchor. The words from its beginning, its
 		// middle and its end are there for memory that was freed and is used again.
-		mix(uint64(uintptr(unsafe.Pointer(unsafe.StringData(s)))))
+		mix(uint64(mem.Address(s)))
 		mix(ascii.LoadWord(s, 0))
 		mix(ascii.LoadWord(s, len(s)/2-4))
 		mix(ascii.LoadWord(s, len(s)-8))
@@ -165,11 +117,11 @@ const sampleBytes = 256
 type anchor struct {
 	index, part int
 	isSignature bool // text is the Signature of the part, not its Text
-	text        weak.Pointer[byte]
+	text        mem.Ref
 }
 
 // isSet reports whether a has a text.
-func (a *anchor) isSet() bool { return a.text != weak.Pointer[byte]{} }
+func (a *anchor) isSet() bool { return a.text != mem.Ref{} }
 
 // stillHolds reports whether a text of history is unchanged if it has the address that it had before.
 func (a *anchor) stillHolds(history []Message) bool {
@@ -184,7 +136,7 @@ func (a *anchor) stillHolds(history []Message) bool {
 	if a.isSignature {
 		s = p.Signature
 	}
-	return unsafe.StringData(s) == a.text.Value()
+	return a.text.Is(s)
 }
 
 // set makes a the anchor of history: the first text, from message `from` on, that sampleHash identifies by its address.
@@ -197,11 +149,11 @@ func (a *anchor) set(history []Message, from int) {
 		for k := range history[i].Parts {
 			p := &history[i].Parts[k]
 			if s := p.Text; len(s) > sampleBytes {
-				*a = anchor{i, k, false, weak.Make(unsafe.StringData(s))}
+				*a = anchor{i, k, false, mem.RefTo(s)}
 				return
 			}
 			if s := p.Signature; len(s) > sampleBytes {
-				*a = anchor{i, k, true, weak.Make(unsafe.StringData(s))}
+				*a = anchor{i, k, true, mem.RefTo(s)}
 				return
 			}
 		}
@@ -222,7 +174,7 @@ func marks(m *Message) (h uint64) {
 // trimmings returns a hash of the fields that a host may set on a sent message and gets back with it in a request:
 // Usage, ID, StopReason, Details, Time and every Source.
 func trimmings(m *Message) uint64 {
-	h := uint64(uintptr(unsafe.Pointer(m.Usage)))
+	h := uint64(mem.AddressOf(m.Usage))
 	mix := func(x uint64) { h = mixed(h, x) }
 	if u := m.Usage; u != nil {
 		mix(uint64(u.Input))
@@ -236,11 +188,11 @@ func trimmings(m *Message) uint64 {
 	if !m.Time.IsZero() {
 		mix(uint64(m.Time.UnixNano()))
 	}
-	a, b := wordsOf(&m.Source)
+	a, b := mem.Words(&m.Source)
 	mix(a)
 	mix(b)
 	for i := range m.Parts {
-		a, b = wordsOf(&m.Parts[i].Source)
+		a, b = mem.Words(&m.Parts[i].Source)
 		mix(a)
 		mix(b)
 	}
@@ -249,13 +201,7 @@ func trimmings(m *Message) uint64 {
 
 // placeOf returns a hash of the address and the length of s.
 func placeOf(s string) uint64 {
-	return bits.RotateLeft64(uint64(len(s)), 48) ^ uint64(uintptr(unsafe.Pointer(unsafe.StringData(s))))
-}
-
-// wordsOf returns the two words of the interface *v. The value in it may be of a type that cannot be compared.
-func wordsOf(v *any) (a, b uint64) {
-	w := (*[2]uintptr)(unsafe.Pointer(v))
-	return uint64(w[0]), uint64(w[1])
+	return bits.RotateLeft64(uint64(len(s)), 48) ^ uint64(mem.Address(s))
 }
 
 // headerHash identifies m by the fields of the struct, without a look at its parts. It takes a nanosecond or two. It
@@ -266,11 +212,11 @@ func headerHash(m *Message) uint64 {
 	if m.IsError {
 		h++
 	}
-	a, b := wordsOf(&m.Source)
-	h ^= uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.Parts)))) * 0x9e3779b97f4a7c15
-	h ^= bits.RotateLeft64((placeOf(m.ID)^uint64(uintptr(unsafe.Pointer(m.Usage))))*0xd6e8feb86659fd93, 17)
+	a, b := mem.Words(&m.Source)
+	h ^= uint64(mem.Base(m.Parts)) * 0x9e3779b97f4a7c15
+	h ^= bits.RotateLeft64((placeOf(m.ID)^uint64(mem.AddressOf(m.Usage)))*0xd6e8feb86659fd93, 17)
 	h ^= bits.RotateLeft64((a^bits.RotateLeft64(b, 32))*0xa0761d6478bd642f, 47)
-	callID := uint64(uintptr(unsafe.Pointer(unsafe.StringData(m.ToolCallID))))
+	callID := uint64(mem.Address(m.ToolCallID))
 	return h ^ bits.RotateLeft64(callID*0xc2b2ae3d27d4eb4f, 31)
 }
 

@@ -110,16 +110,21 @@ func withoutGone(edits map[key]*projection, lists ...[]*fact) map[key]*projectio
 	return used
 }
 
-// checkpoint stands for the history before its first kept message.
-type checkpoint struct {
-	message   Message  // the summary, as it is sent
-	key       key      // of message
-	firstKept bookmark // in the repaired history
+// boundary says where, in the repaired history, a summary ends.
+type boundary struct {
+	firstKept bookmark // the first message that the summary does not stand for
+	request   position // the user request before firstKept that is kept verbatim; zero: none
 
 	// where the turn limit cut when the summary was made: no summary has what lies before; zero: it did not cut
-	limited  position
-	request  position // the user request before firstKept that is kept verbatim; zero: none
-	body     string   // the summarizer's text, which the next summary updates
+	limited position
+}
+
+// checkpoint stands for the history in front of its boundary.
+type checkpoint struct {
+	message Message // the summary, as it is sent
+	key     key     // of message
+	boundary
+	body     string // the summarizer's text, which the next summary updates
 	carried  sections.Carried
 	degraded bool
 	// If degraded, the newest checkpoint before it that a model wrote. What that one stands for is not read again; nil:

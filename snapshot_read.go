@@ -35,9 +35,9 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 		return nil
 	}
 	cp := &checkpoint{
-		message:   Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		firstKept: c.FirstKept.Within(), limited: c.Limited.Within(), request: c.Request.Within(),
-		body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
+		message:  Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
+		boundary: boundary{c.FirstKept.Within(), c.Request.Within(), c.Limited.Within()},
+		body:     string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}
 	// The key is not stored: it follows from the text, and a stored one could only contradict that.

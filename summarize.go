@@ -23,11 +23,6 @@ const (
 	maxInstructShare    = 0.125 // of the window, for the host's instructions
 )
 
-// mergeInstructions are the reference's, with a clause on the order of the summaries.
-const mergeInstructions = "Merge these partial summaries, which stand in the order of the conversation, into a " +
-	"single cohesive summary; where they contradict each other the later one holds. Preserve decisions, TODOs, open " +
-	"questions, and any constraints."
-
 // SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window. History is
 // cut into chunks at atom boundaries; each call updates the summary of the chunks before it; the summaries
 // of opts.Parts parts are merged at the end. No call exceeds Window (by the Estimator's count, prompt and
@@ -143,7 +138,7 @@ func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
 		partialSizes = append(partialSizes, chunks.Span{From: i, To: i + 1, Tokens: renderedTokens(r.Estimator, &m)})
 	}
 	return r.rolling(partials, chunks.Within(partialSizes, largest), r.Previous,
-		strings.TrimSpace(mergeInstructions+"\n\n"+r.Instructions))
+		strings.TrimSpace(summarytext.Merge+"\n\n"+r.Instructions))
 }
 
 // plan divides atoms of messages into parts and chunks. If a summary of a history with the same beginning failed
@@ -165,26 +160,17 @@ func (r *summaryRun) plan(messages []Message, atoms []chunks.Span, largest int) 
 
 // partialSummary returns text, the summary of part i of n, as a message.
 func partialSummary(text string, i, n int, messages []Message, part chunks.Span) Message {
-	head := fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, part.From+1, part.To,
-		timeRange(messages[part.From:part.To]))
-	return Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
-}
-
-// timeRange says from when to when messages were written, if that is known.
-func timeRange(messages []Message) string {
-	var from, to time.Time
-	for i := range messages {
-		if t := messages[i].Time; !t.IsZero() {
-			if from.IsZero() {
-				from = t
+	var begin, end time.Time
+	for k := part.From; k < part.To; k++ {
+		if t := messages[k].Time; !t.IsZero() {
+			if begin.IsZero() {
+				begin = t
 			}
-			to = t
+			end = t
 		}
 	}
-	if from.IsZero() {
-		return ""
-	}
-	return fmt.Sprintf(", %s to %s", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339))
+	head := summarytext.PartHead(i, n, part.From, part.To, begin, end)
+	return Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
 }
 
 // maxFailures is how many chunks in a row may fail before the summarizer is taken to be down.

@@ -3,7 +3,6 @@ package winnow
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/count"
@@ -79,7 +78,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, most int
 		if err := pauses.Wait(r.ctx); err != nil {
 			return "", err
 		}
-		req.Instructions = noteAttempt(instructions, n+1, err)
+		req.Instructions = summarytext.Again(instructions, n+1, refusalIn(err))
 	}
 }
 
@@ -89,6 +88,15 @@ type badAnswer struct{ summarytext.Refusal }
 // Error does not quote the answer: errors are logged, and its text may be the conversation's.
 func (e *badAnswer) Error() string { return "the answer was refused: " + e.Reason }
 func (e *badAnswer) Unwrap() error { return ErrIncomplete }
+
+// refusalIn returns why an answer was refused, if err says that it was.
+func refusalIn(err error) string {
+	var bad *badAnswer
+	if errors.As(err, &bad) {
+		return bad.Reason
+	}
+	return ""
+}
 
 // errNoRoom says that the window cannot hold the prompt, its answer and anything to summarize.
 var errNoRoom = errors.New("the summarizer's window is too small for a request")
@@ -104,20 +112,6 @@ func isHopeless(err error, n int) bool {
 		return true
 	}
 	return false
-}
-
-// noteAttempt returns instructions with a note for attempt n that tells the model what was wrong with its last answer.
-// The note also makes each prompt of a run different from the others.
-func noteAttempt(instructions string, n int, err error) string {
-	note := fmt.Sprintf("This is attempt %d.", n)
-	var bad *badAnswer
-	if errors.As(err, &bad) {
-		note += " Of the answer before " + bad.Reason + "."
-	}
-	if instructions == "" {
-		return note
-	}
-	return instructions + "\n\n" + note
 }
 
 // ask asks the summarizer once for a summary of input tokens. It returns when r.ctx or the attempt's time ends, even if

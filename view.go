@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
 )
 
@@ -162,8 +163,8 @@ func haveSameCalls(a, b []Part) bool {
 
 // isSameValue reports whether a and b hold the same value, even one of a type that cannot be compared.
 func isSameValue(a, b *any) bool {
-	a1, a2 := wordsOf(a)
-	b1, b2 := wordsOf(b)
+	a1, a2 := mem.Words(a)
+	b1, b2 := mem.Words(b)
 	return a1 == b1 && a2 == b2
 }
 

@@ -1,7 +1,10 @@
-// Package mem looks at memory without copying it: views of bytes as text, addresses of lists.
+// Package mem looks at memory without copying it: views of bytes as text, and where things lie.
 package mem
 
-import "unsafe"
+import (
+	"unsafe"
+	"weak"
+)
 
 // String is b as a string. Nobody may keep it for longer than b stays as it is.
 func String(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
@@ -11,3 +14,24 @@ func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) 
 
 // Base is where a list lies in memory.
 func Base[T any](list []T) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(list))) }
+
+// Address is where s lies in memory.
+func Address(s string) uintptr { return uintptr(unsafe.Pointer(unsafe.StringData(s))) }
+
+// AddressOf is where *p lies in memory.
+func AddressOf[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// Words returns the two words of the interface *v. The value in it may be of a type that cannot be compared.
+func Words(v *any) (a, b uint64) {
+	w := (*[2]uintptr)(unsafe.Pointer(v))
+	return uint64(w[0]), uint64(w[1])
+}
+
+// Ref refers to the memory of a text without keeping it.
+type Ref struct{ first weak.Pointer[byte] }
+
+// RefTo returns a reference to s.
+func RefTo(s string) Ref { return Ref{weak.Make(unsafe.StringData(s))} }
+
+// Is reports whether s lies where the text of r does, and that text was not freed.
+func (r Ref) Is(s string) bool { return unsafe.StringData(s) == r.first.Value() }

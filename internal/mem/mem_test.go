@@ -1,6 +1,10 @@
 package mem
 
-import "testing"
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
 
 func TestViews(t *testing.T) {
 	for _, s := range []string{"", "a", "a longer text with 汉字"} {
@@ -35,5 +39,25 @@ func TestPair(t *testing.T) {
 		if want := uint16(s[i]) | uint16(s[i+1])<<8; Pair(s, i) != want {
 			t.Errorf("at %d: %#x, and not %#x", i, Pair(s, i), want)
 		}
+	}
+}
+
+func TestRef(t *testing.T) {
+	s := strings.Repeat("text ", 100)
+	r := RefTo(s)
+	if !r.Is(s) || r.Is(strings.Clone(s)) || r == (Ref{}) {
+		t.Error("a text is known by where it lies")
+	}
+	runtime.KeepAlive(s)
+}
+
+func TestWords(t *testing.T) {
+	a, b := any([]int{1}), any([]int{1})
+	c := a
+	a1, a2 := Words(&a)
+	b1, b2 := Words(&b)
+	c1, c2 := Words(&c)
+	if a1 != c1 || a2 != c2 || a1 == b1 && a2 == b2 {
+		t.Error("an interface is known by its two words")
 	}
 }

@@ -1,6 +1,11 @@
 // Package summarytext has the texts of a request for a summary, and tells a summary from a refusal or an empty answer.
 package summarytext
 
+import (
+	"fmt"
+	"time"
+)
+
 // System is the system prompt of every summary request. The agent's own system prompt never reaches a summarizer: a
 // model that sees it goes on with the task instead of summarizing it.
 const System = `You write the summary that replaces old messages of a conversation between a user and an AI agent. The agent will go on working from your summary alone.
@@ -42,3 +47,35 @@ const (
 		"every fact of the previous summary that still holds, move what is finished to Done, drop what was " +
 		"superseded, and do not let it grow by repetition."
 )
+
+// Merge asks for one summary of several. It is the reference's, with a clause on the order of the summaries.
+const Merge = "Merge these partial summaries, which stand in the order of the conversation, into a single cohesive " +
+	"summary; where they contradict each other the later one holds. Preserve decisions, TODOs, open questions, and " +
+	"any constraints."
+
+// Prefix asks for a summary of the beginning of a divided turn. It is the reference's.
+const Prefix = "This summary covers the prefix of a split turn. Focus on the original request, early progress, and " +
+	"any details needed to understand the retained suffix."
+
+// PartHead returns what stands in front of the summary of part i of n, which is of the messages from `from` up to `to`.
+// They were written from begin to end; zero: that is not known.
+func PartHead(i, n, from, to int, begin, end time.Time) string {
+	when := ""
+	if !begin.IsZero() {
+		when = fmt.Sprintf(", %s to %s", begin.UTC().Format(time.RFC3339), end.UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, from+1, to, when)
+}
+
+// Again returns instructions with a note for attempt n, which says why the last answer was refused, if it was. The note
+// also makes the prompts of all attempts different.
+func Again(instructions string, n int, refused string) string {
+	note := fmt.Sprintf("This is attempt %d.", n)
+	if refused != "" {
+		note += " Of the answer before " + refused + "."
+	}
+	if instructions == "" {
+		return note
+	}
+	return instructions + "\n\n" + note
+}
