@@ -26,24 +26,22 @@ func (d *draft) observeUsage() {
 	if sent > 0 && sent < len(v.messages) {
 		d.takeAnswer(&v.messages[sent])
 	}
-	sum, shown := 0, 0
-	for i := range v.messages {
+	sum, shown := v.sums(sent)
+	for i := sent; i < len(v.messages); i++ {
 		m := &v.messages[i]
-		if i >= sent {
-			// what was sent before this manager took over is not known
-			if d.unchangedPrefix = i; m.Summary || sent == 0 && v.index[i] != i {
-				d.rejectFrom(i)
-				return
-			}
-			// saysUsage looks at the history, as on the short way: the repair may have dropped what stood between two
-			// answers.
-			if k := v.index[i]; m.Role == RoleAssistant && k >= 0 && saysUsage(d.history, k) {
-				d.observeAnswer(m, i, sum, shown)
-			}
-			if v.edited[i] != nil {
-				d.rejectFrom(i + 1) // the requests of those answers were sent by somebody else, without this edit
-				return
-			}
+		// what was sent before this manager took over is not known
+		if d.unchangedPrefix = i; m.Summary || sent == 0 && v.index[i] != i {
+			d.rejectFrom(i)
+			return
+		}
+		// saysUsage looks at the history, as on the short way: the repair may have dropped what stood between two
+		// answers.
+		if k := v.index[i]; m.Role == RoleAssistant && k >= 0 && saysUsage(d.history, k) {
+			d.observeAnswer(m, i, sum, shown)
+		}
+		if v.edited[i] != nil {
+			d.rejectFrom(i + 1) // the requests of those answers were sent by somebody else, without this edit
+			return
 		}
 		sum = count.Add(sum, v.tokens[i])
 		if !hasHiddenParts(m) {
@@ -51,6 +49,17 @@ func (d *draft) observeUsage() {
 		}
 	}
 	d.unchangedPrefix = len(v.messages)
+}
+
+// sums returns the estimate of the first n messages, and that of those among them without hidden parts.
+func (v *view) sums(n int) (sum, shown int) {
+	for i := range n {
+		sum = count.Add(sum, v.tokens[i])
+		if !hasHiddenParts(&v.messages[i]) {
+			shown = count.Add(shown, v.tokens[i])
+		}
+	}
+	return sum, shown
 }
 
 // observeWithoutNewest learns from the usage of message i, if it is the answer to the last request, although the newest
@@ -62,13 +71,7 @@ func (d *draft) observeWithoutNewest(i int) bool {
 		!saysUsage(d.history, v.index[i]) {
 		return false
 	}
-	sum, shown := 0, 0
-	for k := range i {
-		sum = count.Add(sum, v.tokens[k])
-		if !hasHiddenParts(&v.messages[k]) {
-			shown = count.Add(shown, v.tokens[k])
-		}
-	}
+	sum, shown := v.sums(i)
 	answer := v.messages[i]
 	gone := d.accounting.BilledAs(max(0, d.ledger.estimate-sum))
 	answer.Usage = &Usage{Input: max(0, answer.Usage.Prompt()-gone)}

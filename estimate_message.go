@@ -29,26 +29,26 @@ func (e familyEstimator) atMost(m *Message) int {
 // bound returns an upper bound of sum without reading a text. perByte is what a byte of text costs at most, in
 // 1/[tokencount.Scale] of a token.
 func (b structure) bound(m *Message, perByte int32) int {
-	n := b.ofMessage(m)
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if known, ok := tokensWithoutText(p, b.Images, nontext.Payload); ok {
-			n = count.Add(n, known)
-			continue
-		}
+	return b.add(m, func(p *Part) int {
 		bytes := int64(len(p.Text) + len(p.Name) + len(p.Arguments))
-		// 64 bits, so that a text of a gigabyte does not overflow.
-		text := tokencount.Tokens(bytes * int64(perByte))
-		if bytes > 0 {
-			text += 2 // each of the three is rounded up by itself
+		if bytes == 0 {
+			return 0
 		}
-		n = count.Add(n, count.Add(max(text, b.ofReasoning(p)), b.ofPart(p)))
-	}
-	return n
+		// 64 bits, so that a text of a gigabyte does not overflow. Each of the three is rounded up by itself.
+		return tokencount.Tokens(bytes*int64(perByte)) + 2
+	})
 }
 
 // sum returns the tokens of m. text counts those of one text.
 func (b structure) sum(m *Message, text func(string) int) int {
+	return b.add(m, func(p *Part) int {
+		k := count.Add(text(p.Text), text(p.Name))
+		return count.Add(k, text(mem.String(p.Arguments))) // read only, and not kept
+	})
+}
+
+// add adds up the tokens of m. texts counts those of the texts of one part.
+func (b structure) add(m *Message, texts func(*Part) int) int {
 	n := b.ofMessage(m)
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -56,9 +56,7 @@ func (b structure) sum(m *Message, text func(string) int) int {
 			n = count.Add(n, known)
 			continue
 		}
-		k := count.Add(text(p.Text), text(p.Name))
-		k = count.Add(k, text(mem.String(p.Arguments))) // read only, and not kept
-		n = count.Add(n, count.Add(max(k, b.ofReasoning(p)), b.ofPart(p)))
+		n = count.Add(n, count.Add(max(texts(p), b.ofReasoning(p)), b.ofPart(p)))
 	}
 	return n
 }

@@ -298,11 +298,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 	}
 	t.bytes, t.uneditedTokens = r.Bytes, l.index.estimate(len(d.history))
 	t.wholeTokens, t.hasDigested = d.uneditedTokens(), len(d.digested) > 0
-	for i := range messages {
-		if !hasHiddenParts(&messages[i]) {
-			t.shown = count.Add(t.shown, d.view.tokens[i])
-		}
-	}
+	_, t.shown = d.view.sums(len(messages))
 }
 
 // waitsForResults reports whether the last calls of messages have no results behind them.

@@ -72,19 +72,6 @@ func (l *ledger) hasRequest() bool { return !l.otherModel && (len(l.sent) > 0 ||
 // again. This is room for some fifty placeholders or for five trimmed results.
 const mostGoneEdits = 16 << 10
 
-// forgetEdits drops the edits of messages that are gone from the history when they are larger together than
-// mostGoneEdits. A host that keeps the shorter history of a request leaves some behind at each compaction. The edits
-// from before an open recovery are kept until it ends, within the same bound.
-func (l *ledger) forgetEdits(v *view) {
-	l.projections = withoutGone(l.projections, l.index.facts, v.facts)
-	if l.recovery == nil {
-		return
-	}
-	open := *l.recovery
-	open.before.projections = withoutGone(open.before.projections, l.index.facts, v.facts)
-	l.recovery = &open
-}
-
 // withoutGone returns edits. If those of messages that are in none of the lists take more than mostGoneEdits, it leaves
 // these out.
 func withoutGone(edits map[key]*projection, lists ...[]*fact) map[key]*projection {

@@ -293,17 +293,6 @@ func (l *ledger) watchRecorded(d *draft) {
 	}
 }
 
-// forgetRecords drops records from before an open recovery: those whose runs are gone and for which there is no
-// room.
-func (l *ledger) forgetRecords(d *draft) {
-	if l.recovery == nil {
-		return
-	}
-	open := *l.recovery
-	open.before.records = withoutGoneRecords(open.before.records, l.index.facts, d.whole().facts)
-	l.recovery = &open
-}
-
 // withoutGoneRecords returns records. Of those whose runs begin in none of the lists, it returns only as many as there
 // is room for.
 func withoutGoneRecords(records []*runRecord, lists ...[]*fact) []*runRecord {

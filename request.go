@@ -68,8 +68,7 @@ func (l *ledger) record(d *draft) {
 	}
 	maps.Copy(l.projections, d.newEdits)
 	l.forgetReplaced(d)
-	l.forgetEdits(d.view)
-	l.forgetRecords(d)
+	l.forgetGone(d)
 	from := d.firstChanged()
 	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
 	for i := from; i < len(d.view.messages); i++ {
@@ -91,6 +90,20 @@ func (l *ledger) record(d *draft) {
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = meter.Lost
 	}
+}
+
+// forgetGone drops the edits of messages that are gone from the history when they are larger together than
+// mostGoneEdits. A host that keeps the shorter history of a request leaves some behind at each compaction. The edits
+// and the records from before an open recovery are kept until it ends, within the same bounds.
+func (l *ledger) forgetGone(d *draft) {
+	l.projections = withoutGone(l.projections, l.index.facts, d.view.facts)
+	if l.recovery == nil {
+		return
+	}
+	open := *l.recovery // a copy: savepoint may hold the recovery as it was
+	open.before.projections = withoutGone(open.before.projections, l.index.facts, d.view.facts)
+	open.before.records = withoutGoneRecords(open.before.records, l.index.facts, d.whole().facts)
+	l.recovery = &open
 }
 
 // searchLater is the search that an epoch leaves behind. It is due with the next answer, and not before: otherwise a
