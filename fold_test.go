@@ -48,6 +48,39 @@ func TestStepsKeptWhenCold(t *testing.T) {
 	}
 }
 
+// A pause in the middle of a turn leaves the work as it was: the file that it is about stays whole. Behind a new request
+// of a person it does not, nor where cost is what matters.
+func TestFilesInWorkStayOverAPause(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		keep    winnow.KeepPolicy
+		newTurn bool
+		whole   bool
+	}{
+		{"in the middle of a turn", winnow.KeepWork, false, true},
+		{"before a new turn", winnow.KeepWork, true, false},
+		{"as cheap as it can be", winnow.KeepLittle, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := newManager(t, 1_000_000, &winnow.Options{
+				Keep: tt.keep, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+			})
+			h := runs(40) // seen for the first time, so that nothing is in the prompt cache
+			h[61].Parts[1].Name, h[62].ToolName = "read", "read"
+			h[61].Parts[1].Arguments = []byte(`{"path":"main.go"}`)
+			if tt.newTurn {
+				h = named(append(h, modelSays("Done."), userSays("And now?")))
+			}
+			r := prepare(t, m, h)
+			assert.Equal(t, tt.whole, holds(r, &h[62]))
+			assert.False(t, holds(r, &h[60]), "what a command said is folded")
+			requestCheck{estimator: byChars}.check(t, h, r)
+		})
+	}
+}
+
 // A conversation in which nothing is called stays as it is, unless cost is what matters.
 func TestAnswersWithoutCalls(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func (r *rewriter) overwrite(start int, line string) {
 // letters or digits, or has words that all occur in next or in shown. A row of a table has other words, or only
 // numbers.
 func isRedrawn(part, next, shown string) bool {
-	if !strings.ContainsFunc(part, isLetterOrDigit) || showsProgress(part) {
+	if !strings.ContainsFunc(part, runes.IsLetterOrDigit) || showsProgress(part) {
 		return true
 	}
 	next, shown = next[:min(len(next), wordsSearched)], shown[:min(len(shown), wordsSearched)]
@@ -72,8 +72,6 @@ func isRedrawn(part, next, shown string) bool {
 	}
 	return hasWord
 }
-
-func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // wordsSearched is how many bytes of another part are searched for a word. A line of a terminal is shorter.
 const wordsSearched = 500

@@ -5,15 +5,14 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
-	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -100,7 +99,7 @@ type line struct {
 	call          string // id of the call that waits for its result; "": it has one
 	shows         bool   // the call shows a file, so its end does not say how the call went
 	runs          bool   // the call runs a command, which may say why it failed long before the end of its output
-	edits         bool   // the call changes a file, so a failure stands at the beginning of its result
+	edits         bool   // the call changes files, so a failure stands at the beginning of its result
 	output        toolcall.Output
 }
 
@@ -185,11 +184,15 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	case telling == "":
 		telling = mem.String(arguments)
 	}
+	shows := w.files.Reads(tool) || args.Command == "view" && args.File != ""
+	if part := toolcall.Range(arguments); shows && part != "" {
+		telling += " " + part
+	}
 	telling = tool + " " + runes.OneLine(telling[:runes.Head(telling, 4*callChars)])
 	text := markup.Value(telling, w.chars(callChars))
 	w.notePath(args.File, text)
-	w.lines = append(w.lines, line{text: text, call: id, shows: w.files.Reads(tool), runs: runs,
-		edits:  toolcall.Action(tool) != "" && args.File != "" && args.Command != "view",
+	w.lines = append(w.lines, line{text: text, call: id, shows: shows, runs: runs,
+		edits:  !shows && (len(args.Patched) > 0 || toolcall.Action(tool) != "" && args.File != ""),
 		output: w.files.Output(tool, arguments)})
 }
 
@@ -252,8 +255,8 @@ func (w *Writer) waiting(id string) *line {
 
 // outcome returns how the call of l ended, by the text of its result.
 func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
-	if l.shows && !failed {
-		return ""
+	if l.shows && !failed && (strings.Contains(text, "\n") || toolcall.Refusal(text) == "") {
+		return "" // a file is not one line that says that something failed
 	}
 	if colored {
 		text, _ = minify.Text(text, minify.Escapes)
@@ -266,20 +269,26 @@ func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
 		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
 			w.chars(failureChars))
 	}
-	verdict := ""
+	if verdict := runes.OneLine(l.verdict(text)); verdict != "" {
+		return ended + markup.Value(verdict, w.chars(outcomeChars))
+	}
+	return ""
+}
+
+// verdict returns what text, the result of a call that was not marked as failed, says of how the call went.
+func (l *line) verdict(text string) (verdict string) {
 	switch {
-	case l.edits:
-		verdict = refusal(text)
-	case l.runs && l.output == toolcall.Report:
-		verdict = excerpt.Verdict(text)
+	case l.edits || l.shows:
+		verdict = toolcall.Refusal(text)
+	case l.output == toolcall.Report:
+		if verdict = toolcall.Fault(text); verdict == "" {
+			verdict = excerpt.Verdict(text)
+		}
 	}
 	if verdict == "" {
 		verdict = lastLine(text, l.output)
 	}
-	if verdict = runes.OneLine(verdict); verdict != "" {
-		return ended + markup.Value(verdict, w.chars(outcomeChars))
-	}
-	return ""
+	return verdict
 }
 
 // Write returns the record. messages is how many messages it stands for, tokens is what they take.
@@ -335,29 +344,31 @@ func lastLine(text string, output toolcall.Output) string {
 	if output != toolcall.Report {
 		end = line
 	}
-	if !strings.ContainsFunc(line, isLetterOrDigit) || !excerpt.TailMatters(end) {
+	if !strings.ContainsFunc(line, runes.IsLetterOrDigit) || !excerpt.TailMatters(end) {
+		return ""
+	}
+	if output != toolcall.Report && isOfListing(line) {
 		return ""
 	}
 	return line
 }
 
-// refusals are words with which an editor says that it changed nothing.
-var refusals = prose.NewList([]string{"no", "not", "cannot", "can't", "could not", "couldn't", "failed", "error",
-	"required", "invalid", "unable", "denied", "missing", "nothing"}, nil)
-
-// refusal returns the beginning of the result of an edit if it says that nothing was changed. Some hosts do not mark
-// that as an error.
-func refusal(text string) string {
-	text = strings.TrimLeft(text, " \t\r\n")
-	text = text[:runes.Head(text, 2*outcomeChars)]
-	line, _, _ := strings.Cut(text, "\n")
-	if strings.Contains(line, "success") || strings.Contains(line, "has been") || !refusals.In(line) {
-		return ""
+// isOfListing reports whether a line has a number of its own: it is text of a file, whatever it says.
+func isOfListing(line string) bool {
+	line = strings.TrimLeft(line, " ")
+	if isNumbered(line, "\t", ":", "|", "→") {
+		return true
 	}
-	return text
+	_, behind, _ := strings.Cut(line, ":") // the path, in what a search found
+	return isNumbered(behind, ":")
 }
 
-func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// isNumbered reports whether a line begins with a number and one of marks.
+func isNumbered(line string, marks ...string) bool {
+	rest := strings.TrimLeft(line, "0123456789")
+	isNext := func(mark string) bool { return strings.HasPrefix(rest, mark) }
+	return len(rest) < len(line) && slices.ContainsFunc(marks, isNext)
+}
 
 // withoutClosingTags returns text without the lines at its end that are nothing but a closing tag, such as </output>: a
 // tool's frame around what a program wrote.

@@ -25,3 +25,6 @@ func IsVisible(r rune) bool {
 	return r != brailleBlank && !unicode.IsSpace(r) &&
 		!unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
+
+// IsLetterOrDigit reports whether r is a letter or a digit of any script.
+func IsLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -10,6 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/lazyregexp"
 	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -95,6 +96,24 @@ func (m members) value(key string) json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// Range returns those of the arguments of a call that say which part of a file it shows, as "offset=100 limit=50": the
+// numbers, and lists of numbers. What a tool calls them differs.
+func Range(arguments json.RawMessage) string {
+	const mostBytes = 40 // of a name, and of a value
+	var b strings.Builder
+	jsontext.Members(bytes.TrimSpace(arguments), func(key string, value []byte) {
+		isRange := len(bytes.Trim(value, "-0123456789,[] ")) == 0
+		if !isRange || len(value) > mostBytes || len(key) > mostBytes {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(key + "=" + mem.String(value))
+	})
+	return b.String()
 }
 
 var patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
