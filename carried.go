@@ -27,10 +27,34 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 				into.AddRules(messageParts(m))
 			}
 		case RoleAssistant:
+			results := resultsBehind(messages, i)
 			for p := range callsOf(m) {
-				into.AddFiles(tools.Of(p.Name, p.Arguments))
+				if use := tools.Of(p.Name, p.Arguments); !isRefused(results[p.ID], len(use.Modified) > 0) {
+					into.AddFiles(use)
+				}
 			}
 		}
 	}
 	return into.Done()
+}
+
+// resultsBehind returns the results that stand directly behind message i, by the ids of their calls.
+func resultsBehind(messages []Message, i int) map[string]*Message {
+	var results map[string]*Message
+	for k := i + 1; k < len(messages) && messages[k].Role == RoleTool; k++ {
+		if results == nil {
+			results = map[string]*Message{}
+		}
+		results[messages[k].ToolCallID] = &messages[k]
+	}
+	return results
+}
+
+// isRefused reports whether r, the result of a call that works on files, says that the call did not do so. Hosts do not
+// mark each refusal of an edit as an error. A call without a result, nil, may have done its work.
+func isRefused(r *Message, edits bool) bool {
+	if r == nil || isMissingResult(r) {
+		return false
+	}
+	return r.IsError || edits && toolcall.Refusal(messageParts(r)) != ""
 }

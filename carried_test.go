@@ -25,6 +25,35 @@ func failedResult(id, text string) Message {
 	return Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", IsError: true, Parts: []Part{{Text: text}}}
 }
 
+// A file is read or modified if the call did so, and not if it failed.
+func TestFilesOfFailedCalls(t *testing.T) {
+	result := func(text string, failed bool) *Message {
+		return &Message{Role: RoleTool, ToolCallID: "c", IsError: failed, Parts: []Part{{Text: text}}}
+	}
+	for _, tt := range []struct {
+		tool   string
+		result *Message
+		want   bool
+		reason string
+	}{
+		{"edit", result("The file a.go has been updated.", false), true, "it was"},
+		{"edit", result("not found", true), false, "an error"},
+		{"edit", result("No replacement was performed.", false), false, "a refusal that is not marked as an error"},
+		{"edit", nil, true, "nothing says that it failed"},
+		{"edit", result(missingResult, true), true, "nor where the result is lost"},
+		{"read", result("package a", false), true, "a file"},
+		{"read", result("not found: x", false), true, "what a file says"},
+		{"read", result("no such file", true), false, "a file that is not there"},
+	} {
+		history := []Message{callMessage(tt.tool, `{"path":"a.go"}`)}
+		if tt.result != nil {
+			history = append(history, *tt.result)
+		}
+		c := carry(sections.Carried{}, &toolcall.Common, history)
+		require.Equal(t, tt.want, len(c.Read)+len(c.Modified) == 1, "%s: %s", tt.tool, tt.reason)
+	}
+}
+
 func TestUserRules(t *testing.T) {
 	for _, tc := range []struct {
 		name string

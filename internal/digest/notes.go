@@ -3,6 +3,7 @@
 package digest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/lazyregexp"
@@ -24,21 +25,52 @@ type Notes struct {
 	files     fileNotes // what was changed
 	previous  outline   // what an earlier summary says
 
-	IDs     *Table                 // what the conversation mentions
-	pending map[string]pendingCall // calls without a result so far
+	IDs     *Table        // what the conversation mentions
+	pending []pendingCall // calls without a result so far, in their order
 }
 
 // New returns notes of nothing.
 func New() *Notes {
-	return &Notes{pending: make(map[string]pendingCall), IDs: NewTable()}
+	return &Notes{IDs: NewTable()}
 }
 
 // pendingCall is a call whose result has not been seen.
 type pendingCall struct {
+	id      string
 	tool    string
 	command string
 	file    string
 	action  string
+	patched []toolcall.Patch
+}
+
+// noteFiles notes what c did to files.
+func (n *Notes) noteFiles(c *pendingCall) {
+	if c.action != "" && c.file != "" {
+		n.files.add(c.file, c.action)
+	}
+	for _, p := range c.patched {
+		n.files.add(p.File, p.Action)
+	}
+}
+
+// settle returns the call with the given id, which is no longer pending.
+func (n *Notes) settle(id string) (c pendingCall, known bool) {
+	i := slices.IndexFunc(n.pending, func(c pendingCall) bool { return c.id == id })
+	if i < 0 || id == "" {
+		return pendingCall{}, false
+	}
+	c = n.pending[i]
+	n.pending = slices.Delete(n.pending, i, i+1)
+	return c, true
+}
+
+// settleAll notes what the calls did that have no result: nothing says that they failed.
+func (n *Notes) settleAll() {
+	for i := range n.pending {
+		n.noteFiles(&n.pending[i])
+	}
+	n.pending = n.pending[:0]
 }
 
 // Bounds of what is read of one text. Identifiers that are used again stand near the ends of a large result; its middle
@@ -47,6 +79,8 @@ const (
 	scanBytes    = 16 << 10
 	requestBytes = 16 << 10
 	commandBytes = 600
+	// More calls than a step has: their results are looked for one by one.
+	mostPending = 256
 )
 
 // Next begins a message.
@@ -54,6 +88,7 @@ func (n *Notes) Next() { n.IDs.Next() }
 
 // End ends the last message.
 func (n *Notes) End() {
+	n.settleAll()
 	n.IDs.Next()
 	n.IDs.now--
 }
@@ -109,27 +144,27 @@ func (n *Notes) Said(text string) {
 func (n *Notes) Called(id, tool string, arguments []byte) {
 	n.IDs.Scan(string(arguments), FromArguments)
 	args := toolcall.Common.Arguments(arguments)
-	c := pendingCall{tool: markup.Attribute(tool), command: args.Command, file: args.File,
-		action: toolcall.Action(tool)}
+	c := pendingCall{id: id, tool: markup.Attribute(tool), command: args.Command, file: args.File,
+		action: toolcall.Action(tool), patched: args.Patched}
 	if c.action != "" && c.file != "" && args.Command != "" { // an editor's command: view, create, str_replace
 		if c.command = ""; args.Command == "view" {
 			c.action = ""
 		}
 	}
 	if c.action != "" && c.file != "" {
-		n.files.add(c.file, c.action)
 		n.IDs.Mark(c.file)
 	}
-	for _, f := range args.Patched {
-		n.files.add(f, "edited")
-		n.IDs.Mark(f)
+	for _, p := range args.Patched {
+		n.IDs.Mark(p.File)
 	}
 	if c.command != "" {
 		n.commands = append(n.commands, commandLine(c.command, ""))
 	}
-	if id != "" {
-		n.pending[id] = c
+	if len(n.pending) == mostPending {
+		n.noteFiles(&n.pending[0])
+		n.pending = slices.Delete(n.pending, 0, 1)
 	}
+	n.pending = append(n.pending, c)
 }
 
 // Result is what a tool Result.
@@ -141,8 +176,7 @@ type Result struct {
 
 // Returned takes in the result of a call. Scan takes in its identifiers.
 func (n *Notes) Returned(r Result) {
-	c, known := n.pending[r.CallID]
-	delete(n.pending, r.CallID)
+	c, known := n.settle(r.CallID)
 	exit := r.Exit
 	if exit == "" && (c.command != "" || !known) { // an exit code in a file or a page is not that of the call
 		exit = exitCode(r.Text)
@@ -159,7 +193,11 @@ func (n *Notes) Returned(r Result) {
 			n.setOutcome(c.command, outcome)
 		}
 	}
+	if edits := c.action != "" && c.file != "" || len(c.patched) > 0; edits && !failed {
+		failed = toolcall.Refusal(r.Text) != "" // hosts do not mark each refusal as an error
+	}
 	if !failed {
+		n.noteFiles(&c)
 		return
 	}
 	tool := c.tool

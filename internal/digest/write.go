@@ -119,7 +119,7 @@ func (n *Notes) section(heading string, share func(float64) int) []string {
 	case HeadConstraints:
 		return whole(rankRules(n.rules), share(shareRules))
 	case HeadDone:
-		return append(newestFirst(n.files.lines(), share(shareFiles), 8),
+		return append(whole(n.files.lines(), share(shareFiles)), // half a path is another path
 			newestFirst(n.commands, share(shareCommands), 6)...)
 	case HeadInProgress:
 		if n.last != "" {

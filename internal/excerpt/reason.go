@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -45,7 +46,7 @@ func Verdict(text string) string {
 	end := text[from:]
 	for range verdictLines {
 		start := strings.LastIndexByte(end, '\n') + 1
-		if line := end[start:]; reportsError(line) && !countsNone(line) || countsFailures(line) {
+		if tellsOfFailure(end[start:]) {
 			return text[from+start:]
 		}
 		if start == 0 {
@@ -55,6 +56,16 @@ func Verdict(text string) string {
 	}
 	return ""
 }
+
+// tellsOfFailure reports whether a line near the end of an output says that something failed.
+func tellsOfFailure(line string) bool {
+	return countsFailures(line) || complaints.In(line) || reportsError(line) && !countsNone(line)
+}
+
+// complaints are what shells and common programs say instead of a word for an error.
+var complaints = prose.NewList([]string{"command not found", "no such file or directory", "cannot access",
+	"permission denied", "connection refused", "segmentation fault", "core dumped", "could not resolve host",
+	"name or service not known", "not recognized as", "fullyqualifiederrorid"}, nil)
 
 // countsFailures reports whether a line says how many of something failed: "4 fail", "2 failed, 7 passed".
 func countsFailures(line string) bool {
@@ -107,13 +118,30 @@ func reasonIn(s string) int {
 	}
 	search := searchReports(s, !ascii.Only(s))
 	start, end := search.line(0)
+	weak := -1 // names a code, and what exited with it
 	for start >= 0 && namesNoReason(s[start:end]) {
+		if line := s[start:end]; weak < 0 && beginsReport(line) && !countsNone(line) {
+			weak = start
+		}
 		start, end = search.line(end)
 	}
 	if i := diagnosticLine(s[:max(0, start)]); i >= 0 {
 		return i
 	}
+	if start < 0 {
+		return weak
+	}
 	return start
+}
+
+// beginsReport reports whether a line has a word that begins a report: "ERROR: process … exit code: 1".
+func beginsReport(line string) bool {
+	for w := range words(line) {
+		if w.after == ':' && reportWords.Has(strings.ToLower(w.text)) {
+			return true
+		}
+	}
+	return false
 }
 
 const traceback = "Traceback (most recent call last):\n"

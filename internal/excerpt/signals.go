@@ -80,13 +80,13 @@ var (
 	reportWords = prose.NewList([]string{"error", "exception", "fatal", "panic", "failed", "fail", "failure"}, nil)
 )
 
-// What Chinese, Japanese and Korean tools print in place of these words. An end with any of endSigns reports something,
-// and a line with any of reportSigns, which end in a colon, reports an error.
+// What Chinese, Japanese, Korean, Russian and Arabic tools print in place of these words. An end with any of endSigns
+// reports something, and a line with any of reportSigns, which end in a colon, reports an error.
 var (
 	endSigns = []string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "錯誤", "異常", "エラー", "失敗", "完了", "오류", "실패", "성공",
-		"완료"}
+		"완료", "Ошибка", "ошибка", "успешно", "خطأ", "فشل"}
 	reportSigns = []string{"错误：", "错误:", "失败：", "失败:", "异常：", "异常:", "錯誤：", "錯誤:", "異常：", "異常:", "エラー：", "エラー:", "失敗：",
-		"失敗:", "오류:", "실패:"}
+		"失敗:", "오류:", "실패:", "Ошибка:", "ошибка:", "خطأ:"}
 )
 
 // reportsError reports whether a line tells of an error: "error: …", "FAIL …", "panic: …", "ValueError: …",

@@ -130,7 +130,7 @@ func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r
 func Value(s string, most int) string {
 	s = Escape(Line(s))
 	if end := runes.Head(s, most); end < len(s) {
-		s = s[:runes.Head(s, most-len(valueCut))] + valueCut
+		s = strings.TrimRight(s[:runes.HeadWords(s, most-len(valueCut))], " ") + valueCut // half a path is another path
 	}
 	return s
 }

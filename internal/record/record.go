@@ -180,7 +180,11 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	case args.File != "":
 		telling = w.path(args.File)
 	case len(args.Patched) > 0:
-		telling = strings.Join(args.Patched, " ")
+		files := make([]string, len(args.Patched))
+		for k, p := range args.Patched {
+			files[k] = p.File
+		}
+		telling = strings.Join(files, " ")
 	case telling == "":
 		telling = mem.String(arguments)
 	}

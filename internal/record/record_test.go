@@ -123,7 +123,7 @@ func TestInserted(t *testing.T) {
 	w.Inserted("It is\nMonday.", "")
 	lines := strings.Split(w.Write(2, 100), "\n")
 	require.Len(t, lines, 3)
-	assert.Equal(t, "Inserted by the host, 1017 characters: Skills: - deploy "+strings.Repeat("é ", 90)+"..., recall 12345678", lines[1])
+	assert.Equal(t, "Inserted by the host, 1017 characters: Skills: - deploy "+strings.Repeat("é ", 89)+"é..., recall 12345678", lines[1])
 	assert.Equal(t, "Inserted by the host, 13 characters: It is Monday.", lines[2])
 }
 
@@ -226,7 +226,7 @@ func TestOutcome(t *testing.T) {
 		{"the reason stands behind a header", "exec", `{"command":"make"}`, "Exit code 1\n" + scope + "error: no such target\n", true,
 			"exec make → failed: error: no such target"},
 		{"a tool says at once why it failed", "send", `{"to":"x"}`, "refused: " + strings.Repeat("see below ", 40) + "\nerror: in a quote", true,
-			`send {"to":"x"} → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see belo...`},
+			`send {"to":"x"} → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see...`},
 		{"a pipe hides the failure", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → 4 fail Ran 62 tests"},
 		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, "raise ValueError: x\n    return None", false, "exec cat a.py"},
 		{"a program that a file was written for does", "exec", `{"command":"cat > a <<E\nE\nrun a"}`, "x\n3 tests passed", false,

@@ -170,8 +170,9 @@ func (c Counter) LineStart(s string, keep int) int {
 	return start
 }
 
-// Clip keeps the head and the tail of s, two thirds and one third, in at most limit bytes and in whole characters. What
-// is not UTF-8 is replaced, or left out at the ends of the cut.
+// Clip keeps the head and the tail of s, two thirds and one third, in at most limit bytes and in whole characters. Like
+// [HeadWords] and [TailWords] it cuts no word, because half a path is another path. What is not UTF-8 is replaced, or
+// left out at the ends of the cut.
 func Clip(s string, limit int) string {
 	const mark = " … "
 	if len(s) <= limit {
@@ -181,6 +182,23 @@ func Clip(s string, limit int) string {
 		return strings.ToValidUTF8(s, "\uFFFD")
 	}
 	keep := max(0, limit-len(mark)-2)
-	head, tail := s[:keep*2/3], s[len(s)-keep/3:]
+	head, tail := wholeWords(s, keep*2/3, len(s)-keep/3)
 	return strings.ToValidUTF8(head, "") + mark + strings.ToValidUTF8(tail, "")
+}
+
+// wholeWords returns s[:end] and s[start:] without the words that are cut there, unless that would leave less than
+// half.
+func wholeWords(s string, end, start int) (head, tail string) {
+	head, tail = s[:end], s[start:]
+	if end > 0 && !isSpaceAt(s, end) {
+		if k := strings.LastIndexFunc(head, unicode.IsSpace); k >= end/2 {
+			head = head[:k]
+		}
+	}
+	if before, _ := utf8.DecodeLastRuneInString(s[:start]); start < len(s) && !unicode.IsSpace(before) {
+		if k := strings.IndexFunc(tail, unicode.IsSpace); k >= 0 && k <= len(tail)/2 {
+			tail = tail[k:]
+		}
+	}
+	return strings.TrimRightFunc(head, unicode.IsSpace), strings.TrimLeftFunc(tail, unicode.IsSpace)
 }

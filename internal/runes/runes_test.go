@@ -72,7 +72,7 @@ func TestClip(t *testing.T) {
 	}{
 		{"short", 5, "short"},
 		{"bad \xff byte", 20, "bad \uFFFD byte"},
-		{"one two three four five six", 21, "one two t …  six"},
+		{"one two three four five six", 21, "one two … six"},
 		{"日本語日本語日本語日本語", 22, "日本語 … 語"},
 		{"anything", 0, " … "},
 	} {

@@ -16,15 +16,22 @@ import (
 
 // Arguments has what is known of the arguments of a call.
 type Arguments struct {
-	Command string   // what a shell runs
-	File    string   // the file that it works on
-	Pattern string   // what a search looks for
-	Patched []string // files named in a patch
+	Command string  // what a shell runs
+	File    string  // the file that it works on
+	Pattern string  // what a search looks for
+	Patched []Patch // files named in a patch
 }
+
+// Patch is what a patch does to a file, in the words of [Action].
+type Patch struct{ File, Action string }
+
+// patchActions says what the words in front of a file's name in a patch mean.
+var patchActions = map[string]string{"Update": "edited", "Add": "wrote", "Delete": "deleted"}
 
 func (a *Arguments) patch(text string) {
 	for _, m := range patchFile.Get().FindAllStringSubmatch(text, 64) {
-		a.Patched = append(a.Patched, markup.Line(strings.TrimSpace(runes.Clip(m[1], identifier.MaxBytes))))
+		file := markup.Line(strings.TrimSpace(runes.Clip(m[2], identifier.MaxBytes)))
+		a.Patched = append(a.Patched, Patch{file, patchActions[m[1]]})
 	}
 }
 
@@ -116,7 +123,7 @@ func Range(arguments json.RawMessage) string {
 	return b.String()
 }
 
-var patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+)$`)
+var patchFile = lazyregexp.New(`(?m)^\*\*\* (Update|Add|Delete) File: (.+)$`)
 
 // commandText reads a command, which is a string, or a list whose last element is the script of a shell.
 func commandText(raw json.RawMessage) string {

@@ -21,8 +21,10 @@ func TestArguments(t *testing.T) {
 		{`{"pat\u0068":"a\tb"}`, Arguments{File: "a b"}, "escapes, in a key too"},
 		{`{"path":"a.go"`, Arguments{}, "no JSON"},
 		{`{"path":["a.go"]}`, Arguments{}, "a list is not a file"},
-		{`{"input":"*** Update File: a.go\n"}`, Arguments{Patched: []string{"a.go"}}, "a patch"},
-		{"*** Add File: b.go\n", Arguments{Patched: []string{"b.go"}}, "a patch that is not JSON"},
+		{`{"input":"*** Update File: a.go\n"}`, Arguments{Patched: []Patch{{"a.go", "edited"}}}, "a patch"},
+		{`{"input":"*** Delete File: a.go\n*** Add File: b.go\n"}`,
+			Arguments{Patched: []Patch{{"a.go", "deleted"}, {"b.go", "wrote"}}}, "what it does to each file"},
+		{"*** Add File: b.go\n", Arguments{Patched: []Patch{{"b.go", "wrote"}}}, "a patch that is not JSON"},
 		{`{}`, Arguments{}, "nothing"},
 	} {
 		assert.Equal(t, tc.want, Common.Arguments([]byte(tc.in)), tc.why)

@@ -84,9 +84,9 @@ func patches(arguments json.RawMessage) bool { return bytes.Contains(arguments, 
 
 // use returns the files that a call with these arguments works on, by what its tool does.
 func (a *Arguments) use(reads, modifies bool) (use Use) {
-	for _, path := range a.Patched {
-		if isPath(path) {
-			use.Modified = append(use.Modified, path)
+	for _, p := range a.Patched {
+		if isPath(p.File) {
+			use.Modified = append(use.Modified, p.File)
 		}
 	}
 	switch {
