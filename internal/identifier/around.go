@@ -72,16 +72,16 @@ type listing struct{ next int }
 // fewestDigits is how many digits a number has at least that is worth keeping.
 const fewestDigits = 4
 
-// number returns the length of the number that the token s[start:end] begins with if it is the number of a line, and
-// otherwise 0.
+// number returns the length of the number that the token s[start:end], whose first byte is a digit, begins with if it is
+// the number of a line, and otherwise 0.
 func (l *listing) number(s string, start, end int) int {
-	if end-start < fewestDigits || !ascii.IsDigit(s[start]) {
+	if end-start < fewestDigits {
 		return 0
 	}
 	return l.follow(s, start)
 }
 
-// follow is number for a token that begins with a digit. The number of a line is one more than that of the line before,
+// follow is number for a token that is long enough. The number of a line is one more than that of the line before,
 // and has a mark behind it.
 func (l *listing) follow(s string, start int) int {
 	const most = 9

@@ -63,9 +63,11 @@ func Scan(s string, emit func(id string, kind Kind)) {
 			rest |= class
 		}
 		read = i
-		if n := lines.number(s, start, i); n > 0 {
-			i, read = start+n, start+n
-			continue
+		if first == ascii.Digit {
+			if n := lines.number(s, start, i); n > 0 {
+				i, read = start+n, start+n
+				continue
+			}
 		}
 		if isBesideWide(s, start, i) && isOfWord(s, start, i) {
 			continue
