@@ -16,10 +16,30 @@ type List struct {
 	parts []string // in lower case; found anywhere: stems, and languages that put no space between words
 
 	once    sync.Once // for what follows: a program that never asks pays nothing
-	byFirst [26][]string
+	byFirst [26][]listed
 	// For each byte that begins a word, in any case, which bytes stand next in such words: a bit each, by the lowest
 	// five bits of a byte. Those of a letter are the same in both cases.
 	begins [256]uint32
+}
+
+// listed is a word of a list with its first bytes, which differ from most texts that begin with the same two letters.
+type listed struct {
+	word       string
+	head, mask uint64 // of up to eight bytes, with bit 5 set; those from an apostrophe on are not in the mask
+}
+
+// mayBegin reports whether the text whose first eight bytes are w, with bit 5 set, may begin with the word.
+func (l *listed) mayBegin(w uint64) bool { return (w^l.head)&l.mask == 0 }
+
+// listedAs returns a word with its first bytes.
+func listedAs(word string) listed {
+	l := listed{word: word}
+	plain, _, _ := strings.Cut(word, "'")
+	for k := range min(len(plain), 8) {
+		l.head |= uint64(plain[k]|0x20) << (8 * k)
+		l.mask |= 0xFF << (8 * k)
+	}
+	return l
 }
 
 // NewList returns the list of whole words, and of parts that are found anywhere. All are in lower case.
@@ -34,7 +54,7 @@ func Either(a, b *List) *List {
 func (l *List) index() {
 	for _, w := range l.words {
 		k := w[0] - 'a'
-		l.byFirst[k] = append(l.byFirst[k], w)
+		l.byFirst[k] = append(l.byFirst[k], listedAs(w))
 		next := uint32(1) << (w[1] & 31)
 		if !ascii.IsLetter(w[1]) { // an apostrophe may be the curly one
 			next = ^uint32(0)
@@ -125,8 +145,14 @@ func (l *List) mayBegin(first, second byte) bool { return l.begins[first]>>(seco
 
 // beginsWord reports whether s, which begins with a letter, begins with a word of the list.
 func (l *List) beginsWord(s string) bool {
-	for _, w := range l.byFirst[s[0]|0x20-'a'] {
-		if beginsWithWord(s, w) {
+	words := l.byFirst[s[0]|0x20-'a']
+	if len(s) < 8 {
+		return slices.ContainsFunc(words, func(w listed) bool { return beginsWithWord(s, w.word) })
+	}
+	const ones = 0x0101010101010101
+	head := ascii.LoadWord(s, 0) | ' '*ones // letters in lower case
+	for k := range words {
+		if w := &words[k]; w.mayBegin(head) && beginsWithWord(s, w.word) {
 			return true
 		}
 	}

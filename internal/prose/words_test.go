@@ -51,6 +51,26 @@ func TestInByWords(t *testing.T) {
 			t.Fatalf("%q: %v, byte by byte %v", s, got, want)
 		}
 	}
+	others := []*List{Notes, NewList([]string{"exit", "exit_code", "i'd rather", "no", "x-y:z"}, nil)}
+	for _, l := range others {
+		pieces = append(pieces, l.words...)
+	}
+	for range 200_000 {
+		s := ""
+		for range r.IntN(5) {
+			piece := []byte(pieces[r.IntN(len(pieces))])
+			for range r.IntN(3) {
+				piece[r.IntN(len(piece))] ^= ' '
+			}
+			s += string(piece) + " "
+		}
+		s = strings.TrimSuffix(s, " ")
+		for k, l := range others {
+			if got, want := l.In(s), l.inByBytes(s); got != want {
+				t.Fatalf("%q: %v, byte by byte %v, list %d", s, got, want, k)
+			}
+		}
+	}
 	if found < 10_000 || found > 195_000 {
 		t.Fatalf("%d texts have a word of the list", found)
 	}
