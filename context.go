@@ -77,7 +77,7 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 // request that does not fit a guessed limit is tried without that limit before Prepare returns an error.
 func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (*Request, error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
-	defer m.ledger.index.endCall()
+	defer m.ledger.endCall()
 	undo := m.settleWithUndo(history)
 	r, err := m.prepareWithinBody(ctx, history)
 	if err != nil {
@@ -207,7 +207,7 @@ func (m *Manager) Plan(history []Message) *Request {
 	defer m.mu.Unlock()
 	// What the drafts below learn and decide is undone: Plan has no effects.
 	defer m.savepoint()()
-	defer m.ledger.index.endCall()
+	defer m.ledger.endCall()
 	m.settle(history)
 	m.ledger.tries.begin()
 	d, needs, fits := m.plan(history)
@@ -258,7 +258,7 @@ func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer m.ledger.index.endCall()
+	defer m.ledger.endCall()
 	// Checked first: if there is nothing to compact, work in the background goes on.
 	if d := m.draft(history, m.ledger.checkpoint); !d.isWorthCompacting() {
 		return nil, ErrNothingToCompact

@@ -9,6 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/guess"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
@@ -20,8 +21,9 @@ type ledger struct {
 	otherModel bool   // nothing was sent to model yet, only to another one
 	index      index
 	rewrites
-	cache   *answers.Cache // summaries of parts, from a compaction that failed later, for the next try
-	breaker breaker.Breaker
+	minified map[minifiedID]*projection // long results, until the call of the manager ends; nil: one stays as it came
+	cache    *answers.Cache             // summaries of parts, from a compaction that failed later, for the next try
+	breaker  breaker.Breaker
 
 	// tokens of the history when a digest replaced a summary, or when a summary was last tried in its place
 	digestAt int
@@ -46,6 +48,19 @@ type rewrites struct {
 	turnStart   position       // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	epochSearch rewrite.Search // the search for an epoch that pays
 	flushed     bool           // BeforeCompact ran since the last compaction
+}
+
+// minifiedID identifies a minified result: by the fact of the result, what may be left out, and the note behind it.
+type minifiedID struct {
+	fact  *fact
+	forms minify.Forms
+	note  string
+}
+
+// endCall forgets what is remembered for one call of the manager only.
+func (l *ledger) endCall() {
+	l.index.endCall()
+	l.minified = nil
 }
 
 // bodyLimits are the limits of a request's body.

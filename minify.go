@@ -36,19 +36,18 @@ func formsIn(o toolcall.Output) minify.Forms {
 	return minify.Escapes | minify.Overwritten | minify.Repeats | minify.JSON | minify.Encoded
 }
 
-// parts returns the minified parts of result i of messages, and in had the forms that were left out. may are those that
-// it may have, by redundantIn. ok is false if nothing or too little was left out. A result that is an error stays as it
-// came.
-func (n *minifier) parts(messages []Message, i int, may minify.Forms) (parts []Part, had minify.Forms, ok bool) {
+// formsFor returns those of the given forms that may be left out of result i of messages. A result that is an error
+// stays as it came.
+func (n *minifier) formsFor(messages []Message, i int, forms minify.Forms) minify.Forms {
 	m := &messages[i]
-	if n.forms == 0 || m.Role != RoleTool || staysAsItCame(m) {
-		return nil, 0, false
+	if n.forms&forms == 0 || m.Role != RoleTool || staysAsItCame(m) {
+		return 0
 	}
 	tool, arguments := callOf(messages, i)
 	if !n.match.Matches(tool) {
-		return nil, 0, false
+		return 0
 	}
-	return minifiedParts(m.Parts, n.forms&may&formsIn(n.files.Output(tool, arguments)))
+	return n.forms & forms & formsIn(n.files.Output(tool, arguments))
 }
 
 // staysAsItCame reports whether m is not minified: it is a pin, or an error, in which a model may need every detail, or

@@ -44,7 +44,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	said := diagnose(cause, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer m.ledger.index.endCall()
+	defer m.ledger.endCall()
 	said = m.weigh(said)
 	if !isRecoverable(said) {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)

@@ -232,53 +232,12 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// minified returns a projection of result i of messages, whose fact is f, that has fewer tokens, or nil. The answer to
-// a recall stays as it is. If something is missing that somebody may want, note returns how to recall it.
-func (d *draft) minified(messages []Message, i int, f *fact, note func() string) *projection {
-	if d.opts.Recall && isRecallAnswer(messages, i) {
-		return nil
-	}
-	parts, forms, ok := d.minifier.parts(messages, i, f.redundant)
-	if !ok {
-		return nil
-	}
-	reason := "redundant in a new result: " + forms.String()
-	if forms.IsLossy() {
-		if behind := note(); behind != "" {
-			parts, forms = withNoteBehind(parts, behind), 0 // the text can no longer be made from the result alone
-		}
-	}
-	m := messages[i]
-	m.Parts, m.Source = parts, nil
-	p := newProjection(parts)
-	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= f.tokens {
-		return nil
-	}
-	p.op, p.reason, p.forms, p.key = OpMinify, reason, forms, d.ledger.index.hasher.key(&m)
-	return p
-}
-
-// minifyUnsent is the first half of step 5. It only touches results that were never sent, so that the prompt cache
-// stays valid.
-func (d *draft) minifyUnsent(wasSent func(int) bool) {
-	v := d.view
-	for i := range v.messages {
-		if v.messages[i].Role != RoleTool || v.edited[i] != nil || wasSent(i) {
-			continue
-		}
-		note := func() string { return d.recallNote(i) }
-		if p := d.minified(v.messages, i, v.facts[i], note); p != nil {
-			d.put(i, p)
-		}
-	}
-}
-
 // beforeCut returns message i as it is before any cut, and its tokens.
 func (d *draft) beforeCut(i int) (*Message, int) {
 	m, f := d.view.unedited[i], d.view.facts[i]
 	tokens := f.tokens
 	none := func() string { return "" } // the cut adds its own
-	if p := d.minified(d.view.unedited, i, f, none); p != nil {
+	if p := d.minifiedOnce(d.view.unedited, i, f, none); p != nil {
 		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
 	}
 	return &m, tokens

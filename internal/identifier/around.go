@@ -72,8 +72,8 @@ type listing struct{ next int }
 // fewestDigits is how many digits a number has at least that is worth keeping.
 const fewestDigits = 4
 
-// number returns the length of the number that the token s[start:end], whose first byte is a digit, begins with if it is
-// the number of a line, and otherwise 0.
+// number returns the length of the number that the token s[start:end] begins with if it is the number of a line, and
+// otherwise 0. The first byte of the token is a digit.
 func (l *listing) number(s string, start, end int) int {
 	if end-start < fewestDigits {
 		return 0

@@ -56,11 +56,8 @@ func Scan(s string, emit func(id string, kind Kind)) {
 			class = 0
 		}
 		rest := class // classes of what is behind the first byte
-		for i++; i < len(s); i++ {
-			if class = ascii.Class[s[i]]; class == 0 {
-				break
-			}
-			rest |= class
+		for i++; i < len(s) && ascii.Class[s[i]] != 0; i++ {
+			rest |= ascii.Class[s[i]]
 		}
 		read = i
 		if first == ascii.Digit {
