@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -44,4 +45,4 @@ func NewEstimator(family string) (Estimator, error) {
 // "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4o". It applies rules
 // instead of a list, so that it also reads the names of models to come. "" stands for a model whose tokenizer is not
 // known; [NewEstimator] accepts it.
-func FamilyForModel(model string) string { return tokencount.ForModel(model) }
+func FamilyForModel(model string) string { return models.Family(model) }

@@ -1,16 +1,8 @@
 package winnow
 
-import (
-	"strings"
+import "github.com/winnowgo/winnow/internal/models"
 
-	"github.com/winnowgo/winnow/internal/models"
-	"github.com/winnowgo/winnow/internal/tokencount"
-)
-
-// What follows from the name of the model, and whether two names are of the same one.
-
-// Claude 5.1 is the first version whose thinking is bound to the messages in front of it.
-const firstBoundMajor, firstBoundMinor = 5, 1
+// What follows from the name of the model.
 
 // windowFor returns the window for a host that passed n to New: n or, if n is 0, the window of Options.Model. It is 0
 // if that model is unknown.
@@ -32,7 +24,7 @@ func (o *Options) describeModel() error {
 		}
 		o.Estimator = e
 	}
-	if o.Thinking == "" && bindsThinking(o.Model) {
+	if o.Thinking == "" && models.BindsThinking(o.Model) {
 		o.Thinking = ThinkingBound
 	}
 	if known, ok := models.Find(o.Model); ok { // else the defaults hold, the strictest of the common ones
@@ -59,21 +51,4 @@ func (o *CacheOptions) of(known models.Model) *CacheOptions {
 		}
 	}
 	return &c
-}
-
-// bindsThinking reports whether the signatures of a model's thinking are valid only if the messages before it are
-// unchanged.
-func bindsThinking(model string) bool {
-	name := strings.ToLower(model)
-	if !strings.Contains(name, "claude") {
-		return false
-	}
-	major, minor := tokencount.Version(name, "claude")
-	return major > firstBoundMajor || major == firstBoundMajor && minor >= firstBoundMinor
-}
-
-// isSameModel reports whether a and b name one model at one provider. Another spelling may mean another gateway, which
-// has its own limits; only case and outer spaces make no difference.
-func isSameModel(a, b string) bool {
-	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
 }

@@ -12,8 +12,8 @@ import (
 func handlesOf(facts []*fact) *recall.Handles { return recall.NewHandles(len(facts), keysOf(facts)) }
 
 // keysOf returns a function that returns the key of message i.
-func keysOf(facts []*fact) func(i int) recall.Key {
-	return func(i int) recall.Key { return facts[i].key }
+func keysOf(facts []*fact) func(i int) [16]byte {
+	return func(i int) [16]byte { return facts[i].key }
 }
 
 // recallNote returns the note that says how to recall message i of the view. It is "" if the message cannot be

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/breaker"
+	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
 )
@@ -86,7 +87,7 @@ func (l *ledger) goOnWith(m *Manager) {
 		return
 	}
 	was := l.model
-	if l.model = model; was == "" || isSameModel(was, model) {
+	if l.model = model; was == "" || models.IsSame(was, model) {
 		return
 	}
 	l.undoRecovery()

@@ -1,5 +1,5 @@
-// Package models knows what the makers of language models publish of them: context windows, and the prices and rules of
-// their prompt caches. It reads no file: the table is generated, see table_test.go.
+// Package models knows what follows from the name of a language model: its context window, the prices and rules of its
+// prompt cache, and its family of tokenizers. It reads no file: the table is generated, see table_test.go.
 package models
 
 import (

@@ -1,4 +1,4 @@
-package tokencount
+package models
 
 import (
 	"strconv"
@@ -7,9 +7,9 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// ForModel returns the family of tokenizers for the name of a model as providers, gateways and clouds spell it, or
+// Family returns the family of tokenizers for the name of a model as providers, gateways and clouds spell it, or
 // "" for a model whose tokenizer is not known. It goes by rules, so that it also knows models to come.
-func ForModel(model string) string {
+func Family(model string) string {
 	name := strings.TrimSpace(strings.ToLower(model))
 	if i := strings.LastIndexByte(name, '/'); i >= 0 && i < len(name)-1 {
 		name = name[i+1:]
@@ -31,7 +31,7 @@ func familyByName(name string) string {
 	case strings.Contains(name, "claude"):
 		return claudeFamily(name)
 	case strings.Contains(name, "llama"): // before DeepSeek and Qwen: a distilled model has the tokenizer it is made of
-		if major, _ := Version(name, "llama"); major == 3 || strings.Contains(name, "deepseek") {
+		if major, _ := version(name, "llama"); major == 3 || strings.Contains(name, "deepseek") {
 			return "llama3"
 		}
 		return ""
@@ -48,7 +48,7 @@ func familyByName(name string) string {
 }
 
 func claudeFamily(name string) string {
-	major, minor := Version(name, "claude")
+	major, minor := version(name, "claude")
 	switch {
 	case major == 0: // "claude-sonnet-latest"
 		return "claude-next"
@@ -82,7 +82,7 @@ func openAIFamily(name string) string {
 			return "o200k"
 		}
 	}
-	switch major, minor := Version(name, "gpt"); {
+	switch major, minor := version(name, "gpt"); {
 	case joined:
 		return ""
 	case major == 3:
@@ -95,10 +95,10 @@ func openAIFamily(name string) string {
 	return "" // gpt2, gpt-j, gpt-neox
 }
 
-// Version reads the first number of one or two digits behind word in name, and the one directly
+// version reads the first number of one or two digits behind word in name, and the one directly
 // behind that: 4 and 5 in "claude-opus-4-5-20251101" and in "claude-opus-4.5", 3 and 0 in "llama3-70b". Azure and
 // others leave the point out: 3 and 5 in "gpt-35-turbo".
-func Version(name, word string) (major, minor int) {
+func version(name, word string) (major, minor int) {
 	_, rest, _ := strings.Cut(name, word)
 	parts := strings.FieldsFunc(rest, isBreak)
 	for i, part := range parts {

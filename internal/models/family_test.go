@@ -1,4 +1,4 @@
-package tokencount
+package models
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestForModel(t *testing.T) {
+func TestFamily(t *testing.T) {
 	for model, want := range map[string]string{
 		"": "", "/": "", "unknown": "", "grok-4.7": "", "mistral-large-latest": "", "kimi-k3": "", "amazon.nova-pro-v1:0": "",
 		"claude-2.1": "claude", "claude-instant-1.2": "claude", "claude-3-opus-20240229": "claude", "claude-3-5-sonnet-20241022": "claude",
@@ -53,6 +53,6 @@ func TestForModel(t *testing.T) {
 		// Names that look like others.
 		"text-embedding-004": "", "gpt4all-13b": "", "tinyllama-1.1b": "", "nous-hermes-llama2-13b": "", "o": "", "olympus": "",
 	} {
-		assert.Equal(t, want, ForModel(model), model)
+		assert.Equal(t, want, Family(model), model)
 	}
 }
