@@ -27,8 +27,7 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 			blocks = append(blocks, *own)
 		case p.Kind == winnow.KindThinking:
 			// The API requires thinking to come first, with a signature.
-			ours := p.MediaType == "" || p.MediaType == redacted
-			if ours && p.Signature != "" && (len(blocks) == 0 || isThinking(&blocks[0])) {
+			if isSignedHere(p) && (len(blocks) == 0 || isThinking(&blocks[0])) {
 				blocks = append(blocks, thinkingBlock(p))
 			}
 		default:
@@ -36,6 +35,12 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 		}
 	}
 	return blocks
+}
+
+// isSignedHere reports whether thinking, whose own block is gone, was signed by Claude. That of the Responses API has an
+// id, and that of other models the media type that its adapter gave it.
+func isSignedHere(p *winnow.Part) bool {
+	return p.Signature != "" && p.ID == "" && (p.MediaType == "" || p.MediaType == redacted)
 }
 
 // callBlock returns a call with the id to send.

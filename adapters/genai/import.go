@@ -149,12 +149,18 @@ func (im *importer) part(p *sdk.Part) {
 		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
 	case p.Thought:
 		part.Kind, part.Text = winnow.KindThinking, p.Text
+		if part.Signature != "" {
+			part.MediaType = thoughtSignature
+		}
 	case p.Text == "" && part.Signature != "": // not empty: the signature counts
 		part.Kind, part.Bytes = winnow.KindOpaque, len(part.Signature)
 	default:
 		part.Text = p.Text
 	}
 }
+
+// thoughtSignature is the MediaType of thinking that Gemini signed, so that no other adapter sends it as its own.
+const thoughtSignature = "thought_signature"
 
 // inline makes part an image or other media whose data is sent, in Base64.
 func inline(part *winnow.Part, mediaType string, data []byte) {

@@ -99,6 +99,30 @@ func checkPair(t *testing.T, from, to side) {
 	}
 }
 
+// TestPairsWithoutAModel moves a conversation over a restart, without a name of a model that could tell that another one
+// goes on: no provider is sent what another one signed. Claude's signatures count at Anthropic and at Bedrock.
+func TestPairsWithoutAModel(t *testing.T) {
+	for _, from := range sides {
+		for _, to := range sides {
+			if from.name == to.name || from.name == "bedrock" && to.name == "anthropic" {
+				continue
+			}
+			m, err := winnow.New(200_000, nil)
+			require.NoError(t, err)
+			request, err := m.Prepare(t.Context(), append(from.history(t), question("And its colour?")))
+			require.NoError(t, err)
+			text := marshal(t, request.Messages) // a restart: what is kept is JSON, without Source
+			var restored []winnow.Message
+			require.NoError(t, json.Unmarshal(text, &restored))
+			for _, messages := range [][]winnow.Message{request.Messages, restored} {
+				body := marshal(t, to.export(messages))
+				require.NoError(t, to.valid(body), "%s to %s: %s", from.name, to.name, body)
+				require.NotContains(t, string(body), signature, "%s to %s", from.name, to.name)
+			}
+		}
+	}
+}
+
 // expected returns what another provider should read from a history, in order.
 func expected(history []winnow.Message) []string {
 	var texts []string
