@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -166,12 +167,24 @@ func TestBytesOfRequest(t *testing.T) {
 
 // Characters that JSON escapes count as they are sent. A tenth of the bytes of source code may be tabs.
 func TestBytesOfEscapes(t *testing.T) {
-	for _, line := range []string{"\t\tif err != nil {\n\t\t\treturn err\n\t\t}\n", "a line\r\n", "\x1b[31mFAIL\x1b[0m\n"} {
+	for _, line := range []string{"\t\tif err != nil {\n\t\t\treturn err\n\t\t}\n", "a line\r\n", "\x1b[31mFAIL\x1b[0m\n",
+		"<li><a href=/x?a=1&amp;b=2>if a < b && c > d</a></li>\n"} {
 		text := strings.Repeat(line, 500)
 		wire, err := json.Marshal(text)
 		require.NoError(t, err)
 		r := newManager(t, 1_000_000, nil).Plan(list(userSays(text)))
 		assert.InEpsilon(t, len(wire), r.Bytes, 0.02, line)
+
+		var arguments bytes.Buffer
+		encoder := json.NewEncoder(&arguments)
+		encoder.SetEscapeHTML(false) // as a model writes them
+		require.NoError(t, encoder.Encode(map[string]string{"text": text}))
+		wire, err = json.Marshal(json.RawMessage(arguments.Bytes()))
+		require.NoError(t, err)
+		r = newManager(t, 1_000_000, nil).Plan(list(userSays("write it"), winnow.Message{
+			Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "1", Name: "write", Arguments: arguments.Bytes()}},
+		}))
+		assert.InEpsilon(t, len(wire), r.Bytes, 0.05, line)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // About how many bytes JSON puts around a message and around a part: the field names of the common providers with their
@@ -21,6 +22,7 @@ func messageBytes(m *Message) (n int, controls bool) {
 		p := &m.Parts[i]
 		text, has := jsonBytes(p.Text)
 		n = count.Add(n, partFrame+text+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
+		n = count.Add(n, htmlEscapes(mem.String(p.Arguments)))
 		n = count.Add(n, max(0, p.Bytes))
 		controls = controls || has
 	}
@@ -38,9 +40,20 @@ func bodySize(m *Message) (size uint32, controls bool) {
 // that s has one that a terminal obeys: an escape character or a carriage return.
 func jsonBytes(s string) (n int, controls bool) {
 	returns, escapes := strings.Count(s, "\r"), strings.Count(s, "\x1b")
-	n = len(s) + returns + 5*escapes
+	n = len(s) + returns + 5*escapes + htmlEscapes(s)
 	for _, c := range [...]string{"\n", "\t", `"`, `\`} {
 		n += strings.Count(s, c)
 	}
 	return n, returns+escapes > 0
+}
+
+// htmlEscapes returns how many bytes s gets longer where <, > and & are written as \u003c, \u003e and \u0026: package
+// json does that, and so the SDKs of Anthropic and Google. For an SDK that does not (OpenAI's) it is too much, and a
+// page of HTML counts as up to half as large again: better than a body that a provider refuses.
+func htmlEscapes(s string) int {
+	n := 0
+	for _, c := range [...]string{"<", ">", "&"} {
+		n += strings.Count(s, c)
+	}
+	return len(`u003c`) * n
 }

@@ -37,8 +37,8 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 	return blocks
 }
 
-// isSignedHere reports whether thinking, whose own block is gone, was signed by Claude. That of the Responses API has an
-// id, and that of other models the media type that its adapter gave it.
+// isSignedHere reports whether thinking, whose own block is gone, was signed by Claude. That of the Responses API has
+// an id, and that of other models the media type that its adapter gave it.
 func isSignedHere(p *winnow.Part) bool {
 	return p.Signature != "" && p.ID == "" && (p.MediaType == "" || p.MediaType == redacted)
 }
