@@ -98,8 +98,8 @@ func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladde
 	bytes := l.ledger.bytes
 	if l.ledger.hasRequest() {
 		l.ledger.tries.remember(place.Of(l.ledger.sent))
-	} else { // nothing was prepared: the history as it is was refused
-		d := l.draft()
+	} else {
+		d := l.unprepared()
 		l.refused, l.estimate, bytes = d.tokens(), d.view.total, d.bytes()
 	}
 	l.ledger.tries.Refusals++
@@ -107,6 +107,20 @@ func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladde
 	m.tail = requestTail{} // what is known of the limits has changed
 	l.learn(said, bytes)
 	return l
+}
+
+// unprepared returns what the host sent without asking this manager: the history, or what was sent to another model.
+// Nothing in it is shortened for this model. A draft that is would be smaller than what was refused, and the limit
+// guessed from it too low.
+func (l *ladder) unprepared() *draft {
+	s := l.manager.settings
+	if !l.ledger.otherModel {
+		s.opts.HistoryTurns = 0
+	}
+	d := newDraft(&s, l.ledger, l.history, l.ledger.checkpoint, l.ledger.records, map[key]*projection{})
+	d.indexAndRepair()
+	d.limitAndReplay()
+	return d
 }
 
 // isNew reports whether d was not refused before and is smaller than the request that was refused.

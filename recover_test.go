@@ -225,6 +225,37 @@ func TestRecoverOfNothing(t *testing.T) {
 	}
 }
 
+// A host may ask Prepare only after a refusal. What was refused is then its whole history, and not what Prepare would
+// have made of it.
+func TestRecoverAsTheFirstCall(t *testing.T) {
+	h := longSession()
+	for i := range 40 {
+		id := "more_" + itoa(i)
+		h = append(h, modelCalls(id), toolSays(id, numbered(150)))
+	}
+	size := sumOf(winnow.CharsPerToken(4), h)
+	window := size / 2
+	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), HistoryTurns: 1}
+	for _, tt := range []struct {
+		name  string
+		cause error
+	}{
+		{"no numbers", errNoNumbers},
+		{"numbers", fmt.Errorf("prompt is too long: %d tokens > %d maximum", size+10, window)},
+		{"bytes", errors.New("413 Request Entity Too Large")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newManager(t, window, o)
+			want := m.Plan(h)
+			require.Less(t, want.Tokens, window/2, "the draft is far smaller than the history")
+			r, err := m.Recover(t.Context(), h, tt.cause)
+			require.NoError(t, err)
+			assert.Equal(t, want.Budget, r.Budget, "the refusal says nothing about a request within the window")
+			assert.Equal(t, want.Tokens, r.Tokens)
+		})
+	}
+}
+
 // An *OverflowError is the end of a ladder: this manager's, or that of another that the call was about.
 func TestRecoverLeavesOverflowErrors(t *testing.T) {
 	ctx := context.Background()
