@@ -13,17 +13,47 @@ import (
 
 // bytes estimates the size of the request's body, without what is not in the history, such as the schemas of tools.
 func (d *draft) bytes() int {
-	v := d.view
 	n := 0
-	for i, f := range v.facts {
-		body := f.body
-		if p := v.edited[i]; p != nil {
-			if p.body == 0 {
-				p.body, _ = bodySize(&v.messages[i])
-			}
-			body = p.body
+	for i := range d.view.facts {
+		n = count.Add(n, d.bodyOf(i))
+	}
+	return n
+}
+
+// bodyOf returns the bytes of message i.
+func (d *draft) bodyOf(i int) int {
+	v := d.view
+	p := v.edited[i]
+	if p == nil {
+		return int(v.facts[i].body)
+	}
+	if p.body == 0 {
+		p.body, _ = bodySize(&v.messages[i])
+	}
+	return int(p.body)
+}
+
+// leastSummaryBody is about what a message with a short summary takes of a body, in bytes.
+const leastSummaryBody = 1_000
+
+// bodyAtLeast returns about the bytes that the body has once a summary stands for what s replaces, and the images and
+// the results that shrinkBody may take are gone.
+func (d *draft) bodyAtLeast(s *span) int {
+	n := leastSummaryBody
+	for i := range d.view.messages {
+		m := &d.view.messages[i]
+		if i < s.cut && s.replaces(i) || m.Role == RoleTool && !m.Pinned {
+			continue
 		}
-		n = count.Add(n, int(body))
+		n = count.Add(n, d.bodyOf(i))
+		if keepsImages(m, i == s.request) {
+			continue
+		}
+		for k := range m.Parts {
+			if p := &m.Parts[k]; isOptionalImage(p) {
+				n -= min(n, max(0, p.Bytes))
+			}
+		}
 	}
 	return n
 }
@@ -111,17 +141,25 @@ func (d *draft) bytesOfOldImages() (bytes int) {
 	return count.Sum(sizes[:min(leastImagesGone, max(0, len(sizes)-leastImagesLeft))])
 }
 
-// dropImages replaces each image of message i by a marker, and returns the bytes that this saved. Pins, system messages
-// and the newest user request, which is at position request, keep their images. A signed image was made by a model and
-// is sent back as it came.
+// keepsImages reports whether no image of m is left out: it is a pin, a system message or the newest user request.
+func keepsImages(m *Message, isRequest bool) bool {
+	return m.Pinned || m.Role == RoleSystem || isRequest
+}
+
+// isOptionalImage reports whether p is an image that may be left out. A signed image was made by a model and is sent
+// back as it came.
+func isOptionalImage(p *Part) bool { return p.Kind == KindImage && p.Signature == "" }
+
+// dropImages replaces each image of message i that may be left out by a marker, and returns the bytes that this saved.
+// request is the position of the newest user request.
 func (d *draft) dropImages(i, request int) int {
 	m := d.view.messages[i]
-	if m.Pinned || m.Role == RoleSystem || i == request {
+	if keepsImages(&m, i == request) {
 		return 0
 	}
 	var parts []Part
 	for k := range m.Parts {
-		if m.Parts[k].Kind != KindImage || m.Parts[k].Signature != "" {
+		if !isOptionalImage(&m.Parts[k]) {
 			continue
 		}
 		if parts == nil {

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -187,4 +188,37 @@ func BenchmarkComputerUse(b *testing.B) {
 		n = rewrites(b, 200_000, &winnow.Options{MaxBytes: 10_000_000}, 120, func(steps int) []winnow.Message { return h[:1+2*steps] })
 	}
 	b.ReportMetric(float64(n), "rewrites/120")
+}
+
+// A body is planned with a tenth to spare. Where the newest request alone takes more than that, the request is sent as
+// long as its body fits.
+func TestBodyMayTakeAllThatIsAllowed(t *testing.T) {
+	const most = 100_000
+	history := append(chat(10, 4_000), userSays(strings.Repeat("all of it matters ", 95*most/100/18)))
+	var duringFlush *winnow.Request
+	for _, tt := range []struct {
+		name       string
+		summarizer winnow.Summarizer
+	}{
+		{"a summary", answers("## Goal\nTo answer.")},
+		{"a digest", winnow.Digest()},
+		{"an outage", fails(errors.New("503"))},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := &winnow.Options{MaxBytes: most, Now: newClock().Now, Summarizer: tt.summarizer}
+			var m *winnow.Manager
+			o.Compact = &winnow.CompactOptions{Attempts: 1, BeforeCompact: func(context.Context, []winnow.Message) error {
+				duringFlush = m.Plan(chat(23, 4_000))
+				return nil
+			}}
+			m = newManager(t, 200_000, o)
+			r := prepare(t, m, history)
+			assert.LessOrEqual(t, r.Bytes, most)
+			assert.Greater(t, r.Bytes, most*9/10)
+			assert.NotNil(t, r.Compaction)
+			assert.Equal(t, 180_000, r.Budget, "what is planned for the body is no budget")
+			assert.Greater(t, duringFlush.Bytes, most*9/10)
+			assert.False(t, duringFlush.NeedsCompaction, "and holds for no other request")
+		})
+	}
 }

@@ -11,11 +11,17 @@ import (
 const leastWorth = 0.05
 
 // canCompact reports whether there is something whose summary would be smaller, and whether the rest can fit then. A
-// request that cannot fit in any way is not worth a call. The margin of the estimates does not count here.
+// request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where the
+// tokens are planned for the sake of the body, the rest has to fit the body, and not the plan.
 func (d *draft) canCompact() bool {
 	s, frame := d.span(), d.summaryFrame()
-	needed := count.Add(s.restAtLeast, frame+summarysize.Least)
-	return d.hasNews(&s, summarysize.LeastGain+frame) && needed <= d.wholeRoom()
+	if !d.hasNews(&s, summarysize.LeastGain+frame) {
+		return false
+	}
+	if d.ledger.mostTokens > 0 {
+		return d.bodyAtLeast(&s) <= d.bodyLimit()
+	}
+	return count.Add(s.restAtLeast, frame+summarysize.Least) <= d.wholeRoom()
 }
 
 // isWorthCompacting reports whether a compaction has anything to summarize.

@@ -15,6 +15,9 @@ func (d *draft) shrinkToFit() bool {
 		d.shrinkBody()
 		d.leaveOutThinking() // behind the body's changes too: Recover may send what is still too large
 	}
+	if d.ledger.mostTokens > 0 { // a plan for the sake of the body, which may fit with more tokens than were planned
+		d.budget = d.accounting.Budget(d.window - d.opts.Reserve)
+	}
 	return d.fitsBody() && d.tokens() <= d.budget
 }
 

@@ -66,7 +66,7 @@ func (l *ledger) endCall() {
 // bodyLimits are the limits of a request's body.
 type bodyLimits struct {
 	body       int // bytes that the provider allows; 0: it did not say
-	mostTokens int // of the request at hand, so that its body fits; 0: any number
+	mostTokens int // that the request at hand is planned for, so that its body fits; 0: any number
 }
 
 // lastRequest is what was sent last.
@@ -169,11 +169,7 @@ type journal struct {
 
 // budgetBy returns the budget by the accounting a, which may be a draft's own.
 func (l *ledger) budgetBy(s *settings, a *accounting.Account) int {
-	budget := a.Budget(s.window - s.opts.Reserve)
-	if most := l.mostTokens; most > 0 {
-		budget = min(budget, most)
-	}
-	return budget
+	return count.Least(a.Budget(s.window-s.opts.Reserve), l.mostTokens)
 }
 
 // toldBody returns the limit of a body, in bytes, that the host or the provider named. 0: neither named one. A guessed

@@ -85,10 +85,16 @@ func (m *Manager) Cold() bool {
 	return (&draft{settings: &m.settings, ledger: &m.ledger, now: m.opts.Now()}).isCold()
 }
 
-// unlocked runs f, which calls code of the host, without the manager's lock.
+// unlocked runs f, which calls code of the host, without the manager's lock. What the current call plans for does not
+// hold for other calls that are made meanwhile.
 func (m *Manager) unlocked(f func()) {
+	planned := m.ledger.mostTokens
+	m.ledger.mostTokens = 0
 	m.mu.Unlock()
-	defer m.mu.Lock() // deferred, because the caller unlocks on its way out even if f panics
+	defer func() { // deferred, because the caller unlocks on its way out even if f panics
+		m.mu.Lock()
+		m.ledger.mostTokens = planned
+	}()
 	f()
 }
 
