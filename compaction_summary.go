@@ -40,14 +40,13 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	}
 	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
 	// it.
-	cp.body = cut.ToTokens(c.tokens, body, most)
+	if cp.body = c.cutTo(body, most); runes.IsBlank(cp.body) { // sections alone say nothing of the conversation
+		return nil, nil, refusedSummary("there is no room for a summary")
+	}
 	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
 	text, repaired := c.audit(cp, behind)
 	if filled {
 		repaired = append(repaired, "sections")
-	}
-	if runes.IsBlank(text) { // by the host's estimator, not even one word has room
-		return nil, nil, refusedSummary("there is no room for a summary")
 	}
 	framed := sections.Begin + text + sections.End + c.recall
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
@@ -55,6 +54,17 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Degraded: sum.Degraded, Repaired: repaired,
 		Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
+}
+
+// cutTo cuts text to most tokens. A host's estimator may charge so much for each message that not even a word has room.
+// A summary is one message, so that charge is then taken off.
+func (c *compaction) cutTo(text string, most int) string {
+	short := cut.ToTokens(c.tokens, text, most)
+	if !runes.IsBlank(short) {
+		return short
+	}
+	charge := textTokens(c.opts.Estimator, "")
+	return cut.ToTokens(func(s string) int { return max(0, c.tokens(s)-charge) }, text, most)
 }
 
 func refusedSummary(reason string) error {

@@ -347,3 +347,25 @@ func TestManagerCompactionEscapes(t *testing.T) {
 		h = append(h, chat(40+20*(round+1), 2_000)[len(h):]...)
 	}
 }
+
+// A host's estimator may charge more for a message than a short summary has room for. The summary is one message: it
+// says something of the conversation, or there is none.
+func TestSummaryBesideACostlyFrame(t *testing.T) {
+	t.Parallel()
+	const charge = 40
+	e := winnow.EstimatorFunc(func(m winnow.Message) int { return winnow.CharsPerToken(4).Estimate(m) + charge })
+	for name, s := range map[string]winnow.Summarizer{
+		"summary": answers("## Goal\nTo port the parser, and to keep the tests green."), "digest": winnow.Digest(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for size := 3_500; size < 3_820; size += 5 { // of the newest request: it leaves the summary less and less
+				m := newManager(t, 1_500, &winnow.Options{Estimator: e, Summarizer: s, Now: newClock().Now})
+				h := append(list(userSays("Never deploy to host-1 before I confirm.")), chat(4, 600)...)
+				r := prepare(t, m, append(h, userSays(asciiText[:size])))
+				require.NotNil(t, r.Compaction, "%d characters", size)
+				body, _, _ := strings.Cut(r.Compaction.Summary, "\n\n## User Rules")
+				assert.NotEmpty(t, body, "%d characters: %q", size, r.Compaction.Summary)
+			}
+		})
+	}
+}
