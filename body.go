@@ -33,31 +33,6 @@ func (d *draft) bodyOf(i int) int {
 	return int(p.body)
 }
 
-// leastSummaryBody is about what a message with a short summary takes of a body, in bytes.
-const leastSummaryBody = 1_000
-
-// bodyAtLeast returns about the bytes that the body has once a summary stands for what s replaces, and the images and
-// the results that shrinkBody may take are gone.
-func (d *draft) bodyAtLeast(s *span) int {
-	n := leastSummaryBody
-	for i := range d.view.messages {
-		m := &d.view.messages[i]
-		if i < s.cut && s.replaces(i) || m.Role == RoleTool && !m.Pinned {
-			continue
-		}
-		n = count.Add(n, d.bodyOf(i))
-		if keepsImages(m, i == s.request) {
-			continue
-		}
-		for k := range m.Parts {
-			if p := &m.Parts[k]; isOptionalImage(p) {
-				n -= min(n, max(0, p.Bytes))
-			}
-		}
-	}
-	return n
-}
-
 // fitsBody reports whether the body is within its limit, as far as one is known.
 func (d *draft) fitsBody() bool {
 	limit := d.bodyLimit()

@@ -16,7 +16,20 @@ const maxCompactions, maxSummaryCalls = 2, 2
 
 // needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
 func (d *draft) needsCompaction() bool {
-	return (d.isCramped || !d.fits()) && !d.opts.Compact.Off && d.canCompact()
+	if d.opts.Compact.Off || d.fits() && !d.isCramped {
+		return false
+	}
+	return d.canCompact() || d.isLastResort()
+}
+
+// isLastResort reports whether all that can make the request fit is a new summary that stands for little more than the
+// last one.
+func (d *draft) isLastResort() bool {
+	if d.fits() || d.checkpoint == nil || !d.canGain(0) {
+		return false
+	}
+	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*projection{}).steps()
+	return !least.shrinkToFit() && least.tokens() > least.budget
 }
 
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not

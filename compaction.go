@@ -101,6 +101,7 @@ func (d *draft) span() span {
 	}
 	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
 	s.cut = d.cutPoint(&s, min(d.opts.Compact.KeepRecent, landing))
+	newestStep := newestAnswers(v.messages, 1)
 	for i := range v.unedited {
 		switch {
 		case i < s.cut && s.replaces(i):
@@ -110,8 +111,7 @@ func (d *draft) span() span {
 				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
 			}
 		case v.unedited[i].Role == RoleTool && !v.unedited[i].Pinned:
-			// what squeezeResults leaves, at four characters a token
-			s.restAtLeast = count.Add(s.restAtLeast, min(v.tokens[i], squeezedChars/4))
+			s.restAtLeast = count.Add(s.restAtLeast, d.leastOfResult(i, i >= newestStep))
 		default:
 			s.restAtLeast = count.Add(s.restAtLeast, v.tokens[i])
 		}

@@ -13,15 +13,43 @@ const leastWorth = 0.05
 // canCompact reports whether there is something whose summary would be smaller, and whether the rest can fit then. A
 // request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where the
 // tokens are planned for the sake of the body, the rest has to fit the body, and not the plan.
-func (d *draft) canCompact() bool {
-	s, frame := d.span(), d.summaryFrame()
-	if !d.hasNews(&s, summarysize.LeastGain+frame) {
+func (d *draft) canCompact() bool { return d.canGain(summarysize.LeastGain + d.summaryFrame()) }
+
+// canGain is canCompact where a summary has to stand for more than `least` tokens.
+func (d *draft) canGain(least int) bool {
+	s := d.span()
+	if !d.hasNews(&s, least) {
 		return false
 	}
 	if d.ledger.mostTokens > 0 {
 		return d.bodyAtLeast(&s) <= d.bodyLimit()
 	}
-	return count.Add(s.restAtLeast, frame+summarysize.Least) <= d.wholeRoom()
+	return count.Add(s.restAtLeast, d.summaryFrame()+summarysize.Least) <= d.wholeRoom()
+}
+
+// leastSummaryBody is about what a message with a short summary takes of a body, in bytes.
+const leastSummaryBody = 1_000
+
+// bodyAtLeast returns about the bytes that the body has once a summary stands for what s replaces, and the images and
+// the results that shrinkBody may take are gone.
+func (d *draft) bodyAtLeast(s *span) int {
+	n := leastSummaryBody
+	for i := range d.view.messages {
+		m := &d.view.messages[i]
+		if i < s.cut && s.replaces(i) || m.Role == RoleTool && !m.Pinned {
+			continue
+		}
+		n = count.Add(n, d.bodyOf(i))
+		if keepsImages(m, i == s.request) {
+			continue
+		}
+		for k := range m.Parts {
+			if p := &m.Parts[k]; isOptionalImage(p) {
+				n -= min(n, max(0, p.Bytes))
+			}
+		}
+	}
+	return n
 }
 
 // isWorthCompacting reports whether a compaction has anything to summarize.

@@ -39,19 +39,23 @@ func (d *draft) shrink() {
 // squeezeResults cuts all results to the room that the other messages leave, and keeps both ends of each.
 func (d *draft) squeezeResults() {
 	v := d.view
-	// The host's own MinKeepChars could keep the request from fitting, so it is lowered here.
-	t := *d.opts.Truncate
-	t.MinKeepChars = min(t.MinKeepChars, squeezedChars)
 	var sizes []int
 	for i := range v.messages {
 		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
 			sizes = append(sizes, v.tokens[i])
 		}
 	}
-	cut := &truncation{TruncateOptions: t, cutsAgain: true, bothEnds: true,
-		limit: count.Fair(sizes, max(0, d.room()-(v.total-count.Sum(sizes))))}
-	for i := range v.messages {
-		d.cut(i, cut, "the request does not fit otherwise")
+	fair := count.Fair(sizes, max(0, d.room()-(v.total-count.Sum(sizes))))
+	// Some results may keep more than their fair share, because of the least that is kept of each. Then the others
+	// have to give more.
+	for _, limit := range []int{fair, 0} {
+		squeeze := d.squeeze(limit)
+		for i := range v.messages {
+			d.cut(i, squeeze, "the request does not fit otherwise")
+		}
+		if d.tokens() <= d.budget {
+			return
+		}
 	}
 }
 

@@ -232,17 +232,6 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// beforeCut returns message i as it is before any cut, and its tokens.
-func (d *draft) beforeCut(i int) (*Message, int) {
-	m, f := d.view.unedited[i], d.view.facts[i]
-	tokens := f.tokens
-	none := func() string { return "" } // the cut adds its own
-	if p := d.minifiedOnce(d.view.unedited, i, f, none); p != nil {
-		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
-	}
-	return &m, tokens
-}
-
 // maxBatchShare is how much of the room the newest batch of results may take. Several results that are
 // each within their limit must leave something for the conversation that they belong to.
 const maxBatchShare = 0.5
@@ -279,17 +268,13 @@ func (d *draft) sentBefore() func(i int) bool {
 	return func(i int) bool { return i < same || rest[d.view.sentKey(i)] }
 }
 
-// cut truncates message i with t. A result that was cut before is cut anew from the whole text, because the end of what
-// is left says only that it was cut.
+// cut truncates message i with t.
 func (d *draft) cut(i int, t *truncation, reason string) {
 	v := d.view
-	m, tokens := &v.messages[i], v.tokens[i]
-	if m.Role != RoleTool || m.Pinned || t.isWithin(m, tokens) {
+	if m := &v.messages[i]; m.Role != RoleTool || m.Pinned || t.isWithin(m, v.tokens[i]) {
 		return
 	}
-	if p := v.edited[i]; t.cutsAgain && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
-		m, tokens = d.beforeCut(i)
-	}
+	m, tokens := d.toCut(i, t)
 	t.note = d.recallNote(i)
 	out, after, ok := t.cut(m, tokens, -1)
 	if ok && d.truncateHasEstimator {

@@ -213,6 +213,3 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 	out, after, ok := t.cut(&joined, estimateWith(t.Estimator, joined), -1)
 	return out, after, ok && after < tokens
 }
-
-// squeezedChars is how many characters each result keeps when nothing else helps.
-const squeezedChars = 400

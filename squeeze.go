@@ -1,0 +1,51 @@
+package winnow
+
+// The least that is left of a result: as it is before any cut, and as it is when nothing else helps.
+
+// beforeCut returns message i as it is before any cut, and its tokens.
+func (d *draft) beforeCut(i int) (*Message, int) {
+	m, f := d.view.unedited[i], d.view.facts[i]
+	tokens := f.tokens
+	none := func() string { return "" } // the cut adds its own
+	if p := d.minifiedOnce(d.view.unedited, i, f, none); p != nil {
+		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
+	}
+	return &m, tokens
+}
+
+// toCut returns the message that t cuts in the place of message i, and its tokens. A result that was cut before is cut
+// anew from the whole text, because the end of what is left says only that it was cut.
+func (d *draft) toCut(i int, t *truncation) (*Message, int) {
+	if p := d.view.edited[i]; t.cutsAgain && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
+		return d.beforeCut(i)
+	}
+	return &d.view.messages[i], d.view.tokens[i]
+}
+
+// squeezedChars is how many characters each result keeps when nothing else helps.
+const squeezedChars = 400
+
+// squeeze returns the truncation of squeezeResults, to limit tokens.
+func (d *draft) squeeze(limit int) *truncation {
+	o := *d.opts.Truncate
+	// The host's own MinKeepChars could keep the request from fitting, so it is lowered here.
+	o.MinKeepChars = min(o.MinKeepChars, squeezedChars)
+	return &truncation{TruncateOptions: o, cutsAgain: true, bothEnds: true, limit: limit}
+}
+
+// leastOfResult returns about how many tokens shrink leaves of result i: it clears those of older steps, and squeezes
+// those of the newest.
+func (d *draft) leastOfResult(i int, isOfNewestStep bool) int {
+	const cleared = 100 // tokens: a placeholder has less
+	least := d.view.tokens[i]
+	if least <= cleared || !isOfNewestStep {
+		return min(least, cleared)
+	}
+	squeeze := d.squeeze(0)
+	squeeze.note = d.recallNote(i)
+	m, tokens := d.toCut(i, squeeze)
+	if _, after, ok := squeeze.cut(m, tokens, -1); ok {
+		return min(least, after)
+	}
+	return least
+}

@@ -1,0 +1,152 @@
+package winnow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// denseText returns n characters of what programs print: it has far fewer characters in a token than prose.
+func denseText(r *rand.Rand, n int) string {
+	var b strings.Builder
+	for b.Len() < n {
+		fmt.Fprintf(&b, "%04x: src/%x.go:%d ok %d\n", r.IntN(1<<16), r.IntN(1<<20), r.IntN(900), r.IntN(9_000))
+	}
+	return b.String()[:n]
+}
+
+// TestLittleRoom plays agents in windows that have hardly room for the newest step. Where a request cannot fit, no
+// summary is paid for, and nothing is left that a summary could have replaced.
+func TestLittleRoom(t *testing.T) {
+	t.Parallel()
+	overflows, compactions := 0, 0
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		calls := 0
+		s := winnow.SummarizerFunc(func(_ context.Context, req winnow.SummaryRequest) (string, error) {
+			calls++
+			return "## Goal\n" + denseText(r, min(2*req.MaxTokens, 600)), nil
+		})
+		m := newManager(t, 2_000+int(seed%3)*500, &winnow.Options{
+			Summarizer: s, Recall: seed%2 == 0, Now: newClock().Now, Compact: &winnow.CompactOptions{SummarizerWindow: 50_000},
+		})
+		h := list(systemSays(denseText(r, 600)))
+		for step := range 60 {
+			if step%3 == 0 {
+				h = append(h, userSays(denseText(r, 50+r.IntN(400))))
+			}
+			h = append(h, parallelStep(r, fmt.Sprintf("c%d_", step))...)
+			before := calls
+			request, err := m.Prepare(t.Context(), h)
+			if err == nil {
+				require.LessOrEqual(t, request.Tokens, request.Budget)
+				if request.Compaction != nil {
+					compactions++
+				}
+				continue
+			}
+			var full *winnow.OverflowError
+			require.True(t, errors.As(err, &full), "%v", err)
+			overflows++
+			assert.Equal(t, before, calls, "seed %d, step %d: a summary was paid for and %v", seed, step, err)
+			assert.Less(t, oldTokens(m.Plan(h)), full.Tokens-full.Budget+100,
+				"seed %d, step %d: a summary would have made room: %v", seed, step, err)
+		}
+	}
+	t.Logf("%d overflows, %d compactions", overflows, compactions)
+	assert.Positive(t, overflows)
+	assert.Positive(t, compactions)
+}
+
+// Where a request is too large by less than there is old, the old goes into the summary, however little it is.
+func TestLittleIsSummarizedBeforeAnError(t *testing.T) {
+	t.Parallel()
+	o := &winnow.Options{
+		Estimator: winnow.CharsPerToken(4), Summarizer: answers("## Goal\nTo port the parser."), Now: newClock().Now,
+		Compact: &winnow.CompactOptions{KeepRecent: -1},
+	}
+	m := newManager(t, 2_000, o)
+	h := append(chat(8, 600), userSays("Go on."))
+	_, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	h = append(h, modelSays(asciiText[:240]), userSays(asciiText[:240]), modelSays(asciiText[:200]))
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	compactions := 0
+	for size := 3_000; size < 5_600; size += 40 {
+		next := newManager(t, 2_000, o)
+		require.NoError(t, next.Restore([]byte(state)))
+		asked := append(h[:len(h):len(h)], userSays(asciiText[:size]))
+		plan := next.Plan(asked)
+		r, err := next.Prepare(t.Context(), asked)
+		if err != nil {
+			var full *winnow.OverflowError
+			require.ErrorAs(t, err, &full)
+			assert.Less(t, oldTokens(plan), full.Tokens-full.Budget, "%d characters: %v", size, err)
+			continue
+		}
+		assert.Equal(t, r.Compaction != nil, plan.NeedsCompaction, "%d characters", size)
+		if r.Compaction != nil {
+			compactions++
+		}
+	}
+	assert.Positive(t, compactions)
+}
+
+// Each result keeps a few hundred characters, which are more tokens in one than in another. Where some cannot come down
+// to their share, the others give more.
+func TestResultsGiveMoreWhereOthersCannot(t *testing.T) {
+	t.Parallel()
+	h := list(userSays("Look."), modelCalls("a", "b", "c", "d"))
+	for i, id := range []string{"a", "b", "c", "d"} {
+		text := asciiText[:5_000]
+		if i%2 == 0 {
+			text = strings.Repeat("漢字仮名交じり文のままでは長い。", 100)
+		}
+		h = append(h, toolSays(id, text))
+	}
+	m := newManager(t, 2_300, &winnow.Options{Now: newClock().Now, Compact: &winnow.CompactOptions{Off: true}})
+	r := prepare(t, m, h)
+	assert.LessOrEqual(t, r.Tokens, r.Budget)
+}
+
+// parallelStep returns an answer with one to four calls and their results.
+func parallelStep(r *rand.Rand, id string) []winnow.Message {
+	n := 1 + r.IntN(4)
+	var ids []string
+	for k := range n {
+		ids = append(ids, id+itoa(k))
+	}
+	h := list(modelCalls(ids...))
+	for _, id := range ids {
+		h = append(h, toolSays(id, denseText(r, 50+r.IntN(1_500))))
+	}
+	return h
+}
+
+// oldTokens returns the tokens of the messages in r that a summary could replace: those of older steps.
+func oldTokens(r *winnow.Request) (n int) {
+	newestStep, newestRequest := 0, 0
+	for i, m := range r.Messages {
+		switch {
+		case m.Role == winnow.RoleAssistant:
+			newestStep = i
+		case m.Role == winnow.RoleUser && !m.Summary && !m.Injected:
+			newestRequest = i
+		}
+	}
+	for i, m := range r.Messages {
+		if i < newestStep && i != newestRequest && !m.Summary && m.Role != winnow.RoleSystem {
+			n += r.Counts[i]
+		}
+	}
+	return n
+}
