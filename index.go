@@ -84,21 +84,19 @@ func (x *index) watch(history []Message, i int) {
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
 	// address of the history passed in last; it is only compared, and keeps nothing alive
-	base         uintptr
-	anchor       anchor        // of that history: tells whether its texts can be known by their addresses
-	sentAnchor   anchor        // of the history of the last request: Plan may have seen another one since
-	isReread     bool          // the last call of Prepare found that sentAnchor does not hold
-	cursor       int           // where the next look at the headers of old messages begins
-	deepCursor   int           // where the next look at their texts begins
-	headerHashes []uint64      // of the history passed in last, by position
-	changes      int           // how often a message was found changed, or gone
-	sampleHashes []uint64      // of the history passed in last, by position
-	seen         []setByHost   // of the same history, by position
-	facts        []*fact       // likewise
-	ownFacts     map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
-	aliases      map[key]*fact // of repaired messages, by the original message and what the repair changed
-	hasher       hasher
-	names        *excerpt.Memo // of long texts, until the call of the manager ends; nil: none was read yet
+	base       uintptr
+	anchor     anchor        // of that history: tells whether its texts can be known by their addresses
+	sentAnchor anchor        // of the history of the last request: Plan may have seen another one since
+	isReread   bool          // the last call of Prepare found that sentAnchor does not hold
+	cursor     int           // where the next look at the headers of old messages begins
+	deepCursor int           // where the next look at their texts begins
+	changes    int           // how often a message was found changed, or gone
+	seen       []glimpse     // of the history passed in last, by position
+	facts      []*fact       // likewise
+	ownFacts   map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
+	aliases    map[key]*fact // of repaired messages, by the original message and what the repair changed
+	hasher     hasher
+	names      *excerpt.Memo // of long texts, until the call of the manager ends; nil: none was read yet
 }
 
 // nameMemo remembers the names of long texts, so that each is read for its names only once.
@@ -121,13 +119,22 @@ func setOn(m *Message) setByHost { return setByHost(trimmings(m)<<markBits | mar
 
 func (s setByHost) marks() uint64 { return uint64(s) % (1 << markBits) }
 
+// glimpse is how a message was when it was seen last.
+type glimpse struct {
+	header, sample uint64 // its headerHash and its sampleHash
+	set            setByHost
+}
+
+func glimpseOf(m *Message) glimpse { return glimpse{headerHash(m), sampleHash(m), setOn(m)} }
+
 // update learns what is new or changed in history and returns the facts of its messages. The slice belongs to the
 // index.
 func (x *index) update(history []Message, e Estimator) []*fact {
 	var before map[key]*fact // of the history passed in last; nil until a message is found that may have moved
 	isHeld := x.anchor.stillHolds(history)
-	for i := range min(len(history), len(x.sampleHashes)) {
-		if g := sampleHash(&history[i]); !isHeld || x.sampleHashes[i] != g || !x.facts[i].isOf(&history[i]) {
+	for i := range min(len(history), len(x.seen)) {
+		now, was := glimpseOf(&history[i]), x.seen[i]
+		if !isHeld || now.sample != was.sample || !x.facts[i].isOf(&history[i]) {
 			if before == nil {
 				before = byKey(x.facts)
 			}
@@ -136,20 +143,17 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
 				x.changes++
 			}
-			x.sampleHashes[i], x.facts[i] = g, f
+			x.facts[i] = f
 		}
-		if set := setOn(&history[i]); set != x.seen[i] {
-			x.seen[i] = set
+		if now.set != was.set {
 			x.changes++
 		}
-		x.headerHashes[i] = headerHash(&history[i])
+		x.seen[i] = now
 	}
-	if len(history) < len(x.sampleHashes) {
+	if n := len(history); n < len(x.seen) {
 		x.changes++
-		clear(x.facts[len(history):])
-		x.headerHashes, x.sampleHashes, x.facts = x.headerHashes[:len(history)], x.sampleHashes[:len(history)],
-			x.facts[:len(history)]
-		x.seen = x.seen[:len(history)]
+		clear(x.facts[n:])
+		x.seen, x.facts = x.seen[:n], x.facts[:n]
 	}
 	if !isHeld {
 		x.anchor.set(history, 0)
@@ -172,24 +176,20 @@ func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil
 // so that a message that moved is not estimated again; nil: none has moved.
 func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
 	if !x.anchor.isSet() {
-		x.anchor.set(history, len(x.sampleHashes))
+		x.anchor.set(history, len(x.seen))
 	}
-	n := len(history) - len(x.sampleHashes)
+	n := len(history) - len(x.seen)
 	if n >= manyMessages { // else append knows better how much room to leave
-		x.headerHashes, x.sampleHashes = slices.Grow(x.headerHashes, n), slices.Grow(x.sampleHashes, n)
-		x.facts, x.seen = slices.Grow(x.facts, n), slices.Grow(x.seen, n)
+		x.seen, x.facts = slices.Grow(x.seen, n), slices.Grow(x.facts, n)
 	}
 	var room factRoom
-	for i := len(x.sampleHashes); i < len(history); i++ {
+	for i := len(x.seen); i < len(history); i++ {
 		if len(room) == 0 {
 			room = make(factRoom, min(factsTogether, len(history)-i))
 		}
 		k := x.hasher.key(&history[i])
 		f := factOf(k, &history[i], before, e, &room) // e may panic: before the columns grow
-		x.headerHashes = append(x.headerHashes, headerHash(&history[i]))
-		x.sampleHashes = append(x.sampleHashes, sampleHash(&history[i]))
-		x.facts = append(x.facts, f)
-		x.seen = append(x.seen, setOn(&history[i]))
+		x.seen, x.facts = append(x.seen, glimpseOf(&history[i])), append(x.facts, f)
 	}
 	x.base = mem.Base(history)
 }
@@ -219,7 +219,7 @@ const (
 // isHistory says that the request is the history itself. Then the trimmings are not compared, because the request has
 // the host's own messages.
 func (x *index) goesOn(history []Message, isHistory bool) bool {
-	n := len(x.sampleHashes)
+	n := len(x.seen)
 	if len(history) < n || !x.anchor.stillHolds(history) {
 		return false
 	}
@@ -255,7 +255,7 @@ func inTurn(cursor *int, n, many int) (from, to int) {
 // hasSameHeaders reports whether the messages in the range have the headerHash that they had. It reads no text.
 func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 	for i := from; i < to; i++ {
-		if x.headerHashes[i] != headerHash(&history[i]) {
+		if x.seen[i].header != headerHash(&history[i]) {
 			return false
 		}
 	}
@@ -266,11 +266,11 @@ func (x *index) hasSameHeaders(history []Message, from, to int) bool {
 // isHistory.
 func (x *index) isSame(history []Message, from, to int, isHistory bool) bool {
 	for i := from; i < to; i++ {
-		m, seen := &history[i], x.seen[i]
-		if x.sampleHashes[i] != sampleHash(m) || !x.facts[i].isOf(m) {
+		m, was := &history[i], &x.seen[i]
+		if was.sample != sampleHash(m) || !x.facts[i].isOf(m) {
 			return false
 		}
-		if isHistory && seen.marks() != marks(m) || !isHistory && seen != setOn(m) {
+		if isHistory && was.set.marks() != marks(m) || !isHistory && was.set != setOn(m) {
 			return false
 		}
 	}
