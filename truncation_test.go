@@ -193,3 +193,21 @@ func TestTruncateReadsNothingItNeedNot(t *testing.T) {
 	assert.Nil(t, edits)
 	assert.LessOrEqual(t, testing.AllocsPerRun(10, func() { winnow.TruncateToolResults(h, 200_000, nil) }), 1.0)
 }
+
+// Limits below the length of what is put into a cut text are limits too: what was cut stays as it is.
+func TestTruncateWithTinyLimits(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		strings.Repeat("x", 600), strings.Repeat("word error line\n", 60), strings.Repeat("é ", 400) + "\nexit code 1",
+	} {
+		for _, o := range []winnow.TruncateOptions{{}, {Notice: "#"}, {Notice: "#", HeadOnly: true}, {Notice: strings.Repeat("n", 50)}} {
+			for _, o.MaxChars = range []int{1, 5, 20, 60, 150, 300} {
+				for _, o.MinKeepChars = range []int{-1, 1, 5, 20, 150} {
+					one, _ := winnow.TruncateToolResults([]winnow.Message{toolSays("c", text)}, 1_000, &o)
+					two, edits := winnow.TruncateToolResults(one, 1_000, &o)
+					require.Empty(t, edits, "%+v: %q", o, two[0].Parts[0].Text)
+				}
+			}
+		}
+	}
+}

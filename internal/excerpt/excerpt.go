@@ -47,6 +47,9 @@ func New(s string, chars, keep int, bothEnds bool) Excerpt {
 	if bothEnds || TailMatters(s[c.Tail(s, tailSearchChars):]) {
 		room := min(int(float64(keep)*maxTailShare), maxTailChars)
 		tail = s[c.LineStart(s, room):]
+		if c.Count(tail)+len(gap) > keep { // the mark alone would be more than what may stay
+			tail = ""
+		}
 	}
 	room := keep
 	if tail != "" {
