@@ -144,6 +144,15 @@ func beginsReport(line string) bool {
 	return false
 }
 
+// TellsOutcome reports whether a line, which may be text of a file, says how a program went: "3 passed", "error: …".
+// Code has the same words, but it is indented, or has no number beside them.
+func TellsOutcome(line string) bool {
+	if line == "" || line[0] == ' ' || line[0] == '\t' {
+		return false
+	}
+	return reportsError(line) && !countsNone(line) || strings.ContainsAny(line, "0123456789") && TailMatters(line)
+}
+
 const traceback = "Traceback (most recent call last):\n"
 
 // exceptionLine returns where the line begins that ends the last Python traceback of s, or -1.

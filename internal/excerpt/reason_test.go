@@ -28,6 +28,7 @@ func TestReason(t *testing.T) {
 		{"an exit code and what exited, where nothing says more", header + "ERROR: process \"npm ci\" failed: exit code: 1\nexit status 1\n",
 			"ERROR: process"},
 		{"zero failures, where nothing says more", header + "Failed: 0\n", header[:40]},
+		{"names of code", header + "- .map_err(|e| HintsError::WriteError(e))\n+ x\nerror: no\n", "error: no"},
 		{"another language", header + "错误：没有文件\n", "错误：没有文件"},
 		{"at the end of a long text", strings.Repeat(header, 60) + "fatal: no\n", "fatal: no"},
 		{"in the first half anyway", "Exit code 1\nnpm error: E404\n" + header, "Exit code 1"},

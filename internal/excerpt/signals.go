@@ -64,8 +64,12 @@ func (w word) isException() bool {
 	return false
 }
 
-// beginsReport reports whether w, with a colon behind it, begins a report: "error:", "ValueError:".
+// beginsReport reports whether w, with a colon behind it, begins a report: "error:", "ValueError:". Two colons join the
+// names of code.
 func (w word) beginsReport() bool {
+	if strings.HasPrefix(w.rest, "::") {
+		return false
+	}
 	return w.before != '"' && (w.before != '.' && reportWords.Has(w.text) || w.isException())
 }
 

@@ -28,7 +28,7 @@ func TestScan(t *testing.T) {
 		{"</StrictMode> </tool_use_error> </div> </a/b.go>", []string{"6 StrictMode", "6 tool_use_error", "0 a/b.go"}},
 		{"src/model.ts-12-const x\nmodel.ts-7-\nsrc/a.b.go-120-export a-1.go v1.2-3 a.go-x2", []string{"0 src/model.ts", "0 model.ts", "0 src/a.b.go", "0 a-1.go", "3 v1.2-3"}},
 		{"server.go:1234:56: undefined, build7.example.com:2222", []string{"0 server.go", "1 build7.example.com", "3 2222"}},
-		{"at 2026-01-31T10:20:30.644Z and 10:20:31.58Z in 2026-01-31T10-20-30-644Z", []string{"2 2026-01-31T10-20-30-644Z"}},
+		{"at 2026-01-31T10:20:30.644Z, \"2026-01-31T10:20:30Z\" and 10:20:31.58Z in 2026-01-31T10-20-30-644Z", []string{"2 2026-01-31T10-20-30-644Z"}},
 		{"node_modules/.pnpm/vfile@6.0.3/node_modules/vfile/index.js, vfile@6.0.3 and a@v1.2.3/b.go",
 			[]string{"0 node_modules/.pnpm/vfile@6.0.3/node_modules/vfile/index.js", "3 6.0.3", "0 a@v1.2.3/b.go"}},
 		{`cd x \u0026\u0026 make 2\u003e\u00261 \u003e/dev/null; see bin\update.sh, user\nfooBar`,

@@ -7,7 +7,8 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// scanToken emits the identifiers in a token and reports whether there were any. all has the classes of its bytes.
+// scanToken emits the identifiers in a token and reports whether there were any, or a time, which is no name either.
+// all has the classes of its bytes.
 func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	if all&ascii.Joint == 0 {
 		return scanPiece(token, all, all, emit)
@@ -31,7 +32,7 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 		}
 		if ascii.IsDigit(token[i]) {
 			if n := timeLength(token[i:]); n > 0 { // it says when, not what
-				i += n
+				i, found = i+n, true
 				continue
 			}
 		}

@@ -5,14 +5,12 @@ package record
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
-	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -36,6 +34,7 @@ const (
 	answerChars   = 600 // of an answer to a person, likewise
 	insertedChars = 200 // of a text that the host inserted: its beginning
 	callChars     = 120 // a call: the tool and what its arguments tell
+	pathChars     = 280 // of a call that names files, which a path of the longest identifier fits into
 	failureChars  = 160 // why a call failed
 	outcomeChars  = 80  // the last line of a result that reports something
 )
@@ -180,11 +179,7 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	case args.File != "":
 		telling = w.path(args.File)
 	case len(args.Patched) > 0:
-		files := make([]string, len(args.Patched))
-		for k, p := range args.Patched {
-			files[k] = p.File
-		}
-		telling = strings.Join(files, " ")
+		telling = w.patched(args.Patched)
 	case telling == "":
 		telling = mem.String(arguments)
 	}
@@ -192,12 +187,29 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	if part := toolcall.Range(arguments); shows && part != "" {
 		telling += " " + part
 	}
-	telling = tool + " " + runes.OneLine(telling[:runes.Head(telling, 4*callChars)])
-	text := markup.Value(telling, w.chars(callChars))
+	most := w.chars(callChars)
+	if telling = tool + " " + runes.OneLine(telling[:runes.Head(telling, 4*callChars)]); args.Command == "" {
+		if args.File != "" || len(args.Patched) > 0 { // half a path is another path
+			most = max(most, pathChars)
+		}
+	}
+	text := markup.Value(telling, most)
 	w.notePath(args.File, text)
+	for _, p := range args.Patched {
+		w.notePath(p.File, text)
+	}
 	w.lines = append(w.lines, line{text: text, call: id, shows: shows, runs: runs,
 		edits:  !shows && (len(args.Patched) > 0 || toolcall.Action(tool) != "" && args.File != ""),
 		output: w.files.Output(tool, arguments)})
+}
+
+// patched returns how a line names the files of a patch.
+func (w *Writer) patched(patches []toolcall.Patch) string {
+	files := make([]string, len(patches))
+	for k, p := range patches {
+		files[k] = w.path(p.File)
+	}
+	return strings.Join(files, " ")
 }
 
 // path returns how a line names a file: by its path or, if the last element of the path was last used for the same
@@ -215,7 +227,7 @@ func (w *Writer) notePath(file, text string) {
 	name := lastElement(file)
 	switch {
 	case w.paths[name] == file:
-	case !strings.Contains(text, file):
+	case !strings.Contains(text, file), strings.Contains(file, "…"): // … of a path that was too long
 		delete(w.paths, name)
 	default:
 		if w.paths == nil {
@@ -255,44 +267,6 @@ func (w *Writer) waiting(id string) *line {
 		}
 	}
 	return nil
-}
-
-// outcome returns how the call of l ended, by the text of its result.
-func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
-	if l.shows && !failed && (strings.Contains(text, "\n") || toolcall.Refusal(text) == "") {
-		return "" // a file is not one line that says that something failed
-	}
-	if colored {
-		text, _ = minify.Text(text, minify.Escapes)
-	}
-	text = withoutClosingTags(strings.TrimRight(text, " \t\r\n"))
-	if failed {
-		if l.runs {
-			text = text[excerpt.Reason(text, failureChars):]
-		}
-		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
-			w.chars(failureChars))
-	}
-	if verdict := runes.OneLine(l.verdict(text)); verdict != "" {
-		return ended + markup.Value(verdict, w.chars(outcomeChars))
-	}
-	return ""
-}
-
-// verdict returns what text, the result of a call that was not marked as failed, says of how the call went.
-func (l *line) verdict(text string) (verdict string) {
-	switch {
-	case l.edits || l.shows:
-		verdict = toolcall.Refusal(text)
-	case l.output == toolcall.Report:
-		if verdict = toolcall.Fault(text); verdict == "" {
-			verdict = excerpt.Verdict(text)
-		}
-	}
-	if verdict == "" {
-		verdict = lastLine(text, l.output)
-	}
-	return verdict
 }
 
 // Write returns the record. messages is how many messages it stands for, tokens is what they take.
@@ -337,53 +311,4 @@ func (w *Writer) namesLine(lines string, tokens int) string {
 		return ""
 	}
 	return "\n" + names + markup.Escape(markup.Line(strings.Join(chosen, " ")))
-}
-
-// lastLine returns the last line of text, a result, if the end of text reports how the call went. If the result may be
-// text of files, the last line itself must report it. The end of a structure, such as a bracket, reports nothing.
-func lastLine(text string, output toolcall.Output) string {
-	line := text[strings.LastIndexByte(text, '\n')+1:]
-	line = line[:runes.Head(line, 2*outcomeChars)]
-	end := text[runes.Tail(text, 2*outcomeChars):]
-	if output != toolcall.Report {
-		end = line
-	}
-	if !strings.ContainsFunc(line, runes.IsLetterOrDigit) || !excerpt.TailMatters(end) {
-		return ""
-	}
-	if output != toolcall.Report && isOfListing(line) {
-		return ""
-	}
-	return line
-}
-
-// isOfListing reports whether a line has a number of its own: it is text of a file, whatever it says.
-func isOfListing(line string) bool {
-	line = strings.TrimLeft(line, " ")
-	if isNumbered(line, "\t", ":", "|", "→") {
-		return true
-	}
-	_, behind, _ := strings.Cut(line, ":") // the path, in what a search found
-	return isNumbered(behind, ":")
-}
-
-// isNumbered reports whether a line begins with a number and one of marks.
-func isNumbered(line string, marks ...string) bool {
-	rest := strings.TrimLeft(line, "0123456789")
-	isNext := func(mark string) bool { return strings.HasPrefix(rest, mark) }
-	return len(rest) < len(line) && slices.ContainsFunc(marks, isNext)
-}
-
-// withoutClosingTags returns text without the lines at its end that are nothing but a closing tag, such as </output>: a
-// tool's frame around what a program wrote.
-func withoutClosingTags(text string) string {
-	for {
-		start := strings.LastIndexByte(text, '\n') + 1
-		name, isOpen := strings.CutPrefix(strings.TrimSpace(text[start:]), "</")
-		name, isClosed := strings.CutSuffix(name, ">")
-		if !isOpen || !isClosed || start == 0 || strings.ContainsAny(name, "<> ") {
-			return text
-		}
-		text = strings.TrimRight(text[:start], " \t\r\n")
-	}
 }

@@ -57,6 +57,18 @@ func TestPathsOnce(t *testing.T) {
 		w.Write(4, 100))
 }
 
+// A path is named whole, in a lean record too.
+func TestLongPath(t *testing.T) {
+	t.Parallel()
+	path := strings.Repeat("directory/", 15) + "main.go"
+	for _, lean := range []int{0, 1} {
+		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean)
+		w.Called("1", "edit", json.RawMessage(`{"path":"`+path+`"}`))
+		w.Called("2", "apply_patch", json.RawMessage(`{"input":"*** Update File: `+path+`\n*** Add File: other.go\n"}`))
+		assert.Equal(t, frame+"\nedit "+path+"\napply_patch main.go other.go", w.Write(4, 0))
+	}
+}
+
 // A line that was cut may have lost the path: the next one names it whole.
 func TestPathOfACutLine(t *testing.T) {
 	t.Parallel()
@@ -263,6 +275,14 @@ func TestOutcome(t *testing.T) {
 			`deploy {} → {"status":"FAILED"}`},
 		{"an error above its details", "query", `{"sql":"insert"}`, "ERROR:  duplicate key\nDETAIL:  Key (id)=(1) exists.",
 			false, `query {"sql":"insert"} → ERROR: duplicate key DETAIL: Key (id)=(1) exists.`},
+		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, "x\nreturn result", false, "exec cat a.py"},
+		{"a match with its surroundings", "Grep", `{"pattern":"x"}`, "a.go-12-// failed 3 times", false,
+			`Grep {"pattern":"x"}`},
+		{"a heading reports nothing", "exec", `{"command":"make"}`, "error in the log:\nOutput:", false, "exec make"},
+		{"the files that were changed are named already", "apply_patch", `{"input":"*** Update File: a/error.c\n"}`,
+			"Success. Updated the following files:\nM a/error.c", false, "apply_patch a/error.c"},
+		{"a patch behind the header of a shell", "apply_patch", `{"input":"*** Update File: a.c\n"}`,
+			"Exit code: 1\nOutput:\nerror: no such line", false, "apply_patch a.c → error: no such line"},
 		{"colours are not text", "exec", `{"command":"make"}`, "\x1b[31mall failed\x1b[0m", true, "exec make → failed: all failed"},
 		{"a search says what for", "Grep", `{"pattern":"a|b","path":"src"}`, "src/x.go", false, "Grep src for a|b"},
 	} {

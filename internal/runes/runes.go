@@ -186,17 +186,19 @@ func Clip(s string, limit int) string {
 	return strings.ToValidUTF8(head, "") + mark + strings.ToValidUTF8(tail, "")
 }
 
-// wholeWords returns s[:end] and s[start:] without the words that are cut there, unless that would leave less than
-// half.
+// wholeWords returns s[:end] and s[start:] without the words that are cut there. A word that is no path is cut where
+// less than half would be left without it.
 func wholeWords(s string, end, start int) (head, tail string) {
 	head, tail = s[:end], s[start:]
 	if end > 0 && !isSpaceAt(s, end) {
-		if k := strings.LastIndexFunc(head, unicode.IsSpace); k >= end/2 {
+		k := strings.LastIndexFunc(head, unicode.IsSpace)
+		if k >= end/2 || k > 0 && strings.ContainsAny(head[k:], `/\`) {
 			head = head[:k]
 		}
 	}
 	if before, _ := utf8.DecodeLastRuneInString(s[:start]); start < len(s) && !unicode.IsSpace(before) {
-		if k := strings.IndexFunc(tail, unicode.IsSpace); k >= 0 && k <= len(tail)/2 {
+		k := strings.IndexFunc(tail, unicode.IsSpace)
+		if k >= 0 && (k <= len(tail)/2 || strings.ContainsAny(tail[:k], `/\`)) {
 			tail = tail[k:]
 		}
 	}

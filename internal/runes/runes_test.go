@@ -74,6 +74,7 @@ func TestClip(t *testing.T) {
 		{"bad \xff byte", 20, "bad \uFFFD byte"},
 		{"one two three four five six", 21, "one two … six"},
 		{"日本語日本語日本語日本語", 22, "日本語 … 語"},
+		{"cd a/long/path/of/a/file && make", 24, "cd … make"},
 		{"anything", 0, " … "},
 	} {
 		got := Clip(tc.in, tc.limit)

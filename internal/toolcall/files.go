@@ -11,14 +11,15 @@ import (
 // Files knows the tools that work on a file, and the arguments that name it.
 type Files struct{ read, modify, paths []string }
 
-// Common has the tools of common agents. Sources: the reference (read, write, edit with path) and the recorded sessions
-// of Claude Code, Codex, opencode, Gemini CLI and OpenHands.
+// Common has the tools of common agents, each as baseName writes it. Sources: the reference (read, write, edit with
+// path), the recorded sessions of Claude Code, Codex, opencode, Gemini CLI and OpenHands, and what Cline, Cursor and
+// the file system server of MCP call theirs.
 var Common = Files{
-	read: []string{"read", "read_file", "readfile", "view", "cat", "open_file", "fs_read", "notebookread",
-		"get_file"},
-	modify: []string{"write", "write_file", "writefile", "edit", "edit_file", "multiedit", "create_file", "create",
-		"str_replace", "str_replace_editor", "str_replace_based_edit_tool", "replace", "insert", "patch", "apply_patch",
-		"notebookedit", "fs_write", "append_file", "delete_file"},
+	read: []string{"read", "readfile", "readtextfile", "view", "viewfile", "cat", "openfile", "fsread", "notebookread",
+		"getfile"},
+	modify: []string{"write", "writefile", "writetofile", "edit", "editfile", "multiedit", "createfile", "create",
+		"strreplace", "strreplaceeditor", "strreplacebasededittool", "searchreplace", "replace", "replaceinfile",
+		"insert", "patch", "applypatch", "applydiff", "notebookedit", "fswrite", "appendfile", "deletefile"},
 	paths: []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file",
 		"absolute_path", "filepath", "uri"},
 }
@@ -26,13 +27,15 @@ var Common = Files{
 // isPath reports whether s may be the name of a file. A text with … in it was too long to be one.
 func isPath(s string) bool { return s != "" && !strings.ContainsAny(s, "\n<>…") }
 
-// baseName returns the name of a tool in lower case, without the server in front of it: mcp__server__tool.
+// baseName returns the name of a tool in lower case, without underscores and dashes, and without the server or the
+// namespace in front of it: "readfile" of mcp__server__read_file, of fs.readFile and of filesystem/read-file.
 func baseName(tool string) string {
 	name := fold(tool)
 	if i := strings.LastIndex(name, "__"); i >= 0 {
 		name = name[i+2:]
 	}
-	return name
+	name = name[strings.LastIndexAny(name, "./:")+1:]
+	return strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")
 }
 
 // Reads reports whether a tool shows a file.
@@ -41,14 +44,14 @@ func (t *Files) Reads(tool string) bool { return slices.Contains(t.read, baseNam
 // modifies reports whether a tool changes a file.
 func (t *Files) modifies(tool string) bool { return slices.Contains(t.modify, baseName(tool)) }
 
-// With returns t with more tools and more arguments. Names of tools are compared without case.
+// With returns t with more tools and more arguments. Names of tools are compared as baseName writes them.
 func (t *Files) With(read, modify, paths []string) *Files {
 	out := Files{read: slices.Clip(t.read), modify: slices.Clip(t.modify)}
 	for _, name := range read {
-		out.read = append(out.read, fold(name))
+		out.read = append(out.read, baseName(name))
 	}
 	for _, name := range modify {
-		out.modify = append(out.modify, fold(name))
+		out.modify = append(out.modify, baseName(name))
 	}
 	out.paths = append(slices.Clip(t.paths), paths...)
 	return &out

@@ -24,7 +24,7 @@ const (
 )
 
 // searches are the tools that show lines of files, besides those that have grep in their name.
-var searches = []string{"rg", "ripgrep", "search_files", "search_file_content", "search_dir", "find_in_files"}
+var searches = []string{"rg", "ripgrep", "searchfiles", "searchfilecontent", "searchdir", "findinfiles"}
 
 // Output judges the result of a call by its tool and its arguments. What may be a file is taken for one: a call that
 // names a file, and a command in which a program occurs that shows files.

@@ -1,0 +1,104 @@
+package record
+
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// How a call ended, by the text of its result.
+
+// outcome returns how the call of l ended, by the text of its result.
+func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
+	if l.shows && !failed && (strings.Contains(text, "\n") || toolcall.Refusal(text) == "") {
+		return "" // a file is not one line that says that something failed
+	}
+	if colored {
+		text, _ = minify.Text(text, minify.Escapes)
+	}
+	text = withoutClosingTags(strings.TrimRight(text, " \t\r\n"))
+	if failed {
+		if l.runs {
+			text = text[excerpt.Reason(text, failureChars):]
+		}
+		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
+			w.chars(failureChars))
+	}
+	if verdict := runes.OneLine(l.verdict(text)); verdict != "" {
+		return ended + markup.Value(verdict, w.chars(outcomeChars))
+	}
+	return ""
+}
+
+// verdict returns what text, the result of a call that was not marked as failed, says of how the call went.
+func (l *line) verdict(text string) (verdict string) {
+	switch {
+	case l.edits || l.shows:
+		if verdict = toolcall.Refusal(text); verdict == "" && !excerpt.NamesExit(text) {
+			return "" // what follows is text of the file, or its name
+		}
+	case l.output == toolcall.Report:
+		if verdict = toolcall.Fault(text); verdict == "" {
+			verdict = excerpt.Verdict(text)
+		}
+	}
+	if verdict == "" {
+		verdict = lastLine(text, l.output)
+	}
+	return verdict
+}
+
+// lastLine returns the last line of text, a result, if the end of text reports how the call went. If the result may be
+// text of files, the last line itself must report it. The end of a structure, such as a bracket, reports nothing.
+func lastLine(text string, output toolcall.Output) string {
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	line = line[:runes.Head(line, 2*outcomeChars)]
+	end := text[runes.Tail(text, 2*outcomeChars):]
+	if output != toolcall.Report {
+		end = line
+	}
+	if !strings.ContainsFunc(line, runes.IsLetterOrDigit) || strings.HasSuffix(line, ":") || !excerpt.TailMatters(end) {
+		return ""
+	}
+	if output != toolcall.Report && (isOfListing(line) || !excerpt.TellsOutcome(line)) {
+		return ""
+	}
+	return line
+}
+
+// isOfListing reports whether a line has a number of its own, behind a path or at its beginning: it is text of a file,
+// whatever it says.
+func isOfListing(line string) bool {
+	word, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
+	rest := strings.TrimLeft(word, "0123456789")
+	if len(rest) < len(word) && strings.IndexAny(rest, "\t:|→-") == 0 {
+		return true
+	}
+	for _, mark := range [...]string{":", "-"} {
+		pieces := strings.Split(word, mark)
+		for k := 1; k+1 < len(pieces); k++ {
+			if pieces[k] != "" && strings.Trim(pieces[k], "0123456789") == "" {
+				return true // a.go:12:…, a.go-12-…
+			}
+		}
+	}
+	return false
+}
+
+// withoutClosingTags returns text without the lines at its end that are nothing but a closing tag, such as </output>: a
+// tool's frame around what a program wrote.
+func withoutClosingTags(text string) string {
+	for {
+		start := strings.LastIndexByte(text, '\n') + 1
+		name, isOpen := strings.CutPrefix(strings.TrimSpace(text[start:]), "</")
+		name, isClosed := strings.CutSuffix(name, ">")
+		if !isOpen || !isClosed || start == 0 || strings.ContainsAny(name, "<> ") {
+			return text
+		}
+		text = strings.TrimRight(text[:start], " \t\r\n")
+	}
+}
