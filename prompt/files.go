@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -8,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"unicode/utf8"
+	"unicode/utf16"
 )
 
 // File is a file of the workspace that the prompt shows.
@@ -74,7 +76,8 @@ const maxFileBytes = 2 << 20
 
 // ReadFiles reads files of a workspace. Without names it reads [WorkspaceFiles]. It does not follow links out of the
 // root. A file that is not regular, is larger than 2 MiB or cannot be read has a Problem. A file that does not exist is
-// Missing. MEMORY.md falls back to memory.md, and is left out if neither exists.
+// Missing. MEMORY.md falls back to memory.md, and is left out if neither exists. A byte order mark is left out; it also
+// says that a file is in UTF-16.
 func ReadFiles(root *os.Root, names ...string) []File {
 	if len(names) == 0 {
 		names = FileNames(WorkspaceFiles)
@@ -130,10 +133,26 @@ func readText(root *os.Root, name string, most int64) (string, error) {
 	if int64(len(data)) > most {
 		return "", tooLong(int64(len(data)), most)
 	}
-	if !utf8.Valid(data) {
-		return valid(string(data)), nil
+	return decode(data), nil
+}
+
+// decode returns the text of a file as UTF-8, without a byte order mark. The shell of Windows writes UTF-16 with one.
+func decode(data []byte) string {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return valid(string(data))
 	}
-	return string(data), nil
+	units := make([]uint16, 0, len(data)/2)
+	for data = data[2:]; len(data) > 1; data = data[2:] {
+		units = append(units, order.Uint16(data))
+	}
+	return string(utf16.Decode(units))
 }
 
 // openFile opens a regular file of up to most bytes. It does not open devices and pipes.

@@ -1,12 +1,14 @@
 package prompt_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -75,6 +77,26 @@ func TestFilesThatAttack(t *testing.T) {
 			assert.NotEmpty(t, a.Warnings, c.why)
 		}
 	}
+}
+
+// Editors and shells of Windows write a byte order mark, and UTF-16.
+func TestFilesOfWindows(t *testing.T) {
+	const want = "# Rules\n\n- Nie löschen 🎉\n"
+	units := utf16.Encode([]rune("\ufeff" + want))
+	little, _ := binary.Append(nil, binary.LittleEndian, units)
+	big, _ := binary.Append(nil, binary.BigEndian, units)
+	dir := t.TempDir()
+	for why, text := range map[string]string{
+		"UTF-8": want, "UTF-8 with a mark": "\ufeff" + want, "UTF-16 LE": string(little), "UTF-16 BE": string(big),
+		"an odd byte at the end": string(little) + "x",
+	} {
+		write(t, filepath.Join(dir, "AGENTS.md"), text)
+		f := prompt.ReadFiles(openRoot(t, dir), "AGENTS.md")[0]
+		assert.Equal(t, want, f.Text, why)
+		assert.Empty(t, f.Problem, why)
+	}
+	write(t, filepath.Join(dir, "AGENTS.md"), "\xff\xfe") // nothing but a mark
+	assert.Empty(t, prompt.ReadFiles(openRoot(t, dir), "AGENTS.md")[0].Text)
 }
 
 // Names that look like the prompt's own structure do not become separate lines.
