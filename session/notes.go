@@ -51,7 +51,8 @@ func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) err
 	}
 }
 
-// besideSession opens a session without its turn. It reads only the newest line of the log: side entries need no more.
+// besideSession opens a session without its turn. It reads only the header and the newest line of the log: side entries
+// need no more.
 func (s *Store) besideSession(ctx context.Context, key string) (*Session, error) {
 	if view, err := s.backend.Log(ctx, key, false); err != nil {
 		return nil, err
@@ -79,6 +80,13 @@ func (s *Session) reloadEnd(ctx context.Context) error {
 		return err
 	}
 	t := newTail(s.log, size)
+	if header, err := t.lineAt(0); err == nil {
+		if e, err := header.decode(); err == nil {
+			if err := e.checkFormat(); err != nil {
+				return err
+			}
+		}
+	}
 	last := make([]byte, 1)
 	if _, err := s.log.ReadAt(last, size-1); err != nil {
 		return err

@@ -246,3 +246,46 @@ func TestForkAndRewindAcrossACompaction(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want2, v)
 }
+
+// TestLogOfAnotherFormat: a log that a newer version wrote in a format of its own is not misread, copied into a log of
+// this version, or written to. Other sessions of the store are not concerned.
+func TestLogOfAnotherFormat(t *testing.T) {
+	ctx := context.Background()
+	backend := session.NewMemory(nil).Backend()
+	const log = `{"seq":1,"id":"e1","type":"session","format":2,"key":"k"}` + "\n" +
+		`{"seq":2,"id":"e2","parentId":"e1","type":"message","message":{"role":"user","parts":[{"text":"x"}]}}` + "\n"
+	begin(t, backend, log)
+	store := session.New(backend, nil)
+	other := open(t, store, "other")
+	require.NoError(t, other.Append(ctx, session.User("mine")))
+	require.NoError(t, other.Close())
+	for what, call := range map[string]func() error{
+		"open":    func() error { _, err := store.Open(ctx, "k"); return err },
+		"read":    func() error { _, err := store.Read(ctx, "k"); return err },
+		"verify":  func() error { _, err := store.Verify(ctx, "k"); return err },
+		"entries": func() error { return store.Entries(ctx, "k", func(*session.Entry) error { return nil }) },
+		"fork":    func() error { return store.Fork(ctx, "k", "", "fork") },
+		"erase":   func() error { _, err := store.EraseEntries(ctx, "k", "", "e2"); return err },
+		"title":   func() error { return store.SetInfo(ctx, "k", session.Info{}) },
+		"label":   func() error { return store.SetLabel(ctx, "k", "e2", "here") },
+		"note":    func() error { return store.Note(ctx, "k", "name", []byte("1")) },
+		"usage":   func() error { return store.AddUsage(ctx, "k", "", winnow.Usage{}) },
+	} {
+		require.ErrorIs(t, call(), session.ErrFormat, what)
+	}
+	page, err := store.List(ctx, session.Query{})
+	require.NoError(t, err)
+	require.Len(t, page.Sessions, 2)
+	_, err = store.Plan(ctx, *session.ReferenceMaintenance())
+	require.NoError(t, err)
+
+	to := session.NewMemory(nil)
+	require.NoError(t, session.Copy(ctx, store, to, "k"), "byte for byte")
+	for _, s := range []*session.Store{store, to} {
+		for name, text := range logsOf(t, s, "") {
+			if strings.HasPrefix(name, "k ") {
+				require.Equal(t, log, text)
+			}
+		}
+	}
+}

@@ -192,6 +192,15 @@ func (l *loaded) checkHeader(key string) error {
 	return nil
 }
 
+// checkFormat returns an error if e is the header of a log that a newer version of this package wrote in a format of its
+// own: what is written to such a log, or copied from it, may mean something else there.
+func (e *Entry) checkFormat() error {
+	if e.Type == TypeSession && e.Format > formatVersion {
+		return fmt.Errorf("%w: the log of %q has format %d", ErrFormat, e.Key, e.Format)
+	}
+	return nil
+}
+
 // Keys returns the keys of all sessions, in any order.
 func (s *Store) Keys(ctx context.Context) ([]string, error) { return s.backend.Keys(ctx) }
 

@@ -42,6 +42,11 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 				return nil
 			}
 		}
+		if e != nil && t.header < 0 {
+			if err := e.checkFormat(); err != nil {
+				return err
+			}
+		}
 		if reason := t.add(l, e); reason != "" {
 			t.scan.report(l.offset, int64(len(l.data)), l.id, reason)
 			return nil

@@ -66,6 +66,9 @@ func (s *Store) Entries(ctx context.Context, key string, yield func(*Entry) erro
 		if err != nil {
 			return nil // Verify reports it
 		}
+		if err := e.checkFormat(); err != nil {
+			return err
+		}
 		return yield(e)
 	})
 }
