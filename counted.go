@@ -1,6 +1,9 @@
 package winnow
 
-import "github.com/winnowgo/winnow/internal/count"
+import (
+	"github.com/winnowgo/winnow/internal/accounting"
+	"github.com/winnowgo/winnow/internal/count"
+)
 
 // Counted passes on the provider's count for the request that this manager returned last, including its system prompt
 // and tools. The count comes from the provider's endpoint (count_tokens; see the adapters for Anthropic and Gemini).
@@ -12,7 +15,7 @@ func (m *Manager) Counted(tokens int) {
 	defer m.mu.Unlock()
 	l := &m.ledger
 	known := count.Add(l.estimate, m.opts.Overhead)
-	if tokens < count.Share(known, minUsageShare) || tokens > count.Share(m.window, maxUsageWindows) {
+	if tokens < count.Share(known, accounting.LeastCount) || tokens > count.Share(m.window, accounting.MostCount) {
 		return // the count is of another request
 	}
 	if len(l.sent) == 0 || tokens <= 0 {

@@ -97,19 +97,10 @@ func saysUsage(messages []Message, i int) bool {
 // observeAnswer learns from the usage of m, which is message i. What stands before it is estimated as `estimate`
 // tokens, of which the messages without hidden parts have `shown`.
 func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
-	// Some hosts and gateways pass on counts of something else. A wrong count that is used would move the budget of
-	// every later request. A right count that is not used costs a little exactness.
 	prompt := m.Usage.Prompt()
-	reason := ""
-	switch {
-	case isFailed(m):
+	reason := d.accounting.Doubt(prompt, shown, d.window)
+	if isFailed(m) {
 		reason = "of a failed turn"
-	case prompt == 0:
-		reason = "zero"
-	case float64(prompt) > maxUsageWindows*float64(d.window):
-		reason = "above the window"
-	case float64(prompt) < minUsageShare*float64(d.accounting.BilledAs(shown)):
-		reason = "below half of the estimate"
 	}
 	if reason != "" {
 		d.rejected = append(d.rejected, rejection{reason, prompt, estimate})
@@ -180,10 +171,3 @@ func (d *draft) takeAnswer(next *Message) {
 		d.budget = l.budgetBy(d.settings, a)
 	}
 }
-
-// minUsageShare is the least share of the estimate that a provider's count may have. A lower count leaves out what was
-// cached, or belongs to another request.
-const minUsageShare = 0.5
-
-// maxUsageWindows: a count above this multiple of the window is the sum of several calls.
-const maxUsageWindows = 1.5

@@ -58,7 +58,7 @@ func TestClassifyErrorOwn(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", c.why, got, c.want)
 		}
 	}
-	if d := diagnose(&OverflowError{Err: tooLong}, nil); isRecoverable(d) {
+	if d := diagnose(&OverflowError{Err: tooLong}, nil); d.IsRecoverable() {
 		t.Errorf("a run that gave up is begun again: %+v", d)
 	}
 }

@@ -45,8 +45,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	defer m.ledger.endCall()
-	said = m.weigh(said)
-	if !isRecoverable(said) {
+	if said = said.OfRequest(m.ledger.tokens); !said.IsRecoverable() {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
 	undo := m.savepointWithLimits()
@@ -349,5 +348,5 @@ func (m *Manager) canRecover(err error) bool {
 	said := diagnose(err, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return isRecoverable(m.weigh(said))
+	return said.OfRequest(m.ledger.tokens).IsRecoverable()
 }

@@ -128,3 +128,23 @@ func TestTakeOver(t *testing.T) {
 	assert.Equal(t, 90, a.Guess.Most, "it has learned more meanwhile")
 	assert.InDelta(t, 5.0, a.Billed, 0)
 }
+
+func TestDoubt(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		prompt, shown int
+		want          string
+	}{
+		{"nothing", 0, 1_000, "zero"},
+		{"the estimate", 1_000, 1_000, ""},
+		{"half of it", 500, 1_000, ""},
+		{"less than half: what was cached is left out", 499, 1_000, "below half of the estimate"},
+		{"more than a window, by the provider's own count", 15_000, 1_000, ""},
+		{"several calls", 15_001, 1_000, "above the window"},
+	} {
+		var a Account
+		assert.Equal(t, tt.want, a.Doubt(tt.prompt, tt.shown, 10_000), tt.name)
+	}
+	a := Account{Meter: meter.Meter{Billed: 300_000, Estimated: 100_000}}
+	assert.Equal(t, "below half of the estimate", a.Doubt(1_000, 1_000, 10_000), "three times the estimate was billed before")
+}

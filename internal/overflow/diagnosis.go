@@ -36,3 +36,17 @@ type Diagnosis struct {
 	Rate   int  // of a rate limit: the tokens per minute; 0 if it did not say
 	Final  bool // the caller's own refusal is in the chain: all that could be tried was
 }
+
+// OfRequest returns what d says of a request of the given tokens. A rate limit that this request alone exceeds is a
+// limit of its size: waiting never helps. The provider need not say how large the request was.
+func (d Diagnosis) OfRequest(tokens int) Diagnosis {
+	if d.Class == ClassRateLimit && d.Rate > 0 && tokens > d.Rate {
+		return Diagnosis{Class: ClassOverflow, Limit: d.Rate}
+	}
+	return d
+}
+
+// IsRecoverable reports whether the provider may accept a smaller request, unless all that could be tried was.
+func (d Diagnosis) IsRecoverable() bool {
+	return (d.Class == ClassOverflow || d.Class == ClassBytes) && !d.Final
+}
