@@ -118,8 +118,16 @@ func beginsLine(before string) bool {
 
 // marksLine reports whether a text begins with what stands behind the number of a line.
 func marksLine(behind string) bool {
-	return behind != "" && strings.IndexByte("\t:-", behind[0]) >= 0 || strings.HasPrefix(behind, `\t`) ||
-		strings.HasPrefix(behind, "→")
+	if behind == "" {
+		return false
+	}
+	switch behind[0] {
+	case '\t', ':', '-':
+		return true
+	case '\\':
+		return strings.HasPrefix(behind, `\t`)
+	}
+	return strings.HasPrefix(behind, "→")
 }
 
 // timeLength returns the length of the time at the beginning of a token, or 0: 2026-01-31T10:20:30.5Z, 10:20:30.

@@ -80,6 +80,9 @@ func (l *List) InOutput(s string) bool {
 // find reports whether s holds one of the words, and if not, whether it has characters beyond ASCII. With escapes, the
 // letter behind a backslash is an escape of JSON and not part of the word behind it.
 func (l *List) find(s string, escapes bool) (found, wide bool) {
+	if len(l.words) == 0 {
+		return false, !ascii.Only(s)
+	}
 	l.once.Do(l.index)
 	inWord := false // the byte before is of a word
 	single := 0     // up to there byte by byte
