@@ -24,15 +24,35 @@ func unique(items []string) []string {
 // newestFirst fills room tokens with items, the last one first. The last few of them, full many, may take
 // most of it; the older ones are clipped to a line.
 func newestFirst(items []string, room, full int) []string {
-	const line = 30 // tokens
-	items = unique(items)
-	var out []string
-	for i := len(items) - 1; i >= 0 && room > 12; i-- {
-		most := line
-		if age := len(items) - 1 - i; age < full {
-			most = max(line, room/(min(full, len(items))-age+1)*2)
+	return newestOf(len(items), func(i int) string { return items[i] }, room, full)
+}
+
+// newestOf is newestFirst for a number of items, of which only those are asked for that there may be room for.
+func newestOf(items int, item func(i int) string, room, full int) []string {
+	const line = 30     // tokens
+	var newest []string // without equal ones, the last one first
+	seen := map[string]bool{}
+	more := func() bool { // adds the next one
+		for items > 0 {
+			items--
+			if s := item(items); !seen[s] {
+				seen[s] = true
+				newest = append(newest, s)
+				return true
+			}
 		}
-		s := tokencount.Clip(items[i], min(most, room-2))
+		return false
+	}
+	for len(newest) < full && more() {
+	}
+	few := len(newest)
+	var out []string
+	for age := 0; room > 12 && (age < len(newest) || more()); age++ {
+		most := line
+		if age < few {
+			most = max(line, room/(few-age+1)*2)
+		}
+		s := tokencount.Clip(newest[age], min(most, room-2))
 		if s == "" {
 			continue
 		}

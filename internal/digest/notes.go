@@ -19,7 +19,7 @@ type Notes struct {
 	rules     []string // sentences of the user that forbid or demand something
 	decisions []string
 	commands  []string
-	failures  []string
+	failures  []failure
 	plans     []string
 	last      string    // the assistant's last words
 	files     fileNotes // what was changed
@@ -207,11 +207,11 @@ func (n *Notes) Returned(r Result) {
 	if tool == "" {
 		tool = "tool"
 	}
-	said := failureText(r.Text)
-	if c.file != "" && c.action != "" {
-		said = c.file + ": " + said
+	f := failure{tool: tool, text: r.Text}
+	if c.action != "" {
+		f.file = c.file
 	}
-	n.failures = append(n.failures, tool+": "+said)
+	n.failures = append(n.failures, f)
 }
 
 // commandLine is the note of a command and how it ended.
@@ -233,26 +233,6 @@ func (n *Notes) setOutcome(command, outcome string) {
 			return
 		}
 	}
-}
-
-// failureText is the part of a failed result that says why: lines with an error, or else the end.
-func failureText(s string) string {
-	s = runes.Clip(strings.TrimSpace(s), 8<<10)
-	var found []string
-	size := 0
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); prose.Errors.In(line) {
-			line = runes.Clip(line, 200)
-			found = append(found, line)
-			if size += len(line); size > 300 {
-				break
-			}
-		}
-	}
-	if found == nil {
-		return runes.Clip(runes.OneLine(s), 240)
-	}
-	return runes.OneLine(strings.Join(found, " | "))
 }
 
 // exitCode finds an exit code where tools print it: near the beginning or the end of the result, in a short line of its

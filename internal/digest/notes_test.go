@@ -34,7 +34,8 @@ func TestFailedCalls(t *testing.T) {
 	n.Returned(Result{CallID: "1", Tool: "read", Text: "#!/bin/sh\nexit code 1\n"})
 	n.Called("2", "exec", []byte(`{"command":"make"}`))
 	n.Returned(Result{CallID: "2", Tool: "exec", Text: "no rule\nexit code 2\n"})
-	assert.Equal(t, []string{"exec: no rule exit code 2"}, n.failures)
+	assert.Len(t, n.failures, 1)
+	assert.Equal(t, "exec: no rule exit code 2", n.failures[0].note())
 	assert.Equal(t, []string{"`make` → exit 2"}, n.commands)
 }
 
@@ -57,7 +58,7 @@ func TestFilesOfFailedCalls(t *testing.T) {
 	n.End()
 	assert.Equal(t, []string{"wrote good.go", "edited a.go", "deleted b.go", "edited open.go"}, n.files.lines())
 	assert.Len(t, n.failures, 3)
-	assert.Contains(t, n.failures[1], "edit: same.go: ")
+	assert.Contains(t, n.failures[1].note(), "edit: same.go: ")
 }
 
 // A path that a digest has no room for is left out: half a path is another path.

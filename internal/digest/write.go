@@ -126,7 +126,8 @@ func (n *Notes) section(heading string, share func(float64) int) []string {
 			return newestFirst([]string{lastSaid + n.last}, share(shareLast), 1)
 		}
 	case HeadBlocked:
-		return newestFirst(n.failures, share(shareFailures), 4)
+		note := func(i int) string { return n.failures[i].note() }
+		return newestOf(len(n.failures), note, share(shareFailures), 4)
 	case HeadDecisions:
 		return newestFirst(n.decisions, share(shareDecisions), 4)
 	case HeadNext:
