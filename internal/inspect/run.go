@@ -52,13 +52,17 @@ Usage: go run ./examples/inspect [flags] [FILE]
              (~/.openclaw/agents/*/sessions/*.jsonl), a log of winnow's, or winnow
              messages in JSON Lines or one JSON array; plain or gzipped.
              Of a directory, the session in it that was written to last;
-             without one the recorded session of this repository is shown, as text
-             unless -o is given, in a window of %d
+             without one examples/quickstart/sessions/english.jsonl.gz is shown, as
+             text unless -o is given
   -o FILE    write there, instead of to standard output
   -text      a table, as on a terminal, instead of an HTML page
   -json      the figures as one JSON object, instead of a page
-  -window N  context window of the model, in tokens (default %d)
+  -window N  context window of the model, in tokens (default %d; %d without FILE,
+             so that more happens)
   -price P   dollars for a million uncached tokens of input (default %g)
+
+The summaries cost what a model's call would. examples/quickstart has no summarizer, so
+that a compaction costs it nothing: it compacts where this program does not.
 
 Exit status: 0 if every request fits, 1 if one does not, 2 if a flag or a file is wrong.
 `
@@ -67,7 +71,7 @@ Exit status: 0 if every request fits, 1 if one does not, 2 if a flag or a file i
 func Run(args []string, now time.Time, stdout, stderr io.Writer) int {
 	c, err := parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(stdout, usage, builtinWindow, defaultWindow, DefaultPrice)
+		fmt.Fprintf(stdout, usage, defaultWindow, builtinWindow, DefaultPrice)
 		return exitOK
 	}
 	if err != nil {

@@ -47,8 +47,10 @@ func (p *printer) head() {
 	p.line("%s: %s in %s, %s to the model", Plain(r.Name), recording.Count(r.Messages, "message"),
 		recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
 	p.paragraph(r.Origin())
-	p.line("A window of %s tokens, of which a request may have %s; costs are in uncached tokens.",
+	p.line("A window of %s tokens (-window sets another one), of which a request may have %s.",
 		recording.Comma(r.Window), recording.Comma(r.Budget))
+	p.paragraph("Costs are in uncached tokens; unmanaged is what it costs to send the whole history, however long, " +
+		"without winnow. At an epoch winnow rewrites what was sent before, and the cache is written anew.")
 	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   f records   · " +
 		"free")
 	p.line("")
@@ -139,8 +141,8 @@ func (p *printer) row(run []request) {
 		if !isLoss(g) {
 			continue
 		}
-		p.line("%10s%s %d, saves %s: %s", "", recording.Past(g.Op), len(g.Messages), recording.Comma(g.Saved),
-			Plain(g.Reason))
+		p.line("%10s%s %s, saves %s: %s", "", recording.Past(g.Op), recording.Count(len(g.Messages), "message"),
+			recording.Comma(g.Saved), Plain(g.Reason))
 	}
 }
 
@@ -159,8 +161,6 @@ func (p *printer) totals() {
 	p.named("lost", r.losses())
 	p.named("assumed", r.assumptions())
 	p.named("minified", r.minified())
-	p.line("%-12s%d requests rewrote what was sent before; %s", "epochs", r.Epochs,
-		recording.Count(r.Compactions, "compaction"))
 	if calls, failed, tokens := r.recallTotals(); calls > 0 {
 		p.line("%-12s%s of %s tokens, of which %d found nothing", "recalls", recording.Count(calls, "answer"),
 			recording.Comma(tokens), failed)
