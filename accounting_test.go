@@ -205,25 +205,40 @@ func TestUsageAfterARewind(t *testing.T) {
 	assert.Contains(t, out.String(), "prompt=7000")
 }
 
-// A host puts a message with the time behind each request and does not keep it. The usage of the answer still counts,
-// less the share of that message. It also counts after a restart.
-func TestUsageOfRequestsWithAMessageThatIsNotKept(t *testing.T) {
+// A host puts a message with the time behind each request, or the time into its newest message, and does not keep it.
+// The usage of the answer still counts, less the share of that message. It also counts after a restart.
+func TestUsageOfRequestsWithATextThatIsNotKept(t *testing.T) {
 	options := &winnow.Options{Estimator: byteCount, Now: newClock().Now}
-	m := newManager(t, 100_000, options)
 	counted := func(messages []winnow.Message) int { return 7_000 + 3*estimateAll(byteCount, messages)/2 }
-	h := list(userSays(of(2_000)))
-	var r *winnow.Request
-	for i := range 8 {
-		if i == 5 {
-			moved := newManager(t, 100_000, options)
-			require.NoError(t, moved.Restore([]byte(snapshotOf(t, m))))
-			m = moved
-		}
-		r = prepare(t, m, append(slices.Clone(h), hostSays("It is "+itoa(10+i)+" o'clock. "+of(300))))
-		call := billed(modelCalls("c"+itoa(i)), winnow.Usage{Input: counted(r.Messages)})
-		h = append(h, call, toolSays("c"+itoa(i), of(1_000+100*i)))
+	for name, withTime := range addsTime {
+		t.Run(name, func(t *testing.T) {
+			m := newManager(t, 100_000, options)
+			h := list(userSays(of(2_000)))
+			var r *winnow.Request
+			for i := range 8 {
+				if i == 5 {
+					moved := newManager(t, 100_000, options)
+					require.NoError(t, moved.Restore([]byte(snapshotOf(t, m))))
+					m = moved
+				}
+				r = prepare(t, m, withTime(h, "It is "+itoa(10+i)+" o'clock. "+of(300)))
+				call := billed(modelCalls("c"+itoa(i)), winnow.Usage{Input: counted(r.Messages)})
+				h = append(h, call, toolSays("c"+itoa(i), of(1_000+100*i)))
+			}
+			assert.InEpsilon(t, counted(r.Messages), r.Tokens, .05)
+		})
 	}
-	assert.InEpsilon(t, counted(r.Messages), r.Tokens, .05)
+}
+
+// addsTime are the ways in which hosts tell a model the time: as a message behind the request, or in its newest message.
+var addsTime = map[string]func(h []winnow.Message, text string) []winnow.Message{
+	"behind": func(h []winnow.Message, text string) []winnow.Message { return append(slices.Clone(h), hostSays(text)) },
+	"in the newest": func(h []winnow.Message, text string) []winnow.Message {
+		h = slices.Clone(h)
+		newest := &h[len(h)-1]
+		newest.Parts = append(slices.Clone(newest.Parts), winnow.Part{Text: text})
+		return h
+	},
 }
 
 // After a history was cut nothing is anchored; what was learned of the hidden part stays.

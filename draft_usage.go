@@ -17,8 +17,8 @@ func (d *draft) observeUsage() {
 		return
 	}
 	if i := d.unchangedPrefix; i < sent {
-		if i == sent-1 && d.observeWithoutNewest(i) {
-			i++
+		if i == sent-1 {
+			i = d.observeWithoutNewest(i)
 		}
 		d.rejectFrom(i) // they count a request that this one does not go on from
 		return
@@ -62,22 +62,25 @@ func (v *view) sums(n int) (sum, shown int) {
 	return sum, shown
 }
 
-// observeWithoutNewest learns from the usage of message i, if it is the answer to the last request, although the newest
-// message of that request is gone: hosts put a text, such as the time, behind each request and do not keep it. The
-// count includes that text, so its share is taken off. It reports whether i is such an answer.
-func (d *draft) observeWithoutNewest(i int) bool {
-	v := d.view
-	if i >= len(v.messages) || v.messages[i].Role != RoleAssistant || v.index[i] < 0 ||
-		!saysUsage(d.history, v.index[i]) {
-		return false
+// observeWithoutNewest learns from the usage of the answer to the last request, although the newest message of that
+// request, which was message i, is gone or is another one. Hosts put a text, such as the time, behind each request or
+// into its newest message, and do not keep it. The count includes the message as it was sent, so its share is taken
+// off. observeWithoutNewest returns the index of the message behind that answer, or i if there is no such answer.
+func (d *draft) observeWithoutNewest(i int) int {
+	v, at := d.view, i
+	if at < len(v.messages) && v.messages[at].Role != RoleAssistant {
+		at++ // the newest message is there, without that text
+	}
+	if at >= len(v.messages) || v.index[at] < 0 || !saysUsage(d.history, v.index[at]) {
+		return i
 	}
 	sum, shown := v.sums(i)
-	answer := v.messages[i]
-	gone := d.accounting.BilledAs(max(0, d.ledger.estimate-sum))
-	answer.Usage = &Usage{Input: max(0, answer.Usage.Prompt()-gone)}
+	answer := v.messages[at]
+	newest := d.accounting.BilledAs(max(0, d.ledger.estimate-sum))
+	answer.Usage = &Usage{Input: max(0, answer.Usage.Prompt()-newest)}
 	d.observeAnswer(&answer, i, sum, shown)
 	d.takeAnswer(&answer)
-	return true
+	return at + 1
 }
 
 // saysUsage reports whether message i has the usage of the request that it answers. Hosts that write one answer as

@@ -3,7 +3,6 @@ package winnow_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -187,29 +186,29 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 	}
 }
 
-// A host puts a message with the time behind each request and does not keep it. The answer still shows that the
-// provider accepted the request.
-func TestAnswerBehindAMessageThatIsNotKeptEndsARun(t *testing.T) {
+// A host puts a message with the time behind each request, or the time into its newest message, and does not keep it.
+// The answer still shows that the provider accepted the request.
+func TestAnswerBehindATextThatIsNotKeptEndsARun(t *testing.T) {
 	o := &winnow.Options{Estimator: byChars, Now: newClock().Now}
-	for _, restored := range []bool{false, true} {
-		m := newManager(t, 60_000, o)
-		h := talk(85, 500)
-		at := func(hour int) []winnow.Message {
-			return append(slices.Clone(h), hostSays("It is "+itoa(hour)+" o'clock."))
+	for name, withTime := range addsTime {
+		for _, restored := range []bool{false, true} {
+			m := newManager(t, 60_000, o)
+			h := talk(85, 500)
+			at := func(hour int) []winnow.Message { return withTime(h, "It is "+itoa(hour)+" o'clock.") }
+			full := prepare(t, m, at(9))
+			r, err := m.Recover(t.Context(), at(9), errMiniMax)
+			require.NoError(t, err)
+			require.Less(t, r.Tokens, full.Tokens*8/10)
+			if restored {
+				state := snapshotOf(t, m)
+				m = newManager(t, 60_000, o)
+				require.NoError(t, m.Restore([]byte(state)))
+			}
+			h = append(h, modelSays("Hello."), userSays("Go on."))
+			next := prepare(t, m, at(10))
+			assert.Less(t, next.Tokens, full.Tokens*8/10, "%s, restored %v: what the provider took is not undone", name, restored)
+			assert.Equal(t, len(r.Messages)-1, next.FirstChanged, "%s, restored %v", name, restored)
 		}
-		full := prepare(t, m, at(9))
-		r, err := m.Recover(t.Context(), at(9), errMiniMax)
-		require.NoError(t, err)
-		require.Less(t, r.Tokens, full.Tokens*8/10)
-		if restored {
-			state := snapshotOf(t, m)
-			m = newManager(t, 60_000, o)
-			require.NoError(t, m.Restore([]byte(state)))
-		}
-		h = append(h, modelSays("Hello."), userSays("Go on."))
-		next := prepare(t, m, at(10))
-		assert.Less(t, next.Tokens, full.Tokens*8/10, "restored %v: what the provider took is not undone", restored)
-		assert.Equal(t, len(r.Messages)-1, next.FirstChanged, "restored %v", restored)
 	}
 }
 

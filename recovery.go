@@ -76,8 +76,11 @@ func (m *Manager) settle(history []Message) {
 	if end >= 0 && end == len(history)-1 {
 		return
 	}
-	if end < 0 { // a host that puts the time, for example, behind each request does not keep that message
+	if end < 0 { // hosts do not keep what they put, such as the time, behind each request or into its newest message
 		end = newestOf(facts, l.recovery.ahead)
+		if end >= 0 && end+1 < len(history) && history[end+1].Role != RoleAssistant {
+			end++
+		}
 	}
 	// A failed turn is not an answer: hosts record a provider's error as a message of the model.
 	if end >= 0 && end+1 < len(history) && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]) {
