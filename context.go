@@ -75,43 +75,44 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 
 // prepareLongWay is Prepare where extend has found that it cannot just append the new messages. The lock is held. A
 // request that does not fit a guessed limit is tried without that limit before Prepare returns an error.
-func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (*Request, error) {
+func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (r *Request, err error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	defer m.ledger.endCall()
 	undo := m.settleWithUndo(history)
-	r, err := m.prepareWithinBody(ctx, history)
+	defer func() {
+		if r == nil { // an error, or code of the host has panicked
+			undo()
+		}
+	}()
+	r, err = m.prepareWithinBody(ctx, history)
 	if err != nil {
 		r, err = m.withoutGuess(ctx, history, err)
-	}
-	if err != nil {
-		undo()
 	}
 	return r, err
 }
 
 // withoutGuess tries prepareWithinBody once more where err is an overflow of a limit that was only guessed: a guess
 // alone must not make a call fail. A request that was refused already is not tried again. The lock is held.
-func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (*Request, error) {
+func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (r *Request, _ error) {
 	a := &m.ledger.accounting
 	if !errors.Is(err, ErrOverflow) || !a.IsGuessed() {
 		return nil, err
 	}
 	guess, body := a.Guess, a.Body
+	defer func() {
+		if r == nil { // an error, or code of the host has panicked: the manager is as it was
+			a.Guess, a.Body = guess, body
+		}
+	}()
 	a.ForgetGuesses()
 	d := m.draft(history, m.ledger.checkpoint)
 	if d.shrinkToFit() && slices.Contains(m.ledger.tries.refused, d.key()) {
 		if guess.Most > 0 {
 			err = d.overflow() // against the limit that was told, not against the guess
 		}
-	} else {
-		r, again := m.prepareWithinBody(ctx, history)
-		if again == nil {
-			return r, nil
-		}
-		err = again
+		return nil, err
 	}
-	a.Guess, a.Body = guess, body // an error leaves the manager as it was
-	return nil, err
+	return m.prepareWithinBody(ctx, history)
 }
 
 // prepareWithinBody is makeRequest. If the body of its request would have too many bytes, it tries once more with fewer
@@ -255,7 +256,7 @@ func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
 // request does not fit even with the summary, or is that of [Options].Journal. After any error the manager is as it was
 // before, except that BeforeCompact was called, and that a summary that was being made in the background is lost. The
 // summary of a short history may be longer than what it replaces.
-func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
+func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	defer m.ledger.endCall()
@@ -265,22 +266,22 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	}
 	m.endBackground()
 	undo := m.settleWithUndo(history)
+	defer func() {
+		if r == nil { // an error, or code of the host has panicked
+			undo()
+		}
+	}()
 	m.ledger.tries.begin()
 	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint) // anew: the host may have used the manager during the flush
 	d, report, err := m.compact(ctx, d, compactCall{m.opts.Summarizer, true, instructions})
-	if err == nil && !d.shrinkToFit() {
-		err = d.overflow()
-	}
 	if err != nil {
-		undo()
 		return nil, err
+	}
+	if !d.shrinkToFit() {
+		return nil, d.overflow()
 	}
 	// An open recovery, whose request no answer has followed yet, is closed here: the next answer is to this request,
 	// and proves nothing about the one that Recover made.
-	r, err := m.commitCompaction(d, report, closeBreaker, (*ledger).closeRecovery)
-	if err != nil {
-		undo()
-	}
-	return r, err
+	return m.commitCompaction(d, report, closeBreaker, (*ledger).closeRecovery)
 }

@@ -48,12 +48,20 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	if said = said.OfRequest(m.ledger.tokens); !said.IsRecoverable() {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
-	undo := m.savepointWithLimits()
-	l := m.noteRefusal(history, said)
-	a := &m.ledger.accounting
-	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
-		"answer_reserve", said.Output, "limit", a.Limit, "guessed_limit", a.Guess.Most,
-		"body_limit", count.Least(m.ledger.toldBody(&m.settings), a.Body.Most), "refusals", m.ledger.refusals)
+	undo, isDone := m.savepointWithLimits(), false
+	defer func() {
+		if !isDone { // code of the host has panicked
+			undo()
+		}
+	}()
+	r, err := m.noteRefusal(history, said).climb(ctx, cause, undo)
+	isDone = true
+	return r, err
+}
+
+// climb tries one rung after the other, and commits the first request that may fit. undo is called where that fails.
+func (l *ladder) climb(ctx context.Context, cause error, undo func()) (*Request, error) {
+	m := l.manager
 	if ctx.Err() != nil { // what was learned stays
 		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 	}
@@ -105,6 +113,10 @@ func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladde
 	l.ledger.refusals++
 	m.tail = requestTail{} // what is known of the limits has changed
 	l.learn(said, bytes)
+	a := &m.ledger.accounting
+	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
+		"answer_reserve", said.Output, "limit", a.Limit, "guessed_limit", a.Guess.Most,
+		"body_limit", count.Least(m.ledger.toldBody(&m.settings), a.Body.Most), "refusals", m.ledger.refusals)
 	return l
 }
 
