@@ -32,6 +32,16 @@ func (d *draft) isLastResort() bool {
 	return !least.shrinkToFit() && least.tokens() > least.budget
 }
 
+// checkRest returns an error if a request for history cannot fit, not even with a short summary in it: no summary is
+// paid for then.
+func (m *Manager) checkRest(history []Message) error {
+	d := m.draft(history, m.ledger.checkpoint)
+	if s := d.span(); d.tokens() <= d.budget || d.restFits(&s) || d.shrinkToFit() {
+		return nil
+	}
+	return d.overflow()
+}
+
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {

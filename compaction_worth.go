@@ -18,11 +18,13 @@ func (d *draft) canCompact() bool { return d.canGain(summarysize.LeastGain + d.s
 // canGain is canCompact where a summary has to stand for more than `least` tokens.
 func (d *draft) canGain(least int) bool {
 	s := d.span()
-	if !d.hasNews(&s, least) {
-		return false
-	}
+	return d.hasNews(&s, least) && d.restFits(&s)
+}
+
+// restFits reports whether what stays can fit beside a summary of s.
+func (d *draft) restFits(s *span) bool {
 	if d.ledger.mostTokens > 0 {
-		return d.bodyAtLeast(&s) <= d.bodyLimit()
+		return d.bodyAtLeast(s) <= d.bodyLimit()
 	}
 	return count.Add(s.restAtLeast, d.summaryFrame()+summarysize.Least) <= d.wholeRoom()
 }

@@ -8,8 +8,10 @@ import (
 
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
-// If none of the newest calls has a result yet, they stay open, and the request must not be sent. If only some have
-// one, each of the others gets a result that says that the real one is missing; the real one replaces it when it comes.
+// A history that is empty, or has nothing but blank messages, is not an error: the request has no messages then, and
+// must not be sent. If none of the newest calls has a result yet, they stay open, and the request must not be sent
+// either. If only some have one, each of the others gets a result that says that the real one is missing; the real one
+// replaces it when it comes.
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
 // for a summary, or that of [Options].Journal. A ctx that has ended is not an error where nothing has to be waited for.
@@ -253,9 +255,10 @@ func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
 // Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
 // instructions are for this summary only. The error is [ErrNothingToCompact] if no message has become old enough to be
 // summarized since the last summary, wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if the
-// request does not fit even with the summary, or is that of [Options].Journal. After any error the manager is as it was
-// before, except that BeforeCompact was called, and that a summary that was being made in the background is lost. The
-// summary of a short history may be longer than what it replaces.
+// request does not fit even with the summary, or is that of [Options].Journal. No summary is asked for where not even a
+// short one makes the request fit. After any error the manager is as it was before, except that BeforeCompact was
+// called, and that a summary that was being made in the background is lost. The summary of a short history may be
+// longer than what it replaces.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -272,6 +275,9 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		}
 	}()
 	m.ledger.tries.begin()
+	if err := m.checkRest(history); err != nil {
+		return nil, err
+	}
 	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint) // anew: the host may have used the manager during the flush
 	d, report, err := m.compact(ctx, d, compactCall{m.opts.Summarizer, true, instructions})

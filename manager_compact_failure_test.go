@@ -349,3 +349,26 @@ func TestManagerCancelledCompaction(t *testing.T) {
 		}
 	})
 }
+
+// No summary is paid for where not even a short one makes the request fit: the newest request alone is too large.
+func TestManagerCompactAsksForNothingInVain(t *testing.T) {
+	s := says("## Goal\nTo port the parser.")
+	flushed := false
+	m := newManager(t, 8_000, &winnow.Options{
+		Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{
+			BeforeCompact: func(context.Context, []winnow.Message) error { flushed = true; return nil },
+		},
+	})
+	h := chat(20, 400)
+	before := snapshotOf(t, m)
+	_, err := m.Compact(t.Context(), append(h, userSays(numbered(1_000))), "")
+	require.ErrorIs(t, err, winnow.ErrOverflow)
+	assert.Empty(t, s.calls)
+	assert.False(t, flushed, "nothing is about to be lost")
+	assert.Equal(t, before, snapshotOf(t, m))
+
+	r, err := m.Compact(t.Context(), append(h, userSays("Go on.")), "")
+	require.NoError(t, err)
+	assert.NotNil(t, r.Compaction)
+	assert.NotEmpty(t, s.calls)
+}

@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
@@ -50,4 +52,20 @@ func TestRequestsOfCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("%x: all of %d requests", all.Sum(nil), requests)
+}
+
+// A host that has nothing to say yet gets a request that says nothing: it is not an error, and nothing is made up.
+func TestManagerOfNothing(t *testing.T) {
+	for name, h := range map[string][]winnow.Message{"nothing": nil, "blank": {userSays(" \n"), modelSays("")}} {
+		m := newManager(t, 8_000, &winnow.Options{Now: newClock().Now})
+		for range 2 {
+			r := prepare(t, m, h)
+			assert.Empty(t, r.Messages, name)
+			assert.Zero(t, r.Tokens, name)
+			assert.Equal(t, m.Plan(h).Messages, r.Messages, name)
+		}
+		r := prepare(t, m, append(slices.Clip(h), userSays("Hello.")))
+		assert.Len(t, r.Messages, 1, name)
+		assert.Equal(t, 0, r.FirstChanged, name)
+	}
 }
