@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"reflect"
@@ -26,7 +27,8 @@ type finding struct {
 	codes     []string
 	timeout   bool
 	cancelled bool
-	own       bool // the caller's own refusal
+	own       bool     // the caller's own refusal
+	system    []string // what the operating system says
 }
 
 // try runs f and swallows its panic: methods of errors that a host made may fail on nil receivers.
@@ -46,6 +48,11 @@ func gather(err error, own func(error) bool) finding {
 		try(func() { queue = append(queue, children(node)...) })
 		if len(queue) > maxErrorNodes {
 			queue = queue[:maxErrorNodes]
+		}
+	}
+	for _, said := range f.system { // the errors around it repeat it
+		for i := range f.texts {
+			f.texts[i] = strings.ReplaceAll(f.texts[i], said, "")
 		}
 	}
 	return f
@@ -106,8 +113,15 @@ func isJoin(err error, text string) bool {
 	return text == ""
 }
 
-// goErrors looks for the errors of a context and of the network.
+// goErrors looks for the errors of a context, of the network and of the system, whose "message too long" and "file name
+// too long" no provider said.
 func (f *finding) goErrors(err error) {
+	switch e := err.(type) {
+	case *os.SyscallError:
+		try(func() { f.system = append(f.system, e.Err.Error()) })
+	case *fs.PathError:
+		try(func() { f.system = append(f.system, e.Err.Error()) })
+	}
 	switch {
 	case err == context.Canceled:
 		f.cancelled = true

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -172,6 +174,11 @@ func TestDiagnoseTyped(t *testing.T) {
 		{"two wrapped", fmt.Errorf("%w; %w", errors.New("gave up"), &hidingErr{tooLong}), overflow},
 		{"Canceled wins", errors.Join(tooLong, context.Canceled), class(ClassOther)},
 		{"DeadlineExceeded wins", fmt.Errorf("%w: %w", tooLong, context.DeadlineExceeded), class(ClassTimeout)},
+		{"what the system says is no prompt", &url.Error{Op: "Post", URL: "http://x", Err: &net.OpError{
+			Op: "write", Net: "tcp", Err: os.NewSyscallError("writev", errors.New("message too long")),
+		}}, class(ClassOther)},
+		{"nor what it says of a file", &fs.PathError{Op: "open", Path: "prompt", Err: errors.New("too long")}, class(ClassOther)},
+		{"a refusal behind it", errors.Join(&net.OpError{Op: "write", Err: os.NewSyscallError("writev", errors.New("message too long"))}, tooLong), overflow},
 		{"a network timeout wins", &net.OpError{Op: "read", Err: timeoutErr{}}, class(ClassTimeout)},
 		{"the system's deadline", &hidingErr{os.ErrDeadlineExceeded}, class(ClassTimeout)},
 		{"a limit of Go's own server", &http.MaxBytesError{Limit: 5}, class(ClassOther)},
