@@ -73,9 +73,13 @@ func showsSame(a, b *Part) bool {
 	return a.Kind == b.Kind && a.Text == b.Text && a.Name == b.Name && bytes.Equal(a.Arguments, b.Arguments)
 }
 
-// originOf says where m comes from: who wrote it or, if it is a result, of which tool.
+// originOf says where m comes from: who wrote it or, if it is a result, of which tool and whether the call failed.
 func originOf(m *Message, tool string) string {
 	switch {
+	case m.Role == RoleTool && m.IsError && tool != "":
+		return "result of " + markup.Attribute(tool) + ", which failed"
+	case m.Role == RoleTool && m.IsError:
+		return "a result that failed"
 	case m.Role == RoleTool && tool != "":
 		return "result of " + markup.Attribute(tool)
 	case m.Role == RoleTool:

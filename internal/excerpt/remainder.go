@@ -85,6 +85,9 @@ func firstLine(s string) string {
 	if k := strings.IndexByte(head, '\n'); k > 0 {
 		return head[:k]
 	}
+	if len(head) < len(s) && tokenStart(s, len(head)) == 0 && strings.Contains(head, "/") {
+		return "" // half a path is another path
+	}
 	return head
 }
 

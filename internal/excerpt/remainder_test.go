@@ -41,8 +41,8 @@ func TestRemainder(t *testing.T) {
 		},
 		{
 			"a name that takes the whole line", strings.Repeat("x", 70) + "/lexer/scan_number.go\n" + filler, 100, false, "",
-			strings.Repeat("x", 70) + "/lexer/sca\n[732 characters of an old result left out. Names in it: " + strings.Repeat("x", 70) + "/lexer/scan_number.go]",
-			"of a name that is cut, the rest is not a name",
+			"[812 characters of an old result left out. Names in it: " + strings.Repeat("x", 70) + "/lexer/scan_number.go]",
+			"half a path is another path",
 		},
 		{
 			"an end that reports nothing", "=== RUN TestLexer\n" + filler + "lexer_test.go has more\n" + filler, 100, false, "",

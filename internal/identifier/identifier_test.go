@@ -39,6 +39,7 @@ func TestScan(t *testing.T) {
 		{"  1041\tfoo\n  1042\tbar_a\n  1043→bar_b\n1042 x\n1043\ty", []string{"3 1041", "6 bar_a", "6 bar_b", "3 1042",
 			"3 1043"}},
 		{`"1041\tfoo\n1042\tbar"`, []string{"3 1041"}},
+		{"took 0.14s and 12.305ms, within 1.5s, of 0.35GB", []string{"3 1.5s", "3 0.35GB"}},
 		{"plain words, and/or 12 of 345. JavaScript", nil},
 		{"", nil},
 	} {

@@ -231,10 +231,21 @@ func scanDotted(w string, all uint8, digits, letters int, emit func(string, Kind
 		return true
 	}
 	if letters <= 2 && digits >= 2 { // v1.2.3, 1.5s, 0.35GB
+		if isMeasuredTime(w) {
+			return false
+		}
 		emit(w, Number)
 		return true
 	}
 	return eachPiece(w, '.', all, emit)
+}
+
+// isMeasuredTime reports whether w is how long something took, in fractions that nobody asks for: 0.14s, 12.305ms.
+func isMeasuredTime(w string) bool {
+	const fewest = 2 // digits behind the point
+	number := strings.TrimSuffix(strings.TrimSuffix(w, "s"), "m")
+	point := strings.IndexByte(number, '.')
+	return len(number) < len(w) && len(number)-point > fewest && strings.Trim(number[point+1:], "0123456789") == ""
 }
 
 // eachPiece scans the pieces of w between separators.

@@ -2,6 +2,8 @@ package recall
 
 import (
 	"encoding/json"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,4 +50,14 @@ func FuzzCall(f *testing.F) {
 		assert.True(t, c.Handle == "" || isHandle(c.Handle))
 		assert.True(t, c.From >= 0 && c.To >= 0 && c.Context >= 0 && c.Context <= maxContext)
 	})
+}
+
+// A part of a line says where something of the line is missing.
+func TestMatchingPart(t *testing.T) {
+	line := strings.Repeat("a", 100) + "x" + strings.Repeat("b", 100)
+	x := regexp.MustCompile("x")
+	assert.Equal(t, line, matchingPart(line, 300, x))
+	assert.Equal(t, "… "+strings.Repeat("a", 5)+"x"+strings.Repeat("b", 14)+" …", matchingPart(line, 20, x))
+	assert.Equal(t, "aaaa …", matchingPart(line, 4, regexp.MustCompile("a")))
+	assert.Equal(t, "… bbbb", matchingPart(line, 4, regexp.MustCompile("b$")))
 }

@@ -181,7 +181,8 @@ func (g *grep) around(
 // maxMatchBytes is how many bytes of a long line are shown, around what matches.
 const maxMatchBytes = 600
 
-// matchingPart returns line or, if that is longer than `most` bytes, the part around its match.
+// matchingPart returns line or, if that is longer than `most` bytes, the part around its match, with an ellipsis where
+// something is missing.
 func matchingPart(line string, most int, pattern *regexp.Regexp) string {
 	if len(line) <= most {
 		return line
@@ -191,5 +192,12 @@ func matchingPart(line string, most int, pattern *regexp.Regexp) string {
 		from = at[0]
 	}
 	from, to = partAround(line, 0, len(line), from, most)
-	return strings.ToValidUTF8(line[from:to], "") + " …"
+	part := strings.ToValidUTF8(line[from:to], "")
+	if from > 0 {
+		part = "… " + part
+	}
+	if to < len(line) {
+		part += " …"
+	}
+	return part
 }

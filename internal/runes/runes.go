@@ -74,21 +74,22 @@ func Tail(s string, n int) int {
 	return i
 }
 
-// HeadWords is [Head] without a word that is cut at its end, unless that would leave less than half of n characters.
-// Words are what white space separates.
+// HeadWords is [Head] without a word that is cut at its end, unless the word is no path and less than half of n
+// characters would be left. Words are what white space separates.
 func HeadWords(s string, n int) int {
 	end := Head(s, n)
 	if end == len(s) || isSpaceAt(s, end) {
 		return end
 	}
-	if k := strings.LastIndexFunc(s[:end], unicode.IsSpace); k >= Head(s, n/2) {
+	k := strings.LastIndexFunc(s[:end], unicode.IsSpace)
+	if k >= Head(s, n/2) || k > 0 && isPath(s[k+1:end]) {
 		return k
 	}
 	return end
 }
 
-// TailWords is [Tail] without a word that is cut at its beginning, unless that would leave less than half of n
-// characters.
+// TailWords is [Tail] without a word that is cut at its beginning, unless the word is no path and less than half of n
+// characters would be left.
 func TailWords(s string, n int) int {
 	start := Tail(s, n)
 	if start == 0 || start == len(s) || isSpaceAt(s, start) {
@@ -97,7 +98,8 @@ func TailWords(s string, n int) int {
 	if r, _ := utf8.DecodeLastRuneInString(s[:start]); unicode.IsSpace(r) {
 		return start
 	}
-	if k := strings.IndexFunc(s[start:], unicode.IsSpace); k >= 0 && start+k <= Tail(s, n/2) {
+	k := strings.IndexFunc(s[start:], unicode.IsSpace)
+	if k >= 0 && (start+k <= Tail(s, n/2) || isPath(s[start:start+k])) {
 		return start + k
 	}
 	return start
@@ -192,15 +194,20 @@ func wholeWords(s string, end, start int) (head, tail string) {
 	head, tail = s[:end], s[start:]
 	if end > 0 && !isSpaceAt(s, end) {
 		k := strings.LastIndexFunc(head, unicode.IsSpace)
-		if k >= end/2 || k > 0 && strings.ContainsAny(head[k:], `/\`) {
+		if k >= end/2 || k > 0 && isPath(head[k+1:]) {
 			head = head[:k]
 		}
 	}
 	if before, _ := utf8.DecodeLastRuneInString(s[:start]); start < len(s) && !unicode.IsSpace(before) {
 		k := strings.IndexFunc(tail, unicode.IsSpace)
-		if k >= 0 && (k <= len(tail)/2 || strings.ContainsAny(tail[:k], `/\`)) {
+		if k >= 0 && (k <= len(tail)/2 || isPath(tail[:k])) {
 			tail = tail[k:]
 		}
 	}
 	return strings.TrimRightFunc(head, unicode.IsSpace), strings.TrimLeftFunc(tail, unicode.IsSpace)
+}
+
+// isPath reports whether a part of a word is one of a path: half a path is another path.
+func isPath(word string) bool {
+	return strings.ContainsAny(word, `/\`) && !strings.ContainsAny(word, "\"'{}[]()=")
 }

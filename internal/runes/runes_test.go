@@ -95,6 +95,8 @@ func TestWords(t *testing.T) {
 		{"one two three", 5, "one", "three"},
 		{"one two three", 13, "one two three", "one two three"},
 		{"onetwothree four", 6, "onetwo", " four"},
+		{"at a/long/path and b/long/path", 12, "at", " b/long/path"},
+		{"at a/long/path to b/long/path", 10, "at", "/long/path"},
 		{"one\ntwothree", 6, "one", "othree"},
 		{"one twothree", 8, "one twot", "twothree"},
 		{"日本語日本語日本語", 4, "日本語日", "語日本語"},
