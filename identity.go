@@ -1,12 +1,11 @@
 package winnow
 
 import (
-	"hash/maphash"
 	"math/bits"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow/internal/sample"
 )
 
 // How the manager recognises a message that it has seen before.
@@ -49,13 +48,6 @@ func (h *hasher) key(m *Message) key {
 	return h.Key()
 }
 
-// mixed returns the hash h with x added. As in wyhash, that is one multiplication to 128 bits; the factor is the golden
-// ratio. The constant that is added keeps a hash of 0 from staying 0.
-func mixed(h, x uint64) uint64 {
-	hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
-	return hi ^ lo + 0x632be59bd9b4e019
-}
-
 // sampleHash identifies m by its short texts, and by the address, the length and a few bytes of each long text. It
 // takes some nanoseconds, where a key takes a pass over the text. Strings do not change, so equal samples mean an equal
 // message as long as the host goes on using the values that it passed before. A host may write some messages anew for
@@ -63,29 +55,13 @@ func mixed(h, x uint64) uint64 {
 // the system or of users, so sampleHash reads those whole. It also reads arguments whole, because they are bytes and
 // may be overwritten.
 func sampleHash(m *Message) uint64 {
-	h := uint64(len(m.Parts))
-	mix := func(x uint64) { h = mixed(h, x) }
-	isAnew := isReadWhole(m)
-	text := func(s string) {
-		if mix(uint64(len(s))); len(s) == 0 {
-			return
-		}
-		if isAnew || len(s) <= sampleBytes {
-			mix(maphash.String(idSeed, s))
-			return
-		}
-		// The address identifies a string as long as somebody holds it, see anchor. The words from its beginning, its
-		// middle and its end are there for memory that was freed and is used again.
-		mix(uint64(mem.Address(s)))
-		mix(ascii.LoadWord(s, 0))
-		mix(ascii.LoadWord(s, len(s)/2-4))
-		mix(ascii.LoadWord(s, len(s)-8))
-	}
+	h, isAnew := uint64(len(m.Parts)), isReadWhole(m)
+	text := func(s string) { h = sample.Add(h, s, isAnew) }
 	text(string(m.Role))
 	text(m.ToolCallID)
 	text(m.ToolName)
 	if m.IsError {
-		mix(1)
+		h = sample.Mix(h, 1)
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -95,21 +71,17 @@ func sampleHash(m *Message) uint64 {
 		text(p.ID)
 		text(p.Name)
 		if len(p.Arguments) > 0 {
-			mix(maphash.Bytes(idSeed, p.Arguments))
+			h = sample.Mix(h, sample.Of(mem.String(p.Arguments)))
 		}
 		text(p.MediaType)
-		mix(uint64(p.Bytes) ^ uint64(p.Width)<<40 ^ uint64(p.Height)<<20)
-		mix(uint64(p.Tokens))
+		h = sample.Mix(h, uint64(p.Bytes)^uint64(p.Width)<<40^uint64(p.Height)<<20)
+		h = sample.Mix(h, uint64(p.Tokens))
 	}
 	return h
 }
 
 // isReadWhole reports whether sampleHash reads all of m.
 func isReadWhole(m *Message) bool { return m.Role != RoleAssistant && m.Role != RoleTool }
-
-// sampleBytes is the length up to which sampleHash reads all of a text. To hash 256 bytes takes about as long as to
-// wait for one line of memory.
-const sampleBytes = 256
 
 // An anchor is the first text of a history that sampleHash identifies by its address. As long as the host holds that
 // text and passes it again, it holds the other texts too. If the text was freed, the host reads its log anew for each
@@ -148,11 +120,11 @@ func (a *anchor) set(history []Message, from int) {
 		}
 		for k := range history[i].Parts {
 			p := &history[i].Parts[k]
-			if s := p.Text; len(s) > sampleBytes {
+			if s := p.Text; len(s) > sample.Long {
 				*a = anchor{i, k, false, mem.RefTo(s)}
 				return
 			}
-			if s := p.Signature; len(s) > sampleBytes {
+			if s := p.Signature; len(s) > sample.Long {
 				*a = anchor{i, k, true, mem.RefTo(s)}
 				return
 			}
@@ -175,16 +147,16 @@ func marks(m *Message) (h uint64) {
 // Usage, ID, StopReason, Details, Time and every Source.
 func trimmings(m *Message) uint64 {
 	h := uint64(mem.AddressOf(m.Usage))
-	mix := func(x uint64) { h = mixed(h, x) }
+	mix := func(x uint64) { h = sample.Mix(h, x) }
 	if u := m.Usage; u != nil {
 		mix(uint64(u.Input))
 		mix(uint64(u.CacheRead))
 		mix(uint64(u.CacheWrite))
 		mix(uint64(u.Output))
 	}
-	mix(placeOf(m.ID))
-	mix(placeOf(m.StopReason))
-	mix(placeOf(mem.String(m.Details)))
+	mix(sample.Place(m.ID))
+	mix(sample.Place(m.StopReason))
+	mix(sample.Place(mem.String(m.Details)))
 	if !m.Time.IsZero() {
 		mix(uint64(m.Time.UnixNano()))
 	}
@@ -199,11 +171,6 @@ func trimmings(m *Message) uint64 {
 	return h
 }
 
-// placeOf returns a hash of the address and the length of s.
-func placeOf(s string) uint64 {
-	return bits.RotateLeft64(uint64(len(s)), 48) ^ uint64(mem.Address(s))
-}
-
 // headerHash identifies m by the fields of the struct, without a look at its parts. It takes a nanosecond or two. It
 // tells that another message was put in the place of m, or that a host set marks, an ID, Usage or a Source on m.
 func headerHash(m *Message) uint64 {
@@ -214,11 +181,8 @@ func headerHash(m *Message) uint64 {
 	}
 	a, b := mem.Words(&m.Source)
 	h ^= uint64(mem.Base(m.Parts)) * 0x9e3779b97f4a7c15
-	h ^= bits.RotateLeft64((placeOf(m.ID)^uint64(mem.AddressOf(m.Usage)))*0xd6e8feb86659fd93, 17)
+	h ^= bits.RotateLeft64((sample.Place(m.ID)^uint64(mem.AddressOf(m.Usage)))*0xd6e8feb86659fd93, 17)
 	h ^= bits.RotateLeft64((a^bits.RotateLeft64(b, 32))*0xa0761d6478bd642f, 47)
 	callID := uint64(mem.Address(m.ToolCallID))
 	return h ^ bits.RotateLeft64(callID*0xc2b2ae3d27d4eb4f, 31)
 }
-
-// idSeed differs in each process, so that nobody can write a transcript whose ids collide.
-var idSeed = maphash.MakeSeed()

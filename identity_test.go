@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/sample"
 )
 
 // Arguments are bytes: a host that takes a secret out of them may write over it.
@@ -27,7 +29,7 @@ func TestGlanceReadsArguments(t *testing.T) {
 }
 
 func TestGlanceReadsShortTexts(t *testing.T) {
-	for _, size := range []int{1, 2, 7, 8, 20, 60, sampleBytes} {
+	for _, size := range []int{1, 2, 7, 8, 20, 60, sample.Long} {
 		text := strings.Repeat("x", size)
 		m := Message{Role: RoleTool, Parts: []Part{{Text: text}}}
 		before := sampleHash(&m)

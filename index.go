@@ -1,14 +1,12 @@
 package winnow
 
 import (
-	"hash/maphash"
-	"math/bits"
 	"slices"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/sample"
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
@@ -38,33 +36,12 @@ func (f *fact) isOf(m *Message) bool { return !f.isWatched || f.deepHash == deep
 // fetched.
 const hashedAtOnce = 2 << 10
 
-// deepHashWords is how many words of each text a deepHash reads. They are there for a text that somebody redacted: the
-// new text may have the same address and length, and the same beginning, middle and end.
-const deepHashWords = 64
-
 // deepHash returns a hash of words that are spread over the texts and the arguments of m. It is never 0.
 func deepHash(m *Message) uint32 {
 	h := uint64(len(m.Parts)) + 1
-	add := func(s string) {
-		if len(s) < 8 {
-			return
-		}
-		if len(s) <= 8*deepHashWords { // all of it costs less
-			h = mixed(h, maphash.String(idSeed, s))
-			return
-		}
-		at := uint64(len(s)) * 0x9e3779b97f4a7c15
-		for range deepHashWords {
-			at ^= at >> 29
-			at *= 0xbf58476d1ce4e5b9
-			offset, _ := bits.Mul64(at, uint64(len(s)-7))
-			hi, lo := bits.Mul64(h^ascii.LoadWord(s, int(offset)), 0x9e3779b97f4a7c15)
-			h = hi ^ lo + 1
-		}
-	}
 	for i := range m.Parts {
-		add(m.Parts[i].Text)
-		add(mem.String(m.Parts[i].Arguments))
+		h = sample.AddSpread(h, m.Parts[i].Text)
+		h = sample.AddSpread(h, mem.String(m.Parts[i].Arguments))
 	}
 	return uint32(h>>32) | 1
 }

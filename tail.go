@@ -1,11 +1,11 @@
 package winnow
 
 import (
-	"hash/maphash"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow/internal/sample"
 )
 
 // requestTail is what the short way has to know of the last request.
@@ -108,14 +108,14 @@ func (t *requestTail) addID(id string) {
 	if t.ids == nil {
 		t.ids = make(map[uint64]struct{})
 	}
-	t.ids[maphash.String(idSeed, id)] = struct{}{}
+	t.ids[sample.Of(id)] = struct{}{}
 }
 
 // idsAreNew reports whether no call of messages has an id that is in use.
 func (t *requestTail) idsAreNew(messages []Message) bool {
 	for i := range messages {
 		for p := range callsOf(&messages[i]) {
-			if _, used := t.ids[maphash.String(idSeed, p.ID)]; used {
+			if _, used := t.ids[sample.Of(p.ID)]; used {
 				return false
 			}
 		}
