@@ -78,6 +78,8 @@ func (d *draft) shrinkBody() bool {
 	if limit == 0 || size <= limit {
 		return true
 	}
+	d.showRepeats()
+	size = d.bytes()
 	newest, all := newestAnswers(d.view.messages, 1), len(d.view.messages) // the model works with the newest step
 	request := newestRequest(d.view.messages)
 	dropImages := func(i int) int { return d.dropImages(i, request) }

@@ -22,6 +22,7 @@ type draft struct {
 	edits    []Edit              // repair, compact, limit
 	newEdits map[key]*projection // that were not sent before
 	folds
+	shownLines
 	takenOver
 	learned
 	progress
@@ -38,6 +39,14 @@ type takenOver struct {
 	reopened   position    // see ledger
 	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the view
 	limitedAt  position    // the same message by its index in the history
+}
+
+// shownLines are the lines of results that later results do not repeat.
+type shownLines struct {
+	marks    map[uint32]int // of the view, with the newest result that has each; nil: not asked for
+	repeated map[key]bool   // results, as they are sent, some lines of which later ones leave out
+
+	isShownAgain bool // a result is sent with lines that marks do not have
 }
 
 // learned is what a draft learns from the provider's counts in its history.

@@ -8,7 +8,7 @@ import "slices"
 //  2. repair the pairing of calls and results
 //  3. limit turns
 //  4. replay what was sent before: checkpoint, records and edits, byte for byte
-//  5. minify results that were not sent yet, and cut those that are too large
+//  5. minify results that were not sent yet, leave out what earlier ones show, and cut those that are too large
 //  6. rewrite what was sent, if that costs nothing, if it pays, or if the request does not fit
 //
 // It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.

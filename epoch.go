@@ -115,6 +115,7 @@ func (d *draft) cutOversized() {
 	for i := range d.view.messages {
 		d.cut(i, t, oversizedReason)
 	}
+	d.settleRepeats()
 }
 
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm.

@@ -103,6 +103,9 @@ func (d *shortWay) minifyAdded() bool {
 		if n.sent[i].Role != RoleTool {
 			continue
 		}
+		if d.mayRepeatOld(&n.sent[i], n.facts[i]) {
+			return false
+		}
 		p := d.minified(d.history, first+i, n.facts[i], note)
 		if needsHandle || p != nil && d.tail.isHistory {
 			return false
@@ -125,6 +128,27 @@ func (d *shortWay) minifyAdded() bool {
 		p.body, _ = bodySize(m)
 	}
 	return true
+}
+
+// mayRepeatOld reports whether new result m, the message of f, may have lines that an earlier result shows. Which ones
+// is found on the long way. If it does not, its own lines are noted.
+func (d *shortWay) mayRepeatOld(m *Message, f *fact) bool {
+	if d.minifier.keepsShown || !mayRepeat(m) {
+		return false
+	}
+	marks := f.marksOf(m)
+	if len(marks) > 0 && d.tail.marks == nil {
+		return true
+	}
+	for _, mark := range marks {
+		if _, isShown := d.tail.marks[mark]; isShown {
+			return true
+		}
+	}
+	for _, mark := range marks {
+		d.tail.marks[mark] = 0 // on the short way it makes no difference which result shows them
+	}
+	return false
 }
 
 // lastBilled returns the position in the history of the last answer with a usage, from position i on, or -1.
@@ -278,6 +302,13 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 	*t = requestTail{
 		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
 		complete: !waitsForResults(d.history) && !waitsForResults(messages), recordEnds: endsOf(l.records),
+		marks: t.marks,
+	}
+	switch {
+	case d.isShownAgain:
+		t.marks = nil
+	case d.marks != nil: // else d has no new results: what it shows was shown before
+		t.marks = d.marks
 	}
 	// By their addresses: two lists that only have the same contents could differ later.
 	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)

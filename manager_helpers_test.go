@@ -282,7 +282,11 @@ func agentSession(turns, size int) []winnow.Message {
 	var h []winnow.Message
 	text := func(n int) string {
 		mark := "mark" + itoa(100_000+len(h)) + " "
-		return mark + asciiText[len(h)*37%10_000:][:n]
+		own := make([]byte, 4) // each message has lines of its own
+		for i, k := 0, len(h); i < len(own); i, k = i+1, k/26 {
+			own[i] = 'a' + byte(k%26)
+		}
+		return mark + strings.ReplaceAll(asciiText[len(h)*37%10_000:][:n], "line", string(own))
 	}
 	for i := range turns {
 		h = append(h, userSays("Request "+itoa(i)+": "+text(size/10)))

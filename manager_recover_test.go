@@ -24,6 +24,9 @@ func payload(messages []winnow.Message) string {
 	return b
 }
 
+// keepShown sends results as they came that repeat each other, as those of many tests do.
+var keepShown = &winnow.MinifyOptions{KeepShown: true}
+
 // keepAll has nothing become stale, so that the first request is the whole history.
 var keepAll = &winnow.PruneOptions{KeepLastAssistants: 10_000}
 

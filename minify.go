@@ -18,10 +18,15 @@ type minifier struct {
 	forms minify.Forms // that the options leave on
 	match toolcall.Matcher
 	files *toolcall.Files
+
+	keepsShown bool // see MinifyOptions.KeepShown
 }
 
 func newMinifier(o *Options) minifier {
-	return minifier{o.Minify.forms(), toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools), o.Compact.fileTools()}
+	return minifier{
+		forms: o.Minify.forms(), keepsShown: o.Minify.Off || o.Minify.KeepShown,
+		match: toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools), files: o.Compact.fileTools(),
+	}
 }
 
 // formsIn returns the forms that may be left out of a result of kind o. A file loses nothing but the numbers of its

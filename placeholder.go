@@ -37,6 +37,7 @@ func (d *draft) replace(parts []replacement) {
 		}
 	}
 	d.putNew(runs) // after the edits, because records change the positions of messages
+	d.settleRepeats()
 }
 
 // putNew puts records that were not sent before in the place of their runs in the view.
@@ -81,6 +82,9 @@ func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 			out, ok = shortenArguments(m, match, names, d.recallNote(s.Index))
 		} else {
 			out = *m
+			if v.edited[s.Index].isRepeat() {
+				m, _ = d.beforeCut(s.Index)
+			}
 			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.Index]), !s.IsRead, names,
 				d.recallNote(s.Index))
 			out.Parts, out.Source = []Part{{Text: text}}, nil

@@ -14,9 +14,10 @@ func (d *draft) beforeCut(i int) (*Message, int) {
 }
 
 // toCut returns the message that t cuts in the place of message i, and its tokens. A result that was cut before is cut
-// anew from the whole text, because the end of what is left says only that it was cut.
+// anew from the whole text, because the end of what is left says only that it was cut. So is one that does not repeat
+// an earlier result: nobody sees to it that what is cut is shown again.
 func (d *draft) toCut(i int, t *truncation) (*Message, int) {
-	if p := d.view.edited[i]; t.cutsAgain && p != nil && (p.op == OpTruncate || p.op == OpTrim) {
+	if p := d.view.edited[i]; p.isRepeat() || t.cutsAgain && p.isCut() {
 		return d.beforeCut(i)
 	}
 	return &d.view.messages[i], d.view.tokens[i]

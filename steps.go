@@ -81,8 +81,11 @@ func (d *draft) limitAndReplay() {
 		if p.unread {
 			p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
 		}
-		v.project(i, p)
+		if v.project(i, p); p.isRepeat() {
+			d.noteRepeat(p)
+		}
 	}
+	d.settleRepeats()
 	d.observeUsage()
 }
 
@@ -256,6 +259,8 @@ func (d *draft) cutUnsent() {
 			d.cut(i, t, oversizedReason)
 		}
 	}
+	d.settleRepeats()
+	d.leaveOutRepeats(wasSent)
 }
 
 // sentBefore returns a function that says whether the last request held message i as it stands now.
@@ -318,6 +323,7 @@ func (d *draft) clearTo(tokens int) {
 
 // prune is PruneContext on the view, with options in which every default is set.
 func (d *draft) prune(o PruneOptions, window int) {
+	d.showRepeats()
 	v := d.view
 	p := newPruning(v.messages, max(1, window), o)
 	p.tokens = v.tokens

@@ -36,6 +36,9 @@ type projection struct {
 	reason string
 	forms  minify.Forms // of redundancy that are gone, for OpMinify
 
+	// of the earlier result, as it is sent, that shows what this one leaves out; zero: no lines are left out for that
+	repeats key
+
 	body   uint32 // bytes of a request's body; 0: not asked for yet
 	unread bool   // from a snapshot, whose maker may have had another estimator, and which may be damaged
 }
@@ -53,6 +56,12 @@ func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	sent.Parts, sent.Source = p.sent(), nil
 	p.key, p.tokens, p.unread = h.key(&sent), estimateWith(e, sent), false
 }
+
+// isRepeat reports whether p leaves out what an earlier result shows. p may be nil.
+func (p *projection) isRepeat() bool { return p != nil && p.repeats != (key{}) }
+
+// isCut reports whether p shows only the ends of a result. p may be nil.
+func (p *projection) isCut() bool { return p != nil && (p.op == OpTruncate || p.op == OpTrim) }
 
 // edit returns the Edit that tells of p: it is of message m, which was at index i of the history and has fact f.
 func (p *projection) edit(i int, m *Message, f *fact) Edit {
@@ -217,6 +226,13 @@ func (v *view) project(i int, p *projection) {
 	m.Parts, m.Source = p.partsFor(&v.unedited[i]), nil
 	v.messages[i], v.edited[i] = m, p
 	v.setTokens(i, p.tokens)
+}
+
+// unproject sends message i as it is in the history.
+func (v *view) unproject(i int) {
+	v.own()
+	v.messages[i], v.edited[i] = v.unedited[i], nil
+	v.setTokens(i, v.facts[i].tokens)
 }
 
 // setTokens sets the tokens of message i to n, and updates total without adding up all messages.

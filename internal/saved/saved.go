@@ -121,6 +121,8 @@ type Edit struct {
 	Tokens int          `json:"tokens"`
 	Op     string       `json:"op"`
 	Reason string       `json:"reason"`
+
+	Repeats place.Key `json:"repeats,omitzero"` // the earlier result, as it is sent, whose lines are left out
 }
 
 // Record is the text that stands for a run of old messages.

@@ -1,0 +1,172 @@
+package winnow
+
+import (
+	"fmt"
+
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/repeats"
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// A new result may have lines that an earlier result shows already: a file that is read again, or the same command. The
+// new result is then sent without them, and says which result shows them. This holds only while that result is sent as
+// it was: as soon as it is not, the new one is whole again. Everything behind the earlier result is written to the
+// prompt cache again anyway then.
+
+// repeatsReason is for edits.
+const repeatsReason = "redundant in a new result: lines that an earlier result shows"
+
+// mayRepeat reports whether lines of m may be left out, or may be the ones that a later result does not repeat.
+func mayRepeat(m *Message) bool {
+	return m.Role == RoleTool && len(m.Parts) == 1 && holdsOnlyText(m) && len(m.Parts[0].Text) >= repeats.LeastSaved
+}
+
+// marksOf returns the marks of the text of m, the message of f, as it is in the history.
+func (f *fact) marksOf(m *Message) []uint32 {
+	if f.marks == nil {
+		marks := repeats.Marks(m.Parts[0].Text)
+		f.marks = &marks
+	}
+	return *f.marks
+}
+
+// showsLines reports whether message i of the view shows lines that a later result need not repeat: it is a result that
+// is sent whole, or without what is redundant in itself.
+func (d *draft) showsLines(i int) bool {
+	if !mayRepeat(&d.view.unedited[i]) || d.isRecalled(i) {
+		return false
+	}
+	p := d.view.edited[i]
+	return p == nil || p.op == OpMinify && !p.isRepeat()
+}
+
+// leaveOutRepeats leaves out of the results that were never sent what earlier results show.
+func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
+	v := d.view
+	isNew := func(i int) bool { return d.showsLines(i) && !wasSent(i) }
+	first := 0
+	for first < len(v.messages) && !isNew(first) {
+		first++
+	}
+	if d.minifier.keepsShown || first == len(v.messages) {
+		return
+	}
+	d.marks = map[uint32]int{}
+	for i := range v.messages {
+		if !d.showsLines(i) {
+			continue
+		}
+		marks := v.facts[i].marksOf(&v.unedited[i])
+		// After a rewind a result may come again together with one that does not repeat it.
+		isFree := i >= first && isNew(i) && !d.repeated[v.sentKey(i)]
+		if isFree && !staysAsItCame(&v.unedited[i]) && d.leaveOutShown(i, marks) {
+			continue
+		}
+		for _, mark := range marks {
+			d.marks[mark] = i
+		}
+	}
+}
+
+// leaveOutShown leaves out of new result i, which has these marks, what the earlier result shows that has most of them.
+// It returns false if that saves too little.
+func (d *draft) leaveOutShown(i int, marks []uint32) bool {
+	v := d.view
+	shared, source := map[int]int{}, -1 // how many marks each earlier result shares
+	for _, mark := range marks {
+		if k, isShown := d.marks[mark]; isShown {
+			if shared[k]++; source < 0 || shared[k] > shared[source] || shared[k] == shared[source] && k > source {
+				source = k
+			}
+		}
+	}
+	tool, _ := callOf(v.unedited, i)
+	if source < 0 || len(v.messages[i].Parts) > 1 || !d.minifier.match.Matches(tool) {
+		return false
+	}
+	earlier := d.nameOfResult(source)
+	text, ok := repeats.Without(v.messages[i].Parts[0].Text, v.messages[source].Parts[0].Text, func(lines int) string {
+		return fmt.Sprintf("[%d lines left out: the earlier result of %s has the same]", lines, earlier)
+	})
+	if !ok {
+		return false
+	}
+	m := v.messages[i]
+	m.Parts, m.Source = []Part{{Text: text}}, nil
+	p := newProjection(m.Parts)
+	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= v.tokens[i] {
+		return false
+	}
+	p.op, p.reason, p.repeats, p.key = OpMinify, repeatsReason, v.sentKey(source), d.ledger.index.hasher.key(&m)
+	d.put(i, p)
+	d.noteRepeat(p)
+	return true
+}
+
+// mostNamed is how many characters of a file's path or of a command name a result.
+const mostNamed = 60
+
+// nameOfResult returns how a model can tell result i from others: its tool, and the file or the command of its call.
+func (d *draft) nameOfResult(i int) string {
+	tool, arguments := callOf(d.view.unedited, i)
+	a := d.minifier.files.Arguments(arguments)
+	name := a.File
+	if name == "" {
+		name = a.Command
+	}
+	if tool = markup.Attribute(tool); name == "" {
+		return tool
+	}
+	return tool + " " + markup.Attribute(runes.Clip(name, mostNamed))
+}
+
+// noteRepeat notes that the view has p, which leaves out what an earlier result shows.
+func (d *draft) noteRepeat(p *projection) {
+	if d.repeated == nil {
+		d.repeated = map[key]bool{}
+	}
+	d.repeated[p.repeats] = true
+}
+
+// settleRepeats sends those results whole again whose lines no earlier result shows any more.
+func (d *draft) settleRepeats() {
+	if len(d.repeated) == 0 {
+		return
+	}
+	isShown := map[key]bool{}
+	for i := range d.view.facts {
+		if p := d.view.edited[i]; p.isRepeat() && !isShown[p.repeats] {
+			d.showWhole(i)
+		}
+		if k := d.view.sentKey(i); d.repeated[k] {
+			isShown[k] = true
+		}
+	}
+}
+
+// showRepeats sends all results whole again that do not repeat what an earlier one shows. That is for a request that
+// does not fit: what is dropped then could not be added up otherwise.
+func (d *draft) showRepeats() {
+	d.repeated = nil
+	for i, p := range d.view.edited {
+		if p.isRepeat() {
+			d.showWhole(i)
+		}
+	}
+}
+
+// showWhole sends result i as it was before an earlier result's lines were left out of it.
+func (d *draft) showWhole(i int) {
+	v := d.view
+	f := v.facts[i]
+	d.isShownAgain = true
+	delete(d.newEdits, f.key)
+	d.unchangedPrefix = min(d.unchangedPrefix, i)
+	note := func() string { return d.recallNote(i) }
+	if p := d.minifiedOnce(v.unedited, i, f, note); p != nil {
+		d.put(i, p)
+		return
+	}
+	v.unproject(i)
+	d.wholeAgain = append(d.wholeAgain, f.key)
+}

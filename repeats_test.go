@@ -1,0 +1,271 @@
+package winnow_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// sourceFile is the text of a file. Its lines from `edited` on, if that is positive, were changed.
+func sourceFile(name string, lines, edited int) string {
+	var b strings.Builder
+	for i := range lines {
+		state := "as it was"
+		if edited > 0 && i >= edited && i < edited+3 {
+			state = "changed"
+		}
+		fmt.Fprintf(&b, "\tstatement_%s_%d(%s) // what it does, and why\n", name, i, state)
+	}
+	return b.String()
+}
+
+func reads(id, file string) winnow.Message {
+	call := callPart(id, "Read")
+	call.Arguments, _ = json.Marshal(map[string]string{"file_path": "src/" + file})
+	return modelSends(call)
+}
+
+// readTwice is a history in which a file is read, changed and read again.
+func readTwice() []winnow.Message {
+	return named(list(userSays("Mend it."),
+		reads("a", "one.go"), readResult("a", sourceFile("one", 60, 0)),
+		modelCalls("b"), toolSays("b", "ok"),
+		reads("c", "one.go"), readResult("c", sourceFile("one", 60, 30))))
+}
+
+func readResult(id, text string) winnow.Message {
+	m := toolSays(id, text)
+	m.ToolName = "Read"
+	return m
+}
+
+// A file that is read again is sent without the lines that the first result shows; what changed is there.
+func TestLinesThatWereShown(t *testing.T) {
+	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+	h := readTwice()
+	prepare(t, m, h[:5])
+	r := prepare(t, m, h)
+	assert.Equal(t, h[2], r.Messages[2], "the first result stays")
+	want := "[30 lines left out: the earlier result of Read src/one.go has the same]\n" +
+		strings.Join(strings.SplitAfter(sourceFile("one", 60, 30), "\n")[30:33], "") +
+		"[27 lines left out: the earlier result of Read src/one.go has the same]\n"
+	assert.Equal(t, want, fullText(r.Messages[6]))
+	assert.Equal(t, 5, r.FirstChanged, "nothing that was sent changes")
+	requestCheck{estimator: byChars}.check(t, h, r)
+}
+
+// Results that have to stay as they came do, and so does one without enough of what was shown.
+func TestLinesThatWereShownStay(t *testing.T) {
+	for _, tt := range []struct {
+		reason  string
+		options winnow.Options
+		change  func(h []winnow.Message)
+	}{
+		{"the host wants it so", winnow.Options{Minify: keepShown}, nil},
+		{"the host wants results as they came", winnow.Options{Minify: &winnow.MinifyOptions{Off: true}}, nil},
+		{"everything that fits is kept", winnow.Options{Keep: winnow.KeepAll}, nil},
+		{"results of this tool are not touched", winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"Read"}}}, nil},
+		{"a pin", winnow.Options{}, func(h []winnow.Message) { h[6].Pinned = true }},
+		{"an error", winnow.Options{}, func(h []winnow.Message) { h[6].IsError = true }},
+		{"another file", winnow.Options{}, func(h []winnow.Message) { h[6].Parts = []winnow.Part{textPart(sourceFile("two", 60, 0))} }},
+		{"too little", winnow.Options{}, func(h []winnow.Message) {
+			h[6].Parts = []winnow.Part{textPart(sourceFile("one", 3, 0) + sourceFile("two", 60, 0))}
+		}},
+	} {
+		h := readTwice()
+		if tt.change != nil {
+			tt.change(h)
+		}
+		tt.options.Estimator, tt.options.Now = byChars, newClock().Now
+		r := prepare(t, newManager(t, 100_000, &tt.options), h)
+		assert.Equal(t, fullText(h[6]), fullText(r.Messages[6]), tt.reason)
+	}
+}
+
+// Once the earlier result is not sent as it was any more, the later one is whole: whatever took it away.
+func TestLinesThatWereShownComeBack(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		change func(h []winnow.Message) []winnow.Message
+	}{
+		{"the host redacted it", func(h []winnow.Message) []winnow.Message {
+			h[2].Parts = []winnow.Part{textPart("[redacted]")}
+			return h
+		}},
+		{"the host dropped its step", func(h []winnow.Message) []winnow.Message { return slices.Delete(h, 1, 3) }},
+		{"a summary stands for it", func(h []winnow.Message) []winnow.Message {
+			return slices.Replace(h, 1, 3, winnow.Message{Role: winnow.RoleUser, Summary: true, ID: "s", Parts: []winnow.Part{textPart("Read.")}})
+		}},
+		{"the later one is pinned", func(h []winnow.Message) []winnow.Message { h[6].Pinned = true; return h }},
+	} {
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+		h := readTwice()
+		require.Contains(t, fullText(prepare(t, m, h).Messages[6]), "left out")
+		h = tt.change(slices.Clone(h))
+		r := prepare(t, m, h)
+		assert.Equal(t, fullText(h[len(h)-1]), fullText(r.Messages[len(r.Messages)-1]), tt.reason)
+		again := prepare(t, m, append(slices.Clone(h), modelSays("Done.")))
+		sameWire(t, r.Messages, again.Messages[:len(r.Messages)], tt.reason)
+	}
+}
+
+var leftOutNote = regexp.MustCompile(`^\[(\d+) lines left out: the earlier result of .* has the same\]$`)
+
+// checkShown: lines that a result of r leaves out stand together in an earlier result of r. It returns how many results
+// leave lines out.
+func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results int) {
+	t.Helper()
+	text := map[string]string{} // of each result as it came
+	for i := range h {
+		if h[i].Role == winnow.RoleTool {
+			text[h[i].ToolCallID] = fullText(h[i])
+		}
+	}
+	for i := range r.Messages {
+		m := &r.Messages[i]
+		sent := fullText(*m)
+		if m.Role != winnow.RoleTool || !strings.Contains(sent, " lines left out: the earlier result of ") {
+			continue
+		}
+		results++
+		whole := strings.Split(text[m.ToolCallID], "\n")
+		for _, line := range strings.Split(sent, "\n") {
+			n := 1
+			if found := leftOutNote.FindStringSubmatch(line); found != nil {
+				_, err := fmt.Sscan(found[1], &n)
+				require.NoError(t, err)
+				require.LessOrEqual(t, n, len(whole))
+				run := strings.Join(whole[:n], "\n")
+				require.True(t, slices.ContainsFunc(r.Messages[:i], func(m winnow.Message) bool {
+					return m.Role == winnow.RoleTool && strings.Contains(fullText(m), run)
+				}), "no earlier result shows what message %d leaves out:\n%s", i, sent)
+			} else {
+				require.Equal(t, whole[0], line, "message %d:\n%s", i, sent)
+			}
+			whole = whole[n:]
+		}
+		require.Empty(t, whole)
+	}
+	return results
+}
+
+// rereads is the history of an agent that reads parts of some files again and again, with changes in between. Its
+// results have nothing else that is redundant.
+func rereads(random *rand.Rand, steps int) []winnow.Message {
+	var h []winnow.Message
+	files := []string{"alpha", "beta", "gamma"}
+	edited := map[string]int{}
+	for i := range steps {
+		if i%(5+random.IntN(10)) == 0 {
+			h = append(h, userSays("Request "+itoa(i)+": go on."))
+		}
+		id, file := "call_"+itoa(i), files[random.IntN(len(files))]
+		lines := strings.SplitAfter(sourceFile(file, 80, edited[file]), "\n")
+		from := random.IntN(3) * random.IntN(30)
+		if random.IntN(3) == 0 {
+			edited[file] = 1 + random.IntN(75)
+		}
+		h = append(h, reads(id, file+".go"), readResult(id, strings.Join(lines[from:], "")))
+	}
+	return named(h)
+}
+
+// No request leaves out what it does not show: while it grows, when it is folded, cut, summarized and refused, after a
+// pause, a rewind, a pin and a restart. A manager that was restored makes the same request, and so does Plan.
+func TestShownLinesStand(t *testing.T) {
+	t.Parallel()
+	left, seeds := 0, uint64(40)
+	if testing.Short() {
+		seeds = 8
+	}
+	for seed := range seeds {
+		random := rand.New(rand.NewPCG(seed, 7))
+		c := newClock()
+		o := &winnow.Options{
+			Estimator: byChars, Now: c.Now, Keep: []winnow.KeepPolicy{"", winnow.KeepLittle, winnow.KeepCalls}[seed%3],
+			Recall: seed%5 == 0, Summarizer: says("## Goal\nRead on."),
+			Compact: &winnow.CompactOptions{Off: seed%4 == 0, KeepRecent: 6_000},
+		}
+		if seed%7 == 0 {
+			o.Prune = &winnow.PruneOptions{SoftTrimRatio: 0.3, HardClearRatio: 0.5}
+		}
+		window := []int{20_000, 40_000, 200_000}[random.IntN(3)]
+		m, h := newManager(t, window, o), rereads(random, 60)
+		for n := 1; n <= len(h); n++ {
+			if n < len(h) && h[n-1].Role == winnow.RoleAssistant {
+				continue
+			}
+			in := slices.Clone(h[:n])
+			switch random.IntN(12) {
+			case 0:
+				c.pass(time.Hour)
+			case 1:
+				n = max(1, n-1-2*random.IntN(4)) // a rewind
+				for h[n-1].Role == winnow.RoleAssistant {
+					n++
+				}
+				in = slices.Clone(h[:n])
+			case 2:
+				h[random.IntN(n)].Pinned = random.IntN(4) > 0 && n < 40
+				in = slices.Clone(h[:n])
+			case 3:
+				state, err := m.Snapshot()
+				require.NoError(t, err)
+				m = newManager(t, window, o)
+				require.NoError(t, m.Restore(state))
+			}
+			planned := m.Plan(in)
+			r, err := m.Prepare(t.Context(), in)
+			if err != nil {
+				var overflow *winnow.OverflowError
+				require.ErrorAs(t, err, &overflow, "seed %d, message %d", seed, n)
+				break
+			}
+			if planned != nil && !planned.NeedsCompaction {
+				sameWire(t, planned.Messages, r.Messages, "seed %d, message %d: Plan", seed, n)
+			}
+			require.LessOrEqual(t, r.Tokens, r.Budget, "seed %d, message %d", seed, n)
+			left += checkShown(t, in, r)
+			for random.IntN(6) == 0 {
+				said := []string{"prompt is too long", "413 request entity too large",
+					fmt.Sprintf("prompt is too long: %d tokens > %d maximum", r.Tokens+1, r.Tokens*2/3)}[random.IntN(3)]
+				if r, err = m.Recover(t.Context(), in, errors.New(said)); err != nil {
+					break
+				}
+				checkShown(t, in, r)
+			}
+			c.pass(time.Second)
+		}
+	}
+	assert.Greater(t, left, 200, "results that leave lines out")
+}
+
+// A restored manager makes the requests that the other one makes.
+func TestShownLinesSurviveARestart(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		c := newClock()
+		o := &winnow.Options{Estimator: byChars, Now: c.Now}
+		m, h := newManager(t, 60_000, o), rereads(rand.New(rand.NewPCG(seed, 8)), 40)
+		for n := 1; n <= len(h); n += 2 {
+			state, err := m.Snapshot()
+			require.NoError(t, err)
+			restored := newManager(t, 60_000, o)
+			require.NoError(t, restored.Restore(state))
+			want, got := prepare(t, m, h[:n]), prepare(t, restored, h[:n])
+			sameWire(t, want.Messages, got.Messages, "seed %d, message %d", seed, n)
+			c.pass(time.Second)
+		}
+	}
+}
