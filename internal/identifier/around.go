@@ -72,18 +72,21 @@ type listing struct{ next int }
 // fewestDigits is how many digits a number has at least that is worth keeping.
 const fewestDigits = 4
 
-// number returns the length of the number that the token s[start:end] begins with if it is the number of a line, and
-// otherwise 0. The first byte of the token is a digit.
-func (l *listing) number(s string, start, end int) int {
+// mayNumber reports whether the token s[start:end], which begins with a digit, may begin with the number of a line.
+// rest has the classes of its other bytes. It is a glance: most numbers have a space behind them.
+func mayNumber(s string, start, end int, rest uint8) bool {
 	if end-start < fewestDigits {
-		return 0
+		return false
 	}
-	return l.follow(s, start)
+	if rest != ascii.Digit {
+		return true
+	}
+	return end < len(s) && (s[end] == '\t' || s[end] == '\\' || s[end] == arrow[0])
 }
 
-// follow is number for a token that is long enough. The number of a line is one more than that of the line before,
-// and has a mark behind it.
-func (l *listing) follow(s string, start int) int {
+// number returns the length of the number that the token at s[start], a digit, begins with if it is the number of a
+// line, and otherwise 0. The number of a line is one more than that of the line before, and has a mark behind it.
+func (l *listing) number(s string, start int) int {
 	const most = 9
 	end := start
 	for end < len(s) && end-start <= most && ascii.IsDigit(s[end]) {
@@ -116,6 +119,9 @@ func beginsLine(before string) bool {
 	return near == "" && len(before) <= most
 }
 
+// arrow is what some viewers write behind the number of a line.
+const arrow = "→"
+
 // marksLine reports whether a text begins with what stands behind the number of a line.
 func marksLine(behind string) bool {
 	if behind == "" {
@@ -127,7 +133,7 @@ func marksLine(behind string) bool {
 	case '\\':
 		return strings.HasPrefix(behind, `\t`)
 	}
-	return strings.HasPrefix(behind, "→")
+	return strings.HasPrefix(behind, arrow)
 }
 
 // timeLength returns the length of the time at the beginning of a token, or 0: 2026-01-31T10:20:30.5Z, 10:20:30.

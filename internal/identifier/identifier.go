@@ -60,8 +60,8 @@ func Scan(s string, emit func(id string, kind Kind)) {
 			rest |= ascii.Class[s[i]]
 		}
 		read = i
-		if first == ascii.Digit {
-			if n := lines.number(s, start, i); n > 0 {
+		if first == ascii.Digit && mayNumber(s, start, i, rest) {
+			if n := lines.number(s, start); n > 0 {
 				i, read = start+n, start+n
 				continue
 			}
