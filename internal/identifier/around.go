@@ -223,3 +223,27 @@ func isOfWord(s string, start, end int) bool {
 	}
 	return false
 }
+
+// prefixLength returns how many bytes at the beginning of the token s[start:end] are not of its name: the slash of a
+// closing tag, </body>, and what git puts in front of the paths of a diff, a/ and b/.
+func prefixLength(s string, start, end int) int {
+	switch {
+	case start == 0:
+		return 0
+	case s[start] == '/' && s[start-1] == '<':
+		return 1
+	case end-start > 2 && (s[start:start+2] == "a/" || s[start:start+2] == "b/") && isInDiff(s[:start]):
+		return 2
+	}
+	return 0
+}
+
+// isInDiff reports whether a text ends in what stands in front of the path of a file in a diff.
+func isInDiff(before string) bool {
+	if strings.HasSuffix(before, "--- ") || strings.HasSuffix(before, "+++ ") {
+		return true
+	}
+	line := before[max(0, len(before)-2*MaxBytes):]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	return strings.HasPrefix(line, "diff --git ")
+}

@@ -69,9 +69,7 @@ func Scan(s string, emit func(id string, kind Kind)) {
 		if isBesideWide(s, start, i) && isOfWord(s, start, i) {
 			continue
 		}
-		if s[start] == '/' && start > 0 && s[start-1] == '<' { // </body> is a closing tag, not a path
-			start++
-		}
+		start += prefixLength(s, start, i)
 		token, all, end := s[start:i], first|rest, i
 		if i < len(s) && !isSpecial[s[i]] {
 			i++

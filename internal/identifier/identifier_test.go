@@ -40,6 +40,8 @@ func TestScan(t *testing.T) {
 			"3 1043"}},
 		{`"1041\tfoo\n1042\tbar"`, []string{"3 1041"}},
 		{"took 0.14s and 12.305ms, within 1.5s, of 0.35GB", []string{"3 1.5s", "3 0.35GB"}},
+		{"diff --git a/cmd/main.go b/cmd/main.go\n--- a/cmd/main.go\n+++ b/cmd/main.go\n see a/main.go",
+			[]string{"0 cmd/main.go", "0 cmd/main.go", "0 cmd/main.go", "0 cmd/main.go", "0 a/main.go"}},
 		{"plain words, and/or 12 of 345. JavaScript", nil},
 		{"", nil},
 	} {

@@ -146,7 +146,7 @@ func failureLine(tool, text string, details json.RawMessage) string {
 	case text == "":
 		text = "failed (no output)"
 	case runes.AtLeast(text, maxFailureChars+1):
-		text = text[:runes.Head(text, maxFailureChars-3)] + "..."
+		text = text[:runes.HeadWords(text, maxFailureChars-3)] + "..."
 	}
 	if meta != "" {
 		name += " (" + meta + ")"

@@ -15,7 +15,7 @@ func TestFailureReason(t *testing.T) {
 		{"a command in a frame", "<returncode>1</returncode>\n<output>\n" + scope + "ValueError: x", "t: ValueError: x"},
 		{"another frame", "Chunk ID: 1\nProcess exited with code 2\nOutput:\n" + scope + "fatal: x", "t: fatal: x"},
 		{"a tool that quotes", "String to replace not found: " + strings.Repeat("some text ", 30) + "\nerror: x",
-			"t: String to replace not found: " + strings.Repeat("some text ", 20) + "some tex..."},
+			"t: String to replace not found: " + strings.Repeat("some text ", 20) + "some..."},
 		{"colours", "\x1b[31mred\x1b[0m", "t: red"},
 	} {
 		assert.Equal(t, tt.want, failureLine("t", tt.text, nil), tt.name)
