@@ -3,6 +3,7 @@ package genai
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 
 	sdk "google.golang.org/genai"
 
@@ -17,7 +18,7 @@ import (
 //
 // Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 func Import(contents []*sdk.Content) []winnow.Message {
-	im := importer{several: len(contents) > 1}
+	im := importer{several: countSent(contents) > 1}
 	im.reserve(contents)
 	for _, c := range contents {
 		if c != nil {
@@ -36,7 +37,17 @@ type importer struct {
 	ids    madeIDs
 	calls  []openCall // calls of the model's newest content
 
-	several bool // there is more than one content
+	several bool // more than one content is sent
+}
+
+// countSent counts the contents that hold something: Export leaves out the others.
+func countSent(contents []*sdk.Content) (n int) {
+	for _, c := range contents {
+		if c != nil && slices.ContainsFunc(c.Parts, func(p *sdk.Part) bool { return p != nil && !isEmpty(p) }) {
+			n++
+		}
+	}
+	return n
 }
 
 // openCall is a call that may wait for its response.
