@@ -40,7 +40,7 @@ func (d *draft) rewrite() {
 	if cold {
 		d.cause = "nothing is in the prompt cache"
 		d.replace(d.remainders(d.staleParts(!uncached, 0), true))
-		d.mergeRecords(0)
+		d.mergeRecords()
 		d.leanRecords(recordsShare)
 		if d.opts.Keep.trims(d.pruneFrom > 0) {
 			d.prune(*d.opts.Prune, d.windowEstimate())
@@ -51,11 +51,11 @@ func (d *draft) rewrite() {
 	if pressed {
 		d.makeRoom()
 		if cold {
-			d.mergeRecords(0) // otherwise the next request would do it
+			d.mergeRecords() // otherwise the next request would do it
 		}
 	}
 	if uncached { // otherwise the next request would do it, even if its history has nothing new
-		d.mergeRecords(0)
+		d.mergeRecords()
 		for d.leanRecords(recordsShare) {
 		}
 	}
