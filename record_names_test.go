@@ -4,14 +4,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// A record lists only names that stand in the history in the same form, and has lines only for calls that were made.
+// A record lists only names that stand in the history in the same form and not as parts of longer ones, and has lines
+// only for calls that were made, with whole paths.
 func TestRecordsOfSessionsAreTrue(t *testing.T) {
 	t.Parallel()
 	names, lines := 0, 0
@@ -54,7 +57,7 @@ func TestRecordsOfSessionsAreTrue(t *testing.T) {
 						for name := range strings.FieldsSeq(list) {
 							names++
 							unescaped := strings.NewReplacer("&lt;", "<", "&#91;", "[").Replace(name)
-							isThere := strings.Contains(history, name) || strings.Contains(history, unescaped)
+							isThere := holdsWhole(history, name) || holdsWhole(history, unescaped)
 							assert.True(t, isThere, "%s: %q", filepath.Base(file), name)
 						}
 						continue
@@ -63,6 +66,14 @@ func TestRecordsOfSessionsAreTrue(t *testing.T) {
 					isCall := tools[tool] || tools[markup.Escape(tool)]
 					isOther := strings.HasPrefix(line, "Said: ") || strings.HasPrefix(line, "Inserted by the host, ")
 					assert.True(t, line == "" || isOther || isCall, "%s: %.80q", filepath.Base(file), line)
+					telling, _, _ := strings.Cut(line, " → ")
+					for path := range strings.FieldsSeq(telling) {
+						if isOther || !strings.Contains(path, "/") || strings.ContainsAny(path, "…&\"\\") {
+							continue
+						}
+						isCut := strings.HasSuffix(path, "...")
+						assert.True(t, isCut || holdsWhole(history, path), "%s: %q", filepath.Base(file), path)
+					}
 					lines++
 				}
 			}
@@ -71,4 +82,28 @@ func TestRecordsOfSessionsAreTrue(t *testing.T) {
 	t.Logf("%d names, %d lines", names, lines)
 	assert.Positive(t, names)
 	assert.Positive(t, lines)
+}
+
+// holdsWhole reports whether a text holds name where it is no part of a longer word. A letter in front of it may be an
+// escape of JSON, and Chinese puts no space between words.
+func holdsWhole(text, name string) bool {
+	continues := func(a, b rune) bool {
+		isOfWord := func(r rune) bool { return r < 0x800 && (r == '_' || runes.IsLetterOrDigit(r)) }
+		return isOfWord(a) && isOfWord(b)
+	}
+	first, _ := utf8.DecodeRuneInString(name)
+	last, _ := utf8.DecodeLastRuneInString(name)
+	for at := 0; ; at++ {
+		k := strings.Index(text[at:], name)
+		if k < 0 {
+			return false
+		}
+		at += k
+		before, n := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(name):])
+		isEscape := strings.HasSuffix(text[:at-n], `\`)
+		if (isEscape || !continues(before, first)) && !continues(last, after) {
+			return true
+		}
+	}
 }
