@@ -68,3 +68,17 @@ func TestRange(t *testing.T) {
 		assert.Equal(t, want, Range(json.RawMessage(in)), in)
 	}
 }
+
+func FuzzRefusal(f *testing.F) {
+	f.Add(`{"success":false,"error":"x","message":1}`)
+	f.Add("No replacement was performed in src/error.go")
+	f.Add("<error>\xff’ not</error>")
+	f.Fuzz(func(t *testing.T, text string) {
+		if fault := Fault(text); fault != "" && !json.Valid([]byte(fault)) {
+			t.Fatalf("%q is not JSON", fault)
+		}
+		if refusal := Refusal(text); refusal != "" && Fault(text) == "" && !strings.Contains(text, refusal) {
+			t.Fatalf("%q is not of the text", refusal)
+		}
+	})
+}
