@@ -9,7 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
-// When records take too much of the room, the older ones become leaner.
+// Records that are written anew: where they take too much of the room, the older ones become leaner, and small ones
+// beside each other become one, which has one frame and says each path and name once.
 
 // leanRecords makes the older half of the records leaner if all records together take more than share of the room. It
 // returns false if nothing became smaller.
@@ -70,4 +71,25 @@ func (d *draft) namesBeside(list []record.Run) *excerpt.Names {
 		parts[k] = rewrite.Part{Index: s.From, End: s.To}
 	}
 	return d.namesKept(parts, nil)
+}
+
+// mostMerged is the share of the room that a merged record may take. Larger ones stay apart, so that half of the
+// records can become leaner.
+const mostMerged = recordsShare / 4
+
+// mergeRecords joins neighbours among the records.
+func (d *draft) mergeRecords() {
+	list := record.Small(d.recordSizes(), count.Share(d.room(), mostMerged))
+	if len(list) == 0 {
+		return
+	}
+	names := d.namesBeside(list)
+	var runs []recordedRun
+	for _, s := range slices.Backward(list) {
+		if r := d.newRecordOf(s.From, s.To, names, 0); r.fact.tokens < s.Tokens {
+			runs = append(runs, recordedRun{s.From, s.To, r})
+		}
+	}
+	slices.Reverse(runs)
+	d.putNew(runs)
 }

@@ -84,7 +84,7 @@ func TestRecordsOfSessionsAreTrue(t *testing.T) {
 	assert.Positive(t, lines)
 }
 
-// holdsWhole reports whether a text holds name where it is no part of a longer word. A letter in front of it may be an
+// holdsWhole reports whether a text holds name where it is not part of a longer word. A letter in front of it may be an
 // escape of JSON, and Chinese puts no space between words.
 func holdsWhole(text, name string) bool {
 	continues := func(a, b rune) bool {

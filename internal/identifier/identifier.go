@@ -28,7 +28,7 @@ const MaxBytes = 256
 
 // Scan calls emit for every identifier in s, in order and with repetitions. It takes time linear in s and allocates
 // nothing. JSON escapes such as \n in s do not become part of an identifier, and the numbers in front of the lines of a
-// listing are none. Most of a text is plain words, which are skipped eight bytes at a time.
+// listing are not identifiers. Most of a text is plain words, which are skipped eight bytes at a time.
 func Scan(s string, emit func(id string, kind Kind)) {
 	read := 0 // what was taken for part of a token or an escape
 	var lines listing

@@ -7,7 +7,7 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// scanToken emits the identifiers in a token and reports whether there were any, or a time, which is no name either.
+// scanToken emits the identifiers in a token and reports whether there were any, or a time, which is not a name either.
 // all has the classes of its bytes.
 func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	if all&ascii.Joint == 0 {

@@ -1,5 +1,5 @@
 // Package record writes what stays of a run of old messages: what the model said, a line for each call with how it
-// ended, and the names that stand nowhere else.
+// ended, and the names that stand nowhere else. It also says which records become one, or leaner, when they take much.
 package record
 
 import (

@@ -74,7 +74,7 @@ func Tail(s string, n int) int {
 	return i
 }
 
-// HeadWords is [Head] without a word that is cut at its end, unless the word is no path and less than half of n
+// HeadWords is [Head] without a word that is cut at its end, unless the word is not a path and less than half of n
 // characters would be left. Words are what white space separates.
 func HeadWords(s string, n int) int {
 	end := Head(s, n)
@@ -88,8 +88,8 @@ func HeadWords(s string, n int) int {
 	return end
 }
 
-// TailWords is [Tail] without a word that is cut at its beginning, unless the word is no path and less than half of n
-// characters would be left.
+// TailWords is [Tail] without a word that is cut at its beginning, unless the word is not a path and less than half of
+// n characters would be left.
 func TailWords(s string, n int) int {
 	start := Tail(s, n)
 	if start == 0 || start == len(s) || isSpaceAt(s, start) {
@@ -188,7 +188,7 @@ func Clip(s string, limit int) string {
 	return strings.ToValidUTF8(head, "") + mark + strings.ToValidUTF8(tail, "")
 }
 
-// wholeWords returns s[:end] and s[start:] without the words that are cut there. A word that is no path is cut where
+// wholeWords returns s[:end] and s[start:] without the words that are cut there. A word that is not a path is cut where
 // less than half would be left without it.
 func wholeWords(s string, end, start int) (head, tail string) {
 	head, tail = s[:end], s[start:]
