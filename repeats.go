@@ -72,14 +72,7 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 // It returns false if that saves too little.
 func (d *draft) leaveOutShown(i int, marks []uint32) bool {
 	v := d.view
-	shared, source := map[int]int{}, -1 // how many marks each earlier result shares
-	for _, mark := range marks {
-		if k, isShown := d.marks[mark]; isShown {
-			if shared[k]++; source < 0 || shared[k] > shared[source] || shared[k] == shared[source] && k > source {
-				source = k
-			}
-		}
-	}
+	source := d.sourceOf(marks)
 	tool, _ := callOf(v.unedited, i)
 	if source < 0 || len(v.messages[i].Parts) > 1 || !d.minifier.match.Matches(tool) {
 		return false
@@ -101,6 +94,31 @@ func (d *draft) leaveOutShown(i int, marks []uint32) bool {
 	d.put(i, p)
 	d.noteRepeat(p)
 	return true
+}
+
+// sourceOf returns which earlier result has most of the marks, and the newest of several, or -1.
+func (d *draft) sourceOf(marks []uint32) int {
+	shared := map[int]int{}
+	last, times := -1, 0 // the results that show neighbours are mostly the same
+	for _, mark := range marks {
+		k, isShown := d.marks[mark]
+		if !isShown {
+			continue
+		}
+		if k != last {
+			shared[last] += times
+			last, times = k, 0
+		}
+		times++
+	}
+	shared[last] += times
+	source := -1
+	for k, n := range shared {
+		if n > shared[source] || n == shared[source] && k > source {
+			source = k
+		}
+	}
+	return source
 }
 
 // mostNamed is how many characters of a file's path or of a command name a result.

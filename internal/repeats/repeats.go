@@ -45,13 +45,16 @@ func mix(a, b uint64) uint64 {
 
 func hash(line string) uint64 {
 	h := uint64(len(line)) + 0x243f6a8885a308d3
-	for ; len(line) >= 8; line = line[8:] {
-		h = mix(h^ascii.LoadWord(line, 0), 0x9e3779b97f4a7c15)
+	if len(line) < 8 {
+		for i := range len(line) {
+			h = mix(h^uint64(line[i]), 0xbf58476d1ce4e5b9)
+		}
+		return h
 	}
-	for i := range len(line) {
-		h = mix(h^uint64(line[i]), 0xbf58476d1ce4e5b9)
+	for i := 0; i+8 < len(line); i += 8 {
+		h = mix(h^ascii.LoadWord(line, i), 0x9e3779b97f4a7c15)
 	}
-	return h
+	return mix(h^ascii.LoadWord(line, len(line)-8), 0x9e3779b97f4a7c15) // may overlap the one before it
 }
 
 // Without returns text without the runs of lines that earlier has too, line by line and byte for byte. note returns the
@@ -80,29 +83,39 @@ func Without(text, earlier string, note func(lines int) string) (out string, ok 
 	return b.String(), saved >= LeastSaved
 }
 
-// lines are the lines of a text, and where each of them stands.
+// lines are the lines of a text, and where each of them stands. To make one takes a third of what a map would take, and
+// there is one for each result of a history that repeats something.
 type lines struct {
 	list  []string
-	first map[string]int32
+	first []int32 // the first place of each line, from 1, at the hash of the line or behind it; 0: free
 	next  []int32 // place of the same line behind this one; 0: there is none
 }
 
 func newLines(text string) *lines {
 	l := &lines{list: strings.Split(text, "\n")}
-	l.first, l.next = make(map[string]int32, len(l.list)), make([]int32, len(l.list))
+	l.first, l.next = make([]int32, 2<<bits.Len(uint(len(l.list)))), make([]int32, len(l.list))
 	for i := len(l.list) - 1; i >= 0; i-- {
-		if k, isKnown := l.first[l.list[i]]; isKnown {
-			l.next[i] = k
-		}
-		l.first[l.list[i]] = int32(i)
+		first := l.find(l.list[i])
+		l.next[i] = max(0, *first-1)
+		*first = int32(i) + 1
 	}
 	return l
 }
 
+// find returns where the first place of a line stands, or belongs.
+func (l *lines) find(line string) *int32 {
+	mask := len(l.first) - 1
+	for i := int(hash(line)) & mask; ; i = (i + 1) & mask {
+		if k := l.first[i]; k == 0 || l.list[k-1] == line {
+			return &l.first[i]
+		}
+	}
+}
+
 // longestRun returns how many of the first lines of text stand together in l, and their bytes with the line ends.
 func (l *lines) longestRun(text []string) (longest, size int) {
-	at, isKnown := l.first[text[0]]
-	if !isKnown {
+	at := *l.find(text[0]) - 1
+	if at < 0 {
 		return 0, 0
 	}
 	for range mostPlaces {

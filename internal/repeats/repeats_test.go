@@ -67,7 +67,7 @@ func TestMarks(t *testing.T) {
 	assert.False(t, share(file, text("other", 0, 40)))
 	assert.False(t, share(file, strings.ReplaceAll(file, "\n", "\nnew\n")), "single lines are not worth a note")
 	assert.Empty(t, Marks("short"))
-	assert.Equal(t, []uint32{0xeed5eeeb}, Marks(text("file", 0, 2) + strings.Repeat("x\n", 60))[:1], "in each process the same")
+	assert.Equal(t, []uint32{0x80c56615}, Marks(text("file", 0, 2) + strings.Repeat("x\n", 60))[:1], "in each process the same")
 }
 
 // What is left out stands in the earlier text, line by line and in its order; all else is as it was.
