@@ -6,6 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/recall"
+	"github.com/winnowgo/winnow/internal/repeats"
 	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
@@ -44,7 +45,8 @@ type takenOver struct {
 // shownLines are the lines of results that later results do not repeat.
 type shownLines struct {
 	marks    map[uint32]int // of the view, with the newest result that has each; nil: not asked for
-	repeated map[key]bool   // results, as they are sent, some lines of which later ones leave out
+	repeats  repeats.Finder
+	repeated map[key]bool // results, as they are sent, some lines of which later ones leave out
 
 	isShownAgain bool // a result is sent with lines that marks do not have
 }

@@ -78,9 +78,10 @@ func (d *draft) leaveOutShown(i int, marks []uint32) bool {
 		return false
 	}
 	earlier := d.nameOfResult(source)
-	text, ok := repeats.Without(v.messages[i].Parts[0].Text, v.messages[source].Parts[0].Text, func(lines int) string {
+	note := func(lines int) string {
 		return fmt.Sprintf("[%d lines left out: the earlier result of %s has the same]", lines, earlier)
-	})
+	}
+	text, ok := d.repeats.Without(v.messages[i].Parts[0].Text, v.messages[source].Parts[0].Text, note)
 	if !ok {
 		return false
 	}

@@ -3,6 +3,7 @@ package repeats
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
@@ -57,49 +58,95 @@ func hash(line string) uint64 {
 	return mix(h^ascii.LoadWord(line, len(line)-8), 0x9e3779b97f4a7c15) // may overlap the one before it
 }
 
+// Finder finds lines that an earlier text has too. It uses its memory again for the next text.
+type Finder struct {
+	text    []string // lines of the new text
+	earlier lines
+	runs    []run
+}
+
+// run is a run of lines of the new text that the earlier one has too, with the note in its place.
+type run struct {
+	first, lines int
+	note         string
+}
+
 // Without returns text without the runs of lines that earlier has too, line by line and byte for byte. note returns the
 // line that stands in the place of that many lines. ok is false if this saves too little.
-func Without(text, earlier string, note func(lines int) string) (out string, ok bool) {
-	e := newLines(strings.TrimSuffix(earlier, "\n"))
+func (f *Finder) Without(text, earlier string, note func(lines int) string) (out string, ok bool) {
+	f.earlier.read(strings.TrimSuffix(earlier, "\n"))
 	body, endsLine := strings.CutSuffix(text, "\n")
-	lines := strings.Split(body, "\n")
-	var b strings.Builder
+	f.text, f.runs = appendLines(f.text[:0], body), f.runs[:0]
 	saved := 0
-	for i := 0; i < len(lines); {
-		n, size := e.longestRun(lines[i:])
-		if n >= leastLines && size >= leastBytes {
-			short := note(n)
-			saved += size - len(short) - 1
-			b.WriteString(short)
-			i += n
+	for i := 0; i < len(f.text); {
+		n, size := f.earlier.longestRun(f.text[i:])
+		if n < leastLines || size < leastBytes {
+			i++
+			continue
+		}
+		short := note(n)
+		saved += size - len(short) - 1
+		f.runs = append(f.runs, run{i, n, short})
+		i += n
+	}
+	if saved < LeastSaved {
+		return "", false
+	}
+	var b strings.Builder
+	b.Grow(len(text) - saved + len("\n")) // no more: the text is kept for long
+	f.write(&b, endsLine)
+	return b.String(), true
+}
+
+// write writes the new text without the runs. endsLine says that a line feed stands behind its last line.
+func (f *Finder) write(b *strings.Builder, endsLine bool) {
+	runs := f.runs
+	for i := 0; i < len(f.text); {
+		if len(runs) > 0 && runs[0].first == i {
+			b.WriteString(runs[0].note)
+			i += runs[0].lines
+			runs = runs[1:]
 		} else {
-			b.WriteString(lines[i])
+			b.WriteString(f.text[i])
 			i++
 		}
-		if i < len(lines) || endsLine {
+		if i < len(f.text) || endsLine {
 			b.WriteByte('\n')
 		}
 	}
-	return b.String(), saved >= LeastSaved
 }
 
-// lines are the lines of a text, and where each of them stands. To make one takes a third of what a map would take, and
-// there is one for each result of a history that repeats something.
+// appendLines appends the lines of a text to list.
+func appendLines(list []string, text string) []string {
+	for {
+		k := strings.IndexByte(text, '\n')
+		if k < 0 {
+			return append(list, text)
+		}
+		list, text = append(list, text[:k]), text[k+1:]
+	}
+}
+
+// lines are the lines of a text, and where each of them stands. To read a text takes a third of what a map would take,
+// and one is read for each result of a history that repeats something.
 type lines struct {
 	list  []string
 	first []int32 // the first place of each line, from 1, at the hash of the line or behind it; 0: free
 	next  []int32 // place of the same line behind this one; 0: there is none
 }
 
-func newLines(text string) *lines {
-	l := &lines{list: strings.Split(text, "\n")}
-	l.first, l.next = make([]int32, 2<<bits.Len(uint(len(l.list)))), make([]int32, len(l.list))
-	for i := len(l.list) - 1; i >= 0; i-- {
+// read makes l the lines of text.
+func (l *lines) read(text string) {
+	l.list = appendLines(l.list[:0], text)
+	n := len(l.list)
+	l.next = slices.Grow(l.next[:0], n)[:n]
+	l.first = slices.Grow(l.first[:0], 2<<bits.Len(uint(n)))[:2<<bits.Len(uint(n))]
+	clear(l.first)
+	for i := n - 1; i >= 0; i-- {
 		first := l.find(l.list[i])
 		l.next[i] = max(0, *first-1)
 		*first = int32(i) + 1
 	}
-	return l
 }
 
 // find returns where the first place of a line stands, or belongs.

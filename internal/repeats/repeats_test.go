@@ -40,7 +40,7 @@ func TestWithout(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := Without(tt.text, file, note)
+			got, ok := new(Finder).Without(tt.text, file, note)
 			if assert.Equal(t, tt.want != "", ok) && ok {
 				assert.Equal(t, tt.want, got)
 			}
@@ -79,7 +79,7 @@ func FuzzWithout(f *testing.F) {
 	f.Add(text("file", 5, 30)+"\r\n", "\n"+file)
 	f.Fuzz(func(t *testing.T, text, earlier string) {
 		var runs []int
-		got, ok := Without(text, earlier, func(lines int) string {
+		got, ok := new(Finder).Without(text, earlier, func(lines int) string {
 			runs = append(runs, lines)
 			return "\x00" + strconv.Itoa(len(runs)-1)
 		})
@@ -120,7 +120,8 @@ func BenchmarkWithout(b *testing.B) {
 	file := text("file", 0, 1_000)
 	changed := text("file", 0, 500) + "new\n" + text("file", 501, 499)
 	b.SetBytes(int64(len(file)))
+	var f Finder
 	for b.Loop() {
-		Without(changed, file, note)
+		f.Without(changed, file, note)
 	}
 }
