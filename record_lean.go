@@ -21,7 +21,8 @@ func (d *draft) leanRecords(share float64) bool {
 }
 
 // recordSizes returns the sizes of the records in the view.
-func (d *draft) recordSizes() (sizes []record.Size) {
+func (d *draft) recordSizes() []record.Size {
+	sizes := make([]record.Size, 0, len(d.standing))
 	for i := range d.view.facts {
 		if r := d.recordAt(i); r != nil {
 			sizes = append(sizes, record.Size{At: i, Tokens: d.view.tokens[i], Lean: r.lean})
