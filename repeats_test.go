@@ -269,3 +269,97 @@ func TestShownLinesSurviveARestart(t *testing.T) {
 		}
 	}
 }
+
+// part is the text of some lines of a file.
+func part(file string, from, to int) string {
+	return strings.Join(strings.SplitAfter(sourceFile(file, to, 0), "\n")[from:to], "")
+}
+
+// readsOf is a history that reads these texts, with an id of its own for each.
+func readsOf(texts ...string) []winnow.Message {
+	h := list(userSays("Read."))
+	for i, text := range texts {
+		id := "read_" + itoa(i) + "_" + itoa(len(text))
+		h = append(h, reads(id, "some.go"), readResult(id, text))
+	}
+	return named(h)
+}
+
+// After a rewind a result comes again together with a later one that leaves out what it shows. It stays whole, although
+// an earlier result shows its lines now.
+func TestRepeatedResultComesAgain(t *testing.T) {
+	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+	h := readsOf(part("one", 14, 80), part("one", 8, 80))
+	require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
+	prepare(t, m, h[:1])
+	h = named(slices.Insert(slices.Clone(h), 1, reads("new", "one.go"), readResult("new", part("one", 27, 80))))
+	r := prepare(t, m, h)
+	checkShown(t, h, r)
+	assert.Equal(t, h[4], r.Messages[4])
+}
+
+// A result that is whole again after an epoch shows its lines to later ones: on the short way as after a restart.
+func TestLinesAreShownAgain(t *testing.T) {
+	c := newClock()
+	o := &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepLittle}
+	m := newManager(t, 40_000, o)
+	own := part("two", 0, 30)
+	h := readsOf(part("one", 0, 60), part("three", 0, 40), part("four", 0, 40), part("five", 0, 40),
+		part("one", 0, 60)+own, part("six", 0, 40), own+part("seven", 0, 40))
+	const at = 10 // the result that leaves out what the first one shows
+	for n := 1; n <= at+1; n += 2 {
+		require.Equal(t, n/10, checkShown(t, h[:n], prepare(t, m, h[:n])), n)
+	}
+	c.pass(time.Hour)
+	r := prepare(t, m, h[:at+1])
+	require.Zero(t, checkShown(t, h, r), "the first result is folded")
+	require.True(t, holds(r, &h[at]), "the later one is whole again")
+	prepare(t, m, h[:at+3])
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	restored := newManager(t, 40_000, o)
+	require.NoError(t, restored.Restore(state))
+	r = prepare(t, m, h)
+	assert.Equal(t, 1, checkShown(t, h, r))
+	sameWire(t, prepare(t, restored, h).Messages, r.Messages, "after a restart")
+}
+
+// A result that is cut shows its lines no more, and one that leaves lines out is cut as a whole: after a refusal, and in
+// a smaller window.
+func TestShownLinesAreCut(t *testing.T) {
+	long := part("one", 0, 700)
+	for _, own := range []int{20, 700} {
+		texts := readsOf(long, long+part("two", 0, own))
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+		r := prepare(t, m, texts)
+		require.Equal(t, 1, checkShown(t, texts, r))
+		r, err := m.Recover(t.Context(), texts, fmt.Errorf("prompt is too long: %d tokens > 9000 maximum", r.Tokens))
+		require.NoError(t, err)
+		checkShown(t, texts, r)
+
+		c := newClock()
+		m = newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now})
+		for n := 1; n <= len(texts); n += 2 {
+			prepare(t, m, texts[:n])
+		}
+		state, err := m.Snapshot()
+		require.NoError(t, err)
+		m = newManager(t, 24_000, &winnow.Options{Estimator: byChars, Now: c.Now})
+		require.NoError(t, m.Restore(state))
+		c.pass(time.Hour)
+		checkShown(t, texts, prepare(t, m, texts))
+	}
+}
+
+// What is said of a cleared result is said of all of it.
+func TestClearedResultThatRepeated(t *testing.T) {
+	c := newClock()
+	m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepCalls})
+	text := part("one", 0, 60) + part("two", 0, 60)
+	h := readsOf(part("one", 0, 60), text, part("three", 0, 40), part("four", 0, 40), part("five", 0, 40))
+	prepare(t, m, h[:3])
+	require.Equal(t, 1, checkShown(t, h[:5], prepare(t, m, h[:5])))
+	c.pass(time.Hour)
+	r := prepare(t, m, h)
+	assert.Contains(t, fullText(r.Messages[4]), fmt.Sprintf("[%d characters of an old result left out", len(text)))
+}

@@ -28,6 +28,7 @@ func Marks(text string) (marks []uint32) {
 	if len(text) < LeastSaved {
 		return nil
 	}
+	marks = make([]uint32, 0, len(text)/(2*leastMarked)) // one allocation for most texts
 	before, isLong := uint64(0), false
 	for line := range strings.SplitSeq(text, "\n") {
 		h := hash(line)
