@@ -2,6 +2,7 @@
 package repeats
 
 import (
+	"hash/maphash"
 	"math/bits"
 	"slices"
 	"strings"
@@ -131,6 +132,9 @@ func appendLines(list []string, text string) []string {
 // lines are the lines of a text, and where each of them stands. To read a text takes a third of what a map would take,
 // and one is read for each result of a history that repeats something.
 type lines struct {
+	// drawn for each Finder: otherwise somebody could write a text whose lines all have one hash, so that each line is
+	// looked for among all others
+	seed  maphash.Seed
 	list  []string
 	first []int32 // the first place of each line, from 1, at the hash of the line or behind it; 0: free
 	next  []int32 // place of the same line behind this one; 0: there is none
@@ -138,6 +142,9 @@ type lines struct {
 
 // read makes l the lines of text.
 func (l *lines) read(text string) {
+	if l.seed == (maphash.Seed{}) {
+		l.seed = maphash.MakeSeed()
+	}
 	l.list = appendLines(l.list[:0], text)
 	n := len(l.list)
 	l.next = slices.Grow(l.next[:0], n)[:n]
@@ -153,7 +160,7 @@ func (l *lines) read(text string) {
 // find returns where the first place of a line stands, or belongs.
 func (l *lines) find(line string) *int32 {
 	mask := len(l.first) - 1
-	for i := int(hash(line)) & mask; ; i = (i + 1) & mask {
+	for i := int(maphash.String(l.seed, line)) & mask; ; i = (i + 1) & mask {
 		if k := l.first[i]; k == 0 || l.list[k-1] == line {
 			return &l.first[i]
 		}
