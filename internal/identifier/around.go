@@ -23,7 +23,7 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 			return 6
 		}
 	}
-	if n := drivePath(s, i); n > 0 {
+	if n := drivePath(s, i); n > 0 && !(isEscape && strings.HasPrefix(s[i+n:], "/")) {
 		if !isEscape { // else it may be a line that ends in a letter and a colon
 			emit(strings.TrimRight(s[i-2:i+n], `.-\`), Path)
 		}
@@ -207,21 +207,49 @@ func isBesideWide(s string, start, end int) bool {
 	return start > 0 && s[start-1] >= utf8.RuneSelf || end < len(s) && s[end] >= utf8.RuneSelf
 }
 
-// isOfWord reports whether s[start:end] is a part of a longer word with letters that are not ASCII: "es.csv" of
-// "données.csv". Scripts that put no space between words have names beside their letters.
-func isOfWord(s string, start, end int) bool {
-	const spaced = 0x800 // the letters below are of Latin, Greek, Cyrillic, Hebrew, Arabic …
-	if start > 0 {
-		r, _ := utf8.DecodeLastRuneInString(s[:start])
-		if r >= utf8.RuneSelf && unicode.IsLetter(r) && (r < spaced || ascii.Class[s[start]]&ascii.Alpha == 0) {
-			return true
-		}
+// spaced is the first character of the scripts that put no space between words, such as those of China and Japan. Below
+// it are the letters of Latin, Greek, Cyrillic, Hebrew and Arabic.
+const spaced = 0x800
+
+// behindWord returns where the token s[start:end] begins if what it would begin with is the end of a longer word with
+// letters that are not ASCII: "es.csv" of "données.csv". That word goes on up to a joint, or to the end of the token.
+// Scripts that put no space between words have names beside their letters, except for those that begin as the rest of a
+// name does: "_1", ".csv", and "/a.go" of "数据/a.go". Several slashes are rather those of a whole path.
+func behindWord(s string, start, end int) int {
+	if start == 0 || s[start-1] < utf8.RuneSelf {
+		return start
 	}
-	if end < len(s) && ascii.Class[s[end-1]] != ascii.Slash {
-		r, _ := utf8.DecodeRuneInString(s[end:])
-		return r >= utf8.RuneSelf && r < spaced && unicode.IsLetter(r)
+	r, _ := utf8.DecodeLastRuneInString(s[:start])
+	if !unicode.IsLetter(r) || r >= spaced && !isRest(s[start:end]) {
+		return start
+	}
+	for start < end && ascii.Class[s[start]]&ascii.Joint == 0 {
+		start++
+	}
+	return start
+}
+
+// isRest reports whether a token behind a letter begins as the rest of a name does.
+func isRest(token string) bool {
+	switch token[0] {
+	case '_', '-':
+		return true
+	case '.':
+		return !strings.HasPrefix(token, "./") && !strings.HasPrefix(token, "../")
+	case '/':
+		return strings.Count(token, "/") == 1
 	}
 	return false
+}
+
+// endsInWord reports whether the token that ends at s[end] is the beginning of a longer word with letters that are not
+// ASCII: "src/donn" of "src/données".
+func endsInWord(s string, end int) bool {
+	if end == len(s) || s[end] < utf8.RuneSelf || ascii.Class[s[end-1]] == ascii.Slash {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(s[end:])
+	return r < spaced && unicode.IsLetter(r)
 }
 
 // prefixLength returns how many bytes at the beginning of the token s[start:end] are not of its name: the slash of a

@@ -66,8 +66,10 @@ func Scan(s string, emit func(id string, kind Kind)) {
 				continue
 			}
 		}
-		if isBesideWide(s, start, i) && isOfWord(s, start, i) {
-			continue
+		if isBesideWide(s, start, i) {
+			if start = behindWord(s, start, i); start == i || endsInWord(s, i) {
+				continue
+			}
 		}
 		start += prefixLength(s, start, i)
 		token, all, end := s[start:i], first|rest, i
