@@ -1,6 +1,10 @@
 package recording
 
-import "github.com/winnowgo/winnow"
+import (
+	"slices"
+
+	"github.com/winnowgo/winnow"
+)
 
 // Change is an edit that the previous request did not have.
 type Change struct {
@@ -29,6 +33,7 @@ type editKey struct {
 func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 	out := []Change{}
 	now := make(map[editKey]winnow.Edit, len(edits))
+	var again []Change // of messages that are sent whole again
 	cost := summary - l.summary
 	for _, e := range withRecords(edits) {
 		k := editKey{index: e.Index}
@@ -51,8 +56,15 @@ func (l *Ledger) Changes(edits []winnow.Edit, summary int) []Change {
 		}
 		out = append(out, c)
 	}
+	for k, old := range l.done {
+		if _, isEdited := now[k]; !isEdited && k.repair == "" && old.After > 0 {
+			again = append(again, Change{Op: old.Op, Index: k.index, Before: old.After, After: old.Before,
+				Saved: old.After - old.Before, Reason: "sent whole again"})
+		}
+	}
+	slices.SortFunc(again, func(a, b Change) int { return a.Index - b.Index })
 	l.done, l.summary = now, summary
-	return out
+	return append(out, again...)
 }
 
 // withRecords adds the tokens of each record to the edit of the first message that it replaces, instead of a separate

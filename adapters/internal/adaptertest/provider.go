@@ -106,7 +106,7 @@ func converse(t *testing.T, m *winnow.Manager,
 			if part.Kind == winnow.KindToolCall {
 				calls++
 				history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: part.ID,
-					ToolName: part.Name, Parts: []winnow.Part{{Text: page(step)}}})
+					ToolName: part.Name, Parts: []winnow.Part{{Text: page(10*step + calls)}}})
 			}
 		}
 		if calls == 0 {
