@@ -42,13 +42,21 @@ func Refusal(text string) string {
 	return text
 }
 
+// faults are what a result may say that there are none of: "No errors found. The file was updated."
+var faults = []string{"error", "errors", "failure", "failures", "exception", "exceptions", "issue", "issues", "problem",
+	"problems", "warning", "warnings", "diagnostics"}
+
 // refuses reports whether a line says that nothing was done.
 func refuses(line string) bool {
 	done := false
-	for n, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t<>\"`", r) }) {
-		word = strings.ToLower(strings.ReplaceAll(strings.Trim(word, ".,:;!?()[]'*"), "’", "'"))
+	words := plainWords(line)
+	for n := 0; n < len(words); n++ {
+		word := words[n]
+		isNo := word == "no" || word == "0"
 		switch {
 		case strings.ContainsAny(word, `/\._=`): // a name
+		case isNo && n+1 < len(words) && slices.Contains(faults, words[n+1]):
+			n++
 		case done:
 			return word == "0" // replaced 0 occurrences
 		case n == 0 && word == "no", slices.Contains(refusing, word), strings.HasSuffix(word, "error"):
@@ -58,6 +66,15 @@ func refuses(line string) bool {
 		}
 	}
 	return false
+}
+
+// plainWords returns the words of line in lower case, without the signs around them.
+func plainWords(line string) []string {
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t<>\"`", r) })
+	for n, word := range words {
+		words[n] = strings.ToLower(strings.ReplaceAll(strings.Trim(word, ".,:;!?()[]'*"), "’", "'"))
+	}
+	return words
 }
 
 // mostFaultBytes: a longer object is data.
@@ -113,7 +130,8 @@ func faultOf(key string, value []byte) faultKind {
 	case "iserror", "failed", "haserror", "haserrors":
 		is = string(value) == "true"
 	case "error", "errors", "err", "errormessage", "exception", "fault":
-		is = !slices.Contains([]string{"", "null", "false", "0", "[]", "{}", `""`}, string(value))
+		plain := strings.Join(strings.Fields(string(value)), "")
+		is = text != "none" && !slices.Contains([]string{"", "null", "false", "0", "[]", "{}", `""`}, plain)
 	case "status", "state", "outcome", "result":
 		is = slices.Contains([]string{"error", "failed", "failure", "fail", "errored", "rejected", "denied"}, text) ||
 			isFailedRequest(value)

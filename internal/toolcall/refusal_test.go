@@ -29,6 +29,9 @@ func TestRefusal(t *testing.T) {
 		{"Wrote a.c (no changes to imports)", false, "something else did not change"},
 		{"Success. Updated the following files:\nM error.go", false, "a patch"},
 		{"a.c: there is no newline at its end", false, "no word for a failure"},
+		{"No errors found. The file was updated.", false, "a linter beside an editor"},
+		{"Diff applied. 0 errors", false, "a number of them"},
+		{"No error message; the edit failed", true, "it failed all the same"},
 		{"", false, "nothing"},
 	} {
 		assert.Equal(t, tt.refuses, Refusal(tt.text) != "", "%s: %s", tt.reason, tt.text)
@@ -46,6 +49,7 @@ func TestFault(t *testing.T) {
 		`{"exit_code":0,"message":"fine"}`:                          "",
 		`{"error":null,"errors":[],"status":"cancelled","ok":true}`: "",
 		`{"status":200,"message":"fine"}`:                           "",
+		"{\"error\": \"None\", \"errors\": [ ]}":                    "",
 		`{"nested":{"error":"x"}}`:                                  "",
 		`{"error":"x"`:                                              "",
 		`["error"]`:                                                 "",
