@@ -216,7 +216,7 @@ func TestBodyMayTakeAllThatIsAllowed(t *testing.T) {
 			assert.LessOrEqual(t, r.Bytes, most)
 			assert.Greater(t, r.Bytes, most*9/10)
 			assert.NotNil(t, r.Compaction)
-			assert.Equal(t, 180_000, r.Budget, "what is planned for the body is no budget")
+			assert.Equal(t, 180_000, r.Budget, "what is planned for the body is not the budget")
 			assert.Greater(t, duringFlush.Bytes, most*9/10)
 			assert.False(t, duringFlush.NeedsCompaction, "and holds for no other request")
 		})

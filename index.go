@@ -367,7 +367,7 @@ func (x *index) forget() {
 type subject struct {
 	call    uint32 // hash of tool and arguments; equal calls have equal hashes
 	isRead  bool   // of a file
-	recalls string // the handle that a call of the recall tool asks for; "": it is no such call
+	recalls string // the handle that a call of the recall tool asks for; "": it does not recall
 	saving  int    // about how many tokens shortening its arguments saves
 	files   []workfiles.Use
 }

@@ -10,7 +10,7 @@ import (
 // failure is a call that failed.
 type failure struct {
 	tool string
-	file string // that the call should have changed; "": it is no such call
+	file string // that the call should have changed; "": it changes no file
 	text string // of its result
 }
 

@@ -42,7 +42,7 @@ func Refusal(text string) string {
 	return text
 }
 
-// faults are what a result may say that there are none of: "No errors found. The file was updated."
+// faults are words that say nothing of a failure behind "no" or 0: "No errors found. The file was updated."
 var faults = []string{"error", "errors", "failure", "failures", "exception", "exceptions", "issue", "issues", "problem",
 	"problems", "warning", "warnings", "diagnostics"}
 
