@@ -44,11 +44,8 @@ type takenOver struct {
 
 // shownLines are the lines of results that later results do not repeat.
 type shownLines struct {
-	marks    map[uint32]int // of the view, with the newest result that has each; nil: not asked for
-	repeats  repeats.Finder
+	finder   repeats.Finder
 	repeated map[key]bool // results, as they are sent, some lines of which later ones leave out
-
-	isShownAgain bool // a result is sent with lines that marks do not have
 }
 
 // learned is what a draft learns from the provider's counts in its history.

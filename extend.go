@@ -103,7 +103,7 @@ func (d *shortWay) minifyAdded() bool {
 		if n.sent[i].Role != RoleTool {
 			continue
 		}
-		if d.mayRepeatOld(&n.sent[i], n.facts[i]) {
+		if d.mayRepeatOld(first + i) {
 			return false
 		}
 		p := d.minified(d.history, first+i, n.facts[i], note)
@@ -130,25 +130,17 @@ func (d *shortWay) minifyAdded() bool {
 	return true
 }
 
-// mayRepeatOld reports whether new result m, the message of f, may have lines that an earlier result shows. Which ones
-// is found on the long way. If it does not, its own lines are noted.
-func (d *shortWay) mayRepeatOld(m *Message, f *fact) bool {
-	if d.minifier.keepsShown || !mayRepeat(m) {
+// mayRepeatOld reports whether new result i of the history may have lines that an earlier result shows. Which ones is
+// found on the long way.
+func (d *shortWay) mayRepeatOld(i int) bool {
+	if d.minifier.keepsShown || !mayRepeat(&d.history[i]) {
 		return false
 	}
-	marks := f.marksOf(m)
-	if len(marks) > 0 && d.tail.marks == nil {
-		return true
+	t := &d.tail.lines
+	if t.marks == nil || t.results >= 2*mostCompared {
+		*t = linesOfNewest(d.history[:i])
 	}
-	for _, mark := range marks {
-		if _, isShown := d.tail.marks[mark]; isShown {
-			return true
-		}
-	}
-	for _, mark := range marks {
-		d.tail.marks[mark] = 0 // on the short way it makes no difference which result shows them
-	}
-	return false
+	return !t.addUnlessShown(d.history[i].Parts[0].Text)
 }
 
 // lastBilled returns the position in the history of the last answer with a usage, from position i on, or -1.
@@ -302,13 +294,6 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 	*t = requestTail{
 		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
 		complete: !waitsForResults(d.history) && !waitsForResults(messages), recordEnds: endsOf(l.records),
-		marks: t.marks,
-	}
-	switch {
-	case d.isShownAgain:
-		t.marks = nil
-	case d.marks != nil: // else d has no new results: what it shows was shown before
-		t.marks = d.marks
 	}
 	// By their addresses: two lists that only have the same contents could differ later.
 	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)

@@ -25,7 +25,6 @@ type fact struct {
 	deepHash  uint32       // 0: not known, and the message is not watched
 
 	subjects *[]subject // of its calls; nil: not asked for yet
-	marks    *[]uint32  // of the lines of a result; nil: not asked for yet
 }
 
 // isOf reports whether m is the message of f. The caller has compared their sampleHash; a watched message must have the
@@ -277,9 +276,9 @@ const manyMessages = 1_000
 // factRoom is memory for several facts in one allocation. They are also freed together.
 type factRoom []fact
 
-// factsTogether is how many facts share an allocation: 448 bytes, which is a size class of Go's allocator. Above 512
+// factsTogether is how many facts share an allocation: 480 bytes, which is a size class of Go's allocator. Above 512
 // bytes it adds a header, and a single fact that is still in use would keep more in memory.
-const factsTogether = 8
+const factsTogether = 10
 
 // take returns the next fact of r, or a fact with its own allocation if r has none.
 func (r *factRoom) take() *fact {

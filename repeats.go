@@ -21,13 +21,55 @@ func mayRepeat(m *Message) bool {
 	return m.Role == RoleTool && len(m.Parts) == 1 && holdsOnlyText(m) && len(m.Parts[0].Text) >= repeats.LeastSaved
 }
 
-// marksOf returns the marks of the text of m, the message of f, as it is in the history.
-func (f *fact) marksOf(m *Message) []uint32 {
-	if f.marks == nil {
-		marks := repeats.Marks(m.Parts[0].Text)
-		f.marks = &marks
+// mostCompared is how many of the newest results are compared with each other. So a first request of a long history
+// does not read it again, and what a manager remembers of lines has an end.
+const mostCompared = 32
+
+// firstCompared returns the position in a history of the first message that is compared.
+func firstCompared(history []Message) int {
+	i := len(history)
+	for n := 0; i > 0 && n < mostCompared; i-- {
+		if mayRepeat(&history[i-1]) {
+			n++
+		}
 	}
-	return *f.marks
+	return i
+}
+
+// linesOfResults are the marks of the lines of at least those results that a new one is compared with.
+type linesOfResults struct {
+	marks   map[uint32]struct{} // nil: not known
+	results int                 // whose marks these are
+}
+
+// linesOfNewest returns the lines of the newest results of a history.
+func linesOfNewest(history []Message) linesOfResults {
+	l := linesOfResults{marks: map[uint32]struct{}{}}
+	for i := firstCompared(history); i < len(history); i++ {
+		if mayRepeat(&history[i]) {
+			l.add(repeats.Marks(history[i].Parts[0].Text))
+		}
+	}
+	return l
+}
+
+func (l *linesOfResults) add(marks []uint32) {
+	for _, mark := range marks {
+		l.marks[mark] = struct{}{}
+	}
+	l.results++
+}
+
+// addUnlessShown adds the lines of text, unless l has one of them.
+func (l *linesOfResults) addUnlessShown(text string) bool {
+	marks := repeats.Marks(text)
+	for _, mark := range marks {
+		if _, isShown := l.marks[mark]; isShown {
+			return false
+		}
+	}
+	l.add(marks)
+	return true
 }
 
 // showsLines reports whether message i of the view shows lines that a later result need not repeat: it is a result that
@@ -43,36 +85,37 @@ func (d *draft) showsLines(i int) bool {
 // leaveOutRepeats leaves out of the results that were never sent what earlier results show.
 func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 	v := d.view
-	isNew := func(i int) bool { return d.showsLines(i) && !wasSent(i) }
-	first := 0
-	for first < len(v.messages) && !isNew(first) {
-		first++
+	first := firstCompared(d.history)
+	isCompared := func(i int) bool { return v.index[i] >= first && d.showsLines(i) }
+	isNew := func(i int) bool { return isCompared(i) && !wasSent(i) }
+	newest := len(v.messages) - 1
+	for newest >= 0 && !isNew(newest) {
+		newest--
 	}
-	if d.minifier.keepsShown || first == len(v.messages) {
+	if d.minifier.keepsShown || newest < 0 {
 		return
 	}
-	d.marks = map[uint32]int{}
-	for i := range v.messages {
-		if !d.showsLines(i) {
+	shown := map[uint32]int{} // marks, with the newest result that has each
+	for i := range v.messages[:newest+1] {
+		if !isCompared(i) {
 			continue
 		}
-		marks := v.facts[i].marksOf(&v.unedited[i])
+		marks := repeats.Marks(v.unedited[i].Parts[0].Text)
 		// After a rewind a result may come again together with one that does not repeat it.
-		isFree := i >= first && isNew(i) && !d.repeated[v.sentKey(i)]
-		if isFree && !staysAsItCame(&v.unedited[i]) && d.leaveOutShown(i, marks) {
+		isFree := isNew(i) && !d.repeated[v.sentKey(i)]
+		if isFree && !staysAsItCame(&v.unedited[i]) && d.leaveOutShown(i, mostShared(marks, shown)) {
 			continue
 		}
 		for _, mark := range marks {
-			d.marks[mark] = i
+			shown[mark] = i
 		}
 	}
 }
 
-// leaveOutShown leaves out of new result i, which has these marks, what the earlier result shows that has most of them.
-// It returns false if that saves too little.
-func (d *draft) leaveOutShown(i int, marks []uint32) bool {
+// leaveOutShown leaves out of new result i what the earlier result source shows. It returns false if that saves too
+// little, or if source is negative.
+func (d *draft) leaveOutShown(i, source int) bool {
 	v := d.view
-	source := d.sourceOf(marks)
 	tool, _ := callOf(v.unedited, i)
 	if source < 0 || len(v.messages[i].Parts) > 1 || !d.minifier.match.Matches(tool) {
 		return false
@@ -81,7 +124,7 @@ func (d *draft) leaveOutShown(i int, marks []uint32) bool {
 	note := func(lines int) string {
 		return fmt.Sprintf("[%d lines left out: the earlier result of %s has the same]", lines, earlier)
 	}
-	text, ok := d.repeats.Without(v.messages[i].Parts[0].Text, v.messages[source].Parts[0].Text, note)
+	text, ok := d.finder.Without(v.messages[i].Parts[0].Text, v.messages[source].Parts[0].Text, note)
 	if !ok {
 		return false
 	}
@@ -91,18 +134,19 @@ func (d *draft) leaveOutShown(i int, marks []uint32) bool {
 	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= v.tokens[i] {
 		return false
 	}
-	p.op, p.reason, p.repeats, p.key = OpMinify, repeatsReason, v.sentKey(source), d.ledger.index.hasher.key(&m)
+	shows := v.sentKey(source)
+	p.op, p.reason, p.repeats, p.key = OpMinify, repeatsReason, &shows, d.ledger.index.hasher.key(&m)
 	d.put(i, p)
 	d.noteRepeat(p)
 	return true
 }
 
-// sourceOf returns which earlier result has most of the marks, and the newest of several, or -1.
-func (d *draft) sourceOf(marks []uint32) int {
+// mostShared returns which of the results that are shown has most of the marks, and the newest of several, or -1.
+func mostShared(marks []uint32, shown map[uint32]int) int {
 	shared := map[int]int{}
 	last, times := -1, 0 // the results that show neighbours are mostly the same
 	for _, mark := range marks {
-		k, isShown := d.marks[mark]
+		k, isShown := shown[mark]
 		if !isShown {
 			continue
 		}
@@ -144,7 +188,7 @@ func (d *draft) noteRepeat(p *projection) {
 	if d.repeated == nil {
 		d.repeated = map[key]bool{}
 	}
-	d.repeated[p.repeats] = true
+	d.repeated[*p.repeats] = true
 }
 
 // settleRepeats sends those results whole again whose lines no earlier result shows any more.
@@ -154,7 +198,7 @@ func (d *draft) settleRepeats() {
 	}
 	isShown := map[key]bool{}
 	for i := range d.view.facts {
-		if p := d.view.edited[i]; p.isRepeat() && !isShown[p.repeats] {
+		if p := d.view.edited[i]; p.isRepeat() && !isShown[*p.repeats] {
 			d.showWhole(i)
 		}
 		if k := d.view.sentKey(i); d.repeated[k] {
@@ -178,7 +222,6 @@ func (d *draft) showRepeats() {
 func (d *draft) showWhole(i int) {
 	v := d.view
 	f := v.facts[i]
-	d.isShownAgain = true
 	delete(d.newEdits, f.key)
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
 	note := func() string { return d.recallNote(i) }

@@ -36,7 +36,10 @@ func savedRecords(records []*runRecord) (list []saved.Record) {
 
 // saved keeps the parts that are sent: the text of an edit must not change, even if the code that made it does.
 func (p *projection) saved() saved.Edit {
-	e := saved.Edit{Key: p.key, Tokens: p.tokens, Op: string(p.op), Reason: p.reason, Repeats: p.repeats}
+	e := saved.Edit{Key: p.key, Tokens: p.tokens, Op: string(p.op), Reason: p.reason}
+	if p.isRepeat() {
+		e.Repeats = *p.repeats
+	}
 	// The text of a projection with forms is not stored: it is made again from the message in the history.
 	if e.Forms = p.forms; e.Forms == 0 {
 		e.Parts = saveParts(p.sent())

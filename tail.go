@@ -17,7 +17,7 @@ type requestTail struct {
 	ids      map[uint64]struct{} // hashes of the call ids in use
 	shared   sharedLists         // of the last request, where the next one may share them
 
-	marks map[uint32]int // of the lines of results in the request; nil: not known
+	lines linesOfResults // of the newest results
 
 	recordEnds []key // the last messages of what records stand for, sorted
 	listAddresses

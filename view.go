@@ -36,11 +36,11 @@ type projection struct {
 	reason string
 	forms  minify.Forms // of redundancy that are gone, for OpMinify
 
-	// of the earlier result, as it is sent, that shows what this one leaves out; zero: no lines are left out for that
-	repeats key
-
-	body   uint32 // bytes of a request's body; 0: not asked for yet
 	unread bool   // from a snapshot, whose maker may have had another estimator, and which may be damaged
+	body   uint32 // bytes of a request's body; 0: not asked for yet
+
+	// of the earlier result, as it is sent, that shows what this one leaves out; nil: no lines are left out for that
+	repeats *key
 }
 
 // read sets the parts, the key and the tokens of p by m, the message that it edits. A snapshot may have others.
@@ -58,7 +58,7 @@ func (p *projection) read(m *Message, e Estimator, h *hasher) {
 }
 
 // isRepeat reports whether p leaves out what an earlier result shows. p may be nil.
-func (p *projection) isRepeat() bool { return p != nil && p.repeats != (key{}) }
+func (p *projection) isRepeat() bool { return p != nil && p.repeats != nil }
 
 // isCut reports whether p shows only the ends of a result. p may be nil.
 func (p *projection) isCut() bool { return p != nil && (p.op == OpTruncate || p.op == OpTrim) }
