@@ -68,6 +68,7 @@ func (l *ledger) record(d *draft) {
 	}
 	maps.Copy(l.projections, d.newEdits)
 	l.forgetReplaced(d)
+	l.forgetRepeats(d)
 	l.forgetGone(d)
 	from := d.firstChanged()
 	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
@@ -104,6 +105,18 @@ func (l *ledger) forgetGone(d *draft) {
 	open.before.projections = withoutGone(open.before.projections, l.index.facts, d.view.facts)
 	open.before.records = withoutGoneRecords(open.before.records, l.index.facts, d.whole().facts)
 	l.recovery = &open
+}
+
+// forgetRepeats drops the edits that leave out what an earlier result shows, of messages that d does not send: a record
+// stands for them, or a summary. Unlike other edits these are not made again from the message, so each keeps its text.
+func (l *ledger) forgetRepeats(d *draft) {
+	isSent := map[key]bool{}
+	for i, p := range d.view.edited {
+		if p.isRepeat() {
+			isSent[d.view.facts[i].key] = true
+		}
+	}
+	maps.DeleteFunc(l.projections, func(k key, p *projection) bool { return p.isRepeat() && !isSent[k] })
 }
 
 // searchLater is the search that an epoch leaves behind. It is due with the next answer, and not before: otherwise a
