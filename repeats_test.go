@@ -363,3 +363,45 @@ func TestClearedResultThatRepeated(t *testing.T) {
 	r := prepare(t, m, h)
 	assert.Contains(t, fullText(r.Messages[4]), fmt.Sprintf("[%d characters of an old result left out", len(text)))
 }
+
+// A result that is not among the newest is not compared: on the long way, and on the short way.
+func TestOnlyNewestResultsAreCompared(t *testing.T) {
+	for _, between := range []int{30, 31} {
+		texts := []string{part("one", 0, 60)}
+		for k := range between {
+			texts = append(texts, part("other"+itoa(k), 0, 12))
+		}
+		h := readsOf(append(texts, part("one", 0, 60))...)
+		want := 1
+		if between == 31 { // with the new one, 33 results
+			want = 0
+		}
+		o := &winnow.Options{Estimator: byChars, Now: newClock().Now}
+		assert.Equal(t, want, checkShown(t, h, prepare(t, newManager(t, 1_000_000, o), h)), "%d between", between)
+		m := newManager(t, 1_000_000, o)
+		for n := 1; n < len(h); n += 2 {
+			prepare(t, m, h[:n])
+		}
+		assert.Equal(t, want, checkShown(t, h, prepare(t, m, h)), "%d between, step by step", between)
+	}
+}
+
+// What a result leaves out is forgotten when a record stands for the result, so that snapshots do not grow.
+func TestFoldedResultsRepeatNothing(t *testing.T) {
+	c := newClock()
+	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepLittle})
+	h := readsOf(part("one", 0, 90), part("one", 0, 90)+part("two", 0, 90))
+	require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	require.Contains(t, string(state), `"repeats"`)
+	for k := range 12 {
+		h = append(h, reads("more"+itoa(k), "more.go"), readResult("more"+itoa(k), part("more"+itoa(k), 0, 90)))
+	}
+	h = named(h)
+	c.pass(time.Hour)
+	require.False(t, holds(prepare(t, m, h), &h[4]), "a record stands for it")
+	state, err = m.Snapshot()
+	require.NoError(t, err)
+	assert.NotContains(t, string(state), `"repeats"`)
+}

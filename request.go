@@ -107,16 +107,29 @@ func (l *ledger) forgetGone(d *draft) {
 	l.recovery = &open
 }
 
-// forgetRepeats drops the edits that leave out what an earlier result shows, of messages that d does not send: a record
-// stands for them, or a summary. Unlike other edits these are not made again from the message, so each keeps its text.
+// forgetRepeats drops the edits that leave out what an earlier result shows, of messages of the history that d does not
+// send: a record or a summary stands for them. Unlike what is minified, their texts are not made again from the
+// message, so each edit would keep its own for as long as the conversation lives.
 func (l *ledger) forgetRepeats(d *draft) {
-	isSent := map[key]bool{}
-	for i, p := range d.view.edited {
+	unsent := map[key]bool{}
+	for k, p := range l.projections {
 		if p.isRepeat() {
-			isSent[d.view.facts[i].key] = true
+			unsent[k] = true
 		}
 	}
-	maps.DeleteFunc(l.projections, func(k key, p *projection) bool { return p.isRepeat() && !isSent[k] })
+	for i, p := range d.view.edited {
+		if p.isRepeat() {
+			delete(unsent, d.view.facts[i].key)
+		}
+	}
+	if len(unsent) == 0 {
+		return
+	}
+	for _, f := range l.index.facts {
+		if unsent[f.key] {
+			delete(l.projections, f.key)
+		}
+	}
 }
 
 // searchLater is the search that an epoch leaves behind. It is due with the next answer, and not before: otherwise a
