@@ -10,8 +10,8 @@ import (
 
 // Step 7, behind the six of Manager.draft, and the only one that waits: the compaction.
 
-// The limits from one call of Prepare to the next: compactions, and calls of the summarizer for those of Recover. A
-// history that is larger than the summarizer's window still takes a call for each of its parts.
+// How many compactions there may be from one call of Prepare to the next, and how many calls of the summarizer Recover's
+// compactions may take. A history that is larger than the summarizer's window still takes a call for each of its parts.
 const maxCompactions, maxSummaryCalls = 2, 2
 
 // needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
@@ -32,8 +32,8 @@ func (d *draft) isLastResort() bool {
 	return !least.shrinkToFit() && least.tokens() > least.budget
 }
 
-// checkRest returns an error if a request for history cannot fit, not even with a short summary in it: no summary is
-// paid for then.
+// checkRest returns an error if a request for history cannot fit, not even with a short summary in it. Nobody should
+// pay for such a summary.
 func (m *Manager) checkRest(history []Message) error {
 	d := m.draft(history, m.ledger.checkpoint)
 	if s := d.span(); d.tokens() <= d.budget || d.restFits(&s) || d.shrinkToFit() {
@@ -82,7 +82,7 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 // is not enough.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
 	// The breaker compares the size of the history with its size at the last failure, which is Total. A digest makes
-	// the history smaller. Total is set as much lower, so that what the history has grown so far still counts.
+	// the history smaller, so Total is lowered by as much: what the history has grown since the failure still counts.
 	grown := failed.uneditedTokens() - m.ledger.breaker.Total
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), compactCall{by: Digest()})
 	if err == nil && d.shrinkToFit() {
@@ -186,7 +186,7 @@ func (m *Manager) writeSummary(ctx context.Context, c *compaction, s Summarizer)
 func (t *tries) countCalls(report *Compaction, err error) {
 	switch {
 	case err != nil:
-		t.Calls = maxSummaryCalls // none is left: a summarizer that failed is not asked again for this request
+		t.Calls = maxSummaryCalls // no call is left: a summarizer that failed is not asked again for this request
 	case t.Refusals == 0:
 		t.Calls++ // for Prepare: it counts as one, however many calls it took
 	default:

@@ -10,9 +10,9 @@ import (
 // it gains. A model is asked when there is more, and the digest stands in until then.
 const leastWorth = 0.05
 
-// canCompact reports whether there is something whose summary would be smaller, and whether the rest can fit then. A
-// request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where the
-// tokens are planned for the sake of the body, the rest has to fit the body, and not the plan.
+// canCompact reports whether a summary would be smaller than what it replaces, and whether the rest can fit beside it. A
+// request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where fewer
+// tokens are planned only to make the body smaller, the rest must fit the limit of the body, and not the planned tokens.
 func (d *draft) canCompact() bool { return d.canGain(summarysize.LeastGain + d.summaryFrame()) }
 
 // canGain is canCompact where a summary has to stand for more than `least` tokens.
@@ -29,11 +29,11 @@ func (d *draft) restFits(s *span) bool {
 	return count.Add(s.restAtLeast, d.summaryFrame()+summarysize.Least) <= d.wholeRoom()
 }
 
-// leastSummaryBody is about what a message with a short summary takes of a body, in bytes.
+// leastSummaryBody is about how many bytes of a body a message with a short summary takes.
 const leastSummaryBody = 1_000
 
-// bodyAtLeast returns about the bytes that the body has once a summary stands for what s replaces, and the images and
-// the results that shrinkBody may take are gone.
+// bodyAtLeast returns about how many bytes the body has once a summary stands for what s replaces, and shrinkBody has
+// dropped all images and results that it may drop.
 func (d *draft) bodyAtLeast(s *span) int {
 	n := leastSummaryBody
 	for i := range d.view.messages {

@@ -42,10 +42,10 @@ type takenOver struct {
 	limitedAt  position    // the same message by its index in the history
 }
 
-// shownLines are the lines of results that later results do not repeat.
+// shownLines is what a draft needs to leave out of later results the lines that earlier ones show.
 type shownLines struct {
 	finder   repeats.Finder
-	repeated map[key]bool // results, as they are sent, some lines of which later ones leave out
+	repeated map[key]bool // results, by their keys as they are sent, whose lines later ones leave out
 }
 
 // learned is what a draft learns from the provider's counts in its history.

@@ -130,8 +130,8 @@ func (d *shortWay) minifyAdded() bool {
 	return true
 }
 
-// mayRepeatOld reports whether new result i of the history may have lines that an earlier result shows. Which ones is
-// found on the long way.
+// mayRepeatOld reports whether new result i of the history may have lines that an earlier result shows. The long way
+// then finds out which lines.
 func (d *shortWay) mayRepeatOld(i int) bool {
 	if d.minifier.keepsShown || !mayRepeat(&d.history[i]) {
 		return false

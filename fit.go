@@ -15,7 +15,7 @@ func (d *draft) shrinkToFit() bool {
 		d.shrinkBody()
 		d.leaveOutThinking() // behind the body's changes too: Recover may send what is still too large
 	}
-	if d.ledger.mostTokens > 0 { // a plan for the sake of the body, which may fit with more tokens than were planned
+	if d.ledger.mostTokens > 0 { // planned only to make the body smaller: it may fit with more tokens than planned
 		d.budget = d.accounting.Budget(d.window - d.opts.Reserve)
 	}
 	return d.fitsBody() && d.tokens() <= d.budget
@@ -46,8 +46,7 @@ func (d *draft) squeezeResults() {
 		}
 	}
 	fair := count.Fair(sizes, max(0, d.room()-(v.total-count.Sum(sizes))))
-	// Some results may keep more than their fair share, because of the least that is kept of each. Then the others
-	// have to give more.
+	// Results cannot be cut below a minimum. Where that keeps some above their fair share, the others are cut further.
 	for _, limit := range []int{fair, 0} {
 		squeeze := d.squeeze(limit)
 		for i := range v.messages {

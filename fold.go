@@ -50,7 +50,8 @@ func (d *draft) newFolding(s *staleness) *folding {
 		}
 		i = end
 	}
-	// A pause in the middle of a turn leaves the work as it was. Only a request that does not fit gives it up.
+	// After a pause in the middle of a turn, the agent goes on with the same files. Their texts are folded early only
+	// if the request does not fit otherwise.
 	if d.opts.Keep.keepsFiles() && !(s.early && d.isPressed) {
 		f.inWork = s.filesInWork(d.opts.Cache.None)
 	}

@@ -36,8 +36,8 @@ type ledger struct {
 	journal  journal
 }
 
-// rewrites are the decisions about how the history is sent. If a recovery fails, the manager puts back those from
-// before it.
+// rewrites are the decisions about how the history is sent. If a recovery fails, the manager restores those from before
+// it.
 type rewrites struct {
 	projections map[key]*projection // how messages are sent if not as they are, by their keys
 	records     []*runRecord        // that stand for runs of messages; nobody writes to the list
@@ -138,7 +138,7 @@ type checkpoint struct {
 type tries struct {
 	saved.Tries
 	refused []key // the newest refused requests of the whole conversation
-	oneCall bool  // a summary may take only one call of the summarizer
+	oneCall bool  // the next summary may take only one call of the summarizer
 }
 
 // recovery is what Recover did for one request that was refused, in one call or in several. It is open as long as
@@ -151,7 +151,7 @@ type recovery struct {
 	ahead  position // the message in front of end; zero: there was only one
 }
 
-// undoable is what a recovery changes in a ledger, except for what the provider told.
+// undoable is what a recovery changes in a ledger, except for what the provider said.
 type undoable struct {
 	rewrites
 	guess, body guess.Limit

@@ -56,22 +56,25 @@ type TruncateOptions struct {
 	Estimator Estimator // nil: CharsPerToken(4)
 }
 
-// MinifyOptions says what is left out of a tool result before it is sent for the first time, because it was written for
-// a terminal or because it repeats: itself, or an earlier result. Nothing of a new result is in the prompt cache yet,
-// so this costs nothing, and the text is the same in all later requests. nil and the zero value mean that all of the
-// forms below are left out; with [KeepAll], nil means that nothing is left out.
+// MinifyOptions says what is left out of a tool result before it is sent for the first time: what was written for a
+// terminal, what the result repeats, and lines that an earlier result shows. A new result is not in the prompt cache
+// yet, so leaving text out costs nothing. Later requests have the same text, unless an earlier result whose lines were
+// left out changes. nil and the zero value mean that all of the forms below are left out; with [KeepAll], nil means
+// that nothing is left out.
 //
-// A form is left out only where it is certain, and a result never gets longer. Text of a file stays byte for byte,
-// except for the numbers of its lines, so that a model can quote it in an edit. Such text is the result of a tool that
-// reads or edits a file, of any call that names a file (CompactOptions.ReadTools, ModifyTools, PathArguments), and of a
-// shell command that shows one. Errors, pins, parts that are not text, and results of tools that PruneOptions protects
-// stay as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
+// A form is left out only where it is certain, and a result never gets longer. The lines of a file that are sent stay
+// byte for byte, except for their numbers, so that a model can quote them in an edit. Results that count as text of a
+// file are those of a tool that reads or edits a file, of any call that names a file (CompactOptions.ReadTools,
+// ModifyTools, PathArguments), and of a shell command that shows one. Errors, pins, parts that are not text, and
+// results of tools that PruneOptions protects stay as they came. [Request.Edits] says what was left out of each result
+// ([OpMinify]).
 //
-// Four or more lines, of 200 bytes together, that an earlier result in the request shows byte for byte become one line
-// that names the earlier result, if that saves 200 bytes and both are among the newest 32 results. So when an agent
-// reads a file again, it is sent what has changed. As soon as the earlier result is no longer sent as it was, the later
-// one is sent with all of its lines. That costs nothing more in the prompt cache, because the request has changed in
-// front of it anyway.
+// A new result may have four or more lines in a row, of at least 200 bytes together, that an earlier result in the
+// request shows byte for byte. One line that names the earlier result replaces them. This is done if it saves at least
+// 200 bytes in the new result, and only among the newest 32 results that are nothing but text of 200 bytes or more. So
+// when an agent reads a file again, it is sent what has changed. As soon as the earlier result is no longer sent as it
+// was, the later one is sent with all of its lines. That costs nothing more in the prompt cache, because an earlier
+// part of the request has changed already.
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles

@@ -121,8 +121,8 @@ func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladde
 }
 
 // unprepared returns what the host sent without asking this manager: the history, or what was sent to another model.
-// Nothing in it is shortened for this model. A draft that is would be smaller than what was refused, and the limit
-// guessed from it too low.
+// Nothing in it is shortened for this model: a shortened draft would be smaller than what was refused, and the limit
+// that is guessed from it would be too low.
 func (l *ladder) unprepared() *draft {
 	s := l.manager.settings
 	if !l.ledger.otherModel {

@@ -8,22 +8,22 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// A new result may have lines that an earlier result shows already: a file that is read again, or the same command. The
-// new result is then sent without them, and says which result shows them. This holds only while that result is sent as
-// it was: as soon as it is not, the new one is whole again. Everything behind the earlier result is written to the
-// prompt cache again anyway then.
+// A new result may have lines that an earlier result already shows: a file is read again, or a command is run again. The
+// new result is then sent without these lines, and says which result shows them. As soon as the earlier result is no
+// longer sent as it was, the new one is sent whole again. That costs nothing more: everything behind the earlier result
+// has to be written to the prompt cache again anyway.
 
-// repeatsReason is for edits.
+// repeatsReason is the [Edit.Reason] of results without such lines.
 const repeatsReason = "redundant in a new result: lines that an earlier result shows"
 
-// mayRepeat reports whether lines of m may be left out, or may be the ones that a later result does not repeat.
+// mayRepeat reports whether m may be compared with other results. Less text than repeats.LeastSaved cannot save enough.
 func mayRepeat(m *Message) bool {
 	return m.Role == RoleTool && len(m.Parts) == 1 && holdsOnlyText(m) && len(m.Parts[0].Text) >= repeats.LeastSaved
 }
 
-// mostCompared is how many of the newest results are compared with each other. Thus the first request of a long history
-// does not take a second pass over it, and a manager remembers the lines of few results. In the recorded sessions 32
-// save as much as all do, and 16 save 0.05 % less.
+// mostCompared is how many of the newest results are compared with each other. The bound keeps the first request of a
+// long history from reading all of it twice, and a manager from remembering the lines of all results. In the recorded
+// sessions, comparing 32 saves as much as comparing all, and comparing 16 saves 0.05 % less.
 const mostCompared = 32
 
 // firstCompared returns the position in a history of the first message that is compared.
@@ -37,10 +37,11 @@ func firstCompared(history []Message) int {
 	return i
 }
 
-// linesOfResults are the marks of the lines of at least those results that a new one is compared with.
+// linesOfResults has the marks of all results that a new one is compared with, and perhaps of older ones: these are
+// forgotten only when the marks are collected anew.
 type linesOfResults struct {
-	marks   map[uint32]struct{} // nil: not known
-	results int                 // whose marks these are
+	marks   map[uint32]struct{} // see repeats.Marks; nil: not collected yet
+	results int                 // how many results the marks are from
 }
 
 // linesOfNewest returns the lines of the newest results of a history.
@@ -61,7 +62,7 @@ func (l *linesOfResults) add(marks []uint32) {
 	l.results++
 }
 
-// addUnlessShown adds the lines of text, unless l has one of them.
+// addUnlessShown adds the marks of text and returns true, unless l already has one of them.
 func (l *linesOfResults) addUnlessShown(text string) bool {
 	marks := repeats.Marks(text)
 	for _, mark := range marks {
@@ -73,8 +74,8 @@ func (l *linesOfResults) addUnlessShown(text string) bool {
 	return true
 }
 
-// showsLines reports whether message i of the view shows lines that a later result need not repeat: it is a result that
-// is sent whole, or without what is redundant in itself.
+// showsLines reports whether later results may leave out what message i of the view shows: it is a result that is sent
+// whole, or that only lacks what was redundant in itself.
 func (d *draft) showsLines(i int) bool {
 	if !mayRepeat(&d.view.unedited[i]) || d.isRecalled(i) {
 		return false
@@ -83,7 +84,7 @@ func (d *draft) showsLines(i int) bool {
 	return p == nil || p.op == OpMinify && !p.isRepeat()
 }
 
-// leaveOutRepeats leaves out of the results that were never sent what earlier results show.
+// leaveOutRepeats leaves lines that earlier results show out of the results that were never sent.
 func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 	v := d.view
 	first := firstCompared(d.history)
@@ -96,13 +97,13 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 	if d.minifier.keepsShown || newest < 0 {
 		return
 	}
-	shown := map[uint32]int{} // marks, with the newest result that has each
+	shown := map[uint32]int{} // the newest result that has each mark
 	for i := range v.messages[:newest+1] {
 		if !isCompared(i) {
 			continue
 		}
 		marks := repeats.Marks(v.unedited[i].Parts[0].Text)
-		// After a rewind a result may come again together with one that does not repeat it.
+		// After a rewind a result may come again, together with a later one that leaves out the lines it shows.
 		isFree := isNew(i) && !d.repeated[v.sentKey(i)]
 		if isFree && !staysAsItCame(&v.unedited[i]) && d.leaveOutShown(i, mostShared(marks, shown)) {
 			continue
@@ -113,8 +114,8 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 	}
 }
 
-// leaveOutShown leaves out of new result i what the earlier result source shows. It returns false if that saves too
-// little, or if source is negative.
+// leaveOutShown leaves the lines that the earlier result source shows out of new result i. It returns false if source is
+// negative, if that saves too little, or if the options say that result i stays as it is.
 func (d *draft) leaveOutShown(i, source int) bool {
 	v := d.view
 	tool, _ := callOf(v.unedited, i)
@@ -142,10 +143,11 @@ func (d *draft) leaveOutShown(i, source int) bool {
 	return true
 }
 
-// mostShared returns which of the results that are shown has most of the marks, and the newest of several, or -1.
+// mostShared returns the result in shown that has most of the marks, or -1 if no result has any. Of several that have
+// equally many it returns the newest.
 func mostShared(marks []uint32, shown map[uint32]int) int {
 	shared := map[int]int{}
-	last, times := -1, 0 // the results that show neighbours are mostly the same
+	last, times := -1, 0 // marks side by side are mostly from one result, so the map is written once for all of them
 	for _, mark := range marks {
 		k, isShown := shown[mark]
 		if !isShown {
@@ -167,10 +169,11 @@ func mostShared(marks []uint32, shown map[uint32]int) int {
 	return source
 }
 
-// mostNamed is how many characters of a file's path or of a command name a result.
+// mostNamed is how many bytes of a file's path or of a command are used to name a result.
 const mostNamed = 60
 
-// nameOfResult returns how a model can tell result i from others: its tool, and the file or the command of its call.
+// nameOfResult names result i so that a model can tell it from others: by its tool, and by the file or the command of
+// its call.
 func (d *draft) nameOfResult(i int) string {
 	tool, arguments := callOf(d.view.unedited, i)
 	a := d.minifier.files.Arguments(arguments)
@@ -184,7 +187,7 @@ func (d *draft) nameOfResult(i int) string {
 	return tool + " " + markup.Attribute(runes.Clip(name, mostNamed))
 }
 
-// noteRepeat notes that the view has p, which leaves out what an earlier result shows.
+// noteRepeat records which earlier result shows the lines that p leaves out, for settleRepeats.
 func (d *draft) noteRepeat(p *projection) {
 	if d.repeated == nil {
 		d.repeated = map[key]bool{}
@@ -192,7 +195,7 @@ func (d *draft) noteRepeat(p *projection) {
 	d.repeated[*p.repeats] = true
 }
 
-// settleRepeats sends those results whole again whose lines no earlier result shows any more.
+// settleRepeats sends a result whole again if no earlier result still shows the lines that it leaves out.
 func (d *draft) settleRepeats() {
 	if len(d.repeated) == 0 {
 		return
@@ -208,8 +211,8 @@ func (d *draft) settleRepeats() {
 	}
 }
 
-// showRepeats sends all results whole again that do not repeat what an earlier one shows. That is for a request that
-// does not fit: what is dropped then could not be added up otherwise.
+// showRepeats sends all results whole again that leave out lines of earlier ones. It is for a request that does not fit:
+// to drop a result would otherwise make a later one longer, so what a drop saves could not be added up.
 func (d *draft) showRepeats() {
 	d.repeated = nil
 	for i, p := range d.view.edited {
@@ -219,7 +222,7 @@ func (d *draft) showRepeats() {
 	}
 }
 
-// showWhole sends result i as it was before an earlier result's lines were left out of it.
+// showWhole sends result i as it would be if no lines of an earlier result were left out of it.
 func (d *draft) showWhole(i int) {
 	v := d.view
 	f := v.facts[i]

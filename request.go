@@ -107,9 +107,9 @@ func (l *ledger) forgetGone(d *draft) {
 	l.recovery = &open
 }
 
-// forgetRepeats drops the edits that leave out what an earlier result shows, of messages of the history that d does not
-// send: a record or a summary stands for them. Unlike what is minified, their texts are not made again from the
-// message, so each edit would keep its own for as long as the conversation lives.
+// forgetRepeats drops the edits of results that leave out lines of an earlier one, if d does not send these results any
+// more because a record or a summary stands for them. A minified text can be made again from its message, but the text
+// of such an edit cannot. The ledger and its snapshots would keep it for as long as the conversation lives.
 func (l *ledger) forgetRepeats(d *draft) {
 	unsent := map[key]bool{}
 	for k, p := range l.projections {

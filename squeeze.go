@@ -1,6 +1,6 @@
 package winnow
 
-// The least that is left of a result: as it is before any cut, and as it is when nothing else helps.
+// How short a result can get when nothing else makes the request fit.
 
 // beforeCut returns message i as it is before any cut, and its tokens.
 func (d *draft) beforeCut(i int) (*Message, int) {
@@ -14,8 +14,8 @@ func (d *draft) beforeCut(i int) (*Message, int) {
 }
 
 // toCut returns the message that t cuts in the place of message i, and its tokens. A result that was cut before is cut
-// anew from the whole text, because the end of what is left says only that it was cut. So is one that does not repeat
-// an earlier result: nobody sees to it that what is cut is shown again.
+// anew from the whole text, because the end of what is left says only that it was cut. A result that leaves out lines of
+// an earlier one is cut from the whole text too: a cut result is not made whole again when the earlier one goes.
 func (d *draft) toCut(i int, t *truncation) (*Message, int) {
 	if p := d.view.edited[i]; p.isRepeat() || t.cutsAgain && p.isCut() {
 		return d.beforeCut(i)
@@ -23,7 +23,7 @@ func (d *draft) toCut(i int, t *truncation) (*Message, int) {
 	return &d.view.messages[i], d.view.tokens[i]
 }
 
-// squeezedChars is how many characters each result keeps when nothing else helps.
+// squeezedChars is how many characters of a result may remain when nothing else helps.
 const squeezedChars = 400
 
 // squeeze returns the truncation of squeezeResults, to limit tokens.
@@ -34,8 +34,8 @@ func (d *draft) squeeze(limit int) *truncation {
 	return &truncation{TruncateOptions: o, cutsAgain: true, bothEnds: true, limit: limit}
 }
 
-// leastOfResult returns about how many tokens shrink leaves of result i: it clears those of older steps, and squeezes
-// those of the newest.
+// leastOfResult returns about how many tokens shrink leaves of result i: shrink clears results of older steps, and
+// squeezes those of the newest step.
 func (d *draft) leastOfResult(i int, isOfNewestStep bool) int {
 	const cleared = 100 // tokens: a placeholder has less
 	least := d.view.tokens[i]

@@ -88,8 +88,8 @@ const (
 	// A limit below this share of the window is taken for a misread number.
 	leastLimitShare = 0.02
 	// The host's reserve for the answer takes at most this share of a limit that includes the answer. The reserve is
-	// meant for the host's window, and may be larger than the whole limit. It is the share that bounds a default of the
-	// options too: three quarters are left for the prompt.
+	// meant for the host's window, and may be larger than the whole limit. The default of the option is bounded by the
+	// same share: three quarters are left for the prompt.
 	mostAnswerShare = 0.25
 )
 

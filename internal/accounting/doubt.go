@@ -1,7 +1,7 @@
 package accounting
 
-// Some hosts and gateways pass on counts of something else. A wrong count that is used would move the budget of every
-// later request. A right count that is not used costs a little exactness.
+// Some hosts and gateways report counts of something else. Using a wrong count would move the budget of every later
+// request. Ignoring a right one only makes the estimates a little less exact.
 const (
 	// LeastCount is the least share of the estimate that a provider's count may have. A lower count leaves out what was
 	// cached, or belongs to another request.

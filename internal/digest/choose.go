@@ -27,7 +27,7 @@ func newestFirst(items []string, room, full int) []string {
 	return newestOf(len(items), func(i int) string { return items[i] }, room, full)
 }
 
-// newestOf is newestFirst for a number of items, of which only those are asked for that there may be room for.
+// newestOf is newestFirst for a number of items. It calls item only for those that may have room.
 func newestOf(items int, item func(i int) string, room, full int) []string {
 	const line = 30     // tokens
 	var newest []string // without equal ones, the last one first

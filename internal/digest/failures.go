@@ -22,7 +22,8 @@ func (f *failure) note() string {
 	return f.tool + ": " + failureText(f.text)
 }
 
-// failureText is the part of a failed result that says why: lines with an error, or else the end.
+// failureText returns the part of a failed result that says why: lines with an error or, if there are none, its
+// beginning and its end.
 func failureText(s string) string {
 	s = runes.Clip(strings.TrimSpace(s), 8<<10)
 	var found []string

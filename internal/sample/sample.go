@@ -1,4 +1,4 @@
-// Package sample tells whether a text is the one that was seen before, by a few of its bytes and by where it lies. It
+// Package sample tells whether a text is the one that was seen before, by a few of its bytes and by its address. This
 // takes some nanoseconds, however long the text is.
 package sample
 
@@ -10,11 +10,11 @@ import (
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
-// seed differs in each process, so that nobody can write texts that are taken for each other.
+// seed differs in each process, so that nobody can write two texts with one hash.
 var seed = maphash.MakeSeed()
 
-// Mix returns the hash h with x added. As in wyhash, that is one multiplication to 128 bits; the factor is the golden
-// ratio. The constant that is added keeps a hash of 0 from staying 0.
+// Mix returns the hash h with x added. As in wyhash, that is one multiplication to 128 bits. The factor is the golden
+// ratio. The constant that is added keeps a product of 0 from making the hash 0.
 func Mix(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
 	return hi ^ lo + 0x632be59bd9b4e019
@@ -35,16 +35,16 @@ func Add(h uint64, s string, readAll bool) uint64 {
 	if readAll || len(s) <= Long {
 		return Mix(h, Of(s))
 	}
-	// The address identifies a string as long as somebody holds it. The words from its beginning, its middle and its
-	// end are there for memory that was freed and is used again.
+	// The address identifies a string as long as somebody holds it. When its memory was freed and is used again, the
+	// words from the beginning, the middle and the end tell the new text from the old one.
 	h = Mix(h, uint64(mem.Address(s)))
 	h = Mix(h, ascii.LoadWord(s, 0))
 	h = Mix(h, ascii.LoadWord(s, len(s)/2-4))
 	return Mix(h, ascii.LoadWord(s, len(s)-8))
 }
 
-// spreadWords is how many words of a text AddSpread reads. They are there for a text that somebody redacted: the new
-// text may have the same address and length, and the same beginning, middle and end.
+// spreadWords is how many words of a text AddSpread reads. They find a redaction: the new text may have the address and
+// the length of the old one, and the same beginning, middle and end.
 const spreadWords = 64
 
 // AddSpread adds words that are spread over s to the hash h.
