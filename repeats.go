@@ -211,8 +211,8 @@ func (d *draft) settleRepeats() {
 	}
 }
 
-// showRepeats sends all results whole again that leave out lines of earlier ones. It is for a request that does not fit:
-// to drop a result would otherwise make a later one longer, so what a drop saves could not be added up.
+// showRepeats sends all results whole again that leave out lines of earlier ones. It is for a request that does not
+// fit: otherwise, dropping a result could make a later one longer, and what the drops save could not be added up.
 func (d *draft) showRepeats() {
 	d.repeated = nil
 	for i, p := range d.view.edited {
