@@ -10,8 +10,9 @@ import (
 
 // Step 7, behind the six of Manager.draft, and the only one that waits: the compaction.
 
-// How many compactions there may be from one call of Prepare to the next, and how many calls of the summarizer Recover's
-// compactions may take. A history that is larger than the summarizer's window still takes a call for each of its parts.
+// How many compactions there may be from one call of Prepare to the next, and how many calls of the summarizer
+// Recover's compactions may take. A history that is larger than the summarizer's window still takes a call for each of
+// its parts.
 const maxCompactions, maxSummaryCalls = 2, 2
 
 // needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.

@@ -10,9 +10,10 @@ import (
 // it gains. A model is asked when there is more, and the digest stands in until then.
 const leastWorth = 0.05
 
-// canCompact reports whether a summary would be smaller than what it replaces, and whether the rest can fit beside it. A
-// request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where fewer
-// tokens are planned only to make the body smaller, the rest must fit the limit of the body, and not the planned tokens.
+// canCompact reports whether a summary would be smaller than what it replaces, and whether the rest can fit beside it.
+// A request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where
+// fewer tokens are planned only to make the body smaller, the rest must fit the limit of the body, and not the planned
+// tokens.
 func (d *draft) canCompact() bool { return d.canGain(summarysize.LeastGain + d.summaryFrame()) }
 
 // canGain is canCompact where a summary has to stand for more than `least` tokens.

@@ -65,7 +65,8 @@ func (v *view) sums(n int) (sum, shown int) {
 // observeWithoutNewest learns from the usage of the answer to the last request, although the newest message of that
 // request, which was message i, is gone or has changed. Some hosts put a text, such as the time, behind each request or
 // into its newest message, and drop it later. The count includes the message as it was sent, so its share is
-// subtracted. observeWithoutNewest returns the index of the message behind that answer, or i if there is no such answer.
+// subtracted. observeWithoutNewest returns the index of the message behind that answer, or i if there is no such
+// answer.
 func (d *draft) observeWithoutNewest(i int) int {
 	v, at := d.view, i
 	if at < len(v.messages) && v.messages[at].Role != RoleAssistant {

@@ -76,7 +76,7 @@ func (m *Manager) settle(history []Message) {
 	if end >= 0 && end == len(history)-1 {
 		return
 	}
-	if end < 0 { // some hosts put text, such as the time, behind a request or into its newest message, and drop it later
+	if end < 0 { // hosts may put text, such as the time, at the end of a request and drop it later
 		end = newestOf(facts, l.recovery.ahead)
 		if end >= 0 && end+1 < len(history) && history[end+1].Role != RoleAssistant {
 			end++

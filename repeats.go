@@ -8,10 +8,10 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// A new result may have lines that an earlier result already shows: a file is read again, or a command is run again. The
-// new result is then sent without these lines, and says which result shows them. As soon as the earlier result is no
-// longer sent as it was, the new one is sent whole again. That costs nothing more: everything behind the earlier result
-// has to be written to the prompt cache again anyway.
+// A new result may have lines that an earlier result already shows: a file is read again, or a command is run again.
+// The new result is then sent without these lines, and says which result shows them. As soon as the earlier result is
+// no longer sent as it was, the new one is sent whole again. That costs nothing more: everything behind the earlier
+// result has to be written to the prompt cache again anyway.
 
 // repeatsReason is the [Edit.Reason] of results without such lines.
 const repeatsReason = "redundant in a new result: lines that an earlier result shows"
@@ -114,8 +114,8 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 	}
 }
 
-// leaveOutShown leaves the lines that the earlier result source shows out of new result i. It returns false if source is
-// negative, if that saves too little, or if the options say that result i stays as it is.
+// leaveOutShown leaves the lines that the earlier result source shows out of new result i. It returns false if source
+// is negative, if that saves too little, or if the options say that result i stays as it is.
 func (d *draft) leaveOutShown(i, source int) bool {
 	v := d.view
 	tool, _ := callOf(v.unedited, i)

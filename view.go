@@ -39,7 +39,8 @@ type projection struct {
 	unread bool   // from a snapshot, whose maker may have had another estimator, and which may be damaged
 	body   uint32 // bytes of a request's body; 0: not asked for yet
 
-	// the key, as it is sent, of the earlier result that shows the lines left out here; nil: none were left out for that
+	// the key, as it is sent, of the earlier result that shows the lines left out here; nil: none were left out for
+	// that
 	repeats *key
 }
 
