@@ -227,7 +227,10 @@ func (w *world) checkHidden(in []winnow.Message, text string) {
 		if !hides(in[i]) || len(l) < 60 || !strings.Contains(seen, l) {
 			continue
 		}
-		isElsewhere := func(m winnow.Message) bool { return !hides(m) && strings.Contains(letters(joined(&m)), l) }
+		isElsewhere := func(m winnow.Message) bool { // in a thought, too
+			isIn := func(p winnow.Part) bool { return strings.Contains(letters(p.Text), l) }
+			return !hides(m) && (strings.Contains(letters(joined(&m)), l) || slices.ContainsFunc(m.Parts, isIn))
+		}
 		if !slices.ContainsFunc(in, isElsewhere) {
 			w.fail("what the host hides is not shown", "message %d: %s", i, clip(text))
 		}
