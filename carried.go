@@ -50,8 +50,8 @@ func resultsBehind(messages []Message, i int) map[string]*Message {
 	return results
 }
 
-// isRefused reports whether r, the result of a call that works on files, says that the call did not do so. Hosts do not
-// mark each refusal of an edit as an error. A call without a result, nil, may have done its work.
+// isRefused reports whether r, the result of a call that works on files, says that the call failed. Some hosts do not
+// mark a refused edit as an error, so its text is read. A call without a result (nil) may have done its work.
 func isRefused(r *Message, edits bool) bool {
 	if r == nil || isMissingResult(r) {
 		return false

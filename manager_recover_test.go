@@ -24,7 +24,7 @@ func payload(messages []winnow.Message) string {
 	return b
 }
 
-// keepShown sends results as they came that repeat each other, as those of many tests do.
+// keepShown sends repeated lines too: the results of many tests repeat each other.
 var keepShown = &winnow.MinifyOptions{KeepShown: true}
 
 // keepAll has nothing become stale, so that the first request is the whole history.

@@ -33,7 +33,7 @@ const (
 )
 
 // recordsShare is the share of the room above which records become leaner, the older half of them at a time. Hardly any
-// of the recorded sessions gets there; it is for conversations that go on for days.
+// recorded session reaches it. It is for conversations that go on for days.
 const recordsShare = 0.3
 
 // newRecord returns a record with text for the run of count messages that begins at first. last is the key of its last

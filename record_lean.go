@@ -74,8 +74,8 @@ func (d *draft) namesBeside(list []record.Run) *excerpt.Names {
 	return d.namesKept(parts, nil)
 }
 
-// mostMerged is the share of the room that a merged record may take. Larger ones stay apart, so that half of the
-// records can become leaner.
+// mostMerged is the share of the room that a merged record may take. Larger records stay separate, so that the older
+// half of the records can become leaner without the newer half.
 const mostMerged = recordsShare / 4
 
 // mergeRecords joins neighbours among the records.

@@ -65,7 +65,7 @@ func TestLinesThatWereShown(t *testing.T) {
 	requestCheck{estimator: byChars}.check(t, h, r)
 }
 
-// Results that have to stay as they came do, and so does one without enough of what was shown.
+// Results that must stay as they came do so. A result that shares too few lines with an earlier one stays, too.
 func TestLinesThatWereShownStay(t *testing.T) {
 	for _, tt := range []struct {
 		reason  string
@@ -93,7 +93,7 @@ func TestLinesThatWereShownStay(t *testing.T) {
 	}
 }
 
-// Once the earlier result is not sent as it was any more, the later one is whole: whatever took it away.
+// Once the earlier result is no longer sent as it was, the later one is sent whole, whatever the reason.
 func TestLinesThatWereShownComeBack(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
@@ -122,8 +122,8 @@ func TestLinesThatWereShownComeBack(t *testing.T) {
 
 var leftOutNote = regexp.MustCompile(`^\[(\d+) lines left out: the earlier result of .* has the same\]$`)
 
-// checkShown: lines that a result of r leaves out stand together in an earlier result of r. It returns how many results
-// leave lines out.
+// checkShown checks that the lines that a result of r leaves out stand together in an earlier result of r. It returns
+// how many results leave lines out.
 func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results int) {
 	t.Helper()
 	text := map[string]string{} // of each result as it came
@@ -181,8 +181,9 @@ func rereads(random *rand.Rand, steps int) []winnow.Message {
 	return named(h)
 }
 
-// No request leaves out what it does not show: while it grows, when it is folded, cut, summarized and refused, after a
-// pause, a rewind, a pin and a restart. A manager that was restored makes the same request, and so does Plan.
+// No request leaves out lines that it does not show elsewhere: while the history grows, when results are folded, cut or
+// summarized, after a refusal, a pause, a rewind, a pin and a restart. A restored manager makes the same request, and
+// so does Plan.
 func TestShownLinesStand(t *testing.T) {
 	t.Parallel()
 	left, seeds := 0, uint64(40)
@@ -251,7 +252,7 @@ func TestShownLinesStand(t *testing.T) {
 	assert.Greater(t, left, 200, "results that leave lines out")
 }
 
-// A restored manager makes the requests that the other one makes.
+// A restored manager makes the same requests as the one that was saved.
 func TestShownLinesSurviveARestart(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
@@ -285,8 +286,8 @@ func readsOf(texts ...string) []winnow.Message {
 	return named(h)
 }
 
-// After a rewind a result comes again together with a later one that leaves out what it shows. It stays whole, although
-// an earlier result shows its lines now.
+// After a rewind a result comes again, together with a later one that leaves out the lines it shows. It stays whole,
+// although an earlier result now shows its lines.
 func TestRepeatedResultComesAgain(t *testing.T) {
 	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
 	h := readsOf(part("one", 14, 80), part("one", 8, 80))
@@ -298,7 +299,8 @@ func TestRepeatedResultComesAgain(t *testing.T) {
 	assert.Equal(t, h[4], r.Messages[4])
 }
 
-// A result that is whole again after an epoch shows its lines to later ones: on the short way as after a restart.
+// When a result is sent whole again after an epoch, later results may leave out its lines: on the short way, and after
+// a restart too.
 func TestLinesAreShownAgain(t *testing.T) {
 	c := newClock()
 	o := &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepLittle}
@@ -324,8 +326,8 @@ func TestLinesAreShownAgain(t *testing.T) {
 	sameWire(t, prepare(t, restored, h).Messages, r.Messages, "after a restart")
 }
 
-// A result that is cut shows its lines no more, and one that leaves lines out is cut as a whole: after a refusal, and in
-// a smaller window.
+// A result that is cut no longer shows all of its lines, and a result that leaves lines out is cut from its whole text:
+// after a refusal, and in a smaller window.
 func TestShownLinesAreCut(t *testing.T) {
 	long := part("one", 0, 700)
 	for _, own := range []int{20, 700} {
@@ -351,7 +353,7 @@ func TestShownLinesAreCut(t *testing.T) {
 	}
 }
 
-// What is said of a cleared result is said of all of it.
+// The placeholder of a cleared result gives the size of the whole result, with the lines that were left out.
 func TestClearedResultThatRepeated(t *testing.T) {
 	c := newClock()
 	m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepCalls})
@@ -364,7 +366,7 @@ func TestClearedResultThatRepeated(t *testing.T) {
 	assert.Contains(t, fullText(r.Messages[4]), fmt.Sprintf("[%d characters of an old result left out", len(text)))
 }
 
-// A result that is not among the newest is not compared: on the long way, and on the short way.
+// Only the newest results are compared, on the long way and on the short way.
 func TestOnlyNewestResultsAreCompared(t *testing.T) {
 	for _, between := range []int{30, 31} {
 		texts := []string{part("one", 0, 60)}
@@ -386,7 +388,7 @@ func TestOnlyNewestResultsAreCompared(t *testing.T) {
 	}
 }
 
-// What a result leaves out is forgotten when a record stands for the result, so that snapshots do not grow.
+// The edit of a result is forgotten when a record stands for the result, so that snapshots do not grow.
 func TestFoldedResultsRepeatNothing(t *testing.T) {
 	c := newClock()
 	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepLittle})

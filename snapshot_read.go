@@ -89,8 +89,8 @@ func saysWhat(e *saved.Edit) bool {
 	return false
 }
 
-// state reads what a recovery can undo. A snapshot holds that for the ledger and, if a recovery is open, as it was
-// before that.
+// state reads what a recovery can undo. A snapshot holds the ledger's state and, while a recovery is open, also the
+// state from before it.
 func (r *reader) state(s *saved.State) undoable {
 	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), reopened: s.Reopened.Within(),

@@ -66,7 +66,7 @@ func TestLittleRoom(t *testing.T) {
 	assert.Positive(t, compactions)
 }
 
-// Where a request is too large by less than there is old, the old goes into the summary, however little it is.
+// If leaving out the old steps makes a request fit, a summary replaces them, however few tokens they have.
 func TestLittleIsSummarizedBeforeAnError(t *testing.T) {
 	t.Parallel()
 	o := &winnow.Options{
@@ -101,8 +101,8 @@ func TestLittleIsSummarizedBeforeAnError(t *testing.T) {
 	assert.Positive(t, compactions)
 }
 
-// Each result keeps a few hundred characters, which are more tokens in one than in another. Where some cannot come down
-// to their share, the others give more.
+// Each result keeps a few hundred characters, which have more tokens in one result than in another. If some results
+// cannot be cut down to their share, the others are cut further.
 func TestResultsGiveMoreWhereOthersCannot(t *testing.T) {
 	t.Parallel()
 	h := list(userSays("Look."), modelCalls("a", "b", "c", "d"))

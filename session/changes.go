@@ -33,9 +33,9 @@ type Changes struct {
 // Every change is delivered at least once. It may be delivered again with a smaller From, so processing a change must
 // be idempotent. The cursor "" is the beginning. The error is [errors.ErrUnsupported] if the backend has no feed.
 //
-// A cursor is a place in a record of changes that all processes share, and a reader adds to that record what it finds
-// in the logs. So a directory that cannot be written has no feed, and the error is that of its file system;
-// [Store.List] and [Store.Read] work there.
+// A cursor is a place in a record of changes that all processes share. A reader adds to that record what it finds in
+// the logs. So a directory that cannot be written has no feed, and the error is that of its file system. [Store.List]
+// and [Store.Read] work there.
 //
 // A reader that saves the cursor after it has processed the changes can be killed at any point.
 func (s *Store) Changes(ctx context.Context, cursor string) (*Changes, error) {

@@ -110,8 +110,8 @@ type Entry struct {
 	targetAt int64 // leaf: where its target lies
 	beside   bool  // custom: not on the path
 
-	// Of a copy: members as the original has them, without braces. verbatim stands for all members after the head,
-	// unknown for those that this version does not know.
+	// Only in a copy: members as the original has them, without braces. verbatim has all members after the head, and
+	// unknown has those that this version does not know.
 	verbatim, unknown []byte
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // A newer version may have written members that this one does not know, at any depth. A fork keeps them: it copies the
-// members of an entry as they are, except where they say where something lies or how much was counted.
+// members of an entry unchanged, except for offsets and counts, which differ in the fork.
 
 // keepMembers makes e, which was decoded from l, keep what it does not know when it is written again.
 func (e *Entry) keepMembers(l *line) error {

@@ -51,8 +51,8 @@ func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) err
 	}
 }
 
-// besideSession opens a session without its turn. It reads only the header and the newest line of the log: side entries
-// need no more.
+// besideSession opens a session without its turn. It reads only the header and the newest line of the log, which is all
+// that side entries need.
 func (s *Store) besideSession(ctx context.Context, key string) (*Session, error) {
 	if view, err := s.backend.Log(ctx, key, false); err != nil {
 		return nil, err

@@ -192,8 +192,8 @@ func (l *loaded) checkHeader(key string) error {
 	return nil
 }
 
-// checkFormat returns an error if e is the header of a log that a newer version of this package wrote in a format of
-// its own: what is written to such a log, or copied from it, may mean something else there.
+// checkFormat returns an error if e is the header of a log in a newer format. Entries may have another meaning there,
+// so this version must neither write to such a log nor copy from it.
 func (e *Entry) checkFormat() error {
 	if e.Type == TypeSession && e.Format > formatVersion {
 		return fmt.Errorf("%w: the log of %q has format %d", ErrFormat, e.Key, e.Format)

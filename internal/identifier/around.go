@@ -69,11 +69,11 @@ func drivePath(s string, i int) int {
 // listing follows the lines of a text that begin with their numbers, as cat -n and grep -n write them.
 type listing struct{ next int }
 
-// fewestDigits is how many digits a number has at least that is worth keeping.
+// fewestDigits is how many digits a number must have to be worth keeping.
 const fewestDigits = 4
 
 // mayNumber reports whether the token s[start:end], which begins with a digit, may begin with the number of a line.
-// rest has the classes of its other bytes. It is a glance: most numbers have a space behind them.
+// rest has the classes of its other bytes. It is a quick check that rules out most numbers: a space follows them.
 func mayNumber(s string, start, end int, rest uint8) bool {
 	if end-start < fewestDigits {
 		return false
@@ -207,14 +207,14 @@ func isBesideWide(s string, start, end int) bool {
 	return start > 0 && s[start-1] >= utf8.RuneSelf || end < len(s) && s[end] >= utf8.RuneSelf
 }
 
-// spaced is the first character of the scripts that put no space between words, such as those of China and Japan. Below
-// it are the letters of Latin, Greek, Cyrillic, Hebrew and Arabic.
+// spaced is the end of the letters of Latin, Greek, Cyrillic, Hebrew and Arabic, which put spaces between words. The
+// scripts from there on may put none, like those of China, Japan and Thailand.
 const spaced = 0x800
 
 // behindWord returns where the token s[start:end] begins if what it would begin with is the end of a longer word with
 // letters that are not ASCII: "es.csv" of "données.csv". That word goes on up to a joint, or to the end of the token.
-// Scripts that put no space between words have names beside their letters, except for those that begin as the rest of a
-// name does: "_1", ".csv", and "/a.go" of "数据/a.go". Several slashes are rather those of a whole path.
+// In scripts without spaces a name may stand directly behind a letter, unless it begins like the rest of a longer name:
+// "_1", ".csv", and "/a.go" of "数据/a.go". A token with several slashes is more likely a whole path.
 func behindWord(s string, start, end int) int {
 	if start == 0 || s[start-1] < utf8.RuneSelf {
 		return start
@@ -229,7 +229,7 @@ func behindWord(s string, start, end int) int {
 	return start
 }
 
-// isRest reports whether a token behind a letter begins as the rest of a name does.
+// isRest reports whether a token that follows a letter begins like the rest of a longer name.
 func isRest(token string) bool {
 	switch token[0] {
 	case '_', '-':
@@ -252,8 +252,8 @@ func endsInWord(s string, end int) bool {
 	return r < spaced && unicode.IsLetter(r)
 }
 
-// prefixLength returns how many bytes at the beginning of the token s[start:end] are not of its name: the slash of a
-// closing tag, </body>, and what git puts in front of the paths of a diff, a/ and b/.
+// prefixLength returns how many bytes at the beginning of the token s[start:end] do not belong to its name: the slash
+// of a closing tag, </body>, or the a/ or b/ that git puts in front of the paths of a diff.
 func prefixLength(s string, start, end int) int {
 	switch {
 	case start == 0:

@@ -15,8 +15,8 @@ func Size(s string) (n int, controls bool) {
 }
 
 // HTMLEscapes returns how many bytes s gets longer where <, > and & are written as \u003c, \u003e and \u0026: package
-// json does that, and so the SDKs of Anthropic and Google. For an SDK that does not (OpenAI's) it is too much, and a
-// page of HTML counts as up to half as large again: better than a body that a provider refuses.
+// json does that, and so do the SDKs of Anthropic and Google. OpenAI's SDK does not, so its bodies are overestimated, a
+// page of HTML by up to a half. That is better than a body that a provider refuses.
 func HTMLEscapes(s string) int {
 	n := 0
 	for _, c := range [...]string{"<", ">", "&"} {

@@ -1,7 +1,7 @@
 package overflow
 
-// Phrases say something only as a whole, and mostly that an error is not an overflow. They are found once, where their
-// telling word (one with rHint) is met, instead of by a search for each of them.
+// Phrases mean something only as a whole, and mostly that an error is not an overflow. One pass finds all of them, at
+// their characteristic words (those with rHint), instead of a search for each.
 
 // phraseAt returns the phrases that the word at i belongs to.
 func phraseAt(ts []token, i int) phrase {

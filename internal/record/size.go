@@ -43,7 +43,7 @@ func Older(records []Size, room int) (list []Run) {
 			r.To++
 			k++
 		}
-		if r.To-r.From > 1 || r.Lean < Leanest { // else nothing of it is left but its frame
+		if r.To-r.From > 1 || r.Lean < Leanest { // else only its frame is left, and it cannot get leaner
 			r.Lean++
 			list = append(list, r)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// text has n lines from `from` on that say what name is.
+// text returns n lines of a text called name, from line `from` on.
 func text(name string, from, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -73,7 +73,7 @@ func TestMarks(t *testing.T) {
 	assert.Equal(t, []uint32{0x80c56615}, Marks(text("file", 0, 2) + strings.Repeat("x\n", 60))[:1], "in each process the same")
 }
 
-// What is left out stands in the earlier text, line by line and in its order; all else is as it was.
+// The lines that are left out stand in the earlier text, in the same order. All others stay as they were.
 func FuzzWithout(f *testing.F) {
 	file := text("file", 0, 40)
 	f.Add(file, file)
@@ -129,8 +129,8 @@ func BenchmarkWithout(b *testing.B) {
 	}
 }
 
-// A text whose lines all have one hash of Marks, which somebody can write, is read as fast as another one: its lines do
-// not all stand one behind the other.
+// Anybody can write a text whose lines all have one hash of Marks. It is read as fast as another one, because Finder
+// has hashes of its own.
 func TestLinesWithOneHash(t *testing.T) {
 	var b strings.Builder
 	for i := range 4_000 {

@@ -55,7 +55,7 @@ type State struct {
 	Checkpoint *Checkpoint        `json:"checkpoint,omitempty"`
 }
 
-// Recovery is one whose outcome is not known, with what was there before it.
+// Recovery is a recovery whose outcome is not known yet, with the state from before it.
 type Recovery struct {
 	Before State          `json:"before"`
 	Tokens guess.Refused  `json:"tokens,omitzero"`
@@ -64,7 +64,8 @@ type Recovery struct {
 	Ahead  place.Position `json:"ahead,omitzero"`
 }
 
-// Tries are what was used up of what may be tried for one request. A restart in the middle does not give more.
+// Tries are how much of what may be tried for one request was used up. They are saved so that a restart does not allow
+// more.
 type Tries struct {
 	Refusals    int  `json:"refusals,omitempty"`
 	Compactions int  `json:"compactions,omitempty"` // a summarizer was asked for

@@ -105,8 +105,8 @@ func (m members) value(key string) json.RawMessage {
 	return nil
 }
 
-// Range returns those of the arguments of a call that say which part of a file it shows, as "offset=100 limit=50": the
-// numbers, and lists of numbers. What a tool calls them differs.
+// Range returns the arguments of a call that say which part of a file it shows, as "offset=100 limit=50". It takes all
+// numbers and lists of numbers, because each tool has its own names for them.
 func Range(arguments json.RawMessage) string {
 	const mostBytes = 40 // of a name, and of a value
 	var b strings.Builder

@@ -13,11 +13,12 @@ import (
 
 // How the result of a call says that the call failed. Some hosts do not mark such a result as an error.
 
-// refusalChars is how much of a result is read for what it says of a change.
+// refusalChars is how much of a result is searched for words that say whether the call worked.
 const refusalChars = 160
 
 // Words with which an editor says that it changed nothing, and that it changed something. The first of them decides:
-// "Replaced 1 occurrence of 'not found'". A line that only has "no" in it may list what else there is to say.
+// "Replaced 1 occurrence of 'not found'". A "no" counts only at the beginning of a line, because elsewhere it may be
+// about something else.
 var (
 	refusing = []string{"not", "cannot", "can't", "couldn't", "didn't", "doesn't", "wasn't", "failed", "fail",
 		"failure", "error", "errors", "exception", "required", "invalid", "unable", "denied", "missing", "nothing",
@@ -42,7 +43,8 @@ func Refusal(text string) string {
 	return text
 }
 
-// faults are words that say nothing of a failure behind "no" or 0: "No errors found. The file was updated."
+// faults are words that do not report a failure if "no" or 0 stands in front of them: "No errors found. The file was
+// updated."
 var faults = []string{"error", "errors", "failure", "failures", "exception", "exceptions", "issue", "issues", "problem",
 	"problems", "warning", "warnings", "diagnostics"}
 
@@ -77,11 +79,11 @@ func plainWords(line string) []string {
 	return words
 }
 
-// mostFaultBytes: a longer object is data.
+// mostFaultBytes is the size above which a JSON object is taken for data, and not for a report on the call.
 const mostFaultBytes = 64 << 10
 
-// Fault returns those members of text, a JSON object, that say that a call failed and why, as an object. It returns ""
-// if no member says that the call failed.
+// Fault returns an object with those members of text, a JSON object, that say that a call failed and why. It returns ""
+// if no member says that the call failed, or if text is not a JSON object.
 func Fault(text string) string {
 	text = strings.TrimSpace(text)
 	object := []byte(nil)

@@ -273,7 +273,7 @@ func (w *world) checkError(q *question, err error) {
 
 // checkSnapshot: the state does not grow for ever. It holds at most two summaries, and while a recovery is open
 // those before it as well. Of messages that are gone it may hold 16 KB of edits and 16 KB of records, and twice as
-// much in such a run.
+// much while a recovery is open.
 func (w *world) checkSnapshot(in []winnow.Message, r *winnow.Request) {
 	most := 4*16<<10 + 8_000 + 4*body(in) + 4*body(r.Messages) + 400*(len(in)+len(r.Messages))
 	if n := len(w.snapshot()); n > most {
