@@ -205,8 +205,8 @@ func TestUsageAfterARewind(t *testing.T) {
 	assert.Contains(t, out.String(), "prompt=7000")
 }
 
-// A host puts a message with the time behind each request, or the time into its newest message, and does not keep it.
-// The usage of the answer still counts, less the share of that message. It also counts after a restart.
+// A host puts a message with the time behind each request, or the time into its newest message, and drops it later. The
+// usage of the answer still counts, less the share of that message. It also counts after a restart.
 func TestUsageOfRequestsWithATextThatIsNotKept(t *testing.T) {
 	options := &winnow.Options{Estimator: byteCount, Now: newClock().Now}
 	counted := func(messages []winnow.Message) int { return 7_000 + 3*estimateAll(byteCount, messages)/2 }
@@ -230,7 +230,8 @@ func TestUsageOfRequestsWithATextThatIsNotKept(t *testing.T) {
 	}
 }
 
-// addsTime are the ways in which hosts tell a model the time: as a message behind the request, or in its newest message.
+// addsTime are the ways in which hosts tell a model the time: as a message behind the request, or in its newest
+// message.
 var addsTime = map[string]func(h []winnow.Message, text string) []winnow.Message{
 	"behind": func(h []winnow.Message, text string) []winnow.Message { return append(slices.Clone(h), hostSays(text)) },
 	"in the newest": func(h []winnow.Message, text string) []winnow.Message {

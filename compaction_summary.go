@@ -57,7 +57,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 }
 
 // cutTo cuts text to most tokens. A host's estimator may charge so much for each message that not even a word has room.
-// A summary is one message, so that charge is then taken off.
+// A summary is one message, so that charge is then subtracted.
 func (c *compaction) cutTo(text string, most int) string {
 	short := cut.ToTokens(c.tokens, text, most)
 	if !runes.IsBlank(short) {

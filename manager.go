@@ -85,8 +85,8 @@ func (m *Manager) Cold() bool {
 	return (&draft{settings: &m.settings, ledger: &m.ledger, now: m.opts.Now()}).isCold()
 }
 
-// unlocked runs f, which calls code of the host, without the manager's lock. What the current call plans for does not
-// hold for other calls that are made meanwhile.
+// unlocked runs f, which calls code of the host, without the manager's lock. Other calls that are made meanwhile do not
+// use the token limit that the current call plans with.
 func (m *Manager) unlocked(f func()) {
 	planned := m.ledger.mostTokens
 	m.ledger.mostTokens = 0

@@ -54,7 +54,7 @@ func TestRequestsOfCorpus(t *testing.T) {
 	t.Logf("%x: all of %d requests", all.Sum(nil), requests)
 }
 
-// A host that has nothing to say yet gets a request that says nothing: it is not an error, and nothing is made up.
+// A host with an empty or blank history gets an empty request: that is not an error, and no message is made up.
 func TestManagerOfNothing(t *testing.T) {
 	for name, h := range map[string][]winnow.Message{"nothing": nil, "blank": {userSays(" \n"), modelSays("")}} {
 		m := newManager(t, 8_000, &winnow.Options{Now: newClock().Now})

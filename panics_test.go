@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// TestPanicsOfTheHostChangeNothing lets the host's estimator or clock panic at each of its calls, behind a refusal: a
-// host that recovers from it goes on with the manager as it was.
+// TestPanicsOfTheHostChangeNothing lets the host's estimator or clock panic at each of its calls after a refusal. A
+// host that recovers from the panic goes on with the manager as it was.
 func TestPanicsOfTheHostChangeNothing(t *testing.T) {
 	t.Parallel()
 	left := 0 // calls of the host's code until one panics; 0: none does

@@ -360,7 +360,7 @@ func TestRecallComesFirst(t *testing.T) {
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"shard0"}`)), "shard0 is 1000")
 }
 
-// A handle that is not known is not a failure of the work, and stands in no summary.
+// An unknown handle is not a failure of the agent's work, so no summary mentions it.
 func TestRefusedRecallIsNoFailure(t *testing.T) {
 	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
 	history := callRecall(t, m, workHistory(24, 60), `{"handle":"12345678"}`)

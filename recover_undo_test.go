@@ -186,8 +186,8 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 	}
 }
 
-// A host puts a message with the time behind each request, or the time into its newest message, and does not keep it.
-// The answer still shows that the provider accepted the request.
+// A host puts a message with the time behind each request, or the time into its newest message, and drops it later. The
+// answer still shows that the provider accepted the request.
 func TestAnswerBehindATextThatIsNotKeptEndsARun(t *testing.T) {
 	o := &winnow.Options{Estimator: byChars, Now: newClock().Now}
 	for name, withTime := range addsTime {

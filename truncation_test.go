@@ -194,7 +194,7 @@ func TestTruncateReadsNothingItNeedNot(t *testing.T) {
 	assert.LessOrEqual(t, testing.AllocsPerRun(10, func() { winnow.TruncateToolResults(h, 200_000, nil) }), 1.0)
 }
 
-// Limits below the length of what is put into a cut text are limits too: what was cut stays as it is.
+// A limit may be shorter than the notice in a cut text. Truncating the text again still changes nothing.
 func TestTruncateWithTinyLimits(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

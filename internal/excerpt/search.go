@@ -139,11 +139,11 @@ func (r *reportSearch) line(at int) (start, end int) {
 }
 
 // repeats is how many bytes are compared at once in a text that repeats itself. The comparison ends at the first
-// difference, so that a large number costs little.
+// difference, so a large number costs little.
 const repeats = 512
 
 // behindRepeats returns the end of a line, at or behind end, which is one too. All lines between the two are the same
-// as those that stand `period` bytes before them, so that they report nothing but the line that was found last. A
+// as those that stand `period` bytes before them, so only the line that was found last can report an error again. A
 // program that tries again prints the same lines thousands of times.
 func (r *reportSearch) behindRepeats(end, period int) int {
 	s, i := r.text, end

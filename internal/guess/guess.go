@@ -25,7 +25,7 @@ type Limit struct {
 
 	// the smallest refused request that Most rests on; 0: that was too long ago
 	Refused  int `json:"refused,omitempty"`
-	Refusals int `json:"refusals,omitempty"` // recoveries that say so
+	Refusals int `json:"refusals,omitempty"` // recoveries that are evidence for Most
 	Doubtful int `json:"doubtful,omitempty"` // the newest refused request that did not count; 0: none
 	Doubts   int `json:"doubts,omitempty"`   // recoveries with such a request
 	Age      int `json:"age,omitempty"`      // requests taken since the last refusal
@@ -73,7 +73,7 @@ func (g Limit) Settle(s Refused, limit, taken, believed int) Limit {
 	return Limit{Most: max(limit, taken), Refused: s.Smallest, Refusals: g.Refusals + 1}
 }
 
-// needed is how many recoveries with such a refusal it takes until it counts.
+// needed returns how many recoveries with a first refusal of this size it takes until the guess counts.
 func (g Limit) needed(first, believed int) int {
 	switch {
 	case believed == 0 || first >= count.Share(believed, countsFrom):

@@ -107,7 +107,7 @@ func isPlain(first, rest uint8, oddAtEnd bool) bool {
 	}
 }
 
-// skipContinuations returns the index of the next byte of s, from i on, that is not one within a character of UTF-8.
+// skipContinuations returns the index of the first byte of s, from i on, that does not continue a character of UTF-8.
 func skipContinuations(s string, i int) int {
 	for i < len(s) && s[i]&0xC0 == 0x80 {
 		i++
@@ -115,8 +115,8 @@ func skipContinuations(s string, i int) int {
 	return i
 }
 
-// skipWords returns the index of a byte of s, from i on. Up to there, s has only lower-case letters and bytes that are
-// of no class and mean nothing to Scan: those up to the double quote, the comma, and {|}, which stand behind z.
+// skipWords returns an index of s, from i on, up to which s has only lower-case letters and bytes that Scan ignores:
+// those up to the double quote, the comma, and {|}, which follow z.
 func skipWords(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {

@@ -73,7 +73,7 @@ func isOfRate(r *reading) bool {
 	return false
 }
 
-// isFlagged reports whether a policy stands in the way of what was sent.
+// isFlagged reports whether a content policy refused what was sent.
 func isFlagged(r *reading) bool {
 	for i := range r.n {
 		if r.segments[i].says&pFlagged != 0 {

@@ -57,7 +57,7 @@ func (h *Hasher) Number(n int) {
 	h.buffer = binary.LittleEndian.AppendUint64(h.buffer, uint64(n))
 }
 
-// flush writes the buffer to the hash. The buffer is there because each write has a price.
+// flush writes the buffer to the hash. Short texts are collected there because each write takes time of its own.
 func (h *Hasher) flush() {
 	h.sha.Write(h.buffer)
 	h.buffer = h.buffer[:0]

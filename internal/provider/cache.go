@@ -133,7 +133,7 @@ const (
 	ImageTokens   = 1500 // for an image, whatever its size
 )
 
-// roleOptions is the block of the options that a change of costs the cache, but which are not a prompt.
+// roleOptions is the role of the block with options that are not part of the prompt. To change one costs the cache.
 const roleOptions = "options"
 
 // block adds a piece of the prompt.

@@ -57,8 +57,8 @@ const Merge = "Merge these partial summaries, which stand in the order of the co
 const Prefix = "This summary covers the prefix of a split turn. Focus on the original request, early progress, and " +
 	"any details needed to understand the retained suffix."
 
-// PartHead returns what stands in front of the summary of part i of n, which is of the messages from `from` up to `to`.
-// They were written from begin to end; zero: that is not known.
+// PartHead returns the head of the summary of part i of n, which covers the messages from `from` up to `to`. They were
+// written between begin and end. Zero times are not known.
 func PartHead(i, n, from, to int, begin, end time.Time) string {
 	when := ""
 	if !begin.IsZero() {
