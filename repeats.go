@@ -86,6 +86,9 @@ func (d *draft) showsLines(i int) bool {
 
 // leaveOutRepeats leaves lines that earlier results show out of the results that were never sent.
 func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
+	if d.minifier.keepsShown {
+		return
+	}
 	v := d.view
 	first := firstCompared(d.history)
 	isCompared := func(i int) bool { return v.index[i] >= first && d.showsLines(i) }
@@ -94,7 +97,7 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 	for newest >= 0 && !isNew(newest) {
 		newest--
 	}
-	if d.minifier.keepsShown || newest < 0 {
+	if newest < 0 {
 		return
 	}
 	shown := map[uint32]int{} // the newest result that has each mark
@@ -169,7 +172,8 @@ func mostShared(marks []uint32, shown map[uint32]int) int {
 	return source
 }
 
-// mostNamed is how many bytes of a file's path or of a command are used to name a result.
+// mostNamed is how many bytes of a file's path or of a command are used to name a result: most paths are shorter, and
+// the note in the place of at least 200 bytes stays a short line.
 const mostNamed = 60
 
 // nameOfResult names result i so that a model can tell it from others: by its tool, and by the file or the command of
