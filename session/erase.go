@@ -169,11 +169,7 @@ type eraser struct {
 
 // find returns the log to erase in and, by id, the fingerprints by which copies of the entries are recognized.
 func (e *eraser) find(ctx context.Context, key, log string, ids []string) (string, map[string]string, error) {
-	_, part, err := e.part(ctx, key, log)
-	if err != nil {
-		return "", nil, err
-	}
-	text, err := e.store.opened(e.OpenPart(ctx, key, part))
+	part, text, err := e.open(ctx, key, log)
 	if err != nil {
 		return "", nil, err
 	}
@@ -186,6 +182,23 @@ func (e *eraser) find(ctx context.Context, key, log string, ids []string) (strin
 		return "", nil, fmt.Errorf("session: %q: %w", key, err)
 	}
 	return part.Log, v.fingerprints(), nil
+}
+
+// open opens a log of a session to read, the newest one if log is "". Another eraser may give that one another ID at the
+// same time: then it is looked for again.
+func (e *eraser) open(ctx context.Context, key, log string) (Part, Log, error) {
+	tried := ""
+	for {
+		_, part, err := e.part(ctx, key, log)
+		if err != nil {
+			return Part{}, nil, err
+		}
+		text, err := e.store.opened(e.OpenPart(ctx, key, part))
+		if !errors.Is(err, ErrNotFound) || part.Log == tried {
+			return part, text, err
+		}
+		tried = part.Log
+	}
 }
 
 // part returns the parts of a session and, among them, the given log, or the newest log if log is "".

@@ -19,18 +19,11 @@ func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error)
 	r := &relatives{forks: map[string][]string{}, from: map[string][]string{}}
 	var mu sync.Mutex
 	err := survey(ctx, m, func(s *surveyed) error {
-		lost := s.lost
-		for _, part := range s.parts {
-			if part.Kind == PartSide {
-				continue
-			}
-			from, err := originOf(s, part)
-			if !errors.Is(err, ErrNotFound) {
-				lost = errors.Join(lost, err)
-			}
-			mu.Lock()
+		origins, lost := originsOf(ctx, m, s)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, from := range origins {
 			r.add(s.key, from)
-			mu.Unlock()
 		}
 		if lost == nil {
 			return nil
@@ -38,13 +31,42 @@ func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		mu.Lock()
-		defer mu.Unlock()
 		r.lost = append(r.lost, s.key) // a damaged session concerns no other
 		return nil
 	})
 	slices.Sort(r.lost)
 	return r, err
+}
+
+// originsOf returns the sessions that the logs of a session were forked from. Somebody else may erase in the session
+// at the same time, which changes the IDs of its logs: then they are listed again.
+func originsOf(ctx context.Context, m Maintainer, s *surveyed) (origins []string, lost error) {
+	for {
+		var missing error
+		lost, origins = s.lost, nil
+		for _, part := range s.parts {
+			if part.Kind == PartSide {
+				continue
+			}
+			from, err := originOf(s, part)
+			if errors.Is(err, ErrNotFound) {
+				missing = err
+				continue
+			}
+			lost, origins = errors.Join(lost, err), append(origins, from)
+		}
+		if missing == nil || ctx.Err() != nil {
+			return origins, errors.Join(lost, ctx.Err())
+		}
+		key := s.key
+		now := &surveyed{key: key, open: func(part Part, _ int64) (Log, error) { return m.OpenPart(ctx, key, part) }}
+		now.parts, now.lost = m.Parts(ctx, key)
+		isSame := func(a, b Part) bool { return a.Log == b.Log && a.Name == b.Name }
+		if slices.EqualFunc(now.parts, s.parts, isSame) {
+			return origins, errors.Join(lost, missing) // it is listed, and cannot be opened
+		}
+		s = now
+	}
 }
 
 // add records that key was forked from another session.

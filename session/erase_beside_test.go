@@ -1,0 +1,65 @@
+package session_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// interrupting is a backend where something happens just before a part of a session is opened.
+type interrupting struct {
+	session.Maintainer
+	key    string
+	at     int32 // the opening of a part of key that before precedes, counted from 1
+	opened atomic.Int32
+	before func()
+}
+
+func (i *interrupting) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
+	if key == i.key && i.opened.Add(1) == i.at {
+		i.before()
+	}
+	return i.Maintainer.OpenPart(ctx, key, part)
+}
+
+// TestEraseBesideAnotherEraser: another eraser gives a log another ID just before this one opens it.
+func TestEraseBesideAnotherEraser(t *testing.T) {
+	ctx := t.Context()
+	for _, c := range []struct {
+		reason, key string
+		at          int32
+	}{
+		{"the header of a fork names its origin", "fork", 1},
+		{"the entries to erase are looked up", "k", 2}, // the first opening reads the header
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			store := session.NewMemory(nil)
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("first secret"), session.User("second secret"), answer("yes")))
+			ids := s.View().IDs
+			require.NoError(t, s.Close())
+			require.NoError(t, store.Fork(ctx, "k", ids[2], "fork"))
+
+			between := &interrupting{Maintainer: store.Backend().(session.Maintainer), key: c.key, at: c.at}
+			between.before = func() {
+				_, err := store.EraseEntries(ctx, "k", "", ids[0])
+				require.NoError(t, err)
+			}
+			_, err := session.New(between, nil).EraseEntries(ctx, "k", "", ids[1])
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, between.opened.Load(), c.at)
+			for _, key := range []string{"k", "fork"} {
+				v, err := store.Read(ctx, key)
+				require.NoError(t, err)
+				for _, text := range texts(v) {
+					assert.NotContains(t, text, "secret", key)
+				}
+			}
+		})
+	}
+}
