@@ -24,6 +24,7 @@ import (
 
 // The conversation of the cases: a question, a call, its result, an answer.
 const (
+	begun  = `{"role":"user","content":[{"type":"text","text":"` + opening + `"}]}`
 	ask    = `{"role":"user","content":[{"type":"text","text":"q"}]}`
 	said   = `{"role":"assistant","content":[{"type":"text","text":"a"}]}`
 	callA  = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{"path":"x"}}]}`
@@ -83,8 +84,10 @@ var cases = []adaptertest.Case{
 	{Name: "result twice", Imports: []string{ask, callA, gotA, gotA, ask}, Want: ask + callA + gotA + ask, Reason: "the first counts"},
 	{Name: "result missing", Imports: []string{ask, callAB, gotA, ask}, Want: ask + callAB + `{"role":"user","content":[` + resA + `,{"type":"tool_result","tool_use_id":"b","is_error":true,"content":[{"type":"text","text":"[No result: the conversation has no result for this call. Whether it ran is not known.]"}]}]}` + ask, Reason: "an error stands in"},
 	{Name: "result of nothing", Imports: []string{ask, said, gotA, ask}, Want: ask + said + ask, Reason: "it goes"},
-	{Name: "history begins with a result", Imports: []string{gotA, said, ask}, Want: `{"role":"user","content":[{"type":"text","text":"` + opening + `"}]}` + said + ask, Reason: "a request begins with the user"},
+	{Name: "history begins with a result", Imports: []string{gotA, said, ask}, Want: begun + said + ask, Reason: "a request begins with the user"},
 	{Name: "history begins with the assistant", Imports: []string{said + ask}, Reason: "the caller sends it so, and Claude takes it"},
+	{Name: "nothing but an empty message behind the assistant", Imports: []string{said + `{"role":"user","content":[]}`}, Want: begun + said, Reason: "as when the answer is imported alone"},
+	{Name: "nothing but a blank message behind the assistant", Imports: []string{said + `{"role":"user","content":[{"type":"text","text":" "}]}`}, Want: begun + said, Reason: "it is not sent"},
 	{Name: "the same id in two turns", Imports: []string{ask, callA, gotA, callA, gotA, ask},
 		Want:   ask + callA + gotA + strings.ReplaceAll(callA, `"id":"a"`, `"id":"a_2"`) + strings.ReplaceAll(gotA, `"tool_use_id":"a"`, `"tool_use_id":"a_2"`) + ask,
 		Reason: "unique in the request"},

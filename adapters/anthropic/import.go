@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"slices"
+
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/winnowgo/winnow"
@@ -16,7 +18,7 @@ type piece = adapter.Piece[sdk.MessageParam]
 // Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 // [ImportSystem] imports the system prompt of [sdk.MessageNewParams].
 func Import(messages []sdk.MessageParam) []winnow.Message {
-	im := importer{first: len(messages) > 1}
+	im := importer{first: slices.ContainsFunc(messages, isAsked)}
 	im.reserve(messages)
 	for i := range messages {
 		im.add(&messages[i])
@@ -32,7 +34,20 @@ type importer struct {
 	names  adapter.ToolNames
 	args   adapter.Arguments
 	calls  []winnow.Part // calls of the newest assistant message
-	first  bool          // only system messages so far
+	first  bool          // only system messages so far, of a conversation in which the user says something
+}
+
+// isAsked reports whether Export sends something of a user message. Without one, the messages are an answer that the
+// host imports alone, and not a conversation that begins with it.
+func isAsked(of sdk.MessageParam) bool {
+	c := contentOf(&of)
+	if c.role == sdk.MessageParamRoleAssistant || c.role == sdk.MessageParamRoleSystem {
+		return false
+	}
+	return !c.ok || slices.ContainsFunc(c.blocks, func(b block) bool {
+		f := read(&b)
+		return f.typ != typeText || !adapter.IsBlank(f.text)
+	})
 }
 
 // reserve makes room for the imported messages.

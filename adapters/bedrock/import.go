@@ -3,6 +3,7 @@ package bedrock
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -20,7 +21,7 @@ import (
 //
 // Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 func Import(messages []types.Message) []winnow.Message {
-	im := importer{several: len(messages) > 1}
+	im := importer{asked: slices.ContainsFunc(messages, isAsked)}
 	for i := range messages {
 		im.add(&messages[i])
 	}
@@ -29,12 +30,27 @@ func Import(messages []types.Message) []winnow.Message {
 
 // importer turns messages into winnow's. Pieces share a few blocks of memory.
 type importer struct {
-	out     []winnow.Message
-	pieces  adapter.Pieces[types.Message]
-	names   adapter.ToolNames
-	args    adapter.Arguments
-	calls   []winnow.Part // calls of the newest assistant message
-	several bool          // there is more than one message
+	out    []winnow.Message
+	pieces adapter.Pieces[types.Message]
+	names  adapter.ToolNames
+	args   adapter.Arguments
+	calls  []winnow.Part // calls of the newest assistant message
+	asked  bool          // the user says something
+}
+
+// isAsked reports whether Export sends something of a user message. Without one, the messages are an answer that the
+// host imports alone, and not a conversation that begins with it.
+func isAsked(of types.Message) bool {
+	if of.Role == types.ConversationRoleAssistant {
+		return false
+	}
+	return slices.ContainsFunc(of.Content, func(b types.ContentBlock) bool {
+		switch b.(type) {
+		case *types.ContentBlockMemberToolResult, *types.UnknownUnionMember: // a placeholder at least
+			return true
+		}
+		return isSendableBlock(b)
+	})
 }
 
 func (im *importer) add(of *types.Message) {
@@ -93,7 +109,7 @@ func onlyMarkers(content []types.ContentBlock) bool {
 
 func (im *importer) emit(m winnow.Message, of *types.Message, block any, index, count int) {
 	p := im.pieces.New(of, block, index, count)
-	p.First = len(im.out) == 0 && im.several
+	p.First = len(im.out) == 0 && im.asked
 	m.Source = p
 	im.out = append(im.out, m)
 }
