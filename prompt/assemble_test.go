@@ -304,3 +304,25 @@ func TestHeadTailEnds(t *testing.T) {
 		require.LessOrEqual(t, a.TextTokens, a.MaxTokens)
 	}
 }
+
+// TestFileWithoutPath: a host that gives a name and a text wants the text in the prompt.
+func TestFileWithoutPath(t *testing.T) {
+	for _, c := range []struct {
+		file   prompt.File
+		want   string
+		reason string
+	}{
+		{prompt.File{Name: "RULES.md", Text: "Be brief."}, "## RULES.md\n\nBe brief.", "the name stands in for the path"},
+		{prompt.File{Name: "RULES.md", Path: " ", Text: "Be brief."}, "## RULES.md\n\nBe brief.", "a blank path is none"},
+		{prompt.File{Name: "RULES.md", Missing: true}, "[MISSING] Expected at: RULES.md", "in a notice as well"},
+		{prompt.File{Name: "A.md", Path: "w/A.md", Text: "x"}, "## w/A.md\n\nx", "a path is shown as it is"},
+	} {
+		a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{c.file}}, nil)
+		require.NoError(t, err)
+		require.Contains(t, a.Text, c.want, c.reason)
+	}
+	a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{{Text: "Be brief."}}}, nil)
+	require.NoError(t, err)
+	require.Empty(t, a.Text)
+	require.Len(t, a.Cuts, 1, "a file without a name or a path is left out, and the cuts tell of it")
+}

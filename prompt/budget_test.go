@@ -11,7 +11,7 @@ import (
 // less, and of two with one weight the one that needs more gets at least as much.
 func TestShares(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 5))
-	for range 100_000 {
+	for range 20_000 {
 		n := 1 + r.IntN(6)
 		needs, weights := make([]int, n), make([]int, n)
 		for i := range n {

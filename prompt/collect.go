@@ -75,7 +75,10 @@ func (a *assembler) addFiles() {
 	}
 	first := len(a.pieces)
 	for i := range a.in.Files {
-		f := &a.in.Files[i]
+		f := a.in.Files[i]
+		if !a.HeadTail && strings.TrimSpace(f.Path) == "" { // the reference leaves it out
+			f.Path = f.Name
+		}
 		if strings.TrimSpace(f.Path) == "" {
 			cut := Cut{Name: cleanName(f.Name), Kind: PartFile, Reason: reasonNoPath, Chars: chars(f.Text)}
 			a.out.Cuts = append(a.out.Cuts, cut)

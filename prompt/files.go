@@ -16,7 +16,7 @@ import (
 // File is a file of the workspace that the prompt shows.
 type File struct {
 	Name     string // name in notices: AGENTS.md
-	Path     string // path in the prompt; a file without a path is left out
+	Path     string // path in the prompt (Name; with HeadTail, as in the reference, a file without a path is left out)
 	Text     string
 	Missing  bool   // the file does not exist; the prompt says where it is expected
 	Problem  string // why the file was not read, without any of its text

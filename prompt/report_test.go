@@ -200,7 +200,7 @@ func TestReportDetail(t *testing.T) {
 
 // Every file that a warning counts has a cause.
 func TestReportWarningNamesTheCause(t *testing.T) {
-	a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{{Name: "A\n.md", Text: "text"}}}, nil)
+	a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{{Name: "A\n.md", Text: "text"}}}, &prompt.Options{HeadTail: true})
 	require.NoError(t, err)
 	list := prompt.NewReport(a, nil, winnow.Usage{}).List()
 	require.Contains(t, list, "Causes: 1 file(s) have no path.")
