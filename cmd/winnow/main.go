@@ -3,6 +3,8 @@
 //	winnow sessions ls
 //	winnow sessions import ~/.claude/projects
 //	winnow inspect -text ~/.codex/sessions/2026/06/01/rollout-….jsonl
+//
+// It is a module of its own: build it in this directory, with go build -o ~/bin/winnow .
 package main
 
 import (

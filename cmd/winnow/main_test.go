@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"flag"
@@ -176,6 +177,27 @@ func name(line string) string {
 		words = words[1:]
 	}
 	return words[0]
+}
+
+// TestImportCompressed: files that somebody compressed to save room are found in a directory too.
+func TestImportCompressed(t *testing.T) {
+	s := newShell(t)
+	s.fill()
+	for _, name := range []string{"codex/rollout-1.jsonl", "openclaw/s1.jsonl"} {
+		plain, err := os.ReadFile(filepath.Join(s.dir, name))
+		require.NoError(t, err)
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		_, err = z.Write(plain)
+		require.NoError(t, err)
+		require.NoError(t, z.Close())
+		require.NoError(t, os.WriteFile(filepath.Join(s.dir, name+".gz"), packed.Bytes(), 0o600))
+		require.NoError(t, os.Remove(filepath.Join(s.dir, name)))
+	}
+	code, out, errs := s.run("sessions import DIR/codex DIR/openclaw")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, codexKey)
+	require.Contains(t, out, "agent:main:main", "the index names the file as it was before")
 }
 
 // TestExportCountsLines: the log has entries that have no line in the file.

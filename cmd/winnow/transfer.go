@@ -109,7 +109,7 @@ func (p *program) importFiles(ctx context.Context, args []string) (int, error) {
 	case *key != "":
 		sources[0].key = *key
 	case len(sources) == 0:
-		return 0, problemf("sessions import: no file ends in .jsonl there")
+		return 0, problemf("sessions import: no file ends in .jsonl or .jsonl.gz there")
 	}
 	store, err := p.open(true)
 	if err != nil {
@@ -166,6 +166,9 @@ type source struct {
 	index *transcript.Listed // its entry in a sessions.json
 }
 
+// plainName returns the name that a file had before it was compressed.
+func plainName(path string) string { return strings.TrimSuffix(path, ".gz") }
+
 // indexName is the file in which OpenClaw lists its sessions.
 const indexName = "sessions.json"
 
@@ -176,7 +179,7 @@ func sourcesOf(paths []string) (sources []source, total int64, err error) {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			if name != path && !strings.HasSuffix(name, ".jsonl") {
+			if name != path && !strings.HasSuffix(plainName(name), ".jsonl") {
 				return nil
 			}
 			info, err := d.Info()
@@ -210,7 +213,7 @@ func listed(sources []source) error {
 				known[dir][l.Path(dir)] = l
 			}
 		}
-		if l, ok := known[dir][s.path]; ok {
+		if l, ok := known[dir][plainName(s.path)]; ok {
 			s.index, s.key = &l, l.Key
 		}
 	}
@@ -262,7 +265,8 @@ func importFile(ctx context.Context, store *session.Store, s source) (*imported,
 // hold the name of the session, so their own name is the file's.
 func keyOf(t *transcript.Transcript, path string) string {
 	id := t.Session.ID
-	if name := strings.TrimSuffix(filepath.Base(path), ".jsonl"); id == "" || strings.HasPrefix(name, "agent-") {
+	name := strings.TrimSuffix(plainName(filepath.Base(path)), ".jsonl")
+	if id == "" || strings.HasPrefix(name, "agent-") {
 		id = strings.TrimPrefix(id+":"+name, ":")
 	}
 	if t.Format == transcript.Winnow {
