@@ -53,8 +53,17 @@ func (s *Session) find(ctx context.Context, entry string) (line, error) {
 	return t.line(i)
 }
 
-// SummarizeBranch adds a summary of an abandoned branch, which ended at entry from. The model sees the summary.
+// SummarizeBranch adds a summary of an abandoned branch, which ended at entry from, or "" if that is not known. The
+// model sees the summary. The error is [ErrNotFound] if no branch has the entry.
 func (s *Session) SummarizeBranch(ctx context.Context, from, summary string) error {
+	if from != "" {
+		s.mu.Lock()
+		_, err := s.find(ctx, from)
+		s.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
 	return s.add(ctx, &Entry{Type: TypeBranchSummary, Target: from, Summary: strings.ToValidUTF8(summary, "\ufffd")})
 }
 

@@ -14,7 +14,7 @@ func (s *Store) SetInfo(ctx context.Context, key string, info Info) error {
 	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeInfo, Info: &info} })
 }
 
-// SetLabel gives an entry a name; "" removes it.
+// SetLabel gives an entry a name; "" removes it. The error is [ErrNotFound] if no branch has the entry.
 func (s *Store) SetLabel(ctx context.Context, key, entry, label string) error {
 	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeLabel, Target: entry, Label: label} })
 }
@@ -40,7 +40,13 @@ func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) err
 		if err != nil {
 			return err
 		}
-		err = o.write(ctx, true, entry())
+		e := entry()
+		if e.Type == TypeLabel && e.Label != "" { // one whose entry is missing can be removed: an import keeps it
+			_, err = o.find(ctx, e.Target)
+		}
+		if err == nil {
+			err = o.write(ctx, true, e)
+		}
 		err = errors.Join(err, o.Close())
 		if !errors.Is(err, ErrConflict) { // the branch moved on, or the log was replaced
 			return err
