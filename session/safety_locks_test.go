@@ -206,7 +206,8 @@ func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
 	var gone, looked atomic.Int64
 	for g := range 8 {
 		wg.Go(func() {
-			for n := range 20 {
+			// A machine with much to do may run the others only between two turns: go on until both have happened.
+			for n := 0; n < 20 || looked.Load() == 0 || gone.Load() == 0; n++ {
 				s, err := store.Open(ctx, "k")
 				if !assert.NoError(t, err) {
 					return
@@ -238,8 +239,6 @@ func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
 		}
 		d.delete(t, other)
 	}
-	require.Positive(t, looked.Load())
-	require.Positive(t, gone.Load())
 	_, err := store.Read(ctx, "k")
 	require.ErrorIs(t, err, session.ErrNotFound)
 	t.Log(len(d.acked), "appends,", looked.Load(), "looked for,", gone.Load(), "told that the session is gone")

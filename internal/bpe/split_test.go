@@ -83,7 +83,7 @@ func eachEncoding(t *testing.T, check func(t *testing.T, name string)) {
 // Every character up to U+3000, and of the others those at which the class changes and a sample, is of the class that
 // the pattern finds: alone between words, before a word, before a sign, behind a sign and behind an apostrophe.
 func TestPiecesOfCharacters(t *testing.T) {
-	step := rune(29)
+	step := rune(97)
 	if testing.Short() {
 		step = 509
 	}
