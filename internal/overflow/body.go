@@ -1,6 +1,7 @@
 package overflow
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 )
@@ -160,6 +161,9 @@ func pageStatus(page string) int {
 	for i := 0; i < len(title); i++ {
 		end := digitsEnd(title, i)
 		if status, ok := atoi(title[i:end]); ok && status >= 400 && status <= 599 {
+			if status == 404 && strings.HasPrefix(title[end:], ".13 ") {
+				return http.StatusRequestEntityTooLarge // IIS: the body is longer than its filter allows
+			}
 			return status
 		}
 		i = end

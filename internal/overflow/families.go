@@ -258,7 +258,9 @@ func countable(w string) bool {
 // exceeds reports whether the sentence is about more than is taken, of something else than messages.
 func (s *sentence) exceeds() bool { return s.over && s.tooBig < 0 && !s.countsMessages() }
 
-func (s *sentence) isOfRequest() bool { return s.has(rRequest) || s.code && s.word("content") }
+func (s *sentence) isOfRequest() bool {
+	return s.has(rRequest) && !s.contentLength() || s.code && s.word("content")
+}
 
 func isMany(word string) bool {
 	switch word {

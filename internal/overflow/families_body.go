@@ -12,11 +12,25 @@ func (s *sentence) isBytes() bool {
 	if !body {
 		return false
 	}
+	if s.tooBig < 0 && s.contentLength() {
+		return true
+	}
 	sized := s.has(rBytes|rMore) || s.word("size") || s.word("body") || s.word("payload")
 	if s.tooBig >= 0 || sized && s.has(rMax|rCapacity) {
 		return true
 	}
 	return s.has(rRequest) && s.has(rMore) && s.has(rBytes)
+}
+
+// contentLength reports whether the sentence names the length of a body as HTTP does: IIS's "a request that exceeds the
+// request content length".
+func (s *sentence) contentLength() bool {
+	for i, t := range s.ts {
+		if t.s == "content" && (s.at(i+1).s == "length" || s.at(i+1).s == "-" && s.at(i+2).s == "length") {
+			return s.has(rRequest) && !s.has(rInput|rToken|rContext)
+		}
+	}
+	return false
 }
 
 // isOfAnswer reports whether it is not the request that is too large.

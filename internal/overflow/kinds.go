@@ -95,6 +95,9 @@ func promised(ts []token, i int) bool {
 // behind reads the words directly behind a number.
 func (c *counts) behind(ts []token, i int) count {
 	k := skipUnit(ts, i+1)
+	if isSign(ts, k, "-") && roleAt(ts, k+1, rToken) {
+		k = skipUnit(ts, k+1) // "the 8192-token window"
+	}
 	for k < len(ts) && (leadsOn(ts[k].s) || ts[k].s == "," && roleAt(ts, k+1, rToo)) {
 		k++
 	}

@@ -20,6 +20,8 @@ func Diagnose(err error, own func(error) bool) Diagnosis {
 	r.read(&f)
 	if f.status == 0 {
 		f.status = r.status()
+	} else if f.status == 404 && r.bodyStatus == 413 { // IIS's 404.13
+		f.status = 413
 	}
 	d := judge(r, f.status)
 	if d.Final = f.own; f.own && d.Class == ClassOther {
@@ -133,7 +135,10 @@ func (s *segment) comparesSizes() bool {
 		return true
 	}
 	// "the maximum number of tokens is 128000, and you sent 140000", but not of an answer and not in a span of time
-	return s.hasAll(rToken|rMax|rActual) && s.roles&(rOutput|rTime|rDay|rQuota|rRate) == 0
+	if !s.hasAll(rToken|rActual) || s.roles&(rMax|rHolds) == 0 {
+		return false
+	}
+	return s.roles&(rOutput|rTime|rDay|rQuota|rRate) == 0
 }
 
 // outnumbers reports whether a text gives the size of the prompt and that of the context, in whatever sentences,

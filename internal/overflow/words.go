@@ -115,7 +115,7 @@ func sideRole(w string) role {
 		"requested", "resulted", "passed", "sent", "actual", "current", "currently", "provided", "used", "recebidos",
 		"enviados", "recibidos", "reçus", "envoyés", "erhalten", "gesendet", "ricevuti", "inviati", "получено",
 		"totals", "total", "first", "estimated", "found", "was", "counted", "need", "needs", "require", "requires",
-		"takes", "uses", "sum":
+		"takes", "uses", "sum", "contient", "comporte", "contiene", "tiene", "contém", "enthält", "hat":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror",
 		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown":
