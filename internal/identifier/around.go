@@ -17,7 +17,10 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 	if i+1 == len(s) {
 		return 1
 	}
-	isEscape := strings.IndexByte(`"\/bfnrt`, s[i+1]) >= 0
+	isEscape := isEscaped[s[i+1]]
+	if isEscape && i > 0 && s[i-1] != ':' {
+		return 2
+	}
 	if s[i+1] == 'u' {
 		if isEscape = i+6 <= len(s) && isHex(s[i+2:i+6]); isEscape && !isDrive(s, i) {
 			return 6
@@ -34,6 +37,9 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 	}
 	return 2
 }
+
+// isEscaped lists the bytes that make an escape of JSON behind a backslash, except for the u.
+var isEscaped = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
 // isNameByte reports whether c may stand in the name of a file.
 func isNameByte(c byte) bool {
@@ -72,13 +78,13 @@ type listing struct{ next int }
 // fewestDigits is how many digits a number must have to be worth keeping.
 const fewestDigits = 4
 
-// mayNumber reports whether the token s[start:end], which begins with a digit, may begin with the number of a line.
-// rest has the classes of its other bytes. It is a quick check that rules out most numbers: a space follows them.
-func mayNumber(s string, start, end int, rest uint8) bool {
-	if end-start < fewestDigits {
+// mayNumber reports whether the token s[start:end] may begin with the number of a line. all has the classes of its
+// bytes. It is a quick check that rules out most numbers: a space follows them.
+func mayNumber(s string, start, end int, all uint8) bool {
+	if end-start < fewestDigits || !ascii.IsDigit(s[start]) {
 		return false
 	}
-	if rest != ascii.Digit {
+	if all != ascii.Digit {
 		return true
 	}
 	return end < len(s) && (s[end] == '\t' || s[end] == '\\' || s[end] == arrow[0])
@@ -167,11 +173,8 @@ func pieceEnd(token string, i int) (end int, class uint8) {
 	class = ascii.Class[token[i]]
 	for end = i + 1; end < len(token); end++ {
 		c := ascii.Class[token[end]]
-		if c&ascii.Joint != 0 {
-			if token[end] != '@' || !isVersion(token[end:]) {
-				break
-			}
-			continue
+		if c&ascii.Joint != 0 && (token[end] != '@' || !isVersion(token[end:])) {
+			break
 		}
 		class |= c
 	}
@@ -202,6 +205,23 @@ func placeLength(s string) (n int) {
 	return n
 }
 
+// trimToken removes the punctuation at the ends of a token.
+func trimToken(w string) string {
+	for len(w) > 0 && (w[0] == '-' || w[0] == '.' && !beginsPath(w)) {
+		w = w[1:]
+	}
+	if len(w) > 1 && w[0] == '.' && w[1] == '/' {
+		w = w[2:]
+	}
+	for len(w) > 0 && ascii.Class[w[len(w)-1]]&(ascii.Dot|ascii.Dash|ascii.Slash) != 0 {
+		w = w[:len(w)-1]
+	}
+	return w
+}
+
+// beginsPath reports whether w, which begins with a point, begins with "./" or "..".
+func beginsPath(w string) bool { return len(w) > 1 && (w[1] == '/' || w[1] == '.') }
+
 // isBesideWide reports whether a byte that is not ASCII stands beside s[start:end].
 func isBesideWide(s string, start, end int) bool {
 	return start > 0 && s[start-1] >= utf8.RuneSelf || end < len(s) && s[end] >= utf8.RuneSelf
@@ -214,7 +234,8 @@ const spaced = 0x800
 // behindWord returns where the token s[start:end] begins if what it would begin with is the end of a longer word with
 // letters that are not ASCII: "es.csv" of "données.csv". That word goes on up to a joint, or to the end of the token.
 // In scripts without spaces a name may stand directly behind a letter, unless it begins like the rest of a longer name:
-// "_1", ".csv", and "/a.go" of "数据/a.go". A token with several slashes is more likely a whole path.
+// "_1", ".csv", and "/src/a.go" of "数据/src/a.go". Nothing but its first directory tells such an end of a path from a
+// whole one.
 func behindWord(s string, start, end int) int {
 	if start == 0 || s[start-1] < utf8.RuneSelf {
 		return start
@@ -237,7 +258,8 @@ func isRest(token string) bool {
 	case '.':
 		return !strings.HasPrefix(token, "./") && !strings.HasPrefix(token, "../")
 	case '/':
-		return strings.Count(token, "/") == 1
+		root, _, _ := strings.Cut(token[1:], "/")
+		return !rootDirectories.has(root)
 	}
 	return false
 }

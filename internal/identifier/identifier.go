@@ -2,8 +2,8 @@
 package identifier
 
 import (
-	"math/bits"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 )
@@ -28,124 +28,82 @@ const MaxBytes = 256
 
 // Scan calls emit for every identifier in s, in order and with repetitions. It takes time linear in s and allocates
 // nothing. JSON escapes such as \n in s do not become part of an identifier, and the numbers in front of the lines of a
-// listing are not identifiers. Most of a text is plain words, which are skipped eight bytes at a time.
+// listing are not identifiers.
 func Scan(s string, emit func(id string, kind Kind)) {
-	read := 0 // what was taken for part of a token or an escape
-	var lines listing
-	for i := skipWords(s, 0); i < len(s); i = skipWords(s, i) {
-		class := ascii.Class[s[i]]
-		if class == 0 {
-			switch s[i] {
-			case '\\': // an escape, not a letter of the next word
-				i += escaped(s, i, emit)
-				read = i
-			case '`': // a plain word is one where it is quoted
-				backticked(s, wordStart(s, read, i), i, emit)
-				i++
-			case 0xE2, 0xE3:
-				i = skipContinuations(s, i+cjkQuoted(s[i:], emit))
-			default:
-				i = skipContinuations(s, i+1)
-			}
-			continue
+	scan := scanner{s: s}
+	for i, st := 0, outside; ; {
+		if i = candidate(s, i, st); i == len(s) {
+			return
 		}
-		start, first, odd := wordStart(s, read, i), class, i
-		if start < i {
-			first = ascii.Lower
-		} else {
-			class = 0
-		}
-		rest := class // classes of what is behind the first byte
-		for i++; i < len(s) && ascii.Class[s[i]] != 0; i++ {
-			rest |= ascii.Class[s[i]]
-		}
-		read = i
-		if first == ascii.Digit && mayNumber(s, start, i, rest) {
-			if n := lines.number(s, start); n > 0 {
-				i, read = start+n, start+n
-				continue
-			}
-		}
-		if isBesideWide(s, start, i) {
-			if start = behindWord(s, start, i); start == i || endsInWord(s, i) {
-				continue
-			}
-		}
-		start += prefixLength(s, start, i)
-		token, all, end := s[start:i], first|rest, i
-		if i < len(s) && !isSpecial[s[i]] {
-			i++
-		}
-		if all == ascii.Digit {
-			scanNumber(token, len(token), emit)
-			continue
-		}
-		if isPlain(first, rest, odd == end-1) || !scanToken(token, all, emit) {
-			if quote := quoteAround(s, start, end); quote != 0 && quotedSymbol(token, all, quote) {
-				emit(token, Symbol)
-			}
-		}
+		i, st = scan.look(i, emit)
 	}
 }
 
-// isSpecial lists the bytes without a class that mean something to Scan. Behind a token, Scan skips any other byte
-// without a class.
-var isSpecial = [256]bool{'\\': true, '`': true, 0xE2: true, 0xE3: true}
-
-// isPlain reports whether a token is a word that names nothing, by the class of its first byte and those of the rest,
-// and whether only its last byte is not a lower-case letter.
-func isPlain(first, rest uint8, oddAtEnd bool) bool {
-	switch all := first | rest; all {
-	case ascii.Lower | ascii.Upper:
-		return first == ascii.Upper && rest == ascii.Lower // the first word of a sentence
-	case ascii.Lower | ascii.Dot:
-		return oddAtEnd // the last word of a sentence
-	case ascii.Lower | ascii.Dash, ascii.Joint:
-		return true
-	default:
-		return all&(ascii.Alpha|ascii.Digit|ascii.Joint) == 0 // a URL may have no letters, but has joints
-	}
+// scanner looks for identifiers where the automaton stops.
+type scanner struct {
+	s     string
+	read  int // how much of s was taken for part of a token or an escape
+	lines listing
 }
 
-// skipContinuations returns the index of the first byte of s, from i on, that does not continue a character of UTF-8.
-func skipContinuations(s string, i int) int {
-	for i < len(s) && s[i]&0xC0 == 0x80 {
-		i++
+// look emits the identifiers in the token that has the byte s[at] or ends there. It returns where to go on, and in
+// which state.
+func (sc *scanner) look(at int, emit func(string, Kind)) (next int, st state) {
+	switch c := sc.s[at]; {
+	case c == '\\': // an escape, not a letter of the next word
+		sc.read = at + escaped(sc.s, at, emit)
+		if sc.s[sc.read-1] == '`' {
+			return sc.read, behindPoint
+		}
+		return sc.read, outside
+	case c >= utf8.RuneSelf:
+		if at-2 >= sc.read {
+			cjkQuoted(sc.s[at-2:], emit)
+		}
+		return at + 1, outside
 	}
-	return i
+	start, end, all := at, at, uint8(0)
+	for ; start > sc.read && ascii.Class[sc.s[start-1]] != 0; start-- {
+		all |= ascii.Class[sc.s[start-1]]
+	}
+	for ; end < len(sc.s) && ascii.Class[sc.s[end]] != 0; end++ {
+		all |= ascii.Class[sc.s[end]]
+	}
+	sc.read = end
+	if start < end {
+		sc.token(start, end, all, emit)
+	}
+	return sc.read, outside
 }
 
-// skipWords returns an index of s, from i on, up to which s has only lower-case letters and bytes that Scan ignores:
-// those up to the double quote, the comma, and {|}, which follow z.
-func skipWords(s string, i int) int {
-	const ones = 0x0101010101010101
-	for ; i+8 <= len(s); i += 8 {
-		w := ascii.LoadWord(s, i)
-		low := w &^ ascii.NonASCII
-		letter := (low + (0x80-'a')*ones) &^ (low + (0x7F-'}')*ones) // the high bit of each byte
-		visible := (low + (0x7F-'"')*ones) & ((low ^ ','*ones) + 0x7F*ones)
-		if odd := (visible&^letter | w) & ascii.NonASCII; odd != 0 {
-			return i + bits.TrailingZeros64(odd)/8
+// token emits the identifiers in the token s[start:end]. all has the classes of its bytes.
+func (sc *scanner) token(start, end int, all uint8, emit func(string, Kind)) {
+	s := sc.s
+	if mayNumber(s, start, end, all) {
+		if n := sc.lines.number(s, start); n > 0 {
+			sc.read = start + n
+			return
 		}
 	}
-	for i < len(s) && (s[i] <= '"' || s[i] == ',' || ascii.Class[s[i]] == ascii.Lower) {
-		i++
+	whole := start
+	if isBesideWide(s, start, end) {
+		if start = behindWord(s, start, end); start == end || endsInWord(s, end) {
+			return
+		}
 	}
-	return i
-}
-
-// wordStart returns where the lower-case letters in front of s[i] begin, at or behind from.
-func wordStart(s string, from, i int) int {
-	for i > from && ascii.Class[s[i-1]] == ascii.Lower {
-		i--
+	start += prefixLength(s, start, end)
+	token := s[start:end]
+	if start > whole {
+		all = classes(token)
 	}
-	return i
-}
-
-// backticked emits s[start:end], a word of lower-case letters in front of a backtick, if it stands between two.
-func backticked(s string, start, end int, emit func(string, Kind)) {
-	if start > 0 && s[start-1] == '`' && quotedSymbol(s[start:end], ascii.Lower, '`') {
-		emit(s[start:end], Symbol)
+	if all == ascii.Digit {
+		scanNumber(token, all, emit)
+		return
+	}
+	if !scanToken(token, all, emit) {
+		if quote := quoteAround(s, start, end); quote != 0 && quotedSymbol(token, all, quote) {
+			emit(token, Symbol)
+		}
 	}
 }
 
@@ -171,18 +129,13 @@ func quotedSymbol(token string, all uint8, quote byte) bool {
 	return all&ascii.Upper != 0 && all&ascii.Lower != 0
 }
 
-// cjkQuoted emits the short text in the CJK quotes that s begins with and returns how far it read.
-func cjkQuoted(s string, emit func(string, Kind)) int {
-	if len(s) > 1 && s[1] != 0x80 { // many are lines of tables, not quotes
-		return 1
-	}
+// cjkQuoted emits the short text in the CJK quotes that s begins with, if it does.
+func cjkQuoted(s string, emit func(string, Kind)) {
 	for _, q := range [...][2]string{{"「", "」"}, {"『", "』"}, {"《", "》"}, {"“", "”"}} {
 		if rest, ok := strings.CutPrefix(s, q[0]); ok {
 			if k := strings.Index(rest[:min(len(rest), 64)], q[1]); k >= 4 && !strings.ContainsAny(rest[:k], " \n") {
 				emit(rest[:k], Symbol)
 			}
-			return len(q[0])
 		}
 	}
-	return 1
 }

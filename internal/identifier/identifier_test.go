@@ -2,6 +2,7 @@ package identifier
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -38,6 +39,8 @@ func TestScan(t *testing.T) {
 		{"données.csv café_au /srv/straße_1 数据/a.go 文件a.go", []string{"0 a.go"}},
 		{"订单号20240117已取消 端口8080 提交3f2a9c1d8e7b 用户#12345 版本1.2.3 修改/etc/nginx.conf后 打开./src/a.go",
 			[]string{"3 20240117", "3 8080", "2 3f2a9c1d8e7b", "3 12345", "3 1.2.3", "0 /etc/nginx.conf", "0 src/a.go"}},
+		{"数据/src/a.go 报告/2024/q1.md src/数据/x/a.go 修改/etc/nginx/nginx.conf後 ログ/var/log/app.log", // a path is whole or absent
+			[]string{"0 /etc/nginx/nginx.conf", "0 /var/log/app.log"}},
 		{"文件_config.yaml 日志.env.local clé=shop_id, путь:/etc/passwd café:lib/é", []string{"6 shop_id", "0 /etc/passwd"}},
 		{`"Plan B:\nsrc/app/main.go" D:\new\tool_box`, []string{"0 src/app/main.go"}},
 		{"  1041\tfoo\n  1042\tbar_a\n  1043→bar_b\n1042 x\n1043\ty", []string{"3 1041", "6 bar_a", "6 bar_b", "3 1042",
@@ -115,37 +118,32 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// TestPlainTokens: Scan passes words of these forms without a look into them; there is nothing in one.
-func TestPlainTokens(t *testing.T) {
-	emit := func(id string, _ Kind) { t.Errorf("found %q", id) }
-	for _, w := range []string{"a", "go", "true", "error", "example", "localhost", "dev", "null", "exists", "abcdefabcdef"} {
-		for _, token := range []string{strings.ToUpper(w[:1]) + w[1:], w + ".", w + "-" + w, "--" + w, w + "-", "-" + w + "--" + w} {
-			var all uint8
-			for i := range len(token) {
-				all |= ascii.Class[token[i]]
+// TestCandidates: the automaton passes no token that has a name. It is compared with a look at each token, in random
+// texts of the bytes that it distinguishes.
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	pieces := strings.Fields("a go src foo E ENO ENOENT A Plain bC 1 12 123 1234 / // :// . .. - -- _ : = @ ~ ? & # + $ % ` \" ' ( " +
+		"「 」 “ ” é 文 \x80 \xe2 \x9c \\ \\n \\\" \\u0026 C:\\ ms → < a/ b/")
+	pieces = append(pieces, " ", "\n", "\t")
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 100_000 {
+		var b strings.Builder
+		for range r.IntN(12) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		text := b.String()
+		var got, want []string
+		Scan(text, func(id string, kind Kind) { got = append(got, fmt.Sprint(kind, " ", id)) })
+		all := scanner{s: text}
+		for i := 0; i < len(text); {
+			if ascii.Class[text[i]] == 0 && text[i] != '\\' && (text[i] < 0x80 || moves[text[i]] != 0) {
+				i++
+				continue
 			}
-			assert.False(t, scanToken(token, all, emit), token)
+			i, _ = all.look(i, func(id string, kind Kind) { want = append(want, fmt.Sprint(kind, " ", id)) })
 		}
+		require.Equal(t, want, got, "%q", text)
 	}
-	// of these, each token of up to six bytes
-	const odd = "_/~.-:@=?"
-	for n := range 531_441 {
-		token, first, rest := "", uint8(0), uint8(0)
-		for ; n > 0; n /= len(odd) {
-			token += odd[n%len(odd):][:1]
-			if class := ascii.Class[token[len(token)-1]]; len(token) == 1 {
-				first = class
-			} else {
-				rest |= class
-			}
-		}
-		if token != "" && isPlain(first, rest, false) && scanToken(token, first|rest, emit) {
-			t.Errorf("found something in %q", token)
-		}
-	}
-	var got []string
-	Scan("`The` \"dry-run\" 'Plain' x", func(id string, _ Kind) { got = append(got, id) })
-	assert.Equal(t, []string{"The", "dry-run", "Plain"}, got, "but quotes make a symbol of some")
 }
 
 // TestHump: a hump is found at any place in a name of any length.

@@ -10,14 +10,13 @@ type wordSet struct {
 	words string // separated by white space, shorter than 32 bytes each
 
 	once    sync.Once // for what follows
-	set     map[string]bool
+	set     Set
 	lengths [256]uint32 // of the words that begin with each byte: a bit for each length
 }
 
 func (s *wordSet) index() {
-	s.set = make(map[string]bool)
 	for w := range strings.FieldsSeq(s.words) {
-		s.set[w] = true
+		s.set.Add(w)
 		s.lengths[w[0]] |= 1 << len(w)
 	}
 }
@@ -25,7 +24,7 @@ func (s *wordSet) index() {
 // has reports whether w is in the set. Most names begin as no word of their length does.
 func (s *wordSet) has(w string) bool {
 	s.once.Do(s.index)
-	return w != "" && s.lengths[w[0]]>>len(w)&1 != 0 && s.set[w]
+	return w != "" && s.lengths[w[0]]>>len(w)&1 != 0 && s.set.Has(w)
 }
 
 // The lists have what is common in sessions of coding agents. A name that is not on them is still found by its slashes,
@@ -39,6 +38,9 @@ var (
 		txt vue wasm wav webp xls xlsx xml xz yaml yml zig zip zsh`}
 	hostEndings = wordSet{words: `ai app cloud cn co com de dev edu eu gov info internal io jp local localhost net ` +
 		`org ru uk xyz`}
+	// at the root of Linux, macOS and containers, and hardly anywhere else
+	rootDirectories = wordSet{words: `Applications Library System Users Volumes etc home media mnt opt private proc root
+		run srv sys tmp usr var workspace workspaces`}
 	units = wordSet{words: `ms s sec min h d ns us µs kb Kb KB mb MB gb GB tb TB KiB MiB GiB K k M G B b px em ` +
 		`rem pt Hz kHz MHz GHz x USD EUR rpm fps`}
 	commonWords = wordSet{words: `JavaScript TypeScript GitHub GitLab OpenAI ChatGPT PostgreSQL MySQL GraphQL

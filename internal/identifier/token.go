@@ -11,7 +11,7 @@ import (
 // all has the classes of its bytes.
 func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	if all&ascii.Joint == 0 {
-		return scanPiece(token, all, all, emit)
+		return scanPiece(token, all, 0, emit)
 	}
 	if k := schemeEnd(token, all); k > 0 {
 		begin := k
@@ -19,7 +19,8 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 			begin--
 		}
 		url := strings.TrimRight(token[begin:], ".:-?#=&+@$%")
-		if len(url) >= 10 && len(url) <= 4*MaxBytes {
+		isNamed := classes(url)&(ascii.Alpha|ascii.Digit) != 0
+		if isNamed && len(url) >= 10 && len(url) <= 4*MaxBytes {
 			emit(url, URL)
 			return true
 		}
@@ -40,16 +41,17 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 		piece := token[i:end]
 		switch {
 		case piece[0] != '@':
-			found = scanPiece(piece, class, class, emit) || found
-			if n := placeLength(token[end:]); n > fewestDigits && isFileName(piece) {
-				end += n
+			found = scanPiece(piece, class, 0, emit) || found
+			if isFileName(piece) {
+				if n := placeLength(token[end:]); n > fewestDigits {
+					end += n
+				}
 			}
 		case len(piece) > 3 && strings.IndexByte(piece, '/') > 1: // @scope/package
 			emit(strings.TrimRight(piece, "./-"), Path)
 			found = true
 		default:
-			class &^= ascii.Joint
-			found = scanPiece(piece[1:], class, class, emit) || found
+			found = scanPiece(piece[1:], classes(piece[1:]), 0, emit) || found
 		}
 		i = end
 	}
@@ -71,7 +73,7 @@ const searched = ascii.Dash | ascii.Dot | ascii.Digit
 // it: a.go for "a.go-12" and "a.go-12-text".
 func withoutLineNumber(w string) string {
 	name := strings.LastIndexByte(w, '/') + 1
-	for i := name; i < len(w); i++ {
+	for i := name; i < len(w) && i <= MaxBytes; i++ { // no identifier is longer
 		if w[i] != '-' || i+1 == len(w) || !ascii.IsDigit(w[i+1]) {
 			continue
 		}
@@ -86,15 +88,16 @@ func withoutLineNumber(w string) string {
 	return w
 }
 
-// scanPiece is scanWord for a word whose bytes have the classes of exactly. Most words have only letters.
-func scanPiece(w string, exactly, all uint8, emit func(string, Kind)) bool {
+// scanPiece emits the identifiers in a token without joints. all has the classes of its bytes. Bytes of the classes
+// ignored divide it no more. Most tokens have only letters.
+func scanPiece(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	switch {
-	case exactly == ascii.Lower:
+	case all == ascii.Lower:
 		return false
-	case exactly&^ascii.Alpha == 0:
+	case all&^ascii.Alpha == 0:
 		return scanLetters(w, emit)
 	}
-	return scanWord(w, all, emit)
+	return scanWord(w, all, ignored, emit)
 }
 
 // scanLetters emits a word of letters if it is a name or an error code.
@@ -106,7 +109,7 @@ func scanLetters(w string, emit func(string, Kind)) bool {
 	switch {
 	case hasHump(w):
 		kind = humpKind(w)
-	case w[0] != 'E' || !isErrno(w, len(w)) || !upperWord(w):
+	case w[0] != 'E' || !isErrno(w, classes(w)):
 		return false
 	}
 	if commonWords.has(w) {
@@ -116,34 +119,31 @@ func scanLetters(w string, emit func(string, Kind)) bool {
 	return true
 }
 
-// scanWord emits the identifiers in a token without joints. all has the classes of its bytes, and perhaps more.
-func scanWord(w string, all uint8, emit func(string, Kind)) bool {
-	w = trimToken(w)
+// scanWord is scanPiece for a token that has more than letters.
+func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
+	name := trimToken(w)
 	if all&searched == searched {
-		w = withoutLineNumber(w)
+		name = withoutLineNumber(name)
 	}
-	if len(w) < 3 || len(w) > MaxBytes {
-		return false
+	if len(name) < len(w) {
+		w, all = name, classes(name)
 	}
-	digits, upper, lower := countClasses(w)
+	if all&ignored != 0 {
+		all = all&^ignored | ascii.Dash
+	}
 	switch {
-	case digits == 0 && upper == 0 && lower == 0:
+	case len(w) < 3 || len(w) > MaxBytes || all&(ascii.Alpha|ascii.Digit) == 0 || all == ascii.Lower:
 		return false
-	case all&ascii.Slash != 0 && hasSlash(w):
-		return !commonWords.has(w) && scanPath(w, all, upper+lower, emit)
-	case upper+lower == 0:
-		return scanNumber(w, digits, emit)
-	case digits == 0 && lower == len(w):
-		return false
+	case all&ascii.Slash != 0:
+		return !commonWords.has(w) && scanPath(w, all, emit)
+	case all&ascii.Alpha == 0:
+		return scanNumber(w, all, emit)
 	case all&ascii.Dot != 0 && strings.IndexByte(w, '.') > 0:
-		return scanDotted(w, all, digits, upper+lower, emit)
+		return scanDotted(w, all, emit)
 	}
-	kind, ok := wordKind(w, digits, upper, lower)
+	kind, ok := wordKind(w, all)
 	if !ok {
-		if all&ascii.Dash != 0 && strings.IndexByte(w, '-') > 0 {
-			return eachPiece(w, '-', all, emit)
-		}
-		return false
+		return all&ascii.Dash != 0 && strings.IndexByte(w, '-') > 0 && eachPiece(w, '-', ascii.Slash|ascii.Dot, emit)
 	}
 	if commonWords.has(w) {
 		return false
@@ -152,32 +152,13 @@ func scanWord(w string, all uint8, emit func(string, Kind)) bool {
 	return true
 }
 
-// hasSlash reports whether w has a slash or a tilde.
-func hasSlash(w string) bool {
+// classes returns the classes of the bytes of w.
+func classes(w string) (all uint8) {
 	for i := range len(w) {
-		if ascii.Class[w[i]] == ascii.Slash {
-			return true
-		}
+		all |= ascii.Class[w[i]]
 	}
-	return false
+	return all
 }
-
-// trimToken removes the punctuation at the ends of a token.
-func trimToken(w string) string {
-	for len(w) > 0 && (w[0] == '-' || w[0] == '.' && !beginsPath(w)) {
-		w = w[1:]
-	}
-	if len(w) > 1 && w[0] == '.' && w[1] == '/' {
-		w = w[2:]
-	}
-	for len(w) > 0 && ascii.Class[w[len(w)-1]]&(ascii.Dot|ascii.Dash|ascii.Slash) != 0 {
-		w = w[:len(w)-1]
-	}
-	return w
-}
-
-// beginsPath reports whether w, which begins with a point, begins with "./" or "..".
-func beginsPath(w string) bool { return len(w) > 1 && (w[1] == '/' || w[1] == '.') }
 
 // countClasses counts the digits and the letters of either case. A token is ASCII.
 func countClasses(w string) (digits, upper, lower int) {
@@ -208,20 +189,23 @@ func inRange(x, first, last uint64) uint64 {
 }
 
 // scanPath emits a word with a slash as a path, or the identifiers in its pieces where it is not one.
-func scanPath(w string, all uint8, letters int, emit func(string, Kind)) bool {
+func scanPath(w string, all uint8, emit func(string, Kind)) bool {
 	last := w[strings.LastIndexByte(w, '/')+1:]
 	if w[0] == '/' || w[0] == '~' || strings.Count(w, "/") > 1 || isFileName(last) {
-		if letters > 1 && len(w) > 3 {
-			emit(w, Path)
-			return true
+		if len(w) <= 3 || all&ascii.Alpha == 0 {
+			return false
 		}
-		return false
+		if _, upper, lower := countClasses(w); upper+lower < 2 {
+			return false
+		}
+		emit(w, Path)
+		return true
 	}
-	return eachPiece(w, '/', all, emit) // and/or, 3/4, owner/repository
+	return eachPiece(w, '/', ascii.Slash, emit) // and/or, 3/4, owner/repository
 }
 
 // scanDotted emits a word with a point inside: the name of a file, a host, a version, or its pieces.
-func scanDotted(w string, all uint8, digits, letters int, emit func(string, Kind)) bool {
+func scanDotted(w string, all uint8, emit func(string, Kind)) bool {
 	switch end := w[strings.LastIndexByte(w, '.')+1:]; {
 	case isFileName(w):
 		emit(w, Path)
@@ -229,15 +213,20 @@ func scanDotted(w string, all uint8, digits, letters int, emit func(string, Kind
 	case hostEndings.has(end):
 		emit(w, URL)
 		return true
-	}
-	if letters <= 2 && digits >= 2 { // v1.2.3, 1.5s, 0.35GB
+	case all&ascii.Digit != 0 && isVersionOrMeasure(w):
 		if isMeasuredTime(w) {
 			return false
 		}
 		emit(w, Number)
 		return true
 	}
-	return eachPiece(w, '.', all, emit)
+	return eachPiece(w, '.', ascii.Slash|ascii.Dot, emit)
+}
+
+// isVersionOrMeasure reports whether w has digits and few letters: v1.2.3, 1.5s, 0.35GB.
+func isVersionOrMeasure(w string) bool {
+	digits, upper, lower := countClasses(w)
+	return digits >= 2 && upper+lower <= 2
 }
 
 // isMeasuredTime reports whether w is how long something took, in fractions that nobody asks for: 0.14s, 12.305ms.
@@ -249,18 +238,14 @@ func isMeasuredTime(w string) bool {
 }
 
 // eachPiece scans the pieces of w between separators.
-func eachPiece(w string, separator byte, all uint8, emit func(string, Kind)) bool {
-	all &^= ascii.Slash
-	if separator == '.' || separator == '-' {
-		all &^= ascii.Dot
-	}
+func eachPiece(w string, separator byte, ignored uint8, emit func(string, Kind)) bool {
 	found := false
 	for len(w) > 0 {
-		k, exactly := 0, uint8(0)
+		k, all := 0, uint8(0)
 		for ; k < len(w) && w[k] != separator; k++ {
-			exactly |= ascii.Class[w[k]]
+			all |= ascii.Class[w[k]]
 		}
-		if k >= 4 && scanPiece(w[:k], exactly, all, emit) {
+		if k >= 4 && scanPiece(w[:k], all, ignored, emit) {
 			found = true
 		}
 		w = w[min(k+1, len(w)):]
@@ -269,20 +254,21 @@ func eachPiece(w string, separator byte, all uint8, emit func(string, Kind)) boo
 }
 
 // scanNumber emits a word without letters. Short numbers, years and dates are not worth keeping.
-func scanNumber(w string, digits int, emit func(string, Kind)) bool {
-	if digits == len(w) {
-		if digits < fewestDigits || digits > MaxBytes || isYear(w) {
+func scanNumber(w string, all uint8, emit func(string, Kind)) bool {
+	if all == ascii.Digit {
+		if len(w) < fewestDigits || len(w) > MaxBytes || isYear(w) {
 			return false
 		}
 		emit(w, Number)
 		return true
 	}
+	digits, _, _ := countClasses(w)
 	dots, dashes := strings.Count(w, "."), strings.Count(w, "-")
 	switch {
 	case dashes > 0 && dots == 0 && len(w) == 10 && dashes == 2: // a date says when, not what
 		return false
 	case dashes > 0:
-		return eachPiece(w, '-', ascii.Digit|ascii.Dot, emit)
+		return eachPiece(w, '-', ascii.Slash|ascii.Dot, emit)
 	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4:
 		emit(w, Number)
 		return true
@@ -292,40 +278,50 @@ func scanNumber(w string, digits int, emit func(string, Kind)) bool {
 
 func isYear(w string) bool { return len(w) == 4 && w >= "1990" && w < "2040" }
 
-// wordKind classifies a word of letters, digits, dashes and underscores.
-func wordKind(w string, digits, upper, lower int) (Kind, bool) {
-	if digits > 0 && len(w) >= 7 && isHex(w) {
-		return Hash, true
-	}
-	dashes, isJoined := 0, false // by underscores
-	if digits+upper+lower < len(w) {
-		dashes = len(w) - digits - upper - lower - strings.Count(w, "_")
-		inner := strings.Trim(w, "_")
-		isJoined = strings.IndexByte(inner, '_') > 0 || strings.HasPrefix(w, "__") && len(inner) >= 3
+// wordKind classifies a word of letters, digits, dashes and underscores. all has the classes of its bytes.
+func wordKind(w string, all uint8) (Kind, bool) {
+	digits := 0
+	if all&ascii.Digit != 0 {
+		if len(w) >= 7 && isHex(w) {
+			return Hash, true
+		}
+		digits, _, _ = countClasses(w)
 	}
 	switch {
-	case dashes > 0:
+	case all&^(ascii.Alpha|ascii.Digit|ascii.Underscore) != 0:
 		head, tail, _ := strings.Cut(w, "-")
 		// CVE-2026-1, OPS-48
 		if upperWord(head) && len(head) >= 2 && tail != "" && ascii.Class[tail[0]] == ascii.Digit {
 			return Error, true
 		}
 		return Hash, digits >= 3 && len(w) >= 10 // web-7f9c4d
-	case isErrno(w, upper), isErrorCode(w, digits, upper):
+	case isErrno(w, all), isErrorCode(w, digits, all):
 		return Error, true
 	case digits >= 4 && len(w) >= 12:
 		return Hash, true
-	case digits > 0 && ascii.Class[w[0]] == ascii.Digit && units.has(strings.TrimLeft(w, "0123456789")):
+	case ascii.Class[w[0]] == ascii.Digit && units.has(strings.TrimLeft(w, "0123456789")):
 		return Number, true
-	case isJoined:
-		if inner := strings.Trim(w, "_"); strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR") {
+	case all&ascii.Underscore != 0 && isJoined(w):
+		if all&ascii.Upper != 0 && namesError(w) {
 			return Error, true
 		}
 		return Name, true
-	case upper > 0 && lower > 0 && len(w) >= leastHump && hasHump(w):
+	case all&ascii.Alpha == ascii.Alpha && len(w) >= leastHump && hasHump(w):
 		return humpKind(w), true
 	}
 	return 0, false
+}
+
+// isJoined reports whether w has words that underscores join: max_tokens, __init__.
+func isJoined(w string) bool {
+	inner := strings.Trim(w, "_")
+	return strings.IndexByte(inner, '_') > 0 || strings.HasPrefix(w, "__") && len(inner) >= 3
+}
+
+// namesError reports whether a name with underscores is that of an error: ERR_BAD_KEY.
+func namesError(w string) bool {
+	inner := strings.TrimLeft(w, "_")
+	return strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR")
 }
 
 // leastHump is how many letters a name in camelCase has at least.
@@ -339,14 +335,15 @@ func humpKind(w string) Kind {
 	return Name
 }
 
-// isErrno reports whether a word with upper capitals is the name of a system's error, such as ENOENT.
-func isErrno(w string, upper int) bool {
-	return w[0] == 'E' && upper == len(w) && len(w) >= 5 && len(w) <= 15
+// isErrno reports whether a word is the name of a system's error, such as ENOENT.
+func isErrno(w string, all uint8) bool {
+	return all == ascii.Upper && w[0] == 'E' && len(w) >= 5 && len(w) <= 15
 }
 
 // isErrorCode reports whether a word is a few capitals and three digits or more, as TS2345 and E0308 are.
-func isErrorCode(w string, digits, upper int) bool {
-	return digits >= 3 && upper > 0 && upper <= 6 && upper+digits == len(w)
+func isErrorCode(w string, digits int, all uint8) bool {
+	upper := len(w) - digits
+	return digits >= 3 && all == ascii.Upper|ascii.Digit && upper <= 6
 }
 
 func upperWord(s string) bool {

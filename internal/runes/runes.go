@@ -74,35 +74,73 @@ func Tail(s string, n int) int {
 	return i
 }
 
-// HeadWords is [Head] without a word that is cut at its end, unless the word is not a path and less than half of n
-// characters would be left. Words are what white space separates.
-func HeadWords(s string, n int) int {
-	end := Head(s, n)
+// HeadWords is [Head] without a path that is cut at its end, and without another word unless less than half of n
+// characters would be left.
+func HeadWords(s string, n int) int { return headEnd(s, Head(s, n), Head(s, n/2)) }
+
+// TailWords is [Tail] without a path that is cut at its beginning, and without another word unless less than half of n
+// characters would be left.
+func TailWords(s string, n int) int { return tailStart(s, Tail(s, n), Tail(s, n/2)) }
+
+// headEnd returns where to cut s, at end or before, so that no path is cut, and no word that begins behind least.
+func headEnd(s string, end, least int) int {
 	if end == len(s) || isSpaceAt(s, end) {
 		return end
 	}
-	k := strings.LastIndexFunc(s[:end], unicode.IsSpace)
-	if k >= Head(s, n/2) || k > 0 && isPath(s[k+1:end]) {
+	if from, _, isPath := pathAround(s, end); isPath {
+		return len(strings.TrimRightFunc(s[:from], unicode.IsSpace))
+	}
+	if k := strings.LastIndexFunc(s[:end], unicode.IsSpace); k >= least && k >= 0 {
 		return k
 	}
 	return end
 }
 
-// TailWords is [Tail] without a word that is cut at its beginning, unless the word is not a path and less than half of
-// n characters would be left.
-func TailWords(s string, n int) int {
-	start := Tail(s, n)
+// tailStart returns where to cut s, at start or behind, so that no path is cut, and no word that ends before most.
+func tailStart(s string, start, most int) int {
 	if start == 0 || start == len(s) || isSpaceAt(s, start) {
 		return start
 	}
 	if r, _ := utf8.DecodeLastRuneInString(s[:start]); unicode.IsSpace(r) {
 		return start
 	}
-	k := strings.IndexFunc(s[start:], unicode.IsSpace)
-	if k >= 0 && (start+k <= Tail(s, n/2) || isPath(s[start:start+k])) {
+	if _, to, isPath := pathAround(s, start); isPath {
+		return to
+	}
+	if k := strings.IndexFunc(s[start:], unicode.IsSpace); k >= 0 && start+k <= most {
 		return start + k
 	}
 	return start
+}
+
+// longestPath is how many bytes a path has at most: what is longer is data. Package identifier says so too.
+const longestPath = 256
+
+// pathAround returns the bounds of the path that s would be cut inside of at index i. Half a path is another path.
+func pathAround(s string, i int) (from, to int, isPath bool) {
+	from, to = i, i
+	for from > 0 && i-from <= longestPath {
+		r, size := utf8.DecodeLastRuneInString(s[:from])
+		if endsPath(r) {
+			break
+		}
+		from -= size
+	}
+	for to < len(s) && to-i <= longestPath {
+		r, size := utf8.DecodeRuneInString(s[to:])
+		if endsPath(r) {
+			break
+		}
+		to += size
+	}
+	isPath = from < i && i < to && to-from <= longestPath && strings.ContainsAny(s[from:to], `/\`)
+	return from, to, isPath
+}
+
+// endsPath reports whether r stands around paths and not in them. Chinese and Japanese put no spaces around them.
+func endsPath(r rune) bool {
+	const firstWide = 0x2E80 // from here on scripts have no spaces
+	return r >= firstWide || unicode.IsSpace(r) || strings.ContainsRune("\"'`{}[]()=,;|", r)
 }
 
 // isSpaceAt reports whether white space stands at index i of s.
@@ -191,23 +229,7 @@ func Clip(s string, limit int) string {
 // wholeWords returns s[:end] and s[start:] without the words that are cut there. A word that is not a path is cut where
 // less than half would be left without it.
 func wholeWords(s string, end, start int) (head, tail string) {
-	head, tail = s[:end], s[start:]
-	if end > 0 && !isSpaceAt(s, end) {
-		k := strings.LastIndexFunc(head, unicode.IsSpace)
-		if k >= end/2 || k > 0 && isPath(head[k+1:]) {
-			head = head[:k]
-		}
-	}
-	if before, _ := utf8.DecodeLastRuneInString(s[:start]); start < len(s) && !unicode.IsSpace(before) {
-		k := strings.IndexFunc(tail, unicode.IsSpace)
-		if k >= 0 && (k <= len(tail)/2 || isPath(tail[:k])) {
-			tail = tail[k:]
-		}
-	}
+	head = s[:headEnd(s, end, end/2)]
+	tail = s[tailStart(s, start, start+(len(s)-start)/2):]
 	return strings.TrimRightFunc(head, unicode.IsSpace), strings.TrimLeftFunc(tail, unicode.IsSpace)
-}
-
-// isPath reports whether a part of a word is one of a path: half a path is another path.
-func isPath(word string) bool {
-	return strings.ContainsAny(word, `/\`) && !strings.ContainsAny(word, "\"'{}[]()=")
 }

@@ -76,6 +76,7 @@ func TestClip(t *testing.T) {
 		{"日本語日本語日本語日本語", 22, "日本語 … 語"},
 		{"cd a/long/path/of/a/file && make", 24, "cd … make"},
 		{"anything", 0, " … "},
+		{"cd /a/long/path/of/a/file", 24, "cd … "},
 	} {
 		got := Clip(tc.in, tc.limit)
 		assert.Equal(t, tc.want, got, "%q in %d", tc.in, tc.limit)
@@ -96,7 +97,12 @@ func TestWords(t *testing.T) {
 		{"one two three", 13, "one two three", "one two three"},
 		{"onetwothree four", 6, "onetwo", " four"},
 		{"at a/long/path and b/long/path", 12, "at", " b/long/path"},
-		{"at a/long/path to b/long/path", 10, "at", "/long/path"},
+		{"at a/long/path to b/long/path", 10, "at", ""},
+		{"a/long/path/of/a/file is it", 12, "", " is it"},
+		{`{"name":"a/long/path"} and more`, 14, `{"name":"`, `"} and more`},
+		{"修改了internal/a.go，然后运行internal/b.go测试", 8, "修改了", "测试"},
+		{"修改了internal/a.go，然后运行测试", 19, "修改了internal/a.go，然后", "，然后运行测试"},
+		{strings.Repeat("iVBOR/w0KGgo", 40), 12, "iVBOR/w0KGgo", "iVBOR/w0KGgo"},
 		{"one\ntwothree", 6, "one", "othree"},
 		{"one twothree", 8, "one twot", "twothree"},
 		{"日本語日本語日本語", 4, "日本語日", "語日本語"},
