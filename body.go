@@ -130,11 +130,19 @@ func isOptionalImage(p *Part) bool { return p.Kind == KindImage && p.Signature =
 // dropImages replaces each image of message i that may be left out by a marker, and returns the bytes that this saved.
 // request is the position of the newest user request.
 func (d *draft) dropImages(i, request int) int {
-	m := d.view.messages[i]
-	if keepsImages(&m, i == request) {
+	parts := partsWithoutImages(&d.view.messages[i], i == request)
+	if parts == nil {
 		return 0
 	}
-	var parts []Part
+	return d.replaceForBody(i, parts, "its images are left out: the request body is too large")
+}
+
+// partsWithoutImages returns the parts of m with a marker in the place of each image that may be left out, or nil if
+// there is none.
+func partsWithoutImages(m *Message, isRequest bool) (parts []Part) {
+	if keepsImages(m, isRequest) {
+		return nil
+	}
 	for k := range m.Parts {
 		if !isOptionalImage(&m.Parts[k]) {
 			continue
@@ -144,10 +152,19 @@ func (d *draft) dropImages(i, request int) int {
 		}
 		parts[k] = Part{Text: imageMarker}
 	}
+	return parts
+}
+
+// withoutImages returns message i as dropImages leaves it, and its tokens. ok is false if that saves no tokens.
+func (d *draft) withoutImages(i, request int) (m Message, tokens int, ok bool) {
+	m = d.view.messages[i]
+	parts := partsWithoutImages(&m, i == request)
 	if parts == nil {
-		return 0
+		return m, d.view.tokens[i], false
 	}
-	return d.replaceForBody(i, parts, "its images are left out: the request body is too large")
+	m.Parts, m.Source = parts, nil
+	tokens = estimateWith(d.opts.Estimator, m)
+	return m, tokens, tokens < d.view.tokens[i]
 }
 
 // clearResult replaces message i by the placeholder if it is a result and not pinned. It returns the bytes that this

@@ -29,8 +29,8 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 		case RoleAssistant:
 			results := resultsBehind(messages, i)
 			for p := range callsOf(m) {
-				if use := tools.Of(p.Name, p.Arguments); !isRefused(results[p.ID], len(use.Modified) > 0) {
-					into.AddFiles(use)
+				if call := tools.Call(p.Name, p.Arguments); !isRefused(results[p.ID], &call) {
+					into.AddFiles(tools.Of(p.Name, p.Arguments))
 				}
 			}
 		}
@@ -50,11 +50,8 @@ func resultsBehind(messages []Message, i int) map[string]*Message {
 	return results
 }
 
-// isRefused reports whether r, the result of a call that works on files, says that the call failed. Some hosts do not
-// mark a refused edit as an error, so its text is read. A call without a result (nil) may have done its work.
-func isRefused(r *Message, edits bool) bool {
-	if r == nil || isMissingResult(r) {
-		return false
-	}
-	return r.IsError || edits && toolcall.Refusal(messageParts(r)) != ""
+// isRefused reports whether r, the result of call, says that the call failed. A call without a result (nil) may have
+// done its work.
+func isRefused(r *Message, call *toolcall.Call) bool {
+	return r != nil && !isMissingResult(r) && (r.IsError || call.Failed(messageParts(r)))
 }

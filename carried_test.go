@@ -42,7 +42,8 @@ func TestFilesOfFailedCalls(t *testing.T) {
 		{"edit", nil, true, "nothing says that it failed"},
 		{"edit", result(missingResult, true), true, "nor where the result is lost"},
 		{"read", result("package a", false), true, "a file"},
-		{"read", result("not found: x", false), true, "what a file says"},
+		{"read", result("not found: x\nnot found: y", false), true, "what a file says"},
+		{"read", result("File not found: a.go", false), false, "a file that is not there, and no mark of an error"},
 		{"read", result("no such file", true), false, "a file that is not there"},
 	} {
 		history := []Message{callMessage(tt.tool, `{"path":"a.go"}`)}
@@ -51,6 +52,23 @@ func TestFilesOfFailedCalls(t *testing.T) {
 		}
 		c := carry(sections.Carried{}, &toolcall.Common, history)
 		require.Equal(t, tt.want, len(c.Read)+len(c.Modified) == 1, "%s: %s", tt.tool, tt.reason)
+	}
+}
+
+// Tool Failures lists what the host marks as an error, as OpenClaw does, and nothing else: neither a text nor an exit
+// code alone is a failure there.
+func TestOnlyMarkedFailuresAreListed(t *testing.T) {
+	for _, isError := range []bool{true, false} {
+		result := Message{
+			Role: RoleTool, ToolCallID: "c", ToolName: "bash", IsError: isError,
+			Parts: []Part{{Text: "no rule for x"}}, Details: json.RawMessage(`{"exitCode":2}`),
+		}
+		c := carry(sections.Carried{}, &toolcall.Common, []Message{callMessage("bash", `{"command":"make"}`), result})
+		if !isError {
+			assert.Empty(t, c.Failures)
+		} else if assert.Len(t, c.Failures, 1) {
+			assert.Equal(t, "bash (exitCode=2): no rule for x", c.Failures[0].Line)
+		}
 	}
 }
 

@@ -68,7 +68,10 @@ func closeBreaker(l *ledger) { l.breaker = breaker.Breaker{} }
 func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.Failures++
-	b.Total, b.Window = d.uneditedTokens(), m.window
+	b.Total = d.uneditedTokens()
+	if errors.Is(err, ErrIncomplete) || errors.Is(err, errNoGain) {
+		b.Refused++
+	}
 	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class",
 		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == breaker.Limit)
 }

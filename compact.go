@@ -29,6 +29,7 @@ func (d *draft) isLastResort() bool {
 	if d.fits() || d.checkpoint == nil || !d.canGain(0) {
 		return false
 	}
+	// A draft of its own, because shrinkToFit changes it.
 	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*projection{}).steps()
 	return !least.shrinkToFit() && least.tokens() > least.budget
 }
@@ -37,7 +38,7 @@ func (d *draft) isLastResort() bool {
 // pay for such a summary.
 func (m *Manager) checkRest(history []Message) error {
 	d := m.draft(history, m.ledger.checkpoint)
-	if s := d.span(); d.tokens() <= d.budget || d.restFits(&s) || d.shrinkToFit() {
+	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s) || d.shrinkToFit() {
 		return nil
 	}
 	return d.overflow()

@@ -86,7 +86,7 @@ type span struct {
 	cut         int    // the first message that is kept
 	request     int    // the newest user request; -1: none
 	replaced    summarysize.Replaced
-	restAtLeast int // of the kept messages, if all their results were cut as far as possible
+	restAtLeast int // of the kept messages, if all their results were cut as far as possible, without images
 }
 
 // span chooses the cut: the newest messages stay, and the request lands well below the budget.
@@ -110,10 +110,8 @@ func (d *draft) span() span {
 			if v.unedited[i].Summary {
 				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
 			}
-		case v.unedited[i].Role == RoleTool && !v.unedited[i].Pinned:
-			s.restAtLeast = count.Add(s.restAtLeast, d.leastOfResult(i, i >= newestStep))
 		default:
-			s.restAtLeast = count.Add(s.restAtLeast, v.tokens[i])
+			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, i >= newestStep))
 		}
 	}
 	return s

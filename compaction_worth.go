@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
@@ -22,12 +21,12 @@ func (d *draft) canGain(least int) bool {
 	return d.hasNews(&s, least) && d.restFits(&s)
 }
 
-// restFits reports whether what stays can fit beside a summary of s.
+// restFits reports whether what stays can fit beside a summary of s, in tokens and in bytes.
 func (d *draft) restFits(s *span) bool {
-	if d.ledger.mostTokens > 0 {
-		return d.bodyAtLeast(s) <= d.bodyLimit()
+	if limit := d.bodyLimit(); limit > 0 && d.bodyAtLeast(s) > limit {
+		return false
 	}
-	return count.Add(s.restAtLeast, d.summaryFrame()+summarysize.Least) <= d.wholeRoom()
+	return d.ledger.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+summarysize.Least) <= d.wholeRoom()
 }
 
 // leastSummaryBody is about how many bytes of a body a message with a short summary takes.
@@ -72,14 +71,16 @@ func (d *draft) unreadTokens() int {
 }
 
 // isDigestDue reports whether a digest wrote checkpoint c and it is time to replace it: the provider's cache went cold,
-// or the history has grown by a share of the budget. historyTokens are those of the request without edits.
+// or the history has grown by a share of the budget. After answers that were refused only growth counts.
+// historyTokens are those of the request without edits.
 func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 	o := &d.opts
 	if !o.replacesDigest(c) {
 		return false
 	}
+	b := &d.ledger.breaker
 	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle || historyTokens-d.ledger.digestAt >= count.Share(d.budget, breaker.Growth)
+	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens-d.ledger.digestAt, d.budget)
 }
 
 // asksSummarizer reports whether a compaction calls a model.

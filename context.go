@@ -18,7 +18,8 @@ import (
 // After an error the manager is as it was before, except that it remembers a failed summarizer, and that BeforeCompact
 // was called. A compaction that fails is not an error as long as the request can be made to fit without it. A digest
 // may then take the place of the summary ([Request].Degraded). The summarizer is asked again when the prompt cache is
-// cold, and each time the history has grown by a tenth of the budget.
+// cold, and each time the history has grown by a tenth of the budget. If its answers were refused, which are billed, it
+// is asked less often.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +77,7 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 }
 
 // prepareLongWay is Prepare where extend has found that it cannot just append the new messages. The lock is held. A
-// request that does not fit a guessed limit is tried without that limit before Prepare returns an error.
+// request that does not fit is tried without what is only guessed before Prepare returns an error.
 func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (r *Request, err error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	defer m.ledger.endCall()
@@ -88,28 +89,29 @@ func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (r *Req
 	}()
 	r, err = m.prepareWithinBody(ctx, history)
 	if err != nil {
-		r, err = m.withoutGuess(ctx, history, err)
+		r, err = m.withoutGuesses(ctx, history, err)
 	}
 	return r, err
 }
 
-// withoutGuess tries prepareWithinBody once more where err is an overflow of a limit that was only guessed: a guess
+// withoutGuesses tries prepareWithinBody once more, without what is only guessed, where err is an overflow: a guess
 // alone must not make a call fail. A request that was refused already is not tried again. The lock is held.
-func (m *Manager) withoutGuess(ctx context.Context, history []Message, err error) (r *Request, _ error) {
-	a := &m.ledger.accounting
-	if !errors.Is(err, ErrOverflow) || !a.IsGuessed() {
+func (m *Manager) withoutGuesses(ctx context.Context, history []Message, err error) (r *Request, _ error) {
+	l := &m.ledger
+	if !errors.Is(err, ErrOverflow) || !l.hasGuesses() {
 		return nil, err
 	}
-	guess, body := a.Guess, a.Body
+	isGuessed := l.accounting.Guess.Most > 0
+	undo := l.dropGuesses()
 	defer func() {
 		if r == nil { // an error, or code of the host has panicked: the manager is as it was
-			a.Guess, a.Body = guess, body
+			undo()
 		}
+		l.ignoresCounts = false
 	}()
-	a.ForgetGuesses()
-	d := m.draft(history, m.ledger.checkpoint)
-	if d.shrinkToFit() && slices.Contains(m.ledger.tries.refused, d.key()) {
-		if guess.Most > 0 {
+	d := m.draft(history, l.checkpoint)
+	if d.shrinkToFit() && slices.Contains(l.tries.refused, d.key()) {
+		if isGuessed {
 			err = d.overflow() // against the limit that was told, not against the guess
 		}
 		return nil, err
@@ -214,8 +216,8 @@ func (m *Manager) Plan(history []Message) *Request {
 	m.settle(history)
 	m.ledger.tries.begin()
 	d, needs, fits := m.plan(history)
-	if !needs && !fits && m.ledger.accounting.IsGuessed() { // see withoutGuess
-		m.ledger.accounting.ForgetGuesses()
+	if !needs && !fits && m.ledger.hasGuesses() { // see withoutGuesses
+		defer m.ledger.dropGuesses()()
 		if next, needsToo, _ := m.plan(history); !slices.Contains(m.ledger.tries.refused, next.key()) {
 			d, needs = next, needsToo
 		}

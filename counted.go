@@ -3,6 +3,7 @@ package winnow
 import (
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/meter"
 )
 
 // Counted passes on the provider's count for the request that this manager returned last, including its system prompt
@@ -21,6 +22,7 @@ func (m *Manager) Counted(tokens int) {
 	if len(l.sent) == 0 || tokens <= 0 {
 		return // nothing was sent, or nothing was counted
 	}
-	l.accounting.Observe(len(l.sent), l.estimate, tokens, m.opts.Overhead)
+	anchor := meter.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
+	l.accounting.Observe(anchor, 0, m.opts.Overhead)
 	m.tail = requestTail{} // its sums were estimated without this count
 }

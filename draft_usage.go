@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/meter"
 )
 
 // observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
@@ -11,7 +12,8 @@ func (d *draft) observeUsage() {
 	if d.unchangedPrefix = d.firstChanged(); d.isLearned { // an earlier draft of this history has learned all
 		return
 	}
-	if d.ledger.otherModel { // another model's tokenizer counted, with other tools and limits
+	// Another model's tokenizer counted, with other tools and limits, or another process with other tools.
+	if d.ledger.otherModel || d.ledger.ignoresCounts {
 		d.rejectFrom(sent)
 		d.unchangedPrefix = len(v.messages)
 		return
@@ -110,7 +112,7 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 		d.rejected = append(d.rejected, rejection{reason, prompt, estimate})
 		return
 	}
-	d.accounting.Observe(i, estimate, prompt, d.opts.Overhead)
+	d.accounting.Observe(meter.Anchor{Messages: i, Estimate: estimate, Prompt: prompt}, shown, d.opts.Overhead)
 }
 
 // rejectFrom rejects the counts in message i and those behind it, because they are of other requests. It notes only the

@@ -10,13 +10,14 @@ func (d *draft) shrinkToFit() bool {
 	if d.tokens() > d.budget {
 		d.shrink()
 	}
+	if d.ledger.mostTokens > 0 { // planned only to make the body smaller: it may fit with more tokens than planned
+		d.budget = d.accounting.Budget(d.window - d.opts.Reserve)
+	}
+	d.leaveOutImages()
 	d.leaveOutThinking()
 	if !d.fitsBody() {
 		d.shrinkBody()
 		d.leaveOutThinking() // behind the body's changes too: Recover may send what is still too large
-	}
-	if d.ledger.mostTokens > 0 { // planned only to make the body smaller: it may fit with more tokens than planned
-		d.budget = d.accounting.Budget(d.window - d.opts.Reserve)
 	}
 	return d.fitsBody() && d.tokens() <= d.budget
 }
@@ -33,6 +34,19 @@ func (d *draft) shrink() {
 	d.prune(o, d.room())
 	if !d.fits() {
 		d.squeezeResults()
+	}
+}
+
+// leaveOutImages leaves out images, the oldest first, until the request fits.
+func (d *draft) leaveOutImages() {
+	if d.tokens() <= d.budget {
+		return
+	}
+	request := newestRequest(d.view.messages)
+	for i := 0; i < len(d.view.messages) && d.tokens() > d.budget; i++ {
+		if m, tokens, ok := d.withoutImages(i, request); ok {
+			d.project(i, m, tokens, OpClear, "its images are left out: the request does not fit otherwise")
+		}
 	}
 }
 

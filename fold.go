@@ -52,18 +52,16 @@ func (d *draft) newFolding(s *staleness) *folding {
 	}
 	// After a pause in the middle of a turn, the agent goes on with the same files. Their texts are folded early only
 	// if the request does not fit otherwise.
-	if d.opts.Keep.keepsFiles() && !(s.early && d.isPressed) {
-		f.inWork = s.filesInWork(d.opts.Cache.None)
+	if d.opts.Keep.keepsFiles() && !d.dropsFiles {
+		f.inWork = s.filesInWork(workfiles.Work{Uncached: d.opts.Cache.None, OnlyLooks: !d.changesFiles()})
 	}
 	return f
 }
 
-// filesInWork marks the messages of steps whose calls show files that are being worked on. uncached says that the
-// provider caches nothing.
-func (s *staleness) filesInWork(uncached bool) (held []bool) {
+// filesInWork marks the messages of steps whose calls show files that are being worked on.
+func (s *staleness) filesInWork(work workfiles.Work) (held []bool) {
 	v := s.view
 	held = make([]bool, len(v.messages))
-	work := workfiles.Work{Uncached: uncached}
 	for i := len(v.messages) - 1; i >= s.newest; i-- {
 		if v.messages[i].Role != RoleAssistant {
 			continue
@@ -79,6 +77,19 @@ func (s *staleness) filesInWork(uncached bool) (held []bool) {
 		}
 	}
 	return held
+}
+
+// changesFiles reports whether a call of the newest turn changes a file.
+func (d *draft) changesFiles() bool {
+	v := d.whole()
+	for i := len(v.messages) - 1; i >= 0 && !beginsTurn(&v.messages[i]); i-- {
+		for _, c := range *v.facts[i].subjectsOf(&v.messages[i], d.minifier.files) {
+			if workfiles.Modifies(c.files) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isInWork reports whether the step that begins at message i shows a file in work, which an epoch leaves whole.

@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,88 @@ func TestFilesInWorkStayOverAPause(t *testing.T) {
 			requestCheck{estimator: byChars}.check(t, h, r)
 		})
 	}
+}
+
+// Where a request does not fit, files in work go last and the largest first. As long as the turn has changed no file,
+// more of them stay.
+func TestFilesInWorkGoLast(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		tools []string // of the calls, the oldest first; each reads or changes a file of its own, or lists
+		lines []int    // of their results, 100 tokens each
+		whole []int    // the calls whose results are whole
+	}{
+		{"what a command said goes first", []string{"read", "ls", "ls", "ls"}, []int{20, 30, 30, 30}, []int{0, 3}},
+		{"of files, the largest goes", []string{"read", "read", "read", "ls"}, []int{15, 60, 15, 15}, []int{0, 2, 3}},
+		{"as much goes as must, and no more", []string{"read", "read", "read", "read", "ls"}, []int{40, 30, 21, 20, 10},
+			[]int{2, 3, 4}},
+		{"of a turn with an edit, more goes", []string{"edit", "read", "read", "read", "read", "ls"},
+			[]int{1, 40, 30, 21, 20, 10}, []int{0, 4, 5}},
+		{"an edit that a record stands for counts", []string{"edit", "ls", "ls", "ls", "ls", "read", "read", "read", "read", "ls"},
+			[]int{1, 2, 2, 2, 2, 40, 30, 21, 20, 10}, []int{8, 9}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m := newManager(t, 10_000, &winnow.Options{
+				Reserve: 1, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+				Compact: &winnow.CompactOptions{Off: true}, Prune: &winnow.PruneOptions{KeepLastAssistants: 1},
+				Truncate: &winnow.TruncateOptions{MaxShare: 1},
+			})
+			h := []winnow.Message{userSays("go")}
+			for k, tool := range tt.tools {
+				id := strconv.Itoa(k)
+				call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: tool, Arguments: []byte(`{"path":"` + id + `.go"}`)}
+				text := strings.Repeat(strings.Repeat("x", 399)+"\n", tt.lines[k])
+				h = append(h, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
+					winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: tool, Parts: []winnow.Part{{Text: text}}})
+			}
+			h = named(h)
+			r := prepare(t, m, h)
+			var whole []int
+			for k := range tt.tools {
+				if holds(r, &h[2*k+2]) {
+					whole = append(whole, k)
+				}
+			}
+			assert.Equal(t, tt.whole, whole)
+			requestCheck{estimator: byChars}.check(t, h, r)
+		})
+	}
+}
+
+// Steps whose results fill most of the room are no reason for a summary every few requests: no summary stands for the
+// newest results, and the next epoch drops them.
+func TestLargeStepsNeedFewSummaries(t *testing.T) {
+	t.Parallel()
+	const steps, results = 40, 8
+	summaries := 0
+	m := newManager(t, 30_000, &winnow.Options{
+		Reserve: 2000, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
+			return strings.Repeat("What was done. ", 100), nil
+		}),
+	})
+	h := []winnow.Message{userSays("Look at all files.")}
+	for k := range steps {
+		var parts []winnow.Part
+		var said []winnow.Message
+		for p := range results {
+			id := strconv.Itoa(results*k + p)
+			parts = append(parts, winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read", Arguments: []byte(`{"path":"` + id + `.go"}`)})
+			text := ""
+			for line := range 100 {
+				text += strings.Repeat("z", 80) + " line_" + id + "_" + strconv.Itoa(line) + "\n"
+			}
+			said = append(said, winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read", Parts: []winnow.Part{{Text: text}}})
+		}
+		h = append(append(h, winnow.Message{Role: winnow.RoleAssistant, Parts: parts}), said...)
+		r := prepare(t, m, named(h))
+		if r.Compaction != nil {
+			summaries++
+		}
+	}
+	assert.LessOrEqual(t, summaries, steps/5, "where results may take half of the room, there are 7")
 }
 
 // A conversation in which nothing is called stays as it is, unless cost is what matters.

@@ -83,6 +83,8 @@ var growthLists = map[string]func(n int) []Message{
 var growthTexts = map[string]func(n int) string{
 	"lines of a log":       again("a line of a log, with a path/to/a.go:12\n", 1),
 	"a long word":          again("x", 20),
+	"places in a file":     again("1:", 10),
+	"dates in a name":      func(n int) string { return "a.x" + strings.Repeat("0000-00-00T", n) },
 	"blanks":               again(" ", 20),
 	"tabs":                 again("\t", 20),
 	"line ends":            again("\n", 10),

@@ -69,9 +69,8 @@ func keptBefore(history []Message, from int) []bool {
 	keepCall := func(i, owner int) {
 		if owner < 0 {
 			owner = i // a result whose call is not in the history
-		} else if !atoms[owner] {
-			atoms[owner] = true
-			keepAtom(history[:from], keep, owner)
+		} else {
+			keep[owner], atoms[owner] = true, true
 		}
 		// Without its question an assistant message could come first, which providers refuse.
 		if asked := questions[owner]; asked >= 0 {
@@ -99,13 +98,13 @@ func keptBefore(history []Message, from int) []bool {
 			}
 		}
 	}
-	keepLateResults(history[:from], keep, atoms)
+	keepResults(history[:from], keep, atoms)
 	return keep
 }
 
-// keepLateResults keeps the results of the calls of the assistant messages in atoms, wherever the results stand. A call
+// keepResults keeps the results of the calls of the assistant messages in atoms, wherever the results stand. A call
 // without its result would be answered by a stand-in.
-func keepLateResults(history []Message, keep []bool, atoms map[int]bool) {
+func keepResults(history []Message, keep []bool, atoms map[int]bool) {
 	if len(atoms) == 0 {
 		return
 	}
@@ -150,16 +149,6 @@ func (o *callOwners) of(i int) int {
 		return owner
 	}
 	return -1
-}
-
-// keepAtom keeps the assistant message at index call and the results up to the next assistant message.
-func keepAtom(history []Message, keep []bool, call int) {
-	keep[call] = true
-	for i := call + 1; i < len(history) && history[i].Role != RoleAssistant; i++ {
-		if history[i].Role == RoleTool {
-			keep[i] = true
-		}
-	}
 }
 
 // HistoryLimits are turn limits by provider (the messaging channel: "telegram", "slack", …, in lower case).

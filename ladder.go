@@ -28,7 +28,8 @@ type proposal struct {
 }
 
 const (
-	// Requests that are tried in the place of one. Where there was a limit, three tries always found it.
+	// How many smaller requests are tried in the place of one that was refused. Three always reached the provider's
+	// limit, where there was one.
 	maxRetries  = 3
 	maxRefusals = 200 // of one conversation without an answer: then the host gets an error instead of a request
 )

@@ -9,6 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/guess"
+	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
@@ -17,9 +18,8 @@ import (
 
 // ledger is the manager's memory of one conversation. Because of it, what was sent stays as it was sent.
 type ledger struct {
-	model      string // that the conversation is with, as the host names it; "": not known
-	otherModel bool   // nothing was sent to model yet, only to another one
-	index      index
+	partner
+	index index
 	rewrites
 	minified map[minifiedID]*projection // long results, until the call of the manager ends; nil: one stays as it came
 	cache    *answers.Cache             // summaries of parts, from a compaction that failed later, for the next try
@@ -61,6 +61,36 @@ type minifiedID struct {
 func (l *ledger) endCall() {
 	l.index.endCall()
 	l.minified = nil
+}
+
+// partner is the model that the conversation is held with, and who held it.
+type partner struct {
+	model         string // as the host names it; "": not known
+	otherModel    bool   // nothing was sent to model yet, only to another one
+	window        int    // of the manager, in tokens; 0: not known
+	isRestored    bool   // nothing was sent since Restore changed the window
+	ignoresCounts bool   // of another process in the history at hand: the request does not fit otherwise
+}
+
+// hasGuesses reports whether a request that does not fit may fit after all: its limit is only guessed, or what no
+// message shows was counted for another process, whose tools may have been others.
+func (l *ledger) hasGuesses() bool { return l.accounting.IsGuessed() || l.isRestored }
+
+// dropGuesses forgets guessed limits, and ignores counts of another process. The function that it returns takes that
+// back.
+func (l *ledger) dropGuesses() (undo func()) {
+	a := &l.accounting
+	guess, body, anchor := a.Guess, a.Body, a.Anchor
+	a.ForgetGuesses()
+	if l.ignoresCounts = l.isRestored; l.ignoresCounts {
+		a.Anchor = meter.Anchor{}
+	}
+	return func() {
+		a.Guess, a.Body, l.ignoresCounts = guess, body, false
+		if l.isRestored { // else a call that was made meanwhile has sent something
+			a.Anchor = anchor
+		}
+	}
 }
 
 // bodyLimits are the limits of a request's body.

@@ -60,7 +60,7 @@ func New(window int, opts *Options) (*Manager, error) {
 	}
 	m := &Manager{
 		settings: settings{window: window, opts: o, minifier: newMinifier(&o)},
-		ledger:   ledger{model: o.Model},
+		ledger:   ledger{partner: partner{model: o.Model, window: window}},
 	}
 	// Only what the host has set counts here. The defaults are the reference's, for pruning by age, and stale content
 	// goes earlier.

@@ -70,14 +70,19 @@ func BenchmarkManagerPrepare(b *testing.B) {
 			})
 		}
 	})
-	for name, window := range map[string]func(n int) int{"first": roomy, "first full": func(int) int { return 200_000 }} {
-		b.Run(name, func(b *testing.B) {
+	full := func(int) int { return 200_000 }
+	for _, first := range []struct {
+		name   string
+		window func(n int) int
+		kind   transcriptKind
+	}{{"first", roomy, clean}, {"first full", full, clean}, {"first varied", roomy, varied}, {"first varied full", full, varied}} {
+		b.Run(first.name, func(b *testing.B) {
 			for _, n := range managerSizes {
-				h := transcript(n, clean)
+				h := transcript(n, first.kind)
 				b.Run(itoa(n), func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
-						m := newManager(b, window(n), &winnow.Options{Now: newClock().Now})
+						m := newManager(b, first.window(n), &winnow.Options{Now: newClock().Now})
 						_, err := m.Prepare(b.Context(), h)
 						require.NoError(b, err)
 					}

@@ -226,12 +226,12 @@ func TestManagerBreaker(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { testBreaker(t, &fakeSummarizer{answer: answer}) })
+			synctest.Test(t, func(t *testing.T) { testBreaker(t, &fakeSummarizer{answer: answer}, name != "fails") })
 		})
 	}
 }
 
-func testBreaker(t *testing.T, s *fakeSummarizer) {
+func testBreaker(t *testing.T, s *fakeSummarizer, isBilled bool) {
 	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s})
 	// A system prompt leaves so little room that each compaction is soon followed by the next.
 	const budget = 12_000
@@ -256,7 +256,11 @@ func testBreaker(t *testing.T, s *fakeSummarizer) {
 		calls, more := compact()
 		grown += more
 		if calls == 0 {
-			require.Less(t, grown, budget/5, "new content is another chance")
+			if isBilled { // see TestRefusingSummarizer
+				require.Less(t, grown, 2*budget, "new content is another chance")
+			} else {
+				require.Less(t, grown, budget/5, "new content is another chance")
+			}
 			continue
 		}
 		require.GreaterOrEqual(t, grown, budget/10, "two in a row failed: a little more is no reason to ask again")

@@ -61,7 +61,7 @@ func TestManagerSnapshotGoesOn(t *testing.T) {
 }
 
 func TestManagerSnapshotOfNothing(t *testing.T) {
-	state := snapshotOf(t, newManager(t, 8_000, nil))
+	state := snapshotOf(t, newManager(t, 24_000, nil))
 	m, _, h := wornManager(t)
 	require.NoError(t, m.Restore([]byte(state)), "the state of a manager that has sent nothing")
 	require.Equal(t, state, snapshotOf(t, m), "what was there before is gone")

@@ -207,7 +207,7 @@ func TestRestoreWithoutModel(t *testing.T) {
 	assert.Contains(t, string(again), `"small-model"`, "it is still that model's")
 
 	nameless := []byte(strings.Replace(string(state), `"model":"small-model",`, "", 1))
-	m = newManager(t, 50_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
+	m = newManager(t, 40_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
 	require.NoError(t, m.Restore(nameless))
 	assert.Less(t, m.Plan(h).Budget, 19_500)
 }

@@ -33,8 +33,8 @@ func TestRecallShowsAll(t *testing.T) {
 		"a.md\",\"script\":\none\ntwo\n,\"path\":\"C:\\x\"}\nthinking: I think of zebras.\n</recalled>")
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"zebras"}`)), "I think of zebras")
 	got = lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 2)+`"}`))
-	assert.Contains(t, got, "[an image, 20×10 pixels: it is no text, and is not shown]\n[application/pdf, 7 bytes: "+
-		"it is no text, and is not shown]")
+	assert.Contains(t, got, "[an image, 20×10 pixels: not text, so it is not shown]\n[application/pdf, 7 bytes: "+
+		"not text, so it is not shown]")
 }
 
 // The host says what nobody sees again: its handle is as unknown as any other, and no search finds it.

@@ -1,6 +1,8 @@
 package winnow_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,6 +26,9 @@ func TestRecordsSettleWithoutACache(t *testing.T) {
 				continue
 			}
 			folded += len(recordsIn(r.Messages))
+			if slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool { return strings.HasPrefix(e.Reason, "its images are left out") }) {
+				continue // a last resort: without its images a step can be folded, so the next request may be smaller
+			}
 			again, err := m.Prepare(t.Context(), in)
 			require.NoError(t, err)
 			sameWire(t, r.Messages, again.Messages, "seed "+itoa(seed))

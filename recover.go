@@ -19,10 +19,12 @@ const leastShrink = 0.95
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
 // are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
-// summary, then results are cut once more. For one request of Prepare, Recover makes at most 3 requests and calls the
-// summarizer at most twice, not counting the calls that it takes to summarize a history larger than the summarizer's
-// window. No request is returned twice, and each is estimated smaller than the one that was refused. A body that is too
-// large in bytes loses its oldest images first, then results. CompactOptions.Off does not keep Recover from compacting.
+// summary, then results are cut once more. At last it takes the smallest of these requests, although it is above a
+// limit that was only guessed, or leaves less room for the answer. For one request of Prepare, Recover makes at most 3
+// requests and calls the summarizer at most twice, not counting the calls that it takes to summarize a history larger
+// than the summarizer's window. No request is returned twice, and each is estimated smaller than the one that was
+// refused. A body that is too large in bytes loses its oldest images first, then results. CompactOptions.Off does not
+// keep Recover from compacting.
 //
 // A limit and a count that the provider names are used for the rest of the conversation. A refusal without numbers
 // proves little: a limit is guessed from it, which holds until one of these requests is accepted. It holds for later
@@ -221,7 +223,22 @@ func (l *ladder) compact(ctx context.Context) *draft {
 	} else if failed {
 		return nil // the summarizer was asked just now
 	}
+	if !l.canFit(d) { // nobody should pay for a summary that changes nothing
+		return nil
+	}
 	return l.compactWith(ctx, d, m.opts.Summarizer)
+}
+
+// canFit reports whether a summary may bring d below the limits that the provider named, even if that leaves less room
+// for the answer. Within a guessed limit anything is tried.
+func (l *ladder) canFit(d *draft) bool {
+	if l.guessed {
+		return true
+	}
+	s, budget := d.span(), d.budget
+	d.budget = max(budget, l.allowed)
+	defer func() { d.budget = budget }()
+	return d.restFits(&s)
 }
 
 // compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.

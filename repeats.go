@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/repeats"
@@ -125,8 +126,11 @@ func (d *draft) leaveOutShown(i, source int) bool {
 	if source < 0 || len(v.messages[i].Parts) > 1 || !d.minifier.match.Matches(tool) {
 		return false
 	}
-	earlier := d.nameOfResult(source)
+	earlier := ""
 	note := func(lines int) string {
+		if earlier == "" {
+			earlier = d.nameOfResult(source)
+		}
 		return fmt.Sprintf("[%d lines left out: the earlier result of %s has the same]", lines, earlier)
 	}
 	text, ok := d.finder.Without(v.messages[i].Parts[0].Text, v.messages[source].Parts[0].Text, note)
@@ -172,8 +176,8 @@ func mostShared(marks []uint32, shown map[uint32]int) int {
 	return source
 }
 
-// mostNamed is how many bytes of a file's path or of a command are used to name a result: most paths are shorter, and
-// the note in the place of at least 200 bytes stays a short line.
+// mostNamed is how many bytes of a command are used to name a result: the note in the place of at least 200 bytes stays
+// a short line. A path is named whole, because half a path is another path.
 const mostNamed = 60
 
 // nameOfResult names result i so that a model can tell it from others: by its tool, and by the file or the command of
@@ -183,12 +187,9 @@ func (d *draft) nameOfResult(i int) string {
 	a := d.minifier.files.Arguments(arguments)
 	name := a.File
 	if name == "" {
-		name = a.Command
+		name = runes.Clip(runes.OneLine(a.Command), mostNamed)
 	}
-	if tool = markup.Attribute(tool); name == "" {
-		return tool
-	}
-	return tool + " " + markup.Attribute(runes.Clip(name, mostNamed))
+	return markup.Escape(markup.Line(strings.TrimSpace(tool + " " + name)))
 }
 
 // noteRepeat records which earlier result shows the lines that p leaves out, for settleRepeats.

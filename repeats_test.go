@@ -50,6 +50,34 @@ func readResult(id, text string) winnow.Message {
 	return m
 }
 
+// A note names the earlier result by its command as it was, or by its ends, and by its path whole.
+func TestNameOfRepeatedResult(t *testing.T) {
+	t.Parallel()
+	long := "src/" + strings.Repeat("directory/", 8) + "one.go"
+	for _, tt := range []struct{ arguments, want, reason string }{
+		{`{"command":"cd \"a b\" && make > log"}`, `Bash cd "a b" && make > log`, "no character is another one"},
+		{`{"command":"cd /srv/app && go test -run TestSomethingThatHasALongName ./internal/package/... 2>&1 | tail -40 | sort -u"}`,
+			"Bash cd /srv/app && go test -run … -40 | sort -u", "both ends, and no half of a path"},
+		{`{"file_path":"` + long + `"}`, "Bash " + long, "a path is whole"},
+		{`{}`, "Bash", "nothing but the tool is known"},
+	} {
+		calls := func(id string) winnow.Message {
+			call := callPart(id, "Bash")
+			call.Arguments = json.RawMessage(tt.arguments)
+			return modelSends(call)
+		}
+		result := func(id string, edited int) winnow.Message {
+			m := toolSays(id, sourceFile("one", 60, edited))
+			m.ToolName = "Bash"
+			return m
+		}
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+		r := prepare(t, m, named(list(userSays("Run it."), calls("a"), result("a", 0), calls("b"), result("b", 30))))
+		first, _, _ := strings.Cut(r.Messages[4].Parts[0].Text, "\n")
+		assert.Equal(t, "[30 lines left out: the earlier result of "+tt.want+" has the same]", first, tt.reason)
+	}
+}
+
 // A file that is read again is sent without the lines that the first result shows; what changed is there.
 func TestLinesThatWereShown(t *testing.T) {
 	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/breaker"
+	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
@@ -31,6 +32,10 @@ func (m *Manager) Snapshot() ([]byte, error) {
 // deltas, an empty state means a new manager. The next request then has the same bytes as that manager's next request
 // would have had. The error says that the data is not a snapshot, that its version is unknown, or that a delta does not
 // follow the previous one. The manager is then as it was before.
+//
+// In another window, the limits of tokens that were told or guessed for a model without a name are forgotten, because
+// the window may be another model's. The tools may be fewer there. So a request that fits only without the provider's
+// counts from before Restore is made all the same, and the next count corrects the estimates.
 //
 // If both managers name their Options.Model, the state of another model is accepted too: the conversation continues
 // with another model. What the manager learned from the old provider is then forgotten (its limits, its counts, its
@@ -74,15 +79,21 @@ func restored(state []byte, deltas [][]byte) (ledger, error) {
 	return l, err
 }
 
-// goOnWith makes l the ledger of a conversation with m's model. If another model was used before, l forgets what its
-// provider taught: its limits, how it counts, and that it has the conversation in its cache. A recovery that is still
-// open is undone, because it was for the old limits. What was sent before stays as it was sent, except for signed
-// thinking, which no other model takes.
+// goOnWith makes l the ledger of a conversation with m's model. If another model was used before, l forgets all that
+// its provider taught: its limits, how it counts, and that it has the conversation in its cache. If the window was
+// another one before, of a model without a name, l forgets the limits of tokens that were told or guessed for it. A
+// recovery that is still open is undone then, because it was for the old limits. What was sent before stays as it was
+// sent, except for signed thinking, which no other model takes.
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
-	if l.breaker.Window != m.window { // a compaction may succeed in another window
-		l.breaker = breaker.Breaker{}
+	if l.window > 0 && l.window != m.window {
+		l.isRestored, l.breaker = true, breaker.Breaker{} // a compaction may succeed in another window
+		if l.model == "" {                                // it may be another model's window
+			l.undoRecovery()
+			l.accounting.Limit, l.accounting.Window, l.accounting.Guess = 0, 0, guess.Limit{}
+		}
 	}
+	l.window = m.window
 	if model == "" { // not known
 		return
 	}

@@ -124,7 +124,7 @@ func (r *reader) state(s *saved.State) undoable {
 func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	var r reader
 	l := ledger{
-		model: s.Model, otherModel: s.OtherModel, breaker: s.Breaker.Within(),
+		partner: partner{model: s.Model, otherModel: s.OtherModel, window: s.Window}, breaker: s.Breaker.Within(),
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 	}
 	l.accounting.Meter, l.accounting.Limit, l.accounting.Window = s.Accounting.Within()

@@ -105,6 +105,7 @@ func (l *ledger) head() saved.Snapshot {
 		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
 		Bytes:      l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
 		Recovery: l.recovery.saved(), Tries: l.tries.Tries,
-		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel, State: u.saved(),
+		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel,
+		Window: l.window, State: u.saved(),
 	}
 }

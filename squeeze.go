@@ -34,19 +34,26 @@ func (d *draft) squeeze(limit int) *truncation {
 	return &truncation{TruncateOptions: o, cutsAgain: true, bothEnds: true, limit: limit}
 }
 
-// leastOfResult returns about how many tokens shrink leaves of result i: shrink clears results of older steps, and
-// squeezes those of the newest step.
-func (d *draft) leastOfResult(i int, isOfNewestStep bool) int {
+// leastOf returns about how many tokens shrink leaves of message i: it clears results of older steps, squeezes those of
+// the newest step, and leaves out images. request is the position of the newest user request.
+func (d *draft) leastOf(i, request int, isOfNewestStep bool) int {
 	const cleared = 100 // tokens: a placeholder has less
 	least := d.view.tokens[i]
-	if least <= cleared || !isOfNewestStep {
+	isResult := d.view.unedited[i].Role == RoleTool && !d.view.unedited[i].Pinned
+	if isResult && (least <= cleared || !isOfNewestStep) {
 		return min(least, cleared)
 	}
-	squeeze := d.squeeze(0)
-	squeeze.note = d.recallNote(i)
-	m, tokens := d.toCut(i, squeeze)
-	if _, after, ok := squeeze.cut(m, tokens, -1); ok {
-		return min(least, after)
+	images := 0 // tokens that leaving them out saves
+	if _, tokens, ok := d.withoutImages(i, request); ok {
+		images = least - tokens
 	}
-	return least
+	if isResult {
+		squeeze := d.squeeze(0)
+		squeeze.note = d.recallNote(i)
+		m, tokens := d.toCut(i, squeeze)
+		if _, after, ok := squeeze.cut(m, tokens, -1); ok {
+			least = min(least, after)
+		}
+	}
+	return max(0, least-images)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/identifier"
 )
 
 // Long transcripts for benchmarks.
@@ -21,6 +22,7 @@ const (
 	dirty                            // of 600 results 30 missing, 20 twice, 20 late, 20 orphans
 	mixedScripts                     // a fifth of the results is not ASCII
 	dirtyMixedScripts                // both
+	varied                           // nothing, and no text says what another one does, see varyTexts
 )
 
 // transcript returns the transcript of an agent of about n messages: for each 2 000 of them 600 calls and
@@ -39,6 +41,9 @@ func transcript(n int, kind transcriptKind) []winnow.Message {
 		}
 		h = append(h, modelSays(prose(r, 600)), userSays(prose(r, 100)), modelSays(prose(r, 300)))
 	}
+	if kind == varied {
+		varyTexts(h)
+	}
 	if kind == dirty || kind == dirtyMixedScripts {
 		h = spoil(r, h)
 	}
@@ -46,6 +51,73 @@ func transcript(n int, kind transcriptKind) []winnow.Message {
 		mixScripts(h)
 	}
 	return h
+}
+
+// varyTexts gives each message a text of its own, of the same length. All texts of the other transcripts are cut from
+// one: most of what a result says, an earlier one has said, and nearly nothing in it is a name. In a varied one, as in
+// the results of recorded sessions, there are 15 names in a kilobyte, and each is mentioned 5 times on average.
+func varyTexts(h []winnow.Message) {
+	v := vocabulary{rand.New(rand.NewPCG(uint64(len(h)), 6)), 8 * len(h)}
+	for i := range h {
+		for k := range h[i].Parts {
+			switch p := &h[i].Parts[k]; {
+			case p.Kind == winnow.KindToolCall:
+				p.Arguments = []byte(`{"path":"` + v.path() + `"}`)
+			case h[i].Role == winnow.RoleTool:
+				p.Text = v.text(len(p.Text), v.r.IntN(7))
+			default:
+				p.Text = v.text(len(p.Text), 0)
+			}
+		}
+	}
+}
+
+// vocabulary writes texts with a number of names, of which some are mentioned far more often than others.
+type vocabulary struct {
+	r     *rand.Rand
+	names int
+}
+
+// text returns n bytes of lines: of prose, of a numbered file, of a log, or of a listing.
+func (v vocabulary) text(n, kind int) string {
+	var b strings.Builder
+	for k := 1; b.Len() < n; k++ {
+		switch kind {
+		case 1:
+			b.WriteString("  " + itoa(k) + "\tif " + v.word() + ", err := s.Load(ctx, " + v.name() + "); err != nil { // " + v.word() + " " + v.word() + "\n")
+		case 2:
+			b.WriteString("2026-03-01T12:00:" + itoa(10+k%50) + "Z INFO " + v.path() + ":" + itoa(v.r.IntN(900)) + ": served " + v.name() + " in " + itoa(v.r.IntN(90)) + "ms\n")
+		case 3:
+			b.WriteString("-rw-r--r-- 1 root root " + itoa(v.r.IntN(9000)) + " Mar  1 12:00 " + v.path() + "\n")
+		default:
+			b.WriteString("The " + v.word() + " of the " + v.word() + " is not what " + v.name() + " expects, so " + v.word() + " tells why " + v.word() + " is one.\n")
+		}
+	}
+	return strings.Clone(b.String()[:n])
+}
+
+// number returns that of a name: the first ones are the most frequent.
+func (v vocabulary) number() int {
+	f := v.r.Float64()
+	return int(float64(v.names) * f * f * f)
+}
+
+func (v vocabulary) name() string {
+	k := v.number()
+	return wordOf(k) + "_" + wordOf(k>>12)
+}
+
+func (v vocabulary) path() string {
+	k := v.number()
+	return "src/" + wordOf(k>>5) + "/" + wordOf(k*37) + ".go"
+}
+
+func (v vocabulary) word() string { return wordOf(v.r.IntN(1 << 12)) }
+
+// wordOf is one of 4 096 words.
+func wordOf(n int) string {
+	const syllables = "ba co di fu ge ha ki lo me nu pa ro si te vu za"
+	return syllables[3*(n&15):][:2] + syllables[3*(n>>4&15):][:2] + syllables[3*(n>>8&15):][:2]
 }
 
 // mixScripts writes each fifth result, in as many bytes, in English with dashes, Russian and Chinese.
@@ -120,6 +192,21 @@ func spoil(r *rand.Rand, h []winnow.Message) []winnow.Message {
 		}
 	}
 	return append(out, late...)
+}
+
+// TestVariedTranscript: there are as many names as in recorded sessions, each mentioned as often.
+func TestVariedTranscript(t *testing.T) {
+	bytes, mentions, names := 0, 0, map[string]bool{}
+	for _, m := range transcript(2000, varied) {
+		bytes += len(fullText(m))
+		identifier.Scan(fullText(m), func(id string, _ identifier.Kind) {
+			mentions++
+			names[id] = true
+		})
+	}
+	assert.InDelta(t, 5e6, bytes, 0.5e6, "bytes of text")
+	assert.InDelta(t, 15, 1000*mentions/bytes, 3, "names in a kilobyte")
+	assert.InDelta(t, 5, mentions/len(names), 2, "mentions of each")
 }
 
 func TestTranscript(t *testing.T) {

@@ -142,7 +142,7 @@ func (a *Account) Learn(r *Refusal, h Host) Lesson {
 	least, most := count.Share(r.Estimate, meter.MinRatio), count.Add(count.Share(r.Estimate, meter.MaxRatio), hidden)
 	// A count below least or above most counts something else: another request, the answer, or one message.
 	if counted >= least && counted <= most && r.IsSent {
-		a.Observe(r.Messages, r.Estimate, counted, h.Overhead)
+		a.Observe(meter.Anchor{Messages: r.Messages, Estimate: r.Estimate, Prompt: counted}, 0, h.Overhead)
 		l.Tokens = counted
 	}
 	limit := allowed

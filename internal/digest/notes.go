@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/lazyregexp"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
@@ -42,6 +41,7 @@ type pendingCall struct {
 	file    string
 	action  string
 	patched []toolcall.Patch
+	call    toolcall.Call
 }
 
 // noteFiles notes what c did to files.
@@ -145,7 +145,7 @@ func (n *Notes) Called(id, tool string, arguments []byte) {
 	n.IDs.Scan(string(arguments), FromArguments)
 	args := toolcall.Common.Arguments(arguments)
 	c := pendingCall{id: id, tool: markup.Attribute(tool), command: args.Command, file: args.File,
-		action: toolcall.Action(tool), patched: args.Patched}
+		action: toolcall.Action(tool), patched: args.Patched, call: toolcall.Common.CallOf(tool, arguments, &args)}
 	if c.action != "" && c.file != "" && args.Command != "" { // an editor's command: view, create, str_replace
 		if c.command = ""; args.Command == "view" {
 			c.action = ""
@@ -178,10 +178,11 @@ type Result struct {
 func (n *Notes) Returned(r Result) {
 	c, known := n.settle(r.CallID)
 	exit := r.Exit
-	if exit == "" && (c.command != "" || !known) { // an exit code in a file or a page is not that of the call
-		exit = exitCode(r.Text)
+	if exit == "" && (c.command != "" && !c.call.PrintsExit || !known) { // a file or a page may name any code
+		exit = toolcall.ExitCode(r.Text)
 	}
-	failed := r.IsError || exit != "" && exit != "0"
+	// Hosts do not mark each failure as an error.
+	failed := r.IsError || c.call.IsFailure(exit) || known && c.call.Failed(r.Text)
 	if known && c.command != "" {
 		outcome := markup.Attribute(r.Status)
 		if exit != "" {
@@ -192,9 +193,6 @@ func (n *Notes) Returned(r Result) {
 		if outcome != "" {
 			n.setOutcome(c.command, outcome)
 		}
-	}
-	if edits := c.action != "" && c.file != "" || len(c.patched) > 0; edits && !failed {
-		failed = toolcall.Refusal(r.Text) != "" // hosts do not mark each refusal as an error
 	}
 	if !failed {
 		n.noteFiles(&c)
@@ -234,32 +232,3 @@ func (n *Notes) setOutcome(command, outcome string) {
 		}
 	}
 }
-
-// exitCode finds an exit code where tools print it: near the beginning or the end of the result, in a short line of its
-// own. A command may show the log of another build, in which such a line begins with the time: that is not how the
-// command itself ended.
-func exitCode(s string) string {
-	const ends = 400
-	for _, end := range [2]string{s[max(0, len(s)-ends):], s[:min(len(s), ends)]} {
-		if !exitHints.In(end) { // the pattern is slow, and few results name a code
-			continue
-		}
-		for line := range strings.Lines(end) {
-			m := exitWords.Get().FindStringSubmatch(strings.TrimSpace(line))
-			if m != nil {
-				return m[1]
-			}
-		}
-	}
-	return ""
-}
-
-// exitHints says where exitWords may match.
-var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus",
-	"returncode"}, nil)
-
-var (
-	// The name of what exited may stand in front of the words, and a bracket or the end of a tag behind the code.
-	exitWords = lazyregexp.New(`(?i)^(?:.{0,32}[^a-z0-9])?` +
-		`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,4})\b.{0,16}$`)
-)

@@ -65,7 +65,8 @@ func tellsOfFailure(line string) bool {
 // complaints are what shells and common programs say instead of a word for an error.
 var complaints = prose.NewList([]string{"command not found", "no such file or directory", "cannot access",
 	"permission denied", "connection refused", "segmentation fault", "core dumped", "could not resolve host",
-	"name or service not known", "not recognized as", "fullyqualifiederrorid"}, nil)
+	"name or service not known", "not recognized as", "fullyqualifiederrorid", "panicked at", "timed out",
+	"exception in thread", "access denied", "is denied", "unable to"}, nil)
 
 // countsFailures reports whether a line says how many of something failed: "4 fail", "2 failed, 7 passed".
 func countsFailures(line string) bool {

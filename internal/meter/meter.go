@@ -16,6 +16,7 @@ import (
 type Meter struct {
 	Anchor            Anchor
 	Billed, Estimated float64 // tokens of what was added between anchors; older ones weigh less
+	MostHidden        int     // the most tokens that what no message shows can take; 0: not known
 }
 
 // An Anchor is a request whose size the provider told.
@@ -32,7 +33,8 @@ const (
 	// A wrong family of tokenizers is off by no more than this, either way: measured over seven tokenizers and 36 kinds
 	// of text.
 	MinRatio, MaxRatio = 0.5, 2.5
-	// The ratio starts at 1 with this weight, in tokens, so that a few short messages do not move it.
+	// The ratio starts at 1, or at what MostHidden says, with this weight, in tokens, so that a few short messages do
+	// not move it.
 	ratioPrior = 2_000
 	// What was learned loses this share of its weight at each anchor, because the kind of text changes.
 	ratioDecay = 0.1
@@ -42,9 +44,15 @@ const (
 	marginUnknown, marginKnown, marginNew = 0.15, 0.05, 0.20
 )
 
-// ratio is what one estimated token is billed as.
+// ratio is what one estimated token is billed as. Until enough was added between anchors to say so, what the anchor has
+// above MostHidden was billed for its messages.
 func (m *Meter) ratio() float64 {
-	return min(max((m.Billed+ratioPrior)/(m.Estimated+ratioPrior), MinRatio), MaxRatio)
+	expected := 1.0
+	if m.MostHidden > 0 && m.Anchor.Estimate > 0 {
+		least := float64(m.Anchor.Prompt-m.MostHidden) / float64(m.Anchor.Estimate)
+		expected = min(max(expected, least), MaxRatio)
+	}
+	return min(max((m.Billed+expected*ratioPrior)/(m.Estimated+ratioPrior), MinRatio), MaxRatio)
 }
 
 // BilledAs returns what n estimated tokens will be billed as.
@@ -61,8 +69,10 @@ func (m *Meter) Hidden(overhead int) int {
 	return max(0, m.Anchor.Prompt-m.BilledAs(m.Anchor.Estimate))
 }
 
-// Observe learns that the provider counted prompt tokens for a request, of which messages and estimate are known.
-func (m *Meter) Observe(messages, estimate, prompt, overhead int) {
+// Observe learns that the provider counted the request of anchor as it says. shown is the estimate of those of its
+// messages that the provider certainly counts as they are; 0: not known.
+func (m *Meter) Observe(anchor Anchor, shown, overhead int) {
+	messages, estimate, prompt := anchor.Messages, anchor.Estimate, anchor.Prompt
 	old := m.Anchor
 	var billed, estimated int
 	switch {
@@ -77,7 +87,24 @@ func (m *Meter) Observe(messages, estimate, prompt, overhead int) {
 		m.Billed = m.Billed*(1-ratioDecay) + told
 		m.Estimated = m.Estimated*(1-ratioDecay) + float64(estimated)
 	}
-	m.Anchor = Anchor{messages, estimate, prompt}
+	m.boundHidden(anchor, shown)
+	m.Anchor = anchor
+}
+
+// boundHidden learns how much the request of next can have besides its messages, if they are billed as little as a
+// tokenizer can. A small request says most. m still has the anchor before it.
+func (m *Meter) boundHidden(next Anchor, shown int) {
+	most := max(1, next.Prompt-count.Share(shown, MinRatio))
+	if old := m.Anchor; old.Prompt > 0 && m.MostHidden > 0 {
+		// More than the new messages can have been billed: a host added tools.
+		grown := next.Prompt - old.Prompt - count.Share(max(0, next.Estimate-old.Estimate), MaxRatio)
+		known := count.Add(m.MostHidden, max(0, grown))
+		// Otherwise tools were added that nobody saw, beside large messages: all must be learned anew.
+		if known >= next.Prompt-count.Share(next.Estimate, MaxRatio) {
+			most = min(most, known)
+		}
+	}
+	m.MostHidden = most
 }
 
 // IsAnchored reports whether a request whose first messages, unchanged of them, are those of the last one goes on from

@@ -89,6 +89,8 @@ func (r *rewriter) count(start, end, lines int) {
 	case !vary(columns):
 		to = len(text)
 		note = "[... the same line " + strconv.Itoa(lines-1) + " times more]"
+	case areEven(columns, false):
+		note = "[... " + strconv.Itoa(lines-2) + " lines between these, with numbers in equal steps]\n"
 	case areEven(columns, logged) || hasLabel(first) && areProgress(columns, logged):
 		note = "[... " + strconv.Itoa(lines-2) + " lines that differ from these in numbers only]\n"
 	default:

@@ -14,16 +14,17 @@ import (
 
 // outcome returns how the call of l ended, by the text of its result.
 func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
-	if l.shows && !failed && (strings.Contains(text, "\n") || toolcall.Refusal(text) == "") {
-		return "" // a file is not one line that says that something failed
+	if l.call.Shows && !failed && !toolcall.SaysNotShown(text) {
+		return ""
 	}
+	failed = failed || l.call.Runs && l.call.Failed(text)
 	if colored {
 		text, _ = minify.Text(text, minify.Escapes)
 	}
 	text = withoutClosingTags(strings.TrimRight(text, " \t\r\n"))
 	if failed {
-		if l.runs {
-			text = text[excerpt.Reason(text, failureChars):]
+		if l.call.Runs {
+			text = reason(text)
 		}
 		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
 			w.chars(failureChars))
@@ -34,20 +35,36 @@ func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
 	return ""
 }
 
+// reason returns why a command failed: text, its result, from there on or, if no line says why, its output behind the
+// frame that a host puts around it.
+func reason(text string) string {
+	if at := excerpt.Reason(text, failureChars); at > 0 {
+		return text[at:]
+	}
+	frame, output, ok := strings.Cut(text, "\nOutput:\n")
+	if code := toolcall.ExitCode(frame); ok && code != "" && !runes.IsBlank(output) {
+		return "exit code " + code + ": " + output
+	}
+	return text
+}
+
 // verdict returns what text, the result of a call that was not marked as failed, says of how the call went.
 func (l *line) verdict(text string) (verdict string) {
 	switch {
-	case l.edits || l.shows:
+	case l.call.Edits || l.call.Shows:
 		if verdict = toolcall.Refusal(text); verdict == "" && !excerpt.NamesExit(text) {
 			return "" // what follows is text of the file, or its name
 		}
-	case l.output == toolcall.Report:
+	case l.call.Output == toolcall.Report:
 		if verdict = toolcall.Fault(text); verdict == "" {
 			verdict = excerpt.Verdict(text)
 		}
 	}
+	if verdict == "" && l.call.Output != toolcall.Matches && toolcall.SaysNotShown(text) {
+		verdict = text // one line, such as "User declined"
+	}
 	if verdict == "" {
-		verdict = lastLine(text, l.output)
+		verdict = lastLine(text, l.call.Output)
 	}
 	return verdict
 }
@@ -70,10 +87,13 @@ func lastLine(text string, output toolcall.Output) string {
 	return line
 }
 
-// isOfListing reports whether a line has a number of its own, behind a path or at its beginning: it is text of a file,
-// whatever it says.
+// isOfListing reports whether a line has a number of its own, behind a path or at its beginning, or the hash of a
+// commit: it is text of a file or a history, whatever it says.
 func isOfListing(line string) bool {
 	word, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
+	if isCommit := len(word) >= 7 && len(word) <= 40 && strings.Trim(word, "0123456789abcdef") == ""; isCommit {
+		return true
+	}
 	rest := strings.TrimLeft(word, "0123456789")
 	if len(rest) < len(word) && strings.IndexAny(rest, "\t:|→-") == 0 {
 		return true

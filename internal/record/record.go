@@ -95,11 +95,8 @@ type Writer struct {
 type line struct {
 	frame, text   string
 	outcome, note string
-	call          string // id of the call that waits for its result; "": it has one
-	shows         bool   // the call shows a file, so its end does not say how the call went
-	runs          bool   // the call runs a command, which may say why it failed long before the end of its output
-	edits         bool   // the call changes files, so a failure stands at the beginning of its result
-	output        toolcall.Output
+	id            string // of the call that waits for its result; "": it has one
+	call          toolcall.Call
 }
 
 func (l *line) length() int { return len(l.frame) + len(l.text) + len(l.outcome) + len(l.note) }
@@ -150,8 +147,8 @@ func (w *Writer) Said(text string, isAnswer bool) {
 		return
 	}
 	if runes.AtLeast(text, most*3/2) {
-		text = strings.TrimSpace(text[:runes.HeadWords(text, most*2/3)]) + " … " +
-			strings.TrimSpace(text[runes.TailWords(text, most/3):])
+		text = strings.TrimSpace(text[:runes.HeadWords(text, most*2/3)] + " … " +
+			strings.TrimLeft(text[runes.TailWords(text, most/3):], " "))
 	}
 	w.lines = append(w.lines, line{frame: said, text: markup.Escape(markup.Line(text))})
 }
@@ -169,8 +166,8 @@ func (w *Writer) Inserted(text, note string) {
 func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	w.mention(mem.String(arguments), true)
 	args := w.files.Arguments(arguments)
+	call := w.files.CallOf(tool, arguments, &args)
 	telling := args.Command
-	runs := args.Command != "" && args.File == ""
 	switch {
 	case args.File != "" && telling != "":
 		telling += " " + w.path(args.File)
@@ -183,24 +180,20 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	case telling == "":
 		telling = mem.String(arguments)
 	}
-	shows := w.files.Reads(tool) || args.Command == "view" && args.File != ""
-	if part := toolcall.Range(arguments); shows && part != "" {
+	if part := toolcall.Range(arguments); call.Shows && part != "" {
 		telling += " " + part
 	}
-	most := w.chars(callChars)
-	if telling = tool + " " + runes.OneLine(telling[:runes.Head(telling, 4*callChars)]); args.Command == "" {
-		if args.File != "" || len(args.Patched) > 0 { // half a path is another path
-			most = max(most, pathChars)
-		}
+	name := markup.Value(runes.OneLine(tool), callChars)
+	most := max(w.chars(callChars)-runes.Count(name), w.chars(callChars)/2) // the tool alone tells little
+	if args.Command == "" && (args.File != "" || len(args.Patched) > 0) {   // half a path is another path
+		most = max(most, pathChars)
 	}
-	text := markup.Value(telling, most)
+	text := name + " " + markup.Value(runes.OneLine(telling[:runes.Head(telling, 4*callChars)]), most)
 	w.notePath(args.File, text)
 	for _, p := range args.Patched {
 		w.notePath(p.File, text)
 	}
-	w.lines = append(w.lines, line{text: text, call: id, shows: shows, runs: runs,
-		edits:  !shows && (len(args.Patched) > 0 || toolcall.Action(tool) != "" && args.File != ""),
-		output: w.files.Output(tool, arguments)})
+	w.lines = append(w.lines, line{text: text, id: id, call: call})
 }
 
 // patched returns how a line names the files of a patch.
@@ -245,24 +238,24 @@ func lastElement(path string) string { return path[strings.LastIndexAny(path, `/
 func (w *Writer) Returned(id, text, note string, failed, colored bool) {
 	w.mention(text, false)
 	if l := w.waiting(id); l != nil {
-		l.outcome, l.note, l.call = w.outcome(l, text, failed, colored), note, ""
+		l.outcome, l.note, l.id = w.outcome(l, text, failed, colored), note, ""
 	}
 }
 
 // Lost notes that a call has no result: the oldest call with this id that still waits for one.
 func (w *Writer) Lost(id string) {
 	if l := w.waiting(id); l != nil {
-		l.outcome, l.call = ended+"no result; whether it ran is not known", ""
+		l.outcome, l.id = ended+"no result; whether it ran is not known", ""
 	}
 }
 
 // waiting returns the line of the oldest call with this id that has no result yet, or nil.
 func (w *Writer) waiting(id string) *line {
-	for w.open < len(w.lines) && w.lines[w.open].call == "" {
+	for w.open < len(w.lines) && w.lines[w.open].id == "" {
 		w.open++
 	}
 	for k := w.open; k < len(w.lines) && id != ""; k++ {
-		if w.lines[k].call == id {
+		if w.lines[k].id == id {
 			return &w.lines[k]
 		}
 	}

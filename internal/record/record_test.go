@@ -152,7 +152,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	w.Returned("other", "3 tests passed", "", false, true)
 	w.Returned("same", "broken", "", true, true)
-	w.Returned("same", "nothing to tell", "", false, true)
+	w.Returned("same", "plain text", "", false, true)
 	assert.Equal(t, frame+"\nexec one → failed: broken\nexec two\nexec three → 3 tests passed", w.Write(4, 100))
 }
 
@@ -248,6 +248,17 @@ func TestOutcome(t *testing.T) {
 		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {}"},
 		{"a long line begins at its beginning", "list", `{}`, `{"ok":true,"rest":"` + strings.Repeat("x", 500) + `"}`, false,
 			`list {} → {"ok":true,"rest":"` + strings.Repeat("x", 58) + "..."},
+		{"a person who denies it", "deploy", `{}`, "User declined", false, "deploy {} → User declined"},
+		{"a command that did not run", "exec", `{"command":"make"}`, "User rejected this command.\n", false,
+			"exec make → failed: User rejected this command."},
+		{"an exit code that the host did not read", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOutput:\n" + scope + "no rule",
+			false, "exec make → failed: exit code 2: • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope:..."},
+		{"a row that is not there", "query", `{"sql":"select"}`, "relation \"x\" does not exist", false,
+			`query {"sql":"select"} → relation "x" does not exist`},
+		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
+			"exec run → thread 'main' panicked at a.rs:3:5: index out of bounds note: x"},
+		{"the subject of a commit", "exec", `{"command":"git log --oneline"}`, "abc1234 one\ndef5678 tests: 3 failed before", false,
+			"exec git log --oneline"},
 		{"an edit that changed nothing", "str_replace_editor", `{"command":"str_replace","path":"a.c"}`,
 			"ERROR:\nNo replacement was performed. Multiple occurrences of x in lines 1, 2.", false,
 			"str_replace_editor str_replace a.c → ERROR: No replacement was performed. Multiple occurrences of x in lines 1, 2."},

@@ -25,6 +25,7 @@ type Snapshot struct {
 	Winnow     int             `json:"winnow"` // version
 	Model      string          `json:"model,omitempty"`
 	OtherModel bool            `json:"otherModel,omitempty"`
+	Window     int             `json:"window,omitempty"` // of the manager
 	Sent       []place.Key     `json:"sent,omitempty"`
 	SentAt     time.Time       `json:"sentAt,omitzero"`
 	Tokens     int             `json:"tokens,omitempty"`
@@ -85,6 +86,7 @@ type Accounting struct {
 	Prompt    int     `json:"prompt,omitempty"`
 	Billed    float64 `json:"billed,omitempty"`
 	Estimated float64 `json:"estimated,omitempty"`
+	Hidden    int     `json:"hidden,omitempty"` // at most
 	Limit     int     `json:"limit,omitempty"`
 	Window    int     `json:"window,omitempty"`
 }
@@ -93,7 +95,7 @@ type Accounting struct {
 func AccountingOf(m meter.Meter, limit, window int) Accounting {
 	a := Accounting{
 		Messages: m.Anchor.Messages, Estimate: m.Anchor.Estimate, Prompt: m.Anchor.Prompt,
-		Billed: m.Billed, Estimated: m.Estimated, Limit: limit, Window: window,
+		Billed: m.Billed, Estimated: m.Estimated, Hidden: m.MostHidden, Limit: limit, Window: window,
 	}
 	// The number stands in snapshots, the constant may change.
 	if a.Messages == meter.Lost {
@@ -111,6 +113,7 @@ func (a Accounting) Within() (m meter.Meter, limit, window int) {
 	if a.Billed >= 0 && a.Estimated >= 0 { // JSON has no NaN and no infinity
 		m.Billed, m.Estimated = a.Billed, a.Estimated
 	}
+	m.MostHidden = max(0, a.Hidden)
 	return m, max(0, a.Limit), max(0, a.Window)
 }
 

@@ -72,7 +72,7 @@ func PartHead(i, n, from, to int, begin, end time.Time) string {
 func Again(instructions string, n int, refused string) string {
 	note := fmt.Sprintf("This is attempt %d.", n)
 	if refused != "" {
-		note += " Of the answer before " + refused + "."
+		note += " The answer before was refused: " + refused + "."
 	}
 	if instructions == "" {
 		return note

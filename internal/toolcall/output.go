@@ -63,8 +63,8 @@ func (t *Files) Output(tool string, arguments json.RawMessage) Output {
 // where it does not read what another program wrote.
 var (
 	showers = []string{"cat", "bat", "batcat", "tac", "nl", "less", "more", "type", "gc", "get-content", "jq", "yq",
-		"diff", "colordiff", "delta", "xmllint", "strings", "od", "xxd", "hexdump", "view", "show", "blame", "cat-file",
-		"zcat", "xzcat", "bzcat", "zless", "unzip", "base64", "openssl", "gpg", "sqlite3", "psql", "mysql"}
+		"diff", "colordiff", "delta", "xmllint", "strings", "od", "xxd", "hexdump", "view", "show", "log", "blame",
+		"cat-file", "zcat", "xzcat", "bzcat", "zless", "unzip", "base64", "openssl", "gpg", "sqlite3", "psql", "mysql"}
 	filters = []string{"head", "tail", "sed", "awk", "gawk", "mawk", "cut", "perl", "sort", "fold", "tr", "uniq",
 		"paste", "join", "column", "comm", "rev", "expand", "fmt", "iconv"}
 	greps = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack", "zgrep", "findstr", "select-string"}

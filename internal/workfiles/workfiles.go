@@ -4,6 +4,7 @@ package workfiles
 
 import (
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -15,6 +16,9 @@ import (
 const (
 	// Of a call that read it: an agent reads several files, thinks, and then edits them.
 	readRequests = 30
+	// Likewise in a turn that has changed no file so far: it may be one that only answers a question. In the recorded
+	// sessions 15 costs .001 less and loses .05 points of the lines in a window of 64 000 tokens, and .15 in 200 000.
+	lookingRequests = 20
 	// Likewise where no provider's cache makes it cheap to carry the text.
 	uncachedReadRequests = 15
 	// Of a call that changed it: the next change of the same file mostly follows at once.
@@ -42,26 +46,34 @@ func Of(tools *toolcall.Files, tool string, arguments []byte) (files []Use) {
 	return files
 }
 
+// Modifies reports whether one of the files is changed.
+func Modifies(files []Use) bool {
+	return slices.ContainsFunc(files, func(u Use) bool { return u.modifies })
+}
+
 func hashPath(path string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(path[strings.LastIndexAny(path, `/\`)+1:]))
 	return h.Sum32()
 }
 
-// requests returns for how many requests a call that touched a file last says that the file is worked on.
-func (u Use) requests(uncached bool) int {
+// requestsOf returns for how many requests a call that touched a file last says that the file is worked on.
+func (w *Work) requestsOf(u Use) int {
 	switch {
 	case u.modifies:
 		return editedRequests
-	case uncached:
+	case w.Uncached:
 		return uncachedReadRequests
+	case w.OnlyLooks:
+		return lookingRequests
 	}
 	return readRequests
 }
 
 // Work is the files of the newest turn, read from its end.
 type Work struct {
-	Uncached bool // no provider's cache makes it cheap to carry a text
+	Uncached  bool // no provider's cache makes it cheap to carry a text
+	OnlyLooks bool // no call of the turn has changed a file so far
 
 	requests int
 	reads    map[uint32]int // of each file that is worked on, how many are held; 0: what was written is
@@ -75,7 +87,7 @@ func (w *Work) Back() { w.requests++ }
 func (w *Work) Holds(files []Use) (held bool) {
 	for _, use := range files {
 		n, isKnown := w.reads[use.name]
-		if !isKnown && w.requests > use.requests(w.Uncached) {
+		if !isKnown && w.requests > w.requestsOf(use) {
 			n = heldReads // the work has moved on: no older one is held
 		}
 		held = held || n == 0 || !use.modifies && n < heldReads

@@ -19,21 +19,23 @@ func TestHolds(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		requests [][]Use // the newest first
-		uncached bool
+		work     Work
 		held     []int
 		reason   string
 	}{
-		{[][]Use{reads, reads, reads}, false, []int{0, 1}, "the newest two reads"},
-		{[][]Use{edits, reads, edits, reads, edits, reads}, false, []int{0, 1, 3},
+		{[][]Use{reads, reads, reads}, Work{}, []int{0, 1}, "the newest two reads"},
+		{[][]Use{edits, reads, edits, reads, edits, reads}, Work{}, []int{0, 1, 3},
 			"what was written since the newest read, and the reads"},
-		{join(rest(29), [][]Use{reads}), false, []int{29}, "read thirty requests ago"},
-		{join(rest(30), [][]Use{reads}), false, nil, "read longer ago than that"},
-		{join(rest(15), [][]Use{reads}), true, nil, "half of that without a cache"},
-		{join(rest(3), [][]Use{edits, reads}), false, nil, "after an edit the work moves on soon"},
-		{join(rest(2), [][]Use{edits, reads}), false, []int{2, 3}, "not yet"},
-		{[][]Use{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, false, []int{0, 1, 2}, "one of several files is enough"},
+		{join(rest(29), [][]Use{reads}), Work{}, []int{29}, "read thirty requests ago"},
+		{join(rest(30), [][]Use{reads}), Work{}, nil, "read longer ago than that"},
+		{join(rest(15), [][]Use{reads}), Work{Uncached: true}, nil, "half of that without a cache"},
+		{join(rest(19), [][]Use{reads}), Work{OnlyLooks: true}, []int{19}, "nothing was changed yet"},
+		{join(rest(20), [][]Use{reads}), Work{OnlyLooks: true}, nil, "the agent only looks"},
+		{join(rest(3), [][]Use{edits, reads}), Work{}, nil, "after an edit the work moves on soon"},
+		{join(rest(2), [][]Use{edits, reads}), Work{}, []int{2, 3}, "not yet"},
+		{[][]Use{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
 	} {
-		w := Work{Uncached: tt.uncached}
+		w := tt.work
 		var held []int
 		for i, files := range tt.requests {
 			w.Back()

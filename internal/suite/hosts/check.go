@@ -248,9 +248,6 @@ func (w *world) checkState(q *question, what string) {
 // BeforeCompact ran, how often a summarizer was called in vain, and when, for the part that a digest covers.
 var asked = regexp.MustCompile(`,"(digestAt":\d+|flushed":true|breaker":\{[^}]*\})`)
 
-// breaker is what the manager remembers of failed compactions.
-var breaker = regexp.MustCompile(`,"breaker":\{[^}]*\}`)
-
 // checkError: Prepare fails only because the request cannot fit, or because ctx has ended.
 func (w *world) checkError(q *question, err error) {
 	var full *winnow.OverflowError

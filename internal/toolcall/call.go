@@ -1,0 +1,102 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Call says how the result of a call is read.
+type Call struct {
+	Shows      bool // a file, so the end of the result does not say how the call went
+	Edits      bool // it changes files, so a failure stands at the beginning of the result
+	Runs       bool // a command, which may say why it failed long before the end of its output
+	PrintsExit bool // a command that prints exit codes of others
+	Output     Output
+	compares   bool // the exit code 1 is an answer: nothing was found, or two files differ
+}
+
+// Call reads the call of a tool.
+func (t *Files) Call(tool string, arguments json.RawMessage) Call {
+	args := t.Arguments(arguments)
+	return t.CallOf(tool, arguments, &args)
+}
+
+// CallOf is [Files.Call] where the arguments have been read already.
+func (t *Files) CallOf(tool string, arguments json.RawMessage, args *Arguments) Call {
+	shows := t.Reads(tool) || args.Command == "view" && args.File != ""
+	runs := args.Command != "" && args.File == ""
+	output := t.Output(tool, arguments)
+	return Call{
+		Shows:      shows,
+		Edits:      !shows && (len(args.Patched) > 0 || Action(tool) != "" && args.File != ""),
+		Runs:       runs,
+		PrintsExit: runs && printsExit(args.Command),
+		Output:     output,
+		compares:   output == Matches || runs && strings.Contains(args.Command, "diff "),
+	}
+}
+
+// Failed reports whether text, the result of a call that is not marked as an error, says that the call failed.
+func (c *Call) Failed(text string) bool {
+	switch {
+	case c.Edits:
+		return Refusal(text) != "" || c.exitedBadly(text)
+	case c.Shows:
+		return SaysNotShown(text)
+	case c.Runs && (c.exitedBadly(text) || saysNotRun(text)):
+		return true
+	}
+	return c.Output == Report && (Fault(text) != "" || beginsWithError(text))
+}
+
+// exitedBadly reports whether text names the code with which the command exited, and that code stands for a failure.
+func (c *Call) exitedBadly(text string) bool {
+	code := frameCode(text)
+	if code == "" && c.Output == Report { // text of a file may name any code
+		code = ExitCode(text)
+	}
+	return !c.PrintsExit && c.IsFailure(code)
+}
+
+// IsFailure reports whether an exit code stands for a failure of the call.
+func (c *Call) IsFailure(exitCode string) bool {
+	return strings.Trim(exitCode, "0") != "" && !(c.compares && exitCode == "1")
+}
+
+// SaysNotShown reports whether text, the result of a call that shows a file or asks for something, is one line that
+// says that the call did not do so.
+func SaysNotShown(text string) bool {
+	text = strings.TrimSpace(text)
+	return len(text) <= 2*refusalChars && !strings.Contains(text, "\n") && Refusal(text) != ""
+}
+
+// saysNotRun reports whether text, the result of a command, is one line with which a host says that it did not run the
+// command, or not to its end: "User rejected this command."
+func saysNotRun(text string) bool {
+	text = strings.TrimSpace(text)
+	words := plainWords(text[:min(len(text), refusalChars)])
+	if len(words) == 0 || strings.Contains(text, "\n") || !slices.Contains(hosts, words[0]) {
+		return false
+	}
+	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(denying, word) })
+}
+
+// Who says that a command was not run, and in which words.
+var (
+	hosts   = []string{"user", "the", "permission", "command", "execution", "operation", "tool", "request"}
+	denying = []string{"rejected", "declined", "denied", "refused", "cancelled", "canceled", "aborted", "interrupted",
+		"timed", "blocked", "forbidden"}
+)
+
+// beginsWithError reports whether text begins like the error of a program or a service: "Error: …", "<error>…".
+func beginsWithError(text string) bool {
+	line, _, _ := strings.Cut(strings.TrimLeft(text, " \t\r\n"), "\n")
+	colon := strings.IndexAny(line, ":：")
+	if isErrorTag(line) || colon < 0 {
+		return isErrorTag(line)
+	}
+	word := strings.ToLower(line[:colon])
+	isCount := strings.ContainsRune(word, ' ') || strings.HasSuffix(word, "s") // errors: 0
+	return word == "fatal" || !isCount && sayingOf(word) == saysFault
+}

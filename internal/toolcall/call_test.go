@@ -1,0 +1,50 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Many hosts mark no result as an error. Then its text says whether the call failed.
+func TestFailed(t *testing.T) {
+	for _, tt := range []struct {
+		tool, arguments, text string
+		want                  bool
+		reason                string
+	}{
+		{"edit", `{"path":"a.go"}`, "String to replace not found", true, "a refused edit"},
+		{"edit", `{"path":"a.go"}`, "Edited a.go", false, "an edit"},
+		{"shell", `{"cmd":"apply_patch\n*** Update File: a.go\n"}`, "Exit code: 1\nOutput:\nno such hunk", true, "a patch by a shell"},
+		{"read", `{"path":"a.go"}`, "Error: ENOENT: no such file\n", true, "a file that is not there"},
+		{"read", `{"path":"a.go"}`, "Error: ENOENT\nis what we want", false, "a file that has such a line"},
+		{"str_replace_editor", `{"command":"view","path":"a.go"}`, "The path a.go does not exist.", true, "an editor that looks"},
+		{"bash", `{"command":"make"}`, "Exit code 2\nno rule", true, "an exit code"},
+		{"bash", `{"command":"make"}`, "<returncode>0</returncode>\nx exited with code 1", false, "that of another program"},
+		{"bash", `{"command":"./x; echo exit code $?"}`, "bad\nexit code 1", false, "a command that prints it"},
+		{"bash", `{"command":"grep -rn foo ."}`, "Process exited with code 1\nOutput:\n", false, "nothing was found"},
+		{"bash", `{"command":"grep -rn foo ."}`, "Process exited with code 2\nOutput:\n", true, "a search that failed"},
+		{"bash", `{"command":"diff a b"}`, "1c1\nexit code 1", false, "the files differ"},
+		{"bash", `{"command":"git show"}`, "commit 1\n  why it ended with\n  exit code 1.\n\n a.go | 2 +-", false, "a commit's message"},
+		{"bash", `{"command":"cat x"}`, "Exit code 1\ncat: x: No such file", true, "a file that is not there"},
+		{"bash", `{"command":"cat x"}`, "\n<shellId: 51 completed with exit code 128>", true, "a frame at the end"},
+		{"bash", `{"command":"git push"}`, "fatal: no upstream", true, "a program's own word"},
+		{"bash", `{"command":"git log"}`, "fix: the error of yesterday", false, "a commit"},
+		{"bash", `{"command":"cat log"}`, "Error: in a file", false, "text of a file"},
+		{"mcp__jira__create_issue", `{"title":"x"}`, "Error: 403 Forbidden", true, "a service"},
+		{"mcp__jira__create_issue", `{"title":"x"}`, `{"success":false,"message":"no"}`, true, "a service, in JSON"},
+		{"bash", `{"command":"rm -rf x"}`, "User rejected this command.", true, "denied by a person"},
+		{"bash", `{"command":"rm -rf x"}`, "Permission to use Bash has been denied.", true, "denied by a rule"},
+		{"bash", `{"command":"sleep 9"}`, "Command timed out after 5s", true, "stopped"},
+		{"bash", `{"command":"git status"}`, "nothing to commit, working tree clean", false, "nothing is wrong"},
+		{"get_metrics", `{}`, "Error rate: 0.1 %", false, "a measure"},
+		{"get_metrics", `{}`, "Errors: 0", false, "a count"},
+		{"run_query", `{"sql":"select"}`, "TypeError: x is no function", true, "an exception"},
+		{"查询", `{"条件":"x"}`, "错误：权限不足", true, "in Chinese"},
+		{"grep", `{"pattern":"x"}`, "Error: in a file", false, "a match"},
+	} {
+		c := Common.Call(tt.tool, json.RawMessage(tt.arguments))
+		assert.Equal(t, tt.want, c.Failed(tt.text), "%s %s: %s", tt.tool, tt.arguments, tt.reason)
+	}
+}
