@@ -184,8 +184,8 @@ func (e *eraser) find(ctx context.Context, key, log string, ids []string) (strin
 	return part.Log, v.fingerprints(), nil
 }
 
-// open opens a log of a session to read, the newest one if log is "". Another eraser may give that one another ID at the
-// same time: then it is looked for again.
+// open opens a log of a session to read, the newest one if log is "". Another eraser may give that one another ID at
+// the same time: then it is looked for again.
 func (e *eraser) open(ctx context.Context, key, log string) (Part, Log, error) {
 	tried := ""
 	for {
