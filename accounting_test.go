@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"testing"
@@ -274,4 +275,23 @@ func TestMarginBeforeTheFirstAnswer(t *testing.T) {
 	assert.False(t, full(82_000), "82 000 and a margin of 15 % are within 95 000")
 	assert.True(t, full(84_000), "84 000 and a margin of 15 % are not")
 	assert.False(t, full(1_000, billed(modelSays("a"), winnow.Usage{Input: 89_000}), userSays("b")), "what was counted needs no margin")
+}
+
+// A window that a provider named is wrong once a larger prompt was answered: kept, it would have the manager refuse
+// every later request itself.
+func TestToldWindowIsDisprovedByAnAnswer(t *testing.T) {
+	t.Parallel()
+	h := chat(60, 400)
+	o := &winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
+	m := newManager(t, 100_000, o)
+	prepare(t, m, h)
+	_, err := m.Recover(t.Context(), h, errors.New("prompt is too long, the limit is 4000 tokens"))
+	require.NoError(t, err)
+	require.Equal(t, 3_000, m.Plan(h).Budget)
+	restored := newManager(t, 100_000, o)
+	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	h = append(h, billed(modelSays("Yes."), winnow.Usage{Input: 5_000}), userSays("On."))
+	assert.Equal(t, 80_000, m.Plan(h).Budget, "as planned")
+	assert.Equal(t, 80_000, prepare(t, m, h).Budget, "the recovery is settled")
+	assert.Equal(t, 80_000, prepare(t, restored, h).Budget, "behind a restart")
 }

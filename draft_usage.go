@@ -113,6 +113,8 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 		return
 	}
 	d.accounting.Observe(meter.Anchor{Messages: i, Estimate: estimate, Prompt: prompt}, shown, d.opts.Overhead)
+	d.accounting.Accept(prompt)
+	d.budget = d.ledger.budgetBy(d.settings, &d.accounting)
 }
 
 // rejectFrom rejects the counts in message i and those behind it, because they are of other requests. It notes only the

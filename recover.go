@@ -26,11 +26,11 @@ const leastShrink = 0.95
 // refused. A body that is too large in bytes loses its oldest images first, then results. CompactOptions.Off does not
 // keep Recover from compacting.
 //
-// A limit and a count that the provider names are used for the rest of the conversation. A refusal without numbers
-// proves little: a limit is guessed from it, which holds until one of these requests is accepted. It holds for later
-// requests only if the refused one was about as large as what was believed to fit, or if refusals repeat at about the
-// same size. The guess is then raised each time a request near it is accepted. After some hundreds of accepted requests
-// the refused size no longer bounds it.
+// A limit and a count that the provider names are used for the rest of the conversation, a limit until a larger prompt
+// is answered. A refusal without numbers proves little: a limit is guessed from it, which holds until one of these
+// requests is accepted. It holds for later requests only if the refused one was about as large as what was believed to
+// fit, or if refusals repeat at about the same size. The guess is then raised each time a request near it is accepted.
+// After some hundreds of accepted requests the refused size no longer bounds it.
 //
 // An answer at the end of the history shows that a request of Recover was accepted, as does a successful call of [Do].
 // If none is accepted, because Recover gives up or the history goes on otherwise, then the summary, the edits and the

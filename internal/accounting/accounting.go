@@ -55,10 +55,26 @@ func (a *Account) TakeOver(learned, before *Account) {
 	if a.Body == before.Body {
 		a.Body = learned.Body
 	}
+	if a.Limit == before.Limit && a.Window == before.Window {
+		a.Limit, a.Window = learned.Limit, learned.Window
+	}
 	if a.Meter == before.Meter {
 		a.Meter = learned.Meter
 	}
 	a.Anchor.Messages = meter.Lost
+}
+
+// Accept learns that the provider answered a request with a prompt of so many tokens, by its own count. A window that
+// it named and that is smaller was not that of the model: a number was misread, or another deployment refused. It says
+// nothing of what the model takes, so it is forgotten. Raised to the prompt, it would allow no larger one ever again. A
+// prompt above the limit alone only left less room for the answer.
+func (a *Account) Accept(prompt int) {
+	if prompt <= a.Window {
+		return
+	}
+	if a.Window = 0; prompt > a.Limit {
+		a.Limit = 0
+	}
 }
 
 // Host is what the host says of the model: its window, the tokens that are kept free for the answer, and those that no

@@ -112,6 +112,24 @@ func TestLearnBody(t *testing.T) {
 	assert.Equal(t, 400, told, "the lower one holds")
 }
 
+func TestAccept(t *testing.T) {
+	for _, tt := range []struct {
+		reason                string
+		limit, window, prompt int
+		wantLimit, wantWindow int
+	}{
+		{"within the limit", 3_000, 4_000, 3_000, 3_000, 4_000},
+		{"with less room for the answer", 3_000, 4_000, 4_000, 3_000, 4_000},
+		{"more than the whole window", 3_000, 4_000, 4_001, 0, 0},
+		{"a limit without room for the answer, which was told later", 5_000, 4_000, 4_500, 5_000, 0},
+		{"nothing was told", 0, 0, 4_500, 0, 0},
+	} {
+		a := Account{Limit: tt.limit, Window: tt.window}
+		a.Accept(tt.prompt)
+		assert.Equal(t, []int{tt.wantLimit, tt.wantWindow}, []int{a.Limit, a.Window}, tt.reason)
+	}
+}
+
 func TestTakeOver(t *testing.T) {
 	before := Account{Guess: guess.Limit{Most: 100}}
 	learned := Account{Guess: guess.Limit{Most: 120}, Meter: meter.Meter{Billed: 2, Anchor: meter.Anchor{Messages: 3, Prompt: 9}}}
@@ -122,6 +140,11 @@ func TestTakeOver(t *testing.T) {
 	assert.Equal(t, 70, a.Limit, "what the provider told meanwhile stays")
 	assert.InDelta(t, 2.0, a.Billed, 0)
 	assert.Equal(t, meter.Lost, a.Anchor.Messages)
+
+	before = Account{Limit: 70, Window: 90}
+	a = before
+	a.TakeOver(&Account{}, &before)
+	assert.Equal(t, []int{0, 0}, []int{a.Limit, a.Window}, "what was disproved stays forgotten")
 
 	a = Account{Guess: guess.Limit{Most: 90}, Meter: meter.Meter{Billed: 5}}
 	a.TakeOver(&learned, &before)
