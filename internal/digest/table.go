@@ -139,7 +139,7 @@ func (t *Table) score(n *note) float64 {
 
 // Pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
 // for lines that begin with Labels. What covered or said holds is in the summary already.
-func (t *Table) Pick(room int, covered *identifier.Set, said string) [identifier.Kinds][]string {
+func (t *Table) Pick(room int, covered *identifier.Known, said string) [identifier.Kinds][]string {
 	units, chars := room*tokencount.UnitsPerToken, room*tokencount.CharsPerToken
 	var begun [identifier.Kinds]bool
 	chosen := make(map[string]rankedID)

@@ -41,7 +41,7 @@ func (n *Notes) Write(limit int) string {
 		limit = DefaultTokens
 	}
 	limit = max(LeastTokens, limit)
-	w := writer{limit: limit, covered: new(identifier.Set)}
+	w := writer{limit: limit, covered: new(identifier.Known)}
 	previous := n.previous
 	if n.last != "" {
 		previous = previous.withoutLast()
@@ -143,7 +143,7 @@ const shareMissing = shareRequests + shareFiles + shareCommands + shareLast + sh
 // WriteMissing writes the sections that has does not know, those of an earlier summary first, in at most limit
 // tokens. New rules and identifiers are not among them: a summary has sections of their own for these.
 func (n *Notes) WriteMissing(has func(heading string) bool, limit int) string {
-	w := writer{limit: limit, covered: new(identifier.Set)}
+	w := writer{limit: limit, covered: new(identifier.Known)}
 	missing := slices.DeleteFunc(slices.Clone(n.previous), func(s outlineSection) bool { return has(s.heading) })
 	missing = missing.fit(int(float64(limit) * previousShare))
 	for i := range missing {
@@ -284,5 +284,5 @@ type writer struct {
 	b       strings.Builder
 	limit   int
 	used    int
-	covered *identifier.Set
+	covered *identifier.Known
 }

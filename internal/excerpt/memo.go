@@ -19,7 +19,7 @@ type namedText struct {
 // mentioned is a name of a text.
 type mentioned struct {
 	id       string
-	hash     identifier.SetHash
+	hash     identifier.NameHash
 	mentions int32
 	kind     identifier.Kind
 }
@@ -46,10 +46,10 @@ func (m *Memo) of(text string, s *nameSearch) (names []mentioned, ok bool) {
 	if m.names >= mostRemembered {
 		return nil, false
 	}
-	s.scan(nil, text)
+	s.scan(text)
 	names = make([]mentioned, s.ids.Len())
 	for k, id := range s.ids.IDs() {
-		names[k] = mentioned{id, identifier.HashOf(id), s.seen[k].mentions, s.seen[k].kind}
+		names[k] = mentioned{id, s.seen[k].hash, s.seen[k].mentions, s.seen[k].kind}
 	}
 	if m.texts == nil {
 		m.texts = map[int][]namedText{}

@@ -37,13 +37,15 @@ type rankedName struct {
 
 // nameSearch finds the names of texts. It uses its memory again for the next text.
 type nameSearch struct {
-	ids  identifier.Set // in the order of their first mentions
-	seen []seenName     // of each of ids
-	memo *Memo          // nil: nothing is remembered
+	ids  identifier.Set        // in the order of their first mentions
+	seen []seenName            // of each of ids
+	at   []identifier.NameHash // see withoutKnown
+	memo *Memo                 // nil: nothing is remembered
 }
 
 // seenName is what is known of a name that the text mentions.
 type seenName struct {
+	hash     identifier.NameHash
 	mentions int32 // in the text; 0: the name was known before
 	kind     identifier.Kind
 }
@@ -53,32 +55,27 @@ const manyNames = 4_096
 
 // each calls f for the names of text that are not in known and are worth at least `least`, in the order of their first
 // mentions. crowd is below 1 if the text is a listing.
-func (s *nameSearch) each(known *identifier.Set, text string, least float64, f func(name foundName, crowd float64)) {
+func (s *nameSearch) each(known *identifier.Known, text string, least float64, f func(name foundName, crowd float64)) {
 	if names, ok := s.memo.of(text, s); ok {
 		s.eachRemembered(known, names, least, f)
 		return
 	}
-	crowd := crowdOf(s.scan(known, text))
+	s.scan(text)
+	crowd := crowdOf(s.withoutKnown(known))
 	for k, id := range s.ids.IDs() {
 		s.seen[k].offer(id, k, crowd, least, f)
 	}
 }
 
 // eachRemembered is each for a text whose names are remembered.
-func (s *nameSearch) eachRemembered(known *identifier.Set, names []mentioned, least float64,
+func (s *nameSearch) eachRemembered(known *identifier.Known, names []mentioned, least float64,
 	f func(name foundName, crowd float64)) {
-	fresh := 0
 	s.seen = s.seen[:0]
 	for k := range names {
 		n := &names[k]
-		name := seenName{kind: n.kind}
-		if !known.HasBy(n.hash, n.id) {
-			name.mentions = n.mentions
-			fresh++
-		}
-		s.seen = append(s.seen, name)
+		s.seen = append(s.seen, seenName{n.hash, n.mentions, n.kind})
 	}
-	crowd := crowdOf(fresh)
+	crowd := crowdOf(s.withoutKnown(known))
 	for k := range names {
 		s.seen[k].offer(names[k].id, k, crowd, least, f)
 	}
@@ -87,19 +84,42 @@ func (s *nameSearch) eachRemembered(known *identifier.Set, names []mentioned, le
 // crowdOf returns the factor, at most 1, for the worth of each name in a text with this number of new names.
 func crowdOf(fresh int) float64 { return min(1, listingNames/float64(max(1, fresh))) }
 
-// scan finds the names in text and notes which of them are in known. A nil set has no names. scan returns how many
-// names are not in known.
-func (s *nameSearch) scan(known *identifier.Set, text string) (fresh int) {
+// scan finds the names in text.
+func (s *nameSearch) scan(text string) {
 	if s.ids.Len() > manyNames {
 		s.ids, s.seen = identifier.Set{}, nil
 	}
 	s.ids.Clear()
 	s.seen = s.seen[:0]
-	identifier.Scan(text, func(id string, kind identifier.Kind) {
-		if s.mention(known, id, kind) {
+	identifier.Scan(text, s.mention)
+}
+
+// mention notes a mention of name id.
+func (s *nameSearch) mention(id string, kind identifier.Kind) {
+	h := identifier.HashOf(id)
+	if k := s.ids.AddBy(h, id); k < len(s.seen) {
+		s.seen[k].mentions++
+		return
+	}
+	s.seen = append(s.seen, seenName{h, 1, kind})
+}
+
+// withoutKnown sets the mentions of the names that are in known to 0. It returns how many names are left. It waits for
+// the memory of known once, and not once for each name: the first loop has no branch that depends on what was read.
+func (s *nameSearch) withoutKnown(known *identifier.Known) (fresh int) {
+	s.at = s.at[:0]
+	for k := range s.seen {
+		s.at = append(s.at, known.At(s.seen[k].hash))
+	}
+	for k := range s.seen {
+		n := &s.seen[k]
+		switch {
+		case s.at[k] == n.hash, s.at[k] != 0 && known.HasBy(n.hash):
+			n.mentions = 0
+		default:
 			fresh++
 		}
-	})
+	}
 	return fresh
 }
 
@@ -111,24 +131,6 @@ func (n seenName) offer(id string, k int, crowd, least float64, f func(name foun
 	if worth, tokens := n.worth(id, crowd, least); worth >= least {
 		f(foundName{id: id, worth: worth, tokens: int32(tokens), order: int32(k)}, crowd)
 	}
-}
-
-// mention notes a mention of name id. It reports whether id is new: neither in known nor mentioned before.
-func (s *nameSearch) mention(known *identifier.Set, id string, kind identifier.Kind) bool {
-	h := identifier.HashOf(id)
-	k := s.ids.AddBy(h, id)
-	if k < len(s.seen) {
-		if s.seen[k].mentions > 0 {
-			s.seen[k].mentions++
-		}
-		return false
-	}
-	name := seenName{kind: kind}
-	if known == nil || !known.HasBy(h, id) {
-		name.mentions = 1
-	}
-	s.seen = append(s.seen, name)
-	return name.mentions > 0
 }
 
 // worth returns what the name id is worth and how many tokens it takes. If worth is below least, it may be too high,

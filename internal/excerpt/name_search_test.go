@@ -13,7 +13,7 @@ import (
 )
 
 // namesByMap is what nameSearch finds, in the plain way.
-func namesByMap(known *identifier.Set, text string, least float64) (found []foundName) {
+func namesByMap(known *identifier.Known, text string, least float64) (found []foundName) {
 	mentions, kinds := map[string]int{}, map[string]identifier.Kind{}
 	var order []string
 	identifier.Scan(text, func(id string, kind identifier.Kind) {

@@ -10,7 +10,7 @@ import (
 
 // Names holds the identifiers that a request mentions somewhere.
 type Names struct {
-	known identifier.Set
+	known identifier.Known
 	// Memory that the searches of texts use one after the other.
 	search nameSearch
 	all    []foundName
@@ -19,7 +19,7 @@ type Names struct {
 }
 
 // NewNames returns an empty set with room for that many names.
-func NewNames(room int) *Names { return &Names{known: identifier.NewSet(room)} }
+func NewNames(room int) *Names { return &Names{known: identifier.NewKnown(room)} }
 
 // Remember has memo remember the names of long texts from now on. It returns n.
 func (n *Names) Remember(memo *Memo) *Names {

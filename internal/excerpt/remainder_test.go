@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -202,11 +204,11 @@ func TestRemainderProperties(t *testing.T) {
 		room := 30 + r.IntN(300)
 		got := Remainder(text, room, r.IntN(2) == 0, known, "")
 		checkRemainder(t, text, got, before, room)
-		listed := NewNames(0)
-		listed.Add(leftOutCount.ReplaceAllString(got, ""))
-		for _, name := range listed.known.IDs() {
-			require.True(t, known.known.Has(name), "seed %d: %q is in the request now, and not known to be", seed, name)
-		}
+		identifier.Scan(leftOutCount.ReplaceAllString(got, ""), func(id string, _ identifier.Kind) {
+			identifier.Within(id, func(s string) {
+				require.True(t, known.known.Has(s), "seed %d: %q is in the request now, and not known to be", seed, s)
+			})
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package identifier
 import (
 	"math/bits"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 )
@@ -16,13 +15,13 @@ type Set struct {
 }
 
 type slot struct {
-	hash   SetHash
+	hash   uint32
 	number uint32 // from 1; 0: the slot is free
 }
 
-// SetHash is the hash of an identifier. All sets use the same hash function, so a caller that looks for an identifier
-// in two sets computes its hash once.
-type SetHash uint32
+// NameHash is the hash of an identifier, never 0. All sets use the same hash function, so a caller that looks for an
+// identifier in two sets computes its hash once.
+type NameHash uint64
 
 // seed differs in each process: nobody can write a text, for example a tool's result, whose identifiers all have one
 // hash, so that a search through a set takes as long as through a list. It is drawn when the program starts, in some
@@ -32,14 +31,6 @@ var seed = rand.Uint64() | 1
 // leastSlots is how many slots a set has once it is not empty.
 const leastSlots = 16
 
-// NewSet returns a set with room for n identifiers.
-func NewSet(n int) Set {
-	var s Set
-	s.grow(max(leastSlots, 1<<bits.Len(uint(2*n))))
-	s.ids = make([]string, 0, n)
-	return s
-}
-
 // Len returns how many identifiers are in s.
 func (s *Set) Len() int { return len(s.ids) }
 
@@ -47,10 +38,7 @@ func (s *Set) Len() int { return len(s.ids) }
 func (s *Set) IDs() []string { return s.ids }
 
 // Has reports whether id is in s.
-func (s *Set) Has(id string) bool { return len(s.ids) > 0 && s.HasBy(HashOf(id), id) }
-
-// HasBy is Has for an identifier whose hash is known.
-func (s *Set) HasBy(h SetHash, id string) bool { return s.NumberBy(h, id) >= 0 }
+func (s *Set) Has(id string) bool { return s.Number(id) >= 0 }
 
 // Number returns the number of id, or -1.
 func (s *Set) Number(id string) int {
@@ -61,7 +49,7 @@ func (s *Set) Number(id string) int {
 }
 
 // NumberBy is Number for an identifier whose hash is known.
-func (s *Set) NumberBy(h SetHash, id string) int {
+func (s *Set) NumberBy(h NameHash, id string) int {
 	if len(s.ids) == 0 {
 		return -1
 	}
@@ -73,7 +61,7 @@ func (s *Set) NumberBy(h SetHash, id string) int {
 func (s *Set) Add(id string) int { return s.AddBy(HashOf(id), id) }
 
 // AddBy is Add for an identifier whose hash is known.
-func (s *Set) AddBy(h SetHash, id string) int {
+func (s *Set) AddBy(h NameHash, id string) int {
 	if 2*(len(s.ids)+1) > len(s.slots) {
 		s.grow(max(leastSlots, 2*len(s.slots)))
 	}
@@ -81,19 +69,19 @@ func (s *Set) AddBy(h SetHash, id string) int {
 	if number < 0 {
 		number = len(s.ids)
 		s.ids = append(s.ids, id)
-		s.slots[at] = slot{h, uint32(number + 1)}
+		s.slots[at] = slot{uint32(h), uint32(number + 1)}
 	}
 	return number
 }
 
 // find returns the number of id, or -1 and the slot where it belongs.
-func (s *Set) find(h SetHash, id string) (at, number int) {
+func (s *Set) find(h NameHash, id string) (at, number int) {
 	mask := len(s.slots) - 1
 	for i := int(h) & mask; ; i = (i + 1) & mask {
 		switch t := s.slots[i]; {
 		case t.number == 0:
 			return i, -1
-		case t.hash == h && s.ids[t.number-1] == id:
+		case t.hash == uint32(h) && s.ids[t.number-1] == id:
 			return i, int(t.number - 1)
 		}
 	}
@@ -137,12 +125,9 @@ func (s *Set) free(id string, number uint32) {
 	s.slots[i] = slot{}
 }
 
-// Clone returns a copy of s.
-func (s *Set) Clone() *Set { return &Set{slices.Clone(s.ids), slices.Clone(s.slots)} }
-
 // HashOf returns the hash of id. It reads id in words of up to eight bytes, which may overlap at the end.
-func HashOf(id string) SetHash {
-	h := seed + uint64(len(id))
+func HashOf(id string) NameHash {
+	h := seed + uint64(len(id))*golden
 	for ; len(id) > 16; id = id[16:] {
 		h = mixed(ascii.LoadWord(id, 0)^h, ascii.LoadWord(id, 8)^seed)
 	}
@@ -156,7 +141,7 @@ func HashOf(id string) SetHash {
 	case n > 0:
 		a, b = uint64(id[0])|uint64(id[n/2])<<8, uint64(id[n-1])
 	}
-	return SetHash(mixed(a^h, b^seed))
+	return NameHash(max(1, mixed(a^h, b^seed)))
 }
 
 // loadHalf reads the four bytes of s from index i on.
@@ -165,9 +150,12 @@ func loadHalf(s string, i int) uint64 {
 	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24
 }
 
-// mixed multiplies as wyhash does: each bit of both has a part in each bit of the result. The golden ratio is a factor
-// that has no zeros in a row.
+// golden are the first bits of the golden ratio, which have no zeros in a row. A length times golden changes bits that
+// the bytes of no other identifier change back.
+const golden = 0x9e3779b97f4a7c15
+
+// mixed multiplies as wyhash does: each bit of both has a part in each bit of the result.
 func mixed(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xbf58476d1ce4e5b9)
+	hi, lo := bits.Mul64(a^golden, b^0xbf58476d1ce4e5b9)
 	return hi ^ lo
 }

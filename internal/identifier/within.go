@@ -31,16 +31,15 @@ func inside(id string, f func(s string)) {
 }
 
 // Cover adds what text mentions to covered: each identifier in it, and what can be found within that.
-func Cover(covered *Set, text string) {
+func Cover(covered *Known, text string) {
 	Scan(text, func(id string, _ Kind) { CoverID(covered, id) })
 }
 
 // CoverID is Cover for a text that is one identifier. Most texts mention the same ones again and again: what is found
 // within one that is covered is covered too. Only behind a tilde in the middle of a path more is found where the piece
 // stands alone.
-func CoverID(covered *Set, id string) {
-	before := covered.Len()
-	if covered.Add(id) < before && strings.IndexByte(id, '~') < 0 {
+func CoverID(covered *Known, id string) {
+	if !covered.Add(id) && strings.IndexByte(id, '~') < 0 {
 		return
 	}
 	inside(id, func(s string) { covered.Add(s) })

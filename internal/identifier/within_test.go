@@ -15,14 +15,15 @@ func TestCoverTwice(t *testing.T) {
 	pieces := []string{"/", "/", ".", "-", "_", ":", "=", "@", "~", "?", "&", "#", " ", " ", "`", `"`, "\\", "://", "a", "src", "main",
 		"go", "camelCase", "snake_case", "README", "md", "1234", "v1", "deadbeef", "CVE", "2026", "ENOENT", "owner", "localhost", "com",
 		"src~main.go", "「", "」", "é", strings.Repeat("x_", 130)}
-	var covered, all Set
+	var covered Known
+	var all Set
 	for range 50_000 {
 		var b strings.Builder
 		for range r.IntN(14) {
 			b.WriteString(pieces[r.IntN(len(pieces))])
 		}
 		if r.IntN(20) == 0 {
-			covered.Clear()
+			covered = Known{}
 			all.Clear()
 		}
 		Cover(&covered, b.String())

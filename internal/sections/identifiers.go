@@ -17,7 +17,7 @@ const leastIdentifiers = 24
 // Identifiers returns the identifiers of t that text lacks, as a section of at most room tokens and as a list. Those
 // that are likeliest to be used again have precedence. With the section, text has at most `most` tokens.
 func Identifiers(t *digest.Table, text string, room, most int, tokens func(string) int) (section string, ids []string) {
-	var covered identifier.Set
+	var covered identifier.Known
 	identifier.Cover(&covered, text)
 	room -= tokens("\n\n" + IdentifiersHeading + "\n")
 	for ; room >= leastIdentifiers; room = room * 3 / 4 { // the table's own count of tokens may be too low
