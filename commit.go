@@ -68,7 +68,7 @@ func closeBreaker(l *ledger) { l.breaker = breaker.Breaker{} }
 func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.Failures++
-	b.Total = d.uneditedTokens()
+	b.Total, b.RestartAt = d.uneditedTokens(), 0
 	if errors.Is(err, ErrIncomplete) || errors.Is(err, errNoGain) {
 		b.Refused++
 	}

@@ -83,12 +83,10 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 // cleared. Only the newest results are left to cut, and the model works with those, so they are cut only if the digest
 // is not enough.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
-	// The breaker compares the size of the history with its size at the last failure, which is Total. A digest makes
-	// the history smaller, so Total is lowered by as much: what the history has grown since the failure still counts.
-	grown := failed.uneditedTokens() - m.ledger.breaker.Total
+	before := failed.uneditedTokens()
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), compactCall{by: Digest()})
 	if err == nil && d.shrinkToFit() {
-		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.Total = d.uneditedTokens() - grown })
+		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.Digested(before - d.uneditedTokens()) })
 	}
 	if err != nil {
 		d = m.draft(failed.history, m.ledger.checkpoint)

@@ -80,7 +80,7 @@ func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
 	}
 	b := &d.ledger.breaker
 	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens-d.ledger.digestAt, d.budget)
+	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens, d.ledger.digestAt, d.budget)
 }
 
 // asksSummarizer reports whether a compaction calls a model.

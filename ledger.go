@@ -68,7 +68,7 @@ type partner struct {
 	model         string // as the host names it; "": not known
 	otherModel    bool   // nothing was sent to model yet, only to another one
 	window        int    // of the manager, in tokens; 0: not known
-	isRestored    bool   // nothing was sent since Restore changed the window
+	isRestored    bool   // nothing was sent since Restore
 	ignoresCounts bool   // of another process in the history at hand: the request does not fit otherwise
 }
 

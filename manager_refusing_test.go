@@ -62,3 +62,45 @@ func TestRestoredInAnotherWindow(t *testing.T) {
 		assert.InDelta(t, want, restored.Plan(h).Budget, float64(want)/10, "window %d", window)
 	}
 }
+
+// A restart may bring a summarizer that works. It is asked after little growth, once: a host that restarts for each
+// request would otherwise pay for refused answers as if none had been refused before.
+func TestRefusingSummarizerMendedByARestart(t *testing.T) {
+	t.Parallel()
+	const window = 20_000
+	options := func(s winnow.Summarizer) *winnow.Options {
+		return &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Prune: keepAll, Compact: &winnow.CompactOptions{Attempts: 1}}
+	}
+	const refusal = "I'm sorry, but I can't help with that."
+	refusing := says(refusal)
+	m := newManager(t, window, options(refusing))
+	log := chat(600, 1_000)
+	for n := 2; n <= 300; n += 2 {
+		prepare(t, m, log[:n])
+	}
+	state, before := []byte(snapshotOf(t, m)), refusing.count()
+	for _, tt := range []struct {
+		reason     string
+		perProcess int // requests of one process
+		want       int // calls for 30 more messages
+	}{
+		{"a process that lives on", 15, 1},
+		{"a process for each request", 1, 0},
+	} {
+		state := state
+		asked := says(refusal)
+		for n := 302; n <= 330; n += 2 * tt.perProcess {
+			restored := newManager(t, window, options(asked))
+			require.NoError(t, restored.Restore(state))
+			for k := n; k < n+2*tt.perProcess; k += 2 {
+				prepare(t, restored, log[:k])
+			}
+			state = []byte(snapshotOf(t, restored))
+		}
+		assert.Equal(t, tt.want, asked.count(), tt.reason)
+	}
+	for n := 302; n <= 330; n += 2 {
+		prepare(t, m, log[:n])
+	}
+	assert.Equal(t, before, refusing.count(), "one that was never restarted")
+}

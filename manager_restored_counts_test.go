@@ -49,3 +49,32 @@ func TestRestoredWithFewerTools(t *testing.T) {
 		assert.Equal(t, state, snapshotOf(t, restored), tt.name)
 	}
 }
+
+// So it can in the same window, and after two restarts without a request between them. A process that goes on knows its
+// tools, and believes the count.
+func TestRestoredWithFewerToolsInTheSameWindow(t *testing.T) {
+	t.Parallel()
+	const tools, window = 60_000, 100_000
+	options := winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
+	m := newManager(t, window, &options)
+	h := []winnow.Message{user("Begin.")}
+	prepare(t, m, h)
+	h = append(h, billed(modelSays("Yes."), winnow.Usage{Input: tools + 10}), user("And then?"))
+	prepare(t, m, h)
+	state := []byte(snapshotOf(t, m))
+	h = append(h, modelSays("This."), user(strings.Repeat("word ", 24_000))) // 30 000 tokens
+	_, err := m.Prepare(t.Context(), h)
+	require.ErrorIs(t, err, winnow.ErrOverflow)
+	for n := range 2 {
+		restored := newManager(t, window, &options)
+		require.NoError(t, restored.Restore(state))
+		state = []byte(snapshotOf(t, restored))
+		plan := restored.Plan(h)
+		r, err := restored.Prepare(t.Context(), h)
+		require.NoError(t, err, "restart %d", n+1)
+		assert.InDelta(t, 30_000, r.Tokens, 200)
+		assert.Equal(t, r.Tokens, plan.Tokens, "as planned")
+		_, err = restored.Prepare(t.Context(), append(h[:len(h):len(h)], modelSays("Done."), user(strings.Repeat("word ", 48_000))))
+		require.ErrorIs(t, err, winnow.ErrOverflow)
+	}
+}

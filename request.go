@@ -87,7 +87,10 @@ func (l *ledger) record(d *draft) {
 	}
 	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
-	l.accounting, l.isRestored = d.accounting, false
+	if l.accounting = d.accounting; l.isRestored {
+		l.isRestored = false
+		l.breaker.Restarted(d.uneditedTokens())
+	}
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = meter.Lost
 	}

@@ -33,9 +33,10 @@ func (m *Manager) Snapshot() ([]byte, error) {
 // would have had. The error says that the data is not a snapshot, that its version is unknown, or that a delta does not
 // follow the previous one. The manager is then as it was before.
 //
-// In another window, the limits of tokens that were told or guessed for a model without a name are forgotten, because
-// the window may be another model's. The tools may be fewer there. So a request that fits only without the provider's
-// counts from before Restore is made all the same, and the next count corrects the estimates.
+// The tools may be fewer in the new process. So a request that fits only without the provider's counts from before
+// Restore is made all the same, and the next count corrects the estimates. A summarizer whose answers were refused is
+// asked once more after some growth, because a restart may bring one that works. In another window, the limits of
+// tokens that were told or guessed for a model without a name are forgotten: it may be another model's.
 //
 // If both managers name their Options.Model, the state of another model is accepted too: the conversation continues
 // with another model. What the manager learned from the old provider is then forgotten (its limits, its counts, its
@@ -86,9 +87,10 @@ func restored(state []byte, deltas [][]byte) (ledger, error) {
 // sent, except for signed thinking, which no other model takes.
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
+	l.isRestored = true
 	if l.window > 0 && l.window != m.window {
-		l.isRestored, l.breaker = true, breaker.Breaker{} // a compaction may succeed in another window
-		if l.model == "" {                                // it may be another model's window
+		l.breaker = breaker.Breaker{} // a compaction may succeed in another window
+		if l.model == "" {            // it may be another model's window
 			l.undoRecovery()
 			l.accounting.Limit, l.accounting.Window, l.accounting.Guess = 0, 0, guess.Limit{}
 		}

@@ -25,18 +25,27 @@ type Breaker struct {
 	// Total is how many tokens the history had at the last failure, or once a digest stood in.
 	Total   int `json:"total"`
 	Refused int `json:"refused,omitempty"` // failures with an answer that was billed, but is no summary
+
+	// RestartAt is what the history had at the first request after a restart, which may have brought a summarizer that
+	// works: it is asked once more from there. 0: it was asked, or nothing was restored. It is not saved, so that a
+	// host with a process for each request does not pay for an answer in each of them.
+	RestartAt int `json:"-"`
 }
 
 // IsOpen reports whether a compaction is not worth trying: summarizers failed, and the history, now of the given
 // tokens, has hardly grown since.
 func (b Breaker) IsOpen(tokens, budget int) bool {
-	return b.Failures >= Limit && !b.HasGrown(tokens-b.Total, budget)
+	return b.Failures >= Limit && !b.HasGrown(tokens, b.Total, budget)
 }
 
-// HasGrown reports whether a history that grew by the given tokens has enough that is new to ask the summarizer again.
-func (b Breaker) HasGrown(tokens, budget int) bool {
+// HasGrown reports whether a history of the given tokens has enough that is new to ask the summarizer again, which was
+// asked when it had `from`.
+func (b Breaker) HasGrown(tokens, from, budget int) bool {
+	if b.RestartAt > 0 && tokens-b.RestartAt >= count.Share(budget, leastGrowth) {
+		return true
+	}
 	doublings := min(max(0, b.Refused-Limit), mostDoublings)
-	return tokens >= count.Share(budget, leastGrowth*float64(int(1)<<doublings))
+	return tokens-from >= count.Share(budget, leastGrowth*float64(int(1)<<doublings))
 }
 
 // RefusesAnswers reports whether a summarizer answers, but with no summary. A cold cache alone is then no reason to ask
@@ -53,5 +62,20 @@ func (b Breaker) Saved() Breaker {
 
 // Within returns b as it can be: what is read from a disk may hold any number, and no sum may run over.
 func (b Breaker) Within() Breaker {
-	return Breaker{max(0, b.Failures), max(math.MinInt32, b.Total), max(0, b.Refused)}
+	return Breaker{Failures: max(0, b.Failures), Total: max(math.MinInt32, b.Total), Refused: max(0, b.Refused)}
+}
+
+// Restarted notes what the history has at the first request after a restart.
+func (b *Breaker) Restarted(tokens int) {
+	if b.RefusesAnswers() {
+		b.RestartAt = max(1, tokens)
+	}
+}
+
+// Digested takes off what a digest has made the history smaller by, so that what it has grown still counts.
+func (b *Breaker) Digested(tokens int) {
+	b.Total -= tokens
+	if b.RestartAt > 0 {
+		b.RestartAt = max(1, b.RestartAt-tokens)
+	}
 }

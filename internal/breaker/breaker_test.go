@@ -29,3 +29,16 @@ func TestIsOpen(t *testing.T) {
 	}
 	assert.Zero(t, Breaker{Total: 7}.Saved(), "without a failure nothing is worth keeping")
 }
+
+func TestRestarted(t *testing.T) {
+	b := Breaker{Failures: 6, Refused: 6, Total: 5_000}
+	b.Restarted(7_000)
+	assert.True(t, b.IsOpen(7_999, 10_000), "less than a tenth of the budget since the restart")
+	assert.False(t, b.IsOpen(8_000, 10_000), "a tenth: the summarizer may be another one now")
+	b.Digested(4_000)
+	assert.True(t, b.IsOpen(3_999, 10_000), "a digest made the history smaller")
+	assert.False(t, b.IsOpen(4_000, 10_000), "and what had come since the restart still counts")
+	b = Breaker{Failures: 6, Total: 5_000}
+	b.Restarted(5_500)
+	assert.False(t, b.IsOpen(6_000, 10_000), "nothing was refused: a tenth since the failure is enough")
+}
