@@ -70,7 +70,8 @@ type TruncateOptions struct {
 // ([OpMinify]).
 //
 // A new result may have four or more lines in a row, of at least 200 bytes together, that an earlier result in the
-// request shows byte for byte. One line that names the earlier result replaces them. This is done if it saves at least
+// request shows byte for byte, but for the numbers that a viewer puts in front of lines. One line replaces them: it
+// names the earlier result, and gives the numbers of the lines if they are others. This is done if it saves at least
 // 200 bytes in the new result, and only among the newest 32 results that are nothing but text of 200 bytes or more. So
 // when an agent reads a file again, it is sent what has changed. As soon as the earlier result is no longer sent as it
 // was, the later one is sent with all of its lines. That costs nothing more in the prompt cache, because an earlier

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/repeats"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -126,16 +127,19 @@ func (d *draft) leaveOutShown(i, source int) bool {
 	if source < 0 || len(v.messages[i].Parts) > 1 || !d.minifier.match.Matches(tool) {
 		return false
 	}
-	earlier := ""
-	note := func(lines int) string {
-		if earlier == "" {
-			earlier = d.nameOfResult(source)
+	name := ""
+	note := func(r repeats.Run) string {
+		if name == "" {
+			name = d.nameOfResult(source)
 		}
-		return fmt.Sprintf("[%d lines left out: the earlier result of %s has the same]", lines, earlier)
+		return repeatsNote(r, name)
 	}
-	text, ok := d.finder.Without(v.messages[i].Parts[0].Text, v.messages[source].Parts[0].Text, note)
+	text, ok := d.finder.Without(d.numberedText(i), d.numberedText(source), note)
 	if !ok {
 		return false
+	}
+	if p := v.edited[i]; p != nil {
+		text, _ = minify.Text(text, p.forms&minify.LineNumbers)
 	}
 	m := v.messages[i]
 	m.Parts, m.Source = []Part{{Text: text}}, nil
@@ -148,6 +152,26 @@ func (d *draft) leaveOutShown(i, source int) bool {
 	d.put(i, p)
 	d.noteRepeat(p)
 	return true
+}
+
+// numberedText returns the text of result i with all numbers of its lines, of which minifying leaves most out.
+func (d *draft) numberedText(i int) string {
+	if p := d.view.edited[i]; p != nil && p.forms == minify.LineNumbers {
+		return d.view.unedited[i].Parts[0].Text
+	}
+	return d.view.messages[i].Parts[0].Text
+}
+
+// repeatsNote returns the line in the place of a run of lines that the earlier result called name shows.
+func repeatsNote(r repeats.Run, name string) string {
+	differs := ""
+	switch r.Numbers {
+	case repeats.Renumbered:
+		differs = fmt.Sprintf("; here they are lines %d-%d", r.First, r.First+r.Lines-1)
+	case repeats.Unnumbered:
+		differs = " behind line numbers"
+	}
+	return fmt.Sprintf("[%d lines left out: the earlier result of %s has the same%s]", r.Lines, name, differs)
 }
 
 // mostShared returns the result in shown that has most of the marks, or -1 if no result has any. Of several that have
@@ -177,8 +201,12 @@ func mostShared(marks []uint32, shown map[uint32]int) int {
 }
 
 // mostNamed is how many bytes of a command are used to name a result: the note in the place of at least 200 bytes stays
-// a short line. A path is named whole, because half a path is another path.
-const mostNamed = 60
+// a short line. A path is named whole, because half a path is another path. Where a path of the command leaves no room
+// for it, mostNamedPath bytes are used.
+const (
+	mostNamed     = 60
+	mostNamedPath = 320
+)
 
 // nameOfResult names result i so that a model can tell it from others: by its tool, and by the file or the command of
 // its call.
@@ -187,7 +215,10 @@ func (d *draft) nameOfResult(i int) string {
 	a := d.minifier.files.Arguments(arguments)
 	name := a.File
 	if name == "" {
-		name = runes.Clip(runes.OneLine(a.Command), mostNamed)
+		command := runes.OneLine(a.Command)
+		if name = runes.Clip(command, mostNamed); len(name) < min(len(command), mostNamed/2) {
+			name = runes.Clip(command, mostNamedPath)
+		}
 	}
 	return markup.Escape(markup.Line(strings.TrimSpace(tool + " " + name)))
 }

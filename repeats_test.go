@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,8 @@ func TestNameOfRepeatedResult(t *testing.T) {
 		{`{"command":"cd \"a b\" && make > log"}`, `Bash cd "a b" && make > log`, "no character is another one"},
 		{`{"command":"cd /srv/app && go test -run TestSomethingThatHasALongName ./internal/package/... 2>&1 | tail -40 | sort -u"}`,
 			"Bash cd /srv/app && go test -run … -40 | sort -u", "both ends, and no half of a path"},
+		{`{"command":"` + long + `"}`, "Bash " + long, "a command that is one path is whole too"},
+		{`{"command":"cat ` + long + `"}`, "Bash cat " + long, "so is a path that a command names alone"},
 		{`{"file_path":"` + long + `"}`, "Bash " + long, "a path is whole"},
 		{`{}`, "Bash", "nothing but the tool is known"},
 	} {
@@ -91,6 +94,45 @@ func TestLinesThatWereShown(t *testing.T) {
 	assert.Equal(t, want, fullText(r.Messages[6]))
 	assert.Equal(t, 5, r.FirstChanged, "nothing that was sent changes")
 	requestCheck{estimator: byChars}.check(t, h, r)
+}
+
+// viewed is text as a viewer shows it that begins with line 1 of a file.
+func viewed(text string) string {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		fmt.Fprintf(&b, "%6d→%s", n, line)
+	}
+	return b.String()
+}
+
+// When an edit has shifted the lines of a file, a viewer numbers them anew. The note gives the new numbers.
+func TestLinesWithOtherNumbers(t *testing.T) {
+	t.Parallel()
+	file := sourceFile("one", 60, 0)
+	shifted := strings.Join(slices.Insert(strings.SplitAfter(file, "\n"), 20, "\tnew_statement()\n", "\tanother()\n"), "")
+	same := func(n int, differs string) string {
+		return fmt.Sprintf("[%d lines left out: the earlier result of Read src/some.go has the same%s]\n", n, differs)
+	}
+	added := "    21→\tnew_statement()\n    22→\tanother()\n"
+	for _, tt := range []struct{ reason, first, second, want string }{
+		{"two new lines", viewed(file), viewed(shifted), same(20, "") + added + same(40, "; here they are lines 23-62")},
+		{"they are gone again", viewed(shifted), viewed(file), same(20, "") + same(40, "; here they are lines 21-60")},
+		{"the first had no numbers", file, viewed(shifted), same(20, "; here they are lines 1-20") + added + same(40, "; here they are lines 23-62")},
+		{"the second has none", viewed(shifted), file, same(20, " behind line numbers") + same(40, " behind line numbers")},
+		{"few lines of it", viewed(file), strings.Join(strings.SplitAfter(viewed(shifted), "\n")[21:34], ""),
+			"    22→\tanother()\n" + same(12, "; here they are lines 23-34")},
+	} {
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
+		h := readsOf(tt.first, tt.second)
+		prepare(t, m, h[:3])
+		r := prepare(t, m, h)
+		assert.Equal(t, tt.want, fullText(r.Messages[4]), tt.reason)
+		sameWire(t, prepare(t, newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now}), h).Messages,
+			r.Messages, tt.reason)
+		checkShown(t, h, r)
+	}
 }
 
 // Results that must stay as they came do so. A result that shares too few lines with an earlier one stays, too.
@@ -148,12 +190,21 @@ func TestLinesThatWereShownComeBack(t *testing.T) {
 	}
 }
 
-var leftOutNote = regexp.MustCompile(`^\[(\d+) lines left out: the earlier result of .* has the same\]$`)
+var (
+	leftOutNote = regexp.MustCompile(
+		`^\[(\d+) lines left out: the earlier result of .* has the same(?:| behind line numbers|; here they are lines (\d+)-(\d+))\]$`)
+	numberInFront = regexp.MustCompile(`(?m)^ *(\d+)→`)
+)
 
-// checkShown checks that the lines that a result of r leaves out stand together in an earlier result of r. It returns
-// how many results leave lines out.
+const tenthNumbers = "[line numbers below 1000: only every 10th is shown]"
+
+// checkShown checks that the lines that a result of r leaves out stand together in an earlier result of r, but for their
+// numbers, which the note gives. It returns how many results leave lines out.
 func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results int) {
 	t.Helper()
+	bare := func(s string) string { // without numbers
+		return numberInFront.ReplaceAllString(strings.ReplaceAll(s, tenthNumbers+"\n", ""), "")
+	}
 	text := map[string]string{} // of each result as it came
 	for i := range h {
 		if h[i].Role == winnow.RoleTool {
@@ -170,16 +221,19 @@ func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results in
 		whole := strings.Split(text[m.ToolCallID], "\n")
 		for _, line := range strings.Split(sent, "\n") {
 			n := 1
-			if found := leftOutNote.FindStringSubmatch(line); found != nil {
-				_, err := fmt.Sscan(found[1], &n)
-				require.NoError(t, err)
+			switch found := leftOutNote.FindStringSubmatch(line); {
+			case found != nil:
+				n, _ = strconv.Atoi(found[1])
 				require.LessOrEqual(t, n, len(whole))
+				checkNumbers(t, whole[:n], found[2], found[3])
 				run := strings.Join(whole[:n], "\n")
 				require.True(t, slices.ContainsFunc(r.Messages[:i], func(m winnow.Message) bool {
-					return m.Role == winnow.RoleTool && strings.Contains(fullText(m), run)
+					return m.Role == winnow.RoleTool && strings.Contains(bare(fullText(m)), bare(run))
 				}), "no earlier result shows what message %d leaves out:\n%s", i, sent)
-			} else {
-				require.Equal(t, whole[0], line, "message %d:\n%s", i, sent)
+			case line == tenthNumbers:
+				n = 0
+			default:
+				require.Equal(t, bare(whole[0]), bare(line), "message %d:\n%s", i, sent)
 			}
 			whole = whole[n:]
 		}
@@ -188,21 +242,40 @@ func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results in
 	return results
 }
 
-// rereads is the history of an agent that reads parts of some files again and again, with changes in between. Its
-// results have nothing else that is redundant.
+// checkNumbers checks that lines have the numbers that a note gives, if it gives some.
+func checkNumbers(t testing.TB, lines []string, first, last string) {
+	t.Helper()
+	if first == "" {
+		return
+	}
+	for i, want := range []string{first, last} {
+		found := numberInFront.FindStringSubmatch(lines[i*(len(lines)-1)])
+		require.NotNil(t, found)
+		require.Equal(t, want, found[1])
+	}
+}
+
+// rereads is the history of an agent that reads parts of some files again and again, with changes in between. In
+// half of the histories, a viewer puts numbers in front of the lines.
 func rereads(random *rand.Rand, steps int) []winnow.Message {
 	var h []winnow.Message
+	areViewed := random.IntN(2) == 0
 	files := []string{"alpha", "beta", "gamma"}
-	edited := map[string]int{}
+	edited, added := map[string]int{}, map[string]int{}
 	for i := range steps {
 		if i%(5+random.IntN(10)) == 0 {
 			h = append(h, userSays("Request "+itoa(i)+": go on."))
 		}
 		id, file := "call_"+itoa(i), files[random.IntN(len(files))]
-		lines := strings.SplitAfter(sourceFile(file, 80, edited[file]), "\n")
+		text := strings.Repeat("\tnew_statement_of_"+file+"()\n", added[file]) + sourceFile(file, 80, edited[file])
+		if areViewed {
+			text = viewed(text)
+		}
+		lines := strings.SplitAfter(text, "\n")
 		from := random.IntN(3) * random.IntN(30)
 		if random.IntN(3) == 0 {
 			edited[file] = 1 + random.IntN(75)
+			added[file] += random.IntN(2)
 		}
 		h = append(h, reads(id, file+".go"), readResult(id, strings.Join(lines[from:], "")))
 	}

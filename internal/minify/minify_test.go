@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -235,20 +237,21 @@ func withNumbers(s string) string {
 		if line == note { // the text ended without a line feed
 			out[len(out)-1] = strings.TrimSuffix(out[len(out)-1], "\n")
 		}
-		last := numberOf(strings.TrimSuffix(out[len(out)-1], "\n"))
-		for k, value := len(out)-2, last.value-1; ; k, value = k-1, value-1 {
-			n := numberOf(strings.TrimSuffix(out[k], "\n"))
-			if n.width > 0 && n.value == value && n.separator == last.separator {
-				if !n.keeps() || k == 0 || !continues(out, k, value) {
+		lastLine := strings.TrimSuffix(out[len(out)-1], "\n")
+		last := linenumber.Of(lastLine)
+		for k, value := len(out)-2, last.Value-1; ; k, value = k-1, value-1 {
+			n := linenumber.Of(strings.TrimSuffix(out[k], "\n"))
+			if n.Width > 0 && n.Value == value && n.Separator == last.Separator {
+				if !keeps(&n) || k == 0 || !continues(out, k, value) {
 					break
 				}
 				continue
 			}
 			digits := strconv.Itoa(value)
-			if last.aligned {
+			if isAligned(&last, lastLine) {
 				digits = strings.Repeat(" ", max(0, catWidth-len(digits))) + digits
 			}
-			out[k] = digits + last.separator + out[k]
+			out[k] = digits + last.Separator + out[k]
 		}
 	}
 	return strings.Join(out, "")
@@ -257,9 +260,9 @@ func withNumbers(s string) string {
 // continues reports whether the view goes on above line k, which has a tenth number.
 func continues(lines []string, k, value int) bool {
 	for above := 1; above <= numberEvery && k-above >= 0; above++ {
-		n := numberOf(lines[k-above])
-		if n.width > 0 {
-			return n.value == value-above
+		n := linenumber.Of(lines[k-above])
+		if n.Width > 0 {
+			return n.Value == value-above
 		}
 	}
 	return false

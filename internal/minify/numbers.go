@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 const (
@@ -98,46 +99,19 @@ func mayBeNumbered(s string, i int) bool {
 	return i < len(s) && ascii.IsDigit(s[i])
 }
 
-// lineNumber is the number in front of a line.
-type lineNumber struct {
-	value     int
-	width     int    // bytes, with the separator; 0: the line has no number
-	aligned   bool   // padded as cat -n does it
-	separator string // behind the digits
+// isAligned reports whether the number is padded as cat -n does it.
+func isAligned(n *linenumber.Number, line string) bool {
+	return n.Digits == catWidth || n.Digits > catWidth && line[0] != ' '
 }
 
-// numberOf returns the number in front of a line.
-func numberOf(line string) (n lineNumber) {
-	i := 0
-	for i < len(line) && line[i] == ' ' {
-		i++
-	}
-	first := i
-	for i < len(line) && i-first < 9 && ascii.IsDigit(line[i]) {
-		n.value = 10*n.value + int(line[i]-'0')
-		i++
-	}
-	if i == first {
-		return lineNumber{}
-	}
-	n.aligned = i == catWidth || i > catWidth && first == 0
-	for _, separator := range [...]string{"→", "\t", ": ", "| "} {
-		if strings.HasPrefix(line[i:], separator) {
-			n.separator, n.width = separator, i+len(separator)
-			return n
-		}
-	}
-	return lineNumber{}
-}
-
-// keeps reports whether a line in the middle of a view keeps its number.
-func (n *lineNumber) keeps() bool { return n.value >= allFrom || n.value%numberEvery == 0 }
+// keeps reports whether a line in the middle of a view keeps its number n.
+func keeps(n *linenumber.Number) bool { return n.Value >= allFrom || n.Value%numberEvery == 0 }
 
 // view is a run of lines with consecutive numbers.
 type view struct {
 	start, end int // end: behind the line feed of the last line
 	lines      int
-	last       lineNumber
+	last       linenumber.Number
 	aligned    bool // all numbers are padded as cat -n does it
 	blank      bool // a line has nothing but its number
 	nested     bool // behind its number, a line has another one
@@ -151,26 +125,26 @@ func viewAt(s string, i int) view {
 	for v.end < len(s) {
 		end := lineEnd(s, v.end)
 		line := s[v.end:end]
-		n := numberOf(line)
-		if v.lines > 0 && (n.value != v.last.value+1 || n.separator != v.last.separator) {
+		n := linenumber.Of(line)
+		if v.lines > 0 && (n.Value != v.last.Value+1 || n.Separator != v.last.Separator) {
 			break
 		}
 		v.end = min(end+1, len(s))
-		if n.width == 0 { // the first line has no number
+		if n.Width == 0 { // the first line has no number
 			return v
 		}
-		rest := line[n.width:]
-		v.aligned = v.aligned && n.aligned
+		rest := line[n.Width:]
+		v.aligned = v.aligned && isAligned(&n, line)
 		v.blank = v.blank || rest == "" || rest == "\r"
-		v.nested = v.nested || numberOf(rest).width > 0
-		if v.lines > 0 && !n.keeps() {
-			v.saving += n.width
+		v.nested = v.nested || linenumber.Of(rest).Width > 0
+		if v.lines > 0 && !keeps(&n) {
+			v.saving += n.Width
 		}
 		v.last = n
 		v.lines++
 	}
-	if !v.last.keeps() {
-		v.saving -= v.last.width
+	if !keeps(&v.last) {
+		v.saving -= v.last.Width
 	}
 	return v
 }
@@ -181,15 +155,15 @@ func (v *view) isCertain() bool {
 	if v.lines < fewestNumbered || v.nested {
 		return false
 	}
-	return v.last.separator == "→" || v.last.separator == "\t" && v.aligned || v.blank
+	return v.last.Separator == "→" || v.last.Separator == "\t" && v.aligned || v.blank
 }
 
 // thin leaves out the numbers of v that it need not keep, and adds a note that says so.
 func (r *rewriter) thin(v *view) {
 	for i, k := v.start, 0; k < v.lines; k++ {
 		end := lineEnd(r.text, i)
-		if n := numberOf(r.text[i:end]); k > 0 && k < v.lines-1 && !n.keeps() {
-			r.replace(i, i+n.width)
+		if n := linenumber.Of(r.text[i:end]); k > 0 && k < v.lines-1 && !keeps(&n) {
+			r.replace(i, i+n.Width)
 		}
 		i = end + 1
 	}

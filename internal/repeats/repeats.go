@@ -2,12 +2,11 @@
 package repeats
 
 import (
-	"hash/maphash"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 const (
@@ -23,9 +22,9 @@ const (
 	mostPlaces = 16
 )
 
-// Marks returns a hash of each long line of text together with the line behind it. Texts that share many lines share
-// marks, so marks tell at little cost which texts are worth a comparison. Equal marks prove nothing: anybody can write
-// lines with equal hashes. A text that is too short to save anything has no marks.
+// Marks returns a hash of each long line of text together with the line behind it, both without their numbers. Texts
+// that share many lines share marks, so marks tell at little cost which texts are worth a comparison. Equal marks prove
+// nothing: anybody can write lines with equal hashes. A text that is too short to save anything has no marks.
 func Marks(text string) (marks []uint32) {
 	if len(text) < LeastSaved {
 		return nil
@@ -33,6 +32,9 @@ func Marks(text string) (marks []uint32) {
 	marks = make([]uint32, 0, len(text)/(2*leastMarked)) // one allocation for most texts
 	before, isLong := uint64(0), false
 	for line := range strings.SplitSeq(text, "\n") {
+		if mayHaveNumber(line) {
+			line = line[linenumber.Of(line).Width:]
+		}
 		h := hash(line)
 		if isLong {
 			marks = append(marks, uint32(mix(before^h, 0x94d049bb133111eb)>>32))
@@ -63,34 +65,58 @@ func hash(line string) uint64 {
 
 // Finder finds lines that an earlier text has too. It uses its memory again for the next text.
 type Finder struct {
-	text    []string // lines of the new text
+	text    []line // of the new text
 	earlier lines
 	runs    []run
 }
 
-// run is a run of lines of the new text that the earlier one has too, and the note that replaces it.
-type run struct {
-	first, lines int
-	note         string
+// Run is a run of lines of a new text that an earlier one has too.
+type Run struct {
+	Lines   int
+	Numbers Numbers
+	First   int // the number of its first line in the new text, if the lines are Renumbered
 }
 
-// Without returns text without the runs of lines that earlier has too, line by line and byte for byte. note returns the
-// line that replaces a run of the given number of lines. ok is false if this saves too little.
-func (f *Finder) Without(text, earlier string, note func(lines int) string) (out string, ok bool) {
+// Numbers says how the numbers that a viewer put in front of the lines of a run differ between the two texts.
+type Numbers uint8
+
+const (
+	Same       Numbers = iota // the lines are the same byte for byte, with their numbers if they have some
+	Renumbered                // the new text has numbers, and the earlier one has others or none
+	Unnumbered                // only the earlier text has numbers
+)
+
+// run is a run of lines, where it begins in both texts, and the note that replaces it.
+type run struct {
+	text, earlier int
+	lines         int
+	numbers       Numbers
+	note          string
+}
+
+// Without returns text without the runs of lines that earlier has too, line by line and, but for the numbers in front
+// of the lines, byte for byte. note returns the line that replaces a run. ok is false if this saves too little.
+func (f *Finder) Without(text, earlier string, note func(Run) string) (out string, ok bool) {
 	f.earlier.read(strings.TrimSuffix(earlier, "\n"))
 	body, endsLine := strings.CutSuffix(text, "\n")
 	f.text, f.runs = appendLines(f.text[:0], body), f.runs[:0]
-	saved := 0
+	saved, done := 0, 0
 	for i := 0; i < len(f.text); {
-		n, size := f.earlier.longestRun(f.text[i:])
-		if n < leastLines || size < leastBytes {
+		r := f.longestRun(i, done)
+		size := sizeOf(f.text[r.text:][:r.lines])
+		if r.lines < leastLines || size < leastBytes {
 			i++
 			continue
 		}
-		short := note(n)
-		saved += size - len(short) - 1
-		f.runs = append(f.runs, run{i, n, short})
-		i += n
+		said := Run{Lines: r.lines, Numbers: r.numbers}
+		if r.numbers == Renumbered {
+			said.First = int(f.text[r.text].number)
+		}
+		r.note = note(said)
+		saved += size - len(r.note) - 1
+		f.runs = append(f.runs, r)
+		i = r.text + r.lines
+		done = i
 	}
 	if saved < LeastSaved {
 		return "", false
@@ -101,91 +127,82 @@ func (f *Finder) Without(text, earlier string, note func(lines int) string) (out
 	return b.String(), true
 }
 
+// longestRun returns the longest run that begins with line i of the new text, with the lines in front of it that belong
+// to it and do not stand before line from. These were not found by themselves if they stand in too many places of the
+// earlier text, as blank lines do.
+func (f *Finder) longestRun(i, from int) (longest run) {
+	at := *f.earlier.find(f.text[i].content()) - 1
+	if at < 0 {
+		return run{}
+	}
+	for range mostPlaces {
+		r := f.runAt(i, int(at))
+		if r.lines > longest.lines || r.lines == longest.lines && r.numbers == Same {
+			longest = r
+		}
+		if at = f.earlier.next[at]; at == 0 {
+			break
+		}
+	}
+	for longest.lines > 0 && longest.text > from && longest.earlier > 0 && f.goesOn(&longest, -1) {
+		longest.text, longest.earlier, longest.lines = longest.text-1, longest.earlier-1, longest.lines+1
+	}
+	return longest
+}
+
+// runAt returns the run that begins with line i of the new text and line k of the earlier one.
+func (f *Finder) runAt(i, k int) run {
+	r := run{text: i, earlier: k}
+	switch a := &f.text[i]; {
+	case a.text == f.earlier.list[k].text:
+	case a.width > 0:
+		r.numbers = Renumbered
+	default:
+		r.numbers = Unnumbered
+	}
+	for i+r.lines < len(f.text) && k+r.lines < len(f.earlier.list) && f.goesOn(&r, r.lines) {
+		r.lines++
+	}
+	return r
+}
+
+// goesOn reports whether the n-th lines behind the beginning of r belong to it: they are the same and, in a text with
+// numbers that differ, their numbers count on from the first ones. So the numbers of all lines follow from the first.
+func (f *Finder) goesOn(r *run, n int) bool {
+	a, b := &f.text[r.text+n], &f.earlier.list[r.earlier+n]
+	if r.numbers == Same {
+		return a.text == b.text
+	}
+	x, y := a.text, b.text
+	if r.numbers == Renumbered {
+		if !a.countsFrom(&f.text[r.text], n) {
+			return false
+		}
+		x = a.content()
+	}
+	if first := &f.earlier.list[r.earlier]; first.width > 0 {
+		if !b.countsFrom(first, n) {
+			return false
+		}
+		y = b.content()
+	}
+	return x == y
+}
+
 // write writes the new text without the runs. endsLine says that a line feed stands behind its last line.
 func (f *Finder) write(b *strings.Builder, endsLine bool) {
 	runs := f.runs
 	for i := 0; i < len(f.text); {
-		if len(runs) > 0 && runs[0].first == i {
+		if len(runs) > 0 && runs[0].text == i {
 			b.WriteString(runs[0].note)
 			i += runs[0].lines
 			runs = runs[1:]
 		} else {
-			b.WriteString(f.text[i])
+			b.WriteString(f.text[i].text)
 			i++
 		}
 		if i < len(f.text) || endsLine {
 			b.WriteByte('\n')
 		}
 	}
-}
-
-// appendLines appends the lines of a text to list.
-func appendLines(list []string, text string) []string {
-	for {
-		k := strings.IndexByte(text, '\n')
-		if k < 0 {
-			return append(list, text)
-		}
-		list, text = append(list, text[:k]), text[k+1:]
-	}
-}
-
-// lines are the lines of a text, and where each of them stands. It is a hash table of its own, because a text is read
-// for each result that repeats something, and filling a map takes three times as long.
-type lines struct {
-	// drawn for each Finder, so that nobody can write a text whose lines all have one hash: each line would then be
-	// compared with all others
-	seed  maphash.Seed
-	list  []string
-	first []int32 // by the hash of a line: its first place, counted from 1; 0: free. If taken, the next free one.
-	next  []int32 // by the place of a line: the next place of the same line; 0: it does not come again
-}
-
-// read makes l the lines of text.
-func (l *lines) read(text string) {
-	if l.seed == (maphash.Seed{}) {
-		l.seed = maphash.MakeSeed()
-	}
-	l.list = appendLines(l.list[:0], text)
-	n := len(l.list)
-	l.next = slices.Grow(l.next[:0], n)[:n]
-	l.first = slices.Grow(l.first[:0], 2<<bits.Len(uint(n)))[:2<<bits.Len(uint(n))]
-	clear(l.first)
-	for i := n - 1; i >= 0; i-- {
-		first := l.find(l.list[i])
-		l.next[i] = max(0, *first-1)
-		*first = int32(i) + 1
-	}
-}
-
-// find returns the element of l.first that has the first place of line, or the free one where it belongs.
-func (l *lines) find(line string) *int32 {
-	mask := len(l.first) - 1
-	for i := int(maphash.String(l.seed, line)) & mask; ; i = (i + 1) & mask {
-		if k := l.first[i]; k == 0 || l.list[k-1] == line {
-			return &l.first[i]
-		}
-	}
-}
-
-// longestRun returns how many lines at the beginning of text also stand together in l, and their bytes with line ends.
-func (l *lines) longestRun(text []string) (longest, size int) {
-	at := *l.find(text[0]) - 1
-	if at < 0 {
-		return 0, 0
-	}
-	for range mostPlaces {
-		n := 0
-		for k := int(at); n < len(text) && k < len(l.list) && text[n] == l.list[k]; k++ {
-			n++
-		}
-		longest = max(longest, n)
-		if at = l.next[at]; at == 0 {
-			break
-		}
-	}
-	for _, line := range text[:longest] {
-		size += len(line) + 1
-	}
-	return longest, size
 }

@@ -3,6 +3,7 @@ package repeats
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 // text returns n lines of a text called name, from line `from` on.
@@ -21,7 +23,25 @@ func text(name string, from, n int) string {
 	return b.String()
 }
 
-func note(lines int) string { return "[" + strconv.Itoa(lines) + " lines]" }
+// numbered is text as a viewer shows it that begins with line `from` of a file.
+func numbered(text string, from int, separator string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(&b, "%6d%s%s", from, separator, line)
+		from++
+	}
+	return b.String()
+}
+
+func note(r Run) string {
+	switch r.Numbers {
+	case Renumbered:
+		return fmt.Sprintf("[%d lines from %d]", r.Lines, r.First)
+	case Unnumbered:
+		return fmt.Sprintf("[%d lines without numbers]", r.Lines)
+	}
+	return fmt.Sprintf("[%d lines]", r.Lines)
+}
 
 func TestWithout(t *testing.T) {
 	file := text("file", 0, 40)
@@ -51,6 +71,44 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+// Numbers of lines are no difference, as long as those of the new text follow from what the note says.
+func TestWithoutNumbers(t *testing.T) {
+	file := text("file", 0, 40)
+	blank := "first\n\n\n" + strings.Repeat("}\n\n", 40) + file
+	lines := strings.SplitAfter(numbered(file, 1, "→"), "\n")
+	for _, tt := range []struct {
+		name, text, earlier, want string
+	}{
+		{"the same numbers", numbered(file, 1, "→"), numbered(file, 1, "→"), "[40 lines]\n"},
+		{"others", numbered(file, 4, "→"), numbered(file, 1, "→"), "[40 lines from 4]\n"},
+		{"lower ones", numbered(file, 1, "→"), numbered(file, 104, "→"), "[40 lines from 1]\n"},
+		{"of another form", numbered(file, 1, "\t"), numbered(file, 1, "→"), "[40 lines from 1]\n"},
+		{"none so far", numbered(file, 7, ": "), file, "[40 lines from 7]\n"},
+		{"none any more", file, numbered(file, 7, "| "), "[40 lines without numbers]\n"},
+		{"a new line", numbered(text("file", 0, 20)+"new\n"+text("file", 20, 20), 1, "→"), numbered(file, 1, "→"),
+			"[20 lines]\n    21→new\n[20 lines from 22]\n"},
+		{"a line that is gone", numbered(text("file", 0, 20)+text("file", 21, 19), 1, "→"), numbered(file, 1, "→"),
+			"[20 lines]\n[19 lines from 21]\n"},
+		{"a gap in the numbers of the new text", strings.Join(lines[:20], "") + numbered(text("file", 20, 20), 30, "→"), file,
+			"[20 lines from 1]\n[20 lines from 30]\n"},
+		{"a gap in those of the earlier one", file, numbered(text("file", 0, 20), 1, "→") + numbered(text("file", 20, 20), 30, "→"),
+			"[20 lines without numbers]\n[20 lines without numbers]\n"},
+		{"two forms in the new text", strings.Join(lines[:20], "") + numbered(text("file", 20, 20), 21, "\t"), file,
+			"[20 lines from 1]\n[20 lines from 21]\n"},
+		{"a heading", "src/one.go\n" + numbered(file, 2, "→"), "src/one.go\n" + numbered(file, 1, "→"), "src/one.go\n[40 lines from 2]\n"},
+		{"contents that have numbers themselves", numbered(numbered(file, 1, ": "), 5, "→"), numbered(numbered(file, 1, ": "), 1, "→"), "[40 lines from 5]\n"},
+		{"lines in many places", numbered(blank, 2, "→"), numbered(blank, 1, "→"), "[123 lines from 2]\n"},
+		{"numbers that do not count on", strings.Join([]string{lines[0], lines[2], lines[4], lines[6], lines[8], lines[10], lines[12]}, ""), file, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := new(Finder).Without(tt.text, tt.earlier, note)
+			if assert.Equal(t, tt.want != "", ok) && ok {
+				assert.Equal(t, tt.want, got)
+			}
+		})
+	}
+}
+
 // Texts that share lines which are worth a note share a mark, others do not.
 func TestMarks(t *testing.T) {
 	share := func(a, b string) bool {
@@ -69,36 +127,45 @@ func TestMarks(t *testing.T) {
 	assert.True(t, share(file, "new\n"+text("file", 10, 8)))
 	assert.False(t, share(file, text("other", 0, 40)))
 	assert.False(t, share(file, strings.ReplaceAll(file, "\n", "\nnew\n")), "single lines are not worth a note")
+	for _, separator := range []string{"→", "\t", ": ", "| "} {
+		assert.True(t, share(file, numbered(file, 7, separator)), "numbers are no difference")
+		assert.True(t, share(numbered(file, 995, separator), numbered(file, 7, separator)))
+	}
 	assert.Empty(t, Marks("short"))
 	assert.Equal(t, []uint32{0x80c56615}, Marks(text("file", 0, 2) + strings.Repeat("x\n", 60))[:1], "in each process the same")
 }
 
-// The lines that are left out stand in the earlier text, in the same order. All others stay as they were.
+// The lines that are left out stand together in the earlier text, and their numbers follow from the note. All others
+// stay as they were.
 func FuzzWithout(f *testing.F) {
 	file := text("file", 0, 40)
 	f.Add(file, file)
 	f.Add(file+"new\n"+file, file)
 	f.Add(strings.Repeat("\n", 400), strings.Repeat("\n", 300))
 	f.Add(text("file", 5, 30)+"\r\n", "\n"+file)
+	f.Add(numbered(file, 5, "→"), numbered(file, 1, "→"))
+	f.Add(file, numbered(file, 1, "\t")+numbered(file, 1, ": "))
+	f.Add(numbered(file, 999, "| ")+numbered(file, 3, ": "), file)
+	f.Add(strings.Repeat(numbered("\n", 3, ": "), 90)+numbered(file, 4, ": "), "x\n"+numbered("\n\n"+file, 3, ": "))
 	f.Fuzz(func(t *testing.T, text, earlier string) {
-		var runs []int
-		got, ok := new(Finder).Without(text, earlier, func(lines int) string {
-			runs = append(runs, lines)
+		var runs []Run
+		got, ok := new(Finder).Without(text, earlier, func(r Run) string {
+			runs = append(runs, r)
 			return "\x00" + strconv.Itoa(len(runs)-1)
 		})
 		if !ok || strings.ContainsRune(text, 0) {
 			return
 		}
 		assert.Less(t, len(got), len(text))
-		whole, known := strings.Split(text, "\n"), "\n"+earlier+"\n"
+		whole, known := strings.Split(text, "\n"), strings.Split(earlier, "\n")
 		for line := range strings.SplitSeq(got, "\n") {
 			if number, isNote := strings.CutPrefix(line, "\x00"); isNote {
 				k, err := strconv.Atoi(number)
-				if !assert.NoError(t, err) || !assert.LessOrEqual(t, runs[k], len(whole)) {
+				if !assert.NoError(t, err) || !assert.LessOrEqual(t, runs[k].Lines, len(whole)) {
 					return
 				}
-				assert.Contains(t, known, "\n"+strings.Join(whole[:runs[k]], "\n")+"\n")
-				whole = whole[runs[k]:]
+				assert.True(t, shows(known, whole[:runs[k].Lines], runs[k]), "%+v: %q", runs[k], whole)
+				whole = whole[runs[k].Lines:]
 				continue
 			}
 			if !assert.NotEmpty(t, whole) {
@@ -111,8 +178,46 @@ func FuzzWithout(f *testing.F) {
 	})
 }
 
+// shows reports whether the lines of a run stand together in the earlier text, as r says.
+func shows(earlier, lines []string, r Run) bool {
+	for i, line := range lines {
+		if r.Numbers != Renumbered {
+			break
+		}
+		n := linenumber.Of(line)
+		if n.Width == 0 || n.Value != r.First+i {
+			return false
+		}
+		lines[i] = line[n.Width:]
+	}
+	for k := range max(0, len(earlier)-len(lines)+1) {
+		there := slices.Clone(earlier[k:][:len(lines)])
+		if slices.Equal(there, lines) {
+			return true
+		}
+		first := linenumber.Of(there[0])
+		for i, line := range there {
+			if n := linenumber.Of(line); n.Width > 0 && n.Value == first.Value+i {
+				there[i] = line[n.Width:]
+			}
+		}
+		if r.Numbers != Same && slices.Equal(there, lines) {
+			return true
+		}
+	}
+	return false
+}
+
 func BenchmarkMarks(b *testing.B) {
 	file := text("file", 0, 1_000)
+	b.SetBytes(int64(len(file)))
+	for b.Loop() {
+		Marks(file)
+	}
+}
+
+func BenchmarkMarksOfNumbered(b *testing.B) {
+	file := numbered(text("file", 0, 1_000), 1, "→")
 	b.SetBytes(int64(len(file)))
 	for b.Loop() {
 		Marks(file)
