@@ -178,8 +178,12 @@ type Result struct {
 func (n *Notes) Returned(r Result) {
 	c, known := n.settle(r.CallID)
 	exit := r.Exit
-	if exit == "" && (c.command != "" && !c.call.PrintsExit || !known) { // a file or a page may name any code
+	switch { // a file or a page may name any code
+	case exit != "":
+	case !known:
 		exit = toolcall.ExitCode(r.Text)
+	case c.command != "" && !c.call.PrintsExit:
+		exit = c.call.ExitCode(r.Text)
 	}
 	// Hosts do not mark each failure as an error.
 	failed := r.IsError || c.call.IsFailure(exit) || known && c.call.Failed(r.Text)

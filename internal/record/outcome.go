@@ -25,6 +25,8 @@ func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
 	if failed {
 		if l.call.Runs {
 			text = reason(text)
+		} else if l.call.Output == toolcall.Report {
+			text = withoutFrame(text)
 		}
 		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
 			w.chars(failureChars))
@@ -35,17 +37,26 @@ func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
 	return ""
 }
 
-// reason returns why a command failed: text, its result, from there on or, if no line says why, its output behind the
-// frame that a host puts around it.
+// reason returns why a command failed: text, its result, from there on or, if no line says why, without its frame.
 func reason(text string) string {
 	if at := excerpt.Reason(text, failureChars); at > 0 {
 		return text[at:]
 	}
-	frame, output, ok := strings.Cut(text, "\nOutput:\n")
-	if code := toolcall.ExitCode(frame); ok && code != "" && !runes.IsBlank(output) {
-		return "exit code " + code + ": " + output
+	return withoutFrame(text)
+}
+
+// withoutFrame returns text, the result of a failed call, without the frame that a host puts around an output: the exit
+// code and the output.
+func withoutFrame(text string) string {
+	frame, output, ok := strings.Cut(text, "\nOutput:")
+	code := toolcall.ExitCode(frame)
+	switch {
+	case !ok || code == "":
+		return text
+	case runes.IsBlank(output):
+		return "exit code " + code
 	}
-	return text
+	return "exit code " + code + ":" + output
 }
 
 // verdict returns what text, the result of a call that was not marked as failed, says of how the call went.
@@ -79,6 +90,9 @@ func lastLine(text string, output toolcall.Output) string {
 		end = line
 	}
 	if !strings.ContainsFunc(line, runes.IsLetterOrDigit) || strings.HasSuffix(line, ":") || !excerpt.TailMatters(end) {
+		return ""
+	}
+	if strings.HasPrefix(line, "## ") { // a heading, or the branch that git status names
 		return ""
 	}
 	if output != toolcall.Report && (isOfListing(line) || !excerpt.TellsOutcome(line)) {

@@ -51,12 +51,14 @@ func (c *Call) Failed(text string) bool {
 }
 
 // exitedBadly reports whether text names the code with which the command exited, and that code stands for a failure.
-func (c *Call) exitedBadly(text string) bool {
-	code := frameCode(text)
-	if code == "" && c.Output == Report { // text of a file may name any code
-		code = ExitCode(text)
+func (c *Call) exitedBadly(text string) bool { return !c.PrintsExit && c.IsFailure(c.ExitCode(text)) }
+
+// ExitCode returns the code with which the command exited, as text, its result, names it, or "".
+func (c *Call) ExitCode(text string) string {
+	if c.Output == Report {
+		return ExitCode(text)
 	}
-	return !c.PrintsExit && c.IsFailure(code)
+	return frameCode(text, true) // text of a file may name any code
 }
 
 // IsFailure reports whether an exit code stands for a failure of the call.
@@ -76,17 +78,31 @@ func SaysNotShown(text string) bool {
 func saysNotRun(text string) bool {
 	text = strings.TrimSpace(text)
 	words := plainWords(text[:min(len(text), refusalChars)])
+	if len(words) > 0 && words[0] == "the" {
+		words = words[1:]
+	}
 	if len(words) == 0 || strings.Contains(text, "\n") || !slices.Contains(hosts, words[0]) {
 		return false
 	}
-	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(denying, word) })
+	for n := 1; n < len(words); n++ {
+		if words[n-1] == "timed" && words[n] == "out" {
+			return true
+		}
+		isVerb := slices.Contains(hosts, words[n-1]) || slices.Contains(auxiliaries, words[n-1])
+		if isVerb && slices.Contains(denying, words[n]) {
+			return true
+		}
+	}
+	return false
 }
 
-// Who says that a command was not run, and in which words.
+// Who says that a command was not run, and in which words. These are verbs behind their subject or an auxiliary: in
+// "User guide for blocked accounts" nothing is denied.
 var (
-	hosts   = []string{"user", "the", "permission", "command", "execution", "operation", "tool", "request"}
-	denying = []string{"rejected", "declined", "denied", "refused", "cancelled", "canceled", "aborted", "interrupted",
-		"timed", "blocked", "forbidden"}
+	hosts       = []string{"user", "permission", "command", "execution", "operation", "tool", "request"}
+	auxiliaries = []string{"was", "were", "is", "been", "has", "had", "got", "explicitly"}
+	denying     = []string{"rejected", "declined", "denied", "refused", "cancelled", "canceled", "aborted",
+		"interrupted", "blocked", "forbidden"}
 )
 
 // beginsWithError reports whether text begins like the error of a program or a service: "Error: …", "<error>…".

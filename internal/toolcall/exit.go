@@ -12,7 +12,7 @@ import (
 // behind it says. A command may show the log of another build, in which such a line begins with the time: that is not
 // how the command itself ended.
 func ExitCode(s string) string {
-	if code := frameCode(s); code != "" {
+	if code := frameCode(s, false); code != "" {
 		return code
 	}
 	tail := s[max(0, len(s)-exitEnds):]
@@ -36,13 +36,19 @@ func ExitCode(s string) string {
 const exitEnds = 400
 
 // frameCode returns the exit code in the first or the last line of s that has nothing else, as tools write it around
-// the output of a command, or "".
-func frameCode(s string) string {
+// the output of a command, or "". If that may be a file, such as a log, its last line may be one like that: then only
+// one in brackets or behind a blank line counts.
+func frameCode(s string, isFile bool) string {
 	const frameLines = 5 // at the beginning
 	s = strings.TrimSpace(s)
 	head, tail := s[:min(len(s), exitEnds)], s[max(0, len(s)-exitEnds):]
 	lines := strings.SplitN(head, "\n", frameLines+1)
-	lines = append(lines[:min(len(lines), frameLines)], tail[strings.LastIndexByte(tail, '\n')+1:])
+	if len(lines) > frameLines || len(lines) > 1 && len(head) == len(s) { // the last line is judged below
+		lines = lines[:len(lines)-1]
+	}
+	if last := tail[strings.LastIndexByte(tail, '\n')+1:]; !isFile || isApart(tail, last) {
+		lines = append(lines, last)
+	}
 	for _, line := range lines {
 		if !exitHints.In(line) { // the patterns are slow, and few results name a code
 			continue
@@ -52,6 +58,12 @@ func frameCode(s string) string {
 		}
 	}
 	return ""
+}
+
+// isApart reports whether the last line of s stands alone, behind a blank line or in brackets.
+func isApart(s, last string) bool {
+	before := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s, last), "\n"), " \t\r")
+	return before == "" || strings.HasSuffix(before, "\n") || strings.IndexAny(last, "<[(") == 0
 }
 
 // exitHints says where the patterns may match.

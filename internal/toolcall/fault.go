@@ -89,8 +89,7 @@ func faultOf(key string, value []byte) faultKind {
 
 // namesFault reports whether text, the value of an error, is an error: an object with the code 0 is not.
 func namesFault(text string) bool {
-	is := !slices.Contains([]string{"", "none", "null", "nil", "false", "0", "ok", "success", "no error", "no errors",
-		"n/a"}, text) && strings.Trim(text, "[]{} \t\r\n") != ""
+	is := !slices.Contains(noFaults, text) && strings.Trim(text, "[]{} \t\r\n") != "" && !deniesFault(text)
 	if strings.HasPrefix(text, "{") {
 		jsontext.Members(mem.Bytes(text), func(key string, value []byte) {
 			if key == "code" || key == "errno" {
@@ -99,6 +98,24 @@ func namesFault(text string) bool {
 		})
 	}
 	return is
+}
+
+// noFaults are values of an error that is none.
+var noFaults = []string{"", "null", "nil", "false", "0", "ok", "success", "n/a", "无", "無", "没有错误", "无错误", "なし",
+	"エラーなし", "없음"}
+
+// deniesFault reports whether text is a few words that say that there is no error: "none found", "No errors reported."
+func deniesFault(text string) bool {
+	words := plainWords(text[:min(len(text), refusalChars)])
+	if len(words) == 0 || words[0] != "none" && sayingOf(words[0]) != saysNone {
+		return false
+	}
+	for _, word := range words[1:] {
+		if !namesTrouble(word) && !slices.Contains([]string{"found", "reported", "detected", "occurred"}, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // isFailedRequest reports whether value is the status with which a server answers a request that failed: 4xx, 5xx.

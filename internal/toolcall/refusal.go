@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,7 +69,7 @@ func refuses(line string) bool {
 			return next != "bytes" && next != "characters" // an empty file was written
 		case done:
 		case says == saysNo, says == saysFault, says == saysNone && n == 0 && word != "0":
-			return true
+			return !lacksFile(words, n) || !saysCreated(words[n+1:])
 		case says == saysDone:
 			if next == "since" { // the file was modified since it was read
 				return true
@@ -79,6 +80,34 @@ func refuses(line string) bool {
 		}
 	}
 	return doubtful && !done
+}
+
+// lacksFile reports whether word n, which says that something is not there, says it of a file: "file not found".
+func lacksFile(words []string, n int) bool {
+	word, next := words[n], words[n+1]
+	if word == "no" {
+		return next == "such" && n+2 < len(words) && words[n+2] == "file"
+	}
+	if strings.Contains(word, "不存在") {
+		return strings.Contains(word, "文件") || n > 0
+	}
+	isAbsent := strings.HasPrefix(next, "exist") || next == "found" || word == "missing"
+	return isAbsent && slices.ContainsFunc(words[:n], func(s string) bool {
+		return s == "file" || s == "path" || strings.ContainsAny(s, `/\.`)
+	})
+}
+
+// saysCreated reports whether words say that a file was created, before another one says the opposite.
+func saysCreated(words []string) bool {
+	for n, word := range words {
+		switch says := sayingOf(word); {
+		case says == saysDone && (word == "created" || word == "wrote" || strings.Contains(word, "创建")):
+			return n == 0 || words[n-1] != "be"
+		case says == saysNo, says == saysNone, says == saysFault:
+			return false
+		}
+	}
+	return false
 }
 
 // namesTrouble reports whether a word names an error or a warning: "no errors" is no error.
