@@ -26,6 +26,7 @@ type counts struct {
 	afterOver                          bool // a limit stood directly behind "exceeded:"
 	exceeding                          bool // the limit stood behind "exceeds …:", in the text that is read
 	isPair                             bool // the second limit is what that is compared with
+	isOther                            bool // the second limit is one of the input alone
 }
 
 // kind says what the number at i counts, by the words around it: the words behind it where they decide
@@ -170,6 +171,9 @@ func leftBehind(ts []token, k int) bool {
 // before reads the words before a number, nearest first, up to the number before it.
 func (c *counts) before(ts []token, i int) count {
 	weak := countNone
+	if roleAt(ts, i-2, rOver) && isBy(ts[i-1].s) {
+		return countDelta
+	}
 	for k := i - 1; k >= 0 && k >= i-9; k-- {
 		t := &ts[k]
 		switch {
@@ -190,6 +194,19 @@ func (c *counts) before(ts []token, i int) count {
 		}
 	}
 	return weak
+}
+
+// isBy reports whether a word says in another language by how much a limit was exceeded.
+func isBy(word string) bool { return word == "en" || word == "em" || word == "por" || word == "um" }
+
+// namesInput reports whether the limit at i is one of the input alone: "maximum input 122880".
+func namesInput(ts []token, i int) bool {
+	for i--; i >= 0 && !ts[i].isNum; i-- {
+		if ts[i].role&rInput != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // beforeSign reads the sign at k before a number.

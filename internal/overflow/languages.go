@@ -81,6 +81,8 @@ func languageRelation(w string) role {
 		return rMore
 	case "niż", "kuin", "mint":
 		return rThan
+	case "más", "mais", "più", "plus":
+		return rAdds
 	case "kontingent", "cuota", "cota",
 		"guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo", "solde", "кредитов", "баланса":
 		return rQuota
@@ -98,7 +100,8 @@ func languageRelation(w string) role {
 		return rOutput
 	case "pełne", "pełny", "pełna", "zapełnione", "dolu", "doldu", "sığmıyor", "vol", "täynnä", "megtelt", "đầy":
 		return rFull
-	case "aankan", "ondersteunt", "accepteert", "obsługuje", "destekliyor", "destekler":
+	case "suporta", "soporta", "verarbeiten", "verarbeitet", "aankan", "ondersteunt", "accepteert",
+		"obsługuje", "destekliyor", "destekler":
 		return rHolds
 	case "skróć", "skrócić", "kısaltın", "azaltın", "verkort":
 		return rReduce

@@ -34,12 +34,22 @@ func measure(r *reading, d *Diagnosis) bool {
 	if c.atLeast {
 		d.Size = 0
 	}
+	if d.Limit < d.Size/mostExcess && r.endsWith(d.Limit) {
+		d.Limit = 0
+	}
 	return true
 }
+
+// mostExcess: where the size is so many times the limit, and the limit ends the text, it was cut off: 200 of 200000. A
+// request that was really refused is a few times as large as the window.
+const mostExcess = 100
 
 // settle resolves what one number alone could not say.
 func (c *counts) settle(r *reading) {
 	isPair := c.afterOver || c.isPair && c.second < c.limit
+	if c.total == 0 && c.input == 0 && c.isOther {
+		c.limit, isPair = min(c.limit, c.second), false // two limits: what is within the smaller one is within both
+	}
 	if c.total == 0 && c.input == 0 && c.second > 0 && isPair {
 		c.input, c.limit = max(c.limit, c.second), min(c.limit, c.second) // "exceeded: 5000 tokens, max 4000"
 	}
@@ -160,7 +170,8 @@ func (c *counts) add(kind count, n int, over bool) {
 // colon: "exceeds the limit of the model: 40000 tokens while the maximum is 32768". The first is then what was sent.
 func (c *counts) pairs(ts []token, i int) {
 	if c.limit > 0 {
-		c.isPair = c.isPair || c.second == 0 && c.exceeding && !endsBetween(ts, i)
+		isPair := c.second == 0 && c.exceeding && !endsBetween(ts, i)
+		c.isPair, c.isOther = c.isPair || isPair, c.isOther || isPair && namesInput(ts, i)
 		return
 	}
 	if !isSign(ts, i-1, ":") {
@@ -237,7 +248,7 @@ func (c *counts) expression(ts []token, i int) int {
 // isOf reports whether a word stands between a part and the whole: "9000 of 8192".
 func isOf(w string) bool {
 	switch w {
-	case "of", "von", "van", "sur", "av", "af", "из":
+	case "of", "von", "van", "sur", "de", "av", "af", "из":
 		return true
 	}
 	return false

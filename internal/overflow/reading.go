@@ -42,6 +42,20 @@ func (r *reading) release() {
 	readings.Put(r)
 }
 
+// endsWith reports whether n is the last thing in one of the texts.
+func (r *reading) endsWith(n int) bool {
+	for i := range r.n {
+		ts := r.segments[i].tokens
+		for len(ts) > 0 && (ts[len(ts)-1].sign || ts[len(ts)-1].s == "…") {
+			ts = ts[:len(ts)-1]
+		}
+		if len(ts) > 0 && ts[len(ts)-1].isNum && int(ts[len(ts)-1].n) == n {
+			return true
+		}
+	}
+	return false
+}
+
 // names reports whether some text has a word of one of these roles.
 func (r *reading) names(roles role) bool {
 	for i := range r.n {

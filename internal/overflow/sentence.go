@@ -86,8 +86,10 @@ func (s *sentence) compare() {
 		switch {
 		case t.role&rOver != 0,
 			t.role&rMore != 0 && s.thanWithin(i+1, 5) && !s.isMinimum(i),
-			isOutside(t.s) && (s.limitWithin(i+1, 5) || next.isNum),
+			t.role&rAdds != 0 && next.role&(rBig|rToken) != 0 && s.thanWithin(i+2, 3), // más larga que
+			isOutside(t.s) && (s.limitWithin(i+1, 5) || s.numberBehindSkips(i+1)),
 			negates(t.s) && (next.s == "fit" || second.s == "fit"),
+			s.fitsNot(i),
 			t.s == "no" && next.s == "longer" && (second.s == "fit" || second.s == "fits"),
 			t.isNum && next.s == ">" && second.isNum:
 			s.over = true
@@ -98,6 +100,10 @@ func (s *sentence) compare() {
 		}
 		if t.role&rBig != 0 && next.role&rToo != 0 && next.s[0] >= utf8.RuneSelf && s.tooBig < 0 {
 			s.tooBig = i // Arabic says "long too"
+			s.over = true
+		}
+		if t.s == "demais" && s.at(i-1).role&(rBig|rToken) != 0 && s.tooBig < 0 {
+			s.tooBig = i - 1 // longa demais, tokens demais
 			s.over = true
 		}
 		if t.role&rToo != 0 && s.tooBig < 0 && isOfTokens(next, second) {
@@ -111,6 +117,31 @@ func (s *sentence) compare() {
 			s.number, s.several = true, s.number
 		}
 	}
+}
+
+// fitsNot reports whether word i says in another language than English that something fits, and a word beside it says
+// that it does not.
+func (s *sentence) fitsNot(i int) bool {
+	switch s.ts[i].s {
+	case "cabe", "caben", "cabem": // but not "no cabe duda"
+		isDenied := s.at(i-1).s == "no" || s.at(i-1).s == "não"
+		return isDenied && slices.Contains([]string{"en", "em", "na", "no"}, s.at(i+1).s)
+	case "passt", "passen", "tient", "tiennent", "rentre", "rentrent":
+		for k := i + 1; k <= i+3; k++ {
+			if word := s.at(k).s; word == "nicht" || word == "pas" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// numberBehindSkips reports whether a number comes next, perhaps behind small words: "over the model's 131072".
+func (s *sentence) numberBehindSkips(i int) bool {
+	for s.at(i).role&rSkip != 0 {
+		i++
+	}
+	return s.at(i).isNum
 }
 
 // isMinimum reports whether the "greater" at i is what is asked for: "should be greater than 1024".

@@ -81,6 +81,24 @@ var overflowTexts = []struct {
 	{"that window alone", "The prompt does not fit into the 8192-token window", 0, 8192},
 	{"French, what the request contains and what the model accepts", "Votre requête contient 35012 jetons, mais le modèle accepte seulement 32768 jetons", 35012, 32768},
 	{"the same with a negation", "Votre requête contient 35012 jetons, mais le modèle n'en accepte que 32768.", 35012, 32768},
+	{"two limits and no size", "Prompt exceeds the maximum context length: 131072 tokens, maximum input 122880 tokens", 0, 122880},
+	{"no word for the limit", "context size 140000 is over the model's 131072", 140000, 131072},
+	{"a limit that was cut off at the end", "prompt is too long: 210000 tokens > 200", 210000, 0},
+	{"the same with an ellipsis", "prompt is too long: 210000 tokens > 200...", 210000, 0},
+	{"Portuguese, the adverb behind", "A sua mensagem é longa demais para a janela de contexto", 0, 0},
+	{"Portuguese, too many", "Sua requisição tem tokens demais para este modelo", 0, 0},
+	{"Portuguese, two sentences in one", "O modelo suporta no máximo 131072 tokens, mas a sua solicitação tem 140000 tokens", 140000, 131072},
+	{"Portuguese, a difference", "O prompt excede em 9000 tokens a janela de contexto de 131072", 140072, 131072},
+	{"Portuguese, fits not", "A mensagem não cabe na janela de contexto do modelo", 0, 0},
+	{"German, fits not", "Die Nachricht passt nicht in das Kontextfenster", 0, 0},
+	{"German, more than the model can process", "Der Prompt hat mehr Token als das Modell verarbeiten kann", 0, 0},
+	{"German, one word for the number of tokens", "Die maximale Tokenanzahl wurde überschritten: 140000 > 131072", 140000, 131072},
+	{"German, a difference", "Der Prompt überschreitet um 9000 Token das Kontextfenster von 131072 Token", 140072, 131072},
+	{"Spanish, fits not", "El mensaje no cabe en la ventana de contexto de 131072 tokens", 0, 131072},
+	{"Spanish, a comparative of two words", "Su solicitud es más larga que la ventana de contexto", 0, 0},
+	{"Spanish, more tokens than", "Su mensaje contiene más tokens de los que admite el modelo (131072)", 0, 131072},
+	{"Spanish, a fraction", "Se superó el límite de contexto: 140000 tokens de 131072", 140000, 131072},
+	{"French, fits not", "L'invite ne tient pas dans la fenêtre de contexte", 0, 0},
 	{"text with a colon", "error: n_tokens (5120) > n_ctx (4096)", 5120, 4096},
 }
 
@@ -144,6 +162,12 @@ var otherTexts = []struct {
 	{"the kernel", "write: argument list too long", ClassOther},
 	{"HTTP header", "431 Request Header Fields Too Large", ClassOther},
 	{"URL", "414 URI Too Long", ClassOther},
+	{"Spanish, no doubt", "No cabe duda de que el contexto es importante", ClassOther},
+	{"Spanish, a file", "El archivo no cabe en el disco", ClassOther},
+	{"Portuguese, an answer", "A resposta é longa demais", ClassOther},
+	{"Portuguese, a name", "O nome da função é longo demais", ClassOther},
+	{"German, a file", "Die Datei passt nicht", ClassOther},
+	{"a rate with a window", "tokens per minute: 5000 over the 60 second window", ClassRateLimit},
 	{"network", "dial tcp: lookup api.example.com: no such host", ClassOther},
 	{"content filter", "The prompt was filtered due to the content policy", ClassOther},
 	{"what an answer holds", "The response contains 9000 tokens, the model supports 8192 output tokens", ClassOther},
@@ -194,7 +218,7 @@ func TestDiagnoseConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// TestDiagnoseInventedFile classifies the texts of testdata/invented.jsonl. Its twenty
+// TestDiagnoseInventedFile classifies the texts of testdata/invented.jsonl. Its twenty-one
 // parts were each written before the rules had seen them; the reasons say what is new in a text.
 func TestDiagnoseInventedFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/invented.jsonl")

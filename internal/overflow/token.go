@@ -23,6 +23,7 @@ const (
 	rBig                       // long, large, many
 	rMore                      // longer, larger, more (than)
 	rLess                      // less, fewer, most (than)
+	rAdds                      // más, mais: in front of rBig it is rMore
 	rThan                      // than
 	rOutput                    // answer: completion, output, max_tokens
 	rOutParam                  // the name of the parameter that caps the answer

@@ -7,7 +7,8 @@ func roleOf(w string) role {
 	switch w {
 	case "prompt", "prompts", "input", "inputs", "messages", "conversation", "conversations", "history", "transcript",
 		"question", "query", "dialog", "dialogue", "chat", "entrada", "eingabe", "entrée", "invite", "nachricht",
-		"nachrichten", "mensaje", "mensajes", "konversation", "conversación", "conversa", "invoer", "indata", "vstup",
+		"nachrichten", "unterhaltung", "mensaje", "mensajes", "mensagem", "mensagens",
+		"konversation", "conversación", "conversa", "invoer", "indata", "vstup",
 		"wejście", "girdi", "masukan", "промпт", "запрос", "запроса", "сообщение", "ввод":
 		return rInput
 	case "message":
@@ -15,9 +16,10 @@ func roleOf(w string) role {
 	case "input_ids":
 		return rInput | rToken
 	case "request", "requests", "payload", "body", "entity", "anfrage", "anfragen", "requête", "requêtes", "solicitud",
-		"solicitudes", "solicitações", "richieste", "запросов", "aanvragen":
+		"solicitudes", "solicitação", "solicitações", "requisição", "requisições", "pedido",
+		"richieste", "запросов", "aanvragen":
 		return rRequest
-	case "token", "tokens", "tokencount", "jetons", "токенов", "токены":
+	case "token", "tokens", "tokencount", "tokenanzahl", "tokenlimit", "jetons", "токенов", "токены":
 		return rToken
 	case "context", "contexts", "ctx", "kontext", "contexto", "contexte", "contesto", "контекст", "контекста",
 		"kontekstu", "kontekst", "bağlam":
@@ -52,13 +54,14 @@ func roleOf(w string) role {
 		"excedem", "ultrapassam", "superano", "eccedono", "превышают":
 		return rOver
 	case "too", "zu", "trop", "demasiado", "demasiada", "demasiados", "demasiadas", "troppi", "troppe", "muitos",
-		"muitas", "troppo", "muito", "слишком", "te", "çok", "zbyt", "för", "terlalu":
+		"muitas", "troppo", "muito", "demais", "слишком", "te", "çok", "zbyt", "för", "terlalu":
 		return rToo
 	case "long", "large", "big", "many", "high", "veel", "lengthy", "huge", "lang", "groß", "largo", "larga", "lungo",
 		"lunga", "longo", "longa", "longue", "grande", "viele", "lång", "långt", "uzun", "długi", "długa", "panjang",
 		"длинный", "длинное", "большой", "много":
 		return rBig
-	case "longer", "larger", "bigger", "greater", "more", "higher", "länger", "größer", "groter", "större", "supérieur",
+	case "longer", "larger", "mehr", "bigger", "greater", "more", "higher", "länger", "größer", "groter", "större",
+		"supérieur",
 		"supérieure", "mayor", "maior", "maggiore", "длиннее", "больше":
 		return rMore
 	case "less", "fewer", "most", "smaller", "under", "below":
@@ -115,7 +118,7 @@ func sideRole(w string) role {
 		"requested", "resulted", "passed", "sent", "actual", "current", "currently", "provided", "used", "recebidos",
 		"enviados", "recibidos", "reçus", "envoyés", "erhalten", "gesendet", "ricevuti", "inviati", "получено",
 		"totals", "total", "first", "estimated", "found", "was", "counted", "need", "needs", "require", "requires",
-		"takes", "uses", "sum", "contient", "comporte", "contiene", "tiene", "contém", "enthält", "hat":
+		"takes", "uses", "sum", "contient", "comporte", "contiene", "tiene", "contém", "tem", "enthält", "hat":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror",
 		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown":
