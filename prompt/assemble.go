@@ -258,10 +258,15 @@ func (a *assembler) shape(p *piece) {
 	default:
 		c := a.cutter.cut(p.Name, p.from(), p.raw, p.need.chars, p.limit)
 		known = c.size
-		p.Text, p.cut = c.text, &Cut{Chars: p.RawChars, Kept: c.kept, Reason: p.reason, Left: c.left}
+		p.Text, p.cut = c.text, &Cut{Chars: p.RawChars, Kept: c.kept, Reason: p.reason}
+		named := min(len(c.left), mostLeft)
+		p.cut.Left, p.cut.More = slices.Clone(c.left[:named]), len(c.left)-named
 	}
 	a.measure(p, known)
 }
+
+// mostLeft is how many titles a Cut has: a generated file may have 100 000 headings. A notice names some ten.
+const mostLeft = 100
 
 // isShapedAs reports whether p gets the text of k.
 func (p *piece) isShapedAs(k *piece) bool {

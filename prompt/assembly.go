@@ -98,7 +98,8 @@ type Cut struct {
 	Reason string   `json:"reason"`
 	Chars  int      `json:"chars"`          // before the cut
 	Kept   int      `json:"kept"`           // that are shown
-	Left   []string `json:"left,omitempty"` // titles of the Markdown sections that are not whole, or names
+	Left   []string `json:"left,omitempty"` // titles of Markdown sections that are not whole, at most 100, or names
+	More   int      `json:"more,omitempty"` // how many sections are not whole besides those
 
 	Missing bool `json:"missing,omitempty"` // the line about a missing file was left out
 }

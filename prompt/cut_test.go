@@ -92,3 +92,16 @@ func TestCutKeepsFencesRulesAndOutline(t *testing.T) {
 		}
 	}
 }
+
+// TestCutNamesFewTitles: what is kept of an assembly does not grow with the headings of a file.
+func TestCutNamesFewTitles(t *testing.T) {
+	var text strings.Builder
+	for i := range 5_000 {
+		fmt.Fprintf(&text, "## Part %d\n\nsome words that say something\n\n", i)
+	}
+	a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{{Name: "A.md", Path: "A.md", Text: text.String()}}}, nil)
+	require.NoError(t, err)
+	require.Len(t, a.Cuts, 1)
+	assert.Len(t, a.Cuts[0].Left, 100)
+	assert.Equal(t, strings.Count(text.String(), "##")-100-strings.Count(a.Text, "some words"), a.Cuts[0].More)
+}

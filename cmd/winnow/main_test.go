@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -198,6 +199,30 @@ func TestImportCompressed(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, codexKey)
 	require.Contains(t, out, "agent:main:main", "the index names the file as it was before")
+}
+
+// TestImportStore: of a session with several logs, as a reset leaves them behind, the newest is imported.
+func TestImportStore(t *testing.T) {
+	s := newShell(t)
+	ctx := t.Context()
+	other := filepath.Join(s.dir, "other")
+	store, err := session.OpenDirectory(other, nil)
+	require.NoError(t, err)
+	one, err := store.Open(ctx, "mine")
+	require.NoError(t, err)
+	for _, text := range []string{"first", "second", "third"} {
+		require.NoError(t, one.Append(ctx, session.User(text)))
+		if text != "third" {
+			require.NoError(t, one.Reset(ctx, "test", nil))
+		}
+	}
+	require.NoError(t, errors.Join(one.Close(), store.Close()))
+	code, out, errs := s.run("sessions import DIR/other")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, "1 session of 3 files imported")
+	_, out, _ = s.run("sessions export mine")
+	require.Contains(t, out, "third")
+	require.NotContains(t, out, "second")
 }
 
 // TestExportCountsLines: the log has entries that have no line in the file.

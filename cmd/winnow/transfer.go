@@ -194,7 +194,23 @@ func sourcesOf(paths []string) (sources []source, total int64, err error) {
 			return nil, 0, err
 		}
 	}
+	newestFirst(sources)
 	return sources, total, listed(sources)
+}
+
+// newestFirst turns the logs of each session of Winnow around: their names begin with the time, and only the first that
+// is imported becomes the session.
+func newestFirst(sources []source) {
+	for from := 0; from < len(sources); {
+		dir, end := filepath.Dir(sources[from].path), from+1
+		for end < len(sources) && filepath.Dir(sources[end].path) == dir {
+			end++
+		}
+		if strings.HasPrefix(filepath.Base(dir), "k-") { // as package session names the directory of a session
+			slices.Reverse(sources[from:end])
+		}
+		from = end
+	}
 }
 
 // listed adds the entries of indexes beside the files.
