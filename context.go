@@ -98,25 +98,28 @@ func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (r *Req
 // alone must not make a call fail. A request that was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuesses(ctx context.Context, history []Message, err error) (r *Request, _ error) {
 	l := &m.ledger
-	if !errors.Is(err, ErrOverflow) || !l.hasGuesses() {
-		return nil, err
-	}
-	isGuessed := l.accounting.Guess.Most > 0
-	undo := l.dropGuesses()
+	undo := l.keepGuesses()
 	defer func() {
 		if r == nil { // an error, or code of the host has panicked: the manager is as it was
 			undo()
 		}
 		l.ignoresCounts = false
 	}()
-	d := m.draft(history, l.checkpoint)
-	if d.shrinkToFit() && slices.Contains(l.tries.refused, d.key()) {
-		if isGuessed {
+	for _, drop := range l.doubtful() {
+		if !errors.Is(err, ErrOverflow) {
+			return r, err
+		}
+		isGuessed := l.accounting.Guess.Most > 0
+		drop()
+		d := m.draft(history, l.checkpoint)
+		switch {
+		case !d.shrinkToFit() || !slices.Contains(l.tries.refused, d.key()):
+			r, err = m.prepareWithinBody(ctx, history)
+		case isGuessed:
 			err = d.overflow() // against the limit that was told, not against the guess
 		}
-		return nil, err
 	}
-	return m.prepareWithinBody(ctx, history)
+	return r, err
 }
 
 // prepareWithinBody is makeRequest. If the body of its request would have too many bytes, it tries once more with fewer
@@ -216,10 +219,14 @@ func (m *Manager) Plan(history []Message) *Request {
 	m.settle(history)
 	m.ledger.tries.begin()
 	d, needs, fits := m.plan(history)
-	if !needs && !fits && m.ledger.hasGuesses() { // see withoutGuesses
-		defer m.ledger.dropGuesses()()
-		if next, needsToo, _ := m.plan(history); !slices.Contains(m.ledger.tries.refused, next.key()) {
-			d, needs = next, needsToo
+	defer m.ledger.keepGuesses()()
+	for _, drop := range m.ledger.doubtful() { // see withoutGuesses
+		if needs || fits {
+			break
+		}
+		drop()
+		if next, needsToo, fitsToo := m.plan(history); !slices.Contains(m.ledger.tries.refused, next.key()) {
+			d, needs, fits = next, needsToo, fitsToo
 		}
 	}
 	r := d.request()

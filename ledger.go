@@ -72,19 +72,27 @@ type partner struct {
 	ignoresCounts bool   // of another process in the history at hand: the request does not fit otherwise
 }
 
-// hasGuesses reports whether a request that does not fit may fit after all: its limit is only guessed, or what no
-// message shows was counted for another process, whose tools may have been others.
-func (l *ledger) hasGuesses() bool { return l.accounting.IsGuessed() || l.isRestored }
+// doubtful returns what drops one thing after the other of which a request that does not fit may fit without: limits
+// that are only guessed; and then what was counted for another process, whose tools, which no message shows, may have
+// been others. In this order a restart makes no other request where the old process would have made one.
+func (l *ledger) doubtful() (drops []func()) {
+	if l.accounting.IsGuessed() {
+		drops = append(drops, l.accounting.ForgetGuesses)
+	}
+	if l.isRestored {
+		drops = append(drops, func() {
+			if l.ignoresCounts = l.isRestored; l.ignoresCounts { // else a call made meanwhile has sent something
+				l.accounting.Anchor = meter.Anchor{}
+			}
+		})
+	}
+	return drops
+}
 
-// dropGuesses forgets guessed limits, and ignores counts of another process. The function that it returns takes that
-// back.
-func (l *ledger) dropGuesses() (undo func()) {
+// keepGuesses returns a function that takes back that guesses were forgotten, and counts of another process ignored.
+func (l *ledger) keepGuesses() (undo func()) {
 	a := &l.accounting
 	guess, body, anchor := a.Guess, a.Body, a.Anchor
-	a.ForgetGuesses()
-	if l.ignoresCounts = l.isRestored; l.ignoresCounts {
-		a.Anchor = meter.Anchor{}
-	}
 	return func() {
 		a.Guess, a.Body, l.ignoresCounts = guess, body, false
 		if l.isRestored { // else a call that was made meanwhile has sent something

@@ -100,7 +100,7 @@ func (r *replay) run(t *testing.T, messages []winnow.Message) {
 }
 
 // TestRecordedSessionsWithRestarts replays recorded sessions and opens them again before each request. Every request is
-// the same as that of a process that keeps them open.
+// the same as that of a process that keeps them open, if that one makes it.
 func TestRecordedSessionsWithRestarts(t *testing.T) {
 	t.Parallel()
 	most := *identitySessions
@@ -116,6 +116,9 @@ func TestRecordedSessionsWithRestarts(t *testing.T) {
 			restarted.run(t, messages)
 			require.Len(t, restarted.requests, len(whole.requests), name)
 			for i := range whole.requests {
+				if strings.HasPrefix(whole.requests[i], "winnow: ") && strings.HasPrefix(restarted.requests[i], "[") {
+					break // refused for what the tools of the old process took: from here on they are two conversations
+				}
 				requests++
 				if whole.requests[i] != restarted.requests[i] {
 					differ++
@@ -144,6 +147,7 @@ func TestRecordedSessionsWithRestarts(t *testing.T) {
 		}
 	}
 	assert.Zero(t, differ)
+	assert.Greater(t, requests, 50, "hardly a request was compared")
 	assert.LessOrEqual(t, deltaBytes/max(1, deltas), 1536, "bytes of a delta")
 	assert.LessOrEqual(t, float64(deltaBytes)/float64(logBytes), 0.3, "deltas in the log")
 	messagesBytes := logBytes - int64(deltaBytes+fullBytes)

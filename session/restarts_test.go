@@ -21,7 +21,7 @@ var restartPrograms = flag.Int("restart.programs", 40, "random programs in which
 
 // TestRestartChangesNoRequest runs random programs, whose clock jumps back at times, on a session, its forks and theirs.
 // After each step another process takes over from the log alone: its next request has the bytes of the one that the
-// running process makes.
+// running process makes, if it makes one.
 func TestRestartChangesNoRequest(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -66,9 +66,11 @@ func TestRestartChangesNoRequest(t *testing.T) {
 			require.Equal(t, bytesOf(running.History), bytesOf(again.History), name)
 			got, failed := taken.Prepare(ctx)
 			want, err := p.s.Prepare(ctx)
-			if err != nil {
+			if err != nil { // another process may have fewer tools, so that it may make the request
 				require.ErrorIs(t, err, winnow.ErrOverflow, name)
-				require.ErrorIs(t, failed, winnow.ErrOverflow, name)
+				if failed != nil {
+					require.ErrorIs(t, failed, winnow.ErrOverflow, name)
+				}
 				refused++
 				continue
 			}
