@@ -133,7 +133,7 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 	e := winnow.CharsPerToken(4)
 	var calls atomic.Int64
 	compactions := 0
-	for seed := range count(400, 80) {
+	for seed := range count(140, 80) {
 		h := named(randomHistory(uint64(7_000_000 + seed)))
 		if !validText(h) {
 			continue

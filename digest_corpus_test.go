@@ -15,6 +15,9 @@ import (
 	"github.com/winnowgo/winnow/internal/identifier"
 )
 
+// times is for CI, which passes 3, and for long runs.
+var times = flag.Int("times", 1, "how many times as many random histories, and recorded ones, the tests of properties try")
+
 // allRecorded is for the figures that are written down; a sample finds what breaks.
 var allRecorded = flag.Bool("recorded", false, "use all recorded sessions, not a sample of them")
 
@@ -86,7 +89,7 @@ func both(a, b map[string]bool) map[string]bool {
 func compactedSessions(t testing.TB, least int, shares ...float64) []compacted {
 	var out []compacted
 	for i, path := range sharedCorpus(t) {
-		if i%3 != 0 && !*allRecorded {
+		if i%max(1, 9 / *times) != 0 && !*allRecorded {
 			continue
 		}
 		messages := readSession(t, path)

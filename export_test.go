@@ -2,8 +2,11 @@ package winnow
 
 // What the tests of the package need from inside.
 
-// AllRecorded is the flag for tests with recorded sessions.
-var AllRecorded = allRecorded
+// AllRecorded is the flag for tests with recorded sessions, Times the one for random histories.
+var (
+	AllRecorded = allRecorded
+	Times       = times
+)
 
 // Settings are the options that m goes by, all of them set, and its window.
 func (m *Manager) Settings() (Options, int) { return m.opts, m.window }

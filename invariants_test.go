@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,11 +19,11 @@ import (
 
 // The invariants of the stages, over random histories and recorded ones.
 
-// count returns how many random histories are tried: WINNOW_SEEDS says, for a long run.
-func count(usual, short int) int {
-	if n, err := strconv.Atoi(os.Getenv("WINNOW_SEEDS")); err == nil {
-		return n
-	}
+// count returns how many random histories are tried, or of how many turns one is.
+func count(usual, short int) int { return sized(usual, short) * *winnow.Times }
+
+// sized returns how large something is of which more would be another test.
+func sized(usual, short int) int {
 	if testing.Short() {
 		return short
 	}
@@ -33,7 +32,7 @@ func count(usual, short int) int {
 
 func TestInvariantsRandom(t *testing.T) {
 	t.Parallel()
-	n := count(1200, 200)
+	n := count(400, 200)
 	acted := make([]int, len(stages))
 	seed := 0
 	t.Cleanup(func() {
@@ -59,7 +58,7 @@ func TestInvariantsRandom(t *testing.T) {
 // A chain of stages is what a manager runs: no stage may undo what another one did.
 func TestInvariantsChain(t *testing.T) {
 	t.Parallel()
-	n := count(1000, 200)
+	n := count(350, 200)
 	for seed := range n {
 		h := randomHistory(uint64(1_000_000 + seed))
 		if !validText(h) {
@@ -88,7 +87,7 @@ func recordedSessions(t *testing.T, f func(t *testing.T, name string, h []winnow
 	if len(files) == 0 {
 		t.Skip("the recorded sessions are not here: set WINNOW_SHARED to the folder that holds corpus")
 	}
-	if every := count(3, 12); every < len(files) { // all of them in a long run
+	if every := max(1, sized(9, 12) / *winnow.Times); every < len(files) {
 		few := files[:0]
 		for i := 0; i < len(files); i += every {
 			few = append(few, files[i])

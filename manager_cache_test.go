@@ -131,7 +131,7 @@ func dropped(r *winnow.Request) (n int) {
 // and an epoch makes enough room for many requests.
 func TestManagerCacheSticky(t *testing.T) {
 	t.Parallel()
-	h := agentSession(count(150, 60), 2_400) // about 250 000 tokens
+	h := agentSession(sized(150, 60), 2_400) // about 250 000 tokens
 	for _, tt := range []struct {
 		name    string
 		window  int
@@ -162,7 +162,7 @@ func TestManagerCacheSticky(t *testing.T) {
 // A restart is not an epoch: the state that was saved gives the request that would have come.
 func TestManagerCacheSurvivesRestart(t *testing.T) {
 	t.Parallel()
-	h := agentSession(count(100, 40), 2_400)
+	h := agentSession(count(40, 40), 2_400)
 	for _, o := range []winnow.Options{{}, {HistoryTurns: 10}, {Compact: &winnow.CompactOptions{Off: true}, HistoryTurns: 30}} {
 		s := newSession(t, 32_000, o)
 		o.Estimator, o.Now = s.e, s.clock.Now
@@ -253,7 +253,7 @@ func TestManagerCacheTurnLimit(t *testing.T) {
 // rewound, forked, edited in the middle and replaced.
 func TestManagerCacheNoStaleEdits(t *testing.T) {
 	t.Parallel()
-	edited, seeds := 0, count(40, 15)
+	edited, seeds := 0, count(15, 15)
 	for seed := range seeds {
 		d := seeded(uint64(3_000_000 + seed))
 		c := newClock()
@@ -338,7 +338,7 @@ func requireOwnTexts(t *testing.T, in, out []winnow.Message) {
 // Requests share their lists. Whatever a host does with one that it keeps, the others stay as they were; and
 // when it keeps none, they are made anew.
 func TestManagerRequestsStayApart(t *testing.T) {
-	h := agentSession(count(80, 30), 2_400)
+	h := agentSession(count(30, 30), 2_400)
 	for _, tt := range []struct {
 		name    string
 		options winnow.Options

@@ -70,7 +70,7 @@ func TestManagerInvariantsRandom(t *testing.T) {
 			t.Logf("seed %d", seed)
 		}
 	})
-	for ; seed < count(400, 60); seed++ {
+	for ; seed < count(140, 60); seed++ {
 		d := seeded(uint64(2_000_000 + seed))
 		c := newClock()
 		s := randomSetting(d, c)

@@ -21,13 +21,13 @@ import (
 func TestRecallOfHostileTexts(t *testing.T) {
 	needle := " the needle is here "
 	for name, text := range map[string]string{
-		"one line of 10 MB":        strings.Repeat("x", 5_000_000) + needle + strings.Repeat("y", 5_000_000),
-		"no characters":            strings.Repeat("\xff\xe4", 1_000_000) + needle + strings.Repeat("\x80", 1_000_000),
-		"line ends":                strings.Repeat("\n", 3_000_000) + needle + strings.Repeat("\r", 100_000),
-		"characters without width": strings.Repeat("\u200b", 500_000) + needle + strings.Repeat("\u0301", 500_000),
+		"one line of 4 MB":         strings.Repeat("x", 2_000_000) + needle + strings.Repeat("y", 2_000_000),
+		"no characters":            strings.Repeat("\xff\xe4", 400_000) + needle + strings.Repeat("\x80", 400_000),
+		"line ends":                strings.Repeat("\n", 1_000_000) + needle + strings.Repeat("\r", 100_000),
+		"characters without width": strings.Repeat("\u200b", 200_000) + needle + strings.Repeat("\u0301", 200_000),
 		"placeholders": strings.Repeat("[1 characters of an old result left out, recall "+
-			"12345678.]\n<recalled handle=\"1\">\n", 20_000) + needle,
-		"almost a match": strings.Repeat("a", 3_000_000) + needle,
+			"12345678.]\n<recalled handle=\"1\">\n", 10_000) + needle,
+		"almost a match": strings.Repeat("a", 1_000_000) + needle,
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := recallManager(t, 40_000, nil)
@@ -46,7 +46,7 @@ func TestRecallOfHostileTexts(t *testing.T) {
 				text := lastText(callRecall(t, m, history, arguments))
 				assert.Contains(t, text, "needle is here", arguments)
 				assert.LessOrEqual(t, len(text), 40_000)
-				assert.Less(t, time.Since(before), time.Minute, "%s: not for ever", arguments)
+				assert.Less(t, time.Since(before), 20*time.Second, "%s: not for ever", arguments)
 			}
 			first := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
 			assert.LessOrEqual(t, len(first), 40_000)

@@ -174,7 +174,7 @@ func messageText(m *winnow.Message) string {
 func TestRecallGivesAllBack(t *testing.T) {
 	t.Parallel()
 	asked, summaries := 0, 0
-	n := count(150, 40)
+	n := count(50, 40)
 	for seed := range uint64(n) {
 		dice := rand.New(rand.NewPCG(seed, 17))
 		history, words := markedHistory(seed)
@@ -242,7 +242,7 @@ func TestRecallGivesAllBack(t *testing.T) {
 // where the answers are appended requests are valid and go on from the one before.
 func TestRecallChangesNoRequest(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(count(150, 40)) {
+	for seed := range uint64(count(50, 40)) {
 		dice := rand.New(rand.NewPCG(seed, 18))
 		history := randomHistory(seed)
 		w := &recallWorld{t: t, seed: seed, window: 3_000 + dice.IntN(9_000), options: &winnow.Options{Recall: true}}

@@ -15,7 +15,7 @@ import (
 func TestRecordsSettleWithoutACache(t *testing.T) {
 	t.Parallel()
 	folded := 0
-	for seed := range count(300, 100) {
+	for seed := range count(100, 100) {
 		d := seeded(uint64(2_000_400 + seed))
 		s := randomSetting(d, newClock())
 		s.options.Cache = &winnow.CacheOptions{None: true}

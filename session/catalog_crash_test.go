@@ -14,7 +14,7 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-var catalogPrograms = flag.Int("catalog.programs", 12, "random programs that the crash test of the catalog runs")
+var catalogPrograms = flag.Int("catalog.programs", 6, "random programs that the crash test of the catalog runs")
 
 // catalogProgram is a random program of several sessions in a store that has a catalog.
 type catalogProgram struct {

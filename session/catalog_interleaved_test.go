@@ -21,7 +21,7 @@ import (
 
 var (
 	pairSchedules   = flag.Int("catalog.pairs", 3, "interleaved processes: schedules of each two scripts; 0: all")
-	randomSchedules = flag.Int("catalog.schedules", 150, "interleaved processes: random scripts with random schedules")
+	randomSchedules = flag.Int("catalog.schedules", 75, "interleaved processes: random scripts with random schedules")
 )
 
 // The steps of programs.
@@ -266,6 +266,7 @@ func interleave(t *testing.T, scripts []script) {
 // TestCatalogOfASessionThatBeginsAgain: a deletion ends early and the session begins again, while another process
 // checks whether it is gone.
 func TestCatalogOfASessionThatBeginsAgain(t *testing.T) {
+	t.Parallel()
 	base := storeWithCatalog(t)
 	deleter, beginner := script{"deletes", nil, deleting}, script{"begins anew", nil, steps(opening, saying, saying)}
 	for _, looker := range []script{
@@ -288,6 +289,7 @@ func TestCatalogOfASessionThatBeginsAgain(t *testing.T) {
 // TestCatalogWithTwoReaders: two processes look into a growing session at the same time. A late record of one does not
 // undo the findings of the other.
 func TestCatalogWithTwoReaders(t *testing.T) {
+	t.Parallel()
 	base := storeWithCatalog(t)
 	writer := script{"goes on", steps(opening, saying), steps(saying, saying, closing)}
 	again := script{"begins anew", nil, steps(deleting, opening, saying, closing)}
@@ -344,6 +346,7 @@ func names(scripts []script) (all []string) {
 // TestCatalogIsReplacedMeanwhile: again and again, a process stops around the moment in which it replaces the catalog,
 // while others write.
 func TestCatalogIsReplacedMeanwhile(t *testing.T) {
+	t.Parallel()
 	replacers := []script{
 		{"writes the catalog anew", steps(listing, tidyingNow), listing},
 		{"makes the catalog", listing, making},

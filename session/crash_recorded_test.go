@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	crashRecorded = flag.Int("crash.recorded", 6, "recorded sessions in which the power is lost after each operation; 0: all")
+	crashRecorded = flag.Int("crash.recorded", 3, "recorded sessions in which the power is lost after each operation; 0: all")
 	crashMessages = flag.Int("crash.messages", 30, "how many messages of each of them, within about 128 KB if there are at most 30; 0: all")
 )
 

@@ -21,8 +21,8 @@ import (
 
 var damageAppends = flag.Int("damage.appends", 11, "of how many damaged logs one is opened and appended to; 1: all")
 
-// Three and eight have no common divisor, so that each bit of a byte is flipped equally often.
-var damageStep = flag.Int("damage.step", 3, "the distance in bytes between the places at which a log is damaged; 1: all")
+// Seven and eight have no common divisor, so that each bit of a byte is flipped equally often.
+var damageStep = flag.Int("damage.step", 7, "the distance in bytes between the places at which a log is damaged; 1: all")
 
 // shortLog is a log of about 100 short entries of all types. It ends in a reset, after which the process was killed:
 // there is no other log.

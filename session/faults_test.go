@@ -19,7 +19,7 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-var faultPrograms = flag.Int("faults.programs", 10, "random programs in which every file operation fails once")
+var faultPrograms = flag.Int("faults.programs", 4, "random programs in which every file operation fails once")
 
 // TestEveryOperationFails runs random programs in which one file operation fails. Afterwards, even after a power loss,
 // what was acknowledged is there, other sessions are unchanged, and no sync of a file was repeated.

@@ -20,7 +20,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-var identitySessions = flag.Int("identity.sessions", 8, "recorded sessions that are replayed with a restart before each request; 0: all")
+var identitySessions = flag.Int("identity.sessions", 4, "recorded sessions that are replayed with a restart before each request; 0: all")
 
 // recorded returns sessions that agents recorded.
 func recorded(t *testing.T, most int) map[string][]winnow.Message {

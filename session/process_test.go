@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	kills          = flag.Int("kills", 200, "how often the writer is killed")
+	kills          = flag.Int("kills", 50, "how often the writer is killed")
 	concurrentTime = flag.Duration("concurrent", 2*time.Second, "how long two processes write at the same time")
 )
 

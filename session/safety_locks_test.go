@@ -192,6 +192,7 @@ func (d *deletions) append(t *testing.T, store *session.Store, s *session.Sessio
 // TestDeleteAgainstAppendAgainstOpen: many goroutines open and append to one session while another process deletes it.
 // An acknowledged entry is found unless there was a deletion; what was deleted does not come back.
 func TestDeleteAgainstAppendAgainstOpen(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	var stores [2]*session.Store // which exclude each other as two processes do
 	dir := t.TempDir()

@@ -140,7 +140,7 @@ func TestLineOfAnyLength(t *testing.T) {
 	require.NoError(t, err)
 	megabytes := 66
 	if !testing.Short() {
-		megabytes = 4*64 + 2
+		megabytes = 2*64 + 2
 	}
 	for range megabytes {
 		_, err = f.WriteString(strings.Repeat("x", 1<<20))
