@@ -182,3 +182,19 @@ func FuzzManagerRestore(f *testing.F) {
 		}
 	})
 }
+
+// Plan reads the edits of a snapshot by the manager's own estimator, and leaves the snapshot as it is.
+func TestPlanLeavesARestoredSnapshot(t *testing.T) {
+	h := agentSession(30, 4_000)
+	options := winnow.Options{Estimator: byChars, Keep: winnow.KeepCalls, Compact: &winnow.CompactOptions{Off: true}}
+	m := newManager(t, 20_000, &options)
+	prepare(t, m, h)
+	other := winnow.EstimatorFunc(func(m winnow.Message) int { return 7 + estimateAll(byChars, []winnow.Message{m}) })
+	options.Estimator = other
+	restored := newManager(t, 20_000, &options)
+	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	state := snapshotOf(t, restored)
+	require.Contains(t, state, `"edits":{"`)
+	restored.Plan(h)
+	assert.Equal(t, state, snapshotOf(t, restored))
+}

@@ -110,7 +110,7 @@ func (r *reader) state(s *saved.State) undoable {
 			continue
 		}
 		p := &projection{parts: partsOf(e.Parts)} // as parts: partsFor finds the Source of even a single text again
-		p.key, p.tokens, p.op, p.reason, p.unread = e.Key, max(0, e.Tokens), Op(e.Op), e.Reason, true
+		p.key, p.op, p.reason, p.unread = e.Key, Op(e.Op), e.Reason, true
 		p.forms = e.Forms
 		if earlier := e.Repeats; earlier != (key{}) {
 			p.repeats = &earlier // not &e.Repeats, which would keep all of e

@@ -36,7 +36,7 @@ func savedRecords(records []*runRecord) (list []saved.Record) {
 
 // saved keeps the parts that are sent: the text of an edit must not change, even if the code that made it does.
 func (p *projection) saved() saved.Edit {
-	e := saved.Edit{Key: p.key, Tokens: p.tokens, Op: string(p.op), Reason: p.reason}
+	e := saved.Edit{Key: p.key, Op: string(p.op), Reason: p.reason}
 	if p.isRepeat() {
 		e.Repeats = *p.repeats
 	}

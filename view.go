@@ -36,7 +36,7 @@ type projection struct {
 	reason string
 	forms  minify.Forms // of redundancy that are gone, for OpMinify
 
-	unread bool   // from a snapshot, whose maker may have had another estimator, and which may be damaged
+	unread bool   // from a snapshot, which has no tokens of it, and may be damaged
 	body   uint32 // bytes of a request's body; 0: not asked for yet
 
 	// the key, as it is sent, of the earlier result that shows the lines left out here; nil: none were left out for
@@ -44,7 +44,7 @@ type projection struct {
 	repeats *key
 }
 
-// read sets the parts, the key and the tokens of p by m, the message that it edits. A snapshot may have others.
+// read sets the parts, the key and the tokens of p by m, the message that it edits. A snapshot may have another key.
 func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	if p.forms != 0 {
 		parts, _, _ := minifiedParts(m.Parts, p.forms)

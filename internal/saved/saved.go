@@ -122,7 +122,6 @@ type Edit struct {
 	Key    place.Key    `json:"key"`             // of the message as it is sent
 	Parts  []Part       `json:"parts,omitempty"` // empty where Forms says how they are made of the message's own
 	Forms  minify.Forms `json:"forms,omitempty"`
-	Tokens int          `json:"tokens"`
 	Op     string       `json:"op"`
 	Reason string       `json:"reason"`
 
