@@ -131,8 +131,10 @@ func (a *Account) LearnBody(r *Refusal, told *int) (isGuessed bool) {
 	if r.Said.Unit != overflow.UnitBytes {
 		limit = 0
 	}
-	if limit > 0 && r.Said.Size > limit { // the provider counts in its own way: take the same share of our count
-		limit = count.Share(r.Bytes, float64(limit)/float64(r.Said.Size))
+	if limit > 0 && r.Said.Size > limit {
+		// The provider counts in its own way: take the same share of our count. Where ours is the higher one, the
+		// smaller request may be made of other messages, for which it is not.
+		limit = min(limit, count.Share(r.Bytes, float64(limit)/float64(r.Said.Size)))
 	}
 	// A limit above the refused size is a misread number, or one of something else: the limit is guessed then.
 	if limit > 0 && limit < r.Bytes {

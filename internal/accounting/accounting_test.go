@@ -95,6 +95,7 @@ func TestLearnBody(t *testing.T) {
 	}{
 		{"a limit", bytes(0, 600), 600, 0},
 		{"counted in another way: the same share", bytes(2_000, 1_000), 500, 0},
+		{"counted lower than by us: as it was said", bytes(900, 600), 600, 0},
 		{"a limit above the refused size", bytes(0, 5_000), 0, 700},
 		{"no numbers", overflow.Diagnosis{Class: overflow.ClassBytes}, 0, 700},
 	} {
