@@ -107,7 +107,7 @@ func candidate(s string, i int, st state) int {
 		half := follow(follow(follow(follow(st, w[0]), w[1]), w[2]), w[3])
 		whole := follow(follow(follow(follow(half, w[4]), w[5]), w[6]), w[7])
 		if whole&lowest == found {
-			break
+			return i + stopWithin(ascii.LoadWord(w, 0), st)
 		}
 		st = whole
 	}
@@ -117,4 +117,15 @@ func candidate(s string, i int, st state) int {
 		}
 	}
 	return i
+}
+
+// stopWithin returns which of eight bytes the automaton stops at. It counts the states in front of that: where a loop
+// would end is nothing that the processor can foresee.
+func stopWithin(w uint64, st state) (n int) {
+	for range 8 {
+		st = follow(st, byte(w))
+		w >>= 8
+		n += int((st&lowest + lowest) >> stateBits) // 1 unless the state is found
+	}
+	return n
 }
