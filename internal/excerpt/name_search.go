@@ -19,7 +19,7 @@ type foundName struct {
 }
 
 // byPlace orders names by where they were found.
-func byPlace(a, b foundName) int {
+func byPlace(a, b *foundName) int {
 	switch {
 	case a.text != b.text:
 		return int(a.text - b.text)

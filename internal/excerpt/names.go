@@ -63,19 +63,18 @@ func (n *Names) write(b io.StringWriter, s string, room int) {
 	found := n.all[:0]
 	n.search.each(&n.known, s, leastNameWorth, func(f foundName, _ float64) { found = append(found, f) })
 	n.all = found
-	chosen := n.choose(found, room)
-	if len(chosen) == 0 {
-		return
-	}
-	b.WriteString(" Names in it:")
-	for _, f := range chosen {
-		b.WriteString(" " + f.id)
+	for k, id := range n.choose(found, room) {
+		if k == 0 {
+			b.WriteString(" Names in it:")
+		}
+		b.WriteString(" ")
+		b.WriteString(id)
 	}
 }
 
 // choose returns those of found that are new and worth the most, in their order, in at most room tokens. It adds them
 // to the known names.
-func (n *Names) choose(found []foundName, room int) (chosen []foundName) {
+func (n *Names) choose(found []foundName, room int) (ids []string) {
 	n.order = n.order[:0]
 	for k := range found {
 		n.order = append(n.order, rankedName{found[k].worth, int32(k)})
@@ -84,19 +83,24 @@ func (n *Names) choose(found []foundName, room int) (chosen []foundName) {
 		if a.worth != b.worth {
 			return cmp.Compare(b.worth, a.worth)
 		}
-		return byPlace(found[a.index], found[b.index])
+		return byPlace(&found[a.index], &found[b.index])
 	})
+	chosen := n.order[:0]
 	for _, r := range n.order {
 		f := &found[r.index]
 		if int(f.tokens) > room || n.known.Has(f.id) {
 			continue
 		}
 		room -= int(f.tokens)
-		chosen = append(chosen, *f)
+		chosen = append(chosen, r)
 		identifier.CoverID(&n.known, f.id)
 	}
-	slices.SortFunc(chosen, byPlace)
-	return chosen
+	slices.SortFunc(chosen, func(a, b rankedName) int { return byPlace(&found[a.index], &found[b.index]) })
+	ids = make([]string, 0, len(chosen))
+	for _, r := range chosen {
+		ids = append(ids, found[r.index].id)
+	}
+	return ids
 }
 
 // Source is a text in which names are looked for.
@@ -118,12 +122,7 @@ const (
 // them to the known names.
 func (n *Names) Choose(texts []Source, room int) []string {
 	found := slices.DeleteFunc(n.findAll(texts), func(f foundName) bool { return f.worth < leastChosenWorth })
-	chosen := n.choose(found, room)
-	ids := make([]string, len(chosen))
-	for k, f := range chosen {
-		ids[k] = f.id
-	}
-	return ids
+	return n.choose(found, room)
 }
 
 // findAll returns the new names of texts. A name that several texts hold is worth what it is worth in the best of them,
