@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // Files knows the tools that work on a file, and the arguments that name it.
@@ -28,30 +30,57 @@ var Common = Files{
 func isPath(s string) bool { return s != "" && !strings.ContainsAny(s, "\n<>…") }
 
 // baseName returns the name of a tool in lower case, without underscores and dashes, and without the server or the
-// namespace in front of it: "readfile" of mcp__server__read_file, of fs.readFile and of filesystem/read-file.
-func baseName(tool string) string {
-	name := fold(tool)
-	if i := strings.LastIndex(name, "__"); i >= 0 {
-		name = name[i+2:]
+// namespace in front of it: "readfile" of mcp__server__read_file, of fs.readFile and of filesystem/read-file. It
+// appends the name to room, since each call is asked for it several times.
+func baseName(tool string, room []byte) []byte {
+	tool = strings.TrimSpace(tool)
+	if !ascii.Only(tool) {
+		tool = strings.ToLower(tool)
 	}
-	name = name[strings.LastIndexAny(name, "./:")+1:]
-	return strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")
+	if i := strings.LastIndex(tool, "__"); i >= 0 {
+		tool = tool[i+2:]
+	}
+	for i := range len(tool) {
+		switch c := tool[i]; c {
+		case '.', '/', ':':
+			room = room[:0]
+		case '_', '-':
+		default:
+			room = append(room, ascii.ToLower(c))
+		}
+	}
+	return room
+}
+
+// nameRoom is memory for the name of a tool; longer ones are rare.
+type nameRoom [64]byte
+
+// isOneOf reports whether a name is in list.
+func isOneOf(name []byte, list []string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return s == string(name) })
 }
 
 // Reads reports whether a tool shows a file.
-func (t *Files) Reads(tool string) bool { return slices.Contains(t.read, baseName(tool)) }
+func (t *Files) Reads(tool string) bool {
+	reads, _ := t.does(tool)
+	return reads
+}
 
-// modifies reports whether a tool changes a file.
-func (t *Files) modifies(tool string) bool { return slices.Contains(t.modify, baseName(tool)) }
+// does reports whether a tool shows a file, and whether it changes one.
+func (t *Files) does(tool string) (reads, modifies bool) {
+	var room nameRoom
+	name := baseName(tool, room[:0])
+	return isOneOf(name, t.read), isOneOf(name, t.modify)
+}
 
 // With returns t with more tools and more arguments. Names of tools are compared as baseName writes them.
 func (t *Files) With(read, modify, paths []string) *Files {
 	out := Files{read: slices.Clip(t.read), modify: slices.Clip(t.modify)}
 	for _, name := range read {
-		out.read = append(out.read, baseName(name))
+		out.read = append(out.read, string(baseName(name, nil)))
 	}
 	for _, name := range modify {
-		out.modify = append(out.modify, baseName(name))
+		out.modify = append(out.modify, string(baseName(name, nil)))
 	}
 	out.paths = append(slices.Clip(t.paths), paths...)
 	return &out
@@ -62,7 +91,7 @@ type Use struct{ Read, Modified []string }
 
 // Of returns the files that a call works on.
 func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
-	reads, modifies := t.Reads(tool), t.modifies(tool)
+	reads, modifies := t.does(tool)
 	if !reads && !modifies && !patches(arguments) {
 		return use
 	}
@@ -73,7 +102,7 @@ func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
 // OfShell is Of with the files that a call has a shell show, as far as that can be told, where it changes none.
 func (t *Files) OfShell(tool string, arguments json.RawMessage) (use Use) {
 	args := t.Arguments(arguments)
-	if reads, modifies := t.Reads(tool), t.modifies(tool); reads || modifies || patches(arguments) {
+	if reads, modifies := t.does(tool); reads || modifies || patches(arguments) {
 		use = args.use(reads, modifies)
 	}
 	if len(use.Modified) == 0 {

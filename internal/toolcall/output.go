@@ -29,13 +29,14 @@ var searches = []string{"rg", "ripgrep", "searchfiles", "searchfilecontent", "se
 // Output judges the result of a call by its tool and its arguments. What may be a file is taken for one: a call that
 // names a file, and a command in which a program occurs that shows files.
 func (t *Files) Output(tool string, arguments json.RawMessage) Output {
-	name := baseName(tool)
+	var room nameRoom
+	name := baseName(tool, room[:0])
 	switch {
-	case name == "":
+	case len(name) == 0:
 		return Content
-	case strings.Contains(name, "grep") || slices.Contains(searches, name):
+	case bytes.Contains(name, []byte("grep")) || isOneOf(name, searches):
 		return Matches
-	case t.Reads(tool) || t.modifies(tool):
+	case isOneOf(name, t.read) || isOneOf(name, t.modify):
 		return Content
 	}
 	if bytes.Contains(arguments, []byte("*** ")) { // a patch
