@@ -152,7 +152,23 @@ func timeLength(s string) int {
 	if !hasForm(s[n:], clock) {
 		return 0
 	}
-	return len(s) - len(strings.TrimLeft(s, "0123456789:.-+TZ"))
+	for n < len(s) && isOfTime(s[n]) {
+		n++
+	}
+	return n
+}
+
+// isOfTime reports whether c may stand in a time.
+func isOfTime(c byte) bool {
+	return ascii.IsDigit(c) || c == ':' || c == '.' || c == '-' || c == '+' || c == 'T' || c == 'Z'
+}
+
+// digitsLength returns how many digits w begins with.
+func digitsLength(w string) (n int) {
+	for n < len(w) && ascii.IsDigit(w[n]) {
+		n++
+	}
+	return n
 }
 
 // hasForm reports whether s begins with a text of the given form, in which 0 stands for any digit.
@@ -199,8 +215,7 @@ func isVersion(s string) bool {
 // placeLength returns the length of the place in a file that s, which follows the file's name, begins with: :12:3.
 func placeLength(s string) (n int) {
 	for n+1 < len(s) && s[n] == ':' && ascii.IsDigit(s[n+1]) {
-		for n++; n < len(s) && ascii.IsDigit(s[n]); n++ {
-		}
+		n += 1 + digitsLength(s[n+1:])
 	}
 	return n
 }

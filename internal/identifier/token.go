@@ -77,10 +77,7 @@ func withoutLineNumber(w string) string {
 		if w[i] != '-' || i+1 == len(w) || !ascii.IsDigit(w[i+1]) {
 			continue
 		}
-		end := i + 1
-		for end < len(w) && ascii.IsDigit(w[end]) {
-			end++
-		}
+		end := i + 1 + digitsLength(w[i+1:])
 		if (end == len(w) || w[end] == '-') && isFileName(w[name:i]) {
 			return w[:i]
 		}
@@ -299,7 +296,7 @@ func wordKind(w string, all uint8) (Kind, bool) {
 		return Error, true
 	case digits >= 4 && len(w) >= 12:
 		return Hash, true
-	case ascii.Class[w[0]] == ascii.Digit && units.has(strings.TrimLeft(w, "0123456789")):
+	case ascii.Class[w[0]] == ascii.Digit && units.has(w[digitsLength(w):]):
 		return Number, true
 	case all&ascii.Underscore != 0 && isJoined(w):
 		if all&ascii.Upper != 0 && namesError(w) {
