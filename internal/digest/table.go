@@ -38,8 +38,9 @@ type note struct {
 type Table struct {
 	at    identifier.Set // its numbers are the indexes of notes
 	notes []note
-	now   int32 // messages so far
-	fresh []int // identifiers that the current result mentions
+	now   int32      // messages so far
+	fresh []int      // identifiers that the current result mentions
+	ranks []rankedID // see ranked; nil: not known
 }
 
 // maxIDs bounds the table: what bulk output mentions once is then not added.
@@ -49,6 +50,7 @@ func NewTable() *Table { return &Table{} }
 
 // Next begins a message.
 func (t *Table) Next() {
+	t.ranks = nil
 	if len(t.fresh) > 0 {
 		share := float32(math.Pow(1+float64(len(t.fresh))/focusIDs, -focusPower))
 		for _, i := range t.fresh {
@@ -69,7 +71,7 @@ func (t *Table) Scan(s string, from Source) {
 
 func (t *Table) add(id string, kind identifier.Kind, from Source) {
 	h := identifier.HashOf(id)
-	i := t.at.NumberBy(h, id)
+	i := t.at.NumberBy(h)
 	if i < 0 {
 		if len(t.notes) >= maxIDs && from == FromResult {
 			return
@@ -77,6 +79,7 @@ func (t *Table) add(id string, kind identifier.Kind, from Source) {
 		i = t.at.AddBy(h, id)
 		t.notes = append(t.notes, note{id: id, kind: kind})
 	}
+	t.ranks = nil
 	n := &t.notes[i]
 	if n.newest[from] != t.now || n.messages[from] == 0 {
 		n.messages[from]++
@@ -90,7 +93,7 @@ func (t *Table) add(id string, kind identifier.Kind, from Source) {
 // Mark says that id is a file that was changed.
 func (t *Table) Mark(id string) {
 	if i := t.at.Number(id); i >= 0 {
-		t.notes[i].marked = true
+		t.notes[i].marked, t.ranks = true, nil
 	}
 }
 
@@ -192,8 +195,12 @@ type rankedID struct {
 	worth               float64
 }
 
-// ranked returns all identifiers, the one that is worth most first.
+// ranked returns all identifiers, the one that is worth most first. The list is the table's: a summary asks for it
+// several times.
 func (t *Table) ranked() []rankedID {
+	if t.ranks != nil {
+		return t.ranks
+	}
 	list := make([]rankedID, len(t.notes))
 	for i := range t.notes {
 		n := &t.notes[i]
@@ -202,7 +209,13 @@ func (t *Table) ranked() []rankedID {
 		r.worth = t.score(n) / math.Pow(float64(tokens), costPower)
 		list[i] = r
 	}
-	slices.SortStableFunc(list, func(a, b rankedID) int { return cmp.Compare(b.worth, a.worth) })
+	slices.SortFunc(list, func(a, b rankedID) int {
+		if a.worth != b.worth {
+			return cmp.Compare(b.worth, a.worth)
+		}
+		return a.index - b.index
+	})
+	t.ranks = list
 	return list
 }
 

@@ -7,15 +7,16 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// Set is a set of identifiers, each with its number: how many were added before it. The zero value is empty. To look
-// for a short text takes about a third of what it takes in a map, and a history has one in each line.
+// Set is a set of identifiers, each with its number: how many were added before it. The zero value is empty. It knows
+// an identifier by its hash alone, as [Known] does. To look for a short text takes about a third of what it takes in a
+// map, and a history has one in each line.
 type Set struct {
 	ids   []string
 	slots []slot // at least twice as many as ids, a power of two; each is at its hash, or in the next one that is free
 }
 
 type slot struct {
-	hash   uint32
+	hash   NameHash
 	number uint32 // from 1; 0: the slot is free
 }
 
@@ -45,43 +46,43 @@ func (s *Set) Number(id string) int {
 	if len(s.ids) == 0 {
 		return -1
 	}
-	return s.NumberBy(HashOf(id), id)
+	return s.NumberBy(HashOf(id))
 }
 
-// NumberBy is Number for an identifier whose hash is known.
-func (s *Set) NumberBy(h NameHash, id string) int {
+// NumberBy is Number for the identifier with the hash h.
+func (s *Set) NumberBy(h NameHash) int {
 	if len(s.ids) == 0 {
 		return -1
 	}
-	_, number := s.find(h, id)
+	_, number := s.find(h)
 	return number
 }
 
 // Add returns the number of id, which is added if it is not in s.
 func (s *Set) Add(id string) int { return s.AddBy(HashOf(id), id) }
 
-// AddBy is Add for an identifier whose hash is known.
+// AddBy is Add for an identifier with the hash h.
 func (s *Set) AddBy(h NameHash, id string) int {
 	if 2*(len(s.ids)+1) > len(s.slots) {
 		s.grow(max(leastSlots, 2*len(s.slots)))
 	}
-	at, number := s.find(h, id)
+	at, number := s.find(h)
 	if number < 0 {
 		number = len(s.ids)
 		s.ids = append(s.ids, id)
-		s.slots[at] = slot{uint32(h), uint32(number + 1)}
+		s.slots[at] = slot{h, uint32(number + 1)}
 	}
 	return number
 }
 
-// find returns the number of id, or -1 and the slot where it belongs.
-func (s *Set) find(h NameHash, id string) (at, number int) {
+// find returns the number of the identifier with the hash h, or -1 and the slot where it belongs.
+func (s *Set) find(h NameHash) (at, number int) {
 	mask := len(s.slots) - 1
 	for i := int(h) & mask; ; i = (i + 1) & mask {
 		switch t := s.slots[i]; {
 		case t.number == 0:
 			return i, -1
-		case t.hash == uint32(h) && s.ids[t.number-1] == id:
+		case t.hash == h:
 			return i, int(t.number - 1)
 		}
 	}
