@@ -58,6 +58,19 @@ func (s *Set) NumberBy(h NameHash) int {
 	return number
 }
 
+// At returns the number of the identifier with the hash h if it is where it belongs, or -1: then only NumberBy tells
+// whether it is in s. See [Known.At].
+func (s *Set) At(h NameHash) int {
+	if len(s.ids) == 0 {
+		return -1
+	}
+	t := &s.slots[int(h)&(len(s.slots)-1)]
+	if t.hash != h {
+		return -1
+	}
+	return int(t.number) - 1
+}
+
 // Add returns the number of id, which is added if it is not in s.
 func (s *Set) Add(id string) int { return s.AddBy(HashOf(id), id) }
 
