@@ -160,7 +160,11 @@ func timeLength(s string) int {
 
 // isOfTime reports whether c may stand in a time.
 func isOfTime(c byte) bool {
-	return ascii.IsDigit(c) || c == ':' || c == '.' || c == '-' || c == '+' || c == 'T' || c == 'Z'
+	switch c {
+	case ':', '.', '-', '+', 'T', 'Z':
+		return true
+	}
+	return ascii.IsDigit(c)
 }
 
 // digitsLength returns how many digits w begins with.
