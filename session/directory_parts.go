@@ -51,16 +51,26 @@ func (d *directory) Parts(_ context.Context, key string) ([]Part, error) {
 	return partsIn(d.fs, dir, marks)
 }
 
-// partsIn lists the parts of the session in a directory of fsys.
+// partsIn lists the parts of the session in a directory of fsys. If a log was archived or restored in the meantime,
+// they are listed again: otherwise neither file of it would be seen.
 func partsIn(fsys files.FS, dir string, marks lockMarks) ([]Part, error) {
-	names, err := fsys.List(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	for {
+		names, err := fsys.List(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts, err := partsNamed(fsys, dir, names, marks)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return parts, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	var parts []Part
+}
+
+// partsNamed returns the parts among the names in a directory. The error is [fs.ErrNotExist] if a log is gone.
+func partsNamed(fsys files.FS, dir string, names []string, marks lockMarks) (parts []Part, err error) {
 	newest := -1
 	for _, name := range names {
 		kind, ok := kindOf(name, names)
@@ -68,7 +78,7 @@ func partsIn(fsys files.FS, dir string, marks lockMarks) ([]Part, error) {
 			continue
 		}
 		part, err := partOf(fsys, dir, name, kind, marks)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) { // gone in the meantime, or not ours
+		if errors.Is(err, files.ErrLink) || kind == PartSide && errors.Is(err, fs.ErrNotExist) { // not ours, or gone
 			continue
 		}
 		if err != nil {
