@@ -101,6 +101,7 @@ func (d *shortWay) minifyAdded() bool {
 	billed := d.lastBilled(first)
 	for i := range n.sent {
 		if n.sent[i].Role != RoleTool {
+			d.tail.lines.add(&n.sent[i])
 			continue
 		}
 		if d.mayRepeatOld(first + i) {
@@ -130,14 +131,14 @@ func (d *shortWay) minifyAdded() bool {
 	return true
 }
 
-// mayRepeatOld reports whether new result i of the history may have lines that an earlier result shows. The long way
+// mayRepeatOld reports whether new result i of the history may have lines that an earlier message shows. The long way
 // then finds out which lines.
 func (d *shortWay) mayRepeatOld(i int) bool {
 	if d.minifier.keepsShown || !mayRepeat(&d.history[i]) {
 		return false
 	}
 	t := &d.tail.lines
-	if t.marks == nil || t.results >= 2*mostCompared {
+	if t.marks == nil || t.messages >= 2*mostCompared {
 		*t = linesOfNewest(d.history[:i])
 	}
 	return !t.addUnlessShown(d.history[i].Parts[0].Text)

@@ -57,7 +57,7 @@ type TruncateOptions struct {
 }
 
 // MinifyOptions says what is left out of a tool result before it is sent for the first time: what was written for a
-// terminal, what the result repeats, and lines that an earlier result shows. A new result is not in the prompt cache
+// terminal, what the result repeats, and lines that an earlier message shows. A new result is not in the prompt cache
 // yet, so leaving text out costs nothing. Later requests have the same text, unless an earlier result whose lines were
 // left out changes. nil and the zero value mean that all of the forms below are left out; with [KeepAll], nil means
 // that nothing is left out.
@@ -70,12 +70,13 @@ type TruncateOptions struct {
 // ([OpMinify]).
 //
 // A new result may have four or more lines in a row, of at least 200 bytes together, that an earlier result in the
-// request shows byte for byte, but for the numbers that a viewer puts in front of lines. One line replaces them: it
-// names the earlier result, and gives the numbers of the lines if they are others. This is done if it saves at least
-// 200 bytes in the new result, and only among the newest 32 results that are nothing but text of 200 bytes or more. So
-// when an agent reads a file again, it is sent what has changed. As soon as the earlier result is no longer sent as it
-// was, the later one is sent with all of its lines. That costs nothing more in the prompt cache, because an earlier
-// part of the request has changed already.
+// request shows byte for byte, but for the numbers that a viewer puts in front of lines; so may the arguments of an
+// earlier call, such as a file that was written. One line replaces them: it names the earlier result or call, and gives
+// the numbers of the lines if they are others. This is done if it saves at least 200 bytes in the new result, and only
+// among the newest 48 messages that have 200 bytes or more in arguments of calls, or are results of nothing but a text
+// of that length. So when an agent reads a file again, it is sent what has changed. As soon as the earlier message is
+// no longer sent as it was, the later one is sent with all of its lines. That costs nothing more in the prompt cache,
+// because an earlier part of the request has changed already.
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
@@ -86,7 +87,7 @@ type MinifyOptions struct {
 	// consecutive lines that differ only in a counter, the time in front or a percentage, but for the first and last
 	KeepRepeats bool
 	KeepSpace   bool // the white space of a result that is JSON
-	KeepShown   bool // lines that an earlier result in the same request shows
+	KeepShown   bool // lines that an earlier result or call in the same request shows
 	KeepData    bool // base64 and hexadecimal data above 2 000 characters, but for the first 64; keys stay
 }
 

@@ -37,6 +37,12 @@ func reads(id, file string) winnow.Message {
 	return modelSends(call)
 }
 
+func writes(id, file, text string) winnow.Message {
+	call := callPart(id, "Write")
+	call.Arguments, _ = json.Marshal(map[string]string{"file_path": "src/" + file, "content": text})
+	return modelSends(call)
+}
+
 // readTwice is a history in which a file is read, changed and read again.
 func readTwice() []winnow.Message {
 	return named(list(userSays("Mend it."),
@@ -135,6 +141,73 @@ func TestLinesWithOtherNumbers(t *testing.T) {
 	}
 }
 
+// A file that the model wrote is read without the lines that the arguments of the call show, as long as the call is sent
+// whole.
+func TestLinesOfCalls(t *testing.T) {
+	t.Parallel()
+	file := sourceFile("one", 60, 0) + "\t\"quotes\", \\escapes\\ and \u65e5\u672c\n"
+	inCall := func(n int, differs string) string {
+		return fmt.Sprintf("[%d lines left out: the earlier call of Write src/one.go has the same%s]\n", n, differs)
+	}
+	both := writes("w", "one.go", file)
+	both.Parts = append(writes("v", "two.go", sourceFile("two", 60, 0)).Parts, both.Parts...)
+	for _, tt := range []struct {
+		reason, read, want string
+		call               winnow.Message
+	}{
+		{"as it was written", file, inCall(61, ""), writes("w", "one.go", file)},
+		{"with numbers", viewed(file), inCall(61, "; here they are lines 1-61"), writes("w", "one.go", file)},
+		{"a part of it", part("one", 20, 40), inCall(20, ""), writes("w", "one.go", file)},
+		{"of two calls the right one", file, inCall(61, ""), both},
+		{"arguments of another file", file, file, writes("w", "two.go", sourceFile("two", 60, 0))},
+		{"arguments that are not shown whole", file, file, writes("w", "one.go", strings.ReplaceAll(file, "\n", "\n\n"))},
+	} {
+		o := &winnow.Options{Estimator: byChars, Now: newClock().Now}
+		h := list(userSays("Write it."), tt.call)
+		for _, p := range tt.call.Parts {
+			h = append(h, toolSays(p.ID, "Written."))
+		}
+		h = named(append(h, reads("r", "one.go"), readResult("r", tt.read)))
+		m := newManager(t, 100_000, o)
+		prepare(t, m, h[:len(h)-2])
+		r := prepare(t, m, h)
+		assert.Equal(t, tt.want, fullText(r.Messages[len(h)-1]), tt.reason)
+		sameWire(t, prepare(t, newManager(t, 100_000, o), h).Messages, r.Messages, tt.reason)
+		checkShown(t, h, r)
+	}
+}
+
+// Once the call is no longer sent as it was, the result is sent whole: a record stands for it, or the host changed it.
+func TestLinesOfCallsComeBack(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	file := part("one", 0, 90)
+	h := list(userSays("Write it."), writes("w", "one.go", file), toolSays("w", "Written."))
+	for k := range 11 {
+		h = append(h, reads("more"+itoa(k), "more.go"), readResult("more"+itoa(k), part("more"+itoa(k), 0, 20)))
+	}
+	h = named(append(h, reads("r", "one.go"), readResult("r", file)))
+	isShownBy := func(m *winnow.Manager) {
+		prepare(t, m, h[:3])
+		require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
+	}
+	o := &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepLittle}
+
+	m := newManager(t, 60_000, o)
+	isShownBy(m)
+	changed := slices.Clone(h)
+	changed[1] = writes("w", "one.go", "redacted")
+	r := prepare(t, m, named(changed))
+	assert.Equal(t, file, fullText(r.Messages[len(r.Messages)-1]), "the host changed it")
+
+	m = newManager(t, 60_000, o)
+	isShownBy(m)
+	c.pass(time.Hour)
+	r = prepare(t, m, h)
+	require.False(t, holds(r, &h[1]))
+	assert.Equal(t, file, fullText(r.Messages[len(r.Messages)-1]), "a record stands for it")
+}
+
 // Results that must stay as they came do so. A result that shares too few lines with an earlier one stays, too.
 func TestLinesThatWereShownStay(t *testing.T) {
 	for _, tt := range []struct {
@@ -192,7 +265,7 @@ func TestLinesThatWereShownComeBack(t *testing.T) {
 
 var (
 	leftOutNote = regexp.MustCompile(
-		`^\[(\d+) lines left out: the earlier result of .* has the same(?:| behind line numbers|; here they are lines (\d+)-(\d+))\]$`)
+		`^\[(\d+) lines left out: the earlier (?:result|call) of .* has the same(?:| behind line numbers|; here they are lines (\d+)-(\d+))\]$`)
 	numberInFront = regexp.MustCompile(`(?m)^ *(\d+)→`)
 )
 
@@ -214,7 +287,7 @@ func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results in
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		sent := fullText(*m)
-		if m.Role != winnow.RoleTool || !strings.Contains(sent, " lines left out: the earlier result of ") {
+		if m.Role != winnow.RoleTool || !strings.Contains(sent, " lines left out: the earlier ") {
 			continue
 		}
 		results++
@@ -228,8 +301,8 @@ func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results in
 				checkNumbers(t, whole[:n], found[2], found[3])
 				run := strings.Join(whole[:n], "\n")
 				require.True(t, slices.ContainsFunc(r.Messages[:i], func(m winnow.Message) bool {
-					return m.Role == winnow.RoleTool && strings.Contains(bare(fullText(m)), bare(run))
-				}), "no earlier result shows what message %d leaves out:\n%s", i, sent)
+					return strings.Contains(bare(shownText(t, m)), bare(run))
+				}), "no earlier message shows what message %d leaves out:\n%s", i, sent)
 			case line == tenthNumbers:
 				n = 0
 			default:
@@ -240,6 +313,22 @@ func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results in
 		require.Empty(t, whole)
 	}
 	return results
+}
+
+// shownText is the text of a result, or of a file that calls write.
+func shownText(t testing.TB, m winnow.Message) string {
+	if m.Role == winnow.RoleTool {
+		return fullText(m)
+	}
+	text := ""
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindToolCall {
+			var a struct{ Content string }
+			require.NoError(t, json.Unmarshal(p.Arguments, &a))
+			text += a.Content
+		}
+	}
+	return text
 }
 
 // checkNumbers checks that lines have the numbers that a note gives, if it gives some.
@@ -273,6 +362,10 @@ func rereads(random *rand.Rand, steps int) []winnow.Message {
 		}
 		lines := strings.SplitAfter(text, "\n")
 		from := random.IntN(3) * random.IntN(30)
+		if random.IntN(4) == 0 {
+			written := strings.Repeat("\tnew_statement_of_"+file+"()\n", added[file]) + sourceFile(file, 80, edited[file])
+			h = append(h, writes("w"+id, file+".go", written), toolSays("w"+id, "Written."))
+		}
 		if random.IntN(3) == 0 {
 			edited[file] = 1 + random.IntN(75)
 			added[file] += random.IntN(2)
@@ -469,14 +562,14 @@ func TestClearedResultThatRepeated(t *testing.T) {
 
 // Only the newest results are compared, on the long way and on the short way.
 func TestOnlyNewestResultsAreCompared(t *testing.T) {
-	for _, between := range []int{30, 31} {
+	for _, between := range []int{46, 47} {
 		texts := []string{part("one", 0, 60)}
 		for k := range between {
-			texts = append(texts, part("other"+itoa(k), 0, 12))
+			texts = append(texts, part("other"+itoa(k), 0, 6))
 		}
 		h := readsOf(append(texts, part("one", 0, 60))...)
 		want := 1
-		if between == 31 { // with the new one, 33 results
+		if between == 47 { // with the new one, 49 results
 			want = 0
 		}
 		o := &winnow.Options{Estimator: byChars, Now: newClock().Now}

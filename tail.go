@@ -17,7 +17,7 @@ type requestTail struct {
 	ids      map[uint64]struct{} // hashes of the call ids in use
 	shared   sharedLists         // of the last request, where the next one may share them
 
-	lines linesOfResults // of the newest results
+	lines linesShown // by the newest messages
 
 	recordEnds []key // the last messages of what records stand for, sorted
 	listAddresses

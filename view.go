@@ -39,7 +39,7 @@ type projection struct {
 	unread bool   // from a snapshot, which has no tokens of it, and may be damaged
 	body   uint32 // bytes of a request's body; 0: not asked for yet
 
-	// the key, as it is sent, of the earlier result that shows the lines left out here; nil: none were left out for
+	// the key, as it is sent, of the earlier message that shows the lines left out here; nil: none were left out for
 	// that
 	repeats *key
 }
@@ -58,7 +58,7 @@ func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	p.key, p.tokens, p.unread = h.key(&sent), estimateWith(e, sent), false
 }
 
-// isRepeat reports whether p leaves out what an earlier result shows. p may be nil.
+// isRepeat reports whether p leaves out what an earlier message shows. p may be nil.
 func (p *projection) isRepeat() bool { return p != nil && p.repeats != nil }
 
 // isCut reports whether p shows only the ends of a result. p may be nil.

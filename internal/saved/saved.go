@@ -125,7 +125,7 @@ type Edit struct {
 	Op     string       `json:"op"`
 	Reason string       `json:"reason"`
 
-	Repeats place.Key `json:"repeats,omitzero"` // the earlier result, as it is sent, whose lines are left out
+	Repeats place.Key `json:"repeats,omitzero"` // the earlier message, as it is sent, whose lines are left out
 }
 
 // Record is the text that stands for a run of old messages.
