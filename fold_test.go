@@ -98,6 +98,8 @@ func TestFilesInWorkGoLast(t *testing.T) {
 			[]int{2, 3, 4}},
 		{"of a turn with an edit, more goes", []string{"edit", "read", "read", "read", "read", "ls"},
 			[]int{1, 40, 30, 21, 20, 10}, []int{0, 4, 5}},
+		{"… but no more than that", []string{"edit", "read", "read", "read", "read", "ls"}, []int{1, 40, 30, 18, 17, 10},
+			[]int{0, 3, 4, 5}},
 		{"an edit that a record stands for counts", []string{"edit", "ls", "ls", "ls", "ls", "read", "read", "read", "read", "ls"},
 			[]int{1, 2, 2, 2, 2, 40, 30, 21, 20, 10}, []int{8, 9}},
 	} {
