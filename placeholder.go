@@ -62,6 +62,9 @@ func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 		return nil
 	}
 	match := &d.minifier.match
+	if mayLean && !d.fits() {
+		d.ledger.index.nameMemo().RememberShort()
+	}
 	names := d.namesKept(list, match)
 	parts := make([]replacement, 0, len(list))
 	var lean *leanest

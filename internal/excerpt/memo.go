@@ -8,6 +8,14 @@ import "github.com/winnowgo/winnow/internal/identifier"
 type Memo struct {
 	texts map[int][]namedText // by their lengths
 	names int                 // how many are remembered
+	short bool                // the names of shorter texts are remembered too
+}
+
+// RememberShort has m remember the names of shorter texts too, from now on. It is for a request in which most texts are
+// read again, because the records of them do not fit. It returns m.
+func (m *Memo) RememberShort() *Memo {
+	m.short = true
+	return m
 }
 
 // namedText is a text with its names, in the order of their first mentions.
@@ -28,6 +36,8 @@ const (
 	// leastRemembered is the least length of a text whose names are remembered, in bytes. A shorter text is read in a
 	// fifth of a millisecond, and mostly once: to remember its names as well would make a first request 2 % slower.
 	leastRemembered = 64 << 10
+	// leastShort is leastRemembered where most texts are read twice.
+	leastShort = 1 << 10
 	// mostRemembered is how many names are remembered. They take about 16 MB.
 	mostRemembered = 1 << 19
 )
@@ -35,7 +45,7 @@ const (
 // of returns the names in text. If they are not remembered, s searches text for them. ok is false for a short text, and
 // if m is nil or has no more room.
 func (m *Memo) of(text string, s *nameSearch) (names []mentioned, ok bool) {
-	if m == nil || len(text) < leastRemembered {
+	if m == nil || len(text) < leastShort || len(text) < leastRemembered && !m.short {
 		return nil, false
 	}
 	for _, t := range m.texts[len(text)] {

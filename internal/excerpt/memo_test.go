@@ -40,6 +40,12 @@ func TestMemo(t *testing.T) {
 	names := memo.names
 	search.each(&identifier.Known{}, "a_short_text", 0, func(foundName, float64) {})
 	assert.Equal(t, names, memo.names, "short texts are not remembered")
+	short := strings.Repeat("a_short_text ", leastShort)[:leastShort]
+	search.each(&identifier.Known{}, short, 0, func(foundName, float64) {})
+	assert.Equal(t, names, memo.names, "before it is asked for")
+	memo.RememberShort()
+	search.each(&identifier.Known{}, short, 0, func(foundName, float64) {})
+	assert.Greater(t, memo.names, names)
 	memo.names = mostRemembered
 	search.each(&identifier.Known{}, strings.Repeat("a_long_text ", leastRemembered), 0, func(foundName, float64) {})
 	assert.Equal(t, mostRemembered, memo.names, "there was no room")
