@@ -42,6 +42,9 @@ func openToRead(fsys files.FS, log string, limit int64) (files.File, error) {
 		return f, err
 	}
 	archive, err := fsys.Open(log+archiveSuffix, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) { // it may have been restored in the meantime
+		return fsys.Open(log, os.O_RDONLY, 0)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,14 +1,15 @@
 package session_test
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/internal/files"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
@@ -25,6 +26,40 @@ func (f *listingFS) List(dir string) ([]string, error) {
 		after()
 	}
 	return names, err
+}
+
+// openingFS is a file system where something happens just before an archive is opened, once.
+type openingFS struct {
+	*sessiontest.CrashFS
+	before func()
+}
+
+func (f *openingFS) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
+	if before := f.before; before != nil && strings.HasSuffix(name, ".gz") {
+		f.before = nil
+		before()
+	}
+	return f.CrashFS.Open(name, flag, perm)
+}
+
+// TestOpenBesideAWriter: a log that is restored from its archive while it is opened is there.
+func TestOpenBesideAWriter(t *testing.T) {
+	ctx := t.Context()
+	fsys := &openingFS{CrashFS: sessiontest.NewCrashFS()}
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	other, err := session.OpenFiles(fsys.CrashFS, nil)
+	require.NoError(t, err)
+	sayTo(t, other, "k", 1, "hello")
+	require.NoError(t, archiveAll(ctx, other))
+	m := store.Backend().(session.Maintainer)
+	parts, err := m.Parts(ctx, "k")
+	require.NoError(t, err)
+	fsys.before = func() { require.NoError(t, open(t, other, "k").Close()) }
+	log, err := m.OpenPart(ctx, "k", parts[0])
+	require.NoError(t, err)
+	require.Nil(t, fsys.before, "nothing happened meanwhile")
+	require.NoError(t, log.Close())
 }
 
 // TestPartsBesideAnArchiver: a log that is archived or restored while the parts of its session are listed is one of
@@ -49,16 +84,7 @@ func TestPartsBesideAnArchiver(t *testing.T) {
 			require.NoError(t, s.Append(ctx, session.User("secret"), answer("yes")))
 			id := s.View().IDs[0]
 			require.NoError(t, s.Close())
-			archive := func() {
-				m := other.Backend().(session.Maintainer)
-				parts, err := m.Parts(ctx, "k")
-				require.NoError(t, err)
-				turn, err := m.Turn(ctx, "k")
-				require.NoError(t, err)
-				_, err = m.Archive(ctx, turn, parts[0], time.Unix(1_700_000_000, 0))
-				require.NoError(t, err)
-				require.NoError(t, turn.Release())
-			}
+			archive := func() { require.NoError(t, archiveAll(ctx, other)) }
 			meanwhile := archive
 			if c.archived {
 				archive()
