@@ -12,10 +12,15 @@ import (
 )
 
 // pictures counts what an image shows: 2 000 tokens.
-var pictures = winnow.EstimatorFunc(func(m winnow.Message) int {
-	n, _ := imagesOf([]winnow.Message{m})
-	return byChars.Estimate(m) + 2_000*n
-})
+var pictures = picturesOf(2_000)
+
+// picturesOf counts so many tokens for each image.
+func picturesOf(tokens int) winnow.Estimator {
+	return winnow.EstimatorFunc(func(m winnow.Message) int {
+		n, _ := imagesOf([]winnow.Message{m})
+		return byChars.Estimate(m) + tokens*n
+	})
+}
 
 // Images in the results of the newest step are left out if the request does not fit otherwise: first the oldest, and no
 // more than has to go. The image of the newest request stays.
@@ -60,12 +65,8 @@ func TestImagesStayWhereTheBodyFits(t *testing.T) {
 	for i := range 6 {
 		h = append(h, withImage(toolSays(itoa(i), "Seen."), 100))
 	}
-	costly := winnow.EstimatorFunc(func(m winnow.Message) int {
-		n, _ := imagesOf([]winnow.Message{m})
-		return byChars.Estimate(m) + 5_000*n
-	})
 	summary := says("## Goal\nGo on.")
-	m := newManager(t, 200_000, &winnow.Options{Estimator: costly, Summarizer: summary, MaxBytes: 100_000})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: picturesOf(5_000), Summarizer: summary, MaxBytes: 100_000})
 	r, err := m.Prepare(t.Context(), h)
 	require.NoError(t, err)
 	assert.Positive(t, summary.count())

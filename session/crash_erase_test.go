@@ -100,13 +100,9 @@ func TestCrashDuringEraseOfASession(t *testing.T) {
 	for seed := range maintenancePrograms(t) {
 		fsys, p := randomStore(t, 2000+uint64(seed), 14)
 		name := fmt.Sprint("program ", seed)
-		store, err := session.OpenFiles(fsys, p.options())
-		require.NoError(t, err)
-		p.now = p.now.Add(10 * oneDay)
-		plan, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: oneDay})
-		require.NoError(t, err)
+		store, plan := toArchive(t, fsys, p)
 		plan.Actions = plan.Actions[:len(plan.Actions)/2]
-		_, err = store.Apply(ctx, plan)
+		_, err := store.Apply(ctx, plan)
 		require.NoError(t, err)
 		all := logsOf(t, store, name)
 		_, err = store.Changes(ctx, "") // there is a catalog

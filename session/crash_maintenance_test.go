@@ -70,6 +70,19 @@ func randomStore(t *testing.T, seed uint64, steps int) (*sessiontest.CrashFS, *p
 	return fsys.Crash(sessiontest.LossNone, p.random), p
 }
 
+// archiveIdle archives every session that nobody has written to for a day.
+var archiveIdle = session.Maintenance{ArchiveAfter: oneDay}
+
+// toArchive opens a store ten days later, and plans to archive its sessions.
+func toArchive(t *testing.T, fsys *sessiontest.CrashFS, p *program) (*session.Store, *session.Plan) {
+	p.now = p.now.Add(10 * oneDay)
+	store, err := session.OpenFiles(fsys, p.options())
+	require.NoError(t, err)
+	plan, err := store.Plan(context.Background(), archiveIdle)
+	require.NoError(t, err)
+	return store, plan
+}
+
 // crashDuring runs a function on a store, and loses power after each of its file operations, in every way. check gets
 // the store after the crash.
 func crashDuring(t *testing.T, fsys *sessiontest.CrashFS, p *program, name string,
@@ -201,12 +214,8 @@ func TestCrashDuringUnpack(t *testing.T) {
 	for seed := range maintenancePrograms(t) {
 		fsys, p := randomStore(t, 3000+uint64(seed), 10)
 		name := fmt.Sprint("program ", seed)
-		store, err := session.OpenFiles(fsys, p.options())
-		require.NoError(t, err)
-		p.now = p.now.Add(10 * oneDay)
-		plan, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: oneDay})
-		require.NoError(t, err)
-		_, err = store.Apply(ctx, plan)
+		store, plan := toArchive(t, fsys, p)
+		_, err := store.Apply(ctx, plan)
 		require.NoError(t, err)
 		before := logsOf(t, store, name)
 		keys, err := store.Keys(ctx)
@@ -278,19 +287,14 @@ func TestFaultsDuringMaintenance(t *testing.T) {
 	for seed := range maintenancePrograms(t) {
 		fsys, p := randomStore(t, 4000+uint64(seed), 14)
 		name := fmt.Sprint("program ", seed)
-		p.now = p.now.Add(10 * oneDay)
-		store, err := session.OpenFiles(fsys, p.options())
-		require.NoError(t, err)
+		store, plan := toArchive(t, fsys, p)
 		before := logsOf(t, store, name)
-		policy := session.Maintenance{ArchiveAfter: oneDay}
-		plan, err := store.Plan(ctx, policy)
-		require.NoError(t, err)
 		faults += failing(t, fsys, p, name, func(store *session.Store) error {
 			_, err := store.Apply(ctx, plan)
 			return err
 		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
 			require.Equal(t, before, logsOf(t, store, name), name)
-			again, err := store.Plan(ctx, policy)
+			again, err := store.Plan(ctx, archiveIdle)
 			require.NoError(t, err, name)
 			_, err = store.Apply(ctx, again)
 			require.NoError(t, err, name)
