@@ -104,9 +104,21 @@ func holdsWhole(text, name string) bool {
 		at += k
 		before, n := utf8.DecodeLastRuneInString(text[:at])
 		after, _ := utf8.DecodeRuneInString(text[at+len(name):])
-		isEscape := strings.HasSuffix(text[:at-n], `\`)
+		isEscape := strings.HasSuffix(text[:at-n], `\`) || isRuneEscape(text[max(0, at-len(`\u0026`)):at])
 		if (isEscape || !continues(before, first)) && !continues(last, after) {
 			return true
 		}
 	}
+}
+
+// isRuneEscape reports whether s is a character in JSON by its number: the & of an address.
+func isRuneEscape(s string) bool {
+	digits, ok := strings.CutPrefix(s, `\u`)
+	return ok && len(digits) == 4 && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
+}
+
+func TestHoldsWhole(t *testing.T) {
+	t.Parallel()
+	assert.True(t, holdsWhole(`{"url":"?a=1\u0026utm_medium=x"}`, "utm_medium"), "behind the escape of an ampersand")
+	assert.False(t, holdsWhole(`a26utm_medium`, "utm_medium"), "a part of a longer name")
 }
