@@ -53,36 +53,56 @@ func (d *draft) newFolding(s *staleness) *folding {
 	// After a pause in the middle of a turn, the agent goes on with the same files. Their texts are folded early only
 	// if the request does not fit otherwise.
 	if d.opts.Keep.keepsFiles() && !d.dropsFiles {
-		f.inWork = s.filesInWork(workfiles.Work{Uncached: d.opts.Cache.None, OnlyLooks: !d.changesFiles()})
+		f.inWork = f.filesInWork()
 	}
 	return f
 }
 
 // filesInWork marks the messages of steps whose calls show files that are being worked on.
-func (s *staleness) filesInWork(work workfiles.Work) (held []bool) {
-	v := s.view
-	held = make([]bool, len(v.messages))
-	for i := len(v.messages) - 1; i >= s.newest; i-- {
-		if v.messages[i].Role != RoleAssistant {
-			continue
+func (f *folding) filesInWork() (held []bool) {
+	d, s := f.draft, f.stale
+	held = make([]bool, len(s.view.messages))
+	work := workfiles.Work{Uncached: d.opts.Cache.None, OnlyLooks: !d.changesFiles(0)}
+	s.holdFiles(held, &work, s.newest, len(held))
+	if !s.early && !work.Uncached && d.changesFiles(1) {
+		work.IsEarlier = true
+		begin := s.newest - 1
+		for begin > 0 && !beginsTurn(&s.view.messages[begin]) {
+			begin--
 		}
-		work.Back()
-		for _, c := range *v.facts[i].subjects {
-			held[i] = work.Holds(c.files) || held[i]
-		}
+		s.holdFiles(held, &work, max(0, begin), s.newest)
 	}
 	for i := 1; i < len(held); i++ {
-		if v.messages[i].Role == RoleTool {
+		if s.view.messages[i].Role == RoleTool {
 			held[i] = held[i-1]
 		}
 	}
 	return held
 }
 
-// changesFiles reports whether a call of the newest turn changes a file.
-func (d *draft) changesFiles() bool {
+// holdFiles marks the answers from one message to another whose calls show files in work.
+func (s *staleness) holdFiles(held []bool, work *workfiles.Work, from, to int) {
+	for i := to - 1; i >= from; i-- {
+		if s.view.messages[i].Role != RoleAssistant {
+			continue
+		}
+		work.Back()
+		for _, c := range *s.view.facts[i].subjects {
+			held[i] = work.Holds(c.files) || held[i]
+		}
+	}
+}
+
+// changesFiles reports whether a call of a turn changes a file. The newest turn is 0, the one before is 1.
+func (d *draft) changesFiles(turn int) bool {
 	v := d.whole()
-	for i := len(v.messages) - 1; i >= 0 && !beginsTurn(&v.messages[i]); i-- {
+	for i := len(v.messages) - 1; i >= 0 && turn >= 0; i-- {
+		if beginsTurn(&v.messages[i]) {
+			turn--
+		}
+		if turn != 0 {
+			continue
+		}
 		for _, c := range *v.facts[i].subjectsOf(&v.messages[i], d.minifier.files) {
 			if workfiles.Modifies(c.files) {
 				return true

@@ -20,8 +20,9 @@ const (
 	// host inserted in an older turn, the record holds the beginning and the size. Such a text stays whole if it is
 	// hardly longer than that, or if the host inserted it before the first request of a person. As long as the
 	// request fits, the newest steps stay whole, and so do the files that the model has read in this turn and not
-	// changed since. When the prompt cache has expired, only the newest two steps and these files stay whole, because a
-	// record costs nothing then.
+	// changed since. While the prompt cache is warm, so do those that it read at the end of the turn before, if that
+	// turn has changed files. When the cache has expired, only the newest two steps and the files of this turn stay
+	// whole, because a record costs nothing then.
 	KeepWork KeepPolicy = "work"
 	// KeepLittle is KeepWork for hosts to which cost matters more than reading a file again now and then. It does not
 	// keep files that are being worked on: only the newest steps stay whole. It also shortens long answers to a person

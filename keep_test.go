@@ -107,6 +107,52 @@ func TestFilesInWork(t *testing.T) {
 	}
 }
 
+// While the prompt cache is warm, files that were read in a turn that changed files stay whole in the next turn as well,
+// because the work often goes on there.
+func TestFilesOfTheTurnBefore(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		tool  string // of a step of the turn before
+		pause time.Duration
+		stays bool // the file that was read in it, once the steps around it are folded
+	}{
+		{"the turn has changed a file", "edit", 0, true},
+		{"it has changed none", "exec", 0, false},
+		{"the prompt cache has expired", "edit", time.Hour, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := runs(40)
+			call := func(step int, tool, path string) {
+				h[2*step+1].Parts[1].Name, h[2*step+2].ToolName = tool, tool
+				h[2*step+1].Parts[1].Arguments = json.RawMessage(`{"path":"` + path + `"}`)
+			}
+			const changed, read = 8, 18
+			call(changed, tt.tool, "src/done.go")
+			call(read, "read", "src/plan.go")
+			h = named(slices.Insert(h, 2*20+1, modelSays("Done."), userSays("And now?")))
+			clock := newClock()
+			m := newManager(t, 1_000_000, &winnow.Options{Estimator: byChars, Now: clock.Now, Minify: &winnow.MinifyOptions{Off: true}})
+			for n := 1; ; n++ {
+				require.Less(t, n, len(h), "nothing was folded in the new turn")
+				if h[n-1].Role == winnow.RoleAssistant {
+					continue
+				}
+				clock.pass(time.Second)
+				if n == 2*20+3 {
+					clock.pass(tt.pause)
+				}
+				r := prepare(t, m, h[:n])
+				if n > 2*20+3 && !holds(r, &h[2*(read-1)+2]) {
+					assert.Equal(t, tt.stays, holds(r, &h[2*read+2]))
+					return
+				}
+			}
+		})
+	}
+}
+
 // What Keep holds is not trimmed while the request fits, also where every request is written anew; a host that asks for
 // trims gets them.
 func TestColdRequestIsNotTrimmed(t *testing.T) {

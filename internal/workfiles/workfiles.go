@@ -19,6 +19,11 @@ const (
 	// Likewise in a turn that has changed no file so far: it may be one that only answers a question. In the recorded
 	// sessions 15 costs .001 less and loses .05 points of the lines in a window of 64 000 tokens, and .15 in 200 000.
 	lookingRequests = 20
+	// Likewise in the turn before, if it has changed files: the work on them often goes on. In the recorded sessions
+	// this keeps .6 points more of the lines that edits quote in a window of 64 000 tokens for the same cost, and .2 in
+	// 200 000 for .0006; 6 to 12 requests do the same. To hold the files of a turn that changed none costs .0006 in
+	// 64 000 tokens, and keeps no more lines.
+	earlierRequests = 10
 	// Likewise where no provider's cache makes it cheap to carry the text.
 	uncachedReadRequests = 15
 	// Of a call that changed it: the next change of the same file mostly follows at once.
@@ -60,6 +65,10 @@ func hashPath(path string) uint32 {
 // requestsOf returns for how many requests a call that touched a file last says that the file is worked on.
 func (w *Work) requestsOf(u Use) int {
 	switch {
+	case w.IsEarlier && u.modifies:
+		return 0 // what was done in an earlier turn is done
+	case w.IsEarlier:
+		return earlierRequests
 	case u.modifies:
 		return editedRequests
 	case w.Uncached:
@@ -70,8 +79,9 @@ func (w *Work) requestsOf(u Use) int {
 	return readRequests
 }
 
-// Work is the files of the newest turn, read from its end.
+// Work is the files of the newest turn, and perhaps of the one before, read from the end.
 type Work struct {
+	IsEarlier bool // the requests are now those of the turn before
 	Uncached  bool // no provider's cache makes it cheap to carry a text
 	OnlyLooks bool // no call of the turn has changed a file so far
 
