@@ -52,8 +52,10 @@ func (d *directory) Parts(_ context.Context, key string) ([]Part, error) {
 }
 
 // partsIn lists the parts of the session in a directory of fsys. If a log was archived or restored in the meantime,
-// they are listed again: otherwise neither file of it would be seen.
+// they are listed again: otherwise neither file of it would be seen. A name that stays in the list, although its file
+// is gone, is an error: NFS keeps a list for up to a minute, and the log may have another name by now.
 func partsIn(fsys files.FS, dir string, marks lockMarks) ([]Part, error) {
+	var before []string
 	for {
 		names, err := fsys.List(dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -63,9 +65,10 @@ func partsIn(fsys files.FS, dir string, marks lockMarks) ([]Part, error) {
 			return nil, err
 		}
 		parts, err := partsNamed(fsys, dir, names, marks)
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) || slices.Equal(names, before) {
 			return parts, err
 		}
+		before = names
 	}
 }
 

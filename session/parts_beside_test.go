@@ -113,3 +113,26 @@ func TestPartsBesideAnArchiver(t *testing.T) {
 		})
 	}
 }
+
+// lagging is a file system whose lists still have a log that is gone, as those of NFS for up to a minute.
+type lagging struct{ *sessiontest.CrashFS }
+
+func (f lagging) List(dir string) ([]string, error) {
+	names, err := f.CrashFS.List(dir)
+	if strings.Contains(dir, "/k-") {
+		names = append([]string{"20200101-000000000-aaaa.jsonl"}, names...)
+	}
+	return names, err
+}
+
+// TestPartsOfAListThatLags: the log may have another name by now, so the list is an error, and not an endless wait.
+func TestPartsOfAListThatLags(t *testing.T) {
+	fsys := sessiontest.NewCrashFS()
+	store, err := session.OpenFiles(fsys, nil)
+	require.NoError(t, err)
+	require.NoError(t, open(t, store, "k").Close())
+	late, err := session.OpenFiles(lagging{fsys}, nil)
+	require.NoError(t, err)
+	_, err = late.Parts(t.Context(), "k")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
