@@ -89,6 +89,10 @@ func (m *Meter) Observe(anchor Anchor, shown, overhead int) {
 	}
 	m.boundHidden(anchor, shown)
 	m.Anchor = anchor
+	if m.Estimated >= ratioPrior { // enough to say more: tools may have been added beside a large message
+		implied := float64(prompt) - float64(estimate)*min(max(m.Billed/m.Estimated, MinRatio), MaxRatio)
+		m.MostHidden = max(m.MostHidden, int(implied))
+	}
 }
 
 // boundHidden learns how much the request of next can have besides its messages, if they are billed as little as a

@@ -76,3 +76,16 @@ func TestHiddenInSmallConversations(t *testing.T) {
 	m.Observe(Anchor{Messages: 1, Estimate: 100, Prompt: 800 + 2*100}, 100, 0)
 	assert.LessOrEqual(t, m.Hidden(0), 1_000, "the tools are gone")
 }
+
+// TestToolsBesideALargeMessage: tools of 30 000 tokens are added together with a message of 20 000. Nothing shows them at
+// first. What the following messages are billed as does.
+func TestToolsBesideALargeMessage(t *testing.T) {
+	var m Meter
+	m.Observe(Anchor{Messages: 1, Estimate: 100, Prompt: 150}, 100, 0)
+	m.Observe(Anchor{Messages: 3, Estimate: 20_100, Prompt: 50_150}, 20_100, 0)
+	for i := 1; i <= 60; i++ {
+		m.Observe(Anchor{Messages: 3 + i, Estimate: 20_100 + 500*i, Prompt: 50_150 + 500*i}, 20_100+500*i, 0)
+	}
+	assert.InDelta(t, 1_000, m.BilledAs(1_000), 30)
+	assert.InDelta(t, 30_050, m.Hidden(0), 1_000)
+}
