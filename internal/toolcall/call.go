@@ -3,6 +3,7 @@ package toolcall
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -43,7 +44,7 @@ func (c *Call) Failed(text string) bool {
 	case c.Edits:
 		return Refusal(text) != "" || c.exitedBadly(text)
 	case c.Shows:
-		return SaysNotShown(text)
+		return SaysNotShown(text) && !isNotice(text)
 	case c.Runs && (c.exitedBadly(text) || saysNotRun(text)):
 		return true
 	}
@@ -70,7 +71,18 @@ func (c *Call) IsFailure(exitCode string) bool {
 // says that the call did not do so.
 func SaysNotShown(text string) bool {
 	text = strings.TrimSpace(text)
+	if behind := strings.TrimLeft(text, "0123456789"); behind != text && strings.IndexAny(behind, "\t|→") == 0 {
+		return false // a line of a file with its number
+	}
 	return len(text) <= 2*refusalChars && !strings.Contains(text, "\n") && Refusal(text) != ""
+}
+
+// isNotice reports whether text stands for a file that was read: it is empty, or as it was shown before. Claude Code
+// writes these.
+func isNotice(text string) bool {
+	text = strings.TrimPrefix(strings.TrimSpace(text), "<system-reminder>")
+	return strings.HasPrefix(text, "Warning: the file exists") || strings.HasPrefix(text, "File unchanged") ||
+		strings.HasPrefix(text, "Wasted call")
 }
 
 // saysNotRun reports whether text, the result of a command, is one line with which a host says that it did not run the
@@ -114,5 +126,14 @@ func beginsWithError(text string) bool {
 	}
 	word := strings.ToLower(line[:colon])
 	isCount := strings.ContainsRune(word, ' ') || strings.HasSuffix(word, "s") // errors: 0
-	return word == "fatal" || !isCount && sayingOf(word) == saysFault
+	return !isMeasure(line[colon+1:]) && (word == "fatal" || !isCount && sayingOf(word) == saysFault)
+}
+
+// isMeasure reports whether text, behind the word error and a colon, is a number, or says that there is no error: 0.12.
+func isMeasure(text string) bool {
+	text = strings.TrimSpace(text)
+	first, _, _ := strings.Cut(text, ",") // error: 0, warnings: 2
+	n, err := strconv.ParseFloat(strings.TrimSuffix(first, "%"), 64)
+	isNumber := err == nil && (n == 0 || strings.ContainsAny(first, ".%")) // but "KeyError: 1"
+	return isNumber || deniesFault(text)
 }

@@ -55,7 +55,15 @@ func TestFailed(t *testing.T) {
 		{"get_metrics", `{}`, "Errors: 0", false, "a count"},
 		{"run_query", `{"sql":"select"}`, "TypeError: x is no function", true, "an exception"},
 		{"查询", `{"条件":"x"}`, "错误：权限不足", true, "in Chinese"},
+		{"get_metrics", `{}`, "Error: 0, Warning: 2", false, "counts"},
+		{"bash", `{"command":"./train"}`, "mean_squared_error: 0.12", false, "a measure of a program"},
+		{"run_query", `{"sql":"select"}`, "KeyError: 1", true, "a number that measures nothing"},
 		{"grep", `{"pattern":"x"}`, "Error: in a file", false, "a match"},
+		{"read", `{"path":"a.go"}`, "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>",
+			false, "an empty file"},
+		{"read", `{"path":"a.go"}`, "File unchanged since last read. The content from the earlier result is not repeated.",
+			false, "a file that was shown before"},
+		{"read", `{"path":"a.go"}`, "     1\treturn errors.New(\"not found\")", false, "a line of a file, with its number"},
 	} {
 		c := Common.Call(tt.tool, json.RawMessage(tt.arguments))
 		assert.Equal(t, tt.want, c.Failed(tt.text), "%s %s: %s", tt.tool, tt.arguments, tt.reason)
