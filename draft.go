@@ -45,7 +45,7 @@ type takenOver struct {
 // shownLines is what a draft needs to leave out of later results the lines that earlier ones show.
 type shownLines struct {
 	finder   repeats.Finder
-	repeated map[key]bool // results, by their keys as they are sent, whose lines later ones leave out
+	repeated map[key]bool // messages, by their keys as they are sent, whose lines later results leave out
 }
 
 // learned is what a draft learns from the provider's counts in its history.

@@ -70,13 +70,14 @@ type TruncateOptions struct {
 // ([OpMinify]).
 //
 // A new result may have four or more lines in a row, of at least 200 bytes together, that an earlier result in the
-// request shows byte for byte, but for the numbers that a viewer puts in front of lines; so may the arguments of an
-// earlier call, such as a file that was written. One line replaces them: it names the earlier result or call, and gives
-// the numbers of the lines if they are others. This is done if it saves at least 200 bytes in the new result, and only
-// among the newest 48 messages that have 200 bytes or more in arguments of calls, or are results of nothing but a text
-// of that length. So when an agent reads a file again, it is sent what has changed. As soon as the earlier message is
-// no longer sent as it was, the later one is sent with all of its lines. That costs nothing more in the prompt cache,
-// because an earlier part of the request has changed already.
+// request, or an earlier call in the only long text of its arguments, such as a file that was written, shows byte for
+// byte, but for the numbers that a viewer puts in front of lines. One line replaces them: it names the earlier result
+// or call, says which of its lines they are if some between were deleted or moved, and gives their numbers if these
+// differ. This is done if it saves at least 200 bytes in the new result, and only among the newest 48 messages that
+// have 200 bytes or more in arguments of calls, or are results of nothing but a text of that length. So when an agent
+// reads a file again, it is sent what has changed. As soon as the earlier message is no longer sent as it was, the
+// later one is sent with all of its lines. That costs nothing more in the prompt cache, because an earlier part of the
+// request has changed already.
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles

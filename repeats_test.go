@@ -43,6 +43,12 @@ func writes(id, file, text string) winnow.Message {
 	return modelSends(call)
 }
 
+func edits(id, file, before, after string) winnow.Message {
+	call := callPart(id, "Edit")
+	call.Arguments, _ = json.Marshal(map[string]string{"file_path": "src/" + file, "old_string": before, "new_string": after})
+	return modelSends(call)
+}
+
 // readTwice is a history in which a file is read, changed and read again.
 func readTwice() []winnow.Message {
 	return named(list(userSays("Mend it."),
@@ -124,11 +130,16 @@ func TestLinesWithOtherNumbers(t *testing.T) {
 	added := "    21→\tnew_statement()\n    22→\tanother()\n"
 	for _, tt := range []struct{ reason, first, second, want string }{
 		{"two new lines", viewed(file), viewed(shifted), same(20, "") + added + same(40, "; here they are lines 23-62")},
-		{"they are gone again", viewed(shifted), viewed(file), same(20, "") + same(40, "; here they are lines 21-60")},
+		{"they are gone again", viewed(shifted), viewed(file), same(20, "") + same(40, " in its lines 23-62; here they are lines 21-60")},
 		{"the first had no numbers", file, viewed(shifted), same(20, "; here they are lines 1-20") + added + same(40, "; here they are lines 23-62")},
-		{"the second has none", viewed(shifted), file, same(20, " behind line numbers") + same(40, " behind line numbers")},
+		{"the second has none", viewed(shifted), file, same(20, " behind line numbers") + same(40, " in its lines 23-62 behind line numbers")},
 		{"few lines of it", viewed(file), strings.Join(strings.SplitAfter(viewed(shifted), "\n")[21:34], ""),
-			"    22→\tanother()\n" + same(12, "; here they are lines 23-34")},
+			"    22→\tanother()\n" + same(12, " in its lines 21-32; here they are lines 23-34")},
+		{"lines are gone, and nothing has numbers", file, part("one", 0, 20) + part("one", 40, 60),
+			same(20, "") + same(20, " in its lines 41-60")},
+		{"lines in another order", file, part("one", 30, 60) + part("one", 0, 30), same(30, " in its lines 31-60") + same(30, " in its lines 1-30")},
+		{"lines were changed where they stand", file, part("one", 0, 20) + strings.Repeat("changed\n", 5) + part("one", 25, 60),
+			same(20, "") + strings.Repeat("changed\n", 5) + same(35, "")},
 	} {
 		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
 		h := readsOf(tt.first, tt.second)
@@ -157,8 +168,9 @@ func TestLinesOfCalls(t *testing.T) {
 	}{
 		{"as it was written", file, inCall(61, ""), writes("w", "one.go", file)},
 		{"with numbers", viewed(file), inCall(61, "; here they are lines 1-61"), writes("w", "one.go", file)},
-		{"a part of it", part("one", 20, 40), inCall(20, ""), writes("w", "one.go", file)},
+		{"a part of it", part("one", 20, 40), inCall(20, " in its lines 21-40"), writes("w", "one.go", file)},
 		{"of two calls the right one", file, inCall(61, ""), both},
+		{"an edit that has the old text and the new one", file, file, edits("w", "one.go", file, sourceFile("one", 60, 20))},
 		{"arguments of another file", file, file, writes("w", "two.go", sourceFile("two", 60, 0))},
 		{"arguments that are not shown whole", file, file, writes("w", "one.go", strings.ReplaceAll(file, "\n", "\n\n"))},
 	} {
@@ -265,7 +277,8 @@ func TestLinesThatWereShownComeBack(t *testing.T) {
 
 var (
 	leftOutNote = regexp.MustCompile(
-		`^\[(\d+) lines left out: the earlier (?:result|call) of .* has the same(?:| behind line numbers|; here they are lines (\d+)-(\d+))\]$`)
+		`^\[(\d+) lines left out: the earlier (?:result|call) of .* has the same(?: in its lines \d+-\d+)?` +
+			`(?:| behind line numbers|; here they are lines (\d+)-(\d+))\]$`)
 	numberInFront = regexp.MustCompile(`(?m)^ *(\d+)→`)
 )
 
