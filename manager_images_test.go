@@ -14,7 +14,7 @@ import (
 // pictures counts what an image shows: 2 000 tokens.
 var pictures = picturesOf(2_000)
 
-// picturesOf counts so many tokens for each image.
+// picturesOf counts this number of tokens for each image.
 func picturesOf(tokens int) winnow.Estimator {
 	return winnow.EstimatorFunc(func(m winnow.Message) int {
 		n, _ := imagesOf([]winnow.Message{m})

@@ -313,7 +313,7 @@ func TestFileWithoutPath(t *testing.T) {
 		reason string
 	}{
 		{prompt.File{Name: "RULES.md", Text: "Be brief."}, "## RULES.md\n\nBe brief.", "the name stands in for the path"},
-		{prompt.File{Name: "RULES.md", Path: " ", Text: "Be brief."}, "## RULES.md\n\nBe brief.", "a blank path is none"},
+		{prompt.File{Name: "RULES.md", Path: " ", Text: "Be brief."}, "## RULES.md\n\nBe brief.", "a blank path counts as missing"},
 		{prompt.File{Name: "RULES.md", Missing: true}, "[MISSING] Expected at: RULES.md", "in a notice as well"},
 		{prompt.File{Name: "A.md", Path: "w/A.md", Text: "x"}, "## w/A.md\n\nx", "a path is shown as it is"},
 	} {

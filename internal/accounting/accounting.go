@@ -64,7 +64,7 @@ func (a *Account) TakeOver(learned, before *Account) {
 	a.Anchor.Messages = meter.Lost
 }
 
-// Accept learns that the provider answered a request with a prompt of so many tokens, by its own count. A window that
+// Accept learns that the provider answered a request whose prompt has this many tokens by its own count. A window that
 // it named and that is smaller was not that of the model: a number was misread, or another deployment refused. It says
 // nothing of what the model takes, so it is forgotten. Raised to the prompt, it would allow no larger one ever again. A
 // prompt above the limit alone only left less room for the answer.

@@ -40,8 +40,8 @@ func measure(r *reading, d *Diagnosis) bool {
 	return true
 }
 
-// mostExcess: where the size is so many times the limit, and the limit ends the text, it was cut off: 200 of 200000. A
-// request that was really refused is a few times as large as the window.
+// mostExcess is for a limit that ends the text. A size of this many times the limit or more says that the limit was cut
+// off: 200 of 200000. A request that was really refused is a few times as large as the window.
 const mostExcess = 100
 
 // settle resolves what one number alone could not say.

@@ -126,7 +126,8 @@ func beginsWithError(text string) bool {
 	}
 	word := strings.ToLower(line[:colon])
 	isCount := strings.ContainsRune(word, ' ') || strings.HasSuffix(word, "s") // errors: 0
-	return !isMeasure(line[colon+1:]) && (word == "fatal" || !isCount && sayingOf(word) == saysFault)
+	value := strings.TrimLeft(line[colon:], ":：")
+	return !isMeasure(value) && (word == "fatal" || !isCount && sayingOf(word) == saysFault)
 }
 
 // isMeasure reports whether text, behind the word error and a colon, is a number, or says that there is no error: 0.12.
@@ -135,5 +136,5 @@ func isMeasure(text string) bool {
 	first, _, _ := strings.Cut(text, ",") // error: 0, warnings: 2
 	n, err := strconv.ParseFloat(strings.TrimSuffix(first, "%"), 64)
 	isNumber := err == nil && (n == 0 || strings.ContainsAny(first, ".%")) // but "KeyError: 1"
-	return isNumber || deniesFault(text)
+	return isNumber || deniesFault(text) || text != "" && slices.Contains(noFaults, text)
 }

@@ -57,6 +57,8 @@ func TestFailed(t *testing.T) {
 		{"查询", `{"条件":"x"}`, "错误：权限不足", true, "in Chinese"},
 		{"get_metrics", `{}`, "Error: 0, Warning: 2", false, "counts"},
 		{"bash", `{"command":"./train"}`, "mean_squared_error: 0.12", false, "a measure of a program"},
+		{"run_query", `{"sql":"select"}`, "错误：无", false, "a wide colon"},
+		{"run_query", `{"sql":"select"}`, "Error:\nno such table", true, "the reason stands in the next line"},
 		{"run_query", `{"sql":"select"}`, "KeyError: 1", true, "a number that measures nothing"},
 		{"grep", `{"pattern":"x"}`, "Error: in a file", false, "a match"},
 		{"read", `{"path":"a.go"}`, "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>",

@@ -100,7 +100,7 @@ func namesFault(text string) bool {
 	return is
 }
 
-// noFaults are values of an error that is none.
+// noFaults are what the member for an error holds after a call that worked.
 var noFaults = []string{"", "null", "nil", "false", "0", "ok", "success", "n/a", "无", "無", "没有错误", "无错误", "なし",
 	"エラーなし", "없음"}
 

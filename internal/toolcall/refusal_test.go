@@ -35,7 +35,7 @@ func TestRefusal(t *testing.T) {
 		{"Warning: did not end with newline; file saved", false, "a warning is no refusal"},
 		{"Warning: the old text was not unique.\nNo replacement was performed.", true, "what follows a warning is one"},
 		{"Warning: the file was not saved", true, "a warning that is all"},
-		{`{"error":{"code":0,"message":"OK"}}`, false, "an error that is none"},
+		{`{"error":{"code":0,"message":"OK"}}`, false, "the code of a success"},
 		{`{"errcode":40013,"errmsg":"invalid appid"}`, true, "the code of an error"},
 		{"<tool_use_error>Sibling tool call errored</tool_use_error>", true, "the tag says so"},
 		{"File has been modified since read, either by the user or by a linter.", true, "it was not the call that did"},
