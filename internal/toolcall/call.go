@@ -71,10 +71,13 @@ func (c *Call) IsFailure(exitCode string) bool {
 // says that the call did not do so.
 func SaysNotShown(text string) bool {
 	text = strings.TrimSpace(text)
+	if len(text) > 2*refusalChars || strings.Contains(text, "\n") {
+		return false
+	}
 	if behind := strings.TrimLeft(text, "0123456789"); behind != text && strings.IndexAny(behind, "\t|→") == 0 {
 		return false // a line of a file with its number
 	}
-	return len(text) <= 2*refusalChars && !strings.Contains(text, "\n") && Refusal(text) != ""
+	return Refusal(text) != ""
 }
 
 // isNotice reports whether text stands for a file that was read: it is empty, or as it was shown before. Claude Code
