@@ -25,10 +25,10 @@ func (d *draft) bodyOf(i int) int {
 	v := d.view
 	p := v.edited[i]
 	if p == nil {
-		return int(v.facts[i].body)
+		return v.facts[i].bytes(&v.messages[i])
 	}
 	if p.body == 0 {
-		p.body, _ = bodySize(&v.messages[i])
+		p.body = bodySize(&v.messages[i])
 	}
 	return int(p.body)
 }
@@ -187,10 +187,9 @@ func hasImage(m *Message) bool {
 // a marker may be estimated higher than its image.
 func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	m := d.view.messages[i]
-	before, _ := messageBytes(&m)
+	before := messageBytes(&m)
 	m.Parts, m.Source = parts, nil
-	after, _ := messageBytes(&m)
-	saved := before - after
+	saved := before - messageBytes(&m)
 	tokens := estimateWith(d.opts.Estimator, m)
 	if saved <= 0 || tokens > d.view.tokens[i] && !hasImage(&d.view.messages[i]) {
 		return 0

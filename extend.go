@@ -126,7 +126,7 @@ func (d *shortWay) minifyAdded() bool {
 		m := &n.sent[i]
 		m.Parts, m.Source = p.partsFor(m), nil
 		n.edits[i] = p
-		p.body, _ = bodySize(m)
+		p.body = bodySize(m)
 	}
 	return true
 }
@@ -230,11 +230,11 @@ func (d *shortWay) sumAdded() (shown, bytes int) {
 		if !hasHiddenParts(&n.sent[i]) {
 			shown = count.Add(shown, n.tokens(i))
 		}
-		body := n.facts[i].body
 		if p := n.edit(i); p != nil {
-			body = p.body
+			bytes = count.Add(bytes, int(p.body))
+		} else {
+			bytes = count.Add(bytes, n.facts[i].bytes(&n.sent[i]))
 		}
-		bytes = count.Add(bytes, int(body))
 	}
 	return shown, bytes
 }

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
@@ -21,7 +22,7 @@ type fact struct {
 
 	isWatched bool         // it is sent edited: its deepHash is compared too
 	redundant minify.Forms // that may be left out of it, see redundantIn
-	body      uint32       // bytes that it takes in a request's body
+	body      uint32       // bytes that it takes in a request's body; 0: not known yet, see bytes
 	deepHash  uint32       // 0: not known, and the message is not watched
 
 	subjects *[]subject // of its calls; nil: not asked for yet
@@ -30,6 +31,16 @@ type fact struct {
 // isOf reports whether m is the message of f. The caller has compared their sampleHash; a watched message must have the
 // same deepHash too.
 func (f *fact) isOf(m *Message) bool { return !f.isWatched || f.deepHash == deepHash(m) }
+
+// bytes returns how many bytes m, the message of f, takes in a request's body. It is computed when a request holds the
+// message as it is: of a long history that is seen for the first time, most texts are only part of a record or a
+// summary.
+func (f *fact) bytes(m *Message) int {
+	if f.body == 0 {
+		f.body = bodySize(m)
+	}
+	return int(f.body)
+}
 
 // hashedAtOnce is the size of a result, in bytes, from which on its deepHash is computed with the other facts. Most
 // results of that size will be sent edited, and later each word of the hash costs a line of memory that has to be
@@ -298,20 +309,18 @@ func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom)
 	}
 	tokens := estimateWith(e, *m) // before the room is taken: e may panic
 	f := room.take()
-	body, controls := bodySize(m)
-	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), body: body,
-		redundant: redundantIn(m, controls)}
-	if f.body >= hashedAtOnce && m.Role == RoleTool {
+	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), redundant: redundantIn(m)}
+	if m.Role == RoleTool && textBytes(m) >= hashedAtOnce {
 		f.deepHash = deepHash(m)
 	}
 	return f
 }
 
 // redundantIn returns the forms that may be left out of m, a result, as far as a quick look at its texts tells. It is
-// for facts, which are made while the texts are in the processor's cache; later, each has to be fetched again. controls
-// says that m has an escape character or a carriage return: what is left out with these may stand in front of a number.
-func redundantIn(m *Message, controls bool) minify.Forms {
-	if controls || m.Role != RoleTool {
+// for facts, which are made while the texts are in the processor's cache; later, each has to be fetched again.
+func redundantIn(m *Message) minify.Forms {
+	// What is left out with an escape sequence or overwritten text may stand in front of a number.
+	if m.Role != RoleTool || hasControls(m) {
 		return minify.All
 	}
 	forms := minify.All &^ (minify.Escapes | minify.Overwritten)
@@ -319,6 +328,18 @@ func redundantIn(m *Message, controls bool) minify.Forms {
 		forms &^= minify.LineNumbers
 	}
 	return forms
+}
+
+// hasControls reports whether a text of m has a character that a terminal obeys: an escape character or a carriage
+// return.
+func hasControls(m *Message) bool {
+	for i := range m.Parts {
+		s := m.Parts[i].Text
+		if strings.IndexByte(s, '\r') >= 0 || strings.IndexByte(s, '\x1b') >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // hostCounts returns a hash of the host's own counts of the parts of m. They are not sent, so the key does not have

@@ -15,22 +15,17 @@ const (
 	partFrame    = 40
 )
 
-// messageBytes estimates how many bytes m takes in a request's body. controls is as in [jsontext.Size].
-func messageBytes(m *Message) (n int, controls bool) {
-	n = messageFrame + len(m.ToolCallID) + len(m.ToolName)
+// messageBytes estimates how many bytes m takes in a request's body.
+func messageBytes(m *Message) int {
+	n := messageFrame + len(m.ToolCallID) + len(m.ToolName)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		text, has := jsontext.Size(p.Text)
-		n = count.Add(n, partFrame+text+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
+		n = count.Add(n, partFrame+jsontext.Size(p.Text)+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))
 		n = count.Add(n, jsontext.HTMLEscapes(mem.String(p.Arguments)))
 		n = count.Add(n, max(0, p.Bytes))
-		controls = controls || has
 	}
-	return n, controls
+	return n
 }
 
-// bodySize returns messageBytes in the type of [fact.body]: facts keep it, so that no text is read twice for it.
-func bodySize(m *Message) (size uint32, controls bool) {
-	n, controls := messageBytes(m)
-	return uint32(min(uint64(n), math.MaxUint32)), controls
-}
+// bodySize returns messageBytes in the type of [fact.body]. It is never 0.
+func bodySize(m *Message) uint32 { return uint32(min(uint64(messageBytes(m)), math.MaxUint32)) }

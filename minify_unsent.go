@@ -23,7 +23,7 @@ const longResult = 64 << 10
 
 // minifiedOnce is minified for a long result that the drafts of a call minify one after the other.
 func (d *draft) minifiedOnce(messages []Message, i int, f *fact, note func() string) *projection {
-	if f.body < longResult {
+	if textBytes(&messages[i]) < longResult {
 		return d.minified(messages, i, f, note)
 	}
 	forms := d.redundantForms(messages, i, f)

@@ -34,8 +34,7 @@ func TestRedundantIn(t *testing.T) {
 			b.WriteString(strings.Repeat(piece, 1+r.IntN(20)))
 		}
 		m := Message{Role: RoleTool, Parts: []Part{{Text: b.String()}}}
-		_, controls := bodySize(&m)
-		may := redundantIn(&m, controls)
+		may := redundantIn(&m)
 		for _, forms := range kinds {
 			parts, had, ok := minifiedParts(m.Parts, forms)
 			quick, quickHad, quickOK := minifiedParts(m.Parts, forms&may)

@@ -2,16 +2,14 @@ package jsontext
 
 import "strings"
 
-// Size returns the length of s in JSON: a newline, a tab, a quote and a backslash each take one byte more, and the
-// escape character of terminals takes five. Other control characters are rare, and count as they are. controls says
-// that s has one that a terminal obeys: an escape character or a carriage return.
-func Size(s string) (n int, controls bool) {
-	returns, escapes := strings.Count(s, "\r"), strings.Count(s, "\x1b")
-	n = len(s) + returns + 5*escapes + HTMLEscapes(s)
-	for _, c := range [...]string{"\n", "\t", `"`, `\`} {
+// Size returns the length of s in JSON: a newline, a carriage return, a tab, a quote and a backslash each take one byte
+// more, and the escape character of terminals takes five. Other control characters are rare, and count as they are.
+func Size(s string) int {
+	n := len(s) + 5*strings.Count(s, "\x1b") + HTMLEscapes(s)
+	for _, c := range [...]string{"\n", "\r", "\t", `"`, `\`} {
 		n += strings.Count(s, c)
 	}
-	return n, returns+escapes > 0
+	return n
 }
 
 // HTMLEscapes returns how many bytes s gets longer where <, > and & are written as \u003c, \u003e and \u0026: package

@@ -43,11 +43,7 @@ func (h *Hasher) Text(s string) {
 }
 
 // Bytes adds b as Text does.
-func (h *Hasher) Bytes(b []byte) {
-	h.Number(len(b))
-	h.flush()
-	h.sha.Write(b)
-}
+func (h *Hasher) Bytes(b []byte) { h.Text(mem.String(b)) }
 
 // Number adds n in eight bytes.
 func (h *Hasher) Number(n int) {
