@@ -103,14 +103,18 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	}
 	// Copies are erased first: they are recognized by the entries' content, which is still there now.
 	var copies []*Receipt
+	unread := relatives.lost
 	for _, related := range relatives.of(key) {
 		but := ""
 		if related == key {
 			but = log
 		}
-		copied, err := e.copies(ctx, related, but, found)
+		copied, isUnread, err := e.copies(ctx, related, but, found)
 		if err != nil {
 			return nil, err
+		}
+		if isUnread && !slices.Contains(unread, related) {
+			unread = append(unread, related)
 		}
 		copies = append(copies, copied...)
 	}
@@ -128,30 +132,38 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	if err := s.forgetRemains(ctx); err != nil {
 		return nil, err
 	}
-	r.Copies, r.Unread = copies, relatives.lost
+	slices.Sort(unread)
+	r.Copies, r.Unread = copies, unread
 	return r, nil
 }
 
 // copies erases copies in all logs of a session but one. Somebody else may erase there at the same time, which changes
-// the IDs of the logs.
-func (e *eraser) copies(ctx context.Context, key, but string, found map[string]string) (all []*Receipt, err error) {
+// the IDs of the logs: a log that is not found is looked for again. unread says that one was listed again and still not
+// found.
+func (e *eraser) copies(
+	ctx context.Context, key, but string, found map[string]string,
+) (all []*Receipt, unread bool, err error) {
 	done := map[string]bool{but: true}
+	missing := "" // the last log that was not found
 	for {
 		parts, err := e.Parts(ctx, key)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		i := slices.IndexFunc(parts, func(p Part) bool { return p.Kind != PartSide && !done[p.Log] })
 		if i < 0 {
-			return all, nil
+			return all, unread, nil
 		}
 		log := parts[i].Log
 		r, err := e.erase(ctx, key, log, func(v *erasure) error { return v.byContent(found) })
-		if errors.Is(err, ErrNotFound) && ctx.Err() == nil { // the log is gone, or has another ID
+		if errors.Is(err, ErrNotFound) && ctx.Err() == nil {
+			done[log] = log == missing
+			unread = unread || done[log]
+			missing = log
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if done[log] = true; len(r.Entries) > 0 {
 			all = append(all, r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -62,4 +63,36 @@ func TestEraseBesideAnotherEraser(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unopened is a backend that lists the logs of a session although they cannot be opened again.
+type unopened struct {
+	session.Maintainer
+	key    string
+	opened atomic.Int32
+}
+
+func (u *unopened) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
+	if key == u.key && u.opened.Add(1) > 1 { // the first opening reads the header
+		return nil, session.ErrNotFound
+	}
+	return u.Maintainer.OpenPart(ctx, key, part)
+}
+
+// TestEraseBesideALogThatCannotBeOpened: the receipt says that it may have copies. It is not looked for until ctx ends.
+func TestEraseBesideALogThatCannotBeOpened(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User("secret"), answer("yes")))
+	id := s.View().IDs[0]
+	require.NoError(t, s.Close())
+	require.NoError(t, store.Fork(ctx, "k", id, "fork"))
+
+	behind := &unopened{Maintainer: store.Backend().(session.Maintainer), key: "fork"}
+	r, err := session.New(behind, nil).EraseEntries(ctx, "k", "", id)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"fork"}, r.Unread)
+	assert.Equal(t, []string{id}, r.Entries)
 }
