@@ -43,3 +43,17 @@ func TestMissingEntries(t *testing.T) {
 		assert.NoError(t, s.Append(ctx, session.User("goes on")), "the session stays usable")
 	}
 }
+
+// TestNoLabelOfAHeader: a branch can begin at the header, but there is nothing that a label could name.
+func TestNoLabelOfAHeader(t *testing.T) {
+	ctx := t.Context()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	assert.ErrorIs(t, store.SetLabel(ctx, "k", "", "here"), session.ErrNotFound, "before the first message")
+	require.NoError(t, s.Append(ctx, session.User("one"), answer("two")))
+	for _, header := range []string{"", "e1"} {
+		assert.ErrorIs(t, store.SetLabel(ctx, "k", header, "here"), session.ErrNotFound, "%q", header)
+	}
+	assert.Empty(t, s.View().Labels)
+	require.NoError(t, s.Rewind(ctx, ""), "the beginning can be gone back to")
+}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/winnowgo/winnow"
 )
@@ -42,7 +43,7 @@ func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) err
 		}
 		e := entry()
 		if e.Type == TypeLabel && e.Label != "" { // one whose entry is missing can be removed: an import keeps it
-			_, err = o.find(ctx, e.Target)
+			err = o.findLabelled(ctx, e.Target)
 		}
 		if err == nil {
 			err = o.write(ctx, true, e)
@@ -55,6 +56,16 @@ func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) err
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// findLabelled looks for an entry to put a label on. The header is no entry of a branch, although a branch can begin at
+// it.
+func (s *Session) findLabelled(ctx context.Context, entry string) error {
+	l, err := s.find(ctx, entry)
+	if err == nil && l.kind == TypeSession {
+		err = fmt.Errorf("%w: entry %q of %q", ErrNotFound, entry, s.key)
+	}
+	return err
 }
 
 // besideSession opens a session without its turn. It reads only the header and the newest line of the log, which is all
