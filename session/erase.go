@@ -80,9 +80,10 @@ func (s *Store) forgetDerived(ctx context.Context) error {
 // receipt names: followers of the feed then discard what they derived from the old log.
 //
 // EraseEntries waits for the turn as [Store.Open] does, so close the session first. If an entry was erased before, that
-// is not an error. If the log has no such entry, the error is [ErrNotFound] and nothing has changed. If the process
-// ends during the call, call it again. It does not reach what the host or a provider keeps elsewhere, nor a fork that
-// is made while it runs.
+// is not an error. If the log has no such entry, the error is [ErrNotFound] and nothing has changed. If somebody
+// deletes the log during the call, the error is the same, and copies may be erased already. After any other error, or
+// if the process ends during the call, call it again. It does not reach what the host or a provider keeps elsewhere,
+// nor a fork that is made while it runs.
 func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string) (*Receipt, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
@@ -96,7 +97,6 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 		return nil, err
 	}
 	e := &eraser{Maintainer: m, store: s, now: s.opts.Now()}
-	wanted := log
 	log, found, err := e.find(ctx, key, log, ids)
 	if err != nil {
 		return nil, err
@@ -120,10 +120,15 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	}
 	byID := func(v *erasure) error { return v.byID(ids) }
 	r, err := e.erase(ctx, key, log, byID)
-	for wanted == "" && errors.Is(err, ErrNotFound) { // another eraser may have given it another ID
-		if log, _, err = e.find(ctx, key, "", ids); err != nil {
+	for errors.Is(err, ErrNotFound) { // another eraser may have given it another ID
+		now, lost := e.holder(ctx, key, ids, found)
+		if lost != nil {
+			return nil, lost
+		}
+		if now == log {
 			return nil, err
 		}
+		log = now
 		r, err = e.erase(ctx, key, log, byID)
 	}
 	if err != nil {
@@ -194,6 +199,49 @@ func (e *eraser) find(ctx context.Context, key, log string, ids []string) (strin
 		return "", nil, fmt.Errorf("session: %q: %w", key, err)
 	}
 	return part.Log, v.fingerprints(), nil
+}
+
+// holder returns the log of a session that has the entries now whose fingerprints are in found. An entry that somebody
+// else has erased counts too, because its content is gone. Another log can have other entries with the same ids: the
+// newest one does after a reset.
+func (e *eraser) holder(ctx context.Context, key string, ids []string, found map[string]string) (string, error) {
+	parts, err := e.Parts(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	erased := "" // a log where all of them were erased
+	for _, part := range parts {
+		if part.Kind == PartSide {
+			continue
+		}
+		log, now, err := e.find(ctx, key, part.Log, ids)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case len(now) == 0:
+			erased = log
+		case isWithin(now, found):
+			return log, nil
+		}
+	}
+	if erased == "" {
+		return "", fmt.Errorf("%w: the entries of %q are gone", ErrNotFound, key)
+	}
+	return erased, nil
+}
+
+// isWithin reports whether of has all that part has.
+func isWithin(part, of map[string]string) bool {
+	for id, sum := range part {
+		if of[id] != sum {
+			return false
+		}
+	}
+	return true
 }
 
 // open opens a log of a session to read, the newest one if log is "". Another eraser may give that one another ID at

@@ -96,3 +96,88 @@ func TestEraseBesideALogThatCannotBeOpened(t *testing.T) {
 	assert.Equal(t, []string{"fork"}, r.Unread)
 	assert.Equal(t, []string{id}, r.Entries)
 }
+
+// turning is a backend where something happens once, just before the turn of a session is taken.
+type turning struct {
+	session.Maintainer
+	key    string
+	before func()
+}
+
+func (w *turning) Turn(ctx context.Context, key string) (session.Turn, error) {
+	if before := w.before; before != nil && key == w.key {
+		w.before = nil
+		before()
+	}
+	return w.Maintainer.Turn(ctx, key)
+}
+
+// TestEraseBesideAReset: meanwhile another eraser gives the log another ID, and the next log has other entries with the
+// same ids. What was asked for is erased, and nothing else.
+func TestEraseBesideAReset(t *testing.T) {
+	ctx := t.Context()
+	for _, c := range []struct {
+		reason, log string
+		erased      bool // by the other eraser
+	}{
+		{"the newest log was meant", "", false},
+		{"the other eraser has erased the entry too", "", true},
+		{"the log was named", "named", false},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			store := session.NewMemory(nil)
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("first"), session.User("secret"), answer("yes")))
+			ids := s.View().IDs
+			require.NoError(t, s.Close())
+			parts, err := store.Parts(ctx, "k")
+			require.NoError(t, err)
+			log := c.log
+			if log != "" {
+				log = parts[0].Log
+			}
+
+			between := &turning{Maintainer: store.Backend().(session.Maintainer), key: "k"}
+			between.before = func() {
+				entry := ids[0]
+				if c.erased {
+					entry = ids[1]
+				}
+				_, err := store.EraseEntries(ctx, "k", "", entry)
+				require.NoError(t, err)
+				s := open(t, store, "k")
+				require.NoError(t, s.Reset(ctx, "anew", nil))
+				require.NoError(t, s.Append(ctx, session.User("third"), session.User("fourth")))
+				require.Equal(t, ids[1], s.View().IDs[1])
+				require.NoError(t, s.Close())
+			}
+			r, err := session.New(between, nil).EraseEntries(ctx, "k", log, ids[1])
+			require.NoError(t, err)
+			assert.Equal(t, []string{ids[1]}, r.Entries)
+			v, err := store.Read(ctx, "k")
+			require.NoError(t, err)
+			assert.Equal(t, []string{"third", "fourth"}, texts(v), "the newest log")
+			assert.NotContains(t, everything(t, store, "k"), "secret")
+		})
+	}
+}
+
+// everything returns the text of all logs of a session.
+func everything(t *testing.T, store *session.Store, key string) string {
+	m := store.Backend().(session.Maintainer)
+	parts, err := m.Parts(t.Context(), key)
+	require.NoError(t, err)
+	var all []byte
+	for _, part := range parts {
+		log, err := m.OpenPart(t.Context(), key, part)
+		require.NoError(t, err)
+		size, err := log.Size()
+		require.NoError(t, err)
+		text := make([]byte, size)
+		_, err = log.ReadAt(text, 0)
+		require.NoError(t, err)
+		all = append(all, text...)
+		require.NoError(t, log.Close())
+	}
+	return string(all)
+}
