@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ type planner struct {
 	sessions []*lying // the least recently written first
 	plan     Plan
 	named    map[[2]string]bool // key and part of each action
-	kept     map[string]string  // by key: why a session is left alone; "": it is not
+	kept     map[string]string  // by key: why a session is left alone, or isGone; "": it is not
 }
 
 // lying is a stored session and what is known about it.
@@ -63,6 +64,14 @@ func (l *lying) open() *Part {
 	return nil
 }
 
+// bytes returns the size of all parts.
+func (l *lying) bytes() (n int64) {
+	for _, part := range l.parts {
+		n += part.Bytes
+	}
+	return n
+}
+
 func (l *lying) isArchived() bool {
 	open := l.open()
 	return open == nil || open.Kind == PartArchive
@@ -72,8 +81,8 @@ func (l *lying) isArchived() bool {
 func (p *planner) list(ctx context.Context) error {
 	var mu sync.Mutex
 	err := survey(ctx, p.Maintainer, func(s *surveyed) error {
-		l, err := newLying(ctx, s)
-		if err != nil {
+		l, err := p.lying(ctx, s)
+		if err != nil || l == nil {
 			return err
 		}
 		mu.Lock()
@@ -92,14 +101,29 @@ func (p *planner) list(ctx context.Context) error {
 		if l.lost != nil {
 			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Why: KeptDamaged, Err: l.lost})
 		}
-		for _, part := range l.parts {
-			p.plan.Bytes += part.Bytes
-		}
+		p.plan.Bytes += l.bytes()
 	}
 	return nil
 }
 
-// newLying returns a session as it is stored.
+// lying returns a session as it is stored, or nil if it was deleted after it was listed. An eraser may have
+// given its log another ID meanwhile: then the session is listed again, once.
+func (p *planner) lying(ctx context.Context, s *surveyed) (*lying, error) {
+	l, err := newLying(ctx, s)
+	if !errors.Is(err, ErrNotFound) {
+		return l, err
+	}
+	s = surveyOne(ctx, p.Maintainer, s.key)
+	if s.lost == nil && len(s.parts) == 0 {
+		return nil, nil
+	}
+	if l, err = newLying(ctx, s); errors.Is(err, ErrNotFound) {
+		err = nil // it is listed, and cannot be opened
+	}
+	return l, err
+}
+
+// newLying returns a session as it is stored. With the error [ErrNotFound], its newest log is not where it was listed.
 func newLying(ctx context.Context, s *surveyed) (*lying, error) {
 	if s.lost != nil { // a damaged session does not stop the others
 		return &lying{key: s.key, lost: s.lost}, nil
@@ -119,6 +143,9 @@ func newLying(ctx context.Context, s *surveyed) (*lying, error) {
 	l.looked, l.why = true, info.protects()
 	if err != nil {
 		l.why = KeptDamaged
+	}
+	if errors.Is(err, ErrNotFound) {
+		return l, ErrNotFound
 	}
 	return l, nil
 }
@@ -311,7 +338,12 @@ func (p *planner) name(ctx context.Context, l *lying, op Op, part Part, reason R
 		if why, err = p.protection(ctx, l); err != nil {
 			return err
 		}
-		if p.kept[l.key] = why; why != "" {
+		switch p.kept[l.key] = why; why {
+		case "":
+		case isGone:
+			p.plan.Sessions--
+			p.plan.Bytes -= l.bytes()
+		default:
 			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Reason: reason, Why: why})
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// isGone is why a session is left alone that was deleted after it was listed. A plan does not mention it.
+const isGone = "it is gone"
+
 // protection returns why a session is left alone, "" if it is not.
 func (p *planner) protection(ctx context.Context, l *lying) (why string, err error) {
 	if !l.looked {
@@ -14,7 +17,7 @@ func (p *planner) protection(ctx context.Context, l *lying) (why string, err err
 			if ctx.Err() != nil {
 				return "", context.Cause(ctx)
 			}
-			l.why = KeptDamaged
+			l.why = p.whyUnread(ctx, l, err)
 		}
 		l.looked = true
 	}
@@ -26,6 +29,25 @@ func (p *planner) protection(ctx context.Context, l *lying) (why string, err err
 		return "", err
 	}
 	return KeptOpen, nil
+}
+
+// whyUnread returns what became of a session whose newest log could not be read. One that is not where it was listed
+// was deleted, or has another name or ID.
+func (p *planner) whyUnread(ctx context.Context, l *lying, err error) string {
+	if !errors.Is(err, ErrNotFound) {
+		return KeptDamaged
+	}
+	parts, err := p.Parts(ctx, l.key)
+	was, now := l.open(), (&lying{parts: parts}).open()
+	switch {
+	case err != nil:
+		return KeptDamaged
+	case now == nil:
+		return isGone
+	case now.Log != was.Log || now.Name != was.Name:
+		return KeptChanged
+	}
+	return KeptDamaged
 }
 
 // protection returns why the content of a session protects it, "" if it does not.

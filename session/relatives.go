@@ -58,9 +58,7 @@ func originsOf(ctx context.Context, m Maintainer, s *surveyed) (origins []string
 		if missing == nil || ctx.Err() != nil {
 			return origins, errors.Join(lost, ctx.Err())
 		}
-		key := s.key
-		now := &surveyed{key: key, open: func(part Part, _ int64) (Log, error) { return m.OpenPart(ctx, key, part) }}
-		now.parts, now.lost = m.Parts(ctx, key)
+		now := surveyOne(ctx, m, s.key)
 		isSame := func(a, b Part) bool { return a.Log == b.Log && a.Name == b.Name }
 		if slices.EqualFunc(now.parts, s.parts, isSame) {
 			return origins, errors.Join(lost, missing) // it is listed, and cannot be opened

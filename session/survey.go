@@ -36,12 +36,19 @@ func survey(ctx context.Context, m Maintainer, f func(*surveyed) error) error {
 		return err
 	}
 	return eachKey(ctx, keys, func(key string) error {
-		s := &surveyed{key: key, open: func(part Part, _ int64) (Log, error) { return m.OpenPart(ctx, key, part) }}
-		if s.parts, s.lost = m.Parts(ctx, key); s.lost != nil && ctx.Err() != nil {
+		s := surveyOne(ctx, m, key)
+		if s.lost != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		return f(s)
 	})
+}
+
+// surveyOne lists what is stored of a session now. It has no parts if it was deleted.
+func surveyOne(ctx context.Context, m Maintainer, key string) *surveyed {
+	s := &surveyed{key: key, open: func(part Part, _ int64) (Log, error) { return m.OpenPart(ctx, key, part) }}
+	s.parts, s.lost = m.Parts(ctx, key)
+	return s
 }
 
 // eachKey calls f for each key, from several goroutines, until one fails.

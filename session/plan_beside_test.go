@@ -1,0 +1,67 @@
+package session_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// TestPlanBesideAChange: what happens to a session between its listing and its opening is no damage. A plan does not
+// mention a session that is gone.
+func TestPlanBesideAChange(t *testing.T) {
+	ctx := t.Context()
+	drop := func(t *testing.T, store *session.Store) { require.NoError(t, store.Delete(ctx, "k")) }
+	erase := func(t *testing.T, store *session.Store) {
+		_, err := store.EraseEntries(ctx, "k", "", "e2")
+		require.NoError(t, err)
+	}
+	for _, c := range []struct {
+		reason     string
+		isArchived bool // before
+		meanwhile  func(t *testing.T, store *session.Store)
+		want, kept []string
+		sessions   int
+	}{
+		{"deleted", false, drop, []string{}, []string{}, 1},
+		{"its log has another ID", false, erase, []string{"archive k log: age"}, []string{}, 2},
+		{"the archive is deleted", true, drop, []string{}, []string{}, 1},
+		{"the archive has another ID", true, erase, []string{},
+			[]string{"k: retention: it has changed since the plan was made"}, 2},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			now := noon
+			opts := &session.Options{Now: func() time.Time { return now }}
+			store := session.NewMemory(opts)
+			sayTo(t, store, "k", 1, "hello")
+			if c.isArchived {
+				now = now.Add(oneDay)
+				require.NoError(t, archiveAll(ctx, store))
+			}
+			now = now.Add(oneDay)
+			sayTo(t, store, "other", 1, "hello")
+			alone, err := store.Parts(ctx, "other")
+			require.NoError(t, err)
+
+			between := &interrupting{Maintainer: store.Backend().(session.Maintainer), key: "k", at: 1}
+			between.before = func() {
+				then := now
+				now = noon // so that the session stays old
+				c.meanwhile(t, store)
+				now = then
+			}
+			policy := session.Maintenance{ArchiveAfter: time.Hour, KeepArchives: time.Hour}
+			p, err := session.New(between, opts).Plan(ctx, policy)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, says(p))
+			assert.Equal(t, c.kept, saysKept(p.Kept))
+			assert.Equal(t, c.sessions, p.Sessions)
+			if c.sessions == 1 {
+				assert.Equal(t, alone[0].Bytes, p.Bytes)
+			}
+		})
+	}
+}
