@@ -206,7 +206,11 @@ func (s *sentence) onlyMessageFrame() bool {
 // countsTokens reports whether tokens are counted: one "token" alone is a credential.
 func (s *sentence) countsTokens() bool {
 	for i, t := range s.ts {
-		isMeasured := s.code || roleAt(s.ts, i+1, rLength|rCapacity|rMax)
+		behind := i + 1
+		if s.at(behind).s == "-" { // "Token-Limit"
+			behind++
+		}
+		isMeasured := s.code || roleAt(s.ts, behind, rLength|rCapacity|rMax)
 		if t.role&rToken != 0 && (t.s != "token" || isMeasured || s.countedAt(i)) {
 			return true
 		}
@@ -214,8 +218,12 @@ func (s *sentence) countsTokens() bool {
 	return s.has(rToken) && s.word("sequence")
 }
 
-// countedAt reports whether the word at i is counted: "number of token", "Anzahl der Token".
+// countedAt reports whether the word at i is counted: "number of token", "Anzahl der Token", "9000 Token". Nobody has
+// that many credentials.
 func (s *sentence) countedAt(i int) bool {
+	if before := s.at(i - 1); before.isNum && before.n >= minLimit {
+		return true
+	}
 	return s.at(i-1).role&rLength != 0 || s.at(i-2).role&rLength != 0 && !s.at(i-1).sign
 }
 

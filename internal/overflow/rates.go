@@ -117,8 +117,14 @@ func (s *segment) isRate(i int) bool {
 // isQuota reports whether the word at i, with those beside it, tells of a budget that is used up.
 func (s *segment) isQuota(i int) bool {
 	t := &s.tokens[i]
-	if t.role&rQuota != 0 || t.s == "today" || t.s == "todays" {
+	if t.role&rQuota != 0 {
 		return true
+	}
+	switch t.s {
+	case "today", "todays", "heute", "tageslimit", "monatslimit":
+		return true
+	case "tag": // also an English word for something else
+		return i > 0 && isPer(s.tokens[i-1])
 	}
 	if t.role&rDay == 0 {
 		return false

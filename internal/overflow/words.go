@@ -121,13 +121,17 @@ func sideRole(w string) role {
 		"takes", "uses", "sum", "contient", "comporte", "contiene", "tiene", "contém", "tem", "enthält", "hat":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror",
-		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown":
+		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown",
+		"minutenlimit", "ratenlimit":
 		return rRate
 	case "per", "pro", "par", "por", "each":
 		return rPer
-	case "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly":
+	case "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly",
+		"stunde", "sekunde":
 		return rTime
-	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd", "today", "todays":
+	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd", "today", "todays", "tag", "monat",
+		"woche", "tägliche", "tägliches", "täglichen", "monatliche", "monatliches", "monatlichen", "heute", "tageslimit",
+		"monatslimit":
 		return rDay
 	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending",
 		"prepaid", "insufficient_quota", "allowance", "allotment", "arrears", "arrearage", "overdue":
