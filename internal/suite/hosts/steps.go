@@ -263,7 +263,7 @@ func (w *world) weather(s *Step) { w.provider.weather = s.As }
 func (w *world) mood(s *Step)    { w.summarizer.mood, w.summarizer.seed = s.As, s.Seed }
 func (w *world) drop(s *Step) {
 	if i := w.at(s); i >= 0 {
-		w.history = slices.Delete(slices.Clone(w.history), i, i+1)
+		w.history, w.dropped = slices.Delete(slices.Clone(w.history), i, i+1), true
 		w.version++
 	}
 }

@@ -38,6 +38,7 @@ type world struct {
 	late    []winnow.Message // delayed results
 	said    map[bool]string  // letters of everything that users said, and (true) of what hosts said for them
 	fresh   int              // number of rebuilds by a host that rebuilds its messages
+	dropped bool             // the host has taken messages out
 
 	manager    *winnow.Manager
 	summarizer *summarizer
