@@ -86,8 +86,13 @@ func languageRelation(w string) role {
 	case "kontingent", "cuota", "cota",
 		"guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo", "solde", "кредитов", "баланса":
 		return rQuota
-	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "секунду":
+	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду":
 		return rTime
+	case "minutenlimit", "ratenlimit":
+		return rRate
+	case "tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "monatliche",
+		"monatliches", "monatlichen", "monatslimit":
+		return rDay
 	case "jest", "ist", "ngữ":
 		return rSkip
 	case "obraz", "obrazu", "plik", "pliku", "resim", "görsel", "dosya", "afbeelding", "bestand", "kuva", "tiedosto",

@@ -121,17 +121,13 @@ func sideRole(w string) role {
 		"takes", "uses", "sum", "contient", "comporte", "contiene", "tiene", "contém", "tem", "enthält", "hat":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror",
-		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown",
-		"minutenlimit", "ratenlimit":
+		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown":
 		return rRate
 	case "per", "pro", "par", "por", "each":
 		return rPer
-	case "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly",
-		"stunde", "sekunde":
+	case "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly":
 		return rTime
-	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd", "today", "todays", "tag", "monat",
-		"woche", "tägliche", "tägliches", "täglichen", "monatliche", "monatliches", "monatlichen", "heute", "tageslimit",
-		"monatslimit":
+	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd", "today", "todays":
 		return rDay
 	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending",
 		"prepaid", "insufficient_quota", "allowance", "allotment", "arrears", "arrearage", "overdue":
