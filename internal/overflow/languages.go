@@ -86,13 +86,6 @@ func languageRelation(w string) role {
 	case "kontingent", "cuota", "cota",
 		"guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo", "solde", "кредитов", "баланса":
 		return rQuota
-	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду":
-		return rTime
-	case "minutenlimit", "ratenlimit":
-		return rRate
-	case "tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "monatliche",
-		"monatliches", "monatlichen", "monatslimit":
-		return rDay
 	case "jest", "ist", "ngữ":
 		return rSkip
 	case "obraz", "obrazu", "plik", "pliku", "resim", "görsel", "dosya", "afbeelding", "bestand", "kuva", "tiedosto",
@@ -110,6 +103,20 @@ func languageRelation(w string) role {
 		return rHolds
 	case "skróć", "skrócić", "kısaltın", "azaltın", "verkort":
 		return rReduce
+	}
+	return languageSpan(w)
+}
+
+// languageSpan is the last part of the dictionary: the spans of time that rates and quotas are counted in.
+func languageSpan(w string) role {
+	switch w {
+	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду":
+		return rTime
+	case "tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "monatliche",
+		"monatliches", "monatlichen", "monatslimit":
+		return rDay
+	case "minutenlimit", "ratenlimit":
+		return rRate
 	}
 	return 0
 }
