@@ -30,7 +30,7 @@ func (t *Files) CallOf(tool string, arguments json.RawMessage, args *Arguments) 
 	output := t.Output(tool, arguments)
 	return Call{
 		Shows:      shows,
-		Edits:      !shows && (len(args.Patched) > 0 || Action(tool) != "" && args.File != ""),
+		Edits:      !shows && (len(args.Patched) > 0 || args.File != "" && Action(tool) != ""),
 		Runs:       runs,
 		PrintsExit: runs && printsExit(args.Command),
 		Output:     output,

@@ -31,15 +31,20 @@ func Refusal(text string) string {
 // withoutWarning returns text without the sentence that it begins with, if that is a warning and not all of the text:
 // "Warning: no newline at the end; file saved".
 func withoutWarning(text string) string {
-	end := strings.IndexAny(text, ";\n；。")
-	if stop := strings.Index(text, ". "); stop >= 0 && (end < 0 || stop < end) {
-		end = stop
+	end := len(text)
+	for _, mark := range [...]string{"\n", ". ", ";", "；", "。"} {
+		if at := strings.Index(text[:end], mark); at >= 0 {
+			end = at
+		}
 	}
-	if end < 0 {
+	if end == len(text) {
 		return text
 	}
-	words := plainWords(text[:end])
-	if _, size := utf8.DecodeRuneInString(text[end:]); len(words) > 0 && sayingOf(words[0]) == saysWarning {
+	first := ""
+	for first = range strings.FieldsFuncSeq(text[:end], dividesWords) {
+		break
+	}
+	if _, size := utf8.DecodeRuneInString(text[end:]); sayingOf(plainWord(first)) == saysWarning {
 		if rest := strings.TrimLeft(text[end+size:], " \t\r\n"); rest != "" {
 			return rest
 		}
@@ -118,9 +123,23 @@ func namesTrouble(word string) bool {
 
 // plainWords returns the words of line in lower case, without the signs around them.
 func plainWords(line string) []string {
-	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t<>\"`：；，。！", r) })
+	words := strings.FieldsFunc(line, dividesWords)
 	for n, word := range words {
-		words[n] = strings.ToLower(strings.ReplaceAll(strings.Trim(word, ".,:;!?()[]'*"), "’", "'"))
+		words[n] = plainWord(word)
 	}
 	return words
+}
+
+// plainWord returns a word in lower case, without the signs around it.
+func plainWord(word string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.Trim(word, ".,:;!?()[]'*"), "’", "'"))
+}
+
+// dividesWords reports whether r stands between words.
+func dividesWords(r rune) bool {
+	switch r {
+	case ' ', '\t', '<', '>', '"', '`', '：', '；', '，', '。', '！':
+		return true
+	}
+	return false
 }

@@ -3,7 +3,10 @@ package toolcall
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // saying is what a word in the result of an editor says of the call.
@@ -61,28 +64,36 @@ var signs = map[saying][]string{
 		"错误处理", "异常处理", "未来", "エラーはありません", "エラーなし"},
 }
 
+// sayings has what each of the words says. A word of several lists says what the first of them says.
+var sayings = sync.OnceValue(func() map[string]saying {
+	all := map[string]saying{}
+	for _, list := range [...]struct {
+		words []string
+		says  saying
+	}{{refusing, saysNo}, {nones, saysNone}, {warnings, saysWarning}, {faults, saysFault}, {doubting, saysMaybeNot},
+		{doing, saysDone}} {
+		for _, word := range list.words {
+			if all[word] == saysNothing {
+				all[word] = list.says
+			}
+		}
+	}
+	return all
+})
+
 // sayingOf returns what a word says. The participles of Russian bend: обновлён, обновлена, обновлено.
 func sayingOf(word string) saying {
-	isASCII := strings.IndexFunc(word, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
-	stem := word
-	if !isASCII {
-		stem = strings.TrimRight(strings.ReplaceAll(word, "ё", "е"), "аоы")
+	if says := sayings()[word]; says != saysNothing {
+		return says
 	}
-	switch {
-	case slices.Contains(refusing, word):
-		return saysNo
-	case slices.Contains(nones, word):
-		return saysNone
-	case slices.Contains(warnings, word):
-		return saysWarning
-	case slices.Contains(faults, word), strings.HasSuffix(word, "error"):
+	if strings.HasSuffix(word, "error") {
 		return saysFault
-	case slices.Contains(doubting, word):
-		return saysMaybeNot
-	case slices.Contains(doing, word), slices.Contains(doing, stem):
-		return saysDone
-	case isASCII:
+	}
+	if ascii.Only(word) {
 		return saysNothing
+	}
+	if stem := strings.TrimRight(strings.ReplaceAll(word, "ё", "е"), "аоы"); slices.Contains(doing, stem) {
+		return saysDone
 	}
 	return sayingOfSigns(word)
 }
