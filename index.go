@@ -177,6 +177,9 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 		}
 		k := x.hasher.key(&history[i])
 		f := factOf(k, &history[i], before, e, &room) // e may panic: before the columns grow
+		if n >= manyMessages && f.deepHash == 0 {
+			f.deepHash = deepHash(&history[i]) // most will be in a record, or sent edited: see hashedAtOnce
+		}
 		x.seen, x.facts = append(x.seen, glimpseOf(&history[i])), append(x.facts, f)
 	}
 	x.base = mem.Base(history)
