@@ -91,12 +91,14 @@ func isNotice(text string) bool {
 // saysNotRun reports whether text, the result of a command, is one line with which a host says that it did not run the
 // command, or not to its end: "User rejected this command."
 func saysNotRun(text string) bool {
-	text = strings.TrimSpace(text)
+	if text = strings.TrimSpace(text); strings.Contains(text, "\n") {
+		return false
+	}
 	words := plainWords(text[:min(len(text), refusalChars)])
 	if len(words) > 0 && words[0] == "the" {
 		words = words[1:]
 	}
-	if len(words) == 0 || strings.Contains(text, "\n") || !slices.Contains(hosts, words[0]) {
+	if len(words) == 0 || !slices.Contains(hosts, words[0]) {
 		return false
 	}
 	for n := 1; n < len(words); n++ {
@@ -123,7 +125,10 @@ var (
 // beginsWithError reports whether text begins like the error of a program or a service: "Error: …", "<error>…".
 func beginsWithError(text string) bool {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, " \t\r\n"), "\n")
-	colon := strings.IndexAny(line, ":：")
+	colon := strings.Index(line, ":")
+	if wide := strings.Index(line, "："); wide >= 0 && (colon < 0 || wide < colon) {
+		colon = wide
+	}
 	if isErrorTag(line) || colon < 0 {
 		return isErrorTag(line)
 	}

@@ -80,8 +80,9 @@ var (
 
 // printsExit reports whether a command prints the exit code of another one, which is not its own: echo $?.
 func printsExit(command string) bool {
+	command = strings.ToLower(command)
 	for _, name := range [...]string{"$?", "%errorlevel%", "$lastexitcode", "returncode"} {
-		if strings.Contains(strings.ToLower(command), name) {
+		if strings.Contains(command, name) {
 			return true
 		}
 	}

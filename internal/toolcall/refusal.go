@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -132,7 +133,10 @@ func plainWords(line string) []string {
 
 // plainWord returns a word in lower case, without the signs around it.
 func plainWord(word string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.Trim(word, ".,:;!?()[]'*"), "’", "'"))
+	if n := len(word); n > 0 && (ascii.IsPunct(word[0]) || ascii.IsPunct(word[n-1])) {
+		word = strings.Trim(word, ".,:;!?()[]'*")
+	}
+	return strings.ToLower(strings.ReplaceAll(word, "’", "'"))
 }
 
 // dividesWords reports whether r stands between words.

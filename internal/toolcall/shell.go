@@ -14,8 +14,7 @@ const shellLook = 1_000
 // shownByShell returns the files that a command shows, as far as that can be told.
 func shownByShell(command string) (paths []string) {
 	command = command[:min(len(command), shellLook)]
-	for _, segment := range strings.FieldsFunc(command,
-		func(r rune) bool { return strings.ContainsRune("|;&\n()", r) }) {
+	for segment := range strings.FieldsFuncSeq(command, dividesCommands) {
 		words := strings.Fields(segment)
 		if len(words) < 2 || !slices.Contains(shellReaders, words[0]) {
 			continue
@@ -27,6 +26,15 @@ func shownByShell(command string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// dividesCommands reports whether r stands between commands.
+func dividesCommands(r rune) bool {
+	switch r {
+	case '|', ';', '&', '\n', '(', ')':
+		return true
+	}
+	return false
 }
 
 func looksLikeFile(word string) bool {
