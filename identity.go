@@ -173,7 +173,7 @@ func trimmings(m *Message) uint64 {
 
 // headerHash identifies m by the fields of the struct, without a look at its parts. It takes a nanosecond or two. It
 // tells that another message was put in the place of m, or that a host set marks, an ID, Usage or a Source on m.
-func headerHash(m *Message) uint64 {
+func headerHash(m *Message) uint32 {
 	h := uint64(len(m.Parts))<<32 | uint64(len(m.ToolCallID))<<16 | uint64(len(m.Role))<<8
 	h |= marks(m) << 1
 	if m.IsError {
@@ -184,5 +184,6 @@ func headerHash(m *Message) uint64 {
 	h ^= bits.RotateLeft64((sample.Place(m.ID)^uint64(mem.AddressOf(m.Usage)))*0xd6e8feb86659fd93, 17)
 	h ^= bits.RotateLeft64((a^bits.RotateLeft64(b, 32))*0xa0761d6478bd642f, 47)
 	callID := uint64(mem.Address(m.ToolCallID))
-	return h ^ bits.RotateLeft64(callID*0xc2b2ae3d27d4eb4f, 31)
+	h ^= bits.RotateLeft64(callID*0xc2b2ae3d27d4eb4f, 31)
+	return uint32(h) + uint32(h>>32)*0x9e3779b1 // the counts lie in both halves
 }

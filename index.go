@@ -99,7 +99,7 @@ func (x *index) nameMemo() *excerpt.Memo {
 func (x *index) endCall() { x.names = nil }
 
 // setByHost is what a host may set on a message that is known: its marks in the lowest bits, and its trimmings.
-type setByHost uint64
+type setByHost uint32
 
 const markBits = 4 // as many as marks sets
 
@@ -107,13 +107,15 @@ func setOn(m *Message) setByHost { return setByHost(trimmings(m)<<markBits | mar
 
 func (s setByHost) marks() uint64 { return uint64(s) % (1 << markBits) }
 
-// glimpse is how a message was when it was seen last.
+// glimpse is how a message was when it was seen last. Only sample has the whole of its hash, because a text that is
+// taken for another is sent. Of the others 32 bits are enough: one change in a hundred million is not noticed at once.
 type glimpse struct {
-	header, sample uint64 // its headerHash and its sampleHash
-	set            setByHost
+	sample uint64 // its sampleHash
+	header uint32 // of its headerHash
+	set    setByHost
 }
 
-func glimpseOf(m *Message) glimpse { return glimpse{headerHash(m), sampleHash(m), setOn(m)} }
+func glimpseOf(m *Message) glimpse { return glimpse{sampleHash(m), headerHash(m), setOn(m)} }
 
 // update learns what is new or changed in history and returns the facts of its messages. The slice belongs to the
 // index.

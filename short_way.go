@@ -9,8 +9,8 @@ type shortWay struct {
 	added newMessages
 }
 
-// begin begins a call for history. The fields are set one by one: a whole struct would be made on the stack first, which
-// is as much memory again to wait for.
+// begin begins a call for history. The fields are set one by one: a whole struct would be made on the stack first,
+// which is as much memory again to wait for.
 func (d *shortWay) begin(m *Manager, history []Message) {
 	l, rejected := &m.ledger, d.rejected[:0]
 	d.draft, d.sums, d.added = draft{}, view{}, newMessages{}

@@ -14,7 +14,7 @@ type requestTail struct {
 	changes  int                 // index.changes at that time
 	history  int                 // messages of the history that was passed in
 	complete bool                // no call waited for its result at the end
-	ids      map[uint64]struct{} // hashes of the call ids in use
+	ids      map[uint32]struct{} // hashes of the call ids in use
 	shared   sharedLists         // of the last request, where the next one may share them
 
 	lines linesShown // by the newest messages
@@ -105,19 +105,23 @@ func (t *requestTail) addIDs(messages []Message) {
 	}
 }
 
-// addID marks an id as used. A hash is enough: a collision only sends a call the long way.
+// hashOfID is enough to know an id by: a collision, one in a million calls of a long conversation, only sends a request
+// the long way.
+func hashOfID(id string) uint32 { return uint32(sample.Of(id)) }
+
+// addID marks an id as used.
 func (t *requestTail) addID(id string) {
 	if t.ids == nil {
-		t.ids = make(map[uint64]struct{})
+		t.ids = make(map[uint32]struct{})
 	}
-	t.ids[sample.Of(id)] = struct{}{}
+	t.ids[hashOfID(id)] = struct{}{}
 }
 
 // idsAreNew reports whether no call of messages has an id that is in use.
 func (t *requestTail) idsAreNew(messages []Message) bool {
 	for i := range messages {
 		for p := range callsOf(&messages[i]) {
-			if _, used := t.ids[sample.Of(p.ID)]; used {
+			if _, used := t.ids[hashOfID(p.ID)]; used {
 				return false
 			}
 		}
