@@ -34,7 +34,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	x.learn(history, m.opts.Estimator)
 	added := history[t.history:]
 	d := &m.short
-	d.begin(m, history)
+	d.begin(&m.settings, l, t, history)
 	d.unchangedPrefix = len(l.sent) + len(added)
 	if len(added) > 0 {
 		d.takeAnswer(&added[0])

@@ -11,12 +11,12 @@ type shortWay struct {
 
 // begin begins a call for history. The fields are set one by one: a whole struct would be made on the stack first,
 // which is as much memory again to wait for.
-func (d *shortWay) begin(m *Manager, history []Message) {
-	l, rejected := &m.ledger, d.rejected[:0]
+func (d *shortWay) begin(s *settings, l *ledger, t *requestTail, history []Message) {
+	rejected := d.rejected[:0]
 	d.draft, d.sums, d.added = draft{}, view{}, newMessages{}
 	d.sums.total = l.estimate
-	d.settings, d.ledger, d.view, d.tail, d.history = &m.settings, l, &d.sums, &m.tail, history
-	d.now, d.budget = m.opts.Now(), l.budgetBy(&m.settings, &l.accounting)
+	d.settings, d.ledger, d.view, d.tail, d.history = s, l, &d.sums, t, history
+	d.now, d.budget = s.opts.Now(), l.budgetBy(s, &l.accounting)
 	d.accounting, d.rejected = l.accounting, rejected
 }
 
