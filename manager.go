@@ -22,7 +22,7 @@ import (
 // may write to it, but to an old message only in a copy of the list, as said above. Background work reads its own
 // copies.
 //
-// Between calls a manager holds about 130 bytes per message if the last request was the history itself, and 430 to 480
+// Between calls a manager holds about 130 bytes per message if the last request was the history itself, and 420 to 470
 // if it was not. Most of the difference is the lists of that request: 192 bytes per message, and up to a quarter more
 // for messages to come. The next request is these lists with the new messages appended, so that its cost depends only
 // on the new messages, whether the host keeps the request or drops it. The lists keep the texts of their messages in
