@@ -34,8 +34,12 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	x.learn(history, m.opts.Estimator)
 	added := history[t.history:]
 	d := &m.short
-	d.begin(&m.settings, l, t, history)
-	d.unchangedPrefix = len(l.sent) + len(added)
+	*d = shortWay{tail: t, sums: view{total: l.estimate}, draft: draft{
+		settings: &m.settings, ledger: l, view: &d.sums, history: history, now: m.opts.Now(),
+		budget:   l.budgetBy(&m.settings, &l.accounting),
+		learned:  learned{accounting: l.accounting, rejected: d.rejected[:0]},
+		progress: progress{unchangedPrefix: len(l.sent) + len(added)},
+	}}
 	if len(added) > 0 {
 		d.takeAnswer(&added[0])
 	}

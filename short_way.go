@@ -9,17 +9,6 @@ type shortWay struct {
 	added newMessages
 }
 
-// begin begins a call for history. The fields are set one by one: a whole struct would be made on the stack first,
-// which is as much memory again to wait for.
-func (d *shortWay) begin(s *settings, l *ledger, t *requestTail, history []Message) {
-	rejected := d.rejected[:0]
-	d.draft, d.sums, d.added = draft{}, view{}, newMessages{}
-	d.sums.total = l.estimate
-	d.settings, d.ledger, d.view, d.tail, d.history = s, l, &d.sums, t, history
-	d.now, d.budget = s.opts.Now(), l.budgetBy(s, &l.accounting)
-	d.accounting, d.rejected = l.accounting, rejected
-}
-
 // newMessages are the messages behind those of the last request.
 type newMessages struct {
 	sent  []Message     // as they are sent: the history's own, where no edit is made
