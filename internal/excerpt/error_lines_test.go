@@ -1,7 +1,12 @@
 package excerpt
 
 import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,4 +81,70 @@ func TestErrorLinesFromBothEnds(t *testing.T) {
 		}
 	}
 	require.Positive(t, full, "some have more errors than there is room for")
+}
+
+// The results of recorded sessions are searched as they are line by line. Several in a row are long enough for the ways
+// to read what is crowded with marks.
+func TestErrorLinesOfRecordedSessions(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../../shared/corpus/*.jsonl.gz")
+	require.NoError(t, err)
+	if len(files) == 0 {
+		t.Skip("no recorded sessions")
+	}
+	step, reports := 3, 0
+	if testing.Short() {
+		step = 40
+	}
+	for i := 0; i < len(files); i += step {
+		all := ""
+		for _, text := range resultsOf(t, files[i]) {
+			if all += text + "\n"; len(all) < 2*sample {
+				continue
+			}
+			got := errorLines(all, 3_000, !ascii.Only(all))
+			require.Equal(t, plainErrorLines(all, 3_000), got, files[i])
+			reports += len(got.lines)
+			all = ""
+		}
+	}
+	require.Positive(t, reports)
+}
+
+// resultsOf returns the texts of the results in a recorded session.
+func resultsOf(t *testing.T, path string) (texts []string) {
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 1<<28)
+	for lines.Scan() {
+		var m struct {
+			Role  string
+			Parts []struct{ Text string }
+		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &m))
+		for _, p := range m.Parts {
+			if m.Role == "tool" {
+				texts = append(texts, p.Text)
+			}
+		}
+	}
+	require.NoError(t, lines.Err())
+	return texts
+}
+
+func FuzzErrorLines(f *testing.F) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		f.Add(randomOutput(r), 1_000)
+		f.Add(noise(r, 2_000), 300)
+		f.Add(strings.Repeat("list[1] go: ctx ", sample/8)+noise(r, 2_000), 3_000)
+	}
+	f.Fuzz(func(t *testing.T, s string, room int) {
+		room = 20 + max(0, room)%4_000
+		require.Equal(t, plainErrorLines(s, room), errorLines(s, room, !ascii.Only(s)))
+	})
 }

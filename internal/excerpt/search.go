@@ -33,11 +33,14 @@ var reportMarks = [...][]reportMark{
 	{colonMark},
 	{{wideColon, -1, 0, true}},
 	{bracketMark},
-	{{'x', 1, 1 << ('i' - 'a'), false}},
+	{{'x', 1, 1 << ('i' - 'a'), false}}, // exitMark
 	{{'k', -1, 1 << ('c' - 'a'), false}, {'b', -1, 1 << ('e' - 'a'), false}},
 	{{'R', -1, 1 << ('r' - 'a'), false}, {'O', -1, 1 << ('r' - 'a'), false}, {'E', 1, 1 << ('r' - 'a'), false}},
 	{{'F', 1, 1 /* a */, false}, {'A', -1, 1 << ('f' - 'a'), false}, {'L', -1, 1 | 1<<('i'-'a'), false}},
 }
+
+// exitMark is the mark of "exit" and "exited".
+var exitMark = &reportMarks[3][0]
 
 // mayBeBeside reports whether c may stand beside m.
 func (m *reportMark) mayBeBeside(c byte) bool {
@@ -50,19 +53,19 @@ func (m *reportMark) mayBeBeside(c byte) bool {
 
 // reportSearch finds, front to back, the places of a text that may report an error.
 type reportSearch struct {
-	text      string
-	last      string // the line that was found last
-	lastAt    int    // where it begins, or the last line that equals it
-	isWide    bool   // the text may have characters that are not ASCII
-	isCrowded bool   // the text is crowded with colons or brackets, which nextSign then finds
-	sign      int    // where nextSign found one
-	marks     [len(reportMarks)]*reportMark
-	next      [len(reportMarks)]int // where each mark is next; len(text): nowhere; -1: not searched yet
+	text    string
+	last    string // the line that was found last
+	lastAt  int    // where it begins, or the last line that equals it
+	isWide  bool   // the text may have characters that are not ASCII
+	crowded crowded
+	sign    int // where crowded.nextSign found one
+	marks   [len(reportMarks)]*reportMark
+	next    [len(reportMarks)]int // where each mark is next; len(text): nowhere; -1: not searched yet
 }
 
 // searchReports begins a search in text. isWide says that text may have characters that are not ASCII.
 func searchReports(text string, isWide bool) *reportSearch {
-	r := &reportSearch{isWide: isWide, isCrowded: isCrowded(text)}
+	r := &reportSearch{isWide: isWide, crowded: crowdedWith(text)}
 	for k := range r.marks {
 		r.marks[k] = rarest(reportMarks[k], text)
 	}
@@ -76,7 +79,7 @@ func (r *reportSearch) begin(text string) {
 	for k := range r.next {
 		r.next[k] = -1
 		switch m := r.marks[k].mark; {
-		case r.isCrowded && (m == colonMark.mark || m == bracketMark.mark): // nextSign finds both
+		case r.crowded.signs && (m == colonMark.mark || m == bracketMark.mark): // nextSign finds both
 			r.next[k] = len(text)
 		case !r.isWide && m == wideColon:
 			r.next[k] = len(text)
@@ -85,19 +88,7 @@ func (r *reportSearch) begin(text string) {
 }
 
 // sample is how many bytes of a text are read to find out what is rare in it.
-const sample = 8 << 10
-
-// isCrowded reports whether a long text has a colon or a bracket in every few words.
-func isCrowded(text string) bool {
-	if len(text) < sample {
-		return false
-	}
-	return strings.Count(text[:sample], ":")+strings.Count(text[:sample], "[") > sample/crowd
-}
-
-// crowd is how many bytes there are to a colon or a bracket in a text that is crowded with them. Where they are closer
-// together, reading all bytes, eight at a time, is faster than finding each by itself.
-const crowd = 48
+const sample = 4 << 10
 
 // rarest returns the one of marks that is the rarest at the beginning of text.
 func rarest(marks []reportMark, text string) *reportMark {
@@ -163,15 +154,19 @@ func (r *reportSearch) behindRepeats(end, period int) int {
 // no line for which reportsError is true is left out. at must not decrease from call to call.
 func (r *reportSearch) from(at int) int {
 	nearest := len(r.text)
-	if r.isCrowded {
+	if r.crowded.signs {
 		if r.sign < at {
-			r.sign = nextSign(r.text, at, r.isWide)
+			r.sign = r.crowded.nextSign(r.text, at, r.isWide)
 		}
 		nearest = r.sign
 	}
-	for k := range r.marks {
+	for k, m := range r.marks {
 		if r.next[k] < at {
-			r.next[k] = r.marks[k].next(r.text, at)
+			if m == exitMark && r.crowded.exits {
+				r.next[k] = nextExit(r.text, at)
+			} else {
+				r.next[k] = m.next(r.text, at)
+			}
 		}
 		nearest = min(nearest, r.next[k])
 	}
@@ -196,72 +191,6 @@ func (m *reportMark) next(s string, i int) int {
 	return len(s)
 }
 
-// block is how many bytes of a text are searched at once for colons and brackets.
-const block = 8 * 8
-
-// nextSign returns the index, from i on, where a colon or a bracket is the sign of a report in s, or len(s).
-func nextSign(s string, i int, isWide bool) int {
-	for i = max(i, 1); i+block <= len(s); i += block {
-		w := s[i-1:]
-		w = w[:1+block]
-		none := signs(ascii.LoadWord(w, 0), ascii.LoadWord(w, 1)) & signs(ascii.LoadWord(w, 8), ascii.LoadWord(w, 9)) &
-			signs(ascii.LoadWord(w, 16), ascii.LoadWord(w, 17)) & signs(ascii.LoadWord(w, 24), ascii.LoadWord(w, 25)) &
-			signs(ascii.LoadWord(w, 32), ascii.LoadWord(w, 33)) & signs(ascii.LoadWord(w, 40), ascii.LoadWord(w, 41)) &
-			signs(ascii.LoadWord(w, 48), ascii.LoadWord(w, 49)) & signs(ascii.LoadWord(w, 56), ascii.LoadWord(w, 57))
-		if isWide {
-			none &= wideSignsOf(w)
-		}
-		if none&ascii.NonASCII == ascii.NonASCII {
-			continue
-		}
-		for k := 0; k < block; k += 8 {
-			before, at := ascii.LoadWord(w[k:], 0), ascii.LoadWord(w[k:], 1)
-			found := ^(signs(before, at) & wideSigns(before, at)) & ascii.NonASCII
-			for ; found != 0; found &= found - 1 {
-				if sign := i + k + bits.TrailingZeros64(found)/8; isSign(s, sign) {
-					return sign
-				}
-			}
-		}
-	}
-	for ; i < len(s); i++ {
-		if isSign(s, i) {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// signs clears the high bit of each byte of at that may be a colon or a bracket which is the sign of a report. before
-// has, in the same place, the byte in front of it. If that byte is ASCII, no sign is left out. Both marks have the bits
-// 0x1A. In front of them stands one of c, d, e, l, n and r, for which (c & 0x1D) + (c & 4) is 0x10 at most. It is more
-// for m, o and the letters from s on, which stand there more often than the other letters do.
-func signs(before, at uint64) uint64 {
-	const ones = 0x0101010101010101
-	letter := (before&(0x5D*ones) + before&(0x04*ones) + (0x1F-0x10)*ones) & (0x60 * ones) // 0x40 of such a letter
-	return ((letter | at&(0x1E*ones)) ^ (0x40|0x1A)*ones) + 0x7F*ones
-}
-
-// wideSigns clears the high bit of each byte of at that may be a colon behind a character that is not ASCII.
-func wideSigns(before, at uint64) uint64 {
-	const ones = 0x0101010101010101
-	return (at & (0x7F * ones)) ^ ':'*ones + 0x7F*ones | ^before
-}
-
-// wideSignsOf clears the high bit of a byte if [wideSigns] finds a colon in any of those places of a block. w has the
-// block and the byte in front of it.
-func wideSignsOf(w string) uint64 {
-	w = w[:1+block]
-	return wideSigns(ascii.LoadWord(w, 0), ascii.LoadWord(w, 1)) &
-		wideSigns(ascii.LoadWord(w, 8), ascii.LoadWord(w, 9)) &
-		wideSigns(ascii.LoadWord(w, 16), ascii.LoadWord(w, 17)) &
-		wideSigns(ascii.LoadWord(w, 24), ascii.LoadWord(w, 25)) &
-		wideSigns(ascii.LoadWord(w, 32), ascii.LoadWord(w, 33)) &
-		wideSigns(ascii.LoadWord(w, 40), ascii.LoadWord(w, 41)) &
-		wideSigns(ascii.LoadWord(w, 48), ascii.LoadWord(w, 49)) &
-		wideSigns(ascii.LoadWord(w, 56), ascii.LoadWord(w, 57))
-}
-
 // isSign reports whether the byte of s at index i is a colon or a bracket that is the sign of a report.
 func isSign(s string, i int) bool {
 	switch s[i] {
@@ -282,10 +211,24 @@ func (m *reportMark) isAt(s string, i int) bool {
 	return s[i] == m.mark && marksReport(s, i)
 }
 
+// beforeLast has, for the last letter of each of reportWords and of the names of exceptions, the letters in front of
+// it, a bit for each. It tells most words apart from these before a word is read.
+var beforeLast = [32]uint32{
+	'c' & 31: 1 << ('i' & 31),
+	'd' & 31: 1 << ('e' & 31),
+	'e' & 31: 1 << ('r' & 31),
+	'l' & 31: 1<<('a'&31) | 1<<('i'&31),
+	'n' & 31: 1 << ('o' & 31),
+	'r' & 31: 1 << ('o' & 31),
+}
+
 // marksReport reports whether the byte of s at index i, which is a mark, is part of what reportsError looks for.
 func marksReport(s string, i int) bool {
 	switch s[i] {
 	case ':': // behind one of reportWords, the name of an exception, or one of reportSigns
+		if i > 1 && s[i-1] < 0x80 && beforeLast[s[i-1]&31]>>(s[i-2]&31)&1 == 0 {
+			return false
+		}
 		start := i
 		for start > 0 && ascii.IsLetter(s[start-1]) {
 			start--

@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // signText is made of the words and marks that signs are made of, whole and in pieces.
@@ -68,31 +66,4 @@ func TestQuickLooksLeaveNothingOut(t *testing.T) {
 	}
 	assert.Greater(t, ends, 1000)
 	assert.Greater(t, reports, 1000)
-}
-
-// In texts that are crowded with colons and brackets, each that may be the sign of a report is found by the byte in front
-// of it, wherever it stands in a block.
-func TestSigns(t *testing.T) {
-	found := 0
-	for _, mark := range []reportMark{colonMark, bracketMark} {
-		for before := range 256 {
-			for at := 1; at < 8; at++ {
-				text := []byte("::::::::: ")
-				text[at], text[at+1] = byte(before), mark.mark
-				w0, w1 := ascii.LoadWord(string(text), 0), ascii.LoadWord(string(text), 1)
-				word := signs(w0, w1) & wideSigns(w0, w1)
-				if mark.mayBeBeside(byte(before)) {
-					require.Zero(t, word>>(8*at)&0x80, "%q behind %q at %d", mark.mark, before, at)
-					found++
-				}
-			}
-		}
-	}
-	require.Positive(t, found)
-	for at := range 80 {
-		text := strings.Repeat(":", at) + "\nerror: x\n" + strings.Repeat(":", 50)
-		require.Equal(t, at+6, nextSign(text, 0, false), "at %d", at)
-		text = strings.Repeat(":", at) + "\nerror[E1]\n" + strings.Repeat("[", 50)
-		require.Equal(t, at+6, nextSign(text, 0, false), "at %d", at)
-	}
 }
