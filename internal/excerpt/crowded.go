@@ -27,14 +27,14 @@ func crowdedWith(text string) crowded {
 	text = text[:sample]
 	c := crowded{exits: strings.Count(text, "x") > sample/apart}
 	if c.signs = strings.Count(text, ":")+strings.Count(text, "[") > sample/apart; c.signs {
-		c.files = strings.Count(text, "o:") > sample/(8*block) // in one block of eight: each costs as much as four blocks
+		c.files = strings.Count(text, "o:") > sample/(8*block) // one in eight blocks: each costs as much as four
 	}
 	return c
 }
 
 const (
-	ones  = 0x0101010101010101
-	block = 8 * 8 // bytes of a text that are looked at together
+	ones  = 0x0101010101010101 // a 1 in each of eight bytes
+	block = 8 * 8              // bytes of a text that are looked at together
 )
 
 // nextSign returns the index, from i on, where a colon or a bracket is the sign of a report in s, or len(s).
