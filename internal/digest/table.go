@@ -1,12 +1,10 @@
 package digest
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/identifier"
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -38,10 +36,10 @@ type note struct {
 type Table struct {
 	at    identifier.Set // its numbers are the indexes of notes
 	notes []note
-	now   int32      // messages so far
-	fresh []int      // identifiers that the current result mentions
-	found []mention  // memory for Scan
-	ranks []rankedID // see ranked; nil: not known
+	now   int32     // messages so far
+	fresh []int     // identifiers that the current result mentions
+	found []mention // memory for Scan
+	ranks *ranking  // see ranked; nil: not known
 }
 
 // mention is an identifier in a text.
@@ -98,6 +96,9 @@ func (t *Table) add(m *mention, from Source) {
 			return
 		}
 		i = t.at.AddBy(m.hash, m.id)
+		if len(t.notes) == cap(t.notes) { // append alone would copy a long list 5 times on its way, and not twice
+			t.notes = slices.Grow(t.notes, len(t.notes)+1)
+		}
 		t.notes = append(t.notes, note{id: m.id, kind: m.kind})
 	}
 	t.ranks = nil
@@ -140,8 +141,8 @@ var (
 )
 
 // score ranks an identifier by how likely it is to be used again: mentions by people and the model count
-// more than those in bulk output, and new ones more than old ones.
-func (t *Table) score(n *note) float64 {
+// more than those in bulk output, and new ones more than old ones. repeats has the powers of repeatPower.
+func (t *Table) score(n *note, repeats *powers) float64 {
 	s := 0.0
 	for from := range sources {
 		if n.messages[from] == 0 {
@@ -153,7 +154,7 @@ func (t *Table) score(n *note) float64 {
 		if from == FromResult {
 			mentions = float64(n.focus)
 		}
-		s += sourceWeight[from] * math.Pow(mentions, repeatPower) * fresh
+		s += sourceWeight[from] * repeats.of(mentions) * fresh
 	}
 	if n.marked {
 		s *= markedBonus
@@ -169,7 +170,12 @@ func (t *Table) Pick(room int, covered *identifier.Known, said string) [identifi
 	chosen := make(map[string]rankedID)
 	misses := 0
 	written := searched{text: said}
-	for _, r := range t.ranked() {
+	ranks := t.ranked()
+	for k := 0; ; k++ {
+		r, ok := ranks.at(k)
+		if !ok {
+			break
+		}
 		n := &t.notes[r.index]
 		if covered.Has(n.id) {
 			continue
@@ -200,44 +206,17 @@ func (t *Table) Pick(room int, covered *identifier.Known, said string) [identifi
 		})
 		chosen[n.id] = r
 	}
+	indexes := make([]int, 0, len(chosen))
+	for _, r := range chosen {
+		indexes = append(indexes, r.index)
+	}
+	slices.Sort(indexes)
 	var out [identifier.Kinds][]string
-	for i := range t.notes {
+	for _, i := range indexes {
 		n := &t.notes[i]
-		if _, ok := chosen[n.id]; ok {
-			out[n.kind] = append(out[n.kind], n.id)
-		}
+		out[n.kind] = append(out[n.kind], n.id)
 	}
 	return out
-}
-
-// rankedID is an identifier with what it costs and what it is worth for that.
-type rankedID struct {
-	index, units, chars int
-	worth               float64
-}
-
-// ranked returns all identifiers, the one that is worth most first. The list is the table's: a summary asks for it
-// several times.
-func (t *Table) ranked() []rankedID {
-	if t.ranks != nil {
-		return t.ranks
-	}
-	list := make([]rankedID, len(t.notes))
-	for i := range t.notes {
-		n := &t.notes[i]
-		r := rankedID{index: i, units: tokencount.CautiousUnits(n.id), chars: runes.Count(n.id) + 1}
-		tokens := max(1, r.units/tokencount.UnitsPerToken, (r.chars+2)/tokencount.CharsPerToken)
-		r.worth = t.score(n) / math.Pow(float64(tokens), costPower)
-		list[i] = r
-	}
-	slices.SortFunc(list, func(a, b rankedID) int {
-		if a.worth != b.worth {
-			return cmp.Compare(b.worth, a.worth)
-		}
-		return a.index - b.index
-	})
-	t.ranks = list
-	return list
 }
 
 // Recall adds identifiers that an earlier summary listed, as older than all messages.
