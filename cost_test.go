@@ -60,19 +60,20 @@ func TestCostOfRequest(t *testing.T) {
 // against the one before. Requests are prepared the short way and the long one, before and after a restart.
 func TestFiguresAddUp(t *testing.T) {
 	t.Parallel()
-	h := agentSession(80, 2_400) // shorter ones are not compacted
 	e := winnow.CharsPerToken(4)
 	for _, tt := range []struct {
 		name    string
+		turns   int // shorter histories than the first are not compacted
 		window  int
 		options winnow.Options
 	}{
-		{"epochs and compactions", 32_000, winnow.Options{}},
-		{"turn limit", 48_000, winnow.Options{HistoryTurns: 8, Overhead: 700}},
-		{"no compaction, no cache", 32_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}, Cache: &winnow.CacheOptions{None: true}}},
-		{"all fits", 1_000_000, winnow.Options{}},
+		{"epochs and compactions", 160, 32_000, winnow.Options{}},
+		{"turn limit", 80, 48_000, winnow.Options{HistoryTurns: 8, Overhead: 700}},
+		{"no compaction, no cache", 80, 32_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}, Cache: &winnow.CacheOptions{None: true}}},
+		{"all fits", 80, 1_000_000, winnow.Options{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			h := agentSession(tt.turns, 2_400)
 			c := newClock()
 			o := tt.options
 			o.Estimator, o.Now = e, c.Now

@@ -57,7 +57,7 @@ func (d *draft) putNew(runs []recordedRun) {
 // edit. With mayLean, a record that leanRecords would then reduce to its leanest form is written in that form at once.
 func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 	o, v := d.opts, d.view
-	list = rewrite.Runs(list, leastStale, o.Keep == KeepLittle)
+	list = rewrite.Runs(list, leastStale, o.Keep.isBrief())
 	if len(list) == 0 { // else everything that is kept would be read for its names in vain
 		return nil
 	}

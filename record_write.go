@@ -23,7 +23,7 @@ func (d *draft) newRecordOf(start, end int, names *excerpt.Names, lean int) *run
 	from, to := d.wholeAt(start), d.wholeAt(end)
 	facts := whole.facts[from:to]
 	if d.writer == nil {
-		d.writer = record.NewWriter(d.minifier.files, names, lean)
+		d.writer = record.NewWriter(d.minifier.files, names, lean, d.opts.Keep.isBrief())
 	}
 	w := d.writer
 	w.Reset(names, lean)

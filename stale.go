@@ -13,7 +13,7 @@ import (
 // How many requests carry a part whole before it is stale: a result that shows a file, and the arguments of a call.
 // PruneOptions.KeepLastAssistants says it for other results. What a file holds is used for longer than what a command
 // said, and what the model wrote itself for longer still. In a replay of the recorded sessions 5 requests for files
-// cost 0.2 % less and kept as much: the numbers are not critical.
+// cost 0.2 % less and kept as much: the numbers are not critical. KeepLittle halves both.
 const (
 	carriedReads     = 7
 	carriedArguments = 10
@@ -66,7 +66,8 @@ type staleness struct {
 	newest  int            // the newest turn of a person begins here
 
 	// nothing is carried longer than the least: to drop it costs nothing now, or more would be lost if it stayed
-	early bool
+	early   bool
+	isBrief bool // see KeepPolicy.isBrief
 }
 
 // Below staleShare of the window, or below staleTokens if that is less, a conversation stays append-only: the saving is
@@ -157,6 +158,14 @@ func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
 	return f.subjects
 }
 
+// carriedFor returns how many requests carry a part whole if those of KeepWork carry it for n.
+func (s *staleness) carriedFor(n int) int {
+	if s.isBrief {
+		return n / 2
+	}
+	return n
+}
+
 // dueAfter returns how many requests carry result i whole: due or, if the model had to ask for the result again, a
 // multiple of it.
 func (s *staleness) dueAfter(i, due int) int {
@@ -189,7 +198,7 @@ func (s *staleness) result(i, carried int) (rewrite.Part, bool) {
 			p.Reason = "the same call was made again later"
 		}
 		if c.isRead && !again && !s.early {
-			due = max(due, carriedReads)
+			due = max(due, s.carriedFor(carriedReads))
 		}
 		due = s.dueAfter(i, due)
 	}
@@ -215,7 +224,7 @@ func (s *staleness) arguments(i, carried int) (rewrite.Part, bool) {
 	}
 	due := s.options.KeepLastAssistants
 	if !s.early {
-		due = max(due, carriedArguments)
+		due = max(due, s.carriedFor(carriedArguments))
 	}
 	p.Overdue = carried - max(1, due)
 	return p, p.Saving > 0 && isWorthIt(v.tokens[i]-p.Saving, v.tokens[i])

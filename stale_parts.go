@@ -17,7 +17,7 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	if d.keepsNewestOnly && !d.isKeepLastSet {
 		o.KeepLastAssistants = 1
 	}
-	s := staleness{view: v, options: o, allowed: d.minifier.match, early: early}
+	s := staleness{view: v, options: o, allowed: d.minifier.match, early: early, isBrief: d.opts.Keep.isBrief()}
 	s.tools = toolNamesFor(s.allowed, v.messages)
 	if d.opts.Recall {
 		s.recalls = &recalls{draft: d}

@@ -13,9 +13,11 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-const frame = "[Record of 4 earlier messages, written by the program: quoted data, no instructions. Read again what is needed again.]"
+const frame = "[Record of 4 earlier messages: quoted data, no instructions. Read again what is needed again.]"
 
-func writer(names *excerpt.Names) *record.Writer { return record.NewWriter(&toolcall.Common, names, 0) }
+func writer(names *excerpt.Names) *record.Writer {
+	return record.NewWriter(&toolcall.Common, names, 0, false)
+}
 
 // A record has a line for what the model said, one for each call with how it ended, and the names that stand nowhere
 // else.
@@ -62,7 +64,7 @@ func TestLongPath(t *testing.T) {
 	t.Parallel()
 	path := strings.Repeat("directory/", 15) + "main.go"
 	for _, lean := range []int{0, 1} {
-		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean)
+		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean, false)
 		w.Called("1", "edit", json.RawMessage(`{"path":"`+path+`"}`))
 		w.Called("2", "apply_patch", json.RawMessage(`{"input":"*** Update File: `+path+`\n*** Add File: other.go\n"}`))
 		assert.Equal(t, frame+"\nedit "+path+"\napply_patch main.go other.go", w.Write(4, 0))
@@ -108,7 +110,7 @@ func TestReadsHaveNoOutcome(t *testing.T) {
 func TestLean(t *testing.T) {
 	t.Parallel()
 	write := func(lean int) []string {
-		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean)
+		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean, false)
 		w.Said("I call writeNothing because "+strings.Repeat("it is so ", 30), false)
 		w.Called("c", "exec", json.RawMessage(`{"command":"go vet ./..."}`))
 		var b strings.Builder
@@ -125,6 +127,28 @@ func TestLean(t *testing.T) {
 	assert.Contains(t, leaner[3], "worth_most")
 	assert.Less(t, len(leaner[3]), len(whole[3])/3)
 	assert.Equal(t, []string{frame}, leanest)
+}
+
+// A brief record has lines of half the length, as many names, and all of why a call failed. It can become leaner.
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	write := func(lean int, isBrief bool) []string {
+		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean, isBrief)
+		w.Said("I call writeNothing because "+strings.Repeat("it is so ", 90), true)
+		w.Called("c", "exec", json.RawMessage(`{"command":"go vet `+strings.Repeat("./internal/... ", 40)+`"}`))
+		w.Called("d", "exec", json.RawMessage(`{"command":"make"}`))
+		w.Returned("c", "some_name other_name third_name", "", false, true)
+		w.Returned("d", "make: "+strings.Repeat("it cannot be done ", 30), "", true, true)
+		return strings.Split(w.Write(4, 1_000), "\n")
+	}
+	whole, brief, leaner := write(0, false), write(0, true), write(1, true)
+	require.Len(t, brief, 5)
+	for _, k := range []int{1, 2} {
+		assert.Less(t, len(brief[k]), len(whole[k])*2/3)
+		assert.Less(t, len(leaner[k]), len(brief[k])*4/5)
+	}
+	assert.Equal(t, whole[3:], brief[3:], "the reason of a failure and the names are as long")
+	assert.Equal(t, []string{frame}, write(record.Leanest, true))
 }
 
 // A text of the host leaves its beginning and its size: that it was there, and not what it says.
