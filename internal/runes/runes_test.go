@@ -135,6 +135,21 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// Count says the same of a text of any length with one odd byte or character anywhere in it.
+func TestCountLong(t *testing.T) {
+	plain := strings.Repeat("plain text ", 60)
+	for _, odd := range []string{"", "é", "天", "😀", "\xff", "\x80", "\xe2\x82"} {
+		for n := range 400 {
+			for at := 0; at <= n; at += 1 + n/50 {
+				s := plain[:at] + odd + plain[at:n]
+				if want := utf8.RuneCountInString(s); want != Count(s) {
+					t.Fatalf("%q has %d characters, not %d", s, want, Count(s))
+				}
+			}
+		}
+	}
+}
+
 func FuzzCount(f *testing.F) {
 	f.Add("one line of ASCII\nи строка кириллицы\n一行汉字和 words 👍\n", 3)
 	f.Fuzz(func(t *testing.T, s string, times int) {
