@@ -23,6 +23,9 @@ func (s *sentence) countedAt(i int) bool {
 	if before := s.at(i - 1); before.isNum && before.n >= minLimit {
 		return true
 	}
+	if s.at(i-1).s == "di" && s.at(i-2).role&rMax != 0 { // Italian has no plural: "limite di token"
+		return true
+	}
 	return s.at(i-1).role&rLength != 0 || s.at(i-2).role&rLength != 0 && !s.at(i-1).sign
 }
 

@@ -113,7 +113,7 @@ func languageSpan(w string) role {
 	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду":
 		return rTime
 	case "tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "monatliche",
-		"monatliches", "monatlichen", "monatslimit":
+		"monatliches", "monatlichen", "monatslimit", "giorno", "giornaliero", "mese", "mensile":
 		return rDay
 	case "minutenlimit", "ratenlimit":
 		return rRate

@@ -248,7 +248,7 @@ func (c *counts) expression(ts []token, i int) int {
 // isOf reports whether a word stands between a part and the whole: "9000 of 8192".
 func isOf(w string) bool {
 	switch w {
-	case "of", "von", "van", "sur", "de", "av", "af", "из":
+	case "of", "von", "van", "sur", "de", "av", "af", "di", "su", "из":
 		return true
 	}
 	return false

@@ -121,7 +121,7 @@ func (s *segment) isQuota(i int) bool {
 		return true
 	}
 	switch t.s {
-	case "today", "todays", "heute", "tageslimit", "monatslimit":
+	case "today", "todays", "heute", "tageslimit", "monatslimit", "giornaliero", "mensile":
 		return true
 	case "tag": // also an English word for something else
 		return i > 0 && isPer(s.tokens[i-1])
@@ -140,7 +140,7 @@ func (s *segment) isQuota(i int) bool {
 // isPer reports whether a span of time behind t is one that t counts in: "per day", "1000 calls / month", "by day".
 func isPer(t token) bool {
 	switch t.s {
-	case "this", "by", "/":
+	case "this", "by", "/", "al":
 		return true
 	}
 	return t.role&rPer != 0

@@ -181,7 +181,7 @@ func outputCap(r *reading) bool {
 			if t.role == 0 {
 				continue
 			}
-			if t.role&rOutput != 0 && (t.role&rOutParam != 0 || nearToken(s.tokens, k)) {
+			if t.role&rOutput != 0 && (t.role&rOutParam != 0 || nearToken(s.tokens, k) || answerTooLong(s.tokens, k)) {
 				named = true
 				lead = lead || t.role&rOutParam != 0 && first
 			}
@@ -211,11 +211,24 @@ func answerCap(most, behind token) bool {
 	return most.s == "max" && behind.role&rMust != 0
 }
 
+// answerTooLong reports whether the k-th word, which names an answer, is what is too long: "Output too long", "Die
+// Ausgabe ist zu lang". A word in front may make it something else, such as the output of a tool, which is sent.
+func answerTooLong(ts []token, k int) bool {
+	if k > 0 && !ts[k-1].sign && ts[k-1].s != "die" && ts[k-1].role&(rSkip|rActual|rMax) == 0 {
+		return false
+	}
+	k++
+	for k < len(ts) && ts[k].role&rSkip != 0 {
+		k++
+	}
+	return roleAt(ts, k, rToo) && roleAt(ts, k+1, rBig)
+}
+
 // nearToken reports whether tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {
 	first := k - 1
 	switch wordBefore(ts, k) {
-	case "de", "di", "der", "la", "della": // "jetons de sortie", "Token der Ausgabe"
+	case "de", "di", "der", "la", "della", "in": // "jetons de sortie", "Token der Ausgabe", "token in uscita"
 		first--
 	}
 	for i := max(0, first); i < min(len(ts), k+4); i++ {

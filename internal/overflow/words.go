@@ -51,7 +51,7 @@ func roleOf(w string) role {
 		"superado", "superada", "excedió", "excedido", "excedeu", "ultrapassou", "dépasse", "dépassée", "dépassé",
 		"eccede", "ultrapassa", "превышает", "превышен", "превышена", "outgrew", "outgrown", "przekracza", "vượt",
 		"aşıyor", "overschrijdt", "överskrider", "melebihi", "dépassent", "excède", "excèdent", "exceden", "superan",
-		"excedem", "ultrapassam", "superano", "eccedono", "превышают":
+		"excedem", "ultrapassam", "superano", "superato", "eccedono", "превышают":
 		return rOver
 	case "too", "zu", "trop", "demasiado", "demasiada", "demasiados", "demasiadas", "troppi", "troppe", "muitos",
 		"muitas", "troppo", "muito", "demais", "слишком", "te", "çok", "zbyt", "för", "terlalu":
