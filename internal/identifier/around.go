@@ -17,6 +17,9 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 	if i+1 == len(s) {
 		return 1
 	}
+	if s[i+1] == '\\' {
+		return 2 + twiceEscaped(s, i+2)
+	}
 	isEscape := isEscaped[s[i+1]]
 	if isEscape && i > 0 && s[i-1] != ':' {
 		return 2
@@ -137,7 +140,7 @@ func marksLine(behind string) bool {
 	case '\t', ':', '-':
 		return true
 	case '\\':
-		return strings.HasPrefix(behind, `\t`)
+		return strings.HasPrefix(behind, `\t`) || strings.HasPrefix(behind, `\\t`)
 	}
 	return strings.HasPrefix(behind, arrow)
 }

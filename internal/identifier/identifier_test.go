@@ -58,6 +58,48 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// TestTwiceEscaped: the letter of an escape that was escaped once more belongs to no name, but one of a path does.
+func TestTwiceEscaped(t *testing.T) {
+	for _, tc := range []struct {
+		why, in string
+		want    []string
+	}{
+		{"the tabs of code in JSON", `print(\"\\t\\t\\tclassName=1\\n\")`, []string{"className"}},
+		{"a new line in front of an attribute", `'\\nviewBox'`, []string{"viewBox"}},
+		{"a plain word, whose capital is no hump", `echo '\\nWelcome to it'`, nil},
+		{"a regular expression", `rg \"\\bMAX_TOKENS\\b|\\bnext_token\\(\"`, []string{"MAX_TOKENS", "next_token"}},
+		{"the same behind the slash of sed", `sed -i 's/\\bValidateID(/x/'`, []string{"ValidateID"}},
+		{"the end of a word in a regular expression", `/\\bword\\b/.exec(text)`, nil},
+		{"a line of dashes in one", `/^---\\n([\\s\\S]*?)\\n---/.exec(text)`, nil},
+		{"JSON in JSON in JSON", `{\"a\":\"\\\\nnew_docs\\\\n\"}`, []string{"new_docs"}},
+		{"a carriage return, and a word in front of two escapes", `done\\r\\nfoo_bar`, []string{"foo_bar"}},
+		{"a path behind an escape", `\"\\n/etc/nginx.conf\"`, []string{"/etc/nginx.conf"}},
+		{"a continued line of a shell", `make && \\\ncat_all`, []string{"cat_all"}},
+		{"the numbers of lines", `(\\n1041\\tfoo\\n\\n1042\\tbar`, []string{"1041"}},
+		{"one backslash", `"\tclassName \bMAX_TOKENS"`, []string{"className", "MAX_TOKENS"}},
+		{"a path with the letter of a drive", `\"C:\\new_tool\\table_rows\"`, []string{"new_tool", "table_rows"}},
+		{"a directory with the name of an escape on a drive", `\"C:\\src\\t\\new_tool\"`, []string{"new_tool"}},
+		{"a relative path", `src\\new_tool ..\\table_rows .claude\\rules_go`, []string{"new_tool", "table_rows", "rules_go"}},
+		{"a path behind a variable or a wildcard", `%TEMP%\\new_tool ~\\table_rows **\\rules_go`, []string{"new_tool", "table_rows", "rules_go"}},
+		{"a share", `\\nas_server\share`, []string{"nas_server"}},
+		{"a share in JSON", `\"\\\\nas_server\\share\"`, []string{"nas_server"}},
+		{"a namespace of PHP", `App\\bookTitle`, []string{"bookTitle"}},
+		{"what may be either is left as it is", `one line\\nfooBar`, []string{"nfooBar"}},
+		{"a directory with letters beyond ASCII", `données\\new_tool`, []string{"new_tool"}},
+		{"LaTeX", `$\\beta_1 + \\theta_max$`, []string{"beta_1", "theta_max"}},
+		{"at the end", `\\n`, nil},
+	} {
+		var got []string
+		Scan(tc.in, func(id string, _ Kind) { got = append(got, id) })
+		assert.Equal(t, tc.want, got, "%s: %s", tc.why, tc.in)
+		var covered Known
+		Cover(&covered, tc.in)
+		for _, id := range tc.want {
+			assert.True(t, covered.Has(id), "%s: %s", tc.why, tc.in)
+		}
+	}
+}
+
 // TestWithin: what a text names with a path, it names with each end of the path, and with the names in it.
 func TestWithin(t *testing.T) {
 	for _, tc := range []struct {
@@ -126,7 +168,7 @@ func BenchmarkScan(b *testing.B) {
 func TestCandidates(t *testing.T) {
 	t.Parallel()
 	pieces := strings.Fields("a go src foo E ENO ENOENT A Plain bC 1 12 123 1234 / // :// . .. - -- _ : = @ ~ ? & # + $ % ` \" ' ( " +
-		"「 」 “ ” é 文 \x80 \xe2 \x9c \\ \\n \\\" \\u0026 C:\\ ms → < a/ b/")
+		"「 」 “ ” é 文 \x80 \xe2 \x9c \\ \\n \\\" \\u0026 \\\\n \\\\t C:\\ ms → < a/ b/")
 	pieces = append(pieces, " ", "\n", "\t")
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 100_000 {
