@@ -9,44 +9,71 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 )
 
-// How many of the newest steps are whole in a request when nothing is in the prompt cache, so that folding is free.
-func TestStepsKeptWhenCold(t *testing.T) {
+// How many of the newest steps are whole in a request when nothing is in the prompt cache, so that folding is free, and
+// when nothing is ever cached: then they stay for as long as in a warm cache.
+func TestStepsKept(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name string
-		keep winnow.KeepPolicy
-		last int // PruneOptions.KeepLastAssistants
-		want int
+		name       string
+		keep       winnow.KeepPolicy
+		last       int // PruneOptions.KeepLastAssistants
+		cold, none int // what is wanted
 	}{
-		{"the default", winnow.KeepWork, 0, 2},
-		{"as cheap as it can be", winnow.KeepLittle, 0, 1},
-		{"the host says more", winnow.KeepWork, 5, 5},
-		{"the host says three", winnow.KeepWork, 3, 3},
-		{"the host says more, and as little as it can be", winnow.KeepLittle, 4, 4},
-		{"the host says none: what the model has not seen stays", winnow.KeepWork, -1, 1},
+		{"the default", winnow.KeepWork, 0, 2, 4},
+		{"as cheap as it can be", winnow.KeepLittle, 0, 1, 2},
+		{"the host says more", winnow.KeepWork, 5, 5, 5},
+		{"the host says three", winnow.KeepWork, 3, 3, 4},
+		{"the host says more, and as little as it can be", winnow.KeepLittle, 4, 4, 4},
+		{"the host says one, and as little as it can be", winnow.KeepLittle, 1, 1, 1},
+		{"the host says none: what the model has not seen stays", winnow.KeepWork, -1, 1, 4},
+		{"the host says none, and as little as it can be", winnow.KeepLittle, -1, 1, 1},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
+		for _, none := range []bool{false, true} {
 			m := newManager(t, 1_000_000, &winnow.Options{
 				Keep: tt.keep, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
-				Prune: &winnow.PruneOptions{KeepLastAssistants: tt.last},
+				Prune: &winnow.PruneOptions{KeepLastAssistants: tt.last}, Cache: &winnow.CacheOptions{None: none},
 			})
 			h := runs(40)
 			r := prepare(t, m, h)
-			whole := 0
+			whole, want := 0, tt.cold
+			if none {
+				want = tt.none
+			}
 			for i := range h {
 				if h[i].Role == winnow.RoleAssistant && holds(r, &h[i]) {
 					whole++
 				}
 			}
-			assert.Equal(t, tt.want, whole)
+			assert.Equal(t, want, whole, "%s, no cache: %v", tt.name, none)
 			requestCheck{estimator: byChars}.check(t, h, r)
-		})
+		}
 	}
+}
+
+// The records of KeepLittle have lines of half the length.
+func TestBriefRecords(t *testing.T) {
+	t.Parallel()
+	h := runs(40)
+	for i := range h {
+		if h[i].Role == winnow.RoleAssistant {
+			h[i].Parts[0].Text = strings.Repeat("I look at what it says. ", 20)
+		}
+	}
+	line := map[winnow.KeepPolicy]int{}
+	for _, keep := range []winnow.KeepPolicy{winnow.KeepWork, winnow.KeepLittle} {
+		m := newManager(t, 1_000_000, &winnow.Options{Keep: keep, Estimator: byChars, Now: newClock().Now})
+		records := recordsIn(prepare(t, m, h).Messages)
+		require.NotEmpty(t, records)
+		said, ok := strings.CutPrefix(strings.Split(records[0], "\n")[1], "Said: ")
+		require.True(t, ok, records[0])
+		line[keep] = len(said)
+	}
+	assert.Less(t, line[winnow.KeepLittle], line[winnow.KeepWork]*2/3)
 }
 
 // A pause in the middle of a turn leaves the work as it was: the file that it is about stays whole. Behind a new request

@@ -230,6 +230,22 @@ func TestStaleArguments(t *testing.T) {
 	}
 }
 
+// KeepLittle carries a file and the arguments of a call for half as long, where no record can stand for the step.
+func TestStaleOfKeepLittle(t *testing.T) {
+	for keep, share := range map[KeepPolicy]int{KeepCalls: 1, KeepLittle: 2} {
+		s := newScript()
+		read := s.call("read", `{"path":"a.go"}`, output(50))
+		write := s.call("write", written("b.go", 60), "ok") - 1
+		for _, i := range []int{read - 1, write} {
+			s.history[i].Parts = append(s.history[i].Parts, Part{Kind: KindOpaque, Bytes: 900})
+		}
+		s.answers(20)
+		list := replayed(t, Options{Keep: keep}, s.history).staleParts(false, 0)
+		assert.Equal(t, 21-carriedReads/share, overdueOf(list, read), "%s: a file, read one answer earlier", keep)
+		assert.Equal(t, 20-carriedArguments/share, overdueOf(list, write), "%s: arguments", keep)
+	}
+}
+
 // What was dropped once is not looked at again, unless there is more to drop.
 func TestStaleOnce(t *testing.T) {
 	s := newScript()
