@@ -203,35 +203,46 @@ func (e *eraser) find(ctx context.Context, key, log string, ids []string) (strin
 
 // holder returns the log of a session that has the entries now whose fingerprints are in found. An entry that somebody
 // else has erased counts too, because its content is gone. Another log can have other entries with the same ids: the
-// newest one does after a reset.
+// newest one does after a reset. If another eraser gives a log another ID while they are read, all are listed again.
 func (e *eraser) holder(ctx context.Context, key string, ids []string, found map[string]string) (string, error) {
 	parts, err := e.Parts(ctx, key)
-	if err != nil {
-		return "", err
+	for err == nil {
+		log, hasThem, lost := e.holderAmong(ctx, key, parts, ids, found)
+		if hasThem {
+			return log, nil
+		}
+		before := parts
+		if parts, err = e.Parts(ctx, key); err == nil && sameLogs(before, parts) {
+			return log, lost
+		}
 	}
-	erased := "" // a log where all of them were erased
+	return "", err
+}
+
+// holderAmong is holder for the logs among parts. hasThem is false if all of the entries were erased, or if the error
+// says why there is no log. A log that cannot be read stands in the way only if no other one has the entries.
+func (e *eraser) holderAmong(
+	ctx context.Context, key string, parts []Part, ids []string, found map[string]string,
+) (log string, hasThem bool, lost error) {
 	for _, part := range parts {
 		if part.Kind == PartSide {
 			continue
 		}
-		log, now, err := e.find(ctx, key, part.Log, ids)
-		if errors.Is(err, ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
+		at, now, err := e.find(ctx, key, part.Log, ids)
 		switch {
+		case errors.Is(err, ErrNotFound):
+		case err != nil:
+			lost = errors.Join(lost, err)
 		case len(now) == 0:
-			erased = log
+			log = at
 		case isWithin(now, found):
-			return log, nil
+			return at, true, nil
 		}
 	}
-	if erased == "" {
-		return "", fmt.Errorf("%w: the entries of %q are gone", ErrNotFound, key)
+	if lost == nil && log == "" {
+		lost = fmt.Errorf("%w: the entries of %q are gone", ErrNotFound, key)
 	}
-	return erased, nil
+	return log, false, lost
 }
 
 // isWithin reports whether of has all that part has.
@@ -276,7 +287,7 @@ func (e *eraser) part(ctx context.Context, key, log string) ([]Part, Part, error
 	return parts, parts[at], nil
 }
 
-// erase erases the entries of one log that choose selects.
+// erase erases the entries of one log that choose selects. The error is ErrNotFound if the log is gone.
 func (e *eraser) erase(ctx context.Context, key, log string, choose func(*erasure) error) (*Receipt, error) {
 	if _, _, err := e.part(ctx, key, log); err != nil { // taking the turn of a missing session would create it
 		return nil, err
@@ -297,6 +308,9 @@ func (e *eraser) erase(ctx context.Context, key, log string, choose func(*erasur
 		if !errors.Is(err, ErrChanged) || ctx.Err() != nil { // somebody wrote beside the branch
 			break
 		}
+	}
+	if errors.Is(err, ErrDeleted) { // since it was listed
+		err = fmt.Errorf("%w: log %q of %q: %w", ErrNotFound, log, key, err)
 	}
 	return r, errors.Join(err, turn.Release())
 }

@@ -2,6 +2,9 @@ package session_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -160,6 +163,147 @@ func TestEraseBesideAReset(t *testing.T) {
 			assert.NotContains(t, everything(t, store, "k"), "secret")
 		})
 	}
+}
+
+// moving is a backend where something happens before each listing of the parts of a session.
+type moving struct {
+	session.Maintainer
+	key    string
+	before func()
+}
+
+func (l *moving) Parts(ctx context.Context, key string) ([]session.Part, error) {
+	if key == l.key {
+		l.before()
+	}
+	return l.Maintainer.Parts(ctx, key)
+}
+
+// TestEraseBesideManyErasers: the log has another ID whenever it is looked for. In a log that ended in a reset, the
+// entry with the same id is erased already: it is not taken for the one that was meant.
+func TestEraseBesideManyErasers(t *testing.T) {
+	for _, isReset := range []bool{false, true} {
+		t.Run(fmt.Sprint("reset: ", isReset), func(t *testing.T) { eraseBesideManyErasers(t, isReset) })
+	}
+}
+
+func eraseBesideManyErasers(t *testing.T, isReset bool) {
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second) // who erases in the wrong log keeps the others waiting
+	defer stop()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	if isReset {
+		require.NoError(t, s.Append(ctx, session.User("old"), answer("yes")))
+		erased := s.View().IDs[0]
+		require.NoError(t, s.Reset(ctx, "anew", nil))
+		require.NoError(t, s.Close())
+		parts, err := store.Parts(ctx, "k")
+		require.NoError(t, err)
+		_, err = store.EraseEntries(ctx, "k", parts[0].Log, erased)
+		require.NoError(t, err)
+		s = open(t, store, "k")
+	}
+	require.NoError(t, s.Append(ctx, session.User("secret")))
+	for range 8 {
+		require.NoError(t, s.Append(ctx, session.User("another")))
+	}
+	ids := s.View().IDs
+	require.NoError(t, s.Close())
+
+	others := ids[1:]
+	between := &moving{Maintainer: store.Backend().(session.Maintainer), key: "k"}
+	between.before = func() {
+		if len(others) == 0 {
+			return
+		}
+		_, err := store.EraseEntries(ctx, "k", "", others[0])
+		require.NoError(t, err)
+		others = others[1:]
+	}
+	_, err := session.New(between, nil).EraseEntries(ctx, "k", "", ids[0])
+	require.NoError(t, err)
+	assert.Empty(t, others)
+	assert.NotContains(t, everything(t, store, "k"), "secret")
+}
+
+// locked is a backend that cannot read one log.
+type locked struct {
+	session.Maintainer
+	log string
+}
+
+func (l *locked) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
+	if part.Log == l.log {
+		return nil, errors.New("no key for it")
+	}
+	return l.Maintainer.OpenPart(ctx, key, part)
+}
+
+// TestEraseBesideALockedLog: a log that cannot be read does not keep another one from being found.
+func TestEraseBesideALockedLog(t *testing.T) {
+	ctx := t.Context()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User("old"), answer("yes")))
+	require.NoError(t, s.Reset(ctx, "anew", nil))
+	require.NoError(t, s.Append(ctx, session.User("secret"), session.User("another")))
+	ids := s.View().IDs
+	require.NoError(t, s.Close())
+	parts, err := store.Parts(ctx, "k")
+	require.NoError(t, err)
+
+	between := &turning{Maintainer: &locked{store.Backend().(session.Maintainer), parts[0].Log}, key: "k"}
+	between.before = func() {
+		_, err := store.EraseEntries(ctx, "k", "", ids[1])
+		require.NoError(t, err)
+	}
+	r, err := session.New(between, nil).EraseEntries(ctx, "k", "", ids[0])
+	require.NoError(t, err)
+	assert.Equal(t, []string{"k"}, r.Unread)
+	assert.NotContains(t, everything(t, store, "k"), "secret")
+}
+
+// TestEraseBesideADeletion: a session is deleted after its log was opened to erase in. Of a fork, nothing is left to
+// erase then.
+func TestEraseBesideADeletion(t *testing.T) {
+	ctx := t.Context()
+	for _, key := range []string{"k", "fork"} {
+		store := session.NewMemory(nil)
+		s := open(t, store, "k")
+		require.NoError(t, s.Append(ctx, session.User("secret"), answer("yes")))
+		id := s.View().IDs[0]
+		require.NoError(t, s.Close())
+		require.NoError(t, store.Fork(ctx, "k", id, "fork"))
+
+		between := &rewriting{store.Backend().(session.Maintainer), store, key}
+		_, err := session.New(between, nil).EraseEntries(ctx, "k", "", id)
+		if key == "k" {
+			assert.ErrorIs(t, err, session.ErrNotFound)
+			continue
+		}
+		require.NoError(t, err)
+		assert.NotContains(t, everything(t, store, "k"), "secret")
+	}
+}
+
+// rewriting is a backend where a session is deleted just before its log is rewritten.
+type rewriting struct {
+	session.Maintainer
+	store *session.Store
+	key   string
+}
+
+func (w *rewriting) Rewrite(
+	ctx context.Context, turn session.Turn, part session.Part, patches []session.Patch, lines []byte,
+) error {
+	parts, err := w.Parts(ctx, w.key)
+	if err == nil && slices.Contains(parts, part) {
+		err = w.store.Delete(ctx, w.key)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Maintainer.Rewrite(ctx, turn, part, patches, lines)
 }
 
 // everything returns the text of all logs of a session.

@@ -59,12 +59,16 @@ func originsOf(ctx context.Context, m Maintainer, s *surveyed) (origins []string
 			return origins, errors.Join(lost, ctx.Err())
 		}
 		now := surveyOne(ctx, m, s.key)
-		isSame := func(a, b Part) bool { return a.Log == b.Log && a.Name == b.Name }
-		if slices.EqualFunc(now.parts, s.parts, isSame) {
+		if sameLogs(now.parts, s.parts) {
 			return origins, errors.Join(lost, missing) // it is listed, and cannot be opened
 		}
 		s = now
 	}
+}
+
+// sameLogs reports whether a session was listed with the same logs, under the same names.
+func sameLogs(a, b []Part) bool {
+	return slices.EqualFunc(a, b, func(a, b Part) bool { return a.Log == b.Log && a.Name == b.Name })
 }
 
 // add records that key was forked from another session.
