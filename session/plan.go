@@ -109,12 +109,15 @@ func (p *planner) list(ctx context.Context) error {
 // lying returns a session as it is stored, or nil if it was deleted after it was listed. An eraser may have
 // given its log another ID meanwhile: then the session is listed again, once.
 func (p *planner) lying(ctx context.Context, s *surveyed) (*lying, error) {
+	wasDeleted := func() bool { return s.lost == nil && len(s.parts) == 0 }
+	if wasDeleted() {
+		return nil, nil
+	}
 	l, err := newLying(ctx, s)
 	if !errors.Is(err, ErrNotFound) {
 		return l, err
 	}
-	s = surveyOne(ctx, p.Maintainer, s.key)
-	if s.lost == nil && len(s.parts) == 0 {
+	if s = surveyOne(ctx, p.Maintainer, s.key); wasDeleted() {
 		return nil, nil
 	}
 	if l, err = newLying(ctx, s); errors.Is(err, ErrNotFound) {
@@ -266,11 +269,20 @@ func rank(p Part) int {
 }
 
 // bytes plans what has to go if the store exceeds MaxBytes.
+//
+// Sessions that turn out to be gone may have been what exceeded it: until something is planned, MaxBytes decides.
 func (p *planner) bytes(ctx context.Context) error {
-	if p.policy.MaxBytes <= 0 || p.plan.Bytes-p.plan.Frees <= p.policy.MaxBytes {
+	if p.policy.MaxBytes <= 0 {
 		return nil
 	}
-	isEnough := func() bool { return p.plan.Bytes-p.plan.Frees <= p.policy.lowWater() }
+	before := len(p.plan.Actions)
+	isEnough := func() bool {
+		most := p.policy.lowWater()
+		if len(p.plan.Actions) == before {
+			most = p.policy.MaxBytes
+		}
+		return p.plan.Bytes-p.plan.Frees <= most
+	}
 	for _, c := range p.oldestFirst() {
 		if isEnough() {
 			return nil
@@ -290,7 +302,9 @@ func (p *planner) bytes(ctx context.Context) error {
 			return err
 		}
 	}
-	p.plan.Over = max(0, p.plan.Bytes-p.plan.Frees-p.policy.lowWater())
+	if !isEnough() {
+		p.plan.Over = max(0, p.plan.Bytes-p.plan.Frees-p.policy.lowWater())
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -64,4 +65,55 @@ func TestPlanBesideAChange(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPlanOfBytesBesideADeletion: the session that made the store too large is deleted while the plan is made. Then
+// nothing else has to go.
+func TestPlanOfBytesBesideADeletion(t *testing.T) {
+	ctx := t.Context()
+	now := noon
+	opts := &session.Options{Now: func() time.Time { return now }}
+	store := session.NewMemory(opts)
+	var all int64
+	for _, key := range []string{"k", "other"} {
+		sayTo(t, store, key, 1, "hello")
+		now = now.Add(oneDay)
+		require.NoError(t, archiveAll(ctx, store))
+		parts, err := store.Parts(ctx, key)
+		require.NoError(t, err)
+		all += parts[0].Bytes
+	}
+	between := &interrupting{Maintainer: store.Backend().(session.Maintainer), key: "k", at: 1}
+	between.before = func() { require.NoError(t, store.Delete(ctx, "k")) }
+	p, err := session.New(between, opts).Plan(ctx, session.Maintenance{MaxBytes: all - 1, LowWater: 0.1})
+	require.NoError(t, err)
+	assert.Empty(t, says(p))
+	assert.Zero(t, p.Over)
+	assert.Equal(t, 1, p.Sessions)
+}
+
+// vanishing is a backend where a session is deleted between the listing of the keys and that of its parts.
+type vanishing struct {
+	session.Maintainer
+	key string
+}
+
+func (d *vanishing) Parts(ctx context.Context, key string) ([]session.Part, error) {
+	if key == d.key {
+		if err := d.Delete(ctx, key); err != nil {
+			return nil, err
+		}
+	}
+	return d.Maintainer.Parts(ctx, key)
+}
+
+// TestPlanBesideADeletedKey: of a session that was deleted before its parts are listed, nothing is counted.
+func TestPlanBesideADeletedKey(t *testing.T) {
+	store := session.NewMemory(nil)
+	sayTo(t, store, "k", 1, "hello")
+	sayTo(t, store, "other", 1, "hello")
+	between := &vanishing{store.Backend().(session.Maintainer), "k"}
+	p, err := session.New(between, nil).Plan(t.Context(), session.Maintenance{MaxSessions: 5})
+	require.NoError(t, err)
+	assert.Equal(t, 1, p.Sessions)
 }
