@@ -17,10 +17,17 @@ func (s *sentence) countsTokens() bool {
 	return s.has(rToken) && s.word("sequence")
 }
 
+// leastCounted is above the status codes of HTTP, which SDKs write before a message: "400 Token too long".
+const leastCounted = 600
+
 // countedAt reports whether the word at i is counted: "number of token", "Anzahl der Token", "9000 Token". Nobody has
 // that many credentials.
 func (s *sentence) countedAt(i int) bool {
-	if before := s.at(i - 1); before.isNum && before.n >= minLimit {
+	if before := s.at(i - 1); before.isNum && before.n >= leastCounted {
+		switch s.at(i - 2).s {
+		case "code", "error", "line", "status":
+			return false
+		}
 		return true
 	}
 	if s.at(i-1).s == "di" && s.at(i-2).role&rMax != 0 { // Italian has no plural: "limite di token"

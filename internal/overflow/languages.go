@@ -110,12 +110,17 @@ func languageRelation(w string) role {
 // languageSpan is the last part of the dictionary: the spans of time that rates and quotas are counted in.
 func languageSpan(w string) role {
 	switch w {
-	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду":
+	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду", "minuut", "uur",
+		"heure", "hora":
 		return rTime
-	case "tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "monatliche",
-		"monatliches", "monatlichen", "monatslimit", "giorno", "giornaliero", "mese", "mensile":
+	case "tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "wöchentliche",
+		"wöchentliches", "wöchentlichen", "wochenlimit", "monatliche", "monatliches", "monatlichen", "monatslimit",
+		"dag", "maand", "dagelijkse", "wekelijkse", "maandelijkse",
+		"jour", "semaine", "mois", "quotidienne", "mensuelle",
+		"día", "mes", "semana", "diario", "diaria", "mensual", "dia", "mês", "diário", "diária", "mensal",
+		"giorno", "settimana", "mese", "giornaliero", "mensile":
 		return rDay
-	case "minutenlimit", "ratenlimit":
+	case "minutenlimit", "stundenlimit", "ratenlimit":
 		return rRate
 	}
 	return 0

@@ -46,7 +46,7 @@ func (r *reading) lex(text string, code bool) segment {
 		case role&rContext != 0 && otherContext(s.tokens, i):
 			role = rField
 			s.tokens[i].role = role
-		case role&rToken != 0 && i > 0 && isCredential(s.tokens[i-1].s):
+		case role&rToken != 0 && isCredential(s.tokens, i):
 			role = 0 // "too many access tokens"
 			s.tokens[i].role = role
 		case role&rField != 0 && s.tokens[i].s == "ids" && i > 0 && s.tokens[i-1].s == "input":
@@ -129,9 +129,16 @@ func (s *segment) word(i int) int {
 	return i
 }
 
-// isCredential reports whether a token of this kind is a credential.
-func isCredential(kind string) bool {
-	switch kind {
+// isCredential reports whether the token at i is a credential, by the word before it: "access token", "refresh-token".
+func isCredential(ts []token, i int) bool {
+	before := i - 1
+	if isSign(ts, before, "-") {
+		before--
+	}
+	if before < 0 {
+		return false
+	}
+	switch ts[before].s {
 	case "access", "refresh", "registration", "device", "csrf", "auth", "oauth", "bearer", "security", "verification":
 		return true
 	}

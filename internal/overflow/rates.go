@@ -94,7 +94,7 @@ func (s *segment) isRate(i int) bool {
 	case t.role&rToo != 0: // zu viele Anfragen, demasiadas solicitudes, trop de requêtes
 		return next.role&rRequest != 0 || next.s == "de" && s.after(i+1).role&rRequest != 0
 	case t.role&rTime != 0:
-		if before := wordBefore(s.tokens, i); before == "al" || before == "в" { // richieste al minuto
+		if before := wordBefore(s.tokens, i); before == "al" || before == "в" || before == "je" { // richieste al minuto
 			return true
 		}
 		return next.s == "window" || next.s == "period" || next.s == "interval"
@@ -121,10 +121,10 @@ func (s *segment) isQuota(i int) bool {
 		return true
 	}
 	switch t.s {
-	case "today", "todays", "heute", "tageslimit", "monatslimit", "giornaliero", "mensile":
+	case "today", "todays", "heute", "tageslimit", "wochenlimit", "monatslimit", "giornaliero", "mensile":
 		return true
-	case "tag": // also an English word for something else
-		return i > 0 && isPer(s.tokens[i-1])
+	case "tag": // also an English word for something else: "this tag", "</tag>"
+		return i > 0 && isPer(s.tokens[i-1]) && !s.isLabel(i)
 	}
 	if t.role&rDay == 0 {
 		return false
@@ -134,13 +134,27 @@ func (s *segment) isQuota(i int) bool {
 	if next.s == "free" {
 		next = s.after(i + 1) // "your daily free limit"
 	}
+	if i > 0 && s.tokens[i-1].role&(rCapacity|rMax) == rCapacity|rMax {
+		return true // "límite diario"
+	}
 	return perDay || next.role&(rCapacity|rToken|rRequest) != 0 || next.s == "allocation"
+}
+
+// isLabel reports whether the "tag" at i is English, by the word before it.
+func (s *segment) isLabel(i int) bool {
+	switch s.tokens[i-1].s {
+	case "this", "by":
+		return true
+	case "/":
+		return i == 1 || s.tokens[i-2].role&(rToken|rRequest) == 0
+	}
+	return false
 }
 
 // isPer reports whether a span of time behind t is one that t counts in: "per day", "1000 calls / month", "by day".
 func isPer(t token) bool {
 	switch t.s {
-	case "this", "by", "/", "al":
+	case "this", "by", "/", "al", "je", "diese", "diesen":
 		return true
 	}
 	return t.role&rPer != 0
