@@ -80,10 +80,11 @@ func (s *Store) forgetDerived(ctx context.Context) error {
 // receipt names: followers of the feed then discard what they derived from the old log.
 //
 // EraseEntries waits for the turn as [Store.Open] does, so close the session first. If an entry was erased before, that
-// is not an error. If the log has no such entry, the error is [ErrNotFound] and nothing has changed. If somebody
-// deletes the log during the call, the error is the same, and copies may be erased already. After any other error, or
-// if the process ends during the call, call it again. It does not reach what the host or a provider keeps elsewhere,
-// nor a fork that is made while it runs.
+// is not an error. The error is [ErrNotFound] if there is no such log, or if the log lacks one of the entries; nothing
+// has changed then. It is also ErrNotFound if somebody deletes the log during the call; copies may be erased already.
+// After any other error, or if the process ends during the call, the entries may still be there: call it again. A log
+// that is listed but cannot be opened is such an error. EraseEntries does not reach what the host or a provider keeps
+// elsewhere, nor a fork that is made while it runs.
 func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string) (*Receipt, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
@@ -118,19 +119,7 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 		}
 		copies = append(copies, copied...)
 	}
-	byID := func(v *erasure) error { return v.byID(ids) }
-	r, err := e.erase(ctx, key, log, byID)
-	for errors.Is(err, ErrNotFound) { // another eraser may have given it another ID
-		now, lost := e.holder(ctx, key, ids, found)
-		if lost != nil {
-			return nil, lost
-		}
-		if now == log {
-			return nil, err
-		}
-		log = now
-		r, err = e.erase(ctx, key, log, byID)
-	}
+	r, err := e.eraseFound(ctx, key, log, ids, found)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +129,27 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	slices.Sort(unread)
 	r.Copies, r.Unread = copies, unread
 	return r, nil
+}
+
+// eraseFound erases the entries with these ids, whose fingerprints are in found, in log or in whatever log has them by
+// now.
+func (e *eraser) eraseFound(
+	ctx context.Context, key, log string, ids []string, found map[string]string,
+) (*Receipt, error) {
+	for {
+		r, err := e.erase(ctx, key, log, func(v *erasure) error { return v.byID(ids) })
+		if !errors.Is(err, ErrNotFound) {
+			return r, err
+		}
+		now, lost := e.holder(ctx, key, ids, found) // another eraser may have given the log another ID
+		if lost != nil {
+			return nil, lost
+		}
+		if now == log {
+			return nil, unopened(key, log)
+		}
+		log = now
+	}
 }
 
 // copies erases copies in all logs of a session but one. Somebody else may erase there at the same time, which changes
@@ -182,109 +192,6 @@ type eraser struct {
 	Maintainer
 	store *Store
 	now   time.Time
-}
-
-// find returns the log to erase in and, by id, the fingerprints by which copies of the entries are recognized.
-func (e *eraser) find(ctx context.Context, key, log string, ids []string) (string, map[string]string, error) {
-	part, text, err := e.open(ctx, key, log)
-	if err != nil {
-		return "", nil, err
-	}
-	defer text.Close()
-	v, err := newErasure(ctx, text)
-	if err == nil {
-		err = v.byID(ids)
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("session: %q: %w", key, err)
-	}
-	return part.Log, v.fingerprints(), nil
-}
-
-// holder returns the log of a session that has the entries now whose fingerprints are in found. An entry that somebody
-// else has erased counts too, because its content is gone. Another log can have other entries with the same ids: the
-// newest one does after a reset. If another eraser gives a log another ID while they are read, all are listed again.
-func (e *eraser) holder(ctx context.Context, key string, ids []string, found map[string]string) (string, error) {
-	parts, err := e.Parts(ctx, key)
-	for err == nil {
-		log, hasThem, lost := e.holderAmong(ctx, key, parts, ids, found)
-		if hasThem {
-			return log, nil
-		}
-		before := parts
-		if parts, err = e.Parts(ctx, key); err == nil && sameLogs(before, parts) {
-			return log, lost
-		}
-	}
-	return "", err
-}
-
-// holderAmong is holder for the logs among parts. hasThem is false if all of the entries were erased, or if the error
-// says why there is no log. A log that cannot be read stands in the way only if no other one has the entries.
-func (e *eraser) holderAmong(
-	ctx context.Context, key string, parts []Part, ids []string, found map[string]string,
-) (log string, hasThem bool, lost error) {
-	for _, part := range parts {
-		if part.Kind == PartSide {
-			continue
-		}
-		at, now, err := e.find(ctx, key, part.Log, ids)
-		switch {
-		case errors.Is(err, ErrNotFound):
-		case err != nil:
-			lost = errors.Join(lost, err)
-		case len(now) == 0:
-			log = at
-		case isWithin(now, found):
-			return at, true, nil
-		}
-	}
-	if lost == nil && log == "" {
-		lost = fmt.Errorf("%w: the entries of %q are gone", ErrNotFound, key)
-	}
-	return log, false, lost
-}
-
-// isWithin reports whether of has all that part has.
-func isWithin(part, of map[string]string) bool {
-	for id, sum := range part {
-		if of[id] != sum {
-			return false
-		}
-	}
-	return true
-}
-
-// open opens a log of a session to read, the newest one if log is "". Another eraser may give that one another ID at
-// the same time: then it is looked for again.
-func (e *eraser) open(ctx context.Context, key, log string) (Part, Log, error) {
-	tried := ""
-	for {
-		_, part, err := e.part(ctx, key, log)
-		if err != nil {
-			return Part{}, nil, err
-		}
-		text, err := e.store.opened(e.OpenPart(ctx, key, part))
-		if !errors.Is(err, ErrNotFound) || part.Log == tried {
-			return part, text, err
-		}
-		tried = part.Log
-	}
-}
-
-// part returns the parts of a session and, among them, the given log, or the newest log if log is "".
-func (e *eraser) part(ctx context.Context, key, log string) ([]Part, Part, error) {
-	parts, err := e.Parts(ctx, key)
-	if err != nil {
-		return nil, Part{}, err
-	}
-	at := slices.IndexFunc(parts, func(p Part) bool {
-		return p.Kind != PartSide && (p.Log == log || log == "" && p.Open)
-	})
-	if at < 0 {
-		return nil, Part{}, fmt.Errorf("%w: log %q of %q", ErrNotFound, log, key)
-	}
-	return parts, parts[at], nil
 }
 
 // erase erases the entries of one log that choose selects. The error is ErrNotFound if the log is gone.

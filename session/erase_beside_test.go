@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -68,16 +69,19 @@ func TestEraseBesideAnotherEraser(t *testing.T) {
 	}
 }
 
-// unopened is a backend that lists the logs of a session although they cannot be opened again.
+// unopened is a backend that lists the logs of a session although some openings of them fail.
 type unopened struct {
 	session.Maintainer
-	key    string
-	opened atomic.Int32
+	key         string
+	first, last int32 // the openings that fail, counted from 1; the first one of all reads the header
+	opened      atomic.Int32
 }
 
 func (u *unopened) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
-	if key == u.key && u.opened.Add(1) > 1 { // the first opening reads the header
-		return nil, session.ErrNotFound
+	if key == u.key {
+		if n := u.opened.Add(1); n >= u.first && n <= u.last {
+			return nil, session.ErrNotFound
+		}
 	}
 	return u.Maintainer.OpenPart(ctx, key, part)
 }
@@ -93,11 +97,43 @@ func TestEraseBesideALogThatCannotBeOpened(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.NoError(t, store.Fork(ctx, "k", id, "fork"))
 
-	behind := &unopened{Maintainer: store.Backend().(session.Maintainer), key: "fork"}
+	behind := &unopened{Maintainer: store.Backend().(session.Maintainer), key: "fork", first: 2, last: math.MaxInt32}
 	r, err := session.New(behind, nil).EraseEntries(ctx, "k", "", id)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"fork"}, r.Unread)
 	assert.Equal(t, []string{id}, r.Entries)
+}
+
+// TestEraseInALogThatCannotBeOpened: a host takes ErrNotFound for entries that are gone. These are not.
+func TestEraseInALogThatCannotBeOpened(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	for _, c := range []struct {
+		reason      string
+		first, last int32
+	}{
+		{"the entries are looked up", 2, math.MaxInt32},
+		{"the entries are erased, and then looked for again", 3, math.MaxInt32},
+		{"the entries are erased", 3, 3},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			store := session.NewMemory(nil)
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("secret")))
+			id := s.View().IDs[0]
+			require.NoError(t, s.Close())
+
+			behind := &unopened{Maintainer: store.Backend().(session.Maintainer), key: "k", first: c.first, last: c.last}
+			r, err := session.New(behind, nil).EraseEntries(ctx, "k", "", id)
+			assert.Nil(t, r)
+			require.ErrorContains(t, err, "cannot be opened")
+			require.NotErrorIs(t, err, session.ErrNotFound)
+			assert.Contains(t, everything(t, store, "k"), "secret")
+			_, err = store.EraseEntries(ctx, "k", "", id)
+			require.NoError(t, err, "once it can be opened")
+			assert.NotContains(t, everything(t, store, "k"), "secret")
+		})
+	}
 }
 
 // turning is a backend where something happens once, just before the turn of a session is taken.
