@@ -137,7 +137,13 @@ func (e *eraser) eraseFound(
 	ctx context.Context, key, log string, ids []string, found map[string]string,
 ) (*Receipt, error) {
 	for {
-		r, err := e.erase(ctx, key, log, func(v *erasure) error { return v.byID(ids) })
+		r, err := e.erase(ctx, key, log, func(v *erasure) error {
+			err := v.byID(ids)
+			if err == nil && !isWithin(v.fingerprints(), found) { // deleted and begun anew: the log's ID came again
+				err = fmt.Errorf("%w: log %q has other entries now", ErrNotFound, log)
+			}
+			return err
+		})
 		if !errors.Is(err, ErrNotFound) {
 			return r, err
 		}
