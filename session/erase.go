@@ -79,6 +79,10 @@ func (s *Store) forgetDerived(ctx context.Context) error {
 // to compact again. Side files of the session, such as torn tails, are removed. The log gets another ID, which the
 // receipt names: followers of the feed then discard what they derived from the old log.
 //
+// An id names an entry within one log only: after a reset, the new log gives the same ids to other entries. So pass ""
+// only with ids that were read since the last reset, whether by [Session.Reset] or by [Options].ResetRule. A host that
+// keeps ids for longer also keeps [Status].Log, and passes that as log.
+//
 // EraseEntries waits for the turn as [Store.Open] does, so close the session first. If an entry was erased before, that
 // is not an error. The error is [ErrNotFound] if there is no such log, or if the log lacks one of the entries; nothing
 // has changed then. It is also ErrNotFound if somebody deletes the log during the call; copies may be erased already.

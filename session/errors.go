@@ -21,7 +21,7 @@ var (
 	// ErrDeleted: the session was deleted while it was open.
 	ErrDeleted = errors.New("session: the session was deleted")
 
-	// ErrNotFound: the session or entry does not exist.
+	// ErrNotFound: the session, log or entry does not exist.
 	ErrNotFound = errors.New("session: not found")
 
 	// ErrClosed: the session or store was closed, or an earlier error made it unusable.
