@@ -12,29 +12,29 @@
 // # Stages
 //
 // The stages are pure functions that can be used on their own: [LimitHistoryTurns], [PruneContext],
-// [TruncateToolResults], [RepairToolPairing], [SummarizeInStages]. None writes its input; each returns the
-// new history and an [Edit] for every message that it changed, dropped or inserted.
+// [TruncateToolResults], [RepairToolPairing] and [SummarizeInStages]. None writes to its input. All but the last return
+// the new history and an [Edit] for every message that they changed, dropped or inserted; the last returns a [Summary].
 //
 // # Words
 //
-// The history is the host's append-only list of messages. A turn begins at a user message that a person
-// wrote. The budget is the window minus the reserve for the answer. A pin is a message that survives every
-// stage verbatim. An edit that was sent is sent again with the same bytes, so that the provider's prompt
-// cache is read and not written.
+// The host is the program that uses this package. The history is its append-only list of messages. A turn begins at a
+// user message that a person wrote. A step is an answer of the model with the results of its calls. The budget is the
+// window minus the reserve for the answer. A pin is a message that survives every stage verbatim. An edit that was sent
+// is sent again with the same bytes, so that the provider's prompt cache is read and not written.
 //
 // Pruning makes old tool results smaller. To trim a result is to keep its beginning and its end; to clear it is to put
 // one line in its place. The manager also drops results: it clears what is old, but keeps the names that stood in it.
-// To minify a result is to send it, from the first request on, without what was written for a terminal or repeats.
-// To truncate, or cut, a result is to shorten one that is larger than a single result may be, however new it is. To
-// compact is to replace old history with a summary. A summarizer is what writes it, with an LLM; a digest is a summary
-// that was made without one.
+// To fold is to replace a run of old steps by a record, which code writes in a few lines. To minify a result is to send
+// it, from the first request on, without repeats and without what was written for a terminal. To truncate, or cut, a
+// result is to shorten one that is larger than a single result may be, however new it is. To compact is to replace old
+// history with a summary. A summarizer writes it with an LLM; a digest is a summary that was made without one.
 //
-// A handle is the number of eight digits that names a message to the model: in placeholders, with Options.Recall, and
-// in calls of [RecallTool]. To recall is to show what was left out again.
+// A handle is a number of eight digits that names a message to the model: in placeholders, if Options.Recall is set,
+// and in calls of [RecallTool]. To recall is to show again what was left out.
 //
 // An epoch is a request in which the manager rewrites what was sent before. It makes all the changes that are due at
-// once, because after each rewrite the provider has to write its cache again. The steps that [Manager.Recover] tries,
-// the mildest first, are a ladder, and each step is a rung.
+// once, because after each rewrite the provider has to write its cache again. What [Manager.Recover] tries, the mildest
+// first, is a ladder, and each attempt is a rung.
 //
 // The reference, or the reference system, is OpenClaw: the agent whose rules and numbers Winnow began with.
 package winnow

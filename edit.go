@@ -1,8 +1,8 @@
 package winnow
 
-// Edit describes one change that a stage made. Index is the position in the stage's input (of the manager's edits: in
-// the history passed in); Before and After are estimated tokens of that message. After is 0 where the message was
-// removed and Before is 0 where one was inserted, and only there.
+// Edit describes one change that a stage or the manager made. Index is the position in the stage's input or, for an
+// edit of the manager, in the history passed in. Before and After are estimated tokens of that message. After is 0 only
+// if the message was removed, and Before is 0 only if it was inserted.
 type Edit struct {
 	Op     Op     `json:"op"`
 	Index  int    `json:"index"`
@@ -16,7 +16,7 @@ type Edit struct {
 type Op string
 
 const (
-	OpRepair   Op = "repair"   // pairing repaired: dropped, moved, inserted, ids made unique
+	OpRepair   Op = "repair"   // pairing repaired: dropped, moved or inserted, or its ids made unique
 	OpLimit    Op = "limit"    // turn limit dropped it
 	OpTrim     Op = "trim"     // soft trim: head and tail kept
 	OpClear    Op = "clear"    // hard clear: placeholder
@@ -29,7 +29,7 @@ const (
 // clip returns s without room behind its end, so that appending to it never writes into the input's memory.
 func clip(s []Message) []Message { return s[:len(s):len(s)] }
 
-// dropEdit is the edit of a message that a stage removed. The stages take four characters for a token.
+// dropEdit is the edit of a message that a stage removed. The stages count four characters as a token.
 func dropEdit(op Op, history []Message, i int, reason string) Edit {
 	tokens := charsPerToken(4).Estimate(history[i])
 	return Edit{Op: op, Index: i, ID: history[i].ID, Before: max(1, tokens), Reason: reason}

@@ -24,7 +24,7 @@ var (
 )
 
 // OverflowError says what fills the window when a request cannot be made to fit. It wraps [ErrOverflow]
-// and, in Err, the provider's error if there was one. All counts are estimated tokens.
+// and, in Err, the provider's error if there was one. Counts without another unit are estimated tokens.
 type OverflowError struct {
 	Tokens    int // the smallest request that could be made, Overhead included
 	Budget    int // what it had to fit into: the window minus the reserve
@@ -32,12 +32,12 @@ type OverflowError struct {
 	Pinned    int // pinned and system messages
 	Summary   int // the summary of older history
 	Protected int // the newest user request and what follows it
-	Bytes     int // about how many the request's body has; 0 if no limit for it is known
+	Bytes     int // about how many bytes the request's body has; 0 if no limit for it is known
 
-	// what the provider counted for the answer, besides Tokens; 0 if it did not say. The call's own option (max_tokens)
-	// sets it
+	// tokens that the provider counted for the answer, besides Tokens; 0 if it did not say. The host sets them in its
+	// call (max_tokens)
 	Answer   int
-	MaxBytes int   // what the body may have, by Options.MaxBytes or the provider's refusal; 0: no limit is known
+	MaxBytes int   // bytes that the body may have, by Options.MaxBytes or the provider's refusal; 0: no limit is known
 	Err      error // the provider's error; nil if the request was never sent
 }
 

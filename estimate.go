@@ -27,10 +27,10 @@ func textTokens(e Estimator, s string) int {
 }
 
 // CharsPerToken returns the estimator of the reference and of most agents: characters / n, rounded up for each message;
-// n = 4 is usual. It counts text, thinking, and the names and arguments of tool calls, an image by its size as
-// Anthropic does, or 1 200 tokens if the size is unknown, and a quarter of the bytes, at least 1, for an opaque part or
-// a part of unknown kind; [Part.Tokens] wins. It knows neither languages nor tokenizers: see [NewEstimator]. An n that
-// is not above 0 is taken as 4.
+// n = 4 is usual. It counts the characters of text, thinking, and the names and arguments of tool calls. An image
+// counts by its size, as with Anthropic, or 1 200 tokens if the size is unknown; an opaque part, or one of an unknown
+// kind, counts a quarter of its bytes, at least 1. [Part.Tokens] wins. The estimator knows neither languages nor
+// tokenizers: see [NewEstimator]. An n that is not above 0, or is infinite, is taken as 4.
 func CharsPerToken(n float64) Estimator {
 	if !(n > 0) || math.IsInf(n, 0) {
 		n = 4
@@ -68,8 +68,8 @@ func (n charsPerToken) sum(m *Message, chars func(*Part) int) int {
 	return count.Add(tokens, int(min(math.Ceil(float64(all)/float64(n)), math.MaxInt32)))
 }
 
-// tokensWithoutText returns the tokens of p if they are known without a look at its text: the host's own count, or an
-// estimate of a part without text. The payload of an image says nothing about its tokens, which depend on its pixels.
+// tokensWithoutText returns the tokens of p if they are known without reading its text: the host's own count, or an
+// estimate of a part without text. The bytes of an image say nothing about its tokens, which depend on its pixels.
 func tokensWithoutText(p *Part, images nontext.Images, payload func(bytes int) int) (int, bool) {
 	switch {
 	case p.Tokens > 0:
@@ -82,7 +82,7 @@ func tokensWithoutText(p *Part, images nontext.Images, payload func(bytes int) i
 	return 0, false
 }
 
-// payloadTokens returns what p counts besides its text: its bytes, unless its kind is known to have no other payload.
+// payloadTokens returns what p counts besides its text: its bytes, unless a part of its kind is nothing but text.
 func payloadTokens(p *Part) int {
 	switch p.Kind {
 	case KindText, KindThinking, KindToolCall:

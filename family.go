@@ -18,15 +18,21 @@ import (
 //	gemini       Gemini; gemma is the same      qwen    Qwen
 //	deepseek     DeepSeek                       llama3  Llama 3
 //
-// An estimate takes one pass over the text, whatever its bytes, and no memory. Half of all texts are within 3 %, 95 of
-// 100 within 15 %; the error of a whole conversation is smaller. The estimate for an unknown model, compared with the
-// families: in Latin script and code it is 9 % above a family's count at the median, and from 6 % below to 29 % above
-// in 90 of 100 texts; in other scripts from 10 % less to three times as much, because Claude needs that much more than
-// Gemini for Hindi or Thai. So name the model. Structure comes on top: 2 to 5 tokens a message, and for a tool call
-// with its result 1 (Gemini), 22 (OpenAI), 28 (qwen, deepseek, llama3) or 64 (Claude); arguments count in their own
-// spelling. [Part.Tokens] wins over any estimate; without it an image is 1 200 tokens, an opaque part a quarter of its
-// bytes, at least 1 and at most 25 000 (100 if it does not say), and thinking a fifth of its signature's bytes beyond
-// 200 where that is more than its text. A part of an unknown kind counts its text, and its bytes as an opaque one does.
+// An estimate takes one pass over the text, whatever its bytes, and allocates nothing. For half of all texts it is
+// within 3 % of the family's count, for 95 of 100 within 15 %; the error of a whole conversation is smaller.
+//
+// The estimate for an unknown model is cautious. In Latin script and code it is 9 % above a family's count at the
+// median, and from 6 % below to 29 % above in 90 of 100 texts. In other scripts it is from 10 % below to three times as
+// much, because Claude needs that much more than Gemini for Hindi or Thai. So name the model.
+//
+// Structure comes on top: 2 to 5 tokens a message, and for a tool call with its result 1 (Gemini), 22 (OpenAI), 28
+// (qwen, deepseek, llama3), 64 (Claude) or 52 (an unknown model). Arguments count in their own
+// spelling.
+//
+// [Part.Tokens] wins over any estimate. Without it, an image counts by its pixels as the provider counts them, or 1 200
+// tokens if its size is not known. An opaque part counts a quarter of its bytes, at least 1 and at most 25 000, or 100
+// if Part.Bytes is not set. Thinking counts a fifth of its signature's bytes beyond 200, if that is more than its text,
+// and at least 30 without a text. A part of an unknown kind counts its text, and its bytes like an opaque part.
 //
 // The tables of a family, 130 KB, are made when it is first asked for and then shared. An unknown name is an
 // error that lists the known ones.

@@ -10,17 +10,14 @@ import (
 	"github.com/winnowgo/winnow/internal/minify"
 )
 
-// Every Options type and its defaults. The zero value of each field is the default in parentheses; a
-// negative number means 0. A NaN or an infinity is an error of [New] and the default elsewhere.
-
 // PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
 // are Unicode code points, as everywhere in the package. The defaults are the reference system's.
 //
-// A [Manager] does what PruneContext does when a request does not fit. If SoftTrimRatio is set or Options.Keep is
-// [KeepCalls], it also does so when the prompt cache is cold.
+// A [Manager] does what PruneContext does when a request does not fit. It also does so when the prompt cache is cold if
+// Options.Keep is [KeepCalls], or if SoftTrimRatio is set and Options.Keep is not [KeepAll].
 //
 // Besides, a Manager drops stale content when that pays, in windows of any size. KeepLastAssistants, AllowTools and
-// DenyTools hold for that too; a pattern then stands for the results of a tool and for the arguments of its calls. So
+// DenyTools hold for that too; a pattern then applies to the results of a tool and to the arguments of its calls. So
 // does SoftTrimRatio if it is set. With NoHardClear, results stay, nothing is folded, and only arguments are shortened.
 // If SoftTrimRatio is not set, a conversation that takes less than 5 % of the window and less than 8 000 tokens loses
 // no stale content: as long as it fits it stays append-only, unless CacheOptions.None says that this has no advantage.
@@ -39,7 +36,7 @@ type PruneOptions struct {
 
 	// tools whose results may be pruned: names, or patterns with *, in any case; empty: all tools
 	AllowTools []string
-	DenyTools  []string  // tools whose results are never pruned; wins over AllowTools
+	DenyTools  []string  // tools whose results are never pruned, likewise; wins over AllowTools
 	Estimator  Estimator // nil: CharsPerToken(4)
 }
 
@@ -48,7 +45,7 @@ type PruneOptions struct {
 type TruncateOptions struct {
 	MaxShare     float64 // share that one result may take of the window, or of the window that a provider named (0.3)
 	MaxChars     int     // characters that one result may have (400 000)
-	MinKeepChars int     // characters kept of each text in any case, even above the limit (2 000)
+	MinKeepChars int     // characters that are kept of each text even if it then exceeds the limit (2 000)
 	Notice       string  // appended verbatim to what is cut; blank: a text that says how much was left out
 
 	// keep only the beginning, as the reference does; false: also the end and lines with errors, where they matter
@@ -58,26 +55,25 @@ type TruncateOptions struct {
 
 // MinifyOptions says what is left out of a tool result before it is sent for the first time: what was written for a
 // terminal, what the result repeats, and lines that an earlier message shows. A new result is not in the prompt cache
-// yet, so leaving text out costs nothing. Later requests have the same text, unless an earlier result whose lines were
-// left out changes. nil and the zero value mean that all of the forms below are left out; with [KeepAll], nil means
-// that nothing is left out.
+// yet, so leaving text out costs nothing. Later requests have the same text, unless an earlier message whose lines were
+// left out of it changes. nil and the zero value mean that all of the forms below are left out; with [KeepAll], nil
+// means that nothing is left out.
 //
 // A form is left out only where it is certain, and a result never gets longer. The lines of a file that are sent stay
-// byte for byte, except for their numbers, so that a model can quote them in an edit. Results that count as text of a
-// file are those of a tool that reads or edits a file, of any call that names a file (CompactOptions.ReadTools,
-// ModifyTools, PathArguments), and of a shell command that shows one. Errors, pins, parts that are not text, and
-// results of tools that PruneOptions protects stay as they came. [Request.Edits] says what was left out of each result
-// ([OpMinify]).
+// byte for byte, except for their numbers, so that a model can quote them in an edit. A result counts as text of a file
+// if its tool reads or edits files or is not known, if its call names a file (CompactOptions.ReadTools, ModifyTools,
+// PathArguments), or if a shell command shows one. Errors, pins, parts that are not text, and results of tools that
+// PruneOptions protects stay as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
 //
-// A new result may have four or more lines in a row, of at least 200 bytes together, that an earlier result in the
-// request, or an earlier call in the only long text of its arguments, such as a file that was written, shows byte for
-// byte, but for the numbers that a viewer puts in front of lines. One line replaces them: it names the earlier result
-// or call, says which of its lines they are if some between were deleted or moved, and gives their numbers if these
-// differ. This is done if it saves at least 200 bytes in the new result, and only among the newest 48 messages that
-// have 200 bytes or more in arguments of calls, or are results of nothing but a text of that length. So when an agent
-// reads a file again, it is sent what has changed. As soon as the earlier message is no longer sent as it was, the
-// later one is sent with all of its lines. That costs nothing more in the prompt cache, because an earlier part of the
-// request has changed already.
+// KeepShown is about lines that the request shows already: in an earlier result, or in the only long text of an earlier
+// call's arguments, such as a file that was written. Four or more such lines in a row, of at least 200 bytes together,
+// are left out of a new result if they are the same byte for byte, except for the numbers that a viewer puts in front
+// of lines. One line replaces them. It names the earlier result or call, says which of its lines they are if lines
+// between them were deleted or moved, and gives their numbers if these differ. This is done if it saves at least 200
+// bytes in the new result. Only the newest 48 messages are compared that have 200 bytes or more in arguments of calls,
+// or are results of nothing but one text of that length. So when an agent reads a file again, it is sent what has
+// changed. As soon as the earlier message is no longer sent as it was, the later one is sent with all of its lines.
+// That costs nothing more in the prompt cache, because an earlier part of the request has changed already.
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
@@ -110,26 +106,30 @@ func (o *MinifyOptions) forms() minify.Forms {
 	return forms
 }
 
-// Options are the options of [New]; nil and the zero value mean the defaults. The manager is locked while it calls
-// Estimator, Journal, Now and Logger's handler: these must not use it.
+// Options are the options of [New]; nil and the zero value mean the defaults. In this and all other options, the zero
+// value of a field means the default in parentheses, and a negative number means 0. New refuses a NaN, an infinity, and
+// a share below 0 or above 1; the stages take the default for a NaN or an infinity.
+//
+// The manager is locked while it calls Estimator, Journal, Now and Logger's handler: these must not use it.
 type Options struct {
 	Model      string     // the model's name as its provider or a gateway spells it, see [New] ("": not known)
 	Summarizer Summarizer // writes the summary of a compaction (nil: [Digest])
 	Estimator  Estimator  // counts tokens (nil: that of the Model's family)
 
-	// turns kept; 0: no limit. The list grows to 1.5 × this before it is cut, to spare the prompt cache
+	// newest turns that are kept; 0: no limit. The list grows to 1.5 times this number before it is cut, so that the
+	// prompt cache can be read
 	HistoryTurns int
-	Keep         KeepPolicy       // how much of old steps is sent if less would be cheaper (KeepWork)
-	Prune        *PruneOptions    // what may be dropped, see there; its Estimator defaults to this Options' Estimator
-	Truncate     *TruncateOptions // its Estimator defaults to this Options' Estimator
-	Minify       *MinifyOptions   // what of a new tool result is left out, see there
+	Keep         KeepPolicy       // how much of the old steps is sent if less would be cheaper (KeepWork)
+	Prune        *PruneOptions    // what may be dropped; its Estimator defaults to the Estimator above
+	Truncate     *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
+	Minify       *MinifyOptions   // what is left out of a new tool result
 	Compact      *CompactOptions  // when and how history is summarized
 	Cache        *CacheOptions    // the provider's prompt cache
 
 	// tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window
 	// counts as three quarters
 	Reserve  int
-	Overhead int // tokens of system prompt and tool schemas that are not in the history (what the first Usage tells)
+	Overhead int // tokens of system prompt and tool schemas that are not in the history (learned from the first Usage)
 
 	// what happens to older thinking when sent messages are rewritten (ThinkingKept; ThinkingBound for a Model that
 	// needs it)
@@ -146,8 +146,11 @@ type Options struct {
 	Logger       *slog.Logger     // receives decisions, never text of the conversation (nil: none)
 
 	// the model can ask for what is left out: placeholders name a handle, see [RecallTool] and [Manager.Recall]
-	Recall      bool
-	RecallShare float64 // share of the window that one answer of Manager.Recall may take (0.05; at least 1 000 tokens)
+	Recall bool
+
+	// share of the window that one answer of Manager.Recall may take (0.05); at least 1 000 tokens, unless that is more
+	// than a quarter of the window, and never more than a quarter
+	RecallShare float64
 
 	// messages of the history that Manager.Recall does not show; it must not use the manager (nil: none)
 	RecallHides func(Message) bool
@@ -156,14 +159,16 @@ type Options struct {
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
 // the defaults.
 type CompactOptions struct {
-	Off        bool // never compact in Prepare; Compact and Recover still do
-	KeepRecent int  // newest tokens that are never summarized (20 000, at most a quarter of the window)
+	Off bool // never compact in Prepare; Compact and Recover still do
 
-	// share of the window that is summarized at once if new content takes more than 1.2 times that share; older history
-	// is then summarized first (0.5)
+	// how many of the newest tokens stay behind a summary, at most (20 000, at most a quarter of the window)
+	KeepRecent int
+
+	// share of the window (0.5). If what stays behind a summary takes more than 1.2 times this share, the newest of the
+	// older history, up to this share, is summarized by itself, after everything before it.
 	MaxHistoryShare  float64
-	Timeout          time.Duration // of one summarizer call (180 s)
-	Attempts         int           // of one summarizer call (3)
+	Timeout          time.Duration // of one attempt of a summarizer call (180 s)
+	Attempts         int           // of one summarizer call, at least 1 (3)
 	Instructions     string        // added to every summary request
 	SummarizerWindow int           // the summarizer's context window, tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
@@ -176,8 +181,8 @@ type CompactOptions struct {
 	SoftThreshold int
 	Background    bool // summarize while the conversation goes on; [Manager.Close] ends it
 
-	// names of tools that read the file that an argument names, besides the tools of the common agents; upper and lower
-	// case are the same
+	// names of tools that read the file that an argument names, besides the tools of the common agents; case does not
+	// matter
 	ReadTools     []string
 	ModifyTools   []string // names of tools that write, edit or delete the file, likewise
 	PathArguments []string // names of the arguments that name the file, likewise
@@ -204,20 +209,19 @@ const (
 	// ThinkingKept sends all thinking as it came.
 	ThinkingKept ThinkingPolicy = "kept"
 	// ThinkingDropped leaves out the thinking of older turns whenever sent messages are rewritten: most providers do
-	// not read it, and some bill it. Thinking of the newest turn is sent unchanged.
+	// not read it, and some bill it. The thinking of the newest turn is sent unchanged.
 	ThinkingDropped ThinkingPolicy = "dropped"
 	// ThinkingBound is for models whose signatures are bound to everything before them (Claude 5.1 and later): after
 	// any change, the provider refuses the thinking that follows it. So sent messages are rewritten only when a request
-	// does not fit otherwise, and the thinking after the change is left out, even that of pinned messages. A message
-	// that the host puts between a request and its answer is such a change.
+	// does not fit otherwise, and the thinking after the change is left out, even from pinned messages. A message that
+	// the host puts between a request and its answer is such a change.
 	ThinkingBound ThinkingPolicy = "bound"
 )
 
-// Journal is called before [Manager.Prepare], [Manager.PrepareInto], [Manager.Compact], [Manager.Recover] or [Do]
-// returns a request. It gets the changes of the manager's state since the previous call: a delta, for
-// [Manager.Restore]. A host that writes it to disk and is killed afterwards continues with the same bytes, so that the
-// provider's prompt cache is read. The size of a delta depends on what is new, not on the length of the history; it is
-// JSON in one line.
+// Journal is called before [Manager.Prepare], [Manager.PrepareInto], [Manager.Compact] or [Manager.Recover] returns a
+// request. It gets what has changed in the manager's state since the last call: a delta, for [Manager.Restore]. A host
+// that writes the delta to disk and is killed afterwards continues with the same bytes, so that the provider's prompt
+// cache is read. The size of a delta depends on what is new, not on the length of the history; it is JSON in one line.
 //
 // The manager is locked during the call, so a Journal must not call it. The Journal may keep the delta. If it fails,
 // the manager's call returns the wrapped error and no request, and the manager is as it was before that request.

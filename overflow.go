@@ -9,12 +9,12 @@ import (
 type ErrorClass string
 
 const (
-	ErrorOther ErrorClass = "" // none of the others: do not retry with a smaller request
+	ErrorOther ErrorClass = "" // none of the others: a smaller request does not help
 
 	// the prompt, or prompt and answer together, do not fit into the window: shrink
 	ErrorOverflow ErrorClass = "overflow"
 
-	// the request body is too large in bytes: drop images and large results, tokens do not matter
+	// the request body is too large in bytes, whatever its tokens: drop images and large results
 	ErrorBytes      ErrorClass = "bytes"
 	ErrorRateLimit  ErrorClass = "rate_limit" // too much in too short a time: wait
 	ErrorQuota      ErrorClass = "quota"      // a budget or a credit is used up: waiting a moment does not help
@@ -25,15 +25,15 @@ const (
 
 // ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], and only from numbers that count
 // tokens: a limit in bytes or characters is not a context window, and neither is a rate limit. Tokens is the total that
-// the provider compared with the limit (with the room for the answer if it counts that); a provider's lower bound ("at
-// least") is left out.
+// the provider compared with the limit. It includes the room for the answer if the provider counts that. A lower bound
+// ("at least") is left out.
 type ErrorInfo struct {
 	Class  ErrorClass
 	Tokens int // what the provider counted, 0 if it did not say
 	Limit  int // what it allows, 0 if it did not say
 }
 
-// ErrorMatcher is a user's own rule for errors. If it returns true, its ErrorInfo is used and [ClassifyError] is not
+// ErrorMatcher is a host's own rule for errors. If it returns true, its ErrorInfo is used and [ClassifyError] is not
 // asked. It may be called with any error but nil, from several goroutines.
 type ErrorMatcher func(err error) (ErrorInfo, bool)
 
@@ -44,8 +44,8 @@ type ErrorMatcher func(err error) (ErrorInfo, bool)
 // if it is in memory; the body stays readable. An error that no rule knows is [ErrorOther].
 //
 // Go's own errors come first: a cancelled context is ErrorOther and a deadline or a network timeout is
-// [ErrorTimeout], whatever the text. A refusal for tokens per minute is an [ErrorOverflow] of that limit
-// if the one request is larger than the limit, because waiting can never help then.
+// [ErrorTimeout], whatever the text. A refusal for tokens per minute is an [ErrorOverflow] with that limit
+// if one request alone exceeds it, because waiting can never help then.
 //
 // The words win over a gateway's status: a 502 or 503 that passes on another server's overflow is an overflow. Status
 // 413 is [ErrorBytes], also with a proxy's page, an empty body or no body, unless the words count tokens or refuse the
@@ -63,7 +63,7 @@ func isOwn(err error) bool {
 	return ok || err == ErrOverflow
 }
 
-// infoOf returns what a user can use of the diagnosis d. A number of bytes or characters does not measure a context
+// infoOf returns what a host can use of the diagnosis d. A number of bytes or characters does not measure a context
 // window, so it is left out.
 func infoOf(d overflow.Diagnosis) ErrorInfo {
 	if d.Class != overflow.ClassOverflow || d.Unit != overflow.UnitTokens {
@@ -72,7 +72,7 @@ func infoOf(d overflow.Diagnosis) ErrorInfo {
 	return ErrorInfo{Class: ErrorOverflow, Tokens: d.Size, Limit: d.Limit}
 }
 
-// diagnose returns what err says. It asks the user's matcher first.
+// diagnose returns what err says. It asks the host's matcher first.
 func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 	if err == nil {
 		return overflow.Diagnosis{}
@@ -90,15 +90,15 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 	return overflow.Diagnose(err, isOwn)
 }
 
-// ResponseOverflow recognizes an overflow by its answer, for providers that do not refuse. stopReason is the provider's
-// own word for why the answer ended, u what it billed, window the model's context window in tokens (0: unknown). It
-// reports true for a stop reason that names the context window, for a prompt that was billed above the window, and for
-// an answer without a single token that ended because of its length while the window was 99 % full.
+// ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse. stopReason is the provider's
+// own word for why the answer ended, u is what it billed, and window is the model's context window in tokens (0:
+// unknown). It reports true for a stop reason that names the context window, for a prompt that was billed above the
+// window, and for an answer without a single token that ended because of its length while the window was 99 % full.
 //
-// A provider that drops the front of the prompt in silence and bills what is left (Ollama above num_ctx, OpenAI
-// Responses with truncation "auto") cannot be recognized by its answer alone, which looks like that of a shorter
-// conversation. Compare it with what was sent: a u.Prompt() below half of [Request.Tokens] is too low for an
-// estimator's error. It is better to give New the window that the server was started with.
+// Some providers silently drop the front of the prompt and bill what is left: Ollama above num_ctx, OpenAI Responses
+// with truncation "auto". The answer alone does not show that: it looks like the answer to a shorter conversation.
+// Compare it with what was sent: if u.Prompt() is below half of [Request.Tokens], the estimator's error is no
+// explanation. It is better to give New the window that the server was started with.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	return overflow.InAnswer(stopReason, u.Prompt(), u.Output, window)
 }

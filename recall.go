@@ -15,14 +15,14 @@ import (
 // If two such calls have the same arguments, append the answer to one before you ask for the other.
 //
 // The answer quotes the history, which is the only store. It shows a message, some lines of it, the lines that match a
-// pattern, or the best places for some words in everything that is not whole in the request. What it quotes takes at
-// most Options.RecallShare of the window. It says how much there is and how to get the rest, and is escaped like the
-// data in summaries. Messages that are whole in the request, apart from their thinking, are not sent again. An unknown
-// handle or an invalid pattern is answered with IsError and a list of what there is. The answer never shows anything
-// outside of this history, nor its Details, content that is not text, or what Options.RecallHides names.
+// pattern, or the best places for some words in everything that is not whole in the request. Options.RecallShare says
+// how much it may quote. It says how much there is and how to get the rest, and is escaped like the data in summaries.
+// Messages that are whole in the request, apart from their thinking, are not sent again. The answer to an unknown
+// handle or an invalid pattern has IsError set, and a list of what there is. No answer shows anything outside of this
+// history, nor its Details, content that is not text, or messages that Options.RecallHides names.
 //
-// It calls no model and changes no earlier part of a request. The error is ctx's, or says that Options.Recall is not
-// set.
+// Recall calls no model and changes no earlier part of a request. The error is that of ctx, or says that Options.Recall
+// is not set.
 func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.RawMessage) (Message, error) {
 	if !m.opts.Recall {
 		return Message{}, errors.New("winnow: Recall: Options.Recall is not set")
@@ -40,11 +40,11 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 	}, nil
 }
 
-// leastRecallTokens is what an answer may take even in a small window. It is room for some lines.
+// leastRecallTokens is what an answer may take in a small window too, up to a quarter of it. It is room for some lines.
 const leastRecallTokens = 1_000
 
-// newRecall returns the answer to call, of which the text is not written yet. The caller writes it without the lock,
-// because a search may take a while.
+// newRecall returns the answer to call, without its text. The caller writes the text without the lock, because a search
+// may take a while.
 func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 // Request is what a manager returns. The caller owns it: later calls do not change it.
 //
 // Bytes, Cached and the costs are expectations for this request only, without its answer and without the call that
-// wrote a summary. Costs are in units of what an uncached input token costs, by the prices of [CacheOptions].
-// CostUnedited is the cost of sending the unedited history, in any window, as if it had always been sent like that: the
-// part that the last request was made for is read from the cache, if the cache is warm, and everything after it is
-// written.
+// wrote a summary. The unit of costs is the price of an uncached input token; the prices are those of [CacheOptions].
+// CostUnedited is the cost of sending the unedited history, whether it fits or not, as if it had always been sent
+// unedited: the messages for which the last request was made are read from the cache, if it is warm, and everything
+// after them is written to it.
 type Request struct {
 	Messages []Message // send these
-	History  []Message // keep these, if the host wants a repaired and compacted history: never pruned
+	History  []Message // repaired and compacted, but never pruned: a host may keep these instead of its own list
 	Tokens   int       // estimate of Messages plus Options.Overhead
 
 	// estimate of each of Messages, not corrected by the provider's counts: for a report of what fills the window
@@ -24,9 +24,9 @@ type Request struct {
 	Budget int    // what Tokens fits into: the window minus the reserve
 	Edits  []Edit // all that makes Messages differ from the history passed in, by index in it
 
-	// index of the first message that differs from the previous request's in what a provider is sent: role, parts, call
-	// id, tool, error flag; len(previous) for a pure append. A Source, and what else a host sets on a message, makes no
-	// difference
+	// index of the first message that differs from the previous request in what a provider is sent: role, parts, call
+	// id, tool, error flag. If messages were only appended, it is the length of the previous request. A Source, and
+	// whatever else a host sets on a message, makes no difference.
 	FirstChanged    int
 	NeedsCompaction bool        // of Plan: Prepare would compact
 	Compaction      *Compaction // this call compacted; nil if it did not
@@ -37,12 +37,12 @@ type Request struct {
 	Rung  string
 	Bytes int // about the size of the body: Messages as JSON, without what is not in the history
 
-	// of Tokens, what the provider is expected to read from its cache: up to FirstChanged; 0 where nothing was sent
-	// within CacheOptions.TTL, or less than MinTokens
+	// how many of Tokens the provider is expected to read from its cache: those before FirstChanged; 0 if nothing was
+	// sent within CacheOptions.TTL, or less than MinTokens
 	Cached int
 
-	// Cached at ReadPrice and the rest at WritePrice; where nothing is cached, with CacheOptions.None or below
-	// MinTokens, Tokens
+	// Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached, with CacheOptions.None or below
+	// MinTokens
 	Cost         float64
 	CostUnedited float64 // the same for the history as it was passed in
 }
@@ -96,9 +96,9 @@ func (l *ledger) record(d *draft) {
 	}
 }
 
-// forgetGone drops the edits of messages that are gone from the history when they are larger together than
-// mostGoneEdits. A host that keeps the shorter history of a request leaves some behind at each compaction. The edits
-// and the records from before an open recovery are kept until it ends, within the same bounds.
+// forgetGone drops the edits of messages that are gone from the history if together they are larger than mostGoneEdits.
+// A host that keeps the shorter history of a request leaves some behind at each compaction. The edits and the records
+// from before an open recovery are kept until it ends, within the same bounds.
 func (l *ledger) forgetGone(d *draft) {
 	l.projections = withoutGone(l.projections, l.index.facts, d.view.facts)
 	if l.recovery == nil {
@@ -135,8 +135,8 @@ func (l *ledger) forgetRepeats(d *draft) {
 	}
 }
 
-// searchLater is the search that an epoch leaves behind. It is due with the next answer, and not before: otherwise a
-// host that asks for the same request twice would get the next epoch at another time than one that asks once.
+// searchLater is the search that an epoch leaves behind. It is due with the next answer, and not before: a host that
+// asks for the same request twice must get the next epoch at the same time as one that asks once.
 func (d *draft) searchLater() rewrite.Search {
 	now := countAnswers(d.whole().messages)
 	return rewrite.Search{At: now, Next: now + 1}

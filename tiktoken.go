@@ -15,16 +15,15 @@ const maxExactBytes = 8 << 20
 
 // TiktokenEstimator returns an estimator that counts text exactly as OpenAI's models do, without the network: encoding
 // is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5); another is an error. Special tokens such as
-// <|endoftext|> count as the text they are. Content that is not text counts as in [NewEstimator]. A message with more
-// than 8 MiB of text is estimated. A word, a ruler or white space of more than 64 512 bytes, which nobody writes, is
-// encoded in pieces of that length and may count a token more for each. No text takes more than n log n time.
+// <|endoftext|> count as plain text. Content that is not text counts as with [NewEstimator]. A message with more than
+// 8 MiB of text is estimated. A word, a ruler or white space of more than 64 512 bytes, which nobody writes, is encoded
+// in pieces of that length and may count a token more for each. No text takes more than n log n time.
 //
-// A program that calls this function is 1.7 MB larger, and loads nothing before the first count. One that does
-// not has no vocabulary in it.
+// A program that calls this function is 1.7 MB larger than one that does not, because it contains the vocabularies.
 //
-// The first count loads the vocabulary, which takes a tenth of a second and, for o200k_base, 9 MB that stay. Ordinary
-// text is counted at 50 MB/s or more, the worst (a letter or a byte over and over) at 3: [NewEstimator] is many times
-// as fast and for most uses exact enough.
+// The first count loads the vocabulary, which takes a tenth of a second and, for o200k_base, 9 MB that stay in memory.
+// Ordinary text is counted at 50 MB/s or more, the worst (a letter or a byte over and over) at 3 MB/s. [NewEstimator]
+// is many times as fast, and exact enough for most uses.
 func TiktokenEstimator(encoding string) (Estimator, error) {
 	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {
@@ -36,7 +35,7 @@ func TiktokenEstimator(encoding string) (Estimator, error) {
 	return nil, fmt.Errorf("winnow: unknown encoding %q; known are %q, %q", encoding, "o200k_base", "cl100k_base")
 }
 
-// tiktokenEstimator counts text with a vocabulary, and estimates what a vocabulary does not say.
+// tiktokenEstimator counts text with a vocabulary, and estimates everything else.
 type tiktokenEstimator struct {
 	load   func() *bpe.Encoding
 	family string // estimates what is too long
