@@ -9,8 +9,8 @@ import (
 )
 
 // The audit of a summary. Code checks whether the text, as it will be stored, has everything that a summary must carry.
-// What is missing it takes from the history. The model is not asked again: what it left out once it would leave out
-// twice, and to refuse the summary for that helps nobody.
+// What is missing it takes from the history. The model is not asked again: what it left out once, it would leave out
+// twice, and refusing the summary for that would help nobody.
 
 // audit returns the text of cp, with the sections behind it, as it is stored. repaired names what audit had to add. It
 // also sets the identifiers of cp.

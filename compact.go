@@ -23,8 +23,8 @@ func (d *draft) needsCompaction() bool {
 	return d.canCompact() || d.isLastResort()
 }
 
-// isLastResort reports whether all that can make the request fit is a new summary that stands for little more than the
-// last one.
+// isLastResort reports whether only a new summary can make the request fit, although it would stand for little more
+// than the last one.
 func (d *draft) isLastResort() bool {
 	if d.fits() || d.checkpoint == nil || !d.canGain(0) {
 		return false

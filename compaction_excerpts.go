@@ -12,8 +12,8 @@ import (
 )
 
 // How much a summarizer reads of one result, of the arguments of one call, and of one thought, in tokens. What a file
-// held does not belong in a summary, but how a command ended does. Code collects the identifiers in the rest. To read
-// everything would cost as much as all the requests of the conversation once more, at the price of input that is not
+// held does not belong in a summary, but how a command ended does. Code collects the identifiers in the rest. Reading
+// everything would cost as much again as all the requests of the conversation, at the price of input that is not
 // cached.
 const (
 	mostExcerptTokens = 500 // 2 000 characters: what pi shows of a result

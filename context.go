@@ -14,12 +14,12 @@ import (
 // replaces it when it comes.
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
-// for a summary, or that of [Options].Journal. A ctx that has ended is not an error where nothing has to be waited for.
+// for a summary, or that of [Options].Journal. A ctx that has ended is not an error if nothing has to be waited for.
 // After an error the manager is as it was before, except that it remembers a failed summarizer, and that BeforeCompact
-// was called. A compaction that fails is not an error as long as the request can be made to fit without it. A digest
-// may then take the place of the summary ([Request].Degraded). The summarizer is asked again when the prompt cache is
-// cold, and each time the history has grown by a tenth of the budget. If its answers were refused, which are billed, it
-// is asked less often.
+// may have been called. A compaction that fails is not an error as long as the request can be made to fit without it. A
+// digest may then take the place of the summary ([Request].Degraded). The summarizer is asked again when the prompt
+// cache is cold, and each time the history has grown by a tenth of the budget. It is asked less often if its answers,
+// which are billed, were refused as summaries.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,8 +94,8 @@ func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (r *Req
 	return r, err
 }
 
-// withoutGuesses tries prepareWithinBody once more, without what is only guessed, where err is an overflow: a guess
-// alone must not make a call fail. A request that was refused already is not tried again. The lock is held.
+// withoutGuesses tries prepareWithinBody once more, without what is only guessed, if err is an overflow: a guess alone
+// must not make a call fail. A request that was refused already is not tried again. The lock is held.
 func (m *Manager) withoutGuesses(ctx context.Context, history []Message, err error) (r *Request, _ error) {
 	l := &m.ledger
 	undo := l.keepGuesses()
@@ -138,7 +138,7 @@ func (m *Manager) prepareWithinBody(ctx context.Context, history []Message) (*Re
 }
 
 // makeRequest makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or the
-// error says that it cannot fit. failedJustNow says that the summarizer did, for this same request. The host may use
+// error says that it cannot fit. failedJustNow says that the summarizer failed, for this same request. The host may use
 // the manager during a flush, or while a summary is waited for, so each `continue` makes a new draft. The loop ends,
 // because there are two reasons to go round and each occurs only once: background work has ended, or the host was asked
 // to save what it wants to keep. The latter is done once before each compaction, whichever case below asks for it.
@@ -208,8 +208,9 @@ func (m *Manager) mayReplaceDigest(d *draft) bool {
 	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
 }
 
-// Plan is Prepare without effects: no LLM call, no state. Request.NeedsCompaction says that Prepare would compact. If
-// Prepare would return an error, Plan returns the smallest request that it could make, with Tokens above Budget.
+// Plan is Prepare without effects: it calls no LLM and changes no state. Request.NeedsCompaction says that Prepare
+// would compact. If Prepare would return an error, Plan returns the smallest request that it could make, with Tokens
+// above Budget or Bytes above the limit of the body.
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -263,11 +264,11 @@ func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
 
 // Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
 // instructions are for this summary only. The error is [ErrNothingToCompact] if no message has become old enough to be
-// summarized since the last summary, wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if the
-// request does not fit even with the summary, or is that of [Options].Journal. No summary is asked for where not even a
-// short one makes the request fit. After any error the manager is as it was before, except that BeforeCompact was
-// called, and that a summary that was being made in the background is lost. The summary of a short history may be
-// longer than what it replaces.
+// summarized since the last summary. It wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if
+// the request does not fit even with the summary, or is that of [Options].Journal. No summary is asked for if not even
+// a short one makes the request fit. After any error the manager is as it was before, except that BeforeCompact may
+// have been called, and that a summary that was being made in the background is lost. The summary of a short history
+// may be longer than what it replaces.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 
 // Digest returns the summarizer that needs no LLM. It quotes the user's requests and rules, decisions, commands with
 // their exit codes, files that were changed, failures, the last state, and the identifiers that are most likely to be
-// needed again. The newest get the most detail. The headings are those that [SummaryRequest.Prompt] asks for. What
-// req.Previous holds is merged in. The digest has at most req.MaxTokens tokens by a cautious count (0: 4 000), and at
-// most four bytes for each of these, or 1 KB if that is more. It is deterministic, takes time linear in the messages,
-// and never fails, not even when ctx has ended.
+// needed again. The newest get the most detail. The headings are those that [SummaryRequest.Prompt] asks for. The
+// summary so far, req.Previous, is merged in. The digest has at most req.MaxTokens tokens by a cautious count (0:
+// 4 000), and at most four bytes for each of these, or 1 KB if that is more. It is deterministic, takes time linear in
+// the messages, and never fails, not even when ctx has ended.
 func Digest() Summarizer { return digester{} }
 
 // digester is the summarizer of Digest. The manager recognizes it by its type, because it costs nothing and never
@@ -72,7 +72,7 @@ func noteMessage(n *digest.Notes, m *Message) {
 			n.Scan(p.Text, digest.FromThinking)
 		}
 	}
-	switch from { // what injected and system messages ask for is not quoted: only their identifiers may be needed
+	switch from { // injected and system messages are not quoted: only their identifiers may be needed
 	case digest.FromUser:
 		n.Asked(messageParts(m))
 	case digest.FromAssistant:

@@ -22,7 +22,7 @@ func (d *draft) observeUsage() {
 		if i == sent-1 {
 			i = d.observeWithoutNewest(i)
 		}
-		d.rejectFrom(i) // they count a request that this one does not go on from
+		d.rejectFrom(i) // they count a request that this one does not continue
 		return
 	}
 	if sent > 0 && sent < len(v.messages) {

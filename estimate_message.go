@@ -69,8 +69,8 @@ func (b structure) ofMessage(m *Message) int {
 	return b.Message
 }
 
-// ofReasoning returns the tokens of the reasoning that the signature of p stands for. They count where they are more
-// than those of the text.
+// ofReasoning returns the tokens of the reasoning that the signature of p stands for. They count if they are more than
+// the tokens of the text.
 func (b structure) ofReasoning(p *Part) int {
 	if p.Kind != KindThinking {
 		return 0

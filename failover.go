@@ -12,9 +12,9 @@ import (
 
 // FirstOf returns a summarizer that asks each of s in turn until one answers. A summarizer that fails with a
 // rate-limit, quota or auth error, as [ClassifyError] reads it, is skipped for cooldown; while all of them rest, the
-// one that is free soonest is called. A cooldown of 0 or less means no rest. The error joins those of all that were
-// asked; once ctx has ended it is that of ctx alone. Without summarizers every call fails. The answer of a [Digest]
-// among s counts as Degraded.
+// one that is free soonest is called. A cooldown of 0 or less means no rest. The error joins the errors of all that
+// were asked; if ctx has ended, it is that of ctx alone. Without summarizers every call fails. If a [Digest] among s
+// answers, the summary counts as Degraded.
 func FirstOf(cooldown time.Duration, s ...Summarizer) Summarizer {
 	list := slices.DeleteFunc(slices.Clone(s), func(one Summarizer) bool { return one == nil })
 	return &failover{cooldown: max(0, cooldown), list: list, resting: resting.New(len(list))}

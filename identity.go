@@ -171,8 +171,8 @@ func trimmings(m *Message) uint64 {
 	return h
 }
 
-// headerHash identifies m by the fields of the struct, without a look at its parts. It takes a nanosecond or two. It
-// tells that another message was put in the place of m, or that a host set marks, an ID, Usage or a Source on m.
+// headerHash identifies m by the fields of the struct, without reading its parts. It takes a nanosecond or two. It
+// changes if another message was put in the place of m, or if a host set marks, an ID, Usage or a Source on m.
 func headerHash(m *Message) uint32 {
 	h := uint64(len(m.Parts))<<32 | uint64(len(m.ToolCallID))<<16 | uint64(len(m.Role))<<8
 	h |= marks(m) << 1

@@ -43,8 +43,7 @@ func (f *fact) bytes(m *Message) int {
 }
 
 // hashedAtOnce is the size of a result, in bytes, from which on its deepHash is computed with the other facts. Most
-// results of that size will be sent edited, and later each word of the hash costs a line of memory that has to be
-// fetched.
+// results of that size will be sent edited, and later each word of the hash would have to be fetched from memory.
 const hashedAtOnce = 2 << 10
 
 // deepHash returns a hash of words that are spread over the texts and the arguments of m. It is never 0.
@@ -73,7 +72,7 @@ func (x *index) watch(history []Message, i int) {
 type index struct {
 	// address of the history passed in last; it is only compared, and keeps nothing alive
 	base       uintptr
-	anchor     anchor        // of that history: tells whether its texts can be known by their addresses
+	anchor     anchor        // of that history: shows whether its texts can be recognized by their addresses
 	sentAnchor anchor        // of the history of the last request: Plan may have seen another one since
 	isReread   bool          // the last call of Prepare found that sentAnchor does not hold
 	cursor     int           // where the next look at the headers of old messages begins
@@ -107,8 +106,9 @@ func setOn(m *Message) setByHost { return setByHost(trimmings(m)<<markBits | mar
 
 func (s setByHost) marks() uint64 { return uint64(s) % (1 << markBits) }
 
-// glimpse is how a message was when it was seen last. Only sample has the whole of its hash, because a text that is
-// taken for another is sent. Of the others 32 bits are enough: one change in a hundred million is not noticed at once.
+// glimpse is how a message was when it was seen last. Only sample has all bits of its hash, because a text that is
+// mistaken for another is sent in its place. Of the others 32 bits are enough: one change in a hundred million is not
+// noticed at once.
 type glimpse struct {
 	sample uint64 // its sampleHash
 	header uint32 // of its headerHash
@@ -379,7 +379,7 @@ func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
 	return found
 }
 
-// forget drops the facts of messages that the library made when they are most of what is known.
+// forget drops the facts of messages that the library made if they far outnumber the others.
 func (x *index) forget() {
 	// A history in use has a summary, some results that stand in and some repaired messages. Any more are left from
 	// branches and calls that are gone. Facts that are needed again are made anew in one pass.

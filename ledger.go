@@ -72,9 +72,9 @@ type partner struct {
 	ignoresCounts bool   // of another process in the history at hand: the request does not fit otherwise
 }
 
-// doubtful returns what drops one thing after the other of which a request that does not fit may fit without: limits
-// that are only guessed; and then what was counted for another process, whose tools, which no message shows, may have
-// been others. In this order a restart makes no other request where the old process would have made one.
+// doubtful returns functions that each drop something doubtful, so that a request that does not fit is tried without
+// it: first the limits that are only guessed, then the counts of another process. That process may have had other
+// tools, which no message shows. In this order, a restart changes no request that the old process would have made.
 func (l *ledger) doubtful() (drops []func()) {
 	if l.accounting.IsGuessed() {
 		drops = append(drops, l.accounting.ForgetGuesses)
@@ -89,7 +89,7 @@ func (l *ledger) doubtful() (drops []func()) {
 	return drops
 }
 
-// keepGuesses returns a function that takes back that guesses were forgotten, and counts of another process ignored.
+// keepGuesses returns a function that brings back forgotten guesses, and ignored counts of another process.
 func (l *ledger) keepGuesses() (undo func()) {
 	a := &l.accounting
 	guess, body, anchor := a.Guess, a.Body, a.Anchor
@@ -121,7 +121,7 @@ type lastRequest struct {
 func (l *ledger) hasRequest() bool { return !l.otherModel && (len(l.sent) > 0 || !l.sentAt.IsZero()) }
 
 // mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text. The records
-// of such messages have the same bound of their own. A host that goes back to a branch of the conversation finds them
+// of such messages have a bound of the same size. A host that goes back to a branch of the conversation finds both
 // again. This is room for some fifty placeholders or for five trimmed results.
 const mostGoneEdits = 16 << 10
 
@@ -155,7 +155,7 @@ type boundary struct {
 	firstKept bookmark // the first message that the summary does not stand for
 	request   position // the user request before firstKept that is kept verbatim; zero: none
 
-	// where the turn limit cut when the summary was made: no summary has what lies before; zero: it did not cut
+	// where the turn limit cut when the summary was made: no summary covers what lies before; zero: it did not cut
 	limited position
 }
 

@@ -150,7 +150,7 @@ func newestAnswers(messages []Message, n int) int {
 	return 0
 }
 
-// isFailed reports whether m is an assistant message of a turn that ended in an error.
+// isFailed reports whether m is an assistant message of a turn that ended in an error or was aborted.
 func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
 }
@@ -279,7 +279,7 @@ func endsInThinking(m *Message) bool {
 }
 
 // partsAreClean reports whether nothing of m has to be repaired, except perhaps the ids of its calls. forRequest says
-// that texts without a visible character have to go as well.
+// that texts without a visible character have to be removed as well.
 func partsAreClean(m *Message, forRequest bool) bool {
 	substance := m.Role == RoleTool
 	for i := range m.Parts {

@@ -6,7 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/recall"
 )
 
-// Which messages of a history are not whole in the request. The request itself tells, whatever left them out.
+// Which messages of a history are not whole in the request. The request itself shows it, whatever left them out.
 
 // leftOut lists the messages of a history that the model does not see whole.
 type leftOut struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/recall"
 )
 
-// The notes in placeholders that say how to recall what was left out, and how an answer of recall is recognised.
+// The notes in placeholders say how to recall what was left out. This file also recognizes the answers of recall.
 
 // handlesOf returns the handles of the messages of a history.
 func handlesOf(facts []*fact) *recall.Handles { return recall.NewHandles(len(facts), keysOf(facts)) }

@@ -11,7 +11,7 @@ import (
 )
 
 // What an answer of recall shows of a message: its texts and its calls, in lines, and behind them the model's thinking
-// if it is a text. Details are not shown, because they are the host's. A part without a text is only named.
+// as far as it is text. Details are not shown, because they are the host's. A part without a text is only named.
 
 // shownText returns what an answer of recall shows of m. Most results are one text, which is not copied.
 func shownText(m *Message) string {

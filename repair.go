@@ -17,8 +17,8 @@ package winnow
 //
 // An answer of the model comes first where it came first in history, or where the message in front of it was empty.
 // Anthropic, Gemini and Bedrock refuse that: the host, or its adapter, puts a message in front. A call that max_tokens
-// cut may arrive with the arguments {}, which are valid JSON: its answer's stop reason alone tells, and the host should
-// not run it.
+// cut may arrive with the arguments {}, which are valid JSON. Only the stop reason of the answer shows that the call
+// was cut, and the host should not run it.
 //
 // A valid history is returned unchanged. The edits count tokens with CharsPerToken(4).
 func RepairToolPairing(history []Message) ([]Message, []Edit) {

@@ -10,9 +10,9 @@ import (
 // headings, joined by a blank line, for [CompactOptions.Rules]. With no headings given it takes those of
 // the reference system: "Session Startup" and "Red Lines".
 //
-// A heading has two or three #; upper and lower case are the same, and the first heading of a name is taken. Its
-// section ends at the next heading of the same or a higher level; a first-level heading does not end it, and neither
-// does one in a fenced code block. It returns "" if nothing is found.
+// A heading has two or three #. Case does not matter. If several headings have a name, the first one counts. Its
+// section ends at the next heading of the same or a higher level, except that a first-level heading does not end it,
+// and neither does a heading in a fenced code block. ExtractRules returns "" if nothing is found.
 func ExtractRules(markdown string, headings ...string) string {
 	if len(headings) == 0 {
 		headings = []string{"Session Startup", "Red Lines"}

@@ -29,10 +29,11 @@ const (
 // MaxTokens together), no message is left out (one that is too large is clipped in its middle, arguments
 // of calls too), and no prompt is sent twice.
 //
-// A call is tried three times, with pauses of 500 ms doubling to 5 s, and each attempt may take 180 s. An
-// answer that is cut, blank, a tool call, an echo of the prompt, or not shorter than what it summarizes
-// counts as failed. A chunk that fails is tried once more, clipped harder; then the [Digest] of it stands
-// in and Degraded is set. The only errors are those of ctx. An empty history gives opts.Previous.
+// A call is tried at most three times, with pauses that double from 500 ms to 5 s, and each attempt may take 180 s. An
+// error that repeats, such as a wrong key, a quota or an overflow, ends the attempts. An answer that is cut, blank, a
+// tool call, an echo of the prompt, or not shorter than what it summarizes counts as failed. A chunk that fails is
+// tried once more, clipped harder, if that can help; then its [Digest] stands in and Degraded is set. The only errors
+// are those of ctx. An empty history gives opts.Previous.
 func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
 	var c summarizeConfig
 	if opts != nil {

@@ -116,7 +116,7 @@ type answer struct {
 	degraded bool // made without the LLM
 }
 
-// ownSummarizer is a summarizer of this package. Its answer tells whether it was made without an LLM.
+// ownSummarizer is a summarizer of this package. Its answer says whether it was made without an LLM.
 type ownSummarizer interface {
 	summarize(context.Context, SummaryRequest) (answer, error)
 }

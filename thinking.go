@@ -5,7 +5,7 @@ import "slices"
 // thinkingLeftOut stands in a message that was nothing but thinking: providers refuse an empty one.
 const thinkingLeftOut = "[thinking left out]"
 
-// signedByAnother is the reason of an edit that leaves out what no other model takes.
+// signedByAnother is the reason of an edit that leaves out thinking which only the model that signed it accepts.
 const signedByAnother = "thinking that another model signed"
 
 // leaveOutThinking leaves out what Options.Thinking asks for. It is called at an epoch, when nothing behind the first
@@ -59,10 +59,10 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 }
 
 // brokenFrom returns the index of the first message in which thinking cannot stay. That is `changed`, the first message
-// that differs from what was sent, or else the first new message that is edited or does not follow the one before it as
-// in the history. An answer among the new messages, for another manager perhaps, was made with the history as it is.
-// But the answer to the last request stands directly behind that request: the model has not seen what a host put in
-// between.
+// that differs from what was sent. If nothing that was sent differs, it is the first new message that is edited, or
+// that does not follow the one before it as in the history: answers among the new messages, to another manager perhaps,
+// were made with the history as it is. But the answer to the last request stands directly behind that request, so a
+// message that the host put in between is such a change: the model has not seen it.
 func (d *draft) brokenFrom(changed int) int {
 	v := d.view
 	if changed < len(d.ledger.sent) {

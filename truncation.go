@@ -147,7 +147,7 @@ func (t *truncation) texts(texts []cut.Text, m *Message, known int) (_ []cut.Tex
 	return texts, chars
 }
 
-// fixedTokens estimates the parts of m that cannot be cut: those that are not text. texts is how many are.
+// fixedTokens estimates the parts of m that cannot be cut: those that are not text. texts is the number of its texts.
 func (t *truncation) fixedTokens(m *Message, texts int) int {
 	if texts == len(m.Parts) {
 		return 0

@@ -26,7 +26,7 @@ type view struct {
 	total    int       // sum of tokens
 }
 
-// projection is a message as it is sent in place of one of the history, and why.
+// projection is what is sent in place of a message of the history, and why.
 type projection struct {
 	parts  []Part // in place of the message's own; nothing else of it changes. nil: text alone
 	text   string
@@ -64,7 +64,7 @@ func (p *projection) isRepeat() bool { return p != nil && p.repeats != nil }
 // isCut reports whether p shows only the ends of a result. p may be nil.
 func (p *projection) isCut() bool { return p != nil && (p.op == OpTruncate || p.op == OpTrim) }
 
-// edit returns the Edit that tells of p: it is of message m, which was at index i of the history and has fact f.
+// edit returns the Edit that reports p: it is of message m, which was at index i of the history and has fact f.
 func (p *projection) edit(i int, m *Message, f *fact) Edit {
 	return Edit{Op: p.op, Index: i, ID: m.ID, Before: max(1, f.tokens), After: max(1, p.tokens), Reason: p.reason}
 }
@@ -123,7 +123,7 @@ func (p *projection) size() int {
 	return n
 }
 
-// partsLook is how many of a message's parts are searched for the one that a part of a projection was.
+// partsLook is how many parts of a message are searched for the original of a part of a projection.
 const partsLook = 64
 
 // partsFor returns the parts that are sent in place of those of m, each with the Source that the host has on that part
