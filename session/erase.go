@@ -81,7 +81,7 @@ func (s *Store) forgetDerived(ctx context.Context) error {
 //
 // An id names an entry within one log only: after a reset, the new log gives the same ids to other entries. So pass ""
 // only with ids that were read since the last reset, whether by [Session.Reset] or by [Options].ResetRule. A host that
-// keeps ids for longer also keeps [Status].Log, and passes that as log.
+// keeps ids for longer also keeps [Status].Log, passes that as log, and replaces it by the ID in the receipt.
 //
 // EraseEntries waits for the turn as [Store.Open] does, so close the session first. If an entry was erased before, that
 // is not an error. The error is [ErrNotFound] if there is no such log, or if the log lacks one of the entries; nothing
