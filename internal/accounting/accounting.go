@@ -1,5 +1,5 @@
-// Package accounting is what a provider's counts and refusals have taught: how it counts tokens, and how many tokens
-// and bytes it allows.
+// Package accounting learns from a provider's counts and refusals how it counts tokens, and how many tokens and bytes
+// it allows.
 package accounting
 
 import (
@@ -64,10 +64,10 @@ func (a *Account) TakeOver(learned, before *Account) {
 	a.Anchor.Messages = meter.Lost
 }
 
-// Accept learns that the provider answered a request whose prompt has this many tokens by its own count. A window that
-// it named and that is smaller was not that of the model: a number was misread, or another deployment refused. It says
-// nothing of what the model takes, so it is forgotten. Raised to the prompt, it would allow no larger one ever again. A
-// prompt above the limit alone only left less room for the answer.
+// Accept learns that the provider answered a request whose prompt has this many tokens by its own count. If the
+// provider had named a smaller window, that was not the model's: a number was misread, or another deployment refused.
+// Such a window is forgotten. Raising it to the size of the prompt would rule out every larger prompt. A prompt within
+// the window but above the limit teaches nothing: it only left less room for the answer.
 func (a *Account) Accept(prompt int) {
 	if prompt <= a.Window {
 		return
@@ -132,8 +132,8 @@ func (a *Account) LearnBody(r *Refusal, told *int) (isGuessed bool) {
 		limit = 0
 	}
 	if limit > 0 && r.Said.Size > limit {
-		// The provider counts in its own way: take the same share of our count. Where ours is the higher one, the
-		// smaller request may be made of other messages, for which it is not.
+		// The provider counts in its own way, so take the same share of our count, but never more than its own number:
+		// our count may be the higher one for this request, and the lower one for the messages of a smaller one.
 		limit = min(limit, count.Share(r.Bytes, float64(limit)/float64(r.Said.Size)))
 	}
 	// A limit above the refused size is a misread number, or one of something else: the limit is guessed then.

@@ -19,7 +19,7 @@ const (
 type Key uint64
 
 // Cache holds accepted answers by the prompts that they answered, and how histories were divided. It is safe for
-// concurrent use. The oldest answers go first.
+// concurrent use. When it is full, it drops the oldest answers.
 type Cache struct {
 	Seed    maphash.Seed // of keys
 	mu      sync.Mutex
@@ -72,9 +72,9 @@ func (c *Cache) Put(key Key, text string) {
 	}
 }
 
-// SameRoom returns the room that the first try asked for, if it is within most, and else room: an answer that was asked
-// for with another room is another one. A try that had less than half of room was made where there was hardly any: its
-// answers say too little to be used again.
+// SameRoom returns the room that the first try asked for, so that the same request has the same answer. It returns room
+// if the first try asked for more than most, or for less than half of room: answers to such a try say too little to be
+// used again.
 func (c *Cache) SameRoom(room, most int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,8 +85,8 @@ func (c *Cache) SameRoom(room, most int) int {
 }
 
 // SameExcerpts returns the lengths of excerpts with which the first try was made: a call with other excerpts is another
-// one. older and prefix are those of this try, of complete turns and of the beginning of a divided one. As long as no
-// call was answered they hold: an earlier try of a shorter history needed less room.
+// call. older and prefix are the lengths of this try, for complete turns and for the beginning of a divided one. They
+// are used as long as no call was answered, because an earlier try of a shorter history needed less room.
 func (c *Cache) SameExcerpts(older, prefix int) (ofOlder, ofPrefix int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *Cache) SameExcerpts(older, prefix int) (ofOlder, ofPrefix int) {
 	return c.older, c.prefix
 }
 
-// Plan returns how a history that begins so was divided.
+// Plan returns how a history with this beginning was divided.
 func (c *Cache) Plan(begin Key) (chunks.Plan, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *Cache) Plan(begin Key) (chunks.Plan, bool) {
 	return p, ok
 }
 
-// PutPlan keeps how a history that begins so is divided.
+// PutPlan keeps how a history with this beginning is divided.
 func (c *Cache) PutPlan(begin Key, p chunks.Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,7 +50,7 @@ func (e *Encoding) load(packed string, piece func(*classTable, string) int) *Enc
 // hold 1, 2, 4 … 128 of it, of one to four bytes each, so a multiple of 3 × 512 cuts none of them.
 const maxPieceBytes = 42 * 3 * 512
 
-// Count returns the tokens of s. Special tokens such as <|endoftext|> count as the text they are, and a byte that is
+// Count returns the tokens of s. Special tokens such as <|endoftext|> count as plain text, and a byte that is
 // not UTF-8 counts as U+FFFD. It reports false if the vocabulary cannot be loaded.
 func (e *Encoding) Count(s string) (int, bool) {
 	if e.vocabulary == nil {

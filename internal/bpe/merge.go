@@ -7,8 +7,8 @@ type merger struct {
 	heap       mergeHeap
 }
 
-// maxScanBytes is the longest piece whose next merge is looked for among all of its parts. That takes time by the
-// square of the length; for words it is quicker than a heap.
+// maxScanBytes is the longest piece whose next merge is looked for among all of its parts. That takes time quadratic in
+// the length, but for words it is faster than a heap.
 const maxScanBytes = 48
 
 // tokens returns the tokens of a piece of valid UTF-8 that is not empty.

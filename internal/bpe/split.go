@@ -136,8 +136,9 @@ func (t *classTable) o200kPiece(s string) int {
 	return t.otherPiece(s, c, n, "/")
 }
 
-// word reads [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* at s[i], to head, and [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ behind it, to whole.
-// Where nothing is left for the second it gets the last character that fits both; whole is 0 where no character does.
+// word reads [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* at s[i], which ends at head, and [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ behind it,
+// which ends at whole. If nothing is left for the second, it gets the last character that fits both. whole is 0 if
+// there is no such character.
 func (t *classTable) word(s string, i int) (head, whole int) {
 	for head = i; ; {
 		c, n := t.at(s, head)
@@ -169,7 +170,7 @@ func (t *classTable) cl100kPiece(s string) int {
 }
 
 // otherPiece returns the length of the piece of s that is not a word: digits, signs or white space. s begins with a
-// character of class c and n bytes. Behind signs, line ends belong to the piece, and what more has.
+// character of class c and n bytes. Line ends behind signs belong to the piece, and so does the byte in more.
 func (t *classTable) otherPiece(s string, c class, n int, more string) int {
 	if c == number {
 		for range 2 {

@@ -26,9 +26,10 @@ type Breaker struct {
 	Total   int `json:"total"`
 	Refused int `json:"refused,omitempty"` // failures with an answer that was billed, but is no summary
 
-	// RestartAt is what the history had at the first request after a restart, which may have brought a summarizer that
-	// works: it is asked once more from there. 0: it was asked, or nothing was restored. It is not saved, so that a
-	// host with a process for each request does not pay for an answer in each of them.
+	// RestartAt is how many tokens the history had at the first request after a restart. The restart may have brought a
+	// summarizer that works, so it is asked once more when the history has grown from there. 0: it was asked, or
+	// nothing was restored. RestartAt is not saved, so that a host with a process for each request does not pay for an
+	// answer in each of them.
 	RestartAt int `json:"-"`
 }
 
@@ -38,8 +39,8 @@ func (b Breaker) IsOpen(tokens, budget int) bool {
 	return b.Failures >= Limit && !b.HasGrown(tokens, b.Total, budget)
 }
 
-// HasGrown reports whether a history of the given tokens has enough that is new to ask the summarizer again, which was
-// asked when it had `from`.
+// HasGrown reports whether a history of the given tokens has grown enough to ask the summarizer again. When it was
+// asked last, the history had `from` tokens.
 func (b Breaker) HasGrown(tokens, from, budget int) bool {
 	if b.RestartAt > 0 && tokens-b.RestartAt >= count.Share(budget, leastGrowth) {
 		return true
@@ -52,7 +53,7 @@ func (b Breaker) HasGrown(tokens, from, budget int) bool {
 // it.
 func (b Breaker) RefusesAnswers() bool { return b.Refused >= Limit }
 
-// Saved returns what is worth keeping: without a failure, what the history had then says nothing.
+// Saved returns what is worth keeping: nothing, if no summarizer failed.
 func (b Breaker) Saved() Breaker {
 	if b.Failures == 0 {
 		return Breaker{}
@@ -60,19 +61,19 @@ func (b Breaker) Saved() Breaker {
 	return b
 }
 
-// Within returns b as it can be: what is read from a disk may hold any number, and no sum may run over.
+// Within returns b with its numbers in range: what is read from a disk may hold any number, and no sum may overflow.
 func (b Breaker) Within() Breaker {
 	return Breaker{Failures: max(0, b.Failures), Total: max(math.MinInt32, b.Total), Refused: max(0, b.Refused)}
 }
 
-// Restarted notes what the history has at the first request after a restart.
+// Restarted notes how many tokens the history has at the first request after a restart.
 func (b *Breaker) Restarted(tokens int) {
 	if b.RefusesAnswers() {
 		b.RestartAt = max(1, tokens)
 	}
 }
 
-// Digested takes off what a digest has made the history smaller by, so that what it has grown still counts.
+// Digested subtracts what a digest has removed from the history, so that growth before it still counts.
 func (b *Breaker) Digested(tokens int) {
 	b.Total -= tokens
 	if b.RestartAt > 0 {

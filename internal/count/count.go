@@ -15,7 +15,7 @@ func Add(a, b int) int {
 	return a + b
 }
 
-// Least is the smaller of two limits of which 0 means none.
+// Least returns the smaller of two limits. A limit of 0 means that there is none.
 func Least(a, b int) int {
 	if a == 0 || b > 0 && b < a {
 		return b

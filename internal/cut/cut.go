@@ -97,7 +97,7 @@ func (l *Limits) Cut(t *Text) (text string, left int, ok bool) {
 }
 
 // WereCut reports whether any of the texts was cut before, and how many characters are kept of all of them in any case.
-// A notice says how long the text was that stood there.
+// The notice of a cut says how long the text was before it.
 func (l *Limits) WereCut(texts []Text) (cut bool, floors float64) {
 	for i := range texts {
 		floor := texts[i].floor

@@ -10,7 +10,7 @@ import (
 const (
 	noticeBegin = "\n\n[Tool result cut: "
 	noticeEnd   = " Ask for the part that you need, by offset and limit or by a narrower search, instead of the whole.]"
-	noticeRoom  = 256 // bytes that our own is not longer than
+	noticeRoom  = 256 // bytes: our own notice is not longer
 )
 
 // WithNote puts a note into a placeholder: in front of the bracket that closes it, or in brackets of its own.
@@ -75,7 +75,7 @@ func (l *Limits) wholeChars(s string) (chars int, ok bool) {
 const (
 	trimGap  = "\n...\n"
 	noteEnd  = " chars.]"
-	noteRoom = 160 // bytes that a note is not longer than
+	noteRoom = 160 // bytes: a note is not longer
 )
 
 func (t Trim) appendNote(b []byte, chars int) []byte {

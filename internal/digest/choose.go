@@ -76,7 +76,7 @@ func whole(items []string, room int) []string {
 	return out
 }
 
-// rankRules puts the rules that forbid or demand behind the others, where they are the last to go.
+// rankRules puts the rules that forbid or demand behind the others, because the last ones are dropped last.
 func rankRules(rules []string) []string {
 	var weak, strong []string
 	for _, r := range unique(rules) {

@@ -79,7 +79,7 @@ const (
 	scanBytes    = 16 << 10
 	requestBytes = 16 << 10
 	commandBytes = 600
-	// More calls than a step has: their results are looked for one by one.
+	// No step has more calls. The call of a result is looked for among them one by one.
 	mostPending = 256
 )
 
@@ -167,7 +167,7 @@ func (n *Notes) Called(id, tool string, arguments []byte) {
 	n.pending = append(n.pending, c)
 }
 
-// Result is what a tool Result.
+// Result is the result of a call.
 type Result struct {
 	CallID, Tool, Text string
 	Exit, Status       string // as the details of the result have them

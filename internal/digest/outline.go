@@ -20,8 +20,8 @@ type outlineSection struct {
 	gap     bool     // a blank line stood behind them
 }
 
-// previousShare is what an earlier summary may have of a digest. What a model wrote of messages that are gone can
-// be had nowhere else; of the messages there will be a summary when a summarizer works again.
+// previousShare is the share of a digest that an earlier summary may take. What a model wrote about messages that are
+// gone exists nowhere else; the messages at hand get a summary when a summarizer works again.
 const previousShare = 0.5
 
 // read adds a summary. Sections under the same heading become one.
@@ -81,7 +81,7 @@ func isHeading(line string) bool {
 	return isBold || strings.HasSuffix(unmarked, ":") || strings.HasSuffix(unmarked, "：")
 }
 
-// tokens is what o takes in a digest.
+// tokens returns how many tokens o takes in a digest.
 func (o outline) tokens() int {
 	n := 0
 	for i := range o {
@@ -104,9 +104,9 @@ func (s *outlineSection) tokens() int {
 	return n
 }
 
-// fit returns o within room tokens: as it stands, if that fits, or else each section with what it has to give up
-// to leave the others theirs. Of a section its newest items stay, which are the last, and of rules those that
-// forbid or demand.
+// fit returns o within room tokens: unchanged if it fits, and otherwise with long sections shortened, so that the
+// others keep their share. A section keeps its newest items, which are the last ones, and of rules those that forbid or
+// demand.
 func (o outline) fit(room int) outline {
 	if o.tokens() <= room {
 		return o
@@ -194,7 +194,7 @@ func linesTokens(lines []string) int {
 
 const lastSaid = "Last said: "
 
-// withoutLast is o without the words that a digest called the last: there are newer ones.
+// withoutLast returns o without what a digest called the last words: there are newer ones.
 func (o outline) withoutLast() outline {
 	out := slices.Clone(o)
 	for i := range out {

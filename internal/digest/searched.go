@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// searched is a text in which others are looked for. To read it for each of thousands would take the square of its
-// length, so that from some reading on it gets an index, which costs about as much as reading it a hundred times.
+// searched is a text in which others are looked for. Reading it for each of thousands would take time quadratic in its
+// length. So after some reading it gets an index, which costs about as much as reading it a hundred times.
 type searched struct {
 	text  string
 	read  int // bytes
 	index *suffixarray.Index
-	// The pieces of four bytes that are in the text, by their hashes: a bit each. Most of what is looked for holds a
-	// piece that is not, and the text need not be read to know that it is not there.
+	// The pieces of four bytes that are in the text, by their hashes: a bit each. Most of what is looked for has a
+	// piece that the text does not have, so the text need not be read.
 	pieces []uint64
 }
 
 const (
-	pieceBytes    = 4  // shorter ones are in most texts, and longer ones than most names
+	pieceBytes    = 4  // shorter pieces are in most texts, and longer ones do not fit into short names
 	pieceHashBits = 18 // 32 KB, of which a text of 64 KB sets a quarter at most
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-// Shares that each kind of note may take of what an earlier summary leaves of a digest. What one leaves over goes
-// to the identifiers, which get the rest.
+// Shares that each kind of note may take of the room that an earlier summary leaves in a digest. What the notes leave
+// over goes to the identifiers.
 const (
 	shareRequests  = 0.12
 	shareRules     = 0.08
@@ -60,8 +60,8 @@ func (n *Notes) Write(limit int) string {
 	return w.cut()
 }
 
-// update writes an earlier summary with notes of at most room tokens: these stand at the end of the sections that
-// it has, and behind them in sections of their own. The last section is the one that identifiers belong to.
+// update writes an earlier summary with new notes of at most room tokens: at the end of the sections that it has, and
+// behind those in sections of their own. The last section is the one to which identifiers belong.
 func (w *writer) update(previous outline, n *Notes, room int) {
 	share := func(s float64) int { return int(float64(room) * s) }
 	said := map[string]bool{}
@@ -77,7 +77,7 @@ func (w *writer) update(previous outline, n *Notes, room int) {
 	}
 	hasProgress := has[HeadProgress] || has[HeadDone] || has[HeadInProgress] || has[HeadBlocked]
 	wrote := map[string]bool{"": true}
-	write := func(of func(kind string) bool) { // the sections that previous has not
+	write := func(of func(kind string) bool) { // the sections that previous does not have
 		for _, heading := range headings {
 			if has[heading] || !of(heading) || heading == HeadProgress && hasProgress {
 				continue
@@ -136,7 +136,7 @@ func (n *Notes) section(heading string, share func(float64) int) []string {
 	return nil
 }
 
-// shareMissing is what the sections that writeMissing may write have of a digest together.
+// shareMissing is the share of a digest that all sections of WriteMissing may take together.
 const shareMissing = shareRequests + shareFiles + shareCommands + shareLast + shareFailures + shareDecisions +
 	sharePlans
 
@@ -226,7 +226,7 @@ func (w *writer) quote(s *outlineSection) {
 	}
 }
 
-// withoutControls is s without NUL and terminal codes, which providers refuse some of.
+// withoutControls returns s without NUL and terminal codes, some of which providers refuse.
 func withoutControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7F {

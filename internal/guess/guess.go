@@ -1,21 +1,21 @@
 // Package guess finds a limit that a provider enforces without telling it.
 //
 // A provider may refuse a request as too long without saying what it allows. Some say so of requests that have another
-// fault. So what follows from such a refusal is a hypothesis: it counts by its evidence, it is raised as requests near
-// it are taken, and it ages out.
+// fault. So what follows from such a refusal is a hypothesis: it counts by its evidence, is raised as requests near it
+// are accepted, and expires.
 package guess
 
 import "github.com/winnowgo/winnow/internal/count"
 
 const (
-	// A refusal counts at once from this share of what was believed to fit, and from doubtShare when it is the
-	// second one there with nothing as large taken in between. One of a smaller request is hardly about its size:
-	// it takes three.
+	// A refusal counts at once if the request had at least this share of what was believed to fit. From doubtShare on
+	// it counts if it is the second one, and no request as large was accepted in between. A refusal of a smaller
+	// request is hardly about its size: it takes three.
 	countsFrom, doubtShare = 0.85, 0.4
-	// A request from this share of the limit on is near it, and raises it by raiseShare when it is taken; up to
+	// A request of at least this share of the limit is near it, and raises it by raiseShare when it is accepted, up to
 	// belowRefused of the smallest request that was refused, as long as that is remembered.
 	nearShare, raiseShare, belowRefused = 0.85, 0.05, 0.9
-	// How many requests are taken until a refusal is forgotten. Each refusal that counts doubles the number.
+	// How many requests are accepted until a refusal is forgotten. Each refusal that counts doubles the number.
 	patience, mostPatience = 100, 800
 )
 
@@ -28,7 +28,7 @@ type Limit struct {
 	Refusals int `json:"refusals,omitempty"` // recoveries that are evidence for Most
 	Doubtful int `json:"doubtful,omitempty"` // the newest refused request that did not count; 0: none
 	Doubts   int `json:"doubts,omitempty"`   // recoveries with such a request
-	Age      int `json:"age,omitempty"`      // requests taken since the last refusal
+	Age      int `json:"age,omitempty"`      // requests accepted since the last refusal
 }
 
 // Refused are the requests that were refused without numbers in one recovery.
@@ -45,10 +45,10 @@ func (s *Refused) Add(n int) {
 	s.Smallest = min(s.Smallest, n)
 }
 
-// Within returns s without numbers that cannot be: it may come from a disk.
+// Within returns s with its numbers in range: it may come from a disk.
 func (s Refused) Within() Refused { return Refused{max(0, s.First), max(0, s.Smallest)} }
 
-// Within returns g without numbers that cannot be.
+// Within returns g with its numbers in range.
 func (g Limit) Within() Limit {
 	for _, n := range []*int{&g.Most, &g.Refused, &g.Refusals, &g.Doubtful, &g.Doubts, &g.Age} {
 		*n = max(0, *n)
@@ -56,8 +56,8 @@ func (g Limit) Within() Limit {
 	return g
 }
 
-// Settle returns what becomes of g, which was there before a recovery in which these requests were refused.
-// A request of size taken was accepted at last, within limit. believed is what was believed to fit; 0: anything.
+// Settle returns what becomes of g after a recovery in which these requests were refused. In the end a request of size
+// taken was accepted, within limit. believed is what was believed to fit; 0: anything.
 func (g Limit) Settle(s Refused, limit, taken, believed int) Limit {
 	if s.First == 0 {
 		return g

@@ -9,7 +9,7 @@ import (
 )
 
 // Value returns the length of the JSON value that in begins with, without white space behind it. Depth is how many
-// lists and objects it lies in. 0: there is no value that package json would take.
+// lists and objects it lies in. 0: there is no value that package json would accept.
 func Value(in []byte, depth int) int {
 	if len(in) == 0 || depth >= maxDepth {
 		return 0

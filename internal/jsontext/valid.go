@@ -18,7 +18,7 @@ func Valid(b []byte) bool {
 	return v.value(0) && v.isAtEnd()
 }
 
-// validator reads JSON from the front. Its methods report whether what they want was there.
+// validator reads JSON from the front. Its methods report whether they found what they look for.
 type validator struct {
 	in string
 	at int

@@ -74,7 +74,7 @@ func nextOdd(s string, i int) int {
 	return i
 }
 
-// Attribute makes s fit between quotes: it is short, in one line, and has no character that ends it.
+// Attribute makes s fit between quotes: short, in one line, and without characters that end an attribute.
 func Attribute(s string) string {
 	s = s[:runes.Head(s, AttributeChars)]
 	return strings.Map(func(r rune) rune {

@@ -92,7 +92,7 @@ func isHidden(r rune) bool {
 	return IsIgnored(r) || strings.ContainsRune(slashes, r)
 }
 
-// IsIgnored reports whether r is white space, or a character that is not seen.
+// IsIgnored reports whether r is white space or an invisible character.
 func IsIgnored(r rune) bool {
 	if r < 0x7F {
 		return r <= ' '

@@ -6,19 +6,19 @@ import (
 	"weak"
 )
 
-// String is b as a string. Nobody may keep it for longer than b stays as it is.
+// String returns b as a string, which nobody may use after b has changed.
 func String(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// Bytes is s as bytes. Nobody may write to them.
+// Bytes returns s as bytes, which nobody may write to.
 func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// Base is where a list lies in memory.
+// Base returns where a list lies in memory.
 func Base[T any](list []T) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(list))) }
 
-// Address is where s lies in memory.
+// Address returns where s lies in memory.
 func Address(s string) uintptr { return uintptr(unsafe.Pointer(unsafe.StringData(s))) }
 
-// AddressOf is where *p lies in memory.
+// AddressOf returns where *p lies in memory.
 func AddressOf[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
 // Words returns the two words of the interface *v. The value in it may be of a type that cannot be compared.

@@ -1,9 +1,9 @@
 // Package meter works out how many tokens a provider will count for a request, from its counts of earlier ones.
 //
 // The sum of the estimates is wrong by what no message shows, such as the system prompt and the schemas of tools, and
-// by how well the estimator knows the model. The provider tells the truth with every answer. So the newest request
-// whose size it told is the anchor, what came behind it is estimated, and estimates are corrected by how right they
-// were so far.
+// by how badly the estimator knows the model. The provider tells the truth with every answer. So the newest request
+// whose size it told is the anchor, what came behind it is estimated, and the estimates are corrected by how far off
+// they were so far.
 package meter
 
 import (
@@ -26,7 +26,7 @@ type Anchor struct {
 	Prompt   int // what the provider counted, including system prompt and tools; 0 without an anchor
 }
 
-// Lost stands in [Anchor.Messages] for a request with which what is sent now does not begin.
+// Lost, in [Anchor.Messages], says that what is sent now does not begin with the anchor's request.
 const Lost = math.MaxInt
 
 const (
@@ -95,8 +95,8 @@ func (m *Meter) Observe(anchor Anchor, shown, overhead int) {
 	}
 }
 
-// boundHidden learns how much the request of next can have besides its messages, if they are billed as little as a
-// tokenizer can. A small request says most. m still has the anchor before it.
+// boundHidden learns how much the request of next can have besides its messages, if these are billed as low as any
+// tokenizer could. A small request says most. m still has the anchor before it.
 func (m *Meter) boundHidden(next Anchor, shown int) {
 	most := max(1, next.Prompt-count.Share(shown, MinRatio))
 	if old := m.Anchor; old.Prompt > 0 && m.MostHidden > 0 {
@@ -111,13 +111,13 @@ func (m *Meter) boundHidden(next Anchor, shown int) {
 	m.MostHidden = most
 }
 
-// IsAnchored reports whether a request whose first messages, unchanged of them, are those of the last one goes on from
-// the anchor.
+// IsAnchored reports whether a request continues the anchor, if its first `unchanged` messages are those of the last
+// request.
 func (m *Meter) IsAnchored(unchanged int) bool {
 	return m.Anchor.Prompt > 0 && m.Anchor.Messages <= unchanged
 }
 
-// Tokens returns what a request will be counted as whose messages are estimated as total.
+// Tokens returns how many tokens the provider will count for a request whose messages are estimated as total.
 func (m *Meter) Tokens(total, unchanged, overhead int) int {
 	if m.IsAnchored(unchanged) {
 		return count.Add(m.Anchor.Prompt, m.BilledAs(max(0, total-m.Anchor.Estimate)))
@@ -140,14 +140,14 @@ func (m *Meter) marginShare() float64 {
 	return marginUnknown
 }
 
-// Room returns what the messages of a request that does not go on from the anchor may take, in estimated tokens. They
-// keep within budget, and with their margin within ceiling.
+// Room returns how many estimated tokens the messages of a request may take if it does not continue the anchor. They
+// stay within budget, and with their margin within ceiling.
 func (m *Meter) Room(budget, ceiling, overhead int) int {
 	hidden := m.Hidden(overhead)
 	return m.EstimatedAs(min(budget-hidden, count.Share(max(0, ceiling-hidden), 1/(1+m.marginShare()))))
 }
 
-// RoomWithoutMargin is [Meter.Room] for estimates that are taken as right.
+// RoomWithoutMargin is [Meter.Room] for estimates that are assumed to be right.
 func (m *Meter) RoomWithoutMargin(budget, overhead int) int {
 	return m.EstimatedAs(budget - m.Hidden(overhead))
 }

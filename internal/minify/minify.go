@@ -7,7 +7,7 @@ import "strings"
 // Forms is a set of forms of redundancy.
 type Forms uint16
 
-// The forms. A form is only taken out where it is certain: what is in doubt stays.
+// The forms. A form is left out only where it is certain: what is in doubt stays.
 const (
 	Escapes     Forms = 1 << iota // ANSI escape sequences
 	Overwritten                   // what a carriage return had a terminal write over

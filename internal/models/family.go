@@ -8,7 +8,7 @@ import (
 )
 
 // Family returns the family of tokenizers for the name of a model as providers, gateways and clouds spell it, or
-// "" for a model whose tokenizer is not known. It goes by rules, so that it also knows models to come.
+// "" for a model whose tokenizer is not known. It applies rules, so that it also knows models to come.
 func Family(model string) string {
 	name := strings.TrimSpace(strings.ToLower(model))
 	if i := strings.LastIndexByte(name, '/'); i >= 0 && i < len(name)-1 {

@@ -1,4 +1,4 @@
-// Package nontext has the tokens of everything but text: the frames of messages, images, bytes, encrypted reasoning.
+// Package nontext counts the tokens of everything but text: the frames of messages, images, bytes, encrypted reasoning.
 package nontext
 
 import "github.com/winnowgo/winnow/internal/tokencount"
@@ -10,8 +10,8 @@ type Structure struct {
 	Message int
 	Call    int // more for each tool call
 	Result  int // more for a tool result
-	// What a token of encrypted reasoning is to one of Claude 4: a family that needs more tokens for a text
-	// also needs more for the reasoning.
+	// Tokens of encrypted reasoning for each that Claude 4 needs: a family that needs more tokens for a text also needs
+	// more for the reasoning.
 	reasoning float64
 	Images    Images
 }
@@ -31,10 +31,10 @@ var (
 )
 
 const (
-	// An opaque part counts a quarter of its bytes, which is right for text in ASCII. What is binary costs
-	// less than its bytes say, so there is an end: about ten pages of PDF at Anthropic (1 500 to 3 000 each).
+	// An opaque part counts a quarter of its bytes, which is right for text in ASCII. Binary data costs less than its
+	// bytes suggest, so there is a limit: about ten pages of PDF at Anthropic (1 500 to 3 000 each).
 	maxOpaqueTokens = 25_000
-	// An opaque part, or one of a kind that is not known, that does not say how large it is.
+	// For an opaque part, or one of an unknown kind, that does not say how large it is.
 	unsizedTokens = 100
 	// Claude puts the encrypted reasoning into the signature and a shortened text beside it; what is billed
 	// is the reasoning: in the same sessions 15 to 19 tokens for 100 bytes of signature beyond the first 150
@@ -64,7 +64,7 @@ var families = []struct {
 	{"llama3", templated},
 }
 
-// Of returns what the messages of a family of tokenizers cost beside their text. It is false if there is no such
+// Of returns what the messages of a family of tokenizers cost beside their text. ok is false if there is no such
 // family.
 func Of(family string) (s Structure, ok bool) {
 	for _, f := range families {
@@ -83,8 +83,8 @@ func Families() (names []string) {
 	return names
 }
 
-// Reasoning returns the tokens that thinking stands for, by the bytes of its text and of its signature. It counts where
-// it is more than the text.
+// Reasoning returns the tokens that thinking stands for, by the bytes of its text and of its signature. It counts if it
+// is more than the tokens of the text.
 func (s *Structure) Reasoning(text, signature int) int {
 	n := int(s.reasoning * float64(max(0, signature-signatureBase)) / signatureBytesPerToken)
 	if text == 0 {

@@ -3,8 +3,8 @@ package outline
 
 import "strings"
 
-// Section returns the first section of a text under a heading of the second or third level, the heading included. Upper
-// and lower case are the same. A heading of the first level does not end it, and neither does one in a code block.
+// Section returns the first section of a text under a heading of the second or third level, the heading included. Case
+// does not matter. A heading of the first level does not end the section, and neither does one in a code block.
 func Section(text, name string) string {
 	var b strings.Builder
 	level, fenced := 0, false // level: of the heading found; 0: none yet

@@ -8,7 +8,7 @@ type Call struct {
 	Message  int32 // index of the message that it is in
 	Result   int32 // index of its result; -1: it has no result
 	next     int32 // the next call of the same message with the same id, -1: none
-	Failed   bool  // of a failed turn: it goes, with its result
+	Failed   bool  // of a failed turn: it is dropped, with its result
 }
 
 // Result is a tool result of a transcript.
@@ -90,8 +90,8 @@ func (p *Pairs) isLikely(s int32, r *Result) bool {
 	return c.Message == r.Answers && c.Result < 0 && c.ID == r.CallID
 }
 
-// open makes the calls of the message that call s begins those that results with their ids belong to. It returns the
-// first call behind them.
+// open makes the calls of the message that begins with call s the ones to which results with their ids belong. It
+// returns the first call behind them.
 func (p *Pairs) open(s int32) (end int32) {
 	for end = s; p.isOfMessage(end, s); end++ {
 	}

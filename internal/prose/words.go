@@ -181,8 +181,8 @@ func beginsWithWord(s, w string) bool {
 	return i == len(s) || !wordByte(s[i])
 }
 
-// wordBytes sets the high bit of each of eight bytes that is one of a word. They are not plain, and it says nothing of
-// them, if one is not ASCII or is a backslash.
+// wordBytes sets the high bit of each of eight bytes that belongs to a word. If one of them is not ASCII or is a
+// backslash, isPlain is false, and words says nothing.
 func wordBytes(w uint64) (words uint64, isPlain bool) {
 	const ones = 0x0101010101010101
 	letter := w | ' '*ones // in lower case

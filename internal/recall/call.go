@@ -104,7 +104,7 @@ func (a *Call) set(name string, value any) {
 // maxContext is more lines than anybody wants around each match.
 const maxContext = 100
 
-// lineNumber returns the number that text holds, or 0 where that is negative or no number.
+// lineNumber returns the number that text holds, or 0 if that is negative or not a number.
 func lineNumber(text string) int {
 	f, err := strconv.ParseFloat(asciiDigits(strings.TrimSpace(text)), 64)
 	if err != nil || !(f > 0) {

@@ -1,5 +1,6 @@
 // Package record writes what stays of a run of old messages: what the model said, a line for each call with how it
-// ended, and the names that stand nowhere else. It also says which records become one, or leaner, when they take much.
+// ended, and the names that stand nowhere else. It also says which records are joined, and which become leaner when
+// they take too much room.
 package record
 
 import (

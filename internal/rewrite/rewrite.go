@@ -22,7 +22,7 @@ type Part struct {
 
 // Runs joins neighbouring steps of list into runs, and leaves out runs that save less than `least` tokens. Answers
 // without any calls among them are a conversation: what people were told stays as it is, unless isWork says that such
-// answers go too.
+// answers become records too.
 func Runs(list []Part, least int, isWork bool) []Part {
 	out := make([]Part, 0, len(list))
 	for len(list) > 0 {
@@ -92,7 +92,7 @@ type Prices struct{ Read, Write float64 }
 // An epoch that begins at a message costs, once, the difference between writing and reading for all that is kept behind
 // the message. In each request it saves the price of reading what it drops. Nobody knows how many requests are still to
 // come, but a conversation that has gone on for long goes on for long. So an epoch pays when the parts have cost, since
-// they became stale, as much as the epoch costs. Then it was at most twice as dear as the best decision in hindsight,
+// they became stale, as much as the epoch costs. Then the cost is at most twice that of the best decision in hindsight,
 // whenever the conversation ends. (This is the rule for renting or buying; Karlin et al., Competitive Snoopy Caching,
 // 1988.)
 func (c Prices) From(list []Part, tokens []int, later int) int {

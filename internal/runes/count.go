@@ -8,8 +8,8 @@ import (
 )
 
 // Count returns what utf8.RuneCountInString does, many times as fast: a character has one byte that does not continue
-// another, and those are counted eight at a time. Text of which that cannot be said at a glance, because it may not be
-// UTF-8, is read character by character.
+// another, and those are counted eight at a time. Text that may not be UTF-8 at a glance is read character by
+// character.
 func Count(s string) int {
 	const step, stretch = 32, 128 // bytes of ASCII looked at together, and bytes that are read one by one
 	const long = 256              // bytes that are worth the call of plainLength

@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/internal/place"
 )
 
-// Delta is what a snapshot holds now and did not at the delta before it. Sent has the keys from From on, and Edits and
-// Records those that are new. All else stands in full, because it is small.
+// Delta is what a snapshot holds now and did not hold at the delta before. Sent has the keys from From on; Edits and
+// Records have the new ones. Everything else is written in full, because it is small.
 type Delta struct {
 	Snapshot                   // Deltas is the number of this one, from 1
 	From           int         `json:"from"`
@@ -22,7 +22,7 @@ type Delta struct {
 
 var errNoSuccessor = errors.New("it does not follow what is before it")
 
-// Add takes a delta in. One that s holds already changes nothing.
+// Add adds a delta. One that s holds already changes nothing.
 func (s *Snapshot) Add(text []byte) error {
 	var d Delta
 	if err := json.Unmarshal(text, &d); err != nil {

@@ -17,10 +17,11 @@ import (
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
-// Version is that of the form below. A reader takes its own version and ignores fields that it does not know.
+// Version is the version of the form below. A reader accepts only its own version, and ignores fields that it does not
+// know.
 const Version = 1
 
-// Snapshot is all of it. Texts are bytes, so that what is not valid UTF-8 comes back as it was.
+// Snapshot is the whole memory of a manager. Texts are bytes, so that what is not valid UTF-8 comes back unchanged.
 type Snapshot struct {
 	Winnow     int             `json:"winnow"` // version
 	Model      string          `json:"model,omitempty"`
@@ -65,8 +66,7 @@ type Recovery struct {
 	Ahead  place.Position `json:"ahead,omitzero"`
 }
 
-// Tries are how much of what may be tried for one request was used up. They are saved so that a restart does not allow
-// more.
+// Tries counts what was tried for one request. It is saved so that a restart does not allow more.
 type Tries struct {
 	Refusals    int  `json:"refusals,omitempty"`
 	Compactions int  `json:"compactions,omitempty"` // a summarizer was asked for
@@ -74,12 +74,12 @@ type Tries struct {
 	Truncated   bool `json:"truncated,omitempty"`
 }
 
-// Within returns t as it can be: no count is negative.
+// Within returns t with its numbers in range: no count is negative.
 func (t Tries) Within() Tries {
 	return Tries{max(0, t.Refusals), max(0, t.Compactions), max(0, t.Calls), t.Truncated}
 }
 
-// Accounting is what the provider told: by its counts, and of its limits.
+// Accounting is what the provider's counts have taught, and the limits that it named.
 type Accounting struct {
 	Messages  int     `json:"messages,omitempty"` // of the anchor; -1: what was sent last does not begin with it
 	Estimate  int     `json:"estimate,omitempty"`
@@ -97,14 +97,14 @@ func AccountingOf(m meter.Meter, limit, window int) Accounting {
 		Messages: m.Anchor.Messages, Estimate: m.Anchor.Estimate, Prompt: m.Anchor.Prompt,
 		Billed: m.Billed, Estimated: m.Estimated, Hidden: m.MostHidden, Limit: limit, Window: window,
 	}
-	// The number stands in snapshots, the constant may change.
+	// Snapshots hold the number; the constant may change.
 	if a.Messages == meter.Lost {
 		a.Messages = -1
 	}
 	return a
 }
 
-// Within gives back what AccountingOf was given, in the range that it can have: a file may hold any number.
+// Within returns what AccountingOf was given, with its numbers in range: a file may hold any number.
 func (a Accounting) Within() (m meter.Meter, limit, window int) {
 	m.Anchor = meter.Anchor{Messages: a.Messages, Estimate: max(0, a.Estimate), Prompt: max(0, a.Prompt)}
 	if a.Messages < 0 {
@@ -157,7 +157,7 @@ type Part struct {
 
 type raw struct{ Kind, Signature, ID, Name, MediaType []byte }
 
-// Keep has the strings of p come back as they are, whatever bytes they hold.
+// Keep makes sure that the strings of p come back unchanged, whatever bytes they hold.
 func (p *Part) Keep() {
 	if !utf8.ValidString(p.Kind + p.Signature + p.ID + p.Name + p.MediaType) {
 		p.Raw = &raw{[]byte(p.Kind), []byte(p.Signature), []byte(p.ID), []byte(p.Name), []byte(p.MediaType)}
@@ -184,7 +184,7 @@ type Checkpoint struct {
 	Healthy   *Checkpoint      `json:"healthy,omitempty"`
 }
 
-// Check says what would make a request with c one that providers refuse.
+// Check returns an error if providers would refuse a request with c.
 func (c *Checkpoint) Check() error {
 	text := string(c.Text)
 	inner, framed := strings.CutPrefix(text, sections.Begin)
@@ -198,7 +198,7 @@ func (c *Checkpoint) Check() error {
 	return nil
 }
 
-// Check says what would make a request with r one that is not what was sent.
+// Check returns an error if a request with r could not be the one that was sent.
 func (r *Record) Check() error {
 	text := string(r.Text)
 	isNamed := r.First.Key != (place.Key{}) && r.Last != (place.Key{}) && r.Run != (place.Key{})

@@ -16,11 +16,11 @@ type Match struct {
 const linesBetweenLooks = 16
 
 // Matches calls f for the lines of s that a pattern matches, in their order, until f returns false. Lines are matched
-// one by one, without their line ends. A pattern of many repetitions takes seconds for a megabyte, so that ctx may end
-// meanwhile: the error is its cause.
+// one by one, without their line ends. A pattern of many repetitions takes seconds for a megabyte, so ctx may end
+// meanwhile: the error is then its cause.
 func (w Wrap) Matches(ctx context.Context, s string, pattern *regexp.Regexp, f func(Match) bool) error {
 	literal, _ := pattern.LiteralPrefix()
-	next := 0 // the place of the literal, from which on alone a line can match
+	next := 0 // the next place of the literal: no line before it can match
 	for at, n := 0, 1; at < len(s); n++ {
 		if literal != "" && next <= at {
 			k := strings.Index(s[at:], literal)

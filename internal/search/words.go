@@ -199,7 +199,7 @@ func divides(last, r rune) bool {
 	return standsAlone(r) || standsAlone(last) || unicode.IsUpper(r) && unicode.IsLower(last)
 }
 
-// isSmall says so of a class of [letters].
+// isSmall reports whether a class of [letters] is that of a small letter.
 func isSmall(class uint8) bool { return class >= 'a' && class < capital }
 
 // nextWord returns the next word of s from at on, and its hash; an empty one if there is none.

@@ -31,7 +31,7 @@ type Collector struct {
 	old []Failure
 }
 
-// Collect returns the collector of what comes behind c. It writes nothing of c.
+// Collect returns the collector of what comes behind c. It does not write to c.
 func (c Carried) Collect() *Collector {
 	old := c.Failures
 	c.Failures, c.Read, c.Modified, c.Rules = nil, slices.Clone(c.Read), slices.Clone(c.Modified), slices.Clone(c.Rules)
@@ -128,7 +128,7 @@ func appendOnce(list []string, s string) []string {
 	return append(list, s)
 }
 
-// failureLine is one line on the result of a tool that is an error: NAME (META): TEXT.
+// failureLine returns the line for the result of a call that failed: NAME (META): TEXT.
 func failureLine(tool, text string, details json.RawMessage) string {
 	name := strings.TrimSpace(markup.Attribute(tool))
 	if name == "" {

@@ -97,8 +97,8 @@ const (
 // sectionTags are the tags that only code may write into a summary.
 var sectionTags = [...]string{"summary", "read-files", "modified-files", "workspace-critical-rules"}
 
-// Layout is the sections behind the text of a summary, in their order. What the text says already of the
-// user's rules is left out of them when the text is there.
+// Layout is the sections behind the text of a summary, in their order. Once the text is written, the rules of the user
+// that it has already are left out.
 type Layout struct {
 	UserRules, failures, files, rules string
 	UserRulesRoom                     int // tokens
@@ -106,8 +106,8 @@ type Layout struct {
 
 func (l *Layout) String() string { return l.UserRules + l.failures + l.files + l.rules }
 
-// LayOut returns the sections within room tokens. The host's rules stay whole, whatever the room; of the
-// others the longest lists give way first.
+// LayOut returns the sections within room tokens. The host's rules stay whole, whatever the room, and the user's rules
+// have a room of their own. The lists of failures and files are halved until the rest fits.
 func (c *Carried) LayOut(tokens func(string) int, rules string, room int) Layout {
 	l := Layout{rules: rules, UserRulesRoom: max(leastRulesTokens, count.Share(room, userRulesShare))}
 	l.UserRules = c.UserRules(tokens, "", l.UserRulesRoom)

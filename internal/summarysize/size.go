@@ -27,10 +27,11 @@ func In(budget int) int {
 	return max(leastOfAWindow, min(count.Share(budget, budgetShare), mostOfAnyWindow))
 }
 
-// Beside is In where what stays, which takes needed tokens of the room, leaves less: half of the rest is for the
-// newest results. Where only the margin of the estimates has no room for a short summary, the whole room has. Where
-// what stays does not fit by itself, as within a limit that was guessed too low, a summary of nothing would not help:
-// it would lose the history.
+// Beside returns how many tokens a summary may have beside other messages, which take needed tokens of room: at most
+// In, and at most half of what they leave, because the newest results need the other half. A short summary may take
+// more than half. If room has no place even for that, because the margin of the estimates is kept free, wholeRoom
+// counts. If the other messages do not fit by themselves, as within a limit that was guessed too low, a short summary
+// is allowed all the same: an empty one would not help, and would lose the history.
 func Beside(needed, budget, room, wholeRoom int) int {
 	free := max(room-needed, min(leastOfAWindow, wholeRoom-needed))
 	if free < Least {
@@ -39,7 +40,7 @@ func Beside(needed, budget, room, wholeRoom int) int {
 	return min(In(budget), max(free/2, min(free, leastOfAWindow)))
 }
 
-// Replaced is what a summary takes the place of.
+// Replaced is what a summary replaces, in tokens.
 type Replaced struct {
 	Sent     int // as it is sent: shortened, or as a record
 	History  int // the same messages as they are in the history
@@ -47,15 +48,16 @@ type Replaced struct {
 	Earlier  int // of Sent, an earlier summary
 }
 
-// News is what no earlier summary holds.
+// News returns how many of Sent no earlier summary holds.
 func (r Replaced) News() int { return r.Sent - r.Earlier }
 
-// Limit makes the limit of a summary, which has `most`, smaller than what the summary stands for. frame and rules are
-// what stands around it and the host's rules in it. filled is up to which code adds what the text left out. It is false
-// if nothing is gained. What a host asked for stands for what is in the history, and need not be smaller.
+// Limit returns how many tokens a summary may have, at most `most`, so that it is smaller than what it stands for.
+// frame is the size of the text around it, and rules that of the host's rules in it. Up to filled, code adds what the
+// text left out. ok is false if nothing is gained. If the host asked for the summary, it stands for what is in the
+// history, and need not be smaller.
 //
-// Where an earlier summary stands, its room is the new one's: a room that followed from the size of that one would lose
-// some of it each time.
+// A summary that replaces an earlier one gets the whole room: if its room followed from the size of the earlier one,
+// each summary would lose some of it.
 func (r Replaced) Limit(most, frame, rules int, isAsked bool) (limit, filled int, ok bool) {
 	removed := count.Add(r.Sent, r.Digested)
 	if isAsked {
@@ -71,11 +73,11 @@ func (r Replaced) Limit(most, frame, rules int, isAsked bool) (limit, filled int
 	return most, most, isAsked
 }
 
-// Sections returns what the sections of a summary may take.
+// Sections returns how many tokens the sections of a summary may take.
 func Sections(limit int) int { return limit - count.Share(limit, textShare) }
 
-// Text returns what the text of a summary may have, beside sections of that size, and what of it a summarizer is asked
-// for.
+// Text returns how many tokens the text of a summary may have beside sections of the given size, and how many a
+// summarizer is asked for.
 func Text(limit, sections int) (most, asked int) {
 	least := count.Share(limit, textShare)
 	most = max(least, limit-sections)

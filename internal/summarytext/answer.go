@@ -25,7 +25,7 @@ func Answer(s string) (summary, reason string) {
 	return s, ""
 }
 
-// withoutReasoning removes the reasoning that some servers put before the answer. It is false if the answer is missing.
+// withoutReasoning removes the reasoning that some servers put before the answer. ok is false if the answer is missing.
 func withoutReasoning(s string) (answer string, ok bool) {
 	for _, tag := range []string{"think", "thinking", "reasoning"} {
 		if rest, ok := strings.CutPrefix(s, "<"+tag+">"); ok {

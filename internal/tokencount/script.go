@@ -1,7 +1,7 @@
 package tokencount
 
 // A script is a class of characters beyond ASCII that tokenizers treat alike: an alphabet, or a block of
-// symbols. All borders are multiples of 16, which lets a table of 4 096 bytes tell the script.
+// symbols. All borders are multiples of 16, so a table of 4 096 blocks is enough to find the script.
 type script uint8
 
 const (

@@ -41,7 +41,7 @@ func pairIndex(prev, cur uint32) uint32 { return prev&127<<7 | cur&127 }
 // miss returns 1 if the pair is not in the set, 0 if it is.
 func (k *knownPairs) miss(i uint32) int32 { return int32(^k[i>>6&255] >> (i & 63) & 1) }
 
-// block is what is to know of 16 characters.
+// block is what is known about 16 characters.
 type block struct {
 	rare   uint16 // bit set: a Chinese character that is not a token
 	script script

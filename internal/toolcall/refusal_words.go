@@ -81,7 +81,7 @@ var sayings = sync.OnceValue(func() map[string]saying {
 	return all
 })
 
-// sayingOf returns what a word says. The participles of Russian bend: обновлён, обновлена, обновлено.
+// sayingOf returns what a word says. Russian participles have endings: обновлён, обновлена, обновлено.
 func sayingOf(word string) saying {
 	if says := sayings()[word]; says != saysNothing {
 		return says

@@ -10,9 +10,9 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// How many requests behind the newest call that touched it a file is worked on, in the newest turn: an agent goes on
-// with the files of a turn until a person asks for something else. Each is about where the next edit, which quotes the
-// file, is no longer likely enough to be worth what it costs to carry the text. See BENCHMARKS.md.
+// For how many requests after the newest call that touched it a file counts as worked on, in the newest turn: an agent
+// goes on with the files of a turn until a person asks for something else. Each number is about where the next edit,
+// which quotes the file, is no longer likely enough to pay for carrying the text. See BENCHMARKS.md.
 const (
 	// Of a call that read it: an agent reads several files, thinks, and then edits them.
 	readRequests = 30
@@ -86,7 +86,7 @@ type Work struct {
 	OnlyLooks bool // no call of the turn has changed a file so far
 
 	requests int
-	reads    map[uint32]int // of each file that is worked on, how many are held; 0: what was written is
+	reads    map[uint32]int // of each file that is worked on, how many reads are held; 0: only what was written
 }
 
 // Back goes back to the request before.
