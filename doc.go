@@ -5,9 +5,10 @@
 // shrinks the request and calls again.
 //
 // It works in three lines of defence, each used only when the one before it was not enough. Prevention limits turns,
-// trims and clears old tool results, and cuts oversized ones. Compaction replaces old history with a summary, which a
-// [Summarizer] writes with an LLM, or [Digest] without one. Overflow recovery reads the provider's error, shrinks the
-// request and tries again.
+// minifies new tool results, cuts oversized ones, and replaces old steps by records. Compaction replaces old history
+// with a summary, which a [Summarizer] writes with an LLM, or [Digest] without one. Overflow recovery reads the
+// provider's error, shrinks the request and tries again. [Options] says how much of each is done, and [KeepPolicy] how
+// much of old steps stays.
 //
 // # Stages
 //

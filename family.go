@@ -34,8 +34,8 @@ import (
 // if Part.Bytes is not set. Thinking counts a fifth of its signature's bytes beyond 200, if that is more than its text,
 // and at least 30 without a text. A part of an unknown kind counts its text, and its bytes like an opaque part.
 //
-// The tables of a family, 130 KB, are made when it is first asked for and then shared. An unknown name is an
-// error that lists the known ones.
+// The tables of a family, 130 KB of which are in use, are made when the family is first asked for, and then shared. An
+// unknown name is an error that lists the known ones.
 func NewEstimator(family string) (Estimator, error) {
 	if s, ok := nontext.Of(family); ok {
 		return familyEstimator{tokencount.Of(family), structure{s}}, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/sample"
 )
 
-// How the manager recognises a message that it has seen before.
+// How the manager recognizes a message that it has seen before.
 
 // key identifies a message by what a provider receives of it: role, parts, call id, tool and error flag. What a host
 // may add later (usage, details, pins, an ID) is not in it. It is the beginning of a SHA-256 hash, because a tool

@@ -12,7 +12,7 @@ import (
 // in a goroutine of its own, so that such a Summarizer cannot hold Prepare.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it; the
-// manager recognises both. It also recognises a log that was rewound, forked or replaced. A host that changes an old
+// manager recognizes both. It also recognizes a log that was rewound, forked or replaced. A host that changes an old
 // message, to redact it for example, passes a copy of the list ([slices.Clone]): if a list only grew, the manager does
 // not check every message in every call. Fields that a host sets on a sent message (a pin, Usage, an ID, a Source) take
 // effect in the next request or, in a list of more than 48 messages that was not copied, some calls later.

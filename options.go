@@ -45,7 +45,7 @@ type PruneOptions struct {
 type TruncateOptions struct {
 	MaxShare     float64 // share that one result may take of the window, or of the window that a provider named (0.3)
 	MaxChars     int     // characters that one result may have (400 000)
-	MinKeepChars int     // characters that are kept of each text even if it then exceeds the limit (2 000)
+	MinKeepChars int     // characters that are kept of a text even if it then exceeds the limit (2 000)
 	Notice       string  // appended verbatim to what is cut; blank: a text that says how much was left out
 
 	// keep only the beginning, as the reference does; false: also the end and lines with errors, where they matter
@@ -81,11 +81,12 @@ type MinifyOptions struct {
 	KeepLineNumbers bool // numbers of lines below 1 000 in a viewed file, but for the first, every tenth and the last
 	KeepPaths       bool // the path before each line that a search found: it is written once, above the lines of a file
 
-	// consecutive lines that differ only in a counter, the time in front or a percentage, but for the first and last
+	// six or more lines in a row that differ only in a counter, the time in front or a percentage, but for the first
+	// and the last
 	KeepRepeats bool
 	KeepSpace   bool // the white space of a result that is JSON
 	KeepShown   bool // lines that an earlier result or call in the same request shows
-	KeepData    bool // base64 and hexadecimal data above 2 000 characters, but for the first 64; keys stay
+	KeepData    bool // base64 and hexadecimal data of 2 000 characters or more, but for the first 64; keys stay
 }
 
 // forms returns the forms that are left out.
@@ -145,7 +146,8 @@ type Options struct {
 	Now          func() time.Time // the clock, in the years 0 to 9999: JSON has no others (nil: [time.Now])
 	Logger       *slog.Logger     // receives decisions, never text of the conversation (nil: none)
 
-	// the model can ask for what is left out: placeholders name a handle, see [RecallTool] and [Manager.Recall]
+	// the model can ask for what is left out: placeholders name a handle, see [RecallTool] and [Manager.Recall]. The
+	// tool's tokens are added to Overhead.
 	Recall bool
 
 	// share of the window that one answer of Manager.Recall may take (0.05); at least 1 000 tokens, unless that is more
@@ -181,11 +183,11 @@ type CompactOptions struct {
 	SoftThreshold int
 	Background    bool // summarize while the conversation goes on; [Manager.Close] ends it
 
-	// names of tools that read the file that an argument names, besides the tools of the common agents; case does not
-	// matter
+	// names of tools that read the file that an argument names, besides the tools of the common agents. Case,
+	// underscores, dashes and a namespace in front of a name do not matter.
 	ReadTools     []string
 	ModifyTools   []string // names of tools that write, edit or delete the file, likewise
-	PathArguments []string // names of the arguments that name the file, likewise
+	PathArguments []string // names of the arguments that name the file, besides the common ones; case matters
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from

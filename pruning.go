@@ -9,9 +9,10 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// PruneContext trims and then clears old tool results, once the history takes a certain share of the window. Above
-// SoftTrimRatio every result longer than SoftTrimMaxChars keeps its head and its tail; if the history is then still
-// above HardClearRatio, it replaces the oldest results with the placeholder until it is below.
+// PruneContext trims and then clears old tool results, once the history takes a certain share of the window. From
+// SoftTrimRatio on, every result longer than SoftTrimMaxChars keeps only its head and its tail. If the history is then
+// still at HardClearRatio or above, and the results that may be cleared hold MinPrunableToolChars, the placeholder
+// replaces the oldest results until the history is below that ratio.
 //
 // It never touches messages before the first user message, the newest KeepLastAssistants assistant messages and
 // everything after them, pinned results, results that hold an image or anything else that is not text, and results of

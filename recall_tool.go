@@ -14,7 +14,7 @@ type Tool struct {
 }
 
 // RecallTool returns the tool with which a model asks for what was left out of a request. Offer it in every request of
-// a conversation with [Options].Recall, and answer its calls with [Manager.Recall]. It takes less than 250 tokens.
+// a conversation with [Options].Recall, and answer its calls with [Manager.Recall]. It takes at most 250 tokens.
 func RecallTool() Tool {
 	description, schema := recall.Definition()
 	return Tool{Name: recall.Name, Description: description, Schema: json.RawMessage(schema)}

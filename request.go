@@ -30,7 +30,7 @@ type Request struct {
 	FirstChanged    int
 	NeedsCompaction bool        // of Plan: Prepare would compact
 	Compaction      *Compaction // this call compacted; nil if it did not
-	Degraded        bool        // fits only because a digest stands in for a summary
+	Degraded        bool        // some of the summary in it was made without an LLM
 
 	// the rung of Recover that made it, from the mildest to the last: "clear", "compact", "truncate", "digest",
 	// "smallest"; "" if Prepare did

@@ -6,9 +6,9 @@ import (
 	"github.com/winnowgo/winnow/internal/outline"
 )
 
-// ExtractRules returns the sections of a markdown file (an AGENTS.md, say) that stand under the given
-// headings, joined by a blank line, for [CompactOptions.Rules]. With no headings given it takes those of
-// the reference system: "Session Startup" and "Red Lines".
+// ExtractRules returns the sections of a markdown file (an AGENTS.md, say) that have the given headings, joined by a
+// blank line, for [CompactOptions.Rules]. The headings are part of the sections. Without headings it takes those of the
+// reference system: "Session Startup" and "Red Lines".
 //
 // A heading has two or three #. Case does not matter. If several headings have a name, the first one counts. Its
 // section ends at the next heading of the same or a higher level, except that a first-level heading does not end it,

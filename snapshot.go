@@ -13,8 +13,9 @@ import (
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
-// Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the checkpoint, the edits
-// that were sent, and what was sent last. Its only texts are those of edits, of records and of the summary.
+// Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the summary, the edits and
+// records that were sent, and hashes of what was sent last. Its only texts are those of edits, of records, of the
+// summary, and of what code carries from one summary to the next: rules of the user, failures, files and names.
 func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

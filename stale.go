@@ -11,7 +11,7 @@ import (
 // What of a request is stale: results and arguments that the model most likely no longer needs.
 
 // How many requests carry a part whole before it is stale: a result that shows a file, and the arguments of a call.
-// PruneOptions.KeepLastAssistants says it for other results. What a file holds is used for longer than what a command
+// For other results it is PruneOptions.KeepLastAssistants. What a file holds is used for longer than what a command
 // said, and what the model wrote itself for longer still. In a replay of the recorded sessions 5 requests for files
 // cost 0.2 % less and kept as much: the numbers are not critical. KeepLittle halves both.
 const (

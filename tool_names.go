@@ -9,7 +9,7 @@ import (
 
 // Which tool a result is of. A host that imports the results of a step apart from their calls gives them the ids of the
 // calls and no tool names. The tool is then taken from the call. The messages stay as they are, because a message is
-// recognised by its tool's name too.
+// recognized by its tool's name too.
 
 // toolNames holds the name of the tool that each result is of, by the index of its message. nil: each result has the
 // name itself.

@@ -9,7 +9,7 @@ import (
 
 // What stands around a quotation, and how much of a text there is room for.
 
-// Every answer begins with begin or note, and is recognised by them.
+// Every answer begins with begin or note, and is recognized by them.
 const (
 	begin = "<recalled"
 	note  = "[" + Name

@@ -26,7 +26,7 @@ var Common = Files{
 		"absolute_path", "filepath", "uri"},
 }
 
-// isPath reports whether s may be the name of a file. A text with … in it was too long to be one.
+// isPath reports whether s may be the name of a file. A text with … in it was cut because it was too long to be one.
 func isPath(s string) bool { return s != "" && !strings.ContainsAny(s, "\n<>…") }
 
 // baseName returns the name of a tool in lower case, without underscores and dashes, and without the server or the
