@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
 // Step 7, behind the six of Manager.draft, and the only one that waits: the compaction.
@@ -23,10 +24,10 @@ func (d *draft) needsCompaction() bool {
 	return d.canCompact() || d.isLastResort()
 }
 
-// isLastResort reports whether only a new summary can make the request fit, although it would stand for little more
-// than the last one.
+// isLastResort reports whether only a summary can make the request fit, although it would stand for little: for little
+// more than the last one, or for a short history before a request that nearly fills the window.
 func (d *draft) isLastResort() bool {
-	if d.fits() || d.checkpoint == nil || !d.canGain(0) {
+	if d.fits() || !d.canGain(0, summarysize.LeastWords) {
 		return false
 	}
 	// A draft of its own, because shrinkToFit changes it.
@@ -38,7 +39,7 @@ func (d *draft) isLastResort() bool {
 // pay for such a summary.
 func (m *Manager) checkRest(history []Message) error {
 	d := m.draft(history, m.ledger.checkpoint)
-	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s) || d.shrinkToFit() {
+	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s, summarysize.Least) || d.shrinkToFit() {
 		return nil
 	}
 	return d.overflow()
@@ -52,7 +53,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 			"failures", m.ledger.breaker.Failures)
 		return m.withoutSummary(ctx, d)
 	}
-	if unread := d.unreadTokens(); unread < count.Share(d.budget, leastWorth) {
+	if unread := d.unreadTokens(); unread < count.Share(d.budget, leastWorth) || !d.isWorthCall() {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
 		return m.withoutSummary(ctx, d)
 	}
@@ -130,7 +131,7 @@ type compactCall struct {
 // report. It commits nothing. The lock is held, but not while code of the host runs.
 func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*draft, *Compaction, error) {
 	before := d.tokens()
-	c, err := d.newCompaction(call.instructions)
+	c, err := d.newCompaction(call.by, call.instructions)
 	if err == nil {
 		c.oneAttempt = c.oneAttempt && !call.isAsked
 		m.unlocked(func() { err = c.takeRules(m.opts.Compact.Rules, call.isAsked) })

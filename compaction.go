@@ -46,6 +46,7 @@ type compaction struct {
 type summarySizes struct {
 	cap           int // of the whole summary
 	filled        int // up to this size code adds what the text left out
+	leastGain     int // it stands for more than that
 	replaced      summarysize.Replaced
 	requestTokens int // of the request before the compaction
 }
@@ -165,9 +166,10 @@ func (d *draft) firstUnsummarized() int {
 	return max(0, first, summary+1)
 }
 
-// summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay.
-func (d *draft) summaryCap(s *span) int {
-	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.wholeRoom())
+// summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
+// fewer than `least` is none.
+func (d *draft) summaryCap(s *span, least int) int {
+	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.wholeRoom(), least)
 }
 
 // summaryFrame returns the tokens of the text around a summary.
@@ -199,15 +201,16 @@ func (d *draft) hasNews(s *span, least int) bool {
 // summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have
 // become smaller since it was written.
 func (d *draft) summaryIsTooLong(s *span) bool {
-	limit := d.summaryCap(s)
+	limit := d.summaryCap(s, summarysize.Least)
 	if d.checkpoint == nil { // of the host, or of another manager
 		return s.replaced.Earlier > limit+d.summaryFrame()+summarysize.LeastGain
 	}
 	return textTokens(d.opts.Estimator, d.checkpoint.body) > limit
 }
 
-// newCompaction plans a compaction of d. instructions follow those of CompactOptions. The error is ErrNothingToCompact.
-func (d *draft) newCompaction(instructions string) (*compaction, error) {
+// newCompaction plans a compaction of d whose summary is written by `by`. instructions follow those of CompactOptions.
+// The error is ErrNothingToCompact.
+func (d *draft) newCompaction(by Summarizer, instructions string) (*compaction, error) {
 	o, s := d.opts, d.span()
 	if !d.hasNews(&s, 0) {
 		return nil, ErrNothingToCompact
@@ -215,10 +218,14 @@ func (d *draft) newCompaction(instructions string) (*compaction, error) {
 	if d.ledger.cache == nil {
 		d.ledger.cache = answers.New()
 	}
+	least, leastGain := summarysize.Least, summarysize.LeastGain
+	if isDigest(by) {
+		least, leastGain = summarysize.LeastWords, summarysize.LeastWords
+	}
 	c := &compaction{
 		opts: o,
 		summarySizes: summarySizes{
-			cap: d.summaryCap(&s), requestTokens: d.tokens(), replaced: s.replaced,
+			cap: d.summaryCap(&s, least), leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
 		summaryCalls: summaryCalls{
 			attempts: o.Compact.Attempts, oneAttempt: d.ledger.breaker.Failures >= breaker.Limit, cache: d.ledger.cache,
@@ -265,7 +272,7 @@ func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	frame, isGain := c.tokens(sections.Begin+sections.End+c.recall), false
-	if c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(rules), asked); !isGain {
+	if c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(rules), c.leastGain, asked); !isGain {
 		return ErrNothingToCompact
 	}
 	return nil

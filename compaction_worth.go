@@ -13,20 +13,28 @@ const leastWorth = 0.05
 // A request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where
 // fewer tokens are planned only to make the body smaller, the rest must fit the limit of the body, and not the planned
 // tokens.
-func (d *draft) canCompact() bool { return d.canGain(summarysize.LeastGain + d.summaryFrame()) }
-
-// canGain is canCompact where a summary has to stand for more than `least` tokens.
-func (d *draft) canGain(least int) bool {
-	s := d.span()
-	return d.hasNews(&s, least) && d.restFits(&s)
+func (d *draft) canCompact() bool {
+	return d.canGain(summarysize.LeastGain+d.summaryFrame(), summarysize.Least)
 }
 
-// restFits reports whether what stays can fit beside a summary of s, in tokens and in bytes.
-func (d *draft) restFits(s *span) bool {
+// isWorthCall reports whether a summary by a model can help d. Else only a digest is short enough. A summary that
+// continues the last one need not stand for much more.
+func (d *draft) isWorthCall() bool {
+	return d.canCompact() || d.checkpoint != nil && d.canGain(0, summarysize.Least)
+}
+
+// canGain is canCompact where a summary has to stand for more than `gain` tokens and to have room for `least`.
+func (d *draft) canGain(gain, least int) bool {
+	s := d.span()
+	return d.hasNews(&s, gain) && d.restFits(&s, least)
+}
+
+// restFits reports whether what stays can fit beside a summary of s with `least` tokens, in tokens and in bytes.
+func (d *draft) restFits(s *span, least int) bool {
 	if limit := d.bodyLimit(); limit > 0 && d.bodyAtLeast(s) > limit {
 		return false
 	}
-	return d.ledger.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+summarysize.Least) <= d.wholeRoom()
+	return d.ledger.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+least) <= d.wholeRoom()
 }
 
 // leastSummaryBody is about how many bytes of a body a message with a short summary takes.

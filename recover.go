@@ -9,6 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/overflow"
 	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
 // The ladder: what is tried after a provider refused a request, until nothing is left to try.
@@ -238,7 +239,7 @@ func (l *ladder) canFit(d *draft) bool {
 	s, budget := d.span(), d.budget
 	d.budget = max(budget, l.allowed)
 	defer func() { d.budget = budget }()
-	return d.restFits(&s)
+	return d.restFits(&s, summarysize.Least)
 }
 
 // compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.

@@ -8,6 +8,9 @@ const (
 	LandShare = 0.6
 	// Least is room for a heading with a line or two. A summary that has less says nothing of what it stands for.
 	Least = 50
+	// LeastWords is room for a few words. Only a digest is that short, and only where the request does not fit
+	// otherwise: what such a digest stands for is lost, but the person gets an answer.
+	LeastWords = 10
 	// LeastGain is about what a summary with its frame has: where it stands for less, nothing is gained.
 	LeastGain = 200
 
@@ -30,11 +33,11 @@ func In(budget int) int {
 // Beside returns how many tokens a summary may have beside other messages, which take needed tokens of room: at most
 // In, and at most half of what they leave, because the newest results need the other half. A short summary may take
 // more than half. If room has no place even for that, because the margin of the estimates is kept free, wholeRoom
-// counts. If the other messages do not fit by themselves, as within a limit that was guessed too low, a short summary
+// counts. If the other messages leave less than `least`, as within a limit that was guessed too low, a short summary
 // is allowed all the same: an empty one would not help, and would lose the history.
-func Beside(needed, budget, room, wholeRoom int) int {
+func Beside(needed, budget, room, wholeRoom, least int) int {
 	free := max(room-needed, min(leastOfAWindow, wholeRoom-needed))
-	if free < Least {
+	if free < least {
 		free = leastOfAWindow
 	}
 	return min(In(budget), max(free/2, min(free, leastOfAWindow)))
@@ -53,12 +56,12 @@ func (r Replaced) News() int { return r.Sent - r.Earlier }
 
 // Limit returns how many tokens a summary may have, at most `most`, so that it is smaller than what it stands for.
 // frame is the size of the text around it, and rules that of the host's rules in it. Up to filled, code adds what the
-// text left out. ok is false if nothing is gained. If the host asked for the summary, it stands for what is in the
-// history, and need not be smaller.
+// text left out. ok is false if nothing is gained: if it stands for no more than leastGain and what is around it. If
+// the host asked for the summary, it stands for what is in the history, and need not be smaller.
 //
 // A summary that replaces an earlier one gets the whole room: if its room followed from the size of the earlier one,
 // each summary would lose some of it.
-func (r Replaced) Limit(most, frame, rules int, isAsked bool) (limit, filled int, ok bool) {
+func (r Replaced) Limit(most, frame, rules, leastGain int, isAsked bool) (limit, filled int, ok bool) {
 	removed := count.Add(r.Sent, r.Digested)
 	if isAsked {
 		removed = count.Add(r.History, r.Digested)
@@ -66,7 +69,7 @@ func (r Replaced) Limit(most, frame, rules int, isAsked bool) (limit, filled int
 	switch {
 	case r.Earlier > 0:
 		return most, min(most, count.Add(r.Earlier, count.Share(removed-r.Earlier, mostOfRemoved))-frame), true
-	case removed > LeastGain+frame+rules: // a summary longer than what it replaces is of no use
+	case removed > leastGain+frame+rules: // a summary longer than what it replaces is of no use
 		limit = min(most, count.Share(removed, mostOfRemoved)-frame)
 		return limit, limit, true
 	}
