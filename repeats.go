@@ -343,7 +343,8 @@ func (d *draft) showRepeats() {
 	}
 }
 
-// showWhole sends result i as it would be if no lines of an earlier message were left out of it.
+// showWhole sends result i as it would be if no lines of an earlier message were left out of it. It may be above the
+// limit of one result, which may be lower by now than when the result was new.
 func (d *draft) showWhole(i int) {
 	v := d.view
 	f := v.facts[i]
@@ -352,8 +353,9 @@ func (d *draft) showWhole(i int) {
 	note := func() string { return d.recallNote(i) }
 	if p := d.minifiedOnce(v.unedited, i, f, note); p != nil {
 		d.put(i, p)
-		return
+	} else {
+		v.unproject(i)
+		d.wholeAgain = append(d.wholeAgain, f.key)
 	}
-	v.unproject(i)
-	d.wholeAgain = append(d.wholeAgain, f.key)
+	d.cut(i, newTruncation(*d.opts.Truncate, d.windowEstimate()), oversizedReason)
 }

@@ -614,3 +614,25 @@ func TestFoldedResultsRepeatNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(state), `"repeats"`)
 }
+
+// A result that is sent whole again is held to the limit of one result, which may be lower by now.
+func TestResultWholeAgainIsCut(t *testing.T) {
+	const limit = 3_000
+	c := newClock()
+	o := &winnow.Options{Estimator: byChars, Now: c.Now, Prune: &winnow.PruneOptions{NoHardClear: true}}
+	m := newManager(t, 100_000, o)
+	h := readsOf(part("one", 0, 60), part("one", 0, 60)+part("two", 0, 20))
+	require.Zero(t, checkShown(t, h[:3], prepare(t, m, h[:3])))
+	require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	o.Truncate = &winnow.TruncateOptions{MaxChars: limit}
+	m = newManager(t, 100_000, o)
+	require.NoError(t, m.Restore(state))
+	c.pass(time.Hour)
+	r := prepare(t, m, h)
+	assert.Zero(t, checkShown(t, h, r), "the first result is cut")
+	for i := range r.Messages {
+		assert.LessOrEqual(t, chars(r.Messages[i]), limit, i)
+	}
+}

@@ -2,27 +2,6 @@ package winnow
 
 // How short a result can get when nothing else makes the request fit.
 
-// beforeCut returns message i as it is before any cut, and its tokens.
-func (d *draft) beforeCut(i int) (*Message, int) {
-	m, f := d.view.unedited[i], d.view.facts[i]
-	tokens := f.tokens
-	none := func() string { return "" } // the cut adds its own
-	if p := d.minifiedOnce(d.view.unedited, i, f, none); p != nil {
-		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
-	}
-	return &m, tokens
-}
-
-// toCut returns the message that t cuts in the place of message i, and its tokens. A result that was cut before is cut
-// anew from the whole text, because the end of what is left says only that it was cut. A result that leaves out lines
-// of an earlier one is cut from the whole text too: a cut result is not made whole again when the earlier one goes.
-func (d *draft) toCut(i int, t *truncation) (*Message, int) {
-	if p := d.view.edited[i]; p.isRepeat() || t.cutsAgain && p.isCut() {
-		return d.beforeCut(i)
-	}
-	return &d.view.messages[i], d.view.tokens[i]
-}
-
 // squeezedChars is how many characters of a result may remain when nothing else helps.
 const squeezedChars = 400
 

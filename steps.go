@@ -274,23 +274,6 @@ func (d *draft) sentBefore() func(i int) bool {
 	return func(i int) bool { return i < same || rest[d.view.sentKey(i)] }
 }
 
-// cut truncates message i with t.
-func (d *draft) cut(i int, t *truncation, reason string) {
-	v := d.view
-	if m := &v.messages[i]; m.Role != RoleTool || m.Pinned || t.isWithin(m, v.tokens[i]) {
-		return
-	}
-	m, tokens := d.toCut(i, t)
-	t.note = d.recallNote(i)
-	out, after, ok := t.cut(m, tokens, -1)
-	if ok && d.truncateHasEstimator {
-		after = estimateWith(d.opts.Estimator, out)
-	}
-	if ok && (after < v.tokens[i] || !t.cutsAgain) {
-		d.project(i, out, after, OpTruncate, reason)
-	}
-}
-
 // capResults cuts the largest results from message `from` on, none of which may have more than limit tokens, so
 // that together they take at most budget tokens. Each keeps its head and its tail: the model asked for all of
 // them, and nobody knows which end it wants.
