@@ -96,17 +96,18 @@ func (s *staleness) holdFiles(held []bool, work *workfiles.Work, from, to int) {
 	}
 }
 
-// changesFiles reports whether a call of a turn changes a file. The newest turn is 0, the one before is 1.
+// changesFiles reports whether a call of a turn changes a file. The newest turn is 0, the one before is 1. It looks at
+// the history, because a summary may stand for most of a turn.
 func (d *draft) changesFiles(turn int) bool {
-	v := d.whole()
-	for i := len(v.messages) - 1; i >= 0 && turn >= 0; i-- {
-		if beginsTurn(&v.messages[i]) {
+	facts := d.ledger.index.facts
+	for i := len(d.history) - 1; i >= 0 && turn >= 0; i-- {
+		if beginsTurn(&d.history[i]) {
 			turn--
 		}
 		if turn != 0 {
 			continue
 		}
-		for _, c := range *v.facts[i].subjectsOf(&v.messages[i], d.minifier.files) {
+		for _, c := range *facts[i].subjectsOf(&d.history[i], d.minifier.files) {
 			if workfiles.Modifies(c.files) {
 				return true
 			}

@@ -109,6 +109,28 @@ func TestFilesInWorkStayOverAPause(t *testing.T) {
 	}
 }
 
+// The work of a turn goes on behind a summary: an edit that the summary stands for still says that the turn changes
+// files, which stay whole for longer than in a turn that only looks.
+func TestFilesInWorkBehindASummary(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"edit", "ls"} {
+		c := newClock()
+		m := newManager(t, 1_000_000, &winnow.Options{
+			Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}, Summarizer: says("## Goal\nto go on"),
+			Compact: &winnow.CompactOptions{KeepRecent: 1},
+		})
+		h := runs(40)
+		h[5].Parts[1].Name, h[6].ToolName, h[5].Parts[1].Arguments = tool, tool, []byte(`{"path":"other.go"}`)
+		h[31].Parts[1].Name, h[32].ToolName, h[31].Parts[1].Arguments = "read", "read", []byte(`{"path":"main.go"}`)
+		_, err := m.Compact(t.Context(), h[:21], "")
+		require.NoError(t, err)
+		c.pass(time.Hour)
+		r := prepare(t, m, h)
+		require.True(t, r.Messages[0].Summary)
+		assert.Equal(t, tool == "edit", holds(r, &h[32]), tool)
+	}
+}
+
 // Where a request does not fit, files in work go last and the largest first. As long as the turn has changed no file,
 // more of them stay.
 func TestFilesInWorkGoLast(t *testing.T) {
