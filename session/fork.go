@@ -69,7 +69,11 @@ func (s *Session) become(ctx context.Context, t *tree, key string, labels map[st
 	}
 	s.encoder.lines = make([]byte, 0, room)
 	s.at.from = &From{Session: key, Entry: t.lines[t.current].id}
-	lines, err := s.copyEntries(t.copied(indexes), labels)
+	header := s.newHeader()
+	if header.ID = "e1"; t.header >= 0 {
+		header.ID = t.lines[t.header].id // none of the copied entries has it
+	}
+	lines, err := s.copyEntries(header, t.copied(indexes), labels)
 	if err != nil {
 		return err
 	}
@@ -161,14 +165,16 @@ func (t *tree) inUse(active *loaded) ([]int, error) {
 	return indexes, nil
 }
 
-// copyEntries returns the lines of a log that holds entries in this order. They keep their ids and seqs.
-func (s *Session) copyEntries(entries iter.Seq2[*Entry, error], labels map[string]string) ([]byte, error) {
+// copyEntries returns the lines of a log that holds a header and entries in this order. They keep their ids, and their
+// seqs unless an earlier id has a higher number.
+func (s *Session) copyEntries(
+	header *Entry, entries iter.Seq2[*Entry, error], labels map[string]string,
+) ([]byte, error) {
 	x := &s.encoder
 	x.lines = x.lines[:0]
 	offsets := map[string]int64{}
 	var counts Counts
-	header := s.newHeader()
-	header.Seq, header.ID, header.Time = 1, "e1", s.store.opts.Now()
+	header.Seq, header.Time = 1, s.store.opts.Now()
 	if err := x.append(header); err != nil {
 		return nil, err
 	}
@@ -179,6 +185,7 @@ func (s *Session) copyEntries(entries iter.Seq2[*Entry, error], labels map[strin
 			return nil, err
 		}
 		e.ParentID, e.At, e.Batch = previous, nil, [2]int64{} // the log is created whole or not at all
+		e.Seq = seqAfter(seq, e)
 		offsets[e.ID] = int64(len(x.lines))
 		if e.Type == TypeCompaction {
 			e.Keep = moved(e.Keep, offsets)
@@ -210,6 +217,13 @@ func (s *Session) copyEntries(entries iter.Seq2[*Entry, error], labels map[strin
 		}
 	}
 	return x.lines, nil
+}
+
+// seqAfter returns the seq of an entry that has an id already, in the line after the one with seq. It is not below the
+// number in the id: a writer looks at the last line alone to find ids that nothing in the log has.
+func seqAfter(seq int64, e *Entry) int64 {
+	h := head{id: e.ID, seq: max(seq+1, e.Seq)}
+	return h.number()
 }
 
 // moved returns refs with the offsets of the copy. Entries that were not copied are not in use.

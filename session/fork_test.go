@@ -218,3 +218,53 @@ func openedText(log string) string {
 		return string(text)
 	})
 }
+
+// TestForkOfAnImportedSession: imported entries keep their ids, and the numbers in them can be higher than those of the
+// lines. What is new in a fork gets ids that no copied entry has.
+func TestForkOfAnImportedSession(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		reason string
+		ids    []string
+		label  bool
+	}{
+		{"a label would get the id of the second message", []string{"e2", "e5", "e4"}, true},
+		{"what is written beside the branch would get it", []string{"e2", "e5", "e4"}, false},
+		{"so would what is written beside the imported branch", []string{"e2", "e9", "e4"}, false},
+		{"the header would get the id of a message", []string{"e2", "e1", "e7"}, false},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			store := session.NewMemory(nil)
+			var entries []*session.Entry
+			parent := ""
+			for _, id := range c.ids {
+				m := session.User("message " + id)
+				entries = append(entries, &session.Entry{ID: id, ParentID: parent, Type: session.TypeMessage, Message: &m})
+				parent = id
+			}
+			if c.label {
+				entries = append(entries, &session.Entry{Type: session.TypeLabel, Target: c.ids[0], Label: "first"})
+			}
+			require.NoError(t, store.Import(ctx, "k", entries))
+			require.NoError(t, store.Fork(ctx, "k", c.ids[2], "fork"))
+			for _, key := range []string{"k", "fork"} {
+				for range 6 {
+					require.NoError(t, store.Note(ctx, key, "beside", []byte("1")))
+				}
+				seen := map[string]bool{}
+				require.NoError(t, store.Entries(ctx, key, func(e *session.Entry) error {
+					require.False(t, seen[e.ID], "%s: the id %s is there twice", key, e.ID)
+					seen[e.ID] = true
+					return nil
+				}))
+			}
+			v, err := store.Read(ctx, "fork")
+			require.NoError(t, err)
+			require.Equal(t, c.ids, v.IDs)
+			require.Equal(t, c.label, v.Labels[c.ids[0]] == "first")
+			_, err = store.EraseEntries(ctx, "fork", "", c.ids[1])
+			require.NoError(t, err)
+			require.Equal(t, []string{"message " + c.ids[0], "[erased]", "message " + c.ids[2]}, heard(t, store, "fork"))
+		})
+	}
+}

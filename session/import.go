@@ -243,8 +243,9 @@ func (im *importer) placeAt(e *Entry) error {
 // add writes e as the next line.
 func (im *importer) add(e *Entry) error {
 	x := &im.session.encoder
-	im.seq++
-	e.Seq, e.Batch = im.seq, [2]int64{} // the log is made whole or not at all
+	e.Seq, e.Batch = 0, [2]int64{} // the log is made whole or not at all
+	im.seq = seqAfter(im.seq, e)
+	e.Seq = im.seq
 	for e.ID == "" {
 		if id := "e" + strconv.FormatInt(im.seq, 10); !im.taken[id] {
 			e.ID, e.Seq = id, im.seq
