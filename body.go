@@ -91,7 +91,8 @@ func (d *draft) shrinkBody() bool {
 	}{
 		{dropImages, newest, fewImages},
 		{d.clearResult, newest, count.Share(limit, resultsLowWater)},
-		// These stop at the limit itself: the model works with the newest step, so no more of it goes than has to.
+		// These stop at the limit itself: the model works with the newest step, so no more of it is dropped than
+		// necessary.
 		{dropImages, all, limit},
 		{d.clearResult, all, limit},
 	} {

@@ -8,7 +8,7 @@ import (
 )
 
 // commit makes d what was sent last, and returns its request. The functions of `also` change the ledger in the same
-// step. The error is that of Options.Journal; nothing has changed then.
+// step. The error comes from Options.Journal; nothing has changed then.
 func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	// kept for the comparison below, because the ledger has a new list by then
 	r, sent := d.request(), m.ledger.sent

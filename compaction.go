@@ -87,7 +87,7 @@ type span struct {
 	cut         int    // the first message that is kept
 	request     int    // the newest user request; -1: none
 	replaced    summarysize.Replaced
-	restAtLeast int // of the kept messages, if all their results were cut as far as possible, without images
+	restAtLeast int // tokens of the kept messages, if all their results were cut as far as possible, without images
 }
 
 // span chooses the cut: the newest messages stay, and the request lands well below the budget.

@@ -53,7 +53,7 @@ func (d *draft) observeUsage() {
 	d.unchangedPrefix = len(v.messages)
 }
 
-// sums returns the estimate of the first n messages, and that of those among them without hidden parts.
+// sums returns two estimates: of the first n messages, and of those among them without hidden parts.
 func (v *view) sums(n int) (sum, shown int) {
 	for i := range n {
 		sum = count.Add(sum, v.tokens[i])

@@ -111,7 +111,7 @@ const (
 )
 
 // dropTo drops what is stale, and then the oldest of the rest, until the messages take at most goal tokens. Files in
-// work go last.
+// work are dropped last.
 func (d *draft) dropTo(goal int) {
 	d.drop(d.staleParts(false, 0))
 	for d.view.total > goal && d.leanRecords(recordsShare) {
@@ -207,8 +207,8 @@ func (d *draft) prices() rewrite.Prices {
 	return rewrite.Prices{Read: c.ReadPrice, Write: c.WritePrice}
 }
 
-// maxLook is how many requests ahead nextEpoch looks. In a long history it looks ahead an eighth of the messages: the
-// cost of reading them all, shared out over the requests until then, is that of eight messages a request.
+// maxLook is how many requests ahead nextEpoch looks. In a long history it looks ahead an eighth of the messages:
+// reading them all, shared out over the requests until then, costs as much as reading eight messages a request.
 const maxLook = 16
 
 // nextEpoch returns after how many more answers an epoch may pay, judging by what is in the request now. What comes

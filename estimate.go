@@ -8,8 +8,8 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Estimator returns the tokens that a message costs in a request. Implementations are safe for
-// concurrent use and never panic, whatever the text.
+// Estimator returns the tokens that a message costs in a request. Implementations are safe for concurrent use and never
+// panic, whatever the text.
 type Estimator interface{ Estimate(m Message) int }
 
 // EstimatorFunc is a function that is an [Estimator].

@@ -12,7 +12,7 @@ import (
 // the call takes the long way through a draft.
 
 // extend is the short way: it adds the new messages of history to r, the last request. done is false, and nothing has
-// happened, if the long way has to be taken. The error is that of Options.Journal.
+// happened, if the long way has to be taken. The error comes from Options.Journal.
 func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	l, t := &m.ledger, &m.tail
 	x := &l.index
@@ -56,7 +56,7 @@ func (m *Manager) extend(history []Message, r *Request) (done bool, err error) {
 	return true, nil
 }
 
-// mayExtend reports whether nothing is due that needs a look at the whole history.
+// mayExtend reports whether nothing is due for which the whole history has to be read.
 func (d *shortWay) mayExtend(added []Message) bool {
 	l, o := d.ledger, &d.opts
 	facts := l.index.facts[d.tail.history:]

@@ -306,7 +306,7 @@ func (r *factRoom) take() *fact {
 	return f
 }
 
-// factOf returns the fact of m, whose key is k. The fact is that of known or, if there is none, a new one in room.
+// factOf returns the fact of m, whose key is k: the one in known or, if there is none, a new one in room.
 func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom) *fact {
 	counts := hostCounts(m)
 	if f := known[k]; f != nil && f.counts == counts {

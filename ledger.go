@@ -69,7 +69,7 @@ type partner struct {
 	otherModel    bool   // nothing was sent to model yet, only to another one
 	window        int    // of the manager, in tokens; 0: not known
 	isRestored    bool   // nothing was sent since Restore
-	ignoresCounts bool   // of another process in the history at hand: the request does not fit otherwise
+	ignoresCounts bool   // of another process in the history, because the request does not fit otherwise
 }
 
 // doubtful returns functions that each drop something doubtful, so that a request that does not fit is tried without
@@ -104,7 +104,7 @@ func (l *ledger) keepGuesses() (undo func()) {
 // bodyLimits are the limits of a request's body.
 type bodyLimits struct {
 	body       int // bytes that the provider allows; 0: it did not say
-	mostTokens int // that the request at hand is planned for, so that its body fits; 0: any number
+	mostTokens int // tokens that the current request is planned for, so that its body fits; 0: any number
 }
 
 // lastRequest is what was sent last.

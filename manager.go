@@ -9,7 +9,7 @@ import (
 
 // Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine that outlives
 // a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context. Each call of a Summarizer runs
-// in a goroutine of its own, so that such a Summarizer cannot hold Prepare.
+// in a goroutine of its own, so that such a Summarizer cannot block Prepare.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it; the
 // manager recognizes both. It also recognizes a log that was rewound, forked or replaced. A host that changes an old
@@ -44,7 +44,7 @@ type Manager struct {
 // New returns a manager for a model with a context window of window tokens. opts is copied; nil means the defaults.
 //
 // Options.Model names the model once. New then takes the rules and prices of the prompt cache from a table of the
-// providers' models and, if window is 0, the window too. The name also tells the family of the estimator
+// providers' models and, if window is 0, the window too. The name also determines the family of the estimator
 // ([FamilyForModel]) and whether thinking is bound to the content before it. Names may be spelled as gateways and
 // clouds spell them ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 // "models/gemini-2.5-pro"), with dates and in any case. Values in opts win over the table, and an unknown name changes
@@ -63,7 +63,7 @@ func New(window int, opts *Options) (*Manager, error) {
 		ledger:   ledger{partner: partner{model: o.Model, window: window}},
 	}
 	// Only what the host has set counts here. The defaults are the reference's, for pruning by age, and stale content
-	// goes earlier.
+	// is dropped earlier.
 	if opts != nil && opts.Prune != nil {
 		m.pruneFrom, m.isKeepLastSet = max(0, opts.Prune.SoftTrimRatio), opts.Prune.KeepLastAssistants != 0
 		m.pruneHasEstimator = opts.Prune.Estimator != nil

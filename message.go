@@ -47,7 +47,7 @@ type Part struct {
 	Kind Kind   `json:"kind,omitempty"` // what the part is; "" is text
 	Text string `json:"text,omitempty"` // text, thinking
 
-	// thinking: the provider's proof that it wrote it; a signed part is never edited
+	// thinking: the provider's proof that its model wrote it; a signed part is never edited
 	Signature string          `json:"signature,omitempty"`
 	ID        string          `json:"id,omitempty"`        // toolCall: what the result's ToolCallID repeats
 	Name      string          `json:"name,omitempty"`      // toolCall: the tool
@@ -73,7 +73,8 @@ type Message struct {
 	ToolName   string `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
 	IsError    bool   `json:"isError,omitempty"`    // RoleTool: the call failed
 
-	// for the host only: never counted or sent; a summary may name its exitCode and status, and nothing else of it
+	// for the host only: never counted or sent, except that a summary and the request for one may name its exitCode and
+	// status
 	Details    json.RawMessage `json:"details,omitempty"`
 	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn
 

@@ -14,8 +14,8 @@ func (o *Options) windowFor(n int) int {
 	return known.Window
 }
 
-// describeModel sets the options that the host has not set and that the model's name tells. An unknown name gives the
-// defaults.
+// describeModel sets the options that the host has not set and that follow from the model's name. An unknown name gives
+// the defaults.
 func (o *Options) describeModel() error {
 	if o.Estimator == nil {
 		e, err := NewEstimator(FamilyForModel(o.Model))

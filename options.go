@@ -115,7 +115,7 @@ func (o *MinifyOptions) forms() minify.Forms {
 type Options struct {
 	Model      string     // the model's name as its provider or a gateway spells it, see [New] ("": not known)
 	Summarizer Summarizer // writes the summary of a compaction (nil: [Digest])
-	Estimator  Estimator  // counts tokens (nil: that of the Model's family)
+	Estimator  Estimator  // counts tokens (nil: [NewEstimator] with the Model's family)
 
 	// newest turns that are kept; 0: no limit. The list grows to 1.5 times this number before it is cut, so that the
 	// prompt cache can be read
@@ -204,7 +204,8 @@ type CacheOptions struct {
 }
 
 // ThinkingPolicy says what happens to a model's thinking when the bytes before it change. No policy edits thinking: it
-// is sent unchanged, or not at all. "" is the default: that of the model that Options.Model names, or [ThinkingKept].
+// is sent unchanged, or not at all. "" is the default: [ThinkingBound] if the model that Options.Model names needs it,
+// and [ThinkingKept] otherwise.
 type ThinkingPolicy string
 
 const (

@@ -37,7 +37,7 @@ const (
 const recordsShare = 0.3
 
 // newRecord returns a record with text for the run of count messages that begins at first. last is the key of its last
-// message, and run is that of all of them together.
+// message, and run is the key of all of them together.
 func newRecord(h *hasher, first position, count int, last, run key, text string) *runRecord {
 	r := &runRecord{first: first, count: count, last: last, run: run}
 	r.message = Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: text}}}

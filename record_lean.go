@@ -51,8 +51,8 @@ func (d *draft) leaner(list []record.Run, mustFit bool) (runs []recordedRun) {
 	return runs
 }
 
-// leanerRecord returns a leaner record for s, or false if it saves too little. With mustFit its names go where they
-// leave too little to save, and then its lines: as it is, it would keep the older half from ever getting smaller.
+// leanerRecord returns a leaner record for s, or false if it saves too little. With mustFit, it loses its names if too
+// little is saved otherwise, and then its lines: unchanged, it would keep the older half from ever getting smaller.
 func (d *draft) leanerRecord(s record.Run, names *excerpt.Names, mustFit bool) (*runRecord, bool) {
 	r := d.newRecordOf(s.From, s.To, names, s.Lean)
 	saves := func() bool { return isWorthIt(r.fact.tokens, s.Tokens) }

@@ -24,7 +24,7 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 	v := d.view
 	// The same text may stand in a history many times, so a record stays where it was made. The host may have dropped
 	// messages from before it; the run then stands elsewhere. There, a record stands only for a run with results,
-	// because their ids tell it from other runs.
+	// because their ids distinguish it from other runs.
 	place := make(map[int]int, len(v.index))
 	for i := len(v.index) - 1; i >= 0; i-- {
 		place[v.index[i]] = i

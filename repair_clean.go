@@ -105,7 +105,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 		if isEmptyPart(&p, r.forRequest) || isStray || isCall && failed {
 			edit(k)
 			if isCall {
-				s++ // its result goes as well, see dropResult
+				s++ // its result is dropped as well, see dropResult
 			}
 			continue
 		}
@@ -132,7 +132,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 	}
 	if endsInThinking(&m) {
 		n := len(m.Parts)
-		// Its signature goes too: nothing is left that it could prove.
+		// Its signature is dropped too: nothing is left that it could prove.
 		for n > 0 && isThinking(m.Parts[n-1]) {
 			n--
 		}

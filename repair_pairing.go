@@ -7,7 +7,7 @@ import "github.com/winnowgo/winnow/internal/pairing"
 // repair is one run of RepairToolPairing.
 type repair struct {
 	history    []Message
-	forRequest bool    // texts without a visible character go as well, and see waits
+	forRequest bool    // texts without a visible character are dropped as well; see also waits
 	facts      []*fact // what is known of each message; nil: nothing
 
 	pairs  pairing.Pairs

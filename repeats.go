@@ -251,7 +251,7 @@ func repeatsNote(r repeats.Run, name string) string {
 	return fmt.Sprintf("[%d lines left out: the earlier %s has the same%s]", r.Lines, name, differs)
 }
 
-// noSource is no source at all.
+// noSource stands for no source.
 var noSource = source{-1, -1}
 
 // mostShared returns the source in shown that has most of the marks, or noSource if none has any. Of several that have
@@ -282,8 +282,8 @@ func mostShared(marks []uint32, shown map[uint32]source) source {
 }
 
 // mostNamed is how many bytes of a command are used to name a result: the note in the place of at least 200 bytes stays
-// a short line. A path is named whole, because half a path is another path. Where a path of the command leaves no room
-// for it, mostNamedPath bytes are used.
+// a short line. A path is named whole, because half a path is another path. If a long path in the command leaves less
+// than half of mostNamed, mostNamedPath bytes are used.
 const (
 	mostNamed     = 60
 	mostNamedPath = 320

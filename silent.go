@@ -50,7 +50,7 @@ func NewSilentFilter(w io.Writer, token SilentToken) *SilentFilter {
 	return &SilentFilter{silent.NewFilter(w, token.form())}
 }
 
-// Write takes a chunk of the stream; a chunk may end anywhere, even within a character. The error is that of the
+// Write takes a chunk of the stream; a chunk may end anywhere, even within a character. The error comes from the
 // writer.
 func (f *SilentFilter) Write(chunk []byte) (int, error) { return f.filter.Write(chunk) }
 

@@ -34,10 +34,10 @@ func (m *Manager) Snapshot() ([]byte, error) {
 // would have had. The error says that the data is not a snapshot, that its version is unknown, or that a delta does not
 // follow the previous one. The manager is then as it was before.
 //
-// The tools may be fewer in the new process. So a request that fits only without the provider's counts from before
-// Restore is made all the same, and the next count corrects the estimates. A summarizer whose answers were refused is
-// asked once more after some growth, because a restart may bring one that works. In another window, the limits of
-// tokens that were told or guessed for a model without a name are forgotten: it may be another model's.
+// The new process may have fewer tools. So a request that fits only without the provider's counts from before Restore
+// is made all the same, and the next count corrects the estimates. A summarizer whose answers were refused is asked
+// once more after some growth, because a restart may bring one that works. In another window, limits of tokens that the
+// provider named, or that were guessed, are forgotten if the model has no name: the window may be another model's.
 //
 // If both managers name their Options.Model, the state of another model is accepted too: the conversation continues
 // with another model. What the manager learned from the old provider is then forgotten (its limits, its counts, its
@@ -82,10 +82,10 @@ func restored(state []byte, deltas [][]byte) (ledger, error) {
 }
 
 // goOnWith makes l the ledger of a conversation with m's model. If another model was used before, l forgets all that
-// its provider taught: its limits, how it counts, and that it has the conversation in its cache. If the window was
-// another one before, of a model without a name, l forgets the limits of tokens that were told or guessed for it. A
-// recovery that is still open is undone then, because it was for the old limits. What was sent before stays as it was
-// sent, except for signed thinking, which no other model takes.
+// its provider taught: its limits, how it counts, and that it has the conversation in its cache. If the model had no
+// name and the window was another one, l forgets the limits of tokens that were told or guessed. A recovery that is
+// still open is undone then, because it was for the old limits. What was sent before stays as it was sent, except for
+// signed thinking, which no other model accepts.
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
 	l.isRestored = true

@@ -65,7 +65,7 @@ type staleness struct {
 	last    map[uint32]int // of each call, the newest result that is not a failure
 	newest  int            // the newest turn of a person begins here
 
-	// nothing is carried longer than the least: to drop it costs nothing now, or more would be lost if it stayed
+	// nothing is carried longer than necessary: dropping it costs nothing now, or keeping it would lose more
 	early   bool
 	isBrief bool // see KeepPolicy.isBrief
 }

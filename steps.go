@@ -98,7 +98,7 @@ func (d *draft) knownEdit(f *fact) *projection {
 }
 
 // staysWhole reports whether no record may stand for message i of a view that is not edited yet; request is the newest
-// one. That is so for what a person wrote. In the newest turn it is also so for a text of the host, and for a message
+// one. That holds for what a person wrote. In the newest turn it also holds for a text of the host, and for a message
 // with a signature that the provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
 	if m := &d.view.messages[i]; m.Role == RoleUser {
@@ -235,9 +235,9 @@ func (d *draft) limitTurns(limit int) {
 	}
 }
 
-// maxBatchShare is how much of the room the newest batch of results may take. Several results that are
-// each within their limit must leave something for the conversation that they belong to. In the recorded sessions, 0.5
-// cuts files that are read again then: in a window of 64 000 tokens it costs .0016 more.
+// maxBatchShare is how much of the room the newest batch of results may take. Several results that are each within
+// their limit must leave something for the conversation that they belong to. In the recorded sessions, 0.5 cuts files
+// that are then read again: in a window of 64 000 tokens it costs .0016 more.
 const maxBatchShare = 0.7
 
 // cutUnsent is step 5. What was never sent is in no cache, so that cutting it costs nothing.

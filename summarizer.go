@@ -81,7 +81,7 @@ type summarizeConfig struct {
 	attempts   int           // of one call (3)
 	timeout    time.Duration // of one attempt (180 s)
 
-	// as few calls as the window allows, even if more is paid again after a failure
+	// as few calls as the window allows, even if more of them have to be paid again after a failure
 	fewest bool
 
 	// fail with ErrCompaction where a digest would stand in

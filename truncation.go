@@ -191,8 +191,8 @@ func (t *truncation) build(m *Message, texts []cut.Text) (out Message, chars int
 	return out, chars, ok
 }
 
-// cutJoined cuts a result with its texts joined into one. It is for a result with so many texts that the least that is
-// kept of each is more than the limit.
+// cutJoined cuts a result with its texts joined into one. It is for a result of many texts, if what has to be kept of
+// each adds up to more than the limit.
 func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 	joined := *m
 	joined.Source, joined.Parts = nil, nil

@@ -85,7 +85,7 @@ func NewPauses(sleep func(context.Context, time.Duration) error) *Pauses {
 	}}
 }
 
-// Wait waits for the next pause. The error is that of ctx.
+// Wait waits for the next pause. The error comes from ctx.
 func (p *Pauses) Wait(ctx context.Context) error {
 	if err := p.sleep(ctx, min(p.next.NextBackOff(), longestPause)); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// crowded says of which marks a text is so full that reading all bytes, eight at a time, is faster than finding each
-// mark by itself.
+// crowded says with which marks a text is crowded: reading all its bytes, eight at a time, is then faster than finding
+// each mark by itself.
 type crowded struct {
 	signs bool // colons and brackets
 	files bool // the colons stand behind an o, as in "main.go:12:"

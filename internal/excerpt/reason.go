@@ -39,8 +39,8 @@ const (
 )
 
 // Verdict returns the end of text, the output of a command that reported success, from the last line on that says that
-// something failed: "4 fail", "error: …". Where a shell pipes one program into another, only the output tells of a
-// failure. Verdict returns "" if there is no such line near the end.
+// something failed: "4 fail", "error: …". If a shell pipes one program into another, only the output shows a failure.
+// Verdict returns "" if there is no such line near the end.
 func Verdict(text string) string {
 	from := runes.Tail(text, verdictChars)
 	end := text[from:]

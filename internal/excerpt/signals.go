@@ -93,7 +93,7 @@ var (
 		"失敗:", "오류:", "실패:", "Ошибка:", "ошибка:", "خطأ:"}
 )
 
-// reportsError reports whether a line tells of an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
+// reportsError reports whether a line reports an error: "error: …", "FAIL …", "panic: …", "ValueError: …",
 // "Traceback (…", "exit status 1", "错误：…". A line of a program that only handles errors does not count.
 func reportsError(line string) bool {
 	for w := range words(line) {
@@ -135,5 +135,5 @@ func reportsExit(rest string) bool {
 	return false
 }
 
-// ReportsError reports whether a line tells of an error, as far as its words say.
+// ReportsError reports whether a line reports an error, judged by its words.
 func ReportsError(line string) bool { return reportsError(line) }

@@ -113,7 +113,7 @@ type tagName struct {
 	letters [nameChars]byte
 	length  int    // of all words together
 	first   int    // length of what stands before the first blank
-	isToken bool   // several words of which one is that of a control token, such as start_of_turn
+	isToken bool   // several words, one of which is a word of control tokens, such as start_of_turn
 	rest    string // what follows
 	closed  bool   // by a bracket, without attributes
 }

@@ -1,9 +1,9 @@
 // Package meter works out how many tokens a provider will count for a request, from its counts of earlier ones.
 //
 // The sum of the estimates is wrong by what no message shows, such as the system prompt and the schemas of tools, and
-// by how badly the estimator knows the model. The provider tells the truth with every answer. So the newest request
-// whose size it told is the anchor, what came behind it is estimated, and the estimates are corrected by how far off
-// they were so far.
+// by how badly the estimator knows the model. The provider reports the true count with every answer. So the newest
+// request whose count is known is the anchor, what came behind it is estimated, and the estimates are corrected by how
+// far off they were so far.
 package meter
 
 import (
@@ -19,7 +19,7 @@ type Meter struct {
 	MostHidden        int     // the most tokens that what no message shows can take; 0: not known
 }
 
-// An Anchor is a request whose size the provider told.
+// An Anchor is a request whose tokens the provider counted.
 type Anchor struct {
 	Messages int // how many the request had, or Lost
 	Estimate int // the estimate of these messages

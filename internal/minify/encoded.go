@@ -11,7 +11,7 @@ const (
 	// Data is left out from this length on. A key, a token of an API or a small picture may have to be passed on as it
 	// is: few are this long, and no model copies a text of this length.
 	leastData = 2_000
-	// How many bytes of data stay: the beginning tells what it was.
+	// How many bytes of data stay: the beginning shows what it was.
 	dataHead = 64
 	// Data is wrapped at 64 characters (PEM) or at 76 (MIME).
 	shortestWrapped = 60
@@ -68,7 +68,8 @@ func isEncoded(c byte) bool {
 var beginnings = []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0", "UEsDB", "H4sI", "d09GR", "d09GMg",
 	"T2dnUw"}
 
-// hasKnownBeginning reports whether the data in s from index start on is that of a data URL or of a known file.
+// hasKnownBeginning reports whether the data in s from index start on belongs to a data URL or begins like a known
+// file.
 func hasKnownBeginning(s string, start int) bool {
 	if strings.HasSuffix(s[:start], "base64,") {
 		return true

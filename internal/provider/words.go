@@ -131,7 +131,7 @@ func vllm(s Size) *Error {
 			s.Window-s.Output+1, s.Window+1)}
 }
 
-// llamaCpp tells the numbers in fields of their own.
+// llamaCpp gives the numbers in fields of their own.
 func llamaCpp(s Size) *Error {
 	if s.Input <= s.Window {
 		return nil

@@ -17,7 +17,7 @@ type Key = [16]byte
 // Lengths of handles.
 const (
 	handleDigits     = 8  // of a message
-	longHandleDigits = 11 // of a message whose handle would be that of an earlier one
+	longHandleDigits = 11 // of a message whose short handle an earlier one has
 	spanDigits       = 9  // of all that was left out before a message
 )
 

@@ -20,12 +20,12 @@ type line struct {
 
 func (l *line) content() string { return l.text[l.width:] }
 
-// mayHaveNumber tells most lines without a number by their first byte.
+// mayHaveNumber reports whether line may have a number. It sees at the first byte that most lines have none.
 func mayHaveNumber(line string) bool {
 	return line != "" && (line[0] == ' ' || ascii.IsDigit(line[0]))
 }
 
-// countsFrom reports whether the number of l is n more than that of first.
+// countsFrom reports whether the number of l is n more than the number of first.
 func (l *line) countsFrom(first *line, n int) bool {
 	return l.width > 0 && int(l.number) == int(first.number)+n && l.separator == first.separator
 }

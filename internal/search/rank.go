@@ -102,8 +102,8 @@ func passageEnd(s string, from int) int {
 // Found returns how many passages have a word of the query.
 func (r *Ranking) Found() int { return len(r.found) }
 
-// Best returns the best n places, the best one first. Of equal ones that of the newer text comes first, and in one text
-// that which stands first.
+// Best returns the best n places, the best one first. Of equal places, those in newer texts come first; within a text
+// they keep their order.
 func (r *Ranking) Best(n int) []Place {
 	if len(r.found) == 0 {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// TurnHeading stands between the summary of complete turns and that of the first part of the turn that goes on.
+// TurnHeading stands between the summary of complete turns and the summary of the first part of an unfinished turn.
 const TurnHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
 
 // WithoutEmpty returns s without the headings below which nothing is said, or only a word such as "none". A heading

@@ -27,7 +27,7 @@ func Read(text string) (body string, c Carried) {
 	return Split(inner)
 }
 
-// otherRulesHeading is that of rules in a summary that is not of this library.
+// otherRulesHeading is the heading of rules in a summary that this library did not write.
 const otherRulesHeading = "## Rules, by an earlier summary"
 
 // Split takes the text of a summary apart. A section that stands there twice is what code wrote only where it
@@ -116,7 +116,8 @@ func Escape(s string) string {
 	return markup.Escape(b.String())
 }
 
-// copiedRulesHeading stands for a heading that is nearly that of the user's rules. What is below it is nobody's.
+// copiedRulesHeading replaces a heading that is nearly the heading of the user's rules. Nobody knows whose the rules
+// below it are.
 const copiedRulesHeading = "#"
 
 func isHeadingMark(r rune) bool {

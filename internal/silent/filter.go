@@ -18,7 +18,7 @@ type Filter struct {
 	last   rune // the last character that was passed on
 	shown  bool // there is one
 	silent bool
-	inside [256]bool // bytes that may end a token, or a part of one, with what goes with it
+	inside [256]bool // bytes that may end a token, or a part of one, with what belongs to it
 }
 
 // NewFilter returns a filter that writes to w.

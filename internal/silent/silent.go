@@ -125,11 +125,11 @@ func (t Token) isBoundary(s string, i int, prev rune) bool {
 	return unicode.IsSpace(r) || t.Loose && isMark(r)
 }
 
-// maxMarks is how many marks go with a token. A longer run of them is a line in the text.
+// maxMarks is how many marks belong to a token. A longer run of them is a line in the text.
 const maxMarks = 32
 
-// before returns where what goes with a token at i begins: the marks that open it, and white space. In the loose
-// form these are all marks, if nothing but marks stands before the token.
+// before returns where the text begins that belongs to a token at i: the marks that open it, and white space. In the
+// loose form these are all marks, if nothing but marks stands before the token.
 func (t Token) before(s string, i int, prev rune) int {
 	opening := "*"
 	if t.Loose {

@@ -35,7 +35,7 @@ var families = []struct {
 // Claude's tokenizers relative to the last one that Anthropic published. Users report 1.1 × for Claude 4 to 4.6. From
 // Claude 4.7 on they report 1.2 to 1.45 × for Latin text and 1.0 × for Chinese, Japanese and Korean; nobody reports
 // other scripts. In recorded sessions, with tool calls counted apart, the provider billed 0.97 to 1.02 × for the text
-// of Claude 4.5 and 4.6 and 1.32 to 1.35 × for that of Claude 5. These factors are the safer ones.
+// of Claude 4.5 and 4.6 and 1.32 to 1.35 × for the text of Claude 5. These factors are on the safe side.
 const (
 	claude4         = 1.05
 	ClaudeNextLatin = 1.35 // also what a token of reasoning becomes
