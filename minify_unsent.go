@@ -113,7 +113,7 @@ func (d *draft) beforeCut(i int) (*Message, int) {
 
 // toCut returns the message that t cuts in the place of message i, and its tokens. A result that was cut before is cut
 // anew from the whole text, because the end of what is left says only that it was cut. A result that leaves out lines
-// of an earlier one is cut from the whole text too: a cut result is not made whole again when the earlier one goes.
+// of an earlier one is cut from the whole text too: it is not made whole again when the earlier one is dropped.
 func (d *draft) toCut(i int, t *truncation) (*Message, int) {
 	if p := d.view.edited[i]; p.isRepeat() || t.cutsAgain && p.isCut() {
 		return d.beforeCut(i)
