@@ -30,7 +30,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens,
 			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.why)
 	case d.why != "" || d.newRecords > 0:
-		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is missing.
+		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
 			"records", d.newRecords,
 			"tokens_whole", m.tail.uneditedTokens, "tokens", r.Tokens, "options", "Keep, Prune, Truncate")

@@ -167,7 +167,7 @@ func (d *draft) firstUnsummarized() int {
 }
 
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
-// fewer than `least` is none.
+// fewer than `least` tokens is no summary.
 func (d *draft) summaryCap(s *span, least int) int {
 	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.wholeRoom(), least)
 }
