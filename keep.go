@@ -13,7 +13,8 @@ const (
 	// KeepAll sends everything that fits.
 	KeepAll KeepPolicy = "all"
 	// KeepCalls leaves every answer of the model and every call where it is. Old results are replaced by a line or two:
-	// how they began and ended, and the names in them that occur nowhere else. Long arguments are shortened.
+	// how they began and ended, unless they show a file, and the names in them that occur nowhere else. Long arguments
+	// are shortened.
 	KeepCalls KeepPolicy = "calls"
 	// KeepWork replaces each run of old answers, with their calls and results, by a record. The record holds what the
 	// model said, a line for each call with how it ended, and the names that occur nowhere else. Of a text that the

@@ -72,8 +72,9 @@ type TruncateOptions struct {
 // between them were deleted or moved, and gives their numbers if these differ. This is done if it saves at least 200
 // bytes in the new result. Only the newest 48 messages are compared that have 200 bytes or more in arguments of calls,
 // or are results of nothing but one text of that length. So when an agent reads a file again, it is sent what has
-// changed. As soon as the earlier message is no longer sent as it was, the later one is sent with all of its lines.
-// That costs nothing more in the prompt cache, because an earlier part of the request has changed already.
+// changed. As soon as the earlier message is no longer sent as it was, the later one is sent with all of its lines, or
+// cut if it is larger than one result may be. That costs nothing more in the prompt cache, because an earlier part of
+// the request has changed already.
 type MinifyOptions struct {
 	Off             bool // send new results as they came
 	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
@@ -163,7 +164,8 @@ type Options struct {
 type CompactOptions struct {
 	Off bool // never compact in Prepare; Compact and Recover still do
 
-	// how many of the newest tokens stay behind a summary, at most (20 000, at most a quarter of the window)
+	// how many tokens of the newest messages stay behind a summary; fewer if the request would otherwise stay nearly
+	// full (20 000, at most a quarter of the window)
 	KeepRecent int
 
 	// share of the window (0.5). If what stays behind a summary takes more than 1.2 times this share, the newest of the
@@ -172,7 +174,7 @@ type CompactOptions struct {
 	Timeout          time.Duration // of one attempt of a summarizer call (180 s)
 	Attempts         int           // of one summarizer call, at least 1 (3)
 	Instructions     string        // added to every summary request
-	SummarizerWindow int           // the summarizer's context window, tokens (the manager's window)
+	SummarizerWindow int           // the summarizer's context window, in tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
 
 	// memory flush: runs once per compaction cycle, before the compaction, and may use the manager. A failure is

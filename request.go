@@ -28,8 +28,8 @@ type Request struct {
 	// id, tool, error flag. If messages were only appended, it is the length of the previous request. A Source, and
 	// whatever else a host sets on a message, makes no difference.
 	FirstChanged    int
-	NeedsCompaction bool        // of Plan: Prepare would compact
-	Compaction      *Compaction // this call compacted; nil if it did not
+	NeedsCompaction bool        // only of Plan: Prepare would compact
+	Compaction      *Compaction // what this call compacted; nil if it did not
 	Degraded        bool        // some of the summary in it was made without an LLM
 
 	// the rung of Recover that made it, from the mildest to the last: "clear", "compact", "truncate", "digest",
@@ -47,14 +47,14 @@ type Request struct {
 	CostUnedited float64 // the same for the history as it was passed in
 }
 
-// Compaction describes what a call did that replaced old history with a summary.
+// Compaction describes how a call replaced old history with a summary.
 type Compaction struct {
-	Summary      string   // the text, as it stands in the request
-	FirstKept    int      // index in the history passed in of the first message that was not summarized
-	TokensBefore int      // of the request without the compaction, tokens
-	TokensAfter  int      // of the request, tokens
-	Degraded     bool     // some of it was made without the LLM
-	Repaired     []string // what was missing in the summary and appended by the library
+	Summary      string   // its text, as it stands in the request
+	FirstKept    int      // index, in the history passed in, of the first message that was not summarized
+	TokensBefore int      // tokens of the request without the compaction
+	TokensAfter  int      // tokens of the request
+	Degraded     bool     // some of the summary was made without an LLM
+	Repaired     []string // what the summary lacked and the library appended
 	Calls        int      // calls to the Summarizer
 
 	// what they were billed for, as far as the Summarizer says so with ReportUsage; not part of any request's Cost

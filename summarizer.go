@@ -59,7 +59,7 @@ type SummarizeOptions struct {
 // Summary is what [SummarizeInStages] made.
 type Summary struct {
 	Text     string // never blank, unless there was nothing to summarize
-	Degraded bool   // some of it was made without the LLM
+	Degraded bool   // some of it was made without an LLM
 	Calls    int    // calls to the Summarizer, retries included
 	Usage    Usage  // what they were billed for, as far as the Summarizer says so with ReportUsage
 }
