@@ -199,3 +199,42 @@ func TestEraseOfLinesOfOthers(t *testing.T) {
 		require.Empty(t, report.Damage, why)
 	}
 }
+
+// TestCopiesOfWhatIsLeft: a fork and an import of a session in which something was erased hold the same as the session.
+func TestCopiesOfWhatIsLeft(t *testing.T) {
+	ctx := context.Background()
+	for name, opts := range map[string]*session.Options{"clear": nil, "sealed": {Seal: openSealer{}}} {
+		t.Run(name, func(t *testing.T) {
+			store := session.NewMemory(opts)
+			s := open(t, store, "k")
+			for _, text := range []string{"first", secret, "third"} {
+				require.NoError(t, s.Append(ctx, session.User(text)))
+				_, err := s.Do(ctx, echo) // stores a state, of which nothing is left
+				require.NoError(t, err)
+			}
+			id := s.View().IDs[2]
+			require.NoError(t, s.Close())
+			require.NoError(t, store.SetLabel(ctx, "k", id, "label"))
+			r, err := store.EraseEntries(ctx, "k", "", id)
+			require.NoError(t, err)
+			require.NotEmpty(t, r.With)
+			require.NoError(t, store.Fork(ctx, "k", "", "fork"))
+			require.NoError(t, store.Import(ctx, "import", entries(t, store, "k")))
+			require.NoError(t, store.Fork(ctx, "import", "", "fork of the import"))
+
+			want, err := store.Read(ctx, "k")
+			require.NoError(t, err)
+			require.Equal(t, "[erased]", texts(want)[2])
+			for _, key := range []string{"fork", "import", "fork of the import"} {
+				report, err := store.Verify(ctx, key)
+				require.NoError(t, err)
+				assert.Empty(t, report.Damage, key)
+				got, err := store.Read(ctx, key)
+				require.NoError(t, err)
+				assert.Equal(t, texts(want), texts(got), key)
+				assert.Equal(t, want.IDs, got.IDs, key)
+				assert.Equal(t, want.Counts.Messages, got.Counts.Messages, key)
+			}
+		})
+	}
+}

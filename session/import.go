@@ -140,10 +140,11 @@ func (im *importer) entry(e Entry) error {
 	case e.Type == TypeState, e.Type == TypeStatus:
 		im.parents[e.ID] = im.parentOf(e.ParentID)
 		return nil
-	case !e.Type.isPath():
+	case !e.Type.isPath() && e.Type != TypeErased: // what was erased stands where it stood, on a branch or beside it
 		e.ParentID = ""
 	case e.ParentID != "":
 		e.ParentID = im.parentOf(e.ParentID)
+	case e.Type == TypeErased:
 	case e.Type == TypeCustom:
 		e.beside = true
 	default:

@@ -15,7 +15,7 @@ import (
 // keepMembers makes e, which was decoded from l, keep what it does not know when it is written again.
 func (e *Entry) keepMembers(l *line) error {
 	members, err := l.members()
-	if err != nil {
+	if err != nil || len(members) == 0 { // of an erased entry nothing may be left
 		return err
 	}
 	if e.Type != TypeCompaction && e.Full == nil {
