@@ -16,10 +16,10 @@ const (
 	// how they began and ended, unless they show a file, and the names in them that occur nowhere else. Long arguments
 	// are shortened.
 	KeepCalls KeepPolicy = "calls"
-	// KeepWork replaces each run of old answers, with their calls and results, by a record. The record holds the ends of
-	// what the model said (about 120 characters beside calls, and 450 of an answer to a person), a line for each call
-	// with how it ended, and names that occur nowhere else and are likely to be needed. Of a text that the host inserted
-	// in an older turn, the record holds the beginning and the size. Such a text stays whole if it is hardly longer than
+	// KeepWork replaces each run of old answers, with their calls and results, by a record. It holds the ends of what
+	// the model said (about 120 characters beside calls, and 450 of an answer to a person), a line for each call with
+	// how it ended, and names that occur nowhere else and are likely to be needed. Of a text that the host inserted in
+	// an older turn, the record holds the beginning and the size. Such a text stays whole if it is hardly longer than
 	// that, or if the host inserted it before the first request of a person.
 	//
 	// As long as the request fits, the newest four steps stay whole, and so do the files that the model is working on:
