@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The project that the scripted model works on: a harbour of small services with a week of logs. Each log is about 7
-// 000 tokens.
+// The project that the scripted model works on: a harbour of small services with a week of logs. Each log has 24 000
+// characters, about 9 000 tokens: more than a request of the scripted conversation may have.
 
 var days = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
