@@ -165,10 +165,11 @@ func (d *draft) cutOversized() {
 	d.settleRepeats()
 }
 
-// rewriteIfItPays is the epoch of a request that fits while the cache is warm.
+// rewriteIfItPays is the epoch of a request that fits while the cache is warm. It is searched at once if the host has
+// changed an old message, because what stands behind that has to be written to the cache again anyway.
 func (d *draft) rewriteIfItPays() {
 	now := countAnswers(d.whole().messages)
-	if !d.epochSearch.IsDue(now) {
+	if !d.epochSearch.IsDue(now) && d.firstChanged() == len(d.ledger.sent) {
 		return
 	}
 	tried := d.dropWhatPays(d.staleParts(false, 0))
@@ -178,8 +179,8 @@ func (d *draft) rewriteIfItPays() {
 // dropWhatPays drops the parts of list that pay now. What a part saves is not known before its remainder is made. tried
 // is what each part saves whose remainder was made but not used, by message; 0 if it is not worth an edit.
 func (d *draft) dropWhatPays(list []rewrite.Part) (tried rewrite.Tried) {
-	prices := d.prices()
-	from := prices.From(list, d.view.tokens, 0)
+	prices, cached := d.prices(), d.cachedTokens()
+	from := prices.From(list, cached, 0)
 	if from == len(list) {
 		return nil
 	}
@@ -194,8 +195,18 @@ func (d *draft) dropWhatPays(list []rewrite.Part) (tried rewrite.Tried) {
 		exact[k] = parts[k].Part
 		next = tried.Note(list, next, &exact[k])
 	}
-	d.replace(parts[prices.From(exact, d.view.tokens, 0):])
+	d.replace(parts[prices.From(exact, cached, 0):])
 	return tried
+}
+
+// cachedTokens returns the tokens of each message, but 0 for those behind a message that the host has changed: writing
+// these to the cache is not the price of an epoch.
+func (d *draft) cachedTokens() []int {
+	n := d.firstChanged()
+	if n == len(d.ledger.sent) {
+		return d.view.tokens
+	}
+	return append(slices.Clone(d.view.tokens[:n]), make([]int, len(d.view.tokens)-n)...)
 }
 
 // prices returns the prices of the prompt cache. Without a cache it makes no difference what was sent before.

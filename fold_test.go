@@ -306,3 +306,26 @@ func TestNoCompactionIsNearWhileRecordsMakeRoom(t *testing.T) {
 	}
 	assert.Zero(t, asked)
 }
+
+// A host that changes an old message has everything behind it written to the cache again. What is stale there is dropped
+// at once, because that costs nothing more.
+func TestEpochBehindAChange(t *testing.T) {
+	t.Parallel()
+	tokens := map[bool]int{}
+	for _, changes := range []bool{false, true} {
+		c := newClock()
+		m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: c.Now})
+		h := named(append(list(winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{textPart("It is late.")}}), runs(60)...))
+		for n := 2; n <= len(h); n += 2 {
+			if changes {
+				h = slices.Clone(h)
+				h[0].Parts = []winnow.Part{textPart("It is minute " + itoa(n) + ".")}
+			}
+			c.pass(time.Second)
+			r := prepare(t, m, h[:n])
+			requestCheck{estimator: byChars}.check(t, h[:n], r)
+			tokens[changes] += r.Tokens
+		}
+	}
+	assert.Less(t, float64(tokens[true]), 0.9*float64(tokens[false]))
+}
