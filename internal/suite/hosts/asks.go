@@ -21,13 +21,17 @@ type question struct {
 
 // ask returns a question with the history, in a list with guards after its end.
 func (w *world) ask() *question {
+	w.tick()
+	w.isUsed, w.provider.calls = false, 0
 	in := w.list()
 	if w.setting.Host != "" { // the host's own list, because a copy would be in other memory each time
 		room := append(append(make([]winnow.Message, 0, len(in)+2), in...), histories.User("guard"),
 			histories.User("guard"))
 		in = room[:len(in)]
 	}
-	return &question{in: in, before: histories.Copy(in[:cap(in)]), state: w.snapshot()}
+	q := &question{in: in, before: histories.Copy(in[:cap(in)]), state: w.snapshot()}
+	w.states = append(w.states[max(0, len(w.states)-3):], q.state)
+	return q
 }
 
 // snapshot returns the manager's state.
@@ -61,7 +65,7 @@ func (w *world) prepare(s *Step) {
 	defer cancel()
 	var want *winnow.Request
 	var wantErr error
-	same := !w.options.Background && !w.unsettled
+	same := !w.options.Background && !w.unsettled && w.summarizer.mood != "uses"
 	if same {
 		twin, _ := w.twin(q.state)
 		want, wantErr = twin.Prepare(ctx, deepCopy(q.in))
@@ -76,7 +80,7 @@ func (w *world) prepare(s *Step) {
 	// A restored manager in another window, whose first request this is, does not yet know that nothing can fit. One
 	// that was restored just now ignores counts of the process before it where nothing fits with them.
 	mayDiffer := errors.Is(wantErr, winnow.ErrOverflow) || w.usage && errors.Is(err, winnow.ErrOverflow)
-	if same && ctx.Err() == nil && !mayDiffer {
+	if same && ctx.Err() == nil && !mayDiffer && !errors.Is(err, errDisk) {
 		w.checkSame("a restored manager is the one that goes on", want, got, wantErr, err)
 	}
 	if err != nil {
@@ -91,7 +95,16 @@ func (w *world) prepare(s *Step) {
 
 // prepared is Prepare, or PrepareInto for a host that reuses its request.
 func (w *world) prepared(ctx context.Context, in []winnow.Message) (*winnow.Request, error) {
-	if w.setting.Host != "reuses" {
+	switch w.setting.Host {
+	case "reuses":
+	case "mixes": // now it has the last request, and now none
+		w.serial++
+		if w.serial%3 != 0 {
+			return w.manager.Prepare(ctx, in)
+		}
+		r := &winnow.Request{}
+		return r, w.manager.PrepareInto(ctx, in, r)
+	default:
 		return w.manager.Prepare(ctx, in)
 	}
 	if err := w.manager.PrepareInto(ctx, in, &w.request); err != nil {
@@ -120,7 +133,8 @@ func (w *world) compact(s *Step) {
 	w.checkWritten(q, "Compact")
 	if err != nil {
 		w.unsettled = true
-		if !errors.Is(err, winnow.ErrCompaction) && !errors.Is(err, winnow.ErrOverflow) && ctx.Err() == nil {
+		if !errors.Is(err, winnow.ErrCompaction) && !errors.Is(err, winnow.ErrOverflow) &&
+			!errors.Is(err, errDisk) && ctx.Err() == nil {
 			w.fail("an error is one to branch on", "Compact: %v", err)
 		}
 		w.checkState(q, "a Compact that failed")
@@ -155,7 +169,7 @@ func (w *world) recover(s *Step) {
 	w.checkWritten(q, "Recover")
 	w.usage = true // a refusal names counts and limits
 	if err != nil {
-		if !errors.Is(err, cause) {
+		if !errors.Is(err, cause) && !errors.Is(err, errDisk) {
 			w.fail("an error is one to branch on", "Recover: %v does not wrap its cause", err)
 		}
 		return
@@ -253,6 +267,10 @@ func (w *world) restart(s *Step) {
 		w.options.Keep = []string{"all", "calls", "work", "little"}[abs(s.Seed)%4]
 	case s.is("minify"):
 		w.options.Minify = old.Minify + 1
+	case s.is("model"):
+		w.options.Model = abs(s.Seed) % len(modelNames)
+		w.isOther, w.usage = true, true
+		clear(w.bound)
 	case s.is("recall"):
 		w.options.Recall = !old.Recall
 	}
@@ -263,7 +281,7 @@ func (w *world) restart(s *Step) {
 	}
 	again, err := m.Snapshot()
 	// In another window, limits and failures of the old one are forgotten.
-	if err != nil || w.options.Window == old.Window && !bytes.Equal(state, again) {
+	if err != nil || w.options.Window == old.Window && w.options.Model == old.Model && !bytes.Equal(state, again) {
 		w.fail("a restored state is the state", "%v\n%s\n%s", err, clip(string(state)), clip(string(again)))
 	}
 	_ = w.manager.Close()

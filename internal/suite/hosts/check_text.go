@@ -32,6 +32,9 @@ func (w *world) checkThinking(in, out []winnow.Message) {
 		}
 		return
 	}
+	if w.isOther { // it is not to be sent what the other one signed
+		return
+	}
 	at := places(in)
 	for k := len(out) - 1; k >= 0; k-- {
 		m := &out[k]

@@ -17,6 +17,7 @@ func Random(seed uint64) Script {
 	for range scenes {
 		s.Steps = append(s.Steps, g.scene(window)...)
 	}
+	strew(&s, seed)
 	return s
 }
 

@@ -20,9 +20,10 @@ type Script struct {
 
 // Setting is what stays the same in a conversation. The zero value is a plain host with a window of 4 000 tokens.
 type Setting struct {
-	// "": it keeps a log. copies, drops, rebuilds, keeps, reuses: see [world.list] and [world.accept]
+	// "": it keeps a log. copies, drops, rebuilds, keeps, reuses, mixes: see [world.list] and [world.accept]
 	Host  string `json:"host,omitempty"`
 	NoIDs bool   `json:"noIDs,omitempty"` // messages have no ID
+	Clock bool   `json:"clock,omitempty"` // a system message in front of each request says what time it is
 
 	Window     int    `json:"window,omitempty"` // tokens (4 000)
 	Turns      int    `json:"turns,omitempty"`
@@ -30,7 +31,8 @@ type Setting struct {
 	Overhead   int    `json:"overhead,omitempty"`
 	MaxBytes   int    `json:"maxBytes,omitempty"`
 	Thinking   string `json:"thinking,omitempty"`
-	Keep       string `json:"keep,omitempty"` // a [winnow.KeepPolicy]
+	Model      int    `json:"model,omitempty"` // one of a few names, where Thinking is set; 0: none
+	Keep       string `json:"keep,omitempty"`  // a [winnow.KeepPolicy]
 	KeepRecent int    `json:"keepRecent,omitempty"`
 	Summarizer int    `json:"summarizer,omitempty"` // its window, tokens
 	NoCache    bool   `json:"noCache,omitempty"`

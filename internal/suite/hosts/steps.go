@@ -24,6 +24,9 @@ func init() {
 		"source": (*world).source, "redact": (*world).redact,
 		"undo": (*world).undo, "clear": (*world).clearHistory, "forget": (*world).forget, "drop": (*world).drop,
 		"insert": (*world).insert, "stream": (*world).stream,
+		// odd hosts
+		"again": (*world).again, "rollback": (*world).rollback, "mutate": (*world).mutate,
+		"uneven": (*world).uneven, "thought": (*world).thought, "disk": (*world).disk,
 		// the world
 		"pass": (*world).pass, "limit": (*world).limit, "weather": (*world).weather, "mood": (*world).mood,
 		"gc": func(*world, *Step) {

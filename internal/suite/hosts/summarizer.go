@@ -32,6 +32,19 @@ func (s *summarizer) Summarize(ctx context.Context, r winnow.SummaryRequest) (st
 	case "hangs for ever":
 		<-s.world.release
 		return "", context.Canceled
+	case "uses":
+		if s == s.world.summarizer {
+			s.world.use(s.seed + int(n))
+		}
+	case "late":
+		<-ctx.Done()
+	case "cancels":
+		s.world.mu.Lock()
+		cancel := s.world.cancel
+		s.world.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
 	case "cut":
 		return "the summary of", winnow.ErrIncomplete
 	case "blank":

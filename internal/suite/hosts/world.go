@@ -56,6 +56,12 @@ type world struct {
 
 	recalled recalled
 
+	states  [][]byte           // the newest states, the oldest first
+	isOther bool               // the conversation was held with another model before
+	isUsed  bool               // a summarizer has used the manager in this call
+	full    int                // how many more writes of the journal fail
+	cancel  context.CancelFunc // ends the call of the manager
+
 	base   []byte   // a state …
 	deltas [][]byte // … and the deltas in the journal since
 
@@ -164,11 +170,21 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	if o.Digest {
 		out.Summarizer = nil
 	}
+	if o.Thinking != "" { // else the model's name would say it
+		out.Model = modelNames[o.Model%len(modelNames)]
+	}
 	if out.Recall = o.Recall; o.Hides {
 		out.RecallHides = hides
 	}
 	if o.Journal && s == w.summarizer {
-		out.Journal = func(delta []byte) error { w.deltas = append(w.deltas, delta); return nil }
+		out.Journal = func(delta []byte) error {
+			if w.full > 0 {
+				w.full--
+				return errDisk
+			}
+			w.deltas = append(w.deltas, delta)
+			return nil
+		}
 	}
 	return out
 }
@@ -209,6 +225,8 @@ var pruneOptions = []*winnow.PruneOptions{
 	{DenyTools: []string{"read"}, MinPrunableToolChars: -1, Placeholder: "[gone]"},
 }
 
+var modelNames = []string{"", "claude-opus-4-6", "gpt-5.2", "gemini-2.5-pro"}
+
 var minifyOptions = []*winnow.MinifyOptions{nil, {Off: true}, {KeepSpace: true, KeepRepeats: true},
 	{KeepEscapes: true, KeepLineNumbers: true, KeepPaths: true}}
 
@@ -224,6 +242,21 @@ var truncateOptions = []*winnow.TruncateOptions{
 type tag struct {
 	serial, fresh int
 	marker        bool
+}
+
+// tick writes the time into the system message in front of the history.
+func (w *world) tick() {
+	if !w.setting.Clock {
+		return
+	}
+	w.serial++
+	now := "It is second " + itoa(w.serial) + "."
+	if len(w.history) > 0 && w.history[0].Role == winnow.RoleSystem && w.history[0].Source != nil {
+		w.change(0, func(m *winnow.Message) { m.Parts = []winnow.Part{histories.Text(now)} })
+		return
+	}
+	w.history = slices.Insert(slices.Clone(w.history), 0, w.own(histories.System(now)))
+	w.version++
 }
 
 // list returns the list that the host passes: its own list (""), a copy that shares no memory with it (copies; drops,
@@ -353,6 +386,9 @@ func (w *world) context(s *Step) (context.Context, context.CancelFunc) {
 		cancel()
 		ctx, cancel = context.WithTimeout(context.Background(), time.Second)
 	}
+	w.mu.Lock()
+	w.cancel = cancel
+	w.mu.Unlock()
 	return ctx, cancel
 }
 
