@@ -128,7 +128,7 @@ func (s *sentence) isTokens() bool {
 		return true
 	case subject && s.exceeds() && (isBounded || s.holds()): // "Prompt exceeds max length"
 		return true
-	case subject && (s.word("oversize") || s.word("oversized")):
+	case subject && (s.word("oversize") || s.word("oversized") || s.fitsNowhere()):
 		return true
 	case s.over && isOfTokens && s.countsTokens(): // "token limit exceeded"
 		return true
@@ -142,6 +142,16 @@ func (s *sentence) isTokens() bool {
 		return true
 	}
 	return s.fills() // "the context window is full"
+}
+
+// fitsNowhere reports whether the sentence ends with the word that something does not fit.
+func (s *sentence) fitsNowhere() bool {
+	for i, t := range s.ts {
+		if t.s == "fit" && (i+1 == len(s.ts) || s.ts[i+1].sign) && (negates(s.at(i-1).s) || negates(s.at(i-2).s)) {
+			return true
+		}
+	}
+	return false
 }
 
 // needsBlocks reports whether a prompt needs more of a server's cache than there is. A cache that is only full has room
@@ -166,9 +176,12 @@ func (s *sentence) holds() bool {
 	return false
 }
 
-// tooSmall reports whether a window is "too small".
+// tooSmall reports whether a window is "too small", or none is "large enough".
 func (s *sentence) tooSmall() bool {
 	for i, t := range s.ts {
+		if t.role&rBig != 0 && s.at(i+1).s == "enough" && s.anyWord("no", "not", "none") {
+			return s.window
+		}
 		if t.role&rToo != 0 && s.at(i+1).s == "small" {
 			return s.window || s.has(rContext) && s.has(rInput|rRequest|rToken)
 		}
@@ -231,7 +244,7 @@ func (s *sentence) subjectTooBig() bool {
 		return true
 	case s.has(rInput) && !(s.has(rRequest) && s.has(rBytes)):
 		return true
-	case s.text&rToken != 0 && s.anyWord("text", "content", "document", "question"):
+	case s.text&rToken != 0 && s.anyWord("text", "content", "document", "question"), s.word("thread") && big.s == "long":
 		return true
 	case s.has(rToken):
 		return s.countsTokens() // and not a credential, or bufio's "token too long"
@@ -244,7 +257,11 @@ func (s *sentence) subjectTooBig() bool {
 
 // hasBehind reports whether a word with one of the roles stands at i or behind it, or, in the plural, before it.
 func (s *sentence) hasBehind(i int, roles role) bool {
-	return rolesOf(s.ts[i:])&roles != 0 || s.has(roles) && (s.has(roles&^rToken) || s.countsTokens())
+	end := i
+	for end < len(s.ts) && s.ts[end].s != "for" { // "too many sessions for this token"
+		end++
+	}
+	return rolesOf(s.ts[i:end])&roles != 0 || s.has(roles) && (s.has(roles&^rToken) || s.countsTokens())
 }
 
 // declares finds a limit that is only stated: nobody states it unless it was broken.

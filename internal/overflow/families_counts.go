@@ -1,5 +1,7 @@
 package overflow
 
+import "strings"
+
 // What a sentence counts: tokens, or messages and other things of which there can be too many.
 
 // countsTokens reports whether tokens are counted: one "token" alone is a credential.
@@ -9,7 +11,7 @@ func (s *sentence) countsTokens() bool {
 		if s.at(behind).s == "-" { // "Token-Limit"
 			behind++
 		}
-		isMeasured := s.code || roleAt(s.ts, behind, rLength|rCapacity|rMax)
+		isMeasured := s.code || roleAt(s.ts, behind, rLength|rCapacity|rMax) && !s.isOfThings(behind+1)
 		if t.role&rToken != 0 && (t.s != "token" || isMeasured || s.countedAt(i)) {
 			return true
 		}
@@ -25,7 +27,7 @@ const leastCounted = 600
 func (s *sentence) countedAt(i int) bool {
 	if before := s.at(i - 1); before.isNum && before.n >= leastCounted {
 		switch s.at(i - 2).s {
-		case "code", "error", "line", "status":
+		case "code", "error", "line", "status", "at", "position", "offset", "column":
 			return false
 		}
 		return true
@@ -34,6 +36,13 @@ func (s *sentence) countedAt(i int) bool {
 		return true
 	}
 	return s.at(i-1).role&rLength != 0 || s.at(i-2).role&rLength != 0 && !s.at(i-1).sign
+}
+
+// isOfThings reports whether the word at i names the things of which there are too many: "token maximum sessions
+// exceeded".
+func (s *sentence) isOfThings(i int) bool {
+	t := s.at(i)
+	return t.role == 0 && !t.sign && strings.HasSuffix(t.s, "s") && t.s != "was" && s.at(i+1).role&rOver != 0
 }
 
 // countsMessages reports whether the number of messages, not their length, is the matter.

@@ -127,6 +127,8 @@ func (c *counts) behind(ts []token, i int) count {
 		return countDelta // "3200 tokens over the limit", "512 tokens beyond the limit of 8192"
 	case t.role&rToo != 0 && wordAt(ts, k+1) == "small":
 		return countLimit // "a context of 8192 tokens is too small"
+	case t.role&rToo != 0 && k == skipUnit(ts, i+1) && k > i+1 && numberFrom(ts, k+1, 7) > ts[i].n:
+		return countDelta // "2727 tokens too long for the 16384-token window"
 	case t.role&rOver != 0, t.role&rMore != 0, t.role&rToo != 0, t.s == "over", t.s == "above", t.s == ">":
 		return countTotal
 	case t.role&rMax != 0, t.role&rHolds != 0, t.s == "window",
@@ -272,7 +274,9 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 		return countIgnored, true
 	case t.s == "used":
 		return countNone, true
-	case t.s == "only" && k == i-1, t.s == "to" && k > 0 && ts[k-1].s == "up":
+	case t.s == "to" && k > 1 && ts[k-1].s == "up" && isSum(ts[k-2].s):
+		return countTotal, true // "your messages add up to 140000 tokens"
+	case t.s == "only" && k == i-1, t.s == "to" && k > 0 && ts[k-1].s == "up", t.role&rFull != 0 && fitsIn(ts, k, i):
 		return countLimit, true
 	case t.s == "take" && k > 0 && (ts[k-1].s == "would" || ts[k-1].s == "will"):
 		return countTotal, true
@@ -284,6 +288,8 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 	}
 	switch {
 	case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0: // "input and maximum output tokens (35000)"
+	case t.role&rMax != 0 && isPlus(ts, k-1) && !endsAddend(ts, k-2) && !ts[k-2].sign && roleAt(ts, k+1, rToken):
+		return countTotal, true // "prompt length + max tokens (2301)"
 	case t.role&rMax != 0 && isPlus(ts, k-1):
 		return countOutput, true // "prompt (5000) + max tokens (4096)"
 	case t.role&rOver != 0 && ts[k+1].s == "by":
@@ -314,7 +320,7 @@ func beforeLimit(ts []token, k, i int) bool {
 	case t.role&rOver != 0:
 		return k >= i-4
 	}
-	return t.role&rLess != 0 || t.s == "window" || t.s == "room" || t.s == "range"
+	return t.role&rLess != 0 || t.s == "window" || t.s == "room" || t.s == "range" || t.s == "past" && k >= i-2
 }
 
 // beforeAnswer reads the answer's words before the number at i: its own room, or the last part of a sum's name.

@@ -41,6 +41,22 @@ func isTotal(w string) bool {
 	return false
 }
 
+// isSum reports whether a word in front of "up to" says that parts make a sum.
+func isSum(w string) bool { return w == "add" || w == "adds" || w == "added" || w == "adding" }
+
+// fitsIn reports whether the word at k is a "fit" into the number i: "no longer fits into the 200000".
+func fitsIn(ts []token, k, i int) bool {
+	if ts[k].s != "fit" && ts[k].s != "fits" || k+1 == i {
+		return false
+	}
+	for k++; k < i; k++ {
+		if ts[k].role&rSkip == 0 && ts[k].s != "into" && ts[k].s != "within" && ts[k].s != "inside" {
+			return false
+		}
+	}
+	return true
+}
+
 // isPartOfName reports whether the word at k belongs to the name of what is counted and tells nothing by itself:
 // "answer room (500)", "the sum of prompt (30000) and …", "the max length of current question is 20000".
 func isPartOfName(ts []token, k int) bool {

@@ -20,35 +20,56 @@ func languageRole(w string) role {
 		"girdiniz", "mesaj", "mesajı", "mesajınız", "mesajlar", "mesajları", "mesajlarınız", "konuşma",
 		"sohbet", "vraag", "bericht", "berichten", "gesprek", "запит", "повідомлення", "intrarea", "meldingen", "syöte",
 		"syötteen", "kehote", "viesti", "viestit", "keskustelu", "bemenet", "üzenet", "üzenetek", "beszélgetés",
-		"vào", "nhắn", "nhắc", "thoại":
+		"vào", "nhắn", "nhắc", "thoại", "meddelandet", "meddelande", "meddelanden", "prompten", "inmatning",
+		"inmatningen", "indatan", "konversationen", "samtalet", "samtalen", "melding", "meldinger", "besked", "beskeden",
+		"beskeder", "inndata", "inddata", "pesan", "percakapan":
 		return rInput
 	case "żądanie", "żądania", "żądań", "istek", "isteği", "isteğiniz", "verzoek", "verzoeken", "pyyntö", "pyyntöä",
-		"pyyntösi", "kérés", "kérése", "kérések", "yêu", "cầu":
+		"pyyntösi", "kérés", "kérése", "kérések", "yêu", "cầu", "begäran", "förfrågan", "förfrågningar", "anrop",
+		"forespørsel", "forespørselen", "forespørsler", "anmodning", "anmodningen", "anmodninger", "permintaan":
 		return rRequest
 	case "tokenów", "tokeny", "tokenů", "tokenlar", "tokenler", "belirteç", "belirteci", "belirteçler",
-		"токенів", "tokenuri", "tokenia", "tokenien", "tokenek", "tokenje":
+		"токенів", "tokenuri", "tokenia", "tokenien", "tokenek", "tokenje", "tokengräns", "tokengränsen",
+		"tokengrense", "tokengrensen", "tokengrænse", "tokengrænsen":
 		return rToken
 	case "kontekstowe", "kontekstowego", "kontekście", "bağlamı", "bağlamın", "bağlamına", "контексту", "konteksti",
-		"kontekstin", "kontextus", "cảnh":
+		"kontekstin", "kontextus", "cảnh", "konteksten", "kontexten", "kontextens", "kontekstens", "konteks",
+		"kontextové", "kontextového":
 		return rContext
 	case "contextlengte", "kontekstlengde", "kontekstlængde", "konteksti-ikkuna", "kontextusablak", "kontextusablakot",
-		"kontextusablakát", "kontextushossz", "kontextushosszt", "kontextushosszát":
+		"kontextusablakát", "kontextushossz", "kontextushosszt", "kontextushosszát", "kontextgräns", "kontextgränsen",
+		"kontextlängd", "kontextlängden", "kontextfönstret", "kontextstorlek", "kontextstorleken", "kontekstgrense",
+		"kontekstgrensen", "kontekstgrænse", "kontekstgrænsen", "kontekstvinduet", "kontekstlengden",
+		"kontekstlængden":
 		return rContext | rCapacity | rMax
 	case "okno", "okna", "oknie", "rozmiar", "rozmiaru", "pencerenin", "penceresinin", "penceresine", "boyutu",
 		"boyutunu", "venster", "grootte", "вікно", "fereastra", "ikkuna", "ikkunan", "koko", "koon", "ablak", "ablakot",
-		"ablakát", "méret", "mérete", "sổ":
+		"ablakát", "méret", "mérete", "sổ", "fönster", "fönstret", "vindu", "vinduet", "vindue", "storlek", "storleken",
+		"størrelse", "størrelsen", "jendela":
 		return rCapacity
 	case "długość", "długości", "uzunluk", "uzunluğu", "uzunluğunu", "uzunluğuna", "lengte", "довжину", "довжина",
-		"lungimea", "pituus", "pituuden", "hossz", "hossza", "hosszát":
+		"lungimea", "pituus", "pituuden", "hossz", "hossza", "hosszát", "längd", "längden", "lengde", "lengden",
+		"længde", "længden":
 		return rCapacity | rLength
-	case "liczba", "liczbę", "liczby", "sayısı", "sayısını", "aantal", "määrä", "száma", "lượng":
+	case "liczba", "liczbę", "liczby", "sayısı", "sayısını", "aantal", "määrä", "száma", "lượng", "antal", "antalet",
+		"antall", "antallet", "jumlah":
 		return rLength
 	case "limitu", "limitem", "limicie", "sınır", "sınırı", "sınırını", "limiti", "limitini", "limiet", "raja", "rajan",
 		"enimmäispituus", "enimmäispituuden", "enimmäismäärä", "enimmäismäärän", "korlát", "korlátot", "korlátját",
-		"hạn":
+		"hạn", "gräns", "gränsen", "maxgräns", "maxgränsen", "grense", "grensen", "grænse", "grænsen", "maxlängd",
+		"maxlängden", "makslengde", "maksimumgrænsen":
 		return rCapacity | rMax
 	}
 	return languageRelation(w)
+}
+
+// bigBehindFor reports whether a word behind "for" is Danish or Norwegian: "for lang" is too long.
+func bigBehindFor(word string) bool {
+	switch word {
+	case "lang", "langt", "lange", "stor", "stort", "store", "mange":
+		return true
+	}
+	return false
 }
 
 // languageRelation is the part of languageRole that says how two sizes compare, and what an answer does.
@@ -58,32 +79,36 @@ func languageRelation(w string) role {
 		"najwyżej", "dozwolona", "dozwoloną", "azami", "maksimumu", "toegestaan", "toegestane",
 		"максимальну", "максимуме", "максимума", "maksimalt", "maxim", "maximă", "enintään", "sallittu", "sallitun",
 		"suurin", "suurimman", "maximális",
-		"legfeljebb", "megengedett", "đa", "phép":
+		"legfeljebb", "megengedett", "đa", "phép", "højst", "høyst", "maximalt", "maximala", "maksimale", "högsta",
+		"tillåtna", "tillåtet", "tilladte", "tilladt", "tillatte", "tillatt":
 		return rMax
 	case "przekraczają", "przekroczono", "przekroczyła", "przekroczyło", "przekroczył",
 		"przekroczona", "przekroczone", "przekroczony", "aştı", "aşıldı", "aşmaktadır", "aşmış", "aşan",
 		"overschrijden", "overschreden", "перевищує", "перевищено", "depășește", "overskrider", "overskredet",
 		"ylittää",
 		"ylittävät", "ylitti", "ylittyi", "ylitetty", "ylittynyt", "túllépi", "túllépik", "túllépte", "meghaladja",
-		"meghaladják", "meghaladta":
+		"meghaladják", "meghaladta", "överskrids", "överskridits", "överskreds", "överstiger", "overstiger",
+		"overskrides", "overstiges", "přesahuje", "přesáhl", "přesáhla", "přesáhli", "překračuje", "překročen",
+		"překročena", "překročeno", "překročil", "překročili":
 		return rOver
 	case "za", "příliš", "занадто", "надто", "prea", "liian", "túl", "quá":
 		return rToo
 	case "długie", "długą", "duży", "duża", "duże", "wiele", "dużo", "groot", "dlouhý", "довгий", "великий", "langt",
-		"lung", "lungă", "pitkä", "pitkiä", "suuri", "monta", "hosszú", "nagy", "sok", "lớn", "nhiều":
+		"lung", "lungă", "pitkä", "pitkiä", "suuri", "monta", "hosszú", "nagy", "sok", "lớn", "nhiều", "lange", "långa",
+		"stor", "stort", "stora", "store", "mange", "många":
 		return rBig
 	case "dài": // "quá dài" is too long, "độ dài" a length
 		return rBig | rCapacity | rLength
 	case "fazla": // "çok fazla" is too many, "en fazla" at most
 		return rBig | rLess
 	case "więcej", "dłuższa", "dłuższy", "większa", "większy", "uzundur", "meer", "langer", "suurempi", "pidempi",
-		"nagyobb", "hosszabb", "hơn":
+		"nagyobb", "hosszabb", "hơn", "längre", "lengre", "længere", "fler", "flere", "mer", "mere":
 		return rMore
-	case "niż", "kuin", "mint":
+	case "niż", "kuin", "mint", "enn":
 		return rThan
 	case "más", "mais", "più", "plus":
 		return rAdds
-	case "kontingent", "cuota", "cota",
+	case "kontingent", "cuota", "cota", "kvot", "kvoten", "kvote",
 		"guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo", "solde", "кредитов", "баланса":
 		return rQuota
 	case "jest", "ist", "ngữ":
@@ -94,12 +119,13 @@ func languageRelation(w string) role {
 		return rMedia
 	case "odpowiedź", "odpowiedzi", "wyjścia", "çıktı", "yanıt", "uitvoer", "antwoord", "vastaus", "vastauksen",
 		"tuloste",
-		"válasz", "kimenet", "kimeneti", "trả":
+		"válasz", "kimenet", "kimeneti", "trả", "svar", "svaret", "utdata":
 		return rOutput
 	case "pełne", "pełny", "pełna", "zapełnione", "dolu", "doldu", "sığmıyor", "vol", "täynnä", "megtelt", "đầy":
 		return rFull
 	case "suporta", "soporta", "verarbeiten", "verarbeitet", "aankan", "ondersteunt", "accepteert",
-		"obsługuje", "destekliyor", "destekler":
+		"obsługuje", "destekliyor", "destekler", "stöder", "stödjer", "tillåter", "accepterar", "klarar", "hanterar",
+		"støtter", "understøtter", "tillater", "tillader", "aksepterer", "accepterer":
 		return rHolds
 	case "skróć", "skrócić", "kısaltın", "azaltın", "verkort":
 		return rReduce
@@ -110,12 +136,12 @@ func languageRelation(w string) role {
 // languageSpan is the last part of the dictionary: the spans of time that rates and quotas are counted in.
 func languageSpan(w string) role {
 	switch w {
-	case "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду", "minuut", "uur",
+	case "minut", "minutt", "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду", "minuut", "uur",
 		"heure", "hora":
 		return rTime
 	case "tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "wöchentliche",
 		"wöchentliches", "wöchentlichen", "wochenlimit", "monatliche", "monatliches", "monatlichen", "monatslimit",
-		"dag", "maand", "dagelijkse", "wekelijkse", "maandelijkse",
+		"dag", "dagsgräns", "dagsgränsen", "månadsgränsen", "veckogränsen", "maand", "dagelijkse", "wekelijkse", "maandelijkse",
 		"jour", "semaine", "mois", "quotidienne", "mensuelle",
 		"día", "mes", "semana", "diario", "diaria", "mensual", "dia", "mês", "diário", "diária", "mensal",
 		"giorno", "settimana", "mese", "giornaliero", "mensile":

@@ -49,6 +49,9 @@ func (r *reading) lex(text string, code bool) segment {
 		case role&rToken != 0 && isCredential(s.tokens, i):
 			role = 0 // "too many access tokens"
 			s.tokens[i].role = role
+		case role&rBig != 0 && i > 0 && s.tokens[i-1].s == "for" && bigBehindFor(s.tokens[i].s):
+			s.tokens[i-1].role = rToo
+			s.roles |= rToo
 		case role&rField != 0 && s.tokens[i].s == "ids" && i > 0 && s.tokens[i-1].s == "input":
 			role = rToken // a tokenizer's name for what it made of the input
 			s.tokens[i].role = role

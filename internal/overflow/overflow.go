@@ -44,8 +44,12 @@ func judge(r *reading, status int) Diagnosis {
 		return Diagnosis{} // the answer alone does not fit: an output cap
 	}
 	switch {
+	case v == vetoNone && d.Class == ClassOther && r.says(pDrained) && !r.names(rMore|rBytes):
+		return vetoRate.diagnosis(r)
 	case v == vetoNone:
 		return d
+	case d.Class == ClassBytes && !bySaying && (v == vetoBusy || v == vetoTimeout):
+		return d // what stands behind the gateway refused the body
 	case d.Class != ClassOverflow, v == vetoOther && !(hardCode(r) && !outputCap(r)):
 		return v.diagnosis(r)
 	case hardCode(r):

@@ -23,9 +23,11 @@ func phraseAt(ts []token, i int) phrase {
 	case "time":
 		return when(isSign(ts, i+1, "-") && next("out"), pTimedOut)
 	case "took", "taking":
-		return when(wordsAt(ts, i+1, "too", "long"), pTimedOut)
+		return when(wordsAt(ts, i+1, "too", "long") || wordsAt(ts, i+1, "longer", "than"), pTimedOut)
 	case "timeout":
-		return pTimeout | when(i > 0 && waitsFor(ts[i-1].s), pTimedOut)
+		return pTimeout | when(i > 0 && waitsFor(ts[i-1].s) || runsOut(ts, i), pTimedOut)
+	case "etimedout", "esockettimedout":
+		return pTimedOut
 	case "flagged", "moderation":
 		return pFlagged
 	case "quickly", "fast", "often", "frequently", "frequent":
@@ -35,6 +37,12 @@ func phraseAt(ts []token, i int) phrase {
 	case "last", "past", "previous":
 		behind := tokenAt(ts, i+1)
 		return when(behind.role&rTime != 0 || behind.isNum && tokenAt(ts, i+2).role&rTime != 0, pPace)
+	case "refills":
+		return when(next("in") || next("at"), pPace)
+	case "parallel":
+		return when(tokenAt(ts, i+1).role&rRequest != 0 && rolesOf(ts)&(rOver|rFull|rToo) != 0, pPace)
+	case "exhausted":
+		return when(wordBeside(ts, i, isResource), pDrained) // Google says so of whatever it counts
 	case "resets":
 		return pResets
 	case "usage":
@@ -102,8 +110,16 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(wordsAt(ts, i+1, "connect", "error"), pBusy)
 	case "gateway":
 		return when(before("bad"), pBusy)
+	case "authorization":
+		return when(refused(ts, i) || next("required"), pKey)
 	case "loading":
 		return when(before("currently") || before("still"), pBusy)
+	case "ready":
+		return when((before("not") || before("isnt")) && wordBeside(ts, i, isServer), pBusy)
+	case "healthy":
+		return when(before("no"), pBusy) // Envoy: "no healthy upstream"
+	case "traffic", "load":
+		return when(before("high") || before("heavy"), pBusy)
 	case "capacity":
 		return when(before("over") || before("at"), pBusy)
 	case "busy":
@@ -112,6 +128,42 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(before("high"), pBusy)
 	}
 	return 0
+}
+
+// wordBeside reports whether one of the few words in front of the i-th is of some kind.
+func wordBeside(ts []token, i int, is func(word string) bool) bool {
+	for k := max(0, i-4); k < i; k++ {
+		if is(ts[k].s) {
+			return true
+		}
+	}
+	return false
+}
+
+func isResource(word string) bool { return word == "resource" || word == "resources" }
+
+// isServer reports whether a word names what answers requests.
+func isServer(word string) bool {
+	switch word {
+	case "model", "server", "service", "instance", "endpoint", "deployment":
+		return true
+	}
+	return false
+}
+
+// runsOut reports whether the "timeout" at i is one that ran out: "timeout of 600000ms exceeded", "aborted due to
+// timeout", "i/o timeout".
+func runsOut(ts []token, i int) bool {
+	if wordsAt(ts, i-2, "due", "to") || isSign(ts, i-2, "/") && ts[i-1].s == "o" {
+		return true
+	}
+	for k := i + 1; k <= i+3 && k < len(ts) && !(ts[k].sign && endsSentence(ts[k].s)); k++ {
+		switch ts[k].s {
+		case "exceeded", "expired", "elapsed", "reached":
+			return true
+		}
+	}
+	return false
 }
 
 // waitsFor reports whether a word in front of "timeout" says what took too long.

@@ -51,7 +51,7 @@ func vetoRates(s *segment) verdict {
 		perMinute = perMinute || containsAny(s.lower, minuteWide...)
 		quota = quota || containsAny(s.lower, quotaWide...)
 	}
-	quota = quota || !rate && s.says&pResets != 0 && s.roles&rMax != 0
+	quota = quota || !rate && s.says&pResets != 0 && (s.roles&rMax != 0 || s.says&pUsage != 0 && s.roles&rFull != 0)
 	switch {
 	case rate && perMinute, rate && !quota:
 		return vetoRate
@@ -102,8 +102,8 @@ func (s *segment) isRate(i int) bool {
 	switch t.s {
 	case "rate":
 		return next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)
-	case "many", "viele", "много", "veel", "fazla", "wiele", "sok", "monta", "nhiều", "πολλά", "अधिक":
-		return next.role&rRequest != 0
+	case "many", "viele", "много", "veel", "många", "mange", "fazla", "wiele", "sok", "monta", "nhiều", "πολλά", "अधिक":
+		return next.role&rRequest != 0 || next.role == 0 && s.after(i+1).role&rRequest != 0 // too many open requests
 	case "please":
 		return next.s == "wait"
 	case "again":
@@ -118,10 +118,11 @@ func (s *segment) isRate(i int) bool {
 func (s *segment) isQuota(i int) bool {
 	t := &s.tokens[i]
 	if t.role&rQuota != 0 {
-		return true
+		return t.s != "quota" || !wordBeside(s.tokens, i, isCheck)
 	}
 	switch t.s {
-	case "today", "todays", "heute", "tageslimit", "wochenlimit", "monatslimit", "giornaliero", "mensile":
+	case "today", "todays", "heute", "tageslimit", "wochenlimit", "monatslimit", "giornaliero", "mensile",
+		"dagsgräns", "dagsgränsen", "månadsgränsen", "veckogränsen":
 		return true
 	case "tag": // also an English word for something else: "this tag", "</tag>"
 		return i > 0 && isPer(s.tokens[i-1]) && !s.isLabel(i)
@@ -139,6 +140,9 @@ func (s *segment) isQuota(i int) bool {
 	}
 	return perDay || next.role&(rCapacity|rToken|rRequest) != 0 || next.s == "allocation"
 }
+
+// isCheck reports whether a word in front of a quota only says where to look: "(e.g. check quota)".
+func isCheck(word string) bool { return word == "check" }
 
 // isLabel reports whether the "tag" at i is English, by the word before it.
 func (s *segment) isLabel(i int) bool {

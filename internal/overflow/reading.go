@@ -66,6 +66,16 @@ func (r *reading) names(roles role) bool {
 	return false
 }
 
+// says reports whether some text says one of these phrases.
+func (r *reading) says(phrases phrase) bool {
+	for i := range r.n {
+		if r.segments[i].says&phrases != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // atoi reads a number without a sign; an absurdly large one is refused.
 func atoi(s string) (int, bool) {
 	if s == "" || len(s) > 12 {

@@ -126,6 +126,9 @@ func (s *sentence) fitsNot(i int) bool {
 	case "cabe", "caben", "cabem": // but not "no cabe duda"
 		isDenied := s.at(i-1).s == "no" || s.at(i-1).s == "não"
 		return isDenied && slices.Contains([]string{"en", "em", "na", "no"}, s.at(i+1).s)
+	case "plats", "plass", "plads": // får inte plats
+		before := s.at(i - 1).s
+		return before == "inte" || before == "ikke"
 	case "passt", "passen", "tient", "tiennent", "rentre", "rentrent":
 		for k := i + 1; k <= i+3; k++ {
 			if word := s.at(k).s; word == "nicht" || word == "pas" {

@@ -69,6 +69,7 @@ const (
 	pResets                          // "resets": a budget does, some time
 	pFlagged                         // "flagged": a policy is in the way
 	pPace                            // "too quickly", "slow down", "in the last minute": how fast requests came
+	pDrained                         // "resource exhausted": whatever it was
 )
 
 // token is a word, a number or a sign.
@@ -153,7 +154,7 @@ func tokenAt(ts []token, i int) token {
 // wordsAt reports whether these words stand at i, one behind the other.
 func wordsAt(ts []token, i int, words ...string) bool {
 	for k, w := range words {
-		if i+k >= len(ts) || ts[i+k].s != w {
+		if i+k < 0 || i+k >= len(ts) || ts[i+k].s != w {
 			return false
 		}
 	}

@@ -46,7 +46,7 @@ func veto(r *reading, status int) (v verdict, bySaying bool) {
 	if found != vetoNone {
 		return found, true
 	}
-	if status == 403 && isFlagged(r) {
+	if status == 403 && r.says(pFlagged) {
 		return vetoOther, true // OpenRouter: a policy refused the words, not the key
 	}
 	if v := vetoStatus(status); v != vetoNone {
@@ -67,16 +67,6 @@ func isOfRate(r *reading) bool {
 	for i := range r.n {
 		s := &r.segments[i]
 		if s.roles&rRate != 0 && s.has("throttl") || s.roles&rTime != 0 && s.isPerMinute() {
-			return true
-		}
-	}
-	return false
-}
-
-// isFlagged reports whether a content policy refused what was sent.
-func isFlagged(r *reading) bool {
-	for i := range r.n {
-		if r.segments[i].says&pFlagged != 0 {
 			return true
 		}
 	}
@@ -193,7 +183,7 @@ func outputCap(r *reading) bool {
 			window = window || t.role&rContext != 0 || t.s == "total"
 			first = first && t.role&(rInput|rContext|rToken|rOutput) == 0
 		}
-		if s.wide && containsAny(s.lower, "输出", "輸出", "出力", "출력") {
+		if s.wide && containsAny(s.lower, "输出", "輸出", "出力", "출력", "回答超", "回答过长", "回答长度", "回复超", "回复过长", "回复长度") {
 			named = true
 		}
 		input = input || s.wide && containsAny(s.lower, "输入", "輸入", "入力", "입력", "上下文", "コンテキスト", "컨텍스트")
@@ -212,16 +202,35 @@ func answerCap(most, behind token) bool {
 }
 
 // answerTooLong reports whether the k-th word, which names an answer, is what is too long: "Output too long", "Die
-// Ausgabe ist zu lang". A word in front may make it something else, such as the output of a tool, which is sent.
+// Ausgabe ist zu lang", "The answer would exceed the limit". A word in front may make it something else, such as the
+// output of a tool, which is sent.
 func answerTooLong(ts []token, k int) bool {
-	if k > 0 && !ts[k-1].sign && ts[k-1].s != "die" && ts[k-1].role&(rSkip|rActual|rMax) == 0 {
+	if k > 0 && !ts[k-1].sign && !isArticle(ts[k-1].s) && ts[k-1].role&(rSkip|rActual|rMax) == 0 {
 		return false
 	}
 	k++
-	for k < len(ts) && ts[k].role&rSkip != 0 {
+	for k < len(ts) && (ts[k].role&(rSkip|rMust) != 0 || isAuxiliary(ts[k].s)) {
 		k++
 	}
-	return roleAt(ts, k, rToo) && roleAt(ts, k+1, rBig)
+	return roleAt(ts, k, rToo) && roleAt(ts, k+1, rBig) || roleAt(ts, k, rOver) ||
+		roleAt(ts, k, rMore) && roleAt(ts, k+1, rThan) || k < len(ts) && isOutside(ts[k].s)
+}
+
+func isArticle(word string) bool {
+	switch word {
+	case "die", "la", "le", "el", "il", "o", "de", "het":
+		return true
+	}
+	return false
+}
+
+// isAuxiliary reports whether a word may stand between an answer and what is said of it: "would be", "text is".
+func isAuxiliary(word string) bool {
+	switch word {
+	case "would", "was", "cant", "not", "text", "est", "es", "är", "er":
+		return true
+	}
+	return false
 }
 
 // nearToken reports whether tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".

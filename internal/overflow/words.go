@@ -79,7 +79,9 @@ func roleOf(w string) role {
 	case "reduce", "shorten", "decrease", "trim", "truncate", "shrink", "compress", "compact", "shorter", "reducing",
 		"reduced", "shortening", "kürzen", "réduisez", "reduzca", "reduce_the":
 		return rReduce
-	case "full", "fit", "fits", "exhausted", "reached", "hit", "room", "overfull", "fill", "fills", "filled", "voll",
+	case "exhausted":
+		return rFull | rHint
+	case "full", "fit", "fits", "exhausts", "occupy", "occupies", "reached", "hit", "room", "overfull", "fill", "fills", "filled", "voll",
 		"lleno", "llena", "plein", "pleine", "pieno", "cheio", "заполнен":
 		return rFull
 	}
@@ -112,13 +114,15 @@ func sideRole(w string) role {
 		"redirects", "depth", "attempts", "iterations", "email", "password", "metadata", "schema", "properties",
 		"function", "functions", "temperature", "top_p", "top_k", "cache", "cached", "caching", "stop",
 		"encrypted_content", "blocks", "cache_control", "title", "header", "headers", "url", "filename", "path", "key",
-		"tool_use", "tool_result", "varying", "label", "logit_bias", "seed", "queue", "tls", "handshake":
+		"tool_use", "tool_result", "varying", "label", "logit_bias", "seed", "queue", "tls", "handshake", "cookie",
+		"cookies":
 		return rField
 	case "asked", "has", "have", "had", "contains", "contain", "contained", "got", "given", "received", "supplied",
 		"requested", "resulted", "passed", "sent", "actual", "current", "currently", "provided", "used", "recebidos",
 		"enviados", "recibidos", "reçus", "envoyés", "erhalten", "gesendet", "ricevuti", "inviati", "получено",
 		"totals", "total", "first", "estimated", "found", "was", "counted", "need", "needs", "require", "requires",
-		"takes", "uses", "sum", "contient", "comporte", "contiene", "tiene", "contém", "tem", "enthält", "hat":
+		"takes", "uses", "sum", "contient", "comporte", "contiene", "tiene", "contém", "tem", "enthält", "hat",
+		"innehåller", "inneholder", "indeholder", "umfasst":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror",
 		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown":
@@ -130,7 +134,8 @@ func sideRole(w string) role {
 	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd", "today", "todays":
 		return rDay
 	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending",
-		"prepaid", "insufficient_quota", "allowance", "allotment", "arrears", "arrearage", "overdue":
+		"prepaid", "insufficient_quota", "allowance", "allotment", "arrears", "arrearage", "overdue",
+		"recharge", "topup", "wallet":
 		return rQuota
 	case "canceled", "cancelled", "bufio", "sendto", "sendmsg", "udp", "resets", "flagged", "moderation", "http",
 		"deadline", "timed", "timeout", "time", "api", "unauthorized", "unauthenticated", "authentication", "security",
@@ -139,7 +144,8 @@ func sideRole(w string) role {
 		"usage", "string", "rate", "please", "again", "retry", "i", "slow", "slower", "quickly", "fast", "often",
 		"frequently", "frequent", "last", "past", "previous", "signature", "credential", "credentials", "jwt", "bearer",
 		"oauth", "authorization", "authorized", "denied", "invalid", "revoked", "apikey", "session", "refresh", "auth",
-		"took", "taking", "loading", "login":
+		"took", "taking", "loading", "login", "traffic", "healthy", "ready", "refills", "parallel", "etimedout",
+		"esockettimedout", "load":
 		return rHint
 	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in",
 		"its", "our", "and":
