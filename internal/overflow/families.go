@@ -147,7 +147,8 @@ func (s *sentence) isTokens() bool {
 // fitsNowhere reports whether the sentence ends with the word that something does not fit.
 func (s *sentence) fitsNowhere() bool {
 	for i, t := range s.ts {
-		if t.s == "fit" && (i+1 == len(s.ts) || s.ts[i+1].sign) && (negates(s.at(i-1).s) || negates(s.at(i-2).s)) {
+		isLast := i+1 == len(s.ts) || s.ts[i+1].sign
+		if t.s == "fit" && isLast && (negates(s.at(i-1).s) || negates(s.at(i-2).s)) {
 			return true
 		}
 	}
@@ -244,7 +245,9 @@ func (s *sentence) subjectTooBig() bool {
 		return true
 	case s.has(rInput) && !(s.has(rRequest) && s.has(rBytes)):
 		return true
-	case s.text&rToken != 0 && s.anyWord("text", "content", "document", "question"), s.word("thread") && big.s == "long":
+	case s.text&rToken != 0 && s.anyWord("text", "content", "document", "question"):
+		return true
+	case s.word("thread") && big.s == "long":
 		return true
 	case s.has(rToken):
 		return s.countsTokens() // and not a credential, or bufio's "token too long"

@@ -26,7 +26,8 @@ func (s *sentence) isBytes() bool {
 // request content length".
 func (s *sentence) contentLength() bool {
 	for i, t := range s.ts {
-		if (t.s == "content" || t.s == "body") && (s.at(i+1).s == "length" || s.at(i+1).s == "-" && s.at(i+2).s == "length") {
+		isLong := s.at(i+1).s == "length" || s.at(i+1).s == "-" && s.at(i+2).s == "length"
+		if isLong && (t.s == "content" || t.s == "body") {
 			return s.has(rRequest) && !s.has(rInput|rToken|rContext)
 		}
 	}

@@ -42,7 +42,8 @@ func (s *sentence) countedAt(i int) bool {
 // exceeded".
 func (s *sentence) isOfThings(i int) bool {
 	t := s.at(i)
-	return t.role == 0 && !t.sign && strings.HasSuffix(t.s, "s") && t.s != "was" && s.at(i+1).role&rOver != 0
+	isNoun := t.role == 0 && strings.HasSuffix(t.s, "s") && t.s != "was"
+	return isNoun && s.at(i+1).role&rOver != 0
 }
 
 // countsMessages reports whether the number of messages, not their length, is the matter.

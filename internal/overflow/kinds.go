@@ -288,9 +288,10 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 	}
 	switch {
 	case t.role&rMax != 0 && k+1 < len(ts) && ts[k+1].role&rOutput != 0: // "input and maximum output tokens (35000)"
-	case t.role&rMax != 0 && isPlus(ts, k-1) && !endsAddend(ts, k-2) && !ts[k-2].sign && roleAt(ts, k+1, rToken):
-		return countTotal, true // "prompt length + max tokens (2301)"
 	case t.role&rMax != 0 && isPlus(ts, k-1):
+		if roleAt(ts, k+1, rToken) && roleAt(ts, k-2, rInput|rLength|rToken) && !endsAddend(ts, k-2) {
+			return countTotal, true // "prompt length + max tokens (2301)"
+		}
 		return countOutput, true // "prompt (5000) + max tokens (4096)"
 	case t.role&rOver != 0 && ts[k+1].s == "by":
 		*weak = countInput // "exceeded by a request with 20000"
@@ -320,7 +321,13 @@ func beforeLimit(ts []token, k, i int) bool {
 	case t.role&rOver != 0:
 		return k >= i-4
 	}
-	return t.role&rLess != 0 || t.s == "window" || t.s == "room" || t.s == "range" || t.s == "past" && k >= i-2
+	switch t.s {
+	case "window", "room", "range":
+		return true
+	case "past":
+		return k >= i-2
+	}
+	return t.role&rLess != 0
 }
 
 // beforeAnswer reads the answer's words before the number at i: its own room, or the last part of a sum's name.

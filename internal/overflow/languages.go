@@ -21,7 +21,8 @@ func languageRole(w string) role {
 		"sohbet", "vraag", "bericht", "berichten", "gesprek", "запит", "повідомлення", "intrarea", "meldingen", "syöte",
 		"syötteen", "kehote", "viesti", "viestit", "keskustelu", "bemenet", "üzenet", "üzenetek", "beszélgetés",
 		"vào", "nhắn", "nhắc", "thoại", "meddelandet", "meddelande", "meddelanden", "prompten", "inmatning",
-		"inmatningen", "indatan", "konversationen", "samtalet", "samtalen", "melding", "meldinger", "besked", "beskeden",
+		"inmatningen", "indatan", "konversationen", "samtalet", "samtalen", "melding", "meldinger",
+		"besked", "beskeden",
 		"beskeder", "inndata", "inddata", "pesan", "percakapan":
 		return rInput
 	case "żądanie", "żądania", "żądań", "istek", "isteği", "isteğiniz", "verzoek", "verzoeken", "pyyntö", "pyyntöä",
@@ -136,12 +137,16 @@ func languageRelation(w string) role {
 // languageSpan is the last part of the dictionary: the spans of time that rates and quotas are counted in.
 func languageSpan(w string) role {
 	switch w {
-	case "minut", "minutt", "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde", "stunde", "секунду", "minuut", "uur",
+	case "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly",
+		"minut", "minutt", "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde",
+		"stunde", "секунду", "minuut", "uur",
 		"heure", "hora":
 		return rTime
-	case "tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "wöchentliche",
+	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd", "today", "todays",
+		"tag", "woche", "monat", "heute", "tägliche", "tägliches", "täglichen", "tageslimit", "wöchentliche",
 		"wöchentliches", "wöchentlichen", "wochenlimit", "monatliche", "monatliches", "monatlichen", "monatslimit",
-		"dag", "dagsgräns", "dagsgränsen", "månadsgränsen", "veckogränsen", "maand", "dagelijkse", "wekelijkse", "maandelijkse",
+		"dag", "dagsgräns", "dagsgränsen", "månadsgränsen", "veckogränsen", "maand", "dagelijkse",
+		"wekelijkse", "maandelijkse",
 		"jour", "semaine", "mois", "quotidienne", "mensuelle",
 		"día", "mes", "semana", "diario", "diaria", "mensual", "dia", "mês", "diário", "diária", "mensal",
 		"giorno", "settimana", "mese", "giornaliero", "mensile":

@@ -42,27 +42,8 @@ func (r *reading) lex(text string, code bool) segment {
 	s.tokens = whole[len(store):len(whole):len(whole)]
 	for i := range s.tokens {
 		role := s.tokens[i].role
-		switch {
-		case role&rContext != 0 && otherContext(s.tokens, i):
-			role = rField
-			s.tokens[i].role = role
-		case role&rToken != 0 && isCredential(s.tokens, i):
-			role = 0 // "too many access tokens"
-			s.tokens[i].role = role
-		case role&rBig != 0 && i > 0 && s.tokens[i-1].s == "for" && bigBehindFor(s.tokens[i].s):
-			s.tokens[i-1].role = rToo
-			s.roles |= rToo
-		case role&rField != 0 && s.tokens[i].s == "ids" && i > 0 && s.tokens[i-1].s == "input":
-			role = rToken // a tokenizer's name for what it made of the input
-			s.tokens[i].role = role
-		case role&rField != 0 && s.tokens[i].s == "cache" && i > 0 && s.tokens[i-1].s == "kv":
-			role = rCapacity // where a server keeps the tokens of a conversation
-			s.tokens[i].role = role
-		case role != 0 && s.wide && roleBeside(s.tokens, i) != role:
-			role = roleBeside(s.tokens, i)
-			s.tokens[i].role = role
-		case role&rField != 0 && s.tokens[i].s == "description" && i > 0 && isFault(s.tokens[i-1].s):
-			role = 0 // of the error, not of a tool
+		if role&(rContext|rToken|rField|rBig) != 0 || role != 0 && s.wide {
+			role = s.roleWithin(i)
 			s.tokens[i].role = role
 		}
 		if s.roles |= role; role&rHint != 0 {
@@ -71,6 +52,34 @@ func (r *reading) lex(text string, code bool) segment {
 	}
 	r.tokens = whole
 	return s
+}
+
+// roleWithin returns the role of the i-th token by the words beside it.
+func (s *segment) roleWithin(i int) role {
+	t, before := s.tokens[i], ""
+	if i > 0 {
+		before = s.tokens[i-1].s
+	}
+	switch {
+	case t.role&rContext != 0 && otherContext(s.tokens, i):
+		return rField
+	case t.role&rToken != 0 && isCredential(s.tokens, i):
+		return 0 // "too many access tokens"
+	case t.role&rBig != 0 && before == "for" && bigBehindFor(t.s):
+		s.tokens[i-1].role = rToo
+		s.roles |= rToo
+	case t.role&rField == 0:
+	case t.s == "ids" && before == "input":
+		return rToken // a tokenizer's name for what it made of the input
+	case t.s == "cache" && before == "kv":
+		return rCapacity // where a server keeps the tokens of a conversation
+	case t.s == "description" && isFault(before):
+		return 0 // of the error, not of a tool
+	}
+	if s.wide {
+		return roleBeside(s.tokens, i)
+	}
+	return t.role
 }
 
 // isRule reports whether s begins with a line of dashes, as eino draws it below the error of a node.

@@ -102,6 +102,17 @@ func doorPhraseAt(ts []token, i int) phrase {
 			token--
 		}
 		return when(next("token") || token >= 0 && (ts[token].s == "token" || ts[token].s == "session"), pKey)
+	case "authorization":
+		return when(refused(ts, i) || next("required"), pKey)
+	}
+	return busyPhraseAt(ts, i)
+}
+
+// busyPhraseAt is phraseAt for a server that has no room for anybody.
+func busyPhraseAt(ts []token, i int) phrase {
+	next := func(w string) bool { return wordAt(ts, i+1) == w }
+	before := func(w string) bool { return i > 0 && ts[i-1].s == w }
+	switch ts[i].s {
 	case "overloaded":
 		return pBusy
 	case "service", "temporarily":
@@ -110,8 +121,6 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(wordsAt(ts, i+1, "connect", "error"), pBusy)
 	case "gateway":
 		return when(before("bad"), pBusy)
-	case "authorization":
-		return when(refused(ts, i) || next("required"), pKey)
 	case "loading":
 		return when(before("currently") || before("still"), pBusy)
 	case "ready":

@@ -51,7 +51,9 @@ func vetoRates(s *segment) verdict {
 		perMinute = perMinute || containsAny(s.lower, minuteWide...)
 		quota = quota || containsAny(s.lower, quotaWide...)
 	}
-	quota = quota || !rate && s.says&pResets != 0 && (s.roles&rMax != 0 || s.says&pUsage != 0 && s.roles&rFull != 0)
+	if s.says&pResets != 0 && !rate {
+		quota = quota || s.roles&rMax != 0 || s.says&pUsage != 0 && s.roles&rFull != 0
+	}
 	switch {
 	case rate && perMinute, rate && !quota:
 		return vetoRate

@@ -212,8 +212,13 @@ func answerTooLong(ts []token, k int) bool {
 	for k < len(ts) && (ts[k].role&(rSkip|rMust) != 0 || isAuxiliary(ts[k].s)) {
 		k++
 	}
-	return roleAt(ts, k, rToo) && roleAt(ts, k+1, rBig) || roleAt(ts, k, rOver) ||
-		roleAt(ts, k, rMore) && roleAt(ts, k+1, rThan) || k < len(ts) && isOutside(ts[k].s)
+	switch {
+	case roleAt(ts, k, rToo):
+		return roleAt(ts, k+1, rBig)
+	case roleAt(ts, k, rMore):
+		return roleAt(ts, k+1, rThan)
+	}
+	return roleAt(ts, k, rOver) || k < len(ts) && isOutside(ts[k].s)
 }
 
 func isArticle(word string) bool {

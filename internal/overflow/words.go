@@ -81,7 +81,8 @@ func roleOf(w string) role {
 		return rReduce
 	case "exhausted":
 		return rFull | rHint
-	case "full", "fit", "fits", "exhausts", "occupy", "occupies", "reached", "hit", "room", "overfull", "fill", "fills", "filled", "voll",
+	case "full", "fit", "fits", "exhausts", "occupy", "occupies", "reached", "hit", "room",
+		"overfull", "fill", "fills", "filled", "voll",
 		"lleno", "llena", "plein", "pleine", "pieno", "cheio", "заполнен":
 		return rFull
 	}
@@ -129,10 +130,6 @@ func sideRole(w string) role {
 		return rRate
 	case "per", "pro", "par", "por", "each":
 		return rPer
-	case "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly":
-		return rTime
-	case "day", "days", "month", "week", "daily", "monthly", "weekly", "tpd", "rpd", "today", "todays":
-		return rDay
 	case "quota", "quotas", "billing", "credit", "credits", "balance", "afford", "payment", "spend", "spending",
 		"prepaid", "insufficient_quota", "allowance", "allotment", "arrears", "arrearage", "overdue",
 		"recharge", "topup", "wallet":
