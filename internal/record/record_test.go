@@ -280,7 +280,7 @@ func TestOutcome(t *testing.T) {
 		{"a row that is not there", "query", `{"sql":"select"}`, "relation \"x\" does not exist", false,
 			`query {"sql":"select"} → relation "x" does not exist`},
 		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
-			"exec run → thread 'main' panicked at a.rs:3:5: index out of bounds note: x"},
+			"exec run → failed: thread 'main' panicked at a.rs:3:5: index out of bounds note: x"},
 		{"the subject of a commit", "exec", `{"command":"git log --oneline"}`, "abc1234 one\ndef5678 tests: 3 failed before", false,
 			"exec git log --oneline"},
 		{"an edit that changed nothing", "str_replace_editor", `{"command":"str_replace","path":"a.c"}`,

@@ -95,7 +95,7 @@ func membersOf(object []byte, list members) members {
 	return list
 }
 
-// value returns the value of the last member with the key, or nil if there is none.
+// value returns that of the last member with the key: nil if there is none.
 func (m members) value(key string) json.RawMessage {
 	for i := len(m) - 1; i >= 0; i-- {
 		if m[i].key == key {

@@ -2,8 +2,6 @@ package toolcall
 
 import (
 	"encoding/json"
-	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -14,7 +12,7 @@ type Call struct {
 	Runs       bool // a command, which may say why it failed long before the end of its output
 	PrintsExit bool // a command that prints exit codes of others
 	Output     Output
-	compares   bool // the exit code 1 is an answer: nothing was found, or two files differ
+	command    string
 }
 
 // Call reads the call of a tool.
@@ -34,8 +32,17 @@ func (t *Files) CallOf(tool string, arguments json.RawMessage, args *Arguments) 
 		Runs:       runs,
 		PrintsExit: runs && printsExit(args.Command),
 		Output:     output,
-		compares:   output == Matches || runs && strings.Contains(args.Command, "diff "),
+		command:    args.Command,
 	}
+}
+
+// compares reports whether the exit code 1 is an answer: nothing was found, or two files differ.
+func (c *Call) compares() bool {
+	isSearch := c.Output == Matches
+	if c.Runs {
+		return compares(c.command, isSearch)
+	}
+	return isSearch
 }
 
 // Failed reports whether text, the result of a call that is not marked as an error, says that the call failed.
@@ -48,7 +55,10 @@ func (c *Call) Failed(text string) bool {
 	case c.Runs && (c.exitedBadly(text) || saysNotRun(text)):
 		return true
 	}
-	return c.Output == Report && (Fault(text) != "" || beginsWithError(text))
+	if c.Output != Report {
+		return false
+	}
+	return Fault(text) != "" || beginsWithError(text) || c.Runs && complains(text)
 }
 
 // exitedBadly reports whether text names the code with which the command exited, and that code stands for a failure.
@@ -64,20 +74,40 @@ func (c *Call) ExitCode(text string) string {
 
 // IsFailure reports whether an exit code stands for a failure of the call.
 func (c *Call) IsFailure(exitCode string) bool {
-	return strings.Trim(exitCode, "0") != "" && !(c.compares && exitCode == "1")
+	return strings.Trim(exitCode, "0") != "" && !(exitCode == "1" && c.compares())
 }
 
 // SaysNotShown reports whether text, the result of a call that shows a file or asks for something, is one line that
 // says that the call did not do so.
 func SaysNotShown(text string) bool {
 	text = strings.TrimSpace(text)
+	if line, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(strings.TrimSpace(rest), "Did you mean") {
+		text = strings.TrimSpace(line) // OpenCode lists files with similar names
+	} else if strings.EqualFold(line, "error:") {
+		text = strings.TrimSpace(rest)
+	}
 	if len(text) > 2*refusalChars || strings.Contains(text, "\n") {
 		return false
 	}
-	if behind := strings.TrimLeft(text, "0123456789"); behind != text && strings.IndexAny(behind, "\t|→") == 0 {
-		return false // a line of a file with its number
+	return !isNumbered(text) && Refusal(text) != ""
+}
+
+// isNumbered reports whether text is a line of a file with its number: "12\tx", "00012| x", "L12: x", "12: x". In front
+// of a colon the number may be the status of HTTP, "404: Not Found".
+func isNumbered(text string) bool {
+	text = strings.TrimPrefix(text, "L")
+	behind := strings.TrimLeft(text, "0123456789")
+	number := text[:len(text)-len(behind)]
+	if strings.HasPrefix(behind, " |") {
+		return number != ""
 	}
-	return Refusal(text) != ""
+	if number == "" || behind == "" {
+		return false
+	}
+	if behind[0] == ':' {
+		return !isFailedRequest([]byte(number))
+	}
+	return strings.IndexAny(behind, "\t|→") == 0
 }
 
 // isNotice reports whether text stands for a file that was read: it is empty, or as it was shown before. Claude Code
@@ -86,63 +116,4 @@ func isNotice(text string) bool {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "<system-reminder>")
 	return strings.HasPrefix(text, "Warning: the file exists") || strings.HasPrefix(text, "File unchanged") ||
 		strings.HasPrefix(text, "Wasted call")
-}
-
-// saysNotRun reports whether text, the result of a command, is one line with which a host says that it did not run the
-// command, or not to its end: "User rejected this command."
-func saysNotRun(text string) bool {
-	if text = strings.TrimSpace(text); strings.Contains(text, "\n") {
-		return false
-	}
-	words := plainWords(text[:min(len(text), refusalChars)])
-	if len(words) > 0 && words[0] == "the" {
-		words = words[1:]
-	}
-	if len(words) == 0 || !slices.Contains(hosts, words[0]) {
-		return false
-	}
-	for n := 1; n < len(words); n++ {
-		if words[n-1] == "timed" && words[n] == "out" {
-			return true
-		}
-		isVerb := slices.Contains(hosts, words[n-1]) || slices.Contains(auxiliaries, words[n-1])
-		if isVerb && slices.Contains(denying, words[n]) {
-			return true
-		}
-	}
-	return false
-}
-
-// Who says that a command was not run, and in which words. These are verbs behind their subject or an auxiliary: in
-// "User guide for blocked accounts" nothing is denied.
-var (
-	hosts       = []string{"user", "permission", "command", "execution", "operation", "tool", "request"}
-	auxiliaries = []string{"was", "were", "is", "been", "has", "had", "got", "explicitly"}
-	denying     = []string{"rejected", "declined", "denied", "refused", "cancelled", "canceled", "aborted",
-		"interrupted", "blocked", "forbidden"}
-)
-
-// beginsWithError reports whether text begins like the error of a program or a service: "Error: …", "<error>…".
-func beginsWithError(text string) bool {
-	line, _, _ := strings.Cut(strings.TrimLeft(text, " \t\r\n"), "\n")
-	colon := strings.Index(line, ":")
-	if wide := strings.Index(line, "："); wide >= 0 && (colon < 0 || wide < colon) {
-		colon = wide
-	}
-	if isErrorTag(line) || colon < 0 {
-		return isErrorTag(line)
-	}
-	word := strings.ToLower(line[:colon])
-	isCount := strings.ContainsRune(word, ' ') || strings.HasSuffix(word, "s") // errors: 0
-	value := strings.TrimLeft(line[colon:], ":：")
-	return !isMeasure(value) && (word == "fatal" || !isCount && sayingOf(word) == saysFault)
-}
-
-// isMeasure reports whether text, behind the word error and a colon, is a number, or says that there is no error: 0.12.
-func isMeasure(text string) bool {
-	text = strings.TrimSpace(text)
-	first, _, _ := strings.Cut(text, ",") // error: 0, warnings: 2
-	n, err := strconv.ParseFloat(strings.TrimSuffix(first, "%"), 64)
-	isNumber := err == nil && (n == 0 || strings.ContainsAny(first, ".%")) // but "KeyError: 1"
-	return isNumber || deniesFault(text) || text != "" && slices.Contains(noFaults, text)
 }

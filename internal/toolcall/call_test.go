@@ -2,9 +2,12 @@ package toolcall
 
 import (
 	"encoding/json"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Many hosts mark no result as an error. Then its text says whether the call failed.
@@ -69,5 +72,21 @@ func TestFailed(t *testing.T) {
 	} {
 		c := Common.Call(tt.tool, json.RawMessage(tt.arguments))
 		assert.Equal(t, tt.want, c.Failed(tt.text), "%s %s: %s", tt.tool, tt.arguments, tt.reason)
+	}
+}
+
+// TestFailedInvented judges the results of testdata/outcomes.jsonl, worded as the tools of common agents word theirs.
+func TestFailedInvented(t *testing.T) {
+	data, err := os.ReadFile("testdata/outcomes.jsonl")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(data)) {
+		var v struct {
+			Tool, Text string
+			Arguments  json.RawMessage
+			Failed     bool
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &v))
+		c := Common.Call(v.Tool, v.Arguments)
+		assert.Equal(t, v.Failed, c.Failed(v.Text), line)
 	}
 }

@@ -1,9 +1,13 @@
 package toolcall
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/lazyregexp"
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/prose"
 )
 
@@ -24,6 +28,9 @@ func ExitCode(s string) string {
 			continue
 		}
 		for line := range strings.Lines(end) {
+			if line[0] == ' ' || line[0] == '\t' {
+				continue // of a structure, or of a text: kubectl describe
+			}
 			if m := exitWords.Get().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 				return m[1]
 			}
@@ -41,6 +48,9 @@ const exitEnds = 400
 func frameCode(s string, isFile bool) string {
 	const frameLines = 5 // at the beginning
 	s = strings.TrimSpace(s)
+	if code := metadataCode(s); code != "" {
+		return code
+	}
 	head, tail := s[:min(len(s), exitEnds)], s[max(0, len(s)-exitEnds):]
 	lines := strings.SplitN(head, "\n", frameLines+1)
 	if len(lines) > frameLines || len(lines) > 1 && len(head) == len(s) { // the last line is judged below
@@ -60,6 +70,36 @@ func frameCode(s string, isFile bool) string {
 	return ""
 }
 
+// metadataCode returns the exit code that stands beside an output in JSON, or "". Codex wrote its results like that:
+// {"output":"…","metadata":{"exit_code":1}}.
+func metadataCode(s string) (code string) {
+	tail := s[max(0, len(s)-exitEnds):]
+	if !strings.HasPrefix(s, "{") || !strings.HasSuffix(s, "}") || !strings.Contains(tail, `"exit_code"`) {
+		return ""
+	}
+	object := mem.Bytes(s)
+	if !jsontext.Valid(object) {
+		return ""
+	}
+	hasOutput, exit := false, ""
+	jsontext.Members(object, func(key string, value []byte) {
+		switch key {
+		case "output":
+			hasOutput = true
+		case "metadata":
+			jsontext.Members(bytes.TrimSpace(value), func(key string, value []byte) {
+				if key == "exit_code" {
+					exit = string(bytes.TrimSpace(value))
+				}
+			})
+		}
+	})
+	if _, err := strconv.Atoi(exit); err != nil || !hasOutput {
+		return ""
+	}
+	return exit
+}
+
 // isApart reports whether the last line of s stands alone, behind a blank line or in brackets.
 func isApart(s, last string) bool {
 	before := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s, last), "\n"), " \t\r")
@@ -73,9 +113,10 @@ var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_stat
 var (
 	exitFrame = lazyregexp.New(`(?i)^(?:[<\[(]|process |command |<shellId: \d+ completed with )?` +
 		`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[>:= ]{1,3}(-?[0-9]{1,10})(?:</\w+>|[\])>.])?$`)
-	// The name of what exited may stand in front of the words, and a bracket or the end of a tag behind the code.
+	// The name of what exited may stand in front of the words, and a bracket or the end of a tag behind the code. A
+	// name in double quotes is a member of JSON, which a program printed: docker inspect.
 	exitWords = lazyregexp.New(`(?i)^(?:.{0,32}[^a-z0-9])?` +
-		`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n-]{0,4}(-?[0-9]{1,10})\b.{0,16}$`)
+		`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n"-]{0,4}(-?[0-9]{1,10})\b.{0,16}$`)
 )
 
 // printsExit reports whether a command prints the exit code of another one, which is not its own: echo $?.

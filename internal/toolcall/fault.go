@@ -27,19 +27,21 @@ func Fault(text string) string {
 		return ""
 	}
 	var b strings.Builder
-	failed := false
+	failed, exited, isProcess, hasOutput := false, false, false, false
 	jsontext.Members(object, func(key string, value []byte) {
 		kind := faultOf(key, value)
-		if kind == noFault {
+		isProcess = isProcess || kind == isOfProcess
+		hasOutput = hasOutput || key == "stdout" || key == "stderr" || key == "output"
+		if kind == noFault || kind == isOfProcess {
 			return
 		}
-		failed = failed || kind == isFault
+		failed, exited = failed || kind == isFault, exited || kind == isExit
 		if b.Len() > 0 {
 			b.WriteByte(',')
 		}
 		b.WriteString(`"` + key + `":` + mem.String(bytes.TrimSpace(value)))
 	})
-	if !failed {
+	if !failed && (!exited || isProcess && !hasOutput) {
 		return ""
 	}
 	return "{" + b.String() + "}"
@@ -49,9 +51,11 @@ func Fault(text string) string {
 type faultKind int
 
 const (
-	noFault  faultKind = iota // nothing
-	isReason                  // why, if there is one
-	isFault                   // that there is one
+	noFault     faultKind = iota // nothing
+	isReason                     // why, if there is one
+	isFault                      // that there is one
+	isExit                       // with which code a program exited, which may be one that the object describes
+	isOfProcess                  // that the object describes a process or a container
 )
 
 // faultOf returns what a member says of a failure. Keys are compared without case, dashes and underscores, and values
@@ -63,7 +67,7 @@ func faultOf(key string, value []byte) faultKind {
 		text = strings.ToLower(strings.TrimSpace(jsontext.Text(value)))
 	}
 	is := false
-	switch strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key)) {
+	switch keyJoints.Replace(strings.ToLower(key)) {
 	case "success", "ok", "succeeded", "successful":
 		is = text == "false"
 	case "iserror", "failed", "haserror", "haserrors":
@@ -75,8 +79,14 @@ func faultOf(key string, value []byte) faultKind {
 			text) || isFailedRequest(value)
 	case "statuscode", "httpstatus":
 		is = isFailedRequest(value)
-	case "exitcode", "returncode", "exitstatus", "errorcode", "errcode", "errno":
-		is = text != "" && (ascii.IsDigit(text[0]) && text[0] != '0' || text[0] == '-')
+	case "exitcode", "returncode", "exitstatus":
+		if isBadCode(text) {
+			return isExit
+		}
+	case "errorcode", "errcode", "errno":
+		is = isBadCode(text)
+	case "pid", "oomkilled", "image", "finishedat", "restartcount":
+		return isOfProcess
 	case "message", "msg", "reason", "detail", "details", "description", "errordescription", "content", "code",
 		"stderr", "errmsg", "errormsg":
 		return isReason
@@ -85,6 +95,14 @@ func faultOf(key string, value []byte) faultKind {
 		return isFault
 	}
 	return noFault
+}
+
+// keyJoints removes what stands between the words of a key.
+var keyJoints = strings.NewReplacer("_", "", "-", "")
+
+// isBadCode reports whether text is a code other than 0.
+func isBadCode(text string) bool {
+	return text != "" && (ascii.IsDigit(text[0]) && text[0] != '0' || text[0] == '-')
 }
 
 // namesFault reports whether text, the value of an error, is an error: an object with the code 0 is not.

@@ -138,7 +138,7 @@ func Action(tool string) string {
 	for _, a := range [...]struct{ word, action string }{
 		{"delete", "deleted"}, {"remove", "deleted"}, {"write", "wrote"}, {"create", "wrote"}, {"save", "wrote"},
 		{"edit", "edited"}, {"replace", "edited"}, {"patch", "edited"}, {"insert", "edited"}, {"update", "edited"},
-		{"append", "edited"},
+		{"append", "edited"}, {"apply", "edited"},
 	} {
 		if strings.Contains(tool, a.word) {
 			return a.action

@@ -53,10 +53,13 @@ func withoutWarning(text string) string {
 	return text
 }
 
-// isErrorTag reports whether a line begins with a tag such as <error> or <tool_use_error>.
+// isErrorTag reports whether a line begins with a tag such as <error>, <tool_use_error> or <error_details>.
 func isErrorTag(line string) bool {
 	name, _, ok := strings.Cut(strings.TrimPrefix(line, "<"), ">")
-	return ok && strings.HasPrefix(line, "<") && strings.HasSuffix(strings.ToLower(name), "error")
+	if name = strings.ToLower(name); !ok || !strings.HasPrefix(line, "<") {
+		return false
+	}
+	return strings.HasSuffix(name, "error") || strings.HasPrefix(name, "error_")
 }
 
 // refuses reports whether a line says that nothing was done. The first word that says so or says the opposite decides:
@@ -71,6 +74,9 @@ func refuses(line string) bool {
 		case strings.ContainsAny(word, `/\._=`): // a name
 		case says == saysNone && namesTrouble(next):
 			n++
+		case isDiagnosis(words, n):
+		case says == saysNone && !done && isEdit(next):
+			return true
 		case done && word == "0" && sayingOf(words[n-1]) == saysDone: // replaced 0 occurrences
 			return next != "bytes" && next != "characters" // an empty file was written
 		case done:
@@ -86,6 +92,25 @@ func refuses(line string) bool {
 		}
 	}
 	return doubtful && !done
+}
+
+// isEdit reports whether a word means what an editor does to a file: it "made no changes".
+func isEdit(word string) bool { return word == "changes" || word == "edits" || word == "replacements" }
+
+// isDiagnosis reports whether word n means the errors that a compiler or a linter finds in a file that was changed:
+// "this file has errors", "LSP errors detected".
+func isDiagnosis(words []string, n int) bool {
+	if words[n] != "errors" {
+		return false
+	}
+	if next := words[n+1]; next == "detected" || next == "found" {
+		return true
+	}
+	switch words[max(0, n-1)] {
+	case "has", "have", "contains", "lsp", "lint", "linter", "linting", "type", "compiler", "diagnostic":
+		return true
+	}
+	return false
 }
 
 // lacksFile reports whether word n, which says that something is not there, says it of a file: "file not found".

@@ -33,13 +33,14 @@ var (
 		"отклонено", "отменено", "сбой"}
 	nones  = []string{"no", "0", "keine", "kein", "aucun", "aucune", "ningún", "nenhum", "нет"}
 	faults = []string{"error", "errors", "failure", "failures", "exception", "exceptions", "fehler", "erreur",
-		"erreurs", "erro", "erros", "ошибка", "ошибки"}
+		"erreurs", "erro", "erros", "ошибка", "ошибки", "enoent", "eisdir", "eacces", "eperm", "enotdir", "eexist",
+		"enospc", "erofs", "ebusy", "einval", "emfile", "eloop", "enametoolong"}
 	warnings = []string{"warning", "warnings", "warn", "note", "notice", "hint", "issue", "issues", "problem",
 		"problems", "diagnostics", "warnung", "avertissement", "advertencia", "aviso", "предупреждение",
 		"ошибок"} // the form behind a number, and beside "нет" on either side
 	doubting = []string{"already", "exists", "but", "must", "multiple", "ambiguous", "mismatch", "conflict",
 		"conflicts", "unchanged", "skipped", "ignored", "unknown", "outside", "unauthorized", "blocked",
-		"timeout"}
+		"timeout", "exceeds", "exceeded"}
 	doing = []string{"success", "successful", "successfully", "succeeded", "done", "ok", "updated", "edited",
 		"wrote", "written", "created", "replaced", "applied", "modified", "saved", "inserted", "deleted",
 		"removed", "changed", "added", "appended", "overwritten", "patched", "erfolgreich", "aktualisiert",
@@ -81,7 +82,7 @@ var sayings = sync.OnceValue(func() map[string]saying {
 	return all
 })
 
-// sayingOf returns what a word says. Russian participles have endings: обновлён, обновлена, обновлено.
+// sayingOf returns what a word says. The participles of Russian bend: обновлён, обновлена, обновлено.
 func sayingOf(word string) saying {
 	if says := sayings()[word]; says != saysNothing {
 		return says
