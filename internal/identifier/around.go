@@ -241,8 +241,16 @@ func trimToken(w string) string {
 	return w
 }
 
-// beginsPath reports whether w, which begins with a point, begins with "./" or "..".
-func beginsPath(w string) bool { return len(w) > 1 && (w[1] == '/' || w[1] == '.') }
+// beginsPath reports whether w, which begins with a point, begins with "./" or "..", or is the path of what is hidden:
+// .github/workflows/ci.yml, .eslintrc.json.
+func beginsPath(w string) bool {
+	return len(w) > 1 && (w[1] == '/' || w[1] == '.' || isHidden(w))
+}
+
+// isHidden reports whether w is a path that begins with the point of a hidden directory or file.
+func isHidden(w string) bool {
+	return w[0] == '.' && ascii.IsLetter(w[1]) && (strings.IndexByte(w, '/') > 0 || isFileName(w[1:]))
+}
 
 // isBesideWide reports whether a byte that is not ASCII stands beside s[start:end].
 func isBesideWide(s string, start, end int) bool {
@@ -287,13 +295,34 @@ func isRest(token string) bool {
 }
 
 // endsInWord reports whether the token that ends at s[end] is the beginning of a longer word with letters that are not
-// ASCII: "src/donn" of "src/données".
+// ASCII: "src/donn" of "src/données", and "src/a" of "src/a数据.go".
 func endsInWord(s string, end int) bool {
 	if end == len(s) || s[end] < utf8.RuneSelf || ascii.Class[s[end-1]] == ascii.Slash {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(s[end:])
-	return r < spaced && unicode.IsLetter(r)
+	if r < spaced {
+		return unicode.IsLetter(r)
+	}
+	return unicode.IsLetter(r) && endsFileName(s[end:])
+}
+
+// endsFileName reports whether a text that begins with letters that are not ASCII goes on like the rest of a path:
+// "数据.go", "数据/a.go". Names of one word may stand directly in front of other text in scripts without spaces.
+func endsFileName(s string) bool {
+	const most = 64 // bytes
+	end := 0
+	for end < min(len(s), most) && s[end] >= utf8.RuneSelf {
+		end++
+	}
+	if end == len(s) || s[end] != '.' && s[end] != '/' {
+		return false
+	}
+	rest := end + 1
+	for rest < min(len(s), most) && ascii.Class[s[rest]]&^ascii.Joint != 0 {
+		rest++
+	}
+	return isRest(s[end:rest]) && isFileName(s[end-1:rest])
 }
 
 // prefixLength returns how many bytes at the beginning of the token s[start:end] do not belong to its name: the slash

@@ -29,7 +29,7 @@ func twiceEscaped(s string, i int) int {
 		if isOnDrive(s, start) {
 			return 0
 		}
-	case mayEndDirectory(s, first), isShare(s, first, i):
+	case mayEndDirectory(s, first), isShare(s, first, i), isRooted(s, first, i):
 		return 0
 	}
 	if isGreek(s[i:]) {
@@ -79,11 +79,31 @@ func isShare(s string, first, i int) bool {
 	for i < len(s) && isNameByte(s[i]) {
 		i++
 	}
-	end := i
-	for end < len(s) && s[end] == '\\' {
+	end := behindBackslashes(s, i)
+	return 2*(end-i) == lead && end < len(s) && isNameByte(s[end])
+}
+
+// isRooted reports whether the backslashes of s[first:i] begin a path without a drive: \\tmp_dir\\src. Behind the name
+// of the directory stand as many backslashes, and a word that begins like no escape. Behind \\b a regular expression
+// goes on, which has more escapes than those.
+func isRooted(s string, first, i int) bool {
+	lead, end := i-first, i
+	for end < len(s) && isNameByte(s[end]) {
 		end++
 	}
-	return 2*(end-i) == lead && end < len(s) && isNameByte(s[end])
+	next := behindBackslashes(s, end)
+	if s[i] == 'b' || next-end != lead || next+1 >= len(s) {
+		return false
+	}
+	return isNameByte(s[next]) && isNameByte(s[next+1]) && !isTwiceEscaped[s[next]]
+}
+
+// behindBackslashes returns where the backslashes that begin at s[i] end.
+func behindBackslashes(s string, i int) int {
+	for i < len(s) && s[i] == '\\' {
+		i++
+	}
+	return i
 }
 
 // isGreek reports whether s begins with the name of a Greek letter that LaTeX writes with a backslash: \\beta_1.

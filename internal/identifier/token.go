@@ -135,7 +135,7 @@ func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 		return !commonWords.has(w) && scanPath(w, all, emit)
 	case all&ascii.Alpha == 0:
 		return scanNumber(w, all, emit)
-	case all&ascii.Dot != 0 && strings.IndexByte(w, '.') > 0:
+	case all&ascii.Dot != 0 && (strings.IndexByte(w, '.') > 0 || isHidden(w)):
 		return scanDotted(w, all, emit)
 	}
 	kind, ok := wordKind(w, all)
