@@ -123,9 +123,13 @@ func (p *program) run(ctx context.Context, args []string) int {
 // oneLine joins the lines of an error.
 func oneLine(s string) string { return strings.Join(strings.Fields(inspect.Plain(s)), " ") }
 
+func asksForHelp(arg string) bool {
+	return slices.Contains([]string{"help", "-h", "--help", "-help"}, arg)
+}
+
 // find returns the command that the first arguments name.
 func find(args []string) (*command, []string, error) {
-	if len(args) == 0 || slices.Contains([]string{"help", "-h", "--help", "-help"}, args[0]) {
+	if len(args) == 0 || asksForHelp(args[0]) || args[0] == "sessions" && len(args) > 1 && asksForHelp(args[1]) {
 		return nil, nil, flag.ErrHelp
 	}
 	for _, c := range commands() {

@@ -171,6 +171,17 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestHelp: help is found in front of a command, in its middle and behind it.
+func TestHelp(t *testing.T) {
+	s := newShell(t)
+	for _, line := range []string{"help", "-h", "sessions -h", "sessions help", "sessions ls -h", "inspect --help"} {
+		code, out, errs := s.run(line)
+		require.Equal(t, exitOK, code, line)
+		require.Equal(t, usage(), out, line)
+		require.Empty(t, errs, line)
+	}
+}
+
 // name returns the name of a golden file.
 func name(line string) string {
 	words := strings.Fields(line)

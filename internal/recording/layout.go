@@ -36,11 +36,17 @@ func Clip(s string, columns int) string {
 // OneLine joins the lines of s.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Wrap breaks s between words into lines of up to most bytes.
+// Wrap breaks s between words into lines of up to most bytes. A percent sign stays with its number.
 func Wrap(s string, most int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(s) {
+	words := strings.Fields(s)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if i+1 < len(words) && strings.HasPrefix(words[i+1], "%") {
+			i++
+			word += " " + words[i]
+		}
 		if line != "" && len(line)+1+len(word) > most {
 			lines, line = append(lines, line), ""
 		}
