@@ -170,7 +170,7 @@ func needsBlocks(ts []token) bool {
 // serves".
 func (s *sentence) holds() bool {
 	for k := max(s.rel, 0); k < len(s.ts); k++ {
-		if s.ts[k].role&rHolds != 0 || s.ts[k].s == "process" {
+		if s.ts[k].role&rHolds != 0 || s.ts[k].s == "process" || s.ts[k].s == "what" {
 			return true
 		}
 	}

@@ -23,9 +23,10 @@ func languageRole(w string) role {
 		"vào", "nhắn", "nhắc", "thoại", "meddelandet", "meddelande", "meddelanden", "prompten", "inmatning",
 		"inmatningen", "indatan", "konversationen", "samtalet", "samtalen", "melding", "meldinger",
 		"besked", "beskeden",
-		"beskeder", "inndata", "inddata", "pesan", "percakapan":
+		"beskeder", "zpráva", "zprávy", "inndata", "inddata", "pesan", "percakapan":
 		return rInput
-	case "żądanie", "żądania", "żądań", "istek", "isteği", "isteğiniz", "verzoek", "verzoeken", "pyyntö", "pyyntöä",
+	case "żądanie", "żądania", "żądań", "zapytań", "istek", "isteği", "isteğiniz", "verzoek", "verzoeken", "pyyntö",
+		"pyyntöä",
 		"pyyntösi", "kérés", "kérése", "kérések", "yêu", "cầu", "begäran", "förfrågan", "förfrågningar", "anrop",
 		"forespørsel", "forespørselen", "forespørsler", "anmodning", "anmodningen", "anmodninger", "permintaan":
 		return rRequest
@@ -109,24 +110,24 @@ func languageRelation(w string) role {
 		return rThan
 	case "más", "mais", "più", "plus":
 		return rAdds
-	case "kontingent", "cuota", "cota", "kvot", "kvoten", "kvote",
-		"guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo", "solde", "кредитов", "баланса":
+	case "kontingent", "tageskontingent", "monatskontingent", "cuota", "cota", "kvot", "kvoten", "kvote",
+		"månadskvoten", "dagskvoten", "guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo",
+		"solde", "кредитов", "баланса":
 		return rQuota
 	case "jest", "ist", "ngữ":
 		return rSkip
 	case "obraz", "obrazu", "plik", "pliku", "resim", "görsel", "dosya", "afbeelding", "bestand", "kuva", "tiedosto",
-		"kép",
-		"fájl", "hình", "ảnh", "tệp":
+		"kép", "fájl", "hình", "ảnh", "tệp":
 		return rMedia
 	case "odpowiedź", "odpowiedzi", "wyjścia", "çıktı", "yanıt", "uitvoer", "antwoord", "vastaus", "vastauksen",
-		"tuloste",
-		"válasz", "kimenet", "kimeneti", "trả", "svar", "svaret", "utdata":
+		"tuloste", "válasz", "kimenet", "kimeneti", "trả", "svar", "svaret", "utdata":
 		return rOutput
-	case "pełne", "pełny", "pełna", "zapełnione", "dolu", "doldu", "sığmıyor", "vol", "täynnä", "megtelt", "đầy":
+	case "pełne", "pełny", "pełna", "zapełnione", "dolu", "doldu", "sığmıyor", "vol", "täynnä", "megtelt", "đầy",
+		"fullt", "fuldt", "fyldt":
 		return rFull
 	case "suporta", "soporta", "verarbeiten", "verarbeitet", "aankan", "ondersteunt", "accepteert",
 		"obsługuje", "destekliyor", "destekler", "stöder", "stödjer", "tillåter", "accepterar", "klarar", "hanterar",
-		"støtter", "understøtter", "tillater", "tillader", "aksepterer", "accepterer":
+		"rymmer", "rommer", "rummer", "støtter", "understøtter", "tillater", "tillader", "aksepterer", "accepterer":
 		return rHolds
 	case "skróć", "skrócić", "kısaltın", "azaltın", "verkort":
 		return rReduce
@@ -137,7 +138,7 @@ func languageRelation(w string) role {
 // languageSpan is the last part of the dictionary: the spans of time that rates and quotas are counted in.
 func languageSpan(w string) role {
 	switch w {
-	case "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly",
+	case "minutę", "minute", "minutes", "min", "second", "seconds", "hour", "hours", "sec", "60s", "1m", "1h", "hourly",
 		"minut", "minutt", "minuto", "minuten", "минуту", "минуты", "segundo", "secondo", "sekunde",
 		"stunde", "секунду", "minuut", "uur",
 		"heure", "hora":

@@ -26,7 +26,7 @@ func phraseAt(ts []token, i int) phrase {
 		return when(wordsAt(ts, i+1, "too", "long") || wordsAt(ts, i+1, "longer", "than"), pTimedOut)
 	case "timeout":
 		return pTimeout | when(i > 0 && waitsFor(ts[i-1].s) || runsOut(ts, i), pTimedOut)
-	case "etimedout", "esockettimedout":
+	case "etimedout", "esockettimedout", "zeitüberschreitung":
 		return pTimedOut
 	case "flagged", "moderation":
 		return pFlagged
@@ -98,12 +98,12 @@ func doorPhraseAt(ts []token, i int) phrase {
 		return when(invalidToken(ts, i), pKey)
 	case "expired":
 		token := i - 1
-		if token > 0 && (before("is") || before("has")) {
+		for token > 0 && (ts[token].s == "is" || ts[token].s == "has" || ts[token].s == "been") {
 			token--
 		}
 		return when(next("token") || token >= 0 && (ts[token].s == "token" || ts[token].s == "session"), pKey)
 	case "authorization":
-		return when(refused(ts, i) || next("required"), pKey)
+		return when(refused(ts, i) || next("required") || next("failed"), pKey)
 	}
 	return busyPhraseAt(ts, i)
 }

@@ -96,8 +96,12 @@ func (s *segment) isRate(i int) bool {
 	case t.role&rToo != 0: // zu viele Anfragen, demasiadas solicitudes, trop de requêtes
 		return next.role&rRequest != 0 || next.s == "de" && s.after(i+1).role&rRequest != 0
 	case t.role&rTime != 0:
-		if before := wordBefore(s.tokens, i); before == "al" || before == "в" || before == "je" { // richieste al minuto
+		switch wordBefore(s.tokens, i) {
+		case "al", "в", "je", "na": // richieste al minuto
 			return true
+		}
+		if isSign(s.tokens, i-1, "/") && roleAt(s.tokens, i-2, rRequest|rToken) {
+			return true // 20 requests/min
 		}
 		return next.s == "window" || next.s == "period" || next.s == "interval"
 	}

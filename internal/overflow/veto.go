@@ -246,7 +246,7 @@ func nearToken(ts []token, k int) bool {
 		first--
 	}
 	for i := max(0, first); i < min(len(ts), k+4); i++ {
-		if ts[i].role&(rToken|rLength) != 0 || i == k+1 && ts[i].s == "budget" {
+		if ts[i].role&(rToken|rLength) != 0 || i == k+1 && (ts[i].s == "budget" || ts[i].s == "limit") {
 			return true
 		}
 	}

@@ -123,7 +123,7 @@ func sideRole(w string) role {
 		"enviados", "recibidos", "reçus", "envoyés", "erhalten", "gesendet", "ricevuti", "inviati", "получено",
 		"totals", "total", "first", "estimated", "found", "was", "counted", "need", "needs", "require", "requires",
 		"takes", "uses", "sum", "contient", "comporte", "contiene", "tiene", "contém", "tem", "enthält", "hat",
-		"innehåller", "inneholder", "indeholder", "umfasst":
+		"innehåller", "inneholder", "indeholder", "umfasst", "har", "má":
 		return rActual
 	case "tpm", "rpm", "rps", "throttled", "throttling", "throttle", "ratelimit", "ratelimited", "ratelimiterror",
 		"ratelimitexceeded", "qps", "qpm", "concurrency", "concurrent", "burst", "cooldown":
@@ -142,7 +142,7 @@ func sideRole(w string) role {
 		"frequently", "frequent", "last", "past", "previous", "signature", "credential", "credentials", "jwt", "bearer",
 		"oauth", "authorization", "authorized", "denied", "invalid", "revoked", "apikey", "session", "refresh", "auth",
 		"took", "taking", "loading", "login", "traffic", "healthy", "ready", "refills", "parallel", "etimedout",
-		"esockettimedout", "load":
+		"esockettimedout", "load", "zeitüberschreitung":
 		return rHint
 	case "the", "a", "an", "of", "for", "to", "is", "are", "be", "this", "your", "you", "that", "models", "model", "in",
 		"its", "our", "and":

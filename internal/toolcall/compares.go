@@ -15,7 +15,7 @@ func compares(command string, showsMatches bool) bool {
 	if strings.Contains(command, "diff ") {
 		return true
 	}
-	rest, joint, last := cutLast(strings.TrimSpace(command))
+	rest, joint, last := cutLast(strings.TrimRight(command, " \n;"))
 	for joint == "&&" && isOneOfPrograms(last, "echo", "printf", "true") {
 		rest, joint, last = cutLast(rest)
 	}

@@ -39,7 +39,7 @@ var (
 	hosts       = []string{"user", "permission", "command", "execution", "operation", "tool", "request"}
 	auxiliaries = []string{"was", "were", "is", "been", "has", "had", "got", "explicitly"}
 	denying     = []string{"rejected", "declined", "denied", "refused", "cancelled", "canceled", "aborted",
-		"interrupted", "blocked", "forbidden", "terminated"}
+		"interrupted", "blocked", "forbidden", "terminated", "killed"}
 )
 
 // remark returns what stands in the tag of metadata that text, the result of a command, ends with, or text.

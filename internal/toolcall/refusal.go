@@ -87,7 +87,7 @@ func refuses(line string) bool {
 				return true
 			}
 			done = true
-		case says == saysMaybeNot:
+		case says == saysMaybeNot, word == "out" && next == "of": // range, memory
 			doubtful = true
 		}
 	}
@@ -106,7 +106,11 @@ func isDiagnosis(words []string, n int) bool {
 	if next := words[n+1]; next == "detected" || next == "found" {
 		return true
 	}
-	switch words[max(0, n-1)] {
+	before := max(0, n-1)
+	if before > 0 && strings.Trim(words[before], "0123456789") == "" {
+		before--
+	}
+	switch words[before] {
 	case "has", "have", "contains", "lsp", "lint", "linter", "linting", "type", "compiler", "diagnostic":
 		return true
 	}

@@ -56,7 +56,7 @@ func crashes(line string) bool {
 // complaints are what programs say behind their names and what they stumbled over, in lower case.
 var complaints = []string{"command not found", "not found", "no such file or directory", "permission denied",
 	"operation not permitted", "is a directory", "not a directory", "connection refused", "no space left on device",
-	"unknown option", "invalid option", "unrecognized option", "could not resolve host", "unable to locate"}
+	"unknown option", "invalid option", "***", "unrecognized option", "could not resolve host", "unable to locate"}
 
 // complains reports whether text, the output of a command, is one line in which a program says what is in its way: "rm:
 // cannot remove 'x': No such file or directory", "bash: line 1: foo: command not found". What stands in front of more
@@ -68,7 +68,7 @@ func complains(text string) bool {
 		return false
 	}
 	for piece := range strings.SplitSeq(strings.ToLower(behind), ": ") {
-		piece = strings.TrimLeft(piece, " (0123456789)")
+		piece = strings.TrimLeft(strings.TrimPrefix(piece, "[errno"), " (0123456789)]")
 		for _, complaint := range complaints {
 			if rest, ok := strings.CutPrefix(piece, complaint); ok && (rest == "" || !ascii.IsLetter(rest[0])) {
 				return true
@@ -89,9 +89,11 @@ func namesError(name, value string) bool {
 	for len(words) > 1 && strings.ContainsAny(words[len(words)-1], "0123456789") {
 		words = words[:len(words)-1] // "ERROR 1146 (42S02)"
 	}
-	last := words[len(words)-1]
+	if last := words[len(words)-1]; last != "error" && last != "failed" || len(words) > most {
+		return false
+	}
 	first, _ := utf8.DecodeRuneInString(value)
-	return len(words) <= most && (last == "error" || last == "failed") && unicode.IsLetter(first)
+	return unicode.IsLetter(first) || first == '"'
 }
 
 // failsTo reports whether a line begins with the words that something could not be done: "Failed to …", "Request failed
@@ -115,7 +117,7 @@ func failsTo(line string) bool {
 	case 8:
 		return is("couldn't", "")
 	case 10:
-		return is("permission", "denied")
+		return is("permission", "denied") && !endsInCount(line)
 	}
 	return false
 }
