@@ -12,7 +12,7 @@ import (
 // startBackground starts a goroutine that makes the summary for a compaction of d. It uses the values of ctx, but not
 // its cancellation, because the work belongs to no single request.
 func (m *Manager) startBackground(ctx context.Context, d *draft) {
-	plan, err := d.newCompaction(m.opts.Summarizer, "")
+	plan, err := d.newCompaction(compactCall{by: m.opts.Summarizer})
 	if err != nil {
 		return // the compaction itself will meet the same error and report it
 	}

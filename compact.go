@@ -25,9 +25,14 @@ func (d *draft) needsCompaction() bool {
 }
 
 // isLastResort reports whether only a summary can make the request fit, although it would stand for little: for little
-// more than the last one, or for a short history before a request that nearly fills the window.
+// more than the last one, for no more but in fewer words, or for a short history before a request that nearly fills the
+// window.
 func (d *draft) isLastResort() bool {
-	if d.fits() || !d.canGain(0, summarysize.LeastWords) {
+	if d.fits() || d.checkpoint == nil && d.ledger.accounting.IsGuessed() { // it is made without the guess instead
+		return false
+	}
+	s := d.span()
+	if !d.restFits(&s, summarysize.LeastWords) || !d.hasNews(&s, 0) && !d.canShorten(&s) {
 		return false
 	}
 	// A draft of its own, because shrinkToFit changes it.
@@ -82,7 +87,7 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 
 // digestAndCommit lets a digest stand in for a summary that cannot be had. By then everything that may be cleared is
 // cleared. Only the newest results are left to cut, and the model works with those, so they are cut only if the digest
-// is not enough.
+// is not enough. A summary is made shorter only if nothing else helps.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
 	before := failed.uneditedTokens()
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), compactCall{by: Digest()})
@@ -92,7 +97,15 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 	if err != nil {
 		d = m.draft(failed.history, m.ledger.checkpoint)
 	}
-	return m.shrinkAndCommit(d)
+	if d.shrinkToFit() {
+		return m.commit(d)
+	}
+	call := compactCall{by: Digest(), shortens: true}
+	next, report, err := m.compact(ctx, m.draft(failed.history, failed.base), call)
+	if err == nil && next.shrinkToFit() {
+		return m.commitCompaction(next, report)
+	}
+	return nil, d.overflow()
 }
 
 // shrinkAndCommit shrinks d to fit and commits it. If d cannot fit, the error says what fills the window.
@@ -120,18 +133,11 @@ func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error)
 	return m.shrinkAndCommit(m.draft(d.history, m.ledger.checkpoint))
 }
 
-// compactCall says who writes the summary of a compaction, and why.
-type compactCall struct {
-	by           Summarizer
-	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
-	instructions string // of that call, for this summary only
-}
-
 // compact summarizes the older messages of d and returns the draft that has the summary in their place, with its
 // report. It commits nothing. The lock is held, but not while code of the host runs.
 func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*draft, *Compaction, error) {
 	before := d.tokens()
-	c, err := d.newCompaction(call.by, call.instructions)
+	c, err := d.newCompaction(call)
 	if err == nil {
 		c.oneAttempt = c.oneAttempt && !call.isAsked
 		m.unlocked(func() { err = c.takeRules(m.opts.Compact.Rules, call.isAsked) })

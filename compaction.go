@@ -208,18 +208,35 @@ func (d *draft) summaryIsTooLong(s *span) bool {
 	return textTokens(d.opts.Estimator, d.checkpoint.body) > limit
 }
 
-// newCompaction plans a compaction of d whose summary is written by `by`. instructions follow those of CompactOptions.
+// canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.
+// Within a limit that is only guessed it need not: the request is made without the guess instead.
+func (d *draft) canShorten(s *span) bool {
+	if s.cut == len(d.view.unedited) || d.fits() || d.ledger.accounting.IsGuessed() {
+		return false
+	}
+	return s.replaced.Earlier > d.summaryCap(s, summarysize.LeastWords)+d.summaryFrame()
+}
+
+// compactCall says who writes the summary of a compaction, and why.
+type compactCall struct {
+	by           Summarizer
+	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
+	instructions string // of that call, for this summary only
+	shortens     bool   // a summary is written again in fewer words, although nothing new is to be summarized
+}
+
+// newCompaction plans the compaction of d that call asks for. The instructions of call follow those of CompactOptions.
 // The error is ErrNothingToCompact.
-func (d *draft) newCompaction(by Summarizer, instructions string) (*compaction, error) {
+func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 	o, s := d.opts, d.span()
-	if !d.hasNews(&s, 0) {
+	if !d.hasNews(&s, 0) && !(call.shortens && d.canShorten(&s)) {
 		return nil, ErrNothingToCompact
 	}
 	if d.ledger.cache == nil {
 		d.ledger.cache = answers.New()
 	}
 	least, leastGain := summarysize.Least, summarysize.LeastGain
-	if isDigest(by) {
+	if isDigest(call.by) {
 		least, leastGain = summarysize.LeastWords, summarysize.LeastWords
 	}
 	c := &compaction{
@@ -229,7 +246,7 @@ func (d *draft) newCompaction(by Summarizer, instructions string) (*compaction, 
 		},
 		summaryCalls: summaryCalls{
 			attempts: o.Compact.Attempts, oneAttempt: d.ledger.breaker.Failures >= breaker.Limit, cache: d.ledger.cache,
-			instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + instructions),
+			instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions),
 		},
 	}
 	// The reference's rule for new content that fills the window, with the reference's margin.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 )
@@ -30,4 +31,25 @@ func TestShortHistoryBeforeALargeRequest(t *testing.T) {
 	m := newManager(t, budget+400, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 400})
 	_, err := m.Prepare(t.Context(), list(userSays(text(100)), modelSays(text(100)), userSays(text(budget+1))))
 	checkOverflow(t, err, budget, 0)
+}
+
+// A summary that leaves no room for what followed it is written again in fewer words: here a list of files fills it.
+func TestSummaryThatLeavesNoRoom(t *testing.T) {
+	const budget = 1_000
+	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
+	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: says("## Goal\n" + text(40))}
+	m := newManager(t, budget+250, o)
+	h := list(userSays("Look."))
+	for i := range 20 {
+		file := "directory_" + itoa(i) + "/package_" + itoa(i) + "/file_" + itoa(i) + ".go"
+		h = append(h, reads(itoa(i), file), readResult(itoa(i), text(100)))
+	}
+	h = named(append(h, modelSays("Seen."), userSays(text(300))))
+	first, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	h = named(append(h, modelSays(text(budget-first.Tokens+20))))
+	r := prepare(t, m, h)
+	requestCheck{estimator: o.Estimator}.check(t, h, r)
+	assert.True(t, r.Degraded)
+	assert.Less(t, r.Counts[0], first.Counts[0])
 }

@@ -290,7 +290,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	}
 	m.flush(ctx, history)
 	d := m.draft(history, m.ledger.checkpoint) // anew: the host may have used the manager during the flush
-	d, report, err := m.compact(ctx, d, compactCall{m.opts.Summarizer, true, instructions})
+	d, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer, isAsked: true, instructions: instructions})
 	if err != nil {
 		return nil, err
 	}

@@ -258,6 +258,10 @@ func (w *world) checkError(q *question, err error) {
 		if !w.usage && full.Tokens <= full.Budget && (full.MaxBytes == 0 || full.Bytes <= full.MaxBytes) {
 			w.fail("an overflow is one", "%+v", full)
 		}
+		if least := w.least(q.in); !w.usage && !w.options.Off && full.MaxBytes == 0 && least <= full.Budget {
+			w.fail("no request is refused that can be made", "%d tokens would do: %+v\nof %s", least, full,
+				sketch(q.in))
+		}
 		if full.Overhead+full.Pinned+full.Summary+full.Protected > full.Tokens ||
 			min(full.Pinned, full.Summary, full.Protected) < 0 {
 			w.fail("an overflow says what fills the window", "%+v", full)
@@ -266,6 +270,40 @@ func (w *world) checkError(q *question, err error) {
 		w.fail("an error is one to branch on", "%v", err)
 	}
 	w.checkState(q, "a Prepare that failed")
+}
+
+// least returns about how many tokens a request for in must have: those of what is always sent, of the newest step with
+// its results cut and what follows it, and of a summary of a few words.
+func (w *world) least(in []winnow.Message) int {
+	const summary, result = 120, 400 // of a result, 400 characters and a note may stay
+	n := w.overhead() + summary
+	in = slices.DeleteFunc(slices.Clone(in), func(m winnow.Message) bool { // no such message is sent
+		return !slices.ContainsFunc(m.Parts, func(p winnow.Part) bool {
+			return !isBlankPart(p) && p.Kind != winnow.KindThinking
+		})
+	})
+	newest, step := newestRequest(in), len(in)-1
+	for step > 0 && (in[step].Role != winnow.RoleAssistant || histories.Failed(&in[step])) {
+		step--
+	}
+	for from := 0; from < len(in); {
+		to := from + 1 // the end of the step that begins at from
+		for to < len(in) && in[to].Role == winnow.RoleTool {
+			to++
+		}
+		stays := from >= step || slices.ContainsFunc(in[from:to], func(m winnow.Message) bool { return m.Pinned })
+		for i := from; i < to; i++ {
+			size, m := w.estimate(in[i:i+1]), &in[i]
+			switch {
+			case m.Role == winnow.RoleTool && !m.Pinned && stays:
+				n += min(size, result)
+			case stays || m.Role == winnow.RoleSystem || i == newest:
+				n += size
+			}
+		}
+		from = to
+	}
+	return n
 }
 
 // checkSnapshot: the state does not grow for ever. It holds at most two summaries, and while a recovery is open
