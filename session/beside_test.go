@@ -83,3 +83,14 @@ func TestNoNumberIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestNoteThatIsNotJSON: the error says which note it is.
+func TestNoteThatIsNotJSON(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(nil)
+	s := open(t, store, "k")
+	defer s.Close()
+	require.NoError(t, s.Append(ctx, session.User("one")))
+	require.ErrorContains(t, s.Note(ctx, "plan", []byte("{")), `session: the data of "plan"`)
+	require.ErrorContains(t, store.Note(ctx, "k", "plan", []byte("{")), `session: the data of "plan"`)
+}

@@ -102,9 +102,9 @@ func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow
 
 // Note appends data of the host, as JSON. The model does not see it. It belongs to the branch.
 func (s *Session) Note(ctx context.Context, name string, data json.RawMessage) error {
-	data, err := oneLine(data)
+	data, err := noteOf(name, data)
 	if err != nil {
-		return fmt.Errorf("session: the data of %q: %w", name, err)
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -27,11 +28,20 @@ func (s *Store) AddUsage(ctx context.Context, key, model string, usage winnow.Us
 
 // Note stores data of the host beside the branch, as JSON.
 func (s *Store) Note(ctx context.Context, key, name string, data []byte) error {
-	line, err := oneLine(data)
+	line, err := noteOf(name, data)
 	if err != nil {
 		return err
 	}
 	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeCustom, Name: name, Data: line, beside: true} })
+}
+
+// noteOf returns the data of a note as it is stored.
+func noteOf(name string, data []byte) (json.RawMessage, error) {
+	line, err := oneLine(data)
+	if err != nil {
+		err = fmt.Errorf("session: the data of %q: %w", name, err)
+	}
+	return line, err
 }
 
 // beside appends an entry to an existing session, whoever has its turn.
