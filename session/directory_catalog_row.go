@@ -40,7 +40,7 @@ type catalogLine struct {
 	By      string `json:"by,omitempty"` // with look: signature of the writing store
 	Deleted string `json:"deleted,omitempty"`
 
-	// A session how it is. The order is that in which parseRow reads.
+	// The state of a session. The order is that in which parseRow reads.
 	Key      string     `json:"key,omitempty"`
 	Log      string     `json:"log,omitempty"`
 	File     string     `json:"file,omitempty"`  // of the log, or of its archive

@@ -51,8 +51,8 @@ func (l *directoryLog) copy() error {
 	return l.openNewest(os.O_RDWR)
 }
 
-// setAside takes a log that was copied out of the logs of the session. If that were not durable, the session would have
-// its content twice after a power loss.
+// setAside renames a log that was copied, so that it is no longer one of the session's logs. If that were not durable,
+// the session would have its content twice after a power loss.
 func (l *directoryLog) setAside(name string) error {
 	if err := l.directory.fs.Rename(l.dir+"/"+name, l.dir+"/"+name+oldSuffix); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (l *directoryLog) setAside(name string) error {
 	return l.directory.fs.SyncDir(l.dir)
 }
 
-// retire sets the log before the newest one aside if the newest is a copy of it: whoever made that was killed, or lost
-// power, before it could do so.
+// retire sets the second newest log aside if the newest is a copy of it: whoever made the copy was killed, or lost
+// power, before doing so.
 func (l *directoryLog) retire() error {
 	names, err := l.directory.logs(l.dir)
 	if err != nil || len(names) < 2 {

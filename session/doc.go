@@ -1,5 +1,5 @@
 // Package session stores conversations durably. An agent that is killed at any instruction continues where it was:
-// everything that was acknowledged is there, and the next request has the same bytes as without the kill.
+// everything that was acknowledged is there, and the next request has the bytes it would have had without the kill.
 //
 //	s, err := store.Open(ctx, key) // waits for its turn
 //	…

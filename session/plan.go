@@ -40,14 +40,14 @@ type planner struct {
 	Maintainer
 	policy   Maintenance
 	now      time.Time
-	sessions []*lying // the least recently written first
+	sessions []*storedSession // the least recently written first
 	plan     Plan
 	named    map[[2]string]bool // key and part of each action
 	kept     map[string]string  // by key: why a session is left alone, or isGone; "": it is not
 }
 
-// lying is a stored session and what is known about it.
-type lying struct {
+// storedSession is a session and what is known about it.
+type storedSession struct {
 	key     string
 	parts   []Part
 	updated time.Time // when an unarchived session was last written to; zero: unknown
@@ -57,7 +57,7 @@ type lying struct {
 }
 
 // open returns the part that the next opening uses.
-func (l *lying) open() *Part {
+func (l *storedSession) open() *Part {
 	if i := slices.IndexFunc(l.parts, func(p Part) bool { return p.Open }); i >= 0 {
 		return &l.parts[i]
 	}
@@ -65,14 +65,14 @@ func (l *lying) open() *Part {
 }
 
 // bytes returns the size of all parts.
-func (l *lying) bytes() (n int64) {
+func (l *storedSession) bytes() (n int64) {
 	for _, part := range l.parts {
 		n += part.Bytes
 	}
 	return n
 }
 
-func (l *lying) isArchived() bool {
+func (l *storedSession) isArchived() bool {
 	open := l.open()
 	return open == nil || open.Kind == PartArchive
 }
@@ -81,7 +81,7 @@ func (l *lying) isArchived() bool {
 func (p *planner) list(ctx context.Context) error {
 	var mu sync.Mutex
 	err := survey(ctx, p.Maintainer, func(s *surveyed) error {
-		l, err := p.lying(ctx, s)
+		l, err := p.look(ctx, s)
 		if err != nil || l == nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (p *planner) list(ctx context.Context) error {
 		return err
 	}
 	p.plan.Sessions = len(p.sessions)
-	slices.SortFunc(p.sessions, func(a, b *lying) int {
+	slices.SortFunc(p.sessions, func(a, b *storedSession) int {
 		return cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.key, b.key))
 	})
 	for _, l := range p.sessions {
@@ -106,32 +106,33 @@ func (p *planner) list(ctx context.Context) error {
 	return nil
 }
 
-// lying returns a session as it is stored, or nil if it was deleted after it was listed. An eraser may have
+// look returns a session as it is stored, or nil if it was deleted after it was listed. An eraser may have
 // given its log another ID meanwhile: then the session is listed again, once.
-func (p *planner) lying(ctx context.Context, s *surveyed) (*lying, error) {
+func (p *planner) look(ctx context.Context, s *surveyed) (*storedSession, error) {
 	wasDeleted := func() bool { return s.lost == nil && len(s.parts) == 0 }
 	if wasDeleted() {
 		return nil, nil
 	}
-	l, err := newLying(ctx, s)
+	l, err := newStoredSession(ctx, s)
 	if !errors.Is(err, ErrNotFound) {
 		return l, err
 	}
 	if s = surveyOne(ctx, p.Maintainer, s.key); wasDeleted() {
 		return nil, nil
 	}
-	if l, err = newLying(ctx, s); errors.Is(err, ErrNotFound) {
+	if l, err = newStoredSession(ctx, s); errors.Is(err, ErrNotFound) {
 		err = nil // it is listed, and cannot be opened
 	}
 	return l, err
 }
 
-// newLying returns a session as it is stored. With the error [ErrNotFound], its newest log is not where it was listed.
-func newLying(ctx context.Context, s *surveyed) (*lying, error) {
+// newStoredSession returns a session as it is stored. With the error [ErrNotFound], its newest log is not where it was
+// listed.
+func newStoredSession(ctx context.Context, s *surveyed) (*storedSession, error) {
 	if s.lost != nil { // a damaged session does not stop the others
-		return &lying{key: s.key, lost: s.lost}, nil
+		return &storedSession{key: s.key, lost: s.lost}, nil
 	}
-	l := &lying{key: s.key, parts: s.parts}
+	l := &storedSession{key: s.key, parts: s.parts}
 	if l.isArchived() {
 		return l, nil
 	}
@@ -233,7 +234,7 @@ func (p *planner) retention(ctx context.Context) error {
 
 // deletable returns the archives of a session and the files beside them, in the order of deletion: the newest archive
 // is last, because the session ends with it. A file beside an unarchived log stays as long as the log does.
-func (l *lying) deletable() []Part {
+func (l *storedSession) deletable() []Part {
 	var parts []Part
 	made := map[string]time.Time{} // when each archive was made
 	for _, part := range l.parts {
@@ -287,7 +288,7 @@ func (p *planner) bytes(ctx context.Context) error {
 		if isEnough() {
 			return nil
 		}
-		if err := p.name(ctx, c.lying, OpDelete, c.part, ReasonBytes, c.part.Time); err != nil {
+		if err := p.name(ctx, c.storedSession, OpDelete, c.part, ReasonBytes, c.part.Time); err != nil {
 			return err
 		}
 	}
@@ -310,7 +311,7 @@ func (p *planner) bytes(ctx context.Context) error {
 
 // candidate is a part of a session that may be deleted.
 type candidate struct {
-	*lying
+	*storedSession
 	part Part
 }
 
@@ -327,7 +328,7 @@ func (p *planner) oldestFirst() []candidate {
 }
 
 // archive plans to archive all logs of a session.
-func (p *planner) archive(ctx context.Context, l *lying, reason Reason) error {
+func (p *planner) archive(ctx context.Context, l *storedSession, reason Reason) error {
 	for _, part := range l.parts {
 		if part.Kind != PartLog {
 			continue
@@ -342,7 +343,7 @@ func (p *planner) archive(ctx context.Context, l *lying, reason Reason) error {
 func (p *planner) isNamed(key string, part Part) bool { return p.named[[2]string{key, part.Name}] }
 
 // name adds an action for a part that has none yet, unless the session is protected.
-func (p *planner) name(ctx context.Context, l *lying, op Op, part Part, reason Reason, at time.Time) error {
+func (p *planner) name(ctx context.Context, l *storedSession, op Op, part Part, reason Reason, at time.Time) error {
 	if p.isNamed(l.key, part) {
 		return nil
 	}

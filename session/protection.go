@@ -11,7 +11,7 @@ import (
 const isGone = "it is gone"
 
 // protection returns why a session is left alone, "" if it is not.
-func (p *planner) protection(ctx context.Context, l *lying) (why string, err error) {
+func (p *planner) protection(ctx context.Context, l *storedSession) (why string, err error) {
 	if !l.looked {
 		if l.why, err = protection(ctx, p.Maintainer, l.key, l.parts); err != nil {
 			if ctx.Err() != nil {
@@ -33,12 +33,12 @@ func (p *planner) protection(ctx context.Context, l *lying) (why string, err err
 
 // whyUnread returns what became of a session whose newest log could not be read. One that is not where it was listed
 // was deleted, or has another name or ID.
-func (p *planner) whyUnread(ctx context.Context, l *lying, err error) string {
+func (p *planner) whyUnread(ctx context.Context, l *storedSession, err error) string {
 	if !errors.Is(err, ErrNotFound) {
 		return KeptDamaged
 	}
 	parts, err := p.Parts(ctx, l.key)
-	was, now := l.open(), (&lying{parts: parts}).open()
+	was, now := l.open(), (&storedSession{parts: parts}).open()
 	switch {
 	case err != nil:
 		return KeptDamaged

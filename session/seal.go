@@ -58,7 +58,7 @@ func (e *SealedError) Unwrap() []error { return []error{ErrSealed, e.Cause} }
 type AESGCM struct {
 	// ID returns the id of the key for new entries.
 	ID func() string
-	// Key returns the key with an id: 16, 24 or 32 bytes. It is called once for each id, and the key is kept in memory.
+	// Key returns the key that has an id: 16, 24 or 32 bytes. It is called once for each id; the key is kept in memory.
 	// Its error fails the read or write.
 	Key func(id string) ([]byte, error)
 

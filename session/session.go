@@ -53,14 +53,15 @@ func Result(callID, tool, text string) winnow.Message {
 // Key returns the key of the session.
 func (s *Session) Key() string { return s.key }
 
-// View returns what the session holds now. Do not modify the elements of its lists.
+// View returns what the session holds now, and nothing once it is closed. Do not modify the elements of its lists.
 func (s *Session) View() *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at.view(s.key)
 }
 
-// Close ends the turn. Everything acknowledged is stored already.
+// Close ends the turn. Everything acknowledged is stored already. Afterwards the session is empty: View, Leaf and
+// Interrupted no longer tell what is stored.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -161,8 +161,8 @@ func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, er
 	return o, nil
 }
 
-// Read returns what a session holds now. It waits for nobody and changes nothing. The error is [ErrNotFound] if the
-// session does not exist.
+// Read returns what the newest log of a session holds now. It waits for nobody and changes nothing. The error is
+// [ErrNotFound] if the session does not exist.
 func (s *Store) Read(ctx context.Context, key string) (*View, error) {
 	log, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {

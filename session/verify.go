@@ -47,7 +47,7 @@ func (s *Store) Verify(ctx context.Context, key string) (*Report, error) {
 	return r, nil
 }
 
-// Entries calls yield with every entry of a session that counts, on all branches, in the order of the log.
+// Entries calls yield with every entry that counts of a session's newest log, on all branches, in the order of the log.
 func (s *Store) Entries(ctx context.Context, key string, yield func(*Entry) error) error {
 	log, err := s.opened(s.backend.Log(ctx, key, false))
 	if err != nil {

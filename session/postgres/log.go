@@ -19,7 +19,7 @@ const maxChunk = 256 << 10
 // Logs are read from their end, piece by piece, and the part in use is read twice. The pieces grow as the reader goes
 // on, and are kept until the next append.
 const (
-	readAhead = 256 << 10 // bytes bytes of the first piece
+	readAhead = 256 << 10 // bytes of the first piece
 	maxAhead  = 4 << 20   // bytes of all pieces
 )
 
@@ -31,7 +31,7 @@ type log struct {
 	session    int64
 	number     int32
 	known      int64 // size that the next Size may return; -1: it has to ask
-	size       int64 // that Size told
+	size       int64 // that Size returned last
 	isWritable bool
 	dead       error
 	ahead      extent

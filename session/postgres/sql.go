@@ -287,7 +287,7 @@ SELECT max(tx)::text FROM gone`
 const rowsSQL = `
 SELECT at, ` + chunkEnd + `, raw IS NOT NULL FROM {schema}.chunks WHERE session = $1 AND log = $2 ORDER BY at`
 
-// $6 is the transaction of the row, ” for this one.
+// $6 is the transaction of the row; the empty text means this one.
 const insertRowSQL = `
 INSERT INTO {schema}.chunks (session, log, at, append, tx, raw, data)
 VALUES ($1, $2, $3, 0, CASE $6::text WHEN '' THEN pg_current_xact_id() ELSE $6::text::xid8 END, $4, $5)`
