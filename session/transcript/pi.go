@@ -255,7 +255,7 @@ func isWritten(t session.Type) bool {
 // isBeside reports whether entries of a type are never on a branch.
 func isBeside(t session.Type) bool {
 	switch t {
-	case session.TypeLabel, session.TypeInfo, session.TypeUsage, session.TypeErased, session.TypeFlush:
+	case session.TypeLabel, session.TypeInfo, session.TypeUsage, session.TypeFlush:
 		return true
 	}
 	return false
