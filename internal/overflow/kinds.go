@@ -247,6 +247,8 @@ func (c *counts) beforePlain(ts []token, k, i int) (kind count, decided bool) {
 		return countNone, true
 	case "by":
 		return countDelta, k == i-1
+	case "enough": // "no window is large enough for this request (312000 tokens)"
+		return countInput, ts[k+1].s == "for"
 	case "over", "above", "within":
 		return countLimit, true
 	default:

@@ -16,7 +16,7 @@ func contextTooBig(ts []token, k int) bool {
 		return false
 	}
 	of := k - 2
-	for of > 0 && ts[of].role&rSkip != 0 {
+	for of > 0 && (ts[of].role&rSkip != 0 || isAuxiliary(ts[of].s)) {
 		of--
 	}
 	return roleAt(ts, of, rContext) || roleAt(ts, of, rCapacity) && roleAt(ts, of-1, rContext)

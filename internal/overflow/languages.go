@@ -1,6 +1,9 @@
 package overflow
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // More languages than stand in the dictionary beside English. Their words bend, so that a word has several forms here;
 // a form is added where a refusal is likely to have it.
@@ -65,11 +68,14 @@ func languageRole(w string) role {
 	return languageRelation(w)
 }
 
-// bigBehindFor reports whether a word behind "for" is Danish or Norwegian: "for lang" is too long.
-func bigBehindFor(word string) bool {
+// bigBehindFor reports whether a word behind "for" is Danish or Norwegian: "er for lang" is too long. Parameters are
+// called lang and store in English, where another word stands in front: "unsupported value for lang".
+func bigBehindFor(word, before string) bool {
 	switch word {
-	case "lang", "langt", "lange", "stor", "stort", "store", "mange":
+	case "langt", "lange", "stor", "stort", "mange":
 		return true
+	case "lang", "store":
+		return slices.Contains([]string{"", "er", "var", "alt", "ble", "blev", "blir", "bliver", "være"}, before)
 	}
 	return false
 }

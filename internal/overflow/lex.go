@@ -65,7 +65,7 @@ func (s *segment) roleWithin(i int) role {
 		return rField
 	case t.role&rToken != 0 && isCredential(s.tokens, i):
 		return 0 // "too many access tokens"
-	case t.role&rBig != 0 && before == "for" && bigBehindFor(t.s):
+	case t.role&rBig != 0 && before == "for" && bigBehindFor(t.s, wordBefore(s.tokens, i-1)):
 		s.tokens[i-1].role = rToo
 		s.roles |= rToo
 	case t.role&rField == 0:

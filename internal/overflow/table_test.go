@@ -267,7 +267,7 @@ func TestDiagnoseConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// TestDiagnoseInventedFile classifies the texts of testdata/invented.jsonl. Its twenty-two
+// TestDiagnoseInventedFile classifies the texts of testdata/invented.jsonl. Its twenty-three
 // parts were each written before the rules had seen them; the reasons say what is new in a text.
 func TestDiagnoseInventedFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/invented.jsonl")
