@@ -8,24 +8,31 @@ import (
 // comparers exit with 1 to give an answer: two files differ, a condition does not hold. So do those in greps.
 var comparers = []string{"cmp", "diff", "colordiff", "test", "[", "[[", "pgrep"}
 
-// compares reports whether the exit code 1 of a command is an answer, which is so of the last program of a pipeline.
-// What && or || joins it with could have failed too, unless that only changes the directory or prints something.
-// showsMatches says that some program of the command searches.
+// compares reports whether the exit code 1 of a command is an answer. The last program of a pipeline decides, and what
+// stands in front of a semicolon does not count. What stands in front of && or || may have failed instead, unless it
+// only changes the directory or prints something. showsMatches says that some program of the command searches: it may
+// stand in a script or a loop that is not taken apart here.
 func compares(command string, showsMatches bool) bool {
-	if strings.Contains(command, "diff ") {
-		return true
-	}
 	rest, joint, last := cutLast(strings.TrimRight(command, " \n;"))
 	for joint == "&&" && isOneOfPrograms(last, "echo", "printf", "true") {
 		rest, joint, last = cutLast(rest)
 	}
-	if !isOneOfPrograms(last, comparers...) && !isOneOfPrograms(last, greps...) {
-		return showsMatches && joint != "&&" && joint != "||"
+	if !answers(last) {
+		isWhole := joint == "" || joint == "|" || isOneOfPrograms(last, "done", "fi", "esac", "}", ")")
+		return isWhole && (showsMatches || strings.Contains(command, "diff "))
 	}
 	for joint == "|" {
 		rest, joint, _ = cutLast(rest)
 	}
 	return joint != "&&" || isOneOfPrograms(rest, "cd") && !strings.ContainsAny(rest, "|;&\n")
+}
+
+// answers reports whether a command is one program that compares or searches.
+func answers(command string) bool {
+	if isOneOfPrograms(command, "git") {
+		return strings.Contains(command, " diff ") || strings.Contains(command, " grep ")
+	}
+	return isOneOfPrograms(command, comparers...) || isOneOfPrograms(command, greps...)
 }
 
 // isOneOfPrograms reports whether a command begins with one of the programs.
@@ -43,6 +50,8 @@ func cutLast(command string) (rest, joint, last string) {
 	for i := 0; i < len(command); i++ {
 		c := command[i]
 		switch {
+		case c == '\\' && quote != '\'':
+			i++ // also past the end of a line that goes on in the next one
 		case quote != 0:
 			if c == quote {
 				quote = 0

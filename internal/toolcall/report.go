@@ -45,10 +45,15 @@ func beginsWithError(text string) bool {
 // crashes reports whether a line is what a runtime prints when a program dies.
 func crashes(line string) bool {
 	for _, beginning := range [...]string{"Traceback (most recent call", "Exception in thread", "Segmentation fault",
-		"Bus error", "Aborted (core", "Uncaught ", "Unhandled "} {
+		"Bus error", "Aborted (core"} {
 		if strings.HasPrefix(line, beginning) {
 			return true
 		}
+	}
+	first, behind, _ := strings.Cut(line, " ")
+	if first == "Uncaught" || first == "Unhandled" {
+		name, _, _ := strings.Cut(behind, " ")
+		return !strings.HasSuffix(strings.TrimRight(name, ":"), "s") // "Unhandled issues: 3" is a list
 	}
 	return strings.HasPrefix(line, "thread '") && strings.Contains(line, "' panicked at")
 }
