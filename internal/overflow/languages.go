@@ -25,8 +25,8 @@ func languageRole(w string) role {
 		"syötteen", "kehote", "viesti", "viestit", "keskustelu", "bemenet", "üzenet", "üzenetek", "beszélgetés",
 		"vào", "nhắn", "nhắc", "thoại", "meddelandet", "meddelande", "meddelanden", "prompten", "inmatning",
 		"inmatningen", "indatan", "konversationen", "samtalet", "samtalen", "melding", "meldinger",
-		"besked", "beskeden",
-		"beskeder", "zpráva", "zprávy", "inndata", "inddata", "pesan", "percakapan":
+		"besked", "beskeden", "meldingene",
+		"beskeder", "beskederne", "zpráva", "zprávy", "inndata", "inddata", "pesan", "percakapan":
 		return rInput
 	case "żądanie", "żądania", "żądań", "zapytań", "istek", "isteği", "isteğiniz", "verzoek", "verzoeken", "pyyntö",
 		"pyyntöä",
