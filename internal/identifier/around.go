@@ -241,13 +241,13 @@ func trimToken(w string) string {
 	return w
 }
 
-// beginsPath reports whether w, which begins with a point, begins with "./" or "..", or is the path of what is hidden:
-// .github/workflows/ci.yml, .eslintrc.json.
+// beginsPath reports whether w, which begins with a point, begins with "./" or "..", or names a hidden directory or
+// file: .github/workflows/ci.yml, .eslintrc.json.
 func beginsPath(w string) bool {
 	return len(w) > 1 && (w[1] == '/' || w[1] == '.' || isHidden(w))
 }
 
-// isHidden reports whether w is a path that begins with the point of a hidden directory or file.
+// isHidden reports whether w begins with a point and is a path or the name of a file, so that the point hides it.
 func isHidden(w string) bool {
 	return w[0] == '.' && ascii.IsLetter(w[1]) && (strings.IndexByte(w, '/') > 0 || isFileName(w[1:]))
 }
@@ -271,7 +271,7 @@ func behindWord(s string, start, end int) int {
 		return start
 	}
 	r, _ := utf8.DecodeLastRuneInString(s[:start])
-	if !unicode.IsLetter(r) || r >= spaced && !isRest(s[start:end]) {
+	if !isOfWord(r) || r >= spaced && !isRest(s[start:end]) {
 		return start
 	}
 	for start < end && ascii.Class[s[start]]&ascii.Joint == 0 {
@@ -301,11 +301,12 @@ func endsInWord(s string, end int) bool {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(s[end:])
-	if r < spaced {
-		return unicode.IsLetter(r)
-	}
-	return unicode.IsLetter(r) && endsFileName(s[end:])
+	return isOfWord(r) && (r < spaced || endsFileName(s[end:]))
 }
+
+// isOfWord reports whether r stands in words: a letter, or a mark above or below one. The names of files on a Mac have
+// their accents as marks, and Thai and Hindi write vowels as marks.
+func isOfWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
 
 // endsFileName reports whether a text that begins with letters that are not ASCII goes on like the rest of a path:
 // "数据.go", "数据/a.go". Names of one word may stand directly in front of other text in scripts without spaces.

@@ -43,6 +43,7 @@ func TestScan(t *testing.T) {
 			[]string{"0 /etc/nginx/nginx.conf", "0 /var/log/app.log"}},
 		{"src/foo_bar数据.go 打开src/foo_bar数据.go看看 src/foo_bar数据/a.go 调用foo_bar。数据.go 读取config_a文件/etc/nginx.conf",
 			[]string{"6 foo_bar", "6 config_a", "0 /etc/nginx.conf"}},
+		{"cafe\u0301.csv src/donne\u0301es/x_y.go donne\u0301es/a.go src/ไฟล์/a.go ไฟล์.go, ⚠\ufe0f./src/a.go", []string{"0 src/a.go"}},
 		{"see .claude/rules_go/a.md, ./.github/x.yml and .eslintrc.json, ...opts.map, .NET 8.0.100, .forEach(x).",
 			[]string{"0 .claude/rules_go/a.md", "0 .github/x.yml", "0 .eslintrc.json", "3 8.0.100", "6 forEach"}},
 		{"文件_config.yaml 日志.env.local clé=shop_id, путь:/etc/passwd café:lib/é", []string{"6 shop_id", "0 /etc/passwd"}},
