@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -73,6 +74,17 @@ func TestFailed(t *testing.T) {
 		c := Common.Call(tt.tool, json.RawMessage(tt.arguments))
 		assert.Equal(t, tt.want, c.Failed(tt.text), "%s %s: %s", tt.tool, tt.arguments, tt.reason)
 	}
+}
+
+// TestLongCommand: a command of very many programs takes little time. Without a bound this one took 20 seconds.
+func TestLongCommand(t *testing.T) {
+	command := "grep a" + strings.Repeat(" && echo a", 25_000)
+	arguments, err := json.Marshal(map[string]string{"command": command})
+	require.NoError(t, err)
+	begin := time.Now()
+	c := Common.Call("bash", arguments)
+	assert.True(t, c.Failed("Exit code: 1"))
+	assert.Less(t, time.Since(begin), 5*time.Second)
 }
 
 // TestFailedInvented judges the results of testdata/outcomes.jsonl, worded as the tools of common agents word theirs.

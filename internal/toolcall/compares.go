@@ -14,18 +14,22 @@ var comparers = []string{"cmp", "diff", "colordiff", "test", "[", "[[", "pgrep"}
 // stand in a script or a loop that is not taken apart here.
 func compares(command string, showsMatches bool) bool {
 	rest, joint, last := cutLast(strings.TrimRight(command, " \n;"))
-	for joint == "&&" && isOneOfPrograms(last, "echo", "printf", "true") {
+	for n := 0; n < mostCuts && joint == "&&" && isOneOfPrograms(last, "echo", "printf", "true"); n++ {
 		rest, joint, last = cutLast(rest)
 	}
 	if !answers(last) {
 		isWhole := joint == "" || joint == "|" || isOneOfPrograms(last, "done", "fi", "esac", "}", ")")
 		return isWhole && (showsMatches || strings.Contains(command, "diff "))
 	}
-	for joint == "|" {
+	for n := 0; n < mostCuts && joint == "|"; n++ {
 		rest, joint, _ = cutLast(rest)
 	}
 	return joint != "&&" || isOneOfPrograms(rest, "cd") && !strings.ContainsAny(rest, "|;&\n")
 }
+
+// mostCuts is how many programs are cut from the end of a command, each of which takes a look at all of it: a pipeline
+// that somebody writes has fewer.
+const mostCuts = 16
 
 // answers reports whether a command is one program that compares or searches.
 func answers(command string) bool {
