@@ -116,9 +116,9 @@ func languageRelation(w string) role {
 		return rThan
 	case "más", "mais", "più", "plus":
 		return rAdds
-	case "kontingent", "tageskontingent", "monatskontingent", "cuota", "cota", "kvot", "kvoten", "kvote",
-		"månadskvoten", "dagskvoten", "guthaben", "crédit", "crédits", "crédito", "créditos", "crediti", "saldo",
-		"solde", "кредитов", "баланса":
+	case "kontingent", "tageskontingent", "monatskontingent", "cuota", "cota", "kvot", "kvoten", "kvote", "dagskvot",
+		"dagskvoten", "månadskvot", "månadskvoten", "guthaben", "crédit", "crédits", "crédito", "créditos", "crediti",
+		"saldo", "solde", "кредитов", "баланса":
 		return rQuota
 	case "jest", "ist", "ngữ":
 		return rSkip
