@@ -232,6 +232,9 @@ func (w *world) do(s *Step) {
 			w.fail("Do returns what was sent", "neither a request nor an error")
 			return
 		}
+		if w.isUsed {
+			w.unknown = true // the last request is one of this run, or one that a summarizer asked for
+		}
 		w.checkError(q, err)
 		return
 	}

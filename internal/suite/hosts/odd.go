@@ -126,10 +126,11 @@ func (w *world) thought(s *Step) {
 	w.add(m)
 }
 
-// use calls the manager while it waits for a summary.
+// use calls the manager while it waits for a summary: only once for each call, and never while a summary is made in the
+// background, because what the world knows belongs to the goroutine that plays the script.
 func (w *world) use(n int) {
-	if w.isUsed {
-		return // only once for each call
+	if w.isUsed || w.options.Background {
+		return
 	}
 	w.isUsed = true
 	h := deepCopy(w.history)

@@ -65,7 +65,7 @@ type world struct {
 	base   []byte   // a state …
 	deltas [][]byte // … and the deltas in the journal since
 
-	unknown   bool // the manager does not know what was sent before: its state was lost or damaged
+	unknown   bool // what the manager takes for the last request: its state was lost or damaged, or nobody saw it
 	recount   bool // another estimator counts edits when they are next sent
 	damaged   bool // the library did not write the texts of the state
 	unsettled bool // a compaction failed: a restored manager tries it again, and a running one may not
