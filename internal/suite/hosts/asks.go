@@ -224,6 +224,9 @@ func (w *world) do(s *Step) {
 	if len(w.provider.refused) > 0 {
 		w.usage = true
 	}
+	if err != nil && w.isUsed { // the last request is perhaps the one that a summarizer asked for, and not r
+		defer func() { w.unknown = true }()
+	}
 	if w.provider.calls > 1+maxRetries {
 		w.fail("at most three retries", "%d calls of the provider in one run", w.provider.calls)
 	}
@@ -232,13 +235,10 @@ func (w *world) do(s *Step) {
 			w.fail("Do returns what was sent", "neither a request nor an error")
 			return
 		}
-		if w.isUsed {
-			w.unknown = true // the last request is one of this run, or one that a summarizer asked for
-		}
 		w.checkError(q, err)
 		return
 	}
-	if w.provider.calls > 1 {
+	if w.provider.calls > 1 || w.isUsed {
 		w.sent = nil // FirstChanged compares with a request that nobody saw
 		w.checkRequestBut(q, r, "FirstChanged")
 	} else {
