@@ -205,7 +205,11 @@ func (d *draft) summaryIsTooLong(s *span) bool {
 	if d.checkpoint == nil { // of the host, or of another manager
 		return s.replaced.Earlier > limit+d.summaryFrame()+summarysize.LeastGain
 	}
-	return textTokens(d.opts.Estimator, d.checkpoint.body) > limit
+	text := d.checkpoint.body
+	if d.checkpoint.degraded { // the request may say less
+		text, _ = sections.Read(joinedText(&d.checkpoint.message))
+	}
+	return textTokens(d.opts.Estimator, text) > limit
 }
 
 // canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.

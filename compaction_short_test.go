@@ -53,3 +53,22 @@ func TestSummaryThatLeavesNoRoom(t *testing.T) {
 	assert.True(t, r.Degraded)
 	assert.Less(t, r.Counts[0], first.Counts[0])
 }
+
+// A summary that was written again in fewer words is not forgotten: the next one goes on from the longer one.
+func TestSummaryBehindShortOne(t *testing.T) {
+	const budget = 1_000
+	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
+	s := says("## Goal\n" + text(100) + "\n\n## Notes\nThe deploy key lives with Marta.")
+	m := newManager(t, budget+250, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: s})
+	h := named(list(userSays("Look."), modelSays(text(400)), userSays(text(300)), modelSays(text(300)), userSays(text(200))))
+	first, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	h = named(append(h, modelSays(text(budget-first.Tokens+70))))
+	r := prepare(t, m, h)
+	require.True(t, r.Degraded)
+	require.NotContains(t, r.Messages[0].Parts[0].Text, "Marta")
+	n := s.count()
+	prepare(t, m, named(append(h, userSays(text(100)), modelSays(text(200)))))
+	require.Greater(t, s.count(), n)
+	assert.Contains(t, s.calls[n].Previous, "Marta")
+}

@@ -48,12 +48,20 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if filled {
 		repaired = append(repaired, "sections")
 	}
+	if sum.Degraded && c.standsForNoMore() {
+		cp.body = c.previous // only the request has fewer words: the next summary goes on from all of them
+	}
 	framed := sections.Begin + text + sections.End + c.recall
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
 	return cp, &Compaction{
 		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Degraded: sum.Degraded, Repaired: repaired,
 		Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
+}
+
+// standsForNoMore reports whether the summary stands for nothing that the last one did not stand for.
+func (c *compaction) standsForNoMore() bool {
+	return c.previous != "" && len(c.older.messages)+len(c.prefix.messages) == 0
 }
 
 // cutTo cuts text to most tokens. A host's estimator may charge so much for each message that not even a word has room.

@@ -164,7 +164,7 @@ type checkpoint struct {
 	message Message // the summary, as it is sent
 	key     key     // of message
 	boundary
-	body     string // the summarizer's text, which the next summary updates
+	body     string // what the next summary updates: the summarizer's text, or more than a digest had room for
 	carried  sections.Carried
 	degraded bool
 	// If degraded, the newest checkpoint before it that a model wrote. What that one stands for is not read again; nil:
