@@ -388,3 +388,63 @@ func everything(t *testing.T, store *session.Store, key string) string {
 	}
 	return string(all)
 }
+
+// rewritten is a backend in which somebody rewrites a log of a session after it was opened for the nth time. As in
+// PostgreSQL, what was opened can then no longer be read.
+type rewritten struct {
+	session.Maintainer
+	key     string
+	at      int32
+	rewrite func()
+	opened  atomic.Int32
+}
+
+func (w *rewritten) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
+	log, err := w.Maintainer.OpenPart(ctx, key, part)
+	if key == w.key && err == nil && w.opened.Add(1) == w.at {
+		w.rewrite()
+		return &unreadable{log}, nil
+	}
+	return log, err
+}
+
+// unreadable is a log that was rewritten since it was opened.
+type unreadable struct{ session.Log }
+
+func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, session.ErrDeleted }
+
+// TestEraseBesideARewriteBehindTheOpening: whatever an eraser reads when another one rewrites it, it misses no copy.
+func TestEraseBesideARewriteBehindTheOpening(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		key    string
+		at     int32
+	}{
+		{"the header of the fork is read, which says that it is a fork", "fork", 1},
+		{"the header of the session is read", "k", 1},
+		{"the entries are looked up", "k", 2},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			ctx := t.Context()
+			store := session.NewMemory(nil)
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("secret"), session.User("other")))
+			ids := s.View().IDs
+			require.NoError(t, s.Close())
+			require.NoError(t, store.Fork(ctx, "k", "", "fork"))
+
+			beside := &rewritten{Maintainer: store.Backend().(session.Maintainer), key: c.key, at: c.at}
+			beside.rewrite = func() {
+				_, err := store.EraseEntries(ctx, c.key, "", ids[1])
+				require.NoError(t, err)
+			}
+			r, err := session.New(beside, nil).EraseEntries(ctx, "k", "", ids[0])
+			require.NoError(t, err)
+			assert.Empty(t, r.Unread)
+			require.GreaterOrEqual(t, beside.opened.Load(), c.at)
+			for _, key := range []string{"k", "fork"} {
+				assert.NotContains(t, everything(t, store, key), "secret", key)
+			}
+		})
+	}
+}

@@ -9,11 +9,24 @@ import (
 
 // An eraser looks for a log while others may rewrite it, which gives it another ID, or delete it.
 
-// find returns the log to erase in and, by id, the fingerprints by which copies of the entries are recognized.
+// find returns the log to erase in and, by id, the fingerprints by which copies of the entries are recognized. Another
+// eraser may rewrite the log while it is read: then it is looked for again.
 func (e *eraser) find(ctx context.Context, key, log string, ids []string) (string, map[string]string, error) {
+	var tried Part
+	for {
+		part, found, err := e.read(ctx, key, log, ids)
+		if !errors.Is(err, ErrDeleted) || part.Log == tried.Log && part.Name == tried.Name {
+			return part.Log, found, err
+		}
+		tried = part
+	}
+}
+
+// read is find for the log as it is listed now.
+func (e *eraser) read(ctx context.Context, key, log string, ids []string) (Part, map[string]string, error) {
 	part, text, err := e.open(ctx, key, log)
 	if err != nil {
-		return "", nil, err
+		return part, nil, err
 	}
 	defer text.Close()
 	v, err := newErasure(ctx, text)
@@ -21,9 +34,9 @@ func (e *eraser) find(ctx context.Context, key, log string, ids []string) (strin
 		err = v.byID(ids)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("session: %q: %w", key, err)
+		return part, nil, fmt.Errorf("session: %q: %w", key, err)
 	}
-	return part.Log, v.fingerprints(), nil
+	return part, v.fingerprints(), nil
 }
 
 // holder returns the log of a session that has the entries now whose fingerprints are in found. An entry that somebody

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 )
@@ -90,11 +91,23 @@ func originOf(s *surveyed, part Part) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if size == 0 {
+		return "", nil
+	}
 	t := newTail(log, size)
-	t.w.step, t.ahead.step = headStep, headStep
-	header, err := t.lineAt(0)
+	t.w.step = headStep
+	text, next, ended, err := t.w.lineAt(0)
+	switch {
+	case errors.Is(err, ErrDeleted): // or rewritten, since it was opened
+		return "", fmt.Errorf("%w: log %q of %q: %w", ErrNotFound, part.Log, s.key, err)
+	case err != nil: // it may be a fork
+		return "", err
+	case !ended:
+		return "", nil // damaged
+	}
+	header, err := parseAt(text, 0, next)
 	if err != nil {
-		return "", nil // damaged, or empty
+		return "", nil // damaged
 	}
 	e, err := header.decode()
 	if err != nil || e.From == nil {
