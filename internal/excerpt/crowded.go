@@ -128,7 +128,8 @@ func signBlock(s string, i int) int {
 	return len(s) - len(rest) + 1
 }
 
-// signBlockButO is signBlock with [signsButO].
+// signBlockButO is signBlock with [signsButO]. It is written out: the compiler does not inline a function that is
+// passed to a loop, and a call for each word would take longer than its look.
 func signBlockButO(s string, i int) int {
 	rest := s[i-1:]
 	for ; len(rest) > block; rest = rest[block:] {
