@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -23,10 +22,9 @@ import (
 )
 
 // TestFingerprint holds the bytes of everything that is made for a request to testdata/fingerprint.txt: the stages and
-// the manager over the inputs of the conformance vectors, the stages over the outputs of tools, the classes of error
-// texts, and every request of the sessions of the quickstart with its summaries, its recovery and its snapshot. Code
-// that only moves changes none of it. A change of behaviour changes a line: write it again with -update in the same
-// commit.
+// the manager over the inputs of the conformance vectors, the stages over the outputs of tools, and
+// every request of the sessions of the quickstart with its summaries, its recovery and its snapshot. Code that only
+// moves changes none of it. A change of behaviour changes a line: write it again with -update in the same commit.
 func TestFingerprint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compared in whole runs: two changes of behaviour that land side by side would each have the other's bytes")
@@ -39,7 +37,6 @@ func TestFingerprint(t *testing.T) {
 	}{
 		{"conformance", fingerprintConformance},
 		{"outputs", fingerprintOutputs},
-		{"errors", fingerprintErrors},
 		{"sessions", fingerprintSessions},
 	} {
 		h := sha256.New()
@@ -79,18 +76,6 @@ func fingerprintOutputs(t *testing.T, h hash.Hash) {
 				toolSays("call"+itoa(i), strings.Repeat(string(text), 1+i)), modelSays("done"))
 		}
 		writeStages(t, h, history)
-	}
-}
-
-func fingerprintErrors(t *testing.T, h hash.Hash) {
-	data, err := os.ReadFile("internal/overflow/testdata/invented.jsonl")
-	require.NoError(t, err)
-	for line := range strings.Lines(string(data)) {
-		var v struct{ Text string }
-		require.NoError(t, json.Unmarshal([]byte(line), &v))
-		for _, wrapped := range []error{errors.New(v.Text), fmt.Errorf("call 3 of 7: %w", errors.New(v.Text))} {
-			fmt.Fprintf(h, "%+v\n", winnow.ClassifyError(wrapped))
-		}
 	}
 }
 

@@ -224,14 +224,6 @@ func (s *sentence) isOfRequest() bool {
 	return s.has(rRequest) && !s.contentLength() || s.code && s.word("content")
 }
 
-func isMany(word string) bool {
-	switch word {
-	case "many", "viele", "veel", "de", "fazla", "wiele", "dużo", "sok", "monta", "nhiều", "πολλά", "πολλές", "अधिक":
-		return true
-	}
-	return false
-}
-
 // subjectTooBig looks for what is "too long".
 func (s *sentence) subjectTooBig() bool {
 	big := s.at(s.tooBig)
@@ -239,7 +231,7 @@ func (s *sentence) subjectTooBig() bool {
 		big = s.at(s.tooBig + 1)
 	}
 	switch {
-	case big.role&rToken != 0 || isMany(big.s):
+	case big.role&rToken != 0 || big.s == "many":
 		return s.hasBehind(s.tooBig, rToken|rChars|rBytes) && !s.has(rOutParam)
 	case s.has(rContext):
 		return true

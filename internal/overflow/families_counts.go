@@ -22,7 +22,7 @@ func (s *sentence) countsTokens() bool {
 // leastCounted is above the status codes of HTTP, which SDKs write before a message: "400 Token too long".
 const leastCounted = 600
 
-// countedAt reports whether the word at i is counted: "number of token", "Anzahl der Token", "9000 Token". Nobody has
+// countedAt reports whether the word at i is counted: "number of token", "9000 Token". Nobody has
 // that many credentials.
 func (s *sentence) countedAt(i int) bool {
 	if before := s.at(i - 1); before.isNum && before.n >= leastCounted {
@@ -30,9 +30,6 @@ func (s *sentence) countedAt(i int) bool {
 		case "code", "error", "line", "status", "at", "position", "offset", "column":
 			return false
 		}
-		return true
-	}
-	if s.at(i-1).s == "di" && s.at(i-2).role&rMax != 0 { // Italian has no plural: "limite di token"
 		return true
 	}
 	return s.at(i-1).role&rLength != 0 || s.at(i-2).role&rLength != 0 && !s.at(i-1).sign

@@ -8,11 +8,8 @@ import (
 )
 
 func FuzzDiagnose(f *testing.F) {
-	for _, c := range overflowTexts {
-		f.Add(c.text, 400)
-	}
-	for _, c := range otherTexts {
-		f.Add(c.text, 429)
+	for i, c := range refusalTexts {
+		f.Add(c.text, []int{0, 400, 413, 429}[i%4])
 	}
 	f.Add("{{[[\"\\\"", 413)
 	f.Add("\xff\xfe 10000000000000000000000 > 5 tokens \xe4", -1)

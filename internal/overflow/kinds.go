@@ -173,9 +173,6 @@ func leftBehind(ts []token, k int) bool {
 // before reads the words before a number, nearest first, up to the number before it.
 func (c *counts) before(ts []token, i int) count {
 	weak := countNone
-	if roleAt(ts, i-2, rOver) && isBy(ts[i-1].s) {
-		return countDelta
-	}
 	for k := i - 1; k >= 0 && k >= i-9; k-- {
 		t := &ts[k]
 		switch {
@@ -197,9 +194,6 @@ func (c *counts) before(ts []token, i int) count {
 	}
 	return weak
 }
-
-// isBy reports whether a word says in another language by how much a limit was exceeded.
-func isBy(word string) bool { return word == "en" || word == "em" || word == "por" || word == "um" }
 
 // namesInput reports whether the limit at i is one of the input alone: "maximum input 122880".
 func namesInput(ts []token, i int) bool {

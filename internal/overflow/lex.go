@@ -42,7 +42,7 @@ func (r *reading) lex(text string, code bool) segment {
 	s.tokens = whole[len(store):len(whole):len(whole)]
 	for i := range s.tokens {
 		role := s.tokens[i].role
-		if role&(rContext|rToken|rField|rBig) != 0 || role != 0 && s.wide {
+		if role&(rContext|rToken|rField) != 0 {
 			role = s.roleWithin(i)
 			s.tokens[i].role = role
 		}
@@ -65,9 +65,6 @@ func (s *segment) roleWithin(i int) role {
 		return rField
 	case t.role&rToken != 0 && isCredential(s.tokens, i):
 		return 0 // "too many access tokens"
-	case t.role&rBig != 0 && before == "for" && bigBehindFor(t.s, wordBefore(s.tokens, i-1)):
-		s.tokens[i-1].role = rToo
-		s.roles |= rToo
 	case t.role&rField == 0:
 	case t.s == "ids" && before == "input":
 		return rToken // a tokenizer's name for what it made of the input
@@ -75,9 +72,6 @@ func (s *segment) roleWithin(i int) role {
 		return rCapacity // where a server keeps the tokens of a conversation
 	case t.s == "description" && isFault(before):
 		return 0 // of the error, not of a tool
-	}
-	if s.wide {
-		return roleBeside(s.tokens, i)
 	}
 	return t.role
 }

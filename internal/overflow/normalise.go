@@ -94,7 +94,7 @@ func appendASCII(b []byte, c byte, last rune, rest string) []byte {
 	case c == '\'' && last >= '0' && last <= '9' && group(rest):
 		return b // 262'144
 	case c == '`', c == '\'', c < ' ':
-		if c == '\'' && unicode.IsLetter(last) && !elided(b) {
+		if c == '\'' && unicode.IsLetter(last) {
 			return b // model's, doesn't
 		}
 		return append(b, ' ')
@@ -120,12 +120,6 @@ func endsInBinaryPrefix(b []byte) bool {
 	return n == 2 || b[n-3] == ' ' || b[n-3] >= '0' && b[n-3] <= '9'
 }
 
-// elided reports whether the text ends in an article that an apostrophe belongs to: l'entrée, d'input.
-func elided(b []byte) bool {
-	n := len(b)
-	return (b[n-1] == 'l' || b[n-1] == 'd') && (n == 1 || b[n-2] == ' ')
-}
-
 // unquote turns typographic punctuation into ASCII; "", 0 means that the character is dropped.
 func unquote(r rune) (string, rune) {
 	switch r {
@@ -138,11 +132,11 @@ func unquote(r rune) (string, rune) {
 		return "<=", r
 	case '≥':
 		return ">=", r
-	case '，', '、', '،':
+	case '，', '、':
 		return ", ", r
-	case '。', '۔', '।':
+	case '。':
 		return ". ", r
-	case '；', '؛':
+	case '；':
 		return "; ", r
 	case '：':
 		return ": ", r
@@ -178,19 +172,16 @@ func entity(text string) (sign byte, n int) {
 	return 0, 0
 }
 
-// digitOf returns the ASCII digit for a digit of Arabic, Persian, Hindi or Thai, or of full width. It returns 0 for any
-// other character.
+// digitOf returns the ASCII digit for a digit of full width, and 0 for any other character.
 func digitOf(r rune) byte {
-	for _, zero := range [...]rune{'٠', '۰', '०', '๐', '０'} {
-		if r >= zero && r <= zero+9 {
-			return byte('0' + r - zero)
-		}
+	if r >= '０' && r <= '９' {
+		return byte('0' + r - '０')
 	}
 	return 0
 }
 
 // isWide reports whether words in the script of r are written without spaces.
-func isWide(r rune) bool { return r >= 0x2e80 || r >= 0x0e00 && r < 0x0e80 }
+func isWide(r rune) bool { return r >= 0x2e80 }
 
 func linkLength(s string) int {
 	n := strings.IndexAny(s, " \n\t\"'`)>,")

@@ -246,13 +246,7 @@ func (c *counts) expression(ts []token, i int) int {
 }
 
 // isOf reports whether a word stands between a part and the whole: "9000 of 8192".
-func isOf(w string) bool {
-	switch w {
-	case "of", "von", "van", "sur", "de", "av", "af", "di", "su", "из":
-		return true
-	}
-	return false
-}
+func isOf(w string) bool { return w == "of" }
 
 // sum takes a sum that ends before k, "71602 + 2048", for what was compared with the limit. It returns how many
 // tokens that was, 0 where the words around it speak of the limit.

@@ -26,7 +26,7 @@ func phraseAt(ts []token, i int) phrase {
 		return when(wordsAt(ts, i+1, "too", "long") || wordsAt(ts, i+1, "longer", "than"), pTimedOut)
 	case "timeout":
 		return pTimeout | when(i > 0 && waitsFor(ts[i-1].s) || runsOut(ts, i), pTimedOut)
-	case "etimedout", "esockettimedout", "zeitüberschreitung":
+	case "etimedout", "esockettimedout":
 		return pTimedOut
 	case "flagged", "moderation":
 		return pFlagged

@@ -93,13 +93,7 @@ func (s *segment) isRate(i int) bool {
 		return next.role&rTime != 0 || next.isNum && s.after(i+1).role&rTime != 0
 	case t.role&rToken != 0: // tokens/s
 		return isSign(s.tokens, i+1, "/") && (wordAt(s.tokens, i+2) == "s" || tokenAt(s.tokens, i+2).role&rTime != 0)
-	case t.role&rToo != 0: // zu viele Anfragen, demasiadas solicitudes, trop de requêtes
-		return next.role&rRequest != 0 || next.s == "de" && s.after(i+1).role&rRequest != 0
 	case t.role&rTime != 0:
-		switch wordBefore(s.tokens, i) {
-		case "al", "в", "je", "na": // richieste al minuto
-			return true
-		}
 		if isSign(s.tokens, i-1, "/") && roleAt(s.tokens, i-2, rRequest|rToken) {
 			return true // 20 requests/min
 		}
@@ -108,7 +102,7 @@ func (s *segment) isRate(i int) bool {
 	switch t.s {
 	case "rate":
 		return next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)
-	case "many", "viele", "много", "veel", "många", "mange", "fazla", "wiele", "sok", "monta", "nhiều", "πολλά", "अधिक":
+	case "many":
 		return next.role&rRequest != 0 || next.role == 0 && s.after(i+1).role&rRequest != 0 // too many open requests
 	case "please":
 		return next.s == "wait"
@@ -127,11 +121,8 @@ func (s *segment) isQuota(i int) bool {
 		return t.s != "quota" || !wordBeside(s.tokens, i, isCheck)
 	}
 	switch t.s {
-	case "today", "todays", "heute", "tageslimit", "wochenlimit", "monatslimit", "giornaliero", "mensile",
-		"dagsgräns", "dagsgränsen", "månadsgränsen", "veckogränsen":
+	case "today", "todays":
 		return true
-	case "tag": // also an English word for something else: "this tag", "</tag>"
-		return i > 0 && isPer(s.tokens[i-1]) && !s.isLabel(i)
 	}
 	if t.role&rDay == 0 {
 		return false
@@ -141,30 +132,16 @@ func (s *segment) isQuota(i int) bool {
 	if next.s == "free" {
 		next = s.after(i + 1) // "your daily free limit"
 	}
-	if i > 0 && s.tokens[i-1].role&(rCapacity|rMax) == rCapacity|rMax {
-		return true // "límite diario"
-	}
 	return perDay || next.role&(rCapacity|rToken|rRequest) != 0 || next.s == "allocation"
 }
 
 // isCheck reports whether a word in front of a quota only says where to look: "(e.g. check quota)".
 func isCheck(word string) bool { return word == "check" }
 
-// isLabel reports whether the "tag" at i is English, by the word before it.
-func (s *segment) isLabel(i int) bool {
-	switch s.tokens[i-1].s {
-	case "this", "by":
-		return true
-	case "/":
-		return i == 1 || s.tokens[i-2].role&(rToken|rRequest) == 0
-	}
-	return false
-}
-
 // isPer reports whether a span of time behind t is one that t counts in: "per day", "1000 calls / month", "by day".
 func isPer(t token) bool {
 	switch t.s {
-	case "this", "by", "/", "al", "je", "diese", "diesen":
+	case "this", "by", "/":
 		return true
 	}
 	return t.role&rPer != 0

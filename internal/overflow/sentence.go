@@ -1,9 +1,6 @@
 package overflow
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "slices"
 
 // hit is what a sentence says.
 type hit uint8
@@ -49,7 +46,7 @@ func isModel(word string) bool { return word == "model" || word == "models" }
 
 func isOutside(word string) bool {
 	switch word {
-	case "over", "above", "past", "outside", "sobre":
+	case "over", "above", "past", "outside":
 		return true
 	}
 	return false
@@ -63,11 +60,6 @@ func negates(word string) bool {
 	return false
 }
 
-// isOfTokens reports whether tokens come next, perhaps behind an article.
-func isOfTokens(next, second token) bool {
-	return next.role&rToken != 0 || next.s == "de" && second.role&rToken != 0
-}
-
 // compare finds the context window and the relation.
 func (s *sentence) compare() {
 	for i, t := range s.ts {
@@ -78,7 +70,7 @@ func (s *sentence) compare() {
 			t.role&rMax != 0 && next.role&rContext != 0,
 			t.isNum && next.role&rToken != 0 && second.role&rContext != 0, // "a 4096 token context"
 
-			// tamaño del contexto
+			// "the size of the context"
 			t.role&rCapacity != 0 && (next.role&rContext != 0 || next.role&rSkip != 0 && second.role&rContext != 0),
 			isModel(t.s) && (next.s == "window" || next.s == "len" || s.lengthBehind(i)):
 			s.window = true
@@ -86,28 +78,14 @@ func (s *sentence) compare() {
 		switch {
 		case t.role&rOver != 0,
 			t.role&rMore != 0 && s.thanWithin(i+1, 5) && !s.isMinimum(i),
-			t.role&rAdds != 0 && next.role&(rBig|rToken) != 0 && s.thanWithin(i+2, 3), // más larga que
 			isOutside(t.s) && (s.limitWithin(i+1, 5) || s.numberBehindSkips(i+1)),
 			negates(t.s) && (next.s == "fit" || second.s == "fit"),
-			s.fitsNot(i),
 			t.s == "no" && next.s == "longer" && (second.s == "fit" || second.s == "fits"),
 			t.isNum && next.s == ">" && second.isNum:
 			s.over = true
 		}
 		if t.role&rToo != 0 && (next.role&rBig != 0 || second.role&rBig != 0 && next.sign) {
 			s.tooBig = i + 1
-			s.over = true
-		}
-		if t.role&rBig != 0 && next.role&rToo != 0 && next.s[0] >= utf8.RuneSelf && s.tooBig < 0 {
-			s.tooBig = i // Arabic says "long too"
-			s.over = true
-		}
-		if t.s == "demais" && s.at(i-1).role&(rBig|rToken) != 0 && s.tooBig < 0 {
-			s.tooBig = i - 1 // longa demais, tokens demais
-			s.over = true
-		}
-		if t.role&rToo != 0 && s.tooBig < 0 && isOfTokens(next, second) {
-			s.tooBig = i + 1 // demasiados tokens, trop de jetons
 			s.over = true
 		}
 		if s.over && s.rel < 0 {
@@ -117,26 +95,6 @@ func (s *sentence) compare() {
 			s.number, s.several = true, s.number
 		}
 	}
-}
-
-// fitsNot reports whether word i says in another language than English that something fits, and a word beside it says
-// that it does not.
-func (s *sentence) fitsNot(i int) bool {
-	switch s.ts[i].s {
-	case "cabe", "caben", "cabem": // but not "no cabe duda"
-		isDenied := s.at(i-1).s == "no" || s.at(i-1).s == "não"
-		return isDenied && slices.Contains([]string{"en", "em", "na", "no"}, s.at(i+1).s)
-	case "plats", "plass", "plads": // får inte plats
-		before := s.at(i - 1).s
-		return before == "inte" || before == "ikke"
-	case "passt", "passen", "tient", "tiennent", "rentre", "rentrent":
-		for k := i + 1; k <= i+3; k++ {
-			if word := s.at(k).s; word == "nicht" || word == "pas" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // numberBehindSkips reports whether a number comes next, perhaps behind small words: "over the model's 131072".

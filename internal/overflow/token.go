@@ -23,7 +23,6 @@ const (
 	rBig                       // long, large, many
 	rMore                      // longer, larger, more (than)
 	rLess                      // less, fewer, most (than)
-	rAdds                      // más, mais: in front of rBig it is rMore
 	rThan                      // than
 	rOutput                    // answer: completion, output, max_tokens
 	rOutParam                  // the name of the parameter that caps the answer
@@ -218,7 +217,7 @@ func containsAny(s string, parts ...string) bool {
 // leadsOn reports whether a word stands between a number and what is said of it.
 func leadsOn(word string) bool {
 	switch word {
-	case ")", "is", "are", "cannot", "which", "की", "का", "के":
+	case ")", "is", "are", "cannot", "which":
 		return true
 	}
 	return false

@@ -201,11 +201,11 @@ func answerCap(most, behind token) bool {
 	return most.s == "max" && behind.role&rMust != 0
 }
 
-// answerTooLong reports whether the k-th word, which names an answer, is what is too long: "Output too long", "Die
-// Ausgabe ist zu lang", "The answer would exceed the limit". A word in front may make it something else, such as the
+// answerTooLong reports whether the k-th word, which names an answer, is what is too long: "Output too long", "The
+// answer would exceed the limit". A word in front may make it something else, such as the
 // output of a tool, which is sent.
 func answerTooLong(ts []token, k int) bool {
-	if k > 0 && !ts[k-1].sign && !isArticle(ts[k-1].s) && ts[k-1].role&(rSkip|rActual|rMax) == 0 {
+	if k > 0 && !ts[k-1].sign && ts[k-1].role&(rSkip|rActual|rMax) == 0 {
 		return false
 	}
 	k++
@@ -221,18 +221,10 @@ func answerTooLong(ts []token, k int) bool {
 	return roleAt(ts, k, rOver) || k < len(ts) && isOutside(ts[k].s)
 }
 
-func isArticle(word string) bool {
-	switch word {
-	case "die", "la", "le", "el", "il", "o", "de", "het":
-		return true
-	}
-	return false
-}
-
 // isAuxiliary reports whether a word may stand between an answer and what is said of it: "would be", "text is".
 func isAuxiliary(word string) bool {
 	switch word {
-	case "would", "was", "cant", "not", "text", "est", "es", "är", "er":
+	case "would", "was", "cant", "not", "text":
 		return true
 	}
 	return false
@@ -240,12 +232,7 @@ func isAuxiliary(word string) bool {
 
 // nearToken reports whether tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {
-	first := k - 1
-	switch wordBefore(ts, k) {
-	case "de", "di", "der", "la", "della", "in": // "jetons de sortie", "Token der Ausgabe", "token in uscita"
-		first--
-	}
-	for i := max(0, first); i < min(len(ts), k+4); i++ {
+	for i := max(0, k-1); i < min(len(ts), k+4); i++ {
 		if ts[i].role&(rToken|rLength) != 0 || i == k+1 && (ts[i].s == "budget" || ts[i].s == "limit") {
 			return true
 		}
