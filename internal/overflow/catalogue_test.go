@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
 )
 
@@ -77,6 +79,24 @@ func (e *statusErr) StatusCode() int { return e.status }
 // forms are the ways in which a host meets one catalogued.
 func (r catalogued) forms() map[string]error {
 	out := map[string]error{"text": errors.New(r.Text)}
+	for form, text := range map[string]string{
+		"with a quota":  r.Text + " (quota used: 12%)",
+		"with a rate":   "[rate limit: 49 requests left] " + r.Text,
+		"with a budget": r.Text + "\nMonthly budget: 1500000 of 10000000 tokens used.",
+		"at a line":     "client.go:2630: " + r.Text,
+		"at a place":    r.Text + " [chat:2630]",
+		"at a host":     "api.example.com:8443: " + r.Text,
+		"of a code":     "call failed with 400 - " + r.Text,
+		"of a client":   "error in step 7: " + r.Text,
+	} {
+		if form == "of a client" && r.Kind == "output_cap" {
+			text = "error in the conversation, this context: " + r.Text
+		}
+		out[form] = errors.New(text)
+		if r.Status != nil {
+			out[form] = &statusErr{*r.Status, text}
+		}
+	}
 	if r.Status != nil {
 		typed := &statusErr{*r.Status, r.Text}
 		out["typed"] = typed
@@ -138,6 +158,9 @@ func TestDiagnoseCatalogue(t *testing.T) {
 				count("no numbers of negatives", form, info.Tokens == 0 && info.Limit == 0)
 				continue
 			}
+			if r.Tokens != nil && r.Limit != nil && *r.Tokens <= *r.Limit {
+				r.Tokens = nil // it counts something else
+			}
 			checkNumber(t, r, form, "tokens", r.Tokens, info.Tokens, count)
 			checkNumber(t, r, form, "limit", r.Limit, info.Limit, count)
 		}
@@ -145,6 +168,33 @@ func TestDiagnoseCatalogue(t *testing.T) {
 	for what, s := range scores {
 		t.Logf("%-45s %d of %d", what, s.right, s.all)
 	}
+}
+
+// TestDiagnoseBrokenNumbers breaks the lines of each refusal within a number: half of a number is none.
+func TestDiagnoseBrokenNumbers(t *testing.T) {
+	broken := 0
+	for _, r := range refusals(t) {
+		if r.Record != "error" || r.Contested || r.Pressure || !r.Overflow {
+			continue
+		}
+		whole := classify(errors.New(r.Text))
+		for _, number := range regexp.MustCompile(`\d{4,}`).FindAllStringIndex(r.Text, -1) {
+			for at := number[0] + 1; at < number[1]; at++ {
+				text := r.Text[:at] + "\n  " + r.Text[at:]
+				got := classify(errors.New(text))
+				if got.Class != whole.Class {
+					t.Errorf("%s: %+v\n%s", r.ID, got, text)
+				}
+				for _, half := range []string{r.Text[number[0]:at], r.Text[at:number[1]]} {
+					if n, _ := strconv.Atoi(half); n > 0 && (n == got.Tokens || n == got.Limit) {
+						t.Errorf("%s: %+v\n%s", r.ID, got, text)
+					}
+				}
+				broken++
+			}
+		}
+	}
+	t.Logf("%d broken numbers", broken)
 }
 
 func checkNumber(t *testing.T, r catalogued, form, what string, want *int, got int, count func(what, form string, ok bool)) {

@@ -13,13 +13,10 @@ func (s *segment) hit() hit {
 	if s.wide {
 		best = hitWide(s.lower)
 	}
-	for start := 0; start < len(s.tokens) && best < hitTokens; {
-		end := start
-		for end < len(s.tokens) && !(s.tokens[end].sign && endsSentence(s.tokens[end].s)) {
-			end++
+	for said := range sentences(s.tokens) {
+		if best = max(best, hitSentence(said, s.roles, s.code)); best == hitTokens {
+			break
 		}
-		best = max(best, hitSentence(s.tokens[start:end], s.roles, s.code))
-		start = end + 1
 	}
 	return best
 }

@@ -61,7 +61,9 @@ func (r *reading) json(text string, i, nesting int) int {
 			i++
 		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			end := digitsEnd(text, i)
-			if skip == 0 {
+			if broken := brokenEnd(text, end); broken > 0 {
+				end = broken
+			} else if skip == 0 {
 				r.jsonNumber(key, text[i:end])
 			}
 			i = end
@@ -268,7 +270,9 @@ func unescape(s string) string {
 		}
 		i++
 		switch s[i] {
-		case 'n', 'r', 't', 'b', 'f':
+		case 'n':
+			b = append(b, '\n')
+		case 'r', 't', 'b', 'f':
 			b = append(b, ' ')
 		case 'u':
 			v, ok := hex4(s[i+1:])

@@ -107,6 +107,10 @@ func (c *counts) behind(ts []token, i int) count {
 	}
 	t := ts[k]
 	switch {
+	case t.s == "requested" && (k+1 == len(ts) || ts[k+1].sign):
+		return countTotal // "140000 requested, 131072 available"
+	case t.s == "available" && isRequested(ts, i):
+		return countLimit
 	case leftBehind(ts, k):
 		return countIgnored // "312 tokens left"
 	case k == i+1 && t.s == "more" && tokenAt(ts, skipUnit(ts, k+1)).role&rThan != 0:
@@ -136,6 +140,22 @@ func (c *counts) behind(ts []token, i int) count {
 		return countLimit
 	}
 	return countNone
+}
+
+// isRequested reports whether the number before the i-th, or the one behind it, is what was requested: what is
+// available beside it is a limit.
+func isRequested(ts []token, i int) bool {
+	for k, t := range ts {
+		if t.s != "requested" || k < i-9 || k > i+9 {
+			continue
+		}
+		for n := k - 2; n <= k+2; n++ {
+			if n >= 0 && n != i && isNum(ts, n) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // numberFrom returns the first number of the n tokens from i on, 0 for none.
@@ -264,6 +284,8 @@ func beforeWord(ts []token, k, i int, weak *count) (kind count, decided bool) {
 		return countNone, false
 	case t.role&rActual != 0 && k > 0 && (ts[k-1].s == "model" || ts[k-1].s == "models"):
 		return countLimit, true // "the model takes 8192"
+	case t.s == "available" && k >= i-2 && isRequested(ts, i):
+		return countLimit, true // "requested 140000, available 131072"
 	case t.role&rLeft != 0 && k >= i-4 && !(t.s == "available" && isSign(ts, k-1, ">")):
 		return countIgnored, true
 	case t.role&rField != 0 && k >= i-2, t.s == "size" && k > 0 && ts[k-1].s == "batch":

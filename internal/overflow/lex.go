@@ -17,14 +17,16 @@ func (r *reading) lex(text string, code bool) segment {
 	s.tokens = slices.Grow(store, 4+len(s.lower)/5)
 	for i := 0; i < len(s.lower); {
 		switch c := s.lower[i]; {
-		case c == ' ':
+		case c == ' ', c == '\n':
 			i++
 		case c >= 'a' && c <= 'z' || c == '_' || c >= utf8.RuneSelf:
 			i = s.word(i)
 		case c >= '0' && c <= '9':
 			i = s.number(i)
+		case c == '[' && placeLength(s.lower[i:]) > 0:
+			i += placeLength(s.lower[i:])
 		case c == '.':
-			if i+1 == len(s.lower) || s.lower[i+1] == ' ' {
+			if i+1 == len(s.lower) || s.lower[i+1] <= ' ' {
 				s.tokens = append(s.tokens, token{s: ".", sign: true})
 			}
 			i++

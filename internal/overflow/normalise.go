@@ -93,6 +93,8 @@ func appendASCII(b []byte, c byte, last rune, rest string) []byte {
 	switch {
 	case c == '\'' && last >= '0' && last <= '9' && group(rest):
 		return b // 262'144
+	case c == '\n':
+		return append(b, c)
 	case c == '`', c == '\'', c < ' ':
 		if c == '\'' && unicode.IsLetter(last) {
 			return b // model's, doesn't

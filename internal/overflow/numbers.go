@@ -37,6 +37,7 @@ func measure(r *reading, d *Diagnosis) bool {
 	if d.Limit < d.Size/mostExcess && r.endsWith(d.Limit) {
 		d.Limit = 0
 	}
+	d.dropSizeWithin()
 	return true
 }
 
@@ -82,6 +83,15 @@ func measureSizes(r *reading, d *Diagnosis) {
 		}
 	}
 	d.Size, d.Limit = max(c.total, c.input), c.limit
+	d.dropSizeWithin()
+}
+
+// dropSizeWithin forgets a size that the limit allows: what was refused is larger, so something else was counted.
+// Gemini counts otherwise for its limit than for its message.
+func (d *Diagnosis) dropSizeWithin() {
+	if d.Size <= d.Limit {
+		d.Size = 0
+	}
 }
 
 // read takes the numbers of one text. Where it has said what was counted and what is allowed, one more sentence
@@ -142,7 +152,7 @@ func (c *counts) size(ts []token, i int) int {
 
 func (c *counts) add(kind count, n int, over bool) {
 	set := func(p *int) {
-		if *p == 0 && (n >= minLimit || kind == countOutput || kind == countDelta) {
+		if *p == 0 && n <= maxLimit && (n >= minLimit || kind == countOutput || kind == countDelta) {
 			*p = n
 		}
 	}
@@ -203,7 +213,7 @@ func (c *counts) expression(ts []token, i int) int {
 	sum, parts, last, k := c.size(ts, i), 1, 0, skipNote(ts, skipUnit(ts, i+1))
 	for isPlus(ts, k) {
 		k = skipNames(ts, k+1) // "input 35012 + max_tokens 4096"
-		if !isNum(ts, k) {
+		if k >= len(ts) || !ts[k].isNum {
 			return 0
 		}
 		last = c.size(ts, k)
@@ -231,14 +241,14 @@ func (c *counts) expression(ts []token, i int) int {
 	if isSign(ts, k+1, "=") {
 		k++
 	}
-	if !isNum(ts, k+1) {
+	if k+1 >= len(ts) || !ts[k+1].isNum {
 		return 0
 	}
 	limit := c.size(ts, k+1)
 	if isSign(ts, k+2, "-") && isNum(ts, k+3) {
 		return k + 4 - i
 	}
-	if limit >= minLimit && sum >= minLimit && sum >= limit {
+	if limit >= minLimit && sum >= minLimit && (sum >= limit || limit > maxLimit) {
 		c.addSum(c.size(ts, i), sum, parts, last)
 		c.add(countLimit, limit, false)
 	}
@@ -260,7 +270,7 @@ func (c *counts) sum(ts []token, i, k, sum, parts, last int) int {
 
 // addSum adds a total and, where it has two parts, what they are: what is sent and the room for the answer.
 func (c *counts) addSum(first, sum, parts, last int) {
-	if parts == 2 {
+	if parts == 2 && sum <= maxLimit {
 		c.add(countOutput, last, false)
 		c.add(countInput, first, false)
 	}
@@ -282,7 +292,7 @@ func skipNote(ts []token, i int) int {
 
 // isNoSize reports whether the number at i is a status, a code, a time, a share or below zero.
 func isNoSize(ts []token, i int) bool {
-	if isStatus(ts, i) || isCode(ts, i) || isNegative(ts, i) {
+	if isStatus(ts, i) || isCode(ts, i) || isNegative(ts, i) || standsInFront(ts, i) {
 		return true
 	}
 	return ts[i].n > maxLimit || isSign(ts, i+1, "%")

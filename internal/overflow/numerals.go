@@ -15,6 +15,14 @@ func (s *segment) number(i int) int {
 	start := i
 	n, whole, i := s.digits(i)
 	t, end := s.lower, i
+	if isPosition(t, start) || isDate(t[start:]) {
+		s.tokens = append(s.tokens, token{s: t[start:end]})
+		return end
+	}
+	if rest := brokenEnd(t, end); rest > 0 {
+		s.tokens = append(s.tokens, token{s: t[start:rest], n: math.MaxInt32, isNum: true}) // some number
+		return rest
+	}
 	for i < len(t) && (isAlnum(t[i]) || t[i] == '_') {
 		i++
 	}
@@ -43,6 +51,72 @@ func (s *segment) number(i int) int {
 	}
 	s.tokens = append(s.tokens, tok)
 	return i
+}
+
+// placeLength is the length of a place that a logger wrote in front, "[chat:263]", 0 for none.
+func placeLength(t string) int {
+	end := strings.IndexByte(t, ']')
+	if end < 0 || strings.IndexByte(t[:end], ' ') >= 0 {
+		return 0
+	}
+	colon := strings.LastIndexByte(t[:end], ':')
+	if colon < 2 || colon+1 == end || !isDigits(t[colon+1:end]) {
+		return 0
+	}
+	return end + 1
+}
+
+// isPosition reports whether the digits say where in a file, or at which port of a host, something is:
+// "client.go:263:17".
+func isPosition(t string, start int) bool {
+	if start == 0 || t[start-1] != ':' {
+		return false
+	}
+	from := strings.LastIndexAny(t[:start], " \n\"(,;<>{}=") + 1
+	name := strings.TrimRight(t[from:start], ":0123456789")
+	dot := strings.LastIndexByte(name, '.')
+	return dot > 0 && dot+1 < len(name) && len(name)-dot <= longestExtension && isLetters(name[dot+1:])
+}
+
+// isDate reports whether a text begins with a date: 2026-10-01.
+func isDate(t string) bool {
+	return len(t) >= len("2026-10-01") && t[4] == '-' && t[7] == '-' && isDigits(t[:4]) && isDigits(t[5:7])
+}
+
+func isDigits(s string) bool { return digitsEnd(s, 0) == len(s) }
+
+// longestExtension is the dot and the letters of the longest of the common endings of names, ".java".
+const longestExtension = 5
+
+func isLetters(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < 'a' || r > 'z' }) < 0
+}
+
+// brokenEnd returns where the digits end that a line break cuts in two behind end, 0 where none does: neither half is
+// the number. The break may stand within a group of digits: "131,0", "72".
+func brokenEnd(t string, end int) int {
+	i := end
+	if i < len(t) && groups(t[i]) {
+		i = min(digitsEnd(t, i+1), i+3)
+	}
+	space := i
+	for i < len(t) && t[i] <= ' ' {
+		i++
+	}
+	if strings.IndexByte(t[space:i], '\n') < 0 {
+		return 0
+	}
+	if i < len(t) && groups(t[i]) {
+		i++
+	}
+	last := i
+	for last < len(t) && (t[last] >= '0' && t[last] <= '9' || groups(t[last]) && group(t[last+1:])) {
+		last++
+	}
+	if last == i {
+		return 0
+	}
+	return last
 }
 
 // digits reads the digits of a number with its separators. whole is false for a fraction.

@@ -39,6 +39,11 @@ func judge(r *reading, status int) Diagnosis {
 	if d, ok := singleRequest(r, v); ok {
 		return d
 	}
+	if (v == vetoRate || v == vetoQuota) && bySaying {
+		if d, ok := besideRates(r, status); ok {
+			return d
+		}
+	}
 	d := match(r, status)
 	if d.Class == ClassOverflow && d.Unit == UnitTokens && !measure(r, &d) {
 		return Diagnosis{} // the answer alone does not fit: an output cap

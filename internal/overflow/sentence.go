@@ -35,12 +35,7 @@ func (s *sentence) anyWord(words ...string) bool {
 	return slices.ContainsFunc(words, s.word)
 }
 
-func (s *sentence) at(i int) token {
-	if i < 0 || i >= len(s.ts) {
-		return token{}
-	}
-	return s.ts[i]
-}
+func (s *sentence) at(i int) token { return tokenFrom(s.ts, i) }
 
 func isModel(word string) bool { return word == "model" || word == "models" }
 

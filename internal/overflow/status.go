@@ -33,6 +33,25 @@ func isStatus(ts []token, k int) bool {
 	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
 }
 
+// standsInFront reports whether the number at k is a status in front of the words of a server: "failed with 400 Input
+// tokens exceed …". What counts tokens stands behind a word that says so.
+func standsInFront(ts []token, k int) bool {
+	if t := ts[k]; t.n < 400 || t.n > 599 || len(t.s) != 3 {
+		return false
+	}
+	behind := tokenFrom(ts, k+1)
+	if behind.sign && behind.s != "-" && behind.s != ":" {
+		return false
+	}
+	before := tokenFrom(ts, k-1)
+	if before.sign && before.s != "(" && before.s != "=" {
+		before = tokenFrom(ts, k-2) // "message: 400 Input", "exception - 400 Input"
+		isCounted := behind.sign || behind.role&(rToken|rInput|rBytes|rChars) != 0
+		return before.isNum || !isCounted || before.role&^(rHint|rInput|rMessage|rRequest) == 0
+	}
+	return before.role&^rHint == 0 || isSign(ts, k-2, "/") // of a path
+}
+
 // refusesSize reports whether a request that is too large may get this status. 0: the status is not known.
 func refusesSize(status int) bool {
 	switch status {

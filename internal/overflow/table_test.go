@@ -84,6 +84,33 @@ var refusalTexts = []struct {
 	{"Gemini", "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 (inclusive) to 65537 (exclusive). Update the value and try again.", told{}},
 	{"Chinese", "输出长度超限，请降低 max_tokens", told{}},
 
+	{"Bedrock", "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum tokens value that is lower than 4096.", told{}},
+	{"Bedrock's, behind words of a client", "failed to send the prompt to the model: The maximum tokens you requested exceeds the model limit of 4096.", told{}},
+	{"maximum output tokens, behind words of a client", "The conversation could not be continued: maximum output tokens exceeds the limit of 64000", told{}},
+	{"they are part of a sum", "The estimated number of input and maximum output tokens (35000) exceeded this model context window limit (24000)", told{ClassOverflow, 35000, 24000}},
+
+	// what a host or a gateway says beside it
+	{"a quota in brackets", tooLong + " (quota used: 12%)", isTooLong},
+	{"a quota in front", "Quota used: 12%. " + tooLong, isTooLong},
+	{"a rate on a line of its own", tooLong + "\nRate limit: 50 requests per minute", isTooLong},
+	{"a budget with numbers", tooLong + " [monthly token quota: 1500000 of 10000000 tokens used]", isTooLong},
+	{"a rate that is the refusal, with advice", "This request would exceed your organization's rate limit of 40,000 input tokens per minute. For details, see the documentation. Please reduce the prompt length or the maximum tokens requested, or try again later.", told{Class: ClassRateLimit}},
+	{"a rate that is the refusal, in a code", `{"error":{"code":"rate_limit_exceeded","message":"Request too large. ` + tooLong + `"}}`, told{Class: ClassRateLimit}},
+	{"a line of a file", "client.go:263 Input is too long for requested model.", told{Class: ClassOverflow}},
+	{"a line and a column", "context length exceeded (/srv/handler.ts:26300:17)", told{Class: ClassOverflow}},
+	{"a place in a log", "[chat:2630] Your input exceeds the context window of this model.", told{Class: ClassOverflow}},
+	{"a date", "2026-10-01 12:00:00 Your input exceeds the context window of this model.", told{Class: ClassOverflow}},
+	{"a status", "call failed with 400 Input tokens exceed the configured limit.", told{Class: ClassOverflow}},
+	{"a status and a size", "BadRequest - 400 Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.", told{ClassOverflow, 300000, 272000}},
+	{"what is available is a limit", "context window exceeded: 140000 tokens requested, 131072 tokens available", told{ClassOverflow, 140000, 131072}},
+	{"the words in front", "context window exceeded (requested: 140000, available: 131072)", told{ClassOverflow, 140000, 131072}},
+	{"Gemini counts less than it allows", "The input token count (1043256) exceeds the maximum number of tokens allowed (1048576).", told{ClassOverflow, 0, 1048576}},
+	{"a size that a line break cuts", "prompt is too long: 2000\n49 tokens > 200000 maximum", told{ClassOverflow, 0, 200000}},
+	{"a limit that a line break cuts", "prompt is too long: 200049 tokens > 200\n  000 maximum", told{ClassOverflow, 200049, 0}},
+	{"a line break between groups", "prompt is too long: 200,\n049 tokens > 200,000 maximum", told{ClassOverflow, 0, 200000}},
+	{"a part of a sum that a line break cuts", "input length and `max_tokens` exceed context limit: 143653 + 64\n000 > 200000", told{ClassOverflow, 0, 200000}},
+	{"a line break in a body", `{"error":{"message":"prompt is too long: 200\n049 tokens > 200000 maximum"}}`, told{ClassOverflow, 0, 200000}},
+
 	// other refusals that count
 	{"one request above its rate", "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 132819. The input or output tokens must be reduced in order to run successfully.", told{ClassOverflow, 132819, 30000}},
 	{"OpenAI's rate", "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 28000, Requested 4000. Please try again in 4s.", told{Class: ClassRateLimit}},

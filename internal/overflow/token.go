@@ -1,6 +1,9 @@
 package overflow
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // A text is read as words with a meaning each, not as a string: "Prompt exceeds max length", "your input exceeds the
 // context window" and "message longer than the maximum" differ in every word and say one thing. A word has the roles
@@ -128,11 +131,28 @@ func roleAt(ts []token, k int, roles role) bool {
 	return k >= 0 && k < len(ts) && ts[k].role&roles != 0
 }
 
-func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum }
+// isNum reports whether a number that can be a size stands at i.
+func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum && ts[i].n <= maxLimit }
 
 // isPlus reports whether a sum goes on at i.
 func isPlus(ts []token, i int) bool {
 	return isSign(ts, i, "+") || i > 0 && i < len(ts) && ts[i].s == "plus"
+}
+
+// sentences yields the sentences of a text.
+func sentences(ts []token) iter.Seq[[]token] {
+	return func(yield func([]token) bool) {
+		for start := 0; start < len(ts); {
+			end := start
+			for end < len(ts) && !(ts[end].sign && endsSentence(ts[end].s)) {
+				end++
+			}
+			if !yield(ts[start:end]) {
+				return
+			}
+			start = end + 1
+		}
+	}
 }
 
 func endsSentence(sign string) bool { return sign == "." || sign == ";" || sign == "!" || sign == "?" }
@@ -148,6 +168,14 @@ func tokenAt(ts []token, i int) token {
 		}
 	}
 	return token{}
+}
+
+// tokenFrom returns the token at i, which may be outside of the text.
+func tokenFrom(ts []token, i int) token {
+	if i < 0 || i >= len(ts) {
+		return token{}
+	}
+	return ts[i]
 }
 
 // wordsAt reports whether these words stand at i, one behind the other.

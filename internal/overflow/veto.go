@@ -154,41 +154,85 @@ func talk(s *segment) bool {
 // outputCap reports whether the cap on the answer is what was refused: a shorter history does not help. The
 // sign is that the text names the answer, and what is sent only as what the answer must leave room for.
 func outputCap(r *reading) bool {
-	named, input, window, lead := false, false, false, false
+	var all capReading
 	for i := range r.n {
-		s := &r.segments[i]
-		if s.code {
-			continue
-		}
-		if !s.wide && s.roles&rOutput == 0 && s.roles&(rMax|rToken) != rMax|rToken {
-			input = input || s.roles&rInput != 0 && (s.roles&rMessage == 0 || inputWord(s.tokens))
-			window = window || s.roles&rContext != 0
-			continue
-		}
-		first := true
-		for k := range s.tokens {
-			t := &s.tokens[k]
-			if t.role == 0 {
-				continue
+		if s := &r.segments[i]; !s.code {
+			all.first = true
+			for said := range sentences(s.tokens) {
+				all.read(said)
 			}
-			if t.role&rOutput != 0 && (t.role&rOutParam != 0 || nearToken(s.tokens, k) || answerTooLong(s.tokens, k)) {
-				named = true
-				lead = lead || t.role&rOutParam != 0 && first
+			if s.wide {
+				all.named = all.named || containsAny(s.lower, answerWide...)
+				all.input = all.input || containsAny(s.lower, inputWide...)
 			}
-			if t.role&rMax != 0 && k+2 < len(s.tokens) && s.tokens[k+1].role&rToken != 0 &&
-				answerCap(*t, s.tokens[k+2]) {
-				named = true
-			}
-			input = input || t.role&rInput != 0 && t.role&rMessage == 0
-			window = window || t.role&rContext != 0 || t.s == "total"
-			first = first && t.role&(rInput|rContext|rToken|rOutput) == 0
 		}
-		if s.wide && containsAny(s.lower, "输出", "輸出", "出力", "출력", "回答超", "回答过长", "回答长度", "回复超", "回复过长", "回复长度") {
-			named = true
-		}
-		input = input || s.wide && containsAny(s.lower, "输入", "輸入", "入力", "입력", "上下文", "コンテキスト", "컨텍스트")
 	}
-	return named && !input && (lead || !window)
+	return all.named && !all.input && (all.lead || !all.window)
+}
+
+// capReading is what the sentences of an error say of a cap on the answer.
+type capReading struct {
+	named  bool // the answer
+	input  bool // what is sent
+	window bool
+	lead   bool // the name of a parameter is the first that is named
+	first  bool // nothing was named so far in the text
+}
+
+// read takes one sentence. A client's words in front, "failed to send the prompt: …", say nothing of sizes.
+func (c *capReading) read(ts []token) {
+	input, window, named := false, false, false
+	for k := range ts {
+		t := &ts[k]
+		if isOfCap(ts, k) {
+			if !named && saysNothing(ts, k) {
+				input, window, c.first = false, false, true
+			}
+			named = true
+			c.lead = c.lead || t.role&rOutParam != 0 && c.first
+		}
+		input = input || t.role&(rInput|rMessage) == rInput
+		window = window || t.role&rContext != 0 || t.s == "total" && rolesOf(ts)&rOutput != 0
+		c.first = c.first && t.role&(rInput|rContext|rToken|rOutput) == 0
+	}
+	if named || !saysNothing(ts, len(ts)) {
+		c.named, c.input, c.window = c.named || named, c.input || input, c.window || window
+	}
+}
+
+// isOfCap reports whether the word at k names the answer's room.
+func isOfCap(ts []token, k int) bool {
+	t := ts[k]
+	if t.role&rOutput != 0 {
+		return t.role&rOutParam != 0 || nearToken(ts, k) || answerTooLong(ts, k)
+	}
+	return t.role&rMax != 0 && k+2 < len(ts) && ts[k+1].role&rToken != 0 && answerCap(t, ts[k+2])
+}
+
+// saysNothing reports whether the words in front of the k-th neither give a size nor say how two compare, and are no
+// part of a sum with what begins there: "prompt and max_tokens".
+func saysNothing(ts []token, k int) bool {
+	for k > 0 && k < len(ts) && ts[k-1].role&(rMax|rActual|rSkip|rOutput) != 0 && ts[k-1].s != "and" {
+		k--
+	}
+	if k > 0 && k < len(ts) && joins(ts, k-1) {
+		return false
+	}
+	for _, t := range ts[:k] {
+		if t.isNum && t.n >= leastCounted || t.role&(rOver|rToo|rBig|rMore|rReduce|rFull|rLeft|rThan|rMust) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// joins reports whether the word or sign at k makes one sum, or one list, of what stands around it.
+func joins(ts []token, k int) bool {
+	switch ts[k].s {
+	case "and", "or", "with", "plus", "+", "&", "/":
+		return true
+	}
+	return false
 }
 
 // answerCap reports whether "max tokens" is what a request asks for, by the word before it and the one behind:

@@ -41,6 +41,12 @@ func hitWide(s string) hit {
 	return hitNone
 }
 
+// The answer, and what is sent, in scripts without spaces.
+var (
+	answerWide = []string{"输出", "輸出", "出力", "출력", "回答超", "回答过长", "回答长度", "回复超", "回复过长", "回复长度"}
+	inputWide  = []string{"输入", "輸入", "入力", "입력", "上下文", "コンテキスト", "컨텍스트"}
+)
+
 // beginsWithUnit reports whether a run of characters of a script without spaces begins with the unit of the number in
 // front of it.
 func beginsWithUnit(s string) bool {
