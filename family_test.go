@@ -13,9 +13,9 @@ import (
 	"github.com/winnowgo/winnow/internal/nontext"
 )
 
-// Every model of the catalogue has the family of its provider, or none.
+// Every model of the catalogue has a window, and the family of its provider or none.
 func TestFamilyForCatalogue(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(sharedDir(t), "providers", "models.json"))
+	data, err := os.ReadFile(filepath.Join(sharedDir(t), "providers", "models-wide.json"))
 	require.NoError(t, err)
 	var catalogue struct {
 		Models []struct{ Provider, ID string }
@@ -23,8 +23,8 @@ func TestFamilyForCatalogue(t *testing.T) {
 	require.NoError(t, json.Unmarshal(data, &catalogue))
 	require.NotEmpty(t, catalogue.Models)
 	byProvider := map[string][]string{
-		"anthropic": {"claude", "claude4", "claude-next"}, "openai": {"o200k"}, "openai-codex": {"o200k"}, "google": {"gemini"},
-		"deepseek": {"deepseek"}, "qwen-token-plan": {"qwen"}, "xai": {""}, "mistral": {""}, "moonshotai": {""}, "zai": {""},
+		"anthropic": {"claude", "claude4", "claude-next"}, "openai": {"o200k", "cl100k"}, "openai-codex": {"o200k"}, "google": {"gemini", "gemma", ""},
+		"deepseek": {"deepseek"}, "qwen-token-plan": {"qwen"}, "xai": {""}, "mistral": {"", "deepseek"}, "alibaba": {"qwen"}, "cohere": {""}, "moonshotai": {""}, "zai": {""},
 		"minimax": {""}, "meta": {""}, "xiaomi": {""}, "kimi-coding": {""},
 	}
 	for _, m := range catalogue.Models {
@@ -34,6 +34,8 @@ func TestFamilyForCatalogue(t *testing.T) {
 			assert.Contains(t, want, family, m.ID)
 		}
 		_, err := NewEstimator(family)
+		assert.NoError(t, err)
+		_, err = New(0, &Options{Model: m.ID})
 		assert.NoError(t, err)
 		for _, spelt := range []string{"openrouter/" + m.Provider + "/" + m.ID, strings.ToUpper(m.ID), m.ID + "-20261101", "models/" + m.ID} {
 			assert.Equal(t, family, FamilyForModel(spelt), spelt)

@@ -47,8 +47,9 @@ type Manager struct {
 // providers' models and, if window is 0, the window too. The name also determines the family of the estimator
 // ([FamilyForModel]) and whether thinking is bound to the content before it. Names may be spelled as gateways and
 // clouds spell them ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-// "models/gemini-2.5-pro"), with dates and in any case. Values in opts win over the table, and an unknown name changes
-// nothing.
+// "models/gemini-2.5-pro"), with dates and in any case. Where a host caps the window of a model, its own spelling or
+// its name in front ("groq:qwen/qwen3-32b") says that it is meant. Values in opts win over the table, and an unknown
+// name changes nothing.
 //
 // The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1 or
 // an unknown policy. Any positive window works; see [CheckWindow] for advice.

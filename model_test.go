@@ -33,7 +33,8 @@ func TestModelDescribes(t *testing.T) {
 		{"no name", 50_000, winnow.Options{}, 50_000, "", defaults, winnow.ThinkingKept},
 		{"an unknown name changes nothing", 50_000, winnow.Options{Model: "house-model"}, 50_000, "", defaults, winnow.ThinkingKept},
 		{"of an unknown model the family may be known", 50_000, winnow.Options{Model: "qwen9-coder"}, 50_000, "qwen", defaults, winnow.ThinkingKept},
-		{"OpenAI", 0, winnow.Options{Model: "openai/gpt-6.1-sol"}, 272_000, "o200k", sol, winnow.ThinkingKept},
+		{"OpenAI", 0, winnow.Options{Model: "openai:gpt-6.1-sol"}, 272_000, "o200k", sol, winnow.ThinkingKept},
+		{"OpenRouter's window is larger", 0, winnow.Options{Model: "openrouter/openai/gpt-6.1-sol:nitro"}, 1_050_000, "o200k", sol, winnow.ThinkingKept},
 		{"Gemini", 0, winnow.Options{Model: "models/gemini-2.5-flash"}, 1_048_576, "gemini", flash, winnow.ThinkingKept},
 		{"prefix-bound thinking", 0, winnow.Options{Model: "us.anthropic.claude-opus-5-5"}, 1_000_000, "claude-next", opus, winnow.ThinkingBound},
 		{"the window wins", 90_000, winnow.Options{Model: "gpt-6.1-sol"}, 90_000, "o200k", sol, winnow.ThinkingKept},
@@ -80,6 +81,7 @@ func TestModelWindowUnknown(t *testing.T) {
 	t.Parallel()
 	_, err := winnow.New(0, &winnow.Options{Model: "house-model"})
 	assert.ErrorContains(t, err, `"house-model"`)
+	assert.ErrorContains(t, err, "pass the model's context window in tokens", "what to do")
 	for _, window := range []int{0, -1} {
 		_, err := winnow.New(window, nil)
 		assert.ErrorContains(t, err, fmt.Sprint(window))

@@ -244,8 +244,9 @@ func valueOf[T any](p *T) (value T) {
 func (o *Options) check(window int) error {
 	if window <= 0 {
 		if window == 0 && o.Model != "" {
-			return fmt.Errorf("winnow: New: window is 0, and that of the model %q is not known: want a number of "+
-				"tokens", o.Model)
+			return fmt.Errorf("winnow: New: window is 0, and that of the model %q is not known: pass the model's "+
+				"context window in tokens, as its provider's list of models says it, or the model's name as its "+
+				"provider spells it", o.Model)
 		}
 		return fmt.Errorf("winnow: New: window is %d, want a positive number of tokens", window)
 	}

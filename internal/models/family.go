@@ -62,7 +62,8 @@ func claudeFamily(name string) string {
 
 func openAIFamily(name string) string {
 	for prefix, family := range map[string]string{
-		"text-embedding-3": "cl100k", "text-embedding-ada": "cl100k", "codex-": "o200k", "computer-use-": "o200k",
+		"text-embedding-3": "cl100k", "text-embedding-ada": "cl100k", "chat-latest": "o200k", "codex-": "o200k",
+		"computer-use-": "o200k",
 	} {
 		if strings.HasPrefix(name, prefix) {
 			return family
@@ -77,7 +78,7 @@ func openAIFamily(name string) string {
 	}
 	joined := rest != "" && rest[0] >= 'a' && rest[0] <= 'z' // a word of its own: gptq is how a model was made small
 	rest = strings.TrimLeftFunc(rest, isBreak)
-	for _, product := range []string{"oss", "audio", "realtime", "image", "chat-latest"} {
+	for _, product := range []string{"oss", "audio", "realtime", "image", "chat-latest", "daybreak"} {
 		if strings.HasPrefix(rest, product) {
 			return "o200k"
 		}

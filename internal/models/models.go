@@ -3,6 +3,7 @@
 package models
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -18,63 +19,141 @@ type Model struct {
 	Output      float64       // of a token of the answer
 }
 
+// row is a row of the generated table.
+type row struct {
+	Model
+	names  string // without what stands between their parts
+	hosted string // as hosts spell them that have another window than the maker
+}
+
+var (
+	table  = byName(func(r row) string { return r.names })
+	hosted = byName(func(r row) string { return r.hosted })
+)
+
+func byName(names func(row) string) map[string]Model {
+	found := map[string]Model{}
+	for _, r := range rows {
+		for _, name := range strings.Fields(names(r)) {
+			found[name] = r.Model
+		}
+	}
+	return found
+}
+
 // Find returns what is known of a model by the name that its maker, a gateway or a cloud has for it:
 // "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4.1:free",
-// "models/gemini-2.5-pro-001". A name that is not known finds nothing: a model is never taken for its neighbour, except
-// that the dated versions of a model are the model.
+// "models/gemini-2.5-pro-001". Where a host has another window than the maker, the host's own spelling finds it. A name
+// that is not known finds nothing: a model is never taken for its neighbour, except that the dated versions of a model
+// are the model.
 func Find(name string) (Model, bool) {
-	for _, form := range forms(name) {
-		if m, ok := table[form]; ok {
-			return m, true
+	const longest = 256 // an ARN or a path of Vertex AI has a hundred
+	if len(name) > longest {
+		return Model{}, false
+	}
+	name = strings.ToLower(strings.TrimSpace(name))
+	// A colon stands behind who serves the model ("openai:o3") or in front of a variant ("o3:free").
+	if host, rest, ok := strings.Cut(name, ":"); ok && host != "ft" && !strings.ContainsAny(host, "/.") {
+		if _, isModel := find("", host); !isModel {
+			return find(host, rest)
+		}
+	}
+	return find("", name)
+}
+
+func find(host, name string) (m Model, ok bool) {
+	folders, name := folders(host, name)
+	for _, version := range spellings(name) {
+		owned := owners(version)
+		for _, own := range owned { // as the host spells it
+			for _, folder := range folders {
+				if m, ok = hosted[folder+own]; ok {
+					return m, true
+				}
+			}
+		}
+		for _, own := range owned {
+			for _, word := range tuned {
+				if m, ok = table[squeezed(own)+word]; ok {
+					return m, true
+				}
+			}
 		}
 	}
 	return Model{}, false
 }
 
-// forms are the spellings under which a name is looked up, the most exact one first.
-func forms(name string) []string {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
+// tuned are endings of open models that people leave out, as there is no other model to talk to.
+var tuned = []string{"", "instruct", "it"}
+
+// hosts are the other names of hosts, and those that the table has.
+var hosts = map[string]string{
+	"amazon_bedrock": "amazon-bedrock", "bedrock": "amazon-bedrock", "codex": "openai-codex",
+	"copilot": "github-copilot", "github_copilot": "github-copilot", "nvidia_nim": "nvidia",
+	"openai_codex": "openai-codex", "together_ai": "together", "togetherai": "together",
+}
+
+// folders are what may stand in front of the last part of a name: all of its path, which a host's spelling may have,
+// the path of a host that is named first, and both without the first parts. host is who serves the model, if that is
+// known.
+func folders(host, name string) (list []string, base string) {
+	path := strings.Split(name, "/")
+	last := len(path) - 1
+	base = path[last]
+	if model, ok := strings.CutPrefix(base, "ft:"); ok { // what is behind the model is the customer's
+		base, _, _ = strings.Cut(model, ":")
 	}
-	if tuned, ok := strings.CutPrefix(name, "ft:"); ok { // what is behind the model is the customer's
-		name, _, _ = strings.Cut(tuned, ":")
-	}
-	var list []string
+	path = path[:last]
 	for {
-		list = append(list, versions(withoutOwner(name))...)
-		// who serves it stands in front ("openai:o3"), or what it costs behind ("o3:free")
-		_, rest, ok := strings.Cut(name, ":")
-		if !ok {
-			return list
+		folder := strings.Join(append(path, ""), "/")
+		if host != "" {
+			list = append(list, cmp.Or(hosts[host], host)+":"+folder)
 		}
-		before, _, _ := strings.Cut(name, ":")
-		list = append(list, versions(withoutOwner(before))...)
-		name = rest
+		list = append(list, folder)
+		if len(path) == 0 {
+			return list, base
+		}
+		host, path = path[0], path[1:]
 	}
 }
 
-// withoutOwner removes the region and the maker that Bedrock writes in front: "us.anthropic.".
-func withoutOwner(name string) string {
+// spellings are the versions of a name: with what stands behind a colon, which may be a variant or a price ("o3:free"),
+// and without it.
+func spellings(name string) (list []string) {
 	for {
-		owner, rest, ok := strings.Cut(name, ".")
-		if !ok || rest == "" || strings.ContainsAny(owner, "0123456789") {
-			return name
+		list = append(list, versions(name)...)
+		i := strings.LastIndexByte(name, ':')
+		if i < 0 {
+			return list
+		}
+		name = name[:i]
+	}
+}
+
+// owners are a name with and without the region and the maker that Bedrock writes in front: "us.anthropic.". A name
+// without its maker has two letters in front: "deepseek.v3.2" is no model "v3.2".
+func owners(name string) []string {
+	list := []string{name}
+	for {
+		owner, rest, _ := strings.Cut(name, ".")
+		if strings.ContainsAny(owner, digits) || len(rest) < 2 || strings.ContainsAny(rest[:2], digits) {
+			return list
 		}
 		name = rest
+		list = append(list, name)
 	}
 }
 
 // versions are a name and what is left of it when what marks a version is removed from its end, step by step.
 func versions(name string) []string {
-	list := []string{squeezed(name)}
+	list := []string{name}
 	for {
 		shorter := withoutVersion(name)
 		if shorter == name {
 			return list
 		}
 		name = shorter
-		list = append(list, squeezed(name))
+		list = append(list, name)
 	}
 }
 
@@ -108,8 +187,13 @@ func withoutVersion(name string) string {
 		return name
 	}
 	last := name[i+1:]
-	if version, ok := strings.CutPrefix(last, "v"); ok && areDigits(strings.Replace(version, ":", "", 1)) {
-		return name[:i]
+	if version, ok := strings.CutPrefix(last, "v"); ok {
+		// Bedrock's v1 or v2:0, Vertex AI's v2. DeepSeek v3 is a model of its own.
+		before, after, ok := strings.Cut(version, ":")
+		if ok && areDigits(before+after) || version == "1" || version == "2" {
+			return name[:i]
+		}
+		return name
 	}
 	switch {
 	case !areDigits(last):
@@ -139,6 +223,8 @@ func withoutNumber(name string, digits int) string {
 	return name
 }
 
+const digits = "0123456789"
+
 func areDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
+	return s != "" && strings.Trim(s, digits) == ""
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,20 +26,49 @@ const providers = "../../../shared/providers/"
 
 // TestTable holds table.go to the catalogue of providers, and writes it anew with -update.
 func TestTable(t *testing.T) {
-	catalogue, err := os.ReadFile(providers + "models.json")
-	if os.IsNotExist(err) {
-		t.Skip("the catalogue of providers is not here")
-	}
-	require.NoError(t, err)
+	rows := readCatalogue(t)
 	rules, err := os.ReadFile(providers + "cache-rules.json")
 	require.NoError(t, err)
-	want := generate(t, catalogue, rules)
+	want := generate(t, rows, rules)
 	if *update {
 		require.NoError(t, os.WriteFile("table.go", want, 0o644))
 	}
 	got, err := os.ReadFile("table.go")
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got), "run go test ./internal/models -update")
+}
+
+// TestFindCatalogue looks up every row as its provider spells it, and with what people put around a name.
+func TestFindCatalogue(t *testing.T) {
+	rows := readCatalogue(t)
+	window := map[string]int{} // of an id: the maker's, else the smallest one
+	for _, e := range rows {
+		if _, ok := window[e.ID]; !ok {
+			window[e.ID] = e.window()
+		}
+	}
+	for _, e := range rows {
+		want := window[e.ID]
+		spelt := map[string]int{
+			e.ID: want, strings.ToUpper(" " + e.ID + " "): want, e.ID + ":free": want, e.ID + "-20991231": want,
+			e.ID + "@20991231": want, e.ID + "-2099-12-31": want, e.ID + "[1m]": want, e.ID + "-v1:0": want,
+			"gateway/" + e.ID: want, "publishers/someone/models/" + e.ID: want,
+			"arn:aws:bedrock:us-east-1:123456789012:inference-profile/" + e.ID: want,
+		}
+		spelt[e.Provider+":"+e.ID], spelt[e.Provider+":"+e.ID+":free"] = e.window(), e.window()
+		if name := e.Provider + "/" + e.ID; window[name] == 0 { // else it is an id
+			spelt[name], spelt[name+":free"] = e.window(), e.window()
+		}
+		if e.Provider == "amazon-bedrock" {
+			for _, prefix := range []string{"us.", "eu.", "us-gov.", "bedrock/", "bedrock/converse/", "bedrock/apac."} {
+				spelt[prefix+e.ID] = e.window()
+			}
+		}
+		for name, want := range spelt {
+			m, _ := Find(name)
+			assert.Equal(t, want, m.Window, "%s of %s", name, e.Provider)
+		}
+	}
 }
 
 // entry is a model of the catalogue.
@@ -60,64 +91,143 @@ type profile struct {
 	TTL []struct {
 		Seconds int `json:"seconds"`
 	} `json:"ttl"` // the first one is what a request gets that does not ask for another
-	Min json.RawMessage `json:"min_cacheable_tokens"` // a number, or one for each model or pattern
+	// a number, or one for each model or pattern
+	Min  json.RawMessage `json:"min_cacheable_tokens"`
+	Read json.RawMessage `json:"read_mult"`
 }
 
-// resellers have the models of others: the maker's own entry stands before theirs, and theirs fill gaps.
-var resellers = []string{"github-copilot", "openai-codex", "kimi-coding", "groq", "cerebras", "amazon-bedrock"}
+// makers are the providers of their own models. The other ones serve what others have made: where a maker has a row for
+// a model, it says what the model is, and theirs say where they differ.
+var makers = []string{"alibaba", "anthropic", "cohere", "deepseek", "google", "meta", "minimax", "mistral", "moonshotai", "openai", "xai", "xiaomi", "zai"}
 
-func generate(t *testing.T, catalogue, rules []byte) []byte {
+// isMaker reports whether e is the row of the model's own maker.
+func (e *entry) isMaker() bool {
+	switch e.Provider {
+	case "amazon-bedrock":
+		return strings.HasPrefix(e.ID, "amazon.")
+	case "azure":
+		return strings.HasPrefix(e.ID, "phi-") || strings.HasPrefix(e.ID, "mai-")
+	case "groq", "nvidia":
+		return strings.HasPrefix(e.ID, e.Provider+"/")
+	case "mistral":
+		return !strings.Contains(e.ID, "glm") && !strings.Contains(e.ID, "deepseek")
+	}
+	return slices.Contains(makers, e.Provider)
+}
+
+// window is the limit of a prompt.
+func (e *entry) window() int {
+	if e.MaxInput > 0 {
+		return min(e.Window, e.MaxInput)
+	}
+	return e.Window
+}
+
+// readCatalogue returns the rows, the first of several that a name may mean in front: the maker's, else the one with the
+// smallest window.
+func readCatalogue(t *testing.T) []entry {
 	t.Helper()
+	data, err := os.ReadFile(providers + "models-wide.json")
+	if os.IsNotExist(err) {
+		t.Skip("the catalogue of providers is not here")
+	}
+	require.NoError(t, err)
 	var all struct{ Models []entry }
-	require.NoError(t, json.Unmarshal(catalogue, &all))
+	require.NoError(t, json.Unmarshal(data, &all))
+	for i := range all.Models {
+		all.Models[i].ID = strings.ToLower(all.Models[i].ID)
+	}
+	slices.SortStableFunc(all.Models, func(a, b entry) int {
+		if a.isMaker() != b.isMaker() {
+			return map[bool]int{true: -1, false: 1}[a.isMaker()]
+		}
+		return cmp.Compare(a.window(), b.window())
+	})
+	return all.Models
+}
+
+// generate fills the table with what Find does not find yet: first the shortest names without hosts, then the names as
+// their hosts spell them, then those with the host in front.
+func generate(t *testing.T, rows []entry, rules []byte) []byte {
+	t.Helper()
 	var cache struct{ Profiles map[string]profile }
 	require.NoError(t, json.Unmarshal(rules, &cache))
-	slices.SortStableFunc(all.Models, func(a, b entry) int {
-		return cmp.Compare(slices.Index(resellers, a.Provider), slices.Index(resellers, b.Provider))
-	})
-	found, makers := map[string]Model{}, map[string]string{}
-	for _, e := range all.Models {
-		key := keyOf(e.ID)
-		if maker := makers[key]; maker == "" {
-			found[key], makers[key] = modelOf(t, e, cache.Profiles), e.Provider
-		} else {
-			require.NotEqual(t, -1, slices.Index(resellers, e.Provider), "%s of %s and of %s have the same key", key, maker, e.Provider)
+	oldTable, oldHosted := table, hosted
+	defer func() { table, hosted = oldTable, oldHosted }()
+	table, hosted = map[string]Model{}, map[string]Model{}
+	add := func(to map[string]Model, key, name string, e *entry) {
+		m := modelOf(t, *e, cache.Profiles)
+		// A version and a host of a model have its rules and prices; a price may be known of one version only.
+		if got, ok := Find(name); !ok || got.Window != m.Window || got.CacheRead == 0 && m.CacheRead > 0 {
+			to[key] = m
 		}
 	}
-	return write(t, found)
+	for _, name := range shortNames(rows) {
+		add(table, squeezed(name.short), name.short, name.row)
+	}
+	slices.SortStableFunc(rows, func(a, b entry) int { return cmp.Compare(len(a.ID), len(b.ID)) })
+	ids := map[string]bool{}
+	for _, e := range rows {
+		if !ids[e.ID] { // the first one of several
+			add(hosted, e.ID, e.ID, &e)
+		}
+		ids[e.ID] = true
+	}
+	for _, e := range rows {
+		key := e.Provider + ":" + e.ID
+		add(hosted, key, key, &e)
+		if name := e.Provider + "/" + e.ID; !ids[name] {
+			add(hosted, key, name, &e)
+		}
+	}
+	return write(t)
 }
 
-// keyOf is what Find looks up when it has removed the owner and the date of a name. "-latest" stays: it is not
-// what an older version is.
-func keyOf(id string) string {
-	name := withoutOwner(strings.ToLower(path.Base(id)))
-	for _, mark := range []string{":0", "-v1", "-20250929", "-preview"} {
-		name = strings.TrimSuffix(name, mark)
+// shortName is a name without path, region and maker, and with some or none of what marks its version, and the row
+// that it stands for.
+type shortName struct {
+	short string
+	cut   int // how many marks are removed
+	row   *entry
+}
+
+// shortNames returns the short names of all rows, the shortest one first. Of two rows with one name that counts from which less
+// was cut.
+func shortNames(rows []entry) []shortName {
+	best := map[string]shortName{}
+	for i := range rows {
+		owned := owners(path.Base(rows[i].ID))
+		short := owned[len(owned)-1]
+		if before, version, ok := strings.Cut(short, ":"); ok && version != "1" { // Claude 2.1 is Bedrock's claude-v2:1
+			short = before
+		}
+		for cut, name := range versions(short) {
+			if had, ok := best[squeezed(name)]; !ok || cut < had.cut {
+				best[squeezed(name)] = shortName{name, cut, &rows[i]}
+			}
+		}
 	}
-	return squeezed(name)
+	return slices.SortedFunc(maps.Values(best), func(a, b shortName) int {
+		return cmp.Or(cmp.Compare(len(a.short), len(b.short)), cmp.Compare(a.short, b.short))
+	})
 }
 
 func modelOf(t *testing.T, e entry, profiles map[string]profile) Model {
 	t.Helper()
-	m := Model{Window: e.Window}
-	if e.MaxInput > 0 {
-		m.Window = min(m.Window, e.MaxInput)
-	}
-	if p := e.Price; p.Input > 0 {
-		round := func(x float64) float64 { return math.Round(x*10_000) / 10_000 }
-		m.CacheRead, m.CacheWrite, m.Output = round(p.CacheRead/p.Input), round(p.CacheWrite/p.Input), round(p.Output/p.Input)
-		if p.CacheRead == 0 { // no discount: caching gains nothing
-			m.CacheRead = 1
-		}
-		if p.CacheWrite == 0 { // billed as any input
-			m.CacheWrite = 1
-		}
-	}
-	p, ok := profiles[profileOf(e)]
-	if !ok {
+	m := Model{Window: e.window()}
+	p := profiles[profileOf(e)]
+	m.CacheTTL, m.CacheTokens = ttlOf(e, p), int(ruleFor(t, e.ID, p.Min))
+	if e.Price.Input == 0 {
 		return m
 	}
-	m.CacheTTL, m.CacheTokens = ttlOf(e, p), tokensOf(t, e.ID, p)
+	relative := func(price float64) float64 { return math.Round(price/e.Price.Input*10_000) / 10_000 }
+	m.Output, m.CacheRead = relative(e.Price.Output), relative(e.Price.CacheRead)
+	if m.CacheRead == 0 {
+		m.CacheRead = ruleFor(t, e.ID, p.Read)
+	}
+	if m.CacheRead > 0 {
+		m.CacheWrite = max(1, relative(e.Price.CacheWrite)) // without a price, billed as any input
+	}
 	return m
 }
 
@@ -154,59 +264,55 @@ func ttlOf(e entry, p profile) time.Duration {
 	return 0
 }
 
-// tokensOf reads one number, or that of the longest name or pattern that fits.
-func tokensOf(t *testing.T, id string, p profile) int {
+// ruleFor reads one number, or that of the longest name or pattern that fits the model, else that of the unknown one.
+func ruleFor(t *testing.T, id string, rule json.RawMessage) float64 {
 	t.Helper()
-	if len(p.Min) == 0 {
-		return 0
-	}
-	var n int
-	if json.Unmarshal(p.Min, &n) == nil {
+	var n float64
+	if len(rule) == 0 || json.Unmarshal(rule, &n) == nil {
 		return n
 	}
-	var byName map[string]int
-	require.NoError(t, json.Unmarshal(p.Min, &byName))
-	name := strings.TrimSuffix(withoutOwner(id), "-20250929-v1:0")
-	name = strings.ReplaceAll(name, "claude-sonnet-4.6", "claude-sonnet-4-6")
-	best := ""
+	var byName map[string]float64
+	require.NoError(t, json.Unmarshal(rule, &byName))
+	dashes := strings.NewReplacer(".", "-")
+	owned := owners(path.Base(id))
+	names := versions(dashes.Replace(owned[len(owned)-1]))
+	best := "unknown"
 	for pattern := range byName {
-		start, isPattern := strings.CutSuffix(pattern, "*")
-		if (pattern == name || isPattern && strings.HasPrefix(name, start)) && len(pattern) > len(best) {
+		start, isPattern := strings.CutSuffix(dashes.Replace(pattern), "*")
+		fits := slices.Contains(names, start) || isPattern && strings.HasPrefix(names[0], start)
+		if fits && (best == "unknown" || len(pattern) > len(best)) {
 			best = pattern
 		}
-	}
-	if best == "" {
-		return byName["unknown"]
 	}
 	return byName[best]
 }
 
-func write(t *testing.T, found map[string]Model) []byte {
+func write(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	b.WriteString("// Code generated from the catalogue of providers by go test ./internal/models -update; DO NOT EDIT.\n\npackage models\n\nimport \"time\"\n\n")
-	b.WriteString("// table has each model under its name without what stands between its parts.\nvar table = map[string]Model{\n")
-	keys := make([]string, 0, len(found))
-	for k := range found {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		m := found[k]
-		fmt.Fprintf(&b, "%q: {Window: %d", k, m.Window)
-		if m.CacheTTL > 0 {
-			fmt.Fprintf(&b, ", CacheTTL: %d * time.Second", m.CacheTTL/time.Second)
-		}
-		if m.CacheTokens > 0 {
-			fmt.Fprintf(&b, ", CacheTokens: %d", m.CacheTokens)
-		}
-		if m.CacheRead > 0 {
-			fmt.Fprintf(&b, ", CacheRead: %v, CacheWrite: %v, Output: %v", m.CacheRead, m.CacheWrite, m.Output)
-		}
-		b.WriteString("},\n")
+	b.WriteString("// rows have what is known, and the names of the models of which it is.\nvar rows = []row{\n")
+	names, namesHosted := byModel(table), byModel(hosted)
+	all := slices.Concat(slices.Collect(maps.Keys(names)), slices.Collect(maps.Keys(namesHosted)))
+	slices.SortFunc(all, func(a, b Model) int {
+		return cmp.Or(cmp.Compare(a.Window, b.Window), cmp.Compare(strings.Join(names[a], " "), strings.Join(names[b], " ")),
+			cmp.Compare(strings.Join(namesHosted[a], " "), strings.Join(namesHosted[b], " ")))
+	})
+	for _, m := range slices.Compact(all) {
+		fmt.Fprintf(&b, "{Model{%d, %d * time.Second, %d, %v, %v, %v}, %q, %q},\n", m.Window, m.CacheTTL/time.Second, m.CacheTokens,
+			m.CacheRead, m.CacheWrite, m.Output, strings.Join(names[m], " "), strings.Join(namesHosted[m], " "))
 	}
 	b.WriteString("}\n")
 	out, err := format.Source(b.Bytes())
 	require.NoError(t, err)
 	return out
+}
+
+// byModel returns the names of each model in order.
+func byModel(found map[string]Model) map[Model][]string {
+	names := map[Model][]string{}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		names[found[name]] = append(names[found[name]], name)
+	}
+	return names
 }
