@@ -112,8 +112,9 @@ func (a *alternation) add(m *winnow.Message) {
 		a.say(winnow.RoleAssistant, interrupted)
 	}
 	a.join(m, role)
-	if role == winnow.RoleUser || !hasCalls(m) {
-		a.last = role
+	a.last = role
+	if hasCalls(&a.out[len(a.out)-1]) { // templates skip it, with a text too: the user spoke before it
+		a.last = winnow.RoleUser
 	}
 }
 
