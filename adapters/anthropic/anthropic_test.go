@@ -3,6 +3,8 @@ package anthropic
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -228,6 +230,75 @@ func TestSystem(t *testing.T) {
 func TestCorpus(t *testing.T) {
 	adaptertest.CheckCorpus(t, underTest)
 }
+
+func TestOrder(t *testing.T) {
+	adaptertest.CheckOrder(t, underTest, func(messages []sdk.MessageParam) (out []sdk.MessageParam) {
+		for _, m := range messages {
+			if n := len(out); n > 0 && out[n-1].Role == m.Role && m.Role == sdk.MessageParamRoleUser {
+				out[n-1].Content = slices.Concat(out[n-1].Content, m.Content)
+			} else {
+				out = append(out, m)
+			}
+		}
+		return out
+	})
+}
+
+// TestNothingIsBuiltAnew: a message moves only to a result that it stood beside, and any other one is sent as it is.
+func TestNothingIsBuiltAnew(t *testing.T) {
+	text, result := sdk.NewTextBlock, sdk.NewToolResultBlock
+	calls := func(ids ...string) sdk.MessageParam {
+		var blocks []sdk.ContentBlockParamUnion
+		for _, id := range ids {
+			blocks = append(blocks, sdk.NewToolUseBlock(id, map[string]any{}, "read"))
+		}
+		return sdk.NewAssistantMessage(blocks...)
+	}
+	history := Import([]sdk.MessageParam{
+		sdk.NewUserMessage(text("FIRST")), calls("a"), sdk.NewUserMessage(result("a", "x", false), text("LATER")),
+		calls("b"), sdk.NewUserMessage(result("b", "y", false)), calls("c", "d"),
+		sdk.NewUserMessage(result("c", "z", false), text("beside")), sdk.NewUserMessage(result("d", "z", false)),
+		calls("e"), sdk.NewUserMessage(result("e", "z", false), text("END")),
+	})
+	record := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "a record"}}}
+	first, later, b, c, beside, d, e, end := 0, 3, 5, 7, 8, 9, 11, 12
+	edited := history[e]
+	edited.Source, edited.Parts = nil, []winnow.Part{{Text: "cut"}}
+	for _, tt := range []struct {
+		reason   string
+		messages []winnow.Message
+		want     string // the texts of each message
+	}{
+		{"its result is gone", list(history[first], record, history[later]), "FIRST|a record|LATER"},
+		{"and another result is there", list(history[4], history[b], history[later]), "calls|y|LATER"},
+		{"and it stands behind a record", list(history[4], history[b], record, history[later]), "calls|y|a record|LATER"},
+		{"results of two messages are joined", list(history[6], history[c], history[d], history[beside]), "calls|z,z,beside"},
+		{"but nothing passes a record", list(history[6], history[c], history[d], record, history[beside]), "calls|z,z|a record|beside"},
+		{"its result was cut", list(history[10], edited, history[end]), "calls|cut,END"},
+	} {
+		var got []string
+		for _, m := range Export(tt.messages) {
+			var texts []string
+			for _, b := range m.Content {
+				switch {
+				case b.OfToolResult != nil:
+					texts = append(texts, b.OfToolResult.Content[0].OfText.Text)
+				case b.OfText != nil && b.OfText.Text != opening:
+					texts = append(texts, b.OfText.Text)
+				}
+			}
+			if m.Role == sdk.MessageParamRoleAssistant {
+				texts = []string{"calls"}
+			}
+			if texts != nil {
+				got = append(got, strings.Join(texts, ","))
+			}
+		}
+		assert.Equal(t, tt.want, strings.Join(got, "|"), tt.reason)
+	}
+}
+
+func list(messages ...winnow.Message) []winnow.Message { return messages }
 
 func TestManager(t *testing.T) {
 	adaptertest.CheckManager(t, underTest, adaptertest.Steps[sdk.MessageParam]{

@@ -137,8 +137,9 @@ func (e *exporter) user(run []winnow.Message) {
 		}
 		e.sent = append(e.sent, id)
 	}
-	if isScattered(run) {
-		run = e.joinResults(run)
+	if joined, sent, rest := adapter.JoinResults[sdk.MessageParam](run, e.sent); joined != nil {
+		e.build(joined, sent)
+		run, e.sent = rest, append(e.sent[:0], make([]string, len(rest))...) // which hold no results
 	}
 	for i := 0; i < len(run); {
 		of, n := adapter.Whole[sdk.MessageParam](run[i:])
@@ -150,32 +151,6 @@ func (e *exporter) user(run []winnow.Message) {
 		}
 		i += n
 	}
-}
-
-// isScattered reports whether results are in more than one message, or not in the first, or whether pieces of a
-// caller's message are missing.
-func isScattered(run []winnow.Message) bool {
-	for i := 0; i < len(run); {
-		_, n := adapter.Whole[sdk.MessageParam](run[i:])
-		if p := adapter.PieceOf[sdk.MessageParam](&run[i]); n == 0 && p != nil && p.Count > 1 {
-			return true
-		}
-		n = max(n, 1)
-		if i > 0 && run[i].Role == winnow.RoleTool { // Import puts results first
-			return true
-		}
-		i += n
-	}
-	return false
-}
-
-// joinResults adds one message with all results, and with everything else from the caller's messages that hold some of
-// them. It returns the rest of the run.
-func (e *exporter) joinResults(run []winnow.Message) []winnow.Message {
-	joined, sent, rest := adapter.JoinResults[sdk.MessageParam](run, e.sent)
-	e.build(joined, sent)
-	e.sent = append(e.sent[:0], make([]string, len(rest))...) // they hold no results
-	return rest
 }
 
 // staysWhole reports whether the caller's message, whose pieces these are, is sent unchanged.

@@ -202,6 +202,8 @@ func TestConformance(t *testing.T) { winnowtest.Run(t, underTest) }
 
 func TestCorpus(t *testing.T) { adaptertest.CheckCorpus(t, underTest) }
 
+func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) } // Export joins neighbours
+
 func TestManager(t *testing.T) {
 	call := func(id string) types.ContentBlock {
 		return &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(id), Name: aws.String("read"), Input: object(json.RawMessage(`{"path":"x"}`))}}

@@ -269,6 +269,8 @@ func TestCorpus(t *testing.T) {
 	adaptertest.CheckCorpus(t, strict)
 }
 
+func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) }
+
 func TestManager(t *testing.T) {
 	adaptertest.CheckManager(t, underTest, adaptertest.Steps[*schema.Message]{
 		Question: func(n int) []*schema.Message {

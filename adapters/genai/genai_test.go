@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,6 +189,19 @@ func TestSystem(t *testing.T) {
 
 func TestCorpus(t *testing.T) {
 	adaptertest.CheckCorpus(t, underTest)
+}
+
+func TestOrder(t *testing.T) {
+	adaptertest.CheckOrder(t, underTest, func(contents []*sdk.Content) (out []*sdk.Content) {
+		for _, c := range contents {
+			if n := len(out); n > 0 && out[n-1].Role == c.Role && c.Role == sdk.RoleUser {
+				out[n-1] = &sdk.Content{Role: c.Role, Parts: slices.Concat(out[n-1].Parts, c.Parts)}
+			} else {
+				out = append(out, c)
+			}
+		}
+		return out
+	})
 }
 
 func TestManager(t *testing.T) {

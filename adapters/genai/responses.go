@@ -27,8 +27,9 @@ func (e *exporter) user(run []winnow.Message) {
 		}
 		e.run = append(e.run, answers)
 	}
-	if isScattered(run) {
-		run = e.joinResponses(run)
+	if joined, sent, rest := adapter.JoinResults[sdk.Content](run, e.run); joined != nil {
+		e.build(joined, sent)
+		run, e.run = rest, append(e.run[:0], make([]sentCall, len(rest))...) // which hold no responses
 	}
 	for i := 0; i < len(run); {
 		of, n := adapter.Whole[sdk.Content](run[i:])
@@ -39,34 +40,6 @@ func (e *exporter) user(run []winnow.Message) {
 		}
 		i += n
 	}
-}
-
-// isScattered reports whether responses are in more than one content, or not in the first, or whether pieces of a
-// caller's content are missing.
-func isScattered(run []winnow.Message) bool {
-	begun := false
-	for i := 0; i < len(run); {
-		_, n := adapter.Whole[sdk.Content](run[i:])
-		if p := adapter.PieceOf[sdk.Content](&run[i]); n == 0 && p != nil && p.Count > 1 {
-			return true
-		}
-		n = max(n, 1)
-		if begun && run[i].Role == winnow.RoleTool {
-			return true
-		}
-		begun = begun || run[i].Role != winnow.RoleSystem
-		i += n
-	}
-	return false
-}
-
-// joinResponses adds one content with all responses, and with everything else from the caller's contents that hold some
-// of them. It returns the rest of the run.
-func (e *exporter) joinResponses(run []winnow.Message) []winnow.Message {
-	joined, sent, rest := adapter.JoinResults[sdk.Content](run, e.run)
-	e.build(joined, sent)
-	e.run = append(e.run[:0], make([]sentCall, len(rest))...) // they hold no responses
-	return rest
 }
 
 // staysWhole reports whether the caller's content, whose pieces these are, is sent unchanged.

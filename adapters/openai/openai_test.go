@@ -217,6 +217,15 @@ func TestCorpus(t *testing.T) {
 	})
 }
 
+func TestOrder(t *testing.T) {
+	adaptertest.CheckOrder(t, underTest, nil)
+	t.Run("alternating", func(t *testing.T) {
+		a := underTest
+		a.Export, a.Valid = Rules{Alternate: true}.Export, validFor(provider.VendorVLLM)
+		adaptertest.CheckOrder(t, a, nil)
+	})
+}
+
 func TestManager(t *testing.T) {
 	adaptertest.CheckManager(t, underTest, adaptertest.Steps[message]{
 		Question: func(n int) []message {

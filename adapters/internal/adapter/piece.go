@@ -39,29 +39,45 @@ func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	return p
 }
 
-// JoinResults collects the messages between two assistant messages that go into one message of an SDK: all results, and
-// everything else from the caller's messages that hold some of them. sent says how each message of run is sent, and
-// joinedSent how those of joined are; it is the zero S unless the message is a result. rest is the rest of the run.
+// JoinResults collects the results of a run of messages between two assistant messages, which go into one message of an
+// SDK, with what directly follows them and stood beside one of them in the caller's message. sent says how each message
+// of run is sent, and joinedSent how those of joined are; it is the zero S unless the message is a result. rest is the
+// rest of the run, in its order. joined is nil if there is nothing to join: run has no result outside of a value that is
+// whole and comes first.
 func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Message, joinedSent []S,
 	rest []winnow.Message) {
-	joined, joinedSent = make([]winnow.Message, 0, len(run)), make([]S, 0, len(run))
+	isResult := func(m winnow.Message) bool { return m.Role == winnow.RoleTool }
+	if _, n := Whole[T](run); !slices.ContainsFunc(run[n:], isResult) {
+		return nil, nil, run
+	}
 	for i := range run {
-		if run[i].Role == winnow.RoleTool {
+		if isResult(run[i]) {
 			joined, joinedSent = append(joined, run[i]), append(joinedSent, sent[i])
 		}
 	}
+	results, behind := joined, true
 	for i := range run {
-		if run[i].Role == winnow.RoleTool {
-			continue
-		}
-		if p := PieceOf[T](&run[i]); p != nil && p.Count > 1 {
+		m := &run[i]
+		switch behind = behind && (m.Role != winnow.RoleUser || stoodBeside[T](m, results)); {
+		case isResult(*m):
+		case behind && m.Role == winnow.RoleUser:
 			var none S
-			joined, joinedSent = append(joined, run[i]), append(joinedSent, none)
-		} else {
-			rest = append(rest, run[i])
+			joined, joinedSent = append(joined, *m), append(joinedSent, none)
+		default:
+			rest = append(rest, *m)
 		}
 	}
 	return joined, joinedSent, rest
+}
+
+// stoodBeside reports whether m is a piece of the same value as one of results. It may be if a result was changed, which
+// is no piece anymore.
+func stoodBeside[T any](m *winnow.Message, results []winnow.Message) bool {
+	p := PieceOf[T](m)
+	return p != nil && p.Count > 1 && slices.ContainsFunc(results, func(r winnow.Message) bool {
+		of := PieceOf[T](&r)
+		return of == nil || of.Of == p.Of
+	})
 }
 
 // Next appends a zero element to s and returns a pointer to it, so that the caller fills it in place: messages and

@@ -211,6 +211,8 @@ func TestCorpus(t *testing.T) {
 	adaptertest.CheckCorpus(t, underTest)
 }
 
+func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) }
+
 func TestManager(t *testing.T) {
 	adaptertest.CheckManager(t, underTest, adaptertest.Steps[Item]{
 		Question: func(n int) []Item {
