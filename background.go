@@ -106,6 +106,9 @@ func (b *background) covers(d *draft) bool {
 func (d *draft) replacedBefore(b *boundary) []key {
 	v := d.whole()
 	s := span{stays: outlives(v.unedited, len(v.unedited))}
+	if b.keepsFront {
+		keepFront(v.unedited, s.stays)
+	}
 	s.cut, s.request = b.firstKept.Find(v.places()), b.request.Find(v.places())
 	var keys []key
 	for i := range max(0, s.cut) {

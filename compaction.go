@@ -3,7 +3,6 @@ package winnow
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/answers"
@@ -12,7 +11,6 @@ import (
 	"github.com/winnowgo/winnow/internal/chunks"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
-	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
@@ -81,104 +79,10 @@ type summaryCalls struct {
 	cache        *answers.Cache
 }
 
-// span is the part of a draft that a compaction replaces. Sizes are in tokens.
-type span struct {
-	stays       []bool // messages that no compaction replaces
-	cut         int    // the first message that is kept
-	request     int    // the newest user request; -1: none
-	replaced    summarysize.Replaced
-	restAtLeast int // tokens of the kept messages, if all their results were cut as far as possible, without images
-}
-
-// span chooses the cut: the newest messages stay, and the request lands well below the budget.
-func (d *draft) span() span {
-	v := d.view
-	s := span{stays: outlives(v.unedited, len(v.unedited)), request: newestRequest(v.unedited)}
-	fixed := 0
-	for i := range v.unedited {
-		if !s.replaces(i) {
-			fixed = count.Add(fixed, v.tokens[i])
-		}
-	}
-	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
-	s.cut = d.cutPoint(&s, min(d.opts.Compact.KeepRecent, landing))
-	newestStep := newestAnswers(v.messages, 1)
-	for i := range v.unedited {
-		switch {
-		case i < s.cut && s.replaces(i):
-			s.replaced.Sent = count.Add(s.replaced.Sent, v.tokens[i])
-			s.replaced.History = count.Add(s.replaced.History, d.wholeTokens(i))
-			if v.unedited[i].Summary {
-				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
-			}
-		default:
-			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, i >= newestStep))
-		}
-	}
-	return s
-}
-
-// replaces reports whether message i is summarized if it lies before the cut.
-func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
-
-// cutPoint returns the position of the first message that is kept. At most the newest `keep` tokens are kept, besides
-// the messages that no compaction replaces. The newest atom stays whatever its size, and the cut never divides a call
-// from its results. The cut does not go back behind the last one: the messages there are in a summary already, or stay
-// for a reason of their own, such as a pin. Nor is the cut at a message that stays for such a reason, unless only such
-// messages follow it.
-func (d *draft) cutPoint(s *span, keep int) int {
-	v := d.view
-	first := d.firstUnsummarized()
-	cut, sum := len(v.unedited), 0
-	canStand := false // at a message that no compaction replaces: only such messages follow
-	for i := len(v.unedited) - 1; i >= first; i-- {
-		if s.replaces(i) {
-			sum = count.Add(sum, v.tokens[i])
-		}
-		if v.unedited[i].Role == RoleTool {
-			continue // a cut in front of it would divide it from its call
-		}
-		switch newest := cut == len(v.unedited); {
-		case newest:
-			cut, canStand = i, s.stays[i]
-		case sum > keep:
-			return cut
-		case !s.stays[i] || canStand:
-			cut, canStand = i, s.stays[i]
-		}
-	}
-	return cut
-}
-
-// firstUnsummarized returns the position in the view of the first message behind the last cut.
-func (d *draft) firstUnsummarized() int {
-	v, c := d.view, d.checkpoint
-	if c == nil {
-		return 0
-	}
-	whole := d.whole()
-	first := c.firstKept.Find(whole.places())
-	if first < 0 { // the turn limit has dropped that message, and maybe later ones
-		first = d.limitedAt.Find(whole.places())
-	}
-	first = d.foldedAt(first)
-	summary := slices.IndexFunc(v.facts, func(f *fact) bool { return f.key == c.key })
-	return max(0, first, summary+1)
-}
-
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
 // fewer than `least` tokens is no summary.
 func (d *draft) summaryCap(s *span, least int) int {
 	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.wholeRoom(), least)
-}
-
-// summaryFrame returns the tokens of the text around a summary.
-func (d *draft) summaryFrame() int {
-	frame := sections.Begin + sections.End
-	if d.opts.Recall {
-		frame += recall.SpanNote(recall.SpanHandle(key{}))
-	}
-	return textTokens(d.opts.Estimator, frame)
 }
 
 // hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also
@@ -348,7 +252,7 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	c.recent = append(c.recent, d.view.unedited[s.cut:]...)
 	c.firstKept, c.index = v.bookmark(cut), max(0, v.index[cut])
-	c.recall = d.spanNote(v, cut)
+	c.keepsFront, c.recall = s.keepsFront, d.spanNote(v, cut)
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
 		c.limited = cp.limited
 	}

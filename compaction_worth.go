@@ -29,39 +29,6 @@ func (d *draft) canGain(gain, least int) bool {
 	return d.hasNews(&s, gain) && d.restFits(&s, least)
 }
 
-// restFits reports whether what stays can fit beside a summary of s with `least` tokens, in tokens and in bytes.
-func (d *draft) restFits(s *span, least int) bool {
-	if limit := d.bodyLimit(); limit > 0 && d.bodyAtLeast(s) > limit {
-		return false
-	}
-	return d.ledger.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+least) <= d.wholeRoom()
-}
-
-// leastSummaryBody is about how many bytes of a body a message with a short summary takes.
-const leastSummaryBody = 1_000
-
-// bodyAtLeast returns about how many bytes the body has once a summary stands for what s replaces, and shrinkBody has
-// dropped all images and results that it may drop.
-func (d *draft) bodyAtLeast(s *span) int {
-	n := leastSummaryBody
-	for i := range d.view.messages {
-		m := &d.view.messages[i]
-		if i < s.cut && s.replaces(i) || m.Role == RoleTool && !m.Pinned {
-			continue
-		}
-		n = count.Add(n, d.bodyOf(i))
-		if keepsImages(m, i == s.request) {
-			continue
-		}
-		for k := range m.Parts {
-			if p := &m.Parts[k]; isOptionalImage(p) {
-				n -= min(n, max(0, p.Bytes))
-			}
-		}
-	}
-	return n
-}
-
 // isWorthCompacting reports whether a compaction has anything to summarize.
 func (d *draft) isWorthCompacting() bool {
 	s := d.span()

@@ -126,7 +126,7 @@ func TestFilesInWorkBehindASummary(t *testing.T) {
 		require.NoError(t, err)
 		c.pass(time.Hour)
 		r := prepare(t, m, h)
-		require.True(t, r.Messages[0].Summary)
+		require.True(t, r.Messages[1].Summary, "behind the request")
 		assert.Equal(t, tool == "edit", holds(r, &h[32]), tool)
 	}
 }

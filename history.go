@@ -3,6 +3,7 @@ package winnow
 import (
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/sessionkey"
 )
 
@@ -200,4 +201,19 @@ func outlives(messages []Message, n int) []bool {
 		keep[i] = keep[i] && (m.Pinned || !m.Summary && m.Role != RoleUser)
 	}
 	return keep
+}
+
+// keepFront marks in keep the texts that the host inserted and that nothing stands in front of, except what is marked
+// already. It returns 0 if there are none, or else the number of messages up to the last one.
+func keepFront(messages []Message, keep []bool) (n int) {
+	for i := range keep {
+		switch m := &messages[i]; {
+		case keep[i]:
+		case m.Role == RoleUser && m.Injected && !m.Summary && !record.Is(joinedText(m)):
+			keep[i], n = true, i+1
+		default:
+			return n
+		}
+	}
+	return n
 }

@@ -157,6 +157,8 @@ type boundary struct {
 
 	// where the turn limit cut when the summary was made: no summary covers what lies before; zero: it did not cut
 	limited position
+
+	keepsFront bool // what the host inserted in front of all else stays, too
 }
 
 // checkpoint stands for the history in front of its boundary.

@@ -63,7 +63,8 @@ func (c *checkpoint) saved() *saved.Checkpoint {
 	}
 	return &saved.Checkpoint{
 		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept, Limited: c.limited, Request: c.request,
-		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
+		Front: c.keepsFront,
+		Body:  []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
 	}
 }
 

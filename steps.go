@@ -152,6 +152,9 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	}
 	// Pins are those of the history as it is now: one that was set after the summary is sent whole again.
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
+	if c.keepsFront {
+		keepFront(v.messages, keep[:first])
+	}
 	request, limited := c.request.Find(v.places()), c.limited.Find(v.places())
 	reopened := d.findReopened(request, first)
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
@@ -161,22 +164,32 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	if c.degraded {
 		d.digested = slices.Grow(d.digested, max(0, first-unread)+1)
 	}
-	at := 0 // the summary stands behind leading system messages
-	for at < first && v.messages[at].Role == RoleSystem {
-		at++
-	}
+	// The summary takes the place of the first message that it stands for. What stands in front of that one is in the
+	// provider's cache and stays there. A request that was reopened was summarized, too.
+	at, kept := -1, 0
 	for i := range first {
 		m := &v.messages[i]
-		if keep[i] = keep[i] || i == request || i == reopened; !keep[i] {
-			op, reason := OpCompact, summarizedReason
-			switch {
-			case i < limited && !inSummary[i]:
-				op, reason = OpLimit, limitReason
-			case c.degraded && (i >= unread || i == pending):
-				d.digested = append(d.digested, *m)
-			}
-			d.edits = append(d.edits, v.dropEdit(i, op, reason))
+		if i == reopened && i != request && at < 0 {
+			at = kept
 		}
+		if keep[i] = keep[i] || i == request || i == reopened; keep[i] {
+			kept++
+			continue
+		}
+		op, reason := OpCompact, summarizedReason
+		switch {
+		case i < limited && !inSummary[i]:
+			op, reason = OpLimit, limitReason
+		case c.degraded && (i >= unread || i == pending):
+			d.digested = append(d.digested, *m)
+		}
+		if op == OpCompact && at < 0 {
+			at = kept
+		}
+		d.edits = append(d.edits, v.dropEdit(i, op, reason))
+	}
+	if at < 0 { // the host has dropped all of them
+		at = kept
 	}
 	v.keepOnly(keep)
 	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))

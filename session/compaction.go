@@ -19,19 +19,27 @@ func (s *Session) compactionEntry(r *winnow.Request) *Entry {
 		e.Message = &m
 	}
 	removed := map[int]bool{}
+	summarized := len(s.at.places) // the first message that the summary stands for
 	for _, edit := range r.Edits {
 		if edit.After == 0 && edit.Before > 0 {
 			removed[edit.Index] = true
+			if edit.Op == winnow.OpCompact {
+				summarized = min(summarized, edit.Index)
+			}
 		}
 	}
 	// The messages that an earlier compaction kept lie far before the rest. If one of them were the first kept message,
 	// everything in between would come back.
-	first := max(c.FirstKept, s.at.prefix)
+	first, front := max(c.FirstKept, s.at.prefix), 0
 	for i := range min(first, len(s.at.places)) {
 		if p := s.at.places[i]; !p.isSummary && !removed[i] {
 			e.Keep = append(e.Keep, p.ref)
 		}
+		if i < summarized {
+			front = len(e.Keep)
+		}
 	}
+	e.Front = &front
 	if first < len(s.at.places) {
 		e.FirstKept = &Ref{ID: s.at.places[first].ref.ID, At: s.at.places[first].ref.At}
 	}

@@ -81,6 +81,7 @@ type Entry struct {
 	Summary      string   `json:"summary,omitempty"`      // compaction, branch_summary
 	FirstKept    *Ref     `json:"firstKept,omitempty"`    // compaction; nil: nothing before it
 	Keep         []Ref    `json:"keep,omitempty"`         // compaction: system messages, pins, the open request
+	Front        *int     `json:"front,omitempty"`        // compaction: how many of Keep stand in front of the summary
 	TokensBefore int      `json:"tokensBefore,omitempty"` // compaction
 	TokensAfter  int      `json:"tokensAfter,omitempty"`  // compaction
 	Degraded     bool     `json:"degraded,omitempty"`     // compaction: made without a model; messages stay

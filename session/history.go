@@ -12,7 +12,7 @@ import (
 // one that was opened again. If its form changed after a restart, the provider's prompt cache would be lost. It
 // consists of
 //
-//   - the leading system messages in Keep of the newest healthy compaction on the branch,
+//   - the messages in Keep of the newest healthy compaction on the branch that stand in front of its summary,
 //   - the summary of that compaction,
 //   - the rest of Keep,
 //   - the messages from FirstKept on, each with the content of its newest edit on the branch.

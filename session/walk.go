@@ -200,7 +200,14 @@ func (w *walker) finish(codec Codec) error {
 func (w *walker) kept() ([]found, error) {
 	newer := w.messages
 	w.messages = nil
-	for _, ref := range w.summary.Keep {
+	front := 0
+	isInFront := func(i int, m *winnow.Message) bool {
+		if w.summary.Front == nil { // in a log from before there was this member
+			return front == i && m.Role == winnow.RoleSystem
+		}
+		return i < *w.summary.Front
+	}
+	for i, ref := range w.summary.Keep {
 		at, err := w.find(ref)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
@@ -221,15 +228,14 @@ func (w *walker) kept() ([]found, error) {
 			return nil, err
 		}
 		w.add(e, ref, by)
+		if n := len(w.messages); n > 0 && isInFront(i, &w.messages[n-1].message) {
+			front = n
+		}
 	}
 	kept := w.messages
 	w.messages = newer
-	at := 0
-	for at < len(kept) && kept[at].message.Role == winnow.RoleSystem {
-		at++
-	}
 	from := place{ref: Ref{ID: w.summary.ID, At: w.summaryAt}, isSummary: true}
-	return slices.Insert(kept, at, found{message: summaryMessage(w.summary), place: from}), nil
+	return slices.Insert(kept, front, found{message: summaryMessage(w.summary), place: from}), nil
 }
 
 // editOf returns the newest edit of a message that a compaction keeps.

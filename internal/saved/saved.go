@@ -178,6 +178,7 @@ type Checkpoint struct {
 	FirstKept place.Bookmark   `json:"firstKept"`
 	Limited   place.Position   `json:"limited,omitzero"`
 	Request   place.Position   `json:"request,omitzero"`
+	Front     bool             `json:"front,omitempty"` // what the host inserted in front of all else stays
 	Body      []byte           `json:"body"`
 	Carried   sections.Carried `json:"carried"`
 	Degraded  bool             `json:"degraded,omitempty"`

@@ -1,0 +1,161 @@
+package winnow
+
+import (
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/recall"
+	"github.com/winnowgo/winnow/internal/sections"
+	"github.com/winnowgo/winnow/internal/summarysize"
+)
+
+// What a compaction replaces, and what stays.
+
+// span is the part of a draft that a compaction replaces. Sizes are in tokens.
+type span struct {
+	stays       []bool // messages that no compaction replaces
+	keepsFront  bool   // see keepFront
+	cut         int    // the first message that is kept
+	request     int    // the newest user request; -1: none
+	replaced    summarysize.Replaced
+	restAtLeast int // tokens of the kept messages, if all their results were cut as far as possible, without images
+}
+
+// mostFront is the share of the room that the texts of the host in front of all else may have, to stay there. The
+// summary and the newest messages need most of the rest.
+const mostFront = 0.25
+
+// span chooses what is summarized. What the host inserted in front of all else, such as instructions and lists of
+// abilities, stays if there is room for it.
+func (d *draft) span() span {
+	v := d.view
+	stays := outlives(v.unedited, len(v.unedited))
+	all := slices.Clone(stays)
+	n := keepFront(v.unedited, all)
+	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.limited != (position{})
+	if n > 0 && !isLimited && count.Sum(v.tokens[:n]) <= count.Share(d.room(), mostFront) {
+		if s := d.spanBeside(all); d.restFits(&s, summarysize.Least) {
+			s.keepsFront = true
+			return s
+		}
+	}
+	return d.spanBeside(stays)
+}
+
+// spanBeside chooses the cut: the newest messages stay, and the request lands well below the budget.
+func (d *draft) spanBeside(stays []bool) span {
+	v := d.view
+	s := span{stays: stays, request: newestRequest(v.unedited)}
+	fixed := 0
+	for i := range v.unedited {
+		if !s.replaces(i) {
+			fixed = count.Add(fixed, v.tokens[i])
+		}
+	}
+	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
+	s.cut = d.cutPoint(&s, min(d.opts.Compact.KeepRecent, landing))
+	newestStep := newestAnswers(v.messages, 1)
+	for i := range v.unedited {
+		switch {
+		case i < s.cut && s.replaces(i):
+			s.replaced.Sent = count.Add(s.replaced.Sent, v.tokens[i])
+			s.replaced.History = count.Add(s.replaced.History, d.wholeTokens(i))
+			if v.unedited[i].Summary {
+				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
+			}
+		default:
+			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, i >= newestStep))
+		}
+	}
+	return s
+}
+
+// replaces reports whether message i is summarized if it lies before the cut.
+func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
+
+// cutPoint returns the position of the first message that is kept. At most the newest `keep` tokens are kept, besides
+// the messages that no compaction replaces. The newest atom stays whatever its size, and the cut never divides a call
+// from its results. The cut does not go back behind the last one: the messages there are in a summary already, or stay
+// for a reason of their own, such as a pin. Nor is the cut at a message that stays for such a reason, unless only such
+// messages follow it.
+func (d *draft) cutPoint(s *span, keep int) int {
+	v := d.view
+	first := d.firstUnsummarized()
+	cut, sum := len(v.unedited), 0
+	canStand := false // at a message that no compaction replaces: only such messages follow
+	for i := len(v.unedited) - 1; i >= first; i-- {
+		if s.replaces(i) {
+			sum = count.Add(sum, v.tokens[i])
+		}
+		if v.unedited[i].Role == RoleTool {
+			continue // a cut in front of it would divide it from its call
+		}
+		switch newest := cut == len(v.unedited); {
+		case newest:
+			cut, canStand = i, s.stays[i]
+		case sum > keep:
+			return cut
+		case !s.stays[i] || canStand:
+			cut, canStand = i, s.stays[i]
+		}
+	}
+	return cut
+}
+
+// firstUnsummarized returns the position in the view of the first message behind the last cut.
+func (d *draft) firstUnsummarized() int {
+	v, c := d.view, d.checkpoint
+	if c == nil {
+		return 0
+	}
+	whole := d.whole()
+	first := c.firstKept.Find(whole.places())
+	if first < 0 { // the turn limit has dropped that message, and maybe later ones
+		first = d.limitedAt.Find(whole.places())
+	}
+	first = d.foldedAt(first)
+	summary := slices.IndexFunc(v.facts, func(f *fact) bool { return f.key == c.key })
+	return max(0, first, summary+1)
+}
+
+// summaryFrame returns the tokens of the text around a summary.
+func (d *draft) summaryFrame() int {
+	frame := sections.Begin + sections.End
+	if d.opts.Recall {
+		frame += recall.SpanNote(recall.SpanHandle(key{}))
+	}
+	return textTokens(d.opts.Estimator, frame)
+}
+
+// restFits reports whether what stays can fit beside a summary of s with `least` tokens, in tokens and in bytes.
+func (d *draft) restFits(s *span, least int) bool {
+	if limit := d.bodyLimit(); limit > 0 && d.bodyAtLeast(s) > limit {
+		return false
+	}
+	return d.ledger.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+least) <= d.wholeRoom()
+}
+
+// leastSummaryBody is about how many bytes of a body a message with a short summary takes.
+const leastSummaryBody = 1_000
+
+// bodyAtLeast returns about how many bytes the body has once a summary stands for what s replaces, and shrinkBody has
+// dropped all images and results that it may drop.
+func (d *draft) bodyAtLeast(s *span) int {
+	n := leastSummaryBody
+	for i := range d.view.messages {
+		m := &d.view.messages[i]
+		if i < s.cut && s.replaces(i) || m.Role == RoleTool && !m.Pinned {
+			continue
+		}
+		n = count.Add(n, d.bodyOf(i))
+		if keepsImages(m, i == s.request) {
+			continue
+		}
+		for k := range m.Parts {
+			if p := &m.Parts[k]; isOptionalImage(p) {
+				n -= min(n, max(0, p.Bytes))
+			}
+		}
+	}
+	return n
+}
