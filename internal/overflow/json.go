@@ -60,18 +60,24 @@ func (r *reading) json(text string, i, nesting int) int {
 			isKey = object[min(depth, maxJSONDepth)]
 			i++
 		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-			end := digitsEnd(text, i)
-			if broken := brokenEnd(text, end); broken > 0 {
-				end = broken
-			} else if skip == 0 {
-				r.jsonNumber(key, text[i:end])
-			}
-			i = end
+			i = r.jsonDigits(key, text, i, skip == 0)
 		default:
 			i++
 		}
 	}
 	return i
+}
+
+// jsonDigits takes the number at i and returns where it ends.
+func (r *reading) jsonDigits(key, text string, i int, isRead bool) int {
+	end := digitsEnd(text, i)
+	if broken := brokenEnd(text, end); broken > 0 {
+		return broken
+	}
+	if isRead {
+		r.jsonNumber(key, text[i:end])
+	}
+	return end
 }
 
 // byField reports whether the level is an object of errors by field, as ASP.NET and Rails make them: what stands

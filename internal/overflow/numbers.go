@@ -152,7 +152,8 @@ func (c *counts) size(ts []token, i int) int {
 
 func (c *counts) add(kind count, n int, over bool) {
 	set := func(p *int) {
-		if *p == 0 && n <= maxLimit && (n >= minLimit || kind == countOutput || kind == countDelta) {
+		isLarge := n >= minLimit || kind == countOutput || kind == countDelta
+		if *p == 0 && n <= maxLimit && isLarge {
 			*p = n
 		}
 	}

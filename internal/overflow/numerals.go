@@ -80,7 +80,10 @@ func isPosition(t string, start int) bool {
 
 // isDate reports whether a text begins with a date: 2026-10-01.
 func isDate(t string) bool {
-	return len(t) >= len("2026-10-01") && t[4] == '-' && t[7] == '-' && isDigits(t[:4]) && isDigits(t[5:7])
+	if len(t) < len("2026-10-01") || t[4] != '-' || t[7] != '-' {
+		return false
+	}
+	return isDigits(t[:4]) && isDigits(t[5:7])
 }
 
 func isDigits(s string) bool { return digitsEnd(s, 0) == len(s) }
@@ -109,15 +112,18 @@ func brokenEnd(t string, end int) int {
 	if i < len(t) && groups(t[i]) {
 		i++
 	}
-	last := i
-	for last < len(t) && (t[last] >= '0' && t[last] <= '9' || groups(t[last]) && group(t[last+1:])) {
-		last++
+	last := digitsEnd(t, i)
+	for last > i && startsGroup(t[last:]) {
+		last += len(",000")
 	}
 	if last == i {
 		return 0
 	}
 	return last
 }
+
+// startsGroup reports whether a separator and three digits come next.
+func startsGroup(t string) bool { return t != "" && groups(t[0]) && group(t[1:]) }
 
 // digits reads the digits of a number with its separators. whole is false for a fraction.
 func (s *segment) digits(i int) (n int, whole bool, end int) {

@@ -85,8 +85,10 @@ func (r *reading) withoutRates(text string, alsoAdvice bool) (rest string, refus
 
 // isRefusal reports whether a sentence on a rate or a quota says that it is used up, or that one should wait.
 func (s *segment) isRefusal() bool {
-	return s.says&pPace != 0 || s.roles&(rOver|rToo|rFull|rReduce|rMust) != 0 || s.wide ||
-		hasWord(s.tokens, "wait") || hasWord(s.tokens, "again") || hasWord(s.tokens, "retry")
+	if s.wide || s.says&pPace != 0 || s.roles&(rOver|rToo|rFull|rReduce|rMust) != 0 {
+		return true
+	}
+	return hasWord(s.tokens, "wait") || hasWord(s.tokens, "again") || hasWord(s.tokens, "retry")
 }
 
 // isAdvice reports whether a sentence only advises to send less.
