@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/prompt"
 )
 
 // A memory flush is a turn of its own on a detached view: what is said in it never stands in the history, and a silent
@@ -20,7 +21,7 @@ func ExampleCompactOptions_flush() {
 		turn.Injected = true
 		view := append(slices.Clip(history), turn) // a list of its own
 		answer := ask(m.Plan(view).Messages)       // Plan has no effects
-		if text := winnow.StripSilent(answer, winnow.SilentToken{}); text != "" {
+		if text := prompt.StripSilent(answer, prompt.SilentToken{}); text != "" {
 			fmt.Println("to the user:", text)
 		}
 		return nil

@@ -82,14 +82,14 @@ func ExampleReport_Text() {
 }
 
 func ExampleSilentReplies() {
-	s := prompt.SilentReplies(winnow.SilentToken{Text: "HEARTBEAT_OK"})
+	s := prompt.SilentReplies(prompt.SilentToken{Text: "HEARTBEAT_OK"})
 	fmt.Println(s.Name, strings.Contains(s.Text, "HEARTBEAT_OK"))
 	// Output: Silent Replies true
 }
 
 func ExampleSilentHint() {
-	fmt.Println(prompt.SilentHint("Write down what has to survive.", winnow.SilentToken{}))
-	fmt.Println(prompt.SilentHint("Write it down, then answer NO_REPLY.", winnow.SilentToken{}))
+	fmt.Println(prompt.SilentHint("Write down what has to survive.", prompt.SilentToken{}))
+	fmt.Println(prompt.SilentHint("Write it down, then answer NO_REPLY.", prompt.SilentToken{}))
 	// Output:
 	// Write down what has to survive.
 	//

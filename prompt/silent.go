@@ -1,34 +1,62 @@
 package prompt
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/winnowgo/winnow"
-)
+// SilentReply is the token with which a model says that it has nothing to tell the user, for example after a memory
+// flush.
+const SilentReply = "NO_REPLY"
 
-// SilentReplies returns the section that tells the model how to reply with nothing, for [winnow.StripSilent] and
-// [winnow.SilentFilter]. Only the mode Full shows it.
-func SilentReplies(token winnow.SilentToken) Section {
-	t := silentText(token)
+// SilentToken is a token for silent replies and the form in which it counts. The zero value is [SilentReply] in the
+// reference's form: exactly as written, with white space around it. A trailing token counts after the start of the
+// text, white space or *.
+//
+// Loose is the form of later versions of the reference: in any case (of ASCII letters), repeated, and with
+// punctuation around it, so that "**no_reply**." is silent too.
+type SilentToken struct {
+	Text  string // "" means SilentReply
+	Loose bool
+}
+
+// text is the token as it is written.
+func (t SilentToken) text() string {
+	if t.Text == "" {
+		return SilentReply
+	}
+	return t.Text
+}
+
+// IsSilent reports whether there is nothing to show: text is only the token, or begins with it, as [SilentHint] asks
+// for. It begins with it if the token stands on a line of its own ("NO_REPLY\n\nSaved 3 facts."), or with a new word
+// right behind it ("NO_REPLYSaved"). The token may also be written as {"action":"NO_REPLY"}, and a <think> block may
+// stand in front of it. A text that only mentions the token is not silent: "NO_REPLY means silence."
+func IsSilent(text string, token SilentToken) bool {
+	return token.lead(text[afterThoughts(text):], true) == leadSilent || token.isAlone(text)
+}
+
+// StripSilent returns "" for a text that [IsSilent], and any other text without a trailing token, trimmed. Text that
+// does not end in the token is returned unchanged.
+func StripSilent(text string, token SilentToken) string {
+	if IsSilent(text, token) {
+		return ""
+	}
+	return token.strip(text)
+}
+
+// SilentReplies returns the section that tells the model how to reply with nothing, for [StripSilent] and
+// [SilentFilter]. Only the mode Full shows it.
+func SilentReplies(token SilentToken) Section {
 	return Section{Name: "Silent Replies", Text: `## Silent Replies
 
-When you have nothing to say to the user, answer with nothing but: ` + t + `
+When you have nothing to say to the user, answer with nothing but: ` + token.text() + `
 It is the whole message: no other text before or behind it, no Markdown around it, and never at the end of a real answer.`}
 }
 
 // SilentHint adds a line to the text of a housekeeping turn, such as a memory flush, that tells the model how to reply
 // with nothing. If the text already names the token, it is returned unchanged. The line is the reference's.
-func SilentHint(text string, token winnow.SilentToken) string {
-	t := silentText(token)
+func SilentHint(text string, token SilentToken) string {
+	t := token.text()
 	if strings.Contains(text, t) {
 		return text
 	}
 	return text + "\n\nIf no user-visible reply is needed, start with " + t + "."
-}
-
-func silentText(token winnow.SilentToken) string {
-	if token.Text == "" {
-		return winnow.SilentReply
-	}
-	return token.Text
 }

@@ -1,7 +1,8 @@
-package silent
+package prompt
 
 import (
 	"io"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -9,25 +10,32 @@ import (
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
-// Filter passes a stream of text on without a trailing token, and without a part of one. It is for one goroutine.
-type Filter struct {
+// SilentFilter passes a stream of text on unless it [IsSilent], without a trailing token, and without a part of one. It
+// holds back only text that may become the token, with the white space and the marks around it, and a <think> block at
+// the beginning; what turns out to be text is passed on unchanged. In whatever chunks a text comes, the filter passes
+// on what [StripSilent] returns for it. The one exception is white space at the very beginning, which stays.
+//
+// It is for one stream and one goroutine.
+type SilentFilter struct {
 	w      io.Writer
-	token  Token
+	token  SilentToken
+	lead   lead // of what was held so far, leadOpen until it is known
+	begin  int  // where the text begins in what is held, until it is known
 	held   []byte
-	state  tail // of held
-	last   rune // the last character that was passed on
-	shown  bool // there is one
+	state  silentTail // of held
+	last   rune       // the last character that was passed on
+	shown  bool       // there is one
 	silent bool
 	inside [256]bool // bytes that may end a token, or a part of one, with what belongs to it
 }
 
-// NewFilter returns a filter that writes to w.
-func NewFilter(w io.Writer, token Token) Filter {
-	f := Filter{w: w, token: token}
+// NewSilentFilter returns a filter that writes to w. Call [SilentFilter.Close] at the end of the stream.
+func NewSilentFilter(w io.Writer, token SilentToken) *SilentFilter {
+	f := &SilentFilter{w: w, token: token, lead: leadOpen}
 	for c := range f.inside {
 		f.inside[c] = c >= utf8.RuneSelf || !ascii.IsLetter(byte(c)) && !ascii.IsDigit(byte(c))
 	}
-	for _, c := range mem.Bytes(token.Text) {
+	for _, c := range mem.Bytes(token.text()) {
 		f.inside[c] = true
 		if token.Loose {
 			f.inside[ascii.ToUpper(c)], f.inside[ascii.ToLower(c)] = true, true
@@ -36,9 +44,47 @@ func NewFilter(w io.Writer, token Token) Filter {
 	return f
 }
 
-// Write takes a chunk of the stream; a chunk may end anywhere, even within a character. The error is that of the
+// Write takes a chunk of the stream; a chunk may end anywhere, even within a character. The error comes from the
 // writer.
-func (f *Filter) Write(chunk []byte) (int, error) {
+func (f *SilentFilter) Write(chunk []byte) (int, error) {
+	switch f.lead {
+	case leadText:
+		return f.write(chunk)
+	case leadOpen:
+		return f.open(chunk)
+	}
+	return len(chunk), nil
+}
+
+// WriteString is Write for a string.
+func (f *SilentFilter) WriteString(chunk string) (int, error) {
+	return f.Write(mem.Bytes(chunk)) // a writer does not write to what it gets
+}
+
+// open takes a chunk of a stream of which it is not known yet whether it begins with the token.
+func (f *SilentFilter) open(chunk []byte) (int, error) {
+	f.held = append(f.held, chunk...)
+	text := mem.String(f.held)
+	searched := max(f.begin, len(text)-len(chunk)-len(thinkCloses))
+	if strings.HasPrefix(text[f.begin:], thinkOpens) && !strings.Contains(text[searched:], thinkCloses) {
+		return len(chunk), nil // it goes on: no look at its beginning with each chunk
+	}
+	f.begin += afterThoughts(text[f.begin:])
+	if f.lead = f.token.lead(text[f.begin:], false); f.lead == leadOpen {
+		return len(chunk), nil
+	}
+	held := f.held
+	f.held = nil
+	if f.lead == leadText {
+		if _, err := f.write(held); err != nil {
+			return 0, err
+		}
+	}
+	return len(chunk), nil
+}
+
+// write takes a chunk of a text that does not begin with the token.
+func (f *SilentFilter) write(chunk []byte) (int, error) {
 	if len(chunk) > 0 && !f.inside[chunk[len(chunk)-1]] {
 		return f.pass(chunk)
 	}
@@ -63,13 +109,13 @@ func (f *Filter) Write(chunk []byte) (int, error) {
 }
 
 // pass shows a chunk, with what was held before it. Its last character is in no token: nothing is held.
-func (f *Filter) pass(chunk []byte) (int, error) {
+func (f *SilentFilter) pass(chunk []byte) (int, error) {
 	show := chunk
 	if len(f.held) > 0 {
 		f.held = append(f.held, chunk...)
 		show = f.held
 	}
-	f.last, f.shown, f.state = rune(chunk[len(chunk)-1]), true, tail{}
+	f.last, f.shown, f.state = rune(chunk[len(chunk)-1]), true, silentTail{}
 	if _, err := f.w.Write(show); err != nil {
 		return 0, err
 	}
@@ -78,9 +124,20 @@ func (f *Filter) pass(chunk []byte) (int, error) {
 }
 
 // Close ends the stream: it writes what was held back, unless that is the token. It does not close the writer.
-func (f *Filter) Close() error {
+func (f *SilentFilter) Close() error {
 	held := f.held
 	f.held = nil
+	switch {
+	case f.lead == leadSilent, f.lead == leadOpen && IsSilent(mem.String(held), f.token):
+		f.silent = true
+		return nil
+	case f.lead == leadOpen:
+		f.lead = leadText
+		if _, err := f.write(held); err != nil {
+			return err
+		}
+		held, f.held = f.held, nil
+	}
 	if f.token.tail(mem.String(held), f.prev()).isToken() {
 		f.silent = !f.shown
 		return nil
@@ -93,11 +150,11 @@ func (f *Filter) Close() error {
 	return err
 }
 
-// Silent reports, after Close, whether the stream was the token alone.
-func (f *Filter) Silent() bool { return f.silent }
+// Silent reports, after Close, whether the stream was silent, so that nothing was written.
+func (f *SilentFilter) Silent() bool { return f.silent }
 
 // prev is the character before what is held.
-func (f *Filter) prev() rune {
+func (f *SilentFilter) prev() rune {
 	if !f.shown {
 		return textStart
 	}
@@ -106,7 +163,7 @@ func (f *Filter) prev() rune {
 
 // staysHeld reports whether what came behind the first `before` bytes changes nothing: a run of white space goes on. A
 // long run then costs no look at its beginning with each chunk.
-func (f *Filter) staysHeld(before int) bool {
+func (f *SilentFilter) staysHeld(before int) bool {
 	if !f.state.complete && !f.state.blank {
 		return false
 	}

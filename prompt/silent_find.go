@@ -1,5 +1,4 @@
-// Package silent finds the token with which a model says that it has nothing to tell the user, at the end of a text.
-package silent
+package prompt
 
 import (
 	"strings"
@@ -10,14 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Token is the token, in the form in which it counts.
-type Token struct {
-	Text  string
-	Loose bool // in any case, repeated, and with punctuation around it
-}
-
-// Is reports whether text is nothing but the token.
-func (t Token) Is(text string) bool {
+// isAlone reports whether text is nothing but the token.
+func (t SilentToken) isAlone(text string) bool {
 	end := t.tail(text, textStart)
 	if !end.isToken() {
 		return false
@@ -28,16 +21,16 @@ func (t Token) Is(text string) bool {
 	return runes.IsBlank(text[:end.token])
 }
 
-// Strip returns text without a trailing token, trimmed. Text that does not end in the token is returned as it is.
-func (t Token) Strip(text string) string {
+// strip returns text without a trailing token, trimmed. Text that does not end in the token is returned as it is.
+func (t SilentToken) strip(text string) string {
 	if end := t.tail(text, textStart); end.isToken() {
 		return strings.TrimSpace(text[:end.start])
 	}
 	return text
 }
 
-// tail is the end of a text that is a token, or may become one.
-type tail struct {
+// silentTail is the end of a text that is a token, or may become one.
+type silentTail struct {
 	start    int  // of what belongs to it: white space and marks before the token
 	token    int  // where the first token begins; of a complete one
 	complete bool // the token is there, before the partial bytes
@@ -45,13 +38,13 @@ type tail struct {
 	partial  int  // bytes at the end that begin a character
 }
 
-func (t tail) isToken() bool { return t.complete && t.partial == 0 }
+func (t silentTail) isToken() bool { return t.complete && t.partial == 0 }
 
 // textStart stands for the character before a text, where there is none.
 const textStart rune = -1
 
 // tail looks at the end of s; prev is the character before s.
-func (t Token) tail(s string, prev rune) tail {
+func (t SilentToken) tail(s string, prev rune) silentTail {
 	cut := len(s) - partialRune(s)
 	found := t.tailOf(s[:cut], prev)
 	found.partial = len(s) - cut
@@ -64,25 +57,25 @@ func (t Token) tail(s string, prev rune) tail {
 }
 
 // tailOf is tail for a text that does not end within a character.
-func (t Token) tailOf(s string, prev rune) tail {
+func (t SilentToken) tailOf(s string, prev rune) silentTail {
 	token, complete := t.lastTokens(s, prev)
 	if complete {
-		return tail{start: t.before(s, token, prev), token: token, complete: true}
+		return silentTail{start: t.before(s, token, prev), token: token, complete: true}
 	}
 	if k := t.beginning(s, prev); k > 0 {
 		at := len(s) - k
 		if earlier, ok := t.lastTokens(s[:at], prev); ok && t.Loose {
 			at = earlier
 		}
-		return tail{start: t.before(s, at, prev)}
+		return silentTail{start: t.before(s, at, prev)}
 	}
 	start := t.before(s, len(s), prev)
-	return tail{start: start, blank: start < len(s) && runes.IsBlank(s[start:])}
+	return silentTail{start: start, blank: start < len(s) && runes.IsBlank(s[start:])}
 }
 
 // lastTokens returns where the tokens at the end of s begin: one in the exact form, any number in the loose one.
-func (t Token) lastTokens(s string, prev rune) (at int, ok bool) {
-	token := t.Text
+func (t SilentToken) lastTokens(s string, prev rune) (at int, ok bool) {
+	token := t.text()
 	for end := len(s); ; {
 		if begin := end - len(token); begin >= 0 && t.equal(s[begin:end], token) && t.isBoundary(s, begin, prev) {
 			if at, ok = begin, true; !t.Loose {
@@ -100,8 +93,8 @@ func (t Token) lastTokens(s string, prev rune) (at int, ok bool) {
 }
 
 // beginning returns how many bytes at the end of s begin the token, less than all of it.
-func (t Token) beginning(s string, prev rune) int {
-	token := t.Text
+func (t SilentToken) beginning(s string, prev rune) int {
+	token := t.text()
 	for k := min(len(token)-1, len(s)); k > 0; k-- {
 		if ascii.ToUpper(s[len(s)-1]) != ascii.ToUpper(token[k-1]) {
 			continue // no beginning of the token ends so: quicker to see than the rest
@@ -114,7 +107,7 @@ func (t Token) beginning(s string, prev rune) int {
 }
 
 // isBoundary reports whether a token may begin at i of s.
-func (t Token) isBoundary(s string, i int, prev rune) bool {
+func (t SilentToken) isBoundary(s string, i int, prev rune) bool {
 	r := prev
 	if i > 0 {
 		r, _ = utf8.DecodeLastRuneInString(s[:i])
@@ -130,7 +123,7 @@ const maxMarks = 32
 
 // before returns where the text begins that belongs to a token at i: the marks that open it, and white space. In the
 // loose form these are all marks, if nothing but marks stands before the token.
-func (t Token) before(s string, i int, prev rune) int {
+func (t SilentToken) before(s string, i int, prev rune) int {
 	opening := "*"
 	if t.Loose {
 		opening = "*_~`\"'([{<"
@@ -158,7 +151,7 @@ func isMarks(s string) bool {
 }
 
 // equal compares with the token, or the beginning of it.
-func (t Token) equal(s, token string) bool {
+func (t SilentToken) equal(s, token string) bool {
 	if !t.Loose {
 		return s == token
 	}

@@ -1,4 +1,4 @@
-package winnow_test
+package prompt_test
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/prompt"
 )
 
 func ExampleIsSilent() {
-	fmt.Println(winnow.IsSilent(" NO_REPLY\n", winnow.SilentToken{}))
-	fmt.Println(winnow.IsSilent("no_reply.", winnow.SilentToken{}))
-	fmt.Println(winnow.IsSilent("no_reply.", winnow.SilentToken{Loose: true}))
+	fmt.Println(prompt.IsSilent(" NO_REPLY\n", prompt.SilentToken{}))
+	fmt.Println(prompt.IsSilent("no_reply.", prompt.SilentToken{}))
+	fmt.Println(prompt.IsSilent("no_reply.", prompt.SilentToken{Loose: true}))
 	// Output:
 	// true
 	// false
@@ -29,9 +29,9 @@ func ExampleIsSilent() {
 }
 
 func ExampleStripSilent() {
-	fmt.Printf("%q\n", winnow.StripSilent("I wrote it down.\n\nNO_REPLY", winnow.SilentToken{}))
-	fmt.Printf("%q\n", winnow.StripSilent("NO_REPLY means silence.", winnow.SilentToken{}))
-	fmt.Printf("%q\n", winnow.StripSilent("All well. HEARTBEAT_OK", winnow.SilentToken{Text: "HEARTBEAT_OK"}))
+	fmt.Printf("%q\n", prompt.StripSilent("I wrote it down.\n\nNO_REPLY", prompt.SilentToken{}))
+	fmt.Printf("%q\n", prompt.StripSilent("NO_REPLY means silence.", prompt.SilentToken{}))
+	fmt.Printf("%q\n", prompt.StripSilent("All well. HEARTBEAT_OK", prompt.SilentToken{Text: "HEARTBEAT_OK"}))
 	// Output:
 	// "I wrote it down."
 	// "NO_REPLY means silence."
@@ -39,7 +39,7 @@ func ExampleStripSilent() {
 }
 
 func ExampleNewSilentFilter() {
-	f := winnow.NewSilentFilter(os.Stdout, winnow.SilentToken{})
+	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{})
 	for _, delta := range []string{"It is NO", "_ONE's turn.", "\n\nNO", "_REP", "LY\n"} { // as a model streams
 		if _, err := f.WriteString(delta); err != nil {
 			fmt.Println(err)
@@ -51,21 +51,21 @@ func ExampleNewSilentFilter() {
 }
 
 func ExampleSilentFilter_Write() {
-	f := winnow.NewSilentFilter(os.Stdout, winnow.SilentToken{})
+	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{})
 	_, err := f.Write([]byte("Done. NO_"))
 	fmt.Println("|", err)
 	// Output: Done.| <nil>
 }
 
 func ExampleSilentFilter_WriteString() {
-	f := winnow.NewSilentFilter(os.Stdout, winnow.SilentToken{Text: "[[quiet]]"})
+	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{Text: "[[quiet]]"})
 	_, err := f.WriteString("Done. [[qui")
 	fmt.Println("|", err)
 	// Output: Done.| <nil>
 }
 
 func ExampleSilentFilter_Close() {
-	f := winnow.NewSilentFilter(os.Stdout, winnow.SilentToken{})
+	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{})
 	_, err := f.WriteString("The answer is NO")
 	fmt.Print("|")
 	fmt.Println(errors.Join(err, f.Close())) // it was not a token
@@ -73,7 +73,7 @@ func ExampleSilentFilter_Close() {
 }
 
 func ExampleSilentFilter_Silent() {
-	f := winnow.NewSilentFilter(os.Stdout, winnow.SilentToken{})
+	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{})
 	_, err := f.WriteString("NO_REPLY")
 	err = errors.Join(err, f.Close())
 	fmt.Println(f.Silent(), err)
@@ -123,13 +123,44 @@ var silentCases = []struct {
 	{"no_replying", true, false, "no_replying", "a longer word is another"},
 	{"NO_REPLY: nothing", true, false, "NO_REPLY: nothing", "text behind it"},
 	{"...", true, false, "...", "marks without a token"},
+
+	{"NO_REPLY\n\nSaved 3 facts.", false, true, "", "it begins with the token, as the hint asks for"},
+	{" NO_REPLY \r\nSaved.", false, true, "", "white space on its line"},
+	{"NO_REPLYSaved 3 facts.", false, true, "", "the space is forgotten"},
+	{"NO_REPLYsaved", false, true, "", "a word in other letters"},
+	{"NO_REPLY已保存", false, true, "", "a word of a script without cases"},
+	{"NO_REPLYs are kept", false, false, "NO_REPLYs are kept", "a plural mentions it"},
+	{"NO_REPLYSAVED", false, false, "NO_REPLYSAVED", "a longer name"},
+	{"NO_REPLY_TOKEN\nis one", false, false, "NO_REPLY_TOKEN\nis one", "a longer name"},
+	{"NO_REPLY means silence.\nSo be it.", false, false, "NO_REPLY means silence.\nSo be it.", "a text that mentions it"},
+	{"no_reply\nSaved", false, false, "no_reply\nSaved", "case counts here too"},
+	{"<think>Nothing to say.</think>NO_REPLY", false, true, "", "a thought in front"},
+	{"<think>a</think>\n<think>b > c</think>\n\nNO_REPLY\n\nSaved.", false, true, "", "two of them"},
+	{"<think>NO_REPLY</think>Done.", false, false, "<think>NO_REPLY</think>Done.", "the thought mentions it"},
+	{"<think>NO_REPLY\n", false, false, "<think>NO_REPLY\n", "it never ends"},
+	{"<think>a</think>Done. NO_REPLY", false, false, "<think>a</think>Done.", "a trailing token behind a thought and a text"},
+	{"<th NO_REPLY b", false, false, "<th NO_REPLY b", "no thought"},
+	{`{"action":"NO_REPLY"}`, false, true, "", "as an action"},
+	{"\n{ \"action\" : \"NO_REPLY\" }\n\nSaved.", false, true, "", "with white space, and text behind"},
+	{`<think>a</think>{"action":"NO_REPLY"}`, false, true, "", "behind a thought"},
+	{`{"action":"NO_REPLY","to":"you"}`, false, false, `{"action":"NO_REPLY","to":"you"}`, "another object"},
+	{`{"action":" NO_REPLY"}`, false, false, `{"action":" NO_REPLY"}`, "another value"},
+	{`{"action":"NO_REPLY"} is silent`, false, false, `{"action":"NO_REPLY"} is silent`, "mentioned"},
+	{`{"action":"NO_`, false, false, `{"action":"NO_`, "cut"},
+
+	{"**No_Reply**\nSaved.", true, true, "", "marks on the line of the token"},
+	{"no_reply no_reply.\nSaved.", true, true, "", "repeated on its line"},
+	{"no_replySaved", true, true, "", "the space is forgotten"},
+	{"NO_REPLY: nothing\nmore", true, false, "NO_REPLY: nothing\nmore", "text behind it"},
+	{`{"action":"no_reply"}`, true, true, "", "any case as an action"},
+	{"<think>a</think>**NO_REPLY** NO_REPLY", true, true, "", "behind a thought"},
 }
 
 func TestSilentCases(t *testing.T) {
 	for _, c := range silentCases {
-		token := winnow.SilentToken{Loose: c.loose}
-		assert.Equal(t, c.silent, winnow.IsSilent(c.text, token), "%q: %s", c.text, c.why)
-		assert.Equal(t, c.strip, winnow.StripSilent(c.text, token), "%q: %s", c.text, c.why)
+		token := prompt.SilentToken{Loose: c.loose}
+		assert.Equal(t, c.silent, prompt.IsSilent(c.text, token), "%q: %s", c.text, c.why)
+		assert.Equal(t, c.strip, prompt.StripSilent(c.text, token), "%q: %s", c.text, c.why)
 	}
 }
 
@@ -137,9 +168,10 @@ func TestSilentCases(t *testing.T) {
 var (
 	silentWhole    = regexp.MustCompile(`^\s*NO_REPLY\s*$`)
 	silentTrailing = regexp.MustCompile(`(?:^|\s+|\*+)NO_REPLY\s*$`)
+	silentLeading  = regexp.MustCompile(`^\s*NO_REPLY(?:[ \t\r]*\n|\p{Lu}\p{Ll}|\p{Ll}\p{L})`) // this package's own
 )
 
-var silentPieces = []string{"NO_REPLY", "NO_REPLY", "NO", "NO_", "_REPLY", "no_reply", " ", "\n", "  ", "*", "**", "Done.", "`", "(", ")", "x", "é", "\u3000", "\xe3", ""}
+var silentPieces = []string{"<think>", "</think>", `{"action":"`, `"}`, "NO_REPLY", "NO_REPLY", "NO", "NO_", "_REPLY", "no_reply", " ", "\n", "  ", "*", "**", "Done.", "`", "(", ")", "x", "é", "\u3000", "\xe3", ""}
 
 func silentText(r *rand.Rand) string {
 	var b strings.Builder
@@ -151,29 +183,24 @@ func silentText(r *rand.Rand) string {
 
 func TestSilentIsTheReferences(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
-	for range scaled(100_000, 20_000) {
-		s := strings.NewReplacer("\u3000", "", "\xe3", "").Replace(silentText(r))
-		require.Equal(t, silentWhole.MatchString(s), winnow.IsSilent(s, winnow.SilentToken{}), "%q", s)
+	for range scaled(100_000) {
+		s := strings.NewReplacer("\u3000", "", "\xe3", "", "<think>", "", `{"action":"`, "").Replace(silentText(r))
+		isSilent := silentWhole.MatchString(s) || silentLeading.MatchString(s)
+		require.Equal(t, isSilent, prompt.IsSilent(s, prompt.SilentToken{}), "%q", s)
 		want := s
-		if silentTrailing.MatchString(s) {
+		if isSilent {
+			want = ""
+		} else if silentTrailing.MatchString(s) {
 			want = strings.TrimSpace(silentTrailing.ReplaceAllString(s, ""))
 		}
-		require.Equal(t, want, winnow.StripSilent(s, winnow.SilentToken{}), "%q", s)
+		require.Equal(t, want, prompt.StripSilent(s, prompt.SilentToken{}), "%q", s)
 	}
-}
-
-// scaled is n, or the smaller number in short runs.
-func scaled(n, short int) int {
-	if testing.Short() {
-		return short
-	}
-	return n
 }
 
 // filtered is what a filter shows of the chunks.
-func filtered(t *testing.T, token winnow.SilentToken, chunks ...string) (shown string, silent bool) {
+func filtered(t *testing.T, token prompt.SilentToken, chunks ...string) (shown string, silent bool) {
 	var b bytes.Buffer
-	f := winnow.NewSilentFilter(&b, token)
+	f := prompt.NewSilentFilter(&b, token)
 	for _, c := range chunks {
 		n, err := f.WriteString(c)
 		require.NoError(t, err)
@@ -184,11 +211,11 @@ func filtered(t *testing.T, token winnow.SilentToken, chunks ...string) (shown s
 }
 
 // checkSplits holds every split of text, at every byte and into single bytes, to the text in one piece.
-func checkSplits(t *testing.T, text string, token winnow.SilentToken) {
+func checkSplits(t *testing.T, text string, token prompt.SilentToken) {
 	t.Helper()
 	want, silent := filtered(t, token, text)
-	require.Equal(t, strings.TrimLeft(winnow.StripSilent(text, token), " \n\u3000"), strings.TrimLeft(want, " \n\u3000"), "%q", text)
-	require.Equal(t, silent, text != "" && want == "" && winnow.StripSilent(text, token) == "", "%q", text)
+	require.Equal(t, strings.TrimLeft(prompt.StripSilent(text, token), " \n\u3000"), strings.TrimLeft(want, " \n\u3000"), "%q", text)
+	require.Equal(t, silent, text != "" && want == "" && prompt.StripSilent(text, token) == "", "%q", text)
 	for i := range len(text) + 1 {
 		got, _ := filtered(t, token, text[:i], text[i:])
 		require.Equal(t, want, got, "%q at %d", text, i)
@@ -204,10 +231,10 @@ func checkSplits(t *testing.T, text string, token winnow.SilentToken) {
 }
 
 func TestSilentFilterSplits(t *testing.T) {
-	tokens := []winnow.SilentToken{{}, {Loose: true}, {Text: "[[quiet]]"}, {Text: "静か"}, {Text: "NO REPLY"}, {Text: "NO NO"}, {Text: "[[quiet]]", Loose: true}}
+	tokens := []prompt.SilentToken{{}, {Loose: true}, {Text: "[[quiet]]"}, {Text: "静か"}, {Text: "NO REPLY"}, {Text: "NO NO"}, {Text: "[[quiet]]", Loose: true}}
 	for _, c := range silentCases {
 		for _, token := range tokens {
-			text := strings.ReplaceAll(c.text, "NO_REPLY", winnow.SilentReply)
+			text := strings.ReplaceAll(c.text, "NO_REPLY", prompt.SilentReply)
 			if token.Text != "" {
 				text = strings.ReplaceAll(c.text, "NO_REPLY", token.Text)
 			}
@@ -215,7 +242,7 @@ func TestSilentFilterSplits(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(21, 2))
-	for range scaled(1_000, 300) {
+	for range scaled(300) {
 		text := silentText(r)
 		for _, token := range tokens {
 			if token.Text != "" {
@@ -230,10 +257,13 @@ func TestSilentFilterSplits(t *testing.T) {
 func TestSilentFilterHoldsLittle(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 3))
 	var b bytes.Buffer
-	for range scaled(20_000, 2_000) {
-		text := silentText(r)
+	for range scaled(20_000) {
+		text := strings.NewReplacer("<think>", "", `{"action":"`, "").Replace(silentText(r))
+		if prompt.IsSilent(text, prompt.SilentToken{}) {
+			continue // all of it is held
+		}
 		b.Reset()
-		f := winnow.NewSilentFilter(&b, winnow.SilentToken{})
+		f := prompt.NewSilentFilter(&b, prompt.SilentToken{})
 		for i := range len(text) {
 			_, err := f.Write([]byte{text[i]})
 			require.NoError(t, err)
@@ -242,14 +272,14 @@ func TestSilentFilterHoldsLittle(t *testing.T) {
 			for len(solid) > 0 && solid[len(solid)-1] >= utf8.RuneSelf { // a character that is not all there
 				solid = solid[:len(solid)-1]
 			}
-			require.LessOrEqual(t, len(solid), len(winnow.SilentReply), "%q of %q", held, text[:i+1])
+			require.LessOrEqual(t, len(solid), len(prompt.SilentReply+"S"), "%q of %q", held, text[:i+1])
 		}
 	}
 }
 
 func TestSilentFilterFails(t *testing.T) {
 	broken := errors.New("gone")
-	f := winnow.NewSilentFilter(writerFunc(func([]byte) (int, error) { return 0, broken }), winnow.SilentToken{})
+	f := prompt.NewSilentFilter(writerFunc(func([]byte) (int, error) { return 0, broken }), prompt.SilentToken{})
 	_, err := f.WriteString("text")
 	require.ErrorIs(t, err, broken)
 }
@@ -261,9 +291,9 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // A run of white space, however long and in however small chunks, is passed in time that is linear in it. The
 // limit is wide: quadratic time would take a minute.
 func TestSilentFilterLongRuns(t *testing.T) {
-	for _, run := range []string{" ", "\u3000", "NO_REPLY" + strings.Repeat(" ", 1000), "*", "("} {
+	for _, run := range []string{" ", "<think>>", "</think", "\u3000", "NO_REPLY" + strings.Repeat(" ", 1000), "*", "("} {
 		for _, loose := range []bool{false, true} {
-			f := winnow.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), winnow.SilentToken{Loose: loose})
+			f := prompt.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), prompt.SilentToken{Loose: loose})
 			text := strings.Repeat(run, 100_000/len(run))
 			began := time.Now()
 			for i := range len(text) {
@@ -285,7 +315,7 @@ func FuzzSilentFilter(f *testing.F) {
 		if step <= 0 || len(token) > 40 {
 			return
 		}
-		tok := winnow.SilentToken{Text: token, Loose: loose}
+		tok := prompt.SilentToken{Text: token, Loose: loose}
 		want, silent := filtered(t, tok, text)
 		var chunks []string
 		for rest := text; rest != ""; rest = rest[min(step, len(rest)):] {
@@ -304,7 +334,7 @@ func BenchmarkSilentFilter(b *testing.B) {
 		const sentence = "The build is **green** and the Release Notes (R 7) are written, so nothing is left. "
 		text := []byte(strings.Repeat(sentence, size/len(sentence)+2))
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			f := winnow.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), winnow.SilentToken{})
+			f := prompt.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), prompt.SilentToken{})
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			at := 0

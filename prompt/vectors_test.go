@@ -196,9 +196,9 @@ func checkSkills(t *testing.T, v *vector) {
 }
 
 func checkSilent(t *testing.T, v *vector) {
-	token := winnow.SilentToken{Text: v.Token, Loose: v.Loose}
-	assert.Equal(t, v.Silent, winnow.IsSilent(v.Text, token))
-	assert.Equal(t, v.Strip, winnow.StripSilent(v.Text, token))
+	token := prompt.SilentToken{Text: v.Token, Loose: v.Loose}
+	assert.Equal(t, v.Silent, prompt.IsSilent(v.Text, token))
+	assert.Equal(t, v.Strip, prompt.StripSilent(v.Text, token))
 }
 
 // line returns the first line of a report that begins so.
