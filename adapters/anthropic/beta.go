@@ -14,20 +14,27 @@ import (
 // (param.Override), so that the rules of Export apply to them.
 
 // ImportBeta is [Import] for messages of the beta API.
-func ImportBeta(messages []sdk.BetaMessageParam) []winnow.Message {
-	carried := make([]message, len(messages))
+func ImportBeta(messages []sdk.BetaMessageParam) []winnow.Message { return Import(carried(messages)) }
+
+// carried returns messages that carry those of the beta API.
+func carried(messages []sdk.BetaMessageParam) []message {
+	out := make([]message, len(messages))
 	for i := range messages {
-		carried[i] = param.Override[message](&messages[i])
+		out[i] = param.Override[message](&messages[i])
 	}
-	return Import(carried)
+	return out
 }
 
 // ExportBeta is [Export] for the messages of the beta API. It also takes messages that [Import] made.
 func ExportBeta(messages []winnow.Message) []sdk.BetaMessageParam {
-	exported := Export(messages)
-	out := make([]sdk.BetaMessageParam, len(exported))
-	for i := range exported {
-		out[i] = betaMessage(&exported[i])
+	return betaMessages(Export(messages))
+}
+
+// betaMessages returns messages as those of the beta API.
+func betaMessages(messages []message) []sdk.BetaMessageParam {
+	out := make([]sdk.BetaMessageParam, len(messages))
+	for i := range messages {
+		out[i] = betaMessage(&messages[i])
 	}
 	return out
 }

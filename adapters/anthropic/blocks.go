@@ -5,7 +5,6 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
-	"github.com/tidwall/sjson"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
@@ -81,21 +80,10 @@ func isThinking(b *sdk.ContentBlockParamUnion) bool {
 	return f.typ == typeThinking || f.typ == typeRedactedThinking
 }
 
-// withMember returns a block that is given as JSON with a new value for a member, or without the member if value is
-// nil.
+// withMember returns a block as JSON with a new value for a member, or without the member if value is nil.
 func withMember(b *block, key string, value any) block {
 	override, _ := overrideOf(b)
-	raw := append([]byte{}, sentAs(override, b)...)
-	var err error
-	if value == nil {
-		raw, err = sjson.DeleteBytes(raw, key)
-	} else {
-		raw, err = sjson.SetBytes(raw, key, value)
-	}
-	if err != nil { // the member names are ours, and only objects are read as blocks
-		return *b
-	}
-	return param.Override[block](json.RawMessage(raw))
+	return param.Override[block](json.RawMessage(setMember(sentAs(override, b), key, value)))
 }
 
 // textBlock returns a text block. A part without text gets a placeholder.

@@ -1,168 +1,295 @@
 package anthropic
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
+	"github.com/tidwall/sjson"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
-// mostMarkers is how many markers the API accepts in a request, including those of the system prompt and the tools.
-const mostMarkers = 4
-
-// MarkCache returns the messages of a request with markers of the prompt cache at the two places where the next request
-// may continue: at the end, and where the previous request ended, before the newest message of the assistant. Without
-// markers Anthropic caches nothing, whatever [winnow.Request.Cached] expects. An empty ttl means five minutes; set
-// CacheOptions.TTL to the same length.
+// MarkRequest sets the markers of the prompt cache in the messages of a request at the two places where the next
+// request may continue: at the end, and where the previous request ended, before the newest message of the assistant.
+// Without markers Anthropic caches nothing, whatever [winnow.Request.Cached] expects. An empty ttl means five minutes;
+// set CacheOptions.TTL to the same length.
 //
-// MarkCache marks copies and does not modify the messages or their blocks. Call it for each request on the result of
-// Export, and keep the history without markers. Existing markers stay, and MarkCache never exceeds the four that the
-// API accepts, counting those in messages. The caller sets markers on the system prompt and the tools.
+// Call it for each request, when Tools, System and Messages are set, and keep the history without markers. Markers that
+// the caller set stay if the API accepts them: it takes four in a request, and none behind one that lives shorter. If
+// there are more, the caller's older ones in messages go first, and then those of tools and system prompt, which live
+// as long as what is marked behind them. The automatic marker of params becomes that at the end. MarkRequest changes
+// copies, and neither the caller's messages nor its tools.
+func MarkRequest(params *sdk.MessageNewParams, ttl sdk.CacheControlEphemeralTTL) {
+	params.CacheControl = sdk.CacheControlEphemeralParam{}
+	m := marking{ttl: ttl, messages: slices.Clone(params.Messages)}
+	tools, system := promptMarkers(&m, params.Tools), promptMarkers(&m, params.System)
+	m.limit(adapter.MostMarkers)
+	params.Tools, params.System, params.Messages = tools(), system(), m.messages
+}
+
+// MarkRequestBeta is [MarkRequest] for a request of the beta API.
+func MarkRequestBeta(params *sdk.BetaMessageNewParams, ttl sdk.CacheControlEphemeralTTL) {
+	params.CacheControl = sdk.BetaCacheControlEphemeralParam{}
+	m := marking{ttl: ttl, messages: carried(params.Messages)}
+	tools, system := promptMarkers(&m, params.Tools), promptMarkers(&m, params.System)
+	m.limit(adapter.MostMarkers)
+	params.Tools, params.System, params.Messages = tools(), system(), betaMessages(m.messages)
+}
+
+// MarkCache is [MarkRequest] for messages alone, of a request whose tools and system prompt it does not see. It leaves
+// three of the four markers to these, as [SystemBlocks] sets them, and sets the one at the end: any other one in
+// messages is taken out. The API finds there what the previous request wrote, unless 20 blocks or more have been added
+// since. If ttl is an hour, so must be the lifetime of markers in tools and system prompt.
 func MarkCache(messages []sdk.MessageParam, ttl sdk.CacheControlEphemeralTTL) []sdk.MessageParam {
-	out := append([]sdk.MessageParam{}, messages...)
-	free := mostMarkers
-	roles := make([]bool, len(out)) // of the assistant
-	for i := range out {
-		c := contentOf(&out[i])
-		roles[i] = c.role == sdk.MessageParamRoleAssistant
-		for k := range c.blocks {
-			free -= markersOf(&c.blocks[k])
-		}
-	}
-	marker := sdk.NewCacheControlEphemeralParam()
-	marker.TTL = ttl
-	for _, at := range adapter.CacheBoundaries(roles) {
-		if free > 0 && markLast(&out[at], marker) {
-			free--
-		}
-	}
-	return out
+	m := marking{ttl: ttl, messages: slices.Clone(messages)}
+	m.limit(adapter.MostMarkers - 3)
+	return m.messages
 }
 
 // MarkCacheBeta is [MarkCache] for the messages of the beta API.
 func MarkCacheBeta(messages []sdk.BetaMessageParam, ttl sdk.CacheControlEphemeralTTL) []sdk.BetaMessageParam {
-	carried := make([]message, len(messages))
-	for i := range messages {
-		carried[i] = param.Override[message](&messages[i])
-	}
-	marked := MarkCache(carried, ttl)
-	out := make([]sdk.BetaMessageParam, len(marked))
-	for i := range marked {
-		out[i] = betaMessage(&marked[i])
-	}
-	return out
+	return betaMessages(MarkCache(carried(messages), ttl))
 }
 
-// markersOf counts the markers of a block and of the blocks in a result.
-func markersOf(b *block) int {
-	n := 0
-	if hasMarker(b) {
-		n++
+// marking is a request whose markers are decided.
+type marking struct {
+	ttl      sdk.CacheControlEphemeralTTL
+	messages []sdk.MessageParam
+	markers  []adapter.CacheMarker
+}
+
+// place is the block of a message with a marker, or a block within its result.
+type place struct {
+	block int
+	inner int // -1: the block itself
+	ttl   string
+	none  bool // it is to be marked
+}
+
+// limit decides all markers and sets those of the messages.
+func (m *marking) limit(most int) {
+	contents := make([]contents, len(m.messages))
+	roles := make([]bool, len(m.messages)) // of the assistant
+	for i := range m.messages {
+		contents[i] = contentOf(&m.messages[i])
+		roles[i] = contents[i].role == sdk.MessageParamRoleAssistant
 	}
-	if !isResult(b) {
-		return n
-	}
-	f := read(b)
-	for k := range f.content {
-		if innerHasMarker(&f.content[k]) {
-			n++
+	boundaries := adapter.CacheBoundaries(roles)
+	places := make([][]place, len(m.messages))
+	prompt := len(m.markers)
+	for i := range contents {
+		end := -1
+		if slices.Contains(boundaries, i) {
+			end = lastMarkable(contents[i].blocks)
+		}
+		places[i] = m.placesOf(contents[i].blocks, end)
+		for _, p := range places[i] {
+			m.markers = append(m.markers, adapter.CacheMarker{TTL: p.ttl, Message: true, Boundary: p.block == end && p.inner < 0})
 		}
 	}
-	return n
-}
-
-// hasMarker reports whether a block has a marker.
-func hasMarker(b *block) bool {
-	if override, given := overrideOf(b); given {
-		return isMarked(sentAs(override, b))
+	adapter.LimitMarkers(m.markers, most)
+	next := prompt
+	for i := range places {
+		m.set(&m.messages[i], contents[i], places[i], m.markers[next:next+len(places[i])])
+		next += len(places[i])
 	}
-	c := b.GetCacheControl()
-	return c != nil && !param.IsOmitted(*c)
 }
 
-// innerHasMarker reports whether a block in a result has a marker.
-func innerHasMarker(c *inner) bool {
+// placesOf returns the places of markers in blocks, with the block that is to end in one.
+func (m *marking) placesOf(blocks []block, end int) (places []place) {
+	for k := range blocks {
+		b := &blocks[k]
+		if isResult(b) {
+			f := read(b)
+			for n := range f.content {
+				if ttl, ok := markerOfInner(&f.content[n]); ok {
+					places = append(places, place{block: k, inner: n, ttl: ttl})
+				}
+			}
+		}
+		if ttl, ok := markerOf(b); ok {
+			places = append(places, place{block: k, inner: -1, ttl: ttl})
+		} else if k == end {
+			places = append(places, place{block: k, inner: -1, ttl: string(m.ttl), none: true})
+		}
+	}
+	return places
+}
+
+// set changes the markers of a message to what was decided.
+func (m *marking) set(of *sdk.MessageParam, c contents, places []place, markers []adapter.CacheMarker) {
+	var blocks []block // nil: nothing changes
+	for i, p := range places {
+		if markers[i].Gone == p.none && markers[i].TTL == p.ttl {
+			continue
+		}
+		if blocks == nil {
+			blocks = slices.Clone(c.blocks)
+		}
+		b := &blocks[p.block]
+		switch marker := marked(&markers[i]); {
+		case p.inner >= 0:
+			*b = withMember(b, fmt.Sprintf("content.%d.cache_control", p.inner), marker)
+		default:
+			*b = withMarker(b, marker)
+		}
+	}
+	if blocks != nil {
+		*of = withContent(&piece{Of: of}, c.role, blocks)
+	}
+}
+
+// marked returns the marker that was decided, or nil.
+func marked(m *adapter.CacheMarker) any {
+	if m.Gone {
+		return nil
+	}
+	marker := sdk.NewCacheControlEphemeralParam()
+	marker.TTL = sdk.CacheControlEphemeralTTL(m.TTL)
+	return marker
+}
+
+// promptMarkers adds the markers of tools, or of a system prompt. Once all are decided, the result returns the values
+// with them.
+func promptMarkers[T param.ParamStruct, P param.InferPtr[T]](m *marking, values []T) (decided func() []T) {
+	first := len(m.markers)
+	raw := make([]json.RawMessage, len(values))
+	var at []int // values with a marker
+	for i := range values {
+		text, err := json.Marshal(values[i])
+		if err != nil {
+			continue // the SDK will say so
+		}
+		if ttl, ok := markerIn(text); ok {
+			raw[i], at = text, append(at, i)
+			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl})
+		}
+	}
+	before := slices.Clone(m.markers[first:])
+	return func() []T {
+		out := slices.Clone(values)
+		for n, i := range at {
+			if now := &m.markers[first+n]; *now != before[n] {
+				out[i] = param.Override[T, P](json.RawMessage(setMember(raw[i], "cache_control", marked(now))))
+			}
+		}
+		return out
+	}
+}
+
+// markerOf returns the lifetime of a block's marker.
+func markerOf(b *block) (ttl string, ok bool) {
+	if override, given := overrideOf(b); given {
+		return markerIn(sentAs(override, b))
+	}
+	return lifetimeOf(b.GetCacheControl())
+}
+
+// markerOfInner returns the lifetime of the marker of a block in a result.
+func markerOfInner(c *inner) (ttl string, ok bool) {
 	var s param.ParamStruct = c
 	if c.OfText != nil {
 		s = c.OfText
 	}
 	if override, given := s.Overrides(); given {
-		return isMarked(sentAs(override, c))
+		return markerIn(sentAs(override, c))
 	}
-	marker := c.GetCacheControl()
-	return marker != nil && !param.IsOmitted(*marker)
+	return lifetimeOf(c.GetCacheControl())
 }
 
-// isMarked reports whether a block that is given as JSON has a marker.
-func isMarked(raw []byte) (found bool) {
+func lifetimeOf(marker *sdk.CacheControlEphemeralParam) (ttl string, ok bool) {
+	if marker == nil || param.IsOmitted(*marker) {
+		return "", false
+	}
+	return string(marker.TTL), true
+}
+
+// markerIn returns the lifetime of the marker of a value that is given as JSON.
+func markerIn(raw []byte) (ttl string, ok bool) {
 	jsontext.Members(raw, func(key string, value []byte) {
-		found = found || key == "cache_control" && string(value) != "null"
+		if key != "cache_control" || string(value) == "null" {
+			return
+		}
+		ok = true
+		jsontext.Members(value, func(key string, value []byte) {
+			if key == "ttl" {
+				ttl = strings.Trim(string(value), `"`)
+			}
+		})
 	})
-	return found
+	return ttl, ok
 }
 
-// markLast marks the last block of a message that can be marked. It returns false if there is no such block, or if it
-// is already marked.
-func markLast(m *sdk.MessageParam, marker sdk.CacheControlEphemeralParam) bool {
-	c := contentOf(m)
-	for k := len(c.blocks) - 1; k >= 0; k-- {
-		if hasMarker(&c.blocks[k]) {
-			return false
+// lastMarkable returns the last block that has a marker or can have one, or -1.
+func lastMarkable(blocks []block) int {
+	for k := len(blocks) - 1; k >= 0; k-- {
+		if _, ok := markerOf(&blocks[k]); ok || isMarkable(&blocks[k]) {
+			return k
 		}
-		marked, ok := withMarker(&c.blocks[k], marker)
-		if !ok {
-			continue
-		}
-		blocks := append([]block{}, c.blocks...)
-		blocks[k] = marked
-		*m = withContent(&piece{Of: m}, c.role, blocks)
+	}
+	return -1
+}
+
+// isMarkable reports whether the API accepts a marker on a block: not on thinking and blank texts, and perhaps not on
+// blocks that are not known here.
+func isMarkable(b *block) bool {
+	switch f := read(b); f.typ {
+	case typeText:
+		return !adapter.IsBlank(f.text)
+	case typeToolUse, typeToolResult, typeImage, typeDocument:
 		return true
 	}
 	return false
 }
 
-// withMarker returns a block with a marker. ok is false for thinking and for blank texts, on which the API accepts no
-// marker.
-func withMarker(b *block, marker sdk.CacheControlEphemeralParam) (marked block, ok bool) {
-	f := read(b)
-	switch f.typ {
-	case typeThinking, typeRedactedThinking:
-		return block{}, false
-	case typeText:
-		if adapter.IsBlank(f.text) {
-			return block{}, false
-		}
-	}
+// withMarker returns a block with a marker, or without one if it is nil.
+func withMarker(b *block, marker any) block {
 	if _, given := overrideOf(b); given {
-		switch f.typ {
-		case typeText, typeToolUse, typeToolResult, typeImage, typeDocument:
-		default: // the API may refuse it
-			return block{}, false
-		}
-		return withMember(b, "cache_control", marker), true
+		return withMember(b, "cache_control", marker)
 	}
+	m, _ := marker.(sdk.CacheControlEphemeralParam)
 	switch {
 	case b.OfText != nil:
 		copied := *b.OfText
-		copied.CacheControl = marker
-		return block{OfText: &copied}, true
+		copied.CacheControl = m
+		return block{OfText: &copied}
 	case b.OfToolUse != nil:
 		copied := *b.OfToolUse
-		copied.CacheControl = marker
-		return block{OfToolUse: &copied}, true
+		copied.CacheControl = m
+		return block{OfToolUse: &copied}
 	case b.OfToolResult != nil:
 		copied := *b.OfToolResult
-		copied.CacheControl = marker
-		return block{OfToolResult: &copied}, true
+		copied.CacheControl = m
+		return block{OfToolResult: &copied}
 	case b.OfImage != nil:
 		copied := *b.OfImage
-		copied.CacheControl = marker
-		return block{OfImage: &copied}, true
+		copied.CacheControl = m
+		return block{OfImage: &copied}
 	case b.OfDocument != nil:
 		copied := *b.OfDocument
-		copied.CacheControl = marker
-		return block{OfDocument: &copied}, true
+		copied.CacheControl = m
+		return block{OfDocument: &copied}
 	}
-	return block{}, false
+	return withMember(b, "cache_control", marker)
+}
+
+// setMember returns a JSON object with a new value for a member, or without the member if value is nil.
+func setMember(raw []byte, key string, value any) []byte {
+	raw = slices.Clone(raw)
+	var err error
+	out := raw
+	if value == nil {
+		out, err = sjson.DeleteBytes(raw, key)
+	} else {
+		out, err = sjson.SetBytes(raw, key, value)
+	}
+	if err != nil { // the member names are ours, and only objects are read
+		return raw
+	}
+	return out
 }

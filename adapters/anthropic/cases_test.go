@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/internal/provider"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
@@ -408,8 +410,9 @@ func TestCounter(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestMarkCache sets markers where the next request continues, and does not modify the history.
-func TestMarkCache(t *testing.T) {
+// TestMarkRequest sets markers where the next request continues, takes out those that are too many, and does not modify
+// the history. MarkCache sets only the newest one.
+func TestMarkRequest(t *testing.T) {
 	const m = `,"cache_control":{"type":"ephemeral"}`
 	marked := func(s string) string { // at its last block
 		i := strings.LastIndex(s, "}]")
@@ -418,24 +421,27 @@ func TestMarkCache(t *testing.T) {
 	within := strings.Replace(resA, `"text":"ra"`, `"text":"ra"`+m, 1)
 	inside := strings.Replace(gotA, resA, within, 1) // the API counts markers in results too
 	think := `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"thinking","thinking":"Hm.","signature":"c2ln"}]}`
+	hour := func(s string) string { return strings.ReplaceAll(s, `"ephemeral"}`, `"ephemeral","ttl":"1h"}`) }
 	for _, tt := range []struct {
-		name, want string
-		in         []string
+		name, want, newest string
+		in                 []string
 	}{
-		{"nothing", ``, nil},
-		{"a question", marked(ask), []string{ask}},
-		{"the second question", marked(ask) + said + marked(ask), []string{ask, said, ask}},
-		{"a step", ask + said + marked(ask) + callA + marked(gotA), []string{ask, said, ask, callA, gotA}},
-		{"two results", marked(ask) + callAB + marked(gotAB), []string{ask, callAB, gotAB}},
-		{"the assistant goes on", marked(ask) + marked(said), []string{ask, said}},
-		{"a thought at the end", marked(ask) + strings.Replace(think, `"text":"a"`, `"text":"a"`+m, 1), []string{ask, think}},
-		{"marked already", marked(ask) + said + marked(ask), []string{ask, said, marked(ask)}},
-		{"three that the caller set", marked(ask) + marked(said) + marked(ask) + said + marked(ask), []string{marked(ask), marked(said), marked(ask), said, ask}},
-		{"four in results", ask + callA + inside + callA + inside + callA + inside + callA + inside, []string{ask, callA, inside, callA, inside, callA, inside, callA, inside}},
-		{"three in a result", ask + callA + inside + callA + strings.Replace(gotA, resA, strings.Replace(within, `]}`, `,{"type":"text","text":"c"`+m+`}]}`, 1), 1) + marked(ask), []string{ask, callA, inside, callA, strings.Replace(gotA, resA, strings.Replace(within, `]}`, `,{"type":"text","text":"c"`+m+`}]}`, 1), 1), ask}},
-		{"four that the caller set", marked(ask) + marked(said) + marked(ask) + marked(said) + ask, []string{marked(ask), marked(said), marked(ask), marked(said), ask}},
+		{"nothing", ``, ``, nil},
+		{"a question", marked(ask), marked(ask), []string{ask}},
+		{"the second question", marked(ask) + said + marked(ask), ask + said + marked(ask), []string{ask, said, ask}},
+		{"a step", ask + said + marked(ask) + callA + marked(gotA), ask + said + ask + callA + marked(gotA), []string{ask, said, ask, callA, gotA}},
+		{"two results", marked(ask) + callAB + marked(gotAB), ask + callAB + marked(gotAB), []string{ask, callAB, gotAB}},
+		{"the assistant goes on", marked(ask) + marked(said), ask + marked(said), []string{ask, said}},
+		{"a thought at the end", marked(ask) + strings.Replace(think, `"text":"a"`, `"text":"a"`+m, 1), ask + strings.Replace(think, `"text":"a"`, `"text":"a"`+m, 1), []string{ask, think}},
+		{"marked already", marked(ask) + said + marked(ask), ask + said + marked(ask), []string{ask, said, marked(ask)}},
+		{"three that the caller set", marked(ask) + said + marked(ask) + marked(said) + marked(ask), ask + said + ask + said + marked(ask), []string{marked(ask), said, marked(ask), marked(said), ask}},
+		{"four in results", ask + callA + gotA + callA + gotA + callA + marked(inside) + callA + marked(inside), ask + callA + gotA + callA + gotA + callA + gotA + callA + marked(gotA), []string{ask, callA, inside, callA, inside, callA, inside, callA, inside}},
+		{"four that the caller set", ask + said + marked(ask) + marked(said) + marked(ask) + said + marked(ask), ask + said + ask + said + ask + said + marked(ask), []string{marked(ask), marked(said), marked(ask), marked(said), ask, said, ask}},
+		{"an hour behind five minutes", marked(ask) + said + marked(ask), ask + said + marked(ask), []string{ask, said, marked(ask)}},
+		{"an hour in front", hour(marked(ask)) + said + marked(ask) + said + marked(ask), ask + said + ask + said + marked(ask), []string{hour(marked(ask)), said, ask, said, ask}},
 	} {
-		want := "[" + strings.ReplaceAll(tt.want, "}{", "},{") + "]"
+		list := func(s string) string { return "[" + strings.ReplaceAll(s, "}{", "},{") + "]" }
+		want, newest := list(tt.want), list(tt.newest)
 		for i, form := range forms {
 			t.Run(tt.name+"/"+form.Name, func(t *testing.T) {
 				values, beta := make([]sdk.MessageParam, len(tt.in)), make([]sdk.BetaMessageParam, len(tt.in))
@@ -447,15 +453,80 @@ func TestMarkCache(t *testing.T) {
 					require.NoError(t, err)
 				}
 				before := jsonOf(t, values)
-				assert.JSONEq(t, want, jsonOf(t, MarkCache(values, "")))
+				params, betaParams := sdk.MessageNewParams{Messages: values}, sdk.BetaMessageNewParams{Messages: beta}
+				MarkRequest(&params, "")
+				MarkRequestBeta(&betaParams, "")
+				assert.JSONEq(t, want, jsonOf(t, params.Messages))
+				assert.JSONEq(t, want, jsonOf(t, betaParams.Messages))
+				assert.JSONEq(t, newest, jsonOf(t, MarkCache(values, "")))
+				assert.JSONEq(t, newest, jsonOf(t, MarkCacheBeta(beta, "")))
 				assert.Equal(t, before, jsonOf(t, values), "the history is as it was")
-				assert.JSONEq(t, want, jsonOf(t, MarkCacheBeta(beta, "")))
 				assert.Equal(t, before, jsonOf(t, beta))
 			})
 		}
 	}
-	hour := MarkCache([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q"))}, sdk.CacheControlEphemeralTTLTTL1h)
-	assert.Equal(t, sdk.CacheControlEphemeralTTLTTL1h, hour[0].Content[0].OfText.CacheControl.TTL)
+	longest := MarkCache([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q"))}, sdk.CacheControlEphemeralTTLTTL1h)
+	assert.Equal(t, sdk.CacheControlEphemeralTTLTTL1h, longest[0].Content[0].OfText.CacheControl.TTL)
+}
+
+// TestMarkersAreAccepted marks requests whose callers marked tools, system prompt and messages, for five minutes or an
+// hour. The provider accepts each of them, and the end is always marked.
+func TestMarkersAreAccepted(t *testing.T) {
+	p := provider.New(provider.Options{Window: adaptertest.HugeWindow})
+	client := sdk.NewClient(option.WithHTTPClient(adaptertest.Direct(p)), option.WithBaseURL("http://provider"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	lifetimes := []sdk.CacheControlEphemeralTTL{"", sdk.CacheControlEphemeralTTLTTL5m, sdk.CacheControlEphemeralTTLTTL1h}
+	marker := func(n int) sdk.CacheControlEphemeralParam {
+		c := sdk.NewCacheControlEphemeralParam()
+		c.TTL = lifetimes[n%len(lifetimes)]
+		return c
+	}
+	for seed := range 4 * 3 * 3 * 6 * 3 {
+		ownTools, own, ttl := seed%3, seed/3%6, lifetimes[seed/18%3]
+		system, hours := seed/54%4, seed/216%3
+		build := func() sdk.MessageNewParams {
+			params := sdk.MessageNewParams{Model: "claude", MaxTokens: 16}
+			for i := range 3 {
+				tool := sdk.ToolParam{Name: fmt.Sprintf("read%d", i)}
+				if i < ownTools {
+					tool.CacheControl = marker(hours + i)
+				}
+				params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: &tool})
+			}
+			for i := range system {
+				params.System = append(params.System, sdk.TextBlockParam{Text: "Be careful.", CacheControl: marker(hours * (i + 1))})
+			}
+			for i := range 4 {
+				q, r := sdk.NewTextBlock("q"), sdk.NewToolResultBlock("call"+fmt.Sprint(i), "x", false)
+				if i < own {
+					q.OfText.CacheControl = marker(hours + i)
+				}
+				if i < own-3 {
+					r.OfToolResult.Content[0].OfText.CacheControl = marker(hours + 2*i)
+				}
+				params.Messages = append(params.Messages, sdk.NewUserMessage(q), sdk.NewAssistantMessage(sdk.NewToolUseBlock("call"+fmt.Sprint(i), map[string]any{}, "read0")), sdk.NewUserMessage(r))
+			}
+			return params
+		}
+		params := build()
+		given := jsonOf(t, params)
+		tools, texts := params.Tools, params.System
+		MarkRequest(&params, ttl)
+		assert.Contains(t, jsonOf(t, params.Messages[len(params.Messages)-1]), `"cache_control"`, "the end")
+		_, err := client.Messages.New(t.Context(), params)
+		require.NoError(t, err, "%s\n%s", given, jsonOf(t, params))
+		assert.Equal(t, jsonOf(t, build().Tools)+jsonOf(t, build().System), jsonOf(t, tools)+jsonOf(t, texts), "the caller's values are as they were")
+
+		alone := build()
+		alone.Messages = MarkCache(alone.Messages, "")
+		if ownTools <= 1 && system <= 2 && hours == 0 { // what MarkCache leaves room for
+			_, err = client.Messages.New(t.Context(), alone)
+			require.NoError(t, err, "%s\n%s", given, jsonOf(t, alone))
+		}
+	}
+	automatic := sdk.MessageNewParams{Model: "claude", MaxTokens: 16, CacheControl: marker(2), System: SystemBlocks("a", "b"), Messages: []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q"))}}
+	MarkRequest(&automatic, "")
+	_, err := client.Messages.New(t.Context(), automatic)
+	require.NoError(t, err)
 }
 
 // TestMarkCacheIsSent has the markers at the server, and none in the history of the next request.
@@ -474,7 +545,7 @@ func TestMarkCacheIsSent(t *testing.T) {
 		for _, raw := range got(t, "messages") {
 			markers += strings.Count(string(raw), `"cache_control"`)
 		}
-		assert.Equal(t, min(2, len(history)), markers)
+		assert.Equal(t, 1, markers)
 		history = append(history, Import([]sdk.MessageParam{sdk.NewAssistantMessage(sdk.NewTextBlock("a")), sdk.NewUserMessage(sdk.NewTextBlock("q"))})...)
 	}
 }

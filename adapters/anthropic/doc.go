@@ -19,7 +19,7 @@
 // places. The SDK's own decoder drops the content of a message with an unknown block, so read a stored history as JSON.
 //
 // [Response] turns an answer into winnow's message, with what was billed for it. [Collect] reads a streamed answer.
-// [MarkCache] sets the markers of the prompt cache, [Codec] stores messages in a session, [NewCounter] counts tokens
+// [MarkRequest] sets the markers of the prompt cache, [Codec] stores messages in a session, [NewCounter] counts tokens
 // with the API, and [NewSummarizer] writes summaries with a Claude model. [winnow.ClassifyError] understands the SDK's
 // errors. For the types of the beta API, use [ImportBeta], [ExportBeta] and [ResponseBeta].
 package anthropic

@@ -72,10 +72,12 @@ func TestAgent(t *testing.T) {
 	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Keeps: `"signature":`, Ask: func(url string) session.Call {
 		client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
 		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			answer, err := Collect(client.Messages.NewStreaming(ctx, sdk.MessageNewParams{
+			params := sdk.MessageNewParams{
 				Model: "claude", MaxTokens: 4_000, Tools: tools, Thinking: sdk.ThinkingConfigParamOfEnabled(1_024),
-				Messages: MarkCache(Export(messages), ""),
-			}), nil)
+				Messages: Export(messages),
+			}
+			MarkRequest(&params, "")
+			answer, err := Collect(client.Messages.NewStreaming(ctx, params), nil)
 			if err != nil {
 				return winnow.Message{}, err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -270,7 +271,7 @@ func readRequest(r *http.Request, body []byte) (adaptertest.FrontRequest, error)
 		Inference struct{ MaxTokens int } `json:"inferenceConfig"`
 		Tools     json.RawMessage         `json:"toolConfig"`
 	}
-	if err := json.Unmarshal(body, &wire); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &wire), adaptertest.ValidCachePoints(body)); err != nil {
 		return adaptertest.FrontRequest{}, err
 	}
 	q := adaptertest.FrontRequest{MaxTokens: wire.Inference.MaxTokens, Tools: wire.Tools != nil, Stream: strings.HasSuffix(r.URL.Path, "/converse-stream")}
@@ -443,9 +444,9 @@ func TestAgent(t *testing.T) {
 	front := adaptertest.Front{Wording: "bedrock", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
 	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Keeps: `"signature":"c2ln"`, Ask: func(url string) session.Call {
 		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			stream, err := clientOf(url).ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
-				ModelId: aws.String("claude"), Messages: MarkCache(Export(messages), ""), ToolConfig: tools,
-			})
+			input := &bedrockruntime.ConverseStreamInput{ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools}
+			MarkStream(input, "")
+			stream, err := clientOf(url).ConverseStream(ctx, input)
 			if err != nil {
 				return winnow.Message{}, err
 			}

@@ -1,45 +1,149 @@
 package bedrock
 
 import (
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// mostMarkers is how many cache points models accept in a request, including those of the system prompt and the tools.
-const mostMarkers = 4
-
-// MarkCache returns the messages of a request with cache points at the two places where the next request may continue:
-// at the end, and where the previous request ended, before the newest message of the assistant. Without them Bedrock
+// MarkRequest sets cache points in the messages of a request at the two places where the next request may continue: at
+// the end, and where the previous request ended, before the newest message of the assistant. Without them Bedrock
 // caches nothing, whatever [winnow.Request.Cached] expects. An empty ttl means the model's default.
 //
-// MarkCache does not modify the messages or their blocks. Call it for each request on the result of Export, and keep
-// the history without cache points. Existing ones stay, and MarkCache never exceeds four.
-func MarkCache(messages []types.Message, ttl types.CacheTTL) []types.Message {
-	out := append([]types.Message{}, messages...)
-	free := mostMarkers
-	roles := make([]bool, len(out)) // of the assistant
-	for i := range out {
-		roles[i] = out[i].Role == types.ConversationRoleAssistant
-		for _, b := range out[i].Content {
-			if isMarker(b) {
-				free--
-			}
-		}
-	}
-	for _, at := range adapter.CacheBoundaries(roles) {
-		content := out[at].Content
-		if n := len(content); free <= 0 || n == 0 || isMarker(content[n-1]) {
-			continue
-		}
-		free--
-		point := types.CachePointBlock{Type: types.CachePointTypeDefault, Ttl: ttl}
-		out[at].Content = append(content[:len(content):len(content)], &types.ContentBlockMemberCachePoint{Value: point})
-	}
-	return out
+// Call it for each request, when ToolConfig, System and Messages are set, and keep the history without cache points.
+// Those that the caller set stay if models accept them: they take four in a request, and none behind one that lives
+// shorter. If there are more, the caller's older ones in messages go first, and then those of tools and system prompt,
+// which live as long as the cache points behind them. MarkRequest does not modify the caller's messages and tools.
+func MarkRequest(input *bedrockruntime.ConverseInput, ttl types.CacheTTL) {
+	input.ToolConfig, input.System, input.Messages = mark(input.ToolConfig, input.System, input.Messages, ttl,
+		adapter.MostMarkers)
 }
 
-func isMarker(b types.ContentBlock) bool {
-	_, ok := b.(*types.ContentBlockMemberCachePoint)
-	return ok
+// MarkStream is [MarkRequest] for a streamed answer.
+func MarkStream(input *bedrockruntime.ConverseStreamInput, ttl types.CacheTTL) {
+	input.ToolConfig, input.System, input.Messages = mark(input.ToolConfig, input.System, input.Messages, ttl,
+		adapter.MostMarkers)
+}
+
+// MarkCache is [MarkRequest] for messages alone, of a request whose tools and system prompt it does not see. It leaves
+// two of the four cache points to these, and takes all others but its two out of the messages. If ttl is an hour, so
+// must be that of cache points in tools and system prompt.
+func MarkCache(messages []types.Message, ttl types.CacheTTL) []types.Message {
+	_, _, messages = mark(nil, nil, messages, ttl, adapter.MostMarkers-2)
+	return messages
+}
+
+// mark decides all cache points of a request and returns what it consists of with them.
+func mark(config *types.ToolConfiguration, system []types.SystemContentBlock, messages []types.Message,
+	ttl types.CacheTTL, most int) (*types.ToolConfiguration, []types.SystemContentBlock, []types.Message) {
+	var tools []types.Tool
+	if config != nil {
+		tools = config.Tools
+	}
+	markers := slices.Concat(markersOf(tools, pointOfTool), markersOf(system, pointOfSystem))
+	prompt := len(markers)
+	messages = slices.Clone(messages)
+	boundaries := adapter.CacheBoundaries(rolesOf(messages))
+	for i := range messages {
+		content := messages[i].Content
+		isBoundary := slices.Contains(boundaries, i) && len(content) > 0
+		if isBoundary && pointOf(content[len(content)-1]) == nil {
+			content = append(content[:len(content):len(content)], newPoint(types.CachePointBlock{Ttl: ttl}))
+		}
+		markers = append(markers, markersOf(content, pointOf)...)
+		if isBoundary {
+			markers[len(markers)-1].Boundary = true
+		}
+		messages[i].Content = content
+	}
+	for i := range markers[prompt:] {
+		markers[prompt+i].Message = true
+	}
+	adapter.LimitMarkers(markers, most)
+
+	if tools != nil {
+		copied := *config
+		copied.Tools, markers = decided(tools, markers, pointOfTool, newToolPoint)
+		config = &copied
+	}
+	system, markers = decided(system, markers, pointOfSystem, newSystemPoint)
+	for i := range messages {
+		messages[i].Content, markers = decided(messages[i].Content, markers, pointOf, newPoint)
+	}
+	return config, system, messages
+}
+
+// rolesOf says which messages are the assistant's.
+func rolesOf(messages []types.Message) []bool {
+	roles := make([]bool, len(messages))
+	for i := range messages {
+		roles[i] = messages[i].Role == types.ConversationRoleAssistant
+	}
+	return roles
+}
+
+// markersOf returns the cache points among blocks.
+func markersOf[T any](blocks []T, pointOf func(T) *types.CachePointBlock) (markers []adapter.CacheMarker) {
+	for _, b := range blocks {
+		if p := pointOf(b); p != nil {
+			markers = append(markers, adapter.CacheMarker{TTL: string(p.Ttl)})
+		}
+	}
+	return markers
+}
+
+// decided returns blocks with the first of markers as their cache points, and the rest of the markers.
+func decided[T any](blocks []T, markers []adapter.CacheMarker, pointOf func(T) *types.CachePointBlock,
+	newPoint func(types.CachePointBlock) T) ([]T, []adapter.CacheMarker) {
+	var out []T
+	for _, b := range blocks {
+		p := pointOf(b)
+		switch {
+		case p == nil:
+		case markers[0].Gone:
+			markers = markers[1:]
+			continue
+		default:
+			point := *p
+			point.Ttl, point.Type = types.CacheTTL(markers[0].TTL), types.CachePointTypeDefault
+			b, markers = newPoint(point), markers[1:]
+		}
+		out = append(out, b)
+	}
+	return out, markers
+}
+
+func newPoint(p types.CachePointBlock) types.ContentBlock {
+	return &types.ContentBlockMemberCachePoint{Value: p}
+}
+
+func newSystemPoint(p types.CachePointBlock) types.SystemContentBlock {
+	return &types.SystemContentBlockMemberCachePoint{Value: p}
+}
+
+func newToolPoint(p types.CachePointBlock) types.Tool { return &types.ToolMemberCachePoint{Value: p} }
+
+// pointOf returns a cache point, or nil for any other block.
+func pointOf(b types.ContentBlock) *types.CachePointBlock {
+	if p, ok := b.(*types.ContentBlockMemberCachePoint); ok {
+		return &p.Value
+	}
+	return nil
+}
+
+func pointOfSystem(b types.SystemContentBlock) *types.CachePointBlock {
+	if p, ok := b.(*types.SystemContentBlockMemberCachePoint); ok {
+		return &p.Value
+	}
+	return nil
+}
+
+func pointOfTool(t types.Tool) *types.CachePointBlock {
+	if p, ok := t.(*types.ToolMemberCachePoint); ok {
+		return &p.Value
+	}
+	return nil
 }

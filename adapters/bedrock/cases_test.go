@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -295,13 +296,14 @@ func TestMarkCache(t *testing.T) {
 	marked := func(s string) string { return strings.TrimSuffix(s, "]}") + "," + point + "]}" }
 	url, got := adaptertest.Sent(t, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)
 	for _, tt := range []struct {
-		name, want string
-		in         []string
+		name, want, newest string // what MarkRequest and MarkCache make of it; newest "": the same
+		in                 []string
 	}{
-		{"a question", marked(ask), []string{ask}},
-		{"a step", ask + said + marked(ask) + callA + marked(gotA), []string{ask, said, ask, callA, gotA}},
-		{"marked already", marked(ask) + said + marked(ask), []string{ask, said, marked(ask)}},
-		{"four that the caller set", marked(ask) + marked(said) + marked(ask) + marked(said) + ask, []string{marked(ask), marked(said), marked(ask), marked(said), ask}},
+		{"a question", marked(ask), "", []string{ask}},
+		{"a step", ask + said + marked(ask) + callA + marked(gotA), "", []string{ask, said, ask, callA, gotA}},
+		{"marked already", marked(ask) + said + marked(ask), "", []string{ask, said, marked(ask)}},
+		{"one that the caller set", marked(ask) + said + marked(ask) + said + marked(ask), ask + said + marked(ask) + said + marked(ask), []string{marked(ask), said, ask, said, ask}},
+		{"four that the caller set", ask + said + marked(ask) + marked(said) + marked(ask) + said + marked(ask), ask + said + ask + said + marked(ask) + said + marked(ask), []string{marked(ask), marked(said), marked(ask), marked(said), ask, said, ask}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			values := make([]types.Message, len(tt.in))
@@ -310,16 +312,77 @@ func TestMarkCache(t *testing.T) {
 				values[i], err = read(json.RawMessage(raw))
 				require.NoError(t, err)
 			}
-			for range 2 { // the second time from the same history
-				_, err := clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m"), Messages: MarkCache(values, "")})
+			sent := func(input *bedrockruntime.ConverseInput) string {
+				input.ModelId = aws.String("m")
+				_, err := clientOf(url).Converse(t.Context(), input)
 				require.NoError(t, err)
 				var sent []string
 				for _, raw := range got(t, "messages") {
 					sent = append(sent, string(raw))
 				}
-				assert.JSONEq(t, "["+strings.ReplaceAll(tt.want, "}{", "},{")+"]", "["+strings.Join(sent, ",")+"]")
+				return "[" + strings.Join(sent, ",") + "]"
+			}
+			for range 2 { // the second time from the same history
+				input := &bedrockruntime.ConverseInput{Messages: values}
+				MarkRequest(input, "")
+				assert.JSONEq(t, "["+strings.ReplaceAll(tt.want, "}{", "},{")+"]", sent(input))
+				newest := cmp.Or(tt.newest, tt.want)
+				assert.JSONEq(t, "["+strings.ReplaceAll(newest, "}{", "},{")+"]", sent(&bedrockruntime.ConverseInput{Messages: MarkCache(values, "")}))
 			}
 		})
 	}
 	assert.Empty(t, MarkCache(nil, ""))
+}
+
+// TestCachePointsAreAccepted marks requests whose callers marked tools, system prompt and messages, for five minutes or
+// an hour. No request that is sent has too many, or an hour behind five minutes.
+func TestCachePointsAreAccepted(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		w.Header().Set("Content-Type", "application/json")
+		if err := adaptertest.ValidCachePoints(body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			_ = json.NewEncoder(w).Encode(map[string]string{"__type": "ValidationException", "message": err.Error() + string(body)})
+			return
+		}
+		_, _ = io.WriteString(w, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)
+	}))
+	defer server.Close()
+	client := clientOf(server.URL)
+	lifetimes := []types.CacheTTL{"", types.CacheTTLFiveMinutes, types.CacheTTLOneHour}
+	at := func(n int) types.CachePointBlock {
+		return types.CachePointBlock{Type: types.CachePointTypeDefault, Ttl: lifetimes[n%len(lifetimes)]}
+	}
+	for seed := range 3 * 4 * 5 * 3 * 3 {
+		ownTools, system, own, hours, ttl := seed%3, seed/3%4, seed/12%5, seed/60%3, lifetimes[seed/180]
+		input := &bedrockruntime.ConverseInput{ModelId: aws.String("m"), ToolConfig: &types.ToolConfiguration{}}
+		for i := range 2 {
+			input.ToolConfig.Tools = append(input.ToolConfig.Tools, tools.Tools[0])
+			if i < ownTools {
+				input.ToolConfig.Tools = append(input.ToolConfig.Tools, newToolPoint(at(hours*i)))
+			}
+		}
+		for i := range system {
+			input.System = append(input.System, &types.SystemContentBlockMemberText{Value: "Be careful."}, newSystemPoint(at(hours+i)))
+		}
+		for i := range 5 {
+			q := types.Message{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: "q"}}}
+			if i < own {
+				q.Content = append(q.Content, newPoint(at(hours+2*i)))
+			}
+			input.Messages = append(input.Messages, q, types.Message{Role: types.ConversationRoleAssistant, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: "a"}}})
+		}
+		input.Messages = input.Messages[:len(input.Messages)-1]
+		alone := *input
+		MarkRequest(input, ttl)
+		_, err := client.Converse(t.Context(), input)
+		require.NoError(t, err)
+		last := input.Messages[len(input.Messages)-1].Content
+		assert.NotNil(t, pointOf(last[len(last)-1]), "the end")
+		if alone.Messages = MarkCache(alone.Messages, ""); hours == 0 && ownTools+system <= 2 { // what MarkCache leaves room for
+			_, err = client.Converse(t.Context(), &alone)
+			require.NoError(t, err)
+		}
+	}
 }

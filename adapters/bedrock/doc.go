@@ -15,7 +15,7 @@
 // The SDK neither reads nor sends unknown blocks. The text "[attachment]" replaces them.
 //
 // The API has a separate field for the system prompt, which [ImportSystem] reads and [ExportSystem] fills. [Response]
-// turns an answer into winnow's message, with its usage. [Collect] reads a streamed answer. [MarkCache] sets cache
+// turns an answer into winnow's message, with its usage. [Collect] reads a streamed answer. [MarkRequest] sets cache
 // points, [Codec] stores messages in a session, and [NewSummarizer] writes summaries. [winnow.ClassifyError]
 // understands the SDK's errors.
 package bedrock

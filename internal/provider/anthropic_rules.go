@@ -145,25 +145,49 @@ func checkTexts(where string, c content) *Error {
 	return nil
 }
 
-// checkCacheMarks counts cache_control. An hour must not come behind five minutes.
-func checkCacheMarks(_ *Provider, m *messagesRequest, r *Request) *Error {
+// checkCacheMarks counts cache_control, in the contents of results too. An hour must not come behind five minutes.
+func checkCacheMarks(_ *Provider, m *messagesRequest, _ *Request) *Error {
 	n, short := 0, false
-	for _, b := range r.blocks {
-		if b.mark == 0 {
+	for _, c := range m.marks() {
+		lifetime := c.lifetime()
+		if lifetime == 0 {
 			continue
 		}
 		n++
-		if b.mark > defaultMark && short {
+		if lifetime > defaultMark && short {
 			return broken("ANT-CACHE-ORDER", "a ttl='1h' cache_control block must not come after a ttl='5m' "+
 				"cache_control block")
 		}
-		short = short || b.mark == defaultMark
+		short = short || lifetime == defaultMark
 	}
 	if n > maxCacheMarks {
 		return broken("ANT-CACHE-4", "A maximum of %d blocks with cache_control may be provided. Found %d.",
 			maxCacheMarks, n)
 	}
 	return nil
+}
+
+// marks returns the cache_control of everything that may have one, in the order in which it is cached.
+func (m *messagesRequest) marks() (marks []*cacheControl) {
+	for i := range m.Tools {
+		marks = append(marks, m.Tools[i].CacheControl)
+	}
+	add := func(c *content) {
+		for k := range c.blocks {
+			for n := range c.blocks[k].Content.blocks {
+				marks = append(marks, c.blocks[k].Content.blocks[n].CacheControl)
+			}
+			marks = append(marks, c.blocks[k].CacheControl)
+		}
+	}
+	add(&m.System)
+	for i := range m.Messages {
+		add(&m.Messages[i].Content)
+	}
+	if n := len(marks); n > 0 && marks[n-1] == nil {
+		marks[n-1] = m.CacheControl // the automatic mark
+	}
+	return marks
 }
 
 // checkPairs holds each call to one result at the beginning of the next turn. Messages of one role that

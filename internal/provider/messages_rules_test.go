@@ -94,6 +94,8 @@ func otherMessagesCases(t *testing.T) []ruleCase {
 		{rule: "ANT-IMG-COUNT", why: "101 in a small window", body: conversation(user(repeat(small, 101)...)), text: "101 images > 100 maximum"},
 		{rule: "ANT-CACHE-4", why: "marks of old turns were left", body: conversation(user(repeat(with(text("x"), marked), 5)...)), text: "A maximum of 4 blocks with cache_control may be provided. Found 5."},
 		{rule: "ANT-CACHE-4", why: "the automatic mark takes one", body: with(conversation(user(append(repeat(with(text("x"), marked), 4), text("y"))...)), marked), text: "Found 5."},
+		{rule: "ANT-CACHE-4", why: "marks within a result count", text: "Found 5.", body: conversation(hi, assistant(use("toolu_1")),
+			user(with(result("toolu_1"), object{"content": list(repeat(with(text("x"), marked), 4))}), with(text("y"), marked)))},
 		{rule: "ANT-JSON-SURROGATE", why: "a character was cut in half", body: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"\ud83d"}]}`, text: "The request body is not valid JSON: no low surrogate in string: line 1 column 67 (char 66)"},
 		{rule: "ALL-UTF8", why: "a character was cut in half", body: "{\"messages\":\"\xf0\x9f\"}", text: "invalid utf-8"},
 		{rule: "ALL-NUL", why: "a binary's output", body: `{"messages":"\u0000"}`, text: `\u0000`},

@@ -99,3 +99,40 @@ func answersAll(calls, results []string) error {
 	}
 	return nil
 }
+
+// ValidCachePoints returns an error for the body of a request with more cache points than models accept, or with one for
+// an hour behind one for five minutes.
+func ValidCachePoints(body []byte) error {
+	type block struct {
+		CachePoint *struct {
+			TTL string `json:"ttl"`
+		} `json:"cachePoint"`
+	}
+	var request struct {
+		ToolConfig struct{ Tools []block }
+		System     []block
+		Messages   []struct{ Content []block }
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return err
+	}
+	blocks := append(request.ToolConfig.Tools, request.System...)
+	for _, m := range request.Messages {
+		blocks = append(blocks, m.Content...)
+	}
+	points, short := 0, false
+	for _, b := range blocks {
+		if b.CachePoint == nil {
+			continue
+		}
+		points++
+		if b.CachePoint.TTL == "1h" && short {
+			return fmt.Errorf("a cache point with ttl 1h comes behind one with ttl 5m")
+		}
+		short = short || b.CachePoint.TTL != "1h"
+	}
+	if points > 4 {
+		return fmt.Errorf("%d cache points, and a request may have 4", points)
+	}
+	return nil
+}
