@@ -115,7 +115,7 @@ func TestCompactionOfADividedTurn(t *testing.T) {
 	var asked []SummaryRequest
 	s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
 		asked = append(asked, r)
-		return fmt.Sprintf("summary %d", len(asked)), nil
+		return fmt.Sprintf("## Goal\nsummary %d", len(asked)), nil
 	})
 	m := workManager(t, s, CompactOptions{})
 	h := append(chatOf(50)[:100], work(60)...)
@@ -124,7 +124,7 @@ func TestCompactionOfADividedTurn(t *testing.T) {
 	require.Len(t, asked, 2)
 	assert.NotContains(t, asked[0].Instructions, "split turn")
 	assert.Contains(t, asked[1].Instructions, "split turn")
-	assert.True(t, strings.HasPrefix(r.Compaction.Summary, "summary 1\n\n---\n\n**Turn Context (split turn):**\n\nsummary 2"), r.Compaction.Summary[:100])
+	assert.True(t, strings.HasPrefix(r.Compaction.Summary, "## Goal\nsummary 1\n\n---\n\n**Turn Context (split turn):**\n\n## Goal\nsummary 2"), r.Compaction.Summary[:100])
 }
 
 // A result as large as the window must not keep everything else from being summarized.

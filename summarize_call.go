@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"iter"
 
 	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/attempts"
@@ -160,10 +161,30 @@ func (r *summaryRun) ask(req *SummaryRequest, input int) (answer, error) {
 		return answer{}, err
 	}
 	text, refused := summarytext.Accept(a.text, r.tokens, r.MaxTokens, input)
+	if refused == nil && !a.degraded && summarytext.IsHollow(text, textsOf(req)) {
+		refused = &summarytext.Refusal{Reason: "it says nothing of the conversation"}
+	}
 	if refused != nil {
 		return answer{}, &badAnswer{*refused}
 	}
 	return answer{text, a.degraded}, nil
+}
+
+// textsOf iterates over what req has of the conversation.
+func textsOf(req *SummaryRequest) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(req.Previous) {
+			return
+		}
+		for i := range req.Messages {
+			for k := range req.Messages[i].Parts {
+				p := &req.Messages[i].Parts[k]
+				if !yield(p.Text) || !yield(string(p.Arguments)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // safeSummarize calls s and turns a panic into an error.

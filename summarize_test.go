@@ -238,8 +238,14 @@ func TestSummarizeInStagesRetries(t *testing.T) {
 			if n < 3 {
 				return "", boom
 			}
-			return "fine", nil
+			return "## Goal\nfine", nil
 		}, 3, false, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
+		{"an error text in place of a summary", func(n int, _ SummaryRequest) (string, error) {
+			if n < 2 {
+				return "Error: rate limit exceeded, please try again later.", nil
+			}
+			return "## Goal\nfine", nil
+		}, 2, false, 400 * time.Millisecond, 600 * time.Millisecond},
 		{"always", func(int, SummaryRequest) (string, error) { return "", boom }, 4, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
 		{"panic", func(int, SummaryRequest) (string, error) { panic("no model") }, 4, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
 		{"cut by length", func(int, SummaryRequest) (string, error) { return "## Goal\nhalf", ErrIncomplete }, 4, true, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
@@ -250,13 +256,13 @@ func TestSummarizeInStagesRetries(t *testing.T) {
 			if len(r.Prompt()) > 12_000 {
 				return "", errors.New("prompt is too long")
 			}
-			return "fine", nil
+			return "## Goal\nfine", nil
 		}, 2, false, 0, 0},
 		{"cut off when large: clipped harder", func(_ int, r SummaryRequest) (string, error) {
 			if len(r.Prompt()) > 12_000 {
 				return "", boom
 			}
-			return "fine", nil
+			return "## Goal\nfine", nil
 		}, 4, false, 1_200 * time.Millisecond, 1_800 * time.Millisecond},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -287,7 +293,7 @@ func TestSummarizeInStagesClipsToTheLimitTold(t *testing.T) {
 		if n == 1 {
 			return "", errors.New("prompt is too long: 20000 tokens > 16000 maximum")
 		}
-		return "fine", nil
+		return "## Goal\nfine", nil
 	}}
 	sum, err := SummarizeInStages(t.Context(), numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
 	require.NoError(t, err)

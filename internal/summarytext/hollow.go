@@ -1,0 +1,158 @@
+package summarytext
+
+import (
+	"errors"
+	"iter"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/lazyregexp"
+	"github.com/winnowgo/winnow/internal/overflow"
+)
+
+// An answer that is no summary: `null`, an error text, a question back. There is no list of such texts. A summary has a
+// section that was asked for, or names something that the conversation names.
+
+const (
+	leastWords = 3 // fewer, without a section, say nothing
+	// A text of this many bytes that is no summary is rare: errors, refusals and questions are short.
+	longText = 800
+	// So many words that the conversation has and that are not common make a summary without any name.
+	manyWords = 8
+	// From so many bytes on, a conversation has words that a summary of it would have.
+	longConversation = 1_000
+)
+
+// IsHollow reports whether answer is no summary of a conversation with these texts.
+func IsHollow(answer string, conversation iter.Seq[string]) bool {
+	text := strings.TrimSpace(withoutMarkup(answer))
+	n := countWords(text)
+	switch {
+	case htmlPage.Get().MatchString(answer):
+		return true
+	case askedSection.Get().MatchString(text) && n > 1, headings(text) > 0 && n >= leastWords+headings(text):
+		return false
+	case n < leastWords:
+		return true
+	case len(text) >= longText:
+		return false
+	}
+	return !tellsOf(text, conversation)
+}
+
+var htmlPage = lazyregexp.New(`(?i)^\s*<(!doctype|html|head|body)\b`)
+
+// askedSection matches a line that opens one of Sections: as a heading, in bold, underlined, numbered, or with a colon.
+var askedSection = lazyregexp.New(`(?im)^[\s#*_>\d.)-]*(goal|constraints( & | and )preferences|constraints|progress|` +
+	`in progress|blocked|key decisions|decisions|next steps|critical context)s?[*_]*\s*([:：—–-]|[*_]*$)`)
+
+// heading matches a heading in any language.
+var heading = lazyregexp.New(`(?m)^\s*(#{1,6}\s+\S.*|\*\*[^*\n]+\*\*:?\s*|【[^】\n]+】.*)$`)
+
+func headings(text string) int { return len(heading.Get().FindAllStringIndex(text, -1)) }
+
+// emptiness matches what shows nothing: comments, tags, fences, and the quotes and brackets of JSON.
+var emptiness = lazyregexp.New("(?s)<!--.*?-->|</?[A-Za-z][^<>]*>|(?m:^[ \t]*```.*$)|[{}\\[\\]\"]")
+
+func withoutMarkup(s string) string { return emptiness.Get().ReplaceAllString(s, " ") }
+
+// hasNoSpaces reports whether r is of a script that puts no spaces between words.
+func hasNoSpaces(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+}
+
+// countWords counts words, and two characters of a script without spaces as one.
+func countWords(s string) (n int) {
+	for range words(s) {
+		n++
+	}
+	return n
+}
+
+// words iterates over the runs of letters and digits in s, and over the pairs of characters in scripts without spaces.
+func words(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from, last := -1, -1 // where a run began; the character before, of a script without spaces
+		for i, r := range s {
+			letter, pair := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r), hasNoSpaces(r)
+			if from >= 0 && (!letter || pair) {
+				if !yield(s[from:i]) {
+					return
+				}
+				from = -1
+			}
+			switch {
+			case pair && last >= 0:
+				if !yield(s[last : i+len(string(r))]) {
+					return
+				}
+				last = i
+			case pair:
+				last = i
+			default:
+				if last = -1; letter && from < 0 {
+					from = i
+				}
+			}
+		}
+		if from >= 0 {
+			yield(s[from:])
+		}
+	}
+}
+
+// common are words of errors, apologies and questions back, besides those of the prompt.
+var common = strings.Fields(`about after again although apologize appears assist attempt
+	available because been before cannot check come complete context continue conversation could currently data does done
+	error exceeded failed following from full further give have hello help here history include information input insert
+	internal invalid know later like limit long love message messages model more must need next okay once over paste
+	please process provide provided quota rate ready received request requests response retry seems send server service
+	share should some sorry sure task text than thank that them then there these they this time unable understood until
+	upon user wait want what when where which will with without would your yours`)
+
+var commonWords = sync.OnceValue(func() map[string]bool {
+	known := map[string]bool{}
+	for _, w := range common {
+		known[w] = true
+	}
+	for w := range words(strings.ToLower(System + Sections + Initial + Update)) {
+		known[w] = true
+	}
+	return known
+})
+
+// tellsOf reports whether text has a name of the conversation, or many of its words. Of a conversation that is short,
+// or has no names, one word is enough.
+func tellsOf(text string, conversation iter.Seq[string]) bool {
+	names, said := map[string]bool{}, map[string]bool{}
+	identifier.Scan(text, func(id string, _ identifier.Kind) { names[id] = true })
+	for w := range words(text) {
+		if lower := strings.ToLower(w); len(w) >= 4 && !commonWords()[lower] {
+			said[lower] = true
+		}
+	}
+	size, found, hasNames := 0, map[string]bool{}, false
+	for t := range conversation {
+		size += len(t)
+		identifier.Scan(t, func(id string, _ identifier.Kind) { hasNames = true })
+		for name := range names {
+			if strings.Contains(t, name) {
+				return true
+			}
+		}
+		for w := range words(t) {
+			if lower := strings.ToLower(w); said[lower] {
+				if found[lower] = true; len(found) >= manyWords {
+					return true
+				}
+			}
+		}
+	}
+	if hasNames && size >= longConversation {
+		return false
+	}
+	isError := overflow.Diagnose(errors.New(text), func(error) bool { return false }).Class != overflow.ClassOther
+	return !isError && (size < longConversation || len(found) > 0)
+}
