@@ -36,6 +36,7 @@ type takenOver struct {
 	digested   []Message   // what only a digest stands for, if the history still has it
 	kept       []Message   // Request.History
 	ids        []string    // of calls, as the repair changed them
+	goesOn     bool        // with a call that the provider runs itself, and that has no result yet
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	reopened   position    // see ledger
 	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the view

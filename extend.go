@@ -294,7 +294,8 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 	messages := d.view.messages
 	*t = requestTail{
 		known: true, changes: l.index.changes, history: len(d.history), ids: t.ids,
-		complete: !waitsForResults(d.history) && !waitsForResults(messages), recordEnds: endsOf(l.records),
+		complete:   !waitsForResults(d.history) && !waitsForResults(messages) && !d.goesOn,
+		recordEnds: endsOf(l.records),
 	}
 	// By their addresses: two lists that only have the same contents could differ later.
 	t.isHistory = len(r.Edits) == 0 && mem.Base(messages) == mem.Base(d.history) && len(messages) == len(d.history)

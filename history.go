@@ -99,8 +99,39 @@ func keptBefore(history []Message, from int) []bool {
 			}
 		}
 	}
+	keepPairs(history[:from], keep, atoms)
 	keepResults(history[:from], keep, atoms)
 	return keep
+}
+
+// goesOn reports whether m has the provider's result of a call in an earlier answer. Nothing divides the two.
+func goesOn(m *Message) bool {
+	_, late := loneHalves(m)
+	return late
+}
+
+// keepPairs keeps both halves of the pairs that the provider ran itself, where one is in atoms.
+func keepPairs(history []Message, keep []bool, atoms map[int]bool) {
+	if len(atoms) == 0 {
+		return
+	}
+	first, answer, isKept := -1, -1, false // the answers from first to answer go on from each other
+	end := func() {
+		for k := first; isKept && k >= 0 && k <= answer; k++ {
+			keep[k], atoms[k] = true, true
+		}
+	}
+	for i := range history {
+		if history[i].Role != RoleAssistant {
+			continue
+		}
+		if !goesOn(&history[i]) {
+			end()
+			first, isKept = i, false
+		}
+		answer, isKept = i, isKept || atoms[i]
+	}
+	end()
 }
 
 // keepResults keeps the results of the calls of the assistant messages in atoms, wherever the results stand. A call

@@ -30,7 +30,7 @@ const (
 	KindThinking Kind = "thinking" // reasoning of the model, signed or not
 	KindImage    Kind = "image"    // an image; the library never sees its pixels
 	KindToolCall Kind = "toolCall" // a call that a RoleTool message answers
-	KindOpaque   Kind = "opaque"   // kept as it is, and never read
+	KindOpaque   Kind = "opaque"   // kept as it is, and never read; a half of a pair says so by its ID, see [Part]
 )
 
 // UnmarshalText reads a kind in JSON. Some hosts spell the text kind out as "text". The hook is here and not at
@@ -43,14 +43,18 @@ func (k *Kind) UnmarshalText(text []byte) error {
 }
 
 // Part is one piece of a message. Kind says which fields are read; the others are kept as they are.
+//
+// A provider that runs its own tools writes the call and the result as parts of its answer, and refuses one without the
+// other. An opaque part with an ID is such a half: the call has a Name, the result has none. The library never sends
+// one half alone, but for an open call at the end, with which the provider goes on.
 type Part struct {
 	Kind Kind   `json:"kind,omitempty"` // what the part is; "" is text
 	Text string `json:"text,omitempty"` // text, thinking
 
 	// thinking: the provider's proof that its model wrote it; a signed part is never edited
 	Signature string          `json:"signature,omitempty"`
-	ID        string          `json:"id,omitempty"`        // toolCall: what the result's ToolCallID repeats
-	Name      string          `json:"name,omitempty"`      // toolCall: the tool
+	ID        string          `json:"id,omitempty"`        // toolCall: what the result's ToolCallID repeats; opaque
+	Name      string          `json:"name,omitempty"`      // toolCall, opaque: the tool
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall: one JSON value; empty for none
 	MediaType string          `json:"mediaType,omitempty"` // image, opaque
 	Bytes     int             `json:"bytes,omitempty"`     // image, opaque: size as sent, in bytes
@@ -156,6 +160,20 @@ func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
 }
 
+// pauseTurn is Anthropic's stop reason of an answer that it goes on with.
+const pauseTurn = "pause_turn"
+
+// Paused reports whether m is an answer that the provider goes on with: it stopped while it ran its own tools, and m
+// has no calls for the host. The turn is not over, although there is nothing to run: append m and ask again, with
+// nothing behind it. The rest is an answer of its own.
+func (m Message) Paused() bool {
+	if m.Role != RoleAssistant || hasCalls(&m) {
+		return false
+	}
+	open, _ := loneHalves(&m)
+	return m.StopReason == pauseTurn || m.StopReason == "" && open
+}
+
 // callsOf iterates over the calls of m.
 func callsOf(m *Message) iter.Seq[*Part] {
 	return func(yield func(*Part) bool) {
@@ -173,6 +191,40 @@ func hasCalls(m *Message) bool {
 		return m.Role == RoleAssistant
 	}
 	return false
+}
+
+// isServerCall reports whether p is a call that the provider answers itself.
+func isServerCall(p *Part) bool { return p.Kind == KindOpaque && p.ID != "" && p.Name != "" }
+
+// isServerResult reports whether p is the provider's result of a call of its own.
+func isServerResult(p *Part) bool { return p.Kind == KindOpaque && p.ID != "" && p.Name == "" }
+
+// loneHalves reports which halves of the provider's own pairs stand alone in m: an open call, whose result may be in a
+// later answer, and a late result, whose call may be in an earlier one.
+func loneHalves(m *Message) (open, late bool) {
+	var answered map[string]bool // by the id of a call
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case isServerCall(p):
+			if done, again := answered[p.ID]; again && !done {
+				open = true
+			}
+			if answered == nil {
+				answered = map[string]bool{}
+			}
+			answered[p.ID] = false
+		case isServerResult(p):
+			if _, called := answered[p.ID]; !called {
+				late = true
+				continue
+			}
+			answered[p.ID] = true
+		}
+	}
+	for _, done := range answered {
+		open = open || !done
+	}
+	return open, late
 }
 
 // holdsOnlyText reports whether m has no part but texts.
@@ -279,8 +331,8 @@ func endsInThinking(m *Message) bool {
 	return isFailed(m) || !hasCalls(m)
 }
 
-// partsAreClean reports whether nothing of m has to be repaired, except perhaps the ids of its calls. forRequest says
-// that texts without a visible character have to be removed as well.
+// partsAreClean reports whether nothing of m has to be repaired, whatever stands around it, except perhaps the ids of
+// its calls. forRequest says that texts without a visible character have to be removed as well.
 func partsAreClean(m *Message, forRequest bool) bool {
 	substance := m.Role == RoleTool
 	for i := range m.Parts {
@@ -294,7 +346,8 @@ func partsAreClean(m *Message, forRequest bool) bool {
 			substance = true
 		}
 	}
-	return substance && !endsInThinking(m)
+	open, late := loneHalves(m)
+	return substance && !endsInThinking(m) && !open && !late
 }
 
 // isEmptyPart reports whether providers refuse p because there is nothing in it. A signed part is never empty: thinking

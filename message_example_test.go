@@ -72,3 +72,24 @@ func ExampleMessage() {
 	// user: Now the one in the docs.
 	// assistant: Fixed as well.
 }
+
+// A loop that asks a model itself goes on after a pause. Otherwise an answer without calls ends the turn.
+func ExampleMessage_Paused() {
+	search := winnow.Part{Kind: winnow.KindOpaque, ID: "srvtoolu_1", Name: "web_search"}
+	found := winnow.Part{Kind: winnow.KindOpaque, ID: "srvtoolu_1"}
+	answers := []winnow.Message{
+		{Role: winnow.RoleAssistant, StopReason: "pause_turn", Parts: []winnow.Part{{Text: "I look."}, search}},
+		{Role: winnow.RoleAssistant, StopReason: "end_turn", Parts: []winnow.Part{found, {Text: "It rains."}}},
+	}
+	history := []winnow.Message{user("How is the weather in Oslo?")}
+	for {
+		answer := answers[len(history)-1] // of the model, for what Manager.Prepare returns for history
+		history = append(history, answer)
+		if !answer.Paused() {
+			break
+		}
+	}
+	fmt.Println(len(history), "messages")
+	// Output:
+	// 3 messages
+}

@@ -12,6 +12,8 @@ package winnow
 //     calls its tool or, if none does, the first; it gets the id of that call;
 //   - calls of failed turns (StopReason "error" or "aborted") are dropped with their results; their text stays;
 //     calls in messages that are not the model's are dropped too;
+//   - a call that the provider runs itself and its result stay together: half of such a pair (see [Part]) is left out,
+//     unless it is a call with which the provider goes on, behind which no other message but results stands;
 //   - arguments that are not JSON are wrapped in an object; empty texts go, and with them messages that
 //     would be empty.
 //
@@ -35,6 +37,7 @@ func (r *repair) run() ([]Message, []Edit) {
 	r.collect()
 	r.pairs.Match()
 	r.pairs.Name()
+	r.findLone()
 	r.build()
 	if len(r.edits) == 0 {
 		return clip(r.history), nil

@@ -135,7 +135,13 @@ func (r *repair) insertMissing(i int, s int32) {
 func (r *repair) keep(i int, m Message, changed bool) {
 	r.emit(i, m, changed)
 	if changed {
-		e := dropEdit(OpRepair, r.history, i, "made valid: ids, arguments or empty parts")
+		reason := "made valid: ids, arguments or empty parts"
+		for k := range r.history[i].Parts {
+			if r.isLone(i, k) {
+				reason = "half of a pair that the provider ran itself is left out"
+			}
+		}
+		e := dropEdit(OpRepair, r.history, i, reason)
 		e.After = max(1, CharsPerToken(4).Estimate(m))
 		r.edits = append(r.edits, e)
 	}

@@ -100,7 +100,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 	}
 	for k := range m.Parts {
 		p := m.Parts[k]
-		isStray := isStrayCall(&m, &p)
+		isStray := isStrayCall(&m, &p) || r.isLone(i, k)
 		isCall := p.Kind == KindToolCall && !isStray
 		if isEmptyPart(&p, r.forRequest) || isStray || isCall && failed {
 			edit(k)

@@ -14,12 +14,19 @@ type repair struct {
 	first  []int32 // index into pairs.Calls of each message's first call, -1 for none
 	result []int32 // for each message, its index in pairs.Results; -1: it is not a result
 
+	hasLone bool                // a message has half of a pair that the provider runs itself
+	lone    map[partAt]struct{} // halves that are left out; nil: none
+	goesOn  bool                // a call of the provider's own stays open at the end
+
 	out     []Message
 	origin  []int32 // for each message of out, its index in history, or -1
 	changed []bool  // in parallel with origin: the message differs from the one in history
 	edits   []Edit
 	missing []Part // the parts of every inserted result, which share them; nil until a result is inserted
 }
+
+// partAt is the place of a part: its message, and where it stands in that.
+type partAt struct{ message, part int }
 
 // collect lists the calls and the results of the history.
 func (r *repair) collect() {
@@ -32,6 +39,10 @@ func (r *repair) collect() {
 	for i := range h {
 		r.first[i], r.result[i] = -1, -1
 		m := &h[i]
+		if !r.hasLone && (r.facts == nil || !r.facts[i].sound) {
+			open, late := loneHalves(m)
+			r.hasLone = open || late
+		}
 		switch m.Role {
 		case RoleTool:
 			r.result[i] = int32(len(r.pairs.Results))

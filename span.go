@@ -87,7 +87,7 @@ func (d *draft) cutPoint(s *span, keep int) int {
 		if s.replaces(i) {
 			sum = count.Add(sum, v.tokens[i])
 		}
-		if v.unedited[i].Role == RoleTool {
+		if m := &v.unedited[i]; m.Role == RoleTool || goesOn(m) {
 			continue // a cut in front of it would divide it from its call
 		}
 		switch newest := cut == len(v.unedited); {

@@ -21,7 +21,7 @@ func (d *draft) indexAndRepair() {
 		return
 	}
 	out, edits := r.run()
-	d.edits = edits
+	d.edits, d.goesOn = edits, r.goesOn
 	if len(edits) == 0 {
 		d.view = newView(d.history, facts)
 		return

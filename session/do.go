@@ -16,6 +16,12 @@ type Answer struct {
 	Request *winnow.Request  // nil: no request was made
 }
 
+// Paused reports whether the provider has not said the rest of the answer yet, because an error ended [Session.Do].
+func (a Answer) Paused() bool {
+	messages := a.messages()
+	return messages[len(messages)-1].Paused()
+}
+
 // messages returns all messages of the answer.
 func (a *Answer) messages() []winnow.Message { return append([]winnow.Message{a.Message}, a.More...) }
 
@@ -59,6 +65,10 @@ type Call func(ctx context.Context, messages []winnow.Message) (winnow.Message, 
 // and calls; as long as the error is an overflow, it shrinks the request and calls again. It returns any other error of
 // call as it is, and appends nothing.
 //
+// A provider that runs its own tools may pause in the middle of an answer ([winnow.Message.Paused]). Do stores what it
+// said and asks again, until the answer has its end or calls: an answer without [Answer.Calls] ends the turn. After an
+// error the [Answer] is what was said before it.
+//
 // An answer that arrived is stored even if ctx has ended in the meantime. The session is not locked during the call.
 func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
 	return s.DoMessages(ctx, func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error) {
@@ -73,6 +83,19 @@ type CallMessages func(ctx context.Context, messages []winnow.Message) ([]winnow
 // DoMessages is [Session.Do] for an API whose answer may be several messages, such as OpenAI's Responses. All of them
 // are stored, or none.
 func (s *Session) DoMessages(ctx context.Context, call CallMessages) (Answer, error) {
+	answer, err := s.ask(ctx, call)
+	for err == nil && answer.Paused() {
+		var rest Answer
+		if rest, err = s.ask(ctx, call); rest.Role != "" {
+			answer.More = append(answer.More, rest.messages()...)
+		}
+		answer.Request = rest.Request
+	}
+	return answer, err
+}
+
+// ask is DoMessages for one answer, which may have paused.
+func (s *Session) ask(ctx context.Context, call CallMessages) (Answer, error) {
 	r, err := s.Prepare(ctx)
 	if err != nil {
 		return Answer{}, err
@@ -83,7 +106,8 @@ func (s *Session) DoMessages(ctx context.Context, call CallMessages) (Answer, er
 			cause = errors.New("session: the call returned no message")
 		}
 		if cause == nil {
-			return Answer{answer[0], answer[1:], r}, s.Append(context.WithoutCancel(ctx), answer...)
+			more := slices.Clip(answer[1:]) // the caller's list is not written to
+			return Answer{answer[0], more, r}, s.Append(context.WithoutCancel(ctx), answer...)
 		}
 		next, err := s.recover(ctx, cause)
 		if err != nil {

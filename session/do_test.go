@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,4 +51,55 @@ func TestDoWithoutAMessage(t *testing.T) {
 	_, err := s.DoMessages(ctx, func(context.Context, []winnow.Message) ([]winnow.Message, error) { return nil, nil })
 	require.ErrorContains(t, err, "no message")
 	require.Equal(t, []string{"look"}, texts(s.View()))
+}
+
+// TestDoGoesOnAfterAPause: an answer that paused is not the end of the turn, whatever comes after it.
+func TestDoGoesOnAfterAPause(t *testing.T) {
+	search := winnow.Part{Kind: winnow.KindOpaque, ID: "1", Name: "web_search", Bytes: 9}
+	found := winnow.Part{Kind: winnow.KindOpaque, ID: "1", Bytes: 90}
+	said := func(reason string, parts ...winnow.Part) winnow.Message {
+		return winnow.Message{Role: winnow.RoleAssistant, StopReason: reason, Parts: parts}
+	}
+	refused := errors.New("overloaded")
+	for _, tt := range []struct {
+		name    string
+		answers []winnow.Message
+		asked   []int // messages in each request
+		text    string
+		calls   int
+		err     error
+		reason  string
+	}{
+		{"once", []winnow.Message{said("pause_turn", winnow.Part{Text: "I look."}, search), said("end_turn", found, winnow.Part{Text: " Found."})}, []int{1, 2}, "I look. Found.", 0, nil, "the rest is an answer of its own"},
+		{"twice", []winnow.Message{said("pause_turn", search), said("pause_turn", found, winnow.Part{Text: "A"}), said("end_turn", winnow.Part{Text: "B"})}, []int{1, 2, 3}, "AB", 0, nil, "also between two calls"},
+		{"then calls", []winnow.Message{said("pause_turn", search), said("tool_use", found, call("2", "read").Parts[0])}, []int{1, 2}, "", 1, nil, "the host has to run them"},
+		{"then an error", []winnow.Message{said("pause_turn", winnow.Part{Text: "I look."}, search), said("error")}, []int{1, 2}, "I look.", 0, refused, "what was said stays"},
+		{"no stop reason", []winnow.Message{said("", search), said("", found, winnow.Part{Text: "Found."})}, []int{1, 2}, "Found.", 0, nil, "an open call says as much"},
+		{"no pause", []winnow.Message{said("end_turn", winnow.Part{Text: "Done."})}, []int{1}, "Done.", 0, nil, "the usual case"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx := context.Background()
+			store := session.NewMemory(nil)
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("look")))
+			var asked []int
+			got, err := s.Do(ctx, func(_ context.Context, messages []winnow.Message) (winnow.Message, error) {
+				asked = append(asked, len(messages))
+				next := tt.answers[len(asked)-1]
+				if next.StopReason == "error" {
+					return winnow.Message{}, tt.err
+				}
+				return next, nil
+			})
+			require.Equal(t, tt.err, err, tt.reason)
+			require.Equal(t, tt.asked, asked, tt.reason)
+			require.Equal(t, tt.text, got.Text(), tt.reason)
+			require.Len(t, got.Calls(), tt.calls, tt.reason)
+			require.Equal(t, tt.err != nil, got.Paused(), tt.reason)
+			if tt.err != nil {
+				require.Equal(t, &session.Interruption{Unanswered: true}, s.Interrupted(), "the turn is not over")
+			}
+			require.NoError(t, s.Close())
+		})
+	}
 }

@@ -10,7 +10,7 @@ import (
 // automatically.
 type Interruption struct {
 	// Unanswered says that the model has not answered the end of the conversation: a message of a person, or the
-	// results of its own calls.
+	// results of its own calls; or that it paused in the middle of its answer.
 	Unanswered bool
 
 	// Calls are tool calls of the newest answer that have no result. They may have run.
@@ -46,7 +46,7 @@ func interrupted(history []winnow.Message) *Interruption {
 		if len(open) > 0 {
 			return &Interruption{Calls: open}
 		}
-		if i < len(history)-1 && len(answered) > 0 {
+		if i < len(history)-1 && len(answered) > 0 || m.Paused() {
 			return &Interruption{Unanswered: true}
 		}
 		return nil

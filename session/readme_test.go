@@ -37,7 +37,7 @@ func readmeAgent(ctx context.Context, store *session.Store, key, text string, as
 		return "", err
 	}
 	for {
-		answer, err := s.Do(ctx, ask) // prepare, call the model, recover from an overflow, append
+		answer, err := s.Do(ctx, ask) // prepare, call, recover from an overflow, append, go on after a pause
 		if err != nil {
 			return "", err // a *winnow.OverflowError says what fills the window
 		}

@@ -73,6 +73,14 @@ var cases = []adaptertest.Case{
 	{Name: "cache markers", Imports: []string{`{"role":"user","content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}`, said, ask}, Reason: "as they are"},
 	{Name: "a server's tool", Imports: turn(`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"q"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","title":"t","url":"u","encrypted_content":"e"}]},`, ``), Reason: "its result stays in the message"},
 
+	{Name: "a tool of an MCP server", Imports: turn(`{"type":"mcp_tool_use","id":"m","name":"n","server_name":"s","input":{}},{"type":"mcp_tool_result","tool_use_id":"m","content":[]},`, ``), Forms: asJSON, Reason: "its result stays in the message"},
+	{Name: "a tool of an MCP server without its result", Imports: turn(`{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"text","text":"a"},{"type":"mcp_tool_use","id":"m","name":"n","server_name":"s","input":{}},`, ``),
+		Want: strings.Join(turn(`{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"text","text":"a"},`, ``), ""), Forms: asJSON, Reason: "half of a pair is not sent; what stands beside it is"},
+	{Name: "a result of code without its call", Imports: turn(`{"type":"text","text":"a"},{"type":"bash_code_execution_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"bash_code_execution_tool_result_error","error_code":"unavailable"}},`, ``),
+		Want: strings.Join(turn(`{"type":"text","text":"a"},`, ``), ""), Reason: "its call was in an answer that is gone"},
+	{Name: "a pause", Imports: []string{ask, `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]}`}, Reason: "the API goes on with it"},
+	{Name: "a pause, and the rest", Imports: []string{ask, `{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]}`, `{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"a"}]}`, ask}, Reason: "two answers of one turn"},
+
 	// Results.
 	{Name: "result alone", Imports: []string{ask, callA, gotA}, Reason: "the usual loop"},
 	{Name: "results in two imports", Imports: []string{ask, callAB, gotA, gotB, ask}, Want: ask + callAB + gotAB + ask, Reason: "one message for all"},

@@ -189,7 +189,7 @@ func (im *importer) part(f fields, source any) winnow.Part {
 		p.Kind, p.MediaType, p.Bytes = winnow.KindImage, f.mediaType, f.bytes
 		p.Width, p.Height = f.width, f.height
 	default:
-		p.Kind, p.MediaType, p.Bytes = winnow.KindOpaque, f.mediaType, f.bytes
+		p.Kind, p.MediaType, p.Bytes, p.ID, p.Name = winnow.KindOpaque, f.mediaType, f.bytes, f.id, f.name
 	}
 	return p
 }

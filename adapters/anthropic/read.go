@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
@@ -36,8 +37,8 @@ type fields struct {
 	typ       string
 	text      string // of a text, or of thinking
 	signature string // of thinking; the data of redacted thinking
-	id        string // of a call; of a result that of its call
-	name      string // of a call
+	id        string // of a call, also of one that the API runs itself; of a result that of its call
+	name      string // of a call, likewise
 	input     any    // of a call
 	toolset   string // of a call
 	isError   bool   // of a result
@@ -115,7 +116,7 @@ func read(b *block) fields {
 		mediaType, bytes := documentSize(b.OfDocument)
 		return fields{typ: typeDocument, mediaType: mediaType, bytes: bytes}
 	}
-	return fields{bytes: jsonSize(b)}
+	return readJSON(sentAs(nil, b)) // rare blocks
 }
 
 // isResult reports whether b is a result, and reads as little as possible.
@@ -190,8 +191,23 @@ func readJSON(raw []byte) fields {
 		f.content, f.emptyList = innerOf(content)
 	case typeImage, typeDocument:
 		f.source(source)
+	default:
+		f.half(jsontext.Text(useID))
 	}
 	return f
+}
+
+// half makes f half of a pair that the API runs itself, if its type says so: "server_tool_use", "mcp_tool_use", and the
+// result of each tool, "web_search_tool_result" for example. use is the id of the call that a result answers. Other
+// blocks have no id here.
+func (f *fields) half(use string) {
+	switch {
+	case strings.HasSuffix(f.typ, "_"+typeToolUse) && f.name != "": // with its id and its name
+	case strings.HasSuffix(f.typ, "_"+typeToolResult):
+		f.id, f.name = use, ""
+	default:
+		f.id, f.name = "", ""
+	}
 }
 
 // innerOf returns the content of a result that is given as JSON: a text or a list.

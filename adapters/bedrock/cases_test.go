@@ -39,6 +39,8 @@ const (
 	lost   = `{"text":"[attachment]"}` // the placeholder for a block that the SDK cannot send
 	served = `{"toolUse":{"toolUseId":"s","name":"web","input":{"q":"x"},"type":"server_tool_use"}},{"toolResult":{"toolUseId":"s","content":[{"text":"found"}],"type":"web_result"}}`
 
+	half = `{"toolUse":{"toolUseId":"s","name":"web","input":{"q":"x"},"type":"server_tool_use"}}`
+
 	missing = "[No result: the conversation has no result for this call. Whether it ran is not known.]"
 )
 
@@ -61,6 +63,9 @@ func withResult(members string) []string {
 func user(blocks string) string { return `{"role":"user","content":[` + blocks + `]}` }
 
 var cases = []adaptertest.Case{
+	{Name: "half of a pair of the service's", Imports: answerOf(`{"text":"a"},` + half), Want: strings.Join(answerOf(`{"text":"a"}`), ""), Reason: "the answer was cut"},
+	{Name: "the other half", Imports: answerOf(`{"toolResult":{"toolUseId":"s","content":[{"text":"found"}]}},{"text":"a"}`), Want: strings.Join(answerOf(`{"text":"a"}`), ""), Reason: "its call was in an answer that is gone"},
+	{Name: "the end of a request", Imports: []string{ask, `{"role":"assistant","content":[{"text":"a"},` + half + `]}`}, Reason: "the service may go on with it"},
 	// Blocks that are carried, and what cannot be sent.
 	{Name: "image", Imports: userOf(`{"image":{"format":"png","source":{"bytes":"aGk="}}}`), Reason: "as it is"},
 	{Name: "document", Imports: userOf(`{"text":"q"},{"document":{"format":"pdf","name":"d","source":{"bytes":"aGk="}}}`), Reason: "as it is"},

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -128,12 +129,13 @@ func (im *importer) blocks(of *types.Message) []winnow.Part {
 			if of.Role != types.ConversationRoleAssistant {
 				continue
 			}
-			p.Kind, p.Bytes = winnow.KindOpaque, sizeOfResult(b.Value.Content)
+			p.Kind, p.Bytes, p.ID = winnow.KindOpaque, sizeOfResult(b.Value.Content), aws.ToString(b.Value.ToolUseId)
 		case *types.ContentBlockMemberText:
 			p.Text = b.Value
 		case *types.ContentBlockMemberToolUse:
 			if b.Value.Type == types.ToolUseTypeServerToolUse {
 				p.Kind, p.Bytes = winnow.KindOpaque, len(im.args.Write(jsonOf(b.Value.Input)))
+				p.ID, p.Name = aws.ToString(b.Value.ToolUseId), cmp.Or(aws.ToString(b.Value.Name), "tool")
 				break
 			}
 			p.Kind, p.ID, p.Name = winnow.KindToolCall, aws.ToString(b.Value.ToolUseId), aws.ToString(b.Value.Name)

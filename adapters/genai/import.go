@@ -1,6 +1,7 @@
 package genai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -154,9 +155,18 @@ func (im *importer) part(p *sdk.Part) {
 		media(part, p.FileData.MIMEType, 0) // the size of the referenced data is unknown
 	case p.ExecutableCode != nil:
 		part.Kind, part.Bytes = winnow.KindOpaque, len(p.ExecutableCode.Code)
+		part.ID, part.Name = cmp.Or(p.ExecutableCode.ID, code), code
 	case p.CodeExecutionResult != nil:
 		part.Kind, part.Bytes = winnow.KindOpaque, len(p.CodeExecutionResult.Output)
-	case p.ToolCall != nil || p.ToolResponse != nil || p.AudioTranscription != nil:
+		part.ID = cmp.Or(p.CodeExecutionResult.ID, code)
+	case p.ToolCall != nil:
+		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
+		tool := cmp.Or(string(p.ToolCall.ToolType), code)
+		part.ID, part.Name = cmp.Or(p.ToolCall.ID, tool), tool
+	case p.ToolResponse != nil:
+		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
+		part.ID = cmp.Or(p.ToolResponse.ID, string(p.ToolResponse.ToolType), code)
+	case p.AudioTranscription != nil:
 		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
 	case p.Thought:
 		part.Kind, part.Text = winnow.KindThinking, p.Text
@@ -169,6 +179,10 @@ func (im *importer) part(p *sdk.Part) {
 		part.Text = p.Text
 	}
 }
+
+// code is the name of code that the API runs itself, and the ID of its pairs where the API gives none: each result then
+// follows its code.
+const code = "code"
 
 // thoughtSignature is the MediaType of thinking that Gemini signed, so that no other adapter sends it as its own.
 const thoughtSignature = "thought_signature"

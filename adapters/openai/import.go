@@ -166,7 +166,7 @@ func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
 	}
 	im.text(a.Refusal.Value, &a.Refusal)
 	if a.Audio.ID != "" {
-		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, ID: a.Audio.ID, Source: &a.Audio})
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, Name: a.Audio.ID, Source: &a.Audio})
 	}
 	if hasFunction(a) {
 		im.functions++

@@ -100,7 +100,7 @@ func geminiHistory(t *testing.T) []winnow.Message {
 	return genai.Import(readAll[*gemini.Content](t,
 		`{"role":"user","parts":[{"text":"What is on this picture?"},`+png+`]}`,
 		`{"role":"model","parts":[{"thought":true,"text":"`+thought+`","thoughtSignature":"`+signature+`"},{"text":"I look into the file."},`+
-			`{"executableCode":{"language":"PYTHON","code":"`+unknown+`"}},{"functionCall":{"name":"read","args":{"path":"a.txt"}},"thoughtSignature":"`+signature+`"}]}`,
+			`{"executableCode":{"language":"PYTHON","code":"`+unknown+`"}},{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"`+unknown+`"}},{"functionCall":{"name":"read","args":{"path":"a.txt"}},"thoughtSignature":"`+signature+`"}]}`,
 		`{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"The file says 42."},"parts":[`+png+`]}}]}`,
 		`{"role":"model","parts":[{"text":"It is a cat."},{"thoughtSignature":"`+signature+`"}]}`,
 	))

@@ -131,6 +131,11 @@ func (t *messagesTool) UnmarshalJSON(data []byte) error {
 // result reports whether a block answers a call; the servers' own results stand in the assistant's message.
 func (b *contentBlock) result() bool { return b.Type == "tool_result" }
 
+// serverCall reports whether a block is a call that the provider runs itself.
+func (b *contentBlock) serverCall() bool {
+	return b.Type == "server_tool_use" || b.Type == "mcp_tool_use"
+}
+
 func (b *contentBlock) serverResult() bool {
 	return strings.HasSuffix(b.Type, "_tool_result") && b.Type != "tool_result"
 }
@@ -144,7 +149,7 @@ func (b *contentBlock) shown() string {
 		return b.Text
 	case "thinking":
 		return b.Thinking
-	case "tool_use", "server_tool_use":
+	case "tool_use", "server_tool_use", "mcp_tool_use":
 		return b.Name + string(b.Input)
 	case "tool_result":
 		var text []string

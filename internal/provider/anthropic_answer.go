@@ -38,6 +38,9 @@ func (anthropic) content(x *Exchange, id string) []object {
 	if a.Text != "" {
 		blocks = append(blocks, object{"type": "text", "text": a.Text})
 	}
+	for _, b := range a.Served {
+		blocks = append(blocks, b.(map[string]any))
+	}
 	for _, c := range a.Calls {
 		blocks = append(blocks, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": c.Arguments})
 	}
@@ -92,6 +95,9 @@ func (anthropic) blockEvents(i int, b object) []event {
 		for _, t := range halves(b["input"].(json.RawMessage)) {
 			deltas = append(deltas, object{"type": "input_json_delta", "partial_json": t})
 		}
+	}
+	if len(deltas) == 0 && b["type"] != "text" { // of the server's own tools
+		frame = b
 	}
 	events := []event{{"content_block_start",
 		object{"type": "content_block_start", "index": i, "content_block": frame}}}

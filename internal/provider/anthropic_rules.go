@@ -270,30 +270,66 @@ func checkOpen(at int, calls []string, open map[string]bool) *Error {
 		"message.", at, strings.Join(missing, ", "))
 }
 
-// checkServerTools holds the results of the provider's own tools to their call in the same turn.
+// checkServerTools holds each call of the provider's own to its result, in the same turn: messages of the assistant
+// with nothing between them but results of the host's tools. A call that is open at the end is one that the provider
+// runs when it goes on.
 func checkServerTools(_ *Provider, m *messagesRequest, _ *Request) *Error {
-	calls, turn := map[string]bool{}, -1
+	answered := map[string]bool{} // the calls of the turn, by id
 	return m.each(func(at string, i int, b *contentBlock) *Error {
-		if i != turn {
-			turn = i
-			clear(calls)
-		}
-		if b.Type == "server_tool_use" {
-			calls[b.ID] = true
-		}
-		if b.serverResult() && !calls[b.ToolUseID] {
-			return broken("ANT-PAIR-SERVERTOOL",
-				"%s: unexpected `tool_use_id` found in `%s` blocks: %s. Each `%s` block must have a corresponding "+
-					"`server_tool_use` block before it.", at, b.Type, b.ToolUseID, b.Type)
+		switch {
+		case b.serverCall():
+			if done, again := answered[b.ID]; again && !done {
+				return openServerCall(at, b.ID)
+			}
+			answered[b.ID] = false
+		case b.serverResult():
+			if _, called := answered[b.ToolUseID]; !called {
+				call := strings.Replace(b.Type, "_tool_result", "_tool_use", 1) // of MCP
+				if call != "mcp_tool_use" {
+					call = "server_tool_use"
+				}
+				return broken("ANT-PAIR-SERVERTOOL",
+					"%s: unexpected `tool_use_id` found in `%s` blocks: %s. Each `%s` block must have a corresponding "+
+						"`%s` block before it.", at, b.Type, b.ToolUseID, b.Type, call)
+			}
+			answered[b.ToolUseID] = true
+		case m.Messages[i].Role == "user" && !b.result(): // the end of the turn
+			for id, done := range answered {
+				if !done {
+					return openServerCall(at, id)
+				}
+			}
+			clear(answered)
 		}
 		return nil
 	})
 }
 
+// openServerCall refuses a call of the provider's own without a result in front of the place.
+func openServerCall(at, id string) *Error {
+	return broken("ANT-PAIR-SERVERCALL", "%s: the server's tool use with id `%s` was found without a corresponding "+
+		"result block before it", at, id)
+}
+
+// goesOn reports whether the last message is an answer that paused within a call of the provider's own.
+func (m *messagesRequest) goesOn() bool {
+	open := map[string]bool{}
+	for i := range m.Messages {
+		for _, b := range m.Messages[i].Content.blocks {
+			if b.serverCall() {
+				open[b.ID] = true
+			} else if b.serverResult() {
+				delete(open, b.ToolUseID)
+			}
+		}
+	}
+	return len(open) > 0 // one in an earlier turn is refused before
+}
+
 // checkEnd looks at the last message.
 func checkEnd(p *Provider, m *messagesRequest, _ *Request) *Error {
 	last := m.Messages[len(m.Messages)-1]
-	if last.Role != "assistant" {
+	if last.Role != "assistant" || m.goesOn() {
 		return nil
 	}
 	if !p.o.Prefill || m.Thinking.on() {

@@ -40,6 +40,10 @@ func pairCases() []ruleCase {
 			text: "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1"},
 		{rule: "ANT-PAIR-SERVERTOOL", why: "the search is gone, its result is not", body: conversation(hi, assistant(object{"type": "advisor_tool_result", "tool_use_id": "srvtoolu_1", "content": list{}}), hi),
 			text: "unexpected `tool_use_id` found in `advisor_tool_result` blocks: srvtoolu_1. Each `advisor_tool_result` block must have a corresponding `server_tool_use` block before it."},
+		{rule: "ANT-PAIR-SERVERTOOL", why: "the call of an MCP server is gone", body: conversation(hi, assistant(found("mcp_tool_result", "mcptoolu_1")), hi), text: "corresponding `mcp_tool_use` block before it."},
+		{rule: "ANT-PAIR-SERVERCALL", why: "the call is of an earlier turn", body: conversation(hi, assistant(search("1")), hi, assistant(found("web_search_tool_result", "srvtoolu_1")), hi), text: "messages.2.content.0: the server's tool use"},
+		{rule: "ANT-PAIR-SERVERCALL", why: "a pause, and a person spoke", body: conversation(hi, assistant(text("I look"), search("1")), hi), text: "messages.2.content.0: the server's tool use with id `srvtoolu_1`"},
+		{rule: "ANT-PAIR-SERVERCALL", why: "a text beside the results of the host", body: conversation(hi, assistant(search("1"), use("toolu_1")), user(result("toolu_1"), text("fyi"))), text: "srvtoolu_1"},
 		{rule: "ANT-ID-UNIQUE", why: "an id that comes again in a later turn", body: conversation(hi, assistant(use("toolu_1")), user(result("toolu_1")), assistant(use("toolu_1")), user(result("toolu_1"))),
 			text: "messages.3.content.0: tool_use ids must be unique"},
 		{rule: "ANT-ID-CHARSET", why: "an id of another provider", body: conversation(hi, assistant(use("functions.f:0")), user(result("functions.f:0"))),
@@ -104,6 +108,13 @@ func otherMessagesCases(t *testing.T) []ruleCase {
 }
 
 // messagesAccepted are neighbours of the bad requests that must pass.
+// search is a call that the server runs itself, and found the result of one.
+func search(id string) object {
+	return object{"type": "server_tool_use", "id": "srvtoolu_" + id, "name": "web_search", "input": object{}}
+}
+
+func found(typ, id string) object { return object{"type": typ, "tool_use_id": id, "content": list{}} }
+
 func messagesAccepted(t *testing.T) []ruleCase {
 	t.Helper()
 	hi := user(text("hi"))
@@ -116,8 +127,11 @@ func messagesAccepted(t *testing.T) []ruleCase {
 		{why: "a result without content", body: conversation(hi, assistant(use("toolu_1")), user(object{"type": "tool_result", "tool_use_id": "toolu_1"}))},
 		{why: "an image in a result", body: conversation(hi, assistant(use("toolu_1")), user(with(result("toolu_1"), object{"content": list{picture(t, 9, 9)}})))},
 		{why: "a wide image among few", body: conversation(user(picture(t, 2001, 1), text("what is this?")))},
-		{why: "a search and its result", body: conversation(hi, assistant(object{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": object{}},
-			object{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": list{}}, text("found")), hi)},
+		{why: "a search and its result", body: conversation(hi, assistant(search("1"), found("web_search_tool_result", "srvtoolu_1"), text("found")), hi)},
+		{why: "a pause, with which the server goes on", body: conversation(hi, assistant(text("I look"), search("1")))},
+		{why: "a pause that the server went on from", body: conversation(hi, assistant(search("1")), assistant(found("web_search_tool_result", "srvtoolu_1"), search("2")))},
+		{why: "the server's tool runs when the host's has run", body: conversation(hi, assistant(search("1"), use("toolu_1")), user(result("toolu_1")))},
+		{why: "and its result comes then", body: conversation(hi, assistant(search("1"), use("toolu_1")), user(result("toolu_1")), assistant(found("web_search_tool_result", "srvtoolu_1"), text("found")), hi)},
 		{why: "a prefill where the model takes one", options: provider.Options{Prefill: true}, body: conversation(hi, assistant(text("{")))},
 		{why: "an empty last assistant message", options: provider.Options{Prefill: true}, body: conversation(hi, assistant())},
 		{why: "a pair of surrogates", body: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"\ud83d\ude00 \\ud83d"}]}`},

@@ -84,6 +84,7 @@ func (r *Request) Last() Message {
 type Answer struct {
 	Text     string
 	Thinking []string // Anthropic: signed thinking blocks that come first
+	Served   []any    // Anthropic: blocks of the tools that the server runs itself, behind the text
 	Calls    []ToolCall
 	// StopReason in the dialect's word. "": as it follows from the rest. Text that does not fit into
 	// max_tokens or into the window is cut, and the reason says so.

@@ -34,6 +34,7 @@ func ValidConverse(b []byte) error {
 		return err
 	}
 	var open []string // ids of the calls of the previous message
+	own := served{}
 	for i, m := range messages {
 		isRepeated := i > 0 && m.Role == messages[i-1].Role
 		isKnown := m.Role == "user" || m.Role == "assistant"
@@ -41,6 +42,9 @@ func ValidConverse(b []byte) error {
 			return fmt.Errorf("messages.%d: role %q behind the same, or no content", i, m.Role)
 		}
 		calls, results, err := converseContent(m.Role, m.Content)
+		if err == nil {
+			err = own.converse(m.Role, m.Content)
+		}
 		if err != nil {
 			return fmt.Errorf("messages.%d: %w", i, err)
 		}
@@ -53,6 +57,23 @@ func ValidConverse(b []byte) error {
 		open = calls
 	}
 	return answersAll(open, nil)
+}
+
+// converse takes in a message: tools that the service runs itself.
+func (s served) converse(role string, content []converseBlock) (err error) {
+	for k := range content {
+		b := &content[k]
+		switch {
+		case err != nil:
+		case b.ToolUse != nil && b.ToolUse.Type == "server_tool_use":
+			err = s.call(b.ToolUse.ID)
+		case b.ToolResult != nil && role == "assistant":
+			err = s.result(b.ToolResult.ID)
+		case b.ToolResult == nil && role == "user":
+			err = s.end()
+		}
+	}
+	return err
 }
 
 // converseContent returns the ids of the calls that the host answers, and those of its results.

@@ -28,6 +28,7 @@ func ValidContents(b []byte) error {
 		return err
 	}
 	var before []geminiCall // calls of the previous content
+	own := served{}
 	for i, c := range wire {
 		var calls []geminiCall
 		var responses []geminiCall
@@ -40,6 +41,9 @@ func ValidContents(b []byte) error {
 		for k, p := range c.Parts {
 			if len(p) == 0 {
 				return fmt.Errorf("contents[%d].parts[%d]: no data", i, k)
+			}
+			if err := own.geminiPart(c.Role, p); err != nil {
+				return fmt.Errorf("contents[%d].parts[%d]: %w", i, k, err)
 			}
 			var call geminiCall
 			var response geminiCall
@@ -57,6 +61,26 @@ func ValidContents(b []byte) error {
 	}
 	if len(before) > 0 {
 		return fmt.Errorf("calls without responses")
+	}
+	return nil
+}
+
+// geminiPart takes in a part: code and tools that the API runs itself.
+func (s served) geminiPart(role string, p map[string]json.RawMessage) error {
+	var of geminiCall
+	for _, key := range []string{"executableCode", "codeExecutionResult", "toolCall", "toolResponse"} {
+		raw, ok := p[key]
+		if !ok {
+			continue
+		}
+		_ = json.Unmarshal(raw, &of)
+		if key == "executableCode" || key == "toolCall" {
+			return s.call(of.ID)
+		}
+		return s.result(of.ID)
+	}
+	if _, isResponse := p["functionResponse"]; role == "user" && !isResponse {
+		return s.end()
 	}
 	return nil
 }

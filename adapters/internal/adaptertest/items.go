@@ -17,6 +17,7 @@ type wireItem struct {
 	Arguments json.RawMessage  `json:"arguments"`
 	Output    *json.RawMessage `json:"output"`
 	Content   json.RawMessage  `json:"content"`
+	Approves  string           `json:"approval_request_id"`
 }
 
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
@@ -28,7 +29,7 @@ func ValidItems(b []byte) error {
 	if err := json.Unmarshal(b, &wire); err != nil {
 		return err
 	}
-	v := itemValidator{calls: map[string]string{}, reasoned: map[string]bool{}}
+	v := itemValidator{calls: map[string]string{}, reasoned: map[string]bool{}, own: served{}}
 	for i := range wire {
 		if err := v.item(wire, i); err != nil {
 			return fmt.Errorf("input[%d]: %w", i, err)
@@ -45,6 +46,7 @@ func ValidItems(b []byte) error {
 type itemValidator struct {
 	calls    map[string]string // type of the output that a call waits for, or "done"
 	reasoned map[string]bool
+	own      served
 }
 
 func (v *itemValidator) item(wire []wireItem, i int) error {
@@ -60,6 +62,17 @@ func (v *itemValidator) item(wire []wireItem, i int) error {
 		if it.Role != "user" && strings.Contains(string(it.Content), `"input_image"`) {
 			return fmt.Errorf("images in a message of role %s", it.Role)
 		}
+		if it.Role == "user" {
+			return v.own.end()
+		}
+	case it.Type == "mcp_approval_request":
+		return v.own.call(it.ID)
+	case it.Type == "mcp_approval_response":
+		return v.own.result(it.Approves)
+	case it.Type == "program", it.Type == "tool_search_call":
+		return v.own.call(it.CallID)
+	case it.Type == "program_output", it.Type == "tool_search_output":
+		return v.own.result(it.CallID)
 	case it.Type == "reasoning":
 		if i+1 == len(wire) || !strings.HasSuffix(wire[i+1].ID, " of "+it.ID) {
 			return fmt.Errorf("item %q of type reasoning was provided without its required following item", it.ID)

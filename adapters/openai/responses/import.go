@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/winnowgo/winnow"
@@ -73,6 +74,8 @@ func (im *importer) add(items []Item, i int) {
 		im.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true, Pinned: true}, of, f.size)
 	case f.typ == "compaction_trigger", f.typ == "mcp_approval_response", f.typ == "":
 		im.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true}, of, f.size)
+		part := &im.parts[len(im.parts)-1]
+		part.ID, part.Name = halfOf(&f)
 	default:
 		im.assistant(items, i, begin, f)
 	}
@@ -94,6 +97,24 @@ func isCall(typ string) bool {
 		return true
 	}
 	return false
+}
+
+// halfOf returns the ID and the Name of an item that is half of a pair: a call that the API runs itself or that it asks
+// the host to approve, and the result. A search without an id is answered by the next result.
+func halfOf(f *fields) (id, name string) {
+	switch f.typ {
+	case "mcp_approval_request":
+		return f.id, f.typ
+	case "mcp_approval_response":
+		return f.approves, ""
+	case "program", "tool_search_call":
+		return cmp.Or(f.call, f.typ), f.typ
+	case "program_output":
+		return cmp.Or(f.call, "program"), ""
+	case "tool_search_output":
+		return cmp.Or(f.call, "tool_search_call"), ""
+	}
+	return "", ""
 }
 
 // single adds a message of one item, whose parts begin at begin.
@@ -146,6 +167,7 @@ func (im *importer) assistant(items []Item, i, begin int, f fields) {
 		p.Arguments = marshal(of)
 	default:
 		p.Kind, p.Bytes = winnow.KindOpaque, f.size
+		p.ID, p.Name = halfOf(&f)
 	}
 	im.parts = append(im.parts, p)
 }

@@ -25,6 +25,7 @@ type fields struct {
 	name      string // of a tool
 	text      string // arguments or input of a call; text of reasoning
 	encrypted string // of reasoning
+	approves  string // the id of the request that an approval answers
 	size      int    // bytes as sent, if nothing else is read
 }
 
@@ -202,6 +203,8 @@ func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) 
 			f.name = jsontext.Text(value)
 		case "arguments", "input":
 			f.text = jsontext.Text(value)
+		case "approval_request_id":
+			f.approves = jsontext.Text(value)
 		case "encrypted_content":
 			f.encrypted = jsontext.Text(value)
 		case "content":
