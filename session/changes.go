@@ -4,20 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Change says that a session changed.
 type Change struct {
 	Key string `json:"key"`
 
-	// Log is the log that changed, as in [Status]. A reset or a rewrite of the log gives the session another one:
-	// whatever a reader derived from the old log is then out of date.
+	// Log is the log that changed, as in [Status]. A reset or a rewrite of the log gives the session another one, and
+	// Cause says which.
 	Log string `json:"log,omitempty"`
 
 	From    int64 `json:"from"`              // offset in Log; earlier changes covered what lies before it
 	To      int64 `json:"to"`                // offset after the new bytes
 	Deleted bool  `json:"deleted,omitempty"` // the session is gone; Log, From and To are empty
+	Cause   Cause `json:"cause,omitempty"`   // why Log is another one than before, or none
 }
+
+// Cause says why a session has another log than before. It is "" if the session is new, if its log only grew, and with
+// [Changes].Resync.
+type Cause string
+
+const (
+	CauseReset     Cause = "reset"     // it was begun anew; older logs stay and can still be read
+	CauseRewritten Cause = "rewritten" // entries were erased: forget what was read of the log
+	CauseDeleted   Cause = "deleted"   // [Store.Delete] or [Store.Erase]: forget the session
+)
 
 // Changes is a piece of the feed.
 type Changes struct {
@@ -43,7 +55,55 @@ func (s *Store) Changes(ctx context.Context, cursor string) (*Changes, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.Changes(ctx, cursor)
+	c, err := b.Changes(ctx, cursor)
+	if err != nil {
+		return nil, err
+	}
+	return c, s.giveCauses(ctx, c)
+}
+
+// giveCauses says why logs are others than before.
+func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
+	for i := range c.Changes {
+		change := &c.Changes[i]
+		if change.Deleted {
+			change.Cause = CauseDeleted
+		}
+		if change.Deleted || change.From > 0 || c.Resync {
+			continue
+		}
+		if older, err := s.olderLogs(ctx, *change); err != nil {
+			return err
+		} else if len(older) > 0 {
+			change.Cause = CauseReset
+		}
+		st, err := s.Status(ctx, change.Key)
+		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrDeleted) { // the next change says so
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if st.Log == change.Log && st.Counts.Erased > 0 {
+			change.Cause = CauseRewritten
+		}
+	}
+	return nil
+}
+
+// olderLogs returns the logs of a session that are older than that of a change, the oldest first, and then that log.
+// There are none if the log is the oldest one, or is gone.
+func (s *Store) olderLogs(ctx context.Context, c Change) ([]Part, error) {
+	parts, err := s.Parts(ctx, c.Key)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, nil
+	}
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Kind == PartSide })
+	at := slices.IndexFunc(parts, func(p Part) bool { return p.Log == c.Log })
+	if at <= 0 {
+		return nil, err
+	}
+	return parts[:at+1], err
 }
 
 func (s *Store) feeder() (Feeder, error) {
@@ -61,7 +121,7 @@ func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error
 		return nil, err
 	}
 	for {
-		c, err := b.Changes(ctx, cursor)
+		c, err := s.Changes(ctx, cursor)
 		if err != nil || c.Resync || len(c.Changes) > 0 {
 			return c, err
 		}
@@ -75,8 +135,9 @@ func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error
 	}
 }
 
-// ReadChange calls yield with the entries of a change, in the order of the log. The error is [ErrNotFound] if the log
-// is no longer the newest; a later change says so.
+// ReadChange calls yield with the entries of a change, in the order of the log. The log need not be the newest: what was
+// written before a reset can be read, from [Part].Log on. The error is [ErrNotFound] if the log was rewritten, removed
+// or deleted; a later change says so.
 func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) error) error {
 	return s.readChange(ctx, c, func(l *line) error {
 		e, err := l.decode()
@@ -92,6 +153,10 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) err
 
 func (s *Store) readChange(ctx context.Context, c Change, yield func(*line) error) error {
 	log, err := s.opened(s.backend.Log(ctx, c.Key, false))
+	if err == nil && log.ID() != c.Log {
+		log.Close()
+		log, err = s.openOlder(ctx, c)
+	}
 	if err != nil {
 		return err
 	}
@@ -100,10 +165,33 @@ func (s *Store) readChange(ctx context.Context, c Change, yield func(*line) erro
 	if err != nil {
 		return err
 	}
-	if log.ID() != c.Log || c.To > size {
+	if c.To > size {
 		return fmt.Errorf("%w: log %s of %q up to %d", ErrNotFound, c.Log, c.Key, c.To)
 	}
 	scan := newScanner(log, c.To)
 	scan.from = c.From
 	return scan.scan(ctx, yield)
+}
+
+// sizeOf returns the length of the log of a change that is not the newest one.
+func (s *Store) sizeOf(ctx context.Context, c Change) (int64, error) {
+	log, err := s.openOlder(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	return log.Size()
+}
+
+// openOlder opens the log of a change that is not the newest one.
+func (s *Store) openOlder(ctx context.Context, c Change) (Log, error) {
+	parts, err := s.Parts(ctx, c.Key)
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, err
+	}
+	isOf := func(p Part) bool { return p.Kind != PartSide && p.Log == c.Log }
+	if at := slices.IndexFunc(parts, isOf); at >= 0 {
+		return s.opened(s.backend.(Maintainer).OpenPart(ctx, c.Key, parts[at]))
+	}
+	return nil, fmt.Errorf("%w: log %s of %q", ErrNotFound, c.Log, c.Key)
 }

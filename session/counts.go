@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -16,10 +17,17 @@ type Counts struct {
 	Degraded    int                   `json:"degraded,omitempty"` // those of Compactions that were made without a model
 	Flushes     int                   `json:"flushes,omitempty"`  // runs of CompactOptions.BeforeCompact
 	Edits       int                   `json:"edits,omitempty"`
-	Usage       winnow.Usage          `json:"usage,omitzero"` // the sum of all calls
+	Erased      int                   `json:"erased,omitempty"` // how often [Store.EraseEntries] rewrote the log
+	Usage       winnow.Usage          `json:"usage,omitzero"`   // the sum of all calls
 	LastUsage   *winnow.Usage         `json:"lastUsage,omitempty"`
 	Models      map[string]ModelUsage `json:"models,omitempty"`  // Usage by model; "": unknown
 	LastTurn    time.Time             `json:"lastTurn,omitzero"` // when a person wrote last
+
+	// How full the window is: the tokens of the last request, or of what the last compaction left. Tokens is 0 where that
+	// is not known: after an edit, a rewind, or an answer without usage. Window is that of the manager which made the last
+	// request, and 0 before there is one.
+	Tokens int `json:"tokens,omitempty"`
+	Window int `json:"window,omitempty"`
 }
 
 // ModelUsage is what the calls of one model were billed.
@@ -59,8 +67,10 @@ func (c *Counts) add(e *Entry) {
 			c.LastTurn = e.Time.UTC().Round(0)
 		}
 		c.addUsage(e.Model, m.Usage)
+		c.addRequest(m, e.Batch)
 	case TypeCompaction:
 		c.Compactions++
+		c.Tokens = e.TokensAfter
 		if e.Degraded {
 			c.Degraded++
 		}
@@ -68,8 +78,27 @@ func (c *Counts) add(e *Entry) {
 		c.Flushes++
 	case TypeEdit:
 		c.Edits++
+		c.Tokens = 0
+	case TypeLeaf:
+		c.Tokens = 0
+	case TypeErased:
+		c.Erased++
+		c.Tokens = 0
 	case TypeUsage:
 		c.addUsage(e.Model, e.Usage)
+		c.Window = cmp.Or(e.Window, c.Window)
+	}
+}
+
+// addRequest takes in the tokens of the request that m answers. An answer may be several messages, of which one has the
+// usage.
+func (c *Counts) addRequest(m *winnow.Message, batch [2]int64) {
+	switch u := m.Usage; {
+	case m.Role != winnow.RoleAssistant:
+	case u != nil:
+		c.Tokens = u.Prompt()
+	case batch[0] <= 1:
+		c.Tokens = 0
 	}
 }
 

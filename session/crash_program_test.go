@@ -131,6 +131,8 @@ func onlyStorage(err error) error {
 
 func isVolatile(line string) bool {
 	isOf := func(t session.Type) bool { return strings.Contains(line, `"type":"`+string(t)+`"`) }
-	isSingleState := isOf(session.TypeState) && !strings.Contains(line, `"batch"`)
-	return isSingleState || isOf(session.TypeStatus) || isOf(session.TypeFlush)
+	isFirst := !strings.Contains(line, `"batch"`) || strings.Contains(line, `"batch":[1,`)
+	isState := isOf(session.TypeState) && isFirst // behind an edit or a compaction it is durable
+	isState = isState || isOf(session.TypeUsage) && strings.Contains(line, `"window"`)
+	return isState || isOf(session.TypeStatus) || isOf(session.TypeFlush)
 }

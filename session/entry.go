@@ -94,8 +94,9 @@ type Entry struct {
 	Label  string `json:"label,omitempty"`  // label; "" removes it
 	Info   *Info  `json:"info,omitempty"`   // info; reset: the title that is carried over
 
-	Usage *winnow.Usage `json:"usage,omitempty"` // usage
-	Model string        `json:"model,omitempty"` // usage, message: the model that answered
+	Usage  *winnow.Usage `json:"usage,omitempty"`  // usage
+	Model  string        `json:"model,omitempty"`  // usage, message: the model that answered
+	Window int           `json:"window,omitempty"` // usage: the manager's, from here on
 
 	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager; base64 in a string if it is not JSON
 	Full  *FullState      `json:"full,omitempty"`  // state; status: without the manager's state

@@ -32,19 +32,25 @@ type Follower struct {
 	opts    FollowOptions
 	cursor  string
 	pending map[string]pendingChange // by key
+	seen    time.Time                // when changes were looked for last
 }
 
 // pendingChange is a change that is not large enough yet.
 type pendingChange struct {
 	Change
-	Messages int `json:"messages,omitempty"`
+	Messages int      `json:"messages,omitempty"`
+	Older    []Change `json:"older,omitempty"` // of the logs before a reset
 }
 
 // followed is the content of a Follower's cursor.
 type followed struct {
 	Cursor  string          `json:"cursor"`
 	Pending []pendingChange `json:"pending,omitempty"`
+	Seen    time.Time       `json:"seen,omitzero"`
 }
+
+// clocksDiffer is by how much the clocks of two processes may differ, and how long changes may be on their way.
+const clocksDiffer = time.Hour
 
 // Follow returns a follower that continues after a cursor: that of the last [Changes] that the index processed, or ""
 // for an empty index. The cursor must come from a follower.
@@ -59,7 +65,7 @@ func (s *Store) Follow(cursor string, opts *FollowOptions) *Follower {
 	var was followed
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err == nil && json.Unmarshal(text, &was) == nil { // any other cursor begins anew
-		f.cursor = was.Cursor
+		f.cursor, f.seen = was.Cursor, was.Seen
 		for _, p := range was.Pending {
 			f.pending[p.Key] = p
 		}
@@ -69,7 +75,8 @@ func (s *Store) Follow(cursor string, opts *FollowOptions) *Follower {
 
 // Next waits until there is enough to process, and returns it: sessions with enough new bytes or messages, sessions
 // that were deleted or begun anew, and, with Resync, all sessions. Smaller changes stay pending; the cursor remembers
-// them.
+// them. What was written to older logs before a session was begun anew comes as changes of these logs, in front of that
+// of the new one.
 func (f *Follower) Next(ctx context.Context) (*Changes, error) {
 	for {
 		c, err := f.store.NextChanges(ctx, f.cursor)
@@ -133,7 +140,7 @@ func (f *Follower) collect(ctx context.Context) (*Changes, error) {
 }
 
 func (f *Follower) resync(c *Changes) *Changes {
-	f.cursor = c.Cursor
+	f.cursor, f.seen = c.Cursor, f.store.opts.Now()
 	clear(f.pending)
 	return &Changes{Changes: c.Changes, Resync: true, Cursor: f.savedCursor()}
 }
@@ -143,7 +150,11 @@ func (f *Follower) take(ctx context.Context, c *Changes) error {
 	for _, change := range c.Changes {
 		p, ok := f.pending[change.Key]
 		if !ok || change.Deleted || p.Deleted || p.Log != change.Log {
-			p = pendingChange{Change: change}
+			older, err := f.older(ctx, p, change)
+			if err != nil {
+				return err
+			}
+			p = pendingChange{Change: change, Older: older}
 			p.To = change.From
 		}
 		added := change
@@ -157,8 +168,35 @@ func (f *Follower) take(ctx context.Context, c *Changes) error {
 		}
 		f.pending[change.Key] = p
 	}
-	f.cursor = c.Cursor
+	f.cursor, f.seen = c.Cursor, f.store.opts.Now()
 	return nil
+}
+
+// older returns changes of the logs that were written to before a reset, and were not looked into since: those whose
+// next log was begun after the last look. p is what is pending.
+func (f *Follower) older(ctx context.Context, p pendingChange, reset Change) ([]Change, error) {
+	if reset.Cause != CauseReset {
+		return nil, nil
+	}
+	logs, err := f.store.olderLogs(ctx, reset)
+	older := p.Older
+	for i := 0; i+1 < len(logs) && err == nil; i++ {
+		c := Change{Key: reset.Key, Log: logs[i].Log}
+		isTold := slices.ContainsFunc(older, func(o Change) bool { return o.Log == c.Log })
+		next := logs[i+1].Time
+		if isTold || !next.IsZero() && next.Before(f.seen.Add(-clocksDiffer)) {
+			continue
+		}
+		if p.Log == c.Log {
+			c.From = p.From
+		}
+		if c.To, err = f.store.sizeOf(ctx, c); errors.Is(err, ErrNotFound) { // removed in the meantime
+			err = nil
+			continue
+		}
+		older = append(older, c)
+	}
+	return older, err
 }
 
 // count returns how many messages a change brings. It does not count if the bytes suffice.
@@ -188,7 +226,7 @@ func (f *Follower) due(isDue func(pendingChange) bool) *Changes {
 	c := &Changes{}
 	for _, key := range slices.Sorted(maps.Keys(f.pending)) {
 		if p := f.pending[key]; isDue(p) {
-			c.Changes = append(c.Changes, p.Change)
+			c.Changes = append(append(c.Changes, p.Older...), p.Change)
 			delete(f.pending, key)
 		}
 	}
@@ -197,7 +235,7 @@ func (f *Follower) due(isDue func(pendingChange) bool) *Changes {
 }
 
 func (f *Follower) savedCursor() string {
-	at := followed{Cursor: f.cursor, Pending: slices.SortedFunc(maps.Values(f.pending), func(a, b pendingChange) int {
+	at := followed{Cursor: f.cursor, Seen: f.seen, Pending: slices.SortedFunc(maps.Values(f.pending), func(a, b pendingChange) int {
 		return strings.Compare(a.Key, b.Key)
 	})}
 	text, _ := json.Marshal(at) // strings and numbers always encode

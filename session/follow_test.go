@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -135,4 +136,104 @@ func TestFollowerIsKilled(t *testing.T) {
 		assert.True(t, c4.Resync)
 		assert.Len(t, c4.Changes, 2)
 	})
+}
+
+// TestFollowerReadsWhatWasThereBeforeAReset: nothing that was written before a session was begun anew stays unread, in
+// however many logs, whether or not some of it was pending.
+func TestFollowerReadsWhatWasThereBeforeAReset(t *testing.T) {
+	for name, open := range map[string]func() (*session.Store, error){
+		"memory":    func() (*session.Store, error) { return session.NewMemory(nil), nil },
+		"directory": func() (*session.Store, error) { return session.OpenDirectory(t.TempDir(), nil) },
+	} {
+		for _, pending := range []int{0, 3} {
+			t.Run(fmt.Sprint(name, " ", pending, " pending"), func(t *testing.T) {
+				store, err := open()
+				require.NoError(t, err)
+				sayTo(t, store, "k", 1, "known")
+				f := store.Follow("", &session.FollowOptions{Debounce: -1})
+				c, err := f.Next(t.Context())
+				require.NoError(t, err)
+				sayTo(t, store, "k", pending, "pending")
+				sayTo(t, store, "other", 1, "begun")
+				c, err = f.Next(t.Context())
+				require.NoError(t, err)
+				require.Len(t, c.Changes, 1, "the other one; what is pending is too little")
+				assert.Empty(t, c.Changes[0].Cause, "it is new")
+
+				f = store.Follow(c.Cursor, &session.FollowOptions{Debounce: -1})
+				sayTo(t, store, "k", 2, "before")
+				for _, text := range []string{"between", "after"} {
+					s, err := store.Open(t.Context(), "k")
+					require.NoError(t, err)
+					require.NoError(t, s.Reset(t.Context(), "asked", nil))
+					require.NoError(t, s.Append(t.Context(), session.User(text)))
+					require.NoError(t, s.Close())
+				}
+				c, err = f.Next(t.Context())
+				require.NoError(t, err)
+				require.Len(t, c.Changes, 3, "a change for each log")
+				assert.Equal(t, session.CauseReset, c.Changes[2].Cause)
+				var said []string
+				for _, change := range c.Changes {
+					require.NoError(t, store.ReadChange(t.Context(), change, func(e *session.Entry) error {
+						if e.Type == session.TypeMessage {
+							said = append(said, e.Message.Parts[0].Text)
+						}
+						return nil
+					}))
+				}
+				want := append(slices.Repeat([]string{"pending"}, pending), "before", "before", "between", "after")
+				if said[0] == "known" { // delivered again
+					said = said[1:]
+				}
+				assert.Equal(t, want, said)
+
+				c, err = f.Flush(t.Context())
+				require.NoError(t, err)
+				assert.Empty(t, c.Changes)
+			})
+		}
+	}
+}
+
+// TestChangesSayWhy: a session that was begun anew keeps its old logs, of one with erased entries nothing that was read
+// is true, and one that is deleted is gone.
+func TestChangesSayWhy(t *testing.T) {
+	store := session.NewMemory(nil)
+	c, err := store.Changes(t.Context(), "")
+	require.NoError(t, err)
+	cause := func() session.Cause {
+		c, err = store.Changes(t.Context(), c.Cursor)
+		require.NoError(t, err)
+		require.NotEmpty(t, c.Changes)
+		for _, change := range c.Changes {
+			if change.Cause != "" {
+				return change.Cause
+			}
+		}
+		return ""
+	}
+	sayTo(t, store, "k", 2, "hello")
+	assert.Empty(t, cause(), "new")
+	old := c.Changes[0]
+	sayTo(t, store, "k", 1, "more")
+	assert.Empty(t, cause(), "grown")
+
+	s, err := store.Open(t.Context(), "k")
+	require.NoError(t, err)
+	require.NoError(t, s.Reset(t.Context(), "asked", nil))
+	require.NoError(t, s.Append(t.Context(), session.User("anew")))
+	id := s.View().IDs[0]
+	require.NoError(t, s.Close())
+	assert.Equal(t, session.CauseReset, cause())
+
+	n := 0
+	require.NoError(t, store.ReadChange(t.Context(), old, func(*session.Entry) error { n++; return nil }))
+	assert.Positive(t, n, "the old log")
+	_, err = store.EraseEntries(t.Context(), "k", "", id)
+	require.NoError(t, err)
+	assert.Equal(t, session.CauseRewritten, cause())
+	require.NoError(t, store.Delete(t.Context(), "k"))
+	assert.Equal(t, session.CauseDeleted, cause())
+	assert.ErrorIs(t, store.ReadChange(t.Context(), old, func(*session.Entry) error { return nil }), session.ErrNotFound)
 }

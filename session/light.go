@@ -34,7 +34,7 @@ func (l *line) decodeCounted() (*Entry, error) {
 	default:
 		return l.decode()
 	}
-	e.Seq, e.ID, e.Type = l.seq, l.id, l.kind
+	e.Seq, e.ID, e.Type, e.Batch = l.seq, l.id, l.kind, l.batch
 	e.Time = l.time()
 	return e, nil
 }

@@ -142,7 +142,7 @@ func (t Type) isSealed() bool {
 
 // inTheClear returns the part of e that stays readable: what is counted.
 func (e *Entry) inTheClear() *Entry {
-	clear := &Entry{Type: e.Type, Degraded: e.Degraded}
+	clear := &Entry{Type: e.Type, Degraded: e.Degraded, TokensAfter: e.TokensAfter}
 	if e.Type == TypeMessage && e.Message != nil {
 		m := e.Message
 		clear.Model = e.Model

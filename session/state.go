@@ -106,6 +106,9 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 	entries = append(entries, states...)
 	flushes := s.flushEntries()
 	entries = append(entries, flushes...)
+	if window := s.manager.Window(); len(entries) > 0 && window != s.at.counts.Window {
+		entries = append(entries, &Entry{Type: TypeUsage, Window: window})
+	}
 	if len(entries) == 0 {
 		return nil
 	}

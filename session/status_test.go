@@ -81,3 +81,63 @@ func TestFlushesAreCounted(t *testing.T) {
 	}
 	require.Greater(t, flushes, 1, "there was no flush: the test shows nothing")
 }
+
+// TestStatusSaysHowFullTheWindowIs: the tokens of the last request and the window are known after a restart too, and
+// forgotten where nobody knows how large the next request is.
+func TestStatusSaysHowFullTheWindowIs(t *testing.T) {
+	dir := t.TempDir()
+	window := 8_000
+	opts := &session.Options{Manager: func(string) (int, *winnow.Options) {
+		return window, &winnow.Options{Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
+			return "## Goal\nTo go on.", nil
+		})}
+	}}
+	store, err := session.OpenDirectory(dir, opts)
+	require.NoError(t, err)
+	full := func() [2]int {
+		reader, err := session.OpenDirectory(dir, nil) // another process, which knows no window
+		require.NoError(t, err)
+		st, err := reader.Status(t.Context(), "k")
+		require.NoError(t, err)
+		return [2]int{st.Counts.Tokens, st.Counts.Window}
+	}
+	billed := func(usage *winnow.Usage) session.Call {
+		return func(context.Context, []winnow.Message) (winnow.Message, error) {
+			m := answer("done")
+			m.Usage = usage
+			return m, nil
+		}
+	}
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(t.Context(), session.User("hello")))
+	assert.Equal(t, [2]int{}, full(), "no request was made")
+	_, err = s.Do(t.Context(), billed(&winnow.Usage{Input: 100, CacheRead: 900, Output: 50}))
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{1_000, 8_000}, full())
+
+	require.NoError(t, s.Append(t.Context(), session.User("go on")))
+	assert.Equal(t, [2]int{1_000, 8_000}, full(), "of the last request")
+	_, err = s.Do(t.Context(), billed(nil))
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{0, 8_000}, full(), "a provider that does not count")
+
+	for range 6 {
+		require.NoError(t, s.Append(t.Context(), session.User("go on"), answer(strings.Repeat("many words ", 500))))
+	}
+	r, err := s.Compact(t.Context(), "")
+	require.NoError(t, err)
+	require.NotNil(t, r.Compaction)
+	assert.Equal(t, [2]int{r.Compaction.TokensAfter, 8_000}, full(), "what a compaction left")
+	require.NoError(t, s.Close())
+
+	window = 16_000
+	s = open(t, store, "k")
+	require.NoError(t, s.Append(t.Context(), session.User("go on")))
+	_, err = s.Do(t.Context(), billed(&winnow.Usage{Input: 2_000}))
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{2_000, 16_000}, full(), "another model")
+	require.NoError(t, s.Reset(t.Context(), "asked", nil))
+	require.NoError(t, s.Append(t.Context(), session.User("anew")))
+	assert.Equal(t, [2]int{}, full(), "begun anew")
+	require.NoError(t, s.Close())
+}
