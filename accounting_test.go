@@ -282,7 +282,7 @@ func TestMarginBeforeTheFirstAnswer(t *testing.T) {
 func TestToldWindowIsDisprovedByAnAnswer(t *testing.T) {
 	t.Parallel()
 	h := chat(60, 400)
-	o := &winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
+	o := &winnow.Options{Estimator: byChars}
 	m := newManager(t, 100_000, o)
 	prepare(t, m, h)
 	_, err := m.Recover(t.Context(), h, errors.New("prompt is too long, the limit is 4000 tokens"))

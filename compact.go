@@ -40,10 +40,19 @@ func (d *draft) isLastResort() bool {
 	return !least.shrinkToFit() && least.tokens() > least.budget
 }
 
+// draftByHand is draft for Compact.
+func (m *Manager) draftByHand(history []Message) *draft {
+	d := m.draft(history, m.ledger.checkpoint)
+	if !d.isWorthCompacting() {
+		d.keepRecent = 0 // the newest step stays whatever its size
+	}
+	return d
+}
+
 // checkRest returns an error if a request for history cannot fit, not even with a short summary in it. Nobody should
 // pay for such a summary.
 func (m *Manager) checkRest(history []Message) error {
-	d := m.draft(history, m.ledger.checkpoint)
+	d := m.draftByHand(history)
 	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s, summarysize.Least) || d.shrinkToFit() {
 		return nil
 	}

@@ -263,18 +263,18 @@ func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
 }
 
 // Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
-// instructions are for this summary only. The error is [ErrNothingToCompact] if no message has become old enough to be
-// summarized since the last summary. It wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if
-// the request does not fit even with the summary, or is that of [Options].Journal. No summary is asked for if not even
-// a short one makes the request fit. After any error the manager is as it was before, except that BeforeCompact may
-// have been called, and that a summary that was being made in the background is lost. The summary of a short history
-// may be longer than what it replaces.
+// instructions are for this summary only. If nothing is older than KeepRecent, only the newest step and the newest
+// request stay. The error is [ErrNothingToCompact] if there is nothing else. It wraps [ErrCompaction] if no summary
+// could be made, is an [*OverflowError] if the request does not fit even with the summary, or is that of
+// [Options].Journal. No summary is asked for if not even a short one makes the request fit. After any error the manager
+// is as it was before, except that BeforeCompact may have been called, and that a summary that was being made in the
+// background is lost. The summary of a short history may be longer than what it replaces.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	defer m.ledger.endCall()
 	// Checked first: if there is nothing to compact, work in the background goes on.
-	if d := m.draft(history, m.ledger.checkpoint); !d.isWorthCompacting() {
+	if !m.draftByHand(history).isWorthCompacting() {
 		return nil, ErrNothingToCompact
 	}
 	m.endBackground()
@@ -289,7 +289,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		return nil, err
 	}
 	m.flush(ctx, history)
-	d := m.draft(history, m.ledger.checkpoint) // anew: the host may have used the manager during the flush
+	d := m.draftByHand(history) // anew: the host may have used the manager during the flush
 	d, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer, isAsked: true, instructions: instructions})
 	if err != nil {
 		return nil, err

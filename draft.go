@@ -19,6 +19,8 @@ type draft struct {
 	budget  int             // tokens that the request may have, Overhead included
 	handles *recall.Handles // of the history; nil: not asked for yet
 
+	keepRecent int // tokens that stay behind a summary
+
 	view     *view
 	edits    []Edit              // repair, compact, limit
 	newEdits map[key]*projection // that were not sent before
@@ -78,7 +80,8 @@ func newDraft(
 	a := l.accounting
 	return &draft{
 		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		newEdits: newEdits, folds: folds{toReplay: records},
+		keepRecent: s.opts.Compact.KeepRecent,
+		newEdits:   newEdits, folds: folds{toReplay: records},
 		takenOver: takenOver{base: c, checkpoint: c},
 		learned:   learned{accounting: a, known: a},
 		progress:  progress{epochSearch: l.epochSearch},

@@ -17,9 +17,8 @@ var (
 	// ErrCompaction: compaction failed; the history and the manager's state are as they were.
 	ErrCompaction = errors.New("winnow: compaction failed")
 
-	// ErrNothingToCompact: since the last summary no message has become old enough to be summarized, so that
-	// [Manager.Compact] would only rewrite that summary. It is not a failure: no summarizer was asked. It wraps
-	// [ErrCompaction].
+	// ErrNothingToCompact: besides the last summary there is only what every compaction keeps, such as the newest step
+	// and the newest request. It is not a failure: no summarizer was asked. It wraps [ErrCompaction].
 	ErrNothingToCompact = fmt.Errorf("%w: there is nothing before the newest messages to summarize", ErrCompaction)
 )
 

@@ -50,7 +50,7 @@ func TestRefusingSummarizer(t *testing.T) {
 func TestRestoredInAnotherWindow(t *testing.T) {
 	t.Parallel()
 	h := chat(20, 400)
-	o := &winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
+	o := &winnow.Options{Estimator: byChars}
 	m := newManager(t, 8_000, o)
 	prepare(t, m, h)
 	_, err := m.Recover(t.Context(), h, errors.New("prompt is too long, the limit is 2000 tokens"))

@@ -90,7 +90,8 @@ type Message struct {
 	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, is not a request, and nothing
 	// in it becomes a rule of the user. Once a person has asked for something else, a record that has only its
 	// beginning and its size may stand for it, unless Options.Keep is KeepCalls. Pin what must stay, or send it as
-	// RoleSystem. In front of all else it stays in front of summaries, unless it takes more than a quarter of the window.
+	// RoleSystem. What stands in front of all else stays in front of summaries, unless it takes more than a quarter of
+	// the window.
 	Injected bool `json:"injected,omitempty"`
 	Summary  bool `json:"summary,omitempty"` // stands for compacted history; written by the library
 	Source   any  `json:"-"`                 // the caller's own value; nil once the library changed or made the message

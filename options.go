@@ -162,7 +162,7 @@ type Options struct {
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
 // the defaults.
 type CompactOptions struct {
-	Off bool // never compact in Prepare; Compact and Recover still do
+	Off bool // never compact, in Recover neither; only a call of Manager.Compact does
 
 	// how many tokens of the newest messages stay behind a summary; fewer if the request would otherwise stay nearly
 	// full (20 000, at most a quarter of the window)

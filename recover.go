@@ -24,8 +24,8 @@ const leastShrink = 0.95
 // limit that was only guessed, or leaves less room for the answer. For one request of Prepare, Recover makes at most 3
 // requests and calls the summarizer at most twice, not counting the calls that it takes to summarize a history larger
 // than the summarizer's window. No request is returned twice, and each is estimated smaller than the one that was
-// refused. A body that is too large in bytes loses its oldest images first, then results. CompactOptions.Off does not
-// keep Recover from compacting.
+// refused. A body that is too large in bytes loses its oldest images first, then results. With CompactOptions.Off
+// nothing is compacted, and no digest stands in.
 //
 // A limit and a count that the provider names are used for the rest of the conversation, a limit until a larger prompt
 // is answered. A refusal without numbers proves little: a limit is guessed from it, which holds until one of these
@@ -201,6 +201,9 @@ func (l *ladder) clear(context.Context) *draft {
 // this request.
 func (l *ladder) compact(ctx context.Context) *draft {
 	tries := &l.ledger.tries
+	if l.manager.opts.Compact.Off {
+		return nil
+	}
 	if tries.Compactions >= maxCompactions || tries.Calls >= maxSummaryCalls {
 		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
 			"compactions", tries.Compactions)
@@ -282,7 +285,12 @@ func (l *ladder) cutToFit() *draft {
 }
 
 // digest replaces old history with a digest. It needs no call, so it can be tried however often summarizers failed.
-func (l *ladder) digest(ctx context.Context) *draft { return l.compactWith(ctx, l.draft(), Digest()) }
+func (l *ladder) digest(ctx context.Context) *draft {
+	if l.manager.opts.Compact.Off {
+		return nil
+	}
+	return l.compactWith(ctx, l.draft(), Digest())
+}
 
 // smallestTried returns the smallest draft that was tried, although it is above the budget, or nil. For it the
 // manager gives up a limit that was only guessed, or the room for the answer within a limit that the provider named.

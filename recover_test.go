@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,21 +99,42 @@ func TestRecoverLeavesOtherErrorsAlone(t *testing.T) {
 	}
 }
 
-func TestRecoverCompactsThoughCompactionIsOff(t *testing.T) {
+// Where compaction is off, Recover cuts and clears, and at the end says what fills the window. No digest stands in.
+func TestRecoverCompactsNothingWhereCompactionIsOff(t *testing.T) {
 	ctx := context.Background()
-	var h []winnow.Message
+	talk := list(userSays("Begin."))
 	for i := range 60 {
-		h = append(h, userSays("Question "+itoa(i)), modelSays(numbered(30)))
+		talk = append(talk, modelSays(numbered(30)), userSays("Question "+itoa(i)))
 	}
-	h = append(h, userSays("last"))
-	m, err := winnow.New(100_000, &winnow.Options{Compact: &winnow.CompactOptions{Off: true}})
-	require.NoError(t, err)
-	first, err := m.Prepare(ctx, h)
-	require.NoError(t, err)
-	require.Nil(t, first.Compaction)
-	r, err := m.Recover(ctx, h, errNoNumbers)
-	require.NoError(t, err)
-	assert.NotNil(t, r.Compaction, "there is no result that could be cleared")
+	for _, h := range [][]winnow.Message{talk, longSession()} {
+		s := says("## Goal\nto go on")
+		m, err := winnow.New(100_000, &winnow.Options{Summarizer: s, Compact: &winnow.CompactOptions{
+			Off: true, Background: true, BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New("called") },
+		}})
+		require.NoError(t, err)
+		prepare(t, m, h)
+		recovered := 0
+		for err == nil {
+			var r *winnow.Request
+			if r, err = m.Recover(ctx, h, errNoNumbers); err == nil {
+				recovered++
+				require.Nil(t, r.Compaction)
+				require.Equal(t, -1, summaryAt(r.Messages))
+			}
+		}
+		var full *winnow.OverflowError
+		require.ErrorAs(t, err, &full)
+		assert.Zero(t, s.count())
+		assert.Equal(t, holdsResults(h), recovered > 0, "results can be cut, words cannot")
+		r, err := m.Compact(ctx, h, "")
+		require.NoError(t, err, "by hand it compacts all the same")
+		require.NotNil(t, r.Compaction)
+		require.NoError(t, m.Close())
+	}
+}
+
+func holdsResults(h []winnow.Message) bool {
+	return slices.ContainsFunc(h, func(m winnow.Message) bool { return m.Role == winnow.RoleTool })
 }
 
 func TestFailedCompactionIsNotTheEnd(t *testing.T) {
