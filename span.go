@@ -53,7 +53,7 @@ func (d *draft) spanBeside(stays []bool) span {
 		}
 	}
 	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
-	s.cut = d.cutPoint(&s, min(d.opts.Compact.KeepRecent, landing))
+	s.cut = d.cutPoint(&s, min(d.keepRecent, landing))
 	newestStep := newestAnswers(v.messages, 1)
 	for i := range v.unedited {
 		switch {
@@ -102,20 +102,23 @@ func (d *draft) cutPoint(s *span, keep int) int {
 	return cut
 }
 
-// firstUnsummarized returns the position in the view of the first message behind the last cut.
+// firstUnsummarized returns the position in the view of the first message behind the last cut and behind all summaries,
+// those of the host included: a request has one.
 func (d *draft) firstUnsummarized() int {
 	v, c := d.view, d.checkpoint
+	behind := len(v.messages)
+	for behind > 0 && !v.messages[behind-1].Summary {
+		behind--
+	}
 	if c == nil {
-		return 0
+		return behind
 	}
 	whole := d.whole()
 	first := c.firstKept.Find(whole.places())
 	if first < 0 { // the turn limit has dropped that message, and maybe later ones
 		first = d.limitedAt.Find(whole.places())
 	}
-	first = d.foldedAt(first)
-	summary := slices.IndexFunc(v.facts, func(f *fact) bool { return f.key == c.key })
-	return max(0, first, summary+1)
+	return max(d.foldedAt(first), behind)
 }
 
 // summaryFrame returns the tokens of the text around a summary.
