@@ -135,9 +135,9 @@ func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error
 	}
 }
 
-// ReadChange calls yield with the entries of a change, in the order of the log. The log need not be the newest: what was
-// written before a reset can be read, from [Part].Log on. The error is [ErrNotFound] if the log was rewritten, removed
-// or deleted; a later change says so.
+// ReadChange calls yield with the entries of a change, in the order of the log. The log need not be the newest: what
+// was written before a reset can be read too; [Part].Log names the older logs. The error is [ErrNotFound] if the log
+// was rewritten, removed or deleted; a later change says so.
 func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) error) error {
 	return s.readChange(ctx, c, func(l *line) error {
 		e, err := l.decode()

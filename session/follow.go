@@ -8,7 +8,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -235,9 +234,10 @@ func (f *Follower) due(isDue func(pendingChange) bool) *Changes {
 }
 
 func (f *Follower) savedCursor() string {
-	at := followed{Cursor: f.cursor, Seen: f.seen, Pending: slices.SortedFunc(maps.Values(f.pending), func(a, b pendingChange) int {
-		return strings.Compare(a.Key, b.Key)
-	})}
+	at := followed{Cursor: f.cursor, Seen: f.seen}
+	for _, key := range slices.Sorted(maps.Keys(f.pending)) {
+		at.Pending = append(at.Pending, f.pending[key])
+	}
 	text, _ := json.Marshal(at) // strings and numbers always encode
 	return base64.RawURLEncoding.EncodeToString(text)
 }
