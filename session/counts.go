@@ -23,9 +23,9 @@ type Counts struct {
 	Models      map[string]ModelUsage `json:"models,omitempty"`  // Usage by model; "": unknown
 	LastTurn    time.Time             `json:"lastTurn,omitzero"` // when a person wrote last
 
-	// How full the window is: the tokens of the last request, or of what the last compaction left. Tokens is 0 where that
-	// is not known: after an edit, a rewind, or an answer without usage. Window is that of the manager which made the last
-	// request, and 0 before there is one.
+	// How full the window is: the tokens of the last request, or of what the last compaction left. Tokens is 0 where
+	// that is not known: after an edit, a rewind, or an answer without usage. Window is that of the manager which made
+	// the last request, and 0 before there is one.
 	Tokens int `json:"tokens,omitempty"`
 	Window int `json:"window,omitempty"`
 }
