@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"math"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/nontext"
@@ -28,9 +29,10 @@ func textTokens(e Estimator, s string) int {
 
 // CharsPerToken returns the estimator of the reference and of most agents: characters / n, rounded up for each message;
 // n = 4 is usual. It counts the characters of text, thinking, and the names and arguments of tool calls. An image
-// counts by its size, as with Anthropic, or 1 200 tokens if the size is unknown; an opaque part, or one of an unknown
-// kind, counts a quarter of its bytes, at least 1. [Part.Tokens] wins. The estimator knows neither languages nor
-// tokenizers: see [NewEstimator]. An n that is not above 0, or is infinite, is taken as 4.
+// counts by its size, as with Anthropic, or 1 200 tokens if the size is unknown; an opaque part counts by its pages or
+// seconds. If these are unknown, or the kind is, it counts a quarter of its bytes, at least 1. [Part.Tokens] wins. The
+// estimator knows neither languages nor tokenizers: see [NewEstimator]. An n that is not above 0, or is infinite, is
+// taken as 4.
 func CharsPerToken(n float64) Estimator {
 	if !(n > 0) || math.IsInf(n, 0) {
 		n = 4
@@ -58,7 +60,7 @@ func (n charsPerToken) sum(m *Message, chars func(*Part) int) int {
 	tokens, all := 0, 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := tokensWithoutText(p, nontext.ByArea, nontext.Quarter); ok {
+		if known, ok := tokensWithoutText(p, &nontext.Unknown, nontext.Quarter); ok {
 			tokens = count.Add(tokens, known)
 			continue
 		}
@@ -70,16 +72,19 @@ func (n charsPerToken) sum(m *Message, chars func(*Part) int) int {
 
 // tokensWithoutText returns the tokens of p if they are known without reading its text: the host's own count, or an
 // estimate of a part without text. The bytes of an image say nothing about its tokens, which depend on its pixels.
-func tokensWithoutText(p *Part, images nontext.Images, payload func(bytes int) int) (int, bool) {
+func tokensWithoutText(p *Part, of *nontext.Structure, payload func(bytes int) int) (int, bool) {
 	switch {
 	case p.Tokens > 0:
 		return p.Tokens, true
 	case p.Kind == KindImage:
-		return images.Tokens(p.Width, p.Height), true
-	case p.Kind == KindOpaque:
-		return payload(p.Bytes), true
+		return of.Images.Tokens(p.Width, p.Height), true
+	case p.Kind != KindOpaque:
+		return 0, false
 	}
-	return 0, false
+	if n := of.Length.Tokens(p.Pages, p.Seconds, strings.HasPrefix(p.MediaType, "video/")); n > 0 {
+		return n, true
+	}
+	return payload(p.Bytes), true
 }
 
 // payloadTokens returns what p counts besides its text: its bytes, unless a part of its kind is nothing but text.

@@ -52,7 +52,7 @@ func (b structure) add(m *Message, texts func(*Part) int) int {
 	n := b.ofMessage(m)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := tokensWithoutText(p, b.Images, nontext.Payload); ok {
+		if known, ok := tokensWithoutText(p, &b.Structure, nontext.Payload); ok {
 			n = count.Add(n, known)
 			continue
 		}

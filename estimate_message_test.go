@@ -170,3 +170,24 @@ func TestImagesAreEstimatedByFamily(t *testing.T) {
 	m.Parts[0].Tokens = 7
 	assert.Equal(t, 7, CharsPerToken(4).Estimate(m), "the host's own count wins")
 }
+
+// A length is what providers bill. Where it is not known, the bytes are a bound.
+func TestEstimateLength(t *testing.T) {
+	estimate := func(e Estimator, p Part) int {
+		p.Kind = KindOpaque
+		return e.Estimate(Message{Role: RoleUser, Parts: []Part{p}}) - e.Estimate(Message{Role: RoleUser})
+	}
+	e, err := NewEstimator("claude4")
+	require.NoError(t, err)
+	for _, bytes := range []int{1_000, 400_000, 6_000_000} {
+		assert.Equal(t, 21_000, estimate(e, Part{Bytes: bytes, Pages: 10}), "%d bytes", bytes)
+		assert.Equal(t, min(bytes/4, 25_000), estimate(e, Part{Bytes: bytes}), "%d bytes", bytes)
+		assert.Equal(t, 9, estimate(e, Part{Bytes: bytes, Pages: 10, Tokens: 9}), "the host knows best")
+	}
+	assert.Equal(t, 1_920, estimate(CharsPerToken(4), Part{Bytes: 900_000, Seconds: 60, MediaType: "audio/mp3"}))
+	assert.Equal(t, 18_000, estimate(CharsPerToken(4), Part{Bytes: 900_000, Seconds: 60, MediaType: "video/mp4"}))
+	longer, shorter := Message{Parts: []Part{{Kind: KindOpaque, Pages: 10}}}, Message{Parts: []Part{{Kind: KindOpaque, Pages: 9}}}
+	assert.NotEqual(t, hostCounts(&longer), hostCounts(&shorter), "it is counted again")
+	assert.NotEqual(t, sampleHash(&longer), sampleHash(&shorter), "it is looked at again")
+	assert.False(t, sameParts(&longer.Parts[0], &shorter.Parts[0]))
+}

@@ -75,7 +75,7 @@ func sampleHash(m *Message) uint64 {
 		}
 		text(p.MediaType)
 		h = sample.Mix(h, uint64(p.Bytes)^uint64(p.Width)<<40^uint64(p.Height)<<20)
-		h = sample.Mix(h, uint64(p.Tokens))
+		h = sample.Mix(h, uint64(p.Tokens)^uint64(p.Pages)<<40^uint64(p.Seconds)<<20)
 	}
 	return h
 }

@@ -347,11 +347,12 @@ func hasControls(m *Message) bool {
 	return false
 }
 
-// hostCounts returns a hash of the host's own counts of the parts of m. They are not sent, so the key does not have
-// them, but the estimate depends on them.
+// hostCounts returns a hash of the host's own counts of the parts of m, and of what it says of their length. They are
+// not sent, so the key does not have them, but the estimate depends on them.
 func hostCounts(m *Message) (n uint32) {
 	for i := range m.Parts {
-		n = n*31 + uint32(m.Parts[i].Tokens)
+		p := &m.Parts[i]
+		n = n*31 + uint32(p.Tokens) + uint32(p.Pages)*7 + uint32(p.Seconds)*13
 	}
 	return n
 }

@@ -62,6 +62,11 @@ type Part struct {
 	// image: size in pixels, from which providers compute tokens; 0: not known
 	Width  int `json:"width,omitempty"`
 	Height int `json:"height,omitempty"` // image: likewise
+
+	// opaque: the pages of a document, or the seconds that a sound or a video plays, which providers bill; 0: not known
+	Pages   int `json:"pages,omitempty"`
+	Seconds int `json:"seconds,omitempty"` // opaque: likewise
+
 	Tokens int `json:"tokens,omitempty"` // > 0: the host's own count, used instead of an estimate
 	Source any `json:"-"`                // the caller's own value; nil once the library changed the part
 }

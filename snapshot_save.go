@@ -75,7 +75,8 @@ func saveParts(parts []Part) []saved.Part {
 		p := &parts[i]
 		list[i] = saved.Part{
 			Kind: string(p.Kind), Text: []byte(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
-			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Tokens: p.Tokens,
+			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Pages: p.Pages,
+			Seconds: p.Seconds, Tokens: p.Tokens,
 		}
 		// JSON would replace bytes that are not UTF-8 with U+FFFD, and so change an id.
 		list[i].Keep()
@@ -90,7 +91,8 @@ func partsOf(list []saved.Part) []Part {
 		p.Back()
 		parts[i] = Part{
 			Kind: Kind(p.Kind), Text: string(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
-			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Tokens: p.Tokens,
+			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Pages: p.Pages,
+			Seconds: p.Seconds, Tokens: p.Tokens,
 		}
 	}
 	return parts

@@ -94,6 +94,8 @@ func (p *messageParser) part() (part winnow.Part) {
 	p.intOf(`"bytes":`, &part.Bytes)
 	p.intOf(`"width":`, &part.Width)
 	p.intOf(`"height":`, &part.Height)
+	p.intOf(`"pages":`, &part.Pages)
+	p.intOf(`"seconds":`, &part.Seconds)
 	p.intOf(`"tokens":`, &part.Tokens)
 	p.closes()
 	return part

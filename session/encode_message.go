@@ -81,6 +81,8 @@ func (w *messageWriter) part(p *winnow.Part) {
 	w.intOf(`"bytes":`, p.Bytes)
 	w.intOf(`"width":`, p.Width)
 	w.intOf(`"height":`, p.Height)
+	w.intOf(`"pages":`, p.Pages)
+	w.intOf(`"seconds":`, p.Seconds)
 	w.intOf(`"tokens":`, p.Tokens)
 	w.closes()
 }

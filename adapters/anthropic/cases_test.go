@@ -380,6 +380,21 @@ func TestImageSizes(t *testing.T) {
 	}
 }
 
+// TestLengths reads the pages of documents, in messages and in results.
+func TestLengths(t *testing.T) {
+	_, text := adaptertest.PDF()
+	document := `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"` + text + `"}}`
+	for _, form := range forms {
+		values := make([]sdk.MessageParam, 3)
+		for i, raw := range []string{`{"role":"user","content":[` + document + `]}`, callA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + document + `]}]}`} {
+			var err error
+			values[i], err = form.Read(json.RawMessage(raw))
+			require.NoError(t, err)
+		}
+		adaptertest.CheckLengths(t, Import(values), 2, 0)
+	}
+}
+
 // TestCounter counts with the API's endpoint, once for the same content, and the manager continues from that count.
 func TestCounter(t *testing.T) {
 	asked := 0

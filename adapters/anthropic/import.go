@@ -187,9 +187,10 @@ func (im *importer) part(f fields, source any) winnow.Part {
 		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.id, f.name, im.args.Write(f.input)
 	case typeImage:
 		p.Kind, p.MediaType, p.Bytes = winnow.KindImage, f.mediaType, f.bytes
-		p.Width, p.Height = f.width, f.height
+		adapter.Measure(&p, f.data)
 	default:
 		p.Kind, p.MediaType, p.Bytes, p.ID, p.Name = winnow.KindOpaque, f.mediaType, f.bytes, f.id, f.name
+		adapter.Measure(&p, f.data)
 	}
 	return p
 }

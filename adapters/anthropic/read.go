@@ -7,7 +7,6 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/winnowgo/winnow/internal/imagesize"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
@@ -48,8 +47,7 @@ type fields struct {
 
 	mediaType string // of an image or a document
 	bytes     int    // of an image, a document, or a block that is not read
-	width     int    // of an image, in pixels; 0: unknown
-	height    int
+	data      string // of an image or a document, in Base64
 }
 
 // overrideOf returns the value that a caller set instead of a block's fields. ok is false if there is none.
@@ -113,8 +111,7 @@ func read(b *block) fields {
 	case b.OfImage != nil:
 		return imageFields(b.OfImage)
 	case b.OfDocument != nil:
-		mediaType, bytes := documentSize(b.OfDocument)
-		return fields{typ: typeDocument, mediaType: mediaType, bytes: bytes}
+		return documentFields(b.OfDocument)
 	}
 	return readJSON(sentAs(nil, b)) // rare blocks
 }
@@ -240,8 +237,7 @@ func readInner(c *inner) fields {
 	case c.OfImage != nil:
 		return imageFields(c.OfImage)
 	case c.OfDocument != nil:
-		mediaType, bytes := documentSize(c.OfDocument)
-		return fields{typ: typeDocument, mediaType: mediaType, bytes: bytes}
+		return documentFields(c.OfDocument)
 	}
 	return fields{bytes: jsonSize(c)}
 }
@@ -308,31 +304,31 @@ func othersOf(m *message) map[string]any {
 	return others
 }
 
-// imageFields returns the type and the bytes of an image as they are sent, and its pixels.
+// imageFields returns the type and the data of an image as they are sent.
 func imageFields(b *sdk.ImageBlockParam) fields {
 	f := fields{typ: typeImage}
 	switch s := &b.Source; {
 	case s.OfBase64 != nil:
-		f.mediaType, f.bytes = string(s.OfBase64.MediaType), len(s.OfBase64.Data)
-		f.width, f.height = imagesize.Base64(s.OfBase64.Data)
+		f.mediaType, f.data, f.bytes = string(s.OfBase64.MediaType), s.OfBase64.Data, len(s.OfBase64.Data)
 	case s.OfURL != nil:
 		f.bytes = len(s.OfURL.URL)
 	}
 	return f
 }
 
-func documentSize(b *sdk.DocumentBlockParam) (mediaType string, bytes int) {
+func documentFields(b *sdk.DocumentBlockParam) fields {
+	f := fields{typ: typeDocument}
 	switch s := &b.Source; {
 	case s.OfBase64 != nil:
-		return "application/pdf", len(s.OfBase64.Data)
+		f.mediaType, f.data, f.bytes = "application/pdf", s.OfBase64.Data, len(s.OfBase64.Data)
 	case s.OfText != nil:
-		return "text/plain", len(s.OfText.Data)
+		f.mediaType, f.bytes = "text/plain", len(s.OfText.Data)
 	case s.OfURL != nil:
-		return "application/pdf", 0 // the size of the referenced data is unknown
+		f.mediaType = "application/pdf" // the size of the referenced data is unknown
 	case s.OfContent != nil:
-		return "", jsonSize(s.OfContent)
+		f.bytes = jsonSize(s.OfContent)
 	}
-	return "", 0
+	return f
 }
 
 // source reads the source of an image or a document that is given as JSON.
@@ -353,10 +349,9 @@ func (f *fields) source(source []byte) {
 	f.bytes = 0
 	switch {
 	case kind == "base64" && f.typ == typeDocument:
-		f.mediaType, f.bytes = "application/pdf", len(data)
+		f.mediaType, f.data, f.bytes = "application/pdf", data, len(data)
 	case kind == "base64":
-		f.mediaType, f.bytes = media, len(data)
-		f.width, f.height = imagesize.Base64(data)
+		f.mediaType, f.data, f.bytes = media, data, len(data)
 	case kind == "text":
 		f.mediaType, f.bytes = "text/plain", len(data)
 	case kind == "url" && f.typ == typeDocument:

@@ -296,6 +296,22 @@ func TestImageSizes(t *testing.T) {
 	adaptertest.CheckImages(t, Import([]types.Message{question, result}), 2)
 }
 
+// TestLengths reads the pages of documents and the seconds of sounds and videos, in messages and in results.
+func TestLengths(t *testing.T) {
+	pdf, _ := adaptertest.PDF()
+	wav, _ := adaptertest.WAV()
+	document := types.DocumentBlock{Format: types.DocumentFormatPdf, Name: aws.String("d"), Source: &types.DocumentSourceMemberBytes{Value: pdf}}
+	video := types.VideoBlock{Format: types.VideoFormatMp4, Source: &types.VideoSourceMemberBytes{Value: wav}}
+	history := Import([]types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{
+		&types.ContentBlockMemberDocument{Value: document}, &types.ContentBlockMemberVideo{Value: video},
+		&types.ContentBlockMemberAudio{Value: types.AudioBlock{Format: types.AudioFormatWav, Source: &types.AudioSourceMemberBytes{Value: wav}}},
+		&types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{ToolUseId: aws.String("a"), Content: []types.ToolResultContentBlock{
+			&types.ToolResultContentBlockMemberDocument{Value: document}, &types.ToolResultContentBlockMemberVideo{Value: video},
+		}}},
+	}}})
+	adaptertest.CheckLengths(t, history, 2, 3)
+}
+
 // TestMarkCache sets cache points where the next request continues, and does not modify the history.
 func TestMarkCache(t *testing.T) {
 	marked := func(s string) string { return strings.TrimSuffix(s, "]}") + "," + point + "]}" }

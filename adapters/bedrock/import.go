@@ -13,7 +13,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // Import returns messages in winnow's form. A user message with tool results becomes one message for each result, and
@@ -148,6 +147,10 @@ func (im *importer) blocks(of *types.Message) []winnow.Part {
 			image(&p, &b.Value)
 		case *types.ContentBlockMemberDocument:
 			documentPart(&p, &b.Value)
+		case *types.ContentBlockMemberAudio:
+			audio(&p, &b.Value)
+		case *types.ContentBlockMemberVideo:
+			video(&p, &b.Value)
 		case *types.ContentBlockMemberCachePoint:
 			p = adapter.Marker(b)
 		case *types.UnknownUnionMember:
@@ -186,7 +189,7 @@ func image(p *winnow.Part, b *types.ImageBlock) {
 	p.Kind, p.MediaType = winnow.KindImage, "image/"+string(b.Format)
 	if s, ok := b.Source.(*types.ImageSourceMemberBytes); ok {
 		p.Bytes = base64.StdEncoding.EncodedLen(len(s.Value))
-		p.Width, p.Height = imagesize.Bytes(s.Value)
+		adapter.MeasureBytes(p, s.Value)
 	}
 }
 
@@ -196,9 +199,33 @@ func documentPart(p *winnow.Part, b *types.DocumentBlock) {
 	switch s := b.Source.(type) {
 	case *types.DocumentSourceMemberBytes:
 		p.Bytes = base64.StdEncoding.EncodedLen(len(s.Value))
+		adapter.MeasureBytes(p, s.Value)
 	case *types.DocumentSourceMemberText:
 		p.MediaType, p.Bytes = "text/plain", len(s.Value)
 	}
+}
+
+// sound makes p a sound or a video whose data is sent, in Base64.
+func sound(p *winnow.Part, mediaType string, data []byte) {
+	p.Kind, p.MediaType, p.Bytes = winnow.KindOpaque, mediaType, base64.StdEncoding.EncodedLen(len(data))
+	adapter.MeasureBytes(p, data)
+}
+
+// audio makes p a sound. Of one that is stored elsewhere nothing is known.
+func audio(p *winnow.Part, b *types.AudioBlock) {
+	var data []byte
+	if s, ok := b.Source.(*types.AudioSourceMemberBytes); ok {
+		data = s.Value
+	}
+	sound(p, "audio/"+string(b.Format), data)
+}
+
+func video(p *winnow.Part, b *types.VideoBlock) {
+	var data []byte
+	if s, ok := b.Source.(*types.VideoSourceMemberBytes); ok {
+		data = s.Value
+	}
+	sound(p, "video/"+string(b.Format), data)
 }
 
 // result returns the parts of a result, without empty texts, which make no difference.
@@ -217,6 +244,8 @@ func (im *importer) result(content []types.ToolResultContentBlock) []winnow.Part
 			image(&p, &c.Value)
 		case *types.ToolResultContentBlockMemberDocument:
 			documentPart(&p, &c.Value)
+		case *types.ToolResultContentBlockMemberVideo:
+			video(&p, &c.Value)
 		case *types.UnknownUnionMember:
 			p.Kind = winnow.KindOpaque
 		default:

@@ -209,3 +209,20 @@ func TestImageSizes(t *testing.T) {
 	}
 	adaptertest.CheckImages(t, Import(messages), 4)
 }
+
+// TestLengths reads the pages of files and the seconds of sounds, in all lists of a message.
+func TestLengths(t *testing.T) {
+	_, pdf := adaptertest.PDF()
+	_, wav := adaptertest.WAV()
+	var messages []*schema.Message
+	for _, raw := range []string{
+		`{"role":"user","user_input_multi_content":[{"type":"file_url","file":{"base64data":"` + pdf + `","mime_type":"application/pdf"}},{"type":"audio_url","audio":{"url":"data:audio/wav;base64,` + wav + `"}}]}`,
+		`{"role":"user","multi_content":[{"type":"file_url","file_url":{"url":"data:application/pdf;base64,` + pdf + `"}}]}`,
+		`{"role":"assistant","assistant_output_multi_content":[{"type":"audio_url","audio":{"base64data":"` + wav + `","mime_type":"audio/wav"}}]}`,
+	} {
+		m := new(schema.Message)
+		require.NoError(t, json.Unmarshal([]byte(raw), m))
+		messages = append(messages, m)
+	}
+	adaptertest.CheckLengths(t, Import(messages), 2, 2)
+}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // Import returns messages in winnow's form, one for each. The Source of a message is the caller's pointer, whose value
@@ -131,17 +130,13 @@ func (im *importer) media(kind winnow.Kind, c *schema.MessagePartCommon, source 
 	p := winnow.Part{Kind: kind, MediaType: c.MIMEType, Source: source}
 	if c.Base64Data != nil {
 		p.Bytes = len(*c.Base64Data)
-		if kind == winnow.KindImage {
-			p.Width, p.Height = imagesize.Base64(*c.Base64Data)
-		}
+		adapter.Measure(&p, *c.Base64Data)
 	} else if c.URL != nil {
 		p.Bytes = len(*c.URL)
 		if p.MediaType == "" {
 			p.MediaType = adapter.DataURLType(*c.URL)
 		}
-		if kind == winnow.KindImage {
-			p.Width, p.Height = imagesize.DataURL(*c.URL)
-		}
+		adapter.Measure(&p, *c.URL)
 	}
 	im.parts = append(im.parts, p)
 }

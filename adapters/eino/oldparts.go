@@ -7,7 +7,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // Messages used to have one list of parts, before users and models got separate lists.
@@ -41,9 +40,7 @@ func (im *importer) oldMedia(kind winnow.Kind, mediaType, url string, source any
 		mediaType = adapter.DataURLType(url)
 	}
 	p := winnow.Part{Kind: kind, MediaType: mediaType, Bytes: len(url), Source: source}
-	if kind == winnow.KindImage {
-		p.Width, p.Height = imagesize.DataURL(url)
-	}
+	adapter.Measure(&p, url)
 	im.parts = append(im.parts, p)
 }
 

@@ -274,6 +274,16 @@ func TestImageSizes(t *testing.T) {
 	adaptertest.CheckImages(t, Import([]*sdk.Content{user(sdk.NewPartFromBytes(file, "image/png")), model(call("", "shot", nil)), user(shot)}), 2)
 }
 
+// TestLengths reads the pages of documents and the seconds of sounds, in contents and in responses.
+func TestLengths(t *testing.T) {
+	pdf, _ := adaptertest.PDF()
+	wav, _ := adaptertest.WAV()
+	scan := response("", "scan", output("taken"))
+	scan.FunctionResponse.Parts = []*sdk.FunctionResponsePart{{InlineData: &sdk.FunctionResponseBlob{MIMEType: "application/pdf", Data: pdf}}}
+	question := user(sdk.NewPartFromBytes(pdf, "application/pdf"), sdk.NewPartFromBytes(wav, "audio/wav"))
+	adaptertest.CheckLengths(t, Import([]*sdk.Content{question, model(call("", "scan", nil)), user(scan)}), 2, 1)
+}
+
 // TestCounter counts with the API's endpoint, once for the same content.
 func TestCounter(t *testing.T) {
 	url, body := adaptertest.Server(t, 200, `{"totalTokens":700}`)

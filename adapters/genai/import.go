@@ -10,7 +10,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // Import returns contents in winnow's form. A content with function responses becomes one message for each response,
@@ -190,9 +189,7 @@ const thoughtSignature = "thought_signature"
 // inline makes part an image or other media whose data is sent, in Base64.
 func inline(part *winnow.Part, mediaType string, data []byte) {
 	media(part, mediaType, base64.StdEncoding.EncodedLen(len(data)))
-	if part.Kind == winnow.KindImage {
-		part.Width, part.Height = imagesize.Bytes(data)
-	}
+	adapter.MeasureBytes(part, data)
 }
 
 // media makes part an image or other media that is not read.

@@ -331,3 +331,15 @@ func TestImageSizes(t *testing.T) {
 		adaptertest.CheckImages(t, Import([]message{value}), 1)
 	}
 }
+
+// TestLengths reads the pages of files and the seconds of sounds.
+func TestLengths(t *testing.T) {
+	_, pdf := adaptertest.PDF()
+	_, wav := adaptertest.WAV()
+	for _, form := range forms {
+		value, err := form.Read(json.RawMessage(`{"role":"user","content":[{"type":"file","file":{"filename":"f","file_data":"data:application/pdf;base64,` + pdf + `"}},
+			{"type":"file","file":{"filename":"f","file_data":"` + pdf + `"}},{"type":"input_audio","input_audio":{"format":"wav","data":"` + wav + `"}}]}`))
+		require.NoError(t, err)
+		adaptertest.CheckLengths(t, Import([]message{value}), 2, 1)
+	}
+}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/internal/imagesize"
 )
 
 // Import returns messages in winnow's form, one for each. The Source of a message is the pointer to the caller's value,
@@ -132,13 +131,15 @@ func (im *importer) userPart(c *sdk.ChatCompletionContentPartUnionParam) {
 	case c.OfImageURL != nil:
 		p.Kind, p.Bytes = winnow.KindImage, len(c.OfImageURL.ImageURL.URL)
 		p.MediaType = adapter.DataURLType(c.OfImageURL.ImageURL.URL)
-		p.Width, p.Height = imagesize.DataURL(c.OfImageURL.ImageURL.URL)
+		adapter.Measure(&p, c.OfImageURL.ImageURL.URL)
 	case c.OfInputAudio != nil:
 		p.Kind, p.MediaType = winnow.KindOpaque, "audio/"+string(c.OfInputAudio.InputAudio.Format)
 		p.Bytes = len(c.OfInputAudio.InputAudio.Data)
+		adapter.Measure(&p, c.OfInputAudio.InputAudio.Data)
 	case c.OfFile != nil:
 		p.Kind, p.MediaType = winnow.KindOpaque, adapter.DataURLType(c.OfFile.File.FileData.Value)
 		p.Bytes = len(c.OfFile.File.FileData.Value)
+		adapter.Measure(&p, c.OfFile.File.FileData.Value)
 	default:
 		p.Kind, p.Bytes = winnow.KindOpaque, jsonSize(c)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/internal/imagesize"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
@@ -184,12 +183,15 @@ func partOf(raw []byte, source any) winnow.Part {
 	case "image_url":
 		url := member(image, "url")
 		p.Kind, p.Bytes, p.MediaType = winnow.KindImage, len(url), adapter.DataURLType(url)
-		p.Width, p.Height = imagesize.DataURL(url)
+		adapter.Measure(&p, url)
 	case "input_audio":
-		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(member(audio, "data")), "audio/"+member(audio, "format")
+		data := member(audio, "data")
+		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(data), "audio/"+member(audio, "format")
+		adapter.Measure(&p, data)
 	case "file":
 		data := member(file, "file_data")
 		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(data), adapter.DataURLType(data)
+		adapter.Measure(&p, data)
 	default:
 		p.Kind, p.Bytes = winnow.KindOpaque, len(raw)
 	}

@@ -14,6 +14,7 @@ type Structure struct {
 	// more for the reasoning.
 	reasoning float64
 	Images    Images
+	Length    Length
 }
 
 // Fitted to what was billed for the messages between two requests in recorded sessions, with the text
@@ -22,17 +23,21 @@ type Structure struct {
 // all of a call. OpenAI's cookbook has 3 a message and 1 for its role. The other families were not
 // measured: their chat templates spend 4 or 5 a message, and a call is written as JSON in tags.
 var (
-	claude     = Structure{Message: 4, Call: 48, Result: 16, reasoning: 1}
-	claudeNext = Structure{Message: 4, Call: 48, Result: 16, reasoning: tokencount.ClaudeNextLatin, Images: ByAreaTo5k}
-	gemini     = Structure{Message: 2, Call: 1, Result: 0, reasoning: 1, Images: ByCrops}
-	openAI     = Structure{Message: 4, Call: 14, Result: 8, reasoning: 1, Images: ByTiles}
-	templated  = Structure{Message: 5, Call: 20, Result: 8, reasoning: 1, Images: ByPatches}
-	unknown    = Structure{Message: 4, Call: 40, Result: 12, reasoning: 1} // for a model that is not known
+	claude     = Structure{Message: 4, Call: 48, Result: 16, reasoning: 1, Length: lengthClaude}
+	claudeNext = Structure{
+		Message: 4, Call: 48, Result: 16, reasoning: tokencount.ClaudeNextLatin,
+		Images: ByAreaTo5k, Length: lengthUnknown,
+	}
+	gemini    = Structure{Message: 2, Call: 1, Result: 0, reasoning: 1, Images: ByCrops, Length: lengthGemini}
+	openAI    = Structure{Message: 4, Call: 14, Result: 8, reasoning: 1, Images: ByTiles, Length: lengthOpenAI}
+	templated = Structure{Message: 5, Call: 20, Result: 8, reasoning: 1, Images: ByPatches, Length: lengthQwen}
+	// Unknown is for a model that is not known.
+	Unknown = Structure{Message: 4, Call: 40, Result: 12, reasoning: 1, Length: lengthUnknown}
 )
 
 const (
-	// An opaque part counts a quarter of its bytes, which is right for text in ASCII. Binary data costs less than its
-	// bytes suggest, so there is a limit: about ten pages of PDF at Anthropic (1 500 to 3 000 each).
+	// An opaque part whose length is not known counts a quarter of its bytes, which is right for text in ASCII. Binary
+	// data costs less than its bytes suggest, so there is a limit: about ten pages of PDF at Anthropic.
 	maxOpaqueTokens = 25_000
 	// For an opaque part, or one of an unknown kind, that does not say how large it is.
 	unsizedTokens = 100
@@ -51,7 +56,7 @@ var families = []struct {
 	name      string
 	structure Structure
 }{
-	{"", unknown},
+	{"", Unknown},
 	{"o200k", openAI},
 	{"cl100k", openAI},
 	{"claude", claude},

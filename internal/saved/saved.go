@@ -149,6 +149,8 @@ type Part struct {
 	Bytes     int    `json:"bytes,omitempty"`
 	Width     int    `json:"width,omitempty"`
 	Height    int    `json:"height,omitempty"`
+	Pages     int    `json:"pages,omitempty"`
+	Seconds   int    `json:"seconds,omitempty"`
 	Tokens    int    `json:"tokens,omitempty"`
 	Text      []byte `json:"text,omitempty"`
 	Arguments []byte `json:"arguments,omitempty"`

@@ -332,3 +332,18 @@ func TestImageSizes(t *testing.T) {
 		adaptertest.CheckImages(t, Import(items), 2)
 	}
 }
+
+// TestLengths reads the pages of files, in messages and in outputs.
+func TestLengths(t *testing.T) {
+	_, text := adaptertest.PDF()
+	file := `{"type":"input_file","filename":"f","file_data":"data:application/pdf;base64,` + text + `"}`
+	for _, form := range forms {
+		items := make([]Item, 2)
+		for i, r := range []string{`{"type":"message","role":"user","content":[` + file + `]}`, `{"type":"function_call_output","call_id":"a","output":[` + file + `]}`} {
+			var err error
+			items[i], err = form.Read(json.RawMessage(r))
+			require.NoError(t, err)
+		}
+		adaptertest.CheckLengths(t, Import(items), 2, 0)
+	}
+}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
-	"github.com/winnowgo/winnow/internal/imagesize"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
@@ -177,9 +176,7 @@ func appendOutput(parts []winnow.Part, content []sdk.ResponseFunctionCallOutputI
 // media returns a part whose payload is a URL, usually a data URL.
 func media(kind winnow.Kind, url string, source any) winnow.Part {
 	p := winnow.Part{Kind: kind, MediaType: adapter.DataURLType(url), Bytes: len(url), Source: source}
-	if kind == winnow.KindImage {
-		p.Width, p.Height = imagesize.DataURL(url)
-	}
+	adapter.Measure(&p, url)
 	return p
 }
 

@@ -1,0 +1,34 @@
+package adapter
+
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/imagesize"
+	"github.com/winnowgo/winnow/internal/medialength"
+)
+
+// Measure sets the size of p as far as its data says it: the pixels of an image, the pages of a document, the seconds
+// of a sound or a video. The data is a data URL or Base64.
+func Measure(p *winnow.Part, data string) {
+	isURL := strings.HasPrefix(data, "data:")
+	switch {
+	case p.Kind == winnow.KindImage && isURL:
+		p.Width, p.Height = imagesize.DataURL(data)
+	case p.Kind == winnow.KindImage:
+		p.Width, p.Height = imagesize.Base64(data)
+	case isURL:
+		p.Pages, p.Seconds = medialength.DataURL(data)
+	default:
+		p.Pages, p.Seconds = medialength.Base64(data)
+	}
+}
+
+// MeasureBytes is Measure for data that is not encoded.
+func MeasureBytes(p *winnow.Part, data []byte) {
+	if p.Kind == winnow.KindImage {
+		p.Width, p.Height = imagesize.Bytes(data)
+	} else {
+		p.Pages, p.Seconds = medialength.Bytes(data)
+	}
+}
