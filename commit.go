@@ -44,6 +44,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	r, err := m.commit(d, append(also, func(l *ledger) {
 		// The answers of a try that failed are used up, and the next compaction has a flush of its own.
 		l.cache, l.flushed = nil, false
+		l.names = withNames(l.names, d.names, d.checkpoint.summaryKeys)
 		if report.Degraded {
 			l.digestAt = d.uneditedTokens()
 		}

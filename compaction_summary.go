@@ -172,7 +172,7 @@ func (m *Manager) makeUnique(cp *checkpoint, v *view) {
 	}
 	text := cp.message.Parts[0].Text
 	for n := 2; ; n++ {
-		if cp.key = m.ledger.index.hasher.key(&cp.message); !summaries[cp.key] {
+		if cp.summaryKeys = m.ledger.index.hasher.summaryKeys(&cp.message); !summaries[cp.key] {
 			return
 		}
 		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)

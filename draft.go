@@ -26,9 +26,17 @@ type draft struct {
 	newEdits map[key]*projection // that were not sent before
 	folds
 	shownLines
+	repaired
 	takenOver
 	learned
 	progress
+}
+
+// repaired is what the repair made of the history.
+type repaired struct {
+	facts  []*fact  // of the history's messages as they are sent whole: with the names of their calls
+	repair *repair  // nil: nothing had to be repaired
+	ids    []string // of calls, as the repair changed them, and those that it may change again
 }
 
 // takenOver is what a draft takes over from earlier requests.
@@ -37,12 +45,12 @@ type takenOver struct {
 	checkpoint *checkpoint // the one that the view has; nil: none
 	digested   []Message   // what only a digest stands for, if the history still has it
 	kept       []Message   // Request.History
-	ids        []string    // of calls, as the repair changed them
 	goesOn     bool        // with a call that the provider runs itself, and that has no result yet
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	reopened   position    // see ledger
 	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the view
 	limitedAt  position    // the same message by its index in the history
+	names      *givenNames // of the calls behind a new checkpoint; nil: their own
 }
 
 // shownLines is what a draft needs to leave out of later results the lines that earlier ones show.

@@ -14,7 +14,7 @@ import (
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{
 		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records,
-		checkpoint: l.checkpoint,
+		checkpoint: l.checkpoint, names: l.newestNames(),
 	}
 }
 
@@ -60,6 +60,9 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	d.Deltas, d.Sent = j.deltas, l.sent[d.From:]
 	if d.SameCheckpoint { // the largest text of a snapshot, which most deltas do not change
 		d.Checkpoint = nil
+	}
+	if n := l.newestNames(); n != j.names {
+		d.Names, j.names = savedNames([]*givenNames{n}), n
 	}
 	if edits {
 		compareEdits(&d, j.edits, l.projections)

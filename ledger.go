@@ -11,6 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/pairing"
 	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
@@ -21,6 +22,7 @@ type ledger struct {
 	partner
 	index index
 	rewrites
+	names    []*givenNames              // of calls behind the newest summaries, the newest last
 	minified map[minifiedID]*projection // long results, until the call of the manager ends; nil: one stays as it came
 	cache    *answers.Cache             // summaries of parts, from a compaction that failed later, for the next try
 	breaker  breaker.Breaker
@@ -48,6 +50,24 @@ type rewrites struct {
 	turnStart   position       // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	epochSearch rewrite.Search // the search for an epoch that pays
 	flushed     bool           // BeforeCompact ran since the last compaction
+}
+
+// namesFor returns the names that the calls of history were sent with, as far as its messages, which have these facts,
+// do not show them.
+func (l *ledger) namesFor(history []Message, facts []*fact) pairing.Given {
+	var newest key
+	if l.checkpoint != nil {
+		newest = l.checkpoint.key
+	}
+	return namesFor(history, facts, l.names, newest)
+}
+
+// newestNames returns the names behind the newest summary that has some, or nil.
+func (l *ledger) newestNames() *givenNames {
+	if len(l.names) == 0 {
+		return nil
+	}
+	return l.names[len(l.names)-1]
 }
 
 // minifiedID identifies a minified result: by the fact of the result, what may be left out, and the note behind it.
@@ -164,7 +184,7 @@ type boundary struct {
 // checkpoint stands for the history in front of its boundary.
 type checkpoint struct {
 	message Message // the summary, as it is sent
-	key     key     // of message
+	summaryKeys
 	boundary
 	body     string // what the next summary updates: the summarizer's text, or more than a digest had room for
 	carried  sections.Carried
@@ -205,6 +225,7 @@ type journal struct {
 	edits      map[key]*projection // edits that were written; the map is never changed
 	records    []*runRecord        // records that were written; likewise
 	checkpoint *checkpoint         // the checkpoint that was written
+	names      *givenNames         // the newest names that were written
 }
 
 // budgetBy returns the budget by the accounting a, which may be a draft's own.

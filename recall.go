@@ -63,7 +63,7 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 			Tokens: facts[named].tokens, Back: len(history) - 1 - named,
 		}
 		var known bool
-		if a.Target.IsWhole, known = m.isWholeNow(history, named); known {
+		if a.Target.IsWhole, known = m.isWholeNow(history, facts, named); known {
 			return a
 		}
 	}

@@ -33,7 +33,7 @@ func (r *recalls) subject(subjects []*subject, end int, handle string) *subject 
 	if r.handles == nil {
 		r.handles, r.absent = map[string]int{}, map[string]*subject{}
 		if r.draft.handles == nil {
-			r.draft.handles = handlesOf(r.draft.ledger.index.facts)
+			r.draft.handles = handlesOf(r.draft.facts)
 		}
 	}
 	for ; r.read < end; r.read++ {

@@ -29,15 +29,14 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	d.indexAndRepair()
 	d.limitAndReplay()
 
-	facts := m.ledger.index.facts
-	v := d.view
+	facts, v := d.facts, d.view
 	isWhole := make([]bool, len(history))
 	whole := make(map[key]bool, len(v.messages))
 	for p, i := range v.index {
 		if !hasSent || i < 0 || v.messages[p].Role != history[i].Role { // made by the library
 			continue
 		}
-		isUntouched := v.edited[p] == nil && v.facts[p] == facts[i]
+		isUntouched := v.edited[p] == nil && v.facts[p] == m.ledger.index.facts[i]
 		if isUntouched || showsAll(&v.messages[p], &history[i]) {
 			isWhole[i], whole[facts[i].key] = true, true
 		}
@@ -61,19 +60,18 @@ func (m *Manager) mayRecall(history []Message, i int) bool {
 		!m.opts.hidesFromRecall(&history[i])
 }
 
-// isWholeNow reports whether message i of history is whole in the last request. It is the quick way for a recall by
-// handle, and says what leftOut would say. known is false if only leftOut can tell.
-func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
+// isWholeNow reports whether message i of history, which has these facts, is whole in the last request. It is
+// the quick way for a recall by handle, and says what leftOut would say. known is false if only leftOut can tell.
+func (m *Manager) isWholeNow(history []Message, facts []*fact, i int) (whole, known bool) {
 	l := &m.ledger
-	facts := l.index.facts
 	k := facts[i].key
 	p := l.projections[k]
 	switch isSent := slices.Contains(l.sent, k); {
 	case l.recovery != nil || m.opts.HistoryTurns > 0 || history[i].Pinned:
 		// the next request may differ from what was sent
 		return false, false
-	case p == nil && isSent:
-		return true, true
+	case p == nil && isSent: // the repair may have left out something
+		return true, facts[i] == l.index.facts[i]
 	case p != nil && slices.Contains(l.sent, p.key): // else it was pinned, or a record or a summary stands for it
 		sent := history[i]
 		sent.Parts = p.sent()
@@ -82,8 +80,7 @@ func (m *Manager) isWholeNow(history []Message, i int) (whole, known bool) {
 		return false, false
 	}
 	// If nothing has to be repaired, messages are sent under their own keys, and the key of this one was not sent.
-	r := repair{history: history, facts: facts, forRequest: true}
-	return false, r.isClean()
+	return false, len(facts) > 0 && &facts[0] == &l.index.facts[0]
 }
 
 // lastOf returns the index of the last request's last message in the history that has these facts, or -1.
@@ -99,15 +96,6 @@ func (l *ledger) lastOf(facts []*fact) int {
 		}
 	}
 	return -1
-}
-
-// know learns what is new in history and returns the facts of its messages. The slice belongs to the index.
-func (m *Manager) know(history []Message) []*fact {
-	if x := &m.ledger.index; len(x.facts) > 0 && len(history) > 0 && x.goesOn(history, true) {
-		x.learn(history, m.opts.Estimator)
-		return x.facts
-	}
-	return m.ledger.index.update(history, m.opts.Estimator)
 }
 
 // Text, Origin and Handle make it a [recall.Source].

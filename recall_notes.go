@@ -33,7 +33,7 @@ func (d *draft) recallNoteIn(v *view, i int) string {
 		return recall.Note(handle) // the original, and not this copy of it
 	}
 	if d.handles == nil {
-		d.handles = handlesOf(d.ledger.index.facts)
+		d.handles = handlesOf(d.facts)
 	}
 	return recall.Note(d.handles.Of(k))
 }
@@ -72,7 +72,7 @@ func (d *draft) spanNote(v *view, i int) string {
 	if k < 0 {
 		return ""
 	}
-	return recall.SpanNote(recall.SpanHandle(d.ledger.index.facts[k].key))
+	return recall.SpanNote(recall.SpanHandle(d.facts[k].key))
 }
 
 // isRecalled reports whether message i of the view is an answer of [Manager.Recall]: a copy of what the history has.

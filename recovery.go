@@ -30,7 +30,7 @@ func (m *Manager) openRecovery(history []Message) {
 		l.projections = maps.Clone(l.projections) // undoRecovery puts the old map back
 	}
 	if n := len(history); n > 0 {
-		facts := l.index.update(history, m.opts.Estimator)
+		facts := m.know(history)
 		l.recovery.end, l.recovery.ahead = position{Key: facts[n-1].key, Index: n - 1}, position{}
 		if n > 1 {
 			l.recovery.ahead = position{Key: facts[n-2].key, Index: n - 2}
@@ -71,7 +71,7 @@ func (m *Manager) settle(history []Message) {
 	if l.recovery == nil {
 		return
 	}
-	facts := l.index.update(history, m.opts.Estimator)
+	facts := m.know(history)
 	end := newestOf(facts, l.recovery.end)
 	if end >= 0 && end == len(history)-1 {
 		return

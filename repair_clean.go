@@ -6,6 +6,9 @@ import "github.com/winnowgo/winnow/internal/jsontext"
 
 // isClean is a quick check whether the history needs no repair, as most do not.
 func (r *repair) isClean() bool {
+	if len(r.given.Names) > 0 {
+		return false // also an id that stands once in the history may have been used before
+	}
 	h := r.history
 	calls := 0
 	for i := 0; i < len(h); i++ {

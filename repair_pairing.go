@@ -7,8 +7,9 @@ import "github.com/winnowgo/winnow/internal/pairing"
 // repair is one run of RepairToolPairing.
 type repair struct {
 	history    []Message
-	forRequest bool    // texts without a visible character are dropped as well; see also waits
-	facts      []*fact // what is known of each message; nil: nothing
+	forRequest bool          // texts without a visible character are dropped as well; see also waits
+	facts      []*fact       // what is known of each message; nil: nothing
+	given      pairing.Given // for a request: the names that calls were sent with before
 
 	pairs  pairing.Pairs
 	first  []int32 // index into pairs.Calls of each message's first call, -1 for none

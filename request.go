@@ -100,13 +100,13 @@ func (l *ledger) record(d *draft) {
 // A host that keeps the shorter history of a request leaves some behind at each compaction. The edits and the records
 // from before an open recovery are kept until it ends, within the same bounds.
 func (l *ledger) forgetGone(d *draft) {
-	l.projections = withoutGone(l.projections, l.index.facts, d.view.facts)
+	l.projections = withoutGone(l.projections, d.facts, d.view.facts)
 	if l.recovery == nil {
 		return
 	}
 	open := *l.recovery // a copy: savepoint may hold the recovery as it was
-	open.before.projections = withoutGone(open.before.projections, l.index.facts, d.view.facts)
-	open.before.records = withoutGoneRecords(open.before.records, l.index.facts, d.whole().facts)
+	open.before.projections = withoutGone(open.before.projections, d.facts, d.view.facts)
+	open.before.records = withoutGoneRecords(open.before.records, d.facts, d.whole().facts)
 	l.recovery = &open
 }
 
@@ -128,7 +128,7 @@ func (l *ledger) forgetRepeats(d *draft) {
 	if len(unsent) == 0 {
 		return
 	}
-	for _, f := range l.index.facts {
+	for _, f := range d.facts {
 		if unsent[f.key] {
 			delete(l.projections, f.key)
 		}

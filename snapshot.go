@@ -21,6 +21,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	defer m.mu.Unlock()
 	s := m.ledger.head()
 	s.Sent, s.Edits, s.Records = m.ledger.sent, savedEdits(m.ledger.projections), savedRecords(m.ledger.records)
+	s.Names = savedNames(m.ledger.names)
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)

@@ -40,8 +40,8 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 		body:     string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}
-	// The key is not stored: it follows from the text, and a stored one could only contradict that.
-	cp.key = r.hasher.key(&cp.message)
+	// The keys are not stored: they follow from the text, and stored ones could only contradict that.
+	cp.summaryKeys = r.hasher.summaryKeys(&cp.message)
 	return cp
 }
 
@@ -76,6 +76,16 @@ func (r *reader) record(s *saved.Record) *runRecord {
 	n := newRecord(&r.hasher, s.First.Within(), s.Count, s.Last, s.Run, string(s.Text))
 	n.lean = max(0, s.Lean)
 	return n
+}
+
+func namesOf(list []saved.Names) (names []*givenNames) {
+	for _, s := range list[max(0, len(list)-saved.MostNames):] {
+		names = append(names, &givenNames{
+			summaryKeys: summaryKeys{s.Summary, s.Plain}, firstKept: s.FirstKept.Within(), before: s.Before,
+			behind: s.Behind,
+		})
+	}
+	return names
 }
 
 // saysWhat reports whether e names a known operation and holds what that operation makes.
@@ -130,7 +140,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 	l.accounting.Meter, l.accounting.Limit, l.accounting.Window = s.Accounting.Within()
 	l.body = max(0, s.Body)
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
-	l.sent = r.keys(s.Sent)
+	l.sent, l.names = r.keys(s.Sent), namesOf(s.Names)
 	l.tries = tries{Tries: s.Tries.Within()} // before revert, which adds the requests that were refused
 	// undoable is the same struct for the ledger and for what it was before a recovery.
 	l.revert(r.state(&s.State))

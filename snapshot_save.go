@@ -47,6 +47,16 @@ func (p *projection) saved() saved.Edit {
 	return e
 }
 
+func savedNames(list []*givenNames) (names []saved.Names) {
+	for _, n := range list {
+		names = append(names, saved.Names{
+			Summary: n.key, Plain: n.plain, FirstKept: n.firstKept,
+			Before: n.before, Behind: n.behind,
+		})
+	}
+	return names
+}
+
 // saved returns nil where no recovery is open.
 func (a *recovery) saved() *saved.Recovery {
 	if a == nil {
@@ -98,15 +108,16 @@ func partsOf(list []saved.Part) []Part {
 	return parts
 }
 
-// head returns the part of the snapshot that does not grow with the history: no keys of what was sent, no edits and no
-// records.
+// head returns the part of the snapshot that does not grow with the history: no keys of what was sent, no names of
+// calls, no edits and no records.
 func (l *ledger) head() saved.Snapshot {
 	u := l.state()
 	u.projections, u.records = nil, nil // a delta has only those that are new
 	return saved.Snapshot{
-		Winnow: saved.Version, SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate,
+		Winnow:     saved.Version,
+		Request:    saved.Request{SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Bytes: l.bytes},
 		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
-		Bytes:      l.bytes, Body: l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
+		Body:       l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
 		Recovery: l.recovery.saved(), Tries: l.tries.Tries,
 		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel,
 		Window: l.window, State: u.saved(),

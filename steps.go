@@ -8,49 +8,6 @@ import (
 	"github.com/winnowgo/winnow/internal/prune"
 )
 
-// indexAndRepair is steps 1 and 2 of the list at Manager.draft.
-func (d *draft) indexAndRepair() {
-	x, e := &d.ledger.index, d.opts.Estimator
-	facts := x.facts
-	if !d.isIndexed || !x.isOf(d.history) {
-		facts = x.update(d.history, e)
-	}
-	r := repair{history: d.history, facts: facts, forRequest: true}
-	if r.isClean() {
-		d.view = newView(d.history, facts)
-		return
-	}
-	out, edits := r.run()
-	d.edits, d.goesOn = edits, r.goesOn
-	if len(edits) == 0 {
-		d.view = newView(d.history, facts)
-		return
-	}
-	// A message that the repair made or changed is another one for the provider, so it has a fact of its own.
-	own := make([]*fact, len(out))
-	for k, i := range r.origin {
-		switch {
-		case i < 0:
-			own[k] = x.fact(&out[k], e)
-		case r.changed[k]:
-			own[k] = x.repaired(facts[i], &out[k], e)
-		default:
-			own[k] = facts[i]
-		}
-	}
-	d.view = newView(out, own)
-	d.ids = r.pairs.NewIDs()
-	call := 0
-	for k, i := range r.origin {
-		if i < 0 { // a result that stands in belongs to its call
-			i = int32(call)
-		} else if out[k].Role != RoleTool {
-			call = int(i)
-		}
-		d.view.index[k] = int(i)
-	}
-}
-
 // turnGrowth is how far the number of turns grows above the limit before the turns are cut to it in one go. Cutting at
 // every turn would change the beginning of every request, and the prompt cache would never be read.
 const turnGrowth = 1.5
@@ -140,13 +97,11 @@ const summarizedReason = "older than what is kept: a summary stands for it"
 // replayCheckpoint puts the summary in the place of what it stands for. It returns false if the history has neither the
 // summary nor the first message that was kept after it.
 func (d *draft) replayCheckpoint(c *checkpoint) bool {
-	v := d.view
-	for i, f := range v.facts {
-		if f.key == c.key && v.messages[i].Summary {
-			return true // the history is one that a request returned
-		}
+	if d.replayInPlace(c) {
+		return true
 	}
-	first := c.firstKept.Find(v.places())
+	v := d.view
+	first := d.firstKept(c)
 	if first < 0 {
 		return false
 	}
@@ -155,7 +110,8 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	if c.keepsFront {
 		keepFront(v.messages, keep[:first])
 	}
-	request, limited := c.request.Find(v.places()), c.limited.Find(v.places())
+	moved := v.index[first] - c.firstKept.Index // a host may have dropped some of what the summary stands for
+	request, limited := c.request.Moved(moved).Find(v.places()), c.limited.Moved(moved).Find(v.places())
 	reopened := d.findReopened(request, first)
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
 	inSummary := keptBefore(v.messages, max(0, limited))
@@ -191,9 +147,40 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	if at < 0 { // the host has dropped all of them
 		at = kept
 	}
+	if c != d.ledger.checkpoint {
+		d.names = d.namesBehind(first, keep)
+	}
 	v.keepOnly(keep)
 	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
 	return true
+}
+
+// replayInPlace reports whether the summary stands in the view. It puts the one that was sent in the place of its text.
+func (d *draft) replayInPlace(c *checkpoint) bool {
+	v := d.view
+	for i, f := range v.facts {
+		switch {
+		case !v.messages[i].Summary:
+		case f.key == c.key:
+			return true // the history is one that a request returned
+		case f.key == c.plain && c == d.ledger.checkpoint: // the host keeps Compaction.Summary
+			d.edits = append(d.edits, v.dropEdit(i, OpCompact, summarizedReason))
+			v.replace(i, c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
+			return true
+		}
+	}
+	return false
+}
+
+// firstKept returns the position in the view of the first message behind c, or -1.
+func (d *draft) firstKept(c *checkpoint) int {
+	// Where names were given, it was found to give them again. The names of the calls in front of it may have changed.
+	if r := d.repair; r != nil && r.given.Count && c == d.ledger.checkpoint {
+		if i := slices.Index(d.view.index, int(r.given.From)); i >= 0 {
+			return i
+		}
+	}
+	return c.firstKept.Find(d.view.places())
 }
 
 // findReopened returns the index of a user request that is sent in addition to `request`, the one that the checkpoint

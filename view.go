@@ -317,6 +317,13 @@ func (v *view) insert(i int, m Message, f *fact) {
 	v.sum()
 }
 
+// replace puts m, a message that the library made, in the place of message i.
+func (v *view) replace(i int, m Message, f *fact) {
+	v.own()
+	v.messages[i], v.facts[i], v.index[i], v.at[i] = m, f, -1, -1
+	v.setTokens(i, f.tokens)
+}
+
 // share returns the messages as they are now; v copies them before it changes them.
 func (v *view) share() []Message {
 	v.shared = true

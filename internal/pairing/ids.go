@@ -1,6 +1,7 @@
 package pairing
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -8,29 +9,77 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Name decides the id that each call is sent with. Anthropic wants them unique in the whole request.
+// Name decides the id that each call is sent with. Anthropic wants them unique in the whole request. An id that is
+// valid and unique is never touched.
 func (p *Pairs) Name() {
 	if !p.repeated {
 		return // each is sent with its own
 	}
+	p.name(&Given{}, func(id string) bool { _, isNative := p.ids[id]; return isNative })
+}
+
+// Given are the names that calls were sent with before.
+type Given struct {
+	From  int32               // the message from which on they apply
+	Names map[string][]string // by the id in the transcript: those of the calls with it, in their order
+	Count bool                // later calls with such an id get a number: the first may be gone from the transcript
+}
+
+// NameAgain is Name for a transcript that grows and may lose its beginning. A name stays what it was: no later call
+// changes it, and those that were given are given again.
+func (p *Pairs) NameAgain(g *Given) {
+	if !p.repeated && len(g.Names) == 0 {
+		return
+	}
+	reserved := map[string]struct{}{}
+	for _, names := range g.Names {
+		for _, name := range names {
+			reserved[name] = struct{}{}
+		}
+	}
+	p.name(g, func(id string) bool { _, isReserved := reserved[id]; return isReserved })
+}
+
+// name gives each call the next of the names that were given, or its own id, or one that is neither used nor reserved.
+func (p *Pairs) name(g *Given, isReserved func(id string) bool) {
 	p.sent = make([]string, len(p.Calls))
 	used := make(map[string]struct{}, len(p.Calls))
 	serial := map[string]int{} // last number used, by what stands in front of it
+	uses := map[string]int{}   // calls so far to which g applies, by their ids
 	isFree := func(id string) bool {
 		_, isUsed := used[id]
-		_, isNative := p.ids[id] // an id of the transcript that is valid and unique is never touched
-		return !isUsed && !isNative
+		return !isUsed && !isReserved(id)
 	}
 	for s := range p.Calls {
-		if p.Calls[s].Failed {
+		c := &p.Calls[s]
+		if c.Failed {
 			continue
 		}
-		id := p.Calls[s].ID
-		if _, taken := used[id]; taken || id == "" {
+		id, isNew := c.ID, c.ID == ""
+		_, isUsed := used[id]
+		if names, isKnown := g.Names[id]; isKnown && c.Message >= g.From {
+			n := uses[id]
+			if uses[id]++; n >= len(names) {
+				isNew = isNew || g.Count
+			} else if _, isTaken := used[names[n]]; !isTaken {
+				id, isUsed, isNew = names[n], false, false
+				noteNumber(id, serial)
+			}
+		}
+		if isUsed || isNew {
 			id = nextID(id, serial, isFree)
 		}
 		used[id] = struct{}{}
 		p.sent[s] = id
+	}
+}
+
+// noteNumber notes the number of a name that was given before, so that the next one has a higher number.
+func noteNumber(name string, serial map[string]int) {
+	if at := strings.LastIndexByte(name, '_'); at >= 0 {
+		if n, err := strconv.Atoi(name[at+1:]); err == nil && n < math.MaxInt32 {
+			serial[name[:at]] = max(n, serial[name[:at]])
+		}
 	}
 }
 
@@ -93,6 +142,9 @@ func cleanID(id string) string {
 		return '_'
 	}, id[:min(len(id), maxIDLength)])
 }
+
+// IsValidID reports whether every provider takes id.
+func IsValidID(id string) bool { return id != "" && len(id) <= maxIDLength && cleanID(id) == id }
 
 // ShortID keeps a sentence with an id in it readable, whatever the id holds.
 func ShortID(id string) string {

@@ -44,6 +44,40 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// What a call was named stays its name when the transcript grows, or loses its beginning.
+func TestNameAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		given Given
+		ids   string // of calls, one in each message
+		want  string
+	}{
+		{"a later call has the name", Given{}, "a a a_2 b", "a a_2 a_2_2 b"},
+		{"nothing is used again", Given{}, "a b", "a b"},
+		{"behind a summary", Given{Names: map[string][]string{"a": {"a_5", "a_6"}}}, "a a b a a", "a_5 a_6 b a a_7"},
+		{"the host goes on with the names", Given{Names: map[string][]string{"a": {"a_5", "a_6"}}}, "a_5 a_6 a a", "a_5 a_6 a a_2"},
+		{"the beginning is whole", Given{From: 2, Names: map[string][]string{"a": {"a_3", "a_4"}}, Count: true}, "a a a a a b", "a a_2 a_3 a_4 a_5 b"},
+		{"of the beginning, the end is there", Given{From: 1, Names: map[string][]string{"a": {"a_3", "a_4"}}, Count: true}, "a a a a b", "a a_3 a_4 a_5 b"},
+		{"nothing is left of the beginning", Given{Names: map[string][]string{"a": {"a_3"}}, Count: true}, "a a", "a_3 a_4"},
+		{"the beginning has a name that is kept for another", Given{From: 2, Names: map[string][]string{"a": {"a_2"}}, Count: true}, "a a a", "a a_3 a_2"},
+		{"a number without end", Given{Names: map[string][]string{"a": {"a_9223372036854775807"}}}, "a a a", "a_9223372036854775807 a a_2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var p Pairs
+			for i, id := range strings.Fields(tt.ids) {
+				p.Add(Call{ID: id, Message: int32(i)})
+			}
+			p.Match()
+			p.NameAgain(&tt.given)
+			var sent []string
+			for s := range p.Calls {
+				sent = append(sent, p.SentID(int32(s)))
+			}
+			assert.Equal(t, tt.want, strings.Join(sent, " "))
+		})
+	}
+}
+
 // The numbers of ids that share what is left of them are found without trying each again.
 func TestNextIDTriesNoNumberTwice(t *testing.T) {
 	const n = 3_000

@@ -45,6 +45,9 @@ func (p Position) nearest(l *List, fits func(i int) bool) int {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
+// Moved returns p for a history in which its message has that much higher an index.
+func (p Position) Moved(by int) Position { return Position{p.Key, p.Index + by} }
+
 // Within returns p with an index that is not negative: what is read from a disk may hold any number.
 func (p Position) Within() Position {
 	if p.Key == (Key{}) {

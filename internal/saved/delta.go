@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/internal/place"
 )
 
-// Delta is what a snapshot holds now and did not hold at the delta before. Sent has the keys from From on; Edits and
-// Records have the new ones. Everything else is written in full, because it is small.
+// Delta is what a snapshot holds now and did not hold at the delta before. Sent has the keys from From on; Names,
+// Edits and Records have the new ones. Everything else is written in full, because it is small.
 type Delta struct {
 	Snapshot                   // Deltas is the number of this one, from 1
 	From           int         `json:"from"`
@@ -37,6 +37,7 @@ func (s *Snapshot) Add(text []byte) error {
 		return errNoSuccessor
 	}
 	sent, edits, checkpoint := append(s.Sent[:d.From:d.From], d.Sent...), s.Edits, s.Checkpoint
+	names := addNames(s.Names, d.Names)
 	if edits == nil {
 		edits = map[place.Key]Edit{}
 	}
@@ -47,7 +48,7 @@ func (s *Snapshot) Add(text []byte) error {
 	records := slices.DeleteFunc(s.Records, func(r Record) bool { return slices.Contains(d.GoneRecords, r.Run) })
 	records = append(records, d.Records...)
 	*s = d.Snapshot
-	s.Sent, s.Edits, s.Records = sent, edits, records
+	s.Sent, s.Edits, s.Records, s.Names = sent, edits, records, names
 	if d.SameCheckpoint {
 		s.Checkpoint = checkpoint
 	}

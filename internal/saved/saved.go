@@ -23,16 +23,13 @@ const Version = 1
 
 // Snapshot is the whole memory of a manager. Texts are bytes, so that what is not valid UTF-8 comes back unchanged.
 type Snapshot struct {
-	Winnow     int             `json:"winnow"` // version
-	Model      string          `json:"model,omitempty"`
-	OtherModel bool            `json:"otherModel,omitempty"`
-	Window     int             `json:"window,omitempty"` // of the manager
-	Sent       []place.Key     `json:"sent,omitempty"`
-	SentAt     time.Time       `json:"sentAt,omitzero"`
-	Tokens     int             `json:"tokens,omitempty"`
-	Estimate   int             `json:"estimate,omitempty"`
+	Winnow     int     `json:"winnow"` // version
+	Model      string  `json:"model,omitempty"`
+	OtherModel bool    `json:"otherModel,omitempty"`
+	Window     int     `json:"window,omitempty"` // of the manager
+	Names      []Names `json:"names,omitempty"`  // of calls, the newest last
+	Request
 	Accounting Accounting      `json:"accounting,omitzero"`
-	Bytes      int             `json:"bytes,omitempty"`
 	Body       int             `json:"body,omitempty"`
 	Refusals   int             `json:"refusals,omitempty"`
 	DigestAt   int             `json:"digestAt,omitempty"`
@@ -41,6 +38,15 @@ type Snapshot struct {
 	Tries      Tries           `json:"run,omitzero"`
 	Deltas     int             `json:"deltas,omitempty"` // that Options.Journal was given
 	State
+}
+
+// Request is what was sent last.
+type Request struct {
+	Sent     []place.Key `json:"sent,omitempty"` // its messages
+	SentAt   time.Time   `json:"sentAt,omitzero"`
+	Tokens   int         `json:"tokens,omitempty"`
+	Estimate int         `json:"estimate,omitempty"`
+	Bytes    int         `json:"bytes,omitempty"`
 }
 
 // State is what a recovery can undo.

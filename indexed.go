@@ -1,0 +1,121 @@
+package winnow
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/place"
+)
+
+// The history, indexed and repaired: each message with its fact, and each call with its name.
+
+// indexAndRepair is steps 1 and 2 of the list at Manager.draft.
+func (d *draft) indexAndRepair() {
+	x := &d.ledger.index
+	facts := x.facts
+	if !d.isIndexed || !x.isOf(d.history) {
+		facts = x.update(d.history, d.opts.Estimator)
+	}
+	own := d.repairHistory(facts)
+	if own == nil {
+		d.view = newView(d.history, facts)
+		return
+	}
+	r := d.repair
+	d.edits = r.edits
+	d.view = newView(r.out, own)
+	d.ids = slices.AppendSeq(r.pairs.NewIDs(), maps.Keys(r.given.Names))
+	call := 0
+	for k, i := range r.origin {
+		if i < 0 { // a result that stands in belongs to its call
+			i = int32(call)
+		} else if r.out[k].Role != RoleTool {
+			call = int(i)
+		}
+		d.view.index[k] = int(i)
+	}
+}
+
+// repairHistory repairs the pairing of the history, whose messages have these facts. It returns the facts of the
+// repaired messages, or nil if nothing had to be repaired.
+func (d *draft) repairHistory(facts []*fact) (own []*fact) {
+	x, e := &d.ledger.index, d.opts.Estimator
+	d.facts = facts
+	r := &repair{history: d.history, facts: facts, forRequest: true, given: d.ledger.namesFor(d.history, facts)}
+	if r.isClean() {
+		return nil
+	}
+	_, edits := r.run()
+	if d.goesOn = r.goesOn; len(edits) == 0 {
+		return nil
+	}
+	// A message that the repair made or changed is another one for the provider, so it has a fact of its own.
+	own = make([]*fact, len(r.out))
+	d.repair, d.facts = r, slices.Clone(facts)
+	for k, i := range r.origin {
+		switch {
+		case i < 0:
+			own[k] = x.fact(&r.out[k], e)
+		case r.changed[k]:
+			own[k] = x.repaired(facts[i], &r.out[k], e)
+			d.facts[i] = own[k]
+		default:
+			own[k] = facts[i]
+		}
+	}
+	return own
+}
+
+// know learns what is new in history and returns the facts of its messages as they are sent whole: with the names of
+// their calls. The slice belongs to the index.
+func (m *Manager) know(history []Message) []*fact {
+	x := &m.ledger.index
+	facts := x.facts
+	if len(facts) > 0 && len(history) > 0 && x.goesOn(history, true) {
+		x.learn(history, m.opts.Estimator)
+		facts = x.facts
+	} else {
+		facts = x.update(history, m.opts.Estimator)
+	}
+	d := draft{settings: &m.settings, ledger: &m.ledger, history: history}
+	d.repairHistory(facts)
+	return d.facts
+}
+
+// namesBehind returns the names of the calls that a request with a new checkpoint keeps: those of the messages of the
+// view for which keep is true. `first` is the first one behind the summary.
+func (d *draft) namesBehind(first int, keep []bool) *givenNames {
+	r, v := d.repair, d.view
+	if r == nil {
+		return nil
+	}
+	from := v.index[first]
+	isKept := make(map[int32]bool, len(keep))
+	for i, stays := range keep {
+		isKept[int32(v.index[i])] = stays || isKept[int32(v.index[i])]
+	}
+	n := &givenNames{before: map[string][]string{}, behind: map[string][]string{}}
+	n.firstKept = place.At(placesOf(d.ledger.index.facts), from, func(int) bool { return true })
+	renamed := map[string]bool{}
+	for s := range r.pairs.Calls {
+		c := &r.pairs.Calls[s]
+		if c.Failed || !isKept[c.Message] {
+			continue
+		}
+		list := n.before
+		if int(c.Message) >= from {
+			list = n.behind
+		}
+		list[c.ID] = append(list[c.ID], r.pairs.SentID(int32(s)))
+		if r.pairs.IsRenamed(int32(s)) {
+			renamed[c.ID] = true
+		}
+	}
+	if len(renamed) == 0 {
+		return nil
+	}
+	isOwn := func(id string, _ []string) bool { return !renamed[id] }
+	maps.DeleteFunc(n.before, isOwn)
+	maps.DeleteFunc(n.behind, isOwn)
+	return n
+}

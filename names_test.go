@@ -1,0 +1,189 @@
+package winnow_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// idsAgain are providers by the ids that they give to their calls.
+var idsAgain = []struct {
+	name string
+	id   func(n int) string
+}{
+	{"unique", func(n int) string { return fmt.Sprint("call_", n) }},
+	{"one", func(int) string { return "call_0" }},
+	{"eight", func(n int) string { return fmt.Sprint("call_", n%8) }},
+	{"forty", func(n int) string { return fmt.Sprint("call_", n%40) }},
+	{"none", func(int) string { return "" }},
+	{"like names", func(n int) string { return []string{"a", "a", "a_2", "a_3", "", "a_2"}[n*n%7%6] }},
+	{"no text", func(n int) string { return fmt.Sprintf("\xff%d", n%3) }},
+}
+
+// hostsOfNames are hosts by what they go on with after a request.
+var hostsOfNames = []struct {
+	name string
+	pins bool // some results are pinned
+	next func(history []winnow.Message, r *winnow.Request) []winnow.Message
+}{
+	{"its log", true, func(history []winnow.Message, _ *winnow.Request) []winnow.Message { return history }},
+	{"Request.History", true, func(_ []winnow.Message, r *winnow.Request) []winnow.Message { return slices.Clone(r.History) }},
+	{"Request.History behind a compaction", true, func(history []winnow.Message, r *winnow.Request) []winnow.Message {
+		if r.Compaction != nil {
+			return slices.Clone(r.History)
+		}
+		return history
+	}},
+	{"what no summary stands for, and a little more", false, func(history []winnow.Message, r *winnow.Request) []winnow.Message {
+		if r.Compaction == nil {
+			return history
+		}
+		return without(history, r, r.Compaction.FirstKept-4)
+	}},
+	{"the summary and its own messages", true, func(history []winnow.Message, r *winnow.Request) []winnow.Message {
+		return behindSummary(history, r, func() winnow.Message {
+			return r.History[slices.IndexFunc(r.History, func(m winnow.Message) bool { return m.Summary })]
+		})
+	}},
+	{"Compaction.Summary and its own messages", true, func(history []winnow.Message, r *winnow.Request) []winnow.Message {
+		return behindSummary(history, r, func() winnow.Message {
+			m := user(r.Compaction.Summary)
+			m.Summary = true
+			return m
+		})
+	}},
+}
+
+// behindSummary returns history with a summary in the place of what r dropped of it.
+func behindSummary(history []winnow.Message, r *winnow.Request, summary func() winnow.Message) []winnow.Message {
+	if r.Compaction == nil {
+		return history
+	}
+	return append([]winnow.Message{summary()}, without(history, r, len(history))...)
+}
+
+// without returns history without those of its first n messages that a summary stands for.
+func without(history []winnow.Message, r *winnow.Request, n int) (rest []winnow.Message) {
+	for i, m := range history {
+		isGone := func(e winnow.Edit) bool { return e.Index == i && i < n && e.Op == winnow.OpCompact }
+		if !slices.ContainsFunc(r.Edits, isGone) {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}
+
+// TestNamesStay: what a call was named stays its name, whatever its host goes on with, and in a process that goes on
+// from the journal. The request behind a compaction begins with what was sent, and every handle is known.
+func TestNamesStay(t *testing.T) {
+	t.Parallel()
+	for _, ids := range idsAgain {
+		for _, host := range hostsOfNames {
+			t.Run(ids.name+"/"+host.name, func(t *testing.T) {
+				t.Parallel()
+				testNames(t, ids.id, host.next, host.pins)
+			})
+		}
+	}
+}
+
+func testNames(
+	t *testing.T, id func(n int) string, next func([]winnow.Message, *winnow.Request) []winnow.Message, pins bool,
+) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	o := &winnow.Options{
+		Recall: true, Keep: winnow.KeepCalls, Now: func() time.Time { return now },
+		Compact: &winnow.CompactOptions{KeepRecent: 1_500},
+		Summarizer: winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
+			return "## Goal\nAll files are read.\n" + strings.Repeat("Each has lines. ", 40), nil
+		}),
+	}
+	restored := *o
+	var deltas [][]byte
+	o.Journal = func(delta []byte) error {
+		deltas = append(deltas, delta)
+		return nil
+	}
+	m, err := winnow.New(6_000, o)
+	require.NoError(t, err)
+	var history, last []winnow.Message
+	compactions, handles := 0, 0
+	names := map[string]string{} // of the calls and results of a message, by its ID
+	wasCompacted := false
+	for n := range sized(100, 60) {
+		now = now.Add(time.Second)
+		history = append(history, stepOfNames(n, id(n), pins)...)
+		r, err := m.Prepare(t.Context(), history)
+		require.NoError(t, err)
+		kept := next(history, r)
+		for i := range r.Messages {
+			is := namesOf(&r.Messages[i])
+			if was, known := names[r.Messages[i].ID]; known && r.Messages[i].ID != "" {
+				require.Equal(t, was, is, "step %d: message %s", n, r.Messages[i].ID)
+			}
+			names[r.Messages[i].ID] = is
+			for _, found := range handlePattern.FindAllStringSubmatch(messageText(&r.Messages[i]), -1) {
+				answer, err := m.Recall(t.Context(), kept, json.RawMessage(`{"handle":"`+found[1]+`"}`))
+				require.NoError(t, err)
+				handles++
+				isGone := len(kept) < len(history)
+				require.False(t, answer.IsError && !isGone, "step %d: %s\n%s", n, answer.Parts[0].Text, sketch(r.Messages))
+			}
+		}
+		if wasCompacted && r.Compaction == nil {
+			require.Equal(t, len(last), r.FirstChanged, "step %d", n)
+		}
+		if wasCompacted = r.Compaction != nil; wasCompacted {
+			compactions++
+		}
+		last, history = r.Messages, kept
+		twin, err := winnow.New(6_000, &restored)
+		require.NoError(t, err)
+		require.NoError(t, twin.Restore(nil, deltas...))
+		for _, manager := range []*winnow.Manager{m, twin} {
+			again, err := manager.Prepare(t.Context(), history)
+			require.NoError(t, err)
+			require.Nil(t, again.Compaction, "step %d", n)
+			require.Equal(t, len(last), again.FirstChanged, "asked twice, step %d", n)
+			require.Len(t, again.Messages, len(last), "asked twice, step %d", n)
+		}
+	}
+	assert.Greater(t, compactions, 2)
+	assert.Positive(t, handles)
+}
+
+// stepOfNames is a call with its result, and sometimes a request of the user.
+func stepOfNames(n int, id string, pins bool) (step []winnow.Message) {
+	if n%3 == 0 {
+		step = append(step, user("Read the next files. "+strings.Repeat("Mind them. ", 60)))
+	}
+	c, r := call(id, "read", `{"path":"main.go"}`), result(id, "read", "there is no such file")
+	if n%4 > 0 { // else the same as before
+		c.Parts[0].Arguments = fmt.Appendf(nil, `{"path":"file_%d.go"}`, n)
+		r.Parts[0].Text = fmt.Sprintf("file %d\n%s", n, strings.Repeat(fmt.Sprintf("line %d of it\n", n), 60))
+	}
+	if n%7 == 3 { // too large: it is sent cut from the beginning
+		r.Parts[0].Text += strings.Repeat(fmt.Sprintf("more of %d\n", n), 1_000)
+	}
+	r.Pinned = pins && n%60 == 5
+	c.ID, r.ID = fmt.Sprint("c", n), fmt.Sprint("r", n)
+	return append(step, c, r)
+}
+
+// namesOf returns the ids of the calls of m, and of the call that it answers.
+func namesOf(m *winnow.Message) string {
+	ids := []string{m.ToolCallID}
+	for _, p := range m.Parts {
+		ids = append(ids, p.ID)
+	}
+	return strings.Join(ids, " ")
+}
