@@ -80,9 +80,12 @@ func ExportBetaSystem(messages []winnow.Message) []sdk.BetaTextBlockParam {
 		}
 		for k := range m.Parts {
 			p := &m.Parts[k]
+			if adapter.IsSilent(p) {
+				continue
+			}
 			if own, ok := p.Source.(*sdk.BetaTextBlockParam); ok {
 				blocks = append(blocks, *own)
-			} else if p.Kind == winnow.KindText && !adapter.IsBlank(p.Text) {
+			} else if p.Kind == winnow.KindText {
 				blocks = append(blocks, sdk.BetaTextBlockParam{Text: p.Text})
 			}
 		}

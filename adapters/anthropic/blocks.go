@@ -201,7 +201,7 @@ func asUserBlock(c *inner) (b block, ok bool) {
 		}
 		raw := sentAs(override, c)
 		switch typeOf(raw) {
-		case typeImage, typeDocument, "search_result":
+		case typeImage, typeDocument, typeSearchResult:
 			return param.Override[block](raw), true
 		}
 		return block{}, false

@@ -49,6 +49,13 @@ func withResult(content string) []string {
 	return []string{ask, callA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"` + content + `}]}`, said, ask}
 }
 
+const picture = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}`
+
+// found is a search result with a hit.
+func found(before string) string {
+	return `{"type":"search_result","source":"s","title":"t","content":[` + before + `{"type":"text","text":"hit"}]}`
+}
+
 var cases = []adaptertest.Case{
 	// What the SDK does not know.
 	{Name: "unknown block before a call", Imports: turn(`{"type":"mcp_tool_use","id":"m","x":[1]},`, ``), Forms: asJSON, Reason: "an unknown block stays in its message"},
@@ -113,6 +120,16 @@ var cases = []adaptertest.Case{
 	{Name: "result with a blank block", Imports: withResult(`,"content":[{"type":"text","text":" "}]`), Want: strings.Join(withResult(``), ""), Reason: "refused"},
 	{Name: "result with a null", Imports: withResult(`,"content":null`), Forms: asJSON, Reason: "as if it was left out"},
 	{Name: "text as content", Imports: []string{`{"role":"user","content":"q"}`, `{"role":"assistant","content":"a"}`, `{"role":"user","content":"q"}`}, Forms: asJSON, Reason: "as it is"},
+	{Name: "empty text beside an image in a result", Imports: withResult(`,"content":[{"type":"text","text":""},` + picture + `],"cache_control":{"type":"ephemeral"}`),
+		Want: strings.Join(withResult(`,"content":[`+picture+`],"cache_control":{"type":"ephemeral"}`), ""), Reason: "refused at every depth"},
+	{Name: "empty text beside an image in a result and a word", Imports: []string{ask, callA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + picture + `,{"type":"text","text":""}]},{"type":"text","text":"q"}]}`},
+		Want: ask + callA + `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + picture + `]},{"type":"text","text":"q"}]}`, Reason: "they stay together"},
+	{Name: "empty text in a search result", Imports: []string{`{"role":"user","content":[` + found(`{"type":"text","text":""},`) + `,{"type":"text","text":"q"}]}`},
+		Want: `{"role":"user","content":[` + found(``) + `,{"type":"text","text":"q"}]}`, Reason: "refused at every depth"},
+	{Name: "empty text in a search result in a result", Imports: withResult(`,"content":[` + found(`{"type":"text","text":" "},`) + `]`),
+		Want: strings.Join(withResult(`,"content":[`+found(``)+`]`), ""), Reason: "refused at every depth"},
+	{Name: "empty text in a document", Imports: []string{`{"role":"user","content":[{"type":"document","source":{"type":"content","content":[{"type":"text","text":""},` + picture + `]}}]}`},
+		Want: `{"role":"user","content":[{"type":"document","source":{"type":"content","content":[` + picture + `]}}]}`, Forms: asJSON, Reason: "refused at every depth"},
 	{Name: "empty text as content", Imports: []string{ask, `{"role":"assistant","content":""}`, ask}, Want: ask + ask, Forms: asJSON, Reason: "refused"},
 	{Name: "empty list as content", Imports: []string{ask, `{"role":"assistant","content":[]}`, ask}, Want: ask + ask, Reason: "refused"},
 	{Name: "empty block", Imports: []string{ask, `{"role":"assistant","content":[{"type":"text","text":""},{"type":"text","text":"a"}]}`, ask}, Want: ask + said + ask, Reason: "refused"},

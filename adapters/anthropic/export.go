@@ -110,6 +110,9 @@ func toolsetOf(b *block) string {
 
 // isSendable reports whether m has content and no blank text.
 func isSendable(m *winnow.Message) bool {
+	if p := adapter.PieceOf[sdk.MessageParam](m); p != nil && p.Hollow {
+		return false
+	}
 	for k := range m.Parts {
 		if p := &m.Parts[k]; p.Kind == winnow.KindText && adapter.IsBlank(p.Text) {
 			return false

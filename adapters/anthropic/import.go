@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
@@ -34,6 +35,7 @@ type importer struct {
 	names  adapter.ToolNames
 	args   adapter.Arguments
 	calls  []winnow.Part // calls of the newest assistant message
+	hollow bool          // an empty text was left out of the parts of the next message
 	first  bool          // only system messages so far, of a conversation in which the user says something
 }
 
@@ -93,7 +95,8 @@ func (im *importer) add(of *sdk.MessageParam) {
 
 func (im *importer) emit(m winnow.Message, of *sdk.MessageParam, block any, index, count int) {
 	p := im.pieces.New(of, block, index, count)
-	p.First = im.first
+	p.First, p.Hollow = im.first, im.hollow
+	im.hollow = false
 	im.first = im.first && m.Role == winnow.RoleSystem
 	m.Source = p
 	im.out = append(im.out, m)
@@ -158,12 +161,14 @@ func (im *importer) blocks(blocks []block) []winnow.Part {
 	return im.parts[begin:len(im.parts):len(im.parts)]
 }
 
-// resultContent returns the parts of a result, without empty texts, which make no difference.
+// resultContent returns the parts of a result without empty texts, which the API refuses.
 func (im *importer) resultContent(content []inner) []winnow.Part {
 	begin := len(im.parts)
 	for k := range content {
 		if f := readInner(&content[k]); f.typ != typeText || f.text != "" {
 			im.parts = append(im.parts, im.part(f, &content[k]))
+		} else {
+			im.hollow = true
 		}
 	}
 	return im.parts[begin:len(im.parts):len(im.parts)]
@@ -191,6 +196,30 @@ func (im *importer) part(f fields, source any) winnow.Part {
 	default:
 		p.Kind, p.MediaType, p.Bytes, p.ID, p.Name = winnow.KindOpaque, f.mediaType, f.bytes, f.id, f.name
 		adapter.Measure(&p, f.data)
+		if f.typ == typeSearchResult || f.typ == typeDocument && f.mediaType == "" { // which may be a list of texts
+			var hollow bool
+			p.Source, hollow = withoutEmptyTexts(source)
+			im.hollow = im.hollow || hollow
+		}
 	}
 	return p
+}
+
+// withoutEmptyTexts returns a document or a search result without the empty texts in it.
+func withoutEmptyTexts(source any) (without any, found bool) {
+	switch s := source.(type) {
+	case *block:
+		override, _ := overrideOf(s)
+		if raw, found := adapter.WithoutEmptyTexts(sentAs(override, s)); found {
+			b := param.Override[block](raw)
+			return &b, true
+		}
+	case *inner:
+		override, _ := s.Overrides()
+		if raw, found := adapter.WithoutEmptyTexts(sentAs(override, s)); found {
+			c := param.Override[inner](raw)
+			return &c, true
+		}
+	}
+	return source, false
 }

@@ -29,6 +29,7 @@ const (
 	typeToolResult       = "tool_result"
 	typeImage            = "image"
 	typeDocument         = "document"
+	typeSearchResult     = "search_result"
 )
 
 // fields are the fields that are read from a block.
@@ -238,6 +239,8 @@ func readInner(c *inner) fields {
 		return imageFields(c.OfImage)
 	case c.OfDocument != nil:
 		return documentFields(c.OfDocument)
+	case c.OfSearchResult != nil:
+		return fields{typ: typeSearchResult, bytes: jsonSize(c)}
 	}
 	return fields{bytes: jsonSize(c)}
 }

@@ -31,9 +31,12 @@ func ExportSystem(messages []winnow.Message) []sdk.TextBlockParam {
 		}
 		for k := range m.Parts {
 			p := &m.Parts[k]
+			if adapter.IsSilent(p) {
+				continue
+			}
 			if own, ok := p.Source.(*sdk.TextBlockParam); ok {
 				blocks = append(blocks, *own)
-			} else if p.Kind == winnow.KindText && !adapter.IsBlank(p.Text) {
+			} else if p.Kind == winnow.KindText {
 				blocks = append(blocks, sdk.TextBlockParam{Text: p.Text})
 			}
 		}

@@ -24,20 +24,21 @@ import (
 
 // The conversation of the cases: a question, a call, its result, an answer.
 const (
-	ask    = `{"role":"user","content":[{"text":"q"}]}`
-	said   = `{"role":"assistant","content":[{"text":"a"}]}`
-	toolA  = `{"toolUse":{"toolUseId":"a","name":"read","input":{"path":"x"}}}`
-	toolB  = `{"toolUse":{"toolUseId":"b","name":"ls","input":{}}}`
-	callA  = `{"role":"assistant","content":[` + toolA + `]}`
-	callAB = `{"role":"assistant","content":[` + toolA + `,` + toolB + `]}`
-	resA   = `{"toolResult":{"toolUseId":"a","content":[{"text":"ra"}]}}`
-	resB   = `{"toolResult":{"toolUseId":"b","content":[{"json":{"x":[1]}}]}}`
-	gotA   = `{"role":"user","content":[` + resA + `]}`
-	gotB   = `{"role":"user","content":[` + resB + `]}`
-	gotAB  = `{"role":"user","content":[` + resA + `,` + resB + `]}`
-	point  = `{"cachePoint":{"type":"default"}}`
-	lost   = `{"text":"[attachment]"}` // the placeholder for a block that the SDK cannot send
-	served = `{"toolUse":{"toolUseId":"s","name":"web","input":{"q":"x"},"type":"server_tool_use"}},{"toolResult":{"toolUseId":"s","content":[{"text":"found"}],"type":"web_result"}}`
+	ask     = `{"role":"user","content":[{"text":"q"}]}`
+	said    = `{"role":"assistant","content":[{"text":"a"}]}`
+	toolA   = `{"toolUse":{"toolUseId":"a","name":"read","input":{"path":"x"}}}`
+	toolB   = `{"toolUse":{"toolUseId":"b","name":"ls","input":{}}}`
+	callA   = `{"role":"assistant","content":[` + toolA + `]}`
+	callAB  = `{"role":"assistant","content":[` + toolA + `,` + toolB + `]}`
+	resA    = `{"toolResult":{"toolUseId":"a","content":[{"text":"ra"}]}}`
+	resB    = `{"toolResult":{"toolUseId":"b","content":[{"json":{"x":[1]}}]}}`
+	gotA    = `{"role":"user","content":[` + resA + `]}`
+	gotB    = `{"role":"user","content":[` + resB + `]}`
+	gotAB   = `{"role":"user","content":[` + resA + `,` + resB + `]}`
+	picture = `{"image":{"format":"png","source":{"bytes":"aGk="}}}`
+	point   = `{"cachePoint":{"type":"default"}}`
+	lost    = `{"text":"[attachment]"}` // the placeholder for a block that the SDK cannot send
+	served  = `{"toolUse":{"toolUseId":"s","name":"web","input":{"q":"x"},"type":"server_tool_use"}},{"toolResult":{"toolUseId":"s","content":[{"text":"found"}],"type":"web_result"}}`
 
 	half = `{"toolUse":{"toolUseId":"s","name":"web","input":{"q":"x"},"type":"server_tool_use"}}`
 
@@ -133,6 +134,7 @@ var cases = []adaptertest.Case{
 	{Name: "result with an empty text", Imports: withResult(`,"content":[{"text":""}]`), Want: strings.Join(withResult(`,"content":[{"text":"`+noContent+`"}]`), ""), Reason: "blank"},
 	{Name: "result with a blank text", Imports: withResult(`,"content":[{"text":" "},{"text":"r"}]`), Want: strings.Join(withResult(`,"content":[{"text":"r"}]`), ""), Reason: "blank"},
 	{Name: "no blocks", Imports: answerOf(``), Want: user(`{"text":"q"},{"text":"q"}`), Reason: "refused"},
+	{Name: "empty text beside an image in a result", Imports: withResult(`,"content":[{"text":""},` + picture + `]`), Want: strings.Join(withResult(`,"content":[`+picture+`]`), ""), Reason: "blank"},
 	{Name: "empty text", Imports: answerOf(`{"text":""}`), Want: user(`{"text":"q"},{"text":"q"}`), Reason: "blank"},
 	{Name: "blank text", Imports: answerOf(`{"text":" \n"},{"text":"a"}`), Want: ask + said + ask, Reason: "blank"},
 	{Name: "blank text beside a call", Imports: turn(`{"text":" "},`, ``), Want: strings.Join(turn(``, ``), ""), Reason: "blank"},
@@ -310,6 +312,39 @@ func TestLengths(t *testing.T) {
 		}}},
 	}}})
 	adaptertest.CheckLengths(t, history, 2, 3)
+}
+
+// TestEmptyTextsWithin: no text in a document or a search result is blank, and images beside it stay.
+func TestEmptyTextsWithin(t *testing.T) {
+	url, got := adaptertest.Sent(t, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn","usage":{}}`)
+	search := func(texts ...string) types.SearchResultBlock {
+		b := types.SearchResultBlock{Source: aws.String("s"), Title: aws.String("t")}
+		for _, text := range texts {
+			b.Content = append(b.Content, types.SearchResultContentBlock{Text: aws.String(text)})
+		}
+		return b
+	}
+	document := types.DocumentBlock{Name: aws.String("d"), Source: &types.DocumentSourceMemberContent{Value: []types.DocumentContentBlock{
+		&types.DocumentContentBlockMemberText{Value: ""}, &types.DocumentContentBlockMemberText{Value: "page"},
+	}}}
+	call, err := read(json.RawMessage(callA))
+	require.NoError(t, err)
+	m, err := winnow.New(200_000, nil)
+	require.NoError(t, err)
+	request, err := m.Prepare(t.Context(), Import([]types.Message{
+		{Role: "user", Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: "q"}, &types.ContentBlockMemberSearchResult{Value: search(" ")}, &types.ContentBlockMemberDocument{Value: document}}},
+		call,
+		{Role: "user", Content: []types.ContentBlock{&types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{ToolUseId: aws.String("a"), Content: []types.ToolResultContentBlock{
+			&types.ToolResultContentBlockMemberSearchResult{Value: search("", "hit")}, &types.ToolResultContentBlockMemberDocument{Value: document},
+		}}}}},
+	}))
+	require.NoError(t, err)
+	_, err = clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m"), Messages: Export(request.Messages)})
+	require.NoError(t, err)
+	sent := got(t, "messages")
+	const page = `{"document":{"name":"d","source":{"content":[{"text":"page"}]}}}`
+	assert.JSONEq(t, user(`{"text":"q"},{"searchResult":{"source":"s","title":"t","content":[{"text":"`+empty+`"}]}},`+page), string(sent[0]))
+	assert.JSONEq(t, user(`{"toolResult":{"toolUseId":"a","content":[{"searchResult":{"source":"s","title":"t","content":[{"text":"hit"}]}},`+page+`]}}`), string(sent[2]))
 }
 
 // TestMarkCache sets cache points where the next request continues, and does not modify the history.

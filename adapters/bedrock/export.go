@@ -145,7 +145,8 @@ func isSendableBlock(b types.ContentBlock) bool {
 	case *types.ContentBlockMemberToolResult:
 		return resultIsSendable(b.Value.Content)
 	}
-	return true
+	_, filled := filledBlock(b)
+	return filled
 }
 
 func resultIsSendable(content []types.ToolResultContentBlock) bool {
@@ -157,6 +158,9 @@ func resultIsSendable(content []types.ToolResultContentBlock) bool {
 			if adapter.IsBlank(c.Value) {
 				return false
 			}
+		}
+		if _, filled := filledInner(c); !filled {
+			return false
 		}
 	}
 	return len(content) > 0

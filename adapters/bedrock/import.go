@@ -122,6 +122,7 @@ const redacted = "redacted"
 func (im *importer) blocks(of *types.Message) []winnow.Part {
 	parts := make([]winnow.Part, 0, len(of.Content))
 	for _, b := range of.Content {
+		b, _ = filledBlock(b)
 		p := winnow.Part{Source: b}
 		switch b := b.(type) {
 		case *types.ContentBlockMemberToolResult:
@@ -232,6 +233,7 @@ func video(p *winnow.Part, b *types.VideoBlock) {
 func (im *importer) result(content []types.ToolResultContentBlock) []winnow.Part {
 	parts := make([]winnow.Part, 0, len(content))
 	for _, c := range content {
+		c, _ = filledInner(c)
 		p := winnow.Part{Source: c}
 		switch c := c.(type) {
 		case *types.ToolResultContentBlockMemberText:

@@ -35,9 +35,12 @@ func ExportSystem(messages []winnow.Message) []types.SystemContentBlock {
 		}
 		for k := range messages[i].Parts {
 			p := &messages[i].Parts[k]
+			if p.Kind == winnow.KindText && adapter.IsBlank(p.Text) {
+				continue
+			}
 			if own, ok := p.Source.(types.SystemContentBlock); ok {
 				blocks = append(blocks, own)
-			} else if p.Kind == winnow.KindText && !adapter.IsBlank(p.Text) {
+			} else if p.Kind == winnow.KindText {
 				blocks = append(blocks, &types.SystemContentBlockMemberText{Value: p.Text})
 			}
 		}

@@ -1,6 +1,10 @@
 package eino
 
+//lint:file-ignore SA1019 transcripts hold deprecated fields
+
 import (
+	"slices"
+
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/winnowgo/winnow"
@@ -44,10 +48,23 @@ type exporter struct {
 	name []string // the tools of these calls
 }
 
-// own returns the caller's message for m, or nil.
+// own returns the caller's message for m, or nil if it is to be built anew.
 func own(m *winnow.Message) *schema.Message {
 	p, _ := m.Source.(*schema.Message)
+	if p == nil || (len(m.Parts) > 0 || m.Role == winnow.RoleTool) && hasEmptyText(p) {
+		return nil
+	}
 	return p
+}
+
+// hasEmptyText reports whether a list of content has an empty text, which some providers refuse.
+func hasEmptyText(m *schema.Message) bool {
+	is := func(typ schema.ChatMessagePartType, text string) bool {
+		return typ == schema.ChatMessagePartTypeText && text == ""
+	}
+	return slices.ContainsFunc(m.UserInputMultiContent, func(c schema.MessageInputPart) bool { return is(c.Type, c.Text) }) ||
+		slices.ContainsFunc(m.AssistantGenMultiContent, func(c schema.MessageOutputPart) bool { return is(c.Type, c.Text) }) ||
+		slices.ContainsFunc(m.MultiContent, func(c oldPart) bool { return is(c.Type, c.Text) })
 }
 
 // between adds the messages between two assistant messages, results first.

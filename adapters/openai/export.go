@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -79,10 +80,54 @@ func (e *exporter) between(run []winnow.Message) {
 	}
 }
 
-// own returns the caller's message for m, or nil.
+// own returns the caller's message for m, or nil if it is to be built anew.
 func own(m *winnow.Message) *sdk.ChatCompletionMessageParamUnion {
 	p, _ := m.Source.(*sdk.ChatCompletionMessageParamUnion)
+	if p == nil || (len(m.Parts) > 0 || m.Role == winnow.RoleTool) && hasEmptyText(p) {
+		return nil
+	}
 	return p
+}
+
+// hasEmptyText reports whether a list of content has an empty text, which is no part of the message. Some servers
+// refuse it, and gateways pass it on to them.
+func hasEmptyText(p *sdk.ChatCompletionMessageParamUnion) bool {
+	if raw := rawMessage(p); raw != nil {
+		if !bytes.Contains(raw, []byte(`"text"`)) { // not in a list
+			return false
+		}
+		if p = readMessage(p); p == nil {
+			return false
+		}
+	}
+	var texts []textParam
+	switch {
+	case p.OfUser != nil:
+		list := p.OfUser.Content.OfArrayOfContentParts
+		return slices.ContainsFunc(list, func(c userPart) bool { return isEmptyText(c.OfText, &c, &c) })
+	case p.OfAssistant != nil:
+		list := p.OfAssistant.Content.OfArrayOfContentParts
+		return slices.ContainsFunc(list, func(c assistantPart) bool { return isEmptyText(c.OfText, &c, &c) })
+	case p.OfTool != nil:
+		texts = p.OfTool.Content.OfArrayOfContentParts
+	case p.OfSystem != nil:
+		texts = p.OfSystem.Content.OfArrayOfContentParts
+	case p.OfDeveloper != nil:
+		texts = p.OfDeveloper.Content.OfArrayOfContentParts
+	}
+	return slices.ContainsFunc(texts, func(c textParam) bool { return isEmptyText(&c, &c, &c) })
+}
+
+// isEmptyText reports whether an element of a list, v, is a text that is empty.
+func isEmptyText(text *textParam, s param.ParamStruct, v json.Marshaler) bool {
+	if text != nil {
+		s = text
+	}
+	if raw := rawOf(s, v); raw != nil {
+		p := partOf(raw, nil)
+		return p.Kind == winnow.KindText && p.Text == ""
+	}
+	return text != nil && text.Text == ""
 }
 
 func (e *exporter) system(m *winnow.Message) {

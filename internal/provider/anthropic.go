@@ -87,9 +87,10 @@ type contentBlock struct {
 }
 
 type imageSource struct {
-	Type      string `json:"type"`
-	MediaType string `json:"media_type"`
-	Data      string `json:"data"`
+	Type      string  `json:"type"`
+	MediaType string  `json:"media_type"`
+	Data      string  `json:"data"`
+	Content   content `json:"content"` // of a document
 }
 
 func (c *content) UnmarshalJSON(data []byte) error {

@@ -115,18 +115,35 @@ func checkEmpty(p *Provider, m *messagesRequest, _ *Request) *Error {
 		}
 	}
 	return m.each(func(at string, _ int, b *contentBlock) *Error {
-		if !b.result() {
-			return nil
+		if b.result() && b.Content.set && !b.Content.text && len(b.Content.blocks) == 0 {
+			return broken("ANT-EMPTY-RESULT", "%s.tool_result.content: List should have at least 1 item after "+
+				"validation, not 0", at)
 		}
-		if b.Content.set && !b.Content.text {
-			if len(b.Content.blocks) == 0 {
-				return broken("ANT-EMPTY-RESULT", "%s.tool_result.content: List should have at least 1 item after "+
-					"validation, not 0", at)
-			}
-			return checkTexts("messages", b.Content)
-		}
-		return nil
+		return checkWithin(b)
 	})
+}
+
+// checkWithin looks at the texts that a result, a document or a search result holds, at every depth.
+func checkWithin(b *contentBlock) *Error {
+	var within content
+	switch {
+	case b.Type == "tool_result", b.Type == "search_result":
+		within = b.Content
+	case b.Type == "document" && b.Source != nil:
+		within = b.Source.Content
+	}
+	if within.text { // a string may be empty
+		return nil
+	}
+	if err := checkTexts("messages", within); err != nil {
+		return err
+	}
+	for k := range within.blocks {
+		if err := checkWithin(&within.blocks[k]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkTexts(where string, c content) *Error {

@@ -67,6 +67,12 @@ func emptyCases() []ruleCase {
 		{rule: "ANT-BLANK-TEXT", why: "only white space", body: conversation(user(text(" \n"))), text: "messages: text content blocks must contain non-whitespace text"},
 		{rule: "ANT-BLANK-TEXT", why: "in the system prompt", body: with(conversation(hi), object{"system": list{text("\t")}}), text: "system: text content blocks must contain non-whitespace text"},
 		{rule: "ANT-EMPTY-RESULT", why: "an empty list", body: conversation(hi, assistant(use("toolu_1")), user(with(result("toolu_1"), object{"content": list{}}))), text: "List should have at least 1 item"},
+		{rule: "ANT-EMPTY-TEXT", why: "beside an image in a result", text: "text content blocks must be non-empty",
+			body: conversation(hi, assistant(use("toolu_1")), user(with(result("toolu_1"), object{"content": list{text(""), text("x")}})))},
+		{rule: "ANT-EMPTY-TEXT", why: "in a search result in a result", text: "text content blocks must be non-empty",
+			body: conversation(hi, assistant(use("toolu_1")), user(with(result("toolu_1"), object{"content": list{object{"type": "search_result", "content": list{text("")}}}})))},
+		{rule: "ANT-EMPTY-TEXT", why: "in a document", text: "text content blocks must be non-empty",
+			body: conversation(user(object{"type": "document", "source": object{"type": "content", "content": list{text("x"), text("")}}}))},
 		{rule: "ANT-CACHE-EMPTY", why: "a mark on nothing", body: conversation(user(with(text(""), marked))), text: "cache_control cannot be set for empty text blocks"},
 	}
 }

@@ -16,6 +16,9 @@ type Piece[T any] struct {
 	Count int // number of pieces
 
 	First bool // the conversation begins with it; known only if several values were imported
+
+	// Of or Block holds an empty text, which the message's parts lack: it is built anew from them
+	Hollow bool
 }
 
 // Pieces makes the pieces of an import in a few blocks of memory.

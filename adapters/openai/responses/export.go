@@ -41,7 +41,7 @@ type exporter struct {
 
 // message adds a message of the user or the system.
 func (e *exporter) message(m *winnow.Message) {
-	if p := adapter.PieceOf[Item](m); p != nil {
+	if p := adapter.PieceOf[Item](m); p != nil && !p.Hollow {
 		e.out = append(e.out, *p.Of)
 		return
 	}
@@ -95,7 +95,7 @@ func (e *exporter) result(m *winnow.Message) {
 	if other && kind == "" {
 		return // its call was left out
 	}
-	if p := adapter.PieceOf[Item](m); p != nil {
+	if p := adapter.PieceOf[Item](m); p != nil && !p.Hollow {
 		e.out = append(e.out, withCallID(p.Of, m.ToolCallID, id))
 		return
 	}

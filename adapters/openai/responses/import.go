@@ -58,11 +58,11 @@ func (im *importer) add(items []Item, i int) {
 	of := &items[i]
 	switch {
 	case f.typ == "message" && f.role == "user":
-		im.single(winnow.Message{Role: winnow.RoleUser}, of, begin)
+		im.single(winnow.Message{Role: winnow.RoleUser}, of, begin).Hollow = f.hollow
 	case f.typ == "message" && f.role != "assistant": // system and developer
-		im.single(winnow.Message{Role: winnow.RoleSystem}, of, begin)
+		im.single(winnow.Message{Role: winnow.RoleSystem}, of, begin).Hollow = f.hollow
 	case f.typ == functionOutput, f.typ == customOutput:
-		im.single(winnow.Message{Role: winnow.RoleTool, ToolCallID: f.call}, of, begin)
+		im.single(winnow.Message{Role: winnow.RoleTool, ToolCallID: f.call}, of, begin).Hollow = f.hollow
 	case isOutput(f.typ):
 		if f.call == "" { // of the local shell
 			f.call = f.id
@@ -117,15 +117,17 @@ func halfOf(f *fields) (id, name string) {
 	return "", ""
 }
 
-// single adds a message of one item, whose parts begin at begin.
-func (im *importer) single(m winnow.Message, of *Item, begin int) {
+// single adds a message of one item, whose parts begin at begin. It returns the message's piece.
+func (im *importer) single(m winnow.Message, of *Item, begin int) *piece {
 	im.closeTurn(begin)
 	if m.Role == winnow.RoleTool {
 		m.ToolName = im.names.Of(m.ToolCallID)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
-	m.Source = im.pieces.New(of, nil, 0, 1)
+	p := im.pieces.New(of, nil, 0, 1)
+	m.Source = p
 	im.out = append(im.out, m)
+	return p
 }
 
 // opaque adds a message of one item that is not read.

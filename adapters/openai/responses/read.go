@@ -26,6 +26,7 @@ type fields struct {
 	encrypted string // of reasoning
 	approves  string // the id of the request that an approval answers
 	size      int    // bytes as sent, if nothing else is read
+	hollow    bool   // a list of content has an empty text, which is no part
 }
 
 // overridden returns the JSON that a caller set instead of an item's fields. The SDK does so for all items of an
@@ -80,9 +81,13 @@ func read(of *Item, parts []winnow.Part) (fields, []winnow.Part) {
 	case of.OfMessage != nil:
 		m := of.OfMessage
 		parts = appendText(parts, m.Content.OfString.Value, nil)
-		return fields{typ: "message", role: string(m.Role)}, appendInput(parts, m.Content.OfInputItemContentList)
+		all := appendInput(parts, m.Content.OfInputItemContentList)
+		return fields{typ: "message", role: string(m.Role),
+			hollow: len(all)-len(parts) < len(m.Content.OfInputItemContentList)}, all
 	case of.OfInputMessage != nil:
-		return fields{typ: "message", role: of.OfInputMessage.Role}, appendInput(parts, of.OfInputMessage.Content)
+		m := of.OfInputMessage
+		all := appendInput(parts, m.Content)
+		return fields{typ: "message", role: m.Role, hollow: len(all)-len(parts) < len(m.Content)}, all
 	case of.OfOutputMessage != nil:
 		m := of.OfOutputMessage
 		for k := range m.Content {
@@ -102,8 +107,9 @@ func read(of *Item, parts []winnow.Part) (fields, []winnow.Part) {
 	case of.OfFunctionCallOutput != nil:
 		o := of.OfFunctionCallOutput
 		parts = appendText(parts, o.Output.OfString.Value, nil)
-		return fields{typ: functionOutput, call: o.CallID.Value, name: o.Name.Value},
-			appendOutput(parts, o.Output.OfResponseFunctionCallOutputItemArray)
+		all := appendOutput(parts, o.Output.OfResponseFunctionCallOutputItemArray)
+		return fields{typ: functionOutput, call: o.CallID.Value, name: o.Name.Value,
+			hollow: len(all)-len(parts) < len(o.Output.OfResponseFunctionCallOutputItemArray)}, all
 	}
 	r := of.OfReasoning
 	var text strings.Builder
@@ -217,9 +223,9 @@ func readJSON(raw json.RawMessage, parts []winnow.Part) (fields, []winnow.Part) 
 	}
 	switch f.typ {
 	case "message":
-		parts = appendJSON[sdk.ResponseInputContentUnionParam](parts, content)
+		parts, f.hollow = appendJSON[sdk.ResponseInputContentUnionParam](parts, content)
 	case functionOutput, customOutput:
-		parts = appendJSON[sdk.ResponseFunctionCallOutputItemUnionParam](parts, output)
+		parts, f.hollow = appendJSON[sdk.ResponseFunctionCallOutputItemUnionParam](parts, output)
 	case reasoning:
 		jsontext.Elements(content, func(c []byte) { joinText(&text, readContent(c).text) })
 		f.text = text.String()
@@ -249,16 +255,19 @@ func readContent(raw []byte) content {
 	return c
 }
 
-// appendJSON adds the content of a message or an output: a text, or a list of T.
-func appendJSON[T param.ParamStruct, P param.InferPtr[T]](parts []winnow.Part, list []byte) []winnow.Part {
+// appendJSON adds the content of a message or an output: a text, or a list of T. It reports whether the list has an
+// empty text.
+func appendJSON[T param.ParamStruct, P param.InferPtr[T]](parts []winnow.Part, list []byte) (all []winnow.Part,
+	hollow bool) {
 	if len(list) > 0 && list[0] == '"' {
-		return appendText(parts, jsontext.Text(list), nil)
+		return appendText(parts, jsontext.Text(list), nil), false
 	}
 	jsontext.Elements(list, func(raw []byte) {
-		source := param.Override[T, P](json.RawMessage(raw))
+		source, n := param.Override[T, P](json.RawMessage(raw)), len(parts)
 		parts = appendContent(parts, raw, &source)
+		hollow = hollow || len(parts) == n
 	})
-	return parts
+	return parts, hollow
 }
 
 // appendContent adds an element of a list of content that is given as JSON.
