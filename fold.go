@@ -195,7 +195,7 @@ func (f *folding) wholeSteps() int {
 func (f *folding) saving(i, end int) int {
 	v := f.draft.view
 	m := &v.unedited[i]
-	left, isBrief := 0, f.draft.opts.Keep.isBrief()
+	left, isBrief, isAnswer := 0, f.draft.opts.Keep.isBrief(), !hasCalls(m)
 	if m.Role == RoleUser {
 		left = record.EstimateInserted(textBytes(m), isBrief)
 	}
@@ -204,7 +204,7 @@ func (f *folding) saving(i, end int) int {
 		case p.Kind == KindToolCall:
 			left += record.EstimateCall()
 		case m.Role == RoleAssistant && p.Kind == KindText:
-			left += record.EstimateSaid(len(p.Text), !hasCalls(m), isBrief)
+			left += record.EstimateSaid(len(p.Text), isAnswer, isBrief)
 		}
 	}
 	sum := count.Sum(v.tokens[i:end])

@@ -20,6 +20,11 @@ func growthInputs() map[string]func(n int) []Message {
 			inputs[text+", "+place] = func(n int) []Message { return put(write(n)) }
 		}
 	}
+	for part, write := range growthParts {
+		for message, put := range growthMessages {
+			inputs["many parts: "+part+", "+message] = func(n int) []Message { return put(manyParts(n, write)) }
+		}
+	}
 	return inputs
 }
 
@@ -77,6 +82,71 @@ var growthLists = map[string]func(n int) []Message{
 		slices.Reverse(h[2 : 2+n])
 		return h
 	},
+}
+
+// growthParts are parts of one message. Part i of many is about what the others are, too.
+var growthParts = map[string]func(i int) Part{
+	"texts":           func(int) Part { return Part{Text: "x"} },
+	"lines":           func(i int) Part { return Part{Text: fmt.Sprintf("Line %d says that the build has failed.\n", i)} },
+	"empty":           func(int) Part { return Part{} },
+	"thinking":        func(int) Part { return Part{Kind: KindThinking, Text: "so it is"} },
+	"signed thinking": func(int) Part { return Part{Kind: KindThinking, Text: "so it is", Signature: "s"} },
+	"images":          func(int) Part { return Part{Kind: KindImage, MediaType: "image/png", Bytes: 1 << 10} },
+	"opaque":          func(int) Part { return Part{Kind: KindOpaque, MediaType: "a/b", Bytes: 10} },
+	"calls": func(i int) Part {
+		return Part{Kind: KindToolCall, ID: longID(i), Name: "read", Arguments: json.RawMessage(fmt.Sprintf(`{"path":"src/f%d.go"}`, i))}
+	},
+	"texts and calls": func(i int) Part {
+		if i%2 == 0 {
+			return Part{Text: "I look."}
+		}
+		return Part{Kind: KindToolCall, ID: longID(i), Name: "exec"}
+	},
+	"texts and images": func(i int) Part {
+		if i%2 == 0 {
+			return Part{Text: "this one"}
+		}
+		return Part{Kind: KindImage, MediaType: "image/png", Bytes: 1 << 10}
+	},
+}
+
+func manyParts(n int, part func(i int) Part) []Part {
+	parts := make([]Part, n)
+	for i := range parts {
+		parts[i] = part(i)
+	}
+	return parts
+}
+
+// growthMessages put parts into a message: each kind of message that there is.
+var growthMessages = map[string]func(parts []Part) []Message{
+	"user":    func(parts []Part) []Message { return among(Message{Role: RoleUser, Parts: parts}) },
+	"pin":     func(parts []Part) []Message { return among(Message{Role: RoleUser, Pinned: true, Parts: parts}) },
+	"host":    func(parts []Part) []Message { return among(Message{Role: RoleUser, Injected: true, Parts: parts}) },
+	"summary": func(parts []Part) []Message { return among(Message{Role: RoleUser, Summary: true, Parts: parts}) },
+	"system":  func(parts []Part) []Message { return among(Message{Role: RoleSystem, Parts: parts}) },
+	"result": func(parts []Part) []Message {
+		return among(Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "r", Name: "exec"}}},
+			Message{Role: RoleTool, ToolCallID: "r", ToolName: "exec", Parts: parts})
+	},
+	"answer": func(parts []Part) []Message {
+		h := []Message{{Role: RoleAssistant, Parts: parts}}
+		for i := range parts {
+			if p := &parts[i]; p.Kind == KindToolCall {
+				h = append(h, Message{Role: RoleTool, ToolCallID: p.ID, ToolName: p.Name, Parts: []Part{{Text: "done"}}})
+			}
+		}
+		return among(h...)
+	},
+	"failed answer": func(parts []Part) []Message {
+		return among(Message{Role: RoleAssistant, StopReason: "error", Parts: parts})
+	},
+}
+
+// among puts messages among others, so that a record or a summary may stand for them.
+func among(messages ...Message) []Message {
+	h := append([]Message{userMessage("go on")}, messages...)
+	return append(append(h, userMessage("and now?")), calls(8, longID)...)
 }
 
 // growthTexts are texts of about 20 bytes a unit.

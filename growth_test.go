@@ -293,6 +293,15 @@ func TestHugeInputsEnd(t *testing.T) {
 			out, _ := RepairToolPairing(growthLists["thinking at the end"](n))
 			assert.Len(t, out, 2)
 		}},
+		{"texts of one answer", 300_000, func(n int) {
+			h := growthMessages["answer"](manyParts(n, growthParts["texts"]))
+			for _, window := range []int{growthWindow, 1 << 30} {
+				_, err := growthManager(window).Prepare(context.Background(), h)
+				assert.NoError(t, err)
+				_, err = growthManager(window).Compact(context.Background(), h, "")
+				assert.NoError(t, err)
+			}
+		}},
 		{"pinned results without a call", 120_000, func(n int) { keptBefore(orphans(n, true), 3*n) }},
 		{"pinned results of one message", 120_000, func(n int) { keptBefore(oneBatch(n, true), n+2) }},
 	} {

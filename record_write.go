@@ -68,12 +68,13 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 		w.Inserted(joinedText(m), note)
 		return
 	}
+	isAnswer := !hasCalls(m)
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
 			w.Called(p.ID, p.Name, p.Arguments)
 		case p.Kind == KindText:
-			w.Said(p.Text, !hasCalls(m))
+			w.Said(p.Text, isAnswer)
 		}
 	}
 }
