@@ -56,7 +56,10 @@ func (c *collector) add(event types.ConverseStreamOutput) {
 // block returns the block with an index.
 func (c *collector) block(index *int32) *collected {
 	n := aws.ToInt32(index)
-	at := slices.IndexFunc(c.blocks, func(b collected) bool { return b.index == n })
+	at := len(c.blocks) - 1 // pieces are most likely of the last one
+	for at >= 0 && c.blocks[at].index != n {
+		at--
+	}
 	if at < 0 {
 		at = len(c.blocks)
 		c.blocks = append(c.blocks, collected{index: n})

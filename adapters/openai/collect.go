@@ -99,11 +99,14 @@ func (c *collector) delta(delta map[string]any) {
 		if !ok {
 			continue
 		}
-		at := len(c.calls)
+		at := -1
 		if index, ok := call["index"].(float64); ok {
-			at = slices.IndexFunc(c.calls, func(m map[string]any) bool { return m["index"] == index })
+			at = len(c.calls) - 1 // pieces are most likely of the last one
+			for at >= 0 && c.calls[at]["index"] != index {
+				at--
+			}
 		}
-		if at < 0 || at == len(c.calls) {
+		if at < 0 {
 			c.calls, at = append(c.calls, map[string]any{}), len(c.calls)
 		}
 		join(c.calls[at], call)

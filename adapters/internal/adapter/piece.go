@@ -53,15 +53,23 @@ func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Mess
 	if _, n := Whole[T](run); !slices.ContainsFunc(run[n:], isResult) {
 		return nil, nil, run
 	}
+	values := map[*T]bool{} // of the results; nil: of one that was changed, which is no piece anymore and may be of any
 	for i := range run {
-		if isResult(run[i]) {
-			joined, joinedSent = append(joined, run[i]), append(joinedSent, sent[i])
+		if m := &run[i]; isResult(*m) {
+			joined, joinedSent = append(joined, *m), append(joinedSent, sent[i])
+			var of *T
+			if p := PieceOf[T](m); p != nil {
+				of = p.Of
+			}
+			values[of] = true
 		}
 	}
-	results, behind := joined, true
+	behind := true
 	for i := range run {
 		m := &run[i]
-		switch behind = behind && (m.Role != winnow.RoleUser || stoodBeside[T](m, results)); {
+		p := PieceOf[T](m)
+		stoodBeside := p != nil && p.Count > 1 && (values[p.Of] || values[nil])
+		switch behind = behind && (m.Role != winnow.RoleUser || stoodBeside); {
 		case isResult(*m):
 		case behind && m.Role == winnow.RoleUser:
 			var none S
@@ -71,16 +79,6 @@ func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Mess
 		}
 	}
 	return joined, joinedSent, rest
-}
-
-// stoodBeside reports whether m is a piece of the same value as one of results. It may be if a result was changed, which
-// is no piece anymore.
-func stoodBeside[T any](m *winnow.Message, results []winnow.Message) bool {
-	p := PieceOf[T](m)
-	return p != nil && p.Count > 1 && slices.ContainsFunc(results, func(r winnow.Message) bool {
-		of := PieceOf[T](&r)
-		return of == nil || of.Of == p.Of
-	})
 }
 
 // Next appends a zero element to s and returns a pointer to it, so that the caller fills it in place: messages and
