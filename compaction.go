@@ -229,6 +229,7 @@ func (c *compaction) collect(d *draft, s span) {
 	for i := range cut {
 		m := &v.unedited[i]
 		if !s.replaces(d.foldedAt(i)) {
+			c.requestLeads = c.requestLeads || i == request && len(c.replacedKeys) == 0
 			continue
 		}
 		c.replacedKeys = append(c.replacedKeys, v.facts[i].key)

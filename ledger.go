@@ -178,7 +178,8 @@ type boundary struct {
 	// where the turn limit cut when the summary was made: no summary covers what lies before; zero: it did not cut
 	limited position
 
-	keepsFront bool // what the host inserted in front of all else stays, too
+	keepsFront   bool // what the host inserted in front of all else stays, too
+	requestLeads bool // request stands in front of all that the summary stands for
 }
 
 // checkpoint stands for the history in front of its boundary.

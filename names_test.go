@@ -68,7 +68,8 @@ func behindSummary(history []winnow.Message, r *winnow.Request, summary func() w
 	if r.Compaction == nil {
 		return history
 	}
-	return append([]winnow.Message{summary()}, without(history, r, len(history))...)
+	at := slices.IndexFunc(r.History, func(m winnow.Message) bool { return m.Summary })
+	return slices.Insert(without(history, r, len(history)), at, summary())
 }
 
 // without returns history without those of its first n messages that a summary stands for.

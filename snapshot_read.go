@@ -36,7 +36,7 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 	}
 	cp := &checkpoint{
 		message:  Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		boundary: boundary{c.FirstKept.Within(), c.Request.Within(), c.Limited.Within(), c.Front},
+		boundary: boundary{c.FirstKept.Within(), c.Request.Within(), c.Limited.Within(), c.Front, c.Leads},
 		body:     string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		healthy: r.checkpoint(c.Healthy),
 	}

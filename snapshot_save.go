@@ -73,8 +73,8 @@ func (c *checkpoint) saved() *saved.Checkpoint {
 	}
 	return &saved.Checkpoint{
 		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept, Limited: c.limited, Request: c.request,
-		Front: c.keepsFront,
-		Body:  []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
+		Front: c.keepsFront, Leads: c.requestLeads,
+		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
 	}
 }
 

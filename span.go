@@ -114,11 +114,22 @@ func (d *draft) firstUnsummarized() int {
 		return behind
 	}
 	whole := d.whole()
-	first := c.firstKept.Find(whole.places())
+	first := d.firstKept(c, whole)
 	if first < 0 { // the turn limit has dropped that message, and maybe later ones
 		first = d.limitedAt.Find(whole.places())
 	}
 	return max(d.foldedAt(first), behind)
+}
+
+// firstKept returns the position in v, a view of the history, of the first message behind c, or -1.
+func (d *draft) firstKept(c *checkpoint, v *view) int {
+	// Where names were given, it was found to give them again. The names of the calls in front of it may have changed.
+	if r := d.repair; r != nil && r.given.Count && c == d.ledger.checkpoint {
+		if i := slices.Index(v.index, int(r.given.From)); i >= 0 {
+			return i
+		}
+	}
+	return c.firstKept.Find(v.places())
 }
 
 // summaryFrame returns the tokens of the text around a summary.

@@ -101,7 +101,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 		return true
 	}
 	v := d.view
-	first := d.firstKept(c)
+	first := d.firstKept(c, v)
 	if first < 0 {
 		return false
 	}
@@ -110,6 +110,19 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	if c.keepsFront {
 		keepFront(v.messages, keep[:first])
 	}
+	at := d.leaveOutSummarized(c, keep[:first])
+	if c != d.ledger.checkpoint {
+		d.names = d.namesBehind(first, keep)
+	}
+	v.keepOnly(keep)
+	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
+	return true
+}
+
+// leaveOutSummarized drops the messages of the view that c stands for: keep has the messages in front of the first one
+// behind c, and says which outlive it. It returns where the summary belongs among those that stay.
+func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) (at int) {
+	v, first := d.view, len(keep)
 	moved := v.index[first] - c.firstKept.Index // a host may have dropped some of what the summary stands for
 	request, limited := c.request.Moved(moved).Find(v.places()), c.limited.Moved(moved).Find(v.places())
 	reopened := d.findReopened(request, first)
@@ -121,11 +134,15 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 		d.digested = slices.Grow(d.digested, max(0, first-unread)+1)
 	}
 	// The summary takes the place of the first message that it stands for. What stands in front of that one is in the
-	// provider's cache and stays there. A request that was reopened was summarized, too.
-	at, kept := -1, 0
+	// provider's cache and stays there. A request that was reopened was summarized, too. The host may have dropped what
+	// stood in front of a request.
+	kept := 0
+	at = -1
 	for i := range first {
 		m := &v.messages[i]
-		if i == reopened && i != request && at < 0 {
+		switch {
+		case at >= 0, i == request && c.requestLeads:
+		case i == request, i == reopened:
 			at = kept
 		}
 		if keep[i] = keep[i] || i == request || i == reopened; keep[i] {
@@ -147,12 +164,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	if at < 0 { // the host has dropped all of them
 		at = kept
 	}
-	if c != d.ledger.checkpoint {
-		d.names = d.namesBehind(first, keep)
-	}
-	v.keepOnly(keep)
-	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
-	return true
+	return at
 }
 
 // replayInPlace reports whether the summary stands in the view. It puts the one that was sent in the place of its text.
@@ -170,17 +182,6 @@ func (d *draft) replayInPlace(c *checkpoint) bool {
 		}
 	}
 	return false
-}
-
-// firstKept returns the position in the view of the first message behind c, or -1.
-func (d *draft) firstKept(c *checkpoint) int {
-	// Where names were given, it was found to give them again. The names of the calls in front of it may have changed.
-	if r := d.repair; r != nil && r.given.Count && c == d.ledger.checkpoint {
-		if i := slices.Index(d.view.index, int(r.given.From)); i >= 0 {
-			return i
-		}
-	}
-	return c.firstKept.Find(d.view.places())
 }
 
 // findReopened returns the index of a user request that is sent in addition to `request`, the one that the checkpoint

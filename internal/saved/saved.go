@@ -187,6 +187,7 @@ type Checkpoint struct {
 	Limited   place.Position   `json:"limited,omitzero"`
 	Request   place.Position   `json:"request,omitzero"`
 	Front     bool             `json:"front,omitempty"` // what the host inserted in front of all else stays
+	Leads     bool             `json:"leads,omitempty"` // Request stands in front of all that Text stands for
 	Body      []byte           `json:"body"`
 	Carried   sections.Carried `json:"carried"`
 	Degraded  bool             `json:"degraded,omitempty"`
