@@ -16,7 +16,24 @@ import (
 // Import got.
 //
 // System messages are left out: [ExportSystem] returns them.
-func Export(messages []winnow.Message) []*sdk.Content {
+func Export(messages []winnow.Message) []*sdk.Content { return ExportFor("", messages) }
+
+// ExportFor is [Export] for a model, by its name. Gemini 3 refuses the calls of an open turn that have no thought
+// signature: those that an older model, a model of another provider or the host made. ExportFor gives them the
+// placeholder that Google documents. Older models get none, and Export gives one only to calls that did not come from
+// Gemini's API.
+func ExportFor(model string, messages []winnow.Message) []*sdk.Content {
+	e := export(messages)
+	switch major := majorOf(model); {
+	case major == 0:
+		e.sign(func(call *sdk.Part) bool { return e.foreign[call] })
+	case major >= firstStrict:
+		e.sign(func(*sdk.Part) bool { return true })
+	}
+	return e.out
+}
+
+func export(messages []winnow.Message) *exporter {
 	e := exporter{out: make([]*sdk.Content, 0, len(messages))}
 	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters}
 	for i := 0; i < len(messages); {
@@ -32,7 +49,7 @@ func Export(messages []winnow.Message) []*sdk.Content {
 		e.user(messages[i:end])
 		i = end
 	}
-	return e.out
+	return &e
 }
 
 // opening is put in front of a conversation that begins with the model.
@@ -44,6 +61,8 @@ type exporter struct {
 	ids   adapter.CallIDs
 	calls []sentCall // calls of the model's newest message
 	run   []sentCall // for each message of the current run: the call that it answers
+
+	foreign map[*sdk.Part]bool // calls that did not come from Gemini's API
 }
 
 // sentCall is the id and name of a sent call, which its response has to repeat.
@@ -140,7 +159,14 @@ func (e *exporter) modelParts(m *winnow.Message) []*sdk.Part {
 		own, _ := p.Source.(*sdk.Part)
 		switch {
 		case p.Kind == winnow.KindToolCall:
-			parts = append(parts, callPart(p, own, e.calls[call].id))
+			sent := callPart(p, own, e.calls[call].id)
+			if own == nil && !isMade(p.ID) { // Import makes the ids of Gemini's calls
+				if e.foreign == nil {
+					e.foreign = map[*sdk.Part]bool{}
+				}
+				e.foreign[sent] = true
+			}
+			parts = append(parts, sent)
 			call++
 		case own != nil && isEmpty(own):
 		case own != nil:

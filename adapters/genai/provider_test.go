@@ -2,12 +2,16 @@ package genai
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	sdk "google.golang.org/genai"
 
@@ -20,7 +24,7 @@ import (
 var signed = []byte("signed")
 
 // readRequest checks a request as Gemini 3 does: the first call of each step of the current turn has the
-// signature that it came with.
+// signature that it came with, or the placeholder that the API takes.
 func readRequest(r *http.Request, body []byte) (adaptertest.FrontRequest, error) {
 	var wire struct {
 		Contents          []*sdk.Content        `json:"contents"`
@@ -41,7 +45,7 @@ func readRequest(r *http.Request, body []byte) (adaptertest.FrontRequest, error)
 	for i := len(wire.Contents) - 1; i >= 0 && !isQuestion(wire.Contents[i]); i-- {
 		for _, p := range wire.Contents[i].Parts {
 			if p.FunctionCall != nil {
-				if string(p.ThoughtSignature) != string(signed) {
+				if s := string(p.ThoughtSignature); s != string(signed) && s != string(placeholder) {
 					return q, fmt.Errorf("contents[%d]: function call is missing a thought_signature", i)
 				}
 				break
@@ -143,4 +147,69 @@ func TestAgent(t *testing.T) {
 			return Response(answer), nil
 		}
 	}}, front)
+}
+
+// TestUnsignedCalls: a model goes on with an open turn whose calls Gemini 3 did not make. Gemini 3 gets a placeholder
+// on the first call of each step of that turn, and on no other; older models get none.
+func TestUnsignedCalls(t *testing.T) {
+	call := func(id, signature string) winnow.Part {
+		return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read", Arguments: []byte(`{}`), Signature: signature}
+	}
+	step := func(calls ...winnow.Part) []winnow.Message {
+		messages := []winnow.Message{{Role: winnow.RoleAssistant, Parts: calls}}
+		for _, c := range calls {
+			messages = append(messages, winnow.Message{Role: winnow.RoleTool, ToolCallID: c.ID, Parts: []winnow.Part{{Text: "r"}}})
+		}
+		return messages
+	}
+	ask := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "q"}}}}
+	show := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 9}}}}
+	own := func(signature []byte) []winnow.Message { // as Gemini 2.5 makes them, or Gemini 3
+		return Import([]*sdk.Content{
+			{Role: sdk.RoleModel, Parts: []*sdk.Part{{FunctionCall: &sdk.FunctionCall{Name: "read"}, ThoughtSignature: signature}}},
+			{Role: sdk.RoleUser, Parts: []*sdk.Part{{FunctionResponse: &sdk.FunctionResponse{Name: "read", Response: map[string]any{"output": "r"}}}}},
+		})
+	}
+	for _, tt := range []struct {
+		name                  string
+		history               []winnow.Message
+		three, unknown, older int // placeholders
+	}{
+		{"another provider's", slices.Concat(ask, step(call("a", "")), step(call("b", ""), call("c", ""))), 2, 2, 0},
+		{"an older turn", slices.Concat(ask, step(call("a", "")), ask, step(call("b", ""))), 1, 1, 0},
+		{"a turn that ended", slices.Concat(ask, step(call("a", "")), ask), 0, 0, 0},
+		{"an image begins a turn", slices.Concat(ask, step(call("a", "")), []winnow.Message{{Role: winnow.RoleAssistant, Parts: ask[0].Parts}}, show, step(call("b", ""))), 1, 1, 0},
+		{"Gemini's own", slices.Concat(ask, own(signed), step(call("b", ""))), 1, 1, 0},
+		{"an older Gemini's", slices.Concat(ask, own(nil), step(call("b", ""))), 2, 1, 0},
+		{"Gemini's own, restored without its contents", slices.Concat(ask, step(call("a", base64.StdEncoding.EncodeToString(signed)), call("b", ""))), 0, 0, 0},
+	} {
+		for model, want := range map[string]int{"gemini-3.5-flash": tt.three, "models/gemini-3-pro-preview": tt.three, "gemini-10-pro": tt.three,
+			"": tt.unknown, "gemini-flash-latest": tt.unknown, "gemini-2.5-pro": tt.older, "google/gemini-1.5-flash": tt.older} {
+			contents := ExportFor(model, tt.history)
+			require.NoError(t, valid(contents), tt.name)
+			got := 0
+			for _, c := range contents {
+				for _, p := range c.Parts {
+					if string(p.ThoughtSignature) == string(placeholder) {
+						got++
+					}
+				}
+			}
+			assert.Equal(t, want, got, "%s for %q", tt.name, model)
+			if want == tt.three && want > 0 {
+				_, err := readRequest(httptest.NewRequest(http.MethodPost, "/v1beta/models/m:generateContent", nil), marshalled(t, contents))
+				assert.NoError(t, err, tt.name)
+			}
+		}
+		before := jsonOf(t, tt.history)
+		Export(tt.history)
+		assert.Equal(t, before, jsonOf(t, tt.history), "the history is as it was")
+	}
+}
+
+func marshalled(t *testing.T, contents []*sdk.Content) []byte {
+	t.Helper()
+	b, err := json.Marshal(map[string]any{"contents": contents})
+	require.NoError(t, err)
+	return b
 }
