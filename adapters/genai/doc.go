@@ -12,6 +12,9 @@
 //   - no content and no part is empty; a part with only a signature does not count as empty;
 //   - ids of calls match ^[a-zA-Z0-9_-]{1,64}$ and are unique in their content. Other ids are replaced by a hash, in
 //     the call and in its response. Calls without ids, as older models make them, stay without;
+//   - Gemini 3 refuses calls of the newest turn without a thought signature. Those that did not come from Gemini's API,
+//     because another model or the host began the turn, get the placeholder that Google documents, one for each step;
+//     [ExportFor] knows which models need it;
 //   - images of results that did not come as parts of the SDK's responses are sent after the responses, where every
 //     model accepts them.
 //
