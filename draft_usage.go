@@ -29,8 +29,12 @@ func (d *draft) observeUsage() {
 		d.takeAnswer(&v.messages[sent])
 	}
 	sum, shown := v.sums(sent)
+	read := d.readThen(sent)
 	for i := sent; i < len(v.messages); i++ {
 		m := &v.messages[i]
+		if m.Role == RoleUser {
+			read = 0
+		}
 		// what was sent before this manager took over is not known
 		if d.unchangedPrefix = i; m.Summary || sent == 0 && v.index[i] != i {
 			d.rejectFrom(i)
@@ -39,18 +43,36 @@ func (d *draft) observeUsage() {
 		// saysUsage looks at the history, as on the short way: the repair may have dropped what stood between two
 		// answers.
 		if k := v.index[i]; m.Role == RoleAssistant && k >= 0 && saysUsage(d.history, k) {
-			d.observeAnswer(m, i, sum, shown)
+			d.observeAnswer(m, i, count.Add(sum, read), shown)
 		}
 		if v.edited[i] != nil {
 			d.rejectFrom(i + 1) // the requests of those answers were sent by somebody else, without this edit
 			return
 		}
 		sum = count.Add(sum, v.tokens[i])
+		read = count.Add(read, d.forgottenAt(i))
 		if !hasHiddenParts(m) {
 			shown = count.Add(shown, v.tokens[i])
 		}
 	}
 	d.unchangedPrefix = len(v.messages)
+}
+
+// readThen returns the tokens of reasoning in the first n messages that the provider read when these were a request,
+// and does not read any more.
+func (d *draft) readThen(n int) (tokens int) {
+	for i := n - 1; i >= 0 && d.view.messages[i].Role != RoleUser; i-- {
+		tokens = count.Add(tokens, d.forgottenAt(i))
+	}
+	return tokens
+}
+
+// forgottenAt returns the tokens of message i that do not count any more.
+func (d *draft) forgottenAt(i int) int {
+	if f := d.view.facts[i]; f == nil || !f.isEarlier || d.view.edited[i] != nil {
+		return 0
+	}
+	return reasoningOf(d.opts.Estimator, &d.view.messages[i])
 }
 
 // sums returns two estimates: of the first n messages, and of those among them without hidden parts.
@@ -78,6 +100,7 @@ func (d *draft) observeWithoutNewest(i int) int {
 		return i
 	}
 	sum, shown := v.sums(i)
+	sum = count.Add(sum, d.readThen(i))
 	answer := v.messages[at]
 	newest := d.accounting.BilledAs(max(0, d.ledger.estimate-sum))
 	answer.Usage = &Usage{Input: max(0, answer.Usage.Prompt()-newest)}

@@ -78,6 +78,41 @@ func (b structure) ofReasoning(p *Part) int {
 	return b.Reasoning(len(p.Text), len(p.Signature))
 }
 
+// reasoner is an estimator that tells the tokens of reasoning from the others.
+type reasoner interface {
+	forgets() bool            // the provider does not read the reasoning of earlier turns
+	reasoning(m *Message) int // what it costs while its turn lasts
+}
+
+// forgetsReasoning reports whether e is for a provider that does not read the reasoning of earlier turns.
+func forgetsReasoning(e Estimator) bool {
+	r, ok := e.(reasoner)
+	return ok && r.forgets()
+}
+
+// reasoningOf returns the tokens of reasoning in m, as e counts them.
+func reasoningOf(e Estimator, m *Message) int {
+	if r, ok := e.(reasoner); ok && m.Role == RoleAssistant && hasThinking(*m) {
+		return r.reasoning(m)
+	}
+	return 0
+}
+
+func (b structure) forgets() bool { return b.ForgetsReasoning }
+
+// reasoning implements reasoner.
+func (e familyEstimator) reasoning(m *Message) int { return e.reasoningIn(m, e.table.Tokens) }
+
+// reasoningIn returns the tokens of reasoning in m. text counts those of one text.
+func (b structure) reasoningIn(m *Message, text func(string) int) (n int) {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == KindThinking && p.Tokens <= 0 {
+			n = count.Add(n, max(text(p.Text), b.ofReasoning(p)))
+		}
+	}
+	return n
+}
+
 // ofPart returns what p costs besides its text.
 func (b structure) ofPart(p *Part) int {
 	switch p.Kind {

@@ -80,6 +80,9 @@ func (d *shortWay) mayExtend(added []Message) bool {
 		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 {
 			return false // each of these may change what becomes of older messages
 		}
+		if m.Role == RoleUser && d.tail.thinks && forgetsReasoning(o.Estimator) {
+			return false // older reasoning counts no more
+		}
 		// A history that was rewound has come back to a message that was sent edited, or in a record.
 		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || d.tail.endsRecord(facts[i].key) {
 			return false

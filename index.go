@@ -2,12 +2,10 @@ package winnow
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
-	"github.com/winnowgo/winnow/internal/sample"
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
@@ -15,11 +13,11 @@ import (
 
 // fact is what the manager remembers of a message.
 type fact struct {
-	key    key
-	tokens int
-	counts uint32 // see hostCounts
-	sound  bool   // its parts need no repair
-
+	key       key
+	tokens    int
+	counts    uint32       // see hostCounts
+	sound     bool         // its parts need no repair
+	isEarlier bool         // of an earlier turn, whose reasoning is not in tokens: see forgetReasoning
 	isWatched bool         // it is sent edited: its deepHash is compared too
 	redundant minify.Forms // that may be left out of it, see redundantIn
 	body      uint32       // bytes that it takes in a request's body; 0: not known yet, see bytes
@@ -45,16 +43,6 @@ func (f *fact) bytes(m *Message) int {
 // hashedAtOnce is the size of a result, in bytes, from which on its deepHash is computed with the other facts. Most
 // results of that size will be sent edited, and later each word of the hash would have to be fetched from memory.
 const hashedAtOnce = 2 << 10
-
-// deepHash returns a hash of words that are spread over the texts and the arguments of m. It is never 0.
-func deepHash(m *Message) uint32 {
-	h := uint64(len(m.Parts)) + 1
-	for i := range m.Parts {
-		h = sample.AddSpread(h, m.Parts[i].Text)
-		h = sample.AddSpread(h, mem.String(m.Parts[i].Arguments))
-	}
-	return uint32(h>>32) | 1
-}
 
 // watch has the deepHash of message i of history compared from now on, because the message is sent edited. The excerpt
 // of a text that a host redacted must not be sent any more.
@@ -149,6 +137,7 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 		x.anchor.set(history, 0)
 	}
 	x.learnFrom(history, before, e)
+	x.forgetReasoning(history, 0, e)
 	x.forget()
 	return x.facts
 }
@@ -185,6 +174,36 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 		x.seen, x.facts = append(x.seen, glimpseOf(&history[i])), append(x.facts, f)
 	}
 	x.base = mem.Base(history)
+	x.forgetReasoning(history, len(history)-n, e)
+}
+
+// forgetReasoning takes the reasoning in front of the newest message of a user out of the facts, where the provider
+// does not read it any more. Where a history was rewound to before that message, it counts again. The facts of the
+// first `known` messages are right for the last of them.
+func (x *index) forgetReasoning(history []Message, known int, e Estimator) {
+	if !forgetsReasoning(e) {
+		return
+	}
+	isEarlier := false
+	for i := len(history) - 1; i >= 0 && (i >= known || isEarlier); i-- {
+		m, f := &history[i], x.facts[i]
+		if f.isEarlier != isEarlier {
+			if n := reasoningOf(e, m); n > 0 {
+				changed := *f // others may hold it, or have a message with the same key
+				if changed.isEarlier = isEarlier; isEarlier {
+					n = -n
+				}
+				changed.tokens = max(0, changed.tokens+n)
+				x.facts[i] = &changed
+			}
+		}
+		if m.Role == RoleUser {
+			if i < known {
+				return
+			}
+			isEarlier = true
+		}
+	}
 }
 
 func byKey(facts []*fact) map[key]*fact {
@@ -333,28 +352,6 @@ func redundantIn(m *Message) minify.Forms {
 		forms &^= minify.LineNumbers
 	}
 	return forms
-}
-
-// hasControls reports whether a text of m has a character that a terminal obeys: an escape character or a carriage
-// return.
-func hasControls(m *Message) bool {
-	for i := range m.Parts {
-		s := m.Parts[i].Text
-		if strings.IndexByte(s, '\r') >= 0 || strings.IndexByte(s, '\x1b') >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// hostCounts returns a hash of the host's own counts of the parts of m, and of what it says of their length. They are
-// not sent, so the key does not have them, but the estimate depends on them.
-func hostCounts(m *Message) (n uint32) {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		n = n*31 + uint32(p.Tokens) + uint32(p.Pages)*7 + uint32(p.Seconds)*13
-	}
-	return n
 }
 
 // repaired returns the fact of m, which the repair made from the message of f. The repair changes ids, arguments and

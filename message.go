@@ -310,6 +310,18 @@ func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinkin
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }
 
+// hasControls reports whether a text of m has a character that a terminal obeys: an escape character or a carriage
+// return.
+func hasControls(m *Message) bool {
+	for i := range m.Parts {
+		s := m.Parts[i].Text
+		if strings.IndexByte(s, '\r') >= 0 || strings.IndexByte(s, '\x1b') >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // isSigned reports whether p is thinking that only the model that wrote it can read.
 func isSigned(p Part) bool { return isThinking(p) && p.Signature != "" }
 

@@ -59,6 +59,9 @@ func (e tiktokenEstimator) atMost(m *Message) int {
 	return e.bound(m, tokencount.Scale)
 }
 
+// reasoning implements reasoner.
+func (e tiktokenEstimator) reasoning(m *Message) int { return e.reasoningIn(m, e.textTokens) }
+
 // textTokens counts a text. Where the counter gives up because the text takes too long, the family estimates it.
 func (e tiktokenEstimator) textTokens(s string) int {
 	if s == "" {

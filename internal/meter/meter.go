@@ -119,10 +119,13 @@ func (m *Meter) IsAnchored(unchanged int) bool {
 
 // Tokens returns how many tokens the provider will count for a request whose messages are estimated as total.
 func (m *Meter) Tokens(total, unchanged, overhead int) int {
-	if m.IsAnchored(unchanged) {
-		return count.Add(m.Anchor.Prompt, m.BilledAs(max(0, total-m.Anchor.Estimate)))
+	switch {
+	case !m.IsAnchored(unchanged):
+		return count.Add(m.Hidden(overhead), m.BilledAs(total))
+	case total < m.Anchor.Estimate: // the provider does not read all of it any more
+		return max(0, m.Anchor.Prompt-m.BilledAs(m.Anchor.Estimate-total))
 	}
-	return count.Add(m.Hidden(overhead), m.BilledAs(total))
+	return count.Add(m.Anchor.Prompt, m.BilledAs(total-m.Anchor.Estimate))
 }
 
 // Margin returns by how much Tokens may be too low.
