@@ -181,6 +181,9 @@ func (anthropic) parse(p *Provider, body []byte) (*Request, *Error) {
 	if err := decode(body, &m); err != nil {
 		return nil, err
 	}
+	if err := m.dropCompacted(); err != nil {
+		return nil, err
+	}
 	r := m.request(p)
 	for _, check := range messagesChecks {
 		if err := check(p, &m, r); err != nil {
@@ -237,6 +240,8 @@ func (t *messagesTurn) message() Message {
 		switch b.Type {
 		case "text":
 			texts = append(texts, b.Text)
+		case "compaction":
+			texts = append(texts, b.summary())
 		case "tool_use":
 			msg.Calls = append(msg.Calls, ToolCall{b.ID, b.Name, b.Input})
 		case "tool_result":

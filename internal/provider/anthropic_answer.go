@@ -31,9 +31,11 @@ func (u Usage) anthropic() object {
 func (anthropic) content(x *Exchange, id string) []object {
 	blocks := []object{}
 	a := &x.Answer
+	if a.Compaction != "" {
+		blocks = append(blocks, object{"type": "compaction", "content": a.Compaction, "encrypted_content": id})
+	}
 	for i, t := range a.Thinking {
-		blocks = append(blocks, object{"type": "thinking", "thinking": t,
-			"signature": sign(x.Request, id, a.Thinking, i)})
+		blocks = append(blocks, object{"type": "thinking", "thinking": t, "signature": sign(x.Request, id, a, i)})
 	}
 	if a.Text != "" {
 		blocks = append(blocks, object{"type": "text", "text": a.Text})
@@ -84,6 +86,10 @@ func (anthropic) blockEvents(i int, b object) []event {
 		for _, t := range pieces(b["text"].(string)) {
 			deltas = append(deltas, object{"type": "text_delta", "text": t})
 		}
+	case "compaction":
+		frame["content"] = ""
+		deltas = append(deltas, object{"type": "compaction_delta", "content": b["content"],
+			"encrypted_content": b["encrypted_content"]})
 	case "thinking":
 		frame["thinking"], frame["signature"] = "", ""
 		for _, t := range pieces(b["thinking"].(string)) {

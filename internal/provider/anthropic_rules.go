@@ -60,7 +60,7 @@ func checkRoles(_ *Provider, m *messagesRequest, _ *Request) *Error {
 			return broken("ANT-SYSTEM-ROLE", "messages.%d.role: Input should be 'user' or 'assistant'", i)
 		}
 	}
-	if m.Messages[0].Role != "user" {
+	if m.Messages[0].Role != "user" && !m.Messages[0].compacted() {
 		return broken("ANT-FIRST-USER", `messages: first message must use the "user" role`)
 	}
 	return nil

@@ -19,9 +19,12 @@ type signature struct {
 	prefix      string // hash of the prompt
 }
 
-// sign makes the signature of the i-th thinking block of an answer.
-func sign(r *Request, id string, thinking []string, i int) string {
-	prefix := r.prefixes[len(r.prefixes)-1]
+// sign makes the signature of the i-th thinking block of an answer. Behind a compaction nothing stood before it.
+func sign(r *Request, id string, a *Answer, i int) string {
+	thinking, prefix := a.Thinking, r.prefixes[len(r.prefixes)-1]
+	if a.Compaction != "" {
+		prefix = r.prefixes[0]
+	}
 	plain := strings.Join([]string{id, strconv.Itoa(i), strconv.Itoa(len(thinking)), thoughtHash(r.Model, thinking[i]),
 		hex.EncodeToString(prefix[:8])}, ".")
 	return base64.StdEncoding.EncodeToString([]byte(plain))
@@ -50,7 +53,7 @@ func readSignature(text string) (s signature, ok bool) {
 // checkThinkingOrder: where there is thinking in a message, it comes first.
 func checkThinkingOrder(_ *Provider, m *messagesRequest, _ *Request) *Error {
 	for i, t := range m.Messages {
-		if t.Role != "assistant" || len(t.Content.blocks) == 0 || t.Content.blocks[0].thinks() {
+		if blocks := t.written(); t.Role != "assistant" || len(blocks) == 0 || blocks[0].thinks() {
 			continue
 		}
 		if slices.ContainsFunc(t.Content.blocks, func(b contentBlock) bool { return b.thinks() }) {
@@ -77,7 +80,8 @@ func checkThinkingKept(p *Provider, m *messagesRequest, _ *Request) *Error {
 	first := true
 	for i := start; i < len(m.Messages); i++ {
 		t := &m.Messages[i]
-		if t.Role != "assistant" || len(t.Content.blocks) == 0 {
+		blocks := t.written()
+		if t.Role != "assistant" || len(blocks) == 0 {
 			continue
 		}
 		must := first && m.Thinking.Type == "enabled"
@@ -87,7 +91,7 @@ func checkThinkingKept(p *Provider, m *messagesRequest, _ *Request) *Error {
 			p.mu.Unlock()
 		}
 		calls := slices.ContainsFunc(t.Content.blocks, func(b contentBlock) bool { return b.Type == "tool_use" })
-		if b := t.Content.blocks[0]; must && calls && !b.thinks() {
+		if b := blocks[0]; must && calls && !b.thinks() {
 			return broken("ANT-THINK-MISSING", "messages.%d.content.0.type: Expected `thinking` or "+
 				"`redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must "+
 				"start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). "+

@@ -87,6 +87,11 @@ func otherMessagesCases(t *testing.T) []ruleCase {
 	small, wide := picture(t, 10, 10), picture(t, 2001, 1)
 	return []ruleCase{
 		{rule: "ANT-FIRST-USER", why: "the beginning was cut off", body: conversation(assistant(text("ok")), hi), text: `messages: first message must use the "user" role`},
+		{rule: "ANT-COMPACT-EMPTY", why: "a summary of nothing", body: conversation(hi, assistant(object{"type": "compaction", "content": ""}, text("ok")), hi), text: "String should have at least 1 character"},
+		{rule: "ANT-COMPACT-ROLE", why: "the user compacts", body: conversation(hi, user(object{"type": "compaction", "content": "so far"})), text: "only allowed in `assistant` messages"},
+		{rule: "ANT-COMPACT-FIRST", why: "made on demand, and something is in front", body: conversation(hi, assistant(object{"type": "compaction", "content": "so far", "signature": "abc"}), hi), text: "must be the first block"},
+		{rule: "ANT-PAIR-ORPHAN", why: "the compaction stands for the call", body: conversation(hi, assistant(use("toolu_1")), assistant(object{"type": "compaction", "content": "so far"}), user(result("toolu_1"))), text: "unexpected `tool_use_id`"},
+		{rule: "ANT-FIRST-USER", why: "the provider could not compact", body: conversation(assistant(object{"type": "compaction", "content": nil}, text("ok")), hi), text: "must use the"},
 		{rule: "ANT-SYSTEM-ROLE", why: "a note of the host as a system message", body: conversation(hi, object{"role": "system", "content": "x"}, hi), text: "messages.1.role: Input should be 'user' or 'assistant'"},
 		{rule: "ANT-PREFILL", why: "the assistant has the last word", body: conversation(hi, assistant(text("{"))), text: "This model does not support assistant message prefill. The conversation must end with a user message."},
 		{rule: "ANT-PREFILL", why: "thinking and a prefill", options: provider.Options{Prefill: true}, body: with(conversation(hi, assistant(text("{"))), thinks), text: "does not support assistant message prefill"},
@@ -145,6 +150,8 @@ func messagesAccepted(t *testing.T) []ruleCase {
 		{why: "thinking of an earlier turn was dropped", body: with(conversation(hi, assistant(use("toolu_1")), user(result("toolu_1")), assistant(text("done")), hi), object{"thinking": object{"type": "enabled", "budget_tokens": 1024}})},
 		{why: "100 images", body: conversation(user(repeat(picture(t, 2, 2), 100)...))},
 		{why: "600 in a large window", options: provider.Options{Window: 1_000_000}, body: conversation(user(repeat(picture(t, 2, 2), 600)...))},
+		{why: "a compaction comes first", body: conversation(assistant(object{"type": "compaction", "content": "so far", "signature": "abc"}), hi)},
+		{why: "a compaction stands for an open call", body: conversation(hi, assistant(use("toolu_1")), assistant(object{"type": "compaction", "content": "so far"}, text("ok")), hi)},
 		{why: "four marks", body: conversation(user(repeat(with(text("x"), marked), 4)...))},
 	}
 }

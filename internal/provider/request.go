@@ -86,6 +86,10 @@ type Answer struct {
 	Thinking []string // Anthropic: signed thinking blocks that come first
 	Served   []any    // Anthropic: blocks of the tools that the server runs itself, behind the text
 	Calls    []ToolCall
+
+	// Anthropic: the summary in a compaction block, which comes before all else and stands for the whole request
+	Compaction string
+
 	// StopReason in the dialect's word. "": as it follows from the rest. Text that does not fit into
 	// max_tokens or into the window is cut, and the reason says so.
 	StopReason string
