@@ -13,6 +13,10 @@ import (
 // either. If only some have one, each of the others gets a result that says that the real one is missing; the real one
 // replaces it when it comes.
 //
+// If the provider itself has compacted the conversation ([MediaCompaction]), the request is that for the history from
+// there on. System messages stay in front of it, and pins directly behind it. What stands before can be recalled. It is
+// sent to a model of another provider that cannot read the compaction: Options.Model must name that model.
+//
 // The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
 // for a summary, or that of [Options].Journal. A ctx that has ended is not an error if nothing has to be waited for.
 // After an error the manager is as it was before, except that it remembers a failed summarizer, and that BeforeCompact

@@ -16,8 +16,14 @@ func (d *draft) prefix(firstChanged int) (p sentPrefix) {
 	for _, n := range d.view.tokens[:firstChanged] {
 		p.sent = count.Add(p.sent, n)
 	}
-	p.unedited = d.ledger.index.estimate(d.knownHistory(firstChanged))
+	p.unedited = d.estimateHistory(d.knownHistory(firstChanged))
 	return p
+}
+
+// estimateHistory estimates the first n messages of the history, as they are, without what the provider's own
+// compaction stands for: no provider reads or bills that.
+func (d *draft) estimateHistory(n int) int {
+	return max(0, d.ledger.index.estimate(n)-d.compactedTokens)
 }
 
 // knownHistory returns how many messages of the history the last request was made for: those before the first message

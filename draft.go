@@ -34,13 +34,15 @@ type draft struct {
 
 // repaired is what the repair made of the history.
 type repaired struct {
-	facts  []*fact  // of the history's messages as they are sent whole: with the names of their calls
-	repair *repair  // nil: nothing had to be repaired
-	ids    []string // of calls, as the repair changed them, and those that it may change again
+	section section  // the part that was repaired
+	facts   []*fact  // of the history's messages as they are sent whole: with the names of their calls
+	repair  *repair  // nil: nothing had to be repaired
+	ids     []string // of calls, as the repair changed them, and those that it may change again
 }
 
-// takenOver is what a draft takes over from earlier requests.
+// takenOver is what a draft takes over from earlier requests, and from the provider.
 type takenOver struct {
+	beginning
 	base       *checkpoint // the one to take over; nil: none
 	checkpoint *checkpoint // the one that the view has; nil: none
 	digested   []Message   // what only a digest stands for, if the history still has it
@@ -51,6 +53,13 @@ type takenOver struct {
 	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the view
 	limitedAt  position    // the same message by its index in the history
 	names      *givenNames // of the calls behind a new checkpoint; nil: their own
+}
+
+// beginning is where the request begins, if the provider has compacted the conversation.
+type beginning struct {
+	start           int // position in the view of the message with that compaction; -1: none
+	compactedAt     int // its index in the history; -1: none
+	compactedTokens int // of the history, that it stands for
 }
 
 // shownLines is what a draft needs to leave out of later results the lines that earlier ones show.

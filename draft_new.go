@@ -50,6 +50,6 @@ func (d *draft) request() *Request {
 		Budget: d.budget, Bytes: d.bytes(),
 		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
 	}
-	d.price(r, d.ledger.index.estimate(len(d.history)), d.prefix(r.FirstChanged))
+	d.price(r, d.estimateHistory(len(d.history)), d.prefix(r.FirstChanged))
 	return r
 }

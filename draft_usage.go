@@ -36,7 +36,7 @@ func (d *draft) observeUsage() {
 			read = 0
 		}
 		// what was sent before this manager took over is not known
-		if d.unchangedPrefix = i; m.Summary || sent == 0 && v.index[i] != i {
+		if d.unchangedPrefix = i; m.Summary || sent == 0 && !d.isInPlace(i) {
 			d.rejectFrom(i)
 			return
 		}
@@ -110,17 +110,18 @@ func (d *draft) observeWithoutNewest(i int) int {
 }
 
 // saysUsage reports whether message i has the usage of the request that it answers. Hosts that write one answer as
-// several messages give all of them the same usage: only the first one counts.
+// several messages give all of them the same usage: only the first one counts. That of an answer in which the provider
+// compacted is partly of the request before it did.
 func saysUsage(messages []Message, i int) bool {
 	m := &messages[i]
-	if m.Role != RoleAssistant || m.Usage == nil {
+	if m.Role != RoleAssistant || m.Usage == nil || compactionIn(m) >= 0 {
 		return false
 	}
 	if i == 0 {
 		return true
 	}
 	before := &messages[i-1]
-	return before.Role != RoleAssistant || before.Usage == nil || *before.Usage != *m.Usage
+	return compactionIn(before) < 0 && before.Role != RoleAssistant || before.Usage == nil || *before.Usage != *m.Usage
 }
 
 // observeAnswer learns from the usage of m, which is message i. What stands before it is estimated as `estimate`

@@ -31,6 +31,10 @@ func clip(s []Message) []Message { return s[:len(s):len(s)] }
 
 // dropEdit is the edit of a message that a stage removed. The stages count four characters as a token.
 func dropEdit(op Op, history []Message, i int, reason string) Edit {
-	tokens := charsPerToken(4).Estimate(history[i])
+	return newDropEdit(op, history, i, charsPerToken(4).Estimate(history[i]), reason)
+}
+
+// newDropEdit is dropEdit for a message of known tokens.
+func newDropEdit(op Op, history []Message, i, tokens int, reason string) Edit {
 	return Edit{Op: op, Index: i, ID: history[i].ID, Before: max(1, tokens), Reason: reason}
 }

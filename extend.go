@@ -83,6 +83,9 @@ func (d *shortWay) mayExtend(added []Message) bool {
 		if m.Role == RoleUser && d.tail.thinks && forgetsReasoning(o.Estimator) {
 			return false // older reasoning counts no more
 		}
+		if compactionIn(m) >= 0 {
+			return false // the request begins there now
+		}
 		// A history that was rewound has come back to a message that was sent edited, or in a record.
 		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || d.tail.endsRecord(facts[i].key) {
 			return false
@@ -317,7 +320,7 @@ func (m *Manager) recordTail(d *draft, r *Request) {
 			t.addID(id)
 		}
 	}
-	t.bytes, t.uneditedTokens = r.Bytes, l.index.estimate(len(d.history))
+	t.bytes, t.uneditedTokens = r.Bytes, d.estimateHistory(len(d.history))
 	t.wholeTokens, t.hasDigested = d.uneditedTokens(), len(d.digested) > 0
 	_, t.shown = d.view.sums(len(messages))
 }

@@ -100,7 +100,7 @@ func (s *staleness) holdFiles(held []bool, work *workfiles.Work, from, to int) {
 // the history, because a summary may stand for most of a turn.
 func (d *draft) changesFiles(turn int) bool {
 	facts := d.ledger.index.facts
-	for i := len(d.history) - 1; i >= 0 && turn >= 0; i-- {
+	for i := len(d.history) - 1; i >= max(0, d.compactedAt) && turn >= 0; i-- {
 		if beginsTurn(&d.history[i]) {
 			turn--
 		}

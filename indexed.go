@@ -16,13 +16,24 @@ func (d *draft) indexAndRepair() {
 	if !d.isIndexed || !x.isOf(d.history) {
 		facts = x.update(d.history, d.opts.Estimator)
 	}
-	own := d.repairHistory(facts)
-	if own == nil {
-		d.view = newView(d.history, facts)
-		return
+	if own := d.repairHistory(facts); own == nil {
+		d.view = newView(d.section.messages, d.section.facts)
+	} else {
+		d.viewRepaired(own)
 	}
+	for k, i := range d.view.index {
+		d.view.index[k] = d.section.inHistory(i)
+	}
+	d.findStart()
+}
+
+// viewRepaired makes the view of what the repair made, whose messages have the facts own.
+func (d *draft) viewRepaired(own []*fact) {
 	r := d.repair
-	d.edits = r.edits
+	for _, e := range r.edits {
+		e.Index = d.section.inHistory(e.Index)
+		d.edits = append(d.edits, e)
+	}
 	d.view = newView(r.out, own)
 	d.ids = slices.AppendSeq(r.pairs.NewIDs(), maps.Keys(r.given.Names))
 	call := 0
@@ -40,8 +51,9 @@ func (d *draft) indexAndRepair() {
 // repaired messages, or nil if nothing had to be repaired.
 func (d *draft) repairHistory(facts []*fact) (own []*fact) {
 	x, e := &d.ledger.index, d.opts.Estimator
-	d.facts = facts
-	r := &repair{history: d.history, facts: facts, forRequest: true, given: d.ledger.namesFor(d.history, facts)}
+	d.facts, d.section = facts, d.fromCompaction(facts)
+	s := &d.section
+	r := &repair{history: s.messages, facts: s.facts, forRequest: true, given: d.ledger.namesFor(s.messages, s.facts)}
 	if r.isClean() {
 		return nil
 	}
@@ -57,10 +69,10 @@ func (d *draft) repairHistory(facts []*fact) (own []*fact) {
 		case i < 0:
 			own[k] = x.fact(&r.out[k], e)
 		case r.changed[k]:
-			own[k] = x.repaired(facts[i], &r.out[k], e)
-			d.facts[i] = own[k]
+			own[k] = x.repaired(s.facts[i], &r.out[k], e)
+			d.facts[s.inHistory(int(i))] = own[k]
 		default:
-			own[k] = facts[i]
+			own[k] = s.facts[i]
 		}
 	}
 	return own
@@ -90,20 +102,21 @@ func (d *draft) namesBehind(first int, keep []bool) *givenNames {
 		return nil
 	}
 	from := v.index[first]
-	isKept := make(map[int32]bool, len(keep))
+	isKept := make(map[int]bool, len(keep))
 	for i, stays := range keep {
-		isKept[int32(v.index[i])] = stays || isKept[int32(v.index[i])]
+		isKept[v.index[i]] = stays || isKept[v.index[i]]
 	}
 	n := &givenNames{before: map[string][]string{}, behind: map[string][]string{}}
 	n.firstKept = place.At(placesOf(d.ledger.index.facts), from, func(int) bool { return true })
 	renamed := map[string]bool{}
 	for s := range r.pairs.Calls {
 		c := &r.pairs.Calls[s]
-		if c.Failed || !isKept[c.Message] {
+		at := d.section.inHistory(int(c.Message))
+		if c.Failed || !isKept[at] {
 			continue
 		}
 		list := n.before
-		if int(c.Message) >= from {
+		if at >= from {
 			list = n.behind
 		}
 		list[c.ID] = append(list[c.ID], r.pairs.SentID(int32(s)))

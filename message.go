@@ -33,6 +33,11 @@ const (
 	KindOpaque   Kind = "opaque"   // kept as it is, and never read; a half of a pair says so by its ID, see [Part]
 )
 
+// MediaCompaction is the MediaType of a KindOpaque part in which the provider has summarized everything before it. Text
+// is the summary, if it can be read, and Signature what only that provider reads; a part with neither stands for
+// nothing. A request begins at the newest one that the model can read: see [Manager.Prepare].
+const MediaCompaction = "compaction"
+
 // UnmarshalText reads a kind in JSON. Some hosts spell the text kind out as "text". The hook is here and not at
 // Message, because a type with UnmarshalJSON is scanned twice and decoded at less than half the speed.
 func (k *Kind) UnmarshalText(text []byte) error {
@@ -115,6 +120,24 @@ type Usage struct {
 // taken as 0, and a sum above the largest int is the largest int.
 func (u Usage) Prompt() int {
 	return count.Add(count.Add(max(0, u.Input), max(0, u.CacheRead)), max(0, u.CacheWrite))
+}
+
+// compactionIn returns the index of the last part of m in which a provider has summarized everything before it, or -1.
+// A part does not stand for calls in front of it in the same message, because their results follow it.
+func compactionIn(m *Message) int {
+	found := -1
+	if m.Role == RoleTool || m.Role == RoleSystem || isFailed(m) {
+		return found
+	}
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind == KindToolCall:
+			return found
+		case p.Kind == KindOpaque && p.MediaType == MediaCompaction && (p.Text != "" || p.Signature != ""):
+			found = i
+		}
+	}
+	return found
 }
 
 // messageParts returns the text parts of m, joined by newlines. Empty ones are left out.

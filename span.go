@@ -125,7 +125,7 @@ func (d *draft) firstUnsummarized() int {
 func (d *draft) firstKept(c *checkpoint, v *view) int {
 	// Where names were given, it was found to give them again. The names of the calls in front of it may have changed.
 	if r := d.repair; r != nil && r.given.Count && c == d.ledger.checkpoint {
-		if i := slices.Index(v.index, int(r.given.From)); i >= 0 {
+		if i := slices.Index(v.index, d.section.inHistory(int(r.given.From))); i >= 0 {
 			return i
 		}
 	}

@@ -18,7 +18,7 @@ func (d *draft) limitAndReplay() {
 	if d.checkpoint != nil && !d.replayCheckpoint(d.checkpoint) {
 		d.checkpoint = nil // a history that was rewound to before it, or another one
 	}
-	d.kept = v.share() // before the turn limit: Request.History keeps what only this request leaves out
+	d.kept = d.keptHistory() // before the turn limit: what only this request leaves out stays in it
 	if limit := d.opts.HistoryTurns; limit > 0 {
 		d.limitTurns(limit)
 	}
@@ -128,24 +128,24 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) (at int) {
 	reopened := d.findReopened(request, first)
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
 	inSummary := keptBefore(v.messages, max(0, limited))
-	unread, pending := c.unread(v)
+	undigested, pending := c.unread(v)
 	d.edits = slices.Grow(d.edits, first)
 	if c.degraded {
-		d.digested = slices.Grow(d.digested, max(0, first-unread)+1)
+		d.digested = slices.Grow(d.digested, max(0, first-undigested)+1)
 	}
 	// The summary takes the place of the first message that it stands for. What stands in front of that one is in the
 	// provider's cache and stays there. A request that was reopened was summarized, too. The host may have dropped what
 	// stood in front of a request.
-	kept := 0
+	kept, unread := 0, d.countUnread(c)
 	at = -1
 	for i := range first {
 		m := &v.messages[i]
 		switch {
-		case at >= 0, i == request && c.requestLeads:
+		case at >= 0, i < unread, i == request && c.requestLeads:
 		case i == request, i == reopened:
 			at = kept
 		}
-		if keep[i] = keep[i] || i == request || i == reopened; keep[i] {
+		if keep[i] = keep[i] || i < unread || i == request || i == reopened; keep[i] {
 			kept++
 			continue
 		}
@@ -153,7 +153,7 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) (at int) {
 		switch {
 		case i < limited && !inSummary[i]:
 			op, reason = OpLimit, limitReason
-		case c.degraded && (i >= unread || i == pending):
+		case c.degraded && (i >= undigested || i == pending):
 			d.digested = append(d.digested, *m)
 		}
 		if op == OpCompact && at < 0 {

@@ -65,14 +65,17 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 // message that the host put in between is such a change: the model has not seen it.
 func (d *draft) brokenFrom(changed int) int {
 	v := d.view
-	if changed < len(d.ledger.sent) {
+	switch start := d.start; {
+	case start >= changed && !slices.Contains(d.ledger.sent, v.facts[start].key):
+		changed = start // the provider has compacted since: what it thought from there on is bound to that
+	case changed < len(d.ledger.sent):
 		return changed
 	}
-	if changed > 0 && changed < len(v.messages) && !mayAnswer(&v.messages[changed]) {
+	if changed > 0 && changed != d.start && changed < len(v.messages) && !mayAnswer(&v.messages[changed]) {
 		return changed
 	}
 	for i := changed; i < len(v.messages); i++ {
-		isBehindSent := i == changed && i > 0
+		isBehindSent := i == changed && i > 0 || i == d.start
 		if !isBehindSent && !v.follows(i) || v.edited[i] != nil {
 			return i
 		}

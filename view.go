@@ -26,6 +26,25 @@ type view struct {
 	total    int       // sum of tokens
 }
 
+// section is the part of a history of which a request is made.
+type section struct {
+	messages []Message
+	facts    []*fact
+	index    []int // in the history; nil: it is the whole history
+}
+
+func (x *section) add(m Message, f *fact, i int) {
+	x.messages, x.facts, x.index = append(x.messages, m), append(x.facts, f), append(x.index, i)
+}
+
+// inHistory returns the index in the history of message i.
+func (x *section) inHistory(i int) int {
+	if x.index == nil {
+		return i
+	}
+	return x.index[i]
+}
+
 // projection is what is sent in place of a message of the history, and why.
 type projection struct {
 	parts  []Part // in place of the message's own; nothing else of it changes. nil: text alone

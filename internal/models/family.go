@@ -26,6 +26,13 @@ func Family(model string) string {
 	return ""
 }
 
+// MayReadSealed reports whether a model may read what the Responses API seals: one of OpenAI's, or one of a maker that
+// the name does not tell.
+func MayReadSealed(model string) bool {
+	family := Family(model)
+	return family == "" || family == "cl100k" || family == "o200k"
+}
+
 func familyByName(name string) string {
 	switch {
 	case strings.Contains(name, "claude"):
