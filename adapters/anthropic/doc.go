@@ -18,6 +18,8 @@
 // A message or a block may also be given as JSON (param.Override), with the same meaning. Unknown blocks stay in their
 // places. The SDK's own decoder drops the content of a message with an unknown block, so read a stored history as JSON.
 //
+// A request begins at the newest block of compaction of the beta API: see [winnow.MediaCompaction].
+//
 // [Response] turns an answer into winnow's message, with what was billed for it. [Collect] reads a streamed answer.
 // [MarkRequest] sets the markers of the prompt cache, [Codec] stores messages in a session, [NewCounter] counts tokens
 // with the API, and [NewSummarizer] writes summaries with a Claude model. [winnow.ClassifyError] understands the SDK's

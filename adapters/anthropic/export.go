@@ -15,7 +15,8 @@ import (
 // Import got.
 //
 // System messages that did not come from an [sdk.MessageParam] are left out: [ExportSystem] returns them. If a history
-// of another origin begins with an assistant message, Export puts a user message in front.
+// of another origin begins with an assistant message, Export puts a user message in front, unless that begins with a
+// block of compaction, which stands for what was there.
 func Export(messages []winnow.Message) []sdk.MessageParam {
 	e := exporter{out: make([]sdk.MessageParam, 0, len(messages))}
 	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters, Request: true}
@@ -59,7 +60,7 @@ func (e *exporter) system(m *winnow.Message) {
 // assistant adds m, which is one message in both forms.
 func (e *exporter) assistant(m *winnow.Message) {
 	p := adapter.PieceOf[sdk.MessageParam](m)
-	if len(e.out) == 0 && (p == nil || !p.First) {
+	if len(e.out) == 0 && (p == nil || !p.First) && !beginsCompacted(m) {
 		e.out = append(e.out, sdk.NewUserMessage(sdk.NewTextBlock(opening)))
 	}
 	idsStay := e.nameCalls(m)
@@ -68,6 +69,15 @@ func (e *exporter) assistant(m *winnow.Message) {
 	} else if blocks := e.assistantBlocks(m); len(blocks) > 0 {
 		e.out = append(e.out, withContent(p, sdk.MessageParamRoleAssistant, blocks))
 	}
+}
+
+// beginsCompacted reports whether m begins with a block in which the API has summarized what was before it.
+func beginsCompacted(m *winnow.Message) bool {
+	if len(m.Parts) == 0 {
+		return false
+	}
+	own, ok := m.Parts[0].Source.(*block)
+	return ok && m.Parts[0].MediaType == winnow.MediaCompaction && read(own).typ == typeCompaction
 }
 
 // nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged, with an input that the API

@@ -193,6 +193,11 @@ func (im *importer) part(f fields, source any) winnow.Part {
 	case typeImage:
 		p.Kind, p.MediaType, p.Bytes = winnow.KindImage, f.mediaType, f.bytes
 		adapter.Measure(&p, f.data)
+	case typeCompaction:
+		p.Kind, p.Bytes = winnow.KindOpaque, f.bytes
+		if f.text != "" { // else the API could not compact
+			p.MediaType, p.Text, p.Signature = winnow.MediaCompaction, f.text, f.signature
+		}
 	default:
 		p.Kind, p.MediaType, p.Bytes, p.ID, p.Name = winnow.KindOpaque, f.mediaType, f.bytes, f.id, f.name
 		adapter.Measure(&p, f.data)

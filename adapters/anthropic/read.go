@@ -30,6 +30,7 @@ const (
 	typeImage            = "image"
 	typeDocument         = "document"
 	typeSearchResult     = "search_result"
+	typeCompaction       = "compaction"
 )
 
 // fields are the fields that are read from a block.
@@ -189,6 +190,8 @@ func readJSON(raw []byte) fields {
 		f.content, f.emptyList = innerOf(content)
 	case typeImage, typeDocument:
 		f.source(source)
+	case typeCompaction:
+		f.text = jsontext.Text(content)
 	default:
 		f.half(jsontext.Text(useID))
 	}

@@ -171,7 +171,7 @@ func (e *exporter) modelParts(m *winnow.Message) []*sdk.Part {
 		case own != nil && isEmpty(own):
 		case own != nil:
 			parts = append(parts, own)
-		case p.Kind == winnow.KindOpaque && p.Signature != "":
+		case p.Kind == winnow.KindOpaque && signature(p) != nil:
 			parts = append(parts, &sdk.Part{ThoughtSignature: signature(p)})
 		case p.Kind == winnow.KindThinking: // the API ignores thoughts, but reads its own signatures
 		case adapter.IsSilent(p) && p.Signature == "": // a signature stays
@@ -192,7 +192,7 @@ func textOf(p *winnow.Part) string {
 
 // signature returns the thought signature of a text or a call. Only Import sets it.
 func signature(p *winnow.Part) []byte {
-	if p.Signature == "" {
+	if p.Signature == "" || p.MediaType == winnow.MediaCompaction { // of another provider
 		return nil
 	}
 	b, err := base64.StdEncoding.DecodeString(p.Signature)

@@ -30,8 +30,12 @@ func IsSilent(p *winnow.Part) bool {
 	return false
 }
 
-// Placeholder returns the text for a part whose payload is missing or not allowed in its place.
+// Placeholder returns the text for a part whose payload is missing or not allowed in its place. For a summary that
+// another provider wrote, that is the summary.
 func Placeholder(p *winnow.Part) string {
+	if p.MediaType == winnow.MediaCompaction && p.Text != "" {
+		return p.Text
+	}
 	what := "attachment"
 	if p.Kind == winnow.KindImage {
 		what = "image"

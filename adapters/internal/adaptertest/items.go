@@ -18,6 +18,7 @@ type wireItem struct {
 	Output    *json.RawMessage `json:"output"`
 	Content   json.RawMessage  `json:"content"`
 	Approves  string           `json:"approval_request_id"`
+	Encrypted string           `json:"encrypted_content"`
 }
 
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
@@ -96,6 +97,10 @@ func (v *itemValidator) item(wire []wireItem, i int) error {
 			return fmt.Errorf("no tool call found for %s with call_id %q", it.Type, it.CallID)
 		}
 		v.calls[it.CallID] = "done"
+	case it.Type == "compaction" && it.Encrypted == "":
+		return fmt.Errorf("no encrypted_content")
+	case it.Type == "compaction": // nothing before it is read
+		v.calls, v.reasoned = map[string]string{}, map[string]bool{}
 	case it.Type == "":
 		return fmt.Errorf("no type")
 	}

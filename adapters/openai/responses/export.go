@@ -45,6 +45,10 @@ func (e *exporter) message(m *winnow.Message) {
 		e.out = append(e.out, *p.Of)
 		return
 	}
+	if item, ok := sealedItem(m); ok {
+		e.out = append(e.out, item)
+		return
+	}
 	role := sdk.EasyInputMessageRoleUser
 	if m.Role == winnow.RoleSystem {
 		role = sdk.EasyInputMessageRoleSystem
@@ -71,6 +75,16 @@ func (e *exporter) message(m *winnow.Message) {
 		item.OfMessage.Content = sdk.EasyInputMessageContentUnionParam{OfInputItemContentList: content}
 		e.out = append(e.out, item)
 	}
+}
+
+// sealedItem returns the item of compaction that m holds, if that is all. Its own item is gone, as after a restart.
+func sealedItem(m *winnow.Message) (item Item, ok bool) {
+	if len(m.Parts) != 1 {
+		return item, false
+	}
+	p := &m.Parts[0]
+	ok = p.Kind == winnow.KindOpaque && p.MediaType == winnow.MediaCompaction && p.Text == "" && p.Signature != ""
+	return sdk.ResponseInputItemParamOfCompaction(p.Signature), ok
 }
 
 // newMessage returns a message with its type, which the SDK's own decoder requires.

@@ -20,6 +20,7 @@ const (
 	customCall     = "custom_tool_call"
 	customOutput   = "custom_tool_call_output"
 	reasoning      = "reasoning"
+	compaction     = "compaction"
 )
 
 // Import returns items in winnow's form. The result points to the caller's items, which must not be changed while it is
@@ -70,8 +71,9 @@ func (im *importer) add(items []Item, i int) {
 		im.opaque(winnow.Message{Role: winnow.RoleTool, ToolCallID: f.call}, of, f.size)
 	case f.typ == "configuration_update", f.typ == "additional_tools":
 		im.opaque(winnow.Message{Role: winnow.RoleSystem}, of, f.size)
-	case f.typ == "compaction":
+	case f.typ == compaction:
 		im.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true, Pinned: true}, of, f.size)
+		im.compacted(f.encrypted)
 	case f.typ == "compaction_trigger", f.typ == "mcp_approval_response", f.typ == "":
 		im.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true}, of, f.size)
 		part := &im.parts[len(im.parts)-1]
@@ -135,6 +137,25 @@ func (im *importer) opaque(m winnow.Message, of *Item, size int) {
 	begin := len(im.parts)
 	im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: size})
 	im.single(m, of, begin)
+}
+
+// compacted gives the newest message, an item of compaction, what the provider reads of it. The API's endpoint for
+// compactions returns the messages of people in front of the item, with ids: they belong to it, and are pinned.
+func (im *importer) compacted(sealed string) {
+	last := len(im.out) - 1
+	p := &im.out[last].Parts[0]
+	p.MediaType, p.Signature = winnow.MediaCompaction, sealed
+	for k := last - 1; k >= 0; k-- {
+		m := &im.out[k]
+		own := adapter.PieceOf[Item](m)
+		if m.Role != winnow.RoleUser || m.Injected || own == nil {
+			return
+		}
+		if f, _ := read(own.Of, nil); f.id == "" {
+			return
+		}
+		m.Pinned = true
+	}
 }
 
 // assistant adds an item to the current assistant message. Its content begins at begin.

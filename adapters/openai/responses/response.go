@@ -10,7 +10,8 @@ import (
 )
 
 // Response returns the items of an answer as the next messages of the history. It is one message, unless the API ran
-// its own tools that return an output. The first has the answer's id and usage. The last has the stop reason:
+// its own tools that return an output, or has compacted the conversation. The first has the answer's id, and the first
+// of the model's has the usage. The last has the stop reason:
 // "completed", the reason in incomplete_details, "error" for a failed answer, "aborted" for a cancelled one. [Collect]
 // reads a streamed answer first; [Check] recognizes a failed one.
 func Response(answer *sdk.Response) []winnow.Message {
@@ -23,7 +24,12 @@ func Response(answer *sdk.Response) []winnow.Message {
 		messages = []winnow.Message{{Role: winnow.RoleAssistant}}
 	}
 	messages[0].ID = answer.ID
-	messages[0].Usage = usage(&answer.Usage)
+	for i := range messages {
+		if messages[i].Role == winnow.RoleAssistant {
+			messages[i].Usage = usage(&answer.Usage)
+			break
+		}
+	}
 	messages[len(messages)-1].StopReason = stopReason(answer)
 	return messages
 }

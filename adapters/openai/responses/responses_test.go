@@ -107,7 +107,7 @@ func TestImport(t *testing.T) {
 		}
 	}
 	require.Len(t, history, 7)
-	assert.Equal(t, winnow.Message{Role: winnow.RoleUser, Injected: true, Pinned: true, Parts: []winnow.Part{{Kind: winnow.KindOpaque, Bytes: len(`{"type":"compaction","encrypted_content":"abc"}`)}}}, history[0])
+	assert.Equal(t, winnow.Message{Role: winnow.RoleUser, Injected: true, Pinned: true, Parts: []winnow.Part{{Kind: winnow.KindOpaque, MediaType: winnow.MediaCompaction, Signature: "abc", Bytes: len(`{"type":"compaction","encrypted_content":"abc"}`)}}}, history[0])
 	assert.Equal(t, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
 		{Kind: winnow.KindThinking, ID: "rs_1", Text: "Hm.", Signature: "abc"},
 		{Text: "I look."},
