@@ -13,9 +13,9 @@
 //     call is left out too;
 //   - no message is empty, and no built message holds a blank text.
 //
-// A request begins at the newest item of compaction: see [winnow.MediaCompaction]. What people said stays in front of it
-// where the endpoint for compactions returned it with an id. The SDK's types lose that id, so import the output of that
-// endpoint as JSON (param.Override).
+// A request begins at the newest item of compaction: see [winnow.MediaCompaction]. What people said stays in front of
+// it where the endpoint for compactions returned it with an id. The SDK's types lose that id, so import the output of
+// that endpoint as JSON (param.Override).
 //
 // [Response] turns an answer into winnow's messages, with its usage. [Codec] stores messages in a session, and
 // [NewSummarizer] writes summaries. [winnow.ClassifyError] understands the SDK's errors. The API also reports failures,
