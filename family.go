@@ -30,9 +30,11 @@ import (
 // spelling.
 //
 // [Part.Tokens] wins over any estimate. Without it, an image counts by its pixels as the provider counts them, or 1 200
-// tokens if its size is not known. An opaque part counts a quarter of its bytes, at least 1 and at most 25 000, or 100
-// if Part.Bytes is not set. Thinking counts a fifth of its signature's bytes beyond 200, if that is more than its text,
-// and at least 30 without a text. A part of an unknown kind counts its text, and its bytes like an opaque part.
+// tokens if its size is not known. An opaque part counts by Part.Pages and Part.Seconds. If they are not known, it
+// counts a quarter of its bytes, at least 1 and at most 25 000, or 100 if Part.Bytes is not set. Thinking counts a
+// fifth of its signature's bytes beyond 200, if that is more than its text, and at least 30 without a text. OpenAI's
+// counts 3 tokens for 16 bytes beyond 866, and a [Manager] counts none of it in front of the newest message of a user,
+// where OpenAI does not read it any more. A part of an unknown kind counts its text, and its bytes like an opaque part.
 //
 // The tables of a family, 130 KB of which are in use, are made when the family is first asked for, and then shared. An
 // unknown name is an error that lists the known ones.

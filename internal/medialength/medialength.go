@@ -44,8 +44,33 @@ func Base64(s string) (pages, seconds int) {
 			b = b[from%3:]
 			return b[:min(len(b), n)]
 		},
-		all: func() io.Reader { return base64.NewDecoder(coding, strings.NewReader(s)) },
+		all: func() io.Reader { return &decoder{rest: s} },
 	}.length()
+}
+
+// decoder decodes Base64 in pieces that are large enough to be quick.
+type decoder struct {
+	rest         string
+	decoded      []byte
+	encoded, out [32 << 10]byte
+}
+
+func (d *decoder) Read(b []byte) (int, error) {
+	if len(d.decoded) == 0 {
+		if d.rest == "" {
+			return 0, io.EOF
+		}
+		n := copy(d.encoded[:], d.rest)
+		d.rest = d.rest[n:]
+		n, err := base64.RawStdEncoding.Decode(d.out[:], d.encoded[:n])
+		if err != nil {
+			return 0, err
+		}
+		d.decoded = d.out[:n]
+	}
+	n := copy(b, d.decoded)
+	d.decoded = d.decoded[n:]
+	return n, nil
 }
 
 // DataURL is Base64 for a data URL. Of another URL nothing is known.

@@ -97,7 +97,7 @@ func TestPages(t *testing.T) {
 		"a root that says too much":        {plainPDF(append([]string{"<</Type/Pages/Count 999999999>>"}, pages(3, "")[2:]...), 10), 0},
 		"a number above any":               {plainPDF([]string{"<</Type/Pages/Count 99999999999999999999>>", "<</Type/Page>>"}, 10), 0},
 		"less than none":                   {plainPDF([]string{"<</Type/Pages/Count -4>>", "<</Type/Page>>"}, 10), 0},
-		"a count in another object":        {plainPDF([]string{"<</Type/Pages/Count 8 0 R>>", "<</Type/Page>>"}, 10), 0},
+		"a count in another object":        {plainPDF([]string{"<</Type/Pages/Count 1 0 R>>", "<</Type/Page>>"}, 10), 0},
 		"no root":                          {plainPDF(pages(5, "/Parent 9 0 R"), 10), 0},
 		"a picture of a PDF in a PDF":      {plainPDF([]string{"<</Length 9>>stream\n<</Type/Pages/Count 1>><</Type/Page>>endstream"}, 10), 0},
 		"nothing but the mark":             {[]byte("%PDF-"), 0},

@@ -137,8 +137,10 @@ func (p *pdf) dictionary(d []byte) {
 	case "/Page":
 		p.pages++
 	case "/Pages":
-		n, err := strconv.Atoi(string(name(d, "/Count")))
-		if err == nil && n > 0 && name(d, "/Parent") == nil { // another one is a part of the root
+		value := string(name(d, "/Count"))
+		n, err := strconv.Atoi(value)
+		isReference := bytes.Contains(d, []byte("/Count "+value+" 0 R"))
+		if err == nil && n > 0 && !isReference && name(d, "/Parent") == nil { // with a parent, it is a part of the root
 			p.count = n
 		}
 	}
