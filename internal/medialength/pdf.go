@@ -17,10 +17,11 @@ const (
 
 // pdf is what was seen of a PDF.
 type pdf struct {
-	pages int    // objects that are a page
-	count int    // that the root of the pages says, the last one in the file: a changed document has another one behind
-	left  int    // bytes that may still be unpacked
-	flat  []byte // of the dictionary that is read; its memory is used again
+	pages  int // objects that are a page
+	count  int // that the root of the pages says, the last one in the file: a changed document has another one behind
+	left   int // bytes that may still be unpacked
+	unpack io.Reader
+	flat   []byte // of the dictionary that is read; its memory is used again
 }
 
 // pdfPages returns the number of pages that the root of a document's pages says. It is believed if the document has so
@@ -77,11 +78,16 @@ func (p *pdf) packed(dictionary, stream []byte) {
 		p.read(stream)
 		return
 	}
-	r, err := zlib.NewReader(bytes.NewReader(bytes.TrimLeft(stream, "\r\n")))
+	data, err := bytes.NewReader(bytes.TrimLeft(stream, "\r\n")), error(nil)
+	if p.unpack == nil {
+		p.unpack, err = zlib.NewReader(data)
+	} else { // its tables are larger than most streams
+		err = p.unpack.(zlib.Resetter).Reset(data, nil)
+	}
 	if err != nil {
 		return
 	}
-	b, _ := io.ReadAll(io.LimitReader(r, int64(p.left))) // of a damaged one, what can be read
+	b, _ := io.ReadAll(io.LimitReader(p.unpack, int64(p.left))) // of a damaged one, what can be read
 	p.left -= len(b)
 	p.read(b)
 }
