@@ -2,6 +2,8 @@ package openai
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -120,4 +122,42 @@ func TestAgent(t *testing.T) {
 			return Response(answer), nil
 		}
 	}})
+}
+
+// TestThoughtSignatures: Gemini 3 goes on with a turn whose calls it did not make, and refuses it without a placeholder
+// on the first call of each step of the newest turn, but not of an older one.
+func TestThoughtSignatures(t *testing.T) {
+	const mark = `"extra_content":{"google":{"thought_signature":"`
+	call := func(id string) winnow.Part {
+		return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read", Arguments: []byte(`{}`)}
+	}
+	step := func(calls ...winnow.Part) []winnow.Message {
+		messages := []winnow.Message{{Role: winnow.RoleAssistant, Parts: calls}}
+		for _, c := range calls {
+			messages = append(messages, winnow.Message{Role: winnow.RoleTool, ToolCallID: c.ID, Parts: []winnow.Part{{Text: "r"}}})
+		}
+		return messages
+	}
+	ask := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "q"}}}}
+	signed := call("s")
+	signed.Signature = googlePrefix + "sig"
+	for _, tt := range []struct {
+		name         string
+		history      []winnow.Message
+		placeholders int
+	}{
+		{"two steps", slices.Concat(ask, step(call("a")), step(call("b"), call("c"))), 2},
+		{"an older turn", slices.Concat(ask, step(call("a")), ask, step(call("b"))), 1},
+		{"a turn that ended", slices.Concat(ask, step(call("a")), ask), 0},
+		{"Gemini's own", slices.Concat(ask, step(signed, call("b"))), 0},
+	} {
+		for form, history := range map[string][]winnow.Message{"new": tt.history, "the caller's own": Import(Export(tt.history))} {
+			plain, out := Export(history), Rules{ThoughtSignatures: true}.Export(history)
+			sent := jsonOf(t, out)
+			assert.Equal(t, tt.placeholders, strings.Count(sent, mark+placeholder), "%s, %s: %s", tt.name, form, sent)
+			assert.NoError(t, validFor(provider.VendorGemini)(out), tt.name)
+			assert.Equal(t, tt.placeholders > 0, validFor(provider.VendorGemini)(plain) != nil, tt.name)
+			assert.Equal(t, jsonOf(t, plain), jsonOf(t, Export(history)), "the history is as it was")
+		}
+	}
 }

@@ -19,6 +19,11 @@ type Rules struct {
 	// are replaced by a hash, in the call and in its result. (Mistral accepts an answer at the end, for the model to
 	// continue, only with a field "prefix", which the caller has to set.)
 	MistralIDs bool
+
+	// ThoughtSignatures is for Gemini 3 at Google's endpoint, which refuses calls of the newest turn without a thought
+	// signature, such as those that a model of another provider made. The first call of each step of that turn gets the
+	// placeholder that Google documents, if it has none.
+	ThoughtSignatures bool
 }
 
 // Export is the function [Export] with these rules. Messages that break them are built anew; all others come back as
@@ -33,7 +38,33 @@ func (r Rules) Export(messages []winnow.Message) []sdk.ChatCompletionMessagePara
 		messages = alternating(messages)
 	}
 	e.all(messages)
+	if r.ThoughtSignatures {
+		e.sign()
+	}
 	return e.out
+}
+
+// placeholder is sent as the thought signature of a call that Gemini did not make.
+const placeholder = "skip_thought_signature_validator"
+
+// sign puts the placeholder at the first call of each step of the newest turn, if that has no signature.
+func (e *exporter) sign() {
+	for i := len(e.out) - 1; i >= 0 && e.out[i].OfUser == nil; i-- {
+		m := &e.out[i]
+		read := readMessage(m)
+		if read != nil && read.OfUser != nil {
+			return
+		}
+		if read == nil || read.OfAssistant == nil || len(read.OfAssistant.ToolCalls) == 0 ||
+			callPart(&read.OfAssistant.ToolCalls[0]).Signature != "" {
+			continue
+		}
+		raw := rawMessage(m)
+		if raw == nil {
+			raw, _ = m.MarshalJSON() // it is nil, and stays so, if the SDK cannot send the message
+		}
+		*m = edited[union](raw, "tool_calls.0."+extraContent+".google.thought_signature", placeholder)
+	}
 }
 
 const (

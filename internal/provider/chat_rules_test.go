@@ -117,6 +117,7 @@ func vendorCases() []ruleCase {
 		{rule: "DS-PAIR", why: "the user spoke instead", options: of(provider.VendorDeepSeek), body: talk(hi, calls("call_1"), hi),
 			text: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)"},
 		{rule: "DS-REASONING", why: "not passed back", options: of(provider.VendorDeepSeek), body: with(talk(hi, calls("call_1"), tool("call_1")), thinks), text: "The `reasoning_content` in the thinking mode must be passed back to the API."},
+		{rule: "GEM-SIGNATURE", why: "another model made the call", options: of(provider.VendorGemini), body: talk(hi, calls("call_1"), tool("call_1")), text: "Function call is missing a thought_signature in functionCall parts."},
 		{rule: "KIM-REASONING", why: "not passed back", options: of(provider.VendorKimi), body: with(talk(hi, says("assistant", "x"), calls("call_1"), tool("call_1")), thinks),
 			text: "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"},
 		{rule: "KIM-EMPTY", why: "no text", options: of(provider.VendorKimi), body: talk(hi, says("assistant", ""), hi), text: "the message at position 1 with role 'assistant' must not be empty"},

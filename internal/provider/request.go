@@ -24,6 +24,7 @@ const (
 	VendorKimi     Vendor = "kimi"
 	VendorMiniMax  Vendor = "minimax"
 	VendorQwen     Vendor = "qwen"      // DashScope
+	VendorGemini   Vendor = "gemini"    // Gemini 3 at Google's endpoint of Chat Completions
 	VendorVLLM     Vendor = "vllm"      // with a chat template that wants roles to alternate
 	VendorLlamaCpp Vendor = "llama.cpp" // as vLLM
 	VendorLMStudio Vendor = "lmstudio"  // as vLLM

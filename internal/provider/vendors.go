@@ -22,6 +22,8 @@ func vendorChecks(v Vendor) []chatCheck {
 		return append(common, checkMiniMaxPairs)
 	case VendorQwen:
 		return append(common, qwenPairs.check)
+	case VendorGemini:
+		return append(common, openAIPairs.check, checkGeminiSignatures)
 	case VendorVLLM, VendorLlamaCpp, VendorLMStudio:
 		return []chatCheck{checkChatShape, checkTail, checkTemplate, checkChatArguments}
 	}
@@ -160,6 +162,18 @@ func checkKimiReasoning(p *Provider, m *chatRequest) *Error {
 	if i := withoutReasoning(p, m); i >= 0 {
 		return broken("KIM-REASONING", "thinking is enabled but reasoning_content is missing in assistant tool call "+
 			"message at index %d", i)
+	}
+	return nil
+}
+
+// checkGeminiSignatures finds a step of the newest turn whose first call has no thought signature.
+func checkGeminiSignatures(_ *Provider, m *chatRequest) *Error {
+	for i := len(m.Messages) - 1; i >= 0 && m.Messages[i].Role != "user"; i-- {
+		if calls := m.Messages[i].ToolCalls; len(calls) > 0 && calls[0].Extra.Google.ThoughtSignature == "" {
+			return broken("GEM-SIGNATURE", "Function call is missing a thought_signature in functionCall parts. This is "+
+				"required for tools to work correctly. Additional data, function call `%s`, position %d.",
+				calls[0].Function.Name, i)
+		}
 	}
 	return nil
 }
