@@ -74,9 +74,24 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 	case a.Target != nil:
 		a.Target.IsWhole = !out.has(named)
 	case named >= 0 && isSpan:
-		a.IsSpan, a.Before = true, out.before(named)
+		a.IsSpan, a.Before = true, out.before(m.spanEnd(call.Handle, out))
 	}
 	return a
+}
+
+// spanEnd returns the end of the span that handle names: the index of the first message behind its summary. That text
+// may stand several times in the history. The checkpoint tells the place if the request has the summary. Otherwise the
+// last one is taken: too much is better than too little.
+func (m *Manager) spanEnd(handle string, out *leftOut) int {
+	c := m.ledger.checkpoint
+	if c != nil && out.firstKept >= 0 && handle == recall.SpanHandle(c.firstKept.Key) {
+		return out.firstKept
+	}
+	i := len(out.facts) - 1
+	for i >= 0 && recall.SpanHandle(out.facts[i].key) != handle {
+		i--
+	}
+	return i
 }
 
 // openRecall returns the id of the call of the recall tool that has these arguments: the first of the newest calls

@@ -15,6 +15,8 @@ type leftOut struct {
 	tools   toolNames
 	list    []int // indexes of the messages that are not whole and may be shown, oldest first
 	handles *recall.Handles
+
+	firstKept int // index of the first message behind the newest summary; -1: none is found
 }
 
 // leftOut compares history with its request: what was sent, with what is new behind it. The caller holds the lock.
@@ -27,6 +29,12 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.
 	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, m.ledger.records, map[key]*projection{})
 	d.indexAndRepair()
+	firstKept := -1
+	if c := d.checkpoint; c != nil {
+		if i := d.firstKept(c, d.view); i >= 0 {
+			firstKept = d.view.index[i]
+		}
+	}
 	d.limitAndReplay()
 
 	facts, v := d.facts, d.view
@@ -41,7 +49,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 			isWhole[i], whole[facts[i].key] = true, true
 		}
 	}
-	l := &leftOut{history: history, facts: slices.Clone(facts), tools: toolNamesOf(history)}
+	l := &leftOut{history: history, facts: slices.Clone(facts), tools: toolNamesOf(history), firstKept: firstKept}
 	l.handles = handlesOf(l.facts)
 	for i := range history {
 		if !isWhole[i] && !whole[facts[i].key] && m.mayRecall(history, i) {

@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -137,4 +138,45 @@ func TestRecallOfArguments(t *testing.T) {
 	assert.Contains(t, got, "call of write: {\"content\":\nfunc f() { return }\nfunc f() { return }\n")
 	got = lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`","pattern":"retries"}`))
 	assert.Contains(t, got, "202: const retries = 17")
+}
+
+// A list is of all that a summary stands for, also if the first kept message reads like an earlier one.
+func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		next func(history []winnow.Message, r *winnow.Request) []winnow.Message
+		left int
+	}{
+		{"in its log", func(history []winnow.Message, _ *winnow.Request) []winnow.Message { return history }, 6},
+		{"without the oldest", func(history []winnow.Message, _ *winnow.Request) []winnow.Message { return history[4:] }, 4},
+		{"behind the summary", func(_ []winnow.Message, r *winnow.Request) []winnow.Message { return r.History }, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, _ := recallManager(t, 8_000, func(o *winnow.Options) {
+				o.Keep, o.Compact = winnow.KeepAll, &winnow.CompactOptions{KeepRecent: 300}
+			})
+			var history []winnow.Message
+			for i := range 6 {
+				history = append(history, user("go on"), assistant(fmt.Sprintf("Step %d. %s", i, strings.Repeat("And so on. ", 100))))
+			}
+			history = append(history, user("go on"))
+			r, err := m.Compact(t.Context(), history, "")
+			require.NoError(t, err)
+			handle := regexp.MustCompile(`recall (\d{9})`).FindStringSubmatch(joinedTexts(r.Messages))
+			require.NotNil(t, handle)
+			history = append(tt.next(history, r), assistant("Done."), user("go on"), assistant("Done again."), user("go on"))
+			answer, err := m.Recall(t.Context(), history, json.RawMessage(`{"handle":"`+handle[1]+`"}`))
+			require.NoError(t, err)
+			text := answer.Parts[0].Text
+			assert.Equal(t, tt.left, strings.Count(text, " lines: Step "), text)
+			assert.Equal(t, tt.left == 0, strings.Contains(text, "nothing of what it stood for"), text)
+		})
+	}
+}
+
+func joinedTexts(messages []winnow.Message) (text string) {
+	for i := range messages {
+		text += messageText(&messages[i])
+	}
+	return text
 }

@@ -68,11 +68,7 @@ func (d *draft) spanNote(v *view, i int) string {
 	if !d.opts.Recall {
 		return ""
 	}
-	k := v.index[i]
-	if k < 0 {
-		return ""
-	}
-	return recall.SpanNote(recall.SpanHandle(d.facts[k].key))
+	return recall.SpanNote(recall.SpanHandle(v.facts[i].key))
 }
 
 // isRecalled reports whether message i of the view is an answer of [Manager.Recall]: a copy of what the history has.
