@@ -113,7 +113,9 @@ const (
 // dropTo drops what is stale, and then the oldest of the rest, until the messages take at most goal tokens. Files in
 // work are dropped last.
 func (d *draft) dropTo(goal int) {
-	d.drop(d.staleParts(false, 0))
+	if d.opts.Keep != KeepAll { // that keeps all that fits
+		d.drop(d.staleParts(false, 0))
+	}
 	for d.view.total > goal && d.leanRecords(recordsShare) {
 	}
 	d.dropUntil(goal, d.staleParts(true, 0))
