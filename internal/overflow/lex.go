@@ -70,7 +70,7 @@ func (s *segment) roleWithin(i int) role {
 	case t.role&rField == 0:
 	case t.s == "ids" && before == "input":
 		return rToken // a tokenizer's name for what it made of the input
-	case t.s == "cache" && before == "kv":
+	case t.s == "cache" && (before == "kv" || wordAt(s.tokens, i+1) == "size"):
 		return rCapacity // where a server keeps the tokens of a conversation
 	case t.s == "description" && isFault(before):
 		return 0 // of the error, not of a tool

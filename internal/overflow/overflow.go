@@ -1,6 +1,8 @@
 // Package overflow reads what a provider's error says: that a prompt is too long, by how much, or something else.
 package overflow
 
+import "slices"
+
 // Diagnose reads err in the order that the errors of real providers ask for: what Go itself says, the codes that mean
 // one thing, what rules an overflow out, and the families of overflow texts last. own says that an error of the chain
 // is the caller's own refusal: its numbers are estimates, and what the provider said is what it wraps.
@@ -175,4 +177,41 @@ func outnumbers(r *reading) bool {
 		}
 	}
 	return false
+}
+
+// hardCode reports whether a code of the body names the overflow and nothing else.
+func hardCode(r *reading) bool {
+	for i := range r.n {
+		if s := &r.segments[i]; s.code && s.hasAll(rContext|rOver) {
+			return true
+		}
+	}
+	return hardNumber(r)
+}
+
+// hardNumber knows the codes that are numbers and mean an overflow wherever they stand, of Z.ai and Baidu Qianfan.
+// MiniMax's 2013 and Z.ai's 1210 are not among them: they also mean a broken pairing and any bad parameter.
+func hardNumber(r *reading) bool {
+	return slices.Contains(r.codeNumber, "1261") || slices.Contains(r.codeNumber, "336103")
+}
+
+// refusesUpload reports whether a file was too large, and not the request that holds the conversation.
+func refusesUpload(r *reading) bool {
+	for i := range r.n {
+		if roles := r.segments[i].roles; roles&rMedia != 0 && roles&rRequest == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// namesPrompt reports whether some text is about tokens or the prompt. A text about a request or a "message" does not
+// count: an SDK calls the text of the error itself a message.
+func namesPrompt(r *reading) bool {
+	for i := range r.n {
+		if s := &r.segments[i]; s.wide || inputWord(s.tokens) {
+			return true
+		}
+	}
+	return r.names(rToken|rContext) || hardNumber(r)
 }

@@ -198,6 +198,18 @@ func wordBefore(ts []token, k int) string {
 	return ""
 }
 
+// isOneOf reports whether a word is in a list of words, which one space separates.
+func isOneOf(word, list string) bool {
+	for word != "" && list != "" {
+		first, rest, _ := strings.Cut(list, " ")
+		if first == word {
+			return true
+		}
+		list = rest
+	}
+	return false
+}
+
 func hasWord(ts []token, w string) bool {
 	for i := range ts {
 		if ts[i].s == w {
