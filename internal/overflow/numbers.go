@@ -1,38 +1,39 @@
 package overflow
 
-// unitBlocks counts what a server divides its cache into. No diagnosis is in blocks.
-const unitBlocks Unit = 0xff
-
 // The numbers of a refusal: what was counted, what is allowed, and the sums and comparisons between them.
+
+// counts are the numbers of an error; the first of each kind counts.
+type counts struct {
+	unit                               Unit
+	total, input, output, limit, delta int
+	second                             int  // a second limit
+	left                               int  // the largest number that no word explains
+	leftTokens                         int  // the largest of them that counts tokens
+	atLeast                            bool // the provider stopped counting: a lower bound
+	afterOver                          bool // a limit stood directly behind "exceeded:"
+	exceeding                          bool // the limit stood behind "exceeds …:", in the text that is read
+	isPair                             bool // the second limit is what that is compared with
+	isOther                            bool // the second limit is one of the input alone
+}
 
 // measure fills in the tokens and the limit. It reports false where the room for the answer alone is
 // as large as the window: vLLM refuses that in the words of an overflow, and no shorter prompt helps.
 func measure(r *reading, d *Diagnosis) bool {
-	var c counts
-	for i := range r.n {
-		if s := &r.segments[i]; !s.code {
-			c.read(s.tokens, UnitTokens)
-		}
-	}
+	c := countsOf(r, UnitTokens)
 	c.settle(r)
 	if c.limit > 0 && c.output >= c.limit && c.input < c.limit {
 		return false
 	}
-	if c.total <= c.limit && c.output > 0 && c.total+c.output > c.limit && c.total > 0 {
+	if c.total > 0 && c.total <= c.limit && c.total+c.output > c.limit {
 		c.total += c.output // "max_tokens 16384 and prompt tokens 120111 exceed context 131072"
 	}
 	d.Size, d.Limit, d.Output = c.total, c.limit, c.output
-	if d.Size == 0 && !c.atLeast {
-		d.Size = c.input
-		if c.output > 0 {
-			d.Size = c.input + c.output
-			if c.input == 0 || d.Size == c.limit+1 {
-				d.Size = 0 // half of a sum; or vLLM, which counts no further than one above the limit
-			}
-		}
-	}
-	if c.atLeast {
+	switch sum := c.input + c.output; {
+	case c.atLeast:
 		d.Size = 0
+	case d.Size > 0:
+	case c.output == 0 || c.input > 0 && sum != c.limit+1: // vLLM counts no further than one above the limit
+		d.Size = sum
 	}
 	if d.Limit < d.Size/mostExcess && r.endsWith(d.Limit) {
 		d.Limit = 0
@@ -47,41 +48,42 @@ const mostExcess = 100
 
 // settle resolves what one number alone could not say.
 func (c *counts) settle(r *reading) {
+	if c.total > 0 || c.input > 0 {
+		if c.limit == 0 {
+			c.limit = r.jsonLimit
+		}
+		return
+	}
 	isPair := c.afterOver || c.isPair && c.second < c.limit
-	if c.total == 0 && c.input == 0 && c.isOther {
-		c.limit, isPair = min(c.limit, c.second), false // two limits: what is within the smaller one is within both
-	}
-	if c.total == 0 && c.input == 0 && c.second > 0 && isPair {
+	switch {
+	case c.isOther:
+		c.limit = min(c.limit, c.second) // two limits: what is within the smaller one is within both
+	case c.second > 0 && isPair:
 		c.input, c.limit = max(c.limit, c.second), min(c.limit, c.second) // "exceeded: 5000 tokens, max 4000"
-	}
-	if c.total == 0 && c.input == 0 && c.second == 0 && c.afterOver {
+	case c.second == 0 && c.afterOver:
 		c.limit = 0 // "exceeded: 5000" may be either
 	}
-	if c.delta > 0 && c.limit > 0 && c.total == 0 && c.input == 0 {
+	if c.delta > 0 && c.limit > 0 && c.input == 0 {
 		c.total = c.limit + c.delta // Cohere
+		return
 	}
-	if c.total == 0 && c.input == 0 {
+	if c.input == 0 {
 		c.input = r.jsonTokens
 	}
-	if c.total == 0 && c.input == 0 && c.limit > 0 && c.left > c.limit {
+	if c.input == 0 && c.limit > 0 && c.left > c.limit {
 		c.input = c.left // "it is 9000 tokens while …"
 	}
 	if c.limit == 0 {
 		c.limit = r.jsonLimit
 	}
-	if c.total == 0 && c.input == 0 && c.limit == 0 && r.pairsTokens() {
+	if c.input == 0 && c.limit == 0 && r.pairsTokens() {
 		c.total, c.limit = r.asked, r.allowed
 	}
 }
 
 // measureSizes fills in sizes in bytes or characters, for the ladder only.
 func measureSizes(r *reading, d *Diagnosis) {
-	var c counts
-	for i := range r.n {
-		if s := &r.segments[i]; !s.code {
-			c.read(s.tokens, d.Unit)
-		}
-	}
+	c := countsOf(r, d.Unit)
 	d.Size, d.Limit = max(c.total, c.input), c.limit
 	d.dropSizeWithin()
 }
@@ -94,6 +96,17 @@ func (d *Diagnosis) dropSizeWithin() {
 	}
 }
 
+// countsOf reads the numbers of all texts.
+func countsOf(r *reading, unit Unit) counts {
+	var c counts
+	for i := range r.n {
+		if s := &r.segments[i]; !s.code {
+			c.read(s.tokens, unit)
+		}
+	}
+	return c
+}
+
 // read takes the numbers of one text. Where it has said what was counted and what is allowed, one more sentence
 // may name the parts; what comes then is something else.
 func (c *counts) read(ts []token, unit Unit) {
@@ -102,17 +115,12 @@ func (c *counts) read(ts []token, unit Unit) {
 	if unit == UnitTokens && roles&(rChars|rBytes) != 0 && roles&(rToken|rContext) == 0 {
 		return // "the maximum number of characters is 6000, got 7200"
 	}
-	more := 2
-	for i := 0; i < len(ts); i++ {
-		if !ts[i].isNum {
-			if ts[i].sign && c.total > 0 && c.limit > 0 && endsSentence(ts[i].s) {
-				if more--; more == 0 {
-					return
-				}
-			}
-			continue
+	sentences := 0
+	for i := 0; i < len(ts) && sentences < 2; i++ {
+		if ts[i].endsSentence() && c.total > 0 && c.limit > 0 {
+			sentences++
 		}
-		if isNoSize(ts, i) {
+		if !ts[i].isNum || isNoSize(ts, i) {
 			continue
 		}
 		if n := c.expression(ts, i); n > 0 {
@@ -123,29 +131,30 @@ func (c *counts) read(ts []token, unit Unit) {
 			continue
 		}
 		kind, over := c.kind(ts, i)
-		if kind == countNone && i == 0 && skipUnit(ts, 1) == 1 && !beginsWithUnit(wordAt(ts, 1)) {
+		unitEnd := skipUnit(ts, i+1)
+		if kind == countNone && i == 0 && unitEnd == 1 && !beginsWithUnit(wordOf(ts, 1)) {
 			continue // a code in front of all words
 		}
 		c.add(kind, c.size(ts, i), over)
-		if next := skipUnit(ts, i+1); kind == countNone && next > i+1 && ts[next-1].role&rToken != 0 {
+		if kind == countNone && unitEnd > i+1 && ts[unitEnd-1].role&rToken != 0 {
 			c.leftTokens = max(c.leftTokens, int(ts[i].n))
 		}
 	}
 }
 
-// size is the number at i in the unit that is asked for: megabytes are bytes.
+// size is the number at i in the unit that is asked for: megabytes are bytes. A MiB is more than a MB: whoever stays
+// below the smaller one is below both.
 func (c *counts) size(ts []token, i int) int {
 	n := int(ts[i].n)
-	if c.unit != UnitBytes || i+1 >= len(ts) {
-		return n
-	}
-	switch ts[i+1].s {
-	case "kb", "kib", "kilobytes":
-		n *= 1000
-	case "mb", "mib", "megabytes":
-		n *= 1_000_000 // a MiB is more: whoever stays below the smaller one is below both
-	case "gb", "gib":
-		n *= 1_000_000_000
+	if unit := wordOf(ts, i+1); c.unit == UnitBytes {
+		switch {
+		case isOneOf(unit, "kb kib kilobytes"):
+			n *= 1000
+		case isOneOf(unit, "mb mib megabytes"):
+			n *= 1_000_000
+		case isOneOf(unit, "gb gib"):
+			n *= 1_000_000_000
+		}
 	}
 	return n
 }
@@ -178,36 +187,30 @@ func (c *counts) add(kind count, n int, over bool) {
 }
 
 // pairs notes whether the limit at i is the second of a sentence that says "exceeds" and gives the first behind a
-// colon: "exceeds the limit of the model: 40000 tokens while the maximum is 32768". The first is then what was sent.
+// colon: "exceeds the limit of the model: 40000 tokens while the maximum is 32768". The first is then what was sent. A
+// remark in brackets is about something else: "(input limit 122880)", but not "(limit 32768)".
 func (c *counts) pairs(ts []token, i int) {
-	if c.limit > 0 {
-		isPair := c.second == 0 && c.exceeding && !endsBetween(ts, i)
-		c.isPair, c.isOther = c.isPair || isPair, c.isOther || isPair && namesInput(ts, i)
+	from := i - 1 // the words between the number and the one before it
+	for from >= 0 && !ts[from].isNum && !ts[from].endsSentence() {
+		from--
+	}
+	words := ts[from+1 : i]
+	if c.limit == 0 {
+		c.exceeding = c.exceeding || isSign(ts, i-1, ":") && rolesOf(words)&rOver != 0
 		return
 	}
-	if !isSign(ts, i-1, ":") {
-		return
+	isApart := from < 0 || ts[from].sign
+	for k := range words {
+		isApart = isApart || words[k].s == "(" && !roleAt(words, k+1, rMax)
 	}
-	for k := i - 1; k >= 0 && !ts[k].isNum && !(ts[k].sign && endsSentence(ts[k].s)); k-- {
-		c.exceeding = c.exceeding || ts[k].role&rOver != 0
-	}
-}
-
-// endsBetween says that a sentence ends, or a remark about something else begins, between the number at i and the one
-// before it: "(input limit 122880)", but not "(limit 32768)".
-func endsBetween(ts []token, i int) bool {
-	for i--; i >= 0 && !ts[i].isNum; i-- {
-		if ts[i].sign && (endsSentence(ts[i].s) || ts[i].s == "(" && !roleAt(ts, i+1, rMax)) {
-			return true
-		}
-	}
-	return i < 0
+	isPair := c.second == 0 && c.exceeding && !isApart
+	c.isPair, c.isOther = c.isPair || isPair, c.isOther || isPair && rolesOf(words)&rInput != 0
 }
 
 // expression reads "184915 + 20000 > 204648", "5000/4096", "9 vs. 8" and "[1, 204800]" and returns how
 // many tokens that was. A difference ("4096 > 32768 - 29000") repeats numbers that stand elsewhere.
 func (c *counts) expression(ts []token, i int) int {
-	if i >= 1 && ts[i-1].s == "[" && isSign(ts, i+1, ",") && isNum(ts, i+2) {
+	if isSign(ts, i-1, "[") && isSign(ts, i+1, ",") && isNum(ts, i+2) {
 		c.add(countLimit, int(ts[i+2].n), false)
 		return 3
 	}
@@ -222,20 +225,19 @@ func (c *counts) expression(ts []token, i int) int {
 		parts++
 		k = skipNote(ts, skipUnit(ts, k+1))
 	}
-	if parts > 1 && isSign(ts, k, "=") && isNum(ts, k+1) && int(ts[k+1].n) >= last {
+	if parts > 1 && isSign(ts, k, "=") && isNum(ts, k+1) {
 		sum = c.size(ts, k+1)
 		k = skipUnit(ts, k+2)
 	}
 	switch {
 	case isSign(ts, k, ">"):
-	case parts == 1 && isSign(ts, k, "/") && !isSign(ts, k+2, "/"):
-	case parts == 1 && k < len(ts) && isOf(ts[k].s) && isNum(ts, k+1):
-	case parts == 1 && k < len(ts) && (ts[k].s == "vs" || ts[k].s == "versus"):
+	case parts > 1:
+		return c.sum(ts, i, k, sum, parts, last)
+	case isSign(ts, k, "/") && !isSign(ts, k+2, "/"), wordOf(ts, k) == "of":
+	case isOneOf(wordOf(ts, k), "vs versus"):
 		if isSign(ts, k+1, ".") {
 			k++
 		}
-	case parts > 1:
-		return c.sum(ts, i, k, sum, parts, last)
 	default:
 		return 0
 	}
@@ -249,20 +251,17 @@ func (c *counts) expression(ts []token, i int) int {
 	if isSign(ts, k+2, "-") && isNum(ts, k+3) {
 		return k + 4 - i
 	}
-	if limit >= minLimit && sum >= minLimit && (sum >= limit || limit > maxLimit) {
+	if limit >= minLimit && (sum >= limit || limit > maxLimit) {
 		c.addSum(c.size(ts, i), sum, parts, last)
 		c.add(countLimit, limit, false)
 	}
 	return k + 2 - i
 }
 
-// isOf reports whether a word stands between a part and the whole: "9000 of 8192".
-func isOf(w string) bool { return w == "of" }
-
 // sum takes a sum that ends before k, "71602 + 2048", for what was compared with the limit. It returns how many
 // tokens that was, 0 where the words around it speak of the limit.
 func (c *counts) sum(ts []token, i, k, sum, parts, last int) int {
-	if sum < minLimit || c.before(ts, i) == countLimit && c.behind(ts, k-1) != countTotal {
+	if sum < minLimit || c.before(ts, i) == countLimit && behind(ts, k-1) != countTotal {
 		return 0
 	}
 	c.addSum(c.size(ts, i), sum, parts, last)
@@ -280,10 +279,7 @@ func (c *counts) addSum(first, sum, parts, last int) {
 
 // skipNote skips a note behind a number: "30000 (messages) + 4096 (max_tokens)".
 func skipNote(ts []token, i int) int {
-	if !isSign(ts, i, "(") {
-		return i
-	}
-	for k := i + 1; k < i+6 && k < len(ts) && !ts[k].isNum; k++ {
+	for k := i + 1; isSign(ts, i, "(") && k < i+6 && k < len(ts) && !ts[k].isNum; k++ {
 		if isSign(ts, k, ")") {
 			return k + 1
 		}
@@ -291,40 +287,31 @@ func skipNote(ts []token, i int) int {
 	return i
 }
 
-// isNoSize reports whether the number at i is a status, a code, a time, a share or below zero.
-func isNoSize(ts []token, i int) bool {
-	if isStatus(ts, i) || isCode(ts, i) || isNegative(ts, i) || standsInFront(ts, i) {
-		return true
-	}
-	return ts[i].n > maxLimit || isSign(ts, i+1, "%")
-}
-
-// isNegative reports whether the number at i is below zero: "max_tokens must be at least 1, got -1201".
-func isNegative(ts []token, i int) bool {
-	if !isSign(ts, i-1, "-") || i < 2 {
-		return false
-	}
-	before := ts[i-2]
-	return before.sign && before.s != ")" || before.role&rActual != 0
-}
-
-func isName(t token) bool {
-	return !t.sign && !t.isNum && (t.role&(rToken|rInput|rOutput|rMax) != 0 || t.s == "requested")
-}
-
 // skipNames skips the name of what a number counts.
 func skipNames(ts []token, i int) int {
-	for end := min(i+3, len(ts)); i < end && isName(ts[i]); i++ {
+	for end := i + 3; i < end && (roleAt(ts, i, rToken|rInput|rOutput|rMax) || wordOf(ts, i) == "requested"); i++ {
 	}
 	return i
 }
 
-// unitFits reports whether a number counts what is asked for: characters, bytes and blocks of a cache are not tokens.
-// The unit stands behind the number, or closely before it: "the max input characters is 20000".
+// isNoSize reports whether the number at i is a status, a code, a time, a share or below zero.
+func isNoSize(ts []token, i int) bool {
+	if ts[i].n > maxLimit || isSign(ts, i+1, "%") || isStatus(ts, i) || standsInFront(ts, i) {
+		return true
+	}
+	if isSign(ts, i-1, "[") && isSign(ts, i+1, "]") || ts[i].n == 2013 && isSign(ts, i-1, "(") {
+		return true // a code: "[1261]", or "invalid params, … (2013)" of MiniMax
+	}
+	before := tokenFrom(ts, i-2) // "max_tokens must be at least 1, got -1201"
+	return isSign(ts, i-1, "-") && (before.sign && before.s != ")" || before.role&rActual != 0)
+}
+
+// unitFits reports whether a number counts what is asked for: characters and bytes are not tokens. The unit stands
+// behind the number, or closely before it: "the max input characters is 20000".
 func unitFits(ts []token, i int, unit Unit) bool {
 	for k := i + 1; k < len(ts) && k <= i+3 && !ts[k].sign && !ts[k].isNum; k++ {
-		if u, ok := unitOf(ts[k]); ok && !(u == unitBlocks && roleAt(ts, k-1, rMore)) { // "9000 needs more blocks"
-			return u == unit
+		if u, ok := unitOf(ts[k]); ok || ts[k].s == "blocks" { // of a cache
+			return u == unit && ok
 		}
 	}
 	for k := i - 1; k >= 0 && k >= i-3 && !ts[k].sign && !ts[k].isNum; k-- {
@@ -342,12 +329,8 @@ func unitOf(t token) (u Unit, ok bool) {
 		return UnitTokens, true
 	case t.role&rChars != 0:
 		return UnitChars, true
-	case t.role&rBytes != 0:
-		return UnitBytes, true
-	case t.s == "blocks":
-		return unitBlocks, true
 	}
-	return 0, false
+	return UnitBytes, t.role&rBytes != 0
 }
 
 // tokenRate returns the tokens per minute that a rate limit names ("50,000 input tokens per minute"), 0 if it
@@ -355,18 +338,13 @@ func unitOf(t token) (u Unit, ok bool) {
 func tokenRate(r *reading) int {
 	rate := 0
 	for i := range r.n {
-		s := &r.segments[i]
-		if !s.hasAll(rToken|rPer|rTime) || numberBehind(s.tokens, "requested") > 0 {
-			continue
-		}
-		for k, t := range s.tokens {
-			if !t.isNum || t.n < minLimit || t.n > maxLimit {
-				continue
-			}
-			unit := skipUnit(s.tokens, k+1)
-			isRate := unit > k+1 && s.tokens[unit-1].role&rToken != 0 && tokenAt(s.tokens, unit).role&rPer != 0
-			if minute := wordAt(s.tokens, unit+1); isRate && (minute == "minute" || minute == "min") {
-				rate = max(rate, int(t.n))
+		ts := r.segments[i].tokens
+		for k := range ts {
+			unit := skipUnit(ts, k+1)
+			isRate := isNum(ts, k) && ts[k].n >= minLimit && unit > k+1 && ts[unit-1].role&rToken != 0
+			isMinute := tokenAt(ts, unit).role&rPer != 0 && isOneOf(wordAt(ts, unit+1), "minute min")
+			if isRate && isMinute && numberBehind(ts, "requested") == 0 {
+				rate = max(rate, int(ts[k].n))
 			}
 		}
 	}
@@ -388,12 +366,4 @@ func numberBehind(ts []token, word string) int {
 		}
 	}
 	return 0
-}
-
-// isCode reports whether the number at k is a code: "[1261]", or "invalid params, … (2013)" of MiniMax.
-func isCode(ts []token, k int) bool {
-	if isSign(ts, k-1, "[") && isSign(ts, k+1, "]") {
-		return true
-	}
-	return ts[k].n == 2013 && isSign(ts, k-1, "(") && hasWord(ts, "params")
 }

@@ -155,6 +155,12 @@ func sentences(ts []token) iter.Seq[[]token] {
 	}
 }
 
+// endsSentence reports whether a token is the end of a sentence.
+func (t token) endsSentence() bool { return t.sign && endsSentence(t.s) }
+
+// wordOf returns the word, number or sign at i, "" outside of the text.
+func wordOf(ts []token, i int) string { return tokenFrom(ts, i).s }
+
 func endsSentence(sign string) bool { return sign == "." || sign == ";" || sign == "!" || sign == "?" }
 
 // wordAt returns the word at i, past a hyphen or a slash.
@@ -252,20 +258,4 @@ func containsAny(s string, parts ...string) bool {
 		}
 	}
 	return false
-}
-
-// leadsOn reports whether a word stands between a number and what is said of it.
-func leadsOn(word string) bool {
-	switch word {
-	case ")", "is", "are", "cannot", "which":
-		return true
-	}
-	return false
-}
-
-func isAbove(word string) bool { return word == "over" || word == "above" || word == "beyond" }
-
-// endsAddend reports whether a number, or what stands behind one, ends at k.
-func endsAddend(ts []token, k int) bool {
-	return isNum(ts, k) || isSign(ts, k, ")") || skipsToNumber(ts, k)
 }
