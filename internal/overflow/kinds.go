@@ -200,11 +200,11 @@ func (c *counts) beforeWord(ts []token, k, i int) (kind count, decided bool) {
 		return countDelta, true
 	case t.s == "enough" && ts[k+1].s == "for": // "no window is large enough for this request (312000 tokens)"
 		return countInput, true
-	case isOneOf(t.s, "over above within"):
+	case isOneOf(t.s, "over above within"), t.s == "past" && k >= i-2:
 		return countLimit, true
 	case t.role == 0:
 		kind = beforeWide(t.s)
-		return kind, kind != countNone || isOneOf(t.s, "window room range")
+		return kind, kind != countNone
 	case t.role&rInput != 0 && assigned(ts, k, i):
 		return countInput, true // prompt=9000, prompt_tokens=9000
 	case contextTooBig(ts, k) && onlySigns(ts[k+1:i]):
@@ -268,7 +268,7 @@ func isLimitWord(ts []token, k, i int) bool {
 	case t.role&rOver != 0:
 		return k >= i-4
 	}
-	return isOneOf(t.s, "window room range") || t.s == "past" && k >= i-2
+	return isOneOf(t.s, "window room range")
 }
 
 // beforeAnswer reads the answer's words before the number at i: its own room, or the last part of a sum's name.

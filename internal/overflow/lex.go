@@ -48,10 +48,9 @@ func (r *reading) lex(text string, code bool) segment {
 			role = s.roleWithin(i)
 			s.tokens[i].role = role
 		}
-		if s.roles |= role; role&rHint != 0 {
-			s.says |= phraseAt(s.tokens, i)
-		}
+		s.roles |= role
 	}
+	s.says = phrasesIn(s.tokens)
 	r.tokens = whole
 	return s
 }

@@ -47,9 +47,9 @@ func standsInFront(ts []token, k int) bool {
 	if before.sign && before.s != "(" && before.s != "=" {
 		before = tokenFrom(ts, k-2) // "message: 400 Input", "exception - 400 Input"
 		isCounted := behind.sign || behind.role&(rToken|rInput|rBytes|rChars) != 0
-		return before.isNum || !isCounted || before.role&^(rHint|rInput|rMessage|rRequest) == 0
+		return before.isNum || !isCounted || before.role&^(rInput|rMessage|rRequest) == 0
 	}
-	return before.role&^rHint == 0 || isSign(ts, k-2, "/") // of a path
+	return before.role == 0 || isSign(ts, k-2, "/") // of a path
 }
 
 // refusesSize reports whether a request that is too large may get this status. 0: the status is not known.

@@ -45,33 +45,6 @@ const (
 	rSkip                      // a small word between the others
 	rHolds                     // what a model does with all that it has room for: accepts, allows, supports
 	rLeft                      // the room that is left, which is not the size of a window: left, remaining, available
-	rHint                      // a word of a longer phrase that some rule looks for in the text
-)
-
-// phrase is a set of phrases.
-type phrase uint32
-
-const (
-	pCancelled    phrase = 1 << iota // "context canceled"
-	pRequestEnded                    // "request canceled": by its caller, or by a timeout
-	pGo                              // "bufio.Scanner", "sendto": Go's own errors and the system's
-	pGoBody                          // "http: request body too large": Go's own server
-	pTimeout                         // "timeout" in whatever sense
-	pTimedOut                        // "deadline exceeded", "timed out"
-	pKey                             // "api key", "unauthorized"
-	pBusy                            // "service unavailable", "overloaded"
-	pUsage                           // "usage" in whatever sense
-	pUsageLimit                      // "usage limit"
-	pCost                            // "current cost"
-	pExplain                         // "explain"
-	pReturns                         // "returns"
-	pFirstPerson                     // "I", maybe
-	pStringLong                      // "string too long", "string should have at most"
-	pArrayLong                       // "array too long"
-	pResets                          // "resets": a budget does, some time
-	pFlagged                         // "flagged": a policy is in the way
-	pPace                            // "too quickly", "slow down", "in the last minute": how fast requests came
-	pDrained                         // "resource exhausted": whatever it was
 )
 
 // token is a word, a number or a sign.
@@ -94,12 +67,7 @@ type segment struct {
 	wide   bool // has letters that are not ASCII
 }
 
-func (s *segment) has(text string) bool { return strings.Contains(s.lower, text) }
-
 func (s *segment) hasAll(r role) bool { return s.roles&r == r }
-
-// after returns the token behind the i-th, past a hyphen or a slash.
-func (s *segment) after(i int) token { return tokenAt(s.tokens, i+1) }
 
 // minLimit is the smallest number that is taken for a size: smaller ones are positions, versions, counts.
 const minLimit = 64
@@ -182,16 +150,6 @@ func tokenFrom(ts []token, i int) token {
 		return token{}
 	}
 	return ts[i]
-}
-
-// wordsAt reports whether these words stand at i, one behind the other.
-func wordsAt(ts []token, i int, words ...string) bool {
-	for k, w := range words {
-		if i+k < 0 || i+k >= len(ts) || ts[i+k].s != w {
-			return false
-		}
-	}
-	return true
 }
 
 // wordBefore returns the word before the k-th token, past signs; "" at the beginning.

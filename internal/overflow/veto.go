@@ -2,6 +2,21 @@ package overflow
 
 import "strings"
 
+// verdict is what rules an overflow out, whatever else the text says: rate limits talk about tokens and
+// limits, too, and so do caps on the answer.
+type verdict string
+
+const (
+	vetoNone    verdict = ""
+	vetoGo      verdict = "go"      // Go's own error, as text
+	vetoOther   verdict = "other"   // an output cap, or a text that only talks about overflows
+	vetoRate    verdict = "rate"    // too much in too short a time
+	vetoQuota   verdict = "quota"   // a budget of money, tokens or requests
+	vetoAuth    verdict = "auth"    // key, permission
+	vetoBusy    verdict = "busy"    // overloaded, down
+	vetoTimeout verdict = "timeout" // no answer in time
+)
+
 func (v verdict) diagnosis(r *reading) Diagnosis {
 	switch v {
 	case vetoRate:
@@ -24,17 +39,13 @@ func veto(r *reading, status int) (v verdict, bySaying bool) {
 	found := vetoNone
 	output := false
 	for i := range r.n {
-		s := &r.segments[i]
-		switch v := vetoText(s, status); v {
-		case vetoNone:
-		case vetoGo, vetoTimeout:
+		switch v := vetoText(&r.segments[i], status); {
+		case v == vetoGo, v == vetoTimeout:
 			return v, true
-		case vetoOther:
+		case v == vetoOther:
 			output = true
-		default:
-			if found == vetoNone || found == vetoRate && v == vetoQuota {
-				found = v
-			}
+		case found == vetoNone, found == vetoRate && v == vetoQuota:
+			found = v
 		}
 	}
 	if found == vetoQuota && isOfRate(r) {
@@ -65,8 +76,7 @@ func isOfRate(r *reading) bool {
 		return false
 	}
 	for i := range r.n {
-		s := &r.segments[i]
-		if s.roles&rRate != 0 && s.has("throttl") || s.roles&rTime != 0 && s.isPerMinute() {
+		if s := &r.segments[i]; strings.Contains(s.lower, "throttl") || s.isPerMinute() {
 			return true
 		}
 	}
@@ -92,12 +102,6 @@ func vetoStatus(status int) verdict {
 
 // vetoText looks at one text.
 func vetoText(s *segment, status int) verdict {
-	if s.roles&rHint == 0 {
-		if talk(s) {
-			return vetoOther
-		}
-		return vetoRates(s)
-	}
 	switch {
 	case s.says&(pCancelled|pGo) != 0, s.says&(pRequestEnded|pTimeout) == pRequestEnded,
 		s.says&pGoBody != 0 && status != 413:
@@ -106,23 +110,22 @@ func vetoText(s *segment, status int) verdict {
 		return vetoTimeout
 	case talk(s), s.says&pFlagged != 0, s.says&pUsage != 0 && answered(s.tokens):
 		return vetoOther
-	case s.says&pKey != 0:
-		if v := vetoRates(s); v != vetoNone {
-			return v // "api key quota exceeded"
-		}
+	}
+	v := vetoRates(s)
+	switch {
+	case s.says&pKey != 0 && v == vetoNone: // and not "api key quota exceeded"
 		return vetoAuth
-	case s.says&pBusy != 0:
+	case s.says&pBusy != 0 && s.says&pKey == 0:
 		return vetoBusy
 	}
-	return vetoRates(s)
+	return v
 }
 
 // answered finds tokens that were billed for an answer: what was answered was not refused.
 func answered(ts []token) bool {
 	for i := range ts {
-		isAnswer := (ts[i].s == "completion" || ts[i].s == "output") && wordAt(ts, i+1) == "tokens"
-		isField := isSign(ts, i+2, "=") || isSign(ts, i+2, ":")
-		if isAnswer && isField && isNum(ts, i+3) && ts[i+3].n > 0 {
+		isAnswer := isOneOf(ts[i].s, "completion output") && wordAt(ts, i+1) == "tokens"
+		if isAnswer && isOneOf(wordOf(ts, i+2), "= :") && isNum(ts, i+3) && ts[i+3].n > 0 {
 			return true
 		}
 	}
@@ -136,150 +139,135 @@ func talk(s *segment) bool {
 	switch {
 	case s.code:
 		return false
-	case strings.Contains(raw, "\", //"), strings.Contains(raw, ") {") && strings.Contains(raw, "return "):
-		return true
-	case s.wide && containsAny(s.lower, "我", "わたし", "私は"):
-		return true
-	case s.roles&rHint == 0:
-	case s.says&pFirstPerson != 0 && (strings.HasPrefix(raw, "I ") || strings.Contains(raw, " I ")):
-		return true
-	case s.says&pExplain != 0, s.says&pReturns != 0 && s.has(" when "), strings.HasPrefix(s.lower, "why "),
-		strings.HasPrefix(s.lower, "how "), strings.HasPrefix(s.lower, "curl:"):
+	case strings.Contains(raw, "\", //"), strings.Contains(raw, ") {") && strings.Contains(raw, "return "),
+		s.wide && containsAny(s.lower, "我", "わたし", "私は"),
+		s.says&pFirstPerson != 0 && (strings.HasPrefix(raw, "I ") || strings.Contains(raw, " I ")),
+		s.says&pExplain != 0, s.says&pReturns != 0 && strings.Contains(s.lower, " when "):
 		return true
 	}
+	first, _, _ := strings.Cut(s.lower, " ")
 	head := s.lower[:min(len(s.lower), 40)]
-	return containsAny(head, "fix(", "feat(", "docs(", "test(", "chore(", "refactor(")
+	return isOneOf(first, "why how curl:") || containsAny(head, "fix(", "feat(", "docs(", "test(", "chore(", "refactor(")
 }
 
-// outputCap reports whether the cap on the answer is what was refused: a shorter history does not help. The
-// sign is that the text names the answer, and what is sent only as what the answer must leave room for.
-func outputCap(r *reading) bool {
-	var all capReading
-	for i := range r.n {
-		if s := &r.segments[i]; !s.code {
-			all.first = true
-			for said := range sentences(s.tokens) {
-				all.read(said)
-			}
-			if s.wide {
-				all.named = all.named || containsAny(s.lower, answerWide...)
-				all.input = all.input || containsAny(s.lower, inputWide...)
-			}
-		}
+// vetoRates looks for the words of rates and quotas: refusals that talk about tokens and limits, as overflows do. They
+// need not stand in one sentence with the rest.
+func vetoRates(s *segment) verdict {
+	if strings.Contains(s.lower, "prompt tokens limit exceeded: ") {
+		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
 	}
-	return all.named && !all.input && (all.lead || !all.window)
-}
-
-// capReading is what the sentences of an error say of a cap on the answer.
-type capReading struct {
-	named  bool // the answer
-	input  bool // what is sent
-	window bool
-	lead   bool // the name of a parameter is the first that is named
-	first  bool // nothing was named so far in the text
-}
-
-// read takes one sentence. A client's words in front, "failed to send the prompt: …", say nothing of sizes.
-func (c *capReading) read(ts []token) {
-	input, window, named := false, false, false
-	for k := range ts {
-		t := &ts[k]
-		if isOfCap(ts, k) {
-			if !named && saysNothing(ts, k) {
-				input, window, c.first = false, false, true
-			}
-			named = true
-			c.lead = c.lead || t.role&rOutParam != 0 && c.first
-		}
-		input = input || t.role&(rInput|rMessage) == rInput
-		window = window || t.role&rContext != 0 || t.s == "total" && rolesOf(ts)&rOutput != 0
-		c.first = c.first && t.role&(rInput|rContext|rToken|rOutput) == 0
+	rate := s.says&pPace != 0
+	quota := s.says&pUsageLimit != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget") ||
+		strings.Contains(s.lower, "limit exhausted")
+	perMinute := s.isPerMinute()
+	for i := range s.tokens {
+		isSpan := s.isSpan(i)
+		rate, perMinute = rate || isSpan || s.isRate(i), perMinute || isSpan
+		quota = quota || s.isQuota(i)
 	}
-	if named || !saysNothing(ts, len(ts)) {
-		c.named, c.input, c.window = c.named || named, c.input || input, c.window || window
+	if s.wide {
+		rate = rate || containsAny(s.lower, rateWide...)
+		perMinute = perMinute || containsAny(s.lower, minuteWide...)
+		quota = quota || containsAny(s.lower, quotaWide...)
 	}
-}
-
-// isOfCap reports whether the word at k names the answer's room.
-func isOfCap(ts []token, k int) bool {
-	t := ts[k]
-	if t.role&rOutput != 0 {
-		return t.role&rOutParam != 0 || nearToken(ts, k) || answerTooLong(ts, k)
-	}
-	return t.role&rMax != 0 && k+2 < len(ts) && ts[k+1].role&rToken != 0 && answerCap(t, ts[k+2])
-}
-
-// saysNothing reports whether the words in front of the k-th neither give a size nor say how two compare, and are no
-// part of a sum with what begins there: "prompt and max_tokens".
-func saysNothing(ts []token, k int) bool {
-	for k > 0 && k < len(ts) && ts[k-1].role&(rMax|rActual|rSkip|rOutput) != 0 && ts[k-1].s != "and" {
-		k--
-	}
-	if k > 0 && k < len(ts) && joins(ts, k-1) {
-		return false
-	}
-	for _, t := range ts[:k] {
-		if t.isNum && t.n >= leastCounted || t.role&(rOver|rToo|rBig|rMore|rReduce|rFull|rLeft|rThan|rMust) != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// joins reports whether the word or sign at k makes one sum, or one list, of what stands around it.
-func joins(ts []token, k int) bool {
-	switch ts[k].s {
-	case "and", "or", "with", "plus", "+", "&", "/":
-		return true
-	}
-	return false
-}
-
-// answerCap reports whether "max tokens" is what a request asks for, by the word before it and the one behind:
-// "max tokens must be", "the maximum tokens you requested", "a maximum tokens value".
-func answerCap(most, behind token) bool {
-	switch behind.s {
-	case "value", "you", "requested":
-		return true
-	}
-	return most.s == "max" && behind.role&rMust != 0
-}
-
-// answerTooLong reports whether the k-th word, which names an answer, is what is too long: "Output too long", "The
-// answer would exceed the limit". A word in front may make it something else, such as the
-// output of a tool, which is sent.
-func answerTooLong(ts []token, k int) bool {
-	if k > 0 && !ts[k-1].sign && ts[k-1].role&(rSkip|rActual|rMax) == 0 {
-		return false
-	}
-	k++
-	for k < len(ts) && (ts[k].role&(rSkip|rMust) != 0 || isAuxiliary(ts[k].s)) {
-		k++
+	if s.says&pResets != 0 && !rate {
+		quota = quota || s.roles&rMax != 0 || s.says&pUsage != 0 && s.roles&rFull != 0
 	}
 	switch {
-	case roleAt(ts, k, rToo):
-		return roleAt(ts, k+1, rBig)
-	case roleAt(ts, k, rMore):
-		return roleAt(ts, k+1, rThan)
+	case rate && (perMinute || !quota):
+		return vetoRate
+	case quota:
+		return vetoQuota
+	case s.wide && containsAny(s.lower, busyWide...):
+		return vetoBusy
+	case s.wide && containsAny(s.lower, deniedWide...):
+		return vetoAuth
 	}
-	return roleAt(ts, k, rOver) || k < len(ts) && isOutside(ts[k].s)
+	return vetoNone
 }
 
-// isAuxiliary reports whether a word may stand between an answer and what is said of it: "would be", "text is".
-func isAuxiliary(word string) bool {
-	switch word {
-	case "would", "was", "cant", "not", "text":
-		return true
-	}
-	return false
-}
-
-// nearToken reports whether tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
-func nearToken(ts []token, k int) bool {
-	for i := max(0, k-1); i < min(len(ts), k+4); i++ {
-		if ts[i].role&(rToken|rLength) != 0 || i == k+1 && (ts[i].s == "budget" || ts[i].s == "limit") {
+// isPerMinute reports whether something is counted per minute.
+func (s *segment) isPerMinute() bool {
+	for i := range s.tokens {
+		if s.tokens[i].role&rPer != 0 && isOneOf(wordAt(s.tokens, i+1), "minute min") {
 			return true
 		}
 	}
 	return false
+}
+
+// isRate reports whether the word at i, with those beside it, tells of too much in too short a time.
+func (s *segment) isRate(i int) bool {
+	t, next, second := &s.tokens[i], tokenAt(s.tokens, i+1), tokenAt(s.tokens, i+2)
+	switch {
+	case t.role&rRate != 0:
+		return true
+	case t.role&rPer != 0:
+		return next.role&rTime != 0 || next.isNum && second.role&rTime != 0
+	case t.role&rToken != 0: // tokens/s
+		return isSign(s.tokens, i+1, "/") && (second.s == "s" || next.s == "s" || next.role&rTime != 0)
+	case t.role&rToo != 0:
+		return next.role&rRequest != 0
+	case t.role&rTime != 0: // 20 requests/min
+		isPer := isSign(s.tokens, i-1, "/") && roleAt(s.tokens, i-2, rRequest|rToken)
+		return isPer || isOneOf(next.s, "window period interval")
+	}
+	switch t.s {
+	case "rate":
+		return next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)
+	case "many":
+		return next.role&rRequest != 0 || next.role == 0 && second.role&rRequest != 0 // too many open requests
+	case "please":
+		return next.s == "wait"
+	case "again":
+		return next.s == "in"
+	case "retry":
+		return isOneOf(next.s, "in after")
+	}
+	return false
+}
+
+// isRateOf reports whether the rate at i is one of requests or tokens: "request rate", "rate of input tokens".
+func (s *segment) isRateOf(i int) bool {
+	const of = rRequest | rToken | rInput
+	next := tokenAt(s.tokens, i+1)
+	switch {
+	case (i == 0 || s.tokens[i-1].sign) && next.role&rOver != 0: // AWS: "Rate exceeded"
+		return true
+	case s.roles&of != 0 && roleIn(s.tokens, i-3, i, rToo): // "at too high a rate"
+		return true
+	}
+	return roleAt(s.tokens, i-1, of) || next.s == "of" && tokenAt(s.tokens, i+2).role&of != 0
+}
+
+// isQuota reports whether the word at i, with those beside it, tells of a budget that is used up.
+func (s *segment) isQuota(i int) bool {
+	t, last := &s.tokens[i], tokenFrom(s.tokens, i-1)
+	switch {
+	case t.s == "quota": // and not "(e.g. check quota)"
+		return last.s != "check"
+	case t.role&rQuota != 0, isOneOf(t.s, "today todays"):
+		return true
+	case t.role&rDay == 0:
+		return false
+	}
+	next := tokenAt(s.tokens, i+1)
+	if next.s == "free" {
+		next = tokenAt(s.tokens, i+2) // "your daily free limit"
+	}
+	isPer := isOneOf(t.s, "tpd rpd") || last.role&rPer != 0 || isOneOf(last.s, "this by /")
+	return isPer || next.role&(rCapacity|rToken|rRequest) != 0 || next.s == "allocation"
+}
+
+// isSpan reports whether something was counted in the time at i: "for this minute", "90000 tokens in 1 minute".
+func (s *segment) isSpan(i int) bool {
+	if s.tokens[i].role&rTime == 0 {
+		return false
+	}
+	last := tokenFrom(s.tokens, i-1)
+	if !last.isNum {
+		return isOneOf(last.s, "this current")
+	}
+	isIn := isOneOf(wordOf(s.tokens, i-2), "in within")
+	return isIn && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
 }

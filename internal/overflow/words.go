@@ -21,9 +21,8 @@ var words = [...]struct {
 	{rContext, "context contexts ctx"},
 	{rContext | rCapacity | rMax, `contextwindow contextlength n_ctx max_model_len num_ctx n_ctx_train ctx_size
 		session_len max_seq_len max_position_embeddings truncation_length`},
-	{rField | rHint, "array arrays"},
-	{rCapacity | rHint, "capacity"},
-	{rCapacity, "window size budget space"},
+	{rField, "array arrays"},
+	{rCapacity, "capacity window size budget space"},
 	{rCapacity | rLength, "length len"},
 	{rLength, "count number quantity"},
 	{rCapacity | rMax, "limit limits ceiling threshold cap maxlength"},
@@ -41,8 +40,7 @@ var words = [...]struct {
 		reasoning thinking reserve reserved`},
 	{rReduce, `reduce shorten decrease trim truncate shrink compress compact shorter reducing reduced shortening
 		reduce_the`},
-	{rFull | rHint, "exhausted"},
-	{rFull, "full fit fits exhausts occupy occupies reached hit room overfull fill fills filled"},
+	{rFull, "exhausted full fit fits exhausts occupy occupies reached hit room overfull fill fills filled"},
 	{rMust, "must should cannot can expected only support up range"},
 	{rMust | rHolds, "supports"},
 	{rHolds, "hold holds take reads handle handles accepts allows permits serves processes accepted served"},
@@ -66,12 +64,6 @@ var words = [...]struct {
 	{rDay, "day days month week daily monthly weekly tpd rpd today todays"},
 	{rQuota, `quota quotas billing credit credits balance afford payment spend spending prepaid insufficient_quota
 		allowance allotment arrears arrearage overdue recharge topup wallet`},
-	{rHint, `canceled cancelled bufio sendto sendmsg udp resets flagged moderation http deadline timed timeout time api
-		unauthorized unauthenticated authentication security expired access sign permission permissions scopes forbidden
-		service overloaded upstream gateway temporarily busy cost demand explain returns why how curl usage string rate
-		please again retry i slow slower quickly fast often frequently frequent last past previous signature credential
-		credentials jwt bearer oauth authorization authorized denied invalid revoked apikey session refresh auth took
-		taking loading login traffic healthy ready refills parallel etimedout esockettimedout load`},
 	{rSkip, "the a an of for to is are be this your you that models model in its our and"},
 }
 
