@@ -182,7 +182,7 @@ func (r *reading) add(text string, code bool) {
 		}
 	}
 	r.budget -= len(text)
-	r.segments[r.n] = r.lex(text, code)
+	r.segments[r.n] = lex(text, code)
 	r.n++
 }
 

@@ -71,8 +71,8 @@ func (r *reading) json(text string, i, nesting int) int {
 // jsonDigits takes the number at i and returns where it ends.
 func (r *reading) jsonDigits(key, text string, i int, isRead bool) int {
 	end := digitsEnd(text, i)
-	if broken := brokenEnd(text, end); broken > 0 {
-		return broken
+	if next := skipSpace(text, end); digitsEnd(text, next) > next {
+		return digitsEnd(text, next) // a line break cuts it in two
 	}
 	if isRead {
 		r.jsonNumber(key, text[i:end])
@@ -84,14 +84,6 @@ func (r *reading) jsonDigits(key, text string, i int, isRead bool) int {
 // under "errors": {"prompt": …} is not a prompt.
 func byField(keys *[maxJSONDepth + 1]string, object *[maxJSONDepth + 1]bool, level int) bool {
 	return level > 1 && keys[level] == "errors" && object[level] && object[level-1]
-}
-
-// digitsEnd returns where the digits from i on end.
-func digitsEnd(text string, i int) int {
-	for i < len(text) && text[i] >= '0' && text[i] <= '9' {
-		i++
-	}
-	return i
 }
 
 // quoted returns the raw content of the string that begins at i, and where it ends.

@@ -1,130 +1,86 @@
 package overflow
 
 import (
-	"slices"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// lex normalises a text and cuts it into tokens, which it appends to those of the texts before.
-func (r *reading) lex(text string, code bool) segment {
+// lex normalises a text and cuts it into tokens.
+func lex(text string, code bool) segment {
 	s := segment{raw: text, code: code}
-	r.buffer, s.wide = normalise(r.buffer[:0], text)
-	s.lower = string(r.buffer)
-	store := r.tokens
-	s.tokens = slices.Grow(store, 4+len(s.lower)/5)
-	for i := 0; i < len(s.lower); {
-		switch c := s.lower[i]; {
-		case c == ' ', c == '\n':
-			i++
+	s.lower, s.wide = normalise(text)
+	t := s.lower
+	for i := 0; i < len(t); {
+		switch c := t[i]; {
 		case c >= 'a' && c <= 'z' || c == '_' || c >= utf8.RuneSelf:
 			i = s.word(i)
-		case c >= '0' && c <= '9':
+			continue
+		case ascii.IsDigit(c):
 			i = s.number(i)
-		case c == '[' && placeLength(s.lower[i:]) > 0:
-			i += placeLength(s.lower[i:])
-		case c == '.':
-			if i+1 == len(s.lower) || s.lower[i+1] <= ' ' {
-				s.tokens = append(s.tokens, token{s: ".", sign: true})
-			}
-			i++
-		case (c == '-' || c == '=') && isRule(s.lower[i:]):
-			s.tokens = append(s.tokens, token{s: ".", sign: true}) // what stands below is about something else
-			i += len(s.lower[i:]) - len(strings.TrimLeft(s.lower[i:], s.lower[i:i+1]))
+			continue
+		case c == '-' && strings.HasPrefix(t[i:], rule), c == '=' && strings.HasPrefix(t[i:], doubleRule):
+			s.sign(".") // what stands below is about something else
+			i = len(t) - len(strings.TrimLeft(t[i:], t[i:i+1]))
+			continue
+		case c == '.' && i+1 < len(t) && t[i+1] > ' ', c == ' ', c == '\n', c == '"':
 		default:
-			if c != '"' {
-				s.tokens = append(s.tokens, token{s: s.lower[i : i+1], sign: true})
-			}
-			i++
+			s.sign(t[i : i+1])
 		}
+		i++
 	}
-	whole := s.tokens
-	s.tokens = whole[len(store):len(whole):len(whole)]
 	for i := range s.tokens {
-		role := s.tokens[i].role
-		if role&(rContext|rToken|rField) != 0 {
-			role = s.roleWithin(i)
-			s.tokens[i].role = role
-		}
-		s.roles |= role
+		s.tokens[i].role = s.roleWithin(i)
+		s.roles |= s.tokens[i].role
 	}
 	s.says = phrasesIn(s.tokens)
-	r.tokens = whole
 	return s
 }
 
+// A line of dashes divides a text, as eino draws it below the error of a node.
+const rule, doubleRule = "--------", "========"
+
+func (s *segment) sign(sign string) { s.tokens = append(s.tokens, token{s: sign, sign: true}) }
+
 // roleWithin returns the role of the i-th token by the words beside it.
 func (s *segment) roleWithin(i int) role {
-	t, before := s.tokens[i], ""
-	if i > 0 {
-		before = s.tokens[i-1].s
-	}
+	t, before, next := s.tokens[i], wordOf(s.tokens, i-1), wordAt(s.tokens, i+1)
 	switch {
-	case t.role&rContext != 0 && otherContext(s.tokens, i):
-		return rField
-	case t.role&rToken != 0 && isCredential(s.tokens, i):
+	case t.role&rContext != 0 && isOneOf(next, "protocol server menu switch switches manager"):
+		return rField // not a model's: "Model Context Protocol"
+	case t.role&rToken != 0 && isOneOf(wordBefore(s.tokens, i), credentials):
 		return 0 // "too many access tokens"
-	case t.role&rField == 0:
 	case t.s == "ids" && before == "input":
 		return rToken // a tokenizer's name for what it made of the input
-	case t.s == "cache" && (before == "kv" || wordAt(s.tokens, i+1) == "size"):
+	case t.s == "cache" && (before == "kv" || next == "size"):
 		return rCapacity // where a server keeps the tokens of a conversation
-	case t.s == "description" && isFault(before):
+	case t.s == "description" && isOneOf(before, "debug error"):
 		return 0 // of the error, not of a tool
 	}
 	return t.role
 }
 
-// isRule reports whether s begins with a line of dashes, as eino draws it below the error of a node.
-func isRule(s string) bool {
-	const least = 8
-	return len(s) >= least && strings.Count(s[:least], s[:1]) == least
-}
-
-// otherContext reports whether the context at i is not a model's: "Model Context Protocol".
-func otherContext(ts []token, i int) bool {
-	switch wordAt(ts, i+1) {
-	case "protocol", "server", "menu", "switch", "switches", "manager":
-		return true
-	}
-	return false
-}
+// credentials are words that make a token a credential: "access token", "refresh-token".
+const credentials = "access refresh registration device csrf auth oauth bearer security verification"
 
 // word takes a word from i on. The name of a model ("gpt-4.1", "qwen3-8b-4bit") is one word, so that the digits
 // in it are not read as numbers. A name in snake_case is several words, unless it is a parameter that caps the answer.
 func (s *segment) word(i int) int {
-	t, start, digit, snake := s.lower, i, false, s.lower[i] == '_'
-	for i++; i < len(t) && t[i]-'a' < 26; i++ { // most words are letters alone
-	}
-	for ; i < len(t); i++ {
-		switch c := t[i]; ascii.Class[c] {
-		case ascii.Lower:
-			continue
-		case ascii.Underscore:
-			snake = true
-			continue
-		case ascii.Digit:
-			digit = true
-			continue
-		case ascii.Dash:
-			if i+1 < len(t) && isAlnum(t[i+1]) && (digit || t[i+1] <= '9') {
-				continue
-			}
-		case ascii.Dot:
-			if digit && i+1 < len(t) && t[i+1] >= '0' && t[i+1] <= '9' {
-				continue
-			}
-		default:
-			if c >= utf8.RuneSelf {
-				continue
-			}
+	t, start, digit := s.lower, i, false
+	for i++; i < len(t); i++ {
+		c := t[i]
+		isNext := i+1 < len(t) && isAlnum(t[i+1])
+		isInName := c == '-' && isNext && (digit || t[i+1] <= '9') || c == '.' && isNext && digit && t[i+1] <= '9'
+		if !isAlnum(c) && c != '_' && c < utf8.RuneSelf && !isInName {
+			break
 		}
-		break
+		digit = digit || ascii.IsDigit(c)
 	}
 	w := t[start:i]
-	if role := roleOf(w); role != 0 || !snake {
+	if role := roleOf(w); role != 0 || !strings.Contains(w, "_") {
 		s.tokens = append(s.tokens, token{s: w, role: role})
 		return i
 	}
@@ -136,20 +92,50 @@ func (s *segment) word(i int) int {
 	return i
 }
 
-// isCredential reports whether the token at i is a credential, by the word before it: "access token", "refresh-token".
-func isCredential(ts []token, i int) bool {
-	before := i - 1
-	if isSign(ts, before, "-") {
-		before--
+// scaled multiplies a number with its unit, thousands or millions.
+func scaled(number token, unit string) token {
+	factor := 1e3
+	if unit == "m" {
+		factor = 1e6
 	}
-	if before < 0 {
-		return false
-	}
-	switch ts[before].s {
-	case "access", "refresh", "registration", "device", "csrf", "auth", "oauth", "bearer", "security", "verification":
-		return true
-	}
-	return false
+	n, err := strconv.ParseFloat(strings.ReplaceAll(number.s, ",", ""), 64)
+	number.n, number.isNum = int32(math.Round(min(n*factor, math.MaxInt32))), err == nil
+	return number
 }
 
-func isFault(word string) bool { return word == "debug" || word == "error" }
+// number takes a number from i on: 300000, 300,000, 300_000, 128k, 32mb. An id that begins with digits is a word,
+// and so is a fraction.
+func (s *segment) number(i int) int {
+	t, start := s.lower, i
+	n, isWhole := 0, true
+	inBrackets := start > 0 && t[start-1] == '['
+	for ; i < len(t); i++ {
+		switch c := t[i]; {
+		case ascii.IsDigit(c):
+			n = min(n*10+int(c-'0'), math.MaxInt32)
+			continue
+		case (c == ',' || c == '_' || c == '.') && !inBrackets && group(t[i+1:]):
+			continue
+		case c == '.' && i+1 < len(t) && ascii.IsDigit(t[i+1]):
+			isWhole = false
+			continue
+		}
+		break
+	}
+	end := i
+	for i < len(t) && (isAlnum(t[i]) || t[i] == '_') {
+		i++
+	}
+	number := token{s: t[start:end], n: int32(n), isNum: isWhole}
+	switch unit := t[end:i]; {
+	case unit == "":
+		s.tokens = append(s.tokens, number)
+	case unit == "k", unit == "m" && (strings.HasPrefix(t[i:], " token") || strings.HasPrefix(t[i:], " context")):
+		s.tokens = append(s.tokens, scaled(number, unit)) // 128k, 1.2m tokens, and not the minutes of 1m
+	case roleOf(unit)&rBytes != 0:
+		s.tokens = append(s.tokens, number, token{s: unit, role: rBytes})
+	default:
+		s.tokens = append(s.tokens, token{s: t[start:i]})
+	}
+	return i
+}

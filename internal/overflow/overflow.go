@@ -17,8 +17,7 @@ func Diagnose(err error, own func(error) bool) Diagnosis {
 	case f.timeout:
 		return Diagnosis{Class: ClassTimeout}
 	}
-	r := readings.Get().(*reading)
-	defer r.release()
+	r := &reading{budget: readingBudget}
 	r.read(&f)
 	if f.status == 0 {
 		f.status = r.status()

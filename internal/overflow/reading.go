@@ -1,7 +1,5 @@
 package overflow
 
-import "sync"
-
 // How much of an error is read. A refusal is said in its first or last words; the rest is a request sent back, a stack,
 // a page. The longest of 261 refusals that were collected from providers has 451 bytes, and with the bounds a body of
 // megabytes costs little more than one of some kilobytes.
@@ -19,8 +17,6 @@ const (
 type reading struct {
 	segments   [maxSegments]segment
 	n          int      // of segments
-	tokens     []token  // of all segments
-	buffer     []byte   // for one text
 	codeNumber []string // codes that are numbers
 	budget     int
 	bodyStatus int
@@ -29,17 +25,6 @@ type reading struct {
 	asked      int // numbers in fields that do not say what they count: {"requested": 140211, "limit": 131072}
 	allowed    int
 	pairsOther bool // some field says that they count something other than tokens
-}
-
-// readings are kept for the next error: what a reading needs is as large as what it reads.
-var readings = sync.Pool{New: func() any { return &reading{budget: readingBudget} }}
-
-// release forgets the texts and gives the space back.
-func (r *reading) release() {
-	clear(r.tokens)
-	tokens, buffer := r.tokens[:0], r.buffer[:0]
-	*r = reading{budget: readingBudget, tokens: tokens, buffer: buffer}
-	readings.Put(r)
 }
 
 // endsWith reports whether n is the last thing in one of the texts.

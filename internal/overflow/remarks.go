@@ -9,12 +9,11 @@ import "strings"
 // reports false where that is no overflow. Where a rate or a quota is the refusal itself, the rest must name what is
 // too long or give both sizes, and advice to send less does not count: it helps against both.
 func besideRates(r *reading, status int) (Diagnosis, bool) {
-	rest := readings.Get().(*reading)
-	defer rest.release()
+	rest := &reading{budget: readingBudget}
 	isRefusal := false
 	for i := range r.n {
 		if s := &r.segments[i]; !s.code {
-			_, refuses := rest.withoutRates(s.raw, false)
+			_, refuses := withoutRates(s.raw, false)
 			isRefusal = isRefusal || refuses
 		}
 	}
@@ -22,7 +21,7 @@ func besideRates(r *reading, status int) (Diagnosis, bool) {
 		s := &r.segments[i]
 		switch {
 		case !s.code:
-			text, _ := rest.withoutRates(s.raw, isRefusal)
+			text, _ := withoutRates(s.raw, isRefusal)
 			rest.add(text, false)
 		case vetoRates(s) != vetoNone:
 			return Diagnosis{}, false // a code says what the whole error is
@@ -43,12 +42,10 @@ func besideRates(r *reading, status int) (Diagnosis, bool) {
 }
 
 // withoutRates returns a text without the remarks on rates and quotas, and whether one of these is itself a refusal.
-func (r *reading) withoutRates(text string, alsoAdvice bool) (rest string, refuses bool) {
+func withoutRates(text string, alsoAdvice bool) (rest string, refuses bool) {
 	var b strings.Builder
 	keep := func(said string) {
-		n := len(r.tokens)
-		s := r.lex(said, false)
-		r.tokens = r.tokens[:n]
+		s := lex(said, false)
 		switch {
 		case vetoRates(&s) != vetoNone:
 			refuses = refuses || s.isRefusal()
