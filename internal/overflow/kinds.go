@@ -71,7 +71,7 @@ func behind(ts []token, i int) count {
 		return countNone
 	}
 	t, next := ts[k], tokenFrom(ts, k+1)
-	isBeside := k == skipUnit(ts, i+1)
+	isBeside := k == skipUnit(ts, i+1) && isLess(ts[i].n, ts, k+1)
 	switch {
 	case t.s == "requested" && (next.s == "" || next.sign):
 		return countTotal // "140000 requested, 131072 available"
@@ -86,11 +86,12 @@ func behind(ts []token, i int) count {
 	case t.role&rOver != 0 && next.s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
 	case k == i+1 && t.s == "more" && roleAt(ts, skipUnit(ts, k+1), rThan),
-		isBeside && isOneOf(t.s, "over above beyond") && isLess(ts[i].n, ts, k+1),
-		isBeside && k > i+1 && t.role&rToo != 0 && isLess(ts[i].n, ts, k+1) && next.s != "small":
-		return countDelta // "512 tokens beyond the limit of 8192", "2727 tokens too long for the 16384-token window"
+		isBeside && isOneOf(t.s, "over above beyond"):
+		return countDelta // "512 tokens beyond the limit of 8192"
 	case t.role&rToo != 0 && next.s == "small":
 		return countLimit // "a context of 8192 tokens is too small"
+	case isBeside && k > i+1 && t.role&rToo != 0:
+		return countDelta // "2727 tokens too long for the 16384-token window"
 	case t.role&(rOver|rMore|rToo) != 0, isOneOf(t.s, "over above >"):
 		return countTotal
 	case t.role&(rMax|rHolds) != 0, t.s == "window", t.s == "of" && next.role&rContext != 0:
@@ -152,7 +153,7 @@ func (c *counts) before(ts []token, i int) count {
 			break
 		}
 		if t.sign {
-			if t.s == "<" && !isOfTag(ts, k) || t.s == ">" && !isSign(ts, k-1, "-") && !isOfTag(ts, k) {
+			if isOneOf(t.s, "< >") && !isSign(ts, k-1, "-") && !isOfTag(ts, k) {
 				return countLimit
 			}
 			if endsBefore(ts, k, weak != countNone) {

@@ -72,9 +72,7 @@ func (s *segment) word(i int) int {
 	t, start, digit := s.lower, i, false
 	for i++; i < len(t); i++ {
 		c := t[i]
-		isNext := i+1 < len(t) && isAlnum(t[i+1])
-		isInName := c == '-' && isNext && (digit || t[i+1] <= '9') || c == '.' && isNext && digit && t[i+1] <= '9'
-		if !isAlnum(c) && c != '_' && c < utf8.RuneSelf && !isInName {
+		if !isAlnum(c) && c != '_' && c < utf8.RuneSelf && !joinsName(t[i:], digit) {
 			break
 		}
 		digit = digit || ascii.IsDigit(c)
@@ -92,6 +90,18 @@ func (s *segment) word(i int) int {
 	return i
 }
 
+// joinsName reports whether the sign that t begins with belongs to a name, which has a digit in front of it or not.
+func joinsName(t string, digit bool) bool {
+	if len(t) < 2 || !isAlnum(t[1]) {
+		return false
+	}
+	isDigit := ascii.IsDigit(t[1])
+	if t[0] == '-' {
+		return digit || isDigit
+	}
+	return t[0] == '.' && digit && isDigit
+}
+
 // scaled multiplies a number with its unit, thousands or millions.
 func scaled(number token, unit string) token {
 	factor := 1e3
@@ -101,6 +111,12 @@ func scaled(number token, unit string) token {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(number.s, ",", ""), 64)
 	number.n, number.isNum = int32(math.Round(min(n*factor, math.MaxInt32))), err == nil
 	return number
+}
+
+// firstWord returns the word that a text begins with, behind a space.
+func firstWord(t string) string {
+	t = strings.TrimPrefix(t, " ")
+	return t[:len(t)-len(strings.TrimLeft(t, "abcdefghijklmnopqrstuvwxyz"))]
 }
 
 // number takes a number from i on: 300000, 300,000, 300_000, 128k, 32mb. An id that begins with digits is a word,
@@ -114,7 +130,7 @@ func (s *segment) number(i int) int {
 		case ascii.IsDigit(c):
 			n = min(n*10+int(c-'0'), math.MaxInt32)
 			continue
-		case (c == ',' || c == '_' || c == '.') && !inBrackets && group(t[i+1:]):
+		case strings.IndexByte(",_.", c) >= 0 && !inBrackets && group(t[i+1:]):
 			continue
 		case c == '.' && i+1 < len(t) && ascii.IsDigit(t[i+1]):
 			isWhole = false
@@ -130,7 +146,7 @@ func (s *segment) number(i int) int {
 	switch unit := t[end:i]; {
 	case unit == "":
 		s.tokens = append(s.tokens, number)
-	case unit == "k", unit == "m" && (strings.HasPrefix(t[i:], " token") || strings.HasPrefix(t[i:], " context")):
+	case unit == "k", unit == "m" && isOneOf(firstWord(t[i:]), "token tokens context"):
 		s.tokens = append(s.tokens, scaled(number, unit)) // 128k, 1.2m tokens, and not the minutes of 1m
 	case roleOf(unit)&rBytes != 0:
 		s.tokens = append(s.tokens, number, token{s: unit, role: rBytes})

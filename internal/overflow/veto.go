@@ -147,7 +147,8 @@ func talk(s *segment) bool {
 	}
 	first, _, _ := strings.Cut(s.lower, " ")
 	head := s.lower[:min(len(s.lower), 40)]
-	return isOneOf(first, "why how curl:") || containsAny(head, "fix(", "feat(", "docs(", "test(", "chore(", "refactor(")
+	return isOneOf(first, "why how") ||
+		containsAny(head, "curl: (", "fix(", "feat(", "docs(", "test(", "chore(", "refactor(")
 }
 
 // vetoRates looks for the words of rates and quotas: refusals that talk about tokens and limits, as overflows do. They
