@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -33,6 +34,13 @@ type limitHost struct {
 	sentAt time.Time
 }
 
+// isCompacted reports whether the provider has compacted the conversation at m.
+func isCompacted(m *winnow.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool {
+		return p.Kind == winnow.KindOpaque && p.MediaType == winnow.MediaCompaction && p.Text+p.Signature != ""
+	})
+}
+
 func newLimitHost(window int, e winnow.Estimator) *limitHost {
 	h := &limitHost{window: window, estimator: e, cut: map[int]winnow.Message{}}
 	h.scribe = scribe{e, &h.out}
@@ -46,7 +54,9 @@ func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Messag
 			h.head++
 			h.from = h.head
 		}
-		h.sizes = append(h.sizes, h.estimator.Estimate(history[i]))
+		if h.sizes = append(h.sizes, h.estimator.Estimate(history[i])); isCompacted(&history[i]) {
+			h.from, h.summary, h.prefix = max(i, h.head), nil, 0 // its provider reads nothing of what stands before
+		}
 	}
 	budget := h.window - min(limitReserve, h.window/4)
 	if h.tokens() > budget {

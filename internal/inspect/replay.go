@@ -296,7 +296,7 @@ func newRecords(messages []winnow.Message, was map[string]bool) (texts []string,
 func addKinds(sums *[kinds]int, m *winnow.Message, e winnow.Estimator) {
 	n := e.Estimate(*m)
 	switch {
-	case m.Summary:
+	case m.Summary, m.Role == winnow.RoleUser && isCompacted(m):
 		sums[kindSummary] += n
 	case m.Role == winnow.RoleSystem:
 		sums[kindSystem] += n

@@ -171,10 +171,11 @@ func TestCodexCases(t *testing.T) {
 		{"the oldest compactions say nothing but the summary", talk + codexLine("compacted", `{"message":"sum"}`) + item("user", "on"), "S:sum u:q u:on"},
 		{"a replacement has what was not there before", talk + compactedTo("sum", message("user", "new"), message("user", "sum")) + item("user", "on"), "S:sum i:new u:on"},
 		{
-			"a summary that only the provider can read: the messages stay",
+			"a summary that only the provider can read: the messages stay, and the replacement behind them begins the requests",
 			talk + compactedTo("", message("user", "q"), `{"type":"compaction","encrypted_content":"x"}`, message("user", "new")) + item("user", "on"),
-			"u:q a:r u:on",
+			"u:q a:r u:q i: i:new u:on",
 		},
+		{"an answer in which the provider compacts", talk + codexLine("response_item", `{"type":"compaction","encrypted_content":"x"}`) + item("user", "on"), "u:q a:r i: u:on"},
 		{"a turn is taken back", talk + item("user", "wrong") + codexLine("event_msg", `{"type":"thread_rolled_back","num_turns":1}`) + item("user", "on"), "u:q a:r u:on"},
 		{"more turns are taken back than there are", talk + codexLine("event_msg", `{"type":"thread_rolled_back","num_turns":9}`) + item("user", "on"), "u:on"},
 		{"reasoning and calls in a row are one answer", item("user", "q") + codexLine("response_item", `{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}`) + codexLine("response_item", `{"type":"function_call","name":"sh","arguments":"{}","call_id":"1"}`) + codexLine("response_item", `{"type":"function_call_output","call_id":"1","output":"="}`), "u:q a:hm1 t:=1"},
@@ -210,5 +211,33 @@ func TestPiCases(t *testing.T) {
 		{"ids that are there twice", v3 + piSays("a", "", "q") + piSays("a", "a", "on"), "u:q u:on"},
 	} {
 		assert.Equal(t, tt.want, sent(t, tt.file), tt.why)
+	}
+}
+
+// TestProviderCompacted: a request for an imported session begins where the provider has compacted it.
+func TestProviderCompacted(t *testing.T) {
+	const seal = `{"type":"compaction_summary","encrypted_content":"sealed"}`
+	talk := item("user", "q") + item("assistant", "r")
+	claude := `{"type":"user","uuid":"1","sessionId":"s","cwd":"/","timestamp":"2026-06-01T09:00:00Z","message":{"role":"user","content":"q"}}
+{"type":"assistant","uuid":"2","parentUuid":"1","timestamp":"2026-06-01T09:00:01Z","message":{"id":"m","role":"assistant","content":[{"type":"compaction","content":"So far."},{"type":"text","text":"r"}]}}
+{"type":"user","uuid":"3","parentUuid":"2","timestamp":"2026-06-01T09:00:02Z","message":{"role":"user","content":"on"}}
+`
+	for why, tt := range map[string]struct{ file, want string }{
+		"Codex, in an answer":                    {talk + codexLine("response_item", seal) + item("user", "on"), "i: u:on"},
+		"Codex, with what the provider returned": {talk + item("user", "q2") + compactedTo("", message("user", "q"), message("user", "q2"), seal) + item("user", "on"), "u:q u:q2 i: u:on"},
+		"Claude Code":                            {claude, "a:So far.r u:on"},
+	} {
+		parsed, err := transcript.Parse([]byte(tt.file))
+		require.NoError(t, err)
+		store := session.NewMemory(nil)
+		require.NoError(t, store.Import(t.Context(), "k", parsed.Entries))
+		v, err := store.Read(t.Context(), "k")
+		require.NoError(t, err)
+		m, err := winnow.New(100_000, nil)
+		require.NoError(t, err)
+		r, err := m.Prepare(t.Context(), v.History)
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, shorten(r.Messages), why)
+		require.NoError(t, store.Close())
 	}
 }

@@ -58,6 +58,12 @@ func readClaudeBlock(block members, raw []byte) (p winnow.Part, rest members) {
 		}
 		p = winnow.Part{Kind: winnow.KindImage, MediaType: source.text("media_type")}
 		return p, members{{string(ClaudeCode), raw}}
+	case winnow.MediaCompaction: // by the provider
+		p = winnow.Part{Kind: winnow.KindOpaque, MediaType: typ, Text: block.text("content"), Bytes: len(raw)}
+		if p.Text != "" {
+			p.Signature = block.text("signature")
+		}
+		return p, members{{string(ClaudeCode), raw}}
 	default:
 		p = winnow.Part{Kind: winnow.KindOpaque, MediaType: kindName(typ), Bytes: len(raw)}
 		p.Pages, p.Seconds = medialength.Base64(jsontext.Text(block.object("source").get("data")))

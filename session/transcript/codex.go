@@ -149,8 +149,32 @@ func (r *codexReader) response(payload, raw []byte) {
 		p := winnow.Part{Kind: winnow.KindOpaque, MediaType: typ, Bytes: len(payload)}
 		r.say([]winnow.Part{p}, map[int]members{0: {{string(Codex), payload}}})
 	default:
+		if isSealed(r.item) {
+			r.endAnswer()
+			r.addSealed(payload)
+			return
+		}
 		r.carryKnown(typ, raw)
 	}
+}
+
+// isSealed reports whether an item is a compaction by the provider, which only the provider reads.
+func isSealed(item members) bool {
+	return slices.Contains(codexCompactions, item.text("type")) && item.text("encrypted_content") != ""
+}
+
+// codexCompactions are the names that versions of Codex have for an item of compaction.
+var codexCompactions = []string{winnow.MediaCompaction, "compaction_summary", "context_compaction"}
+
+// addSealed adds an item of compaction by the provider.
+func (r *codexReader) addSealed(raw []byte) {
+	var item members
+	item.read(raw)
+	x := &extras{}
+	x.part(0, member{string(Codex), raw})
+	p := winnow.Part{Kind: winnow.KindOpaque, MediaType: winnow.MediaCompaction, Bytes: len(raw)}
+	p.Signature = item.text("encrypted_content")
+	r.add(&winnow.Message{Role: winnow.RoleUser, Injected: true, Pinned: true, Parts: []winnow.Part{p}}, x)
 }
 
 // withItem returns the extras of parts. The unknown members of their item go to the first part.

@@ -64,12 +64,14 @@ func (r *codexReader) rollBack(turns int) {
 const keptBytes = 80_000
 
 // compacted reads a compaction. Later lines follow its replacement of the history: messages of the replacement that are
-// in the file are referred to, and the others are added. If the summary cannot be read, the messages stay.
+// in the file are referred to, and the others are added. If only the provider can read the summary, the messages stay
+// in front of the replacement, which is added as a whole.
 func (r *codexReader) compacted(raw []byte) {
 	summary := r.item.text("message")
 	var replaced []*winnow.Message
 	var rest []*extras
-	sealed := false // the provider keeps the summary to itself
+	sealed := -1 // how many messages stand in front of a summary that the provider keeps to itself
+	var seal []byte
 	jsontext.Elements(r.item.get("replacement_history"), func(value []byte) {
 		var item members
 		item.read(value)
@@ -77,7 +79,9 @@ func (r *codexReader) compacted(raw []byte) {
 			m, x := r.readMessage(item)
 			replaced, rest = append(replaced, m), append(rest, x)
 		}
-		sealed = sealed || item.has("encrypted_content")
+		if isSealed(item) {
+			sealed, seal = len(replaced), value
+		}
 	})
 	e := &session.Entry{Type: session.TypeCompaction, Time: parseTime(r.at)}
 	before := r.history()
@@ -87,7 +91,12 @@ func (r *codexReader) compacted(raw []byte) {
 	} else {
 		e.Keep = matches(before, replaced, matched)
 	}
-	if summary == "" && !sealed {
+	if sealed >= 0 {
+		r.t.Report.Carried["compacted"]++
+		r.replaceSealed(replaced, rest, matched, sealed, seal)
+		return
+	}
+	if summary == "" {
 		summary = takeSummary(replaced, matched)
 	}
 	if summary == "" {
@@ -102,6 +111,25 @@ func (r *codexReader) compacted(raw []byte) {
 			m.Injected = m.Role == winnow.RoleUser
 			r.add(m, rest[i])
 		}
+	}
+	r.newest = nil
+}
+
+// replaceSealed adds a replacement of the history with the seal behind so many messages. Those are pinned: the provider
+// returned them together with it.
+func (r *codexReader) replaceSealed(
+	replaced []*winnow.Message, rest []*extras, matched []bool, before int, seal []byte,
+) {
+	for i, m := range replaced {
+		if i == before {
+			r.addSealed(seal)
+		}
+		m.Pinned = i < before
+		m.Injected = m.Injected || !matched[i] && m.Role == winnow.RoleUser
+		r.add(m, rest[i])
+	}
+	if before == len(replaced) {
+		r.addSealed(seal)
 	}
 	r.newest = nil
 }
