@@ -122,24 +122,6 @@ func (u Usage) Prompt() int {
 	return count.Add(count.Add(max(0, u.Input), max(0, u.CacheRead)), max(0, u.CacheWrite))
 }
 
-// compactionIn returns the index of the last part of m in which a provider has summarized everything before it, or -1.
-// A part does not stand for calls in front of it in the same message, because their results follow it.
-func compactionIn(m *Message) int {
-	found := -1
-	if m.Role == RoleTool || m.Role == RoleSystem || isFailed(m) {
-		return found
-	}
-	for i := range m.Parts {
-		switch p := &m.Parts[i]; {
-		case p.Kind == KindToolCall:
-			return found
-		case p.Kind == KindOpaque && p.MediaType == MediaCompaction && (p.Text != "" || p.Signature != ""):
-			found = i
-		}
-	}
-	return found
-}
-
 // messageParts returns the text parts of m, joined by newlines. Empty ones are left out.
 func messageParts(m *Message) string {
 	if len(m.Parts) == 1 && m.Parts[0].Kind == KindText {

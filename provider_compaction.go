@@ -17,6 +17,24 @@ const (
 	sealedReason    = "a summary that only another provider can read"
 )
 
+// compactionIn returns the index of the last part of m in which a provider has summarized everything before it, or -1.
+// A part does not stand for calls in front of it in the same message, because their results follow it.
+func compactionIn(m *Message) int {
+	found := -1
+	if m.Role == RoleTool || m.Role == RoleSystem || isFailed(m) {
+		return found
+	}
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind == KindToolCall:
+			return found
+		case p.Kind == KindOpaque && p.MediaType == MediaCompaction && (p.Text != "" || p.Signature != ""):
+			found = i
+		}
+	}
+	return found
+}
+
 // fromCompaction returns the part of the history from the newest compaction of the provider on, which is pinned. Of
 // what stands before, system messages stay in front of it, because they may change and the host sends them in every
 // request. Pins stay behind it, where the provider reads them, and so do steps of which a result came later.
@@ -82,7 +100,7 @@ func outliveCompaction(h []Message, begin int) (stays []bool, returned int) {
 		stays[i] = stays[i] && compactionIn(&h[i]) < 0
 	}
 	returned = begin
-	for returned > 0 && h[begin].Role == RoleUser && stays[returned-1] && beginsTurn(&h[returned-1]) {
+	for returned > 0 && h[begin].Role == RoleUser && stays[returned-1] && h[returned-1].Role == RoleUser {
 		returned--
 	}
 	return stays, returned
