@@ -23,7 +23,10 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 			// What the host injected as a user message may come from anywhere: a page, a file, a tool. It is not a rule
 			// of the user, and must not be kept for ever because it says "never". A host has CompactOptions.Rules and
 			// pins for what it wants to survive.
-			if beginsTurn(m) && !m.Pinned {
+			switch {
+			case isLaterResult(m) && m.IsError:
+				into.AddFailure(m.ToolCallID, m.ToolName, messageParts(m), m.Details)
+			case beginsTurn(m) && !m.Pinned:
 				into.AddRules(messageParts(m))
 			}
 		case RoleAssistant:

@@ -49,10 +49,10 @@ func (c *compaction) excerpts(r sizedMessages, limit int) sizedMessages {
 		}
 		m := &r.messages[i]
 		short, ok := Message{}, false
-		switch m.Role {
-		case RoleTool:
+		switch {
+		case returnsContent(m):
 			short, ok = excerptTexts(m, c.textTokensOf(m, r.tokens[i]), limit)
-		case RoleAssistant:
+		case m.Role == RoleAssistant:
 			short, ok = excerptParts(c.opts.Estimator, m, limit)
 		}
 		if ok {
@@ -73,7 +73,7 @@ func (c *compaction) excerptLimit(r sizedMessages) int {
 		switch {
 		case r.tokens[i] <= leastExcerptTokens:
 			fixed = count.Add(fixed, r.tokens[i])
-		case m.Role == RoleTool:
+		case returnsContent(m):
 			sizes = append(sizes, min(r.tokens[i], mostExcerptTokens))
 		case m.Role == RoleAssistant:
 			for k := range m.Parts {

@@ -98,7 +98,7 @@ func sourceOf(m *Message) digest.Source {
 		return digest.FromUser
 	case m.Role == RoleAssistant:
 		return digest.FromAssistant
-	case m.Role == RoleTool:
+	case returnsContent(m):
 		return digest.FromResult
 	}
 	return digest.FromHost

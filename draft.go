@@ -50,6 +50,7 @@ type takenOver struct {
 	goesOn     bool        // with a call that the provider runs itself, and that has no result yet
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	reopened   position    // see ledger
+	apart      []key       // see ledger
 	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the view
 	limitedAt  position    // the same message by its index in the history
 	names      *givenNames // of the calls behind a new checkpoint; nil: their own

@@ -55,7 +55,7 @@ func (d *draft) squeezeResults() {
 	v := d.view
 	var sizes []int
 	for i := range v.messages {
-		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned {
+		if m := &v.messages[i]; returnsContent(m) && !m.Pinned {
 			sizes = append(sizes, v.tokens[i])
 		}
 	}

@@ -129,7 +129,7 @@ func (f *folding) mayFold(i, end int) bool {
 	v, s := f.draft.view, f.stale
 	m := &v.messages[i]
 	if m.Role == RoleUser {
-		return i > f.request && i < s.newest && mayFoldInjected(m)
+		return i > f.request && (i < s.newest || isLaterResult(m)) && mayFoldInjected(m)
 	}
 	if m.Role != RoleAssistant || end == len(v.messages) || i >= s.newest && hasSignature(m) {
 		return false

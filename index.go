@@ -357,7 +357,7 @@ func redundantIn(m *Message) minify.Forms {
 // repaired returns the fact of m, which the repair made from the message of f. The repair changes ids, arguments and
 // which parts there are. So m is identified by these and by the key of f, and its texts are not read again.
 func (x *index) repaired(f *fact, m *Message, e Estimator) *fact {
-	short := Message{Role: RoleTool, ToolCallID: m.ToolCallID, Parts: make([]Part, 0, len(m.Parts)+1)}
+	short := Message{Role: m.Role, ToolCallID: m.ToolCallID, Parts: make([]Part, 0, len(m.Parts)+1)}
 	short.Parts = append(short.Parts, Part{Signature: string(f.key[:])})
 	for i := range m.Parts {
 		p := &m.Parts[i]

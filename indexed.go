@@ -54,6 +54,7 @@ func (d *draft) repairHistory(facts []*fact) (own []*fact) {
 	d.facts, d.section = facts, d.fromCompaction(facts)
 	s := &d.section
 	r := &repair{history: s.messages, facts: s.facts, forRequest: true, given: d.ledger.namesFor(s.messages, s.facts)}
+	r.standsApart = d.standsApart()
 	if r.isClean() {
 		return nil
 	}
@@ -76,6 +77,28 @@ func (d *draft) repairHistory(facts []*fact) (own []*fact) {
 		}
 	}
 	return own
+}
+
+// standsApart returns a function that says whether later, a result of a call that has first, is shown where it stands
+// although the model has not answered in between: the last request had first, or it was decided before. Both are
+// messages of the repaired history.
+func (d *draft) standsApart() func(first, later *Message) bool {
+	l := d.ledger
+	var sent, apart map[key]bool
+	return func(first, later *Message) bool {
+		if sent == nil {
+			sent, apart = setOf(l.sent), setOf(l.apart)
+		}
+		k := l.index.hasher.key(first)
+		p := l.projections[k]
+		isSent := sent[k] || p != nil && sent[p.key]
+		k = l.index.hasher.key(later)
+		if !isSent && !apart[k] {
+			return false
+		}
+		d.apart = append(d.apart, k)
+		return true
+	}
 }
 
 // know learns what is new in history and returns the facts of its messages as they are sent whole: with the names of

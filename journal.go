@@ -114,11 +114,3 @@ func compareRecordLists(d *saved.Delta, written, now []*runRecord) {
 	}
 	d.Records = savedRecords(added)
 }
-
-func setOf(records []*runRecord) map[*runRecord]bool {
-	set := make(map[*runRecord]bool, len(records))
-	for _, r := range records {
-		set[r] = true
-	}
-	return set
-}

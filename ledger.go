@@ -47,6 +47,7 @@ type rewrites struct {
 
 	// a user request from before the checkpoint's cut that is sent besides checkpoint.request; zero: none
 	reopened    position
+	apart       []key          // results of calls that have one, shown apart since the first one was sent unanswered
 	turnStart   position       // the user message that begins the oldest turn that is kept; zero: no turn was dropped
 	epochSearch rewrite.Search // the search for an epoch that pays
 	flushed     bool           // BeforeCompact ran since the last compaction
@@ -250,4 +251,12 @@ func (t *tries) remember(request key) {
 		t.refused = slices.Delete(t.refused, 0, 1)
 	}
 	t.refused = append(t.refused, request)
+}
+
+func setOf[T comparable](list []T) map[T]bool {
+	set := make(map[T]bool, len(list))
+	for _, v := range list {
+		set[v] = true
+	}
+	return set
 }

@@ -86,7 +86,7 @@ func (d *draft) newMinified(m Message, tokens int, forms minify.Forms, note func
 // cut truncates message i with t.
 func (d *draft) cut(i int, t *truncation, reason string) {
 	v := d.view
-	if m := &v.messages[i]; m.Role != RoleTool || m.Pinned || t.isWithin(m, v.tokens[i]) {
+	if m := &v.messages[i]; !returnsContent(m) || m.Pinned || t.isWithin(m, v.tokens[i]) {
 		return
 	}
 	m, tokens := d.toCut(i, t)

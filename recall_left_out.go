@@ -41,11 +41,18 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	isWhole := make([]bool, len(history))
 	whole := make(map[key]bool, len(v.messages))
 	for p, i := range v.index {
-		if !hasSent || i < 0 || v.messages[p].Role != history[i].Role { // made by the library
+		if !hasSent || i < 0 {
+			continue
+		}
+		sent := v.messages[p]
+		if isLaterResult(&sent) && history[i].Role == RoleTool {
+			sent.Role, sent.Parts = RoleTool, sent.Parts[1:] // without the line that names its call
+		}
+		if sent.Role != history[i].Role { // made by the library
 			continue
 		}
 		isUntouched := v.edited[p] == nil && v.facts[p] == m.ledger.index.facts[i]
-		if isUntouched || showsAll(&v.messages[p], &history[i]) {
+		if isUntouched || showsAll(&sent, &history[i]) {
 			isWhole[i], whole[facts[i].key] = true, true
 		}
 	}

@@ -46,6 +46,7 @@ func (r *repair) run() ([]Message, []Edit) {
 	r.collect()
 	r.pairs.Match()
 	r.name()
+	r.findLater()
 	r.findLone()
 	r.build()
 	if len(r.edits) == 0 {

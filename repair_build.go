@@ -26,7 +26,11 @@ func (r *repair) build() {
 	for i := range h {
 		m := &h[i]
 		if m.Role == RoleTool {
-			r.dropResult(i)
+			if s, ok := r.later[int32(i)]; ok && s >= 0 && !(i > last && r.waiting) {
+				r.keep(i, r.laterResult(i, s), true)
+			} else {
+				r.dropResult(i)
+			}
 			continue
 		}
 		if !r.needsCleaning(i) {
@@ -38,7 +42,8 @@ func (r *repair) build() {
 			continue // it had no calls but those of a failed turn, whose results are dropped too
 		}
 		if r.first[i] >= 0 && !isFailed(m) {
-			r.appendResults(i, i == last && r.waits(i))
+			r.waiting = i == last && r.waits(i)
+			r.appendResults(i, r.waiting)
 		}
 	}
 	r.reportMoves()
@@ -78,7 +83,12 @@ func (r *repair) dropResult(i int) {
 	switch {
 	case s < 0:
 		reason := "answers no call"
-		if r.pairs.WasCalled(r.history[i].ToolCallID, int32(i)) {
+		switch later, ok := r.later[int32(i)]; {
+		case ok && later < 0:
+			reason = "a later result of its call took its place before it was sent"
+		case ok:
+			reason = "another result of its call, which is shown when the open calls have theirs"
+		case r.pairs.WasCalled(r.history[i].ToolCallID, int32(i)):
 			reason = "the call has its result already"
 		}
 		r.drop(i, reason)
@@ -136,6 +146,9 @@ func (r *repair) keep(i int, m Message, changed bool) {
 	r.emit(i, m, changed)
 	if changed {
 		reason := "made valid: ids, arguments or empty parts"
+		if isLaterResult(&m) && r.history[i].Role == RoleTool {
+			reason = "another result of its call: shown where it stands"
+		}
 		for k := range r.history[i].Parts {
 			if r.isLone(i, k) {
 				reason = "half of a pair that the provider ran itself is left out"

@@ -15,15 +15,30 @@ type repair struct {
 	first  []int32 // index into pairs.Calls of each message's first call, -1 for none
 	result []int32 // for each message, its index in pairs.Results; -1: it is not a result
 
-	hasLone bool                // a message has half of a pair that the provider runs itself
-	lone    map[partAt]struct{} // halves that are left out; nil: none
-	goesOn  bool                // a call of the provider's own stays open at the end
+	halves
+	laterResults
+	waiting bool // the newest calls stay open
 
 	out     []Message
 	origin  []int32 // for each message of out, its index in history, or -1
 	changed []bool  // in parallel with origin: the message differs from the one in history
 	edits   []Edit
 	missing []Part // the parts of every inserted result, which share them; nil until a result is inserted
+}
+
+// halves are halves of pairs that the provider runs itself.
+type halves struct {
+	hasLone bool                // there is a message with one half of a pair
+	lone    map[partAt]struct{} // those that are left out; nil: none
+	goesOn  bool                // a call stays open at the end
+}
+
+// laterResults are messages with another result of a call that has one.
+type laterResults struct {
+	later map[int32]int32 // the call of each; -1: a later one took the message's place. nil: there are none
+
+	// whether later is shown where it stands, although the model has not answered since first; set with forRequest
+	standsApart func(first, later *Message) bool
 }
 
 // partAt is the place of a part: its message, and where it stands in that.

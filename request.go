@@ -86,6 +86,7 @@ func (l *ledger) record(d *draft) {
 		l.epochSearch = d.searchLater()
 	}
 	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
+	l.apart = d.apart
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
 	if l.accounting = d.accounting; l.isRestored {
 		l.isRestored = false

@@ -107,6 +107,7 @@ func (r *reader) state(s *saved.State) undoable {
 		turnStart: s.TurnStart.Within(), epochSearch: s.Look.Within(),
 		flushed: s.Flushed,
 	}}
+	u.apart = r.keys(s.Apart)
 	u.refused = r.keys(s.Refused[max(0, len(s.Refused)-maxRemembered):])
 	for i := range s.Records {
 		if n := r.record(&s.Records[i]); n != nil {

@@ -18,8 +18,9 @@ func (d *draft) squeeze(limit int) *truncation {
 func (d *draft) leastOf(i, request int, isOfNewestStep bool) int {
 	const cleared = 100 // tokens: a placeholder has less
 	least := d.view.tokens[i]
-	isResult := d.view.unedited[i].Role == RoleTool && !d.view.unedited[i].Pinned
-	if isResult && (least <= cleared || !isOfNewestStep) {
+	m := &d.view.unedited[i]
+	isResult := returnsContent(m) && !m.Pinned
+	if isResult && m.Role == RoleTool && (least <= cleared || !isOfNewestStep) {
 		return min(least, cleared)
 	}
 	images := 0 // tokens that leaving them out saves

@@ -59,7 +59,7 @@ func (d *draft) knownEdit(f *fact) *projection {
 // with a signature that the provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
 	if m := &d.view.messages[i]; m.Role == RoleUser {
-		return i >= request || !mayFoldInjected(m)
+		return i >= request && !isLaterResult(m) || !mayFoldInjected(m)
 	}
 	return i >= request && d.isSentSigned(i, request)
 }
@@ -252,7 +252,7 @@ func (d *draft) cutUnsent() {
 	isRefused := d.ledger.tries.Refusals > 0
 	// The newest results that were not sent yet stand together at the end: those of one step.
 	batch := len(v.messages)
-	for i := len(v.messages) - 1; i >= 0 && v.messages[i].Role == RoleTool && !wasSent(i); i-- {
+	for i := len(v.messages) - 1; i >= 0 && returnsContent(&v.messages[i]) && !wasSent(i); i-- {
 		batch = i
 	}
 	d.capResults(batch, t.limit, count.Share(d.room(), maxBatchShare))
@@ -282,7 +282,7 @@ func (d *draft) capResults(from, limit, budget int) {
 	v := d.view
 	var sizes []int
 	for i := from; i < len(v.messages); i++ {
-		if m := &v.messages[i]; m.Role == RoleTool && !m.Pinned && !d.isRecalled(i) {
+		if m := &v.messages[i]; returnsContent(m) && !m.Pinned && !d.isRecalled(i) {
 			sizes = append(sizes, min(v.tokens[i], limit))
 		}
 	}

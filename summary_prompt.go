@@ -44,9 +44,9 @@ func writeMessage(b *summarytext.Prompt, m *Message) {
 	switch {
 	case m.Summary:
 		b.From("summary")
-	case m.Role == RoleUser && m.Injected:
+	case m.Role == RoleUser && m.Injected && !isLaterResult(m):
 		b.FromHost()
-	case m.Role == RoleUser, m.Role == RoleAssistant, m.Role == RoleSystem:
+	case m.Role == RoleUser && !m.Injected, m.Role == RoleAssistant, m.Role == RoleSystem:
 		b.From(string(m.Role))
 	default:
 		exit, status := toolcall.Outcome(m.Details)

@@ -35,7 +35,8 @@ type importer struct {
 	pieces adapter.Pieces[sdk.Content]
 	args   adapter.Arguments
 	ids    madeIDs
-	calls  []openCall // calls of the model's newest content
+	calls  []openCall        // calls of the model's newest content
+	named  map[string]string // the newest call without an id, by its tool
 
 	several bool // more than one content is sent
 }
@@ -208,6 +209,10 @@ func (im *importer) call(part *winnow.Part, c *sdk.FunctionCall) {
 	}
 	if c.ID == "" {
 		part.ID = im.ids.next(part)
+		if im.named == nil {
+			im.named = map[string]string{}
+		}
+		im.named[c.Name] = part.ID
 	}
 	im.calls = append(im.calls, openCall{id: part.ID, name: c.Name, made: c.ID == ""})
 }
@@ -239,7 +244,7 @@ func (im *importer) response(m *winnow.Message, of *sdk.Part) {
 }
 
 // answer returns the id of the call that r answers: r's own id, else that of the first open call without an id that has
-// r's name, else of the first such call with any name.
+// r's name, else of the first such call with any name, else of the newest call of r's name without an id.
 func (im *importer) answer(r *sdk.FunctionResponse) string {
 	found := -1
 	for i := range im.calls {
@@ -253,11 +258,14 @@ func (im *importer) answer(r *sdk.FunctionResponse) string {
 			found = i
 		}
 	}
-	if r.ID == "" && found >= 0 {
+	switch {
+	case r.ID != "":
+		return r.ID
+	case found >= 0:
 		im.calls[found].answered = true
 		return im.calls[found].id
 	}
-	return r.ID
+	return im.named[r.Name] // another response to a call that has one
 }
 
 // mayMatch reports whether r has the id of the call, or neither has an id of the caller.

@@ -55,6 +55,7 @@ type State struct {
 	BodyGuess  guess.Limit        `json:"bodyGuess,omitzero"`
 	Refused    []place.Key        `json:"refused,omitempty"`
 	Reopened   place.Position     `json:"standIn,omitzero"`
+	Apart      []place.Key        `json:"apart,omitempty"`
 	TurnStart  place.Position     `json:"turnStart,omitzero"`
 	Look       rewrite.Search     `json:"look,omitzero"`
 	Flushed    bool               `json:"flushed,omitempty"`
