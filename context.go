@@ -11,7 +11,9 @@ import (
 // A history that is empty, or has nothing but blank messages, is not an error: the request has no messages then, and
 // must not be sent. If none of the newest calls has a result yet, they stay open, and the request must not be sent
 // either. If only some have one, each of the others gets a result that says that the real one is missing; the real one
-// replaces it when it comes.
+// replaces it when it comes. A call may get another result later, as one of a tool that takes long: the model is shown
+// it where it stands, as an inserted message that names the call, or in the place of the first one if that was never
+// sent. [RepairToolPairing] alone drops it.
 //
 // If the provider itself has compacted the conversation ([MediaCompaction]), the request is that for the history from
 // there on. System messages stay in front of it, and pins directly behind it. What stands before can be recalled. It is

@@ -94,10 +94,11 @@ func (r *repair) returnSame(i, k int32) bool {
 func (r *repair) laterResult(i int, s int32) Message {
 	m := r.history[i]
 	c := &r.pairs.Calls[s]
-	head := "A later result of the call " + markup.Attribute(pairing.ShortID(r.pairs.SentID(s)))
+	head := "A later result of "
 	if c.Name != "" {
-		head += " of " + markup.Attribute(pairing.ShortID(c.Name))
+		head += markup.Attribute(pairing.ShortID(c.Name)) + ", "
 	}
+	head += "call " + markup.Attribute(pairing.ShortID(r.pairs.SentID(s)))
 	if m.IsError {
 		head += ", which failed"
 	}

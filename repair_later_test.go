@@ -36,7 +36,7 @@ func TestLaterResults(t *testing.T) {
 	pending, done := toolSays("a", "pending"), toolSays("a", "done")
 	failedRun := toolSays("a", "no space left")
 	failedRun.IsError = true
-	const head = "[A later result of the call a of exec:]"
+	const head = "[A later result of exec, call a:]"
 	later := "u " + head + "done"
 	for _, tt := range []struct {
 		name   string
@@ -52,11 +52,11 @@ func TestLaterResults(t *testing.T) {
 		{"equal", list(q, modelCalls("a"), pending, modelSays("I wait."), pending, again), "u q; a[a]; t:a pending; a I wait.; u and now?", "", "it says nothing new"},
 		{"three", list(q, modelCalls("a"), pending, modelSays("I wait."), toolSays("a", "half"), toolSays("a", "half"), modelSays("Still."), done), "u q; a[a]; t:a pending; a I wait.; u " + head + "half; a Still.; " + later, "", "each that says something new"},
 		{"the first once more", list(q, modelCalls("a"), pending, modelSays("I wait."), done, modelSays("Good."), pending), "u q; a[a]; t:a pending; a I wait.; " + later + "; a Good.; u " + head + "pending", "", "it differs from what was shown last"},
-		{"failed", list(q, modelCalls("a"), pending, modelSays("I wait."), failedRun), "u q; a[a]; t:a pending; a I wait.; u [A later result of the call a of exec, which failed:]no space left", "", "it is said"},
+		{"failed", list(q, modelCalls("a"), pending, modelSays("I wait."), failedRun), "u q; a[a]; t:a pending; a I wait.; u [A later result of exec, call a, which failed:]no space left", "", "it is said"},
 		{"among the results of another step", list(q, modelCalls("a"), pending, modelCalls("b"), done, toolSays("b", "B"), again), "u q; a[a]; t:a pending; a[b]; t:b B; " + later + "; u and now?", "", "behind them, because nothing may stand between a call and its result"},
 		{"while other calls are open", list(q, modelCalls("a"), pending, modelCalls("b"), done), "u q; a[a]; t:a pending; a[b]", "", "it waits for their results"},
 		{"both late", list(q, modelCalls("a"), modelSays("I wait."), pending, modelSays("I still wait."), done), "u q; a[a]; t:a pending; a I wait.; a I still wait.; " + later, "", "the first one goes to its call"},
-		{"an id again", list(q, modelCalls("a"), toolSays("a", "A"), modelCalls("a"), pending, modelSays("I wait."), done), "u q; a[a]; t:a A; a[a_2]; t:a_2 pending; a I wait.; u [A later result of the call a_2 of exec:]done", "", "it is of the newest call"},
+		{"an id again", list(q, modelCalls("a"), toolSays("a", "A"), modelCalls("a"), pending, modelSays("I wait."), done), "u q; a[a]; t:a A; a[a_2]; t:a_2 pending; a I wait.; u [A later result of exec, call a_2:]done", "", "it is of the newest call"},
 		{"of a failed turn", list(q, failed(modelCalls("a"), "aborted"), pending, modelSays("no"), done), "u q; a no", "", "the call is not sent"},
 		{"of no call", list(q, modelSays("no"), done), "u q; a no", "", "nothing asked for it"},
 	} {
@@ -117,7 +117,7 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, r.Tokens, r.Budget)
 		last := fullText(r.Messages[len(r.Messages)-1])
-		assert.True(t, strings.HasPrefix(last, "[A later result of the call a of exec:]"), "%.80s", last)
+		assert.True(t, strings.HasPrefix(last, "[A later result of exec, call a:]"), "%.80s", last)
 		assert.Less(t, len(last), len(long)/2)
 	})
 	t.Run("recall", func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 		require.NoError(t, err)
 		r, err := m.Prepare(t.Context(), h)
 		require.NoError(t, err)
-		require.Contains(t, said(r.Messages), "A later result of the call a of exec", "the record names it")
+		require.Contains(t, said(r.Messages), "A later result of exec, call a", "the record names it")
 		assert.NotContains(t, said(r.Messages), numbered(400))
 	})
 	t.Run("summary", func(t *testing.T) {

@@ -100,6 +100,11 @@ func userBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own, _ := p.Source.(*sdk.ContentBlockParamUnion)
+		if c, ok := p.Source.(*inner); ok { // of a result that is shown as a text of the host
+			if b, ok := asUserBlock(c); ok {
+				own = &b
+			}
+		}
 		switch {
 		case adapter.IsSilent(p):
 		case own != nil:

@@ -36,6 +36,7 @@ const (
 	gotB   = `{"role":"user","content":[` + resB + `]}`
 	resA   = `{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"ra"}]}`
 	resB   = `{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"rb"}]}`
+	later  = `{"type":"text","text":"[A later result of read, call a:]"}`
 )
 
 const asJSON = "JSON"
@@ -87,6 +88,13 @@ var cases = []adaptertest.Case{
 		Want: strings.Join(turn(`{"type":"text","text":"a"},`, ``), ""), Reason: "its call was in an answer that is gone"},
 	{Name: "a pause", Imports: []string{ask, `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]}`}, Reason: "the API goes on with it"},
 	{Name: "a pause, and the rest", Imports: []string{ask, `{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]}`, `{"role":"assistant","content":[{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]},{"type":"text","text":"a"}]}`, ask}, Reason: "two answers of one turn"},
+
+	// A call whose result comes twice.
+	{Name: "another result", Imports: []string{ask, callA, gotA, said, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"done"},{"type":"image","source":{"type":"url","url":"u"}}]},{"type":"text","text":"fyi"}]}`},
+		Want: ask + callA + gotA + said + `{"role":"user","content":[` + later + `,{"type":"text","text":"done"},{"type":"image","source":{"type":"url","url":"u"}}]}{"role":"user","content":[{"type":"text","text":"fyi"}]}`, Reason: "it is shown where it stands"},
+	{Name: "another result before an answer", Imports: []string{ask, callA, gotA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"done"}]}]}`, said, ask},
+		Want: ask + callA + `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"done"}]}]}` + said + ask, Reason: "in the place of the first, which the model has not seen"},
+	{Name: "the same result again", Imports: []string{ask, callA, gotA, said, gotA, ask}, Want: ask + callA + gotA + said + ask, Reason: "it says nothing new"},
 
 	// Results.
 	{Name: "result alone", Imports: []string{ask, callA, gotA}, Reason: "the usual loop"},

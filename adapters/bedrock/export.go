@@ -321,6 +321,10 @@ func userBlocks(m *winnow.Message) []types.ContentBlock {
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own, _ := p.Source.(types.ContentBlock)
+		if c, ok := p.Source.(*types.ToolResultContentBlockMemberImage); ok {
+			// of a result that is shown as a text of the host
+			own = &types.ContentBlockMemberImage{Value: c.Value}
+		}
 		switch {
 		case own != nil && isSendableBlock(own):
 			blocks = append(blocks, own)

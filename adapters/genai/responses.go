@@ -1,6 +1,8 @@
 package genai
 
 import (
+	"strings"
+
 	sdk "google.golang.org/genai"
 
 	"github.com/winnowgo/winnow"
@@ -95,12 +97,20 @@ func userParts(m *winnow.Message) []*sdk.Part {
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own, _ := p.Source.(*sdk.Part)
+		if r, ok := p.Source.(*sdk.FunctionResponsePart); ok && r.InlineData != nil {
+			// of a response that is shown as a text of the host
+			own = sdk.NewPartFromBytes(r.InlineData.Data, r.InlineData.MIMEType)
+		}
 		switch {
 		case own != nil && !isEmpty(own):
 			parts = append(parts, own)
 		case own != nil, adapter.IsSilent(p):
 		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // only the model has these
-			parts = append(parts, sdk.NewPartFromText(textOf(p)))
+			text := textOf(p)
+			if isMade(m.ToolCallID) { // a later response, which names its call
+				text = strings.Replace(text, ", call "+m.ToolCallID, "", 1)
+			}
+			parts = append(parts, sdk.NewPartFromText(text))
 		}
 	}
 	return parts

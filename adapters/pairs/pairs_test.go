@@ -320,3 +320,36 @@ func wire(messages []*schema.Message) []map[string]any {
 	}
 	return out
 }
+
+// TestLaterResults: a call whose result comes twice, with more of the conversation in between. Every provider accepts
+// the request, and the model reads both, in their order.
+func TestLaterResults(t *testing.T) {
+	answer := func(parts ...winnow.Part) winnow.Message {
+		return winnow.Message{Role: winnow.RoleAssistant, Parts: parts}
+	}
+	result := func(id, text string) winnow.Message {
+		return winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read", Parts: []winnow.Part{{Text: text}}}
+	}
+	call := func(id string) winnow.Part {
+		return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read", Arguments: json.RawMessage(`{"path":"a.txt"}`)}
+	}
+	history := []winnow.Message{
+		question("Read it."), answer(call("call_1")), result("call_1", "It is being read."), answer(winnow.Part{Text: "I wait."}),
+		result("call_1", "Half of it."), answer(call("call_2")), result("call_1", "All of it."), result("call_2", "Another file."),
+		answer(winnow.Part{Text: "Done."}), question("And now?"),
+	}
+	for _, s := range sides {
+		m, err := winnow.New(200_000, nil)
+		require.NoError(t, err)
+		request, err := m.Prepare(t.Context(), history)
+		require.NoError(t, err)
+		body := string(marshal(t, s.export(request.Messages)))
+		require.NoError(t, s.valid([]byte(body)), "%s: %s", s.name, body)
+		at := 0
+		for _, want := range []string{"Read it.", "It is being read.", "I wait.", "Half of it.", "Another file.", "All of it.", "Done.", "And now?"} {
+			i := strings.Index(body[at:], want)
+			require.GreaterOrEqual(t, i, 0, "%s: %q is not behind the one before it: %s", s.name, want, body)
+			at += i
+		}
+	}
+}
