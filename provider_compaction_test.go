@@ -63,9 +63,12 @@ func TestBeginsAtCompaction(t *testing.T) {
 		for k, o := range []winnow.Options{
 			{}, {Keep: winnow.KeepAll}, {Keep: winnow.KeepLittle, HistoryTurns: 2}, {Thinking: winnow.ThinkingBound},
 			{Summarizer: says("## Goal\n" + strings.Repeat("All goes well. ", 20)), Compact: &winnow.CompactOptions{KeepRecent: 200}},
+			{Model: "gpt-5.2", Recall: true},
 		} {
-			window := []int{200_000, 400_000, 3_000, 200_000, 2_500}[k]
-			o.Estimator, o.Now = winnow.CharsPerToken(4), newClock().Now
+			window := []int{200_000, 400_000, 3_000, 200_000, 2_500, 400_000}[k]
+			if o.Now = newClock().Now; o.Model == "" { // else by its own tokenizer, which forgets old reasoning
+				o.Estimator = winnow.CharsPerToken(4)
+			}
 			a, b := newManager(t, window, &o), newManager(t, window, &o)
 			for n := len(front) + 1; n <= len(whole); n += 1 + seed%4 {
 				got, err := a.Prepare(t.Context(), whole[:n])

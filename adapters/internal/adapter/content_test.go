@@ -38,6 +38,7 @@ func TestPlaceholder(t *testing.T) {
 		"[image]":                       {Kind: winnow.KindImage, Bytes: 7},
 		"[attachment: application/pdf]": {Kind: winnow.KindOpaque, MediaType: "application/pdf"},
 		"[attachment]":                  {Kind: winnow.KindOpaque},
+		"So far.":                       {Kind: winnow.KindOpaque, MediaType: winnow.MediaCompaction, Text: "So far.", Bytes: 40},
 	} {
 		assert.Equal(t, want, Placeholder(&p))
 	}
