@@ -81,23 +81,16 @@ func behind(ts []token, i int) count {
 		return countIgnored // "312 tokens left"
 	case t.role&(rContext|rMax) != 0 && (next.s == "=" || next.s == ":"):
 		return countNone // "n_prompt=9000 n_ctx=8192"
-	case isTotal(wordOf(ts, i-1)) && (t.role&rContext != 0 || t.s == "of" && next.role&rContext != 0):
-		return countTotal // "would need 132096 tokens of context"
 	case t.role&rOver != 0 && next.s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
-	case k == i+1 && t.s == "more" && roleAt(ts, skipUnit(ts, k+1), rThan),
-		isBeside && isOneOf(t.s, "over above beyond"):
+	case isBeside && isOneOf(t.s, "over above beyond"):
 		return countDelta // "512 tokens beyond the limit of 8192"
 	case t.role&rToo != 0 && next.s == "small":
 		return countLimit // "a context of 8192 tokens is too small"
-	case isBeside && k > i+1 && t.role&rToo != 0:
-		return countDelta // "2727 tokens too long for the 16384-token window"
 	case t.role&(rOver|rMore|rToo) != 0, isOneOf(t.s, "over above >"):
 		return countTotal
-	case t.role&(rMax|rHolds) != 0, t.s == "window", t.s == "of" && next.role&rContext != 0:
+	case t.role&(rMax|rHolds) != 0, t.s == "window":
 		return countLimit
-	case (t.s == "를" || t.s == "을") && containsAny(next.s, "초과", "넘"):
-		return countLimit // 131072를 초과했습니다
 	}
 	return countNone
 }
@@ -199,31 +192,25 @@ func (c *counts) beforeWord(ts []token, k, i int) (kind count, decided bool) {
 		return countNone, true
 	case t.s == "by" && k == i-1:
 		return countDelta, true
-	case t.s == "enough" && ts[k+1].s == "for": // "no window is large enough for this request (312000 tokens)"
-		return countInput, true
-	case isOneOf(t.s, "over above within"), t.s == "past" && k >= i-2:
+	case isOneOf(t.s, "over above within"):
 		return countLimit, true
+	case t.role&rInput != 0 && isSign(ts, i-1, "=") && k >= i-3:
+		return countInput, last.role&rMax == 0 // prompt=9000, prompt_tokens=9000, and not max_input_tokens=9000
 	case t.role == 0:
 		kind = beforeWide(t.s)
 		return kind, kind != countNone
-	case t.role&rInput != 0 && assigned(ts, k, i):
-		return countInput, true // prompt=9000, prompt_tokens=9000
 	case contextTooBig(ts, k) && onlySigns(ts[k+1:i]):
 		return countInput, true // "context too long: 12000": no window is too long
-	case t.s == "room" && last.role&rOutput != 0, t.s == "sum" && ts[k+1].s == "of", t.s == "current" && last.s == "of":
+	case isOneOf(t.s, "sum current"):
 		return countNone, false // part of the name of what is counted: "the max length of current question is 20000"
-	case t.role&rActual != 0 && isOneOf(last.s, "model models"):
-		return countLimit, true // "the model takes 8192"
 	case t.s == "available" && k >= i-2 && isRequested(ts, i):
 		return countLimit, true // "requested 140000, available 131072"
 	case t.role&rLeft != 0 && k >= i-4 && last.s != ">", t.role&rField != 0 && k >= i-2:
 		return countIgnored, true
-	case t.s == "to" && last.s == "up" && isOneOf(wordOf(ts, k-2), "add adds added adding"),
-		t.s == "take" && isOneOf(last.s, "would will"):
-		return countTotal, true // "your messages add up to 140000 tokens"
-	case t.s == "only" && k == i-1, t.s == "to" && last.s == "up", t.role&rFull != 0 && fitsIn(ts, k, i):
+	case t.s == "only" && k == i-1, t.s == "to" && last.s == "up":
 		return countLimit, true
-	case t.role&(rContext|rCapacity|rLength|rMax) != 0 && ofWhatIsLeft(ts, k):
+	case last.s == "available" && roleIn(ts, k-5, k-1, rOver|rThan): // "exceeds the available context size"
+	case last.role&rLeft != 0 && t.role&(rContext|rCapacity|rLength|rMax) != 0:
 		return countIgnored, true // "available context: 512"
 	}
 	if kind := beforeAnswer(ts, k, i); kind != countNone {
@@ -239,12 +226,10 @@ func beforeRole(ts []token, k, i int) (kind count, decided bool) {
 	case t.role&rMax != 0 && roleAt(ts, k+1, rOutput): // "input and maximum output tokens (35000)"
 		return countNone, false
 	case t.role&rMax != 0 && isPlus(ts, k-1):
-		if roleAt(ts, k+1, rToken) && roleAt(ts, k-2, rInput|rLength|rToken) && !endsAddend(ts, k-2) {
+		if roleAt(ts, k-2, rInput|rLength) {
 			return countTotal, true // "prompt length + max tokens (2301)"
 		}
 		return countOutput, true // "prompt (5000) + max tokens (4096)"
-	case t.role&rOver != 0 && ts[k+1].s == "by":
-		return countInput, false // "exceeded by a request with 20000"
 	case isLimitWord(ts, k, i), isTotal(t.s) && roleAt(ts, k-1, rMax): // max_total_num_tokens
 		return countLimit, true
 	case isTotal(t.s):
@@ -313,8 +298,6 @@ func ahead(ts []token, i int) count {
 		switch t := ts[k]; {
 		case t.isNum, t.sign, t.s == "plus":
 			return countNone
-		case t.role&rOutput != 0 && isPromised(ts, i):
-			return countIgnored
 		case t.role&rOutput != 0:
 			return countOutput
 		case t.role&(rInput|rActual) != 0:
@@ -322,23 +305,6 @@ func ahead(ts []token, i int) count {
 		}
 	}
 	return countNone
-}
-
-// isPromised reports whether a number is one of several that a model supports: "supports 32000 input tokens and
-// 8000 output tokens".
-func isPromised(ts []token, i int) bool {
-	for i--; i >= 0 && !ts[i].endsSentence(); i-- {
-		if isOneOf(ts[i].s, "supports accepts allows permits") {
-			return true
-		}
-	}
-	return false
-}
-
-// assigned reports whether the word at k names the value i of an assignment.
-func assigned(ts []token, k, i int) bool {
-	isName := k == i-2 || k == i-3 && ts[i-2].role&rToken != 0 && !roleAt(ts, k-1, rMax)
-	return isSign(ts, i-1, "=") && isName
 }
 
 // contextTooBig reports whether the word at k is the "long" of a context that is "too long".
@@ -366,26 +332,4 @@ func onlySigns(ts []token) bool {
 // isTotal reports whether a word is said of prompt and answer together.
 func isTotal(w string) bool {
 	return isOneOf(w, "total totals sum requested require requires need needs")
-}
-
-// fitsIn reports whether the word at k is a "fit" into the number i: "no longer fits into the 200000".
-func fitsIn(ts []token, k, i int) bool {
-	if !isOneOf(ts[k].s, "fit fits") || k+1 == i {
-		return false
-	}
-	for k++; k < i; k++ {
-		if ts[k].role&rSkip == 0 && !isOneOf(ts[k].s, "into within inside") {
-			return false
-		}
-	}
-	return true
-}
-
-// ofWhatIsLeft reports whether the word before the k-th makes it one of what is left. What a prompt is larger than, or
-// what is available at all, is a window: "exceeds the available context size".
-func ofWhatIsLeft(ts []token, k int) bool {
-	if !roleAt(ts, k-1, rLeft) {
-		return false
-	}
-	return ts[k-1].s != "available" || !roleIn(ts, k-5, k-1, rOver|rThan)
 }
