@@ -146,7 +146,7 @@ func (c *counts) before(ts []token, i int) count {
 			break
 		}
 		if t.sign {
-			if isOneOf(t.s, "< >") && !isSign(ts, k-1, "-") && !isOfTag(ts, k) {
+			if isOneOf(t.s, "< >") && !isSign(ts, k-1, "-") {
 				return countLimit
 			}
 			if endsBefore(ts, k, weak != countNone) {
@@ -178,7 +178,7 @@ func endsBefore(ts []token, k int, isTold bool) bool {
 	case "(": // "contextOverflow(tokens: 9100, limit: 8192)"
 		return isTold && roleAt(ts, k-1, rOver)
 	}
-	return isOfTag(ts, k) // <Message>Input is too long: 9000 tokens</Message>
+	return false
 }
 
 // beforeWord reads the word at k before the number at i. What is not decided only hints at what is counted.

@@ -1,5 +1,7 @@
 package overflow
 
+import "slices"
+
 // hit is what a sentence says.
 type hit uint8
 
@@ -28,12 +30,7 @@ func (s *sentence) has(r role) bool { return s.roles&r != 0 }
 
 // word reports whether one of the words is in the sentence.
 func (s *sentence) word(words ...string) bool {
-	for _, w := range words {
-		if hasWord(s.ts, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return hasWord(s.ts, w) })
 }
 
 func (s *sentence) at(i int) token { return tokenFrom(s.ts, i) }

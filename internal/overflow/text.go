@@ -22,6 +22,9 @@ var plainSigns = strings.NewReplacer("‘", "'", "’", "'", "´", " ", "“", "
 // "[chat:263]", "2026-10-01".
 var places = lazyregexp.New(`\[[^\s\]]+:\d+\]|(?:(\.[a-z]{1,4})(?::\d+)+)|\b\d{4}-\d\d-\d\d`)
 
+// tags stand around what one field says: <Message>Input is too long: 9000 tokens</Message>.
+var tags = lazyregexp.New(`</?[a-z]+>`)
+
 // brokenNumber is a number that a line break cuts in two: neither half is the number.
 var brokenNumber = lazyregexp.New(`\d+[,._]?\d{0,2} *\n *[,._]?\d+(?:[,._]\d{3})*`)
 
@@ -58,7 +61,8 @@ func normalise(text string) (lower string, wide bool) {
 		}
 		last = r
 	}
-	lower = places.Get().ReplaceAllString(string(b), "$1 ")
+	lower = tags.Get().ReplaceAllString(string(b), " . ")
+	lower = places.Get().ReplaceAllString(lower, "$1 ")
 	return brokenNumber.Get().ReplaceAllString(lower, someNumber), wide
 }
 

@@ -2,6 +2,7 @@ package overflow
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -75,36 +76,20 @@ const minLimit = 64
 // maxLimit is above every window and body; larger numbers are times and ids.
 const maxLimit = 1_000_000_000
 
-func isSign(ts []token, i int, sign string) bool {
-	return i >= 0 && i < len(ts) && ts[i].sign && ts[i].s == sign
-}
-
-// isOfTag reports whether the sign at k is the < or the > of a tag: <Message>, </Message>.
-func isOfTag(ts []token, k int) bool {
-	isWord := func(i int) bool { return i >= 0 && i < len(ts) && !ts[i].sign && !ts[i].isNum }
-	switch {
-	case isSign(ts, k, "<"):
-		if isSign(ts, k+1, "/") {
-			k++
-		}
-		return isWord(k+1) && isSign(ts, k+2, ">")
-	case isSign(ts, k, ">"):
-		return isWord(k-1) && (isSign(ts, k-2, "<") || isSign(ts, k-2, "/") && isSign(ts, k-3, "<"))
-	}
-	return false
-}
+func isSign(ts []token, i int, sign string) bool { return wordOf(ts, i) == sign }
 
 // roleAt reports whether there is a token k with one of the roles.
-func roleAt(ts []token, k int, roles role) bool {
-	return k >= 0 && k < len(ts) && ts[k].role&roles != 0
-}
+func roleAt(ts []token, k int, roles role) bool { return tokenFrom(ts, k).role&roles != 0 }
 
 // isNum reports whether a number that can be a size stands at i.
-func isNum(ts []token, i int) bool { return i < len(ts) && ts[i].isNum && ts[i].n <= maxLimit }
+func isNum(ts []token, i int) bool {
+	t := tokenFrom(ts, i)
+	return t.isNum && t.n <= maxLimit
+}
 
 // isPlus reports whether a sum goes on at i.
 func isPlus(ts []token, i int) bool {
-	return isSign(ts, i, "+") || i > 0 && i < len(ts) && ts[i].s == "plus"
+	return isOneOf(wordOf(ts, i), "+ plus")
 }
 
 // sentences yields the sentences of a text.
@@ -112,7 +97,7 @@ func sentences(ts []token) iter.Seq[[]token] {
 	return func(yield func([]token) bool) {
 		for start := 0; start < len(ts); {
 			end := start
-			for end < len(ts) && !(ts[end].sign && endsSentence(ts[end].s)) {
+			for end < len(ts) && !ts[end].endsSentence() {
 				end++
 			}
 			if !yield(ts[start:end]) {
@@ -124,12 +109,10 @@ func sentences(ts []token) iter.Seq[[]token] {
 }
 
 // endsSentence reports whether a token is the end of a sentence.
-func (t token) endsSentence() bool { return t.sign && endsSentence(t.s) }
+func (t token) endsSentence() bool { return t.sign && isOneOf(t.s, ". ; ! ?") }
 
 // wordOf returns the word, number or sign at i, "" outside of the text.
 func wordOf(ts []token, i int) string { return tokenFrom(ts, i).s }
-
-func endsSentence(sign string) bool { return sign == "." || sign == ";" || sign == "!" || sign == "?" }
 
 // wordAt returns the word at i, past a hyphen or a slash.
 func wordAt(ts []token, i int) string { return tokenAt(ts, i).s }
@@ -164,23 +147,16 @@ func wordBefore(ts []token, k int) string {
 
 // isOneOf reports whether a word is in a list of words, which one space separates.
 func isOneOf(word, list string) bool {
-	for word != "" && list != "" {
-		first, rest, _ := strings.Cut(list, " ")
-		if first == word {
+	for found := range strings.SplitSeq(list, " ") {
+		if found == word {
 			return true
 		}
-		list = rest
 	}
 	return false
 }
 
 func hasWord(ts []token, w string) bool {
-	for i := range ts {
-		if ts[i].s == w {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ts, func(t token) bool { return t.s == w })
 }
 
 func rolesOf(ts []token) role {
@@ -193,12 +169,7 @@ func rolesOf(ts []token) role {
 
 // inputWord reports whether a word names what is sent, beside "message", which any error may have.
 func inputWord(ts []token) bool {
-	for i := range ts {
-		if ts[i].role&(rInput|rMessage) == rInput {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ts, func(t token) bool { return t.role&(rInput|rMessage) == rInput })
 }
 
 // skipUnit skips "tokens" and "bytes" behind a number, and what is sent: "209353 input tokens > …".
@@ -210,10 +181,5 @@ func skipUnit(ts []token, i int) int {
 }
 
 func containsAny(s string, parts ...string) bool {
-	for _, p := range parts {
-		if strings.Contains(s, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
 }
