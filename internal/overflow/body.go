@@ -3,6 +3,7 @@ package overflow
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -173,17 +174,14 @@ func pageStatus(page string) int {
 
 func (r *reading) add(text string, code bool) {
 	text = strings.Trim(text, " \t\r\n\"'`,:;-")
-	if text == "" || r.n >= maxSegments || len(text) > r.budget {
+	if text == "" || len(r.segments) >= maxSegments || len(text) > r.budget {
 		return
 	}
-	for i := range r.n {
-		if r.segments[i].raw == text {
-			return
-		}
+	if slices.ContainsFunc(r.segments, func(s *segment) bool { return s.raw == text }) {
+		return
 	}
 	r.budget -= len(text)
-	r.segments[r.n] = lex(text, code)
-	r.n++
+	r.segments = append(r.segments, lex(text, code))
 }
 
 func hasPrefixFold(s, prefix string) bool {

@@ -4,16 +4,14 @@ package overflow
 // sign is that the text names the answer, and what is sent only as what the answer must leave room for.
 func outputCap(r *reading) bool {
 	var all capReading
-	for i := range r.n {
-		if s := &r.segments[i]; !s.code {
+	for _, s := range r.segments {
+		if !s.code {
 			all.first = true
 			for said := range sentences(s.tokens) {
 				all.read(said)
 			}
-			if s.wide {
-				all.named = all.named || containsAny(s.lower, answerWide...)
-				all.input = all.input || containsAny(s.lower, inputWide...)
-			}
+			all.named = all.named || containsAny(s.lower, answerWide...)
+			all.input = all.input || containsAny(s.lower, inputWide...)
 		}
 	}
 	return all.named && !all.input && (all.lead || !all.window)
@@ -49,13 +47,17 @@ func (c *capReading) read(ts []token) {
 	}
 }
 
-// isOfCap reports whether the word at k names the answer's room.
+// isOfCap reports whether the word at k names the answer's room: "output tokens", "max tokens must be", "the maximum
+// tokens you requested", "a maximum tokens value".
 func isOfCap(ts []token, k int) bool {
-	t := ts[k]
+	t, behind := ts[k], tokenFrom(ts, k+2)
 	if t.role&rOutput != 0 {
 		return t.role&rOutParam != 0 || nearToken(ts, k) || answerTooLong(ts, k)
 	}
-	return t.role&rMax != 0 && k+2 < len(ts) && ts[k+1].role&rToken != 0 && answerCap(t, ts[k+2])
+	if t.role&rMax == 0 || !roleAt(ts, k+1, rToken) {
+		return false
+	}
+	return isOneOf(behind.s, "value you requested") || t.s == "max" && behind.role&rMust != 0
 }
 
 // saysNothing reports whether the words in front of the k-th neither give a size nor say how two compare, and are no
@@ -64,7 +66,7 @@ func saysNothing(ts []token, k int) bool {
 	for k > 0 && k < len(ts) && ts[k-1].role&(rMax|rActual|rSkip|rOutput) != 0 && ts[k-1].s != "and" {
 		k--
 	}
-	if k > 0 && k < len(ts) && joins(ts, k-1) {
+	if k > 0 && k < len(ts) && isOneOf(ts[k-1].s, "and or with plus + & /") {
 		return false
 	}
 	for _, t := range ts[:k] {
@@ -75,25 +77,6 @@ func saysNothing(ts []token, k int) bool {
 	return true
 }
 
-// joins reports whether the word or sign at k makes one sum, or one list, of what stands around it.
-func joins(ts []token, k int) bool {
-	switch ts[k].s {
-	case "and", "or", "with", "plus", "+", "&", "/":
-		return true
-	}
-	return false
-}
-
-// answerCap reports whether "max tokens" is what a request asks for, by the word before it and the one behind:
-// "max tokens must be", "the maximum tokens you requested", "a maximum tokens value".
-func answerCap(most, behind token) bool {
-	switch behind.s {
-	case "value", "you", "requested":
-		return true
-	}
-	return most.s == "max" && behind.role&rMust != 0
-}
-
 // answerTooLong reports whether the k-th word, which names an answer, is what is too long: "Output too long", "The
 // answer would exceed the limit". A word in front may make it something else, such as the
 // output of a tool, which is sent.
@@ -102,26 +85,16 @@ func answerTooLong(ts []token, k int) bool {
 		return false
 	}
 	k++
-	for k < len(ts) && (ts[k].role&(rSkip|rMust) != 0 || isAuxiliary(ts[k].s)) {
+	for roleAt(ts, k, rSkip|rMust) || isAuxiliary(wordOf(ts, k)) {
 		k++
 	}
-	switch {
-	case roleAt(ts, k, rToo):
-		return roleAt(ts, k+1, rBig)
-	case roleAt(ts, k, rMore):
-		return roleAt(ts, k+1, rThan)
-	}
-	return roleAt(ts, k, rOver) || k < len(ts) && isOutside(ts[k].s)
+	t, next := tokenFrom(ts, k), tokenFrom(ts, k+1)
+	isMore := t.role&rToo != 0 && next.role&rBig != 0 || t.role&rMore != 0 && next.role&rThan != 0
+	return isMore || t.role&rOver != 0 || isOutside(t.s)
 }
 
 // isAuxiliary reports whether a word may stand between an answer and what is said of it: "would be", "text is".
-func isAuxiliary(word string) bool {
-	switch word {
-	case "would", "was", "cant", "not", "text":
-		return true
-	}
-	return false
-}
+func isAuxiliary(word string) bool { return isOneOf(word, "would was cant not text") }
 
 // nearToken reports whether tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {

@@ -71,8 +71,9 @@ func (r *reading) json(text string, i, nesting int) int {
 // jsonDigits takes the number at i and returns where it ends.
 func (r *reading) jsonDigits(key, text string, i int, isRead bool) int {
 	end := digitsEnd(text, i)
-	if next := skipSpace(text, end); digitsEnd(text, next) > next {
-		return digitsEnd(text, next) // a line break cuts it in two
+	next := len(text) - len(strings.TrimLeft(text[end:], " \t\r\n"))
+	if rest := digitsEnd(text, next); rest > next {
+		return rest // a line break cuts it in two
 	}
 	if isRead {
 		r.jsonNumber(key, text[i:end])
@@ -223,7 +224,7 @@ func (r *reading) pairsTokens() bool {
 	if r.pairsOther || r.names(rOutput|rBytes|rChars|rMedia|rField|rRate|rPer|rTime|rDay|rQuota) {
 		return false
 	}
-	return r.n == 0 || r.names(rInput|rToken|rContext|rOver|rToo)
+	return len(r.segments) == 0 || r.names(rInput|rToken|rContext|rOver|rToo)
 }
 
 // isCountKey reports whether the field counts the tokens of a request.

@@ -10,8 +10,8 @@ import (
 )
 
 // lex normalises a text and cuts it into tokens.
-func lex(text string, code bool) segment {
-	s := segment{raw: text, code: code}
+func lex(text string, code bool) *segment {
+	s := &segment{raw: text, code: code}
 	s.lower, s.wide = normalise(text)
 	t := s.lower
 	for i := 0; i < len(t); {

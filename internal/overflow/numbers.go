@@ -13,7 +13,6 @@ type counts struct {
 	afterOver                          bool // a limit stood directly behind "exceeded:"
 	exceeding                          bool // the limit stood behind "exceeds …:", in the text that is read
 	isPair                             bool // the second limit is what that is compared with
-	isOther                            bool // the second limit is one of the input alone
 }
 
 // measure fills in the tokens and the limit. It reports false where the room for the answer alone is
@@ -56,8 +55,6 @@ func (c *counts) settle(r *reading) {
 	}
 	isPair := c.afterOver || c.isPair && c.second < c.limit
 	switch {
-	case c.isOther:
-		c.limit = min(c.limit, c.second) // two limits: what is within the smaller one is within both
 	case c.second > 0 && isPair:
 		c.input, c.limit = max(c.limit, c.second), min(c.limit, c.second) // "exceeded: 5000 tokens, max 4000"
 	case c.second == 0 && c.afterOver:
@@ -99,8 +96,8 @@ func (d *Diagnosis) dropSizeWithin() {
 // countsOf reads the numbers of all texts.
 func countsOf(r *reading, unit Unit) counts {
 	var c counts
-	for i := range r.n {
-		if s := &r.segments[i]; !s.code {
+	for _, s := range r.segments {
+		if !s.code {
 			c.read(s.tokens, unit)
 		}
 	}
@@ -203,8 +200,7 @@ func (c *counts) pairs(ts []token, i int) {
 	for k := range words {
 		isApart = isApart || words[k].s == "(" && !roleAt(words, k+1, rMax)
 	}
-	isPair := c.second == 0 && c.exceeding && !isApart
-	c.isPair, c.isOther = c.isPair || isPair, c.isOther || isPair && rolesOf(words)&rInput != 0
+	c.isPair = c.isPair || c.second == 0 && c.exceeding && !isApart
 }
 
 // expression reads "184915 + 20000 > 204648", "5000/4096", "9 vs. 8" and "[1, 204800]" and returns how
@@ -337,8 +333,8 @@ func unitOf(t token) (u Unit, ok bool) {
 // does not, or if it says how large the request was: that is then no matter of its size.
 func tokenRate(r *reading) int {
 	rate := 0
-	for i := range r.n {
-		ts := r.segments[i].tokens
+	for _, s := range r.segments {
+		ts := s.tokens
 		for k := range ts {
 			unit := skipUnit(ts, k+1)
 			isRate := isNum(ts, k) && ts[k].n >= minLimit && unit > k+1 && ts[unit-1].role&rToken != 0

@@ -87,8 +87,7 @@ func singleRequest(r *reading, v verdict) (Diagnosis, bool) {
 	if v != vetoNone && v != vetoRate && v != vetoQuota {
 		return Diagnosis{}, false
 	}
-	for i := range r.n {
-		s := &r.segments[i]
+	for _, s := range r.segments {
 		if !s.hasAll(rMax | rActual) {
 			continue
 		}
@@ -103,8 +102,8 @@ func singleRequest(r *reading, v verdict) (Diagnosis, bool) {
 // match runs the families over all texts; the most telling one decides.
 func match(r *reading, status int) Diagnosis {
 	best := hitNone
-	for i := range r.n {
-		best = max(best, r.segments[i].hit())
+	for _, s := range r.segments {
+		best = max(best, s.hit())
 	}
 	if best < hitTokens && hardNumber(r) {
 		best = hitTokens
@@ -157,8 +156,7 @@ func outnumbers(r *reading) bool {
 	if r.jsonLimit >= minLimit && r.jsonTokens > r.jsonLimit {
 		return true
 	}
-	for i := range r.n {
-		s := &r.segments[i]
+	for _, s := range r.segments {
 		if !s.comparesSizes() {
 			continue
 		}
@@ -180,8 +178,8 @@ func outnumbers(r *reading) bool {
 
 // hardCode reports whether a code of the body names the overflow and nothing else.
 func hardCode(r *reading) bool {
-	for i := range r.n {
-		if s := &r.segments[i]; s.code && s.hasAll(rContext|rOver) {
+	for _, s := range r.segments {
+		if s.code && s.hasAll(rContext|rOver) {
 			return true
 		}
 	}
@@ -196,8 +194,8 @@ func hardNumber(r *reading) bool {
 
 // refusesUpload reports whether a file was too large, and not the request that holds the conversation.
 func refusesUpload(r *reading) bool {
-	for i := range r.n {
-		if roles := r.segments[i].roles; roles&rMedia != 0 && roles&rRequest == 0 {
+	for _, s := range r.segments {
+		if s.roles&(rMedia|rRequest) == rMedia {
 			return true
 		}
 	}
@@ -207,8 +205,8 @@ func refusesUpload(r *reading) bool {
 // namesPrompt reports whether some text is about tokens or the prompt. A text about a request or a "message" does not
 // count: an SDK calls the text of the error itself a message.
 func namesPrompt(r *reading) bool {
-	for i := range r.n {
-		if s := &r.segments[i]; s.wide || inputWord(s.tokens) {
+	for _, s := range r.segments {
+		if s.wide || inputWord(s.tokens) {
 			return true
 		}
 	}

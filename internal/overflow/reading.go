@@ -15,8 +15,7 @@ const (
 
 // reading is what is known about an error's texts.
 type reading struct {
-	segments   [maxSegments]segment
-	n          int      // of segments
+	segments   []*segment
 	codeNumber []string // codes that are numbers
 	budget     int
 	bodyStatus int
@@ -29,8 +28,8 @@ type reading struct {
 
 // endsWith reports whether n is the last thing in one of the texts.
 func (r *reading) endsWith(n int) bool {
-	for i := range r.n {
-		ts := r.segments[i].tokens
+	for _, s := range r.segments {
+		ts := s.tokens
 		for len(ts) > 0 && (ts[len(ts)-1].sign || ts[len(ts)-1].s == "…") {
 			ts = ts[:len(ts)-1]
 		}
@@ -43,8 +42,8 @@ func (r *reading) endsWith(n int) bool {
 
 // names reports whether some text has a word of one of these roles.
 func (r *reading) names(roles role) bool {
-	for i := range r.n {
-		if r.segments[i].roles&roles != 0 {
+	for _, s := range r.segments {
+		if s.roles&roles != 0 {
 			return true
 		}
 	}
@@ -53,8 +52,8 @@ func (r *reading) names(roles role) bool {
 
 // says reports whether some text says one of these phrases.
 func (r *reading) says(phrases phrase) bool {
-	for i := range r.n {
-		if r.segments[i].says&phrases != 0 {
+	for _, s := range r.segments {
+		if s.says&phrases != 0 {
 			return true
 		}
 	}

@@ -11,14 +11,13 @@ import "strings"
 func besideRates(r *reading, status int) (Diagnosis, bool) {
 	rest := &reading{budget: readingBudget}
 	isRefusal := false
-	for i := range r.n {
-		if s := &r.segments[i]; !s.code {
+	for _, s := range r.segments {
+		if !s.code {
 			_, refuses := withoutRates(s.raw, false)
 			isRefusal = isRefusal || refuses
 		}
 	}
-	for i := range r.n {
-		s := &r.segments[i]
+	for _, s := range r.segments {
 		switch {
 		case !s.code:
 			text, _ := withoutRates(s.raw, isRefusal)
@@ -47,7 +46,7 @@ func withoutRates(text string, alsoAdvice bool) (rest string, refuses bool) {
 	keep := func(said string) {
 		s := lex(said, false)
 		switch {
-		case vetoRates(&s) != vetoNone:
+		case vetoRates(s) != vetoNone:
 			refuses = refuses || s.isRefusal()
 		case alsoAdvice && s.isAdvice():
 		default:

@@ -3,8 +3,8 @@ package overflow
 // status reads the HTTP status from the body or from the beginning of the text: "Error code: 413 - {",
 // "API error (400 Bad Request)", "status code: 429".
 func (r *reading) status() int {
-	for i := range r.n {
-		ts := r.segments[i].tokens
+	for _, s := range r.segments {
+		ts := s.tokens
 		for k := 0; k < len(ts) && k < 16; k++ {
 			if isStatus(ts, k) {
 				return int(ts[k].n)
@@ -26,9 +26,6 @@ func isStatus(ts []token, k int) bool {
 	}
 	if isSign(ts, k-1, ":") && k > 1 && k+1 < len(ts) && ts[k-2].role == 0 {
 		return true // "call 3 of 7: 400 …"
-	}
-	if isSign(ts, k-1, ",") && isSign(ts, k+1, ")") && k+2 == len(ts) {
-		return true // a tuple of a message and its status
 	}
 	return isSign(ts, k-1, "<") && isSign(ts, k+1, ">")
 }

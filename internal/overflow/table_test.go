@@ -53,6 +53,7 @@ var refusalTexts = []struct {
 	{"Bedrock Titan counts characters", "Malformed input request: expected maxLength: 42000, actual: 150180, please reformat your input and try again.", told{Class: ClassOverflow}},
 	{"llama.cpp", "the request exceeds the available context size, try increasing it", told{Class: ClassOverflow}},
 	{"llama.cpp's fields", `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":8192}}`, told{ClassOverflow, 9001, 8192}},
+	{"llama.cpp's fields, broken", `{"error":{"code":400,"message":"the request exceeds the available context size", "type":"exceed_context_size_error",` + strings.Repeat(" ", 200) + `"n_prompt_tokens":9001,"n_ctx":81` + "\n" + `92}}`, told{ClassOverflow, 9001, 0}},
 	{"TGI", "Input validation error: `inputs` must have less than 4095 tokens. Given: 5000", told{ClassOverflow, 5000, 4095}},
 	{"DashScope", "Range of input length should be [1, 30720]", told{ClassOverflow, 0, 30720}},
 	{"Groq's advice", "Please reduce the length of the messages or completion.", told{Class: ClassOverflow}},

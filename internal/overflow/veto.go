@@ -38,8 +38,8 @@ func (v verdict) diagnosis(r *reading) Diagnosis {
 func veto(r *reading, status int) (v verdict, bySaying bool) {
 	found := vetoNone
 	output := false
-	for i := range r.n {
-		switch v := vetoText(&r.segments[i], status); {
+	for _, s := range r.segments {
+		switch v := vetoText(s, status); {
 		case v == vetoGo, v == vetoTimeout:
 			return v, true
 		case v == vetoOther:
@@ -75,8 +75,8 @@ func isOfRate(r *reading) bool {
 	if r.names(rDay) {
 		return false
 	}
-	for i := range r.n {
-		if s := &r.segments[i]; strings.Contains(s.lower, "throttl") || s.isPerMinute() {
+	for _, s := range r.segments {
+		if strings.Contains(s.lower, "throttl") || s.isPerMinute() {
 			return true
 		}
 	}
