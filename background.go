@@ -20,7 +20,10 @@ func (m *Manager) startBackground(ctx context.Context, d *draft) {
 	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
 	// Set before the goroutine runs, so that no other call flushes for the same compaction.
 	b.flushes = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
-	m.ledger.flushed = m.ledger.flushed || b.flushes
+	if b.flushes {
+		m.ledger.flushed = true
+		m.flushes++
+	}
 	m.background = b
 	// The goroutine gets copies, because the host may write to its history meanwhile.
 	plan.own()

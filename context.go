@@ -87,22 +87,24 @@ func (m *Manager) extendLast(history []Message) (*Request, error) {
 func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (r *Request, err error) {
 	m.short = shortWay{} // else its slices would keep the last history in memory
 	defer m.ledger.endCall()
-	undo := m.settleWithUndo(history)
+	undo, failures := m.settleWithUndo(history), m.ledger.breaker.Failures
 	defer func() {
 		if r == nil { // an error, or code of the host has panicked
 			undo()
 		}
 	}()
-	r, err = m.prepareWithinBody(ctx, history)
+	r, err = m.prepareWithinBody(ctx, history, failures)
 	if err != nil {
-		r, err = m.withoutGuesses(ctx, history, err)
+		r, err = m.withoutGuesses(ctx, history, failures, err)
 	}
 	return r, err
 }
 
 // withoutGuesses tries prepareWithinBody once more, without what is only guessed, if err is an overflow: a guess alone
 // must not make a call fail. A request that was refused already is not tried again. The lock is held.
-func (m *Manager) withoutGuesses(ctx context.Context, history []Message, err error) (r *Request, _ error) {
+func (m *Manager) withoutGuesses(
+	ctx context.Context, history []Message, failures int, err error,
+) (r *Request, _ error) {
 	l := &m.ledger
 	undo := l.keepGuesses()
 	defer func() {
@@ -120,7 +122,7 @@ func (m *Manager) withoutGuesses(ctx context.Context, history []Message, err err
 		d := m.draft(history, l.checkpoint)
 		switch {
 		case !d.shrinkToFit() || !slices.Contains(l.tries.refused, d.key()):
-			r, err = m.prepareWithinBody(ctx, history)
+			r, err = m.prepareWithinBody(ctx, history, failures)
 		case isGuessed:
 			err = d.overflow() // against the limit that was told, not against the guess
 		}
@@ -130,10 +132,10 @@ func (m *Manager) withoutGuesses(ctx context.Context, history []Message, err err
 
 // prepareWithinBody is makeRequest. If the body of its request would have too many bytes, it tries once more with fewer
 // tokens, because the body may be small enough then: ledger.mostTokens bounds the budget of all drafts meanwhile. A
-// summarizer that failed is not asked again for that. The lock is held, but not while code of the host runs.
-func (m *Manager) prepareWithinBody(ctx context.Context, history []Message) (*Request, error) {
-	failures := m.ledger.breaker.Failures
-	r, err := m.makeRequest(ctx, history, false)
+// summarizer that has failed more often than `failures` has failed in this call, and is not asked again. The lock is
+// held, but not while code of the host runs.
+func (m *Manager) prepareWithinBody(ctx context.Context, history []Message, failures int) (*Request, error) {
+	r, err := m.makeRequest(ctx, history, m.ledger.breaker.Failures > failures)
 	tokens := tokensForBody(err)
 	if tokens == 0 {
 		return r, err

@@ -53,6 +53,7 @@ func (m *Manager) flush(ctx context.Context, history []Message) bool {
 		return false
 	}
 	m.ledger.flushed = true
+	m.flushes++
 	m.unlocked(func() { m.callBeforeCompact(ctx, history) })
 	m.ledger.flushed = true // again: a compaction during the flush does not call for another one
 	return true

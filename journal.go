@@ -64,6 +64,9 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 	if n := l.newestNames(); n != j.names {
 		d.Names, j.names = savedNames([]*givenNames{n}), n
 	}
+	if j.isUnknown {
+		d.Whole, d.Names, j.isUnknown, edits = true, savedNames(l.names), false, true
+	}
 	if edits {
 		compareEdits(&d, j.edits, l.projections)
 		compareRecordLists(&d, j.records, l.records)

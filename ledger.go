@@ -228,6 +228,9 @@ type journal struct {
 	records    []*runRecord        // records that were written; likewise
 	checkpoint *checkpoint         // the checkpoint that was written
 	names      *givenNames         // the newest names that were written
+
+	// The next delta follows the state that Restore was given and the one that it made of that: it has all in it.
+	isUnknown bool
 }
 
 // budgetBy returns the budget by the accounting a, which may be a draft's own.

@@ -38,6 +38,7 @@ type Manager struct {
 	tail       requestTail // of the last request; a cache, which is never saved
 	short      shortWay
 	background *background // nil: none
+	flushes    int         // how often BeforeCompact was called
 	closed     bool        // Close was called: no background work begins any more
 }
 

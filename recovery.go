@@ -140,9 +140,10 @@ func (m *Manager) requestAccepted() {
 // BeforeCompact ran: that hook runs once before a compaction.
 func (m *Manager) savepoint() func() {
 	l := &m.ledger
-	open, refusals, tries, before, tail := l.recovery, l.refusals, l.tries, l.state(), m.tail
+	open, refusals, tries, before, tail, flushes := l.recovery, l.refusals, l.tries, l.state(), m.tail, m.flushes
 	return func() {
-		before.flushed = before.flushed || l.flushed
+		// Not l.flushed: the state from before a recovery has one of its own.
+		before.flushed = before.flushed || m.flushes > flushes
 		l.revert(before)
 		l.recovery, l.refusals, l.tries, m.tail = open, refusals, tries, tail
 	}

@@ -52,7 +52,10 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.endBackground()
-	l.goOnWith(m)
+	wasOpen := l.recovery != nil
+	if l.goOnWith(m); wasOpen && l.recovery == nil {
+		l.journal = journal{deltas: l.journal.deltas, isUnknown: true}
+	}
 	l.index = m.ledger.index
 	m.ledger, m.tail = l, requestTail{}
 	return nil

@@ -18,6 +18,7 @@ type Delta struct {
 	Gone           []place.Key `json:"gone,omitempty"`        // edits that are of no use any more
 	GoneRecords    []place.Key `json:"goneRecords,omitempty"` // likewise, by their runs
 	SameCheckpoint bool        `json:"sameCheckpoint,omitempty"`
+	Whole          bool        `json:"whole,omitempty"` // it takes the place of all that is before it
 }
 
 var errNoSuccessor = errors.New("it does not follow what is before it")
@@ -32,6 +33,9 @@ func (s *Snapshot) Add(text []byte) error {
 	case d.Winnow != Version || d.Deltas <= 0:
 		return fmt.Errorf("no delta of version %d", Version)
 	case d.Deltas <= s.Deltas:
+		return nil
+	case d.Whole && d.Deltas == s.Deltas+1:
+		*s = d.Snapshot
 		return nil
 	case d.Deltas != s.Deltas+1, d.From < 0, d.From > len(s.Sent):
 		return errNoSuccessor
