@@ -1,6 +1,7 @@
 package overflow
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -274,35 +275,17 @@ func unescape(s string) string {
 		case 'r', 't', 'b', 'f':
 			b = append(b, ' ')
 		case 'u':
-			v, ok := hex4(s[i+1:])
-			if !ok {
+			digits := s[i+1 : min(i+5, len(s))]
+			v, err := strconv.ParseUint(digits, 16, 16)
+			if err != nil || len(digits) < 4 {
 				b = append(b, 'u')
 				continue
 			}
-			b = utf8.AppendRune(b, v)
-			i += 4
+			b = utf8.AppendRune(b, rune(v))
+			i += len(digits)
 		default:
 			b = append(b, s[i])
 		}
 	}
 	return string(b)
-}
-
-func hex4(s string) (rune, bool) {
-	if len(s) < 4 {
-		return 0, false
-	}
-	var v rune
-	for i := range 4 {
-		c := s[i] | 0x20
-		switch {
-		case c >= '0' && c <= '9':
-			v = v<<4 | rune(c-'0')
-		case c >= 'a' && c <= 'f':
-			v = v<<4 | rune(c-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return v, true
 }

@@ -178,12 +178,8 @@ func outnumbers(r *reading) bool {
 
 // hardCode reports whether a code of the body names the overflow and nothing else.
 func hardCode(r *reading) bool {
-	for _, s := range r.segments {
-		if s.code && s.hasAll(rContext|rOver) {
-			return true
-		}
-	}
-	return hardNumber(r)
+	isHard := func(s *segment) bool { return s.code && s.hasAll(rContext|rOver) }
+	return slices.ContainsFunc(r.segments, isHard) || hardNumber(r)
 }
 
 // hardNumber knows the codes that are numbers and mean an overflow wherever they stand, of Z.ai and Baidu Qianfan.
@@ -194,21 +190,12 @@ func hardNumber(r *reading) bool {
 
 // refusesUpload reports whether a file was too large, and not the request that holds the conversation.
 func refusesUpload(r *reading) bool {
-	for _, s := range r.segments {
-		if s.roles&(rMedia|rRequest) == rMedia {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.segments, func(s *segment) bool { return s.roles&(rMedia|rRequest) == rMedia })
 }
 
 // namesPrompt reports whether some text is about tokens or the prompt. A text about a request or a "message" does not
 // count: an SDK calls the text of the error itself a message.
 func namesPrompt(r *reading) bool {
-	for _, s := range r.segments {
-		if s.wide || inputWord(s.tokens) {
-			return true
-		}
-	}
-	return r.names(rToken|rContext) || hardNumber(r)
+	isOfPrompt := func(s *segment) bool { return s.wide || inputWord(s.tokens) }
+	return slices.ContainsFunc(r.segments, isOfPrompt) || r.names(rToken|rContext) || hardNumber(r)
 }

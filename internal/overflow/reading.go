@@ -1,5 +1,10 @@
 package overflow
 
+import (
+	"slices"
+	"strconv"
+)
+
 // How much of an error is read. A refusal is said in its first or last words; the rest is a request sent back, a stack,
 // a page. The longest of 261 refusals that were collected from providers has 451 bytes, and with the bounds a body of
 // megabytes costs little more than one of some kilobytes.
@@ -42,35 +47,16 @@ func (r *reading) endsWith(n int) bool {
 
 // names reports whether some text has a word of one of these roles.
 func (r *reading) names(roles role) bool {
-	for _, s := range r.segments {
-		if s.roles&roles != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.segments, func(s *segment) bool { return s.roles&roles != 0 })
 }
 
 // says reports whether some text says one of these phrases.
 func (r *reading) says(phrases phrase) bool {
-	for _, s := range r.segments {
-		if s.says&phrases != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.segments, func(s *segment) bool { return s.says&phrases != 0 })
 }
 
 // atoi reads a number without a sign; an absurdly large one is refused.
 func atoi(s string) (int, bool) {
-	if s == "" || len(s) > 12 {
-		return 0, false
-	}
-	n := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, true
+	n, err := strconv.ParseUint(s, 10, 40)
+	return int(n), err == nil
 }

@@ -1,6 +1,9 @@
 package overflow
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // verdict is what rules an overflow out, whatever else the text says: rate limits talk about tokens and
 // limits, too, and so do caps on the answer.
@@ -75,12 +78,9 @@ func isOfRate(r *reading) bool {
 	if r.names(rDay) {
 		return false
 	}
-	for _, s := range r.segments {
-		if strings.Contains(s.lower, "throttl") || s.isPerMinute() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.segments, func(s *segment) bool {
+		return strings.Contains(s.lower, "throttl") || s.isPerMinute()
+	})
 }
 
 // vetoStatus is what the status alone rules out.
