@@ -29,7 +29,7 @@ func (s *sentence) hit() hit {
 // isTokens runs the families that mean the prompt.
 func (s *sentence) isTokens() bool {
 	isBounded := s.has(rMax|rCapacity) || s.number
-	isOtherSide := isBounded || s.has(rHolds) || s.word("what")
+	isOtherSide := isBounded || s.has(rHolds) || s.word("what", "fit")
 	isCompared := s.over && s.tooBig < 0 && isOtherSide
 	isOfTokens := isBounded || s.has(rInput) || s.code
 	subject := s.has(rInput) && !s.isMessageFrame() || s.word("sequence")
