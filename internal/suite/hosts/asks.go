@@ -113,9 +113,16 @@ func (w *world) prepared(ctx context.Context, in []winnow.Message) (*winnow.Requ
 	return &w.request, nil
 }
 
-func (w *world) plan(*Step) {
+func (w *world) plan(s *Step) {
 	q := w.ask()
-	w.manager.Plan(q.in)
+	switch {
+	case s.is("part"):
+		w.manager.Plan(q.in[:len(q.in)-min(len(q.in), s.N)])
+	case s.is("other"):
+		w.manager.Plan([]winnow.Message{histories.User("Another conversation.")})
+	default:
+		w.manager.Plan(q.in)
+	}
 	w.checkWritten(q, "Plan")
 	w.checkState(q, "Plan")
 }

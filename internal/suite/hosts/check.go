@@ -137,7 +137,7 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 		if !m.Pinned && m.Role != winnow.RoleSystem && i != newest || m.Summary || m.ID == "" {
 			continue
 		}
-		if slices.ContainsFunc(m.Parts, isBlankPart) || !histories.IsSound(in, i) {
+		if slices.ContainsFunc(m.Parts, isBlankPart) || !histories.IsSound(in, i) || hasGivenName(in, m) {
 			continue // a provider would not accept it unchanged
 		}
 		switch k := at[m.ID]; {
@@ -150,6 +150,24 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 				"%s: message %d (%s, pinned %v)\nis  %s\nwas %s", what, i, m.Role, m.Pinned, show(&out[k[0]]), show(m))
 		}
 	}
+}
+
+var givenName = regexp.MustCompile(`_\d+$`)
+
+// hasGivenName reports whether m has an id that an earlier call may have been named with: one whose id is used again, or
+// empty. What was named first keeps its name.
+func hasGivenName(in []winnow.Message, m *winnow.Message) bool {
+	seen, isAgain := map[string]bool{}, false
+	for i := range in {
+		for _, p := range in[i].Parts {
+			if p.Kind == winnow.KindToolCall {
+				isAgain = isAgain || p.ID == "" || seen[p.ID]
+				seen[p.ID] = true
+			}
+		}
+	}
+	isNamed := func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall && givenName.MatchString(p.ID) }
+	return isAgain && (givenName.MatchString(m.ToolCallID) || slices.ContainsFunc(m.Parts, isNamed))
 }
 
 // isWithoutThinking reports whether out is the pinned message m without its thinking. A provider would refuse thinking

@@ -51,6 +51,32 @@ func strew(s *Script, seed uint64) {
 	}
 }
 
+// useAgain lets hosts use ids of calls again, and ask for plans at any time, of any part of their history.
+func useAgain(s *Script, seed uint64) {
+	g := &writer{rand.New(rand.NewPCG(seed, 0x696473))}
+	if g.chance(30) {
+		s.Setting.IDs = one(g, -1, 1, 2, 8, 40)
+		if g.chance(40) {
+			s.Setting.Host = "keeps"
+		}
+	}
+	for range g.IntN(4) {
+		step := Step{Do: "plan", N: g.IntN(30), As: one(g, "", "part", "other")}
+		s.Steps = slices.Insert(s.Steps, g.IntN(len(s.Steps)+1), step)
+	}
+}
+
+// callID returns the id of the next call, the k-th of its message.
+func (w *world) callID(k int) string {
+	switch n := w.setting.IDs; {
+	case n < 0:
+		return ""
+	case n > 0:
+		return "call_" + itoa((w.serial+k)%n)
+	}
+	return "call_" + itoa(w.serial) + "_" + itoa(k)
+}
+
 // again adds a copy of an old message: a host that tried to store it twice did so.
 func (w *world) again(s *Step) {
 	if i := w.at(s); i >= 0 && w.history[i].Source != nil {
@@ -103,7 +129,7 @@ func (w *world) uneven(s *Step) {
 	m.StopReason = "toolUse"
 	var results []winnow.Message
 	for k := range max(1, s.Many) {
-		id := "call_" + itoa(w.serial) + "_" + itoa(k)
+		id := w.callID(k)
 		n := 1 + abs(s.Seed)%40
 		if k == abs(s.Seed)%max(1, s.Many) {
 			n = 3 * max(1, s.N)

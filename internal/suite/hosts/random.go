@@ -18,6 +18,7 @@ func Random(seed uint64) Script {
 		s.Steps = append(s.Steps, g.scene(window)...)
 	}
 	strew(&s, seed)
+	useAgain(&s, seed)
 	return s
 }
 

@@ -23,6 +23,7 @@ type Setting struct {
 	// "": it keeps a log. copies, drops, rebuilds, keeps, reuses, mixes: see [world.list] and [world.accept]
 	Host  string `json:"host,omitempty"`
 	NoIDs bool   `json:"noIDs,omitempty"` // messages have no ID
+	IDs   int    `json:"ids,omitempty"`   // calls use as many ids again and again; -1: they have none, 0: each its own
 	Clock bool   `json:"clock,omitempty"` // a system message in front of each request says what time it is
 
 	Window     int    `json:"window,omitempty"` // tokens (4 000)

@@ -123,7 +123,7 @@ func (w *world) call(s *Step) {
 	}
 	var results []winnow.Message
 	for k := range max(1, s.Many) {
-		id := "call_" + itoa(w.serial) + "_" + itoa(k)
+		id := w.callID(k)
 		name := histories.ToolNames[(abs(s.Seed)+k)%len(histories.ToolNames)]
 		switch {
 		case s.is("reused"):
