@@ -244,7 +244,7 @@ func (c *compaction) collect(d *draft, s span) {
 			c.older.add(*m, v.facts[i].tokens)
 		}
 	}
-	c.carried = carry(c.carried, c.opts.Compact.fileTools(), c.summarized())
+	c.carried = carry(c.carried, d.minifier.files, c.summarized())
 	if len(c.prefix.messages) > 0 && len(d.digested) == 0 {
 		c.asked, c.askedAt = &v.unedited[request], len(c.older.messages)
 	}

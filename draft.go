@@ -84,7 +84,8 @@ type progress struct {
 	isPressed       bool           // the request does not fit as it is
 	isCramped       bool           // the request fits, but a summary is due: see crampedShare
 	keepsNewestOnly bool           // of the steps that may be dropped, only the newest stays whole
-	dropsFiles      bool           // files in work are stale, too: see dropFilesTo
+	drops           hold           // up to this, what is in force may go too
+	force           *inForce       // what is in force in the whole view; nil: not asked yet
 	cause           string         // why the current step changes messages, for the log
 	why             string         // the cause of the first change
 	unchangedPrefix int            // how many leading messages are as they were sent, or will be sent as they are

@@ -22,7 +22,7 @@ const (
 // rewrite is step 6. There are four reasons for an epoch. The provider's cache is cold, or the request has a new
 // summary: then everything is written again anyway. Or the request does not fit. Or the epoch pays.
 func (d *draft) rewrite() {
-	cold, uncached, fits := d.isCold(), d.opts.Cache.None, d.fits()
+	cold, uncached, fits := d.isCold() && !(d.fits() && d.isBelowFold()), d.opts.Cache.None, d.fits()
 	if d.opts.Thinking == ThinkingBound && fits && slices.ContainsFunc(d.view.messages, hasThinking) {
 		return // an epoch would lose what the model thought
 	}
@@ -42,9 +42,6 @@ func (d *draft) rewrite() {
 		d.replace(d.remainders(d.staleParts(!uncached, 0), true))
 		d.mergeRecords()
 		d.leanRecords(recordsShare)
-		if d.opts.Keep.trims(d.pruneFrom > 0) {
-			d.prune(*d.opts.Prune, d.windowEstimate())
-		}
 		d.cutOversized()
 	}
 	pressed := !d.fits()
@@ -83,7 +80,7 @@ func (d *draft) makeRoom() {
 	d.dropTo(goal)
 	d.foldAllButNewest(goal)
 	if !d.fits() {
-		d.prune(*d.opts.Prune, d.windowEstimate())
+		d.prune(d.prunes, d.windowEstimate())
 		d.cutOversized()
 	}
 	if !d.fits() {
@@ -95,7 +92,7 @@ func (d *draft) makeRoom() {
 // these steps than a summary would, and they cost no call. In a window of 64 000 tokens, the recorded sessions then
 // need 202 calls for summaries instead of 292.
 func (d *draft) foldAllButNewest(goal int) {
-	if d.isStillNearlyFull() && d.opts.Keep.folds() && d.opts.asksSummarizer() {
+	if d.isStillNearlyFull() && d.opts.asksSummarizer() {
 		d.keepsNewestOnly = true
 		d.dropTo(goal)
 	}
@@ -113,15 +110,13 @@ const (
 // dropTo drops what is stale, and then the oldest of the rest, until the messages take at most goal tokens. Files in
 // work are dropped last.
 func (d *draft) dropTo(goal int) {
-	if d.opts.Keep != KeepAll { // that keeps all that fits
+	if d.foldFrom < goal { // else the host wants all that fits
 		d.drop(d.staleParts(false, 0))
 	}
 	for d.view.total > goal && d.leanRecords(recordsShare) {
 	}
 	d.dropUntil(goal, d.staleParts(true, 0))
-	if d.opts.Keep.keepsFiles() {
-		d.dropFilesTo(goal)
-	}
+	d.dropFilesTo(goal)
 }
 
 // dropUntil drops the first parts of list until the messages take at most goal tokens.
@@ -140,20 +135,16 @@ func (d *draft) dropUntil(goal int, list []rewrite.Part) {
 // cheaper to read a large one again than several small ones.
 func (d *draft) dropFilesTo(goal int) {
 	water := lookingWater
-	switch {
-	case !d.changesFiles(0):
-	case d.opts.Keep == KeepAll: // it keeps whole steps besides: there .6 costs .0024 more for .7 points of the lines
-		water = lowWater
-	default:
+	if d.changesFiles() {
 		water = editingWater
 	}
 	goal = max(goal, count.Share(d.room(), water))
 	if d.view.total <= goal {
 		return
 	}
-	d.dropsFiles = true
+	d.drops = holdFile
 	list := d.staleParts(true, 0)
-	d.dropsFiles = false
+	d.drops = holdNothing
 	slices.SortStableFunc(list, func(a, b rewrite.Part) int { return b.Saving - a.Saving })
 	d.dropUntil(goal, list)
 }

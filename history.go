@@ -20,7 +20,7 @@ func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	}
 	var out []Message
 	edits := make([]Edit, 0, from)
-	for i, stays := range keptBefore(history, from) {
+	for i, stays := range keptBefore(history, from, nil) {
 		if stays {
 			out = append(out, history[i])
 		} else {
@@ -57,8 +57,9 @@ func turnLimitStart(history []Message, limit int) int {
 	return 0
 }
 
-// keptBefore marks the messages of history[:from] that survive the turn limit.
-func keptBefore(history []Message, from int) []bool {
+// keptBefore marks the messages of history[:from] that survive the turn limit. Those that are in force stay like pins;
+// held may be nil.
+func keptBefore(history []Message, from int, held []hold) []bool {
 	keep := make([]bool, from)
 	// For each message, the index of the user message that began its turn, or of the summary or text of the host that
 	// stands there instead; -1: none.
@@ -86,8 +87,9 @@ func keptBefore(history []Message, from int) []bool {
 			question = i
 		}
 		questions[i] = question
-		keep[i] = isFixed || m.Pinned
-		if isFixed || !m.Pinned || m.Role == RoleUser {
+		isHeld := m.Pinned || held != nil && m.Role != RoleTool && held[i] >= holdShown
+		keep[i] = isFixed || isHeld
+		if isFixed || !isHeld || m.Role == RoleUser {
 			continue
 		}
 		keepCall(i, owners.of(i))
@@ -226,7 +228,7 @@ func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
 // outlives marks the messages of messages[:n] that every compaction keeps: system messages, and pins with their calls
 // and results. A pin does not need its question, because the summary stands in front of it.
 func outlives(messages []Message, n int) []bool {
-	keep := keptBefore(messages, n)
+	keep := keptBefore(messages, n, nil)
 	for i := range keep {
 		m := &messages[i]
 		keep[i] = keep[i] && (m.Pinned || !m.Summary && m.Role != RoleUser)

@@ -135,7 +135,7 @@ func (a *anchor) set(history []Message, from int) {
 // marks returns a bit for each property that a host may set on a sent message and that decides how the message is
 // treated.
 func marks(m *Message) (h uint64) {
-	for i, set := range [...]bool{m.Pinned, m.Injected, m.Summary, isFailed(m)} {
+	for i, set := range [...]bool{m.Pinned, m.Injected, m.Summary, isFailed(m), m.Transient, len(m.InForce) > 0} {
 		if set {
 			h |= 1 << i
 		}

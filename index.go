@@ -6,7 +6,6 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
-	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
 // What the manager knows of each message of the last history that it saw.
@@ -384,13 +383,4 @@ func (x *index) forget() {
 	if len(x.ownFacts) > 4*len(x.facts)+1_000 {
 		x.ownFacts, x.aliases = nil, nil
 	}
-}
-
-// subject is what a call is about.
-type subject struct {
-	call    uint32 // hash of tool and arguments; equal calls have equal hashes
-	isRead  bool   // of a file
-	recalls string // the handle that a call of the recall tool asks for; "": it does not recall
-	saving  int    // about how many tokens shortening its arguments saves
-	files   []workfiles.Use
 }

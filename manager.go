@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -61,14 +62,11 @@ func New(window int, opts *Options) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{
-		settings: settings{window: window, opts: o, minifier: newMinifier(&o)},
-		ledger:   ledger{partner: partner{model: o.Model, window: window}},
-	}
-	// Only what the host has set counts here. The defaults are the reference's, for pruning by age, and stale content
-	// is dropped earlier.
-	if opts != nil && opts.Prune != nil {
-		m.pruneFrom, m.isKeepLastSet = max(0, opts.Prune.SoftTrimRatio), opts.Prune.KeepLastAssistants != 0
-		m.pruneHasEstimator = opts.Prune.Estimator != nil
+		settings: settings{
+			window: window, opts: o, foldFrom: foldFrom(o.FoldAbove, window), minifier: newMinifier(&o),
+			prunes: (&PruneOptions{DenyTools: slices.Clone(o.Tools.Keep)}).withDefaults(o.Estimator),
+		},
+		ledger: ledger{partner: partner{model: o.Model, window: window}},
 	}
 	m.truncateHasEstimator = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil
 	return m, nil

@@ -98,11 +98,18 @@ type Message struct {
 	Pinned bool      `json:"pinned,omitempty"` // survives every stage verbatim
 
 	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, is not a request, and nothing
-	// in it becomes a rule of the user. Once a person has asked for something else, a record that has only its
-	// beginning and its size may stand for it, unless Options.Keep is KeepCalls. Pin what must stay, or send it as
-	// RoleSystem. What stands in front of all else stays in front of summaries, unless it takes more than a quarter of
-	// the window.
+	// in it becomes a rule of the user. It stays word for word until a summary is due. Pin what must stay longer, or
+	// send it as RoleSystem. What stands in front of all else stays in front of summaries, unless it takes more than a
+	// quarter of the window.
 	Injected bool `json:"injected,omitempty"`
+
+	// Injected: it need not stay, like a reminder or what was found for one question. Once a person has asked for
+	// something else, a record that has only its beginning and its size may stand for it.
+	Transient bool `json:"transient,omitempty"`
+
+	// Injected: the names of the rules, instructions or facts that it states. It is in force until later messages state
+	// all of them anew: a summary then quotes it, within its room. An outdated one may go, as if it were Transient.
+	InForce []string `json:"inForce,omitempty"`
 	Summary  bool `json:"summary,omitempty"` // stands for compacted history; written by the library
 	Source   any  `json:"-"`                 // the caller's own value; nil once the library changed or made the message
 }

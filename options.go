@@ -12,15 +12,6 @@ import (
 
 // PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
 // are Unicode code points, as everywhere in the package. The defaults are the reference system's.
-//
-// A [Manager] does what PruneContext does when a request does not fit. It also does so when the prompt cache is cold if
-// Options.Keep is [KeepCalls], or if SoftTrimRatio is set and Options.Keep is not [KeepAll].
-//
-// Besides, a Manager drops stale content when that pays, in windows of any size. KeepLastAssistants, AllowTools and
-// DenyTools hold for that too; a pattern then applies to the results of a tool and to the arguments of its calls. So
-// does SoftTrimRatio if it is set. With NoHardClear, results stay, nothing is folded, and only arguments are shortened.
-// If SoftTrimRatio is not set, a conversation that takes less than 5 % of the window and less than 8 000 tokens loses
-// no stale content: as long as it fits it stays append-only, unless CacheOptions.None says that this has no advantage.
 type PruneOptions struct {
 	KeepLastAssistants int     // newest assistant messages that protect the results behind them (3)
 	SoftTrimRatio      float64 // share of the window above which results are trimmed (0.3)
@@ -56,14 +47,12 @@ type TruncateOptions struct {
 // MinifyOptions says what is left out of a tool result before it is sent for the first time: what was written for a
 // terminal, what the result repeats, and lines that an earlier message shows. A new result is not in the prompt cache
 // yet, so leaving text out costs nothing. Later requests have the same text, unless an earlier message whose lines were
-// left out of it changes. nil and the zero value mean that all of the forms below are left out; with [KeepAll], nil
-// means that nothing is left out.
+// left out of it changes. nil and the zero value mean that all of the forms below are left out.
 //
 // A form is left out only where it is certain, and a result never gets longer. The lines of a file that are sent stay
 // byte for byte, except for their numbers, so that a model can quote them in an edit. A result counts as text of a file
-// if its tool reads or edits files or is not known, if its call names a file (CompactOptions.ReadTools, ModifyTools,
-// PathArguments), or if a shell command shows one. Errors, pins, parts that are not text, and results of tools that
-// PruneOptions protects stay as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
+// if its tool reads or edits files or is not known, if its call names a file ([ToolOptions]), or if a shell command shows
+// one. Errors, pins, parts that are not text, and results of tools that ToolOptions.Keep names stay as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
 //
 // KeepShown is about lines that the request shows already: in an earlier result, or in the only long text of an earlier
 // call's arguments, such as a file that was written. Four or more such lines in a row, of at least 200 bytes together,
@@ -121,10 +110,15 @@ type Options struct {
 	// newest turns that are kept; 0: no limit. The list grows to 1.5 times this number before it is cut, so that the
 	// prompt cache can be read
 	HistoryTurns int
-	Keep         KeepPolicy       // how much of the old steps is sent if less would be cheaper (KeepWork)
-	Prune        *PruneOptions    // what may be dropped; its Estimator defaults to the Estimator above
-	Truncate     *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
-	Minify       *MinifyOptions   // what is left out of a new tool result
+
+	// share of the window from which on old work becomes records: the answers that call tools, with their results, but
+	// for the newest and for what is in force. The messages alone count. (0.2, and at most 40 000 tokens; what a host
+	// sets has no such limit.) Below it, what was sent is sent again as it was; with 1 that ends only when a request
+	// does not fit. What people, the agent and the host said stays word for word until a summary is due.
+	FoldAbove float64
+	Tools     *ToolOptions     // the names of the host's own tools, as far as it matters what they do
+	Truncate  *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
+	Minify    *MinifyOptions   // what is left out of a new tool result
 	Compact      *CompactOptions  // when and how history is summarized
 	Cache        *CacheOptions    // the provider's prompt cache
 
@@ -184,12 +178,21 @@ type CompactOptions struct {
 	// tokens below the compaction threshold at which BeforeCompact runs and Background begins (4 000)
 	SoftThreshold int
 	Background    bool // summarize while the conversation goes on; [Manager.Close] ends it
+}
 
-	// names of tools that read the file that an argument names, besides the tools of the common agents. Case,
-	// underscores, dashes and a namespace in front of a name do not matter.
-	ReadTools     []string
-	ModifyTools   []string // names of tools that write, edit or delete the file, likewise
-	PathArguments []string // names of the arguments that name the file, besides the common ones; case matters
+// ToolOptions names the host's own tools, besides those of the common agents. Case, underscores, dashes and a namespace
+// in front of a name do not matter, except in Keep and PathArguments.
+type ToolOptions struct {
+	// tools whose calls and results stay as they are until a summary is due: names, or patterns with *, in any case
+	Keep          []string
+	Read          []string // tools that show the file that an argument names
+	Modify        []string // tools that write, edit or delete that file
+	PathArguments []string // the arguments that name the file; case matters
+
+	// tools that write down the whole of a state, such as a plan: the newest call of each stays, and after a compaction
+	// its items that are not finished
+	Plan  []string
+	Skill []string // tools that load instructions by a name: the newest result for each name stays
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from
@@ -250,11 +253,6 @@ func (o *Options) check(window int) error {
 		}
 		return fmt.Errorf("winnow: New: window is %d, want a positive number of tokens", window)
 	}
-	switch o.Keep {
-	case "", KeepAll, KeepCalls, KeepWork, KeepLittle:
-	default:
-		return fmt.Errorf("winnow: New: Keep is %q, want one of the policies", o.Keep)
-	}
 	switch o.Thinking {
 	case "", ThinkingKept, ThinkingDropped, ThinkingBound:
 	default:
@@ -265,10 +263,9 @@ func (o *Options) check(window int) error {
 		value float64
 		share bool // at most 1
 	}
-	prune, cache := valueOf(o.Prune), valueOf(o.Cache)
+	cache := valueOf(o.Cache)
 	for _, f := range []field{
-		{"RecallShare", o.RecallShare, true},
-		{"Prune.SoftTrimRatio", prune.SoftTrimRatio, true}, {"Prune.HardClearRatio", prune.HardClearRatio, true},
+		{"RecallShare", o.RecallShare, true}, {"FoldAbove", max(0, o.FoldAbove), true},
 		{"Truncate.MaxShare", valueOf(o.Truncate).MaxShare, true},
 		{"Compact.MaxHistoryShare", valueOf(o.Compact).MaxHistoryShare, true},
 		{"Cache.ReadPrice", cache.ReadPrice, false}, {"Cache.WritePrice", cache.WritePrice, false},

@@ -7,7 +7,6 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/rewrite"
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // What stays of a stale part: what it reports, in a line or two, and the names in it that occur nowhere else. So the
@@ -30,8 +29,6 @@ func (d *draft) replace(parts []replacement) {
 		switch p := &parts[k]; {
 		case p.record != nil:
 			runs = append(runs, recordedRun{p.Index, p.End, p.record})
-		case p.Arguments:
-			d.project(p.Index, p.message, p.tokens, OpTrim, p.Reason)
 		default:
 			d.project(p.Index, p.message, p.tokens, OpClear, p.Reason)
 		}
@@ -57,15 +54,14 @@ func (d *draft) putNew(runs []recordedRun) {
 // edit. With mayLean, a record that leanRecords would then reduce to its leanest form is written in that form at once.
 func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 	o, v := d.opts, d.view
-	list = rewrite.Runs(list, leastStale, o.Keep.isBrief())
+	list = rewrite.Runs(list, leastStale)
 	if len(list) == 0 { // else everything that is kept would be read for its names in vain
 		return nil
 	}
-	match := &d.minifier.match
 	if mayLean && !d.fits() {
 		d.ledger.index.nameMemo().RememberShort()
 	}
-	names := d.namesKept(list, match)
+	names := d.namesKept(list)
 	parts := make([]replacement, 0, len(list))
 	var lean *leanest
 	if mayLean {
@@ -79,22 +75,14 @@ func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 			}
 			continue
 		}
-		var out Message
-		ok := true
-		if m := &v.messages[s.Index]; s.Arguments {
-			out, ok = shortenArguments(m, match, names, d.recallNote(s.Index))
-		} else {
-			out = *m
-			if v.edited[s.Index].isRepeat() {
-				m, _ = d.beforeCut(s.Index)
-			}
-			text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.Index]), !s.IsRead, names,
-				d.recallNote(s.Index))
-			out.Parts, out.Source = []Part{{Text: text}}, nil
+		m := &v.messages[s.Index]
+		out := *m
+		if v.edited[s.Index].isRepeat() {
+			m, _ = d.beforeCut(s.Index)
 		}
-		if !ok {
-			continue
-		}
+		text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.Index]), !s.IsRead, names,
+			d.recallNote(s.Index))
+		out.Parts, out.Source = []Part{{Text: text}}, nil
 		if after := estimateWith(o.Estimator, out); isWorthIt(after, v.tokens[s.Index]) {
 			s.Saving = v.tokens[s.Index] - after
 			parts = append(parts, replacement{Part: s, message: out, tokens: after})
@@ -109,8 +97,8 @@ func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 const tokensPerName, mostExpectedNames = 27, 10_000
 
 // namesKept returns the names in what the view keeps when the parts of list are dropped. Thinking counts only if every
-// epoch keeps it. match may be nil if all parts of list are runs.
-func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt.Names {
+// epoch keeps it.
+func (d *draft) namesKept(list []rewrite.Part) *excerpt.Names {
 	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
 	names.Remember(d.ledger.index.nameMemo())
 	keepsThinking := d.opts.Thinking == ThinkingKept
@@ -122,12 +110,8 @@ func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt
 		if next < len(list) && list[next].End > 0 && list[next].Index <= i {
 			continue // of a run
 		}
-		var dropped *rewrite.Part
 		if next < len(list) && list[next].Index == i {
-			dropped = &list[next]
 			next++
-		}
-		if dropped != nil && !dropped.Arguments {
 			continue
 		}
 		for k := range d.view.messages[i].Parts {
@@ -135,9 +119,7 @@ func (d *draft) namesKept(list []rewrite.Part, match *toolcall.Matcher) *excerpt
 			if keepsThinking || !isThinking(*p) {
 				names.Add(p.Text)
 			}
-			if dropped == nil || !shortens(p, match) {
-				names.Add(mem.String(p.Arguments))
-			}
+			names.Add(mem.String(p.Arguments))
 		}
 	}
 	return names
@@ -150,34 +132,9 @@ func (d *draft) tokensKept(list []rewrite.Part) int {
 		switch p := &list[k]; {
 		case p.End > 0:
 			kept -= count.Sum(d.view.tokens[p.Index:p.End])
-		case !p.Arguments:
+		default:
 			kept -= d.view.tokens[p.Index]
 		}
 	}
 	return max(0, kept)
-}
-
-// shortens reports whether c is a call whose arguments may be shortened. A signed call is sent as it came.
-func shortens(c *Part, match *toolcall.Matcher) bool {
-	return c.Kind == KindToolCall && c.Signature == "" && len(c.Arguments) >= excerpt.LongArgument &&
-		match.Matches(c.Name)
-}
-
-// shortenArguments returns m with shorter arguments of its calls; note says how to recall the rest. changed is false if
-// no argument has a long text.
-func shortenArguments(m *Message, match *toolcall.Matcher, names *excerpt.Names, note string) (out Message,
-	changed bool) {
-	out = *m
-	out.Parts, out.Source = slices.Clone(out.Parts), nil
-	for k := range out.Parts {
-		p := &out.Parts[k]
-		if !shortens(p, match) {
-			continue
-		}
-		if short, ok := excerpt.Arguments(p.Arguments, names, note); ok {
-			p.Arguments, p.Source, p.Tokens = short, nil, 0
-			changed = true
-		}
-	}
-	return out, changed
 }

@@ -71,7 +71,7 @@ func (d *draft) namesBeside(list []record.Run) *excerpt.Names {
 	for k, s := range list {
 		parts[k] = rewrite.Part{Index: s.From, End: s.To}
 	}
-	return d.namesKept(parts, nil)
+	return d.namesKept(parts)
 }
 
 // mostMerged is the share of the room that a merged record may take. Larger records stay separate, so that the older

@@ -23,7 +23,7 @@ func (d *draft) newRecordOf(start, end int, names *excerpt.Names, lean int) *run
 	from, to := d.wholeAt(start), d.wholeAt(end)
 	facts := whole.facts[from:to]
 	if d.writer == nil {
-		d.writer = record.NewWriter(d.minifier.files, names, lean, d.opts.Keep.isBrief())
+		d.writer = record.NewWriter(d.minifier.files, names, lean)
 	}
 	w := d.writer
 	w.Reset(names, lean)
@@ -68,13 +68,12 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 		w.Inserted(joinedText(m), note)
 		return
 	}
-	isAnswer := !hasCalls(m)
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
 			w.Called(p.ID, p.Name, p.Arguments)
 		case p.Kind == KindText:
-			w.Said(p.Text, isAnswer)
+			w.Said(p.Text)
 		}
 	}
 }

@@ -1,233 +1,194 @@
 package winnow
 
 import (
+	"slices"
+
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/rewrite"
-	"github.com/winnowgo/winnow/internal/toolcall"
-	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
-// What of a request is stale: results and arguments that the model most likely no longer needs.
+// Which parts of a request may go, and from when on: the work between what people and the agent said to each other. A
+// run of old steps becomes a record. A step that no record may stand for, such as a signed one of the newest turn,
+// loses its results in their place.
 
-// How many requests carry a part whole before it is stale: a result that shows a file, and the arguments of a call.
-// For other results it is PruneOptions.KeepLastAssistants. What a file holds is used for longer than what a command
-// said, and what the model wrote itself for longer still. In a replay of the recorded sessions 5 requests for files
-// cost 0.2 % less and kept as much: the numbers are not critical. KeepLittle halves both.
+// How many of the newest steps stay whole.
 const (
-	carriedReads     = 7
-	carriedArguments = 10
+	// While the prompt cache is warm. In a replay of the recorded sessions 2 and 8 cost the same within 0.7 %: what
+	// stands behind a step decides when a record is made. See BENCHMARKS.md.
+	warmSteps = 4
+	// When folding costs nothing. Three cost 0.3 to 0.6 % more and keep the same names and lines; one costs 0.3 % less
+	// and loses up to 0.6 points of the lines that edits quote.
+	coldSteps = 2
+	// When the request does not fit otherwise.
+	pressedSteps = 3
 )
-
-// maxCarriedAgain is how often the time for which a part is carried may double because the model asked for the part
-// again: to 2³ times at most.
-const maxCarriedAgain = 3
 
 // A part of fewer tokens is not worth an edit.
 const leastStale = 100
 
-// noSubjects is the list of a message without calls. Nobody writes to it.
-var noSubjects []subject
+// isBelowFold reports whether the messages take so little of the window that nothing of them may go. A request that
+// does not fit counts as large enough.
+func (d *draft) isBelowFold() bool { return !d.isPressed && d.view.total < d.foldFrom }
 
-// subjectsOf returns what the calls of m are about, in their order.
-func subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
-	if !hasCalls(m) {
-		return &noSubjects
+// foldFrom returns how many tokens the messages must have for old steps to become records.
+func foldFrom(above float64, window int) int {
+	if above == 0 {
+		return min(defaultFoldTokens, count.Share(window, defaultFoldAbove))
 	}
-	known := &struct {
-		list []subject
-		one  [1]subject // memory for the list of most messages, which has one call
-	}{}
-	subjects := known.one[:0]
-	for p := range callsOf(m) {
-		s := subject{
-			call: toolcall.Hash(p.Name, p.Arguments), isRead: tools.Reads(p.Name), recalls: recalledBy(p),
-			files: workfiles.Of(tools, p.Name, p.Arguments),
-		}
-		if p.Signature == "" { // a signed call is sent as it came
-			s.saving = excerpt.ArgumentSavings(p.Arguments)
-		}
-		subjects = append(subjects, s)
-	}
-	known.list = subjects
-	return &known.list
+	return count.Share(window, max(0, above))
 }
 
-// staleness finds the stale parts of a view.
+// staleness finds the parts of a view that may go.
 type staleness struct {
-	view    *view
-	options PruneOptions
-	allowed toolcall.Matcher
-	tools   toolNames      // of the results of view
-	subject []*subject     // of each result; nil: not known
-	recalls *recalls       // nil: without Options.Recall
-	asked   map[uint32]int // how often each call was made
-	last    map[uint32]int // of each call, the newest result that is not a failure
-	newest  int            // the newest turn of a person begins here
-
-	// nothing is carried longer than necessary: dropping it costs nothing now, or keeping it would lose more
-	early   bool
-	isBrief bool // see KeepPolicy.isBrief
+	draft *draft
+	view  *view
+	tools toolNames
+	first int    // the oldest message of a user: nothing before it goes
+	turn  int    // the newest turn of a person begins here
+	held  []hold // by message, what is in force; nil: nothing is held
+	least int    // how many of the newest steps stay whole
 }
 
-// Below staleShare of the window, or below staleTokens if that is less, a conversation stays append-only: the saving is
-// too small to hide anything from the model. In a replay of the recorded sessions floors of up to 5 % and of up to
-// 8 000 tokens cost at most 0.2 % in windows of 64 000 and of 200 000, with the same names kept and 2 to 10 % fewer
-// rewrites; 10 % of 200 000 cost 0.6 %.
-const (
-	staleShare  = 0.05
-	staleTokens = 8_000
-)
-
-// isBelowStale reports whether the messages of d have too few tokens for their stale parts to be dropped. A request
-// that does not fit counts as large enough, except for the floor that the host has set.
-func (d *draft) isBelowStale() bool {
-	return !d.isPressed && d.view.total < d.staleFrom() || d.view.total < d.askedStaleFrom()
-}
-
-// askedStaleFrom returns the floor that the host has set, PruneOptions.SoftTrimRatio, in tokens, or 0.
-func (d *draft) askedStaleFrom() int { return count.Share(d.windowEstimate(), d.pruneFrom) }
-
-// staleFrom returns how many tokens the messages must have for their stale parts to be dropped.
-func (d *draft) staleFrom() int {
-	switch {
-	case d.opts.Keep == KeepAll:
-		return d.windowEstimate()
-	case d.pruneFrom > 0:
-		return d.askedStaleFrom()
-	case d.opts.Cache.None: // nothing is lost by a rewrite
-		return 0
+// staleParts returns the parts that may go, oldest first, including those that become stale in the next `ahead`
+// requests. early says that no more steps stay whole than they do in a request that does not fit.
+func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
+	v := d.view
+	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
+	if d.isBelowFold() || first < 0 {
+		return nil
 	}
-	return min(staleTokens, count.Share(d.windowEstimate(), staleShare))
-}
-
-// readSubjects finds out what each result is about. The view is repaired, so the n-th result behind an assistant
-// message is that of its n-th call.
-func (s *staleness) readSubjects(tools *toolcall.Files) {
-	v := s.view
-	s.subject = make([]*subject, len(v.messages))
-	s.asked, s.last = map[uint32]int{}, map[uint32]int{}
-	var calls []subject
-	for i := range v.messages {
-		m := &v.messages[i]
-		switch {
-		case m.Role == RoleAssistant:
-			calls = *v.facts[i].subjectsOf(&v.unedited[i], tools) // of the message as the host has it
-		case m.Role == RoleTool && len(calls) > 0:
-			c := &calls[0]
-			calls = calls[1:]
-			isCopy := s.recalls != nil && c.recalls != ""
-			if isCopy {
-				c = s.recalls.subject(s.subject, i, c.recalls)
-			}
-			s.subject[i] = c
-			s.asked[c.call]++
-			if !m.IsError && !isCopy {
-				s.last[c.call] = i
-			}
-		case beginsTurn(m):
-			s.newest = i
-		}
+	s := staleness{
+		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: d.wholeSteps(early),
+		tools: toolNamesFor(d.minifier.match, v.messages), held: d.heldInView(),
 	}
-}
-
-// readFolded adds to s.asked the calls that records of d stand for, if a result of the same call is in the view: a
-// model that made a call again has missed what its old result said.
-func (s *staleness) readFolded(d *draft) {
-	for i := range s.view.facts {
-		if !d.isRecord(i) {
+	var list []rewrite.Part
+	carried, end := 0, len(v.messages) // how many requests held message i; where its step ends
+	for i := len(v.messages) - 1; i >= first; i-- {
+		carried += d.answersIn(i)
+		if v.messages[i].Role == RoleTool {
 			continue
 		}
-		for k := d.wholeAt(i); k < d.wholeAt(i+1); k++ {
-			if f := d.unfolded.facts[k]; d.unfolded.messages[k].Role == RoleAssistant {
-				for _, c := range *f.subjectsOf(&d.unfolded.messages[k], d.minifier.files) {
-					if n, isShown := s.asked[c.call]; isShown {
-						s.asked[c.call] = n + 1
-					}
-				}
+		for _, p := range s.step(i, end, carried) {
+			if p.Overdue+ahead >= 0 {
+				list = append(list, p)
 			}
 		}
+		end = i
 	}
+	slices.Reverse(list)
+	return list
 }
 
-// subjectsOf returns what the calls of m, the message of f, are about.
-func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) *[]subject {
-	if f.subjects == nil {
-		f.subjects = subjectsOf(m, tools)
+// wholeSteps returns how many of the newest steps stay whole.
+func (d *draft) wholeSteps(early bool) int {
+	switch {
+	case d.keepsNewestOnly:
+		return 1
+	case !early:
+		return warmSteps
+	case d.isCold():
+		return coldSteps
 	}
-	return f.subjects
+	return pressedSteps
 }
 
-// carriedFor returns how many requests carry a part whole if those of KeepWork carry it for n.
-func (s *staleness) carriedFor(n int) int {
-	if s.isBrief {
-		return n / 2
-	}
-	return n
-}
-
-// dueAfter returns how many requests carry result i whole: due or, if the model had to ask for the result again, a
-// multiple of it.
-func (s *staleness) dueAfter(i, due int) int {
-	c := s.subject[i]
-	if c == nil || s.early || s.last[c.call] > i || s.asked[c.call] < 2 {
-		return due
-	}
-	return min(due, len(s.view.messages)) << min(s.asked[c.call]-1, maxCarriedAgain) // it was missed before
-}
-
-// result returns result i as a part that is stale or will be, and whether it may be dropped. carried is the number of
-// requests that held it.
-func (s *staleness) result(i, carried int) (rewrite.Part, bool) {
+// step returns the parts of the step from i to end that may go, the newest first. carried is the number of requests
+// that held it. A step that becomes a record is one part.
+func (s *staleness) step(i, end, carried int) (parts []rewrite.Part) {
 	v := s.view
 	m := &v.messages[i]
-	isCleared := v.edited[i] != nil && v.edited[i].op == OpClear
-	if s.options.NoHardClear || isCleared || v.tokens[i] < leastStale {
+	if s.held != nil && s.held[i] != holdNothing || m.Pinned || m.Summary {
+		return nil
+	}
+	if m.Role == RoleAssistant {
+		carried-- // the request that it answers did not hold it
+	}
+	if s.mayFold(i, end) {
+		p := rewrite.Part{Index: i, End: end, Saving: s.saving(i, end), Overdue: carried - s.least, Reason: foldReason}
+		if p.Saving > 0 {
+			parts = append(parts, p)
+		}
+		return parts
+	}
+	for k := end - 1; k > i; k-- {
+		if p, ok := s.result(k, i); ok {
+			p.Overdue = carried - s.least
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// mayFold reports whether a record may stand for the messages from i to end. They have to be an answer with calls and
+// all of their results, with more behind it, or a text of the host in an older turn that the host lets go.
+func (s *staleness) mayFold(i, end int) bool {
+	v, d := s.view, s.draft
+	m := &v.messages[i]
+	if m.Role == RoleUser {
+		return i > s.first && (i < s.turn || isLaterResult(m)) && mayGo(m, d.inForceNow().held[d.wholeAt(i)])
+	}
+	if !hasCalls(m) || end == len(v.messages) || i >= s.turn && hasSignature(m) {
+		return false
+	}
+	calls := 0
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case p.Kind == KindToolCall:
+			if calls++; !d.minifier.match.Matches(p.Name) {
+				return false
+			}
+		case p.Kind != KindText && !isThinking(*p):
+			return false
+		}
+	}
+	if calls != end-i-1 {
+		return false
+	}
+	for k := i + 1; k < end; k++ {
+		r := &v.messages[k]
+		if r.Pinned || !d.minifier.match.Matches(s.tools.of(k, r)) || !holdsOnlyText(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// saving estimates how many tokens a record saves of the step from i to end.
+func (s *staleness) saving(i, end int) int {
+	m := &s.view.unedited[i]
+	left := 0
+	if m.Role == RoleUser {
+		left = record.EstimateInserted(textBytes(m))
+	}
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case p.Kind == KindToolCall:
+			left += record.EstimateCall()
+		case m.Role == RoleAssistant && p.Kind == KindText:
+			left += record.EstimateSaid(len(p.Text))
+		}
+	}
+	sum := count.Sum(s.view.tokens[i:end])
+	return sum - left - count.Share(sum, record.NamesShare/2)
+}
+
+// result returns result k of the step that begins at i as a part that is cleared in its place, and whether that may be.
+func (s *staleness) result(k, i int) (rewrite.Part, bool) {
+	v := s.view
+	m := &v.messages[k]
+	isCleared := v.edited[k] != nil && v.edited[k].op == OpClear
+	if isCleared || v.tokens[k] < leastStale || m.Pinned || !holdsOnlyText(m) {
 		return rewrite.Part{}, false
 	}
-	if !holdsOnlyText(m) || !s.allowed.Matches(s.tools.of(i, m)) {
+	tool := s.tools.of(k, m)
+	if !s.draft.minifier.match.Matches(tool) {
 		return rewrite.Part{}, false
 	}
-	p := rewrite.Part{Index: i, Saving: v.tokens[i] - excerpt.Room(v.tokens[i]),
-		Reason: "an old result: its names and what it reports are kept"}
-	due := s.options.KeepLastAssistants
-	if c := s.subject[i]; c != nil {
-		p.IsRead = c.isRead
-		again := s.last[c.call] > i
-		if again {
-			p.Reason = "the same call was made again later"
-		}
-		if c.isRead && !again && !s.early {
-			due = max(due, s.carriedFor(carriedReads))
-		}
-		due = s.dueAfter(i, due)
-	}
-	p.Overdue = carried - max(1, due)
+	p := rewrite.Part{Index: k, Saving: v.tokens[k] - excerpt.Room(v.tokens[k]),
+		IsRead: s.draft.minifier.files.Reads(tool), Reason: "an old result: its names and what it reports are kept"}
 	return p, p.Saving > 0
-}
-
-// arguments is like result, for the arguments of the calls of message i.
-func (s *staleness) arguments(i, carried int) (rewrite.Part, bool) {
-	v := s.view
-	m := &v.messages[i]
-	if v.tokens[i] < leastStale || i >= s.newest && hasSignature(m) ||
-		argumentBytes(m) < argumentBytes(&v.unedited[i]) {
-		return rewrite.Part{}, false // a signed message of the newest turn stays, and so do shortened arguments
-	}
-	p := rewrite.Part{Index: i, Arguments: true, Reason: "arguments of an old call: long texts are shortened"}
-	calls := *v.facts[i].subjects
-	for c := range callsOf(m) {
-		if calls[0].saving > 0 && s.allowed.Matches(c.Name) {
-			p.Saving += calls[0].saving
-		}
-		calls = calls[1:]
-	}
-	due := s.options.KeepLastAssistants
-	if !s.early {
-		due = max(due, s.carriedFor(carriedArguments))
-	}
-	p.Overdue = carried - max(1, due)
-	return p, p.Saving > 0 && isWorthIt(v.tokens[i]-p.Saving, v.tokens[i])
 }
 
 // isWorthIt reports whether an edit that leaves `after` of `before` tokens leaves few enough.

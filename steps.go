@@ -25,6 +25,7 @@ func (d *draft) limitAndReplay() {
 	v.unedited = v.share()
 	request := newestRequest(v.messages)
 	d.replayRecords(func(i int) bool { return d.staysWhole(i, request) })
+	d.force = nil // what only records show is known now
 	request = newestRequest(v.messages) // records moved it; an older message with the same key may be sent edited
 	for i, f := range v.facts {
 		p := d.knownEdit(f)
@@ -59,7 +60,7 @@ func (d *draft) knownEdit(f *fact) *projection {
 // with a signature that the provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
 	if m := &d.view.messages[i]; m.Role == RoleUser {
-		return i >= request && !isLaterResult(m) || !mayFoldInjected(m)
+		return i >= request && !isLaterResult(m) || !mayGo(m, d.inForceNow().held[i])
 	}
 	return i >= request && d.isSentSigned(i, request)
 }
@@ -127,7 +128,7 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) (at int) {
 	request, limited := c.request.Moved(moved).Find(v.places()), c.limited.Moved(moved).Find(v.places())
 	reopened := d.findReopened(request, first)
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
-	inSummary := keptBefore(v.messages, max(0, limited))
+	inSummary := d.keptByLimit(max(0, limited))
 	undigested, pending := c.unread(v)
 	d.edits = slices.Grow(d.edits, first)
 	if c.degraded {
@@ -223,7 +224,7 @@ func (d *draft) limitTurns(limit int) {
 	}
 	d.turnStart = position{Key: v.facts[start].key, Index: start}
 	d.limitedAt = v.position(start)
-	keep := append(keptBefore(v.messages, start), slices.Repeat([]bool{true}, len(v.messages)-start)...)
+	keep := append(d.keptByLimit(start), slices.Repeat([]bool{true}, len(v.messages)-start)...)
 	dropped := false
 	for i := range start {
 		if !keep[i] {
@@ -299,7 +300,7 @@ func (d *draft) capResults(from, limit, budget int) {
 
 // clearTo clears old results, the oldest first, until the messages take at most the given tokens.
 func (d *draft) clearTo(tokens int) {
-	o := *d.opts.Prune
+	o := d.prunes
 	// Pruning knows only shares of a window: the goal becomes the share from which results are cleared.
 	o.SoftTrimRatio, o.MinPrunableToolChars = 0, 0
 	o.HardClearRatio = float64(tokens) / float64(max(1, d.room()))
@@ -323,9 +324,6 @@ func (d *draft) prune(o PruneOptions, window int) {
 		r := &p.results[k]
 		if r.Change == prune.None {
 			continue
-		}
-		if d.pruneHasEstimator {
-			r.Tokens = estimateWith(d.opts.Estimator, out[r.Index])
 		}
 		d.project(r.Index, out[r.Index], r.Tokens, edits[0].Op, edits[0].Reason)
 		edits = edits[1:]

@@ -58,9 +58,26 @@ func (p *messageParser) message() *winnow.Message {
 	}
 	m.Pinned = p.member(`"pinned":true`)
 	m.Injected = p.member(`"injected":true`)
+	m.Transient = p.member(`"transient":true`)
+	if p.member(`"inForce":`) {
+		m.InForce = p.names()
+	}
 	m.Summary = p.member(`"summary":true`)
 	p.closes()
 	return m
+}
+
+// names reads a list of strings.
+func (p *messageParser) names() (list []string) {
+	p.literal(`[`)
+	for !p.bad && !p.has(`]`) {
+		if len(list) > 0 {
+			p.literal(`,`)
+		}
+		list = append(list, p.string())
+	}
+	p.bad = p.bad || len(list) == 0
+	return list
 }
 
 func (p *messageParser) parts() []winnow.Part {

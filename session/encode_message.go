@@ -50,8 +50,23 @@ func (w *messageWriter) message(m *winnow.Message) {
 	}
 	w.isTrue(`"pinned":true`, m.Pinned)
 	w.isTrue(`"injected":true`, m.Injected)
+	w.isTrue(`"transient":true`, m.Transient)
+	w.names(`"inForce":`, m.InForce)
 	w.isTrue(`"summary":true`, m.Summary)
 	w.closes()
+}
+
+// names appends a list of strings, if it has any.
+func (w *messageWriter) names(name string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	w.member(name)
+	for i, s := range list {
+		w.text = append(w.text, "[,"[min(i, 1)])
+		w.text = jsontext.AppendString(w.text, s)
+	}
+	w.text = append(w.text, ']')
 }
 
 func (w *messageWriter) parts(parts []winnow.Part) {

@@ -50,6 +50,7 @@ func emptied(m *winnow.Message) *winnow.Message {
 	out := &winnow.Message{
 		Role: m.Role, Parts: []winnow.Part{}, ToolCallID: m.ToolCallID, ToolName: m.ToolName, IsError: m.IsError,
 		StopReason: m.StopReason, Usage: m.Usage, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary,
+		Transient: m.Transient,
 	}
 	for _, p := range m.Parts {
 		if p.Kind == winnow.KindToolCall {

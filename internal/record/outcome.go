@@ -29,7 +29,7 @@ func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
 			text = withoutFrame(text)
 		}
 		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
-			w.leanChars(failureChars))
+			w.chars(failureChars))
 	}
 	if verdict := runes.OneLine(l.verdict(text)); verdict != "" {
 		return ended + markup.Value(verdict, w.chars(outcomeChars))

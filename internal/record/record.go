@@ -28,12 +28,9 @@ const (
 	ended    = " → "
 )
 
-// How many characters of a text stay. A brief record holds half of them, but all of why a call failed. In a replay of
-// the recorded sessions brief records cost 0.8 % less in all, and answers of 600 characters 0.2 % more than those of
-// 450. Most of a record is names, which are not shortened.
+// How many characters of a text stay. Most of a record is names, which are not shortened.
 const (
 	saidChars     = 120 // of what the model said between calls: two thirds from its beginning, the rest from its end
-	answerChars   = 450 // of an answer to a person, likewise
 	insertedChars = 200 // of a text that the host inserted: its beginning
 	callChars     = 120 // a call: the tool and what its arguments tell
 	pathChars     = 280 // of a call that names files, which a path of the longest identifier fits into
@@ -68,26 +65,10 @@ func Is(text string) bool {
 func EstimateCall() int { return lineTokens }
 
 // EstimateSaid estimates the tokens that a text of the model leaves in a record.
-func EstimateSaid(chars int, isAnswer, isBrief bool) int {
-	most := saidChars
-	if isAnswer {
-		most = answerChars
-	}
-	return min(chars, ofBrief(most, isBrief)) / 4
-}
+func EstimateSaid(chars int) int { return min(chars, saidChars) / 4 }
 
 // EstimateInserted estimates the tokens that a text of the host leaves in a record.
-func EstimateInserted(chars int, isBrief bool) int {
-	return lineTokens + min(chars, ofBrief(insertedChars, isBrief))/4
-}
-
-// ofBrief returns how many characters of a text a record holds if one that is not brief holds n.
-func ofBrief(n int, isBrief bool) int {
-	if isBrief {
-		return n / 2
-	}
-	return n
-}
+func EstimateInserted(chars int) int { return lineTokens + min(chars, insertedChars)/4 }
 
 // Leanest is how often a record can be made leaner: the first time it gets short lines and few names, the second time
 // only its frame stays.
@@ -98,7 +79,6 @@ type Writer struct {
 	files *toolcall.Files
 	names *excerpt.Names // nil: the record names none
 	lean  int
-	brief bool
 	lines []line
 	open  int // the first line that may wait for its result
 	texts []excerpt.Source
@@ -123,15 +103,14 @@ func (l *line) write(b *strings.Builder) {
 }
 
 // NewWriter returns a writer for a run. names are the names in what is kept; those that the record lists are added to
-// them. lean is how often the record was made leaner, see Leanest. isBrief says that the lines are short from the
-// beginning.
-func NewWriter(files *toolcall.Files, names *excerpt.Names, lean int, isBrief bool) *Writer {
-	return &Writer{files: files, names: names, lean: lean, brief: isBrief}
+// them. lean is how often the record was made leaner, see Leanest.
+func NewWriter(files *toolcall.Files, names *excerpt.Names, lean int) *Writer {
+	return &Writer{files: files, names: names, lean: lean}
 }
 
 // Reset begins another record. It uses w's memory again.
 func (w *Writer) Reset(names *excerpt.Names, lean int) {
-	*w = Writer{files: w.files, names: names, lean: lean, brief: w.brief, lines: w.lines[:0], texts: w.texts[:0]}
+	*w = Writer{files: w.files, names: names, lean: lean, lines: w.lines[:0], texts: w.texts[:0]}
 }
 
 // mention notes a text whose names the record may list. isOwn says that the model wrote it.
@@ -141,24 +120,17 @@ func (w *Writer) mention(text string, isOwn bool) {
 	}
 }
 
-// chars returns how many characters of a text this record may hold, if one that is neither brief nor lean may hold n.
-func (w *Writer) chars(n int) int { return w.leanChars(ofBrief(n, w.brief)) }
-
-// leanChars is chars for a text that a brief record does not shorten.
-func (w *Writer) leanChars(n int) int {
+// chars returns how many characters of a text this record may hold, if one that is not lean may hold n.
+func (w *Writer) chars(n int) int {
 	if w.lean > 0 {
 		return n / 2
 	}
 	return n
 }
 
-// Said adds a text of the model: an answer to a person, or what it said beside its calls.
-func (w *Writer) Said(text string, isAnswer bool) {
-	most := saidChars
-	if isAnswer {
-		most = answerChars
-	}
-	most = w.chars(most)
+// Said adds what the model said beside its calls.
+func (w *Writer) Said(text string) {
+	most := w.chars(saidChars)
 	w.mention(text, true)
 	text = runes.OneLine(text)
 	if text == "" {

@@ -12,37 +12,19 @@ type Part struct {
 	Index     int  // of its message
 	Saving    int  // tokens, about
 	Overdue   int  // requests that carried it since it became stale; negative: requests left until it is
-	Arguments bool // it is the arguments of a message's calls; false: a result
-	IsRead    bool // it shows a file, whose ends report nothing
-	End       int  // a record may stand for the messages from Index to End; 0: the part is edited in place
-	Calls     bool // of a step: it has calls
-	Injected  bool // of a step: it is a text of the host
-	Reason    string
+	IsRead  bool // it shows a file, whose ends report nothing
+	End     int  // a record may stand for the messages from Index to End; 0: the part is edited in place
+	Reason  string
 }
 
-// Runs joins neighbouring steps of list into runs, and leaves out runs that save less than `least` tokens. Answers
-// without any calls among them are a conversation: what people were told stays as it is, unless isWork says that such
-// answers become records too.
-func Runs(list []Part, least int, isWork bool) []Part {
+// Runs joins neighbouring steps of list into runs, and leaves out runs that save less than `least` tokens.
+func Runs(list []Part, least int) []Part {
 	out := make([]Part, 0, len(list))
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[0].End > 0 && list[n-1].End == list[n].Index {
-			n++
-		}
-		group := list[:n]
-		list = list[n:]
-		isWork := isWork || slices.ContainsFunc(group, func(s Part) bool { return s.Calls })
-		for _, s := range group {
-			switch k := len(out) - 1; {
-			case s.End == 0:
-				out = append(out, s)
-			case !isWork && !s.Injected:
-			case k >= 0 && out[k].End == s.Index:
-				out[k].join(&s)
-			default:
-				out = append(out, s)
-			}
+	for _, s := range list {
+		if k := len(out) - 1; s.End > 0 && k >= 0 && out[k].End == s.Index {
+			out[k].join(&s)
+		} else {
+			out = append(out, s)
 		}
 	}
 	return slices.DeleteFunc(out, func(s Part) bool { return s.End > 0 && s.Saving < least })

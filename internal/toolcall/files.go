@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow/internal/ascii"
 )
 
-// Files knows the tools that work on a file, and the arguments that name it.
-type Files struct{ read, modify, paths []string }
+// Files knows the tools that work on a file, the arguments that name it, and the tools whose newest call holds.
+type Files struct{ read, modify, paths, plans, skills []string }
 
 // Common has the tools of common agents, each as baseName writes it. Sources: the reference (read, write, edit with
 // path), the recorded sessions of Claude Code, Codex, opencode, Gemini CLI and OpenHands, and what Cline, Cursor and
@@ -24,6 +24,11 @@ var Common = Files{
 		"insert", "patch", "applypatch", "applydiff", "notebookedit", "fswrite", "appendfile", "deletefile"},
 	paths: []string{"file_path", "path", "filePath", "filename", "file", "notebook_path", "target_file",
 		"absolute_path", "filepath", "uri"},
+	// Claude Code, opencode, Codex, Gemini CLI, deepagents, Roo Code, Copilot, Hermes, Crush, OpenHands
+	plans: []string{"todowrite", "writetodos", "updateplan", "updatetodolist", "managetodolist", "todo", "todos",
+		"updatetodos", "tasktracker"},
+	// Claude Code, opencode, Copilot, Gemini CLI, Hermes
+	skills: []string{"skill", "skills", "loadskill", "useskill", "activateskill", "readskill", "skillview"},
 }
 
 // isPath reports whether s may be the name of a file. A text with … in it was cut because it was too long to be one.
@@ -73,17 +78,23 @@ func (t *Files) does(tool string) (reads, modifies bool) {
 	return isOneOf(name, t.read), isOneOf(name, t.modify)
 }
 
+// More are the names of a host's own tools, and of arguments that name a file.
+type More struct{ Read, Modify, Paths, Plans, Skills []string }
+
 // With returns t with more tools and more arguments. Names of tools are compared as baseName writes them.
-func (t *Files) With(read, modify, paths []string) *Files {
-	out := Files{read: slices.Clip(t.read), modify: slices.Clip(t.modify)}
-	for _, name := range read {
-		out.read = append(out.read, string(baseName(name, nil)))
+func (t *Files) With(more More) *Files {
+	join := func(known, names []string) []string {
+		known = slices.Clip(known)
+		for _, name := range names {
+			known = append(known, string(baseName(name, nil)))
+		}
+		return known
 	}
-	for _, name := range modify {
-		out.modify = append(out.modify, string(baseName(name, nil)))
+	return &Files{
+		read: join(t.read, more.Read), modify: join(t.modify, more.Modify),
+		paths: append(slices.Clip(t.paths), more.Paths...),
+		plans: join(t.plans, more.Plans), skills: join(t.skills, more.Skills),
 	}
-	out.paths = append(slices.Clip(t.paths), paths...)
-	return &out
 }
 
 // Use is what a call does to files.

@@ -19,11 +19,6 @@ const (
 	// Likewise in a turn that has changed no file so far: it may be one that only answers a question. In the recorded
 	// sessions 15 costs .001 less and loses .05 points of the lines in a window of 64 000 tokens, and .15 in 200 000.
 	lookingRequests = 20
-	// Likewise in the turn before, if it has changed files: the work on them often goes on. In the recorded sessions
-	// this keeps .6 points more of the lines that edits quote in a window of 64 000 tokens for the same cost, and .2 in
-	// 200 000 for .0006; 6 to 12 requests do the same. To hold the files of a turn that changed none costs .0006 in
-	// 64 000 tokens, and keeps no more lines.
-	earlierRequests = 10
 	// Likewise where no provider's cache makes it cheap to carry the text.
 	uncachedReadRequests = 15
 	// Of a call that changed it: the next change of the same file mostly follows at once.
@@ -65,10 +60,6 @@ func hashPath(path string) uint32 {
 // requestsOf returns for how many requests a call that touched a file last says that the file is worked on.
 func (w *Work) requestsOf(u Use) int {
 	switch {
-	case w.IsEarlier && u.modifies:
-		return 0 // what was done in an earlier turn is done
-	case w.IsEarlier:
-		return earlierRequests
 	case u.modifies:
 		return editedRequests
 	case w.Uncached:
@@ -79,29 +70,29 @@ func (w *Work) requestsOf(u Use) int {
 	return readRequests
 }
 
-// Work is the files of the newest turn, and perhaps of the one before, read from the end.
+// Work is the files of the newest turn, read from the end.
 type Work struct {
-	IsEarlier bool // the requests are now those of the turn before
 	Uncached  bool // no provider's cache makes it cheap to carry a text
 	OnlyLooks bool // no call of the turn has changed a file so far
 
-	requests int
-	reads    map[uint32]int // of each file that is worked on, how many reads are held; 0: only what was written
+	requests  int
+	reads     map[uint32]int  // of each file that is worked on, how many reads are held; 0: only what was written
+	unchanged map[uint32]bool // files of which a newer result only says that they are as they were
 }
 
 // Back goes back to the request before.
 func (w *Work) Back() { w.requests++ }
 
 // Holds reports whether a call of that request that works on these files is held: it is one of the newest reads of a
-// file that is worked on, or wrote to it since.
-func (w *Work) Holds(files []Use) (held bool) {
+// file that is worked on, or wrote to it since. short says that its result is too short to be the text of a file.
+func (w *Work) Holds(files []Use, short bool) (held bool) {
 	for _, use := range files {
 		n, isKnown := w.reads[use.name]
 		if !isKnown && w.requests > w.requestsOf(use) {
 			n = heldReads // the work has moved on: no older one is held
 		}
 		held = held || n == 0 || !use.modifies && n < heldReads
-		if !use.modifies {
+		if !use.modifies && !short {
 			n++
 		}
 		if w.reads == nil {
@@ -110,4 +101,23 @@ func (w *Work) Holds(files []Use) (held bool) {
 		w.reads[use.name] = n
 	}
 	return held
+}
+
+// PointedAt reports whether a call shows a file of which a newer result is short: most likely, that one says that the
+// file is unchanged. If short is set, it is such a newer result itself.
+func (w *Work) PointedAt(files []Use, short bool) (isPointedAt bool) {
+	for _, use := range files {
+		switch {
+		case use.modifies:
+		case short:
+			if w.unchanged == nil {
+				w.unchanged = map[uint32]bool{}
+			}
+			w.unchanged[use.name] = true
+		case w.unchanged[use.name]:
+			isPointedAt = true
+			delete(w.unchanged, use.name)
+		}
+	}
+	return isPointedAt
 }

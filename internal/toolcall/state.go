@@ -1,0 +1,178 @@
+package toolcall
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// Calls that set a state anew, such as a plan, and calls that load instructions: the newest one holds, whatever has
+// been done since.
+
+// What [Files.State] begins with.
+const (
+	Plan         = "plan "
+	Instructions = "instructions "
+)
+
+// IsPlan reports whether a state is that of a plan.
+func IsPlan(state string) bool { return strings.HasPrefix(state, Plan) }
+
+// State returns what a call sets anew, or "": [Plan] and the name of the tool, or [Instructions] and their name. A call
+// with the same state replaces what an earlier one said.
+func (t *Files) State(tool string, arguments json.RawMessage) string {
+	var room nameRoom
+	name := baseName(tool, room[:0])
+	switch {
+	case isOneOf(name, t.plans):
+		return Plan + string(name)
+	case isOneOf(name, t.skills):
+		return Instructions + skillName(arguments)
+	}
+	if !bytes.Contains(bytes.ToLower(arguments), []byte(skillFile)) {
+		return ""
+	}
+	for _, path := range t.OfShell(tool, arguments).Read {
+		if folder, ok := strings.CutSuffix(strings.ToLower(strings.ReplaceAll(path, `\`, "/")), "/"+skillFile); ok {
+			return Instructions + folder[strings.LastIndexByte(folder, '/')+1:]
+		}
+	}
+	return ""
+}
+
+// skillFile is the file that holds a skill, in lower case: the open format of Agent Skills.
+const skillFile = "skill.md"
+
+// skillName returns the name of the skill that a call loads: what the agents call it, or else all arguments.
+func skillName(arguments json.RawMessage) string {
+	for _, key := range []string{"skill", "name", "skill_name", "skillName", "id", "command"} {
+		var value string
+		jsontext.Members(bytes.TrimSpace(arguments), func(k string, v []byte) {
+			if k == key {
+				value, _ = jsontext.Decode(v)
+			}
+		})
+		if value != "" {
+			return strings.ToLower(runes.Clip(value, 200))
+		}
+	}
+	return runes.Clip(mem.String(arguments), 200)
+}
+
+// planItem is one item of a plan, in the words of the common agents.
+type planItem struct{ text, status string }
+
+var (
+	itemTexts    = []string{"content", "step", "text", "title", "description", "task", "subject", "todo", "name"}
+	itemStates   = []string{"status", "state", "done", "completed"}
+	finishedWith = []string{"completed", "complete", "done", "finished", "cancelled", "canceled", "skipped", "true",
+		"closed"}
+)
+
+// Unfinished returns the open items of the plan that a call sets, a line each, and how many are finished. It reads the
+// lists of objects of the common agents, and lists in Markdown. Of another plan it returns the arguments as they are.
+func Unfinished(arguments json.RawMessage) string {
+	var value any
+	if json.Unmarshal(arguments, &value) != nil {
+		return mem.String(arguments)
+	}
+	items := planItems(value, 0)
+	if items == nil {
+		return mem.String(arguments)
+	}
+	var b strings.Builder
+	finished := 0
+	for _, item := range items {
+		if isFinished(item.status) {
+			finished++
+			continue
+		}
+		b.WriteString("- ")
+		if item.status != "" && item.status != "false" {
+			b.WriteString("[" + item.status + "] ")
+		}
+		b.WriteString(runes.OneLine(item.text) + "\n")
+	}
+	fmt.Fprintf(&b, "(%d finished)", finished)
+	return b.String()
+}
+
+func isFinished(status string) bool {
+	for _, word := range finishedWith {
+		if strings.EqualFold(status, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostPlanDepth is how deep a plan lies in its arguments at most.
+const mostPlanDepth = 4
+
+// planItems returns the items of the first list of them in value, or nil.
+func planItems(value any, depth int) (items []planItem) {
+	if depth > mostPlanDepth {
+		return nil
+	}
+	switch value := value.(type) {
+	case string:
+		return markdownItems(value)
+	case []any:
+		for _, element := range value {
+			object, ok := element.(map[string]any)
+			if !ok {
+				return nil
+			}
+			item := planItem{memberOf(object, itemTexts), memberOf(object, itemStates)}
+			if item.text == "" {
+				return nil
+			}
+			items = append(items, item)
+		}
+		return items
+	case map[string]any:
+		for _, key := range []string{"todos", "plan", "items", "tasks", "task_list", "todoList", "todo_list", "steps"} {
+			if items = planItems(value[key], depth+1); items != nil {
+				return items
+			}
+		}
+	}
+	return nil
+}
+
+// memberOf returns the first member of object that one of the keys names, as text.
+func memberOf(object map[string]any, keys []string) string {
+	for _, key := range keys {
+		switch value := object[key].(type) {
+		case string:
+			return value
+		case bool:
+			return fmt.Sprint(value)
+		}
+	}
+	return ""
+}
+
+// markdownItems reads a list such as "- [x] done".
+func markdownItems(text string) (items []planItem) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "-*+0123456789. ")
+		if len(line) < 4 || line[0] != '[' || line[2] != ']' {
+			continue
+		}
+		item := planItem{text: strings.TrimSpace(line[3:])}
+		switch line[1] {
+		case 'x', 'X':
+			item.status = "done"
+		case '-', '~', '/':
+			item.status = "in progress"
+		}
+		items = append(items, item)
+	}
+	return items
+}
