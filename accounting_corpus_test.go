@@ -58,7 +58,7 @@ func predictions(t testing.TB, path, family string) []float64 {
 	history := readSession(t, path)
 	e, err := NewEstimator(family)
 	require.NoError(t, err)
-	m, err := New(10_000_000, &Options{Estimator: e, Prune: &PruneOptions{SoftTrimRatio: 1}})
+	m, err := New(10_000_000, &Options{Estimator: e, FoldAbove: 1})
 	require.NoError(t, err)
 	var errs []float64
 	seen, before, last, shown := 0, 0, 0, 0

@@ -137,7 +137,7 @@ func TestBodyIsRewrittenRarely(t *testing.T) {
 		{"large results", 1_000_000, func(steps int) []winnow.Message { return results[:1+2*steps] }, 12},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := &winnow.Options{MaxBytes: tt.bytes, Prune: keepAll}
+			o := &winnow.Options{MaxBytes: tt.bytes, Tools: keepAll}
 			n := rewrites(t, 1_000_000, o, 120, tt.history)
 			assert.Positive(t, n)
 			assert.LessOrEqual(t, n, tt.most)
@@ -173,7 +173,7 @@ func TestBodyKeepsTheNewestStep(t *testing.T) {
 	n, _ := imagesOf(r.Messages[len(r.Messages)-1:])
 	assert.Equal(t, 1, n, "the newest screenshot")
 	old := list(userSays("Look."), modelCalls("a"), toolSays("a", strings.Repeat("line\n", 50_000)), modelSays("Seen."))
-	r = prepare(t, newManager(t, 1_000_000, &winnow.Options{MaxBytes: 500_000, Prune: keepAll}), append(old, screenshots(1, 400_000)...))
+	r = prepare(t, newManager(t, 1_000_000, &winnow.Options{MaxBytes: 500_000, Tools: keepAll}), append(old, screenshots(1, 400_000)...))
 	n, _ = imagesOf(r.Messages)
 	assert.Equal(t, 1, n, "an old result goes first")
 }

@@ -100,7 +100,7 @@ func TestUserRules(t *testing.T) {
 }
 
 func TestFilesOfCalls(t *testing.T) {
-	tools := (&CompactOptions{ReadTools: []string{"Peek"}, ModifyTools: []string{"paint"}, PathArguments: []string{"canvas"}}).fileTools()
+	tools := (&ToolOptions{Read: []string{"Peek"}, Modify: []string{"paint"}, PathArguments: []string{"canvas"}}).known()
 	for _, tc := range []struct {
 		tool, arguments string
 		read, modified  string

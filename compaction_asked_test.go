@@ -34,7 +34,7 @@ func TestSummarizerReadsTheOpenRequest(t *testing.T) {
 			return "## Goal\nsome work", nil
 		})
 		m := newManager(t, 40_000, &winnow.Options{
-			Summarizer: s, Estimator: byChars, Now: newClock().Now, Keep: winnow.KeepAll,
+			Summarizer: s, Estimator: byChars, Now: newClock().Now, FoldAbove: 1,
 			Compact: &winnow.CompactOptions{KeepRecent: 2_000, Background: false},
 		})
 		h := append(append([]winnow.Message{}, tt.before...), userSays(tt.asked))

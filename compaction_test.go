@@ -30,7 +30,7 @@ func work(n int) []Message {
 func workManager(t *testing.T, s Summarizer, o CompactOptions) *Manager {
 	t.Helper()
 	o.Attempts, o.SummarizerWindow = 1, 200_000
-	m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Prune: &PruneOptions{DenyTools: []string{"*"}}, Compact: &o})
+	m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Tools: &ToolOptions{Keep: []string{"*"}}, Compact: &o})
 	require.NoError(t, err)
 	return m
 }

@@ -29,7 +29,7 @@ func TestEditsKeepTheirArguments(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(text, &history))
 	}
-	m := newManager(t, 100_000, &winnow.Options{Keep: winnow.KeepCalls, Cache: &winnow.CacheOptions{None: true}})
+	m := newManager(t, 100_000, &winnow.Options{Cache: &winnow.CacheOptions{None: true}})
 	decode(log)
 	require.NotEmpty(t, prepare(t, m, history).Edits)
 	decode(log[4:]) // the host has dropped its first turn: every call lies where another one lay
@@ -61,7 +61,7 @@ func TestPlanOfOtherMemory(t *testing.T) {
 	var older, newer []winnow.Message
 	require.NoError(t, json.Unmarshal(text, &older))
 	require.NoError(t, json.Unmarshal(text, &newer))
-	m := newManager(t, 100_000, &winnow.Options{Keep: winnow.KeepCalls})
+	m := newManager(t, 100_000, &winnow.Options{})
 	for range 3 {
 		require.NotEmpty(t, prepare(t, m, older).Edits, "else the request is the history itself")
 	}

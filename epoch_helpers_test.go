@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -54,21 +55,16 @@ func replayed(t testing.TB, o Options, history []Message) *draft {
 	return replay(newOfAnySize(t, 1_000_000, &o), history)
 }
 
-// newOfAnySize is New, for a manager that drops what is stale in short histories too, each part in its place.
+// newOfAnySize is New, for a manager that folds what is stale in short histories too.
 func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 	t.Helper()
 	c := Options{}
 	if o != nil {
 		c = *o
 	}
-	if c.Keep == "" {
-		c.Keep = KeepCalls
-	}
+	c.FoldAbove = cmp.Or(c.FoldAbove, -1)
 	m, err := New(window, &c)
 	require.NoError(t, err)
-	if m.pruneFrom == 0 {
-		m.pruneFrom = 1e-12
-	}
 	return m
 }
 

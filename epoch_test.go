@@ -272,7 +272,7 @@ func TestEpochMakesRoom(t *testing.T) {
 	for i := range 200 {
 		s.call("read", `{"path":"`+strconv.Itoa(i)+`"}`, output(100)) // 1 000 tokens each
 	}
-	sim := newSimulation(t, 100_000, Options{Compact: &CompactOptions{Off: true}, Reserve: 10_000, Prune: &PruneOptions{SoftTrimRatio: 0.89}})
+	sim := newSimulation(t, 100_000, Options{Compact: &CompactOptions{Off: true}, Reserve: 10_000, FoldAbove: 0.89})
 	last := 0
 	eachRequest(s.history, func(in []Message) {
 		_, epoch := sim.send(t, in)
@@ -284,32 +284,4 @@ func TestEpochMakesRoom(t *testing.T) {
 	})
 	assert.Positive(t, sim.epochs)
 	assert.Less(t, sim.epochs, 30)
-}
-
-// What a manager knows of a call is what the model wrote, also when that is sent shortened and comes from a snapshot.
-func TestCallsAreKnownAfterRestore(t *testing.T) {
-	s := newScript()
-	script := `{"command":"` + strings.Repeat("echo and more ", 200) + `"}`
-	first := s.call("exec", script, output(50))
-	s.history[first].IsError = true
-	s.answers(14)
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	o := &Options{Estimator: CharsPerToken(4), Now: func() time.Time { return now }}
-	m := newOfAnySize(t, 1_000_000, o)
-	r, err := m.Prepare(t.Context(), s.history)
-	require.NoError(t, err)
-	require.Less(t, len(r.Messages[first-1].Parts[0].Arguments), len(script), "the arguments are sent shortened")
-	state, err := m.Snapshot()
-	require.NoError(t, err)
-	restored := newOfAnySize(t, 1_000_000, o)
-	require.NoError(t, restored.Restore(state))
-
-	again := s.call("exec", script, output(50))
-	for n := range 20 {
-		s.answers(1)
-		want, got := replay(m, s.history).staleParts(false, 0), replay(restored, s.history).staleParts(false, 0)
-		require.Equal(t, want, got, "%d requests later", n)
-		overdue := overdueOf(got, again)
-		require.Equal(t, n+1 >= 6, overdue != protected, "it was asked for twice: six requests carry it")
-	}
 }

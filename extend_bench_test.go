@@ -23,9 +23,9 @@ var floorRequest *winnow.Request
 func BenchmarkManagerLoop(b *testing.B) {
 	for _, tt := range []struct {
 		name   string
-		keep   winnow.KeepPolicy
+		above  float64
 		window func(n int) int
-	}{{"unedited", winnow.KeepAll, roomy}, {"edited", winnow.KeepCalls, roomy}, {"folded", "", roomy}, {"full", "", func(int) int { return 200_000 }}} {
+	}{{"unedited", 1, roomy}, {"folded", 0, roomy}, {"full", 0, func(int) int { return 200_000 }}} {
 		for _, n := range managerSizes {
 			b.Run(tt.name+"/"+itoa(n), func(b *testing.B) {
 				const more = 300
@@ -37,7 +37,7 @@ func BenchmarkManagerLoop(b *testing.B) {
 				for k := range b.N {
 					if k%more == 0 {
 						h = append(transcript(n, clean), chat(more, 200)...)
-						m = newManager(b, tt.window(n), &winnow.Options{Keep: tt.keep, Now: newClock().Now})
+						m = newManager(b, tt.window(n), &winnow.Options{FoldAbove: tt.above, Now: newClock().Now})
 						_, err := m.Prepare(b.Context(), h[:n])
 						require.NoError(b, err)
 						_, err = m.Prepare(b.Context(), h[:n])

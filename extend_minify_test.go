@@ -40,7 +40,7 @@ func pulls(calls int) []Message {
 // takes the long way each time.
 func TestExtendMinifies(t *testing.T) {
 	h := pulls(40)
-	o := &Options{Estimator: CharsPerToken(4), Keep: KeepAll, Minify: &MinifyOptions{}}
+	o := &Options{Estimator: CharsPerToken(4), FoldAbove: 1, Minify: &MinifyOptions{}}
 	short, err := New(1_000_000, o)
 	require.NoError(t, err)
 	var state []byte
@@ -92,7 +92,7 @@ func TestExtendMinifiesJournal(t *testing.T) {
 	h := pulls(20)
 	fail := false
 	var deltas [][]byte
-	o := &Options{Estimator: CharsPerToken(4), Keep: KeepAll, Minify: &MinifyOptions{}, Journal: func(delta []byte) error {
+	o := &Options{Estimator: CharsPerToken(4), FoldAbove: 1, Minify: &MinifyOptions{}, Journal: func(delta []byte) error {
 		if fail {
 			return errors.New("the disk is full")
 		}
@@ -115,7 +115,7 @@ func TestExtendMinifiesJournal(t *testing.T) {
 		}
 		r, err := m.Prepare(t.Context(), h[:n:n])
 		require.NoError(t, err)
-		again, err := New(1_000_000, &Options{Estimator: CharsPerToken(4), Keep: KeepAll, Minify: &MinifyOptions{}})
+		again, err := New(1_000_000, &Options{Estimator: CharsPerToken(4), FoldAbove: 1, Minify: &MinifyOptions{}})
 		require.NoError(t, err)
 		require.NoError(t, again.Restore(nil, deltas...))
 		require.Equal(t, r.Messages, again.Plan(h[:n:n]).Messages)

@@ -33,7 +33,7 @@ func TestShortAndLongWayAgree(t *testing.T) {
 		now := clock
 		options := &winnow.Options{
 			HistoryTurns: d.IntN(3) * 2, MaxBytes: d.IntN(2) * 20_000_000, Now: func() time.Time { return now },
-			Prune: &winnow.PruneOptions{MinPrunableToolChars: 500},
+			FoldAbove: []float64{0, 0.05}[d.IntN(2)],
 		}
 		a, err := winnow.New(window, options)
 		require.NoError(t, err)

@@ -18,82 +18,40 @@ import (
 // when nothing is ever cached: then they stay for as long as in a warm cache.
 func TestStepsKept(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name       string
-		keep       winnow.KeepPolicy
-		last       int // PruneOptions.KeepLastAssistants
-		cold, none int // what is wanted
-	}{
-		{"the default", winnow.KeepWork, 0, 2, 4},
-		{"as cheap as it can be", winnow.KeepLittle, 0, 1, 2},
-		{"the host says more", winnow.KeepWork, 5, 5, 5},
-		{"the host says three", winnow.KeepWork, 3, 3, 4},
-		{"the host says more, and as little as it can be", winnow.KeepLittle, 4, 4, 4},
-		{"the host says one, and as little as it can be", winnow.KeepLittle, 1, 1, 1},
-		{"the host says none: what the model has not seen stays", winnow.KeepWork, -1, 1, 4},
-		{"the host says none, and as little as it can be", winnow.KeepLittle, -1, 1, 1},
-	} {
-		for _, none := range []bool{false, true} {
-			m := newManager(t, 1_000_000, &winnow.Options{
-				Keep: tt.keep, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
-				Prune: &winnow.PruneOptions{KeepLastAssistants: tt.last}, Cache: &winnow.CacheOptions{None: none},
-			})
-			h := runs(40)
-			r := prepare(t, m, h)
-			whole, want := 0, tt.cold
-			if none {
-				want = tt.none
+	for none, want := range map[bool]int{false: 2, true: 4} {
+		m := newManager(t, 1_000_000, &winnow.Options{
+			FoldAbove: -1, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+			Cache: &winnow.CacheOptions{None: none},
+		})
+		h := runs(40)
+		r := prepare(t, m, h)
+		whole := 0
+		for i := range h {
+			if h[i].Role == winnow.RoleAssistant && holds(r, &h[i]) {
+				whole++
 			}
-			for i := range h {
-				if h[i].Role == winnow.RoleAssistant && holds(r, &h[i]) {
-					whole++
-				}
-			}
-			assert.Equal(t, want, whole, "%s, no cache: %v", tt.name, none)
-			requestCheck{estimator: byChars}.check(t, h, r)
 		}
+		assert.Equal(t, want, whole, "no cache: %v", none)
+		requestCheck{estimator: byChars}.check(t, h, r)
 	}
-}
-
-// The records of KeepLittle have lines of half the length.
-func TestBriefRecords(t *testing.T) {
-	t.Parallel()
-	h := runs(40)
-	for i := range h {
-		if h[i].Role == winnow.RoleAssistant {
-			h[i].Parts[0].Text = strings.Repeat("I look at what it says. ", 20)
-		}
-	}
-	line := map[winnow.KeepPolicy]int{}
-	for _, keep := range []winnow.KeepPolicy{winnow.KeepWork, winnow.KeepLittle} {
-		m := newManager(t, 1_000_000, &winnow.Options{Keep: keep, Estimator: byChars, Now: newClock().Now})
-		records := recordsIn(prepare(t, m, h).Messages)
-		require.NotEmpty(t, records)
-		said, ok := strings.CutPrefix(strings.Split(records[0], "\n")[1], "Said: ")
-		require.True(t, ok, records[0])
-		line[keep] = len(said)
-	}
-	assert.Less(t, line[winnow.KeepLittle], line[winnow.KeepWork]*2/3)
 }
 
 // A pause in the middle of a turn leaves the work as it was: the file that it is about stays whole. Behind a new request
-// of a person it does not, nor where cost is what matters.
+// of a person it does not.
 func TestFilesInWorkStayOverAPause(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
-		keep    winnow.KeepPolicy
 		newTurn bool
 		whole   bool
 	}{
-		{"in the middle of a turn", winnow.KeepWork, false, true},
-		{"before a new turn", winnow.KeepWork, true, false},
-		{"as cheap as it can be", winnow.KeepLittle, false, false},
+		{"in the middle of a turn", false, true},
+		{"before a new turn", true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := newManager(t, 1_000_000, &winnow.Options{
-				Keep: tt.keep, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+				FoldAbove: -1, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
 			})
 			h := runs(40) // seen for the first time, so that nothing is in the prompt cache
 			h[61].Parts[1].Name, h[62].ToolName = "read", "read"
@@ -156,7 +114,7 @@ func TestFilesInWorkGoLast(t *testing.T) {
 			t.Parallel()
 			m := newManager(t, 10_000, &winnow.Options{
 				Reserve: 1, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
-				Compact: &winnow.CompactOptions{Off: true}, Prune: &winnow.PruneOptions{KeepLastAssistants: 1},
+				Compact:  &winnow.CompactOptions{Off: true},
 				Truncate: &winnow.TruncateOptions{MaxShare: 1},
 			})
 			h := []winnow.Message{userSays("go")}
@@ -215,7 +173,7 @@ func TestLargeStepsNeedFewSummaries(t *testing.T) {
 	assert.LessOrEqual(t, summaries, steps/5, "where results may take half of the room, there are 7")
 }
 
-// A conversation in which nothing is called stays as it is, unless cost is what matters.
+// A conversation in which nothing is called stays as it is, however cheap it would be to fold it.
 func TestAnswersWithoutCalls(t *testing.T) {
 	t.Parallel()
 	var h []winnow.Message
@@ -223,22 +181,13 @@ func TestAnswersWithoutCalls(t *testing.T) {
 		h = append(h, userSays("Question "+itoa(i)+"?"), modelSays("Answer "+itoa(i)+": "+strings.Repeat("and so on, ", 300)))
 	}
 	h = named(append(h, userSays("And?")))
-	for keep, folds := range map[winnow.KeepPolicy]bool{winnow.KeepWork: false, winnow.KeepLittle: true} {
-		o := winnow.Options{Keep: keep, Estimator: byChars, Cache: &winnow.CacheOptions{None: true}, Now: newClock().Now}
-		r := prepare(t, newManager(t, 1_000_000, &o), h)
-		for i := range h {
-			isOld := h[i].Role == winnow.RoleAssistant && i < len(h)-5 // the newest two stay
-			assert.Equal(t, !folds || !isOld, holds(r, &h[i]), "%s: message %d", keep, i)
-		}
-		if folds {
-			assert.Contains(t, recordsIn(r.Messages)[0], "\nSaid: Answer 0: and so on, ")
-		}
-		requestCheck{estimator: byChars}.check(t, h, r)
-	}
+	r := prepare(t, folding(t, winnow.Options{}), h)
+	assert.Empty(t, r.Edits)
+	sameWire(t, h, r.Messages, "answers are the dialogue")
 }
 
 // Where the newest steps alone fill the room, all but the last of them become records before a model is asked for a
-// summary. Not so before a digest, which costs no call, nor if the host has set how many steps stay.
+// summary. Not so before a digest, which costs no call.
 func TestNewestStepsFoldBeforeASummary(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -248,9 +197,6 @@ func TestNewestStepsFoldBeforeASummary(t *testing.T) {
 		summary bool
 	}{
 		{"records instead of a summary", winnow.Options{Summarizer: says("## Goal\na summary")}, 1, false},
-		{"the host says three", winnow.Options{
-			Summarizer: says("## Goal\na summary"), Prune: &winnow.PruneOptions{KeepLastAssistants: 3},
-		}, 1, true},
 		{"a digest", winnow.Options{}, 1, true},
 		{"no compaction", winnow.Options{
 			Summarizer: says("## Goal\na summary"), Compact: &winnow.CompactOptions{Off: true},

@@ -23,7 +23,7 @@ import (
 func journaledRun(t testing.TB, journal winnow.Journal, step func(m *winnow.Manager, h []winnow.Message, r *winnow.Request)) func() *winnow.Options {
 	c := newClock()
 	options := func() *winnow.Options {
-		return &winnow.Options{Keep: winnow.KeepCalls, Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 4, Journal: journal, Compact: &winnow.CompactOptions{KeepRecent: 500}}
+		return &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 4, Journal: journal, Compact: &winnow.CompactOptions{KeepRecent: 500}}
 	}
 	m := newManager(t, 24_000, options())
 	h := append(agentSession(20, 3_000), chat(40, 1_000)...)
@@ -76,7 +76,7 @@ func TestJournalHoldsTheState(t *testing.T) {
 		state := snapshotOf(t, m)
 		states = append(states, state)
 		for _, from := range []int{0, calls / 2, calls - 1} {
-			other := newManager(t, 24_000, &winnow.Options{Keep: winnow.KeepCalls, Estimator: byChars})
+			other := newManager(t, 24_000, &winnow.Options{Estimator: byChars})
 			require.NoError(t, other.Restore([]byte(states[from]), deltas...), "from the state after %d of %d requests", from, calls)
 			require.JSONEq(t, state, snapshotOf(t, other), "from the state after %d of %d requests", from, calls)
 		}

@@ -27,7 +27,7 @@ func TestRecoverLearns(t *testing.T) {
 		{"characters", errors.New("The input is 40000 characters long and the maximum is 20000 characters, the context is too long"), 15_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := winnow.New(20_000, &winnow.Options{Prune: keepAll})
+			m, err := winnow.New(20_000, &winnow.Options{Tools: keepAll})
 			require.NoError(t, err)
 			first, err := m.Prepare(ctx, h)
 			require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestRecoverLearns(t *testing.T) {
 
 			state, err := m.Snapshot()
 			require.NoError(t, err)
-			moved, err := winnow.New(20_000, &winnow.Options{Prune: keepAll})
+			moved, err := winnow.New(20_000, &winnow.Options{Tools: keepAll})
 			require.NoError(t, err)
 			require.NoError(t, moved.Restore(state))
 			longer := append(h[:len(h):len(h)], modelCalls("more"), toolSays("more", strings.Repeat("more of it\n", 900)), userSays("So?"))

@@ -200,8 +200,8 @@ func BenchmarkManagerIdle(b *testing.B) {
 	for _, tt := range []struct {
 		name   string
 		window int
-		keep   winnow.KeepPolicy
-	}{{"unedited", roomy(2_000), winnow.KeepAll}, {"edited", roomy(2_000), winnow.KeepCalls}, {"folded", roomy(2_000), ""}, {"full", 200_000, ""}} {
+		above  float64
+	}{{"unedited", roomy(2_000), 1}, {"folded", roomy(2_000), 0}, {"full", 200_000, 0}} {
 		b.Run(tt.name, func(b *testing.B) {
 			const managers = 10
 			h := transcript(2_000, clean)
@@ -210,7 +210,7 @@ func BenchmarkManagerIdle(b *testing.B) {
 				before := heapBytes()
 				for k := range held {
 					c := newClock()
-					held[k] = newManager(b, tt.window, &winnow.Options{Now: c.Now, Keep: tt.keep})
+					held[k] = newManager(b, tt.window, &winnow.Options{Now: c.Now, FoldAbove: tt.above})
 					for n := 200; n <= len(h); n += 200 {
 						_, err := held[k].Prepare(b.Context(), h[:n])
 						require.NoError(b, err)

@@ -143,7 +143,7 @@ func TestManagerCacheSticky(t *testing.T) {
 		{"compaction", 32_000, winnow.Options{}, 50, "a compaction lands at 60 % of the budget"},
 		{"fixed summary", 32_000, winnow.Options{Summarizer: says("## Goal\nthe same each time")}, 50, "a summary that says the same is another one"},
 		{"large window", 1_000_000, winnow.Options{}, 20, "what fits is rewritten when it pays"},
-		{"nothing may be pruned", 1_000_000, winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}}, 0, "what fits is never rewritten"},
+		{"nothing may be pruned", 1_000_000, winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"*"}}}, 0, "what fits is never rewritten"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSession(t, tt.window, tt.options)
@@ -203,7 +203,7 @@ func TestManagerCacheTTL(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClock()
-			m := newManager(t, 128_000, &winnow.Options{Keep: winnow.KeepCalls, Estimator: winnow.CharsPerToken(4), Now: c.Now, Cache: tt.cache})
+			m := newManager(t, 128_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Cache: tt.cache})
 			for _, n := range []int{2, 5} { // nothing is stale yet
 				require.Empty(t, prepare(t, m, h[:n]).Edits)
 			}

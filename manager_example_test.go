@@ -43,12 +43,13 @@ func ExampleNew() {
 
 	_, err = winnow.New(200_000, &winnow.Options{
 		HistoryTurns: 50,
-		Prune:        &winnow.PruneOptions{DenyTools: []string{"memory_*"}, SoftTrimRatio: 1.5},
+		FoldAbove:    1.5,
+		Tools:        &winnow.ToolOptions{Keep: []string{"memory_*"}},
 	})
 	fmt.Println(err)
 	// Output:
 	// true <nil>
-	// winnow: New: Prune.SoftTrimRatio is 1.5, want a share in 0..1
+	// winnow: New: FoldAbove is 1.5, want a share in 0..1
 }
 
 func ExampleManager_Prepare() {

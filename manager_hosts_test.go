@@ -21,7 +21,7 @@ import (
 func editedSession(t *testing.T) (*winnow.Manager, []winnow.Message, int) {
 	t.Helper()
 	clock := newClock()
-	m := newManager(t, 20_000, &winnow.Options{Keep: winnow.KeepCalls, Estimator: winnow.CharsPerToken(4), Now: clock.Now, Compact: &winnow.CompactOptions{Off: true}})
+	m := newManager(t, 20_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: clock.Now, Compact: &winnow.CompactOptions{Off: true}})
 	h := named(agentSession(12, 6_000))
 	r := prepare(t, m, h)
 	for i := range h {
@@ -171,7 +171,6 @@ func TestARedactedArgumentOfAnEditedCall(t *testing.T) {
 	const secret, instead = "hunter2hunter2", "**************"
 	for _, inPlace := range []bool{false, true} {
 		m := newManager(t, 20_000, &winnow.Options{
-			Keep:      winnow.KeepCalls,
 			Estimator: byChars, Now: newClock().Now, Cache: &winnow.CacheOptions{None: true}, Compact: &winnow.CompactOptions{Off: true},
 		})
 		h := list(userSays("Write them."))

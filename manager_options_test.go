@@ -26,13 +26,10 @@ func TestManagerNewRefuses(t *testing.T) {
 		{"no window", 0, winnow.Options{}, "window", "a host that does not know it asks ResolveWindow"},
 		{"negative window", -8_000, winnow.Options{}, "window", "a count of tokens cannot be negative"},
 		{"smallest window", math.MinInt, winnow.Options{}, "window", "a count of tokens cannot be negative"},
-		{"keep", 8_000, winnow.Options{Keep: "Work"}, "Keep", "another policy would be applied in silence"},
+		{"fold above", 8_000, winnow.Options{FoldAbove: nan}, "FoldAbove", "no comparison with NaN is true"},
+		{"fold above all", 8_000, winnow.Options{FoldAbove: 20}, "FoldAbove", "per cent were meant"},
+		{"fold above infinity", 8_000, winnow.Options{FoldAbove: inf}, "FoldAbove", "it would never be reached"},
 		{"thinking", 8_000, winnow.Options{Thinking: "Bound"}, "Thinking", "the provider would refuse what was meant to be left out"},
-		{"soft trim", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: nan}}, "Prune.SoftTrimRatio", "no comparison with NaN is true"},
-		{"soft trim above 1", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: 30}}, "Prune.SoftTrimRatio", "per cent were meant"},
-		{"negative soft trim", 8_000, winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: -0.3}}, "Prune.SoftTrimRatio", "a share is in 0..1"},
-		{"hard clear", 8_000, winnow.Options{Prune: &winnow.PruneOptions{HardClearRatio: inf}}, "Prune.HardClearRatio", "it would never be reached"},
-		{"hard clear above 1", 8_000, winnow.Options{Prune: &winnow.PruneOptions{HardClearRatio: 1.01}}, "Prune.HardClearRatio", "a share of the window is at most all of it"},
 		{"truncate", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: nan}}, "Truncate.MaxShare", "no comparison with NaN is true"},
 		{"truncate above 1", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: 2}}, "Truncate.MaxShare", "a result above the window never fits"},
 		{"history share", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: -inf}}, "Compact.MaxHistoryShare", "it is not a number"},
@@ -59,10 +56,10 @@ func TestManagerNewAccepts(t *testing.T) {
 		{"nil", nil, "nil means the defaults"},
 		{"zero", &winnow.Options{}, "the zero value means the defaults"},
 		{"prices above 1", &winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: 0.5, WritePrice: 2, OutputPrice: 75}}, "a price is not a share"},
-		{"shares of 1", &winnow.Options{Prune: &winnow.PruneOptions{SoftTrimRatio: 1, HardClearRatio: 1}, Truncate: &winnow.TruncateOptions{MaxShare: 1}}, "all of the window is a share"},
+		{"shares of 1", &winnow.Options{FoldAbove: 1, Truncate: &winnow.TruncateOptions{MaxShare: 1}}, "all of the window is a share"},
 		{"reserve above the window", &winnow.Options{Reserve: 1 << 40}, "hosts pass the output limit of the model, which may be the window"},
 		{"negative numbers", &winnow.Options{
-			HistoryTurns: -1, Reserve: -1, Overhead: -1, MaxBytes: -1,
+			FoldAbove: -1, HistoryTurns: -1, Reserve: -1, Overhead: -1, MaxBytes: -1,
 			Compact: &winnow.CompactOptions{KeepRecent: -1, Attempts: -1, Timeout: -1, SummarizerWindow: -1, SoftThreshold: -1},
 			Cache:   &winnow.CacheOptions{TTL: -1, MinTokens: -1},
 		}, "negative numbers mean 0"},
@@ -87,14 +84,14 @@ func TestManagerNewAccepts(t *testing.T) {
 func TestManagerNegativeNumbers(t *testing.T) {
 	h := agentSession(12, 6_000)
 	budget := func(o winnow.Options) int { return prepare(t, newManager(t, 100_000, &o), h[:1]).Budget }
-	assert.Equal(t, 100_000, budget(winnow.Options{Keep: winnow.KeepCalls, Reserve: -1}), "nothing is kept free")
-	assert.Equal(t, 80_000, budget(winnow.Options{Keep: winnow.KeepCalls}), "20 000 tokens are")
-	assert.Equal(t, 25_000, budget(winnow.Options{Keep: winnow.KeepCalls, Reserve: 99_000}), "a quarter is always left")
-	assert.Equal(t, prepare(t, newManager(t, 100_000, &winnow.Options{Keep: winnow.KeepCalls}), h).Tokens, prepare(t, newManager(t, 100_000, &winnow.Options{Keep: winnow.KeepCalls, Overhead: -5_000}), h).Tokens, "no overhead makes a request smaller")
-	assert.Len(t, prepare(t, newManager(t, 100_000, &winnow.Options{Keep: winnow.KeepCalls, HistoryTurns: -3}), h).Messages, len(h), "no limit")
+	assert.Equal(t, 100_000, budget(winnow.Options{Reserve: -1}), "nothing is kept free")
+	assert.Equal(t, 80_000, budget(winnow.Options{}), "20 000 tokens are")
+	assert.Equal(t, 25_000, budget(winnow.Options{Reserve: 99_000}), "a quarter is always left")
+	assert.Equal(t, prepare(t, newManager(t, 100_000, &winnow.Options{}), h).Tokens, prepare(t, newManager(t, 100_000, &winnow.Options{Overhead: -5_000}), h).Tokens, "no overhead makes a request smaller")
+	assert.Len(t, prepare(t, newManager(t, 100_000, &winnow.Options{HistoryTurns: -3}), h).Messages, len(h), "no limit")
 
 	c := newClock()
-	m := newManager(t, 128_000, &winnow.Options{Keep: winnow.KeepCalls, Now: c.Now, Estimator: winnow.CharsPerToken(4), Cache: &winnow.CacheOptions{TTL: -1}})
+	m := newManager(t, 128_000, &winnow.Options{Now: c.Now, Estimator: winnow.CharsPerToken(4), Cache: &winnow.CacheOptions{TTL: -1}})
 	prepare(t, m, h[:8])
 	assert.NotEmpty(t, prepare(t, m, h).Edits, "a cache that keeps nothing for no time is cold at once")
 }
@@ -105,10 +102,11 @@ func TestManagerCopiesOptions(t *testing.T) {
 	passed := func() *winnow.Options {
 		return &winnow.Options{
 			HistoryTurns: 15, Reserve: 5_000, Overhead: 500, Estimator: winnow.CharsPerToken(4), Now: newClock().Now,
-			Prune:    &winnow.PruneOptions{DenyTools: []string{"read", "exec"}, AllowTools: []string{"*"}},
-			Truncate: &winnow.TruncateOptions{MaxShare: 0.2},
-			Compact:  &winnow.CompactOptions{KeepRecent: 3_000},
-			Cache:    &winnow.CacheOptions{TTL: time.Hour},
+			FoldAbove: 0.1,
+			Tools:     &winnow.ToolOptions{Keep: []string{"read", "exec"}, Plan: []string{"steps"}},
+			Truncate:  &winnow.TruncateOptions{MaxShare: 0.2},
+			Compact:   &winnow.CompactOptions{KeepRecent: 3_000},
+			Cache:     &winnow.CacheOptions{TTL: time.Hour},
 		}
 	}
 	o := passed()
@@ -117,7 +115,7 @@ func TestManagerCopiesOptions(t *testing.T) {
 	fresh.Estimator, fresh.Now, o.Estimator, o.Now = nil, nil, nil, nil
 	require.Equal(t, fresh, o, "New writes no defaults into what was passed")
 
-	*o.Prune = winnow.PruneOptions{KeepLastAssistants: -1, MinPrunableToolChars: -1, HardClearRatio: 0.01}
+	*o.Tools = winnow.ToolOptions{Keep: []string{"*"}}
 	*o.Truncate = winnow.TruncateOptions{MaxShare: 0.001}
 	*o.Compact = winnow.CompactOptions{Off: true}
 	*o.Cache = winnow.CacheOptions{None: true}
@@ -125,7 +123,7 @@ func TestManagerCopiesOptions(t *testing.T) {
 
 	other := passed()
 	twin := newManager(t, 40_000, other)
-	other.Prune.DenyTools[0], other.Prune.DenyTools[1], other.Prune.AllowTools[0] = "*", "*", "none"
+	other.Tools.Keep[0], other.Tools.Keep[1], other.Tools.Plan[0] = "*", "*", "exec"
 	want := prepare(t, newManager(t, 40_000, passed()), h)
 	require.NotEmpty(t, want.Edits)
 	assert.Equal(t, want, prepare(t, m, h), "after the options were overwritten")
@@ -174,7 +172,7 @@ func TestManagerEndedContext(t *testing.T) {
 		}
 	}
 	s := says("## Goal\nnothing")
-	m := newManager(t, 16_000, &winnow.Options{Keep: winnow.KeepCalls, Summarizer: s, Now: newClock().Now})
+	m := newManager(t, 16_000, &winnow.Options{Summarizer: s, Now: newClock().Now})
 	r, err := m.Prepare(ctx, h[:8])
 	require.NoError(t, err, "nothing had to be waited for")
 	assert.Len(t, r.Messages, 8)
@@ -241,8 +239,6 @@ func TestStagesWithTheirOwnEstimators(t *testing.T) {
 	}
 	for name, o := range map[string]*winnow.Options{
 		"cut": {Estimator: one, Truncate: &winnow.TruncateOptions{Estimator: two, MaxChars: 1_000, MinKeepChars: 10}},
-		"pruned": {Estimator: one, Keep: winnow.KeepCalls, Prune: &winnow.PruneOptions{Estimator: two,
-			SoftTrimRatio: 0.01, SoftTrimMaxChars: 1_000, SoftTrimHeadChars: 100, SoftTrimTailChars: 100}},
 	} {
 		o.Compact = &winnow.CompactOptions{Off: true}
 		m := newManager(t, 60_000, o)

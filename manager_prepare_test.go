@@ -36,10 +36,10 @@ func randomSetting(d dice, c *clock) setting {
 		HistoryTurns: []int{0, 0, 1, 2, 4}[d.IntN(5)],
 		Cache:        &winnow.CacheOptions{None: d.IntN(4) == 3},
 		Compact:      &winnow.CompactOptions{Off: d.IntN(3) == 2, Attempts: 1},
-		Prune:        []*winnow.PruneOptions{nil, {SoftTrimRatio: 0.1, SoftTrimMaxChars: 300, SoftTrimHeadChars: 100, SoftTrimTailChars: 100}, {KeepLastAssistants: -1, MinPrunableToolChars: -1}, {DenyTools: []string{"read"}, NoHardClear: true}}[d.IntN(4)],
+		FoldAbove:    []float64{0, 0, -1, 0.05, 1}[d.IntN(5)],
+		Tools:        []*winnow.ToolOptions{nil, nil, {Keep: []string{"read"}}, {Plan: []string{"exec"}, Skill: []string{"read"}}}[d.IntN(4)],
 		Truncate:     []*winnow.TruncateOptions{nil, nil, {HeadOnly: true}, {MinKeepChars: 100, Notice: "\n[cut]"}}[d.IntN(4)],
 	}
-	s.options.Keep = []winnow.KeepPolicy{"", "", winnow.KeepCalls, winnow.KeepLittle}[d.IntN(4)]
 	switch d.IntN(4) {
 	case 1:
 		s.options.Summarizer = says("## Goal\nwhat the user wants, and no detail at all")

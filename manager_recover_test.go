@@ -27,23 +27,23 @@ func payload(messages []winnow.Message) string {
 // keepShown sends repeated lines too: the results of many tests repeat each other.
 var keepShown = &winnow.MinifyOptions{KeepShown: true}
 
-// keepAll has nothing become stale, so that the first request is the whole history.
-var keepAll = &winnow.PruneOptions{KeepLastAssistants: 10_000}
+// keepAll has no tool's work become stale, so that the first request is the whole history.
+var keepAll = &winnow.ToolOptions{Keep: []string{"*"}}
 
 func TestManagerRecoverShrinks(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		cause error
 		h     []winnow.Message
-		prune *winnow.PruneOptions
+		above float64
 	}{
-		{"agent", errTooLong, agentSession(30, 4_000), nil},
-		{"chat", errTooLong, chat(60, 2_000), nil},
-		{"no numbers", errors.New("context_length_exceeded"), agentSession(30, 4_000), nil},
-		{"bytes", errors.New("413 request entity too large"), agentSession(30, 4_000), keepAll},
+		{"agent", errTooLong, agentSession(30, 4_000), 0},
+		{"chat", errTooLong, chat(60, 2_000), 0},
+		{"no numbers", errors.New("context_length_exceeded"), agentSession(30, 4_000), 0},
+		{"bytes", errors.New("413 request entity too large"), agentSession(30, 4_000), 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Prune: tt.prune})
+			m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, FoldAbove: tt.above})
 			before := deepCopy(tt.h)
 			last := prepare(t, m, tt.h)
 			sent := map[string]bool{payload(last.Messages): true}
@@ -114,7 +114,7 @@ func provider(limit int) (call func(context.Context, []winnow.Message) (string, 
 
 func TestManagerDo(t *testing.T) {
 	h := agentSession(40, 4_000)
-	m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Prune: keepAll})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Tools: keepAll})
 	call, sent := provider(30_000)
 	answer, r, err := winnow.Do(t.Context(), m, h, call)
 	require.NoError(t, err)

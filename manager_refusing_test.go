@@ -18,7 +18,7 @@ func TestRefusingSummarizer(t *testing.T) {
 	const window = 20_000
 	calls := func(s *fakeSummarizer) (all []int) {
 		clock := newClock()
-		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: clock.Now, Prune: keepAll, Compact: &winnow.CompactOptions{Attempts: 1}}
+		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: clock.Now, Tools: keepAll, Compact: &winnow.CompactOptions{Attempts: 1}}
 		m := newManager(t, window, o)
 		log := chat(600, 1_000)
 		for n := 2; n < len(log); n += 2 {
@@ -69,7 +69,7 @@ func TestRefusingSummarizerMendedByARestart(t *testing.T) {
 	t.Parallel()
 	const window = 20_000
 	options := func(s winnow.Summarizer) *winnow.Options {
-		return &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Prune: keepAll, Compact: &winnow.CompactOptions{Attempts: 1}}
+		return &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Tools: keepAll, Compact: &winnow.CompactOptions{Attempts: 1}}
 	}
 	const refusal = "I'm sorry, but I can't help with that."
 	refusing := says(refusal)

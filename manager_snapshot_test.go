@@ -21,7 +21,7 @@ import (
 func wornManager(t testing.TB) (*winnow.Manager, func() *winnow.Options, []winnow.Message) {
 	c := newClock()
 	options := func() *winnow.Options {
-		return &winnow.Options{Keep: winnow.KeepCalls, Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12}
+		return &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12}
 	}
 	m := newManager(t, 24_000, options())
 	h := append(agentSession(20, 3_000), chat(40, 1_000)...)
@@ -71,7 +71,7 @@ func TestManagerSnapshotOfNothing(t *testing.T) {
 
 // The texts of the conversation are the host's: a snapshot holds those of edits and of the summary alone.
 func TestManagerSnapshotHoldsNoHistory(t *testing.T) {
-	m := newManager(t, 200_000, &winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}})
+	m := newManager(t, 200_000, &winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"*"}}})
 	h := agentSession(50, 2_000)
 	prepare(t, m, h)
 	state := snapshotOf(t, m)
@@ -186,7 +186,7 @@ func FuzzManagerRestore(f *testing.F) {
 // Plan reads the edits of a snapshot by the manager's own estimator, and leaves the snapshot as it is.
 func TestPlanLeavesARestoredSnapshot(t *testing.T) {
 	h := agentSession(30, 4_000)
-	options := winnow.Options{Estimator: byChars, Keep: winnow.KeepCalls, Compact: &winnow.CompactOptions{Off: true}}
+	options := winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
 	m := newManager(t, 20_000, &options)
 	prepare(t, m, h)
 	other := winnow.EstimatorFunc(func(m winnow.Message) int { return 7 + estimateAll(byChars, []winnow.Message{m}) })

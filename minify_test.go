@@ -59,13 +59,11 @@ func TestMinify(t *testing.T) {
 		{"a file with progress in it", "cat log", progress, nil, winnow.Options{}, "", ""},
 		{"an error", "git pull", progress, func(m *winnow.Message) { m.IsError = true }, winnow.Options{}, "", ""},
 		{"a pin", "git pull", progress, func(m *winnow.Message) { m.Pinned = true }, winnow.Options{}, "", ""},
-		{"a tool that the host protects", "git pull", progress, nil, winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"ba*"}}}, "", ""},
-		{"one that it does not name", "git pull", progress, nil, winnow.Options{Prune: &winnow.PruneOptions{AllowTools: []string{"read"}}}, "", ""},
+		{"a tool that the host protects", "git pull", progress, nil, winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"ba*"}}}, "", ""},
 		{"a result without a name", "git pull", progress, func(m *winnow.Message) { m.ToolName = "" }, winnow.Options{}, "escape sequences, overwritten text", "done\n"},
 		{"too little", "git pull", "\x1b[32mok\x1b[0m\n", nil, winnow.Options{}, "", ""},
 		{"off", "git pull", progress, nil, winnow.Options{Minify: &winnow.MinifyOptions{Off: true}}, "", ""},
-		{"all is kept", "git pull", progress, nil, winnow.Options{Keep: winnow.KeepAll}, "", ""},
-		{"all is kept, in fewer characters", "git pull", progress, nil, winnow.Options{Keep: winnow.KeepAll, Minify: &winnow.MinifyOptions{}},
+		{"nothing is folded", "git pull", progress, nil, winnow.Options{FoldAbove: 1},
 			"escape sequences, overwritten text", "done\n"},
 		{"escapes kept", "git pull", progress, nil, winnow.Options{Minify: &winnow.MinifyOptions{KeepEscapes: true}}, "overwritten text", "done\n"},
 		{"with a picture", "git pull", progress, func(m *winnow.Message) {
@@ -175,7 +173,7 @@ func TestMinifyBeforeCutting(t *testing.T) {
 // Recorded sessions with all forms on: what is left of a result has the lines of a file byte for byte.
 func TestMinifyRecorded(t *testing.T) {
 	recordedSessions(t, func(t *testing.T, name string, h []winnow.Message) {
-		m := newManager(t, 100_000_000, &winnow.Options{Keep: winnow.KeepAll, Minify: &winnow.MinifyOptions{}, Compact: &winnow.CompactOptions{Off: true}, Truncate: &winnow.TruncateOptions{MaxShare: 1, MaxChars: 1 << 40}})
+		m := newManager(t, 100_000_000, &winnow.Options{FoldAbove: 1, Minify: &winnow.MinifyOptions{}, Compact: &winnow.CompactOptions{Off: true}, Truncate: &winnow.TruncateOptions{MaxShare: 1, MaxChars: 1 << 40}})
 		r := prepare(t, m, h)
 		for _, e := range r.Edits {
 			if e.Op == winnow.OpMinify && strings.HasSuffix(e.Reason, ": line numbers") {

@@ -25,11 +25,15 @@ func TestDropShrinks(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
 			s := randomScript(r, 20)
 			for i := range s.history {
-				if m := &s.history[i]; m.Role == RoleTool && r.IntN(3) == 0 {
+				m := &s.history[i]
+				if m.Role == RoleTool && r.IntN(3) == 0 {
 					m.Parts = []Part{{Text: strings.Repeat(randomText(r), r.IntN(40))}}
 				}
+				if hasCalls(m) {
+					s.inPlace(i + 1)
+				}
 			}
-			m, err := New(1_000_000, &Options{Keep: KeepCalls, Estimator: e, Compact: &CompactOptions{Off: true}})
+			m, err := New(1_000_000, &Options{Estimator: e, Compact: &CompactOptions{Off: true}})
 			require.NoError(t, err)
 			d := replay(m, s.history)
 			before := append([]int(nil), d.view.tokens...)
@@ -54,10 +58,10 @@ func TestNamesStayOnce(t *testing.T) {
 	filler := strings.Repeat("some words that name nothing at all\n", 30)
 	s := newScript()
 	s.history[0].Parts[0].Text = "please look at ask_for_this"
-	oldest := s.call("exec", `{"n":1}`, "ran\n"+filler+"in_all in_both in_oldest ask_for_this said_by_model in_arguments in_thinking\n"+filler)
+	oldest := s.inPlace(s.call("exec", `{"n":1}`, "ran\n"+filler+"in_all in_both in_oldest ask_for_this said_by_model in_arguments in_thinking\n"+filler))
 	s.history[oldest-1].Parts = append([]Part{{Kind: KindThinking, Text: "in_thinking"}}, s.history[oldest-1].Parts...)
-	middle := s.call("exec", `{"n":2,"x":"in_arguments"}`, "ran\n"+filler+"in_all in_both in_middle\n"+filler)
-	newest := s.call("exec", `{"n":3}`, "ran\n"+filler+"in_all in_newest\n"+filler)
+	middle := s.inPlace(s.call("exec", `{"n":2,"x":"in_arguments"}`, "ran\n"+filler+"in_all in_both in_middle\n"+filler))
+	newest := s.inPlace(s.call("exec", `{"n":3}`, "ran\n"+filler+"in_all in_newest\n"+filler))
 	s.history = append(s.history, assistantSays("said_by_model"))
 	s.answers(4)
 	remains := func(o Options) (texts [3]string) {
@@ -75,19 +79,4 @@ func TestNamesStayOnce(t *testing.T) {
 
 	texts = remains(Options{Thinking: ThinkingDropped})
 	assert.Contains(t, texts[0], "Names in it: in_oldest in_thinking]", "thinking is left out as well: what is named there alone is lost")
-}
-
-// Arguments that are not shortened keep their names where they are, also beside some that are.
-func TestNamesInArguments(t *testing.T) {
-	filler := strings.Repeat("some words that name nothing at all\n", 30)
-	s := newScript()
-	i := s.call("exec", `{"n":1}`, "ran\n"+filler+"in_short in_key in_denied in_long only_here\n"+filler)
-	long := `{"in_key":"` + strings.Repeat("some words ", 60) + ` in_long ` + strings.Repeat("some words ", 60) + `","in_short":1}`
-	s.history = append(s.history, assistantSays("", toolCall("a", "write", long), toolCall("b", "keep", `{"x":"in_denied `+strings.Repeat("x ", 300)+`"}`)), resultOf("a", "write", "ok", false), resultOf("b", "keep", "ok", false))
-	s.answers(12)
-	d := replayed(t, Options{Prune: &PruneOptions{DenyTools: []string{"keep"}}}, s.history)
-	d.drop(d.staleParts(true, 0))
-	require.NotNil(t, d.view.edited[i+1], "the arguments are shortened")
-	assert.Contains(t, string(d.view.messages[i+1].Parts[0].Arguments), "Names in it: in_long]")
-	assert.Contains(t, joinedText(&d.view.messages[i]), "Names in it: only_here]")
 }

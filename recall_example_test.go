@@ -12,7 +12,7 @@ import (
 // A result is cleared after some steps. The placeholder names a handle, with which the model asks for a line of it.
 func ExampleManager_Recall() {
 	ctx := context.Background()
-	m, err := winnow.New(8_000, &winnow.Options{Keep: winnow.KeepCalls, Recall: true})
+	m, err := winnow.New(8_000, &winnow.Options{Recall: true})
 	if err != nil {
 		fmt.Println(err)
 		return

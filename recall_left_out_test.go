@@ -153,7 +153,7 @@ func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, _ := recallManager(t, 8_000, func(o *winnow.Options) {
-				o.Keep, o.Compact = winnow.KeepAll, &winnow.CompactOptions{KeepRecent: 300}
+				o.FoldAbove, o.Compact = 1, &winnow.CompactOptions{KeepRecent: 300}
 			})
 			var history []winnow.Message
 			for i := range 6 {
@@ -179,4 +179,84 @@ func joinedTexts(messages []winnow.Message) (text string) {
 		text += messageText(&messages[i])
 	}
 	return text
+}
+
+// goOn appends a step of the agent that has nothing to do with the others.
+func goOn(history []winnow.Message, i int) []winnow.Message {
+	id := "on_" + itoa(i)
+	call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
+		Arguments: json.RawMessage(`{"cmd":"make step` + itoa(i) + `"}`)}
+	return append(history, modelSends(call),
+		winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec", Parts: []winnow.Part{{Text: "done"}}})
+}
+
+// An answer is not cut when it is first sent, and neither makes it the other results of its step smaller.
+func TestRecalledIsNotCutAtBirth(t *testing.T) {
+	for _, isRecall := range []bool{true, false} {
+		m, history, handle := leftOutHistory(t, func(o *winnow.Options) {
+			o.Truncate = &winnow.TruncateOptions{MaxShare: 0.01, MinKeepChars: 100}
+		})
+		history = callRecall(t, m, history, `{"handle":"`+handle+`"}`)
+		if !isRecall {
+			history[len(history)-2].Parts[0].Name, history[len(history)-1].ToolName = "exec", "exec"
+		}
+		r, err := m.Prepare(t.Context(), history)
+		require.NoError(t, err)
+		assert.Equal(t, isRecall, r.Messages[len(r.Messages)-1].Parts[0].Text == lastText(history))
+	}
+}
+
+// What a new result is sent without has a handle, where it is more than another way to write the same.
+func TestMinifiedHasAHandle(t *testing.T) {
+	m, _ := recallManager(t, 200_000, nil)
+	data := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ0xq9", 50)
+	var lines strings.Builder
+	for i := range 200 {
+		lines.WriteString("step " + itoa(i) + " of 200 is done\n")
+	}
+	history := []winnow.Message{userSays("Look.")}
+	for i, text := range []string{"image: data:image/png;base64," + data + "\n", lines.String(),
+		strings.Repeat("\x1b[32mok\x1b[0m ", 20) + "the end\n"} {
+		history = goOn(history, i)
+		history[len(history)-1].Parts[0].Text = text
+	}
+	r, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	for i, lost := range map[int]string{2: "iVBORw0KGgo", 4: "step 93 of 200"} {
+		sent := r.Messages[i].Parts[0].Text
+		require.Less(t, len(sent), len(history[i].Parts[0].Text)/2)
+		found := regexp.MustCompile(`\n\[recall (\d+) for all of it\]$`).FindStringSubmatch(sent)
+		require.NotNil(t, found, sent)
+		assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`"}`)), lost)
+	}
+	assert.NotContains(t, r.Messages[6].Parts[0].Text, "recall", "nothing is missing")
+
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	again, _ := recallManager(t, 200_000, nil)
+	require.NoError(t, again.Restore(state))
+	next, err := again.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	assert.Equal(t, r.Messages, next.Messages, "a note is sent again with the same bytes")
+}
+
+// With Recall off the tool's name means nothing.
+func TestRecallOffLeavesOtherToolsAlone(t *testing.T) {
+	prepare := func(tool string) string {
+		history := workHistory(12, 60)
+		for i := range history {
+			if history[i].Role == winnow.RoleTool {
+				history[i].ToolName = tool
+				history[i-1].Parts[0].Name = tool
+				history[i].Parts[0].Text = "<recalled handle=\"12345678\">\n" + history[i].Parts[0].Text
+			}
+		}
+		m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Recall = false })
+		r, err := m.Prepare(t.Context(), history)
+		require.NoError(t, err)
+		text, err := json.Marshal(r.Messages)
+		require.NoError(t, err)
+		return strings.ReplaceAll(string(text), `"`+tool+`"`, "")
+	}
+	assert.Equal(t, prepare("search"), prepare("recall"))
 }

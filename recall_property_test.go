@@ -205,8 +205,7 @@ func TestRecallGivesAllBack(t *testing.T) {
 		history, words := markedHistory(seed)
 		w := &recallWorld{t: t, seed: seed, window: 2_000 + dice.IntN(10_000), handles: map[string]string{},
 			options: &winnow.Options{Recall: true}}
-		w.options.Keep = []winnow.KeepPolicy{winnow.KeepAll, winnow.KeepCalls, winnow.KeepWork,
-			winnow.KeepLittle}[dice.IntN(4)]
+		w.options.FoldAbove = []float64{0, -1, 0.05, 1}[dice.IntN(4)]
 		if dice.IntN(3) == 0 {
 			w.options.HistoryTurns = 1 + dice.IntN(3)
 		}

@@ -19,7 +19,7 @@ import (
 func recallManager(t testing.TB, window int, change func(*winnow.Options)) (*winnow.Manager, func(time.Duration)) {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	o := &winnow.Options{Recall: true, Keep: winnow.KeepCalls, Now: func() time.Time { return now },
+	o := &winnow.Options{Recall: true, Now: func() time.Time { return now },
 		Summarizer: winnow.SummarizerFunc(
 			func(context.Context, winnow.SummaryRequest) (string, error) {
 				return "## Goal\nGo on with the work.", nil
@@ -318,7 +318,7 @@ func TestRecallNeedsTheOption(t *testing.T) {
 	cancel(assert.AnError)
 	_, err = on.Recall(ctx, history, json.RawMessage(`{"words":"x"}`))
 	assert.ErrorIs(t, err, assert.AnError)
-	_, err = winnow.New(20_000, &winnow.Options{Keep: winnow.KeepCalls, RecallShare: 2})
+	_, err = winnow.New(20_000, &winnow.Options{RecallShare: 2})
 	assert.ErrorContains(t, err, "RecallShare")
 }
 

@@ -15,10 +15,17 @@ import (
 // injectedText is a text that a runtime puts into a conversation: a list of what can be done, long enough to be folded.
 var injectedText = "Skills that can be used: deploy_service asks first.\n" + strings.Repeat("- a skill with a line of its own\n", 60)
 
+// reminds is a text that the host inserts and that may go.
+func reminds(text string) winnow.Message {
+	m := hostSays(text)
+	m.Transient = true
+	return m
+}
+
 // withInjected is a conversation of an agent with three requests of a person. A text of the host stands before the first
 // (0), in the turns of the first and second (4, 14) and in the newest (24).
 func withInjected() []winnow.Message {
-	h := []winnow.Message{hostSays(injectedText)}
+	h := []winnow.Message{reminds(injectedText)}
 	for turn, steps := range [][]winnow.Message{runs(4), runs(4), runs(10)} {
 		for i := range steps {
 			m := &steps[i]
@@ -31,13 +38,13 @@ func withInjected() []winnow.Message {
 				}
 			}
 		}
-		h = append(append(append(h, steps[:3]...), hostSays(injectedText)), steps[3:]...)
+		h = append(append(append(h, steps[:3]...), reminds(injectedText)), steps[3:]...)
 	}
 	return named(h)
 }
 
-// What the host inserted is folded with the steps around it once a person has asked for something else. The record says
-// that it was there, how it began and how much it was.
+// A transient text that the host inserted is folded with the steps around it once a person has asked for something else.
+// The record says that it was there, how it began and how much it was.
 func TestInjectedIsFolded(t *testing.T) {
 	t.Parallel()
 	h := withInjected()
@@ -55,10 +62,12 @@ func TestInjectedIsFolded(t *testing.T) {
 	requestCheck{estimator: byChars}.check(t, h, r)
 }
 
-// What may be of use still is sent as it is.
+// What the host does not call transient, or what may be of use still, is sent as it is.
 func TestInjectedStays(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(m *winnow.Message){
+		"a text that holds":               func(m *winnow.Message) { m.Transient = false },
+		"one that has a name":             func(m *winnow.Message) { m.Transient, m.InForce = false, []string{"skills"} },
 		"a pin":                           func(m *winnow.Message) { m.Pinned = true },
 		"a summary":                       func(m *winnow.Message) { m.Summary = true },
 		"what a person wrote":             func(m *winnow.Message) { m.Injected = false },
@@ -76,11 +85,6 @@ func TestInjectedStays(t *testing.T) {
 			requestCheck{estimator: byChars}.check(t, h, r)
 		})
 	}
-	for _, keep := range []winnow.KeepPolicy{winnow.KeepAll, winnow.KeepCalls} {
-		h := withInjected()
-		r := prepare(t, newManager(t, 1_000_000, &winnow.Options{Keep: keep, Cache: &winnow.CacheOptions{None: true}}), h)
-		assert.True(t, holds(r, &h[4]), keep)
-	}
 }
 
 // Alone between two requests of a person, it is folded, and the answers around it are not.
@@ -88,7 +92,7 @@ func TestInjectedAmongAnswers(t *testing.T) {
 	t.Parallel()
 	var h []winnow.Message
 	for i := range 12 {
-		h = append(h, userSays("Question "+itoa(i)+"?"), hostSays(itoa(i)+" "+injectedText), modelSays("Answer "+itoa(i)+": "+strings.Repeat("and so on, ", 200)))
+		h = append(h, userSays("Question "+itoa(i)+"?"), reminds(itoa(i)+" "+injectedText), modelSays("Answer "+itoa(i)+": "+strings.Repeat("and so on, ", 200)))
 	}
 	h = named(append(h, userSays("And?")))
 	r := prepare(t, folding(t, winnow.Options{}), h)
@@ -132,7 +136,7 @@ func TestInjectedComesBack(t *testing.T) {
 func TestInjectedWaits(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	m := newManager(t, 1_000_000, &winnow.Options{Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}})
+	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}})
 	h := withInjected()
 	steps(h, func(in []winnow.Message) {
 		c.pass(time.Second)
@@ -152,7 +156,7 @@ func TestInjectedWaits(t *testing.T) {
 func reminded(n int) []winnow.Message {
 	var h []winnow.Message
 	for i := range n {
-		h = append(h, userSays("Question "+itoa(i)+"?"), hostSays(injectedText), modelSays("Answer "+itoa(i)+"."))
+		h = append(h, userSays("Question "+itoa(i)+"?"), reminds(injectedText), modelSays("Answer "+itoa(i)+"."))
 	}
 	return named(append(h, userSays("And?")))
 }
@@ -160,7 +164,7 @@ func reminded(n int) []winnow.Message {
 // A record stands where it was made, and for no other copy of its text.
 func TestInjectedAgainAndAgain(t *testing.T) {
 	t.Parallel()
-	h := named(append([]winnow.Message{hostSays(injectedText)}, reminded(12)...))
+	h := named(append([]winnow.Message{reminds(injectedText)}, reminded(12)...))
 	m := folding(t, winnow.Options{})
 	first := prepare(t, m, h)
 	require.True(t, holds(first, &h[0]), "it stands before the first request of a person")

@@ -17,7 +17,7 @@ func TestRecordsGetLeaner(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	o := winnow.Options{
-		Keep: winnow.KeepWork, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Off: true},
+		FoldAbove: -1, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Off: true},
 		Minify: &winnow.MinifyOptions{Off: true},
 	}
 	m := newManager(t, 12_000, &o)

@@ -28,7 +28,7 @@ func runs(steps int) []winnow.Message {
 
 // folding is a manager that folds whatever is old, because nothing is cached.
 func folding(t testing.TB, o winnow.Options) *winnow.Manager {
-	o.Keep, o.Estimator, o.Cache, o.Minify = winnow.KeepWork, byChars, &winnow.CacheOptions{None: true},
+	o.FoldAbove, o.Estimator, o.Cache, o.Minify = -1, byChars, &winnow.CacheOptions{None: true},
 		&winnow.MinifyOptions{Off: true}
 	if o.Now == nil {
 		o.Now = newClock().Now
@@ -109,12 +109,10 @@ func TestNotFolded(t *testing.T) {
 			h[11].ID, h[12] = "m11", modelSays("I go on.")
 			h[12].ID = "m12"
 		}, nil},
-		{"a tool that is denied", winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"read"}}},
+		{"a tool that is denied", winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"read"}}},
 			func(h []winnow.Message) {
 				h[3].Parts[1].Name, h[4].ToolName = "read", "read"
 			}, []int{3, 4}},
-		{"nothing where results are never cleared", winnow.Options{Prune: &winnow.PruneOptions{NoHardClear: true}},
-			func([]winnow.Message) {}, []int{1, 2, 3, 4, 5, 6}},
 		{"a person in between", winnow.Options{}, func(h []winnow.Message) {
 			h[3] = userSays("Wait.")
 			h[3].ID, h[4] = "m3", modelSays(strings.Repeat("I wait. ", 100))
@@ -125,8 +123,6 @@ func TestNotFolded(t *testing.T) {
 			h[3].ID, h[3].Injected, h[4] = "m3", true, modelSays(strings.Repeat("I wait. ", 100))
 			h[4].ID = "m4"
 		}, []int{3}},
-		{"more is asked to be kept", winnow.Options{Prune: &winnow.PruneOptions{KeepLastAssistants: 11}},
-			func([]winnow.Message) {}, []int{3, 4, 5, 6}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -146,7 +142,7 @@ func TestNotFolded(t *testing.T) {
 func TestRecordsStay(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	m := newManager(t, 1_000_000, &winnow.Options{Keep: winnow.KeepWork, Estimator: byChars, Now: c.Now,
+	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now,
 		Minify: &winnow.MinifyOptions{Off: true}})
 	h := runs(150)
 	var before []winnow.Message
@@ -313,7 +309,7 @@ func TestRecordJourney(t *testing.T) {
 	}
 	j := &journey{t: t}
 	j.o = winnow.Options{
-		Keep: winnow.KeepWork, Estimator: byChars, Now: c.Now, Summarizer: s, Minify: &winnow.MinifyOptions{Off: true},
+		FoldAbove: -1, Estimator: byChars, Now: c.Now, Summarizer: s, Minify: &winnow.MinifyOptions{Off: true},
 		Compact: &winnow.CompactOptions{Attempts: 1, KeepRecent: 1_500},
 		Journal: func(delta []byte) error { j.deltas = append(j.deltas, slices.Clone(delta)); return nil },
 	}

@@ -242,7 +242,7 @@ func TestRestartBeginsNoNewRun(t *testing.T) {
 
 // A summary that the host asked for stays, though nobody answered the run of Recover that it came in.
 func TestManualCompactionOutlivesARun(t *testing.T) {
-	m := newManager(t, 200_000, &winnow.Options{Summarizer: says("## Goal\nTalk."), Estimator: byChars, Now: newClock().Now, Prune: keepAll, Compact: &winnow.CompactOptions{KeepRecent: 1_000}})
+	m := newManager(t, 200_000, &winnow.Options{Summarizer: says("## Goal\nTalk."), Estimator: byChars, Now: newClock().Now, Tools: keepAll, Compact: &winnow.CompactOptions{KeepRecent: 1_000}})
 	h := append(agentSession(20, 4_000), userSays("And now the last one."))
 	full := prepare(t, m, h)
 	r, err := m.Recover(t.Context(), h, errors.New("413 request entity too large"))

@@ -203,7 +203,7 @@ func TestLinesOfCallsComeBack(t *testing.T) {
 		prepare(t, m, h[:3])
 		require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
 	}
-	o := &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepLittle}
+	o := &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: -1}
 
 	m := newManager(t, 60_000, o)
 	isShownBy(m)
@@ -229,8 +229,7 @@ func TestLinesThatWereShownStay(t *testing.T) {
 	}{
 		{"the host wants it so", winnow.Options{Minify: keepShown}, nil},
 		{"the host wants results as they came", winnow.Options{Minify: &winnow.MinifyOptions{Off: true}}, nil},
-		{"everything that fits is kept", winnow.Options{Keep: winnow.KeepAll}, nil},
-		{"results of this tool are not touched", winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"Read"}}}, nil},
+		{"results of this tool are not touched", winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"Read"}}}, nil},
 		{"a pin", winnow.Options{}, func(h []winnow.Message) { h[6].Pinned = true }},
 		{"an error", winnow.Options{}, func(h []winnow.Message) { h[6].IsError = true }},
 		{"another file", winnow.Options{}, func(h []winnow.Message) { h[6].Parts = []winnow.Part{textPart(sourceFile("two", 60, 0))} }},
@@ -401,12 +400,9 @@ func TestShownLinesStand(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		c := newClock()
 		o := &winnow.Options{
-			Estimator: byChars, Now: c.Now, Keep: []winnow.KeepPolicy{"", winnow.KeepLittle, winnow.KeepCalls}[seed%3],
+			Estimator: byChars, Now: c.Now, FoldAbove: []float64{0, -1, 0.05}[seed%3],
 			Recall: seed%5 == 0, Summarizer: says("## Goal\nRead on."),
 			Compact: &winnow.CompactOptions{Off: seed%4 == 0, KeepRecent: 6_000},
-		}
-		if seed%7 == 0 {
-			o.Prune = &winnow.PruneOptions{SoftTrimRatio: 0.3, HardClearRatio: 0.5}
 		}
 		window := []int{20_000, 40_000, 200_000}[random.IntN(3)]
 		m, h := newManager(t, window, o), rereads(random, 60)
@@ -510,7 +506,7 @@ func TestRepeatedResultComesAgain(t *testing.T) {
 // a restart too.
 func TestLinesAreShownAgain(t *testing.T) {
 	c := newClock()
-	o := &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepLittle}
+	o := &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: -1}
 	m := newManager(t, 40_000, o)
 	own := part("two", 0, 30)
 	h := readsOf(part("one", 0, 60), part("three", 0, 40), part("four", 0, 40), part("five", 0, 40),
@@ -563,7 +559,7 @@ func TestShownLinesAreCut(t *testing.T) {
 // The placeholder of a cleared result gives the size of the whole result, with the lines that were left out.
 func TestClearedResultThatRepeated(t *testing.T) {
 	c := newClock()
-	m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepCalls})
+	m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Now: c.Now})
 	text := part("one", 0, 60) + part("two", 0, 60)
 	h := readsOf(part("one", 0, 60), text, part("three", 0, 40), part("four", 0, 40), part("five", 0, 40))
 	prepare(t, m, h[:3])
@@ -598,7 +594,7 @@ func TestOnlyNewestResultsAreCompared(t *testing.T) {
 // The edit of a result is forgotten when a record stands for the result, so that snapshots do not grow.
 func TestFoldedResultsRepeatNothing(t *testing.T) {
 	c := newClock()
-	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now, Keep: winnow.KeepLittle})
+	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: -1})
 	h := readsOf(part("one", 0, 90), part("one", 0, 90)+part("two", 0, 90))
 	require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
 	state, err := m.Snapshot()
@@ -619,7 +615,7 @@ func TestFoldedResultsRepeatNothing(t *testing.T) {
 func TestResultWholeAgainIsCut(t *testing.T) {
 	const limit = 3_000
 	c := newClock()
-	o := &winnow.Options{Estimator: byChars, Now: c.Now, Prune: &winnow.PruneOptions{NoHardClear: true}}
+	o := &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: 1}
 	m := newManager(t, 100_000, o)
 	h := readsOf(part("one", 0, 60), part("one", 0, 60)+part("two", 0, 20))
 	require.Zero(t, checkShown(t, h[:3], prepare(t, m, h[:3])))

@@ -150,7 +150,7 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 // editedWork is a conversation whose old results are sent edited, and a manager that has sent it.
 func editedWork(t *testing.T) (*Manager, []Message) {
 	t.Helper()
-	m, err := New(30_000, &Options{Keep: KeepCalls, Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true},
+	m, err := New(30_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true},
 		Minify: &MinifyOptions{Off: true}, Summarizer: SummarizerFunc(
 			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	require.NoError(t, err)

@@ -10,28 +10,31 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// A conversation of a few thousand tokens stays append-only: there is nothing worth having in dropping what is stale.
+// Below a fifth of the window, and below what the host has set, a conversation stays append-only: there is nothing worth
+// having in folding it, warm or cold.
 func TestManagerSmallConversationsStayAsTheyAre(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		window      int
 		turns, size int // characters of a result
-		prune       *winnow.PruneOptions
+		above       float64
 		rewrites    bool
 		reason      string
 	}{
-		{"a chat with one result", 200_000, 6, 500, nil, false, "108 of 795 tokens were cleared"},
-		{"4 % of the window", 200_000, 10, 1_100, nil, false, "below the floor in tokens"},
-		{"4 % of a small window", 64_000, 6, 1_100, nil, false, "below the floor as a share"},
-		{"a tenth of the window", 200_000, 40, 1_500, nil, true, "it has begun to cost"},
-		{"a small window", 8_000, 6, 1_100, nil, true, "the same messages are a good part of it"},
-		{"a huge window", 2_000_000, 60, 1_500, nil, true, "a share of it alone would never drop anything"},
-		{"the host's own share", 200_000, 6, 1_100, &winnow.PruneOptions{SoftTrimRatio: 0.01}, true,
-			"it knows what it wants"},
+		{"a chat with one result", 200_000, 6, 500, 0, false, "108 of 795 tokens were cleared"},
+		{"a sixth of the window", 64_000, 36, 1_100, 0, false, "below the share"},
+		{"a third of the window", 64_000, 70, 1_100, 0, true, "it has begun to cost"},
+		{"a small window", 8_000, 10, 1_100, 0, true, "the same messages are a good part of it"},
+		{"a twentieth of a huge window", 1_000_000, 160, 1_500, 0, true, "40 000 tokens are enough, whatever the window"},
+		{"a tenth, and the host's own share", 64_000, 24, 1_100, 0.05, true, "it knows what it wants"},
+		{"half of the window, and the host wants all of it", 64_000, 110, 1_100, 1, false, "it fits"},
+		{"half of a huge window, and the host's own share", 100_000, 160, 1_500, 0.9, false,
+			"what a host sets has no limit in tokens"},
+		{"from the first", 200_000, 10, 1_100, -1, true, "a negative number is 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newClock()
-			m := newManager(t, tt.window, &winnow.Options{Estimator: byChars, Now: c.Now, Prune: tt.prune})
+			m := newManager(t, tt.window, &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: tt.above})
 			h := agentSession(tt.turns, tt.size)
 			rewritten := false
 			sent := 0

@@ -73,7 +73,7 @@ func TestThinkingBound(t *testing.T) {
 		{"results are dropped", 20_000, 0, winnow.Options{Compact: &winnow.CompactOptions{Off: true}}},
 		{"compaction", 12_000, 0, winnow.Options{}},
 		{"turn limit", 100_000, 0, winnow.Options{HistoryTurns: 3}},
-		{"nothing may be dropped", 12_000, 0, winnow.Options{Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}}},
+		{"nothing may be dropped", 12_000, 0, winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"*"}}}},
 		{"results are cut", 20_000, 0, winnow.Options{Truncate: &winnow.TruncateOptions{MaxChars: 1_000}}},
 		{"the body has a limit", 1_000_000, 0, winnow.Options{MaxBytes: 30_000}},
 		{"results are dropped, with pins", 20_000, 11, winnow.Options{Compact: &winnow.CompactOptions{Off: true}}},

@@ -108,7 +108,7 @@ func TestThinkingIsNeverEdited(t *testing.T) {
 func TestThinkingDropped(t *testing.T) {
 	h := thinkingSession(24, 6, 4_000)
 	c := newClock()
-	m := newManager(t, 200_000, &winnow.Options{Keep: winnow.KeepCalls, Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped, Prune: &winnow.PruneOptions{DenyTools: []string{"*"}}})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped, Tools: &winnow.ToolOptions{Keep: []string{"*"}}})
 	steps(h[:40], func(in []winnow.Message) {
 		r := prepare(t, m, in)
 		for i := range r.Messages {
@@ -117,7 +117,7 @@ func TestThinkingDropped(t *testing.T) {
 		c.pass(10 * time.Second)
 	})
 
-	m = newManager(t, 60_000, &winnow.Options{Keep: winnow.KeepCalls, Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
+	m = newManager(t, 60_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
 	var last *winnow.Request
 	steps(h[:40], func(in []winnow.Message) { last = prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)
@@ -145,7 +145,7 @@ func TestThinkingDroppedTwins(t *testing.T) {
 	twin := modelSends(thinkPart("hm", ""), textPart("well"))
 	h := append(thinkingSession(12, 12, 4_000), userSays("a"), twin, userSays("b"), twin, hostSays("go on"))
 	c := newClock()
-	m := newManager(t, 200_000, &winnow.Options{Keep: winnow.KeepCalls, Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
 	prepare(t, m, h[:len(h)-3])
 	c.pass(time.Hour)
 	r := prepare(t, m, h)
@@ -158,7 +158,7 @@ func TestThinkingDroppedTwins(t *testing.T) {
 func TestThinkingDroppedRewound(t *testing.T) {
 	h := thinkingSession(24, 6, 4_000)
 	c := newClock()
-	o := &winnow.Options{Keep: winnow.KeepCalls, Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped}
+	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped}
 	m := newManager(t, 60_000, o)
 	steps(h[:40], func(in []winnow.Message) { prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)

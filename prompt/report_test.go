@@ -69,7 +69,7 @@ func checkFileReport(t *testing.T, in prompt.Input, a *prompt.Assembly, f prompt
 // reported is a request with messages of all kinds, after a few edits.
 func reported(t *testing.T) (*prompt.Assembly, *winnow.Request) {
 	p := assembled()
-	m, err := winnow.New(200_000, &winnow.Options{Overhead: p.Tokens, Keep: winnow.KeepCalls}) // calls, thinking and results stay
+	m, err := winnow.New(200_000, &winnow.Options{Overhead: p.Tokens}) // calls, thinking and results stay
 	require.NoError(t, err)
 	text := func(role winnow.Role, s string) winnow.Message {
 		return winnow.Message{Role: role, Parts: []winnow.Part{{Text: s}}}

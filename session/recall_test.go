@@ -22,7 +22,7 @@ func TestRecall(t *testing.T) {
 	dir := t.TempDir()
 	store := func() *session.Store {
 		store, err := session.OpenDirectory(dir, &session.Options{Manager: func(string) (int, *winnow.Options) {
-			return 40_000, &winnow.Options{Recall: true, Keep: winnow.KeepCalls, Compact: &winnow.CompactOptions{KeepRecent: 500}}
+			return 40_000, &winnow.Options{Recall: true, Compact: &winnow.CompactOptions{KeepRecent: 500}}
 		}})
 		require.NoError(t, err)
 		return store

@@ -7,37 +7,28 @@ import (
 )
 
 func TestRuns(t *testing.T) {
-	step := func(index, end, saving int, calls bool) Part {
-		return Part{Index: index, End: end, Saving: saving, Overdue: 2, Calls: calls}
-	}
-	said := func(index, saving int) Part { return step(index, index+1, saving, false) }
+	step := func(index, end, saving int) Part { return Part{Index: index, End: end, Saving: saving, Overdue: 2} }
 	for _, tt := range []struct {
-		name   string
-		list   []Part
-		isWork bool
-		want   []Part
+		name string
+		list []Part
+		want []Part
 	}{
-		{"none", nil, false, []Part{}},
-		{"neighbours become one run", []Part{step(1, 3, 60, true), step(3, 5, 60, true)}, false, []Part{step(1, 5, 120, true)}},
-		{"a gap divides them", []Part{step(1, 3, 100, true), step(4, 6, 100, true)}, false,
-			[]Part{step(1, 3, 100, true), step(4, 6, 100, true)}},
-		{"what saves too little is left alone", []Part{step(1, 3, 40, true)}, false, []Part{}},
-		{"a part that is edited in place stays as it is", []Part{{Index: 2, Saving: 5}, step(3, 5, 100, true)}, false,
-			[]Part{{Index: 2, Saving: 5}, step(3, 5, 100, true)}},
-		{"answers among which nothing was called are a conversation", []Part{said(1, 80), said(2, 80)}, false, []Part{}},
-		{"unless these go too", []Part{said(1, 80), said(2, 80)}, true, []Part{step(1, 3, 160, false)}},
-		{"answers beside calls are work", []Part{said(1, 80), step(2, 4, 80, true)}, false, []Part{step(1, 4, 160, false)}},
+		{"none", nil, []Part{}},
+		{"neighbours become one run", []Part{step(1, 3, 60), step(3, 5, 60)}, []Part{step(1, 5, 120)}},
+		{"a gap divides them", []Part{step(1, 3, 100), step(4, 6, 100)}, []Part{step(1, 3, 100), step(4, 6, 100)}},
+		{"what saves too little is left alone", []Part{step(1, 3, 40)}, []Part{}},
+		{"a part that is edited in place stays as it is", []Part{{Index: 2, Saving: 5}, step(3, 5, 100)},
+			[]Part{{Index: 2, Saving: 5}, step(3, 5, 100)}},
+		{"a text of the host belongs to the work around it", []Part{step(1, 2, 80), step(2, 4, 80)}, []Part{step(1, 4, 160)}},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, Runs(tt.list, 100, tt.isWork)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, Runs(tt.list, 100)) })
 	}
 }
 
 // What was paid for two neighbours stays what it was once they are one run.
 func TestRunsKeepWhatWasPaid(t *testing.T) {
-	list := []Part{
-		{Index: 1, End: 3, Saving: 300, Overdue: 9, Calls: true}, {Index: 3, End: 5, Saving: 100, Overdue: 1, Calls: true},
-	}
-	assert.Equal(t, []Part{{Index: 1, End: 5, Saving: 400, Overdue: 7, Calls: true}}, Runs(list, 100, false))
+	list := []Part{{Index: 1, End: 3, Saving: 300, Overdue: 9}, {Index: 3, End: 5, Saving: 100, Overdue: 1}}
+	assert.Equal(t, []Part{{Index: 1, End: 5, Saving: 400, Overdue: 7}}, Runs(list, 100))
 }
 
 // What a run saves is shared out among the parts that it was made of, as they were estimated.

@@ -10,7 +10,7 @@ import (
 )
 
 func TestOf(t *testing.T) {
-	own := Common.With([]string{"Peek"}, []string{"paint"}, []string{"canvas"})
+	own := Common.With(More{Read: []string{"Peek"}, Modify: []string{"paint"}, Paths: []string{"canvas"}})
 	for _, tc := range []struct {
 		tool, arguments string
 		want            Use

@@ -8,7 +8,7 @@ import (
 )
 
 func TestOutput(t *testing.T) {
-	own := Common.With([]string{"Peek"}, nil, nil)
+	own := Common.With(More{Read: []string{"Peek"}})
 	for _, tt := range []struct {
 		tool, arguments string
 		want            Output

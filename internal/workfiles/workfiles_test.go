@@ -31,9 +31,6 @@ func TestHolds(t *testing.T) {
 		{join(rest(15), [][]Use{reads}), Work{Uncached: true}, nil, "half of that without a cache"},
 		{join(rest(19), [][]Use{reads}), Work{OnlyLooks: true}, []int{19}, "nothing was changed yet"},
 		{join(rest(20), [][]Use{reads}), Work{OnlyLooks: true}, nil, "the agent only looks"},
-		{join(rest(9), [][]Use{reads}), Work{IsEarlier: true}, []int{9}, "read at the end of the turn before"},
-		{join(rest(10), [][]Use{reads}), Work{IsEarlier: true}, nil, "read longer ago than that"},
-		{[][]Use{edits, reads}, Work{IsEarlier: true}, nil, "what was changed in the turn before is done"},
 		{join(rest(3), [][]Use{edits, reads}), Work{}, nil, "after an edit the work moves on soon"},
 		{join(rest(2), [][]Use{edits, reads}), Work{}, []int{2, 3}, "not yet"},
 		{[][]Use{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
@@ -42,11 +39,55 @@ func TestHolds(t *testing.T) {
 		var held []int
 		for i, files := range tt.requests {
 			w.Back()
-			if w.Holds(files) {
+			if w.Holds(files, false) {
 				held = append(held, i)
 			}
 		}
 		assert.Equal(t, tt.held, held, tt.reason)
+	}
+}
+
+// A short result is not the text of a file: it does not count as a read that is held.
+func TestHoldsBehindAShortResult(t *testing.T) {
+	reads := []Use{{1, false}}
+	var w Work
+	var held []int
+	for i, isShort := range []bool{true, false, true, true, false, false} {
+		w.Back()
+		if w.Holds(reads, isShort) {
+			held = append(held, i)
+		}
+	}
+	assert.Equal(t, []int{0, 1, 2, 3, 4}, held, "two whole ones, and the short ones before the second of them")
+}
+
+// A short result points at the newest whole one before it, and at no other.
+func TestPointedAt(t *testing.T) {
+	reads, edits, other := []Use{{1, false}}, []Use{{1, true}}, []Use{{2, false}}
+	type call struct {
+		files   []Use
+		isShort bool
+	}
+	for _, tt := range []struct {
+		calls  []call // the newest first
+		want   []int
+		reason string
+	}{
+		{[]call{{reads, true}, {reads, false}, {reads, false}}, []int{1}, "the newest whole one"},
+		{[]call{{reads, true}, {reads, true}, {reads, false}}, []int{2}, "two short ones point at the same"},
+		{[]call{{reads, true}, {other, false}, {edits, false}, {reads, false}}, []int{3}, "another file, or an edit, is not it"},
+		{[]call{{reads, false}, {reads, false}}, nil, "nothing points"},
+		{[]call{{reads, false}, {reads, true}, {reads, false}}, []int{2}, "a short one between whole ones points back"},
+	} {
+		var w Work
+		var got []int
+		for i, c := range tt.calls {
+			w.Back()
+			if w.PointedAt(c.files, c.isShort) {
+				got = append(got, i)
+			}
+		}
+		assert.Equal(t, tt.want, got, tt.reason)
 	}
 }
 

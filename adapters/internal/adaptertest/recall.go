@@ -28,7 +28,7 @@ type Recall struct {
 // back with its handle, and the next request has the line.
 func CheckRecall(t *testing.T, r Recall) {
 	t.Helper()
-	m, err := winnow.New(8_000, &winnow.Options{Recall: true, Keep: winnow.KeepCalls}) // results stay where they are
+	m, err := winnow.New(8_000, &winnow.Options{Recall: true}) // results stay where they are
 	require.NoError(t, err)
 	const line = "the retry limit is seventeen"
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Look through the logs."}}}}
