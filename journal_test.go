@@ -26,7 +26,7 @@ func journaledRun(t testing.TB, journal winnow.Journal, step func(m *winnow.Mana
 		return &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 4, Journal: journal, Compact: &winnow.CompactOptions{KeepRecent: 500}}
 	}
 	m := newManager(t, 24_000, options())
-	h := append(agentSession(20, 3_000), chat(40, 1_000)...)
+	h := append(inPlace(agentSession(20, 3_000)), chat(40, 1_000)...)
 	for i := range h {
 		h[i].ID, h[i].Source = nameOf(i), nil
 	}

@@ -88,7 +88,7 @@ func workingManager(t *testing.T) (*winnow.Manager, *switched, []winnow.Message)
 	s := switchedTo(says("## Goal\nfine so far"))
 	c := newClock()
 	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: c.Now})
-	h := append(chat(30, 2_000), agentSession(6, 4_000)...)
+	h := append(chat(30, 2_000), inPlace(agentSession(6, 4_000))...)
 	h = append(h, chat(4, 2_000)...)
 	for i := range h {
 		h[i].ID = nameOf(i)

@@ -91,7 +91,7 @@ func TestManagerNegativeNumbers(t *testing.T) {
 	assert.Len(t, prepare(t, newManager(t, 100_000, &winnow.Options{HistoryTurns: -3}), h).Messages, len(h), "no limit")
 
 	c := newClock()
-	m := newManager(t, 128_000, &winnow.Options{Now: c.Now, Estimator: winnow.CharsPerToken(4), Cache: &winnow.CacheOptions{TTL: -1}})
+	m := newManager(t, 128_000, &winnow.Options{FoldAbove: -1, Now: c.Now, Estimator: winnow.CharsPerToken(4), Cache: &winnow.CacheOptions{TTL: -1}})
 	prepare(t, m, h[:8])
 	assert.NotEmpty(t, prepare(t, m, h).Edits, "a cache that keeps nothing for no time is cold at once")
 }

@@ -33,7 +33,7 @@ func TestDropShrinks(t *testing.T) {
 					s.inPlace(i + 1)
 				}
 			}
-			m, err := New(1_000_000, &Options{Estimator: e, Compact: &CompactOptions{Off: true}})
+			m, err := New(1_000_000, &Options{FoldAbove: -1, Estimator: e, Compact: &CompactOptions{Off: true}})
 			require.NoError(t, err)
 			d := replay(m, s.history)
 			before := append([]int(nil), d.view.tokens...)

@@ -19,7 +19,7 @@ func BenchmarkRecall(b *testing.B) {
 	r, err := m.Prepare(b.Context(), history)
 	require.NoError(b, err)
 	for _, i := range []int{4, 2} {
-		arguments := json.RawMessage(`{"handle":"` + clearedHandle(b, r, i) + `"}`)
+		arguments := json.RawMessage(`{"handle":"` + recordedHandle(b, r, i) + `"}`)
 		b.Run(fmt.Sprintf("handle/%dKB", len(history[i].Parts[0].Text)/1000), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -34,7 +34,7 @@ func BenchmarkRecall(b *testing.B) {
 		m, _ := recallManager(b, 200_000, nil)
 		_, err := m.Compact(b.Context(), history, "")
 		require.NoError(b, err)
-		arguments := json.RawMessage(`{"handle":"` + clearedHandle(b, r, 4) + `"}`)
+		arguments := json.RawMessage(`{"handle":"` + recordedHandle(b, r, 4) + `"}`)
 		b.ReportAllocs()
 		for b.Loop() {
 			answer, err := m.Recall(b.Context(), history, arguments)

@@ -79,7 +79,7 @@ func TestRecallHasRoomForEscapes(t *testing.T) {
 	history[2].Parts[0].Text = strings.Repeat("</s><s></s><s><|</s>\n", 2_000)
 	r, err := m.Prepare(t.Context(), history)
 	require.NoError(t, err)
-	answers := callRecall(t, m, history, `{"handle":"`+clearedHandle(t, r, 2)+`"}`)
+	answers := callRecall(t, m, history, `{"handle":"`+recordedHandle(t, r, 2)+`"}`)
 	assert.Contains(t, lastText(answers), "give from ")
 	e, err := winnow.NewEstimator("")
 	require.NoError(t, err)

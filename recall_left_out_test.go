@@ -47,8 +47,9 @@ func TestRecallHides(t *testing.T) {
 	history := workHistory(12, 60)
 	r, err := m.Prepare(t.Context(), history)
 	require.NoError(t, err)
-	assert.NotContains(t, r.Messages[2].Parts[0].Text, "recall")
-	assert.Contains(t, r.Messages[4].Parts[0].Text, "recall")
+	lines := strings.Split(recordsIn(r.Messages)[0], "\n")
+	assert.NotContains(t, lines[1], "recall")
+	assert.Contains(t, lines[2], "recall")
 	answers := callRecall(t, m, history, `{"handle":"`+open+`"}`)
 	assert.True(t, answers[len(answers)-1].IsError)
 	assert.NotContains(t, lastText(answers), "step 0")
@@ -84,7 +85,7 @@ func TestRecallOfASummary(t *testing.T) {
 	entry := regexp.MustCompile(`(\d{8}) result of exec, 61 lines: line 1 of step 4: nothing ` +
 		`happened\n`).FindStringSubmatch(contents)
 	require.NotNil(t, entry, contents)
-	assert.Contains(t, contents, `you, 1 lines: call of exec: {"cmd":"cat 4.log"}`)
+	assert.Contains(t, contents, `you, 1 lines: call of exec: {"cmd":"./run 4"}`)
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+entry[1]+`"}`)), "shard4 is 1004")
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","words":"shard4"}`)),
 		entry[1]+" result of exec, lines 30-43")
@@ -128,15 +129,13 @@ func TestRecallOfArguments(t *testing.T) {
 	arguments, err := json.Marshal(map[string]string{"path": "a.go", "content": text})
 	require.NoError(t, err)
 	history[1].Parts[0].Name, history[1].Parts[0].Arguments = "write", arguments
-	r, err := m.Prepare(t.Context(), history)
+	_, err = m.Prepare(t.Context(), history)
 	require.NoError(t, err)
-	short := string(r.Messages[1].Parts[0].Arguments)
-	found := handlePattern.FindStringSubmatch(short)
-	require.NotNil(t, found, short)
-	got := lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`"}`))
+	handle := winnow.HandleOf(m, history, 1)
+	got := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
 	assert.Contains(t, got, `from="you"`)
 	assert.Contains(t, got, "call of write: {\"content\":\nfunc f() { return }\nfunc f() { return }\n")
-	got = lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`","pattern":"retries"}`))
+	got = lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"retries"}`))
 	assert.Contains(t, got, "202: const retries = 17")
 }
 
@@ -208,7 +207,7 @@ func TestRecalledIsNotCutAtBirth(t *testing.T) {
 
 // What a new result is sent without has a handle, where it is more than another way to write the same.
 func TestMinifiedHasAHandle(t *testing.T) {
-	m, _ := recallManager(t, 200_000, nil)
+	m, _ := recallManager(t, 200_000, func(o *winnow.Options) { o.Minify, o.FoldAbove = nil, 0 })
 	data := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ0xq9", 50)
 	var lines strings.Builder
 	for i := range 200 {
@@ -233,7 +232,7 @@ func TestMinifiedHasAHandle(t *testing.T) {
 
 	state, err := m.Snapshot()
 	require.NoError(t, err)
-	again, _ := recallManager(t, 200_000, nil)
+	again, _ := recallManager(t, 200_000, func(o *winnow.Options) { o.Minify, o.FoldAbove = nil, 0 })
 	require.NoError(t, again.Restore(state))
 	next, err := again.Prepare(t.Context(), history)
 	require.NoError(t, err)
@@ -256,7 +255,7 @@ func TestRecallOffLeavesOtherToolsAlone(t *testing.T) {
 		require.NoError(t, err)
 		text, err := json.Marshal(r.Messages)
 		require.NoError(t, err)
-		return strings.ReplaceAll(string(text), `"`+tool+`"`, "")
+		return strings.ReplaceAll(string(text), tool, "")
 	}
-	assert.Equal(t, prepare("search"), prepare("recall"))
+	assert.Equal(t, prepare("search"), strings.ReplaceAll(prepare("recall"), "ed handle=", "recalled handle="))
 }

@@ -19,7 +19,7 @@ import (
 func recallManager(t testing.TB, window int, change func(*winnow.Options)) (*winnow.Manager, func(time.Duration)) {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	o := &winnow.Options{Recall: true, Now: func() time.Time { return now },
+	o := &winnow.Options{Recall: true, FoldAbove: -1, Now: func() time.Time { return now }, Minify: asTheyCame,
 		Summarizer: winnow.SummarizerFunc(
 			func(context.Context, winnow.SummaryRequest) (string, error) {
 				return "## Goal\nGo on with the work.", nil
@@ -45,7 +45,7 @@ func workHistory(steps, lines int) []winnow.Message {
 		}
 		id := "call_" + itoa(i)
 		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
-			Arguments: json.RawMessage(fmt.Sprintf(`{"cmd":"cat %d.log"}`, i))}
+			Arguments: json.RawMessage(fmt.Sprintf(`{"cmd":"./run %d"}`, i))}
 		history = append(history, modelSends(call),
 			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec",
 				Parts: []winnow.Part{{Text: b.String()}}})
@@ -70,12 +70,12 @@ func lastText(history []winnow.Message) string { return history[len(history)-1].
 
 var handlePattern = regexp.MustCompile(`, recall (\d+)`)
 
-// clearedHandle returns the handle in the placeholder of the message at index i of a request.
-func clearedHandle(t testing.TB, r *winnow.Request, i int) string {
+// recordedHandle returns the handle of a result of [workHistory], message i, in the records of a request.
+func recordedHandle(t testing.TB, r *winnow.Request, i int) string {
 	t.Helper()
-	found := handlePattern.FindStringSubmatch(r.Messages[i].Parts[0].Text)
-	require.NotNil(t, found, "%s", r.Messages[i].Parts[0].Text)
-	return found[1]
+	found := handlePattern.FindAllStringSubmatch(strings.Join(recordsIn(r.Messages), "\n"), -1)
+	require.GreaterOrEqual(t, len(found), i/2, "%s", recordsIn(r.Messages))
+	return found[i/2-1][1]
 }
 
 // leftOutHistory returns a manager that has dropped the older results of a history, the history, and the handle of the
@@ -87,7 +87,7 @@ func leftOutHistory(t testing.TB, change func(*winnow.Options)) (m *winnow.Manag
 	history = workHistory(12, 60)
 	r, err := m.Prepare(t.Context(), history)
 	require.NoError(t, err)
-	return m, history, clearedHandle(t, r, 2)
+	return m, history, recordedHandle(t, r, 2)
 }
 
 func TestRecallAnswers(t *testing.T) {
@@ -125,14 +125,14 @@ func TestRecallAnswers(t *testing.T) {
 			"no such word is an answer"},
 		{`{"words":"shard3 limit"}`, []string{`words="shard3 limit"`, "result of exec, lines 30-43 of 61:",
 			"shard3 is 1003", "give its handle"}, "shard11", false, "words in all that is left out"},
-		{`{"words":"zebra"}`, []string{"none of the words stands in the 9 messages that are left out"}, "", false,
+		{`{"words":"zebra"}`, []string{"none of the words stands in the 20 messages that are left out"}, "", false,
 			"no such word anywhere"},
-		{`{"pattern":"shard[34]"}`, []string{`matches="2 of 2" messages="2 of 9"`, "32: the retry limit of shard4",
+		{`{"pattern":"shard[34]"}`, []string{`matches="2 of 2" messages="2 of 20"`, "32: the retry limit of shard4",
 			"32: the retry limit of shard3"}, "shard5", false, "a pattern in all that is left out"},
-		{`{"pattern":"zebra"}`, []string{"no line of the 9 messages that are left out matches"}, "", false,
+		{`{"pattern":"zebra"}`, []string{"no line of the 20 messages that are left out matches"}, "", false,
 			"no match anywhere"},
 		{`{"handle":"12345678"}`, []string{"nothing of this conversation has the handle 12345678",
-			"9 messages are left out", "H result of exec, 61 lines: line 1 of step 0"}, "retry limit", true,
+			"20 messages are left out", " result of exec, 61 lines: line 1 of step 9"}, "retry limit", true,
 			"an unknown handle"},
 		{`{"handle":"the first one"}`, []string{"has the handle the first one", "messages are left out"}, "", true,
 			"no handle"},
@@ -213,7 +213,7 @@ func TestRecallInPages(t *testing.T) {
 	e, err := winnow.NewEstimator("")
 	require.NoError(t, err)
 	for _, i := range []int{2, 4} {
-		handle := clearedHandle(t, r, i)
+		handle := recordedHandle(t, r, i)
 		answers := callRecall(t, m, history, `{"handle":"`+handle+`"}`)
 		assert.Contains(t, lastText(answers), "give from ")
 		assert.LessOrEqual(t, e.Estimate(answers[len(answers)-1]), 1_200, "1 000 tokens and the frame")
@@ -223,7 +223,7 @@ func TestRecallInPages(t *testing.T) {
 	large, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.RecallShare = 0.2 })
 	_, err = large.Prepare(t.Context(), history)
 	require.NoError(t, err)
-	answers := callRecall(t, large, history, `{"handle":"`+clearedHandle(t, r, 2)+`"}`)
+	answers := callRecall(t, large, history, `{"handle":"`+recordedHandle(t, r, 2)+`"}`)
 	assert.Greater(t, e.Estimate(answers[len(answers)-1]), 3_000, "the share is an option")
 }
 
@@ -279,7 +279,7 @@ func TestRecallQuotes(t *testing.T) {
 	history[2].Details = json.RawMessage(`{"secret":"detail"}`)
 	r, err := m.Prepare(t.Context(), history)
 	require.NoError(t, err)
-	answers := callRecall(t, m, history, `{"handle":"`+clearedHandle(t, r, 2)+`"}`)
+	answers := callRecall(t, m, history, `{"handle":"`+recordedHandle(t, r, 2)+`"}`)
 	text := lastText(answers)
 	assert.Equal(t, 1, strings.Count(text, "</recalled>"))
 	assert.Contains(t, text, "&lt;/recalled>")
@@ -302,7 +302,7 @@ func TestRecallIsNotImitated(t *testing.T) {
 	r, err := m.Prepare(t.Context(), history)
 	require.NoError(t, err)
 	for _, i := range []int{2, 4} {
-		handle := clearedHandle(t, r, i)
+		handle := recordedHandle(t, r, i)
 		assert.NotEqual(t, "12345678", handle)
 		assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`)), "shard")
 	}
@@ -333,7 +333,7 @@ func TestHandlesStay(t *testing.T) {
 	for name, other := range map[string]*winnow.Manager{"restored": restored, "anew": anew} {
 		r, err := other.Prepare(t.Context(), history)
 		require.NoError(t, err)
-		assert.Equal(t, handle, clearedHandle(t, r, 2), name)
+		assert.Equal(t, handle, recordedHandle(t, r, 2), name)
 		fork := append(history[:15:15], userSays("Another way."))
 		assert.Contains(t, lastText(callRecall(t, other, fork, `{"handle":"`+handle+`","to":1}`)), "line 1 of step 0",
 			name)

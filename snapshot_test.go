@@ -159,7 +159,7 @@ func editedWork(t *testing.T) (*Manager, []Message) {
 		id := fmt.Sprint("call_", i)
 		text := strings.Repeat(fmt.Sprintf("line of /srv/app/file_%d.go\n", i), 200)
 		h = append(h, Message{Role: RoleAssistant,
-			Parts: []Part{{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
+			Parts: []Part{{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}, {Kind: KindOpaque, Bytes: 9}}},
 			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: text}}})
 	}
 	_, err = m.Prepare(t.Context(), h)
