@@ -36,8 +36,9 @@ type compaction struct {
 	summarizedPart
 	keptPart
 	summaryCalls
-	rules  string // the section of the host's rules
-	recall string // the note behind the summary on how to recall what it stands for; empty: none
+	rules   string // the section of the host's rules
+	inForce string // the section of what is in force
+	recall  string // the note behind the summary on how to recall what it stands for; empty: none
 }
 
 // summarySizes are the limits of a summary, and what it is measured against, all in tokens.
@@ -196,7 +197,7 @@ func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 // asked for it.
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
-	frame, isGain := c.tokens(sections.Begin+sections.End+c.recall), false
+	frame, isGain := c.tokens(sections.Begin+c.inForce+sections.End+c.recall), false
 	if c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(rules), c.leastGain, asked); !isGain {
 		return ErrNothingToCompact
 	}
@@ -223,6 +224,10 @@ func (c *compaction) collect(d *draft, s span) {
 			c.healthy = cp
 		}
 	}
+	previous := ""
+	if cp != nil {
+		previous = joinedText(&cp.message)
+	}
 	v := d.whole() // the messages that a record stands for are summarized, and not the record
 	cut, request := d.wholeAt(s.cut), d.wholeAt(s.request)
 	c.grow(cut, request)
@@ -236,7 +241,8 @@ func (c *compaction) collect(d *draft, s span) {
 		switch {
 		case m.Summary:
 			if cp == nil { // of another manager, or of the host
-				c.previous, c.carried = sections.Read(joinedText(m))
+				previous = joinedText(m)
+				c.previous, c.carried = sections.Read(previous)
 			}
 		case request >= 0 && i > request:
 			c.prefix.add(*m, v.facts[i].tokens)
@@ -244,6 +250,9 @@ func (c *compaction) collect(d *draft, s span) {
 			c.older.add(*m, v.facts[i].tokens)
 		}
 	}
+	free := count.Share(d.room(), crampedShare) - s.restAtLeast - c.cap
+	c.inForce = d.carryInForce(previous, cut, func(i int) bool { return !s.replaces(d.foldedAt(i)) },
+		min(count.Share(d.budget, inForceShare), free))
 	c.carried = carry(c.carried, d.minifier.files, c.summarized())
 	if len(c.prefix.messages) > 0 && len(d.digested) == 0 {
 		c.asked, c.askedAt = &v.unedited[request], len(c.older.messages)

@@ -45,6 +45,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	}
 	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
 	text, repaired := c.audit(cp, behind)
+	text += c.inForce
 	if filled {
 		repaired = append(repaired, "sections")
 	}

@@ -1,6 +1,10 @@
 package winnow
 
 import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
@@ -26,16 +30,20 @@ const fewestOfFile = 80
 
 // inForce is what is in force in a view that has no records.
 type inForce struct {
-	held []hold          // by message; results are held with their calls
-	said map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
-	work workfiles.Work
+	held  []hold          // by message; results are held with their calls
+	calls map[callAt]hold // those of held that are calls
+	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
+	work  workfiles.Work
 }
+
+// callAt is a call by its message and its place among the calls there.
+type callAt struct{ message, nth int }
 
 // findInForce finds what is in force among the messages of v before end. Later ones count only where they say that a
 // file is unchanged. isShown reports whether message i of v is in the request, and not only in a record.
 func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce {
 	f := &inForce{
-		held: make([]hold, len(v.messages)), said: map[string]bool{},
+		held: make([]hold, len(v.messages)), calls: map[callAt]hold{}, said: map[string]bool{},
 		work: workfiles.Work{Uncached: d.opts.Cache.None, OnlyLooks: !d.changesFiles()},
 	}
 	turn := newestRequest(v.unedited)
@@ -51,7 +59,10 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 		case RoleAssistant:
 			f.work.Back()
 			for n, s := range v.facts[i].subjectsOf(m, d.minifier.files) {
-				f.takeCall(v, i, callResult(i+1+n, next), s, i >= turn && i < end, i < end, isShown)
+				h := f.holdOf(v, i, callResult(i+1+n, next), s, i >= turn && i < end, i < end, isShown)
+				if h != holdNothing {
+					f.calls[callAt{i, n}], f.held[i] = h, max(f.held[i], h)
+				}
 			}
 		}
 		for k := i + 1; k < next; k++ {
@@ -70,29 +81,27 @@ func callResult(i, end int) int {
 	return -1
 }
 
-// takeCall notes what a call of message i holds. result is the position of its result, -1 if it has none.
-func (f *inForce) takeCall(v *view, i, result int, s subject, isOfTurn, counts bool, isShown func(i int) bool) {
+// holdOf returns why a call of message i is in force. result is the position of its result, -1 if it has none.
+func (f *inForce) holdOf(v *view, i, result int, s subject, isOfTurn, counts bool, isShown func(int) bool) (h hold) {
 	if result >= 0 && v.unedited[result].IsError {
-		return
-	}
-	if s.state != "" && counts && f.isNews([]string{s.state}) {
-		if f.hold(i, holdLoaded); s.isPlan() {
-			f.hold(i, holdPlan)
-		}
-	}
-	if len(s.files) == 0 {
-		return
+		return holdNothing
 	}
 	isShort := result >= 0 && v.facts[result].tokens < fewestOfFile
 	if isOfTurn && f.work.Holds(s.files, isShort) {
-		f.hold(i, holdFile)
+		h = holdFile
 	}
 	if (!isShort || isShown(i)) && f.work.PointedAt(s.files, isShort) {
-		f.hold(i, holdShown)
+		h = holdShown
 	}
+	switch {
+	case s.state == "" || !counts || !f.isNews([]string{s.state}):
+	case toolcall.IsPlan(s.state):
+		h = holdPlan
+	default:
+		h = max(h, holdLoaded)
+	}
+	return h
 }
-
-func (f *inForce) hold(i int, h hold) { f.held[i] = max(f.held[i], h) }
 
 // isNews reports whether one of the names was not said by a later message, and notes all of them.
 func (f *inForce) isNews(names []string) (isNews bool) {
@@ -135,6 +144,85 @@ func (d *draft) heldInView() []hold {
 	return held
 }
 
+// inForceShare is how much of the budget the texts in force may take behind a summary.
+const inForceShare = 0.125
+
+// carryInForce writes the section of what is in force in the messages before message cut of the whole view, and in
+// previous, the summary of what came before. stays reports whether a message stays beside the summary. The section has
+// at most room tokens.
+func (d *draft) carryInForce(previous string, cut int, stays func(i int) bool, room int) string {
+	f, v, tools := d.inForceNow(), d.whole(), d.minifier.files
+	var list []sections.InForce
+	for _, t := range sections.ReadInForce(previous) {
+		if f.stillHolds(&t) {
+			list = append(list, t)
+		}
+	}
+	for i := range cut {
+		switch m := &v.unedited[i]; {
+		case f.held[i] == holdNothing || m.Role == RoleTool || stays(i):
+		case m.Role == RoleUser:
+			list = append(list, sections.InForce{Kind: sections.Told, Names: m.InForce, Text: messageParts(m)})
+		default:
+			nth := 0
+			for p := range callsOf(m) {
+				if h := f.calls[callAt{i, nth}]; h != holdNothing {
+					result := ""
+					if k := i + 1 + nth; k < len(v.unedited) && v.unedited[k].Role == RoleTool {
+						result = messageParts(&v.unedited[k])
+					}
+					list = append(list, textInForce(tools, p, h, result))
+				}
+				nth++
+			}
+		}
+	}
+	return sections.InForceSection(list, func(s string) int { return textTokens(d.opts.Estimator, s) }, room)
+}
+
+// textInForce returns what a summary quotes of a call and its result.
+func textInForce(tools *toolcall.Files, p *Part, h hold, result string) sections.InForce {
+	state := tools.State(p.Name, p.Arguments)
+	switch h {
+	case holdPlan:
+		text := toolcall.Unfinished(p.Arguments)
+		if text == "" { // the call only asked for the plan
+			text = result
+		}
+		return sections.InForce{Kind: sections.Plan, Names: []string{strings.TrimPrefix(state, toolcall.Plan)}, Text: text}
+	case holdLoaded:
+		name := strings.TrimPrefix(state, toolcall.Instructions)
+		return sections.InForce{Kind: sections.Instructions, Names: []string{name}, Text: result}
+	}
+	use := tools.OfShell(p.Name, p.Arguments)
+	if len(use.Modified) > 0 {
+		return sections.InForce{Kind: sections.Change, Names: use.Modified, Text: mem.String(p.Arguments)}
+	}
+	return sections.InForce{Kind: sections.File, Names: use.Read, Text: result}
+}
+
+// stillHolds reports whether t, which an earlier summary quoted, is still in force: what came later does not replace it
+// or, if it is a file, points to it.
+func (f *inForce) stillHolds(t *sections.InForce) bool {
+	for _, name := range t.Names {
+		switch t.Kind {
+		case sections.File, sections.Change:
+			if f.work.WasPointedAt(name) {
+				return true
+			}
+			continue
+		case sections.Plan:
+			name = toolcall.Plan + name
+		case sections.Instructions:
+			name = toolcall.Instructions + name
+		}
+		if !f.said[name] {
+			return true
+		}
+	}
+	return false
+}
+
 // mayGo reports whether m is a text that the host inserted and lets go: it is transient, or later texts replace all
 // that it said. held is what is known of the message.
 func mayGo(m *Message, held hold) bool {
@@ -161,8 +249,6 @@ type subject struct {
 	files []workfiles.Use
 	state string // what it sets anew or loads, see toolcall.Files.State; "": nothing
 }
-
-func (s *subject) isPlan() bool { return toolcall.IsPlan(s.state) }
 
 // noSubjects is the list of a message without calls. Nobody writes to it.
 var noSubjects []subject

@@ -110,8 +110,8 @@ type Message struct {
 	// Injected: the names of the rules, instructions or facts that it states. It is in force until later messages state
 	// all of them anew: a summary then quotes it, within its room. An outdated one may go, as if it were Transient.
 	InForce []string `json:"inForce,omitempty"`
-	Summary  bool `json:"summary,omitempty"` // stands for compacted history; written by the library
-	Source   any  `json:"-"`                 // the caller's own value; nil once the library changed or made the message
+	Summary bool     `json:"summary,omitempty"` // stands for compacted history; written by the library
+	Source  any      `json:"-"`                 // the caller's own value; nil once the library changed or made the message
 }
 
 // Usage is what a provider billed for one request, in tokens. Input excludes what was read from or written to the

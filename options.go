@@ -119,8 +119,8 @@ type Options struct {
 	Tools     *ToolOptions     // the names of the host's own tools, as far as it matters what they do
 	Truncate  *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
 	Minify    *MinifyOptions   // what is left out of a new tool result
-	Compact      *CompactOptions  // when and how history is summarized
-	Cache        *CacheOptions    // the provider's prompt cache
+	Compact   *CompactOptions  // when and how history is summarized
+	Cache     *CacheOptions    // the provider's prompt cache
 
 	// tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window
 	// counts as three quarters

@@ -25,7 +25,7 @@ func (d *draft) limitAndReplay() {
 	v.unedited = v.share()
 	request := newestRequest(v.messages)
 	d.replayRecords(func(i int) bool { return d.staysWhole(i, request) })
-	d.force = nil // what only records show is known now
+	d.force = nil                       // what only records show is known now
 	request = newestRequest(v.messages) // records moved it; an older message with the same key may be sent edited
 	for i, f := range v.facts {
 		p := d.knownEdit(f)

@@ -192,7 +192,7 @@ var (
 	// of the sections of a summary, and of what is recalled.
 	frameNames = [...]string{
 		"conversation", "message", "previoussummary", "thinking", "toolcall",
-		"summary", "readfiles", "modifiedfiles", "workspacecriticalrules", "recalled",
+		"summary", "readfiles", "modifiedfiles", "workspacecriticalrules", "inforce", "recalled",
 	}
 	roleNames = [...]string{"system", "sys", "user", "assistant", "human", "developer", "tool", "tools", "function",
 		"functions", "inst", "instruction", "instructions", "prompt"}

@@ -9,9 +9,9 @@ import (
 
 // Part is a part of a request that a rewrite may drop.
 type Part struct {
-	Index     int  // of its message
-	Saving    int  // tokens, about
-	Overdue   int  // requests that carried it since it became stale; negative: requests left until it is
+	Index   int  // of its message
+	Saving  int  // tokens, about
+	Overdue int  // requests that carried it since it became stale; negative: requests left until it is
 	IsRead  bool // it shows a file, whose ends report nothing
 	End     int  // a record may stand for the messages from Index to End; 0: the part is edited in place
 	Reason  string

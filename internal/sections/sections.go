@@ -95,7 +95,7 @@ const (
 )
 
 // sectionTags are the tags that only code may write into a summary.
-var sectionTags = [...]string{"summary", "read-files", "modified-files", "workspace-critical-rules"}
+var sectionTags = [...]string{"summary", "read-files", "modified-files", "workspace-critical-rules", inForceTag}
 
 // Layout is the sections behind the text of a summary, in their order. Once the text is written, the rules of the user
 // that it has already are left out.
