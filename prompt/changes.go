@@ -19,45 +19,69 @@ const changesIntro = "[Context update from the host, not from the user. It repla
 // sections. A nil previous means that the model knows the stable parts from the system prompt and none of the volatile
 // sections.
 func (a *Assembly) Changes(previous *Assembly) *winnow.Message {
-	return updateMessage(a.changes(previous))
+	return a.update(previous, previous).message()
 }
 
-func (a *Assembly) changes(previous *Assembly) string {
-	var b strings.Builder
+// update is the text of a message with changes, and what it states, for winnow.Message.InForce.
+type update struct {
+	text  strings.Builder
+	names []string
+}
+
+// states notes that the update says all there is to say about the part with this title.
+func (u *update) states(titles ...string) {
+	for _, title := range titles {
+		u.names = append(u.names, "prompt "+title)
+	}
+}
+
+func (u *update) message() *winnow.Message {
+	if u.text.Len() == 0 {
+		return nil
+	}
+	return &winnow.Message{Role: winnow.RoleUser, Injected: true, InForce: u.names,
+		Parts: []winnow.Part{{Text: changesIntro + u.text.String()}}}
+}
+
+// update tells what differs from told. Of a stable part it tells all that differs from sent, the system prompt that is
+// in use: so the newest update of a part replaces the older ones.
+func (a *Assembly) update(told, sent *Assembly) *update {
+	u := &update{}
 	for i := range a.Parts {
 		p := &a.Parts[i]
 		var old *Part
-		if previous != nil {
-			old = previous.same(a.Parts, i)
+		if told != nil {
+			old = told.same(a.Parts, i)
 		}
 		switch {
 		case old != nil && old.Fingerprint == p.Fingerprint:
+			continue
 		case p.Volatile:
-			fmt.Fprintf(&b, "\n\n## %s\n\n%s", cleanName(p.Name), strings.TrimSpace(p.Text))
-		case previous != nil:
-			tellChange(&b, p, old)
+			fmt.Fprintf(&u.text, "\n\n## %s\n\n%s", cleanName(p.Name), strings.TrimSpace(p.Text))
+		case told == nil:
+			continue
+		default:
+			tellChange(&u.text, p, sent.same(a.Parts, i))
 		}
+		u.states(p.title())
 	}
-	if previous != nil {
-		for i := range previous.Parts {
-			if p := &previous.Parts[i]; a.same(previous.Parts, i) == nil && p.Kind != PartContext {
-				fmt.Fprintf(&b, "\n\n## %s\n\nNo longer there.", p.title())
+	if told != nil {
+		for i := range told.Parts {
+			if p := &told.Parts[i]; a.same(told.Parts, i) == nil && p.Kind != PartContext {
+				fmt.Fprintf(&u.text, "\n\n## %s\n\nNo longer there.", p.title())
+				u.states(p.title())
 			}
 		}
 	}
-	return b.String()
-}
-
-func updateMessage(text string) *winnow.Message {
-	if text == "" {
-		return nil
-	}
-	return &winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: changesIntro + text}}}
+	return u
 }
 
 // same returns the part of a that corresponds to part i of a list, or nil. Parts with the same name correspond in their
 // order.
 func (a *Assembly) same(list []Part, i int) *Part {
+	if a == nil {
+		return nil
+	}
 	p, before := &list[i], 0
 	for k := range list[:i] {
 		if list[k].isOf(p) {
@@ -110,6 +134,10 @@ func (p *Part) title() string {
 func tellChange(b *strings.Builder, p, old *Part) {
 	if old == nil || old.Text == "" {
 		fmt.Fprintf(b, "\n\n## %s\n\n%s", p.title(), strings.TrimSpace(p.Text))
+		return
+	}
+	if old.Fingerprint == p.Fingerprint {
+		fmt.Fprintf(b, "\n\n## %s\n\nAs in the system prompt again.", p.title())
 		return
 	}
 	fmt.Fprintf(b, "\n\n## %s (changed)", p.title())
@@ -200,22 +228,24 @@ func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 				c.Announced = append(c.Announced, title)
 			}
 		}
-		return a.Changes(told)
+		return a.update(told, c.Sent).message()
 	}
 	c.Sent = a
-	text := a.volatileOnly().changes(told.volatileOnly()) // the system prompt has the rest
+	u := a.volatileOnly().update(told.volatileOnly(), nil) // the system prompt has the rest
 	outdated := slices.DeleteFunc(a.stableChanges(told), func(title string) bool {
 		return !slices.Contains(c.Announced, title)
 	})
 	if len(outdated) > 0 {
-		text += "\n\nThe system prompt was renewed. It replaces all earlier updates of: " + strings.Join(outdated, ", ")
+		u.text.WriteString("\n\nThe system prompt was renewed. It replaces all earlier updates of: " +
+			strings.Join(outdated, ", "))
+		u.states(outdated...)
 	}
-	return updateMessage(text)
+	return u.message()
 }
 
 // Sending takes the request that is about to be sent, and returns its system prompt. After a compaction that is the
-// newest one, because a new summary makes the provider write the cache again anyway, and the messages with changes may
-// be gone.
+// newest one, because a new summary makes the provider write the cache again anyway. Volatile sections are told again
+// with the next request, because the summary quotes them only as far as it has room.
 func (c *Conversation) Sending(r *winnow.Request) *Assembly {
 	if r.Compaction != nil && c.Told != nil {
 		c.Sent, c.Told = c.Told, c.Told.stableOnly()

@@ -99,6 +99,17 @@ func ExampleLoader_Load() {
 	// true
 }
 
+func ExampleLoader_Release() {
+	l := prompt.NewLoader(skills, nil)
+	if _, err := l.Load("stock-take"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	over, err := l.Release("stock-take")
+	fmt.Println(over.Parts[0].Text, err)
+	// Output: [Released, and no longer in force: stock-take] <nil>
+}
+
 func ExampleNewLoader() {
 	l := prompt.NewLoader(skills, nil)
 	_, err := winnow.New(200_000, &winnow.Options{Compact: &winnow.CompactOptions{Rules: l.Rules}})

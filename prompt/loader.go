@@ -45,7 +45,12 @@ type Loaded struct {
 const (
 	loadedSkill = "[Skill loaded: "
 	loadedTool  = "[Tool loaded: "
+	released    = "[Released, and no longer in force: "
 )
+
+// inForce is the name under which what was loaded is in force: the one of winnow's for the result of a skill tool, so
+// that the newer of the two replaces the other.
+func inForce(name string) []string { return []string{"instructions " + strings.ToLower(name)} }
 
 // Load returns the skill or the tool with that name. The error wraps [ErrUnknown] if there is none, or says why the
 // file can no longer be read.
@@ -64,8 +69,22 @@ func (l *Loader) Load(name string) (Loaded, error) {
 	}
 	l.remember(name)
 	text := begin + name + "]\n\n" + body
-	return Loaded{name, body, winnow.Message{Role: winnow.RoleUser, Injected: true,
+	return Loaded{name, body, winnow.Message{Role: winnow.RoleUser, Injected: true, InForce: inForce(name),
 		Parts: []winnow.Part{{Text: text}}}}, nil
+}
+
+// Release says that a loaded skill or tool is no longer needed. It returns the message to append to the history: from
+// then on the text that was loaded may go. The error wraps [ErrUnknown] if nothing of that name is loaded.
+func (l *Loader) Release(name string) (winnow.Message, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.loaded, name)
+	if i < 0 {
+		return winnow.Message{}, fmt.Errorf("%w: %q is not loaded", ErrUnknown, cleanName(name))
+	}
+	l.loaded = slices.Delete(l.loaded, i, i+1)
+	return winnow.Message{Role: winnow.RoleUser, Injected: true, InForce: inForce(name),
+		Parts: []winnow.Part{{Text: released + name + "]"}}}, nil
 }
 
 func (l *Loader) remember(name string) {
@@ -84,6 +103,11 @@ func (l *Loader) Resume(history []winnow.Message) {
 			continue
 		}
 		line := lineAt(m.Parts[0].Text, 0)
+		if name, isReleased := strings.CutPrefix(strings.TrimRight(line, "]\r\n"), released); isReleased {
+			l.mu.Lock()
+			l.loaded = slices.DeleteFunc(l.loaded, func(s string) bool { return s == name })
+			l.mu.Unlock()
+		}
 		for _, begin := range []string{loadedSkill, loadedTool} {
 			name, isLoaded := strings.CutPrefix(strings.TrimRight(line, "]\r\n"), begin)
 			if isLoaded && (l.skills[name] != nil || l.tools[name] != nil) {
@@ -93,7 +117,7 @@ func (l *Loader) Resume(history []winnow.Message) {
 	}
 }
 
-// Rules names what was loaded, so that the model can load it again after a compaction. It is for
+// Rules names what was loaded, so that the model can load it again if a summary has no room to quote it. It is for
 // winnow.CompactOptions.Rules, alone or after other rules. It is "" as long as nothing was loaded.
 func (l *Loader) Rules() string {
 	l.mu.Lock()

@@ -32,12 +32,21 @@ func TestLoadedSkillsSurviveACompaction(t *testing.T) {
 	r, err := m.Compact(t.Context(), history, "")
 	require.NoError(t, err)
 	assert.Contains(t, r.Compaction.Summary, "load one again by its name before using it: stock-take")
-	for _, m := range r.Messages {
-		assert.NotContains(t, m.Parts[0].Text, "Count the shelves")
-	}
+	assert.Contains(t, r.Compaction.Summary, "Count the shelves", "it is in force, so the summary quotes it")
 	again := prompt.NewLoader(skills, tools)
 	again.Resume(history)
 	assert.Equal(t, l.Rules(), again.Rules())
+
+	over, err := l.Release("stock-take")
+	require.NoError(t, err)
+	_, err = l.Release("stock-take")
+	require.ErrorIs(t, err, prompt.ErrUnknown, "it is not loaded any more")
+	history = append(history, over)
+	again.Resume(history)
+	assert.Empty(t, again.Rules())
+	r, err = m.Compact(t.Context(), append(history, history[2:]...), "")
+	require.NoError(t, err)
+	assert.NotContains(t, r.Compaction.Summary, "Count the shelves", "what was released is not quoted any more")
 }
 
 // Only the host's own messages count as loads, and only of names that exist.
