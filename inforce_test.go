@@ -25,7 +25,7 @@ type situation struct {
 	change   func(o *winnow.Options)
 	pause    time.Duration // after each step
 	turn     int           // after so many steps a person says that the agent may go on; 0: never
-	refuse   int           // each so many requests the provider refuses one; 0: none
+	limit    int           // the provider refuses requests of more tokens; 0: none
 	restarts bool          // each request is made by another process
 }
 
@@ -40,7 +40,7 @@ var situations = []situation{
 	{name: "turn limit, and pauses", window: 200_000, turn: 5, pause: 6 * time.Minute,
 		change: func(o *winnow.Options) { o.FoldAbove, o.HistoryTurns = -1, 1 }},
 	{name: "restarts", window: 64_000, turn: 9, restarts: true, change: func(o *winnow.Options) { o.FoldAbove = 0.02 }},
-	{name: "refusals", window: 64_000, turn: 9, refuse: 11},
+	{name: "refusals", window: 64_000, turn: 9, limit: 20_000, change: func(o *winnow.Options) { o.FoldAbove = 1 }},
 	{name: "summaries", window: 24_000, turn: 9, change: func(*winnow.Options) {}},
 	{name: "summaries in one turn", window: 24_000},
 	{name: "summaries, restarts", window: 24_000, turn: 9, restarts: true},
@@ -55,7 +55,7 @@ func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n i
 	step func(k int) []winnow.Message, check func(k int, text string)) {
 	t.Helper()
 	c := newClock()
-	o.Estimator, o.Now = byChars, c.Now
+	o.Estimator, o.Now, o.Minify = byChars, c.Now, asTheyCame
 	o.Summarizer = says("## Goal\nPort the modules.\n## Progress\nSome were ported.\n## Next steps\nPort the others.")
 	if s.change != nil {
 		s.change(&o)
@@ -77,10 +77,11 @@ func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n i
 			require.NoError(t, m.Restore([]byte(state)))
 		}
 		r := prepare(t, m, h)
-		requestCheck{estimator: byChars}.check(t, h, r)
+		// a refusal teaches the manager how the provider counts
+		requestCheck{estimator: byChars, overhead: r.Tokens - estimateAll(byChars, r.Messages)}.check(t, h, r)
 		check(k, toldIn(r))
-		if s.refuse > 0 && k%s.refuse == s.refuse-1 {
-			r, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", r.Tokens+50, r.Tokens))
+		if s.limit > 0 && r.Tokens > s.limit {
+			r, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", r.Tokens, s.limit))
 			require.NoError(t, err)
 			check(k, toldIn(r))
 		}
@@ -188,8 +189,8 @@ func TestWhichPlanHolds(t *testing.T) {
 	}{
 		{"the newest", [][]winnow.Message{plan("a", 0), plan("b", 6)}, []string{planItem(6), planItem(7)}, nil},
 		{"a call that failed replaces nothing", [][]winnow.Message{plan("a", 0),
-			with(callOf("b", todo.tool, other("Nonsense to refuse"), "todos: not valid"), func(m []winnow.Message) { m[1].IsError = true })},
-			[]string{planItem(0), planItem(7)}, []string{"Nonsense to refuse"}},
+			with(callOf("b", todo.tool, other(strings.Repeat("nonsense to refuse ", 40)+"END OF NONSENSE"), "todos: not valid"), func(m []winnow.Message) { m[1].IsError = true })},
+			[]string{planItem(0), planItem(7)}, []string{"END OF NONSENSE"}},
 		{"each tool has its own", [][]winnow.Message{plan("a", 0), callOf("b", "update_plan", `{"plan":[{"step":"Write the notes","status":"pending"}]}`, "ok")},
 			[]string{planItem(0), "Write the notes"}, nil},
 		{"beside other calls", [][]winnow.Message{with(append(plan("a", 0), toolSays("z", strings.Repeat("a line of output\n", 100))), func(m []winnow.Message) {
@@ -218,7 +219,7 @@ func TestWhichPlanHolds(t *testing.T) {
 						require.Contains(t, text, want, "%s, step %d", s.name, k)
 					}
 					for _, item := range tt.goes {
-						if k == 29 && s.name != "warm" {
+						if k == 29 && s.name == "no cache" {
 							require.NotContains(t, text, item, "%s: work like any other", s.name)
 						}
 					}
@@ -310,7 +311,7 @@ func TestInstructionsAreReplaced(t *testing.T) {
 	h = append(append(h, skill("b", "review", "RULE TWO")...), modelSays("I know how."), userSays("Then go."))
 	h = append(h, skill("c", "Release", "RULE THREE")...)
 	h = append(h, modelSays("It has changed."), userSays("Go."))
-	s := situation{window: 200_000, change: func(o *winnow.Options) { o.FoldAbove, o.Minify = -1, keepShown }}
+	s := situation{window: 200_000, change: situations[2].change}
 	s.play(t, winnow.Options{}, h, 20, func(int) []winnow.Message { return nil }, func(k int, text string) {
 		require.Contains(t, text, "RULE TWO")
 		require.Contains(t, text, "RULE THREE")
@@ -324,7 +325,7 @@ func TestInstructionsAreReplaced(t *testing.T) {
 func TestToldStays(t *testing.T) {
 	t.Parallel()
 	told := func(text string, names ...string) winnow.Message {
-		m := hostSays(text + "\n" + strings.Repeat("So it is written in the file of rules, which has many lines.\n", 12))
+		m := hostSays(text + "\n" + strings.Repeat("So it is written in the file of rules, which has many lines.\n", 12) + "END OF RULE " + names[0])
 		m.InForce = names
 		return m
 	}
@@ -350,8 +351,8 @@ func TestToldStays(t *testing.T) {
 				if k >= 20 {
 					require.Contains(t, text, "DEPLOY: on Tuesdays", "step %d", k)
 				}
-				if k == 59 && strings.HasPrefix(s.name, "folded") {
-					require.NotContains(t, text, "TESTS: always", "all that it said was said anew: it need not stay")
+				if k == 59 && s.name == "no cache" {
+					require.Equal(t, 1, strings.Count(text, "END OF RULE deploying"), "all that the first said was said anew")
 				}
 			})
 		})
