@@ -1,11 +1,14 @@
 package winnow
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/markup"
 )
 
 // The size of a request's body in bytes. Some providers refuse a body that is too large, however few tokens it has:
@@ -55,7 +58,20 @@ func tokensForBody(err error) int {
 	return max(1, int(plannedBody*float64(e.Tokens)*float64(e.MaxBytes)/float64(e.Bytes)))
 }
 
-const imageMarker = "[Image left out: the request was too large]"
+// imageLine returns a function that writes what stands for an image of message i: its kind, its size and its handle.
+func (d *draft) imageLine(i int) func(*Part) string {
+	note := d.recallNote(i)
+	return func(p *Part) string { return describeImage(p) + note + "]" }
+}
+
+// describeImage begins a line about an image that is left out.
+func describeImage(p *Part) string {
+	text := "[Image left out: " + markup.Attribute(cmp.Or(p.MediaType, "unknown kind"))
+	if p.Width > 0 && p.Height > 0 {
+		text += fmt.Sprintf(", %d×%d", p.Width, p.Height)
+	}
+	return text
+}
 
 // A body that is too large is shrunk to these shares of its limit in one go. Otherwise a conversation of screenshots
 // would lose one image, and with it the prompt cache, in every request. Old screenshots are worth little. An agent that
@@ -82,7 +98,12 @@ func (d *draft) shrinkBody() bool {
 	size = d.bytes()
 	newest, all := newestAnswers(d.view.messages, 1), len(d.view.messages) // the model works with the newest step
 	request := newestRequest(d.view.messages)
-	dropImages := func(i int) int { return d.dropImages(i, request) }
+	dropImages := func(i int) int {
+		if i == request {
+			return 0
+		}
+		return d.dropImages(i)
+	}
 	fewImages := min(count.Share(limit, imagesLowWater), max(0, size-d.bytesOfOldImages()))
 	for _, step := range []struct {
 		drop func(i int) int
@@ -119,29 +140,23 @@ func (d *draft) bytesOfOldImages() (bytes int) {
 	return count.Sum(sizes[:min(leastImagesGone, max(0, len(sizes)-leastImagesLeft))])
 }
 
-// keepsImages reports whether no image of m is left out: it is a pin, a system message or the newest user request.
-func keepsImages(m *Message, isRequest bool) bool {
-	return m.Pinned || m.Role == RoleSystem || isRequest
-}
-
 // isOptionalImage reports whether p is an image that may be left out. A signed image was made by a model and is sent
 // back as it came.
 func isOptionalImage(p *Part) bool { return p.Kind == KindImage && p.Signature == "" }
 
-// dropImages replaces each image of message i that may be left out by a marker, and returns the bytes that this saved.
-// request is the position of the newest user request.
-func (d *draft) dropImages(i, request int) int {
-	parts := partsWithoutImages(&d.view.messages[i], i == request)
+// dropImages replaces each image of message i that may be left out by a line, and returns the bytes that this saved.
+func (d *draft) dropImages(i int) int {
+	parts := partsWithoutImages(&d.view.messages[i], d.imageLine(i))
 	if parts == nil {
 		return 0
 	}
 	return d.replaceForBody(i, parts, "its images are left out: the request body is too large")
 }
 
-// partsWithoutImages returns the parts of m with a marker in the place of each image that may be left out, or nil if
-// there is none.
-func partsWithoutImages(m *Message, isRequest bool) (parts []Part) {
-	if keepsImages(m, isRequest) {
+// partsWithoutImages returns the parts of m with a line in the place of each image that may be left out, or nil if there
+// is none.
+func partsWithoutImages(m *Message, line func(*Part) string) (parts []Part) {
+	if m.Pinned || m.Role == RoleSystem {
 		return nil
 	}
 	for k := range m.Parts {
@@ -151,15 +166,16 @@ func partsWithoutImages(m *Message, isRequest bool) (parts []Part) {
 		if parts == nil {
 			parts = append(parts, m.Parts...)
 		}
-		parts[k] = Part{Text: imageMarker}
+		parts[k] = Part{Text: line(&m.Parts[k])}
 	}
 	return parts
 }
 
-// withoutImages returns message i as dropImages leaves it, and its tokens. ok is false if that saves no tokens.
-func (d *draft) withoutImages(i, request int) (m Message, tokens int, ok bool) {
+// withoutImages returns message i with a line for each of its images, and its tokens. ok is false if that saves no
+// tokens.
+func (d *draft) withoutImages(i int, line func(*Part) string) (m Message, tokens int, ok bool) {
 	m = d.view.messages[i]
-	parts := partsWithoutImages(&m, i == request)
+	parts := partsWithoutImages(&m, line)
 	if parts == nil {
 		return m, d.view.tokens[i], false
 	}

@@ -22,10 +22,17 @@ const (
 // rewrite is step 6. There are four reasons for an epoch. The provider's cache is cold, or the request has a new
 // summary: then everything is written again anyway. Or the request does not fit. Or the epoch pays.
 func (d *draft) rewrite() {
-	cold, uncached, fits := d.isCold() && !(d.fits() && d.isBelowFold()), d.opts.Cache.None, d.fits()
+	cold, uncached, fits := d.isCold(), d.opts.Cache.None, d.fits()
 	if d.opts.Thinking == ThinkingBound && fits && slices.ContainsFunc(d.view.messages, hasThinking) {
 		return // an epoch would lose what the model thought
 	}
+	if d.cause = "old images"; cold {
+		d.dropOldImages(1)
+	} else {
+		d.dropOldImages(imagesAtOnce)
+	}
+	fits = d.fits()
+	cold = cold && !(fits && d.isBelowFold()) // nothing else goes from a small request
 	if !cold && fits && d.base == d.ledger.checkpoint {
 		d.cause = "carrying it further costs more than writing the cache again"
 		d.rewriteIfItPays()
@@ -76,6 +83,7 @@ func (d *draft) isStillNearlyFull() bool {
 // oldest of the rest, until there is room for the next requests too.
 func (d *draft) makeRoom() {
 	d.isPressed, d.cause = true, "the request did not fit"
+	d.dropOldImages(1)
 	goal := count.Share(d.room(), lowWater)
 	d.dropTo(goal)
 	d.foldAllButNewest(goal)

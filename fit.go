@@ -44,7 +44,10 @@ func (d *draft) leaveOutImages() {
 	}
 	request := newestRequest(d.view.messages)
 	for i := 0; i < len(d.view.messages) && d.tokens() > d.budget; i++ {
-		if m, tokens, ok := d.withoutImages(i, request); ok {
+		if i == request {
+			continue
+		}
+		if m, tokens, ok := d.withoutImages(i, d.imageLine(i)); ok {
 			d.project(i, m, tokens, OpClear, "its images are left out: the request does not fit otherwise")
 		}
 	}

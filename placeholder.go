@@ -75,6 +75,13 @@ func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 			}
 			continue
 		}
+		if s.Images {
+			out, after, ok := d.withoutImages(s.Index, d.imageLine(s.Index))
+			if s.Saving = v.tokens[s.Index] - after; ok {
+				parts = append(parts, replacement{Part: s, message: out, tokens: after})
+			}
+			continue
+		}
 		m := &v.messages[s.Index]
 		out := *m
 		if v.edited[s.Index].isRepeat() {

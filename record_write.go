@@ -61,7 +61,7 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 		if isMissingResult(m) {
 			w.Lost(m.ToolCallID)
 		} else {
-			w.Returned(m.ToolCallID, joinedText(m), note, m.IsError, whole.facts[i].redundant&minify.Escapes != 0)
+			w.Returned(m.ToolCallID, textAndImages(m), note, m.IsError, whole.facts[i].redundant&minify.Escapes != 0)
 		}
 		return
 	case RoleUser:
@@ -76,4 +76,13 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 			w.Said(p.Text)
 		}
 	}
+}
+
+// textAndImages returns the text of m, with a line for each of its images.
+func textAndImages(m *Message) string {
+	if !hasImage(m) {
+		return joinedText(m)
+	}
+	out := Message{Parts: partsWithoutImages(m, func(p *Part) string { return describeImage(p) + "]" })}
+	return joinedText(&out)
 }

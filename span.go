@@ -162,7 +162,7 @@ func (d *draft) bodyAtLeast(s *span) int {
 			continue
 		}
 		n = count.Add(n, d.bodyOf(i))
-		if keepsImages(m, i == s.request) {
+		if m.Pinned || m.Role == RoleSystem || i == s.request {
 			continue
 		}
 		for k := range m.Parts {

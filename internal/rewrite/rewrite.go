@@ -13,6 +13,7 @@ type Part struct {
 	Saving  int  // tokens, about
 	Overdue int  // requests that carried it since it became stale; negative: requests left until it is
 	IsRead  bool // it shows a file, whose ends report nothing
+	Images  bool // only its images go
 	End     int  // a record may stand for the messages from Index to End; 0: the part is edited in place
 	Reason  string
 }
