@@ -197,6 +197,8 @@ func (r *codexReader) readMessage(item members) (*winnow.Message, *extras) {
 		m.Role = winnow.RoleSystem
 	case role != "user" || isContext(m.Parts):
 		m.Injected = true
+		m.Transient = len(m.Parts) > 0 &&
+			startsWithAny(m.Parts[0].Text, []string{"<turn_aborted>", "<subagent_notification>"})
 	default:
 		r.started = true
 	}
