@@ -84,7 +84,7 @@ func checkOrder[T any](t *testing.T, a winnowtest.Adapter[T], values []T, prefix
 			inOrder(m.Prepare(t.Context(), history[:end]))
 		}
 	}
-	m, err := winnow.New(10*tokens+100_000, &winnow.Options{Minify: off, Keep: winnow.KeepAll,
+	m, err := winnow.New(10*tokens+100_000, &winnow.Options{Minify: off, FoldAbove: 1,
 		Compact: &winnow.CompactOptions{KeepRecent: 100}})
 	require.NoError(t, err)
 	history := a.Import(values)

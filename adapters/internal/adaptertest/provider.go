@@ -40,12 +40,12 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 	for _, tt := range []struct {
 		name        string
 		window      int
-		keep        winnow.KeepPolicy
+		keep        []string // tools whose work stays as it is
 		refusals    bool
 		compactions bool
 	}{
-		{"twice the window", 64_000, winnow.KeepWork, true, false},
-		{"half the window", 16_000, winnow.KeepCalls, false, true},
+		{"twice the window", 64_000, nil, true, false},
+		{"half the window", 16_000, []string{"*"}, false, true},
 	} {
 		options := provider.Options{Window: 32_000, Model: reader}
 		for _, f := range front {
@@ -57,7 +57,7 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 			handler = f.handler(t, handler)
 		}
 		server := httptest.NewServer(handler)
-		m, err := winnow.New(tt.window, &winnow.Options{Summarizer: summarizer(server.URL), Keep: tt.keep})
+		m, err := winnow.New(tt.window, &winnow.Options{Summarizer: summarizer(server.URL), Tools: &winnow.ToolOptions{Keep: tt.keep}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -270,11 +270,11 @@ func (w *world) restart(s *Step) {
 	case s.is("estimator"):
 		w.options.Estimator, w.recount = 1-old.Estimator, true
 	case s.is("cuts"):
-		w.options.Truncate, w.options.Prune = old.Truncate+1, old.Prune+1
+		w.options.Truncate, w.options.Tools = old.Truncate+1, old.Tools+1
 	case s.is("off"):
 		w.options.Off = !old.Off
-	case s.is("keep"):
-		w.options.Keep = []string{"all", "calls", "work", "little"}[abs(s.Seed)%4]
+	case s.is("fold"):
+		w.options.FoldAbove = []float64{0, -1, 0.05, 0.2, 1}[abs(s.Seed)%5]
 	case s.is("minify"):
 		w.options.Minify = old.Minify + 1
 	case s.is("model"):

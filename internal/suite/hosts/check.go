@@ -41,6 +41,8 @@ func (w *world) checkRequestBut(q *question, r *winnow.Request, but string) {
 	w.checkEdits(q.in, r)
 	w.checkSum(q.in, r)
 	w.checkRecords(q.in, r)
+	w.checkDialogue(q.in, r)
+	w.checkFloor(q.in, r)
 	w.checkMinified(q.in, r)
 	w.checkThinking(q.in, r.Messages)
 	w.checkSummaries(r.Messages)

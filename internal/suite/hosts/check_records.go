@@ -60,7 +60,7 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 		gone++
 		m := &in[e.Index]
 		switch {
-		case m.Role == winnow.RoleUser && m.Injected && e.Index < newestRequest(in) && !m.Pinned && !m.Summary:
+		case m.Role == winnow.RoleUser && e.Index < newestRequest(in) && w.mayGo(in, e.Index):
 		case m.Role != winnow.RoleAssistant && m.Role != winnow.RoleTool:
 			w.fail("only answers, results and older texts of the host are folded", "message %d: %s", e.Index, show(m))
 		case m.Pinned, m.Summary:

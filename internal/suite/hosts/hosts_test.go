@@ -91,7 +91,7 @@ func TestHosts(t *testing.T) {
 	}
 	for _, what := range []string{
 		"request", "compaction", "digest", "epoch", "overflow", "repair", "limit", "trim", "clear", "truncate", "fold", "compact",
-		"rung clear", "rung compact", "rung truncate", "rung digest", "rung smallest",
+		"below", "rung clear", "rung compact", "rung truncate", "rung digest", "rung smallest",
 	} {
 		assert.Positive(t, seen[what], "%s: it never happened, and the test says nothing of it", what)
 	}

@@ -32,7 +32,7 @@ func one[T any](g *writer, of ...T) T { return of[g.IntN(len(of))] }
 func (g *writer) setting() Setting {
 	s := Setting{Window: one(g, 1_000, 1_500, 2_500, 2_500, 4_000, 4_000, 8_000)}
 	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "reuses")
-	s.Keep = one(g, "", "all", "calls", "work", "work", "little")
+	s.FoldAbove = one(g, 0, 0, -1, -1, 0.05, 0.2, 1)
 	s.Recall = g.chance(40)
 	s.Minify = one(g, 0, 0, 0, 1, 2, 3)
 	s.Hides = s.Recall && g.chance(20)
@@ -58,7 +58,7 @@ func (g *writer) setting() Setting {
 	if g.chance(15) {
 		s.Flush = one(g, "asks", "fails", "panics")
 	}
-	s.Prune, s.Truncate, s.Estimator = odd(40, 1, 2, 3, 4), odd(30, 1, 2, 3), odd(15, 1)
+	s.Tools, s.Truncate, s.Estimator = odd(40, 1, 2, 3), odd(30, 1, 2, 3), odd(15, 1)
 	return s
 }
 
@@ -117,7 +117,11 @@ func (g *writer) turn(window int, add func(Step)) {
 			add(Step{Do: "user", N: g.size(window), As: g.words(15, "injected", "bytes")})
 		}
 		if g.chance(12) {
-			add(Step{Do: "user", As: "injected reminder"})
+			add(Step{Do: "user", As: "injected reminder " + one(g, "", "transient")})
+		}
+		if g.chance(15) {
+			add(Step{Do: "user", N: min(g.size(window), window), As: "injected " + one(g, "transient", "told", "told", "told both") +
+				g.words(7, " hostile")})
 		}
 	}
 	for range g.IntN(3) {
@@ -127,7 +131,8 @@ func (g *writer) turn(window int, add func(Step)) {
 		add(Step{Do: "call", N: g.size(window), Many: one(g, 0, 0, 0, 2, 3, 6),
 			As: strings.TrimSpace(g.words(35, "thinks", "speaks") + " " +
 				g.words(12, "terminal") + " " + g.words(4, "reused", "noid", "hostile", "broken", "fails", "aborted",
-				"reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes"))})
+				"reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes") + " " +
+				g.words(6, "plan", "skill", "unchanged"))})
 	}
 	if g.chance(15) {
 		add(Step{Do: "late"})
@@ -177,7 +182,7 @@ func (g *writer) changes(add func(Step)) {
 		case n < 93:
 			add(Step{Do: "drop", At: near()})
 		default:
-			add(Step{Do: "insert", At: near(), N: 1 + g.IntN(80), As: g.words(50, "injected")})
+			add(Step{Do: "insert", At: near(), N: 1 + g.IntN(80), As: g.words(50, "injected") + one(g, "", " transient", " told")})
 		}
 	}
 }
@@ -221,7 +226,7 @@ func (g *writer) question(window int, add func(Step)) {
 		add(Step{Do: "do", As: g.words(2, "ended", "short")})
 	case n < 97:
 		add(Step{Do: "restart", As: one(g, "", "", "", "wider", "narrower", "turns", "cache", "estimator", "cuts",
-			"off", "keep", "minify", "recall")})
+			"off", "fold", "minify", "recall")})
 	case n < 99:
 		add(Step{Do: "damage", As: one(g, "", "", "", "cut")})
 	default:

@@ -26,29 +26,29 @@ type Setting struct {
 	IDs   int    `json:"ids,omitempty"`   // calls use as many ids again and again; -1: they have none, 0: each its own
 	Clock bool   `json:"clock,omitempty"` // a system message in front of each request says what time it is
 
-	Window     int    `json:"window,omitempty"` // tokens (4 000)
-	Turns      int    `json:"turns,omitempty"`
-	Reserve    int    `json:"reserve,omitempty"`
-	Overhead   int    `json:"overhead,omitempty"`
-	MaxBytes   int    `json:"maxBytes,omitempty"`
-	Thinking   string `json:"thinking,omitempty"`
-	Model      int    `json:"model,omitempty"` // one of a few names, where Thinking is set; 0: none
-	Keep       string `json:"keep,omitempty"`  // a [winnow.KeepPolicy]
-	KeepRecent int    `json:"keepRecent,omitempty"`
-	Summarizer int    `json:"summarizer,omitempty"` // its window, tokens
-	NoCache    bool   `json:"noCache,omitempty"`
-	Off        bool   `json:"off,omitempty"`        // no compaction in Prepare
-	Background bool   `json:"background,omitempty"` //
-	Digest     bool   `json:"digest,omitempty"`     // no summarizer
-	Rules      bool   `json:"rules,omitempty"`      // of the host, for every summary
-	Flush      string `json:"flush,omitempty"`      // what the host does before a compaction: asks, fails, panics
-	Prune      int    `json:"prune,omitempty"`      // one of a few [winnow.PruneOptions]
-	Truncate   int    `json:"truncate,omitempty"`   // one of a few [winnow.TruncateOptions]
-	Estimator  int    `json:"estimator,omitempty"`  // 0: a quarter of the characters, 1: the standard one
-	Journal    bool   `json:"journal,omitempty"`    // the host keeps a journal
-	Minify     int    `json:"minify,omitempty"`     // one of a few [winnow.MinifyOptions]
-	Recall     bool   `json:"recall,omitempty"`     // the model may ask for what was left out
-	Hides      bool   `json:"hides,omitempty"`      // … except for what the host hides, see [hides]
+	Window     int     `json:"window,omitempty"` // tokens (4 000)
+	Turns      int     `json:"turns,omitempty"`
+	Reserve    int     `json:"reserve,omitempty"`
+	Overhead   int     `json:"overhead,omitempty"`
+	MaxBytes   int     `json:"maxBytes,omitempty"`
+	Thinking   string  `json:"thinking,omitempty"`
+	Model      int     `json:"model,omitempty"` // one of a few names, where Thinking is set; 0: none
+	FoldAbove  float64 `json:"foldAbove,omitempty"`
+	KeepRecent int     `json:"keepRecent,omitempty"`
+	Summarizer int     `json:"summarizer,omitempty"` // its window, tokens
+	NoCache    bool    `json:"noCache,omitempty"`
+	Off        bool    `json:"off,omitempty"`        // no compaction in Prepare
+	Background bool    `json:"background,omitempty"` //
+	Digest     bool    `json:"digest,omitempty"`     // no summarizer
+	Rules      bool    `json:"rules,omitempty"`      // of the host, for every summary
+	Flush      string  `json:"flush,omitempty"`      // what the host does before a compaction: asks, fails, panics
+	Tools      int     `json:"tools,omitempty"`      // one of a few [winnow.ToolOptions]
+	Truncate   int     `json:"truncate,omitempty"`   // one of a few [winnow.TruncateOptions]
+	Estimator  int     `json:"estimator,omitempty"`  // 0: a quarter of the characters, 1: the standard one
+	Journal    bool    `json:"journal,omitempty"`    // the host keeps a journal
+	Minify     int     `json:"minify,omitempty"`     // one of a few [winnow.MinifyOptions]
+	Recall     bool    `json:"recall,omitempty"`     // the model may ask for what was left out
+	Hides      bool    `json:"hides,omitempty"`      // … except for what the host hides, see [hides]
 }
 
 // Step is one thing that happens.

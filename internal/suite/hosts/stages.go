@@ -44,3 +44,12 @@ func (w *world) stages(s *Step) {
 		w.checkVerbatim(q.in, out, stage.name)
 	}
 }
+
+var pruneOptions = []*winnow.PruneOptions{
+	nil,
+	{KeepLastAssistants: 1, MinPrunableToolChars: 500, SoftTrimMaxChars: 200, SoftTrimHeadChars: 60,
+		SoftTrimTailChars: 60},
+	{SoftTrimRatio: 0.01, HardClearRatio: 0.02, MinPrunableToolChars: -1, KeepLastAssistants: -1},
+	{NoHardClear: true, SoftTrimRatio: 0.05, SoftTrimMaxChars: 300, SoftTrimHeadChars: 100, SoftTrimTailChars: 100},
+	{DenyTools: []string{"read"}, MinPrunableToolChars: -1, Placeholder: "[gone]"},
+}

@@ -47,8 +47,22 @@ func (w *world) user(s *Step) {
 		m = histories.User(text(900, 1))
 	}
 	m.Injected, m.Pinned = s.is("injected"), s.is("pinned")
+	w.inserted(&m, s)
 	w.vary(&m, s)
 	w.add(m)
+}
+
+// inserted says what the host knows of a text that it inserts: that it may go, or what it states.
+func (w *world) inserted(m *winnow.Message, s *Step) {
+	if !m.Injected {
+		return
+	}
+	if m.Transient = s.is("transient"); s.is("told") {
+		m.InForce = []string{"rule " + itoa(abs(s.Seed)%3)}
+	}
+	if s.is("told") && s.is("both") {
+		m.InForce = append(m.InForce, "rule both")
+	}
 }
 
 // vary changes a message as the words of a step say.
@@ -141,6 +155,17 @@ func (w *world) call(s *Step) {
 			p.Arguments, r.Details = hostileArguments(s.Seed), hostileDetails(s.Seed+k)
 			p.Name += hostileText(s.Seed + 1)
 			r.ToolName = p.Name
+		}
+		if s.is("plan") {
+			p.Name, p.Arguments = "todo_write", json.RawMessage(`{"todos":[{"content":"`+text(20, s.Seed)+`","status":"pending"}]}`)
+			r.ToolName = p.Name
+		}
+		if s.is("skill") {
+			p.Name, p.Arguments = "skill", json.RawMessage(`{"name":"s`+itoa(abs(s.Seed)%2)+`"}`)
+			r.ToolName = p.Name
+		}
+		if s.is("unchanged") {
+			r.Parts = []winnow.Part{histories.Text("File unchanged since the last read.")}
 		}
 		if s.is("broken") {
 			p.Arguments = json.RawMessage(`{"path": "sr`)
@@ -276,6 +301,7 @@ func (w *world) insert(s *Step) {
 	if i := w.at(s); i >= 0 {
 		m := histories.User(text(max(1, s.N), s.Seed))
 		m.Injected = s.is("injected")
+		w.inserted(&m, s)
 		w.history = slices.Insert(slices.Clone(w.history), i, w.own(m))
 		w.version++
 	}

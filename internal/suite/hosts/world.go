@@ -69,6 +69,7 @@ type world struct {
 	recount   bool // another estimator counts edits when they are next sent
 	damaged   bool // the library did not write the texts of the state
 	unsettled bool // a compaction failed: a restored manager tries it again, and a running one may not
+	wasAbove  bool // the history was so large, or so much was refused, that old work may be folded
 	usage     bool // some of the provider's counts are known
 }
 
@@ -161,9 +162,9 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	}
 	out := &winnow.Options{
 		HistoryTurns: o.Turns, Reserve: o.Reserve, Overhead: o.Overhead, MaxBytes: o.MaxBytes,
-		Thinking: winnow.ThinkingPolicy(o.Thinking), Keep: winnow.KeepPolicy(o.Keep), Compact: c,
+		Thinking: winnow.ThinkingPolicy(o.Thinking), FoldAbove: o.FoldAbove, Compact: c,
 		Cache: &winnow.CacheOptions{None: o.NoCache},
-		Prune: pruneOptions[o.Prune%len(pruneOptions)], Truncate: truncateOptions[o.Truncate%len(truncateOptions)],
+		Tools: toolOptions[o.Tools%len(toolOptions)], Truncate: truncateOptions[o.Truncate%len(truncateOptions)],
 		Minify: minifyOptions[o.Minify%len(minifyOptions)],
 		Now:    func() time.Time { return w.now }, Estimator: w.estimator(), Summarizer: s,
 	}
@@ -216,13 +217,11 @@ func (w *world) estimator() winnow.Estimator {
 	return e
 }
 
-var pruneOptions = []*winnow.PruneOptions{
+var toolOptions = []*winnow.ToolOptions{
 	nil,
-	{KeepLastAssistants: 1, MinPrunableToolChars: 500, SoftTrimMaxChars: 200, SoftTrimHeadChars: 60,
-		SoftTrimTailChars: 60},
-	{SoftTrimRatio: 0.01, HardClearRatio: 0.02, MinPrunableToolChars: -1, KeepLastAssistants: -1},
-	{NoHardClear: true, SoftTrimRatio: 0.05, SoftTrimMaxChars: 300, SoftTrimHeadChars: 100, SoftTrimTailChars: 100},
-	{DenyTools: []string{"read"}, MinPrunableToolChars: -1, Placeholder: "[gone]"},
+	{Keep: []string{"read"}},
+	{Keep: []string{"*"}},
+	{Plan: []string{"exec"}, Skill: []string{"search"}, Read: []string{"fetch"}},
 }
 
 var modelNames = []string{"", "claude-opus-4-6", "gpt-5.2", "gemini-2.5-pro"}

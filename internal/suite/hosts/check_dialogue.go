@@ -1,0 +1,102 @@
+package hosts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/suite/histories"
+)
+
+// The promise to a host: what people and the agent said to each other, and what the host inserted, stays word for word
+// until a summary stands for it. Nothing is folded before the share of the window that the host sets.
+
+// checkDialogue: a message of the dialogue is there as it was, or a summary or the turn limit is the reason.
+func (w *world) checkDialogue(in []winnow.Message, r *winnow.Request) {
+	at := places(r.Messages)
+	for _, e := range r.Edits {
+		if e.Before == 0 || e.Index >= len(in) {
+			continue
+		}
+		m := &in[e.Index]
+		switch {
+		case !isDialogue(m) || w.mayGo(in, e.Index):
+		case e.After == 0:
+			switch e.Op {
+			case winnow.OpCompact, winnow.OpLimit, winnow.OpRepair:
+			default:
+				w.fail("the dialogue stays", "%s (%s) drops message %d: %s", e.Op, e.Reason, e.Index, show(m))
+			}
+		case len(at[m.ID]) == 1 && m.ID != "" && histories.IsSound(in, e.Index):
+			if was, is := words(m), words(&r.Messages[at[m.ID][0]]); !strings.Contains(is, was) {
+				w.fail("the dialogue is word for word", "%s (%s) changes message %d: %q was %q", e.Op, e.Reason, e.Index,
+					clip(is), clip(was))
+			}
+		}
+	}
+}
+
+// isDialogue reports whether m is of a person or of the host, or an answer that calls nothing.
+func isDialogue(m *winnow.Message) bool {
+	switch m.Role {
+	case winnow.RoleUser:
+		return !m.Summary
+	case winnow.RoleAssistant:
+		return !m.Summary && !slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall })
+	}
+	return false
+}
+
+// mayGo reports whether the host lets message i go: it is transient, or all that it states was stated later.
+func (w *world) mayGo(in []winnow.Message, i int) bool {
+	m := &in[i]
+	if m.Role != winnow.RoleUser || !m.Injected || m.Pinned {
+		return false
+	}
+	stated := map[string]bool{}
+	for k := i + 1; k < len(in); k++ {
+		for _, name := range in[k].InForce {
+			stated[name] = stated[name] || in[k].Role == winnow.RoleUser
+		}
+	}
+	isOver := len(m.InForce) > 0 && !slices.ContainsFunc(m.InForce, func(name string) bool { return !stated[name] })
+	return m.Transient || isOver
+}
+
+// words returns the letters and digits of the texts of m.
+func words(m *winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText {
+			b.WriteString(letters(p.Text))
+		}
+	}
+	return b.String()
+}
+
+// checkFloor: below FoldAbove, as long as it was never near that and nothing was refused, only new results are edited.
+func (w *world) checkFloor(in []winnow.Message, r *winnow.Request) {
+	above := int(max(0, w.options.FoldAbove) * float64(w.window()))
+	if w.options.FoldAbove == 0 {
+		above = min(40_000, w.window()/5)
+	}
+	size := w.estimate(in)
+	// A repair adds results, and a request that nearly fills the window may be made to fit.
+	w.wasAbove = w.wasAbove || w.usage || w.damaged || w.seen["compaction"] > 0 || size >= above-above/20-50 ||
+		size+w.overhead() > r.Budget-r.Budget/8 || w.options.MaxBytes > 0
+	if w.wasAbove {
+		return
+	}
+	w.seen["below"]++
+	for _, e := range r.Edits {
+		switch e.Op {
+		case winnow.OpFold, winnow.OpClear:
+			w.fail("below FoldAbove nothing is folded", "%s (%s) of message %d, at %d of %d tokens", e.Op, e.Reason, e.Index,
+				size, above)
+		case winnow.OpTrim:
+			if w.options.Thinking == "" {
+				w.fail("below FoldAbove nothing is trimmed", "%s of message %d, at %d of %d tokens", e.Reason, e.Index, size, above)
+			}
+		}
+	}
+}
