@@ -22,8 +22,9 @@ const (
 	lookingRequests = 30
 	// Likewise where no provider's cache makes it cheap to carry the text.
 	uncachedReadRequests = 15
-	// Of a call that changed it: the next change of the same file mostly follows at once.
-	editedRequests = 3
+	// Of a call that changed it: the next change of the same file mostly follows soon. In the recorded sessions 3 keep
+	// .4 points less of the lines in a window of 64 000 tokens, and cost .0005 less.
+	editedRequests = 5
 )
 
 // heldReads is how many of the newest calls that read a file are held: agents read long files in pieces.
