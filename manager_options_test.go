@@ -88,7 +88,7 @@ func TestManagerNegativeNumbers(t *testing.T) {
 	assert.Equal(t, 80_000, budget(winnow.Options{}), "20 000 tokens are")
 	assert.Equal(t, 25_000, budget(winnow.Options{Reserve: 99_000}), "a quarter is always left")
 	assert.Equal(t, prepare(t, newManager(t, 100_000, &winnow.Options{}), h).Tokens, prepare(t, newManager(t, 100_000, &winnow.Options{Overhead: -5_000}), h).Tokens, "no overhead makes a request smaller")
-	assert.Len(t, prepare(t, newManager(t, 100_000, &winnow.Options{HistoryTurns: -3}), h).Messages, len(h), "no limit")
+	assert.Len(t, prepare(t, newManager(t, 100_000, &winnow.Options{FoldAbove: 1, HistoryTurns: -3}), h).Messages, len(h), "no limit")
 
 	c := newClock()
 	m := newManager(t, 128_000, &winnow.Options{FoldAbove: -1, Now: c.Now, Estimator: winnow.CharsPerToken(4), Cache: &winnow.CacheOptions{TTL: -1}})

@@ -24,7 +24,7 @@ func wornManager(t testing.TB) (*winnow.Manager, func() *winnow.Options, []winno
 		return &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12}
 	}
 	m := newManager(t, 24_000, options())
-	h := append(agentSession(20, 3_000), chat(40, 1_000)...)
+	h := append(inPlace(agentSession(20, 3_000)), chat(40, 1_000)...)
 	for i := range h {
 		h[i].ID, h[i].Source = nameOf(i), nil
 	}
@@ -185,7 +185,7 @@ func FuzzManagerRestore(f *testing.F) {
 
 // Plan reads the edits of a snapshot by the manager's own estimator, and leaves the snapshot as it is.
 func TestPlanLeavesARestoredSnapshot(t *testing.T) {
-	h := agentSession(30, 4_000)
+	h := inPlace(agentSession(30, 4_000))
 	options := winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
 	m := newManager(t, 20_000, &options)
 	prepare(t, m, h)

@@ -559,9 +559,10 @@ func TestShownLinesAreCut(t *testing.T) {
 // The placeholder of a cleared result gives the size of the whole result, with the lines that were left out.
 func TestClearedResultThatRepeated(t *testing.T) {
 	c := newClock()
-	m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Now: c.Now})
+	m := newManager(t, 40_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now})
 	text := part("one", 0, 60) + part("two", 0, 60)
-	h := readsOf(part("one", 0, 60), text, part("three", 0, 40), part("four", 0, 40), part("five", 0, 40))
+	h := inPlace(readsOf(part("one", 0, 60), text, part("three", 0, 40), part("four", 0, 40), part("five", 0, 40)))
+	h = named(append(h, modelSays("I have read them."), userSays("What do they say?")))
 	prepare(t, m, h[:3])
 	require.Equal(t, 1, checkShown(t, h[:5], prepare(t, m, h[:5])))
 	c.pass(time.Hour)
@@ -603,7 +604,7 @@ func TestFoldedResultsRepeatNothing(t *testing.T) {
 	for k := range 12 {
 		h = append(h, reads("more"+itoa(k), "more.go"), readResult("more"+itoa(k), part("more"+itoa(k), 0, 90)))
 	}
-	h = named(h)
+	h = named(append(h, modelSays("I have read them."), userSays("What do they say?"))) // the work goes on with other files
 	c.pass(time.Hour)
 	require.False(t, holds(prepare(t, m, h), &h[4]), "a record stands for it")
 	state, err = m.Snapshot()
@@ -615,7 +616,7 @@ func TestFoldedResultsRepeatNothing(t *testing.T) {
 func TestResultWholeAgainIsCut(t *testing.T) {
 	const limit = 3_000
 	c := newClock()
-	o := &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: 1}
+	o := &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: -1}
 	m := newManager(t, 100_000, o)
 	h := readsOf(part("one", 0, 60), part("one", 0, 60)+part("two", 0, 20))
 	require.Zero(t, checkShown(t, h[:3], prepare(t, m, h[:3])))

@@ -22,13 +22,13 @@ func TestManagerSmallConversationsStayAsTheyAre(t *testing.T) {
 		reason      string
 	}{
 		{"a chat with one result", 200_000, 6, 500, 0, false, "108 of 795 tokens were cleared"},
-		{"a sixth of the window", 64_000, 36, 1_100, 0, false, "below the share"},
-		{"a third of the window", 64_000, 70, 1_100, 0, true, "it has begun to cost"},
+		{"a sixth of the window", 64_000, 16, 1_100, 0, false, "below the share"},
+		{"a third of the window", 64_000, 32, 1_100, 0, true, "it has begun to cost"},
 		{"a small window", 8_000, 10, 1_100, 0, true, "the same messages are a good part of it"},
-		{"a twentieth of a huge window", 1_000_000, 160, 1_500, 0, true, "40 000 tokens are enough, whatever the window"},
-		{"a tenth, and the host's own share", 64_000, 24, 1_100, 0.05, true, "it knows what it wants"},
-		{"half of the window, and the host wants all of it", 64_000, 110, 1_100, 1, false, "it fits"},
-		{"half of a huge window, and the host's own share", 100_000, 160, 1_500, 0.9, false,
+		{"a twentieth of a huge window", 1_000_000, 60, 1_500, 0, true, "40 000 tokens are enough, whatever the window"},
+		{"a tenth, and the host's own share", 64_000, 16, 1_100, 0.05, true, "it knows what it wants"},
+		{"half of the window, and the host wants all of it", 64_000, 48, 1_100, 1, false, "it fits"},
+		{"half of a large window, and the host's own share", 100_000, 55, 1_500, 0.9, false,
 			"what a host sets has no limit in tokens"},
 		{"from the first", 200_000, 10, 1_100, -1, true, "a negative number is 0"},
 	} {
