@@ -22,6 +22,7 @@ const (
 	OpClear    Op = "clear"    // hard clear: placeholder
 	OpTruncate Op = "truncate" // oversized result cut
 	OpMinify   Op = "minify"   // new result written shorter: see MinifyOptions
+	OpShow     Op = "show"     // a text that a new result points to was left out, and is shown behind it again
 	OpFold     Op = "fold"     // removed together with its neighbours, or inserted: the record in their place
 	OpCompact  Op = "compact"  // replaced by a summary
 )

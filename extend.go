@@ -77,7 +77,8 @@ func (d *shortWay) mayExtend(added []Message) bool {
 	}
 	for i := range added {
 		m := &added[i]
-		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 || hasImage(m) {
+		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 || hasImage(m) ||
+			saysUnchanged(m) {
 			return false // each of these may change what becomes of older messages
 		}
 		if m.Role == RoleUser && d.tail.thinks && forgetsReasoning(o.Estimator) {

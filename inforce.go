@@ -1,8 +1,10 @@
 package winnow
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/lazyregexp"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -222,6 +224,89 @@ func (f *inForce) stillHolds(t *sections.InForce) bool {
 		}
 	}
 	return false
+}
+
+// unchanged is what tools say instead of a file that was shown before: in words, in JSON or as a tag. Sources: Claude
+// Code, Hermes, nanobot and Codewhale.
+var unchanged = lazyregexp.New(`(?i)unchanged|not (been )?(changed|modified)|no changes?\b|same content|already (shown|read)|identical`)
+
+// saysUnchanged reports whether m is a result that may say so.
+func saysUnchanged(m *Message) bool {
+	const most = 4 * fewestOfFile // bytes
+	return m.Role == RoleTool && !m.IsError && !m.Pinned && holdsOnlyText(m) && textBytes(m) < most &&
+		unchanged.Get().MatchString(joinedText(m))
+}
+
+const shownAgain = "\n[What this points to is no longer shown, so here it is:]\n"
+
+// showUnchanged puts the text of a file behind a new result that only says that the file is unchanged, if the request
+// has that text no more. A tool that remembers what it showed would say the same again and again.
+func (d *draft) showUnchanged(wasSent func(int) bool) {
+	v := d.view
+	for i := range v.messages {
+		m := &v.messages[i]
+		if v.index[i] < 0 || v.edited[i] != nil || !saysUnchanged(m) || wasSent(i) {
+			continue
+		}
+		text, isShown := d.pointedAt(v.index[i])
+		if text == "" || isShown {
+			continue
+		}
+		out := *m
+		out.Parts, out.Source = []Part{{Text: joinedText(m) + shownAgain + text}}, nil
+		d.project(i, out, estimateWith(d.opts.Estimator, out), OpShow, "what it points to is not in the request any more")
+	}
+}
+
+// pointedAt returns the newest text of the file that result i of the history is about, "" if there is none, and whether
+// the request shows it.
+func (d *draft) pointedAt(i int) (text string, isShown bool) {
+	facts, files := d.ledger.index.facts, []workfiles.Use(nil)
+	var work workfiles.Work
+	nth := 0
+	for k := i; k >= 0; k-- {
+		m := &d.history[k]
+		if m.Role == RoleTool {
+			nth++
+			continue
+		}
+		for n, s := range facts[k].subjectsOf(m, d.minifier.files) {
+			result := k + 1 + n
+			switch {
+			case result > i || result >= len(d.history) || d.history[result].Role != RoleTool:
+			case files == nil && n == nth-1:
+				files = s.files
+				work.PointedAt(files, true)
+			case files != nil && !d.history[result].IsError && facts[result].tokens >= fewestOfFile:
+				if work.PointedAt(s.files, false) {
+					return joinedText(&d.history[result]), d.showsWhole(result)
+				}
+			case files != nil && workfiles.Share(files, s.files) && d.isShownAgain(result):
+				return shownAgain, true
+			}
+		}
+		if files == nil { // its call is not known, or is about no file
+			return "", false
+		}
+		nth = 0
+	}
+	return "", false
+}
+
+// showsWhole reports whether the request has message i of the history with all that it says.
+func (d *draft) showsWhole(i int) bool {
+	p := slices.Index(d.view.index, i)
+	if p < 0 {
+		return false
+	}
+	e := d.view.edited[p]
+	return e == nil || e.op == OpMinify || e.op == OpTruncate
+}
+
+// isShownAgain reports whether the request has message i of the history with what it points to.
+func (d *draft) isShownAgain(i int) bool {
+	p := slices.Index(d.view.index, i)
+	return p >= 0 && d.view.edited[p] != nil && d.view.edited[p].op == OpShow
 }
 
 // mayGo reports whether m is a text that the host inserted and lets go: it is transient, or later texts replace all

@@ -91,7 +91,7 @@ func namesOf(list []saved.Names) (names []*givenNames) {
 // saysWhat reports whether e names a known operation and holds what that operation makes.
 func saysWhat(e *saved.Edit) bool {
 	switch Op(e.Op) {
-	case OpTrim, OpClear, OpTruncate:
+	case OpTrim, OpClear, OpTruncate, OpShow:
 		return e.Forms == 0
 	case OpMinify:
 		return (e.Forms != 0) == (len(e.Parts) == 0)

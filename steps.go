@@ -249,6 +249,7 @@ func (d *draft) cutUnsent() {
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
 	d.minifyUnsent(wasSent)
+	d.showUnchanged(wasSent)
 	// A request that was refused is in no cache, so its results may be cut too.
 	isRefused := d.ledger.tries.Refusals > 0
 	// The newest results that were not sent yet stand together at the end: those of one step.

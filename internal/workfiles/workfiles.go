@@ -126,3 +126,10 @@ func (w *Work) PointedAt(files []Use, short bool) (isPointedAt bool) {
 
 // WasPointedAt reports whether a short result of the file stands there, and no longer one before it.
 func (w *Work) WasPointedAt(path string) bool { return w.unchanged[hashPath(path)] }
+
+// Share reports whether two calls work on the same file.
+func Share(a, b []Use) bool {
+	return slices.ContainsFunc(a, func(x Use) bool {
+		return slices.ContainsFunc(b, func(y Use) bool { return x.name == y.name })
+	})
+}
