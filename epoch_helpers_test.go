@@ -146,6 +146,20 @@ func longWork(r *rand.Rand, calls int) []Message {
 	return s.history
 }
 
+// inPlaceWork is h with calls that no record may stand for, so that old results are cleared in their place. Nobody knows
+// its tools, so no file is in work.
+func inPlaceWork(h []Message) []Message {
+	s := agentScript{history: h}
+	for i := range h {
+		if hasCalls(&h[i]) {
+			h[i].Parts[0].Name = "my_" + h[i].Parts[0].Name
+			h[i+1].ToolName = h[i].Parts[0].Name
+			s.inPlace(i + 1)
+		}
+	}
+	return h
+}
+
 // eachRequest calls f with each prefix of h that a model would be sent.
 func eachRequest(h []Message, f func(in []Message)) {
 	for n := 1; n <= len(h); n++ {

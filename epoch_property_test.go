@@ -73,7 +73,6 @@ func TestRequestsAgree(t *testing.T) {
 		{"bound thinking", 10_000, winnow.Options{Thinking: winnow.ThinkingBound, Compact: &winnow.CompactOptions{Off: true}}},
 		{"narrow", 16_000, winnow.Options{}},
 		{"narrow, no compaction", 12_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}, HistoryTurns: 20}},
-		{"never folded", 2_000_000, winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: 0.5, WritePrice: 1}, FoldAbove: 1}},
 		{"cut", 2_000_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxChars: 1_500, MinKeepChars: 500}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,7 +84,7 @@ func TestRequestsAgree(t *testing.T) {
 			}
 			h := growingSession(d, turns)
 			c := newClock()
-			tt.options.Estimator, tt.options.Now = winnow.CharsPerToken(4), c.Now
+			tt.options.FoldAbove, tt.options.Estimator, tt.options.Now = -1, winnow.CharsPerToken(4), c.Now
 			short, copied, long := newManager(t, tt.window, &tt.options), newManager(t, tt.window, &tt.options), newManager(t, tt.window, &tt.options)
 			check := requestCheck{estimator: winnow.CharsPerToken(4)}
 			var r winnow.Request

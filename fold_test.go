@@ -74,18 +74,18 @@ func TestFilesInWorkBehindASummary(t *testing.T) {
 	for _, tool := range []string{"edit", "ls"} {
 		c := newClock()
 		m := newManager(t, 1_000_000, &winnow.Options{
-			Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}, Summarizer: says("## Goal\nto go on"),
+			FoldAbove: -1, Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}, Summarizer: says("## Goal\nto go on"),
 			Compact: &winnow.CompactOptions{KeepRecent: 1},
 		})
-		h := runs(40)
+		h := runs(50)
 		h[5].Parts[1].Name, h[6].ToolName, h[5].Parts[1].Arguments = tool, tool, []byte(`{"path":"other.go"}`)
-		h[31].Parts[1].Name, h[32].ToolName, h[31].Parts[1].Arguments = "read", "read", []byte(`{"path":"main.go"}`)
+		h[23].Parts[1].Name, h[24].ToolName, h[23].Parts[1].Arguments = "read", "read", []byte(`{"path":"main.go"}`)
 		_, err := m.Compact(t.Context(), h[:21], "")
 		require.NoError(t, err)
 		c.pass(time.Hour)
 		r := prepare(t, m, h)
 		require.True(t, r.Messages[1].Summary, "behind the request")
-		assert.Equal(t, tool == "edit", holds(r, &h[32]), tool)
+		assert.Equal(t, tool == "edit", holds(r, &h[24]), tool)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestFilesInWorkGoLast(t *testing.T) {
 		lines []int    // of their results, 100 tokens each
 		whole []int    // the calls whose results are whole
 	}{
-		{"what a command said goes first", []string{"read", "ls", "ls", "ls"}, []int{20, 30, 30, 30}, []int{0, 3}},
+		{"what a command said goes first, but for the newest two steps", []string{"read", "ls", "ls", "ls"}, []int{20, 30, 30, 30}, []int{0, 2, 3}},
 		{"of files, the largest goes", []string{"read", "read", "read", "ls"}, []int{15, 60, 15, 15}, []int{0, 2, 3}},
 		{"as much goes as must, and no more", []string{"read", "read", "read", "read", "ls"}, []int{40, 30, 21, 20, 10},
 			[]int{2, 3, 4}},
@@ -260,7 +260,7 @@ func TestEpochBehindAChange(t *testing.T) {
 	tokens := map[bool]int{}
 	for _, changes := range []bool{false, true} {
 		c := newClock()
-		m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: c.Now})
+		m := newManager(t, 200_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now})
 		h := named(append(list(winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{textPart("It is late.")}}), runs(60)...))
 		for n := 2; n <= len(h); n += 2 {
 			if changes {

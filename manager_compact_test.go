@@ -249,7 +249,9 @@ func TestManagerCompactionDoesNotGrow(t *testing.T) {
 			r, err := m.Compact(t.Context(), h, "")
 			require.NoError(t, err, "window %d round %d", window, round)
 			_, text := summaries(r.Messages)
-			size := byChars(userSays(text))
+			said, inForce, _ := strings.Cut(text, "\n\n<in-force>")
+			require.LessOrEqual(t, byChars(userSays(inForce)), r.Budget/8, "window %d round %d", window, round)
+			size := byChars(userSays(said))
 			most := max(300, min(r.Budget/10, 24_000)) + 50 // the frame
 			require.LessOrEqual(t, size, most, "window %d round %d", window, round)
 			require.Contains(t, text, "<workspace-critical-rules>\n"+rules+"\n</workspace-critical-rules>")

@@ -95,7 +95,7 @@ func TestManagerInvariantsRandom(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests, %d overflows, %d compactions, edits %v", requests, overflows, compactions, edits)
-	for _, op := range []winnow.Op{winnow.OpRepair, winnow.OpLimit, winnow.OpTrim, winnow.OpClear, winnow.OpTruncate, winnow.OpCompact, winnow.OpMinify, winnow.OpFold} {
+	for _, op := range []winnow.Op{winnow.OpRepair, winnow.OpLimit, winnow.OpClear, winnow.OpTruncate, winnow.OpCompact, winnow.OpMinify, winnow.OpFold} {
 		assert.GreaterOrEqual(t, edits[op], max(1, requests/100), "%s was hardly ever needed: the test says nothing of it", op)
 	}
 	assert.Greater(t, requests, overflows, "most histories must fit")

@@ -9,20 +9,20 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// A result is cleared after some steps. The placeholder names a handle, with which the model asks for a line of it.
+// A record stands for old steps. Its line of a call names a handle, with which the model asks for a line of the result.
 func ExampleManager_Recall() {
 	ctx := context.Background()
-	m, err := winnow.New(8_000, &winnow.Options{Recall: true})
+	m, err := winnow.New(8_000, &winnow.Options{Recall: true, FoldAbove: 0.05})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "What does the log say?"}}}}
 	step := func(id, result string) {
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read",
-			Arguments: json.RawMessage(`{"path":"` + id + `.log"}`)}
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
+			Arguments: json.RawMessage(`{"command":"./check ` + id + `"}`)}
 		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
-			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read",
+			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec",
 				Parts: []winnow.Part{{Text: result}}})
 	}
 	step("a", strings.Repeat("all is well\n", 200)+"the retry limit is seventeen\n"+strings.Repeat("all is well\n",
@@ -35,11 +35,11 @@ func ExampleManager_Recall() {
 		fmt.Println(err)
 		return
 	}
-	placeholder := r.Messages[2].Parts[0].Text
-	fmt.Println(placeholder)
+	lines := strings.Split(r.Messages[1].Parts[0].Text, "\n")
+	fmt.Println(lines[1])
 
 	// The model answers with a call of the tool, and the host with what Recall returns.
-	_, rest, _ := strings.Cut(placeholder, "recall ")
+	_, rest, _ := strings.Cut(lines[1], "recall ")
 	call := winnow.Part{Kind: winnow.KindToolCall, ID: "z", Name: winnow.RecallTool().Name}
 	call.Arguments = json.RawMessage(`{"handle":"` + rest[:8] + `","pattern":"retry limit","context":1}`)
 	history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}})
@@ -50,8 +50,8 @@ func ExampleManager_Recall() {
 	}
 	fmt.Println(answer.Parts[0].Text)
 	// Output:
-	// [4829 characters of an old result left out, recall 71832010.]
-	// <recalled handle="71832010" from="result of read" lines="401" matches="1 of 1">
+	// exec ./check a, recall 36132253
+	// <recalled handle="36132253" from="result of exec" lines="401" matches="1 of 1">
 	// 200: all is well
 	// 201: the retry limit is seventeen
 	// 202: all is well

@@ -117,12 +117,12 @@ func TestNotFolded(t *testing.T) {
 			h[3] = userSays("Wait.")
 			h[3].ID, h[4] = "m3", modelSays(strings.Repeat("I wait. ", 100))
 			h[4].ID = "m4"
-		}, []int{3}},
+		}, []int{3, 4}},
 		{"what the host injected", winnow.Options{}, func(h []winnow.Message) {
 			h[3] = userSays("Today is Monday.")
 			h[3].ID, h[3].Injected, h[4] = "m3", true, modelSays(strings.Repeat("I wait. ", 100))
 			h[4].ID = "m4"
-		}, []int{3}},
+		}, []int{3, 4}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,7 @@ func TestSummariesSayWhatTheyCost(t *testing.T) {
 		assert.Equal(t, winnow.Usage{Input: 100 * calls, CacheRead: 10 * calls, CacheWrite: calls, Output: 20 * calls}, summary.Usage, "answers that are refused are billed as well")
 
 		calls = 0
-		m := newManager(t, 60_000, &winnow.Options{Summarizer: reporting(&calls)})
+		m := newManager(t, 60_000, &winnow.Options{Tools: keepAll, Summarizer: reporting(&calls)})
 		request, err := m.Compact(t.Context(), history, "")
 		require.NoError(t, err)
 		require.Positive(t, calls)

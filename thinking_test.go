@@ -117,7 +117,7 @@ func TestThinkingDropped(t *testing.T) {
 		c.pass(10 * time.Second)
 	})
 
-	m = newManager(t, 60_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
+	m = newManager(t, 60_000, &winnow.Options{FoldAbove: 0.02, Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
 	var last *winnow.Request
 	steps(h[:40], func(in []winnow.Message) { last = prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)
@@ -137,7 +137,7 @@ func TestThinkingDropped(t *testing.T) {
 		}
 	}
 	for _, e := range r.Edits {
-		assert.Contains(t, []winnow.Op{winnow.OpFold, winnow.OpTrim}, e.Op)
+		assert.Contains(t, []winnow.Op{winnow.OpFold, winnow.OpClear, winnow.OpTrim}, e.Op)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestRecall(t *testing.T) {
 	dir := t.TempDir()
 	store := func() *session.Store {
 		store, err := session.OpenDirectory(dir, &session.Options{Manager: func(string) (int, *winnow.Options) {
-			return 40_000, &winnow.Options{Recall: true, Compact: &winnow.CompactOptions{KeepRecent: 500}}
+			return 40_000, &winnow.Options{Recall: true, FoldAbove: -1, Compact: &winnow.CompactOptions{KeepRecent: 1}}
 		}})
 		require.NoError(t, err)
 		return store
@@ -31,7 +31,7 @@ func TestRecall(t *testing.T) {
 	require.NoError(t, s.Append(ctx, session.User("Look through the logs.")))
 	for i := range 10 {
 		id := fmt.Sprint("c", i)
-		require.NoError(t, s.Append(ctx, call(id, "read"), session.Result(id, "read", strings.Repeat("all is well\n", 300)+fmt.Sprintf("shard%d has limit %d\n", i, 40+i)+strings.Repeat("all is well\n", 300))))
+		require.NoError(t, s.Append(ctx, call(id, "exec"), session.Result(id, "exec", strings.Repeat("all is well\n", 300)+fmt.Sprintf("shard%d has limit %d\n", i, 40+i)+strings.Repeat("all is well\n", 300))))
 	}
 	var sent []winnow.Message
 	ask := func(_ context.Context, messages []winnow.Message) (winnow.Message, error) {
@@ -40,8 +40,8 @@ func TestRecall(t *testing.T) {
 	}
 	_, err := s.Do(ctx, ask)
 	require.NoError(t, err)
-	handle := regexp.MustCompile(`recall (\d+)`).FindStringSubmatch(sent[2].Parts[0].Text)
-	require.NotNil(t, handle, sent[2].Parts[0].Text)
+	handle := regexp.MustCompile(`recall (\d+)`).FindStringSubmatch(sent[1].Parts[0].Text)
+	require.NotNil(t, handle, "the record of what was folded names it: %s", sent[1].Parts[0].Text)
 	check := func(s *session.Session, arguments, note string) {
 		t.Helper()
 		question := winnow.Part{Kind: winnow.KindToolCall, ID: "r", Name: "recall", Arguments: json.RawMessage(arguments)}
