@@ -18,7 +18,7 @@ func TestMigrationNamesOptions(t *testing.T) {
 	text, err := os.ReadFile("MIGRATION.md")
 	require.NoError(t, err)
 	types := map[string]reflect.Type{}
-	for _, v := range []any{winnow.Options{}, winnow.PruneOptions{}, winnow.TruncateOptions{}, winnow.CompactOptions{}, winnow.CacheOptions{}, winnow.WindowConfig{},
+	for _, v := range []any{winnow.Options{}, winnow.ToolOptions{}, winnow.PruneOptions{}, winnow.TruncateOptions{}, winnow.CompactOptions{}, winnow.CacheOptions{}, winnow.WindowConfig{},
 		winnow.ChannelLimits{}, winnow.DMLimits{}, winnow.HistoryLimits{}, &winnow.Manager{}} {
 		typ := reflect.TypeOf(v)
 		types[strings.TrimPrefix(typ.String(), "*")[len("winnow."):]] = typ

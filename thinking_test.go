@@ -225,6 +225,6 @@ func ExampleThinkingPolicy() {
 		fmt.Printf("%q: %d results were dropped, and the thinking of %d of 6 messages is sent\n", policy, len(r.Edits)-(6-n), n)
 	}
 	// Output:
-	// "kept": 3 results were dropped, and the thinking of 6 of 6 messages is sent
-	// "bound": 3 results were dropped, and the thinking of 1 of 6 messages is sent
+	// "kept": 4 results were dropped, and the thinking of 6 of 6 messages is sent
+	// "bound": 4 results were dropped, and the thinking of 1 of 6 messages is sent
 }
