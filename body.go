@@ -153,8 +153,8 @@ func (d *draft) dropImages(i int) int {
 	return d.replaceForBody(i, parts, "its images are left out: the request body is too large")
 }
 
-// partsWithoutImages returns the parts of m with a line in the place of each image that may be left out, or nil if there
-// is none.
+// partsWithoutImages returns the parts of m with a line in the place of each image that may be left out. It returns nil
+// if there is none.
 func partsWithoutImages(m *Message, line func(*Part) string) (parts []Part) {
 	if m.Pinned || m.Role == RoleSystem {
 		return nil

@@ -204,11 +204,12 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 	return nil
 }
 
-// collect divides the history of d at the cut of s, into what is summarized and what is kept.
-func (c *compaction) collect(d *draft, s span) {
-	cp := d.checkpoint
+// goOnFrom has c go on from the summary of cp; nil: there is none. It returns the text of that summary as it stands in
+// the request.
+func (c *compaction) goOnFrom(d *draft, cp *checkpoint) string {
 	switch {
 	case cp == nil:
+		return ""
 	case cp.degraded && len(d.digested) > 0: // the history behind the digest is still there: summarize that
 		for i := range d.digested {
 			n := estimateWith(c.opts.Estimator, d.digested[i])
@@ -224,10 +225,13 @@ func (c *compaction) collect(d *draft, s span) {
 			c.healthy = cp
 		}
 	}
-	previous := ""
-	if cp != nil {
-		previous = joinedText(&cp.message)
-	}
+	return joinedText(&cp.message)
+}
+
+// collect divides the history of d at the cut of s, into what is summarized and what is kept.
+func (c *compaction) collect(d *draft, s span) {
+	cp := d.checkpoint
+	previous := c.goOnFrom(d, cp)
 	v := d.whole() // the messages that a record stands for are summarized, and not the record
 	cut, request := d.wholeAt(s.cut), d.wholeAt(s.request)
 	c.grow(cut, request)
@@ -250,9 +254,8 @@ func (c *compaction) collect(d *draft, s span) {
 			c.older.add(*m, v.facts[i].tokens)
 		}
 	}
-	free := count.Share(d.room(), crampedShare) - s.restAtLeast - c.cap
 	c.inForce = d.carryInForce(previous, cut, func(i int) bool { return !s.replaces(d.foldedAt(i)) },
-		min(count.Share(d.budget, inForceShare), free))
+		s.restAtLeast+c.cap)
 	c.carried = carry(c.carried, d.minifier.files, c.summarized())
 	if len(c.prefix.messages) > 0 && len(d.digested) == 0 {
 		c.asked, c.askedAt = &v.unedited[request], len(c.older.messages)

@@ -8,6 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/repeats"
 	"github.com/winnowgo/winnow/internal/rewrite"
+	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
 // draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
@@ -149,6 +150,29 @@ func (d *draft) firstChanged() int {
 	}
 	return n
 }
+
+// hold says why a message is in force. The lowest goes first.
+type hold uint8
+
+const (
+	holdNothing hold = iota
+	holdFile         // it shows a file that the model works on
+	holdShown        // it shows a file of which a newer result only says that it is unchanged
+	holdLoaded       // instructions that a tool returned, the newest of their name
+	holdPlan         // the newest call of a tool that replaces its own state
+	holdTold         // a text of the host ([Message.InForce]), which only a summary replaces
+)
+
+// inForce is what is in force in a view that has no records.
+type inForce struct {
+	held  []hold          // by message; results are held with their calls
+	calls map[callAt]hold // those of held that are calls
+	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
+	work  workfiles.Work
+}
+
+// callAt is a call by its message and its place among the calls there.
+type callAt struct{ message, nth int }
 
 // A rejection is a count of the provider that is not used.
 type rejection struct {

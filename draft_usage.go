@@ -166,6 +166,11 @@ func (d *draft) tokens() int {
 	return d.accounting.Tokens(d.view.total, d.unchangedPrefix, d.opts.Overhead)
 }
 
+// crampedShare is the share of the room above which the next epoch would follow soon. If an epoch cannot get below it,
+// a summary is made at once, and not after several rewrites that each free less. In the recorded sessions 0.7 and 0.8
+// cost the same.
+const crampedShare = 0.8
+
 // fits reports whether the request fits its budget. The margin of its estimates may take up to half of the reserve, but
 // not more, because a request that is refused costs more than one that is a little smaller.
 func (d *draft) fits() bool {

@@ -10,14 +10,9 @@ import (
 // When what was sent is rewritten. A rewrite makes the provider write everything behind it to its cache again. So
 // everything stale is dropped together, at an epoch.
 
-const (
-	// lowWater is the share of the room that an epoch goes down to when a request does not fit, so that the next
-	// requests fit and their prefix stays in the prompt cache.
-	lowWater = 0.5
-	// If an epoch cannot get below this share of the room, the next one would follow soon. So a summary is made at
-	// once, and not after several rewrites that each free less. In the recorded sessions 0.7 and 0.8 cost the same.
-	crampedShare = 0.8
-)
+// lowWater is the share of the room that an epoch goes down to when a request does not fit, so that the next
+// requests fit and their prefix stays in the prompt cache.
+const lowWater = 0.5
 
 // rewrite is step 6. There are four reasons for an epoch. The provider's cache is cold, or the request has a new
 // summary: then everything is written again anyway. Or the request does not fit. Or the epoch pays.
@@ -234,4 +229,22 @@ func (d *draft) nextEpoch(tried rewrite.Tried) int {
 		}
 	}
 	return d.prices().Next(list, d.view.tokens, most)
+}
+
+// dropOldImages replaces the images that are old by a line each, if there are at least `least` messages with some.
+func (d *draft) dropOldImages(least int) {
+	if !d.isPressed && d.foldFrom >= d.window { // the host wants all that fits
+		return
+	}
+	v := d.view
+	var list []rewrite.Part
+	turn := newestRequest(v.messages)
+	for i := range imagesFrom(v.messages) {
+		if m := &v.messages[i]; hasImage(m) && mayLoseImages(m, i < turn) {
+			list = append(list, rewrite.Part{Index: i, Images: true, Reason: "old images: a line stands for each"})
+		}
+	}
+	if len(list) >= least {
+		d.drop(list)
+	}
 }

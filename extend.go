@@ -77,8 +77,8 @@ func (d *shortWay) mayExtend(added []Message) bool {
 	}
 	for i := range added {
 		m := &added[i]
-		if m.Pinned || m.Summary || m.Role == RoleUser && o.HistoryTurns > 0 || hasImage(m) ||
-			saysUnchanged(m) {
+		isLimited := m.Role == RoleUser && o.HistoryTurns > 0
+		if m.Pinned || m.Summary || isLimited {
 			return false // each of these may change what becomes of older messages
 		}
 		if m.Role == RoleUser && d.tail.thinks && forgetsReasoning(o.Estimator) {
@@ -86,6 +86,9 @@ func (d *shortWay) mayExtend(added []Message) bool {
 		}
 		if compactionIn(m) >= 0 {
 			return false // the request begins there now
+		}
+		if hasImage(m) || saysUnchanged(m) {
+			return false // older images may go now, or a text comes back
 		}
 		// A history that was rewound has come back to a message that was sent edited, or in a record.
 		if len(l.projections) > 0 && l.projections[facts[i].key] != nil || d.tail.endsRecord(facts[i].key) {

@@ -57,9 +57,9 @@ func turnLimitStart(history []Message, limit int) int {
 	return 0
 }
 
-// keptBefore marks the messages of history[:from] that survive the turn limit. Those that are in force stay like pins;
-// held may be nil.
-func keptBefore(history []Message, from int, held []hold) []bool {
+// keptBefore marks the messages of history[:from] that survive the turn limit. Those for which isHeld returns true stay
+// like pins; it may be nil.
+func keptBefore(history []Message, from int, isHeld func(i int) bool) []bool {
 	keep := make([]bool, from)
 	// For each message, the index of the user message that began its turn, or of the summary or text of the host that
 	// stands there instead; -1: none.
@@ -87,9 +87,9 @@ func keptBefore(history []Message, from int, held []hold) []bool {
 			question = i
 		}
 		questions[i] = question
-		isHeld := m.Pinned || held != nil && m.Role != RoleTool && held[i] >= holdShown
-		keep[i] = isFixed || isHeld
-		if isFixed || !isHeld || m.Role == RoleUser {
+		stays := m.Pinned || isHeld != nil && isHeld(i)
+		keep[i] = isFixed || stays
+		if isFixed || !stays || m.Role == RoleUser {
 			continue
 		}
 		keepCall(i, owners.of(i))

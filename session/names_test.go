@@ -37,7 +37,7 @@ func TestNamesOfCallsStay(t *testing.T) {
 			clock := func() time.Time { return now }
 			opts := &session.Options{Now: clock, Manager: func(string) (int, *winnow.Options) {
 				return 6_000, &winnow.Options{
-					Now: clock, Keep: winnow.KeepAll, Compact: &winnow.CompactOptions{KeepRecent: 1_500},
+					Now: clock, FoldAbove: 1, Compact: &winnow.CompactOptions{KeepRecent: 1_500},
 					Summarizer: winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
 						return "## Goal\nAll files are read.\n\n## Progress\n" + fmt.Sprint(len(r.Messages)) + strings.Repeat(" files were read", 30), nil
 					}),

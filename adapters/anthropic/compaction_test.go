@@ -36,7 +36,7 @@ func TestCompactionOnTheServer(t *testing.T) {
 		}})
 		server := httptest.NewServer(p)
 		client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
-		m, err := winnow.New(20_000, &winnow.Options{Model: "claude-opus-4-6", Keep: winnow.KeepAll})
+		m, err := winnow.New(20_000, &winnow.Options{Model: "claude-opus-4-6", FoldAbove: 1})
 		require.NoError(t, err)
 		h := ImportBeta([]sdk.BetaMessageParam{sdk.NewBetaUserMessage(sdk.NewBetaTextBlock("FIRST"))})
 		for range 60 {
@@ -125,7 +125,7 @@ func TestBeginsAtCompaction(t *testing.T) {
 					}
 					list = append(list, given)
 				}
-				m, err := winnow.New(400_000, &winnow.Options{Keep: winnow.KeepAll})
+				m, err := winnow.New(400_000, &winnow.Options{FoldAbove: 1})
 				require.NoError(t, err)
 				r, err := m.Prepare(t.Context(), ImportBeta(list))
 				require.NoError(t, err)

@@ -14,8 +14,9 @@ import (
 
 // outcome returns how the call of l ended, by the text of its result.
 func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
-	if l.call.Shows && !failed && !toolcall.SaysNotShown(text) {
-		return ""
+	isShown := l.call.Shows && !toolcall.SaysNotShown(text)
+	if !failed && (isShown || l.isOfFile && toolcall.SaysUnchanged(text)) {
+		return "" // a notice that a file is unchanged would point to nothing
 	}
 	failed = failed || l.call.Runs && l.call.Failed(text)
 	if colored {

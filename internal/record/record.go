@@ -90,6 +90,7 @@ type line struct {
 	frame, text   string
 	outcome, note string
 	id            string // of the call that waits for its result; "": it has one
+	isOfFile      bool   // the call shows a file, perhaps with a shell
 	call          toolcall.Call
 }
 
@@ -183,7 +184,8 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	for _, p := range args.Patched {
 		w.notePath(p.File, text)
 	}
-	w.lines = append(w.lines, line{text: text, id: id, call: call})
+	isOfFile := call.Shows || len(w.files.OfShell(tool, arguments).Read) > 0
+	w.lines = append(w.lines, line{text: text, id: id, call: call, isOfFile: isOfFile})
 }
 
 // patched returns how a line names the files of a patch.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/lazyregexp"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -175,4 +176,16 @@ func markdownItems(text string) (items []planItem) {
 		items = append(items, item)
 	}
 	return items
+}
+
+// mostUnchanged is the longest notice, in bytes, that a file is as it was shown before. Claude Code's has 140.
+const mostUnchanged = 320
+
+var unchanged = lazyregexp.New(
+	`(?i)unchanged|not (been )?(changed|modified)|no changes?\b|same content|already (shown|read)|identical`)
+
+// SaysUnchanged reports whether text, the result of a call that shows a file, only says that the file is as it was
+// shown before: in words, in JSON or as a tag. Sources: Claude Code, Hermes, nanobot and Codewhale.
+func SaysUnchanged(text string) bool {
+	return len(text) < mostUnchanged && unchanged.Get().MatchString(text)
 }

@@ -64,7 +64,7 @@ func TestBeginsAtCompaction(t *testing.T) {
 				continue // the SDK's type of such a message has no id
 			}
 			prepared := func(items []string) *winnow.Request {
-				m, err := winnow.New(400_000, &winnow.Options{Keep: winnow.KeepAll})
+				m, err := winnow.New(400_000, &winnow.Options{FoldAbove: 1})
 				require.NoError(t, err)
 				r, err := m.Prepare(t.Context(), Import(read(raws(items...))))
 				require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestCompactionOnTheServer(t *testing.T) {
 	}))
 	defer server.Close()
 	client := openai.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	m, err := winnow.New(20_000, &winnow.Options{Model: "gpt-5.2", Keep: winnow.KeepAll})
+	m, err := winnow.New(20_000, &winnow.Options{Model: "gpt-5.2", FoldAbove: 1})
 	require.NoError(t, err)
 	h := Import(raws(says("user", "FIRST")))
 	for range 80 {
