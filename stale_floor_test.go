@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 )
@@ -55,4 +56,25 @@ func TestManagerSmallConversationsStayAsTheyAre(t *testing.T) {
 			assert.Equal(t, tt.rewrites, rewritten, tt.reason)
 		})
 	}
+}
+
+// With FoldAbove 1 nothing is folded while the request fits, also where the provider bills less than was estimated.
+func TestNothingGoesWhileItFitsByTheBill(t *testing.T) {
+	c := newClock()
+	m := newManager(t, 100_000, &winnow.Options{FoldAbove: 1, Estimator: byChars, Now: c.Now, Minify: asTheyCame})
+	var h []winnow.Message
+	last := 0
+	for _, x := range runs(280) { // 140 000 tokens by the estimate
+		if x.Role == winnow.RoleAssistant {
+			r := prepare(t, m, h)
+			require.Less(t, r.Tokens, r.Budget)
+			require.Empty(t, recordsIn(r.Messages), "%d messages, %d tokens", len(h), r.Tokens)
+			last = r.Tokens
+			x.Usage = &winnow.Usage{Input: estimateAll(byChars, r.Messages) / 2, Output: 10}
+			c.pass(time.Second)
+		}
+		h = append(h, x)
+	}
+	require.Greater(t, estimateAll(byChars, h), 100_000)
+	require.Less(t, last, 80_000)
 }

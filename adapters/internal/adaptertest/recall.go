@@ -24,11 +24,11 @@ type Recall struct {
 	Ask func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error)
 }
 
-// CheckRecall lets a model ask for a line of a cleared result: the tool reaches the provider unchanged, the call comes
+// CheckRecall lets a model ask for a line of a result that a record stands for: the tool reaches the provider unchanged, the call comes
 // back with its handle, and the next request has the line.
 func CheckRecall(t *testing.T, r Recall) {
 	t.Helper()
-	m, err := winnow.New(8_000, &winnow.Options{Recall: true}) // results stay where they are
+	m, err := winnow.New(8_000, &winnow.Options{Recall: true, FoldAbove: -1})
 	require.NoError(t, err)
 	const line = "the retry limit is seventeen"
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Look through the logs."}}}}
@@ -37,15 +37,15 @@ func CheckRecall(t *testing.T, r Recall) {
 		if i == 0 {
 			text += line + "\n" + text
 		}
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read", Arguments: json.RawMessage(`{"path":"x"}`)}
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"command":"./check"}`)}
 		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
-			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read", Parts: []winnow.Part{{Text: text}}})
+			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec", Parts: []winnow.Part{{Text: text}}})
 	}
 	sent, err := m.Prepare(t.Context(), history)
 	require.NoError(t, err)
-	require.NotContains(t, sent.Messages[2].Parts[0].Text, line)
-	handle := regexp.MustCompile(`recall (\d+)`).FindStringSubmatch(sent.Messages[2].Parts[0].Text)
-	require.NotNil(t, handle, sent.Messages[2].Parts[0].Text)
+	require.NotContains(t, sent.Messages[1].Parts[0].Text, line)
+	handle := regexp.MustCompile(`recall (\d+)`).FindStringSubmatch(sent.Messages[1].Parts[0].Text)
+	require.NotNil(t, handle, sent.Messages[1].Parts[0].Text)
 
 	url, body := Server(t, 200, strings.ReplaceAll(r.Answer, "HANDLE", handle[1]))
 	answer, err := r.Ask(t.Context(), url, sent.Messages, winnow.RecallTool())
