@@ -173,9 +173,12 @@ func partsWithoutImages(m *Message, line func(*Part) string) (parts []Part) {
 
 // withoutImages returns message i with a line for each of its images, and its tokens. ok is false if that saves no
 // tokens.
-func (d *draft) withoutImages(i int, line func(*Part) string) (m Message, tokens int, ok bool) {
+func (d *draft) withoutImages(i int) (m Message, tokens int, ok bool) {
 	m = d.view.messages[i]
-	parts := partsWithoutImages(&m, line)
+	if !hasImage(&m) {
+		return m, d.view.tokens[i], false
+	}
+	parts := partsWithoutImages(&m, d.imageLine(i))
 	if parts == nil {
 		return m, d.view.tokens[i], false
 	}

@@ -140,6 +140,14 @@ func (d *draft) put(i int, p *projection) {
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
 }
 
+// knownEdit returns the projection that was sent in place of the message of f, or nil.
+func (d *draft) knownEdit(f *fact) *projection {
+	if p := d.newEdits[f.key]; p != nil {
+		return p
+	}
+	return d.ledger.projections[f.key]
+}
+
 // firstChanged returns the index of the first message that differs from the last request's.
 func (d *draft) firstChanged() int {
 	n := min(len(d.ledger.sent), len(d.view.messages))

@@ -47,7 +47,7 @@ func (d *draft) leaveOutImages() {
 		if i == request {
 			continue
 		}
-		if m, tokens, ok := d.withoutImages(i, d.imageLine(i)); ok {
+		if m, tokens, ok := d.withoutImages(i); ok {
 			d.project(i, m, tokens, OpClear, "its images are left out: the request does not fit otherwise")
 		}
 	}

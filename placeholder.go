@@ -76,7 +76,7 @@ func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 			continue
 		}
 		if s.Images {
-			out, after, ok := d.withoutImages(s.Index, d.imageLine(s.Index))
+			out, after, ok := d.withoutImages(s.Index)
 			if s.Saving = v.tokens[s.Index] - after; ok {
 				parts = append(parts, replacement{Part: s, message: out, tokens: after})
 			}

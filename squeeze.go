@@ -24,7 +24,7 @@ func (d *draft) leastOf(i, request int, isOfNewestStep bool) int {
 		return min(least, cleared)
 	}
 	images := 0 // tokens that leaving them out saves
-	if _, tokens, ok := d.withoutImages(i, d.imageLine(i)); ok && i != request {
+	if _, tokens, ok := d.withoutImages(i); ok && i != request {
 		images = least - tokens
 	}
 	if isResult {

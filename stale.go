@@ -30,11 +30,11 @@ const leastStale = 100
 
 // keptImages is how many of the newest steps with images keep them: Anthropic's example of a computer-use agent sends
 // the newest 3. While the cache is warm, those of imagesAtOnce steps or more go together, whatever the size of the
-// request. An agent that takes a screenshot of 1 400 tokens in each step then rewrites its prefix in 8 of 100 requests,
+// request. An agent that takes a screenshot of 1 400 tokens in each step then rewrites its prefix in 7 of 100 requests,
 // and sends a third of the tokens of 60 steps, and a tenth of those of 200.
 const (
 	keptImages   = 3
-	imagesAtOnce = 13
+	imagesAtOnce = 14
 )
 
 // isBelowFold reports whether the messages take so little of the window that nothing of them may go. A request that

@@ -47,14 +47,6 @@ func (d *draft) limitAndReplay() {
 	d.observeUsage()
 }
 
-// knownEdit returns the projection that was sent in place of the message of f, or nil.
-func (d *draft) knownEdit(f *fact) *projection {
-	if p := d.newEdits[f.key]; p != nil {
-		return p
-	}
-	return d.ledger.projections[f.key]
-}
-
 // staysWhole reports whether no record may stand for message i of a view that is not edited yet; request is the newest
 // one. That holds for what a person wrote. In the newest turn it also holds for a text of the host, and for a message
 // with a signature that the provider wants to see.

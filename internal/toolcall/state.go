@@ -35,7 +35,7 @@ func (t *Files) State(tool string, arguments json.RawMessage) string {
 	case isOneOf(name, t.skills):
 		return Instructions + skillName(arguments)
 	}
-	if !bytes.Contains(bytes.ToLower(arguments), []byte(skillFile)) {
+	if !bytes.Contains(arguments, []byte("SKILL.md")) && !bytes.Contains(arguments, []byte(skillFile)) {
 		return ""
 	}
 	for _, path := range t.OfShell(tool, arguments).Read {
