@@ -121,8 +121,8 @@ func answersAll(calls, results []string) error {
 	return nil
 }
 
-// ValidCachePoints returns an error for the body of a request with more cache points than models accept, or with one for
-// an hour behind one for five minutes.
+// ValidCachePoints returns an error for the body of a request with more cache points than models accept, or with one
+// for an hour behind one for five minutes.
 func ValidCachePoints(body []byte) error {
 	type block struct {
 		CachePoint *struct {

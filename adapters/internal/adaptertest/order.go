@@ -169,7 +169,8 @@ func madeUp(r *rand.Rand) []winnow.Message {
 				Parts: []winnow.Part{{Text: strings.Repeat(fmt.Sprintf("%d.%d is well. ", n, k), 1+r.IntN(150))}}})
 		}
 		if r.IntN(6) == 0 {
-			history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: "I see."}}},
+			history = append(history,
+				winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: "I see."}}},
 				question(fmt.Sprintf("Question %d: and the next?", n)))
 		}
 		for k := range r.IntN(3) {

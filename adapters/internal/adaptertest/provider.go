@@ -57,7 +57,9 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 			handler = f.handler(t, handler)
 		}
 		server := httptest.NewServer(handler)
-		m, err := winnow.New(tt.window, &winnow.Options{Summarizer: summarizer(server.URL), Tools: &winnow.ToolOptions{Keep: tt.keep}})
+		m, err := winnow.New(tt.window, &winnow.Options{
+			Summarizer: summarizer(server.URL), Tools: &winnow.ToolOptions{Keep: tt.keep},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

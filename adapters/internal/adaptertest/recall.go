@@ -24,8 +24,8 @@ type Recall struct {
 	Ask func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error)
 }
 
-// CheckRecall lets a model ask for a line of a result that a record stands for: the tool reaches the provider unchanged, the call comes
-// back with its handle, and the next request has the line.
+// CheckRecall lets a model ask for a line of a result that a record stands for: the tool reaches the provider unchanged,
+// the call comes back with its handle, and the next request has the line.
 func CheckRecall(t *testing.T, r Recall) {
 	t.Helper()
 	m, err := winnow.New(8_000, &winnow.Options{Recall: true, FoldAbove: -1})
@@ -37,7 +37,8 @@ func CheckRecall(t *testing.T, r Recall) {
 		if i == 0 {
 			text += line + "\n" + text
 		}
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"command":"./check"}`)}
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
+			Arguments: json.RawMessage(`{"command":"./check"}`)}
 		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
 			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec", Parts: []winnow.Part{{Text: text}}})
 	}

@@ -29,8 +29,8 @@ func (w *world) checkDialogue(in []winnow.Message, r *winnow.Request) {
 			}
 		case len(at[m.ID]) == 1 && m.ID != "" && histories.IsSound(in, e.Index):
 			if was, is := words(m), words(&r.Messages[at[m.ID][0]]); !strings.Contains(is, was) {
-				w.fail("the dialogue is word for word", "%s (%s) changes message %d: %q was %q", e.Op, e.Reason, e.Index,
-					clip(is), clip(was))
+				w.fail("the dialogue is word for word", "%s (%s) changes message %d: %q was %q", e.Op,
+					e.Reason, e.Index, clip(is), clip(was))
 			}
 		}
 	}
@@ -42,7 +42,8 @@ func isDialogue(m *winnow.Message) bool {
 	case winnow.RoleUser:
 		return !m.Summary
 	case winnow.RoleAssistant:
-		return !m.Summary && !slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall })
+		calls := func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall }
+		return !m.Summary && !slices.ContainsFunc(m.Parts, calls)
 	}
 	return false
 }
@@ -91,11 +92,12 @@ func (w *world) checkFloor(in []winnow.Message, r *winnow.Request) {
 	for _, e := range r.Edits {
 		switch e.Op {
 		case winnow.OpFold, winnow.OpClear:
-			w.fail("below FoldAbove nothing is folded", "%s (%s) of message %d, at %d of %d tokens", e.Op, e.Reason, e.Index,
-				size, above)
+			w.fail("below FoldAbove nothing is folded", "%s (%s) of message %d, at %d of %d tokens", e.Op,
+				e.Reason, e.Index, size, above)
 		case winnow.OpTrim:
 			if w.options.Thinking == "" {
-				w.fail("below FoldAbove nothing is trimmed", "%s of message %d, at %d of %d tokens", e.Reason, e.Index, size, above)
+				w.fail("below FoldAbove nothing is trimmed", "%s of message %d, at %d of %d tokens", e.Reason,
+					e.Index, size, above)
 			}
 		}
 	}

@@ -120,8 +120,8 @@ func (g *writer) turn(window int, add func(Step)) {
 			add(Step{Do: "user", As: "injected reminder " + one(g, "", "transient")})
 		}
 		if g.chance(15) {
-			add(Step{Do: "user", N: min(g.size(window), window), As: "injected " + one(g, "transient", "told", "told", "told both") +
-				g.words(7, " hostile")})
+			add(Step{Do: "user", N: min(g.size(window), window),
+				As: "injected " + one(g, "transient", "told", "told", "told both") + g.words(7, " hostile")})
 		}
 	}
 	for range g.IntN(3) {
@@ -131,8 +131,8 @@ func (g *writer) turn(window int, add func(Step)) {
 		add(Step{Do: "call", N: g.size(window), Many: one(g, 0, 0, 0, 2, 3, 6),
 			As: strings.TrimSpace(g.words(35, "thinks", "speaks") + " " +
 				g.words(12, "terminal") + " " + g.words(4, "reused", "noid", "hostile", "broken", "fails", "aborted",
-				"reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes") + " " +
-				g.words(6, "plan", "skill", "unchanged"))})
+				"reversed", "pending", "some", "missing", "twice", "orphan", "image", "unsigned", "blank", "bytes") +
+				" " + g.words(6, "plan", "skill", "unchanged"))})
 	}
 	if g.chance(15) {
 		add(Step{Do: "late"})
@@ -182,7 +182,8 @@ func (g *writer) changes(add func(Step)) {
 		case n < 93:
 			add(Step{Do: "drop", At: near()})
 		default:
-			add(Step{Do: "insert", At: near(), N: 1 + g.IntN(80), As: g.words(50, "injected") + one(g, "", " transient", " told")})
+			add(Step{Do: "insert", At: near(), N: 1 + g.IntN(80),
+				As: g.words(50, "injected") + one(g, "", " transient", " told")})
 		}
 	}
 }

@@ -157,7 +157,8 @@ func (w *world) call(s *Step) {
 			r.ToolName = p.Name
 		}
 		if s.is("plan") {
-			p.Name, p.Arguments = "todo_write", json.RawMessage(`{"todos":[{"content":"`+text(20, s.Seed)+`","status":"pending"}]}`)
+			todo := `{"todos":[{"content":"` + text(20, s.Seed) + `","status":"pending"}]}`
+			p.Name, p.Arguments = "todo_write", json.RawMessage(todo)
 			r.ToolName = p.Name
 		}
 		if s.is("skill") {
