@@ -71,7 +71,7 @@ func TestRecoverBytesWithoutNumbers(t *testing.T) {
 // are images and results.
 func TestRecoverBytesLeavesTokensAlone(t *testing.T) {
 	h := append(album(6, 1<<20), modelCalls("a"), toolSays("a", numbered(4_000)), modelSays("Done."), userSays("Go on."))
-	m := newManager(t, 1_000_000, nil)
+	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
 	budget := prepare(t, m, h).Budget
 	for _, cause := range []error{
 		errors.New("413 Request body too large: 7000000 bytes > 3000000 bytes maximum"),
@@ -83,14 +83,14 @@ func TestRecoverBytesLeavesTokensAlone(t *testing.T) {
 		assert.Equal(t, budget, r.Budget)
 		assert.Nil(t, r.Compaction)
 	}
-	plain := newManager(t, 1_000_000, nil)
+	plain := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
 	assert.Equal(t, prepare(t, plain, h[len(h)-1:]).Budget, prepare(t, m, h[len(h)-1:]).Budget)
 }
 
 // A provider that counts more bytes than the manager does is taken at its word.
 func TestRecoverBytesCountedByTheProvider(t *testing.T) {
 	h := album(20, 1<<20)
-	m := newManager(t, 1_000_000, nil)
+	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
 	call, refused := bytesProvider(16<<20, 1.5, func(n int) error {
 		return fmt.Errorf("413 Request body is too large: %d bytes, the limit is %d bytes", n, 16<<20)
 	})

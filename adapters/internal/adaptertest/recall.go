@@ -24,8 +24,8 @@ type Recall struct {
 	Ask func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error)
 }
 
-// CheckRecall lets a model ask for a line of a result that a record stands for: the tool reaches the provider unchanged,
-// the call comes back with its handle, and the next request has the line.
+// CheckRecall lets a model ask for a line of a result that a record stands for. The tool reaches the provider
+// unchanged, its call comes back with its handle, and the next request has the line.
 func CheckRecall(t *testing.T, r Recall) {
 	t.Helper()
 	m, err := winnow.New(8_000, &winnow.Options{Recall: true, FoldAbove: -1})
