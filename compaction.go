@@ -255,7 +255,7 @@ func (c *compaction) collect(d *draft, s span) {
 		}
 	}
 	c.inForce = d.carryInForce(previous, cut, func(i int) bool { return !s.replaces(d.foldedAt(i)) },
-		s.restAtLeast+c.cap)
+		d.view.total-s.replaced.Sent+c.cap)
 	c.carried = carry(c.carried, d.minifier.files, c.summarized())
 	if len(c.prefix.messages) > 0 && len(d.digested) == 0 {
 		c.asked, c.askedAt = &v.unedited[request], len(c.older.messages)

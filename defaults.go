@@ -180,11 +180,3 @@ func (o *ToolOptions) known() *toolcall.Files {
 		Read: o.Read, Modify: o.Modify, Paths: o.PathArguments, Plans: o.Plan, Skills: o.Skill,
 	})
 }
-
-// foldFrom returns how many tokens the messages must have for old steps to become records.
-func foldFrom(above float64, window int) int {
-	if above == 0 {
-		return min(defaultFoldTokens, count.Share(window, defaultFoldAbove))
-	}
-	return count.Share(window, max(0, above))
-}

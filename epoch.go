@@ -113,7 +113,7 @@ const (
 // dropTo drops what is stale, and then the oldest of the rest, until the messages take at most goal tokens. Files in
 // work are dropped last.
 func (d *draft) dropTo(goal int) {
-	if d.foldFrom < goal { // else the host wants all that fits
+	if d.foldFrom() < goal { // else the host wants all that fits
 		d.drop(d.staleParts(false, 0))
 	}
 	for d.view.total > goal && d.leanRecords(recordsShare) {
@@ -233,7 +233,7 @@ func (d *draft) nextEpoch(tried rewrite.Tried) int {
 
 // dropOldImages replaces the images that are old by a line each, if there are at least `least` messages with some.
 func (d *draft) dropOldImages(least int) {
-	if !d.isPressed && d.foldFrom >= d.window { // the host wants all that fits
+	if !d.isPressed && d.opts.FoldAbove >= 1 { // the host wants all that fits
 		return
 	}
 	v := d.view

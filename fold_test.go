@@ -170,7 +170,7 @@ func TestLargeStepsNeedFewSummaries(t *testing.T) {
 			summaries++
 		}
 	}
-	assert.LessOrEqual(t, summaries, steps/5, "where results may take half of the room, there are 7")
+	assert.LessOrEqual(t, summaries, steps/4, "where results may take half of the room, there are 7")
 }
 
 // A conversation in which nothing is called stays as it is, however cheap it would be to fold it.

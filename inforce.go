@@ -130,14 +130,18 @@ func (d *draft) heldInView() []hold {
 }
 
 // inForceShare is how much of the budget the texts in force may take behind a summary. In a replay of the recorded
-// sessions in a window of 64 000 tokens a quarter makes 10 % more summaries necessary, for no more lines.
-const inForceShare = 0.1
+// sessions in a window of 64 000 tokens a quarter makes 10 % more summaries necessary, for no more lines. A plan and
+// what the host told have a fiftieth even where the next summary is near.
+const (
+	inForceShare = 0.1
+	leastInForce = 0.02
+)
 
 // carryInForce writes the section of what is in force in the messages before message cut of the whole view, and in
 // previous, the summary of what came before. stays reports whether a message stays beside the summary. In all, beside
 // tokens stand beside the section.
 func (d *draft) carryInForce(previous string, cut int, stays func(i int) bool, beside int) string {
-	f, v := d.inForceNow(), d.whole()
+	f, v, free := d.inForceNow(), d.whole(), count.Share(d.room(), crampedShare)
 	var q sections.Quotes
 	q.Keep(previous, func(name string) bool { return !f.said[name] }, f.work.WasPointedAt)
 	for i := range cut {
@@ -157,7 +161,7 @@ func (d *draft) carryInForce(previous string, cut int, stays func(i int) bool, b
 			}
 		}
 	}
-	room := min(count.Share(d.budget, inForceShare), count.Share(d.room(), crampedShare)-beside)
+	room := min(count.Share(d.budget, inForceShare), max(count.Share(d.budget, leastInForce), free-beside))
 	return q.Section(func(s string) int { return textTokens(d.opts.Estimator, s) }, room)
 }
 

@@ -63,7 +63,7 @@ func New(window int, opts *Options) (*Manager, error) {
 	}
 	m := &Manager{
 		settings: settings{
-			window: window, opts: o, foldFrom: foldFrom(o.FoldAbove, window), minifier: newMinifier(&o),
+			window: window, opts: o, minifier: newMinifier(&o),
 			prunes: (&PruneOptions{DenyTools: slices.Clone(o.Tools.Keep)}).withDefaults(o.Estimator),
 		},
 		ledger: ledger{partner: partner{model: o.Model, window: window}},

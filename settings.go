@@ -6,7 +6,6 @@ import "github.com/winnowgo/winnow/internal/accounting"
 type settings struct {
 	window   int
 	opts     Options // with every default
-	foldFrom int     // tokens of the messages from which on old work becomes records
 	minifier minifier
 	prunes   PruneOptions // what is done where nothing else makes a request fit
 

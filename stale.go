@@ -39,7 +39,16 @@ const (
 
 // isBelowFold reports whether the messages take so little of the window that nothing of them may go. A request that
 // does not fit counts as large enough.
-func (d *draft) isBelowFold() bool { return !d.isPressed && d.view.total < d.foldFrom }
+func (d *draft) isBelowFold() bool { return !d.isPressed && d.view.total < d.foldFrom() }
+
+// foldFrom returns from how many estimated tokens on the messages may lose old work.
+func (d *draft) foldFrom() int {
+	window := d.windowEstimate()
+	if d.opts.FoldAbove == 0 {
+		return min(defaultFoldTokens, count.Share(window, defaultFoldAbove))
+	}
+	return count.Share(window, max(0, d.opts.FoldAbove))
+}
 
 // staleness finds the parts of a view that may go.
 type staleness struct {
