@@ -189,7 +189,7 @@ func (m *Manager) writeSummary(ctx context.Context, c *compaction, s Summarizer)
 		tries.Compactions++
 	}
 	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
-	// A try that got no answer does not bind the room of the next one, and an answer that was refused is not used again.
+	// A try that got no answer does not bind the room of the next one. An answer that was refused is not used again.
 	if refused := (*badAnswer)(nil); errors.As(err, &refused) || m.ledger.cache.IsEmpty() {
 		m.ledger.cache = nil
 	}

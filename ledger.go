@@ -242,7 +242,7 @@ func (l *ledger) budgetBy(s *settings, a *accounting.Account) int {
 // limit does not count.
 func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.body) }
 
-// maxRemembered is how many refused requests are remembered.
+// maxRemembered is how many refused requests are remembered, and how many results that stand apart.
 const maxRemembered = 32
 
 // begin begins the tries for a new request of Prepare. What was refused stays known.

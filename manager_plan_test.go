@@ -68,19 +68,19 @@ func TestJournalBehindAnotherWindow(t *testing.T) {
 	opened := 0
 	for steps := 6; steps < 40; steps += 3 {
 		for refused := 3_000; refused < 7_000; refused += 1_000 {
-			for _, keep := range []winnow.KeepPolicy{winnow.KeepAll, winnow.KeepLittle} {
-				opened += testAnotherWindow(t, steps, refused, keep)
+			for _, above := range []float64{1, -1} {
+				opened += testAnotherWindow(t, steps, refused, above)
 			}
 		}
 	}
 	assert.Greater(t, opened, 10)
 }
 
-func testAnotherWindow(t *testing.T, steps, refused int, keep winnow.KeepPolicy) int {
+func testAnotherWindow(t *testing.T, steps, refused int, above float64) int {
 	var deltas [][]byte
 	options := func() *winnow.Options {
 		return &winnow.Options{
-			Keep: keep, Compact: &winnow.CompactOptions{KeepRecent: 500},
+			FoldAbove: above, Compact: &winnow.CompactOptions{KeepRecent: 500},
 			Now: func() time.Time { return time.Unix(1_700_000_000, 0) },
 			Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
 				return "## Goal\nRead the files.", nil
@@ -124,7 +124,7 @@ func testAnotherWindow(t *testing.T, steps, refused int, keep winnow.KeepPolicy)
 			require.NoError(t, again.Restore(state, deltas...))
 			is, err := again.Snapshot()
 			require.NoError(t, err)
-			require.Equal(t, string(want), string(is), "%s, %d deltas, %d steps, %d refused, %s", name, len(deltas), steps, refused, keep)
+			require.Equal(t, string(want), string(is), "%s, %d deltas, %d steps, %d refused, %s", name, len(deltas), steps, refused, above)
 		}
 	}
 	return 1

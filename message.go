@@ -178,12 +178,6 @@ func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
 }
 
-// isLaterResult reports whether m is a text that shows another result of a call that has one.
-func isLaterResult(m *Message) bool { return m.Role == RoleUser && m.Injected && m.ToolCallID != "" }
-
-// returnsContent reports whether m shows what a tool returned.
-func returnsContent(m *Message) bool { return m.Role == RoleTool || isLaterResult(m) }
-
 // pauseTurn is Anthropic's stop reason of an answer that it goes on with.
 const pauseTurn = "pause_turn"
 

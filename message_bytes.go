@@ -29,3 +29,9 @@ func messageBytes(m *Message) int {
 
 // bodySize returns messageBytes in the type of [fact.body]. It is never 0.
 func bodySize(m *Message) uint32 { return uint32(min(uint64(messageBytes(m)), math.MaxUint32)) }
+
+// isLaterResult reports whether m is a text that shows another result of a call that has one.
+func isLaterResult(m *Message) bool { return m.Role == RoleUser && m.Injected && m.ToolCallID != "" }
+
+// returnsContent reports whether m shows what a tool returned.
+func returnsContent(m *Message) bool { return m.Role == RoleTool || isLaterResult(m) }

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/rewrite"
@@ -86,7 +87,7 @@ func (l *ledger) record(d *draft) {
 		l.epochSearch = d.searchLater()
 	}
 	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
-	l.apart = d.apart
+	l.apart = d.stillApart()
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
 	if l.accounting = d.accounting; l.isRestored {
 		l.isRestored = false
@@ -95,6 +96,18 @@ func (l *ledger) record(d *draft) {
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = meter.Lost
 	}
+}
+
+// stillApart returns what was decided now, and before that what was decided of messages that this history has no more:
+// a host may go on with Request.History, and go back to its log. The newest decisions stay.
+func (d *draft) stillApart() []key {
+	if len(d.ledger.apart) == 0 {
+		return d.apart
+	}
+	isNew := setOf(d.apart)
+	older := slices.DeleteFunc(slices.Clone(d.ledger.apart), func(k key) bool { return isNew[k] })
+	all := append(older, d.apart...)
+	return all[max(0, len(all)-maxRemembered):]
 }
 
 // forgetGone drops the edits of messages that are gone from the history if together they are larger than mostGoneEdits.

@@ -89,7 +89,8 @@ func (m *marking) limit(most int) {
 		}
 		places[i] = m.placesOf(contents[i].blocks, end)
 		for _, p := range places[i] {
-			m.markers = append(m.markers, adapter.CacheMarker{TTL: p.ttl, Message: true, Boundary: p.block == end && p.inner < 0})
+			isBoundary := p.block == end && p.inner < 0
+			m.markers = append(m.markers, adapter.CacheMarker{TTL: p.ttl, Message: true, Boundary: isBoundary})
 		}
 	}
 	adapter.LimitMarkers(m.markers, most)

@@ -9,7 +9,7 @@ import (
 // MayThink reports whether a request with these messages may enable thinking with a budget
 // ([sdk.ThinkingConfigParamOfEnabled]). The API refuses that while a turn is open, from the first call to the answer
 // behind the results, if the turn does not begin with thinking that Claude signed. That is so if another model or the
-// host began it, or Claude without thinking. Leave Thinking out of such a request; adaptive thinking needs no such care.
+// host began it, or Claude without thinking. Leave Thinking out of such a request; adaptive thinking needs no care.
 func MayThink(messages []sdk.MessageParam) bool {
 	may, begun := true, false    // of the newest turn
 	results, user := true, false // of the newest messages of the user, which are one for the API

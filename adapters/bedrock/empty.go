@@ -10,7 +10,7 @@ import (
 // empty stands for the content of a document or a search result of nothing but blank texts.
 const empty = "[empty]"
 
-// filledDocument returns a document without blank texts, which models refuse at every depth, and whether it is the same.
+// filledDocument returns a document without blank texts, which models refuse at every depth. same: it had none.
 func filledDocument(d types.DocumentBlock) (filled types.DocumentBlock, same bool) {
 	source, ok := d.Source.(*types.DocumentSourceMemberContent)
 	if !ok {

@@ -62,8 +62,10 @@ func hasEmptyText(m *schema.Message) bool {
 	is := func(typ schema.ChatMessagePartType, text string) bool {
 		return typ == schema.ChatMessagePartTypeText && text == ""
 	}
-	return slices.ContainsFunc(m.UserInputMultiContent, func(c schema.MessageInputPart) bool { return is(c.Type, c.Text) }) ||
-		slices.ContainsFunc(m.AssistantGenMultiContent, func(c schema.MessageOutputPart) bool { return is(c.Type, c.Text) }) ||
+	input := func(c schema.MessageInputPart) bool { return is(c.Type, c.Text) }
+	output := func(c schema.MessageOutputPart) bool { return is(c.Type, c.Text) }
+	return slices.ContainsFunc(m.UserInputMultiContent, input) ||
+		slices.ContainsFunc(m.AssistantGenMultiContent, output) ||
 		slices.ContainsFunc(m.MultiContent, func(c oldPart) bool { return is(c.Type, c.Text) })
 }
 

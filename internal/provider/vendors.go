@@ -170,8 +170,8 @@ func checkKimiReasoning(p *Provider, m *chatRequest) *Error {
 func checkGeminiSignatures(_ *Provider, m *chatRequest) *Error {
 	for i := len(m.Messages) - 1; i >= 0 && m.Messages[i].Role != "user"; i-- {
 		if calls := m.Messages[i].ToolCalls; len(calls) > 0 && calls[0].Extra.Google.ThoughtSignature == "" {
-			return broken("GEM-SIGNATURE", "Function call is missing a thought_signature in functionCall parts. This is "+
-				"required for tools to work correctly. Additional data, function call `%s`, position %d.",
+			return broken("GEM-SIGNATURE", "Function call is missing a thought_signature in functionCall parts. "+
+				"This is required for tools to work correctly. Additional data, function call `%s`, position %d.",
 				calls[0].Function.Name, i)
 		}
 	}

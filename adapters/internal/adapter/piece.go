@@ -45,8 +45,8 @@ func PieceOf[T any](m *winnow.Message) *Piece[T] {
 // JoinResults collects the results of a run of messages between two assistant messages, which go into one message of an
 // SDK, with what directly follows them and stood beside one of them in the caller's message. sent says how each message
 // of run is sent, and joinedSent how those of joined are; it is the zero S unless the message is a result. rest is the
-// rest of the run, in its order. joined is nil if there is nothing to join: run has no result outside of a value that is
-// whole and comes first.
+// rest of the run, in its order. joined is nil if there is nothing to join: run has no result outside of a value that
+// is whole and comes first.
 func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Message, joinedSent []S,
 	rest []winnow.Message) {
 	isResult := func(m winnow.Message) bool { return m.Role == winnow.RoleTool }

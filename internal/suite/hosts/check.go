@@ -156,8 +156,8 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 
 var givenName = regexp.MustCompile(`_\d+$`)
 
-// hasGivenName reports whether m has an id that an earlier call may have been named with: one whose id is used again, or
-// empty. What was named first keeps its name.
+// hasGivenName reports whether m has an id that an earlier call may have been named with: one whose id is used again,
+// or empty. What was named first keeps its name.
 func hasGivenName(in []winnow.Message, m *winnow.Message) bool {
 	seen, isAgain := map[string]bool{}, false
 	for i := range in {
