@@ -108,7 +108,8 @@ type Message struct {
 	Transient bool `json:"transient,omitempty"`
 
 	// Injected: the names of the rules, instructions or facts that it states. It is in force until later messages state
-	// all of them anew: a summary then quotes it, within its room. An outdated one may go, as if it were Transient.
+	// all of them anew: a summary then quotes it, within its room. An outdated one may go, as if it were Transient; its
+	// record does not quote it.
 	InForce []string `json:"inForce,omitempty"`
 	Summary bool     `json:"summary,omitempty"` // stands for compacted history; written by the library
 	Source  any      `json:"-"`                 // the caller's own value; nil once the library made or changed it

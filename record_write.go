@@ -65,7 +65,11 @@ func (d *draft) writeStep(w *record.Writer, whole *view, i int) {
 		}
 		return
 	case RoleUser:
-		w.Inserted(joinedText(m), note)
+		if len(m.InForce) > 0 { // what is in force is in no record
+			w.Replaced(joinedText(m), note)
+		} else {
+			w.Inserted(joinedText(m), note)
+		}
 		return
 	}
 	for k := range m.Parts {

@@ -198,7 +198,11 @@ func (s *staleness) saving(i, end int) int {
 	m := &s.view.unedited[i]
 	left := 0
 	if m.Role == RoleUser {
-		left = record.EstimateInserted(textBytes(m))
+		quoted := textBytes(m)
+		if len(m.InForce) > 0 {
+			quoted = 0
+		}
+		left = record.EstimateInserted(quoted)
 	}
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; {

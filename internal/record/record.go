@@ -153,6 +153,13 @@ func (w *Writer) Inserted(text, note string) {
 	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
 }
 
+// Replaced adds a text of the host that later texts replaced. It quotes nothing: an outdated rule must not be read
+// beside the new one.
+func (w *Writer) Replaced(text, note string) {
+	text = fmt.Sprintf("%d characters: replaced since", runes.Count(text))
+	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
+}
+
 // Called adds a call.
 func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	w.mention(mem.String(arguments), true)

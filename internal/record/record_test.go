@@ -135,8 +135,10 @@ func TestInserted(t *testing.T) {
 	w := writer(excerpt.NewNames(0))
 	w.Inserted("Skills:\n- deploy\n"+strings.Repeat("é ", 500), ", recall 12345678")
 	w.Inserted("It is\nMonday.", "")
-	lines := strings.Split(w.Write(2, 100), "\n")
-	require.Len(t, lines, 3)
+	w.Replaced("Deploy_freely with make.", ", recall 12345678")
+	lines := strings.Split(w.Write(3, 100), "\n")
+	require.Len(t, lines, 4, "no names of what was replaced")
+	assert.Equal(t, "Inserted by the host, 24 characters: replaced since, recall 12345678", lines[3])
 	assert.Equal(t, "Inserted by the host, 1017 characters: Skills: - deploy "+strings.Repeat("é ", 89)+"é..., recall 12345678", lines[1])
 	assert.Equal(t, "Inserted by the host, 13 characters: It is Monday.", lines[2])
 }
