@@ -39,10 +39,12 @@ func Example_agent() {
 	client := sdk.NewClient(localStream()...)
 	// README
 	ask := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-		stream := client.Messages.NewStreaming(ctx, sdk.MessageNewParams{
+		params := sdk.MessageNewParams{
 			Model: model, MaxTokens: maxTokens, Tools: tools, System: adapter.SystemBlocks(systemPrompt),
-			Messages: adapter.MarkCache(adapter.Export(messages), ""), // "": kept for five minutes
-		})
+			Messages: adapter.Export(messages),
+		}
+		adapter.MarkRequest(&params, "") // "": cached for five minutes
+		stream := client.Messages.NewStreaming(ctx, params)
 		answer, err := adapter.Collect(stream, show) // show is called with each event of the stream
 		if err != nil {
 			return winnow.Message{}, err
