@@ -18,10 +18,12 @@ func (r *repair) findLone() {
 	calls := map[string]serverCall{}
 	for i := range r.history {
 		m := &r.history[i]
-		if m.Role == RoleTool || m.Role == RoleSystem {
+		call, isLater := r.later[int32(i)]
+		isLater = isLater && call >= 0 // which is shown as a text of the host
+		if m.Role == RoleTool && !isLater || m.Role == RoleSystem {
 			continue
 		}
-		isSaid := r.matchHalves(i, calls)
+		isSaid := r.matchHalves(i, calls) || isLater
 		if isFailed(m) {
 			r.leaveOutOpen(calls, i)
 		}

@@ -104,6 +104,21 @@ func TestLaterResults(t *testing.T) {
 	}
 }
 
+// A later result is sent as a text of the host. It ends the turn, so a call of the provider's own in front of it does
+// not stay open.
+func TestLaterResultBehindAPause(t *testing.T) {
+	history := list(userSays("q"), modelCalls("a"), toolSays("a", "pending"), modelSends(textPart("I look."), searchPart("1")),
+		toolSays("a", "done"), modelSends(foundPart("1"), textPart("found")), userSays("go on"))
+	m, err := winnow.New(100_000, nil)
+	require.NoError(t, err)
+	r, err := m.Prepare(t.Context(), history)
+	require.NoError(t, err)
+	assert.Equal(t, "u q; a [a]; t pending; a I look.; u [A later result of exec, call a:] done; a found; u go on", halvesIn(r.Messages))
+	r, err = m.Prepare(t.Context(), append(history[:4:4], toolSays("a", "pending")))
+	require.NoError(t, err)
+	assert.Equal(t, "u q; a [a]; t pending; a I look. >1", halvesIn(r.Messages), "it says nothing new: the provider goes on")
+}
+
 // A later result is as little too large as any other one, and a record, a summary and Recall know it.
 func TestLaterResultsLikeOthers(t *testing.T) {
 	long := numbered(4_000)
