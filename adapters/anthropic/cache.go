@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -63,10 +64,10 @@ type marking struct {
 	markers  []adapter.CacheMarker
 }
 
-// place is the block of a message with a marker, or a block within its result.
+// place is where a marker stands: a block of a message, or a block within it.
 type place struct {
 	block int
-	inner int // -1: the block itself
+	path  string // of a block within it, in its JSON: "content.0."; "": the block itself
 	ttl   string
 	none  bool // it is to be marked
 }
@@ -89,7 +90,7 @@ func (m *marking) limit(most int) {
 		}
 		places[i] = m.placesOf(contents[i].blocks, end)
 		for _, p := range places[i] {
-			isBoundary := p.block == end && p.inner < 0
+			isBoundary := p.block == end && p.path == ""
 			m.markers = append(m.markers, adapter.CacheMarker{TTL: p.ttl, Message: true, Boundary: isBoundary})
 		}
 	}
@@ -104,22 +105,69 @@ func (m *marking) limit(most int) {
 // placesOf returns the places of markers in blocks, with the block that is to end in one.
 func (m *marking) placesOf(blocks []block, end int) (places []place) {
 	for k := range blocks {
-		b := &blocks[k]
-		if isResult(b) {
-			f := read(b)
-			for n := range f.content {
-				if ttl, ok := markerOfInner(&f.content[n]); ok {
-					places = append(places, place{block: k, inner: n, ttl: ttl})
-				}
-			}
-		}
-		if ttl, ok := markerOf(b); ok {
-			places = append(places, place{block: k, inner: -1, ttl: ttl})
-		} else if k == end {
-			places = append(places, place{block: k, inner: -1, ttl: string(m.ttl), none: true})
+		isMarked := false
+		eachMarker(&blocks[k], func(path, ttl string) {
+			places = append(places, place{block: k, path: path, ttl: ttl})
+			isMarked = path == ""
+		})
+		if k == end && !isMarked {
+			places = append(places, place{block: k, ttl: string(m.ttl), none: true})
 		}
 	}
 	return places
+}
+
+// eachMarker calls f for the markers in a block, and last for its own. The API counts them at every depth.
+func eachMarker(b *block, f func(path, ttl string)) {
+	override, given := overrideOf(b)
+	if given || b.OfSearchResult != nil || b.OfDocument != nil {
+		eachMarkerIn(sentAs(override, b), "", f)
+		return
+	}
+	if b.OfToolResult != nil {
+		for n := range b.OfToolResult.Content {
+			eachMarkerOfInner(&b.OfToolResult.Content[n], fmt.Sprintf("content.%d.", n), f)
+		}
+	}
+	if ttl, ok := lifetimeOf(b.GetCacheControl()); ok {
+		f("", ttl)
+	}
+}
+
+// eachMarkerOfInner is eachMarker for a block in a result.
+func eachMarkerOfInner(c *inner, path string, f func(path, ttl string)) {
+	var s param.ParamStruct = c
+	if c.OfText != nil {
+		s = c.OfText
+	}
+	override, given := s.Overrides()
+	if given || c.OfSearchResult != nil || c.OfDocument != nil {
+		eachMarkerIn(sentAs(override, c), path, f)
+	} else if ttl, ok := lifetimeOf(c.GetCacheControl()); ok {
+		f(path, ttl)
+	}
+}
+
+// eachMarkerIn is eachMarker for a block that is given as JSON.
+func eachMarkerIn(raw []byte, path string, f func(path, ttl string)) {
+	if !bytes.Contains(raw, []byte(`"cache_control"`)) {
+		return
+	}
+	jsontext.Members(raw, func(key string, value []byte) {
+		switch key {
+		case "source": // of a document, which may have texts
+			eachMarkerIn(value, path+"source.", f)
+		case "content":
+			n := 0
+			jsontext.Elements(value, func(b []byte) {
+				eachMarkerIn(b, fmt.Sprintf("%scontent.%d.", path, n), f)
+				n++
+			})
+		}
+	})
+	if ttl, ok := markerIn(raw); ok {
+		f(path, ttl)
+	}
 }
 
 // set changes the markers of a message to what was decided.
@@ -133,10 +181,9 @@ func (m *marking) set(of *sdk.MessageParam, c contents, places []place, markers 
 			blocks = slices.Clone(c.blocks)
 		}
 		b := &blocks[p.block]
-		switch marker := marked(&markers[i]); {
-		case p.inner >= 0:
-			*b = withMember(b, fmt.Sprintf("content.%d.cache_control", p.inner), marker)
-		default:
+		if marker := marked(&markers[i]); p.path != "" {
+			*b = withMember(b, p.path+"cache_control", marker)
+		} else {
 			*b = withMarker(b, marker)
 		}
 	}
@@ -189,18 +236,6 @@ func markerOf(b *block) (ttl string, ok bool) {
 		return markerIn(sentAs(override, b))
 	}
 	return lifetimeOf(b.GetCacheControl())
-}
-
-// markerOfInner returns the lifetime of the marker of a block in a result.
-func markerOfInner(c *inner) (ttl string, ok bool) {
-	var s param.ParamStruct = c
-	if c.OfText != nil {
-		s = c.OfText
-	}
-	if override, given := s.Overrides(); given {
-		return markerIn(sentAs(override, c))
-	}
-	return lifetimeOf(c.GetCacheControl())
 }
 
 func lifetimeOf(marker *sdk.CacheControlEphemeralParam) (ttl string, ok bool) {

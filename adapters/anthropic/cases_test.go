@@ -57,6 +57,11 @@ func found(before string) string {
 	return `{"type":"search_result","source":"s","title":"t","content":[` + before + `{"type":"text","text":"hit"}]}`
 }
 
+// served is an answer with a call that the API ran itself, at a server that returned content.
+func served(content string) string {
+	return `{"role":"assistant","content":[{"type":"mcp_tool_use","id":"m","name":"x","server_name":"s","input":{}},{"type":"mcp_tool_result","tool_use_id":"m","is_error":false,"content":[` + content + `]}]}`
+}
+
 var cases = []adaptertest.Case{
 	// What the SDK does not know.
 	{Name: "unknown block before a call", Imports: turn(`{"type":"mcp_tool_use","id":"m","x":[1]},`, ``), Forms: asJSON, Reason: "an unknown block stays in its message"},
@@ -136,6 +141,8 @@ var cases = []adaptertest.Case{
 		Want: `{"role":"user","content":[` + found(``) + `,{"type":"text","text":"q"}]}`, Reason: "refused at every depth"},
 	{Name: "empty text in a search result in a result", Imports: withResult(`,"content":[` + found(`{"type":"text","text":" "},`) + `]`),
 		Want: strings.Join(withResult(`,"content":[`+found(``)+`]`), ""), Reason: "refused at every depth"},
+	{Name: "empty text in what a server returned", Imports: []string{ask, served(`{"type":"text","text":""},{"type":"text","text":"r"}`), ask}, Want: ask + served(`{"type":"text","text":"r"}`) + ask, Forms: asJSON, Reason: "refused"},
+	{Name: "nothing but an empty text in what a server returned", Imports: []string{ask, served(`{"type":"text","text":" "}`), ask}, Want: ask + served(`{"type":"text","text":"[empty]"}`) + ask, Forms: asJSON, Reason: "refused"},
 	{Name: "empty text in a document", Imports: []string{`{"role":"user","content":[{"type":"document","source":{"type":"content","content":[{"type":"text","text":""},` + picture + `]}}]}`},
 		Want: `{"role":"user","content":[{"type":"document","source":{"type":"content","content":[` + picture + `]}}]}`, Forms: asJSON, Reason: "refused at every depth"},
 	{Name: "empty text as content", Imports: []string{ask, `{"role":"assistant","content":""}`, ask}, Want: ask + ask, Forms: asJSON, Reason: "refused"},
@@ -575,6 +582,44 @@ func TestMarkersAreAccepted(t *testing.T) {
 	MarkRequest(&automatic, "")
 	_, err := client.Messages.New(t.Context(), automatic)
 	require.NoError(t, err)
+}
+
+// TestMarkersWithin has markers of the caller in search results and documents, beside results and in them.
+func TestMarkersWithin(t *testing.T) {
+	p := provider.New(provider.Options{Window: adaptertest.HugeWindow})
+	client := sdk.NewClient(option.WithHTTPClient(adaptertest.Direct(p)), option.WithBaseURL("http://provider"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	const text = `[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}]`
+	const longText = `[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]`
+	search := func(content string) string {
+		return `{"type":"search_result","source":"s","title":"t","content":` + content + `}`
+	}
+	document := func(content string) string {
+		return `{"type":"document","source":{"type":"content","content":` + content + `}}`
+	}
+	question := func(b string) string { return `{"role":"user","content":[` + b + `]}` }
+	result := func(b string) string {
+		return question(`{"type":"tool_result","tool_use_id":"a","content":[` + b + `]}`)
+	}
+	for _, form := range forms {
+		for name, raw := range map[string][]string{
+			"beside": {question(search(text)), said, question(document(longText)), said, question(search(text)), said, question(search(longText))},
+			"inside": {question(document(text)), callA, result(search(longText) + "," + document(text)), said, question(search(text)), said, ask},
+			"four":   {question(document(text)), said, question(search(text) + "," + search(text) + "," + search(text))},
+		} {
+			var values []sdk.MessageParam
+			for _, r := range raw {
+				v, err := form.Read(json.RawMessage(r))
+				require.NoError(t, err)
+				values = append(values, v)
+			}
+			for _, ttl := range []sdk.CacheControlEphemeralTTL{"", sdk.CacheControlEphemeralTTLTTL1h} {
+				params := sdk.MessageNewParams{Model: "claude", MaxTokens: 16, Tools: tools, System: SystemBlocks("a"), Messages: Export(Import(values))}
+				MarkRequest(&params, ttl)
+				_, err := client.Messages.New(t.Context(), params)
+				require.NoError(t, err, "%s/%s", form.Name, name)
+			}
+		}
+	}
 }
 
 // TestMarkCacheIsSent has the markers at the server, and none in the history of the next request.

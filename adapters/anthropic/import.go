@@ -201,7 +201,7 @@ func (im *importer) part(f fields, source any) winnow.Part {
 	default:
 		p.Kind, p.MediaType, p.Bytes, p.ID, p.Name = winnow.KindOpaque, f.mediaType, f.bytes, f.id, f.name
 		adapter.Measure(&p, f.data)
-		if f.typ == typeSearchResult || f.typ == typeDocument && f.mediaType == "" { // which may be a list of texts
+		if mayHoldTexts(&f) {
 			var hollow bool
 			p.Source, hollow = withoutEmptyTexts(source)
 			im.hollow = im.hollow || hollow
@@ -210,7 +210,13 @@ func (im *importer) part(f fields, source any) winnow.Part {
 	return p
 }
 
-// withoutEmptyTexts returns a document or a search result without the empty texts in it.
+// mayHoldTexts reports whether a block may have a list of texts: what a search found, what a server returned that the
+// API called, or what a document consists of.
+func mayHoldTexts(f *fields) bool {
+	return f.typ == typeSearchResult || f.typ == typeServedResult || f.typ == typeDocument && f.mediaType == ""
+}
+
+// withoutEmptyTexts returns a block without the empty texts in it.
 func withoutEmptyTexts(source any) (without any, found bool) {
 	switch s := source.(type) {
 	case *block:

@@ -31,6 +31,7 @@ const (
 	typeDocument         = "document"
 	typeSearchResult     = "search_result"
 	typeCompaction       = "compaction"
+	typeServedResult     = "mcp_tool_result" // of a server that the API calls
 )
 
 // fields are the fields that are read from a block.

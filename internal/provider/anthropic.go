@@ -93,6 +93,16 @@ type imageSource struct {
 	Content   content `json:"content"` // of a document
 }
 
+// UnmarshalJSON reads the source of an image or a document. That of a search result is a text, of which nothing is
+// checked.
+func (s *imageSource) UnmarshalJSON(data []byte) error {
+	if data[0] == '"' {
+		return nil
+	}
+	type plain imageSource
+	return json.Unmarshal(data, (*plain)(s))
+}
+
 func (c *content) UnmarshalJSON(data []byte) error {
 	*c = content{set: true}
 	switch {

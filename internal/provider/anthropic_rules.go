@@ -127,7 +127,7 @@ func checkEmpty(p *Provider, m *messagesRequest, _ *Request) *Error {
 func checkWithin(b *contentBlock) *Error {
 	var within content
 	switch {
-	case b.Type == "tool_result", b.Type == "search_result":
+	case b.Type == "tool_result", b.Type == "search_result", b.Type == "mcp_tool_result":
 		within = b.Content
 	case b.Type == "document" && b.Source != nil:
 		within = b.Source.Content
@@ -162,7 +162,7 @@ func checkTexts(where string, c content) *Error {
 	return nil
 }
 
-// checkCacheMarks counts cache_control, in the contents of results too. An hour must not come behind five minutes.
+// checkCacheMarks counts cache_control, at every depth. An hour must not come behind five minutes.
 func checkCacheMarks(_ *Provider, m *messagesRequest, _ *Request) *Error {
 	n, short := 0, false
 	for _, c := range m.marks() {
@@ -189,12 +189,15 @@ func (m *messagesRequest) marks() (marks []*cacheControl) {
 	for i := range m.Tools {
 		marks = append(marks, m.Tools[i].CacheControl)
 	}
-	add := func(c *content) {
+	var add func(c *content)
+	add = func(c *content) {
 		for k := range c.blocks {
-			for n := range c.blocks[k].Content.blocks {
-				marks = append(marks, c.blocks[k].Content.blocks[n].CacheControl)
+			b := &c.blocks[k]
+			add(&b.Content)
+			if b.Source != nil {
+				add(&b.Source.Content)
 			}
-			marks = append(marks, c.blocks[k].CacheControl)
+			marks = append(marks, b.CacheControl)
 		}
 	}
 	add(&m.System)

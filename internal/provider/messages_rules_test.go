@@ -73,6 +73,8 @@ func emptyCases() []ruleCase {
 			body: conversation(hi, assistant(use("toolu_1")), user(with(result("toolu_1"), object{"content": list{object{"type": "search_result", "content": list{text("")}}}})))},
 		{rule: "ANT-EMPTY-TEXT", why: "in a document", text: "text content blocks must be non-empty",
 			body: conversation(user(object{"type": "document", "source": object{"type": "content", "content": list{text("x"), text("")}}}))},
+		{rule: "ANT-EMPTY-TEXT", why: "in what a server of MCP returned", text: "text content blocks must be non-empty",
+			body: conversation(hi, assistant(object{"type": "mcp_tool_use", "id": "m", "name": "x"}, object{"type": "mcp_tool_result", "tool_use_id": "m", "content": list{text("")}}), hi)},
 		{rule: "ANT-CACHE-EMPTY", why: "a mark on nothing", body: conversation(user(with(text(""), marked))), text: "cache_control cannot be set for empty text blocks"},
 	}
 }
@@ -111,6 +113,9 @@ func otherMessagesCases(t *testing.T) []ruleCase {
 		{rule: "ANT-CACHE-4", why: "the automatic mark takes one", body: with(conversation(user(append(repeat(with(text("x"), marked), 4), text("y"))...)), marked), text: "Found 5."},
 		{rule: "ANT-CACHE-4", why: "marks within a result count", text: "Found 5.", body: conversation(hi, assistant(use("toolu_1")),
 			user(with(result("toolu_1"), object{"content": list(repeat(with(text("x"), marked), 4))}), with(text("y"), marked)))},
+		{rule: "ANT-CACHE-4", why: "in a search result in a result, and in a document, too", text: "Found 5.", body: conversation(hi, assistant(use("toolu_1")),
+			user(with(result("toolu_1"), object{"content": list{object{"type": "search_result", "source": "s", "content": list(repeat(with(text("x"), marked), 2))}}}),
+				object{"type": "document", "source": object{"type": "content", "content": list(repeat(with(text("x"), marked), 3))}}))},
 		{rule: "ANT-JSON-SURROGATE", why: "a character was cut in half", body: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"\ud83d"}]}`, text: "The request body is not valid JSON: no low surrogate in string: line 1 column 67 (char 66)"},
 		{rule: "ALL-UTF8", why: "a character was cut in half", body: "{\"messages\":\"\xf0\x9f\"}", text: "invalid utf-8"},
 		{rule: "ALL-NUL", why: "a binary's output", body: `{"messages":"\u0000"}`, text: `\u0000`},
