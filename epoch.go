@@ -231,7 +231,7 @@ func (d *draft) nextEpoch(tried rewrite.Tried) int {
 	return d.prices().Next(list, d.view.tokens, most)
 }
 
-// dropOldImages replaces the images that are old by a line each, if there are at least `least` messages with some.
+// dropOldImages replaces the images that are old by a line each, if at least `least` steps have some.
 func (d *draft) dropOldImages(least int) {
 	if !d.isPressed && d.opts.FoldAbove >= 1 { // the host wants all that fits
 		return
@@ -239,12 +239,20 @@ func (d *draft) dropOldImages(least int) {
 	v := d.view
 	var list []rewrite.Part
 	turn := newestRequest(v.messages)
+	steps, isCounted := 0, false
 	for i := range imagesFrom(v.messages) {
-		if m := &v.messages[i]; hasImage(m) && mayLoseImages(m, i < turn) {
-			list = append(list, rewrite.Part{Index: i, Images: true, Reason: "old images: a line stands for each"})
+		m := &v.messages[i]
+		if m.Role != RoleTool { // a step begins
+			isCounted = false
+		}
+		if hasImage(m) && mayLoseImages(m, i < turn) {
+			list = append(list, rewrite.Part{Index: i, Images: true, Reason: oldImages})
+			if !isCounted {
+				steps, isCounted = steps+1, true
+			}
 		}
 	}
-	if len(list) >= least {
+	if steps >= least {
 		d.drop(list)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -119,5 +120,84 @@ func TestRecoverPaysForNothing(t *testing.T) {
 			require.ErrorIs(t, err, winnow.ErrOverflow, tt.name)
 		}
 		assert.Equal(t, tt.calls, summary.count(), tt.name)
+	}
+}
+
+// screen adds a picture of 1280×800 pixels to m.
+func screen(m winnow.Message) winnow.Message {
+	m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 300_000, Width: 1280, Height: 800})
+	return m
+}
+
+// An agent that looks at a screen has the images of its newest three steps in every request, and rewrites its prefix in
+// at most 8 of 100 requests, however the images come. What a person shows in the newest turn stays.
+func TestNewestImagesStay(t *testing.T) {
+	t.Parallel()
+	clicks := func(id string) []winnow.Message {
+		return callOf(id, "computer", `{"action":"click"}`, "clicked "+id)
+	}
+	for _, tt := range []struct {
+		name   string
+		step   func(k int) []winnow.Message
+		inTurn bool // all of it is one turn of a person
+	}{
+		{"in a result", func(k int) []winnow.Message {
+			step := clicks("a" + itoa(k))
+			return list(step[0], screen(step[1]))
+		}, true},
+		{"in two results of a step", func(k int) []winnow.Message {
+			a, b := clicks("a"+itoa(k)), clicks("b"+itoa(k))
+			a[0].Parts = append(a[0].Parts, b[0].Parts...)
+			return list(a[0], screen(a[1]), screen(b[1]))
+		}, true},
+		{"inserted by the host", func(k int) []winnow.Message {
+			return append(clicks("a"+itoa(k)), screen(hostSays("The screen after step "+itoa(k)+".")))
+		}, true},
+		{"always the same, inserted by the host", func(k int) []winnow.Message {
+			return append(clicks("a"+itoa(k)), screen(hostSays("The screen now.")))
+		}, true},
+		{"always the same, in the name of a person", func(k int) []winnow.Message {
+			return append(clicks("a"+itoa(k)), screen(userSays("The screen now.")))
+		}, false},
+	} {
+		for _, share := range []float64{0, -1} {
+			c := newClock()
+			o := &winnow.Options{FoldAbove: share, Estimator: picturesOf(1_400), Now: c.Now}
+			m := newManager(t, 200_000, o)
+			h := list(screen(userSays("Book a flight as in this picture.")))
+			first := len(tt.step(0))
+			rewrites, before := 0, 0
+			for k := range 100 {
+				h = named(append(h, tt.step(k)...))
+				r := prepare(t, m, h)
+				for i := len(r.Messages) - min(3, k+1)*first; i < len(r.Messages); i++ {
+					want, _ := imagesOf(h[len(h)-len(r.Messages)+i:][:1])
+					got, _ := imagesOf(r.Messages[i : i+1])
+					require.Equal(t, want, got, "%s, FoldAbove %v, step %d: message %d of %d", tt.name, share, k, i, len(r.Messages))
+				}
+				if r.FirstChanged < before {
+					rewrites++
+				}
+				before = len(r.Messages)
+				n, _ := imagesOf(r.Messages)
+				require.LessOrEqual(t, n, 1+17*2, "%s, FoldAbove %v, step %d", tt.name, share, k)
+				if tt.inTurn {
+					require.True(t, holds(r, &h[0]), tt.name)
+				}
+				c.pass(10 * time.Second)
+			}
+			assert.LessOrEqual(t, rewrites, 8, "%s, FoldAbove %v", tt.name, share)
+
+			// rewound by 50 steps, in this process and in the next
+			heir := newManager(t, 200_000, o)
+			require.NoError(t, heir.Restore([]byte(snapshotOf(t, m))))
+			h = h[:1+50*first]
+			want, _ := imagesOf(h[len(h)-3*first:])
+			for _, m := range []*winnow.Manager{m, heir} {
+				r := prepare(t, m, h)
+				got, _ := imagesOf(r.Messages[len(r.Messages)-3*first:])
+				assert.Equal(t, want, got, "%s, FoldAbove %v: rewound", tt.name, share)
+			}
+		}
 	}
 }

@@ -28,14 +28,10 @@ const (
 // A part of fewer tokens is not worth an edit.
 const leastStale = 100
 
-// keptImages is how many of the newest steps with images keep them: Anthropic's example of a computer-use agent sends
-// the newest 3. While the cache is warm, those of imagesAtOnce steps or more go together, whatever the size of the
-// request. An agent that takes a screenshot of 1 400 tokens in each step then rewrites its prefix in 7 of 100 requests,
-// and sends a third of the tokens of 60 steps, and a tenth of those of 200.
-const (
-	keptImages   = 3
-	imagesAtOnce = 14
-)
+// While the cache is warm, the old images of this many steps or more go together, whatever the size of the request. An
+// agent that takes a screenshot of 1 400 tokens in each step then rewrites its prefix in 7 of 100 requests, and sends a
+// third of the tokens of 60 steps, and a tenth of those of 200.
+const imagesAtOnce = 14
 
 // isBelowFold reports whether the messages take so little of the window that nothing of them may go. A request that
 // does not fit counts as large enough.
@@ -106,25 +102,11 @@ func (d *draft) wholeSteps(early bool) int {
 	return pressedSteps
 }
 
-// imagesFrom returns the beginning of the newest steps with images that keep them. The images before it are old.
-func imagesFrom(messages []Message) int {
-	kept, has := 0, false
-	for i := len(messages) - 1; i >= 0; i-- {
-		if has = has || hasImage(&messages[i]); messages[i].Role == RoleTool || !has {
-			continue
-		}
-		if kept++; kept == keptImages {
-			return i
-		}
-		has = false
-	}
-	return 0
-}
-
 // mayLoseImages reports whether old images of m may go: not those of a pin, and not those that a person sent in the
 // newest turn.
 func mayLoseImages(m *Message, isOlderTurn bool) bool {
-	return !m.Pinned && (m.Role == RoleTool || m.Role == RoleUser && isOlderTurn)
+	isPersons := m.Role == RoleUser && !m.Injected
+	return !m.Pinned && m.Role != RoleAssistant && (isOlderTurn || !isPersons)
 }
 
 // step returns the parts of the step from i to end that may go, the newest first. carried is the number of requests

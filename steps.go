@@ -23,16 +23,20 @@ func (d *draft) limitAndReplay() {
 		d.limitTurns(limit)
 	}
 	v.unedited = v.share()
-	request := newestRequest(v.messages)
-	d.replayRecords(func(i int) bool { return d.staysWhole(i, request) })
-	d.force = nil                       // what only records show is known now
-	request = newestRequest(v.messages) // records moved it; an older message with the same key may be sent edited
+	request, images := newestRequest(v.messages), imagesFrom(v.messages)
+	d.replayRecords(func(i int) bool {
+		return d.staysWhole(i, request) || i >= images && hasImage(&v.messages[i])
+	})
+	d.force = nil // what only records show is known now
+	// Records moved them. An older message with the same key may be sent edited.
+	request, images = newestRequest(v.messages), imagesFrom(v.messages)
 	for i, f := range v.facts {
 		p := d.knownEdit(f)
 		if p == nil {
 			continue
 		}
-		if i == request || !d.mayReplay(i, p, request) {
+		showsImages := p.reason == oldImages && (i >= images || d.wasSentWhole(i))
+		if i == request || showsImages || !d.mayReplay(i, p, request) {
 			d.wholeAgain = append(d.wholeAgain, f.key)
 			continue
 		}
@@ -83,6 +87,29 @@ func (d *draft) mayReplay(i int, p *projection, request int) bool {
 		return !d.wasSentWhole(i)
 	}
 	return !m.Pinned && !d.needsThinking(i, request)
+}
+
+// oldImages is the reason of an edit that leaves out images by age. It is not replayed where they are new: in a history
+// that was rewound, and in another message that is the same.
+const oldImages = "old images: a line stands for each"
+
+// keptImages is how many of the newest steps with images keep them: Anthropic's example of a computer-use agent sends
+// the newest 3.
+const keptImages = 3
+
+// imagesFrom returns the beginning of the newest steps with images that keep them. The images before it are old.
+func imagesFrom(messages []Message) int {
+	kept, has := 0, false
+	for i := len(messages) - 1; i >= 0; i-- {
+		if has = has || hasImage(&messages[i]); messages[i].Role == RoleTool || !has {
+			continue
+		}
+		if kept++; kept == keptImages {
+			return i
+		}
+		has = false
+	}
+	return 0
 }
 
 const summarizedReason = "older than what is kept: a summary stands for it"
