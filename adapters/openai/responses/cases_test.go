@@ -28,6 +28,8 @@ const (
 	think = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"ZW5j"}`
 )
 
+const picture = `{"type":"input_image","image_url":"data:image/png;base64,aGk=","detail":"auto"}`
+
 const asJSON = "JSON"
 
 func userOf(content string) []string {
@@ -49,6 +51,8 @@ const (
 
 var cases = []adaptertest.Case{
 	// What the SDK does not know.
+	{Name: "a later output with an image", Imports: []string{ask, callA, gotA, said, `{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"done"},` + picture + `]}`, said, ask},
+		Want: ask + callA + gotA + said + `{"type":"message","role":"user","content":[{"type":"input_text","text":"[A later result of read, call a:]"},{"type":"input_text","text":"done"},` + picture + `]}` + said + ask, Reason: "it is shown where it stands"},
 	{Name: "unknown item", Imports: []string{ask, `{"type":"future","id":"f","x":[1]}`, said, ask}, Forms: asJSON, Reason: "carried in its place"},
 	{Name: "unknown item before a call", Imports: []string{ask, `{"type":"future","x":1}` + callA, gotA, ask}, Forms: asJSON, Reason: "beside what the model calls"},
 	{Name: "unknown item behind a call", Imports: []string{ask, callA + `{"type":"future","x":1}`, gotA, ask}, Forms: asJSON, Reason: "beside what the model calls"},

@@ -60,7 +60,7 @@ func (e *exporter) message(m *winnow.Message) {
 		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
 			continue
 		}
-		if source, ok := p.Source.(*sdk.ResponseInputContentUnionParam); ok {
+		if source := inputSource(p); source != nil {
 			content, plain = append(content, *source), false
 		} else {
 			content = append(content, sdk.ResponseInputContentParamOfInputText(textOf(p)))
@@ -154,6 +154,19 @@ func outputContent(m *winnow.Message) (text string, content []sdk.ResponseFuncti
 	return "", content
 }
 
+// inputSource returns the caller's value of a part of a message. A later output of a call, which is shown as a message,
+// has the same content.
+func inputSource(p *winnow.Part) *sdk.ResponseInputContentUnionParam {
+	switch s := p.Source.(type) {
+	case *sdk.ResponseInputContentUnionParam:
+		return s
+	case *sdk.ResponseFunctionCallOutputItemUnionParam:
+		u := param.Override[sdk.ResponseInputContentUnionParam](givenOr(s))
+		return &u
+	}
+	return nil
+}
+
 // outputSource returns the caller's value of a part of an output. A host may put the content of a user
 // message there.
 func outputSource(p *winnow.Part) *sdk.ResponseFunctionCallOutputItemUnionParam {
@@ -161,12 +174,16 @@ func outputSource(p *winnow.Part) *sdk.ResponseFunctionCallOutputItemUnionParam 
 	case *sdk.ResponseFunctionCallOutputItemUnionParam:
 		return s
 	case *sdk.ResponseInputContentUnionParam:
-		if override, ok := s.Overrides(); ok {
-			u := param.Override[sdk.ResponseFunctionCallOutputItemUnionParam](override)
-			return &u
-		}
-		u := param.Override[sdk.ResponseFunctionCallOutputItemUnionParam](s)
+		u := param.Override[sdk.ResponseFunctionCallOutputItemUnionParam](givenOr(s))
 		return &u
 	}
 	return nil
+}
+
+// givenOr returns what the caller set instead of the fields of s, else s.
+func givenOr(s param.ParamStruct) any {
+	if override, ok := s.Overrides(); ok {
+		return override
+	}
+	return s
 }
