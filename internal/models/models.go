@@ -78,6 +78,9 @@ func find(host, name string) (m Model, ok bool) {
 					return m, true
 				}
 			}
+			if m, ok = table[squeezed(turned(own))]; ok {
+				return m, true
+			}
 		}
 	}
 	return Model{}, false
@@ -85,6 +88,22 @@ func find(host, name string) (m Model, ok bool) {
 
 // tuned are endings of open models that people leave out, as there is no other model to talk to.
 var tuned = []string{"", "instruct", "it"}
+
+// turned is a name of Claude with its size and its version the other way round. The maker has used both ways:
+// people write "claude-4.5-sonnet" and "Claude Opus 3", too.
+func turned(name string) string {
+	name = strings.ReplaceAll(name, " ", "-")
+	rest, _ := strings.CutPrefix(name, "claude-")
+	for _, size := range []string{"opus", "sonnet", "haiku"} {
+		if version, ok := strings.CutSuffix(rest, "-"+size); ok {
+			return "claude-" + size + "-" + version
+		}
+		if version, ok := strings.CutPrefix(rest, size+"-"); ok {
+			return "claude-" + version + "-" + size
+		}
+	}
+	return name
+}
 
 // hosts are the other names of hosts, and those that the table has.
 var hosts = map[string]string{

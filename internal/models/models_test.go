@@ -55,6 +55,12 @@ func TestFind(t *testing.T) {
 		{"anthropic.claude-v2:1", "claudev2:1", "a number behind a colon"},
 		{"x-ai/grok-4.7", "grok47", "OpenRouter"},
 
+		{"claude-4.5-sonnet", "claudesonnet45", "the version first, as it once was"},
+		{"anthropic/claude-4-sonnet-20250514", "claudesonnet4", "LiteLLM, dated"},
+		{"Claude Opus 3", "claude3opus", "the version last, as it is now"},
+		{"claude-haiku-3-5-latest", "claude35haiku", "the same"},
+		{"claude-4-4-opus", "", "not 4 or 4.5"},
+
 		{"", "", "no name"},
 		{"mistral-huge-2407", "", "no other size"},
 		{"gpt-5-codec", "", "a neighbour is another model"},
