@@ -184,7 +184,7 @@ func TestUnsignedCalls(t *testing.T) {
 		{"Gemini's own, restored without its contents", slices.Concat(ask, step(call("a", base64.StdEncoding.EncodeToString(signed)), call("b", ""))), 0, 0, 0},
 	} {
 		for model, want := range map[string]int{"gemini-3.5-flash": tt.three, "models/gemini-3-pro-preview": tt.three, "gemini-10-pro": tt.three,
-			"": tt.unknown, "gemini-flash-latest": tt.unknown, "gemini-2.5-pro": tt.older, "google/gemini-1.5-flash": tt.older} {
+			"": tt.unknown, "gemini-flash-latest": tt.three, "gemini-2.5-pro": tt.older, "gemini-1.5-pro-latest": tt.older, "google/gemini-1.5-flash": tt.older} {
 			contents := ExportFor(model, tt.history)
 			require.NoError(t, valid(contents), tt.name)
 			got := 0

@@ -14,12 +14,16 @@ var placeholder = []byte("skip_thought_signature_validator")
 // firstStrict is the first generation of Gemini that refuses unsigned calls.
 const firstStrict = 3
 
-// majorOf returns the generation in the name of a model, as in "models/gemini-2.5-pro"; 0: it names none.
+// majorOf returns the generation in the name of a model, as in "models/gemini-2.5-pro"; 0: it names none. An alias for
+// the newest, as "gemini-flash-latest", is one of the strict ones.
 func majorOf(model string) int {
 	_, version, _ := strings.Cut(strings.ToLower(model), "gemini-")
 	end := 0
 	for end < len(version) && version[end] >= '0' && version[end] <= '9' {
 		end++
+	}
+	if end == 0 && strings.HasSuffix(version, "-latest") {
+		return firstStrict
 	}
 	major, _ := strconv.Atoi(version[:end]) // 0 without digits
 	return major
