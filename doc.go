@@ -7,8 +7,11 @@
 // It works in three lines of defence, each used only when the one before it was not enough. Prevention limits turns,
 // minifies new tool results, cuts oversized ones, and replaces old steps by records. Compaction replaces old history
 // with a summary, which a [Summarizer] writes with an LLM, or [Digest] without one. Overflow recovery reads the
-// provider's error, shrinks the request and tries again. [Options] says how much of each is done, and [KeepPolicy] how
-// much of old steps stays.
+// provider's error, shrinks the request and tries again.
+//
+// What people and the agent said to each other, and what the host inserted, stays word for word until the window is
+// full. The work in between (calls, results, remarks between calls) becomes records, and not before a fifth of the
+// window is used: see Options.FoldAbove.
 //
 // # Stages
 //
