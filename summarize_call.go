@@ -65,7 +65,7 @@ func (r *summaryRun) try(b batch, previous, instructions string, limit, most int
 	input := count.Add(b.tokens, r.tokens(previous))
 	pauses := attempts.NewPauses(r.sleep)
 	for n := 1; ; n++ {
-		a, err := r.ask(&req, input)
+		a, err := r.ask(&req, &b, input)
 		if err == nil {
 			if r.degraded = r.degraded || a.degraded; !a.degraded {
 				r.cache.Put(question, a.text) // not a digest: it costs nothing to make again, and a model may do better
@@ -144,9 +144,9 @@ func isHopeless(err error, n int) bool {
 	return false
 }
 
-// ask asks the summarizer once for a summary of input tokens. It returns when r.ctx or the attempt's time ends, even if
-// the summarizer goes on.
-func (r *summaryRun) ask(req *SummaryRequest, input int) (answer, error) {
+// ask asks the summarizer once for a summary of b, of input tokens with the previous summary. It returns when r.ctx or
+// the attempt's time ends, even if the summarizer goes on.
+func (r *summaryRun) ask(req *SummaryRequest, b *batch, input int) (answer, error) {
 	if err := r.ctx.Err(); err != nil {
 		return answer{}, err
 	}
@@ -161,7 +161,7 @@ func (r *summaryRun) ask(req *SummaryRequest, input int) (answer, error) {
 		return answer{}, err
 	}
 	text, refused := summarytext.Accept(a.text, r.tokens, r.MaxTokens, input)
-	if refused == nil && !a.degraded && summarytext.IsHollow(text, textsOf(req)) {
+	if refused == nil && !a.degraded && summarytext.IsHollow(text, textsOf(req.Previous, b.messages)) {
 		refused = &summarytext.Refusal{Reason: "it says nothing of the conversation"}
 	}
 	if refused != nil {
@@ -170,15 +170,15 @@ func (r *summaryRun) ask(req *SummaryRequest, input int) (answer, error) {
 	return answer{text, a.degraded}, nil
 }
 
-// textsOf iterates over what req has of the conversation.
-func textsOf(req *SummaryRequest) iter.Seq[string] {
+// textsOf iterates over what a summary is made of. A request that was clipped has too little of it to judge an answer.
+func textsOf(previous string, messages []Message) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if !yield(req.Previous) {
+		if !yield(previous) {
 			return
 		}
-		for i := range req.Messages {
-			for k := range req.Messages[i].Parts {
-				p := &req.Messages[i].Parts[k]
+		for i := range messages {
+			for k := range messages[i].Parts {
+				p := &messages[i].Parts[k]
 				if !yield(p.Text) || !yield(string(p.Arguments)) {
 					return
 				}

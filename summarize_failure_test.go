@@ -157,3 +157,18 @@ func TestClipArgumentsStayJSON(t *testing.T) {
 	assert.True(t, strings.HasSuffix(text, `<b> "}`), "tail")
 	assert.True(t, bytes.HasPrefix(m[0].Parts[0].Arguments, []byte(`{"path"`)), "the input is not written")
 }
+
+// An answer is judged by all that it should tell of, also where the second request for it has only a part of that.
+func TestHollowAnswerOfAClippedRequest(t *testing.T) {
+	history := []Message{{Role: RoleUser, Parts: []Part{{Text: "Mend src/parser.go. " + strings.Repeat("Mind the tests. ", 200)}}}}
+	for _, text := range []string{
+		"Could you tell me which conversation you want me to summarize?", "No summary available.",
+		"Ich kann diese Anfrage leider nicht bearbeiten.", `{"action": "NO_REPLY"}`,
+	} {
+		s := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return text, nil })
+		sum, err := summarizeInStages(t.Context(), history, summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: s}, attempts: 1})
+		require.NoError(t, err)
+		assert.True(t, sum.Degraded, text)
+		assert.Equal(t, 2, sum.Calls, text)
+	}
+}
