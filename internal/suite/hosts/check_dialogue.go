@@ -36,11 +36,12 @@ func (w *world) checkDialogue(in []winnow.Message, r *winnow.Request) {
 	}
 }
 
-// isDialogue reports whether m is of a person or of the host, or an answer that calls nothing.
+// isDialogue reports whether m is of a person or of the host, or an answer that calls nothing. A message of a user with
+// the id of a call is a later result of it.
 func isDialogue(m *winnow.Message) bool {
 	switch m.Role {
 	case winnow.RoleUser:
-		return !m.Summary
+		return !m.Summary && m.ToolCallID == ""
 	case winnow.RoleAssistant:
 		calls := func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall }
 		return !m.Summary && !slices.ContainsFunc(m.Parts, calls)

@@ -61,7 +61,7 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 		m := &in[e.Index]
 		switch {
 		case m.Role == winnow.RoleUser && e.Index < newestRequest(in) && w.mayGo(in, e.Index):
-		case m.Role != winnow.RoleAssistant && m.Role != winnow.RoleTool:
+		case isDialogue(m) && m.Role == winnow.RoleUser, m.Role == winnow.RoleSystem:
 			w.fail("only answers, results and older texts of the host are folded", "message %d: %s", e.Index, show(m))
 		case m.Pinned, m.Summary:
 			w.fail("only answers and results are folded", "message %d: %s", e.Index, show(m))
