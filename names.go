@@ -87,10 +87,14 @@ func joinNames(a, b map[string][]string) map[string][]string {
 
 // withNames returns list with n as the names behind the summary with these keys. It does not change list.
 func withNames(list []*givenNames, n *givenNames, keys summaryKeys) []*givenNames {
-	if n == nil {
+	isSame := func(old *givenNames) bool { return old.key == keys.key }
+	switch {
+	case n == nil && !slices.ContainsFunc(list, isSame):
 		return list
+	case n == nil:
+		n = &givenNames{} // behind an earlier summary with the same text, calls had names; here each has its id
 	}
 	n.summaryKeys = keys
-	list = slices.DeleteFunc(slices.Clone(list), func(old *givenNames) bool { return old.key == keys.key })
+	list = slices.DeleteFunc(slices.Clone(list), isSame)
 	return append(list[max(0, len(list)-saved.MostNames+1):], n)
 }

@@ -188,3 +188,42 @@ func namesOf(m *winnow.Message) string {
 	}
 	return strings.Join(ids, " ")
 }
+
+// TestNamesBehindTheSameSummary: a summary that reads like an earlier one has no names of that. The host keeps
+// Request.History, in which ids are used again and then are not.
+func TestNamesBehindTheSameSummary(t *testing.T) {
+	o := &winnow.Options{
+		Compact:    &winnow.CompactOptions{KeepRecent: 1_200},
+		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "## Goal\nto go on", nil }),
+	}
+	restored := *o
+	var deltas [][]byte
+	o.Journal = func(delta []byte) error {
+		deltas = append(deltas, delta)
+		return nil
+	}
+	m, err := winnow.New(6_000, o)
+	require.NoError(t, err)
+	var history []winnow.Message
+	for n := range 60 {
+		id := fmt.Sprint("call_", n%8)
+		if n%3 == 0 {
+			history = append(history, user("Go on. "+strings.Repeat("and on ", 20)))
+		}
+		history = append(history, call(id, "ls", `{}`), result(id, "ls", "the same "+strings.Repeat("x ", 100)), assistant("ok"))
+		r, err := m.Prepare(t.Context(), history)
+		if n%9 == 8 {
+			r, err = m.Compact(t.Context(), history, "")
+		}
+		require.NoError(t, err)
+		history = slices.Clone(r.History)
+		twin, err := winnow.New(6_000, &restored)
+		require.NoError(t, err)
+		require.NoError(t, twin.Restore(nil, deltas...))
+		for _, manager := range []*winnow.Manager{m, twin} {
+			again := manager.Plan(history)
+			require.Equal(t, sketch(r.Messages), sketch(again.Messages), "step %d", n)
+			require.Equal(t, len(r.Messages), again.FirstChanged, "step %d", n)
+		}
+	}
+}
