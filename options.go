@@ -167,7 +167,7 @@ type CompactOptions struct {
 	// older history, up to this share, is summarized by itself, after everything before it.
 	MaxHistoryShare  float64
 	Timeout          time.Duration // of one attempt of a summarizer call (180 s)
-	Attempts         int           // of one summarizer call, at least 1 (3)
+	Attempts         int           // of one summarizer call, at least 1; one more, with less text, may follow (3)
 	Instructions     string        // added to every summary request
 	SummarizerWindow int           // the summarizer's context window, in tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
