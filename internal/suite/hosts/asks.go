@@ -296,7 +296,7 @@ func (w *world) restart(s *Step) {
 	}
 	_ = w.manager.Close()
 	w.manager, w.request = m, winnow.Request{}
-	w.unsettled, w.base, w.deltas = false, state, nil
+	w.base, w.deltas = state, nil
 }
 
 // lose plays a new process without the state.

@@ -65,10 +65,12 @@ type world struct {
 	base   []byte   // a state …
 	deltas [][]byte // … and the deltas in the journal since
 
-	unknown   bool // what the manager takes for the last request: its state was lost or damaged, or nobody saw it
-	recount   bool // another estimator counts edits when they are next sent
-	damaged   bool // the library did not write the texts of the state
-	unsettled bool // a compaction failed: a restored manager tries it again, and a running one may not
+	unknown bool // what the manager takes for the last request: its state was lost or damaged, or nobody saw it
+	recount bool // another estimator counts edits when they are next sent
+	damaged bool // the library did not write the texts of the state
+	// a compaction failed: a restored manager tries it again, and a running one may not, or has counted its growth from
+	// an earlier restart
+	unsettled bool
 	wasAbove  bool // the history was so large, or so much was refused, that old work may be folded
 	usage     bool // some of the provider's counts are known
 }
