@@ -150,6 +150,10 @@ type Options struct {
 	// than a quarter of the window, and never more than a quarter
 	RecallShare float64
 
+	// an answer of Manager.Recall that shows a whole result has its images too, as far as they take a quarter of the
+	// window: for models that read images
+	RecallImages bool
+
 	// messages of the history that Manager.Recall does not show; it must not use the manager (nil: none)
 	RecallHides func(Message) bool
 }

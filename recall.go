@@ -19,7 +19,8 @@ import (
 // how much it may quote. It says how much there is and how to get the rest, and is escaped like the data in summaries.
 // Messages that are whole in the request, apart from their thinking, are not sent again. The answer to an unknown
 // handle or an invalid pattern has IsError set, and a list of what there is. No answer shows anything outside of this
-// history, nor its Details, content that is not text, or messages that Options.RecallHides names.
+// history, nor its Details, or messages that Options.RecallHides names. Content that is not text is only named, but for
+// images where Options.RecallImages is set.
 //
 // Recall calls no model and changes no earlier part of a request. The error is that of ctx, or says that Options.Recall
 // is not set.
@@ -30,28 +31,60 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 	if err := ctx.Err(); err != nil {
 		return Message{}, fmt.Errorf("winnow: Recall: %w", context.Cause(ctx))
 	}
-	text, ok, err := m.newRecall(history, recall.ReadCall(arguments)).Text(ctx)
+	answer, images := m.newRecall(history, recall.ReadCall(arguments))
+	text, ok, err := answer.Text(ctx)
 	if err != nil {
 		return Message{}, fmt.Errorf("winnow: Recall: %w", err)
 	}
 	return Message{
 		Role: RoleTool, ToolCallID: openRecall(history, arguments), ToolName: recall.Name, IsError: !ok,
-		Parts: []Part{{Text: text}},
+		Parts: append([]Part{{Text: text}}, images...),
 	}, nil
+}
+
+// imagesToRecall returns the images of a message that the answer to call has: a quarter of the window at most. Only
+// those of results are known to be in a form that the provider takes in a result.
+func (m *Manager) imagesToRecall(from *Message, call *recall.Call, window int) (images []Part) {
+	asksForAll := call.Words == "" && call.Pattern == "" && call.From <= 1
+	if !m.opts.RecallImages || !asksForAll || from.Role != RoleTool {
+		return nil
+	}
+	room := count.Share(window, maxDefaultShare)
+	for i := range from.Parts {
+		p := &from.Parts[i]
+		if !isOptionalImage(p) {
+			continue
+		}
+		tokens := estimateWith(m.opts.Estimator, Message{Role: RoleTool, Parts: []Part{*p}})
+		if room -= tokens; room < 0 {
+			break
+		}
+		images = append(images, *p)
+	}
+	return images
 }
 
 // leastRecallTokens is what an answer may take in a small window too, up to a quarter of it. It is room for some lines.
 const leastRecallTokens = 1_000
 
-// newRecall returns the answer to call, without its text. The caller writes the text without the lock, because a search
-// may take a while.
-func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer {
+// newRecall returns the answer to call, without its text, and the images behind that. The caller writes the text
+// without the lock, because a search may take a while.
+func (m *Manager) newRecall(history []Message, call recall.Call) (a *recall.Answer, images []Part) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	window := count.Least(m.window, m.ledger.accounting.Window)
+	a, named := m.findRecalled(history, call, window)
+	if a.Target != nil && !a.Target.IsWhole {
+		images = m.imagesToRecall(&history[named], &call, window)
+	}
+	return a, images
+}
+
+// findRecalled returns the answer to call, without its text, and the index of the message that its handle names.
+func (m *Manager) findRecalled(history []Message, call recall.Call, window int) (a *recall.Answer, named int) {
 	room := max(leastRecallTokens, count.Share(window, m.opts.RecallShare))
 	estimator := m.opts.Estimator
-	a := &recall.Answer{
+	a = &recall.Answer{
 		Call: call, Room: min(room, max(1, count.Share(window, maxDefaultShare))),
 		Tokens: func(text string) int { return textTokens(estimator, text) },
 	}
@@ -64,7 +97,7 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 		}
 		var known bool
 		if a.Target.IsWhole, known = m.isWholeNow(history, facts, named); known {
-			return a
+			return a, named
 		}
 	}
 	// isWholeNow did not tell: make the whole request again and compare.
@@ -76,7 +109,7 @@ func (m *Manager) newRecall(history []Message, call recall.Call) *recall.Answer 
 	case named >= 0 && isSpan:
 		a.IsSpan, a.Before = true, out.before(m.spanEnd(call.Handle, out))
 	}
-	return a
+	return a, named
 }
 
 // spanEnd returns the end of the span that handle names: the index of the first message behind its summary. That text

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,7 @@ func TestRecallShowsAll(t *testing.T) {
 		"a.md\",\"script\":\none\ntwo\n,\"path\":\"C:\\x\"}\nthinking: I think of zebras.\n</recalled>")
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"zebras"}`)), "I think of zebras")
 	got = lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 2)+`"}`))
-	assert.Contains(t, got, "[an image, 20×10 pixels: not text, so it is not shown]\n[application/pdf, 7 bytes: "+
+	assert.Contains(t, got, "[an image, 20×10 pixels: not text, so it is not quoted]\n[application/pdf, 7 bytes: "+
 		"not text, so it is not shown]")
 }
 
@@ -258,4 +259,52 @@ func TestRecallOffLeavesOtherToolsAlone(t *testing.T) {
 		return strings.ReplaceAll(string(text), tool, "")
 	}
 	assert.Equal(t, prepare("search"), strings.ReplaceAll(prepare("recall"), "ed handle=", "recalled handle="))
+}
+
+// With RecallImages, the answer that shows a result has its images, as the host gave them. Later they go like others,
+// and come back by the handle of the original.
+func TestRecallImages(t *testing.T) {
+	t.Parallel()
+	for _, isOn := range []bool{true, false} {
+		c := newClock()
+		m := newManager(t, 64_000, &winnow.Options{Recall: true, RecallImages: isOn, FoldAbove: -1, Estimator: picturesOf(1_400), Now: c.Now})
+		h := list(screen(userSays("Book a flight.")))
+		looks := func(id string) {
+			step := callOf(id, "computer", `{"action":"look"}`, "looked at "+id)
+			step[1] = screen(step[1])
+			h = named(append(h, step...))
+		}
+		for k := range 20 {
+			looks("look_" + itoa(k))
+			c.pass(time.Hour)
+			prepare(t, m, h)
+		}
+		arguments := `{"handle":"` + winnow.HandleOf(m, h, 2) + `"}`
+		for round := range 2 {
+			h = callRecall(t, m, h, arguments)
+			answer := &h[len(h)-1]
+			n, _ := imagesOf(h[len(h)-1:])
+			assert.Contains(t, answer.Parts[0].Text, "looked at look_0")
+			if !isOn {
+				assert.Zero(t, n)
+				break
+			}
+			require.Equal(t, 1, n, "round %d", round)
+			assert.Equal(t, h[2].Parts[1].Source, answer.Parts[1].Source)
+			h = named(h)
+			r := prepare(t, m, h)
+			assert.Equal(t, h[len(h)-1].Parts, r.Messages[len(r.Messages)-1].Parts, "it is sent")
+			for k := range 8 {
+				looks(itoa(round) + "_" + itoa(k))
+				c.pass(time.Hour)
+				r = prepare(t, m, h)
+			}
+			n, _ = imagesOf(r.Messages)
+			assert.Equal(t, 4, n, "the newest three, and that of the newest turn")
+		}
+		for _, part := range []string{`"pattern":"look"`, `"words":"look"`, `"from":2`} {
+			n, _ := imagesOf(callRecall(t, m, h, strings.Replace(arguments, "}", ","+part+"}", 1))[len(h):])
+			assert.Zero(t, n, part)
+		}
+	}
 }

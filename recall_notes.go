@@ -81,8 +81,13 @@ func (d *draft) isRecalled(i int) bool {
 // tool of its call.
 func isRecallAnswer(messages []Message, i int) bool {
 	m := &messages[i]
-	if m.Role != RoleTool || len(m.Parts) != 1 {
+	if m.Role != RoleTool || len(m.Parts) == 0 {
 		return false
+	}
+	for k := range m.Parts[1:] { // images of what it shows
+		if m.Parts[1+k].Kind != KindImage {
+			return false
+		}
 	}
 	_, ok := recall.ShownHandle(m.Parts[0].Text)
 	return ok && toolNameIn(messages, i) == recall.Name

@@ -46,7 +46,7 @@ func writeShown(b *strings.Builder, p *Part) {
 		b.WriteString("call of " + markup.Attribute(p.Name) + ": ")
 		recall.WriteArguments(b, p.Arguments)
 	case KindImage:
-		fmt.Fprintf(b, "[an image, %d×%d pixels: not text, so it is not shown]", p.Width, p.Height)
+		fmt.Fprintf(b, "[an image, %d×%d pixels: not text, so it is not quoted]", p.Width, p.Height)
 	default:
 		fmt.Fprintf(b, "[%s, %d bytes: not text, so it is not shown]", markup.Attribute(p.MediaType), p.Bytes)
 	}

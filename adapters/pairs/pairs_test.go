@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -352,4 +353,55 @@ func TestLaterResults(t *testing.T) {
 			at += i
 		}
 	}
+}
+
+// TestRecalledImages lets a model ask for the image of a result that a record stands for. The provider accepts the
+// request, which has the image. A person's image does not come back: not every provider takes one in a result.
+func TestRecalledImages(t *testing.T) {
+	_, image := adaptertest.PNG(t)
+	for _, s := range sides {
+		m, err := winnow.New(24_000, &winnow.Options{
+			Recall: true, RecallImages: true, FoldAbove: -1, Cache: &winnow.CacheOptions{None: true},
+		})
+		require.NoError(t, err)
+		history := []winnow.Message{question("Begin.")}
+		for _, had := range s.history(t) {
+			for _, p := range had.Parts {
+				takes := had.Role == winnow.RoleTool && s.name != "chat" && s.name != "eino" // which send what a host has
+				for k := 0; p.Kind == winnow.KindImage && takes && k < 12; k++ {
+					id := fmt.Sprint("call_", k)
+					history = append(history, calls(id, "read", `{"path":"a.png"}`), winnow.Message{
+						Role: winnow.RoleTool, ToolCallID: id, ToolName: "read",
+						Parts: []winnow.Part{{Text: fmt.Sprint("Look ", k, ". ", strings.Repeat("I see grey. ", 40))}, p},
+					})
+				}
+			}
+		}
+		if len(history) == 1 {
+			continue
+		}
+		request, err := m.Prepare(t.Context(), history)
+		require.NoError(t, err)
+		handle := regexp.MustCompile(`recall (\d+)`).FindStringSubmatch(string(marshal(t, request.Messages)))
+		require.NotNil(t, handle, s.name)
+		call := calls("recalled_1", winnow.RecallTool().Name, `{"handle":"`+handle[1]+`"}`)
+		history = append(history, call)
+		answer, err := m.Recall(t.Context(), history, call.Parts[0].Arguments)
+		require.NoError(t, err)
+		require.Len(t, answer.Parts, 2, "%s: %s", s.name, answer.Parts[0].Text)
+		request, err = m.Prepare(t.Context(), append(history, answer))
+		require.NoError(t, err)
+		body := marshal(t, s.export(request.Messages))
+		require.NoError(t, s.valid(body), "%s: %s", s.name, body)
+		newest := request.Messages[len(request.Messages)-1]
+		require.Len(t, newest.Parts, 2, s.name)
+		without := marshal(t, s.export(request.Messages[:len(request.Messages)-1]))
+		assert.Equal(t, 1, strings.Count(string(body), image)-strings.Count(string(without), image), s.name)
+	}
+}
+
+func calls(id, tool, arguments string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
+		{Kind: winnow.KindToolCall, ID: id, Name: tool, Arguments: json.RawMessage(arguments)},
+	}}
 }
