@@ -106,10 +106,33 @@ func keptBefore(history []Message, from int, isHeld func(i int) bool) []bool {
 	return keep
 }
 
-// goesOn reports whether m has the provider's result of a call in an earlier answer. Nothing divides the two.
-func goesOn(m *Message) bool {
-	_, late := loneHalves(m)
-	return late
+// insidePairs marks the messages in front of which a call of the provider's own waits for its result: nothing divides
+// the two, or stands between them that is not of the turn. It is nil if there are none.
+func insidePairs(history []Message) (inside []bool) {
+	open := map[string]bool{}
+	for i := range history {
+		m := &history[i]
+		if len(open) > 0 {
+			if inside == nil {
+				inside = make([]bool, len(history))
+			}
+			inside[i] = true
+		}
+		if m.Role == RoleTool || m.Role == RoleSystem {
+			continue
+		}
+		for k := range m.Parts {
+			switch p := &m.Parts[k]; {
+			case isServerCall(p):
+				open[p.ID] = true
+			case isServerResult(p):
+				delete(open, p.ID)
+			case m.Role == RoleUser || m.Summary: // the turn ends
+				clear(open)
+			}
+		}
+	}
+	return inside
 }
 
 // keepPairs keeps both halves of the pairs that the provider ran itself, where one is in atoms.
@@ -117,6 +140,7 @@ func keepPairs(history []Message, keep []bool, atoms map[int]bool) {
 	if len(atoms) == 0 {
 		return
 	}
+	inside := insidePairs(history)
 	first, answer, isKept := -1, -1, false // the answers from first to answer go on from each other
 	end := func() {
 		for k := first; isKept && k >= 0 && k <= answer; k++ {
@@ -127,7 +151,7 @@ func keepPairs(history []Message, keep []bool, atoms map[int]bool) {
 		if history[i].Role != RoleAssistant {
 			continue
 		}
-		if !goesOn(&history[i]) {
+		if inside == nil || !inside[i] {
 			end()
 			first, isKept = i, false
 		}

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -138,4 +139,53 @@ func TestNothingDividesPairsOfTheProvider(t *testing.T) {
 			assert.Equal(t, strings.Count(sent, ">1"), strings.Count(sent, "<1"), "keep %d: %s", keep, sent)
 		}
 	})
+}
+
+// A call of the provider's own may wait over several steps, as code that calls the host's tools does. No record, summary
+// or cut divides it from its result.
+func TestPairsOverSeveralSteps(t *testing.T) {
+	history := list(userSays("q"))
+	for n := range 6 {
+		id := string(rune('a' + n))
+		history = append(history, modelSends(searchPart(id), callPart(id+"1", "read")), toolSays(id+"1", strings.Repeat("a line of it ", 120)))
+		for k := range 3 {
+			call := id + string(rune('2'+k))
+			history = append(history, modelCalls(call), toolSays(call, strings.Repeat("another line ", 120)))
+		}
+		history = append(history, modelSends(foundPart(id), textPart("found")), userSays("go on"))
+	}
+	summarizer := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "## Goal\nfind", nil })
+	check := func(r *winnow.Request, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		open := map[string]bool{}
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				switch {
+				case p.Kind == winnow.KindOpaque && p.Name != "":
+					open[p.ID] = true
+				case p.Kind == winnow.KindOpaque:
+					require.True(t, open[p.ID], "a result without its call: %s", halvesIn(r.Messages))
+					delete(open, p.ID)
+				}
+			}
+			require.False(t, m.Role == winnow.RoleUser && len(open) > 0, "divided: %s", halvesIn(r.Messages))
+		}
+	}
+	for _, window := range []int{6_000, 12_000, 200_000} {
+		for _, above := range []float64{-1, 1} {
+			m, err := winnow.New(window, &winnow.Options{FoldAbove: above, Summarizer: summarizer, Reserve: 500})
+			require.NoError(t, err)
+			for n := range history {
+				if n > 0 && history[n-1].Role != winnow.RoleAssistant {
+					check(m.Prepare(t.Context(), history[:n]))
+				}
+			}
+			for _, keep := range []int{200, 2_000} {
+				m, err := winnow.New(window, &winnow.Options{FoldAbove: above, Summarizer: summarizer, Reserve: 500, Compact: &winnow.CompactOptions{KeepRecent: keep}})
+				require.NoError(t, err)
+				check(m.Compact(t.Context(), history[:len(history)-3], ""))
+			}
+		}
+	}
 }

@@ -82,12 +82,13 @@ func (d *draft) cutPoint(s *span, keep int) int {
 	v := d.view
 	first := d.firstUnsummarized()
 	cut, sum := len(v.unedited), 0
+	inside := insidePairs(v.unedited)
 	canStand := false // at a message that no compaction replaces: only such messages follow
 	for i := len(v.unedited) - 1; i >= first; i-- {
 		if s.replaces(i) {
 			sum = count.Add(sum, v.tokens[i])
 		}
-		if m := &v.unedited[i]; m.Role == RoleTool || goesOn(m) {
+		if v.unedited[i].Role == RoleTool || inside != nil && inside[i] {
 			continue // a cut in front of it would divide it from its call
 		}
 		switch newest := cut == len(v.unedited); {

@@ -56,6 +56,8 @@ type staleness struct {
 	held  []hold // by message, what is in force
 	least int    // how many of the newest steps stay whole
 
+	inside []bool // by message, whether it stands between the halves of a pair of the provider's; nil: none does
+
 	images int // messages before this one have images that are old
 }
 
@@ -70,6 +72,7 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 	s := staleness{
 		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: d.wholeSteps(early),
 		tools: toolNamesFor(d.minifier.match, v.messages), held: d.heldInView(), images: imagesFrom(v.messages),
+		inside: insidePairs(v.messages),
 	}
 	var list []rewrite.Part
 	carried, end := 0, len(v.messages) // how many requests held message i; where its step ends
@@ -137,7 +140,8 @@ func (s *staleness) step(i, end, carried int) (parts []rewrite.Part) {
 }
 
 // mayFold reports whether a record may stand for the messages from i to end. They have to be an answer with calls and
-// all of their results, with more behind it, or a text of the host in an older turn that the host lets go.
+// all of their results, with more behind it, or a text of the host in an older turn that the host lets go. A record
+// would end the turn in which the provider goes on with a call of its own.
 func (s *staleness) mayFold(i, end int) bool {
 	v, d := s.view, s.draft
 	m := &v.messages[i]
@@ -145,6 +149,9 @@ func (s *staleness) mayFold(i, end int) bool {
 		return i > s.first && (i < s.turn || isLaterResult(m)) && mayGo(m, d.inForceNow().held[d.wholeAt(i)])
 	}
 	if !hasCalls(m) || end == len(v.messages) || i >= s.turn && hasSignature(m) {
+		return false
+	}
+	if s.inside != nil && s.inside[i] {
 		return false
 	}
 	calls := 0
