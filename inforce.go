@@ -170,8 +170,8 @@ func quoteCall(q *sections.Quotes, tools *toolcall.Files, p *Part, h hold, resul
 	switch h {
 	case holdNothing:
 	case holdPlan:
-		text := toolcall.Unfinished(p.Arguments)
-		if text == "" { // the call only asked for the plan
+		text, isList := toolcall.Unfinished(p.Arguments)
+		if !isList && len(result) > len(text) { // the call only asked for the plan
 			text = result
 		}
 		q.Plan(tools.State(p.Name, p.Arguments), text)

@@ -229,6 +229,22 @@ func TestWhichPlanHolds(t *testing.T) {
 	}
 }
 
+// Where the newest call of a plan's tool only asked for the plan, a summary quotes what it was told.
+func TestPlanThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, arguments := range []string{`{"operation":"read"}`, `{"command":"view","task_list":[]}`, `{}`, ``} {
+		m := newManager(t, 64_000, &winnow.Options{Estimator: byChars, Now: newClock().Now,
+			Summarizer: says("## Goal\nPort them."), Compact: &winnow.CompactOptions{KeepRecent: 1}})
+		h := append(list(userSays("Port all modules.")),
+			callOf("a", "manage_todo_list", `{"todoList":[{"id":1,"title":"`+planItem(1)+`","status":"not-started"}]}`, "ok")...)
+		h = append(h, callOf("b", "manage_todo_list", arguments, "1. "+planItem(1)+" (not started)")...)
+		h = named(append(h, callOf("c", "bash", `{"command":"make"}`, asciiText[:6_000])...))
+		r, err := m.Compact(t.Context(), h, "")
+		require.NoError(t, err)
+		assert.Contains(t, toldIn(r), planItem(1), arguments)
+	}
+}
+
 // A history that is rewound has the plan of its time again, and so has a fork, in this process and in the next.
 func TestPlanOfARewoundHistory(t *testing.T) {
 	t.Parallel()

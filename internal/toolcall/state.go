@@ -76,15 +76,16 @@ var (
 )
 
 // Unfinished returns the open items of the plan that a call sets, a line each, and how many are finished. It reads the
-// lists of objects of the common agents, and lists in Markdown. Of another plan it returns the arguments as they are.
-func Unfinished(arguments json.RawMessage) string {
+// lists of objects of the common agents, and lists in Markdown. Of another plan it returns the arguments as they are,
+// and isList is false.
+func Unfinished(arguments json.RawMessage) (text string, isList bool) {
 	var value any
 	if json.Unmarshal(arguments, &value) != nil {
-		return mem.String(arguments)
+		return mem.String(arguments), false
 	}
 	items := planItems(value, 0)
 	if items == nil {
-		return mem.String(arguments)
+		return mem.String(arguments), false
 	}
 	var b strings.Builder
 	finished := 0
@@ -100,7 +101,7 @@ func Unfinished(arguments json.RawMessage) string {
 		b.WriteString(runes.OneLine(item.text) + "\n")
 	}
 	fmt.Fprintf(&b, "(%d finished)", finished)
-	return b.String()
+	return b.String(), true
 }
 
 func isFinished(status string) bool {
