@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
@@ -124,8 +125,12 @@ func (o *Options) withDefaults(window int) (Options, error) {
 
 	// The stage estimates as the manager does that runs it. On its own it takes four characters for a token.
 	truncate := c.Truncate.withDefaults(c.Estimator)
+	prune := c.Prune.withDefaults(c.Estimator)
+	prune.Estimator = c.Estimator // of requests, whose tokens count here
 	minify, tools := valueOf(c.Minify), valueOf(c.Tools)
-	c.Truncate, c.Minify, c.Tools = &truncate, &minify, &tools
+	// What the host wants to keep is not pruned either. The lists are copied, because the host may write to its own.
+	prune.AllowTools, prune.DenyTools = slices.Clone(prune.AllowTools), slices.Concat(prune.DenyTools, tools.Keep)
+	c.Prune, c.Truncate, c.Minify, c.Tools = &prune, &truncate, &minify, &tools
 	c.Compact, c.Cache = c.Compact.withDefaults(window), c.Cache.withDefaults()
 	return c, nil
 }

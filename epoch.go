@@ -83,7 +83,7 @@ func (d *draft) makeRoom() {
 	d.dropTo(goal)
 	d.foldAllButNewest(goal)
 	if !d.fits() {
-		d.prune(d.prunes, d.windowEstimate())
+		d.prune(*d.opts.Prune, d.windowEstimate())
 		d.cutOversized()
 	}
 	if !d.fits() {

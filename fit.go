@@ -24,7 +24,7 @@ func (d *draft) shrinkToFit() bool {
 
 // shrink clears all results but the newest step's. Where that is not enough, it cuts all results.
 func (d *draft) shrink() {
-	o := d.prunes
+	o := *d.opts.Prune
 	// The newest step is what the model works with: it is cut below, if it has to be, and not cleared.
 	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0

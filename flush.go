@@ -31,7 +31,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	goal := count.Share(least.room(), lowWater)
 	least.dropTo(goal)
 	least.foldAllButNewest(goal)
-	least.prune(m.prunes, least.windowEstimate())
+	least.prune(*m.opts.Prune, least.windowEstimate())
 	least.clearTo(goal)
 	return least.isWithin(o.Compact.SoftThreshold)
 }

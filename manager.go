@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 )
 
@@ -62,11 +61,8 @@ func New(window int, opts *Options) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{
-		settings: settings{
-			window: window, opts: o, minifier: newMinifier(&o),
-			prunes: (&PruneOptions{DenyTools: slices.Clone(o.Tools.Keep)}).withDefaults(o.Estimator),
-		},
-		ledger: ledger{partner: partner{model: o.Model, window: window}},
+		settings: settings{window: window, opts: o, minifier: newMinifier(&o)},
+		ledger:   ledger{partner: partner{model: o.Model, window: window}},
 	}
 	m.truncateHasEstimator = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil
 	return m, nil

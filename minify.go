@@ -25,7 +25,7 @@ type minifier struct {
 func newMinifier(o *Options) minifier {
 	return minifier{
 		forms: o.Minify.forms(), keepsShown: o.Minify.Off || o.Minify.KeepShown,
-		match: toolcall.NewMatcher(nil, o.Tools.Keep), files: o.Tools.known(),
+		match: toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools), files: o.Tools.known(),
 	}
 }
 

@@ -118,6 +118,7 @@ type Options struct {
 	// does not fit. What people, the agent and the host said stays word for word until a summary is due.
 	FoldAbove float64
 	Tools     *ToolOptions     // the names of the host's own tools, as far as it matters what they do
+	Prune     *PruneOptions    // how results are trimmed and cleared where nothing milder makes a request fit
 	Truncate  *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
 	Minify    *MinifyOptions   // what is left out of a new tool result
 	Compact   *CompactOptions  // when and how history is summarized
@@ -268,9 +269,10 @@ func (o *Options) check(window int) error {
 		value float64
 		share bool // at most 1
 	}
-	cache := valueOf(o.Cache)
+	prune, cache := valueOf(o.Prune), valueOf(o.Cache)
 	for _, f := range []field{
 		{"RecallShare", o.RecallShare, true}, {"FoldAbove", max(0, o.FoldAbove), true},
+		{"Prune.SoftTrimRatio", prune.SoftTrimRatio, true}, {"Prune.HardClearRatio", prune.HardClearRatio, true},
 		{"Truncate.MaxShare", valueOf(o.Truncate).MaxShare, true},
 		{"Compact.MaxHistoryShare", valueOf(o.Compact).MaxHistoryShare, true},
 		{"Cache.ReadPrice", cache.ReadPrice, false}, {"Cache.WritePrice", cache.WritePrice, false},

@@ -7,7 +7,6 @@ type settings struct {
 	window   int
 	opts     Options // with every default
 	minifier minifier
-	prunes   PruneOptions // what is done where nothing else makes a request fit
 
 	// the host gave the stage an estimator of its own, whose counts are not those of a request
 	truncateHasEstimator bool

@@ -320,7 +320,7 @@ func (d *draft) capResults(from, limit, budget int) {
 
 // clearTo clears old results, the oldest first, until the messages take at most the given tokens.
 func (d *draft) clearTo(tokens int) {
-	o := d.prunes
+	o := *d.opts.Prune
 	// Pruning knows only shares of a window: the goal becomes the share from which results are cleared.
 	o.SoftTrimRatio, o.MinPrunableToolChars = 0, 0
 	o.HardClearRatio = float64(tokens) / float64(max(1, d.room()))
