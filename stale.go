@@ -35,7 +35,9 @@ const imagesAtOnce = 14
 
 // isBelowFold reports whether the messages take so little of the window that nothing of them may go. A request that
 // does not fit counts as large enough.
-func (d *draft) isBelowFold() bool { return !d.isPressed && d.view.total < d.foldFrom() }
+func (d *draft) isBelowFold() bool {
+	return !d.isPressed && (d.opts.FoldAbove >= 1 || d.view.total < d.foldFrom())
+}
 
 // foldFrom returns from how many estimated tokens on the messages may lose old work.
 func (d *draft) foldFrom() int {

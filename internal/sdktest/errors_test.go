@@ -32,6 +32,7 @@ func TestOverflow(t *testing.T) {
 		"vllm":          {0, window}, // a lower bound is not a count
 		"github":        {0, window},
 		"anthropic-sum": {2004, window},
+		"cohere":        {0, window}, // by how much the limit was exceeded
 	}
 	for name, wording := range provider.Wordings() {
 		if name == "silent" {
