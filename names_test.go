@@ -25,7 +25,6 @@ var idsAgain = []struct {
 	{"eight", func(n int) string { return fmt.Sprint("call_", n%8) }},
 	{"forty", func(n int) string { return fmt.Sprint("call_", n%40) }},
 	{"none", func(int) string { return "" }},
-	{"like names", func(n int) string { return []string{"a", "a", "a_2", "a_3", "", "a_2"}[n*n%7%6] }},
 	{"no text", func(n int) string { return fmt.Sprintf("\xff%d", n%3) }},
 }
 

@@ -25,8 +25,8 @@ type Given struct {
 	Count bool                // later calls with such an id get a number: the first may be gone from the transcript
 }
 
-// NameAgain is Name for a transcript that grows and may lose its beginning. A name stays what it was: no later call
-// changes it, and those that were given are given again.
+// NameAgain is Name for a transcript that grows and may lose its beginning. A name stays what it was: those that were
+// given are given again. Only a later call whose own id is the name of an earlier one changes that name.
 func (p *Pairs) NameAgain(g *Given) {
 	if !p.repeated && len(g.Names) == 0 {
 		return
@@ -37,7 +37,11 @@ func (p *Pairs) NameAgain(g *Given) {
 			reserved[name] = struct{}{}
 		}
 	}
-	p.name(g, func(id string) bool { _, isReserved := reserved[id]; return isReserved })
+	p.name(g, func(id string) bool {
+		_, isReserved := reserved[id]
+		_, isNative := p.ids[id]
+		return isReserved || isNative
+	})
 }
 
 // name gives each call the next of the names that were given, or its own id, or one that is neither used nor reserved.

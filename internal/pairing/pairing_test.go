@@ -52,7 +52,7 @@ func TestNameAgain(t *testing.T) {
 		ids   string // of calls, one in each message
 		want  string
 	}{
-		{"a later call has the name", Given{}, "a a a_2 b", "a a_2 a_2_2 b"},
+		{"an id that is valid and unique is never touched", Given{}, "a a a_2 b", "a a_3 a_2 b"},
 		{"nothing is used again", Given{}, "a b", "a b"},
 		{"behind a summary", Given{Names: map[string][]string{"a": {"a_5", "a_6"}}}, "a a b a a", "a_5 a_6 b a a_7"},
 		{"the host goes on with the names", Given{Names: map[string][]string{"a": {"a_5", "a_6"}}}, "a_5 a_6 a a", "a_5 a_6 a a_2"},
