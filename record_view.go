@@ -73,7 +73,7 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 }
 
 func holdsResult(messages []Message) bool {
-	return slices.ContainsFunc(messages, func(m Message) bool { return m.Role == RoleTool })
+	return slices.ContainsFunc(messages, func(m Message) bool { return returnsContent(&m) })
 }
 
 // putRecords puts the record of each run in the place of that run in the view. The runs are in order and do not
