@@ -93,7 +93,7 @@ const (
 // Section quotes the texts within room tokens. The newest have precedence, and what the host and the model wrote down
 // has it over what can be read again. It is "" if there is nothing to quote, or no room for a line.
 func (q *Quotes) Section(tokens func(string) int, room int) string {
-	list := q.list
+	list, most := q.list, room
 	if len(list) == 0 {
 		return ""
 	}
@@ -116,7 +116,14 @@ func (q *Quotes) Section(tokens func(string) int, room int) string {
 			}
 		}
 	}
-	return inForceBlock(slices.DeleteFunc(written, func(s string) bool { return s == "" }), left)
+	written = slices.DeleteFunc(written, func(s string) bool { return s == "" })
+	for len(left) > 0 && tokens(inForceBlock(written, left)) > most {
+		left = left[:len(left)/2]
+	}
+	if len(written)+len(left) == 0 {
+		return ""
+	}
+	return inForceBlock(written, left)
 }
 
 func inForceBlock(written, left []string) string {

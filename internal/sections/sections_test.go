@@ -77,3 +77,15 @@ func TestSplitSummary(t *testing.T) {
 
 // tokens counts a quarter of the characters.
 func tokens(s string) int { return (runes.Count(s) + 3) / 4 }
+
+// The section keeps within its room: what is only named in it gives way, too.
+func TestQuotesKeepWithinTheirRoom(t *testing.T) {
+	var q Quotes
+	for i := range 15 {
+		q.Read([]string{fmt.Sprintf("a/rather/long/path/to/a/file_%d.go", i)}, strings.Repeat("line\n", 200))
+	}
+	for room := range 1_200 {
+		assert.LessOrEqual(t, tokens(q.Section(tokens, room)), room)
+	}
+	assert.Contains(t, q.Section(tokens, 400), "read it again")
+}
