@@ -33,7 +33,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
 			"records", d.newRecords,
-			"tokens_whole", m.tail.uneditedTokens, "tokens", r.Tokens, "options", "Keep, Prune, Truncate")
+			"tokens_whole", m.tail.uneditedTokens, "tokens", r.Tokens, "options", "FoldAbove, Prune, Truncate")
 	}
 	d.logRejected()
 	return r, nil

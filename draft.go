@@ -177,6 +177,8 @@ type inForce struct {
 	calls map[callAt]hold // those of held that are calls
 	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
 	work  workfiles.Work
+	turn  int // the newest request of a person
+	end   int // of the messages that count
 }
 
 // callAt is a call by its message and its place among the calls there.

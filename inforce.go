@@ -23,8 +23,8 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 	f := &inForce{
 		held: make([]hold, len(v.messages)), calls: map[callAt]hold{}, said: map[string]bool{},
 		work: workfiles.Work{Uncached: d.opts.Cache.None, OnlyLooks: !d.changesFiles()},
+		turn: newestRequest(v.unedited), end: end,
 	}
-	turn := newestRequest(v.unedited)
 	next := len(v.messages) // where the step of message i ends
 	for i := len(v.messages) - 1; i >= 0; i-- {
 		switch m := &v.unedited[i]; m.Role {
@@ -37,8 +37,12 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 		case RoleAssistant:
 			f.work.Back()
 			for n, s := range v.facts[i].subjectsOf(m, d.minifier.files) {
-				h := d.holdOf(f, v, i, callResult(i+1+n, next), s, i >= turn && i < end, i < end, isShown)
-				if h != holdNothing {
+				result := i + 1 + n
+				if result < next && v.unedited[result].IsError {
+					continue // the call has not done what it says
+				}
+				isShort := result < next && d.isShort(v.facts[result])
+				if h := f.holdOf(i, s, isShort, !isShort || isShown(i)); h != holdNothing {
 					f.calls[callAt{i, n}], f.held[i] = h, max(f.held[i], h)
 				}
 			}
@@ -51,33 +55,23 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 	return f
 }
 
-// callResult returns i if it is below end, else -1: the call has no result yet.
-func callResult(i, end int) int {
-	if i < end {
-		return i
-	}
-	return -1
+// isShort reports whether the result of f has too few tokens to be the text of a file, and no such text behind itself.
+func (d *draft) isShort(f *fact) bool {
+	p := d.knownEdit(f)
+	return f.tokens < fewestOfFile && (p == nil || p.op != OpShow)
 }
 
-// holdOf returns why a call of message i is in force. result is the position of its result, -1 if it has none.
-func (d *draft) holdOf(f *inForce, v *view, i, result int, s subject, isOfTurn, counts bool, isShown func(int) bool,
-) (h hold) {
-	if result >= 0 && v.unedited[result].IsError {
-		return holdNothing
-	}
-	isShort := result >= 0 && v.facts[result].tokens < fewestOfFile
-	if isShort { // unless it has the text behind itself
-		p := d.knownEdit(v.facts[result])
-		isShort = p == nil || p.op != OpShow
-	}
-	if isOfTurn && f.work.Holds(s.files, isShort) {
+// holdOf returns why a call of message i is in force, which comes before all that f has seen. isShort says that its
+// result is short, and points that it counts for what it points to.
+func (f *inForce) holdOf(i int, s subject, isShort, points bool) (h hold) {
+	if i >= f.turn && i < f.end && f.work.Holds(s.files, isShort) {
 		h = holdFile
 	}
-	if (!isShort || isShown(i)) && f.work.PointedAt(s.files, isShort) {
+	if points && f.work.PointedAt(s.files, isShort) {
 		h = holdShown
 	}
 	switch {
-	case s.state == "" || !counts || !f.isNews([]string{s.state}):
+	case s.state == "" || i >= f.end || !f.isNews([]string{s.state}):
 	case toolcall.IsPlan(s.state):
 		h = holdPlan
 	default:
