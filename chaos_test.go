@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/wire"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // chaos is a provider and a summarizer of which nothing can be relied on.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/wire"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // What the tests of the manager share: a clock, scripted summarizers, and the checks that every request

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
-	"github.com/winnowgo/winnow/internal/suite/wire"
+	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // Texts and patterns that cost others dearly are answered in time linear in the text, and in little.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/wire"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // outline is a history in one line: u user, s system, a assistant with its calls, t a result with the call

@@ -2,8 +2,8 @@ package winnow_test
 
 import (
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
-	"github.com/winnowgo/winnow/internal/suite/wire"
+	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // What the tests of the package share with those of other packages: random histories, and what providers refuse.

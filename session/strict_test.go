@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 // chatMessage is a message of OpenAI's Chat Completions.

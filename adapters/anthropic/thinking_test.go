@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
-	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 // TestMayThink: the provider refuses thinking in a turn that began without it, and nothing else of these requests.

@@ -26,7 +26,7 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	chat "github.com/winnowgo/winnow/adapters/openai"
 	"github.com/winnowgo/winnow/adapters/openai/responses"
-	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 // side is an adapter with a model of its provider.

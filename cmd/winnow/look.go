@@ -11,7 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/inspect"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/prompt"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/agents"
+	"github.com/winnowgo/winnow/internal/test/agents"
 	"github.com/winnowgo/winnow/session"
 )
 

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/inspect"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // group is all changes of one kind and reason.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 func TestCheck(t *testing.T) {

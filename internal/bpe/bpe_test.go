@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/suite/samples"
+	"github.com/winnowgo/winnow/internal/test/samples"
 )
 
 // encodings are what [TiktokenEstimator] offers, by their names.

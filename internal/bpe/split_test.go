@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/suite/samples"
+	"github.com/winnowgo/winnow/internal/test/samples"
 )
 
 // oracle encodes as tiktoken-go does: it cuts by the pattern, and merges by itself.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // prices are the prices for all hosts on the page: the defaults of winnow.CacheOptions, which are Anthropic's for the

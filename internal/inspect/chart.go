@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // The drawing area of a chart. The page stretches it to its own width and height. Labels and marks of events are

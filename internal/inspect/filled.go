@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/session/transcript"
 )
 

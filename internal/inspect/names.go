@@ -5,7 +5,7 @@ import (
 	"unicode"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // names finds the names in texts: paths, identifiers, structured numbers. A request should hold the names that its

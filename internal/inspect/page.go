@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // page.js moves the cursor and opens rows. The page is readable without it.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // recalled is a use of the recall tool.

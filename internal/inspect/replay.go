@@ -9,7 +9,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/record"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // report is the result of a replay. Sizes are in estimated tokens, and costs in prices of an uncached token.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // columns is the widest line of the text.

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // How much of a text is shown before and after an edit, in bytes.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // excerptColumns is how much of a message is shown, in columns.

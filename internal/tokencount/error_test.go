@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow/internal/runes"
-	"github.com/winnowgo/winnow/internal/suite/samples"
+	"github.com/winnowgo/winnow/internal/test/samples"
 )
 
 // errorTable collects relative errors, in percent.

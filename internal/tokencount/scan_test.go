@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/suite/samples"
+	"github.com/winnowgo/winnow/internal/test/samples"
 )
 
 // speedTexts are texts of 1 MB; "mixed" is all samples, 13 MB. Those from "accents" on are the worst that

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/bpe"
-	"github.com/winnowgo/winnow/internal/suite/samples"
+	"github.com/winnowgo/winnow/internal/test/samples"
 )
 
 // shortTexts were written for this test and nothing was fitted to them. They are so short that the

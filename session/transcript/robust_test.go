@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/suite/agents"
-	"github.com/winnowgo/winnow/internal/suite/histories"
-	"github.com/winnowgo/winnow/internal/suite/wire"
+	"github.com/winnowgo/winnow/internal/test/agents"
+	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/test/wire"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
 )

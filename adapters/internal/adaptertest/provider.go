@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 // HugeWindow is larger than any request of a test.

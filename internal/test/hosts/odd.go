@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
 // Odd hosts: what the scenes of a conversation do not have. They are strewn over it by dice of their own, so that the

@@ -1,8 +1,8 @@
-module github.com/winnowgo/winnow/internal/sdktest
+module github.com/winnowgo/winnow/internal/test/sdktest
 
 go 1.26.0
 
-replace github.com/winnowgo/winnow => ../..
+replace github.com/winnowgo/winnow => ../../..
 
 require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
 // The promise to a host: what people and the agent said to each other, and what the host inserted, stays word for word

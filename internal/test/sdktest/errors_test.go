@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 // long is 2 000 tokens of the default count; 4 more are the frame of its message.

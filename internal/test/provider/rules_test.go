@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 // ruleCase is a request that breaks one rule, or, without a rule, one beside it that is fine.
@@ -109,7 +109,7 @@ func sharedRules(t *testing.T) []sharedRule {
 	t.Helper()
 	dir := os.Getenv("WINNOW_SHARED")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
+		dir = filepath.Join("..", "..", "..", "..", "shared")
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "providers", "rules.json"))
 	if err != nil {

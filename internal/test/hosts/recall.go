@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
 // A model asks for what was left out, correctly and incorrectly.

@@ -4,8 +4,8 @@ import (
 	"reflect"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
-	"github.com/winnowgo/winnow/internal/suite/wire"
+	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // stages calls the pure functions, without a manager.

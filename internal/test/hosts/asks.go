@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
 // The calls that a host makes to its manager. Every answer is checked.

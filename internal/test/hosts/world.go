@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
 // Failure is a promise that was broken.

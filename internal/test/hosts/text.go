@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
-	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
 // text returns n characters that are not all blank. The same seed gives the same text.

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
+	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
 // checkThinking: the signed thinking of the current tool loop is there, and no thinking follows content that it is not

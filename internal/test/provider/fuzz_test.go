@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 // FuzzBodies: whatever comes is answered with JSON, and never with a panic.

@@ -11,8 +11,8 @@ import (
 	"unicode"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/suite/histories"
-	"github.com/winnowgo/winnow/internal/suite/wire"
+	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // checkRequest checks a request against all promises.

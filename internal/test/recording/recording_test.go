@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/recording"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 func message(role winnow.Role, text string) winnow.Message {

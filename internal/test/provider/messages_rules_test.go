@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/winnowgo/winnow/internal/provider"
+	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
 func TestMessagesRules(t *testing.T) {
