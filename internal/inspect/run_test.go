@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/internal/test/agents"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
