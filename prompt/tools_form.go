@@ -194,7 +194,8 @@ const (
 )
 
 // OnDemandTools returns the two tools with which a model uses tools that are listed only by name: load_tool, which
-// [Loader.Load] answers, and call_tool, whose arguments are the name and the arguments of a tool.
+// [Loader.Load] answers, or [Loader.Find] where there is no such name, and call_tool, whose arguments are the name and
+// the arguments of a tool.
 func OnDemandTools() []Tool {
 	return []Tool{
 		{
@@ -206,7 +207,8 @@ func OnDemandTools() []Tool {
 		},
 		{
 			Name: loadToolName, Summary: "read the parameters of a tool",
-			Description: "Returns description and parameters of a tool or the text of a skill, by its name.",
+			Description: "Returns description and parameters of a tool or the text of a skill, by its name. Instead of a " +
+				"name, a few words on what it should do find some.",
 			Schema: json.RawMessage(`{"type":"object",` +
 				`"properties":{"name":{"type":"string"}},"required":["name"]}`),
 		},
