@@ -5,7 +5,8 @@
 // [Assembly]: the text, its blocks for cache markers, the size of each part, and what was cut and why. Equal input
 // gives equal bytes. Text that changes often is never in it: [Assembly.Changes] puts such text into a message. A
 // [Conversation] decides when a changed text enters the system prompt. A [Loader] loads skills and schemas of tools by
-// name. [NewReport] says what the tokens of a request are spent on.
+// name, and a [ToolUse] decides which tools are. [Folders] tells the instructions of a folder when a tool first touches
+// it. [NewReport] says what the tokens of a request are spent on.
 //
 // # Terms
 //

@@ -207,8 +207,8 @@ func OnDemandTools() []Tool {
 		},
 		{
 			Name: loadToolName, Summary: "read the parameters of a tool",
-			Description: "Returns description and parameters of a tool or the text of a skill, by its name. Instead of a " +
-				"name, a few words on what it should do find some.",
+			Description: "Returns description and parameters of a tool or the text of a skill, by its name. " +
+				"Instead of a name, a few words on what it should do find some.",
 			Schema: json.RawMessage(`{"type":"object",` +
 				`"properties":{"name":{"type":"string"}},"required":["name"]}`),
 		},

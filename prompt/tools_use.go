@@ -17,7 +17,7 @@ type ToolUse struct {
 	Used          map[string]int `json:"used"`          // in how many of them a tool was called, by name
 
 	Requests   int     `json:"requests,omitempty"`   // of one conversation (30)
-	Prompt     int     `json:"prompt,omitempty"`     // tokens of a request besides the tools, mostly from the cache (30 000)
+	Prompt     int     `json:"prompt,omitempty"`     // tokens of a request besides the tools (30 000)
 	ReadPrice  float64 `json:"readPrice,omitempty"`  // of a cached token (0.1)
 	WritePrice float64 `json:"writePrice,omitempty"` // of a token that is written to the cache (1.25)
 }
