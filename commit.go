@@ -16,7 +16,6 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	err := m.journaled(true, func() {
 		m.ledger.record(d)
 		m.ledger.bytes = r.Bytes
-		m.recordTail(d, r)
 		for _, change := range also {
 			change(&m.ledger)
 		}
@@ -33,7 +32,8 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
 			"records", d.newRecords,
-			"tokens_whole", m.tail.uneditedTokens, "tokens", r.Tokens, "options", "FoldAbove, Prune, Truncate")
+			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
+			"options", "FoldAbove, Prune, Truncate")
 	}
 	d.logRejected()
 	return r, nil

@@ -26,66 +26,9 @@ import (
 // digest may then take the place of the summary ([Request].Degraded). The summarizer is asked again when the prompt
 // cache is cold, and each time the history has grown by a tenth of the budget. It is asked less often if its answers,
 // which are billed, were refused as summaries.
-func (m *Manager) Prepare(ctx context.Context, history []Message) (*Request, error) {
+func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// A host that reads its log again for each request passes new memory each time. If the manager held the lists of
-	// the last request to share them, they would keep the old texts in memory for nothing.
-	m.ledger.index.isReread = !m.ledger.index.sentAnchor.stillHolds(history)
-	if request, err := m.extendLast(history); request != nil || err != nil {
-		return request, err
-	}
-	return m.prepareLongWay(ctx, history)
-}
-
-// PrepareInto is Prepare that writes into the caller's request: the zero Request, or the one that this manager returned
-// last. If the history has only grown since, the call reuses the memory of r. Its cost then depends on the new messages
-// and not on the length of the history, and without new messages it does not allocate. It writes beyond the ends of r's
-// slices, so they must have one owner: to keep a request for later, use [Manager.Prepare]. After an error r is
-// unchanged.
-func (m *Manager) PrepareInto(ctx context.Context, history []Message, r *Request) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	done, err := m.extend(history, r)
-	if err != nil {
-		return err
-	}
-	if !done {
-		next, err := m.prepareLongWay(ctx, history)
-		if err != nil {
-			return err
-		}
-		*r = *next
-	}
-	m.tail.shared = sharedLists{} // r has one owner
-	return nil
-}
-
-// extendLast returns the last request with the new messages behind it, or nil if more has to be done: see extend.
-func (m *Manager) extendLast(history []Message) (*Request, error) {
-	last := &m.tail
-	if !last.known {
-		return nil, nil
-	}
-	request := last.request(m.ledger.index.isReread)
-	if request == nil {
-		return nil, nil
-	}
-	if done, err := m.extend(history, request); err != nil || !done {
-		return nil, err
-	}
-	m.tail.share(request, m.ledger.index.isReread)
-	// No spare room: what the host appends to this request must not be written into the next one, which shares its
-	// lists.
-	request.Messages, request.History = clip(request.Messages), clip(request.History)
-	request.Edits = slices.Clip(request.Edits)
-	return request, nil
-}
-
-// prepareLongWay is Prepare where extend has found that it cannot just append the new messages. The lock is held. A
-// request that does not fit is tried without what is only guessed before Prepare returns an error.
-func (m *Manager) prepareLongWay(ctx context.Context, history []Message) (r *Request, err error) {
-	m.short = shortWay{} // else its slices would keep the last history in memory
 	defer m.ledger.endCall()
 	undo, failures := m.settleWithUndo(history), m.ledger.breaker.Failures
 	defer func() {

@@ -79,7 +79,6 @@ func TestFiguresAddUp(t *testing.T) {
 			o.Estimator, o.Now = e, c.Now
 			m := newManager(t, tt.window, &o)
 			none := o.Cache != nil && o.Cache.None
-			var r winnow.Request
 			var last, known []winnow.Message // the request before, and the history that it was made for
 			compactions, epochs := 0, 0
 			for n := 1; n <= len(h); n++ {
@@ -89,9 +88,9 @@ func TestFiguresAddUp(t *testing.T) {
 				warm := n%7 != 0
 				c.pass(map[bool]time.Duration{true: time.Minute, false: time.Hour}[warm])
 				plan := m.Plan(h[:n])
-				require.NoError(t, m.PrepareInto(context.Background(), h[:n], &r))
+				r := prepare(t, m, h[:n])
 				if r.Compaction == nil {
-					require.Equal(t, plan, &r, "at %d", n)
+					require.Equal(t, plan, r, "at %d", n)
 				} else {
 					require.True(t, plan.NeedsCompaction, "at %d", n)
 					compactions++

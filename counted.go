@@ -24,5 +24,4 @@ func (m *Manager) Counted(tokens int) {
 	}
 	anchor := meter.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
-	m.tail = requestTail{} // its sums were estimated without this count
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/repeats"
-	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
@@ -80,16 +79,15 @@ type learned struct {
 
 // progress is how far the steps of a draft have come, and why they changed messages.
 type progress struct {
-	isIndexed       bool           // the history was indexed in this call, for another draft
-	epochSearch     rewrite.Search // for an epoch that pays
-	isPressed       bool           // the request does not fit as it is
-	isCramped       bool           // the request fits, but a summary is due: see crampedShare
-	keepsNewestOnly bool           // of the steps that may be dropped, only the newest stays whole
-	drops           hold           // up to this, what is in force may go too
-	force           *inForce       // what is in force in the whole view; nil: not asked yet
-	cause           string         // why the current step changes messages, for the log
-	why             string         // the cause of the first change
-	unchangedPrefix int            // how many leading messages are as they were sent, or will be sent as they are
+	isIndexed       bool     // the history was indexed in this call, for another draft
+	isPressed       bool     // the request does not fit as it is
+	isCramped       bool     // the request fits, but a summary is due: see crampedShare
+	keepsNewestOnly bool     // of the steps that may be dropped, only the newest stays whole
+	drops           hold     // up to this, what is in force may go too
+	force           *inForce // what is in force in the whole view; nil: not asked yet
+	cause           string   // why the current step changes messages, for the log
+	why             string   // the cause of the first change
+	unchangedPrefix int      // how many leading messages are as they were sent, or will be sent as they are
 }
 
 // newDraft begins the draft of a request for history. c and records are replayed. newEdits are edits that were made
@@ -104,7 +102,6 @@ func newDraft(
 		newEdits:   newEdits, folds: folds{toReplay: records},
 		takenOver: takenOver{base: c, checkpoint: c},
 		learned:   learned{accounting: a, known: a},
-		progress:  progress{epochSearch: l.epochSearch},
 	}
 }
 

@@ -2,15 +2,13 @@ package winnow
 
 import (
 	"cmp"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // Histories of agents, and drafts of requests for them, for the tests of what an epoch does.
@@ -76,16 +74,9 @@ func replay(m *Manager, history []Message) *draft {
 	return d
 }
 
-// protected stands for the overdue of a part that is not stale.
-const protected = math.MinInt
-
-func overdueOf(list []rewrite.Part, index int) int {
-	for _, p := range list {
-		if p.Index == index {
-			return p.Overdue
-		}
-	}
-	return protected
+// isPart reports whether a part of list begins at message index.
+func isPart(list []part, index int) bool {
+	return slices.ContainsFunc(list, func(p part) bool { return p.index == index })
 }
 
 // randomScript is the history of an agent that reads, writes and runs, some of it again and some of it in vain.

@@ -87,16 +87,15 @@ func TestRequestsAgree(t *testing.T) {
 			tt.options.FoldAbove, tt.options.Estimator, tt.options.Now = -1, winnow.CharsPerToken(4), c.Now
 			short, copied, long := newManager(t, tt.window, &tt.options), newManager(t, tt.window, &tt.options), newManager(t, tt.window, &tt.options)
 			check := requestCheck{estimator: winnow.CharsPerToken(4)}
-			var r winnow.Request
 			var last []winnow.Message
 			requests, epochs := 0, 0
 			steps(h, func(in []winnow.Message) {
 				plan := short.Plan(in)
-				require.NoError(t, short.PrepareInto(t.Context(), in, &r))
+				r := prepare(t, short, in)
 				if !plan.NeedsCompaction {
-					sameRequest(t, plan, &r, "Plan", len(in))
+					sameRequest(t, plan, r, "Plan", len(in))
 				}
-				sameRequest(t, prepare(t, copied, deepCopy(in)), &r, "of a copy", len(in))
+				sameRequest(t, prepare(t, copied, deepCopy(in)), r, "of a copy", len(in))
 
 				state, err := long.Snapshot()
 				require.NoError(t, err)
@@ -104,7 +103,7 @@ func TestRequestsAgree(t *testing.T) {
 					long = newManager(t, tt.window, &tt.options)
 				}
 				require.NoError(t, long.Restore(state))
-				sameRequest(t, prepare(t, long, in), &r, "restored", len(in))
+				sameRequest(t, prepare(t, long, in), r, "restored", len(in))
 
 				at := firstDifference(last, r.Messages)
 				require.Equal(t, at, r.FirstChanged, "request %d", requests)
@@ -112,7 +111,7 @@ func TestRequestsAgree(t *testing.T) {
 					epochs++
 				}
 				if requests%11 == 0 {
-					check.check(t, in, &r)
+					check.check(t, in, r)
 				}
 				last = append([]winnow.Message(nil), r.Messages...)
 				requests++

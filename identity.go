@@ -1,8 +1,6 @@
 package winnow
 
 import (
-	"math/bits"
-
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/sample"
@@ -130,62 +128,6 @@ func (a *anchor) set(history []Message, from int) {
 			}
 		}
 	}
-}
-
-// marks returns a bit for each property that a host may set on a sent message and that decides how the message is
-// treated.
-func marks(m *Message) (h uint64) {
-	for i, set := range [...]bool{m.Pinned, m.Injected, m.Summary, isFailed(m), m.Transient, len(m.InForce) > 0} {
-		if set {
-			h |= 1 << i
-		}
-	}
-	return h
-}
-
-// trimmings returns a hash of the fields that a host may set on a sent message and gets back with it in a request:
-// Usage, ID, StopReason, Details, Time and every Source.
-func trimmings(m *Message) uint64 {
-	h := uint64(mem.AddressOf(m.Usage))
-	mix := func(x uint64) { h = sample.Mix(h, x) }
-	if u := m.Usage; u != nil {
-		mix(uint64(u.Input))
-		mix(uint64(u.CacheRead))
-		mix(uint64(u.CacheWrite))
-		mix(uint64(u.Output))
-	}
-	mix(sample.Place(m.ID))
-	mix(sample.Place(m.StopReason))
-	mix(sample.Place(mem.String(m.Details)))
-	if !m.Time.IsZero() {
-		mix(uint64(m.Time.UnixNano()))
-	}
-	a, b := mem.Words(&m.Source)
-	mix(a)
-	mix(b)
-	for i := range m.Parts {
-		a, b = mem.Words(&m.Parts[i].Source)
-		mix(a)
-		mix(b)
-	}
-	return h
-}
-
-// headerHash identifies m by the fields of the struct, without reading its parts. It takes a nanosecond or two. It
-// changes if another message was put in the place of m, or if a host set marks, an ID, Usage or a Source on m.
-func headerHash(m *Message) uint32 {
-	h := uint64(len(m.Parts))<<32 | uint64(len(m.ToolCallID))<<16 | uint64(len(m.Role))<<8
-	h |= marks(m) << 1
-	if m.IsError {
-		h++
-	}
-	a, b := mem.Words(&m.Source)
-	h ^= uint64(mem.Base(m.Parts)) * 0x9e3779b97f4a7c15
-	h ^= bits.RotateLeft64((sample.Place(m.ID)^uint64(mem.AddressOf(m.Usage)))*0xd6e8feb86659fd93, 17)
-	h ^= bits.RotateLeft64((a^bits.RotateLeft64(b, 32))*0xa0761d6478bd642f, 47)
-	callID := uint64(mem.Address(m.ToolCallID))
-	h ^= bits.RotateLeft64(callID*0xc2b2ae3d27d4eb4f, 31)
-	return uint32(h) + uint32(h>>32)*0x9e3779b1 // the counts lie in both halves
 }
 
 // deepHash returns a hash of words that are spread over the texts and the arguments of m. It is never 0.

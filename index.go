@@ -85,19 +85,14 @@ func (x *index) watch(history []Message, i int) {
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
 	// address of the history passed in last; it is only compared, and keeps nothing alive
-	base       uintptr
-	anchor     anchor        // of that history: shows whether its texts can be recognized by their addresses
-	sentAnchor anchor        // of the history of the last request: Plan may have seen another one since
-	isReread   bool          // the last call of Prepare found that sentAnchor does not hold
-	cursor     int           // where the next look at the headers of old messages begins
-	deepCursor int           // where the next look at their texts begins
-	changes    int           // how often a message was found changed, or gone
-	seen       []glimpse     // of the history passed in last, by position
-	facts      []*fact       // likewise
-	ownFacts   map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
-	aliases    map[key]*fact // of repaired messages, by the original message and what the repair changed
-	hasher     hasher
-	names      *excerpt.Memo // of long texts, until the call of the manager ends; nil: none was read yet
+	base     uintptr
+	anchor   anchor        // of that history: shows whether its texts can be recognized by their addresses
+	samples  []uint64      // of the history passed in last, by position: sampleHash of each message
+	facts    []*fact       // likewise
+	ownFacts map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
+	aliases  map[key]*fact // of repaired messages, by the original message and what the repair changed
+	hasher   hasher
+	names    *excerpt.Memo // of long texts, until the call of the manager ends; nil: none was read yet
 }
 
 // nameMemo remembers the names of long texts, so that each is read for its names only once.
@@ -111,58 +106,30 @@ func (x *index) nameMemo() *excerpt.Memo {
 // endCall forgets what is remembered for one call of the manager only.
 func (x *index) endCall() { x.names = nil }
 
-// setByHost is what a host may set on a message that is known: its marks in the lowest bits, and its trimmings.
-type setByHost uint32
-
-const markBits = 4 // as many as marks sets
-
-func setOn(m *Message) setByHost { return setByHost(trimmings(m)<<markBits | marks(m)) }
-
-func (s setByHost) marks() uint64 { return uint64(s) % (1 << markBits) }
-
-// glimpse is how a message was when it was seen last. Only sample has all bits of its hash, because a text that is
-// mistaken for another is sent in its place. Of the others 32 bits are enough: one change in a hundred million is not
-// noticed at once.
-type glimpse struct {
-	sample uint64 // its sampleHash
-	header uint32 // of its headerHash
-	set    setByHost
-}
-
-func glimpseOf(m *Message) glimpse { return glimpse{sampleHash(m), headerHash(m), setOn(m)} }
-
 // update learns what is new or changed in history and returns the facts of its messages. The slice belongs to the
 // index.
 func (x *index) update(history []Message, e Estimator) []*fact {
 	var before map[key]*fact // of the history passed in last; nil until a message is found that may have moved
 	isHeld := x.anchor.stillHolds(history)
-	for i := range min(len(history), len(x.seen)) {
-		now, was := glimpseOf(&history[i]), x.seen[i]
-		if !isHeld || now.sample != was.sample || !x.facts[i].isOf(&history[i]) {
+	for i := range min(len(history), len(x.samples)) {
+		now := sampleHash(&history[i])
+		if !isHeld || now != x.samples[i] || !x.facts[i].isOf(&history[i]) {
 			if before == nil {
 				before = byKey(x.facts)
 			}
 			f := factOf(x.hasher.key(&history[i]), &history[i], before, e, nil)
-			// A new address alone is not a change: a host that reads its log anew passes the same messages.
-			if old := x.facts[i]; f.key != old.key || f.tokens != old.tokens {
-				x.changes++
-			}
 			x.facts[i] = f
 		}
-		if now.set != was.set {
-			x.changes++
-		}
-		x.seen[i] = now
+		x.samples[i] = now
 	}
-	if n := len(history); n < len(x.seen) {
-		x.changes++
+	if n := len(history); n < len(x.samples) {
 		clear(x.facts[n:])
-		x.seen, x.facts = x.seen[:n], x.facts[:n]
+		x.samples, x.facts = x.samples[:n], x.facts[:n]
 	}
 	if !isHeld {
 		x.anchor.set(history, 0)
 	}
-	x.learnFrom(history, before, e)
+	x.learn(history, before, e)
 	x.forgetReasoning(history, 0, e)
 	x.forget()
 	return x.facts
@@ -174,21 +141,18 @@ func (x *index) isOf(history []Message) bool {
 	return x.base == mem.Base(history) && len(x.facts) == len(history)
 }
 
-// learn adds the facts of the messages that history has behind the known ones.
-func (x *index) learn(history []Message, e Estimator) { x.learnFrom(history, nil, e) }
-
-// learnFrom is learn for a history whose messages may have moved. before has the facts of the history passed in last,
-// so that a message that moved is not estimated again; nil: none has moved.
-func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) {
+// learn adds the facts of the messages that history has behind the known ones. before has the facts of the history
+// passed in last, so that a message that moved is not estimated again; nil: none has moved.
+func (x *index) learn(history []Message, before map[key]*fact, e Estimator) {
 	if !x.anchor.isSet() {
-		x.anchor.set(history, len(x.seen))
+		x.anchor.set(history, len(x.samples))
 	}
-	n := len(history) - len(x.seen)
+	n := len(history) - len(x.samples)
 	if n >= manyMessages { // else append knows better how much room to leave
-		x.seen, x.facts = slices.Grow(x.seen, n), slices.Grow(x.facts, n)
+		x.samples, x.facts = slices.Grow(x.samples, n), slices.Grow(x.facts, n)
 	}
 	var room factRoom
-	for i := len(x.seen); i < len(history); i++ {
+	for i := len(x.samples); i < len(history); i++ {
 		if len(room) == 0 {
 			room = make(factRoom, min(factsTogether, len(history)-i))
 		}
@@ -197,7 +161,7 @@ func (x *index) learnFrom(history []Message, before map[key]*fact, e Estimator) 
 		if n >= manyMessages && f.deepHash == 0 {
 			f.deepHash = deepHash(&history[i]) // most will be in a record, or sent edited: see hashedAtOnce
 		}
-		x.seen, x.facts = append(x.seen, glimpseOf(&history[i])), append(x.facts, f)
+		x.samples, x.facts = append(x.samples, sampleHash(&history[i])), append(x.facts, f)
 	}
 	x.base = mem.Base(history)
 	x.forgetReasoning(history, len(history)-n, e)
@@ -238,81 +202,6 @@ func byKey(facts []*fact) map[key]*fact {
 		m[f.key] = f
 	}
 	return m
-}
-
-// How many messages of a list that only grew are compared in one call: the newest, which are those that hosts change,
-// and the others in turn. Each message costs a line or two of the processor's cache. 48 keep a call below 3.5 µs even
-// in long histories.
-const (
-	lookedAt        = 48 // by their headers
-	lookedAtNewest  = 16
-	lookedAtClosely = 8 // by their texts too; half of them are the newest
-	lookedAtFirst   = 2 // the first messages, by their texts too
-)
-
-// goesOn reports whether history is the history passed in last, perhaps with more messages behind it. If the list has a
-// new address, all messages are compared. Otherwise only some are, so that the cost does not grow with the length. What
-// a host changes in place in old messages is then noticed some calls later.
-//
-// isHistory says that the request is the history itself. Then the trimmings are not compared, because the request has
-// the host's own messages.
-func (x *index) goesOn(history []Message, isHistory bool) bool {
-	n := len(x.seen)
-	if len(history) < n || !x.anchor.stillHolds(history) {
-		return false
-	}
-	if x.base != mem.Base(history) {
-		return x.isSame(history, 0, n, isHistory)
-	}
-	newest := max(0, n-lookedAtNewest)
-	from, to := inTurn(&x.cursor, newest, lookedAt-lookedAtNewest)
-	closelyFrom, closelyTo := inTurn(&x.deepCursor, newest, lookedAtClosely/2)
-	// This list may lie where one lay that was freed, with a first message that the host writes anew for each call.
-	first := min(n, lookedAtFirst)
-	if !x.isSame(history, 0, first, isHistory) {
-		return false
-	}
-	if !x.hasSameHeaders(history, from, to) || !x.hasSameHeaders(history, newest, n) {
-		return false
-	}
-	return x.isSame(history, closelyFrom, closelyTo, isHistory) &&
-		x.isSame(history, max(0, n-lookedAtClosely/2), n, isHistory)
-}
-
-// inTurn returns the range of the next `many` of n items and moves the cursor behind it. After the last item it begins
-// with the first one again.
-func inTurn(cursor *int, n, many int) (from, to int) {
-	if from = *cursor; from >= n || many >= n {
-		from = 0
-	}
-	to = min(n, from+many)
-	*cursor = to
-	return from, to
-}
-
-// hasSameHeaders reports whether the messages in the range have the headerHash that they had. It reads no text.
-func (x *index) hasSameHeaders(history []Message, from, to int) bool {
-	for i := from; i < to; i++ {
-		if x.seen[i].header != headerHash(&history[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// isSame reports whether the messages in the range are what they were, by samples of their texts too. See goesOn for
-// isHistory.
-func (x *index) isSame(history []Message, from, to int, isHistory bool) bool {
-	for i := from; i < to; i++ {
-		m, was := &history[i], &x.seen[i]
-		if was.sample != sampleHash(m) || !x.facts[i].isOf(m) {
-			return false
-		}
-		if isHistory && was.set.marks() != marks(m) || !isHistory && was.set != setOn(m) {
-			return false
-		}
-	}
-	return true
 }
 
 // fact returns the fact of m, a message that the library made.

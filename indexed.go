@@ -104,14 +104,7 @@ func (d *draft) standsApart() func(first, later *Message) bool {
 // know learns what is new in history and returns the facts of its messages as they are sent whole: with the names of
 // their calls. The slice belongs to the index.
 func (m *Manager) know(history []Message) []*fact {
-	x := &m.ledger.index
-	facts := x.facts
-	if len(facts) > 0 && len(history) > 0 && x.goesOn(history, true) {
-		x.learn(history, m.opts.Estimator)
-		facts = x.facts
-	} else {
-		facts = x.update(history, m.opts.Estimator)
-	}
+	facts := m.ledger.index.update(history, m.opts.Estimator)
 	d := draft{settings: &m.settings, ledger: &m.ledger, history: history}
 	d.repairHistory(facts)
 	return d.facts

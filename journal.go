@@ -36,7 +36,6 @@ func (m *Manager) journaled(isRewrite bool, record func()) error {
 	defer func() {
 		if !isWritten {
 			*l = before
-			m.tail = requestTail{} // record may have written to its lists
 		}
 	}()
 	record()

@@ -116,47 +116,39 @@ func TestJournalDeltasAreSmall(t *testing.T) {
 // A journal that fails costs the call and nothing else: the next one goes on as if it had not been made.
 func TestJournalFails(t *testing.T) {
 	full := errors.New("no space left on device")
-	for _, into := range []bool{false, true} {
-		c := newClock()
-		fails := false
-		o := winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12, Compact: &winnow.CompactOptions{KeepRecent: 500}}
-		plain := o
-		o.Journal = func([]byte) error {
-			if fails {
-				return full
-			}
-			return nil
+	c := newClock()
+	fails := false
+	o := winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12, Compact: &winnow.CompactOptions{KeepRecent: 500}}
+	plain := o
+	o.Journal = func([]byte) error {
+		if fails {
+			return full
 		}
-		want, m := newManager(t, 24_000, &plain), newManager(t, 24_000, &o)
-		h := append(agentSession(20, 3_000), chat(40, 1_000)...)
-		var r winnow.Request
-		for n := 1; n <= len(h); n++ {
-			if n%7 == 0 {
-				c.pass(6 * time.Minute)
-			}
-			expected, err := want.Prepare(t.Context(), h[:n])
-			require.NoError(t, err)
-			before, kept := snapshotOf(t, m), r
-			fails = true
-			if into {
-				require.ErrorIs(t, m.PrepareInto(t.Context(), h[:n], &r), full)
-				require.Equal(t, kept, r, "the request is as it was")
-			} else {
-				_, err := m.Prepare(t.Context(), h[:n])
-				require.ErrorIs(t, err, full)
-			}
-			require.JSONEq(t, before, snapshotOf(t, m), "the manager is as it was, at %d", n)
-			fails = false
-			require.NoError(t, m.PrepareInto(t.Context(), h[:n], &r))
-			sameMessages(t, expected.Messages, r.Messages, fmt.Sprint("the request at ", n))
-			require.Equal(t, expected.FirstChanged, r.FirstChanged)
+		return nil
+	}
+	want, m := newManager(t, 24_000, &plain), newManager(t, 24_000, &o)
+	h := append(agentSession(20, 3_000), chat(40, 1_000)...)
+	for n := 1; n <= len(h); n++ {
+		if n%7 == 0 {
+			c.pass(6 * time.Minute)
 		}
+		expected, err := want.Prepare(t.Context(), h[:n])
+		require.NoError(t, err)
 		before := snapshotOf(t, m)
 		fails = true
-		_, err := m.Compact(t.Context(), append(h, chat(10, 2_000)...), "")
+		_, err = m.Prepare(t.Context(), h[:n])
 		require.ErrorIs(t, err, full)
-		require.JSONEq(t, before, snapshotOf(t, m))
+		require.JSONEq(t, before, snapshotOf(t, m), "the manager is as it was, at %d", n)
+		fails = false
+		r := prepare(t, m, h[:n])
+		sameMessages(t, expected.Messages, r.Messages, fmt.Sprint("the request at ", n))
+		require.Equal(t, expected.FirstChanged, r.FirstChanged)
 	}
+	before := snapshotOf(t, m)
+	fails = true
+	_, err := m.Compact(t.Context(), append(h, chat(10, 2_000)...), "")
+	require.ErrorIs(t, err, full)
+	require.JSONEq(t, before, snapshotOf(t, m))
 }
 
 // A host that recovers from a panic of its own journal goes on with a manager whose state is what was written.
@@ -320,14 +312,11 @@ func BenchmarkJournal(b *testing.B) {
 			b.Run(journal.name+"/"+itoa(n), func(b *testing.B) {
 				m := newManager(b, 1_000_000_000, &winnow.Options{Journal: journal.write})
 				grown := append(make([]winnow.Message, 0, n+1_000_000), transcript(n, clean)...)
-				var r winnow.Request
-				require.NoError(b, m.PrepareInto(b.Context(), grown, &r))
+				prepare(b, m, grown)
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
 					grown = append(grown, userSays("go on with "+itoa(i)))
-					if err := m.PrepareInto(b.Context(), grown, &r); err != nil {
-						b.Fatal(err)
-					}
+					prepare(b, m, grown)
 				}
 			})
 		}

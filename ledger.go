@@ -12,7 +12,6 @@ import (
 	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/pairing"
-	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
 )
@@ -46,11 +45,10 @@ type rewrites struct {
 	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
 
 	// a user request from before the checkpoint's cut that is sent besides checkpoint.request; zero: none
-	reopened    position
-	apart       []key          // results of calls that have one, shown apart since the first one was sent unanswered
-	turnStart   position       // the user message that begins the oldest turn that is kept; zero: no turn was dropped
-	epochSearch rewrite.Search // the search for an epoch that pays
-	flushed     bool           // BeforeCompact ran since the last compaction
+	reopened  position
+	apart     []key    // results of calls that have one, shown apart since the first one was sent unanswered
+	turnStart position // the user message that begins the oldest turn that is kept; zero: no turn was dropped
+	flushed   bool     // BeforeCompact ran since the last compaction
 }
 
 // namesFor returns the names that the calls of history were sent with, as far as its messages, which have these facts,

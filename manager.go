@@ -12,21 +12,15 @@ import (
 // in a goroutine of its own, so that such a Summarizer cannot block Prepare.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it; the
-// manager recognizes both. It also recognizes a log that was rewound, forked or replaced. A host that changes an old
-// message, to redact it for example, passes a copy of the list ([slices.Clone]): if a list only grew, the manager does
-// not check every message in every call. Fields that a host sets on a sent message (a pin, Usage, an ID, a Source) take
-// effect in the next request or, in a list of more than 48 messages that was not copied, some calls later.
+// manager recognizes both. It also recognizes a log that was rewound, forked or replaced, and a message that the host
+// has changed, to redact it for example. Fields that a host sets on a sent message (a pin, Usage, an ID, a Source) take
+// effect in the next request.
 //
 // While a call runs, nobody may write to its history, to the parts or to their arguments, not even another goroutine
 // that receives an answer: append the message when it is complete, or pass a copy without it. Between calls the host
-// may write to it, but to an old message only in a copy of the list, as said above. Background work reads its own
-// copies.
+// may write to it. Background work reads its own copies.
 //
-// Between calls a manager holds about 130 bytes per message if the last request was the history itself, and 420 to 470
-// if it was not. Most of the difference is the lists of that request: 192 bytes per message, and up to a quarter more
-// for messages to come. The next request is these lists with the new messages appended, so that its cost depends only
-// on the new messages, whether the host keeps the request or drops it. The lists keep the texts of their messages in
-// memory. They are not held for a host that reads its log anew for each request, because it cannot profit from them.
+// Between calls a manager holds about 130 bytes per message, and no text of the history.
 //
 // A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
 // of later requests, so do not write to their elements; appending to them is safe.
@@ -35,8 +29,6 @@ type Manager struct {
 
 	mu         sync.Mutex // protects what follows
 	ledger     ledger
-	tail       requestTail // of the last request; a cache, which is never saved
-	short      shortWay
 	background *background // nil: none
 	flushes    int         // how often BeforeCompact was called
 	closed     bool        // Close was called: no background work begins any more

@@ -235,8 +235,8 @@ func heapBytes() int64 {
 }
 
 // BenchmarkManagers is a process with 10 000 conversations, each some way in, of which one after the other asks for
-// its request: what a manager takes and how many requests a second there are. Hosts give the request back, or drop it;
-// where they drop it the garbage collector may run between all requests, which is not timed.
+// its request: what a manager takes and how many requests a second there are. The
+// garbage collector may run between all requests, which is not timed.
 func BenchmarkManagers(b *testing.B) {
 	const managers = 10_000
 	histories := make([][]winnow.Message, 64) // of few texts, so that the managers are what memory is for
@@ -264,29 +264,22 @@ func BenchmarkManagers(b *testing.B) {
 		_, err := m.Prepare(b.Context(), h)
 		return err
 	}
-	requests := make([]winnow.Request, managers)
-	reuse := func(k int, h []winnow.Message, m *winnow.Manager) error {
-		return m.PrepareInto(b.Context(), h, &requests[k])
-	}
-	for name, request := range map[string]func(k int, h []winnow.Message, m *winnow.Manager) error{"reused": reuse, "dropped": drop} {
-		b.Run(name, func(b *testing.B) {
-			clear(requests)
-			held := prepared(b, request)
-			var next atomic.Int64
-			b.ReportAllocs()
-			b.ResetTimer()
-			b.RunParallel(func(p *testing.PB) {
-				for p.Next() {
-					k := int(next.Add(1)) % managers
-					if err := request(k, histories[k%len(histories)], held[k]); err != nil {
-						b.Error(err)
-						return
-					}
+	b.Run("dropped", func(b *testing.B) {
+		held := prepared(b, drop)
+		var next atomic.Int64
+		b.ReportAllocs()
+		b.ResetTimer()
+		b.RunParallel(func(p *testing.PB) {
+			for p.Next() {
+				k := int(next.Add(1)) % managers
+				if err := drop(k, histories[k%len(histories)], held[k]); err != nil {
+					b.Error(err)
+					return
 				}
-			})
-			report(b)
+			}
 		})
-	}
+		report(b)
+	})
 	b.Run("dropped and collected", func(b *testing.B) {
 		held := prepared(b, drop)
 		b.ReportAllocs()

@@ -61,8 +61,6 @@ func TestManagerConcurrency(t *testing.T) {
 			}
 		})
 	}
-	var own winnow.Request
-	work(func(h []winnow.Message) { check(&own, m.PrepareInto(t.Context(), h, &own)) })
 	work(func(h []winnow.Message) {
 		r, err := m.Compact(t.Context(), h, "")
 		if err == nil { // it may be above the budget: TestManagerCompactAboveBudget

@@ -82,30 +82,6 @@ func ExampleManager_Prepare() {
 	// the history is as it was: true
 }
 
-// A program that makes thousands of requests from one growing history keeps the request and its memory.
-func ExampleManager_PrepareInto() {
-	m, err := winnow.New(200_000, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var request winnow.Request
-	var history []winnow.Message
-	for _, question := range []string{"What is a goroutine?", "And a channel?", "Who closes it?"} {
-		history = append(history, user(question))
-		if err := m.PrepareInto(context.Background(), history, &request); err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(len(request.Messages), "messages, the first new one is", request.FirstChanged)
-		history = append(history, assistant("…"))
-	}
-	// Output:
-	// 1 messages, the first new one is 0
-	// 3 messages, the first new one is 1
-	// 5 messages, the first new one is 3
-}
-
 func ExampleManager_Plan() {
 	m, err := winnow.New(16_000, &winnow.Options{Summarizer: summarizer})
 	if err != nil {

@@ -144,10 +144,8 @@ func checkPlanned(t *testing.T, plan, r *winnow.Request) {
 // checkRepeated: the same history, as it is or as the request returned it, gives the same request.
 func checkRepeated(t *testing.T, m *winnow.Manager, in []winnow.Message, r *winnow.Request) {
 	t.Helper()
-	search := epochSearchOf(t, m)
 	second, err := m.Prepare(t.Context(), in)
 	require.NoError(t, err)
-	require.Equal(t, search, epochSearchOf(t, m), "the next epoch comes at another time than without a second Prepare")
 	require.Nil(t, second.Compaction, "compacted again")
 	sameMessages(t, r.Messages, second.Messages, "the second Prepare of one history")
 	sameMessages(t, r.History, second.History, "History of the second Prepare")
@@ -385,12 +383,6 @@ func TestManagerRequestsStay(t *testing.T) {
 		sameMessages(t, copies[k].History, requests[k].History, "history of request "+itoa(k))
 		require.Equal(t, copies[k].Edits, append([]winnow.Edit(nil), requests[k].Edits...), "edits of request %d", k)
 	}
-}
-
-// epochSearchOf returns what m remembers of its last search for an epoch that pays.
-func epochSearchOf(t *testing.T, m *winnow.Manager) string {
-	t.Helper()
-	return regexp.MustCompile(`"look":\{[^}]*\}`).FindString(snapshotOf(t, m))
 }
 
 // withoutBreaker is a state without the memory of compactions that failed, which a failed call leaves behind: the next

@@ -232,7 +232,7 @@ const (
 	ThinkingBound ThinkingPolicy = "bound"
 )
 
-// Journal is called before [Manager.Prepare], [Manager.PrepareInto], [Manager.Compact] or [Manager.Recover] returns a
+// Journal is called before [Manager.Prepare], [Manager.Compact] or [Manager.Recover] returns a
 // request. It gets what has changed in the manager's state since the last call: a delta, for [Manager.Restore]. A host
 // that writes the delta to disk and is killed afterwards continues with the same bytes, so that the provider's prompt
 // cache is read. The size of a delta depends on what is new, not on the length of the history; it is JSON in one line.

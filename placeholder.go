@@ -6,7 +6,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
-	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // What stays of a stale part: what it reports, in a line or two, and the names in it that occur nowhere else. So the
@@ -14,23 +13,23 @@ import (
 
 // replacement is a stale part with the message that is sent instead of its own.
 type replacement struct {
-	rewrite.Part // its saving is exact
-	message      Message
-	tokens       int
-	record       *runRecord // sent instead of a run; nil: message is sent
+	part    // its saving is exact
+	message Message
+	tokens  int
+	record  *runRecord // sent instead of a run; nil: message is sent
 }
 
 // drop replaces the stale parts of list by their remainders.
-func (d *draft) drop(list []rewrite.Part) { d.replace(d.remainders(list, false)) }
+func (d *draft) drop(list []part) { d.replace(d.remainders(list, false)) }
 
 func (d *draft) replace(parts []replacement) {
 	var runs []recordedRun
 	for k := range parts {
 		switch p := &parts[k]; {
 		case p.record != nil:
-			runs = append(runs, recordedRun{p.Index, p.End, p.record})
+			runs = append(runs, recordedRun{p.index, p.end, p.record})
 		default:
-			d.project(p.Index, p.message, p.tokens, OpClear, p.Reason)
+			d.project(p.index, p.message, p.tokens, OpClear, p.reason)
 		}
 	}
 	d.putNew(runs) // after the edits, because records change the positions of messages
@@ -52,9 +51,9 @@ func (d *draft) putNew(runs []recordedRun) {
 
 // remainders returns what replaces each stale part of list, in the same order, without those that are not worth an
 // edit. With mayLean, a record that leanRecords would then reduce to its leanest form is written in that form at once.
-func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
+func (d *draft) remainders(list []part, mayLean bool) []replacement {
 	o, v := d.opts, d.view
-	list = rewrite.Runs(list, leastStale)
+	list = runsOf(list)
 	if len(list) == 0 { // else everything that is kept would be read for its names in vain
 		return nil
 	}
@@ -68,31 +67,31 @@ func (d *draft) remainders(list []rewrite.Part, mayLean bool) []replacement {
 		lean = d.leanestOf(list)
 	}
 	for k, s := range slices.Backward(list) { // newest first: a name that several hold stays in the newest
-		if s.End > 0 {
+		if s.end > 0 {
 			if r, ok := d.recordOf(k, s, names, lean); ok {
-				s.Saving = count.Sum(v.tokens[s.Index:s.End]) - r.fact.tokens
-				parts = append(parts, replacement{Part: s, record: r})
+				s.saving = count.Sum(v.tokens[s.index:s.end]) - r.fact.tokens
+				parts = append(parts, replacement{part: s, record: r})
 			}
 			continue
 		}
-		if s.Images {
-			out, after, ok := d.withoutImages(s.Index)
-			if s.Saving = v.tokens[s.Index] - after; ok {
-				parts = append(parts, replacement{Part: s, message: out, tokens: after})
+		if s.images {
+			out, after, ok := d.withoutImages(s.index)
+			if s.saving = v.tokens[s.index] - after; ok {
+				parts = append(parts, replacement{part: s, message: out, tokens: after})
 			}
 			continue
 		}
-		m := &v.messages[s.Index]
+		m := &v.messages[s.index]
 		out := *m
-		if v.edited[s.Index].isRepeat() {
-			m, _ = d.beforeCut(s.Index)
+		if v.edited[s.index].isRepeat() {
+			m, _ = d.beforeCut(s.index)
 		}
-		text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.Index]), !s.IsRead, names,
-			d.recallNote(s.Index))
+		text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.index]), !s.isRead, names,
+			d.recallNote(s.index))
 		out.Parts, out.Source = []Part{{Text: text}}, nil
-		if after := estimateWith(o.Estimator, out); isWorthIt(after, v.tokens[s.Index]) {
-			s.Saving = v.tokens[s.Index] - after
-			parts = append(parts, replacement{Part: s, message: out, tokens: after})
+		if after := estimateWith(o.Estimator, out); isWorthIt(after, v.tokens[s.index]) {
+			s.saving = v.tokens[s.index] - after
+			parts = append(parts, replacement{part: s, message: out, tokens: after})
 		}
 	}
 	slices.Reverse(parts)
@@ -105,19 +104,19 @@ const tokensPerName, mostExpectedNames = 27, 10_000
 
 // namesKept returns the names in what the view keeps when the parts of list are dropped. Thinking counts only if every
 // epoch keeps it.
-func (d *draft) namesKept(list []rewrite.Part) *excerpt.Names {
+func (d *draft) namesKept(list []part) *excerpt.Names {
 	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
 	names.Remember(d.ledger.index.nameMemo())
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
-		for next < len(list) && list[next].End > 0 && list[next].End <= i {
+		for next < len(list) && list[next].end > 0 && list[next].end <= i {
 			next++
 		}
-		if next < len(list) && list[next].End > 0 && list[next].Index <= i {
+		if next < len(list) && list[next].end > 0 && list[next].index <= i {
 			continue // of a run
 		}
-		if next < len(list) && list[next].Index == i {
+		if next < len(list) && list[next].index == i {
 			next++
 			continue
 		}
@@ -133,14 +132,14 @@ func (d *draft) namesKept(list []rewrite.Part) *excerpt.Names {
 }
 
 // tokensKept estimates how many tokens the view keeps when the parts of list are dropped.
-func (d *draft) tokensKept(list []rewrite.Part) int {
+func (d *draft) tokensKept(list []part) int {
 	kept := d.view.total
 	for k := range list {
 		switch p := &list[k]; {
-		case p.End > 0:
-			kept -= count.Sum(d.view.tokens[p.Index:p.End])
+		case p.end > 0:
+			kept -= count.Sum(d.view.tokens[p.index:p.end])
 		default:
-			kept -= d.view.tokens[p.Index]
+			kept -= d.view.tokens[p.index]
 		}
 	}
 	return max(0, kept)

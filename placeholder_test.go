@@ -37,15 +37,15 @@ func TestDropShrinks(t *testing.T) {
 			require.NoError(t, err)
 			d := replay(m, s.history)
 			before := append([]int(nil), d.view.tokens...)
-			list := d.staleParts(true, 0)
+			list := d.staleParts(true)
 			d.drop(list)
 			for _, p := range list {
-				if d.view.edited[p.Index] == nil {
+				if d.view.edited[p.index] == nil {
 					refused++
 					continue
 				}
 				dropped++
-				require.LessOrEqual(t, float64(d.view.tokens[p.Index]), mostRemainder*float64(before[p.Index]), "%s, seed %d", name, seed)
+				require.LessOrEqual(t, float64(d.view.tokens[p.index]), mostRemainder*float64(before[p.index]), "%s, seed %d", name, seed)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func TestNamesStayOnce(t *testing.T) {
 	s.answers(4)
 	remains := func(o Options) (texts [3]string) {
 		d := replayed(t, o, s.history)
-		d.drop(d.staleParts(true, 0))
+		d.drop(d.staleParts(true))
 		for k, i := range []int{oldest, middle, newest} {
 			texts[k] = joinedText(&d.view.messages[i])
 		}

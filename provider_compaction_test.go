@@ -251,8 +251,7 @@ func TestCompactedMeanwhile(t *testing.T) {
 	r := prepare(t, m, h)
 	assert.Equal(t, "*+Hm.+LATER+call:x RESULT", strings.Join(beginnings(r.Messages), " "))
 	assert.Less(t, r.Tokens, 1_000, "its usage is of the request before it")
-	var direct winnow.Request
-	require.NoError(t, m.PrepareInto(t.Context(), h, &direct))
+	prepare(t, m, h)
 	next := modelSays("done")
 	next.Usage = &winnow.Usage{Input: 5_000}
 	h = append(h, next, userSays("Q2"))

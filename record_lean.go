@@ -6,7 +6,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/record"
-	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // Records that are written anew: where they take too much of the room, the older ones become leaner, and small ones
@@ -67,9 +66,9 @@ func (d *draft) leanerRecord(s record.Run, names *excerpt.Names, mustFit bool) (
 
 // namesBeside returns the names in the messages of the view that are in no run of list.
 func (d *draft) namesBeside(list []record.Run) *excerpt.Names {
-	parts := make([]rewrite.Part, len(list))
+	parts := make([]part, len(list))
 	for k, s := range list {
-		parts[k] = rewrite.Part{Index: s.From, End: s.To}
+		parts[k] = part{index: s.From, end: s.To}
 	}
 	return d.namesKept(parts)
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/record"
-	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // Records of a history that is many times as long as the window: most of them are written in their leanest form at
@@ -23,15 +22,15 @@ type leanest struct {
 
 // leanestOf returns the leanest records of the runs of list. It returns nil if leanRecords may end for another reason:
 // the request fits, or the records leave enough of the room.
-func (d *draft) leanestOf(list []rewrite.Part) *leanest {
+func (d *draft) leanestOf(list []part) *leanest {
 	if len(d.standing) > 0 || d.leastBeside(list) <= d.wholeRoom() {
 		return nil
 	}
 	l := &leanest{make([]*runRecord, len(list)), make([]int, len(list)), 0, false}
 	sum := 0
 	for k, s := range list {
-		if l.older[k] = sum; s.End > 0 {
-			l.records[k] = d.newRecordOf(s.Index, s.End, nil, record.Leanest)
+		if l.older[k] = sum; s.end > 0 {
+			l.records[k] = d.newRecordOf(s.index, s.end, nil, record.Leanest)
 			sum = count.Add(sum, l.records[k].fact.tokens)
 		}
 	}
@@ -43,13 +42,13 @@ func (d *draft) leanestOf(list []rewrite.Part) *leanest {
 
 // leastBeside returns a lower bound of the tokens that stay in the request beside the runs of list, whatever else is
 // done: those of the messages that are not results and have no part in list.
-func (d *draft) leastBeside(list []rewrite.Part) (sum int) {
+func (d *draft) leastBeside(list []part) (sum int) {
 	v, next := d.view, 0
 	for i := range v.messages {
-		for next < len(list) && max(list[next].Index+1, list[next].End) <= i {
+		for next < len(list) && max(list[next].index+1, list[next].end) <= i {
 			next++
 		}
-		if isListed := next < len(list) && list[next].Index <= i; !isListed && v.messages[i].Role != RoleTool {
+		if isListed := next < len(list) && list[next].index <= i; !isListed && v.messages[i].Role != RoleTool {
 			sum = count.Add(sum, v.tokens[i])
 		}
 	}
@@ -70,7 +69,7 @@ func (l *leanest) keeps(k int, r *runRecord) bool {
 
 // recordOf is writeRecord for part k of a list. lean has the leanest record of each run of the list. If lean is nil,
 // the record gets its lines.
-func (d *draft) recordOf(k int, s rewrite.Part, names *excerpt.Names, lean *leanest) (*runRecord, bool) {
+func (d *draft) recordOf(k int, s part, names *excerpt.Names, lean *leanest) (*runRecord, bool) {
 	if lean == nil {
 		return d.writeRecord(s, names)
 	}
@@ -81,5 +80,5 @@ func (d *draft) recordOf(k int, s rewrite.Part, names *excerpt.Names, lean *lean
 		}
 	}
 	r := lean.records[k]
-	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.Index:s.End]))
+	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.index:s.end]))
 }

@@ -6,14 +6,13 @@ import (
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
-	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // writeRecord returns the record of s, a run of steps. It returns false if the record saves too little. names are those
 // that the request has elsewhere; those of the record are added.
-func (d *draft) writeRecord(s rewrite.Part, names *excerpt.Names) (*runRecord, bool) {
-	r := d.newRecordOf(s.Index, s.End, names, 0)
-	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.Index:s.End]))
+func (d *draft) writeRecord(s part, names *excerpt.Names) (*runRecord, bool) {
+	r := d.newRecordOf(s.index, s.end, names, 0)
+	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.index:s.end]))
 }
 
 // newRecordOf returns a record of the messages of the view from start to end. names is as in writeRecord, and lean says

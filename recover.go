@@ -114,7 +114,6 @@ func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladde
 	}
 	l.ledger.tries.Refusals++
 	l.ledger.refusals++
-	m.tail = requestTail{} // what is known of the limits has changed
 	l.learn(said, bytes)
 	a := &m.ledger.accounting
 	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,

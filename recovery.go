@@ -41,7 +41,6 @@ func (m *Manager) openRecovery(history []Message) {
 // undoRecovery undoes the open recovery, if there is one, because it came to nothing.
 func (m *Manager) undoRecovery() {
 	if m.ledger.undoRecovery() {
-		m.tail = requestTail{} // the next call must not take the short way
 	}
 }
 
@@ -132,7 +131,6 @@ func (m *Manager) requestAccepted() {
 		a.Body = x.before.body.Settle(x.bytes, a.Body.Most, l.bytes, l.toldBody(&m.settings))
 	}
 	l.recovery, l.refusals = nil, 0
-	m.tail = requestTail{}
 }
 
 // savepoint returns a function that restores the decisions in the ledger, and the tail, as they are now. It does not
@@ -140,12 +138,12 @@ func (m *Manager) requestAccepted() {
 // BeforeCompact ran: that hook runs once before a compaction.
 func (m *Manager) savepoint() func() {
 	l := &m.ledger
-	open, refusals, tries, before, tail, flushes := l.recovery, l.refusals, l.tries, l.state(), m.tail, m.flushes
+	open, refusals, tries, before, flushes := l.recovery, l.refusals, l.tries, l.state(), m.flushes
 	return func() {
 		// Not l.flushed: the state from before a recovery has one of its own.
 		before.flushed = before.flushed || m.flushes > flushes
 		l.revert(before)
-		l.recovery, l.refusals, l.tries, m.tail = open, refusals, tries, tail
+		l.recovery, l.refusals, l.tries = open, refusals, tries
 	}
 }
 
@@ -161,6 +159,6 @@ func (m *Manager) savepointWithLimits() func() {
 	}
 	return func() {
 		undo()
-		l.accounting, l.body, m.tail = accounting, body, requestTail{}
+		l.accounting, l.body = accounting, body
 	}
 }

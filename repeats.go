@@ -79,54 +79,6 @@ func shownTexts(m *Message, k int) iter.Seq[string] {
 	}
 }
 
-// linesShown has the marks of all messages that a new result is compared with, and perhaps of older ones: these are
-// forgotten only when the marks are collected anew.
-type linesShown struct {
-	marks    map[uint32]struct{} // see repeats.Marks; nil: not collected yet
-	messages int                 // how many messages the marks are from
-}
-
-// linesOfNewest returns the lines of the newest messages of a history.
-func linesOfNewest(history []Message) linesShown {
-	l := linesShown{marks: map[uint32]struct{}{}}
-	for i := firstCompared(history); i < len(history); i++ {
-		l.add(&history[i])
-	}
-	return l
-}
-
-// add adds the lines of m, if marks are collected.
-func (l *linesShown) add(m *Message) {
-	if l.marks == nil || !mayShow(m) {
-		return
-	}
-	for k := range m.Parts {
-		for text := range shownTexts(m, k) {
-			l.addMarks(repeats.Marks(text))
-		}
-	}
-	l.messages++
-}
-
-func (l *linesShown) addMarks(marks []uint32) {
-	for _, mark := range marks {
-		l.marks[mark] = struct{}{}
-	}
-}
-
-// addUnlessShown adds the marks of text, a result, and returns true, unless l already has one of them.
-func (l *linesShown) addUnlessShown(text string) bool {
-	marks := repeats.Marks(text)
-	for _, mark := range marks {
-		if _, isShown := l.marks[mark]; isShown {
-			return false
-		}
-	}
-	l.addMarks(marks)
-	l.messages++
-	return true
-}
-
 // showsLines reports whether later results may leave out what message i of the view shows: it is a result that is sent
 // whole, or that only lacks what was redundant in itself, or an answer whose calls are sent whole.
 func (d *draft) showsLines(i int) bool {
@@ -135,7 +87,7 @@ func (d *draft) showsLines(i int) bool {
 		return false
 	}
 	if !mayShow(own) || argumentBytes(own) != argumentBytes(m) {
-		return false // the repair changed it, and the short way only sees the history's own: see mayRepeatOld
+		return false // the repair changed it
 	}
 	if m.Role == RoleAssistant {
 		return argumentBytes(&d.view.messages[i]) == argumentBytes(m)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/meter"
-	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // Request is what a manager returns. The caller owns it: later calls do not change it.
@@ -83,9 +82,6 @@ func (l *ledger) record(d *draft) {
 	}
 	l.watchRecorded(d)
 	l.counts = d.view.tokens
-	if l.epochSearch = d.epochSearch; l.checkpoint != d.checkpoint {
-		l.epochSearch = d.searchLater()
-	}
 	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
 	l.apart = d.stillApart()
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
@@ -147,13 +143,6 @@ func (l *ledger) forgetRepeats(d *draft) {
 			delete(l.projections, f.key)
 		}
 	}
-}
-
-// searchLater is the search that an epoch leaves behind. It is due with the next answer, and not before: a host that
-// asks for the same request twice must get the next epoch at the same time as one that asks once.
-func (d *draft) searchLater() rewrite.Search {
-	now := countAnswers(d.whole().messages)
-	return rewrite.Search{At: now, Next: now + 1}
 }
 
 // forgetReplaced drops the edits of messages that d sends whole again: a pin, or the newest request of a history that

@@ -9,7 +9,6 @@ import (
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/models"
-	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
@@ -57,7 +56,7 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 		l.journal = journal{deltas: l.journal.deltas, isUnknown: true}
 	}
 	l.index = m.ledger.index
-	m.ledger, m.tail = l, requestTail{}
+	m.ledger = l
 	return nil
 }
 
@@ -110,7 +109,7 @@ func (l *ledger) goOnWith(m *Manager) {
 	}
 	l.undoRecovery()
 	l.accounting, l.body, l.refusals, l.tries, l.breaker = accounting.Account{}, 0, 0, tries{}, breaker.Breaker{}
-	l.sentAt, l.epochSearch, l.tokens, l.estimate = time.Time{}, rewrite.Search{}, 0, 0
+	l.sentAt, l.tokens, l.estimate = time.Time{}, 0, 0
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,
 		"edits_kept", len(l.projections))

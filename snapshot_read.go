@@ -104,8 +104,8 @@ func saysWhat(e *saved.Edit) bool {
 func (r *reader) state(s *saved.State) undoable {
 	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
 		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), reopened: s.Reopened.Within(),
-		turnStart: s.TurnStart.Within(), epochSearch: s.Look.Within(),
-		flushed: s.Flushed,
+		turnStart: s.TurnStart.Within(),
+		flushed:   s.Flushed,
 	}}
 	u.apart = r.keys(s.Apart)
 	u.refused = r.keys(s.Refused[max(0, len(s.Refused)-maxRemembered):])

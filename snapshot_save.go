@@ -6,7 +6,7 @@ import "github.com/winnowgo/winnow/internal/saved"
 
 func (u undoable) saved() saved.State {
 	return saved.State{
-		Reopened: u.reopened, Apart: u.apart, TurnStart: u.turnStart, Look: u.epochSearch, Flushed: u.flushed,
+		Reopened: u.reopened, Apart: u.apart, TurnStart: u.turnStart, Flushed: u.flushed,
 		Refused: u.refused, Checkpoint: u.checkpoint.saved(), Guess: u.guess, BodyGuess: u.body,
 		Edits: savedEdits(u.projections), Records: savedRecords(u.records),
 	}

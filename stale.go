@@ -6,7 +6,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/record"
-	"github.com/winnowgo/winnow/internal/rewrite"
 )
 
 // Which parts of a request may go, and from when on: the work between what people and the agent said to each other. A
@@ -63,9 +62,19 @@ type staleness struct {
 	images int // messages before this one have images that are old
 }
 
-// staleParts returns the parts that may go, oldest first, including those that become stale in the next `ahead`
-// requests. early says that no more steps stay whole than they do in a request that does not fit.
-func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
+// part is a part of a request that may go.
+type part struct {
+	index  int  // of its message
+	saving int  // tokens, about
+	isRead bool // it shows a file, whose ends report nothing
+	images bool // only its images go
+	end    int  // a record may stand for the messages from index to end; 0: the part is edited in place
+	reason string
+}
+
+// staleParts returns the parts that may go, oldest first. early says that no more steps stay whole than they do in a
+// request that does not fit.
+func (d *draft) staleParts(early bool) []part {
 	v := d.view
 	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
 	if d.isBelowFold() || first < 0 {
@@ -76,17 +85,15 @@ func (d *draft) staleParts(early bool, ahead int) []rewrite.Part {
 		tools: toolNamesFor(d.minifier.match, v.messages), held: d.heldInView(), images: imagesFrom(v.messages),
 		inside: insidePairs(v.messages),
 	}
-	var list []rewrite.Part
+	var list []part
 	carried, end := 0, len(v.messages) // how many requests held message i; where its step ends
 	for i := len(v.messages) - 1; i >= first; i-- {
 		carried += d.answersIn(i)
 		if v.messages[i].Role == RoleTool {
 			continue
 		}
-		for _, p := range s.step(i, end, carried) {
-			if p.Overdue+ahead >= 0 {
-				list = append(list, p)
-			}
+		if s.isOld(i, carried) {
+			list = append(list, s.step(i, end)...)
 		}
 		end = i
 	}
@@ -114,27 +121,31 @@ func mayLoseImages(m *Message, isOlderTurn bool) bool {
 	return !m.Pinned && m.Role != RoleAssistant && (isOlderTurn || !isPersons)
 }
 
-// step returns the parts of the step from i to end that may go, the newest first. carried is the number of requests
-// that held it. A step that becomes a record is one part.
-func (s *staleness) step(i, end, carried int) (parts []rewrite.Part) {
+// isOld reports whether so many requests held the step at i that it is none of the newest.
+func (s *staleness) isOld(i, carried int) bool {
+	if s.view.messages[i].Role == RoleAssistant {
+		carried-- // the request that it answers did not hold it
+	}
+	return carried >= s.least
+}
+
+// step returns the parts of the step from i to end that may go, the newest first. A step that becomes a record is one
+// part.
+func (s *staleness) step(i, end int) (parts []part) {
 	v := s.view
 	m := &v.messages[i]
 	if s.held != nil && s.held[i] != holdNothing || m.Pinned || m.Summary {
 		return nil
 	}
-	if m.Role == RoleAssistant {
-		carried-- // the request that it answers did not hold it
-	}
 	if s.mayFold(i, end) {
-		p := rewrite.Part{Index: i, End: end, Saving: s.saving(i, end), Overdue: carried - s.least, Reason: foldReason}
-		if p.Saving > 0 {
+		p := part{index: i, end: end, saving: s.saving(i, end), reason: foldReason}
+		if p.saving > 0 {
 			parts = append(parts, p)
 		}
 		return parts
 	}
 	for k := end - 1; k > i; k-- {
 		if p, ok := s.result(k); ok {
-			p.Overdue = carried - s.least
 			parts = append(parts, p)
 		}
 	}
@@ -208,20 +219,20 @@ func (s *staleness) saving(i, end int) int {
 }
 
 // result returns result k as a part that is cleared in its place, and whether that may be.
-func (s *staleness) result(k int) (rewrite.Part, bool) {
+func (s *staleness) result(k int) (part, bool) {
 	v := s.view
 	m := &v.messages[k]
 	isCleared := v.edited[k] != nil && v.edited[k].op == OpClear
 	if isCleared || v.tokens[k] < leastStale || m.Pinned || !holdsOnlyText(m) {
-		return rewrite.Part{}, false
+		return part{}, false
 	}
 	tool := s.tools.of(k, m)
 	if !s.draft.minifier.match.Matches(tool) {
-		return rewrite.Part{}, false
+		return part{}, false
 	}
-	p := rewrite.Part{Index: k, Saving: v.tokens[k] - excerpt.Room(v.tokens[k]),
-		IsRead: s.draft.minifier.files.Reads(tool), Reason: "an old result: its names and what it reports are kept"}
-	return p, p.Saving > 0
+	p := part{index: k, saving: v.tokens[k] - excerpt.Room(v.tokens[k]),
+		isRead: s.draft.minifier.files.Reads(tool), reason: "an old result: its names and what it reports are kept"}
+	return p, p.saving > 0
 }
 
 // isWorthIt reports whether an edit that leaves `after` of `before` tokens leaves few enough.
@@ -230,3 +241,16 @@ func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*
 // mostRemainder is the largest share of its tokens that an edit may leave. An edit that leaves more is not worth what
 // the model can no longer see.
 const mostRemainder = 0.75
+
+// runsOf joins neighbouring steps of list into runs, and leaves out runs that save too little.
+func runsOf(list []part) []part {
+	out := make([]part, 0, len(list))
+	for _, s := range list {
+		if k := len(out) - 1; s.end > 0 && k >= 0 && out[k].end == s.index {
+			out[k].saving, out[k].end = out[k].saving+s.saving, s.end
+		} else {
+			out = append(out, s)
+		}
+	}
+	return slices.DeleteFunc(out, func(s part) bool { return s.end > 0 && s.saving < leastStale })
+}

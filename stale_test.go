@@ -37,48 +37,46 @@ func TestStaleWork(t *testing.T) {
 		behind int // answers behind it
 		tools  ToolOptions
 		early  bool
-		want   int // overdue
+		want   bool // it may go
 		reason string
 	}{
-		{"three answers behind it", plain, 3, ToolOptions{}, false, protected, "the newest four steps stay"},
-		{"four", plain, warmSteps, ToolOptions{}, false, 0, "four requests carried it"},
-		{"nine", plain, 9, ToolOptions{}, false, 9 - warmSteps, "each request more is one overdue"},
-		{"cold, one", plain, 1, ToolOptions{}, true, protected, "the newest two stay"},
-		{"cold, two", plain, coldSteps, ToolOptions{}, true, 0, "folding costs nothing then"},
-		{"a result in its place, three", result, 3, ToolOptions{}, false, protected, "it is as old as its step"},
-		{"a result in its place, four", result, warmSteps, ToolOptions{}, false, 0, "likewise"},
+		{"three answers behind it", plain, 3, ToolOptions{}, false, false, "the newest four steps stay"},
+		{"four", plain, warmSteps, ToolOptions{}, false, true, "four requests carried it"},
+		{"nine", plain, 9, ToolOptions{}, false, true, "nine did"},
+		{"cold, one", plain, 1, ToolOptions{}, true, false, "the newest two stay"},
+		{"cold, two", plain, coldSteps, ToolOptions{}, true, true, "folding costs nothing then"},
+		{"a result in its place, three", result, 3, ToolOptions{}, false, false, "it is as old as its step"},
+		{"a result in its place, four", result, warmSteps, ToolOptions{}, false, true, "likewise"},
 
-		{"pinned call", with(plain, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true, protected,
+		{"pinned call", with(plain, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true, false,
 			"a pin keeps its results"},
-		{"pinned result", with(plain, 1, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true, protected,
+		{"pinned result", with(plain, 1, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true, false,
 			"a pin keeps its call"},
-		{"pinned result in its place", with(result, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true,
-			protected, "a pin survives every stage"},
-		{"opaque", with(result, 0, image), 9, ToolOptions{}, true, protected, "nobody knows what it holds"},
+		{"pinned result in its place", with(result, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true, false, "a pin survives every stage"},
+		{"opaque", with(result, 0, image), 9, ToolOptions{}, true, false, "nobody knows what it holds"},
 		{"two texts", with(result, 0, func(m *Message) { m.Parts = append(m.Parts, m.Parts[0]) }), warmSteps,
-			ToolOptions{}, false, 0, "they are joined"},
-		{"99 tokens", with(result, 0, text(4*99)), 9, ToolOptions{}, true, protected, "not worth an edit"},
-		{"100 tokens", with(result, 0, text(4*100)), 9, ToolOptions{}, false, 9 - warmSteps, "worth one"},
-		{"failure", with(plain, 1, func(m *Message) { m.IsError = true }), warmSteps, ToolOptions{}, false, 0,
+			ToolOptions{}, false, true, "they are joined"},
+		{"99 tokens", with(result, 0, text(4*99)), 9, ToolOptions{}, true, false, "not worth an edit"},
+		{"100 tokens", with(result, 0, text(4*100)), 9, ToolOptions{}, false, true, "worth one"},
+		{"failure", with(plain, 1, func(m *Message) { m.IsError = true }), warmSteps, ToolOptions{}, false, true,
 			"an old error is as stale as any result"},
 
-		{"kept", plain, 9, keep("EX*"), true, protected, "the host says so, in any case, with a pattern"},
-		{"kept, in its place", result, 9, keep("exec"), true, protected, "likewise"},
-		{"another is kept", plain, warmSteps, keep("read"), false, 0, "not this one"},
+		{"kept", plain, 9, keep("EX*"), true, false, "the host says so, in any case, with a pattern"},
+		{"kept, in its place", result, 9, keep("exec"), true, false, "likewise"},
+		{"another is kept", plain, warmSteps, keep("read"), false, true, "not this one"},
 
 		{"signed call of this turn", with(plain, 0, func(m *Message) { m.Parts[0].Signature = "sig" }), 9, ToolOptions{},
-			true, protected, "what is signed in the newest turn is sent as it came"},
+			true, false, "what is signed in the newest turn is sent as it came"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScript()
 			i := tt.build(s)
 			s.answers(tt.behind)
 			draft := func() *draft { return replayed(t, Options{Tools: &tt.tools}, s.history) }
-			assert.Equal(t, tt.want, overdueOf(draft().staleParts(tt.early, 0), i), tt.reason)
-			if tt.want == 0 {
+			assert.Equal(t, tt.want, isPart(draft().staleParts(tt.early), i), tt.reason)
+			if tt.want && (tt.behind == warmSteps || tt.behind == coldSteps) {
 				s.history = s.history[:len(s.history)-2]
-				assert.Equal(t, protected, overdueOf(draft().staleParts(tt.early, 0), i), "one request before")
-				assert.Equal(t, -1, overdueOf(draft().staleParts(tt.early, 1), i), "one request before, and one ahead")
+				assert.False(t, isPart(draft().staleParts(tt.early), i), "one request before")
 			}
 		})
 	}
@@ -90,21 +88,21 @@ func TestStaleOnce(t *testing.T) {
 	result := s.inPlace(s.call("exec", `{}`, output(200)))
 	s.answers(12)
 	d := replayed(t, Options{}, s.history)
-	d.drop(d.staleParts(false, 0))
+	d.drop(d.staleParts(false))
 	require.Equal(t, OpClear, d.view.edited[result].op)
-	assert.Equal(t, protected, overdueOf(d.staleParts(true, 100), result))
+	assert.False(t, isPart(d.staleParts(true), result))
 
 	d = replayed(t, Options{}, s.history)
 	d.prune(PruneOptions{KeepLastAssistants: 3, SoftTrimMaxChars: 4_000, SoftTrimHeadChars: 1_500,
 		SoftTrimTailChars: 1_500, NoHardClear: true, Estimator: CharsPerToken(4)}, 100)
 	require.Equal(t, OpTrim, d.view.edited[result].op)
-	assert.Equal(t, 12-warmSteps, overdueOf(d.staleParts(false, 0), result))
+	assert.True(t, isPart(d.staleParts(false), result))
 }
 
 func TestStaleParts(t *testing.T) {
 	calls := func(d *draft) (list []int) {
-		for _, p := range d.staleParts(true, 0) {
-			list = append(list, p.Index)
+		for _, p := range d.staleParts(true) {
+			list = append(list, p.index)
 		}
 		return list
 	}
@@ -145,7 +143,7 @@ func TestStaleParts(t *testing.T) {
 		assert.Empty(t, calls(replayed(t, Options{}, s.history)))
 	})
 	t.Run("nothing", func(t *testing.T) {
-		assert.Empty(t, replayed(t, Options{}, nil).staleParts(true, 9))
+		assert.Empty(t, replayed(t, Options{}, nil).staleParts(true))
 	})
 	t.Run("answers without calls", func(t *testing.T) {
 		s := newScript()
@@ -177,8 +175,8 @@ func TestStaleParts(t *testing.T) {
 	})
 }
 
-// Whatever a history holds: the list is in order, each part is in it once, of what is protected nothing is; a look
-// ahead and a cold cache only add to it.
+// Whatever a history holds: the list is in order, each part is in it once, of what is protected nothing is; a cold
+// cache only adds to it.
 func TestStalePartsProperties(t *testing.T) {
 	found := 0
 	for seed := range uint64(300) {
@@ -186,28 +184,24 @@ func TestStalePartsProperties(t *testing.T) {
 		d := replayed(t, Options{}, randomScript(r, 5+r.IntN(60)).history)
 		v := d.view
 		for _, early := range []bool{false, true} {
-			list := d.staleParts(early, 0)
-			ahead := d.staleParts(early, 4)
+			list := d.staleParts(early)
 			end := 0
 			for _, p := range list {
 				found++
-				require.GreaterOrEqual(t, p.Index, end, "seed %d: not in order", seed)
-				require.Positive(t, p.Saving)
-				require.GreaterOrEqual(t, p.Overdue, 0)
-				end = max(p.Index+1, p.End)
-				for i := p.Index; i < end; i++ {
+				require.GreaterOrEqual(t, p.index, end, "seed %d: not in order", seed)
+				require.Positive(t, p.saving)
+				end = max(p.index+1, p.end)
+				for i := p.index; i < end; i++ {
 					m := &v.messages[i]
 					require.False(t, m.Pinned)
 					require.NotEqual(t, RoleUser, m.Role, "seed %d: the dialogue stays", seed)
 					require.True(t, m.Role == RoleTool || hasCalls(m), "seed %d: the dialogue stays", seed)
 				}
-				require.Contains(t, ahead, p, "seed %d: a look ahead loses nothing", seed)
 				if !early {
-					require.NotEqual(t, protected, overdueOf(d.staleParts(true, 0), p.Index),
-						"seed %d: cold, less is protected", seed)
+					require.True(t, isPart(d.staleParts(true), p.index), "seed %d: cold, less is protected", seed)
 				}
 				require.GreaterOrEqual(t, countAnswers(v.messages[end:]), d.wholeSteps(early)-1,
-					"seed %d: message %d is one of the newest", seed, p.Index)
+					"seed %d: message %d is one of the newest", seed, p.index)
 			}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
-	"github.com/winnowgo/winnow/internal/rewrite"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -57,7 +56,6 @@ type State struct {
 	Reopened   place.Position     `json:"standIn,omitzero"`
 	Apart      []place.Key        `json:"apart,omitempty"`
 	TurnStart  place.Position     `json:"turnStart,omitzero"`
-	Look       rewrite.Search     `json:"look,omitzero"`
 	Flushed    bool               `json:"flushed,omitempty"`
 	Edits      map[place.Key]Edit `json:"edits,omitempty"`
 	Records    []Record           `json:"records,omitempty"`

@@ -72,7 +72,7 @@ func (w *world) prepare(s *Step) {
 		_ = twin.Close()
 	}
 	w.summarizer.calls.Store(0)
-	got, err := w.prepared(ctx, q.in)
+	got, err := w.manager.Prepare(ctx, q.in)
 	w.checkWritten(q, "Prepare")
 	if (w.summarizer.calls.Load() > 0 || ctx.Err() != nil) && (err != nil || got.Compaction == nil) {
 		w.unsettled = true
@@ -91,26 +91,6 @@ func (w *world) prepare(s *Step) {
 	w.checkJournal()
 	w.checkRequest(q, got)
 	w.accept(got)
-}
-
-// prepared is Prepare, or PrepareInto for a host that reuses its request.
-func (w *world) prepared(ctx context.Context, in []winnow.Message) (*winnow.Request, error) {
-	switch w.setting.Host {
-	case "reuses":
-	case "mixes": // now it has the last request, and now none
-		w.serial++
-		if w.serial%3 != 0 {
-			return w.manager.Prepare(ctx, in)
-		}
-		r := &winnow.Request{}
-		return r, w.manager.PrepareInto(ctx, in, r)
-	default:
-		return w.manager.Prepare(ctx, in)
-	}
-	if err := w.manager.PrepareInto(ctx, in, &w.request); err != nil {
-		return nil, err
-	}
-	return &w.request, nil
 }
 
 func (w *world) plan(s *Step) {
@@ -295,14 +275,14 @@ func (w *world) restart(s *Step) {
 		w.fail("a restored state is the state", "%v\n%s\n%s", err, clip(string(state)), clip(string(again)))
 	}
 	_ = w.manager.Close()
-	w.manager, w.request = m, winnow.Request{}
+	w.manager = m
 	w.base, w.deltas = state, nil
 }
 
 // lose plays a new process without the state.
 func (w *world) lose(*Step) {
 	_ = w.manager.Close()
-	w.manager, w.request = w.newManager(w.summarizer), winnow.Request{}
+	w.manager = w.newManager(w.summarizer)
 	w.sent, w.sentAt, w.unsettled, w.base, w.deltas = nil, -1, false, nil, nil
 	clear(w.bound)
 }

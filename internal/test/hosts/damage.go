@@ -27,7 +27,7 @@ func (w *world) damage(s *Step) {
 		return
 	}
 	_ = w.manager.Close()
-	w.manager, w.request = m, winnow.Request{}
+	w.manager = m
 	w.seen["damaged state taken"]++
 	w.unknown, w.damaged, w.unsettled, w.usage = true, true, false, true
 	clear(w.bound)

@@ -18,7 +18,7 @@ func strew(s *Script, seed uint64) {
 	g := &writer{rand.New(rand.NewPCG(seed, 0x6f6464))}
 	s.Setting.Clock = g.chance(12)
 	if s.Setting.Host == "" && g.chance(15) {
-		s.Setting.Host = "mixes"
+		s.Setting.Host = "drops"
 	}
 	if g.chance(8) {
 		s.Steps = slices.Insert(s.Steps, 0, Step{Do: "mood", As: "uses", Seed: g.IntN(1_000)})
@@ -99,7 +99,7 @@ func (w *world) rollback(*Step) {
 		return
 	}
 	_ = w.manager.Close()
-	w.manager, w.request = m, winnow.Request{}
+	w.manager = m
 	w.unknown, w.unsettled, w.usage, w.sentAt, w.deltas, w.base = true, false, true, -1, nil, w.states[0]
 	w.dropped = true // records may stand elsewhere than the last request says
 	clear(w.bound)
@@ -166,7 +166,7 @@ func (w *world) use(n int) {
 	ctx := context.Background()
 	var r *winnow.Request
 	var err error
-	switch abs(n) / 2 % 6 {
+	switch abs(n) / 2 % 5 {
 	case 0, 1:
 		r, err = w.manager.Prepare(ctx, h)
 	case 2:
@@ -174,9 +174,6 @@ func (w *world) use(n int) {
 	case 3:
 		r, err = w.manager.Recover(ctx, h, errTooLong)
 		w.usage = true
-	case 4:
-		r = &winnow.Request{}
-		err = w.manager.PrepareInto(ctx, h, r)
 	default:
 		if err = w.manager.Restore(w.states[0]); err != nil {
 			w.fail("a snapshot can be restored", "%v", err)

@@ -31,7 +31,7 @@ func one[T any](g *writer, of ...T) T { return of[g.IntN(len(of))] }
 // setting returns a plain host for one of three conversations, and an odd one for the others.
 func (g *writer) setting() Setting {
 	s := Setting{Window: one(g, 1_000, 1_500, 2_500, 2_500, 4_000, 4_000, 8_000)}
-	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "reuses")
+	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "drops")
 	s.FoldAbove = one(g, 0, 0, -1, -1, 0.05, 0.2, 1)
 	s.Recall = g.chance(40)
 	s.Minify = one(g, 0, 0, 0, 1, 2, 3)

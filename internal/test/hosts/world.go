@@ -50,7 +50,6 @@ type world struct {
 	provider provider
 	sent     []uint64 // the last request, message by message
 	sentAt   int      // version of the history it was made for
-	request  winnow.Request
 	earlier  []kept
 	bound    map[string]uint64 // signatures of thinking, and the messages before it
 
@@ -261,11 +260,11 @@ func (w *world) tick() {
 }
 
 // list returns the list that the host passes: its own list (""), a copy that shares no memory with it (copies; drops,
-// which also keeps no request; reuses, which reuses one request), or a list that it makes from its own values each
+// which also keeps no request), or a list that it makes from its own values each
 // time, with the marker of the provider's cache on the newest (rebuilds).
 func (w *world) list() []winnow.Message {
 	switch w.setting.Host {
-	case "copies", "drops", "reuses":
+	case "copies", "drops":
 		return deepCopy(w.history)
 	case "rebuilds":
 		out := histories.Copy(w.history)
@@ -350,7 +349,7 @@ func (w *world) accept(r *winnow.Request) {
 	if w.sentAt = w.version; len(r.Messages) == 0 || isOpen(r.Messages) {
 		w.sentAt = -1
 	}
-	if w.setting.Host != "reuses" && w.setting.Host != "drops" {
+	if w.setting.Host != "drops" {
 		w.earlier = append(w.earlier, kept{r.Messages, w.sent}, kept{r.History, wireForms(r.History)})
 		w.earlier = w.earlier[max(0, len(w.earlier)-4):]
 	}
