@@ -75,12 +75,12 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	switch {
 	case err == nil && compacted.shrinkToFit():
 		return m.commitCompaction(compacted, report, closeBreaker)
-	case err == nil: // a digest would keep the same messages
-		return nil, compacted.overflow()
 	case ctx.Err() != nil:
 		return nil, errWaiting(ctx)
+	case err != nil:
+		m.noteFailure(err, d)
 	}
-	m.noteFailure(err, d)
+	// Where even the summary leaves too little room, a digest can be shorter.
 	return m.withoutSummary(ctx, d)
 }
 

@@ -45,6 +45,7 @@ type compaction struct {
 type summarySizes struct {
 	cap           int // of the whole summary
 	filled        int // up to this size code adds what the text left out
+	free          int // what the rest of the request leaves for the text and for what is in force
 	leastGain     int // it stands for more than that
 	replaced      summarysize.Replaced
 	requestTokens int // of the request before the compaction
@@ -151,7 +152,8 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 	c := &compaction{
 		opts: o,
 		summarySizes: summarySizes{
-			cap: d.summaryCap(&s, least), leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
+			cap: d.summaryCap(&s, least), free: d.wholeRoom() - s.restAtLeast - d.summaryFrame(),
+			leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
 		summaryCalls: summaryCalls{
 			attempts: o.Compact.Attempts, oneAttempt: d.ledger.breaker.Failures >= breaker.Limit, cache: d.ledger.cache,
@@ -198,6 +200,7 @@ func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 func (c *compaction) giveRules(rules string, asked bool) error {
 	c.rules = rules
 	frame, isGain := c.tokens(sections.Begin+c.inForce+sections.End+c.recall), false
+	c.cap = max(summarysize.LeastWords, min(c.cap, c.free-c.tokens(c.inForce)))
 	if c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(rules), c.leastGain, asked); !isGain {
 		return ErrNothingToCompact
 	}
