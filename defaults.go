@@ -127,10 +127,10 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	truncate := c.Truncate.withDefaults(c.Estimator)
 	prune := c.Prune.withDefaults(c.Estimator)
 	prune.Estimator = c.Estimator // of requests, whose tokens count here
-	minify, tools := valueOf(c.Minify), valueOf(c.Tools)
+	tools := valueOf(c.Tools)
 	// What the host wants to keep is not pruned either. The lists are copied, because the host may write to its own.
 	prune.AllowTools, prune.DenyTools = slices.Clone(prune.AllowTools), slices.Concat(prune.DenyTools, tools.Keep)
-	c.Prune, c.Truncate, c.Minify, c.Tools = &prune, &truncate, &minify, &tools
+	c.Prune, c.Truncate, c.Tools = &prune, &truncate, &tools
 	c.Compact, c.Cache = c.Compact.withDefaults(window), c.Cache.withDefaults()
 	return c, nil
 }

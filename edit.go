@@ -21,7 +21,7 @@ const (
 	OpTrim     Op = "trim"     // soft trim: head and tail kept
 	OpClear    Op = "clear"    // hard clear: placeholder
 	OpTruncate Op = "truncate" // oversized result cut
-	OpMinify   Op = "minify"   // new result written shorter: see MinifyOptions
+	OpMinify   Op = "minify"   // new result written shorter: see Options.NoMinify
 	OpShow     Op = "show"     // a text that a new result points to was left out, and is shown behind it again
 	OpFold     Op = "fold"     // removed together with its neighbours, or inserted: the record in their place
 	OpCompact  Op = "compact"  // replaced by a summary

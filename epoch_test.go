@@ -79,7 +79,7 @@ type simulation struct {
 func newSimulation(t testing.TB, window int, o Options) *simulation {
 	t.Helper()
 	s := &simulation{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	o.Estimator, o.Now, o.Minify = CharsPerToken(4), func() time.Time { return s.now }, &MinifyOptions{Off: true}
+	o.Estimator, o.Now, o.NoMinify = CharsPerToken(4), func() time.Time { return s.now }, true
 	m := newOfAnySize(t, window, &o)
 	s.m = m
 	s.read, s.write = (&draft{settings: &m.settings}).prices()

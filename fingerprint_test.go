@@ -56,7 +56,7 @@ func fingerprintConformance(t *testing.T, h hash.Hash) {
 			require.NoError(t, json.Unmarshal([]byte(line), &v))
 			io.WriteString(h, v.Name)
 			writeStages(t, h, v.Messages)
-			m := fingerprintManager(t, 16_000, &winnow.MinifyOptions{Off: true}) // the reference sends results as they came
+			m := fingerprintManager(t, 16_000, true) // the reference sends results as they came
 			r, err := m.Prepare(t.Context(), v.Messages)
 			writeRequest(t, h, r, err)
 		}
@@ -88,7 +88,7 @@ func fingerprintSessions(t *testing.T, h hash.Hash) {
 		history, err := recording.Read(readAll(t, file))
 		require.NoError(t, err)
 		for _, window := range []int{12_000, 40_000} {
-			m := fingerprintManager(t, window, nil)
+			m := fingerprintManager(t, window, false)
 			requests := 0
 			for i := range history {
 				if i+1 < len(history) && history[i+1].Role != winnow.RoleAssistant {
@@ -111,11 +111,11 @@ func fingerprintSessions(t *testing.T, h hash.Hash) {
 
 // fingerprintManager returns a manager of which every byte is determined: a summarizer that answers with what it was
 // asked, a clock that stands still.
-func fingerprintManager(t *testing.T, window int, minify *winnow.MinifyOptions) *winnow.Manager {
+func fingerprintManager(t *testing.T, window int, noMinify bool) *winnow.Manager {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	m, err := winnow.New(window, &winnow.Options{
-		Now: func() time.Time { return now }, Minify: minify,
+		Now: func() time.Time { return now }, NoMinify: noMinify,
 		Summarizer: winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
 			asked, err := json.Marshal(r)
 			return fmt.Sprintf("## Goal\nAsked with %x.\n\n## Done\nWork.\n\n## Next\nMore work.", sha256.Sum256(asked)), err

@@ -20,7 +20,7 @@ func TestStepsKept(t *testing.T) {
 	t.Parallel()
 	for none, want := range map[bool]int{false: 2, true: 4} {
 		m := newManager(t, 1_000_000, &winnow.Options{
-			FoldAbove: -1, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+			FoldAbove: -1, Estimator: byChars, Now: newClock().Now, NoMinify: true,
 			Cache: &winnow.CacheOptions{None: none},
 		})
 		h := runs(40)
@@ -51,7 +51,7 @@ func TestFilesInWorkStayOverAPause(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := newManager(t, 1_000_000, &winnow.Options{
-				FoldAbove: -1, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+				FoldAbove: -1, Estimator: byChars, Now: newClock().Now, NoMinify: true,
 			})
 			h := runs(40) // seen for the first time, so that nothing is in the prompt cache
 			h[61].Parts[1].Name, h[62].ToolName = "read", "read"
@@ -74,7 +74,7 @@ func TestFilesInWorkBehindASummary(t *testing.T) {
 	for _, tool := range []string{"edit", "ls"} {
 		c := newClock()
 		m := newManager(t, 1_000_000, &winnow.Options{
-			FoldAbove: -1, Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}, Summarizer: says("## Goal\nto go on"),
+			FoldAbove: -1, Estimator: byChars, Now: c.Now, NoMinify: true, Summarizer: says("## Goal\nto go on"),
 			Compact: &winnow.CompactOptions{KeepRecent: 1},
 		})
 		h := runs(50)
@@ -113,7 +113,7 @@ func TestFilesInWorkGoLast(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := newManager(t, 10_000, &winnow.Options{
-				Reserve: 1, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+				Reserve: 1, Estimator: byChars, Now: newClock().Now, NoMinify: true,
 				Compact:  &winnow.CompactOptions{Off: true},
 				Truncate: &winnow.TruncateOptions{MaxShare: 1},
 			})
@@ -146,7 +146,7 @@ func TestLargeStepsNeedFewSummaries(t *testing.T) {
 	const steps, results = 40, 8
 	summaries := 0
 	m := newManager(t, 30_000, &winnow.Options{
-		Reserve: 2000, Estimator: byChars, Now: newClock().Now, Minify: &winnow.MinifyOptions{Off: true},
+		Reserve: 2000, Estimator: byChars, Now: newClock().Now, NoMinify: true,
 		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
 			return strings.Repeat("What was done. ", 100), nil
 		}),
@@ -205,7 +205,7 @@ func TestNewestStepsFoldBeforeASummary(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			o, clock := tt.options, newClock()
-			o.Estimator, o.Now, o.Minify, o.Reserve = byChars, clock.Now, &winnow.MinifyOptions{Off: true}, 1_000
+			o.Estimator, o.Now, o.NoMinify, o.Reserve = byChars, clock.Now, true, 1_000
 			m := newManager(t, 20_000, &o)
 			h := runs(8)
 			for i := range 3 { // 5 000 tokens each, in a room of 17 100
@@ -235,7 +235,7 @@ func TestNewestStepsFoldBeforeASummary(t *testing.T) {
 func TestNoCompactionIsNearWhileRecordsMakeRoom(t *testing.T) {
 	clock, asked := newClock(), 0
 	o := &winnow.Options{
-		Summarizer: says("## Goal\na summary"), Estimator: byChars, Now: clock.Now, Minify: &winnow.MinifyOptions{Off: true},
+		Summarizer: says("## Goal\na summary"), Estimator: byChars, Now: clock.Now, NoMinify: true,
 		Reserve: 1_000, Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error {
 			asked++
 			return nil

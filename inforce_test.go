@@ -55,7 +55,7 @@ func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n i
 	step func(k int) []winnow.Message, check func(k int, text string)) {
 	t.Helper()
 	c := newClock()
-	o.Estimator, o.Now, o.Minify = byChars, c.Now, asTheyCame
+	o.Estimator, o.Now, o.NoMinify = byChars, c.Now, true
 	o.Summarizer = says("## Goal\nPort the modules.\n## Progress\nSome were ported.\n## Next steps\nPort the others.")
 	if s.change != nil {
 		s.change(&o)

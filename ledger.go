@@ -10,7 +10,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/meter"
-	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/pairing"
 	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
@@ -21,10 +20,9 @@ type ledger struct {
 	partner
 	index index
 	rewrites
-	names    []*givenNames              // of calls behind the newest summaries, the newest last
-	minified map[minifiedID]*projection // long results, until the call of the manager ends; nil: one stays as it came
-	cache    *answers.Cache             // summaries of parts, from a compaction that failed later, for the next try
-	breaker  breaker.Breaker
+	names   []*givenNames  // of calls behind the newest summaries, the newest last
+	cache   *answers.Cache // summaries of parts, from a compaction that failed later, for the next try
+	breaker breaker.Breaker
 
 	// tokens of the history when a digest replaced a summary, or when a summary was last tried in its place
 	digestAt int
@@ -69,17 +67,9 @@ func (l *ledger) newestNames() *givenNames {
 	return l.names[len(l.names)-1]
 }
 
-// minifiedID identifies a minified result: by the fact of the result, what may be left out, and the note behind it.
-type minifiedID struct {
-	fact  *fact
-	forms minify.Forms
-	note  string
-}
-
 // endCall forgets what is remembered for one call of the manager only.
 func (l *ledger) endCall() {
 	l.index.endCall()
-	l.minified = nil
 }
 
 // partner is the model that the conversation is held with, and who held it.

@@ -24,9 +24,6 @@ func payload(messages []winnow.Message) string {
 	return b
 }
 
-// keepShown sends repeated lines too: the results of many tests repeat each other.
-var keepShown = &winnow.MinifyOptions{KeepShown: true}
-
 // keepAll has no tool's work become stale, so that the first request is the whole history.
 var keepAll = &winnow.ToolOptions{Keep: []string{"*"}}
 

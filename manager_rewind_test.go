@@ -15,7 +15,7 @@ import (
 func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
 	for _, wanted := range []string{"", "the first"} {
 		s := says("## Goal\nFix the build.")
-		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Tools: keepAll, Minify: keepShown, Compact: &winnow.CompactOptions{KeepRecent: 3_000}})
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Tools: keepAll, NoMinify: true, Compact: &winnow.CompactOptions{KeepRecent: 3_000}})
 		h := list(userSays("Fix the build."))
 		if wanted != "" {
 			h = append(h, modelSays("Which?"), userSays("The first."))
@@ -45,7 +45,7 @@ func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
 // last request begins with the same bytes.
 func TestRewoundRequestStays(t *testing.T) {
 	o := &winnow.Options{
-		Estimator: byChars, Summarizer: says("## Goal\nFix the build."), Now: newClock().Now, Tools: keepAll, Minify: keepShown,
+		Estimator: byChars, Summarizer: says("## Goal\nFix the build."), Now: newClock().Now, Tools: keepAll, NoMinify: true,
 		Compact: &winnow.CompactOptions{KeepRecent: 3_000},
 	}
 	m := newManager(t, 100_000, o)

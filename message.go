@@ -323,16 +323,9 @@ func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinkin
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }
 
-// hasControls reports whether a text of m has a character that a terminal obeys: an escape character or a carriage
-// return.
+// hasControls reports whether a text of m has an escape character, which a terminal obeys.
 func hasControls(m *Message) bool {
-	for i := range m.Parts {
-		s := m.Parts[i].Text
-		if strings.IndexByte(s, '\r') >= 0 || strings.IndexByte(s, '\x1b') >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p Part) bool { return strings.IndexByte(p.Text, '\x1b') >= 0 })
 }
 
 // isSigned reports whether p is thinking that only the model that wrote it can read.

@@ -15,44 +15,38 @@ const leastMinified = 64
 
 // minifier minifies new results.
 type minifier struct {
-	forms minify.Forms // that the options leave on
+	off   bool // see Options.NoMinify
 	match toolcall.Matcher
 	files *toolcall.Files
-
-	keepsShown bool // see MinifyOptions.KeepShown
 }
 
 func newMinifier(o *Options) minifier {
 	return minifier{
-		forms: o.Minify.forms(), keepsShown: o.Minify.Off || o.Minify.KeepShown,
-		match: toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools), files: o.Tools.known(),
+		off: o.NoMinify, match: toolcall.NewMatcher(o.Prune.AllowTools, o.Prune.DenyTools), files: o.Tools.known(),
 	}
 }
 
 // formsIn returns the forms that may be left out of a result of kind o. A file loses nothing but the numbers of its
-// lines, so that an edit can quote it. Lines of several files lose only escape sequences and their paths.
+// lines, so that an edit can quote it.
 func formsIn(o toolcall.Output) minify.Forms {
-	switch o {
-	case toolcall.Content:
+	if o == toolcall.Content {
 		return minify.LineNumbers
-	case toolcall.Matches:
-		return minify.Escapes | minify.Paths
 	}
-	return minify.Escapes | minify.Overwritten | minify.Repeats | minify.JSON | minify.Encoded
+	return minify.Escapes
 }
 
 // formsFor returns those of the given forms that may be left out of result i of messages. A result that is an error
 // stays as it came.
 func (n *minifier) formsFor(messages []Message, i int, forms minify.Forms) minify.Forms {
 	m := &messages[i]
-	if n.forms&forms == 0 || m.Role != RoleTool || staysAsItCame(m) {
+	if n.off || forms == 0 || m.Role != RoleTool || staysAsItCame(m) {
 		return 0
 	}
 	tool, arguments := callOf(messages, i)
 	if !n.match.Matches(tool) {
 		return 0
 	}
-	return n.forms & forms & formsIn(n.files.Output(tool, arguments))
+	return forms & formsIn(n.files.Output(tool, arguments))
 }
 
 // staysAsItCame reports whether m is not minified: it is a pin, or an error, in which a model may need every detail, or
@@ -110,13 +104,12 @@ func callOf(messages []Message, i int) (tool string, arguments []byte) {
 // redundantIn returns the forms that may be left out of m, a result, as far as a quick look at its texts tells. It is
 // for facts, which are made while the texts are in the processor's cache; later, each has to be fetched again.
 func redundantIn(m *Message) minify.Forms {
-	// What is left out with an escape sequence or overwritten text may stand in front of a number.
+	// An escape sequence may stand in front of a number.
 	if m.Role != RoleTool || hasControls(m) {
 		return minify.All
 	}
-	forms := minify.All &^ (minify.Escapes | minify.Overwritten)
 	if !slices.ContainsFunc(m.Parts, func(p Part) bool { return minify.MayBeNumbered(p.Text) }) {
-		forms &^= minify.LineNumbers
+		return 0
 	}
-	return forms
+	return minify.LineNumbers
 }

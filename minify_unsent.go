@@ -10,46 +10,19 @@ func (d *draft) minifyUnsent(wasSent func(int) bool) {
 		if v.messages[i].Role != RoleTool || v.edited[i] != nil || wasSent(i) {
 			continue
 		}
-		note := func() string { return d.recallNote(i) }
-		if p := d.minifiedOnce(v.messages, i, v.facts[i], note); p != nil {
+		if p := d.minified(v.messages, i, v.facts[i]); p != nil {
 			d.put(i, p)
 		}
 	}
 }
 
-// longResult is the size of a result, in bytes, from which on it is minified once in a call of the manager, however
-// many drafts the call makes. A shorter one is read in some microseconds.
-const longResult = 64 << 10
-
-// minifiedOnce is minified for a long result that the drafts of a call minify one after the other.
-func (d *draft) minifiedOnce(messages []Message, i int, f *fact, note func() string) *projection {
-	if textBytes(&messages[i]) < longResult {
-		return d.minified(messages, i, f, note)
-	}
+// minified returns a projection of result i of messages, whose fact is f, that has fewer tokens, or nil.
+func (d *draft) minified(messages []Message, i int, f *fact) *projection {
 	forms := d.redundantForms(messages, i, f)
 	if forms == 0 {
 		return nil
 	}
-	l, id := d.ledger, minifiedID{f, forms, note()}
-	p, isKnown := l.minified[id]
-	if !isKnown {
-		p = d.newMinified(messages[i], f.tokens, forms, func() string { return id.note })
-		if l.minified == nil {
-			l.minified = map[minifiedID]*projection{}
-		}
-		l.minified[id] = p
-	}
-	return p
-}
-
-// minified returns a projection of result i of messages, whose fact is f, that has fewer tokens, or nil. If something
-// is missing that somebody may want, note returns how to recall it.
-func (d *draft) minified(messages []Message, i int, f *fact, note func() string) *projection {
-	forms := d.redundantForms(messages, i, f)
-	if forms == 0 {
-		return nil
-	}
-	return d.newMinified(messages[i], f.tokens, forms, note)
+	return d.newMinified(messages[i], f.tokens, forms)
 }
 
 // redundantForms returns the forms that may be left out of result i of messages, whose fact is f. The answer to a
@@ -61,25 +34,22 @@ func (d *draft) redundantForms(messages []Message, i int, f *fact) minify.Forms 
 	return d.minifier.formsFor(messages, i, f.redundant)
 }
 
+// minifiedReason begins the [Edit.Reason] of a minified result, and what was left out ends it.
+const minifiedReason = "redundant in a new result: "
+
 // newMinified returns a projection of m, a result of the given tokens, without the given forms. It returns nil if that
-// does not save any tokens. note is as in minified.
-func (d *draft) newMinified(m Message, tokens int, forms minify.Forms, note func() string) *projection {
+// does not save any tokens.
+func (d *draft) newMinified(m Message, tokens int, forms minify.Forms) *projection {
 	parts, forms, ok := minifiedParts(m.Parts, forms)
 	if !ok {
 		return nil
-	}
-	reason := "redundant in a new result: " + forms.String()
-	if forms.IsLossy() {
-		if behind := note(); behind != "" {
-			parts, forms = withNoteBehind(parts, behind), 0 // the text can no longer be made from the result alone
-		}
 	}
 	m.Parts, m.Source = parts, nil
 	p := newProjection(parts)
 	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= tokens {
 		return nil
 	}
-	p.op, p.reason, p.forms, p.key = OpMinify, reason, forms, d.ledger.index.hasher.key(&m)
+	p.op, p.reason, p.forms, p.key = OpMinify, minifiedReason+forms.String(), forms, d.ledger.index.hasher.key(&m)
 	return p
 }
 
@@ -104,8 +74,7 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 func (d *draft) beforeCut(i int) (*Message, int) {
 	m, f := d.view.unedited[i], d.view.facts[i]
 	tokens := f.tokens
-	none := func() string { return "" } // the cut adds its own
-	if p := d.minifiedOnce(d.view.unedited, i, f, none); p != nil {
+	if p := d.minified(d.view.unedited, i, f); p != nil {
 		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
 	}
 	return &m, tokens

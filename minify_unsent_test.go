@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -19,7 +18,7 @@ func TestRedundantIn(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pieces := []string{"\n", "\r", "\r\n", "\x1b[32m", "\x1b[0m", "\t", " ", "12", "7: ", "a.go:12:text\n", "a.go:13:text\n",
 		"receiving 3%\r", "{\n  \"a\": 1\n}\n", strings.Repeat("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo9", 80), "words", "é"}
-	kinds := []minify.Forms{minify.LineNumbers, minify.Escapes | minify.Paths, minify.All &^ (minify.LineNumbers | minify.Paths), minify.All}
+	kinds := []minify.Forms{minify.LineNumbers, minify.Escapes, minify.All}
 	found := map[minify.Forms]int{}
 	for range 5_000 {
 		var b strings.Builder
@@ -44,7 +43,7 @@ func TestRedundantIn(t *testing.T) {
 			found[had]++
 		}
 	}
-	for form := minify.Escapes; form <= minify.Encoded; form <<= 1 {
+	for form := minify.Escapes; form <= minify.LineNumbers; form <<= 1 {
 		n := 0
 		for had, times := range found {
 			if had&form != 0 {
@@ -53,33 +52,4 @@ func TestRedundantIn(t *testing.T) {
 		}
 		assert.Positive(t, n, "texts with %v", form)
 	}
-}
-
-// A recovery makes several drafts of one history. It minifies a long result for the first of them only, and forgets it
-// then.
-func TestLongResultIsMinifiedOnce(t *testing.T) {
-	var b strings.Builder
-	for i := range 12_000 {
-		fmt.Fprintf(&b, "%6d\tline %d of the file\n", i+1, i*i)
-	}
-	history := []Message{
-		{Role: RoleUser, Parts: []Part{{Text: "Read it."}}},
-		{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "c", Name: "read", Arguments: []byte(`{"path":"a.go"}`)}}},
-		{Role: RoleTool, ToolCallID: "c", Parts: []Part{{Text: b.String()}}},
-		{Role: RoleAssistant, Parts: []Part{{Text: "Done."}}},
-		{Role: RoleUser, Parts: []Part{{Text: "And now?"}}},
-	}
-	whole := 0 // estimates of the minified result, before it is cut
-	e := EstimatorFunc(func(m Message) int {
-		if text := joinedText(&m); strings.Contains(text, "only every 10th") && len(text) > b.Len()/2 {
-			whole++
-		}
-		return CharsPerToken(4).Estimate(m)
-	})
-	m, err := New(16_000, &Options{Estimator: e})
-	require.NoError(t, err)
-	_, err = m.Recover(t.Context(), history, errors.New("prompt is too long: 250000 tokens > 200000 maximum"))
-	require.NoError(t, err)
-	assert.Equal(t, 1, whole, "estimates of the minified result")
-	assert.Empty(t, m.ledger.minified, "texts that are held behind the call")
 }

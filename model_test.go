@@ -105,7 +105,7 @@ func TestModelThatDoesNotThink(t *testing.T) {
 // otherModels is a conversation that a model with a small window had, with an overflow behind it.
 func otherModels(t *testing.T, c *clock) (state []byte, h []winnow.Message) {
 	t.Helper()
-	h = thinkingSession(60, 10, 2_500)
+	h = thinkingSession(60, 10, 1800)
 	m := newManager(t, 40_000, &winnow.Options{Model: "small-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
 	last := 0
 	for n := range h {

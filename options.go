@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"math"
 	"time"
-
-	"github.com/winnowgo/winnow/internal/minify"
 )
 
 // PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
@@ -44,60 +42,6 @@ type TruncateOptions struct {
 	Estimator Estimator // nil: CharsPerToken(4)
 }
 
-// MinifyOptions says what is left out of a tool result before it is sent for the first time: what was written for a
-// terminal, what the result repeats, and lines that an earlier message shows. A new result is not in the prompt cache
-// yet, so leaving text out costs nothing. Later requests have the same text, unless an earlier message whose lines were
-// left out of it changes. nil and the zero value mean that all of the forms below are left out.
-//
-// A form is left out only where it is certain, and a result never gets longer. The lines of a file that are sent stay
-// byte for byte, except for their numbers, so that a model can quote them in an edit. A result counts as text of a file
-// if its tool reads or edits files or is not known, if its call names a file ([ToolOptions]), or if a shell command
-// shows one. Errors, pins, parts that are not text, and results of tools that ToolOptions.Keep names stay as they came.
-// [Request.Edits] says what was left out of each result ([OpMinify]).
-//
-// KeepShown is about lines that the request shows already: in an earlier result, or in the only long text of an earlier
-// call's arguments, such as a file that was written. Four or more such lines in a row, of at least 200 bytes together,
-// are left out of a new result if they are the same byte for byte, except for the numbers that a viewer puts in front
-// of lines. One line replaces them. It names the earlier result or call, says which of its lines they are if lines
-// between them were deleted or moved, and gives their numbers if these differ. This is done if it saves at least 200
-// bytes in the new result. Only the newest 48 messages are compared that have 200 bytes or more in arguments of calls,
-// or are results of nothing but one text of that length. So when an agent reads a file again, it is sent what has
-// changed. As soon as the earlier message is no longer sent as it was, the later one is sent with all of its lines, or
-// cut if it is larger than one result may be. That costs nothing more in the prompt cache, because an earlier part of
-// the request has changed already.
-type MinifyOptions struct {
-	Off             bool // send new results as they came
-	KeepEscapes     bool // ANSI escape sequences: colours, movements of the cursor, titles
-	KeepOverwritten bool // text that was drawn again behind a carriage return, unless it names something or is an error
-	KeepLineNumbers bool // numbers of lines below 1 000 in a viewed file, but for the first, every tenth and the last
-	KeepPaths       bool // the path before each line that a search found: it is written once, above the lines of a file
-
-	// six or more lines in a row that differ only in a counter, the time in front or a percentage, but for the first
-	// and the last
-	KeepRepeats bool
-	KeepSpace   bool // the white space of a result that is JSON
-	KeepShown   bool // lines that an earlier result or call in the same request shows
-	KeepData    bool // base64 and hexadecimal data of 2 000 characters or more, but for the first 64; keys stay
-}
-
-// forms returns the forms that are left out.
-func (o *MinifyOptions) forms() minify.Forms {
-	forms := minify.All
-	for _, f := range [...]struct {
-		isKept bool
-		forms  minify.Forms
-	}{
-		{o.Off, minify.All}, {o.KeepEscapes, minify.Escapes}, {o.KeepOverwritten, minify.Overwritten},
-		{o.KeepLineNumbers, minify.LineNumbers}, {o.KeepPaths, minify.Paths}, {o.KeepRepeats, minify.Repeats},
-		{o.KeepSpace, minify.JSON}, {o.KeepData, minify.Encoded},
-	} {
-		if f.isKept {
-			forms &^= f.forms
-		}
-	}
-	return forms
-}
-
 // Options are the options of [New]; nil and the zero value mean the defaults. In this and all other options, the zero
 // value of a field means the default in parentheses, and a negative number means 0. New refuses a NaN, an infinity, and
 // a share below 0 or above 1; the stages take the default for a NaN or an infinity.
@@ -120,9 +64,16 @@ type Options struct {
 	Tools     *ToolOptions     // the names of the host's own tools, as far as it matters what they do
 	Prune     *PruneOptions    // how results are trimmed and cleared where nothing milder makes a request fit
 	Truncate  *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
-	Minify    *MinifyOptions   // what is left out of a new tool result
 	Compact   *CompactOptions  // when and how history is summarized
 	Cache     *CacheOptions    // the provider's prompt cache
+
+	// send new tool results as they came. Otherwise what a terminal or a viewer added is left out before a result is
+	// sent for the first time, while it is not in the prompt cache yet, and later requests have the same text: escape
+	// sequences; in a viewed file the numbers of lines below 1 000, but for the first, every tenth and the last; and
+	// four or more lines in a row, of at least 200 bytes, that one of the newest results shows already. The lines of a
+	// file that are sent stay byte for byte, so that a model can quote them. Errors, pins and results of tools that
+	// ToolOptions.Keep names stay as they came. [Request.Edits] says what was left out ([OpMinify])
+	NoMinify bool
 
 	// tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window
 	// counts as three quarters

@@ -28,7 +28,7 @@ func TestReasoningOfEarlierTurns(t *testing.T) {
 	one := (sealed*3/4 - 650) / 4
 	h := append(reasoningTurn(1, 10, sealed), reasoningTurn(2, 5, sealed)...)
 	tokens := func(model string, h []Message) int {
-		m, err := New(400_000, &Options{Model: model, FoldAbove: 1, Minify: &MinifyOptions{Off: true}})
+		m, err := New(400_000, &Options{Model: model, FoldAbove: 1, NoMinify: true})
 		require.NoError(t, err)
 		r, err := m.Prepare(t.Context(), h)
 		require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestReasoningOfEarlierTurns(t *testing.T) {
 	assert.Greater(t, tokens("claude-opus-5", next)-tokens("claude-opus-5", bare(next)), 15*one, "Claude reads all")
 
 	// Step by step, and where the history is rewound, each request counts as if it were the first one.
-	m, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, Minify: &MinifyOptions{Off: true}})
+	m, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
 	require.NoError(t, err)
 	for _, n := range []int{1, 3, 5, 21, 23, 25, len(next), 25, 23, 5, len(next), len(next) - 2} {
 		r, err := m.Prepare(t.Context(), next[:n])
@@ -61,7 +61,7 @@ func TestReasoningOfEarlierTurns(t *testing.T) {
 
 // A provider that bills as OpenAI does is predicted, at each step and across turns, from its own counts.
 func TestReasoningIsBilled(t *testing.T) {
-	m, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, Minify: &MinifyOptions{Off: true}})
+	m, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
 	require.NoError(t, err)
 	e, err := NewEstimator("o200k")
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestReasoningIsBilled(t *testing.T) {
 			}
 		}
 	}
-	took, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, Minify: &MinifyOptions{Off: true}})
+	took, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
 	require.NoError(t, err)
 	r, err := took.Prepare(t.Context(), h)
 	require.NoError(t, err)

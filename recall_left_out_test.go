@@ -206,40 +206,6 @@ func TestRecalledIsNotCutAtBirth(t *testing.T) {
 	}
 }
 
-// What a new result is sent without has a handle, where it is more than another way to write the same.
-func TestMinifiedHasAHandle(t *testing.T) {
-	m, _ := recallManager(t, 200_000, func(o *winnow.Options) { o.Minify, o.FoldAbove = nil, 0 })
-	data := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ0xq9", 50)
-	var lines strings.Builder
-	for i := range 200 {
-		lines.WriteString("step " + itoa(i) + " of 200 is done\n")
-	}
-	history := []winnow.Message{userSays("Look.")}
-	for i, text := range []string{"image: data:image/png;base64," + data + "\n", lines.String(),
-		strings.Repeat("\x1b[32mok\x1b[0m ", 20) + "the end\n"} {
-		history = goOn(history, i)
-		history[len(history)-1].Parts[0].Text = text
-	}
-	r, err := m.Prepare(t.Context(), history)
-	require.NoError(t, err)
-	for i, lost := range map[int]string{2: "iVBORw0KGgo", 4: "step 93 of 200"} {
-		sent := r.Messages[i].Parts[0].Text
-		require.Less(t, len(sent), len(history[i].Parts[0].Text)/2)
-		found := regexp.MustCompile(`\n\[recall (\d+) for all of it\]$`).FindStringSubmatch(sent)
-		require.NotNil(t, found, sent)
-		assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+found[1]+`"}`)), lost)
-	}
-	assert.NotContains(t, r.Messages[6].Parts[0].Text, "recall", "nothing is missing")
-
-	state, err := m.Snapshot()
-	require.NoError(t, err)
-	again, _ := recallManager(t, 200_000, func(o *winnow.Options) { o.Minify, o.FoldAbove = nil, 0 })
-	require.NoError(t, again.Restore(state))
-	next, err := again.Prepare(t.Context(), history)
-	require.NoError(t, err)
-	assert.Equal(t, r.Messages, next.Messages, "a note is sent again with the same bytes")
-}
-
 // With Recall off the tool's name means nothing.
 func TestRecallOffLeavesOtherToolsAlone(t *testing.T) {
 	prepare := func(tool string) string {

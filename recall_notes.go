@@ -1,8 +1,6 @@
 package winnow
 
 import (
-	"strings"
-
 	"github.com/winnowgo/winnow/internal/recall"
 )
 
@@ -49,18 +47,6 @@ func (d *draft) recallable(v *view, i int) int {
 
 // hidesFromRecall reports whether the host does not let m be recalled.
 func (o *Options) hidesFromRecall(m *Message) bool { return o.RecallHides != nil && o.RecallHides(*m) }
-
-// withNoteBehind puts note behind the last text of parts and returns parts. It writes to parts, which the caller owns.
-func withNoteBehind(parts []Part, note string) []Part {
-	for k := len(parts) - 1; k >= 0 && note != ""; k-- {
-		if p := &parts[k]; p.Kind == KindText {
-			p.Text = strings.TrimSuffix(p.Text, "\n") + "\n[" + strings.TrimPrefix(note, ", ") + " for all of it]"
-			p.Source, p.Tokens = nil, 0
-			break
-		}
-	}
-	return parts
-}
 
 // spanNote returns the note that says, behind a summary, how to recall what the summary stands for: all messages before
 // message i of v.

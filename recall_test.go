@@ -19,7 +19,7 @@ import (
 func recallManager(t testing.TB, window int, change func(*winnow.Options)) (*winnow.Manager, func(time.Duration)) {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	o := &winnow.Options{Recall: true, FoldAbove: -1, Now: func() time.Time { return now }, Minify: asTheyCame,
+	o := &winnow.Options{Recall: true, FoldAbove: -1, Now: func() time.Time { return now }, NoMinify: true,
 		Summarizer: winnow.SummarizerFunc(
 			func(context.Context, winnow.SummaryRequest) (string, error) {
 				return "## Goal\nGo on with the work.", nil

@@ -136,7 +136,7 @@ func TestInjectedComesBack(t *testing.T) {
 func TestInjectedWaits(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}})
+	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now, NoMinify: true})
 	h := withInjected()
 	steps(h, func(in []winnow.Message) {
 		c.pass(time.Second)
@@ -178,7 +178,7 @@ func TestInjectedAgainAndAgain(t *testing.T) {
 func TestInjectedAgainAndAgainInAJournal(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	o := winnow.Options{Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}}
+	o := winnow.Options{Estimator: byChars, Now: c.Now, NoMinify: true}
 	var deltas [][]byte
 	journaled := o
 	journaled.Journal = func(delta []byte) error {

@@ -17,7 +17,7 @@ import (
 func TestRecordsBecomeOne(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	o := winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now, Minify: &winnow.MinifyOptions{Off: true}}
+	o := winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now, NoMinify: true}
 	m := newManager(t, 1_000_000, &o)
 	h := runs(150)
 	var before []winnow.Message

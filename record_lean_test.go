@@ -18,7 +18,7 @@ func TestRecordsGetLeaner(t *testing.T) {
 	c := newClock()
 	o := winnow.Options{
 		FoldAbove: -1, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Off: true},
-		Minify: &winnow.MinifyOptions{Off: true},
+		NoMinify: true,
 	}
 	m := newManager(t, 12_000, &o)
 	h := runs(800)
@@ -52,7 +52,7 @@ func TestShortRecordsGetLeaner(t *testing.T) {
 	t.Parallel()
 	m := newManager(t, 6_000, &winnow.Options{
 		Estimator: byChars, Now: newClock().Now, Cache: &winnow.CacheOptions{None: true},
-		Compact: &winnow.CompactOptions{Off: true}, Minify: asTheyCame,
+		Compact: &winnow.CompactOptions{Off: true}, NoMinify: true,
 	})
 	h := []winnow.Message{userSays("Read it all.")}
 	for i := range 150 {
@@ -85,7 +85,7 @@ func TestRecordsOfLongHistoriesAreLeanAtOnce(t *testing.T) {
 		}
 		return byChars.Estimate(m)
 	})
-	m := newManager(t, 20_000, &winnow.Options{Estimator: count, Now: newClock().Now, Minify: asTheyCame})
+	m := newManager(t, 20_000, &winnow.Options{Estimator: count, Now: newClock().Now, NoMinify: true})
 	r := m.Plan(transcript(4_000, clean))
 	require.True(t, r.NeedsCompaction)
 	var whole, leanest int // tokens of records with lines, and of those without

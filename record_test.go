@@ -28,8 +28,7 @@ func runs(steps int) []winnow.Message {
 
 // folding is a manager that folds whatever is old, because nothing is cached.
 func folding(t testing.TB, o winnow.Options) *winnow.Manager {
-	o.FoldAbove, o.Estimator, o.Cache, o.Minify = -1, byChars, &winnow.CacheOptions{None: true},
-		&winnow.MinifyOptions{Off: true}
+	o.FoldAbove, o.Estimator, o.Cache, o.NoMinify = -1, byChars, &winnow.CacheOptions{None: true}, true
 	if o.Now == nil {
 		o.Now = newClock().Now
 	}
@@ -143,7 +142,7 @@ func TestRecordsStay(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now,
-		Minify: &winnow.MinifyOptions{Off: true}})
+		NoMinify: true})
 	h := runs(150)
 	var before []winnow.Message
 	var first string
@@ -309,7 +308,7 @@ func TestRecordJourney(t *testing.T) {
 	}
 	j := &journey{t: t}
 	j.o = winnow.Options{
-		FoldAbove: -1, Estimator: byChars, Now: c.Now, Summarizer: s, Minify: &winnow.MinifyOptions{Off: true},
+		FoldAbove: -1, Estimator: byChars, Now: c.Now, Summarizer: s, NoMinify: true,
 		Compact: &winnow.CompactOptions{Attempts: 1, KeepRecent: 1_500},
 		Journal: func(delta []byte) error { j.deltas = append(j.deltas, slices.Clone(delta)); return nil },
 	}

@@ -308,7 +308,7 @@ func TestRecoverLeavesOverflowErrors(t *testing.T) {
 func TestRequestsAboveARateAreMadeSmaller(t *testing.T) {
 	ctx := context.Background()
 	limited := errors.New("429 rate_limit_error: This request would exceed your organization's rate limit of 10,000 input tokens per minute. Please try again later.")
-	m, err := winnow.New(40_000, &winnow.Options{Tools: keepAll, Minify: keepShown})
+	m, err := winnow.New(40_000, &winnow.Options{Tools: keepAll, NoMinify: true})
 	require.NoError(t, err)
 	var sizes []int
 	call := func(_ context.Context, messages []winnow.Message) (int, error) {

@@ -259,7 +259,7 @@ func TestManualCompactionOutlivesARun(t *testing.T) {
 // that. No summary is needed.
 func TestResultsAreMeasuredOnWhatWasLearned(t *testing.T) {
 	s := says("## Goal\nRead.")
-	m := newManager(t, 100_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Minify: keepShown})
+	m := newManager(t, 100_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, NoMinify: true})
 	large := strings.Repeat("a line of the log with an error in it\n", 2_948)
 	h := list(userSays("Read both files."), modelCalls("a"), toolSays("a", "a"+large), modelCalls("b"), toolSays("b", "b"+large))
 	prepare(t, m, h[:3])

@@ -98,7 +98,7 @@ func (d *draft) showsLines(i int) bool {
 
 // leaveOutRepeats leaves lines that earlier messages show out of the results that were never sent.
 func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
-	if d.minifier.keepsShown {
+	if d.minifier.off {
 		return
 	}
 	v := d.view
@@ -302,8 +302,7 @@ func (d *draft) showWhole(i int) {
 	f := v.facts[i]
 	delete(d.newEdits, f.key)
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
-	note := func() string { return d.recallNote(i) }
-	if p := d.minifiedOnce(v.unedited, i, f, note); p != nil {
+	if p := d.minified(v.unedited, i, f); p != nil {
 		d.put(i, p)
 	} else {
 		v.unproject(i)

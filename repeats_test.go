@@ -227,8 +227,8 @@ func TestLinesThatWereShownStay(t *testing.T) {
 		options winnow.Options
 		change  func(h []winnow.Message)
 	}{
-		{"the host wants it so", winnow.Options{Minify: keepShown}, nil},
-		{"the host wants results as they came", winnow.Options{Minify: &winnow.MinifyOptions{Off: true}}, nil},
+		{"the host wants it so", winnow.Options{NoMinify: true}, nil},
+		{"the host wants results as they came", winnow.Options{NoMinify: true}, nil},
 		{"results of this tool are not touched", winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"Read"}}}, nil},
 		{"a pin", winnow.Options{}, func(h []winnow.Message) { h[6].Pinned = true }},
 		{"an error", winnow.Options{}, func(h []winnow.Message) { h[6].IsError = true }},

@@ -119,7 +119,7 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 // A host that goes on from Request.History leaves edits behind. They do not stay for ever.
 func TestSnapshotDoesNotGrow(t *testing.T) {
 	m, err := New(12_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true},
-		Minify: &MinifyOptions{Off: true}, Summarizer: SummarizerFunc(
+		NoMinify: true, Summarizer: SummarizerFunc(
 			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	require.NoError(t, err)
 	h := []Message{userMessage("Begin.")}
@@ -151,7 +151,7 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 func editedWork(t *testing.T) (*Manager, []Message) {
 	t.Helper()
 	m, err := New(30_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true},
-		Minify: &MinifyOptions{Off: true}, Summarizer: SummarizerFunc(
+		NoMinify: true, Summarizer: SummarizerFunc(
 			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	require.NoError(t, err)
 	h := []Message{userMessage("Begin.")}

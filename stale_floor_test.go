@@ -61,7 +61,7 @@ func TestManagerSmallConversationsStayAsTheyAre(t *testing.T) {
 // With FoldAbove 1 nothing is folded while the request fits, also where the provider bills less than was estimated.
 func TestNothingGoesWhileItFitsByTheBill(t *testing.T) {
 	c := newClock()
-	m := newManager(t, 100_000, &winnow.Options{FoldAbove: 1, Estimator: byChars, Now: c.Now, Minify: asTheyCame})
+	m := newManager(t, 100_000, &winnow.Options{FoldAbove: 1, Estimator: byChars, Now: c.Now, NoMinify: true})
 	var h []winnow.Message
 	last := 0
 	for _, x := range runs(280) { // 140 000 tokens by the estimate

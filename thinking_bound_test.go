@@ -16,8 +16,8 @@ import (
 func TestThinkingBoundWaits(t *testing.T) {
 	h := thinkingSession(60, 10, 4_000)
 	c := newClock()
-	bound := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingBound})
-	other := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame})
+	bound := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: winnow.ThinkingBound})
+	other := newManager(t, 400_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true})
 	rewritten := false
 	steps(h, func(in []winnow.Message) {
 		r := prepare(t, bound, in)
@@ -88,7 +88,7 @@ func TestThinkingBound(t *testing.T) {
 			}
 			c := newClock()
 			tt.options.Estimator, tt.options.Now, tt.options.Thinking = winnow.CharsPerToken(4), c.Now, winnow.ThinkingBound
-			tt.options.Minify = asTheyCame
+			tt.options.NoMinify = true
 			m := newManager(t, tt.window, &tt.options)
 			b := &boundCheck{t, map[string][]winnow.Message{}}
 			sent, epochs, before := 0, 0, 0
@@ -120,7 +120,7 @@ func TestThinkingBound(t *testing.T) {
 func TestThinkingBoundRecover(t *testing.T) {
 	h := thinkingSession(40, 10, 2_000)
 	c := newClock()
-	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingBound})
+	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: winnow.ThinkingBound})
 	b := &boundCheck{t, map[string][]winnow.Message{}}
 	steps(h, func(in []winnow.Message) {
 		r := prepare(t, m, in)
@@ -159,7 +159,7 @@ func TestThinkingBoundBodyStaysTooLarge(t *testing.T) {
 // A manager that takes over a history sends it as it is, or leaves out the thinking behind what it changes.
 func TestThinkingBoundTakesOver(t *testing.T) {
 	h := thinkingSession(60, 10, 2_000)
-	o := winnow.Options{Estimator: winnow.CharsPerToken(4), Minify: asTheyCame, Thinking: winnow.ThinkingBound}
+	o := winnow.Options{Estimator: winnow.CharsPerToken(4), NoMinify: true, Thinking: winnow.ThinkingBound}
 	r := prepare(t, newManager(t, 100_000, &o), h)
 	require.True(t, sharesMemory(h, r.Messages))
 

@@ -14,9 +14,6 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// asTheyCame is for tests of other edits: the texts of their results repeat.
-var asTheyCame = &winnow.MinifyOptions{Off: true}
-
 // thinkingSession is the history of an agent that thinks before each call; a person speaks after each group of calls.
 func thinkingSession(calls, every, size int) []winnow.Message {
 	var h []winnow.Message
@@ -57,7 +54,7 @@ func TestThinkingIsNeverEdited(t *testing.T) {
 		for _, window := range []int{6_000, 12_000, 1_000_000} {
 			left := 0
 			c := newClock()
-			m := newManager(t, window, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: policy})
+			m := newManager(t, window, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: policy})
 			var last *winnow.Request
 			steps(h, func(in []winnow.Message) {
 				plan := m.Plan(in)
@@ -108,7 +105,7 @@ func TestThinkingIsNeverEdited(t *testing.T) {
 func TestThinkingDropped(t *testing.T) {
 	h := thinkingSession(24, 6, 4_000)
 	c := newClock()
-	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped, Tools: &winnow.ToolOptions{Keep: []string{"*"}}})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: winnow.ThinkingDropped, Tools: &winnow.ToolOptions{Keep: []string{"*"}}})
 	steps(h[:40], func(in []winnow.Message) {
 		r := prepare(t, m, in)
 		for i := range r.Messages {
@@ -117,7 +114,7 @@ func TestThinkingDropped(t *testing.T) {
 		c.pass(10 * time.Second)
 	})
 
-	m = newManager(t, 60_000, &winnow.Options{FoldAbove: 0.02, Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
+	m = newManager(t, 60_000, &winnow.Options{FoldAbove: 0.02, Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: winnow.ThinkingDropped})
 	var last *winnow.Request
 	steps(h[:40], func(in []winnow.Message) { last = prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)
@@ -146,7 +143,7 @@ func TestThinkingDroppedTwins(t *testing.T) {
 	twin := modelSends(thinkPart("hm", ""), textPart("well"))
 	h := append(thinkingSession(12, 12, 4_000), userSays("a"), twin, userSays("b"), twin, hostSays("go on"))
 	c := newClock()
-	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped})
+	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: winnow.ThinkingDropped})
 	prepare(t, m, h[:len(h)-3])
 	c.pass(time.Hour)
 	r := prepare(t, m, h)
@@ -159,7 +156,7 @@ func TestThinkingDroppedTwins(t *testing.T) {
 func TestThinkingDroppedRewound(t *testing.T) {
 	h := thinkingSession(24, 6, 4_000)
 	c := newClock()
-	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, Minify: asTheyCame, Thinking: winnow.ThinkingDropped}
+	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: winnow.ThinkingDropped}
 	m := newManager(t, 60_000, o)
 	steps(h[:40], func(in []winnow.Message) { prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)

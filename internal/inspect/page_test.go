@@ -146,7 +146,7 @@ func TestChartsAndRows(t *testing.T) {
 	}
 	assert.Equal(t, 73, rows)
 	assert.Equal(t, 3, cursors, "one for each chart")
-	assert.Len(t, marks, 8, "one for each rewrite")
+	assert.Len(t, marks, 10, "one for each rewrite")
 	for _, m := range marks {
 		assert.True(t, details[m], "%s can be opened", m)
 	}

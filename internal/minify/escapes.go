@@ -18,20 +18,11 @@ func withoutEscapes(s string) string {
 		}
 		i += n
 		length, isLink := sequence(s[i:])
-		switch {
-		case isLink:
-		case goesBack(s[i : i+length]):
-			r.replace(i, i+length, "\r")
-		default:
+		if !isLink {
 			r.replace(i, i+length)
 		}
 		i += length
 	}
-}
-
-// goesBack reports whether an escape sequence moves the cursor to the beginning of the line, as a carriage return does.
-func goesBack(sequence string) bool {
-	return sequence == "\x1b[G" || sequence == "\x1b[0G" || sequence == "\x1b[1G"
 }
 
 // sequence returns the length of the escape sequence at the beginning of s. If the sequence is not known, that is the

@@ -1,23 +1,18 @@
-// Package minify writes the output of a tool in fewer characters: without what only moves a cursor, what was
-// overwritten, and what each line repeats. A reader who sees both texts would say that nothing is missing.
+// Package minify writes the output of a tool in fewer characters: without escape sequences, and without most of the
+// numbers that a viewer puts in front of lines. A reader who sees both texts would say that nothing is missing.
 package minify
 
 import "strings"
 
 // Forms is a set of forms of redundancy.
-type Forms uint16
+type Forms uint8
 
 // The forms. A form is left out only where it is certain: what is in doubt stays.
 const (
 	Escapes     Forms = 1 << iota // ANSI escape sequences
-	Overwritten                   // what a carriage return had a terminal write over
 	LineNumbers                   // the numbers of a viewed file, except every tenth
-	Paths                         // the path in front of each line of a search, where several lines in a row have it
-	Repeats                       // lines in a row that differ only in what they count, or in the time
-	JSON                          // the white space of a text that is JSON
-	Encoded                       // long base64 and hexadecimal data, except its beginning
 
-	All = Escapes | Overwritten | LineNumbers | Paths | Repeats | JSON | Encoded
+	All = Escapes | LineNumbers
 )
 
 // Text returns s without the redundancy of the given forms, and which of them s had. The text is never longer than s,
@@ -33,19 +28,19 @@ func Text(s string, forms Forms) (text string, had Forms) {
 		}
 	}
 	apply(Escapes, withoutEscapes)
-	apply(Overwritten, withoutOverwritten)
-	isJSON := forms&(JSON|Repeats) != 0 && isWholeJSON(s)
-	if isJSON {
-		apply(JSON, compactJSON)
-	}
-	apply(Encoded, withoutData)
-	if isJSON { // its lines are made by the format, and report nothing
-		return s, had
-	}
 	apply(LineNumbers, withoutNumbers)
-	apply(Paths, underPaths)
-	apply(Repeats, withoutRepeats)
 	return s, had
+}
+
+// String names the forms, for a reader of an edit.
+func (f Forms) String() string {
+	switch f {
+	case Escapes:
+		return "escape sequences"
+	case LineNumbers:
+		return "line numbers"
+	}
+	return "escape sequences, line numbers"
 }
 
 // rewriter builds a text from another one with some ranges replaced. Nothing is copied before the first range.

@@ -66,7 +66,7 @@ func runAgent(t *testing.T, dir string, a Agent, url string, steps int) {
 	t.Helper()
 	store, err := session.OpenDirectory(dir,
 		&session.Options{Codec: a.Codec, Manager: func(string) (int, *winnow.Options) {
-			return 200_000, &winnow.Options{FoldAbove: 1, Minify: &winnow.MinifyOptions{Off: true}}
+			return 200_000, &winnow.Options{FoldAbove: 1, NoMinify: true}
 		}})
 	require.NoError(t, err)
 	defer store.Close()

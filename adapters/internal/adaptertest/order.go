@@ -71,9 +71,8 @@ func checkOrder[T any](t *testing.T, a winnowtest.Adapter[T], values []T, prefix
 		require.NoError(t, sameOrder(r.Messages, a.Import(sent)))
 		return sent
 	}
-	off := &winnow.MinifyOptions{Off: true}
 	for _, window := range []int{max(tokens/3, 8_000), 30_000} {
-		m, err := winnow.New(window, &winnow.Options{Minify: off})
+		m, err := winnow.New(window, &winnow.Options{NoMinify: true})
 		require.NoError(t, err)
 		for n := range prefixes {
 			history := a.Import(values)
@@ -84,7 +83,7 @@ func checkOrder[T any](t *testing.T, a winnowtest.Adapter[T], values []T, prefix
 			inOrder(m.Prepare(t.Context(), history[:end]))
 		}
 	}
-	m, err := winnow.New(10*tokens+100_000, &winnow.Options{Minify: off, FoldAbove: 1,
+	m, err := winnow.New(10*tokens+100_000, &winnow.Options{NoMinify: true, FoldAbove: 1,
 		Compact: &winnow.CompactOptions{KeepRecent: 100}})
 	require.NoError(t, err)
 	history := a.Import(values)

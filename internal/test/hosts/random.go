@@ -34,7 +34,7 @@ func (g *writer) setting() Setting {
 	s.Host = one(g, "", "", "copies", "drops", "rebuilds", "keeps", "drops")
 	s.FoldAbove = one(g, 0, 0, -1, -1, 0.05, 0.2, 1)
 	s.Recall = g.chance(40)
-	s.Minify = one(g, 0, 0, 0, 1, 2, 3)
+	s.Minify = one(g, 0, 0, 1)
 	s.Hides = s.Recall && g.chance(20)
 	if g.chance(33) {
 		return s

@@ -46,7 +46,7 @@ type Setting struct {
 	Truncate   int     `json:"truncate,omitempty"`   // one of a few [winnow.TruncateOptions]
 	Estimator  int     `json:"estimator,omitempty"`  // 0: a quarter of the characters, 1: the standard one
 	Journal    bool    `json:"journal,omitempty"`    // the host keeps a journal
-	Minify     int     `json:"minify,omitempty"`     // one of a few [winnow.MinifyOptions]
+	Minify     int     `json:"minify,omitempty"`     // odd: results as they came
 	Recall     bool    `json:"recall,omitempty"`     // the model may ask for what was left out
 	Hides      bool    `json:"hides,omitempty"`      // … except for what the host hides, see [hides]
 }

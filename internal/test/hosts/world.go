@@ -166,8 +166,8 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 		Thinking: winnow.ThinkingPolicy(o.Thinking), FoldAbove: o.FoldAbove, Compact: c,
 		Cache: &winnow.CacheOptions{None: o.NoCache},
 		Tools: toolOptions[o.Tools%len(toolOptions)], Truncate: truncateOptions[o.Truncate%len(truncateOptions)],
-		Minify: minifyOptions[o.Minify%len(minifyOptions)],
-		Now:    func() time.Time { return w.now }, Estimator: w.estimator(), Summarizer: s,
+		NoMinify: o.Minify%2 == 1,
+		Now:      func() time.Time { return w.now }, Estimator: w.estimator(), Summarizer: s,
 	}
 	if o.Digest {
 		out.Summarizer = nil
@@ -226,9 +226,6 @@ var toolOptions = []*winnow.ToolOptions{
 }
 
 var modelNames = []string{"", "claude-opus-4-6", "gpt-5.2", "gemini-2.5-pro"}
-
-var minifyOptions = []*winnow.MinifyOptions{nil, {Off: true}, {KeepSpace: true, KeepRepeats: true},
-	{KeepEscapes: true, KeepLineNumbers: true, KeepPaths: true}}
 
 var truncateOptions = []*winnow.TruncateOptions{
 	nil,
