@@ -13,7 +13,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	// kept for the comparison below, because the ledger has a new list by then
 	r, sent := d.request(), m.ledger.sent
 	tokens, cold := m.ledger.tokens, d.isCold()
-	err := m.journaled(true, func() {
+	err := m.journaled(func() {
 		m.ledger.record(d)
 		m.ledger.bytes = r.Bytes
 		for _, change := range also {

@@ -36,8 +36,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, e
 			undo()
 		}
 	}()
-	r, err = m.prepareWithinBody(ctx, history, failures)
-	if err != nil {
+	if r, err = m.prepareWithinBody(ctx, history, failures); err != nil {
 		r, err = m.withoutGuesses(ctx, history, failures, err)
 	}
 	return r, err

@@ -18,20 +18,17 @@ func (l *ledger) journalFrom(deltas int) journal {
 	}
 }
 
-// journaled runs record, which notes a request as the last one sent, and passes the delta to Options.Journal. isRewrite
-// says that record does more than append what is new. If journaled returns an error, or if the journal panics, nothing
+// journaled runs record, which notes a request as the last one sent, and passes the delta to Options.Journal. If
+// journaled returns an error, or if the journal panics, nothing
 // was recorded.
-func (m *Manager) journaled(isRewrite bool, record func()) error {
+func (m *Manager) journaled(record func()) error {
 	if m.opts.Journal == nil {
 		record()
 		return nil
 	}
 	l := &m.ledger
 	before := *l // copies the struct only: before and l share their maps and lists, to which record may write
-	// If record only appends, it writes behind the end of the lists of before, and nothing has to be copied.
-	if isRewrite {
-		l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
-	}
+	l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
 	isWritten := false
 	defer func() {
 		if !isWritten {
@@ -39,7 +36,7 @@ func (m *Manager) journaled(isRewrite bool, record func()) error {
 		}
 	}()
 	record()
-	text, next, err := l.delta(isRewrite)
+	text, next, err := l.delta()
 	if err == nil {
 		err = m.opts.Journal(text)
 	}
@@ -50,9 +47,8 @@ func (m *Manager) journaled(isRewrite bool, record func()) error {
 	return nil
 }
 
-// delta returns what changed in l since the last delta, and the journal as it will be once that is written. edits says
-// that edits and records may have changed; only then are they compared.
-func (l *ledger) delta(edits bool) ([]byte, journal, error) {
+// delta returns what changed in l since the last delta, and the journal as it will be once that is written.
+func (l *ledger) delta() ([]byte, journal, error) {
 	j := l.journal
 	d := saved.Delta{Snapshot: l.head(), From: min(j.sent, len(l.sent)), SameCheckpoint: j.checkpoint == l.checkpoint}
 	j.deltas++
@@ -64,13 +60,11 @@ func (l *ledger) delta(edits bool) ([]byte, journal, error) {
 		d.Names, j.names = savedNames([]*givenNames{n}), n
 	}
 	if j.isUnknown {
-		d.Whole, d.Names, j.isUnknown, edits = true, savedNames(l.names), false, true
+		d.Whole, d.Names, j.isUnknown = true, savedNames(l.names), false
 	}
-	if edits {
-		compareEdits(&d, j.edits, l.projections)
-		compareRecordLists(&d, j.records, l.records)
-		j.edits, j.records = maps.Clone(l.projections), l.records
-	}
+	compareEdits(&d, j.edits, l.projections)
+	compareRecordLists(&d, j.records, l.records)
+	j.edits, j.records = maps.Clone(l.projections), l.records
 	j.sent, j.checkpoint = len(l.sent), l.checkpoint
 	text, err := json.Marshal(d)
 	return text, j, err

@@ -20,7 +20,7 @@ type Script struct {
 
 // Setting is what stays the same in a conversation. The zero value is a plain host with a window of 4 000 tokens.
 type Setting struct {
-	// "": it keeps a log. copies, drops, rebuilds, keeps, reuses, mixes: see [world.list] and [world.accept]
+	// "": it keeps a log. copies, drops, rebuilds, keeps: see [world.list] and [world.accept]
 	Host  string `json:"host,omitempty"`
 	NoIDs bool   `json:"noIDs,omitempty"` // messages have no ID
 	IDs   int    `json:"ids,omitempty"`   // calls use as many ids again and again; -1: they have none, 0: each its own
