@@ -19,8 +19,7 @@ func (l *ledger) journalFrom(deltas int) journal {
 }
 
 // journaled runs record, which notes a request as the last one sent, and passes the delta to Options.Journal. If
-// journaled returns an error, or if the journal panics, nothing
-// was recorded.
+// journaled returns an error, or if the journal panics, nothing was recorded.
 func (m *Manager) journaled(record func()) error {
 	if m.opts.Journal == nil {
 		record()

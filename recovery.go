@@ -133,9 +133,9 @@ func (m *Manager) requestAccepted() {
 	l.recovery, l.refusals = nil, 0
 }
 
-// savepoint returns a function that restores the decisions in the ledger as they are now. It does not
-// take back what is known of messages, what was learned of the provider's counts, failures of the summarizer, or that
-// BeforeCompact ran: that hook runs once before a compaction.
+// savepoint returns a function that restores the decisions in the ledger as they are now. It does not take back what is
+// known of messages, what was learned of the provider's counts, failures of the summarizer, or that BeforeCompact ran:
+// that hook runs once before a compaction.
 func (m *Manager) savepoint() func() {
 	l := &m.ledger
 	open, refusals, tries, before, flushes := l.recovery, l.refusals, l.tries, l.state(), m.flushes
