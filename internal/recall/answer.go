@@ -152,16 +152,14 @@ func (r *Answer) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, r.wrap().Lines(shown), g.shown, g.matches),
 			g.text.String(), ""), true, nil
 	case r.Words != "":
-		q := search.NewQuery(r.Words)
-		ranking := search.NewRanking(q)
-		ranking.Add(shown)
-		if ranking.Found() == 0 {
+		found := search.Places(shown, 0, search.Words(r.Words))
+		if len(found) == 0 {
 			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", Name, r.Handle,
 				r.wrap().Lines(shown)), true, nil
 		}
 		var b strings.Builder
-		places := r.places(&b, ranking.Best(mostPlaces), func(int) (string, string) { return "", shown })
-		return r.frame(fmt.Sprintf(`%s places="%d of %d"`, from, places, ranking.Found()),
+		places := r.places(&b, search.Best(found, mostPlaces), func(int) (string, string) { return "", shown })
+		return r.frame(fmt.Sprintf(`%s places="%d of %d"`, from, places, len(found)),
 			strings.TrimRight(b.String(), "\n"), ""), true, nil
 	}
 	return r.lines(from, shown, r.Target.Tokens)

@@ -12,32 +12,30 @@ import (
 	"github.com/winnowgo/winnow/internal/search"
 )
 
-// A search shows at most mostPlaces places, and none with a score below leastOfBest of the best place's.
-const (
-	mostPlaces  = 8
-	leastOfBest = 0.5
-)
+// mostPlaces is how many places a search shows at most.
+const mostPlaces = 8
 
 // searchAll returns the best places for the words of the call in a list of messages.
 func (r *Answer) searchAll(ctx context.Context, list []int) (string, bool, error) {
-	ranking := search.NewRanking(search.NewQuery(r.Words))
-	for _, i := range list {
+	var found []search.Place
+	words := search.Words(r.Words)
+	for k, i := range list {
 		if ctx.Err() != nil {
 			return "", false, context.Cause(ctx)
 		}
-		ranking.Add(r.Source.Text(i))
+		found = append(found, search.Places(r.Source.Text(i), k, words)...)
 	}
-	if ranking.Found() == 0 {
+	if len(found) == 0 {
 		return fmt.Sprintf("[%s: none of the words stands in the %d messages that are left out]", Name,
 			len(list)), true, nil
 	}
 	var b strings.Builder
-	places := r.places(&b, ranking.Best(mostPlaces), func(k int) (head, text string) {
+	places := r.places(&b, search.Best(found, mostPlaces), func(k int) (head, text string) {
 		i := list[k]
 		return r.Source.Handle(i) + " " + r.Source.Origin(i) + ", ", r.Source.Text(i)
 	})
 	attributes := fmt.Sprintf(` words="%s" places="%d of %d" messages="%d"`, markup.Attribute(r.Words), places,
-		ranking.Found(), len(list))
+		len(found), len(list))
 	return r.frame(attributes, strings.TrimRight(b.String(), "\n"),
 		" For more of a message give its handle with from and to."), true, nil
 }
@@ -57,7 +55,7 @@ func (r *Answer) places(
 			piece = head + r.place(text, p)
 			n = r.Tokens(piece)
 		}
-		if shown > 0 && (n > room || p.Score < leastOfBest*best[0].Score) {
+		if shown > 0 && n > room {
 			continue
 		}
 		b.WriteString(piece)
