@@ -23,8 +23,8 @@ import (
 
 const modulePath = "github.com/winnowgo/winnow"
 
-// usersOfRoot are the packages below internal/ that may import the root: they test it from outside, or serve the examples.
-var usersOfRoot = []string{"inspect", "test"}
+// usersOfRoot are the packages below internal/ that may import the root: they test it from outside.
+var usersOfRoot = []string{"test"}
 
 // TestLayers: a package of the text machinery imports, of the module, only packages that stand below it in
 // ARCHITECTURE.md, and so never the root. Nothing but package mem needs unsafe.

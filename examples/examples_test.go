@@ -23,7 +23,7 @@ func TestProgramsRunWithoutArguments(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	programs, err := os.ReadDir(bin)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(programs), 6)
+	require.GreaterOrEqual(t, len(programs), 5)
 	for _, p := range programs {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()

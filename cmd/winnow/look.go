@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/prompt"
 	"github.com/winnowgo/winnow/session"

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/session"
 )
 

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 )
 
 // print writes a value as one line of JSON.

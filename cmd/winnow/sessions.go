@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/session"
 )
 

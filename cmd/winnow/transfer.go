@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"

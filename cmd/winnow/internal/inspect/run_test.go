@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -38,19 +37,25 @@ func golden(t *testing.T, name, got string) {
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); is it better? then: go test ./internal/inspect -update\n%s", path, diff)
+		t.Errorf("%s differs (-want +got); is it better? then: go test -C cmd/winnow ./internal/inspect -update\n%s", path, diff)
 	}
 }
 
-// invoke runs the program.
-func invoke(args ...string) (code int, stdout, stderr string) {
-	var out, errs strings.Builder
-	code = Run(args, time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC), &out, &errs)
-	return code, out.String(), errs.String()
+// invoke shows a session: text for "-text", else a page.
+func invoke(t *testing.T, window int, file string, text bool) (out string, refused int) {
+	t.Helper()
+	s, file, err := recording.OpenFile(file)
+	require.NoError(t, err)
+	var b strings.Builder
+	refused, err = Write(&b, Input{
+		Name: filepath.Base(file), Session: s, Window: window, Text: text, Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC),
+	})
+	require.NoError(t, err)
+	return b.String(), refused
 }
 
 func recorded(name string) string {
-	return filepath.Join("..", "..", "examples", "quickstart", "sessions", name+".jsonl.gz")
+	return filepath.Join("..", "..", "..", "..", "examples", "quickstart", "sessions", name+".jsonl.gz")
 }
 
 // What somebody may have put into a transcript, or into a file's name.
@@ -111,33 +116,33 @@ func writeAs(t *testing.T, form agents.Form) string {
 
 func TestGolden(t *testing.T) {
 	for _, tt := range []struct {
-		file string
-		args []string
-		code int
-		why  string
+		golden string
+		window int
+		file   string
+		fits   bool
+		why    string
 	}{
-		{"help.txt", []string{"-h"}, exitOK, "help is asked for, not an error"},
-		{"english.txt", []string{"-text", "-window", "32000", recorded("english")}, exitOK, "all that happens to a long session"},
-		{"chinese.txt", []string{"-text", "-window", "8000", recorded("chinese")}, exitOK, "Chinese text is twice as wide"},
-		{"tiny.txt", []string{"-text", "-window", "600", recorded("chinese")}, exitRefused, "what does not fit is said, and the exit status says it too"},
-		{"hostile.txt", []string{"-text", "-window", "2000", writeSession(t, "hostile.jsonl", hostile())}, exitOK, "a terminal is told nothing by a transcript"},
-		{"claude.txt", []string{"-text", writeAs(t, agents.Claude)}, exitOK, "a session of Claude Code as it is on a disk"},
-		{"openclaw.txt", []string{"-text", writeAs(t, agents.Pi3)}, exitOK, "of OpenClaw"},
-		{"codex.txt", []string{"-text", writeAs(t, agents.Codex)}, exitOK, "of Codex"},
-		{"codex.html", []string{writeAs(t, agents.Codex)}, exitOK, "the same as a page"},
-		{"hostile.html", []string{"-window", "2000", writeSession(t, "hostile.jsonl", hostile())}, exitOK, "nor is a browser"},
+		{"english.txt", 32_000, recorded("english"), true, "all that happens to a long session"},
+		{"chinese.txt", 8_000, recorded("chinese"), true, "Chinese text is twice as wide"},
+		{"tiny.txt", 600, recorded("chinese"), false, "what does not fit is said"},
+		{"hostile.txt", 2_000, writeSession(t, "hostile.jsonl", hostile()), true, "a terminal is told nothing by a transcript"},
+		{"claude.txt", 200_000, writeAs(t, agents.Claude), true, "a session of Claude Code as it is on a disk"},
+		{"openclaw.txt", 200_000, writeAs(t, agents.Pi3), true, "of OpenClaw"},
+		{"codex.txt", 200_000, writeAs(t, agents.Codex), true, "of Codex"},
+		{"codex.html", 200_000, writeAs(t, agents.Codex), true, "the same as a page"},
+		{"hostile.html", 2_000, writeSession(t, "hostile.jsonl", hostile()), true, "nor is a browser"},
 	} {
-		t.Run(tt.file, func(t *testing.T) {
-			code, out, errs := invoke(tt.args...)
-			assert.Equal(t, tt.code, code, tt.why)
-			assert.Empty(t, errs)
+		t.Run(tt.golden, func(t *testing.T) {
+			isText := strings.HasSuffix(tt.golden, ".txt")
+			out, refused := invoke(t, tt.window, tt.file, isText)
+			assert.Equal(t, tt.fits, refused == 0, tt.why)
 			assert.NotContains(t, out, "\x1b")
-			if strings.HasSuffix(tt.file, ".txt") {
+			if isText {
 				for line := range strings.Lines(out) {
 					assert.LessOrEqual(t, columnsIn(strings.TrimSuffix(line, "\n")), columns, "too wide for a terminal: %s", line)
 				}
 			}
-			golden(t, tt.file, out)
+			golden(t, tt.golden, out)
 		})
 	}
 }
@@ -200,18 +205,18 @@ func ownScript(t *testing.T, page string) string {
 func TestPageIsInert(t *testing.T) {
 	known := strings.Fields("html head meta title style body header h1 h2 p div b span i input label section details summary ul li pre svg path a")
 	for _, c := range []struct {
-		name, file, window string
-		shows              []string
+		name, file string
+		window     int
+		shows      []string
 	}{
-		{"hostile", writeSession(t, "<img src=x onerror=alert(4)>.jsonl", hostile()), "2000", []string{
+		{"hostile", writeSession(t, "<img src=x onerror=alert(4)>.jsonl", hostile()), 2_000, []string{
 			"<img src=x onerror=alert(4)>.jsonl", "result of <b onclick=run()>: " + endsScript, endsStyle[:40], `" onmouseover="alert(2)" x='{{.}}' <!-- ]]> &lt;`, "owneddesrever",
 		}},
-		{"english", recorded("english"), "32000", []string{"From request 8 on the whole history would not fit", "Winnow inspect", "21 November 2026, 15:10", "report of 22 November 2026"}},
-		{"chinese", recorded("chinese"), "600", []string{"of winnow's did not fit", "does not fit"}},
+		{"english", recorded("english"), 32_000, []string{"From request 8 on the whole history would not fit", "Winnow inspect", "21 November 2026, 15:10", "report of 22 November 2026"}},
+		{"chinese", recorded("chinese"), 600, []string{"of winnow's did not fit", "does not fit"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, out, errs := invoke("-window", c.window, c.file)
-			require.Empty(t, errs)
+			out, _ := invoke(t, c.window, c.file, false)
 			elements, text := parsePage(t, ownScript(t, out))
 			targets, links := map[string]bool{}, []string{}
 			for _, e := range elements {
@@ -287,78 +292,4 @@ func TestFiguresAddUp(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestOutputFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "page.html")
-	code, out, errs := invoke("-o", path, "-window", "2000", writeSession(t, "hostile.jsonl", hostile()))
-	assert.Equal(t, exitOK, code)
-	assert.Empty(t, out+errs)
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	golden(t, "hostile.html", string(got))
-}
-
-// Without a file there is something to see, from wherever in the repository it is run.
-func TestBuiltin(t *testing.T) {
-	code, out, errs := invoke()
-	assert.Equal(t, exitOK, code)
-	assert.Empty(t, errs)
-	_, named, _ := invoke("-text", "-window", "32000", recorded("english"))
-	assert.Equal(t, named, out)
-	assert.Contains(t, out, "english.jsonl.gz: 174 messages")
-	path := filepath.Join(t.TempDir(), "page.html")
-	code, out, errs = invoke("-o", path, "-window", "64000")
-	assert.Equal(t, exitOK, code)
-	assert.Empty(t, out+errs)
-	page, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Contains(t, string(page), "<!DOCTYPE html>", "a page is for a file")
-	assert.Contains(t, string(page), "a window of 64,000 tokens")
-	t.Chdir(t.TempDir())
-	code, _, errs = invoke()
-	assert.Equal(t, exitUsage, code)
-	assert.Contains(t, errs, "english.jsonl.gz", "outside of it the error names the file that is missing")
-}
-
-func TestErrors(t *testing.T) {
-	dir := t.TempDir()
-	empty := filepath.Join(dir, "empty")
-	require.NoError(t, os.WriteFile(empty, nil, 0o644))
-	for _, tt := range []struct {
-		why  string
-		args []string
-		want string
-	}{
-		{"two files", []string{"a", "b"}, "got 2"},
-		{"an unknown flag", []string{"-nope", "a"}, "not defined: -nope"},
-		{"a window of zero", []string{"-window", "0", "a"}, "want a positive number"},
-		{"a price that is not a number", []string{"-price", "NaN", "a"}, "want a positive number of dollars"},
-		{"a file that is nowhere", []string{filepath.Join(dir, "nowhere")}, "no such file"},
-		{"a file with nothing in it", []string{empty}, "no message"},
-		{"an answer without a question", []string{writeSession(t, "a.jsonl", hostile()[1:2])}, "no request"},
-		{"a directory to write to", []string{"-o", dir, recorded("chinese")}, "directory"},
-	} {
-		code, out, errs := invoke(tt.args...)
-		assert.Equal(t, exitUsage, code, tt.why)
-		assert.Empty(t, out, tt.why)
-		assert.Contains(t, errs, tt.want, tt.why)
-		assert.True(t, strings.HasPrefix(errs, "inspect: "), tt.why)
-	}
-}
-
-// TestRunInJSON prints the figures of the newest session in a directory.
-func TestRunInJSON(t *testing.T) {
-	name := writeAs(t, agents.Claude)
-	code, stdout, stderr := invoke("-json", filepath.Dir(name))
-	require.Equal(t, exitOK, code, stderr)
-	var s struct {
-		Name                      string
-		Messages, Requests, Turns int
-	}
-	require.NoError(t, json.Unmarshal([]byte(stdout), &s))
-	assert.Equal(t, filepath.Base(name), s.Name)
-	assert.Positive(t, s.Messages)
-	assert.Positive(t, s.Requests)
-	assert.Equal(t, 1, strings.Count(stdout, "\n"))
 }

@@ -1,0 +1,47 @@
+// Package inspect replays a recorded agent session through a [winnow.Manager] and shows how the context grew and was
+// cut, how much of it was cached and what it cost, as one HTML page that needs no network, or as text.
+package inspect
+
+import (
+	"io"
+	"time"
+
+	"github.com/winnowgo/winnow/internal/test/recording"
+)
+
+// DefaultPrice is the price of a million uncached tokens, in dollars, for a mid-range model.
+const DefaultPrice = 3.0
+
+// Input is a session to show.
+type Input struct {
+	Name    string
+	Session *recording.Session
+	Window  int       // context window of the model, in tokens
+	Price   float64   // dollars for a million uncached tokens of input; 0: [DefaultPrice]
+	Text    bool      // a table for a terminal, instead of an HTML page
+	Now     time.Time // time of the report
+}
+
+// Write replays a session and writes the report. It returns how many requests do not fit.
+func Write(w io.Writer, in Input) (overflows int, err error) {
+	r, err := newReport(in)
+	if err != nil {
+		return 0, err
+	}
+	if in.Text {
+		return r.Overflows, writeText(w, r)
+	}
+	return r.Overflows, writePage(w, r)
+}
+
+func newReport(in Input) (*report, error) {
+	r, err := replay(in.Session.Messages, in.Window)
+	if err != nil {
+		return nil, err
+	}
+	r.Name, r.Price, r.Made, r.Source = in.Name, in.Price, in.Now, in.Session
+	if r.Price == 0 {
+		r.Price = DefaultPrice
+	}
+	return r, nil
+}
