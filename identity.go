@@ -130,16 +130,6 @@ func (a *anchor) set(history []Message, from int) {
 	}
 }
 
-// deepHash returns a hash of words that are spread over the texts and the arguments of m. It is never 0.
-func deepHash(m *Message) uint32 {
-	h := uint64(len(m.Parts)) + 1
-	for i := range m.Parts {
-		h = sample.AddSpread(h, m.Parts[i].Text)
-		h = sample.AddSpread(h, mem.String(m.Parts[i].Arguments))
-	}
-	return uint32(h>>32) | 1
-}
-
 // hostCounts returns a hash of what the host counted of the parts of m: tokens, pages, seconds. This is not sent, so
 // the key does not have it, but the estimate depends on it.
 func hostCounts(m *Message) (n uint32) {

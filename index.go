@@ -44,17 +44,11 @@ type fact struct {
 	counts    uint32       // see hostCounts
 	sound     bool         // its parts need no repair
 	isEarlier bool         // of an earlier turn, whose reasoning is not in tokens: see forgetReasoning
-	isWatched bool         // it is sent edited: its deepHash is compared too
 	redundant minify.Forms // that may be left out of it, see redundantIn
 	body      uint32       // bytes that it takes in a request's body; 0: not known yet, see bytes
-	deepHash  uint32       // 0: not known, and the message is not watched
 
 	subjects *[]subject // of its calls; nil: not asked for yet
 }
-
-// isOf reports whether m is the message of f. The caller has compared their sampleHash; a watched message must have the
-// same deepHash too.
-func (f *fact) isOf(m *Message) bool { return !f.isWatched || f.deepHash == deepHash(m) }
 
 // bytes returns how many bytes m, the message of f, takes in a request's body. It is computed when a request holds the
 // message as it is: of a long history that is seen for the first time, most texts are only part of a record or a
@@ -64,22 +58,6 @@ func (f *fact) bytes(m *Message) int {
 		f.body = bodySize(m)
 	}
 	return int(f.body)
-}
-
-// hashedAtOnce is the size of a result, in bytes, from which on its deepHash is computed with the other facts. Most
-// results of that size will be sent edited, and later each word of the hash would have to be fetched from memory.
-const hashedAtOnce = 2 << 10
-
-// watch has the deepHash of message i of history compared from now on, because the message is sent edited. The excerpt
-// of a text that a host redacted must not be sent any more.
-func (x *index) watch(history []Message, i int) {
-	if i < 0 || i >= len(x.facts) {
-		return
-	}
-	f := x.facts[i]
-	if f.isWatched = true; f.deepHash == 0 {
-		f.deepHash = deepHash(&history[i])
-	}
 }
 
 // index remembers facts of messages, so that no text is read twice.
@@ -113,7 +91,7 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 	isHeld := x.anchor.stillHolds(history)
 	for i := range min(len(history), len(x.samples)) {
 		now := sampleHash(&history[i])
-		if !isHeld || now != x.samples[i] || !x.facts[i].isOf(&history[i]) {
+		if !isHeld || now != x.samples[i] {
 			if before == nil {
 				before = byKey(x.facts)
 			}
@@ -158,9 +136,6 @@ func (x *index) learn(history []Message, before map[key]*fact, e Estimator) {
 		}
 		k := x.hasher.key(&history[i])
 		f := factOf(k, &history[i], before, e, &room) // e may panic: before the columns grow
-		if n >= manyMessages && f.deepHash == 0 {
-			f.deepHash = deepHash(&history[i]) // most will be in a record, or sent edited: see hashedAtOnce
-		}
 		x.samples, x.facts = append(x.samples, sampleHash(&history[i])), append(x.facts, f)
 	}
 	x.base = mem.Base(history)
@@ -249,9 +224,6 @@ func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom)
 	tokens := estimateWith(e, *m) // before the room is taken: e may panic
 	f := room.take()
 	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), redundant: redundantIn(m)}
-	if m.Role == RoleTool && textBytes(m) >= hashedAtOnce {
-		f.deepHash = deepHash(m)
-	}
 	return f
 }
 

@@ -25,13 +25,10 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 	// The same text may stand in a history many times, so a record stays where it was made. The host may have dropped
 	// messages from before it; the run then stands elsewhere. There, a record stands only for a run with results,
 	// because their ids distinguish it from other runs.
-	place := make(map[int]int, len(v.index))
-	for i := len(v.index) - 1; i >= 0; i-- {
-		place[v.index[i]] = i
-	}
+	find := v.finder(len(d.history))
 	byPlace, byFirst := map[int][]*runRecord{}, map[key][]*runRecord{}
 	for _, r := range known {
-		if i, ok := place[r.first.Index]; ok && r.standsAt(v, i) {
+		if i := find(r.first.Index); i >= 0 && r.standsAt(v, i) {
 			byPlace[i] = append(byPlace[i], r)
 		} else {
 			byFirst[r.first.Key] = append(byFirst[r.first.Key], r)
@@ -281,16 +278,6 @@ func withinRoom(idle []*runRecord) []*runRecord {
 		}
 	}
 	return idle
-}
-
-// watchRecorded has the index watch the messages that the records of d stand for, once the records are sent. The record
-// of a text that a host redacted must not be sent any more.
-func (l *ledger) watchRecorded(d *draft) {
-	for first, r := range d.standing {
-		for i := first; i < first+r.count; i++ {
-			l.index.watch(d.history, d.unfolded.index[i])
-		}
-	}
 }
 
 // withoutGoneRecords returns records. Of those whose runs begin in none of the lists, it returns only as many as there

@@ -75,12 +75,6 @@ func (l *ledger) record(d *draft) {
 	for i := from; i < len(d.view.messages); i++ {
 		l.sent = append(l.sent, d.view.sentKey(i))
 	}
-	for i, p := range d.view.edited {
-		if p != nil {
-			l.index.watch(d.history, d.view.index[i])
-		}
-	}
-	l.watchRecorded(d)
 	l.counts = d.view.tokens
 	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
 	l.apart = d.stillApart()

@@ -205,6 +205,23 @@ func (v *view) follows(i int) bool {
 	return v.index[i] == v.index[i-1]+1
 }
 
+// finder returns a function that finds the first message of v with an index in the history, which has n messages. It
+// returns -1 if there is none.
+func (v *view) finder(n int) func(index int) int {
+	at := make([]int, n) // one more than the place in the view
+	for i := len(v.index) - 1; i >= 0; i-- {
+		if v.index[i] >= 0 {
+			at[v.index[i]] = i + 1
+		}
+	}
+	return func(index int) int {
+		if index < 0 || index >= n {
+			return -1
+		}
+		return at[index] - 1
+	}
+}
+
 // sameParts reports whether a provider is sent the same for a and b.
 func sameParts(a, b *Part) bool {
 	switch {
