@@ -2,7 +2,6 @@
 package excerpt
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
@@ -59,7 +58,7 @@ func New(s string, chars, keep int, bothEnds bool) Excerpt {
 	if errorRoom > maxErrorLineChars/3 {
 		head := c.LineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
 		if middle := s[head:max(head, len(s)-len(tail))]; middle != "" {
-			if found := errorLines(middle, errorRoom, !c.IsSingle()); len(found.lines) > 0 {
+			if found := errorLines(middle, errorRoom); len(found.lines) > 0 {
 				return Excerpt{counter: c, head: s[:head], tail: tail, errors: found}
 			}
 		}
@@ -128,82 +127,70 @@ func TailMatters(end string) bool {
 	return endWords.InOutput(end) || hasSign(end, endSigns)
 }
 
-// pieceBytes is how much of a text is searched at a time. A piece of this size stays in the processor's cache while
-// each mark is looked for, and a text that is full of errors is read no further than necessary.
-const pieceBytes = 16 << 10
-
 // errorLines returns lines of s that report an error, in at most room characters: the first ones, which tend to be the
-// cause, and the last ones, which tend to be the outcome. isWide says that s may have characters that are not ASCII.
-func errorLines(s string, room int, isWide bool) errorReport {
-	search := searchReports(s, isWide)
-	var first errorReport
-	for s != "" {
-		piece := s[:firstLines(s)]
-		search.begin(piece)
-		for start, end := search.line(0); start >= 0; start, end = search.line(end) {
-			line, chars := clipErrorLine(piece[start:end], room)
-			if !first.ends(line) && !first.add(line, chars, room/2) {
-				return first.with(lastErrorLines(search, s[start:], room, &first))
-			}
+// cause, and the last ones, which tend to be the outcome. A line that repeats the one before it counts once.
+func errorLines(s string, room int) errorReport {
+	var first, last errorReport
+	var sizes []int // of the lines of last
+	for start, end := errorLine(s, 0); start >= 0; start, end = errorLine(s, end) {
+		line, chars := clipErrorLine(s[start:end], room)
+		if first.ends(line) || last.ends(line) || len(last.lines) == 0 && first.add(line, chars, room/2) {
+			continue
 		}
-		s = s[len(piece):]
+		for !last.add(line, chars, room/2) && len(last.lines) > 0 {
+			last.lines, last.chars, sizes = last.lines[1:], last.chars-sizes[0], sizes[1:]
+		}
+		sizes = append(sizes, chars)
 	}
-	return first
+	return errorReport{append(first.lines, last.lines...), first.chars + last.chars}
 }
 
-// lastErrorLines returns the last lines of s that report an error, the last one first, without those that equal the
-// last line of first. It reads s from the end, in pieces. The first piece is only as large as room, which is enough if
-// each line reports an error.
-func lastErrorLines(search *reportSearch, s string, room int, first *errorReport) (last errorReport) {
-	for size := room; s != ""; size = min(2*size, pieceBytes) {
-		piece := s[lastLines(s, size):]
-		search.begin(piece)
-		var lines []string
-		for start, end := search.line(0); start >= 0; start, end = search.line(end) {
-			lines = append(lines, piece[start:end])
+// errorLine returns where the first line that reports an error begins and ends, from index at on, which is the
+// beginning or the end of a line. start is -1 if there is no such line.
+func errorLine(s string, at int) (start, end int) {
+	for start = at; start < len(s); start = end + 1 {
+		end = len(s)
+		if k := strings.IndexByte(s[start:], '\n'); k >= 0 {
+			end = start + k
 		}
-		for _, line := range slices.Backward(lines) {
-			line, chars := clipErrorLine(line, room)
-			if !first.ends(line) && !last.ends(line) && !last.add(line, chars, room/2) {
-				return last
-			}
+		if line := s[start:end]; mayReport(line) && reportsError(line) {
+			return start, end
 		}
-		s = s[:len(s)-len(piece)]
 	}
-	return last
+	return -1, len(s)
 }
 
-// firstLines returns where the lines at the beginning of s end that have at least pieceBytes together, or len(s).
-func firstLines(s string) int {
-	if len(s) > pieceBytes {
-		if k := strings.IndexByte(s[pieceBytes:], '\n'); k >= 0 {
-			return pieceBytes + k + 1
+// mayReport reports whether a line has one of the signs of a report. It takes a tenth of the time of reportsError.
+func mayReport(line string) bool {
+	for i := range len(line) {
+		is := false
+		switch line[i] {
+		case ':': // behind one of reportWords, the name of an exception, or one of reportSigns
+			is = i > 0 && (line[i-1] >= 0x80 || strings.IndexByte("cdelnrCDELNR", line[i-1]) >= 0)
+		case '[':
+			is = strings.HasSuffix(line[:i], "error")
+		case 'k':
+			is = strings.HasSuffix(line[:i], "racebac")
+		case 'x':
+			is = strings.HasPrefix(line[i:], "xit")
+		case 'F':
+			is = strings.HasPrefix(line[i:], "FA")
+		case 'O':
+			is = strings.HasPrefix(line[i:], "OR")
+		case '\x9a': // the last byte of the colon of Chinese, Japanese and Korean texts
+			is = true
+		}
+		if is {
+			return true
 		}
 	}
-	return len(s)
-}
-
-// lastLines returns where the lines at the end of s begin that have about size bytes together.
-func lastLines(s string, size int) int {
-	for size = max(1<<10, size); size < len(s); size *= 2 {
-		from := len(s) - size
-		if k := strings.IndexByte(s[from:len(s)-1], '\n'); k >= 0 {
-			return from + k + 1
-		}
-	}
-	return 0
+	return false
 }
 
 // clipErrorLine cuts a line to the length that a report of room characters allows. chars is how many characters of line
 // are left.
 func clipErrorLine(line string, room int) (clipped string, chars int) {
 	return clipLine(strings.TrimRight(line, " \t\r"), min(maxErrorLineChars, room/2-2))
-}
-
-// with returns the report with the lines of last behind its own. The lines of last are in reverse order.
-func (r errorReport) with(last errorReport) errorReport {
-	slices.Reverse(last.lines)
-	return errorReport{append(r.lines, last.lines...), r.chars + last.chars}
 }
 
 // ends reports whether line is the one that was added last.
@@ -254,7 +241,7 @@ func ForSummary(s string, chars, keep int) string {
 	if over := len(middle) - 2*searchedBytes; over > 0 {
 		middle = middle[:searchedBytes] + "\n" + middle[len(middle)-searchedBytes:]
 	}
-	e.errors = errorLines(middle, room, !e.counter.IsSingle())
+	e.errors = errorLines(middle, room)
 	var b strings.Builder
 	b.Grow(e.Size() + len(notice))
 	e.Write(&b)

@@ -117,14 +117,13 @@ func reasonIn(s string) int {
 	if i := exceptionLine(s); i >= 0 {
 		return i
 	}
-	search := searchReports(s, !ascii.Only(s))
-	start, end := search.line(0)
+	start, end := errorLine(s, 0)
 	weak := -1 // names a code, and what exited with it
 	for start >= 0 && namesNoReason(s[start:end]) {
 		if line := s[start:end]; weak < 0 && beginsReport(line) && !countsNone(line) {
 			weak = start
 		}
-		start, end = search.line(end)
+		start, end = errorLine(s, end)
 	}
 	if i := diagnosticLine(s[:max(0, start)]); i >= 0 {
 		return i

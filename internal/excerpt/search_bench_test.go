@@ -24,7 +24,7 @@ func BenchmarkErrorLines(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(s)))
 			for b.Loop() {
-				errorLines(s, 3_000, false)
+				errorLines(s, 3_000)
 			}
 		})
 		b.Run(tt.name+", floor", func(b *testing.B) {
