@@ -29,7 +29,6 @@ import (
 func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer m.ledger.endCall()
 	undo, failures := m.settleWithUndo(history), m.ledger.breaker.Failures
 	defer func() {
 		if r == nil { // an error, or code of the host has panicked
@@ -166,7 +165,6 @@ func (m *Manager) Plan(history []Message) *Request {
 	defer m.mu.Unlock()
 	// What the drafts below learn and decide is undone: Plan has no effects.
 	defer m.savepoint()()
-	defer m.ledger.endCall()
 	m.settle(history)
 	m.ledger.tries.begin()
 	d, needs, fits := m.plan(history)
@@ -222,7 +220,6 @@ func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer m.ledger.endCall()
 	// Checked first: if there is nothing to compact, work in the background goes on.
 	if !m.draftByHand(history).isWorthCompacting() {
 		return nil, ErrNothingToCompact

@@ -3,7 +3,6 @@ package winnow
 import (
 	"slices"
 
-	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -70,19 +69,7 @@ type index struct {
 	ownFacts map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
 	aliases  map[key]*fact // of repaired messages, by the original message and what the repair changed
 	hasher   hasher
-	names    *excerpt.Memo // of long texts, until the call of the manager ends; nil: none was read yet
 }
-
-// nameMemo remembers the names of long texts, so that each is read for its names only once.
-func (x *index) nameMemo() *excerpt.Memo {
-	if x.names == nil {
-		x.names = &excerpt.Memo{}
-	}
-	return x.names
-}
-
-// endCall forgets what is remembered for one call of the manager only.
-func (x *index) endCall() { x.names = nil }
 
 // update learns what is new or changed in history and returns the facts of its messages. The slice belongs to the
 // index.

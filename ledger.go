@@ -67,11 +67,6 @@ func (l *ledger) newestNames() *givenNames {
 	return l.names[len(l.names)-1]
 }
 
-// endCall forgets what is remembered for one call of the manager only.
-func (l *ledger) endCall() {
-	l.index.endCall()
-}
-
 // partner is the model that the conversation is held with, and who held it.
 type partner struct {
 	model         string // as the host names it; "": not known

@@ -57,9 +57,6 @@ func (d *draft) remainders(list []part, mayLean bool) []replacement {
 	if len(list) == 0 { // else everything that is kept would be read for its names in vain
 		return nil
 	}
-	if mayLean && !d.fits() {
-		d.ledger.index.nameMemo().RememberShort()
-	}
 	names := d.namesKept(list)
 	parts := make([]replacement, 0, len(list))
 	var lean *leanest
@@ -106,7 +103,6 @@ const tokensPerName, mostExpectedNames = 27, 10_000
 // epoch keeps it.
 func (d *draft) namesKept(list []part) *excerpt.Names {
 	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
-	names.Remember(d.ledger.index.nameMemo())
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {

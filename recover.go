@@ -47,7 +47,6 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	said := diagnose(cause, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer m.ledger.endCall()
 	if said = said.OfRequest(m.ledger.tokens); !said.IsRecoverable() {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}

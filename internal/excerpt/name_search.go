@@ -40,7 +40,6 @@ type nameSearch struct {
 	ids  identifier.Set        // in the order of their first mentions
 	seen []seenName            // of each of ids
 	at   []identifier.NameHash // see withoutKnown
-	memo *Memo                 // nil: nothing is remembered
 }
 
 // seenName is what is known of a name that the text mentions.
@@ -56,28 +55,10 @@ const manyNames = 4_096
 // each calls f for the names of text that are not in known and are worth at least `least`, in the order of their first
 // mentions. crowd is below 1 if the text is a listing.
 func (s *nameSearch) each(known *identifier.Known, text string, least float64, f func(name foundName, crowd float64)) {
-	if names, ok := s.memo.of(text, s); ok {
-		s.eachRemembered(known, names, least, f)
-		return
-	}
 	s.scan(text)
 	crowd := crowdOf(s.withoutKnown(known))
 	for k, id := range s.ids.IDs() {
 		s.seen[k].offer(id, k, crowd, least, f)
-	}
-}
-
-// eachRemembered is each for a text whose names are remembered.
-func (s *nameSearch) eachRemembered(known *identifier.Known, names []mentioned, least float64,
-	f func(name foundName, crowd float64)) {
-	s.seen = s.seen[:0]
-	for k := range names {
-		n := &names[k]
-		s.seen = append(s.seen, seenName{n.hash, n.mentions, n.kind})
-	}
-	crowd := crowdOf(s.withoutKnown(known))
-	for k := range names {
-		s.seen[k].offer(names[k].id, k, crowd, least, f)
 	}
 }
 

@@ -21,22 +21,8 @@ type Names struct {
 // NewNames returns an empty set with room for that many names.
 func NewNames(room int) *Names { return &Names{known: identifier.NewKnown(room)} }
 
-// Remember has memo remember the names of long texts from now on. It returns n.
-func (n *Names) Remember(memo *Memo) *Names {
-	n.search.memo = memo
-	return n
-}
-
 // Add adds the names in s.
-func (n *Names) Add(s string) {
-	names, ok := n.search.memo.of(s, &n.search)
-	if !ok {
-		identifier.Cover(&n.known, s)
-	}
-	for k := range names {
-		identifier.CoverID(&n.known, names[k].id)
-	}
-}
+func (n *Names) Add(s string) { identifier.Cover(&n.known, s) }
 
 // A name's worth is how often the model used names of its kind again after ten messages in the recorded sessions, for
 // each mention in a result, divided by the name's tokens. A result that is full of names is a listing, and each of its
