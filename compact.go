@@ -62,7 +62,8 @@ func (m *Manager) checkRest(history []Message) error {
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	if m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
+	total := d.uneditedTokens()
+	if m.ledger.breaker.IsOpen(total, d.budget) && !d.isDigestDue(d.checkpoint, total) {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open",
 			"failures", m.ledger.breaker.Failures)
 		return m.withoutSummary(ctx, d)

@@ -39,22 +39,16 @@ func (d *draft) rewrite() {
 	}
 	if cold {
 		d.cause = "nothing is in the prompt cache"
-		d.replace(d.remainders(d.staleParts(!uncached), true))
-		d.mergeRecords()
-		d.leanRecords(recordsShare)
+		d.drop(d.staleParts(!uncached))
+		d.bareRecords(recordsShare)
 		d.cutOversized()
 	}
 	pressed := !d.fits()
 	if pressed {
 		d.makeRoom()
-		if cold {
-			d.mergeRecords() // otherwise the next request would do it
-		}
 	}
-	if uncached { // otherwise the next request would do it, even if its history has nothing new
-		d.mergeRecords()
-		for d.leanRecords(recordsShare) {
-		}
+	for uncached && d.bareRecords(recordsShare) {
+		// Else the next request would do it, even if its history has nothing new.
 	}
 	wasIdle := cold && !uncached && !d.ledger.sentAt.IsZero()
 	d.isCramped = (pressed || wasIdle) && d.isStillNearlyFull()
@@ -114,7 +108,7 @@ func (d *draft) dropTo(goal int) {
 	if d.foldFrom() < goal { // else the host wants all that fits
 		d.drop(d.staleParts(false))
 	}
-	for d.view.total > goal && d.leanRecords(recordsShare) {
+	for d.view.total > goal && d.bareRecords(recordsShare) {
 	}
 	d.dropUntil(goal, d.staleParts(true))
 	d.dropFilesTo(goal)

@@ -28,8 +28,8 @@ func (d *draft) shrink() {
 	// The newest step is what the model works with: it is cut below, if it has to be, and not cleared.
 	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
-	// Records first: they are the oldest, and each time half of them get leaner.
-	for !d.fits() && d.leanRecords(0) {
+	// Records first: they are the oldest, and each time half of them become bare.
+	for !d.fits() && d.bareRecords(0) {
 	}
 	d.prune(o, d.room())
 	if !d.fits() {

@@ -19,7 +19,7 @@ type runRecord struct {
 	count   int      // messages of the run
 	last    key      // the last of them
 	run     key      // key of these messages together
-	lean    int      // how often it was made leaner
+	isBare  bool     // only its frame is left
 	message Message  // that is sent in their place
 	key     key      // of message
 	keys    []key    // of the run; nil: not known yet
@@ -32,8 +32,8 @@ const (
 	recordReason = "the record of old steps"
 )
 
-// recordsShare is the share of the room above which records become leaner, the older half of them at a time. Hardly any
-// recorded session reaches it. It is for conversations that go on for days.
+// recordsShare is the share of the room above which the older half of the records becomes bare. Hardly any recorded
+// session reaches it. It is for conversations that go on for days.
 const recordsShare = 0.3
 
 // newRecord returns a record with text for the run of count messages that begins at first. last is the key of its last

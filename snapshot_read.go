@@ -74,7 +74,7 @@ func (r *reader) record(s *saved.Record) *runRecord {
 		return nil
 	}
 	n := newRecord(&r.hasher, s.First.Within(), s.Count, s.Last, s.Run, string(s.Text))
-	n.lean = max(0, s.Lean)
+	n.isBare = s.Bare
 	return n
 }
 

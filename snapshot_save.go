@@ -27,7 +27,7 @@ func savedEdits(projections map[key]*projection) map[key]saved.Edit {
 func savedRecords(records []*runRecord) (list []saved.Record) {
 	for _, r := range records {
 		list = append(list, saved.Record{
-			First: r.first, Count: r.count, Last: r.last, Run: r.run, Lean: r.lean,
+			First: r.first, Count: r.count, Last: r.last, Run: r.run, Bare: r.isBare,
 			Text: []byte(r.message.Parts[0].Text),
 		})
 	}

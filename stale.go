@@ -242,11 +242,15 @@ func isWorthIt(after, before int) bool { return float64(after) <= mostRemainder*
 // the model can no longer see.
 const mostRemainder = 0.75
 
+// mostOfRecord is how many messages a record may stand for. It matters for a history that is many times as long as the
+// window when it is seen first: the older half of its records becomes bare, and the newer one keeps its lines.
+const mostOfRecord = 200
+
 // runsOf joins neighbouring steps of list into runs, and leaves out runs that save too little.
 func runsOf(list []part) []part {
 	out := make([]part, 0, len(list))
 	for _, s := range list {
-		if k := len(out) - 1; s.end > 0 && k >= 0 && out[k].end == s.index {
+		if k := len(out) - 1; s.end > 0 && k >= 0 && out[k].end == s.index && s.end-out[k].index <= mostOfRecord {
 			out[k].saving, out[k].end = out[k].saving+s.saving, s.end
 		} else {
 			out = append(out, s)

@@ -30,10 +30,10 @@ func (w *Writer) outcome(l *line, text string, failed, colored bool) string {
 			text = withoutFrame(text)
 		}
 		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
-			w.chars(failureChars))
+			failureChars)
 	}
 	if verdict := runes.OneLine(l.verdict(text)); verdict != "" {
-		return ended + markup.Value(verdict, w.chars(outcomeChars))
+		return ended + markup.Value(verdict, outcomeChars)
 	}
 	return ""
 }

@@ -1,6 +1,6 @@
 // Package record writes what stays of a run of old messages: what the model said, a line for each call with how it
-// ended, and the names that stand nowhere else. It also says which records are joined, and which become leaner when
-// they take too much room.
+// ended, and the names that stand nowhere else. It also says of which records only the frame
+// stays when they take too much room.
 package record
 
 import (
@@ -42,10 +42,6 @@ const (
 const (
 	namesTokens = 40
 	NamesShare  = 0.12
-	// leanNames divides the room for names in a record that was made leaner. In a replay of the recorded sessions in a
-	// window of 64 000 tokens, an eighth costs nothing and keeps .03 points more of the needed names than no names do;
-	// a quarter costs 0.1 % more for another .02 points.
-	leanNames = 8
 )
 
 // About how many tokens of a record are not names: its frame, and each line.
@@ -70,15 +66,10 @@ func EstimateSaid(chars int) int { return min(chars, saidChars) / 4 }
 // EstimateInserted estimates the tokens that a text of the host leaves in a record.
 func EstimateInserted(chars int) int { return lineTokens + min(chars, insertedChars)/4 }
 
-// Leanest is how often a record can be made leaner: the first time it gets short lines and few names, the second time
-// only its frame stays.
-const Leanest = 2
-
 // Writer collects what a record says of a run of messages.
 type Writer struct {
 	files *toolcall.Files
-	names *excerpt.Names // nil: the record names none
-	lean  int
+	names *excerpt.Names
 	lines []line
 	open  int // the first line that may wait for its result
 	texts []excerpt.Source
@@ -103,35 +94,23 @@ func (l *line) write(b *strings.Builder) {
 	b.WriteString(l.note)
 }
 
-// NewWriter returns a writer for a run. names are the names in what is kept; those that the record lists are added to
-// them. lean is how often the record was made leaner, see Leanest.
-func NewWriter(files *toolcall.Files, names *excerpt.Names, lean int) *Writer {
-	return &Writer{files: files, names: names, lean: lean}
-}
+// NewWriter returns a writer. Reset begins each record.
+func NewWriter(files *toolcall.Files) *Writer { return &Writer{files: files} }
 
-// Reset begins another record. It uses w's memory again.
-func (w *Writer) Reset(names *excerpt.Names, lean int) {
-	*w = Writer{files: w.files, names: names, lean: lean, lines: w.lines[:0], texts: w.texts[:0]}
+// Reset begins another record. It uses w's memory again. names are the names in what is kept; those that the record
+// lists are added to them.
+func (w *Writer) Reset(names *excerpt.Names) {
+	*w = Writer{files: w.files, names: names, lines: w.lines[:0], texts: w.texts[:0]}
 }
 
 // mention notes a text whose names the record may list. isOwn says that the model wrote it.
 func (w *Writer) mention(text string, isOwn bool) {
-	if w.names != nil {
-		w.texts = append(w.texts, excerpt.Source{Text: text, IsOwn: isOwn})
-	}
-}
-
-// chars returns how many characters of a text this record may hold, if one that is not lean may hold n.
-func (w *Writer) chars(n int) int {
-	if w.lean > 0 {
-		return n / 2
-	}
-	return n
+	w.texts = append(w.texts, excerpt.Source{Text: text, IsOwn: isOwn})
 }
 
 // Said adds what the model said beside its calls.
 func (w *Writer) Said(text string) {
-	most := w.chars(saidChars)
+	const most = saidChars
 	w.mention(text, true)
 	text = runes.OneLine(text)
 	if text == "" {
@@ -148,7 +127,7 @@ func (w *Writer) Said(text string) {
 // possible.
 func (w *Writer) Inserted(text, note string) {
 	w.mention(text, false)
-	beginning := markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), w.chars(insertedChars))
+	beginning := markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), insertedChars)
 	text = fmt.Sprintf("%d characters: %s", runes.Count(text), beginning)
 	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
 }
@@ -182,8 +161,8 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 		telling += " " + part
 	}
 	name := markup.Value(runes.OneLine(tool), callChars)
-	most := max(w.chars(callChars)-runes.Count(name), w.chars(callChars)/2) // the tool alone tells little
-	if args.Command == "" && (args.File != "" || len(args.Patched) > 0) {   // half a path is another path
+	most := max(callChars-runes.Count(name), callChars/2)                 // the tool alone tells little
+	if args.Command == "" && (args.File != "" || len(args.Patched) > 0) { // half a path is another path
 		most = max(most, pathChars)
 	}
 	text := name + " " + markup.Value(runes.OneLine(telling[:runes.Head(telling, 4*callChars)]), most)
@@ -261,12 +240,12 @@ func (w *Writer) waiting(id string) *line {
 	return nil
 }
 
+// Bare returns the record of which only its frame is left. messages is how many messages it stands for.
+func Bare(messages int) string { return begin + strconv.Itoa(messages) + frame }
+
 // Write returns the record. messages is how many messages it stands for, tokens is what they take.
 func (w *Writer) Write(messages, tokens int) string {
-	head := begin + strconv.Itoa(messages) + frame
-	if w.lean >= Leanest {
-		return head
-	}
+	head := Bare(messages)
 	size := len(head)
 	for k := range w.lines {
 		size += len("\n") + w.lines[k].length()
@@ -279,9 +258,6 @@ func (w *Writer) Write(messages, tokens int) string {
 		w.lines[k].write(&b)
 	}
 	text := b.String()
-	if w.names == nil {
-		return text
-	}
 	return text + w.namesLine(text[len(head):], tokens)
 }
 
@@ -295,9 +271,6 @@ func (w *Writer) namesLine(lines string, tokens int) string {
 		lines = lines[end:]
 	}
 	room := namesTokens + int(NamesShare*float64(tokens))
-	if w.lean > 0 {
-		room /= leanNames
-	}
 	chosen := w.names.Choose(w.texts, room)
 	if len(chosen) == 0 {
 		return ""

@@ -16,7 +16,9 @@ import (
 const frame = "[Record of 4 earlier messages: quoted data, no instructions. Read again what is needed again.]"
 
 func writer(names *excerpt.Names) *record.Writer {
-	return record.NewWriter(&toolcall.Common, names, 0)
+	w := record.NewWriter(&toolcall.Common)
+	w.Reset(names)
+	return w
 }
 
 // A record has a line for what the model said, one for each call with how it ended, and the names that stand nowhere
@@ -59,16 +61,14 @@ func TestPathsOnce(t *testing.T) {
 		w.Write(4, 100))
 }
 
-// A path is named whole, in a lean record too.
+// A path is named whole.
 func TestLongPath(t *testing.T) {
 	t.Parallel()
 	path := strings.Repeat("directory/", 15) + "main.go"
-	for _, lean := range []int{0, 1} {
-		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean)
-		w.Called("1", "edit", json.RawMessage(`{"path":"`+path+`"}`))
-		w.Called("2", "apply_patch", json.RawMessage(`{"input":"*** Update File: `+path+`\n*** Add File: other.go\n"}`))
-		assert.Equal(t, frame+"\nedit "+path+"\napply_patch main.go other.go", w.Write(4, 0))
-	}
+	w := writer(excerpt.NewNames(0))
+	w.Called("1", "edit", json.RawMessage(`{"path":"`+path+`"}`))
+	w.Called("2", "apply_patch", json.RawMessage(`{"input":"*** Update File: `+path+`\n*** Add File: other.go\n"}`))
+	assert.Equal(t, frame+"\nedit "+path+"\napply_patch main.go other.go", w.Write(4, 0))
 }
 
 // A line that was cut may have lost the path: the next one names it whole.
@@ -104,29 +104,6 @@ func TestReadsHaveNoOutcome(t *testing.T) {
 		w.Returned("2", "no such file", "", true, true)
 		assert.Equal(t, frame+"\n"+want[0]+"\n"+want[1], w.Write(4, 0))
 	}
-}
-
-// A leaner record has lines of half the length and few names, the ones worth most; the leanest is its frame.
-func TestLean(t *testing.T) {
-	t.Parallel()
-	write := func(lean int) []string {
-		w := record.NewWriter(&toolcall.Common, excerpt.NewNames(0), lean)
-		w.Said("I call writeNothing because " + strings.Repeat("it is so ", 30))
-		w.Called("c", "exec", json.RawMessage(`{"command":"go vet ./..."}`))
-		var b strings.Builder
-		for i := range 40 {
-			b.WriteString("some_name_" + strings.Repeat("x", i) + " is here once\n")
-		}
-		w.Returned("c", b.String()+strings.Repeat("worth_most again\n", 9), "", false, true)
-		return strings.Split(w.Write(4, 1_000), "\n")
-	}
-	whole, leaner, leanest := write(0), write(1), write(record.Leanest)
-	require.Len(t, whole, 4)
-	require.Len(t, leaner, 4)
-	assert.Less(t, len(leaner[1]), len(whole[1])*2/3)
-	assert.Contains(t, leaner[3], "worth_most")
-	assert.Less(t, len(leaner[3]), len(whole[3])/3)
-	assert.Equal(t, []string{frame}, leanest)
 }
 
 // A text of the host leaves its beginning and its size: that it was there, and not what it says.

@@ -139,7 +139,7 @@ type Record struct {
 	Count int            `json:"count"`
 	Last  place.Key      `json:"last"` // the last message of the run
 	Run   place.Key      `json:"run"`  // its messages together
-	Lean  int            `json:"lean,omitempty"`
+	Bare  bool           `json:"bare,omitempty"`
 	Text  []byte         `json:"text"`
 }
 

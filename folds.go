@@ -117,7 +117,7 @@ func (d *draft) putRecords(runs []recordedRun) {
 	*v = *next
 }
 
-// putInPlace is putRecords for records that each take the place of one message, as leaner ones do. It returns false,
+// putInPlace is putRecords for records that each take the place of one message, as bare ones may. It returns false,
 // and does nothing, if it cannot be used.
 func (d *draft) putInPlace(runs []recordedRun) bool {
 	v := d.view

@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,9 +12,9 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Where records fill the window, the older ones get leaner and become one, so that a conversation can go on for ever
+// Where records fill the window, the older ones become bare and one, so that a conversation can go on for ever
 // without a summarizer.
-func TestRecordsGetLeaner(t *testing.T) {
+func TestRecordsBecomeBare(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	o := winnow.Options{
@@ -46,9 +47,8 @@ func TestRecordsGetLeaner(t *testing.T) {
 	assert.Contains(t, texts[0], "earlier messages")
 }
 
-// Where half of each line of a record would save too little, nothing of it stays but how much there was: as it is, it
-// would keep all later requests from fitting.
-func TestShortRecordsGetLeaner(t *testing.T) {
+// Many short records become bare too: as they are, they would keep all later requests from fitting.
+func TestShortRecordsBecomeBare(t *testing.T) {
 	t.Parallel()
 	m := newManager(t, 6_000, &winnow.Options{
 		Estimator: byChars, Now: newClock().Now, Cache: &winnow.CacheOptions{None: true},
@@ -74,35 +74,37 @@ func TestShortRecordsGetLeaner(t *testing.T) {
 	})
 }
 
-// The manager sees a history for the first time, and it is many times as long as the window. A record that would get
-// leaner in the same call is not written with its lines first.
-func TestRecordsOfLongHistoriesAreLeanAtOnce(t *testing.T) {
+// The manager sees a history for the first time, and it is many times as long as the window: the newest records keep
+// their lines.
+func TestRecordsOfLongHistories(t *testing.T) {
 	t.Parallel()
-	written := 0
-	count := winnow.EstimatorFunc(func(m winnow.Message) int {
-		if text := fullText(m); strings.HasPrefix(text, "[Record of") && strings.Contains(text, "\n") {
-			written++
-		}
-		return byChars.Estimate(m)
-	})
-	m := newManager(t, 20_000, &winnow.Options{Estimator: count, Now: newClock().Now, NoMinify: true})
+	m := newManager(t, 20_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, NoMinify: true})
 	r := m.Plan(transcript(4_000, clean))
 	require.True(t, r.NeedsCompaction)
-	var whole, leanest int // tokens of records with lines, and of those without
-	lined := 0
-	for i, message := range r.Messages {
-		switch text := fullText(message); {
-		case !strings.HasPrefix(text, "[Record of"):
-		case strings.Contains(text, "\n"):
-			whole += r.Counts[i]
+	lined, bare := 0, 0
+	for _, text := range recordsIn(r.Messages) {
+		if strings.Contains(text, "\n") {
 			lined++
-		default:
-			assert.Zero(t, whole, "the newest keep their lines")
-			leanest += r.Counts[i]
+		} else {
+			assert.Zero(t, lined, "the newest keep their lines")
+			bare++
 		}
 	}
 	assert.Positive(t, lined)
-	assert.LessOrEqual(t, whole, leanest, "the older half gets leaner")
-	assert.Greater(t, whole, leanest*9/10, "and no more")
-	assert.LessOrEqual(t, written, lined+1)
+	assert.Positive(t, bare)
+}
+
+// What a person says stands between records, which stay apart.
+func TestRecordsStayApart(t *testing.T) {
+	t.Parallel()
+	m := folding(t, winnow.Options{})
+	h := runs(20)
+	h = named(slices.Insert(h, 11, userSays("And mind the gap.")))
+	var r *winnow.Request
+	steps(h, func(in []winnow.Message) { r = prepare(t, m, in) })
+	assert.True(t, holds(r, &h[11]))
+	at := slices.IndexFunc(r.Messages, func(x winnow.Message) bool { return x.ID == h[11].ID })
+	assert.NotEmpty(t, recordsIn(r.Messages[:at]))
+	assert.NotEmpty(t, recordsIn(r.Messages[at:]))
+	requestCheck{estimator: byChars}.check(t, h, r)
 }
