@@ -3,7 +3,6 @@ package identifier
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/ascii"
 )
@@ -31,49 +30,39 @@ const MaxBytes = 256
 // listing are not identifiers.
 func Scan(s string, emit func(id string, kind Kind)) {
 	scan := scanner{s: s}
-	for i, st := 0, outside; ; {
-		if i = candidate(s, i, st); i == len(s) {
-			return
+	for i := 0; i < len(s); {
+		start, all := i, uint8(0)
+		for i < len(s) && ascii.Class[s[i]] != 0 {
+			all |= ascii.Class[s[i]]
+			i++
 		}
-		i, st = scan.look(i, emit)
+		switch {
+		case i > start:
+			scan.read = i
+			if all != ascii.Lower || start > 0 && s[start-1] == '`' { // most tokens are words of a text
+				scan.token(start, i, all, emit)
+			}
+			i = scan.read
+		case s[i] == '\\': // an escape, not a letter of the next word
+			i += escaped(s, i, emit)
+			scan.read = i
+		default:
+			if endsOpeningQuote(s[i]) && i-2 >= scan.read {
+				cjkQuoted(s[i-2:], emit)
+			}
+			i++
+		}
 	}
 }
 
-// scanner looks for identifiers where the automaton stops.
+// endsOpeningQuote reports whether c is the last byte of 「, 『, 《 or “.
+func endsOpeningQuote(c byte) bool { return c == 0x8C || c == 0x8E || c == 0x8A || c == 0x9C }
+
+// scanner reads the tokens of a text.
 type scanner struct {
 	s     string
-	read  int // how much of s was taken for part of a token or an escape
+	read  int // how much of s was taken for tokens and escapes
 	lines listing
-}
-
-// look emits the identifiers in the token that has the byte s[at] or ends there. It returns where to go on, and in
-// which state.
-func (sc *scanner) look(at int, emit func(string, Kind)) (next int, st state) {
-	switch c := sc.s[at]; {
-	case c == '\\': // an escape, not a letter of the next word
-		sc.read = at + escaped(sc.s, at, emit)
-		if sc.s[sc.read-1] == '`' {
-			return sc.read, behindPoint
-		}
-		return sc.read, outside
-	case c >= utf8.RuneSelf:
-		if at-2 >= sc.read {
-			cjkQuoted(sc.s[at-2:], emit)
-		}
-		return at + 1, outside
-	}
-	start, end, all := at, at, uint8(0)
-	for ; start > sc.read && ascii.Class[sc.s[start-1]] != 0; start-- {
-		all |= ascii.Class[sc.s[start-1]]
-	}
-	for ; end < len(sc.s) && ascii.Class[sc.s[end]] != 0; end++ {
-		all |= ascii.Class[sc.s[end]]
-	}
-	sc.read = end
-	if start < end {
-		sc.token(start, end, all, emit)
-	}
-	return sc.read, outside
 }
 
 // token emits the identifiers in the token s[start:end]. all has the classes of its bytes.

@@ -2,14 +2,12 @@ package identifier
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 func TestScan(t *testing.T) {
@@ -167,34 +165,6 @@ func BenchmarkScan(b *testing.B) {
 				Scan(text, func(string, Kind) { n++ })
 			}
 		})
-	}
-}
-
-// TestCandidates: the automaton passes no token that has a name. It is compared with a look at each token, in random
-// texts of the bytes that it distinguishes.
-func TestCandidates(t *testing.T) {
-	t.Parallel()
-	pieces := strings.Fields("a go src foo E ENO ENOENT A Plain bC 1 12 123 1234 / // :// . .. - -- _ : = @ ~ ? & # + $ % ` \" ' ( " +
-		"「 」 “ ” é 文 \x80 \xe2 \x9c \\ \\n \\\" \\u0026 \\\\n \\\\t C:\\ ms → < a/ b/")
-	pieces = append(pieces, " ", "\n", "\t")
-	r := rand.New(rand.NewPCG(7, 8))
-	for range 100_000 {
-		var b strings.Builder
-		for range r.IntN(12) {
-			b.WriteString(pieces[r.IntN(len(pieces))])
-		}
-		text := b.String()
-		var got, want []string
-		Scan(text, func(id string, kind Kind) { got = append(got, fmt.Sprint(kind, " ", id)) })
-		all := scanner{s: text}
-		for i := 0; i < len(text); {
-			if ascii.Class[text[i]] == 0 && text[i] != '\\' && (text[i] < 0x80 || moves[text[i]] != 0) {
-				i++
-				continue
-			}
-			i, _ = all.look(i, func(id string, kind Kind) { want = append(want, fmt.Sprint(kind, " ", id)) })
-		}
-		require.Equal(t, want, got, "%q", text)
 	}
 }
 
