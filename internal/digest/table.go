@@ -36,18 +36,9 @@ type note struct {
 type Table struct {
 	at    identifier.Set // its numbers are the indexes of notes
 	notes []note
-	now   int32     // messages so far
-	fresh []int     // identifiers that the current result mentions
-	found []mention // memory for Scan
-	ranks *ranking  // see ranked; nil: not known
-}
-
-// mention is an identifier in a text.
-type mention struct {
-	id     string
-	hash   identifier.NameHash
-	number int // in the table; -1: it may be new
-	kind   identifier.Kind
+	now   int32    // messages so far
+	fresh []int    // identifiers that the current result mentions
+	ranks *ranking // see ranked; nil: not known
 }
 
 // maxIDs bounds the table: what bulk output mentions once is then not added.
@@ -73,33 +64,20 @@ func (t *Table) Scan(s string, from Source) {
 		t.Scan(s[len(s)-scanBytes:], from)
 		s = s[:scanBytes]
 	}
-	t.found = t.found[:0]
-	identifier.Scan(s, func(id string, kind identifier.Kind) {
-		t.found = append(t.found, mention{id, identifier.HashOf(id), -1, kind})
-	})
-	for k := range t.found { // the memory of all of them is fetched at the same time
-		t.found[k].number = t.at.At(t.found[k].hash)
-	}
-	for k := range t.found {
-		t.add(&t.found[k], from)
-	}
-	clear(t.found) // the texts that they lie in are not held
+	identifier.Scan(s, func(id string, kind identifier.Kind) { t.add(id, kind, from) })
 }
 
-func (t *Table) add(m *mention, from Source) {
-	i := m.number
-	if i < 0 {
-		i = t.at.NumberBy(m.hash)
-	}
+func (t *Table) add(id string, kind identifier.Kind, from Source) {
+	i := t.at.Number(id)
 	if i < 0 {
 		if len(t.notes) >= maxIDs && from == FromResult {
 			return
 		}
-		i = t.at.AddBy(m.hash, m.id)
+		i = t.at.Add(id)
 		if len(t.notes) == cap(t.notes) { // append alone would copy a long list 5 times on its way, and not twice
 			t.notes = slices.Grow(t.notes, len(t.notes)+1)
 		}
-		t.notes = append(t.notes, note{id: m.id, kind: m.kind})
+		t.notes = append(t.notes, note{id: id, kind: kind})
 	}
 	t.ranks = nil
 	n := &t.notes[i]
@@ -232,9 +210,8 @@ func (t *Table) Recall(ids []string) {
 // Again counts the mentions of known identifiers in a text that stays in the request: what it uses is in use.
 func (t *Table) Again(s string, from Source) {
 	identifier.Scan(s[:min(len(s), scanBytes)], func(id string, kind identifier.Kind) {
-		h := identifier.HashOf(id)
-		if i := t.at.NumberBy(h); i >= 0 {
-			t.add(&mention{id, h, i, kind}, from)
+		if t.at.Number(id) >= 0 {
+			t.add(id, kind, from)
 		}
 	})
 }

@@ -37,14 +37,12 @@ type rankedName struct {
 
 // nameSearch finds the names of texts. It uses its memory again for the next text.
 type nameSearch struct {
-	ids  identifier.Set        // in the order of their first mentions
-	seen []seenName            // of each of ids
-	at   []identifier.NameHash // see withoutKnown
+	ids  identifier.Set // in the order of their first mentions
+	seen []seenName     // of each of ids
 }
 
 // seenName is what is known of a name that the text mentions.
 type seenName struct {
-	hash     identifier.NameHash
 	mentions int32 // in the text; 0: the name was known before
 	kind     identifier.Kind
 }
@@ -77,27 +75,19 @@ func (s *nameSearch) scan(text string) {
 
 // mention notes a mention of name id.
 func (s *nameSearch) mention(id string, kind identifier.Kind) {
-	h := identifier.HashOf(id)
-	if k := s.ids.AddBy(h, id); k < len(s.seen) {
+	if k := s.ids.Add(id); k < len(s.seen) {
 		s.seen[k].mentions++
 		return
 	}
-	s.seen = append(s.seen, seenName{h, 1, kind})
+	s.seen = append(s.seen, seenName{1, kind})
 }
 
-// withoutKnown sets the mentions of the names that are in known to 0. It returns how many names are left. It waits for
-// the memory of known once, and not once for each name: the first loop has no branch that depends on what was read.
+// withoutKnown sets the mentions of the names that are in known to 0. It returns how many names are left.
 func (s *nameSearch) withoutKnown(known *identifier.Known) (fresh int) {
-	s.at = s.at[:0]
-	for k := range s.seen {
-		s.at = append(s.at, known.At(s.seen[k].hash))
-	}
-	for k := range s.seen {
-		n := &s.seen[k]
-		switch {
-		case s.at[k] == n.hash, s.at[k] != 0 && known.HasBy(n.hash):
-			n.mentions = 0
-		default:
+	for k, id := range s.ids.IDs() {
+		if known.Has(id) {
+			s.seen[k].mentions = 0
+		} else {
 			fresh++
 		}
 	}

@@ -10,7 +10,7 @@ type wordSet struct {
 	words string // separated by white space, shorter than 32 bytes each
 
 	once    sync.Once // for what follows
-	set     Set
+	set     Known
 	lengths [256]uint32 // of the words that begin with each byte: a bit for each length
 }
 
