@@ -130,6 +130,8 @@ func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	switch {
 	case b == nil || !b.hasEnded():
 		return d, nil, nil
+	case b.dropped:
+		return d, nil, errHistoryChanged
 	case b.err != nil:
 		return d, nil, b.err
 	case !b.covers(d):
@@ -147,27 +149,26 @@ func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	return next, &report, nil
 }
 
-// takeReadySummary is like withReadySummary, but it also ends background work that is of no use. failed says that the
-// work made no summary. If the summary is used, commitCompaction ends the work, because the request may still fail
-// before that.
-func (m *Manager) takeReadySummary(d *draft) (next *draft, report *Compaction, failed bool) {
+// hasFailed reports whether err, of withReadySummary, says that the summarizer failed. Else the history has changed.
+func hasFailed(err error) bool { return err != nil && !errors.Is(err, errHistoryChanged) }
+
+// endUseless ends background work that is of no use for d. report and err are those of withReadySummary. If the summary
+// is used, commitCompaction ends the work, because the request may still fail before that.
+func (m *Manager) endUseless(d *draft, report *Compaction, err error) {
 	b := m.background
-	next, report, err := m.withReadySummary(d)
 	switch {
 	case b == nil || report != nil:
-		return next, report, false
+		return
 	case !b.hasEnded():
 		if !b.covers(d) {
 			b.drop() // this history lacks what b summarizes, so the summary would not be used
 		}
-		return next, nil, false
+		return
 	}
 	m.endBackground()
-	if b.dropped || errors.Is(err, errHistoryChanged) {
-		return next, nil, false // the summarizer did not fail: the history has changed
+	if hasFailed(err) {
+		m.noteFailure(err, d)
 	}
-	m.noteFailure(err, d)
-	return next, nil, true
 }
 
 // awaitBackground waits for the work in the background, if d can use its summary, and reports whether it waited. An

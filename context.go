@@ -29,105 +29,139 @@ import (
 func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	undo, failures := m.settleWithUndo(history), m.ledger.breaker.Failures
+	undo := m.begin()
 	defer func() {
 		if r == nil { // an error, or code of the host has panicked
 			undo()
 		}
 	}()
-	if r, err = m.prepareWithinBody(ctx, history, failures); err != nil {
-		r, err = m.withoutGuesses(ctx, history, failures, err)
-	}
+	m.settle(history)
+	failures := m.ledger.breaker.Failures
+	err = m.underLimits(history, func() (err error) {
+		r, err = m.makeRequest(ctx, history, m.ledger.breaker.Failures > failures)
+		return err
+	})
 	return r, err
 }
 
-// withoutGuesses tries prepareWithinBody once more, without what is only guessed, if err is an overflow: a guess alone
-// must not make a call fail. A request that was refused already is not tried again. The lock is held.
-func (m *Manager) withoutGuesses(
-	ctx context.Context, history []Message, failures int, err error,
-) (r *Request, _ error) {
+// underLimits calls try, which makes a request for history. As long as the error of try is an overflow, it is called
+// again: with fewer tokens, if the body may be small enough then, and without what is doubtful, because a guess alone
+// must not make a call fail. A request that was refused already is not tried again. What was forgotten stays forgotten:
+// the caller undoes that after an error.
+func (m *Manager) underLimits(history []Message, try func() error) error {
 	l := &m.ledger
-	undo := l.keepGuesses()
-	defer func() {
-		if r == nil { // an error, or code of the host has panicked: the manager is as it was
-			undo()
-		}
-		l.ignoresCounts = false
-	}()
-	for _, drop := range l.doubtful() {
-		if !errors.Is(err, ErrOverflow) {
-			return r, err
-		}
+	err := l.withinBody(try)
+	for _, forget := range []func(l *ledger) bool{(*ledger).forgetGuesses, (*ledger).ignoreCounts} {
 		isGuessed := l.accounting.Guess.Most > 0
-		drop()
+		if !errors.Is(err, ErrOverflow) || !forget(l) {
+			continue
+		}
 		d := m.draft(history, l.checkpoint)
 		switch {
 		case !d.shrinkToFit() || !slices.Contains(l.tries.refused, d.key()):
-			r, err = m.prepareWithinBody(ctx, history, failures)
+			err = l.withinBody(try)
 		case isGuessed:
 			err = d.overflow() // against the limit that was told, not against the guess
 		}
 	}
-	return r, err
+	l.ignoresCounts = false
+	return err
 }
 
-// prepareWithinBody is makeRequest. If the body of its request would have too many bytes, it tries once more with fewer
-// tokens, because the body may be small enough then: ledger.mostTokens bounds the budget of all drafts meanwhile. A
-// summarizer that has failed more often than `failures` has failed in this call, and is not asked again. The lock is
-// held, but not while code of the host runs.
-func (m *Manager) prepareWithinBody(ctx context.Context, history []Message, failures int) (*Request, error) {
-	r, err := m.makeRequest(ctx, history, m.ledger.breaker.Failures > failures)
+// withinBody calls try, and once more if its request would have too many bytes: ledger.mostTokens bounds the budget of
+// all drafts meanwhile.
+func (l *ledger) withinBody(try func() error) error {
+	err := try()
 	tokens := tokensForBody(err)
 	if tokens == 0 {
-		return r, err
+		return err
 	}
-	m.ledger.mostTokens = tokens
-	defer func() { m.ledger.mostTokens = 0 }()
-	return m.makeRequest(ctx, history, m.ledger.breaker.Failures > failures)
+	l.mostTokens = tokens
+	defer func() { l.mostTokens = 0 }()
+	return try()
 }
 
-// makeRequest makes a draft and decides what becomes of it: it is sent as it is or smaller, it is compacted, or the
-// error says that it cannot fit. failedJustNow says that the summarizer failed, for this same request. The host may use
-// the manager during a flush, or while a summary is waited for, so each `continue` makes a new draft. The loop ends,
-// because there are two reasons to go round and each occurs only once: background work has ended, or the host was asked
-// to save what it wants to keep. The latter is done once before each compaction, whichever case below asks for it.
+// outcome is what becomes of a draft.
+type outcome uint8
+
+const (
+	tooLarge     outcome = iota // it cannot be made to fit
+	mayBeSent                   // as it is, or shrunk
+	summaryIsDue                // a summary is due
+	digestIsDue                 // it fits, and the summary is due that a digest stands in for
+)
+
+// choice is what becomes of a history: Prepare carries it out, and Plan shows it.
+type choice struct {
+	draft    *draft
+	report   *Compaction // of the summary in draft that was made in the background; nil: none was
+	notReady error       // why the background has made no summary, though it has ended
+	fits     bool        // the draft, before it was shrunk
+	outcome  outcome
+}
+
+// choose decides what becomes of history, and changes nothing. failedJustNow says that the summarizer failed, for this
+// same request.
+func (m *Manager) choose(history []Message, failedJustNow bool) *choice {
+	m.ledger.tries.begin()
+	c := &choice{}
+	c.draft, c.report, c.notReady = m.withReadySummary(m.draft(history, m.ledger.checkpoint))
+	d, isNew := c.draft, c.report != nil || failedJustNow || hasFailed(c.notReady)
+	c.fits = d.fits()
+	switch {
+	case d.needsCompaction():
+		c.outcome = summaryIsDue
+	case !isNew && m.mayReplaceDigest(d):
+		c.outcome = digestIsDue
+	case d.shrinkToFit():
+		c.outcome = mayBeSent
+	}
+	return c
+}
+
+// makeRequest carries out what choose says. The host may use the manager while it is waited for, so the choice is then
+// made anew. The loop ends, because there are two reasons to go round and each occurs only once: background work has
+// ended, or the host was asked to save what it wants to keep, which is done once before each compaction. The lock is
+// held, but not while code of the host runs.
 func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJustNow bool) (*Request, error) {
 	for {
-		m.ledger.tries.begin()
-		// With a report, d has a summary that was made in the background; failed says that it could not be made.
-		d, report, failed := m.takeReadySummary(m.draft(history, m.ledger.checkpoint))
+		c := m.choose(history, failedJustNow)
+		m.endUseless(c.draft, c.report, c.notReady)
+		if waited, err := m.waitFor(ctx, c); err != nil {
+			return nil, err
+		} else if waited {
+			continue
+		}
 		switch {
-		case d.needsCompaction():
-			waited, err := m.awaitBackground(ctx, d)
-			if err != nil {
-				return nil, err
-			}
-			if waited {
-				continue // the summary that was made in the background is collected now
-			}
-			if m.flush(ctx, history) {
-				continue // the host has saved what it wants to keep, and is not asked again before this compaction
-			}
-			if failed || failedJustNow { // asking the summarizer again at once would fail again
-				return m.withoutSummary(ctx, d)
-			}
-			return m.compactAndCommit(ctx, d)
-		case report == nil && d.fits() && m.prepareCompaction(ctx, d):
-			continue // the host was asked to save what it wants to keep, ahead of a compaction that is near
-		case report == nil && !failed && !failedJustNow && m.mayReplaceDigest(d):
-			if m.flush(ctx, history) {
-				continue // now the digest can be replaced, if it still is there
-			}
-			return m.replaceDigest(ctx, d)
+		case c.outcome == summaryIsDue && (failedJustNow || hasFailed(c.notReady)):
+			return m.withoutSummary(ctx, c.draft) // asking the summarizer again at once would fail again
+		case c.outcome == summaryIsDue:
+			return m.compactAndCommit(ctx, c.draft)
+		case c.outcome == digestIsDue:
+			return m.replaceDigest(ctx, c.draft)
+		case c.outcome == tooLarge:
+			return nil, c.draft.overflow()
+		case c.report != nil:
+			return m.commitCompaction(c.draft, c.report, closeBreaker)
 		}
-		if !d.shrinkToFit() {
-			return nil, d.overflow()
-		}
-		if report != nil {
-			return m.commitCompaction(d, report, closeBreaker)
-		}
-		return m.commit(d)
+		return m.commit(c.draft)
 	}
+}
+
+// waitFor does what has to happen before c is carried out: it collects the summary that is being made in the
+// background, or has the host save what it wants to keep. It reports whether it let go of the lock.
+func (m *Manager) waitFor(ctx context.Context, c *choice) (waited bool, err error) {
+	d := c.draft
+	if c.outcome == summaryIsDue {
+		if waited, err = m.awaitBackground(ctx, d); waited || err != nil {
+			return waited, err
+		}
+		return m.flush(ctx, d.history), nil
+	}
+	if c.report == nil && c.fits && m.prepareCompaction(ctx, d) {
+		return true, nil // ahead of a compaction that is near
+	}
+	return c.outcome == digestIsDue && m.flush(ctx, d.history), nil
 }
 
 // prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
@@ -163,51 +197,18 @@ func (m *Manager) mayReplaceDigest(d *draft) bool {
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// What the drafts below learn and decide is undone: Plan has no effects.
-	defer m.savepoint()()
+	defer m.savepoint()() // what is decided and forgotten here is undone: Plan has no effects
 	m.settle(history)
-	m.ledger.tries.begin()
-	d, needs, fits := m.plan(history)
-	defer m.ledger.keepGuesses()()
-	for _, drop := range m.ledger.doubtful() { // see withoutGuesses
-		if needs || fits {
-			break
+	var c *choice
+	_ = m.underLimits(history, func() error { // what does not fit is shown as well
+		if c = m.choose(history, false); c.outcome == tooLarge {
+			return c.draft.overflow()
 		}
-		drop()
-		if next, needsToo, fitsToo := m.plan(history); !slices.Contains(m.ledger.tries.refused, next.key()) {
-			d, needs, fits = next, needsToo, fitsToo
-		}
-	}
-	r := d.request()
-	r.NeedsCompaction = needs
+		return nil
+	})
+	r := c.draft.request()
+	r.NeedsCompaction = c.outcome == summaryIsDue || c.outcome == digestIsDue
 	return r
-}
-
-// plan returns the draft that Plan reports, whether Prepare would compact it, and whether it fits as it is.
-func (m *Manager) plan(history []Message) (d *draft, needs, fits bool) {
-	if d, needs, fits = m.planRequest(history); needs || fits {
-		return d, needs, fits
-	}
-	tokens := tokensForBody(d.overflow())
-	if tokens == 0 {
-		return d, false, false
-	}
-	m.ledger.mostTokens = tokens // as prepareWithinBody does
-	defer func() { m.ledger.mostTokens = 0 }()
-	if next, needs, fits := m.planRequest(history); !needs && fits {
-		return next, false, true
-	}
-	return d, !m.opts.Compact.Off, false // not even that fits without a summary
-}
-
-// planRequest is plan under the limits as they are. A summary that the background has ready counts, because Prepare
-// would use it.
-func (m *Manager) planRequest(history []Message) (d *draft, needs, fits bool) {
-	d, _, _ = m.withReadySummary(m.draft(history, m.ledger.checkpoint))
-	if d.needsCompaction() || m.mayReplaceDigest(d) {
-		return d, true, false
-	}
-	return d, false, d.shrinkToFit()
 }
 
 // Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
@@ -225,12 +226,13 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		return nil, ErrNothingToCompact
 	}
 	m.endBackground()
-	undo := m.settleWithUndo(history)
+	undo := m.begin()
 	defer func() {
 		if r == nil { // an error, or code of the host has panicked
 			undo()
 		}
 	}()
+	m.settle(history)
 	m.ledger.tries.begin()
 	if err := m.checkRest(history); err != nil {
 		return nil, err

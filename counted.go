@@ -23,5 +23,6 @@ func (m *Manager) Counted(tokens int) {
 		return // nothing was sent, or nothing was counted
 	}
 	anchor := meter.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
+	m.calls++
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
 }

@@ -76,33 +76,23 @@ type partner struct {
 	ignoresCounts bool   // of another process in the history, because the request does not fit otherwise
 }
 
-// doubtful returns functions that each drop something doubtful, so that a request that does not fit is tried without
-// it: first the limits that are only guessed, then the counts of another process. That process may have had other
-// tools, which no message shows. In this order, a restart changes no request that the old process would have made.
-func (l *ledger) doubtful() (drops []func()) {
-	if l.accounting.IsGuessed() {
-		drops = append(drops, l.accounting.ForgetGuesses)
+// forgetGuesses forgets the limits that are only guessed, and reports whether there were any.
+func (l *ledger) forgetGuesses() bool {
+	if !l.accounting.IsGuessed() {
+		return false
 	}
-	if l.isRestored {
-		drops = append(drops, func() {
-			if l.ignoresCounts = l.isRestored; l.ignoresCounts { // else a call made meanwhile has sent something
-				l.accounting.Anchor = meter.Anchor{}
-			}
-		})
-	}
-	return drops
+	l.accounting.ForgetGuesses()
+	return true
 }
 
-// keepGuesses returns a function that brings back forgotten guesses, and ignored counts of another process.
-func (l *ledger) keepGuesses() (undo func()) {
-	a := &l.accounting
-	guess, body, anchor := a.Guess, a.Body, a.Anchor
-	return func() {
-		a.Guess, a.Body, l.ignoresCounts = guess, body, false
-		if l.isRestored { // else a call that was made meanwhile has sent something
-			a.Anchor = anchor
-		}
+// ignoreCounts has the counts of another process ignored, which may have had other tools that no message shows. It
+// reports whether nothing was sent since Restore. Guesses are forgotten first, so that a restart changes no request
+// that the old process would have made.
+func (l *ledger) ignoreCounts() bool {
+	if l.isRestored {
+		l.ignoresCounts, l.accounting.Anchor = true, meter.Anchor{}
 	}
+	return l.isRestored
 }
 
 // bodyLimits are the limits of a request's body.
@@ -233,10 +223,8 @@ func (t *tries) begin() { *t = tries{refused: t.refused} }
 
 // remember adds a request that the provider refused.
 func (t *tries) remember(request key) {
-	if len(t.refused) == maxRemembered {
-		t.refused = slices.Delete(t.refused, 0, 1)
-	}
-	t.refused = append(t.refused, request)
+	newest := t.refused[max(0, len(t.refused)+1-maxRemembered):]
+	t.refused = append(slices.Clip(newest), request) // a list of its own: see savepoint
 }
 
 func setOf[T comparable](list []T) map[T]bool {

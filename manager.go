@@ -31,6 +31,7 @@ type Manager struct {
 	ledger     ledger
 	background *background // nil: none
 	flushes    int         // how often BeforeCompact was called
+	calls      int         // how often a call began that may change the ledger: see savepoint
 	closed     bool        // Close was called: no background work begins any more
 }
 

@@ -50,7 +50,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	if said = said.OfRequest(m.ledger.tokens); !said.IsRecoverable() {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
-	undo, isDone := m.savepointWithLimits(), false
+	undo, isDone := m.begin(), false
 	defer func() {
 		if !isDone { // code of the host has panicked
 			undo()
@@ -217,13 +217,16 @@ func (l *ladder) compact(ctx context.Context) *draft {
 	if waited {
 		d = l.draft() // the host may have used the manager meanwhile
 	}
-	if summarized, report, failed := m.takeReadySummary(d); report != nil {
+	summarized, report, notReady := m.withReadySummary(d)
+	m.endUseless(d, report, notReady)
+	if hasFailed(notReady) {
+		return nil // the summarizer was asked just now
+	}
+	if report != nil {
 		l.report = report // made in the background: it costs no call
 		if next := l.take(summarized, summarized.shrinkToFit()); next != nil {
 			return next
 		}
-	} else if failed {
-		return nil // the summarizer was asked just now
 	}
 	if !l.canFit(d) { // nobody should pay for a summary that changes nothing
 		return nil
@@ -336,7 +339,7 @@ func (l *ladder) giveUp(cause error) error {
 	}
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, cause
-	l.manager.undoRecovery()
+	l.ledger.undoRecovery()
 	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
 		"budget", e.Budget, "overhead", e.Overhead,
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals",
@@ -376,6 +379,7 @@ func Do[T any](
 func (m *Manager) answered() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.calls++
 	m.requestAccepted()
 }
 

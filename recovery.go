@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
 )
@@ -11,7 +10,7 @@ import (
 func (l *ledger) state() undoable {
 	return undoable{
 		rewrites: l.rewrites, guess: l.accounting.Guess, body: l.accounting.Body,
-		refused: slices.Clone(l.tries.refused),
+		refused: l.tries.refused,
 	}
 }
 
@@ -25,33 +24,28 @@ func (l *ledger) revert(u undoable) {
 // state of the ledger for undoRecovery.
 func (m *Manager) openRecovery(history []Message) {
 	l := &m.ledger
-	if l.recovery == nil {
-		l.recovery = &recovery{before: l.state()}
+	open := recovery{before: l.state()}
+	if l.recovery != nil {
+		open = *l.recovery // a copy: see savepoint
+	} else {
 		l.projections = maps.Clone(l.projections) // undoRecovery puts the old map back
 	}
 	if n := len(history); n > 0 {
 		facts := m.know(history)
-		l.recovery.end, l.recovery.ahead = position{Key: facts[n-1].key, Index: n - 1}, position{}
+		open.end, open.ahead = position{Key: facts[n-1].key, Index: n - 1}, position{}
 		if n > 1 {
-			l.recovery.ahead = position{Key: facts[n-2].key, Index: n - 2}
+			open.ahead = position{Key: facts[n-2].key, Index: n - 2}
 		}
 	}
+	l.recovery = &open
 }
 
 // undoRecovery undoes the open recovery, if there is one, because it came to nothing.
-func (m *Manager) undoRecovery() {
-	if m.ledger.undoRecovery() {
+func (l *ledger) undoRecovery() {
+	if l.recovery != nil {
+		l.revert(l.recovery.before)
+		l.recovery = nil
 	}
-}
-
-// undoRecovery undoes the open recovery. It reports whether there was one.
-func (l *ledger) undoRecovery() bool {
-	if l.recovery == nil {
-		return false
-	}
-	l.revert(l.recovery.before)
-	l.recovery = nil
-	return true
 }
 
 // closeRecovery closes the open recovery, if there is one, without knowing whether its request was accepted. It keeps
@@ -85,19 +79,8 @@ func (m *Manager) settle(history []Message) {
 	if end >= 0 && end+1 < len(history) && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]) {
 		m.requestAccepted()
 	} else {
-		m.undoRecovery()
+		l.undoRecovery()
 	}
-}
-
-// settleWithUndo is settle for a call that may still fail. undo takes back what settle and the call have decided.
-func (m *Manager) settleWithUndo(history []Message) (undo func()) {
-	tries := m.ledger.tries
-	undo = func() { m.ledger.tries = tries }
-	if m.ledger.recovery != nil {
-		undo = m.savepoint()
-	}
-	m.settle(history)
-	return undo
 }
 
 // newestOf returns the index in facts of the message that p names, or -1. If several messages have its key and none of
@@ -133,32 +116,25 @@ func (m *Manager) requestAccepted() {
 	l.recovery, l.refusals = nil, 0
 }
 
-// savepoint returns a function that restores the decisions in the ledger as they are now. It does not take back what is
-// known of messages, what was learned of the provider's counts, failures of the summarizer, or that BeforeCompact ran:
-// that hook runs once before a compaction.
-func (m *Manager) savepoint() func() {
-	l := &m.ledger
-	open, refusals, tries, before, flushes := l.recovery, l.refusals, l.tries, l.state(), m.flushes
-	return func() {
-		// Not l.flushed: the state from before a recovery has one of its own.
-		before.flushed = before.flushed || m.flushes > flushes
-		l.revert(before)
-		l.recovery, l.refusals, l.tries = open, refusals, tries
-	}
+// begin begins a call that may change the ledger. See savepoint.
+func (m *Manager) begin() (undo func()) {
+	m.calls++
+	return m.savepoint()
 }
 
-// savepointWithLimits is like savepoint, but its function also takes back what a refusal has taught.
-func (m *Manager) savepointWithLimits() func() {
-	l := &m.ledger
-	undo, accounting, body := m.savepoint(), l.accounting, l.body
-	// Recover writes to these in place, so the ledger goes on with copies.
-	l.tries.refused = slices.Clone(l.tries.refused)
-	if l.recovery != nil {
-		open := *l.recovery
-		l.recovery = &open
-	}
+// savepoint returns a function that makes the ledger what it is now, for a call that fails or only looks. What is known
+// of messages stays, and so do failures of the summarizer, its answers, and that BeforeCompact ran: that hook runs once
+// before a compaction. If the host has made another call meanwhile, all stays as that call has left it. The maps and
+// lists are shared with the ledger: only commit writes to them, and no call fails after it.
+func (m *Manager) savepoint() (undo func()) {
+	calls, flushes, before := m.calls, m.flushes, m.ledger
 	return func() {
-		undo()
-		l.accounting, l.body = accounting, body
+		if m.calls != calls {
+			return
+		}
+		l := &m.ledger
+		before.index, before.breaker, before.digestAt, before.cache = l.index, l.breaker, l.digestAt, l.cache
+		before.flushed = before.flushed || m.flushes > flushes
+		*l = before
 	}
 }

@@ -57,6 +57,7 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	}
 	l.index = m.ledger.index
 	m.ledger = l
+	m.calls++
 	return nil
 }
 
