@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
-	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -30,57 +29,6 @@ func Reason(text string, chars int) int {
 		return 0
 	}
 	return reason
-}
-
-const (
-	// A program says how it went within this number of lines, and of characters, from the end of its output.
-	verdictLines = 10
-	verdictChars = 1_000
-)
-
-// Verdict returns the end of text, the output of a command that reported success, from the last line on that says that
-// something failed: "4 fail", "error: …". If a shell pipes one program into another, only the output shows a failure.
-// Verdict returns "" if there is no such line near the end.
-func Verdict(text string) string {
-	from := runes.Tail(text, verdictChars)
-	end := text[from:]
-	for range verdictLines {
-		start := strings.LastIndexByte(end, '\n') + 1
-		if tellsOfFailure(end[start:]) {
-			return text[from+start:]
-		}
-		if start == 0 {
-			break
-		}
-		end = end[:start-1]
-	}
-	return ""
-}
-
-// tellsOfFailure reports whether a line near the end of an output says that something failed.
-func tellsOfFailure(line string) bool {
-	return countsFailures(line) || complaints.In(line) || reportsError(line) && !countsNone(line)
-}
-
-// complaints are what shells and common programs say instead of a word for an error.
-var complaints = prose.NewList([]string{"command not found", "no such file or directory", "cannot access",
-	"permission denied", "connection refused", "segmentation fault", "core dumped", "could not resolve host",
-	"name or service not known", "not recognized as", "fullyqualifiederrorid", "panicked at", "timed out",
-	"exception in thread", "access denied", "is denied", "unable to"}, nil)
-
-// countsFailures reports whether a line says how many of something failed: "4 fail", "2 failed, 7 passed".
-func countsFailures(line string) bool {
-	for w := range words(line) {
-		switch w.text {
-		case "fail", "failed", "failing", "failures", "failure":
-			before := strings.TrimRight(line[:len(line)-len(w.rest)-len(w.text)], " ")
-			number := before[len(strings.TrimRight(before, "0123456789")):]
-			if strings.Trim(number, "0") != "" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // countsNone reports whether a line says that nothing failed: "Failed: 0", "FAILED 0".
@@ -142,15 +90,6 @@ func beginsReport(line string) bool {
 		}
 	}
 	return false
-}
-
-// TellsOutcome reports whether a line, which may be text of a file, says how a program went: "3 passed", "error: …".
-// Code has the same words, but it is indented, or has no number beside them.
-func TellsOutcome(line string) bool {
-	if line == "" || line[0] == ' ' || line[0] == '\t' {
-		return false
-	}
-	return reportsError(line) && !countsNone(line) || strings.ContainsAny(line, "0123456789") && TailMatters(line)
 }
 
 const traceback = "Traceback (most recent call last):\n"

@@ -12,6 +12,7 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -81,7 +82,6 @@ type line struct {
 	frame, text   string
 	outcome, note string
 	id            string // of the call that waits for its result; "": it has one
-	isOfFile      bool   // the call shows a file, perhaps with a shell
 	call          toolcall.Call
 }
 
@@ -170,8 +170,7 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	for _, p := range args.Patched {
 		w.notePath(p.File, text)
 	}
-	isOfFile := call.Shows || len(w.files.OfShell(tool, arguments).Read) > 0
-	w.lines = append(w.lines, line{text: text, id: id, call: call, isOfFile: isOfFile})
+	w.lines = append(w.lines, line{text: text, id: id, call: call})
 }
 
 // patched returns how a line names the files of a patch.
@@ -216,7 +215,49 @@ func lastElement(path string) string { return path[strings.LastIndexAny(path, `/
 func (w *Writer) Returned(id, text, note string, failed, colored bool) {
 	w.mention(text, false)
 	if l := w.waiting(id); l != nil {
-		l.outcome, l.note, l.id = w.outcome(l, text, failed, colored), note, ""
+		l.outcome, l.note, l.id = l.ending(text, failed, colored), note, ""
+	}
+}
+
+// ending returns how the call of l ended, by the text of its result: the beginning of a failure, or the last line of
+// a report, if it says how a call went. Text of files and matches says nothing of its call.
+func (l *line) ending(text string, failed, colored bool) string {
+	if colored {
+		text, _ = minify.Text(text, minify.Escapes)
+	}
+	text = withoutClosingTags(text)
+	if failed || l.call.Failed(text) {
+		if l.call.Runs {
+			text = text[excerpt.Reason(text, failureChars):]
+		}
+		if _, output, ok := strings.Cut(text, "\nOutput:\n"); ok { // behind a host's frame
+			text = output
+		}
+		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
+			failureChars)
+	}
+	if l.call.Output != toolcall.Report || l.call.Edits || l.call.Shows {
+		return ""
+	}
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	last = runes.OneLine(last[:runes.Head(last, 2*outcomeChars)])
+	isText := strings.ContainsFunc(last, runes.IsLetterOrDigit) && !strings.HasSuffix(last, ":") // else part of a frame
+	if !isText || !excerpt.TailMatters(text[runes.Tail(text, 2*outcomeChars):]) {
+		return ""
+	}
+	return ended + markup.Value(last, outcomeChars)
+}
+
+// withoutClosingTags returns text without the lines at its end that begin with a closing tag, such as </output>: a
+// tool's frame around what a program wrote.
+func withoutClosingTags(text string) string {
+	for {
+		text = strings.TrimRight(text, " \t\r\n")
+		start := strings.LastIndexByte(text, '\n') + 1
+		if start == 0 || !strings.HasPrefix(strings.TrimSpace(text[start:]), "</") {
+			return text
+		}
+		text = text[:start]
 	}
 }
 

@@ -93,17 +93,12 @@ func TestPathOfACutLine(t *testing.T) {
 // The last line of a file does not say how reading it went, but an error does.
 func TestReadsHaveNoOutcome(t *testing.T) {
 	t.Parallel()
-	for tool, want := range map[string][2]string{
-		"read": {"read a.go", "read b.go → failed: no such file"},
-		"exec": {"exec a.go → 3 tests passed", "exec b.go → failed: no such file"},
-	} {
-		w := writer(excerpt.NewNames(0))
-		w.Called("1", tool, json.RawMessage(`{"path":"a.go"}`))
-		w.Called("2", tool, json.RawMessage(`{"path":"b.go"}`))
-		w.Returned("1", "x\n3 tests passed", "", false, true)
-		w.Returned("2", "no such file", "", true, true)
-		assert.Equal(t, frame+"\n"+want[0]+"\n"+want[1], w.Write(4, 0))
-	}
+	w := writer(excerpt.NewNames(0))
+	w.Called("1", "read", json.RawMessage(`{"path":"a.go"}`))
+	w.Called("2", "read", json.RawMessage(`{"path":"b.go"}`))
+	w.Returned("1", "x\n3 tests passed", "", false, true)
+	w.Returned("2", "no such file", "", true, true)
+	assert.Equal(t, frame+"\nread a.go\nread b.go → failed: no such file", w.Write(4, 0))
 }
 
 // A text of the host leaves its beginning and its size: that it was there, and not what it says.
@@ -220,7 +215,7 @@ func TestOutcome(t *testing.T) {
 			"exec make → failed: error: no such target"},
 		{"a tool says at once why it failed", "send", `{"to":"x"}`, "refused: " + strings.Repeat("see below ", 40) + "\nerror: in a quote", true,
 			`send {"to":"x"} → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see...`},
-		{"a pipe hides the failure", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → 4 fail Ran 62 tests"},
+		{"the last line of a report", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → Ran 62 tests"},
 		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, "raise ValueError: x\n    return None", false, "exec cat a.py"},
 		{"a program that a file was written for does", "exec", `{"command":"cat > a <<E\nE\nrun a"}`, "x\n3 tests passed", false,
 			"exec cat > a <<E E run a → 3 tests passed"},
@@ -229,20 +224,20 @@ func TestOutcome(t *testing.T) {
 		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {}"},
 		{"a long line begins at its beginning", "list", `{}`, `{"ok":true,"rest":"` + strings.Repeat("x", 500) + `"}`, false,
 			`list {} → {"ok":true,"rest":"` + strings.Repeat("x", 58) + "..."},
-		{"a person who denies it", "deploy", `{}`, "User declined", false, "deploy {} → User declined"},
+		{"a person who denies it", "deploy", `{}`, "User declined", false, "deploy {} → failed: User declined"},
 		{"a command that did not run", "exec", `{"command":"make"}`, "User rejected this command.\n", false,
 			"exec make → failed: User rejected this command."},
 		{"an exit code that the host did not read", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOutput:\n" + scope + "no rule",
-			false, "exec make → failed: exit code 2: • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope:..."},
+			false, "exec make → failed: • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli •..."},
 		{"a row that is not there", "query", `{"sql":"select"}`, "relation \"x\" does not exist", false,
-			`query {"sql":"select"} → relation "x" does not exist`},
+			`query {"sql":"select"} → failed: relation "x" does not exist`},
 		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
 			"exec run → failed: thread 'main' panicked at a.rs:3:5: index out of bounds note: x"},
 		{"the subject of a commit", "exec", `{"command":"git log --oneline"}`, "abc1234 one\ndef5678 tests: 3 failed before", false,
 			"exec git log --oneline"},
 		{"an edit that changed nothing", "str_replace_editor", `{"command":"str_replace","path":"a.c"}`,
 			"ERROR:\nNo replacement was performed. Multiple occurrences of x in lines 1, 2.", false,
-			"str_replace_editor str_replace a.c → ERROR: No replacement was performed. Multiple occurrences of x in lines 1, 2."},
+			"str_replace_editor str_replace a.c → failed: ERROR: No replacement was performed. Multiple occurrences of x in lines 1, 2."},
 		{"an edit that changed it", "Edit", `{"file_path":"a.c"}`, "The file a.c has been updated. (There is no need to read it.)\n     1\tnot", false,
 			"Edit a.c"},
 		{"an editor that only looks", "str_replace_editor", `{"command":"view","path":"a.c"}`, "// not here\n" + scope, false,
@@ -254,30 +249,29 @@ func TestOutcome(t *testing.T) {
 			false, "Edit a.c"},
 		{"a patch of several files that changed none", "apply_patch",
 			`{"input":"*** Update File: a.c\n*** Delete File: b.c\n"}`, "Failed to find the lines in a.c:\nx", false,
-			"apply_patch a.c b.c → Failed to find the lines in a.c: x"},
+			"apply_patch a.c b.c → failed: Failed to find the lines in a.c: x"},
 		{"an editor that answers in JSON", "editFile", `{"path":"a.c"}`, `{"success":false,"error":"old text not found"}`, false,
-			`editFile a.c → {"success":false,"error":"old text not found"}`},
-		{"a file that is not there", "read", `{"path":"a.c"}`, "File a.c not found.", false, "read a.c → File a.c not found."},
+			`editFile a.c → failed: {"success":false,"error":"old text not found"}`},
+		{"a file that is not there", "read", `{"path":"a.c"}`, "File a.c not found.", false, "read a.c → failed: File a.c not found."},
 		{"a file of one line", "read", `{"path":"a.c"}`, "3 tests", false, "read a.c"},
 		{"the part of a file", "Read", `{"file_path":"a.c","offset":100,"limit":50}`, "x\ny", false,
 			"Read a.c offset=100 limit=50"},
 		{"the part of a file, by an editor", "str_replace_editor", `{"command":"view","path":"a.c","view_range":[10,60]}`,
 			"x\ny", false, "str_replace_editor view a.c view_range=[10,60]"},
 		{"an error above its details", "query", `{"sql":"insert"}`, "ERROR:  duplicate key\nDETAIL:  Key (id)=(1) exists.",
-			false, `query {"sql":"insert"} → ERROR: duplicate key DETAIL: Key (id)=(1) exists.`},
+			false, `query {"sql":"insert"} → failed: ERROR: duplicate key DETAIL: Key (id)=(1) exists.`},
 		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, "x\nreturn result", false, "exec cat a.py"},
 		{"a match with its surroundings", "Grep", `{"pattern":"x"}`, "a.go-12-// failed 3 times", false,
 			`Grep {"pattern":"x"}`},
 		{"a frame around nothing", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOriginal token count: 0\nOutput:\n", true,
-			"exec make → failed: exit code 2"},
+			"exec make → failed: Chunk ID: 1 Process exited with code 2 Original token count: 0 Output:"},
 		{"a frame around what a program that waits for input wrote", "write_stdin", `{"session_id":7,"chars":""}`,
-			"Chunk ID: 1\nProcess exited with code 2\nOutput:\nno rule", true, `write_stdin {"session_id":7,"chars":""} → failed: exit code 2: no rule`},
-		{"git's name of the branch", "exec", `{"command":"git status -sb"}`, "Process exited with code 0\nOutput:\n## main\n", false, "exec git status -sb"},
+			"Chunk ID: 1\nProcess exited with code 2\nOutput:\nno rule", true, `write_stdin {"session_id":7,"chars":""} → failed: no rule`},
 		{"a heading reports nothing", "exec", `{"command":"make"}`, "error in the log:\nOutput:", false, "exec make"},
 		{"the files that were changed are named already", "apply_patch", `{"input":"*** Update File: a/error.c\n"}`,
 			"Success. Updated the following files:\nM a/error.c", false, "apply_patch a/error.c"},
 		{"a patch behind the header of a shell", "apply_patch", `{"input":"*** Update File: a.c\n"}`,
-			"Exit code: 1\nOutput:\nerror: no such line", false, "apply_patch a.c → error: no such line"},
+			"Exit code: 1\nOutput:\nerror: no such line", false, "apply_patch a.c → failed: error: no such line"},
 		{"colours are not text", "exec", `{"command":"make"}`, "\x1b[31mall failed\x1b[0m", true, "exec make → failed: all failed"},
 		{"a search says what for", "Grep", `{"pattern":"a|b","path":"src"}`, "src/x.go", false, "Grep src for a|b"},
 	} {
