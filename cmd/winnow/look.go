@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -82,16 +83,13 @@ func (p *program) inspect(ctx context.Context, args []string) (code int, err err
 	in := inspect.Input{Now: p.now()}
 	output := p.flags.String("o", "", "")
 	p.flags.BoolVar(&in.Text, "text", false, "")
-	p.flags.IntVar(&in.Window, "window", defaultWindow, "")
-	p.flags.Float64Var(&in.Price, "price", inspect.DefaultPrice, "")
+	basis := p.basis()
 	rest, err := p.parse(args, 1, 1)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
-	case in.Window <= 0:
-		return 0, problemf("inspect: -window %d: want a positive number of tokens", in.Window)
-	case !(in.Price > 0 && in.Price < 1e6):
-		return 0, problemf("inspect: -price %g: want a positive number of dollars", in.Price)
+	}
+	if in.Basis, err = basis(); err != nil {
+		return 0, err
 	}
 	o, err := p.read(ctx, rest[0])
 	if err != nil {
@@ -117,6 +115,32 @@ func (p *program) inspect(ctx context.Context, args []string) (code int, err err
 	}
 	overflows, err := inspect.Write(to, in)
 	return refused(overflows), err
+}
+
+// basis defines the flags of what the file says, or else is assumed. The result reads them.
+func (p *program) basis() func() (inspect.Basis, error) {
+	var b inspect.Basis
+	p.flags.StringVar(&b.Model, "model", "", "")
+	p.flags.IntVar(&b.Window, "window", 0, "")
+	p.flags.Float64Var(&b.Price, "price", 0, "")
+	overhead := p.flags.Int("overhead", 0, "")
+	return func() (inspect.Basis, error) {
+		var err error
+		p.flags.Visit(func(f *flag.Flag) {
+			switch {
+			case f.Name == "overhead":
+				b.Overhead = overhead
+				if *overhead < 0 {
+					err = problemf("%s: -overhead %d: want a number of tokens", p.flags.Name(), *overhead)
+				}
+			case f.Name == "window" && b.Window <= 0:
+				err = problemf("%s: -window %d: want a positive number of tokens", p.flags.Name(), b.Window)
+			case f.Name == "price" && !(b.Price > 0 && b.Price < 1e6):
+				err = problemf("%s: -price %g: want a positive number of dollars", p.flags.Name(), b.Price)
+			}
+		})
+		return b, err
+	}
 }
 
 func refused(requests int) int {

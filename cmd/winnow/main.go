@@ -68,8 +68,9 @@ func commands() []command {
 		{"sessions maintain", "[-dry-run] [-reference] [-archive-after D] …", "archives and deletes by rule",
 			(*program).maintain},
 		{"sessions erase", "-yes KEY [ENTRY…]", "erases a session, or the content of entries", (*program).erase},
-		{"inspect", "FILE|DIR|KEY [-text] [-o FILE] [-window N] [-price P]",
-			"how a session filled the window, and what it cost", (*program).inspect},
+		{"inspect", "FILE|DIR|KEY [-o PAGE] [-model M] [-window N] [-price P] [-overhead N]",
+			"how a session filled the window, what it cost, and what winnow would have saved and lost",
+			(*program).inspect},
 		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},
 	}
 }

@@ -29,6 +29,7 @@ func OpenFile(name string) (s *Session, file string, err error) {
 	if s, err = Open(data); err != nil {
 		return nil, "", fmt.Errorf("%s is not a session of Claude Code, Codex, OpenClaw, pi or winnow: %w", file, err)
 	}
+	s.readIndex(file)
 	return s, file, nil
 }
 

@@ -1,8 +1,10 @@
 package recording
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -85,4 +87,34 @@ func Percent(part, whole int) string {
 		return "0"
 	}
 	return fmt.Sprint(math.Round(100 * float64(part) / float64(whole)))
+}
+
+// Shares returns the percentages of the parts of a whole, which is their sum. They are rounded so that they add up to
+// 100: by the largest remainders.
+func Shares(parts []int) []int {
+	whole := 0
+	for _, n := range parts {
+		whole += n
+	}
+	shares, order, left := make([]int, len(parts)), make([]int, len(parts)), 100
+	if whole <= 0 {
+		return shares
+	}
+	for i, n := range parts {
+		shares[i], order[i] = 100*n/whole, i
+		left -= shares[i]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(100*parts[b]%whole, 100*parts[a]%whole) })
+	for _, i := range order[:left] {
+		shares[i]++
+	}
+	return shares
+}
+
+// Share writes a percentage of [Shares]. A part that is not nothing is not called 0 %.
+func Share(percent, part int) string {
+	if percent == 0 && part > 0 {
+		return "less than 1 %"
+	}
+	return fmt.Sprintf("%d %%", percent)
 }

@@ -13,14 +13,16 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
 // Session is a recorded session.
 type Session struct {
+	Facts
 	Messages []winnow.Message
-	Billed   winnow.Usage           // usage of the answers in Messages
-	Answers  int                    // number of billed answers
+	Billed   winnow.Usage           // usage of all calls of the model
+	Answers  int                    // number of billed calls
 	From     *transcript.Transcript // nil: recorded as winnow's messages
 }
 
@@ -49,15 +51,28 @@ func Of(t *transcript.Transcript) *Session { return newSession(t.Messages(), t) 
 func newSession(messages []winnow.Message, from *transcript.Transcript) *Session {
 	s := &Session{Messages: messages, From: from}
 	for i := range messages {
-		if u := messages[i].Usage; u != nil && *u != (winnow.Usage{}) {
-			s.Answers++
-			s.Billed.Input += u.Input
-			s.Billed.CacheRead += u.CacheRead
-			s.Billed.CacheWrite += u.CacheWrite
-			s.Billed.Output += u.Output
+		s.bill(messages[i].Usage)
+	}
+	if from != nil {
+		s.Facts = factsOf(from, messages)
+		for _, e := range from.Entries {
+			if e.Type == session.TypeUsage { // a call whose answer is not in the conversation
+				s.bill(e.Usage)
+			}
 		}
 	}
 	return s
+}
+
+func (s *Session) bill(u *winnow.Usage) {
+	if u == nil || *u == (winnow.Usage{}) {
+		return
+	}
+	s.Answers++
+	s.Billed.Input += u.Input
+	s.Billed.CacheRead += u.CacheRead
+	s.Billed.CacheWrite += u.CacheWrite
+	s.Billed.Output += u.Output
 }
 
 // Read returns the messages of a session that Open reads.
@@ -105,15 +120,16 @@ type Request struct {
 	At      time.Time        // time of the newest message that has one: a pause lets the provider's cache expire
 }
 
-// Requests returns the requests of a session. Each message of the model answers a request, whose history is everything
-// before the message. If the session does not end with the model, there is one more request. The recorded usage is
-// removed, because it belongs to other requests than those of a replay. A session without requests is an error.
+// Requests returns the requests of a session: as many as it has answers of the model. What nobody answered was perhaps
+// never sent, such as the local command that ended the session. The recorded usage is removed, because it belongs to
+// other requests than those of a replay. A session without requests is an error.
 func Requests(recorded []winnow.Message) ([]Request, error) {
 	history := slices.Clone(recorded)
 	at := time.Unix(0, 0)
+	billed := slices.ContainsFunc(recorded, isBilled)
 	var requests []Request
 	for n := range history {
-		if n > 0 && history[n].Role == winnow.RoleAssistant {
+		if n > 0 && isAnswer(recorded[n], billed) {
 			requests = append(requests, Request{history[:n:n], at})
 		}
 		history[n].Usage = nil
@@ -121,18 +137,31 @@ func Requests(recorded []winnow.Message) ([]Request, error) {
 			at = history[n].Time
 		}
 	}
-	if n := len(history); n > 0 && history[n-1].Role != winnow.RoleAssistant {
-		requests = append(requests, Request{history, at})
-	}
 	if len(requests) == 0 {
-		return nil, errors.New("the session has no request to a model: nothing stands before its first answer")
+		return nil, errors.New("the session has no request that a model answered")
 	}
 	return requests, nil
 }
 
-// BeginsTurn reports whether a person wrote m.
+// isAnswer reports whether a model wrote m, in a session whose answers were billed or not. Hosts write other messages
+// in its name: that a call failed, or, with nothing billed, what they delivered or that nobody answered.
+func isAnswer(m winnow.Message, billed bool) bool {
+	switch {
+	case m.Role != winnow.RoleAssistant:
+		return false
+	case isBilled(m):
+		return true
+	case m.StopReason == "aborted" && len(m.Parts) > 0: // some hosts count nothing of what was stopped
+		return true
+	}
+	return m.StopReason != "error" && (!billed || m.Usage == nil)
+}
+
+func isBilled(m winnow.Message) bool { return m.Usage != nil && *m.Usage != (winnow.Usage{}) }
+
+// BeginsTurn reports whether a person wrote m to the model. The local commands of Claude Code are not for it.
 func BeginsTurn(m *winnow.Message) bool {
-	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary
+	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary && !strings.HasPrefix(Text(m), "<command-name>")
 }
 
 // Text joins the text parts of a message.

@@ -56,12 +56,38 @@ func TestRequests(t *testing.T) {
 	h[1].Time, h[2].Usage = noon, &winnow.Usage{Input: 5}
 	q, err := recording.Requests(h)
 	require.NoError(t, err)
-	require.Len(t, q, 2, "one for the answer, and one that has none yet")
+	require.Len(t, q, 1, "as many as there are answers: the last question has none")
 	assert.Len(t, q[0].History, 2)
 	assert.Equal(t, noon, q[0].At)
-	assert.Len(t, q[1].History, 4)
-	assert.Nil(t, q[1].History[2].Usage, "it was for another request")
 	assert.NotNil(t, h[2].Usage, "what was passed in is not written to")
+
+	said := func(stop string, u *winnow.Usage) winnow.Message {
+		m := message(winnow.RoleAssistant, "text")
+		m.StopReason, m.Usage = stop, u
+		return m
+	}
+	none, some := &winnow.Usage{}, &winnow.Usage{Input: 5}
+	for _, tt := range []struct {
+		said winnow.Message
+		want int
+		why  string
+	}{
+		{said("", none), 1, "the host wrote it: others were billed"},
+		{said("error", none), 1, "the call failed"},
+		{said("aborted", none), 2, "it was stopped, and had begun"},
+		{said("stop", nil), 2, "not counted"},
+		{said("error", some), 2, "failed and billed"},
+	} {
+		more := append(h[:3:3], message(winnow.RoleUser, "Two?"), tt.said)
+		q, err := recording.Requests(more)
+		require.NoError(t, err)
+		assert.Len(t, q, tt.want, tt.why)
+		assert.Nil(t, q[0].History[1].Usage)
+	}
+	unbilled := []winnow.Message{h[1], said("", none)}
+	q, err = recording.Requests(unbilled)
+	require.NoError(t, err)
+	assert.Len(t, q, 1, "a host that counts nothing")
 
 	_, err = recording.Requests(h[:1])
 	assert.ErrorContains(t, err, "no request")

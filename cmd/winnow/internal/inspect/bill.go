@@ -4,43 +4,29 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
-// prices are the prices for all hosts on the page: the defaults of winnow.CacheOptions, which are Anthropic's for the
-// five-minute cache. They are relative to the price of an uncached input token.
-var prices = winnow.CacheOptions{
-	TTL: 5 * time.Minute, MinTokens: 1_024, ReadPrice: 0.1, WritePrice: 1.25, OutputPrice: 5,
-}
-
-// promptCost returns the cost of a partly cached prompt, in uncached tokens.
-func promptCost(tokens, cached int) float64 {
-	if tokens < prices.MinTokens {
-		return float64(tokens)
-	}
-	return prices.ReadPrice*float64(cached) + prices.WritePrice*float64(tokens-cached)
-}
-
 // outcome is the result of a whole session under one host. Costs are in uncached tokens.
 type outcome struct {
 	Requests  float64 // cost of the prompts
+	Answers   float64 // cost of the answers, the same for each
 	Summaries float64 // cost of the calls that write summaries
 	Calls     int     // number of those calls
 	Rewrites  int     // requests that changed what was sent before
 	Refused   int     // requests that do not fit, and cost nothing
 	Peak      int     // tokens of the largest request
-	Found     int     // names used again by answers that their requests held
+	Missing   counts  // what answers used again and their requests did not hold
 }
 
-// Total does not include the answers, which are the same for each host.
-func (o outcome) Total() float64 { return o.Requests + o.Summaries }
+func (o outcome) Total() float64 { return o.Requests + o.Answers + o.Summaries }
 
 // scribe writes summaries instead of a model: the digest gives the text, and the call is billed like a model's.
 type scribe struct {
 	estimator winnow.Estimator
+	output    float64 // price of a token that it writes
 	into      *outcome
 }
 
@@ -48,7 +34,7 @@ func (s scribe) Summarize(ctx context.Context, req winnow.SummaryRequest) (strin
 	text, err := winnow.Digest().Summarize(ctx, req)
 	s.into.Calls++
 	s.into.Summaries += float64(s.tokens(req.System())+s.tokens(req.Prompt())) +
-		prices.OutputPrice*float64(s.tokens(text))
+		s.output*float64(s.tokens(text))
 	return text, err
 }
 
@@ -70,36 +56,66 @@ func money(amount float64) string {
 // headline returns one sentence that compares winnow with a host that compacts at the limit.
 func (r *report) headline() string {
 	ours, theirs := r.Winnow.Total(), r.Limit.Total()
-	cost := money(dollars(ours, r.Price)) + " with winnow"
-	other := money(dollars(theirs, r.Price)) + " compacting at the limit"
+	cost := r.money(ours) + " with winnow"
+	other := r.money(theirs) + " compacting at the limit"
 	if r.Winnow.Refused > 0 || r.Limit.Refused > 0 {
 		return fmt.Sprintf("%s and %s, which is no comparison: %s and %s do not fit",
 			cost, other, recording.Count(r.Winnow.Refused, "request"), recording.Count(r.Limit.Refused, "request"))
 	}
-	change := 0.0
-	if theirs > 0 {
-		change = math.Round(100 * (ours - theirs) / theirs)
-	}
-	switch {
-	case change < 0:
-		return fmt.Sprintf("%s: %.0f %% less than %s", cost, -change, other)
-	case change > 0:
-		return fmt.Sprintf("%s: %.0f %% more than %s", cost, change, other)
+	if change := percentMore(ours, theirs); change != "" {
+		return fmt.Sprintf("%s: %s than %s", cost, change, other)
 	}
 	return fmt.Sprintf("%s: as much as %s", cost, other)
 }
 
+// percentMore compares two costs: "5 % less", or "" if they are the same.
+func percentMore(ours, theirs float64) string {
+	if theirs <= 0 {
+		return ""
+	}
+	switch change := math.Round(100 * (ours - theirs) / theirs); {
+	case change < 0:
+		return fmt.Sprintf("%.0f %% less", -change)
+	case change > 0:
+		return fmt.Sprintf("%.0f %% more", change)
+	}
+	return ""
+}
+
+// parts says what the two totals consist of.
+func (r *report) parts() string {
+	w, l := &r.Winnow, &r.Limit
+	prompts := percentMore(w.Requests, l.Requests)
+	if prompts != "" {
+		prompts = " (" + prompts + ")"
+	}
+	return fmt.Sprintf("Of that, prompts %s against %s%s, summaries %s against %s, answers %s for either.",
+		r.money(w.Requests), r.money(l.Requests), prompts, r.money(w.Summaries), r.money(l.Summaries),
+		r.money(w.Answers))
+}
+
+func (r *report) money(cost float64) string { return money(dollars(cost, r.Price)) }
+
 // losses describes what the requests did not hold.
 func (r *report) losses() string {
-	lost := fmt.Sprintf("At the end %s of %s tokens of the history are sent word for word.",
-		recording.Comma(r.Verbatim), recording.Comma(r.History))
-	if r.Needed == 0 {
-		return lost
+	if r.Needed == (counts{}) {
+		return "No answer used a name or a line again."
 	}
-	return fmt.Sprintf("%s Of %s names that answers used again, %s were not in the request; compacting at the limit, "+
-		"%s.",
-		lost, recording.Comma(r.Needed), recording.Comma(r.Needed-r.Winnow.Found),
-		recording.Comma(r.Needed-r.Limit.Found))
+	text := fmt.Sprintf("Lost: of %s and %s that answers used again, %s and %s were not in the request",
+		recording.Count(r.Needed[aName], "name"), recording.Count(r.Needed[aLine], "quoted line"),
+		recording.Comma(r.Winnow.Missing[aName]), recording.Comma(r.Winnow.Missing[aLine]))
+	if r.Winnow.Missing != (counts{}) {
+		text += fmt.Sprintf(" (the recall tool finds %s and %s of them)", recording.Comma(r.Recallable[aName]),
+			recording.Comma(r.Recallable[aLine]))
+	}
+	return fmt.Sprintf("%s; compacting at the limit, %s and %s.", text,
+		recording.Comma(r.Limit.Missing[aName]), recording.Comma(r.Limit.Missing[aLine]))
+}
+
+// verbatim says how much of the history the last request holds.
+func (r *report) verbatim() string {
+	return fmt.Sprintf("At the end %s of %s tokens of the history are sent word for word.",
+		recording.Comma(r.Verbatim), recording.Comma(r.History))
 }
 
 // tableRow compares the hosts in one respect.
@@ -108,37 +124,37 @@ type tableRow struct{ Name, Winnow, Limit string }
 // table compares costs and results.
 func (r *report) table() []tableRow {
 	cost := func(name string, of func(o *outcome) float64) tableRow {
-		return tableRow{name, money(dollars(of(&r.Winnow), r.Price)), money(dollars(of(&r.Limit), r.Price))}
+		return tableRow{name, r.money(of(&r.Winnow)), r.money(of(&r.Limit))}
 	}
 	count := func(name string, of func(o *outcome) int) tableRow {
 		return tableRow{name, recording.Comma(of(&r.Winnow)), recording.Comma(of(&r.Limit))}
 	}
-	rows := []tableRow{
+	return []tableRow{
 		cost("prompts", func(o *outcome) float64 { return o.Requests }),
+		cost("answers", func(o *outcome) float64 { return o.Answers }),
 		cost("calls that write summaries", func(o *outcome) float64 { return o.Summaries }),
 		cost("total", func(o *outcome) float64 { return o.Total() }),
 		count("summary calls", func(o *outcome) int { return o.Calls }),
-		count("requests that rewrote a prefix", func(o *outcome) int { return o.Rewrites }),
+		count("requests that changed what was sent before, so that the cache behind it is lost",
+			func(o *outcome) int { return o.Rewrites }),
 		count("requests that do not fit", func(o *outcome) int { return o.Refused }),
 		count("tokens of the largest request", func(o *outcome) int { return o.Peak }),
+		count("names that an answer used and its request lacked", func(o *outcome) int { return o.Missing[aName] }),
+		count("lines that an answer quoted and its request lacked", func(o *outcome) int { return o.Missing[aLine] }),
 	}
-	if r.Needed > 0 {
-		rows = append(rows, count("names used again that were missing", func(o *outcome) int {
-			return r.Needed - o.Found
-		}))
-	}
-	return rows
 }
 
 // assumptions describes the assumptions behind the figures.
 func (r *report) assumptions() string {
-	return fmt.Sprintf("Sizes are estimates. A million uncached tokens cost $%g; a cached one costs %g of that, "+
-		"a written one %g, one of an answer %g; the cache lasts %g minutes and takes %s tokens or more. "+
-		"The answers, %s for either host, are left out. Both hosts' summaries are the digest's text, billed as a "+
-		"model's call whose prompt is not cached. Compacting at the limit means to send everything until %s tokens of "+
-		"the window are left, and then to summarize all but the newest %s; a result that is still too large is cut. "+
-		"The recording does not react: what is read again because it was lost costs nothing here.",
-		r.Price, prices.ReadPrice, prices.WritePrice, prices.OutputPrice, prices.TTL.Minutes(),
-		recording.Comma(prices.MinTokens), money(dollars(r.Answers, r.Price)),
-		recording.Comma(min(limitReserve, r.Window/4)), recording.Comma(min(limitKeep, r.Window/4)))
+	c := &r.cache
+	return fmt.Sprintf("Sizes are estimates. Of the price of an uncached token a cached one costs %.4g, "+
+		"a written one %.4g, one of an answer %.4g; the cache lasts %g minutes and takes %s tokens or more. "+
+		"System prompt and tools are the same in each request, and cached with it. Both hosts' summaries are the "+
+		"digest's text, billed as a model's call whose prompt is not cached. Compacting at the limit means to send "+
+		"everything until %s tokens of the window are left, and then to summarize all but the newest %s; a result "+
+		"that is still too large is cut. The model has winnow's recall tool. The recording does not react: what is "+
+		"read again because it was lost costs nothing here.",
+		c.ReadPrice, c.WritePrice, c.OutputPrice, c.TTL.Minutes(),
+		recording.Comma(c.MinTokens), recording.Comma(min(limitReserve, r.Window/4)),
+		recording.Comma(min(limitKeep, r.Window/4)))
 }

@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
+
+// basisOf is the basis of a model that nobody knows.
+func basisOf(window, overhead int) *Basis {
+	b := Basis{Window: window, Overhead: &overhead}.complete(&recording.Session{}, letters{})
+	return &b
+}
+
+// replayed replays messages that no program recorded.
+func replayed(history []winnow.Message, window int) (*report, error) {
+	return replay(&recording.Session{Messages: history}, Basis{Window: window})
+}
 
 // letters counts a token for each byte of text.
 type letters struct{}
@@ -35,7 +49,7 @@ func TestHeadline(t *testing.T) {
 		{of(100_000, 3), of(1_000_000, 0), "$0.300 with winnow and $3.00 compacting at the limit, which is no comparison: 3 requests and 0 requests do not fit", "what was not sent costs nothing"},
 		{of(1_000_000, 0), of(100_000, 1), "$3.00 with winnow and $0.300 compacting at the limit, which is no comparison: 0 requests and 1 request do not fit", "the other host likewise"},
 	} {
-		r := report{Price: 3, Winnow: tt.ours, Limit: tt.theirs}
+		r := report{Basis: Basis{Price: 3}, Winnow: tt.ours, Limit: tt.theirs}
 		assert.Equal(t, tt.want, r.headline(), tt.why)
 	}
 }
@@ -43,7 +57,7 @@ func TestHeadline(t *testing.T) {
 // The other host sends everything, and pays for it as the cache has it.
 func TestLimitHostCost(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	h := newLimitHost(40_000, letters{})
+	h := newLimitHost(basisOf(40_000, 0), letters{})
 	history := []winnow.Message{says(winnow.RoleSystem, 1_000), says(winnow.RoleUser, 1_000)}
 	h.next(history, noon)
 	assert.InDelta(t, 1.25*2_000, h.out.Total(), 1e-6, "all is written")
@@ -59,7 +73,7 @@ func TestLimitHostCost(t *testing.T) {
 
 func TestLimitHostCompacts(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	h := newLimitHost(40_000, letters{})
+	h := newLimitHost(basisOf(40_000, 0), letters{})
 	history := []winnow.Message{says(winnow.RoleSystem, 2_000)}
 	for range 14 {
 		history = append(history, says(winnow.RoleUser, 1_000), says(winnow.RoleAssistant, 1_000))
@@ -85,11 +99,11 @@ func TestLimitHostCompacts(t *testing.T) {
 	assert.LessOrEqual(t, h.tokens(), 30_000)
 	assert.Len(t, result.Parts[0].Text, 60_000, "the history is not written to")
 
-	h = newLimitHost(4_000, letters{})
+	h = newLimitHost(basisOf(4_000, 0), letters{})
 	assert.Empty(t, h.next([]winnow.Message{says(winnow.RoleUser, 10_000)}, noon))
 	assert.Equal(t, 1, h.out.Refused, "a question that is too large does not fit")
 
-	h = newLimitHost(20_000, letters{})
+	h = newLimitHost(basisOf(20_000, 0), letters{})
 	history = []winnow.Message{says(winnow.RoleUser, 6_000), says(winnow.RoleAssistant, 6_000)}
 	h.next(history, noon)
 	history = append(history, says(winnow.RoleUser, 16_000))
@@ -102,16 +116,31 @@ func TestLimitHostCompacts(t *testing.T) {
 	assert.InDelta(t, 1.25*float64(h.sent), h.out.Requests-prompts, 1e-6, "what was compacted for a refused request is cached no more")
 }
 
-func TestNames(t *testing.T) {
-	n := names{}
-	assert.Equal(t, []string{"examples/inspect/main.go", "openCalls", "max_tokens", "a8063ce4"},
-		n.in("See `examples/inspect/main.go`: openCalls, max_tokens at a8063ce4. Otherwise nothing Particular happened, v1."))
-	answer := says(winnow.RoleAssistant, 0)
-	answer.Parts[0].Text = "openCalls and closeCalls, openCalls"
-	needed := n.needed(&answer, map[string]bool{"openCalls": true})
-	assert.Equal(t, []string{"openCalls"}, needed, "once, and only what was known")
-	assert.Equal(t, 1, held(needed, map[string]bool{"openCalls": true}))
-	assert.Zero(t, held(needed, nil))
+func TestQuotes(t *testing.T) {
+	q := quotes{}
+	text := "See `examples/inspect/main.go`: openCalls, max_tokens at a8063ce4. Otherwise nothing Particular happened, v1."
+	names := slices.Sorted(maps.Keys(q.in(text).names))
+	assert.Equal(t, []string{"a8063ce4", "examples/inspect/main.go", "max_tokens", "openCalls"}, names)
+
+	history := []winnow.Message{
+		says(winnow.RoleUser, 0),
+		{Role: winnow.RoleTool, Parts: []winnow.Part{{Text: "   12\t\tif openCalls > 0 { return }\n   13\t}\n"}}},
+	}
+	k := known{map[string]bool{}, map[string]bool{}}
+	for i := range history {
+		k.add(q.of(&history[i]))
+	}
+	answer := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
+		{Text: "openCalls and closeCalls, openCalls"},
+		{Kind: winnow.KindToolCall, Name: "edit", Arguments: []byte(`{"old":"\tif openCalls > 0 { return }","new":"if closeCalls > 0 { return }"}`)},
+	}}
+	need := q.needed(&answer, k)
+	assert.Equal(t, map[string]bool{"openCalls": true}, need.names, "once, and only what was known")
+	assert.Equal(t, map[string]bool{"if openCalls > 0 { return }": true}, need.lines, "a viewer's number is not part of it")
+	assert.Empty(t, q.missing(need, history).lines)
+	gone := q.missing(need, history[:1])
+	assert.Len(t, gone.lines, 1)
+	assert.Len(t, gone.names, 1)
 }
 
 func TestDifference(t *testing.T) {
@@ -130,7 +159,7 @@ func TestDifference(t *testing.T) {
 
 // An opened row shows each message as sent before and as sent now.
 func TestTextsOfEdits(t *testing.T) {
-	r, err := replay(hostile(), 2_000)
+	r, err := replayed(hostile(), 2_000)
 	require.NoError(t, err)
 	shown := 0
 	for _, q := range r.Requests {

@@ -125,7 +125,7 @@ func short(v float64) string {
 
 // contextChart shows the parts of each request in its window.
 func contextChart(r *report) chart {
-	s := scale{len(r.Requests), float64(r.Window)}
+	s := scale{len(r.Requests), r.scale()}
 	c := chart{
 		Label: "What each request consists of, in tokens",
 		Ticks: s.ticks(short), Turns: turnTicks(r, s), Events: events(r, s),
@@ -143,10 +143,32 @@ func contextChart(r *report) chart {
 		}
 	}
 	c.Lines = []layer{
-		{"history", "the whole history", s.steps(func(i int) float64 { return float64(r.Requests[i].History) })},
-		{"budget", "what a request may have", s.level(float64(r.Budget))},
+		{"history", "the whole history", s.steps(func(i int) float64 {
+			return float64(r.Requests[i].History + *r.Overhead)
+		})},
+	}
+	if float64(r.Budget) <= s.most {
+		c.Lines = append(c.Lines, layer{"budget", "what a request may have", s.level(float64(r.Budget))})
+	}
+	if len(r.Compacted) > 0 {
+		path := ""
+		for _, n := range r.Compacted {
+			path += fmt.Sprintf("M%s 0V%s", number(s.x(n-1)), number(plotHeight))
+		}
+		c.Lines = append(c.Lines, layer{"recorded", "the recording host compacted", path})
 	}
 	return c
+}
+
+// scale is the amount at the top of the context chart: what was needed, and at most the window.
+func (r *report) scale() float64 {
+	const air = 1.1
+	most := 1
+	for i := range r.Requests {
+		q := &r.Requests[i]
+		most = max(most, q.Tokens, q.History+*r.Overhead)
+	}
+	return min(float64(r.Window), air*float64(most))
 }
 
 // events are the marks under the context chart.

@@ -18,13 +18,13 @@ func TestCompactedByTheProvider(t *testing.T) {
 	sealed := winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Kind: winnow.KindOpaque, MediaType: winnow.MediaCompaction, Signature: "x", Bytes: 400}}}
 	h := []winnow.Message{says(winnow.RoleSystem, "RULES"), says(winnow.RoleUser, strings.Repeat("old ", 5_000)), sealed,
 		says(winnow.RoleAssistant, "I go on."), says(winnow.RoleUser, "And?"), says(winnow.RoleAssistant, "Done.")}
-	r, err := replay(h, 100_000)
+	r, err := replayed(h, 100_000)
 	require.NoError(t, err)
 	last := r.Requests[len(r.Requests)-1]
 	assert.Less(t, last.Tokens, 1_000)
 	assert.Positive(t, last.Kinds[kindSummary])
 	assert.Less(t, r.Limit.Requests, 3*float64(r.Requests[0].Tokens))
-	limit := newLimitHost(100_000, winnow.CharsPerToken(4))
+	limit := newLimitHost(basisOf(100_000, 0), winnow.CharsPerToken(4))
 	limit.next(h[:2], r.Made)
 	sent := limit.next(h[:5], r.Made)
 	require.Len(t, sent, 4)

@@ -52,7 +52,11 @@ func filledBy(history []winnow.Message, e winnow.Estimator) filled {
 	}
 	for kind, n := range sums {
 		if n > 0 {
-			f.Kinds = append(f.Kinds, share{Name: kindNames[kind], Tokens: n})
+			name := kindNames[kind]
+			if kind == kindSystem {
+				name = "system" // of messages alone
+			}
+			f.Kinds = append(f.Kinds, share{Name: name, Tokens: n})
 		}
 	}
 	for _, t := range tools {
@@ -75,12 +79,12 @@ func sortShares(list []share) {
 // Summary returns one sentence on what fills the history.
 func (f *filled) Summary() string {
 	var parts []string
+	var tokens []int
 	for _, k := range f.Kinds {
-		percent := recording.Percent(k.Tokens, f.Tokens)
-		if percent == "0" {
-			percent = "less than 1"
-		}
-		parts = append(parts, fmt.Sprintf("%s %s %%", k.Name, percent))
+		tokens = append(tokens, k.Tokens)
+	}
+	for i, share := range recording.Shares(tokens) {
+		parts = append(parts, f.Kinds[i].Name+" "+recording.Share(share, tokens[i]))
 	}
 	return fmt.Sprintf("The whole history has %s tokens: %s.", recording.Comma(f.Tokens), strings.Join(parts, ", "))
 }
@@ -111,7 +115,48 @@ func (r *report) Origin() string {
 	if t.Session.CWD != "" {
 		text += " in " + Plain(t.Session.CWD)
 	}
-	return text + ": " + Plain(t.Report.String()) + "."
+	text += fmt.Sprintf(". The file has %s", recording.Count(t.Report.Lines, "line"))
+	beside := 0
+	for _, n := range t.Report.Carried {
+		beside += n
+	}
+	for _, n := range t.Report.Unknown {
+		beside += n
+	}
+	if beside > 0 {
+		text += fmt.Sprintf(", of which %s no message: titles, counts, events", isOrAre(beside))
+	}
+	if t.Report.Damaged > 0 {
+		text += fmt.Sprintf("; %s damaged", isOrAre(t.Report.Damaged))
+	}
+	return text + "." + r.compacted()
+}
+
+func isOrAre(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return recording.Comma(n) + " are"
+}
+
+// compacted says where the recording host compacted.
+func (r *report) compacted() string {
+	const most = 8
+	if len(r.Source.Compactions) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(" Its host compacted %s", recording.Count(len(r.Source.Compactions), "time"))
+	var at []string
+	for _, n := range r.Compacted[:min(most, len(r.Compacted))] {
+		at = append(at, fmt.Sprint(n))
+	}
+	if len(at) == 0 {
+		return text + "."
+	}
+	if len(r.Compacted) > most {
+		at = append(at, "…")
+	}
+	return text + ", in front of request " + strings.Join(at, ", ") + "; the requests here are made from the whole history."
 }
 
 // Billed says what the session cost when it was recorded, "" if that is unknown.
@@ -120,15 +165,15 @@ func (r *report) Billed() string {
 		return ""
 	}
 	u, cost := r.Source.Billed, r.billedCost()
-	return fmt.Sprintf("When it was recorded, %s were billed for %s tokens of input, %s read from the cache, "+
+	return fmt.Sprintf("When it was recorded, %s of the model were billed for %s tokens of input, %s read from the cache, "+
 		"%s written to it and %s of output: %s at these prices.",
-		recording.Count(r.Source.Answers, "answer"), recording.Comma(u.Input), recording.Comma(u.CacheRead),
+		recording.Count(r.Source.Answers, "call"), recording.Comma(u.Input), recording.Comma(u.CacheRead),
 		recording.Comma(u.CacheWrite), recording.Comma(u.Output), money(dollars(cost, r.Price)))
 }
 
 // billedCost returns the cost of the session when it was recorded, in uncached tokens.
 func (r *report) billedCost() float64 {
 	u := r.Source.Billed
-	return float64(u.Input) + prices.ReadPrice*float64(u.CacheRead) + prices.WritePrice*float64(u.CacheWrite) +
-		prices.OutputPrice*float64(u.Output)
+	return float64(u.Input) + r.cache.ReadPrice*float64(u.CacheRead) + r.cache.WritePrice*float64(u.CacheWrite) +
+		r.cache.OutputPrice*float64(u.Output)
 }

@@ -18,7 +18,7 @@ const (
 
 // limitHost is that host. It halves a result that alone is too large for a request until it fits.
 type limitHost struct {
-	window    int
+	basis     *Basis
 	estimator winnow.Estimator
 	scribe    scribe
 	out       outcome
@@ -41,9 +41,9 @@ func isCompacted(m *winnow.Message) bool {
 	})
 }
 
-func newLimitHost(window int, e winnow.Estimator) *limitHost {
-	h := &limitHost{window: window, estimator: e, cut: map[int]winnow.Message{}}
-	h.scribe = scribe{e, &h.out}
+func newLimitHost(b *Basis, e winnow.Estimator) *limitHost {
+	h := &limitHost{basis: b, estimator: e, cut: map[int]winnow.Message{}}
+	h.scribe = scribe{e, b.cache.OutputPrice, &h.out}
 	return h
 }
 
@@ -55,15 +55,15 @@ func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Messag
 			h.from = h.head
 		}
 		if h.sizes = append(h.sizes, h.estimator.Estimate(history[i])); isCompacted(&history[i]) {
-			h.from, h.summary, h.prefix = max(i, h.head), nil, 0 // its provider reads nothing of what stands before
+			h.from, h.summary, h.prefix = max(i, h.head), nil, *h.basis.Overhead // its provider reads nothing of what stands before
 		}
 	}
-	budget := h.window - min(limitReserve, h.window/4)
+	budget := h.basis.Window - min(limitReserve, h.basis.Window/4)
 	if h.tokens() > budget {
-		h.compact(history, min(limitKeep, h.window/4))
+		h.compact(history, min(limitKeep, h.basis.Window/4))
 	}
 	if h.tokens() > budget {
-		h.compact(history, h.window/10)
+		h.compact(history, h.basis.Window/10)
 	}
 	h.shrink(history, budget)
 	tokens := h.tokens()
@@ -78,22 +78,23 @@ func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Messag
 // bill adds the cost of a request.
 func (h *limitHost) bill(tokens int, at time.Time) {
 	cached := h.prefix
-	if cached < prices.MinTokens || at.Sub(h.sentAt) > prices.TTL {
+	if cached < h.basis.cache.MinTokens || at.Sub(h.sentAt) > h.basis.cache.TTL {
 		cached = 0
 	}
 	if h.prefix < h.sent {
 		h.out.Rewrites++
 	}
-	h.out.Requests += promptCost(tokens, cached)
+	h.out.Requests += h.basis.promptCost(tokens, cached)
 	h.out.Peak = max(h.out.Peak, tokens)
 	h.sent, h.prefix, h.sentAt = tokens, tokens, at
 }
 
-// tokens returns the size of the current request.
+// tokens returns the size of the current request, with the system prompt and the tools.
 func (h *limitHost) tokens() int { return h.before(len(h.sizes)) }
 
 // before returns the size of the request before message n of the history.
 func (h *limitHost) before(n int) (sum int) {
+	sum = *h.basis.Overhead
 	for _, t := range h.sizes[:h.head] {
 		sum += t
 	}
@@ -119,7 +120,7 @@ func (h *limitHost) compact(history []winnow.Message, keep int) {
 	if cut <= h.from {
 		return
 	}
-	req := winnow.SummaryRequest{Messages: h.slice(history, h.from, cut), MaxTokens: min(limitSummary, h.window/8)}
+	req := winnow.SummaryRequest{Messages: h.slice(history, h.from, cut), MaxTokens: min(limitSummary, h.basis.Window/8)}
 	if h.summary != nil {
 		req.Previous = h.summary.Parts[0].Text
 	}

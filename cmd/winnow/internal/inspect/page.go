@@ -41,7 +41,7 @@ const shownMessages = 40
 func page() (*template.Template, error) {
 	return template.New("page").Funcs(template.FuncMap{
 		"comma":   recording.Comma,
-		"money":   func(cost, price float64) string { return money(dollars(cost, price)) },
+		"gone":    isGone,
 		"dated":   dated,
 		"title":   func(q request, price float64) string { return q.title(price) },
 		"script":  func() template.JS { return template.JS(source("page.js")) },
@@ -71,16 +71,18 @@ func writePage(w io.Writer, r *report) error {
 		Charts      []namedChart
 		PerTurn     []turnRequests
 		Headline    string
+		Parts       string
 		Losses      string
+		Verbatim    string
 		Assumptions string
 		Table       []tableRow
 	}{r, []namedChart{
-		{"Context", "What each request consists of. The dashed line is what a request may have, the dotted one is " +
-			"the whole history, cut off where it is larger than the window.", contextChart(r)},
+		{"Context", "What each request consists of. The dotted line is the whole history, cut off where it is larger " +
+			"than the window. Records are lines that stand for old steps.", contextChart(r)},
 		{"Prompt cache", "What the provider is expected to read from its cache, and what it writes to it; what is " +
 			"too short to be cached counts as written.", cacheChart(r)},
-		{"Cost", "Of all requests so far, with the calls that write summaries and without answers.", costChart(r)},
-	}, perTurn(r), r.headline(), r.losses(), r.assumptions(), r.table()})
+		{"Cost", "Of all requests so far, with their answers and the calls that write summaries.", costChart(r)},
+	}, perTurn(r), r.headline(), r.parts(), r.losses(), r.verbatim(), r.assumptions(), r.table()})
 }
 
 // dated says when a session was recorded.
@@ -103,6 +105,9 @@ type figures struct {
 func figuresOf(q request, price float64) figures {
 	return figures{q.Number, q.Tokens, q.Cached, money(dollars(q.Cost, price)), money(dollars(q.SoFar, price))}
 }
+
+// isGone reports whether nothing of a message is sent in its own place.
+func isGone(e edited) bool { return e.Is == "" }
 
 // absent returns the text shown instead of one that is no longer sent.
 func absent(op winnow.Op) string {

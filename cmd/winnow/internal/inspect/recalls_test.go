@@ -16,7 +16,7 @@ func TestRecallsAreShown(t *testing.T) {
 	call := func(id, arguments string) winnow.Message {
 		return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: id, Name: "recall", Arguments: []byte(arguments)}}}
 	}
-	r, err := replay([]winnow.Message{
+	r, err := replayed([]winnow.Message{
 		{Role: winnow.RoleUser, Parts: text("What was the limit?")},
 		call("a", `{"words":"<b>limit"}`),
 		{Role: winnow.RoleTool, ToolCallID: "a", Parts: text("<recalled words=\"limit\">\n" + strings.Repeat("the limit is 17\n", 20) + "</recalled>")},

@@ -1,10 +1,15 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -14,13 +19,12 @@ import (
 
 // report is the result of a replay. Sizes are in estimated tokens, and costs in prices of an uncached token.
 type report struct {
+	Basis
 	Name     string
 	Source   *recording.Session // nil in tests
 	First    time.Time          // first time of the session's messages; zero if none has a time
 	Last     time.Time
 	Made     time.Time // the report
-	Price    float64   // dollars for a million uncached tokens
-	Window   int
 	Budget   int
 	Messages int
 	Turns    []turn
@@ -34,11 +38,12 @@ type report struct {
 	FirstHopeless  int // the first request that would not fit if the whole history were sent; 0: none
 
 	Winnow, Limit outcome // Limit: a host that compacts at the limit
-	Answers       float64 // cost of the answers, the same for each
-	Needed        int     // names that answers used again
+	Needed        counts  // what answers used again
+	Recallable    counts  // of what winnow's requests lacked, what the recall tool shows
 	History       int     // tokens of the whole history at the last request
 	Verbatim      int     // of these, the part that the last request holds word for word
 	Filled        filled  // content of the whole history
+	Compacted     []int   // requests in front of which the recording host had compacted
 }
 
 // turn is a question of a person.
@@ -64,8 +69,8 @@ type request struct {
 	Summary    *summary   // this request compacted
 	Records    []string   // records that the previous request did not have
 	Error      string     // why there is nothing to send
-	SoFar      float64    // Cost of all requests up to this one, with the calls that wrote summaries
-	SoFarElse  float64    // Unedited, likewise
+	SoFar      float64    // Cost of all requests up to this one, with their answers and the calls that wrote summaries
+	SoFarElse  float64    // Unedited of them, with their answers
 	SoFarLimit float64    // the same for the host that compacts at the limit
 }
 
@@ -96,7 +101,7 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"system", "summary", "user", "assistant", "thinking", "tool results", "records"}
+var kindNames = [kinds]string{"system prompt and tools", "summary", "user", "assistant", "thinking", "tool results", "records"}
 
 // group is the new edits of a request with the same kind and reason.
 type group struct {
@@ -115,8 +120,8 @@ type edited struct {
 }
 
 // replay sends every request of the recorded session through its own manager.
-func replay(recorded []winnow.Message, window int) (*report, error) {
-	history := slices.Clone(recorded)
+func replay(s *recording.Session, given Basis) (*report, error) {
+	history := slices.Clone(s.Messages)
 	for i := range history {
 		history[i].ID = fmt.Sprint("m", i) // identifies the message in requests
 	}
@@ -125,33 +130,38 @@ func replay(recorded []winnow.Message, window int) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	estimator, err := winnow.NewEstimator("")
+	estimator, err := winnow.NewEstimator(winnow.FamilyForModel(cmp.Or(given.Model, s.Model)))
 	if err != nil {
 		return nil, err
 	}
+	b := given.complete(s, estimator)
 	r := &replayer{
-		report: &report{Window: window, Messages: len(history)}, estimator: estimator,
-		limit: newLimitHost(window, estimator),
-		names: names{}, seen: map[string]bool{}, last: map[string]string{},
+		report: &report{Basis: b, Source: s, Messages: len(history)}, estimator: estimator,
+		limit:  newLimitHost(&b, estimator),
+		quotes: quotes{}, seen: known{map[string]bool{}, map[string]bool{}}, last: map[string]string{},
 	}
-	cache := prices
-	r.manager, err = winnow.New(window, &winnow.Options{
-		Estimator: estimator, Cache: &cache, Summarizer: scribe{estimator, &r.Winnow},
-		Now: func() time.Time { return r.clock },
+	r.manager, err = winnow.New(b.Window, &winnow.Options{
+		Model: b.Model, Estimator: estimator, Cache: &b.cache, Overhead: *b.Overhead, Recall: true,
+		Summarizer: scribe{estimator, b.cache.OutputPrice, &r.Winnow},
+		Now:        func() time.Time { return r.clock },
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, q := range requests {
-		var answer *winnow.Message
-		if n := len(q.History); n < len(history) {
-			answer = &history[n]
-		}
-		r.next(q, answer)
+		r.next(q, &history[len(q.History)])
 	}
 	r.Limit = r.limit.out
 	r.Filled = filledBy(history, estimator)
 	r.First, r.Last = period(history)
+	for _, c := range s.Compactions {
+		n, _ := slices.BinarySearchFunc(requests, c.Before, func(q recording.Request, before int) int {
+			return len(q.History) - before
+		})
+		if n < len(requests) {
+			r.Compacted = append(r.Compacted, n+1)
+		}
+	}
 	return r.report, nil
 }
 
@@ -182,8 +192,8 @@ type replayer struct {
 	tokens    int // of these
 	sent      int // messages of the previous request; 0: none
 	limit     *limitHost
-	names     names
-	seen      map[string]bool   // names of the history
+	quotes    quotes
+	seen      known             // of the history
 	last      map[string]string // texts of the previous request, by message
 	records   map[string]bool   // those of the request before
 }
@@ -194,9 +204,7 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 	for i := range asked.History[r.known:] {
 		m := &asked.History[r.known+i]
 		r.tokens += r.estimator.Estimate(*m)
-		for _, name := range r.names.in(allText(m)) {
-			r.seen[name] = true
-		}
+		r.seen.add(r.quotes.of(m))
 		if recording.BeginsTurn(m) {
 			r.Turns = append(r.Turns, turn{Text: excerpt(recording.Text(m)), First: len(r.Requests) + 1})
 		}
@@ -207,6 +215,7 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 		q.Pause = asked.At.Sub(r.clock)
 	}
 	r.clock = asked.At
+	r.answer(answer)
 	elsewhere := r.limit.next(asked.History, asked.At)
 	q.SoFarLimit = r.limit.out.Total()
 	sent, err := r.manager.Prepare(context.Background(), asked.History)
@@ -214,22 +223,54 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 		r.fail(&q, err)
 	} else {
 		r.describe(&q, asked.History, sent)
-		r.compare(answer, sent.Messages, elsewhere)
+		r.compare(asked.History, answer, sent.Messages, elsewhere)
 	}
 	r.add(q)
 }
 
-// compare looks for the names that an answer uses in the request of each host. If winnow made no request, it looks for
-// nothing.
-func (r *replayer) compare(answer *winnow.Message, ours, theirs []winnow.Message) {
-	if answer == nil {
-		return
+// answer adds the cost of an answer: what was billed, or more, because some hosts count an answer that has only begun.
+func (r *replayer) answer(m *winnow.Message) {
+	tokens := r.estimator.Estimate(*m)
+	if m.Usage != nil {
+		tokens = max(tokens, m.Usage.Output)
 	}
-	r.Answers += prices.OutputPrice * float64(r.estimator.Estimate(*answer))
-	needed := r.names.needed(answer, r.seen)
-	r.Needed += len(needed)
-	r.Winnow.Found += held(needed, r.names.of(ours))
-	r.limit.out.Found += held(needed, r.names.of(theirs))
+	cost := r.cache.OutputPrice * float64(tokens)
+	r.Winnow.Answers += cost
+	r.limit.out.Answers += cost
+}
+
+// compare looks for what an answer uses again in the request of each host, and for what is not there with the recall
+// tool. If winnow made no request, it looks for nothing.
+func (r *replayer) compare(history []winnow.Message, answer *winnow.Message, ours, theirs []winnow.Message) {
+	need := r.quotes.needed(answer, r.seen)
+	r.Needed.add(need)
+	r.limit.out.Missing.add(r.quotes.missing(need, theirs))
+	missing := r.quotes.missing(need, ours)
+	r.Winnow.Missing.add(missing)
+	for name := range missing.names {
+		if r.canRecall(history, map[string]string{"words": name}, name) {
+			r.Recallable[aName]++
+		}
+	}
+	for line := range missing.lines {
+		if r.canRecall(history, map[string]string{"pattern": regexp.QuoteMeta(line)}, line) {
+			r.Recallable[aLine]++
+		}
+	}
+}
+
+// canRecall reports whether the answer to a call of the recall tool shows a text.
+func (r *replayer) canRecall(history []winnow.Message, call map[string]string, text string) bool {
+	arguments, err := json.Marshal(call)
+	if err != nil {
+		return false
+	}
+	answer, err := r.manager.Recall(context.Background(), history, arguments)
+	if err != nil || answer.IsError {
+		return false
+	}
+	_, shown, _ := strings.Cut(recording.Text(&answer), "\n") // its first line repeats the question
+	return strings.Contains(html.UnescapeString(shown), text)
 }
 
 // fail describes a request that was not made.
@@ -251,6 +292,11 @@ func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.R
 	for i := range sent.Messages {
 		addKinds(&q.Kinds, &sent.Messages[i], r.estimator)
 	}
+	inMessages := 0
+	for _, n := range q.Kinds {
+		inMessages += n
+	}
+	q.Kinds[kindSystem] += max(0, q.Tokens-inMessages) // the rest: the system prompt and the tools, recall among them
 	texts := textsOf(sent.Messages)
 	q.Edits = groups(history, r.ledger.Changes(sent.Edits, q.Kinds[kindSummary]), r.last, texts)
 	r.last = texts
@@ -319,11 +365,9 @@ func addKinds(sums *[kinds]int, m *winnow.Message, e winnow.Estimator) {
 
 // add adds q to the report.
 func (r *replayer) add(q request) {
-	if n := len(r.Requests); n > 0 {
-		q.SoFarElse = r.Requests[n-1].SoFarElse
-	}
 	r.Winnow.Requests += q.Cost
-	q.SoFar, q.SoFarElse = r.Winnow.Total(), q.SoFarElse+q.Unedited
+	r.Unedited += q.Unedited
+	q.SoFar, q.SoFarElse = r.Winnow.Total(), r.Unedited+r.Winnow.Answers
 	if q.Error != "" {
 		r.Overflows++
 		r.Winnow.Refused++
@@ -332,7 +376,7 @@ func (r *replayer) add(q request) {
 		r.Winnow.Peak = max(r.Winnow.Peak, q.Tokens)
 	}
 	r.Cached += q.Cached
-	r.Cost, r.Unedited = r.Winnow.Requests, q.SoFarElse
+	r.Cost = r.Winnow.Requests
 	if q.Epoch {
 		r.Epochs++
 		r.Winnow.Rewrites++
@@ -340,7 +384,7 @@ func (r *replayer) add(q request) {
 	if q.Summary != nil {
 		r.Compactions++
 	}
-	if r.FirstHopeless == 0 && r.Budget > 0 && q.History > r.Budget {
+	if r.FirstHopeless == 0 && r.Budget > 0 && q.History+*r.Overhead > r.Budget {
 		r.FirstHopeless = q.Number
 	}
 	r.Requests = append(r.Requests, q)

@@ -9,15 +9,11 @@ import (
 	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
-// DefaultPrice is the price of a million uncached tokens, in dollars, for a mid-range model.
-const DefaultPrice = 3.0
-
 // Input is a session to show.
 type Input struct {
 	Name    string
 	Session *recording.Session
-	Window  int       // context window of the model, in tokens
-	Price   float64   // dollars for a million uncached tokens of input; 0: [DefaultPrice]
+	Basis   Basis
 	Text    bool      // a table for a terminal, instead of an HTML page
 	Now     time.Time // time of the report
 }
@@ -35,13 +31,10 @@ func Write(w io.Writer, in Input) (overflows int, err error) {
 }
 
 func newReport(in Input) (*report, error) {
-	r, err := replay(in.Session.Messages, in.Window)
+	r, err := replay(in.Session, in.Basis)
 	if err != nil {
 		return nil, err
 	}
-	r.Name, r.Price, r.Made, r.Source = in.Name, in.Price, in.Now, in.Session
-	if r.Price == 0 {
-		r.Price = DefaultPrice
-	}
+	r.Name, r.Made = in.Name, in.Now
 	return r, nil
 }

@@ -48,7 +48,7 @@ func invoke(t *testing.T, window int, file string, text bool) (out string, refus
 	require.NoError(t, err)
 	var b strings.Builder
 	refused, err = Write(&b, Input{
-		Name: filepath.Base(file), Session: s, Window: window, Text: text, Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC),
+		Name: filepath.Base(file), Session: s, Basis: Basis{Window: window}, Text: text, Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC),
 	})
 	require.NoError(t, err)
 	return b.String(), refused
@@ -62,7 +62,7 @@ func recorded(name string) string {
 const (
 	endsScript = `</script><script>alert("script")</script>`
 	endsStyle  = `</style></title></pre></svg><img src=x onerror="alert(1)">`
-	quotes     = `" onmouseover="alert(2)" x='{{.}}' <!-- ]]> &lt; javascript:alert(3)`
+	endsQuotes = `" onmouseover="alert(2)" x='{{.}}' <!-- ]]> &lt; javascript:alert(3)`
 	escapes    = "\x1b[2J\x1b]0;owned\a\u202edesrever\x00\r"
 )
 
@@ -76,7 +76,7 @@ func hostile() []winnow.Message {
 		m.Time = at
 		h = append(h, m)
 	}
-	for i, text := range []string{endsScript, endsStyle, quotes, escapes + endsStyle, endsScript, endsStyle, quotes, endsScript} {
+	for i, text := range []string{endsScript, endsStyle, endsQuotes, escapes + endsStyle, endsScript, endsStyle, endsQuotes, endsScript} {
 		id := "call_" + string(rune('a'+i))
 		add(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text + " please"}}})
 		add(winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
@@ -254,7 +254,7 @@ func TestFiguresAddUp(t *testing.T) {
 		history, err := recording.Read(data)
 		require.NoError(t, err)
 		for _, window := range []int{8_000, 32_000, 200_000} {
-			r, err := replay(history, window)
+			r, err := replayed(history, window)
 			require.NoError(t, err)
 			cost, unedited, epochs, elsewhere := 0.0, 0.0, 0, 0.0
 			for _, q := range r.Requests {
@@ -268,7 +268,7 @@ func TestFiguresAddUp(t *testing.T) {
 				require.LessOrEqual(t, q.Tokens, r.Budget)
 				cost, unedited = cost+q.Cost, unedited+q.Unedited
 				require.GreaterOrEqual(t, q.SoFar, cost-1e-3)
-				require.InDelta(t, unedited, q.SoFarElse, 1e-3)
+				require.GreaterOrEqual(t, q.SoFarElse, unedited)
 				require.GreaterOrEqual(t, q.SoFarLimit, elsewhere, "no request earns anything")
 				elsewhere = q.SoFarLimit
 				require.False(t, q.Summary != nil && len(q.Edits) == 0, "a compaction says what it stands for")
@@ -278,17 +278,20 @@ func TestFiguresAddUp(t *testing.T) {
 			}
 			require.Equal(t, epochs, r.Epochs)
 			last := r.Requests[len(r.Requests)-1]
-			require.InDelta(t, cost+r.Winnow.Summaries, r.Winnow.Total(), 1e-3, "the headline is the prompts and the calls that wrote summaries")
+			require.InDelta(t, cost+r.Winnow.Answers+r.Winnow.Summaries, r.Winnow.Total(), 1e-3, "the headline is the sum of its parts")
 			require.InDelta(t, r.Winnow.Total(), last.SoFar, 1e-3, "the chart ends at the headline")
 			require.InDelta(t, r.Limit.Total(), last.SoFarLimit, 1e-3)
 			require.Equal(t, r.Compactions > 0, r.Winnow.Calls > 0)
 			require.LessOrEqual(t, r.Limit.Peak, r.Budget, "the other host has the same room")
-			require.LessOrEqual(t, max(r.Winnow.Found, r.Limit.Found), r.Needed)
+			for kind, needed := range r.Needed {
+				require.LessOrEqual(t, max(r.Winnow.Missing[kind], r.Limit.Missing[kind]), needed)
+				require.LessOrEqual(t, r.Recallable[kind], r.Winnow.Missing[kind])
+			}
 			require.LessOrEqual(t, r.Verbatim, r.History)
 			require.GreaterOrEqual(t, r.Verbatim, 0)
 			if r.Epochs == 0 && !slices.ContainsFunc(r.Requests, func(q request) bool { return len(q.Edits) > 0 }) {
 				require.InDelta(t, r.Unedited, r.Cost, 1e-3, "%s in %d: nothing was edited", name, window)
-				require.InDelta(t, r.Limit.Total(), r.Winnow.Total(), 1e-3, "nor at the limit")
+				require.InDelta(t, r.Limit.Total(), r.Winnow.Total(), 0.05*r.Limit.Total(), "but for the recall tool as much as at the limit")
 			}
 		}
 	}

@@ -15,12 +15,21 @@ type Summary struct {
 	Sent     int            `json:"sent"`     // tokens of all requests
 	Cached   int            `json:"cached"`   // of Sent, expected to be read from the cache
 	Refused  int            `json:"refused"`  // requests that do not fit
+	Model    string         `json:"model,omitempty"`
+	Overhead int            `json:"overhead"` // tokens of the system prompt and the tools in each request
+
+	Needed       map[string]int `json:"needed"`  // what answers used again
+	Missing      map[string]int `json:"missing"` // of these, what winnow's requests lacked
+	MissingLimit map[string]int `json:"missingAtTheLimit"`
+	Recallable   map[string]int `json:"recallable"` // of Missing, what the recall tool shows
 
 	Cost       float64       `json:"cost"`             // with winnow
 	CostLimit  float64       `json:"costAtTheLimit"`   // cost of a host that compacts at the limit
 	Billed     *winnow.Usage `json:"billed,omitempty"` // when it was recorded; nil: unknown
 	CostBilled float64       `json:"costBilled,omitempty"`
 }
+
+func (c counts) byName() map[string]int { return map[string]int{"names": c[aName], "lines": c[aLine]} }
 
 // Summarize replays a session.
 func Summarize(in Input) (*Summary, error) {
@@ -32,6 +41,8 @@ func Summarize(in Input) (*Summary, error) {
 		Name: r.Name, Messages: r.Messages, Turns: len(r.Turns), Requests: len(r.Requests), Window: r.Window,
 		History: r.Filled.Tokens, Filled: map[string]int{}, Tools: map[string]int{},
 		Sent: r.Tokens, Cached: r.Cached, Refused: r.Overflows,
+		Model: r.Model, Overhead: *r.Overhead, Needed: r.Needed.byName(), Missing: r.Winnow.Missing.byName(),
+		MissingLimit: r.Limit.Missing.byName(), Recallable: r.Recallable.byName(),
 		Cost: dollars(r.Winnow.Total(), r.Price), CostLimit: dollars(r.Limit.Total(), r.Price),
 	}
 	for _, k := range r.Filled.Kinds {

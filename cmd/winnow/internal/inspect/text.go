@@ -47,14 +47,18 @@ func (p *printer) head() {
 	p.line("%s: %s in %s, %s to the model", Plain(r.Name), recording.Count(r.Messages, "message"),
 		recording.Count(len(r.Turns), "turn"), recording.Count(len(r.Requests), "request"))
 	p.paragraph(r.Origin())
-	p.line("A window of %s tokens (-window sets another one), of which a request may have %s.",
-		recording.Comma(r.Window), recording.Comma(r.Budget))
-	p.paragraph("Costs are in uncached tokens; unmanaged is what it costs to send the whole history, however long, " +
-		"without winnow. At an epoch winnow rewrites what was sent before, and the cache is written anew.")
-	p.line("In the bars:  y system   S summary   u user   a assistant   t thinking   r tool results   f records   · " +
-		"free")
+	p.paragraph(r.Said())
 	p.line("")
-	p.line("requests     sent  %-*s    cached  written      cost  unmanaged", barCells, "window")
+	p.paragraph(r.headline() + ".")
+	p.paragraph(r.parts())
+	p.paragraph(r.losses())
+	p.line("")
+	p.paragraph(fmt.Sprintf("Costs below are in uncached tokens, of prompts alone. \"All sent\" is the price of the "+
+		"whole history, in any window. At a rewrite, what was sent before changes, and the cache behind it is lost. "+
+		"The bars are %s tokens wide: y system and tools, S summary, u user, a assistant, t thinking, r tool results, "+
+		"f records (lines that stand for old steps), · free.", recording.Comma(int(r.scale()))))
+	p.line("")
+	p.line("requests     sent  %-*s    cached  written      cost   all sent", barCells, "")
 }
 
 // requests prints the requests turn by turn; those in which nothing was edited share a line.
@@ -126,9 +130,9 @@ func (p *printer) row(run []request) {
 	}
 	mark := ""
 	if q.Epoch {
-		mark = "epoch"
+		mark = "rewrite"
 	}
-	p.line("%8s %8s  %s  %8s %8s %9s %10s  %s", numbers, recording.Comma(q.Tokens), bar(q, p.report.Window),
+	p.line("%8s %8s  %s  %8s %8s %9s %10s  %s", numbers, recording.Comma(q.Tokens), bar(q, p.report.scale()),
 		recording.Comma(cached), recording.Comma(written), whole(cost), whole(unedited), mark)
 	if s := q.Summary; s != nil {
 		p.line("%10scompacted: a summary of %s tokens stands for %s", "", recording.Comma(s.Tokens),
@@ -152,13 +156,17 @@ func (p *printer) totals() {
 	p.filled()
 	p.line("%-12s%s tokens, of which the cache is expected to have %s (%s %%)", "sent", recording.Comma(r.Tokens),
 		recording.Comma(r.Cached), recording.Percent(r.Cached, r.Tokens))
-	p.line("%-12s%-34s%14s%14s", "", "", "winnow", "at the limit")
+	const name = 56
+	p.line("%-12s%-*s%14s%14s", "", name, "", "winnow", "at the limit")
 	for _, row := range r.table() {
-		p.line("%-12s%-34s%14s%14s", "", row.Name, row.Winnow, row.Limit)
+		lines := recording.Wrap(row.Name, name)
+		for _, l := range lines[:len(lines)-1] {
+			p.line("%-12s%s", "", l)
+		}
+		p.line("%-12s%-*s%14s%14s", "", name, lines[len(lines)-1], row.Winnow, row.Limit)
 	}
 	p.named("billed", r.Billed())
-	p.named("cost", r.headline())
-	p.named("lost", r.losses())
+	p.named("kept", r.verbatim())
 	p.named("assumed", r.assumptions())
 	p.named("minified", r.minified())
 	if calls, failed, tokens := r.recallTotals(); calls > 0 {
@@ -166,7 +174,7 @@ func (p *printer) totals() {
 			recording.Comma(tokens), failed)
 	}
 	if r.FirstHopeless > 0 {
-		p.line("%-12sfrom request %d on the whole history would not fit", "unmanaged", r.FirstHopeless)
+		p.line("%-12sfrom request %d on the whole history would not fit", "all sent", r.FirstHopeless)
 	}
 	if r.Overflows > 0 {
 		p.line("%-12s%s DO NOT FIT", "requests", recording.Comma(r.Overflows))
@@ -208,13 +216,13 @@ func (p *printer) paragraph(text string) {
 	}
 }
 
-// bar draws a request in its window. The borders between kinds are rounded to cells.
-func bar(q *request, window int) string {
+// bar draws a request. The borders between kinds are rounded to cells.
+func bar(q *request, width float64) string {
 	var b strings.Builder
 	sum, drawn := 0, 0
 	for kind, n := range q.Kinds {
 		sum += n
-		to := min(barCells, int(math.Round(float64(sum)/float64(window)*barCells)))
+		to := min(barCells, int(math.Round(float64(sum)/width*barCells)))
 		b.WriteString(strings.Repeat(cells[kind:kind+1], to-drawn))
 		drawn = to
 	}

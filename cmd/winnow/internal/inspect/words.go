@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -22,10 +23,18 @@ func words(history []winnow.Message, i int) string {
 	if m.Role == winnow.RoleTool {
 		who = "result of " + m.ToolName
 	}
+	if slices.ContainsFunc(m.Parts, isHidden) {
+		who += ", with reasoning that only the provider can read"
+	}
 	if text := excerpt(allText(m)); text != "" {
 		who += ": " + text
 	}
 	return Plain(who)
+}
+
+// isHidden reports whether a part is thinking of which the file has only the provider's seal.
+func isHidden(p winnow.Part) bool {
+	return p.Kind == winnow.KindThinking && strings.TrimSpace(p.Text) == "" && p.Signature != ""
 }
 
 // excerpt returns the beginning of a text, in one line.

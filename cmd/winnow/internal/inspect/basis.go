@@ -1,0 +1,159 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/models"
+	"github.com/winnowgo/winnow/internal/test/recording"
+	"github.com/winnowgo/winnow/session/transcript"
+)
+
+// Basis is what a replay takes from the file, or assumes. Of the zero value everything is to be found out.
+type Basis struct {
+	Model    string  // of most answers
+	Window   int     // context window of the model, in tokens
+	Price    float64 // dollars for a million uncached tokens of input
+	Overhead *int    // tokens of the system prompt and the tools that are not among the messages
+
+	windowFrom, priceFrom, overheadFrom string
+	cache                               winnow.CacheOptions
+}
+
+// DefaultWindow is taken where neither the file nor the model's name tells.
+const DefaultWindow = 200_000
+
+// claudeCodeWindow is what Claude Code gives a model that has more, unless its user chooses the larger window.
+const claudeCodeWindow = 200_000
+
+// defaultPrice is the price of a million uncached tokens, in dollars, of a mid-range model.
+const defaultPrice = 3.0
+
+// assumedOverhead is taken for an agent's file that counts nothing: the least that was found in files of Claude Code
+// that do, whose system prompts and tools take 16 000 to 43 000 tokens.
+const assumedOverhead = 16_000
+
+// listPrices are dollars for a million uncached tokens by a part of the model's name; the first match holds.
+var listPrices = []struct {
+	part  string
+	price float64
+}{
+	{"opus-4-1", 15}, {"opus-4-2025", 15}, {"3-opus", 15}, {"opus", 5}, {"sonnet", 3}, {"3-5-haiku", 0.8},
+	{"3-haiku", 0.25}, {"haiku", 1}, {"gpt-5-mini", 0.25}, {"gpt-5-nano", 0.05}, {"gpt-5.1", 1.25}, {"gpt-5.2", 1.75},
+	{"gpt-5.3", 1.75}, {"gpt-5.4", 2.5}, {"gpt-5", 1.25}, {"gpt-4.1", 2}, {"gpt-4o", 2.5}, {"o4-mini", 1.1}, {"o3", 2},
+	{"gemini-2.5-pro", 1.25}, {"gemini-3", 2},
+}
+
+// complete finds out what is not set.
+func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
+	b.Model = cmp.Or(b.Model, s.Model)
+	known, _ := models.Find(b.Model)
+	b.cache = winnow.CacheOptions{ // the defaults are Anthropic's for the five-minute cache
+		TTL:         cmp.Or(known.CacheTTL, 5*time.Minute),
+		MinTokens:   cmp.Or(known.CacheTokens, 1_024),
+		ReadPrice:   cmp.Or(known.CacheRead, 0.1),
+		WritePrice:  cmp.Or(known.CacheWrite, 1.25),
+		OutputPrice: cmp.Or(known.Output, 5),
+	}
+	b.completeWindow(s, known.Window)
+	b.completePrice()
+	if b.Overhead != nil {
+		b.overheadFrom = "as set"
+	} else {
+		b.findOverhead(s, e)
+	}
+	return b
+}
+
+func (b *Basis) completeWindow(s *recording.Session, ofModel int) {
+	switch {
+	case b.Window > 0:
+		b.windowFrom = "as set"
+		return
+	case s.Window > 0:
+		b.Window, b.windowFrom = s.Window, "from the file"
+	case ofModel > claudeCodeWindow && s.From != nil && s.From.Format == transcript.ClaudeCode:
+		b.Window, b.windowFrom = claudeCodeWindow, "Claude Code's, unless a larger one is chosen"
+	case ofModel > 0:
+		b.Window, b.windowFrom = ofModel, "of the model"
+	default:
+		b.Window, b.windowFrom = DefaultWindow, "assumed"
+	}
+	largest := 0
+	for i := range s.Messages {
+		if u := s.Messages[i].Usage; u != nil {
+			largest = max(largest, u.Input+u.CacheRead+u.CacheWrite)
+		}
+	}
+	if largest > b.Window { // there are variants of models with a window of a million tokens
+		b.Window, b.windowFrom = max(1_000_000, largest), fmt.Sprintf("because one prompt had %s", recording.Comma(largest))
+	}
+}
+
+func (b *Basis) completePrice() {
+	if b.Price > 0 {
+		b.priceFrom = "as set"
+		return
+	}
+	name := strings.ReplaceAll(strings.ToLower(b.Model), "claude-3.5", "claude-3-5")
+	b.Price, b.priceFrom = defaultPrice, "assumed"
+	for _, l := range listPrices {
+		_, behind, found := strings.Cut(name, l.part)
+		if found && !strings.HasPrefix(behind, ".") { // gpt-5.9 is not gpt-5
+			b.Price, b.priceFrom = l.price, "a list price"
+			return
+		}
+	}
+}
+
+// findOverhead takes what was billed for the first prompts, without the messages. Later ones tell less: the error of
+// the estimate grows with the history, and a compaction replaces it.
+func (b *Basis) findOverhead(s *recording.Session, e winnow.Estimator) {
+	const first = 3 // their median, because one prompt may be another model's or an early one
+	var found []int
+	messages := 0
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		if len(s.Compactions) > 0 && i >= s.Compactions[0].Before || len(found) == first {
+			break
+		}
+		if u := m.Usage; i > 0 && u != nil && u.Input+u.CacheRead+u.CacheWrite > 0 {
+			found = append(found, max(0, u.Input+u.CacheRead+u.CacheWrite-messages))
+		}
+		messages += e.Estimate(*m)
+	}
+	n := 0
+	switch {
+	case len(found) > 0:
+		slices.Sort(found)
+		n, b.overheadFrom = found[(len(found)-1)/2], "billed less the messages"
+	case s.From != nil:
+		n, b.overheadFrom = min(assumedOverhead, b.Window/8), "assumed, because the file counts nothing"
+	default:
+		b.overheadFrom = "assumed: the file has the messages alone"
+	}
+	b.Overhead = &n
+}
+
+// Said says what the replay takes for granted, and where each figure comes from.
+func (b *Basis) Said() string {
+	model := "An unknown model"
+	if b.Model != "" {
+		model = "Model " + Plain(b.Model)
+	}
+	return fmt.Sprintf("%s, a window of %s tokens (%s), $%g for a million uncached ones (%s). System prompt and tools: "+
+		"%s tokens in each request (%s).", model, recording.Comma(b.Window), b.windowFrom, b.Price, b.priceFrom,
+		recording.Comma(*b.Overhead), b.overheadFrom)
+}
+
+// promptCost returns the cost of a partly cached prompt, in uncached tokens.
+func (b *Basis) promptCost(tokens, cached int) float64 {
+	if tokens < b.cache.MinTokens {
+		return float64(tokens)
+	}
+	return b.cache.ReadPrice*float64(cached) + b.cache.WritePrice*float64(tokens-cached)
+}
