@@ -90,7 +90,8 @@ func (b *Basis) completeWindow(s *recording.Session, ofModel int) {
 		}
 	}
 	if largest > b.Window { // there are variants of models with a window of a million tokens
-		b.Window, b.windowFrom = max(1_000_000, largest), fmt.Sprintf("because one prompt had %s", recording.Comma(largest))
+		b.Window = max(1_000_000, largest)
+		b.windowFrom = fmt.Sprintf("because one prompt had %s", recording.Comma(largest))
 	}
 }
 
@@ -145,8 +146,8 @@ func (b *Basis) Said() string {
 	if b.Model != "" {
 		model = "Model " + Plain(b.Model)
 	}
-	return fmt.Sprintf("%s, a window of %s tokens (%s), $%g for a million uncached ones (%s). System prompt and tools: "+
-		"%s tokens in each request (%s).", model, recording.Comma(b.Window), b.windowFrom, b.Price, b.priceFrom,
+	return fmt.Sprintf("%s, a window of %s tokens (%s), $%g for a million uncached ones (%s). "+
+		"System prompt and tools: %s tokens in each request (%s).", model, recording.Comma(b.Window), b.windowFrom, b.Price, b.priceFrom,
 		recording.Comma(*b.Overhead), b.overheadFrom)
 }
 

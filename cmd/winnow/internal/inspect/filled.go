@@ -156,7 +156,8 @@ func (r *report) compacted() string {
 	if len(r.Compacted) > most {
 		at = append(at, "…")
 	}
-	return text + ", in front of request " + strings.Join(at, ", ") + "; the requests here are made from the whole history."
+	return text + ", in front of request " + strings.Join(at, ", ") +
+		"; the requests here are made from the whole history."
 }
 
 // Billed says what the session cost when it was recorded, "" if that is unknown.
@@ -165,8 +166,8 @@ func (r *report) Billed() string {
 		return ""
 	}
 	u, cost := r.Source.Billed, r.billedCost()
-	return fmt.Sprintf("When it was recorded, %s of the model were billed for %s tokens of input, %s read from the cache, "+
-		"%s written to it and %s of output: %s at these prices.",
+	return fmt.Sprintf("When it was recorded, %s of the model were billed for %s tokens of input, "+
+		"%s read from the cache, %s written to it and %s of output: %s at these prices.",
 		recording.Count(r.Source.Answers, "call"), recording.Comma(u.Input), recording.Comma(u.CacheRead),
 		recording.Comma(u.CacheWrite), recording.Comma(u.Output), money(dollars(cost, r.Price)))
 }

@@ -55,7 +55,8 @@ func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Messag
 			h.from = h.head
 		}
 		if h.sizes = append(h.sizes, h.estimator.Estimate(history[i])); isCompacted(&history[i]) {
-			h.from, h.summary, h.prefix = max(i, h.head), nil, *h.basis.Overhead // its provider reads nothing of what stands before
+			// its provider reads nothing of what stands before
+			h.from, h.summary, h.prefix = max(i, h.head), nil, *h.basis.Overhead
 		}
 	}
 	budget := h.basis.Window - min(limitReserve, h.basis.Window/4)
@@ -120,7 +121,9 @@ func (h *limitHost) compact(history []winnow.Message, keep int) {
 	if cut <= h.from {
 		return
 	}
-	req := winnow.SummaryRequest{Messages: h.slice(history, h.from, cut), MaxTokens: min(limitSummary, h.basis.Window/8)}
+	req := winnow.SummaryRequest{
+		Messages: h.slice(history, h.from, cut), MaxTokens: min(limitSummary, h.basis.Window/8),
+	}
 	if h.summary != nil {
 		req.Previous = h.summary.Parts[0].Text
 	}

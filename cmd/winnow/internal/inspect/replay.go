@@ -101,7 +101,8 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"system prompt and tools", "summary", "user", "assistant", "thinking", "tool results", "records"}
+var kindNames = [kinds]string{"system prompt and tools", "summary", "user", "assistant", "thinking", "tool results",
+	"records"}
 
 // group is the new edits of a request with the same kind and reason.
 type group struct {
