@@ -147,8 +147,8 @@ func (b *Basis) Said() string {
 		model = "Model " + Plain(b.Model)
 	}
 	return fmt.Sprintf("%s, a window of %s tokens (%s), $%g for a million uncached ones (%s). "+
-		"System prompt and tools: %s tokens in each request (%s).", model, recording.Comma(b.Window), b.windowFrom, b.Price, b.priceFrom,
-		recording.Comma(*b.Overhead), b.overheadFrom)
+		"System prompt and tools: %s tokens in each request (%s).", model, recording.Comma(b.Window),
+		b.windowFrom, b.Price, b.priceFrom, recording.Comma(*b.Overhead), b.overheadFrom)
 }
 
 // promptCost returns the cost of a partly cached prompt, in uncached tokens.
