@@ -18,9 +18,6 @@ import (
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
-// defaultWindow is the assumed context window, in tokens.
-const defaultWindow = 200_000
-
 // opened is a session that has been read.
 type opened struct {
 	name    string
@@ -151,19 +148,24 @@ func refused(requests int) int {
 }
 
 func (p *program) report(ctx context.Context, args []string) (int, error) {
-	window := p.flags.Int("window", defaultWindow, "")
+	flags := p.basis()
 	rest, err := p.parse(args, 1, 1)
 	if err != nil {
 		return 0, err
 	}
-	if *window <= 0 {
-		return 0, problemf("report: -window %d: want a positive number of tokens", *window)
+	basis, err := flags()
+	if err != nil {
+		return 0, err
 	}
 	o, err := p.read(ctx, rest[0])
 	if err != nil {
 		return 0, err
 	}
-	manager, err := winnow.New(*window, nil)
+	basis, estimator, err := basis.Complete(o.session)
+	if err != nil {
+		return 0, err
+	}
+	manager, err := winnow.New(basis.Window, &winnow.Options{Model: basis.Model, Estimator: estimator})
 	if err != nil {
 		return 0, err
 	}
@@ -172,37 +174,30 @@ func (p *program) report(ctx context.Context, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r := prompt.NewReport(&prompt.Assembly{Limits: prompt.Limits{Window: *window}}, request, winnow.Usage{})
+	r := prompt.NewReport(&prompt.Assembly{Limits: prompt.Limits{Window: basis.Window}}, request, winnow.Usage{})
 	r.SessionKey = o.from
 	if p.json {
 		_, err = fmt.Fprintln(p.stdout, r.JSON())
 		return exitOK, err
 	}
-	return exitOK, p.windowTable(r)
+	return exitOK, p.windowTable(r, &basis)
 }
 
 // mostLargest is how many messages are listed.
 const mostLargest = 5
 
 // windowTable prints what fills the window.
-func (p *program) windowTable(r *prompt.Report) error {
+func (p *program) windowTable(r *prompt.Report, basis *inspect.Basis) error {
 	t := r.Tokens
-	fmt.Fprintf(p.stdout, "%s: %s of %s tokens are used, %s are kept for the answer, %s are free\n\n",
+	fmt.Fprintf(p.stdout, "%s: %s of %s tokens are used, %s are kept for the answer, %s are free\n",
 		inspect.Plain(r.SessionKey),
 		number(t.Used), number(t.Window), number(t.Reserve), number(t.Free))
-	rows := [][]string{{"FILLED BY", "PARTS", "TOKENS", "SHARE"}}
-	for _, k := range r.History {
-		rows = append(rows, []string{inspect.Plain(k.Kind), number(k.Count), number(k.Tokens),
-			percent(k.Tokens, t.Used)})
-	}
-	if t.Correction > 0 { // the prompt and the tools, which a file does not hold
-		rows = append(rows, []string{"what is not recorded", "", number(t.Correction), percent(t.Correction, t.Used)})
-	}
-	if err := p.table(rows); err != nil {
+	fmt.Fprintf(p.stdout, "Window: %s. Shares are of the tokens used.\n\n", basis.WindowFrom())
+	if err := p.table(filledRows(r)); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.stdout)
-	rows = [][]string{{"LARGEST", "MESSAGE", "TOKENS"}}
+	rows := [][]string{{"LARGEST", "MESSAGE", "TOKENS"}}
 	for _, m := range r.Largest[:min(len(r.Largest), mostLargest)] {
 		name := string(m.Role)
 		if m.Tool != "" {
@@ -221,4 +216,36 @@ func (p *program) windowTable(r *prompt.Report) error {
 	return p.table(rows)
 }
 
-func percent(part, whole int) string { return fmt.Sprintf("%d %%", (100*part+whole/2)/max(1, whole)) }
+// filledRows are the parts of what is used. What the bill has beyond the messages is a part too; if the bill has less
+// than the estimates, each of these is made smaller alike.
+func filledRows(r *prompt.Report) [][]string {
+	names, counts := []string{}, []string{}
+	tokens, sum := []int{}, 0
+	for _, k := range r.History {
+		names, counts = append(names, inspect.Plain(k.Kind)), append(counts, number(k.Count))
+		tokens, sum = append(tokens, k.Tokens), sum+k.Tokens
+	}
+	if used := r.Tokens.Used; used > sum {
+		names, counts = append(names, "what is not recorded: the system prompt, tools"), append(counts, "")
+		tokens = append(tokens, used-sum)
+	} else {
+		tokens = scaled(tokens, sum, used)
+	}
+	rows := [][]string{{"FILLED BY", "PARTS", "TOKENS", "SHARE"}}
+	for i, share := range recording.Shares(tokens) {
+		rows = append(rows, []string{names[i], counts[i], number(tokens[i]), recording.Share(share, tokens[i])})
+	}
+	return rows
+}
+
+// scaled returns parts of a new whole in the proportions of the old one. They add up to it.
+func scaled(parts []int, old, whole int) []int {
+	out := make([]int, len(parts))
+	before, at := 0, 0
+	for i, n := range parts {
+		before += n
+		to := whole * before / max(1, old)
+		out[i], at = to-at, to
+	}
+	return out
+}

@@ -48,6 +48,18 @@ var listPrices = []struct {
 	{"gemini-2.5-pro", 1.25}, {"gemini-3", 2},
 }
 
+// Complete finds out what is not set, and returns the estimator for the model.
+func (b Basis) Complete(s *recording.Session) (Basis, winnow.Estimator, error) {
+	e, err := winnow.NewEstimator(winnow.FamilyForModel(cmp.Or(b.Model, s.Model)))
+	if err != nil {
+		return b, nil, err
+	}
+	return b.complete(s, e), e, nil
+}
+
+// WindowFrom says where the window is from.
+func (b *Basis) WindowFrom() string { return b.windowFrom }
+
 // complete finds out what is not set.
 func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 	b.Model = cmp.Or(b.Model, s.Model)

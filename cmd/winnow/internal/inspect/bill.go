@@ -89,9 +89,10 @@ func (r *report) parts() string {
 	if prompts != "" {
 		prompts = " (" + prompts + ")"
 	}
-	return fmt.Sprintf("Of that, prompts %s against %s%s, summaries %s against %s, answers %s for either.",
-		r.money(w.Requests), r.money(l.Requests), prompts, r.money(w.Summaries), r.money(l.Summaries),
-		r.money(w.Answers))
+	return fmt.Sprintf("Of that, prompts %s against %s%s, answers %s for either, and summaries, whose price is "+
+		"assumed, %s against %s.",
+		r.money(w.Requests), r.money(l.Requests), prompts, r.money(w.Answers), r.money(w.Summaries),
+		r.money(l.Summaries))
 }
 
 func (r *report) money(cost float64) string { return money(dollars(cost, r.Price)) }

@@ -2,8 +2,8 @@
 (function () {
   var plots = Array.from(document.querySelectorAll(".plot"));
   var strip = document.querySelector(".events");
-  var readout = document.querySelector(".readout");
-  var hint = readout.textContent;
+  var readouts = Array.from(document.querySelectorAll(".readout"));
+  var hints = readouts.map(function (readout) { return readout.textContent; });
   var titles = Array.from(document.querySelectorAll("[data-title]"));
   var count = titles.length;
   var pinned = 0;
@@ -15,7 +15,9 @@
       cursor.style.display = number ? "block" : "none";
       cursor.style.left = 100 * (number - 0.5) / count + "%";
     });
-    readout.textContent = number ? titles[number - 1].dataset.title : hint;
+    readouts.forEach(function (readout, i) {
+      readout.textContent = number ? titles[number - 1].dataset.title : hints[i];
+    });
   }
 
   function under(element, event) {
@@ -62,8 +64,10 @@
     });
   }
 
-  readout.addEventListener("click", function () {
-    if (pinned) { open(pinned); }
+  readouts.forEach(function (readout) {
+    readout.addEventListener("click", function () {
+      if (pinned) { open(pinned); }
+    });
   });
 
   document.addEventListener("keydown", function (event) {

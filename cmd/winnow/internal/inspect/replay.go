@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,11 +130,10 @@ func replay(s *recording.Session, given Basis) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	estimator, err := winnow.NewEstimator(winnow.FamilyForModel(cmp.Or(given.Model, s.Model)))
+	b, estimator, err := given.Complete(s)
 	if err != nil {
 		return nil, err
 	}
-	b := given.complete(s, estimator)
 	r := &replayer{
 		report: &report{Basis: b, Source: s, Messages: len(history)}, estimator: estimator,
 		limit:  newLimitHost(&b, estimator),
