@@ -19,7 +19,7 @@ import (
 
 // What a reader takes in at once. A file, a function, a struct or a condition above these is asking to be named in parts.
 const (
-	mostFileLines     = 400
+	mostFileLines     = 500
 	mostFunctionLines = 60
 	mostFields        = 15
 	mostOperators     = 3 // && and || of one condition

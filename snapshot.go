@@ -2,13 +2,17 @@ package winnow
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/models"
+	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
@@ -114,4 +118,371 @@ func (l *ledger) goOnWith(m *Manager) {
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,
 		"edits_kept", len(l.projections))
+}
+
+// A ledger turned into a snapshot.
+
+func (u undoable) saved() saved.State {
+	return saved.State{
+		Reopened: u.reopened, Apart: u.apart, TurnStart: u.turnStart, Flushed: u.flushed,
+		Refused: u.refused, Checkpoint: u.checkpoint.saved(), Guess: u.guess, BodyGuess: u.body,
+		Edits: savedEdits(u.projections), Records: savedRecords(u.records),
+	}
+}
+
+// savedEdits returns nil where there are no edits, so that the field is absent.
+func savedEdits(projections map[key]*projection) map[key]saved.Edit {
+	if len(projections) == 0 {
+		return nil
+	}
+	edits := make(map[key]saved.Edit, len(projections))
+	for k, p := range projections {
+		edits[k] = p.saved()
+	}
+	return edits
+}
+
+func savedRecords(records []*runRecord) (list []saved.Record) {
+	for _, r := range records {
+		list = append(list, saved.Record{
+			First: r.first, Count: r.count, Last: r.last, Run: r.run, Bare: r.isBare,
+			Text: []byte(r.message.Parts[0].Text),
+		})
+	}
+	return list
+}
+
+// saved keeps the parts that are sent: the text of an edit must not change, even if the code that made it does.
+func (p *projection) saved() saved.Edit {
+	e := saved.Edit{Key: p.key, Op: string(p.op), Reason: p.reason}
+	if p.isRepeat() {
+		e.Repeats = *p.repeats
+	}
+	// The text of a projection with forms is not stored: it is made again from the message in the history.
+	if e.Forms = p.forms; e.Forms == 0 {
+		e.Parts = saveParts(p.sent())
+	}
+	return e
+}
+
+func savedNames(list []*givenNames) (names []saved.Names) {
+	for _, n := range list {
+		names = append(names, saved.Names{
+			Summary: n.key, Plain: n.plain, FirstKept: n.firstKept,
+			Before: n.before, Behind: n.behind,
+		})
+	}
+	return names
+}
+
+// saved returns nil where no recovery is open.
+func (a *recovery) saved() *saved.Recovery {
+	if a == nil {
+		return nil
+	}
+	return &saved.Recovery{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end, Ahead: a.ahead}
+}
+
+// saved keeps the text as it was sent and, apart from it, the body that the next summary updates. The sections between
+// the two are made anew from what is carried.
+func (c *checkpoint) saved() *saved.Checkpoint {
+	if c == nil {
+		return nil
+	}
+	return &saved.Checkpoint{
+		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept, Limited: c.limited, Request: c.request,
+		Front: c.keepsFront, Leads: c.requestLeads,
+		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
+	}
+}
+
+// saveParts leaves out Source: it is the host's own value, and is found again in the host's history.
+func saveParts(parts []Part) []saved.Part {
+	list := make([]saved.Part, len(parts))
+	for i := range parts {
+		p := &parts[i]
+		list[i] = saved.Part{
+			Kind: string(p.Kind), Text: []byte(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
+			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Pages: p.Pages,
+			Seconds: p.Seconds, Tokens: p.Tokens,
+		}
+		// JSON would replace bytes that are not UTF-8 with U+FFFD, and so change an id.
+		list[i].Keep()
+	}
+	return list
+}
+
+// partsOf returns what saveParts was given, without Source.
+func partsOf(list []saved.Part) []Part {
+	parts := make([]Part, len(list))
+	for i, p := range list {
+		p.Back()
+		parts[i] = Part{
+			Kind: Kind(p.Kind), Text: string(p.Text), Arguments: p.Arguments, Signature: p.Signature, ID: p.ID,
+			Name: p.Name, MediaType: p.MediaType, Bytes: p.Bytes, Width: p.Width, Height: p.Height, Pages: p.Pages,
+			Seconds: p.Seconds, Tokens: p.Tokens,
+		}
+	}
+	return parts
+}
+
+// head returns the part of the snapshot that does not grow with the history: no keys of what was sent, no names of
+// calls, no edits and no records.
+func (l *ledger) head() saved.Snapshot {
+	u := l.state()
+	u.projections, u.records = nil, nil // a delta has only those that are new
+	return saved.Snapshot{
+		Winnow:     saved.Version,
+		Request:    saved.Request{SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Bytes: l.bytes},
+		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
+		Body:       l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
+		Recovery: l.recovery.saved(), Tries: l.tries.Tries,
+		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel,
+		Window: l.window, State: u.saved(),
+	}
+}
+
+// A snapshot turned into a ledger. A snapshot comes from a disk, so nothing in it is trusted. What no ledger can hold
+// is an error. Numbers are brought into the range that they have in a ledger, so that no sum overflows and no count is
+// negative.
+
+// reader reads the parts of a snapshot and collects what is wrong with them.
+type reader struct {
+	errs   []error
+	hasher hasher
+}
+
+// keys returns list, and notes an error if one of its keys is zero.
+func (r *reader) keys(list []key) []key {
+	if slices.Contains(list, key{}) {
+		r.errs = append(r.errs, errors.New("a message has no key"))
+	}
+	return list
+}
+
+// checkpoint returns nil where c is nil or refused.
+func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
+	if c == nil {
+		return nil
+	}
+	if err := c.Check(); err != nil {
+		r.errs = append(r.errs, err)
+		return nil
+	}
+	cp := &checkpoint{
+		message:  Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
+		boundary: boundary{c.FirstKept.Within(), c.Request.Within(), c.Limited.Within(), c.Front, c.Leads},
+		body:     string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
+		healthy: r.checkpoint(c.Healthy),
+	}
+	// The keys are not stored: they follow from the text, and stored ones could only contradict that.
+	cp.summaryKeys = r.hasher.summaryKeys(&cp.message)
+	return cp
+}
+
+// checkEdit returns an error if e, in the place of message k, would make a request that providers refuse, or would
+// report wrongly what was done.
+func checkEdit(k key, e *saved.Edit) error {
+	if k == (key{}) || e.Key == (key{}) {
+		return errors.New("an edit does not say of which message it is")
+	}
+	if len(e.Parts) == 0 && e.Forms == 0 {
+		return errors.New("an edit is empty")
+	}
+	if !saysWhat(e) || e.Reason == "" {
+		return errors.New("an edit does not say what it did")
+	}
+	// Whatever wrote the file, it must not lead to a request that a provider refuses.
+	for _, p := range partsOf(e.Parts) {
+		if isEmptyPart(&p, true) || p.Kind == KindToolCall && (p.ID == "" || !validArguments(p.Arguments)) {
+			return errors.New("an edit is damaged")
+		}
+	}
+	return nil
+}
+
+// record returns nil for a record that is refused. The fact and the keys of a record are found out when the history is
+// seen.
+func (r *reader) record(s *saved.Record) *runRecord {
+	if err := s.Check(); err != nil {
+		r.errs = append(r.errs, err)
+		return nil
+	}
+	n := newRecord(&r.hasher, s.First.Within(), s.Count, s.Last, s.Run, string(s.Text))
+	n.isBare = s.Bare
+	return n
+}
+
+func namesOf(list []saved.Names) (names []*givenNames) {
+	for _, s := range list[max(0, len(list)-saved.MostNames):] {
+		names = append(names, &givenNames{
+			summaryKeys: summaryKeys{s.Summary, s.Plain}, firstKept: s.FirstKept.Within(), before: s.Before,
+			behind: s.Behind,
+		})
+	}
+	return names
+}
+
+// saysWhat reports whether e names a known operation and holds what that operation makes.
+func saysWhat(e *saved.Edit) bool {
+	switch Op(e.Op) {
+	case OpTrim, OpClear, OpTruncate, OpShow:
+		return e.Forms == 0
+	case OpMinify:
+		return (e.Forms != 0) == (len(e.Parts) == 0)
+	}
+	return false
+}
+
+// state reads what a recovery can undo. A snapshot holds the ledger's state and, while a recovery is open, also the
+// state from before it.
+func (r *reader) state(s *saved.State) undoable {
+	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
+		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), reopened: s.Reopened.Within(),
+		turnStart: s.TurnStart.Within(),
+		flushed:   s.Flushed,
+	}}
+	u.apart = r.keys(s.Apart)
+	u.refused = r.keys(s.Refused[max(0, len(s.Refused)-maxRemembered):])
+	for i := range s.Records {
+		if n := r.record(&s.Records[i]); n != nil {
+			u.records = append(u.records, n)
+		}
+	}
+	slices.SortFunc(u.records, compareRecords) // those of a delta may belong in front of others
+	for k, e := range s.Edits {
+		if err := checkEdit(k, &e); err != nil {
+			r.errs = append(r.errs, err)
+			continue
+		}
+		p := &projection{parts: partsOf(e.Parts)} // as parts: partsFor finds the Source of even a single text again
+		p.key, p.op, p.reason, p.unread = e.Key, Op(e.Op), e.Reason, true
+		p.forms = e.Forms
+		if earlier := e.Repeats; earlier != (key{}) {
+			p.repeats = &earlier // not &e.Repeats, which would keep all of e
+		}
+		u.projections[k] = p
+	}
+	return u
+}
+
+// ledgerOf returns the ledger that a snapshot describes.
+func ledgerOf(s *saved.Snapshot) (ledger, error) {
+	var r reader
+	l := ledger{
+		partner: partner{model: s.Model, otherModel: s.OtherModel, window: s.Window}, breaker: s.Breaker.Within(),
+		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
+	}
+	l.accounting.Meter, l.accounting.Limit, l.accounting.Window = s.Accounting.Within()
+	l.body = max(0, s.Body)
+	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
+	l.sent, l.names = r.keys(s.Sent), namesOf(s.Names)
+	l.tries = tries{Tries: s.Tries.Within()} // before revert, which adds the requests that were refused
+	// undoable is the same struct for the ledger and for what it was before a recovery.
+	l.revert(r.state(&s.State))
+	if a := s.Recovery; a != nil {
+		l.recovery = &recovery{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),
+			end: a.End.Within(), ahead: a.Ahead.Within()}
+	}
+	return l, errors.Join(r.errs...)
+}
+
+// journalFrom returns the journal of l once l was restored from a snapshot and the number of deltas that followed it.
+func (l *ledger) journalFrom(deltas int) journal {
+	return journal{
+		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records,
+		checkpoint: l.checkpoint, names: l.newestNames(),
+	}
+}
+
+// journaled runs record, which notes a request as the last one sent, and passes the delta to Options.Journal. If
+// journaled returns an error, or if the journal panics, nothing was recorded.
+func (m *Manager) journaled(record func()) error {
+	if m.opts.Journal == nil {
+		record()
+		return nil
+	}
+	l := &m.ledger
+	before := *l // copies the struct only: before and l share their maps and lists, to which record may write
+	l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
+	isWritten := false
+	defer func() {
+		if !isWritten {
+			*l = before
+		}
+	}()
+	record()
+	text, next, err := l.delta()
+	if err == nil {
+		err = m.opts.Journal(text)
+	}
+	if err != nil {
+		return fmt.Errorf("winnow: writing the journal: %w", err)
+	}
+	l.journal, isWritten = next, true
+	return nil
+}
+
+// delta returns what changed in l since the last delta, and the journal as it will be once that is written.
+func (l *ledger) delta() ([]byte, journal, error) {
+	j := l.journal
+	d := saved.Delta{Snapshot: l.head(), From: min(j.sent, len(l.sent)), SameCheckpoint: j.checkpoint == l.checkpoint}
+	j.deltas++
+	d.Deltas, d.Sent = j.deltas, l.sent[d.From:]
+	if d.SameCheckpoint { // the largest text of a snapshot, which most deltas do not change
+		d.Checkpoint = nil
+	}
+	if n := l.newestNames(); n != j.names {
+		d.Names, j.names = savedNames([]*givenNames{n}), n
+	}
+	if j.isUnknown {
+		d.Whole, d.Names, j.isUnknown = true, savedNames(l.names), false
+	}
+	compareEdits(&d, j.edits, l.projections)
+	compareRecordLists(&d, j.records, l.records)
+	j.edits, j.records = maps.Clone(l.projections), l.records
+	j.sent, j.checkpoint = len(l.sent), l.checkpoint
+	text, err := json.Marshal(d)
+	return text, j, err
+}
+
+// compareEdits adds to d the edits of now that are not in written, and the keys of those that are gone. Edits never
+// change, so it compares their addresses.
+func compareEdits(d *saved.Delta, written, now map[key]*projection) {
+	changed := make(map[key]*projection)
+	for k, p := range now {
+		if written[k] != p {
+			changed[k] = p
+		}
+	}
+	d.Edits = savedEdits(changed)
+	for k := range written {
+		if now[k] == nil {
+			d.Gone = append(d.Gone, k)
+		}
+	}
+	// A map has no order, and the delta of the same change must have the same bytes.
+	slices.SortFunc(d.Gone, place.Compare)
+}
+
+// compareRecordLists adds to d the records of now that are not in written, and the runs of those that are gone.
+func compareRecordLists(d *saved.Delta, written, now []*runRecord) {
+	before, after := setOf(written), setOf(now)
+
+	// A record is removed by the key of its run. That removes every record of an equal run; those that remain are added
+	// again.
+	gone := map[key]bool{}
+	for _, r := range written {
+		if !after[r] && !gone[r.run] {
+			gone[r.run] = true
+			d.GoneRecords = append(d.GoneRecords, r.run)
+		}
+	}
+	var added []*runRecord
+	for _, r := range now {
+		if !before[r] || gone[r.run] {
+			added = append(added, r)
+		}
+	}
+	d.Records = savedRecords(added)
 }
