@@ -76,7 +76,7 @@ func holdsResult(messages []Message) bool {
 // putRecords puts the record of each run in the place of that run in the view. The runs are in order and do not
 // overlap.
 func (d *draft) putRecords(runs []recordedRun) {
-	if len(runs) == 0 || d.putInPlace(runs) {
+	if len(runs) == 0 {
 		return
 	}
 	v := d.view
@@ -115,27 +115,6 @@ func (d *draft) putRecords(runs []recordedRun) {
 	d.origin = append(origin, d.origin[done:]...)
 	next.sum()
 	*v = *next
-}
-
-// putInPlace is putRecords for records that each take the place of one message, as bare ones may. It returns false,
-// and does nothing, if it cannot be used.
-func (d *draft) putInPlace(runs []recordedRun) bool {
-	v := d.view
-	isLonger := func(run recordedRun) bool { return run.to-run.from != 1 }
-	if d.unfolded == nil || v.shared || slices.ContainsFunc(runs, isLonger) {
-		return false
-	}
-	for _, run := range runs {
-		i, r := run.from, run.record
-		if r.fact == nil {
-			r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
-		}
-		v.messages[i], v.unedited[i], v.facts[i], v.tokens[i] = r.message, r.message, r.fact, r.fact.tokens
-		v.index[i], v.at[i], v.edited[i] = -1, -1, nil
-		d.standing[d.origin[i]] = r
-	}
-	v.sum()
-	return true
 }
 
 // appendFolds appends the edits that say which messages are gone, and which records stand for them.

@@ -14,29 +14,47 @@ import (
 // What stays of a stale part: a record of a run of steps, or of one result what it reports, in a line or two; and the
 // names in it that occur nowhere else. So the model still knows these names and what it can ask for again.
 
-// replacement is a stale part with the message that is sent instead of its own.
-type replacement struct {
-	part    // its saving is exact
-	message Message
-	tokens  int
-	record  *runRecord // sent instead of a run; nil: message is sent
-}
-
-// drop replaces the stale parts of list by their remainders.
-func (d *draft) drop(list []part) { d.replace(d.remainders(list)) }
-
-func (d *draft) replace(parts []replacement) {
+// drop replaces the stale parts of list by what stays of them, where that is worth an edit. It begins with the newest,
+// because a name that several hold stays there.
+func (d *draft) drop(list []part) {
+	list = runsOf(list)
+	if len(list) == 0 { // else everything that is kept would be read for its names in vain
+		return
+	}
+	names := d.namesKept(list)
 	var runs []recordedRun
-	for k := range parts {
-		switch p := &parts[k]; {
-		case p.record != nil:
-			runs = append(runs, recordedRun{p.index, p.end, p.record})
+	for _, p := range slices.Backward(list) {
+		switch {
+		case p.end > 0:
+			if r, ok := d.writeRecord(p, names); ok {
+				runs = append(runs, recordedRun{p.index, p.end, r})
+			}
+		case p.images:
+			if out, after, ok := d.withoutImages(p.index); ok {
+				d.project(p.index, out, after, OpClear, p.reason)
+			}
 		default:
-			d.project(p.index, p.message, p.tokens, OpClear, p.reason)
+			d.clearInPlace(p, names)
 		}
 	}
+	slices.Reverse(runs)
 	d.putNew(runs) // after the edits, because records change the positions of messages
 	d.settleRepeats()
+}
+
+// clearInPlace leaves of result p what it reports, and the names in it that are not in names.
+func (d *draft) clearInPlace(p part, names *excerpt.Names) {
+	v := d.view
+	m := &v.messages[p.index]
+	out := *m
+	if v.edited[p.index].isRepeat() {
+		m, _ = d.beforeCut(p.index)
+	}
+	text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[p.index]), !p.isRead, names, d.recallNote(p.index))
+	out.Parts, out.Source = []Part{{Text: text}}, nil
+	if after := estimateWith(d.opts.Estimator, out); isWorthIt(after, v.tokens[p.index]) {
+		d.project(p.index, out, after, OpClear, p.reason)
+	}
 }
 
 // putNew puts records that were not sent before in the place of their runs in the view.
@@ -50,48 +68,6 @@ func (d *draft) putNew(runs []recordedRun) {
 	d.unchangedPrefix = min(d.unchangedPrefix, runs[0].from)
 	d.newRecords += len(runs)
 	d.putRecords(runs)
-}
-
-// remainders returns what replaces each stale part of list, in the same order, without those that are not worth an
-// edit.
-func (d *draft) remainders(list []part) []replacement {
-	o, v := d.opts, d.view
-	list = runsOf(list)
-	if len(list) == 0 { // else everything that is kept would be read for its names in vain
-		return nil
-	}
-	names := d.namesKept(list)
-	parts := make([]replacement, 0, len(list))
-	for _, s := range slices.Backward(list) { // newest first: a name that several hold stays in the newest
-		if s.end > 0 {
-			if r, ok := d.writeRecord(s, names); ok {
-				s.saving = count.Sum(v.tokens[s.index:s.end]) - r.fact.tokens
-				parts = append(parts, replacement{part: s, record: r})
-			}
-			continue
-		}
-		if s.images {
-			out, after, ok := d.withoutImages(s.index)
-			if s.saving = v.tokens[s.index] - after; ok {
-				parts = append(parts, replacement{part: s, message: out, tokens: after})
-			}
-			continue
-		}
-		m := &v.messages[s.index]
-		out := *m
-		if v.edited[s.index].isRepeat() {
-			m, _ = d.beforeCut(s.index)
-		}
-		text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[s.index]), !s.isRead, names,
-			d.recallNote(s.index))
-		out.Parts, out.Source = []Part{{Text: text}}, nil
-		if after := estimateWith(o.Estimator, out); isWorthIt(after, v.tokens[s.index]) {
-			s.saving = v.tokens[s.index] - after
-			parts = append(parts, replacement{part: s, message: out, tokens: after})
-		}
-	}
-	slices.Reverse(parts)
-	return parts
 }
 
 // In the recorded sessions, what a request keeps has one name per 27 tokens. The set of names gets room for that many
