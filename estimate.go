@@ -1,12 +1,17 @@
 package winnow
 
 import (
+	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // Estimator returns the tokens that a message costs in a request. Implementations are safe for concurrent use and never
@@ -105,4 +110,206 @@ func mostTokens(e Estimator, m *Message) int {
 		return b.atMost(m)
 	}
 	return -1
+}
+
+// familyEstimator estimates for one family of tokenizers.
+type familyEstimator struct {
+	table *tokencount.Table
+	structure
+}
+
+// structure is what messages cost beyond their text.
+type structure struct{ nontext.Structure }
+
+// Estimate implements [Estimator].
+func (e familyEstimator) Estimate(m Message) int {
+	return e.sum(&m, e.table.Tokens)
+}
+
+// atMost implements bounded.
+func (e familyEstimator) atMost(m *Message) int {
+	return e.bound(m, e.table.MostPerByte())
+}
+
+// bound returns an upper bound of sum without reading a text. perByte is what a byte of text costs at most, in
+// 1/[tokencount.Scale] of a token.
+func (b structure) bound(m *Message, perByte int32) int {
+	return b.add(m, func(p *Part) int {
+		bytes := int64(len(p.Text) + len(p.Name) + len(p.Arguments))
+		if bytes == 0 {
+			return 0
+		}
+		// 64 bits, so that a text of a gigabyte does not overflow. Each of the three is rounded up by itself.
+		return tokencount.Tokens(bytes*int64(perByte)) + 2
+	})
+}
+
+// sum returns the tokens of m. text counts those of one text.
+func (b structure) sum(m *Message, text func(string) int) int {
+	return b.add(m, func(p *Part) int {
+		k := count.Add(text(p.Text), text(p.Name))
+		return count.Add(k, text(mem.String(p.Arguments))) // read only, and not kept
+	})
+}
+
+// add adds up the tokens of m. texts counts those of the texts of one part.
+func (b structure) add(m *Message, texts func(*Part) int) int {
+	n := b.ofMessage(m)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if known, ok := tokensWithoutText(p, &b.Structure, nontext.Payload); ok {
+			n = count.Add(n, known)
+			continue
+		}
+		n = count.Add(n, count.Add(max(texts(p), b.ofReasoning(p)), b.ofPart(p)))
+	}
+	return n
+}
+
+// ofMessage returns what m costs besides its parts.
+func (b structure) ofMessage(m *Message) int {
+	if m.Role == RoleTool {
+		return b.Message + b.Result
+	}
+	return b.Message
+}
+
+// ofReasoning returns the tokens of the reasoning that the signature of p stands for. They count if they are more than
+// the tokens of the text.
+func (b structure) ofReasoning(p *Part) int {
+	if p.Kind != KindThinking {
+		return 0
+	}
+	return b.Reasoning(len(p.Text), len(p.Signature))
+}
+
+// reasoner is an estimator that tells the tokens of reasoning from the others.
+type reasoner interface {
+	forgets() bool            // the provider does not read the reasoning of earlier turns
+	reasoning(m *Message) int // what it costs while its turn lasts
+}
+
+// forgetsReasoning reports whether e is for a provider that does not read the reasoning of earlier turns.
+func forgetsReasoning(e Estimator) bool {
+	r, ok := e.(reasoner)
+	return ok && r.forgets()
+}
+
+// reasoningOf returns the tokens of reasoning in m, as e counts them.
+func reasoningOf(e Estimator, m *Message) int {
+	if r, ok := e.(reasoner); ok && m.Role == RoleAssistant && hasThinking(*m) {
+		return r.reasoning(m)
+	}
+	return 0
+}
+
+func (b structure) forgets() bool { return b.ForgetsReasoning }
+
+// reasoning implements reasoner.
+func (e familyEstimator) reasoning(m *Message) int { return e.reasoningIn(m, e.table.Tokens) }
+
+// reasoningIn returns the tokens of reasoning in m. text counts those of one text.
+func (b structure) reasoningIn(m *Message, text func(string) int) (n int) {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == KindThinking && p.Tokens <= 0 {
+			n = count.Add(n, max(text(p.Text), b.ofReasoning(p)))
+		}
+	}
+	return n
+}
+
+// ofPart returns what p costs besides its text.
+func (b structure) ofPart(p *Part) int {
+	switch p.Kind {
+	case KindText, KindThinking:
+		return 0
+	case KindToolCall:
+		return b.Call
+	}
+	return nontext.Payload(p.Bytes) // of an unknown kind, the payload counts besides the text
+}
+
+// NewEstimator returns the estimator of a family of tokenizers; [FamilyForModel] names it for a model.
+//
+//	""           an unknown model: as many tokens as three of four families need
+//	o200k        OpenAI from GPT-4o on          cl100k  GPT-4, GPT-3.5
+//	claude       Claude up to 3.7               claude4 Claude 4 to 4.6       claude-next  Claude from 4.7 on
+//	gemini       Gemini; gemma is the same      qwen    Qwen
+//	deepseek     DeepSeek                       llama3  Llama 3
+//
+// An estimate takes one pass over the text, whatever its bytes, and allocates nothing. For half of all texts it is
+// within 3 % of the family's count, for 95 of 100 within 15 %; the error of a whole conversation is smaller.
+//
+// The estimate for an unknown model is cautious. In Latin script and code it is 9 % above a family's count at the
+// median, and from 6 % below to 29 % above in 90 of 100 texts. In other scripts it is from 10 % below to three times as
+// much, because Claude needs that much more than Gemini for Hindi or Thai. So name the model.
+//
+// Structure comes on top: 2 to 5 tokens a message, and for a tool call with its result 1 (Gemini), 22 (OpenAI), 28
+// (qwen, deepseek, llama3), 64 (Claude) or 52 (an unknown model). Arguments count in their own
+// spelling.
+//
+// [Part.Tokens] wins over any estimate. Without it, an image counts by its pixels as the provider counts them, or 1 200
+// tokens if its size is not known. An opaque part counts by Part.Pages and Part.Seconds. If they are not known, it
+// counts a quarter of its bytes, at least 1 and at most 25 000, or 100 if Part.Bytes is not set. Thinking counts a
+// fifth of its signature's bytes beyond 200, if that is more than its text, and at least 30 without a text. OpenAI's
+// counts 3 tokens for 16 bytes beyond 866, and a [Manager] counts none of it in front of the newest message of a user,
+// where OpenAI does not read it any more. A part of an unknown kind counts its text, and its bytes like an opaque part.
+//
+// The tables of a family, 130 KB of which are in use, are made when the family is first asked for, and then shared. An
+// unknown name is an error that lists the known ones.
+func NewEstimator(family string) (Estimator, error) {
+	if s, ok := nontext.Of(family); ok {
+		return familyEstimator{tokencount.Of(family), structure{s}}, nil
+	}
+	names := nontext.Families()
+	for i := range names {
+		names[i] = strconv.Quote(names[i])
+	}
+	return nil, fmt.Errorf("winnow: unknown tokenizer family %q; known are %s", family, strings.Join(names, ", "))
+}
+
+// FamilyForModel returns the family of tokenizers for a model name as providers, gateways and clouds spell it:
+// "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4o". It applies rules
+// instead of a list, so that it also reads the names of models to come. "" stands for a model whose tokenizer is not
+// known; [NewEstimator] accepts it.
+func FamilyForModel(model string) string { return models.Family(model) }
+
+// Edit describes one change that a stage or the manager made. Index is the position in the stage's input or, for an
+// edit of the manager, in the history passed in. Before and After are estimated tokens of that message. After is 0 only
+// if the message was removed, and Before is 0 only if it was inserted.
+type Edit struct {
+	Op     Op     `json:"op"`
+	Index  int    `json:"index"`
+	ID     string `json:"id,omitempty"` // Message.ID
+	Before int    `json:"before"`
+	After  int    `json:"after"`
+	Reason string `json:"reason"` // for people: why it was done
+}
+
+// Op is what an [Edit] did.
+type Op string
+
+const (
+	OpRepair   Op = "repair"   // pairing repaired: dropped, moved or inserted, or its ids made unique
+	OpLimit    Op = "limit"    // turn limit dropped it
+	OpTrim     Op = "trim"     // soft trim: head and tail kept
+	OpClear    Op = "clear"    // hard clear: placeholder
+	OpTruncate Op = "truncate" // oversized result cut
+	OpMinify   Op = "minify"   // new result written shorter: see Options.NoMinify
+	OpShow     Op = "show"     // a text that a new result points to was left out, and is shown behind it again
+	OpFold     Op = "fold"     // removed together with its neighbours, or inserted: the record in their place
+	OpCompact  Op = "compact"  // replaced by a summary
+)
+
+// clip returns s without room behind its end, so that appending to it never writes into the input's memory.
+func clip(s []Message) []Message { return s[:len(s):len(s)] }
+
+// dropEdit is the edit of a message that a stage removed. The stages count four characters as a token.
+func dropEdit(op Op, history []Message, i int, reason string) Edit {
+	return newDropEdit(op, history, i, charsPerToken(4).Estimate(history[i]), reason)
+}
+
+// newDropEdit is dropEdit for a message of known tokens.
+func newDropEdit(op Op, history []Message, i, tokens int, reason string) Edit {
+	return Edit{Op: op, Index: i, ID: history[i].ID, Before: max(1, tokens), Reason: reason}
 }

@@ -1,6 +1,12 @@
 package winnow
 
-import "github.com/winnowgo/winnow/internal/pairing"
+import (
+	"maps"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/pairing"
+)
 
 // The calls and the results of a history, for package pairing.
 
@@ -90,4 +96,208 @@ const missingResult = "[No result: the conversation has no result for this call.
 // isMissingResult reports whether m is a result that a repair made.
 func isMissingResult(m *Message) bool {
 	return m.Role == RoleTool && m.IsError && len(m.Parts) == 1 && m.Parts[0].Text == missingResult
+}
+
+// Pairs that the provider runs itself. Both halves are parts of what the model says: in one answer or, where it paused
+// or called a tool of the host's too, in two answers of the same turn.
+
+// serverCall is a call of the provider's own.
+type serverCall struct {
+	at       partAt
+	answered bool
+}
+
+// findLone finds the halves that have to be left out. Nothing may stand between the two but more answers and the
+// results of the host's tools. A call that is open at the end of the history stays: the provider goes on with it.
+func (r *repair) findLone() {
+	if !r.hasLone {
+		return
+	}
+	calls := map[string]serverCall{}
+	for i := range r.history {
+		m := &r.history[i]
+		call, isLater := r.later[int32(i)]
+		isLater = isLater && call >= 0 // which is shown as a text of the host
+		if m.Role == RoleTool && !isLater || m.Role == RoleSystem {
+			continue
+		}
+		isSaid := r.matchHalves(i, calls) || isLater
+		if isFailed(m) {
+			r.leaveOutOpen(calls, i)
+		}
+		if isSaid && (m.Role != RoleAssistant || m.Summary || isFailed(m)) {
+			r.leaveOutOpen(calls, -1)
+		}
+	}
+	for _, c := range calls {
+		r.goesOn = r.goesOn || !c.answered
+	}
+}
+
+// matchHalves gives the results in message i to the calls before them, and adds its calls. It reports whether the
+// message has more to say than halves and what the repair leaves out.
+func (r *repair) matchHalves(i int, calls map[string]serverCall) (isSaid bool) {
+	m := &r.history[i]
+	for k := range m.Parts {
+		p, at := &m.Parts[k], partAt{i, k}
+		switch {
+		case isServerCall(p):
+			if c, again := calls[p.ID]; again && !c.answered {
+				r.leaveOut(c.at)
+			}
+			calls[p.ID] = serverCall{at: at}
+		case isServerResult(p):
+			c, called := calls[p.ID]
+			if !called {
+				r.leaveOut(at)
+				continue
+			}
+			c.answered = true
+			calls[p.ID] = c
+		default:
+			isSaid = isSaid || !isEmptyPart(p, r.forRequest) && !isThinking(*p) && p.Kind != KindToolCall
+		}
+	}
+	return isSaid
+}
+
+// leaveOutOpen leaves out the calls without a result, and forgets all. With a message from 0 on, only those of that
+// message.
+func (r *repair) leaveOutOpen(calls map[string]serverCall, message int) {
+	for id, c := range calls {
+		if message >= 0 && c.at.message != message {
+			continue
+		}
+		if !c.answered {
+			r.leaveOut(c.at)
+			delete(calls, id)
+		}
+	}
+	if message < 0 {
+		clear(calls)
+	}
+}
+
+func (r *repair) leaveOut(at partAt) {
+	if r.lone == nil {
+		r.lone = map[partAt]struct{}{}
+	}
+	r.lone[at] = struct{}{}
+}
+
+// isLone reports whether part k of message i is a half that is left out.
+func (r *repair) isLone(i, k int) bool {
+	_, lone := r.lone[partAt{i, k}]
+	return lone
+}
+
+// Later results. A tool that takes long may return something at once, and its result when it is done. A provider takes
+// one result for each call. So a request has the first one behind the call, and each later one with other content where
+// it stands, as a text of the host that names the call. If the model has not seen the first one, the later one takes
+// its place.
+
+// findLater decides for each result that answers no open call, but whose call has a result, whether it is shown too.
+func (r *repair) findLater() {
+	if !r.forRequest {
+		return
+	}
+	byID, byTool := map[string]int32{}, map[string]int32{} // the newest call
+	next := int32(0)
+	results := map[int32][]int32{} // of calls with more than one
+	for k := range r.pairs.Results {
+		result := &r.pairs.Results[k]
+		if result.Call >= 0 {
+			continue
+		}
+		for ; int(next) < len(r.pairs.Calls) && r.pairs.Calls[next].Message < result.Message; next++ {
+			c := &r.pairs.Calls[next]
+			byID[c.ID], byTool[c.Name] = next, next
+		}
+		s, ok := byID[result.CallID]
+		if result.CallID == "" { // some providers have no ids
+			s, ok = byTool[result.Tool]
+		}
+		if ok && !r.pairs.Calls[s].Failed && r.pairs.Calls[s].Result >= 0 {
+			results[s] = append(results[s], int32(k))
+		}
+	}
+	for _, s := range slices.Sorted(maps.Keys(results)) { // what is decided is stored, in this order
+		list := append(results[s], r.pairs.Calls[s].Result)
+		slices.Sort(list) // one that came late was given to the call before the others
+		r.showLater(s, list)
+	}
+}
+
+// showLater decides which of the results of call s, in their order, stands behind the call, and which are shown later.
+func (r *repair) showLater(s int32, list []int32) {
+	slot := list[0]
+	for n, k := range list[1:] {
+		a, b := &r.pairs.Results[list[n]], &r.pairs.Results[k]
+		switch {
+		case r.returnSame(a.Message, b.Message):
+			list[n+1] = list[n] // the next one is compared with what is shown
+		case list[n] == slot && a.Answers == b.Answers &&
+			!r.standsApart(r.resultFor(a.Message, s), r.resultFor(b.Message, s)):
+			slot = k
+			r.setLater(a.Message, -1)
+		default:
+			r.setLater(b.Message, s)
+		}
+	}
+	c := &r.pairs.Calls[s]
+	r.pairs.Results[c.Result].Call = -1
+	c.Result, r.pairs.Results[slot].Call = slot, s
+}
+
+// resultFor returns message i as the result of call s in a request.
+func (r *repair) resultFor(i, s int32) *Message {
+	m := r.history[i]
+	m.ToolCallID = r.pairs.SentID(s)
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p Part) bool {
+		return isEmptyPart(&p, true) || p.Kind == KindToolCall
+	})
+	return &m
+}
+
+func (r *repair) setLater(i, s int32) {
+	if r.later == nil {
+		r.later = map[int32]int32{}
+	}
+	r.later[i] = s
+}
+
+// returnSame reports whether a model reads the same in messages i and k.
+func (r *repair) returnSame(i, k int32) bool {
+	a, b := &r.history[i], &r.history[k]
+	same := func(x, y Part) bool { return sameParts(&x, &y) }
+	return a.IsError == b.IsError && slices.EqualFunc(a.Parts, b.Parts, same)
+}
+
+// laterResult returns what shows message i, another result of call s.
+func (r *repair) laterResult(i int, s int32) Message {
+	m := r.history[i]
+	c := &r.pairs.Calls[s]
+	head := "A later result of "
+	if c.Name != "" {
+		head += markup.Attribute(pairing.ShortID(c.Name)) + ", "
+	}
+	head += "call " + markup.Attribute(pairing.ShortID(r.pairs.SentID(s)))
+	if m.IsError {
+		head += ", which failed"
+	}
+	parts := []Part{{Text: "[" + head + ":]"}}
+	for k := range m.Parts {
+		p := m.Parts[k]
+		if isEmptyPart(&p, true) || isStrayCall(&m, &p) {
+			continue
+		}
+		if p.Kind == KindText {
+			p.Source = nil // it is of a result, and this is none
+		}
+		parts = append(parts, p)
+	}
+	return Message{
+		ID: m.ID, Role: RoleUser, Injected: true, Parts: parts, ToolCallID: r.pairs.SentID(s), ToolName: c.Name,
+		IsError: m.IsError, Details: m.Details, Time: m.Time, Pinned: m.Pinned,
+	}
 }
