@@ -33,10 +33,6 @@ const (
 	defaultFoldAbove  = 0.2
 	defaultFoldTokens = 40_000
 
-	// Of a window of 200 000 tokens that is several hundred lines. A model that recalls a few times does not fill the
-	// window again.
-	defaultRecallShare = 0.05
-
 	defaultReserve         = 20_000 // the reference's reserve floor
 	defaultKeepRecent      = 20_000 // the reference's, like the share, the attempts and the threshold
 	defaultMaxHistoryShare = 0.5
@@ -44,11 +40,9 @@ const (
 	defaultAttempts        = 3
 	defaultSoftThreshold   = 4_000
 
-	defaultTTL         = 5 * time.Minute
-	defaultMinTokens   = 1_024
-	defaultReadPrice   = 0.1
-	defaultWritePrice  = 1.25
-	defaultOutputPrice = 5
+	defaultTTL        = 5 * time.Minute
+	defaultReadPrice  = 0.1
+	defaultWritePrice = 1.25
 
 	// A default above this share of the window would leave a small window no room for the conversation.
 	maxDefaultShare = 0.25
@@ -121,7 +115,6 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	if c.Recall { // the tool is part of every request, and no message shows it
 		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
 	}
-	setFloat(&c.RecallShare, defaultRecallShare)
 
 	// The stage estimates as the manager does that runs it. On its own it takes four characters for a token.
 	truncate := c.Truncate.withDefaults(c.Estimator)
@@ -157,10 +150,8 @@ func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 func (o *CacheOptions) withDefaults() *CacheOptions {
 	c := valueOf(o)
 	setNumber(&c.TTL, defaultTTL)
-	setNumber(&c.MinTokens, defaultMinTokens)
 	setFloat(&c.ReadPrice, defaultReadPrice)
 	setFloat(&c.WritePrice, defaultWritePrice)
-	setFloat(&c.OutputPrice, defaultOutputPrice)
 	return &c
 }
 

@@ -24,6 +24,8 @@ type settings struct {
 	opts     Options // with every default
 	minifier minifier
 
+	cacheTokens int // shorter prefixes are not cached
+
 	// the host gave the stage an estimator of its own, whose counts are not those of a request
 	truncateHasEstimator bool
 }

@@ -54,7 +54,7 @@ func New(window int, opts *Options) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{
-		settings: settings{window: window, opts: o, minifier: newMinifier(&o)},
+		settings: settings{window: window, opts: o, minifier: newMinifier(&o), cacheTokens: cacheTokens(o.Model)},
 		ledger:   ledger{partner: partner{model: o.Model, window: window}},
 	}
 	m.truncateHasEstimator = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil

@@ -36,7 +36,6 @@ func TestManagerNewRefuses(t *testing.T) {
 		{"history share above 1", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: 50}}, "Compact.MaxHistoryShare", "per cent were meant"},
 		{"read price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: nan}}, "Cache.ReadPrice", "prices are compared"},
 		{"write price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{WritePrice: inf}}, "Cache.WritePrice", "prices are compared"},
-		{"output price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{OutputPrice: nan}}, "Cache.OutputPrice", "prices are compared"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := winnow.New(tt.window, &tt.opts)
@@ -55,13 +54,13 @@ func TestManagerNewAccepts(t *testing.T) {
 	}{
 		{"nil", nil, "nil means the defaults"},
 		{"zero", &winnow.Options{}, "the zero value means the defaults"},
-		{"prices above 1", &winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: 0.5, WritePrice: 2, OutputPrice: 75}}, "a price is not a share"},
+		{"prices above 1", &winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: 0.5, WritePrice: 2}}, "a price is not a share"},
 		{"shares of 1", &winnow.Options{FoldAbove: 1, Truncate: &winnow.TruncateOptions{MaxShare: 1}}, "all of the window is a share"},
 		{"reserve above the window", &winnow.Options{Reserve: 1 << 40}, "hosts pass the output limit of the model, which may be the window"},
 		{"negative numbers", &winnow.Options{
 			FoldAbove: -1, HistoryTurns: -1, Reserve: -1, Overhead: -1, MaxBytes: -1,
 			Compact: &winnow.CompactOptions{KeepRecent: -1, Attempts: -1, Timeout: -1, SummarizerWindow: -1, SoftThreshold: -1},
-			Cache:   &winnow.CacheOptions{TTL: -1, MinTokens: -1},
+			Cache:   &winnow.CacheOptions{TTL: -1},
 		}, "negative numbers mean 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,10 @@
 package winnow
 
-import "github.com/winnowgo/winnow/internal/models"
+import (
+	"cmp"
+
+	"github.com/winnowgo/winnow/internal/models"
+)
 
 // What follows from the name of the model.
 
@@ -12,6 +16,15 @@ func (o *Options) windowFor(n int) int {
 	}
 	known, _ := models.Find(o.Model)
 	return known.Window
+}
+
+// defaultCacheTokens is the least prefix that a provider caches, where the model's is not known.
+const defaultCacheTokens = 1_024
+
+// cacheTokens returns how many tokens a prefix has at least that the provider of a model caches.
+func cacheTokens(model string) int {
+	known, _ := models.Find(model)
+	return cmp.Or(known.CacheTokens, defaultCacheTokens)
 }
 
 // describeModel sets the options that the host has not set and that follow from the model's name. An unknown name gives
@@ -39,13 +52,10 @@ func (o *CacheOptions) of(known models.Model) *CacheOptions {
 	if c.TTL == 0 {
 		c.TTL = known.CacheTTL
 	}
-	if c.MinTokens == 0 {
-		c.MinTokens = known.CacheTokens
-	}
 	for _, price := range []struct {
 		option *float64
 		known  float64
-	}{{&c.ReadPrice, known.CacheRead}, {&c.WritePrice, known.CacheWrite}, {&c.OutputPrice, known.Output}} {
+	}{{&c.ReadPrice, known.CacheRead}, {&c.WritePrice, known.CacheWrite}} {
 		if *price.option == 0 {
 			*price.option = price.known
 		}

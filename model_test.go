@@ -17,10 +17,10 @@ import (
 // A name tells what the table knows of the model; each option that is set wins over that, one by one.
 func TestModelDescribes(t *testing.T) {
 	t.Parallel()
-	defaults := winnow.CacheOptions{TTL: 5 * time.Minute, MinTokens: 1_024, ReadPrice: 0.1, WritePrice: 1.25, OutputPrice: 5}
-	sol := winnow.CacheOptions{TTL: 30 * time.Minute, MinTokens: 1_024, ReadPrice: 0.05, WritePrice: 1.25, OutputPrice: 5}
-	flash := winnow.CacheOptions{TTL: 5 * time.Minute, MinTokens: 2_048, ReadPrice: 0.1, WritePrice: 1, OutputPrice: 8.3333}
-	opus := winnow.CacheOptions{TTL: 5 * time.Minute, MinTokens: 1_024, ReadPrice: 0.05, WritePrice: 1.25, OutputPrice: 5}
+	defaults := winnow.CacheOptions{TTL: 5 * time.Minute, ReadPrice: 0.1, WritePrice: 1.25}
+	sol := winnow.CacheOptions{TTL: 30 * time.Minute, ReadPrice: 0.05, WritePrice: 1.25}
+	flash := winnow.CacheOptions{TTL: 5 * time.Minute, ReadPrice: 0.1, WritePrice: 1}
+	opus := winnow.CacheOptions{TTL: 5 * time.Minute, ReadPrice: 0.05, WritePrice: 1.25}
 	for _, tt := range []struct {
 		reason   string
 		window   int
@@ -40,9 +40,9 @@ func TestModelDescribes(t *testing.T) {
 		{"the window wins", 90_000, winnow.Options{Model: "gpt-6.1-sol"}, 90_000, "o200k", sol, winnow.ThinkingKept},
 		{"thinking wins", 0, winnow.Options{Model: "claude-opus-5-5", Thinking: winnow.ThinkingKept}, 1_000_000, "claude-next", opus, winnow.ThinkingKept},
 		{"a price wins, the others stay", 0, winnow.Options{Model: "gpt-6.1-sol", Cache: &winnow.CacheOptions{ReadPrice: 0.5}}, 272_000, "o200k",
-			winnow.CacheOptions{TTL: 30 * time.Minute, MinTokens: 1_024, ReadPrice: 0.5, WritePrice: 1.25, OutputPrice: 5}, winnow.ThinkingKept},
+			winnow.CacheOptions{TTL: 30 * time.Minute, ReadPrice: 0.5, WritePrice: 1.25}, winnow.ThinkingKept},
 		{"the TTL wins, the others stay", 0, winnow.Options{Model: "gpt-6.1-sol", Cache: &winnow.CacheOptions{TTL: time.Hour, None: true}}, 272_000, "o200k",
-			winnow.CacheOptions{None: true, TTL: time.Hour, MinTokens: 1_024, ReadPrice: 0.05, WritePrice: 1.25, OutputPrice: 5}, winnow.ThinkingKept},
+			winnow.CacheOptions{None: true, TTL: time.Hour, ReadPrice: 0.05, WritePrice: 1.25}, winnow.ThinkingKept},
 	} {
 		asked := tt.options
 		m, err := winnow.New(tt.window, &asked)

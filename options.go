@@ -98,16 +98,9 @@ type Options struct {
 	// tool's tokens are added to Overhead.
 	Recall bool
 
-	// share of the window that one answer of Manager.Recall may take (0.05); at least 1 000 tokens, unless that is more
-	// than a quarter of the window, and never more than a quarter
-	RecallShare float64
-
 	// an answer of Manager.Recall that shows a whole result has its images too, as far as they take a quarter of the
 	// window: for models that read images
 	RecallImages bool
-
-	// messages of the history that Manager.Recall does not show; it must not use the manager (nil: none)
-	RecallHides func(Message) bool
 }
 
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
@@ -157,12 +150,8 @@ type ToolOptions struct {
 type CacheOptions struct {
 	None       bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
 	TTL        time.Duration // how long the provider keeps content that is not read (5 min)
-	MinTokens  int           // prefixes of fewer tokens are not cached (1 024)
 	ReadPrice  float64       // of a cached token (0.1)
 	WritePrice float64       // of a token that is written to the cache (1.25)
-
-	// of a token of the answer (5); for the host's own sums, because no cost of a Request includes the answer
-	OutputPrice float64
 }
 
 // ThinkingPolicy says what happens to a model's thinking when the bytes before it change. No policy edits thinking: it
@@ -222,12 +211,11 @@ func (o *Options) check(window int) error {
 	}
 	prune, cache := valueOf(o.Prune), valueOf(o.Cache)
 	for _, f := range []field{
-		{"RecallShare", o.RecallShare, true}, {"FoldAbove", max(0, o.FoldAbove), true},
+		{"FoldAbove", max(0, o.FoldAbove), true},
 		{"Prune.SoftTrimRatio", prune.SoftTrimRatio, true}, {"Prune.HardClearRatio", prune.HardClearRatio, true},
 		{"Truncate.MaxShare", valueOf(o.Truncate).MaxShare, true},
 		{"Compact.MaxHistoryShare", valueOf(o.Compact).MaxHistoryShare, true},
 		{"Cache.ReadPrice", cache.ReadPrice, false}, {"Cache.WritePrice", cache.WritePrice, false},
-		{"Cache.OutputPrice", cache.OutputPrice, false},
 	} {
 		switch {
 		case math.IsNaN(f.value) || math.IsInf(f.value, 0):

@@ -15,11 +15,11 @@ import (
 // If two such calls have the same arguments, append the answer to one before you ask for the other.
 //
 // The answer quotes the history, which is the only store. It shows a message, some lines of it, the lines that match a
-// pattern, or the best places for some words in everything that is not whole in the request. Options.RecallShare says
-// how much it may quote. It says how much there is and how to get the rest, and is escaped like the data in summaries.
+// pattern, or the best places for some words in everything that is not whole in the request. It quotes at
+// most 5 % of the window, or 1 000 tokens, and says how much there is and how to get the rest, and is escaped like the data in summaries.
 // Messages that are whole in the request, apart from their thinking, are not sent again. The answer to an unknown
 // handle or an invalid pattern has IsError set, and a list of what there is. No answer shows anything outside of this
-// history, nor its Details, or messages that Options.RecallHides names. Content that is not text is only named, but for
+// history, nor its Details. Content that is not text is only named, but for
 // images where Options.RecallImages is set.
 //
 // Recall calls no model and changes no earlier part of a request. The error is that of ctx, or says that Options.Recall
@@ -64,8 +64,13 @@ func (m *Manager) imagesToRecall(from *Message, call *recall.Call, window int) (
 	return images
 }
 
-// leastRecallTokens is what an answer may take in a small window too, up to a quarter of it. It is room for some lines.
-const leastRecallTokens = 1_000
+const (
+	// recallShare of the window is what an answer may take. Of 200 000 tokens that is several hundred lines: a model
+	// that recalls a few times does not fill the window again.
+	recallShare = 0.05
+	// leastRecallTokens is what an answer may take in a small window too, up to a quarter of it: room for some lines.
+	leastRecallTokens = 1_000
+)
 
 // newRecall returns the answer to call, without its text, and the images behind that. The caller writes the text
 // without the lock, because a search may take a while.
@@ -82,7 +87,7 @@ func (m *Manager) newRecall(history []Message, call recall.Call) (a *recall.Answ
 
 // findRecalled returns the answer to call, without its text, and the index of the message that its handle names.
 func (m *Manager) findRecalled(history []Message, call recall.Call, window int) (a *recall.Answer, named int) {
-	room := max(leastRecallTokens, count.Share(window, m.opts.RecallShare))
+	room := max(leastRecallTokens, count.Share(window, recallShare))
 	estimator := m.opts.Estimator
 	a = &recall.Answer{
 		Call: call, Room: min(room, max(1, count.Share(window, maxDefaultShare))),

@@ -66,13 +66,11 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	return l
 }
 
-// mayRecall reports whether message i of history may be shown: it is not an answer of recall, it has something to show,
-// and the host does not hide it.
+// mayRecall reports whether message i of history may be shown: it is not an answer of recall, and it has something to show.
 func (m *Manager) mayRecall(history []Message, i int) bool {
 	isBlank := func(p Part) bool { return isThinking(p) && p.Text == "" || isEmptyPart(&p, true) }
 	return !isRecallAnswer(history, i) &&
-		slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) }) &&
-		!m.opts.hidesFromRecall(&history[i])
+		slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) })
 }
 
 // isWholeNow reports whether message i of history, which has these facts, is whole in the last request. It is

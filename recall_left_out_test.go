@@ -39,24 +39,6 @@ func TestRecallShowsAll(t *testing.T) {
 		"not text, so it is not shown]")
 }
 
-// The host says what nobody sees again: its handle is as unknown as any other, and no search finds it.
-func TestRecallHides(t *testing.T) {
-	_, _, open := leftOutHistory(t, nil)
-	m, _ := recallManager(t, 20_000, func(o *winnow.Options) {
-		o.RecallHides = func(m winnow.Message) bool { return m.ToolCallID == "call_0" }
-	})
-	history := workHistory(12, 60)
-	r, err := m.Prepare(t.Context(), history)
-	require.NoError(t, err)
-	lines := strings.Split(recordsIn(r.Messages)[0], "\n")
-	assert.NotContains(t, lines[1], "recall")
-	assert.Contains(t, lines[2], "recall")
-	answers := callRecall(t, m, history, `{"handle":"`+open+`"}`)
-	assert.True(t, answers[len(answers)-1].IsError)
-	assert.NotContains(t, lastText(answers), "step 0")
-	assert.NotContains(t, lastText(callRecall(t, m, history, `{"pattern":"shard0"}`)), "shard0 is")
-}
-
 // What came behind the last request is whole in the next one.
 func TestRecallOfWhatIsNew(t *testing.T) {
 	m, history, _ := leftOutHistory(t, nil)

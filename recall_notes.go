@@ -39,14 +39,11 @@ func (d *draft) recallNoteIn(v *view, i int) string {
 // recallable returns the index in the history of message i of v, or -1 if the message cannot be recalled.
 func (d *draft) recallable(v *view, i int) int {
 	k := v.index[i]
-	if k < 0 || d.history[k].Role != v.messages[i].Role || d.opts.hidesFromRecall(&d.history[k]) {
+	if k < 0 || d.history[k].Role != v.messages[i].Role {
 		return -1 // made by the library: a result that stands in has the index of its call
 	}
 	return k
 }
-
-// hidesFromRecall reports whether the host does not let m be recalled.
-func (o *Options) hidesFromRecall(m *Message) bool { return o.RecallHides != nil && o.RecallHides(*m) }
 
 // spanNote returns the note that says, behind a summary, how to recall what the summary stands for: all messages before
 // message i of v.

@@ -220,11 +220,6 @@ func TestRecallInPages(t *testing.T) {
 		assert.Greater(t, e.Estimate(answers[len(answers)-1]), 600)
 		assert.Equal(t, plain(history[i].Parts[0].Text), plain(recallAll(t, m, history, handle)))
 	}
-	large, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.RecallShare = 0.2 })
-	_, err = large.Prepare(t.Context(), history)
-	require.NoError(t, err)
-	answers := callRecall(t, large, history, `{"handle":"`+recordedHandle(t, r, 2)+`"}`)
-	assert.Greater(t, e.Estimate(answers[len(answers)-1]), 3_000, "the share is an option")
 }
 
 // The share holds for texts of which one line has more tokens than it: such a line is shown in pieces, and none is
@@ -318,8 +313,6 @@ func TestRecallNeedsTheOption(t *testing.T) {
 	cancel(assert.AnError)
 	_, err = on.Recall(ctx, history, json.RawMessage(`{"words":"x"}`))
 	assert.ErrorIs(t, err, assert.AnError)
-	_, err = winnow.New(20_000, &winnow.Options{RecallShare: 2})
-	assert.ErrorContains(t, err, "RecallShare")
 }
 
 // A handle is the same in every manager that has the message, however it came to it.

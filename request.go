@@ -39,11 +39,11 @@ type Request struct {
 	Bytes int // about the size of the body: Messages as JSON, without what is not in the history
 
 	// how many of Tokens the provider is expected to read from its cache: those before FirstChanged; 0 if nothing was
-	// sent within CacheOptions.TTL, or less than MinTokens
+	// sent within CacheOptions.TTL, or fewer tokens than the provider caches
 	Cached int
 
-	// Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached, with CacheOptions.None or below
-	// MinTokens
+	// Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached, with CacheOptions.None or for a
+	// request that is too short for the cache
 	Cost         float64
 	CostUnedited float64 // the same for the history as it was passed in
 }
@@ -440,13 +440,13 @@ func (d *draft) lastSent() int {
 // price sets what r will cost, and what the whole history would cost, which is estimated as `history` tokens. p is what
 // the last request had already of both.
 func (d *draft) price(r *Request, history int, p sentPrefix) {
-	c, a := d.opts.Cache, &d.accounting
+	a := &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
-	r.Cost = c.cost(r.Tokens, r.Cached)
+	r.Cost = d.costOf(r.Tokens, r.Cached)
 	// The difference of the two estimates is added to r.Tokens, which is better than any estimate of the whole history.
 	unedited := count.Add(r.Tokens, a.BilledAs(max(0, history-d.view.total)))
 	unedited -= min(unedited, a.BilledAs(max(0, d.view.total-history)))
-	r.CostUnedited = c.cost(unedited, d.cached(p.unedited, unedited))
+	r.CostUnedited = d.costOf(unedited, d.cached(p.unedited, unedited))
 }
 
 // cached returns how many of a request's tokens the provider reads from its cache, if it has seen the messages at the
@@ -454,16 +454,17 @@ func (d *draft) price(r *Request, history int, p sentPrefix) {
 func (d *draft) cached(prefix, tokens int) int {
 	a := &d.accounting
 	n := min(tokens, count.Add(a.Hidden(d.opts.Overhead), a.BilledAs(prefix)))
-	if d.isCold() || n < d.opts.Cache.MinTokens {
+	if d.isCold() || n < d.cacheTokens {
 		return 0
 	}
 	return n
 }
 
-// cost returns the price of a prompt, of which `cached` tokens are read from the cache. Its unit is the price of an
+// costOf returns the price of a prompt, of which `cached` tokens are read from the cache. Its unit is the price of an
 // uncached token of input.
-func (c *CacheOptions) cost(tokens, cached int) float64 {
-	if c.None || tokens < c.MinTokens {
+func (d *draft) costOf(tokens, cached int) float64 {
+	c := d.opts.Cache
+	if c.None || tokens < d.cacheTokens {
 		return float64(tokens)
 	}
 	return c.ReadPrice*float64(cached) + c.WritePrice*float64(tokens-cached)

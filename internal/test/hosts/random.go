@@ -35,7 +35,6 @@ func (g *writer) setting() Setting {
 	s.FoldAbove = one(g, 0, 0, -1, -1, 0.05, 0.2, 1)
 	s.Recall = g.chance(40)
 	s.Minify = one(g, 0, 0, 1)
-	s.Hides = s.Recall && g.chance(20)
 	if g.chance(33) {
 		return s
 	}

@@ -40,11 +40,6 @@ func (w *world) noteHandles(messages []winnow.Message) {
 	}
 }
 
-// hides reports whether the host wants nobody to see m again.
-func hides(m winnow.Message) bool {
-	return len(m.Parts) > 0 && len(m.Parts[0].Text)%7 == 3 && m.ToolName != recallTool
-}
-
 // recall plays a call of the recall tool, with the manager's result.
 func (w *world) recall(s *Step) {
 	if !w.options.Recall || isOpen(w.history) {
@@ -171,12 +166,11 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 			w.fail("what is recalled is data", "%q stands in %s", tag, clip(text))
 		}
 	}
-	w.checkHidden(in, text)
 	if line := ""; target >= 0 && s.is("find") {
 		m := &in[target]
 		line = searchable(m)
 		isGone := wasSent && !strings.Contains(w.recalled.seen, line)
-		if line != "" && isGone && !hides(*m) && m.ToolName != recallTool &&
+		if line != "" && isGone && m.ToolName != recallTool &&
 			(got.IsError || noMatch.MatchString(text)) {
 			w.fail("nothing is out of reach", "message %d has %q and is not in the request: %s\n%s", target, line,
 				clip(text), show(m))
@@ -214,27 +208,6 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 		w.fail("a handle stays that of its message", "%s\nwas %s\nis  %s", f[1], clip(before), clip(quoted))
 	}
 	w.recalled.shown[f[1]] = quoted
-}
-
-// checkHidden: no answer shows what the host hides.
-func (w *world) checkHidden(in []winnow.Message, text string) {
-	if !w.options.Hides {
-		return
-	}
-	seen := letters(unescaped(text))
-	for i := range in {
-		l := letters(joined(&in[i]))
-		if !hides(in[i]) || len(l) < 60 || !strings.Contains(seen, l) {
-			continue
-		}
-		isElsewhere := func(m winnow.Message) bool { // in a thought, too
-			isIn := func(p winnow.Part) bool { return strings.Contains(letters(p.Text), l) }
-			return !hides(m) && (strings.Contains(letters(joined(&m)), l) || slices.ContainsFunc(m.Parts, isIn))
-		}
-		if !slices.ContainsFunc(in, isElsewhere) {
-			w.fail("what the host hides is not shown", "message %d: %s", i, clip(text))
-		}
-	}
 }
 
 // joined returns the texts and the arguments of m that a model may see again.

@@ -48,7 +48,6 @@ type Setting struct {
 	Journal    bool    `json:"journal,omitempty"`    // the host keeps a journal
 	Minify     int     `json:"minify,omitempty"`     // odd: results as they came
 	Recall     bool    `json:"recall,omitempty"`     // the model may ask for what was left out
-	Hides      bool    `json:"hides,omitempty"`      // … except for what the host hides, see [hides]
 }
 
 // Step is one thing that happens.

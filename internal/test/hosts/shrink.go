@@ -53,7 +53,7 @@ func plainerSetting(s Script, breaks func(Script) bool) Script {
 		func(x *Setting) { x.Tools = 0 },
 		func(x *Setting) { x.Truncate = 0 }, func(x *Setting) { x.Estimator = 0 },
 		func(x *Setting) { x.Journal = false },
-		func(x *Setting) { x.Minify = 0 }, func(x *Setting) { x.Recall = false }, func(x *Setting) { x.Hides = false },
+		func(x *Setting) { x.Minify = 0 }, func(x *Setting) { x.Recall = false },
 	} {
 		c := s
 		change(&c.Setting)

@@ -175,9 +175,7 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	if o.Thinking != "" { // else the model's name would say it
 		out.Model = modelNames[o.Model%len(modelNames)]
 	}
-	if out.Recall = o.Recall; o.Hides {
-		out.RecallHides = hides
-	}
+	out.Recall = o.Recall
 	if o.Journal && s == w.summarizer {
 		out.Journal = func(delta []byte) error {
 			if w.full > 0 {

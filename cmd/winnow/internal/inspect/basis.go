@@ -22,6 +22,8 @@ type Basis struct {
 
 	windowFrom, priceFrom, overheadFrom string
 	cache                               winnow.CacheOptions
+	cacheTokens                         int     // shorter prefixes are not cached
+	outputPrice                         float64 // of a token of an answer
 }
 
 // DefaultWindow is taken where neither the file nor the model's name tells.
@@ -65,12 +67,11 @@ func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 	b.Model = cmp.Or(b.Model, s.Model)
 	known, _ := models.Find(b.Model)
 	b.cache = winnow.CacheOptions{ // the defaults are Anthropic's for the five-minute cache
-		TTL:         cmp.Or(known.CacheTTL, 5*time.Minute),
-		MinTokens:   cmp.Or(known.CacheTokens, 1_024),
-		ReadPrice:   cmp.Or(known.CacheRead, 0.1),
-		WritePrice:  cmp.Or(known.CacheWrite, 1.25),
-		OutputPrice: cmp.Or(known.Output, 5),
+		TTL:        cmp.Or(known.CacheTTL, 5*time.Minute),
+		ReadPrice:  cmp.Or(known.CacheRead, 0.1),
+		WritePrice: cmp.Or(known.CacheWrite, 1.25),
 	}
+	b.cacheTokens, b.outputPrice = cmp.Or(known.CacheTokens, 1_024), cmp.Or(known.Output, 5)
 	b.completeWindow(s, known.Window)
 	b.completePrice()
 	if b.Overhead != nil {
@@ -165,7 +166,7 @@ func (b *Basis) Said() string {
 
 // promptCost returns the cost of a partly cached prompt, in uncached tokens.
 func (b *Basis) promptCost(tokens, cached int) float64 {
-	if tokens < b.cache.MinTokens {
+	if tokens < b.cacheTokens {
 		return float64(tokens)
 	}
 	return b.cache.ReadPrice*float64(cached) + b.cache.WritePrice*float64(tokens-cached)

@@ -155,7 +155,7 @@ func (r *report) assumptions() string {
 		"everything until %s tokens of the window are left, and then to summarize all but the newest %s; a result "+
 		"that is still too large is cut. The model has winnow's recall tool. The recording does not react: what is "+
 		"read again because it was lost costs nothing here.",
-		c.ReadPrice, c.WritePrice, c.OutputPrice, c.TTL.Minutes(),
-		recording.Comma(c.MinTokens), recording.Comma(min(limitReserve, r.Window/4)),
+		c.ReadPrice, c.WritePrice, r.outputPrice, c.TTL.Minutes(),
+		recording.Comma(r.cacheTokens), recording.Comma(min(limitReserve, r.Window/4)),
 		recording.Comma(min(limitKeep, r.Window/4)))
 }

@@ -176,5 +176,5 @@ func (r *report) Billed() string {
 func (r *report) billedCost() float64 {
 	u := r.Source.Billed
 	return float64(u.Input) + r.cache.ReadPrice*float64(u.CacheRead) + r.cache.WritePrice*float64(u.CacheWrite) +
-		r.cache.OutputPrice*float64(u.Output)
+		r.outputPrice*float64(u.Output)
 }

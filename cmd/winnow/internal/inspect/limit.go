@@ -43,7 +43,7 @@ func isCompacted(m *winnow.Message) bool {
 
 func newLimitHost(b *Basis, e winnow.Estimator) *limitHost {
 	h := &limitHost{basis: b, estimator: e, cut: map[int]winnow.Message{}}
-	h.scribe = scribe{e, b.cache.OutputPrice, &h.out}
+	h.scribe = scribe{e, b.outputPrice, &h.out}
 	return h
 }
 
@@ -79,7 +79,7 @@ func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Messag
 // bill adds the cost of a request.
 func (h *limitHost) bill(tokens int, at time.Time) {
 	cached := h.prefix
-	if cached < h.basis.cache.MinTokens || at.Sub(h.sentAt) > h.basis.cache.TTL {
+	if cached < h.basis.cacheTokens || at.Sub(h.sentAt) > h.basis.cache.TTL {
 		cached = 0
 	}
 	if h.prefix < h.sent {

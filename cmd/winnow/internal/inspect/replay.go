@@ -141,7 +141,7 @@ func replay(s *recording.Session, given Basis) (*report, error) {
 	}
 	r.manager, err = winnow.New(b.Window, &winnow.Options{
 		Model: b.Model, Estimator: estimator, Cache: &b.cache, Overhead: *b.Overhead, Recall: true,
-		Summarizer: scribe{estimator, b.cache.OutputPrice, &r.Winnow},
+		Summarizer: scribe{estimator, b.outputPrice, &r.Winnow},
 		Now:        func() time.Time { return r.clock },
 	})
 	if err != nil {
@@ -233,7 +233,7 @@ func (r *replayer) answer(m *winnow.Message) {
 	if m.Usage != nil {
 		tokens = max(tokens, m.Usage.Output)
 	}
-	cost := r.cache.OutputPrice * float64(tokens)
+	cost := r.outputPrice * float64(tokens)
 	r.Winnow.Answers += cost
 	r.limit.out.Answers += cost
 }
