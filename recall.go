@@ -22,9 +22,9 @@ import (
 // pattern, or the best places for some words in everything that is not whole in the request. It quotes at most 5 % of
 // the window, or 1 000 tokens, says how much there is and how to get the rest, and is escaped like the data in
 // summaries. Messages that are whole in the request, apart from their thinking, are not sent again. The answer to an
-// unknown handle or an invalid pattern has IsError set, and a list of what there is. No answer shows anything outside of
-// this history, nor its Details. Content that is not text is only named, but for images where Options.RecallImages is
-// set.
+// unknown handle or an invalid pattern has IsError set, and a list of what there is. No answer shows anything that is
+// not in this history, nor its Details. Content that is not text is only named, but for images where
+// Options.RecallImages is set.
 //
 // Recall calls no model and changes no earlier part of a request. The error is that of ctx, or says that Options.Recall
 // is not set.
