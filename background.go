@@ -109,7 +109,7 @@ func (b *background) covers(d *draft) bool {
 
 // replacedBefore returns the keys of the messages in the history of d that a summary up to b replaces.
 func (d *draft) replacedBefore(b *boundary) []key {
-	v := d.whole()
+	v := d.unfoldedView()
 	s := span{stays: outlives(v.unedited, len(v.unedited))}
 	if b.keepsFront {
 		keepFront(v.unedited, s.stays)
@@ -146,8 +146,8 @@ func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	}
 	report := *b.report
 	report.TokensBefore = d.tokens()
-	whole := d.whole()
-	report.FirstKept = max(0, whole.index[b.cp.firstKept.Find(whole.places())])
+	unfolded := d.unfoldedView()
+	report.FirstKept = max(0, unfolded.index[b.cp.firstKept.Find(unfolded.places())])
 	return next, &report, nil
 }
 

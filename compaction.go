@@ -84,7 +84,7 @@ type summaryCalls struct {
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
 // fewer than `least` tokens is no summary.
 func (d *draft) summaryCap(s *span, least int) int {
-	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.wholeRoom(), least)
+	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.roomWithoutMargin(), least)
 }
 
 // hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also
@@ -152,7 +152,7 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 	c := &compaction{
 		opts: o,
 		summarySizes: summarySizes{
-			cap: d.summaryCap(&s, least), free: d.wholeRoom() - s.restAtLeast - d.summaryFrame(),
+			cap: d.summaryCap(&s, least), free: d.roomWithoutMargin() - s.restAtLeast - d.summaryFrame(),
 			leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
 		summaryCalls: summaryCalls{
@@ -235,8 +235,8 @@ func (c *compaction) goOnFrom(d *draft, cp *checkpoint) string {
 func (c *compaction) collect(d *draft, s span) {
 	cp := d.checkpoint
 	previous := c.goOnFrom(d, cp)
-	v := d.whole() // the messages that a record stands for are summarized, and not the record
-	cut, request := d.wholeAt(s.cut), d.wholeAt(s.request)
+	v := d.unfoldedView() // the messages that a record stands for are summarized, and not the record
+	cut, request := d.unfoldedAt(s.cut), d.unfoldedAt(s.request)
 	c.grow(cut, request)
 	for i := range cut {
 		m := &v.unedited[i]

@@ -124,7 +124,7 @@ func (d *draft) appendFolds(edits []Edit) []Edit {
 		if !d.isRecord(i) {
 			continue
 		}
-		from, to := d.wholeAt(i), d.wholeAt(i+1)
+		from, to := d.unfoldedAt(i), d.unfoldedAt(i+1)
 		for k := from; k < to; k++ {
 			edits = append(edits, Edit{
 				Op: OpFold, Index: max(0, u.index[k]), ID: u.messages[k].ID, Before: max(1, u.facts[k].tokens),
@@ -180,8 +180,8 @@ func (v *view) addMade(m Message, f *fact) {
 	v.index, v.at, v.edited = append(v.index, -1), append(v.at, -1), append(v.edited, nil)
 }
 
-// whole returns the view without records and without edits of texts.
-func (d *draft) whole() *view {
+// unfoldedView returns the view without records and without edits of texts.
+func (d *draft) unfoldedView() *view {
 	if d.unfolded != nil {
 		return d.unfolded
 	}
@@ -189,9 +189,9 @@ func (d *draft) whole() *view {
 	return &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
 }
 
-// wholeAt returns the position in whole of message i of the view. If that is a record, it is the position of the first
-// message of its run. For -1 it returns -1.
-func (d *draft) wholeAt(i int) int {
+// unfoldedAt returns the position in unfoldedView of message i of the view. If that is a record, it is the position of
+// the first message of its run. For -1 it returns -1.
+func (d *draft) unfoldedAt(i int) int {
 	switch {
 	case d.unfolded == nil || i < 0:
 		return i
@@ -201,8 +201,8 @@ func (d *draft) wholeAt(i int) int {
 	return d.origin[i]
 }
 
-// foldedAt returns the position in the view of message i of whole, or of the record that stands for it. For -1 it
-// returns -1.
+// foldedAt returns the position in the view of message i of unfoldedView, or of the record that stands for it. For -1
+// it returns -1.
 func (d *draft) foldedAt(i int) int {
 	if d.unfolded == nil || i < 0 {
 		return i
@@ -214,17 +214,17 @@ func (d *draft) foldedAt(i int) int {
 	return k
 }
 
-// wholeTokens returns the tokens, in the history, of message i of the view or, if that is a record, of its run.
-func (d *draft) wholeTokens(i int) int {
+// unfoldedTokens returns the tokens, in the history, of message i of the view or, if that is a record, of its run.
+func (d *draft) unfoldedTokens(i int) int {
 	if d.unfolded == nil {
 		return d.view.facts[i].tokens
 	}
-	return sumOf(d.unfolded.facts[d.wholeAt(i):d.wholeAt(i+1)])
+	return sumOf(d.unfolded.facts[d.unfoldedAt(i):d.unfoldedAt(i+1)])
 }
 
 // uneditedTokens returns the tokens of the history without records and without edits of texts.
 func (d *draft) uneditedTokens() int {
-	return sumOf(d.whole().facts)
+	return sumOf(d.unfoldedView().facts)
 }
 
 // answersIn returns how many answers of the model are in message i of the view or, if that is a record, in its run.
@@ -232,7 +232,7 @@ func (d *draft) answersIn(i int) int {
 	from, to := i, i+1
 	u := d.view
 	if d.unfolded != nil {
-		u, from, to = d.unfolded, d.wholeAt(i), d.wholeAt(i+1)
+		u, from, to = d.unfolded, d.unfoldedAt(i), d.unfoldedAt(i+1)
 	}
 	return countAnswers(u.messages[from:to])
 }

@@ -102,10 +102,10 @@ func (d *draft) keptByLimit(from int) []bool {
 	})
 }
 
-// inForceNow returns what is in force in the whole view: it is found once for each draft.
+// inForceNow returns what is in force in the unfolded view: it is found once for each draft.
 func (d *draft) inForceNow() *inForce {
 	if d.force == nil {
-		v := d.whole()
+		v := d.unfoldedView()
 		d.force = d.findInForce(v, len(v.messages), func(i int) bool { return !d.isRecord(d.foldedAt(i)) })
 	}
 	return d.force
@@ -116,7 +116,7 @@ func (d *draft) heldInView() []hold {
 	f := d.inForceNow()
 	held := make([]hold, len(d.view.messages))
 	for i := range held {
-		if h := f.held[d.wholeAt(i)]; h > d.drops && !d.isRecord(i) {
+		if h := f.held[d.unfoldedAt(i)]; h > d.drops && !d.isRecord(i) {
 			held[i] = h
 		}
 	}
@@ -131,11 +131,11 @@ const (
 	leastInForce = 0.02
 )
 
-// carryInForce writes the section of what is in force in the messages before message cut of the whole view, and in
+// carryInForce writes the section of what is in force in the messages before message cut of the unfolded view, and in
 // previous, the summary of what came before. stays reports whether a message stays beside the summary. In all, beside
 // tokens stand beside the section.
 func (d *draft) carryInForce(previous string, cut int, stays func(i int) bool, beside int) string {
-	f, v, free := d.inForceNow(), d.whole(), count.Share(d.room(), crampedShare)
+	f, v, free := d.inForceNow(), d.unfoldedView(), count.Share(d.room(), crampedShare)
 	var q sections.Quotes
 	q.Keep(previous, func(name string) bool { return !f.said[name] }, f.work.WasPointedAt)
 	for i := range cut {

@@ -102,8 +102,7 @@ type folds struct {
 	unfolded *view              // the view without records; nil: it has none
 	origin   []int              // of each message of the view, its position in unfolded
 
-	newRecords int            // how many of them were not sent before
-	writer     *record.Writer // writes all of them, so that its memory is used again; nil: none was written
+	newRecords int // how many of them were not sent before
 }
 
 // compareRecords orders records, in the same way in each process.

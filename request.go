@@ -111,7 +111,7 @@ func (l *ledger) forgetGone(d *draft) {
 	}
 	open := *l.recovery // a copy: savepoint may hold the recovery as it was
 	open.before.projections = withoutGone(open.before.projections, d.facts, d.view.facts)
-	open.before.records = withoutGoneRecords(open.before.records, d.facts, d.whole().facts)
+	open.before.records = withoutGoneRecords(open.before.records, d.facts, d.unfoldedView().facts)
 	l.recovery = &open
 }
 
@@ -353,8 +353,8 @@ func (d *draft) room() int {
 	return d.accounting.Room(d.budget, d.ceiling(), d.opts.Overhead)
 }
 
-// wholeRoom is room without the margin of the estimates.
-func (d *draft) wholeRoom() int {
+// roomWithoutMargin is room without the margin of the estimates.
+func (d *draft) roomWithoutMargin() int {
 	return d.accounting.RoomWithoutMargin(d.budget, d.opts.Overhead)
 }
 

@@ -59,7 +59,7 @@ func (d *draft) spanBeside(stays []bool) span {
 		switch {
 		case i < s.cut && s.replaces(i):
 			s.replaced.Sent = count.Add(s.replaced.Sent, v.tokens[i])
-			s.replaced.History = count.Add(s.replaced.History, d.wholeTokens(i))
+			s.replaced.History = count.Add(s.replaced.History, d.unfoldedTokens(i))
 			if v.unedited[i].Summary {
 				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
 			}
@@ -114,10 +114,10 @@ func (d *draft) firstUnsummarized() int {
 	if c == nil {
 		return behind
 	}
-	whole := d.whole()
-	first := d.firstKept(c, whole)
+	unfolded := d.unfoldedView()
+	first := d.firstKept(c, unfolded)
 	if first < 0 { // the turn limit has dropped that message, and maybe later ones
-		first = d.limitedAt.Find(whole.places())
+		first = d.limitedAt.Find(unfolded.places())
 	}
 	return max(d.foldedAt(first), behind)
 }
@@ -147,7 +147,7 @@ func (d *draft) restFits(s *span, least int) bool {
 	if limit := d.bodyLimit(); limit > 0 && d.bodyAtLeast(s) > limit {
 		return false
 	}
-	return d.ledger.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+least) <= d.wholeRoom()
+	return d.ledger.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+least) <= d.roomWithoutMargin()
 }
 
 // leastSummaryBody is about how many bytes of a body a message with a short summary takes.

@@ -5,12 +5,16 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 )
 
-// Which parts of a request may go, and from when on: the work between what people and the agent said to each other. A
-// run of old steps becomes a record. A step that no record may stand for, such as a signed one of the newest turn,
-// loses its results in their place.
+// Which parts of a request are stale, and what stays of them: the work between what people and the agent said to each
+// other may go. A run of old steps becomes a record. A step that no record may stand for, such as a signed one of the
+// newest turn, loses its results in their place: what they report stays, in a line or two. The names that occur nowhere
+// else stay too. So the model still knows these names and what it can ask for again.
 
 // How many of the newest steps stay whole.
 const (
@@ -81,7 +85,7 @@ func (d *draft) staleParts(early bool) []part {
 		return nil
 	}
 	s := staleness{
-		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: d.wholeSteps(early),
+		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: d.newestKept(early),
 		tools: toolNamesFor(d.minifier.match, v.messages), held: d.heldInView(), images: imagesFrom(v.messages),
 		inside: insidePairs(v.messages),
 	}
@@ -101,8 +105,8 @@ func (d *draft) staleParts(early bool) []part {
 	return list
 }
 
-// wholeSteps returns how many of the newest steps stay whole.
-func (d *draft) wholeSteps(early bool) int {
+// newestKept returns how many of the newest steps stay whole.
+func (d *draft) newestKept(early bool) int {
 	switch {
 	case d.keepsNewestOnly:
 		return 1
@@ -159,7 +163,7 @@ func (s *staleness) mayFold(i, end int) bool {
 	v, d := s.view, s.draft
 	m := &v.messages[i]
 	if m.Role == RoleUser {
-		return i > s.first && (i < s.turn || isLaterResult(m)) && mayGo(m, d.inForceNow().held[d.wholeAt(i)])
+		return i > s.first && (i < s.turn || isLaterResult(m)) && mayGo(m, d.inForceNow().held[d.unfoldedAt(i)])
 	}
 	if !hasCalls(m) || end == len(v.messages) || i >= s.turn && hasSignature(m) {
 		return false
@@ -257,4 +261,202 @@ func runsOf(list []part) []part {
 		}
 	}
 	return slices.DeleteFunc(out, func(s part) bool { return s.end > 0 && s.saving < leastStale })
+}
+
+// drop replaces the stale parts of list by what stays of them, where that is worth an edit. It begins with the newest,
+// because a name that several hold stays there.
+func (d *draft) drop(list []part) {
+	list = runsOf(list)
+	if len(list) == 0 { // else everything that is kept would be read for its names in vain
+		return
+	}
+	names := d.namesKept(list)
+	var runs []recordedRun
+	w := record.NewWriter(d.minifier.files) // of all records, so that its memory is used again
+	for _, p := range slices.Backward(list) {
+		switch {
+		case p.end > 0:
+			if r, ok := d.writeRecord(w, p, names); ok {
+				runs = append(runs, recordedRun{p.index, p.end, r})
+			}
+		case p.images:
+			if out, after, ok := d.withoutImages(p.index); ok {
+				d.project(p.index, out, after, OpClear, p.reason)
+			}
+		default:
+			d.clearInPlace(p, names)
+		}
+	}
+	slices.Reverse(runs)
+	d.putNew(runs) // after the edits, because records change the positions of messages
+	d.settleRepeats()
+}
+
+// clearInPlace leaves of result p what it reports, and the names in it that are not in names.
+func (d *draft) clearInPlace(p part, names *excerpt.Names) {
+	v := d.view
+	m := &v.messages[p.index]
+	out := *m
+	if v.edited[p.index].isRepeat() {
+		m, _ = d.beforeCut(p.index)
+	}
+	text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[p.index]), !p.isRead, names, d.recallNote(p.index))
+	out.Parts, out.Source = []Part{{Text: text}}, nil
+	if after := estimateWith(d.opts.Estimator, out); isWorthIt(after, v.tokens[p.index]) {
+		d.project(p.index, out, after, OpClear, p.reason)
+	}
+}
+
+// putNew puts records that were not sent before in the place of their runs in the view.
+func (d *draft) putNew(runs []recordedRun) {
+	if len(runs) == 0 {
+		return
+	}
+	if d.why == "" {
+		d.why = d.cause
+	}
+	d.unchangedPrefix = min(d.unchangedPrefix, runs[0].from)
+	d.newRecords += len(runs)
+	d.putRecords(runs)
+}
+
+// In the recorded sessions, what a request keeps has one name per 27 tokens. The set of names gets room for that many
+// at first. The number is bounded because a host's own counts may be absurd.
+const tokensPerName, mostExpectedNames = 27, 10_000
+
+// namesKept returns the names in what the view keeps when the parts of list are dropped. Thinking counts only if every
+// epoch keeps it.
+func (d *draft) namesKept(list []part) *excerpt.Names {
+	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
+	keepsThinking := d.opts.Thinking == ThinkingKept
+	next := 0
+	for i := range d.view.messages {
+		for next < len(list) && list[next].end > 0 && list[next].end <= i {
+			next++
+		}
+		if next < len(list) && list[next].end > 0 && list[next].index <= i {
+			continue // of a run
+		}
+		if next < len(list) && list[next].index == i {
+			next++
+			continue
+		}
+		for k := range d.view.messages[i].Parts {
+			p := &d.view.messages[i].Parts[k]
+			if keepsThinking || !isThinking(*p) {
+				names.Add(p.Text)
+			}
+			names.Add(mem.String(p.Arguments))
+		}
+	}
+	return names
+}
+
+// tokensKept estimates how many tokens the view keeps when the parts of list are dropped.
+func (d *draft) tokensKept(list []part) int {
+	kept := d.view.total
+	for k := range list {
+		switch p := &list[k]; {
+		case p.end > 0:
+			kept -= count.Sum(d.view.tokens[p.index:p.end])
+		default:
+			kept -= d.view.tokens[p.index]
+		}
+	}
+	return max(0, kept)
+}
+
+// writeRecord returns the record of s, a run of steps. It returns false if the record saves too little. names are those
+// that the request has elsewhere; those of the record are added.
+func (d *draft) writeRecord(w *record.Writer, s part, names *excerpt.Names) (*runRecord, bool) {
+	unfolded := d.unfoldedView()
+	from, to := d.unfoldedAt(s.index), d.unfoldedAt(s.end)
+	w.Reset(names)
+	for i := from; i < to; i++ {
+		d.writeStep(w, unfolded, i)
+	}
+	r := d.recordOf(s.index, s.end, w.Write(to-from, sumOf(unfolded.facts[from:to])))
+	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.index:s.end]))
+}
+
+// recordOf returns the record with text of the messages of the view from start to end.
+func (d *draft) recordOf(start, end int, text string) *runRecord {
+	unfolded, x := d.unfoldedView(), &d.ledger.index
+	from := d.unfoldedAt(start)
+	run, keys := d.keysOfRun(start, end)
+	r := newRecord(&x.hasher, unfolded.position(from), len(keys), keys[len(keys)-1], run, text)
+	r.keys = keys
+	r.fact = x.factBy(r.key, &r.message, d.opts.Estimator)
+	return r
+}
+
+// keysOfRun returns the keys of the messages that the view has, or has records of, from start to end: run is the key of
+// all of them together, and keys has them one by one. A record that becomes bare passes on its own keys.
+func (d *draft) keysOfRun(start, end int) (run key, keys []key) {
+	if old := d.recordAt(start); old != nil && end-start == 1 && old.keys != nil {
+		return old.run, old.keys
+	}
+	keys = keysIn(d.unfoldedView().facts[d.unfoldedAt(start):d.unfoldedAt(end)])
+	return place.Of(keys), keys
+}
+
+// writeStep tells w of message i of unfoldedView.
+func (d *draft) writeStep(w *record.Writer, unfolded *view, i int) {
+	m := &unfolded.unedited[i]
+	note := ""
+	if m.Role != RoleAssistant && unfolded.facts[i].tokens >= leastStale { // a shorter text is mostly whole in its line
+		note = d.recallNoteIn(unfolded, i)
+	}
+	switch m.Role {
+	case RoleTool:
+		if isMissingResult(m) {
+			w.Lost(m.ToolCallID)
+		} else {
+			w.Returned(m.ToolCallID, textAndImages(m), note, m.IsError, unfolded.facts[i].redundant&minify.Escapes != 0)
+		}
+		return
+	case RoleUser:
+		if len(m.InForce) > 0 { // what is in force is in no record
+			w.Replaced(joinedText(m), note)
+		} else {
+			w.Inserted(joinedText(m), note)
+		}
+		return
+	}
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case p.Kind == KindToolCall:
+			w.Called(p.ID, p.Name, p.Arguments)
+		case p.Kind == KindText:
+			w.Said(p.Text)
+		}
+	}
+}
+
+// textAndImages returns the text of m, with a line for each of its images.
+func textAndImages(m *Message) string {
+	if !hasImage(m) {
+		return joinedText(m)
+	}
+	out := Message{Parts: partsWithoutImages(m, func(p *Part) string { return describeImage(p) + "]" })}
+	return joinedText(&out)
+}
+
+// bareRecords makes the older half of the records bare if all records together take more than share of the room. It
+// returns false if there was nothing to make bare.
+func (d *draft) bareRecords(share float64) bool {
+	var sizes []record.Size
+	for i := range d.view.facts {
+		if r := d.recordAt(i); r != nil {
+			sizes = append(sizes, record.Size{At: i, Tokens: d.view.tokens[i], IsBare: r.isBare})
+		}
+	}
+	var runs []recordedRun
+	for _, s := range record.Older(sizes, count.Share(d.room(), share)) {
+		r := d.recordOf(s.From, s.To, record.Bare(d.unfoldedAt(s.To)-d.unfoldedAt(s.From)))
+		r.isBare = true
+		runs = append(runs, recordedRun{s.From, s.To, r})
+	}
+	d.putNew(runs)
+	return len(runs) > 0
 }

@@ -200,7 +200,7 @@ func TestStalePartsProperties(t *testing.T) {
 				if !early {
 					require.True(t, isPart(d.staleParts(true), p.index), "seed %d: cold, less is protected", seed)
 				}
-				require.GreaterOrEqual(t, countAnswers(v.messages[end:]), d.wholeSteps(early)-1,
+				require.GreaterOrEqual(t, countAnswers(v.messages[end:]), d.newestKept(early)-1,
 					"seed %d: message %d is one of the newest", seed, p.index)
 			}
 		}
