@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/winnowgo/winnow"
@@ -74,77 +71,6 @@ func sees(ctx context.Context, s *recording.Session) []winnow.Message {
 		return s.Messages
 	}
 	return view.History
-}
-
-func (p *program) inspect(ctx context.Context, args []string) (code int, err error) {
-	in := inspect.Input{Now: p.now()}
-	output := p.flags.String("o", "", "")
-	p.flags.BoolVar(&in.Text, "text", false, "")
-	basis := p.basis()
-	rest, err := p.parse(args, 1, 1)
-	if err != nil {
-		return 0, err
-	}
-	if in.Basis, err = basis(); err != nil {
-		return 0, err
-	}
-	o, err := p.read(ctx, rest[0])
-	if err != nil {
-		return 0, err
-	}
-	in.Name, in.Session = o.name, o.session
-	in.Text = in.Text || *output == "" // a page is for a browser
-	var to io.Writer = p.stdout
-	if *output != "" {
-		file, err := os.Create(*output)
-		if err != nil {
-			return 0, err
-		}
-		defer func() { err = errors.Join(err, file.Close()) }()
-		to = file
-	}
-	if p.json {
-		s, err := inspect.Summarize(in)
-		if err != nil {
-			return 0, err
-		}
-		return refused(s.Refused), p.print(s)
-	}
-	overflows, err := inspect.Write(to, in)
-	return refused(overflows), err
-}
-
-// basis defines the flags of what the file says, or else is assumed. The result reads them.
-func (p *program) basis() func() (inspect.Basis, error) {
-	var b inspect.Basis
-	p.flags.StringVar(&b.Model, "model", "", "")
-	p.flags.IntVar(&b.Window, "window", 0, "")
-	p.flags.Float64Var(&b.Price, "price", 0, "")
-	overhead := p.flags.Int("overhead", 0, "")
-	return func() (inspect.Basis, error) {
-		var err error
-		p.flags.Visit(func(f *flag.Flag) {
-			switch {
-			case f.Name == "overhead":
-				b.Overhead = overhead
-				if *overhead < 0 {
-					err = problemf("%s: -overhead %d: want a number of tokens", p.flags.Name(), *overhead)
-				}
-			case f.Name == "window" && b.Window <= 0:
-				err = problemf("%s: -window %d: want a positive number of tokens", p.flags.Name(), b.Window)
-			case f.Name == "price" && !(b.Price > 0 && b.Price < 1e6):
-				err = problemf("%s: -price %g: want a positive number of dollars", p.flags.Name(), b.Price)
-			}
-		})
-		return b, err
-	}
-}
-
-func refused(requests int) int {
-	if requests > 0 {
-		return exitFound
-	}
-	return exitOK
 }
 
 func (p *program) report(ctx context.Context, args []string) (int, error) {

@@ -2,7 +2,8 @@
 //
 //	winnow sessions ls
 //	winnow sessions import ~/.claude/projects
-//	winnow inspect -text ~/.codex/sessions/2026/06/01/rollout-….jsonl
+//	winnow inspect                       # lists the sessions on this disk
+//	winnow inspect -open ~/.codex/sessions/2026/06/01/rollout-….jsonl
 //
 // It is a module of its own: build it in this directory, with go build -o ~/bin/winnow .
 package main
@@ -33,6 +34,10 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	p := &program{stdout: os.Stdout, stderr: os.Stderr, now: time.Now, isTerminal: isTerminal(os.Stderr)}
+	p.home, _ = os.UserHomeDir() // without one, no session is found there
+	if isTerminal(os.Stdin) && isTerminal(os.Stdout) {
+		p.ask = askOn(os.Stdin, os.Stdout)
+	}
 	code := p.run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -43,6 +48,8 @@ type program struct {
 	stdout, stderr io.Writer
 	now            func() time.Time
 	isTerminal     bool // stderr: progress is shown
+	home           string
+	ask            func(question string) string // nil: there is nobody to ask
 	flags          *flag.FlagSet
 	dir            string
 	json           bool
@@ -68,7 +75,7 @@ func commands() []command {
 		{"sessions maintain", "[-dry-run] [-reference] [-archive-after D] …", "archives and deletes by rule",
 			(*program).maintain},
 		{"sessions erase", "-yes KEY [ENTRY…]", "erases a session, or the content of entries", (*program).erase},
-		{"inspect", "FILE|DIR|KEY [-o PAGE] [-model M] [-window N] [-price P] [-overhead N]",
+		{"inspect", "[FILE|DIR|KEY|N] [-o PAGE] [-open] [-model M] [-window N] [-price P] [-overhead N]",
 			"how a session filled the window, what it cost, and what winnow would have saved and lost",
 			(*program).inspect},
 		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},

@@ -48,6 +48,7 @@ type shell struct {
 	t   *testing.T
 	dir string
 	now time.Time
+	ask func(question string) string
 }
 
 func newShell(t *testing.T) *shell {
@@ -59,7 +60,9 @@ func (s *shell) run(line string) (code int, stdout, stderr string) {
 	s.t.Setenv("WINNOW_DIR", filepath.Join(s.dir, "store"))
 	args := strings.Fields(strings.ReplaceAll(line, "DIR", s.dir))
 	var out, errs bytes.Buffer
-	p := &program{stdout: &out, stderr: &errs, now: func() time.Time { return s.now }}
+	p := &program{
+		stdout: &out, stderr: &errs, home: s.dir, ask: s.ask, now: func() time.Time { return s.now },
+	}
 	code = p.run(context.Background(), args)
 	for _, b := range []*bytes.Buffer{&out, &errs} {
 		assert.NotContains(s.t, b.String(), "\x1b", "no escapes: it is piped")
@@ -259,7 +262,8 @@ func TestProblems(t *testing.T) {
 		"sessions show a b", "sessions export", "sessions import", "sessions import DIR/nowhere", "sessions import DIR",
 		"sessions import -key k DIR/a DIR/b", "sessions maintain", "sessions maintain -dry-run",
 		"sessions maintain -reference -max-sessions 3", "sessions maintain -archive-after soon", "sessions erase",
-		"inspect", "inspect DIR/nowhere", "inspect -window 0 DIR", "inspect -price -1 DIR", "inspect DIR", "report",
+		"inspect", "inspect 3", "inspect DIR/nowhere", "inspect -window 0 DIR", "inspect -price -1 DIR",
+		"inspect -overhead -1 DIR", "inspect DIR", "report",
 		"report -window -1 x", "report x",
 	} {
 		code, out, errs := s.run(line)

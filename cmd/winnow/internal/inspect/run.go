@@ -14,20 +14,21 @@ type Input struct {
 	Name    string
 	Session *recording.Session
 	Basis   Basis
-	Text    bool      // a table for a terminal, instead of an HTML page
 	Now     time.Time // time of the report
 }
 
-// Write replays a session and writes the report. It returns how many requests do not fit.
-func Write(w io.Writer, in Input) (overflows int, err error) {
+// WriteText replays a session and prints the report for a terminal. It returns how many requests do not fit.
+func WriteText(w io.Writer, in Input) (overflows int, err error) { return write(w, in, writeText) }
+
+// WritePage replays a session and writes the report as an HTML page.
+func WritePage(w io.Writer, in Input) (overflows int, err error) { return write(w, in, writePage) }
+
+func write(w io.Writer, in Input, as func(io.Writer, *report) error) (overflows int, err error) {
 	r, err := newReport(in)
 	if err != nil {
 		return 0, err
 	}
-	if in.Text {
-		return r.Overflows, writeText(w, r)
-	}
-	return r.Overflows, writePage(w, r)
+	return r.Overflows, as(w, r)
 }
 
 func newReport(in Input) (*report, error) {

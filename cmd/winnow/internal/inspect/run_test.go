@@ -47,8 +47,12 @@ func invoke(t *testing.T, window int, file string, text bool) (out string, refus
 	s, file, err := recording.OpenFile(file)
 	require.NoError(t, err)
 	var b strings.Builder
-	refused, err = Write(&b, Input{
-		Name: filepath.Base(file), Session: s, Basis: Basis{Window: window}, Text: text, Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC),
+	as := WritePage
+	if text {
+		as = WriteText
+	}
+	refused, err = as(&b, Input{
+		Name: filepath.Base(file), Session: s, Basis: Basis{Window: window}, Now: time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC),
 	})
 	require.NoError(t, err)
 	return b.String(), refused

@@ -1,6 +1,12 @@
 package inspect
 
-import "github.com/winnowgo/winnow"
+import (
+	"fmt"
+	"time"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/recording"
+)
 
 // Summary is the result of a replay in numbers. Tokens are estimates; costs are in dollars.
 type Summary struct {
@@ -8,6 +14,7 @@ type Summary struct {
 	Messages int            `json:"messages"`
 	Turns    int            `json:"turns"`
 	Requests int            `json:"requests"`
+	Last     time.Time      `json:"last,omitzero"` // time of the last message
 	Window   int            `json:"window"`
 	History  int            `json:"history"`  // tokens of the whole history
 	Filled   map[string]int `json:"filledBy"` // History by kind
@@ -39,6 +46,7 @@ func Summarize(in Input) (*Summary, error) {
 	}
 	s := &Summary{
 		Name: r.Name, Messages: r.Messages, Turns: len(r.Turns), Requests: len(r.Requests), Window: r.Window,
+		Last:    r.Last,
 		History: r.Filled.Tokens, Filled: map[string]int{}, Tools: map[string]int{},
 		Sent: r.Tokens, Cached: r.Cached, Refused: r.Overflows,
 		Model: r.Model, Overhead: *r.Overhead, Needed: r.Needed.byName(), Missing: r.Winnow.Missing.byName(),
@@ -55,4 +63,42 @@ func Summarize(in Input) (*Summary, error) {
 		s.Billed, s.CostBilled = &in.Session.Billed, dollars(r.billedCost(), r.Price)
 	}
 	return s, nil
+}
+
+// Add adds another session, to what a table sums up.
+func (s *Summary) Add(o *Summary) {
+	s.Requests += o.Requests
+	s.Refused += o.Refused
+	s.Cost += o.Cost
+	s.CostLimit += o.CostLimit
+	for _, m := range []struct{ into, from *map[string]int }{
+		{&s.Needed, &o.Needed}, {&s.Missing, &o.Missing}, {&s.MissingLimit, &o.MissingLimit},
+	} {
+		if *m.into == nil {
+			*m.into = map[string]int{}
+		}
+		for kind, n := range *m.from {
+			(*m.into)[kind] += n
+		}
+	}
+}
+
+// Row is the session in a table: requests, window, costs at the limit and with winnow, their difference, and what was
+// lost by either.
+func (s *Summary) Row(name, last string) []string {
+	window, needed := "", recording.Comma(s.Needed["names"]+s.Needed["lines"])
+	if s.Window > 0 {
+		window = recording.Comma(s.Window)
+	}
+	lost := func(missing map[string]int) string {
+		return fmt.Sprintf("%s of %s", recording.Comma(missing["names"]+missing["lines"]), needed)
+	}
+	change := percentMore(s.Cost, s.CostLimit)
+	if s.Refused > 0 {
+		change = recording.Count(s.Refused, "request") + " too large"
+	}
+	return []string{
+		name, last, recording.Comma(s.Requests), window, money(s.CostLimit), money(s.Cost), change,
+		lost(s.Missing), lost(s.MissingLimit),
+	}
 }

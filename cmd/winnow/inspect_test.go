@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestInspectFinds: without a file the sessions in the usual places are listed, the newest first, and a number, or an
+// answer, chooses one. A directory is a table with a sum.
+func TestInspectFinds(t *testing.T) {
+	s := newShell(t)
+	code, out, errs := s.run("inspect")
+	assert.Equal(t, exitProblem, code)
+	assert.Empty(t, out)
+	assert.Contains(t, errs, "no session of Claude Code, Codex, OpenClaw or pi in its usual place")
+
+	s.fill()
+	for i, move := range [][2]string{
+		{"claude/5e551011.jsonl", ".claude/projects/-home-me/5e551011.jsonl"},
+		{"codex/rollout-1.jsonl", ".codex/sessions/2026/06/01/rollout-1.jsonl"},
+		{"openclaw", ".openclaw/agents/main/sessions"},
+	} {
+		to := filepath.Join(s.dir, move[1])
+		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		require.NoError(t, os.Rename(filepath.Join(s.dir, move[0]), to))
+		if !strings.HasSuffix(to, ".jsonl") {
+			to = filepath.Join(to, "s1.jsonl")
+		}
+		at := s.now.Add(time.Duration(i) * time.Hour)
+		require.NoError(t, os.Chtimes(to, at, at))
+	}
+	code, out, _ = s.run("inspect")
+	assert.Equal(t, exitOK, code)
+	golden(t, "inspect-list", out)
+
+	_, third, _ := s.run("inspect 3")
+	_, named, _ := s.run("inspect DIR/.claude/projects/-home-me/5e551011.jsonl")
+	assert.Equal(t, named, third)
+	s.ask = func(question string) string {
+		assert.Contains(t, question, "Which one?")
+		return "3"
+	}
+	_, asked, _ := s.run("inspect")
+	assert.True(t, strings.HasSuffix(asked, named), "the list, and the session that was chosen")
+	code, _, errs = s.run("inspect 4")
+	assert.Equal(t, exitProblem, code)
+	assert.Contains(t, errs, "there are 3 sessions")
+
+	code, out, errs = s.run("inspect DIR")
+	assert.Equal(t, exitOK, code, errs)
+	golden(t, "inspect-table", out)
+	code, out, _ = s.run("inspect -json DIR")
+	assert.Equal(t, exitOK, code)
+	assert.Equal(t, 3, strings.Count(out, "\n"))
+
+	code, out, errs = s.run("inspect 1 -o DIR/page.html")
+	assert.Equal(t, exitOK, code)
+	assert.Empty(t, out+errs)
+	page, err := os.ReadFile(filepath.Join(s.dir, "page.html"))
+	require.NoError(t, err)
+	assert.Contains(t, string(page), "<title>s1.jsonl – Winnow inspect</title>")
+}
