@@ -271,8 +271,8 @@ func (p *program) inspectAll(dir string, basis inspect.Basis) (int, error) {
 		return 0, err
 	}
 	fmt.Fprint(p.stdout, "\nA percentage is of what the session costs at the limit. "+
-		"Lost: names and lines that answers\nused and that their requests lacked, of all that they used. Each session in its own window,\n"+
-		"and at its model's price.\n")
+		"Lost: names and lines that answers\nused and that their requests lacked, of all that they used. "+
+		"Each session in its own window,\nand at its model's price.\n")
 	if unread > 0 {
 		fmt.Fprintf(p.stdout, "Left out: %s without an answer of a model.\n", count(unread, "file"))
 	}

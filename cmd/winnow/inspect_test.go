@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/test/agents"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // TestInspectFinds: without a file the sessions in the usual places are listed, the newest first, and a number, or an
@@ -65,4 +69,22 @@ func TestInspectFinds(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(s.dir, "page.html"))
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "<title>s1.jsonl – Winnow inspect</title>")
+}
+
+// TestCheck: of a recording that was compacted, and of one that was not.
+func TestCheck(t *testing.T) {
+	s := newShell(t)
+	s.fill()
+	english := filepath.Join("..", "..", "examples", "quickstart", "sessions", "english.jsonl.gz")
+	data, err := os.ReadFile(english)
+	require.NoError(t, err)
+	history, err := recording.Read(data)
+	require.NoError(t, err)
+	file := agents.Write(agents.Claude, history[:50], agents.Options{Compact: true}, rand.New(rand.NewPCG(3, 3)))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "compacted.jsonl"), file.Data, 0o600))
+	code, out, errs := s.run("check DIR/compacted.jsonl")
+	assert.Equal(t, exitOK, code, errs)
+	golden(t, "check", out)
+	_, out, _ = s.run("check -json " + english)
+	assert.Contains(t, out, `"recorded":false`)
 }

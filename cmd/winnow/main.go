@@ -78,6 +78,8 @@ func commands() []command {
 		{"inspect", "[FILE|DIR|KEY|N] [-o PAGE] [-open] [-model M] [-window N] [-price P] [-overhead N]",
 			"how a session filled the window, what it cost, and what winnow would have saved and lost",
 			(*program).inspect},
+		{"check", "FILE|DIR|KEY|N [-model M] [-window N] [-overhead N]",
+			"what of the work a recorded compaction left, and winnow's request", (*program).check},
 		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},
 	}
 }

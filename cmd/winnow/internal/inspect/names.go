@@ -99,13 +99,18 @@ func allText(m *winnow.Message) string {
 
 // of returns the names and lines of a message.
 func (q quotes) of(m *winnow.Message) *quoted {
-	text := recording.Text(m)
+	return q.in(strings.Join(quotedText(m), "\n"))
+}
+
+// quotedText returns the texts of a message: what it says, and what its calls pass on.
+func quotedText(m *winnow.Message) []string {
+	texts := []string{recording.Text(m)}
 	for _, p := range m.Parts {
 		if p.Kind == winnow.KindToolCall {
-			text += "\n" + p.Name + "\n" + strings.Join(stringsIn(p.Arguments), "\n")
+			texts = append(append(texts, p.Name), stringsIn(p.Arguments)...)
 		}
 	}
-	return q.in(text)
+	return texts
 }
 
 // stringsIn returns the texts in JSON, or the JSON if it has none.

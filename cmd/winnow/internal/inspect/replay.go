@@ -119,23 +119,22 @@ type edited struct {
 	Was, Is       string // the text in the previous request and in this one, from where they differ
 }
 
-// replay sends every request of the recorded session through its own manager.
-func replay(s *recording.Session, given Basis) (*report, error) {
+// newReplayer returns a host for the requests of a recorded session.
+func newReplayer(s *recording.Session, given Basis) (*replayer, []recording.Request, error) {
 	history := slices.Clone(s.Messages)
 	for i := range history {
 		history[i].ID = fmt.Sprint("m", i) // identifies the message in requests
 	}
-
 	requests, err := recording.Requests(history)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b, estimator, err := given.Complete(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := &replayer{
-		report: &report{Basis: b, Source: s, Messages: len(history)}, estimator: estimator,
+		history: history, report: &report{Basis: b, Source: s, Messages: len(history)}, estimator: estimator,
 		limit:  newLimitHost(&b, estimator),
 		quotes: quotes{}, seen: known{map[string]bool{}, map[string]bool{}}, last: map[string]string{},
 	}
@@ -144,15 +143,21 @@ func replay(s *recording.Session, given Basis) (*report, error) {
 		Summarizer: scribe{estimator, b.outputPrice, &r.Winnow},
 		Now:        func() time.Time { return r.clock },
 	})
+	return r, requests, err
+}
+
+// replay sends every request of the recorded session through its own manager.
+func replay(s *recording.Session, given Basis) (*report, error) {
+	r, requests, err := newReplayer(s, given)
 	if err != nil {
 		return nil, err
 	}
 	for _, q := range requests {
-		r.next(q, &history[len(q.History)])
+		r.next(q, &r.history[len(q.History)])
 	}
 	r.Limit = r.limit.out
-	r.Filled = filledBy(history, estimator)
-	r.First, r.Last = period(history)
+	r.Filled = filledBy(r.history, r.estimator)
+	r.First, r.Last = period(r.history)
 	for _, c := range s.Compactions {
 		n, _ := slices.BinarySearchFunc(requests, c.Before, func(q recording.Request, before int) int {
 			return len(q.History) - before
@@ -183,6 +188,7 @@ func period(history []winnow.Message) (first, last time.Time) {
 // replayer is a host of winnow that has no model.
 type replayer struct {
 	*report
+	history   []winnow.Message // the whole one
 	manager   *winnow.Manager
 	estimator winnow.Estimator
 	clock     time.Time
