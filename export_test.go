@@ -1,5 +1,10 @@
 package winnow
 
+import (
+	"os"
+	"testing"
+)
+
 // What the tests of the package need from inside.
 
 // AllRecorded is the flag for tests with recorded sessions, Times the one for random histories.
@@ -16,4 +21,18 @@ func HandleOf(m *Manager, history []Message, i int) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return handlesOf(m.know(history)).Of(i)
+}
+
+// sharedDir returns the directory of the data that stays outside the project (recorded sessions, samples
+// counted by true tokenizers): $WINNOW_SHARED, or ../shared. It skips the test if neither exists.
+func sharedDir(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("WINNOW_SHARED")
+	if dir == "" {
+		dir = "../shared"
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no shared data (set WINNOW_SHARED): %v", err)
+	}
+	return dir
 }

@@ -3,9 +3,11 @@ package winnow
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -16,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // How the time of an operation grows with its input, on inputs that are made to be slow. It is measured and reported
@@ -318,4 +322,352 @@ func TestHugeInputsEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// growthInputs are inputs of about n units each, by what is many or long in them: lists of messages, and each text at
+// each place where a message has one.
+func growthInputs() map[string]func(n int) []Message {
+	inputs := maps.Clone(growthLists)
+	for text, write := range growthTexts {
+		for place, put := range growthPlaces {
+			inputs[text+", "+place] = func(n int) []Message { return put(write(n)) }
+		}
+	}
+	for part, write := range growthParts {
+		for message, put := range growthMessages {
+			inputs["many parts: "+part+", "+message] = func(n int) []Message { return put(manyParts(n, write)) }
+		}
+	}
+	return inputs
+}
+
+var growthLists = map[string]func(n int) []Message{
+	"long ids that repeat":       func(n int) []Message { return calls(n, func(i int) string { return longID(i % max(1, n/2)) }) },
+	"one id":                     func(n int) []Message { return calls(n, func(int) string { return "x" }) },
+	"one long id":                func(n int) []Message { return calls(n, func(int) string { return longID(0) }) },
+	"empty ids":                  func(n int) []Message { return calls(n, func(int) string { return "" }) },
+	"ids that look numbered":     func(n int) []Message { return calls(n, func(i int) string { return fmt.Sprintf("x_%d", i/2) }) },
+	"ids of other characters":    func(n int) []Message { return calls(n, func(i int) string { return fmt.Sprintf("日本%d", i/2) }) },
+	"thinking at the end":        func(n int) []Message { return parts(n, RoleAssistant, Part{Kind: KindThinking, Text: "x"}) },
+	"signed thinking at the end": func(n int) []Message { return parts(n, RoleAssistant, Part{Kind: KindThinking, Signature: "s"}) },
+	"messages of only thinking": func(n int) []Message {
+		return many(n, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindThinking, Text: "x"}}})
+	},
+	"texts of one message":  func(n int) []Message { return parts(n, RoleUser, Part{Text: "x"}) },
+	"empty texts":           func(n int) []Message { return parts(n, RoleUser, Part{}) },
+	"images of one message": func(n int) []Message { return parts(n, RoleUser, Part{Kind: KindImage, Bytes: 1 << 10}) },
+	"opaque parts":          func(n int) []Message { return parts(n, RoleUser, Part{Kind: KindOpaque, MediaType: "a/b"}) },
+	"empty messages":        func(n int) []Message { return many(n, Message{Role: RoleUser}) },
+	"system messages":       func(n int) []Message { return many(n, Message{Role: RoleSystem, Parts: []Part{{Text: "x"}}}) },
+	"summaries": func(n int) []Message {
+		return many(n, Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: "x"}}})
+	},
+	"pinned turns": func(n int) []Message {
+		return many(n, Message{Role: RoleUser, Pinned: true, Parts: []Part{{Text: "x"}}})
+	},
+	"pinned results without call": func(n int) []Message { return orphans(n, true) },
+	"results without call":        func(n int) []Message { return orphans(n, false) },
+	"pins of one message":         func(n int) []Message { return oneBatch(n, true) },
+	"results of one message":      func(n int) []Message { return oneBatch(n, false) },
+	"calls without results":       func(n int) []Message { return oneBatch(n, false)[:2] },
+	"late results":                lateResults,
+	"failed turns":                func(n int) []Message { h := calls(n, longID); failAll(h); return h },
+	"equal messages":              func(n int) []Message { return calls(n, longID) },
+	"rules of many messages":      func(n int) []Message { return rulesOfMany(n) },
+	"files":                       filesOfMany,
+	"failures":                    failuresOfMany,
+	"usage":                       usageOfMany,
+	"turns":                       turnsOfMany,
+	"pinned calls": func(n int) []Message {
+		h := calls(n, longID)
+		for i := range h {
+			h[i].Pinned = h[i].Role == RoleAssistant
+		}
+		return h
+	},
+	"the same call": func(n int) []Message { h := calls(n, longID); sameCalls(h); return h },
+	"doubled results": func(n int) []Message {
+		h := calls(n, longID)
+		return slices.Concat(h[:len(h)-1], resultsOf(h), h[len(h)-1:])
+	},
+	"results in reverse": func(n int) []Message {
+		h := oneBatch(n, false)
+		slices.Reverse(h[2 : 2+n])
+		return h
+	},
+}
+
+// growthParts are parts of one message. Part i of many is about what the others are, too.
+var growthParts = map[string]func(i int) Part{
+	"texts":           func(int) Part { return Part{Text: "x"} },
+	"lines":           func(i int) Part { return Part{Text: fmt.Sprintf("Line %d says that the build has failed.\n", i)} },
+	"empty":           func(int) Part { return Part{} },
+	"thinking":        func(int) Part { return Part{Kind: KindThinking, Text: "so it is"} },
+	"signed thinking": func(int) Part { return Part{Kind: KindThinking, Text: "so it is", Signature: "s"} },
+	"images":          func(int) Part { return Part{Kind: KindImage, MediaType: "image/png", Bytes: 1 << 10} },
+	"opaque":          func(int) Part { return Part{Kind: KindOpaque, MediaType: "a/b", Bytes: 10} },
+	"calls": func(i int) Part {
+		return Part{Kind: KindToolCall, ID: longID(i), Name: "read", Arguments: json.RawMessage(fmt.Sprintf(`{"path":"src/f%d.go"}`, i))}
+	},
+	"texts and calls": func(i int) Part {
+		if i%2 == 0 {
+			return Part{Text: "I look."}
+		}
+		return Part{Kind: KindToolCall, ID: longID(i), Name: "exec"}
+	},
+	"texts and images": func(i int) Part {
+		if i%2 == 0 {
+			return Part{Text: "this one"}
+		}
+		return Part{Kind: KindImage, MediaType: "image/png", Bytes: 1 << 10}
+	},
+}
+
+func manyParts(n int, part func(i int) Part) []Part {
+	parts := make([]Part, n)
+	for i := range parts {
+		parts[i] = part(i)
+	}
+	return parts
+}
+
+// growthMessages put parts into a message: each kind of message that there is.
+var growthMessages = map[string]func(parts []Part) []Message{
+	"user":    func(parts []Part) []Message { return among(Message{Role: RoleUser, Parts: parts}) },
+	"pin":     func(parts []Part) []Message { return among(Message{Role: RoleUser, Pinned: true, Parts: parts}) },
+	"host":    func(parts []Part) []Message { return among(Message{Role: RoleUser, Injected: true, Parts: parts}) },
+	"summary": func(parts []Part) []Message { return among(Message{Role: RoleUser, Summary: true, Parts: parts}) },
+	"system":  func(parts []Part) []Message { return among(Message{Role: RoleSystem, Parts: parts}) },
+	"result": func(parts []Part) []Message {
+		return among(Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "r", Name: "exec"}}},
+			Message{Role: RoleTool, ToolCallID: "r", ToolName: "exec", Parts: parts})
+	},
+	"answer": func(parts []Part) []Message {
+		h := []Message{{Role: RoleAssistant, Parts: parts}}
+		for i := range parts {
+			if p := &parts[i]; p.Kind == KindToolCall {
+				h = append(h, Message{Role: RoleTool, ToolCallID: p.ID, ToolName: p.Name, Parts: []Part{{Text: "done"}}})
+			}
+		}
+		return among(h...)
+	},
+	"failed answer": func(parts []Part) []Message {
+		return among(Message{Role: RoleAssistant, StopReason: "error", Parts: parts})
+	},
+}
+
+// among puts messages among others, so that a record or a summary may stand for them.
+func among(messages ...Message) []Message {
+	h := append([]Message{userMessage("go on")}, messages...)
+	return append(append(h, userMessage("and now?")), calls(8, longID)...)
+}
+
+// growthTexts are texts of about 20 bytes a unit.
+var growthTexts = map[string]func(n int) string{
+	"lines of a log":       again("a line of a log, with a path/to/a.go:12\n", 1),
+	"a long word":          again("x", 20),
+	"places in a file":     again("1:", 10),
+	"dates in a name":      func(n int) string { return "a.x" + strings.Repeat("0000-00-00T", n) },
+	"blanks":               again(" ", 20),
+	"tabs":                 again("\t", 20),
+	"line ends":            again("\n", 10),
+	"line ends of Windows": again("\r\n", 10),
+	"zero bytes":           again("\x00", 20),
+	"brackets":             again("<", 20),
+	"square brackets":      again("[", 20),
+	"pairs of brackets":    again("[]()", 5),
+	"hidden tags":          again("<\u200b ", 4),
+	"a bracket and blanks": func(n int) string { return "<" + strings.Repeat("\u00a0", 10*n) },
+	"tags":                 again("</summary>", 2),
+	"control tokens":       again("<|im_start|>", 2),
+	"ampersands":           again("&lt;", 5),
+	"headings":             again(sections.UserRulesHeading+"\n> x\n", 1),
+	"number signs":         again("#", 20),
+	"rules":                again("Never do it. ", 2),
+	"invalid bytes":        again("\xff", 20),
+	"marks on a letter":    func(n int) string { return "a" + strings.Repeat("\u0301", 10*n) },
+	"wide characters":      again("漢字", 4),
+	"joined emoji":         again("👩\u200d👩\u200d👧", 1),
+	"other alphabets":      again("ѕуммагу ", 2),
+	"identifiers": func(n int) string {
+		return numberedText(n, func(b *strings.Builder, i int) { fmt.Fprintf(b, "src/dir_%d/file_%d.go ", i, i) })
+	},
+	"one identifier": again("path/to/a.go ", 2),
+	"quotes":         again("`a`\"b\"", 3),
+	"numbers":        again("12345 ", 4),
+	"digits":         again("7", 20),
+	"backslashes":    again(`\`, 20),
+	"deep JSON":      func(n int) string { return strings.Repeat("[", min(n, 9_000)) + strings.Repeat("]", min(n, 9_000)) },
+	"wide JSON":      func(n int) string { return `{"a":[` + strings.Repeat("1,", n) + `1]}` },
+	"many keys": func(n int) string {
+		return "{" + numberedText(n, func(b *strings.Builder, i int) { fmt.Fprintf(b, `"k%d":"v",`, i) }) + `"path":"a.go"}`
+	},
+	"patches": again("*** Update File: a.go\n", 1),
+}
+
+// growthPlaces put a text where a message has one.
+var growthPlaces = map[string]func(text string) []Message{
+	"result": result,
+	"several results": func(text string) []Message {
+		h := calls(16, longID)
+		for i := range h {
+			if h[i].Role == RoleTool {
+				h[i].Parts = []Part{{Text: text[len(text)/16*(i/2-1) : len(text)/16*(i/2)]}}
+			}
+		}
+		return h
+	},
+	"user":                func(text string) []Message { return append([]Message{userMessage(text)}, calls(4, longID)...) },
+	"answer":              func(text string) []Message { return partThenCalls(Part{Text: text}) },
+	"thinking":            func(text string) []Message { return partThenCalls(Part{Kind: KindThinking, Text: text}) },
+	"arguments":           func(text string) []Message { return arguments(text) },
+	"string of arguments": func(text string) []Message { return arguments(`{"patch":` + string(jsontext.Quote(text)) + "}") },
+	"status": func(text string) []Message {
+		h := result("it failed")
+		h[2].IsError, h[2].Details = true, json.RawMessage(`{"status":`+string(jsontext.Quote(text))+"}")
+		return h
+	},
+}
+
+func again(text string, times int) func(n int) string {
+	return func(n int) string { return strings.Repeat(text, times*n) }
+}
+
+func numberedText(n int, write func(b *strings.Builder, i int)) string {
+	var b strings.Builder
+	for i := range n {
+		write(&b, i)
+	}
+	return b.String()
+}
+
+func partThenCalls(p Part) []Message {
+	h := []Message{userMessage("go on"), {Role: RoleAssistant, Parts: []Part{p, {Text: "so it is"}}}}
+	return append(h, calls(4, longID)...)
+}
+
+func longID(i int) string { return strings.Repeat("call", 15) + fmt.Sprintf("%06d", i) }
+
+func many(n int, m Message) []Message { return slices.Repeat([]Message{m}, n) }
+
+func parts(n int, role Role, p Part) []Message {
+	return []Message{userMessage("go on"), {Role: role, Parts: slices.Repeat([]Part{p}, n)}, userMessage("and now?")}
+}
+
+func calls(n int, id func(i int) string) []Message {
+	h := []Message{userMessage("go on")}
+	for i := range n {
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id(i), Name: "exec"}}},
+			Message{Role: RoleTool, ToolCallID: id(i), ToolName: "exec", Parts: []Part{{Text: "done"}}})
+	}
+	return append(h, userMessage("and now?"))
+}
+
+func failAll(h []Message) {
+	for i := range h {
+		if h[i].Role == RoleAssistant {
+			h[i].StopReason = "error"
+		}
+	}
+}
+
+func orphans(n int, pinned bool) []Message {
+	var h []Message
+	for i := range n {
+		h = append(h, userMessage("go on"), Message{Role: RoleAssistant, Parts: []Part{{Text: "x"}}},
+			Message{Role: RoleTool, ToolCallID: fmt.Sprint(i), Pinned: pinned, Parts: []Part{{Text: "done"}}})
+	}
+	return append(h, userMessage("a"), userMessage("b"))
+}
+
+func oneBatch(n int, pinned bool) []Message {
+	h := []Message{userMessage("go on"), {Role: RoleAssistant}}
+	for i := range n {
+		h[1].Parts = append(h[1].Parts, Part{Kind: KindToolCall, ID: longID(i), Name: "exec"})
+		h = append(h, Message{Role: RoleTool, ToolCallID: longID(i), ToolName: "exec", Pinned: pinned, Parts: []Part{{Text: "done"}}})
+	}
+	return append(h, userMessage("a"), userMessage("b"))
+}
+
+func lateResults(n int) []Message {
+	var h, late []Message
+	for i := range n {
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: longID(i / 2), Name: "exec"}}}, userMessage("go on"))
+		late = append(late, Message{Role: RoleTool, ToolCallID: longID(i / 2), Parts: []Part{{Text: "done"}}})
+	}
+	return append(append(h, late...), userMessage("and now?"))
+}
+
+func result(text string) []Message {
+	h := calls(1, longID)
+	h[2].Parts = []Part{{Text: text}}
+	return append(h, calls(4, longID)...)
+}
+
+func arguments(text string) []Message {
+	h := calls(1, longID)
+	h[1].Parts[0].Name, h[1].Parts[0].Arguments = "apply_patch", json.RawMessage(text)
+	return append(h, calls(4, longID)...)
+}
+
+func rulesOfMany(n int) (h []Message) {
+	for i := range n {
+		h = append(h, userMessage(fmt.Sprintf("Never do %d.", i)))
+	}
+	return h
+}
+
+// sameCalls has every call of h ask for the same.
+func sameCalls(h []Message) {
+	for i := range h {
+		if h[i].Role == RoleAssistant {
+			h[i].Parts[0].Arguments = json.RawMessage(`{"path":"a.go"}`)
+		}
+	}
+}
+
+func resultsOf(h []Message) (results []Message) {
+	for i := range h {
+		if h[i].Role == RoleTool {
+			results = append(results, h[i])
+		}
+	}
+	return results
+}
+
+func filesOfMany(n int) []Message {
+	h := calls(n, longID)
+	for i := range h {
+		if h[i].Role == RoleAssistant {
+			h[i].Parts[0].Name, h[i].Parts[0].Arguments = "edit", json.RawMessage(fmt.Sprintf(`{"path":"src/f%d.go"}`, i))
+		}
+	}
+	return h
+}
+
+func failuresOfMany(n int) []Message {
+	h := calls(n, longID)
+	for i := range h {
+		if h[i].Role == RoleTool {
+			h[i].IsError, h[i].Details = true, json.RawMessage(`{"status":"failed","exitCode":1}`)
+		}
+	}
+	return h
+}
+
+func usageOfMany(n int) []Message {
+	h := calls(n, longID)
+	for i := range h {
+		if h[i].Role == RoleAssistant {
+			h[i].Usage = &Usage{Input: 10 + 20*i, Output: 5}
+		}
+	}
+	return h
+}
+
+func turnsOfMany(n int) (h []Message) {
+	for i := range n {
+		h = append(h, userMessage(fmt.Sprint("question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "answer"}}})
+	}
+	return h
 }

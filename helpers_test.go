@@ -1,20 +1,31 @@
 package winnow_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"flag"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -174,4 +185,520 @@ func goldenFile(t testing.TB, path, got string) {
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s (-want +got)\n%s", path, diff)
 	}
+}
+
+// What the tests of the manager share: a clock, scripted summarizers, and the checks that every request
+// has to pass. They use the public API alone.
+
+// clock is a clock that goes when it is told to.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func newClock() *clock { return &clock{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+func newManager(t testing.TB, window int, o *winnow.Options) *winnow.Manager {
+	t.Helper()
+	m, err := winnow.New(window, o)
+	require.NoError(t, err)
+	return m
+}
+
+func prepare(t testing.TB, m *winnow.Manager, h []winnow.Message) *winnow.Request {
+	t.Helper()
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	return r
+}
+
+func snapshotOf(t testing.TB, m *winnow.Manager) string {
+	t.Helper()
+	b, err := m.Snapshot()
+	require.NoError(t, err)
+	return string(b)
+}
+
+// fakeSummarizer records its requests and answers by rule.
+type fakeSummarizer struct {
+	mu     sync.Mutex
+	calls  []winnow.SummaryRequest
+	answer func(n int, req winnow.SummaryRequest) (string, error) // n counts from 1
+}
+
+func (s *fakeSummarizer) Summarize(_ context.Context, req winnow.SummaryRequest) (string, error) {
+	s.mu.Lock()
+	s.calls = append(s.calls, req)
+	n, answer := len(s.calls), s.answer
+	s.mu.Unlock()
+	return answer(n, req)
+}
+
+func (s *fakeSummarizer) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
+// says answers the same whatever it is asked.
+func says(text string) *fakeSummarizer {
+	return &fakeSummarizer{answer: func(int, winnow.SummaryRequest) (string, error) { return text, nil }}
+}
+
+// fails answers nothing.
+func fails(err error) *fakeSummarizer {
+	return &fakeSummarizer{answer: func(int, winnow.SummaryRequest) (string, error) { return "", err }}
+}
+
+// byChars counts a token for four bytes: tests that talk of sizes can be read with it.
+var byChars = winnow.EstimatorFunc(func(m winnow.Message) int { return 1 + messageBytes(&m)/4 })
+
+func messageBytes(m *winnow.Message) (n int) {
+	for i := range m.Parts {
+		n += len(m.Parts[i].Text) + len(m.Parts[i].Arguments)
+	}
+	return n
+}
+
+// estimateAll is what e says of the messages together.
+func estimateAll(e winnow.Estimator, messages []winnow.Message) (n int) {
+	for i := range messages {
+		n += e.Estimate(messages[i])
+	}
+	return n
+}
+
+// sameOnWire reports whether a provider is sent the same bytes of both.
+func sameOnWire(a, b *winnow.Message) bool {
+	return a.Role == b.Role && a.ToolCallID == b.ToolCallID && a.ToolName == b.ToolName && a.IsError == b.IsError &&
+		slices.EqualFunc(a.Parts, b.Parts, func(p, q winnow.Part) bool {
+			return p.Kind == q.Kind && p.Text == q.Text && p.Signature == q.Signature && p.ID == q.ID && p.Name == q.Name &&
+				bytes.Equal(p.Arguments, q.Arguments) && p.MediaType == q.MediaType && p.Bytes == q.Bytes
+		})
+}
+
+// firstDifference returns the index of the first message that is not the same on the wire.
+func firstDifference(before, after []winnow.Message) int {
+	n := min(len(before), len(after))
+	for i := range n {
+		if !sameOnWire(&before[i], &after[i]) {
+			return i
+		}
+	}
+	return n
+}
+
+// sameWire fails if two requests differ in what a provider is sent.
+func sameWire(t testing.TB, want, got []winnow.Message, note string, args ...any) {
+	t.Helper()
+	if i := firstDifference(want, got); i < max(len(want), len(got)) {
+		require.Failf(t, "requests differ", note+": at message %d\nwant%s\ngot %s", append(args, i, sketch(want), sketch(got))...)
+	}
+}
+
+// newestRequest returns the index of the newest user message that a person wrote, or -1.
+func newestRequest(h []winnow.Message) int {
+	for i := len(h) - 1; i >= 0; i-- {
+		if h[i].Role == winnow.RoleUser && !h[i].Injected && !h[i].Summary {
+			return i
+		}
+	}
+	return -1
+}
+
+// hasBlankPart reports whether m holds a text that providers refuse: Prepare leaves such parts out, pinned or not.
+func hasBlankPart(m *winnow.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindText && visible(p.Text) == "" })
+}
+
+// visible is s without what shows nothing at its ends.
+func visible(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) })
+}
+
+// requestCheck is what a request is held against.
+type requestCheck struct {
+	estimator winnow.Estimator
+	overhead  int
+}
+
+// check fails where r breaks an invariant as the request for in, a history whose messages have the IDs that
+// named gives them.
+func (c requestCheck) check(t testing.TB, in []winnow.Message, r *winnow.Request) {
+	t.Helper()
+	require.LessOrEqual(t, r.Tokens, r.Budget, "above the budget, and no error")
+	if !slices.ContainsFunc(in, func(m winnow.Message) bool { return m.Usage != nil }) {
+		require.Equal(t, c.overhead+estimateAll(c.estimator, r.Messages), r.Tokens, "Tokens is not what the messages and the overhead are estimated to")
+	}
+	if validText(in) {
+		rules := wire.Rules{Lead: leads(in), Blank: true}
+		require.NoError(t, rules.Check(r.Messages), "a provider refuses the request %s of the history %s", sketch(r.Messages), sketch(in))
+		require.NoError(t, rules.Check(r.History), "a provider refuses Request.History")
+	}
+	checkSources(t, stage{name: "Prepare"}, in, r.Messages)
+	checkVerbatim(t, in, r.Messages)
+	checkVerbatim(t, in, r.History)
+	checkEdits(t, in, r)
+}
+
+// checkVerbatim: the newest user request, the pins and the system messages are there, once and as they were.
+func checkVerbatim(t testing.TB, in, out []winnow.Message) {
+	t.Helper()
+	places := map[string][]int{}
+	for k := range out {
+		places[out[k].ID] = append(places[out[k].ID], k)
+	}
+	newest := newestRequest(in)
+	for i := range in {
+		m := &in[i]
+		if !m.Pinned && m.Role != winnow.RoleSystem && i != newest || hasBlankPart(m) || !m.Pinned && !isSound(in, i) {
+			continue
+		}
+		if m.Summary {
+			continue // the next one replaces it
+		}
+		at := places[m.ID]
+		require.Len(t, at, 1, "message %d (%s, pinned %v): how often it is in%s", i, m.Role, m.Pinned, sketch(out))
+		require.True(t, reflect.DeepEqual(*m, out[at[0]]), "message %d (%s, pinned %v) was changed", i, m.Role, m.Pinned)
+	}
+}
+
+// checkEdits: kept + edited + dropped = input, by position, and the edits say which is which. A message may
+// have several edits, one for each step that it went through. Edits without an ID are of messages that the
+// library made.
+func checkEdits(t testing.TB, in []winnow.Message, r *winnow.Request) {
+	t.Helper()
+	out := r.Messages
+	at := map[int]int{} // input -> output
+	var order []int
+	made := 0
+	for k := range out {
+		i, ok := originOf(&out[k])
+		switch {
+		case ok:
+			require.NotContains(t, at, i, "message %d is there twice", i)
+			at[i] = k
+			order = append(order, i)
+		case !out[k].Summary:
+			made++
+		}
+	}
+	inserted := 0
+	dropped, changed := map[int]bool{}, map[int]winnow.Op{}
+	for _, e := range r.Edits {
+		require.NotEmpty(t, e.Reason, "%+v", e)
+		require.NotEmpty(t, e.Op, "%+v", e)
+		require.True(t, e.Before > 0 || e.After > 0, "%+v says nothing", e)
+		if e.Before == 0 {
+			inserted++
+			continue
+		}
+		if e.ID == "" {
+			continue
+		}
+		require.Equal(t, in[e.Index].ID, e.ID, "%+v", e)
+		if e.After == 0 {
+			require.False(t, dropped[e.Index], "message %d is dropped twice: %+v", e.Index, r.Edits)
+			dropped[e.Index] = true
+		} else {
+			changed[e.Index] = e.Op
+		}
+	}
+	require.LessOrEqual(t, made, inserted, "messages that were made and no edit says so")
+	moved := misplaced(order)
+	for i := range in {
+		k, there := at[i]
+		if !there {
+			require.True(t, dropped[i], "message %d is gone and no edit says so: %+v", i, r.Edits)
+			continue
+		}
+		require.False(t, dropped[i], "message %d is there, and an edit says that it is gone: %+v", i, r.Edits)
+		different, op := !sameContent(&in[i], &out[k]) || moved[i], changed[i]
+		require.False(t, different && op == "", "message %d was changed or moved and no edit says so: %+v", i, r.Edits)
+		// It may have moved ahead of messages that are gone: then nothing is left to be seen of it.
+		require.False(t, !different && op != "" && op != winnow.OpRepair, "message %d is as it was, and an edit says otherwise: %+v", i, r.Edits)
+	}
+}
+
+// checkOverflow: the error says what fills the window, and its parts are no more than the whole.
+func checkOverflow(t testing.TB, err error, budget, overhead int) *winnow.OverflowError {
+	t.Helper()
+	require.ErrorIs(t, err, winnow.ErrOverflow)
+	var e *winnow.OverflowError
+	require.True(t, errors.As(err, &e), "%T", err)
+	require.Greater(t, e.Tokens, e.Budget, "it fits")
+	require.Equal(t, budget, e.Budget)
+	require.GreaterOrEqual(t, e.Overhead, min(overhead, 0), "it may have been learned from the usage of an answer")
+	require.GreaterOrEqual(t, min(e.Pinned, e.Summary, e.Protected), 0)
+	require.LessOrEqual(t, e.Overhead+e.Pinned+e.Summary+e.Protected, e.Tokens, "the parts are more than the whole: %+v", e)
+	return e
+}
+
+// agentSession is the history of an agent that works: turns of a request, two calls with results of about
+// the given number of characters, and an answer. No two messages are alike.
+func agentSession(turns, size int) []winnow.Message {
+	var h []winnow.Message
+	text := func(n int) string {
+		mark := "mark" + itoa(100_000+len(h)) + " "
+		own := make([]byte, 4) // each message has lines of its own
+		for i, k := 0, len(h); i < len(own); i, k = i+1, k/26 {
+			own[i] = 'a' + byte(k%26)
+		}
+		return mark + strings.ReplaceAll(asciiText[len(h)*37%10_000:][:n], "line", string(own))
+	}
+	for i := range turns {
+		h = append(h, userSays("Request "+itoa(i)+": "+text(size/10)))
+		for k := range 2 {
+			id := "call_" + itoa(2*i+k)
+			h = append(h, modelSends(textPart(text(size/20)), callPart(id, toolNames[(i+k)%len(toolNames)])))
+			m := toolSays(id, text(size))
+			m.ToolName = toolNames[(i+k)%len(toolNames)]
+			h = append(h, m)
+		}
+		h = append(h, modelSays(text(size/5)))
+	}
+	return named(h)
+}
+
+// Long transcripts for benchmarks.
+
+// transcriptKind says what is wrong with a transcript.
+type transcriptKind int
+
+const (
+	clean             transcriptKind = iota
+	dirty                            // of 600 results 30 missing, 20 twice, 20 late, 20 orphans
+	mixedScripts                     // a fifth of the results is not ASCII
+	dirtyMixedScripts                // both
+	varied                           // nothing, and no text says what another one does, see varyTexts
+)
+
+// transcript returns the transcript of an agent of about n messages: for each 2 000 of them 600 calls and
+// results of 0.2 to 40 KB, 5 MB of text in all. The same n gives the same messages.
+func transcript(n int, kind transcriptKind) []winnow.Message {
+	r := rand.New(rand.NewPCG(uint64(n), 5))
+	calls := n * 3 / 10
+	// 10 messages: 3 steps of a call and its result in a turn of a question, and an answer; and a short chat.
+	var h []winnow.Message
+	for c := 0; c < calls; c += 3 {
+		h = append(h, userSays(prose(r, 400)))
+		for k := c; k < min(c+3, calls); k++ {
+			id := "toolu_" + itoa(100_000+k)
+			h = append(h, modelSends(textPart(prose(r, 150)), callPart(id, toolNames[k%len(toolNames)])))
+			h = append(h, winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: toolNames[k%len(toolNames)], Parts: []winnow.Part{textPart(prose(r, resultBytes(r)))}})
+		}
+		h = append(h, modelSays(prose(r, 600)), userSays(prose(r, 100)), modelSays(prose(r, 300)))
+	}
+	if kind == varied {
+		varyTexts(h)
+	}
+	if kind == dirty || kind == dirtyMixedScripts {
+		h = spoil(r, h)
+	}
+	if kind == mixedScripts || kind == dirtyMixedScripts {
+		mixScripts(h)
+	}
+	return h
+}
+
+// varyTexts gives each message a text of its own, of the same length. All texts of the other transcripts are cut from
+// one: most of what a result says, an earlier one has said, and nearly nothing in it is a name. In a varied one, as in
+// the results of recorded sessions, there are 15 names in a kilobyte, and each is mentioned 5 times on average.
+func varyTexts(h []winnow.Message) {
+	v := vocabulary{rand.New(rand.NewPCG(uint64(len(h)), 6)), 8 * len(h)}
+	for i := range h {
+		for k := range h[i].Parts {
+			switch p := &h[i].Parts[k]; {
+			case p.Kind == winnow.KindToolCall:
+				p.Arguments = []byte(`{"path":"` + v.path() + `"}`)
+			case h[i].Role == winnow.RoleTool:
+				p.Text = v.text(len(p.Text), v.r.IntN(7))
+			default:
+				p.Text = v.text(len(p.Text), 0)
+			}
+		}
+	}
+}
+
+// vocabulary writes texts with a number of names, of which some are mentioned far more often than others.
+type vocabulary struct {
+	r     *rand.Rand
+	names int
+}
+
+// text returns n bytes of lines: of prose, of a numbered file, of a log, or of a listing.
+func (v vocabulary) text(n, kind int) string {
+	var b strings.Builder
+	for k := 1; b.Len() < n; k++ {
+		switch kind {
+		case 1:
+			b.WriteString("  " + itoa(k) + "\tif " + v.word() + ", err := s.Load(ctx, " + v.name() + "); err != nil { // " + v.word() + " " + v.word() + "\n")
+		case 2:
+			b.WriteString("2026-03-01T12:00:" + itoa(10+k%50) + "Z INFO " + v.path() + ":" + itoa(v.r.IntN(900)) + ": served " + v.name() + " in " + itoa(v.r.IntN(90)) + "ms\n")
+		case 3:
+			b.WriteString("-rw-r--r-- 1 root root " + itoa(v.r.IntN(9000)) + " Mar  1 12:00 " + v.path() + "\n")
+		default:
+			b.WriteString("The " + v.word() + " of the " + v.word() + " is not what " + v.name() + " expects, so " + v.word() + " tells why " + v.word() + " is one.\n")
+		}
+	}
+	return strings.Clone(b.String()[:n])
+}
+
+// number returns that of a name: the first ones are the most frequent.
+func (v vocabulary) number() int {
+	f := v.r.Float64()
+	return int(float64(v.names) * f * f * f)
+}
+
+func (v vocabulary) name() string {
+	k := v.number()
+	return wordOf(k) + "_" + wordOf(k>>12)
+}
+
+func (v vocabulary) path() string {
+	k := v.number()
+	return "src/" + wordOf(k>>5) + "/" + wordOf(k*37) + ".go"
+}
+
+func (v vocabulary) word() string { return wordOf(v.r.IntN(1 << 12)) }
+
+// wordOf is one of 4 096 words.
+func wordOf(n int) string {
+	const syllables = "ba co di fu ge ha ki lo me nu pa ro si te vu za"
+	return syllables[3*(n&15):][:2] + syllables[3*(n>>4&15):][:2] + syllables[3*(n>>8&15):][:2]
+}
+
+// mixScripts writes each fifth result, in as many bytes, in English with dashes, Russian and Chinese.
+func mixScripts(h []winnow.Message) {
+	const unit = "— ошибка в строке, 一行汉字，和另外一行 “quoted” and plain words in a row of them; "
+	results := 0
+	for i := range h {
+		if h[i].Role != winnow.RoleTool {
+			continue
+		}
+		if results++; results%5 == 0 {
+			text := strings.Repeat(unit, 1+len(h[i].Parts[0].Text)/len(unit))
+			h[i].Parts = []winnow.Part{textPart(text)}
+		}
+	}
+}
+
+// resultBytes is 200 to 40 000, and 7 800 on average: many short ones and few long ones.
+func resultBytes(r *rand.Rand) int {
+	f := r.Float64()
+	return 200 + int(39_800*f*f*f*f)
+}
+
+// prose is n bytes of lines such as tools print, in ASCII.
+func prose(r *rand.Rand, n int) string {
+	from := r.IntN(len(asciiText) - 40_001)
+	return strings.Clone(asciiText[from : from+n]) // as long in memory as it is
+}
+
+var asciiText = numbered(2000)
+
+// spoil takes results out, writes them twice, late and without a call.
+func spoil(r *rand.Rand, h []winnow.Message) []winnow.Message {
+	var at []int
+	for i := range h {
+		if h[i].Role == winnow.RoleTool {
+			at = append(at, i)
+		}
+	}
+	r.Shuffle(len(at), func(a, b int) { at[a], at[b] = at[b], at[a] })
+	fate := map[int]int{}
+	share := len(at) / 60 // 10 of 600
+	for k, i := range at {
+		switch {
+		case k < 3*share:
+			fate[i] = 1 // missing
+		case k < 5*share:
+			fate[i] = 2 // twice
+		case k < 7*share:
+			fate[i] = 3 // late
+		case k < 9*share:
+			fate[i] = 4 // followed by an orphan
+		}
+	}
+	var out, late []winnow.Message
+	for i, m := range h {
+		switch fate[i] {
+		case 0:
+			out = append(out, m)
+		case 1:
+		case 2:
+			out = append(out, m, m)
+		case 3:
+			late = append(late, m)
+			continue
+		case 4:
+			orphan := toolSays("toolu_orphan_"+itoa(i), "left over")
+			out = append(out, m, orphan)
+		}
+		if len(late) > 0 && m.Role == winnow.RoleUser {
+			out, late = append(out, late...), nil
+		}
+	}
+	return append(out, late...)
+}
+
+// TestVariedTranscript: there are as many names as in recorded sessions, each mentioned as often.
+func TestVariedTranscript(t *testing.T) {
+	bytes, mentions, names := 0, 0, map[string]bool{}
+	for _, m := range transcript(2000, varied) {
+		bytes += len(fullText(m))
+		identifier.Scan(fullText(m), func(id string, _ identifier.Kind) {
+			mentions++
+			names[id] = true
+		})
+	}
+	assert.InDelta(t, 5e6, bytes, 0.5e6, "bytes of text")
+	assert.InDelta(t, 15, 1000*mentions/bytes, 3, "names in a kilobyte")
+	assert.InDelta(t, 5, mentions/len(names), 2, "mentions of each")
+}
+
+func TestTranscript(t *testing.T) {
+	h := transcript(2000, clean)
+	results, bytes, longest, shortest := 0, 0, 0, 1<<30
+	for _, m := range h {
+		n := len(fullText(m))
+		bytes += n
+		if m.Role == winnow.RoleTool {
+			results++
+			longest, shortest = max(longest, n), min(shortest, n)
+		}
+	}
+	assert.Equal(t, 2000, len(h), "messages")
+	assert.Equal(t, 600, results, "results")
+	assert.InDelta(t, 5e6, bytes, 0.5e6, "bytes of text")
+	assert.GreaterOrEqual(t, shortest, 200, "the shortest result")
+	assert.InDelta(t, 40_000, longest, 2000, "the longest result")
+	assert.NoError(t, validateRequest(h), "a clean transcript")
+
+	_, edits := winnow.RepairToolPairing(transcript(2000, dirty))
+	reasons := map[string]int{}
+	for _, e := range edits {
+		switch {
+		case e.Before == 0:
+			reasons["missing"]++
+		case e.After == 0:
+			reasons[e.Reason]++
+		default:
+			reasons["late"]++
+		}
+	}
+	assert.Equal(t, map[string]int{"missing": 30, "the call has its result already": 20, "answers no call": 20, "late": 20}, reasons, "what is wrong with a dirty one")
+	assert.True(t, slices.EqualFunc(h, transcript(2000, clean), func(a, b winnow.Message) bool { return fullText(a) == fullText(b) }), "the same each time")
 }

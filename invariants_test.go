@@ -3,12 +3,17 @@ package winnow_test
 import (
 	"bytes"
 	"compress/gzip"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -189,5 +194,276 @@ func BenchmarkStagesLong(b *testing.B) {
 				})
 			}
 		}
+	}
+}
+
+// What holds of every stage, whatever the history: the checks of the property tests and the fuzz targets.
+
+// stage is one stage with its options.
+type stage struct {
+	name string
+	op   winnow.Op // what its edits say; "" for those of pruning
+	run  func([]winnow.Message) ([]winnow.Message, []winnow.Edit)
+}
+
+func limitStage(limit int) stage {
+	return stage{"limit " + itoa(limit), winnow.OpLimit, func(h []winnow.Message) ([]winnow.Message, []winnow.Edit) {
+		return winnow.LimitHistoryTurns(h, limit)
+	}}
+}
+
+func pruneStage(name string, window int, o *winnow.PruneOptions) stage {
+	return stage{"prune " + name, "", func(h []winnow.Message) ([]winnow.Message, []winnow.Edit) {
+		return winnow.PruneContext(h, window, o)
+	}}
+}
+
+func truncateStage(name string, window int, o *winnow.TruncateOptions) stage {
+	return stage{"truncate " + name, winnow.OpTruncate, func(h []winnow.Message) ([]winnow.Message, []winnow.Edit) {
+		return winnow.TruncateToolResults(h, window, o)
+	}}
+}
+
+var repairStage = stage{"repair", winnow.OpRepair, winnow.RepairToolPairing}
+
+// stages are tried on every history, with windows small enough that most have something to do.
+var stages = []stage{
+	repairStage,
+	limitStage(0), limitStage(1), limitStage(2), limitStage(4),
+	pruneStage("defaults", 2000, nil),
+	pruneStage("eager", 500, &winnow.PruneOptions{KeepLastAssistants: -1, MinPrunableToolChars: -1, SoftTrimRatio: -1, HardClearRatio: 0.2}),
+	pruneStage("odd sizes", 1000, &winnow.PruneOptions{KeepLastAssistants: 1, NoHardClear: true, SoftTrimMaxChars: 10, SoftTrimHeadChars: 7, SoftTrimTailChars: -1}),
+	pruneStage("some tools", 300, &winnow.PruneOptions{MinPrunableToolChars: 100, AllowTools: []string{"*e*"}, DenyTools: []string{"read"}, Estimator: winnow.EstimatorFunc(quarterOfText)}),
+	truncateStage("defaults", 1000, nil),
+	truncateStage("small", 500, &winnow.TruncateOptions{MinKeepChars: -1}),
+	truncateStage("head", 2000, &winnow.TruncateOptions{HeadOnly: true, MinKeepChars: 100, Notice: "\n[cut]"}),
+	truncateStage("characters", 100_000, &winnow.TruncateOptions{MaxChars: 300, MinKeepChars: 50, Estimator: winnow.EstimatorFunc(quarterOfText)}),
+}
+
+// checkStage fails where s breaks an invariant on h. It returns how many edits s made.
+func checkStage(t testing.TB, s stage, h []winnow.Message) int {
+	t.Helper()
+	room := append(append(make([]winnow.Message, 0, len(h)+2), h...), userSays("guard"), userSays("guard"))
+	in, before := room[:len(h)], deepCopy(room)
+
+	out, edits := s.run(in)
+	again, editsAgain := s.run(in)
+	require.True(t, reflect.DeepEqual(out, again) && reflect.DeepEqual(edits, editsAgain), "%s is not deterministic", s.name)
+	_ = append(out, userSays("appended"))
+	sameMessages(t, before, room, s.name+" wrote to its input")
+
+	twice, more := s.run(out)
+	require.Empty(t, more, "%s finds something to do in its own output", s.name)
+	sameMessages(t, out, twice, s.name+" changes its own output")
+
+	checkSources(t, s, in, out)
+	checkAccount(t, s, in, out, edits)
+	checkKept(t, s, in, out)
+	if s.op == winnow.OpTruncate || s.op == "" {
+		checkSmaller(t, s, in, out)
+	}
+	if validText(in) && (s.op == winnow.OpRepair || wire.Rules{Lead: true}.Check(in) == nil) {
+		rules := wire.Rules{Lead: leads(in)}
+		require.NoError(t, rules.Check(out), "%s leaves what a provider refuses", s.name)
+	}
+	return len(edits)
+}
+
+// checkSources: what was not changed keeps its Source, and what was changed or made has no Source.
+func checkSources(t testing.TB, s stage, in, out []winnow.Message) {
+	t.Helper()
+	for k := range out {
+		m := &out[k]
+		i, ok := originOf(m)
+		if !ok {
+			require.Nil(t, m.Source, "%s: message %d was made and has a Source", s.name, k)
+			continue
+		}
+		if in[i].Source == nil {
+			continue // the host has no Source
+		}
+		if sameContent(&in[i], m) != (m.Source != nil) {
+			t.Fatalf("%s: message %d (input %d) has the Source %v", s.name, k, i, m.Source)
+		}
+		for q, p := range m.Parts {
+			if at, ok := p.Source.([2]int); ok {
+				if !reflect.DeepEqual(in[at[0]].Parts[at[1]], p) {
+					t.Fatalf("%s: message %d part %d was changed and keeps its Source", s.name, k, q)
+				}
+			} else if p.Source == nil && p.Kind != winnow.KindText && p.Kind != winnow.KindToolCall {
+				t.Fatalf("%s: message %d part %d (%s) lost its Source", s.name, k, q, p.Kind)
+			}
+		}
+	}
+}
+
+// originOf finds the input message that m is, or was made from, by the ID that named gave it.
+func originOf(m *winnow.Message) (int, bool) {
+	i, err := strconv.Atoi(strings.TrimPrefix(m.ID, "m"))
+	return i, err == nil
+}
+
+// checkAccount: kept + edited + dropped = input, and the edits say which is which.
+func checkAccount(t testing.TB, s stage, in, out []winnow.Message, edits []winnow.Edit) {
+	t.Helper()
+	at := map[int]int{} // input -> output
+	made, order := 0, []int{}
+	for k := range out {
+		i, ok := originOf(&out[k])
+		if !ok {
+			made++
+			continue
+		}
+		if _, twice := at[i]; twice {
+			t.Fatalf("%s: message %d is there twice", s.name, i)
+		}
+		at[i] = k
+		order = append(order, i)
+	}
+	edited, inserted := map[int]winnow.Edit{}, 0
+	for _, e := range edits {
+		require.NotEmpty(t, e.Reason, "%s: %+v", s.name, e)
+		require.True(t, e.Op == s.op || s.op == "" && (e.Op == winnow.OpTrim || e.Op == winnow.OpClear), "%s: %+v", s.name, e)
+		require.True(t, 0 <= e.Index && e.Index < len(in) && e.Before >= 0 && e.After >= 0 && e.Before+e.After > 0, "%s: %+v", s.name, e)
+		if e.Before == 0 {
+			inserted++
+			continue
+		}
+		require.Equal(t, in[e.Index].ID, e.ID, "%s: %+v", s.name, e)
+		require.NotContains(t, edited, e.Index, "%s: two edits of one message", s.name)
+		edited[e.Index] = e
+	}
+	require.Equal(t, made, inserted, "%s: messages that were made", s.name)
+	outOfOrder := misplaced(order)
+	for i := range in {
+		k, there := at[i]
+		e, told := edited[i]
+		switch {
+		case !there:
+			require.True(t, told && e.After == 0, "%s: message %d is gone and no edit says so", s.name, i)
+		case !sameContent(&in[i], &out[k]):
+			require.True(t, told && e.After > 0, "%s: message %d was changed and no edit says so", s.name, i)
+		case told:
+			require.True(t, e.After > 0 && outOfOrder[i], "%s: %+v, and nothing was done", s.name, e)
+		}
+	}
+	for i := range outOfOrder {
+		require.NotEmpty(t, edited[i].Op, "%s: message %d was moved and no edit says so", s.name, i)
+	}
+}
+
+// misplaced returns the numbers that stand in front of a lower one.
+func misplaced(order []int) map[int]bool {
+	out := map[int]bool{}
+	lowest := math.MaxInt
+	for _, i := range slices.Backward(order) {
+		if i > lowest {
+			out[i] = true
+		}
+		lowest = min(lowest, i)
+	}
+	return out
+}
+
+// checkKept: the newest user request, the pins and the system messages are there as they were.
+func checkKept(t testing.TB, s stage, in, out []winnow.Message) {
+	t.Helper()
+	newest := -1
+	for i := range in {
+		if in[i].Role == winnow.RoleUser && !in[i].Injected && !in[i].Summary {
+			newest = i
+		}
+	}
+	for i := range in {
+		m := &in[i]
+		if !m.Pinned && m.Role != winnow.RoleSystem && i != newest && !m.Summary {
+			continue
+		}
+		if s.op == winnow.OpRepair && !m.Pinned && !isSound(in, i) {
+			continue // providers refuse it as it is
+		}
+		found := 0
+		for k := range out {
+			if out[k].ID == m.ID && reflect.DeepEqual(out[k], *m) {
+				found++
+			}
+		}
+		require.Equal(t, 1, found, "%s: message %d (%s, pinned %v) as it was", s.name, i, m.Role, m.Pinned)
+	}
+}
+
+// checkSmaller: only texts of results change, and none gets longer or is cut inside a character.
+func checkSmaller(t testing.TB, s stage, in, out []winnow.Message) {
+	t.Helper()
+	require.Len(t, out, len(in), s.name)
+	for i := range in {
+		if sameContent(&in[i], &out[i]) {
+			continue
+		}
+		a, b := in[i], out[i]
+		require.Equal(t, winnow.RoleTool, a.Role, "%s: message %d is not a result and was changed", s.name, i)
+		require.LessOrEqual(t, chars(b), chars(a), "%s: message %d got longer", s.name, i)
+		if utf8.ValidString(fullText(a)) {
+			require.True(t, utf8.ValidString(fullText(b)), "%s: message %d was cut inside a character", s.name, i)
+		}
+		a.Parts, b.Parts, a.Source, b.Source = nil, nil, nil, nil
+		require.True(t, reflect.DeepEqual(a, b), "%s: more than the parts of message %d was changed", s.name, i)
+	}
+}
+
+// TestPanicsOfTheHostChangeNothing lets the host's estimator or clock panic at each of its calls after a refusal. A
+// host that recovers from the panic goes on with the manager as it was.
+func TestPanicsOfTheHostChangeNothing(t *testing.T) {
+	t.Parallel()
+	left := 0 // calls of the host's code until one panics; 0: none does
+	tick := func() {
+		if left > 0 {
+			if left--; left == 0 {
+				panic("index out of range")
+			}
+		}
+	}
+	c := newClock()
+	o := &winnow.Options{
+		Estimator: winnow.EstimatorFunc(func(m winnow.Message) int { tick(); return quarterOfText(m) }),
+		Now:       func() time.Time { tick(); return c.Now() },
+		Compact:   &winnow.CompactOptions{KeepRecent: 500},
+	}
+	m, h := newManager(t, 20_000, o), longSession()
+	prepare(t, m, h)
+	_, err := m.Recover(t.Context(), h, errNoNumbers)
+	require.NoError(t, err)
+	state := []byte(snapshotOf(t, m))
+	answered, other := append(h[:len(h):len(h)], modelSays("Done."), userSays("Next.")), append(h[:len(h):len(h)], userSays("No."))
+	for name, call := range map[string]func(m *winnow.Manager){
+		"accepted": func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), answered) },
+		"given up": func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), other) },
+		"too large": func(m *winnow.Manager) {
+			_, _ = m.Prepare(t.Context(), append(h[:len(h):len(h)], userSays(numbered(3_000))))
+		},
+		"refused":    func(m *winnow.Manager) { _, _ = m.Recover(t.Context(), h, errNoNumbers) },
+		"compacted":  func(m *winnow.Manager) { _, _ = m.Compact(t.Context(), answered, "") },
+		"only asked": func(m *winnow.Manager) { m.Plan(other) },
+	} {
+		panics := 0
+		for at := 1; at == 1 || left == 0; at += 1 + at/16 {
+			m := newManager(t, 20_000, o)
+			require.NoError(t, m.Restore(state))
+			before := snapshotOf(t, m)
+			left = at
+			func() {
+				defer func() {
+					if recover() != nil {
+						panics++
+					}
+				}()
+				call(m)
+			}()
+			if left == 0 {
+				require.Equal(t, before, snapshotOf(t, m), "%s: the panic in call %d", name, at)
+			}
+		}
+		assert.Positive(t, panics, name)
+		left = 0
 	}
 }

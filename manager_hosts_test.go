@@ -1,17 +1,22 @@
 package winnow_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // What hosts do with messages that were sent: set something on them, wrap them anew, change them in a copy of the list.
@@ -172,4 +177,461 @@ func TestFirstChangedOfALogThatIsReadAnew(t *testing.T) {
 		r, h = nil, nil
 		runtime.GC()
 	}
+}
+
+// A history that was rewound behind its summary, but to before the request that was the newest when that was written: the
+// request that is the newest now is a message, and not only part of a summary.
+func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
+	for _, wanted := range []string{"", "the first"} {
+		s := says("## Goal\nFix the build.")
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Tools: keepAll, NoMinify: true, Compact: &winnow.CompactOptions{KeepRecent: 3_000}})
+		h := list(userSays("Fix the build."))
+		if wanted != "" {
+			h = append(h, modelSays("Which?"), userSays("The first."))
+		}
+		for i := range 20 {
+			id := "call_" + itoa(i)
+			h = append(h, modelCalls(id), toolSays(id, numbered(60)))
+		}
+		h = named(append(h, userSays("And the tests?"), modelSays("They pass.")))
+		r, err := m.Compact(t.Context(), h, "")
+		require.NoError(t, err)
+		first := r.Compaction.FirstKept
+		require.Greater(t, first, 4, "some of it is summarized")
+		require.Less(t, first, len(h)-4, "the newest request is not")
+
+		in := h[:first+2]
+		r = prepare(t, m, in)
+		require.True(t, r.Messages[0].Summary, "it stands for what is there")
+		requestCheck{byChars, 0}.check(t, in, r)
+		assert.Equal(t, in[newestRequest(in)], r.Messages[1])
+		assert.Len(t, r.Messages, 4)
+	}
+}
+
+// A request that lies before the first message that is kept, because the history was rewound to it, is sent with each
+// later request too: by the manager that goes on, by its Plan and by one that was restored. What goes on from the
+// last request begins with the same bytes.
+func TestRewoundRequestStays(t *testing.T) {
+	o := &winnow.Options{
+		Estimator: byChars, Summarizer: says("## Goal\nFix the build."), Now: newClock().Now, Tools: keepAll, NoMinify: true,
+		Compact: &winnow.CompactOptions{KeepRecent: 3_000},
+	}
+	m := newManager(t, 100_000, o)
+	h := list(userSays("Fix the build."), modelSays("Which?"), userSays("The first."))
+	for i := range 20 {
+		id := "call_" + itoa(i)
+		h = append(h, modelCalls(id), toolSays(id, numbered(60)))
+	}
+	h = named(h)
+	r, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	require.Greater(t, r.Compaction.FirstKept, 4)
+
+	h = slices.Delete(slices.Clone(h), 2, 3) // the host drops the request that the summary was written for
+	r = prepare(t, m, h)
+	require.Equal(t, h[0], r.Messages[1], "the newest request is the one before it")
+
+	h = append(slices.Clip(h), modelSays("It is fixed."), userSays("And the tests?"))
+	restored := newManager(t, 100_000, o)
+	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	plan := m.Plan(h)
+	next := prepare(t, m, h)
+	assert.Equal(t, len(r.Messages), next.FirstChanged)
+	assert.Equal(t, next.Messages, plan.Messages)
+	assert.Equal(t, next.Edits, plan.Edits)
+	assert.Equal(t, next.Messages, prepare(t, restored, h).Messages)
+}
+
+// pictures counts what an image shows: 2 000 tokens.
+var pictures = picturesOf(2_000)
+
+// picturesOf counts this number of tokens for each image.
+func picturesOf(tokens int) winnow.Estimator {
+	return winnow.EstimatorFunc(func(m winnow.Message) int {
+		n, _ := imagesOf([]winnow.Message{m})
+		return byChars.Estimate(m) + tokens*n
+	})
+}
+
+// Images in the results of the newest step are left out if the request does not fit otherwise: first the oldest, and no
+// more than has to go. The image of the newest request stays.
+func TestImagesOfTheNewestStepMustFit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		images, stay int
+		summarized   bool
+	}{{1, 1, false}, {2, 2, false}, {6, 3, false}, {6, 3, true}} {
+		h := []winnow.Message{withImage(userSays("Look at this."), 1_000), modelCalls("a", "b", "c", "d", "e", "f")}
+		for i := range 6 {
+			result := toolSays(string(rune('a'+i)), "Seen "+itoa(i)+".")
+			if i < tt.images {
+				result = withImage(result, 1_000)
+			}
+			h = append(h, result)
+		}
+		summary := says("## Goal\nGo on.")
+		if tt.summarized {
+			h = append(chat(12, 4_000), h...)
+		}
+		m := newManager(t, 10_000, &winnow.Options{Estimator: pictures, Reserve: 1_000, Summarizer: summary})
+		plan := m.Plan(h)
+		r, err := m.Prepare(t.Context(), h)
+		require.NoError(t, err)
+		n, _ := imagesOf(r.Messages)
+		assert.Equal(t, 1+tt.stay, n)
+		if tt.summarized {
+			assert.Positive(t, summary.count(), "a summary is asked for: with it the rest can fit")
+			continue
+		}
+		assert.Equal(t, plan.Tokens, r.Tokens)
+		again := prepare(t, m, append(h[:len(h):len(h)], modelSays("I see."), userSays("And?")))
+		assert.Equal(t, len(r.Messages), again.FirstChanged, "what was sent stays as it was sent")
+	}
+}
+
+// Where a summary was asked for because the body was too large, no image is left out of a request that fits with it.
+func TestImagesStayWhereTheBodyFits(t *testing.T) {
+	t.Parallel()
+	h := append(chat(35, 2_000), userSays(strings.Repeat("word ", 12_000)), modelCalls("0", "1", "2", "3", "4", "5"))
+	for i := range 6 {
+		h = append(h, withImage(toolSays(itoa(i), "Seen."), 100))
+	}
+	summary := says("## Goal\nGo on.")
+	m := newManager(t, 200_000, &winnow.Options{Estimator: picturesOf(5_000), Summarizer: summary, MaxBytes: 100_000})
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	assert.Positive(t, summary.count())
+	n, _ := imagesOf(r.Messages)
+	assert.Equal(t, 6, n)
+}
+
+// No summary is asked for where the body cannot become small enough whatever it says.
+func TestNoSummaryForABodyThatCannotFit(t *testing.T) {
+	t.Parallel()
+	for _, turns := range []int{60, 35} { // which fit in tokens only with a summary, and without
+		testNoSummaryForABody(t, append(chat(turns, 1_000), withImage(userSays("And this?"), 500_000)))
+	}
+}
+
+func testNoSummaryForABody(t *testing.T, h []winnow.Message) {
+	summary := says("## Goal\nGo on.")
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: summary, MaxBytes: 400_000})
+	_, err := m.Prepare(t.Context(), h)
+	require.ErrorIs(t, err, winnow.ErrOverflow)
+	assert.Zero(t, summary.count(), "Prepare")
+	_, err = m.Compact(t.Context(), h, "")
+	require.ErrorIs(t, err, winnow.ErrOverflow)
+	assert.Zero(t, summary.count(), "Compact")
+}
+
+// Nor does Recover ask for one where the newest request alone is above the limit that the provider named. Above a limit
+// that is only guessed it does.
+func TestRecoverPaysForNothing(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		cause  error
+		newest int // characters of the newest request
+		calls  int
+	}{
+		{"above the limit", errors.New("prompt is too long, the limit is 3000 tokens"), 16_000, 0},
+		{"within it", errors.New("prompt is too long, the limit is 3000 tokens"), 4_000, 1},
+		{"within it, beside a shorter answer", errors.New("prompt is too long, the limit is 3000 tokens"), 10_000, 1},
+		{"a body above the limit", errors.New("413 Request body too large: 20000 bytes > 9000 bytes maximum"), 16_000, 0},
+		{"a guess", errors.New("input is too long for requested model"), 34_000, 1},
+	} {
+		summary := says("## Goal\nGo on.")
+		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: summary})
+		h := append(chat(12, 800), userSays(strings.Repeat("word ", tt.newest/5)))
+		prepare(t, m, h)
+		require.Zero(t, summary.count(), tt.name)
+		_, err := m.Recover(t.Context(), h, tt.cause)
+		if err != nil {
+			require.ErrorIs(t, err, winnow.ErrOverflow, tt.name)
+		}
+		assert.Equal(t, tt.calls, summary.count(), tt.name)
+	}
+}
+
+// screen adds a picture of 1280×800 pixels to m.
+func screen(m winnow.Message) winnow.Message {
+	m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 300_000, Width: 1280, Height: 800})
+	return m
+}
+
+// An agent that looks at a screen has the images of its newest three steps in every request, and rewrites its prefix in
+// at most 8 of 100 requests, however the images come. What a person shows in the newest turn stays.
+func TestNewestImagesStay(t *testing.T) {
+	t.Parallel()
+	clicks := func(id string) []winnow.Message {
+		return callOf(id, "computer", `{"action":"click"}`, "clicked "+id)
+	}
+	for _, tt := range []struct {
+		name   string
+		step   func(k int) []winnow.Message
+		inTurn bool // all of it is one turn of a person
+	}{
+		{"in a result", func(k int) []winnow.Message {
+			step := clicks("a" + itoa(k))
+			return list(step[0], screen(step[1]))
+		}, true},
+		{"in two results of a step", func(k int) []winnow.Message {
+			a, b := clicks("a"+itoa(k)), clicks("b"+itoa(k))
+			a[0].Parts = append(a[0].Parts, b[0].Parts...)
+			return list(a[0], screen(a[1]), screen(b[1]))
+		}, true},
+		{"inserted by the host", func(k int) []winnow.Message {
+			return append(clicks("a"+itoa(k)), screen(hostSays("The screen after step "+itoa(k)+".")))
+		}, true},
+		{"always the same, inserted by the host", func(k int) []winnow.Message {
+			return append(clicks("a"+itoa(k)), screen(hostSays("The screen now.")))
+		}, true},
+		{"always the same, in the name of a person", func(k int) []winnow.Message {
+			return append(clicks("a"+itoa(k)), screen(userSays("The screen now.")))
+		}, false},
+	} {
+		for _, share := range []float64{0, -1} {
+			c := newClock()
+			o := &winnow.Options{FoldAbove: share, Estimator: picturesOf(1_400), Now: c.Now}
+			m := newManager(t, 200_000, o)
+			h := list(screen(userSays("Book a flight as in this picture.")))
+			first := len(tt.step(0))
+			rewrites, before := 0, 0
+			for k := range 100 {
+				h = named(append(h, tt.step(k)...))
+				r := prepare(t, m, h)
+				for i := len(r.Messages) - min(3, k+1)*first; i < len(r.Messages); i++ {
+					want, _ := imagesOf(h[len(h)-len(r.Messages)+i:][:1])
+					got, _ := imagesOf(r.Messages[i : i+1])
+					require.Equal(t, want, got, "%s, FoldAbove %v, step %d: message %d of %d", tt.name, share, k, i, len(r.Messages))
+				}
+				if r.FirstChanged < before {
+					rewrites++
+				}
+				before = len(r.Messages)
+				n, _ := imagesOf(r.Messages)
+				require.LessOrEqual(t, n, 1+17*2, "%s, FoldAbove %v, step %d", tt.name, share, k)
+				if tt.inTurn {
+					require.True(t, holds(r, &h[0]), tt.name)
+				}
+				c.pass(10 * time.Second)
+			}
+			assert.LessOrEqual(t, rewrites, 8, "%s, FoldAbove %v", tt.name, share)
+
+			// rewound by 50 steps, in this process and in the next
+			heir := newManager(t, 200_000, o)
+			require.NoError(t, heir.Restore([]byte(snapshotOf(t, m))))
+			h = h[:1+50*first]
+			want, _ := imagesOf(h[len(h)-3*first:])
+			for _, m := range []*winnow.Manager{m, heir} {
+				r := prepare(t, m, h)
+				got, _ := imagesOf(r.Messages[len(r.Messages)-3*first:])
+				assert.Equal(t, want, got, "%s, FoldAbove %v: rewound", tt.name, share)
+			}
+		}
+	}
+}
+
+// chaos is a provider and a summarizer of which nothing can be relied on.
+type chaos struct {
+	mu      sync.Mutex // protects d and cancel
+	d       dice
+	limit   int // tokens, by the provider's own count
+	cancel  context.CancelFunc
+	sent    map[string]bool
+	t       *testing.T
+	h       []winnow.Message
+	seed    uint64
+	valid   bool
+	ended   bool // when the last call returned
+	calls   int
+	refused int
+}
+
+var errWeather = errors.New("503 overloaded_error: try again later")
+
+func (c *chaos) call(ctx context.Context, messages []winnow.Message) (int, error) {
+	c.calls++
+	// The summarizer in the background may end the run at any moment, so what counts is whether it had ended when the
+	// call before this one returned.
+	if c.ended {
+		c.t.Fatalf("seed %d: something was tried after the end", c.seed)
+	}
+	defer func() { c.ended = ctx.Err() != nil }()
+	if c.valid { // JSON has no way to send what is not UTF-8
+		require.NoError(c.t, wire.Rules{Lead: leads(c.h)}.Check(messages), "seed %d", c.seed)
+	}
+	payload := fmt.Sprintf("%+v", messages)
+	if c.sent[payload] {
+		c.t.Fatalf("seed %d: a refused payload came again", c.seed)
+	}
+	switch c.weather(20) {
+	case 0:
+		return 0, errWeather
+	case 1:
+		return 0, fmt.Errorf("post: %w", context.DeadlineExceeded)
+	case 2:
+		return 0, errors.New("429 rate_limit_error: too many requests")
+	case 3:
+		c.cancelRun()
+		return 0, context.Canceled
+	}
+	n := 0
+	for i := range messages {
+		n += winnow.CharsPerToken(3).Estimate(messages[i])
+	}
+	if n <= c.limit {
+		return n, nil
+	}
+	c.refused++
+	c.sent[payload] = true
+	switch c.weather(5) {
+	case 0:
+		return 0, fmt.Errorf("400 prompt is too long: %d tokens > %d maximum", n, c.limit)
+	case 1:
+		return 0, errors.New("413 request entity too large")
+	case 2:
+		return 0, fmt.Errorf("413 request body too large: %d bytes, the limit is %d bytes", n*4, c.limit*4)
+	case 3:
+		return 0, fmt.Errorf("429 request too large on tokens per min (TPM): Limit %d, Requested %d", c.limit, n)
+	}
+	return 0, errors.New("Input is too long for requested model.")
+}
+
+// run is one run of Do.
+func (c *chaos) run(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c.mu.Lock()
+	c.cancel = cancel
+	c.mu.Unlock()
+	c.calls, c.ended = 0, false
+	_, r, err := winnow.Do(ctx, m, h, c.call)
+	if errors.Is(err, winnow.ErrOverflow) {
+		clear(c.sent) // a run that came to nothing is undone, and the next one begins from the log
+	}
+	require.LessOrEqual(c.t, c.calls, 12, "seed %d: a run without end", c.seed)
+	return r, err
+}
+
+// check fails where a message is lost: each is in the request, or an edit says what became of it.
+func (c *chaos) check(h []winnow.Message, r *winnow.Request) {
+	checkEdits(c.t, h, r)
+	checkVerbatim(c.t, h, r.Messages)
+}
+
+// weather is a number of the dice, which the summarizer in the background throws as well.
+func (c *chaos) weather(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.d.IntN(n)
+}
+
+func (c *chaos) cancelRun() {
+	c.mu.Lock()
+	cancel := c.cancel
+	c.mu.Unlock()
+	cancel()
+}
+
+func (c *chaos) Summarize(ctx context.Context, r winnow.SummaryRequest) (string, error) {
+	switch c.weather(6) {
+	case 0:
+		return "", errWeather
+	case 1:
+		return "", winnow.ErrIncomplete
+	case 2:
+		return "   ", nil
+	case 3:
+		panic("out of cheese")
+	case 4:
+		c.cancelRun()
+		return "", ctx.Err()
+	}
+	return winnow.Digest().Summarize(ctx, r)
+}
+
+func TestChaos(t *testing.T) {
+	before := runtime.NumGoroutine()
+	runs := 400
+	if *winnow.AllRecorded {
+		runs = 4_000
+	}
+	var calls, refused, answered, gaveUp, other int
+	for seed := range uint64(runs) {
+		h := named(randomHistory(seed))
+		d := seeded(seed + 1<<40)
+		tokens := 0
+		for i := range h {
+			tokens += winnow.CharsPerToken(4).Estimate(h[i])
+		}
+		window := 400 + tokens*(2+d.IntN(8))/4
+		c := &chaos{d: d, limit: 200 + tokens*(1+d.IntN(12))/12, t: t, h: h, seed: seed, valid: validText(h), sent: map[string]bool{}}
+		o := &winnow.Options{Summarizer: c, Compact: &winnow.CompactOptions{Attempts: 1, Off: c.weather(4) == 0, Background: c.weather(4) == 0}}
+		m := newManager(t, window, o)
+		original := deepCopy(h)
+		for n := len(h) - min(len(h), 12); n < len(h); n += 4 {
+			for tries := 0; tries < 3; tries++ {
+				r, err := c.run(m, h[:n])
+				calls += c.calls
+				if r != nil {
+					c.check(h[:n], r)
+				}
+				var full *winnow.OverflowError
+				switch {
+				case err == nil:
+					answered++
+				case errors.As(err, &full):
+					gaveUp++
+				default:
+					other++
+				}
+				state, failed := m.Snapshot()
+				require.NoError(t, failed)
+				if c.weather(2) == 0 { // another process goes on
+					require.NoError(t, m.Close())
+					m = newManager(t, window, o)
+				}
+				require.NoError(t, m.Restore(state), "seed %d: a state that cannot be restored", seed)
+				if err == nil {
+					break
+				}
+			}
+		}
+		refused += c.refused
+		sameMessages(t, original, h, fmt.Sprintf("seed %d: the history was written", seed))
+		require.NoError(t, m.Close())
+	}
+	t.Logf("%d calls, %d refused; %d runs answered, %d gave up with an OverflowError, %d ended with another error", calls, refused, answered, gaveUp, other)
+	assert.Positive(t, answered)
+	assert.Positive(t, gaveUp)
+	assert.Positive(t, refused)
+	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, 5*time.Second, 10*time.Millisecond, "goroutines are left")
+}
+
+func directory(i int) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"directory":"d%02d"}`, i))
+}
+
+// A host that plans with a list of its own, and then prepares that list, is not sent what it has written to an older
+// one since: the lists of the older request are of that memory.
+func TestPlanOfOtherMemory(t *testing.T) {
+	text, err := json.Marshal([]winnow.Message{
+		user("go"), call("c0", "list", string(directory(0))), result("c0", "list", "ok"),
+		call("c1", "list", string(directory(1))),
+		result("c1", "list", strings.Repeat("a line of output 4711\n", 20_000)),
+		call("c2", "list", string(directory(2))), result("c2", "list", "ok"),
+	})
+	require.NoError(t, err)
+	var older, newer []winnow.Message
+	require.NoError(t, json.Unmarshal(text, &older))
+	require.NoError(t, json.Unmarshal(text, &newer))
+	m := newManager(t, 100_000, &winnow.Options{})
+	for range 3 {
+		require.NotEmpty(t, prepare(t, m, older).Edits, "else the request is the history itself")
+	}
+	m.Plan(newer)
+	copy(older[3].Parts[0].Arguments, directory(9))
+	assert.Equal(t, string(directory(1)), string(prepare(t, m, newer).Messages[3].Parts[0].Arguments))
 }

@@ -1,9 +1,11 @@
 package winnow_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -376,4 +378,518 @@ func TestRoomForTheAnswerIsReported(t *testing.T) {
 	assert.Equal(t, 8_000, full.Answer)
 	assert.Equal(t, 8_000, full.Budget, "what the answer leaves")
 	assert.Contains(t, err.Error(), "8000 reserved for the answer")
+}
+
+// Refusals for the size of the body in bytes: tokens are not the matter.
+
+func album(pictures, size int) []winnow.Message {
+	var h []winnow.Message
+	for i := range pictures {
+		h = append(h, withImage(userSays("Picture "+itoa(i)), size), modelSays("I see."))
+	}
+	return append(h, userSays("And what do they show?"))
+}
+
+// bytesProvider refuses bodies above a limit of bytes, and counts what JSON makes of them in its own way.
+func bytesProvider(limit int, factor float64, says func(n int) error) (call func(messages []winnow.Message) error, refused map[string]bool) {
+	refused = map[string]bool{}
+	return func(messages []winnow.Message) error {
+		_, n := imagesOf(messages)
+		for i := range messages {
+			n += len(fullText(messages[i]))
+		}
+		if n = int(float64(n) * factor); n <= limit {
+			return nil
+		}
+		p := fmt.Sprintf("%+v", messages)
+		if refused[p] {
+			return errors.New("the same body came again")
+		}
+		refused[p] = true
+		return says(n)
+	}, refused
+}
+
+// A body limit that was only guessed is given up where it cannot be reached.
+func TestRecoverBytesWithoutNumbers(t *testing.T) {
+	h := album(4, 1<<20)
+	h = append(h, modelSays("Cats."), withImage(userSays("And this?"), 9<<20)) // the newest request cannot shrink
+	m := newManager(t, 1_000_000, nil)
+	call, refused := bytesProvider(19<<19, 1, func(int) error { return errors.New("413 request_too_large") })
+	r := prepare(t, m, h)
+	for call(r.Messages) != nil {
+		var err error
+		r, err = m.Recover(t.Context(), h, errors.New("413 request_too_large"))
+		require.NoError(t, err, "a body of nine megabytes is taken, if somebody sends it")
+	}
+	assert.Equal(t, 1, len(refused))
+	h = append(h, modelSays("A dog."), userSays("Thanks."))
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err, "and the conversation goes on")
+	require.NoError(t, call(r.Messages))
+
+	state := snapshotOf(t, m)
+	moved := newManager(t, 1_000_000, nil)
+	require.NoError(t, moved.Restore([]byte(state)))
+	r, err = moved.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	require.NoError(t, call(r.Messages))
+}
+
+// What is learned from a refusal of the body lowers no limit of tokens, and compacts nothing as long as there
+// are images and results.
+func TestRecoverBytesLeavesTokensAlone(t *testing.T) {
+	h := append(album(6, 1<<20), modelCalls("a"), toolSays("a", numbered(4_000)), modelSays("Done."), userSays("Go on."))
+	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
+	budget := prepare(t, m, h).Budget
+	for _, cause := range []error{
+		errors.New("413 Request body too large: 7000000 bytes > 3000000 bytes maximum"),
+		errors.New("413 request_too_large"),
+		errors.New("rpc error: code = ResourceExhausted desc = trying to send message larger than max (3000000 vs. 1500000)"),
+	} {
+		r, err := m.Recover(t.Context(), h, cause)
+		require.NoError(t, err)
+		assert.Equal(t, budget, r.Budget)
+		assert.Nil(t, r.Compaction)
+	}
+	plain := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
+	assert.Equal(t, prepare(t, plain, h[len(h)-1:]).Budget, prepare(t, m, h[len(h)-1:]).Budget)
+}
+
+// A provider that counts more bytes than the manager does is taken at its word.
+func TestRecoverBytesCountedByTheProvider(t *testing.T) {
+	h := album(20, 1<<20)
+	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
+	call, refused := bytesProvider(16<<20, 1.5, func(n int) error {
+		return fmt.Errorf("413 Request body is too large: %d bytes, the limit is %d bytes", n, 16<<20)
+	})
+	r := prepare(t, m, h)
+	for err := call(r.Messages); err != nil; err = call(r.Messages) {
+		var failed error
+		r, failed = m.Recover(t.Context(), h, err)
+		require.NoError(t, failed)
+	}
+	assert.Equal(t, 1, len(refused), "one refusal tells all")
+	n, _ := imagesOf(r.Messages)
+	assert.GreaterOrEqual(t, n, 3, "and the newest images stay")
+}
+
+// A request that was refused is not made again while a run of Recover is open, whoever asks. A run that came to
+// nothing is undone: the next one begins from the log.
+func TestNoRefusedRequestIsPreparedAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		h     []winnow.Message
+		cause error
+	}{
+		"bytes":  {album(4, 6<<20), errors.New("413 request_too_large")},
+		"tokens": {agentSession(20, 4_000), errNoNumbers},
+	} {
+		m := newManager(t, 200_000, nil)
+		sent := map[string]bool{}
+		first := prepare(t, m, tt.h)
+		r := first
+		var err error
+		for err == nil {
+			require.False(t, sent[payload(r.Messages)], name)
+			sent[payload(r.Messages)] = true
+			if r, err = m.Recover(t.Context(), tt.h, tt.cause); err != nil {
+				break
+			}
+			moved := newManager(t, 200_000, nil)
+			require.NoError(t, moved.Restore([]byte(snapshotOf(t, m))))
+			for where, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
+				again := prepare(t, m, tt.h)
+				assert.False(t, sent[payload(again.Messages)], "%s, %s: a refused request again", name, where)
+			}
+		}
+		require.ErrorIs(t, err, winnow.ErrOverflow)
+		sameMessages(t, first.Messages, prepare(t, m, tt.h).Messages, name)
+	}
+}
+
+// A log names what was decided, and holds nothing of the conversation: not of its texts, names and ids, and not
+// of errors, which may repeat it.
+func TestLogsHoldNoText(t *testing.T) {
+	const secret = "xyzzy"
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	failing := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
+		return secret, errors.New("the model said " + secret)
+	})
+	panicking := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { panic(secret) })
+	for _, o := range []winnow.Options{
+		{},
+		{Summarizer: failing, Compact: &winnow.CompactOptions{Attempts: 1}},
+		{Summarizer: panicking, Compact: &winnow.CompactOptions{Attempts: 1, Rules: func() string { return "Never say " + secret }}},
+		{Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New(secret) }}},
+		{Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error { panic(secret) }, Background: true}},
+		{HistoryTurns: 5, MaxBytes: 20_000},
+	} {
+		o.Logger = logger
+		m, err := winnow.New(8_000, &o)
+		require.NoError(t, err)
+		h := list(systemSays(secret), userSays("The secret is "+secret+"."))
+		for i := range 60 {
+			call := modelCalls(secret + itoa(i))
+			call.ID, call.StopReason = secret, secret
+			call.Parts[0].Name, call.Parts[0].Arguments = secret, []byte(`{"`+secret+`":"`+secret+`"}`)
+			result := toolSays(secret+itoa(i), secret+" "+numbered(20+i))
+			result.ToolName, result.Details, result.IsError = secret, []byte(`{"`+secret+`":1}`), i%7 == 0
+			answer := modelSays(secret + " " + numbered(20))
+			answer.Usage = &winnow.Usage{Input: 1 + i%2*1_000_000} // which is not believed
+			image := withImage(userSays(secret+" "+itoa(i)), 2_000)
+			image.Parts[1].MediaType, image.Parts[1].Signature = secret, secret
+			h = append(h, call, result, answer, image)
+			if i%10 == 9 {
+				_, _ = m.Prepare(t.Context(), h)
+			}
+		}
+		for _, cause := range []error{errors.New("prompt is too long, " + secret), errors.New("413 request too large: " + secret)} {
+			_, err = m.Prepare(t.Context(), h)
+			for err == nil {
+				_, err = m.Recover(t.Context(), h, cause)
+			}
+		}
+		_, _ = m.Compact(t.Context(), h, "mind the "+secret)
+		require.NoError(t, m.Close())
+	}
+	for _, said := range []string{"compacting", "compacted", "compaction failed", "reason=", "refused a request", "guessed_limit", "recovering", "rung=", "rewritten",
+		"nothing is left", "BeforeCompact failed", "usage not used", "breaker"} {
+		assert.True(t, strings.Contains(out.String(), said), "no record says %q", said)
+	}
+	assert.False(t, strings.Contains(out.String(), secret), "the log holds the secret")
+}
+
+// Estimates have a margin. A request that is within the budget and not within the margin is made smaller where that
+// is cheap. It is not a reason to fail, and not to ask a summarizer in every request.
+
+// textOf is a text that byChars counts as the given number of tokens in a message.
+func textOf(tokens int) string { return numbered(tokens)[:4*(tokens-1)] }
+
+func TestMarginIsNoReasonToFail(t *testing.T) {
+	for _, tt := range []struct{ older, request int }{
+		{20_000, 102_600}, {20_000, 107_000}, {2_000, 105_500}, {20_000, 95_000}, {60_000, 100_000},
+	} {
+		s := says("## Goal\nBook a flight.\n\n## Progress\nIt was looked for and found.")
+		m := newManager(t, 128_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now})
+		var h []winnow.Message
+		for range 10 {
+			h = append(h, userSays(textOf(tt.older/20)), modelSays(textOf(tt.older/20)))
+		}
+		h = append(h, userSays(textOf(tt.request)))
+		r, err := m.Prepare(t.Context(), h)
+		require.NoError(t, err, "%+v", tt)
+		assert.LessOrEqual(t, r.Tokens, r.Budget)
+		assert.Equal(t, 108_000, r.Budget)
+		calls := s.count()
+		for range 5 {
+			h = append(h, modelSays("Yes, and so on."), hostSays("Go on."))
+			if r, err = m.Prepare(t.Context(), h); err != nil {
+				break
+			}
+		}
+		require.NoError(t, err, "%+v", tt)
+		assert.LessOrEqual(t, s.count(), calls, "%+v: the summarizer is asked again for nothing", tt)
+		assert.False(t, r.Degraded, "%+v", tt)
+	}
+}
+
+// The provider counts twice as much, so that what stays leaves no room for a summary besides the reserve. What takes
+// some of the reserve has one that says something: once the request is taken, nothing else holds the older messages.
+func TestSummaryBesideWhatDoesNotFit(t *testing.T) {
+	cause := errors.New("prompt is too long: 12600 tokens > 12000 maximum")
+	for _, request := range []int{4_400, 4_500, 4_600, 4_800} {
+		s := says("The disks are full.")
+		m := newManager(t, 12_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Summarizer: s})
+		h := list(userSays("And the disks? "+textOf(800)), modelSays("They are full. "+textOf(800)), userSays(textOf(request)))
+		prepare(t, m, h)
+		r, err := m.Recover(t.Context(), h, cause)
+		require.NoError(t, err, request)
+		require.NotNil(t, r.Compaction, request)
+		assert.Contains(t, r.Compaction.Summary, "disks are full", "request %d, rung %s", request, r.Rung)
+	}
+}
+
+// The provider counts more for the two ends of a result than for its middle, so a result that was cut has more tokens
+// than the count of the refused request suggests. A summary does not help, because all results are in the newest step.
+func TestResultsAreCutUntilTheProviderTakesThem(t *testing.T) {
+	const window, reserve = 32_000, 8_000
+	for _, tt := range []struct {
+		factor   float64 // of the tokens of a result that Recover has cut
+		refusals int
+		reason   string
+	}{
+		{1.06, 1, "the margin that is left after the first refusal is enough"},
+		{1.2, 2, "the second refusal teaches the rest"},
+	} {
+		m := newManager(t, window, &winnow.Options{Estimator: byChars, Reserve: reserve, Now: newClock().Now})
+		counted := func(messages []winnow.Message) (n int) {
+			for i := range messages {
+				part := float64(byChars.Estimate(messages[i]))
+				switch isResult := messages[i].Role == winnow.RoleTool; {
+				case isResult && part < 5_450:
+					part *= tt.factor
+				case isResult:
+					part *= 1.03
+				}
+				n += int(part)
+			}
+			return n
+		}
+		h := list(userSays(textOf(13_000)), modelCalls("a", "b"), toolSays("a", textOf(9_000)), toolSays("b", textOf(9_000)))
+		h[1].Usage = &winnow.Usage{Input: counted(h[:1])}
+		refusals := 0
+		_, r, err := winnow.Do(t.Context(), m, h, func(_ context.Context, sent []winnow.Message) (string, error) {
+			n := counted(sent)
+			if n <= window-reserve {
+				return "Done.", nil
+			}
+			refusals++
+			return "", fmt.Errorf("input length and `max_tokens` exceed context limit: %d + %d > %d", n, reserve, window)
+		})
+		require.NoError(t, err, tt.reason)
+		assert.Equal(t, tt.refusals, refusals, tt.reason)
+		assert.Greater(t, counted(r.Messages), (window-reserve)*3/4, "no more was cut than had to be")
+	}
+}
+
+// What no message shows, such as tools, takes half of the window, as the host or the provider's usage says. The count
+// in a refusal is then right, although it is far above the estimate of the messages.
+func TestCountAboveTheEstimateIsTakenWhereMuchIsHidden(t *testing.T) {
+	const hidden = 15_000
+	cause := errors.New("input length and `max_tokens` exceed context limit: 24500 + 8000 > 32000")
+	for _, overhead := range []int{0, hidden} {
+		m := newManager(t, 32_000, &winnow.Options{Estimator: byChars, Reserve: 8_000, Overhead: overhead, Now: newClock().Now})
+		h := list(userSays("Look."), modelCalls("a"), toolSays("a", textOf(4_600)))
+		if overhead == 0 {
+			h[1].Usage = &winnow.Usage{Input: hidden}
+		}
+		prepare(t, m, h)
+		r, err := m.Recover(t.Context(), h, cause)
+		require.NoError(t, err, overhead)
+		assert.Equal(t, 24_000, r.Budget, "overhead %d: the count is used, and no limit is guessed", overhead)
+	}
+}
+
+// The provider refuses without numbers. All that can be shrunk is a twentieth of the request, and that is enough.
+func TestALittleSmallerIsTriedBeforeGivingUp(t *testing.T) {
+	const window, reserve = 32_000, 8_000
+	m := newManager(t, window, &winnow.Options{Estimator: byChars, Reserve: reserve, Now: newClock().Now})
+	h := list(userSays(textOf(22_900)), modelCalls("a"), toolSays("a", textOf(1_000)))
+	refusals := 0
+	_, r, err := winnow.Do(t.Context(), m, h, func(_ context.Context, sent []winnow.Message) (string, error) {
+		if estimateAll(byChars, sent) <= 23_700 {
+			return "Done.", nil
+		}
+		refusals++
+		return "", errNoNumbers
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 1, refusals)
+	assert.Equal(t, "smallest", r.Rung)
+}
+
+// The provider said "too long": smaller requests, each another one, until one is taken or nothing is left.
+
+var errTooLong = errors.New("prompt is too long: 213462 tokens > 200000 maximum")
+
+// payload is all that a provider is sent of messages.
+func payload(messages []winnow.Message) string {
+	b := ""
+	for i := range messages {
+		b += sketch(messages[i:i+1]) + fullText(messages[i]) + "\x00"
+	}
+	return b
+}
+
+// keepAll has no tool's work become stale, so that the first request is the whole history.
+var keepAll = &winnow.ToolOptions{Keep: []string{"*"}}
+
+func TestManagerRecoverShrinks(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		cause error
+		h     []winnow.Message
+		above float64
+	}{
+		{"agent", errTooLong, agentSession(30, 4_000), 0},
+		{"chat", errTooLong, chat(60, 2_000), 0},
+		{"no numbers", errors.New("context_length_exceeded"), agentSession(30, 4_000), 0},
+		{"bytes", errors.New("413 request entity too large"), agentSession(30, 4_000), 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, FoldAbove: tt.above})
+			before := deepCopy(tt.h)
+			last := prepare(t, m, tt.h)
+			sent := map[string]bool{payload(last.Messages): true}
+			for n := 1; ; n++ {
+				require.Less(t, n, 20, "it never gives up")
+				r, err := m.Recover(t.Context(), tt.h, tt.cause)
+				sameMessages(t, before, tt.h, "the history was written to")
+				if err != nil {
+					require.Greater(t, n, 1, "nothing was tried")
+					var e *winnow.OverflowError
+					require.ErrorAs(t, err, &e)
+					require.ErrorIs(t, err, winnow.ErrOverflow)
+					require.ErrorIs(t, err, tt.cause, "the provider's error is wrapped")
+					assert.Contains(t, err.Error(), tt.cause.Error())
+					return
+				}
+				require.Less(t, r.Tokens, last.Tokens, "request %d", n)
+				require.NotEmpty(t, r.Rung)
+				require.False(t, sent[payload(r.Messages)], "request %d was sent before", n)
+				sent[payload(r.Messages)] = true
+				require.Equal(t, firstDifference(last.Messages, r.Messages), r.FirstChanged)
+				requestCheck{estimator: byChars}.check(t, tt.h, r)
+				last = r
+			}
+		})
+	}
+}
+
+// Any other error does not make the request smaller: it comes back wrapped, and the manager is as it was.
+func TestManagerRecoverLeavesOtherErrors(t *testing.T) {
+	h := agentSession(10, 2_000)
+	m := newManager(t, 200_000, nil)
+	prepare(t, m, h)
+	state := snapshotOf(t, m)
+	for _, tt := range []struct {
+		name  string
+		ctx   context.Context
+		cause error
+	}{
+		{"rate limit", t.Context(), errors.New("429 Too Many Requests: rate limit reached")},
+		{"auth", t.Context(), errors.New("401 invalid x-api-key")},
+		{"network", t.Context(), errors.New("connection reset by peer")},
+		{"cancelled call", t.Context(), context.Canceled},
+		{"none", t.Context(), nil},
+	} {
+		r, err := m.Recover(tt.ctx, h, tt.cause)
+		assert.Nil(t, r, tt.name)
+		require.Error(t, err, tt.name)
+		assert.NotErrorIs(t, err, winnow.ErrOverflow, tt.name)
+		if tt.cause != nil {
+			assert.ErrorIs(t, err, tt.cause, tt.name)
+		}
+		assert.Equal(t, state, snapshotOf(t, m), tt.name)
+	}
+}
+
+// provider takes requests up to a limit that nobody told the manager.
+func provider(limit int) (call func(context.Context, []winnow.Message) (string, error), sent *[][]winnow.Message) {
+	sent = new([][]winnow.Message)
+	return func(_ context.Context, messages []winnow.Message) (string, error) {
+		*sent = append(*sent, messages)
+		if n := estimateAll(byChars, messages); n > limit {
+			return "", errors.New("This model's maximum context length is " + itoa(limit) + " tokens. However, your messages resulted in " + itoa(n) + " tokens.")
+		}
+		return "done", nil
+	}, sent
+}
+
+func TestManagerDo(t *testing.T) {
+	h := agentSession(40, 4_000)
+	m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, Tools: keepAll})
+	call, sent := provider(30_000)
+	answer, r, err := winnow.Do(t.Context(), m, h, call)
+	require.NoError(t, err)
+	assert.Equal(t, "done", answer)
+	assert.LessOrEqual(t, r.Tokens, 30_000)
+	assert.Greater(t, len(*sent), 1, "the first was refused")
+	assert.LessOrEqual(t, len(*sent), 4)
+	sameMessages(t, (*sent)[len(*sent)-1], r.Messages, "the request returned is the last one that was sent")
+
+	for _, cause := range []error{errors.New("500 internal server error"), context.DeadlineExceeded} {
+		_, r, err = winnow.Do(t.Context(), m, h, func(context.Context, []winnow.Message) (int, error) { return 1, cause })
+		assert.True(t, cause == err, "any other error is returned as it is")
+		assert.NotNil(t, r, "it was sent")
+	}
+
+	call, _ = provider(100)
+	answer, _, err = winnow.Do(t.Context(), m, h, call)
+	assert.Zero(t, answer)
+	require.ErrorIs(t, err, winnow.ErrOverflow, "a provider that takes nothing")
+	require.ErrorContains(t, err, "maximum context length is 100 ")
+
+	called := false
+	_, r, err = winnow.Do(t.Context(), newManager(t, 100, nil), h, func(context.Context, []winnow.Message) (int, error) { called = true; return 1, nil })
+	require.ErrorIs(t, err, winnow.ErrOverflow)
+	assert.Nil(t, r)
+	assert.False(t, called, "what is known not to fit is not sent")
+}
+
+func TestRecoverLearns(t *testing.T) {
+	ctx := context.Background()
+	h := longSession()
+	for _, c := range []struct {
+		name  string
+		cause error
+		most  int // tokens of later requests
+	}{
+		{"limit and count", errors.New("400 prompt is too long: 19000 tokens > 10000 maximum"), 10_000},
+		{"an answer is part of it", errors.New("input length and `max_tokens` exceed context limit: 9000 + 4096 > 12000, decrease input length or `max_tokens` and try again"), 12_000 - 4_096},
+		{"tokens per minute: waiting never helps", errors.New("429 Request too large for gpt-5 on tokens per min (TPM): Limit 10000, Requested 14000."), 10_000},
+		{"no numbers", errNoNumbers, 15_000},
+		{"characters", errors.New("The input is 40000 characters long and the maximum is 20000 characters, the context is too long"), 15_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := winnow.New(20_000, &winnow.Options{Tools: keepAll})
+			require.NoError(t, err)
+			first, err := m.Prepare(ctx, h)
+			require.NoError(t, err)
+			next, err := m.Recover(ctx, h, c.cause)
+			require.NoError(t, err)
+			assert.Less(t, estimateAll(byChars, next.Messages), estimateAll(byChars, first.Messages))
+			assert.LessOrEqual(t, next.Tokens, c.most)
+
+			state, err := m.Snapshot()
+			require.NoError(t, err)
+			moved, err := winnow.New(20_000, &winnow.Options{Tools: keepAll})
+			require.NoError(t, err)
+			require.NoError(t, moved.Restore(state))
+			longer := append(h[:len(h):len(h)], modelCalls("more"), toolSays("more", strings.Repeat("more of it\n", 900)), userSays("So?"))
+			for name, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
+				r, err := m.Prepare(ctx, longer)
+				require.NoError(t, err, name)
+				assert.LessOrEqual(t, r.Tokens, c.most, "%s: what was learned is used", name)
+				assert.LessOrEqual(t, r.Budget, c.most, name)
+			}
+		})
+	}
+}
+
+func TestErrorMatcherOption(t *testing.T) {
+	ctx := context.Background()
+	strange := errors.New("E4711")
+	m, err := winnow.New(20_000, &winnow.Options{ErrorMatcher: func(err error) (winnow.ErrorInfo, bool) {
+		return winnow.ErrorInfo{Class: winnow.ErrorOverflow, Limit: 8_000}, errors.Is(err, strange)
+	}})
+	require.NoError(t, err)
+	calls := 0
+	_, r, err := winnow.Do(ctx, m, longSession(), func(context.Context, []winnow.Message) (int, error) {
+		if calls++; calls == 1 {
+			return 0, strange
+		}
+		return calls, nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 2, calls)
+	assert.LessOrEqual(t, r.Tokens, 8_000)
+}
+
+// What a refusal said is true although nobody waits any more: the same request is not sent again.
+func TestRecoverAfterTheEndLearns(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	m, err := winnow.New(20_000, nil)
+	require.NoError(t, err)
+	h := longSession()
+	r, err := m.Prepare(ctx, h)
+	require.NoError(t, err)
+	cancel()
+	_, err = m.Recover(ctx, h, errors.New("prompt is too long: 19000 tokens > 9000 maximum"))
+	require.ErrorIs(t, err, context.Canceled)
+	next, err := m.Prepare(context.Background(), h)
+	require.NoError(t, err)
+	assert.Less(t, next.Tokens, r.Tokens)
+	assert.LessOrEqual(t, next.Budget, 9_000)
 }

@@ -1,8 +1,12 @@
 package winnow
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -190,4 +194,187 @@ func TestEstimateLength(t *testing.T) {
 	assert.NotEqual(t, hostCounts(&longer), hostCounts(&shorter), "it is counted again")
 	assert.NotEqual(t, sampleHash(&longer), sampleHash(&shorter), "it is looked at again")
 	assert.False(t, sameParts(&longer.Parts[0], &shorter.Parts[0]))
+}
+
+var sink int
+
+// BenchmarkEstimateLong shows that ten times the text takes ten times as long: the MB/s are the same.
+func BenchmarkEstimateLong(b *testing.B) {
+	e, err := NewEstimator("")
+	require.NoError(b, err)
+	for name, unit := range map[string]string{"words": "word, ", "scripts": "é天", "invalid": "\xff"} {
+		for size, bytes := range map[string]int{"5MB": 5 << 20, "50MB": 50 << 20} {
+			m := Message{Parts: []Part{{Text: strings.Repeat(unit, bytes/len(unit))}}}
+			b.Run(name+"/"+size, func(b *testing.B) {
+				b.SetBytes(int64(bytes))
+				for b.Loop() {
+					sink += e.Estimate(m)
+				}
+			})
+		}
+	}
+}
+
+// Ten times the text costs ten times the tokens: nothing saturates or overflows. BenchmarkEstimateLong has the times.
+func TestEstimateOfLongText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("estimates 165 MB")
+	}
+	e, err := NewEstimator("")
+	require.NoError(t, err)
+	for _, unit := range []string{"word, ", "é天", "\xff"} {
+		small := Message{Parts: []Part{{Text: strings.Repeat(unit, 5<<20/len(unit))}}}
+		large := Message{Parts: []Part{{Text: strings.Repeat(unit, 50<<20/len(unit))}}}
+		assert.InEpsilon(t, 10*e.Estimate(small), e.Estimate(large), .001, "%q", unit)
+	}
+}
+
+func TestEstimateNoAllocs(t *testing.T) {
+	m := Message{Role: RoleAssistant, Parts: []Part{
+		{Text: "Grüße, мир, 世界 \xff 😀"}, {Kind: KindThinking, Text: "well", Signature: "abc"},
+		{Kind: KindToolCall, Name: "read", Arguments: []byte(`{"path":"a.go"}`)}, {Kind: KindImage}, {Kind: "video", Bytes: 10},
+	}}
+	for _, name := range nontext.Families() {
+		e, err := NewEstimator(name)
+		require.NoError(t, err)
+		assert.Zero(t, testing.AllocsPerRun(100, func() { sink += e.Estimate(m) }), name)
+	}
+}
+
+// Every model of the catalogue has a window, and the family of its provider or none.
+func TestFamilyForCatalogue(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(sharedDir(t), "providers", "models-wide.json"))
+	require.NoError(t, err)
+	var catalogue struct {
+		Models []struct{ Provider, ID string }
+	}
+	require.NoError(t, json.Unmarshal(data, &catalogue))
+	require.NotEmpty(t, catalogue.Models)
+	byProvider := map[string][]string{
+		"anthropic": {"claude", "claude4", "claude-next"}, "openai": {"o200k", "cl100k"}, "openai-codex": {"o200k"}, "google": {"gemini", "gemma", ""},
+		"deepseek": {"deepseek"}, "qwen-token-plan": {"qwen"}, "xai": {""}, "mistral": {"", "deepseek"}, "alibaba": {"qwen"}, "cohere": {""}, "moonshotai": {""}, "zai": {""},
+		"minimax": {""}, "meta": {""}, "xiaomi": {""}, "kimi-coding": {""},
+	}
+	for _, m := range catalogue.Models {
+		family := FamilyForModel(m.ID)
+		t.Logf("%-16s %-50s %q", m.Provider, m.ID, family)
+		if want, ok := byProvider[m.Provider]; ok {
+			assert.Contains(t, want, family, m.ID)
+		}
+		_, err := NewEstimator(family)
+		assert.NoError(t, err)
+		_, err = New(0, &Options{Model: m.ID})
+		assert.NoError(t, err)
+		for _, spelt := range []string{"openrouter/" + m.Provider + "/" + m.ID, strings.ToUpper(m.ID), m.ID + "-20261101", "models/" + m.ID} {
+			assert.Equal(t, family, FamilyForModel(spelt), spelt)
+		}
+	}
+}
+
+func TestNewEstimatorUnknown(t *testing.T) {
+	_, err := NewEstimator("no such family \xff")
+	require.Error(t, err)
+	for _, name := range nontext.Families() {
+		assert.Contains(t, err.Error(), `"`+name+`"`)
+	}
+}
+
+func FuzzFamilyForModel(f *testing.F) {
+	f.Add("claude-")
+	f.Add("gpt-\xff")
+	f.Fuzz(func(t *testing.T, model string) {
+		_, err := NewEstimator(FamilyForModel(model))
+		assert.NoError(t, err)
+	})
+}
+
+// reasoningTurn is a question and calls with their results, each with this much encrypted reasoning in front.
+func reasoningTurn(turn, calls, sealed int) (h []Message) {
+	h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: fmt.Sprintf("Question %d", turn)}}})
+	for i := range calls {
+		id := fmt.Sprintf("call_%d_%d", turn, i)
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{
+			{Kind: KindThinking, ID: "rs_" + id, Signature: strings.Repeat("gAAA", sealed/4)},
+			{Kind: KindToolCall, ID: id, Name: "shell", Arguments: []byte(`{"command":"ls"}`)},
+		}}, Message{Role: RoleTool, ToolCallID: id, ToolName: "shell", Parts: []Part{{Text: strings.Repeat("file.go\n", 40)}}})
+	}
+	return append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: "Done."}}})
+}
+
+// OpenAI reads reasoning until the next message of a user. What is sent is the same.
+func TestReasoningOfEarlierTurns(t *testing.T) {
+	const sealed = 8_000 // (8 000 × 3/4 − 650) / 4 tokens
+	one := (sealed*3/4 - 650) / 4
+	h := append(reasoningTurn(1, 10, sealed), reasoningTurn(2, 5, sealed)...)
+	tokens := func(model string, h []Message) int {
+		m, err := New(400_000, &Options{Model: model, FoldAbove: 1, NoMinify: true})
+		require.NoError(t, err)
+		r, err := m.Prepare(t.Context(), h)
+		require.NoError(t, err)
+		require.Empty(t, r.Edits)
+		return r.Tokens
+	}
+	bare := func(h []Message) []Message {
+		out := make([]Message, len(h))
+		for i, m := range h {
+			if out[i] = m; hasThinking(m) {
+				out[i].Parts = m.Parts[1:]
+			}
+		}
+		return out
+	}
+	assert.InDelta(t, 5*one, tokens("gpt-5.5", h)-tokens("gpt-5.5", bare(h)), 100, "of the open turn")
+	next := append(h[:len(h):len(h)], Message{Role: RoleUser, Parts: []Part{{Text: "More"}}})
+	assert.InDelta(t, 0, tokens("gpt-5.5", next)-tokens("gpt-5.5", bare(next)), 20, "a user's message ends the turn")
+	assert.Greater(t, tokens("claude-opus-5", next)-tokens("claude-opus-5", bare(next)), 15*one, "Claude reads all")
+
+	// Step by step, and where the history is rewound, each request counts as if it were the first one.
+	m, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
+	require.NoError(t, err)
+	for _, n := range []int{1, 3, 5, 21, 23, 25, len(next), 25, 23, 5, len(next), len(next) - 2} {
+		r, err := m.Prepare(t.Context(), next[:n])
+		require.NoError(t, err)
+		assert.Equal(t, tokens("gpt-5.5", next[:n]), r.Tokens, "%d messages", n)
+	}
+}
+
+// A provider that bills as OpenAI does is predicted, at each step and across turns, from its own counts.
+func TestReasoningIsBilled(t *testing.T) {
+	m, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
+	require.NoError(t, err)
+	e, err := NewEstimator("o200k")
+	require.NoError(t, err)
+	var h []Message
+	billed, last := 0, 0
+	for turn := range 6 {
+		for _, next := range reasoningTurn(turn, 8, 6_000) {
+			if next.Role == RoleAssistant {
+				next.Usage = &Usage{Input: billed}
+			}
+			if h = append(h, next); next.Role == RoleAssistant {
+				continue
+			}
+			if next.Role == RoleUser {
+				last = len(h) - 1
+			}
+			r, err := m.Prepare(t.Context(), h)
+			require.NoError(t, err)
+			isFirst := billed == 0 // nothing showed yet what no message does
+			billed = 9_000
+			for i := range h {
+				billed += e.Estimate(h[i])
+				if i < last {
+					billed -= reasoningOf(e, &h[i])
+				}
+			}
+			if !isFirst {
+				assert.InEpsilon(t, billed, r.Tokens, 0.01, "%d messages", len(h))
+			}
+		}
+	}
+	took, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
+	require.NoError(t, err)
+	r, err := took.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	assert.InEpsilon(t, h[len(h)-1].Usage.Input, r.Tokens, 0.01, "another manager takes over")
 }
