@@ -1,11 +1,20 @@
 package winnow
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/models"
+	"github.com/winnowgo/winnow/internal/recall"
+	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
@@ -225,4 +234,255 @@ func (o *Options) check(window int) error {
 		}
 	}
 	return nil
+}
+
+// What follows from the name of the model.
+
+// windowFor returns the window for a host that passed n to New: n or, if n is 0, the window of Options.Model. It is 0
+// if that model is unknown.
+func (o *Options) windowFor(n int) int {
+	if n != 0 || o == nil {
+		return n // the host's number wins: it may have only a part of the window, or a beta with a larger one
+	}
+	known, _ := models.Find(o.Model)
+	return known.Window
+}
+
+// defaultCacheTokens is the least prefix that a provider caches, where the model's is not known.
+const defaultCacheTokens = 1_024
+
+// cacheTokens returns how many tokens a prefix has at least that the provider of a model caches.
+func cacheTokens(model string) int {
+	known, _ := models.Find(model)
+	return cmp.Or(known.CacheTokens, defaultCacheTokens)
+}
+
+// describeModel sets the options that the host has not set and that follow from the model's name. An unknown name gives
+// the defaults.
+func (o *Options) describeModel() error {
+	if o.Estimator == nil {
+		e, err := NewEstimator(FamilyForModel(o.Model))
+		if err != nil {
+			return err
+		}
+		o.Estimator = e
+	}
+	if o.Thinking == "" && models.BindsThinking(o.Model) {
+		o.Thinking = ThinkingBound
+	}
+	if known, ok := models.Find(o.Model); ok { // else the defaults hold, the strictest of the common ones
+		o.Cache = o.Cache.of(known)
+	}
+	return nil
+}
+
+// of returns a copy of o in which each field that was not set has the value of the known model.
+func (o *CacheOptions) of(known models.Model) *CacheOptions {
+	c := valueOf(o)
+	if c.TTL == 0 {
+		c.TTL = known.CacheTTL
+	}
+	for _, price := range []struct {
+		option *float64
+		known  float64
+	}{{&c.ReadPrice, known.CacheRead}, {&c.WritePrice, known.CacheWrite}} {
+		if *price.option == 0 {
+			*price.option = price.known
+		}
+	}
+	return &c
+}
+
+// Defaults. The numbers of pruning and truncation are the reference system's; those of the cache are
+// Anthropic's prices for the five-minute cache, the strictest of the common ones.
+const (
+	defaultKeepLastAssistants   = 3
+	defaultSoftTrimRatio        = 0.3
+	defaultHardClearRatio       = 0.5
+	defaultMinPrunableToolChars = 50_000
+	defaultSoftTrimMaxChars     = 4_000
+	defaultSoftTrimHeadChars    = 1_500
+	defaultSoftTrimTailChars    = 1_500
+	defaultPlaceholder          = "[Old tool result content cleared]"
+
+	defaultMaxShare     = 0.3
+	defaultMaxChars     = 400_000
+	defaultMinKeepChars = 2_000
+
+	// Below this, most conversations are short ones, and nothing is worth hiding from the model. In a replay of the
+	// recorded sessions a lower floor saves 3 % more of the cost; see BENCHMARKS.md for the curve.
+	defaultFoldAbove  = 0.2
+	defaultFoldTokens = 40_000
+
+	defaultReserve         = 20_000 // the reference's reserve floor
+	defaultKeepRecent      = 20_000 // the reference's, like the share, the attempts and the threshold
+	defaultMaxHistoryShare = 0.5
+	defaultTimeout         = 180 * time.Second
+	defaultAttempts        = 3
+	defaultSoftThreshold   = 4_000
+
+	defaultTTL        = 5 * time.Minute
+	defaultReadPrice  = 0.1
+	defaultWritePrice = 1.25
+
+	// A default above this share of the window would leave a small window no room for the conversation.
+	maxDefaultShare = 0.25
+	// A host may pass the model's output limit as the reserve, which may be the whole window. At least a quarter is
+	// left for the prompt.
+	maxReserveShare = 0.75
+)
+
+// withDefaults returns a copy of o in which every field is set and no number is negative. Its estimator is e if o has
+// none.
+func (o *PruneOptions) withDefaults(e Estimator) PruneOptions {
+	p := valueOf(o)
+	setNumber(&p.KeepLastAssistants, defaultKeepLastAssistants)
+	setFloat(&p.SoftTrimRatio, defaultSoftTrimRatio)
+	setFloat(&p.HardClearRatio, defaultHardClearRatio)
+	setNumber(&p.MinPrunableToolChars, defaultMinPrunableToolChars)
+	setNumber(&p.SoftTrimMaxChars, defaultSoftTrimMaxChars)
+	setNumber(&p.SoftTrimHeadChars, defaultSoftTrimHeadChars)
+	setNumber(&p.SoftTrimTailChars, defaultSoftTrimTailChars)
+	if runes.IsBlank(p.Placeholder) { // providers refuse a text of nothing but white space
+		p.Placeholder = defaultPlaceholder
+	}
+	if p.Estimator == nil {
+		p.Estimator = e
+	}
+	return p
+}
+
+// withDefaults returns a copy of o in which every field but Notice is set and no number is negative.
+func (o *TruncateOptions) withDefaults(e Estimator) TruncateOptions {
+	t := valueOf(o)
+	setFloat(&t.MaxShare, defaultMaxShare)
+	setNumber(&t.MaxChars, defaultMaxChars)
+	setNumber(&t.MinKeepChars, defaultMinKeepChars)
+	if runes.IsBlank(t.Notice) { // a cut result might then be nothing but white space
+		t.Notice = ""
+	}
+	if t.Estimator == nil {
+		t.Estimator = e
+	}
+	return t
+}
+
+// withDefaults returns a deep copy of o with its defaults for a window, in tokens, or an error that names the bad
+// field. The caller may change o afterwards.
+func (o *Options) withDefaults(window int) (Options, error) {
+	c := valueOf(o)
+	if err := c.check(window); err != nil {
+		return Options{}, err
+	}
+	if err := c.describeModel(); err != nil {
+		return Options{}, fmt.Errorf("winnow: New: Estimator: %w", err)
+	}
+	if c.Thinking == "" {
+		c.Thinking = ThinkingKept
+	}
+	if c.Summarizer == nil {
+		c.Summarizer = Digest()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	share := max(1, count.Share(window, maxDefaultShare))
+	setNumber(&c.Reserve, min(defaultReserve, share))
+	c.Reserve = min(c.Reserve, count.Share(window, maxReserveShare))
+	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
+	if c.Recall { // the tool is part of every request, and no message shows it
+		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
+	}
+
+	// The stage estimates as the manager does that runs it. On its own it takes four characters for a token.
+	truncate := c.Truncate.withDefaults(c.Estimator)
+	prune := c.Prune.withDefaults(c.Estimator)
+	prune.Estimator = c.Estimator // of requests, whose tokens count here
+	tools := valueOf(c.Tools)
+	// What the host wants to keep is not pruned either. The lists are copied, because the host may write to its own.
+	prune.AllowTools, prune.DenyTools = slices.Clone(prune.AllowTools), slices.Concat(prune.DenyTools, tools.Keep)
+	c.Prune, c.Truncate, c.Tools = &prune, &truncate, &tools
+	c.Compact, c.Cache = c.Compact.withDefaults(window), c.Cache.withDefaults()
+	return c, nil
+}
+
+// withDefaults returns a copy of o with its defaults for a window, in tokens. Off, Background and the host's functions
+// stay as they are. The default of KeepRecent is at most a share of the window, so that a small window has something to
+// summarize.
+func (o *CompactOptions) withDefaults(window int) *CompactOptions {
+	c := valueOf(o)
+	setNumber(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
+	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
+	setNumber(&c.Timeout, defaultTimeout)
+	setNumber(&c.Attempts, defaultAttempts)
+	c.Attempts = max(1, c.Attempts)
+	if c.SummarizerWindow <= 0 {
+		c.SummarizerWindow = window
+	}
+	setNumber(&c.SoftThreshold, defaultSoftThreshold)
+	return &c
+}
+
+// withDefaults returns a copy of o with its defaults. They are those of a cache with the common prices: to rewrite what
+// is cached costs more than to send it once more.
+func (o *CacheOptions) withDefaults() *CacheOptions {
+	c := valueOf(o)
+	setNumber(&c.TTL, defaultTTL)
+	setFloat(&c.ReadPrice, defaultReadPrice)
+	setFloat(&c.WritePrice, defaultWritePrice)
+	return &c
+}
+
+// setNumber sets *p to value if it is 0, and to 0 if it is negative.
+func setNumber[T int | time.Duration](p *T, value T) {
+	if *p == 0 {
+		*p = value
+	}
+	*p = max(0, *p)
+}
+
+func setFloat(p *float64, value float64) {
+	if *p == 0 || math.IsNaN(*p) || math.IsInf(*p, 0) {
+		*p = value
+	}
+	*p = max(0, *p)
+}
+
+// known returns what is known of tools: of the common ones and of the host's own. It holds none of the host's lists.
+func (o *ToolOptions) known() *toolcall.Files {
+	return toolcall.Common.With(toolcall.More{
+		Read: o.Read, Modify: o.Modify, Paths: o.PathArguments, Plans: o.Plan, Skills: o.Skill,
+	})
+}
+
+// Tool is a tool that a model may call. It has no provider's form; each adapter converts it to the form of its SDK.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"` // for the model
+	Schema      json.RawMessage `json:"parameters"`  // JSON schema of the arguments
+}
+
+// RecallTool returns the tool with which a model asks for what was left out of a request. Offer it in every request of
+// a conversation with [Options].Recall, and answer its calls with [Manager.Recall]. It takes at most 250 tokens.
+func RecallTool() Tool {
+	description, schema := recall.Definition()
+	return Tool{Name: recall.Name, Description: description, Schema: json.RawMessage(schema)}
+}
+
+// recallOverhead estimates how many tokens RecallTool takes in a request.
+func recallOverhead(e Estimator) int {
+	text, err := json.Marshal(RecallTool())
+	if err != nil { // cannot happen: all values are constants
+		return 0
+	}
+	return textTokens(e, string(text))
+}
+
+// isRefusedRecall reports whether m, a result of tool, says that [Manager.Recall] quotes nothing: what was asked for is
+// not there, or need not be shown. That is not a failure of the agent's work.
+func isRefusedRecall(m *Message, tool string) bool {
+	return tool == recall.Name && len(m.Parts) == 1 && recall.IsRefusal(m.Parts[0].Text)
 }
