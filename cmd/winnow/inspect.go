@@ -62,7 +62,7 @@ func (p *program) inspect(ctx context.Context, args []string) (code int, err err
 	return refused(overflows), err
 }
 
-// write writes a page. Without a file it prints text.
+// write writes a page or, to a file named *.svg, the chart of the context alone. Without a file it prints text.
 func (p *program) write(in inspect.Input, output string) (overflows int, err error) {
 	if output == "" {
 		return inspect.WriteText(p.stdout, in)
@@ -72,6 +72,9 @@ func (p *program) write(in inspect.Input, output string) (overflows int, err err
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if filepath.Ext(output) == ".svg" {
+		return inspect.WriteSVG(file, in)
+	}
 	return inspect.WritePage(file, in)
 }
 
