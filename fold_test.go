@@ -275,3 +275,111 @@ func TestEpochBehindAChange(t *testing.T) {
 	}
 	assert.Less(t, float64(tokens[true]), 0.9*float64(tokens[false]))
 }
+
+// Where the host wants all that fits, a request that no longer fits goes down to half of the room, the oldest first,
+// and not further.
+func TestAllThatFitsStays(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		o     winnow.Options
+		lines int
+	}{
+		{"warm", winnow.Options{}, 80},
+		{"with a summarizer", winnow.Options{Summarizer: says("## Goal\nto go on")}, 80},
+		{"small results", winnow.Options{}, 10},
+		{"no cache", winnow.Options{Cache: &winnow.CacheOptions{None: true}}, 80},
+		{"recall", winnow.Options{Recall: true}, 80},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := tt.o
+			o.FoldAbove, o.Now = 1, newClock().Now
+			m := newManager(t, 60_000, &o)
+			h := list(userSays("Look through the files."))
+			before := prepare(t, m, h)
+			for i, epochs := 0, 0; epochs < 3; i++ {
+				id := "call_" + itoa(i)
+				h = named(append(h, modelCalls(id), toolSays(id, "file "+itoa(i)+"\n"+numbered(tt.lines))))
+				r := prepare(t, m, h)
+				require.Nil(t, r.Compaction)
+				if r.Tokens > before.Tokens {
+					require.Equal(t, len(before.Messages), r.FirstChanged, "nothing is rewritten as long as all fits")
+				} else {
+					epochs++
+					require.Greater(t, before.Tokens, r.Budget*19/20)
+					require.Greater(t, r.Tokens, r.Budget/3)
+					require.Less(t, r.Tokens, r.Budget*3/4, "the next requests fit too")
+					require.True(t, holds(r, &h[len(h)-5]), "the newest steps stay")
+				}
+				before = r
+			}
+		})
+	}
+}
+
+// Below a fifth of the window, and below what the host has set, a conversation stays append-only: there is nothing worth
+// having in folding it, warm or cold.
+func TestManagerSmallConversationsStayAsTheyAre(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		window      int
+		turns, size int // characters of a result
+		above       float64
+		rewrites    bool
+		reason      string
+	}{
+		{"a chat with one result", 200_000, 6, 500, 0, false, "108 of 795 tokens were cleared"},
+		{"a sixth of the window", 64_000, 16, 1_100, 0, false, "below the share"},
+		{"a third of the window", 64_000, 32, 1_100, 0, true, "it has begun to cost"},
+		{"a small window", 8_000, 10, 1_100, 0, true, "the same messages are a good part of it"},
+		{"a twentieth of a huge window", 1_000_000, 60, 1_500, 0, true, "40 000 tokens are enough, whatever the window"},
+		{"a tenth, and the host's own share", 64_000, 16, 1_100, 0.05, true, "it knows what it wants"},
+		{"half of the window, and the host wants all of it", 64_000, 48, 1_100, 1, false, "it fits"},
+		{"half of a large window, and the host's own share", 100_000, 55, 1_500, 0.9, false,
+			"what a host sets has no limit in tokens"},
+		{"from the first", 200_000, 10, 1_100, -1, true, "a negative number is 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newClock()
+			m := newManager(t, tt.window, &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: tt.above})
+			h := agentSession(tt.turns, tt.size)
+			rewritten := false
+			sent := 0
+			for n := range h {
+				if h[n].Role != winnow.RoleAssistant {
+					continue
+				}
+				r := prepare(t, m, h[:n])
+				rewritten = rewritten || r.FirstChanged < sent ||
+					slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool {
+						return e.Op == winnow.OpClear || e.Op == winnow.OpTrim
+					})
+				sent = len(r.Messages)
+				if c.pass(time.Second); n%7 == 0 {
+					c.pass(10 * time.Minute) // the cache is cold now and then
+				}
+			}
+			assert.Equal(t, tt.rewrites, rewritten, tt.reason)
+		})
+	}
+}
+
+// With FoldAbove 1 nothing is folded while the request fits, also where the provider bills less than was estimated.
+func TestNothingGoesWhileItFitsByTheBill(t *testing.T) {
+	c := newClock()
+	m := newManager(t, 100_000, &winnow.Options{FoldAbove: 1, Estimator: byChars, Now: c.Now, NoMinify: true})
+	var h []winnow.Message
+	last := 0
+	for _, x := range runs(280) { // 140 000 tokens by the estimate
+		if x.Role == winnow.RoleAssistant {
+			r := prepare(t, m, h)
+			require.Less(t, r.Tokens, r.Budget)
+			require.Empty(t, recordsIn(r.Messages), "%d messages, %d tokens", len(h), r.Tokens)
+			last = r.Tokens
+			x.Usage = &winnow.Usage{Input: estimateAll(byChars, r.Messages) / 2, Output: 10}
+			c.pass(time.Second)
+		}
+		h = append(h, x)
+	}
+	require.Greater(t, estimateAll(byChars, h), 100_000)
+	require.Less(t, last, 80_000)
+}

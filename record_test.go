@@ -376,3 +376,51 @@ func TestRecordJourney(t *testing.T) {
 	require.NotNil(t, r.Compaction, "the summary takes its place")
 	assert.False(t, r.Degraded)
 }
+
+// Without a prompt cache, records may be rewritten at any request. Yet the same history gives the same request again.
+func TestRecordsSettleWithoutACache(t *testing.T) {
+	t.Parallel()
+	folded := 0
+	for seed := range count(100, 100) {
+		d := seeded(uint64(2_000_400 + seed))
+		s := randomSetting(d, newClock())
+		s.options.Cache = &winnow.CacheOptions{None: true}
+		m := newManager(t, s.window, &s.options)
+		for _, in := range prefixes(d, historyFrom(d)) {
+			r, err := m.Prepare(t.Context(), in)
+			if err != nil {
+				continue
+			}
+			folded += len(recordsIn(r.Messages))
+			if slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool { return strings.HasPrefix(e.Reason, "its images are left out") }) {
+				continue // a last resort: without its images a step can be folded, so the next request may be smaller
+			}
+			again, err := m.Prepare(t.Context(), in)
+			require.NoError(t, err)
+			sameWire(t, r.Messages, again.Messages, "seed "+itoa(seed))
+		}
+	}
+	assert.Greater(t, folded, 30)
+}
+
+// A call without a result in the history is not recorded as failed: its record says that nobody knows whether it ran.
+func TestRecordOfALostResult(t *testing.T) {
+	t.Parallel()
+	m := newManager(t, 6_000, &winnow.Options{
+		Estimator: byChars, Now: newClock().Now, Cache: &winnow.CacheOptions{None: true},
+		Compact: &winnow.CompactOptions{Off: true},
+	})
+	h := []winnow.Message{userSays("Deploy it.")}
+	for i := range 20 {
+		id := "call_" + itoa(i)
+		h = append(h, modelSends(callPart(id, "deploy")))
+		if i != 3 {
+			h = append(h, winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "deploy",
+				Parts: []winnow.Part{textPart(strings.Repeat("step of the deployment\n", 40))}})
+		}
+	}
+	records := strings.Join(recordsIn(prepare(t, m, h).Messages), "\n")
+	require.NotEmpty(t, records)
+	assert.Equal(t, 1, strings.Count(records, "→ no result; whether it ran is not known"), records)
+	assert.NotContains(t, records, "failed")
+}
