@@ -262,7 +262,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
 	least.isPressed = true
 	goal := count.Share(least.room(), lowWater)
-	least.dropTo(goal)
+	least.dropTo(goal, least.fewestSteps())
 	least.foldAllButNewest(goal)
 	least.prune(*m.opts.Prune, least.windowEstimate())
 	least.clearTo(goal)

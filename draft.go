@@ -82,8 +82,6 @@ type progress struct {
 	isIndexed       bool     // the history was indexed in this call, for another draft
 	isPressed       bool     // the request does not fit as it is
 	isCramped       bool     // the request fits, but a summary is due: see crampedShare
-	keepsNewestOnly bool     // of the steps that may be dropped, only the newest stays whole
-	drops           hold     // up to this, what is in force may go too
 	force           *inForce // what is in force in the whole view; nil: not asked yet
 	cause           string   // why the current step changes messages, for the log
 	why             string   // the cause of the first change

@@ -34,12 +34,16 @@ func (d *draft) rewrite() {
 	}
 	if !cold && fits {
 		d.cause = "behind a new summary everything is written to the cache again"
-		d.drop(d.staleParts(false))
+		d.drop(d.staleParts(warmSteps, holdNothing))
 		return
 	}
 	if cold {
 		d.cause = "nothing is in the prompt cache"
-		d.drop(d.staleParts(!uncached))
+		steps := coldSteps
+		if uncached {
+			steps = warmSteps
+		}
+		d.drop(d.staleParts(steps, holdNothing))
 		d.bareRecords(recordsShare)
 		d.cutOversized()
 	}
@@ -72,7 +76,7 @@ func (d *draft) makeRoom() {
 	d.isPressed, d.cause = true, "the request did not fit"
 	d.dropOldImages(1)
 	goal := count.Share(d.room(), lowWater)
-	d.dropTo(goal)
+	d.dropTo(goal, d.fewestSteps())
 	d.foldAllButNewest(goal)
 	if !d.fits() {
 		d.prune(*d.opts.Prune, d.windowEstimate())
@@ -88,8 +92,8 @@ func (d *draft) makeRoom() {
 // need 202 calls for summaries instead of 292.
 func (d *draft) foldAllButNewest(goal int) {
 	if d.isStillNearlyFull() && d.opts.asksSummarizer() {
-		d.keepsNewestOnly = true
-		d.dropTo(goal)
+		d.drop(d.staleParts(1, holdNothing))
+		d.dropTo(goal, 1)
 	}
 }
 
@@ -103,15 +107,15 @@ const (
 )
 
 // dropTo drops what is stale, and then the oldest of the rest, until the messages take at most goal tokens. Files in
-// work are dropped last.
-func (d *draft) dropTo(goal int) {
+// work are dropped last, and the given number of the newest steps stay whole.
+func (d *draft) dropTo(goal, steps int) {
 	if d.foldFrom() < goal { // else the host wants all that fits
-		d.drop(d.staleParts(false))
+		d.drop(d.staleParts(warmSteps, holdNothing))
 	}
 	for d.view.total > goal && d.bareRecords(recordsShare) {
 	}
-	d.dropUntil(goal, d.staleParts(true))
-	d.dropFilesTo(goal)
+	d.dropUntil(goal, d.staleParts(steps, holdNothing))
+	d.dropFilesTo(goal, steps)
 }
 
 // dropUntil drops the first parts of list until the messages take at most goal tokens.
@@ -128,7 +132,7 @@ func (d *draft) dropUntil(goal int, list []part) {
 
 // dropFilesTo drops files in work, the largest first. To read a file again takes a request whatever its size, so it is
 // cheaper to read a large one again than several small ones.
-func (d *draft) dropFilesTo(goal int) {
+func (d *draft) dropFilesTo(goal, steps int) {
 	water := lookingWater
 	if d.changesFiles() {
 		water = editingWater
@@ -137,9 +141,7 @@ func (d *draft) dropFilesTo(goal int) {
 	if d.view.total <= goal {
 		return
 	}
-	d.drops = holdFile
-	list := d.staleParts(true)
-	d.drops = holdNothing
+	list := d.staleParts(steps, holdFile)
 	slices.SortStableFunc(list, func(a, b part) int { return b.saving - a.saving })
 	d.dropUntil(goal, list)
 }
@@ -159,7 +161,7 @@ func (d *draft) rewriteIfItPays() {
 	if n := d.firstChanged(); n == len(d.ledger.sent) && n == len(d.view.messages) {
 		return
 	}
-	list := d.staleParts(false)
+	list := d.staleParts(warmSteps, holdNothing)
 	d.drop(list[d.epochFrom(list):])
 }
 

@@ -51,7 +51,7 @@ func TestWhenItPays(t *testing.T) {
 		for seed := range uint64(40) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			d := replayed(t, Options{Cache: prices.options}, longWork(r, 10+r.IntN(80)))
-			list := d.staleParts(false)
+			list := d.staleParts(warmSteps, holdNothing)
 			want := epochByDefinition(d, list)
 			require.Equal(t, want, d.epochFrom(list), "%s, seed %d", prices.name, seed)
 			if want < len(list) {
@@ -133,7 +133,7 @@ func TestEpochsPay(t *testing.T) {
 						return
 					}
 					stale := map[int]bool{}
-					for _, p := range before.staleParts(false) {
+					for _, p := range before.staleParts(warmSteps, holdNothing) {
 						stale[p.index] = true
 					}
 					for i, m := range s.last.Messages {
@@ -198,7 +198,7 @@ func TestEpochsWithoutCache(t *testing.T) {
 		s := newSimulation(t, 100_000_000, Options{Cache: &CacheOptions{None: true}})
 		eachRequest(inPlaceWork(longWork(r, 60)), func(in []Message) {
 			before, _ := s.send(t, in)
-			for _, p := range before.staleParts(false) {
+			for _, p := range before.staleParts(warmSteps, holdNothing) {
 				require.False(t, sameParts(&in[p.index].Parts[0], &s.last.Messages[p.index].Parts[0]), "seed %d: message %d is stale and still sent", seed, p.index)
 			}
 			kept := 0

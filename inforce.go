@@ -111,12 +111,12 @@ func (d *draft) inForceNow() *inForce {
 	return d.force
 }
 
-// heldInView returns, by message of the view, what is in force and may not go yet.
-func (d *draft) heldInView() []hold {
+// heldInView returns, by message of the view, what is in force and held for a better reason than may.
+func (d *draft) heldInView(may hold) []hold {
 	f := d.inForceNow()
 	held := make([]hold, len(d.view.messages))
 	for i := range held {
-		if h := f.held[d.unfoldedAt(i)]; h > d.drops && !d.isRecord(i) {
+		if h := f.held[d.unfoldedAt(i)]; h > may && !d.isRecord(i) {
 			held[i] = h
 		}
 	}

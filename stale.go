@@ -76,17 +76,17 @@ type part struct {
 	reason string
 }
 
-// staleParts returns the parts that may go, oldest first. early says that no more steps stay whole than they do in a
-// request that does not fit.
-func (d *draft) staleParts(early bool) []part {
+// staleParts returns the parts that may go, oldest first. The given number of the newest steps stay whole, and so does
+// what is in force, except for what is held for no better reason than may.
+func (d *draft) staleParts(steps int, may hold) []part {
 	v := d.view
 	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
 	if d.isBelowFold() || first < 0 {
 		return nil
 	}
 	s := staleness{
-		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: d.newestKept(early),
-		tools: toolNamesFor(d.minifier.match, v.messages), held: d.heldInView(), images: imagesFrom(v.messages),
+		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: steps,
+		tools: toolNamesFor(d.minifier.match, v.messages), held: d.heldInView(may), images: imagesFrom(v.messages),
 		inside: insidePairs(v.messages),
 	}
 	var list []part
@@ -105,14 +105,9 @@ func (d *draft) staleParts(early bool) []part {
 	return list
 }
 
-// newestKept returns how many of the newest steps stay whole.
-func (d *draft) newestKept(early bool) int {
-	switch {
-	case d.keepsNewestOnly:
-		return 1
-	case !early:
-		return warmSteps
-	case d.isCold():
+// fewestSteps returns how many of the newest steps stay whole in a request that does not fit.
+func (d *draft) fewestSteps() int {
+	if d.isCold() {
 		return coldSteps
 	}
 	return pressedSteps

@@ -36,47 +36,47 @@ func TestStaleWork(t *testing.T) {
 		build  func(s *agentScript) int
 		behind int // answers behind it
 		tools  ToolOptions
-		early  bool
+		steps  int
 		want   bool // it may go
 		reason string
 	}{
-		{"three answers behind it", plain, 3, ToolOptions{}, false, false, "the newest four steps stay"},
-		{"four", plain, warmSteps, ToolOptions{}, false, true, "four requests carried it"},
-		{"nine", plain, 9, ToolOptions{}, false, true, "nine did"},
-		{"cold, one", plain, 1, ToolOptions{}, true, false, "the newest two stay"},
-		{"cold, two", plain, coldSteps, ToolOptions{}, true, true, "folding costs nothing then"},
-		{"a result in its place, three", result, 3, ToolOptions{}, false, false, "it is as old as its step"},
-		{"a result in its place, four", result, warmSteps, ToolOptions{}, false, true, "likewise"},
+		{"three answers behind it", plain, 3, ToolOptions{}, warmSteps, false, "the newest four steps stay"},
+		{"four", plain, warmSteps, ToolOptions{}, warmSteps, true, "four requests carried it"},
+		{"nine", plain, 9, ToolOptions{}, warmSteps, true, "nine did"},
+		{"cold, one", plain, 1, ToolOptions{}, coldSteps, false, "the newest two stay"},
+		{"cold, two", plain, coldSteps, ToolOptions{}, coldSteps, true, "folding costs nothing then"},
+		{"a result in its place, three", result, 3, ToolOptions{}, warmSteps, false, "it is as old as its step"},
+		{"a result in its place, four", result, warmSteps, ToolOptions{}, warmSteps, true, "likewise"},
 
-		{"pinned call", with(plain, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true, false,
+		{"pinned call", with(plain, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, coldSteps, false,
 			"a pin keeps its results"},
-		{"pinned result", with(plain, 1, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true, false,
+		{"pinned result", with(plain, 1, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, coldSteps, false,
 			"a pin keeps its call"},
-		{"pinned result in its place", with(result, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, true, false, "a pin survives every stage"},
-		{"opaque", with(result, 0, image), 9, ToolOptions{}, true, false, "nobody knows what it holds"},
+		{"pinned result in its place", with(result, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, coldSteps, false, "a pin survives every stage"},
+		{"opaque", with(result, 0, image), 9, ToolOptions{}, coldSteps, false, "nobody knows what it holds"},
 		{"two texts", with(result, 0, func(m *Message) { m.Parts = append(m.Parts, m.Parts[0]) }), warmSteps,
-			ToolOptions{}, false, true, "they are joined"},
-		{"99 tokens", with(result, 0, text(4*99)), 9, ToolOptions{}, true, false, "not worth an edit"},
-		{"100 tokens", with(result, 0, text(4*100)), 9, ToolOptions{}, false, true, "worth one"},
-		{"failure", with(plain, 1, func(m *Message) { m.IsError = true }), warmSteps, ToolOptions{}, false, true,
+			ToolOptions{}, warmSteps, true, "they are joined"},
+		{"99 tokens", with(result, 0, text(4*99)), 9, ToolOptions{}, coldSteps, false, "not worth an edit"},
+		{"100 tokens", with(result, 0, text(4*100)), 9, ToolOptions{}, warmSteps, true, "worth one"},
+		{"failure", with(plain, 1, func(m *Message) { m.IsError = true }), warmSteps, ToolOptions{}, warmSteps, true,
 			"an old error is as stale as any result"},
 
-		{"kept", plain, 9, keep("EX*"), true, false, "the host says so, in any case, with a pattern"},
-		{"kept, in its place", result, 9, keep("exec"), true, false, "likewise"},
-		{"another is kept", plain, warmSteps, keep("read"), false, true, "not this one"},
+		{"kept", plain, 9, keep("EX*"), coldSteps, false, "the host says so, in any case, with a pattern"},
+		{"kept, in its place", result, 9, keep("exec"), coldSteps, false, "likewise"},
+		{"another is kept", plain, warmSteps, keep("read"), warmSteps, true, "not this one"},
 
 		{"signed call of this turn", with(plain, 0, func(m *Message) { m.Parts[0].Signature = "sig" }), 9, ToolOptions{},
-			true, false, "what is signed in the newest turn is sent as it came"},
+			coldSteps, false, "what is signed in the newest turn is sent as it came"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScript()
 			i := tt.build(s)
 			s.answers(tt.behind)
 			draft := func() *draft { return replayed(t, Options{Tools: &tt.tools}, s.history) }
-			assert.Equal(t, tt.want, isPart(draft().staleParts(tt.early), i), tt.reason)
+			assert.Equal(t, tt.want, isPart(draft().staleParts(tt.steps, holdNothing), i), tt.reason)
 			if tt.want && (tt.behind == warmSteps || tt.behind == coldSteps) {
 				s.history = s.history[:len(s.history)-2]
-				assert.False(t, isPart(draft().staleParts(tt.early), i), "one request before")
+				assert.False(t, isPart(draft().staleParts(tt.steps, holdNothing), i), "one request before")
 			}
 		})
 	}
@@ -88,20 +88,20 @@ func TestStaleOnce(t *testing.T) {
 	result := s.inPlace(s.call("exec", `{}`, output(200)))
 	s.answers(12)
 	d := replayed(t, Options{}, s.history)
-	d.drop(d.staleParts(false))
+	d.drop(d.staleParts(warmSteps, holdNothing))
 	require.Equal(t, OpClear, d.view.edited[result].op)
-	assert.False(t, isPart(d.staleParts(true), result))
+	assert.False(t, isPart(d.staleParts(coldSteps, holdNothing), result))
 
 	d = replayed(t, Options{}, s.history)
 	d.prune(PruneOptions{KeepLastAssistants: 3, SoftTrimMaxChars: 4_000, SoftTrimHeadChars: 1_500,
 		SoftTrimTailChars: 1_500, NoHardClear: true, Estimator: CharsPerToken(4)}, 100)
 	require.Equal(t, OpTrim, d.view.edited[result].op)
-	assert.True(t, isPart(d.staleParts(false), result))
+	assert.True(t, isPart(d.staleParts(warmSteps, holdNothing), result))
 }
 
 func TestStaleParts(t *testing.T) {
 	calls := func(d *draft) (list []int) {
-		for _, p := range d.staleParts(true) {
+		for _, p := range d.staleParts(coldSteps, holdNothing) {
 			list = append(list, p.index)
 		}
 		return list
@@ -143,7 +143,7 @@ func TestStaleParts(t *testing.T) {
 		assert.Empty(t, calls(replayed(t, Options{}, s.history)))
 	})
 	t.Run("nothing", func(t *testing.T) {
-		assert.Empty(t, replayed(t, Options{}, nil).staleParts(true))
+		assert.Empty(t, replayed(t, Options{}, nil).staleParts(coldSteps, holdNothing))
 	})
 	t.Run("answers without calls", func(t *testing.T) {
 		s := newScript()
@@ -183,8 +183,8 @@ func TestStalePartsProperties(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		d := replayed(t, Options{}, randomScript(r, 5+r.IntN(60)).history)
 		v := d.view
-		for _, early := range []bool{false, true} {
-			list := d.staleParts(early)
+		for _, steps := range []int{warmSteps, coldSteps} {
+			list := d.staleParts(steps, holdNothing)
 			end := 0
 			for _, p := range list {
 				found++
@@ -197,10 +197,10 @@ func TestStalePartsProperties(t *testing.T) {
 					require.NotEqual(t, RoleUser, m.Role, "seed %d: the dialogue stays", seed)
 					require.True(t, m.Role == RoleTool || hasCalls(m), "seed %d: the dialogue stays", seed)
 				}
-				if !early {
-					require.True(t, isPart(d.staleParts(true), p.index), "seed %d: cold, less is protected", seed)
+				if steps == warmSteps {
+					require.True(t, isPart(d.staleParts(coldSteps, holdNothing), p.index), "seed %d: cold, less is protected", seed)
 				}
-				require.GreaterOrEqual(t, countAnswers(v.messages[end:]), d.newestKept(early)-1,
+				require.GreaterOrEqual(t, countAnswers(v.messages[end:]), steps-1,
 					"seed %d: message %d is one of the newest", seed, p.index)
 			}
 		}
@@ -244,7 +244,7 @@ func TestDropShrinks(t *testing.T) {
 			require.NoError(t, err)
 			d := replay(m, s.history)
 			before := append([]int(nil), d.view.tokens...)
-			list := d.staleParts(true)
+			list := d.staleParts(coldSteps, holdNothing)
 			d.drop(list)
 			for _, p := range list {
 				if d.view.edited[p.index] == nil {
@@ -273,7 +273,7 @@ func TestNamesStayOnce(t *testing.T) {
 	s.answers(4)
 	remains := func(o Options) (texts [3]string) {
 		d := replayed(t, o, s.history)
-		d.drop(d.staleParts(true))
+		d.drop(d.staleParts(coldSteps, holdNothing))
 		for k, i := range []int{oldest, middle, newest} {
 			texts[k] = joinedText(&d.view.messages[i])
 		}
