@@ -36,9 +36,8 @@ func (c *compaction) audit(cp *checkpoint, behind sections.Layout) (stored strin
 // of all compactions were answered with empty headings.
 const skeletonShare = 8
 
-// fill completes the text of cp, which says next to nothing. It adds the sections of a digest whose headings the text
-// lacks or leaves empty, in at most half of the room tokens that the text leaves. The next summary updates them like
-// the rest of the text. fill reports whether it added anything.
+// fill completes the text of cp, which says next to nothing, with a digest in at most half of the room tokens that the
+// text leaves. The next summary updates it like the rest of the text. fill reports whether it added anything.
 func (c *compaction) fill(cp *checkpoint, room int) bool {
 	const least = 100 // tokens: less has room for no more than a line
 	body := sections.WithoutEmpty(cp.body)
@@ -48,14 +47,7 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 	}
 	n := c.notes(c.previous)
 	c.ids = n.IDs
-	has := func(heading string) bool {
-		return strings.Contains("\n"+body+"\n", "\n"+heading+"\n")
-	}
-	missing := cut.ToTokens(c.tokens, n.WriteMissing(has, room), room)
-	if missing == "" {
-		return false
-	}
-	cp.body = strings.TrimSpace(body + "\n\n" + missing)
+	cp.body = strings.TrimSpace(body + "\n\n" + cut.ToTokens(c.tokens, n.Text(room), room))
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -158,7 +159,7 @@ func TestCompactionGoesOnFromASummaryInTheHistory(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, s.asked, 2)
 	assert.True(t, strings.HasPrefix(s.asked[1].Previous, "## Goal\nby the model, 1\n"), s.asked[1].Previous)
-	for _, sign := range []string{sections.FailuresHeading, "<modified-files>", sections.UserRulesHeading, sections.IdentifiersHeading} {
+	for _, sign := range []string{sections.FailuresHeading, "<modified-files>", sections.UserRulesHeading, digest.IdentifiersHeading} {
 		assert.NotContains(t, s.asked[1].Previous, sign, "without the sections of code")
 	}
 	text := r.Compaction.Summary

@@ -99,7 +99,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 		config = config.normal()
 		n := c.notes(config.Previous)
 		c.ids = n.IDs
-		return &Summary{Text: n.Write(config.MaxTokens), Degraded: true, Calls: 1}, nil
+		return &Summary{Text: n.Text(config.MaxTokens), Degraded: true, Calls: 1}, nil
 	}
 	older, prefix := c.read()
 	// The calls of a run that is repeated have to be the same, so the limits of its first try stay.

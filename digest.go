@@ -5,15 +5,14 @@ import (
 	"iter"
 
 	"github.com/winnowgo/winnow/internal/digest"
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// Digest returns the summarizer that needs no LLM. It quotes the user's requests and rules, decisions, commands with
-// their exit codes, files that were changed, failures, the last state, and the identifiers that are most likely to be
-// needed again. The newest get the most detail. The headings are those that [SummaryRequest.Prompt] asks for. The
-// summary so far, req.Previous, is merged in. The digest has at most req.MaxTokens tokens by a cautious count (0:
-// 4 000), and at most four bytes for each of these, or 1 KB if that is more. It is deterministic, takes time linear in
-// the messages, and never fails, not even when ctx has ended.
+// Digest returns the summarizer that needs no LLM. It quotes the newest requests of people and the model's last words,
+// and lists the identifiers that are most likely to be needed again. A [Manager] adds the user's rules, the files, the
+// failures and what is in force, as to any summary. The summary so far, req.Previous, comes first, in at most half of
+// the room. The digest has at most req.MaxTokens tokens by a cautious count (0: 4 000), and at most four bytes for each
+// of these, or 1 KB if that is more. It is deterministic, takes time linear in the messages, and never fails, not even
+// when ctx has ended.
 func Digest() Summarizer { return digester{} }
 
 // digester is the summarizer of Digest. The manager recognizes it by its type, because it costs nothing and never
@@ -78,14 +77,8 @@ func noteMessage(n *digest.Notes, m *Message) {
 	case digest.FromAssistant:
 		n.Said(messageParts(m))
 		for p := range callsOf(m) {
-			n.Called(p.ID, p.Name, p.Arguments)
+			n.Called(p.Name, p.Arguments)
 		}
-	case digest.FromResult:
-		exit, status := toolcall.Outcome(m.Details)
-		n.Returned(digest.Result{
-			CallID: m.ToolCallID, Tool: m.ToolName, Text: messageParts(m), Exit: exit, Status: status,
-			IsError: m.IsError,
-		})
 	}
 }
 

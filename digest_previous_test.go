@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/tokencount"
@@ -57,27 +56,19 @@ func TestDigestKeepsThePreviousSummary(t *testing.T) {
 			assert.Contains(t, got, "Ship the billing service.")
 			assert.Contains(t, got, "Never touch the generated files.", "and what is new stands beside it")
 			assert.LessOrEqual(t, tokencount.Cautious(got), 2*size+150)
-			for line := range strings.Lines(previous) {
-				require.Contains(t, got, strings.TrimSpace(line))
-			}
 			got = digestOf(t, SummaryRequest{Messages: news, Previous: previous, MaxTokens: size})
 			assert.Greater(t, countFacts(got, tt.fact, facts), facts*2/5, "half of it in half of the room, and none of them cut in two")
-			assert.Equal(t, tt.heading != "", strings.Contains(got, "Ship the billing service."), "a short section gives nothing to a long one")
 			assert.LessOrEqual(t, tokencount.Cautious(got), size)
 		})
 	}
 }
 
-func TestDigestGoesOnUnderTheHeadingsOfThePreviousSummary(t *testing.T) {
-	previous := "So far:\nall is well.\n\n## Key Decisions\n- **No cgo**: it breaks the cross build\n\n## Progress\n### Done\n- wrote main.go\n### Blocked\n- none\n\n## 备注\n- 保留\n```\n# no heading\n```\n"
+// What an earlier summary says stays as it stands, but for the lines that only a digest writes.
+func TestDigestQuotesThePreviousSummary(t *testing.T) {
+	previous := "So far:\nall is well.\n\n## Key Decisions\n- **No cgo**: it breaks the cross build\n\n## 备注\n- 保留\n```\n# no heading\n```"
 	got := digestOf(t, SummaryRequest{Messages: working(), Previous: previous, MaxTokens: 2_000})
-	assert.Contains(t, got, "So far:\nall is well.\n\n## Key Decisions\n- **No cgo**: it breaks the cross build\n- The problem is that scanNumber reads past the end")
-	assert.Contains(t, got, "## Progress\n### Done\n- wrote main.go\n- edited internal/parse/lexer.go\n")
-	assert.Contains(t, got, "### In Progress\n- Last said: All tests pass.")
-	assert.Contains(t, got, "## 备注\n- 保留\n```\n# no heading\n```\n")
-	for _, heading := range []string{digest.HeadProgress, digest.HeadDone, digest.HeadInProgress, digest.HeadBlocked, digest.HeadDecisions, digest.HeadContext} {
-		assert.Equal(t, 1, strings.Count(got, heading+"\n"), heading)
-	}
-	previous += "\n" + digest.HeadContext + "\n- all is said"
-	assert.Equal(t, previous, digestOf(t, SummaryRequest{Previous: previous, MaxTokens: 2_000}), "with nothing new it is as it was")
+	assert.Contains(t, got, digest.Frame+"\n"+previous+"\n## Since then\n- Fix the parser")
+	again := digestOf(t, SummaryRequest{Previous: got, MaxTokens: 2_000})
+	assert.Contains(t, again, previous)
+	assert.NotContains(t, again, "Last said", "there are no later words")
 }

@@ -32,6 +32,10 @@ type note struct {
 	focus    float32        // sum over the results that mention it: less where a result mentions many
 }
 
+// scanBytes bounds what is read of one text. Identifiers that are used again stand near the ends of a large result; its
+// middle is data.
+const scanBytes = 16 << 10
+
 // Table collects the identifiers of a history.
 type Table struct {
 	at    identifier.Set // its numbers are the indexes of notes

@@ -8,9 +8,6 @@ import (
 	"github.com/winnowgo/winnow/internal/markup"
 )
 
-// IdentifiersHeading opens the section of identifiers that the text left out.
-const IdentifiersHeading = "## Identifiers"
-
 // leastIdentifiers is room for a handful of identifiers, in tokens. With less room their section is left out.
 const leastIdentifiers = 24
 
@@ -19,7 +16,7 @@ const leastIdentifiers = 24
 func Identifiers(t *digest.Table, text string, room, most int, tokens func(string) int) (section string, ids []string) {
 	var covered identifier.Known
 	identifier.Cover(&covered, text)
-	room -= tokens("\n\n" + IdentifiersHeading + "\n")
+	room -= tokens("\n\n" + digest.IdentifiersHeading + "\n")
 	for ; room >= leastIdentifiers; room = room * 3 / 4 { // the table's own count of tokens may be too low
 		var b strings.Builder
 		ids = nil
@@ -32,7 +29,7 @@ func Identifiers(t *digest.Table, text string, room, most int, tokens func(strin
 		if b.Len() == 0 {
 			return "", nil
 		}
-		section := "\n\n" + IdentifiersHeading + b.String()
+		section := "\n\n" + digest.IdentifiersHeading + b.String()
 		if tokens(text+section) <= most {
 			return section, ids
 		}

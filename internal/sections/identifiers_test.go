@@ -19,7 +19,7 @@ func TestIdentifiers(t *testing.T) {
 	}
 	text := "The bug is in /src/lex.go."
 	section, ids := Identifiers(table(), text, 1_000, 2_000, tokens)
-	assert.True(t, strings.HasPrefix(section, "\n\n"+IdentifiersHeading+"\n- "), section)
+	assert.True(t, strings.HasPrefix(section, "\n\n"+digest.IdentifiersHeading+"\n- "), section)
 	assert.Contains(t, ids, "/src/parse.go")
 	assert.NotContains(t, ids, "/src/lex.go", "the text has it")
 

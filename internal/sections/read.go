@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/markup"
 )
 
@@ -82,7 +83,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "
 // user's rules is worth forging.
 func ownHeading(line string) string {
 	switch line := strings.TrimRight(line, "\n"); line {
-	case UserRulesHeading, FailuresHeading, IdentifiersHeading:
+	case UserRulesHeading, FailuresHeading, digest.IdentifiersHeading:
 		return line
 	}
 	start := strings.TrimLeftFunc(line, markup.IsIgnored)
@@ -135,7 +136,7 @@ func (c *Carried) forget(section string) {
 		c.Rules = nil
 	case FailuresHeading:
 		c.Failures, c.More = nil, 0
-	case IdentifiersHeading:
+	case digest.IdentifiersHeading:
 		c.Identifiers = nil
 	case "<read-files>":
 		c.Read = nil
@@ -159,7 +160,7 @@ func (c *Carried) read(section, line string) {
 		} else if item != line {
 			c.Failures = append(c.Failures, Failure{Line: item})
 		}
-	case IdentifiersHeading:
+	case digest.IdentifiersHeading:
 		_, ids, _ := strings.Cut(item, ": ")
 		c.Identifiers = append(c.Identifiers, strings.Fields(ids)...)
 	case "<read-files>":

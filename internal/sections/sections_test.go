@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -55,7 +56,7 @@ func TestSplitSummary(t *testing.T) {
 		Read: []string{"a.go", "b.go"}, Modified: []string{"c.go"},
 	}
 	behind := whole.LayOut(tokens, Rules("Be kind."), 1_000)
-	text := "## Goal\nShip it.\n\n## Critical Context\n- x\n- y" + behind.String() + "\n\n" + IdentifiersHeading + "\n- Paths: d.go /e/f.go\n- Numbers: 8080"
+	text := "## Goal\nShip it.\n\n## Critical Context\n- x\n- y" + behind.String() + "\n\n" + digest.IdentifiersHeading + "\n- Paths: d.go /e/f.go\n- Numbers: 8080"
 	body, c := Split(text)
 	assert.Equal(t, "## Goal\nShip it.\n\n## Critical Context\n- x\n- y", body)
 	whole.Identifiers = []string{"d.go", "/e/f.go", "8080"}

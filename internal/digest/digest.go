@@ -1,0 +1,271 @@
+// Package digest writes what stands in for a summary without an LLM: what people asked for last, what the model said
+// last, and the names that are likeliest to be needed again, in the words of the conversation and within a number of
+// tokens.
+package digest
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/tokencount"
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// Notes is what a digest may say.
+type Notes struct {
+	IDs *Table // what the conversation mentions
+
+	requests []string // of people, verbatim, oldest first
+	last     string   // the model's last words
+	earlier  []string // the lines of an earlier summary
+}
+
+// New returns notes of nothing.
+func New() *Notes { return &Notes{IDs: NewTable()} }
+
+// requestBytes bounds what is read of one request.
+const requestBytes = 16 << 10
+
+// Next begins a message.
+func (n *Notes) Next() { n.IDs.Next() }
+
+// End ends the last message.
+func (n *Notes) End() {
+	n.IDs.Next()
+	n.IDs.now--
+}
+
+// Scan takes in the identifiers of a text.
+func (n *Notes) Scan(s string, from Source) { n.IDs.Scan(s, from) }
+
+// Asked takes in the words of a person. Scan takes in their identifiers.
+func (n *Notes) Asked(text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		n.requests = append(n.requests, runes.Clip(text, requestBytes))
+	}
+}
+
+// Said takes in the words of the model. Scan takes in their identifiers.
+func (n *Notes) Said(text string) {
+	if text = strings.TrimSpace(text); text != "" {
+		n.last = text
+	}
+}
+
+// Called takes in a tool call. A file that it changes is likely to be needed again.
+func (n *Notes) Called(tool string, arguments []byte) {
+	n.IDs.Scan(string(arguments), FromArguments)
+	args := toolcall.Common.Arguments(arguments)
+	if args.File != "" && toolcall.Action(tool) != "" && args.Command != "view" { // of an editor with commands
+		n.IDs.Mark(args.File)
+	}
+	for _, p := range args.Patched {
+		n.IDs.Mark(p.File)
+	}
+}
+
+// The lines that only a digest writes. They are not quoted in the next one, which has its own.
+const (
+	Frame              = "Written by code, without a model, from what it stands for:"
+	since              = "## Since then"
+	lastSaid           = "- Last said: "
+	IdentifiersHeading = "## Identifiers"
+)
+
+// Earlier takes in an earlier summary, a digest or a model's.
+func (n *Notes) Earlier(s string) {
+	n.IDs.Scan(s, FromPrevious)
+	isOver := false // what belongs to the line above goes as well
+	for line := range strings.Lines(withoutControls(strings.ToValidUTF8(s, "\uFFFD"))) {
+		line = strings.TrimRight(line, " \t\r\n")
+		switch {
+		case line == Frame, line == since:
+			continue
+		case line == IdentifiersHeading, strings.HasPrefix(line, lastSaid):
+			isOver = true
+			continue
+		case isOver && (isIdentifierList(line) || strings.HasPrefix(line, "  ")):
+			continue
+		}
+		isOver = false
+		n.earlier = append(n.earlier, line)
+	}
+}
+
+// Labels name the lists of identifiers.
+var Labels = [identifier.Kinds]string{"Paths", "URLs", "Hashes and ids", "Numbers", "Error codes", "Symbols", "Names"}
+
+func isIdentifierList(line string) bool {
+	return slices.ContainsFunc(Labels[:], func(label string) bool { return strings.HasPrefix(line, "- "+label+": ") })
+}
+
+// Limits of a digest, in tokens, and what its parts may take of it.
+const (
+	DefaultTokens = 4_000 // the limit if the caller sets no limit
+	LeastTokens   = 24    // room for one line; less says nothing
+	bytesPerToken = 4     // 16 000 tokens are 64 KB
+
+	// What a model wrote about messages that are gone exists nowhere else. The messages at hand get a summary when a
+	// summarizer works again.
+	earlierShare = 0.5
+	// Of what the earlier summary leaves. The rest is for identifiers.
+	requestsShare = 0.25
+	lastShare     = 0.1
+	// With fewer tokens, there is room for little more than the newest request.
+	leastForFrame = 200
+	// For spaces that join punctuation, which the sum over identifiers does not see.
+	pickMargin = 8
+)
+
+// ByteLimit is the longest digest in bytes.
+func ByteLimit(tokens int) int {
+	if tokens > math.MaxInt/bytesPerToken {
+		return math.MaxInt
+	}
+	return max(1_024, tokens*bytesPerToken)
+}
+
+// Write writes a digest of at most limit tokens, or of 4 000 if limit is not above 0.
+func (n *Notes) Write(limit int) string {
+	limit = normal(limit)
+	text := n.Text(limit)
+	if limit < leastForFrame {
+		return text
+	}
+	covered := new(identifier.Known)
+	identifier.Cover(covered, text)
+	heading := "\n" + IdentifiersHeading
+	room := limit - tokencount.Cautious(text+heading) - pickMargin
+	for kind, list := range n.IDs.Pick(room, covered, text) {
+		if len(list) > 0 {
+			text += heading + "\n- " + Labels[kind] + ": " + strings.Join(list, " ")
+			heading = ""
+		}
+	}
+	return within(text, limit)
+}
+
+// Text is Write without the identifiers.
+func (n *Notes) Text(limit int) string {
+	limit = normal(limit)
+	var lines []string
+	earlier := strings.TrimSpace(strings.Join(bothEnds(n.earlier, int(float64(limit)*earlierShare)), "\n"))
+	room := limit - tokencount.Cautious(earlier)
+	requests, last := int(float64(room)*requestsShare), int(float64(room)*lastShare)
+	switch {
+	case limit < leastForFrame:
+		requests, last = room*2/3, room/3
+	case earlier == "":
+		lines = append(lines, Frame)
+	default:
+		lines = append(lines, Frame, earlier, since)
+	}
+	if earlier == "" {
+		lines = append(lines, "## Goal")
+	} else if limit < leastForFrame {
+		lines = append(lines, earlier)
+	}
+	for _, s := range newestFirst(n.requests, requests) {
+		lines = append(lines, "- "+indented(s))
+	}
+	if said := tokencount.Clip(n.last, last); said != "" {
+		lines = append(lines, lastSaid+indented(said))
+	}
+	return within(strings.Join(lines, "\n"), limit)
+}
+
+func normal(limit int) int {
+	if limit <= 0 {
+		return DefaultTokens
+	}
+	return max(LeastTokens, limit)
+}
+
+// bothEnds returns lines if they have at most room tokens. Else it returns the first and the last of them: what an
+// earlier summary begins with says what it is all about, and what it ends with is newest.
+func bothEnds(lines []string, room int) []string {
+	sum := 0
+	for _, line := range lines {
+		sum += tokencount.Cautious(line) + 1
+	}
+	if sum <= room {
+		return lines
+	}
+	first, behind := 0, len(lines)
+	for left := room * 2 / 3; first < behind; first++ {
+		if left -= tokencount.Cautious(lines[first]) + 1; left < 0 {
+			break
+		}
+	}
+	for left := room / 3; behind > first; behind-- {
+		if left -= tokencount.Cautious(lines[behind-1]) + 1; left < 0 {
+			break
+		}
+	}
+	if first == 0 && behind == len(lines) { // one long paragraph
+		text := strings.Join(lines, "\n")
+		return []string{tokencount.Clip(text, room)}
+	}
+	return slices.Concat(lines[:first], lines[behind:])
+}
+
+// newestFirst fills room tokens with items, the last one first. The newest three may take most of it; the older ones
+// are clipped to a line.
+func newestFirst(items []string, room int) (out []string) {
+	const line, whole = 30, 3 // tokens, items
+	seen := map[string]bool{}
+	for _, item := range slices.Backward(items) {
+		if seen[item] {
+			continue
+		}
+		seen[item] = true
+		most := line
+		if len(out) < whole {
+			most = max(line, room*2/3)
+		}
+		s := tokencount.Clip(item, min(most, room-2))
+		if s == "" || room <= 12 {
+			break
+		}
+		room -= tokencount.Cautious(s) + 2
+		out = append(out, s)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// indented returns an item whose further lines are indented, so that they stay part of it.
+func indented(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r", ""), "\n", "\n  ")
+}
+
+// withoutControls returns s without NUL and terminal codes, some of which providers refuse.
+func withoutControls(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7F {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// within returns s without what providers refuse, cut between words if it has more than limit tokens after all.
+func within(s string, limit int) string {
+	s = strings.TrimSpace(withoutControls(strings.ToValidUTF8(s, "\uFFFD")))
+	for len(s) > ByteLimit(limit) || tokencount.Cautious(s) > limit {
+		shorter := s[:len(s)*9/10]
+		if k := strings.LastIndexAny(shorter, " \n"); k > 0 {
+			shorter = shorter[:k]
+		}
+		if s = strings.TrimSpace(strings.ToValidUTF8(shorter, "")); len(s) < 16 {
+			break
+		}
+	}
+	if s == "" {
+		return "## Goal"
+	}
+	return s
+}
