@@ -51,8 +51,8 @@ func (h *hasher) key(m *Message) key {
 	return h.Key()
 }
 
-// sampleHash identifies m by its short texts, and by the address, the length and a few bytes of each long text. It
-// takes some nanoseconds, where a key takes a pass over the text. Strings do not change, so equal samples mean an equal
+// sampleHash identifies m by its short texts, and by the address and the length of each long one, of its role and of
+// its kinds. It takes some nanoseconds, where a key takes a pass over the text. Strings do not change, so equal samples mean an equal
 // message as long as the host goes on using the values that it passed before. A host may write some messages anew for
 // each call, with the time in them for example, and the new text can lie where the old one lay. Such messages are of
 // the system or of users, so sampleHash reads those whole. It also reads arguments whole, because they are bytes and
@@ -60,7 +60,7 @@ func (h *hasher) key(m *Message) key {
 func sampleHash(m *Message) uint64 {
 	h, isAnew := uint64(len(m.Parts)), isReadWhole(m)
 	text := func(s string) { h = sample.Add(h, s, isAnew) }
-	text(string(m.Role))
+	h = sample.Mix(h, sample.Place(string(m.Role)))
 	text(m.ToolCallID)
 	text(m.ToolName)
 	if m.IsError {
@@ -68,7 +68,7 @@ func sampleHash(m *Message) uint64 {
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		text(string(p.Kind))
+		h = sample.Mix(h, sample.Place(string(p.Kind)))
 		text(p.Text)
 		text(p.Signature)
 		text(p.ID)

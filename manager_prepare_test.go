@@ -795,3 +795,150 @@ func TestManagerOverflowPartsAreNotBilled(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	assert.LessOrEqual(t, e.Overhead+e.Pinned+e.Summary+e.Protected, e.Tokens, "%+v", *e)
 }
+
+// A message that was changed behind the manager's back is sent as it is now.
+func TestPrepareNoticesChanges(t *testing.T) {
+	grow := func() []winnow.Message {
+		h := list(userSays("begin"))
+		for i := range 40 {
+			id := "call" + itoa(i)
+			h = append(h, modelCalls(id), toolSays(id, numbered(3)), userSays("go on "+itoa(i)))
+		}
+		return h
+	}
+	for _, c := range []struct {
+		name   string
+		change func(h []winnow.Message) []winnow.Message
+	}{
+		{"a message in the middle is another one", func(h []winnow.Message) []winnow.Message { h[50] = hostSays("changed"); return h }},
+		{"a text in the middle is another one", func(h []winnow.Message) []winnow.Message { h[3].Parts = list(userSays("changed"))[0].Parts; return h }},
+		{"a result became an error", func(h []winnow.Message) []winnow.Message { h[2].IsError = true; return h }},
+		{"rewound", func(h []winnow.Message) []winnow.Message { return h[:61] }},
+		{"forked", func(h []winnow.Message) []winnow.Message { return append(h[:61:61], userSays("another way")) }},
+		{"replaced", func([]winnow.Message) []winnow.Message { return list(userSays("hello")) }},
+		{"a call id is used again", func(h []winnow.Message) []winnow.Message {
+			return append(h, modelCalls("call3"), toolSays("call3", "again"), userSays("well"))
+		}},
+		{"a result comes late", func(h []winnow.Message) []winnow.Message { return append(h, toolSays("call3", "late")) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := winnow.New(200_000, nil)
+			require.NoError(t, err)
+			h := grow()
+			prepare(t, m, h[:len(h)-3])
+			prepare(t, m, h)
+			h = c.change(h)
+			r := prepare(t, m, h)
+			fresh, err := winnow.New(200_000, nil)
+			require.NoError(t, err)
+			want := prepare(t, fresh, h)
+			sameMessages(t, want.Messages, r.Messages, "what is sent")
+			sameMessages(t, want.History, r.History, "what is kept")
+		})
+	}
+}
+
+// droppedRequest prepares a request that is edited and drops it. It returns where its list lies.
+func droppedRequest(t *testing.T, m *winnow.Manager, h []winnow.Message) weak.Pointer[winnow.Message] {
+	t.Helper()
+	r := prepare(t, m, h)
+	require.NotEmpty(t, r.Edits)
+	return weak.Make(&r.Messages[0])
+}
+
+// A host reads its log anew for each request and keeps nothing of it. The manager then keeps none of its texts in
+// memory either: neither short results nor long ones, whose names it remembers only while it makes a request.
+func TestTextsOfALogThatIsReadAnewAreNotHeld(t *testing.T) {
+	for _, chars := range []int{2_400, 100_000} {
+		m := newManager(t, 64_000, &winnow.Options{Now: newClock().Now})
+		size := len(agentSession(12, chars))
+		var texts []weak.Pointer[byte]
+		for n := size - 6; n <= size; n += 2 {
+			func() {
+				h := agentSession(12, chars)[:n]
+				droppedRequest(t, m, h)
+				for i := range h {
+					texts = append(texts, weak.Make(unsafe.StringData(h[i].Parts[0].Text)))
+				}
+			}()
+		}
+		runtime.GC()
+		runtime.GC()
+		held := 0
+		for _, text := range texts {
+			if text.Value() != nil {
+				held++
+			}
+		}
+		assert.Zero(t, held, "of %d messages with results of %d characters", len(texts), chars)
+		runtime.KeepAlive(m)
+	}
+}
+
+// The provider's count that comes with an answer is known when the results behind it are cut: by a manager that goes on,
+// and by one that was restored.
+func TestNewResultsAreCutByTheNewestCount(t *testing.T) {
+	cuts := 0
+	for size := 4_000; size <= 16_000; size += 400 {
+		o := &winnow.Options{Estimator: byChars, Now: newClock().Now}
+		m, restored := newManager(t, 10_000, o), newManager(t, 10_000, o)
+		h := list(userSays(numbered(100)), modelSays("What next?"), userSays("The log."))
+		prepare(t, m, h[:1])
+		first := prepare(t, m, h)
+		require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+
+		call := modelCalls("a")
+		call.Usage = &winnow.Usage{Input: 2 * first.Tokens} // the estimates are too low
+		h = append(h, call, toolSays("a", numbered(400)[:size]))
+		want, got := prepare(t, restored, h), prepare(t, m, h)
+		sameWire(t, want.Messages, got.Messages, "a result of %d characters", size)
+		require.Equal(t, want, got)
+		cuts += len(got.Edits)
+	}
+	assert.Positive(t, cuts)
+	assert.Less(t, cuts, 31)
+}
+
+// An id that the repair made for a call stays in use when the call is dropped from the request.
+func TestAnIDThatEqualsAMadeOne(t *testing.T) {
+	o := &winnow.Options{HistoryTurns: 1, Now: newClock().Now}
+	m := newManager(t, 100_000, o)
+	h := named(list(userSays("q"), modelCalls("x"), toolSays("x", "1"), modelCalls("x"), toolSays("x", "2"), modelSays("done"), userSays("and now?"), modelCalls("y"), toolSays("y", "3")))
+	prepare(t, m, h[:len(h)-2])
+	r := prepare(t, m, h)
+	require.Equal(t, "x_2", r.History[3].Parts[0].ID)
+	require.Len(t, r.Messages, 3, "the turn limit has dropped it")
+	h = append(h, modelCalls("x_2"), toolSays("x_2", "4"))
+	restored := newManager(t, 100_000, o)
+	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	want := prepare(t, restored, h)
+	r = prepare(t, m, h)
+	ids := map[string]int{}
+	for i := range r.History {
+		for _, p := range r.History[i].Parts {
+			ids[p.ID]++
+		}
+	}
+	for id, n := range ids {
+		assert.True(t, n == 1 || id == "", "%s is there %d times", id, n)
+	}
+	assert.Equal(t, want, r)
+}
+
+// Edits account for each message of the history, and for what was made for it.
+func TestEditsOfAStandIn(t *testing.T) {
+	m := newManager(t, 100_000, &winnow.Options{HistoryTurns: 1, Now: newClock().Now})
+	h := named(list(userSays("q"), modelCalls("a", "b"), toolSays("a", "1"), userSays("and now?")))
+	r := prepare(t, m, h)
+	require.Len(t, r.Messages, 1)
+	count := make([]int, len(h))
+	for _, e := range r.Edits {
+		switch {
+		case e.Before == 0:
+			count[e.Index]++
+		case e.After == 0:
+			count[e.Index]--
+		}
+	}
+	assert.Equal(t, []int{-1, -1, -1, 0}, count, "%+v", r.Edits)
+}
