@@ -1,12 +1,13 @@
 package winnow
 
 import (
+	"hash/maphash"
+	"math/bits"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
-	"github.com/winnowgo/winnow/internal/sample"
 	"github.com/winnowgo/winnow/internal/toolcall"
 	"github.com/winnowgo/winnow/internal/workfiles"
 )
@@ -52,36 +53,65 @@ func (h *hasher) key(m *Message) key {
 }
 
 // sampleHash identifies m by its short texts, and by the address and the length of each long one, of its role and of
-// its kinds. It takes some nanoseconds, where a key takes a pass over the text. Strings do not change, so equal samples mean an equal
-// message as long as the host goes on using the values that it passed before. A host may write some messages anew for
-// each call, with the time in them for example, and the new text can lie where the old one lay. Such messages are of
-// the system or of users, so sampleHash reads those whole. It also reads arguments whole, because they are bytes and
-// may be overwritten.
+// its kinds. It takes some nanoseconds, where a key takes a pass over the text. Strings do not change, so equal samples
+// mean an equal message as long as the host goes on using the values that it passed before. A host may write some
+// messages anew for each call, with the time in them for example, and the new text can lie where the old one lay. Such
+// messages are of the system or of users, so sampleHash reads those whole. It also reads arguments whole, because they
+// are bytes and may be overwritten.
 func sampleHash(m *Message) uint64 {
 	h, isAnew := uint64(len(m.Parts)), isReadWhole(m)
-	text := func(s string) { h = sample.Add(h, s, isAnew) }
-	h = sample.Mix(h, sample.Place(string(m.Role)))
+	text := func(s string) { h = addSample(h, s, isAnew) }
+	h = mix(h, placeOf(string(m.Role)))
 	text(m.ToolCallID)
 	text(m.ToolName)
 	if m.IsError {
-		h = sample.Mix(h, 1)
+		h = mix(h, 1)
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		h = sample.Mix(h, sample.Place(string(p.Kind)))
+		h = mix(h, placeOf(string(p.Kind)))
 		text(p.Text)
 		text(p.Signature)
 		text(p.ID)
 		text(p.Name)
 		if len(p.Arguments) > 0 {
-			h = sample.Mix(h, sample.Of(mem.String(p.Arguments)))
+			h = mix(h, maphash.String(sampleSeed, mem.String(p.Arguments)))
 		}
 		text(p.MediaType)
-		h = sample.Mix(h, uint64(p.Bytes)^uint64(p.Width)<<40^uint64(p.Height)<<20)
-		h = sample.Mix(h, uint64(p.Tokens)^uint64(p.Pages)<<40^uint64(p.Seconds)<<20)
+		h = mix(h, uint64(p.Bytes)^uint64(p.Width)<<40^uint64(p.Height)<<20)
+		h = mix(h, uint64(p.Tokens)^uint64(p.Pages)<<40^uint64(p.Seconds)<<20)
 	}
 	return h
 }
+
+// sampleSeed differs in each process, so that nobody can write two texts with one hash.
+var sampleSeed = maphash.MakeSeed()
+
+// sampledLong is the length above which addSample does not read all of a text. To hash 256 bytes takes about as long as
+// to wait for one line of memory.
+const sampledLong = 256
+
+// addSample adds s to the hash h. Of a long text it takes only the place, which identifies a string as long as somebody
+// holds it, unless readAll is set.
+func addSample(h uint64, s string, readAll bool) uint64 {
+	if h = mix(h, uint64(len(s))); len(s) == 0 {
+		return h
+	}
+	if readAll || len(s) <= sampledLong {
+		return mix(h, maphash.String(sampleSeed, s))
+	}
+	return mix(h, placeOf(s))
+}
+
+// mix returns the hash h with x added. As in wyhash, that is one multiplication to 128 bits. The factor is the golden
+// ratio. The constant that is added keeps a product of 0 from making the hash 0.
+func mix(h, x uint64) uint64 {
+	hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
+	return hi ^ lo + 0x632be59bd9b4e019
+}
+
+// placeOf returns a hash of the address and the length of s.
+func placeOf(s string) uint64 { return bits.RotateLeft64(uint64(len(s)), 48) ^ uint64(mem.Address(s)) }
 
 // isReadWhole reports whether sampleHash reads all of m.
 func isReadWhole(m *Message) bool { return m.Role != RoleAssistant && m.Role != RoleTool }
@@ -123,11 +153,11 @@ func (a *anchor) set(history []Message, from int) {
 		}
 		for k := range history[i].Parts {
 			p := &history[i].Parts[k]
-			if s := p.Text; len(s) > sample.Long {
+			if s := p.Text; len(s) > sampledLong {
 				*a = anchor{i, k, false, mem.RefTo(s)}
 				return
 			}
-			if s := p.Signature; len(s) > sample.Long {
+			if s := p.Signature; len(s) > sampledLong {
 				*a = anchor{i, k, true, mem.RefTo(s)}
 				return
 			}

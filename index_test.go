@@ -11,8 +11,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/winnowgo/winnow/internal/sample"
 )
 
 // Arguments are bytes: a host that takes a secret out of them may write over it.
@@ -29,7 +27,7 @@ func TestGlanceReadsArguments(t *testing.T) {
 }
 
 func TestGlanceReadsShortTexts(t *testing.T) {
-	for _, size := range []int{1, 2, 7, 8, 20, 60, sample.Long} {
+	for _, size := range []int{1, 2, 7, 8, 20, 60, sampledLong} {
 		text := strings.Repeat("x", size)
 		m := Message{Role: RoleTool, Parts: []Part{{Text: text}}}
 		before := sampleHash(&m)
@@ -77,4 +75,27 @@ func TestBackgroundReadsCopies(t *testing.T) {
 			assert.NotContains(t, asked.String(), late)
 		}
 	})
+}
+
+// A text is known by its memory: a copy is another one, unless it is short enough to be read whole.
+func TestSampleOfAText(t *testing.T) {
+	for _, n := range []int{1, 7, 8, sampledLong, sampledLong + 1, 10_000} {
+		s := strings.Repeat("x", n)
+		copied := strings.Clone(s)
+		assert.Equal(t, addSample(1, s, false), addSample(1, s, false), "%d bytes", n)
+		assert.Equal(t, n <= sampledLong, addSample(1, s, false) == addSample(1, copied, false), "%d bytes, copied", n)
+		assert.Equal(t, addSample(1, s, true), addSample(1, copied, true), "%d bytes, read whole", n)
+		changed := s[:n-1] + "y"
+		assert.NotEqual(t, addSample(1, s, true), addSample(1, changed, true), "%d bytes, changed", n)
+	}
+	assert.NotEqual(t, addSample(addSample(1, "ab", false), "c", false), addSample(addSample(1, "a", false), "bc", false), "where a text ends counts")
+	assert.NotEqual(t, addSample(1, "", false), uint64(1), "so does an empty text")
+	assert.NotEqual(t, mix(0, 0), uint64(0))
+}
+
+func TestPlaceOf(t *testing.T) {
+	s := strings.Repeat("x", 10)
+	assert.Equal(t, placeOf(s), placeOf(s))
+	assert.NotEqual(t, placeOf(s), placeOf(s[:9]))
+	assert.NotEqual(t, placeOf(s), placeOf(strings.Clone(s)))
 }
