@@ -58,7 +58,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	if t == nil {
 		t = digest.NewTable()
 		t.Scan(c.previous, digest.FromPrevious)
-		eachMention(t, c.summarized(), t.Scan)
+		eachMention(t, c.older, t.Scan)
 	}
 	// Earlier compactions found these in messages that are gone.
 	t.Recall(c.carried.Identifiers)

@@ -42,11 +42,11 @@ func (m *Manager) startBackground(ctx context.Context, d *draft) {
 
 // own replaces the messages of c by copies, because the host may write to its own while c runs.
 func (c *compaction) own() {
-	for _, list := range []*[]Message{&c.older.messages, &c.prefix.messages, &c.recent} {
+	for _, list := range []*[]Message{&c.older, &c.recent} {
 		*list = ownMessages(*list)
 	}
-	if c.asked != nil {
-		c.asked = &ownMessages([]Message{*c.asked})[0]
+	if c.open != nil {
+		c.open = &ownMessages([]Message{*c.open})[0]
 	}
 }
 
@@ -248,11 +248,11 @@ func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold
 }
 
-// isNearCompaction reports whether a compaction is at most CompactOptions.SoftThreshold tokens away. Old results do not
+// isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old results do not
 // count: they are cleared first, and a compaction is far away then.
 func (m *Manager) isNearCompaction(d *draft) bool {
 	o := &m.opts
-	if o.Compact.Off || !d.isWithin(o.Compact.SoftThreshold) || m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
+	if o.Compact.Off || !d.isWithinReach() || m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
 		return false
 	}
 	if !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
@@ -266,11 +266,15 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	least.foldAllButNewest(goal)
 	least.prune(*m.opts.Prune, least.windowEstimate())
 	least.clearTo(goal)
-	return least.isWithin(o.Compact.SoftThreshold)
+	return least.isWithinReach()
 }
 
-// isWithin reports whether the request has room for at most soft more tokens.
-func (d *draft) isWithin(soft int) bool {
+// softThreshold is the reference's, in tokens. In a small window it would be the whole budget, so it is a share there.
+const softThreshold = 4_000
+
+// isWithinReach reports whether the request has room for at most softThreshold more tokens.
+func (d *draft) isWithinReach() bool {
+	soft := min(softThreshold, count.Share(d.window, maxDefaultShare))
 	threshold, n := d.budget-soft, d.tokens()
 	if over := count.Add(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit
 		n = max(n, threshold)

@@ -60,10 +60,7 @@ const (
 
 func chatManager(t *testing.T, s Summarizer, o CompactOptions) *Manager {
 	t.Helper()
-	o.SoftThreshold, o.SummarizerWindow = 2_000, 100_000 // one call
-	if o.Attempts == 0 {
-		o.Attempts = 1
-	}
+	o.SummarizerWindow = 100_000 // one call
 	m, err := New(10_000, &Options{Summarizer: s, Reserve: 2_000, Estimator: CharsPerToken(4), Compact: &o, Now: time.Now})
 	require.NoError(t, err)
 	return m

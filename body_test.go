@@ -47,7 +47,7 @@ func TestBodyOfTextInAnOutage(t *testing.T) {
 	for _, idle := range []time.Duration{time.Minute, time.Hour} {
 		c := newClock()
 		m := newManager(t, 200_000, &winnow.Options{
-			MaxBytes: most, Now: c.Now, Summarizer: fails(errors.New("503")), Compact: &winnow.CompactOptions{Attempts: 1},
+			MaxBytes: most, Now: c.Now, Summarizer: fails(errors.New("503")),
 		})
 		degraded := 0
 		for n := 2; n <= 300; n += 2 {
@@ -207,7 +207,7 @@ func TestBodyMayTakeAllThatIsAllowed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			o := &winnow.Options{MaxBytes: most, Now: newClock().Now, Summarizer: tt.summarizer}
 			var m *winnow.Manager
-			o.Compact = &winnow.CompactOptions{Attempts: 1, BeforeCompact: func(context.Context, []winnow.Message) error {
+			o.Compact = &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error {
 				duringFlush = m.Plan(chat(23, 4_000))
 				return nil
 			}}

@@ -124,7 +124,7 @@ func checkForgery(t testing.TB, text string, s Summarizer) {
 	const rule = "Never push to main."
 	manager := func() *Manager {
 		m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Compact: &CompactOptions{
-			Attempts: 1, SummarizerWindow: 200_000, Rules: func() string { return text },
+			SummarizerWindow: 200_000, Rules: func() string { return text },
 		}})
 		require.NoError(t, err)
 		return m

@@ -182,12 +182,8 @@ func TestExcerpts(t *testing.T) {
 		{Role: RoleTool, ToolCallID: "c", ToolName: "read", Parts: []Part{{Text: "short"}}},
 		{Role: RoleTool, ToolCallID: "d", ToolName: "look", Parts: []Part{{Text: "a short text beside an image"}, {Kind: KindImage, Bytes: 1 << 20}}},
 	}
-	var in sizedMessages
-	for _, m := range h {
-		in.add(m, max(CharsPerToken(4).Estimate(m), 5_000*(len(m.Parts)-1)))
-	}
-	cut := c.excerpts(in, mostExcerptTokens)
-	out := cut.messages
+	c.older = h
+	out := c.read()
 	assert.Equal(t, h[0], out[0], "what people say is not cut")
 	assert.Equal(t, h[3:], out[3:], "nor what is short")
 	args := jsontext.Unquote(out[1].Parts[0].Arguments)
@@ -197,59 +193,10 @@ func TestExcerpts(t *testing.T) {
 	for _, want := range []string{"compiling", "error: cannot find module x", "exit status 1"} {
 		assert.Contains(t, text, want)
 	}
-	for i, m := range out {
-		if i > 0 && len(m.Parts) == 1 {
-			assert.LessOrEqual(t, CharsPerToken(4).Estimate(m), mostExcerptTokens+40, "message %d", i)
-			assert.Equal(t, CharsPerToken(4).Estimate(m), cut.tokens[i], "message %d", i)
+	for i, m := range out[1:] {
+		if len(m.Parts) == 1 {
+			assert.LessOrEqual(t, CharsPerToken(4).Estimate(m), mostExcerptTokens+40, "message %d", i+1)
 		}
 	}
 	assert.Len(t, h[2].Parts[0].Text, len(log), "the history is not written to")
-	assert.Empty(t, c.excerpts(sizedMessages{}, mostExcerptTokens).messages)
-}
-
-// Excerpts are as long as one call has room for, within their limits.
-func TestExcerptLimit(t *testing.T) {
-	const window = 64_000 // a call reads 17 920 of these
-	c := &compaction{opts: Options{Estimator: CharsPerToken(4), Compact: &CompactOptions{SummarizerWindow: window}}}
-	thinking := Part{Kind: KindThinking, Text: strings.Repeat("What if it is the cache? ", 400)}
-	work := func(steps int) (r sizedMessages) {
-		r.add(userMessage("begin"), 2)
-		for range steps {
-			call := callMessage("write", `{"path":"a.go","content":"`+strings.Repeat("x", 10_000)+`"}`)
-			call.Parts = append([]Part{thinking}, call.Parts...)
-			r.add(call, CharsPerToken(4).Estimate(call))
-			result := Message{Role: RoleTool, ToolCallID: "c", ToolName: "write", Parts: []Part{{Text: output(300)}}}
-			r.add(result, CharsPerToken(4).Estimate(result))
-		}
-		return r
-	}
-	for _, tt := range []struct {
-		steps int
-		check func(limit int) bool
-	}{
-		{0, func(limit int) bool { return limit == mostExcerptTokens }},
-		{10, func(limit int) bool { return limit == mostExcerptTokens }},
-		{20, func(limit int) bool { return limit > leastExcerptTokens && limit < mostExcerptTokens }},
-		{60, func(limit int) bool { return limit == leastExcerptTokens }},
-	} {
-		r := work(tt.steps)
-		limit := c.excerptLimit(r)
-		assert.True(t, tt.check(limit), "%d steps: %d", tt.steps, limit)
-		cut := c.excerpts(r, limit)
-		rendered := 0
-		for i := range cut.messages {
-			rendered += cut.tokens[i] + frameTokens(&cut.messages[i])
-			for k := range cut.messages[i].Parts {
-				assert.LessOrEqual(t, partTokens(c.opts.Estimator, &cut.messages[i], k), limit+40)
-			}
-		}
-		if limit > leastExcerptTokens {
-			assert.LessOrEqual(t, rendered, 17_920+17_920/10, "%d steps take one call", tt.steps)
-		}
-		if tt.steps > 0 {
-			thought := cut.messages[1].Parts[0]
-			assert.True(t, isThinking(thought) && len(thought.Text) < len(thinking.Text)/2)
-			assert.Equal(t, thinking, r.messages[1].Parts[0], "the history is not written to")
-		}
-	}
 }

@@ -150,7 +150,6 @@ func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*dra
 	before := d.tokens()
 	c, err := d.newCompaction(call)
 	if err == nil {
-		c.oneAttempt = c.oneAttempt && !call.isAsked
 		m.unlocked(func() { err = c.takeRules(m.opts.Compact.Rules, call.isAsked) })
 	}
 	if err != nil {
@@ -180,21 +179,14 @@ func (m *Manager) writeSummary(ctx context.Context, c *compaction, s Summarizer)
 	cp *checkpoint, report *Compaction, err error,
 ) {
 	tries := &m.ledger.tries
-	switch {
-	case tries.oneCall:
-		c.limitCalls(1)
-	case tries.Refusals > 0:
-		c.limitCalls(maxSummaryCalls - tries.Calls)
+	if tries.oneCall || tries.Refusals > 0 && maxSummaryCalls-tries.Calls < 2 {
+		c.once = true
 	}
 	isCounted := !isDigest(s) // a digest costs no call, so a request may take any number of them
 	if isCounted {
 		tries.Compactions++
 	}
 	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
-	// A try that got no answer does not bind the room of the next one. An answer that was refused is not used again.
-	if refused := (*badAnswer)(nil); errors.As(err, &refused) || m.ledger.cache.IsEmpty() {
-		m.ledger.cache = nil
-	}
 	if isCounted {
 		tries.countCalls(report, err)
 	}
@@ -248,8 +240,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 // commitCompaction is commit for a draft that has a new checkpoint.
 func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l *ledger)) (*Request, error) {
 	r, err := m.commit(d, append(also, func(l *ledger) {
-		// The answers of a try that failed are used up, and the next compaction has a flush of its own.
-		l.cache, l.flushed = nil, false
+		l.flushed = false // the next compaction has a flush of its own
 		l.names = withNames(l.names, d.names, d.checkpoint.summaryKeys)
 		if report.Degraded {
 			l.digestAt = d.uneditedTokens()

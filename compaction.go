@@ -3,12 +3,11 @@ package winnow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/breaker"
-	"github.com/winnowgo/winnow/internal/chunks"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/sections"
@@ -29,13 +28,15 @@ func (c *checkpoint) unread(v *view) (from, request int) {
 }
 
 // compaction is one compaction of a draft: what is summarized, what is kept, and how the summarizer is asked. It is run
-// without the manager's lock. Of the manager's state it shares only the cache of answers, which has a lock of its own.
+// without the manager's lock, of which it shares nothing.
 type compaction struct {
 	opts Options
 	summarySizes
 	summarizedPart
 	keptPart
-	summaryCalls
+	instructions string
+	once         bool // the summarizer is called once: it failed before, or no more calls are left
+
 	rules   string // the section of the host's rules
 	inForce string // the section of what is in force
 	recall  string // the note behind the summary on how to recall what it stands for; empty: none
@@ -53,14 +54,13 @@ type summarySizes struct {
 
 // summarizedPart is what a compaction replaces by a summary.
 type summarizedPart struct {
-	older        sizedMessages // complete turns
-	prefix       sizedMessages // beginning of the turn that the cut divides
-	asked        *Message      // the request of that turn, which stays a message; nil: the cut divides no turn
-	askedAt      int           // how many messages of older come before it
+	older        []Message
+	open         *Message // the request that older leads to, which stays a message; nil: older has no part of its turn
+	openAt       int      // how many messages of older come before it
 	previous     string
 	carried      sections.Carried // from the history that is summarized, and from the previous summary
 	healthy      *checkpoint
-	ids          *digest.Table // identifiers of older and prefix, if the digest read them; nil: not yet known
+	ids          *digest.Table // identifiers of older, if the digest read them; nil: not yet known
 	replacedKeys []key         // of the messages that are summarized, as they stand in the history
 }
 
@@ -69,16 +69,6 @@ type keptPart struct {
 	recent []Message // the kept messages, and the newest user request
 	index  int       // of firstKept in the history passed in
 	boundary
-}
-
-// summaryCalls says how the summarizer is asked.
-type summaryCalls struct {
-	instructions string
-	share        int  // tokens of history that may be summarized at once; 0: any number
-	attempts     int  // of one call
-	oneAttempt   bool // until the summarizer answers, because the breaker is half open
-	fewest       bool // it takes as few calls as possible
-	cache        *answers.Cache
 }
 
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
@@ -142,9 +132,6 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 	if !d.hasNews(&s, 0) && !(call.shortens && d.canShorten(&s)) {
 		return nil, ErrNothingToCompact
 	}
-	if d.ledger.cache == nil {
-		d.ledger.cache = answers.New()
-	}
 	least, leastGain := summarysize.Least, summarysize.LeastGain
 	if isDigest(call.by) {
 		least, leastGain = summarysize.LeastWords, summarysize.LeastWords
@@ -155,28 +142,11 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 			cap: d.summaryCap(&s, least), free: d.roomWithoutMargin() - s.restAtLeast - d.summaryFrame(),
 			leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
-		summaryCalls: summaryCalls{
-			attempts: o.Compact.Attempts, oneAttempt: d.ledger.breaker.Failures >= breaker.Limit, cache: d.ledger.cache,
-			instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions),
-		},
-	}
-	// The reference's rule for new content that fills the window, with the reference's margin.
-	kept, share := c.requestTokens-c.replaced.Sent, o.Compact.MaxHistoryShare
-	if float64(kept) > float64(d.window)*share*chunks.Margin {
-		c.share = max(1, count.Share(d.window, o.Compact.MaxHistoryShare))
+		once:         d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked,
+		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions),
 	}
 	c.collect(d, s)
 	return c, nil
-}
-
-// limitCalls limits the summary to n calls, repeated ones included. It takes more only if the summarizer's window is
-// too small for what is summarized.
-func (c *compaction) limitCalls(n int) {
-	c.fewest, c.attempts = true, 1 // a call that fails is followed by one more, with less to read
-	if len(c.prefix.messages) > 0 {
-		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
-	}
-	c.oneAttempt = c.oneAttempt || n < 2
 }
 
 var errRules = errors.New("CompactOptions.Rules")
@@ -216,7 +186,7 @@ func (c *compaction) goOnFrom(d *draft, cp *checkpoint) string {
 	case cp.degraded && len(d.digested) > 0: // the history behind the digest is still there: summarize that
 		for i := range d.digested {
 			n := estimateWith(c.opts.Estimator, d.digested[i])
-			c.older.add(d.digested[i], n)
+			c.older = append(c.older, d.digested[i])
 			c.replaced.Digested = count.Add(c.replaced.Digested, n)
 		}
 		if c.healthy = cp.healthy; c.healthy != nil {
@@ -237,7 +207,7 @@ func (c *compaction) collect(d *draft, s span) {
 	previous := c.goOnFrom(d, cp)
 	v := d.unfoldedView() // the messages that a record stands for are summarized, and not the record
 	cut, request := d.unfoldedAt(s.cut), d.unfoldedAt(s.request)
-	c.grow(cut, request)
+	c.older = slices.Grow(c.older, cut)
 	for i := range cut {
 		m := &v.unedited[i]
 		if !s.replaces(d.foldedAt(i)) {
@@ -251,21 +221,16 @@ func (c *compaction) collect(d *draft, s span) {
 				previous = joinedText(m)
 				c.previous, c.carried = sections.Read(previous)
 			}
-		case request >= 0 && i > request:
-			c.prefix.add(*m, v.facts[i].tokens)
 		default:
-			c.older.add(*m, v.facts[i].tokens)
+			if request >= 0 && i > request && c.open == nil && len(d.digested) == 0 {
+				c.open, c.openAt = &v.unedited[request], len(c.older) // a digest does not say where turns began
+			}
+			c.older = append(c.older, *m)
 		}
 	}
 	c.inForce = d.carryInForce(previous, cut, func(i int) bool { return !s.replaces(d.foldedAt(i)) },
 		d.view.total-s.replaced.Sent+c.cap)
-	c.carried = carry(c.carried, d.minifier.files, c.summarized())
-	if len(c.prefix.messages) > 0 && len(d.digested) == 0 {
-		c.asked, c.askedAt = &v.unedited[request], len(c.older.messages)
-	}
-	if len(d.digested) > 0 || count.Sum(c.prefix.tokens) < leastPrefix { // a digest does not say where turns began
-		c.older, c.prefix = c.older.join(c.prefix), sizedMessages{}
-	}
+	c.carried = carry(c.carried, d.minifier.files, c.older)
 	c.recent = append(c.recent, d.view.unedited[s.cut:]...)
 	c.firstKept, c.index = v.bookmark(cut), max(0, v.index[cut])
 	c.keepsFront, c.recall = s.keepsFront, d.spanNote(v, cut)
@@ -277,23 +242,6 @@ func (c *compaction) collect(d *draft, s span) {
 		c.recent = append(c.recent, v.unedited[request])
 	}
 }
-
-// grow makes room for the messages in front of cut. Those behind request are the beginning of its turn. If request is
-// -1, the cut divides no turn.
-func (c *compaction) grow(cut, request int) {
-	older := cut
-	if request >= 0 {
-		older = min(cut, request+1)
-	}
-	c.older.grow(older)
-	c.prefix.grow(cut - older)
-}
-
-// summarized returns the messages that are summarized, in their order.
-func (c *compaction) summarized() []Message { return c.older.join(c.prefix).messages }
-
-// leastPrefix is the least size, in tokens, at which the beginning of a divided turn is worth a summary of its own.
-const leastPrefix = 1_000
 
 // tokens estimates text. An empty text costs nothing, though an estimator may charge for a message without text.
 func (c *compaction) tokens(text string) int {

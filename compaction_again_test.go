@@ -87,7 +87,7 @@ func TestManagerCompactAgain(t *testing.T) {
 	assert.Equal(t, state, snapshotOf(t, m))
 	assert.Equal(t, facts, factsIn(prepare(t, m, h).Messages, facts))
 
-	failed := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Summarizer: fails(errDown), Compact: &winnow.CompactOptions{Attempts: 1}})
+	failed := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Summarizer: fails(errDown)})
 	_, err = failed.Compact(t.Context(), h, "")
 	require.ErrorIs(t, err, winnow.ErrCompaction)
 	assert.NotErrorIs(t, err, winnow.ErrNothingToCompact, "there was something")
@@ -299,7 +299,7 @@ func TestManagerDigestKeepsTheSummary(t *testing.T) {
 				text += fmt.Sprintf("\n- FACT-%05d holds for the ledger of the tenants in the north, by wish of finance.", k)
 			}
 			s := switchedTo(says(text))
-			m := newManager(t, window, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{Attempts: 1}})
+			m := newManager(t, window, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now})
 			h, more := chat(window/500, 2_000), work
 			r, err := m.Compact(t.Context(), h, "")
 			require.NoError(t, err)

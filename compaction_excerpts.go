@@ -3,93 +3,49 @@ package winnow
 import (
 	"slices"
 
-	"github.com/winnowgo/winnow/internal/chunks"
-	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// How much a summarizer reads of one result, of the arguments of one call, and of one thought, in tokens. What a file
-// held does not belong in a summary, but how a command ended does. Code collects the identifiers in the rest. Reading
-// everything would cost as much again as all the requests of the conversation, at the price of input that is not
-// cached.
-const (
-	mostExcerptTokens = 500 // 2 000 characters: what pi shows of a result
-	// Where many long texts would need several calls, they are cut as far as one call needs, but not further than this:
-	// 600 characters, which is what OpenClaw keeps of a message beside a summary.
-	leastExcerptTokens = 150
-)
+// mostExcerptTokens is how much a summarizer reads of one result, of the arguments of one call, and of one thought:
+// 2 000 characters, which is what pi shows of a result. What a file held does not belong in a summary, but how a
+// command ended does. Code collects the identifiers in the rest. Reading everything would cost as much again as all the
+// requests of the conversation, at the price of input that is not cached.
+const mostExcerptTokens = 500
 
-// read returns what a summarizer reads, before long texts are cut: older and prefix, with the request of a divided turn
-// in front of the work on that request. Without the request, the work would seem to belong to the request before it.
-func (c *compaction) read() (older, prefix sizedMessages) {
-	if c.asked == nil {
-		return c.older, c.prefix
-	}
-	asked := *c.asked
-	tokens := estimateWith(c.opts.Estimator, asked)
-	if short, ok := excerptTexts(&asked, c.textTokensOf(&asked, tokens), mostExcerptTokens); ok {
-		asked, tokens = short, estimateWith(c.opts.Estimator, short)
-	}
-	if len(c.prefix.messages) > 0 {
-		return c.older, c.prefix.with(0, asked, tokens)
-	}
-	return c.older.with(c.askedAt, asked, tokens), c.prefix
-}
-
-// excerpts returns r with each long result, argument and thought cut to limit tokens: the beginning and the end, and of
-// a result also the lines with errors. A message that is not cut shares its memory with r.
-func (c *compaction) excerpts(r sizedMessages, limit int) sizedMessages {
-	out := sizedMessages{slices.Clone(r.messages), slices.Clone(r.tokens)}
-	for i := range out.messages {
-		if r.tokens[i] <= limit {
-			continue // no part of it can be longer
+// read returns what a summarizer reads: older with long results, arguments and thoughts cut to their two ends, and of a
+// result also the lines with errors. The open request stands in front of the work on it, which would seem to belong to
+// the request before it otherwise. A message that is not cut shares its memory with older.
+func (c *compaction) read() []Message {
+	out := make([]Message, 0, len(c.older)+1)
+	for i := range c.older {
+		if c.open != nil && i == c.openAt {
+			out = append(out, c.excerpt(c.open, true))
 		}
-		m := &r.messages[i]
-		short, ok := Message{}, false
-		switch {
-		case returnsContent(m):
-			short, ok = excerptTexts(m, c.textTokensOf(m, r.tokens[i]), limit)
-		case m.Role == RoleAssistant:
-			short, ok = excerptParts(c.opts.Estimator, m, limit)
-		}
-		if ok {
-			out.messages[i], out.tokens[i] = short, estimateWith(c.opts.Estimator, short)
-		}
+		m := &c.older[i]
+		out = append(out, c.excerpt(m, returnsContent(m)))
 	}
 	return out
 }
 
-// excerptLimit returns the largest limit with which the excerpts of r fit into one call, but at least
-// leastExcerptTokens and at most mostExcerptTokens.
-func (c *compaction) excerptLimit(r sizedMessages) int {
-	var sizes []int // of what may be cut
-	fixed := 0
-	for i := range r.messages {
-		m := &r.messages[i]
-		fixed = count.Add(fixed, frameTokens(m))
-		switch {
-		case r.tokens[i] <= leastExcerptTokens:
-			fixed = count.Add(fixed, r.tokens[i])
-		case returnsContent(m):
-			sizes = append(sizes, min(r.tokens[i], mostExcerptTokens))
-		case m.Role == RoleAssistant:
-			for k := range m.Parts {
-				n := partTokens(c.opts.Estimator, m, k)
-				if isExcerpted(&m.Parts[k]) {
-					sizes = append(sizes, min(n, mostExcerptTokens))
-				} else {
-					fixed = count.Add(fixed, n)
-				}
-			}
-		default:
-			fixed = count.Add(fixed, r.tokens[i])
+// excerpt returns m with its long arguments and thoughts cut, and if its texts are cut as well, those together.
+func (c *compaction) excerpt(m *Message, cutsTexts bool) Message {
+	e := c.opts.Estimator
+	tokens := estimateWith(e, *m)
+	switch {
+	case tokens <= mostExcerptTokens: // no part of it can be longer
+	case cutsTexts:
+		if short, ok := excerptTexts(m, c.textTokensOf(m, tokens), mostExcerptTokens); ok {
+			return short
+		}
+	case m.Role == RoleAssistant:
+		if short, ok := excerptParts(e, m, mostExcerptTokens); ok {
+			return short
 		}
 	}
-	room := chunks.OfSmall(c.opts.Compact.SummarizerWindow)
-	return min(mostExcerptTokens, max(leastExcerptTokens, count.Fair(sizes, max(0, room-fixed))))
+	return *m
 }
 
 // isExcerpted reports whether a summarizer need not read all of a part of an answer.
@@ -164,7 +120,7 @@ func excerptParts(e Estimator, m *Message, limit int) (out Message, ok bool) {
 // long as the window.
 func (c *compaction) notes(previous string) *digest.Notes {
 	return notesOf(previous, func(yield func(*Message) bool) {
-		messages := c.summarized()
+		messages := c.older
 		tools := toolNamesOf(messages)
 		var shown Message
 		for i := range messages {

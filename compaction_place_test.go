@@ -60,7 +60,7 @@ func TestSummaryStandsBehindWhatLeads(t *testing.T) {
 			t.Run(f.name+", "+way.name, func(t *testing.T) {
 				o := &winnow.Options{
 					Estimator: byChars, Summarizer: way.by, Now: newClock().Now, FoldAbove: 1, NoMinify: true,
-					Compact: &winnow.CompactOptions{KeepRecent: 2_000, Attempts: 1},
+					Compact: &winnow.CompactOptions{KeepRecent: 2_000},
 				}
 				m := newManager(t, 40_000, o)
 				h := slices.Clip(f.front)

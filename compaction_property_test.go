@@ -146,7 +146,7 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 		summarizer := []int{4_000, 7_000, 16_000, 200_000, 2_000_000}[seed%5]
 		m, err := winnow.New(window, &winnow.Options{
 			Summarizer: within(t, summarizer, e, &calls), Estimator: e, Reserve: window / 8,
-			Compact: &winnow.CompactOptions{SummarizerWindow: summarizer, Attempts: 1, Rules: func() string { return "Be careful." }},
+			Compact: &winnow.CompactOptions{SummarizerWindow: summarizer, Rules: func() string { return "Be careful." }},
 		})
 		require.NoError(t, err)
 		compactions += grow(t, m, h, 1+seed%7)
@@ -166,7 +166,7 @@ func TestCompactionPropertiesRecorded(t *testing.T) {
 		}
 		for _, window := range []int{16_000, 48_000} {
 			var calls atomic.Int64
-			m, err := winnow.New(window, &winnow.Options{Summarizer: within(t, window, e, &calls), Compact: &winnow.CompactOptions{Attempts: 1}})
+			m, err := winnow.New(window, &winnow.Options{Summarizer: within(t, window, e, &calls)})
 			require.NoError(t, err)
 			if n := grow(t, m, h, 12); n > 0 {
 				t.Logf("%s in %d: %d compactions, %d calls", name, window, n, calls.Load())

@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/winnowgo/winnow/internal/chunks"
-	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/summarysize"
-	"github.com/winnowgo/winnow/internal/summarytext"
 )
 
 // The text of a summary: the summarizer writes it, in the room that the sections behind it leave.
@@ -24,7 +20,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	most, asked := summarysize.Text(c.cap, c.tokens(behind.String()))
 	room := most // a digest counts cautiously and lists identifiers itself
 	if !isDigest(s) {
-		room = c.cache.SameRoom(asked, most)
+		room = asked
 	}
 	sum, err := c.summarize(ctx, s, room)
 	if err != nil {
@@ -62,7 +58,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 
 // standsForNoMore reports whether the summary stands for nothing that the last one did not stand for.
 func (c *compaction) standsForNoMore() bool {
-	return c.previous != "" && len(c.older.messages)+len(c.prefix.messages) == 0
+	return c.previous != "" && len(c.older) == 0
 }
 
 // cutTo cuts text to most tokens. A host's estimator may charge so much for each message that not even a word has room.
@@ -77,89 +73,22 @@ func (c *compaction) cutTo(text string, most int) string {
 }
 
 func refusedSummary(reason string) error {
-	return fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{summarytext.Refusal{Reason: reason}})
+	return fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason})
 }
 
-// summarize asks s for a text of at most room tokens. If complete turns come before the prefix of a divided turn, the
-// prefix gets a summary of its own. Else its summary continues the previous one.
+// summarize asks s for a text of at most room tokens.
 func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Summary, error) {
-	config := summarizeConfig{
-		SummarizeOptions: SummarizeOptions{
-			Summarizer: s, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room,
-			Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
-		},
-		attempts: c.attempts, timeout: c.opts.Compact.Timeout, oneAttempt: c.oneAttempt, fewest: c.fewest,
-		noDigest: true, cache: c.cache,
-	}
-	inStages := func(r sizedMessages, config summarizeConfig) (*Summary, error) {
-		config.sizes = r.tokens
-		return summarizeInStages(ctx, r.messages, config)
-	}
-	if isDigest(s) { // reads all of it at once, and at no cost
-		config = config.normal()
-		n := c.notes(config.Previous)
+	run := newSummaryRun(ctx, SummarizeOptions{
+		Summarizer: s, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room, Parts: 1,
+		Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
+	})
+	if isDigest(s) { // it reads all messages as they are, and at no cost
+		n := c.notes(run.Previous)
 		c.ids = n.IDs
-		return &Summary{Text: n.Text(config.MaxTokens), Degraded: true, Calls: 1}, nil
+		return &Summary{Text: n.Text(run.MaxTokens), Degraded: true, Calls: 1}, nil
 	}
-	older, prefix := c.read()
-	// The calls of a run that is repeated have to be the same, so the limits of its first try stay.
-	ofOlder, ofPrefixes := c.cache.SameExcerpts(c.excerptLimit(older), c.excerptLimit(prefix))
-	older, prefix = c.excerpts(older, ofOlder), c.excerpts(prefix, ofPrefixes)
-	ofPrefix := config
-	ofPrefix.Instructions = strings.TrimSpace(summarytext.Prefix + "\n\n" + c.instructions)
-	if len(older.messages) == 0 {
-		return inStages(prefix, ofPrefix)
-	}
-	if len(prefix.messages) > 0 {
-		config.MaxTokens = room * 2 / 3 // the rest is for the beginning of the divided turn
-	}
-	sum, err := c.summarizeTurns(older, config, inStages)
-	if err != nil || len(prefix.messages) == 0 {
-		return sum, err
-	}
-	// The second text gets the room that the first one left. The previous summary is in the first text already.
-	ofPrefix.MaxTokens, ofPrefix.Previous = max(room/3, room-c.tokens(sum.Text)), ""
-	turn, err := inStages(prefix, ofPrefix)
-	if err != nil {
-		return nil, err
-	}
-	return sum.with(turn, sum.Text+sections.TurnHeading+turn.Text), nil
-}
-
-// summarizeTurns summarizes older, which are complete turns. If new content fills the window, the messages beyond the
-// history's share are summarized first, and the summary of the rest continues theirs.
-func (c *compaction) summarizeTurns(
-	older sizedMessages, config summarizeConfig, inStages func(sizedMessages, summarizeConfig) (*Summary, error),
-) (*Summary, error) {
-	ahead := 0
-	if c.share > 0 {
-		ahead = beyondShare(older, c.share)
-	}
-	if ahead == 0 {
-		return inStages(older, config)
-	}
-	first, err := inStages(sizedMessages{older.messages[:ahead], older.tokens[:ahead]}, config)
-	if err != nil {
-		return nil, err
-	}
-	config.Previous = first.Text
-	sum, err := inStages(sizedMessages{older.messages[ahead:], older.tokens[ahead:]}, config)
-	if err != nil {
-		return nil, err
-	}
-	return first.with(sum, sum.Text), nil
-}
-
-// beyondShare returns how many messages of r come before the newest atoms that have at most share tokens together.
-func beyondShare(r sizedMessages, share int) int {
-	lengths := atomsOf(r.messages)
-	sizes := make([]int, len(lengths))
-	first := 0
-	for i, n := range lengths {
-		sizes[i] = count.Sum(r.tokens[first : first+n])
-		first += n
-	}
-	return count.Sum(lengths[:chunks.Beyond(sizes, share)])
+	run.timeout, run.once, run.noDigest = c.opts.Compact.Timeout, c.once, true
+	return run.run(c.read())
 }
 
 // makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice. If v has the summary

@@ -29,7 +29,7 @@ func work(n int) []Message {
 
 func workManager(t *testing.T, s Summarizer, o CompactOptions) *Manager {
 	t.Helper()
-	o.Attempts, o.SummarizerWindow = 1, 200_000
+	o.SummarizerWindow = 200_000
 	m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Tools: &ToolOptions{Keep: []string{"*"}}, Compact: &o})
 	require.NoError(t, err)
 	return m
@@ -106,25 +106,21 @@ func TestCompactionOfOneLongTurn(t *testing.T) {
 	require.Greater(t, len(asked), 3)
 	for i, r := range asked[1:] {
 		assert.Contains(t, r.Previous, fmt.Sprintf("## Progress\nsummary %d", i+1), "each summary goes on from the one before")
-		assert.Contains(t, r.Instructions, "prefix of a split turn")
+		assert.Equal(t, "Fix the build. Never push to main.", r.Messages[0].Parts[0].Text, "in front of the work on it")
 	}
 }
 
-// The beginning of a divided turn gets a summary of its own behind that of complete turns.
+// The beginning of a divided turn is summarized with the turns before it, in one call, and with its request.
 func TestCompactionOfADividedTurn(t *testing.T) {
-	var asked []SummaryRequest
-	s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
-		asked = append(asked, r)
-		return fmt.Sprintf("## Goal\nsummary %d", len(asked)), nil
-	})
+	s := &scripted{}
 	m := workManager(t, s, CompactOptions{})
 	h := append(chatOf(50)[:100], work(60)...)
 	r, err := m.Compact(t.Context(), h, "")
 	require.NoError(t, err)
-	require.Len(t, asked, 2)
-	assert.NotContains(t, asked[0].Instructions, "split turn")
-	assert.Contains(t, asked[1].Instructions, "split turn")
-	assert.True(t, strings.HasPrefix(r.Compaction.Summary, "## Goal\nsummary 1\n\n---\n\n**Turn Context (split turn):**\n\n## Goal\nsummary 2"), r.Compaction.Summary[:100])
+	require.Len(t, s.reqs, 1)
+	assert.Equal(t, h[100].Parts, s.reqs[0].Messages[100].Parts)
+	assert.Greater(t, len(s.reqs[0].Messages), 101)
+	assert.Equal(t, h[100].Parts, r.Messages[1].Parts, "the request stays a message")
 }
 
 // A result as large as the window must not keep everything else from being summarized.
@@ -302,26 +298,6 @@ func summaryTokens(r *Request) (n int) {
 		}
 	}
 	return n
-}
-
-// Where new content fills the window, old history is summarized ahead of the rest.
-func TestCompactionAheadOfNewContent(t *testing.T) {
-	s := &outage{}
-	m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Compact: &CompactOptions{KeepRecent: 100, SummarizerWindow: 400_000, MaxHistoryShare: 0.5}})
-	require.NoError(t, err)
-	h := append(chatOf(200)[:400], Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("new content ", 4_300)}}})
-	_, err = m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
-	require.Len(t, s.asked, 2)
-	tokens := func(r SummaryRequest) (n int) {
-		for i := range r.Messages {
-			n += CharsPerToken(4).Estimate(r.Messages[i])
-		}
-		return n
-	}
-	assert.LessOrEqual(t, tokens(s.asked[1]), 10_000, "half of the window")
-	assert.Equal(t, "## Goal\nby the model, 1", s.asked[1].Previous)
-	assert.Equal(t, 400, len(s.asked[0].Messages)+len(s.asked[1].Messages), "and nothing is left out")
 }
 
 // Models count tokens badly: a text that is longer than it was asked for is taken as it is, where there is room.

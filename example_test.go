@@ -403,7 +403,7 @@ func ExampleSummarizeInStages() {
 	}
 	summary, err := winnow.SummarizeInStages(context.Background(), history, &winnow.SummarizeOptions{
 		Summarizer: summarizer,
-		Window:     64_000,
+		Window:     32_000,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -412,7 +412,7 @@ func ExampleSummarizeInStages() {
 	fmt.Println(summary.Calls, summary.Degraded)
 	fmt.Println(summary.Text)
 	// Output:
-	// 2 false
+	// 3 false
 	// ## Goal
 	// Count to a hundred (2 messages, 0 bytes of earlier summary).
 }

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
-
-	"github.com/winnowgo/winnow/internal/resting"
 )
 
 // FirstOf returns a summarizer that asks each of s in turn until one answers. A summarizer that fails with a
@@ -17,14 +16,15 @@ import (
 // answers, the summary counts as Degraded.
 func FirstOf(cooldown time.Duration, s ...Summarizer) Summarizer {
 	list := slices.DeleteFunc(slices.Clone(s), func(one Summarizer) bool { return one == nil })
-	return &failover{cooldown: max(0, cooldown), list: list, resting: resting.New(len(list))}
+	return &failover{cooldown: max(0, cooldown), list: list, rests: make([]time.Time, len(list))}
 }
 
 // failover is the summarizer of [FirstOf].
 type failover struct {
 	cooldown time.Duration
 	list     []Summarizer
-	resting  *resting.List
+	mu       sync.Mutex
+	rests    []time.Time // until when each of list rests; zero: it does not
 }
 
 func (f *failover) Summarize(ctx context.Context, req SummaryRequest) (string, error) {
@@ -38,7 +38,7 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (answer, e
 		return answer{}, errors.New("winnow: FirstOf has no summarizer to ask")
 	}
 	var failed []error
-	for _, i := range f.resting.Order(time.Now()) {
+	for _, i := range f.ready(time.Now()) {
 		if err := ctx.Err(); err != nil {
 			return answer{}, err
 		}
@@ -47,7 +47,7 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (answer, e
 		own.Messages = copyMessages(req.Messages)
 		a, err := safeSummarize(ctx, f.list[i], own)
 		if err == nil {
-			f.resting.Rest(i, time.Time{})
+			f.rest(i, time.Time{})
 			return a, nil
 		}
 		// The host gave up. The summarizer is not to blame, so it does not rest.
@@ -55,18 +55,34 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (answer, e
 			return answer{}, ctx.Err()
 		}
 		if restsAfter(err) {
-			f.resting.Rest(i, time.Now().Add(f.cooldown))
+			f.rest(i, time.Now().Add(f.cooldown))
 		}
 		failed = append(failed, fmt.Errorf("summarizer %d: %w", i+1, err))
 	}
 	return answer{}, errors.Join(failed...)
 }
 
-// restsAfter reports whether a summarizer that failed with err would fail again if it were asked soon.
-func restsAfter(err error) bool {
-	switch ClassifyError(err).Class {
-	case ErrorRateLimit, ErrorQuota, ErrorAuth:
-		return true
+// ready returns which summarizers to ask: all that do not rest, or if all do, the one that is free soonest.
+func (f *failover) ready(now time.Time) (ready []int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	soonest := 0
+	for i, until := range f.rests {
+		if !now.Before(until) {
+			ready = append(ready, i)
+		}
+		if until.Before(f.rests[soonest]) {
+			soonest = i
+		}
 	}
-	return false
+	if len(ready) == 0 {
+		return []int{soonest}
+	}
+	return ready
+}
+
+func (f *failover) rest(i int, until time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rests[i] = until
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
-	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/guess"
@@ -40,8 +39,7 @@ type ledger struct {
 	partner
 	index index
 	rewrites
-	names   []*givenNames  // of calls behind the newest summaries, the newest last
-	cache   *answers.Cache // summaries of parts, from a compaction that failed later, for the next try
+	names   []*givenNames // of calls behind the newest summaries, the newest last
 	breaker breaker.Breaker
 
 	// tokens of the history when a digest replaced a summary, or when a summary was last tried in its place

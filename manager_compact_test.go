@@ -664,35 +664,6 @@ func TestManagerHopelessIsNotPaid(t *testing.T) {
 	assert.Equal(t, before, snapshotOf(t, m))
 }
 
-// Finished parts of a compaction that failed later are kept: the next try asks for the rest.
-func TestManagerCompactionKeepsFinishedParts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := chat(120, 2_000)
-		down := true
-		s := &fakeSummarizer{answer: func(n int, req winnow.SummaryRequest) (string, error) {
-			if down && strings.Contains(req.Prompt(), "mark100150") {
-				return "", errDown
-			}
-			return "## Goal\nsummary " + itoa(n), nil
-		}}
-		m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Summarizer: s, Compact: &winnow.CompactOptions{SummarizerWindow: 16_000, KeepRecent: 2_000}})
-		_, err := m.Compact(t.Context(), h, "")
-		require.ErrorIs(t, err, errDown)
-		failed := s.count()
-		down = false
-		r, err := m.Compact(t.Context(), h, "")
-		require.NoError(t, err)
-		assert.Less(t, r.Compaction.Calls, failed, "what was finished is not asked for again")
-		seen := map[string]bool{}
-		for _, req := range s.calls {
-			p := req.Prompt()
-			assert.False(t, seen[p] && !strings.Contains(p, "mark100150"), "a prompt that was answered was sent again")
-			seen[p] = true
-			assert.LessOrEqual(t, byChars(userSays(p+req.System()))+req.MaxTokens, 16_000, "a call above the summarizer's window")
-		}
-	})
-}
-
 // Who cancels while a summary is written gets the cause at once, and nothing has happened.
 func TestManagerCancelledCompaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

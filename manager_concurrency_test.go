@@ -24,7 +24,7 @@ func TestManagerConcurrency(t *testing.T) {
 	}
 	before := deepCopy(log)
 	var asked atomic.Int64
-	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Attempts: 1},
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars,
 		Summarizer: winnow.SummarizerFunc(func(ctx context.Context, r winnow.SummaryRequest) (string, error) {
 			for i := range r.Messages { // its own: it may write to them
 				r.Messages[i].Parts[0].Text = "overwritten"

@@ -568,7 +568,7 @@ func TestChaos(t *testing.T) {
 		}
 		window := 400 + tokens*(2+d.IntN(8))/4
 		c := &chaos{d: d, limit: 200 + tokens*(1+d.IntN(12))/12, t: t, h: h, seed: seed, valid: validText(h), sent: map[string]bool{}}
-		o := &winnow.Options{Summarizer: c, Compact: &winnow.CompactOptions{Attempts: 1, Off: c.weather(4) == 0, Background: c.weather(4) == 0}}
+		o := &winnow.Options{Summarizer: c, Compact: &winnow.CompactOptions{Off: c.weather(4) == 0, Background: c.weather(4) == 0}}
 		m := newManager(t, window, o)
 		original := deepCopy(h)
 		for n := len(h) - min(len(h), 12); n < len(h); n += 4 {

@@ -33,8 +33,6 @@ func TestManagerNewRefuses(t *testing.T) {
 		{"thinking", 8_000, winnow.Options{Thinking: "Bound"}, "Thinking", "the provider would refuse what was meant to be left out"},
 		{"truncate", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: nan}}, "Truncate.MaxShare", "no comparison with NaN is true"},
 		{"truncate above 1", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: 2}}, "Truncate.MaxShare", "a result above the window never fits"},
-		{"history share", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: -inf}}, "Compact.MaxHistoryShare", "it is not a number"},
-		{"history share above 1", 8_000, winnow.Options{Compact: &winnow.CompactOptions{MaxHistoryShare: 50}}, "Compact.MaxHistoryShare", "per cent were meant"},
 		{"read price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: nan}}, "Cache.ReadPrice", "prices are compared"},
 		{"write price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{WritePrice: inf}}, "Cache.WritePrice", "prices are compared"},
 	} {
@@ -60,7 +58,7 @@ func TestManagerNewAccepts(t *testing.T) {
 		{"reserve above the window", &winnow.Options{Reserve: 1 << 40}, "hosts pass the output limit of the model, which may be the window"},
 		{"negative numbers", &winnow.Options{
 			FoldAbove: -1, HistoryTurns: -1, Reserve: -1, Overhead: -1, MaxBytes: -1,
-			Compact: &winnow.CompactOptions{KeepRecent: -1, Attempts: -1, Timeout: -1, SummarizerWindow: -1, SoftThreshold: -1},
+			Compact: &winnow.CompactOptions{KeepRecent: -1, Timeout: -1, SummarizerWindow: -1},
 			Cache:   &winnow.CacheOptions{TTL: -1},
 		}, "negative numbers mean 0"},
 	} {
@@ -270,7 +268,7 @@ func questions(n int) (history []winnow.Message) {
 func TestPlanHasNoEffect(t *testing.T) {
 	flushes := 0
 	m, err := winnow.New(4_000, &winnow.Options{
-		Compact: &winnow.CompactOptions{KeepRecent: 500, SoftThreshold: 2_000, BeforeCompact: func(context.Context, []winnow.Message) error {
+		Compact: &winnow.CompactOptions{KeepRecent: 500, BeforeCompact: func(context.Context, []winnow.Message) error {
 			flushes++
 			return nil
 		}},
@@ -279,7 +277,7 @@ func TestPlanHasNoEffect(t *testing.T) {
 		}),
 	})
 	require.NoError(t, err)
-	history := questions(8)
+	history := questions(9)
 	r, err := m.Prepare(t.Context(), history)
 	require.NoError(t, err)
 	require.Nil(t, r.Compaction)

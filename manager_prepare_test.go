@@ -46,7 +46,7 @@ func randomSetting(d dice, c *clock) setting {
 		Estimator: s.check.estimator, Overhead: s.check.overhead, Now: c.Now,
 		HistoryTurns: []int{0, 0, 1, 2, 4}[d.IntN(5)],
 		Cache:        &winnow.CacheOptions{None: d.IntN(4) == 3},
-		Compact:      &winnow.CompactOptions{Off: d.IntN(3) == 2, Attempts: 1},
+		Compact:      &winnow.CompactOptions{Off: d.IntN(3) == 2},
 		FoldAbove:    []float64{0, 0, -1, 0.05, 1}[d.IntN(5)],
 		Tools:        []*winnow.ToolOptions{nil, nil, {Keep: []string{"read"}}, {Plan: []string{"exec"}, Skill: []string{"read"}}}[d.IntN(4)],
 		Truncate:     []*winnow.TruncateOptions{nil, nil, {HeadOnly: true}, {MinKeepChars: 100, Notice: "\n[cut]"}}[d.IntN(4)],
@@ -513,7 +513,7 @@ func TestEditsTellTheTurnLimitFromTheSummary(t *testing.T) {
 		if down {
 			s = fails(assert.AnError)
 		}
-		m := newManager(t, 20_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, HistoryTurns: 4, Compact: &winnow.CompactOptions{KeepRecent: 1_000, Attempts: 1}})
+		m := newManager(t, 20_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, HistoryTurns: 4, Compact: &winnow.CompactOptions{KeepRecent: 1_000}})
 		h := list(summarySays("The parser was ported."), userSays("And?"))
 		h = append(h, pinned(modelSays("It is slow.")))
 		h = append(h, talk(12, 100)...)
@@ -740,20 +740,6 @@ func TestManagerCountsThatComeLater(t *testing.T) {
 	h = slices.Clone(h)
 	h[0].Parts = []winnow.Part{{Text: "list", Tokens: 1}}
 	assert.Equal(t, len(h), prepare(t, m, h).FirstChanged)
-}
-
-// A negative number means 0: no attempt after the first.
-func TestManagerNegativeAttempts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		calls := func(attempts int) int {
-			s := fails(errDown)
-			m := newManager(t, 16_000, &winnow.Options{Summarizer: s, Compact: &winnow.CompactOptions{Attempts: attempts}})
-			_, err := m.Compact(t.Context(), chat(20, 2_000), "")
-			require.ErrorIs(t, err, winnow.ErrCompaction)
-			return s.count()
-		}
-		assert.LessOrEqual(t, calls(-1), calls(1))
-	})
 }
 
 // What a host can pass can be saved: arguments in a result are carried, whatever they are.

@@ -294,7 +294,7 @@ func TestRestoredInAnOutage(t *testing.T) {
 	down := fails(errDown)
 	clock := newClock()
 	options := func(s winnow.Summarizer) *winnow.Options {
-		return &winnow.Options{Summarizer: s, Estimator: byChars, Now: clock.Now, Tools: keepAll, Compact: &winnow.CompactOptions{Attempts: 1}}
+		return &winnow.Options{Summarizer: s, Estimator: byChars, Now: clock.Now, Tools: keepAll}
 	}
 	m := newManager(t, window, options(down))
 	opened, rooms := 0, 0

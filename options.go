@@ -121,22 +121,17 @@ type CompactOptions struct {
 	// full (20 000, at most a quarter of the window)
 	KeepRecent int
 
-	// share of the window (0.5). If what stays behind a summary takes more than 1.2 times this share, the newest of the
-	// older history, up to this share, is summarized by itself, after everything before it.
-	MaxHistoryShare  float64
-	Timeout          time.Duration // of one attempt of a summarizer call (180 s)
-	Attempts         int           // of one summarizer call, at least 1; one more, with less text, may follow (3)
+	Timeout          time.Duration // of one summarizer call; one more may follow if it fails (180 s)
 	Instructions     string        // added to every summary request
 	SummarizerWindow int           // the summarizer's context window, in tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
 
-	// memory flush: runs once per compaction cycle, before the compaction, and may use the manager. A failure is
-	// logged, without the text of the error (nil: none)
+	// memory flush: runs once per compaction cycle, 4 000 tokens ahead of the compaction, and may use the manager. A
+	// failure is logged, without the text of the error (nil: none)
 	BeforeCompact func(ctx context.Context, history []Message) error
 
-	// tokens below the compaction threshold at which BeforeCompact runs and Background begins (4 000)
-	SoftThreshold int
-	Background    bool // summarize while the conversation goes on; [Manager.Close] ends it
+	// summarize while the conversation goes on, from 4 000 tokens before the summary is due; [Manager.Close] ends it
+	Background bool
 }
 
 // ToolOptions names the host's own tools, besides those of the common agents. Case, underscores, dashes and a namespace
@@ -223,7 +218,6 @@ func (o *Options) check(window int) error {
 		{"FoldAbove", max(0, o.FoldAbove), true},
 		{"Prune.SoftTrimRatio", prune.SoftTrimRatio, true}, {"Prune.HardClearRatio", prune.HardClearRatio, true},
 		{"Truncate.MaxShare", valueOf(o.Truncate).MaxShare, true},
-		{"Compact.MaxHistoryShare", valueOf(o.Compact).MaxHistoryShare, true},
 		{"Cache.ReadPrice", cache.ReadPrice, false}, {"Cache.WritePrice", cache.WritePrice, false},
 	} {
 		switch {
@@ -314,12 +308,9 @@ const (
 	defaultFoldAbove  = 0.2
 	defaultFoldTokens = 40_000
 
-	defaultReserve         = 20_000 // the reference's reserve floor
-	defaultKeepRecent      = 20_000 // the reference's, like the share, the attempts and the threshold
-	defaultMaxHistoryShare = 0.5
-	defaultTimeout         = 180 * time.Second
-	defaultAttempts        = 3
-	defaultSoftThreshold   = 4_000
+	defaultReserve    = 20_000 // the reference's reserve floor
+	defaultKeepRecent = 20_000 // the reference's
+	defaultTimeout    = 180 * time.Second
 
 	defaultTTL        = 5 * time.Minute
 	defaultReadPrice  = 0.1
@@ -415,14 +406,10 @@ func (o *Options) withDefaults(window int) (Options, error) {
 func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	c := valueOf(o)
 	setNumber(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
-	setFloat(&c.MaxHistoryShare, defaultMaxHistoryShare)
 	setNumber(&c.Timeout, defaultTimeout)
-	setNumber(&c.Attempts, defaultAttempts)
-	c.Attempts = max(1, c.Attempts)
 	if c.SummarizerWindow <= 0 {
 		c.SummarizerWindow = window
 	}
-	setNumber(&c.SoftThreshold, defaultSoftThreshold)
 	return &c
 }
 

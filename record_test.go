@@ -309,7 +309,7 @@ func TestRecordJourney(t *testing.T) {
 	j := &journey{t: t}
 	j.o = winnow.Options{
 		FoldAbove: -1, Estimator: byChars, Now: c.Now, Summarizer: s, NoMinify: true,
-		Compact: &winnow.CompactOptions{Attempts: 1, KeepRecent: 1_500},
+		Compact: &winnow.CompactOptions{KeepRecent: 1_500},
 		Journal: func(delta []byte) error { j.deltas = append(j.deltas, slices.Clone(delta)); return nil },
 	}
 	j.m = newManager(t, 60_000, &j.o)

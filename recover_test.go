@@ -149,7 +149,6 @@ func TestFailedCompactionIsNotTheEnd(t *testing.T) {
 	h = append(h, userSays("last"))
 	m, err := winnow.New(100_000, &winnow.Options{
 		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "", broken }),
-		Compact:    &winnow.CompactOptions{Attempts: 1},
 	})
 	require.NoError(t, err)
 	_, err = m.Prepare(ctx, h)
@@ -519,8 +518,8 @@ func TestLogsHoldNoText(t *testing.T) {
 	panicking := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { panic(secret) })
 	for _, o := range []winnow.Options{
 		{},
-		{Summarizer: failing, Compact: &winnow.CompactOptions{Attempts: 1}},
-		{Summarizer: panicking, Compact: &winnow.CompactOptions{Attempts: 1, Rules: func() string { return "Never say " + secret }}},
+		{Summarizer: failing},
+		{Summarizer: panicking, Compact: &winnow.CompactOptions{Rules: func() string { return "Never say " + secret }}},
 		{Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New(secret) }}},
 		{Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error { panic(secret) }, Background: true}},
 		{HistoryTurns: 5, MaxBytes: 20_000},

@@ -142,7 +142,7 @@ func TestGivingUpUndoesItself(t *testing.T) {
 			if down {
 				s = fails(errors.New("503 service unavailable"))
 			}
-			m := newManager(t, 60_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Compact: &winnow.CompactOptions{Attempts: 3}})
+			m := newManager(t, 60_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now})
 			h := append(agentSession(20, 4_000), userSays("And now the last one."))
 			first := prepare(t, m, h)
 			calls := 0
@@ -287,7 +287,7 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 			return "## Goal\nTalk.\n\n## Progress\nMuch was said.", nil
 		}}
 		c := newClock()
-		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Attempts: 1}}
+		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now}
 		m := newManager(t, 60_000, o)
 		h := talk(1, 500)
 		r := prepare(t, m, h)
@@ -320,7 +320,7 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 // A digest is not replaced by another one, and a summarizer that stays down is not asked in every request.
 func TestDigestIsNotReplacedForNothing(t *testing.T) {
 	s := fails(errors.New("503 service unavailable"))
-	m := newManager(t, 60_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Compact: &winnow.CompactOptions{Attempts: 1}})
+	m := newManager(t, 60_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now})
 	h := talk(1, 500)
 	for i := range 200 {
 		h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:1_200]), userSays("Go on "+itoa(i)))
@@ -388,7 +388,7 @@ func TestRefusingSummarizer(t *testing.T) {
 	const window = 20_000
 	calls := func(s *fakeSummarizer) (all []int) {
 		clock := newClock()
-		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: clock.Now, Tools: keepAll, Compact: &winnow.CompactOptions{Attempts: 1}}
+		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: clock.Now, Tools: keepAll}
 		m := newManager(t, window, o)
 		log := chat(600, 1_000)
 		for n := 2; n < len(log); n += 2 {
@@ -439,7 +439,7 @@ func TestRefusingSummarizerMendedByARestart(t *testing.T) {
 	t.Parallel()
 	const window = 20_000
 	options := func(s winnow.Summarizer) *winnow.Options {
-		return &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Tools: keepAll, Compact: &winnow.CompactOptions{Attempts: 1}}
+		return &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now, Tools: keepAll}
 	}
 	const refusal = "I'm sorry, but I can't help with that."
 	refusing := says(refusal)

@@ -135,7 +135,7 @@ func (m *Manager) savepoint() (undo func()) {
 			return
 		}
 		l := &m.ledger
-		before.index, before.breaker, before.digestAt, before.cache = l.index, l.breaker, l.digestAt, l.cache
+		before.index, before.breaker, before.digestAt = l.index, l.breaker, l.digestAt
 		before.flushed = before.flushed || m.flushes > flushes
 		*l = before
 	}

@@ -2,16 +2,20 @@ package winnow
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/answers"
-	"github.com/winnowgo/winnow/internal/chunks"
+	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/summarytext"
 )
+
+// The stage that summarizes, and its calls: one where the history fits into the summarizer's window, else one for each
+// chunk, each with the summary of the chunks before it.
 
 // The reference allows an answer 0.8 × its reserve of 20 000 tokens, whatever the window. Here a summary grows with the
 // window, and the answer leaves room in it for the previous summary.
@@ -21,71 +25,75 @@ const (
 	maxAnswerShare      = 0.2
 	maxPreviousShare    = 0.3   // of the window, for the summary that is updated
 	maxInstructShare    = 0.125 // of the window, for the host's instructions
+	estimateMargin      = 1.2   // the reference's: estimates may be too low by this factor
+	noteTokens          = 64    // kept free in every request for what a second attempt adds to its instructions
 )
 
-// SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window. History is
-// cut into chunks at atom boundaries; each call updates the summary of the chunks before it; the summaries
-// of opts.Parts parts are merged at the end. No call exceeds Window (by the Estimator's count, prompt and
-// MaxTokens together), no message is left out (one that is too large is clipped in its middle, arguments
-// of calls too), and no prompt is sent twice.
+// SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window: in one call if it fits.
+// Else history is cut into opts.Parts parts at atom boundaries and each part into chunks that fit; each call updates
+// the summary of the chunks before it, and the summaries of the parts are merged at the end. No call exceeds Window (by
+// the Estimator's count, prompt and MaxTokens together), and no message is left out: one that is too large is clipped
+// in its middle, arguments of calls too.
 //
-// A call is tried at most three times, with pauses that double from 500 ms to 5 s, and each attempt may take 180 s. An
-// error that repeats, such as a wrong key, a quota or an overflow, ends the attempts. An answer that is cut, blank, a
-// tool call, an echo of the prompt, or not shorter than what it summarizes counts as failed. A chunk that fails is
-// tried once more, clipped harder, if that can help; then its [Digest] stands in and Degraded is set. The only errors
-// are those of ctx. An empty history gives opts.Previous.
+// A call that fails is made once more, at once: clients of providers wait by themselves. Its prompt says what was wrong
+// with the first answer. After an overflow, or if no answer came within 180 s, it has less text. An error that would
+// repeat, such as a wrong key, a quota or a rate limit, is not tried again. An answer that is cut, blank, a tool call,
+// an echo of the prompt, or not shorter than what it summarizes counts as failed. If a chunk fails, the [Digest] stands
+// in for the rest of its part, and Degraded is set. The only errors are those of ctx. An empty history gives
+// opts.Previous.
 func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
-	var c summarizeConfig
-	if opts != nil {
-		c.SummarizeOptions = *opts
-	}
-	return summarizeInStages(ctx, history, c)
+	return newSummaryRun(ctx, valueOf(opts)).run(history)
 }
 
-// normal returns c with a default for every field that is not set, and with its texts cut to what the window allows.
-func (c summarizeConfig) normal() summarizeConfig {
-	if c.Window <= 0 {
-		c.Window = defaultWindow
-	}
-	if c.MaxTokens <= 0 {
-		c.MaxTokens = min(count.Share(c.Window, defaultAnswerShare), defaultAnswerTokens)
-	}
-	c.MaxTokens = max(1, min(c.MaxTokens, count.Share(c.Window, maxAnswerShare)))
-	setNumber(&c.Parts, 2)
-	setNumber(&c.MinMessages, 4)
-	setNumber(&c.attempts, defaultAttempts)
-	c.attempts = max(1, c.attempts)
-	if c.timeout <= 0 {
-		c.timeout = defaultTimeout
-	}
-	if c.Estimator == nil {
-		c.Estimator = CharsPerToken(4)
-	}
-	if c.Summarizer == nil {
-		c.Summarizer = Digest()
-	}
-	if c.cache == nil {
-		c.cache = answers.New()
-	}
-	c.Previous = cut.ToTokens(c.tokens, strings.TrimSpace(c.Previous),
-		max(summarytext.Longest(c.MaxTokens), count.Share(c.Window, maxPreviousShare)))
-	c.Instructions = cut.ToTokens(c.tokens, strings.TrimSpace(c.Instructions), count.Share(c.Window, maxInstructShare))
-	return c
+// summaryRun is one run of SummarizeInStages.
+type summaryRun struct {
+	SummarizeOptions
+	ctx      context.Context
+	timeout  time.Duration // of one call
+	once     bool          // a call that fails is not made again
+	noDigest bool          // the run fails with ErrCompaction where a digest would stand in
+	calls    int
+	meter    usageMeter
+	answered bool // the summarizer made some of the text
+	degraded bool // the digest made some of the text
 }
 
-// summarizeInStages is SummarizeInStages for the manager. With c.noDigest its errors wrap ErrCompaction and the cause.
-// The finished chunks are then in the cache, and a retry with the same history repeats only the rest.
-func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig) (*Summary, error) {
+// newSummaryRun returns a run with a default for every option that is not set, and with texts cut to what the window
+// allows.
+func newSummaryRun(ctx context.Context, o SummarizeOptions) *summaryRun {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	r := &summaryRun{summarizeConfig: c.normal(), ctx: ctx}
-	if c.oneAttempt {
-		r.failures = 1 // so that one attempt decides: see summarizeBatch
+	r := &summaryRun{SummarizeOptions: o, ctx: ctx, timeout: defaultTimeout}
+	if r.Window <= 0 {
+		r.Window = defaultWindow
 	}
+	if r.MaxTokens <= 0 {
+		r.MaxTokens = min(count.Share(r.Window, defaultAnswerShare), defaultAnswerTokens)
+	}
+	r.MaxTokens = max(1, min(r.MaxTokens, count.Share(r.Window, maxAnswerShare)))
+	setNumber(&r.Parts, 2)
+	setNumber(&r.MinMessages, 4)
+	if r.Estimator == nil {
+		r.Estimator = CharsPerToken(4)
+	}
+	if r.Summarizer == nil {
+		r.Summarizer = Digest()
+	}
+	r.Previous = cut.ToTokens(r.tokens, strings.TrimSpace(r.Previous),
+		max(summarytext.Longest(r.MaxTokens), count.Share(r.Window, maxPreviousShare)))
+	r.Instructions = cut.ToTokens(r.tokens, strings.TrimSpace(r.Instructions), count.Share(r.Window, maxInstructShare))
+	return r
+}
+
+// tokens estimates a text.
+func (r *summaryRun) tokens(text string) int { return textTokens(r.Estimator, text) }
+
+// run summarizes history.
+func (r *summaryRun) run(history []Message) (*Summary, error) {
 	text, err := r.summarize(history)
 	if err != nil {
-		if c.noDigest {
+		if r.noDigest {
 			err = fmt.Errorf("%w: %w", ErrCompaction, err)
 		}
 		return nil, err
@@ -93,115 +101,23 @@ func summarizeInStages(ctx context.Context, history []Message, c summarizeConfig
 	return &Summary{Text: text, Degraded: r.degraded, Calls: r.calls, Usage: r.meter.total()}, nil
 }
 
-// summarize returns the summary of history: by the digest, which reads everything at once, or by stages, none of which
-// exceeds the window.
 func (r *summaryRun) summarize(history []Message) (string, error) {
 	if len(history) == 0 {
 		return r.Previous, nil
 	}
 	messages := forSummary(history)
-	if d, ok := r.Summarizer.(digester); ok { // reads a history of any size at once, and waits for nothing
-		r.calls, r.degraded = 1, true
-		return d.digest(SummaryRequest{
-			Messages: messages, Previous: r.Previous, Instructions: r.Instructions, MaxTokens: r.MaxTokens,
-		}), nil
+	if isDigest(r.Summarizer) { // it reads a history of any size at once, and waits for nothing
+		r.calls = 1
+		return r.digest(messages, r.Previous), nil
 	}
 	if err := r.ctx.Err(); err != nil {
 		return "", fmt.Errorf("winnow: summarizing: %w", err)
 	}
-	text, err := r.stages(messages, r.renderedSizes(history, messages))
+	text, err := r.stages(messages)
 	if err == nil && !r.answered { // one digest of everything is better than digests of digests
 		text = r.digest(messages, r.Previous)
 	}
 	return text, err
-}
-
-// stages summarizes messages of these sizes in one call, in a row of calls, or in parts that are merged.
-func (r *summaryRun) stages(messages []Message, sizes []int) (string, error) {
-	previous := max(summarytext.Longest(r.MaxTokens), r.tokens(r.Previous)) // the most that it may take in a request
-	largest := chunks.WithMargin(r.room(previous, r.Instructions))
-	atoms := atomsWithin(messages, sizes, largest)
-	p := r.plan(messages, atoms, largest)
-	if len(p.Runs) <= 1 || len(messages) < max(2, r.MinMessages) {
-		return r.rolling(messages, chunks.Within(atoms, p.Limit), r.Previous, r.Instructions)
-	}
-	var partials []Message
-	var partialSizes []chunks.Span
-	for i, n := range p.Runs {
-		part := atoms[:n]
-		atoms = atoms[n:]
-		text, err := r.rolling(messages, chunks.Within(part, p.Limit), "", r.Instructions)
-		if err != nil {
-			return "", err
-		}
-		m := partialSummary(text, i, len(p.Runs), messages, part[0].Join(part[1:]...))
-		partials = append(partials, m)
-		partialSizes = append(partialSizes, chunks.Span{From: i, To: i + 1, Tokens: renderedTokens(r.Estimator, &m)})
-	}
-	return r.rolling(partials, chunks.Within(partialSizes, largest), r.Previous,
-		strings.TrimSpace(summarytext.Merge+"\n\n"+r.Instructions))
-}
-
-// plan divides atoms of messages into parts and chunks. If a summary of a history with the same beginning failed
-// before, plan divides this one in the same way, so that the chunks that were summarized then come from the cache.
-func (r *summaryRun) plan(messages []Message, atoms []chunks.Span, largest int) chunks.Plan {
-	if r.fewest {
-		return chunks.Plan{Limit: largest, Runs: []int{len(atoms)}}
-	}
-	begin := requestKey(r.cache, &SummaryRequest{Messages: messages[:atoms[0].To], MaxTokens: r.MaxTokens})
-	if known, ok := r.cache.Plan(begin); ok {
-		if p, ok := known.Extended(len(atoms), largest); ok {
-			return p
-		}
-	}
-	p := chunks.NewPlan(chunks.Sizes(atoms), r.Parts, r.Window, largest)
-	r.cache.PutPlan(begin, p)
-	return p
-}
-
-// partialSummary returns text, the summary of part i of n, as a message.
-func partialSummary(text string, i, n int, messages []Message, part chunks.Span) Message {
-	var begin, end time.Time
-	for k := part.From; k < part.To; k++ {
-		if t := messages[k].Time; !t.IsZero() {
-			if begin.IsZero() {
-				begin = t
-			}
-			end = t
-		}
-	}
-	head := summarytext.PartHead(i, n, part.From, part.To, begin, end)
-	return Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
-}
-
-// maxFailures is how many chunks in a row may fail before the summarizer is taken to be down.
-const maxFailures = 2
-
-// rolling summarizes chunks of messages one after the other, each with the summary of those before it.
-func (r *summaryRun) rolling(messages []Message, list []chunks.Span, summary, instructions string) (string, error) {
-	for i, c := range list {
-		if r.failures >= maxFailures && !r.noDigest {
-			// All the rest gets one digest: it weighs the names of the whole, and digests of digests lose some each
-			// time.
-			rest := c.Join(list[i+1:]...)
-			return r.digest(messages[rest.From:rest.To], summary), nil
-		}
-		b := batch{messages[c.From:c.To], c.Tokens}
-		text, err := r.summarizeBatch(b, summary, instructions)
-		switch {
-		case err == nil:
-			r.answered, r.failures = true, 0
-		case r.ctx.Err() != nil:
-			return "", fmt.Errorf("winnow: summarizing: %w", r.ctx.Err())
-		case r.noDigest:
-			return "", fmt.Errorf("summarizing messages from %d on: %w", c.From+1, err)
-		default:
-			r.failures++
-			text = r.digest(b.messages, summary)
-		}
-		summary = text
-	}
-	return summary, nil
 }
 
 // digest returns a digest in place of a summary that could not be made.
@@ -210,70 +126,277 @@ func (r *summaryRun) digest(messages []Message, previous string) string {
 	return digester{}.digest(SummaryRequest{Messages: messages, Previous: previous, MaxTokens: r.MaxTokens})
 }
 
-// summarizeBatch summarizes b as it is and, if that fails, clipped harder.
-func (r *summaryRun) summarizeBatch(b batch, previous, instructions string) (string, error) {
-	attempts := r.attempts
-	if r.failures > 0 { // the summarizer is down: it is only asked whether it is back
-		attempts = 1
+// stages summarizes messages in one call, in a row of calls, or in parts that are merged.
+func (r *summaryRun) stages(messages []Message) (string, error) {
+	previous := max(summarytext.Longest(r.MaxTokens), r.tokens(r.Previous)) // the most that it may take in a request
+	limit := r.room(previous, r.Instructions)
+	atoms := r.atoms(messages, limit)
+	total := 0
+	for _, a := range atoms {
+		total = count.Add(total, a.tokens)
 	}
-	limit := chunks.WithMargin(r.room(r.tokens(previous), instructions))
-	text, err := r.try(b, previous, instructions, limit, attempts)
-	if err == nil || r.ctx.Err() != nil || r.failures > 0 || restsAfter(err) {
-		return text, err // less text is no help against a rate limit, a quota or a wrong key
+	if total <= limit || r.Parts <= 1 || len(messages) < max(2, r.MinMessages) {
+		return r.rolling(messages, atoms, limit, r.Previous, r.Instructions)
 	}
-	harder := count.Share(min(limit, b.tokens), harderShare(err))
-	if text, again := r.try(b, previous, instructions, harder, 1); again == nil {
-		return text, nil
+	var partials []Message
+	parts := divide(atoms, min(r.Parts, total/limit+1))
+	for i, part := range parts {
+		text, err := r.rolling(messages, part, limit, "", r.Instructions)
+		if err != nil {
+			return "", err
+		}
+		partials = append(partials, partialSummary(text, i, len(parts), messages, part[0].from, part[len(part)-1].to))
 	}
-	return "", err // the first error: it is about the batch as it is
+	return r.rolling(partials, r.atoms(partials, limit), limit, r.Previous,
+		strings.TrimSpace(summarytext.Merge+"\n\n"+r.Instructions))
 }
 
-// harderShare returns the share of a batch that is left after it failed with err: what the provider's numbers allow, or
-// a quarter. The estimate may be four times too low, as chars/4 is for CJK.
-func harderShare(err error) float64 {
-	const slack = 0.9
-	if said := ClassifyError(err); said.Limit > 0 && said.Tokens > said.Limit {
-		return slack * float64(said.Limit) / float64(said.Tokens)
-	}
-	return 0.25
-}
+// messageRun is a run of messages that belong together, and how many tokens they take in a prompt.
+type messageRun struct{ from, to, tokens int }
 
-// atomsWithin returns the atoms of messages; sizes are the messages' tokens as rendered. An atom whose labels alone
-// would fill half of limit is split into messages.
-func atomsWithin(messages []Message, sizes []int, limit int) []chunks.Span {
-	var out []chunks.Span
-	first := 0
-	for _, n := range atomsOf(messages) {
-		frames := 0
-		for i := range messages[first : first+n] {
-			frames += frameTokens(&messages[first+i]) + minClipTokens
+// atoms returns the atoms of messages: an assistant message with tool calls and the results behind it, or one other
+// message. An atom whose labels alone would fill half of limit is split into messages.
+func (r *summaryRun) atoms(messages []Message, limit int) []messageRun {
+	var out []messageRun
+	frames := 0     // of the last atom
+	isOpen := false // the last atom takes results; a result behind a user message has no call to be divided from
+	for i := range messages {
+		m := &messages[i]
+		tokens, frame := renderedTokens(r.Estimator, m), frameTokens(m)+minClipTokens
+		if m.Role == RoleTool && isOpen && frames+frame <= limit/2 {
+			last := &out[len(out)-1]
+			last.to, last.tokens, frames = i+1, count.Add(last.tokens, tokens), frames+frame
+			continue
 		}
-		step := n
-		if frames > limit/2 {
-			step = 1
-		}
-		for end := first + n; first < end; first += step {
-			tokens := count.Sum(sizes[first : first+step])
-			out = append(out, chunks.Span{From: first, To: first + step, Tokens: tokens})
-		}
+		isOpen, frames = hasCalls(m) || m.Role == RoleTool && isOpen, frame
+		out = append(out, messageRun{i, i + 1, tokens})
 	}
 	return out
 }
 
-// atomsOf splits messages into atoms: an assistant message with tool calls and the results behind it, or
-// one other message. It returns their lengths.
-func atomsOf(messages []Message) []int {
-	var lengths []int
-	open := false // the last atom takes results
-	for i := range messages {
-		m := &messages[i]
-		if m.Role == RoleTool && open {
-			lengths[len(lengths)-1]++
-			continue
-		}
-		// A result behind a user message is an atom of its own: it has no call from which it could be divided.
-		open = hasCalls(m)
-		lengths = append(lengths, 1)
+// divide splits runs into at most `parts` parts of about the same size.
+func divide(runs []messageRun, parts int) [][]messageRun {
+	total := 0
+	for _, a := range runs {
+		total = count.Add(total, a.tokens)
 	}
-	return lengths
+	var out [][]messageRun
+	from, size := 0, 0
+	for i, a := range runs {
+		if i > from && len(out) < parts-1 && float64(count.Add(size, a.tokens)) > float64(total)/float64(parts) {
+			out, from, size = append(out, runs[from:i]), i, 0
+		}
+		size = count.Add(size, a.tokens)
+	}
+	return append(out, runs[from:])
+}
+
+// partialSummary returns text, the summary of part i of n, as a message.
+func partialSummary(text string, i, n int, messages []Message, from, to int) Message {
+	var begin, end time.Time
+	for k := from; k < to; k++ {
+		if t := messages[k].Time; !t.IsZero() {
+			if begin.IsZero() {
+				begin = t
+			}
+			end = t
+		}
+	}
+	head := summarytext.PartHead(i, n, from, to, begin, end)
+	return Message{Role: RoleUser, Injected: true, Summary: true, Parts: []Part{{Text: head + text}}}
+}
+
+// rolling summarizes neighbouring runs of messages in chunks of at most limit tokens, one after the other, each with
+// the summary of those before it. Where a call fails, a digest stands in for the rest.
+func (r *summaryRun) rolling(
+	messages []Message, runs []messageRun, limit int, summary, instructions string,
+) (string, error) {
+	end := runs[len(runs)-1].to
+	for len(runs) > 0 {
+		n, tokens := 1, runs[0].tokens
+		for n < len(runs) && count.Add(tokens, runs[n].tokens) <= limit {
+			tokens = count.Add(tokens, runs[n].tokens)
+			n++
+		}
+		from, to := runs[0].from, runs[n-1].to
+		text, err := r.call(&question{messages[from:to], tokens, summary, instructions})
+		switch {
+		case err == nil:
+			r.answered, summary, runs = true, text, runs[n:]
+		case r.ctx.Err() != nil:
+			return "", fmt.Errorf("winnow: summarizing: %w", r.ctx.Err())
+		case r.noDigest:
+			return "", fmt.Errorf("summarizing messages from %d on: %w", from+1, err)
+		default:
+			return r.digest(messages[from:end], summary), nil
+		}
+	}
+	return summary, nil
+}
+
+// question is what one call summarizes.
+type question struct {
+	messages               []Message
+	tokens                 int // of the messages in a prompt
+	previous, instructions string
+}
+
+// call asks for the summary of q, and once more if that fails and may help.
+func (r *summaryRun) call(q *question) (string, error) {
+	limit := r.room(r.tokens(q.previous), q.instructions)
+	req, err := r.request(q, limit)
+	if err != nil {
+		return "", err
+	}
+	text, err := r.ask(&req, q)
+	if err == nil || r.once || r.ctx.Err() != nil || restsAfter(err) {
+		return text, err
+	}
+	if share := shareLeft(err); share < 1 {
+		var tooSmall error
+		if req, tooSmall = r.request(q, count.Share(min(limit, q.tokens), share)); tooSmall != nil {
+			return "", err
+		}
+	}
+	req.Instructions = summarytext.Again(q.instructions, refusalIn(err))
+	if text, again := r.ask(&req, q); again == nil {
+		return text, nil
+	}
+	return "", err // the first error: it is about all of the text
+}
+
+// shareLeft returns the share of a text that is left after a request with all of it failed with err: what the
+// provider's numbers allow, or a quarter, because the estimate may be four times too low, as chars/4 is for CJK.
+func shareLeft(err error) float64 {
+	const slack, quarter = 0.9, 0.25
+	switch said := ClassifyError(err); {
+	case errors.Is(err, ErrIncomplete):
+		return 1
+	case said.Limit > 0 && said.Tokens > said.Limit:
+		return slack * float64(said.Limit) / float64(said.Tokens)
+	case said.Class == ErrorOverflow, said.Class == ErrorBytes, errors.Is(err, context.DeadlineExceeded):
+		return quarter
+	}
+	return 1
+}
+
+// room returns the tokens, by the estimator, that a request with these instructions has for messages, if the previous
+// summary takes previous tokens.
+func (r *summaryRun) room(previous int, instructions string) int {
+	req := SummaryRequest{Previous: "x", Instructions: instructions, MaxTokens: r.MaxTokens}
+	room := r.Window - r.MaxTokens - noteTokens - r.promptTokens(&req) - previous
+	return max(1, int(float64(room)/estimateMargin))
+}
+
+// promptTokens estimates a request as the model will see it.
+func (r *summaryRun) promptTokens(req *SummaryRequest) int {
+	return count.Add(r.tokens(req.System()), r.tokens(req.Prompt()))
+}
+
+// errNoRoom says that the window cannot hold the prompt, its answer and anything to summarize.
+var errNoRoom = errors.New("the summarizer's window is too small for a request")
+
+// request renders q in at most limit tokens, and in fewer if the whole would exceed the window.
+func (r *summaryRun) request(q *question, limit int) (SummaryRequest, error) {
+	// After eight rounds limit is a seventeenth (0.7⁸): labels and escapes never exceed their estimate by more than
+	// that.
+	for range 8 {
+		if limit < minClipTokens {
+			break
+		}
+		req := SummaryRequest{
+			Messages: q.messages, Previous: q.previous, Instructions: q.instructions, MaxTokens: r.MaxTokens,
+		}
+		// The estimate includes labels, and escapes add a third at most: what takes half of limit need not be counted
+		// again.
+		if q.tokens <= limit/2 {
+			return req, nil
+		}
+		req.Messages = fitMessages(r.Estimator, q.messages, limit)
+		if r.promptTokens(&req) <= r.Window-r.MaxTokens-noteTokens {
+			return req, nil
+		}
+		limit = limit * 7 / 10
+	}
+	return SummaryRequest{}, errNoRoom
+}
+
+// badAnswer is the error of an answer that cannot be used as a summary. It wraps ErrIncomplete.
+type badAnswer struct{ reason string }
+
+// Error does not quote the answer: errors are logged, and its text may be the conversation's.
+func (e *badAnswer) Error() string { return "the answer was refused: " + e.reason }
+func (e *badAnswer) Unwrap() error { return ErrIncomplete }
+
+// refusalIn returns why an answer was refused, if err says that it was.
+func refusalIn(err error) string {
+	if bad := (*badAnswer)(nil); errors.As(err, &bad) {
+		return bad.reason
+	}
+	return ""
+}
+
+// ask asks the summarizer once. It returns when r.ctx or the call's time ends, even if the summarizer goes on. The
+// answer is judged by all of q, although req may have less of it.
+func (r *summaryRun) ask(req *SummaryRequest, q *question) (string, error) {
+	if err := r.ctx.Err(); err != nil {
+		return "", err
+	}
+	r.calls++
+	own := *req
+	own.Messages = copyMessages(req.Messages) // its own, even when this call has given up on it
+	ctx := context.WithValue(r.ctx, meterKey{}, &r.meter)
+	a, err := attempts.Within(ctx, r.timeout, func(ctx context.Context) (answer, error) {
+		return safeSummarize(ctx, r.Summarizer, own)
+	})
+	if err != nil {
+		return "", err
+	}
+	text, refused := summarytext.Accept(a.text, r.tokens, r.MaxTokens, count.Add(q.tokens, r.tokens(q.previous)))
+	if refused == "" && !a.degraded && summarytext.IsHollow(text, q.texts()) {
+		refused = "it says nothing of the conversation"
+	}
+	if refused != "" {
+		return "", &badAnswer{refused}
+	}
+	r.degraded = r.degraded || a.degraded
+	return text, nil
+}
+
+// texts iterates over what is summarized.
+func (q *question) texts() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(q.previous) {
+			return
+		}
+		for i := range q.messages {
+			for k := range q.messages[i].Parts {
+				if p := &q.messages[i].Parts[k]; !yield(p.Text) || !yield(string(p.Arguments)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// safeSummarize calls s and turns a panic into an error.
+func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (a answer, err error) {
+	err = attempts.Safely("the summarizer", func() (err error) {
+		if own, ok := s.(ownSummarizer); ok {
+			a, err = own.summarize(ctx, req)
+		} else {
+			a.text, err = s.Summarize(ctx, req)
+		}
+		return err
+	})
+	return a, err
+}
+
+// restsAfter reports whether a summarizer that failed with err would fail again if it were asked soon.
+func restsAfter(err error) bool {
+	switch ClassifyError(err).Class {
+	case ErrorRateLimit, ErrorQuota, ErrorAuth:
+		return true
+	}
+	return false
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -16,40 +15,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/answers"
 	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
-
-func TestSummarizeInStagesCache(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		down := true
-		s := &scripted{}
-		s.answer = func(n int, r SummaryRequest) (string, error) {
-			if down && strings.Contains(r.Prompt(), "mark00110") {
-				return "", errors.New("boom")
-			}
-			return fmt.Sprintf("## Goal\nsummary %d", n), nil
-		}
-		c := summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: s, Window: 16_000}, noDigest: true, cache: answers.New()}
-		_, err := summarizeInStages(t.Context(), numbered(30, 2_000), c)
-		require.ErrorIs(t, err, ErrCompaction)
-		require.ErrorContains(t, err, "boom")
-		before := len(s.prompts) - 4 // three attempts and one clipped harder
-		down = false
-		sum, err := summarizeInStages(t.Context(), numbered(30, 2_000), c)
-		require.NoError(t, err)
-		assert.False(t, sum.Degraded)
-		assert.Less(t, sum.Calls, before, "finished chunks are not asked for again")
-	})
-}
 
 func TestSummarizeInStagesContext(t *testing.T) {
 	blocks := SummarizerFunc(func(ctx context.Context, _ SummaryRequest) (string, error) {
 		<-ctx.Done()
 		return "", ctx.Err()
 	})
-	fails := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "", errors.New("boom") })
 	for _, tc := range []struct {
 		name string
 		s    Summarizer
@@ -57,7 +31,6 @@ func TestSummarizeInStagesContext(t *testing.T) {
 	}{
 		{"before it begins", blocks, 0},
 		{"within a call", blocks, 10 * time.Second},
-		{"within a pause", fails, 200 * time.Millisecond},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -68,7 +41,9 @@ func TestSummarizeInStagesContext(t *testing.T) {
 				}
 				start := time.Now()
 				for _, noDigest := range []bool{false, true} {
-					sum, err := summarizeInStages(ctx, numbered(5, 2_000), summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: tc.s}, noDigest: noDigest})
+					run := newSummaryRun(ctx, SummarizeOptions{Summarizer: tc.s})
+					run.noDigest = noDigest
+					sum, err := run.run(numbered(5, 2_000))
 					assert.Nil(t, sum)
 					require.ErrorIs(t, err, context.Canceled)
 					assert.Equal(t, noDigest, errors.Is(err, ErrCompaction))
@@ -84,10 +59,12 @@ func TestSummarizeInStagesTimeout(t *testing.T) {
 		release := make(chan struct{})
 		deaf := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { <-release; return "late", nil })
 		start := time.Now()
-		_, err := summarizeInStages(t.Context(), numbered(5, 2_000), summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: deaf}, noDigest: true, attempts: 1, timeout: time.Minute})
+		run := newSummaryRun(t.Context(), SummarizeOptions{Summarizer: deaf})
+		run.noDigest, run.timeout = true, time.Minute
+		_, err := run.run(numbered(5, 2_000))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, ErrCompaction)
-		assert.Equal(t, 2*(time.Minute+attempts.Lingering), time.Since(start), "one attempt, and one clipped harder")
+		assert.Equal(t, 2*(time.Minute+attempts.Lingering), time.Since(start), "one call, and one with less text")
 		close(release)
 	})
 }
@@ -105,7 +82,6 @@ func TestSummarizeInStagesIsSafe(t *testing.T) {
 		}
 		return "fine", nil
 	})
-	silent := func(context.Context, time.Duration) error { return nil }
 	h := numbered(5, 100)
 	h[2].Details = json.RawMessage(`{"exitCode":3,"secret":"hidden"}`)
 	h[2].Source, h[2].Parts[0].Source = "source", "source"
@@ -117,7 +93,7 @@ func TestSummarizeInStagesIsSafe(t *testing.T) {
 		for _, s := range []Summarizer{nil, vandal, Digest(), FirstOf(0), SummarizerFunc(nil)} {
 			for _, e := range []Estimator{nil, absurd, negative} {
 				o := SummarizeOptions{Summarizer: s, Window: n, MaxTokens: n, Parts: n, MinMessages: n, Estimator: e}
-				sum, err := summarizeInStages(t.Context(), h, summarizeConfig{SummarizeOptions: o, attempts: min(n, 3), timeout: time.Duration(n), sleep: silent})
+				sum, err := SummarizeInStages(t.Context(), h, &o)
 				require.NoError(t, err)
 				assert.NotEmpty(t, sum.Text)
 			}
@@ -166,7 +142,7 @@ func TestHollowAnswerOfAClippedRequest(t *testing.T) {
 		"Ich kann diese Anfrage leider nicht bearbeiten.", `{"action": "NO_REPLY"}`,
 	} {
 		s := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return text, nil })
-		sum, err := summarizeInStages(t.Context(), history, summarizeConfig{SummarizeOptions: SummarizeOptions{Summarizer: s}, attempts: 1})
+		sum, err := SummarizeInStages(t.Context(), history, &SummarizeOptions{Summarizer: s})
 		require.NoError(t, err)
 		assert.True(t, sum.Degraded, text)
 		assert.Equal(t, 2, sum.Calls, text)

@@ -3,9 +3,9 @@ package winnow
 import (
 	"context"
 	"slices"
-	"time"
+	"sync"
 
-	"github.com/winnowgo/winnow/internal/answers"
+	"github.com/winnowgo/winnow/internal/count"
 )
 
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour ctx, and return
@@ -64,52 +64,6 @@ type Summary struct {
 	Usage    Usage  // what they were billed for, as far as the Summarizer says so with ReportUsage
 }
 
-// with returns a summary of the given text that cost what s and more cost together.
-func (s *Summary) with(more *Summary, text string) *Summary {
-	return &Summary{
-		Text: text, Degraded: s.Degraded || more.Degraded, Calls: s.Calls + more.Calls, Usage: s.Usage.plus(more.Usage),
-	}
-}
-
-// summarizeConfig is SummarizeOptions with what the manager decides besides.
-type summarizeConfig struct {
-	SummarizeOptions
-	sizes []int // estimated tokens of the messages of the history; nil: not known
-
-	// the summarizer failed before: one attempt decides, until it answers
-	oneAttempt bool
-	attempts   int           // of one call (3)
-	timeout    time.Duration // of one attempt (180 s)
-
-	// as few calls as the window allows, even if more of them have to be paid again after a failure
-	fewest bool
-
-	// fail with ErrCompaction where a digest would stand in
-	noDigest bool
-	cache    *answers.Cache                                   // answers of earlier runs; nil: none
-	sleep    func(ctx context.Context, d time.Duration) error // nil: a timer
-}
-
-// tokens estimates a text.
-func (c *summarizeConfig) tokens(text string) int { return textTokens(c.Estimator, text) }
-
-// summaryRun is one run of summarizeInStages.
-type summaryRun struct {
-	summarizeConfig
-	ctx      context.Context
-	calls    int
-	meter    usageMeter
-	failures int  // batches that failed in a row
-	answered bool // the summarizer made some of the text
-	degraded bool // the digest made some of the text
-}
-
-// batch is what one call summarizes.
-type batch struct {
-	messages []Message
-	tokens   int // estimate of them as rendered
-}
-
 // answer is what a summarizer said.
 type answer struct {
 	text     string
@@ -121,34 +75,45 @@ type ownSummarizer interface {
 	summarize(context.Context, SummaryRequest) (answer, error)
 }
 
-// sizedMessages is a part of a history with the estimate of each message, which need not be made again.
-type sizedMessages struct {
-	messages []Message
-	tokens   []int
-}
+// What summaries cost. A summarizer reports what its answers were billed for through its context, so that its method
+// need not return more than a text.
 
-func (r *sizedMessages) add(m Message, tokens int) {
-	r.messages, r.tokens = append(r.messages, m), append(r.tokens, tokens)
-}
-
-// grow makes room for n more messages.
-func (r *sizedMessages) grow(n int) {
-	r.messages, r.tokens = slices.Grow(r.messages, n), slices.Grow(r.tokens, n)
-}
-
-// with returns a copy of r with m, of the given tokens, in front of message i.
-func (r sizedMessages) with(i int, m Message, tokens int) sizedMessages {
-	messages, sizes := slices.Clone(r.messages), slices.Clone(r.tokens)
-	return sizedMessages{slices.Insert(messages, i, m), slices.Insert(sizes, i, tokens)}
-}
-
-// join returns the messages of r, followed by those of more. If one list is empty, join returns the other, not a copy.
-func (r sizedMessages) join(more sizedMessages) sizedMessages {
-	switch {
-	case len(more.messages) == 0:
-		return r
-	case len(r.messages) == 0:
-		return more
+// ReportUsage is for a [Summarizer]: it reports the usage of an answer, even of one that is then rejected. ctx is the
+// context that Summarize got, or one derived from it. [Summary.Usage] and [Compaction.Usage] are the sums. With any
+// other context it does nothing.
+func ReportUsage(ctx context.Context, u Usage) {
+	if m, ok := ctx.Value(meterKey{}).(*usageMeter); ok {
+		m.add(u)
 	}
-	return sizedMessages{slices.Concat(r.messages, more.messages), slices.Concat(r.tokens, more.tokens)}
+}
+
+type meterKey struct{}
+
+// usageMeter adds up what calls were billed for. A call that was given up may still report, from a goroutine of its
+// own.
+type usageMeter struct {
+	mu  sync.Mutex
+	sum Usage
+}
+
+func (m *usageMeter) add(u Usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sum = m.sum.plus(u)
+}
+
+func (m *usageMeter) total() Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sum
+}
+
+// plus adds two usages. Negative counts are taken as 0.
+func (u Usage) plus(v Usage) Usage {
+	return Usage{
+		Input:      count.Add(max(0, u.Input), max(0, v.Input)),
+		CacheRead:  count.Add(max(0, u.CacheRead), max(0, v.CacheRead)),
+		CacheWrite: count.Add(max(0, u.CacheWrite), max(0, v.CacheWrite)),
+		Output:     count.Add(max(0, u.Output), max(0, v.Output)),
+	}
 }

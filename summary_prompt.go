@@ -1,6 +1,11 @@
 package winnow
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/summarytext"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -73,4 +78,143 @@ func partLabel(p *Part) string {
 		return summarytext.Image
 	}
 	return summarytext.Attachment(p.MediaType)
+}
+
+// What the prompt puts around a message and around a call, in estimated tokens: the longest label with
+// its attributes is about 90 characters without the name of the tool, which is counted with the call.
+const (
+	labelOverhead     = 24
+	callLabelOverhead = 24
+	// A text is never clipped below this, so that every message says something.
+	minClipTokens = 12
+)
+
+// forSummary returns history as a summarizer is shown it: without Details, Signature, Source, images and opaque parts.
+// Only the arguments of calls share memory with history.
+func forSummary(history []Message) []Message {
+	out, tools := make([]Message, len(history)), toolNamesOf(history)
+	for i := range history {
+		m := &history[i]
+		out[i] = summaryMessage(m, tools.of(i, m), make([]Part, 0, len(m.Parts)+1))
+	}
+	return out
+}
+
+// summaryMessage returns m as a summarizer is shown it, with its parts appended to parts. tool is the tool of m, if m
+// is a result.
+func summaryMessage(m *Message, tool string, parts []Part) Message {
+	if outcome := outcomeOf(m); outcome != "" {
+		parts = append(parts, Part{Text: outcome})
+	}
+	for k := range m.Parts {
+		if p := summaryPart(&m.Parts[k]); p.Kind == KindToolCall || p.Text != "" {
+			parts = append(parts, p)
+		}
+	}
+	return Message{
+		ID: m.ID, Role: m.Role, Parts: parts, ToolCallID: m.ToolCallID, ToolName: tool, IsError: m.IsError,
+		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary,
+	}
+}
+
+// outcomeOf returns the text that says how the call ended that m answers. It is empty if the Details of m do not say.
+func outcomeOf(m *Message) string { return summarytext.Outcome(toolcall.Outcome(m.Details)) }
+
+// summaryPart returns what a summarizer may see of a part. An image and an opaque part become their names.
+func summaryPart(p *Part) Part {
+	switch p.Kind {
+	case KindText, KindThinking:
+		return Part{Kind: p.Kind, Text: p.Text}
+	case KindToolCall:
+		args := p.Arguments
+		if !validArguments(args) { // a summarizer may marshal what it gets
+			args = jsontext.Quote(string(args))
+		}
+		return Part{Kind: KindToolCall, ID: p.ID, Name: p.Name, Arguments: args}
+	}
+	return Part{Text: partLabel(p)}
+}
+
+// renderedTokens estimates what m costs in a prompt.
+func renderedTokens(e Estimator, m *Message) int {
+	return count.Add(estimateWith(e, *m), frameTokens(m))
+}
+
+// frameTokens returns the part of renderedTokens that clipping does not change.
+func frameTokens(m *Message) int {
+	n := labelOverhead
+	for range callsOf(m) {
+		n += callLabelOverhead
+	}
+	return n
+}
+
+// clippable is a text of a message, or the arguments of a call.
+type clippable struct {
+	message, part int
+	tokens        int
+}
+
+// fitMessages returns messages clipped to about limit estimated tokens as rendered. The longest texts and
+// arguments lose most: all are cut to one height, from their middle. Every message keeps something, even
+// where limit is too small for that. The input is not written.
+func fitMessages(e Estimator, messages []Message, limit int) []Message {
+	// Labels are not clipped: they may take half of the room at most.
+	messages = thinMessages(messages, limit/(2*callLabelOverhead))
+	fixed, total := 0, 0
+	var texts []clippable
+	for i := range messages {
+		fixed += frameTokens(&messages[i])
+		for k := range messages[i].Parts {
+			n := estimateWith(e, Message{Role: messages[i].Role, Parts: messages[i].Parts[k : k+1]})
+			texts = append(texts, clippable{i, k, n})
+			total = count.Add(total, n)
+		}
+	}
+	if count.Add(total, fixed) <= limit {
+		return messages
+	}
+	sizes := make([]int, len(texts))
+	for i, t := range texts {
+		sizes[i] = t.tokens
+	}
+	// All texts are cut to one height: short ones stay whole, and long ones keep the same amount.
+	height := max(minClipTokens, count.Fair(sizes, max(0, limit-fixed)))
+	out := copyMessages(messages)
+	for _, t := range texts {
+		if t.tokens <= height {
+			continue
+		}
+		p := &out[t.message].Parts[t.part]
+		if p.Kind == KindToolCall {
+			p.Arguments = cut.MiddleOfJSON(p.Arguments, t.tokens, height)
+		} else {
+			p.Text = cut.Middle(p.Text, t.tokens, height)
+		}
+	}
+	return out
+}
+
+// thinMessages drops parts from the middle of messages that have more than limit parts: each part has a label, which
+// clipping does not shorten.
+func thinMessages(messages []Message, limit int) []Message {
+	limit = max(4, limit) // a beginning, an end, and the note between them
+	var out []Message
+	for i := range messages {
+		parts := messages[i].Parts
+		if len(parts) <= limit {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(messages)
+		}
+		head, tail := limit/2, limit-limit/2-1
+		kept := slices.Clone(parts[:head])
+		kept = append(kept, Part{Text: fmt.Sprintf("[… %d parts left out …]", len(parts)-head-tail)})
+		out[i].Parts = append(kept, parts[len(parts)-tail:]...)
+	}
+	if out == nil {
+		return messages
+	}
+	return out
 }

@@ -20,32 +20,24 @@ func Longest(asked int) int { return int(float64(asked)*answerSlack) + answerMar
 // much. Whether the request gets smaller is checked when it is complete.
 const leastInput = 400
 
-// Refusal says why an answer cannot be used as a summary.
-type Refusal struct {
-	Reason string
-	// A model that made the history longer will do so again: one more attempt is enough.
-	OnlyOnce bool
-}
-
 // Accept returns the summary in a summarizer's answer, or why the answer is refused. asked is how many tokens were
 // asked for, and input is how many had to be summarized.
-func Accept(answer string, tokens func(string) int, asked, input int) (summary string, refused *Refusal) {
+func Accept(answer string, tokens func(string) int, asked, input int) (summary, refused string) {
 	// No tokenizer makes tokens of more than a hundred bytes on average, so an answer of this length need not be read.
 	if len(answer)/100 > Longest(asked) {
-		return "", &Refusal{"it is longer than MaxTokens allows", true}
+		return "", "it is longer than MaxTokens allows"
 	}
 	// Providers and databases of hosts refuse a text that is not UTF-8 or that holds a NUL.
 	text := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(answer, "\uFFFD"), "\x00", ""))
-	text, reason := Answer(text)
-	if reason != "" {
-		return "", &Refusal{Reason: reason}
+	if text, refused = Answer(text); refused != "" {
+		return "", refused
 	}
 	// The estimate counts too: a summary that is too long crowds out what it was to make room for.
 	switch n := tokens(text); {
 	case n > Longest(asked):
-		return "", &Refusal{fmt.Sprintf("it has about %d tokens and %d are allowed", n, asked), true}
+		return "", fmt.Sprintf("it has about %d tokens and %d are allowed", n, asked)
 	case n >= max(input, leastInput):
-		return "", &Refusal{fmt.Sprintf("it has about %d tokens and its input %d", n, input), true}
+		return "", fmt.Sprintf("it has about %d tokens and its input %d", n, input)
 	}
-	return text, nil
+	return text, ""
 }

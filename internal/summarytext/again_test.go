@@ -10,7 +10,7 @@ import (
 
 // A summarizer that is asked again reads why, in a sentence.
 func TestAgain(t *testing.T) {
-	assert.Equal(t, "This is attempt 2.", summarytext.Again("", 2, ""))
+	assert.Equal(t, "This is attempt 2.", summarytext.Again("", ""))
 	assert.Equal(t, "Short.\n\nThis is attempt 2. The answer before was refused: it is empty.",
-		summarytext.Again("Short.", 2, "it is empty"))
+		summarytext.Again("Short.", "it is empty"))
 }

@@ -53,10 +53,6 @@ const Merge = "Merge these partial summaries, which stand in the order of the co
 	"summary; where they contradict each other the later one holds. Preserve decisions, TODOs, open questions, and " +
 	"any constraints."
 
-// Prefix asks for a summary of the beginning of a divided turn. It is the reference's.
-const Prefix = "This summary covers the prefix of a split turn. Focus on the original request, early progress, and " +
-	"any details needed to understand the retained suffix."
-
 // PartHead returns the head of the summary of part i of n, which covers the messages from `from` up to `to`. They were
 // written between begin and end. Zero times are not known.
 func PartHead(i, n, from, to int, begin, end time.Time) string {
@@ -67,10 +63,10 @@ func PartHead(i, n, from, to int, begin, end time.Time) string {
 	return fmt.Sprintf("Summary of part %d of %d: messages %d to %d%s.\n\n", i+1, n, from+1, to, when)
 }
 
-// Again returns instructions with a note for attempt n, which says why the last answer was refused, if it was. The note
-// also makes the prompts of all attempts different.
-func Again(instructions string, n int, refused string) string {
-	note := fmt.Sprintf("This is attempt %d.", n)
+// Again returns instructions with a note for a second attempt, which says why the first answer was refused, if it was.
+// The note also makes the prompts of both attempts different.
+func Again(instructions, refused string) string {
+	note := "This is attempt 2."
 	if refused != "" {
 		note += " The answer before was refused: " + refused + "."
 	}

@@ -153,7 +153,7 @@ var hostRules = "Rules of the workspace: name the ticket."
 func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	o := &w.options
 	c := &winnow.CompactOptions{
-		Off: o.Off, KeepRecent: o.KeepRecent, Attempts: 1, Background: o.Background, SummarizerWindow: o.Summarizer,
+		Off: o.Off, KeepRecent: o.KeepRecent, Background: o.Background, SummarizerWindow: o.Summarizer,
 	}
 	if o.Flush != "" {
 		c.BeforeCompact = func(_ context.Context, history []winnow.Message) error { return w.flush(s, history) }
