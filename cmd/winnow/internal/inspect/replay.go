@@ -14,6 +14,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/test/recording"
+	"github.com/winnowgo/winnow/session/transcript"
 )
 
 // report is the result of a replay. Sizes are in estimated tokens, and costs in prices of an uncached token.
@@ -210,7 +211,7 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 		m := &asked.History[r.known+i]
 		r.tokens += r.estimator.Estimate(*m)
 		r.seen.add(r.quotes.of(m))
-		if recording.BeginsTurn(m) {
+		if recording.BeginsTurn(m) && !r.isRepeated(m) {
 			r.Turns = append(r.Turns, turn{Text: excerpt(recording.Text(m)), First: len(r.Requests) + 1})
 		}
 	}
@@ -231,6 +232,11 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 		r.compare(asked.History, answer, sent.Messages, elsewhere)
 	}
 	r.add(q)
+}
+
+// isRepeated reports whether m is what Codex's provider returned, when it compacted, of what a person had said before.
+func (r *replayer) isRepeated(m *winnow.Message) bool {
+	return m.Pinned && r.Source.From != nil && r.Source.From.Format == transcript.Codex
 }
 
 // answer adds the cost of an answer: what was billed, or more, because some hosts count an answer that has only begun.
