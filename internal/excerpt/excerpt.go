@@ -124,7 +124,7 @@ func TailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
-	return endWords.InOutput(end) || hasSign(end, endSigns)
+	return endWords.In(end) || hasSign(end, endSigns)
 }
 
 // errorLines returns lines of s that report an error, in at most room characters: the first ones, which tend to be the

@@ -1,21 +1,7 @@
-// Package prose reads what a sentence of a person or of a model is about: a rule, a decision, a plan, an error.
+// Package prose reads whether a sentence of a person is a rule.
 package prose
 
 import "strings"
-
-// Sentences calls f for the sentences of s that are neither empty nor as long as a document.
-func Sentences(s string, f func(string)) {
-	for line := range strings.Lines(s) {
-		for line != "" {
-			end := SentenceEnd(line)
-			sentence := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line[:end]), "-*>#•"))
-			if len(sentence) > 8 && len(sentence) <= sentenceBytes {
-				f(sentence)
-			}
-			line = line[end:]
-		}
-	}
-}
 
 // SentenceEnd returns the length of the first sentence of a line, its mark included.
 func SentenceEnd(s string) int {
@@ -50,6 +36,3 @@ func Asks(sentence string) bool {
 	}
 	return false
 }
-
-// sentenceBytes is the longest that is taken for a sentence: what is longer is a list, a table or code.
-const sentenceBytes = 500
