@@ -101,15 +101,6 @@ func (d *draft) standsApart() func(first, later *Message) bool {
 	}
 }
 
-// know learns what is new in history and returns the facts of its messages as they are sent whole: with the names of
-// their calls. The slice belongs to the index.
-func (m *Manager) know(history []Message) []*fact {
-	facts := m.ledger.index.update(history, m.opts.Estimator)
-	d := draft{settings: &m.settings, ledger: &m.ledger, history: history}
-	d.repairHistory(facts)
-	return d.facts
-}
-
 // namesBehind returns the names of the calls that a request with a new checkpoint keeps: those of the messages of the
 // view for which keep is true. `first` is the first one behind the summary.
 func (d *draft) namesBehind(first int, keep []bool) *givenNames {

@@ -18,9 +18,6 @@ func Base[T any](list []T) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceD
 // Address returns where s lies in memory.
 func Address(s string) uintptr { return uintptr(unsafe.Pointer(unsafe.StringData(s))) }
 
-// AddressOf returns where *p lies in memory.
-func AddressOf[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
-
 // Words returns the two words of the interface *v. The value in it may be of a type that cannot be compared.
 func Words(v *any) (a, b uint64) {
 	w := (*[2]uintptr)(unsafe.Pointer(v))
