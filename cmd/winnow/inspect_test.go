@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/test/agents"
 	"github.com/winnowgo/winnow/internal/test/recording"
+	"github.com/winnowgo/winnow/prompt"
 )
 
 // TestInspectFinds: without a file the sessions in the usual places are listed, the newest first, and a number, or an
@@ -87,4 +90,31 @@ func TestCheck(t *testing.T) {
 	golden(t, "check", out)
 	_, out, _ = s.run("check -json " + english)
 	assert.Contains(t, out, `"recorded":false`)
+}
+
+// TestReportAddsUp: in any report the parts of what is used add up to it, and their shares to 100 %.
+func TestReportAddsUp(t *testing.T) {
+	random := rand.New(rand.NewPCG(40, 6))
+	number := regexp.MustCompile(`^[0-9,]+$`)
+	for range 500 {
+		r := &prompt.Report{}
+		for range 1 + random.IntN(8) {
+			r.History = append(r.History, prompt.KindReport{Kind: "user", Count: 1, Tokens: random.IntN(5_000)})
+		}
+		r.Tokens.Used = 1 + random.IntN(40_000) // more than the estimates, or less: what was billed corrects them
+		tokens, shares := 0, 0
+		for _, row := range filledRows(r)[1:] {
+			require.Regexp(t, number, row[2])
+			n, err := strconv.Atoi(strings.ReplaceAll(row[2], ",", ""))
+			require.NoError(t, err)
+			tokens += n
+			if percent, isNumber := strings.CutSuffix(row[3], " %"); isNumber && !strings.HasPrefix(percent, "less") {
+				n, err := strconv.Atoi(percent)
+				require.NoError(t, err)
+				shares += n
+			}
+		}
+		require.Equal(t, r.Tokens.Used, tokens)
+		require.Equal(t, 100, shares)
+	}
 }

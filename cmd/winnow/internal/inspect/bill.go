@@ -57,15 +57,15 @@ func money(amount float64) string {
 func (r *report) headline() string {
 	ours, theirs := r.Winnow.Total(), r.Limit.Total()
 	cost := r.money(ours) + " with winnow"
-	other := r.money(theirs) + " compacting at the limit"
+	elsewhere := r.money(theirs) + " compacting at the limit"
 	if r.Winnow.Refused > 0 || r.Limit.Refused > 0 {
 		return fmt.Sprintf("%s and %s, which is no comparison: %s and %s do not fit",
-			cost, other, recording.Count(r.Winnow.Refused, "request"), recording.Count(r.Limit.Refused, "request"))
+			cost, elsewhere, recording.Count(r.Winnow.Refused, "request"), recording.Count(r.Limit.Refused, "request"))
 	}
 	if change := percentMore(ours, theirs); change != "" {
-		return fmt.Sprintf("%s: %s than %s", cost, change, other)
+		return fmt.Sprintf("%s: %s than %s", cost, change, elsewhere)
 	}
-	return fmt.Sprintf("%s: as much as %s", cost, other)
+	return fmt.Sprintf("%s: as much as %s", cost, elsewhere)
 }
 
 // percentMore compares two costs: "5 % less", or "" if they are the same.
@@ -112,6 +112,10 @@ func (r *report) losses() string {
 	return fmt.Sprintf("%s; compacting at the limit, %s and %s.", text,
 		recording.Comma(r.Limit.Missing[aName]), recording.Comma(r.Limit.Missing[aLine]))
 }
+
+// other explains what winnow is compared with.
+const other = "A host that compacts at the limit sends everything until the window is nearly full, and then a " +
+	"summary of all but the newest part."
 
 // verbatim says how much of the history the last request holds.
 func (r *report) verbatim() string {

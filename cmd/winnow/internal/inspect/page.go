@@ -74,6 +74,7 @@ func writePage(w io.Writer, r *report) error {
 		Parts       string
 		Losses      string
 		Verbatim    string
+		Other       string
 		Assumptions string
 		Table       []tableRow
 	}{r, []namedChart{
@@ -82,7 +83,7 @@ func writePage(w io.Writer, r *report) error {
 		{"Prompt cache", "What the provider is expected to read from its cache, and what it writes to it; what is " +
 			"too short to be cached counts as written.", cacheChart(r)},
 		{"Cost", "Of all requests so far, with their answers and the calls that write summaries.", costChart(r)},
-	}, perTurn(r), r.headline(), r.parts(), r.losses(), r.verbatim(), r.assumptions(), r.table()})
+	}, perTurn(r), r.headline(), r.parts(), r.losses(), r.verbatim(), other, r.assumptions(), r.table()})
 }
 
 // dated says when a session was recorded.

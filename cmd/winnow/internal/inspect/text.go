@@ -52,6 +52,7 @@ func (p *printer) head() {
 	p.paragraph(r.headline() + ".")
 	p.paragraph(r.parts())
 	p.paragraph(r.losses())
+	p.paragraph(other)
 	p.line("")
 	p.paragraph(fmt.Sprintf("Costs below are in uncached tokens, of prompts alone. \"All sent\" is the price of the "+
 		"whole history, in any window. At a rewrite, what was sent before changes, and the cache behind it is lost. "+
