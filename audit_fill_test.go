@@ -32,7 +32,6 @@ func TestCompactionFillsEmptyHeadings(t *testing.T) {
 		for _, heading := range headings {
 			assert.LessOrEqual(t, strings.Count("\n"+text, "\n"+heading+"\n"), 1, "%q: %s", nothing, heading)
 		}
-		assert.False(t, strings.Contains(text, sections.TurnHeading), "%q: nothing was said of the turn", nothing)
 	}
 }
 
@@ -45,8 +44,6 @@ func TestWithoutEmptySections(t *testing.T) {
 		{"# Session\n## Goal\nnone\n## Next\n- go", "# Session\n\n## Next\n- go", "a title stays"},
 		{"## A\n### b\n- N/A\n## C\nfine", "## C\nfine", "a heading with nothing but empty ones goes"},
 		{"## Goal\nNone of the tests pass.", "## Goal\nNone of the tests pass.", "a sentence says something"},
-		{"## Goal\nGo.\n## Next" + sections.TurnHeading + "## Goal\n- none", "## Goal\nGo.", "nothing is said of the turn"},
-		{"## Goal" + sections.TurnHeading + "## Goal\nGo.", sections.TurnHeading + "## Goal\nGo.", "of the turns before it"},
 		{"#channel\n#!/bin/sh", "#channel\n#!/bin/sh", "no headings"},
 	} {
 		assert.Equal(t, tt.want, sections.WithoutEmpty(tt.in), tt.reason)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 )
@@ -81,7 +80,7 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 // runPlan asks the host for its rules and the summarizer for the summary of c. It turns a panic into an error, because
 // nobody else could catch a panic in this goroutine.
 func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
-	err = attempts.Safely("the compaction", func() (err error) {
+	err = safely("the compaction", func() (err error) {
 		if err = ctx.Err(); err == nil {
 			err = c.takeRules(m.opts.Compact.Rules, false)
 		}
@@ -298,7 +297,7 @@ func (m *Manager) flush(ctx context.Context, history []Message) bool {
 
 // callBeforeCompact calls the host's function. An error or a panic does not keep the history from being compacted.
 func (m *Manager) callBeforeCompact(ctx context.Context, history []Message) {
-	err := attempts.Safely("BeforeCompact", func() error { return m.opts.Compact.BeforeCompact(ctx, clip(history)) })
+	err := safely("BeforeCompact", func() error { return m.opts.Compact.BeforeCompact(ctx, clip(history)) })
 	if err != nil {
 		// Only the class is logged, because the text may quote the conversation.
 		m.opts.Logger.Warn("winnow: BeforeCompact failed", "error_class", string(ClassifyError(err).Class))

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/summarysize"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to
@@ -71,52 +71,6 @@ type keptPart struct {
 	boundary
 }
 
-// summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
-// fewer than `least` tokens is no summary.
-func (d *draft) summaryCap(s *span, least int) int {
-	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.roomWithoutMargin(), least)
-}
-
-// hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also
-// has news if a digest stands in for a model's summary, or if the summary is longer than a new one may be, as after a
-// change to a smaller window. It has no news if no message stays behind the summary, as after an undo.
-func (d *draft) hasNews(s *span, least int) bool {
-	if s.cut == len(d.view.unedited) {
-		return false // nothing is kept behind the summary, so nothing could mark its end
-	}
-	switch {
-	case s.replaced.News() > least:
-		return true
-	case s.replaced.Earlier == 0:
-		return false
-	}
-	// A digest would write the same again, so it does not replace a digest.
-	return len(d.digested) > 0 && !isDigest(d.opts.Summarizer) || d.summaryIsTooLong(s)
-}
-
-// summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have
-// become smaller since it was written.
-func (d *draft) summaryIsTooLong(s *span) bool {
-	limit := d.summaryCap(s, summarysize.Least)
-	if d.checkpoint == nil { // of the host, or of another manager
-		return s.replaced.Earlier > limit+d.summaryFrame()+summarysize.LeastGain
-	}
-	text := d.checkpoint.body
-	if d.checkpoint.degraded { // the request may say less
-		text, _ = sections.Read(joinedText(&d.checkpoint.message))
-	}
-	return textTokens(d.opts.Estimator, text) > limit
-}
-
-// canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.
-// Within a limit that is only guessed it need not: the request is made without the guess instead.
-func (d *draft) canShorten(s *span) bool {
-	if s.cut == len(d.view.unedited) || d.fits() || d.ledger.accounting.IsGuessed() {
-		return false
-	}
-	return s.replaced.Earlier > d.summaryCap(s, summarysize.LeastWords)+d.summaryFrame()
-}
-
 // compactCall says who writes the summary of a compaction, and why.
 type compactCall struct {
 	by           Summarizer
@@ -156,7 +110,7 @@ var errRules = errors.New("CompactOptions.Rules")
 func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 	section := ""
 	if rules != nil {
-		err = attempts.Safely("Rules", func() error { section = sections.Rules(rules()); return nil })
+		err = safely("Rules", func() error { section = sections.Rules(rules()); return nil })
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w: %w", ErrCompaction, errRules, err)
@@ -249,4 +203,58 @@ func (c *compaction) tokens(text string) int {
 		return 0
 	}
 	return textTokens(c.opts.Estimator, text)
+}
+
+// What code carries from a history into its summary.
+
+// carry returns c with the failures, the rules and the files of messages, which are newer. tools says which calls show
+// a file.
+func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sections.Carried {
+	into := c.Collect()
+	called := toolNamesOf(messages)
+	for i := range messages {
+		m := &messages[i]
+		switch m.Role {
+		case RoleTool:
+			if m.IsError && !isMissingResult(m) && !isRefusedRecall(m, called.of(i, m)) {
+				into.AddFailure(m.ToolCallID, called.of(i, m), messageParts(m), m.Details)
+			}
+		case RoleUser:
+			// What the host injected as a user message may come from anywhere: a page, a file, a tool. It is not a rule
+			// of the user, and must not be kept for ever because it says "never". A host has CompactOptions.Rules and
+			// pins for what it wants to survive.
+			switch {
+			case isLaterResult(m) && m.IsError:
+				into.AddFailure(m.ToolCallID, m.ToolName, messageParts(m), m.Details)
+			case beginsTurn(m) && !m.Pinned:
+				into.AddRules(messageParts(m))
+			}
+		case RoleAssistant:
+			results := resultsBehind(messages, i)
+			for p := range callsOf(m) {
+				if call := tools.Call(p.Name, p.Arguments); !isRefused(results[p.ID], &call) {
+					into.AddFiles(tools.Of(p.Name, p.Arguments))
+				}
+			}
+		}
+	}
+	return into.Done()
+}
+
+// resultsBehind returns the results that stand directly behind message i, by the ids of their calls.
+func resultsBehind(messages []Message, i int) map[string]*Message {
+	var results map[string]*Message
+	for k := i + 1; k < len(messages) && messages[k].Role == RoleTool; k++ {
+		if results == nil {
+			results = map[string]*Message{}
+		}
+		results[messages[k].ToolCallID] = &messages[k]
+	}
+	return results
+}
+
+// isRefused reports whether r, the result of call, says that the call failed. A call without a result (nil) may have
+// done its work.
+func isRefused(r *Message, call *toolcall.Call) bool {
+	return r != nil && !isMissingResult(r) && (r.IsError || call.Failed(messageParts(r)))
 }

@@ -84,7 +84,6 @@ func TestCompactionDoesNotGrow(t *testing.T) {
 				for _, sign := range []string{"## Tool Failures", "<modified-files>", digest.IdentifiersHeading, "Run the tests first."} {
 					assert.NotContains(t, r.Previous, sign, "request %d: what code owns is not summarized", i)
 				}
-				assert.LessOrEqual(t, strings.Count(r.Previous, "Turn Context"), 1)
 			}
 		})
 	}

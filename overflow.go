@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"github.com/winnowgo/winnow/internal/attempts"
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
@@ -81,7 +80,7 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 		var info ErrorInfo
 		matched := false
 		// A matcher that panics counts as one that did not match, because an error path must not crash.
-		_ = attempts.Safely("the matcher", func() error { info, matched = matcher(err); return nil })
+		_ = safely("the matcher", func() error { info, matched = matcher(err); return nil })
 		if matched {
 			size, limit := max(0, info.Tokens), max(0, info.Limit)
 			return overflow.Diagnosis{Class: overflow.Class(info.Class), Size: size, Limit: limit}

@@ -209,3 +209,110 @@ func (d *draft) leastOf(i, request int, isOfNewestStep bool) int {
 	}
 	return max(0, least-images)
 }
+
+// leastWorth is the share of the budget that a summary must stand for. A summary that stands for less costs more than
+// it gains. A model is asked when there is more, and the digest stands in until then.
+const leastWorth = 0.05
+
+// canCompact reports whether a summary would be smaller than what it replaces, and whether the rest can fit beside it.
+// A request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where
+// fewer tokens are planned only to make the body smaller, the rest must fit the limit of the body, and not the planned
+// tokens.
+func (d *draft) canCompact() bool {
+	return d.canGain(summarysize.LeastGain+d.summaryFrame(), summarysize.Least)
+}
+
+// isWorthCall reports whether a summary by a model can help d. Else only a digest is short enough. A summary that
+// continues the last one need not stand for much more.
+func (d *draft) isWorthCall() bool {
+	return d.canCompact() || d.checkpoint != nil && d.canGain(0, summarysize.Least)
+}
+
+// canGain is canCompact where a summary has to stand for more than `gain` tokens and to have room for `least`.
+func (d *draft) canGain(gain, least int) bool {
+	s := d.span()
+	return d.hasNews(&s, gain) && d.restFits(&s, least)
+}
+
+// isWorthCompacting reports whether a compaction has anything to summarize.
+func (d *draft) isWorthCompacting() bool {
+	s := d.span()
+	return d.hasNews(&s, 0)
+}
+
+// unreadTokens estimates the tokens in a compaction of d that no model has summarized yet.
+func (d *draft) unreadTokens() int {
+	s := d.span()
+	n := s.replaced.News()
+	for i := range d.digested {
+		n = count.Add(n, estimateWith(d.opts.Estimator, d.digested[i]))
+	}
+	return n
+}
+
+// isDigestDue reports whether a digest wrote checkpoint c and it is time to replace it: the provider's cache went cold,
+// or the history has grown by a share of the budget. After answers that were refused only growth counts.
+// historyTokens are those of the request without edits.
+func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
+	o := &d.opts
+	if !o.replacesDigest(c) {
+		return false
+	}
+	b := &d.ledger.breaker
+	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
+	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens, d.ledger.digestAt, d.budget)
+}
+
+// asksSummarizer reports whether a compaction calls a model.
+func (o *Options) asksSummarizer() bool { return !isDigest(o.Summarizer) && !o.Compact.Off }
+
+// replacesDigest reports whether a digest wrote c and a summarizer may replace it.
+func (o *Options) replacesDigest(c *checkpoint) bool {
+	return c != nil && c.degraded && o.asksSummarizer()
+}
+
+// summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
+// fewer than `least` tokens is no summary.
+func (d *draft) summaryCap(s *span, least int) int {
+	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.roomWithoutMargin(), least)
+}
+
+// hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also
+// has news if a digest stands in for a model's summary, or if the summary is longer than a new one may be, as after a
+// change to a smaller window. It has no news if no message stays behind the summary, as after an undo.
+func (d *draft) hasNews(s *span, least int) bool {
+	if s.cut == len(d.view.unedited) {
+		return false // nothing is kept behind the summary, so nothing could mark its end
+	}
+	switch {
+	case s.replaced.News() > least:
+		return true
+	case s.replaced.Earlier == 0:
+		return false
+	}
+	// A digest would write the same again, so it does not replace a digest.
+	return len(d.digested) > 0 && !isDigest(d.opts.Summarizer) || d.summaryIsTooLong(s)
+}
+
+// summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have
+// become smaller since it was written.
+func (d *draft) summaryIsTooLong(s *span) bool {
+	limit := d.summaryCap(s, summarysize.Least)
+	if d.checkpoint == nil { // of the host, or of another manager
+		return s.replaced.Earlier > limit+d.summaryFrame()+summarysize.LeastGain
+	}
+	text := d.checkpoint.body
+	if d.checkpoint.degraded { // the request may say less
+		text, _ = sections.Read(joinedText(&d.checkpoint.message))
+	}
+	return textTokens(d.opts.Estimator, text) > limit
+}
+
+// canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.
+// Within a limit that is only guessed it need not: the request is made without the guess instead.
+func (d *draft) canShorten(s *span) bool {
+	if s.cut == len(d.view.unedited) || d.fits() || d.ledger.accounting.IsGuessed() {
+		return false
+	}
+	return s.replaced.Earlier > d.summaryCap(s, summarysize.LeastWords)+d.summaryFrame()
+}

@@ -2,8 +2,11 @@ package winnow
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
 )
@@ -116,4 +119,58 @@ func (u Usage) plus(v Usage) Usage {
 		CacheWrite: count.Add(max(0, u.CacheWrite), max(0, v.CacheWrite)),
 		Output:     count.Add(max(0, u.Output), max(0, v.Output)),
 	}
+}
+
+// Code of a host may fail, panic or not return.
+
+// safely calls f. A panic in f becomes its error, which says who panicked.
+func safely(who string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s panicked: %v", who, p)
+		}
+	}()
+	return f()
+}
+
+// lingering is how long within waits for a function to return once it was told to stop. A function that honours its
+// context then leaves no goroutine behind.
+const lingering = 50 * time.Millisecond
+
+// returned is what a function returned.
+type returned[T any] struct {
+	value T
+	err   error
+}
+
+// within calls f in a goroutine of its own and returns what f returned. It returns when ctx or the time ends, even if f
+// goes on: the goroutine ends when f returns.
+func within[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
+	var zero T
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan returned[T], 1)
+	go func() {
+		o := returned[T]{err: errors.New("the call ended its goroutine")} // with runtime.Goexit, as t.FailNow does
+		defer func() { done <- o }()
+		o.value, o.err = f(timed)
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-timed.Done():
+	}
+	late := time.NewTimer(lingering)
+	defer late.Stop()
+	select {
+	case o := <-done:
+		if o.err == nil && ctx.Err() == nil {
+			return o.value, nil // the answer came just too late, but it is paid for and complete
+		}
+	case <-late.C:
+	}
+	if ctx.Err() != nil {
+		return zero, ctx.Err()
+	}
+	return zero, fmt.Errorf("no answer within %s: %w", limit, timed.Err())
 }

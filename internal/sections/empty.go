@@ -5,19 +5,9 @@ import (
 	"strings"
 )
 
-// TurnHeading stands between the summary of complete turns and the summary of the first part of an unfinished turn.
-const TurnHeading = "\n\n---\n\n**Turn Context (split turn):**\n\n"
-
 // WithoutEmpty returns s without the headings below which nothing is said, or only a word such as "none". A heading
 // without a text of its own stays where it has sections below it.
 func WithoutEmpty(s string) string {
-	if turns, turn, isSplit := strings.Cut(s, TurnHeading); isSplit {
-		turns, turn = WithoutEmpty(turns), WithoutEmpty(turn)
-		if turn == "" {
-			return turns
-		}
-		return turns + TurnHeading + turn
-	}
 	var kept []string
 	below := 0 // the level of the section behind that is kept
 	lines := strings.Split(s, "\n")
