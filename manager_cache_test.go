@@ -434,7 +434,7 @@ func TestCostOfRequest(t *testing.T) {
 }
 
 // Plan says what Prepare does, and the figures are those that one finds who holds each request and each history
-// against the one before. Requests are prepared the short way and the long one, before and after a restart.
+// against the one before. Requests are prepared before and after a restart.
 func TestFiguresAddUp(t *testing.T) {
 	t.Parallel()
 	e := winnow.CharsPerToken(4)

@@ -753,8 +753,8 @@ func TestManagerSnapshotOfOddParts(t *testing.T) {
 }
 
 // Prepare does what Plan says. Here the new message brings the request above the share of the window from which
-// old results are trimmed, and the cache is cold: the short way looks at the size without the new message.
-func TestManagerShortWayDoesNotPrune(t *testing.T) {
+// old results are trimmed, and the cache is cold.
+func TestManagerPrunesAsPlanned(t *testing.T) {
 	c := newClock()
 	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now})
 	h := append(agentSession(8, 6_000), userSays(strings.Repeat("word ", 8_000)), modelSays("well"))

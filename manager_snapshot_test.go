@@ -360,7 +360,7 @@ func journaledRun(t testing.TB, journal winnow.Journal, step func(m *winnow.Mana
 		case 100:
 			step(m, h[:70], prepare(t, m, h[:70]))
 		}
-		if n > 120 && n < 128 { // single messages: the short way
+		if n > 120 && n < 128 { // single messages
 			for k := n + 1; k < n+4; k++ {
 				step(m, h[:k], prepare(t, m, h[:k]))
 			}

@@ -502,8 +502,8 @@ func TestRepeatedResultComesAgain(t *testing.T) {
 	assert.Equal(t, h[4], r.Messages[4])
 }
 
-// When a result is sent whole again after an epoch, later results may leave out its lines: on the short way, and after
-// a restart too.
+// When a result is sent whole again after an epoch, later results may leave out its lines, after a
+// restart too.
 func TestLinesAreShownAgain(t *testing.T) {
 	c := newClock()
 	o := &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: -1}
@@ -570,7 +570,7 @@ func TestClearedResultThatRepeated(t *testing.T) {
 	assert.Contains(t, fullText(r.Messages[4]), fmt.Sprintf("[%d characters of an old result left out", len(text)))
 }
 
-// Only the newest results are compared, on the long way and on the short way.
+// Only the newest results are compared.
 func TestOnlyNewestResultsAreCompared(t *testing.T) {
 	for _, between := range []int{46, 47} {
 		texts := []string{part("one", 0, 60)}

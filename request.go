@@ -203,7 +203,7 @@ func (d *draft) observeUsage() {
 			d.rejectFrom(i)
 			return
 		}
-		// saysUsage looks at the history, as on the short way: the repair may have dropped what stood between two
+		// saysUsage looks at the history: the repair may have dropped what stood between two
 		// answers.
 		if k := v.index[i]; m.Role == RoleAssistant && k >= 0 && saysUsage(d.history, k) {
 			d.observeAnswer(m, i, count.Add(sum, read), shown)
