@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/recall"
-	"github.com/winnowgo/winnow/internal/repeats"
-	"github.com/winnowgo/winnow/internal/workfiles"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
@@ -65,7 +65,7 @@ type beginning struct {
 
 // shownLines is what a draft needs to leave out of later results the lines that earlier ones show.
 type shownLines struct {
-	finder   repeats.Finder
+	finder   minify.Finder
 	repeated map[key]bool // messages, by their keys as they are sent, whose lines later results leave out
 }
 
@@ -171,7 +171,7 @@ type inForce struct {
 	held  []hold          // by message; results are held with their calls
 	calls map[callAt]hold // those of held that are calls
 	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
-	work  workfiles.Work
+	work  toolcall.Work
 	turn  int // the newest request of a person
 	end   int // of the messages that count
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/toolcall"
-	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
 // How the manager recognizes a message that it has seen before.
@@ -178,7 +177,7 @@ func hostCounts(m *Message) (n uint32) {
 
 // subject is what a call is about.
 type subject struct {
-	files []workfiles.Use
+	files []toolcall.Touched
 	state string // what it sets anew or loads, see toolcall.Files.State; "": nothing
 }
 
@@ -193,7 +192,7 @@ func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) []subject {
 			list := make([]subject, 0, 1)
 			for p := range callsOf(m) {
 				list = append(list,
-					subject{workfiles.Of(tools, p.Name, p.Arguments), tools.State(p.Name, p.Arguments)})
+					subject{toolcall.Touches(tools, p.Name, p.Arguments), tools.State(p.Name, p.Arguments)})
 			}
 			f.subjects = &list
 		}

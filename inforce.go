@@ -7,7 +7,6 @@ import (
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
-	"github.com/winnowgo/winnow/internal/workfiles"
 )
 
 // What is in force: what code knows to be still valid for the work at hand. It stays whole as long as the request fits,
@@ -22,7 +21,7 @@ const fewestOfFile = 80
 func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce {
 	f := &inForce{
 		held: make([]hold, len(v.messages)), calls: map[callAt]hold{}, said: map[string]bool{},
-		work: workfiles.Work{Uncached: d.opts.Cache.None, OnlyLooks: !d.changesFiles()},
+		work: toolcall.Work{Uncached: d.opts.Cache.None, OnlyLooks: !d.changesFiles()},
 		turn: newestRequest(v.unedited), end: end,
 	}
 	next := len(v.messages) // where the step of message i ends
@@ -213,8 +212,8 @@ func (d *draft) showUnchanged(wasSent func(int) bool) {
 // pointedAt returns the newest text of the file that result i of the history is about, "" if there is none, and whether
 // the request shows it.
 func (d *draft) pointedAt(i int) (text string, isShown bool) {
-	facts, files := d.ledger.index.facts, []workfiles.Use(nil)
-	var work workfiles.Work
+	facts, files := d.ledger.index.facts, []toolcall.Touched(nil)
+	var work toolcall.Work
 	nth := 0
 	for k := i; k >= 0; k-- {
 		m := &d.history[k]
@@ -233,7 +232,7 @@ func (d *draft) pointedAt(i int) (text string, isShown bool) {
 				if work.PointedAt(s.files, false) {
 					return joinedText(&d.history[result]), d.showsWhole(result)
 				}
-			case files != nil && workfiles.Share(files, s.files) && d.isShownAgain(result):
+			case files != nil && toolcall.ShareFile(files, s.files) && d.isShownAgain(result):
 				return shownAgain, true
 			}
 		}
@@ -274,7 +273,7 @@ func (d *draft) changesFiles() bool {
 	facts := d.ledger.index.facts
 	for i := len(d.history) - 1; i >= max(0, d.compactedAt) && !beginsTurn(&d.history[i]); i-- {
 		for _, s := range facts[i].subjectsOf(&d.history[i], d.minifier.files) {
-			if workfiles.Modifies(s.files) {
+			if toolcall.ModifiesAny(s.files) {
 				return true
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/place"
-	"github.com/winnowgo/winnow/internal/prune"
 )
 
 // turnGrowth is how far the number of turns grows above the limit before the turns are cut to it in one go. Cutting at
@@ -342,7 +342,7 @@ func (d *draft) prune(o PruneOptions, window int) {
 	}
 	for k := range p.results {
 		r := &p.results[k]
-		if r.Change == prune.None {
+		if r.Change == cut.None {
 			continue
 		}
 		d.project(r.Index, out[r.Index], r.Tokens, edits[0].Op, edits[0].Reason)

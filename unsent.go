@@ -8,7 +8,6 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/minify"
-	"github.com/winnowgo/winnow/internal/repeats"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -108,14 +107,14 @@ func (d *draft) toCut(i int, t *truncation) (*Message, int) {
 // repeatsReason is the [Edit.Reason] of results without such lines.
 const repeatsReason = "redundant in a new result: lines that an earlier result or call shows"
 
-// mayRepeat reports whether lines of m may be left out. Less text than repeats.LeastSaved cannot save enough.
+// mayRepeat reports whether lines of m may be left out. Less text than minify.LeastSaved cannot save enough.
 func mayRepeat(m *Message) bool {
-	return m.Role == RoleTool && len(m.Parts) == 1 && holdsOnlyText(m) && len(m.Parts[0].Text) >= repeats.LeastSaved
+	return m.Role == RoleTool && len(m.Parts) == 1 && holdsOnlyText(m) && len(m.Parts[0].Text) >= minify.LeastSaved
 }
 
 // mayShow reports whether a later result may leave out lines that m shows.
 func mayShow(m *Message) bool {
-	return mayRepeat(m) || m.Role == RoleAssistant && argumentBytes(m) >= repeats.LeastSaved
+	return mayRepeat(m) || m.Role == RoleAssistant && argumentBytes(m) >= minify.LeastSaved
 }
 
 // mostCompared is how many of the newest messages with lines are compared with each other. The bound keeps the first
@@ -148,12 +147,12 @@ func shownTexts(m *Message, k int) iter.Seq[string] {
 		if p.Kind == KindText && m.Role == RoleTool {
 			yield(p.Text)
 		}
-		if p.Kind != KindToolCall || len(p.Arguments) < repeats.LeastSaved {
+		if p.Kind != KindToolCall || len(p.Arguments) < minify.LeastSaved {
 			return
 		}
 		var long []byte
 		for from, to := range jsontext.Strings(p.Arguments) {
-			if to-from < repeats.LeastSaved {
+			if to-from < minify.LeastSaved {
 				continue
 			}
 			if long != nil {
@@ -210,7 +209,7 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 		isFree := isNew(i) && !d.repeated[v.sentKey(i)] && !staysAsItCame(m)
 		for k := range m.Parts {
 			for text := range shownTexts(m, k) {
-				marks := repeats.Marks(text)
+				marks := minify.Marks(text)
 				if isFree && d.leaveOutShown(i, mostShared(marks, shown)) {
 					continue
 				}
@@ -231,7 +230,7 @@ func (d *draft) leaveOutShown(i int, s source) bool {
 		return false
 	}
 	name := ""
-	note := func(r repeats.Run) string {
+	note := func(r minify.Run) string {
 		if name == "" {
 			name = d.nameOfSource(s)
 		}
@@ -277,15 +276,15 @@ func (d *draft) textOfSource(s source) string {
 }
 
 // repeatsNote returns the line in the place of a run of lines that the earlier source called name shows.
-func repeatsNote(r repeats.Run, name string) string {
+func repeatsNote(r minify.Run, name string) string {
 	differs := ""
 	if r.Earlier > 0 {
 		differs = fmt.Sprintf(" in its lines %d-%d", r.Earlier, r.Earlier+r.Lines-1)
 	}
 	switch r.Numbers {
-	case repeats.Renumbered:
+	case minify.Renumbered:
 		differs += fmt.Sprintf("; here they are lines %d-%d", r.First, r.First+r.Lines-1)
-	case repeats.Unnumbered:
+	case minify.Unnumbered:
 		differs += " behind line numbers"
 	}
 	return fmt.Sprintf("[%d lines left out: the earlier %s has the same%s]", r.Lines, name, differs)

@@ -1,4 +1,5 @@
-// Package cut shortens long texts to their ends, with a note that says how much is missing.
+// Package cut shortens long texts to their ends, with a note that says how much is missing, and says
+// which old results are trimmed or cleared.
 package cut
 
 import (

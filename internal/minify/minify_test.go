@@ -12,8 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -120,9 +118,9 @@ func withNumbers(s string) string {
 			out[len(out)-1] = strings.TrimSuffix(out[len(out)-1], "\n")
 		}
 		lastLine := strings.TrimSuffix(out[len(out)-1], "\n")
-		last := linenumber.Of(lastLine)
+		last := NumberOf(lastLine)
 		for k, value := len(out)-2, last.Value-1; ; k, value = k-1, value-1 {
-			n := linenumber.Of(strings.TrimSuffix(out[k], "\n"))
+			n := NumberOf(strings.TrimSuffix(out[k], "\n"))
 			if n.Width > 0 && n.Value == value && n.Separator == last.Separator {
 				if !keeps(&n) || k == 0 || !continues(out, k, value) {
 					break
@@ -142,7 +140,7 @@ func withNumbers(s string) string {
 // continues reports whether the view goes on above line k, which has a tenth number.
 func continues(lines []string, k, value int) bool {
 	for above := 1; above <= numberEvery && k-above >= 0; above++ {
-		n := linenumber.Of(lines[k-above])
+		n := NumberOf(lines[k-above])
 		if n.Width > 0 {
 			return n.Value == value-above
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
-	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 const (
@@ -100,18 +99,18 @@ func mayBeNumbered(s string, i int) bool {
 }
 
 // isAligned reports whether the number is padded as cat -n does it.
-func isAligned(n *linenumber.Number, line string) bool {
+func isAligned(n *Number, line string) bool {
 	return n.Digits == catWidth || n.Digits > catWidth && line[0] != ' '
 }
 
 // keeps reports whether a line in the middle of a view keeps its number n.
-func keeps(n *linenumber.Number) bool { return n.Value >= allFrom || n.Value%numberEvery == 0 }
+func keeps(n *Number) bool { return n.Value >= allFrom || n.Value%numberEvery == 0 }
 
 // view is a run of lines with consecutive numbers.
 type view struct {
 	start, end int // end: behind the line feed of the last line
 	lines      int
-	last       linenumber.Number
+	last       Number
 	aligned    bool // all numbers are padded as cat -n does it
 	blank      bool // a line has nothing but its number
 	nested     bool // behind its number, a line has another one
@@ -125,7 +124,7 @@ func viewAt(s string, i int) view {
 	for v.end < len(s) {
 		end := lineEnd(s, v.end)
 		line := s[v.end:end]
-		n := linenumber.Of(line)
+		n := NumberOf(line)
 		if v.lines > 0 && (n.Value != v.last.Value+1 || n.Separator != v.last.Separator) {
 			break
 		}
@@ -136,7 +135,7 @@ func viewAt(s string, i int) view {
 		rest := line[n.Width:]
 		v.aligned = v.aligned && isAligned(&n, line)
 		v.blank = v.blank || rest == "" || rest == "\r"
-		v.nested = v.nested || linenumber.Of(rest).Width > 0
+		v.nested = v.nested || NumberOf(rest).Width > 0
 		if v.lines > 0 && !keeps(&n) {
 			v.saving += n.Width
 		}
@@ -162,7 +161,7 @@ func (v *view) isCertain() bool {
 func (r *rewriter) thin(v *view) {
 	for i, k := v.start, 0; k < v.lines; k++ {
 		end := lineEnd(r.text, i)
-		if n := linenumber.Of(r.text[i:end]); k > 0 && k < v.lines-1 && !keeps(&n) {
+		if n := NumberOf(r.text[i:end]); k > 0 && k < v.lines-1 && !keeps(&n) {
 			r.replace(i, i+n.Width)
 		}
 		i = end + 1

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/ascii"
-	"github.com/winnowgo/winnow/internal/lazyregexp"
+	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // plainSigns are signs in the form in which the rules know them: those of typographers and of East Asian scripts, the
@@ -20,13 +20,13 @@ var plainSigns = strings.NewReplacer("‘", "'", "’", "'", "´", " ", "“", "
 
 // places are where in a file, at which port of a host, or when something was, and no sizes: "client.go:263:17",
 // "[chat:263]", "2026-10-01".
-var places = lazyregexp.New(`\[[^\s\]]+:\d+\]|(?:(\.[a-z]{1,4})(?::\d+)+)|\b\d{4}-\d\d-\d\d`)
+var places = prose.NewPattern(`\[[^\s\]]+:\d+\]|(?:(\.[a-z]{1,4})(?::\d+)+)|\b\d{4}-\d\d-\d\d`)
 
 // tags stand around what one field says: <Message>Input is too long: 9000 tokens</Message>.
-var tags = lazyregexp.New(`</?[a-z]+>`)
+var tags = prose.NewPattern(`</?[a-z]+>`)
 
 // brokenNumber is a number that a line break cuts in two: neither half is the number.
-var brokenNumber = lazyregexp.New(`\d+[,._]?\d{0,2} *\n *[,._]?\d+(?:[,._]\d{3})*`)
+var brokenNumber = prose.NewPattern(`\d+[,._]?\d{0,2} *\n *[,._]?\d+(?:[,._]\d{3})*`)
 
 // someNumber stands for a number that nobody can know. It is above maxLimit.
 const someNumber = "9999999999"

@@ -1,4 +1,5 @@
-// Package prose reads whether a sentence of a person is a rule.
+// Package prose reads whether a sentence of a person is a rule. Its lists of words and its patterns are made when they
+// are first used.
 package prose
 
 import "strings"

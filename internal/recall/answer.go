@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/search"
 )
 
 // Answer makes the answer to one call.
@@ -152,13 +151,13 @@ func (r *Answer) message(ctx context.Context, pattern *regexp.Regexp) (text stri
 		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, r.wrap().Lines(shown), g.shown, g.matches),
 			g.text.String(), ""), true, nil
 	case r.Words != "":
-		found := search.Places(shown, 0, search.Words(r.Words))
+		found := Places(shown, 0, Words(r.Words))
 		if len(found) == 0 {
 			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", Name, r.Handle,
 				r.wrap().Lines(shown)), true, nil
 		}
 		var b strings.Builder
-		places := r.places(&b, search.Best(found, mostPlaces), func(int) (string, string) { return "", shown })
+		places := r.places(&b, Best(found, mostPlaces), func(int) (string, string) { return "", shown })
 		return r.frame(fmt.Sprintf(`%s places="%d of %d"`, from, places, len(found)),
 			strings.TrimRight(b.String(), "\n"), ""), true, nil
 	}

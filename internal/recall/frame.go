@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/search"
 )
 
 // What stands around a quotation, and how much of a text there is room for.
@@ -27,12 +26,12 @@ func (r *Answer) frame(attributes, quoted, how string) string {
 const mostEscaped = 5
 
 // wrap returns the wrapping with which an answer has room for each line.
-func (r *Answer) wrap() search.Wrap {
+func (r *Answer) wrap() Wrap {
 	sure := r.Room / mostEscaped // a token has a byte or more
-	if sure >= search.MaxLine {
-		return search.Wrap{}
+	if sure >= MaxLine {
+		return Wrap{}
 	}
-	return search.Wrap{Sure: sure, Fits: func(line string) bool { return r.Tokens(markup.Escape(line)) <= r.Room }}
+	return Wrap{Sure: sure, Fits: func(line string) bool { return r.Tokens(markup.Escape(line)) <= r.Room }}
 }
 
 // fittingEscaped is fitting for a text that is escaped when it is shown, which makes it longer.

@@ -1,4 +1,5 @@
-// Package recall writes the answer to a model that asks for what was left out of its conversation.
+// Package recall writes the answer to a model that asks for what was left out of its conversation: a text, some
+// lines of one, or what a search finds. There is no index, and nothing is kept between two searches.
 package recall
 
 import "strings"

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/search"
 )
 
 // mostPlaces is how many places a search shows at most.
@@ -17,20 +16,20 @@ const mostPlaces = 8
 
 // searchAll returns the best places for the words of the call in a list of messages.
 func (r *Answer) searchAll(ctx context.Context, list []int) (string, bool, error) {
-	var found []search.Place
-	words := search.Words(r.Words)
+	var found []Place
+	words := Words(r.Words)
 	for k, i := range list {
 		if ctx.Err() != nil {
 			return "", false, context.Cause(ctx)
 		}
-		found = append(found, search.Places(r.Source.Text(i), k, words)...)
+		found = append(found, Places(r.Source.Text(i), k, words)...)
 	}
 	if len(found) == 0 {
 		return fmt.Sprintf("[%s: none of the words stands in the %d messages that are left out]", Name,
 			len(list)), true, nil
 	}
 	var b strings.Builder
-	places := r.places(&b, search.Best(found, mostPlaces), func(k int) (head, text string) {
+	places := r.places(&b, Best(found, mostPlaces), func(k int) (head, text string) {
 		i := list[k]
 		return r.Source.Handle(i) + " " + r.Source.Origin(i) + ", ", r.Source.Text(i)
 	})
@@ -43,7 +42,7 @@ func (r *Answer) searchAll(ctx context.Context, list []int) (string, bool, error
 // places writes as many of best as there is room for, the best one first, and returns their number. of returns the text
 // that a place is in, and the head that is written in front of the place.
 func (r *Answer) places(
-	b *strings.Builder, best []search.Place, of func(k int) (head, text string),
+	b *strings.Builder, best []Place, of func(k int) (head, text string),
 ) (shown int) {
 	room := r.Room
 	for _, p := range best {
@@ -66,7 +65,7 @@ func (r *Answer) places(
 }
 
 // place returns the text at p under the numbers of its lines.
-func (r *Answer) place(text string, p search.Place) string {
+func (r *Answer) place(text string, p Place) string {
 	wrap := r.wrap()
 	return fmt.Sprintf("lines %d-%d of %d:\n%s\n\n", wrap.LineAt(text, p.From), wrap.LineAt(text, max(p.From, p.To-1)),
 		wrap.Lines(text), markup.Escape(strings.TrimSuffix(text[p.From:p.To], "\n")))
@@ -129,7 +128,7 @@ type grep struct {
 // search adds the matches of a text.
 func (g *grep) search(ctx context.Context, r *Answer, text string, pattern *regexp.Regexp) error {
 	g.shownTo = 0
-	return r.wrap().Matches(ctx, text, pattern, func(m search.Match) bool {
+	return r.wrap().Matches(ctx, text, pattern, func(m Match) bool {
 		if g.matches++; g.isFull {
 			return true
 		}
@@ -158,7 +157,7 @@ func (g *grep) search(ctx context.Context, r *Answer, text string, pattern *rege
 // around returns match m with the lines around it that were not shown yet, and the number of the last of these lines.
 // It shows only `most` bytes of a long line.
 func (g *grep) around(
-	r *Answer, text string, m search.Match, context, most int, pattern *regexp.Regexp,
+	r *Answer, text string, m Match, context, most int, pattern *regexp.Regexp,
 ) (shown string, last int) {
 	var b strings.Builder
 	switch {

@@ -3,7 +3,7 @@ package summarytext
 import (
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/lazyregexp"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -41,10 +41,10 @@ func withoutReasoning(s string) (answer string, ok bool) {
 
 // protocolLine matches a tool call as models write it into their text when they forget that they were given no tools.
 // Only the beginning of a line counts, and not within a code block: a summary may be about such text.
-var protocolLine = lazyregexp.New(`^\s*(<(antml:)?(function_calls|invoke name=|` +
+var protocolLine = prose.NewPattern(`^\s*(<(antml:)?(function_calls|invoke name=|` +
 	`tool_calls?>|tool_use>|function=)|<\|?(tool|python)_|<｜tool|\[TOOL_CALLS\]|\[TOOL_REQUEST\])`)
 
-var protocolJSON = lazyregexp.New(`^\s*\[?\s*\{\s*` +
+var protocolJSON = prose.NewPattern(`^\s*\[?\s*\{\s*` +
 	`"(tool_calls?|function_call|tool_use|name|type|function|id|recipient_name)"\s*:`)
 
 // isToolCall reports whether s is a tool call, in JSON or in the form of a model.
@@ -81,7 +81,7 @@ func anyLine(s string, f func(line string) bool) bool {
 }
 
 // refusal matches the beginning of an apology. A refusal is short and has no structure.
-var refusal = lazyregexp.New(`(?i)^(i['’]?m sorry|i am sorry|sorry, (but )?i|i can(not|['’]t) |i['’]m ` +
+var refusal = prose.NewPattern(`(?i)^(i['’]?m sorry|i am sorry|sorry, (but )?i|i can(not|['’]t) |i['’]m ` +
 	`(unable|not able)|i am unable|as an ai\b|抱歉|对不起|我无法)`)
 
 func isRefusal(s string) bool {

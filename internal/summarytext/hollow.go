@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"github.com/winnowgo/winnow/internal/identifier"
-	"github.com/winnowgo/winnow/internal/lazyregexp"
 	"github.com/winnowgo/winnow/internal/overflow"
+	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // An answer that is no summary: `null`, an error text, a question back. There is no list of such texts. A summary has a
@@ -42,19 +42,19 @@ func IsHollow(answer string, conversation iter.Seq[string]) bool {
 	return !tellsOf(text, conversation)
 }
 
-var htmlPage = lazyregexp.New(`(?i)^\s*<(!doctype|html|head|body)\b`)
+var htmlPage = prose.NewPattern(`(?i)^\s*<(!doctype|html|head|body)\b`)
 
 // askedSection matches a line that opens one of Sections: as a heading, in bold, underlined, numbered, or with a colon.
-var askedSection = lazyregexp.New(`(?im)^[\s#*_>\d.)-]*(goal|constraints( & | and )preferences|constraints|progress|` +
-	`in progress|blocked|key decisions|decisions|next steps|critical context)s?[*_]*\s*([:：—–-]|[*_]*$)`)
+var askedSection = prose.NewPattern(`(?im)^[\s#*_>\d.)-]*(goal|constraints( & | and )preferences|constraints|` +
+	`progress|in progress|blocked|key decisions|decisions|next steps|critical context)s?[*_]*\s*([:：—–-]|[*_]*$)`)
 
 // heading matches a heading in any language.
-var heading = lazyregexp.New(`(?m)^\s*(#{1,6}\s+\S.*|\*\*[^*\n]+\*\*:?\s*|【[^】\n]+】.*)$`)
+var heading = prose.NewPattern(`(?m)^\s*(#{1,6}\s+\S.*|\*\*[^*\n]+\*\*:?\s*|【[^】\n]+】.*)$`)
 
 func headings(text string) int { return len(heading.Get().FindAllStringIndex(text, -1)) }
 
 // emptiness matches what shows nothing: comments, tags, fences, and the quotes and brackets of JSON.
-var emptiness = lazyregexp.New("(?s)<!--.*?-->|</?[A-Za-z][^<>]*>|(?m:^[ \t]*```.*$)|[{}\\[\\]\"]")
+var emptiness = prose.NewPattern("(?s)<!--.*?-->|</?[A-Za-z][^<>]*>|(?m:^[ \t]*```.*$)|[{}\\[\\]\"]")
 
 func withoutMarkup(s string) string { return emptiness.Get().ReplaceAllString(s, " ") }
 

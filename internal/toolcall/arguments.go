@@ -8,9 +8,9 @@ import (
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/lazyregexp"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -123,7 +123,7 @@ func Range(arguments json.RawMessage) string {
 	return b.String()
 }
 
-var patchFile = lazyregexp.New(`(?m)^\*\*\* (Update|Add|Delete) File: (.+)$`)
+var patchFile = prose.NewPattern(`(?m)^\*\*\* (Update|Add|Delete) File: (.+)$`)
 
 // commandText reads a command, which is a string, or a list whose last element is the script of a shell.
 func commandText(raw json.RawMessage) string {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/lazyregexp"
+	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // Call says how the result of a call is read.
@@ -77,16 +77,16 @@ func (c *Call) compares() bool {
 var comparers = []string{"cmp", "diff", "colordiff", "test", "[[", "pgrep"}
 
 // failure is how the result of a call begins that failed, in the words of the common agents, programs and services.
-var failure = lazyregexp.New(`(?i)^\W{0,3}(?:\w*(?:error|exception)(?:>|(?:\[\w+\])?\s*[:：]\s*(?:\d+ )?[^\s\d])|` +
+var failure = prose.NewPattern(`(?i)^\W{0,3}(?:\w*(?:error|exception)(?:>|(?:\[\w+\])?\s*[:：]\s*(?:\d+ )?[^\s\d])|` +
 	`(?:\w+ )?failed (?:to|in|with|for)\b|(?:fatal|panic|failed|unauthorized):|traceback \(|could ?n[o']t |` +
 	`thread '|can(?:not|'t) |unable to |no replacement|(?:permission|access) denied|错误|失败|錯誤|失敗|エラー|오류)`)
 
 // denial is one line that says, outside of quotes, that a call was not carried out.
-var denial = lazyregexp.New(`(?i)^[^\d\s"](?:[^"]|"[^"]*")*\b(?:not found|(?:does not|doesn't) exist|` +
+var denial = prose.NewPattern(`(?i)^[^\d\s"](?:[^"]|"[^"]*")*\b(?:not found|(?:does not|doesn't) exist|` +
 	`no such|timed out|(?:rejected|denied|declined|cancelled|canceled|aborted|interrupted)(?: by| th|\.|$))`)
 
 // fault are the members of an object of JSON that say that a call failed.
-var fault = lazyregexp.New(`^\{[^\n]*?"(?:(?:success|ok)" ?: ?false|is_?[eE]rror" ?: ?true|error" ?: ?(?:"[^"]|\{"))`)
+var fault = prose.NewPattern(`^\{[^\n]*?"(?:(?:success|ok)" ?: ?false|is_?[eE]rror" ?: ?true|error" ?: ?(?:"[^"]|\{"))`)
 
 // mostFailureBytes is how much of a result is searched for words that say whether the call worked.
 const mostFailureBytes = 320

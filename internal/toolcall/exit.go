@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/lazyregexp"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/prose"
 )
@@ -111,11 +110,11 @@ var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_stat
 	"returncode"}, nil)
 
 var (
-	exitFrame = lazyregexp.New(`(?i)^(?:[<\[(]|process |command |<shellId: \d+ completed with )?` +
+	exitFrame = prose.NewPattern(`(?i)^(?:[<\[(]|process |command |<shellId: \d+ completed with )?` +
 		`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[>:= ]{1,3}(-?[0-9]{1,10})(?:</\w+>|[\])>.])?$`)
 	// The name of what exited may stand in front of the words, and a bracket or the end of a tag behind the code. A
 	// name in double quotes is a member of JSON, which a program printed: docker inspect.
-	exitWords = lazyregexp.New(`(?i)^(?:.{0,32}[^a-z0-9])?` +
+	exitWords = prose.NewPattern(`(?i)^(?:.{0,32}[^a-z0-9])?` +
 		`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[^0-9\n"-]{0,4}(-?[0-9]{1,10})\b.{0,16}$`)
 )
 

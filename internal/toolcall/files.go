@@ -1,4 +1,5 @@
-// Package toolcall reads what a tool call is about: the tool, the file, the command, and how it ended.
+// Package toolcall reads what a tool call is about: the tool, the file, the command, how it ended, and
+// which files an agent is working on.
 package toolcall
 
 import (

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/lazyregexp"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -182,7 +182,7 @@ func markdownItems(text string) (items []planItem) {
 // mostUnchanged is the longest notice, in bytes, that a file is as it was shown before. Claude Code's has 140.
 const mostUnchanged = 320
 
-var unchanged = lazyregexp.New(
+var unchanged = prose.NewPattern(
 	`(?i)unchanged|not (been )?(changed|modified)|no changes?\b|same content|already (shown|read)|identical`)
 
 // SaysUnchanged reports whether text, the result of a call that shows a file, only says that the file is as it was

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/imagesize"
 	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/session"
 )
 
@@ -215,6 +215,6 @@ const redacted = "redacted_thinking"
 // imagePart returns the part for an image in base64.
 func imagePart(mediaType, data string) winnow.Part {
 	p := winnow.Part{Kind: winnow.KindImage, MediaType: mediaType, Bytes: base64.StdEncoding.DecodedLen(len(data))}
-	p.Width, p.Height = imagesize.Base64(data)
+	p.Width, p.Height = nontext.ImageSizeBase64(data)
 	return p
 }

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/linenumber"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
@@ -60,7 +60,7 @@ func (q quotes) in(text string) *quoted {
 
 // bareLine returns a line without the number that a viewer puts in front of it, and a patch's sign.
 func bareLine(line string) string {
-	if n := linenumber.Of(line); n.Width > 0 {
+	if n := minify.NumberOf(line); n.Width > 0 {
 		line = line[n.Width:]
 	}
 	line = strings.TrimSpace(line)

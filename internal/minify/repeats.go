@@ -1,12 +1,10 @@
-// Package repeats finds lines of a text that an earlier text has too.
-package repeats
+package minify
 
 import (
 	"math/bits"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
-	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 const (
@@ -37,7 +35,7 @@ func Marks(text string) (marks []uint32) {
 	before, isLong := uint64(0), false
 	for line := range strings.SplitSeq(text, "\n") {
 		if mayHaveNumber(line) {
-			line = line[linenumber.Of(line).Width:]
+			line = line[NumberOf(line).Width:]
 		}
 		h := hash(line)
 		if isLong {

@@ -1,4 +1,4 @@
-package medialength
+package nontext
 
 import (
 	"bytes"

@@ -1,5 +1,4 @@
-// Package lazyregexp has regular expressions that are compiled when they are first used.
-package lazyregexp
+package prose
 
 import (
 	"regexp"
@@ -14,8 +13,8 @@ type Pattern struct {
 	source   string
 }
 
-// New returns the pattern of an expression, which is not looked at yet.
-func New(source string) *Pattern { return &Pattern{source: source} }
+// NewPattern returns the pattern of an expression, which is not looked at yet.
+func NewPattern(source string) *Pattern { return &Pattern{source: source} }
 
 // Get returns the compiled expression. It panics if the source is not an expression, as [regexp.MustCompile] does.
 func (p *Pattern) Get() *regexp.Regexp {

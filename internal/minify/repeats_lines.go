@@ -1,4 +1,4 @@
-package repeats
+package minify
 
 import (
 	"hash/maphash"
@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/ascii"
-	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 // line is a line of a text, and the number in front of it.
@@ -48,7 +47,7 @@ func appendLines(list []line, text string) []line {
 		}
 		l := line{text: one}
 		if mayHaveNumber(one) {
-			if n := linenumber.Of(one); n.Width > 0 {
+			if n := NumberOf(one); n.Width > 0 {
 				l.number, l.width, l.separator = int32(n.Value), int32(n.Width), n.Separator[0]
 			}
 		}

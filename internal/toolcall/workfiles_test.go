@@ -1,39 +1,37 @@
-package workfiles
+package toolcall
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 func TestHolds(t *testing.T) {
-	reads, edits := []Use{{1, false}}, []Use{{1, true}}
-	rest := func(n int) [][]Use { return make([][]Use, n) }
-	join := func(parts ...[][]Use) (all [][]Use) {
+	reads, edits := []Touched{{1, false}}, []Touched{{1, true}}
+	rest := func(n int) [][]Touched { return make([][]Touched, n) }
+	join := func(parts ...[][]Touched) (all [][]Touched) {
 		for _, p := range parts {
 			all = append(all, p...)
 		}
 		return all
 	}
 	for _, tt := range []struct {
-		requests [][]Use // the newest first
+		requests [][]Touched // the newest first
 		work     Work
 		held     []int
 		reason   string
 	}{
-		{[][]Use{reads, reads, reads}, Work{}, []int{0, 1}, "the newest two reads"},
-		{[][]Use{edits, reads, edits, reads, edits, reads}, Work{}, []int{0, 1, 3},
+		{[][]Touched{reads, reads, reads}, Work{}, []int{0, 1}, "the newest two reads"},
+		{[][]Touched{edits, reads, edits, reads, edits, reads}, Work{}, []int{0, 1, 3},
 			"what was written since the newest read, and the reads"},
-		{join(rest(49), [][]Use{reads}), Work{}, []int{49}, "read fifty requests ago"},
-		{join(rest(50), [][]Use{reads}), Work{}, nil, "read longer ago than that"},
-		{join(rest(15), [][]Use{reads}), Work{Uncached: true}, nil, "for less long without a cache"},
-		{join(rest(29), [][]Use{reads}), Work{OnlyLooks: true}, []int{29}, "nothing was changed yet"},
-		{join(rest(30), [][]Use{reads}), Work{OnlyLooks: true}, nil, "the agent only looks"},
-		{join(rest(5), [][]Use{edits, reads}), Work{}, nil, "after an edit the work moves on soon"},
-		{join(rest(4), [][]Use{edits, reads}), Work{}, []int{4, 5}, "not yet"},
-		{[][]Use{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
+		{join(rest(49), [][]Touched{reads}), Work{}, []int{49}, "read fifty requests ago"},
+		{join(rest(50), [][]Touched{reads}), Work{}, nil, "read longer ago than that"},
+		{join(rest(15), [][]Touched{reads}), Work{Uncached: true}, nil, "for less long without a cache"},
+		{join(rest(29), [][]Touched{reads}), Work{OnlyLooks: true}, []int{29}, "nothing was changed yet"},
+		{join(rest(30), [][]Touched{reads}), Work{OnlyLooks: true}, nil, "the agent only looks"},
+		{join(rest(5), [][]Touched{edits, reads}), Work{}, nil, "after an edit the work moves on soon"},
+		{join(rest(4), [][]Touched{edits, reads}), Work{}, []int{4, 5}, "not yet"},
+		{[][]Touched{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
 	} {
 		w := tt.work
 		var held []int
@@ -49,7 +47,7 @@ func TestHolds(t *testing.T) {
 
 // A short result is not the text of a file: it does not count as a read that is held.
 func TestHoldsBehindAShortResult(t *testing.T) {
-	reads := []Use{{1, false}}
+	reads := []Touched{{1, false}}
 	var w Work
 	var held []int
 	for i, isShort := range []bool{true, false, true, true, false, false} {
@@ -63,9 +61,9 @@ func TestHoldsBehindAShortResult(t *testing.T) {
 
 // A short result points at the newest whole one before it, and at no other.
 func TestPointedAt(t *testing.T) {
-	reads, edits, other := []Use{{1, false}}, []Use{{1, true}}, []Use{{2, false}}
+	reads, edits, other := []Touched{{1, false}}, []Touched{{1, true}}, []Touched{{2, false}}
 	type call struct {
-		files   []Use
+		files   []Touched
 		isShort bool
 	}
 	for _, tt := range []struct {
@@ -91,9 +89,9 @@ func TestPointedAt(t *testing.T) {
 	}
 }
 
-func TestOf(t *testing.T) {
-	whole := Of(&toolcall.Common, "read", []byte(`{"path":"/srv/app/main.go"}`))
+func TestTouches(t *testing.T) {
+	whole := Touches(&Common, "read", []byte(`{"path":"/srv/app/main.go"}`))
 	assert.Len(t, whole, 1)
-	assert.Equal(t, whole, Of(&toolcall.Common, "read", []byte(`{"path":"app\\main.go"}`)), "by the end of its path")
-	assert.NotEqual(t, whole, Of(&toolcall.Common, "edit", []byte(`{"path":"main.go"}`)), "it is changed")
+	assert.Equal(t, whole, Touches(&Common, "read", []byte(`{"path":"app\\main.go"}`)), "by the end of its path")
+	assert.NotEqual(t, whole, Touches(&Common, "edit", []byte(`{"path":"main.go"}`)), "it is changed")
 }

@@ -1,4 +1,4 @@
-package repeats
+package minify
 
 import (
 	"encoding/binary"
@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow/internal/ascii"
-	"github.com/winnowgo/winnow/internal/linenumber"
 )
 
 // text returns n lines of a text called name, from line `from` on.
@@ -184,7 +183,7 @@ func shows(earlier, lines []string, r Run) bool {
 		if r.Numbers != Renumbered {
 			break
 		}
-		n := linenumber.Of(line)
+		n := NumberOf(line)
 		if n.Width == 0 || n.Value != r.First+i {
 			return false
 		}
@@ -195,9 +194,9 @@ func shows(earlier, lines []string, r Run) bool {
 		if slices.Equal(there, lines) {
 			return true
 		}
-		first := linenumber.Of(there[0])
+		first := NumberOf(there[0])
 		for i, line := range there {
-			if n := linenumber.Of(line); n.Width > 0 && n.Value == first.Value+i {
+			if n := NumberOf(line); n.Width > 0 && n.Value == first.Value+i {
 				there[i] = line[n.Width:]
 			}
 		}

@@ -1,11 +1,8 @@
-// Package prune decides which old results are trimmed to their ends, and which are cleared, when a history takes a
-// certain share of a window. Source of the rules: the reference system.
-package prune
+package cut
 
 import (
 	"strconv"
 
-	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -36,7 +33,7 @@ type Result struct {
 	Index  int    // where the caller has it
 	Text   string // its texts, joined by newlines
 	Texts  int    // how many texts are joined
-	Note   string // says how to recall it: see cut.WithNote
+	Note   string // says how to recall it: see WithNote
 	Tokens int    // as Change leaves it
 	Chars  int    // of its texts, as Change leaves them; -1: not counted
 	Change Change
@@ -87,7 +84,7 @@ func (rules *Rules) Apply(results []Result, total int, tokens Tokens) (changed i
 			break
 		}
 		r := &results[i]
-		note := len(cut.WithNote(rules.Placeholder, r.Note)) - len(rules.Placeholder)
+		note := len(WithNote(rules.Placeholder, r.Note)) - len(rules.Placeholder)
 		p.change(r, Cleared, placeholder+note)
 	}
 	return p.changed
@@ -132,7 +129,7 @@ func (r *Result) hasMoreThan(n int) bool {
 // are trimmed are cleared afterwards.
 func (rules *Rules) Left(r *Result) string {
 	if r.short == "" {
-		if r.short = cut.WithNote(rules.Placeholder, r.Note); r.Change == Trimmed {
+		if r.short = WithNote(rules.Placeholder, r.Note); r.Change == Trimmed {
 			r.short = rules.ends(r).Text(r.Text, r.Whole)
 		}
 	}
@@ -161,12 +158,12 @@ func (rules *Rules) mayTrim(r *Result) bool {
 		return false // r is short, or nothing lies between the ends
 	}
 	// A second trim of a trimmed text would cut the note of the first.
-	return !cut.EndsInNote(r.Text) || !rules.ends(r).Made(r.Text, r.Whole)
+	return !EndsInNote(r.Text) || !rules.ends(r).Made(r.Text, r.Whole)
 }
 
 // ends returns what trimming keeps of r.
-func (rules *Rules) ends(r *Result) cut.Trim {
-	return cut.Trim{Head: rules.Head, Tail: rules.Tail, Note: r.Note}
+func (rules *Rules) ends(r *Result) Trim {
+	return Trim{Head: rules.Head, Tail: rules.Tail, Note: r.Note}
 }
 
 // isEnough reports whether results hold at least LeastToClear characters. It reads no further than it must.

@@ -1,6 +1,4 @@
-// Package medialength reads how many pages a document has, and how long a sound or a video plays. It looks at the few
-// bytes of the file that say so, and of a PDF at its structure. It decodes neither.
-package medialength
+package nontext
 
 import (
 	"bytes"
@@ -11,9 +9,9 @@ import (
 	"strings"
 )
 
-// Bytes returns the pages of a PDF, or the seconds of a WAV, MP3, AAC, FLAC, Ogg or MP4. Zeros stand for anything else,
-// and for a length that the file does not say or that cannot be true.
-func Bytes(b []byte) (pages, seconds int) {
+// MediaLength returns the pages of a PDF, or the seconds of a WAV, MP3, AAC, FLAC, Ogg or MP4. Zeros stand for anything
+// else, and for a length that the file does not say or that cannot be true.
+func MediaLength(b []byte) (pages, seconds int) {
 	return file{
 		size: len(b),
 		at: func(from, n int) []byte {
@@ -26,8 +24,8 @@ func Bytes(b []byte) (pages, seconds int) {
 	}.length()
 }
 
-// Base64 is Bytes for a file in standard Base64. It decodes no more than it reads.
-func Base64(s string) (pages, seconds int) {
+// MediaLengthBase64 is Bytes for a file in standard Base64. It decodes no more than it reads.
+func MediaLengthBase64(s string) (pages, seconds int) {
 	s = strings.TrimRight(s, "=")
 	coding := base64.RawStdEncoding
 	return file{
@@ -73,14 +71,14 @@ func (d *decoder) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// DataURL is Base64 for a data URL. Of another URL nothing is known.
-func DataURL(url string) (pages, seconds int) {
+// MediaLengthURL is Base64 for a data URL. Of another URL nothing is known.
+func MediaLengthURL(url string) (pages, seconds int) {
 	const longestHead = 128
 	head, _, ok := strings.Cut(url[:min(len(url), longestHead)], ";base64,")
 	if !ok || !strings.HasPrefix(head, "data:") {
 		return 0, 0
 	}
-	return Base64(url[len(head)+len(";base64,"):])
+	return MediaLengthBase64(url[len(head)+len(";base64,"):])
 }
 
 // file gives access to the bytes of a file.

@@ -1,4 +1,4 @@
-package linenumber
+package minify
 
 import (
 	"testing"
@@ -26,6 +26,6 @@ func TestOf(t *testing.T) {
 		"   ":             {},
 		"":                {},
 	} {
-		assert.Equal(t, want, Of(line), "%q", line)
+		assert.Equal(t, want, NumberOf(line), "%q", line)
 	}
 }

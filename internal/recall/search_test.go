@@ -1,4 +1,4 @@
-package search
+package recall
 
 import (
 	"context"

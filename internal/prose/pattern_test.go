@@ -1,4 +1,4 @@
-package lazyregexp
+package prose
 
 import (
 	"sync"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestPattern(t *testing.T) {
-	p := New(`^a+$`)
+	p := NewPattern(`^a+$`)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
@@ -22,7 +22,7 @@ func TestPattern(t *testing.T) {
 }
 
 func TestPatternBroken(t *testing.T) {
-	p := New(`(`) // nothing happens yet
+	p := NewPattern(`(`) // nothing happens yet
 	defer func() {
 		if recover() == nil {
 			t.Error("a broken expression was compiled")

@@ -1,4 +1,4 @@
-package medialength
+package nontext
 
 import (
 	"bytes"
@@ -106,17 +106,17 @@ func TestPages(t *testing.T) {
 		"packed, and nothing comes of it":  {[]byte("%PDF-1.7 1 0 obj<</Type/ObjStm/Filter/FlateDecode>>stream\nabcendstream endobj"), 0},
 		"packed, and as large as it likes": {packedPDF([]string{strings.Repeat(" ", 100<<20), pages(1, "")[0]}), 0},
 	} {
-		n, seconds := Bytes(c.file)
+		n, seconds := MediaLength(c.file)
 		assert.Equal(t, c.want, n, name)
 		assert.Zero(t, seconds, name)
-		n, _ = Base64(base64.StdEncoding.EncodeToString(c.file))
+		n, _ = MediaLengthBase64(base64.StdEncoding.EncodeToString(c.file))
 		assert.Equal(t, c.want, n, "%s in Base64", name)
-		n, _ = DataURL("data:application/pdf;base64," + base64.StdEncoding.EncodeToString(c.file))
+		n, _ = MediaLengthURL("data:application/pdf;base64," + base64.StdEncoding.EncodeToString(c.file))
 		assert.Equal(t, c.want, n, "%s in a URL", name)
 	}
 	whole := packedPDF(pages(123, ""))
 	for n := 0; n < len(whole); n += 97 { // cut: nothing wrong is said
-		got, _ := Bytes(whole[:n])
+		got, _ := MediaLength(whole[:n])
 		assert.Contains(t, []int{0, 123}, got, n)
 	}
 }
@@ -201,13 +201,13 @@ func mp4(seconds float64, long bool) []byte {
 func TestSeconds(t *testing.T) {
 	for _, want := range []float64{1, 20, 61} {
 		for name, b := range sounds(want) {
-			n, got := Bytes(b)
+			n, got := MediaLength(b)
 			assert.Zero(t, n, name)
 			assert.InDelta(t, want, got, 1, name)
-			_, inText := Base64(base64.StdEncoding.EncodeToString(b))
+			_, inText := MediaLengthBase64(base64.StdEncoding.EncodeToString(b))
 			assert.Equal(t, got, inText, "%s in Base64", name)
 			for cut := range min(len(b), 400) {
-				Bytes(b[:cut])
+				MediaLength(b[:cut])
 			}
 		}
 	}
@@ -218,11 +218,11 @@ func TestSeconds(t *testing.T) {
 		"a picture": append([]byte("\x89PNG\r\n\x1a\n"), noise(500)...), "marks alone": bytes.Repeat([]byte("\xff"), 10_000),
 		"movies in movies": bytes.Repeat([]byte("\x00\x00\x10\x00ftyp\x00\x00\x00\x10moov"), 1_000),
 	} {
-		n, seconds := Bytes(b)
+		n, seconds := MediaLength(b)
 		assert.Zero(t, n+seconds, name)
 	}
 	for _, none := range []string{"", "x", "https://example.com/a.wav", "data:audio/wav;base64,", "data:audio/wav;base64,!!!!", "data:,a"} {
-		n, seconds := DataURL(none)
+		n, seconds := MediaLengthURL(none)
 		assert.Zero(t, n+seconds, none)
 	}
 }
@@ -234,9 +234,9 @@ func FuzzLength(f *testing.F) {
 		f.Add(b[:min(len(b), 2_000)])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, seconds := Bytes(b)
+		n, seconds := MediaLength(b)
 		require.False(t, n < 0 || n > len(b)*mostGrowth+leastUnpacked || seconds < 0 || seconds > len(b))
-		n2, seconds2 := Base64(base64.StdEncoding.EncodeToString(b))
+		n2, seconds2 := MediaLengthBase64(base64.StdEncoding.EncodeToString(b))
 		require.Equal(t, n, n2)
 		require.Equal(t, seconds, seconds2)
 	})
@@ -249,7 +249,7 @@ func BenchmarkPages(b *testing.B) {
 			b.SetBytes(int64(len(file)))
 			b.ReportAllocs()
 			for b.Loop() {
-				Base64(text)
+				MediaLengthBase64(text)
 			}
 		})
 	}

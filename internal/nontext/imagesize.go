@@ -1,6 +1,4 @@
-// Package imagesize reads how many pixels an image has from the first bytes of its file. Package image would do so
-// too, but it wants the bytes decoded, and a program that registers the formats.
-package imagesize
+package nontext
 
 import (
 	"encoding/base64"
@@ -8,8 +6,8 @@ import (
 	"strings"
 )
 
-// Bytes returns the width and the height of a PNG, JPEG, GIF or WebP in pixels, or zeros of anything else.
-func Bytes(b []byte) (width, height int) {
+// ImageSize returns the width and the height of a PNG, JPEG, GIF or WebP in pixels, or zeros of anything else.
+func ImageSize(b []byte) (width, height int) {
 	return read(func(from, n int) []byte {
 		if from < 0 || from >= len(b) {
 			return nil
@@ -18,8 +16,8 @@ func Bytes(b []byte) (width, height int) {
 	})
 }
 
-// Base64 is Bytes for an image in standard Base64. It decodes no more than it reads.
-func Base64(s string) (width, height int) {
+// ImageSizeBase64 is Bytes for an image in standard Base64. It decodes no more than it reads.
+func ImageSizeBase64(s string) (width, height int) {
 	return read(func(from, n int) []byte {
 		first := from / 3 * 4 // four characters are three bytes
 		last := min(len(s), (from+n+2)/3*4)
@@ -35,14 +33,14 @@ func Base64(s string) (width, height int) {
 	})
 }
 
-// DataURL is Base64 for a data URL. Of another URL nothing is known.
-func DataURL(url string) (width, height int) {
+// ImageSizeURL is Base64 for a data URL. Of another URL nothing is known.
+func ImageSizeURL(url string) (width, height int) {
 	const longestHead = 128
 	head, rest, ok := strings.Cut(url[:min(len(url), longestHead)], ";base64,")
 	if !ok || !strings.HasPrefix(head, "data:image/") {
 		return 0, 0
 	}
-	return Base64(url[len(url[:min(len(url), longestHead)])-len(rest):])
+	return ImageSizeBase64(url[len(url[:min(len(url), longestHead)])-len(rest):])
 }
 
 // read finds the size. at returns up to n bytes of the file from an offset on.
@@ -50,7 +48,7 @@ func read(at func(from, n int) []byte) (width, height int) {
 	head := at(0, 30)
 	switch {
 	case len(head) >= 24 && string(head[:8]) == "\x89PNG\r\n\x1a\n":
-		return whole(binary.BigEndian.Uint32(head[16:]), binary.BigEndian.Uint32(head[20:]))
+		return inRange(binary.BigEndian.Uint32(head[16:]), binary.BigEndian.Uint32(head[20:]))
 	case len(head) >= 10 && (string(head[:6]) == "GIF87a" || string(head[:6]) == "GIF89a"):
 		return int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
 	case len(head) >= 30 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
@@ -61,8 +59,8 @@ func read(at func(from, n int) []byte) (width, height int) {
 	return 0, 0
 }
 
-// whole returns 0 for numbers that cannot be a size: no provider takes an image of 2^24 pixels a side.
-func whole(width, height uint32) (int, int) {
+// inRange returns 0 for numbers that cannot be a size: no provider takes an image of 2^24 pixels a side.
+func inRange(width, height uint32) (int, int) {
 	const most = 1 << 24
 	if width > most || height > most {
 		return 0, 0

@@ -1,6 +1,4 @@
-// Package search finds lines and passages in texts that are searched once: there is no index, nothing is kept between
-// two searches, and equal inputs give equal results. Every function takes time linear in the text, whatever is in it.
-package search
+package recall
 
 import (
 	"strings"

@@ -1,13 +1,9 @@
-// Package workfiles says which calls show a file that an agent is working on: an agent that edits a file quotes it, so
-// it needs the file's newest text as it stands.
-package workfiles
+package toolcall
 
 import (
 	"hash/fnv"
 	"slices"
 	"strings"
-
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // For how many requests after the newest call that touched it a file counts as worked on, in the newest turn: an agent
@@ -30,27 +26,27 @@ const (
 // heldReads is how many of the newest calls that read a file are held: agents read long files in pieces.
 const heldReads = 2
 
-// Use is a file that a call works on.
-type Use struct {
+// Touched is a file that a call works on.
+type Touched struct {
 	name     uint32 // hash of the last element of its path: agents name a file by its whole path and by the end of it
 	modifies bool
 }
 
-// Of returns the files that a call works on.
-func Of(tools *toolcall.Files, tool string, arguments []byte) (files []Use) {
+// Touches returns the files that a call works on.
+func Touches(tools *Files, tool string, arguments []byte) (files []Touched) {
 	use := tools.OfShell(tool, arguments)
 	for _, path := range use.Modified {
-		files = append(files, Use{hashPath(path), true})
+		files = append(files, Touched{hashPath(path), true})
 	}
 	for _, path := range use.Read {
-		files = append(files, Use{hashPath(path), false})
+		files = append(files, Touched{hashPath(path), false})
 	}
 	return files
 }
 
-// Modifies reports whether one of the files is changed.
-func Modifies(files []Use) bool {
-	return slices.ContainsFunc(files, func(u Use) bool { return u.modifies })
+// ModifiesAny reports whether one of the files is changed.
+func ModifiesAny(files []Touched) bool {
+	return slices.ContainsFunc(files, func(u Touched) bool { return u.modifies })
 }
 
 func hashPath(path string) uint32 {
@@ -60,7 +56,7 @@ func hashPath(path string) uint32 {
 }
 
 // requestsOf returns for how many requests a call that touched a file last says that the file is worked on.
-func (w *Work) requestsOf(u Use) int {
+func (w *Work) requestsOf(u Touched) int {
 	switch {
 	case u.modifies:
 		return editedRequests
@@ -87,7 +83,7 @@ func (w *Work) Back() { w.requests++ }
 
 // Holds reports whether a call of that request that works on these files is held: it is one of the newest reads of a
 // file that is worked on, or wrote to it since. short says that its result is too short to be the text of a file.
-func (w *Work) Holds(files []Use, short bool) (held bool) {
+func (w *Work) Holds(files []Touched, short bool) (held bool) {
 	for _, use := range files {
 		n, isKnown := w.reads[use.name]
 		if !isKnown && w.requests > w.requestsOf(use) {
@@ -107,7 +103,7 @@ func (w *Work) Holds(files []Use, short bool) (held bool) {
 
 // PointedAt reports whether a call shows a file of which a newer result is short: most likely, that one says that the
 // file is unchanged. If short is set, it is such a newer result itself.
-func (w *Work) PointedAt(files []Use, short bool) (isPointedAt bool) {
+func (w *Work) PointedAt(files []Touched, short bool) (isPointedAt bool) {
 	for _, use := range files {
 		switch {
 		case use.modifies:
@@ -127,9 +123,9 @@ func (w *Work) PointedAt(files []Use, short bool) (isPointedAt bool) {
 // WasPointedAt reports whether a short result of the file stands there, and no longer one before it.
 func (w *Work) WasPointedAt(path string) bool { return w.unchanged[hashPath(path)] }
 
-// Share reports whether two calls work on the same file.
-func Share(a, b []Use) bool {
-	return slices.ContainsFunc(a, func(x Use) bool {
-		return slices.ContainsFunc(b, func(y Use) bool { return x.name == y.name })
+// ShareFile reports whether two calls work on the same file.
+func ShareFile(a, b []Touched) bool {
+	return slices.ContainsFunc(a, func(x Touched) bool {
+		return slices.ContainsFunc(b, func(y Touched) bool { return x.name == y.name })
 	})
 }

@@ -1,5 +1,4 @@
-// Package linenumber reads the numbers that viewers of files put in front of lines.
-package linenumber
+package minify
 
 import (
 	"strings"
@@ -18,8 +17,8 @@ type Number struct {
 // mostDigits is how many digits a number of a line has at most: no viewer shows a file with more lines.
 const mostDigits = 9
 
-// Of returns the number in front of a line.
-func Of(line string) (n Number) {
+// NumberOf returns the number in front of a line.
+func NumberOf(line string) (n Number) {
 	first := 0
 	for first < len(line) && line[first] == ' ' {
 		first++
