@@ -177,7 +177,7 @@ func hostCounts(m *Message) (n uint32) {
 
 // subject is what a call is about.
 type subject struct {
-	files []toolcall.Touched
+	files toolcall.WorkFiles
 	state string // what it sets anew or loads, see toolcall.Files.State; "": nothing
 }
 
@@ -192,7 +192,7 @@ func (f *fact) subjectsOf(m *Message, tools *toolcall.Files) []subject {
 			list := make([]subject, 0, 1)
 			for p := range callsOf(m) {
 				list = append(list,
-					subject{toolcall.Touches(tools, p.Name, p.Arguments), tools.State(p.Name, p.Arguments)})
+					subject{tools.WorkFiles(p.Name, p.Arguments), tools.State(p.Name, p.Arguments)})
 			}
 			f.subjects = &list
 		}

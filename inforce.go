@@ -212,7 +212,7 @@ func (d *draft) showUnchanged(wasSent func(int) bool) {
 // pointedAt returns the newest text of the file that result i of the history is about, "" if there is none, and whether
 // the request shows it.
 func (d *draft) pointedAt(i int) (text string, isShown bool) {
-	facts, files := d.ledger.index.facts, []toolcall.Touched(nil)
+	facts, files := d.ledger.index.facts, toolcall.WorkFiles(nil)
 	var work toolcall.Work
 	nth := 0
 	for k := i; k >= 0; k-- {
@@ -232,7 +232,7 @@ func (d *draft) pointedAt(i int) (text string, isShown bool) {
 				if work.PointedAt(s.files, false) {
 					return joinedText(&d.history[result]), d.showsWhole(result)
 				}
-			case files != nil && toolcall.ShareFile(files, s.files) && d.isShownAgain(result):
+			case files != nil && files.Overlap(s.files) && d.isShownAgain(result):
 				return shownAgain, true
 			}
 		}
@@ -273,7 +273,7 @@ func (d *draft) changesFiles() bool {
 	facts := d.ledger.index.facts
 	for i := len(d.history) - 1; i >= max(0, d.compactedAt) && !beginsTurn(&d.history[i]); i-- {
 		for _, s := range facts[i].subjectsOf(&d.history[i], d.minifier.files) {
-			if toolcall.ModifiesAny(s.files) {
+			if s.files.Change() {
 				return true
 			}
 		}

@@ -26,27 +26,30 @@ const (
 // heldReads is how many of the newest calls that read a file are held: agents read long files in pieces.
 const heldReads = 2
 
-// Touched is a file that a call works on.
-type Touched struct {
+// workFile is a file that a call works on.
+type workFile struct {
 	name     uint32 // hash of the last element of its path: agents name a file by its whole path and by the end of it
 	modifies bool
 }
 
-// Touches returns the files that a call works on.
-func Touches(tools *Files, tool string, arguments []byte) (files []Touched) {
-	use := tools.OfShell(tool, arguments)
+// WorkFiles are the files that a call works on.
+type WorkFiles []workFile
+
+// WorkFiles returns the files that a call works on.
+func (t *Files) WorkFiles(tool string, arguments []byte) (files WorkFiles) {
+	use := t.OfShell(tool, arguments)
 	for _, path := range use.Modified {
-		files = append(files, Touched{hashPath(path), true})
+		files = append(files, workFile{hashPath(path), true})
 	}
 	for _, path := range use.Read {
-		files = append(files, Touched{hashPath(path), false})
+		files = append(files, workFile{hashPath(path), false})
 	}
 	return files
 }
 
-// ModifiesAny reports whether one of the files is changed.
-func ModifiesAny(files []Touched) bool {
-	return slices.ContainsFunc(files, func(u Touched) bool { return u.modifies })
+// Change reports whether one of the files is changed.
+func (files WorkFiles) Change() bool {
+	return slices.ContainsFunc(files, func(u workFile) bool { return u.modifies })
 }
 
 func hashPath(path string) uint32 {
@@ -56,7 +59,7 @@ func hashPath(path string) uint32 {
 }
 
 // requestsOf returns for how many requests a call that touched a file last says that the file is worked on.
-func (w *Work) requestsOf(u Touched) int {
+func (w *Work) requestsOf(u workFile) int {
 	switch {
 	case u.modifies:
 		return editedRequests
@@ -83,7 +86,7 @@ func (w *Work) Back() { w.requests++ }
 
 // Holds reports whether a call of that request that works on these files is held: it is one of the newest reads of a
 // file that is worked on, or wrote to it since. short says that its result is too short to be the text of a file.
-func (w *Work) Holds(files []Touched, short bool) (held bool) {
+func (w *Work) Holds(files WorkFiles, short bool) (held bool) {
 	for _, use := range files {
 		n, isKnown := w.reads[use.name]
 		if !isKnown && w.requests > w.requestsOf(use) {
@@ -103,7 +106,7 @@ func (w *Work) Holds(files []Touched, short bool) (held bool) {
 
 // PointedAt reports whether a call shows a file of which a newer result is short: most likely, that one says that the
 // file is unchanged. If short is set, it is such a newer result itself.
-func (w *Work) PointedAt(files []Touched, short bool) (isPointedAt bool) {
+func (w *Work) PointedAt(files WorkFiles, short bool) (isPointedAt bool) {
 	for _, use := range files {
 		switch {
 		case use.modifies:
@@ -123,9 +126,9 @@ func (w *Work) PointedAt(files []Touched, short bool) (isPointedAt bool) {
 // WasPointedAt reports whether a short result of the file stands there, and no longer one before it.
 func (w *Work) WasPointedAt(path string) bool { return w.unchanged[hashPath(path)] }
 
-// ShareFile reports whether two calls work on the same file.
-func ShareFile(a, b []Touched) bool {
-	return slices.ContainsFunc(a, func(x Touched) bool {
-		return slices.ContainsFunc(b, func(y Touched) bool { return x.name == y.name })
+// Overlap reports whether two calls work on the same file.
+func (files WorkFiles) Overlap(others WorkFiles) bool {
+	return slices.ContainsFunc(files, func(x workFile) bool {
+		return slices.ContainsFunc(others, func(y workFile) bool { return x.name == y.name })
 	})
 }

@@ -7,31 +7,31 @@ import (
 )
 
 func TestHolds(t *testing.T) {
-	reads, edits := []Touched{{1, false}}, []Touched{{1, true}}
-	rest := func(n int) [][]Touched { return make([][]Touched, n) }
-	join := func(parts ...[][]Touched) (all [][]Touched) {
+	reads, edits := WorkFiles{{1, false}}, WorkFiles{{1, true}}
+	rest := func(n int) []WorkFiles { return make([]WorkFiles, n) }
+	join := func(parts ...[]WorkFiles) (all []WorkFiles) {
 		for _, p := range parts {
 			all = append(all, p...)
 		}
 		return all
 	}
 	for _, tt := range []struct {
-		requests [][]Touched // the newest first
+		requests []WorkFiles // the newest first
 		work     Work
 		held     []int
 		reason   string
 	}{
-		{[][]Touched{reads, reads, reads}, Work{}, []int{0, 1}, "the newest two reads"},
-		{[][]Touched{edits, reads, edits, reads, edits, reads}, Work{}, []int{0, 1, 3},
+		{[]WorkFiles{reads, reads, reads}, Work{}, []int{0, 1}, "the newest two reads"},
+		{[]WorkFiles{edits, reads, edits, reads, edits, reads}, Work{}, []int{0, 1, 3},
 			"what was written since the newest read, and the reads"},
-		{join(rest(49), [][]Touched{reads}), Work{}, []int{49}, "read fifty requests ago"},
-		{join(rest(50), [][]Touched{reads}), Work{}, nil, "read longer ago than that"},
-		{join(rest(15), [][]Touched{reads}), Work{Uncached: true}, nil, "for less long without a cache"},
-		{join(rest(29), [][]Touched{reads}), Work{OnlyLooks: true}, []int{29}, "nothing was changed yet"},
-		{join(rest(30), [][]Touched{reads}), Work{OnlyLooks: true}, nil, "the agent only looks"},
-		{join(rest(5), [][]Touched{edits, reads}), Work{}, nil, "after an edit the work moves on soon"},
-		{join(rest(4), [][]Touched{edits, reads}), Work{}, []int{4, 5}, "not yet"},
-		{[][]Touched{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
+		{join(rest(49), []WorkFiles{reads}), Work{}, []int{49}, "read fifty requests ago"},
+		{join(rest(50), []WorkFiles{reads}), Work{}, nil, "read longer ago than that"},
+		{join(rest(15), []WorkFiles{reads}), Work{Uncached: true}, nil, "for less long without a cache"},
+		{join(rest(29), []WorkFiles{reads}), Work{OnlyLooks: true}, []int{29}, "nothing was changed yet"},
+		{join(rest(30), []WorkFiles{reads}), Work{OnlyLooks: true}, nil, "the agent only looks"},
+		{join(rest(5), []WorkFiles{edits, reads}), Work{}, nil, "after an edit the work moves on soon"},
+		{join(rest(4), []WorkFiles{edits, reads}), Work{}, []int{4, 5}, "not yet"},
+		{[]WorkFiles{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
 	} {
 		w := tt.work
 		var held []int
@@ -47,7 +47,7 @@ func TestHolds(t *testing.T) {
 
 // A short result is not the text of a file: it does not count as a read that is held.
 func TestHoldsBehindAShortResult(t *testing.T) {
-	reads := []Touched{{1, false}}
+	reads := WorkFiles{{1, false}}
 	var w Work
 	var held []int
 	for i, isShort := range []bool{true, false, true, true, false, false} {
@@ -61,9 +61,9 @@ func TestHoldsBehindAShortResult(t *testing.T) {
 
 // A short result points at the newest whole one before it, and at no other.
 func TestPointedAt(t *testing.T) {
-	reads, edits, other := []Touched{{1, false}}, []Touched{{1, true}}, []Touched{{2, false}}
+	reads, edits, other := WorkFiles{{1, false}}, WorkFiles{{1, true}}, WorkFiles{{2, false}}
 	type call struct {
-		files   []Touched
+		files   WorkFiles
 		isShort bool
 	}
 	for _, tt := range []struct {
@@ -89,9 +89,9 @@ func TestPointedAt(t *testing.T) {
 	}
 }
 
-func TestTouches(t *testing.T) {
-	whole := Touches(&Common, "read", []byte(`{"path":"/srv/app/main.go"}`))
+func TestWorkFiles(t *testing.T) {
+	whole := Common.WorkFiles("read", []byte(`{"path":"/srv/app/main.go"}`))
 	assert.Len(t, whole, 1)
-	assert.Equal(t, whole, Touches(&Common, "read", []byte(`{"path":"app\\main.go"}`)), "by the end of its path")
-	assert.NotEqual(t, whole, Touches(&Common, "edit", []byte(`{"path":"main.go"}`)), "it is changed")
+	assert.Equal(t, whole, Common.WorkFiles("read", []byte(`{"path":"app\\main.go"}`)), "by the end of its path")
+	assert.NotEqual(t, whole, Common.WorkFiles("edit", []byte(`{"path":"main.go"}`)), "it is changed")
 }
