@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -713,4 +714,35 @@ func TestManagerCompactAsksForNothingInVain(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotNil(t, r.Compaction)
 	assert.NotEmpty(t, s.calls)
+}
+
+// A call that fails undoes what it did itself, and not what a call of the host has sent meanwhile.
+func TestACallThatFailsLeavesAnotherOneAlone(t *testing.T) {
+	full := errors.New("no space left on device")
+	var m *winnow.Manager
+	var h []winnow.Message
+	fails, between := false, ""
+	o := &winnow.Options{Estimator: byChars, Now: newClock().Now, Summarizer: says("## Goal\nfine so far"), Compact: &winnow.CompactOptions{
+		KeepRecent: 500,
+		BeforeCompact: func(context.Context, []winnow.Message) error {
+			h = append(h, modelSays("Saved."), userSays("Go on."))
+			prepare(t, m, h)
+			between, fails = snapshotOf(t, m), true
+			return nil
+		},
+	}, Journal: func([]byte) error {
+		if fails {
+			return full
+		}
+		return nil
+	}}
+	m = newManager(t, 100_000, o)
+	h = chat(20, 1_000)
+	prepare(t, m, h)
+	before := snapshotOf(t, m)
+	_, err := m.Compact(t.Context(), h, "")
+	require.ErrorIs(t, err, full)
+	require.NotEqual(t, before, between)
+	calls := regexp.MustCompile(`"run":\{[^}]*\},`) // the summarizer's, which were made
+	require.JSONEq(t, between, calls.ReplaceAllString(snapshotOf(t, m), ""))
 }
