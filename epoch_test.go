@@ -16,7 +16,13 @@ import (
 // epochByDefinition is epochFrom by its definition: for each part where an epoch may begin, what it saves in the requests
 // ahead against what is written to the cache again.
 func epochByDefinition(d *draft, list []part) int {
-	read, write := d.prices()
+	read, write, ahead := d.opts.Cache.ReadPrice, d.opts.Cache.WritePrice, 5.0
+	if d.opts.Cache.None {
+		read, write = 1, 1
+	}
+	if d.opts.Cache.TTL >= time.Hour {
+		ahead = 8
+	}
 	best, from := 0.0, len(list)
 	for k := len(list) - 1; k >= 0; k-- {
 		saving, behind := 0.0, 0.0
@@ -26,7 +32,7 @@ func epochByDefinition(d *draft, list []part) int {
 		for i := list[k].index; i < len(d.view.messages); i++ {
 			behind += float64(d.view.tokens[i])
 		}
-		if gain := requestsAhead*read*saving - (write-read)*(behind-saving); gain > best*(1+1e-12)+1e-9 {
+		if gain := ahead*read*saving - (write-read)*(behind-saving); gain > best*(1+1e-12)+1e-9 {
 			best, from = gain, k
 		}
 	}
@@ -84,7 +90,10 @@ func newSimulation(t testing.TB, window int, o Options) *simulation {
 	o.Estimator, o.Now, o.NoMinify = CharsPerToken(4), func() time.Time { return s.now }, true
 	m := newOfAnySize(t, window, &o)
 	s.m = m
-	s.read, s.write = (&draft{settings: &m.settings}).prices()
+	s.read, s.write = m.opts.Cache.ReadPrice, m.opts.Cache.WritePrice
+	if m.opts.Cache.None {
+		s.read, s.write = 1, 1
+	}
 	return s
 }
 
