@@ -240,7 +240,8 @@ func (p *program) inspectAll(dir string, basis inspect.Basis) (int, error) {
 		return 0, err
 	}
 	rows := [][]string{
-		{"SESSION", "LAST", "REQUESTS", "WINDOW", "AT THE LIMIT", "WINNOW", "CHANGE", "LOST", "LOST AT THE LIMIT"},
+		{"SESSION", "LAST", "REQUESTS", "WINDOW", "AT THE LIMIT", "WINNOW", "CHANGE", "LOST", "RECALLABLE",
+			"LOST AT THE LIMIT"},
 	}
 	var sum inspect.Summary
 	shown, unread := 0, 0
@@ -274,8 +275,8 @@ func (p *program) inspectAll(dir string, basis inspect.Basis) (int, error) {
 		return 0, err
 	}
 	fmt.Fprint(p.stdout, "\nA percentage is of what the session costs at the limit. "+
-		"Lost: names and lines that answers\nused and that their requests lacked, of all that they used. "+
-		"Each session in its own window,\nand at its model's price.\n")
+		"Lost: names and lines that answers\nused and that their requests lacked, of all that they used; "+
+		"recallable: what of it winnow's recall\ntool finds. Each session in its own window, and at its model's price.\n")
 	if unread > 0 {
 		fmt.Fprintf(p.stdout, "Left out: %s without an answer of a model.\n", count(unread, "file"))
 	}

@@ -151,7 +151,7 @@ func (p *printer) summary(o *outcome, whole bool) {
 	}
 	lines := strings.Split(strings.TrimSpace(last.Compaction.Summary), "\n")
 	p.line("")
-	if whole || len(lines) <= summaryLines {
+	if whole {
 		p.line("The summary in request %d, written by winnow's digest without a model:", last.Request)
 		for _, l := range lines {
 			fmt.Fprintln(p.w, strings.TrimRight("  | "+l, " "))
@@ -159,10 +159,12 @@ func (p *printer) summary(o *outcome, whole bool) {
 		return
 	}
 	p.line("The summary in request %d, written by winnow's digest without a model, begins:", last.Request)
-	for _, l := range lines[:summaryLines] {
+	for _, l := range lines[:min(len(lines), summaryLines)] {
 		p.line("  | %s", l)
 	}
-	p.line("  … %d more lines with -summary", len(lines)-summaryLines)
+	if more := len(lines) - summaryLines; more > 0 {
+		p.line("  … %d more lines with -summary", more)
+	}
 }
 
 // changes prints the edits by kind and reason.

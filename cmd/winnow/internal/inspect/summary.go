@@ -73,6 +73,7 @@ func (s *Summary) Add(o *Summary) {
 	s.CostLimit += o.CostLimit
 	for _, m := range []struct{ into, from *map[string]int }{
 		{&s.Needed, &o.Needed}, {&s.Missing, &o.Missing}, {&s.MissingLimit, &o.MissingLimit},
+		{&s.Recallable, &o.Recallable},
 	} {
 		if *m.into == nil {
 			*m.into = map[string]int{}
@@ -84,7 +85,7 @@ func (s *Summary) Add(o *Summary) {
 }
 
 // Row is the session in a table: requests, window, costs at the limit and with winnow, their difference, and what was
-// lost by either.
+// lost by either, and of what winnow lost what its recall tool finds.
 func (s *Summary) Row(name, last string) []string {
 	window, needed := "", recording.Comma(s.Needed["names"]+s.Needed["lines"])
 	if s.Window > 0 {
@@ -99,6 +100,6 @@ func (s *Summary) Row(name, last string) []string {
 	}
 	return []string{
 		name, last, recording.Comma(s.Requests), window, money(s.CostLimit), money(s.Cost), change,
-		lost(s.Missing), lost(s.MissingLimit),
+		lost(s.Missing), recording.Comma(s.Recallable["names"] + s.Recallable["lines"]), lost(s.MissingLimit),
 	}
 }
