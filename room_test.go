@@ -62,7 +62,8 @@ func TestLittleRoom(t *testing.T) {
 				counts += n
 			}
 			missing := (full.Tokens - full.Budget) * counts / (full.Tokens - full.Overhead)
-			assert.Less(t, oldTokens(plan), missing+100,
+			// A digest has about 90 tokens here, and its frame with the note for Recall has as many.
+			assert.Less(t, oldTokens(plan), missing+180,
 				"seed %d, step %d: a summary would have made room: %v", seed, step, err)
 		}
 	}
