@@ -72,6 +72,12 @@ func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 		WritePrice: cmp.Or(known.CacheWrite, 1.25),
 	}
 	b.cacheTokens, b.outputPrice = cmp.Or(known.CacheTokens, 1_024), cmp.Or(known.Output, 5)
+	if b.cache.TTL < time.Hour && cachedForAnHour(s) {
+		b.cache.TTL = time.Hour
+		if b.cache.WritePrice > 1 { // Anthropic's cache of an hour is written at twice the price
+			b.cache.WritePrice = 2
+		}
+	}
 	b.completeWindow(s, known.Window)
 	b.completePrice()
 	if b.Overhead != nil {
@@ -80,6 +86,29 @@ func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 		b.findOverhead(s, e)
 	}
 	return b
+}
+
+// cachedForAnHour reports whether most answers behind a pause of 6 to 55 minutes read most of their prompt from the
+// cache: with the cache of five minutes none would have.
+func cachedForAnHour(s *recording.Session) bool {
+	hits, misses := 0, 0
+	var before time.Time // time of the last answer
+	for i := range s.Messages {
+		m := &s.Messages[i]
+		if m.Usage == nil || m.Time.IsZero() {
+			continue
+		}
+		pause := m.Time.Sub(before)
+		if !before.IsZero() && pause > 6*time.Minute && pause < 55*time.Minute {
+			if m.Usage.CacheRead > m.Usage.Input+m.Usage.CacheWrite {
+				hits++
+			} else {
+				misses++
+			}
+		}
+		before = m.Time
+	}
+	return hits > misses
 }
 
 func (b *Basis) completeWindow(s *recording.Session, ofModel int) {

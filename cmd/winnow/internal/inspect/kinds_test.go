@@ -182,6 +182,14 @@ func TestKinds(t *testing.T) {
 			f.claudeAnswer(20, "claude-opus-4-6", said("Still."), 0, 20_100, nil)
 			return f
 		}, 2, 2, 200_000, 20_000, 5, cold, 0, 2},
+		{"a cache of an hour: written at twice the price, and read behind a pause", func() *file {
+			f := &file{}
+			f.claude(0, "user", "Is it green?", nil)
+			f.claudeAnswer(0, "claude-sonnet-4-5", said("It is."), 0, 20_000, nil)
+			f.claude(20, "user", "And now?", nil)
+			f.claudeAnswer(20, "claude-sonnet-4-5", said("Still."), 20_000, 100, nil)
+			return f
+		}, 2, 2, 200_000, 20_000, 3, 2*20_000 + 0.1*20_000, 0, 2},
 		{"the larger window", func() *file {
 			f := twoAnswers()
 			f.claude(2, "user", "More?", nil)
