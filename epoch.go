@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // When what was sent is rewritten, and what is shrunk where that is not enough. A rewrite makes the provider write
@@ -28,6 +29,10 @@ func (d *draft) rewrite() {
 	}
 	fits = d.fits()
 	cold = cold && !(fits && d.isBelowFold()) // nothing else goes from a small request
+	if fits && d.endsPhase() {
+		d.cause = "the model ended a phase of its work"
+		d.drop(d.staleParts(1, holdFile))
+	}
 	if !cold && fits && d.base == d.ledger.checkpoint {
 		d.cause = "carrying it further costs more than writing the cache again"
 		d.rewriteIfItPays()
@@ -57,6 +62,24 @@ func (d *draft) rewrite() {
 	}
 	wasIdle := cold && !uncached && !d.ledger.sentAt.IsZero()
 	d.isCramped = (pressed || wasIdle) && d.isStillNearlyFull()
+}
+
+// endsPhase reports whether the newest answer, which no request had so far, ends a phase.
+func (d *draft) endsPhase() bool {
+	if d.opts.Tools == nil || !d.opts.Tools.Notes {
+		return false
+	}
+	v := d.view
+	for i := len(v.messages) - 1; i >= d.firstChanged(); i-- {
+		m := &v.messages[i]
+		if m.Role != RoleTool {
+			return false
+		}
+		if tool, _ := callOf(v.messages, i); tool == toolcall.PhaseTool && !m.IsError && !isMissingResult(m) {
+			return true
+		}
+	}
+	return false
 }
 
 // isStillNearlyFull reports whether the next epoch would follow soon. The newest results count as lowWater at most: no

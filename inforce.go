@@ -71,7 +71,7 @@ func (f *inForce) holdOf(i int, s subject, isShort, points bool) (h hold) {
 	}
 	switch {
 	case s.state == "" || i >= f.end || !f.isNews([]string{s.state}):
-	case toolcall.IsPlan(s.state):
+	case toolcall.IsOwn(s.state):
 		h = holdPlan
 	default:
 		h = max(h, holdLoaded)
@@ -155,7 +155,8 @@ func (d *draft) carryInForce(previous string, cut int, stays func(i int) bool, b
 		}
 	}
 	room := min(count.Share(d.budget, inForceShare), max(count.Share(d.budget, leastInForce), free-beside))
-	return q.Section(func(s string) int { return textTokens(d.opts.Estimator, s) }, room)
+	tokens := func(s string) int { return textTokens(d.opts.Estimator, s) }
+	return q.Section(tokens, max(room, q.NoteTokens(tokens))) // notes are bounded where they are written
 }
 
 // quoteCall adds what a summary quotes of a call, which is in force because of h, and of its result.
@@ -163,6 +164,10 @@ func quoteCall(q *sections.Quotes, tools *toolcall.Files, p *Part, h hold, resul
 	switch h {
 	case holdNothing:
 	case holdPlan:
+		if name, note, isNote := toolcall.NoteIn(p.Name, p.Arguments); isNote {
+			q.Note(name, note)
+			return
+		}
 		text, isList := toolcall.Unfinished(p.Arguments)
 		if !isList && len(result) > len(text) { // the call only asked for the plan
 			text = result

@@ -147,6 +147,7 @@ type ToolOptions struct {
 	// its items that are not finished
 	Plan  []string
 	Skill []string // tools that load instructions by a name: the newest result for each name stays
+	Notes bool     // the model has [NotesTool] and [CompactTool]
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from
@@ -441,7 +442,7 @@ func setFloat(p *float64, value float64) {
 // known returns what is known of tools: of the common ones and of the host's own. It holds none of the host's lists.
 func (o *ToolOptions) known() *toolcall.Files {
 	return toolcall.Common.With(toolcall.More{
-		Read: o.Read, Modify: o.Modify, Paths: o.PathArguments, Plans: o.Plan, Skills: o.Skill,
+		Read: o.Read, Modify: o.Modify, Paths: o.PathArguments, Plans: o.Plan, Skills: o.Skill, Notes: o.Notes,
 	})
 }
 

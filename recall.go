@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,13 +36,16 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 	if err := ctx.Err(); err != nil {
 		return Message{}, fmt.Errorf("winnow: Recall: %w", context.Cause(ctx))
 	}
-	answer, images := m.newRecall(history, recall.ReadCall(arguments))
+	wanted := recall.ReadCall(arguments)
+	answer, images := m.newRecall(history, wanted)
 	text, ok, err := answer.Text(ctx)
 	if err != nil {
 		return Message{}, fmt.Errorf("winnow: Recall: %w", err)
 	}
 	return Message{
-		Role: RoleTool, ToolCallID: openRecall(history, arguments), ToolName: recall.Name, IsError: !ok,
+		Role: RoleTool, ToolCallID: openCall(history, recall.Name, func(p *Part) bool {
+			return recall.ReadCall(p.Arguments) == wanted // by meaning: the host may have written them anew
+		}), ToolName: recall.Name, IsError: !ok,
 		Parts: append([]Part{{Text: text}}, images...),
 	}, nil
 }
@@ -136,9 +140,9 @@ func (m *Manager) spanEnd(handle string, out *leftOut) int {
 	return i
 }
 
-// openRecall returns the id of the call of the recall tool that has these arguments: the first of the newest calls
-// without a result. If none has these arguments, it returns the first call of the tool without a result, or "".
-func openRecall(history []Message, arguments json.RawMessage) string {
+// openCall returns the id of a call of a tool among the newest calls of history that have no result yet: of the first
+// one that is the wanted one, else of the first one, or "".
+func openCall(history []Message, tool string, isWanted func(*Part) bool) string {
 	answered := map[string]bool{}
 	i := len(history) - 1
 	for ; i >= 0 && history[i].Role == RoleTool; i-- {
@@ -147,17 +151,15 @@ func openRecall(history []Message, arguments json.RawMessage) string {
 	if i < 0 {
 		return ""
 	}
-	open, wanted := "", recall.ReadCall(arguments)
+	open := ""
 	for p := range callsOf(&history[i]) {
-		if p.Name != recall.Name || answered[p.ID] {
+		if p.Name != tool || answered[p.ID] {
 			continue
 		}
-		if recall.ReadCall(p.Arguments) == wanted { // compared by meaning: the host may have written them anew
+		if isWanted(p) {
 			return p.ID
 		}
-		if open == "" {
-			open = p.ID // for when none has these arguments: the host may have put defaults into them
-		}
+		open = cmp.Or(open, p.ID) // for when none is: the host may have put defaults into the arguments
 	}
 	return open
 }

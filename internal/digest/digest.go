@@ -161,19 +161,24 @@ func (n *Notes) Text(limit int) string {
 	case earlier == "":
 		lines = append(lines, Frame)
 	default:
-		lines = append(lines, Frame, earlier, since)
+		lines = append(lines, Frame, earlier)
 	}
 	if earlier == "" {
 		lines = append(lines, "## Goal")
 	} else if limit < leastForFrame {
 		lines = append(lines, earlier)
 	}
+	var news []string
 	for _, s := range newestFirst(n.requests, requests) {
-		lines = append(lines, "- "+indented(s))
+		news = append(news, "- "+indented(s))
 	}
 	if said := tokencount.Clip(n.last, last); said != "" {
-		lines = append(lines, lastSaid+indented(said))
+		news = append(news, lastSaid+indented(said))
 	}
+	if earlier != "" && len(news) > 0 && limit >= leastForFrame {
+		lines = append(lines, since)
+	}
+	lines = append(lines, news...)
 	return within(strings.Join(lines, "\n"), limit)
 }
 

@@ -16,9 +16,13 @@ type List struct {
 // NewList returns the list of whole words, and of parts that are found anywhere. All are in lower case.
 func NewList(words, parts []string) *List { return &List{words, parts} }
 
-// In reports whether s holds one of the words or parts. An apostrophe may be the curly one.
+// plain writes the curly apostrophe as the straight one, and takes apart what JSON writes for a line end and the word
+// behind it.
+var plain = strings.NewReplacer("’", "'", `\n`, " ", `\t`, " ")
+
+// In reports whether s holds one of the words or parts.
 func (l *List) In(s string) bool {
-	s = strings.ReplaceAll(strings.ToLower(s), "’", "'")
+	s = plain.Replace(strings.ToLower(s))
 	isIn := func(part string) bool { return strings.Contains(s, part) }
 	isWord := func(word string) bool { return hasWord(s, word) }
 	return slices.ContainsFunc(l.parts, isIn) || slices.ContainsFunc(l.words, isWord)

@@ -2,6 +2,7 @@ package sections
 
 import (
 	"fmt"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,12 +23,13 @@ const (
 	file    kind = "file"
 	changed kind = "change of file"
 	plan    kind = "plan"
+	note    kind = "note"
 )
 
 // again says how a model gets a text that had no room.
 var again = map[kind]string{
 	told: "ask for it", loaded: "load them again", file: "read it again", changed: "read the file again",
-	plan: "write it again",
+	plan: "write it again", note: "write it again",
 }
 
 // quote is a text that is still in force.
@@ -57,6 +59,38 @@ func (q *Quotes) Plan(state, text string) {
 	q.add(plan, []string{strings.TrimPrefix(state, toolcall.Plan)}, text)
 }
 
+// Note adds a note of the model's. One without a text was taken back.
+func (q *Quotes) Note(name, text string) {
+	if text != "" {
+		// So that Notes can undo all escapes.
+		whole := func(s string) string { return strings.ReplaceAll(s, "&", "&amp;") }
+		q.add(note, []string{whole(name)}, whole(text))
+	}
+}
+
+// NoteTokens returns how many tokens a section has that quotes all notes.
+func (q *Quotes) NoteTokens(tokens func(string) int) (sum int) {
+	for _, t := range q.list {
+		if t.kind == note {
+			sum += tokens(t.write())
+		}
+	}
+	if sum > 0 {
+		sum += tokens(inForceBlock(nil, []string{strings.Repeat(noRoom, 3)}))
+	}
+	return sum
+}
+
+// Notes returns the notes that a summary of this library quotes, as pairs of name and text.
+func Notes(summary string) (notes [][2]string) {
+	for _, t := range readInForce(summary) {
+		if t.kind == note {
+			notes = append(notes, [2]string{html.UnescapeString(t.names[0]), html.UnescapeString(t.text)})
+		}
+	}
+	return notes
+}
+
 // Read adds the text of a file.
 func (q *Quotes) Read(paths []string, text string) { q.add(file, paths, text) }
 
@@ -74,6 +108,8 @@ func (q *Quotes) Keep(summary string, holds, isPointedAt func(name string) bool)
 				name = toolcall.Plan + name
 			case loaded:
 				name = toolcall.Instructions + name
+			case note:
+				name = toolcall.Note + html.UnescapeString(name)
 			}
 			return holds(name)
 		}) {
@@ -104,7 +140,7 @@ func (q *Quotes) Section(tokens func(string) int, room int) string {
 	}
 	for _, isFirst := range [2]bool{true, false} {
 		for i, t := range slices.Backward(list) {
-			if isKept := t.kind == told || t.kind == plan; isKept != isFirst {
+			if isKept := t.kind == told || t.kind == plan || t.kind == note; isKept != isFirst {
 				continue
 			}
 			s := t.write()
@@ -185,7 +221,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // readHead reads what [quote.write] puts in front of a text, and the number of its lines.
 func readHead(line string) (t quote, lines int, ok bool) {
-	for _, k := range []kind{told, loaded, file, changed, plan} {
+	for _, k := range []kind{told, loaded, file, changed, plan, note} {
 		rest, found := strings.CutPrefix(line, string(k)+" ")
 		if !found {
 			continue

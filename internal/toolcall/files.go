@@ -12,7 +12,11 @@ import (
 )
 
 // Files knows the tools that work on a file, the arguments that name it, and the tools whose newest call holds.
-type Files struct{ read, modify, paths, plans, skills []string }
+type Files struct {
+	read, modify, paths, plans, skills []string
+
+	notes bool // the model has the tools for notes
+}
 
 // Common has the tools of common agents, each as baseName writes it. Sources: the reference (read, write, edit with
 // path), the recorded sessions of Claude Code, Codex, opencode, Gemini CLI and OpenHands, and what Cline, Cursor and
@@ -80,7 +84,11 @@ func (t *Files) does(tool string) (reads, modifies bool) {
 }
 
 // More are the names of a host's own tools, and of arguments that name a file.
-type More struct{ Read, Modify, Paths, Plans, Skills []string }
+type More struct {
+	Read, Modify, Paths, Plans, Skills []string
+
+	Notes bool // calls of NoteTool and PhaseTool write notes
+}
 
 // With returns t with more tools and more arguments. Names of tools are compared as baseName writes them.
 func (t *Files) With(more More) *Files {
@@ -94,7 +102,7 @@ func (t *Files) With(more More) *Files {
 	return &Files{
 		read: join(t.read, more.Read), modify: join(t.modify, more.Modify),
 		paths: append(slices.Clip(t.paths), more.Paths...),
-		plans: join(t.plans, more.Plans), skills: join(t.skills, more.Skills),
+		plans: join(t.plans, more.Plans), skills: join(t.skills, more.Skills), notes: more.Notes,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
@@ -15,20 +16,61 @@ import (
 // Calls that set a state anew, such as a plan, and calls that load instructions: the newest one holds, whatever has
 // been done since.
 
-// What [Files.State] begins with.
+// What a state begins with.
 const (
 	Plan         = "plan "
 	Instructions = "instructions "
+	Note         = "note "
 )
 
-// IsPlan reports whether a state is that of a plan.
-func IsPlan(state string) bool { return strings.HasPrefix(state, Plan) }
+// The tools with which a model writes notes.
+const (
+	NoteTool  = "write_note"
+	PhaseTool = "end_phase"
+	PhaseNote = "end of the last phase" // the name of the note that a call of PhaseTool writes
+)
 
-// State returns what a call sets anew, or "": [Plan] and the name of the tool, or [Instructions] and their name. A call
+// NoteIn returns the note that a call of one of these tools writes; ok is false for another call. A note without a text
+// takes back the one of its name.
+func NoteIn(tool string, arguments json.RawMessage) (name, text string, ok bool) {
+	var note struct{ Name, Text, Keep string }
+	switch {
+	case tool != NoteTool && tool != PhaseTool, json.Unmarshal(arguments, &note) != nil:
+		return "", "", false
+	case tool == PhaseTool:
+		return PhaseNote, noteText(note.Keep), true
+	}
+	name = noteText(runes.OneLine(note.Name))
+	return name, noteText(note.Text), name != ""
+}
+
+// noteText returns a text as a summary can quote it word for word: with one kind of line end, and no other controls.
+func noteText(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(s)
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.C, r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s))
+}
+
+// IsOwn reports whether a state is what the model itself wrote down: a plan or a note.
+func IsOwn(state string) bool {
+	return strings.HasPrefix(state, Plan) || strings.HasPrefix(state, Note)
+}
+
+// State returns what a call sets anew, or "": [Plan] and the name of the tool, [Instructions] and their name, or [Note]
+// and its name. A call
 // with the same state replaces what an earlier one said.
 func (t *Files) State(tool string, arguments json.RawMessage) string {
 	var room nameRoom
 	name := baseName(tool, room[:0])
+	if t.notes {
+		if name, _, ok := NoteIn(tool, arguments); ok {
+			return Note + name
+		}
+	}
 	switch {
 	case isOneOf(name, t.plans):
 		return Plan + string(name)
