@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
 )
 
@@ -193,7 +193,7 @@ func (d *draft) clearResult(i int) int {
 	if m := &d.view.messages[i]; m.Role != RoleTool || m.Pinned {
 		return 0
 	}
-	return d.replaceForBody(i, []Part{{Text: cut.WithNote(d.opts.Prune.Placeholder, d.recallNote(i))}},
+	return d.replaceForBody(i, []Part{{Text: excerpt.WithNote(d.opts.Prune.Placeholder, d.recallNote(i))}},
 		"cleared: the request body is too large")
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/cut"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
@@ -68,12 +67,12 @@ func (c *compaction) standsForNoMore() bool {
 // cutTo cuts text to most tokens. A host's estimator may charge so much for each message that not even a word has room.
 // A summary is one message, so that charge is then subtracted.
 func (c *compaction) cutTo(text string, most int) string {
-	short := cut.ToTokens(c.tokens, text, most)
+	short := excerpt.ToTokens(c.tokens, text, most)
 	if !runes.IsBlank(short) {
 		return short
 	}
 	charge := textTokens(c.opts.Estimator, "")
-	return cut.ToTokens(func(s string) int { return max(0, c.tokens(s)-charge) }, text, most)
+	return excerpt.ToTokens(func(s string) int { return max(0, c.tokens(s)-charge) }, text, most)
 }
 
 func refusedSummary(reason string) error {
@@ -214,9 +213,9 @@ func excerptParts(e Estimator, m *Message, limit int) (out Message, ok bool) {
 			out.Parts = slices.Clone(m.Parts)
 		}
 		if p.Kind == KindToolCall {
-			out.Parts[k].Arguments = cut.MiddleOfJSON(p.Arguments, n, limit)
+			out.Parts[k].Arguments = excerpt.MiddleOfJSON(p.Arguments, n, limit)
 		} else {
-			out.Parts[k].Text = cut.Middle(p.Text, n, limit)
+			out.Parts[k].Text = excerpt.Middle(p.Text, n, limit)
 		}
 	}
 	return out, ok
@@ -278,7 +277,7 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 	}
 	n := c.notes(c.previous)
 	c.ids = n.IDs
-	cp.body = strings.TrimSpace(body + "\n\n" + cut.ToTokens(c.tokens, n.Text(room), room))
+	cp.body = strings.TrimSpace(body + "\n\n" + excerpt.ToTokens(c.tokens, n.Text(room), room))
 	return true
 }
 

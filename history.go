@@ -2,9 +2,9 @@ package winnow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/record"
-	"github.com/winnowgo/winnow/internal/sessionkey"
 )
 
 // LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote (neither Injected
@@ -228,7 +228,7 @@ type DMLimits struct {
 // direct, group or channel and the id may end in :thread:N or :topic:N. ok is false if no limit is set; a limit of 0
 // with ok means no limit by choice. The rules are the reference system's.
 func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
-	provider, kind, id := sessionkey.Split(sessionKey)
+	provider, kind, id := splitKey(sessionKey)
 	channel, ok := l[provider]
 	if !ok {
 		return 0, false
@@ -273,4 +273,40 @@ func keepFront(messages []Message, keep []bool) (n int) {
 		}
 	}
 	return n
+}
+
+// splitKey returns the channel that a key names, the kind of conversation, and with whom, without the thread. Source of
+// the form ([agent:NAME:]provider:kind:id): the reference system.
+func splitKey(key string) (provider, kind, id string) {
+	segments := strings.FieldsFunc(key, func(c rune) bool { return c == ':' }) // empty ones do not count
+	if len(segments) > 2 && segments[0] == "agent" {
+		segments = segments[2:]
+	}
+	if len(segments) > 2 {
+		id = withoutThread(strings.Join(segments[2:], ":"))
+	}
+	segments = append(segments, "", "")
+	return strings.ToLower(segments[0]), strings.ToLower(segments[1]), id
+}
+
+// withoutThread removes one trailing :thread:N or :topic:N.
+func withoutThread(id string) string {
+	head, digits, ok := cutAtLast(id, ":")
+	if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return id
+	}
+	user, word, ok := cutAtLast(head, ":")
+	if ok && (strings.EqualFold(word, "thread") || strings.EqualFold(word, "topic")) {
+		return user
+	}
+	return id
+}
+
+// cutAtLast is strings.Cut at the last sep.
+func cutAtLast(s, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
 }

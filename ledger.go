@@ -9,8 +9,6 @@ import (
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/guess"
-	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/pairing"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/saved"
@@ -108,7 +106,7 @@ func (l *ledger) forgetGuesses() bool {
 // that the old process would have made.
 func (l *ledger) ignoreCounts() bool {
 	if l.isRestored {
-		l.ignoresCounts, l.accounting.Anchor = true, meter.Anchor{}
+		l.ignoresCounts, l.accounting.Anchor = true, accounting.Anchor{}
 	}
 	return l.isRestored
 }
@@ -198,8 +196,8 @@ type tries struct {
 // nobody has said whether the provider accepted the smaller request. Until then, all that it did can be undone.
 type recovery struct {
 	before undoable
-	tokens guess.Refused
-	bytes  guess.Refused
+	tokens accounting.Refused
+	bytes  accounting.Refused
 	end    position // the newest message of the history that it is about
 	ahead  position // the message in front of end; zero: there was only one
 }
@@ -207,7 +205,7 @@ type recovery struct {
 // undoable is what a recovery changes in a ledger, except for what the provider said.
 type undoable struct {
 	rewrites
-	guess, body guess.Limit
+	guess, body accounting.Limit
 	refused     []key
 }
 

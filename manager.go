@@ -10,7 +10,6 @@ import (
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/meter"
 )
 
 // Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine that outlives
@@ -354,7 +353,7 @@ func (m *Manager) Counted(tokens int) {
 	if len(l.sent) == 0 || tokens <= 0 {
 		return // nothing was sent, or nothing was counted
 	}
-	anchor := meter.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
+	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
 	m.calls++
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
 }

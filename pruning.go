@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -28,15 +28,15 @@ func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message,
 // pruning is one run of PruneContext.
 type pruning struct {
 	PruneOptions
-	rules   cut.Rules
+	rules   excerpt.Rules
 	history []Message
 	tokens  []int            // estimate of each message; nil: not known yet
 	note    func(int) string // returns how to recall what is left out of a message; nil: without notes
-	results []cut.Result     // those that may be pruned
+	results []excerpt.Result // those that may be pruned
 }
 
 func newPruning(history []Message, window int, o PruneOptions) pruning {
-	return pruning{PruneOptions: o, history: history, rules: cut.Rules{
+	return pruning{PruneOptions: o, history: history, rules: excerpt.Rules{
 		Window: window, TrimFrom: o.SoftTrimRatio, ClearFrom: o.HardClearRatio, TrimAbove: o.SoftTrimMaxChars,
 		Head: o.SoftTrimHeadChars, Tail: o.SoftTrimTailChars, LeastToClear: o.MinPrunableToolChars,
 		NeverClear: o.NoHardClear, Placeholder: o.Placeholder,
@@ -52,7 +52,7 @@ func (p *pruning) run() ([]Message, []Edit) {
 		return clip(p.history), nil
 	}
 	e, history := p.Estimator, p.history
-	tokens := func(rules *cut.Rules, r *cut.Result) int {
+	tokens := func(rules *excerpt.Rules, r *excerpt.Result) int {
 		m := history[r.Index]
 		m.Parts, m.Source = nil, nil
 		if _, ok := e.(charsPerToken); !ok { // charsPerToken needs only the number of characters
@@ -85,13 +85,13 @@ func (p *pruning) findResults() {
 			results++
 		}
 	}
-	p.results = make([]cut.Result, 0, results)
+	p.results = make([]excerpt.Result, 0, results)
 	for i := start; i < end; i++ {
 		m := &p.history[i]
 		if m.Role != RoleTool || m.Pinned || !holdsOnlyText(m) || !match.Matches(tools.of(i, m)) {
 			continue
 		}
-		r := cut.Result{Index: i, Text: joinedText(m), Texts: len(m.Parts), Chars: -1}
+		r := excerpt.Result{Index: i, Text: joinedText(m), Texts: len(m.Parts), Chars: -1}
 		if p.note != nil {
 			r.Note = p.note(i)
 		}
@@ -169,11 +169,11 @@ func (p *pruning) build(changed int) ([]Message, []Edit) {
 	cleared, parts := []Part{{Text: p.Placeholder}}, []Part(nil)
 	for k := range p.results {
 		r := &p.results[k]
-		if r.Change == cut.None {
+		if r.Change == excerpt.None {
 			continue
 		}
 		m := &out[r.Index]
-		if m.Parts, m.Source = cleared, nil; r.Change == cut.Trimmed || r.Note != "" {
+		if m.Parts, m.Source = cleared, nil; r.Change == excerpt.Trimmed || r.Note != "" {
 			if len(parts) == cap(parts) {
 				parts = make([]Part, 0, partsAtOnce)
 			}
@@ -184,7 +184,7 @@ func (p *pruning) build(changed int) ([]Message, []Edit) {
 			Op: OpClear, Index: r.Index, ID: m.ID, Before: max(1, p.tokens[r.Index]), After: max(1, r.Tokens),
 			Reason: r.Reason(),
 		}
-		if r.Change == cut.Trimmed {
+		if r.Change == excerpt.Trimmed {
 			e.Op = OpTrim
 		}
 		edits = append(edits, e)

@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/bpe"
-	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/recall"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // What Recall costs in each request: some tokens a placeholder, and the tool.
 func TestRecallTokens(t *testing.T) {
 	tool, err := json.Marshal(RecallTool())
 	require.NoError(t, err)
-	for name, encoding := range map[string]*bpe.Encoding{"o200k": bpe.O200k(), "cl100k": bpe.CL100k()} {
+	for name, encoding := range map[string]*tokencount.Encoding{"o200k": tokencount.O200k(), "cl100k": tokencount.CL100k()} {
 		count := func(s string) int {
 			n, ok := encoding.Count(s)
 			require.True(t, ok)
@@ -31,7 +31,7 @@ func TestRecallTokens(t *testing.T) {
 			k := h.key(&Message{ID: "x", Role: RoleUser, Parts: []Part{{Text: fmt.Sprint(i)}}})
 			note := recall.Note(handlesOf([]*fact{{key: k}}).Of(0))
 			for _, placeholder := range []string{defaultPlaceholder, "[1234 characters left out. Names in it: x]"} {
-				with := cut.WithNote(defaultPlaceholder, note)
+				with := excerpt.WithNote(defaultPlaceholder, note)
 				if placeholder != defaultPlaceholder {
 					with = "[1234 characters left out" + note + ". Names in it: x]"
 				}

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/meter"
 )
 
 // Request is what a manager returns. The caller owns it: later calls do not change it.
@@ -85,7 +85,7 @@ func (l *ledger) record(d *draft) {
 		l.breaker.Restarted(d.uneditedTokens())
 	}
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {
-		l.accounting.Anchor.Messages = meter.Lost
+		l.accounting.Anchor.Messages = accounting.Lost
 	}
 }
 
@@ -299,7 +299,7 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 		d.rejected = append(d.rejected, rejection{reason, prompt, estimate})
 		return
 	}
-	d.accounting.Observe(meter.Anchor{Messages: i, Estimate: estimate, Prompt: prompt}, shown, d.opts.Overhead)
+	d.accounting.Observe(accounting.Anchor{Messages: i, Estimate: estimate, Prompt: prompt}, shown, d.opts.Overhead)
 	d.accounting.Accept(prompt)
 	d.budget = d.ledger.budgetBy(d.settings, &d.accounting)
 }

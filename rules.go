@@ -3,7 +3,7 @@ package winnow
 import (
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/outline"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // ExtractRules returns the sections of a markdown file (an AGENTS.md, say) that have the given headings, joined by a
@@ -19,7 +19,7 @@ func ExtractRules(markdown string, headings ...string) string {
 	}
 	var found []string
 	for _, h := range headings {
-		if s := outline.Section(markdown, strings.TrimSpace(h)); s != "" {
+		if s := sections.Section(markdown, strings.TrimSpace(h)); s != "" {
 			found = append(found, s)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/breaker"
-	"github.com/winnowgo/winnow/internal/guess"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/saved"
@@ -101,7 +100,7 @@ func (l *ledger) goOnWith(m *Manager) {
 		l.breaker = breaker.Breaker{} // a compaction may succeed in another window
 		if l.model == "" {            // it may be another model's window
 			l.undoRecovery()
-			l.accounting.Limit, l.accounting.Window, l.accounting.Guess = 0, 0, guess.Limit{}
+			l.accounting.Limit, l.accounting.Window, l.accounting.Guess = 0, 0, accounting.Limit{}
 		}
 	}
 	l.window = m.window

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/place"
 )
 
@@ -342,7 +342,7 @@ func (d *draft) prune(o PruneOptions, window int) {
 	}
 	for k := range p.results {
 		r := &p.results[k]
-		if r.Change == cut.None {
+		if r.Change == excerpt.None {
 			continue
 		}
 		d.project(r.Index, out[r.Index], r.Tokens, edits[0].Op, edits[0].Reason)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/summarytext"
 )
 
@@ -81,9 +81,10 @@ func newSummaryRun(ctx context.Context, o SummarizeOptions) *summaryRun {
 	if r.Summarizer == nil {
 		r.Summarizer = Digest()
 	}
-	r.Previous = cut.ToTokens(r.tokens, strings.TrimSpace(r.Previous),
+	r.Previous = excerpt.ToTokens(r.tokens, strings.TrimSpace(r.Previous),
 		max(summarytext.Longest(r.MaxTokens), count.Share(r.Window, maxPreviousShare)))
-	r.Instructions = cut.ToTokens(r.tokens, strings.TrimSpace(r.Instructions), count.Share(r.Window, maxInstructShare))
+	room := count.Share(r.Window, maxInstructShare)
+	r.Instructions = excerpt.ToTokens(r.tokens, strings.TrimSpace(r.Instructions), room)
 	return r
 }
 

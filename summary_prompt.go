@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/summarytext"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -187,9 +187,9 @@ func fitMessages(e Estimator, messages []Message, limit int) []Message {
 		}
 		p := &out[t.message].Parts[t.part]
 		if p.Kind == KindToolCall {
-			p.Arguments = cut.MiddleOfJSON(p.Arguments, t.tokens, height)
+			p.Arguments = excerpt.MiddleOfJSON(p.Arguments, t.tokens, height)
 		} else {
-			p.Text = cut.Middle(p.Text, t.tokens, height)
+			p.Text = excerpt.Middle(p.Text, t.tokens, height)
 		}
 	}
 	return out

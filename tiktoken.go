@@ -3,7 +3,6 @@ package winnow
 import (
 	"fmt"
 
-	"github.com/winnowgo/winnow/internal/bpe"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/tokencount"
@@ -28,16 +27,16 @@ func TiktokenEstimator(encoding string) (Estimator, error) {
 	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {
 	case "o200k_base":
-		return tiktokenEstimator{bpe.O200k, "o200k", structure{s}}, nil
+		return tiktokenEstimator{tokencount.O200k, "o200k", structure{s}}, nil
 	case "cl100k_base":
-		return tiktokenEstimator{bpe.CL100k, "cl100k", structure{s}}, nil
+		return tiktokenEstimator{tokencount.CL100k, "cl100k", structure{s}}, nil
 	}
 	return nil, fmt.Errorf("winnow: unknown encoding %q; known are %q, %q", encoding, "o200k_base", "cl100k_base")
 }
 
 // tiktokenEstimator counts text with a vocabulary, and estimates everything else.
 type tiktokenEstimator struct {
-	load   func() *bpe.Encoding
+	load   func() *tokencount.Encoding
 	family string // estimates what is too long
 	structure
 }

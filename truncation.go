@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/cut"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -60,7 +60,7 @@ type truncation struct {
 	cutsAgain bool // what was cut before is cut again: the request does not fit otherwise
 	bothEnds  bool // the end is kept whatever it says, unless HeadOnly is set
 
-	// how to get at what is left out of the result, see cut.WithNote; empty: the cut does not say
+	// how to get at what is left out of the result, see excerpt.WithNote; empty: the cut does not say
 	note string
 }
 
@@ -85,8 +85,8 @@ func (t *truncation) isWithin(m *Message, tokens int) bool {
 }
 
 // limits returns the limits for the texts of one result.
-func (t *truncation) limits() cut.Limits {
-	return cut.Limits{
+func (t *truncation) limits() excerpt.Limits {
+	return excerpt.Limits{
 		MinKeep: t.MinKeepChars, Notice: t.Notice, Note: t.note, HeadOnly: t.HeadOnly, BothEnds: t.bothEnds,
 	}
 }
@@ -94,7 +94,7 @@ func (t *truncation) limits() cut.Limits {
 // cut returns m cut to the limits, and the tokens that it then has. known is the number of characters in the texts of
 // m, or -1. ok is false if m is within the limits or cannot be made smaller.
 func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
-	var scratch [8]cut.Text
+	var scratch [8]excerpt.Text
 	texts, chars := t.texts(scratch[:0], m, known)
 	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 {
 		return Message{}, 0, false
@@ -129,7 +129,7 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 }
 
 // texts appends the texts of m to texts and returns the number of their characters. known is that number, or -1.
-func (t *truncation) texts(texts []cut.Text, m *Message, known int) (_ []cut.Text, chars int) {
+func (t *truncation) texts(texts []excerpt.Text, m *Message, known int) (_ []excerpt.Text, chars int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Kind != KindText {
@@ -140,7 +140,7 @@ func (t *truncation) texts(texts []cut.Text, m *Message, known int) (_ []cut.Tex
 			n = runes.Count(p.Text)
 		}
 		chars += n
-		texts = append(texts, cut.Text{Text: p.Text, Index: i, Chars: n})
+		texts = append(texts, excerpt.Text{Text: p.Text, Index: i, Chars: n})
 	}
 	limits := t.limits()
 	limits.SetFloors(texts)
@@ -159,7 +159,7 @@ func (t *truncation) fixedTokens(m *Message, texts int) int {
 
 // settled reports whether a result was cut before and exceeds the limit only by what must be kept of each text. Cutting
 // it again with the same options must change nothing.
-func (t *truncation) settled(texts []cut.Text, tokens, chars int) bool {
+func (t *truncation) settled(texts []excerpt.Text, tokens, chars int) bool {
 	limits := t.limits()
 	wasCut, floors := limits.WereCut(texts)
 	return wasCut && float64(tokens) <= float64(t.limit)+floors*float64(tokens)/float64(chars) &&
@@ -174,7 +174,7 @@ func (t *truncation) isSettled(m *Message, tokens int) bool {
 
 // build returns m with the texts cut to their budgets, and how many characters they have then. ok is false if none
 // gets shorter.
-func (t *truncation) build(m *Message, texts []cut.Text) (out Message, chars int, ok bool) {
+func (t *truncation) build(m *Message, texts []excerpt.Text) (out Message, chars int, ok bool) {
 	out = *m
 	out.Source = nil
 	out.Parts = slices.Clone(m.Parts)

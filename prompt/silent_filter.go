@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // SilentFilter passes a stream of text on unless it [IsSilent], without a trailing token, and without a part of one. It
@@ -33,12 +33,12 @@ type SilentFilter struct {
 func NewSilentFilter(w io.Writer, token SilentToken) *SilentFilter {
 	f := &SilentFilter{w: w, token: token, lead: leadOpen}
 	for c := range f.inside {
-		f.inside[c] = c >= utf8.RuneSelf || !ascii.IsLetter(byte(c)) && !ascii.IsDigit(byte(c))
+		f.inside[c] = c >= utf8.RuneSelf || !runes.IsLetter(byte(c)) && !runes.IsDigit(byte(c))
 	}
 	for _, c := range mem.Bytes(token.text()) {
 		f.inside[c] = true
 		if token.Loose {
-			f.inside[ascii.ToUpper(c)], f.inside[ascii.ToLower(c)] = true, true
+			f.inside[runes.ToUpper(c)], f.inside[runes.ToLower(c)] = true, true
 		}
 	}
 	return f

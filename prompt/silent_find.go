@@ -5,7 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -96,7 +95,7 @@ func (t SilentToken) lastTokens(s string, prev rune) (at int, ok bool) {
 func (t SilentToken) beginning(s string, prev rune) int {
 	token := t.text()
 	for k := min(len(token)-1, len(s)); k > 0; k-- {
-		if ascii.ToUpper(s[len(s)-1]) != ascii.ToUpper(token[k-1]) {
+		if runes.ToUpper(s[len(s)-1]) != runes.ToUpper(token[k-1]) {
 			continue // no beginning of the token ends so: quicker to see than the rest
 		}
 		if t.equal(s[len(s)-k:], token[:k]) && t.isBoundary(s, len(s)-k, prev) {
@@ -156,7 +155,7 @@ func (t SilentToken) equal(s, token string) bool {
 		return s == token
 	}
 	for i := range len(s) {
-		if ascii.ToUpper(s[i]) != ascii.ToUpper(token[i]) {
+		if runes.ToUpper(s[i]) != runes.ToUpper(token[i]) {
 			return false
 		}
 	}

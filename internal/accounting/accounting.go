@@ -4,18 +4,16 @@ package accounting
 
 import (
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/guess"
-	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
 // Account is what was learned. The zero value has learned nothing.
 type Account struct {
-	meter.Meter
-	Limit  int         // tokens that a request may have, as the provider named them; 0: it did not
-	Window int         // the same, with the room for the answer; 0: it did not
-	Guess  guess.Limit // like Limit, but inferred from refusals that named no number
-	Body   guess.Limit // like Guess, in bytes of a request's body
+	Meter
+	Limit  int   // tokens that a request may have, as the provider named them; 0: it did not
+	Window int   // the same, with the room for the answer; 0: it did not
+	Guess  Limit // like Limit, but inferred from refusals that named no number
+	Body   Limit // like Guess, in bytes of a request's body
 }
 
 // Budget returns how many tokens a request may have if the window has n for it. It is at most the limit that the
@@ -44,7 +42,7 @@ func (a *Account) EstimatedWindow(h Host) int {
 func (a *Account) IsGuessed() bool { return a.Guess.Most > 0 || a.Body.Most > 0 }
 
 // ForgetGuesses drops the guessed limits, and keeps those that the provider named.
-func (a *Account) ForgetGuesses() { a.Guess, a.Body = guess.Limit{}, guess.Limit{} }
+func (a *Account) ForgetGuesses() { a.Guess, a.Body = Limit{}, Limit{} }
 
 // TakeOver takes over what was learned from the same history since before, unless a has learned more meanwhile. The
 // anchor is lost, because another request for that history need not begin with it.
@@ -61,7 +59,7 @@ func (a *Account) TakeOver(learned, before *Account) {
 	if a.Meter == before.Meter {
 		a.Meter = learned.Meter
 	}
-	a.Anchor.Messages = meter.Lost
+	a.Anchor.Messages = Lost
 }
 
 // Accept learns that the provider answered a request whose prompt has this many tokens by its own count. If the
@@ -157,10 +155,10 @@ func (a *Account) Learn(r *Refusal, h Host) Lesson {
 		}
 	}
 	hidden := max(count.Share(h.Window, mostHiddenShare), a.Hidden(h.Overhead))
-	least, most := count.Share(r.Estimate, meter.MinRatio), count.Add(count.Share(r.Estimate, meter.MaxRatio), hidden)
+	least, most := count.Share(r.Estimate, MinRatio), count.Add(count.Share(r.Estimate, MaxRatio), hidden)
 	// A count below least or above most counts something else: another request, the answer, or one message.
 	if counted >= least && counted <= most && r.IsSent {
-		a.Observe(meter.Anchor{Messages: r.Messages, Estimate: r.Estimate, Prompt: counted}, 0, h.Overhead)
+		a.Observe(Anchor{Messages: r.Messages, Estimate: r.Estimate, Prompt: counted}, 0, h.Overhead)
 		l.Tokens = counted
 	}
 	limit := allowed

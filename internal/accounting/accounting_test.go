@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/winnowgo/winnow/internal/guess"
-	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
@@ -75,7 +73,7 @@ func TestLearn(t *testing.T) {
 // TestLearnLimitsTheHiddenPart: the part of the prompt that no message shows, such as tools, cannot be made smaller. A
 // count far above the estimate is therefore taken for a wrong estimator, and not for a large hidden part.
 func TestLearnLimitsTheHiddenPart(t *testing.T) {
-	a := Account{Meter: meter.Meter{Anchor: meter.Anchor{Messages: 4, Estimate: 1_000, Prompt: 60_000}}}
+	a := Account{Meter: Meter{Anchor: Anchor{Messages: 4, Estimate: 1_000, Prompt: 60_000}}}
 	r := Refusal{Tokens: 61_000, Messages: 4, Estimate: 1_000, IsSent: true}
 	r.Said = overflow.Diagnosis{Unit: overflow.UnitTokens, Size: 60_500, Limit: 50_000}
 	a.Learn(&r, host)
@@ -132,22 +130,22 @@ func TestAccept(t *testing.T) {
 }
 
 func TestTakeOver(t *testing.T) {
-	before := Account{Guess: guess.Limit{Most: 100}}
-	learned := Account{Guess: guess.Limit{Most: 120}, Meter: meter.Meter{Billed: 2, Anchor: meter.Anchor{Messages: 3, Prompt: 9}}}
+	before := Account{Guess: Limit{Most: 100}}
+	learned := Account{Guess: Limit{Most: 120}, Meter: Meter{Billed: 2, Anchor: Anchor{Messages: 3, Prompt: 9}}}
 	a := before
 	a.Limit = 70
 	a.TakeOver(&learned, &before)
 	assert.Equal(t, 120, a.Guess.Most)
 	assert.Equal(t, 70, a.Limit, "what the provider told meanwhile stays")
 	assert.InDelta(t, 2.0, a.Billed, 0)
-	assert.Equal(t, meter.Lost, a.Anchor.Messages)
+	assert.Equal(t, Lost, a.Anchor.Messages)
 
 	before = Account{Limit: 70, Window: 90}
 	a = before
 	a.TakeOver(&Account{}, &before)
 	assert.Equal(t, []int{0, 0}, []int{a.Limit, a.Window}, "what was disproved stays forgotten")
 
-	a = Account{Guess: guess.Limit{Most: 90}, Meter: meter.Meter{Billed: 5}}
+	a = Account{Guess: Limit{Most: 90}, Meter: Meter{Billed: 5}}
 	a.TakeOver(&learned, &before)
 	assert.Equal(t, 90, a.Guess.Most, "it has learned more meanwhile")
 	assert.InDelta(t, 5.0, a.Billed, 0)
@@ -169,6 +167,6 @@ func TestDoubt(t *testing.T) {
 		var a Account
 		assert.Equal(t, tt.want, a.Doubt(tt.prompt, tt.shown, 10_000), tt.name)
 	}
-	a := Account{Meter: meter.Meter{Billed: 300_000, Estimated: 100_000}}
+	a := Account{Meter: Meter{Billed: 300_000, Estimated: 100_000}}
 	assert.Equal(t, "below half of the estimate", a.Doubt(1_000, 1_000, 10_000), "three times the estimate was billed before")
 }

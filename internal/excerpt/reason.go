@@ -3,7 +3,6 @@ package excerpt
 import (
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -126,7 +125,7 @@ func namesException(line string) bool {
 
 // isOfName reports whether c may stand in the name of a class with its package.
 func isOfName(c byte) bool {
-	return ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore) != 0 || c == '.'
+	return runes.Class[c]&(runes.Alpha|runes.Digit|runes.Underscore) != 0 || c == '.'
 }
 
 // diagnosticLine returns where the first line of s begins in which a compiler or a linter names a place, or -1:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
@@ -57,11 +56,11 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 // tokenStart returns where the token around index i of s begins, or i if no token is cut there. The rest of a name that
 // was cut is not a name.
 func tokenStart(s string, i int) int {
-	if i == len(s) || ascii.Class[s[i]] == 0 {
+	if i == len(s) || runes.Class[s[i]] == 0 {
 		return i
 	}
 	start := i
-	for start > 0 && i-start < identifier.MaxBytes && ascii.Class[s[start-1]] != 0 {
+	for start > 0 && i-start < identifier.MaxBytes && runes.Class[s[start-1]] != 0 {
 		start--
 	}
 	return start
@@ -69,11 +68,11 @@ func tokenStart(s string, i int) int {
 
 // tokenEnd returns where the token around index i of s ends, or i if no token is cut there.
 func tokenEnd(s string, i int) int {
-	if i == 0 || ascii.Class[s[i-1]] == 0 {
+	if i == 0 || runes.Class[s[i-1]] == 0 {
 		return i
 	}
 	end := i
-	for end < len(s) && end-i < identifier.MaxBytes && ascii.Class[s[end]] != 0 {
+	for end < len(s) && end-i < identifier.MaxBytes && runes.Class[s[end]] != 0 {
 		end++
 	}
 	return end

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/prose"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // word is a run of ASCII letters in a text, with what stands around it.
@@ -22,7 +22,7 @@ type word struct {
 func words(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		for i := 0; i < len(s); {
-			if !ascii.IsLetter(s[i]) {
+			if !runes.IsLetter(s[i]) {
 				i++
 				continue
 			}
@@ -38,7 +38,7 @@ func words(s string) iter.Seq[word] {
 // lettersAt returns the run of letters of s that begins at index start.
 func lettersAt(s string, start int) word {
 	end := start
-	for end < len(s) && ascii.IsLetter(s[end]) {
+	for end < len(s) && runes.IsLetter(s[end]) {
 		end++
 	}
 	w := word{text: s[start:end], rest: s[end:]}
@@ -52,7 +52,7 @@ func lettersAt(s string, start int) word {
 }
 
 // isName reports whether c, beside letters, makes them part of a name.
-func isName(c byte) bool { return c == '_' || ascii.IsDigit(c) }
+func isName(c byte) bool { return c == '_' || runes.IsDigit(c) }
 
 // isException reports whether w is the name of an exception: ValueError, NullPointerException.
 func (w word) isException() bool {
@@ -115,7 +115,7 @@ func reportsError(line string) bool {
 
 // hasSign reports whether one of the signs, none of which is ASCII, stands in a text.
 func hasSign(text string, signs []string) bool {
-	return !ascii.Only(text) && slices.ContainsFunc(signs, func(sign string) bool {
+	return !runes.Only(text) && slices.ContainsFunc(signs, func(sign string) bool {
 		return strings.Contains(text, sign)
 	})
 }

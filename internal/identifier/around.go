@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // What stands around a token and decides whether it is a name: escapes, letters of other alphabets, numbers of lines.
@@ -46,15 +46,15 @@ var isEscaped = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true
 
 // isNameByte reports whether c may stand in the name of a file.
 func isNameByte(c byte) bool {
-	return ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore|ascii.Dot|ascii.Dash) != 0
+	return runes.Class[c]&(runes.Alpha|runes.Digit|runes.Underscore|runes.Dot|runes.Dash) != 0
 }
 
 // isDrive reports whether the letter of a drive and a colon stand in front of s[i].
 func isDrive(s string, i int) bool {
-	if i < 2 || s[i-1] != ':' || !ascii.IsUpper(s[i-2]) {
+	if i < 2 || s[i-1] != ':' || !runes.IsUpper(s[i-2]) {
 		return false
 	}
-	return i == 2 || ascii.Class[s[i-3]] == 0
+	return i == 2 || runes.Class[s[i-3]] == 0
 }
 
 // drivePath returns the length of the path behind the letter of a drive and the colon in front of s[i], a backslash, or
@@ -84,10 +84,10 @@ const fewestDigits = 4
 // mayNumber reports whether the token s[start:end] may begin with the number of a line. all has the classes of its
 // bytes. It is a quick check that rules out most numbers: a space follows them.
 func mayNumber(s string, start, end int, all uint8) bool {
-	if end-start < fewestDigits || !ascii.IsDigit(s[start]) {
+	if end-start < fewestDigits || !runes.IsDigit(s[start]) {
 		return false
 	}
-	if all != ascii.Digit {
+	if all != runes.Digit {
 		return true
 	}
 	return end < len(s) && (s[end] == '\t' || s[end] == '\\' || s[end] == arrow[0])
@@ -98,7 +98,7 @@ func mayNumber(s string, start, end int, all uint8) bool {
 func (l *listing) number(s string, start int) int {
 	const most = 9
 	end := start
-	for end < len(s) && end-start <= most && ascii.IsDigit(s[end]) {
+	for end < len(s) && end-start <= most && runes.IsDigit(s[end]) {
 		end++
 	}
 	if digits := end - start; digits < fewestDigits || digits > most {
@@ -167,12 +167,12 @@ func isOfTime(c byte) bool {
 	case ':', '.', '-', '+', 'T', 'Z':
 		return true
 	}
-	return ascii.IsDigit(c)
+	return runes.IsDigit(c)
 }
 
 // digitsLength returns how many digits w begins with.
 func digitsLength(w string) (n int) {
-	for n < len(w) && ascii.IsDigit(w[n]) {
+	for n < len(w) && runes.IsDigit(w[n]) {
 		n++
 	}
 	return n
@@ -184,7 +184,7 @@ func hasForm(s, form string) bool {
 		return false
 	}
 	for i := range len(form) {
-		if s[i] != form[i] && !(form[i] == '0' && ascii.IsDigit(s[i])) {
+		if s[i] != form[i] && !(form[i] == '0' && runes.IsDigit(s[i])) {
 			return false
 		}
 	}
@@ -193,10 +193,10 @@ func hasForm(s, form string) bool {
 
 // pieceEnd returns where the piece of token that begins at index i ends, and the classes of its bytes.
 func pieceEnd(token string, i int) (end int, class uint8) {
-	class = ascii.Class[token[i]]
+	class = runes.Class[token[i]]
 	for end = i + 1; end < len(token); end++ {
-		c := ascii.Class[token[end]]
-		if c&ascii.Joint != 0 && (token[end] != '@' || !isVersion(token[end:])) {
+		c := runes.Class[token[end]]
+		if c&runes.Joint != 0 && (token[end] != '@' || !isVersion(token[end:])) {
 			break
 		}
 		class |= c
@@ -208,10 +208,10 @@ func pieceEnd(token string, i int) (end int, class uint8) {
 // with a path: @6.0.3/src/index.js.
 func isVersion(s string) bool {
 	version := strings.TrimPrefix(s[1:], "v")
-	if version == "" || !ascii.IsDigit(version[0]) {
+	if version == "" || !runes.IsDigit(version[0]) {
 		return false
 	}
-	for i := 1; i < len(s) && i <= MaxBytes && ascii.Class[s[i]]&ascii.Joint == 0; i++ {
+	for i := 1; i < len(s) && i <= MaxBytes && runes.Class[s[i]]&runes.Joint == 0; i++ {
 		if s[i] == '/' {
 			return true
 		}
@@ -221,7 +221,7 @@ func isVersion(s string) bool {
 
 // placeLength returns the length of the place in a file that s, which follows the file's name, begins with: :12:3.
 func placeLength(s string) (n int) {
-	for n+1 < len(s) && s[n] == ':' && ascii.IsDigit(s[n+1]) {
+	for n+1 < len(s) && s[n] == ':' && runes.IsDigit(s[n+1]) {
 		n += 1 + digitsLength(s[n+1:])
 	}
 	return n
@@ -235,7 +235,7 @@ func trimToken(w string) string {
 	if len(w) > 1 && w[0] == '.' && w[1] == '/' {
 		w = w[2:]
 	}
-	for len(w) > 0 && ascii.Class[w[len(w)-1]]&(ascii.Dot|ascii.Dash|ascii.Slash) != 0 {
+	for len(w) > 0 && runes.Class[w[len(w)-1]]&(runes.Dot|runes.Dash|runes.Slash) != 0 {
 		w = w[:len(w)-1]
 	}
 	return w
@@ -249,7 +249,7 @@ func beginsPath(w string) bool {
 
 // isHidden reports whether w begins with a point and is a path or the name of a file, so that the point hides it.
 func isHidden(w string) bool {
-	return w[0] == '.' && ascii.IsLetter(w[1]) && (strings.IndexByte(w, '/') > 0 || isFileName(w[1:]))
+	return w[0] == '.' && runes.IsLetter(w[1]) && (strings.IndexByte(w, '/') > 0 || isFileName(w[1:]))
 }
 
 // isBesideWide reports whether a byte that is not ASCII stands beside s[start:end].
@@ -274,7 +274,7 @@ func behindWord(s string, start, end int) int {
 	if !isOfWord(r) || r >= spaced && !isRest(s[start:end]) {
 		return start
 	}
-	for start < end && ascii.Class[s[start]]&ascii.Joint == 0 {
+	for start < end && runes.Class[s[start]]&runes.Joint == 0 {
 		start++
 	}
 	return start
@@ -297,7 +297,7 @@ func isRest(token string) bool {
 // endsInWord reports whether the token that ends at s[end] is the beginning of a longer word with letters that are not
 // ASCII: "src/donn" of "src/données", and "src/a" of "src/a数据.go".
 func endsInWord(s string, end int) bool {
-	if end == len(s) || s[end] < utf8.RuneSelf || ascii.Class[s[end-1]] == ascii.Slash {
+	if end == len(s) || s[end] < utf8.RuneSelf || runes.Class[s[end-1]] == runes.Slash {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(s[end:])
@@ -320,7 +320,7 @@ func endsFileName(s string) bool {
 		return false
 	}
 	rest := end + 1
-	for rest < min(len(s), most) && ascii.Class[s[rest]]&^ascii.Joint != 0 {
+	for rest < min(len(s), most) && runes.Class[s[rest]]&^runes.Joint != 0 {
 		rest++
 	}
 	return isRest(s[end:rest]) && isFileName(s[end-1:rest])

@@ -1,6 +1,6 @@
 package identifier
 
-import "github.com/winnowgo/winnow/internal/ascii"
+import "github.com/winnowgo/winnow/internal/runes"
 
 // Escapes that were escaped once more: the code in the argument of a call has \n in its strings, and the argument is
 // JSON, which writes \\n for it. The letter belongs to no name, unless the backslashes stand in a path.
@@ -12,11 +12,11 @@ func twiceEscaped(s string, i int) int {
 	if i+1 >= len(s) || !isTwiceEscaped[s[i]] {
 		return 0
 	}
-	var begins uint8 = ascii.Alpha | ascii.Digit | ascii.Underscore | ascii.Slash | ascii.Dot
+	var begins uint8 = runes.Alpha | runes.Digit | runes.Underscore | runes.Slash | runes.Dot
 	if s[i] == 'b' { // no path begins in a regular expression: /\\bword\\b/.exec(text)
-		begins &^= ascii.Slash | ascii.Dot
+		begins &^= runes.Slash | runes.Dot
 	}
-	if ascii.Class[s[i+1]]&begins == 0 {
+	if runes.Class[s[i+1]]&begins == 0 {
 		return 0
 	}
 	first := behindSlashes(s, i)
@@ -109,7 +109,7 @@ func behindBackslashes(s string, i int) int {
 // isGreek reports whether s begins with the name of a Greek letter that LaTeX writes with a backslash: \\beta_1.
 func isGreek(s string) bool {
 	n := 0
-	for n < len(s) && ascii.IsLetter(s[n]) {
+	for n < len(s) && runes.IsLetter(s[n]) {
 		n++
 	}
 	switch s[:n] {

@@ -4,7 +4,7 @@ package identifier
 import (
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Kind says what an identifier names.
@@ -32,14 +32,14 @@ func Scan(s string, emit func(id string, kind Kind)) {
 	scan := scanner{s: s}
 	for i := 0; i < len(s); {
 		start, all := i, uint8(0)
-		for i < len(s) && ascii.Class[s[i]] != 0 {
-			all |= ascii.Class[s[i]]
+		for i < len(s) && runes.Class[s[i]] != 0 {
+			all |= runes.Class[s[i]]
 			i++
 		}
 		switch {
 		case i > start:
 			scan.read = i
-			if all != ascii.Lower || start > 0 && s[start-1] == '`' { // most tokens are words of a text
+			if all != runes.Lower || start > 0 && s[start-1] == '`' { // most tokens are words of a text
 				scan.token(start, i, all, emit)
 			}
 			i = scan.read
@@ -85,7 +85,7 @@ func (sc *scanner) token(start, end int, all uint8, emit func(string, Kind)) {
 	if start > whole {
 		all = classes(token)
 	}
-	if all == ascii.Digit {
+	if all == runes.Digit {
 		scanNumber(token, all, emit)
 		return
 	}
@@ -109,13 +109,13 @@ func quoteAround(s string, start, end int) byte {
 // quotedSymbol reports whether a token in quotes is a symbol. In backticks every word is one; in other quotes it must
 // look like a name.
 func quotedSymbol(token string, all uint8, quote byte) bool {
-	if len(token) < 3 || len(token) > 64 || all&ascii.Alpha == 0 {
+	if len(token) < 3 || len(token) > 64 || all&runes.Alpha == 0 {
 		return false
 	}
-	if quote == '`' || all&(ascii.Digit|ascii.Dash|ascii.Dot|ascii.Underscore) != 0 {
+	if quote == '`' || all&(runes.Digit|runes.Dash|runes.Dot|runes.Underscore) != 0 {
 		return true
 	}
-	return all&ascii.Upper != 0 && all&ascii.Lower != 0
+	return all&runes.Upper != 0 && all&runes.Lower != 0
 }
 
 // cjkQuoted emits the short text in the CJK quotes that s begins with, if it does.

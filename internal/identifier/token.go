@@ -4,22 +4,22 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // scanToken emits the identifiers in a token and reports whether there were any, or a time, which is not a name either.
 // all has the classes of its bytes.
 func scanToken(token string, all uint8, emit func(string, Kind)) bool {
-	if all&ascii.Joint == 0 {
+	if all&runes.Joint == 0 {
 		return scanPiece(token, all, 0, emit)
 	}
 	if k := schemeEnd(token, all); k > 0 {
 		begin := k
-		for begin > 0 && ascii.Class[token[begin-1]]&ascii.Alpha != 0 {
+		for begin > 0 && runes.Class[token[begin-1]]&runes.Alpha != 0 {
 			begin--
 		}
 		url := strings.TrimRight(token[begin:], ".:-?#=&+@$%")
-		isNamed := classes(url)&(ascii.Alpha|ascii.Digit) != 0
+		isNamed := classes(url)&(runes.Alpha|runes.Digit) != 0
 		if isNamed && len(url) >= 10 && len(url) <= 4*MaxBytes {
 			emit(url, URL)
 			return true
@@ -27,11 +27,11 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	}
 	found := false
 	for i := 0; i < len(token); {
-		if ascii.Class[token[i]]&ascii.Joint != 0 && token[i] != '@' {
+		if runes.Class[token[i]]&runes.Joint != 0 && token[i] != '@' {
 			i++
 			continue
 		}
-		if ascii.IsDigit(token[i]) {
+		if runes.IsDigit(token[i]) {
 			if n := timeLength(token[i:]); n > 0 { // it says when, not what
 				i, found = i+n, true
 				continue
@@ -60,21 +60,21 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 
 // schemeEnd returns where the scheme of a URL ends in a token, or -1. all has the classes of its bytes.
 func schemeEnd(token string, all uint8) int {
-	if all&ascii.Slash == 0 {
+	if all&runes.Slash == 0 {
 		return -1
 	}
 	return strings.Index(token, "://")
 }
 
 // searched are the classes of bytes that a word has if a search of files wrote it: a.go-12-text.
-const searched = ascii.Dash | ascii.Dot | ascii.Digit
+const searched = runes.Dash | runes.Dot | runes.Digit
 
 // withoutLineNumber returns the path of a file without the line number and the text that a search of files appends to
 // it: a.go for "a.go-12" and "a.go-12-text".
 func withoutLineNumber(w string) string {
 	name := strings.LastIndexByte(w, '/') + 1
 	for i := name; i < len(w) && i <= MaxBytes; i++ { // no identifier is longer
-		if w[i] != '-' || i+1 == len(w) || !ascii.IsDigit(w[i+1]) {
+		if w[i] != '-' || i+1 == len(w) || !runes.IsDigit(w[i+1]) {
 			continue
 		}
 		end := i + 1 + digitsLength(w[i+1:])
@@ -89,9 +89,9 @@ func withoutLineNumber(w string) string {
 // ignored divide it no more. Most tokens have only letters.
 func scanPiece(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	switch {
-	case all == ascii.Lower:
+	case all == runes.Lower:
 		return false
-	case all&^ascii.Alpha == 0:
+	case all&^runes.Alpha == 0:
 		return scanLetters(w, emit)
 	}
 	return scanWord(w, all, ignored, emit)
@@ -126,21 +126,21 @@ func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 		w, all = name, classes(name)
 	}
 	if all&ignored != 0 {
-		all = all&^ignored | ascii.Dash
+		all = all&^ignored | runes.Dash
 	}
 	switch {
-	case len(w) < 3 || len(w) > MaxBytes || all&(ascii.Alpha|ascii.Digit) == 0 || all == ascii.Lower:
+	case len(w) < 3 || len(w) > MaxBytes || all&(runes.Alpha|runes.Digit) == 0 || all == runes.Lower:
 		return false
-	case all&ascii.Slash != 0:
+	case all&runes.Slash != 0:
 		return !commonWords.has(w) && scanPath(w, all, emit)
-	case all&ascii.Alpha == 0:
+	case all&runes.Alpha == 0:
 		return scanNumber(w, all, emit)
-	case all&ascii.Dot != 0 && (strings.IndexByte(w, '.') > 0 || isHidden(w)):
+	case all&runes.Dot != 0 && (strings.IndexByte(w, '.') > 0 || isHidden(w)):
 		return scanDotted(w, all, emit)
 	}
 	kind, ok := wordKind(w, all)
 	if !ok {
-		return all&ascii.Dash != 0 && strings.IndexByte(w, '-') > 0 && eachPiece(w, '-', ascii.Slash|ascii.Dot, emit)
+		return all&runes.Dash != 0 && strings.IndexByte(w, '-') > 0 && eachPiece(w, '-', runes.Slash|runes.Dot, emit)
 	}
 	if commonWords.has(w) {
 		return false
@@ -152,7 +152,7 @@ func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 // classes returns the classes of the bytes of w.
 func classes(w string) (all uint8) {
 	for i := range len(w) {
-		all |= ascii.Class[w[i]]
+		all |= runes.Class[w[i]]
 	}
 	return all
 }
@@ -161,7 +161,7 @@ func classes(w string) (all uint8) {
 func countClasses(w string) (digits, upper, lower int) {
 	if len(w) < 8 {
 		for i := range len(w) {
-			c := int(ascii.Class[w[i]])
+			c := int(runes.Class[w[i]])
 			lower, upper, digits = lower+c&1, upper+c>>1&1, digits+c>>2&1
 		}
 		return digits, upper, lower
@@ -171,7 +171,7 @@ func countClasses(w string) (digits, upper, lower int) {
 		if behind >= 8 {
 			return digits, upper, lower
 		}
-		x := ascii.LoadWord(w, i-max(0, behind))
+		x := runes.LoadWord(w, i-max(0, behind))
 		x >>= 8 * max(0, behind) // the last word overlaps the one before it: drop the bytes that were counted already
 		digits += bits.OnesCount64(inRange(x, '0', '9'))
 		upper += bits.OnesCount64(inRange(x, 'A', 'Z'))
@@ -182,14 +182,14 @@ func countClasses(w string) (digits, upper, lower int) {
 // inRange sets the high bit of each byte of x that is from first to last, and no other bits. The bytes are ASCII.
 func inRange(x, first, last uint64) uint64 {
 	const ones = 0x0101010101010101
-	return (x + (0x80-first)*ones) &^ (x + (0x7F-last)*ones) & ascii.NonASCII
+	return (x + (0x80-first)*ones) &^ (x + (0x7F-last)*ones) & runes.NonASCII
 }
 
 // scanPath emits a word with a slash as a path, or the identifiers in its pieces where it is not one.
 func scanPath(w string, all uint8, emit func(string, Kind)) bool {
 	last := w[strings.LastIndexByte(w, '/')+1:]
 	if w[0] == '/' || w[0] == '~' || strings.Count(w, "/") > 1 || isFileName(last) {
-		if len(w) <= 3 || all&ascii.Alpha == 0 {
+		if len(w) <= 3 || all&runes.Alpha == 0 {
 			return false
 		}
 		if _, upper, lower := countClasses(w); upper+lower < 2 {
@@ -198,7 +198,7 @@ func scanPath(w string, all uint8, emit func(string, Kind)) bool {
 		emit(w, Path)
 		return true
 	}
-	return eachPiece(w, '/', ascii.Slash, emit) // and/or, 3/4, owner/repository
+	return eachPiece(w, '/', runes.Slash, emit) // and/or, 3/4, owner/repository
 }
 
 // scanDotted emits a word with a point inside: the name of a file, a host, a version, or its pieces.
@@ -210,14 +210,14 @@ func scanDotted(w string, all uint8, emit func(string, Kind)) bool {
 	case hostEndings.has(end):
 		emit(w, URL)
 		return true
-	case all&ascii.Digit != 0 && isVersionOrMeasure(w):
+	case all&runes.Digit != 0 && isVersionOrMeasure(w):
 		if isMeasuredTime(w) {
 			return false
 		}
 		emit(w, Number)
 		return true
 	}
-	return eachPiece(w, '.', ascii.Slash|ascii.Dot, emit)
+	return eachPiece(w, '.', runes.Slash|runes.Dot, emit)
 }
 
 // isVersionOrMeasure reports whether w has digits and few letters: v1.2.3, 1.5s, 0.35GB.
@@ -240,7 +240,7 @@ func eachPiece(w string, separator byte, ignored uint8, emit func(string, Kind))
 	for len(w) > 0 {
 		k, all := 0, uint8(0)
 		for ; k < len(w) && w[k] != separator; k++ {
-			all |= ascii.Class[w[k]]
+			all |= runes.Class[w[k]]
 		}
 		if k >= 4 && scanPiece(w[:k], all, ignored, emit) {
 			found = true
@@ -252,7 +252,7 @@ func eachPiece(w string, separator byte, ignored uint8, emit func(string, Kind))
 
 // scanNumber emits a word without letters. Short numbers, years and dates are not worth keeping.
 func scanNumber(w string, all uint8, emit func(string, Kind)) bool {
-	if all == ascii.Digit {
+	if all == runes.Digit {
 		if len(w) < fewestDigits || len(w) > MaxBytes || isYear(w) {
 			return false
 		}
@@ -265,7 +265,7 @@ func scanNumber(w string, all uint8, emit func(string, Kind)) bool {
 	case dashes > 0 && dots == 0 && len(w) == 10 && dashes == 2: // a date says when, not what
 		return false
 	case dashes > 0:
-		return eachPiece(w, '-', ascii.Slash|ascii.Dot, emit)
+		return eachPiece(w, '-', runes.Slash|runes.Dot, emit)
 	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4:
 		emit(w, Number)
 		return true
@@ -278,17 +278,17 @@ func isYear(w string) bool { return len(w) == 4 && w >= "1990" && w < "2040" }
 // wordKind classifies a word of letters, digits, dashes and underscores. all has the classes of its bytes.
 func wordKind(w string, all uint8) (Kind, bool) {
 	digits := 0
-	if all&ascii.Digit != 0 {
+	if all&runes.Digit != 0 {
 		if len(w) >= 7 && isHex(w) {
 			return Hash, true
 		}
 		digits, _, _ = countClasses(w)
 	}
 	switch {
-	case all&^(ascii.Alpha|ascii.Digit|ascii.Underscore) != 0:
+	case all&^(runes.Alpha|runes.Digit|runes.Underscore) != 0:
 		head, tail, _ := strings.Cut(w, "-")
 		// CVE-2026-1, OPS-48
-		if upperWord(head) && len(head) >= 2 && tail != "" && ascii.Class[tail[0]] == ascii.Digit {
+		if upperWord(head) && len(head) >= 2 && tail != "" && runes.Class[tail[0]] == runes.Digit {
 			return Error, true
 		}
 		return Hash, digits >= 3 && len(w) >= 10 // web-7f9c4d
@@ -296,14 +296,14 @@ func wordKind(w string, all uint8) (Kind, bool) {
 		return Error, true
 	case digits >= 4 && len(w) >= 12:
 		return Hash, true
-	case ascii.Class[w[0]] == ascii.Digit && units.has(w[digitsLength(w):]):
+	case runes.Class[w[0]] == runes.Digit && units.has(w[digitsLength(w):]):
 		return Number, true
-	case all&ascii.Underscore != 0 && isJoined(w):
-		if all&ascii.Upper != 0 && namesError(w) {
+	case all&runes.Underscore != 0 && isJoined(w):
+		if all&runes.Upper != 0 && namesError(w) {
 			return Error, true
 		}
 		return Name, true
-	case all&ascii.Alpha == ascii.Alpha && len(w) >= leastHump && hasHump(w):
+	case all&runes.Alpha == runes.Alpha && len(w) >= leastHump && hasHump(w):
 		return humpKind(w), true
 	}
 	return 0, false
@@ -334,18 +334,18 @@ func humpKind(w string) Kind {
 
 // isErrno reports whether a word is the name of a system's error, such as ENOENT.
 func isErrno(w string, all uint8) bool {
-	return all == ascii.Upper && w[0] == 'E' && len(w) >= 5 && len(w) <= 15
+	return all == runes.Upper && w[0] == 'E' && len(w) >= 5 && len(w) <= 15
 }
 
 // isErrorCode reports whether a word is a few capitals and three digits or more, as TS2345 and E0308 are.
 func isErrorCode(w string, digits int, all uint8) bool {
 	upper := len(w) - digits
-	return digits >= 3 && all == ascii.Upper|ascii.Digit && upper <= 6
+	return digits >= 3 && all == runes.Upper|runes.Digit && upper <= 6
 }
 
 func upperWord(s string) bool {
 	for i := range len(s) {
-		if ascii.Class[s[i]] != ascii.Upper {
+		if runes.Class[s[i]] != runes.Upper {
 			return false
 		}
 	}
@@ -356,14 +356,14 @@ func upperWord(s string) bool {
 func hasHump(w string) bool {
 	if len(w) < 8 {
 		for i := 1; i < len(w); i++ {
-			if ascii.Class[w[i]] == ascii.Upper && ascii.Class[w[i-1]] == ascii.Lower {
+			if runes.Class[w[i]] == runes.Upper && runes.Class[w[i-1]] == runes.Lower {
 				return true
 			}
 		}
 		return false
 	}
 	for i := 0; ; i += 7 { // each pair of neighbours stands in one word
-		x := ascii.LoadWord(w, min(i, len(w)-8))
+		x := runes.LoadWord(w, min(i, len(w)-8))
 		if inRange(x, 'a', 'z')<<8&inRange(x, 'A', 'Z') != 0 {
 			return true
 		}
@@ -384,7 +384,7 @@ func isHex(w string) bool {
 }
 
 func isHexDigit(c byte) bool {
-	return ascii.IsDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f'
+	return runes.IsDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
 // isFileName reports whether w ends like the name of a file.

@@ -3,7 +3,7 @@ package identifier
 import (
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Within calls f for id and for the identifiers that can be found within it, such as the ends of a path.
@@ -18,7 +18,7 @@ func inside(id string, f func(s string)) {
 		return
 	}
 	for i := 1; i < len(id); i++ {
-		if ascii.Class[id[i-1]]&(ascii.Slash|ascii.Joint) != 0 {
+		if runes.Class[id[i-1]]&(runes.Slash|runes.Joint) != 0 {
 			f(id[i:])
 		}
 	}

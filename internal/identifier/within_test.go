@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // What is found within an identifier is found once: Cover adds no less than it would if it looked each time.
@@ -49,11 +49,11 @@ func TestCountClasses(t *testing.T) {
 		for i := range token {
 			token[i] = byte(r.IntN(0x80))
 			switch {
-			case ascii.IsDigit(token[i]):
+			case runes.IsDigit(token[i]):
 				want[0]++
-			case ascii.IsUpper(token[i]):
+			case runes.IsUpper(token[i]):
 				want[1]++
-			case ascii.IsLower(token[i]):
+			case runes.IsLower(token[i]):
 				want[2]++
 			}
 		}

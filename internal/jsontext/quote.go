@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Quote writes s as a JSON string, without the escapes for HTML that would make it longer and cost tokens.
@@ -30,7 +30,7 @@ func Wrap(raw json.RawMessage) json.RawMessage {
 // AppendString appends s as package json writes it without escapes for HTML. It is several times as fast: most of a
 // transcript is long strings, in which few characters are escaped.
 func AppendString(b []byte, s string) []byte {
-	if !ascii.Only(s) && isRare(s) {
+	if !runes.Only(s) && isRare(s) {
 		return append(b, quoteRare(s)...)
 	}
 	b = append(slices.Grow(b, len(s)+2), '"')

@@ -3,8 +3,8 @@ package jsontext
 import (
 	"math/bits"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // maxDepth is how deep package json lets lists and objects lie in one another.
@@ -178,9 +178,9 @@ func (v *validator) text() bool {
 
 // plainEnd returns where the first quote, backslash or control character from i on is, or len(s).
 func plainEnd(s string, i int) int {
-	const ones, high = 0x0101010101010101, ascii.NonASCII
+	const ones, high = 0x0101010101010101, runes.NonASCII
 	for ; i+8 <= len(s); i += 8 {
-		w := ascii.LoadWord(s, i)
+		w := runes.LoadWord(s, i)
 		quote, slash := w^('"'*ones), w^('\\'*ones)
 		// Where a byte borrows from the ones behind it, it matches itself: the first match is a true one.
 		found := ((quote - ones) &^ quote) | ((slash - ones) &^ slash) | ((w - ' '*ones) &^ w)

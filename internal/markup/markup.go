@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -59,10 +58,10 @@ func Escape(s string) string {
 func nextOdd(s string, i int) int {
 	const ones = 0x0101010101010101
 	for ; i+8 <= len(s); i += 8 {
-		w := ascii.LoadWord(s, i)
+		w := runes.LoadWord(s, i)
 		angle, square := w^'<'*ones, w^'['*ones
 		// The tests find the lowest such byte. They may also mark a byte above it, which does not matter.
-		if odd := (w | (w-' '*ones)&^w | (angle-ones)&^angle | (square-ones)&^square) & ascii.NonASCII; odd != 0 {
+		if odd := (w | (w-' '*ones)&^w | (angle-ones)&^angle | (square-ones)&^square) & runes.NonASCII; odd != 0 {
 			return i + bits.TrailingZeros64(odd)/8
 		}
 	}
@@ -109,8 +108,8 @@ func isPrintable(s string) bool {
 	const ones = 0x0101010101010101
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		w := ascii.LoadWord(s, i)
-		if (w|(w-' '*ones)&^w|(w+ones))&ascii.NonASCII != 0 { // the last is for DEL
+		w := runes.LoadWord(s, i)
+		if (w|(w-' '*ones)&^w|(w+ones))&runes.NonASCII != 0 { // the last is for DEL
 			return false
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Brackets, slashes and bars, and the characters that look like them.
@@ -207,15 +207,15 @@ var (
 )
 
 // isASCIILetter reports whether s begins with one.
-func isASCIILetter(s string) bool { return s != "" && ascii.IsLetter(s[0]) }
+func isASCIILetter(s string) bool { return s != "" && runes.IsLetter(s[0]) }
 
 // foldLetter returns the ASCII letter, in lower case, or the digit that r looks like, or 0.
 func foldLetter(r rune) byte {
 	switch {
 	case r < utf8.RuneSelf:
-		if c := byte(r); ascii.IsLetter(c) {
+		if c := byte(r); runes.IsLetter(c) {
 			return c | 0x20
-		} else if ascii.IsDigit(c) {
+		} else if runes.IsDigit(c) {
 			return c
 		}
 		return 0

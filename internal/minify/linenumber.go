@@ -3,7 +3,7 @@ package minify
 import (
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Number is the number in front of a line.
@@ -24,7 +24,7 @@ func NumberOf(line string) (n Number) {
 		first++
 	}
 	i := first
-	for i < len(line) && i-first < mostDigits && ascii.IsDigit(line[i]) {
+	for i < len(line) && i-first < mostDigits && runes.IsDigit(line[i]) {
 		n.Value = 10*n.Value + int(line[i]-'0')
 		i++
 	}

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 const (
@@ -72,10 +72,10 @@ func nextNumbered(s string, i int) int {
 	}
 	const ones = 0x0101010101010101
 	for i++; i+8 <= len(s); i += 8 {
-		feed, at := ascii.LoadWord(s, i-1)^'\n'*ones, ascii.LoadWord(s, i)
+		feed, at := runes.LoadWord(s, i-1)^'\n'*ones, runes.LoadWord(s, i)
 		// Of the bytes from 0x20 to 0x3F bit 5 is set and bit 6 is not. The test for the feed may also mark a byte
 		// above one.
-		found := (feed - ones) &^ feed & (at << 2) &^ (at << 1) & ascii.NonASCII
+		found := (feed - ones) &^ feed & (at << 2) &^ (at << 1) & runes.NonASCII
 		for ; found != 0; found &= found - 1 {
 			if k := i + bits.TrailingZeros64(found)/8; s[k-1] == '\n' && mayBeNumbered(s, k) {
 				return k
@@ -95,7 +95,7 @@ func mayBeNumbered(s string, i int) bool {
 	for i < len(s) && s[i] == ' ' {
 		i++
 	}
-	return i < len(s) && ascii.IsDigit(s[i])
+	return i < len(s) && runes.IsDigit(s[i])
 }
 
 // isAligned reports whether the number is padded as cat -n does it.

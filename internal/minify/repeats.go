@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 const (
@@ -60,9 +60,9 @@ func hash(line string) uint64 {
 		return h
 	}
 	for i := 0; i+8 < len(line); i += 8 {
-		h = mix(h^ascii.LoadWord(line, i), 0x9e3779b97f4a7c15)
+		h = mix(h^runes.LoadWord(line, i), 0x9e3779b97f4a7c15)
 	}
-	return mix(h^ascii.LoadWord(line, len(line)-8), 0x9e3779b97f4a7c15) // may overlap the one before it
+	return mix(h^runes.LoadWord(line, len(line)-8), 0x9e3779b97f4a7c15) // may overlap the one before it
 }
 
 // Finder finds lines that an earlier text has too. It uses its memory again for the next text.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // line is a line of a text, and the number in front of it.
@@ -21,7 +21,7 @@ func (l *line) content() string { return l.text[l.width:] }
 
 // mayHaveNumber reports whether line may have a number. It sees at the first byte that most lines have none.
 func mayHaveNumber(line string) bool {
-	return line != "" && (line[0] == ' ' || ascii.IsDigit(line[0]))
+	return line != "" && (line[0] == ' ' || runes.IsDigit(line[0]))
 }
 
 // countsFrom reports whether the number of l is n more than the number of first.

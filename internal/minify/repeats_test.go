@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // text returns n lines of a text called name, from line `from` on.
@@ -239,7 +239,7 @@ func TestLinesWithOneHash(t *testing.T) {
 	var b strings.Builder
 	for i := range 4_000 {
 		word := fmt.Sprintf("%08d", i)
-		h := mix((uint64(16)+0x243f6a8885a308d3)^ascii.LoadWord(word, 0), 0x9e3779b97f4a7c15)
+		h := mix((uint64(16)+0x243f6a8885a308d3)^runes.LoadWord(word, 0), 0x9e3779b97f4a7c15)
 		line := string(binary.LittleEndian.AppendUint64([]byte(word), h)) // the hash multiplies by h^h
 		if !strings.Contains(line, "\n") {
 			assert.Equal(t, uint64(1), hash(line))

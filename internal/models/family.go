@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Family returns the family of tokenizers for the name of a model as providers, gateways and clouds spell it, or
@@ -76,7 +76,7 @@ func openAIFamily(name string) string {
 			return family
 		}
 	}
-	if len(name) > 1 && name[0] == 'o' && ascii.IsDigit(name[1]) { // o1, o3-mini
+	if len(name) > 1 && name[0] == 'o' && runes.IsDigit(name[1]) { // o1, o3-mini
 		return "o200k"
 	}
 	_, rest, ok := strings.Cut(name, "gpt")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // The JSON in a body: what of it is written for a reader, and what counts or names an error.
@@ -137,7 +137,7 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 		isCode = strings.HasSuffix(key, "code") || strings.HasSuffix(key, "type")
 	}
 	if isCode && key != "name" && len(raw) <= maxCodeBytes && !strings.ContainsAny(raw, " \\") {
-		if ascii.Only(raw) {
+		if runes.Only(raw) {
 			r.jsonNumber(key, raw)
 			r.addCode(raw)
 			return

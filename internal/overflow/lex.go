@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // lex normalises a text and cuts it into tokens.
@@ -19,7 +19,7 @@ func lex(text string, code bool) *segment {
 		case c >= 'a' && c <= 'z' || c == '_' || c >= utf8.RuneSelf:
 			i = s.word(i)
 			continue
-		case ascii.IsDigit(c):
+		case runes.IsDigit(c):
 			i = s.number(i)
 			continue
 		case c == '-' && strings.HasPrefix(t[i:], rule), c == '=' && strings.HasPrefix(t[i:], doubleRule):
@@ -75,7 +75,7 @@ func (s *segment) word(i int) int {
 		if !isAlnum(c) && c != '_' && c < utf8.RuneSelf && !joinsName(t[i:], digit) {
 			break
 		}
-		digit = digit || ascii.IsDigit(c)
+		digit = digit || runes.IsDigit(c)
 	}
 	w := t[start:i]
 	if role := roleOf(w); role != 0 || !strings.Contains(w, "_") {
@@ -95,7 +95,7 @@ func joinsName(t string, digit bool) bool {
 	if len(t) < 2 || !isAlnum(t[1]) {
 		return false
 	}
-	isDigit := ascii.IsDigit(t[1])
+	isDigit := runes.IsDigit(t[1])
 	if t[0] == '-' {
 		return digit || isDigit
 	}
@@ -127,12 +127,12 @@ func (s *segment) number(i int) int {
 	inBrackets := start > 0 && t[start-1] == '['
 	for ; i < len(t); i++ {
 		switch c := t[i]; {
-		case ascii.IsDigit(c):
+		case runes.IsDigit(c):
 			n = min(n*10+int(c-'0'), math.MaxInt32)
 			continue
 		case strings.IndexByte(",_.", c) >= 0 && !inBrackets && group(t[i+1:]):
 			continue
-		case c == '.' && i+1 < len(t) && ascii.IsDigit(t[i+1]):
+		case c == '.' && i+1 < len(t) && runes.IsDigit(t[i+1]):
 			isWhole = false
 			continue
 		}

@@ -5,8 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/prose"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // plainSigns are signs in the form in which the rules know them: those of typographers and of East Asian scripts, the
@@ -88,11 +88,11 @@ func linkLength(s string) int {
 	return n
 }
 
-func isAlnum(c byte) bool { return ascii.IsLower(c) || ascii.IsDigit(c) }
+func isAlnum(c byte) bool { return runes.IsLower(c) || runes.IsDigit(c) }
 
 // digitsEnd returns where the digits from i on end.
 func digitsEnd(text string, i int) int {
-	for i < len(text) && ascii.IsDigit(text[i]) {
+	for i < len(text) && runes.IsDigit(text[i]) {
 		i++
 	}
 	return i

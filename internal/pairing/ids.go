@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -140,7 +139,7 @@ func cleanID(id string) string {
 		return "call"
 	}
 	return strings.Map(func(c rune) rune {
-		if c < 128 && ascii.Class[c]&(ascii.Alpha|ascii.Digit|ascii.Underscore|ascii.Dash) != 0 {
+		if c < 128 && runes.Class[c]&(runes.Alpha|runes.Digit|runes.Underscore|runes.Dash) != 0 {
 			return c
 		}
 		return '_'

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // A List of words says what a sentence is about. Case does not matter.
@@ -48,7 +48,7 @@ func hasWord(s, w string) bool {
 }
 
 func isOfWord(c byte) bool {
-	return c == '_' || ascii.IsLetter(c) || c >= '0' && c <= '9'
+	return c == '_' || runes.IsLetter(c) || c >= '0' && c <= '9'
 }
 
 // What sentences are about.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // A line is what stands between two line ends. A longer one than MaxLine bytes counts as several, so that a text of 10
@@ -69,7 +69,7 @@ func characterStart(s string, at int) int {
 func wrapped(s string) int {
 	end := characterStart(s, MaxLine)
 	for k := end; k > MaxLine-wrapSlack; k-- {
-		if c := s[k-1]; c < utf8.RuneSelf && !ascii.IsLetter(c) && !ascii.IsDigit(c) {
+		if c := s[k-1]; c < utf8.RuneSelf && !runes.IsLetter(c) && !runes.IsDigit(c) {
 			return k
 		}
 	}

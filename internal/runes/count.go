@@ -3,8 +3,6 @@ package runes
 import (
 	"math/bits"
 	"unicode/utf8"
-
-	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // Count returns what utf8.RuneCountInString does, many times as fast: a character has one byte that does not continue
@@ -16,7 +14,7 @@ func Count(s string) int {
 	n := 0
 	for len(s) >= step {
 		w := s[:step]
-		if (ascii.LoadWord(w, 0)|ascii.LoadWord(w, 8)|ascii.LoadWord(w, 16)|ascii.LoadWord(w, 24))&ascii.NonASCII == 0 {
+		if (LoadWord(w, 0)|LoadWord(w, 8)|LoadWord(w, 16)|LoadWord(w, 24))&NonASCII == 0 {
 			n, s = n+step, s[step:]
 			if len(s) >= long {
 				plain := plainLength(s)
@@ -34,7 +32,7 @@ func Count(s string) int {
 		}
 		n, s = n+utf8.RuneCountInString(s[:end]), s[end:]
 	}
-	for ; len(s) >= 8 && ascii.LoadWord(s, 0)&ascii.NonASCII == 0; s = s[8:] {
+	for ; len(s) >= 8 && LoadWord(s, 0)&NonASCII == 0; s = s[8:] {
 		n += 8
 	}
 	return n + utf8.RuneCountInString(s)
@@ -47,9 +45,9 @@ func plainLength(s string) int {
 	rest := s
 	for ; len(rest) >= step; rest = rest[step:] {
 		w := rest[:step]
-		first := ascii.LoadWord(w, 0) | ascii.LoadWord(w, 8) | ascii.LoadWord(w, 16) | ascii.LoadWord(w, 24)
-		second := ascii.LoadWord(w, 32) | ascii.LoadWord(w, 40) | ascii.LoadWord(w, 48) | ascii.LoadWord(w, 56)
-		if (first|second)&ascii.NonASCII != 0 {
+		first := LoadWord(w, 0) | LoadWord(w, 8) | LoadWord(w, 16) | LoadWord(w, 24)
+		second := LoadWord(w, 32) | LoadWord(w, 40) | LoadWord(w, 48) | LoadWord(w, 56)
+		if (first|second)&NonASCII != 0 {
 			break
 		}
 	}
@@ -62,8 +60,8 @@ func countWords(s string) (chars, bytes int) {
 	var pending uint64 // bytes of the next word that must continue a character: the high bit of each
 	plain := 0         // words of ASCII in a row
 	for bytes+8 <= len(s) && plain < 4 {
-		w := ascii.LoadWord(s, bytes)
-		high := w & ascii.NonASCII
+		w := LoadWord(s, bytes)
+		high := w & NonASCII
 		if high|pending == 0 {
 			bytes, chars, plain = bytes+8, chars+8, plain+1
 			continue

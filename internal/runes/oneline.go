@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // OneLine returns s in one line: each run of white space in it is one space, and there is none at its ends. A text that
@@ -33,15 +31,15 @@ func OneLine(s string) string {
 
 // lineLength returns how much of s, which has no white space at its ends, has none but single spaces.
 func lineLength(s string) int {
-	const ones, low = 0x0101010101010101, ^uint64(ascii.NonASCII)
+	const ones, low = 0x0101010101010101, ^uint64(NonASCII)
 	before := uint64(0) // 0x80 if the byte before was a space
 	for i := 0; i < len(s); {
 		if i+8 <= len(s) {
-			w := ascii.LoadWord(s, i)
+			w := LoadWord(s, i)
 			x := w ^ ' '*ones
 			spaces := ^((x&low + low) | x | low) // 0x80 for each
 			// The first byte that is marked has to be looked at. Those above it may be marked for nothing.
-			odd := (w|(w-' '*ones)&^w)&ascii.NonASCII | spaces&(spaces<<8|before)
+			odd := (w|(w-' '*ones)&^w)&NonASCII | spaces&(spaces<<8|before)
 			if odd == 0 {
 				before = spaces >> 56
 				i += 8

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/winnowgo/winnow/internal/ascii"
 )
 
 // AtLeast reports whether s has n characters or more. It reads no further than it must.
@@ -30,7 +28,7 @@ func CountBytes(b []byte) int {
 	n := len(b)
 	for ; len(b) >= 8; b = b[8:] {
 		w := binary.LittleEndian.Uint64(b)
-		n -= bits.OnesCount64(w & ascii.NonASCII &^ (w << 1)) // the bytes 10xxxxxx continue a character
+		n -= bits.OnesCount64(w & NonASCII &^ (w << 1)) // the bytes 10xxxxxx continue a character
 	}
 	for _, c := range b {
 		if !utf8.RuneStart(c) {
@@ -43,7 +41,7 @@ func CountBytes(b []byte) int {
 // Head returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
 func Head(s string, n int) int {
 	i := 0
-	for n >= 8 && i+8 <= len(s) && ascii.LoadWord(s, i)&ascii.NonASCII == 0 {
+	for n >= 8 && i+8 <= len(s) && LoadWord(s, i)&NonASCII == 0 {
 		i, n = i+8, n-8
 	}
 	for ; n > 0 && i < len(s); n-- {
@@ -60,7 +58,7 @@ func Head(s string, n int) int {
 // Tail returns the index of the last n characters of s, or 0 if there are fewer.
 func Tail(s string, n int) int {
 	i := len(s)
-	for n >= 8 && i >= 8 && ascii.LoadWord(s, i-8)&ascii.NonASCII == 0 {
+	for n >= 8 && i >= 8 && LoadWord(s, i-8)&NonASCII == 0 {
 		i, n = i-8, n-8
 	}
 	for ; n > 0 && i > 0; n-- {

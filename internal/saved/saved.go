@@ -7,9 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/breaker"
-	"github.com/winnowgo/winnow/internal/guess"
-	"github.com/winnowgo/winnow/internal/meter"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
@@ -50,8 +49,8 @@ type Request struct {
 
 // State is what a recovery can undo.
 type State struct {
-	Guess      guess.Limit        `json:"guess,omitzero"`
-	BodyGuess  guess.Limit        `json:"bodyGuess,omitzero"`
+	Guess      accounting.Limit   `json:"guess,omitzero"`
+	BodyGuess  accounting.Limit   `json:"bodyGuess,omitzero"`
 	Refused    []place.Key        `json:"refused,omitempty"`
 	Reopened   place.Position     `json:"standIn,omitzero"`
 	Apart      []place.Key        `json:"apart,omitempty"`
@@ -64,11 +63,11 @@ type State struct {
 
 // Recovery is a recovery whose outcome is not known yet, with the state from before it.
 type Recovery struct {
-	Before State          `json:"before"`
-	Tokens guess.Refused  `json:"tokens,omitzero"`
-	Bytes  guess.Refused  `json:"bytes,omitzero"`
-	End    place.Position `json:"end"`
-	Ahead  place.Position `json:"ahead,omitzero"`
+	Before State              `json:"before"`
+	Tokens accounting.Refused `json:"tokens,omitzero"`
+	Bytes  accounting.Refused `json:"bytes,omitzero"`
+	End    place.Position     `json:"end"`
+	Ahead  place.Position     `json:"ahead,omitzero"`
 }
 
 // Tries counts what was tried for one request. It is saved so that a restart does not allow more.
@@ -97,23 +96,23 @@ type Accounting struct {
 }
 
 // AccountingOf returns what is kept of a meter, and of the limits that the provider named.
-func AccountingOf(m meter.Meter, limit, window int) Accounting {
+func AccountingOf(m accounting.Meter, limit, window int) Accounting {
 	a := Accounting{
 		Messages: m.Anchor.Messages, Estimate: m.Anchor.Estimate, Prompt: m.Anchor.Prompt,
 		Billed: m.Billed, Estimated: m.Estimated, Hidden: m.MostHidden, Limit: limit, Window: window,
 	}
 	// Snapshots hold the number; the constant may change.
-	if a.Messages == meter.Lost {
+	if a.Messages == accounting.Lost {
 		a.Messages = -1
 	}
 	return a
 }
 
 // Within returns what AccountingOf was given, with its numbers in range: a file may hold any number.
-func (a Accounting) Within() (m meter.Meter, limit, window int) {
-	m.Anchor = meter.Anchor{Messages: a.Messages, Estimate: max(0, a.Estimate), Prompt: max(0, a.Prompt)}
+func (a Accounting) Within() (m accounting.Meter, limit, window int) {
+	m.Anchor = accounting.Anchor{Messages: a.Messages, Estimate: max(0, a.Estimate), Prompt: max(0, a.Prompt)}
 	if a.Messages < 0 {
-		m.Anchor.Messages = meter.Lost
+		m.Anchor.Messages = accounting.Lost
 	}
 	if a.Billed >= 0 && a.Estimated >= 0 { // JSON has no NaN and no infinity
 		m.Billed, m.Estimated = a.Billed, a.Estimated

@@ -1,7 +1,6 @@
 package tokencount
 
 import (
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -26,12 +25,12 @@ func CautiousUnits(s string) int {
 	for i := 0; i < len(s); {
 		start := i
 		switch c := s[i]; {
-		case ascii.Class[c]&ascii.Alpha != 0:
-			for i++; i < len(s) && ascii.Class[s[i]]&ascii.Lower != 0; i++ {
+		case runes.Class[c]&runes.Alpha != 0:
+			for i++; i < len(s) && runes.Class[s[i]]&runes.Lower != 0; i++ {
 			}
 			n += 1 + max(0, i-start-2)/5
-		case ascii.Class[c] == ascii.Digit:
-			for i++; i < len(s) && ascii.Class[s[i]] == ascii.Digit; i++ {
+		case runes.Class[c] == runes.Digit:
+			for i++; i < len(s) && runes.Class[s[i]] == runes.Digit; i++ {
 			}
 			n += (i - start + 2) / 3
 		case c == ' ':
@@ -41,7 +40,7 @@ func CautiousUnits(s string) int {
 			}
 			n++
 		default:
-			for i++; i < len(s) && s[i] < 0x80 && s[i] != ' ' && ascii.Class[s[i]]&(ascii.Alpha|ascii.Digit) == 0; i++ {
+			for i++; i < len(s) && s[i] < 0x80 && s[i] != ' ' && runes.Class[s[i]]&(runes.Alpha|runes.Digit) == 0; i++ {
 			}
 			n += (i - start + 1) / 2
 		}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // constants are the numbers of one family, in tokens.
@@ -45,7 +45,7 @@ func readConstants(family string) constants {
 
 // letterIndex is the index of c in letterCosts.
 func letterIndex(c byte) int {
-	if ascii.IsLetter(c) {
+	if runes.IsLetter(c) {
 		return int(c|0x20) - 'a'
 	}
 	return outside

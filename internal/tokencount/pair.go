@@ -3,7 +3,7 @@ package tokencount
 import (
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // After characters beyond ASCII these two control characters stand in as the previous byte.
@@ -20,11 +20,11 @@ func thirdName(c byte) string {
 		return "sp3"
 	case strings.IndexByte("-=*#_./~+", c) >= 0:
 		return "repF3"
-	case ascii.IsPunct(c):
+	case runes.IsPunct(c):
 		return "repO3"
-	case ascii.IsLetter(c):
+	case runes.IsLetter(c):
 		return "repL3"
-	case ascii.IsDigit(c):
+	case runes.IsDigit(c):
 		return "repD3"
 	}
 	return ""
@@ -34,12 +34,12 @@ func thirdName(c byte) string {
 // cost of a word lies on its first letter. A word that breaks into several tokens pays for that on its pairs of
 // letters; what stands before its first letter and behind its last one makes two more such pairs.
 func pairCost(m constants, t *sharedTables, p, c byte) float64 {
-	if ascii.IsLetter(c) {
+	if runes.IsLetter(c) {
 		return letterCost(m, p, c)
 	}
 	v := m.letters[letterIndex(p)][outside] // 0 if p is not a letter
 	switch {
-	case ascii.IsDigit(c):
+	case runes.IsDigit(c):
 		return v + digitCost(m, p)
 	case c == ' ':
 		switch p {
@@ -59,7 +59,7 @@ func pairCost(m constants, t *sharedTables, p, c byte) float64 {
 			return m.of["tabNl"]
 		}
 		return v + m.of["tabRun"]
-	case ascii.IsPunct(c):
+	case runes.IsPunct(c):
 		return v + punctCost(m, t, p, c)
 	}
 	return v + m.of["ctrl"]
@@ -67,29 +67,29 @@ func pairCost(m constants, t *sharedTables, p, c byte) float64 {
 
 func letterCost(m constants, p, c byte) float64 {
 	switch {
-	case ascii.IsLower(p) && ascii.IsUpper(c): // a word in camelCase
+	case runes.IsLower(p) && runes.IsUpper(c): // a word in camelCase
 		return m.letters[letterIndex(p)][outside] + m.letters[outside][letterIndex(c)] + m.of["camel"] + m.of["upRun"]
 	case p == afterLatin:
 		return m.of["latCont"]
 	}
 	v := m.letters[letterIndex(p)][letterIndex(c)]
 	switch {
-	case ascii.IsUpper(p) && ascii.IsUpper(c):
+	case runes.IsUpper(p) && runes.IsUpper(c):
 		return v + m.of["upx"]
-	case ascii.IsUpper(p):
+	case runes.IsUpper(p):
 		return v + m.of["capLow"]
-	case ascii.IsLower(p):
+	case runes.IsLower(p):
 		return v
 	case p == ' ':
 		v += m.of["wordSp"]
-	case ascii.IsDigit(p):
+	case runes.IsDigit(p):
 		v += m.of["wordDg"]
-	case ascii.IsPunct(p):
+	case runes.IsPunct(p):
 		v += m.of["wordPu"] + m.of["w"+string(p)]
 	default:
 		v += m.of["wordNl"]
 	}
-	if ascii.IsUpper(c) {
+	if runes.IsUpper(c) {
 		v += m.of["upRun"]
 	}
 	return v
@@ -97,11 +97,11 @@ func letterCost(m constants, p, c byte) float64 {
 
 func digitCost(m constants, p byte) float64 {
 	switch {
-	case ascii.IsDigit(p):
+	case runes.IsDigit(p):
 		return m.of["dMore"]
 	case p == ' ':
 		return m.of["dRun"] + m.of["spD"]
-	case ascii.IsLetter(p):
+	case runes.IsLetter(p):
 		return m.of["dRun"] + m.of["dLet"]
 	}
 	return m.of["dRun"]
@@ -115,7 +115,7 @@ func newlineCost(m constants, p, c byte) float64 {
 	switch {
 	case p == '\n' || p == '\r':
 		return v + m.of["nlx"]
-	case ascii.IsPunct(p):
+	case runes.IsPunct(p):
 		return v + m.of["nlPu"]
 	}
 	return v + m.of["nlRun"]
@@ -123,15 +123,15 @@ func newlineCost(m constants, p, c byte) float64 {
 
 func punctCost(m constants, t *sharedTables, p, c byte) float64 {
 	switch {
-	case p == c && ascii.IsPunct(p):
+	case p == c && runes.IsPunct(p):
 		return m.of["puS2"]
-	case ascii.IsPunct(p) && t.pairs[pairsPunct].miss(pairIndex(uint32(p), uint32(c))) == 0:
+	case runes.IsPunct(p) && t.pairs[pairsPunct].miss(pairIndex(uint32(p), uint32(c))) == 0:
 		return m.of["puMix"]
-	case ascii.IsPunct(p):
+	case runes.IsPunct(p):
 		return m.of["puMixR"]
 	case p == ' ':
 		return m.of["puSp"] + m.of["p"+string(c)]
-	case ascii.IsLetter(p) || ascii.IsDigit(p):
+	case runes.IsLetter(p) || runes.IsDigit(p):
 		return m.of["puW"] + m.of["p"+string(c)]
 	}
 	return m.of["puNl"] + m.of["p"+string(c)]

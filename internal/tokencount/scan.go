@@ -1,15 +1,15 @@
 package tokencount
 
 import (
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // text returns what s costs, in 1/Scale of a token. It reads s once, eight bytes at a time where they are ASCII.
 func (t *Table) text(s string) int64 {
 	sum, prev, doubled := int64(0), uint64(0), uint64(0) // the byte before, and 0x80 if that equals the one before it
 	for i := 0; ; {
-		if i+8 <= len(s) && ascii.LoadWord(s, i)&ascii.NonASCII == 0 {
+		if i+8 <= len(s) && runes.LoadWord(s, i)&runes.NonASCII == 0 {
 			n, cost, last := t.ascii(s[i:], prev|doubled)
 			i += n
 			sum += cost
@@ -48,17 +48,17 @@ func (t *Table) text(s string) int64 {
 // ascii returns the length of the ASCII that s begins with, in whole words of eight bytes, what it costs, and the last
 // byte of it. In last, 0x80 says that the byte equals the one before it. The first word is ASCII.
 func (t *Table) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
-	w := ascii.LoadWord(s, 0)
+	w := runes.LoadWord(s, 0)
 	v := w<<8 | last&127
 	same := equal(v, w)
 	cost = t.pairs(v|same<<8|last&0x80, w|same)
 	for n = 8; n+8 <= len(s); n += 8 {
-		next := ascii.LoadWord(s, n)
-		if next&ascii.NonASCII != 0 {
+		next := runes.LoadWord(s, n)
+		if next&runes.NonASCII != 0 {
 			break
 		}
 		doubled := same >> 56
-		v, w = ascii.LoadWord(s, n-1), next
+		v, w = runes.LoadWord(s, n-1), next
 		same = equal(v, w)
 		if same&(same<<8|doubled) != 0 { // three equal bytes in a row: most text has them at few places
 			cost += t.pairs(v|same<<8|doubled, w|same)
@@ -73,7 +73,7 @@ func (t *Table) ascii(s string, last uint64) (n int, cost int64, _ uint64) {
 }
 
 // equal returns the high bit of each byte in which v and w, which are ASCII, are equal.
-func equal(v, w uint64) uint64 { return ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & ascii.NonASCII }
+func equal(v, w uint64) uint64 { return ^((w ^ v) + 0x7f7f7f7f7f7f7f7f) & runes.NonASCII }
 
 // pairs returns what eight bytes cost: a pair is 15 bits of v, or of w for each second one.
 func (t *Table) pairs(v, w uint64) int64 {
@@ -88,7 +88,7 @@ func (t *Table) single(r uint32, prev uint64) (cost int64, stand uint64) {
 	b := &t.shared.blocks[r>>4&4095]
 	c := &t.scripts[b.script&63]
 	behind := 0
-	if ascii.IsLetter(byte(prev)) {
+	if runes.IsLetter(byte(prev)) {
 		behind = 1
 	}
 	rare := int32(b.rare >> (r & 15) & 1)
@@ -107,7 +107,7 @@ type scanState struct {
 // pass, since nothing depends on them.
 func (t *Table) high(s string, prev uint64) (n int, cost int64, stand uint64) {
 	at := scanState{script: scriptCount}
-	if ascii.IsLetter(byte(prev)) {
+	if runes.IsLetter(byte(prev)) {
 		at.behind = 1
 	}
 	for {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/bpe"
 	"github.com/winnowgo/winnow/internal/test/samples"
 )
 
@@ -80,7 +79,7 @@ func shortTexts() []samples.Sample {
 // Texts of a sentence or two, in 12 scripts and the formats that agents meet, against the exact count: there is no
 // kind that the estimator does not know.
 func TestEstimateOfShortTexts(t *testing.T) {
-	for family, encoding := range map[string]*bpe.Encoding{"o200k": bpe.O200k(), "cl100k": bpe.CL100k()} {
+	for family, encoding := range map[string]*Encoding{"o200k": O200k(), "cl100k": CL100k()} {
 		estimate, table := Of(family).Tokens, errorTable{}
 		for _, s := range shortTexts() {
 			count, ok := encoding.Count(s.Text)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Files knows the tools that work on a file, the arguments that name it, and the tools whose newest call holds.
@@ -44,7 +44,7 @@ func isPath(s string) bool { return s != "" && !strings.ContainsAny(s, "\n<>…"
 // appends the name to room, since each call is asked for it several times.
 func baseName(tool string, room []byte) []byte {
 	tool = strings.TrimSpace(tool)
-	if !ascii.Only(tool) {
+	if !runes.Only(tool) {
 		tool = strings.ToLower(tool)
 	}
 	if i := strings.LastIndex(tool, "__"); i >= 0 {
@@ -56,7 +56,7 @@ func baseName(tool string, room []byte) []byte {
 			room = room[:0]
 		case '_', '-':
 		default:
-			room = append(room, ascii.ToLower(c))
+			room = append(room, runes.ToLower(c))
 		}
 	}
 	return room

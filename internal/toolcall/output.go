@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/ascii"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Output says what the result of a call is made of.
@@ -135,7 +135,7 @@ var wrappers = []string{"sudo", "time", "timeout", "env", "nohup", "command", "e
 // isPrefix reports whether a word may stand in front of a program: a wrapper with its flags and numbers, or CI=1.
 func isPrefix(word string) bool {
 	switch {
-	case word[0] == '-', ascii.IsDigit(word[0]), strings.Contains(word, "="):
+	case word[0] == '-', runes.IsDigit(word[0]), strings.Contains(word, "="):
 		return true
 	}
 	return slices.Contains(wrappers, word)

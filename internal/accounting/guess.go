@@ -1,11 +1,12 @@
-// Package guess finds a limit that a provider enforces without telling it.
+package accounting
+
+import "github.com/winnowgo/winnow/internal/count"
+
+// A guess is a limit that a provider enforces without telling it.
 //
 // A provider may refuse a request as too long without saying what it allows. Some say so of requests that have another
 // fault. So what follows from such a refusal is a hypothesis: it counts by its evidence, is raised as requests near it
 // are accepted, and expires.
-package guess
-
-import "github.com/winnowgo/winnow/internal/count"
 
 const (
 	// A refusal counts at once if the request had at least this share of what was believed to fit. From doubtShare on

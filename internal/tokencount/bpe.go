@@ -1,6 +1,4 @@
-// Package bpe counts the tokens of a text exactly as OpenAI's models do. A vocabulary is loaded when the first text is
-// counted with it, and linked only into programs that may do so.
-package bpe
+package tokencount
 
 import (
 	_ "embed"
@@ -8,6 +6,9 @@ import (
 	"sync"
 	"unicode/utf8"
 )
+
+// A vocabulary counts the tokens of a text exactly as OpenAI's models do. A vocabulary is loaded when the first text is
+// counted with it, and linked only into programs that may do so.
 
 // The vocabularies that OpenAI publishes with tiktoken (MIT): each token in order of its rank, as a uvarint length and
 // its bytes, gzipped. Only O200k and CL100k name them, so the linker leaves them out of a program that calls neither.

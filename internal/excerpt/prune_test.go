@@ -1,4 +1,4 @@
-package cut
+package excerpt
 
 import (
 	"strings"

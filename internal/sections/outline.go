@@ -1,7 +1,8 @@
-// Package outline finds the sections of a markdown text by their headings.
-package outline
+package sections
 
 import "strings"
+
+// An outline is the sections of a markdown text by their headings.
 
 // Section returns the first section of a text under a heading of the second or third level, the heading included. Case
 // does not matter. A heading of the first level does not end the section, and neither does one in a code block.

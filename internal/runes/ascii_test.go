@@ -1,4 +1,4 @@
-package ascii
+package runes
 
 import (
 	"encoding/binary"

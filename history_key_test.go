@@ -1,4 +1,4 @@
-package sessionkey
+package winnow
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestSplit(t *testing.T) {
+func TestSplitKey(t *testing.T) {
 	for key, want := range map[string][3]string{
 		"":                                     {"", "", ""},
 		"Telegram:DM:42":                       {"telegram", "dm", "42"},
@@ -15,7 +15,7 @@ func TestSplit(t *testing.T) {
 		"slack:group:a:thread:x":               {"slack", "group", "a:thread:x"},
 		"::slack::dm:":                         {"slack", "dm", ""},
 	} {
-		provider, kind, id := Split(key)
+		provider, kind, id := splitKey(key)
 		assert.Equal(t, want, [3]string{provider, kind, id}, key)
 	}
 }

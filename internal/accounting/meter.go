@@ -1,16 +1,17 @@
-// Package meter works out how many tokens a provider will count for a request, from its counts of earlier ones.
-//
-// The sum of the estimates is wrong by what no message shows, such as the system prompt and the schemas of tools, and
-// by how badly the estimator knows the model. The provider reports the true count with every answer. So the newest
-// request whose count is known is the anchor, what came behind it is estimated, and the estimates are corrected by how
-// far off they were so far.
-package meter
+package accounting
 
 import (
 	"math"
 
 	"github.com/winnowgo/winnow/internal/count"
 )
+
+// A meter works out how many tokens a provider will count for a request, from its counts of earlier ones.
+//
+// The sum of the estimates is wrong by what no message shows, such as the system prompt and the schemas of tools, and
+// by how badly the estimator knows the model. The provider reports the true count with every answer. So the newest
+// request whose count is known is the anchor, what came behind it is estimated, and the estimates are corrected by how
+// far off they were so far.
 
 // A Meter is what the provider's counts have taught. The zero value has seen none.
 type Meter struct {

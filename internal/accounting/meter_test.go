@@ -1,4 +1,4 @@
-package meter
+package accounting
 
 import (
 	"math/rand/v2"

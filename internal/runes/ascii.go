@@ -1,7 +1,8 @@
-// Package ascii says what each byte of a text is, and looks at eight of them at a time.
-package ascii
+package runes
 
 import "unicode/utf8"
+
+// Bytes: what each byte of a text is, and looks at eight of them at a time.
 
 // The classes of bytes. A byte of no class ends a token of a path, a URL or a name.
 const (

@@ -1,4 +1,4 @@
-package bpe
+package tokencount
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"io"
 	"math/bits"
 
-	"github.com/winnowgo/winnow/internal/ascii"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // none is the rank of bytes that are not a token. It is higher than any.
@@ -110,9 +110,9 @@ func keyOf(s string) (key, hash uint64) {
 	const odd = 0x9E3779B97F4A7C15 // 2^64 / the golden ratio
 	switch n := len(s); {
 	case n >= 8:
-		key = ascii.LoadWord(s, n-8)
+		key = runes.LoadWord(s, n-8)
 		for ; len(s) > 8; s = s[8:] {
-			high, low := bits.Mul64(key^odd, ascii.LoadWord(s, 0)^0xD6E8FEB86659FD93)
+			high, low := bits.Mul64(key^odd, runes.LoadWord(s, 0)^0xD6E8FEB86659FD93)
 			key = high ^ low
 		}
 	case n >= 4:
@@ -122,10 +122,4 @@ func keyOf(s string) (key, hash uint64) {
 	}
 	high, low := bits.Mul64(key^uint64(len(s)), odd)
 	return key, high ^ low
-}
-
-// loadHalf reads the four bytes of s from index i on.
-func loadHalf(s string, i int) uint32 {
-	w := s[i : i+4]
-	return uint32(w[0]) | uint32(w[1])<<8 | uint32(w[2])<<16 | uint32(w[3])<<24
 }

@@ -1,4 +1,4 @@
-package bpe
+package tokencount
 
 // A merger counts the tokens of pieces, and keeps the memory that long ones need for the next.
 type merger struct {

@@ -1,4 +1,4 @@
-package bpe
+package tokencount
 
 import (
 	"encoding/base64"

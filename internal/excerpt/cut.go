@@ -1,15 +1,15 @@
-// Package cut shortens long texts to their ends, with a note that says how much is missing, and says
-// which old results are trimmed or cleared.
-package cut
+package excerpt
 
 import (
 	"math"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 )
+
+// Cuts shorten long texts to their ends, with a note that says how much is missing, and says
+// which old results are trimmed or cleared.
 
 // Limits say how texts are cut.
 type Limits struct {
@@ -81,11 +81,11 @@ func (l *Limits) Cut(t *Text) (text string, left int, ok bool) {
 		return "", 0, false
 	}
 	keep := max(l.MinKeep, t.budget-l.noticeChars(t.Chars))
-	var e excerpt.Excerpt
+	var e Excerpt
 	if l.HeadOnly {
-		e = excerpt.Head(t.Text, t.Chars, keep)
+		e = Head(t.Text, t.Chars, keep)
 	} else {
-		e = excerpt.New(t.Text, t.Chars, keep, l.BothEnds)
+		e = New(t.Text, t.Chars, keep, l.BothEnds)
 	}
 	kept := e.Kept()
 	var room [noticeRoom]byte
