@@ -324,3 +324,198 @@ func summaryOf(t *testing.T, r *winnow.Request) *winnow.Message {
 	require.GreaterOrEqual(t, i, 0, "a summary")
 	return &r.Messages[i]
 }
+
+// What stands before the first summarized message is in the provider's cache. A summary behind it leaves it there,
+// whoever writes the summary and whenever, and so does the next one.
+func TestSummaryStandsBehindWhatLeads(t *testing.T) {
+	rules := strings.Repeat("Answer in French. ", 300)
+	fronts := []struct {
+		name  string
+		front []winnow.Message
+		kept  int // of front
+	}{
+		{"a pin", list(pinned(userSays(rules))), 1},
+		{"a pinned text of the host", list(pinned(hostSays(rules))), 1},
+		{"a text of the host", list(hostSays(rules)), 1},
+		{"system, instructions, a list", list(systemSays("You are careful."), pinned(userSays(rules)), hostSays("Skills: deploy, test.")), 3},
+		{"a system message in between", list(hostSays("Skills: deploy, test."), systemSays("You are careful."), pinned(userSays(rules))), 3},
+		{"a pinned call", list(pinned(userSays(rules)), pinned(modelCalls("plan")), toolSays("plan", "1. build")), 3},
+		{"texts of the host that take most of the window", list(pinned(userSays("Be brief.")), hostSays(strings.Repeat(rules, 8))), 1},
+		{"nothing", nil, 0},
+	}
+	type maker func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error)
+	ways := []struct {
+		name string
+		size int // of each message in the beginning
+		by   winnow.Summarizer
+		make maker
+	}{
+		{"by hand", 2_500, says("## Goal\nto go on"), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+			return m.Compact(t.Context(), h, "")
+		}},
+		{"by hand, a digest", 2_500, winnow.Digest(), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+			return m.Compact(t.Context(), h, "")
+		}},
+		{"when it is due", 12_000, says("## Goal\nto go on"), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+			return m.Prepare(t.Context(), h)
+		}},
+		{"when it is due, the summarizer is down", 12_000, fails(errors.New("down")), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+			return m.Prepare(t.Context(), h)
+		}},
+		{"after a refusal", 6_000, says("## Goal\nto go on"), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+			n := prepare(t, m, h).Tokens
+			return m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", n, n*4/5))
+		}},
+	}
+	for _, f := range fronts {
+		for _, way := range ways {
+			t.Run(f.name+", "+way.name, func(t *testing.T) {
+				o := &winnow.Options{
+					Estimator: byChars, Summarizer: way.by, Now: newClock().Now, FoldAbove: 1, NoMinify: true,
+					Compact: &winnow.CompactOptions{KeepRecent: 2_000},
+				}
+				m := newManager(t, 40_000, o)
+				h := slices.Clip(f.front)
+				for range 2 { // the second summary takes the place of the first
+					h = append(h, chat(12, 2_500)...)
+					prepare(t, m, named(h))
+					h = named(append(h, chat(12, way.size)...))
+					r, err := way.make(m, h)
+					require.NoError(t, err)
+					require.NotNil(t, r.Compaction)
+					assert.Equal(t, f.kept, r.FirstChanged)
+					assert.Equal(t, f.kept, summaryAt(r.Messages))
+					assert.Equal(t, f.kept, firstDifference(h, r.Messages))
+					assert.GreaterOrEqual(t, r.Cached, estimateAll(byChars, h[:f.kept])/1_024*1_024, "less than that is not cached")
+					m = newManager(t, 40_000, o)
+					sameWire(t, r.Messages, prepare(t, m, r.Messages).Messages, "from what was sent")
+				}
+			})
+		}
+	}
+}
+
+// summaryAt returns the index of the first summary, or -1.
+func summaryAt(messages []winnow.Message) int {
+	for i := range messages {
+		if messages[i].Summary {
+			return i
+		}
+	}
+	return -1
+}
+
+// A request that nearly fills the window is not refused for the few words that were said before it. A digest of a few
+// words stands for them, and no model is asked for so little.
+func TestShortHistoryBeforeALargeRequest(t *testing.T) {
+	const budget = 3_600
+	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
+	for _, tt := range []struct{ old, over int }{{60, 1}, {60, 15}, {100, 1}, {100, 50}, {200, 150}, {250, 200}} {
+		s := says("## Goal\nto go on")
+		o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 400, Summarizer: s}
+		m := newManager(t, budget+400, o)
+		h := named(list(userSays(text(tt.old/2)), modelSays(text(tt.old-tt.old/2)), userSays(text(budget-tt.old+tt.over))))
+		assert.True(t, m.Plan(h).NeedsCompaction, "%+v", tt)
+		r := prepare(t, m, h)
+		requestCheck{estimator: o.Estimator}.check(t, h, r)
+		assert.LessOrEqual(t, r.Tokens, budget, "%+v", tt)
+		assert.True(t, r.Degraded && r.Messages[0].Summary, "%+v", tt)
+		assert.Equal(t, h[2], r.Messages[1], "%+v", tt)
+		assert.Zero(t, s.count(), "%+v", tt)
+	}
+	m := newManager(t, budget+400, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 400})
+	_, err := m.Prepare(t.Context(), list(userSays(text(100)), modelSays(text(100)), userSays(text(budget+1))))
+	checkOverflow(t, err, budget, 0)
+}
+
+// A summary that leaves no room for what followed it is written again in fewer words: here a list of files fills it.
+func TestSummaryThatLeavesNoRoom(t *testing.T) {
+	const budget = 1_000
+	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
+	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: says("## Goal\n" + text(40))}
+	m := newManager(t, budget+250, o)
+	h := list(userSays("Look."))
+	for i := range 20 {
+		file := "directory_" + itoa(i) + "/package_" + itoa(i) + "/file_" + itoa(i) + ".go"
+		h = append(h, reads(itoa(i), file), readResult(itoa(i), text(100)))
+	}
+	h = named(append(h, modelSays("Seen."), userSays(text(300))))
+	first, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	h = named(append(h, modelSays(text(budget-first.Tokens+20))))
+	r := prepare(t, m, h)
+	requestCheck{estimator: o.Estimator}.check(t, h, r)
+	assert.True(t, r.Degraded)
+	assert.Less(t, r.Counts[0], first.Counts[0])
+}
+
+// A summary that was written again in fewer words is not forgotten: the next one goes on from the longer one.
+func TestSummaryBehindShortOne(t *testing.T) {
+	const budget = 1_000
+	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
+	s := says("## Goal\n" + text(100) + "\n\n## Notes\nThe deploy key lives with Marta.")
+	m := newManager(t, budget+250, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: s})
+	h := named(list(userSays("Look."), modelSays(text(400)), userSays(text(300)), modelSays(text(300)), userSays(text(200))))
+	first, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	h = named(append(h, modelSays(text(budget-first.Tokens+70))))
+	r := prepare(t, m, h)
+	require.True(t, r.Degraded)
+	require.NotContains(t, r.Messages[0].Parts[0].Text, "Marta")
+	n := s.count()
+	prepare(t, m, named(append(h, userSays(text(100)), modelSays(text(200)))))
+	require.Greater(t, s.count(), n)
+	assert.Contains(t, s.calls[n].Previous, "Marta")
+}
+
+// A summarizer that reads the beginning of a turn also reads the request of that turn: once, cut if it is long, and in
+// front of the work on it.
+func TestSummarizerReadsTheOpenRequest(t *testing.T) {
+	t.Parallel()
+	const request = "Now translate the manual into Finnish."
+	before := []winnow.Message{userSays("Fix the build."), modelSays(strings.Repeat("I fixed a part of it. ", 300))}
+	for _, tt := range []struct {
+		name   string
+		before []winnow.Message
+		asked  string
+		steps  int
+	}{
+		{"a divided turn behind another", before, request, 300},
+		{"a divided turn behind another, its beginning short", before, request, 42},
+		{"one turn", nil, request, 300},
+		{"a long request", nil, request + strings.Repeat(" The manual is long.", 300), 300},
+	} {
+		var read [][]winnow.Message
+		s := winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
+			read = append(read, r.Messages)
+			return "## Goal\nsome work", nil
+		})
+		m := newManager(t, 40_000, &winnow.Options{
+			Summarizer: s, Estimator: byChars, Now: newClock().Now, FoldAbove: 1,
+			Compact: &winnow.CompactOptions{KeepRecent: 2_000, Background: false},
+		})
+		h := append(append([]winnow.Message{}, tt.before...), userSays(tt.asked))
+		for i := range tt.steps {
+			id := "call_" + itoa(i)
+			h = append(h, modelSends(callPart(id, "read")), winnow.Message{
+				Role: winnow.RoleTool, ToolCallID: id, ToolName: "read", Parts: []winnow.Part{textPart(strings.Repeat("page "+itoa(i)+" ", 40))},
+			})
+		}
+		r, err := m.Compact(t.Context(), h, "")
+		require.NoError(t, err, tt.name)
+		found := 0
+		for _, messages := range read {
+			for i, message := range messages {
+				if strings.HasPrefix(fullText(message), request) {
+					found++
+					require.Less(t, i+1, len(messages), tt.name)
+					assert.Equal(t, winnow.RoleAssistant, messages[i+1].Role, "%s: what was done for it", tt.name)
+					assert.LessOrEqual(t, len(fullText(message)), 3_000, tt.name)
+				}
+			}
+		}
+		assert.Equal(t, 1, found, tt.name)
+		place := min(1, len(tt.before)) // behind the summary of what stood before it
+		assert.Equal(t, tt.asked, fullText(r.Messages[place]), "%s: it stays a message", tt.name)
+	}
+}

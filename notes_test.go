@@ -1,7 +1,9 @@
 package winnow_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -196,4 +198,120 @@ func TestOwnToolsAreSmall(t *testing.T) {
 		require.NoError(t, err)
 		assert.LessOrEqual(t, e.Estimate(winnow.Message{Parts: []winnow.Part{textPart(string(text))}}), 150, tool.Name)
 	}
+}
+
+// withNotes returns a manager for a model that has the tools for notes.
+func withNotes() *winnow.Manager {
+	m, err := winnow.New(200_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}})
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// noteCall is a call of the model's.
+func noteCall(tool winnow.Tool, arguments string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
+		{Kind: winnow.KindToolCall, ID: "call_1", Name: tool.Name, Arguments: json.RawMessage(arguments)},
+	}}
+}
+
+func ExampleNotesTool() {
+	fmt.Println(winnow.NotesTool().Name, string(winnow.NotesTool().Schema)[:16])
+	// Output: write_note {"type":"object"
+}
+
+func ExampleCompactTool() {
+	fmt.Println(winnow.CompactTool().Name)
+	// Output: end_phase
+}
+
+func ExampleManager_Note() {
+	m := withNotes()
+	call := noteCall(winnow.NotesTool(), `{"name":"goal","text":"Ship on Friday."}`)
+	history := []winnow.Message{user("Ship it."), call}
+	history = append(history, m.Note(history, call.Parts[0].Arguments))
+	fmt.Println(history[2].Parts[0].Text)
+	fmt.Println(winnow.Notes(history))
+	// Output:
+	// Noted. 1 of 32 notes, 10 of 9000 tokens.
+	// [{goal Ship on Friday.}]
+}
+
+func ExampleNotes() {
+	fmt.Println(winnow.Notes(nil))
+	// Output: []
+}
+
+func ExampleManager_EndPhase() {
+	m := withNotes()
+	call := noteCall(winnow.CompactTool(), `{"keep":"The tests pass."}`)
+	history := []winnow.Message{user("Fix it."), call}
+	answer := m.EndPhase(history, call.Parts[0].Arguments)
+	fmt.Println(answer.IsError, answer.Parts[0].Text)
+	// Output: true Not yet: it would free 0 tokens, and there is room enough. Go on.
+}
+
+func ExampleManager_WindowNote() {
+	m := withNotes()
+	line := m.WindowNote(&winnow.Request{Tokens: 130_000, Budget: 180_000})
+	fmt.Println(line.Parts[0].Text)
+	// Output: [The context window is 72 % full, and older work will be shortened. write_note keeps what must not be lost; end_phase ends a phase.]
+}
+
+func ExampleManager_Warm() {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	m, err := winnow.New(200_000, &winnow.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	history := []winnow.Message{user("Hello")}
+	if _, err := m.Prepare(context.Background(), history); err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := m.Warm(history, now.Add(time.Minute))
+	fmt.Println(w.Until.Format(time.TimeOnly), w.Pays)
+	// Output: 12:05:00 true
+}
+
+func TestWarm(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	pauses := func(list ...time.Duration) (h []winnow.Message) {
+		at := c.Now()
+		for _, pause := range list {
+			answer, next := modelSays("Done."), userSays("Go on.")
+			answer.Time, next.Time = at, at.Add(pause)
+			h = append(h, answer, next)
+		}
+		return h
+	}
+	for _, tt := range []struct {
+		why    string
+		cache  winnow.CacheOptions
+		pauses []time.Duration
+		chance float64
+		pays   bool
+	}{
+		{"nothing is known: half, and writing is 11.5 times the price of a keep-alive", winnow.CacheOptions{}, nil, 0.5, true},
+		{"short pauses say nothing", winnow.CacheOptions{}, []time.Duration{time.Minute, 2 * time.Minute}, 0.5, true},
+		{"people come back soon", winnow.CacheOptions{}, []time.Duration{7 * time.Minute, 9 * time.Minute, 8 * time.Minute}, 3.5 / 4, true},
+		{"they come back tomorrow", winnow.CacheOptions{}, []time.Duration{20 * time.Hour, 20 * time.Hour, 20 * time.Hour, 20 * time.Hour, 20 * time.Hour}, 0.5 / 6, false},
+		{"reading costs as much as writing", winnow.CacheOptions{ReadPrice: 1, WritePrice: 1}, nil, 0.5, false},
+	} {
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now, Cache: &tt.cache})
+		assert.Zero(t, m.Warm(nil, c.Now()), "no request yet")
+		r := prepare(t, m, chat(5, 400))
+		w := m.Warm(pauses(tt.pauses...), c.Now().Add(time.Minute))
+		assert.Equal(t, c.Now().Add(5*time.Minute), w.Until)
+		assert.InDelta(t, tt.chance, w.Chance, 1e-9, tt.why)
+		assert.Equal(t, tt.pays, w.Pays, tt.why)
+		require.Positive(t, r.Tokens)
+		assert.Zero(t, m.Warm(nil, c.Now().Add(5*time.Minute)), "it is cold")
+	}
+	m := newManager(t, 100_000, &winnow.Options{Now: c.Now, Cache: &winnow.CacheOptions{None: true}})
+	prepare(t, m, chat(5, 400))
+	assert.Zero(t, m.Warm(nil, c.Now()), "there is no cache")
 }

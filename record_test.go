@@ -2,16 +2,20 @@ package winnow_test
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // runs is the history of an agent that runs commands, one a step, with results of about 2 000 characters.
@@ -423,4 +427,395 @@ func TestRecordOfALostResult(t *testing.T) {
 	require.NotEmpty(t, records)
 	assert.Equal(t, 1, strings.Count(records, "→ no result; whether it ran is not known"), records)
 	assert.NotContains(t, records, "failed")
+}
+
+// Where records fill the window, the older ones become bare and one, so that a conversation can go on for ever
+// without a summarizer.
+func TestRecordsBecomeBare(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	o := winnow.Options{
+		FoldAbove: -1, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Off: true},
+		NoMinify: true,
+	}
+	m := newManager(t, 12_000, &o)
+	h := runs(800)
+	most, last := 0, 0
+	var r *winnow.Request
+	for n := 3; n <= len(h); n += 2 {
+		c.pass(10 * time.Second)
+		state := []byte(snapshotOf(t, m))
+		var err error
+		r, err = m.Prepare(t.Context(), h[:n])
+		require.NoError(t, err, "%d messages", n)
+		if n%50 == 3 {
+			requestCheck{estimator: byChars}.check(t, h[:n], r)
+			twin := newManager(t, 12_000, &o)
+			require.NoError(t, twin.Restore(state))
+			sameWire(t, r.Messages, prepare(t, twin, h[:n]).Messages, "restored")
+		}
+		last = len(recordsIn(r.Messages))
+		most = max(most, last)
+	}
+	texts := recordsIn(r.Messages)
+	assert.Greater(t, most, 3)
+	assert.NotContains(t, texts[0], "\n", "of the oldest only how much there was is left")
+	assert.Contains(t, texts[len(texts)-1], "\nSaid: ")
+	assert.Contains(t, texts[0], "earlier messages")
+}
+
+// Many short records become bare too: as they are, they would keep all later requests from fitting.
+func TestShortRecordsBecomeBare(t *testing.T) {
+	t.Parallel()
+	m := newManager(t, 6_000, &winnow.Options{
+		Estimator: byChars, Now: newClock().Now, Cache: &winnow.CacheOptions{None: true},
+		Compact: &winnow.CompactOptions{Off: true}, NoMinify: true,
+	})
+	h := []winnow.Message{userSays("Read it all.")}
+	for i := range 150 {
+		id, name := "call_"+itoa(i), itoa(i)+".go"
+		call := callPart(id, "read")
+		call.Arguments = []byte(`{"path":"src/package` + itoa(i) + "/file" + name + `"}`)
+		result := toolSays(id, strings.Repeat("some text of src/part"+name+", which is not worth much\n", 1+i%7))
+		result.ToolName = "read"
+		h = append(h, modelSends(textPart(strings.Repeat("word ", 12)), call), result)
+		if i%5 == 4 {
+			h = append(h, modelSends(textPart("Read.")), userSays("Go on."))
+		}
+	}
+	h = named(h)
+	steps(h, func(in []winnow.Message) {
+		r, err := m.Prepare(t.Context(), in)
+		require.NoError(t, err, "%d messages", len(in))
+		requestCheck{estimator: byChars}.check(t, in, r)
+	})
+}
+
+// The manager sees a history for the first time, and it is many times as long as the window: the newest records keep
+// their lines.
+func TestRecordsOfLongHistories(t *testing.T) {
+	t.Parallel()
+	m := newManager(t, 20_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, NoMinify: true})
+	r := m.Plan(transcript(4_000, clean))
+	require.True(t, r.NeedsCompaction)
+	lined, bare := 0, 0
+	for _, text := range recordsIn(r.Messages) {
+		if strings.Contains(text, "\n") {
+			lined++
+		} else {
+			assert.Zero(t, lined, "the newest keep their lines")
+			bare++
+		}
+	}
+	assert.Positive(t, lined)
+	assert.Positive(t, bare)
+}
+
+// What a person says stands between records, which stay apart.
+func TestRecordsStayApart(t *testing.T) {
+	t.Parallel()
+	m := folding(t, winnow.Options{})
+	h := runs(20)
+	h = named(slices.Insert(h, 11, userSays("And mind the gap.")))
+	var r *winnow.Request
+	steps(h, func(in []winnow.Message) { r = prepare(t, m, in) })
+	assert.True(t, holds(r, &h[11]))
+	at := slices.IndexFunc(r.Messages, func(x winnow.Message) bool { return x.ID == h[11].ID })
+	assert.NotEmpty(t, recordsIn(r.Messages[:at]))
+	assert.NotEmpty(t, recordsIn(r.Messages[at:]))
+	requestCheck{estimator: byChars}.check(t, h, r)
+}
+
+// A record lists only names that stand in the history in the same form and not as parts of longer ones, and has lines
+// only for calls that were made, with whole paths.
+func TestRecordsOfSessionsAreTrue(t *testing.T) {
+	t.Parallel()
+	names, lines := 0, 0
+	for k, file := range corpusFiles(t) {
+		if k%3 != 0 {
+			continue
+		}
+		h := readCorpus(t, file)
+		var b strings.Builder
+		tools := map[string]bool{}
+		for i := range h {
+			for _, p := range h[i].Parts {
+				b.WriteString(p.Text)
+				b.Write(p.Arguments)
+				b.WriteByte('\n')
+				tools[p.Name] = p.Name != ""
+			}
+		}
+		history := b.String()
+		c := newClock()
+		m := newManager(t, 32_000, &winnow.Options{Now: c.Now})
+		checked := map[string]bool{}
+		for n := range h {
+			if h[n].Role != winnow.RoleAssistant {
+				continue
+			}
+			c.follow(h[n].Time)
+			r, err := m.Prepare(t.Context(), h[:n])
+			if err != nil {
+				continue
+			}
+			for _, text := range recordsIn(r.Messages) {
+				if checked[text] {
+					continue
+				}
+				checked[text] = true
+				_, body, _ := strings.Cut(text, "\n")
+				for line := range strings.SplitSeq(body, "\n") {
+					if list, ok := strings.CutPrefix(line, "Names: "); ok {
+						for name := range strings.FieldsSeq(list) {
+							names++
+							unescaped := strings.NewReplacer("&lt;", "<", "&#91;", "[").Replace(name)
+							isThere := holdsWhole(history, name) || holdsWhole(history, unescaped)
+							assert.True(t, isThere, "%s: %q", filepath.Base(file), name)
+						}
+						continue
+					}
+					tool, _, _ := strings.Cut(line, " ")
+					isCall := tools[tool] || tools[markup.Escape(tool)]
+					isOther := strings.HasPrefix(line, "Said: ") || strings.HasPrefix(line, "Inserted by the host, ")
+					assert.True(t, line == "" || isOther || isCall, "%s: %.80q", filepath.Base(file), line)
+					telling, _, _ := strings.Cut(line, " → ")
+					for path := range strings.FieldsSeq(telling) {
+						if !strings.Contains(path, "/") || strings.ContainsAny(path, "…&\"\\") {
+							continue
+						}
+						isCut := strings.HasSuffix(path, "...")
+						if isOther {
+							path = strings.TrimRight(path, ".,:;)")
+						}
+						assert.True(t, isCut || holdsWhole(history, path), "%s: %q", filepath.Base(file), path)
+					}
+					lines++
+				}
+			}
+		}
+	}
+	t.Logf("%d names, %d lines", names, lines)
+	assert.Positive(t, names)
+	assert.Positive(t, lines)
+}
+
+// holdsWhole reports whether a text holds name where it is not part of a longer word. A letter in front of it may be an
+// escape of JSON, and Chinese puts no space between words.
+func holdsWhole(text, name string) bool {
+	continues := func(a, b rune) bool {
+		isOfWord := func(r rune) bool { return r < 0x800 && (r == '_' || runes.IsLetterOrDigit(r)) }
+		return isOfWord(a) && isOfWord(b)
+	}
+	first, _ := utf8.DecodeRuneInString(name)
+	last, _ := utf8.DecodeLastRuneInString(name)
+	for at := 0; ; at++ {
+		k := strings.Index(text[at:], name)
+		if k < 0 {
+			return false
+		}
+		at += k
+		before, n := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(name):])
+		isEscape := strings.HasSuffix(text[:at-n], `\`) || isRuneEscape(text[max(0, at-len(`\u0026`)):at])
+		if (isEscape || !continues(before, first)) && !continues(last, after) {
+			return true
+		}
+	}
+}
+
+// isRuneEscape reports whether s is a character in JSON by its number: the & of an address.
+func isRuneEscape(s string) bool {
+	digits, ok := strings.CutPrefix(s, `\u`)
+	return ok && len(digits) == 4 && strings.Trim(digits, "0123456789abcdefABCDEF") == ""
+}
+
+func TestHoldsWhole(t *testing.T) {
+	t.Parallel()
+	assert.True(t, holdsWhole(`{"url":"?a=1\u0026utm_medium=x"}`, "utm_medium"), "behind the escape of an ampersand")
+	assert.False(t, holdsWhole(`a26utm_medium`, "utm_medium"), "a part of a longer name")
+}
+
+// injectedText is a text that a runtime puts into a conversation: a list of what can be done, long enough to be folded.
+var injectedText = "Skills that can be used: deploy_service asks first.\n" + strings.Repeat("- a skill with a line of its own\n", 60)
+
+// reminds is a text that the host inserts and that may go.
+func reminds(text string) winnow.Message {
+	m := hostSays(text)
+	m.Transient = true
+	return m
+}
+
+// withInjected is a conversation of an agent with three requests of a person. A text of the host stands before the first
+// (0), in the turns of the first and second (4, 14) and in the newest (24).
+func withInjected() []winnow.Message {
+	h := []winnow.Message{reminds(injectedText)}
+	for turn, steps := range [][]winnow.Message{runs(4), runs(4), runs(10)} {
+		for i := range steps {
+			m := &steps[i]
+			if m.ID = ""; m.Role == winnow.RoleTool {
+				m.ToolCallID = itoa(turn) + m.ToolCallID
+			}
+			for k := range m.Parts {
+				if m.Parts[k].Kind == winnow.KindToolCall {
+					m.Parts[k].ID = itoa(turn) + m.Parts[k].ID
+				}
+			}
+		}
+		h = append(append(append(h, steps[:3]...), reminds(injectedText)), steps[3:]...)
+	}
+	return named(h)
+}
+
+// A transient text that the host inserted is folded with the steps around it once a person has asked for something else.
+// The record says that it was there, how it began and how much it was.
+func TestInjectedIsFolded(t *testing.T) {
+	t.Parallel()
+	h := withInjected()
+	r := prepare(t, folding(t, winnow.Options{}), h)
+	for i, stays := range map[int]bool{0: true, 4: false, 14: false, 24: true} {
+		require.True(t, h[i].Injected, i)
+		assert.Equal(t, stays, holds(r, &h[i]), "message %d", i)
+	}
+	texts := recordsIn(r.Messages)
+	require.Len(t, texts, 4)
+	const line = "\nInserted by the host, 2032 characters: Skills that can be used: deploy_service asks first. - a skill"
+	assert.Contains(t, texts[0], line)
+	assert.Contains(t, texts[1], line)
+	assert.NotContains(t, texts[2]+texts[3], line, "it stands between these")
+	requestCheck{estimator: byChars}.check(t, h, r)
+}
+
+// What the host does not call transient, or what may be of use still, is sent as it is.
+func TestInjectedStays(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(m *winnow.Message){
+		"a text that holds":               func(m *winnow.Message) { m.Transient = false },
+		"one that has a name":             func(m *winnow.Message) { m.Transient, m.InForce = false, []string{"skills"} },
+		"a pin":                           func(m *winnow.Message) { m.Pinned = true },
+		"a summary":                       func(m *winnow.Message) { m.Summary = true },
+		"what a person wrote":             func(m *winnow.Message) { m.Injected = false },
+		"an image":                        func(m *winnow.Message) { m.Parts = append(m.Parts, imagePart()) },
+		"what is shorter than its record": func(m *winnow.Message) { m.Parts = []winnow.Part{textPart("It is Monday, and the build is green.")} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := withInjected()
+			change(&h[4])
+			h = named(h)
+			r := prepare(t, folding(t, winnow.Options{}), h)
+			assert.True(t, holds(r, &h[4]))
+			assert.False(t, holds(r, &h[14]))
+			requestCheck{estimator: byChars}.check(t, h, r)
+		})
+	}
+}
+
+// Alone between two requests of a person, it is folded, and the answers around it are not.
+func TestInjectedAmongAnswers(t *testing.T) {
+	t.Parallel()
+	var h []winnow.Message
+	for i := range 12 {
+		h = append(h, userSays("Question "+itoa(i)+"?"), reminds(itoa(i)+" "+injectedText), modelSays("Answer "+itoa(i)+": "+strings.Repeat("and so on, ", 200)))
+	}
+	h = named(append(h, userSays("And?")))
+	r := prepare(t, folding(t, winnow.Options{}), h)
+	for i := range h {
+		assert.Equal(t, !h[i].Injected || i > len(h)-12, holds(r, &h[i]), "message %d", i)
+	}
+	requestCheck{estimator: byChars}.check(t, h, r)
+}
+
+// A history that is rewound to the turn of a text, and one in which the host says that a person wrote it after all, have
+// it whole again, in the same process and in the next.
+func TestInjectedComesBack(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(h []winnow.Message) []winnow.Message{
+		"rewound, and going on": func(h []winnow.Message) []winnow.Message {
+			return named(append(h[:21], runs(10)[17:]...))
+		},
+		"a person's": func(h []winnow.Message) []winnow.Message {
+			h[14].Injected = false
+			return h
+		},
+		"pinned": func(h []winnow.Message) []winnow.Message {
+			h[14].Pinned = true
+			return h
+		},
+	} {
+		m := folding(t, winnow.Options{})
+		require.False(t, holds(prepare(t, m, withInjected()), &withInjected()[14]))
+		heir := folding(t, winnow.Options{})
+		require.NoError(t, heir.Restore([]byte(snapshotOf(t, m))))
+		h := change(withInjected())
+		r := prepare(t, m, h)
+		assert.True(t, holds(r, &h[14]), name)
+		assert.False(t, holds(r, &h[4]), name)
+		requestCheck{estimator: byChars}.check(t, h, r)
+		sameWire(t, r.Messages, prepare(t, heir, h).Messages, name)
+	}
+}
+
+// While the prompt cache is warm it waits like a step does: it is carried until a rewrite pays.
+func TestInjectedWaits(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now, NoMinify: true})
+	h := withInjected()
+	steps(h, func(in []winnow.Message) {
+		c.pass(time.Second)
+		r := prepare(t, m, in)
+		requestCheck{estimator: byChars}.check(t, in, r)
+		if len(in) == 25 {
+			assert.True(t, holds(r, &h[4]), "nothing is cold, and little was carried")
+		}
+	})
+	c.pass(time.Hour)
+	r := prepare(t, m, h)
+	assert.False(t, holds(r, &h[4]), "the cache is cold")
+	assert.True(t, holds(r, &h[0]))
+}
+
+// reminded is a conversation in which the host inserts the same text in each of n turns.
+func reminded(n int) []winnow.Message {
+	var h []winnow.Message
+	for i := range n {
+		h = append(h, userSays("Question "+itoa(i)+"?"), reminds(injectedText), modelSays("Answer "+itoa(i)+"."))
+	}
+	return named(append(h, userSays("And?")))
+}
+
+// A record stands where it was made, and for no other copy of its text.
+func TestInjectedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	h := named(append([]winnow.Message{reminds(injectedText)}, reminded(12)...))
+	m := folding(t, winnow.Options{})
+	first := prepare(t, m, h)
+	require.True(t, holds(first, &h[0]), "it stands before the first request of a person")
+	require.NotEmpty(t, recordsIn(first.Messages))
+	again := prepare(t, m, h)
+	assert.Equal(t, len(first.Messages), again.FirstChanged)
+	sameWire(t, first.Messages, again.Messages, "the same history again")
+}
+
+// Records of equal texts get leaner, and go, one by one: a manager that is made from the journal has those that are left.
+func TestInjectedAgainAndAgainInAJournal(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	o := winnow.Options{Estimator: byChars, Now: c.Now, NoMinify: true}
+	var deltas [][]byte
+	journaled := o
+	journaled.Journal = func(delta []byte) error {
+		deltas = append(deltas, slices.Clone(delta))
+		return nil
+	}
+	m := newManager(t, 8_000, &journaled)
+	h := reminded(60)
+	for i := 1; i <= len(h); i += 3 {
+		c.pass(time.Hour)
+		prepare(t, m, h[:i])
+		heir := newManager(t, 8_000, &o)
+		require.NoError(t, heir.Restore(nil, deltas...))
+		sameWire(t, prepare(t, m, h[:i]).Messages, prepare(t, heir, h[:i]).Messages, itoa(i))
+	}
 }

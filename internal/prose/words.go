@@ -22,7 +22,9 @@ var plain = strings.NewReplacer("’", "'", `\n`, " ", `\t`, " ")
 
 // In reports whether s holds one of the words or parts.
 func (l *List) In(s string) bool {
-	s = plain.Replace(strings.ToLower(s))
+	if s = strings.ToLower(s); strings.ContainsAny(s, `’\`) {
+		s = plain.Replace(s)
+	}
 	isIn := func(part string) bool { return strings.Contains(s, part) }
 	isWord := func(word string) bool { return hasWord(s, word) }
 	return slices.ContainsFunc(l.parts, isIn) || slices.ContainsFunc(l.words, isWord)

@@ -1,0 +1,741 @@
+package winnow_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// old is a history with the given results as old ones: three newer assistant messages protect nothing of them.
+func old(results ...winnow.Message) []winnow.Message {
+	h := list(userSays("go"))
+	for i, r := range results {
+		id := "old_" + itoa(i)
+		call := modelCalls(id)
+		call.Parts[0].Name = r.ToolName
+		r.ToolCallID = id
+		h = append(h, call, r)
+	}
+	return append(h, modelSays("one"), modelSays("two"), modelSays("three"))
+}
+
+// always prunes whatever the size of the history.
+func always(o winnow.PruneOptions) *winnow.PruneOptions {
+	o.SoftTrimRatio, o.HardClearRatio = -1, -1
+	if o.MinPrunableToolChars == 0 {
+		o.MinPrunableToolChars = -1
+	}
+	return &o
+}
+
+const cleared = "[Old tool result content cleared]"
+
+// trimmed is what the defaults make of a text of one line of n characters x.
+func trimmed(n int) string {
+	return fmt.Sprintf("%s\n...\n%s\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of %d chars.]", strings.Repeat("x", 1500), strings.Repeat("x", 1500), n)
+}
+
+func TestPruneProtects(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	result := toolSays("r", long)
+	image := toolSays("r", long)
+	image.Parts = append(image.Parts, imagePart())
+	opaque := toolSays("r", long)
+	opaque.Parts = append(opaque.Parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: 10})
+	clear := always(winnow.PruneOptions{})
+	for _, tt := range []struct {
+		name    string
+		in      []winnow.Message
+		opts    *winnow.PruneOptions
+		changed []int
+		reason  string
+	}{
+		{"old", old(result), clear, []int{2}, "an old result that is long"},
+		{"short", old(toolSays("r", "ok")), clear, nil, "a placeholder would be longer"},
+		{"newest three", list(userSays("go"), modelCalls("r"), result, modelSays("one"), modelSays("two")), clear, nil, "the third newest assistant message protects what follows it"},
+		{"newest four", list(userSays("go"), modelCalls("r"), result, modelSays("one"), modelSays("two"), modelSays("three")), clear, []int{2}, "the call is the fourth"},
+		{"keep one", list(userSays("go"), modelCalls("r"), result, modelSays("one")), always(winnow.PruneOptions{KeepLastAssistants: 1}), []int{2}, "fewer are protected"},
+		{"keep none", list(userSays("go"), modelCalls("r"), result), always(winnow.PruneOptions{KeepLastAssistants: -1}), []int{2}, "none is protected"},
+		{"too few assistants", list(userSays("go"), result, modelSays("one")), clear, nil, "fewer assistant messages than are protected: everything is"},
+		{"before the first question", append(list(modelCalls("r"), result), old()...), clear, nil, "what the host put there, such as its identity files"},
+		{"behind the host's message", append(list(hostSays("boot"), modelCalls("r"), result), old()...), clear, []int{2}, "a user message of the host is one"},
+		{"no question", list(modelCalls("r"), result, modelSays("one"), modelSays("two"), modelSays("three")), clear, nil, "nothing comes after the first user message"},
+		{"pinned", old(pinned(result)), clear, nil, "a pin survives every stage"},
+		{"image", old(image), clear, nil, "its text may be about the image"},
+		{"opaque", old(opaque), clear, nil, "nobody knows what would be lost"},
+		{"long answer", append(list(userSays("go"), modelSays(long)), old()...), clear, nil, "only results are pruned"},
+		{"allowed", old(result), always(winnow.PruneOptions{AllowTools: []string{"exec"}}), []int{2}, "the tool is on the list"},
+		{"not allowed", old(result), always(winnow.PruneOptions{AllowTools: []string{"read"}}), nil, "the tool is not on the list"},
+		{"allowed by pattern", old(result), always(winnow.PruneOptions{AllowTools: []string{"re*", " E*C "}}), []int{2}, "in any case, without the spaces around"},
+		{"denied", old(result), always(winnow.PruneOptions{DenyTools: []string{"EXEC"}}), nil, "in any case"},
+		{"deny wins", old(result), always(winnow.PruneOptions{AllowTools: []string{"exec"}, DenyTools: []string{"ex*"}}), nil, "over allow"},
+		{"blank patterns", old(result), always(winnow.PruneOptions{AllowTools: []string{" ", ""}, DenyTools: []string{""}}), []int{2}, "a blank pattern matches nothing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := named(deepCopy(tt.in))
+			got, edits := winnow.PruneContext(in, 1000, tt.opts)
+			var changed []int
+			for _, e := range edits {
+				changed = append(changed, e.Index)
+				assert.Equal(t, cleared, fullText(got[e.Index]))
+			}
+			assert.Equal(t, tt.changed, changed, tt.reason)
+			assert.Equal(t, len(tt.changed) == 0, sharesMemory(in, got), "the same list exactly if nothing was done")
+			checkStage(t, pruneStage("", 1000, tt.opts), in)
+		})
+	}
+}
+
+func TestPruneThresholds(t *testing.T) {
+	// Four results of 10 000 characters. With one token a character the history has 40 000 and a few.
+	h := old(toolSays("", strings.Repeat("x", 10_000)), toolSays("", strings.Repeat("x", 10_000)), toolSays("", strings.Repeat("x", 10_000)), toolSays("", strings.Repeat("x", 10_000)))
+	text := winnow.EstimatorFunc(chars)
+	size := 0
+	for _, m := range h {
+		size += chars(m)
+	}
+	after := size - 4*(10_000-len(trimmed(10_000))) // trimmed
+	perClear := len(trimmed(10_000)) - len(cleared)
+	for _, tt := range []struct {
+		name           string
+		window         int
+		opts           winnow.PruneOptions
+		trims, cleared int
+		reason         string
+	}{
+		{"no window", 0, winnow.PruneOptions{}, 0, 0, "nothing is known"},
+		{"negative window", -1, winnow.PruneOptions{}, 0, 0, "nothing is known"},
+		{"large window", 10 * size, winnow.PruneOptions{}, 0, 0, "a tenth of the window"},
+		{"just below", size*10/3 + 10, winnow.PruneOptions{}, 0, 0, "just below 0.3"},
+		{"just above", size * 10 / 3, winnow.PruneOptions{}, 4, 0, "0.3 counts as above, and all are trimmed, whatever the ratio then is"},
+		{"trimmed is enough", 2*after + 1, winnow.PruneOptions{MinPrunableToolChars: 1}, 4, 0, "below 0.5 after the trim"},
+		{"one is cleared", 2 * after, winnow.PruneOptions{MinPrunableToolChars: 1}, 3, 1, "0.5 counts as above; the oldest goes, and that is enough"},
+		{"two are cleared", 2 * (after - perClear), winnow.PruneOptions{MinPrunableToolChars: 1}, 2, 2, "one was not enough"},
+		{"all are cleared", 10, winnow.PruneOptions{MinPrunableToolChars: 1}, 0, 4, "and it is still above"},
+		{"not worth it", 10, winnow.PruneOptions{}, 4, 0, "50 000 characters would have to be there to clear"},
+		{"just worth it", 10, winnow.PruneOptions{MinPrunableToolChars: 4 * len(trimmed(10_000))}, 0, 4, "counted after the trim"},
+		{"just not worth it", 10, winnow.PruneOptions{MinPrunableToolChars: 4*len(trimmed(10_000)) + 1}, 4, 0, "one character is missing"},
+		{"no clear", 10, winnow.PruneOptions{MinPrunableToolChars: 1, NoHardClear: true}, 4, 0, "never, if the host says so"},
+		{"longer are trimmed", 10, winnow.PruneOptions{SoftTrimMaxChars: 10_000, NoHardClear: true}, 0, 0, "10 000 is not longer than 10 000"},
+		{"shorter are trimmed", 10, winnow.PruneOptions{SoftTrimMaxChars: 9_999, NoHardClear: true}, 4, 0, "but than 9 999"},
+		{"head and tail are all", 10, winnow.PruneOptions{SoftTrimHeadChars: 6_000, SoftTrimTailChars: 4_000, NoHardClear: true}, 0, 0, "nothing would be left out"},
+		{"trimmed would be longer", 10, winnow.PruneOptions{SoftTrimHeadChars: 6_000, SoftTrimTailChars: 3_990, NoHardClear: true}, 0, 0, "the note has more characters than the middle"},
+		{"ratios that are not numbers", size * 10 / 3, winnow.PruneOptions{SoftTrimRatio: math.NaN(), HardClearRatio: math.Inf(1)}, 4, 0, "taken as the defaults"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.opts.Estimator = text
+			got, edits := winnow.PruneContext(h, tt.window, &tt.opts)
+			count := map[winnow.Op]int{}
+			for _, e := range edits {
+				count[e.Op]++
+				assert.Equal(t, chars(h[e.Index]), e.Before)
+				assert.Equal(t, chars(got[e.Index]), e.After)
+				assert.NotEmpty(t, e.Reason)
+			}
+			assert.Equal(t, tt.trims, count[winnow.OpTrim], "trimmed: %s", tt.reason)
+			assert.Equal(t, tt.cleared, count[winnow.OpClear], "cleared: %s", tt.reason)
+			for i, e := range edits {
+				if e.Op == winnow.OpClear {
+					assert.Less(t, i, tt.cleared, "the oldest are cleared")
+				}
+			}
+		})
+	}
+}
+
+func TestPruneTexts(t *testing.T) {
+	small := winnow.PruneOptions{SoftTrimMaxChars: 20, SoftTrimHeadChars: 4, SoftTrimTailChars: 3, NoHardClear: true}
+	note := func(n int) string {
+		return fmt.Sprintf("\n\n[Tool result trimmed: kept first 4 chars and last 3 chars of %d chars.]", n)
+	}
+	emoji := strings.Repeat("👍", 100)
+	for _, tt := range []struct {
+		name   string
+		opts   *winnow.PruneOptions
+		parts  []string
+		want   []string
+		reason string
+	}{
+		{"defaults", always(winnow.PruneOptions{NoHardClear: true}), []string{strings.Repeat("x", 5000)}, []string{trimmed(5000)}, "1 500 characters of each end"},
+		{"at the maximum", always(winnow.PruneOptions{NoHardClear: true}), []string{strings.Repeat("x", 4000)}, []string{strings.Repeat("x", 4000)}, "only longer ones"},
+		{"several texts", always(small), []string{"abc", strings.Repeat("y", 90), "xyz"}, []string{"abc\n\n...\nxyz" + note(98)}, "joined by newlines, which count"},
+		{"chinese", always(small), []string{"上下文窗口" + strings.Repeat("字", 90) + "管理完成"}, []string{"上下文窗\n...\n理完成" + note(99)}, "characters, not bytes"},
+		{"emoji", always(small), []string{emoji}, []string{"👍👍👍👍\n...\n👍👍👍" + note(100)}, "no character is split"},
+		{"no tail", always(winnow.PruneOptions{SoftTrimMaxChars: 20, SoftTrimHeadChars: 4, SoftTrimTailChars: -1, NoHardClear: true}), []string{strings.Repeat("x", 99)}, []string{"xxxx\n...\n\n\n[Tool result trimmed: kept first 4 chars and last 0 chars of 99 chars.]"}, "a negative number means 0"},
+		{"placeholder", always(winnow.PruneOptions{Placeholder: "[gone]"}), []string{"something"}, []string{"[gone]"}, "the host's own"},
+		{"blank placeholder", always(winnow.PruneOptions{Placeholder: " \n\u200b"}), []string{strings.Repeat("x", 99)}, []string{cleared}, "providers refuse blank text, and Restore an edit with one"},
+		{"shorter than the placeholder", always(winnow.PruneOptions{}), []string{"something"}, []string{"something"}, "no message gets longer"},
+		{"as long as the placeholder", always(winnow.PruneOptions{}), []string{strings.Repeat("x", len(cleared))}, []string{strings.Repeat("x", len(cleared))}, "nothing would be saved"},
+		{"nothing", always(winnow.PruneOptions{}), nil, nil, "no text"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := named(old(toolSays("", tt.parts...)))
+			in[2].Details = []byte(`{"exitCode":0}`)
+			got, edits := winnow.PruneContext(in, 1, tt.opts)
+			var texts []string
+			for _, p := range got[2].Parts {
+				texts = append(texts, p.Text)
+			}
+			assert.Equal(t, tt.want, texts, tt.reason)
+			if len(edits) > 0 {
+				assert.Nil(t, got[2].Source, "the host's value says something else now")
+				assert.Equal(t, in[2].Details, got[2].Details, "everything but the text stays")
+				assert.Equal(t, in[2].ToolCallID, got[2].ToolCallID)
+			}
+			checkStage(t, pruneStage("", 1, tt.opts), in)
+		})
+	}
+}
+
+// A history that is small enough by its lengths is not read.
+func TestPruneReadsNothingItNeedNot(t *testing.T) {
+	h := transcript(2000, clean)
+	got, edits := winnow.PruneContext(h, 20_000_000, nil)
+	assert.True(t, sharesMemory(h, got))
+	assert.Nil(t, edits)
+	allocs := testing.AllocsPerRun(10, func() { winnow.PruneContext(h, 20_000_000, nil) })
+	assert.LessOrEqual(t, allocs, 1.0, "nothing is allocated for what does not change")
+
+	asked := 0
+	counting := winnow.EstimatorFunc(func(m winnow.Message) int { asked++; return quarterOfText(m) })
+	winnow.PruneContext(list(userSays("hi"), modelSays("ho")), 1, &winnow.PruneOptions{Estimator: counting})
+	assert.Zero(t, asked, "without a result that could be pruned nobody needs to count")
+}
+
+func TestPruneGolden(t *testing.T) {
+	for _, name := range []string{"go-test.txt", "traceback.txt", "chinese.txt"} {
+		h := old(toolSays("", readFile(t, "outputs", name)))
+		got, edits := winnow.PruneContext(h, 100, &winnow.PruneOptions{SoftTrimMaxChars: 600, SoftTrimHeadChars: 200, SoftTrimTailChars: 200, NoHardClear: true})
+		require.Len(t, edits, 1, name)
+		golden(t, "prune-"+name, fullText(got[2]))
+	}
+}
+
+func resultOf(m winnow.Message) []winnow.Message {
+	m.ToolCallID = "a"
+	return named(list(userSays("go"), modelCalls("a"), m, modelSays("done")))
+}
+
+func TestTruncateLimits(t *testing.T) {
+	x := func(n int) winnow.Message { return toolSays("a", strings.Repeat("x", n)) }
+	image := x(8000)
+	image.Parts = append(image.Parts, imagePart()) // 1 200 tokens
+	counted := x(10)
+	counted.Parts[0].Tokens = 5_000
+	for _, tt := range []struct {
+		name   string
+		result winnow.Message
+		window int
+		opts   *winnow.TruncateOptions
+		cut    bool
+		reason string
+	}{
+		{"no window", x(1_000_000), 0, nil, false, "nothing is known"},
+		{"negative window", x(1_000_000), -5, nil, false, "nothing is known"},
+		{"at the share", x(12_000), 10_000, nil, false, "3 000 tokens are 0.3 of 10 000"},
+		{"above the share", x(12_001), 10_000, nil, true, "one token more"},
+		{"at the characters", x(400_000), 10_000_000, nil, false, "400 000 characters"},
+		{"above the characters", x(400_001), 10_000_000, nil, true, "one character more, whatever the window"},
+		{"own share", x(12_001), 10_000, &winnow.TruncateOptions{MaxShare: 0.5}, false, "the host's own share"},
+		{"own characters", x(8_001), 10_000, &winnow.TruncateOptions{MaxChars: 8_000}, true, "the host's own number"},
+		{"share above one", x(50_000), 10_000, &winnow.TruncateOptions{MaxShare: 7}, true, "a result never has more than the window"},
+		{"share that is not a number", x(12_001), 10_000, &winnow.TruncateOptions{MaxShare: math.NaN()}, true, "taken as the default"},
+		{"small window", x(2_100), 100, nil, false, "what must be kept and the notice would be no shorter"},
+		{"pinned", pinned(x(1_000_000)), 10_000, nil, false, "a pin survives every stage"},
+		{"image", image, 10_000, nil, true, "an image counts, and the text beside it is cut"},
+		{"image alone", toolSays("a"), 10, nil, false, "there is no text to cut"},
+		{"counted by the host", counted, 10_000, nil, false, "what the host counts as much cannot get shorter than what must be kept"},
+		{"own estimator", x(3_001), 10_000, &winnow.TruncateOptions{MinKeepChars: 100, Estimator: winnow.EstimatorFunc(chars)}, true, "a token a character"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := resultOf(tt.result)
+			got, edits := winnow.TruncateToolResults(in, tt.window, tt.opts)
+			assert.Equal(t, tt.cut, len(edits) == 1, tt.reason)
+			assert.Equal(t, !tt.cut, sharesMemory(in, got), "the same list exactly if nothing was done")
+			if tt.cut {
+				assert.Equal(t, 2, edits[0].Index)
+				assert.Less(t, edits[0].After, edits[0].Before)
+				e := winnow.CharsPerToken(4)
+				limit := int(float64(tt.window) * 0.3)
+				if tt.opts == nil {
+					assert.LessOrEqual(t, e.Estimate(got[2]), limit, "within the share")
+				}
+				assert.LessOrEqual(t, chars(got[2]), 400_000, "within the characters")
+			}
+			checkStage(t, truncateStage("", tt.window, tt.opts), in)
+		})
+	}
+}
+
+func TestTruncateOthersStay(t *testing.T) {
+	long := strings.Repeat("x", 1_000_000)
+	call := callPart("a", "write")
+	call.Arguments = []byte(`{"content":"` + long + `"}`)
+	in := list(userSays(long), modelSends(textPart(long), call), toolSays("a", "ok"), modelSays(long))
+	got, edits := winnow.TruncateToolResults(in, 1000, nil)
+	assert.True(t, sharesMemory(in, got), "questions, answers and arguments are not cut")
+	assert.Empty(t, edits)
+}
+
+// budget cuts texts to the given number of characters of one token each.
+func budget(n int, o winnow.TruncateOptions) (int, *winnow.TruncateOptions) {
+	o.Estimator, o.MaxShare = winnow.EstimatorFunc(chars), 1
+	return n, &o
+}
+
+func TestTruncateHeadOnly(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		texts  []string
+		budget int
+		opts   winnow.TruncateOptions
+		want   []string
+		reason string
+	}{
+		{"no newline", []string{strings.Repeat("x", 200)}, 100, winnow.TruncateOptions{MinKeepChars: 10, Notice: "#"}, []string{strings.Repeat("x", 99) + "#"}, "the notice is part of the budget"},
+		{"newline in the last fifth", []string{strings.Repeat("x", 85) + "\n" + strings.Repeat("y", 200)}, 101, winnow.TruncateOptions{MinKeepChars: 10, Notice: "#"}, []string{strings.Repeat("x", 85) + "#"}, "cut at the line end"},
+		{"newline just in the last fifth", []string{strings.Repeat("x", 81) + "\n" + strings.Repeat("y", 200)}, 101, winnow.TruncateOptions{MinKeepChars: 10, Notice: "#"}, []string{strings.Repeat("x", 81) + "#"}, "more than four fifths are kept"},
+		{"newline before it", []string{strings.Repeat("x", 80) + "\n" + strings.Repeat("y", 200)}, 101, winnow.TruncateOptions{MinKeepChars: 10, Notice: "#"}, []string{strings.Repeat("x", 80) + "\n" + strings.Repeat("y", 19) + "#"}, "too much would go"},
+		{"newline right behind", []string{strings.Repeat("x", 100) + "\n" + strings.Repeat("y", 200)}, 101, winnow.TruncateOptions{MinKeepChars: 10, Notice: "#"}, []string{strings.Repeat("x", 100) + "#"}, "all of the line is kept"},
+		{"at least so much", []string{strings.Repeat("x", 200)}, 20, winnow.TruncateOptions{MinKeepChars: 50, Notice: "#"}, []string{strings.Repeat("x", 50) + "#"}, "even above the limit"},
+		{"emoji", []string{strings.Repeat("👍", 200)}, 100, winnow.TruncateOptions{MinKeepChars: 10, Notice: "…"}, []string{strings.Repeat("👍", 99) + "…"}, "no character is split"},
+		{"shared by length", []string{strings.Repeat("x", 300), strings.Repeat("y", 100)}, 200, winnow.TruncateOptions{MinKeepChars: 10, Notice: "#"}, []string{strings.Repeat("x", 149) + "#", strings.Repeat("y", 49) + "#"}, "150 and 50 of 200"},
+		{"short text beside a long one", []string{strings.Repeat("x", 1000), "short"}, 200, winnow.TruncateOptions{MinKeepChars: 10, Notice: "#"}, []string{strings.Repeat("x", 198) + "#", "short"}, "a text below its floor stays whole"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.opts.HeadOnly = true
+			window, opts := budget(tt.budget, tt.opts)
+			in := resultOf(toolSays("a", tt.texts...))
+			got, _ := winnow.TruncateToolResults(in, window, opts)
+			var texts []string
+			for _, p := range got[2].Parts {
+				texts = append(texts, p.Text)
+			}
+			assert.Equal(t, tt.want, texts, tt.reason)
+			checkStage(t, truncateStage("", window, opts), in)
+		})
+	}
+}
+
+func TestTruncateNotice(t *testing.T) {
+	in := resultOf(toolSays("a", numbered(400)))
+	got, _ := winnow.TruncateToolResults(in, 2000, nil)
+	text := fullText(got[2])
+	var missing, whole int
+	at := strings.Index(text, "[Tool result cut: ")
+	require.Positive(t, at, "the default notice")
+	_, err := fmt.Sscanf(text[at:], "[Tool result cut: %d of %d characters", &missing, &whole)
+	require.NoError(t, err)
+	assert.Equal(t, utf8.RuneCountInString(numbered(400)), whole)
+	kept := strings.TrimSuffix(text[:at], "\n\n")
+	assert.Equal(t, whole-missing, utf8.RuneCountInString(kept), "it says how much was left out")
+	assert.True(t, strings.HasPrefix(numbered(400), kept))
+	assert.Nil(t, got[2].Source)
+	assert.Nil(t, got[2].Parts[0].Source)
+}
+
+// A result that begins with white space would have nothing else left: providers refuse that.
+func TestTruncateLeavesNoBlankResult(t *testing.T) {
+	in := resultOf(toolSays("a", strings.Repeat("\n", 5_000)+numbered(400)))
+	for _, notice := range []string{"", " ", "\n", "\u200b"} {
+		for _, headOnly := range []bool{false, true} {
+			o := &winnow.TruncateOptions{MinKeepChars: 1, Notice: notice, HeadOnly: headOnly}
+			got, edits := winnow.TruncateToolResults(in, 1_000, o)
+			require.Len(t, edits, 1)
+			assert.Contains(t, fullText(got[2]), "Tool result cut", "%q, head only %v", notice, headOnly)
+		}
+	}
+}
+
+func TestTruncateKeepsOtherParts(t *testing.T) {
+	m := toolSays("a", numbered(400))
+	m.Parts = append(list(m)[0].Parts, imagePart(), textPart("short"))
+	in := resultOf(m)
+	got, edits := winnow.TruncateToolResults(in, 10_000, nil)
+	require.Len(t, edits, 1)
+	assert.Equal(t, in[2].Parts[1:], got[2].Parts[1:], "image and short text are as they were, with their Sources")
+}
+
+// Texts that a tool really printed, cut to different sizes.
+func TestTruncateGolden(t *testing.T) {
+	for _, tt := range []struct {
+		file  string
+		chars int
+		has   []string
+	}{
+		{"go-test.txt", 1600, []string{"=== RUN   TestPrices\n", "--- FAIL: TestPrices/item_057", "panic: runtime error: index out of range", "FAIL\texample.com/cart"}},
+		{"traceback.txt", 1200, []string{"order 1000", "KeyError: 'total'", "RuntimeError: import stopped"}},
+		{"payload.json", 1000, []string{`"id": 0`, `"total": 412`}},
+		{"chinese.txt", 1200, []string{"开始构建项目", "错误：模块“订单服务64”找不到类型定义", "构建完成：成功 119 个"}},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			window, opts := budget(tt.chars, winnow.TruncateOptions{MinKeepChars: 100})
+			in := resultOf(toolSays("a", readFile(t, "outputs", tt.file)))
+			got, edits := winnow.TruncateToolResults(in, window, opts)
+			require.Len(t, edits, 1)
+			text := fullText(got[2])
+			assert.LessOrEqual(t, utf8.RuneCountInString(text), tt.chars)
+			for _, s := range tt.has {
+				assert.Contains(t, text, s, "what a reader must not miss")
+			}
+			golden(t, "truncate-"+tt.file, text)
+			checkStage(t, truncateStage("", window, opts), in)
+		})
+	}
+}
+
+func TestTruncateReadsNothingItNeedNot(t *testing.T) {
+	h := transcript(2000, clean)
+	got, edits := winnow.TruncateToolResults(h, 200_000, nil)
+	assert.True(t, sharesMemory(h, got))
+	assert.Nil(t, edits)
+	assert.LessOrEqual(t, testing.AllocsPerRun(10, func() { winnow.TruncateToolResults(h, 200_000, nil) }), 1.0)
+}
+
+// A limit may be shorter than the notice in a cut text. Truncating the text again still changes nothing.
+func TestTruncateWithTinyLimits(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		strings.Repeat("x", 600), strings.Repeat("word error line\n", 60), strings.Repeat("é ", 400) + "\nexit code 1",
+	} {
+		for _, o := range []winnow.TruncateOptions{{}, {Notice: "#"}, {Notice: "#", HeadOnly: true}, {Notice: strings.Repeat("n", 50)}} {
+			for _, o.MaxChars = range []int{1, 5, 20, 60, 150, 300} {
+				for _, o.MinKeepChars = range []int{-1, 1, 5, 20, 150} {
+					one, _ := winnow.TruncateToolResults([]winnow.Message{toolSays("c", text)}, 1_000, &o)
+					two, edits := winnow.TruncateToolResults(one, 1_000, &o)
+					require.Empty(t, edits, "%+v: %q", o, two[0].Parts[0].Text)
+				}
+			}
+		}
+	}
+}
+
+// What tools print, each with one form of redundancy.
+var (
+	viewedFile = func() string {
+		var b strings.Builder
+		for i := range 60 {
+			fmt.Fprintf(&b, "%6d\tline %c of the file\n", i+1, 'a'+i%26)
+		}
+		return b.String()
+	}()
+	progress = func() string {
+		var b strings.Builder
+		for i := range 60 {
+			fmt.Fprintf(&b, "\x1b[32mreceiving objects: %d%%\x1b[0m\r", i)
+		}
+		return b.String() + "done\nerror: the remote hung up\n"
+	}()
+)
+
+// shellCall is a call of bash with its result.
+func shellCall(id, command, output string) []winnow.Message {
+	m := modelSends(callPart(id, "bash"))
+	m.Parts[0].Arguments = []byte(`{"command":"` + command + `"}`)
+	r := toolSays(id, output)
+	r.ToolName = "bash"
+	return list(m, r)
+}
+
+func TestMinify(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		command string
+		output  string
+		change  func(*winnow.Message)
+		options winnow.Options
+		want    string // of the reason; "": the result is sent as it came
+		sent    string // that is in it
+	}{
+		{"a viewed file", "cat -n a.go", viewedFile, nil, winnow.Options{}, "line numbers", "\nline b of the file\n"},
+		{"a program", "git pull", progress, nil, winnow.Options{}, "escape sequences", "done\nerror: the remote hung up"},
+		{"a file with progress in it", "cat log", progress, nil, winnow.Options{}, "", ""},
+		{"an error", "git pull", progress, func(m *winnow.Message) { m.IsError = true }, winnow.Options{}, "", ""},
+		{"a pin", "git pull", progress, func(m *winnow.Message) { m.Pinned = true }, winnow.Options{}, "", ""},
+		{"a tool that the host protects", "git pull", progress, nil, winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"ba*"}}}, "", ""},
+		{"a result without a name", "git pull", progress, func(m *winnow.Message) { m.ToolName = "" }, winnow.Options{}, "escape sequences", "done\n"},
+		{"too little", "git pull", "\x1b[32mok\x1b[0m\n", nil, winnow.Options{}, "", ""},
+		{"off", "git pull", progress, nil, winnow.Options{NoMinify: true}, "", ""},
+		{"nothing is folded", "git pull", progress, nil, winnow.Options{FoldAbove: 1},
+			"escape sequences", "done\n"},
+		{"with a picture", "git pull", progress, func(m *winnow.Message) {
+			m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 900})
+		}, winnow.Options{}, "escape sequences", "done\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := append(list(userSays("begin")), shellCall("c1", tt.command, tt.output)...)
+			if tt.change != nil {
+				tt.change(&h[2])
+			}
+			m := newManager(t, 200_000, &tt.options)
+			plan := m.Plan(h)
+			r := prepare(t, m, h)
+			assert.Equal(t, plan.Messages, r.Messages, "Plan says what Prepare does")
+			if tt.want == "" {
+				assert.Empty(t, r.Edits)
+				assert.Equal(t, h, r.Messages)
+				return
+			}
+			require.Len(t, r.Edits, 1)
+			e := r.Edits[0]
+			assert.Equal(t, winnow.OpMinify, e.Op)
+			assert.Equal(t, 2, e.Index)
+			assert.Less(t, e.After, e.Before)
+			assert.True(t, strings.HasSuffix(e.Reason, ": "+tt.want), e.Reason)
+			assert.Contains(t, r.Messages[2].Parts[0].Text, tt.sent)
+			assert.Equal(t, h[2].Parts[1:], r.Messages[2].Parts[1:], "what is not text stays")
+			assert.Equal(t, h, r.History, "the host's history stays whole")
+
+			for _, m := range []*winnow.Manager{m, restoredManager(t, m, &tt.options), restoredManager(t, m, &winnow.Options{NoMinify: true})} {
+				next := prepare(t, m, append(slices.Clone(h), modelSays("so it is"), userSays("go on")))
+				sameMessages(t, r.Messages, next.Messages[:3], "what was sent stays as it was sent")
+				assert.Equal(t, 3, next.FirstChanged)
+			}
+		})
+	}
+}
+
+func restoredManager(t *testing.T, m *winnow.Manager, o *winnow.Options) *winnow.Manager {
+	t.Helper()
+	out := newManager(t, 200_000, o)
+	require.NoError(t, out.Restore([]byte(snapshotOf(t, m))))
+	return out
+}
+
+// A snapshot has no text of a result that was written shorter: it says how it is made of the message's own.
+func TestMinifySnapshotIsSmall(t *testing.T) {
+	m := newManager(t, 200_000, nil)
+	h := list(userSays("begin"))
+	for i := range 20 {
+		h = append(h, shellCall("c"+itoa(i), "git pull", progress+itoa(i))...)
+	}
+	prepare(t, m, h)
+	state := snapshotOf(t, m)
+	assert.Less(t, len(state), 20*500)
+	assert.NotContains(t, state, "hung up")
+}
+
+// What was sent before stays as it was sent: a manager that minifies goes on from one that did not.
+func TestMinifyLeavesWhatWasSent(t *testing.T) {
+	before := newManager(t, 200_000, &winnow.Options{NoMinify: true})
+	h := append(list(userSays("begin")), shellCall("c1", "git pull", progress)...)
+	prepare(t, before, h)
+	m := restoredManager(t, before, nil)
+	h = append(h, shellCall("c2", "git fetch", progress)...)
+	r := prepare(t, m, h)
+	assert.Equal(t, 3, r.FirstChanged)
+	sameMessages(t, h[:4], r.Messages[:4], "it was sent so")
+	assert.NotContains(t, r.Messages[4].Parts[0].Text, "\x1b")
+
+	fork := restoredManager(t, m, nil)
+	other := append(slices.Clone(h[:3]), shellCall("c3", "cat -n a.go", viewedFile)...)
+	f := prepare(t, fork, other)
+	assert.Equal(t, 3, f.FirstChanged)
+	assert.NotContains(t, f.Messages[4].Parts[0].Text, "     2\t")
+	back := prepare(t, fork, h)
+	sameMessages(t, r.Messages, back.Messages, "a history that comes back is sent as it was")
+}
+
+// A result that is pinned later is sent whole from then on, and one that is let go stays so.
+func TestMinifyPinnedLater(t *testing.T) {
+	m := newManager(t, 200_000, nil)
+	h := append(list(userSays("begin")), shellCall("c1", "git pull", progress)...)
+	prepare(t, m, h)
+	h = slices.Clone(h)
+	h[2].Pinned = true
+	assert.Equal(t, progress, prepare(t, m, h).Messages[2].Parts[0].Text)
+}
+
+// What is too large is cut from what is left of it, so that more of it stays.
+func TestMinifyBeforeCutting(t *testing.T) {
+	m := newManager(t, 16_000, nil)
+	h := append(list(userSays("begin")), shellCall("c1", "git pull", strings.Repeat("\x1b[1;32m.\x1b[0m", 4_000))...)
+	r := prepare(t, m, h)
+	require.Len(t, r.Edits, 1)
+	assert.Equal(t, winnow.OpMinify, r.Edits[0].Op, "it fits")
+
+	long := progress + strings.Repeat("words of a report, ", 4_000)
+	h = append(h, shellCall("c2", "git fetch", long)...)
+	r = prepare(t, m, h)
+	require.Len(t, r.Edits, 2)
+	assert.Equal(t, winnow.OpTruncate, r.Edits[1].Op)
+	assert.NotContains(t, r.Messages[4].Parts[0].Text, "\x1b")
+}
+
+// Recorded sessions with all forms on: what is left of a result has the lines of a file byte for byte.
+func TestMinifyRecorded(t *testing.T) {
+	recordedSessions(t, func(t *testing.T, name string, h []winnow.Message) {
+		m := newManager(t, 100_000_000, &winnow.Options{FoldAbove: 1, Compact: &winnow.CompactOptions{Off: true}, Truncate: &winnow.TruncateOptions{MaxShare: 1, MaxChars: 1 << 40}})
+		r := prepare(t, m, h)
+		for _, e := range r.Edits {
+			if e.Op == winnow.OpMinify && strings.HasSuffix(e.Reason, ": line numbers") {
+				at := slices.IndexFunc(r.Messages, func(m winnow.Message) bool { return m.ToolCallID == h[e.Index].ToolCallID && m.Role == winnow.RoleTool })
+				requireSameLines(t, h[e.Index].Parts, r.Messages[at].Parts, name)
+			}
+		}
+	})
+}
+
+// requireSameLines checks that each line of before stands in after, in order, with its number or without.
+func requireSameLines(t *testing.T, before, after []winnow.Part, note string) {
+	t.Helper()
+	for k := range before {
+		lines := strings.Split(after[k].Text, "\n")
+		for want := range strings.SplitSeq(before[k].Text, "\n") {
+			at := slices.IndexFunc(lines, func(l string) bool {
+				return want == l || l != "[line numbers below 1000: only every 10th is shown]" && strings.HasSuffix(want, l)
+			})
+			require.GreaterOrEqual(t, at, 0, "%s: %q is gone", note, want)
+			require.LessOrEqual(t, at, 1, "%s: before %q", note, want) // 1: a note
+			lines = lines[at+1:]
+		}
+	}
+}
+
+func TestLimitHistoryTurns(t *testing.T) {
+	q, a := userSays("question"), modelSays("answer")
+	chat := list(q, a, q, a, q, a)
+	for _, tt := range []struct {
+		name   string
+		in     []winnow.Message
+		limit  int
+		keep   []int // indexes of what is left
+		reason string
+	}{
+		{"nothing", nil, 3, nil, "no history, no turns"},
+		{"no limit", chat, 0, []int{0, 1, 2, 3, 4, 5}, "0 means no limit"},
+		{"negative", chat, -2, []int{0, 1, 2, 3, 4, 5}, "a negative number means 0"},
+		{"within", chat, 4, []int{0, 1, 2, 3, 4, 5}, "fewer turns than that"},
+		{"just within", chat, 3, []int{0, 1, 2, 3, 4, 5}, "as many turns as that"},
+		{"one too many", chat, 2, []int{2, 3, 4, 5}, "the oldest turn goes, question and answer"},
+		{"one", chat, 1, []int{4, 5}, "the newest turn stays"},
+		{"no user message", list(a, a, a), 1, []int{0, 1, 2}, "there is no turn to count"},
+		{"an answer comes first", list(a, q, a, q), 1, []int{3}, "what is in front of the first turn is older than it"},
+		{"an answer comes first, within", list(a, q, a), 1, []int{0, 1, 2}, "but is not dropped for itself"},
+		{"injected", list(q, a, hostSays("cron"), a, q, a), 2, []int{0, 1, 2, 3, 4, 5}, "what the host says begins no turn"},
+		{"injected goes with its turn", list(q, a, hostSays("cron"), a, q, a), 1, []int{4, 5}, "it belongs to the turn that it is in"},
+		{"tool loop", list(q, modelCalls("a"), toolSays("a", "x"), a, q, modelCalls("b"), toolSays("b", "x")), 1, []int{4, 5, 6}, "calls and results go with their turn"},
+		{"system", list(systemSays("be kind"), q, a, systemSays("now"), q, a), 1, []int{0, 3, 4, 5}, "system messages are never dropped"},
+		{"summary", list(summarySays("so far"), q, a, q, a), 1, []int{0, 3, 4}, "it stands for older history"},
+		{"summary begins no turn", list(summarySays("so far"), q, a), 1, []int{0, 1, 2}, "nobody asked it"},
+		{"pinned question", list(pinned(q), a, q, a, q, a), 1, []int{0, 4, 5}, "a pin stays, alone"},
+		{"pinned answer", list(q, pinned(a), q, a), 1, []int{0, 1, 2, 3}, "an answer without its question could come first"},
+		{"pinned result", list(q, modelCalls("a", "b"), toolSays("a", "x"), pinned(toolSays("b", "y")), a, q, a), 1, []int{0, 1, 2, 3, 5, 6}, "it keeps its call, and that its other results"},
+		{"pinned call", list(q, pinned(modelCalls("a")), toolSays("a", "x"), a, q), 1, []int{0, 1, 2, 4}, "a call keeps its results"},
+		{"pinned result that is late", list(q, modelCalls("a"), modelCalls("b"), toolSays("b", "x"), pinned(toolSays("a", "y")), a, q), 1, []int{0, 1, 4, 6}, "the call that it answers is further up; others go"},
+		{"pinned result behind the next question", list(q, modelCalls("a"), q, pinned(toolSays("a", "y")), a, q, a), 1, []int{0, 1, 3, 5, 6}, "it belongs to the question that its call belongs to"},
+		{"pinned result two turns late", list(q, a, q, modelCalls("a"), q, a, q, pinned(toolSays("a", "y")), a, q), 1, []int{2, 3, 7, 9}, "however late"},
+		{"pinned result within the limit", list(q, modelCalls("a"), q, pinned(toolSays("a", "y")), a), 1, []int{0, 1, 2, 3, 4}, "its call is not within it"},
+		{"other results that are late", list(q, modelCalls("a", "b"), q, pinned(toolSays("a", "y")), a, toolSays("b", "z"), q), 1, []int{0, 1, 3, 5, 6}, "a call that is kept keeps all its results"},
+		{"an id that is used again", list(q, modelCalls("a"), toolSays("a", "x"), q, modelCalls("a"), q, pinned(toolSays("a", "y")), q), 1, []int{3, 4, 6, 7}, "the newest call is meant"},
+		{"pinned orphan", list(q, a, pinned(toolSays("ghost", "x")), q), 1, []int{0, 2, 3}, "a pin stays even where repair would drop it"},
+		{"pinned behind the host", list(hostSays("boot"), pinned(a), q, a, q, a), 1, []int{0, 1, 4, 5}, "no person spoke before it, and it must not come first"},
+		{"pinned behind a summary", list(summarySays("so far"), hostSays("boot"), pinned(a), q, a, q), 1, []int{0, 2, 5}, "a summary may come first"},
+		{"pinned inside the limit", list(q, a, q, pinned(a)), 1, []int{2, 3}, "it is there anyway"},
+		{"pinned system", list(pinned(systemSays("be kind")), q, a, q), 1, []int{0, 3}, "it needs no question"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := deepCopy(tt.in)
+			named(in)
+			var want []winnow.Message
+			for _, i := range tt.keep {
+				want = append(want, in[i])
+			}
+			got, edits := winnow.LimitHistoryTurns(in, tt.limit)
+			sameMessages(t, want, got, tt.reason)
+			require.Len(t, edits, len(in)-len(got), "an edit for each message that went")
+			for _, e := range edits {
+				assert.Equal(t, winnow.OpLimit, e.Op)
+				assert.Equal(t, in[e.Index].ID, e.ID)
+				assert.Equal(t, max(1, winnow.CharsPerToken(4).Estimate(in[e.Index])), e.Before)
+				assert.Zero(t, e.After)
+				assert.NotContains(t, tt.keep, e.Index)
+			}
+		})
+	}
+}
+
+func TestLimitHistoryTurnsAllocatesNothing(t *testing.T) {
+	h := transcript(2000, clean)
+	for _, limit := range []int{0, 1000, 1_000_000} {
+		assert.Zero(t, testing.AllocsPerRun(10, func() { winnow.LimitHistoryTurns(h, limit) }), "limit %d drops nothing", limit)
+		got, edits := winnow.LimitHistoryTurns(h, limit)
+		assert.True(t, sharesMemory(h, got), "limit %d: the same list", limit)
+		assert.Nil(t, edits)
+	}
+}
+
+func TestForSession(t *testing.T) {
+	n := func(n int) *int { return &n }
+	limits := winnow.HistoryLimits{
+		"telegram": {DMHistoryLimit: n(20), HistoryLimit: n(50), DMs: map[string]winnow.DMLimits{
+			"123": {HistoryLimit: n(5)}, "vip": {HistoryLimit: n(0)}, "a:b": {HistoryLimit: n(7)}, "plain": {},
+		}},
+		"slack": {HistoryLimit: n(8)},
+	}
+	for _, tt := range []struct {
+		key    string
+		limit  int
+		ok     bool
+		reason string
+	}{
+		{"telegram:dm:999", 20, true, "the channel's limit of direct messages"},
+		{"telegram:direct:999", 20, true, "another word for dm"},
+		{"telegram:dm:123", 5, true, "the user's own limit"},
+		{"telegram:dm:vip", 0, true, "0 is a choice: no limit"},
+		{"telegram:dm:plain", 20, true, "a user without a limit has the channel's"},
+		{"telegram:dm:a:b", 7, true, "an id may hold colons"},
+		{"agent:main:telegram:dm:123", 5, true, "the prefix of an agent is cut off"},
+		{"telegram:dm:123:thread:42", 5, true, "a thread is the same user"},
+		{"telegram:dm:123:topic:7", 5, true, "and so is a topic"},
+		{"telegram:dm:123:THREAD:42", 5, true, "in any case"},
+		{"telegram:dm:123:thread:abc", 20, true, "a thread has a number: this is an id of its own"},
+		{"telegram:group:-100", 50, true, "groups"},
+		{"telegram:channel:news", 50, true, "channels"},
+		{"Telegram:DM:123", 5, true, "channel and kind in any case"},
+		{"telegram:dm:VIP", 20, true, "ids are case-sensitive"},
+		{"telegram:dm", 20, true, "no id"},
+		{"::telegram::dm::123", 5, true, "empty segments do not count"},
+		{"slack:dm:u1", 0, false, "no limit of direct messages is set"},
+		{"slack:group:g1", 8, true, "one of groups is"},
+		{"telegram:unknown:1", 0, false, "a kind that has no limits"},
+		{"discord:dm:1", 0, false, "a channel that has none"},
+		{"main", 0, false, "no key of a channel"},
+		{"", 0, false, "no key"},
+		{"agent:main", 0, false, "nothing behind the agent"},
+	} {
+		limit, ok := limits.ForSession(tt.key)
+		assert.Equal(t, tt.ok, ok, "%q: %s", tt.key, tt.reason)
+		assert.Equal(t, tt.limit, limit, "%q: %s", tt.key, tt.reason)
+	}
+	_, ok := winnow.HistoryLimits(nil).ForSession("telegram:dm:1")
+	assert.False(t, ok, "no limits at all")
+
+	long := strings.Repeat("x:", 1<<20) + "y" // a million segments that were joined one by one would never end
+	limits["telegram"].DMs[long] = winnow.DMLimits{HistoryLimit: n(3)}
+	limit, ok := limits.ForSession("telegram:dm:" + long + ":topic:1")
+	assert.True(t, ok)
+	assert.Equal(t, 3, limit, "an id of a million segments")
+}
+
+func TestHistoryLimitsJSON(t *testing.T) {
+	var limits winnow.HistoryLimits
+	require.NoError(t, json.Unmarshal([]byte(`{"telegram":{"dmHistoryLimit":20,"dms":{"123":{"historyLimit":0}}}}`), &limits))
+	limit, ok := limits.ForSession("telegram:dm:123")
+	assert.True(t, ok, "a limit of 0 is not the same as none")
+	assert.Zero(t, limit)
+	limit, ok = limits.ForSession("telegram:dm:9")
+	assert.True(t, ok)
+	assert.Equal(t, 20, limit)
+	_, ok = limits.ForSession("telegram:group:9")
+	assert.False(t, ok, "groups have none")
+}
