@@ -256,7 +256,7 @@ func (c *compaction) audit(cp *checkpoint, behind sections.Layout) (stored strin
 		stored, repaired = stored+add, append(repaired, "identifiers")
 	}
 	for i := range ids {
-		ids[i] = strings.ToValidUTF8(ids[i], "\uFFFD") // as a snapshot keeps it
+		ids[i] = strings.Clone(strings.ToValidUTF8(ids[i], "\uFFFD")) // as a snapshot keeps it, and not in its text
 	}
 	cp.carried.Identifiers = ids
 	return stored, repaired
