@@ -258,19 +258,6 @@ func holdsOnlyText(m *Message) bool {
 	return true
 }
 
-// isTextOnly reports whether the estimate of m covers texts and calls alone: m has no image or opaque part, no
-// signature and no count of the host.
-func isTextOnly(m *Message) bool {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		isText := p.Kind == KindText || p.Kind == KindThinking || p.Kind == KindToolCall
-		if !isText || p.Signature != "" || p.Tokens != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // textBytes returns the length of the texts of m in bytes.
 func textBytes(m *Message) (n int) {
 	for i := range m.Parts {

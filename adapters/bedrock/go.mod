@@ -14,7 +14,6 @@ require (
 require (
 	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.10 // indirect
 	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.10 // indirect
-	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )
 

@@ -8,9 +8,6 @@ require (
 	github.com/winnowgo/winnow v0.0.0
 )
 
-require (
-	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
-)
+require go.yaml.in/yaml/v3 v3.0.5 // indirect
 
 replace github.com/winnowgo/winnow => ../..

@@ -86,7 +86,7 @@ func factsOf(history []winnow.Message) (f facts) {
 			for _, path := range toolcall.Common.OfShell(p.Name, p.Arguments).Modified {
 				add(aFile, shortPath(path))
 			}
-			if toolcall.IsPlan(toolcall.Common.State(p.Name, p.Arguments)) {
+			if toolcall.IsOwn(toolcall.Common.State(p.Name, p.Arguments)) {
 				f[aPlanItem] = nil
 				for _, item := range openItems(p.Arguments) {
 					add(aPlanItem, item)
