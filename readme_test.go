@@ -32,7 +32,29 @@ func readmeDo(ctx context.Context, history []winnow.Message, callYourModel func(
 	return err
 }
 
+func readmeNotes(m *winnow.Manager, history []winnow.Message, request *winnow.Request, call winnow.Part) []winnow.Message {
+	// README
+	switch call.Name { // offer both tools in each request
+	case winnow.NotesTool().Name:
+		history = append(history, m.Note(history, call.Arguments))
+	case winnow.CompactTool().Name:
+		history = append(history, m.EndPhase(history, call.Arguments))
+	}
+	if line := m.WindowNote(request); line != nil {
+		history = append(history, *line)
+	}
+	// END
+	return history
+}
+
 func TestReadmeSnippetsRun(t *testing.T) {
+	m := newManager(t, 20_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}})
+	for tool, arguments := range map[string]string{winnow.NotesTool().Name: `{"name":"goal","text":"x"}`, winnow.CompactTool().Name: `{"keep":"x"}`} {
+		call := callPart("1", tool)
+		call.Arguments = []byte(arguments)
+		h := readmeNotes(m, list(userSays("x"), modelSends(call)), &winnow.Request{Tokens: 9, Budget: 10}, call)
+		assert.Len(t, h, 4, tool)
+	}
 	calls := 0
 	model := func(_ context.Context, messages []winnow.Message) (string, error) {
 		if calls++; calls%2 == 1 {
