@@ -8,24 +8,19 @@ import (
 
 // Prepare returns what to send for history now. It may call the Summarizer.
 //
-// A history that is empty, or has nothing but blank messages, is not an error: the request has no messages then, and
-// must not be sent. If none of the newest calls has a result yet, they stay open, and the request must not be sent
-// either. If only some have one, each of the others gets a result that says that the real one is missing; the real one
-// replaces it when it comes. A call may get another result later, as one of a tool that takes long: the model is shown
-// it where it stands, as an inserted message that names the call, or in the place of the first one if that was never
-// sent. [RepairToolPairing] alone drops it.
+// A request without messages must not be sent, nor one whose newest calls all wait for their results. If only some have
+// one, each of the others gets a result that says that the real one is missing; the real one replaces it when it comes.
+// A later result of a call, as of a tool that takes long, is shown where it stands.
 //
-// If the provider itself has compacted the conversation ([MediaCompaction]), the request is that for the history from
-// there on. System messages stay in front of it, and pins directly behind it. What stands before can be recalled. It is
-// sent to a model of another provider that cannot read the compaction: Options.Model must name that model.
+// If the provider itself has compacted the conversation ([MediaCompaction]), the request begins there, with system
+// messages in front and pins behind. Options.Model must name a model that cannot read that compaction: it is sent what
+// stands before.
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
-// for a summary, or that of [Options].Journal. A ctx that has ended is not an error if nothing has to be waited for.
-// After an error the manager is as it was before, except that it remembers a failed summarizer, and that BeforeCompact
-// may have been called. A compaction that fails is not an error as long as the request can be made to fit without it. A
-// digest may then take the place of the summary ([Request].Degraded). The summarizer is asked again when the prompt
-// cache is cold, and each time the history has grown by a tenth of the budget. It is asked less often if its answers,
-// which are billed, were refused as summaries.
+// for a summary, or that of [Options].Journal. After an error the manager is as it was before, except that it remembers
+// a failed summarizer, and that BeforeCompact may have been called. A compaction that fails is not an error if the
+// request fits without it; a digest may then stand in ([Request].Degraded) until the summarizer answers: it is asked
+// again when the prompt cache is cold, and each time the history has grown by a tenth of the budget.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

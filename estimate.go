@@ -237,26 +237,13 @@ func (b structure) ofPart(p *Part) int {
 //	gemini       Gemini; gemma is the same      qwen    Qwen
 //	deepseek     DeepSeek                       llama3  Llama 3
 //
-// An estimate takes one pass over the text, whatever its bytes, and allocates nothing. For half of all texts it is
-// within 3 % of the family's count, for 95 of 100 within 15 %; the error of a whole conversation is smaller.
+// An estimate takes one pass over the text and allocates nothing. Half of all texts are within 3 % of the family's
+// count, 95 of 100 within 15 %. For an unknown model it is cautious: 9 % above at the median in Latin script, up to
+// three times as much in others. So name the model. Another name is an error that lists the known ones.
 //
-// The estimate for an unknown model is cautious. In Latin script and code it is 9 % above a family's count at the
-// median, and from 6 % below to 29 % above in 90 of 100 texts. In other scripts it is from 10 % below to three times as
-// much, because Claude needs that much more than Gemini for Hindi or Thai. So name the model.
-//
-// Structure comes on top: 2 to 5 tokens a message, and for a tool call with its result 1 (Gemini), 22 (OpenAI), 28
-// (qwen, deepseek, llama3), 64 (Claude) or 52 (an unknown model). Arguments count in their own
-// spelling.
-//
-// [Part.Tokens] wins over any estimate. Without it, an image counts by its pixels as the provider counts them, or 1 200
-// tokens if its size is not known. An opaque part counts by Part.Pages and Part.Seconds. If they are not known, it
-// counts a quarter of its bytes, at least 1 and at most 25 000, or 100 if Part.Bytes is not set. Thinking counts a
-// fifth of its signature's bytes beyond 200, if that is more than its text, and at least 30 without a text. OpenAI's
-// counts 3 tokens for 16 bytes beyond 866, and a [Manager] counts none of it in front of the newest message of a user,
-// where OpenAI does not read it any more. A part of an unknown kind counts its text, and its bytes like an opaque part.
-//
-// The tables of a family, 130 KB of which are in use, are made when the family is first asked for, and then shared. An
-// unknown name is an error that lists the known ones.
+// A message costs 2 to 5 tokens more, a call with its result 1 (Gemini) to 64 (Claude). [Part].Tokens wins over any
+// estimate. Else an image counts by its pixels, or 1 200 tokens; an opaque part by Pages or Seconds, or a quarter of
+// its Bytes up to 25 000; thinking at least a fifth of its signature's bytes beyond 200.
 func NewEstimator(family string) (Estimator, error) {
 	if s, ok := nontext.Of(family); ok {
 		return familyEstimator{tokencount.Of(family), structure{s}}, nil

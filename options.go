@@ -177,13 +177,13 @@ const (
 	ThinkingBound ThinkingPolicy = "bound"
 )
 
-// Journal is called before [Manager.Prepare], [Manager.Compact] or [Manager.Recover] returns a
-// request. It gets what has changed in the manager's state since the last call: a delta, for [Manager.Restore]. A host
-// that writes the delta to disk and is killed afterwards continues with the same bytes, so that the provider's prompt
-// cache is read. The size of a delta depends on what is new, not on the length of the history; it is JSON in one line.
+// Journal is called before [Manager.Prepare], [Manager.Compact] or [Manager.Recover] returns a request. It gets what
+// has changed in the manager's state since the last call: a delta for [Manager.Restore], as JSON in one line. A host
+// that writes it to disk and is killed afterwards continues with the same bytes, so that the provider's prompt cache is
+// read.
 //
-// The manager is locked during the call, so a Journal must not call it. The Journal may keep the delta. If it fails,
-// the manager's call returns the wrapped error and no request, and the manager is as it was before that request.
+// The manager is locked during the call, so a Journal must not call it. If it fails, the manager's call returns the
+// wrapped error and no request, and the manager is as it was before that request.
 type Journal func(delta []byte) error
 
 // valueOf returns what p points to, or the zero value.

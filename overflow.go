@@ -37,21 +37,15 @@ type ErrorInfo struct {
 type ErrorMatcher func(err error) (ErrorInfo, bool)
 
 // ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text with or
-// without the provider's JSON in it. The status is read from a method StatusCode() int, HTTPStatusCode() int or
-// HTTPStatus() int or from a field of such a name. The text is read from Error() and from the fields that hold a
-// message, a body or a code. If none of these says anything, ClassifyError reads the body of the response in the error,
-// if it is in memory; the body stays readable. An error that no rule knows is [ErrorOther].
+// without the provider's JSON in it. The status comes from a method such as StatusCode() int or a field of such a name;
+// the text from Error(), from fields that hold a message or a body, or from the response, whose body stays readable. It
+// never panics, and takes time linear in the text. An error that no rule knows is [ErrorOther].
 //
-// Go's own errors come first: a cancelled context is ErrorOther and a deadline or a network timeout is
-// [ErrorTimeout], whatever the text. A refusal for tokens per minute is an [ErrorOverflow] with that limit
-// if one request alone exceeds it, because waiting can never help then.
-//
-// The words win over a gateway's status: a 502 or 503 that passes on another server's overflow is an overflow. Status
-// 413 is [ErrorBytes], also with a proxy's page, an empty body or no body, unless the words count tokens or refuse the
-// upload of a file.
-//
-// A limit for the answer (max_tokens) that the model does not allow is ErrorOther: a shorter history would not help.
-// The text is read by rules for families of wordings, in time linear in its length; it never panics.
+// A cancelled context is ErrorOther and a deadline or a network timeout is [ErrorTimeout], whatever the text. A refusal
+// for tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit, because waiting never helps then.
+// A 502 or 503 that passes on another server's overflow is an overflow. Status 413 is [ErrorBytes], unless the words
+// count tokens or refuse the upload of a file. A limit for the answer (max_tokens) that the model does not allow is
+// ErrorOther: a shorter history would not help.
 func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
@@ -91,13 +85,11 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 
 // ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse. stopReason is the provider's
 // own word for why the answer ended, u is what it billed, and window is the model's context window in tokens (0:
-// unknown). It reports true for a stop reason that names the context window, for a prompt that was billed above the
-// window, and for an answer without a single token that ended because of its length while the window was 99 % full.
+// unknown). It reports true for a stop reason that names the context window, for a prompt billed above the window, and
+// for an answer without a single token that ended because of its length while the window was 99 % full.
 //
-// Some providers silently drop the front of the prompt and bill what is left: Ollama above num_ctx, OpenAI Responses
-// with truncation "auto". The answer alone does not show that: it looks like the answer to a shorter conversation.
-// Compare it with what was sent: if u.Prompt() is below half of [Request.Tokens], the estimator's error is no
-// explanation. It is better to give New the window that the server was started with.
+// Some providers silently drop the front of the prompt: Ollama above num_ctx, OpenAI Responses with truncation "auto".
+// Only a prompt billed below half of [Request].Tokens shows that. Give New the window that the server was started with.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	return overflow.InAnswer(stopReason, u.Prompt(), u.Output, window)
 }

@@ -15,17 +15,15 @@ import (
 	"github.com/winnowgo/winnow/internal/recall"
 )
 
-// Recall answers a call of [RecallTool]: it returns the result to append to the history. arguments are those of the
-// call. Recall finds the call among the newest calls of history that have no result yet, and sets its id on the result.
-// If two such calls have the same arguments, append the answer to one before you ask for the other.
+// Recall answers a call of [RecallTool]: it returns the result to append to the history, with the id of the call, which
+// is one of the newest calls without a result. arguments are those of the call. If two such calls have the same
+// arguments, append the answer to one before you ask for the other.
 //
-// The answer quotes the history, which is the only store. It shows a message, some lines of it, the lines that match a
-// pattern, or the best places for some words in everything that is not whole in the request. It quotes at most 5 % of
-// the window, or 1 000 tokens, says how much there is and how to get the rest, and is escaped like the data in
-// summaries. Messages that are whole in the request, apart from their thinking, are not sent again. The answer to an
-// unknown handle or an invalid pattern has IsError set, and a list of what there is. No answer shows anything that is
-// not in this history, nor its Details. Content that is not text is only named, but for images where
-// Options.RecallImages is set.
+// The answer quotes the history, which is the only store: a message, some of its lines, the lines that match a pattern,
+// or the best places for some words in everything that is not whole in the request. It takes at most 5 % of the window,
+// or 1 000 tokens, says how to get the rest, and is escaped as data. What is whole in the request is not sent again.
+// The answer to an unknown handle or an invalid pattern has IsError set, and a list of what there is. Content that is
+// not text is only named, but for images with Options.RecallImages.
 //
 // Recall calls no model and changes no earlier part of a request. The error is that of ctx, or says that Options.Recall
 // is not set.

@@ -19,28 +19,22 @@ import (
 // only if it is smaller than this share of that one.
 const leastShrink = 0.95
 
-// Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: large results
-// are cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
-// summary, then results are cut once more. At last it takes the smallest of these requests, although it is above a
-// limit that was only guessed, or leaves less room for the answer. For one request of Prepare, Recover makes at most 3
-// requests and calls the summarizer at most twice, not counting the calls that it takes to summarize a history larger
-// than the summarizer's window. No request is returned twice, and each is estimated smaller than the one that was
-// refused. A body that is too large in bytes loses its oldest images first, then results. With CompactOptions.Off
-// nothing is compacted, and no digest stands in.
+// Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: results are
+// cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
+// summary. For one request of Prepare, Recover makes at most 3 requests and calls the summarizer at most twice. No
+// request is returned twice. A body that is too large in bytes loses its oldest images first. With CompactOptions.Off
+// nothing is compacted.
 //
 // A limit and a count that the provider names are used for the rest of the conversation, a limit until a larger prompt
-// is answered. A refusal without numbers proves little: a limit is guessed from it, which holds until one of these
-// requests is accepted. It holds for later requests only if the refused one was about as large as what was believed to
-// fit, or if refusals repeat at about the same size. The guess is then raised each time a request near it is accepted.
-// After some hundreds of accepted requests the refused size no longer bounds it.
+// is answered. From a refusal without numbers a limit is guessed, which is raised or forgotten as requests are
+// accepted.
 //
 // An answer at the end of the history shows that a request of Recover was accepted, as does a successful call of [Do].
-// If none is accepted, because Recover gives up or the history goes on otherwise, then the summary, the edits and the
-// guess are again what they were before the first refusal.
+// If none is accepted, summary, edits and guess are again what they were before the first refusal.
 //
 // A cause that is not an overflow is returned, wrapped. When nothing is left to try, the error is an [*OverflowError]
-// that wraps cause. A nil cause is an error. An *OverflowError as cause is returned, wrapped, because it says that a
-// manager has already given up. After ctx has ended nothing is tried, but what cause says is remembered.
+// that wraps cause. A nil cause is an error, and so is an *OverflowError: it says that a manager has given up already.
+// After ctx has ended nothing is tried, but what cause says is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")

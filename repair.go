@@ -10,25 +10,20 @@ import (
 
 // RepairToolPairing returns history in a form that Anthropic, OpenAI, Gemini and Bedrock accept:
 //
-//   - every call has one result, directly behind its assistant message and in call order; a late result
-//     moves to its call, even across other assistant messages;
-//   - results without a call and second results are dropped; a missing result is replaced by an error
-//     result that says so; calls that still wait at the very end stay open;
-//   - calls and results are paired by occurrence, so that ids may repeat in later turns and inside one
-//     message, or be empty; the first use of an id keeps it and later ones get a suffix, call and result alike;
-//   - a result without an id answers an open call of the newest message with calls before it: the first that
-//     calls its tool or, if none does, the first; it gets the id of that call;
+//   - every call has one result, directly behind its assistant message and in call order; a late one moves to its
+//     call;
+//   - results without a call and second results are dropped; an error result stands in for a missing one; calls that
+//     still wait at the very end stay open;
+//   - the first use of an id keeps it, and later ones get a suffix, call and result alike; a result without an id
+//     answers an open call of the newest message with calls;
 //   - calls of failed turns (StopReason "error" or "aborted") are dropped with their results; their text stays;
-//     calls in messages that are not the model's are dropped too;
-//   - a call that the provider runs itself and its result stay together: half of such a pair (see [Part]) is left out,
-//     unless it is a call with which the provider goes on, behind which no other message but results stands;
-//   - arguments that are not JSON are wrapped in an object; empty texts go, and with them messages that
-//     would be empty.
+//   - a call that the provider runs itself and its result stay together;
+//   - arguments that are not JSON are wrapped in an object; empty texts go, and with them messages that would be
+//     empty.
 //
-// An answer of the model comes first where it came first in history, or where the message in front of it was empty.
-// Anthropic, Gemini and Bedrock refuse that: the host, or its adapter, puts a message in front. A call that max_tokens
-// cut may arrive with the arguments {}, which are valid JSON. Only the stop reason of the answer shows that the call
-// was cut, and the host should not run it.
+// An answer of the model comes first where it came first in history: the host, or its adapter, puts a message in front
+// of it where the provider wants one. A call that max_tokens cut may have the arguments {}, which are valid JSON: only
+// the stop reason shows that it must not be run.
 //
 // A valid history is returned unchanged. The edits count tokens with CharsPerToken(4).
 func RepairToolPairing(history []Message) ([]Message, []Edit) {

@@ -31,21 +31,15 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	return b, nil
 }
 
-// Restore takes the state of a manager with the same options: what Snapshot returned, and the deltas that
-// Options.Journal has been given since, in their order. Deltas that the state already holds are skipped; in front of
+// Restore takes the state of a manager with the same options: what [Manager.Snapshot] returned, and the deltas that
+// [Options].Journal has been given since, in their order. Deltas that the state already holds are skipped; in front of
 // deltas, an empty state means a new manager. The next request then has the same bytes as that manager's next request
 // would have had. The error says that the data is not a snapshot, that its version is unknown, or that a delta does not
 // follow the previous one. The manager is then as it was before.
 //
-// The new process may have fewer tools. So a request that fits only without the provider's counts from before Restore
-// is made all the same, and the next count corrects the estimates. A summarizer whose answers were refused is asked
-// once more after some growth, because a restart may bring one that works. In another window, limits of tokens that the
-// provider named, or that were guessed, are forgotten if the model has no name: the window may be another model's.
-//
-// If both managers name their Options.Model, the state of another model is accepted too: the conversation continues
-// with another model. What the manager learned from the old provider is then forgotten (its limits, its counts, its
-// cache); the summary and the edits stay. Requests leave out signed thinking of the old model. An adapter's Export
-// converts or leaves out other content that the new provider does not accept.
+// The window may be another one: limits that the provider named or that were guessed are then forgotten, if the model
+// has no name. With another Options.Model, what was learned from the old provider is forgotten (limits, counts, cache),
+// summary and edits stay, and signed thinking of the old model is not sent.
 func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	l, err := restored(state, deltas)
 	if err != nil {

@@ -31,14 +31,12 @@ const (
 )
 
 // SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window: in one call if it fits.
-// Else history is cut into opts.Parts parts at atom boundaries and each part into chunks that fit; each call updates
-// the summary of the chunks before it, and the summaries of the parts are merged at the end. No call exceeds Window (by
-// the Estimator's count, prompt and MaxTokens together), and no message is left out: one that is too large is clipped
-// in its middle, arguments of calls too.
+// Else each of opts.Parts parts is summarized in chunks that fit, each call goes on from the one before it, and the
+// summaries of the parts are merged. No call exceeds Window (by the Estimator's count, prompt and MaxTokens together),
+// and no message is left out: one that is too large is clipped in its middle.
 //
-// A call that fails is made once more, at once: clients of providers wait by themselves. Its prompt says what was wrong
-// with the first answer. After an overflow, or if no answer came within 180 s, it has less text. An error that would
-// repeat, such as a wrong key, a quota or a rate limit, is not tried again. An answer that is cut, blank, a tool call,
+// A call that fails is made once more, at once, with a note of what was wrong; after an overflow or a timeout (180 s)
+// it has less text. A wrong key, a quota or a rate limit is not tried again. An answer that is cut, blank, a tool call,
 // an echo of the prompt, or not shorter than what it summarizes counts as failed. If a chunk fails, the [Digest] stands
 // in for the rest of its part, and Degraded is set. The only errors are those of ctx. An empty history gives
 // opts.Previous.

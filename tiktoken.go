@@ -14,15 +14,11 @@ const maxExactBytes = 8 << 20
 
 // TiktokenEstimator returns an estimator that counts text exactly as OpenAI's models do, without the network: encoding
 // is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5); another is an error. Special tokens such as
-// <|endoftext|> count as plain text. Content that is not text counts as with [NewEstimator]. A message with more than
-// 8 MiB of text is estimated. A word, a ruler or white space of more than 64 512 bytes, which nobody writes, is encoded
-// in pieces of that length and may count a token more for each. No text takes more than n log n time.
+// <|endoftext|> count as plain text, and content that is not text as with [NewEstimator]. A message with more than 8
+// MiB of text is estimated, and what nobody writes, such as a word of more than 64 512 bytes, may count a token more.
 //
-// A program that calls this function is 1.7 MB larger than one that does not, because it contains the vocabularies.
-//
-// The first count loads the vocabulary, which takes a tenth of a second and, for o200k_base, 9 MB that stay in memory.
-// Ordinary text is counted at 50 MB/s or more, the worst (a letter or a byte over and over) at 3 MB/s. [NewEstimator]
-// is many times as fast, and exact enough for most uses.
+// A program that calls this function is 1.7 MB larger. The first count takes a tenth of a second and 9 MB that stay in
+// memory; ordinary text is counted at 50 MB/s. NewEstimator is many times as fast, and exact enough for most uses.
 func TiktokenEstimator(encoding string) (Estimator, error) {
 	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {

@@ -9,14 +9,12 @@ import (
 )
 
 // TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens, or than
-// MaxChars characters. What is left of a result ends at the end of a line, if there is one in its last fifth, and says
-// how much was left out. Unless HeadOnly is set, TruncateToolResults also keeps the end of the text if that matters (an
-// error, an exit code, a test verdict, a closing summary), and lines of the dropped middle that report an error.
+// MaxChars characters. What is left says how much was left out. Unless HeadOnly is set, the end of the text stays if it
+// matters (an error, an exit code, a test verdict), and so do lines that report an error.
 //
-// The texts of one result share its room by length, and each keeps at least MinKeepChars characters. If that alone is
-// more than the limit, the texts are joined and cut as one, unless HeadOnly is set. Parts that are not text stay;
-// arguments of calls are never touched; pinned results stay whole. No result gets longer. The window is in tokens; with
-// a window of 0 or less nothing is done. Source of the limits: the reference system.
+// The texts of one result share its room, and each keeps at least MinKeepChars characters. Parts that are not text,
+// arguments of calls and pinned results stay. No result gets longer. With a window of 0 or less nothing is done. The
+// limits are those of OpenClaw.
 func TruncateToolResults(history []Message, window int, opts *TruncateOptions) ([]Message, []Edit) {
 	if window <= 0 {
 		return clip(history), nil
