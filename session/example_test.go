@@ -188,8 +188,8 @@ func ExampleStore_Plan() {
 	v, err := store.Read(ctx, "agent:a:main")
 	fmt.Println(len(v.History), "messages", err)
 	// Output:
-	// archive agent:a:main 0 892 age
-	// archive agent:a:main 0 892 age
+	// archive agent:a:main 0 866 age
+	// archive agent:a:main 0 866 age
 	// 1 done, 0 left alone
 	// 2 messages <nil>
 }
