@@ -449,7 +449,7 @@ func main() {
 	require.NoError(t, err)
 	assert.Contains(t, string(code), string(constants[:1000]), "what is called is in the program")
 	for _, name := range []string{"o200k_base", "cl100k_base"} {
-		vocabulary, err := os.ReadFile("internal/bpe/vocab/" + name + ".gz")
+		vocabulary, err := os.ReadFile("internal/tokencount/vocab/" + name + ".gz")
 		require.NoError(t, err)
 		assert.NotContains(t, string(code), string(vocabulary[:4096]), name)
 	}
