@@ -295,7 +295,7 @@ func (w *world) checkError(q *question, err error) {
 // least returns about how many tokens a request for in must have: those of what is always sent, of the newest step with
 // its results cut and what follows it, and of a summary of a few words.
 func (w *world) least(in []winnow.Message) int {
-	const summary, result = 120, 400 // of a result, 400 characters and a note may stay
+	const summary, result, lost = 120, 400, 40 // of a result, 400 characters and a note may stay
 	n := w.overhead() + summary
 	in = slices.DeleteFunc(slices.Clone(in), func(m winnow.Message) bool { // no such message is sent
 		return !slices.ContainsFunc(m.Parts, func(p winnow.Part) bool {
@@ -312,6 +312,9 @@ func (w *world) least(in []winnow.Message) int {
 			to++
 		}
 		stays := from >= step || slices.ContainsFunc(in[from:to], func(m winnow.Message) bool { return m.Pinned })
+		if stays { // a repair says of each other call that its result is lost
+			n += lost * max(0, toolCalls(&in[from])-(to-from-1))
+		}
 		for i := from; i < to; i++ {
 			size, m := w.estimate(in[i:i+1]), &in[i]
 			switch {
@@ -322,6 +325,16 @@ func (w *world) least(in []winnow.Message) int {
 			}
 		}
 		from = to
+	}
+	return n
+}
+
+// toolCalls returns how many calls m has.
+func toolCalls(m *winnow.Message) (n int) {
+	for k := range m.Parts {
+		if m.Parts[k].Kind == winnow.KindToolCall {
+			n++
+		}
 	}
 	return n
 }

@@ -78,9 +78,10 @@ func words(m *winnow.Message) string {
 
 // checkFloor: below FoldAbove, as long as it was never near that and nothing was refused, only new results are edited.
 func (w *world) checkFloor(in []winnow.Message, r *winnow.Request) {
-	above := int(max(0, w.options.FoldAbove) * float64(w.window()))
+	window := w.window() - w.overhead()
+	above := int(max(0, w.options.FoldAbove) * float64(window))
 	if w.options.FoldAbove == 0 {
-		above = min(40_000, w.window()/5)
+		above = min(40_000, window/5)
 	}
 	size := w.estimate(in)
 	// A repair adds results, and a request that nearly fills the window may be made to fit.

@@ -186,6 +186,12 @@ func (w *world) use(n int) {
 	if err != nil {
 		return
 	}
+	if len(h) < len(w.history) {
+		clear(w.bound) // the answers behind h look like answers to this request
+	}
+	if len(h) < len(w.history) {
+		clear(w.bound) // the answers behind h look like answers to this request
+	}
 	if r.Tokens > r.Budget {
 		w.fail("it fits, or there is an error", "in a summary: %d tokens, and a budget of %d", r.Tokens, r.Budget)
 	}

@@ -284,7 +284,7 @@ func (w *world) set(s *Step, f func(m *winnow.Message)) {
 func (w *world) undo(s *Step)       { w.cut(max(1, s.N)) }
 func (w *world) clearHistory(*Step) { w.cut(len(w.history)) }
 func (w *world) forget(s *Step) {
-	w.history = slices.Clone(w.history[min(len(w.history), s.N):])
+	w.history, w.forgot = slices.Clone(w.history[min(len(w.history), s.N):]), true
 	w.version++
 }
 func (w *world) pass(s *Step)    { w.now = w.now.Add(time.Duration(s.N) * time.Second) }
@@ -293,6 +293,7 @@ func (w *world) mood(s *Step)    { w.summarizer.mood, w.summarizer.seed = s.As, 
 func (w *world) drop(s *Step) {
 	if i := w.at(s); i >= 0 {
 		w.history, w.dropped = slices.Delete(slices.Clone(w.history), i, i+1), true
+		w.forgot = true
 		w.version++
 	}
 }
