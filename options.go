@@ -65,10 +65,11 @@ type Options struct {
 	// prompt cache can be read
 	HistoryTurns int
 
-	// share of the window, less Overhead, from which on old work becomes records: the answers that call tools, with their
-	// results, but for the newest and for what is in force. The messages alone count. (0.2, at most 40 000 tokens; what a
-	// host sets has no such limit.) Below it, what was sent is sent again as it was; with 1 that ends only when a request
-	// does not fit. What people, the agent and the host said stays word for word until a summary is due.
+	// share of the window, less Overhead, from which on old work becomes records: the answers that call tools, with
+	// their results, but for the newest and for what is in force. The messages alone count. (0.2, and at most 40 000
+	// tokens; what a host sets has no such limit.) Below it, what was sent is sent again as it was; with 1 that ends
+	// only when a request does not fit. What people, the agent and the host said stays word for word until a summary
+	// is due.
 	FoldAbove float64
 	Tools     *ToolOptions     // the names of the host's own tools, as far as it matters what they do
 	Prune     *PruneOptions    // how results are trimmed and cleared where nothing milder makes a request fit
