@@ -72,11 +72,18 @@ func TestReadmeSnippetsRun(t *testing.T) {
 	assert.Equal(t, 2, calls)
 }
 
-// What the READMEs show is what stands above and in the adapters' examples, and all of that is shown.
+// pages returns the Markdown pages whose snippets are tested here.
+func pages(t *testing.T) []string {
+	list, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	return append(list, "README.md", "adapters/README.md", "prompt/README.md")
+}
+
+// What the pages show is what stands above and in the adapters' examples, and all of that is shown.
 func TestReadmeSnippetsAreThese(t *testing.T) {
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	shown := map[string]bool{}
-	for _, file := range []string{"README.md", "adapters/README.md", "prompt/README.md"} {
+	for _, file := range pages(t) {
 		readme, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, part := range strings.Split(string(readme), "```go\n")[1:] {
@@ -98,9 +105,9 @@ func TestReadmeSnippetsAreThese(t *testing.T) {
 		assert.NotEmpty(t, marked, "%s has no snippet", file)
 		for _, part := range marked {
 			snippet, _, _ := strings.Cut(part, "\t// END\n")
-			assert.True(t, shown[flat(snippet)], "of %s, not in a README.md:\n%s", file, snippet)
+			assert.True(t, shown[flat(snippet)], "of %s, not in a page:\n%s", file, snippet)
 			delete(shown, flat(snippet))
 		}
 	}
-	assert.Empty(t, shown, "in a README.md only")
+	assert.Empty(t, shown, "in a page only")
 }

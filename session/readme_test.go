@@ -45,13 +45,8 @@ func readmeAgent(ctx context.Context, store *session.Store, key, text string, as
 			return answer.Text(), nil
 		}
 		for _, call := range answer.Calls() {
-			var result winnow.Message
-			if call.Name != winnow.RecallTool().Name {
-				result = session.Result(call.ID, call.Name, runTool(ctx, call.Name, call.Arguments))
-			} else if result, err = s.Recall(ctx, call); err != nil { // the model asks for what was left out
-				return "", err
-			}
-			if err := s.Append(ctx, result); err != nil {
+			result := runTool(ctx, call.Name, call.Arguments)
+			if err := s.Append(ctx, session.Result(call.ID, call.Name, result)); err != nil {
 				return "", err
 			}
 		}
