@@ -299,6 +299,11 @@ func (d *draft) shrink() {
 	for !d.fits() && d.bareRecords(0) {
 	}
 	d.prune(o, d.room())
+	for i, p := range d.view.edited {
+		if p != nil && p.op == OpShow && !d.fits() { // what was added goes before anything is cut
+			d.view.unproject(i)
+		}
+	}
 	if !d.fits() {
 		d.squeezeResults()
 	}

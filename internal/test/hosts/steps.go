@@ -218,6 +218,7 @@ func (w *world) lateResults(*Step) {
 
 // importHistory continues from a transcript of another host, unchanged.
 func (w *world) importHistory(s *Step) {
+	w.isMixed = true
 	h := histories.Random(uint64(abs(s.Seed)))
 	for _, m := range h[:min(len(h), max(0, s.N))] {
 		for k := range m.Parts {
@@ -284,7 +285,7 @@ func (w *world) set(s *Step, f func(m *winnow.Message)) {
 func (w *world) undo(s *Step)       { w.cut(max(1, s.N)) }
 func (w *world) clearHistory(*Step) { w.cut(len(w.history)) }
 func (w *world) forget(s *Step) {
-	w.history, w.forgot = slices.Clone(w.history[min(len(w.history), s.N):]), true
+	w.history, w.isMixed = slices.Clone(w.history[min(len(w.history), s.N):]), true
 	w.version++
 }
 func (w *world) pass(s *Step)    { w.now = w.now.Add(time.Duration(s.N) * time.Second) }
@@ -293,7 +294,7 @@ func (w *world) mood(s *Step)    { w.summarizer.mood, w.summarizer.seed = s.As, 
 func (w *world) drop(s *Step) {
 	if i := w.at(s); i >= 0 {
 		w.history, w.dropped = slices.Delete(slices.Clone(w.history), i, i+1), true
-		w.forgot = true
+		w.isMixed = true
 		w.version++
 	}
 }

@@ -57,7 +57,7 @@ type world struct {
 
 	states  [][]byte           // the newest states, the oldest first
 	isOther bool               // the conversation was held with another model before
-	forgot  bool               // the host has left out messages of its history
+	isMixed bool               // messages were left out or imported: made names may rest on others
 	isUsed  bool               // a summarizer has used the manager in this call
 	full    int                // how many more writes of the journal fail
 	cancel  context.CancelFunc // ends the call of the manager
