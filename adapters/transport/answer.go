@@ -1,0 +1,196 @@
+package transport
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+)
+
+// mostRead is how much of an answer is read for its usage, and of a refusal for its words.
+const mostRead = 4 << 20
+
+// refused is an answer that refuses a request as too long.
+type refused struct {
+	answer *http.Response
+	text   string
+}
+
+func (r *refused) Error() string   { return r.text }
+func (r *refused) StatusCode() int { return r.answer.StatusCode }
+
+func isOf(err error, answer *http.Response) bool {
+	var r *refused
+	return errors.As(err, &r) && r.answer == answer
+}
+
+// refusalOf returns res as an error if it refuses a request as too long, and nil otherwise. The body of res is as it
+// was. A stream may refuse in its first event.
+func refusalOf(res *http.Response) *refused {
+	var text []byte
+	switch {
+	case res.StatusCode >= 400:
+		text, _ = io.ReadAll(io.LimitReader(res.Body, mostRead))
+	case isStream(res):
+		text = firstEvent(res.Body)
+	default:
+		return nil
+	}
+	rest := res.Body
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), rest), rest}
+	if res.Header.Get("Content-Encoding") == "gzip" {
+		if z, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
+			text, _ = io.ReadAll(io.LimitReader(z, mostRead))
+		}
+	}
+	if res.StatusCode < 400 && !bytes.Contains(text, []byte("error")) {
+		return nil
+	}
+	r := &refused{res, http.StatusText(res.StatusCode) + " " + string(text)}
+	if class := winnow.ClassifyError(r).Class; class != winnow.ErrorOverflow && class != winnow.ErrorBytes {
+		return nil
+	}
+	return r
+}
+
+func isStream(res *http.Response) bool {
+	return strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
+}
+
+// firstEvent reads the first event of a stream, and what came with it.
+func firstEvent(r io.Reader) []byte {
+	var text []byte
+	b := make([]byte, 4<<10)
+	for len(text) < mostRead && !bytes.Contains(text, []byte("\n\n")) && !bytes.Contains(text, []byte("\r\n\r\n")) {
+		n, err := r.Read(b)
+		if text = append(text, b[:n]...); err != nil {
+			break
+		}
+	}
+	return text
+}
+
+// tap passes an answer on and reads its usage.
+type tap struct {
+	io.ReadCloser
+	stream bool
+	text   []byte // of a stream: the last line so far; else the answer so far
+	usage  winnow.Usage
+	done   func(winnow.Usage) // called once, at the end
+}
+
+func (t *tap) Read(b []byte) (int, error) {
+	n, err := t.ReadCloser.Read(b)
+	t.take(b[:n])
+	if err != nil {
+		t.end()
+	}
+	return n, err
+}
+
+func (t *tap) Close() error {
+	t.end()
+	return t.ReadCloser.Close()
+}
+
+func (t *tap) end() {
+	if t.done == nil {
+		return
+	}
+	t.read(t.text)
+	t.done(t.usage)
+	t.done, t.text = nil, nil
+}
+
+func (t *tap) take(b []byte) {
+	if !t.stream {
+		if len(t.text)+len(b) <= mostRead {
+			t.text = append(t.text, b...)
+		}
+		return
+	}
+	for len(b) > 0 {
+		line, rest, found := bytes.Cut(b, []byte("\n"))
+		if len(t.text)+len(line) <= mostRead {
+			t.text = append(t.text, line...)
+		}
+		if b = rest; found {
+			t.read(t.text)
+			t.text = t.text[:0]
+		}
+	}
+}
+
+// counts are the usages of the four forms.
+type counts struct {
+	Input      int `json:"input_tokens"`
+	Prompt     int `json:"prompt_tokens"`
+	Output     int `json:"output_tokens"`
+	Completion int `json:"completion_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	CacheWrite int `json:"cache_creation_input_tokens"`
+	Details    struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"input_tokens_details"`
+	PromptDetails struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+// read takes the usage from an answer, or from a line of a stream. The last one counts.
+func (t *tap) read(text []byte) {
+	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("data:"))
+	if !bytes.Contains(text, []byte("sage")) { // usage, usageMetadata
+		return
+	}
+	type answer struct {
+		Usage    *counts
+		Message  struct{ Usage *counts }
+		Response struct{ Usage *counts }
+		Gemini   *struct {
+			Prompt int `json:"promptTokenCount"`
+			Cached int `json:"cachedContentTokenCount"`
+			Output int `json:"candidatesTokenCount"`
+		} `json:"usageMetadata"`
+	}
+	var list []answer // Gemini streams without events as a list
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
+		_ = json.Unmarshal(text, &list)
+	} else {
+		list = make([]answer, 1)
+		_ = json.Unmarshal(text, &list[0])
+	}
+	for _, a := range list {
+		for _, u := range []*counts{a.Usage, a.Message.Usage, a.Response.Usage} {
+			if u != nil {
+				t.note(u)
+			}
+		}
+		if g := a.Gemini; g != nil && g.Prompt > 0 {
+			t.usage = winnow.Usage{Input: g.Prompt - g.Cached, CacheRead: g.Cached, Output: g.Output}
+		}
+	}
+}
+
+func (t *tap) note(u *counts) {
+	// OpenAI's counts include what was cached.
+	cached := u.Details.Cached + u.PromptDetails.Cached
+	prompt := winnow.Usage{
+		Input: u.Input + u.Prompt - cached, CacheRead: u.CacheRead + cached, CacheWrite: u.CacheWrite,
+	}
+	if prompt.Prompt() > 0 {
+		prompt.Output = t.usage.Output
+		t.usage = prompt
+	}
+	if n := u.Output + u.Completion; n > 0 {
+		t.usage.Output = n
+	}
+}

@@ -1,0 +1,349 @@
+package transport
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/winnowgo/winnow"
+)
+
+// chain is a hash of the first messages of a history, and of what they were sent to.
+type chain [16]byte
+
+// conversation is a history that grows, with its manager. Its fields are guarded by the lock of conversations.
+type conversation struct {
+	name    string
+	manager *winnow.Manager
+	file    *file // nil: its state is not kept
+	key     string
+	recent  *list.Element
+
+	end    chain // of its last history
+	turn   chain // of that up to its newest answer; zero: it has none
+	reach  int   // how many messages that is
+	isOpen bool  // the client has no answer to the last history yet
+	isSafe bool  // its summary stands for nothing behind turn
+}
+
+// conversations finds the conversation that a request continues.
+type conversations struct {
+	most int
+	dir  string
+
+	mu     sync.Mutex
+	ends   map[chain][]*conversation // by the last history, those that were used last at the end
+	turns  map[chain][]*conversation // by the last history up to its newest answer
+	keys   map[string]*conversation  // by a key of the host's
+	recent *list.List                // of *conversation, the one that was used last in front
+	stored map[chain]string          // names of files, by the hashes in them
+}
+
+func newConversations(most int, dir string) *conversations {
+	return &conversations{
+		most: most, dir: dir, ends: map[chain][]*conversation{}, turns: map[chain][]*conversation{},
+		keys: map[string]*conversation{}, recent: list.New(), stored: map[chain]string{},
+	}
+}
+
+// history is the history of a request, as conversations look at it.
+type history struct {
+	key    string  // the host's, with the scope; "": it has none
+	chains []chain // of each beginning, from the empty one on
+	turn   int     // how many messages the one up to the newest answer has; 0: there is none
+}
+
+func (h *history) end() chain { return h.chains[len(h.chains)-1] }
+
+// way is how a request goes on with a conversation.
+type way uint8
+
+const (
+	anew  way = iota // with none
+	goOn             // it is its next request
+	clone            // with a copy: the conversation may go on differently
+)
+
+// conversation returns the one that q continues, or a new one.
+func (t *Transport) conversation(r *http.Request, q *query) (*conversation, error) {
+	window, o := t.options(r, q)
+	estimator := o.Estimator
+	if estimator == nil {
+		var err error
+		if estimator, err = winnow.NewEstimator(winnow.FamilyForModel(o.Model)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range q.history {
+		q.tokens += estimator.Estimate(q.history[i])
+	}
+	h := t.historyOf(r, q)
+	l := t.conversations
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, how, file := l.find(h)
+	if how == goOn {
+		l.note(found, h)
+		return found, nil
+	}
+	if o.Reserve == 0 {
+		o.Reserve = q.answer
+	}
+	if o.Overhead == 0 && q.beside != "" {
+		o.Overhead = estimator.Estimate(winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{{Text: q.beside}}})
+	}
+	c, err := l.begin(window, o, file)
+	if err != nil {
+		return nil, err
+	}
+	if how == clone {
+		if err := c.takeState(found); err != nil {
+			return nil, err
+		}
+	}
+	c.key = h.key
+	l.note(c, h)
+	return c, nil
+}
+
+// options returns the window and the options of a new manager for q, but for what an estimate decides.
+func (t *Transport) options(r *http.Request, q *query) (window int, o *winnow.Options) {
+	o = &winnow.Options{}
+	if t.o.Manager != nil {
+		var host *winnow.Options
+		if window, host = t.o.Manager(r, q.model); host != nil {
+			*o = *host
+		}
+	}
+	if o.Model == "" {
+		o.Model = q.model
+	}
+	if o.Logger == nil {
+		o.Logger = t.o.Logger
+	}
+	if window == 0 && strings.Contains(strings.Join(r.Header.Values("Anthropic-Beta"), ","), "context-1m") {
+		window = 1_000_000
+	}
+	return window, o
+}
+
+// defaultWindow is that of a model that the table does not know.
+const defaultWindow = 200_000
+
+// begin returns a new conversation, or the one that a file has the state of.
+func (l *conversations) begin(window int, o *winnow.Options, from string) (*conversation, error) {
+	c := &conversation{name: newName()}
+	if l.dir != "" {
+		c.file = &file{dir: l.dir, name: c.name}
+		o.Journal = c.file.journal(o.Journal)
+	}
+	m, err := winnow.New(window, o)
+	if err != nil && window == 0 {
+		m, err = winnow.New(defaultWindow, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.manager = m
+	if from != "" {
+		name, state, deltas := readFile(l.dir, from)
+		if err := m.Restore(state, deltas...); err != nil {
+			o.Logger.Warn("winnow: a conversation's state cannot be restored", "error", err)
+			return c, nil
+		}
+		c.name, c.file.name, c.file.path = name, name, from
+	}
+	return c, nil
+}
+
+// takeState restores c from the state of another conversation with the same history.
+func (c *conversation) takeState(of *conversation) error {
+	state, err := of.manager.Snapshot()
+	if err != nil {
+		return err
+	}
+	if err := c.manager.Restore(state); err != nil {
+		return err
+	}
+	if c.file != nil {
+		c.file.begin(state)
+	}
+	return nil
+}
+
+// find returns the conversation that has the longest beginning of h, and how h goes on with it. file is one with the
+// state of a conversation that is not in memory. The lock is held.
+//
+// A history that ends where a conversation ends is a retry, if that has no answer yet. Otherwise it may be another
+// conversation that began alike. Clients rewrite their newest message, such as its reminders, when it is no longer the
+// newest: a history may also differ behind the newest answer, as long as no summary stands for what differs.
+func (l *conversations) find(h *history) (c *conversation, how way, file string) {
+	if h.key != "" {
+		if c = l.keys[h.key]; c != nil {
+			return c, goOn, ""
+		}
+	}
+	last := len(h.chains) - 1
+	for i := last; i > 0; i-- {
+		if c = newest(l.ends[h.chains[i]], h.key, func(*conversation) bool { return true }); c != nil {
+			if i == last && !c.isOpen {
+				return c, clone, ""
+			}
+			return c, goOn, ""
+		}
+		if c = newest(l.turns[h.chains[i]], h.key, func(c *conversation) bool { return c.isSafe }); c != nil {
+			if i < h.turn && !c.isOpen { // the history has an answer to what differs
+				return c, goOn, ""
+			}
+			return c, clone, ""
+		}
+		if name := l.stored[h.chains[i]]; name != "" {
+			return nil, anew, name
+		}
+	}
+	return nil, anew, ""
+}
+
+// newest returns the one of list that was used last, of those that belong to a key and are good.
+func newest(list []*conversation, key string, isGood func(*conversation) bool) *conversation {
+	for _, c := range slices.Backward(list) {
+		if c.key == key && isGood(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// note makes h the last history of c, and lets the conversation go that was not used for longest. The lock is held.
+func (l *conversations) note(c *conversation, h *history) {
+	if c.recent != nil {
+		l.forget(c)
+	}
+	c.end, c.reach, c.turn, c.isOpen, c.isSafe = h.end(), h.turn, chain{}, true, false
+	l.ends[c.end] = append(l.ends[c.end], c)
+	if h.turn > 0 {
+		c.turn = h.chains[h.turn]
+		l.turns[c.turn] = append(l.turns[c.turn], c)
+	}
+	if h.key != "" {
+		l.keys[h.key] = c
+	}
+	c.recent = l.recent.PushFront(c)
+	for l.recent.Len() > l.most {
+		l.forget(l.recent.Back().Value.(*conversation))
+	}
+}
+
+// forget takes c out of all lists. Its file stays.
+func (l *conversations) forget(c *conversation) {
+	l.recent.Remove(c.recent)
+	c.recent = nil
+	without(l.ends, c.end, c)
+	without(l.turns, c.turn, c)
+	if c.key != "" {
+		delete(l.keys, c.key)
+	}
+}
+
+func without(of map[chain][]*conversation, at chain, c *conversation) {
+	list := slices.DeleteFunc(of[at], func(x *conversation) bool { return x == c })
+	if of[at] = list; len(list) == 0 {
+		delete(of, at)
+	}
+}
+
+// wrote notes that the state of c is that behind its last history.
+func (l *conversations) wrote(c *conversation) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.name(c)
+}
+
+// name names the file of c. The lock is held.
+func (l *conversations) name(c *conversation) error {
+	if c.file == nil {
+		return nil
+	}
+	for _, old := range chainsIn(c.file.path) {
+		if l.stored[old] == c.file.path {
+			delete(l.stored, old)
+		}
+	}
+	chains := []chain{c.end}
+	if c.isSafe && c.reach > 0 {
+		chains = append(chains, c.turn)
+	}
+	err := c.file.moveTo(chains, c.manager.Snapshot)
+	for _, now := range chainsIn(c.file.path) {
+		l.stored[now] = c.file.path
+	}
+	return err
+}
+
+// answered notes that the client got an answer to r.
+func (l *conversations) answered(c *conversation, r *winnow.Request) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.isOpen = false
+	c.isSafe = !slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool {
+		return e.Op == winnow.OpCompact && e.Index >= c.reach
+	})
+	return l.name(c)
+}
+
+// historyOf returns what is compared of the history of q.
+func (t *Transport) historyOf(r *http.Request, q *query) *history {
+	scope := strings.Join([]string{q.form.name, r.URL.Scheme, r.URL.Host, q.model}, "\x00")
+	h := &history{chains: make([]chain, len(q.history)+1)}
+	if t.o.Key != nil {
+		if h.key = t.o.Key(r); h.key != "" {
+			h.key = scope + "\x00" + h.key
+		}
+	}
+	hash := sha256.New()
+	var text []byte
+	for i := -1; i < len(q.history); i++ {
+		if text = text[:0]; i < 0 {
+			text = append(text, scope...)
+		} else {
+			text = appendMessage(text, &q.history[i])
+		}
+		hash.Write(text)
+		var sum [sha256.Size]byte
+		copy(h.chains[i+1][:], hash.Sum(sum[:0]))
+		if i >= 0 && q.history[i].Role == winnow.RoleAssistant {
+			h.turn = i + 1
+		}
+	}
+	return h
+}
+
+// appendMessage appends what m says to a text, so that different messages give different texts. What marks the prompt
+// cache is not of it: clients move that.
+func appendMessage(to []byte, m *winnow.Message) []byte {
+	to = appendFields(to, string(m.Role), m.ToolCallID, m.ToolName, strconv.FormatBool(m.IsError))
+	to = binary.AppendUvarint(to, uint64(len(m.Parts)))
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		to = appendFields(to, string(p.Kind), p.Text, p.Signature, p.ID, p.Name, string(p.Arguments), p.MediaType)
+		if p.Kind == winnow.KindImage || p.Kind == winnow.KindOpaque {
+			of, _ := json.Marshal(p.Source) // what cannot be marshalled has no bytes of a client
+			to = appendFields(to, string(of))
+		}
+	}
+	return to
+}
+
+func appendFields(to []byte, texts ...string) []byte {
+	for _, s := range texts {
+		to = binary.AppendUvarint(to, uint64(len(s)))
+		to = append(to, s...)
+	}
+	return to
+}

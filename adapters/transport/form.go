@@ -1,0 +1,235 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	anthropicsdk "github.com/anthropics/anthropic-sdk-go"
+	anthropicparam "github.com/anthropics/anthropic-sdk-go/packages/param"
+	openaisdk "github.com/openai/openai-go/v3"
+	openaiparam "github.com/openai/openai-go/v3/packages/param"
+	"github.com/tidwall/gjson"
+	genaisdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/anthropic"
+	"github.com/winnowgo/winnow/adapters/genai"
+	"github.com/winnowgo/winnow/adapters/openai"
+	"github.com/winnowgo/winnow/adapters/openai/responses"
+)
+
+// form is an API: where a request has its history, and how that is read and written.
+type form struct {
+	name     string
+	history  string   // the member of the body
+	limits   []string // members that say how long the answer may be
+	stateful []string // members that refer to a history which the provider keeps
+	read     func(values []json.RawMessage) (history []winnow.Message, write writer, err error)
+}
+
+// writer returns messages as the member of a body.
+type writer func(model string, messages []winnow.Message, mark bool) (any, error)
+
+var (
+	messagesForm = &form{name: "anthropic", history: "messages", limits: []string{"max_tokens"}, read: readMessages}
+	chatForm     = &form{name: "openai chat", history: "messages", read: readChat,
+		limits: []string{"max_completion_tokens", "max_tokens"}}
+	responseForm = &form{name: "openai responses", history: "input", read: readItems,
+		limits: []string{"max_output_tokens"}, stateful: []string{"previous_response_id", "conversation"}}
+	contentForm = &form{name: "gemini", history: "contents", read: readContents,
+		stateful: []string{"cachedContent", "cached_content"}}
+)
+
+// formOf returns the form of r, or nil.
+func formOf(r *http.Request) *form {
+	if r.Method != http.MethodPost {
+		return nil
+	}
+	switch last := path.Base(r.URL.Path); {
+	case strings.HasSuffix(last, ":generateContent"), strings.HasSuffix(last, ":streamGenerateContent"):
+		return contentForm
+	case last == "messages":
+		return messagesForm
+	case last == "responses":
+		return responseForm
+	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
+		return chatForm
+	}
+	return nil
+}
+
+// query is a request of a client.
+type query struct {
+	form    *form
+	whole   []byte // its body
+	from    int    // of the history in it
+	to      int
+	model   string
+	answer  int // tokens that it asks for the answer; 0: it does not say
+	beside  string
+	tokens  int // estimated, of its history
+	history []winnow.Message
+	write   writer
+}
+
+// parse reads the body of r. The error says why it cannot be read. A name that stands twice is one reason: it depends
+// on the reader which one counts.
+func (f *form) parse(r *http.Request, body []byte) (*query, error) {
+	whole := gjson.ParseBytes(body)
+	if !gjson.ValidBytes(body) || !whole.IsObject() {
+		return nil, errors.New("the body is no JSON object")
+	}
+	q := &query{form: f, whole: body, model: modelInPath(r.URL.Path)}
+	var values []json.RawMessage
+	var err error
+	seen := map[string]bool{}
+	whole.ForEach(func(key, value gjson.Result) bool {
+		name := key.String()
+		switch {
+		case seen[name]:
+			err = fmt.Errorf("%.40q stands twice", name)
+		case slices.Contains(f.stateful, name) && value.String() != "":
+			err = fmt.Errorf("%s: the provider keeps the history", name)
+		case name == f.history && value.IsArray():
+			q.from, q.to = value.Index, value.Index+len(value.Raw)
+			value.ForEach(func(_, v gjson.Result) bool {
+				values = append(values, body[v.Index:v.Index+len(v.Raw)])
+				return true
+			})
+		case name == "model":
+			q.model = value.String()
+		case slices.Contains(f.limits, name):
+			q.answer = int(value.Int())
+		case len(value.Raw) > leastBeside:
+			q.beside += value.Raw
+		}
+		seen[name] = true
+		return err == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("the body has no list %q", f.history)
+	}
+	if q.history, q.write, err = f.read(values); err != nil {
+		return nil, err
+	}
+	if len(q.history) == 0 {
+		return nil, errors.New("nothing of the history can be read")
+	}
+	return q, nil
+}
+
+// A member of the body that is shorter is not counted beside the history: it is no system prompt and no tools.
+const leastBeside = 100
+
+// modelInPath returns the model of a path like /v1beta/models/gemini-3-pro:generateContent.
+func modelInPath(p string) string {
+	name, _, found := strings.Cut(path.Base(p), ":")
+	if !found {
+		return ""
+	}
+	return name
+}
+
+// body returns the body with messages in the place of the history.
+func (q *query) body(messages []winnow.Message, mark bool) ([]byte, error) {
+	if !mark && slices.EqualFunc(messages, q.history, isSame) {
+		return q.whole, nil
+	}
+	value, err := q.write(q.model, messages, mark)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Write(q.whole[:q.from])
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	b.Truncate(b.Len() - 1) // the line end of an encoder
+	b.Write(q.whole[q.to:])
+	return b.Bytes(), nil
+}
+
+// isSame reports whether a is b, unchanged.
+func isSame(a, b winnow.Message) bool {
+	return a.Source != nil && b.Source != nil && len(a.Parts) == len(b.Parts) && len(a.Parts) > 0 &&
+		&a.Parts[0] == &b.Parts[0]
+}
+
+func readMessages(values []json.RawMessage) ([]winnow.Message, writer, error) {
+	list := make([]anthropicsdk.MessageParam, len(values))
+	for i, v := range values {
+		list[i] = anthropicparam.Override[anthropicsdk.MessageParam](v)
+	}
+	return anthropic.Import(list), func(_ string, messages []winnow.Message, mark bool) (any, error) {
+		out := anthropic.Export(messages)
+		if mark {
+			out = anthropic.MarkCache(out, "")
+		}
+		return out, nil
+	}, nil
+}
+
+func readChat(values []json.RawMessage) ([]winnow.Message, writer, error) {
+	list := make([]openaisdk.ChatCompletionMessageParamUnion, len(values))
+	for i, v := range values {
+		list[i] = openaiparam.Override[openaisdk.ChatCompletionMessageParamUnion](v)
+	}
+	return openai.Import(list), func(_ string, messages []winnow.Message, _ bool) (any, error) {
+		return openai.Export(messages), nil
+	}, nil
+}
+
+func readItems(values []json.RawMessage) ([]winnow.Message, writer, error) {
+	list := make([]responses.Item, len(values))
+	for i, v := range values {
+		list[i] = openaiparam.Override[responses.Item](v)
+	}
+	return responses.Import(list), func(_ string, messages []winnow.Message, _ bool) (any, error) {
+		return responses.Export(messages), nil
+	}, nil
+}
+
+// readContents reads contents of Gemini, for which the SDK has no raw form: a content that was not changed is written
+// as it came. The error says that the SDK does not know all members of one.
+func readContents(values []json.RawMessage) ([]winnow.Message, writer, error) {
+	list := make([]*genaisdk.Content, len(values))
+	raw := make(map[*genaisdk.Content]json.RawMessage, len(values))
+	for i, v := range values {
+		list[i] = &genaisdk.Content{}
+		if err := json.Unmarshal(v, list[i]); err != nil {
+			return nil, nil, fmt.Errorf("content %d is none", i)
+		}
+		again, err := json.Marshal(list[i])
+		if err != nil || !sameJSON(v, again) {
+			return nil, nil, fmt.Errorf("content %d has members that are not known", i)
+		}
+		raw[list[i]] = v
+	}
+	return genai.Import(list), func(model string, messages []winnow.Message, _ bool) (any, error) {
+		contents := genai.ExportFor(model, messages)
+		out := make([]any, len(contents))
+		for i, c := range contents {
+			if out[i] = c; raw[c] != nil {
+				out[i] = raw[c]
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}

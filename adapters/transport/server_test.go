@@ -1,0 +1,211 @@
+package transport_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/winnowgo/winnow/internal/test/provider"
+)
+
+// window is that of the servers, in tokens of four bytes.
+const window = 12_000
+
+// server speaks all four APIs. It refuses what breaks a rule, what is larger than its window, and a request with texts
+// of two conversations.
+type server struct {
+	t      *testing.T
+	strict *provider.Provider // Anthropic and Chat Completions
+
+	mu       sync.Mutex
+	bodies   [][]byte // of accepted requests
+	refusals int
+	made     int
+}
+
+func newServer(t *testing.T) *server {
+	s := &server{t: t}
+	s.strict = provider.New(provider.Options{Window: window, Model: func(r *provider.Request) provider.Answer {
+		text, call := answerTo(len(r.Last().Results) > 0 || r.Last().Role == "tool")
+		a := provider.Answer{Text: text}
+		if call {
+			a.Calls = []provider.ToolCall{{Name: "read", Arguments: json.RawMessage(`{"path":"a.go"}`)}}
+		}
+		return a
+	}})
+	return s
+}
+
+// answerTo is what the model answers: a call to a question, and a text to its result.
+func answerTo(isResult bool) (text string, call bool) {
+	if isResult {
+		return "That is it.", false
+	}
+	return "I read it.", true
+}
+
+var canary = regexp.MustCompile(`canary-\w+`)
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	names := map[string]bool{}
+	for _, name := range canary.FindAllString(string(body), -1) {
+		names[name] = true
+	}
+	if len(names) > 1 {
+		s.t.Errorf("a request has texts of %d conversations: %v", len(names), names)
+	}
+	s.mu.Lock()
+	s.made++
+	id := s.made
+	s.mu.Unlock()
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/responses"):
+		s.responses(w, body, id)
+	case strings.Contains(r.URL.Path, "enerateContent"):
+		s.gemini(w, r, body)
+	default:
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		before := len(s.strict.Exchanges())
+		s.strict.ServeHTTP(w, r)
+		if x := s.strict.Exchanges(); len(x) == before+1 {
+			s.note(body, x[before].Error == nil)
+		}
+	}
+}
+
+func (s *server) note(body []byte, accepted bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if accepted {
+		s.bodies = append(s.bodies, body)
+	} else {
+		s.refusals++
+	}
+}
+
+func (s *server) tooLong(w http.ResponseWriter, body []byte, text string) bool {
+	n := len(body) / 4
+	s.note(body, n <= window)
+	if n <= window {
+		return false
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = io.WriteString(w, text)
+	return true
+}
+
+func (s *server) responses(w http.ResponseWriter, body []byte, id int) {
+	var q struct {
+		Stream bool
+		Input  []struct {
+			Type   string
+			CallID string `json:"call_id"`
+		}
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		s.t.Errorf("responses: %v", err)
+	}
+	open := map[string]bool{}
+	for _, item := range q.Input {
+		switch item.Type {
+		case "function_call":
+			open[item.CallID] = true
+		case "function_call_output":
+			if !open[item.CallID] {
+				s.t.Errorf("an output without its call %s", item.CallID)
+			}
+			delete(open, item.CallID)
+		}
+	}
+	if len(open) > 0 {
+		s.t.Errorf("calls without an output: %v", open)
+	}
+	if s.tooLong(w, body, `{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again.",`+
+		`"type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`) {
+		return
+	}
+	text, call := answerTo(q.Input[len(q.Input)-1].Type == "function_call_output")
+	output := []any{map[string]any{"type": "message", "id": fmt.Sprint("msg_", id), "role": "assistant", "status": "completed",
+		"content": []any{map[string]any{"type": "output_text", "text": text, "annotations": []any{}}}}}
+	if call {
+		output = append(output, map[string]any{"type": "function_call", "id": fmt.Sprint("fc_", id), "call_id": fmt.Sprint("call_", id),
+			"name": "read", "arguments": `{"path":"a.go"}`, "status": "completed"})
+	}
+	reply := map[string]any{"id": fmt.Sprint("resp_", id), "object": "response", "status": "completed", "output": output,
+		"usage": map[string]any{"input_tokens": len(body) / 4, "output_tokens": 9}}
+	if q.Stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+		event(w, "response.created", map[string]any{"type": "response.created", "response": map[string]any{"id": reply["id"]}})
+		event(w, "response.completed", map[string]any{"type": "response.completed", "response": reply})
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(reply)
+}
+
+func event(w io.Writer, name string, data any) {
+	text, _ := json.Marshal(data)
+	if name != "" {
+		_, _ = fmt.Fprintf(w, "event: %s\n", name)
+	}
+	_, _ = fmt.Fprintf(w, "data: %s\n\n", text)
+}
+
+func (s *server) gemini(w http.ResponseWriter, r *http.Request, body []byte) {
+	var q struct {
+		Contents []struct {
+			Role  string
+			Parts []map[string]any
+		}
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		s.t.Errorf("gemini: %v", err)
+	}
+	calls := 0
+	for i, c := range q.Contents {
+		results := 0
+		next := 0
+		for _, p := range c.Parts {
+			if p["functionCall"] != nil {
+				next++
+			}
+			if p["functionResponse"] != nil {
+				results++
+			}
+		}
+		if results != calls {
+			s.t.Errorf("content %d answers %d of %d calls", i, results, calls)
+		}
+		calls = next
+	}
+	if s.tooLong(w, body, `{"error":{"code":400,"message":"The input token count (99999) exceeds the maximum number of tokens allowed `+
+		fmt.Sprintf("(%d)", window)+`.","status":"INVALID_ARGUMENT"}}`) {
+		return
+	}
+	last := q.Contents[len(q.Contents)-1].Parts
+	text, call := answerTo(last[0]["functionResponse"] != nil)
+	parts := []any{map[string]any{"text": text}}
+	if call {
+		parts = append(parts, map[string]any{"functionCall": map[string]any{"name": "read", "args": map[string]any{"path": "a.go"}}})
+	}
+	reply := map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": "STOP"}},
+		"usageMetadata": map[string]any{"promptTokenCount": len(body) / 4, "candidatesTokenCount": 9}}
+	if strings.Contains(r.URL.Path, ":stream") {
+		w.Header().Set("Content-Type", "text/event-stream")
+		event(w, "", reply)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(reply)
+}

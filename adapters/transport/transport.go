@@ -1,0 +1,204 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Options are the options of [New]. The zero value is the default.
+type Options struct {
+	// Manager returns the window and the options of a new conversation's manager, for a request and the model that its
+	// body names. What it leaves 0 is set so: the window and the prices are the model's (200 000 tokens if it is
+	// unknown), the reserve is what the request asks for its answer, and the overhead is an estimate of the system
+	// prompt and the tools.
+	Manager func(r *http.Request, model string) (window int, o *winnow.Options)
+
+	// Key names the conversation of a request. ("": it is found by its history.)
+	Key func(r *http.Request) string
+
+	Conversations int    // how many are kept in memory; the least recently used one goes first (1 000)
+	Dir           string // where the state of each conversation is kept, for the next process ("": nowhere)
+	MaxBody       int64  // a larger request is passed on as it is, in bytes (64 MB)
+
+	MarkCache bool         // set Anthropic's cache markers in the messages, instead of the client's
+	Logger    *slog.Logger // (nil: [slog.Default])
+
+	// Done is told of each answered request of a conversation, when its answer has been read. It must not block.
+	Done func(Exchange)
+}
+
+// Exchange is a request that was answered.
+type Exchange struct {
+	Conversation string          // a name that stays the same over restarts, if Options.Dir is set
+	Model        string          // as the request named it
+	Request      *winnow.Request // what was sent
+	History      int             // estimated tokens of what the client sent, without system prompt and tools
+	Refusals     int             // overflows of the provider that the client did not see
+	Usage        winnow.Usage    // as the provider counted; zero if the answer did not say
+}
+
+// Transport is an [http.RoundTripper] that keeps each conversation inside its model's context window.
+type Transport struct {
+	base          http.RoundTripper
+	o             Options
+	conversations *conversations
+}
+
+// New returns a transport on top of base (nil: [http.DefaultTransport]).
+//
+// A request that is none of the four forms, that cannot be read, or whose history cannot be made to fit, is sent as it
+// came. So is one whose body is compressed, and one that refers to a history that the provider keeps
+// (previous_response_id).
+//
+// The error says that Options.Dir cannot be used.
+func New(base http.RoundTripper, o *Options) (*Transport, error) {
+	t := &Transport{base: base}
+	if o != nil {
+		t.o = *o
+	}
+	if t.base == nil {
+		t.base = http.DefaultTransport
+	}
+	if t.o.Logger == nil {
+		t.o.Logger = slog.Default()
+	}
+	if t.o.Conversations <= 0 {
+		t.o.Conversations = 1_000
+	}
+	if t.o.MaxBody <= 0 {
+		t.o.MaxBody = 64 << 20
+	}
+	t.conversations = newConversations(t.o.Conversations, t.o.Dir)
+	if t.o.Dir != "" {
+		var err error
+		if t.conversations.stored, err = storedIn(t.o.Dir, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	f := formOf(r)
+	if f == nil || r.Body == nil || r.Header.Get("Content-Encoding") != "" {
+		return t.base.RoundTrip(r)
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, t.o.MaxBody+1))
+	if err != nil {
+		_ = r.Body.Close()
+		return nil, err
+	}
+	if int64(len(body)) > t.o.MaxBody {
+		t.pass(r, f, errors.New("the body is larger than MaxBody"))
+		return t.base.RoundTrip(withBody(r, io.MultiReader(bytes.NewReader(body), r.Body), r.Body, r.ContentLength))
+	}
+	_ = r.Body.Close()
+	q, err := f.parse(r, body)
+	if err != nil {
+		t.pass(r, f, err)
+		return t.base.RoundTrip(withBytes(r, body))
+	}
+	c, err := t.conversation(r, q)
+	if err != nil {
+		t.pass(r, f, err)
+		return t.base.RoundTrip(withBytes(r, body))
+	}
+	return t.exchange(r, q, c)
+}
+
+// pass logs why a request is sent as it came.
+func (t *Transport) pass(r *http.Request, f *form, why error) {
+	t.o.Logger.Info("winnow: a request is passed on as it came", "api", f.name, "path", r.URL.Path,
+		"reason", why.Error())
+}
+
+func (t *Transport) note(err error) {
+	if err != nil {
+		t.o.Logger.Warn("winnow: a conversation's state cannot be kept", "error", err)
+	}
+}
+
+// exchange sends q, and smaller requests in its place as long as the provider refuses it as too long.
+func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.Response, error) {
+	var last *http.Response // a refusal that the client gets if nothing is left to try
+	refusals := 0
+	res, sent, err := winnow.Do(r.Context(), c.manager, q.history,
+		func(_ context.Context, messages []winnow.Message) (*http.Response, error) {
+			body, err := q.body(messages, t.o.MarkCache)
+			if err != nil {
+				return nil, fmt.Errorf("transport: %w", err)
+			}
+			t.note(t.conversations.wrote(c))
+			res, err := t.base.RoundTrip(withBytes(identity(r), body))
+			if err != nil {
+				return nil, err
+			}
+			if refused := refusalOf(res); refused != nil {
+				if last != nil {
+					_ = last.Body.Close()
+				}
+				last = res
+				refusals++
+				return nil, refused
+			}
+			return res, nil
+		})
+	switch {
+	case res != nil:
+		t.note(t.conversations.answered(c, sent))
+	case last != nil && isOf(err, last):
+		return last, nil
+	case sent == nil: // no request fits: the provider says so in its own words
+		t.pass(r, q.form, err)
+		return t.base.RoundTrip(withBytes(r, q.whole))
+	default:
+		return nil, err
+	}
+	x := Exchange{Conversation: c.name, Model: q.model, Request: sent, History: q.tokens, Refusals: refusals}
+	res.Body = &tap{ReadCloser: res.Body, stream: isStream(res), done: func(u winnow.Usage) {
+		if x.Usage = u; u.Prompt() > 0 {
+			c.manager.Counted(u.Prompt())
+		}
+		if t.o.Done != nil {
+			t.o.Done(x)
+		}
+	}}
+	return res, nil
+}
+
+// identity returns r with an answer asked for that is not compressed, because its usage is read.
+func identity(r *http.Request) *http.Request {
+	if r.Header.Get("Accept-Encoding") == "" {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("Accept-Encoding", "identity")
+	return r
+}
+
+func withBytes(r *http.Request, body []byte) *http.Request {
+	out := withBody(r, bytes.NewReader(body), http.NoBody, int64(len(body)))
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return out
+}
+
+// withBody returns r with another body. A transport must not change the request that it is given.
+func withBody(r *http.Request, body io.Reader, close io.Closer, length int64) *http.Request {
+	out := r.Clone(r.Context())
+	out.Body = struct {
+		io.Reader
+		io.Closer
+	}{body, close}
+	out.ContentLength, out.GetBody = length, nil
+	out.Header.Del("Content-Length")
+	return out
+}
