@@ -3,6 +3,7 @@
 //	winnow sessions ls
 //	winnow sessions import ~/.claude/projects
 //	winnow inspect                       # lists the sessions on this disk
+//	winnow proxy -to https://api.anthropic.com
 //	winnow inspect -open ~/.codex/sessions/2026/06/01/rollout-….jsonl
 //
 // It is a module of its own: build it in this directory, with go build -o ~/bin/winnow .
@@ -18,6 +19,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
@@ -32,7 +34,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	p := &program{stdout: os.Stdout, stderr: os.Stderr, now: time.Now, isTerminal: isTerminal(os.Stderr)}
 	p.home, _ = os.UserHomeDir() // without one, no session is found there
 	if isTerminal(os.Stdin) && isTerminal(os.Stdout) {
@@ -81,6 +83,10 @@ func commands() []command {
 		{"check", "FILE|DIR|KEY|N [-model M] [-window N] [-overhead N]",
 			"what of the work a recorded compaction left, and winnow's request", (*program).check},
 		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},
+		{"proxy", "-to URL [-listen ADDRESS] [-public] [-cert FILE -key FILE] [-state DIR] [-window N]" +
+			" [-fold-above F]\n      [-mark-cache] [-conversations N] [-max-body BYTES]",
+			"stands between an agent and its provider, and keeps each conversation inside the window",
+			(*program).proxy},
 	}
 }
 
@@ -94,7 +100,8 @@ Exit status: 0 if all is well, 1 if something is not in order, 2 if a flag or a 
 
 func usage() string {
 	var b strings.Builder
-	b.WriteString("Looks after sessions of agents.\n\nUsage: winnow COMMAND [flags] [arguments]\n\n")
+	b.WriteString("Looks after sessions of agents, and stands between an agent and its provider.\n\n")
+	b.WriteString("Usage: winnow COMMAND [flags] [arguments]\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  %s %s\n      %s\n", c.name, c.args, c.what)
 	}

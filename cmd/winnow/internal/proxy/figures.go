@@ -1,0 +1,147 @@
+package proxy
+
+import (
+	_ "embed"
+	"html/template"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/transport"
+)
+
+// figures are what the page and the metrics show.
+type figures struct {
+	now func() time.Time
+
+	mu            sync.Mutex
+	all           row
+	conversations map[string]*row
+}
+
+// row has the figures of a conversation, or of all. Tokens are Winnow's estimates, of the messages alone.
+type row struct {
+	Name      string
+	Model     string
+	Last      time.Time
+	Requests  int
+	Sent      int // tokens of the messages that were sent, over all requests
+	History   int // tokens of the messages that the client sent
+	Newest    int // of Sent, those of the last request
+	Recovered int // refusals as too long that the client did not see
+	Records   int // messages that records stand for, in the last request
+	Summary   int // messages that a summary stands for, in the last request
+	Prompt    int // tokens of all prompts, as the provider counted
+	CacheRead int // of Prompt
+	Output    int
+}
+
+// mostShown is how many conversations the page has.
+const mostShown = 200
+
+func newFigures() *figures {
+	return &figures{now: time.Now, conversations: map[string]*row{}}
+}
+
+// note takes a request that was answered.
+func (f *figures) note(x transport.Exchange) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.conversations[x.Conversation]
+	if r == nil {
+		r = &row{Name: x.Conversation}
+		f.conversations[x.Conversation] = r
+	}
+	if len(f.conversations) > mostShown {
+		oldest := r
+		for _, c := range f.conversations {
+			if c != r && (oldest == r || c.Last.Before(oldest.Last)) {
+				oldest = c
+			}
+		}
+		delete(f.conversations, oldest.Name)
+	}
+	sent := 0
+	for _, n := range x.Request.Counts {
+		sent += n
+	}
+	r.Model, r.Last, r.Newest, r.Records, r.Summary = x.Model, f.now(), sent, 0, 0
+	for _, e := range x.Request.Edits {
+		switch e.Op {
+		case winnow.OpFold:
+			r.Records++
+		case winnow.OpCompact:
+			r.Summary++
+		}
+	}
+	for _, to := range []*row{r, &f.all} {
+		to.Requests++
+		to.Sent += sent
+		to.History += x.History
+		to.Recovered += x.Refusals
+		to.Prompt += x.Usage.Prompt()
+		to.CacheRead += x.Usage.CacheRead
+		to.Output += x.Usage.Output
+	}
+}
+
+// Saved returns the share of the messages' tokens that were not sent, in percent.
+func (r *row) Saved() int {
+	if r.History <= 0 || r.Sent >= r.History {
+		return 0
+	}
+	return 100 - int(100*float64(r.Sent)/float64(r.History)+0.5)
+}
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// page shows the conversations, the newest first.
+func (f *figures) page(w http.ResponseWriter, _ *http.Request) {
+	f.mu.Lock()
+	all, list := f.all, make([]row, 0, len(f.conversations))
+	for _, r := range f.conversations {
+		list = append(list, *r)
+	}
+	f.mu.Unlock()
+	slices.SortFunc(list, func(a, b row) int { return b.Last.Compare(a.Last) })
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = pageTemplate.Execute(w, map[string]any{"All": &all, "List": list}) // else the reader has gone
+}
+
+// counters are the metrics, all without labels.
+var counters = []struct {
+	of    *prometheus.Desc
+	value func(r *row) int
+}{
+	{counter("requests", "Requests that were answered."), func(r *row) int { return r.Requests }},
+	{counter("overflows_recovered", "Refusals that no client saw."), func(r *row) int { return r.Recovered }},
+	{counter("history_tokens", "Estimated tokens of the messages of clients."), func(r *row) int { return r.History }},
+	{counter("sent_tokens", "Estimated tokens of the messages that were sent."), func(r *row) int { return r.Sent }},
+	{counter("prompt_tokens", "Tokens of prompts, as providers counted."), func(r *row) int { return r.Prompt }},
+	{counter("cache_read_tokens", "Of these, tokens read from the cache."), func(r *row) int { return r.CacheRead }},
+	{counter("output_tokens", "Tokens of answers, as providers counted."), func(r *row) int { return r.Output }},
+}
+
+func counter(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("winnow_"+name+"_total", help, nil, nil)
+}
+
+// Describe implements [prometheus.Collector].
+func (f *figures) Describe(to chan<- *prometheus.Desc) { prometheus.DescribeByCollect(f, to) }
+
+// Collect implements [prometheus.Collector].
+func (f *figures) Collect(to chan<- prometheus.Metric) {
+	f.mu.Lock()
+	all := f.all
+	f.mu.Unlock()
+	for _, c := range counters {
+		to <- prometheus.MustNewConstMetric(c.of, prometheus.CounterValue, float64(c.value(&all)))
+	}
+}

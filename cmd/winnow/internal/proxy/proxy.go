@@ -1,0 +1,89 @@
+// Package proxy is Winnow as a reverse proxy, for agents in any language.
+package proxy
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/transport"
+)
+
+// Options are the options of [New].
+type Options struct {
+	To            *url.URL // the provider's base address
+	Window        int      // of the model, in tokens (0: by its name)
+	FoldAbove     float64  // see winnow.Options (0: its default)
+	Dir           string   // where conversations are kept for the next process ("": nowhere)
+	Conversations int      // how many are kept in memory (0: the transport's default)
+	MaxBody       int64    // of a request, in bytes; a larger one is refused with status 413 (256 MB)
+	MarkCache     bool     // set Anthropic's cache markers in the messages, instead of the client's
+	Logger        *slog.Logger
+	Base          http.RoundTripper // how the provider is reached (nil: http.DefaultTransport)
+}
+
+// DefaultMaxBody is the default of Options.MaxBody.
+const DefaultMaxBody = 256 << 20
+
+// New returns the handler of a proxy: GET /winnow/, /metrics and /healthz are its own, and all else goes to the
+// provider. Keys pass through, and are neither kept nor logged.
+func New(o Options) (http.Handler, error) {
+	if o.To == nil || o.To.Host == "" || o.To.Scheme != "http" && o.To.Scheme != "https" {
+		return nil, errors.New("the provider's address is no http or https URL")
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = DefaultMaxBody
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	f := newFigures()
+	t, err := transport.New(o.Base, &transport.Options{
+		Manager: func(*http.Request, string) (int, *winnow.Options) {
+			return o.Window, &winnow.Options{FoldAbove: o.FoldAbove}
+		},
+		Conversations: o.Conversations, Dir: o.Dir, MarkCache: o.MarkCache, Logger: o.Logger, Done: f.note,
+	})
+	if err != nil {
+		return nil, err
+	}
+	to := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(o.To) // the host too: whatever address the client asked for, the provider gets the request
+		},
+		Transport: t,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			o.Logger.Warn("winnow: the provider cannot be reached", "path", r.URL.Path, "error", err)
+			status := http.StatusBadGateway
+			if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+				status = http.StatusRequestEntityTooLarge
+			}
+			w.WriteHeader(status)
+		},
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /winnow/{$}", f.page)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(f)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	own := map[string]bool{"/healthz": true, "/winnow/": true, "/metrics": true}
+	return http.MaxBytesHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.IsAbs(), r.Method == http.MethodConnect, slices.Contains(strings.Split(r.URL.Path, "/"), ".."):
+			http.Error(w, "winnow: no such path", http.StatusBadRequest) // it would leave the provider's address
+		case own[r.URL.Path]:
+			mux.ServeHTTP(w, r)
+		default:
+			to.ServeHTTP(w, r)
+		}
+	}), o.MaxBody), nil
+}

@@ -1,0 +1,249 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/test/provider"
+)
+
+const secret = "sk-secret-0123456789"
+
+// start starts a proxy in front of h, and returns its address and its log.
+func start(t *testing.T, h http.Handler, o Options) (address string, log *safeBuffer) {
+	t.Helper()
+	upstream := httptest.NewServer(h)
+	t.Cleanup(upstream.Close)
+	to, err := url.Parse(upstream.URL + "/base")
+	require.NoError(t, err)
+	log = &safeBuffer{}
+	o.To, o.Logger = to, slog.New(slog.NewTextHandler(log, nil))
+	p, err := New(o)
+	require.NoError(t, err)
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	return server.URL, log
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(b)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// strict is the strict provider below /base.
+func strict(window int) (*provider.Provider, http.Handler) {
+	p := provider.New(provider.Options{Window: window, Model: func(r *provider.Request) provider.Answer {
+		if len(r.Last().Results) > 0 {
+			return provider.Answer{Text: "That is it."}
+		}
+		return provider.Answer{Text: "I read it.", Calls: []provider.ToolCall{{Name: "read"}}}
+	}})
+	return p, http.StripPrefix("/base", p)
+}
+
+func post(t *testing.T, to, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, to, strings.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("X-Api-Key", secret)
+	r.Header.Set("Anthropic-Version", "2023-06-01")
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(b)
+}
+
+func get(t *testing.T, from string) string {
+	t.Helper()
+	res, err := http.Get(from)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// converse plays an agent that sends its whole history each time.
+func converse(t *testing.T, address string, turns int) {
+	t.Helper()
+	var history []json.RawMessage
+	ask := func(content string) map[string]any {
+		history = append(history, json.RawMessage(`{"role":"user","content":`+content+`}`))
+		body, err := json.Marshal(map[string]any{"model": "claude-sonnet-4-5", "max_tokens": 500, "messages": history,
+			"tools": []any{map[string]any{"name": "read", "input_schema": map[string]any{"type": "object"}}}})
+		require.NoError(t, err)
+		status, text := post(t, address+"/v1/messages", string(body))
+		require.Equal(t, 200, status, text)
+		var m map[string]any
+		require.NoError(t, json.Unmarshal([]byte(text), &m))
+		content2, err := json.Marshal(m["content"])
+		require.NoError(t, err)
+		history = append(history, json.RawMessage(`{"role":"assistant","content":`+string(content2)+`}`))
+		return m
+	}
+	for n := range turns {
+		m := ask(fmt.Sprintf(`"Read chapter %d."`, n))
+		id := m["content"].([]any)[1].(map[string]any)["id"]
+		page := strings.Repeat(fmt.Sprintf("line %d is well\n", n), 200)
+		ask(fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"content":%q}]`, id, page))
+	}
+}
+
+// A conversation of many times the window goes on, and the figures say what was saved. No key is kept anywhere.
+func TestProxy(t *testing.T) {
+	p, h := strict(12_000)
+	dir := t.TempDir()
+	address, log := start(t, h, Options{Window: 24_000, FoldAbove: 1, Dir: dir})
+	converse(t, address, 30)
+	refusals := 0
+	for _, x := range p.Exchanges() {
+		if x.Error != nil {
+			refusals++
+			assert.Equal(t, provider.RuleWindow, x.Error.Rule)
+		}
+		assert.Equal(t, secret, x.Request.Header.Get("X-Api-Key"), "the client's key")
+	}
+	assert.Positive(t, refusals)
+	metrics := get(t, address+"/metrics")
+	assert.Contains(t, metrics, "winnow_requests_total 60\n")
+	assert.Contains(t, metrics, fmt.Sprintf("winnow_overflows_recovered_total %d\n", refusals))
+	page := get(t, address+"/winnow/")
+	assert.Contains(t, page, "<td>claude-sonnet-4-5<td>60")
+	assert.Equal(t, "ok\n", get(t, address+"/healthz"))
+
+	kept := log.String() + page + metrics
+	require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			var b []byte
+			b, err = os.ReadFile(path)
+			kept += path + string(b)
+		}
+		return err
+	}))
+	assert.NotContains(t, kept, secret)
+}
+
+// Nothing leaves the provider's address, and nothing of a hostile client reaches it.
+func TestHostile(t *testing.T) {
+	var mu sync.Mutex
+	var paths []string
+	address, _ := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		paths = append(paths, r.URL.Path)
+		_, _ = io.Copy(w, r.Body)
+	}), Options{MaxBody: 1 << 20})
+	host := strings.TrimPrefix(address, "http://")
+	for raw, want := range map[string]string{
+		"GET /../secret HTTP/1.1\r\nHost: x\r\n\r\n":                                                                     "400",
+		"GET /v1/%2e%2e/%2e%2e/secret HTTP/1.1\r\nHost: x\r\n\r\n":                                                       "400",
+		"GET http://169.254.169.254/latest HTTP/1.1\r\nHost: x\r\n\r\n":                                                  "400",
+		"CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n":                                                            "400",
+		"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("a", 2<<20) + "\r\n\r\n":                                     "431",
+		"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef":                  "400",
+		"POST /v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n":                 "501",
+		"POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 104857600\r\n\r\n" + strings.Repeat("{", 2<<20):        "413",
+		"POST /v1/messages HTTP/1.1\r\nHost: 169.254.169.254\r\nContent-Length: 8\r\nConnection: close\r\n\r\n{\"broken": "200",
+	} {
+		c, err := net.Dial("tcp", host)
+		require.NoError(t, err)
+		require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+		go func() { _, _ = io.WriteString(c, raw) }()
+		b := make([]byte, 12)
+		_, err = io.ReadFull(c, b)
+		require.NoError(t, err, "%.60q", raw)
+		assert.Equal(t, "HTTP/1.1 "+want, string(b), "%.90q", raw)
+		_ = c.Close()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	assert.Equal(t, []string{"/base/v1/messages"}, paths, "only what cannot be read, unchanged")
+}
+
+// Deep JSON, invalid JSON and a body that ends early pass on or fail, and the proxy goes on.
+func TestBadBodies(t *testing.T) {
+	address, _ := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		_, _ = fmt.Fprint(w, n)
+	}), Options{})
+	for _, body := range []string{
+		strings.Repeat("[", 1<<20), `{"messages":` + strings.Repeat("[", 1<<20), `{"messages":[{"role":"user","content":` + strings.Repeat(`{"a":`, 1<<16),
+		`{"messages":[` + strings.Repeat(`{},`, 1<<16) + `{}]}`, `{"messages":[1,null,"x"]}`, "\xff\xfe", `{"messages":[{"role":"user","content":"` + "\xff" + `"}]}`,
+	} {
+		for _, path := range []string{"/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/m:generateContent"} {
+			status, text := post(t, address+path, body)
+			assert.Equal(t, 200, status, "%.40q", body)
+			assert.NotEmpty(t, text)
+		}
+	}
+}
+
+// A slow reader holds back nobody else, and a stream reaches the client as it comes.
+func TestStreams(t *testing.T) {
+	next := make(chan string)
+	address, _ := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for text := range next {
+			_, _ = io.WriteString(w, text)
+			w.(http.Flusher).Flush()
+		}
+	}), Options{})
+	r, err := http.NewRequest(http.MethodPost, address+"/v1/messages", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
+	require.NoError(t, err)
+	go func() { next <- "event: a\ndata: 1\n\n" }()
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	b := make([]byte, 100)
+	for _, want := range []string{"event: a\ndata: 1\n\n", "event: b\n", "data: 2\n\n"} {
+		if want[7] != 'a' {
+			next <- want
+		}
+		n, err := res.Body.Read(b)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(b[:n]), "as it came")
+		assert.Equal(t, "ok\n", get(t, address+"/healthz"), "while a stream is open")
+	}
+	close(next)
+}
+
+func TestNew(t *testing.T) {
+	for _, to := range []string{"", "ftp://x", "http://", "x"} {
+		u, err := url.Parse(to)
+		require.NoError(t, err)
+		_, err = New(Options{To: u})
+		assert.Error(t, err, to)
+	}
+}

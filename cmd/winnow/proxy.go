@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/winnowgo/winnow/cmd/winnow/internal/proxy"
+)
+
+// shutdownTime is how long answers may go on when the proxy is stopped.
+const shutdownTime = 30 * time.Second
+
+func (p *program) proxy(ctx context.Context, args []string) (code int, err error) {
+	f := p.flags
+	listen := f.String("listen", "127.0.0.1:8080", "")
+	to := f.String("to", "", "")
+	public := f.Bool("public", false, "")
+	cert, key := f.String("cert", "", ""), f.String("key", "", "")
+	var o proxy.Options
+	f.StringVar(&o.Dir, "state", "", "")
+	f.IntVar(&o.Window, "window", 0, "")
+	f.Float64Var(&o.FoldAbove, "fold-above", 0, "")
+	f.IntVar(&o.Conversations, "conversations", 0, "")
+	f.Int64Var(&o.MaxBody, "max-body", 0, "")
+	f.BoolVar(&o.MarkCache, "mark-cache", false, "")
+	if _, err := p.parse(args, 0, 0); err != nil {
+		return 0, err
+	}
+	if o.To, err = url.Parse(*to); err != nil || *to == "" {
+		return 0, problemf("proxy: -to says where requests go, as in -to https://api.anthropic.com")
+	}
+	if !*public && !isLoopback(*listen) {
+		return 0, problemf("proxy: %s can be reached from elsewhere; -public allows that", *listen)
+	}
+	o.Logger = slog.New(slog.NewTextHandler(p.stderr, nil))
+	handler, err := proxy.New(o)
+	if err != nil {
+		return 0, problemf("proxy: %v", err)
+	}
+	l, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return 0, problemf("proxy: %v", err)
+	}
+	scheme := "http"
+	if *cert != "" {
+		scheme = "https"
+	}
+	fmt.Fprintf(p.stdout, "winnow proxy: %s://%s to %s; %[1]s://%[2]s/winnow/ shows the conversations\n",
+		scheme, l.Addr(), o.To.Host)
+	return exitOK, serve(ctx, l, handler, *cert, *key)
+}
+
+// serve serves until ctx ends, and then lets answers come to their end.
+func serve(ctx context.Context, l net.Listener, h http.Handler, cert, key string) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute}
+	ended := make(chan error, 1)
+	go func() {
+		if cert != "" {
+			ended <- server.ServeTLS(l, cert, key)
+		} else {
+			ended <- server.Serve(l)
+		}
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if err := server.Shutdown(stopping); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
+}
+
+// isLoopback reports whether an address can be reached from this machine alone.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
