@@ -62,7 +62,7 @@ func (s *safeBuffer) String() string {
 // strict is the strict provider below /base.
 func strict(window int) (*provider.Provider, http.Handler) {
 	p := provider.New(provider.Options{Window: window, Model: func(r *provider.Request) provider.Answer {
-		if len(r.Last().Results) > 0 {
+		if len(r.Last().Results) > 0 || r.Last().Role == "tool" {
 			return provider.Answer{Text: "That is it."}
 		}
 		return provider.Answer{Text: "I read it.", Calls: []provider.ToolCall{{Name: "read"}}}
