@@ -190,9 +190,8 @@ func (m *Manager) awaitBackground(ctx context.Context, d *draft) (waited bool, e
 	return true, err
 }
 
-// Close cancels the work of CompactOptions.Background and waits until it has ended, including BeforeCompact. It must
-// not be called from BeforeCompact. The manager stays usable and summarizes in the foreground from then on. Close
-// returns nil.
+// Close cancels the work of CompactOptions.Background and waits until it has ended. The manager stays usable. It must
+// not be called from BeforeCompact. Close returns nil.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	m.closed = true // a call that waits for the lock must not begin new work

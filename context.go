@@ -6,21 +6,17 @@ import (
 	"slices"
 )
 
-// Prepare returns what to send for history now. It may call the Summarizer.
+// Prepare returns what to send for history now. It may call the [Summarizer].
 //
-// A request without messages must not be sent, nor one whose newest calls all wait for their results. If only some have
-// one, each of the others gets a result that says that the real one is missing; the real one replaces it when it comes.
-// A later result of a call, as of a tool that takes long, is shown where it stands.
-//
-// If the provider itself has compacted the conversation ([MediaCompaction]), the request begins there, with system
-// messages in front and pins behind. Options.Model must name a model that cannot read that compaction: it is sent what
-// stands before.
+// Do not send a request without messages, or one whose newest calls all wait for their results. If only some have one,
+// the others get a result that says that the real one is missing; the real one replaces it when it comes. If the
+// provider has compacted the conversation ([MediaCompaction]), the request begins there, unless Options.Model names a
+// model that cannot read that.
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
-// for a summary, or that of [Options].Journal. After an error the manager is as it was before, except that it remembers
-// a failed summarizer, and that BeforeCompact may have been called. A compaction that fails is not an error if the
-// request fits without it; a digest may then stand in ([Request].Degraded) until the summarizer answers: it is asked
-// again when the prompt cache is cold, and each time the history has grown by a tenth of the budget.
+// for a summary, or that of [Options].Journal. The manager is then as it was, except that it remembers a failed
+// summarizer. A compaction that fails is no error if the request fits without it, or with a digest
+// ([Request].Degraded): the summarizer is asked again later.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -208,11 +204,11 @@ func (m *Manager) Plan(history []Message) *Request {
 
 // Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
 // instructions are for this summary only. If nothing is older than KeepRecent, only the newest step and the newest
-// request stay. The error is [ErrNothingToCompact] if there is nothing else. It wraps [ErrCompaction] if no summary
-// could be made, is an [*OverflowError] if the request does not fit even with the summary, or is that of
-// [Options].Journal. No summary is asked for if not even a short one makes the request fit. After any error the manager
-// is as it was before, except that BeforeCompact may have been called, and that a summary that was being made in the
-// background is lost. The summary of a short history may be longer than what it replaces.
+// request stay. The summary of a short history may be longer than what it replaces.
+//
+// The error is [ErrNothingToCompact], wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if the
+// request does not fit even with one (then none is asked for), or is that of [Options].Journal. After an error the
+// manager is as it was, but a summary that was being made in the background is lost.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,11 +8,9 @@ import (
 )
 
 // Digest returns the summarizer that needs no LLM. It quotes the newest requests of people and the model's last words,
-// and lists the identifiers that are most likely to be needed again. A [Manager] adds the user's rules, the files, the
-// failures and what is in force, as to any summary. The summary so far, req.Previous, comes first, in at most half of
-// the room. The digest has at most req.MaxTokens tokens by a cautious count (0: 4 000), and at most four bytes for each
-// of these, or 1 KB if that is more. It is deterministic, takes time linear in the messages, and never fails, not even
-// when ctx has ended.
+// and lists the identifiers that are most likely to be needed again. A [Manager] adds the user's rules, files, failures
+// and what is in force, as to any summary. req.Previous comes first, in at most half of the room. The digest has at
+// most req.MaxTokens tokens (0: 4 000). It is deterministic, takes linear time, and never fails.
 func Digest() Summarizer { return digester{} }
 
 // digester is the summarizer of Digest. The manager recognizes it by its type, because it costs nothing and never

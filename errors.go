@@ -33,8 +33,7 @@ type OverflowError struct {
 	Protected int // the newest user request and what follows it
 	Bytes     int // about how many bytes the request's body has; 0 if no limit for it is known
 
-	// tokens that the provider counted for the answer, besides Tokens; 0 if it did not say. The host sets them in its
-	// call (max_tokens)
+	// tokens that the provider counted for the answer (max_tokens), besides Tokens; 0 if it did not say
 	Answer   int
 	MaxBytes int   // bytes that the body may have, by Options.MaxBytes or the provider's refusal; 0: no limit is known
 	Err      error // the provider's error; nil if the request was never sent

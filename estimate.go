@@ -32,12 +32,10 @@ func textTokens(e Estimator, s string) int {
 	return estimateWith(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
 }
 
-// CharsPerToken returns the estimator of the reference and of most agents: characters / n, rounded up for each message;
-// n = 4 is usual. It counts the characters of text, thinking, and the names and arguments of tool calls. An image
-// counts by its size, as with Anthropic, or 1 200 tokens if the size is unknown; an opaque part counts by its pages or
-// seconds. If these are unknown, or the kind is, it counts a quarter of its bytes, at least 1. [Part.Tokens] wins. The
-// estimator knows neither languages nor tokenizers: see [NewEstimator]. An n that is not above 0, or is infinite, is
-// taken as 4.
+// CharsPerToken returns the estimator of most agents: characters / n, rounded up for each message; n = 4 is usual, and
+// taken for an n that is not above 0. It counts text, thinking, and the names and arguments of calls. An image counts
+// by its size, as with Anthropic, or 1 200 tokens; an opaque part by its pages or seconds, or a quarter of its bytes.
+// Part.Tokens wins. It knows neither languages nor tokenizers: see [NewEstimator].
 func CharsPerToken(n float64) Estimator {
 	if !(n > 0) || math.IsInf(n, 0) {
 		n = 4
@@ -231,19 +229,19 @@ func (b structure) ofPart(p *Part) int {
 
 // NewEstimator returns the estimator of a family of tokenizers; [FamilyForModel] names it for a model.
 //
-//	""           an unknown model: as many tokens as three of four families need
+//	""           an unknown model: cautious
 //	o200k        OpenAI from GPT-4o on          cl100k  GPT-4, GPT-3.5
 //	claude       Claude up to 3.7               claude4 Claude 4 to 4.6       claude-next  Claude from 4.7 on
 //	gemini       Gemini; gemma is the same      qwen    Qwen
 //	deepseek     DeepSeek                       llama3  Llama 3
 //
-// An estimate takes one pass over the text and allocates nothing. Half of all texts are within 3 % of the family's
-// count, 95 of 100 within 15 %. For an unknown model it is cautious: 9 % above at the median in Latin script, up to
-// three times as much in others. So name the model. Another name is an error that lists the known ones.
+// Half of all texts are within 3 % of the family's count, 95 of 100 within 15 %. For an unknown model it is 9 % above
+// at the median in Latin script, up to three times as much in others, so name the model. Another name is an error that
+// lists the known ones.
 //
-// A message costs 2 to 5 tokens more, a call with its result 1 (Gemini) to 64 (Claude). [Part].Tokens wins over any
-// estimate. Else an image counts by its pixels, or 1 200 tokens; an opaque part by Pages or Seconds, or a quarter of
-// its Bytes up to 25 000; thinking at least a fifth of its signature's bytes beyond 200.
+// An estimate takes one pass over the text. Part.Tokens wins over it. Else an image counts by its pixels, or 1 200
+// tokens; an opaque part by Pages or Seconds, or a quarter of its Bytes; thinking at least a fifth of a long
+// signature's bytes.
 func NewEstimator(family string) (Estimator, error) {
 	if s, ok := nontext.Of(family); ok {
 		return familyEstimator{tokencount.Of(family), structure{s}}, nil
@@ -255,10 +253,9 @@ func NewEstimator(family string) (Estimator, error) {
 	return nil, fmt.Errorf("winnow: unknown tokenizer family %q; known are %s", family, strings.Join(names, ", "))
 }
 
-// FamilyForModel returns the family of tokenizers for a model name as providers, gateways and clouds spell it:
-// "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4o". It applies rules
-// instead of a list, so that it also reads the names of models to come. "" stands for a model whose tokenizer is not
-// known; [NewEstimator] accepts it.
+// FamilyForModel returns the family of tokenizers of a model, by its name as providers, gateways and clouds spell it,
+// for [NewEstimator]. It applies rules instead of a list, so that it also reads names of models to come. "" stands for
+// a model whose tokenizer is not known.
 func FamilyForModel(model string) string { return models.Family(model) }
 
 // Edit describes one change that a stage or the manager made. Index is the position in the stage's input or, for an

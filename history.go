@@ -7,12 +7,9 @@ import (
 	"github.com/winnowgo/winnow/internal/record"
 )
 
-// LimitHistoryTurns keeps the newest limit turns. A turn begins at a user message that a person wrote (neither Injected
-// nor a Summary) and extends to the next one. System messages, pinned messages and summaries of older history are never
-// dropped; a pinned message keeps the call, the results and the question that it belongs to. A limit of 0 or less means
-// no limit.
-//
-// If it drops nothing, it returns history itself and does not allocate. The edits count tokens with CharsPerToken(4).
+// LimitHistoryTurns keeps the newest limit turns. A turn begins at a message of a person, and extends to the next one.
+// System messages, pins and summaries stay, and so do the call, the results and the question that a pin belongs to. A
+// limit of 0 or less means none. If nothing is dropped, history itself is returned.
 func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	from := turnLimitStart(history, limit)
 	if from == 0 {
@@ -225,8 +222,8 @@ type DMLimits struct {
 }
 
 // ForSession returns the turn limit for a session key of the form [agent:NAME:]provider:kind:id, where kind is dm,
-// direct, group or channel and the id may end in :thread:N or :topic:N. ok is false if no limit is set; a limit of 0
-// with ok means no limit by choice. The rules are the reference system's.
+// direct, group or channel and the id may end in :thread:N or :topic:N. ok is false if no limit is set; 0 with ok means
+// none by choice.
 func (l HistoryLimits) ForSession(sessionKey string) (limit int, ok bool) {
 	provider, kind, id := splitKey(sessionKey)
 	channel, ok := l[provider]

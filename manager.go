@@ -12,23 +12,17 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Manager keeps one conversation inside its window. It is safe for concurrent use. It starts no goroutine that outlives
-// a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context. Each call of a Summarizer runs
-// in a goroutine of its own, so that such a Summarizer cannot block Prepare.
+// Manager keeps one conversation inside its window. Make one with [New] for each conversation, and keep it, or its
+// [Manager.Snapshot], as long as the conversation lasts. It is safe for concurrent use.
 //
-// The history passed in is either the whole log, append-only, or the last Request.History and what came after it; the
-// manager recognizes both. It also recognizes a log that was rewound, forked or replaced, and a message that the host
-// has changed, to redact it for example. Fields that a host sets on a sent message (a pin, Usage, an ID, a Source) take
-// effect in the next request.
+// The history passed in is either the whole log, append-only, or the last Request.History and what came after it. A log
+// may be rewound, forked or replaced, and a message changed, to redact it for example. While a call runs, nobody may
+// write to its history: append an answer that is still streaming when it is complete. Between calls the host may write
+// to it. A [Request] is the caller's, but its lists may share memory with the history: append to them, and do not write
+// to their elements.
 //
-// While a call runs, nobody may write to its history, to the parts or to their arguments, not even another goroutine
-// that receives an answer: append the message when it is complete, or pass a copy without it. Between calls the host
-// may write to it. Background work reads its own copies.
-//
-// Between calls a manager holds about 130 bytes per message, and no text of the history.
-//
-// A [Request] is the caller's: later calls do not change it. Its lists may share memory with the history and with those
-// of later requests, so do not write to their elements; appending to them is safe.
+// A manager holds about 130 bytes per message between calls, and no text of the history. It starts no goroutine that
+// outlives a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context.
 type Manager struct {
 	settings
 
@@ -42,16 +36,13 @@ type Manager struct {
 
 // New returns a manager for a model with a context window of window tokens. opts is copied; nil means the defaults.
 //
-// Options.Model names the model once. New then takes the rules and prices of the prompt cache from a table of the
-// providers' models and, if window is 0, the window too. The name also determines the family of the estimator
-// ([FamilyForModel]) and whether thinking is bound to the content before it. Names may be spelled as gateways and
-// clouds spell them ("openrouter/anthropic/claude-opus-4.6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-// "models/gemini-2.5-pro"), with dates and in any case. Where a host caps the window of a model, its own spelling or
-// its name in front ("groq:qwen/qwen3-32b") says that it is meant. Values in opts win over the table, and an unknown
-// name changes nothing.
+// Options.Model names the model, as providers, gateways and clouds spell it ("claude-opus-4-6",
+// "openrouter/anthropic/claude-opus-4.6", "groq:qwen/qwen3-32b"). A table of models then sets what opts does not: the
+// rules and prices of the prompt cache, the estimator, whether thinking is bound to what precedes it and, if window is
+// 0, the window. An unknown name changes nothing.
 //
 // The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1 or
-// an unknown policy. Any positive window works; see [CheckWindow] for advice.
+// an unknown policy. [CheckWindow] says whether a window is large enough for an agent.
 func New(window int, opts *Options) (*Manager, error) {
 	window = opts.windowFor(window)
 	o, err := opts.withDefaults(window)
@@ -337,11 +328,9 @@ func (m *Manager) savepoint() (undo func()) {
 	}
 }
 
-// Counted passes on the provider's count for the request that this manager returned last, including its system prompt
-// and tools. The count comes from the provider's endpoint (count_tokens; see the adapters for Anthropic and Gemini).
-// The next requests are estimated from there, as they are from the Usage of an answer. Call it when a manager takes
-// over a long history without any Usage. A count that cannot belong to the request is ignored, as is one before the
-// first request.
+// Counted passes on the provider's count for the last request, with its system prompt and tools: from an endpoint that
+// counts tokens, or from an answer whose Usage is not in the history. The next requests are estimated from there. A
+// count that cannot belong to the request is ignored.
 func (m *Manager) Counted(tokens int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -40,8 +40,7 @@ const (
 // nothing. A request begins at the newest one that the model can read: see [Manager.Prepare].
 const MediaCompaction = "compaction"
 
-// UnmarshalText reads a kind in JSON. Some hosts spell the text kind out as "text". The hook is here and not at
-// Message, because a type with UnmarshalJSON is scanned twice and decoded at less than half the speed.
+// UnmarshalText reads a kind in JSON. Some hosts spell the text kind out as "text".
 func (k *Kind) UnmarshalText(text []byte) error {
 	if *k = Kind(text); *k == "text" {
 		*k = KindText
@@ -51,9 +50,9 @@ func (k *Kind) UnmarshalText(text []byte) error {
 
 // Part is one piece of a message. Kind says which fields are read; the others are kept as they are.
 //
-// A provider that runs its own tools writes the call and the result as parts of its answer, and refuses one without the
-// other. An opaque part with an ID is such a half: the call has a Name, the result has none. The library never sends
-// one half alone, but for an open call at the end, with which the provider goes on.
+// A provider that runs its own tools writes the call and the result as parts of its answer. An opaque part with an ID
+// is such a half: the call has a Name, the result has none. The library never sends one half alone, but for an open
+// call at the end.
 type Part struct {
 	Kind Kind   `json:"kind,omitempty"` // what the part is; "" is text
 	Text string `json:"text,omitempty"` // text, thinking
@@ -79,8 +78,7 @@ type Part struct {
 }
 
 // Message is one message of a conversation, in a form into which every provider's messages can be converted, and back.
-// Tool results are messages of their own, one for each call. Package encoding/json reads and writes it; [ReadMessages]
-// also says in which line an error is.
+// Each tool result is a message of its own. Package encoding/json reads and writes it.
 type Message struct {
 	ID         string `json:"id,omitempty"`         // stable identity, if the host has one
 	Role       Role   `json:"role"`                 // who it is from
@@ -89,8 +87,7 @@ type Message struct {
 	ToolName   string `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
 	IsError    bool   `json:"isError,omitempty"`    // RoleTool: the call failed
 
-	// for the host only: never counted or sent, except that a summary and the request for one may name its exitCode and
-	// status
+	// for the host only, except that a summary may name its exitCode and status
 	Details    json.RawMessage `json:"details,omitempty"`
 	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn
 
@@ -99,19 +96,16 @@ type Message struct {
 	Time   time.Time `json:"time,omitzero"`    // when it was written; zero if unknown
 	Pinned bool      `json:"pinned,omitempty"` // survives every stage verbatim
 
-	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, is not a request, and nothing
-	// in it becomes a rule of the user. It stays word for word until a summary is due. Pin what must stay longer, or
-	// send it as RoleSystem. What stands in front of all else stays in front of summaries, unless it takes more than a
-	// quarter of the window.
+	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, and nothing in it becomes a
+	// rule of the user. Pin what must outlive summaries. What stands in front of all else stays there, unless it takes
+	// more than a quarter of the window
 	Injected bool `json:"injected,omitempty"`
 
-	// Injected: it need not stay, like a reminder or what was found for one question. Once a person has asked for
-	// something else, a record that has only its beginning and its size may stand for it.
+	// Injected: it need not stay once a person has asked for something else, like a reminder
 	Transient bool `json:"transient,omitempty"`
 
-	// Injected: the names of the rules, instructions or facts that it states. It is in force until later messages state
-	// all of them anew: a summary then quotes it, within its room. An outdated one may go, as if it were Transient; its
-	// record does not quote it.
+	// Injected: the names of the rules or facts that it states. It is in force, and quoted by a summary within its
+	// room, until later messages state all of them anew
 	InForce []string `json:"inForce,omitempty"`
 	Summary bool     `json:"summary,omitempty"` // stands for compacted history; written by the library
 	Source  any      `json:"-"`                 // the caller's own value; nil once the library made or changed it
@@ -185,8 +179,7 @@ func isFailed(m *Message) bool {
 const pauseTurn = "pause_turn"
 
 // Paused reports whether m is an answer that the provider goes on with: it stopped while it ran its own tools, and m
-// has no calls for the host. The turn is not over, although there is nothing to run: append m and ask again, with
-// nothing behind it. The rest is an answer of its own.
+// has no calls for the host. Append m and ask again, with nothing behind it.
 func (m Message) Paused() bool {
 	if m.Role != RoleAssistant || hasCalls(&m) {
 		return false

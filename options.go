@@ -61,15 +61,12 @@ type Options struct {
 	Summarizer Summarizer // writes the summary of a compaction (nil: [Digest])
 	Estimator  Estimator  // counts tokens (nil: [NewEstimator] with the Model's family)
 
-	// newest turns that are kept; 0: no limit. The list grows to 1.5 times this number before it is cut, so that the
-	// prompt cache can be read
+	// newest turns that are kept; 0: no limit. The list grows to 1.5 times this number before it is cut
 	HistoryTurns int
 
 	// share of the window, less Overhead, from which on old work becomes records: the answers that call tools, with
-	// their results, but for the newest and for what is in force. The messages alone count. (0.2, and at most 40 000
-	// tokens; what a host sets has no such limit.) Below it, what was sent is sent again as it was; with 1 that ends
-	// only when a request does not fit. What people, the agent and the host said stays word for word until a summary
-	// is due.
+	// their results, but for the newest and for what is in force (0.2, and at most 40 000 tokens). Below it, what was
+	// sent is sent again as it was; with 1 that ends only when a request does not fit
 	FoldAbove float64
 	Tools     *ToolOptions     // the names of the host's own tools, as far as it matters what they do
 	Prune     *PruneOptions    // how results are trimmed and cleared where nothing milder makes a request fit
@@ -77,40 +74,28 @@ type Options struct {
 	Compact   *CompactOptions  // when and how history is summarized
 	Cache     *CacheOptions    // the provider's prompt cache
 
-	// send new tool results as they came. Otherwise what a terminal or a viewer added is left out before a result is
-	// sent for the first time, while it is not in the prompt cache yet, and later requests have the same text: escape
-	// sequences; in a viewed file the numbers of lines below 1 000, but for the first, every tenth and the last; and
-	// four or more lines in a row, of at least 200 bytes, that one of the newest results shows already. The lines of a
-	// file that are sent stay byte for byte, so that a model can quote them. Errors, pins and results of tools that
-	// ToolOptions.Keep names stay as they came. [Request.Edits] says what was left out ([OpMinify])
+	// send new tool results as they came. Otherwise escape sequences, most numbers of lines, and four or more lines in
+	// a row that one of the newest results has already are left out before a result is sent for the first time
+	// ([OpMinify])
 	NoMinify bool
 
-	// tokens kept free for the answer (20 000, at most a quarter of the window); more than three quarters of the window
-	// counts as three quarters
-	Reserve  int
+	Reserve  int // tokens kept free for the answer (20 000, at most a quarter of the window)
 	Overhead int // tokens of system prompt and tool schemas that are not in the history (learned from the first Usage)
 
-	// what happens to older thinking when sent messages are rewritten (ThinkingKept; ThinkingBound for a Model that
-	// needs it)
-	Thinking ThinkingPolicy
+	Thinking ThinkingPolicy // what happens to older thinking when sent messages are rewritten (as the Model needs it)
 
-	// limit of the request body in bytes; 0: none. A larger body loses its oldest images until it takes half of the
-	// limit, then its oldest results until it takes 0.7, so that the next requests fit too.
+	// limit of the request body in bytes; 0: none. A larger body loses its oldest images, and then its oldest results
 	MaxBytes int
 
-	// the host's own reading of the provider's errors, before [ClassifyError]'s (nil: none)
-	ErrorMatcher ErrorMatcher
+	ErrorMatcher ErrorMatcher     // the host's own reading of errors, before [ClassifyError]'s (nil: none)
 	Journal      Journal          // writes down what changes, before a request is returned (nil: none)
 	Now          func() time.Time // the clock, in the years 0 to 9999: JSON has no others (nil: [time.Now])
 	Logger       *slog.Logger     // receives decisions, never text of the conversation (nil: none)
 
-	// the model can ask for what is left out: placeholders name a handle, see [RecallTool] and [Manager.Recall]. The
-	// tool's tokens are added to Overhead.
+	// the model can ask for what is left out, see [RecallTool]; the tool's tokens are added to Overhead
 	Recall bool
 
-	// an answer of Manager.Recall that shows a whole result has its images too, as far as they take a quarter of the
-	// window: for models that read images
-	RecallImages bool
+	RecallImages bool // an answer of [Manager.Recall] that shows a whole result has its images too
 }
 
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
@@ -118,17 +103,15 @@ type Options struct {
 type CompactOptions struct {
 	Off bool // never compact, in Recover neither; only a call of Manager.Compact does
 
-	// how many tokens of the newest messages stay behind a summary; fewer if the request would otherwise stay nearly
-	// full (20 000, at most a quarter of the window)
-	KeepRecent int
+	KeepRecent int // how many tokens of the newest messages stay behind a summary (20 000, at most a quarter)
 
 	Timeout          time.Duration // of one summarizer call; one more may follow if it fails (180 s)
 	Instructions     string        // added to every summary request
 	SummarizerWindow int           // the summarizer's context window, in tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
 
-	// memory flush: runs once per compaction cycle, 4 000 tokens ahead of the compaction, and may use the manager. A
-	// failure is logged, without the text of the error (nil: none)
+	// runs once before each compaction, 4 000 tokens ahead of it, so that the host can save what it wants to keep; it
+	// may use the manager, and a failure is only logged (nil: none)
 	BeforeCompact func(ctx context.Context, history []Message) error
 
 	// summarize while the conversation goes on, from 4 000 tokens before the summary is due; [Manager.Close] ends it
@@ -144,15 +127,14 @@ type ToolOptions struct {
 	Modify        []string // tools that write, edit or delete that file
 	PathArguments []string // the arguments that name the file; case matters
 
-	// tools that write down the whole of a state, such as a plan: the newest call of each stays, and after a compaction
-	// its items that are not finished
+	// tools that write down the whole of a state, such as a plan: the newest call of each is in force
 	Plan  []string
 	Skill []string // tools that load instructions by a name: the newest result for each name stays
 	Notes bool     // the model has [NotesTool] and [CompactTool]
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from
-// the table of models, by Options.Model. For an unknown model the defaults assume a cache.
+// the table of models, by [Options].Model, or assumes a cache.
 type CacheOptions struct {
 	None       bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
 	TTL        time.Duration // how long the provider keeps content that is not read (5 min)
@@ -178,13 +160,10 @@ const (
 	ThinkingBound ThinkingPolicy = "bound"
 )
 
-// Journal is called before [Manager.Prepare], [Manager.Compact] or [Manager.Recover] returns a request. It gets what
-// has changed in the manager's state since the last call: a delta for [Manager.Restore], as JSON in one line. A host
-// that writes it to disk and is killed afterwards continues with the same bytes, so that the provider's prompt cache is
-// read.
-//
-// The manager is locked during the call, so a Journal must not call it. If it fails, the manager's call returns the
-// wrapped error and no request, and the manager is as it was before that request.
+// Journal writes down what has changed in the manager's state: a delta for [Manager.Restore], as JSON in one line. It
+// is called before a request is returned. A host that writes it to disk and is killed goes on with the same bytes, so
+// that the prompt cache is read. If it fails, there is no request, and the manager is as it was. It must not call the
+// manager.
 type Journal func(delta []byte) error
 
 // valueOf returns what p points to, or the zero value.

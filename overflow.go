@@ -22,10 +22,9 @@ const (
 	ErrorTimeout    ErrorClass = "timeout"    // no answer in time
 )
 
-// ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], and only from numbers that count
-// tokens: a limit in bytes or characters is not a context window, and neither is a rate limit. Tokens is the total that
-// the provider compared with the limit. It includes the room for the answer if the provider counts that. A lower bound
-// ("at least") is left out.
+// ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], from numbers that count tokens.
+// Tokens is the total that the provider compared with the limit, with the room for the answer if the provider counts
+// that.
 type ErrorInfo struct {
 	Class  ErrorClass
 	Tokens int // what the provider counted, 0 if it did not say
@@ -36,16 +35,14 @@ type ErrorInfo struct {
 // asked. It may be called with any error but nil, from several goroutines.
 type ErrorMatcher func(err error) (ErrorInfo, bool)
 
-// ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text with or
-// without the provider's JSON in it. The status comes from a method such as StatusCode() int or a field of such a name;
-// the text from Error(), from fields that hold a message or a body, or from the response, whose body stays readable. It
-// never panics, and takes time linear in the text. An error that no rule knows is [ErrorOther].
+// ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text, with or
+// without JSON in it. The status comes from a method such as StatusCode() int or a field of such a name; the text from
+// Error(), from fields with a message or a body, or from the response, whose body stays readable. It never panics. An
+// error that no rule knows is [ErrorOther].
 //
-// A cancelled context is ErrorOther and a deadline or a network timeout is [ErrorTimeout], whatever the text. A refusal
-// for tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit, because waiting never helps then.
-// A 502 or 503 that passes on another server's overflow is an overflow. Status 413 is [ErrorBytes], unless the words
-// count tokens or refuse the upload of a file. A limit for the answer (max_tokens) that the model does not allow is
-// ErrorOther: a shorter history would not help.
+// A refusal for tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit, because waiting never
+// helps then. So is a 502 or 503 that passes on another server's overflow. Status 413 is [ErrorBytes], unless the words
+// count tokens. A limit for the answer (max_tokens) is ErrorOther: a shorter history would not help.
 func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
@@ -84,12 +81,12 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 }
 
 // ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse. stopReason is the provider's
-// own word for why the answer ended, u is what it billed, and window is the model's context window in tokens (0:
-// unknown). It reports true for a stop reason that names the context window, for a prompt billed above the window, and
-// for an answer without a single token that ended because of its length while the window was 99 % full.
+// own word for why the answer ended, u is what it billed, and window is the model's (0: unknown). It reports true for a
+// stop reason that names the context window, for a prompt billed above the window, and for an empty answer that ended
+// because of its length while the window was 99 % full.
 //
-// Some providers silently drop the front of the prompt: Ollama above num_ctx, OpenAI Responses with truncation "auto".
-// Only a prompt billed below half of [Request].Tokens shows that. Give New the window that the server was started with.
+// A provider that silently drops the front of the prompt (Ollama above num_ctx) is not recognized: give New the window
+// that the server was started with.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	return overflow.InAnswer(stopReason, u.Prompt(), u.Output, window)
 }

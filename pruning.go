@@ -11,15 +11,14 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// PruneContext trims and then clears old tool results, once the history takes a certain share of the window. From
-// SoftTrimRatio on, every result longer than SoftTrimMaxChars keeps only its head and its tail. If the history is then
-// still at HardClearRatio or above, and the results that may be cleared hold MinPrunableToolChars, the placeholder
-// replaces the oldest results until the history is below that ratio.
+// PruneContext trims and then clears old tool results, once the history takes a certain share of the window, in tokens.
+// From SoftTrimRatio on, every result longer than SoftTrimMaxChars keeps only its head and its tail. From
+// HardClearRatio on, if the results that may be cleared hold MinPrunableToolChars, the placeholder replaces the oldest
+// results until the history is below that ratio.
 //
-// It never touches messages before the first user message, the newest KeepLastAssistants assistant messages and
-// everything after them, pinned results, results that hold an image or anything else that is not text, and results of
-// tools that the patterns exclude. No message gets longer. The window is in tokens; with a window of 0 or less nothing
-// is done. Source of the rules, numbers and texts: the reference system.
+// It never touches what stands before the first message of a user, the newest KeepLastAssistants assistant messages and
+// what follows them, pins, results with anything but text, and results of tools that the patterns exclude. No message
+// gets longer. With a window of 0 or less nothing is done.
 func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
 	p := newPruning(history, window, opts.withDefaults(charsPerToken(4)))
 	return p.run()

@@ -19,22 +19,17 @@ import (
 // only if it is smaller than this share of that one.
 const leastShrink = 0.95
 
-// Recover takes the error of a request that Prepare (or Recover) made and returns the next, smaller one: results are
-// cut and old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a
-// summary. For one request of Prepare, Recover makes at most 3 requests and calls the summarizer at most twice. No
-// request is returned twice. A body that is too large in bytes loses its oldest images first. With CompactOptions.Off
-// nothing is compacted.
+// Recover takes the error of a request that Prepare (or Recover) made and returns a smaller one: results are cut and
+// old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a summary.
+// For one request of Prepare it makes at most 3 requests, no request twice, and calls the summarizer at most twice. A
+// body that is too large in bytes loses its oldest images first.
 //
-// A limit and a count that the provider names are used for the rest of the conversation, a limit until a larger prompt
-// is answered. From a refusal without numbers a limit is guessed, which is raised or forgotten as requests are
-// accepted.
+// What the provider says of its limit and its count is used for the rest of the conversation. From a refusal without
+// numbers a limit is guessed, and forgotten as larger requests are accepted. An answer at the end of the next history
+// shows that a request of Recover was accepted; if none was, all is again as before the first refusal.
 //
-// An answer at the end of the history shows that a request of Recover was accepted, as does a successful call of [Do].
-// If none is accepted, summary, edits and guess are again what they were before the first refusal.
-//
-// A cause that is not an overflow is returned, wrapped. When nothing is left to try, the error is an [*OverflowError]
-// that wraps cause. A nil cause is an error, and so is an *OverflowError: it says that a manager has given up already.
-// After ctx has ended nothing is tried, but what cause says is remembered.
+// The error wraps cause: an [*OverflowError] when nothing is left to try, and another one if cause is no overflow. That
+// of ctx is returned if it has ended; what cause says is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")

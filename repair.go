@@ -8,24 +8,19 @@ import (
 	"github.com/winnowgo/winnow/internal/pairing"
 )
 
-// RepairToolPairing returns history in a form that Anthropic, OpenAI, Gemini and Bedrock accept:
+// RepairToolPairing returns history in a form that Anthropic, OpenAI, Gemini and Bedrock accept. A valid history is
+// returned unchanged.
 //
-//   - every call has one result, directly behind its assistant message and in call order; a late one moves to its
-//     call;
-//   - results without a call and second results are dropped; an error result stands in for a missing one; calls that
-//     still wait at the very end stay open;
-//   - the first use of an id keeps it, and later ones get a suffix, call and result alike; a result without an id
-//     answers an open call of the newest message with calls;
-//   - calls of failed turns (StopReason "error" or "aborted") are dropped with their results; their text stays;
-//   - a call that the provider runs itself and its result stay together;
-//   - arguments that are not JSON are wrapped in an object; empty texts go, and with them messages that would be
-//     empty.
+//   - Every call has one result, directly behind its message and in call order. An error result stands in for a missing
+//     one. Calls that still wait at the very end stay open.
+//   - Results without a call go, and so do second results. A result without an id answers an open call.
+//   - The first use of an id keeps it; later ones get a suffix.
+//   - Calls of failed turns (StopReason "error" or "aborted") go with their results; their text stays.
+//   - A call that the provider runs itself and its result stay together.
+//   - Arguments that are not JSON are wrapped in an object. Empty texts and empty messages go.
 //
-// An answer of the model comes first where it came first in history: the host, or its adapter, puts a message in front
-// of it where the provider wants one. A call that max_tokens cut may have the arguments {}, which are valid JSON: only
-// the stop reason shows that it must not be run.
-//
-// A valid history is returned unchanged. The edits count tokens with CharsPerToken(4).
+// A host, or its adapter, puts a message in front of an answer that comes first, where its provider wants one. A call
+// that max_tokens cut may have valid arguments: only the stop reason shows that it must not be run.
 func RepairToolPairing(history []Message) ([]Message, []Edit) {
 	r := repair{history: history}
 	if r.isClean() {

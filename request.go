@@ -8,13 +8,11 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Request is what a manager returns. The caller owns it: later calls do not change it.
+// Request is what a manager returns. The caller owns it.
 //
-// Bytes, Cached and the costs are expectations for this request only, without its answer and without the call that
-// wrote a summary. The unit of costs is the price of an uncached input token; the prices are those of [CacheOptions].
-// CostUnedited is the cost of sending the unedited history, whether it fits or not, as if it had always been sent
-// unedited: the messages for which the last request was made are read from the cache, if it is warm, and everything
-// after them is written to it.
+// Bytes, Cached and the costs are expectations for this request, without its answer and without the call that wrote a
+// summary. Costs are in uncached input tokens, at the prices of [CacheOptions]. CostUnedited is the cost of sending the
+// history as it was passed in, as if it had always been sent so.
 type Request struct {
 	Messages []Message // send these
 	History  []Message // repaired and compacted, but never pruned: a host may keep these instead of its own list
@@ -25,26 +23,21 @@ type Request struct {
 	Budget int    // what Tokens fits into: the window minus the reserve
 	Edits  []Edit // all that makes Messages differ from the history passed in, by index in it
 
-	// index of the first message that differs from the previous request in what a provider is sent: role, parts, call
-	// id, tool, error flag. If messages were only appended, it is the length of the previous request. A Source, and
-	// whatever else a host sets on a message, makes no difference.
+	// index of the first message that a provider sees changed since the previous request; if messages were only
+	// appended, it is the length of that request
 	FirstChanged    int
 	NeedsCompaction bool        // only of Plan: Prepare would compact
 	Compaction      *Compaction // what this call compacted; nil if it did not
 	Degraded        bool        // some of the summary in it was made without an LLM
 
-	// the rung of Recover that made it, from the mildest to the last: "clear", "compact", "truncate", "digest",
-	// "smallest"; "" if Prepare did
+	// what Recover did, from the mildest: "clear", "compact", "truncate", "digest", "smallest"; "" if Prepare made it
 	Rung  string
 	Bytes int // about the size of the body: Messages as JSON, without what is not in the history
 
-	// how many of Tokens the provider is expected to read from its cache: those before FirstChanged; 0 if nothing was
-	// sent within CacheOptions.TTL, or fewer tokens than the provider caches
+	// how many of Tokens the provider is expected to read from its cache: those before FirstChanged, if it is warm
 	Cached int
 
-	// Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached, with CacheOptions.None or for a
-	// request that is too short for the cache
-	Cost         float64
+	Cost         float64 // Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached
 	CostUnedited float64 // the same for the history as it was passed in
 }
 
@@ -58,7 +51,7 @@ type Compaction struct {
 	Repaired     []string // what the summary lacked and the library appended
 	Calls        int      // calls to the Summarizer
 
-	// what they were billed for, as far as the Summarizer says so with ReportUsage; not part of any request's Cost
+	// what they were billed for, as far as the Summarizer says so with [ReportUsage]
 	Usage Usage
 }
 

@@ -15,9 +15,8 @@ import (
 	"github.com/winnowgo/winnow/internal/saved"
 )
 
-// Snapshot returns the manager's state, for [Manager.Restore] in this process or another: the summary, the edits and
-// records that were sent, and hashes of what was sent last. Its only texts are those of edits, of records, of the
-// summary, and of what code carries from one summary to the next: rules of the user, failures, files and names.
+// Snapshot returns the manager's state, for [Manager.Restore] in this process or another. Its texts are the summary,
+// the edits and records that were sent, and what code carries from one summary to the next.
 func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -32,14 +31,12 @@ func (m *Manager) Snapshot() ([]byte, error) {
 }
 
 // Restore takes the state of a manager with the same options: what [Manager.Snapshot] returned, and the deltas that
-// [Options].Journal has been given since, in their order. Deltas that the state already holds are skipped; in front of
-// deltas, an empty state means a new manager. The next request then has the same bytes as that manager's next request
-// would have had. The error says that the data is not a snapshot, that its version is unknown, or that a delta does not
-// follow the previous one. The manager is then as it was before.
+// [Options].Journal has been given since, in their order. Deltas that the state already holds are skipped; an empty
+// state in front of deltas means a new manager. The next request has the same bytes as that manager's next request
+// would have had. After an error, which says what is wrong with the data, the manager is as it was.
 //
-// The window may be another one: limits that the provider named or that were guessed are then forgotten, if the model
-// has no name. With another Options.Model, what was learned from the old provider is forgotten (limits, counts, cache),
-// summary and edits stay, and signed thinking of the old model is not sent.
+// Another window or another Options.Model is allowed: what was learned of the old one is then forgotten, and signed
+// thinking of the old model is not sent. Summary and edits stay.
 func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	l, err := restored(state, deltas)
 	if err != nil {

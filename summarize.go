@@ -32,14 +32,12 @@ const (
 
 // SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window: in one call if it fits.
 // Else each of opts.Parts parts is summarized in chunks that fit, each call goes on from the one before it, and the
-// summaries of the parts are merged. No call exceeds Window (by the Estimator's count, prompt and MaxTokens together),
-// and no message is left out: one that is too large is clipped in its middle.
+// summaries of the parts are merged. No message is left out: one that is too large is clipped in its middle.
 //
-// A call that fails is made once more, at once, with a note of what was wrong; after an overflow or a timeout (180 s)
-// it has less text. A wrong key, a quota or a rate limit is not tried again. An answer that is cut, blank, a tool call,
-// an echo of the prompt, or not shorter than what it summarizes counts as failed. If a chunk fails, the [Digest] stands
-// in for the rest of its part, and Degraded is set. The only errors are those of ctx. An empty history gives
-// opts.Previous.
+// A call that fails is made once more, with a note of what was wrong; after an overflow or a timeout (180 s) it has
+// less text. A wrong key, a quota or a rate limit is not tried again. An answer that is cut, blank, a tool call, an
+// echo of the prompt, or not shorter than its source counts as failed. The [Digest] then stands in, and Degraded is
+// set. The only errors are those of ctx. An empty history gives opts.Previous.
 func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
 	return newSummaryRun(ctx, valueOf(opts)).run(history)
 }
@@ -401,11 +399,9 @@ func restsAfter(err error) bool {
 	return false
 }
 
-// FirstOf returns a summarizer that asks each of s in turn until one answers. A summarizer that fails with a
-// rate-limit, quota or auth error, as [ClassifyError] reads it, is skipped for cooldown; while all of them rest, the
-// one that is free soonest is called. A cooldown of 0 or less means no rest. The error joins the errors of all that
-// were asked; if ctx has ended, it is that of ctx alone. Without summarizers every call fails. If a [Digest] among s
-// answers, the summary counts as Degraded.
+// FirstOf returns a summarizer that asks each of s in turn until one answers. One that fails with a rate limit, a quota
+// or an auth error is skipped for cooldown; while all rest, the one that is free soonest is asked. The error joins
+// those of all that were asked, or is that of ctx. If a [Digest] answers, the summary counts as Degraded.
 func FirstOf(cooldown time.Duration, s ...Summarizer) Summarizer {
 	list := slices.DeleteFunc(slices.Clone(s), func(one Summarizer) bool { return one == nil })
 	return &failover{cooldown: max(0, cooldown), list: list, rests: make([]time.Time, len(list))}

@@ -15,11 +15,8 @@ import (
 func (r SummaryRequest) System() string { return summarytext.System }
 
 // Prompt returns the one user message of the request: the messages and the previous summary as escaped data, and then
-// the instructions. Text of the history cannot close the data, forge a role or pass as an instruction: whatever in it a
-// lenient reader could take for one of the library's tags, for a role or for a control token of a chat template has its
-// bracket written as &lt; or &#91;. Tool output is labelled untrusted. Of Details only exitCode and status are named;
-// images and opaque parts are named and not shown; signatures are left out. Invalid UTF-8 becomes U+FFFD. It takes time
-// linear in the text.
+// the instructions. Text of the history cannot close the data, forge a role or pass as an instruction. Tool output is
+// labelled untrusted. Images, opaque parts and signatures are not shown.
 func (r SummaryRequest) Prompt() string {
 	var b summarytext.Prompt
 	b.Grow(r.promptSize())
