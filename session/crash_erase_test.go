@@ -105,7 +105,7 @@ func TestCrashDuringEraseOfASession(t *testing.T) {
 		_, err := store.Apply(ctx, plan)
 		require.NoError(t, err)
 		all := logsOf(t, store, name)
-		_, err = store.Changes(ctx, "") // there is a catalog
+		_, err = store.Changes(ctx, "") // somebody follows
 		require.NoError(t, err, name)
 		crashDuring(t, fsys, p, name, func(store *session.Store) error {
 			_, err := store.Erase(ctx, "k")
@@ -308,7 +308,7 @@ func TestRepeatedErasureIsDurable(t *testing.T) {
 	require.NoError(t, f.Close())
 	require.NoError(t, inOneTurn(ctx, store, "three"))
 	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
-	_, err = store.Changes(ctx, "") // there is a catalog
+	_, err = store.Changes(ctx, "") // somebody follows
 	require.NoError(t, err)
 	fsys = fsys.Crash(sessiontest.LossNone, nil) // all of it is on the disk
 	store, err = session.OpenFiles(fsys, nil)

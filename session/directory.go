@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,7 @@ const (
 	failedMark = ".failed"
 	oldSuffix  = ".replaced" // a log that was copied after a failed sync
 	tempSuffix = ".tmp"      // an unfinished file
+	oldCatalog = "catalog"   // begins the names of what earlier versions made beside s
 
 	// A byte of a key takes up to 6 bytes of JSON, and the header of a fork has two keys.
 	longestHeader = 2*6*maxKey + 1024
@@ -52,15 +54,17 @@ type directory struct {
 	fs      closableFS
 	queues  queue.Queues
 	now     func() time.Time
-	readers int // number of logs read at once (twice the processors)
-	catalog catalog
+	readers int  // number of logs read at once
+	isAlone bool // no other process can change anything
+	index   *index
 	durable *durableNames
 }
 
 // openDirectory opens or creates a store in fsys.
 func openDirectory(fsys files.FS) (*directory, error) {
 	d := &directory{fs: newClosableFS(fsys), now: time.Now, durable: newDurableNames()}
-	d.catalog.directory, d.catalog.by = d, randomHex(8)
+	d.readers = 2 * runtime.GOMAXPROCS(0) // some of them wait for the disk
+	d.index = newIndex(d)
 	_, err := d.readInfo()
 	if errors.Is(err, fs.ErrNotExist) {
 		err = d.create()
@@ -94,7 +98,7 @@ func (d *directory) create() error {
 		return err
 	}
 	for _, name := range names {
-		if name != "s" && !strings.HasPrefix(name, storeFile) && !strings.HasPrefix(name, "catalog") {
+		if name != "s" && !strings.HasPrefix(name, storeFile) && !strings.HasPrefix(name, oldCatalog) {
 			return fmt.Errorf("%w: the directory has %q in it, and no %s", ErrFormat, name, storeFile)
 		}
 	}
@@ -290,5 +294,5 @@ func (d *directory) Close() error {
 	if d.fs.closed.Swap(true) {
 		return nil
 	}
-	return errors.Join(d.catalog.close(), d.fs.Close())
+	return d.fs.Close()
 }

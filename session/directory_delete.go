@@ -29,24 +29,18 @@ func (d *directory) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	defer lock.Close()
-	return d.removeSession(key, dir, lock)
+	return d.removeSession(dir, lock)
 }
 
 // removeSession removes the directory of a session. Its log.lock is held.
-func (d *directory) removeSession(key, dir string, lock files.File) error {
-	_, err := d.catalog.announcing(key, nil, func() error { return d.removeAnnounced(key, dir, lock) })
-	return err
-}
-
-func (d *directory) removeAnnounced(key, dir string, lock files.File) error {
+func (d *directory) removeSession(dir string, lock files.File) error {
+	defer d.index.wrote(dir)
 	if _, err := lock.Write([]byte{deletedByte}); err != nil {
 		return err
 	}
 	if err := lock.Sync(); err != nil {
 		return fmt.Errorf("%w: %w", ErrSync, err)
 	}
-	// Nobody can begin a new session with the key yet.
-	d.catalog.note(&catalogLine{Deleted: key})
 	return d.removeAll(dir)
 }
 

@@ -3,11 +3,8 @@ package session
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"sync"
-
-	"github.com/winnowgo/winnow/session/internal/files"
 )
 
 // Keys implements [Backend].
@@ -15,9 +12,8 @@ func (d *directory) Keys(ctx context.Context) ([]string, error) {
 	var mu sync.Mutex
 	var keys []string
 	err := d.eachStored(ctx, func(s storedFile) error {
-		parent := directoryOf(s.dir)
-		key, ok, err := d.keyOf(parent, s.dir[len(parent)+1:])
-		if ok {
+		key, err := d.keyIn(&s)
+		if key != "" {
 			mu.Lock()
 			defer mu.Unlock()
 			keys = append(keys, key)
@@ -27,18 +23,19 @@ func (d *directory) Keys(ctx context.Context) ([]string, error) {
 	return keys, err
 }
 
-// keyOf reads the key of a directory from the header of its newest log.
-func (d *directory) keyOf(parent, name string) (key string, ok bool, err error) {
-	if !strings.HasPrefix(name, "k-") {
-		return "", false, nil
-	}
-	dir := parent + "/" + name
-	if isDir, err := d.fs.IsDir(dir); !isDir {
-		if errors.Is(err, files.ErrLink) {
-			err = nil
+// keyIn returns the key of a session: that in the name of its directory, or, if the name does not hold the whole key,
+// that in the header of its newest log. It is "" if neither can be read.
+func (d *directory) keyIn(s *storedFile) (string, error) {
+	if key, ok := unescapeKey(strings.TrimPrefix(s.name, "k-")); ok {
+		if parent, name := keyDirectory(key); parent+"/"+name == s.dir {
+			return key, nil
 		}
-		return "", false, err
 	}
+	return d.keyOf(s.dir, s.name)
+}
+
+// keyOf reads the key of a session from the header of its newest log.
+func (d *directory) keyOf(dir, name string) (key string, err error) {
 	logs, err := d.logs(dir)
 	for i := len(logs) - 1; i >= 0 && err == nil; i-- {
 		f, err := d.openToRead(dir+"/"+logs[i], longestHeader)
@@ -51,14 +48,14 @@ func (d *directory) keyOf(parent, name string) (key string, ok bool, err error) 
 		text, _, _ := strings.Cut(string(head[:n]), "\n")
 		if l, reason := parseLine([]byte(text)); reason == "" {
 			if e, err := l.decode(); err == nil && e.Type == TypeSession {
-				return e.Key, true, nil
+				return e.Key, nil
 			}
 		}
 	}
 	if len(logs) > 0 && !strings.Contains(name, "~") {
-		key, ok = unescapeKey(name[len("k-"):])
+		key, _ = unescapeKey(name[len("k-"):])
 	}
-	return key, ok, err
+	return key, err
 }
 
 // unescapeKey undoes escapeKey.

@@ -23,9 +23,6 @@ type directoryLog struct {
 	marks     lockMarks
 	settled   bool // the entries of the file and of the directories above it are durable
 	dead      error
-
-	ofTurn    bool       // nobody else opens the log in between
-	announced files.File // the catalog that announces writes to the log
 }
 
 // Log implements [Backend].
@@ -118,7 +115,7 @@ func (l *directoryLog) openFile(name string, flag int) (files.File, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	if err := l.announcing(func() error { return l.directory.unpack(name) }); err != nil {
+	if err := l.directory.unpack(name); err != nil {
 		return nil, err
 	}
 	return l.directory.fs.Open(name, flag, 0)
@@ -151,7 +148,8 @@ func (l *directoryLog) Append(ctx context.Context, end int64, lines []byte, dura
 	if err := waitLock(ctx, l.lock, lastTryOfAppend); err != nil {
 		return err
 	}
-	err := l.announcing(func() error { return l.append(end, lines, durable) })
+	err := l.append(end, lines, durable)
+	l.directory.index.wrote(l.dir)
 	return errors.Join(err, l.lock.Unlock())
 }
 
@@ -288,12 +286,13 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock, ofTurn: true}
+	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock}
 	// A deletion removes turn.lock while it holds log.lock, which is held here: if the turn is still in place, the
 	// session stays.
 	err = t.Check()
 	if err == nil {
-		err = l.announcing(func() error { return l.begin(lines) })
+		err = l.begin(lines)
+		d.index.wrote(dir)
 	}
 	if err != nil {
 		l.Close()

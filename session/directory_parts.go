@@ -23,10 +23,14 @@ func (d *directory) IsHeld(_ context.Context, key string) (bool, error) {
 	if err != nil || dir == "" {
 		return false, err
 	}
-	name := dir + "/" + turnName
-	f, err := d.fs.Open(name, os.O_RDWR, 0) // NFS grants the lock only on a file that is open for writing
+	return isHeld(d.fs, dir+"/"+turnName)
+}
+
+// isHeld reports whether somebody holds a lock.
+func isHeld(fsys files.FS, name string) (bool, error) {
+	f, err := fsys.Open(name, os.O_RDWR, 0) // NFS grants the lock only on a file that is open for writing
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f, err = d.fs.Open(name, os.O_RDONLY, 0) // a store that may only be read
+		f, err = fsys.Open(name, os.O_RDONLY, 0) // a store that may only be read
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -195,7 +199,8 @@ func (d *directory) change(ctx context.Context, turn Turn, listed []Part, f func
 		err = errors.Join(err, d.checkPart(dir, part))
 	}
 	if err == nil {
-		err = l.announcing(func() error { return f(l) })
+		err = f(l)
+		d.index.wrote(dir)
 	}
 	return errors.Join(err, l.Close())
 }
@@ -267,7 +272,7 @@ func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...P
 			return err
 		}
 		if len(left) == 1 { // the session ends with its last part
-			return d.removeSession(l.key, l.dir, l.lock)
+			return d.removeSession(l.dir, l.lock)
 		}
 		if err := d.fs.Remove(l.dir + "/" + part.Name); err != nil {
 			return err

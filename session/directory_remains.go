@@ -51,6 +51,9 @@ func remainsIn(names []string) (left []string) {
 // where nobody looks for copies: the unfinished file of a fork whose process was killed is in a directory without a
 // log.
 func (d *directory) forgetRemains(ctx context.Context) error {
+	if err := d.forgetCatalog(); err != nil {
+		return err
+	}
 	return d.eachDirectory(ctx, func(ctx context.Context, parent files.FS, s storedFile) error {
 		in, err := parent.Sub(s.name)
 		if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
@@ -70,4 +73,24 @@ func (d *directory) forgetRemains(ctx context.Context) error {
 		l := &directoryLog{directory: d, dir: s.dir, lock: lock}
 		return errors.Join(l.sweep(), l.Close())
 	})
+}
+
+// forgetCatalog removes the list that earlier versions kept beside the logs: it repeats titles.
+func (d *directory) forgetCatalog() error {
+	names, err := d.fs.List(".")
+	if err != nil {
+		return err
+	}
+	for i := range names { // the lock is the last name: while it is there, a removal may not be durable yet
+		if !strings.HasPrefix(names[i], oldCatalog) {
+			continue
+		}
+		if names[i] == oldCatalog+".lock" {
+			err = errors.Join(err, d.fs.SyncDir("."))
+		}
+		if err = errors.Join(err, d.remove(names[i])); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,12 +1,9 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -21,20 +18,14 @@ type storedFile struct {
 
 	marks lockMarks
 
-	busy bool     // somebody may be changing it; file is "" if it does not exist yet
 	name string   // name of its directory
 	in   files.FS // that directory, during the call of f
 }
 
 // eachStored calls f for every session in the directory, from several goroutines.
 func (d *directory) eachStored(ctx context.Context, f func(storedFile) error) error {
-	return d.visit(ctx, false, f)
-}
-
-// visit is eachStored. With tryLocks it also sets busy, before it lists the files.
-func (d *directory) visit(ctx context.Context, tryLocks bool, f func(storedFile) error) error {
-	return d.eachDirectory(ctx, func(ctx context.Context, parent files.FS, s storedFile) error {
-		return d.visitOne(ctx, parent, s, tryLocks, f)
+	return d.eachDirectory(ctx, func(_ context.Context, parent files.FS, s storedFile) error {
+		return d.visitOne(parent, s, f)
 	})
 }
 
@@ -51,7 +42,7 @@ func (d *directory) eachDirectory(ctx context.Context, f visitor) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
-	for range cmp.Or(d.readers, 2*runtime.GOMAXPROCS(0)) { // some of them wait for the disk
+	for range d.readers {
 		wg.Go(func() {
 			for parent := range next {
 				if err := d.visitIn(ctx, "s/"+parent, f); err != nil {
@@ -98,9 +89,22 @@ func (d *directory) visitIn(ctx context.Context, parent string, f visitor) error
 	return nil
 }
 
-func (d *directory) visitOne(
-	ctx context.Context, parent files.FS, s storedFile, tryLocks bool, f func(storedFile) error,
-) error {
+// visitAt calls f for the session in the directory with this path, if there is one.
+func (d *directory) visitAt(dir string, f func(storedFile) error) error {
+	parent := directoryOf(dir)
+	in, err := d.fs.Sub(parent)
+	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return d.visitOne(in, storedFile{dir: dir, name: dir[len(parent)+1:]}, f)
+}
+
+// visitOne calls f for the session in a directory, if there is one.
+func (d *directory) visitOne(parent files.FS, s storedFile, f func(storedFile) error) error {
 	in, err := parent.Sub(s.name)
 	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -110,16 +114,8 @@ func (d *directory) visitOne(
 	}
 	defer in.Close()
 	s.in = in
-	if tryLocks {
-		if s.busy, err = isBusy(ctx, in, s.name); err != nil {
-			return err
-		}
-	}
-	if s.file, s.disk, err = newestFile(in, "."); err != nil {
+	if s.file, s.disk, err = newestFile(in, "."); s.file == "" || err != nil {
 		return err
-	}
-	if s.file == "" && !s.busy {
-		return nil
 	}
 	if s.marks, err = marksAt(in, lockName); err != nil {
 		return err
@@ -129,24 +125,6 @@ func (d *directory) visitOne(
 		return nil
 	}
 	return f(s)
-}
-
-// isBusy reports whether somebody may be changing the session in a directory. If the name does not hold the whole key,
-// isBusy waits for the lock instead.
-func isBusy(ctx context.Context, in files.FS, name string) (bool, error) {
-	lock, err := in.Open(lockName, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer lock.Close()
-	if strings.Contains(name, "~") {
-		return false, waitLock(ctx, lock, lastTryOfAppend)
-	}
-	free, err := lock.TryLock()
-	return !free, err
 }
 
 // within returns the path of a name in a directory.

@@ -12,19 +12,11 @@ var _ surveyor = (*directory)(nil)
 // survey implements [surveyor].
 func (d *directory) survey(ctx context.Context, f func(*surveyed) error) error {
 	return d.eachStored(ctx, func(stored storedFile) error {
-		s := &surveyed{}
-		ok := false
-		if !strings.Contains(stored.name, "~") {
-			s.key, ok = unescapeKey(strings.TrimPrefix(stored.name, "k-"))
-			parent, name := keyDirectory(s.key)
-			ok = ok && parent+"/"+name == stored.dir
+		key, err := d.keyIn(&stored)
+		if key == "" || err != nil {
+			return err
 		}
-		if !ok { // the name does not hold the whole key
-			var err error
-			if s.key, ok, err = d.keyOf(directoryOf(stored.dir), stored.name); !ok || err != nil {
-				return err
-			}
-		}
+		s := &surveyed{key: key}
 		s.parts, s.lost = partsIn(stored.in, ".", stored.marks)
 		s.open = func(part Part, limit int64) (Log, error) {
 			name := strings.TrimSuffix(part.Name, archiveSuffix)

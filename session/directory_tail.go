@@ -15,7 +15,7 @@ func (l *directoryLog) settle(key string) error {
 	mark := l.dir + "/" + l.name + failedMark
 	if f, err := l.directory.fs.Open(mark, os.O_RDONLY, 0); err == nil {
 		f.Close()
-		if err := l.announcing(l.copy); err != nil {
+		if err := l.copy(); err != nil {
 			return err
 		}
 		_ = l.directory.fs.Remove(mark) // its log is gone
@@ -114,13 +114,11 @@ func (l *directoryLog) cutTail() error {
 	if !newline && cut == size {
 		return nil
 	}
-	return l.announcing(func() error {
-		if newline {
-			_, err := l.file.Write([]byte{'\n'})
-			return err
-		}
-		return l.cutFrom(cut, size, seq)
-	})
+	if newline {
+		_, err := l.file.Write([]byte{'\n'})
+		return err
+	}
+	return l.cutFrom(cut, size, seq)
 }
 
 // cutFrom moves everything after cut to a separate file.

@@ -152,11 +152,7 @@ func (d *directory) busy(key string, cause error) error {
 }
 
 func (t *directoryTurn) Log(ctx context.Context) (Log, error) {
-	log, err := t.directory.Log(ctx, t.key, true)
-	if err == nil {
-		log.(*directoryLog).ofTurn = true
-	}
-	return log, err
+	return t.directory.Log(ctx, t.key, true)
 }
 
 func (t *directoryTurn) Check() error {
@@ -168,7 +164,6 @@ func (t *directoryTurn) Check() error {
 
 func (t *directoryTurn) Release() (err error) {
 	t.once.Do(func() {
-		t.directory.catalog.leave(t.key)
 		err = t.file.Close()
 		t.directory.queues.Leave(t.key)
 	})

@@ -53,21 +53,13 @@ func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 	for _, part := range r.Parts {
 		r.Bytes += part.Bytes
 	}
-	return r, errors.Join(s.Delete(ctx, key), s.forgetDerived(ctx), s.forgetRemains(ctx))
+	return r, errors.Join(s.Delete(ctx, key), s.forgetRemains(ctx))
 }
 
 // forgetRemains removes what interrupted calls left anywhere in the backend: it may repeat anything.
 func (s *Store) forgetRemains(ctx context.Context) error {
 	if b, ok := s.backend.(interface{ forgetRemains(context.Context) error }); ok {
 		return b.forgetRemains(ctx)
-	}
-	return nil
-}
-
-// forgetDerived removes what the backend derived from the logs and can derive again: it repeats titles.
-func (s *Store) forgetDerived(ctx context.Context) error {
-	if b, ok := s.backend.(interface{ forgetDerived(context.Context) error }); ok {
-		return b.forgetDerived(ctx)
 	}
 	return nil
 }
@@ -287,11 +279,6 @@ func (e *eraser) once(
 			return nil, err
 		}
 		if r.Log, err = e.newID(ctx, key, parts); err != nil {
-			return nil, err
-		}
-	}
-	if v.mayBeListed() {
-		if err := e.store.forgetDerived(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -274,11 +274,6 @@ func TestEraseOfWhatIsSaidAgain(t *testing.T) {
 	say(t, store, "k", strings.Repeat("long ", 2_000)) // leaves a status when it is closed
 	status := newest(t, store, session.TypeStatus)
 	ids := []string{newest(t, store, session.TypeInfo), newest(t, store, session.TypeLabel)}
-	_, err = store.List(ctx, session.Query{}) // makes the catalog
-	require.NoError(t, err)
-	catalog, err := fsys.ReadFile("catalog.jsonl")
-	require.NoError(t, err)
-	require.Contains(t, string(catalog), word)
 	r, err := store.EraseEntries(ctx, "k", "", ids...)
 	require.NoError(t, err)
 	assert.Contains(t, r.With, status)

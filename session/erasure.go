@@ -93,16 +93,6 @@ func (v *erasure) decode(i int) (*Entry, error) {
 	return e, nil
 }
 
-// mayBeListed reports whether an entry may have been a title, which lists repeat.
-func (v *erasure) mayBeListed() bool {
-	for _, e := range v.chosen {
-		if e.Type == TypeInfo {
-			return true
-		}
-	}
-	return len(v.done) > 0 // an earlier process may have ended before it removed it
-}
-
 func (v *erasure) fingerprints() map[string]string {
 	sums := map[string]string{}
 	for _, e := range v.chosen {

@@ -39,11 +39,5 @@ func CompactTo(ctx context.Context, s *Session, keep int) error {
 	return s.rewrite(ctx, e, state)
 }
 
-// TidyAt makes a directory rewrite its catalog after a number of bytes, if most of it is out of date.
-func TidyAt(store *Store, bytes int64) { store.backend.(*directory).catalog.least = bytes }
-
 // ReadWithOne has one goroutine read the logs of a directory, so that its operations have an order.
 func ReadWithOne(store *Store) { store.backend.(*directory).readers = 1 }
-
-// ForgetDerived removes the catalog of a directory.
-func (s *Store) ForgetDerived() error { return s.forgetDerived(context.Background()) }

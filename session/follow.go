@@ -17,6 +17,12 @@ type FollowOptions struct {
 	Bytes    int64         // new bytes of a session (100 000)
 	Messages int           // new messages of a session (50); either limit suffices
 	Debounce time.Duration // how long changes are collected before they are looked at (5 s)
+
+	// Have returns which log of a session the index has read last, and how many bytes of it: the Log and To of the
+	// newest change that it processed. log is "" if it has nothing. With Have, Resync does not tell again what the
+	// index has. A session without anything new is listed with From equal to To, so that it is not forgotten. nil: the
+	// index begins anew.
+	Have func(key string) (log string, bytes int64)
 }
 
 const (
@@ -83,7 +89,7 @@ func (f *Follower) Next(ctx context.Context) (*Changes, error) {
 			return nil, err
 		}
 		if c.Resync {
-			return f.resync(c), nil
+			return f.resync(ctx, c)
 		}
 		if err := f.take(ctx, c); err != nil {
 			return nil, err
@@ -105,7 +111,7 @@ func (f *Follower) Flush(ctx context.Context) (*Changes, error) {
 		return nil, err
 	}
 	if c.Resync {
-		return f.resync(c), nil
+		return f.resync(ctx, c)
 	}
 	if err := f.take(ctx, c); err != nil {
 		return nil, err
@@ -130,7 +136,7 @@ func (f *Follower) collect(ctx context.Context) (*Changes, error) {
 		case err != nil:
 			return nil, err
 		case c.Resync:
-			return f.resync(c), nil
+			return f.resync(ctx, c)
 		}
 		if err := f.take(ctx, c); err != nil {
 			return nil, err
@@ -138,10 +144,60 @@ func (f *Follower) collect(ctx context.Context) (*Changes, error) {
 	}
 }
 
-func (f *Follower) resync(c *Changes) *Changes {
+func (f *Follower) resync(ctx context.Context, c *Changes) (*Changes, error) {
+	all := &Changes{Resync: true}
+	for _, change := range c.Changes {
+		changes, err := f.behind(ctx, change)
+		if err != nil {
+			return nil, err
+		}
+		all.Changes = append(all.Changes, changes...)
+	}
 	f.cursor, f.seen = c.Cursor, f.store.opts.Now()
 	clear(f.pending)
-	return &Changes{Changes: c.Changes, Resync: true, Cursor: f.savedCursor()}
+	all.Cursor = f.savedCursor()
+	return all, nil
+}
+
+// behind returns what the index does not have of a session. all is its newest log, from offset 0.
+func (f *Follower) behind(ctx context.Context, all Change) ([]Change, error) {
+	if f.opts.Have == nil {
+		return []Change{all}, nil
+	}
+	log, bytes := f.opts.Have(all.Key)
+	if log == "" {
+		return []Change{all}, nil
+	}
+	if log == all.Log && bytes <= all.To {
+		all.From = bytes
+		return []Change{all}, nil
+	}
+	logs, err := f.store.olderLogs(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(logs, func(p Part) bool { return p.Log == log })
+	if at < 0 || at == len(logs)-1 { // it was rewritten, deleted, or lost its end with the power
+		return []Change{{Key: all.Key, Deleted: true, Cause: CauseDeleted}, all}, nil
+	}
+	var changes []Change
+	for _, older := range logs[at : len(logs)-1] {
+		c := Change{Key: all.Key, Log: older.Log}
+		if older.Log == log {
+			c.From = bytes
+		}
+		if c.To, err = f.store.sizeOf(ctx, c); errors.Is(err, ErrNotFound) { // removed in the meantime
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c.To > c.From {
+			changes = append(changes, c)
+		}
+	}
+	all.Cause = CauseReset
+	return append(changes, all), nil
 }
 
 // take adds changes to those that are pending.

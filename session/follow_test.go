@@ -196,6 +196,72 @@ func TestFollowerReadsWhatWasThereBeforeAReset(t *testing.T) {
 	}
 }
 
+// TestFollowerSkipsWhatItHas: an index whose process was killed is told only what it has not read, whatever happened to
+// the sessions meanwhile.
+func TestFollowerSkipsWhatItHas(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	have := map[string]session.Change{}
+	said := map[string][]string{}
+	run := func() {
+		store, err := session.OpenDirectory(dir, nil)
+		require.NoError(t, err)
+		f := store.Follow("", &session.FollowOptions{Have: func(key string) (string, int64) {
+			return have[key].Log, have[key].To
+		}})
+		c, err := f.Flush(ctx)
+		require.NoError(t, err)
+		there := map[string]bool{}
+		for _, change := range c.Changes {
+			if change.Deleted {
+				delete(said, change.Key)
+				continue
+			}
+			there[change.Key], have[change.Key] = true, change
+			require.NoError(t, store.ReadChange(ctx, change, func(e *session.Entry) error {
+				if e.Type == session.TypeMessage {
+					said[change.Key] = append(said[change.Key], e.Message.Parts[0].Text)
+				}
+				return nil
+			}))
+		}
+		for key := range said {
+			if !there[key] {
+				delete(said, key)
+				delete(have, key)
+			}
+		}
+		require.NoError(t, store.Close())
+	}
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	for _, key := range []string{"same", "grown", "reset", "deleted", "anew", "rewritten"} {
+		sayTo(t, store, key, 2, "one")
+	}
+	run()
+	sayTo(t, store, "grown", 1, "two")
+	sayTo(t, store, "reset", 1, "two")
+	for _, text := range []string{"three", "four"} {
+		s := open(t, store, "reset")
+		require.NoError(t, s.Reset(ctx, "asked", nil))
+		require.NoError(t, s.Append(ctx, session.User(text)))
+		require.NoError(t, s.Close())
+	}
+	require.NoError(t, store.Delete(ctx, "deleted"))
+	require.NoError(t, store.Delete(ctx, "anew"))
+	sayTo(t, store, "anew", 1, "two")
+	_, err = store.EraseEntries(ctx, "rewritten", "", "e2")
+	require.NoError(t, err)
+	for range 2 {
+		run()
+		require.Equal(t, map[string][]string{
+			"same": {"one", "one"}, "grown": {"one", "one", "two"}, "reset": {"one", "one", "two", "three", "four"},
+			"anew": {"two"}, "rewritten": {"one"},
+		}, said)
+	}
+	require.NoError(t, store.Close())
+}
+
 // TestChangesSayWhy: a session that was begun anew keeps its old logs, of one with erased entries nothing that was read
 // is true, and one that is deleted is gone.
 func TestChangesSayWhy(t *testing.T) {

@@ -27,7 +27,7 @@ func (l *line) decodeCounted() (*Entry, error) {
 			return l.decode()
 		}
 	case TypeState:
-		if !bytes.HasPrefix(l.body, []byte(`"delta":`)) {
+		if l.isFullState() {
 			return l.decode()
 		}
 	case TypeEdit, TypeCustom, TypeCustomMessage, TypeBranchSummary, TypeFlush:
@@ -37,6 +37,11 @@ func (l *line) decodeCounted() (*Entry, error) {
 	e.Seq, e.ID, e.Type, e.Batch = l.seq, l.id, l.kind, l.batch
 	e.Time = l.time()
 	return e, nil
+}
+
+// isFullState reports whether the entry is a state with totals, or may be one.
+func (l *line) isFullState() bool {
+	return l.kind == TypeState && !bytes.HasPrefix(l.body, []byte(`"delta":`))
 }
 
 // takeCounted reads the counted members from the line of a message. It reports whether it found all of them.

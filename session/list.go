@@ -163,6 +163,7 @@ type listed struct {
 }
 
 func (s *Status) listed() listed {
+	isSet := func(b *bool) bool { return b != nil && *b }
 	return listed{s.Key, s.Updated, isSet(s.Info.Pinned), isSet(s.Info.Archived)}
 }
 

@@ -115,8 +115,8 @@ func (t *memoryText) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(t.text).ReadAt(p, off)
 }
 
-// keptChanges is how many changes are kept at least; followers that are further behind begin anew.
-const keptChanges = 1 << 16
+// keptMemory is how many changes are kept at least; followers that are further behind begin anew.
+const keptMemory = 1 << 16
 
 // memoryFeed is what changed in memory.
 type memoryFeed struct {
@@ -130,9 +130,9 @@ type memoryFeed struct {
 func (f *memoryFeed) tell(c Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.changes) >= 2*keptChanges {
-		f.dropped += keptChanges
-		f.changes = slices.Clone(f.changes[keptChanges:])
+	if len(f.changes) >= 2*keptMemory {
+		f.dropped += keptMemory
+		f.changes = slices.Clone(f.changes[keptMemory:])
 	}
 	f.changes = append(f.changes, c)
 	if f.changed != nil {
@@ -160,28 +160,22 @@ func (f *memoryFeed) since(cursor string) (c *Changes, changed <-chan struct{}) 
 }
 
 // Changes implements [Feeder].
-func (m *memory) Changes(ctx context.Context, cursor string) (*Changes, error) {
-	c, _ := m.feed.since(cursor)
+func (m *memory) Changes(ctx context.Context, cursor string, wait bool) (*Changes, error) {
+	c, changed := m.feed.since(cursor)
 	if !c.Resync {
-		return c, nil
+		if !wait || len(c.Changes) > 0 {
+			return c, nil
+		}
+		select {
+		case <-changed:
+			return m.Changes(ctx, cursor, wait)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	all, err := m.statuses(ctx) // what changes in the meantime is delivered again
 	for _, st := range all {
 		c.Changes = append(c.Changes, Change{Key: st.Key, Log: st.Log, To: st.Bytes})
 	}
 	return c, err
-}
-
-// Wait implements [Feeder].
-func (m *memory) Wait(ctx context.Context, cursor string) error {
-	c, changed := m.feed.since(cursor)
-	if c.Resync || len(c.Changes) > 0 {
-		return nil
-	}
-	select {
-	case <-changed:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 		exitOn(keeperChild(os.Getenv("SESSION_DIR")))
 	case "opener":
 		exitOn(openerChild(os.Getenv("SESSION_DIR")))
-	case "catalog":
-		exitOn(catalogChild(os.Getenv("SESSION_DIR")))
+	case "list":
+		exitOn(listChild(os.Getenv("SESSION_DIR")))
 	case "ticking":
 		exitOn(tickingChild(os.Getenv("SESSION_DIR")))
 	case "feed":

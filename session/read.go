@@ -50,6 +50,7 @@ type tail struct {
 	checked [2]int64 // batches between these offsets are known to be whole
 
 	counted  bool      // read only what is counted: decode less, and ignore the leaf
+	infoOnly bool      // likewise, and count nothing
 	newestAt time.Time // of newest
 }
 
@@ -183,6 +184,9 @@ func (t *tail) sides(s *sides) error {
 
 // addTo adds an entry to s, and reports whether earlier entries no longer matter.
 func (t *tail) addTo(s *sides, l line) (complete bool, err error) {
+	if t.infoOnly && l.kind != TypeInfo && l.kind != TypeStatus && !l.isFullState() {
+		return false, nil
+	}
 	var e *Entry
 	if t.counted {
 		e, err = l.decodeCounted()

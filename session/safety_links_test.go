@@ -71,33 +71,6 @@ func makePipe(t *testing.T, name string) {
 	}
 }
 
-// TestLinksInThePlaceOfTheCatalog: neither its writers nor its readers leave the directory.
-func TestLinksInThePlaceOfTheCatalog(t *testing.T) {
-	ctx := context.Background()
-	for _, name := range []string{"catalog.jsonl", "catalog.lock"} {
-		t.Run(name, func(t *testing.T) {
-			store, dir, _ := written(t)
-			root := filepath.Dir(filepath.Dir(filepath.Dir(dir)))
-			outside := filepath.Join(t.TempDir(), "outside")
-			require.NoError(t, os.WriteFile(outside, []byte("secret\n"), 0o600))
-			require.NoError(t, os.Symlink(outside, filepath.Join(root, name)))
-			s := open(t, store, "k")
-			require.NoError(t, s.Append(ctx, session.User("three")))
-			require.NoError(t, s.Close())
-			page, err := store.List(ctx, session.Query{})
-			if err == nil {
-				require.Len(t, page.Sessions, 1)
-			}
-			text, err := os.ReadFile(outside)
-			require.NoError(t, err)
-			assert.Equal(t, "secret\n", string(text))
-			info, err := os.Stat(outside)
-			require.NoError(t, err)
-			assert.EqualValues(t, len("secret\n"), info.Size())
-		})
-	}
-}
-
 func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600))

@@ -70,7 +70,6 @@ func (s *Session) Close() error {
 		s.manager.Close()
 	}
 	s.sumUp()
-	s.tellStatus()
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
 	}

@@ -147,37 +147,6 @@ func (s *Session) sumUp() {
 	}
 }
 
-// statusKeeper is a [Log] that remembers the status of its session after it is closed.
-type statusKeeper interface{ keep(*Status) }
-
-// tellStatus hands the session's status to the backend. The lock is held.
-func (s *Session) tellStatus() {
-	log := s.log
-	if sealed, ok := log.(keyedLog); ok {
-		log = sealed.Log
-	}
-	k, ok := log.(statusKeeper)
-	if !ok || s.dead != nil || s.beside || s.at.size == 0 {
-		return
-	}
-	size, err := s.log.Size()
-	if err == nil && size != s.at.size { // somebody wrote beside the branch
-		err = s.takeIn(context.Background(), size)
-	}
-	if err != nil || s.at.header == nil || len(s.at.damage) > 0 || s.at.unended {
-		return
-	}
-	st := &Status{
-		Key: s.key, Log: s.log.ID(), Bytes: s.at.size, Info: s.at.info, Counts: s.at.counts.clone(),
-		Created: s.at.header.Time.UTC().Round(0), Updated: s.at.updated.UTC().Round(0),
-		LastInteraction: s.at.counts.LastTurn,
-	}
-	if s.store.opts.Seal != nil {
-		st.Info.Title = nil // sealed: the backend keeps the status in the clear
-	}
-	k.keep(st)
-}
-
 // statusStep is how much of a log is read at once for its status: about what follows the newest [TypeStatus] entry.
 const statusStep = 2 * statusEvery
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,9 +19,8 @@ import (
 // segment is a part of a schedule.
 type segment struct {
 	process int
-	steps   int    // operations that it does
-	until   string // or it goes on until this one comes next
-	kill    bool   // it, then
+	steps   int  // operations that it does
+	kill    bool // it, then
 }
 
 // process runs a script on the shared file system until it is killed.
@@ -31,6 +29,7 @@ type process struct {
 	store   *session.Store
 	session *session.Session // that it has open
 	acked   map[string]int   // turns by key, of all processes
+	dropped map[string]int   // how often all turns of a key were dropped
 	reader  sessiontest.FeedReader
 
 	steps   chan struct{} // sent when an operation is about to begin; closed when the script has ended
@@ -38,8 +37,7 @@ type process struct {
 	free    bool // it runs without a schedule
 	ended   bool
 	killed  bool
-	next    string // what comes next, if it is a rename or a write
-	blocked bool   // the last operation asked for a lock that another one has
+	blocked bool // the last operation asked for a lock that another one has
 	count   int
 	handles []files.File
 	err     error
@@ -48,8 +46,7 @@ type process struct {
 var errEnded = errors.New("the process was killed")
 
 // step waits until the next operation may begin.
-func (p *process) step(next ...string) error {
-	p.next = strings.Join(next, " ")
+func (p *process) step() error {
 	if p.killed {
 		return errEnded
 	}
@@ -104,7 +101,7 @@ func (s steppedFS) Open(name string, flag int, perm fs.FileMode) (files.File, er
 		return nil, err
 	}
 	s.process.handles = append(s.process.handles, f)
-	return &steppedFile{f, s.process, name}, nil
+	return &steppedFile{f, s.process}, nil
 }
 
 func (s steppedFS) Mkdir(name string, perm fs.FileMode) error {
@@ -112,10 +109,7 @@ func (s steppedFS) Mkdir(name string, perm fs.FileMode) error {
 }
 
 func (s steppedFS) Rename(from, to string) error {
-	if err := s.process.step("rename", to); err != nil {
-		return err
-	}
-	return s.FS.Rename(from, to)
+	return s.do(func() error { return s.FS.Rename(from, to) })
 }
 func (s steppedFS) Remove(name string) error { return s.do(func() error { return s.FS.Remove(name) }) }
 func (s steppedFS) SyncDir(dir string) error { return s.do(func() error { return s.FS.SyncDir(dir) }) }
@@ -161,7 +155,6 @@ func (s steppedFS) IsLinked(f files.File, name string) bool {
 type steppedFile struct {
 	files.File
 	process *process
-	name    string
 }
 
 func (f *steppedFile) ReadAt(b []byte, off int64) (int, error) {
@@ -172,7 +165,7 @@ func (f *steppedFile) ReadAt(b []byte, off int64) (int, error) {
 }
 
 func (f *steppedFile) Write(b []byte) (int, error) {
-	if err := f.process.step("write", f.name); err != nil {
+	if err := f.process.step(); err != nil {
 		return 0, err
 	}
 	return f.File.Write(b)
@@ -228,10 +221,10 @@ type script struct {
 // how many operations each began.
 func runSchedule(t *testing.T, shared *sessiontest.CrashFS, scripts []script, schedule []segment) []*process {
 	ctx := t.Context()
-	acked := map[string]int{}
+	acked, dropped := map[string]int{}, map[string]int{}
 	processes := make([]*process, len(scripts))
 	for i := range scripts {
-		p := &process{fs: shared, acked: acked, free: true, steps: make(chan struct{}), grant: make(chan struct{})}
+		p := &process{fs: shared, acked: acked, dropped: dropped, free: true, steps: make(chan struct{}), grant: make(chan struct{})}
 		var err error
 		p.store, err = session.OpenFiles(steppedFS{shared, p}, nil)
 		require.NoError(t, err)
@@ -269,7 +262,7 @@ func runSchedule(t *testing.T, shared *sessiontest.CrashFS, scripts []script, sc
 	}
 	for _, s := range schedule {
 		p := processes[s.process]
-		for n := 0; !p.ended && !p.killed && (s.until != "" && p.next != s.until || n < s.steps); n++ {
+		for n := 0; !p.ended && !p.killed && n < s.steps; n++ {
 			advance(p)
 		}
 		if s.kill && !p.killed {

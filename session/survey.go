@@ -53,18 +53,24 @@ func surveyOne(ctx context.Context, m Maintainer, key string) *surveyed {
 
 // eachKey calls f for each key, from several goroutines, until one fails.
 func eachKey(ctx context.Context, keys []string, f func(key string) error) error {
+	goroutines := 2 * runtime.GOMAXPROCS(0) // some of them wait for the storage
+	return each(ctx, goroutines, len(keys), func(i int) error { return f(keys[i]) })
+}
+
+// each calls f for 0 to n-1, from several goroutines, until one fails.
+func each(ctx context.Context, goroutines, n int, f func(i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) { // some of them wait for the storage
+	for range min(n, goroutines) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= len(keys) {
+				if i >= n {
 					return
 				}
-				if err := f(keys[i]); err != nil {
+				if err := f(i); err != nil {
 					stop(err)
 				}
 			}

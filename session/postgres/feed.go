@@ -12,8 +12,23 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Changes implements [session.Feeder].
-func (b *Backend) Changes(ctx context.Context, cursor string) (*session.Changes, error) {
+// Changes implements [session.Backend].
+func (b *Backend) Changes(ctx context.Context, cursor string, wait bool) (*session.Changes, error) {
+	for {
+		c, err := b.changesNow(ctx, cursor)
+		if err != nil || !wait || c.Resync || len(c.Changes) > 0 {
+			return c, err
+		}
+		cursor = c.Cursor
+		b.wait(ctx, cursor)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// changesNow returns what has changed by now.
+func (b *Backend) changesNow(ctx context.Context, cursor string) (*session.Changes, error) {
 	id, err := b.storeID(ctx)
 	if err != nil {
 		return nil, err
@@ -91,30 +106,30 @@ func addChange(c *session.Changes, rows pgx.Rows, id string) error {
 	return nil
 }
 
-// Wait implements [session.Feeder].
-func (b *Backend) Wait(ctx context.Context, cursor string) error {
+// wait waits until something may have changed.
+func (b *Backend) wait(ctx context.Context, cursor string) {
 	if b.opts.Notify {
-		return b.listen(ctx, cursor)
+		b.listen(ctx, cursor)
+		return
 	}
 	select {
 	case <-time.After(b.opts.Poll):
 	case <-ctx.Done():
 	}
-	return nil
 }
 
 // listen waits on a separate connection until somebody notifies of a change.
-func (b *Backend) listen(ctx context.Context, cursor string) error {
+func (b *Backend) listen(ctx context.Context, cursor string) {
 	short, cancel := context.WithTimeout(ctx, b.opts.Poll)
 	defer cancel()
 	conn, err := b.pool.Acquire(short)
 	if err != nil {
-		return nil // Changes will report it
+		return // the next query reports it
 	}
 	c := conn.Hijack() // it listens, so it must not return to the pool
 	defer c.Close(context.WithoutCancel(ctx))
 	if _, err := c.Exec(short, "LISTEN "+channel); err != nil {
-		return nil
+		return
 	}
 	_, since, _ := strings.Cut(cursor, ".")
 	hasNews := !isNumber(since)
@@ -124,5 +139,4 @@ func (b *Backend) listen(ctx context.Context, cursor string) error {
 	if err == nil && !hasNews {
 		_, _ = c.WaitForNotification(short) // or until Poll has passed
 	}
-	return nil
 }

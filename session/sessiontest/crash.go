@@ -53,7 +53,6 @@ type Fault struct {
 type CrashFS struct {
 	mu    sync.Mutex
 	root  *node
-	boot  int // number of power losses so far
 	count int
 	after func(Operation)
 	fault func(Operation) Fault
@@ -106,7 +105,7 @@ func (c *CrashFS) Operations() int {
 func (c *CrashFS) Crash(loss Loss, random *rand.Rand) *CrashFS {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := &CrashFS{boot: c.boot + 1}
+	next := &CrashFS{}
 	next.root = next.survive(c.root, loss, random, map[*node]*node{})
 	return next
 }
@@ -116,7 +115,7 @@ func (c *CrashFS) Crash(loss Loss, random *rand.Rand) *CrashFS {
 func (c *CrashFS) Kill() *CrashFS {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := &CrashFS{boot: c.boot}
+	next := &CrashFS{}
 	next.root = next.outlive(c.root, map[*node]*node{})
 	return next
 }
@@ -140,9 +139,7 @@ func (c *CrashFS) outlive(n *node, done map[*node]*node) *node {
 
 // Clone returns a copy of the file system as processes see it, without locks.
 func (c *CrashFS) Clone() *CrashFS {
-	next := c.Crash(LossNone, nil)
-	next.boot = c.boot
-	return next
+	return c.Crash(LossNone, nil)
 }
 
 // digestSeed is the seed of all digests of this process.

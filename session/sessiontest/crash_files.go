@@ -3,7 +3,6 @@ package sessiontest
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -173,7 +172,6 @@ func (s crashSub) IsLinked(files.File, string) bool  { return false }
 func (s crashSub) Close() error                      { return nil }
 
 // Boot changes with each power loss.
-func (c *CrashFS) Boot() string { return fmt.Sprint("boot ", c.boot) }
 
 func (c *CrashFS) SyncDir(name string) error {
 	return c.change("syncdir", name, func(fault Fault) error {

@@ -24,8 +24,6 @@ type FS interface {
 	Sub(dir string) (FS, error)
 	// IsLinked reports whether name still names f.
 	IsLinked(f File, name string) bool
-	// Boot identifies the boot of the system. After another boot, unsynced data may be lost. "": unknown.
-	Boot() string
 	Close() error
 }
 

@@ -95,8 +95,7 @@ type found struct {
 	isRegular bool
 }
 
-// stat looks up a name. A name in the directory itself takes one system call, because each append looks up the catalog
-// twice.
+// stat looks up a name. A name in the directory itself takes one system call.
 func (r root) stat(name string) (found, error) {
 	if r.self != nil && isPlain(name) {
 		if f, err := statAt(r.self.Fd(), name); !errors.Is(err, errors.ErrUnsupported) {
@@ -183,8 +182,6 @@ func (r root) slowSub(dir string) (FS, error) {
 	}
 	return root{dir: sub}, nil
 }
-
-func (r root) Boot() string { return boot() }
 
 func (r root) SyncDir(dir string) error {
 	f, err := r.dir.Open(filepath.FromSlash(path.Clean(dir)))

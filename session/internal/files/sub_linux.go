@@ -146,7 +146,6 @@ func (d *bareDir) Rename(string, string) error     { return errors.ErrUnsupporte
 func (d *bareDir) Remove(string) error             { return errors.ErrUnsupported }
 func (d *bareDir) SyncDir(string) error            { return errors.ErrUnsupported }
 func (d *bareDir) IsLinked(File, string) bool      { return false }
-func (d *bareDir) Boot() string                    { return boot() }
 func (d *bareDir) Close() error                    { return syscall.Close(d.fd) }
 
 // bareFile is the descriptor of a file to read or lock.

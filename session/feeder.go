@@ -18,9 +18,6 @@ type Lister interface {
 
 // Feeder is a [Backend] that can say what changed.
 type Feeder interface {
-	// Changes answers [Store.Changes]. It does not wait.
-	Changes(ctx context.Context, cursor string) (*Changes, error)
-
-	// Wait waits until Changes may have something after cursor, or until ctx ends. It may return early.
-	Wait(ctx context.Context, cursor string) error
+	// Changes answers [Store.Changes]. With wait it waits until there is something, or until ctx ends.
+	Changes(ctx context.Context, cursor string, wait bool) (*Changes, error)
 }

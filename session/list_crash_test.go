@@ -14,10 +14,10 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-var catalogPrograms = flag.Int("catalog.programs", 6, "random programs that the crash test of the catalog runs")
+var listPrograms = flag.Int("list.programs", 6, "random programs that the crash test of the list runs")
 
-// catalogProgram is a random program of several sessions in a store that has a catalog.
-type catalogProgram struct {
+// listProgram is a random program of several sessions whose list and feed are read.
+type listProgram struct {
 	t      *testing.T
 	random *rand.Rand
 	store  *session.Store
@@ -26,7 +26,7 @@ type catalogProgram struct {
 	reader sessiontest.FeedReader
 }
 
-func (p *catalogProgram) step(ctx context.Context) error {
+func (p *listProgram) step(ctx context.Context) error {
 	key := fmt.Sprint("k", p.random.IntN(4))
 	s := p.open[key]
 	switch n := p.random.IntN(12); {
@@ -76,22 +76,21 @@ func (p *catalogProgram) step(ctx context.Context) error {
 	return nil
 }
 
-// TestCatalogSurvivesPowerLoss runs random programs that lose power after each of their file operations. What was
+// TestListSurvivesPowerLoss runs random programs that lose power after each of their file operations. What was
 // acknowledged is listed, and a reader of the feed that continues from its cursor knows everything.
-func TestCatalogSurvivesPowerLoss(t *testing.T) {
+func TestListSurvivesPowerLoss(t *testing.T) {
 	t.Parallel()
-	programs := *catalogPrograms
+	programs := *listPrograms
 	if testing.Short() {
 		programs = 3
 	}
 	for seed := range uint64(programs) {
 		fsys := sessiontest.NewCrashFS()
 		random := rand.New(rand.NewPCG(seed, 1))
-		p := &catalogProgram{t: t, random: random, open: map[string]*session.Session{}, acked: map[string]int{}}
+		p := &listProgram{t: t, random: random, open: map[string]*session.Session{}, acked: map[string]int{}}
 		var err error
 		p.store, err = session.OpenFiles(fsys, nil)
 		require.NoError(t, err)
-		session.TidyAt(p.store, 3_000)
 		inStep := false
 		crash := rand.New(rand.NewPCG(seed, 2))
 		fsys.After(func(op sessiontest.Operation) {
@@ -112,7 +111,7 @@ func TestCatalogSurvivesPowerLoss(t *testing.T) {
 	}
 }
 
-func checkAfterPowerLoss(t *testing.T, fsys *sessiontest.CrashFS, p *catalogProgram, name string) {
+func checkAfterPowerLoss(t *testing.T, fsys *sessiontest.CrashFS, p *listProgram, name string) {
 	store, err := session.OpenFiles(fsys, nil)
 	require.NoError(t, err, name)
 	requireListed(t, store, p.acked, name)

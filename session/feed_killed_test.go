@@ -21,9 +21,9 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
-// catalogChild writes to sessions until it is killed. It reports how many turns each session has: after each
+// listChild writes to sessions until it is killed. It reports how many turns each session has: after each
 // acknowledgement, and before it deletes or resets one.
-func catalogChild(dir string) error {
+func listChild(dir string) error {
 	ctx := context.Background()
 	store, err := session.OpenDirectory(dir, &session.Options{Durability: session.OS})
 	if err != nil {
@@ -128,9 +128,9 @@ func (a *ackedBy) now() map[string]int {
 	return maps.Clone(a.turns)
 }
 
-// TestKilledWithCatalog kills a writer and a reader of the feed again and again. A store that was open all the time
+// TestKilledWithFeed kills a writer and a reader of the feed again and again. A store that was open all the time
 // lists everything that the logs hold, and so does the reader once it continues.
-func TestKilledWithCatalog(t *testing.T) {
+func TestKilledWithFeed(t *testing.T) {
 	t.Parallel()
 	rounds := *kills
 	if testing.Short() {
@@ -141,13 +141,12 @@ func TestKilledWithCatalog(t *testing.T) {
 	store, err := session.OpenDirectory(at, nil)
 	require.NoError(t, err)
 	requireListed(t, store, nil, "empty")
-	session.TidyAt(store, 20_000)
 	acked := ackedBy{turns: map[string]int{}}
 	random := rand.New(rand.NewPCG(1, 1))
 	told := 0
 	for round := range rounds {
 		name := fmt.Sprint("round ", round)
-		writer, lines := child(t, "catalog", at)
+		writer, lines := child(t, "list", at)
 		reader, changes := child(t, "feed", dir)
 		require.True(t, lines.Scan(), name)
 		var wg sync.WaitGroup
@@ -164,7 +163,7 @@ func TestKilledWithCatalog(t *testing.T) {
 		})
 		end := time.Now().Add(time.Duration(random.IntN(60)) * time.Millisecond)
 		for first := true; first || time.Now().Before(end); first = false {
-			_, err := store.List(t.Context(), session.Query{Limit: 3}) // the catalog is in use
+			_, err := store.List(t.Context(), session.Query{Limit: 3})
 			require.NoError(t, err, name)
 			time.Sleep(time.Millisecond) // the others work meanwhile
 		}

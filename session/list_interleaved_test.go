@@ -9,9 +9,9 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	pairSchedules   = flag.Int("catalog.pairs", 3, "interleaved processes: schedules of each two scripts; 0: all")
-	randomSchedules = flag.Int("catalog.schedules", 75, "interleaved processes: random scripts with random schedules")
+	pairSchedules   = flag.Int("list.pairs", 3, "interleaved processes: schedules of each two scripts; 0: all")
+	randomSchedules = flag.Int("list.schedules", 75, "interleaved processes: random scripts with random schedules")
 )
 
 // The steps of programs.
@@ -45,11 +45,14 @@ func (p *process) close() error {
 	return s.Close()
 }
 
-// dropping runs f, which may drop everything that was acknowledged before it ended.
+// dropping runs f, which may drop everything that was acknowledged before it ended: until then, nothing counts.
 func (p *process) dropping(key string, f func() error) error {
-	p.acked[key] = 0
+	const many = 1 << 20
+	p.acked[key] -= many
+	p.dropped[key]++
 	err := f()
-	p.acked[key] = 0
+	p.acked[key] = min(p.acked[key]+many, 0)
+	p.dropped[key]++
 	return err
 }
 
@@ -67,13 +70,15 @@ func (p *process) title(ctx context.Context, key, title string) error {
 
 // list requires that the list has what was acknowledged before the call.
 func (p *process) list(ctx context.Context) error {
-	before := maps.Clone(p.acked)
+	before, dropped := maps.Clone(p.acked), maps.Clone(p.dropped)
 	page, err := p.store.List(ctx, session.Query{})
 	if err != nil {
 		return err
 	}
 	for key, turns := range before {
-		turns = min(turns, p.acked[key]) // dropped in the meantime
+		if p.dropped[key] > dropped[key] { // in the meantime
+			continue
+		}
 		i := slices.IndexFunc(page.Sessions, func(st session.Status) bool { return st.Key == key })
 		if turns > 0 && (i < 0 || page.Sessions[i].Counts.Turns < turns) {
 			return fmt.Errorf("%d turns of %q were acknowledged, listed is %+v", turns, key, page.Sessions)
@@ -116,16 +121,10 @@ var (
 	titling   = func(ctx context.Context, p *process) error { return p.title(ctx, "k", "a title") }
 	listing   = func(ctx context.Context, p *process) error { return p.list(ctx) }
 	following = func(ctx context.Context, p *process) error { return p.follow(ctx) }
-	waiting   = func(context.Context, *process) error { time.Sleep(2 * time.Second); return nil }
 	resetting = func(ctx context.Context, p *process) error {
 		return p.dropping("k", func() error { return p.session.Reset(ctx, "test", nil) })
 	}
-	tidyingNow = func(_ context.Context, p *process) error { session.TidyAt(p.store, -1); return nil }
-	tidying    = steps(tidyingNow, listing)
-	// A catalog that is lost is made again.
-	forgetting = func(_ context.Context, p *process) error { return p.store.ForgetDerived() }
-	making     = steps(forgetting, listing)
-	erasing    = func(ctx context.Context, p *process) error {
+	erasing = func(ctx context.Context, p *process) error {
 		return p.dropping("k", func() error {
 			_, err := p.store.Erase(ctx, "k")
 			return err
@@ -140,8 +139,8 @@ var (
 	}
 )
 
-// storeWithCatalog returns a file system with a few sessions and a catalog.
-func storeWithCatalog(t *testing.T) *sessiontest.CrashFS {
+// storeWithSessions returns a file system with a few sessions.
+func storeWithSessions(t *testing.T) *sessiontest.CrashFS {
 	fsys := sessiontest.NewCrashFS()
 	store, err := session.OpenFiles(fsys, nil)
 	require.NoError(t, err)
@@ -149,8 +148,6 @@ func storeWithCatalog(t *testing.T) *sessiontest.CrashFS {
 		sayTo(t, store, fmt.Sprint("other", n), 1, "hello")
 	}
 	sayTo(t, store, "k", 2, "hello")
-	requireListed(t, store, nil, "at first")
-	sayTo(t, store, "other1", 1, "hello")
 	require.NoError(t, store.Close())
 	return fsys
 }
@@ -163,7 +160,7 @@ func checkProcesses(t *testing.T, shared *sessiontest.CrashFS, processes []*proc
 	}
 	alive := append(processes, &process{store: fresh, acked: processes[0].acked})
 	for i, p := range alive {
-		if p.killed && (p.err == nil || errors.Is(p.err, errEnded) || errors.Is(p.err, errDiskFull)) {
+		if p.killed && (p.err == nil || errors.Is(p.err, errEnded)) {
 			continue
 		}
 		if p.err != nil {
@@ -182,7 +179,7 @@ func checkProcesses(t *testing.T, shared *sessiontest.CrashFS, processes []*proc
 	return nil
 }
 
-// Scripts that write to a session, and that look at the catalog.
+// Scripts that write to a session, and that look at all sessions.
 var (
 	writers = []script{
 		{"goes on", steps(listing, opening, saying), steps(saying, saying)},
@@ -200,16 +197,14 @@ var (
 		{"lists", listing, listing},
 		{"lists for the first time", nil, listing},
 		{"follows", following, following},
-		{"writes the catalog anew", steps(listing, tidyingNow), listing},
-		{"makes the catalog", listing, making},
-		{"settles", listing, steps(waiting, listing, waiting, listing)},
-		{"settles and writes anew", listing, steps(waiting, tidying, waiting, tidying)},
+		{"follows for the first time", nil, following},
+		{"follows and lists", steps(listing, following), steps(following, listing, following)},
 	}
 )
 
-// TestCatalogInterleaved runs two processes on a session and the catalog at the same time. The second one runs between
+// TestListInterleaved runs two processes at the same time, one or both of which look at all sessions. The second one runs between
 // any two operations of the first one, up to any operation; then either ends, is killed, or continues later.
-func TestCatalogInterleaved(t *testing.T) {
+func TestListInterleaved(t *testing.T) {
 	for _, w := range writers {
 		for _, r := range readers {
 			t.Run(w.name+", "+r.name, func(t *testing.T) {
@@ -238,7 +233,7 @@ func schedulesOf(n int) int {
 }
 
 func interleave(t *testing.T, scripts []script) {
-	base := storeWithCatalog(t)
+	base := storeWithSessions(t)
 	alone := trySchedule(t, base, scripts)
 	const more = 40 // the first one may give the second one more to do
 	var places [][2]int
@@ -263,15 +258,15 @@ func interleave(t *testing.T, scripts []script) {
 	}
 }
 
-// TestCatalogOfASessionThatBeginsAgain: a deletion ends early and the session begins again, while another process
+// TestListOfASessionThatBeginsAgain: a deletion ends early and the session begins again, while another process
 // checks whether it is gone.
-func TestCatalogOfASessionThatBeginsAgain(t *testing.T) {
+func TestListOfASessionThatBeginsAgain(t *testing.T) {
 	t.Parallel()
-	base := storeWithCatalog(t)
+	base := storeWithSessions(t)
 	deleter, beginner := script{"deletes", nil, deleting}, script{"begins anew", nil, steps(opening, saying, saying)}
 	for _, looker := range []script{
 		{"lists", listing, steps(listing, listing)},
-		{"settles", listing, steps(waiting, listing, waiting, listing, waiting, listing, waiting, listing)},
+		{"follows", following, steps(following, listing, following, listing)},
 	} {
 		scripts := []script{deleter, looker, beginner}
 		count := trySchedule(t, base, scripts)
@@ -286,11 +281,10 @@ func TestCatalogOfASessionThatBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestCatalogWithTwoReaders: two processes look into a growing session at the same time. A late record of one does not
-// undo the findings of the other.
-func TestCatalogWithTwoReaders(t *testing.T) {
+// TestListWithTwoReaders: two processes look at a growing session at the same time.
+func TestListWithTwoReaders(t *testing.T) {
 	t.Parallel()
-	base := storeWithCatalog(t)
+	base := storeWithSessions(t)
 	writer := script{"goes on", steps(opening, saying), steps(saying, saying, closing)}
 	again := script{"begins anew", nil, steps(deleting, opening, saying, closing)}
 	reader := script{"lists", listing, steps(listing, listing)}
@@ -306,20 +300,11 @@ func TestCatalogWithTwoReaders(t *testing.T) {
 			}
 			trySchedule(t, base, scripts, schedule...)
 		}
-		for steps := range count[2] + 20 { // the first one records an old state
-			trySchedule(t, base, scripts,
-				segment{process: 0, steps: count[0] / 2},
-				segment{process: 1, until: "write catalog.jsonl"},
-				segment{process: 0, steps: 10 * count[0]},
-				segment{process: 2, steps: steps},
-				segment{process: 1, steps: 1},
-				segment{process: 2, steps: 10 * count[2]})
-		}
 	}
 }
 
 // trySchedule returns how many operations each process began.
-func trySchedule(t *testing.T, base interface{ Clone() *sessiontest.CrashFS }, scripts []script, schedule ...segment) (steps []int) {
+func trySchedule(t *testing.T, base *sessiontest.CrashFS, scripts []script, schedule ...segment) (steps []int) {
 	synctest.Test(t, func(t *testing.T) {
 		shared := base.Clone()
 		processes := runSchedule(t, shared, scripts, schedule)
@@ -328,8 +313,6 @@ func trySchedule(t *testing.T, base interface{ Clone() *sessiontest.CrashFS }, s
 		}
 		shared.Fail(nil)
 		if err := checkProcesses(t, shared, processes); err != nil {
-			text, _ := shared.ReadFile("catalog.jsonl")
-			t.Logf("%s", text)
 			t.Fatalf("%s, schedule %+v: %v", names(scripts), schedule, err)
 		}
 	})
@@ -343,41 +326,53 @@ func names(scripts []script) (all []string) {
 	return all
 }
 
-// TestCatalogIsReplacedMeanwhile: again and again, a process stops around the moment in which it replaces the catalog,
-// while others write.
-func TestCatalogIsReplacedMeanwhile(t *testing.T) {
-	t.Parallel()
-	replacers := []script{
-		{"writes the catalog anew", steps(listing, tidyingNow), listing},
-		{"makes the catalog", listing, making},
-		{"makes the first catalog", forgetting, listing},
+// TestListRandomSchedules: three processes run random scripts by random schedules.
+func TestListRandomSchedules(t *testing.T) {
+	base := storeWithSessions(t)
+	for seed := range uint64(schedulesOf(*randomSchedules)) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		scripts := []script{randomScript(random), randomScript(random), randomScript(random)}
+		var schedule []segment
+		for range random.IntN(12) {
+			s := segment{process: random.IntN(3), steps: random.IntN(1 + random.IntN(120)), kill: random.IntN(8) == 0}
+			schedule = append(schedule, s)
+		}
+		trySchedule(t, base, scripts, schedule...)
 	}
-	for _, r := range replacers {
-		for _, w := range writers {
-			t.Run(r.name+", "+w.name, func(t *testing.T) {
-				t.Parallel()
-				base := storeWithCatalog(t)
-				count := trySchedule(t, base, []script{r, w})[1]
-				random := rand.New(rand.NewPCG(1, 2))
-				for range cmp.Or(10*schedulesOf(*pairSchedules), 10_000) {
-					var schedule []segment
-					left := count
-					for range 1 + random.IntN(2) { // times that the file is renamed
-						schedule = append(schedule, segment{process: 0, until: "rename catalog.jsonl"})
-						for range 1 + random.IntN(3) {
-							n := random.IntN(left + 1)
-							left -= n
-							schedule = append(schedule, segment{process: 1, steps: n})
-							schedule = append(schedule, segment{process: 0, steps: 1 + random.IntN(3)})
-						}
-					}
-					schedule = append(schedule, segment{process: 1, steps: random.IntN(left + 1), kill: random.IntN(2) == 0})
-					if random.IntN(4) == 0 {
-						schedule = append(schedule, segment{process: 0, steps: random.IntN(4), kill: true})
-					}
-					trySchedule(t, base, []script{r, w}, schedule...)
-				}
-			})
+}
+
+// randomScript returns a script of a few steps. It leaves no session open while it opens another one.
+func randomScript(random *rand.Rand) script {
+	var all []step
+	var names []string
+	isOpen := false
+	add := func(name string, s step) { all, names = append(all, s), append(names, name) }
+	for range 2 + random.IntN(5) {
+		switch n := random.IntN(11); {
+		case n < 2:
+			add("lists", listing)
+		case n == 2:
+			add("follows", following)
+		case n == 3:
+			add("titles", titling)
+		case isOpen && n < 6:
+			add("closes", closing)
+			isOpen = false
+		case isOpen && n == 6:
+			add("resets", resetting)
+		case isOpen:
+			add("says", saying)
+		case n == 4:
+			add("deletes", deleting)
+		case n == 5:
+			add("archives", archiving)
+		default:
+			add("opens", opening)
+			isOpen = true
 		}
 	}
+	if isOpen { // others may wait for the turn
+		add("closes", closing)
+	}
+	return script{name: strings.Join(names, ", "), then: steps(all...)}
 }

@@ -1,0 +1,340 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// index is what this store knows of the sessions in a directory. Nothing of it is on the disk. A look visits the
+// directories of all sessions and compares the names and lengths of their newest logs with the rows. The status of a
+// session is in its log: a row has only what a list is sorted and filtered by, and is read when a list or the feed
+// needs that.
+type index struct {
+	directory *directory
+	asked     atomic.Int64 // looks that were begun
+
+	mu      sync.Mutex
+	looked  [2]int64  // number of the newest look; of the newest one that also read all rows
+	at      time.Time // of the newest look
+	took    time.Duration
+	rows    map[string]*row // by the name of the session's directory
+	sorted  map[Order][]*row
+	follows bool // somebody follows the feed: each look reads all rows, and tells what changed
+	feed    feed
+
+	telling sync.Mutex
+	written map[string]bool // directories that this store changed since they were last looked at; nil: too many
+	changed chan struct{}   // closed when there is another one; nil: nobody waits
+}
+
+// row is a session in the index. Except for look, it is replaced and never changed.
+type row struct {
+	listed        // without isRead only the key
+	file   string // of the newest log, or of its archive
+	log    string
+	disk   int64 // length of the file
+	bytes  int64 // of the log, up to the last line that counts
+	isRead bool
+	look   int64 // the newest look that found it
+}
+
+func newIndex(d *directory) *index {
+	return &index{directory: d, rows: map[string]*row{}, feed: feed{id: randomHex(8)}}
+}
+
+// fits reports whether the row still describes what is stored. An unfinished line may be replaced by another one of the
+// same length.
+func (r *row) fits(s *storedFile) bool {
+	isWhole := !r.isRead || r.bytes == r.disk || strings.HasSuffix(r.file, archiveSuffix)
+	return r.file == s.file && r.disk == s.disk && r.log == s.marks.idOf(s.file) && isWhole
+}
+
+// look makes sure that the rows have everything that was acknowledged before the number asked was taken. With read, all
+// rows are read. The lock is held.
+func (x *index) look(ctx context.Context, asked int64, read bool) error {
+	read = read || x.follows
+	if x.looked[0] > asked && !read || x.looked[1] > asked { // somebody else's look began after this call
+		return nil
+	}
+	number, began := x.asked.Add(1), time.Now()
+	x.takeWritten()
+	var mu sync.Mutex
+	var all []glance
+	err := x.directory.eachStored(ctx, func(s storedFile) error {
+		f, err := x.compare(ctx, x.rows[s.name], &s, read)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, f)
+		return err
+	})
+	if err != nil {
+		x.missed()
+		return err
+	}
+	for _, f := range all {
+		if f.row != nil {
+			f.row.look = number
+		} else if old := x.rows[f.name]; old != nil { // it is changing right now: the next look tells
+			old.look = number
+		}
+		x.put(f)
+	}
+	for name, r := range x.rows {
+		if r.look != number {
+			x.drop(name)
+		}
+	}
+	x.looked[0] = number
+	if read {
+		x.looked[1] = number
+	}
+	x.at, x.took = began, time.Since(began)
+	return nil
+}
+
+// glance is what a look found in a session's directory.
+type glance struct {
+	name  string
+	row   *row // nil: it is changing right now
+	isNew bool // nothing is left of the log of the row before
+}
+
+// compare returns the row of a session: old if it fits.
+func (x *index) compare(ctx context.Context, old *row, s *storedFile, read bool) (f glance, err error) {
+	f = glance{name: s.name}
+	if old != nil && old.fits(s) && (old.isRead || !read) {
+		f.row = old
+		return f, nil
+	}
+	r := &row{file: strings.Clone(s.file), disk: s.disk}
+	r.log = s.marks.idOf(r.file)
+	if old != nil {
+		r.key = old.key
+	} else if r.key, err = x.directory.keyIn(s); r.key == "" || err != nil {
+		return f, err
+	}
+	if read {
+		log, err := x.directory.openIn(s)
+		if err == nil {
+			r.listed, r.bytes, err = readListed(ctx, r.key, log)
+			err = errors.Join(err, log.Close())
+		}
+		if errors.Is(err, ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+			return f, nil
+		}
+		if err != nil {
+			return f, err
+		}
+		r.isRead = true
+	}
+	if old != nil && old.log != r.log {
+		f.isNew, err = x.isGone(s, old.file)
+	}
+	f.row = r
+	return f, err
+}
+
+// isGone reports whether nothing is left of an older log: the session was deleted, and begun anew.
+func (x *index) isGone(s *storedFile, file string) (bool, error) {
+	names, err := s.in.List(".")
+	isOf := func(name string) bool { return strings.HasPrefix(name, logOf(file)+logSuffix) }
+	return !slices.ContainsFunc(names, isOf), err
+}
+
+// put puts a row in the place of the one before, and tells followers.
+func (x *index) put(f glance) {
+	old := x.rows[f.name]
+	if f.row == nil || f.row == old {
+		return
+	}
+	x.rows[f.name], x.sorted = f.row, nil
+	if !x.follows {
+		return
+	}
+	r := f.row
+	c := Change{Key: r.key, Log: r.log, To: r.bytes}
+	if old != nil && old.isRead && old.log == r.log {
+		if old.bytes == r.bytes {
+			return
+		}
+		if old.bytes < r.bytes {
+			c.From = old.bytes
+		}
+	}
+	if f.isNew {
+		x.feed.tell(Change{Key: r.key, Deleted: true})
+	}
+	x.feed.tell(c)
+}
+
+// drop removes the row of a session that is gone.
+func (x *index) drop(name string) {
+	if r := x.rows[name]; r != nil {
+		delete(x.rows, name)
+		x.sorted = nil
+		if x.follows {
+			x.feed.tell(Change{Key: r.key, Deleted: true})
+		}
+	}
+}
+
+// logOf returns the log of a file.
+func logOf(file string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(file, archiveSuffix), logSuffix)
+}
+
+// List implements [Backend]. All pages of one listing share the look of the first one.
+func (d *directory) List(ctx context.Context, q Query) (*Page, error) {
+	at, err := q.after()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := d.index.ordered(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{}
+	for i := q.firstOf(rows, &at); i < len(rows); {
+		var chosen []*row
+		for ; i < len(rows) && len(chosen) < q.Size()-len(p.Sessions); i++ {
+			if q.finds(&rows[i].listed) {
+				chosen = append(chosen, rows[i])
+			}
+		}
+		found, err := d.statuses(ctx, chosen)
+		if err != nil {
+			return nil, err
+		}
+		p.Sessions = append(p.Sessions, found...)
+		if len(p.Sessions) < q.Size() { // some were deleted in the meantime, or the list ends
+			continue
+		}
+		if slices.ContainsFunc(rows[i:], func(r *row) bool { return q.finds(&r.listed) }) {
+			p.Next = q.next(&chosen[len(chosen)-1].listed)
+		}
+		break
+	}
+	return p, nil
+}
+
+// listingLasts is how long a listing may take from its first to its last page until it looks again.
+const listingLasts = time.Minute
+
+// ordered returns all rows in the order of the query, after a look if it asks for the first page.
+func (x *index) ordered(ctx context.Context, q *Query) ([]*row, error) {
+	read := q.Order == Newest || !q.Since.IsZero() || !q.Until.IsZero() || q.Pinned != nil || q.Archived != nil
+	asked := x.asked.Load()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	isLater := q.After != "" && time.Since(x.at) < listingLasts && (!read || x.looked[1] == x.looked[0])
+	if !isLater {
+		if err := x.look(ctx, asked, read); err != nil {
+			return nil, err
+		}
+	}
+	if rows, ok := x.sorted[q.Order]; ok {
+		return rows, nil
+	}
+	rows := make([]*row, 0, len(x.rows))
+	for _, r := range x.rows {
+		rows = append(rows, r)
+	}
+	slices.SortFunc(rows, func(a, b *row) int { return q.compare(&a.listed, &b.listed) })
+	if x.sorted == nil {
+		x.sorted = map[Order][]*row{}
+	}
+	x.sorted[q.Order] = rows
+	return rows, nil
+}
+
+// firstOf returns the index of the first row that the page may have.
+func (q *Query) firstOf(rows []*row, at *listed) int {
+	i, isThere := slices.BinarySearchFunc(rows, at, func(r *row, at *listed) int { return q.compare(&r.listed, at) })
+	if q.After == "" {
+		return 0
+	}
+	if isThere {
+		i++
+	}
+	return i
+}
+
+// statuses reads the status of each row's session. Those that were deleted in the meantime are left out.
+func (d *directory) statuses(ctx context.Context, rows []*row) ([]Status, error) {
+	found := make([]*Status, len(rows))
+	err := each(ctx, d.readers, len(rows), func(i int) (err error) {
+		found[i], err = d.Status(ctx, rows[i].key)
+		if errors.Is(err, ErrNotFound) {
+			err = nil
+		}
+		return err
+	})
+	var all []Status
+	for _, st := range found {
+		if st != nil {
+			all = append(all, *st)
+		}
+	}
+	return all, err
+}
+
+// Status implements [Backend].
+func (d *directory) Status(ctx context.Context, key string) (st *Status, err error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	parent, name := keyDirectory(key)
+	err = d.visitAt(parent+"/"+name, func(s storedFile) error {
+		log, err := d.openIn(&s)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		if st, err = readStatus(ctx, key, log); err != nil {
+			return err
+		}
+		st.Open, err = isHeld(s.in, turnName)
+		return err
+	})
+	if err == nil && st == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	return st, err
+}
+
+// openIn opens the newest log of the session whose directory is being visited.
+func (d *directory) openIn(s *storedFile) (*directoryLog, error) {
+	name := logOf(s.file) + logSuffix
+	f, err := openToRead(s.in, name, maxArchived)
+	return &directoryLog{directory: d, dir: s.dir, name: name, file: f, marks: s.marks}, err
+}
+
+// readListed reads what lists need to know of a session, and how many bytes of its log count.
+func readListed(ctx context.Context, key string, log Log) (listed, int64, error) {
+	size, err := log.Size()
+	if size == 0 || err != nil {
+		return listed{}, 0, cmp.Or(err, ErrNotFound)
+	}
+	t := newTail(log, size)
+	t.w.step, t.ahead.step, t.counted, t.infoOnly = statusStep, headStep, true, true
+	last, err := t.w.load(size-1, size, size-statusStep, size)
+	if err == nil && last[0] == '\n' {
+		var s sides
+		if err = t.sides(&s); err == nil {
+			st := Status{Key: key, Updated: t.newestAt, Info: s.info}
+			return st.listed(), size, nil
+		}
+	}
+	st, err := readStatusOf(ctx, key, log, size)
+	if err != nil {
+		return listed{}, 0, err
+	}
+	return st.listed(), st.Bytes, nil
+}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package files
-
-func boot() string { return "" }

@@ -1,0 +1,109 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/session"
+)
+
+// requireListed requires that the list says about every session what its log says, and of those that were acknowledged
+// at least as much.
+func requireListed(t testing.TB, store *session.Store, acked map[string]int, name string) {
+	require.NoError(t, checkListed(context.Background(), store, acked), name)
+}
+
+func checkListed(ctx context.Context, store *session.Store, acked map[string]int) error {
+	got := map[string]session.Status{}
+	for st, err := range store.All(ctx, session.Query{Limit: 7}) {
+		if err != nil {
+			return err
+		}
+		got[st.Key] = st
+	}
+	keys, err := store.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, key := range keys {
+		there[key] = true
+		v, err := store.Read(ctx, key)
+		if err != nil {
+			return err
+		}
+		st, ok := got[key]
+		switch {
+		case !ok:
+			return fmt.Errorf("%q is not listed: it has %d turns", key, v.Counts.Turns)
+		case !reflect.DeepEqual(v.Counts, st.Counts) || !reflect.DeepEqual(v.Info, st.Info):
+			return fmt.Errorf("of %q is listed %+v %+v, its log says %+v %+v", key, st.Counts, st.Info, v.Counts, v.Info)
+		case st.Counts.Turns < acked[key]:
+			return fmt.Errorf("%q has %d turns, acknowledged were %d", key, st.Counts.Turns, acked[key])
+		}
+	}
+	for key := range got {
+		if !there[key] {
+			return fmt.Errorf("%q is listed, and there is no such session", key)
+		}
+	}
+	for key, turns := range acked {
+		if turns > 0 && !there[key] {
+			return fmt.Errorf("%q is not there, acknowledged were %d turns", key, turns)
+		}
+	}
+	return nil
+}
+
+// TestOldCatalog: the list that earlier versions kept beside the logs changes no answer, and is removed with the first
+// erasure, because it has titles.
+func TestOldCatalog(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	sayTo(t, store, "k", 1, "hello")
+	sayTo(t, store, "other", 1, "hello")
+	old := filepath.Join(dir, "catalog.jsonl")
+	require.NoError(t, os.WriteFile(old, []byte(`{"key":"gone","status":{"info":{"title":"secret"}}}`+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "catalog.lock"), nil, 0o600))
+	requireListed(t, store, map[string]int{"k": 1, "other": 1}, "with an old catalog")
+	_, err = store.Erase(ctx, "k")
+	require.NoError(t, err)
+	left, err := filepath.Glob(filepath.Join(dir, "catalog*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	requireListed(t, store, map[string]int{"other": 1}, "after the erasure")
+}
+
+// TestFeedOfASessionBegunAnew: who follows is told of a deletion even if the session exists again when it looks.
+func TestFeedOfASessionBegunAnew(t *testing.T) {
+	ctx := t.Context()
+	for name, isOther := range map[string]bool{"this process": false, "another": true} {
+		dir := t.TempDir()
+		store, err := session.OpenDirectory(dir, nil)
+		require.NoError(t, err)
+		writer := store
+		if isOther {
+			writer, err = session.OpenDirectory(dir, nil)
+			require.NoError(t, err)
+		}
+		sayTo(t, writer, "k", 1, "hello")
+		c, err := store.Changes(ctx, "")
+		require.NoError(t, err)
+		require.NoError(t, writer.Delete(ctx, "k"))
+		sayTo(t, writer, "k", 1, "again")
+		c, err = store.NextChanges(ctx, c.Cursor)
+		require.NoError(t, err)
+		require.Len(t, c.Changes, 2, name)
+		require.True(t, c.Changes[0].Deleted, name)
+		require.Zero(t, c.Changes[1].From, name)
+		require.Empty(t, c.Changes[1].Cause, name)
+	}
+}
