@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -110,4 +112,23 @@ func TestReadmeSnippetsAreThese(t *testing.T) {
 		}
 	}
 	assert.Empty(t, shown, "in a page only")
+}
+
+// Every link of a page leads somewhere.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`)
+	n := 0
+	require.NoError(t, filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			n++
+			_, err := os.Stat(filepath.Join(filepath.Dir(path), m[1]))
+			assert.NoError(t, err, "in %s", path)
+		}
+		return err
+	}))
+	assert.Greater(t, n, 40)
 }
