@@ -132,3 +132,25 @@ func TestLinks(t *testing.T) {
 	}))
 	assert.Greater(t, n, 40)
 }
+
+// Each test that a page names exists.
+func TestNamedTestsExist(t *testing.T) {
+	exist := map[string]bool{}
+	require.NoError(t, filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(text), -1) {
+			exist[m[1]] = true
+		}
+		return err
+	}))
+	text, err := os.ReadFile("docs/others.md")
+	require.NoError(t, err)
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(string(text), -1)
+	assert.Greater(t, len(named), 30)
+	for _, m := range named {
+		assert.True(t, exist[m[1]], m[1])
+	}
+}
