@@ -158,7 +158,7 @@ func maintain(ctx context.Context, store *session.Store, dryRun bool) error {
 		return err
 	}
 	for _, a := range plan.Actions {
-		fmt.Println(a.Op, a.Key, a.Part.Name, a.Part.Bytes, a.Reason)
+		fmt.Println(a.Op, a.Key, a.Part.Kind, a.Part.Bytes, a.Reason)
 	}
 	if dryRun {
 		return nil
@@ -188,8 +188,8 @@ func ExampleStore_Plan() {
 	v, err := store.Read(ctx, "agent:a:main")
 	fmt.Println(len(v.History), "messages", err)
 	// Output:
-	// archive agent:a:main 0 866 age
-	// archive agent:a:main 0 866 age
+	// archive agent:a:main log 866 age
+	// archive agent:a:main log 866 age
 	// 1 done, 0 left alone
 	// 2 messages <nil>
 }

@@ -86,7 +86,14 @@ func OpenFiles(fsys files.FS, opts *Options) (*Store, error) {
 }
 
 // NewMemory returns a store in memory, which is lost when the program ends. It is for private sessions and for tests.
-func NewMemory(opts *Options) *Store { return New(newMemory(), opts) }
+func NewMemory(opts *Options) *Store {
+	s, err := OpenFiles(files.NewMemory(), opts)
+	if err != nil {
+		panic(err) // only a disk fails
+	}
+	s.backend.(*directory).isAlone = true
+	return s
+}
 
 // New returns a store on a backend.
 func New(backend Backend, opts *Options) *Store {
@@ -213,7 +220,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.backend.Delete(ctx, key)
 }
 
-// Close releases the store's resources. Close its sessions first. In a directory, later calls return [ErrClosed].
+// Close releases the store's resources. Close its sessions first. In a directory and in memory, later calls return
+// [ErrClosed].
 func (s *Store) Close() error { return s.backend.Close() }
 
 // View is what a session holds at one moment.
