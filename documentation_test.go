@@ -66,9 +66,9 @@ func TestDocumentation(t *testing.T) {
 	require.NotEmpty(t, p.Types)
 }
 
-// Every option that MIGRATION.md names is one, and every option that limits or prunes is named.
+// Every option that docs/openclaw.md names is one, and every option that limits or prunes is named.
 func TestMigrationNamesOptions(t *testing.T) {
-	text, err := os.ReadFile("MIGRATION.md")
+	text, err := os.ReadFile("docs/openclaw.md")
 	require.NoError(t, err)
 	types := map[string]reflect.Type{}
 	for _, v := range []any{winnow.Options{}, winnow.ToolOptions{}, winnow.PruneOptions{}, winnow.TruncateOptions{}, winnow.CompactOptions{}, winnow.CacheOptions{}, winnow.WindowConfig{},
@@ -96,7 +96,7 @@ func TestMigrationNamesOptions(t *testing.T) {
 	for _, name := range []string{"PruneOptions", "WindowConfig", "ChannelLimits", "DMLimits"} {
 		for _, field := range reflect.VisibleFields(types[name]) {
 			if field.Name != "Estimator" && name+"."+field.Name != "WindowConfig.Default" {
-				assert.True(t, named[name+"."+field.Name], "%s.%s is not in MIGRATION.md", name, field.Name)
+				assert.True(t, named[name+"."+field.Name], "%s.%s is not in docs/openclaw.md", name, field.Name)
 			}
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/winnowgo/winnow/prompt"
 )
 
-// Every name of this package in MIGRATION.md is one, and every limit of Options is named there.
+// Every name of this package in docs/openclaw.md is one, and every limit of Options is named there.
 func TestMigrationNamesOptions(t *testing.T) {
-	text, err := os.ReadFile("../MIGRATION.md")
+	text, err := os.ReadFile("../docs/openclaw.md")
 	require.NoError(t, err)
 	types := map[string]reflect.Type{}
 	for _, v := range []any{prompt.Options{}, prompt.File{}, prompt.Section{}, prompt.Input{}, prompt.Assembly{}, prompt.Conversation{}, prompt.Report{}} {
@@ -33,7 +33,7 @@ func TestMigrationNamesOptions(t *testing.T) {
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[prompt.Options]()) {
 		if len(field.Name) > 3 && (field.Name[:3] == "Max" || field.Name[:3] == "Min") {
-			assert.True(t, named["Options."+field.Name], "Options.%s is not in MIGRATION.md", field.Name)
+			assert.True(t, named["Options."+field.Name], "Options.%s is not in docs/openclaw.md", field.Name)
 		}
 	}
 }
