@@ -22,16 +22,12 @@ const turnWait = 100 * time.Millisecond
 // done nevertheless; plan again for the rest.
 func (s *Store) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 	done := &Applied{}
-	m, err := s.maintainer()
-	if err != nil {
-		return done, err
-	}
 	for rest := plan.Actions; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Key == rest[0].Key {
 			n++
 		}
-		a := applier{Maintainer: m, store: s, done: done}
+		a := applier{Backend: s.backend, store: s, done: done}
 		if err := a.session(ctx, rest[0].Key, rest[:n]); err != nil {
 			return done, err
 		}
@@ -42,7 +38,7 @@ func (s *Store) Apply(ctx context.Context, plan *Plan) (*Applied, error) {
 
 // applier does the actions of one session.
 type applier struct {
-	Maintainer
+	Backend
 	store *Store
 	done  *Applied
 }
@@ -52,6 +48,9 @@ func (a *applier) session(ctx context.Context, key string, actions []Action) err
 		return context.Cause(ctx)
 	}
 	parts, err := a.Parts(ctx, key)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
 	if err != nil && ctx.Err() == nil { // a damaged session does not stop the others
 		a.keep(actions, KeptDamaged, err)
 		return nil
@@ -102,7 +101,7 @@ func (a *applier) action(ctx context.Context, turn Turn, action Action) error {
 	if err != nil {
 		return err
 	}
-	why, err := protection(ctx, a.Maintainer, action.Key, parts)
+	why, err := protection(ctx, a.Backend, action.Key, parts)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -3,10 +3,12 @@ package session
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // Backend is where logs are kept: a directory, memory, a database. A log is a sequence of bytes that only grows at its
-// end; the backend does not interpret the bytes. A Backend is safe for concurrent use.
+// end; the backend does not interpret the bytes, except that it derives lists from them as [Status.Add] does. A Backend
+// is safe for concurrent use. A method that a backend cannot offer returns [errors.ErrUnsupported].
 //
 // Package sessiontest holds the tests that a backend must pass.
 type Backend interface {
@@ -19,12 +21,55 @@ type Backend interface {
 	// changes nothing and locks nothing; the error is [ErrNotFound] if the key has no log.
 	Log(ctx context.Context, key string, write bool) (Log, error)
 
-	// Keys returns the keys that have a log, in any order.
-	Keys(ctx context.Context) ([]string, error)
-
 	// Delete removes all logs of key. Whoever has one open gets [ErrDeleted]. Deleting a key that has no log is not an
 	// error.
 	Delete(ctx context.Context, key string) error
+
+	// IsHeld reports whether somebody has the turn of key now. It takes no lock and changes nothing.
+	IsHeld(ctx context.Context, key string) (bool, error)
+
+	// Keys returns the keys that have a log, in any order.
+	Keys(ctx context.Context) ([]string, error)
+
+	// List answers [Store.List]. The query is valid. The answer includes everything that was acknowledged before the
+	// call.
+	List(ctx context.Context, q Query) (*Page, error)
+
+	// Changes answers [Store.Changes]. With wait it waits until there is something, or until ctx ends.
+	Changes(ctx context.Context, cursor string, wait bool) (*Changes, error)
+
+	// Parts lists everything that is stored under key: its logs from the oldest to the newest, each with what belongs
+	// to it. It changes nothing. A session that does not exist has no parts.
+	Parts(ctx context.Context, key string) ([]Part, error)
+
+	// OpenPart opens a log or an archive of a log for reading. Both give the lines of the log. The error is
+	// [ErrNotFound] if the part is gone.
+	OpenPart(ctx context.Context, key string, part Part) (Log, error)
+
+	// The next three methods take the turn of the session, and the part as Parts listed it. If that part, or one of
+	// those in while, is gone or has another size by now, the error is [ErrChanged] and nothing has happened. So a
+	// decision that was based on a list is carried out only while the list is true, even if somebody writes beside the
+	// branch. After an error, or if the process ends at any moment, the session is either as before the call or as
+	// after it.
+
+	// Archive replaces a log by an archive, and returns that: a compressed copy that was read back and compared. now is
+	// the time of the archive. The session stays usable: if the newest log is archived, Log reads the archive, and
+	// opening it for writing restores the log.
+	Archive(ctx context.Context, turn Turn, log Part, now time.Time, while ...Part) (Part, error)
+
+	// Remove deletes an archive, or a file beside a log. It refuses logs: archive them first. With its last part the
+	// session is gone.
+	Remove(ctx context.Context, turn Turn, part Part, while ...Part) error
+
+	// Rewrite atomically replaces bytes of a log, archived or not, and appends lines, which end in a newline.
+	// Afterwards no part that was made from this one holds the replaced bytes. Whoever has the log open gets a
+	// [*MovedError] with Next and has to open it again. The log gets another [Log.ID], since whatever was derived from
+	// it is out of date.
+	Rewrite(ctx context.Context, turn Turn, part Part, patches []Patch, lines []byte) error
+
+	// Sweep removes what interrupted calls left anywhere: it may repeat what was erased. It also makes durable what
+	// earlier calls, which may have been killed, erased in the sessions of these keys.
+	Sweep(ctx context.Context, keys ...string) error
 
 	Close() error
 }
@@ -39,19 +84,12 @@ type Turn interface {
 	// Next returns. The error is [ErrDeleted] if the session was deleted in the meantime: Next never brings it back.
 	Next(ctx context.Context, lines []byte) (Log, error)
 
+	// Flush makes all logs of the session durable, whoever wrote them. The error is [ErrSync] if that fails.
+	Flush(ctx context.Context) error
+
 	// Check returns [ErrDeleted] if the session was deleted after the turn was taken.
 	Check() error
 	Release() error
-}
-
-// Flusher is a [Turn] that can make durable what was stored of its session before. [Copy] uses it to finish a copy that
-// was written with less durability, or whose writer was killed. A backend needs it if any of its appends may be
-// acknowledged, or visible, before they are durable.
-type Flusher interface {
-	Turn
-
-	// Flush makes all logs of the session durable, whoever wrote them. The error is [ErrSync] if that fails.
-	Flush(ctx context.Context) error
 }
 
 // Log is an open log of a [Backend].

@@ -62,11 +62,7 @@ func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error
 }
 
 func (s *Store) changes(ctx context.Context, cursor string, wait bool) (*Changes, error) {
-	b, err := s.feeder()
-	if err != nil {
-		return nil, err
-	}
-	c, err := b.Changes(ctx, cursor, wait)
+	c, err := s.backend.Changes(ctx, cursor, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -115,14 +111,6 @@ func (s *Store) olderLogs(ctx context.Context, c Change) ([]Part, error) {
 		return nil, err
 	}
 	return parts[:at+1], err
-}
-
-func (s *Store) feeder() (Feeder, error) {
-	b, ok := s.backend.(Feeder)
-	if !ok {
-		return nil, fmt.Errorf("session: the backend has no feed: %w", errors.ErrUnsupported)
-	}
-	return b, nil
 }
 
 // ReadChange calls yield with the entries of a change, in the order of the log. The log need not be the newest: what
@@ -181,7 +169,7 @@ func (s *Store) openOlder(ctx context.Context, c Change) (Log, error) {
 	}
 	isOf := func(p Part) bool { return p.Kind != PartSide && p.Log == c.Log }
 	if at := slices.IndexFunc(parts, isOf); at >= 0 {
-		return s.opened(s.backend.(Maintainer).OpenPart(ctx, c.Key, parts[at]))
+		return s.opened(s.backend.OpenPart(ctx, c.Key, parts[at]))
 	}
 	return nil, fmt.Errorf("%w: log %s of %q", ErrNotFound, c.Log, c.Key)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Copy copies a session into another store, byte for byte, so that the next request is the same there. If both stores
-// keep older logs and archives (see [Maintainer]), these are copied too, as logs. Copy holds the turn of the original
+// keep older logs and archives (see [Backend]), these are copied too, as logs. Copy holds the turn of the original
 // while it runs, and does not change it.
 //
 // If the other store already holds the beginning of the original, Copy adds the rest: it finishes an interrupted copy
@@ -93,24 +93,11 @@ func (c *copier) copy(ctx context.Context) error {
 // logs opens the session's logs in a backend, whose turn is given, the oldest first: all of them if both backends can
 // list them. It first opens the newest log for writing, which repairs it. An archive needs no repair, and stays one.
 func (c *copier) logs(ctx context.Context, b Backend, turn Turn) (logs []Log, err error) {
-	m, ok := b.(Maintainer)
-	_, fromAll := c.from.(Maintainer)
-	_, toAll := c.to.(Maintainer)
-	if !ok || !fromAll || !toAll {
-		if err := settle(ctx, turn); err != nil {
-			return nil, err
-		}
-		log, err := b.Log(ctx, c.key, false)
-		if errors.Is(err, ErrNotFound) {
-			return nil, nil
-		}
-		return []Log{log}, err
-	}
-	parts, err := m.Parts(ctx, c.key)
+	parts, err := b.Parts(ctx, c.key)
 	isOpenLog := func(p Part) bool { return p.Open && p.Kind == PartLog }
 	if err == nil && slices.ContainsFunc(parts, isOpenLog) {
 		if err = settle(ctx, turn); err == nil {
-			parts, err = m.Parts(ctx, c.key) // the repair may have replaced the log
+			parts, err = b.Parts(ctx, c.key) // the repair may have replaced the log
 		}
 	}
 	if err != nil {
@@ -120,7 +107,7 @@ func (c *copier) logs(ctx context.Context, b Backend, turn Turn) (logs []Log, er
 		if part.Kind == PartSide {
 			continue
 		}
-		log, err := m.OpenPart(ctx, c.key, part)
+		log, err := b.OpenPart(ctx, c.key, part)
 		if err != nil {
 			return logs, err
 		}
@@ -210,10 +197,10 @@ func (c *copier) goOn(ctx context.Context, log Log, size int64, there Log, isLas
 // flush makes the session durable in the other store, as far as an earlier copy wrote it: that may have asked for less
 // durability, or may have been killed between a write and its sync, or a sync may have failed.
 func (c *copier) flush(ctx context.Context) error {
-	if f, ok := c.turn.(Flusher); ok && c.durable {
-		return f.Flush(ctx)
+	if !c.durable {
+		return nil
 	}
-	return nil
+	return c.turn.Flush(ctx)
 }
 
 // append copies the bytes between two offsets to the end of a log, and closes that log.

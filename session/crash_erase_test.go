@@ -176,7 +176,7 @@ func TestDeletionThatCannotEnd(t *testing.T) {
 				store, err = session.OpenFiles(fsys, nil) // as another process sees it
 				require.NoError(t, err, name)
 			}
-			_, err = store.Backend().(session.Maintainer).OpenPart(ctx, "k", parts[1])
+			_, err = store.Backend().OpenPart(ctx, "k", parts[1])
 			require.ErrorIs(t, err, session.ErrNotFound, name)
 
 			fsys.Fail(nil)

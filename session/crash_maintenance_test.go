@@ -25,7 +25,7 @@ func logNamed(id string) string {
 func logsOf(t testing.TB, store *session.Store, name string) map[string]string {
 	t.Helper()
 	ctx := context.Background()
-	m := store.Backend().(session.Maintainer)
+	m := store.Backend()
 	keys, err := store.Keys(ctx)
 	require.NoError(t, err, name)
 	found := map[string]string{}
@@ -41,7 +41,7 @@ func logsOf(t testing.TB, store *session.Store, name string) map[string]string {
 	return found
 }
 
-func partText(t testing.TB, m session.Maintainer, key string, part session.Part, name string) string {
+func partText(t testing.TB, m session.Backend, key string, part session.Part, name string) string {
 	log, err := m.OpenPart(context.Background(), key, part)
 	require.NoError(t, err, name)
 	defer log.Close()

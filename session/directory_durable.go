@@ -120,7 +120,7 @@ func (d *directory) syncSession(key string) error {
 	return d.fs.SyncDir(dir)
 }
 
-// Flush implements [Flusher]. Archives are durable already, and stay archives.
+// Flush implements [Turn]. Archives are durable already, and stay archives.
 func (t *directoryTurn) Flush(ctx context.Context) error {
 	parts, err := t.directory.Parts(ctx, t.key)
 	if err != nil {

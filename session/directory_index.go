@@ -270,7 +270,7 @@ func (q *Query) firstOf(rows []*row, at *listed) int {
 func (d *directory) statuses(ctx context.Context, rows []*row) ([]Status, error) {
 	found := make([]*Status, len(rows))
 	err := each(ctx, d.readers, len(rows), func(i int) (err error) {
-		found[i], err = d.Status(ctx, rows[i].key)
+		found[i], err = d.status(ctx, rows[i].key)
 		if errors.Is(err, ErrNotFound) {
 			err = nil
 		}
@@ -285,11 +285,8 @@ func (d *directory) statuses(ctx context.Context, rows []*row) ([]Status, error)
 	return all, err
 }
 
-// Status implements [Backend].
-func (d *directory) Status(ctx context.Context, key string) (st *Status, err error) {
-	if err := CheckKey(key); err != nil {
-		return nil, err
-	}
+// status returns the status of a session.
+func (d *directory) status(ctx context.Context, key string) (st *Status, err error) {
 	parent, name := keyDirectory(key)
 	err = d.visitAt(parent+"/"+name, func(s storedFile) error {
 		log, err := d.openIn(&s)

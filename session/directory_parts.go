@@ -14,10 +14,7 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// directory is a [Maintainer].
-var _ Maintainer = (*directory)(nil)
-
-// IsHeld implements [Maintainer].
+// IsHeld implements [Backend].
 func (d *directory) IsHeld(_ context.Context, key string) (bool, error) {
 	dir, err := d.sessionDir(key, false)
 	if err != nil || dir == "" {
@@ -42,7 +39,7 @@ func isHeld(fsys files.FS, name string) (bool, error) {
 	return !free, errors.Join(err, f.Close())
 }
 
-// Parts implements [Maintainer].
+// Parts implements [Backend].
 func (d *directory) Parts(_ context.Context, key string) ([]Part, error) {
 	dir, err := d.sessionDir(key, false)
 	if err != nil || dir == "" {
@@ -141,7 +138,7 @@ func partOf(fsys files.FS, dir, name string, kind PartKind, marks lockMarks) (Pa
 	return part, nil
 }
 
-// OpenPart implements [Maintainer].
+// OpenPart implements [Backend].
 func (d *directory) OpenPart(_ context.Context, key string, part Part) (Log, error) {
 	dir, err := d.sessionDir(key, false)
 	if err != nil {
@@ -222,7 +219,7 @@ func (d *directory) checkPart(dir string, part Part) error {
 	return err
 }
 
-// Archive implements [Maintainer].
+// Archive implements [Backend].
 func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.Time, while ...Part) (
 	archive Part, err error,
 ) {
@@ -261,7 +258,7 @@ func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.T
 	return archive, err
 }
 
-// Remove implements [Maintainer].
+// Remove implements [Backend].
 func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...Part) error {
 	if part.Kind == PartLog {
 		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
@@ -281,7 +278,7 @@ func (d *directory) Remove(ctx context.Context, turn Turn, part Part, while ...P
 	})
 }
 
-// Rewrite implements [Maintainer].
+// Rewrite implements [Backend].
 func (d *directory) Rewrite(ctx context.Context, turn Turn, part Part, patches []Patch, lines []byte) error {
 	if part.Kind == PartSide {
 		return fmt.Errorf("session: %s is not a log", part.Name)

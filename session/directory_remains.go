@@ -47,11 +47,15 @@ func remainsIn(names []string) (left []string) {
 	return left
 }
 
-// forgetRemains sweeps the directories of all sessions. An interrupted call may have left the text of an erased entry
+// Sweep implements [Backend]. An interrupted call may have left the text of an erased entry
 // where nobody looks for copies: the unfinished file of a fork whose process was killed is in a directory without a
 // log.
-func (d *directory) forgetRemains(ctx context.Context) error {
-	if err := d.forgetCatalog(); err != nil {
+func (d *directory) Sweep(ctx context.Context, keys ...string) error {
+	err := d.forgetCatalog()
+	for _, key := range keys {
+		err = errors.Join(err, d.syncSession(key))
+	}
+	if err != nil {
 		return err
 	}
 	return d.eachDirectory(ctx, func(ctx context.Context, parent files.FS, s storedFile) error {

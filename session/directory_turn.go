@@ -12,8 +12,6 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-var _ Flusher = (*directoryTurn)(nil)
-
 // directoryTurn is the kernel's lock on turn.lock. It ends with the process, so it is never stale.
 type directoryTurn struct {
 	directory *directory

@@ -40,28 +40,18 @@ func (s *Store) Erase(ctx context.Context, key string) (*Receipt, error) {
 		return nil, err
 	}
 	r := &Receipt{Key: key, Time: s.opts.Now()}
-	if m, err := s.maintainer(); err == nil {
-		if r.Parts, err = m.Parts(ctx, key); err != nil {
-			return nil, err
-		}
-		relatives, err := s.relatives(ctx, m)
-		if err != nil {
-			return nil, err
-		}
+	relatives, err := s.relatives(ctx, s.backend)
+	if err == nil {
 		r.Forks, r.Unread = relatives.forksOf(key), relatives.lost
+		r.Parts, err = s.backend.Parts(ctx, key)
+	}
+	if err != nil {
+		return nil, err
 	}
 	for _, part := range r.Parts {
 		r.Bytes += part.Bytes
 	}
-	return r, errors.Join(s.Delete(ctx, key), s.forgetRemains(ctx))
-}
-
-// forgetRemains removes what interrupted calls left anywhere in the backend: it may repeat anything.
-func (s *Store) forgetRemains(ctx context.Context) error {
-	if b, ok := s.backend.(interface{ forgetRemains(context.Context) error }); ok {
-		return b.forgetRemains(ctx)
-	}
-	return nil
+	return r, errors.Join(s.Delete(ctx, key), s.backend.Sweep(ctx))
 }
 
 // EraseEntries overwrites the content of entries of a session: in its newest log if log is "", else in that log of
@@ -85,15 +75,11 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
-	m, err := s.maintainer()
+	relatives, err := s.relatives(ctx, s.backend)
 	if err != nil {
 		return nil, err
 	}
-	relatives, err := s.relatives(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	e := &eraser{Maintainer: m, store: s, now: s.opts.Now()}
+	e := &eraser{Backend: s.backend, store: s, now: s.opts.Now()}
 	log, found, err := e.find(ctx, key, log, ids)
 	if err != nil {
 		return nil, err
@@ -101,7 +87,8 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	// Copies are erased first: they are recognized by the entries' content, which is still there now.
 	var copies []*Receipt
 	unread := relatives.lost
-	for _, related := range relatives.of(key) {
+	all := relatives.of(key)
+	for _, related := range all {
 		but := ""
 		if related == key {
 			but = log
@@ -119,7 +106,7 @@ func (s *Store) EraseEntries(ctx context.Context, key, log string, ids ...string
 	if err != nil {
 		return nil, err
 	}
-	if err := s.forgetRemains(ctx); err != nil {
+	if err := s.backend.Sweep(ctx, append(all, key)...); err != nil {
 		return nil, err
 	}
 	slices.Sort(unread)
@@ -191,7 +178,7 @@ func (e *eraser) copies(
 
 // eraser erases entries in one log after another.
 type eraser struct {
-	Maintainer
+	Backend
 	store *Store
 	now   time.Time
 }
@@ -204,12 +191,6 @@ func (e *eraser) erase(ctx context.Context, key, log string, choose func(*erasur
 	turn, err := e.Turn(ctx, key)
 	if err != nil {
 		return nil, err
-	}
-	// An earlier call may have been killed before the directory was durable. What it erased is not erased again.
-	if b, ok := e.Maintainer.(interface{ syncSession(key string) error }); ok {
-		if err := b.syncSession(key); err != nil {
-			return nil, errors.Join(err, turn.Release())
-		}
 	}
 	var r *Receipt
 	for {

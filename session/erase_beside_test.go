@@ -18,7 +18,7 @@ import (
 
 // interrupting is a backend where something happens just before a part of a session is opened.
 type interrupting struct {
-	session.Maintainer
+	session.Backend
 	key    string
 	at     int32 // the opening of a part of key that before precedes, counted from 1
 	opened atomic.Int32
@@ -29,7 +29,7 @@ func (i *interrupting) OpenPart(ctx context.Context, key string, part session.Pa
 	if key == i.key && i.opened.Add(1) == i.at {
 		i.before()
 	}
-	return i.Maintainer.OpenPart(ctx, key, part)
+	return i.Backend.OpenPart(ctx, key, part)
 }
 
 // TestEraseBesideAnotherEraser: another eraser gives a log another ID just before this one opens it.
@@ -50,7 +50,7 @@ func TestEraseBesideAnotherEraser(t *testing.T) {
 			require.NoError(t, s.Close())
 			require.NoError(t, store.Fork(ctx, "k", ids[2], "fork"))
 
-			between := &interrupting{Maintainer: store.Backend().(session.Maintainer), key: c.key, at: c.at}
+			between := &interrupting{Backend: store.Backend(), key: c.key, at: c.at}
 			between.before = func() {
 				_, err := store.EraseEntries(ctx, "k", "", ids[0])
 				require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestEraseBesideAnotherEraser(t *testing.T) {
 
 // unopened is a backend that lists the logs of a session although some openings of them fail.
 type unopened struct {
-	session.Maintainer
+	session.Backend
 	key         string
 	first, last int32 // the openings that fail, counted from 1; the first one of all reads the header
 	opened      atomic.Int32
@@ -83,7 +83,7 @@ func (u *unopened) OpenPart(ctx context.Context, key string, part session.Part) 
 			return nil, session.ErrNotFound
 		}
 	}
-	return u.Maintainer.OpenPart(ctx, key, part)
+	return u.Backend.OpenPart(ctx, key, part)
 }
 
 // TestEraseBesideALogThatCannotBeOpened: the receipt says that it may have copies. It is not looked for until ctx ends.
@@ -97,7 +97,7 @@ func TestEraseBesideALogThatCannotBeOpened(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.NoError(t, store.Fork(ctx, "k", id, "fork"))
 
-	behind := &unopened{Maintainer: store.Backend().(session.Maintainer), key: "fork", first: 2, last: math.MaxInt32}
+	behind := &unopened{Backend: store.Backend(), key: "fork", first: 2, last: math.MaxInt32}
 	r, err := session.New(behind, nil).EraseEntries(ctx, "k", "", id)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"fork"}, r.Unread)
@@ -123,7 +123,7 @@ func TestEraseInALogThatCannotBeOpened(t *testing.T) {
 			id := s.View().IDs[0]
 			require.NoError(t, s.Close())
 
-			behind := &unopened{Maintainer: store.Backend().(session.Maintainer), key: "k", first: c.first, last: c.last}
+			behind := &unopened{Backend: store.Backend(), key: "k", first: c.first, last: c.last}
 			r, err := session.New(behind, nil).EraseEntries(ctx, "k", "", id)
 			assert.Nil(t, r)
 			require.ErrorContains(t, err, "cannot be opened")
@@ -149,7 +149,7 @@ func TestEraseBesideANewSession(t *testing.T) {
 		return id
 	}
 	id := begin("secret")
-	between := &turning{Maintainer: store.Backend().(session.Maintainer), key: "k"}
+	between := &turning{Backend: store.Backend(), key: "k"}
 	between.before = func() {
 		require.NoError(t, store.Delete(ctx, "k"))
 		require.Equal(t, id, begin("new"))
@@ -161,7 +161,7 @@ func TestEraseBesideANewSession(t *testing.T) {
 
 // turning is a backend where something happens once, just before the turn of a session is taken.
 type turning struct {
-	session.Maintainer
+	session.Backend
 	key    string
 	before func()
 }
@@ -171,7 +171,7 @@ func (w *turning) Turn(ctx context.Context, key string) (session.Turn, error) {
 		w.before = nil
 		before()
 	}
-	return w.Maintainer.Turn(ctx, key)
+	return w.Backend.Turn(ctx, key)
 }
 
 // TestEraseBesideAReset: meanwhile another eraser gives the log another ID, and the next log has other entries with the
@@ -199,7 +199,7 @@ func TestEraseBesideAReset(t *testing.T) {
 				log = parts[0].Log
 			}
 
-			between := &turning{Maintainer: store.Backend().(session.Maintainer), key: "k"}
+			between := &turning{Backend: store.Backend(), key: "k"}
 			between.before = func() {
 				entry := ids[0]
 				if c.erased {
@@ -226,7 +226,7 @@ func TestEraseBesideAReset(t *testing.T) {
 
 // moving is a backend where something happens before each listing of the parts of a session.
 type moving struct {
-	session.Maintainer
+	session.Backend
 	key    string
 	before func()
 }
@@ -235,7 +235,7 @@ func (l *moving) Parts(ctx context.Context, key string) ([]session.Part, error) 
 	if key == l.key {
 		l.before()
 	}
-	return l.Maintainer.Parts(ctx, key)
+	return l.Backend.Parts(ctx, key)
 }
 
 // TestEraseBesideManyErasers: the log has another ID whenever it is looked for. In a log that ended in a reset, the
@@ -270,7 +270,7 @@ func eraseBesideManyErasers(t *testing.T, isReset bool) {
 	require.NoError(t, s.Close())
 
 	others := ids[1:]
-	between := &moving{Maintainer: store.Backend().(session.Maintainer), key: "k"}
+	between := &moving{Backend: store.Backend(), key: "k"}
 	between.before = func() {
 		if len(others) == 0 {
 			return
@@ -287,7 +287,7 @@ func eraseBesideManyErasers(t *testing.T, isReset bool) {
 
 // locked is a backend that cannot read one log.
 type locked struct {
-	session.Maintainer
+	session.Backend
 	log string
 }
 
@@ -295,7 +295,7 @@ func (l *locked) OpenPart(ctx context.Context, key string, part session.Part) (s
 	if part.Log == l.log {
 		return nil, errors.New("no key for it")
 	}
-	return l.Maintainer.OpenPart(ctx, key, part)
+	return l.Backend.OpenPart(ctx, key, part)
 }
 
 // TestEraseBesideALockedLog: a log that cannot be read does not keep another one from being found.
@@ -311,7 +311,7 @@ func TestEraseBesideALockedLog(t *testing.T) {
 	parts, err := store.Parts(ctx, "k")
 	require.NoError(t, err)
 
-	between := &turning{Maintainer: &locked{store.Backend().(session.Maintainer), parts[0].Log}, key: "k"}
+	between := &turning{Backend: &locked{store.Backend(), parts[0].Log}, key: "k"}
 	between.before = func() {
 		_, err := store.EraseEntries(ctx, "k", "", ids[1])
 		require.NoError(t, err)
@@ -334,7 +334,7 @@ func TestEraseBesideADeletion(t *testing.T) {
 		require.NoError(t, s.Close())
 		require.NoError(t, store.Fork(ctx, "k", id, "fork"))
 
-		between := &rewriting{store.Backend().(session.Maintainer), store, key}
+		between := &rewriting{store.Backend(), store, key}
 		_, err := session.New(between, nil).EraseEntries(ctx, "k", "", id)
 		if key == "k" {
 			assert.ErrorIs(t, err, session.ErrNotFound)
@@ -347,7 +347,7 @@ func TestEraseBesideADeletion(t *testing.T) {
 
 // rewriting is a backend where a session is deleted just before its log is rewritten.
 type rewriting struct {
-	session.Maintainer
+	session.Backend
 	store *session.Store
 	key   string
 }
@@ -362,12 +362,12 @@ func (w *rewriting) Rewrite(
 	if err != nil {
 		return err
 	}
-	return w.Maintainer.Rewrite(ctx, turn, part, patches, lines)
+	return w.Backend.Rewrite(ctx, turn, part, patches, lines)
 }
 
 // everything returns the text of all logs of a session.
 func everything(t *testing.T, store *session.Store, key string) string {
-	m := store.Backend().(session.Maintainer)
+	m := store.Backend()
 	parts, err := m.Parts(t.Context(), key)
 	require.NoError(t, err)
 	var all []byte
@@ -388,7 +388,7 @@ func everything(t *testing.T, store *session.Store, key string) string {
 // rewritten is a backend in which somebody rewrites a log of a session after it was opened for the nth time. As in
 // PostgreSQL, what was opened can then no longer be read.
 type rewritten struct {
-	session.Maintainer
+	session.Backend
 	key     string
 	at      int32
 	rewrite func()
@@ -396,7 +396,7 @@ type rewritten struct {
 }
 
 func (w *rewritten) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
-	log, err := w.Maintainer.OpenPart(ctx, key, part)
+	log, err := w.Backend.OpenPart(ctx, key, part)
 	if key == w.key && err == nil && w.opened.Add(1) == w.at {
 		w.rewrite()
 		return &unreadable{log}, nil
@@ -429,7 +429,7 @@ func TestEraseBesideARewriteBehindTheOpening(t *testing.T) {
 			require.NoError(t, s.Close())
 			require.NoError(t, store.Fork(ctx, "k", "", "fork"))
 
-			beside := &rewritten{Maintainer: store.Backend().(session.Maintainer), key: c.key, at: c.at}
+			beside := &rewritten{Backend: store.Backend(), key: c.key, at: c.at}
 			beside.rewrite = func() {
 				_, err := store.EraseEntries(ctx, c.key, "", ids[1])
 				require.NoError(t, err)

@@ -51,7 +51,7 @@ func (s *Store) List(ctx context.Context, q Query) (*Page, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	p, err := s.list(ctx, q)
+	p, err := s.backend.List(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +61,6 @@ func (s *Store) List(ctx context.Context, q Query) (*Page, error) {
 		}
 	}
 	return p, nil
-}
-
-func (s *Store) list(ctx context.Context, q Query) (*Page, error) {
-	if b, ok := s.backend.(Lister); ok {
-		return b.List(ctx, q)
-	}
-	all, err := readAll(ctx, s.backend)
-	if err != nil {
-		return nil, err
-	}
-	return q.page(all)
 }
 
 // All iterates over the sessions that a query selects, page by page. It ends with the first error.
@@ -100,7 +89,10 @@ func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
-	st, err := s.status(ctx, key)
+	st, err := statusOf(ctx, s.backend, key)
+	if err == nil {
+		st.Open, err = s.backend.IsHeld(ctx, key)
+	}
 	if err == nil {
 		err = s.openTitle(ctx, st)
 	}
@@ -108,13 +100,6 @@ func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
 		return nil, err
 	}
 	return st, nil
-}
-
-func (s *Store) status(ctx context.Context, key string) (*Status, error) {
-	if b, ok := s.backend.(Lister); ok {
-		return b.Status(ctx, key)
-	}
-	return statusOf(ctx, s.backend, key)
 }
 
 // statusOf reads the status of a session from its log.
@@ -125,26 +110,6 @@ func statusOf(ctx context.Context, b Backend, key string) (*Status, error) {
 	}
 	defer log.Close()
 	return readStatus(ctx, key, log)
-}
-
-// readAll reads the status of all sessions from their logs.
-func readAll(ctx context.Context, b Backend) ([]*Status, error) {
-	names, err := b.Keys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]*Status, 0, len(names))
-	for _, key := range names {
-		st, err := statusOf(ctx, b, key)
-		if errors.Is(err, ErrNotFound) { // deleted in the meantime
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, st)
-	}
-	return all, nil
 }
 
 func (q *Query) check() error {
@@ -213,33 +178,4 @@ func (q *Query) finds(l *listed) bool {
 		return false
 	}
 	return (q.Pinned == nil || *q.Pinned == l.pinned) && (q.Archived == nil || *q.Archived == l.archived)
-}
-
-// page returns the page that the query selects from all sessions.
-func (q *Query) page(all []*Status) (*Page, error) {
-	at, err := q.after()
-	if err != nil {
-		return nil, err
-	}
-	compare := func(a, b *Status) int {
-		x, y := a.listed(), b.listed()
-		return q.compare(&x, &y)
-	}
-	slices.SortFunc(all, compare)
-	limit := q.Size()
-	p := &Page{}
-	var last listed
-	for _, st := range all {
-		l := st.listed()
-		if q.After != "" && q.compare(&l, &at) <= 0 || !q.finds(&l) {
-			continue
-		}
-		if len(p.Sessions) == limit {
-			p.Next = q.next(&last)
-			break
-		}
-		last = l
-		p.Sessions = append(p.Sessions, *st)
-	}
-	return p, nil
 }

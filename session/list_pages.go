@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The methods of Query below are for a [Lister], which gets its queries from [Store.List].
+// The methods of Query below are for a [Backend], which gets its queries from [Store.List].
 
 // Start returns the session after which the page begins: its key and, in the order [Newest], its Updated. Both are zero
 // if After is "".

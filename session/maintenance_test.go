@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -259,11 +260,31 @@ func TestMaintenanceDayByDay(t *testing.T) {
 	})
 }
 
-// TestMaintenanceNeedsAMaintainer: any other backend keeps everything, and says so.
-func TestMaintenanceNeedsAMaintainer(t *testing.T) {
-	store := session.New(struct{ session.Backend }{session.NewMemory(nil).Backend()}, nil)
-	_, err := store.Plan(context.Background(), session.Maintenance{})
-	assert.ErrorContains(t, err, "unsupported")
-	_, err = store.Apply(context.Background(), &session.Plan{})
-	assert.ErrorContains(t, err, "unsupported")
+// logsOnly is a backend that can only read and write logs.
+type logsOnly struct{ session.Backend }
+
+func (logsOnly) Parts(context.Context, string) ([]session.Part, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (logsOnly) Changes(context.Context, string, bool) (*session.Changes, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// TestBackendOfLogsOnly: what a backend cannot do, the store says.
+func TestBackendOfLogsOnly(t *testing.T) {
+	ctx := t.Context()
+	store := session.New(logsOnly{session.NewMemory(nil).Backend()}, nil)
+	sayTo(t, store, "k", 1, "hello")
+	_, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: oneDay})
+	assert.ErrorIs(t, err, errors.ErrUnsupported)
+	_, err = store.Apply(ctx, &session.Plan{Actions: []session.Action{{Key: "k"}}})
+	assert.ErrorIs(t, err, errors.ErrUnsupported)
+	_, err = store.EraseEntries(ctx, "k", "", "e2")
+	assert.ErrorIs(t, err, errors.ErrUnsupported)
+	_, err = store.Changes(ctx, "")
+	assert.ErrorIs(t, err, errors.ErrUnsupported)
+	_, err = store.NextChanges(ctx, "")
+	assert.ErrorIs(t, err, errors.ErrUnsupported)
+	require.NoError(t, store.Delete(ctx, "k"))
 }

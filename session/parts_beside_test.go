@@ -52,7 +52,7 @@ func TestOpenBesideAWriter(t *testing.T) {
 	require.NoError(t, err)
 	sayTo(t, other, "k", 1, "hello")
 	require.NoError(t, archiveAll(ctx, other))
-	m := store.Backend().(session.Maintainer)
+	m := store.Backend()
 	parts, err := m.Parts(ctx, "k")
 	require.NoError(t, err)
 	fsys.before = func() { require.NoError(t, open(t, other, "k").Close()) }

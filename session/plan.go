@@ -10,14 +10,10 @@ import (
 )
 
 // Plan says what a policy would do to the store now. It changes nothing and waits for nobody: [Store.Apply] carries it
-// out. The error is [errors.ErrUnsupported] if the backend is not a [Maintainer].
+// out. The error is [errors.ErrUnsupported] if the backend keeps all it has.
 func (s *Store) Plan(ctx context.Context, policy Maintenance) (*Plan, error) {
-	m, err := s.maintainer()
-	if err != nil {
-		return nil, err
-	}
 	p := &planner{
-		Maintainer: m, policy: policy, now: s.opts.Now(), named: map[[2]string]bool{}, kept: map[string]string{},
+		Backend: s.backend, policy: policy, now: s.opts.Now(), named: map[[2]string]bool{}, kept: map[string]string{},
 	}
 	p.plan.Made = p.now
 	if policy == (Maintenance{}) {
@@ -37,7 +33,7 @@ func (s *Store) Plan(ctx context.Context, policy Maintenance) (*Plan, error) {
 
 // planner makes a plan.
 type planner struct {
-	Maintainer
+	Backend
 	policy   Maintenance
 	now      time.Time
 	sessions []*storedSession // the least recently written first
@@ -80,7 +76,7 @@ func (l *storedSession) isArchived() bool {
 // list reads which sessions exist.
 func (p *planner) list(ctx context.Context) error {
 	var mu sync.Mutex
-	err := survey(ctx, p.Maintainer, func(s *surveyed) error {
+	err := survey(ctx, p.Backend, func(s *surveyed) error {
 		l, err := p.look(ctx, s)
 		if err != nil || l == nil {
 			return err
@@ -117,7 +113,7 @@ func (p *planner) look(ctx context.Context, s *surveyed) (*storedSession, error)
 	if !errors.Is(err, ErrNotFound) {
 		return l, err
 	}
-	if s = surveyOne(ctx, p.Maintainer, s.key); wasDeleted() {
+	if s = surveyOne(ctx, p.Backend, s.key); wasDeleted() {
 		return nil, nil
 	}
 	if l, err = newStoredSession(ctx, s); errors.Is(err, ErrNotFound) {

@@ -46,7 +46,7 @@ func TestPlanBesideAChange(t *testing.T) {
 			alone, err := store.Parts(ctx, "other")
 			require.NoError(t, err)
 
-			between := &interrupting{Maintainer: store.Backend().(session.Maintainer), key: "k", at: 1}
+			between := &interrupting{Backend: store.Backend(), key: "k", at: 1}
 			between.before = func() {
 				then := now
 				now = noon // so that the session stays old
@@ -82,7 +82,7 @@ func TestPlanOfBytesBesideADeletion(t *testing.T) {
 		require.NoError(t, err)
 		all += parts[0].Bytes
 	}
-	between := &interrupting{Maintainer: store.Backend().(session.Maintainer), key: "k", at: 1}
+	between := &interrupting{Backend: store.Backend(), key: "k", at: 1}
 	between.before = func() { require.NoError(t, store.Delete(ctx, "k")) }
 	p, err := session.New(between, opts).Plan(ctx, session.Maintenance{MaxBytes: all - 1, LowWater: 0.1})
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestPlanOfBytesBesideADeletion(t *testing.T) {
 
 // vanishing is a backend where a session is deleted between the listing of the keys and that of its parts.
 type vanishing struct {
-	session.Maintainer
+	session.Backend
 	key string
 }
 
@@ -103,7 +103,7 @@ func (d *vanishing) Parts(ctx context.Context, key string) ([]session.Part, erro
 			return nil, err
 		}
 	}
-	return d.Maintainer.Parts(ctx, key)
+	return d.Backend.Parts(ctx, key)
 }
 
 // TestPlanBesideADeletedKey: of a session that was deleted before its parts are listed, nothing is counted.
@@ -111,7 +111,7 @@ func TestPlanBesideADeletedKey(t *testing.T) {
 	store := session.NewMemory(nil)
 	sayTo(t, store, "k", 1, "hello")
 	sayTo(t, store, "other", 1, "hello")
-	between := &vanishing{store.Backend().(session.Maintainer), "k"}
+	between := &vanishing{store.Backend(), "k"}
 	p, err := session.New(between, nil).Plan(t.Context(), session.Maintenance{MaxSessions: 5})
 	require.NoError(t, err)
 	assert.Equal(t, 1, p.Sessions)

@@ -13,7 +13,7 @@ const isGone = "it is gone"
 // protection returns why a session is left alone, "" if it is not.
 func (p *planner) protection(ctx context.Context, l *storedSession) (why string, err error) {
 	if !l.looked {
-		if l.why, err = protection(ctx, p.Maintainer, l.key, l.parts); err != nil {
+		if l.why, err = protection(ctx, p.Backend, l.key, l.parts); err != nil {
 			if ctx.Err() != nil {
 				return "", context.Cause(ctx)
 			}
@@ -51,7 +51,7 @@ func (p *planner) whyUnread(ctx context.Context, l *storedSession, err error) st
 }
 
 // protection returns why the content of a session protects it, "" if it does not.
-func protection(ctx context.Context, m Maintainer, key string, parts []Part) (why string, err error) {
+func protection(ctx context.Context, m Backend, key string, parts []Part) (why string, err error) {
 	i := slices.IndexFunc(parts, func(p Part) bool { return p.Open })
 	if i < 0 {
 		return "", nil

@@ -16,7 +16,7 @@ type relatives struct {
 }
 
 // relatives reads the headers of all logs.
-func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error) {
+func (s *Store) relatives(ctx context.Context, m Backend) (*relatives, error) {
 	r := &relatives{forks: map[string][]string{}, from: map[string][]string{}}
 	var mu sync.Mutex
 	err := survey(ctx, m, func(s *surveyed) error {
@@ -41,7 +41,7 @@ func (s *Store) relatives(ctx context.Context, m Maintainer) (*relatives, error)
 
 // originsOf returns the sessions that the logs of a session were forked from. Somebody else may erase in the session
 // at the same time, which changes the IDs of its logs: then they are listed again.
-func originsOf(ctx context.Context, m Maintainer, s *surveyed) (origins []string, lost error) {
+func originsOf(ctx context.Context, m Backend, s *surveyed) (origins []string, lost error) {
 	for {
 		var missing error
 		lost, origins = s.lost, nil

@@ -22,8 +22,7 @@ type Status struct {
 	Counts          Counts    `json:"counts"`
 	Damage          int       `json:"damage,omitempty"` // damaged places found so far; Verify finds all
 
-	// Open says that somebody has the turn. It is a hint: it may be false for a holder that has written nothing yet,
-	// and it is always false if the backend is not a [Lister].
+	// Open says that somebody has the turn. It is a hint: it may be false for a holder that has written nothing yet.
 	Open bool `json:"open,omitempty"`
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -20,14 +21,14 @@ type surveyed struct {
 	open func(part Part, limit int64) (Log, error)
 }
 
-// surveyor is a [Maintainer] that visits all its sessions in one pass.
+// surveyor is a backend that visits all its sessions in one pass.
 type surveyor interface {
 	// survey calls f for every session, from several goroutines, until one returns an error.
 	survey(ctx context.Context, f func(*surveyed) error) error
 }
 
 // survey visits the sessions of a backend.
-func survey(ctx context.Context, m Maintainer, f func(*surveyed) error) error {
+func survey(ctx context.Context, m Backend, f func(*surveyed) error) error {
 	if s, ok := m.(surveyor); ok {
 		return s.survey(ctx, f)
 	}
@@ -40,12 +41,15 @@ func survey(ctx context.Context, m Maintainer, f func(*surveyed) error) error {
 		if s.lost != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if errors.Is(s.lost, errors.ErrUnsupported) {
+			return s.lost
+		}
 		return f(s)
 	})
 }
 
 // surveyOne lists what is stored of a session now. It has no parts if it was deleted.
-func surveyOne(ctx context.Context, m Maintainer, key string) *surveyed {
+func surveyOne(ctx context.Context, m Backend, key string) *surveyed {
 	s := &surveyed{key: key, open: func(part Part, _ int64) (Log, error) { return m.OpenPart(ctx, key, part) }}
 	s.parts, s.lost = m.Parts(ctx, key)
 	return s

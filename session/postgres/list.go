@@ -13,19 +13,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Status implements [session.Lister].
-func (b *Backend) Status(ctx context.Context, key string) (*session.Status, error) {
-	found, err := b.statuses(ctx, b.sql.status, []byte(key))
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, session.ErrNotFound
-	}
-	return &found[0], nil
-}
-
-// List implements [session.Lister].
+// List implements [session.Backend].
 func (b *Backend) List(ctx context.Context, q session.Query) (*session.Page, error) {
 	sql, args, err := b.listSQL(&q)
 	if err != nil {

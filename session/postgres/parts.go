@@ -27,7 +27,7 @@ type part struct {
 	size   int64 // uncompressed size of the log
 }
 
-// Parts implements [session.Maintainer].
+// Parts implements [session.Backend].
 func (b *Backend) Parts(ctx context.Context, key string) (parts []session.Part, err error) {
 	err = b.retry(ctx, func(ctx context.Context) error {
 		listed, err := b.parts(ctx, b.pool, key)
@@ -62,7 +62,7 @@ func (b *Backend) parts(ctx context.Context, q reader, key string) ([]part, erro
 	})
 }
 
-// OpenPart implements [session.Maintainer].
+// OpenPart implements [session.Backend].
 func (b *Backend) OpenPart(ctx context.Context, key string, wanted session.Part) (session.Log, error) {
 	var h head
 	if err := b.readHead(ctx, &h, b.sql.newest, []byte(key)); err != nil {
@@ -167,7 +167,7 @@ func (c *change) find(wanted session.Part) error {
 	return fmt.Errorf("%w: %s", session.ErrChanged, wanted.Name)
 }
 
-// Archive implements [session.Maintainer]. The log stays where it is: its rows are compressed.
+// Archive implements [session.Backend]. The log stays where it is: its rows are compressed.
 func (b *Backend) Archive(ctx context.Context, t session.Turn, log session.Part, now time.Time, while ...session.Part) (
 	archive session.Part, err error,
 ) {
@@ -282,7 +282,7 @@ func (c *change) insert(ctx context.Context, number int32, at int64, text []byte
 	return err
 }
 
-// Remove implements [session.Maintainer].
+// Remove implements [session.Backend].
 func (b *Backend) Remove(ctx context.Context, t session.Turn, wanted session.Part, while ...session.Part) error {
 	if wanted.Kind == session.PartLog {
 		return fmt.Errorf("postgres: the log %s is archived before it is deleted", wanted.Name)
@@ -330,7 +330,7 @@ func (c *change) setHead(ctx context.Context, number int32, size int64, compress
 	return err
 }
 
-// Rewrite implements [session.Maintainer].
+// Rewrite implements [session.Backend].
 func (b *Backend) Rewrite(
 	ctx context.Context, t session.Turn, wanted session.Part, patches []session.Patch, lines []byte,
 ) error {
@@ -382,3 +382,6 @@ func patch(text []byte, at int64, patches []session.Patch) {
 		}
 	}
 }
+
+// Sweep implements [session.Backend]. Interrupted calls leave nothing: each one is a transaction.
+func (b *Backend) Sweep(context.Context, ...string) error { return nil }

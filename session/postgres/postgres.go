@@ -81,9 +81,7 @@ type Backend struct {
 }
 
 var (
-	_ session.Lister     = (*Backend)(nil)
-	_ session.Feeder     = (*Backend)(nil)
-	_ session.Maintainer = (*Backend)(nil)
+	_ session.Backend = (*Backend)(nil)
 )
 
 // New returns a backend on the tables that [Migrate] creates. The error is [ErrVersion] if they are missing. The caller

@@ -14,7 +14,7 @@ type statements struct {
 	newest, size, read, putBack        string
 	one, many                          appends // for one chunk, and for several
 	stands                             string
-	status, list                       string
+	list                               string
 	storeID, changes, everything, news string
 
 	parts, hold, rows, deleteRows, insertRow             string
@@ -70,8 +70,6 @@ func newStatements(schema string, notify bool) statements {
 		many:   write(`unnest($9::bigint[], $10::bytea[])`),
 		stands: in(standsSQL),
 
-		status: in(`SELECT ` + statusColumns +
-			` FROM {schema}.sessions WHERE key = $1 AND deleted IS NULL AND log > 0`),
 		list: in(`SELECT ` + statusColumns + ` FROM {schema}.sessions WHERE deleted IS NULL AND log > 0`),
 
 		storeID:    in(`SELECT id::text FROM {schema}.store`),

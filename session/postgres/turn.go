@@ -25,8 +25,6 @@ const (
 // answer does not come, it also limits giving the turn back.
 const longestFarewell = 2 * time.Second
 
-var _ session.Flusher = (*turn)(nil)
-
 // turn is a lease on a session.
 type turn struct {
 	backend *Backend
@@ -149,7 +147,7 @@ func (b *Backend) busy(ctx context.Context, key string) error {
 	return busy
 }
 
-// IsHeld implements [session.Maintainer].
+// IsHeld implements [session.Backend].
 func (b *Backend) IsHeld(ctx context.Context, key string) (held bool, err error) {
 	err = b.retry(ctx, func(ctx context.Context) error {
 		return b.pool.QueryRow(ctx, b.sql.isHeld, b.mode, []byte(key)).Scan(&held)
@@ -199,7 +197,7 @@ func (t *turn) Next(ctx context.Context, lines []byte) (session.Log, error) {
 	return next, nil
 }
 
-// Flush implements [session.Flusher].
+// Flush implements [session.Turn].
 func (t *turn) Flush(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -59,7 +59,7 @@ func TestBytesPerTurn(t *testing.T) {
 		require.NoError(t, err)
 		rows += len(text)
 	}
-	st, err := backend.Status(ctx, "k")
+	st, err := session.New(backend, nil).Status(ctx, "k")
 	require.NoError(t, err)
 	t.Logf("a turn of %d bytes in 4 messages: the log has %d, with the manager's state; %d of the server's log (WAL); "+
 		"snapshots of all messages at each of 4 steps %d", rows/turns, st.Bytes/turns, log/turns, snapshots/turns)

@@ -12,20 +12,20 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// These tests are for a [session.Maintainer]. Other backends skip them.
+// These tests are for a [session.Backend] that can list what it keeps. Others skip them.
 
-// parts is a check of a Maintainer.
+// parts is a check of one.
 type parts struct {
 	check
-	backend session.Maintainer
+	backend session.Backend
 }
 
 func beginParts(t *testing.T, open Open) parts {
 	t.Helper()
 	c := begin(t, open, nil)
-	m, ok := c.store.Backend().(session.Maintainer)
-	if !ok {
-		t.Skip("the backend is not a session.Maintainer")
+	m := c.store.Backend()
+	if _, err := m.Parts(t.Context(), "k"); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("the backend cannot list what it keeps")
 	}
 	return parts{c, m}
 }

@@ -33,16 +33,15 @@ func RunCopy(t *testing.T, from, to *session.Store) {
 	c.must(s.Close())
 	c.isCopied(to, "k")
 	c.isCopied(to, "k") // again
-	if m, ok := from.Backend().(session.Maintainer); ok {
-		parts, err := m.Parts(t.Context(), "k")
-		c.must(err)
-		turn, err := m.Turn(t.Context(), "k")
-		c.must(err)
-		_, err = m.Archive(t.Context(), turn, parts[0], time.Unix(1_700_000_000, 0))
-		c.must(err)
-		c.must(turn.Release())
-		c.isCopied(to, "k")
-	}
+	m := from.Backend()
+	parts, err := m.Parts(t.Context(), "k")
+	c.must(err)
+	turn, err := m.Turn(t.Context(), "k")
+	c.must(err)
+	_, err = m.Archive(t.Context(), turn, parts[0], time.Unix(1_700_000_000, 0))
+	c.must(err)
+	c.must(turn.Release())
+	c.isCopied(to, "k")
 	back := check{t, to}
 	s = back.open("back")
 	c.must(s.Append(t.Context(), session.User("there")))
@@ -74,15 +73,10 @@ func (c check) isCopied(to *session.Store, key string) {
 	}
 }
 
-// logsOf returns the bytes of all logs of a session, or those of the newest one.
+// logsOf returns the bytes of all logs of a session.
 func (c check) logsOf(store *session.Store, key string) (texts [][]byte) {
 	c.Helper()
-	m, ok := store.Backend().(session.Maintainer)
-	if !ok {
-		log, err := store.Backend().Log(c.Context(), key, false)
-		c.must(err)
-		return [][]byte{c.bytesOf(log)}
-	}
+	m := store.Backend()
 	parts, err := m.Parts(c.Context(), key)
 	c.must(err)
 	for _, part := range parts {
