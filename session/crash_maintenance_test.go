@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/resets"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
@@ -342,7 +343,7 @@ func TestCrashDuringResetByRule(t *testing.T) {
 		p.now = p.now.Add(oneDay)
 		byRule := func(store *session.Store) *session.Store {
 			opts := p.options()
-			opts.ResetRule = func(string) session.ResetRule { return session.ResetRule{Mode: session.ResetIdle} }
+			opts.ResetRule = func(string) resets.Rule { return resets.Rule{Mode: resets.Idle} }
 			return session.New(store.Backend(), opts)
 		}
 		crashes += crashDuring(t, fsys, p, name, func(store *session.Store) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/keys"
+	"github.com/winnowgo/winnow/session/resets"
 )
 
 // ask stands for the host's call of its model.
@@ -91,11 +92,11 @@ func ExampleSession_Rewind() {
 }
 
 // A conversation begins anew each day at 4 o'clock, and groups after a pause of an hour; threads never do.
-func ExampleResetPolicy() {
-	policy := session.ReferenceResets()
+func Example_resets() {
+	policy := resets.Reference()
 	policy.Base.Location = time.UTC
-	policy.ByType = map[keys.Type]session.ResetRule{
-		keys.Group:  {Mode: session.ResetIdle, Idle: time.Hour},
+	policy.ByType = map[keys.Type]resets.Rule{
+		keys.Group:  {Mode: resets.Idle, Idle: time.Hour},
 		keys.Thread: {},
 	}
 	night := time.Date(2026, 5, 2, 3, 30, 0, 0, time.UTC)

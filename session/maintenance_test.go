@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/resets"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
@@ -229,7 +230,7 @@ func TestMaintenanceOfBytes(t *testing.T) {
 func TestMaintenanceDayByDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		resets := session.ReferenceResets()
+		resets := resets.Reference()
 		resets.Base.Location = time.UTC
 		fsys := sessiontest.NewCrashFS()
 		store, err := session.OpenFiles(fsys, &session.Options{ResetRule: resets.For})

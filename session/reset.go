@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/winnowgo/winnow/session/resets"
 )
 
 // Reset begins the conversation anew: the old log stays, and the session continues with an empty one. Its Info, such as
@@ -14,7 +16,7 @@ func (s *Session) Reset(ctx context.Context, reason string, keep json.RawMessage
 }
 
 // FreshStart says why [Store.Open] began the conversation anew. If it did not, Due is false.
-func (s *Session) FreshStart() ResetDecision { return s.fresh }
+func (s *Session) FreshStart() resets.Decision { return s.fresh }
 
 // resetIfStale begins the conversation anew if the rule of its key says so, or if an earlier process ended in the
 // middle of a reset.
@@ -24,7 +26,7 @@ func (s *Session) resetIfStale(ctx context.Context, byRule bool) error {
 		if err != nil {
 			return err
 		}
-		s.fresh = ResetDecision{Due: true, Reason: last.Reason}
+		s.fresh = resets.Decision{Due: true, Reason: last.Reason}
 		return s.nextLog(ctx, last)
 	}
 	if !byRule || s.store.opts.ResetRule == nil {

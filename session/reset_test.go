@@ -14,11 +14,12 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/keys"
+	"github.com/winnowgo/winnow/session/resets"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
 // say opens a session and appends a message of a person, and returns why the conversation began anew.
-func say(t *testing.T, store *session.Store, key, text string) session.ResetDecision {
+func say(t *testing.T, store *session.Store, key, text string) resets.Decision {
 	t.Helper()
 	s := open(t, store, key)
 	d := s.FreshStart()
@@ -37,9 +38,9 @@ func heard(t *testing.T, store *session.Store, key string) []string {
 // TestResetByRule lets days pass: the rule is applied when the session is opened, and the old log stays.
 func TestResetByRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		policy := session.ResetPolicy{
-			Base:   session.ResetRule{Mode: session.ResetDaily, Hour: 4, Location: time.UTC},
-			ByType: map[keys.Type]session.ResetRule{keys.Group: {Mode: session.ResetIdle}, keys.Thread: {}},
+		policy := resets.Policy{
+			Base:   resets.Rule{Mode: resets.Daily, Hour: 4, Location: time.UTC},
+			ByType: map[keys.Type]resets.Rule{keys.Group: {Mode: resets.Idle}, keys.Thread: {}},
 		}
 		store, err := session.OpenFiles(sessiontest.NewCrashFS(), &session.Options{ResetRule: policy.For})
 		require.NoError(t, err)
@@ -81,8 +82,8 @@ func TestNoRuleResetsNothing(t *testing.T) {
 func TestFreshnessCountsPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
-		store := session.NewMemory(&session.Options{ResetRule: func(string) session.ResetRule {
-			return session.ResetRule{Mode: session.ResetIdle}
+		store := session.NewMemory(&session.Options{ResetRule: func(string) resets.Rule {
+			return resets.Rule{Mode: resets.Idle}
 		}})
 		say(t, store, "k", "one")
 		time.Sleep(50 * time.Minute)
@@ -115,8 +116,8 @@ func TestClockThatGoesBack(t *testing.T) {
 	now := time.Date(2026, 3, 29, 5, 0, 0, 0, time.UTC)
 	store, err := session.OpenFiles(sessiontest.NewCrashFS(), &session.Options{
 		Now: func() time.Time { return now },
-		ResetRule: func(string) session.ResetRule {
-			return session.ResetRule{Mode: session.ResetDaily, Hour: 4, Location: time.UTC, Idle: time.Hour}
+		ResetRule: func(string) resets.Rule {
+			return resets.Rule{Mode: resets.Daily, Hour: 4, Location: time.UTC, Idle: time.Hour}
 		},
 	})
 	require.NoError(t, err)
@@ -139,10 +140,10 @@ func TestClockThatGoesBack(t *testing.T) {
 func TestWhatAResetKeeps(t *testing.T) {
 	ctx := context.Background()
 	now := time.Unix(1_700_000_000, 0)
-	rule := session.ResetRule{}
+	rule := resets.Rule{}
 	store := session.NewMemory(&session.Options{
 		Now:       func() time.Time { return now },
-		ResetRule: func(string) session.ResetRule { return rule },
+		ResetRule: func(string) resets.Rule { return rule },
 	})
 	say(t, store, "k", "one")
 	title, yes := "title", true
@@ -160,7 +161,7 @@ func TestWhatAResetKeeps(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	say(t, store, "k", "two")
-	rule, now = session.ResetRule{Mode: session.ResetIdle}, now.Add(2*time.Hour)
+	rule, now = resets.Rule{Mode: resets.Idle}, now.Add(2*time.Hour)
 	assert.True(t, say(t, store, "k", "three").Due)
 	v, err := store.Read(ctx, "k")
 	require.NoError(t, err)
@@ -228,7 +229,7 @@ func TestResetThatWasInterrupted(t *testing.T) {
 	fsys.Fail(nil)
 	require.NoError(t, s.Close())
 	s = open(t, store, "k")
-	assert.Equal(t, session.ResetDecision{Due: true, Reason: "asked"}, s.FreshStart())
+	assert.Equal(t, resets.Decision{Due: true, Reason: "asked"}, s.FreshStart())
 	assert.Empty(t, s.View().History)
 	require.NotNil(t, s.View().Info.Title)
 	require.NoError(t, s.Close())
@@ -240,7 +241,7 @@ func TestNoResetByWhatIsNoMessage(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	store := session.NewMemory(&session.Options{
 		Now:       func() time.Time { return now },
-		ResetRule: func(string) session.ResetRule { return session.ResetRule{Mode: session.ResetIdle} },
+		ResetRule: func(string) resets.Rule { return resets.Rule{Mode: resets.Idle} },
 	})
 	say(t, store, "k", "one")
 	say(t, store, "other", "two")

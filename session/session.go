@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/resets"
 )
 
 // Session is an open session. Its holder has the turn from [Store.Open] to Close. It is safe for concurrent use;
@@ -36,7 +37,7 @@ type Session struct {
 	flushes atomic.Int64    // unwritten flushes of the manager, which may flush while mu is held
 	model   string          // the model that answers
 	dead    error
-	fresh   ResetDecision
+	fresh   resets.Decision
 	beside  bool // without the turn: may only write beside the branch
 }
 

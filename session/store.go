@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session/internal/files"
+	"github.com/winnowgo/winnow/session/resets"
 )
 
 // Durability says what an acknowledged entry survives.
@@ -40,8 +41,8 @@ type Options struct {
 	Codec      Codec      // stores what a provider's messages hold beyond winnow's form (nil: nothing)
 	Durability Durability // of messages and everything that changes the branch (Sync)
 	// ResetRule returns when the conversation of a session is stale. [Store.Open] then begins it anew, as
-	// [Session.Reset] does, but without the title. nil: never. [ResetPolicy.For] is one.
-	ResetRule func(key string) ResetRule
+	// [Session.Reset] does, but without the title. nil: never. [resets.Policy.For] is one.
+	ResetRule func(key string) resets.Rule
 
 	AllowNetwork bool             // accept a directory on a network file system, whose locks and syncs may not hold
 	Now          func() time.Time // the clock of the entries (nil: [time.Now])

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/resets"
 )
 
 // testMaintenance plans and applies. Pinned and open sessions must be left alone.
@@ -92,9 +93,9 @@ func testErase(t *testing.T, open Open) {
 // testResetRule: a conversation begins anew by a rule, and not without one.
 func testResetRule(t *testing.T, open Open) {
 	now := time.Date(2026, 3, 29, 0, 30, 0, 0, time.UTC)
-	rule := session.ResetRule{Mode: session.ResetDaily, Hour: 4, Location: time.UTC}
+	rule := resets.Rule{Mode: resets.Daily, Hour: 4, Location: time.UTC}
 	c := begin(t, open, &session.Options{
-		Now: func() time.Time { return now }, ResetRule: func(string) session.ResetRule { return rule },
+		Now: func() time.Time { return now }, ResetRule: func(string) resets.Rule { return rule },
 	})
 	s := c.open("k")
 	c.must(s.Append(t.Context(), session.User("one")))
@@ -111,7 +112,7 @@ func testResetRule(t *testing.T, open Open) {
 	c.must(s.Append(t.Context(), session.User("two")))
 	c.must(s.Close())
 	c.holds("k", "two")
-	rule, now = session.ResetRule{}, now.AddDate(1, 0, 0)
+	rule, now = resets.Rule{}, now.AddDate(1, 0, 0)
 	s = c.open("k")
 	c.must(s.Close())
 	c.holds("k", "two")

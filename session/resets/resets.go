@@ -1,4 +1,6 @@
-package session
+// Package resets says when a conversation is stale, so that the next message of a person begins a new one: after an
+// hour of the day, after a pause, or because the person asks for it. [Policy.For] is an option of package session.
+package resets
 
 import (
 	"maps"
@@ -11,13 +13,13 @@ import (
 	"github.com/winnowgo/winnow/session/keys"
 )
 
-// ResetMode is what makes a conversation stale.
-type ResetMode string
+// Mode is what makes a conversation stale.
+type Mode string
 
 const (
-	ResetNever ResetMode = ""      // nothing
-	ResetDaily ResetMode = "daily" // the next passing of an hour of the day, and a pause if Idle is set
-	ResetIdle  ResetMode = "idle"  // a pause
+	Never Mode = ""      // nothing
+	Daily Mode = "daily" // the next passing of an hour of the day, and a pause if Idle is set
+	Idle  Mode = "idle"  // a pause
 )
 
 const (
@@ -25,51 +27,51 @@ const (
 	leastIdle   = time.Minute
 )
 
-// ResetRule says when a conversation is stale: the next message then begins a new one. The zero value means never.
-type ResetRule struct {
-	Mode ResetMode `json:"mode,omitempty"`
+// Rule says when a conversation is stale: the next message then begins a new one. The zero value means never.
+type Rule struct {
+	Mode Mode `json:"mode,omitempty"`
 	// Hour is the hour at which a day begins. Values outside of 0 to 23 are clamped. If daylight saving time skips the
 	// hour, the day begins with the first moment after the gap; if the hour occurs twice, the first one counts.
 	Hour int `json:"hour,omitempty"`
 	// Location is the time zone of Hour. nil: [time.Local].
 	Location *time.Location `json:"-"`
-	// Idle is the pause after which the conversation is stale. 0 means an hour with ResetIdle, and no limit with
-	// ResetDaily. Less than a minute counts as a minute.
+	// Idle is the pause after which the conversation is stale. 0 means an hour with Idle, and no limit with
+	// Daily. Less than a minute counts as a minute.
 	Idle time.Duration `json:"idle,omitempty"`
 }
 
-// ResetDecision is what a rule decides about a conversation.
-type ResetDecision struct {
+// Decision is what a rule decides about a conversation.
+type Decision struct {
 	Due    bool
-	Reason string    // "daily", "idle", or what the host gave to [Session.Reset]
+	Reason string    // "daily", "idle", or what the host gave to session.Session.Reset
 	Since  time.Time // when the conversation became stale; zero if no rule decided
 }
 
 // Decide says whether a conversation is stale at now, if a person last wrote in it at last. It depends on nothing else.
 // If the rule has both an hour and a pause, the reason is the one that came first. A conversation in which nobody wrote
 // is not stale, nor is one whose last message lies in the future because a clock was set back.
-func (r ResetRule) Decide(last, now time.Time) ResetDecision {
-	if r.Mode == ResetNever || last.IsZero() {
-		return ResetDecision{}
+func (r Rule) Decide(last, now time.Time) Decision {
+	if r.Mode == Never || last.IsZero() {
+		return Decision{}
 	}
-	var d ResetDecision
-	if r.Mode == ResetDaily {
+	var d Decision
+	if r.Mode == Daily {
 		if day := r.dayOf(now); last.Before(day) {
-			d = ResetDecision{Due: true, Reason: string(ResetDaily), Since: r.dayAfter(last)}
+			d = Decision{Due: true, Reason: string(Daily), Since: r.dayAfter(last)}
 		}
 	}
 	if idle := r.idle(); idle > 0 {
 		if end := last.Add(idle); now.After(end) && (!d.Due || end.Before(d.Since)) {
-			d = ResetDecision{Due: true, Reason: string(ResetIdle), Since: end}
+			d = Decision{Due: true, Reason: string(Idle), Since: end}
 		}
 	}
 	return d
 }
 
 // idle returns the longest pause that the rule allows, 0 for no limit.
-func (r ResetRule) idle() time.Duration {
+func (r Rule) idle() time.Duration {
 	switch {
-	case r.Idle == 0 && r.Mode == ResetIdle:
+	case r.Idle == 0 && r.Mode == Idle:
 		return defaultIdle
 	case r.Idle == 0:
 		return 0
@@ -77,7 +79,7 @@ func (r ResetRule) idle() time.Duration {
 	return max(r.Idle, leastIdle)
 }
 
-func (r ResetRule) location() *time.Location {
+func (r Rule) location() *time.Location {
 	if r.Location == nil {
 		return time.Local
 	}
@@ -85,7 +87,7 @@ func (r ResetRule) location() *time.Location {
 }
 
 // dayOf returns when the day of now began: today at the hour, or yesterday if that is still ahead.
-func (r ResetRule) dayOf(now time.Time) time.Time {
+func (r Rule) dayOf(now time.Time) time.Time {
 	now = now.In(r.location())
 	for back := 0; ; back++ { // a zone that skipped a day needs a second step
 		if day := r.beginOf(now, -back); !day.After(now) {
@@ -95,7 +97,7 @@ func (r ResetRule) dayOf(now time.Time) time.Time {
 }
 
 // dayAfter returns the first beginning of a day after at.
-func (r ResetRule) dayAfter(at time.Time) time.Time {
+func (r Rule) dayAfter(at time.Time) time.Time {
 	at = at.In(r.location())
 	for ahead := 0; ; ahead++ {
 		if day := r.beginOf(at, ahead); day.After(at) {
@@ -105,7 +107,7 @@ func (r ResetRule) dayAfter(at time.Time) time.Time {
 }
 
 // beginOf returns when the day begins that is the given number of calendar days after that of at.
-func (r ResetRule) beginOf(at time.Time, days int) time.Time {
+func (r Rule) beginOf(at time.Time, days int) time.Time {
 	year, month, day := at.Date()
 	hour := min(max(r.Hour, 0), 23)
 	wall := time.Date(year, month, day+days, hour, 0, 0, 0, time.UTC)
@@ -131,14 +133,14 @@ func sameWall(a, b time.Time) bool {
 	return a.Format(layout) == b.Format(layout)
 }
 
-// ResetPolicy chooses the rule of a session, and knows what a person writes to begin anew. The zero value resets
+// Policy chooses the rule of a session, and knows what a person writes to begin anew. The zero value resets
 // nothing.
 //
-//	store, err := session.OpenDirectory(dir, &session.Options{ResetRule: session.ReferenceResets().For})
-type ResetPolicy struct {
-	Base      ResetRule               `json:"base,omitzero"`       // applies if neither of the others does
-	ByType    map[keys.Type]ResetRule `json:"byType,omitempty"`    // by [keys.Type]; "dm" means "direct"
-	ByChannel map[string]ResetRule    `json:"byChannel,omitempty"` // by [keys.Key].Channel; beats ByType
+//	store, err := session.OpenDirectory(dir, &session.Options{ResetRule: resets.Reference().For})
+type Policy struct {
+	Base      Rule               `json:"base,omitzero"`       // applies if neither of the others does
+	ByType    map[keys.Type]Rule `json:"byType,omitempty"`    // by [keys.Type]; "dm" means "direct"
+	ByChannel map[string]Rule    `json:"byChannel,omitempty"` // by [keys.Key].Channel; beats ByType
 
 	// Triggers are what a person writes to begin anew, such as "/new".
 	Triggers []string `json:"triggers,omitempty"`
@@ -147,11 +149,11 @@ type ResetPolicy struct {
 	MaxForkTokens int `json:"maxForkTokens,omitempty"`
 }
 
-// ReferenceResets returns the policy of OpenClaw 2026.3: a reset each day at 4 o'clock in the host's time zone, the
+// Reference returns the policy of OpenClaw 2026.3: a reset each day at 4 o'clock in the host's time zone, the
 // triggers /new and /reset, and forks of up to 100 000 tokens.
-func ReferenceResets() *ResetPolicy {
-	return &ResetPolicy{
-		Base:          ResetRule{Mode: ResetDaily, Hour: 4},
+func Reference() *Policy {
+	return &Policy{
+		Base:          Rule{Mode: Daily, Hour: 4},
 		Triggers:      []string{"/new", "/reset"},
 		MaxForkTokens: 100_000,
 	}
@@ -159,13 +161,13 @@ func ReferenceResets() *ResetPolicy {
 
 // For returns the rule for a key in a form that package keys knows: that of its channel, else of its type, else Base.
 // Rules are not merged: a field that one leaves out is not taken from another.
-func (p *ResetPolicy) For(key string) ResetRule {
+func (p *Policy) For(key string) Rule {
 	k, _ := keys.Parse(key)
-	return p.Rule(keys.TypeOf(key), k.Channel)
+	return p.RuleOf(keys.TypeOf(key), k.Channel)
 }
 
-// Rule is For if the type and the channel are known. channel may be "".
-func (p *ResetPolicy) Rule(of keys.Type, channel string) ResetRule {
+// RuleOf is For if the type and the channel are known. channel may be "".
+func (p *Policy) RuleOf(of keys.Type, channel string) Rule {
 	if rule, ok := p.ofChannel(channel); ok {
 		return rule
 	}
@@ -179,7 +181,7 @@ func (p *ResetPolicy) Rule(of keys.Type, channel string) ResetRule {
 }
 
 // ofChannel returns the rule of a channel. If the exact name has no rule, one in another case counts.
-func (p *ResetPolicy) ofChannel(channel string) (ResetRule, bool) {
+func (p *Policy) ofChannel(channel string) (Rule, bool) {
 	if rule, ok := p.ByChannel[channel]; ok || channel == "" {
 		return rule, ok && channel != ""
 	}
@@ -188,13 +190,13 @@ func (p *ResetPolicy) ofChannel(channel string) (ResetRule, bool) {
 			return p.ByChannel[name], true
 		}
 	}
-	return ResetRule{}, false
+	return Rule{}, false
 }
 
 // Trigger reports whether a person asks to begin anew, and returns what they wrote after the trigger. A trigger counts
 // in any case, alone or followed by a space. mentions are names of the agent, as people write them in groups; they are
 // cut off at the front. The host decides whether the sender may ask.
-func (p *ResetPolicy) Trigger(text string, mentions ...string) (rest string, ok bool) {
+func (p *Policy) Trigger(text string, mentions ...string) (rest string, ok bool) {
 	text = strings.TrimSpace(text)
 	for cut := true; cut; {
 		cut = false
@@ -242,6 +244,6 @@ func cutFold(text, prefix string) (after string, ok bool) {
 }
 
 // MayFork reports whether a thread may begin with a fork of a conversation of this many tokens.
-func (p *ResetPolicy) MayFork(tokens int) bool {
+func (p *Policy) MayFork(tokens int) bool {
 	return p.MaxForkTokens <= 0 || tokens <= p.MaxForkTokens
 }
