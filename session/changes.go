@@ -47,7 +47,7 @@ type Changes struct {
 //
 // In PostgreSQL a reader that saves the cursor after it has processed the changes can be killed at any point. In a
 // directory and in memory, a cursor is valid only in the store that returned it: after a restart, Resync lists all
-// sessions, and the reader skips what it had. [Follower] does so with [FollowOptions].Have.
+// sessions, and the reader skips what it had. Package follow does so.
 //
 // In a directory, Changes looks at all sessions, as [Store.List] does, which takes about 15 ms for 1 000 of them.
 func (s *Store) Changes(ctx context.Context, cursor string) (*Changes, error) {
@@ -79,9 +79,9 @@ func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
 		if change.Deleted || change.From > 0 || c.Resync {
 			continue
 		}
-		if older, err := s.olderLogs(ctx, *change); err != nil {
+		if isReset, err := s.hasOlder(ctx, *change); err != nil {
 			return err
-		} else if len(older) > 0 {
+		} else if isReset {
 			change.Cause = CauseReset
 		}
 		st, err := s.Status(ctx, change.Key)
@@ -98,38 +98,20 @@ func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
 	return nil
 }
 
-// olderLogs returns the logs of a session that are older than that of a change, the oldest first, and then that log.
-// There are none if the log is the oldest one, or is gone.
-func (s *Store) olderLogs(ctx context.Context, c Change) ([]Part, error) {
+// hasOlder reports whether a session has logs that are older than that of a change.
+func (s *Store) hasOlder(ctx context.Context, c Change) (bool, error) {
 	parts, err := s.Parts(ctx, c.Key)
 	if errors.Is(err, errors.ErrUnsupported) {
-		return nil, nil
+		return false, nil
 	}
 	parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Kind == PartSide })
-	at := slices.IndexFunc(parts, func(p Part) bool { return p.Log == c.Log })
-	if at <= 0 {
-		return nil, err
-	}
-	return parts[:at+1], err
+	return slices.IndexFunc(parts, func(p Part) bool { return p.Log == c.Log }) > 0, err
 }
 
 // ReadChange calls yield with the entries of a change, in the order of the log. The log need not be the newest: what
 // was written before a reset can be read too; [Part].Log names the older logs. The error is [ErrNotFound] if the log
 // was rewritten, removed or deleted; a later change says so.
 func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) error) error {
-	return s.readChange(ctx, c, func(l *line) error {
-		e, err := l.decode()
-		if errors.Is(err, ErrSealed) {
-			return err
-		}
-		if err != nil {
-			return nil // Verify reports it
-		}
-		return yield(e)
-	})
-}
-
-func (s *Store) readChange(ctx context.Context, c Change, yield func(*line) error) error {
 	log, err := s.opened(s.backend.Log(ctx, c.Key, false))
 	if err == nil && log.ID() != c.Log {
 		log.Close()
@@ -148,17 +130,16 @@ func (s *Store) readChange(ctx context.Context, c Change, yield func(*line) erro
 	}
 	scan := newScanner(log, c.To)
 	scan.from = c.From
-	return scan.scan(ctx, yield)
-}
-
-// sizeOf returns the length of the log of a change that is not the newest one.
-func (s *Store) sizeOf(ctx context.Context, c Change) (int64, error) {
-	log, err := s.openOlder(ctx, c)
-	if err != nil {
-		return 0, err
-	}
-	defer log.Close()
-	return log.Size()
+	return scan.scan(ctx, func(l *line) error {
+		e, err := l.decode()
+		if errors.Is(err, ErrSealed) {
+			return err
+		}
+		if err != nil {
+			return nil // Verify reports it
+		}
+		return yield(e)
+	})
 }
 
 // openOlder opens the log of a change that is not the newest one.

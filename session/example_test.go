@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/follow"
 	"github.com/winnowgo/winnow/session/keys"
 	"github.com/winnowgo/winnow/session/resets"
 )
@@ -236,31 +237,31 @@ func (i *memoryIndex) Save(cursor string) error {
 	return errors.New("that is enough for an example")
 }
 
-func follow(ctx context.Context, store *session.Store, index *memoryIndex) error {
-	follower := store.Follow(index.Cursor, nil)
+func index(ctx context.Context, store *session.Store, in *memoryIndex) error {
+	follower := follow.New(store, in.Cursor, nil)
 	for {
 		changes, err := follower.Next(ctx) // 100 000 bytes or 50 messages of a session that are new
 		if err != nil {
 			return err
 		}
 		for _, change := range changes.Changes {
-			err := store.ReadChange(ctx, change, index.Add)
+			err := store.ReadChange(ctx, change, in.Add)
 			if err != nil && !errors.Is(err, session.ErrNotFound) { // deleted, or another change tells of it
 				return err
 			}
 		}
-		if err := index.Save(changes.Cursor); err != nil {
+		if err := in.Save(changes.Cursor); err != nil {
 			return err
 		}
 	}
 }
 
-func ExampleStore_Follow() {
+func Example_follow() {
 	store := session.NewMemory(nil)
 	if _, err := reply(context.Background(), store, "agent:main:main", "Where is the key?"); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(follow(context.Background(), store, &memoryIndex{}))
+	fmt.Println(index(context.Background(), store, &memoryIndex{}))
 	// Output:
 	// user Where is the key?
 	// assistant That was message 1.

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
@@ -106,4 +107,55 @@ func TestFeedOfASessionBegunAnew(t *testing.T) {
 		require.Zero(t, c.Changes[1].From, name)
 		require.Empty(t, c.Changes[1].Cause, name)
 	}
+}
+
+func sayTo(t *testing.T, store *session.Store, key string, n int, text string) {
+	s, err := store.Open(t.Context(), key)
+	require.NoError(t, err)
+	for range n {
+		require.NoError(t, s.Append(t.Context(), session.User(text)))
+	}
+	require.NoError(t, s.Close())
+}
+
+// TestChangesSayWhy: a session that was begun anew keeps its old logs, of one with erased entries nothing that was read
+// is true, and one that is deleted is gone.
+func TestChangesSayWhy(t *testing.T) {
+	store := session.NewMemory(nil)
+	c, err := store.Changes(t.Context(), "")
+	require.NoError(t, err)
+	cause := func() session.Cause {
+		c, err = store.Changes(t.Context(), c.Cursor)
+		require.NoError(t, err)
+		require.NotEmpty(t, c.Changes)
+		for _, change := range c.Changes {
+			if change.Cause != "" {
+				return change.Cause
+			}
+		}
+		return ""
+	}
+	sayTo(t, store, "k", 2, "hello")
+	assert.Empty(t, cause(), "new")
+	old := c.Changes[0]
+	sayTo(t, store, "k", 1, "more")
+	assert.Empty(t, cause(), "grown")
+
+	s, err := store.Open(t.Context(), "k")
+	require.NoError(t, err)
+	require.NoError(t, s.Reset(t.Context(), "asked", nil))
+	require.NoError(t, s.Append(t.Context(), session.User("anew")))
+	id := s.View().IDs[0]
+	require.NoError(t, s.Close())
+	assert.Equal(t, session.CauseReset, cause())
+
+	n := 0
+	require.NoError(t, store.ReadChange(t.Context(), old, func(*session.Entry) error { n++; return nil }))
+	assert.Positive(t, n, "the old log")
+	_, err = store.EraseEntries(t.Context(), "k", "", id)
+	require.NoError(t, err)
+	assert.Equal(t, session.CauseRewritten, cause())
+	require.NoError(t, store.Delete(t.Context(), "k"))
+	assert.Equal(t, session.CauseDeleted, cause())
+	assert.ErrorIs(t, store.ReadChange(t.Context(), old, func(*session.Entry) error { return nil }), session.ErrNotFound)
 }

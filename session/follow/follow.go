@@ -1,4 +1,5 @@
-package session
+// Package follow tells an index what changed in a store, in batches instead of message by message.
+package follow
 
 import (
 	"cmp"
@@ -9,11 +10,13 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/winnowgo/winnow/session"
 )
 
-// FollowOptions say when an index should process a change. nil and the zero value mean the numbers of the reference
+// Options say when an index should process a change. nil and the zero value mean the numbers of the reference
 // system. With negative numbers every change is processed.
-type FollowOptions struct {
+type Options struct {
 	Bytes    int64         // new bytes of a session (100 000)
 	Messages int           // new messages of a session (50); either limit suffices
 	Debounce time.Duration // how long changes are collected before they are looked at (5 s)
@@ -26,15 +29,15 @@ type FollowOptions struct {
 }
 
 const (
-	followBytes    = 100_000
-	followMessages = 50
-	followDebounce = 5 * time.Second
+	enoughBytes    = 100_000
+	enoughMessages = 50
+	usualDebounce  = 5 * time.Second
 )
 
 // Follower tells an index what changed, in batches instead of message by message. It is for one goroutine.
 type Follower struct {
-	store   *Store
-	opts    FollowOptions
+	store   *session.Store
+	opts    Options
 	cursor  string
 	pending map[string]pendingChange // by key
 	seen    time.Time                // when changes were looked for last
@@ -42,9 +45,9 @@ type Follower struct {
 
 // pendingChange is a change that is not large enough yet.
 type pendingChange struct {
-	Change
-	Messages int      `json:"messages,omitempty"`
-	Older    []Change `json:"older,omitempty"` // of the logs before a reset
+	session.Change
+	Messages int              `json:"messages,omitempty"`
+	Older    []session.Change `json:"older,omitempty"` // of the logs before a reset
 }
 
 // followed is the content of a Follower's cursor.
@@ -57,16 +60,16 @@ type followed struct {
 // clocksDiffer is by how much the clocks of two processes may differ, and how long changes may be on their way.
 const clocksDiffer = time.Hour
 
-// Follow returns a follower that continues after a cursor: that of the last [Changes] that the index processed, or ""
-// for an empty index. The cursor must come from a follower.
-func (s *Store) Follow(cursor string, opts *FollowOptions) *Follower {
-	f := &Follower{store: s, pending: map[string]pendingChange{}}
+// New returns a follower that continues after a cursor: that of the last [session.Changes] that the index processed, or
+// "" for an empty index. The cursor must come from a follower.
+func New(store *session.Store, cursor string, opts *Options) *Follower {
+	f := &Follower{store: store, pending: map[string]pendingChange{}}
 	if opts != nil {
 		f.opts = *opts
 	}
-	f.opts.Bytes = cmp.Or(f.opts.Bytes, followBytes)
-	f.opts.Messages = cmp.Or(f.opts.Messages, followMessages)
-	f.opts.Debounce = max(0, cmp.Or(f.opts.Debounce, followDebounce))
+	f.opts.Bytes = cmp.Or(f.opts.Bytes, enoughBytes)
+	f.opts.Messages = cmp.Or(f.opts.Messages, enoughMessages)
+	f.opts.Debounce = max(0, cmp.Or(f.opts.Debounce, usualDebounce))
 	var was followed
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err == nil && json.Unmarshal(text, &was) == nil { // any other cursor begins anew
@@ -82,7 +85,7 @@ func (s *Store) Follow(cursor string, opts *FollowOptions) *Follower {
 // that were deleted or begun anew, and, with Resync, all sessions. Smaller changes stay pending; the cursor remembers
 // them. What was written to older logs before a session was begun anew comes as changes of these logs, in front of that
 // of the new one.
-func (f *Follower) Next(ctx context.Context) (*Changes, error) {
+func (f *Follower) Next(ctx context.Context) (*session.Changes, error) {
 	for {
 		c, err := f.store.NextChanges(ctx, f.cursor)
 		if err != nil {
@@ -105,7 +108,7 @@ func (f *Follower) Next(ctx context.Context) (*Changes, error) {
 
 // Flush returns everything that is new, however small, without waiting. Call it before a search that has to find
 // everything.
-func (f *Follower) Flush(ctx context.Context) (*Changes, error) {
+func (f *Follower) Flush(ctx context.Context) (*session.Changes, error) {
 	c, err := f.store.Changes(ctx, f.cursor)
 	if err != nil {
 		return nil, err
@@ -120,7 +123,7 @@ func (f *Follower) Flush(ctx context.Context) (*Changes, error) {
 }
 
 // collect takes changes until the debounce is over. It returns changes only for a resync.
-func (f *Follower) collect(ctx context.Context) (*Changes, error) {
+func (f *Follower) collect(ctx context.Context) (*session.Changes, error) {
 	if f.opts.Debounce == 0 {
 		return nil, nil
 	}
@@ -144,8 +147,8 @@ func (f *Follower) collect(ctx context.Context) (*Changes, error) {
 	}
 }
 
-func (f *Follower) resync(ctx context.Context, c *Changes) (*Changes, error) {
-	all := &Changes{Resync: true}
+func (f *Follower) resync(ctx context.Context, c *session.Changes) (*session.Changes, error) {
+	all := &session.Changes{Resync: true}
 	for _, change := range c.Changes {
 		changes, err := f.behind(ctx, change)
 		if err != nil {
@@ -153,40 +156,40 @@ func (f *Follower) resync(ctx context.Context, c *Changes) (*Changes, error) {
 		}
 		all.Changes = append(all.Changes, changes...)
 	}
-	f.cursor, f.seen = c.Cursor, f.store.opts.Now()
+	f.cursor, f.seen = c.Cursor, time.Now()
 	clear(f.pending)
 	all.Cursor = f.savedCursor()
 	return all, nil
 }
 
 // behind returns what the index does not have of a session. all is its newest log, from offset 0.
-func (f *Follower) behind(ctx context.Context, all Change) ([]Change, error) {
+func (f *Follower) behind(ctx context.Context, all session.Change) ([]session.Change, error) {
 	if f.opts.Have == nil {
-		return []Change{all}, nil
+		return []session.Change{all}, nil
 	}
 	log, bytes := f.opts.Have(all.Key)
 	if log == "" {
-		return []Change{all}, nil
+		return []session.Change{all}, nil
 	}
 	if log == all.Log && bytes <= all.To {
 		all.From = bytes
-		return []Change{all}, nil
+		return []session.Change{all}, nil
 	}
-	logs, err := f.store.olderLogs(ctx, all)
+	logs, err := f.logsUpTo(ctx, all)
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(logs, func(p Part) bool { return p.Log == log })
+	at := slices.IndexFunc(logs, func(p session.Part) bool { return p.Log == log })
 	if at < 0 || at == len(logs)-1 { // it was rewritten, deleted, or lost its end with the power
-		return []Change{{Key: all.Key, Deleted: true, Cause: CauseDeleted}, all}, nil
+		return []session.Change{{Key: all.Key, Deleted: true, Cause: session.CauseDeleted}, all}, nil
 	}
-	var changes []Change
+	var changes []session.Change
 	for _, older := range logs[at : len(logs)-1] {
-		c := Change{Key: all.Key, Log: older.Log}
+		c := session.Change{Key: all.Key, Log: older.Log}
 		if older.Log == log {
 			c.From = bytes
 		}
-		if c.To, err = f.store.sizeOf(ctx, c); errors.Is(err, ErrNotFound) { // removed in the meantime
+		if c.To, err = f.sizeOf(ctx, c.Key, older); errors.Is(err, session.ErrNotFound) { // removed in the meantime
 			continue
 		}
 		if err != nil {
@@ -196,12 +199,12 @@ func (f *Follower) behind(ctx context.Context, all Change) ([]Change, error) {
 			changes = append(changes, c)
 		}
 	}
-	all.Cause = CauseReset
+	all.Cause = session.CauseReset
 	return append(changes, all), nil
 }
 
 // take adds changes to those that are pending.
-func (f *Follower) take(ctx context.Context, c *Changes) error {
+func (f *Follower) take(ctx context.Context, c *session.Changes) error {
 	for _, change := range c.Changes {
 		p, ok := f.pending[change.Key]
 		if !ok || change.Deleted || p.Deleted || p.Log != change.Log {
@@ -223,21 +226,21 @@ func (f *Follower) take(ctx context.Context, c *Changes) error {
 		}
 		f.pending[change.Key] = p
 	}
-	f.cursor, f.seen = c.Cursor, f.store.opts.Now()
+	f.cursor, f.seen = c.Cursor, time.Now()
 	return nil
 }
 
 // older returns changes of the logs that were written to before a reset, and were not looked into since: those whose
 // next log was begun after the last look. p is what is pending.
-func (f *Follower) older(ctx context.Context, p pendingChange, reset Change) ([]Change, error) {
-	if reset.Cause != CauseReset {
+func (f *Follower) older(ctx context.Context, p pendingChange, reset session.Change) ([]session.Change, error) {
+	if reset.Cause != session.CauseReset {
 		return nil, nil
 	}
-	logs, err := f.store.olderLogs(ctx, reset)
+	logs, err := f.logsUpTo(ctx, reset)
 	older := p.Older
 	for i := 0; i+1 < len(logs) && err == nil; i++ {
-		c := Change{Key: reset.Key, Log: logs[i].Log}
-		isTold := slices.ContainsFunc(older, func(o Change) bool { return o.Log == c.Log })
+		c := session.Change{Key: reset.Key, Log: logs[i].Log}
+		isTold := slices.ContainsFunc(older, func(o session.Change) bool { return o.Log == c.Log })
 		next := logs[i+1].Time
 		if isTold || !next.IsZero() && next.Before(f.seen.Add(-clocksDiffer)) {
 			continue
@@ -245,7 +248,7 @@ func (f *Follower) older(ctx context.Context, p pendingChange, reset Change) ([]
 		if p.Log == c.Log {
 			c.From = p.From
 		}
-		if c.To, err = f.store.sizeOf(ctx, c); errors.Is(err, ErrNotFound) { // removed in the meantime
+		if c.To, err = f.sizeOf(ctx, c.Key, logs[i]); errors.Is(err, session.ErrNotFound) { // removed in the meantime
 			err = nil
 			continue
 		}
@@ -255,20 +258,46 @@ func (f *Follower) older(ctx context.Context, p pendingChange, reset Change) ([]
 }
 
 // count returns how many messages a change brings. It does not count if the bytes suffice.
-func (f *Follower) count(ctx context.Context, p pendingChange, c Change) (n int, err error) {
+func (f *Follower) count(ctx context.Context, p pendingChange, c session.Change) (n int, err error) {
 	if c.To-p.From >= f.opts.Bytes {
 		return 0, nil
 	}
-	err = f.store.readChange(ctx, c, func(l *line) error {
-		if l.kind == TypeMessage {
+	err = f.store.ReadChange(ctx, c, func(e *session.Entry) error {
+		if e.Type == session.TypeMessage {
 			n++
 		}
 		return nil
 	})
-	if errors.Is(err, ErrNotFound) { // the next change tells why
+	// Of a log that is gone, the next change tells why. Of one that cannot be read, only the bytes count.
+	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrSealed) {
 		return n, nil
 	}
 	return n, err
+}
+
+// logsUpTo returns the logs of a session that are older than that of a change, the oldest first, and then that log.
+// There are none if the log is the oldest one, or is gone.
+func (f *Follower) logsUpTo(ctx context.Context, c session.Change) ([]session.Part, error) {
+	parts, err := f.store.Parts(ctx, c.Key)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, nil
+	}
+	parts = slices.DeleteFunc(parts, func(p session.Part) bool { return p.Kind == session.PartSide })
+	at := slices.IndexFunc(parts, func(p session.Part) bool { return p.Log == c.Log })
+	if at <= 0 {
+		return nil, err
+	}
+	return parts[:at+1], err
+}
+
+// sizeOf returns the length of a log, archived or not.
+func (f *Follower) sizeOf(ctx context.Context, key string, part session.Part) (int64, error) {
+	log, err := f.store.Backend().OpenPart(ctx, key, part)
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	return log.Size()
 }
 
 func (f *Follower) isDue(p pendingChange) bool {
@@ -277,8 +306,8 @@ func (f *Follower) isDue(p pendingChange) bool {
 }
 
 // due removes the pending changes that isDue selects and returns them.
-func (f *Follower) due(isDue func(pendingChange) bool) *Changes {
-	c := &Changes{}
+func (f *Follower) due(isDue func(pendingChange) bool) *session.Changes {
+	c := &session.Changes{}
 	for _, key := range slices.Sorted(maps.Keys(f.pending)) {
 		if p := f.pending[key]; isDue(p) {
 			c.Changes = append(append(c.Changes, p.Older...), p.Change)

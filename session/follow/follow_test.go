@@ -1,4 +1,4 @@
-package session_test
+package follow_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/follow"
 )
 
 // index is a reader of a follower that keeps the time at which each session was told.
@@ -24,8 +25,8 @@ type index struct {
 	cursor string
 }
 
-func (i *index) run(ctx context.Context, opts *session.FollowOptions) {
-	f := i.store.Follow(i.cursor, opts)
+func (i *index) run(ctx context.Context, opts *follow.Options) {
+	f := follow.New(i.store, i.cursor, opts)
 	for {
 		c, err := f.Next(ctx)
 		if err != nil {
@@ -98,7 +99,7 @@ func TestFollowerIsKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := session.NewMemory(nil)
 		sayTo(t, store, "k", 1, "one")
-		first := store.Follow("", nil)
+		first := follow.New(store, "", nil)
 		c, err := first.Flush(t.Context())
 		require.NoError(t, err)
 		require.True(t, c.Resync)
@@ -110,14 +111,14 @@ func TestFollowerIsKilled(t *testing.T) {
 		require.Len(t, c.Changes, 1, "30 messages are not enough")
 		require.Equal(t, "other", c.Changes[0].Key)
 
-		second := store.Follow(c.Cursor, nil) // the first one is gone
+		second := follow.New(store, c.Cursor, nil) // the first one is gone
 		sayTo(t, store, "k", 20, "more")
 		c2, err := second.Next(t.Context())
 		require.NoError(t, err)
 		require.Len(t, c2.Changes, 1)
 		assert.Equal(t, known, c2.Changes[0].From, "the 30 of before are told too")
 
-		third := store.Follow(c.Cursor, nil)
+		third := follow.New(store, c.Cursor, nil)
 		c3, err := third.Flush(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, c2.Changes, c3.Changes)
@@ -130,7 +131,7 @@ func TestFollowerIsKilled(t *testing.T) {
 		_, err = third.Next(short)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 
-		fourth := store.Follow("nonsense", nil)
+		fourth := follow.New(store, "nonsense", nil)
 		c4, err := fourth.Next(t.Context())
 		require.NoError(t, err)
 		assert.True(t, c4.Resync)
@@ -150,7 +151,7 @@ func TestFollowerReadsWhatWasThereBeforeAReset(t *testing.T) {
 				store, err := open()
 				require.NoError(t, err)
 				sayTo(t, store, "k", 1, "known")
-				f := store.Follow("", &session.FollowOptions{Debounce: -1})
+				f := follow.New(store, "", &follow.Options{Debounce: -1})
 				_, err = f.Next(t.Context())
 				require.NoError(t, err)
 				sayTo(t, store, "k", pending, "pending")
@@ -160,7 +161,7 @@ func TestFollowerReadsWhatWasThereBeforeAReset(t *testing.T) {
 				require.Len(t, c.Changes, 1, "the other one; what is pending is too little")
 				assert.Empty(t, c.Changes[0].Cause, "it is new")
 
-				f = store.Follow(c.Cursor, &session.FollowOptions{Debounce: -1})
+				f = follow.New(store, c.Cursor, &follow.Options{Debounce: -1})
 				sayTo(t, store, "k", 2, "before")
 				for _, text := range []string{"between", "after"} {
 					s, err := store.Open(t.Context(), "k")
@@ -206,7 +207,7 @@ func TestFollowerSkipsWhatItHas(t *testing.T) {
 	run := func() {
 		store, err := session.OpenDirectory(dir, nil)
 		require.NoError(t, err)
-		f := store.Follow("", &session.FollowOptions{Have: func(key string) (string, int64) {
+		f := follow.New(store, "", &follow.Options{Have: func(key string) (string, int64) {
 			return have[key].Log, have[key].To
 		}})
 		c, err := f.Flush(ctx)
@@ -242,7 +243,8 @@ func TestFollowerSkipsWhatItHas(t *testing.T) {
 	sayTo(t, store, "grown", 1, "two")
 	sayTo(t, store, "reset", 1, "two")
 	for _, text := range []string{"three", "four"} {
-		s := open(t, store, "reset")
+		s, err := store.Open(ctx, "reset")
+		require.NoError(t, err)
 		require.NoError(t, s.Reset(ctx, "asked", nil))
 		require.NoError(t, s.Append(ctx, session.User(text)))
 		require.NoError(t, s.Close())
@@ -260,46 +262,4 @@ func TestFollowerSkipsWhatItHas(t *testing.T) {
 		}, said)
 	}
 	require.NoError(t, store.Close())
-}
-
-// TestChangesSayWhy: a session that was begun anew keeps its old logs, of one with erased entries nothing that was read
-// is true, and one that is deleted is gone.
-func TestChangesSayWhy(t *testing.T) {
-	store := session.NewMemory(nil)
-	c, err := store.Changes(t.Context(), "")
-	require.NoError(t, err)
-	cause := func() session.Cause {
-		c, err = store.Changes(t.Context(), c.Cursor)
-		require.NoError(t, err)
-		require.NotEmpty(t, c.Changes)
-		for _, change := range c.Changes {
-			if change.Cause != "" {
-				return change.Cause
-			}
-		}
-		return ""
-	}
-	sayTo(t, store, "k", 2, "hello")
-	assert.Empty(t, cause(), "new")
-	old := c.Changes[0]
-	sayTo(t, store, "k", 1, "more")
-	assert.Empty(t, cause(), "grown")
-
-	s, err := store.Open(t.Context(), "k")
-	require.NoError(t, err)
-	require.NoError(t, s.Reset(t.Context(), "asked", nil))
-	require.NoError(t, s.Append(t.Context(), session.User("anew")))
-	id := s.View().IDs[0]
-	require.NoError(t, s.Close())
-	assert.Equal(t, session.CauseReset, cause())
-
-	n := 0
-	require.NoError(t, store.ReadChange(t.Context(), old, func(*session.Entry) error { n++; return nil }))
-	assert.Positive(t, n, "the old log")
-	_, err = store.EraseEntries(t.Context(), "k", "", id)
-	require.NoError(t, err)
-	assert.Equal(t, session.CauseRewritten, cause())
-	require.NoError(t, store.Delete(t.Context(), "k"))
-	assert.Equal(t, session.CauseDeleted, cause())
-	assert.ErrorIs(t, store.ReadChange(t.Context(), old, func(*session.Entry) error { return nil }), session.ErrNotFound)
 }
