@@ -371,7 +371,7 @@ func isStrayCall(m *Message, p *Part) bool { return p.Kind == KindToolCall && m.
 
 // validArguments reports whether raw is empty or valid JSON.
 func validArguments(raw json.RawMessage) bool {
-	return len(raw) == 0 || jsontext.Valid(raw)
+	return len(raw) == 0 || json.Valid(raw)
 }
 
 // About how many bytes JSON puts around a message and around a part: the field names of the common providers with their

@@ -6,13 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/winnowgo/winnow"
 )
 
 // Lines reach this code with a valid checksum: one that does not decode was written that way.
-
-const messageMember = `"message":`
 
 // decode returns the entry of a line.
 func (l *line) decode() (*Entry, error) {
@@ -20,16 +16,6 @@ func (l *line) decode() (*Entry, error) {
 		return l.decodeSealed()
 	}
 	e := &Entry{}
-	if message := l.bareMessage(e); message != nil && e.takeMessage(message) {
-		l.giveHead(e)
-		return e, nil
-	}
-	if delta := l.bareDelta(); delta != nil {
-		e.Delta = delta
-		l.giveHead(e)
-		return e, nil
-	}
-	*e = Entry{}
 	if err := json.Unmarshal(l.data, (*entryBody)(e)); err != nil {
 		return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
 	}
@@ -38,53 +24,17 @@ func (l *line) decode() (*Entry, error) {
 	return e, e.restoreExact()
 }
 
-// bareMessage returns the JSON of a message if only its model and its source stand before it, and sets these in e.
-// Otherwise it returns nil and leaves e unchanged.
-func (l *line) bareMessage(e *Entry) []byte {
-	if l.body == nil || l.kind != TypeMessage {
-		return nil
+// decodeCounted returns what [Counts] and [sides] need: of a sealed line, what can be read without its key.
+func (l *line) decodeCounted() (*Entry, error) {
+	if l.sealed != "" {
+		return l.decodeClear()
 	}
-	p := messageParser{headParser: headParser{text: l.body}}
-	model, source := "", (*Source)(nil)
-	if p.has(`"model":`) {
-		model = string(p.quoted())
-		p.literal(`,`)
-	}
-	if p.has(`"source":{"codec":`) {
-		source = &Source{Codec: p.string()}
-		p.literal(`,"data":`)
-		source.Data = p.raw(depthOfSource)
-		p.literal(`},`)
-	}
-	p.literal(messageMember)
-	if p.bad {
-		return nil
-	}
-	e.Model, e.Source = model, source
-	return p.text
+	return l.decode()
 }
 
-// takeMessage sets the message of e, and reports whether text is a message and nothing else: a newer version may have
-// put another member behind it.
-func (e *Entry) takeMessage(text []byte) bool {
-	if e.Message = readMessage(text); e.Message == nil {
-		e.Message = &winnow.Message{}
-		return json.Unmarshal(text, e.Message) == nil
-	}
-	return true
-}
-
-// bareDelta returns the delta of a state entry that holds nothing else, or nil.
-func (l *line) bareDelta() json.RawMessage {
-	p := messageParser{headParser: headParser{text: l.body}}
-	if l.kind != TypeState || !p.has(`"delta":`) {
-		return nil
-	}
-	delta := p.raw(depthOfDelta)
-	if p.bad || len(p.text) > 0 {
-		return nil
-	}
-	return delta
+// isFullState reports whether the entry is a state with totals, or may be one.
+func (l *line) isFullState() bool {
+	return l.kind == TypeState && !bytes.HasPrefix(l.body, []byte(`"delta":`))
 }
 
 // giveHead sets in e what the head of l says.

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // encoder writes entries as lines. It keeps its memory from one append to the next.
@@ -98,10 +97,6 @@ func (x *encoder) appendMessage(e *Entry) error {
 		x.lines = append(append(x.lines, `,"exact":`...), text...)
 	}
 	x.lines = append(x.lines, `,"message":`...)
-	if lines, ok := writeMessage(x.lines, m); ok {
-		x.lines = lines
-		return nil
-	}
 	text, err := x.marshal(m)
 	if err != nil {
 		return fmt.Errorf("session: a message: %w", err)
@@ -218,7 +213,7 @@ func isOneLineJSON(b []byte) bool {
 			return false
 		}
 	}
-	return jsontext.Valid(b) && utf8.Valid(b)
+	return json.Valid(b) && utf8.Valid(b)
 }
 
 // isSpace reports whether c is white space of JSON.

@@ -75,7 +75,7 @@ func (s *Session) redactEntry(e *Entry) error {
 		return err
 	}
 	text, err := s.redactText(string(e.Data))
-	if e.Data = json.RawMessage(text); !jsontext.Valid(e.Data) {
+	if e.Data = json.RawMessage(text); !json.Valid(e.Data) {
 		e.Data = jsontext.Quote(text)
 	}
 	return err

@@ -49,15 +49,6 @@ func Decode(literal []byte) (s string, ok bool) {
 	if len(literal) == 0 || literal[0] != '"' {
 		return "", false
 	}
-	if s, n := String(literal); n == len(literal) && n > 0 {
-		return s, true
-	}
-	return unmarshal(literal)
-}
-
-// unmarshal is Decode for rare escapes, and for bytes that are not valid UTF-8. It is a function of its own because
-// its result is allocated where it begins.
-func unmarshal(literal []byte) (s string, ok bool) {
 	ok = json.Unmarshal(literal, &s) == nil
 	return s, ok
 }

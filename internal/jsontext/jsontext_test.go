@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 var texts = []string{
@@ -18,21 +17,12 @@ var texts = []string{
 	strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), "\"\x7f\x80\xa0\xdc\xa2\"", `"née 读 😀 and more of it"`,
 }
 
-func TestValid(t *testing.T) {
-	for _, text := range texts {
-		assert.Equal(t, json.Valid([]byte(text)), Valid([]byte(text)), "%q", text)
-	}
-}
-
-// FuzzValid: it says what package json says.
-func FuzzValid(f *testing.F) {
+// FuzzStrings: what is quoted can be read, and strings are found in their order.
+func FuzzStrings(f *testing.F) {
 	for _, text := range texts {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, want := Valid([]byte(text)), json.Valid([]byte(text)); got != want {
-			t.Errorf("%v, package json says %v", got, want)
-		}
 		if back := Unquote(Quote(text)); utf8.ValidString(text) && back != text {
 			t.Errorf("it became %q", back)
 		}
@@ -100,24 +90,5 @@ func TestUnquote(t *testing.T) {
 		{"nothing", ``, ``},
 	} {
 		assert.Equal(t, c.want, Unquote(json.RawMessage(c.raw)), c.why)
-	}
-}
-
-func BenchmarkValid(b *testing.B) {
-	text, err := json.Marshal(map[string]any{"path": "a/b.go", "lines": []int{1, 2}, "text": strings.Repeat("\tif err != nil {\n\t\treturn err\n\t}\n", 200)})
-	require.NoError(b, err)
-	for _, c := range []struct {
-		name string
-		f    func([]byte) bool
-	}{{"ours", Valid}, {"package json", json.Valid}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if !c.f(text) {
-					b.Fatal("it is valid")
-				}
-			}
-		})
 	}
 }

@@ -2,8 +2,6 @@ package jsontext
 
 import (
 	"bytes"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/mem"
 )
@@ -51,48 +49,12 @@ func Text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""
 	}
-	in := value[1 : len(value)-1]
-	at := bytes.IndexByte(in, '\\')
-	if at < 0 {
-		return mem.String(in)
+	if bytes.IndexByte(value, '\\') < 0 {
+		return mem.String(value[1 : len(value)-1])
 	}
-	out := make([]byte, 0, len(in))
-	for ; at >= 0; at = bytes.IndexByte(in, '\\') {
-		escape := mem.String(in[at:])
-		n := escapeLength(escape)
-		if n == 0 {
-			return ""
-		}
-		out = append(out, in[:at]...)
-		if n == 2 {
-			out = append(out, unescaped[escape[1]])
-		} else {
-			var r rune
-			r, n = codePoint(escape)
-			out = utf8.AppendRune(out, r)
-		}
-		in = in[at+n:]
-	}
-	return mem.String(append(out, in...))
+	s, _ := Decode(value)
+	return s
 }
-
-// codePoint returns the character of the \u escape that s begins with, and its length: half of a pair that has no other
-// half is U+FFFD, as for package json.
-func codePoint(s string) (r rune, length int) {
-	r = hex4(s[2:])
-	if !utf16.IsSurrogate(r) {
-		return r, 6
-	}
-	if rest := s[6:]; len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
-		if pair := utf16.DecodeRune(r, hex4(rest[2:])); pair != utf8.RuneError {
-			return pair, 12
-		}
-	}
-	return utf8.RuneError, 6
-}
-
-// unescaped is what stands for the character behind a backslash.
-var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // scan reads JSON from the front.
 type scan struct{ in []byte }

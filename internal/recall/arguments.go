@@ -12,7 +12,7 @@ import (
 // so that files that were written, patches and scripts can be read and searched by lines.
 func WriteArguments(b *strings.Builder, raw json.RawMessage) {
 	done := 0
-	if bytes.IndexByte(raw, '\\') >= 0 && jsontext.Valid(raw) {
+	if bytes.IndexByte(raw, '\\') >= 0 && json.Valid(raw) {
 		for from, to := range jsontext.Strings(raw) {
 			if bytes.IndexByte(raw[from:to], '\\') < 0 {
 				continue

@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -77,7 +78,7 @@ func metadataCode(s string) (code string) {
 		return ""
 	}
 	object := mem.Bytes(s)
-	if !jsontext.Valid(object) {
+	if !json.Valid(object) {
 		return ""
 	}
 	hasOutput, exit := false, ""

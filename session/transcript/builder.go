@@ -57,7 +57,7 @@ func (b *builder) lines(data []byte, f func(raw []byte)) {
 		}
 		r.Lines++
 		switch {
-		case raw[0] != '{' || !jsontext.Valid(raw):
+		case raw[0] != '{' || !json.Valid(raw):
 			r.Damaged++
 			b.carry("damaged", "", raw)
 		case len(raw) > maxLine:
@@ -101,7 +101,7 @@ func (b *builder) carry(kind, at string, raw []byte) {
 		return
 	}
 	data := json.RawMessage(raw)
-	if !jsontext.Valid(raw) {
+	if !json.Valid(raw) {
 		text := string(raw)
 		if !utf8.Valid(raw) {
 			text = "base64:" + base64.StdEncoding.EncodeToString(raw)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/winnowgo/winnow"
@@ -249,7 +250,7 @@ func (r *codexReader) call(typ string) winnow.Part {
 		p.Arguments = jsontext.Quote(r.item.text("input"))
 	default:
 		text := r.item.text("arguments")
-		if raw := []byte(text); jsontext.Valid(raw) {
+		if raw := []byte(text); json.Valid(raw) {
 			p.Arguments = raw
 		} else if text != "" {
 			p.Arguments = jsontext.Quote(text)

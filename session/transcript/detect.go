@@ -2,9 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
-
-	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // detectLines is how many lines Detect reads. A file of Claude Code may have hundreds of titles and queue operations
@@ -22,7 +21,7 @@ func Detect(data []byte) Format {
 		if n++; n > detectLines {
 			break
 		}
-		if text[0] != '{' || !jsontext.Valid(text) {
+		if text[0] != '{' || !json.Valid(text) {
 			continue
 		}
 		line.read(text)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -33,7 +34,7 @@ var ErrIndex = errors.New("transcript: not a sessions.json of OpenClaw: want an 
 // ParseIndex reads a sessions.json: a list of sessions with their counts. An entry without a session is left out. data
 // must not be changed afterwards.
 func ParseIndex(data []byte) ([]Listed, error) {
-	if data = trimLine(data); len(data) == 0 || data[0] != '{' || !jsontext.Valid(data) {
+	if data = trimLine(data); len(data) == 0 || data[0] != '{' || !json.Valid(data) {
 		return nil, ErrIndex
 	}
 	var out []Listed

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -126,7 +127,7 @@ func piBlock(p *winnow.Part, rest members) ([]byte, error) {
 		}
 	case winnow.KindToolCall:
 		arguments := []byte(p.Arguments)
-		if len(arguments) == 0 || arguments[0] != '{' || !jsontext.Valid(arguments) {
+		if len(arguments) == 0 || arguments[0] != '{' || !json.Valid(arguments) {
 			arguments = []byte("{}")
 		}
 		out = members{quoted("type", "toolCall"), quoted("id", p.ID), quoted("name", p.Name), {"arguments", arguments}}
