@@ -178,3 +178,15 @@ func TestHump(t *testing.T) {
 		assert.False(t, hasHump(strings.Repeat("a1B_", n)), n)
 	}
 }
+
+// Words are passed over eight bytes at a time: at each distance from the name behind them.
+func TestScanBehindWords(t *testing.T) {
+	for n := range 40 {
+		for _, sep := range []string{" ", "\n", "{", "\t"} {
+			var got []string
+			Scan(" "+strings.Repeat("ab cde ", 6)[:n]+sep+"getUser and more words",
+				func(id string, _ Kind) { got = append(got, id) })
+			assert.Equal(t, []string{"getUser"}, got, "behind %d bytes and %q", n, sep)
+		}
+	}
+}

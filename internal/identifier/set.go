@@ -8,7 +8,7 @@ import (
 // Set is a set of identifiers, each with its number: how many were added before it. The zero value is empty.
 type Set struct {
 	ids     []string
-	numbers map[string]int32
+	numbers map[uint64]int32 // by hash, as in Known
 }
 
 // Len returns how many identifiers are in s.
@@ -19,7 +19,7 @@ func (s *Set) IDs() []string { return s.ids }
 
 // Number returns the number of id, or -1.
 func (s *Set) Number(id string) int {
-	if n, ok := s.numbers[id]; ok {
+	if n, ok := s.numbers[maphash.String(seed, id)]; ok {
 		return int(n)
 	}
 	return -1
@@ -27,13 +27,14 @@ func (s *Set) Number(id string) int {
 
 // Add returns the number of id, which is added if it is not in s.
 func (s *Set) Add(id string) int {
-	if n := s.Number(id); n >= 0 {
-		return n
+	hash := maphash.String(seed, id)
+	if n, ok := s.numbers[hash]; ok {
+		return int(n)
 	}
 	if s.numbers == nil {
-		s.numbers = map[string]int32{}
+		s.numbers = map[uint64]int32{}
 	}
-	s.numbers[id] = int32(len(s.ids))
+	s.numbers[hash] = int32(len(s.ids))
 	s.ids = append(s.ids, id)
 	return len(s.ids) - 1
 }
