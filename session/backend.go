@@ -1,7 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -123,3 +125,63 @@ type MovedError struct {
 }
 
 func (e *MovedError) Error() string { return "session: the log has another end than expected" }
+
+// PartKind is the kind of a [Part].
+type PartKind string
+
+const (
+	PartLog     PartKind = "log"     // a log that is written and read
+	PartArchive PartKind = "archive" // a log that was compressed
+	PartSide    PartKind = "side"    // beside a log and never read: a torn tail, a replaced copy
+)
+
+// Part is one thing that a backend keeps of a session.
+type Part struct {
+	Name  string    `json:"name"` // the backend's name for it within the session, such as a file name
+	Kind  PartKind  `json:"kind"`
+	Log   string    `json:"log"`            // the [Log.ID] of the log that it is or belongs to
+	Bytes int64     `json:"bytes"`          // size
+	Time  time.Time `json:"time,omitzero"`  // when an archive was made; for other parts, when their log was begun
+	Open  bool      `json:"open,omitempty"` // the newest log or its archive, which the next opening uses
+}
+
+// Patch replaces bytes of a log by the same number of bytes.
+type Patch struct {
+	Offset int64
+	Text   []byte
+}
+
+// ErrChanged: a part of a session has changed since it was listed.
+var ErrChanged = errors.New("session: what is stored has changed since it was listed")
+
+// Parts lists everything that is stored of a session: logs, archives, and the files beside them. It changes nothing.
+func (s *Store) Parts(ctx context.Context, key string) ([]Part, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	return s.backend.Parts(ctx, key)
+}
+
+// CheckPatches returns an error if patches are out of order or reach beyond a log of size bytes. It is for backends.
+func CheckPatches(size int64, patches []Patch) error {
+	at := int64(0)
+	for _, p := range patches {
+		if p.Offset < at || p.Offset+int64(len(p.Text)) > size {
+			return errors.New("session: patches overlap, or lie outside of the log")
+		}
+		at = p.Offset + int64(len(p.Text))
+	}
+	return nil
+}
+
+// patched returns a reader of the first size bytes of a log with patches applied and lines appended.
+func patched(log io.ReaderAt, size int64, patches []Patch, lines []byte) io.Reader {
+	var pieces []io.Reader
+	at := int64(0)
+	for _, p := range patches {
+		pieces = append(pieces, io.NewSectionReader(log, at, p.Offset-at), bytes.NewReader(p.Text))
+		at = p.Offset + int64(len(p.Text))
+	}
+	pieces = append(pieces, io.NewSectionReader(log, at, size-at), bytes.NewReader(lines))
+	return io.MultiReader(pieces...)
+}
