@@ -300,7 +300,8 @@ func (d *draft) shrink() {
 	}
 	d.prune(o, d.room())
 	for i, p := range d.view.edited {
-		if p != nil && p.op == OpShow && !d.fits() { // what was added goes before anything is cut
+		isAdded := p != nil && (p.op == OpShow || p.op == OpTruncate && saysUnchanged(&d.view.unedited[i]))
+		if isAdded && !d.fits() { // what was added goes before anything is cut
 			d.view.unproject(i)
 		}
 	}

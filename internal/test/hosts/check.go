@@ -175,7 +175,8 @@ func hasGivenName(in []winnow.Message, m *winnow.Message) bool {
 // isWithoutThinking reports whether out is the pinned message m without its thinking. A provider would refuse thinking
 // whose context has changed, and a valid request is more important than a pin.
 func (w *world) isWithoutThinking(m, out *winnow.Message) bool {
-	if w.options.Thinking != string(winnow.ThinkingBound) || m.Role != winnow.RoleAssistant {
+	isRefused := w.isOther || w.options.Thinking == string(winnow.ThinkingBound)
+	if !isRefused || m.Role != winnow.RoleAssistant {
 		return false
 	}
 	if w.damaged { // an edit whose bytes were damaged looks like one that was sent

@@ -105,8 +105,9 @@ func (w *world) mayStandTwice(record uint64) bool {
 
 // checkPairs: a call is folded with its results. If calls share an id, the repair decides which result is whose.
 func (w *world) checkPairs(in []winnow.Message, folded map[int]bool) {
-	calls := map[string]int{}
+	calls, results := map[string]int{}, map[string]int{}
 	for i := range in {
+		results[in[i].ToolCallID]++
 		for _, p := range in[i].Parts {
 			calls[p.ID]++
 		}
@@ -120,7 +121,8 @@ func (w *world) checkPairs(in []winnow.Message, folded map[int]bool) {
 			k--
 		}
 		isOfIt := slices.ContainsFunc(in[k].Parts, func(p winnow.Part) bool {
-			return p.Kind == winnow.KindToolCall && p.ID != "" && p.ID == in[i].ToolCallID && calls[p.ID] == 1
+			isIts := p.Kind == winnow.KindToolCall && p.ID != "" && p.ID == in[i].ToolCallID
+			return isIts && calls[p.ID] == 1 && results[p.ID] == 1 // a later result stands for itself
 		})
 		if isOfIt && folded[i] && !folded[k] {
 			w.fail("a call is folded with its results", "result %d without its call %d", i, k)
