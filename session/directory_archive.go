@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +21,8 @@ import (
 )
 
 // An archive is a gzip file in the place of a log. The time in its header is when it was made, the name there is the
-// log's. It counts only if the log itself does not exist: if archiving or restoring was interrupted, both exist, and
-// the log is right.
+// log's, and the comment says what lists need to know, so that they need not unpack it. It counts only if the log
+// itself does not exist: if archiving or restoring was interrupted, both exist, and the log is right.
 
 const archiveSuffix = ".gz" // follows the name of the log
 
@@ -97,9 +99,9 @@ func (u *unpacked) Unlock() error             { return errReadOnly }
 func (u *unpacked) Close() error              { return nil }
 
 // packTo writes the archive of a log, and reads it back.
-func packTo(to files.File, log func() io.Reader, name string, made time.Time) error {
+func packTo(to files.File, log func() io.Reader, head gzip.Header) error {
 	out := bufio.NewWriterSize(to, copySize)
-	if err := writeArchive(out, log(), name, made); err != nil {
+	if err := writeArchive(out, log(), head); err != nil {
 		return err // Flush would report it again
 	}
 	if err := out.Flush(); err != nil {
@@ -138,9 +140,9 @@ func (d *directory) unpack(log string) error {
 const copySize = 64 << 10
 
 // writeArchive writes the archive of a log.
-func writeArchive(to io.Writer, log io.Reader, name string, made time.Time) error {
+func writeArchive(to io.Writer, log io.Reader, head gzip.Header) error {
 	z := gzip.NewWriter(to)
-	z.Name, z.ModTime = name, made
+	z.Header = head
 	_, err := io.Copy(z, log)
 	return errors.Join(err, z.Close())
 }
@@ -192,3 +194,43 @@ func readSame(a, b io.Reader) (bool, error) {
 }
 
 func isEnd(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+
+// archivedListed is the comment of an archive.
+type archivedListed struct {
+	Bytes    int64     `json:"bytes"` // of the log, up to the last line that counts
+	Updated  time.Time `json:"updated,omitzero"`
+	Pinned   bool      `json:"pinned,omitempty"`
+	Archived bool      `json:"archived,omitempty"`
+}
+
+// listedComment returns the comment for the archive of a log: "" if the log cannot be read.
+func listedComment(ctx context.Context, log Log) string {
+	l, bytes, err := readListed(ctx, "", log)
+	if err != nil {
+		return ""
+	}
+	text, err := json.Marshal(archivedListed{bytes, l.updated, l.pinned, l.archived})
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// readComment reads the comment of an archive. It returns false if there is none, as in archives of earlier versions
+// and in those that were rewritten.
+func readComment(fsys files.FS, name, key string) (l listed, bytes int64, ok bool) {
+	f, err := fsys.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return l, 0, false
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(io.NewSectionReader(f, 0, headStep))
+	if err != nil {
+		return l, 0, false
+	}
+	var c archivedListed
+	if json.Unmarshal([]byte(z.Comment), &c) != nil {
+		return l, 0, false
+	}
+	return listed{key, c.Updated, c.Pinned, c.Archived}, c.Bytes, true
+}

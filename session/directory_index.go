@@ -121,11 +121,7 @@ func (x *index) compare(ctx context.Context, old *row, s *storedFile, read bool)
 		return f, err
 	}
 	if read {
-		log, err := x.directory.openIn(s)
-		if err == nil {
-			r.listed, r.bytes, err = readListed(ctx, r.key, log)
-			err = errors.Join(err, log.Close())
-		}
+		r.listed, r.bytes, err = x.directory.listedIn(ctx, r.key, s)
 		if errors.Is(err, ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 			return f, nil
 		}
@@ -311,6 +307,21 @@ func (d *directory) openIn(s *storedFile) (*directoryLog, error) {
 	name := logOf(s.file) + logSuffix
 	f, err := openToRead(s.in, name, maxArchived)
 	return &directoryLog{directory: d, dir: s.dir, name: name, file: f, marks: s.marks}, err
+}
+
+// listedIn reads what lists need to know of the session whose directory is being visited.
+func (d *directory) listedIn(ctx context.Context, key string, s *storedFile) (listed, int64, error) {
+	if strings.HasSuffix(s.file, archiveSuffix) {
+		if l, bytes, ok := readComment(s.in, s.file, key); ok {
+			return l, bytes, nil
+		}
+	}
+	log, err := d.openIn(s)
+	if err != nil {
+		return listed{}, 0, err
+	}
+	defer log.Close()
+	return readListed(ctx, key, log)
 }
 
 // readListed reads what lists need to know of a session, and how many bytes of its log count.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -234,8 +235,10 @@ func (d *directory) Archive(ctx context.Context, turn Turn, log Part, now time.T
 		}
 		defer f.Close()
 		text := func() io.Reader { return io.NewSectionReader(f, 0, log.Bytes) }
+		comment := listedComment(ctx, &directoryLog{directory: d, name: log.Name, file: f})
+		head := gzip.Header{Name: log.Name, ModTime: now, Comment: comment}
 		err = d.writeFileBy(name+archiveSuffix, true, func(to files.File) error {
-			return packTo(to, text, log.Name, now)
+			return packTo(to, text, head)
 		})
 		if err == nil {
 			err = l.replaces()
@@ -304,7 +307,7 @@ func (d *directory) Rewrite(ctx context.Context, turn Turn, part Part, patches [
 		}
 		if part.Kind == PartArchive {
 			err = d.writeFileBy(l.dir+"/"+part.Name, true, func(to files.File) error {
-				return packTo(to, text, name, part.Time)
+				return packTo(to, text, gzip.Header{Name: name, ModTime: part.Time})
 			})
 		} else {
 			err = d.writeFrom(l.dir+"/"+part.Name, text(), true)

@@ -1,12 +1,17 @@
 package session_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -81,6 +86,64 @@ func TestOldCatalog(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 	requireListed(t, store, map[string]int{"other": 1}, "after the erasure")
+}
+
+// TestListOfArchives: archives are listed as their logs were, with or without a comment.
+func TestListOfArchives(t *testing.T) {
+	ctx := t.Context()
+	now := noon
+	dir := t.TempDir()
+	opts := &session.Options{Now: func() time.Time { return now }}
+	store, err := session.OpenDirectory(dir, opts)
+	require.NoError(t, err)
+	for _, key := range []string{"b", "a", "c"} {
+		sayTo(t, store, key, 3, "hello")
+		now = now.Add(oneDay)
+	}
+	list := func(q session.Query) (keys []string) {
+		fresh, err := session.OpenDirectory(dir, opts)
+		require.NoError(t, err)
+		for st, err := range fresh.All(ctx, q) {
+			require.NoError(t, err)
+			keys = append(keys, st.Key)
+		}
+		require.NoError(t, fresh.Close())
+		return keys
+	}
+	check := func(name string) {
+		no := false
+		require.Equal(t, []string{"c", "a", "b"}, list(session.Query{Order: session.Newest}), name)
+		require.Equal(t, []string{"a", "b"}, list(session.Query{Until: noon.Add(oneDay + 1), Pinned: &no}), name)
+		c, err := store.Changes(ctx, "")
+		require.NoError(t, err)
+		for _, change := range c.Changes {
+			st, err := store.Status(ctx, change.Key)
+			require.NoError(t, err)
+			require.Equal(t, st.Bytes, change.To, name)
+		}
+	}
+	check("logs")
+	require.NoError(t, archiveAll(ctx, store))
+	archives, err := filepath.Glob(filepath.Join(dir, "s", "*", "*", "*.gz"))
+	require.NoError(t, err)
+	require.Len(t, archives, 3)
+	check("archives")
+	for _, name := range archives {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		z, err := gzip.NewReader(bytes.NewReader(text))
+		require.NoError(t, err)
+		require.Contains(t, z.Comment, `"bytes"`)
+		lines, err := io.ReadAll(z)
+		require.NoError(t, err)
+		var plain bytes.Buffer
+		w := gzip.NewWriter(&plain)
+		_, err = w.Write(lines)
+		require.NoError(t, errors.Join(err, w.Close()))
+		require.NoError(t, os.WriteFile(name, plain.Bytes(), 0o600))
+	}
+	check("archives without comments")
+	require.NoError(t, store.Close())
 }
 
 // TestFeedOfASessionBegunAnew: who follows is told of a deletion even if the session exists again when it looks.
