@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -155,17 +154,14 @@ func (x *index) listen() <-chan struct{} {
 // keptChanges is how many changes are kept at least; followers that are further behind begin anew.
 const keptChanges = 1 << 16
 
-// feed is what changed while somebody followed, in this process. A cursor is an index in it.
+// feed is what changed while somebody followed. A cursor is an index in it. The lock of the index protects it.
 type feed struct {
-	id      string // names this feed: cursors of another process do not fit
-	mu      sync.Mutex
+	id      string   // names this feed: cursors of another store do not fit
 	dropped int      // number of older changes that were dropped
 	changes []Change // the newest last
 }
 
 func (f *feed) tell(c Change) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if len(f.changes) >= 2*keptChanges {
 		f.dropped += keptChanges
 		f.changes = slices.Clone(f.changes[keptChanges:])
@@ -175,8 +171,6 @@ func (f *feed) tell(c Change) {
 
 // since returns what changed since a cursor. With Resync it has no changes yet.
 func (f *feed) since(cursor string) *Changes {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	c := &Changes{Cursor: fmt.Sprintf("%s:%d", f.id, f.dropped+len(f.changes))}
 	position, isOurs := strings.CutPrefix(cursor, f.id+":")
 	n, err := strconv.Atoi(position)

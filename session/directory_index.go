@@ -140,6 +140,9 @@ func (x *index) compare(ctx context.Context, old *row, s *storedFile, read bool)
 // isGone reports whether nothing is left of an older log: the session was deleted, and begun anew.
 func (x *index) isGone(s *storedFile, file string) (bool, error) {
 	names, err := s.in.List(".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
 	isOf := func(name string) bool { return strings.HasPrefix(name, logOf(file)+logSuffix) }
 	return !slices.ContainsFunc(names, isOf), err
 }
