@@ -27,7 +27,7 @@ func reply(ctx context.Context, store *session.Store, key, text string) (string,
 		return "", err
 	}
 	defer s.Close()
-	if err := s.Append(ctx, session.User(text)); err != nil { // on disk when it returns
+	if err := s.Begin(ctx, session.User(text)); err != nil { // on disk when it returns, and once, however often it is tried
 		return "", err
 	}
 	answer, err := s.Do(ctx, ask) // prepare, write down, call, recover, append

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"reflect"
+	"slices"
 
 	"github.com/winnowgo/winnow"
 )
@@ -88,4 +90,45 @@ func (s *Session) Abandon(ctx context.Context) error {
 		results[n].IsError = true
 	}
 	return s.Append(ctx, results...)
+}
+
+// Begin begins a turn with the message of a person, in whatever state the last turn was left: it abandons open calls
+// and appends m. If m began the last turn already, and nothing has answered it since, it is not appended again. So a
+// host whose [Session.Do] failed, or that was killed, calls the same code again with the same message.
+func (s *Session) Begin(ctx context.Context, m winnow.Message) error {
+	if err := s.Abandon(ctx); err != nil {
+		return err
+	}
+	if s.Interrupted() != nil {
+		is, err := s.isNewestRequest(m)
+		if is || err != nil {
+			return err
+		}
+	}
+	return s.Append(ctx, m)
+}
+
+// isNewestRequest reports whether m, as it would be stored, is the newest message of a person.
+func (s *Session) isNewestRequest(m winnow.Message) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored, err := s.redactAll([]winnow.Message{m})
+	if err != nil {
+		return false, err
+	}
+	if m, err = canonical(stored[0]); err != nil {
+		return false, err
+	}
+	for i := len(s.at.history) - 1; i >= 0; i-- {
+		if old := s.at.history[i]; old.Role == winnow.RoleUser && !old.Injected && !old.Summary {
+			return old.ID == m.ID && slices.EqualFunc(old.Parts, m.Parts, isSamePart), nil
+		}
+	}
+	return false, nil
+}
+
+// isSamePart compares all but the sources.
+func isSamePart(a, b winnow.Part) bool {
+	a.Source, b.Source = nil, nil
+	return reflect.DeepEqual(a, b)
 }

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"testing"
 
@@ -30,10 +31,7 @@ func readmeAgent(ctx context.Context, store *session.Store, key, text string, as
 		return "", err
 	}
 	defer s.Close()
-	if err := s.Abandon(ctx); err != nil { // calls that the last process left unfinished
-		return "", err
-	}
-	if err := s.Append(ctx, session.User(text)); err != nil { // on disk when it returns
+	if err := s.Begin(ctx, session.User(text)); err != nil { // on disk when it returns, and once, however often it is tried
 		return "", err
 	}
 	for {
@@ -90,4 +88,70 @@ func TestReadmeAgentRuns(t *testing.T) {
 	assert.Contains(t, answer, "And?")
 	assert.Equal(t, 2, ran, "nothing is run again by itself")
 	require.NoError(t, store.Close())
+}
+
+// Usage is counted by the model that the manager's options name, unless the host names another one.
+func TestModelOfTheOptions(t *testing.T) {
+	store := session.NewMemory(&session.Options{Manager: func(string) (int, *winnow.Options) {
+		return 0, &winnow.Options{Model: "claude-opus-4-6"}
+	}})
+	ctx := context.Background()
+	s, err := store.Open(ctx, "k")
+	require.NoError(t, err)
+	defer s.Close()
+	ask := func(context.Context, []winnow.Message) (winnow.Message, error) {
+		m := said("ok")
+		m.Usage = &winnow.Usage{Input: 7, Output: 2}
+		return m, nil
+	}
+	for range 2 {
+		require.NoError(t, s.Append(ctx, session.User("hi")))
+		_, err = s.Do(ctx, ask)
+		require.NoError(t, err)
+		s.UseModel("another")
+	}
+	models := s.View().Counts.Models
+	assert.Equal(t, 1, models["claude-opus-4-6"].Calls)
+	assert.Equal(t, 1, models["another"].Calls)
+}
+
+// A turn that failed, or was killed between a call and its result, is tried again with the same code: the text of the
+// person is in the log once. Another text, and the same one behind an answer, is a turn of its own.
+func TestTryAgain(t *testing.T) {
+	dir := t.TempDir()
+	fail := errors.New("overloaded")
+	asked := 0
+	var answers []winnow.Message
+	ask := func(context.Context, []winnow.Message) (winnow.Message, error) {
+		if asked++; asked > len(answers) || answers[asked-1].Role == "" {
+			return winnow.Message{}, fail
+		}
+		return answers[asked-1], nil
+	}
+	var texts []string
+	try := func(text string, want error, will ...winnow.Message) {
+		t.Helper()
+		asked, answers = 0, will
+		store, err := session.OpenDirectory(dir, nil)
+		require.NoError(t, err)
+		defer store.Close()
+		_, err = readmeAgent(t.Context(), store, "k", text, ask, func(context.Context, string, []byte) string { return "ran" })
+		require.ErrorIs(t, err, want)
+		view, err := store.Read(t.Context(), "k")
+		require.NoError(t, err)
+		texts = nil
+		for _, m := range view.History {
+			if m.Role == winnow.RoleUser {
+				texts = append(texts, m.Parts[0].Text)
+			}
+		}
+	}
+	try("hello", fail)
+	try("hello", fail, calls("c1"))
+	try("hello", nil, said("done"))
+	assert.Equal(t, []string{"hello"}, texts)
+	try("hello", nil, said("again"))
+	try("bye", fail)
+	try("no, this", nil, said("well"))
+	assert.Equal(t, []string{"hello", "hello", "bye", "no, this"}, texts)
 }

@@ -97,7 +97,8 @@ func (s *Session) reload(ctx context.Context) error {
 	return nil
 }
 
-// UseModel names the model of the answers appended from now on, so that usage is counted by model. "" means unknown.
+// UseModel names the model of the answers appended from now on, so that usage is counted by model. Without it, that is
+// the Model of the options that [Options].Manager returns.
 func (s *Session) UseModel(model string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/winnowgo/winnow"
 )
@@ -32,6 +33,9 @@ func (s *Session) ready() (*winnow.Manager, error) {
 	own.Journal = func(delta []byte) error { // the manager calls it, so the lock is held
 		s.journal = append(s.journal, delta)
 		return nil
+	}
+	if s.model == "" {
+		s.model = strings.ToValidUTF8(own.Model, "\ufffd")
 	}
 	s.countFlushes(&own)
 	m, err := winnow.New(window, &own)

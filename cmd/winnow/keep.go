@@ -35,14 +35,14 @@ func (d *days) Set(text string) error {
 
 func (p *program) maintain(ctx context.Context, args []string) (int, error) {
 	var policy session.Maintenance
-	dry := p.flags.Bool("dry-run", false, "")
-	reference := p.flags.Bool("reference", false, "")
-	p.flags.Var((*days)(&policy.ArchiveAfter), "archive-after", "")
-	p.flags.IntVar(&policy.MaxSessions, "max-sessions", 0, "")
-	p.flags.Var((*days)(&policy.CronRuns), "cron-runs", "")
-	p.flags.BoolVar(&policy.ResetLogs, "reset-logs", false, "")
-	p.flags.Var((*days)(&policy.KeepArchives), "keep-archives", "")
-	p.flags.Int64Var(&policy.MaxBytes, "max-bytes", 0, "")
+	dry := p.flags.Bool("dry-run", false, "shows what would be done, and does nothing")
+	reference := p.flags.Bool("reference", false, "the rules of OpenClaw: 500 sessions, archived after 30d")
+	p.flags.Var((*days)(&policy.ArchiveAfter), "archive-after", "archives what nobody used for so long: 30d, 12h")
+	p.flags.IntVar(&policy.MaxSessions, "max-sessions", 0, "archives the oldest sessions above so many")
+	p.flags.Var((*days)(&policy.CronRuns), "cron-runs", "deletes the sessions of jobs that ran so long ago")
+	p.flags.BoolVar(&policy.ResetLogs, "reset-logs", false, "archives the logs of before a session began anew")
+	p.flags.Var((*days)(&policy.KeepArchives), "keep-archives", "deletes archives that are so old")
+	p.flags.Int64Var(&policy.MaxBytes, "max-bytes", 0, "deletes the oldest archives above so many bytes")
 	if _, err := p.parse(args, 0, 0); err != nil {
 		return 0, err
 	}

@@ -128,13 +128,33 @@ func (p *program) run(ctx context.Context, args []string) int {
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(p.stdout, usage())
+		fmt.Fprint(p.stdout, p.help(c))
 		return exitOK
 	case err != nil:
 		fmt.Fprintln(p.stderr, "winnow: "+oneLine(err.Error()))
 		return exitProblem
 	}
 	return code
+}
+
+// help returns the usage of a command, with what its flags do, or that of all commands if it says no more.
+func (p *program) help(c *command) string {
+	if c == nil {
+		return usage()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage: winnow %s %s\n  %s\n\n", c.name, c.args, c.what)
+	explained := 0
+	p.flags.VisitAll(func(f *flag.Flag) {
+		if f.Usage != "" {
+			fmt.Fprintf(&b, "  -%-16s %s\n", f.Name, f.Usage)
+			explained++
+		}
+	})
+	if explained == 0 {
+		return usage()
+	}
+	return b.String() + usageEnd
 }
 
 // oneLine joins the lines of an error.

@@ -185,6 +185,37 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// A command with flags of its own says what each does.
+func TestHelpOfFlags(t *testing.T) {
+	s := newShell(t)
+	for line, want := range map[string]string{
+		"sessions maintain -h": "-reference        the rules of OpenClaw: 500 sessions", "proxy -h": "-public           allows",
+	} {
+		code, out, errs := s.run(line)
+		require.Equal(t, exitOK, code, line)
+		require.Contains(t, out, want)
+		require.Empty(t, errs, line)
+	}
+}
+
+// Files that OpenClaw put aside are imported too, under keys of their own that name it.
+func TestImportPutAside(t *testing.T) {
+	s := newShell(t)
+	s.fill()
+	dir := filepath.Join(s.dir, "openclaw")
+	data, err := os.ReadFile(filepath.Join(dir, "s1.jsonl"))
+	require.NoError(t, err)
+	for _, name := range []string{"s2.jsonl", "s1.jsonl.reset.2026-03-01T10-00-00.000Z"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	code, out, errs := s.run("sessions import DIR/openclaw")
+	require.Equal(t, exitOK, code, errs)
+	assert.Contains(t, out, "agent:main:main: pi")
+	assert.Regexp(t, `(?m)^openclaw:[\w-]+: pi`, out)
+	assert.Regexp(t, `(?m)^openclaw:[\w-]+:reset:2026-03-01T10-00-00.000Z: pi`, out)
+	assert.Contains(t, out, "3 sessions of 3 files imported")
+}
+
 // name returns the name of a golden file.
 func name(line string) string {
 	words := strings.Fields(line)

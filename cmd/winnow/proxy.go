@@ -18,17 +18,17 @@ const shutdownTime = 30 * time.Second
 
 func (p *program) proxy(ctx context.Context, args []string) (code int, err error) {
 	f := p.flags
-	listen := f.String("listen", "127.0.0.1:8080", "")
-	to := f.String("to", "", "")
-	public := f.Bool("public", false, "")
-	cert, key := f.String("cert", "", ""), f.String("key", "", "")
+	listen := f.String("listen", "127.0.0.1:8080", "where clients reach the proxy (127.0.0.1:8080)")
+	to := f.String("to", "", "the provider: https://api.anthropic.com, https://api.openai.com, …")
+	public := f.Bool("public", false, "allows an address that others can reach")
+	cert, key := f.String("cert", "", "a certificate in PEM, for TLS to clients"), f.String("key", "", "its key")
 	var o proxy.Options
-	f.StringVar(&o.Dir, "state", "", "")
-	f.IntVar(&o.Window, "window", 0, "")
-	f.Float64Var(&o.FoldAbove, "fold-above", 0, "")
-	f.IntVar(&o.Conversations, "conversations", 0, "")
-	f.Int64Var(&o.MaxBody, "max-body", 0, "")
-	f.BoolVar(&o.MarkCache, "mark-cache", false, "")
+	f.StringVar(&o.Dir, "state", "", "a directory that keeps the conversations over a restart")
+	f.IntVar(&o.Window, "window", 0, "the context window, in tokens (that of the model)")
+	f.Float64Var(&o.FoldAbove, "fold-above", 0, "from which share of the window old work becomes records (0.2)")
+	f.IntVar(&o.Conversations, "conversations", 0, "how many are kept in memory (1000)")
+	f.Int64Var(&o.MaxBody, "max-body", 0, "the largest request, in bytes (256 MB)")
+	f.BoolVar(&o.MarkCache, "mark-cache", false, "sets Anthropic's cache marker at the end of the messages")
 	if _, err := p.parse(args, 0, 0); err != nil {
 		return 0, err
 	}

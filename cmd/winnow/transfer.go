@@ -164,10 +164,15 @@ type source struct {
 	bytes int64
 	key   string             // "": derived from the program and the session
 	index *transcript.Listed // its entry in a sessions.json
+
+	isOpenClaw bool // a sessions.json stands beside it
 }
 
 // plainName returns the name that a file had before it was compressed.
 func plainName(path string) string { return strings.TrimSuffix(path, ".gz") }
+
+// resetMark is in the names of files that OpenClaw puts aside when a session begins anew.
+const resetMark = ".jsonl.reset."
 
 // indexName is the file in which OpenClaw lists its sessions.
 const indexName = "sessions.json"
@@ -179,7 +184,7 @@ func sourcesOf(paths []string) (sources []source, total int64, err error) {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			if name != path && !strings.HasSuffix(plainName(name), ".jsonl") {
+			if name != path && !strings.HasSuffix(plainName(name), ".jsonl") && !strings.Contains(name, resetMark) {
 				return nil
 			}
 			info, err := d.Info()
@@ -229,6 +234,7 @@ func listed(sources []source) error {
 				known[dir][l.Path(dir)] = l
 			}
 		}
+		s.isOpenClaw = len(known[dir]) > 0
 		if l, ok := known[dir][plainName(s.path)]; ok {
 			s.index, s.key = &l, l.Key
 		}
@@ -267,7 +273,7 @@ func importFile(ctx context.Context, store *session.Store, s source) (*imported,
 	t := recorded.From
 	out.Format, out.Messages, out.Report = t.Format, len(recorded.Messages), &t.Report
 	if out.Key == "" {
-		out.Key = keyOf(t, s.path)
+		out.Key = keyOf(t, &s)
 	}
 	err = store.Import(ctx, out.Key, entriesOf(t, s.index))
 	if errors.Is(err, session.ErrExists) {
@@ -277,16 +283,24 @@ func importFile(ctx context.Context, store *session.Store, s source) (*imported,
 	return out, err
 }
 
-// keyOf returns the default key of a session: the program, and the program's name for the session. Files of sub-agents
-// hold the name of the session, so their own name is the file's.
-func keyOf(t *transcript.Transcript, path string) string {
-	id := t.Session.ID
-	name := strings.TrimSuffix(plainName(filepath.Base(path)), ".jsonl")
-	if id == "" || strings.HasPrefix(name, "agent-") {
+// keyOf returns the default key of a session: the program, and the program's name for the session. Files of sub-agents,
+// and those that were put aside, hold the name of the session, so their own name is part of it.
+func keyOf(t *transcript.Transcript, s *source) string {
+	id, file := t.Session.ID, filepath.Base(plainName(s.path))
+	name := strings.TrimSuffix(file, ".jsonl")
+	_, put, isAside := strings.Cut(file, resetMark)
+	switch {
+	case isAside && id != "":
+		id += ":reset:" + put
+	case id == "" || strings.HasPrefix(name, "agent-"):
 		id = strings.TrimPrefix(id+":"+name, ":")
 	}
-	if t.Format == transcript.Winnow {
+	isOpenClaw := s.isOpenClaw || isAside || strings.Contains(filepath.ToSlash(s.path), "/.openclaw/")
+	switch {
+	case t.Format == transcript.Winnow:
 		return id
+	case t.Format == transcript.Pi && isOpenClaw:
+		return "openclaw:" + id
 	}
 	return string(t.Format) + ":" + id
 }
