@@ -112,6 +112,9 @@ func (s *Store) hasOlder(ctx context.Context, c Change) (bool, error) {
 // was written before a reset can be read too; [Part].Log names the older logs. The error is [ErrNotFound] if the log
 // was rewritten, removed or deleted; a later change says so.
 func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) error) error {
+	if c.To <= c.From {
+		return nil
+	}
 	log, err := s.opened(s.backend.Log(ctx, c.Key, false))
 	if err == nil && log.ID() != c.Log {
 		log.Close()

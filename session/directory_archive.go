@@ -35,6 +35,9 @@ func isLeftArchive(name string, names []string) bool {
 	return ok && slices.Contains(names, log+logSuffix)
 }
 
+// errBadArchive: the file was read, and is no whole archive.
+var errBadArchive = errors.New("it is damaged")
+
 // openToRead opens a log or its archive. Of an archive it reads at most limit bytes.
 func (d *directory) openToRead(log string, limit int64) (files.File, error) {
 	return openToRead(d.fs, log, limit)
@@ -54,6 +57,9 @@ func openToRead(fsys files.FS, log string, limit int64) (files.File, error) {
 	}
 	defer archive.Close()
 	text, err := readAllOf(archive, limit)
+	if failed := (*fs.PathError)(nil); err != nil && !errors.As(err, &failed) {
+		err = fmt.Errorf("%w: %w", errBadArchive, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("session: the archive %s%s: %w", log, archiveSuffix, err)
 	}

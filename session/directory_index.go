@@ -125,15 +125,15 @@ func (x *index) compare(ctx context.Context, old *row, s *storedFile, read bool)
 		if errors.Is(err, ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 			return f, nil
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, errBadArchive) { // which concerns no other session
 			return f, err
 		}
 		r.isRead = true
 	}
+	f.row, err = r, nil
 	if old != nil && old.log != r.log {
 		f.isNew, err = x.isGone(s, old.file)
 	}
-	f.row = r
 	return f, err
 }
 
@@ -284,11 +284,15 @@ func (d *directory) statuses(ctx context.Context, rows []*row) ([]Status, error)
 	return all, err
 }
 
-// status returns the status of a session.
+// status returns the status of a session. Of a damaged archive it says only that.
 func (d *directory) status(ctx context.Context, key string) (st *Status, err error) {
 	parent, name := keyDirectory(key)
 	err = d.visitAt(parent+"/"+name, func(s storedFile) error {
 		log, err := d.openIn(&s)
+		if errors.Is(err, errBadArchive) {
+			st = &Status{Key: key, Log: log.ID(), Damage: 1}
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -321,7 +325,7 @@ func (d *directory) listedIn(ctx context.Context, key string, s *storedFile) (li
 	}
 	log, err := d.openIn(s)
 	if err != nil {
-		return listed{}, 0, err
+		return listed{key: key}, 0, err
 	}
 	defer log.Close()
 	return readListed(ctx, key, log)

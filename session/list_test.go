@@ -146,6 +146,40 @@ func TestListOfArchives(t *testing.T) {
 	require.NoError(t, store.Close())
 }
 
+// TestListBesideADamagedArchive: it concerns no other session.
+func TestListBesideADamagedArchive(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	store, err := session.OpenDirectory(dir, nil)
+	require.NoError(t, err)
+	sayTo(t, store, "a", 1, "hello")
+	require.NoError(t, archiveAll(ctx, store))
+	sayTo(t, store, "b", 1, "hello")
+	archives, err := filepath.Glob(filepath.Join(dir, "s", "*", "*", "*.gz"))
+	require.NoError(t, err)
+	require.Len(t, archives, 1)
+	for _, text := range []string{"", "no archive", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\xff"} {
+		require.NoError(t, os.WriteFile(archives[0], []byte(text), 0o600))
+		for _, order := range []session.Order{session.ByKey, session.Newest} {
+			damage := map[string]int{}
+			for st, err := range store.All(ctx, session.Query{Order: order}) {
+				require.NoError(t, err)
+				damage[st.Key] = st.Damage
+			}
+			require.Equal(t, map[string]int{"a": 1, "b": 0}, damage)
+		}
+		c, err := store.Changes(ctx, "")
+		require.NoError(t, err)
+		require.Len(t, c.Changes, 2)
+		n := 0
+		for _, change := range c.Changes {
+			require.NoError(t, store.ReadChange(ctx, change, func(*session.Entry) error { n++; return nil }))
+		}
+		require.Positive(t, n)
+	}
+	require.NoError(t, store.Close())
+}
+
 // TestFeedOfASessionBegunAnew: who follows is told of a deletion even if the session exists again when it looks.
 func TestFeedOfASessionBegunAnew(t *testing.T) {
 	ctx := t.Context()
