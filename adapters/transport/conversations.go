@@ -127,6 +127,9 @@ func (t *Transport) options(r *http.Request, q *query) (window int, o *winnow.Op
 	if o.Logger == nil {
 		o.Logger = t.o.Logger
 	}
+	if o.Summarizer == nil && t.o.Summarize != "" {
+		o.Summarizer = t.summarizerFor(q.form)
+	}
 	if window == 0 && strings.Contains(strings.Join(r.Header.Values("Anthropic-Beta"), ","), "context-1m") {
 		window = 1_000_000
 	}

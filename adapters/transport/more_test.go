@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/transport"
 )
 
@@ -250,4 +251,38 @@ func request(path, body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "http://provider.test"+path, strings.NewReader(body))
 	r.RequestURI = ""
 	return r
+}
+
+// Summaries are written by the model that is configured, asked as the client asks, with its key.
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"anthropic", "chat", "responses", "gemini"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t)
+			var keys []string
+			h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				keys = append(keys, r.Header.Get("X-Api-Key")+r.Header.Get("Authorization")+r.Header.Get("X-Goog-Api-Key"))
+				s.ServeHTTP(w, r)
+			}))
+			defer h.Close()
+			o := options(window, 1)
+			o.Summarize = "a-small-model"
+			o.Manager = func(*http.Request, string) (int, *winnow.Options) {
+				return window, &winnow.Options{FoldAbove: 1, Tools: &winnow.ToolOptions{Keep: []string{"*"}}}
+			}
+			a := clients(h.URL, transportFor(t, o))[name](true)
+			for n := range 30 {
+				require.NoError(t, turn(t.Context(), a, fmt.Sprintf("Read chapter %d.", n), page("book", n)), "turn %d", n)
+			}
+			require.NotEmpty(t, s.summaries)
+			for _, model := range s.summaries {
+				assert.Equal(t, "a-small-model", model)
+			}
+			assert.Contains(t, string(s.bodies[len(s.bodies)-1]), "To read the book.")
+			for _, key := range keys {
+				assert.Equal(t, keys[0], key)
+			}
+		})
+	}
 }

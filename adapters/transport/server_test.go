@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -25,12 +26,18 @@ type server struct {
 	mu       sync.Mutex
 	bodies   [][]byte // of accepted requests
 	refusals int
-	made     int
+
+	summaries []string // models that were asked for one
+	made      int
 }
 
 func newServer(t *testing.T) *server {
 	s := &server{t: t}
 	s.strict = provider.New(provider.Options{Window: window, Model: func(r *provider.Request) provider.Answer {
+		if strings.Contains(r.System, "You write the summary") {
+			s.asked(r.Model)
+			return provider.Answer{Text: summary}
+		}
 		text, call := answerTo(len(r.Last().Results) > 0 || r.Last().Role == "tool")
 		a := provider.Answer{Text: text}
 		if call {
@@ -39,6 +46,16 @@ func newServer(t *testing.T) *server {
 		return a
 	}})
 	return s
+}
+
+// summary is what a model writes that is asked for one.
+const summary = "## Goal\nTo read the book.\n\n## Progress\n### Done\nchapters of canary-free text: all is well."
+
+// asked notes the model of a request for a summary.
+func (s *server) asked(model string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.summaries = append(s.summaries, model)
 }
 
 // answerTo is what the model answers: a call to a question, and a text to its result.
@@ -107,17 +124,20 @@ func (s *server) tooLong(w http.ResponseWriter, body []byte, text string) bool {
 
 func (s *server) responses(w http.ResponseWriter, body []byte, id int) {
 	var q struct {
-		Stream bool
-		Input  []struct {
-			Type   string
-			CallID string `json:"call_id"`
-		}
+		Stream              bool
+		Model, Instructions string
+		Input               json.RawMessage
 	}
 	if err := json.Unmarshal(body, &q); err != nil {
 		s.t.Errorf("responses: %v", err)
 	}
+	var items []struct {
+		Type   string
+		CallID string `json:"call_id"`
+	}
+	_ = json.Unmarshal(q.Input, &items) // else it is a text
 	open := map[string]bool{}
-	for _, item := range q.Input {
+	for _, item := range items {
 		switch item.Type {
 		case "function_call":
 			open[item.CallID] = true
@@ -135,7 +155,11 @@ func (s *server) responses(w http.ResponseWriter, body []byte, id int) {
 		`"type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`) {
 		return
 	}
-	text, call := answerTo(q.Input[len(q.Input)-1].Type == "function_call_output")
+	text, call := answerTo(len(items) > 0 && items[len(items)-1].Type == "function_call_output")
+	if strings.Contains(q.Instructions, "You write the summary") {
+		s.asked(q.Model)
+		text, call = summary, false
+	}
 	output := []any{map[string]any{"type": "message", "id": fmt.Sprint("msg_", id), "role": "assistant", "status": "completed",
 		"content": []any{map[string]any{"type": "output_text", "text": text, "annotations": []any{}}}}}
 	if call {
@@ -195,6 +219,10 @@ func (s *server) gemini(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 	last := q.Contents[len(q.Contents)-1].Parts
 	text, call := answerTo(last[0]["functionResponse"] != nil)
+	if strings.Contains(string(body), "You write the summary") {
+		s.asked(strings.Split(path.Base(r.URL.Path), ":")[0])
+		text, call = summary, false
+	}
 	parts := []any{map[string]any{"text": text}}
 	if call {
 		parts = append(parts, map[string]any{"functionCall": map[string]any{"name": "read", "args": map[string]any{"path": "a.go"}}})

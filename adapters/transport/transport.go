@@ -28,6 +28,10 @@ type Options struct {
 	Dir           string // where the state of each conversation is kept, for the next process ("": nowhere)
 	MaxBody       int64  // a larger request is passed on as it is, in bytes (64 MB)
 
+	// Summarize is the model that writes summaries, with the key of the client whose request needs one: it spends the
+	// client's money. ("": code writes them. What Options.Manager sets wins.)
+	Summarize string
+
 	MarkCache bool         // set Anthropic's cache markers in the messages, instead of the client's
 	Logger    *slog.Logger // (nil: [slog.Default])
 
@@ -131,7 +135,8 @@ func (t *Transport) note(err error) {
 func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.Response, error) {
 	var last *http.Response // a refusal that the client gets if nothing is left to try
 	refusals := 0
-	res, sent, err := winnow.Do(r.Context(), c.manager, q.history,
+	ctx := context.WithValue(r.Context(), callerKey{}, r)
+	res, sent, err := winnow.Do(ctx, c.manager, q.history,
 		func(_ context.Context, messages []winnow.Message) (*http.Response, error) {
 			body, err := q.body(messages, t.o.MarkCache)
 			if err != nil {

@@ -28,6 +28,7 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 	f.Float64Var(&o.FoldAbove, "fold-above", 0, "from which share of the window old work becomes records (0.2)")
 	f.IntVar(&o.Conversations, "conversations", 0, "how many are kept in memory (1000)")
 	f.Int64Var(&o.MaxBody, "max-body", 0, "the largest request, in bytes (256 MB)")
+	f.StringVar(&o.Summarize, "summarize", "", "the model that writes summaries, with the client's key (none)")
 	f.BoolVar(&o.MarkCache, "mark-cache", false, "sets Anthropic's cache marker at the end of the messages")
 	if _, err := p.parse(args, 0, 0); err != nil {
 		return 0, err

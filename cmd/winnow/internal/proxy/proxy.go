@@ -25,6 +25,7 @@ type Options struct {
 	Dir           string   // where conversations are kept for the next process ("": nowhere)
 	Conversations int      // how many are kept in memory (0: the transport's default)
 	MaxBody       int64    // of a request, in bytes; a larger one is refused with status 413 (256 MB)
+	Summarize     string   // the model that writes summaries, with the client's key ("": code writes them)
 	MarkCache     bool     // set Anthropic's cache markers in the messages, instead of the client's
 	Logger        *slog.Logger
 	Base          http.RoundTripper // how the provider is reached (nil: http.DefaultTransport)
@@ -50,7 +51,8 @@ func New(o Options) (http.Handler, error) {
 		Manager: func(*http.Request, string) (int, *winnow.Options) {
 			return o.Window, &winnow.Options{FoldAbove: o.FoldAbove}
 		},
-		Conversations: o.Conversations, Dir: o.Dir, MarkCache: o.MarkCache, Logger: o.Logger, Done: f.note,
+		Conversations: o.Conversations, Dir: o.Dir, MarkCache: o.MarkCache, Summarize: o.Summarize,
+		Logger: o.Logger, Done: f.note,
 	})
 	if err != nil {
 		return nil, err
