@@ -273,18 +273,18 @@ func (l *conversations) name(c *conversation) error {
 	if c.file == nil {
 		return nil
 	}
-	for _, old := range chainsIn(c.file.path) {
-		if l.stored[old] == c.file.path {
-			delete(l.stored, old)
-		}
-	}
 	chains := []chain{c.end}
 	if c.isSafe && c.reach > 0 {
 		chains = append(chains, c.turn)
 	}
-	err := c.file.moveTo(chains, c.manager.Snapshot)
-	for _, now := range chainsIn(c.file.path) {
-		l.stored[now] = c.file.path
+	old, now, err := c.file.moveTo(chains, c.manager.Snapshot)
+	for _, of := range chainsIn(old) {
+		if l.stored[of] == old {
+			delete(l.stored, of)
+		}
+	}
+	for _, of := range chainsIn(now) {
+		l.stored[of] = now
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -51,9 +52,11 @@ func storedIn(dir string, now time.Time) (map[chain]string, error) {
 // a machine that loses its power costs the conversations their prompt cache.
 type file struct {
 	dir, name string
-	path      string // in dir; "": nothing is written yet
-	size      int    // of what was appended to the snapshot
-	err       error  // of an append
+
+	mu   sync.Mutex // never held while the manager is waited for: it calls the journal
+	path string     // in dir; "": nothing is written yet
+	size int        // of what was appended to the snapshot
+	err  error      // of an append
 }
 
 // mostAppended is the size from which on a snapshot replaces what was appended.
@@ -97,13 +100,21 @@ func (f *file) journal(of winnow.Journal) winnow.Journal {
 
 // begin writes the snapshot that a copied conversation begins with.
 func (f *file) begin(state []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.write(state)
+}
+
+func (f *file) write(state []byte) {
 	f.path = f.name + "-" + fileEnding
 	f.err = os.WriteFile(filepath.Join(f.dir, f.path), line(state), 0o600)
 }
 
 func (f *file) append(delta []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.path == "" {
-		f.begin(nil)
+		f.write(nil)
 	}
 	w, err := os.OpenFile(filepath.Join(f.dir, f.path), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
@@ -118,24 +129,25 @@ func (f *file) append(delta []byte) {
 
 func line(text []byte) []byte { return append(bytes.ReplaceAll(text, []byte("\n"), nil), '\n') }
 
-// moveTo names the file by hashes.
-func (f *file) moveTo(chains []chain, snapshot func() ([]byte, error)) error {
-	if f.err != nil || f.path == "" {
-		return f.err
+// moveTo names the file by hashes, and returns its old and its new name.
+func (f *file) moveTo(chains []chain, snapshot func() ([]byte, error)) (old, now string, err error) {
+	f.mu.Lock()
+	size := f.size
+	f.mu.Unlock()
+	var state []byte
+	if size > mostAppended {
+		if state, err = snapshot(); err != nil {
+			return "", "", err
+		}
 	}
-	if f.size > mostAppended {
-		state, err := snapshot()
-		if err != nil {
-			return err
-		}
-		temporary := filepath.Join(f.dir, f.name+".tmp")
-		if err := os.WriteFile(temporary, line(state), 0o600); err != nil {
-			return err
-		}
-		if err := os.Rename(temporary, filepath.Join(f.dir, f.path)); err != nil {
-			return err
-		}
-		f.size = 0
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old, now, err = f.path, f.path, f.err
+	if err == nil && state != nil && f.size == size { // else it was appended to meanwhile
+		err = f.replace(state)
+	}
+	if err != nil || f.path == "" {
+		return old, now, err
 	}
 	path := f.name
 	for _, c := range chains {
@@ -143,10 +155,20 @@ func (f *file) moveTo(chains []chain, snapshot func() ([]byte, error)) error {
 	}
 	path += fileEnding
 	if err := os.Rename(filepath.Join(f.dir, f.path), filepath.Join(f.dir, path)); err != nil {
-		return err
+		return old, now, err
 	}
 	f.path = path
-	return nil
+	return old, path, nil
+}
+
+// replace puts a snapshot in the place of what the file has.
+func (f *file) replace(state []byte) error {
+	temporary := filepath.Join(f.dir, f.name+".tmp")
+	if err := os.WriteFile(temporary, line(state), 0o600); err != nil {
+		return err
+	}
+	f.size = 0
+	return os.Rename(temporary, filepath.Join(f.dir, f.path))
 }
 
 // readFile returns the state in a file. It is nil if that cannot be read.

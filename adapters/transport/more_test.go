@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -284,5 +285,36 @@ func TestSummaries(t *testing.T) {
 				assert.Equal(t, keys[0], key)
 			}
 		})
+	}
+}
+
+// A client that sends the same request several times at once gets the same bytes sent for each.
+func TestHedgedRequests(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	sent := map[string]int{}
+	o := options(window, 0)
+	o.Dir = t.TempDir()
+	tr, err := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		sent[string(read(r))]++
+		return answer(200, "application/json", `{"usage":{"input_tokens":9}}`), nil
+	}), o)
+	require.NoError(t, err)
+	for n := range 30 {
+		clear(sent)
+		var wait sync.WaitGroup
+		for range 4 {
+			wait.Go(func() {
+				res, err := tr.RoundTrip(request("/v1/messages", messages("book", n)))
+				if assert.NoError(t, err) {
+					_, _ = io.Copy(io.Discard, res.Body)
+					_ = res.Body.Close()
+				}
+			})
+		}
+		wait.Wait()
+		assert.Len(t, sent, 1, "request %d", n)
 	}
 }
