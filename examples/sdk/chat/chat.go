@@ -20,7 +20,8 @@ import (
 var Tools = []winnow.Tool{
 	{Name: "list", Description: "Lists the files of a directory.", Schema: pathSchema},
 	{Name: "read", Description: "Reads a text file.", Schema: pathSchema},
-	winnow.RecallTool(), // what was left out of a request
+	winnow.RecallTool(),                      // what was left out of a request
+	winnow.NotesTool(), winnow.CompactTool(), // what the model writes down, and when a phase of its work is done
 }
 
 var pathSchema = json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)
@@ -99,8 +100,8 @@ func (a *agent) turn(ctx context.Context) error {
 
 // result runs a tool.
 func (a *agent) result(ctx context.Context, call winnow.Part) (winnow.Message, error) {
-	if call.Name == winnow.RecallTool().Name {
-		return a.session.Recall(ctx, call)
+	if result, ok, err := a.session.RunTool(ctx, call); ok || err != nil { // a tool of Winnow's
+		return result, err
 	}
 	var args struct{ Path string }
 	err := json.Unmarshal(call.Arguments, &args)

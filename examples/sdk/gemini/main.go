@@ -53,7 +53,8 @@ func run(dir, state, model string) error {
 		Codec: adapter.Codec(), // keeps thought signatures, and calls as the API made them
 		Manager: func(string) (int, *winnow.Options) {
 			return 0, &winnow.Options{ // 0: the window of the model
-				Model: model, Reserve: maxTokens, Overhead: 1_000, Recall: true,
+				Model: model, Reserve: maxTokens, Overhead: 1_500, Recall: true,
+				Tools:      &winnow.ToolOptions{Notes: true}, // the model keeps notes
 				Summarizer: adapter.NewSummarizer(client, "gemini-3.5-flash", 0, nil),
 			}
 		},

@@ -52,7 +52,8 @@ func run(dir, state, model string) error {
 		Codec: adapter.Codec(), // keeps the encrypted reasoning, which the next request sends back
 		Manager: func(string) (int, *winnow.Options) {
 			return 0, &winnow.Options{ // 0: the window of the model
-				Model: model, Reserve: maxTokens, Overhead: 1_000, Recall: true,
+				Model: model, Reserve: maxTokens, Overhead: 1_500, Recall: true,
+				Tools:      &winnow.ToolOptions{Notes: true}, // the model keeps notes
 				Summarizer: adapter.NewSummarizer(client, "gpt-6-luna", 0),
 			}
 		},
