@@ -4,9 +4,11 @@
 //	s, err := store.Open(ctx, key) // waits for its turn
 //	…
 //	defer s.Close()
-//	err = s.Append(ctx, session.User(text)) // on disk when it returns
+//	err = s.Begin(ctx, session.User(text)) // on disk when it returns
 //	…
 //	answer, err := s.Do(ctx, ask) // prepare, write down, call, recover, append
+//
+//	log ─▶ entries ─▶ branch ─▶ history ─▶ request
 //
 // A session is a log that only grows: a tree of entries, one per line, each with a checksum. The history that the
 // manager of package winnow gets is built from the log alone, by the same code in a running session and in one that was
