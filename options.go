@@ -136,7 +136,7 @@ type ToolOptions struct {
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from
 // the table of models, by [Options].Model, or assumes a cache.
 type CacheOptions struct {
-	None       bool          // the provider caches nothing: every token is paid each time, so shrink eagerly
+	None       bool          // the provider caches nothing: every token is paid each time
 	TTL        time.Duration // how long the provider keeps content that is not read (5 min)
 	ReadPrice  float64       // of a cached token (0.1)
 	WritePrice float64       // of a token that is written to the cache (1.25)
