@@ -372,6 +372,9 @@ func (d *draft) overflow() *OverflowError {
 	}
 	// Tokens may rest on the provider's count of the last request, which may be lower than the estimates of its parts.
 	e.Overhead = min(e.Overhead, e.Tokens)
+	if d.opts.Tools != nil {
+		e.Tools = min(max(0, d.opts.Tools.Tokens), e.Overhead)
+	}
 	rest := e.Tokens - e.Overhead
 	for _, n := range []*int{&e.Pinned, &e.Summary, &e.Protected} {
 		*n = min(d.accounting.BilledAs(*n), rest)

@@ -28,6 +28,7 @@ type OverflowError struct {
 	Tokens    int // the smallest request that could be made, Overhead included
 	Budget    int // what it had to fit into: the window minus the reserve
 	Overhead  int // system prompt and tool schemas that are not in the history (Options.Overhead)
+	Tools     int // of Overhead, the tool definitions, as far as ToolOptions.Tokens says
 	Pinned    int // pinned and system messages
 	Summary   int // the summary of older history
 	Protected int // the newest user request and what follows it
@@ -45,8 +46,12 @@ func (e *OverflowError) Error() string {
 	if e.Tokens <= e.Budget {
 		s = fmt.Sprintf("winnow: the smallest request that can be made, of about %d tokens, is refused", e.Tokens)
 	}
-	s += fmt.Sprintf(": system prompt and tools %d, pinned and system messages %d, summary %d, newest request and "+
-		"its results %d", e.Overhead, e.Pinned, e.Summary, e.Protected)
+	s += fmt.Sprintf(": system prompt and tools %d", e.Overhead)
+	if e.Tools > 0 {
+		s += fmt.Sprintf(" (tools alone %d)", e.Tools)
+	}
+	s += fmt.Sprintf(", pinned and system messages %d, summary %d, newest request and its results %d", e.Pinned,
+		e.Summary, e.Protected)
 	if e.Answer > 0 {
 		s += fmt.Sprintf(", besides %d reserved for the answer, which the call may lower", e.Answer)
 	}

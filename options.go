@@ -131,6 +131,9 @@ type ToolOptions struct {
 	Plan  []string
 	Skill []string // tools that load instructions by a name: the newest result for each name stays
 	Notes bool     // the model has [NotesTool] and [CompactTool]
+
+	// how much of Overhead are the definitions of tools, in tokens: an [OverflowError] says so (0: not known)
+	Tokens int
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from

@@ -156,3 +156,14 @@ func oldTokens(r *winnow.Request) (n int) {
 	}
 	return n
 }
+
+// The error says how much of the window the definitions of tools take.
+func TestOverflowNamesTheTools(t *testing.T) {
+	t.Parallel()
+	m := newManager(t, 4_000, &winnow.Options{Overhead: 3_000, Tools: &winnow.ToolOptions{Tokens: 2_800}})
+	_, err := m.Prepare(t.Context(), list(userSays(asciiText[:9_000])))
+	var full *winnow.OverflowError
+	require.ErrorAs(t, err, &full)
+	assert.Equal(t, 2_800, full.Tools)
+	assert.Contains(t, err.Error(), "system prompt and tools 3000 (tools alone 2800)")
+}
