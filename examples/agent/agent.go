@@ -49,31 +49,38 @@ func newAgent(c config, m model, t *tools, s *screen) (*agent, error) {
 		Summarizer: &summarizer{m, s},
 		Overhead:   overhead,
 		Recall:     true, // its tool is part of the overhead
+		Tools:      &winnow.ToolOptions{Notes: true},
 		Reserve:    c.maxTokens,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.window = c.window
-	recall, err := recallTool()
-	if err != nil {
-		return nil, err
+	for _, own := range []winnow.Tool{winnow.RecallTool(), winnow.NotesTool(), winnow.CompactTool()} {
+		tool, err := ownTool(own)
+		if err != nil {
+			return nil, err
+		}
+		t.list = append(t.list, tool)
 	}
-	t.list = append(t.list, recall)
 	return &agent{model: m, maxTokens: c.maxTokens, tools: t, screen: s, manager: manager}, nil
 }
 
-// recallTool returns the tool with which the model asks for what was left out of a request.
-func recallTool() (tool, error) {
-	recall := winnow.RecallTool()
-	t := tool{Name: recall.Name, Description: recall.Description}
-	return t, json.Unmarshal(recall.Schema, &t.Parameters)
+// ownTool returns a tool of Winnow's in the form of the endpoint.
+func ownTool(own winnow.Tool) (tool, error) {
+	t := tool{Name: own.Name, Description: own.Description}
+	return t, json.Unmarshal(own.Schema, &t.Parameters)
 }
 
 // call executes a call of the model.
 func (a *agent) call(ctx context.Context, p winnow.Part) (winnow.Message, error) {
-	if p.Name == winnow.RecallTool().Name {
+	switch p.Name {
+	case winnow.RecallTool().Name: // the model asks for what was left out
 		return a.manager.Recall(ctx, a.history, p.Arguments)
+	case winnow.NotesTool().Name: // it writes down what has to stay
+		return a.manager.Note(a.history, p.Arguments), nil
+	case winnow.CompactTool().Name: // it has ended a phase of its work
+		return a.manager.EndPhase(a.history, p.Arguments), nil
 	}
 	return a.tools.call(ctx, p), nil
 }

@@ -71,7 +71,7 @@ Exit status: 0, 1 if the model failed, 2 if a flag is wrong, 130 after Ctrl-C.
 
 const (
 	defaultWindow  = 128_000
-	scriptWindow   = 10_000
+	scriptWindow   = 8_500
 	maxAnswerRoom  = 8_000
 	answerShare    = 4
 	defaultAPI     = apiAnthropic

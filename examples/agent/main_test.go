@@ -61,9 +61,9 @@ func TestScript(t *testing.T) {
 			local, err := play(t.Context(), c, newScreen(&out), &player{})
 			require.NoError(t, err)
 			ordered(t, out.String(),
-				"you    "+scenes[0].user, "   1   █", "of 7 500, billed", `list {"path":"."}`, scenes[0].answer(nil),
+				"you    "+scenes[0].user, "   1   █", "of 6 375, billed", `list {"path":"."}`, `write_note {`, scenes[0].answer(nil),
 				"you    "+scenes[1].user, "summarizing", "summarized:", "tokens became", scenes[1].answer(nil),
-				"[The provider now switches", ", refused", "5000", "billed",
+				"[The provider now switches", ", refused", "4250", "billed", `end_phase {`,
 				"you    "+scenes[3].user, "It is INC-4711, and config/billing.yaml stays as it is.",
 				"you    "+scenes[4].user, `recall {`, "It weighed 716 kg.")
 			assert.Contains(t, out.String(), `run {"command":"sh check.sh"}: failed: exit status 1`)
@@ -165,7 +165,7 @@ func TestEndpoint(t *testing.T) {
 			ordered(t, out.String(), "you    One?", "There is one file.", "you    Two?", "There is one file.")
 			for _, x := range p.Exchanges() {
 				assert.Nil(t, x.Error)
-				assert.Equal(t, []string{"list", "read", "search", "recall"}, x.Request.Tools, "commands are asked for")
+				assert.Equal(t, []string{"list", "read", "search", "recall", "write_note", "end_phase"}, x.Request.Tools, "commands are asked for")
 			}
 
 			server.Close()

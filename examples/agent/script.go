@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
@@ -29,6 +30,11 @@ type scene struct {
 func call(name, key, value string) provider.ToolCall {
 	arguments, _ := json.Marshal(map[string]string{key: value}) // strings can always be written
 	return provider.ToolCall{Name: name, Arguments: arguments}
+}
+
+func note(name, text string) provider.ToolCall {
+	arguments, _ := json.Marshal(map[string]string{"name": name, "text": text}) // strings can always be written
+	return provider.ToolCall{Name: winnow.NotesTool().Name, Arguments: arguments}
 }
 
 func readLog(day string) provider.ToolCall { return call("read", "path", "logs/"+day+".log") }
@@ -47,6 +53,7 @@ var scenes = []scene{
 			{readLog("monday")},
 			{call("search", "pattern", "timeout")},
 			{readLog("tuesday")},
+			{note("cause", "dispatch gives up on heavy orders for Lisbon after 800 ms; it was 8 s before Monday")},
 		},
 		answer: says("Dispatch gives up on heavy orders for Lisbon after 800 ms and does not try again. " +
 			"config/dispatch.yaml says that the timeout was 8 s before Monday's release."),
@@ -62,7 +69,8 @@ var scenes = []scene{
 	{
 		user: "How many are missing? Run the check.",
 		steps: [][]provider.ToolCall{{call("run", "command", "sh check.sh")}, {readLog("monday")},
-			{call("read", "path", "config/dispatch.yaml")}},
+			{call("read", "path", "config/dispatch.yaml")},
+			{call(winnow.CompactTool().Name, "keep", "all logs are read: each day loses orders for LIS above 500 kg")}},
 		answer: says("The check lists them by port: all are for LIS. With the timeout at 8 s again they would arrive."),
 	},
 	{
