@@ -37,6 +37,20 @@ func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 	}
 }
 
+// EachSession calls f for every twentieth recorded session, or for every one with -recorded. Without sessions it skips
+// the test.
+func EachSession(t *testing.T, f func(t *testing.T, history []winnow.Message)) {
+	t.Helper()
+	for i, file := range sessions(t) {
+		if i%sample != 0 && !*recorded {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
+			f(t, answered(read(t, file)))
+		})
+	}
+}
+
 // sessions returns the files of the recorded sessions: those below $WINNOW_SHARED, or of a directory shared beside the
 // repository, which an adapter is three or four directories below. Without sessions it skips the test.
 func sessions(t *testing.T) []string {
