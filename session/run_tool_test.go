@@ -129,7 +129,7 @@ func (n *notesPlay) open() {
 func (n *notesPlay) step() {
 	ctx := context.Background()
 	n.serial++
-	switch k := n.r.IntN(12); {
+	switch k := n.r.IntN(13); {
 	case k < 4:
 		n.note(ctx)
 	case k < 8: // work, and an answer
@@ -161,6 +161,18 @@ func (n *notesPlay) step() {
 		require.NoError(n.t, n.s.Rewind(ctx, leaf))
 		n.want = slices.Clone(n.at[leaf])
 		n.check("behind a rewind")
+	case k == 12: // what a person wrote is erased
+		v := n.s.View()
+		for i := range v.History {
+			if m := &v.History[i]; m.Role == winnow.RoleUser && strings.HasPrefix(m.Parts[0].Text, "go on.") && i < len(v.IDs) && v.IDs[i] != "" {
+				require.NoError(n.t, n.s.Close())
+				_, err := n.store.EraseEntries(ctx, n.key, "", v.IDs[i])
+				require.NoError(n.t, err)
+				n.open()
+				n.check("behind an erasure")
+				return
+			}
+		}
 	case k == 11:
 		leaf := n.s.Leaf()
 		if leaf == "" {

@@ -95,6 +95,31 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 	assert.Equal(t, []winnow.Message{m}, v.History)
 }
 
+// FuzzMessages: whatever texts and arguments a message has, it comes back to the byte, from a log that is read by lines.
+func FuzzMessages(f *testing.F) {
+	f.Add("plain", `{"a":1}`, "id")
+	f.Add("\xff\x00\u2028<&>\r\n", "{\n \"a\" : [1e3,null] }", "\"")
+	f.Add("", `{"a":`, "\x7f")
+	f.Fuzz(func(t *testing.T, text, arguments, id string) {
+		ctx := context.Background()
+		store := session.NewMemory(nil)
+		s := open(t, store, "k")
+		m := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
+			{Text: text}, {Kind: winnow.KindThinking, Text: text, Signature: "s"},
+			{Kind: winnow.KindToolCall, ID: strings.ToValidUTF8(id, "?"), Name: "t", Arguments: []byte(arguments)},
+		}}
+		if arguments == "" {
+			m.Parts[2].Arguments = nil
+		}
+		require.NoError(t, s.Append(ctx, m, session.User(text)))
+		require.NoError(t, s.Close())
+		v, err := store.Read(ctx, "k")
+		require.NoError(t, err)
+		require.Empty(t, v.Damage)
+		require.Equal(t, []winnow.Message{m, session.User(text)}, v.History)
+	})
+}
+
 func TestCompactionRefersToMessages(t *testing.T) {
 	ctx := context.Background()
 	store := session.NewMemory(&session.Options{Manager: func(string) (int, *winnow.Options) { return 8_000, nil }})
