@@ -294,9 +294,9 @@ func (w *world) checkError(q *question, err error) {
 }
 
 // least returns about how many tokens a request for in must have: those of what is always sent, of the newest step with
-// its results cut and what follows it, and of a summary of a few words.
+// its results cut and what follows it, and of a summary with its frame and a line of each section.
 func (w *world) least(in []winnow.Message) int {
-	const summary, result, lost = 120, 400, 40 // of a result, 400 characters and a note may stay
+	const summary, result, lost = 200, 400, 40 // of a result, 400 characters and a note may stay
 	n := w.overhead() + summary
 	in = slices.DeleteFunc(slices.Clone(in), func(m winnow.Message) bool { // no such message is sent
 		return !slices.ContainsFunc(m.Parts, func(p winnow.Part) bool {
