@@ -65,13 +65,20 @@ func isStream(res *http.Response) bool {
 	return strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
 }
 
+// mostHeld is how much of a stream is held back to see whether it begins with a refusal: the refusals of
+// the providers have some hundred bytes.
+const mostHeld = 64 << 10
+
 // firstEvent reads the first event of a stream, and what came with it.
 func firstEvent(r io.Reader) []byte {
 	var text []byte
 	b := make([]byte, 4<<10)
-	for len(text) < mostRead && !bytes.Contains(text, []byte("\n\n")) && !bytes.Contains(text, []byte("\r\n\r\n")) {
+	for len(text) < mostHeld {
 		n, err := r.Read(b)
-		if text = append(text, b[:n]...); err != nil {
+		seen := max(0, len(text)-3) // the end of an event may be cut in four
+		text = append(text, b[:n]...)
+		news := text[seen:]
+		if err != nil || bytes.Contains(news, []byte("\n\n")) || bytes.Contains(news, []byte("\r\n\r\n")) {
 			break
 		}
 	}

@@ -45,6 +45,8 @@ type conversations struct {
 	stored map[chain]string          // names of files, by the hashes in them
 }
 
+// newConversations returns an empty list that keeps most conversations in memory, and the state of each in dir, if that
+// is not "".
 func newConversations(most int, dir string) *conversations {
 	return &conversations{
 		most: most, dir: dir, ends: map[chain][]*conversation{}, turns: map[chain][]*conversation{},
@@ -92,6 +94,9 @@ func (t *Transport) conversation(r *http.Request, q *query) (*conversation, erro
 		l.note(found, h)
 		return found, nil
 	}
+	if o.Summarizer == nil && t.o.Summarize != "" {
+		o.Summarizer = t.summarizerFor(q.form)
+	}
 	if o.Reserve == 0 {
 		o.Reserve = q.answer
 	}
@@ -112,7 +117,7 @@ func (t *Transport) conversation(r *http.Request, q *query) (*conversation, erro
 	return c, nil
 }
 
-// options returns the window and the options of a new manager for q, but for what an estimate decides.
+// options returns the window and the options of a manager for q, as far as each of its requests needs them.
 func (t *Transport) options(r *http.Request, q *query) (window int, o *winnow.Options) {
 	o = &winnow.Options{}
 	if t.o.Manager != nil {
@@ -126,9 +131,6 @@ func (t *Transport) options(r *http.Request, q *query) (window int, o *winnow.Op
 	}
 	if o.Logger == nil {
 		o.Logger = t.o.Logger
-	}
-	if o.Summarizer == nil && t.o.Summarize != "" {
-		o.Summarizer = t.summarizerFor(q.form)
 	}
 	if window == 0 && strings.Contains(strings.Join(r.Header.Values("Anthropic-Beta"), ","), "context-1m") {
 		window = 1_000_000

@@ -128,7 +128,8 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 	return q, nil
 }
 
-// A member of the body that is shorter is not counted beside the history: it is no system prompt and no tools.
+// A member of the body that is shorter is not counted beside the history: a number, a name, or a system prompt of at
+// most some 25 tokens.
 const leastBeside = 100
 
 // modelInPath returns the model of a path like /v1beta/models/gemini-3-pro:generateContent.

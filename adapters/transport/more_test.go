@@ -153,9 +153,6 @@ func TestStreamsPassThrough(t *testing.T) {
 // A process that is killed after any request is followed by one that sends the same bytes.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
-	send := func(tr *transport.Transport, sent *[]byte, body string) {
-		_, _ = post(t, tr, "/v1/messages", body)
-	}
 	play := func(dir string, restart func(n int) bool) (all []string) {
 		var got []byte
 		open := func() *transport.Transport {
@@ -173,7 +170,7 @@ func TestRestarts(t *testing.T) {
 			if restart(n) {
 				tr = open()
 			}
-			send(tr, &got, messages("book", n))
+			_, _ = post(t, tr, "/v1/messages", messages("book", n))
 			all = append(all, string(got))
 		}
 		return all

@@ -125,6 +125,7 @@ func (t *Transport) pass(r *http.Request, f *form, why error) {
 		"reason", why.Error())
 }
 
+// note logs that the next process will not know a conversation. Its requests go on.
 func (t *Transport) note(err error) {
 	if err != nil {
 		t.o.Logger.Warn("winnow: a conversation's state cannot be kept", "error", err)
@@ -157,11 +158,15 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 			}
 			return res, nil
 		})
+	if last != nil {
+		if isOf(err, last) {
+			return last, nil
+		}
+		_ = last.Body.Close()
+	}
 	switch {
 	case res != nil:
 		t.note(t.conversations.answered(c, sent))
-	case last != nil && isOf(err, last):
-		return last, nil
 	case sent == nil: // no request fits: the provider says so in its own words
 		t.pass(r, q.form, err)
 		return t.base.RoundTrip(withBytes(r, q.whole))

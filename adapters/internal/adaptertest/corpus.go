@@ -25,16 +25,11 @@ const sample = 20
 // -recorded. Without sessions it skips the test.
 func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 	t.Helper()
-	for i, file := range sessions(t) {
-		if i%sample != 0 && !*recorded {
-			continue
+	EachSession(t, func(t *testing.T, history []winnow.Message) {
+		if err := a.CheckHistory(history); err != nil {
+			t.Error(err)
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
-			if err := a.CheckHistory(answered(read(t, file))); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	})
 }
 
 // EachSession calls f for every twentieth recorded session, or for every one with -recorded. Without sessions it skips
