@@ -53,6 +53,7 @@ func openaiClient(url string, c *http.Client) openai.Client {
 
 type messagesAgent struct {
 	client  anthropic.Client
+	thinks  bool
 	stream  bool
 	history []anthropic.MessageParam
 	calls   []string
@@ -76,6 +77,10 @@ func (a *messagesAgent) ask(ctx context.Context, text string, results []string) 
 	params := anthropic.MessageNewParams{Model: "claude-sonnet-4-5", MaxTokens: 1_000, Messages: history,
 		System: []anthropic.TextBlockParam{{Text: "Be brief.", CacheControl: anthropic.NewCacheControlEphemeralParam()}},
 		Tools:  []anthropic.ToolUnionParam{{OfTool: &anthropic.ToolParam{Name: "read", InputSchema: anthropic.ToolInputSchemaParam{}}}}}
+	if a.thinks {
+		params.MaxTokens = 2_000
+		params.Thinking = anthropic.ThinkingConfigParamOfEnabled(1_024)
+	}
 	var m *anthropic.Message
 	var err error
 	if a.stream {

@@ -24,6 +24,8 @@ type conversation struct {
 	file    *file // nil: its state is not kept
 	key     string
 	recent  *list.Element
+	size    int64 // of the memory that it takes, about
+	newest  []winnow.Message
 
 	end    chain // of its last history
 	turn   chain // of that up to its newest answer; zero: it has none
@@ -34,10 +36,12 @@ type conversation struct {
 
 // conversations finds the conversation that a request continues.
 type conversations struct {
-	most int
-	dir  string
+	most   int
+	memory int64
+	dir    string
 
 	mu     sync.Mutex
+	size   int64                     // of those in memory, about
 	ends   map[chain][]*conversation // by the last history, those that were used last at the end
 	turns  map[chain][]*conversation // by the last history up to its newest answer
 	keys   map[string]*conversation  // by a key of the host's
@@ -45,11 +49,11 @@ type conversations struct {
 	stored map[chain]string          // names of files, by the hashes in them
 }
 
-// newConversations returns an empty list that keeps most conversations in memory, and the state of each in dir, if that
-// is not "".
-func newConversations(most int, dir string) *conversations {
+// newConversations returns an empty list that keeps so many conversations in so many bytes of memory, and the state of
+// each in dir, if that is not "".
+func newConversations(most int, memory int64, dir string) *conversations {
 	return &conversations{
-		most: most, dir: dir, ends: map[chain][]*conversation{}, turns: map[chain][]*conversation{},
+		most: most, memory: memory, dir: dir, ends: map[chain][]*conversation{}, turns: map[chain][]*conversation{},
 		keys: map[string]*conversation{}, recent: list.New(), stored: map[chain]string{},
 	}
 }
@@ -59,7 +63,13 @@ type history struct {
 	key    string  // the host's, with the scope; "": it has none
 	chains []chain // of each beginning, from the empty one on
 	turn   int     // how many messages the one up to the newest answer has; 0: there is none
+	size   int64   // of the memory that a conversation takes which has it
+
+	messages []winnow.Message
 }
+
+// A manager remembers its newest history: of 20 to 600 KB it and the hashes took 1.4 to 1.6 times the body.
+const memoryPerBody = 1.5
 
 func (h *history) end() chain { return h.chains[len(h.chains)-1] }
 
@@ -132,6 +142,7 @@ func (t *Transport) options(r *http.Request, q *query) (window int, o *winnow.Op
 	if o.Logger == nil {
 		o.Logger = t.o.Logger
 	}
+	o.Recall = o.Recall || t.o.Recall
 	if window == 0 && strings.Contains(strings.Join(r.Header.Values("Anthropic-Beta"), ","), "context-1m") {
 		window = 1_000_000
 	}
@@ -182,6 +193,20 @@ func (c *conversation) takeState(of *conversation) error {
 	return nil
 }
 
+// History returns the newest history that a client sent of a conversation, by the name in [Exchange], and nil for one
+// that is not in memory. Do not change it.
+func (t *Transport) History(name string) []winnow.Message {
+	l := t.conversations
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for e := l.recent.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*conversation); c.name == name {
+			return c.newest
+		}
+	}
+	return nil
+}
+
 // find returns the conversation that has the longest beginning of h, and how h goes on with it. file is one with the
 // state of a conversation that is not in memory. The lock is held.
 //
@@ -225,7 +250,7 @@ func newest(list []*conversation, key string, isGood func(*conversation) bool) *
 	return nil
 }
 
-// note makes h the last history of c, and lets the conversation go that was not used for longest. The lock is held.
+// note makes h the last history of c, and lets conversations go that were not used for longest. The lock is held.
 func (l *conversations) note(c *conversation, h *history) {
 	if c.recent != nil {
 		l.forget(c)
@@ -240,7 +265,9 @@ func (l *conversations) note(c *conversation, h *history) {
 		l.keys[h.key] = c
 	}
 	c.recent = l.recent.PushFront(c)
-	for l.recent.Len() > l.most {
+	c.size, c.newest = h.size, h.messages
+	l.size += c.size
+	for l.recent.Len() > l.most || l.size > l.memory && l.recent.Len() > 1 {
 		l.forget(l.recent.Back().Value.(*conversation))
 	}
 }
@@ -248,6 +275,7 @@ func (l *conversations) note(c *conversation, h *history) {
 // forget takes c out of all lists. Its file stays.
 func (l *conversations) forget(c *conversation) {
 	l.recent.Remove(c.recent)
+	l.size -= c.size
 	c.recent = nil
 	without(l.ends, c.end, c)
 	without(l.turns, c.turn, c)
@@ -305,7 +333,8 @@ func (l *conversations) answered(c *conversation, r *winnow.Request) error {
 // historyOf returns what is compared of the history of q.
 func (t *Transport) historyOf(r *http.Request, q *query) *history {
 	scope := strings.Join([]string{q.form.name, r.URL.Scheme, r.URL.Host, q.model}, "\x00")
-	h := &history{chains: make([]chain, len(q.history)+1)}
+	h := &history{chains: make([]chain, len(q.history)+1), messages: q.history,
+		size: int64(memoryPerBody * float64(len(q.whole)))}
 	if t.o.Key != nil {
 		if h.key = t.o.Key(r); h.key != "" {
 			h.key = scope + "\x00" + h.key

@@ -18,6 +18,10 @@
 //
 // # What a client sees
 //
+// With Options.Recall the model has a tool that the client does not know. Its calls are answered by further requests,
+// and the client gets one answer of all, without the calls. In a stream, the thoughts of OpenAI's Responses then wait
+// for the item that they lead to.
+//
 // The usage in an answer is the provider's, for the request that was sent. A client that compacts by it does so later,
 // because its history is larger than what it sees counted.
 package transport

@@ -31,6 +31,7 @@ type form struct {
 	history  string   // the member of the body
 	limits   []string // members that say how long the answer may be
 	stateful []string // members that refer to a history which the provider keeps
+	answer   answerForm
 	read     func(values []json.RawMessage) (history []winnow.Message, write writer, err error)
 }
 
@@ -38,13 +39,15 @@ type form struct {
 type writer func(model string, messages []winnow.Message, mark bool) (any, error)
 
 var (
-	messagesForm = &form{name: "anthropic", history: "messages", limits: []string{"max_tokens"}, read: readMessages}
-	chatForm     = &form{name: "openai chat", history: "messages", read: readChat,
-		limits: []string{"max_completion_tokens", "max_tokens"}}
+	messagesForm = &form{name: "anthropic", history: "messages", limits: []string{"max_tokens"}, read: readMessages,
+		answer: messagesAnswer}
+	chatForm = &form{name: "openai chat", history: "messages", read: readChat,
+		limits: []string{"max_completion_tokens", "max_tokens"}, answer: chatAnswer}
 	responseForm = &form{name: "openai responses", history: "input", read: readItems,
-		limits: []string{"max_output_tokens"}, stateful: []string{"previous_response_id", "conversation"}}
+		limits: []string{"max_output_tokens"}, stateful: []string{"previous_response_id", "conversation"},
+		answer: responseAnswer}
 	contentForm = &form{name: "gemini", history: "contents", read: readContents,
-		stateful: []string{"cachedContent", "cached_content"}}
+		stateful: []string{"cachedContent", "cached_content"}, answer: contentAnswer}
 )
 
 // formOf returns the form of r, or nil.
@@ -74,9 +77,13 @@ type query struct {
 	model   string
 	answer  int // tokens that it asks for the answer; 0: it does not say
 	beside  string
+	tools   gjson.Result
 	tokens  int // estimated, of its history
 	history []winnow.Message
 	write   writer
+	recall  offer
+	grew    bool // history has messages that the body has not
+	recalls int  // how many answers these are
 }
 
 // parse reads the body of r. The error says why it cannot be read. A name that stands twice is one reason: it depends
@@ -107,8 +114,13 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 			q.model = value.String()
 		case slices.Contains(f.limits, name):
 			q.answer = int(value.Int())
-		case len(value.Raw) > leastBeside:
-			q.beside += value.Raw
+		default:
+			if name == "tools" {
+				q.tools = value
+			}
+			if len(value.Raw) > leastBeside {
+				q.beside += value.Raw
+			}
 		}
 		seen[name] = true
 		return err == nil
@@ -141,25 +153,29 @@ func modelInPath(p string) string {
 	return name
 }
 
-// body returns the body with messages in the place of the history.
+// body returns the body with messages in the place of the history, and the recall tool if it is offered.
 func (q *query) body(messages []winnow.Message, mark bool) ([]byte, error) {
-	if !mark && slices.EqualFunc(messages, q.history, isSame) {
-		return q.whole, nil
+	history := q.whole[q.from:q.to]
+	if mark || q.grew || !slices.EqualFunc(messages, q.history, isSame) {
+		value, err := q.write(q.model, messages, mark)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(value); err != nil {
+			return nil, err
+		}
+		history = b.Bytes()[:b.Len()-1] // without the line end of an encoder
 	}
-	value, err := q.write(q.model, messages, mark)
-	if err != nil {
-		return nil, err
+	before, after := q.whole[:q.from], q.whole[q.to:]
+	if at := q.recall.at; at > q.to {
+		after = slices.Concat(after[:at-q.to], q.recall.tool, after[at-q.to:])
+	} else if at > 0 {
+		before = slices.Concat(before[:at], q.recall.tool, before[at:])
 	}
-	var b bytes.Buffer
-	b.Write(q.whole[:q.from])
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return nil, err
-	}
-	b.Truncate(b.Len() - 1) // the line end of an encoder
-	b.Write(q.whole[q.to:])
-	return b.Bytes(), nil
+	return slices.Concat(before, history, after), nil
 }
 
 // isSame reports whether a is b, unchanged.

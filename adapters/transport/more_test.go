@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -221,6 +222,35 @@ func TestNewestMessageChanges(t *testing.T) {
 	}
 	assert.Len(t, seen, 39)
 	assert.Len(t, names, 1, "one conversation")
+}
+
+// Conversations take as much memory as they may: what is measured of the heap is at most a third more than the option.
+func TestMemory(t *testing.T) {
+	const most = 8 << 20
+	o := options(window, 0)
+	o.Memory = most
+	names := map[string]int{}
+	o.Done = func(x transport.Exchange) { names[x.Conversation]++ }
+	tr, err := transport.New(roundTrip(func(*http.Request) (*http.Response, error) {
+		return answer(200, "application/json", "{}"), nil
+	}), o)
+	require.NoError(t, err)
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	for n := range 300 { // 150 KB each
+		_, _ = post(t, tr, "/v1/messages", messages(fmt.Sprint("book ", n), 50))
+	}
+	assert.Less(t, heap()-before, int64(most*4/3))
+	_, _ = post(t, tr, "/v1/messages", messages("book 299", 51))
+	assert.Len(t, names, 300, "the newest is still known")
+	_, _ = post(t, tr, "/v1/messages", messages("book 0", 51))
+	assert.Len(t, names, 301, "the first is not")
+	runtime.KeepAlive(tr)
 }
 
 // With a key of the host's, its conversations are what the keys say.

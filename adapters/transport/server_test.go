@@ -23,6 +23,9 @@ type server struct {
 	t      *testing.T
 	strict *provider.Provider // Anthropic and Chat Completions
 
+	// model answers the texts of a request, the newest of which is a result or not.
+	model func(said string, isResult bool) (text string, calls []string)
+
 	mu       sync.Mutex
 	bodies   [][]byte // of accepted requests
 	refusals int
@@ -32,20 +35,40 @@ type server struct {
 }
 
 func newServer(t *testing.T) *server {
-	s := &server{t: t}
+	s := &server{t: t, model: answerTo}
 	s.strict = provider.New(provider.Options{Window: window, Model: func(r *provider.Request) provider.Answer {
 		if strings.Contains(r.System, "You write the summary") {
 			s.asked(r.Model)
 			return provider.Answer{Text: summary}
 		}
-		text, call := answerTo(len(r.Last().Results) > 0 || r.Last().Role == "tool")
+		var said strings.Builder
+		for _, m := range r.Messages {
+			if m.Role != "tool" { // its text stands in its results too
+				said.WriteString(m.Text)
+			}
+			for _, result := range m.Results {
+				said.WriteString(result.Text)
+			}
+		}
+		text, calls := s.model(said.String(), len(r.Last().Results) > 0 || r.Last().Role == "tool")
 		a := provider.Answer{Text: text}
-		if call {
-			a.Calls = []provider.ToolCall{{Name: "read", Arguments: json.RawMessage(`{"path":"a.go"}`)}}
+		if r.Thinking {
+			a.Thinking = []string{"Hm."}
+		}
+		for _, name := range calls {
+			a.Calls = append(a.Calls, provider.ToolCall{Name: name, Arguments: json.RawMessage(arguments(name))})
 		}
 		return a
 	}})
 	return s
+}
+
+// arguments are those of a model's call.
+func arguments(name string) string {
+	if name == "recall" {
+		return `{"words":"chapter 1"}`
+	}
+	return `{"path":"a.go"}`
 }
 
 // summary is what a model writes that is asked for one.
@@ -59,11 +82,11 @@ func (s *server) asked(model string) {
 }
 
 // answerTo is what the model answers: a call to a question, and a text to its result.
-func answerTo(isResult bool) (text string, call bool) {
+func answerTo(_ string, isResult bool) (text string, calls []string) {
 	if isResult {
-		return "That is it.", false
+		return "That is it.", nil
 	}
-	return "I read it.", true
+	return "I read it.", []string{"read"}
 }
 
 var canary = regexp.MustCompile(`canary-\w+`)
@@ -155,22 +178,27 @@ func (s *server) responses(w http.ResponseWriter, body []byte, id int) {
 		`"type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`) {
 		return
 	}
-	text, call := answerTo(len(items) > 0 && items[len(items)-1].Type == "function_call_output")
+	text, calls := s.model(string(body), len(items) > 0 && items[len(items)-1].Type == "function_call_output")
 	if strings.Contains(q.Instructions, "You write the summary") {
 		s.asked(q.Model)
-		text, call = summary, false
+		text, calls = summary, nil
 	}
 	output := []any{map[string]any{"type": "message", "id": fmt.Sprint("msg_", id), "role": "assistant", "status": "completed",
 		"content": []any{map[string]any{"type": "output_text", "text": text, "annotations": []any{}}}}}
-	if call {
-		output = append(output, map[string]any{"type": "function_call", "id": fmt.Sprint("fc_", id), "call_id": fmt.Sprint("call_", id),
-			"name": "read", "arguments": `{"path":"a.go"}`, "status": "completed"})
+	for i, name := range calls {
+		output = append(output, map[string]any{"type": "function_call", "id": fmt.Sprint("fc_", id, "_", i), "call_id": fmt.Sprint("call_", id, "_", i),
+			"name": name, "arguments": arguments(name), "status": "completed"})
 	}
 	reply := map[string]any{"id": fmt.Sprint("resp_", id), "object": "response", "status": "completed", "output": output,
 		"usage": map[string]any{"input_tokens": len(body) / 4, "output_tokens": 9}}
 	if q.Stream {
 		w.Header().Set("Content-Type", "text/event-stream")
 		event(w, "response.created", map[string]any{"type": "response.created", "response": map[string]any{"id": reply["id"]}})
+		for i, item := range output {
+			for _, kind := range []string{"response.output_item.added", "response.output_item.done"} {
+				event(w, kind, map[string]any{"type": kind, "output_index": i, "item": item})
+			}
+		}
 		event(w, "response.completed", map[string]any{"type": "response.completed", "response": reply})
 		return
 	}
@@ -218,14 +246,14 @@ func (s *server) gemini(w http.ResponseWriter, r *http.Request, body []byte) {
 		return
 	}
 	last := q.Contents[len(q.Contents)-1].Parts
-	text, call := answerTo(last[0]["functionResponse"] != nil)
+	text, wanted := s.model(string(body), last[0]["functionResponse"] != nil)
 	if strings.Contains(string(body), "You write the summary") {
 		s.asked(strings.Split(path.Base(r.URL.Path), ":")[0])
-		text, call = summary, false
+		text, wanted = summary, nil
 	}
 	parts := []any{map[string]any{"text": text}}
-	if call {
-		parts = append(parts, map[string]any{"functionCall": map[string]any{"name": "read", "args": map[string]any{"path": "a.go"}}})
+	for _, name := range wanted {
+		parts = append(parts, map[string]any{"functionCall": map[string]any{"name": name, "args": json.RawMessage(arguments(name))}})
 	}
 	reply := map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": "STOP"}},
 		"usageMetadata": map[string]any{"promptTokenCount": len(body) / 4, "candidatesTokenCount": 9}}

@@ -25,12 +25,17 @@ type Options struct {
 	Key func(r *http.Request) string
 
 	Conversations int    // how many are kept in memory; the least recently used one goes first (1 000)
+	Memory        int64  // how much they may take, in bytes, as far as that is known (1 GB)
 	Dir           string // where the state of each conversation is kept, for the next process ("": nowhere)
 	MaxBody       int64  // a larger request is passed on as it is, in bytes (64 MB)
 
 	// Summarize is the model that writes summaries, with the key of the client whose request needs one: it spends the
 	// client's money. ("": code writes them. What Options.Manager sets wins.)
 	Summarize string
+
+	// Recall offers the model [winnow.RecallTool] in requests that have tools, and answers its calls before the client
+	// sees them, at most six for one answer. Each is a further request, of which Done is told as well.
+	Recall bool
 
 	MarkCache bool         // set Anthropic's cache markers in the messages, instead of the client's
 	Logger    *slog.Logger // (nil: [slog.Default])
@@ -44,7 +49,8 @@ type Exchange struct {
 	Conversation string          // a name that stays the same over restarts, if Options.Dir is set
 	Model        string          // as the request named it
 	Request      *winnow.Request // what was sent
-	History      int             // estimated tokens of what the client sent, without system prompt and tools
+	History      int             // estimated tokens of what the client sent, without system prompt and tools (once)
+	Recalls      int             // if it answers a call of the recall tool: the how manieth since the client's request
 	Refusals     int             // overflows of the provider that the client did not see
 	Usage        winnow.Usage    // as the provider counted; zero if the answer did not say
 }
@@ -77,10 +83,13 @@ func New(base http.RoundTripper, o *Options) (*Transport, error) {
 	if t.o.Conversations <= 0 {
 		t.o.Conversations = 1_000
 	}
+	if t.o.Memory <= 0 {
+		t.o.Memory = 1 << 30
+	}
 	if t.o.MaxBody <= 0 {
 		t.o.MaxBody = 64 << 20
 	}
-	t.conversations = newConversations(t.o.Conversations, t.o.Dir)
+	t.conversations = newConversations(t.o.Conversations, t.o.Memory, t.o.Dir)
 	if t.o.Dir != "" {
 		var err error
 		if t.conversations.stored, err = storedIn(t.o.Dir, time.Now()); err != nil {
@@ -116,7 +125,16 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		t.pass(r, f, err)
 		return t.base.RoundTrip(withBytes(r, body))
 	}
-	return t.exchange(r, q, c)
+	if t.o.Recall {
+		q.offerRecall(r)
+	}
+	res, err := t.exchange(r, q, c)
+	if err != nil {
+		return nil, err
+	}
+	return answerRecalls(r.Context(), q, c.manager, res, func(q *query) (*http.Response, error) {
+		return t.exchange(r, q, c)
+	})
 }
 
 // pass logs why a request is sent as it came.
@@ -167,13 +185,14 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	switch {
 	case res != nil:
 		t.note(t.conversations.answered(c, sent))
-	case sent == nil: // no request fits: the provider says so in its own words
+	case sent == nil && !q.grew: // no request fits: the provider says so in its own words
 		t.pass(r, q.form, err)
 		return t.base.RoundTrip(withBytes(r, q.whole))
 	default:
 		return nil, err
 	}
-	x := Exchange{Conversation: c.name, Model: q.model, Request: sent, History: q.tokens, Refusals: refusals}
+	x := Exchange{Conversation: c.name, Model: q.model, Request: sent, History: q.tokens, Recalls: q.recalls,
+		Refusals: refusals}
 	res.Body = &tap{ReadCloser: res.Body, stream: isStream(res), done: func(u winnow.Usage) {
 		if x.Usage = u; u.Prompt() > 0 {
 			c.manager.Counted(u.Prompt())

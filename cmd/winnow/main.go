@@ -84,7 +84,7 @@ func commands() []command {
 			"what of the work a recorded compaction left, and winnow's request", (*program).check},
 		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},
 		{"proxy", "-to URL [-listen ADDRESS] [-public] [-cert FILE -key FILE] [-state DIR] [-window N]" +
-			" [-fold-above F]\n      [-mark-cache] [-summarize MODEL] [-conversations N] [-max-body BYTES]",
+			" [-fold-above F]\n      [-mark-cache] [-summarize MODEL] [-conversations N] [-memory BYTES]\n      [-max-body BYTES] [-recall] [-inspect]",
 			"stands between an agent and its provider, and keeps each conversation inside the window",
 			(*program).proxy},
 	}

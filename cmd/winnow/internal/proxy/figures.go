@@ -1,9 +1,12 @@
 package proxy
 
 import (
+	"bytes"
 	_ "embed"
 	"html/template"
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -12,11 +15,14 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/transport"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // figures are what the page and the metrics show.
 type figures struct {
-	now func() time.Time
+	now   func() time.Time
+	links bool // each conversation has a page of its own
 
 	mu            sync.Mutex
 	all           row
@@ -32,6 +38,7 @@ type row struct {
 	Sent      int // tokens of the messages that were sent, over all requests
 	History   int // tokens of the messages that the client sent
 	Newest    int // of Sent, those of the last request
+	Recalls   int // of the requests, those that answered a call of the recall tool
 	Recovered int // refusals as too long that the client did not see
 	Records   int // messages that records stand for, in the last request
 	Summary   int // messages that a summary stands for, in the last request
@@ -42,10 +49,6 @@ type row struct {
 
 // mostShown is how many conversations the page has.
 const mostShown = 200
-
-func newFigures() *figures {
-	return &figures{now: time.Now, conversations: map[string]*row{}}
-}
 
 // note takes a request that was answered.
 func (f *figures) note(x transport.Exchange) {
@@ -80,6 +83,9 @@ func (f *figures) note(x transport.Exchange) {
 	}
 	for _, to := range []*row{r, &f.all} {
 		to.Requests++
+		if x.Recalls > 0 {
+			to.Recalls++
+		}
 		to.Sent += sent
 		to.History += x.History
 		to.Recovered += x.Refusals
@@ -112,7 +118,32 @@ func (f *figures) page(w http.ResponseWriter, _ *http.Request) {
 	f.mu.Unlock()
 	slices.SortFunc(list, func(a, b row) int { return b.Last.Compare(a.Last) })
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = pageTemplate.Execute(w, map[string]any{"All": &all, "List": list}) // else the reader has gone
+	_ = pageTemplate.Execute(w, map[string]any{"All": &all, "List": list, "Links": f.links}) // else the reader has gone
+}
+
+// inspect shows what winnow inspect says of a history. A page of another site must not read it: under a name of its own
+// for this address, the browser would let it.
+func (f *figures) inspect(w http.ResponseWriter, r *http.Request, history []winnow.Message) {
+	host := (&url.URL{Host: r.Host}).Hostname()
+	if host != "localhost" && net.ParseIP(host) == nil {
+		http.Error(w, "winnow: this page is shown at localhost or a number", http.StatusForbidden)
+		return
+	}
+	f.mu.Lock()
+	of := f.conversations[r.PathValue("name")]
+	f.mu.Unlock()
+	if of == nil || history == nil {
+		http.Error(w, "winnow: no such conversation is in memory", http.StatusNotFound)
+		return
+	}
+	s := &recording.Session{Messages: history, Facts: recording.Facts{Model: of.Model}}
+	var page bytes.Buffer
+	if _, err := inspect.WritePage(&page, inspect.Input{Name: of.Name, Session: s, Now: f.now()}); err != nil {
+		http.Error(w, "winnow: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(page.Bytes()) // else the reader has gone
 }
 
 // counters are the metrics, all without labels.
@@ -122,6 +153,7 @@ var counters = []struct {
 }{
 	{counter("requests", "Requests that were answered."), func(r *row) int { return r.Requests }},
 	{counter("overflows_recovered", "Refusals that no client saw."), func(r *row) int { return r.Recovered }},
+	{counter("recalls", "Requests that answered a call of the recall tool."), func(r *row) int { return r.Recalls }},
 	{counter("history_tokens", "Estimated tokens of the messages of clients."), func(r *row) int { return r.History }},
 	{counter("sent_tokens", "Estimated tokens of the messages that were sent."), func(r *row) int { return r.Sent }},
 	{counter("prompt_tokens", "Tokens of prompts, as providers counted."), func(r *row) int { return r.Prompt }},

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -24,9 +25,12 @@ type Options struct {
 	FoldAbove     float64  // see winnow.Options (0: its default)
 	Dir           string   // where conversations are kept for the next process ("": nowhere)
 	Conversations int      // how many are kept in memory (0: the transport's default)
+	Memory        int64    // how much they may take, in bytes (0: the transport's default)
 	MaxBody       int64    // of a request, in bytes; a larger one is refused with status 413 (256 MB)
 	Summarize     string   // the model that writes summaries, with the client's key ("": code writes them)
 	MarkCache     bool     // set Anthropic's cache markers in the messages, instead of the client's
+	Recall        bool     // offer the model what was left out, see transport.Options
+	Inspect       bool     // GET /winnow/NAME shows a conversation, with its texts
 	Logger        *slog.Logger
 	Base          http.RoundTripper // how the provider is reached (nil: http.DefaultTransport)
 }
@@ -46,13 +50,13 @@ func New(o Options) (http.Handler, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	f := newFigures()
+	f := &figures{now: time.Now, conversations: map[string]*row{}, links: o.Inspect}
 	t, err := transport.New(o.Base, &transport.Options{
 		Manager: func(*http.Request, string) (int, *winnow.Options) {
 			return o.Window, &winnow.Options{FoldAbove: o.FoldAbove}
 		},
-		Conversations: o.Conversations, Dir: o.Dir, MarkCache: o.MarkCache, Summarize: o.Summarize,
-		Logger: o.Logger, Done: f.note,
+		Conversations: o.Conversations, Memory: o.Memory, Dir: o.Dir, MarkCache: o.MarkCache, Summarize: o.Summarize,
+		Recall: o.Recall, Logger: o.Logger, Done: f.note,
 	})
 	if err != nil {
 		return nil, err
@@ -74,15 +78,20 @@ func New(o Options) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /winnow/{$}", f.page)
+	if o.Inspect {
+		mux.HandleFunc("GET /winnow/{name}", func(w http.ResponseWriter, r *http.Request) {
+			f.inspect(w, r, t.History(r.PathValue("name")))
+		})
+	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(f)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	own := map[string]bool{"/healthz": true, "/winnow/": true, "/metrics": true}
+	own := map[string]bool{"/healthz": true, "/metrics": true}
 	return http.MaxBytesHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.IsAbs(), r.Method == http.MethodConnect, slices.Contains(strings.Split(r.URL.Path, "/"), ".."):
 			http.Error(w, "winnow: no such path", http.StatusBadRequest) // it would leave the provider's address
-		case own[r.URL.Path]:
+		case own[r.URL.Path], strings.HasPrefix(r.URL.Path, "/winnow/"):
 			mux.ServeHTTP(w, r)
 		default:
 			to.ServeHTTP(w, r)

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -153,6 +154,50 @@ func TestProxy(t *testing.T) {
 		return err
 	}))
 	assert.NotContains(t, kept, secret)
+}
+
+// The page of a conversation is that of winnow inspect, for those who ask for it at this machine's address.
+func TestInspect(t *testing.T) {
+	_, h := strict(24_000)
+	address, _ := start(t, h, Options{Window: 24_000, Inspect: true})
+	converse(t, address, 12)
+	name := regexp.MustCompile(`href="(\w+)"`).FindStringSubmatch(get(t, address+"/winnow/"))
+	require.NotNil(t, name)
+	page := get(t, address+"/winnow/"+name[1])
+	assert.Contains(t, page, "Winnow inspect")
+	assert.Contains(t, page, "Read chapter 11.")
+	assert.Contains(t, get(t, address+"/winnow/unknown"), "no such conversation")
+
+	r, err := http.NewRequest(http.MethodGet, address+"/winnow/"+name[1], nil)
+	require.NoError(t, err)
+	r.Host = "rebound.example.com"
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, http.StatusForbidden, res.StatusCode)
+
+	address, _ = start(t, h, Options{})
+	converse(t, address, 1)
+	assert.NotContains(t, get(t, address+"/winnow/"), "href")
+	assert.Contains(t, get(t, address+"/winnow/x"), "404", "and nothing of it goes to the provider")
+}
+
+// The model recalls what the proxy left out, and the client knows nothing of it.
+func TestRecall(t *testing.T) {
+	n := 0
+	p := provider.New(provider.Options{Window: 12_000, Model: func(r *provider.Request) provider.Answer {
+		if n++; n == 46 {
+			return provider.Answer{Calls: []provider.ToolCall{{Name: "recall", Arguments: json.RawMessage(`{"words":"line 1"}`)}}}
+		} else if len(r.Last().Results) > 0 {
+			return provider.Answer{Text: "That is it."}
+		}
+		return provider.Answer{Text: "I read it.", Calls: []provider.ToolCall{{Name: "read"}}}
+	}})
+	address, _ := start(t, http.StripPrefix("/base", p), Options{Window: 12_000, Recall: true})
+	converse(t, address, 25)
+	metrics := get(t, address+"/metrics")
+	assert.Contains(t, metrics, "winnow_recalls_total 1\n")
+	assert.Contains(t, metrics, "winnow_requests_total 51\n")
 }
 
 // Nothing leaves the provider's address, and nothing of a hostile client reaches it.

@@ -1,0 +1,286 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+	"github.com/tidwall/sjson"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/anthropic"
+	"github.com/winnowgo/winnow/adapters/genai"
+	"github.com/winnowgo/winnow/adapters/openai"
+	"github.com/winnowgo/winnow/adapters/openai/responses"
+)
+
+// With Options.Recall the model has a tool that its client does not know. The transport answers its calls by asking the
+// model again, and makes one answer of all, without these calls.
+
+// mostRecalls is how many times the model is asked again for one answer. Then it has only the tools of its client.
+// Each time may take 5 % of the window: a model that has not found it in a third of the window goes on without.
+const mostRecalls = 6
+
+// alone is added to what the tool says. A call beside one of the client's tools cannot be answered, because the client
+// answers that one; the model then makes it again.
+const alone = " Call it alone: a call beside those of other tools is not answered."
+
+// offer is a definition of the recall tool, and where in a body it stands. The zero value is none.
+type offer struct {
+	at   int
+	tool []byte
+}
+
+var recallTool = func() winnow.Tool {
+	tool := winnow.RecallTool()
+	tool.Description += alone
+	return tool
+}()
+
+// offerRecall offers the tool to a model that has tools, but to one that has a tool of this name, and where the answer
+// could not be made one: Gemini's streams without events, and several answers at once.
+func (q *query) offerRecall(r *http.Request) {
+	var tool any
+	list := q.tools
+	switch q.form {
+	case messagesForm:
+		tool = anthropic.Tool(recallTool)
+	case chatForm:
+		tool = openai.Tool(recallTool)
+		if gjson.GetBytes(q.whole, "n").Int() > 1 {
+			return
+		}
+	case responseForm:
+		tool = responses.Tool(recallTool)
+	case contentForm:
+		tool = genai.Tool(recallTool)
+		if strings.Contains(r.URL.Path, ":stream") && r.URL.Query().Get("alt") != "sse" {
+			return
+		}
+		for _, t := range q.tools.Array() { // one tool has all functions
+			if list = t.Get("functionDeclarations"); list.IsArray() {
+				break
+			}
+		}
+	}
+	text, err := json.Marshal(tool)
+	if err != nil || len(list.Array()) == 0 || strings.Contains(q.tools.Raw, `"`+recallTool.Name+`"`) {
+		return
+	}
+	q.recall = offer{list.Index + len(list.Raw) - 1, append([]byte{','}, text...)}
+}
+
+// next returns the request that follows q when the model has answered it with calls of the tool.
+func (q *query) next(ctx context.Context, m *winnow.Manager, answer []json.RawMessage) (*query, error) {
+	said, _, err := q.form.read(answer)
+	if err != nil {
+		return nil, err
+	}
+	n := *q
+	n.history, n.grew, n.tokens = slices.Concat(q.history, said), true, 0
+	for i := range said {
+		for k := range said[i].Parts {
+			p := &said[i].Parts[k]
+			if p.Kind != winnow.KindToolCall || p.Name != recallTool.Name {
+				continue
+			}
+			result, err := m.Recall(ctx, n.history, p.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			n.history = append(n.history, result)
+		}
+	}
+	if n.recalls++; n.recalls == mostRecalls {
+		n.recall = offer{}
+	}
+	return &n, nil
+}
+
+// answerForm is where an answer has what the model wrote.
+type answerForm struct {
+	items string // a list: blocks, items, calls, or parts
+	text  string // what stands beside calls; "": it is one of the items
+	whole string // what a history has of the answer; "": each item
+	ended string // why the answer ended
+
+	// Responses refuse thoughts without the item that they led to. Messages want the thoughts of a message in front of
+	// it, and some models refuse those that they had behind another history: the first answer's alone are good.
+	isBound bool
+}
+
+var (
+	messagesAnswer = answerForm{items: "content", whole: "@this", ended: "stop_reason"}
+	chatAnswer     = answerForm{items: "choices.0.message.tool_calls", text: "choices.0.message.content",
+		whole: "choices.0.message", ended: "choices.0.finish_reason"}
+	responseAnswer = answerForm{items: "output", ended: "status", isBound: true}
+	contentAnswer  = answerForm{items: "candidates.0.content.parts", whole: "candidates.0.content",
+		ended: "candidates.0.finishReason"}
+)
+
+// cut are the reasons to end an answer whose last call may have come in part.
+var cut = []string{"max_tokens", "length", "incomplete", "MAX_TOKENS"}
+
+// reply is what the client gets of an answer, or of several.
+type reply struct {
+	form    answerForm
+	items   []string // as they came
+	text    string
+	isLater bool // there was an answer before this one
+	isLast  bool // the model was not offered the tool: if it calls it, the client answers
+
+	recalls int // calls of the tool in this answer
+	others  int // calls that the client answers
+}
+
+// isRecall reports whether a call is not the client's.
+func (r *reply) isRecall(name string) bool { return name == recallTool.Name && !r.isLast }
+
+// noMore notes that the tool is not offered any more.
+func (r *reply) noMore() { r.isLast = true }
+
+// add takes the items of an answer that the client gets.
+func (r *reply) add(items []gjson.Result) {
+	r.recalls, r.others = 0, 0
+	thoughts := 0
+	for _, item := range items {
+		name, isCall := callOf(item)
+		switch {
+		case isCall && r.isRecall(name):
+			if r.form.isBound {
+				r.items = r.items[:len(r.items)-thoughts]
+			}
+			r.recalls++
+			thoughts = 0
+			continue
+		case isThought(item):
+			thoughts++
+			if r.isLater && !r.form.isBound {
+				continue
+			}
+		default:
+			thoughts = 0
+		}
+		if isCall {
+			r.others++
+		}
+		r.items = append(r.items, item.Raw)
+	}
+}
+
+// mayGoOn reports whether the model waits for results of the tool alone.
+func (r *reply) mayGoOn(ended string) bool {
+	return r.recalls > 0 && r.others == 0 && !slices.Contains(cut, ended)
+}
+
+// callOf returns the name of the tool that an item of an answer calls, if the client answers the call.
+func callOf(item gjson.Result) (name string, ok bool) {
+	switch item.Get("type").Str {
+	case "tool_use", "function_call":
+		return item.Get("name").Str, true
+	case "function":
+		return item.Get("function.name").Str, true
+	case "custom", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call",
+		"mcp_approval_request":
+		return "", true
+	}
+	call := item.Get("functionCall")
+	return call.Get("name").Str, call.Exists()
+}
+
+func isThought(item gjson.Result) bool {
+	switch item.Get("type").Str {
+	case "thinking", "redacted_thinking", "reasoning":
+		return true
+	}
+	return false
+}
+
+// asHistory returns an answer as a history has it.
+func (f answerForm) asHistory(answer []byte) (list []json.RawMessage) {
+	if f.whole != "" {
+		of := gjson.GetBytes(answer, f.whole).Raw
+		if f.items == contentAnswer.items {
+			of, _ = sjson.Set(of, "role", "model")
+		}
+		if f.items == messagesAnswer.items {
+			of, _ = sjson.SetRaw(`{"role":"assistant"}`, "content", gjson.Get(of, "content").Raw)
+		}
+		return []json.RawMessage{json.RawMessage(of)}
+	}
+	for _, item := range gjson.GetBytes(answer, f.items).Array() {
+		list = append(list, json.RawMessage(item.Raw))
+	}
+	return list
+}
+
+// put returns an answer with what the client gets in the place of what it has.
+func (r *reply) put(answer []byte) []byte {
+	// The paths are names, and exist: an error is not possible.
+	if len(r.items) == 0 && r.form.text != "" {
+		answer, _ = sjson.DeleteBytes(answer, r.form.items)
+	} else {
+		answer, _ = sjson.SetRawBytes(answer, r.form.items, []byte("["+strings.Join(r.items, ",")+"]"))
+	}
+	if r.form.text != "" && r.text != "" {
+		answer, _ = sjson.SetBytes(answer, r.form.text, r.text)
+	}
+	return answer
+}
+
+// answerRecalls returns the answer to q without calls of the tool. ask sends what follows q.
+func answerRecalls(ctx context.Context, q *query, m *winnow.Manager, res *http.Response,
+	ask func(*query) (*http.Response, error)) (*http.Response, error) {
+	if q.recall.at == 0 || res.StatusCode != http.StatusOK || res.Header.Get("Content-Encoding") != "" {
+		return res, nil
+	}
+	follow := func(answer []json.RawMessage) (res *http.Response, isLast bool, err error) {
+		n, err := q.next(ctx, m, answer)
+		if err != nil {
+			return nil, false, err
+		}
+		q = n
+		res, err = ask(q)
+		return res, q.recall.at == 0, err
+	}
+	if isStream(res) {
+		res.ContentLength = -1
+		res.Header.Del("Content-Length")
+		res.Body = newSplice(q.form, res.Body, follow)
+		return res, nil
+	}
+	r := reply{form: q.form.answer}
+	for {
+		answer, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		f := r.form
+		r.isLater = q.grew
+		r.add(gjson.GetBytes(answer, f.items).Array())
+		if f.text != "" {
+			r.text += gjson.GetBytes(answer, f.text).Str
+		}
+		if !r.mayGoOn(gjson.GetBytes(answer, f.ended).Str) {
+			if r.isLater || r.recalls > 0 {
+				answer = r.put(answer)
+			}
+			return withAnswer(res, answer), nil
+		}
+		if res, r.isLast, err = follow(f.asHistory(answer)); err != nil || res.StatusCode != http.StatusOK {
+			return res, err
+		}
+	}
+}
+
+func withAnswer(res *http.Response, body []byte) *http.Response {
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	res.Header.Del("Content-Length")
+	return res
+}
