@@ -43,6 +43,32 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 	}, nil
 }
 
+// RecallText answers a call of [RecallTool] with a handle of the host's own, as Recall does: text stands outside of the
+// history, and from says whose it is. The result has no ToolCallID.
+func (m *Manager) RecallText(ctx context.Context, handle, from, text string,
+	arguments json.RawMessage) (Message, error) {
+	call := recall.ReadCall(arguments)
+	call.Handle = markup.Value(handle, maxHostHandle)
+	estimator := m.opts.Estimator
+	m.mu.Lock()
+	room := recallRoom(count.Least(m.window, m.ledger.accounting.Window))
+	m.mu.Unlock()
+	answer := recall.Answer{
+		Call: call, Room: room, Tokens: func(text string) int { return textTokens(estimator, text) },
+		Target: &recall.Target{
+			Text: text, Origin: markup.Value(from, maxHostHandle), Tokens: textTokens(estimator, text),
+		},
+	}
+	shown, ok, err := answer.Text(ctx)
+	if err != nil {
+		return Message{}, fmt.Errorf("winnow: RecallText: %w", err)
+	}
+	return Message{Role: RoleTool, ToolName: recall.Name, IsError: !ok, Parts: []Part{{Text: shown}}}, nil
+}
+
+// maxHostHandle is how many characters of a host's handle an answer repeats.
+const maxHostHandle = 100
+
 // imagesToRecall returns the images of a message that the answer to call has: a quarter of the window at most. Only
 // those of results are known to be in a form that the provider takes in a result.
 func (m *Manager) imagesToRecall(from *Message, call *recall.Call, window int) (images []Part) {
@@ -73,6 +99,11 @@ const (
 	leastRecallTokens = 1_000
 )
 
+// recallRoom returns how many tokens an answer may have.
+func recallRoom(window int) int {
+	return min(max(leastRecallTokens, count.Share(window, recallShare)), max(1, count.Share(window, maxDefaultShare)))
+}
+
 // newRecall returns the answer to call, without its text, and the images behind that. The caller writes the text
 // without the lock, because a search may take a while.
 func (m *Manager) newRecall(history []Message, call recall.Call) (a *recall.Answer, images []Part) {
@@ -88,10 +119,9 @@ func (m *Manager) newRecall(history []Message, call recall.Call) (a *recall.Answ
 
 // findRecalled returns the answer to call, without its text, and the index of the message that its handle names.
 func (m *Manager) findRecalled(history []Message, call recall.Call, window int) (a *recall.Answer, named int) {
-	room := max(leastRecallTokens, count.Share(window, recallShare))
 	estimator := m.opts.Estimator
 	a = &recall.Answer{
-		Call: call, Room: min(room, max(1, count.Share(window, maxDefaultShare))),
+		Call: call, Room: recallRoom(window),
 		Tokens: func(text string) int { return textTokens(estimator, text) },
 	}
 	facts := m.know(history)

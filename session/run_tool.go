@@ -8,7 +8,8 @@ import (
 
 // RunTool answers a call of a tool that Winnow itself offers: [winnow.RecallTool], [winnow.NotesTool] or
 // [winnow.CompactTool]. Append the message that it returns. ok is false for a call of another tool, which the host
-// runs. The manager's options must have Recall, or ToolOptions.Notes, set.
+// runs. The manager's options must have Recall, or ToolOptions.Notes, set. The recall tool also reads the logs of
+// sub-agents, see [Session.Capsule].
 func (s *Session) RunTool(ctx context.Context, call winnow.Part) (result winnow.Message, ok bool, err error) {
 	s.mu.Lock()
 	m, err := s.ready()
@@ -19,7 +20,9 @@ func (s *Session) RunTool(ctx context.Context, call winnow.Part) (result winnow.
 	}
 	switch call.Name {
 	case winnow.RecallTool().Name:
-		result, err = m.Recall(ctx, history, call.Arguments)
+		if result, ok, err = s.recallChild(ctx, m, call); !ok {
+			result, err = m.Recall(ctx, history, call.Arguments)
+		}
 	case winnow.NotesTool().Name:
 		result = m.Note(history, call.Arguments)
 	case winnow.CompactTool().Name:
