@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,8 +22,16 @@ func TestNPM(t *testing.T) {
 	}
 	for _, api := range []string{"messages", "chat"} {
 		t.Run(api, func(t *testing.T) {
-			p, h := strict(12_000)
-			address, log := start(t, h, Options{Window: 24_000, FoldAbove: 1})
+			asked := 0
+			p := provider.New(provider.Options{Window: 12_000, Model: func(r *provider.Request) provider.Answer {
+				a := answerTo(r)
+				if asked++; asked%7 == 0 && len(a.Calls) == 0 { // streaming or not, and the client does not see it
+					a.Calls = []provider.ToolCall{{Name: "recall", Arguments: json.RawMessage(`{"words":"line 1"}`)}}
+				}
+				return a
+			}})
+			h := http.StripPrefix("/base", p)
+			address, log := start(t, h, Options{Window: 24_000, FoldAbove: 1, Recall: true})
 			out, err := exec.Command("node", "testdata/agent.mjs", address, api, "30").CombinedOutput()
 			require.NoError(t, err, "%s%s", out, log)
 			assert.True(t, strings.HasSuffix(string(out), "done\n"), "%s", out)
@@ -33,6 +43,7 @@ func TestNPM(t *testing.T) {
 				}
 			}
 			assert.Positive(t, refusals, "the window was never full")
+			assert.Greater(t, asked, 65, "the model never recalled")
 		})
 	}
 }

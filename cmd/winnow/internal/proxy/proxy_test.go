@@ -62,13 +62,16 @@ func (s *safeBuffer) String() string {
 
 // strict is the strict provider below /base.
 func strict(window int) (*provider.Provider, http.Handler) {
-	p := provider.New(provider.Options{Window: window, Model: func(r *provider.Request) provider.Answer {
-		if len(r.Last().Results) > 0 || r.Last().Role == "tool" {
-			return provider.Answer{Text: "That is it."}
-		}
-		return provider.Answer{Text: "I read it.", Calls: []provider.ToolCall{{Name: "read"}}}
-	}})
+	p := provider.New(provider.Options{Window: window, Model: answerTo})
 	return p, http.StripPrefix("/base", p)
+}
+
+// answerTo is a model that calls a tool, and ends the turn behind its result.
+func answerTo(r *provider.Request) provider.Answer {
+	if len(r.Last().Results) > 0 || r.Last().Role == "tool" {
+		return provider.Answer{Text: "That is it."}
+	}
+	return provider.Answer{Text: "I read it.", Calls: []provider.ToolCall{{Name: "read"}}}
 }
 
 func post(t *testing.T, to, body string) (int, string) {
@@ -188,10 +191,8 @@ func TestRecall(t *testing.T) {
 	p := provider.New(provider.Options{Window: 12_000, Model: func(r *provider.Request) provider.Answer {
 		if n++; n == 46 {
 			return provider.Answer{Calls: []provider.ToolCall{{Name: "recall", Arguments: json.RawMessage(`{"words":"line 1"}`)}}}
-		} else if len(r.Last().Results) > 0 {
-			return provider.Answer{Text: "That is it."}
 		}
-		return provider.Answer{Text: "I read it.", Calls: []provider.ToolCall{{Name: "read"}}}
+		return answerTo(r)
 	}})
 	address, _ := start(t, http.StripPrefix("/base", p), Options{Window: 12_000, Recall: true})
 	converse(t, address, 25)
