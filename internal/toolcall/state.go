@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -230,5 +231,12 @@ var unchanged = prose.NewPattern(
 // SaysUnchanged reports whether text, the result of a call that shows a file, only says that the file is as it was
 // shown before: in words, in JSON or as a tag. Sources: Claude Code, Hermes, nanobot and Codewhale.
 func SaysUnchanged(text string) bool {
-	return len(text) < mostUnchanged && unchanged.Get().MatchString(text)
+	if len(text) >= mostUnchanged {
+		return false
+	}
+	lower := strings.ToLower(text) // most short results have none of the words, and need no pattern
+	return slices.ContainsFunc(unchangedWords, func(word string) bool { return strings.Contains(lower, word) }) &&
+		unchanged.Get().MatchString(text)
 }
+
+var unchangedWords = []string{"change", "modified", "same content", "already", "identical"}
