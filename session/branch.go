@@ -26,7 +26,7 @@ func (s *Session) Rewind(ctx context.Context, entry string) error {
 		return err
 	}
 	s.forget()
-	return s.rewrite(ctx, &Entry{Type: TypeLeaf, Target: target.id, targetAt: target.offset})
+	return s.rewrite(ctx, &Entry{Type: TypeLeaf, Target: target.id, At: &target.offset})
 }
 
 // find looks for a path entry in the whole log.
@@ -119,9 +119,9 @@ func (s *Session) add(ctx context.Context, e *Entry) error {
 		return err
 	}
 	if e.Message != nil {
-		s.extend(e, *e.Message)
+		s.extend(e, s.offsets[0], *e.Message)
 	} else {
-		s.extend(e, branchSummaryMessage(e))
+		s.extend(e, s.offsets[0], branchSummaryMessage(e))
 	}
 	return nil
 }

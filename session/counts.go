@@ -37,8 +37,9 @@ type ModelUsage struct {
 	Last  winnow.Usage `json:"last"`
 }
 
-func (c *Counts) clone() Counts {
-	out := *c
+// cloneCounts returns a copy that shares nothing with c.
+func cloneCounts(c Counts) Counts {
+	out := c
 	out.Messages, out.Models = maps.Clone(c.Messages), maps.Clone(c.Models)
 	if out.Messages == nil {
 		out.Messages = map[winnow.Role]int{}
@@ -46,13 +47,13 @@ func (c *Counts) clone() Counts {
 	return out
 }
 
-// add counts e.
-func (c *Counts) add(e *Entry) {
+// countEntry counts e in c.
+func countEntry(c *Counts, e *Entry) {
 	if e.Type == TypeStatus {
 		return
 	}
 	c.Entries++
-	switch e.counted() {
+	switch countedAs(e) {
 	case TypeMessage:
 		m := e.Message
 		if m == nil {
@@ -66,8 +67,8 @@ func (c *Counts) add(e *Entry) {
 			c.Turns++
 			c.LastTurn = e.Time.UTC().Round(0)
 		}
-		c.addUsage(e.Model, m.Usage)
-		c.addRequest(m, e.Batch)
+		countUsage(c, e.Model, m.Usage)
+		countRequest(c, m, e.Batch)
 	case TypeCompaction:
 		c.Compactions++
 		c.Tokens = e.TokensAfter
@@ -85,14 +86,14 @@ func (c *Counts) add(e *Entry) {
 		c.Erased++
 		c.Tokens = 0
 	case TypeUsage:
-		c.addUsage(e.Model, e.Usage)
+		countUsage(c, e.Model, e.Usage)
 		c.Window = cmp.Or(e.Window, c.Window)
 	}
 }
 
-// addRequest takes in the tokens of the request that m answers. An answer may be several messages, of which one has the
+// countRequest takes in the tokens of the request that m answers. An answer may be several messages, of which one has the
 // usage.
-func (c *Counts) addRequest(m *winnow.Message, batch [2]int64) {
+func countRequest(c *Counts, m *winnow.Message, batch [2]int64) {
 	switch u := m.Usage; {
 	case m.Role != winnow.RoleAssistant:
 	case u != nil:
@@ -102,7 +103,7 @@ func (c *Counts) addRequest(m *winnow.Message, batch [2]int64) {
 	}
 }
 
-func (c *Counts) addUsage(model string, u *winnow.Usage) {
+func countUsage(c *Counts, model string, u *winnow.Usage) {
 	if u == nil {
 		return
 	}

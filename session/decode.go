@@ -20,8 +20,8 @@ func (l *line) decode() (*Entry, error) {
 		return nil, fmt.Errorf("session: entry %s: %w", l.id, err)
 	}
 	l.giveHead(e)
-	e.showErased()
-	return e, e.restoreExact()
+	showErased(e)
+	return e, restoreExact(e)
 }
 
 // decodeCounted returns what [Counts] and [sides] need: of a sealed line, what can be read without its key.
@@ -69,7 +69,7 @@ func (l *line) time() time.Time {
 }
 
 // restoreExact puts back the bytes that JSON could not hold.
-func (e *Entry) restoreExact() error {
+func restoreExact(e *Entry) error {
 	for _, x := range e.Exact {
 		if e.Message == nil || x.Part < 0 || x.Part >= len(e.Message.Parts) {
 			return errors.New("session: entry " + e.ID + ": exact bytes of a part that there is not")
@@ -92,5 +92,5 @@ func (e *Entry) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*entryBody)(e)); err != nil {
 		return err
 	}
-	return e.restoreExact()
+	return restoreExact(e)
 }

@@ -22,15 +22,18 @@ type encoder struct {
 }
 
 // append adds e, whose head is complete, to the lines.
-func (x *encoder) append(e *Entry) error {
+func (x *encoder) append(e *Entry) error { return x.appendCopy(e, original{}) }
+
+// appendCopy is append for the copy of an entry.
+func (x *encoder) appendCopy(e *Entry, o original) error {
 	start := len(x.lines)
 	x.lines = appendHead(x.lines, e)
 	key, err := x.key(e)
 	if key != "" {
 		x.lines = appendKey(x.lines, key)
-		err = x.appendSealed(e, key)
+		err = x.appendSealed(e, key, o)
 	} else if err == nil {
-		err = x.appendBody(e)
+		err = x.appendBody(e, o)
 	}
 	if err == nil {
 		x.lines = appendSum(x.lines, start)
@@ -46,10 +49,10 @@ func (x *encoder) append(e *Entry) error {
 
 // appendBody adds the members after the head. If the message is the only long one, it comes last, so that a reader
 // finds it without parsing what precedes it.
-func (x *encoder) appendBody(e *Entry) error {
+func (x *encoder) appendBody(e *Entry, o original) error {
 	switch {
-	case e.verbatim != nil:
-		x.lines = append(append(x.lines, ','), e.verbatim...)
+	case o.verbatim != nil:
+		x.lines = append(append(x.lines, ','), o.verbatim...)
 		return nil
 	case e.Type == TypeState && e.Delta != nil:
 		x.lines = append(append(x.lines, `,"delta":`...), e.Delta...)
@@ -71,8 +74,8 @@ func (x *encoder) appendBody(e *Entry) error {
 	// The members of the head are empty: {"seq":0,"id":"","type":"",…}
 	text = bytes.TrimPrefix(text, []byte(`{"seq":0,"id":"","type":""`))
 	x.lines = append(x.lines, text[:len(text)-1]...)
-	if len(e.unknown) > 0 {
-		x.lines = append(append(x.lines, ','), e.unknown...)
+	if len(o.unknown) > 0 {
+		x.lines = append(append(x.lines, ','), o.unknown...)
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ const (
 	TypeStatus        Type = "status"         // totals of the entries before it
 )
 
-// isPath reports whether entries of the type are on a branch.
-func (t Type) isPath() bool {
+// isOnBranch reports whether entries of the type are on a branch.
+func isOnBranch(t Type) bool {
 	switch t {
 	case TypeSession, TypeLeaf, TypeLabel, TypeInfo, TypeUsage, TypeErased, TypeFlush, TypeStatus:
 		return false
@@ -107,14 +107,6 @@ type Entry struct {
 	Source  *Source         `json:"source,omitempty"`  // message: what the codec keeps
 	Exact   []exactBytes    `json:"exact,omitempty"`   // message: bytes that JSON cannot hold
 	Message *winnow.Message `json:"message,omitempty"` // message, custom_message, edit
-
-	offset   int64 // where the entry lies
-	targetAt int64 // leaf: where its target lies
-	beside   bool  // custom: not on the path
-
-	// Only in a copy: members as the original has them, without braces. verbatim has all members after the head, and
-	// unknown has those that this version does not know.
-	verbatim, unknown []byte
 }
 
 // From says where a fork comes from.
@@ -137,7 +129,8 @@ type Info struct {
 	Archived *bool   `json:"archived,omitempty"`
 }
 
-func (i *Info) merge(next *Info) {
+// mergeInfo takes in what next changes.
+func mergeInfo(i, next *Info) {
 	if next == nil {
 		return
 	}

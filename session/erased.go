@@ -65,7 +65,7 @@ func emptied(m *winnow.Message) *winnow.Message {
 }
 
 // showErased puts the text that the model sees into a message whose content was erased.
-func (e *Entry) showErased() {
+func showErased(e *Entry) {
 	if e.Type != TypeErased || e.Message == nil {
 		return
 	}
@@ -77,8 +77,8 @@ func (e *Entry) showErased() {
 	e.Message.Parts = append([]winnow.Part{{Text: erasedText}}, e.Message.Parts...)
 }
 
-// counted returns the type that an entry counts as.
-func (e *Entry) counted() Type {
+// countedAs returns the type that an entry counts as.
+func countedAs(e *Entry) Type {
 	switch {
 	case e.Type != TypeErased:
 		return e.Type
@@ -95,13 +95,13 @@ func (e *Entry) counted() Type {
 // overwritten returns a line as long as l that holds what is left of its entry.
 func overwritten(l *line, left *Entry) ([]byte, error) {
 	x := encoder{seal: l.seal}
-	isSealed := l.sealed != "" && left.Type.isSealed()
-	if isSealed { // with its old key: the room suffices
+	sealsIt := l.sealed != "" && isSealed(left.Type)
+	if sealsIt { // with its old key: the room suffices
 		left.Seq, left.ID, left.ParentID = l.seq, l.id, l.parent
-		if err := x.appendSealed(left, l.sealed); err != nil {
+		if err := x.appendSealed(left, l.sealed, original{}); err != nil {
 			return nil, err
 		}
-	} else if err := x.appendBody(left); err != nil {
+	} else if err := x.appendBody(left, original{}); err != nil {
 		return nil, err
 	}
 	body := x.lines
@@ -113,7 +113,7 @@ func overwritten(l *line, left *Entry) ([]byte, error) {
 	head = bytes.TrimSuffix(head, []byte(","))
 	member := func(t Type) []byte { return appendString([]byte(`,"type":`), string(t)) }
 	text := bytes.Replace(head, member(l.kind), member(left.Type), 1)
-	if l.sealed != "" && !isSealed {
+	if l.sealed != "" && !sealsIt {
 		text = bytes.TrimSuffix(text, appendKey(nil, l.sealed))
 	}
 	text = append(bytes.Clone(text), body...)

@@ -86,22 +86,28 @@ func (s *Session) become(ctx context.Context, t *tree, key string, labels map[st
 // copiedHead is by how many bytes a line may grow in a copy: its parent, an offset and a checksum change.
 const copiedHead = 64
 
+// copied is an entry of a fork.
+type copied struct {
+	*Entry
+	original
+}
+
 // copied reads the entries of a fork one by one: a session may be too large to be held in memory twice.
-func (t *tree) copied(indexes []int) iter.Seq2[*Entry, error] {
-	return func(yield func(*Entry, error) bool) {
+func (t *tree) copied(indexes []int) iter.Seq2[copied, error] {
+	return func(yield func(copied, error) bool) {
 		for _, i := range indexes {
 			l, err := t.line(i)
-			var e *Entry
+			var c copied
 			if err == nil {
-				e, err = t.entry(l)
+				c.Entry, err = t.entry(l)
 			}
 			if err == nil {
-				err = e.keepMembers(&l)
+				c.original, err = originalOf(c.Entry, &l)
 			}
-			if err == nil && e.FirstKept != nil {
-				e.FirstKept = t.firstCopied(e.FirstKept, indexes)
+			if err == nil && c.FirstKept != nil {
+				c.FirstKept = t.firstCopied(c.FirstKept, indexes)
 			}
-			if !yield(e, err) || err != nil {
+			if !yield(c, err) || err != nil {
 				return
 			}
 		}
@@ -168,7 +174,7 @@ func (t *tree) inUse(active *loaded) ([]int, error) {
 // copyEntries returns the lines of a log that holds a header and entries in this order. They keep their ids, and their
 // seqs unless an earlier id has a higher number.
 func (s *Session) copyEntries(
-	header *Entry, entries iter.Seq2[*Entry, error], labels map[string]string,
+	header *Entry, entries iter.Seq2[copied, error], labels map[string]string,
 ) ([]byte, error) {
 	x := &s.encoder
 	x.lines = x.lines[:0]
@@ -178,12 +184,13 @@ func (s *Session) copyEntries(
 	if err := x.append(header); err != nil {
 		return nil, err
 	}
-	counts.add(header)
+	countEntry(&counts, header)
 	previous, seq := header.ID, header.Seq
-	for e, err := range entries {
+	for c, err := range entries {
 		if err != nil {
 			return nil, err
 		}
+		e := c.Entry
 		e.ParentID, e.At, e.Batch = previous, nil, [2]int64{} // the log is created whole or not at all
 		e.Seq = seqAfter(seq, e)
 		offsets[e.ID] = int64(len(x.lines))
@@ -197,12 +204,12 @@ func (s *Session) copyEntries(
 			}
 		}
 		if e.Full != nil {
-			e.Full = &FullState{State: e.Full.State, Counts: counts.clone()}
+			e.Full = &FullState{State: e.Full.State, Counts: cloneCounts(counts)}
 		}
-		if err := x.append(e); err != nil {
+		if err := x.appendCopy(e, c.original); err != nil {
 			return nil, err
 		}
-		counts.add(e)
+		countEntry(&counts, e)
 		previous, seq = e.ID, e.Seq
 	}
 	for _, id := range slices.Sorted(maps.Keys(labels)) {

@@ -19,10 +19,11 @@ import (
 
 // loaded is the state of a session at the leaf of its log.
 type loaded struct {
-	header  *Entry
-	history []winnow.Message
-	places  []place // of the messages in history
-	prefix  int     // number of messages that the newest compaction put before the first one that it kept
+	header   *Entry
+	headerAt int64 // where a new one is written
+	history  []winnow.Message
+	places   []place // of the messages in history
+	prefix   int     // number of messages that the newest compaction put before the first one that it kept
 
 	from    *From // of a log that has not begun
 	leaf    line  // heads only, without texts

@@ -140,19 +140,16 @@ func (im *importer) entry(e Entry) error {
 	case e.Type == TypeState, e.Type == TypeStatus:
 		im.parents[e.ID] = im.parentOf(e.ParentID)
 		return nil
-	case !e.Type.isPath() && e.Type != TypeErased: // what was erased stands where it stood, on a branch or beside it
+	case !isOnBranch(e.Type) && e.Type != TypeErased: // what was erased stands where it stood, on a branch or beside it
 		e.ParentID = ""
 	case e.ParentID != "":
 		e.ParentID = im.parentOf(e.ParentID)
-	case e.Type == TypeErased:
-	case e.Type == TypeCustom:
-		e.beside = true
+	case e.Type == TypeErased, e.Type == TypeCustom: // beside the branch
 	default:
 		e.ParentID = im.root
 	}
 	if e.Type == TypeLeaf {
 		e.Target = im.parentOf(e.Target)
-		e.targetAt = im.offsets[e.Target]
 	}
 	if err := im.session.redactEntry(&e); err != nil {
 		return err
@@ -266,14 +263,14 @@ func (im *importer) add(e *Entry) error {
 		return err
 	}
 	im.offsets[e.ID], im.newest = at, at
-	im.counts.add(e)
+	countEntry(&im.counts, e)
 	switch {
 	case e.ParentID != "":
 		im.leaf, im.ended = e.ID, e.Type == TypeReset
 	case e.Type == TypeLeaf:
 		im.leaf, im.ended = e.Target, false
 	case e.Type == TypeInfo:
-		im.info.merge(e.Info)
+		mergeInfo(&im.info, e.Info)
 	case e.Type == TypeLabel && e.Label == "":
 		delete(im.labels, e.Target)
 	case e.Type == TypeLabel:
@@ -288,7 +285,7 @@ func (im *importer) full() error {
 		return nil
 	}
 	e := &Entry{Type: TypeState, ParentID: im.leaf}
-	e.Full = &FullState{Counts: im.counts.clone(), Info: im.info, Labels: im.labels}
+	e.Full = &FullState{Counts: cloneCounts(im.counts), Info: im.info, Labels: im.labels}
 	if err := im.placeAt(e); err != nil {
 		return err
 	}

@@ -12,26 +12,30 @@ import (
 // A newer version may have written members that this one does not know, at any depth. A fork keeps them: it copies the
 // members of an entry unchanged, except for offsets and counts, which differ in the fork.
 
-// keepMembers makes e, which was decoded from l, keep what it does not know when it is written again.
-func (e *Entry) keepMembers(l *line) error {
+// original is what the copy of an entry keeps: members as the original has them, without braces. verbatim has all
+// members after the head, and unknown has those that this version does not know.
+type original struct{ verbatim, unknown []byte }
+
+// originalOf returns what a copy of e keeps, which was decoded from l.
+func originalOf(e *Entry, l *line) (o original, err error) {
 	members, err := l.members()
 	if err != nil || len(members) == 0 { // of an erased entry nothing may be left
-		return err
+		return o, err
 	}
 	if e.Type != TypeCompaction && e.Full == nil {
-		e.verbatim = members
-		return nil
+		o.verbatim = members
+		return o, nil
 	}
 	all, err := splitMembers(slices.Concat([]byte("{"), members, []byte("}")))
 	if err != nil {
-		return err
+		return o, err
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Entry]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		delete(all, name)
 	}
-	e.unknown = joinMembers(all)
-	return nil
+	o.unknown = joinMembers(all)
+	return o, nil
 }
 
 // members returns the members after the head of l, opened if they are sealed, without braces. They are valid until the

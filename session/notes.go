@@ -32,7 +32,7 @@ func (s *Store) Note(ctx context.Context, key, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeCustom, Name: name, Data: line, beside: true} })
+	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeCustom, Name: name, Data: line} })
 }
 
 // noteOf returns the data of a note as it is stored.
@@ -109,7 +109,7 @@ func (s *Session) reloadEnd(ctx context.Context) error {
 	t := newTail(s.log, size)
 	if header, err := t.lineAt(0); err == nil {
 		if e, err := header.decode(); err == nil {
-			if err := e.checkFormat(); err != nil {
+			if err := checkFormat(e); err != nil {
 				return err
 			}
 		}

@@ -84,8 +84,8 @@ func TestRecall(t *testing.T) {
 	require.NoError(t, other.Close())
 }
 
-// Notes of the model are there to the byte, whatever becomes of the session: summaries, restarts, kills, rewinds, forks
-// and erasures of other entries. A text of a person or a tool writes none.
+// Notes of the model are there to the byte, whatever becomes of the session: summaries, restarts, rewinds, forks and
+// erasures of other entries. A text of a person or a tool writes none.
 func TestNotesStay(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
@@ -147,12 +147,8 @@ func (n *notesPlay) step() {
 			require.NoError(n.t, err)
 		}
 		n.check("behind a summary")
-	case k == 9: // a restart; every other time without a Close, as behind a kill
-		if n.r.IntN(2) == 0 {
-			require.NoError(n.t, n.s.Close())
-		} else {
-			n.s.Close() // the lock of this process has to go
-		}
+	case k == 9:
+		require.NoError(n.t, n.s.Close())
 		n.open()
 		n.check("after a restart")
 	case k == 10 && len(n.at) > 0:

@@ -132,7 +132,7 @@ func sealerOf(log Log) Sealer {
 }
 
 // isSealed reports whether entries of the type have content to seal.
-func (t Type) isSealed() bool {
+func isSealed(t Type) bool {
 	switch t {
 	case TypeSession, TypeLeaf, TypeUsage, TypeErased:
 		return false
@@ -141,7 +141,7 @@ func (t Type) isSealed() bool {
 }
 
 // inTheClear returns the part of e that stays readable: what is counted.
-func (e *Entry) inTheClear() *Entry {
+func inTheClear(e *Entry) *Entry {
 	clear := &Entry{Type: e.Type, Degraded: e.Degraded, TokensAfter: e.TokensAfter}
 	if e.Type == TypeMessage && e.Message != nil {
 		m := e.Message
@@ -160,9 +160,9 @@ func (e *Entry) inTheClear() *Entry {
 const payloadMember = `,"payload":"`
 
 // appendSealed adds the members after the head of an entry that is sealed with key.
-func (x *encoder) appendSealed(e *Entry, key string) error {
+func (x *encoder) appendSealed(e *Entry, key string, o original) error {
 	start := len(x.lines)
-	if err := x.appendBody(e); err != nil {
+	if err := x.appendBody(e, o); err != nil {
 		return err
 	}
 	context := sealContext(&head{seq: e.Seq, id: e.ID, parent: e.ParentID, kind: e.Type}, key)
@@ -171,7 +171,7 @@ func (x *encoder) appendSealed(e *Entry, key string) error {
 		return &SealedError{Entry: e.ID, Key: key, Cause: err}
 	}
 	x.lines = x.lines[:start]
-	if err := x.appendBody(e.inTheClear()); err != nil {
+	if err := x.appendBody(inTheClear(e), original{}); err != nil {
 		return err
 	}
 	x.lines = base64.StdEncoding.AppendEncode(append(x.lines, payloadMember...), sealed)
@@ -181,7 +181,7 @@ func (x *encoder) appendSealed(e *Entry, key string) error {
 
 // key returns the id of the key to seal e with, "" if e is not sealed.
 func (x *encoder) key(e *Entry) (string, error) {
-	if x.seal == nil || !e.Type.isSealed() {
+	if x.seal == nil || !isSealed(e.Type) {
 		return "", nil
 	}
 	id, err := x.seal.Current()

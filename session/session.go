@@ -32,6 +32,7 @@ type Session struct {
 	log     Log
 	at      loaded
 	encoder encoder
+	offsets []int64         // of the entries that were written last
 	manager *winnow.Manager // nil: made on first use
 	journal [][]byte        // unwritten deltas of the manager
 	flushes atomic.Int64    // unwritten flushes of the manager, which may flush while mu is held
@@ -120,16 +121,16 @@ func (s *Session) Append(ctx context.Context, messages ...winnow.Message) error 
 	if err := s.write(ctx, true, entries...); err != nil {
 		return err
 	}
-	for _, e := range entries {
-		s.extend(e, *e.Message)
+	for i, e := range entries {
+		s.extend(e, s.offsets[i], *e.Message)
 	}
 	return nil
 }
 
-// extend adds the message of a written entry to the history.
-func (s *Session) extend(e *Entry, m winnow.Message) {
+// extend adds the message of an entry, which was written at an offset, to the history.
+func (s *Session) extend(e *Entry, at int64, m winnow.Message) {
 	s.at.history = append(s.at.history, m)
-	s.at.places = append(s.at.places, place{ref: Ref{ID: e.ID, At: e.offset}})
+	s.at.places = append(s.at.places, place{ref: Ref{ID: e.ID, At: at}})
 }
 
 // lockBranch keeps others from making requests and from rewriting the branch.

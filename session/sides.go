@@ -14,12 +14,12 @@ type sides struct {
 func (s *sides) add(e *Entry) (complete bool) {
 	if e.Full != nil {
 		older := e.Full.Info
-		older.merge(&s.info)
+		mergeInfo(&older, &s.info)
 		s.info = older
 		for id, label := range e.Full.Labels {
 			s.label(id, label)
 		}
-		s.base = e.Full.Counts.clone()
+		s.base = cloneCounts(e.Full.Counts)
 		s.newer = append(s.newer, &Entry{Type: e.Type})
 		return true
 	}
@@ -27,7 +27,7 @@ func (s *sides) add(e *Entry) (complete bool) {
 	switch {
 	case e.Type == TypeInfo && e.Info != nil:
 		older := *e.Info
-		older.merge(&s.info)
+		mergeInfo(&older, &s.info)
 		s.info = older
 	case e.Type == TypeLabel:
 		s.label(e.Target, e.Label)
@@ -52,7 +52,7 @@ func (s *sides) label(id, label string) {
 func (s *sides) counts() Counts {
 	c := s.base
 	for i := len(s.newer) - 1; i >= 0; i-- {
-		c.add(s.newer[i])
+		countEntry(&c, s.newer[i])
 	}
 	return c
 }

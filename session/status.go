@@ -59,10 +59,10 @@ func (s *Status) addLine(l *line) {
 		s.Damage++
 		return
 	}
-	s.Counts.add(e)
+	countEntry(&s.Counts, e)
 	s.LastInteraction = s.Counts.LastTurn
 	if e.Type == TypeInfo {
-		s.Info.merge(e.Info)
+		mergeInfo(&s.Info, e.Info)
 	}
 	if l.kind == TypeSession && s.Created.IsZero() {
 		s.Created, s.Key = e.Time, e.Key

@@ -202,7 +202,7 @@ func (l *loaded) checkHeader(key string) error {
 
 // checkFormat returns an error if e is the header of a log in a newer format. Entries may have another meaning there,
 // so this version must neither write to such a log nor copy from it.
-func (e *Entry) checkFormat() error {
+func checkFormat(e *Entry) error {
 	if e.Type == TypeSession && e.Format > formatVersion {
 		return fmt.Errorf("%w: the log of %q has format %d", ErrFormat, e.Key, e.Format)
 	}
@@ -240,7 +240,7 @@ type View struct {
 func (l *loaded) view(key string) *View {
 	v := &View{
 		Key: key, History: slices.Clip(l.history), Leaf: l.leaf.id, Info: l.info, Labels: maps.Clone(l.labels),
-		Counts: l.counts.clone(), Damage: slices.Clip(l.damage),
+		Counts: cloneCounts(l.counts), Damage: slices.Clip(l.damage),
 	}
 	for _, p := range l.places {
 		v.IDs = append(v.IDs, p.ref.ID)

@@ -43,7 +43,7 @@ func newTree(ctx context.Context, log Log, size int64, s *sides) (*tree, error) 
 			}
 		}
 		if e != nil && t.header < 0 {
-			if err := e.checkFormat(); err != nil {
+			if err := checkFormat(e); err != nil {
 				return err
 			}
 		}

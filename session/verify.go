@@ -66,7 +66,7 @@ func (s *Store) Entries(ctx context.Context, key string, yield func(*Entry) erro
 		if err != nil {
 			return nil // Verify reports it
 		}
-		if err := e.checkFormat(); err != nil {
+		if err := checkFormat(e); err != nil {
 			return err
 		}
 		return yield(e)

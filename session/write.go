@@ -65,14 +65,15 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 	}
 	now := s.store.opts.Now()
 	c := cursor{seq: s.at.seq, previous: s.at.newest.offset, leaf: s.at.leaf.id, leafAt: s.at.leaf.offset}
-	c.isEmpty = s.hasNoEntry()
+	c.isBeside, c.isEmpty = s.beside, s.hasNoEntry()
 	if s.at.newest.next != s.at.size { // damage lies between
 		c.previous = -1
 	}
 	if c.isEmpty {
 		header := s.newHeader()
 		header.Time = now
-		c.place(header, s.at.size+int64(len(x.lines)))
+		s.at.headerAt = s.at.size + int64(len(x.lines))
+		c.place(header, s.at.headerAt)
 		if err := x.append(header); err != nil {
 			return nil, err
 		}
@@ -81,12 +82,15 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 	if len(entries) > maxBatch {
 		return nil, ErrTooLarge
 	}
+	s.offsets = s.offsets[:0]
 	for i, e := range entries {
 		e.Time = now
 		if e.Batch = [2]int64{}; len(entries) > 1 {
 			e.Batch = [2]int64{int64(i) + 1, int64(len(entries))}
 		}
-		c.place(e, s.at.size+int64(len(x.lines)))
+		at := s.at.size + int64(len(x.lines))
+		s.offsets = append(s.offsets, at)
+		c.place(e, at)
 		if e.Full != nil {
 			e.Full.Counts, e.Full.Info, e.Full.Labels = s.countsWith(entries[:i]), s.at.info, s.at.labels
 		}
@@ -102,12 +106,12 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 
 // countsWith returns the counts of the log including entries.
 func (s *Session) countsWith(entries []*Entry) Counts {
-	counts := s.at.counts.clone()
+	counts := cloneCounts(s.at.counts)
 	if s.hasNoEntry() {
-		counts.add(s.at.header)
+		countEntry(&counts, s.at.header)
 	}
 	for _, e := range entries {
-		counts.add(e)
+		countEntry(&counts, e)
 	}
 	return counts
 }
@@ -126,57 +130,56 @@ type cursor struct {
 	leaf     string // entry
 	leafAt   int64
 	isEmpty  bool // the log has no header
+	isBeside bool // nothing is written to the branch
 }
 
 // place sets the parent of e, which will lie at offset.
 func (c *cursor) place(e *Entry, offset int64) {
 	c.seq++
-	e.Seq, e.ID, e.offset = c.seq, "e"+strconv.FormatInt(c.seq, 10), offset
-	e.ParentID, e.At = "", nil
-	if e.Type.isPath() && !e.beside {
+	e.Seq, e.ID, e.ParentID = c.seq, "e"+strconv.FormatInt(c.seq, 10), ""
+	if e.Type != TypeLeaf {
+		e.At = nil
+	}
+	if isOnBranch(e.Type) && !c.isBeside {
 		e.ParentID = c.leaf
 		if c.leafAt != c.previous {
 			at := c.leafAt
 			e.At = &at
 		}
 	}
-	if e.Type == TypeLeaf {
-		at := e.targetAt
-		e.At = &at
-	}
 	c.previous = offset
 	switch {
 	case e.Type == TypeSession || e.ParentID != "":
 		c.leaf, c.leafAt = e.ID, offset
 	case e.Type == TypeLeaf:
-		c.leaf, c.leafAt = e.Target, e.targetAt
+		c.leaf, c.leafAt = e.Target, *e.At
 	}
 }
 
 // advance updates the session with entries that were written.
 func (s *Session) advance(entries []*Entry) {
 	if s.hasNoEntry() {
-		s.at.counts.add(s.at.header)
+		countEntry(&s.at.counts, s.at.header)
 		h := s.at.header
-		s.at.leaf = line{head: head{id: h.ID, seq: h.Seq, kind: TypeSession}, offset: h.offset}
+		s.at.leaf = line{head: head{id: h.ID, seq: h.Seq, kind: TypeSession}, offset: s.at.headerAt}
 	}
-	for _, e := range entries {
-		s.at.counts.add(e)
+	for i, e := range entries {
+		countEntry(&s.at.counts, e)
 		switch {
 		case e.ParentID != "":
-			s.at.leaf = line{head: head{seq: e.Seq, id: e.ID, kind: e.Type}, offset: e.offset}
+			s.at.leaf = line{head: head{seq: e.Seq, id: e.ID, kind: e.Type}, offset: s.offsets[i]}
 		case e.Type == TypeLeaf:
-			s.at.leaf = line{head: head{id: e.Target}, offset: e.targetAt}
+			s.at.leaf = line{head: head{id: e.Target}, offset: *e.At}
 		}
 		s.takeSide(e)
 		s.at.updated = e.Time
 		if e.Full != nil {
-			s.at.summed = e.offset
+			s.at.summed = s.offsets[i]
 		}
 	}
-	last := entries[len(entries)-1]
+	last, lastAt := entries[len(entries)-1], s.offsets[len(entries)-1]
 	s.at.size += int64(len(s.encoder.lines))
-	s.at.newest = line{head: head{seq: last.Seq, id: last.ID, kind: last.Type}, offset: last.offset, next: s.at.size}
+	s.at.newest = line{head: head{seq: last.Seq, id: last.ID, kind: last.Type}, offset: lastAt, next: s.at.size}
 	s.at.seq = last.Seq
 	s.at.unended = false
 	if cap(s.encoder.lines) > maxSpare {
@@ -191,7 +194,7 @@ const maxSpare = 256 << 10
 func (s *Session) takeSide(e *Entry) {
 	switch e.Type {
 	case TypeInfo:
-		s.at.info.merge(e.Info)
+		mergeInfo(&s.at.info, e.Info)
 	case TypeLabel:
 		if s.at.labels == nil {
 			s.at.labels = map[string]string{}
@@ -226,7 +229,7 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 			return nil // it does not count, here or for other readers
 		}
 		s.takeSide(e)
-		s.at.counts.add(e)
+		countEntry(&s.at.counts, e)
 		s.at.newest, s.at.updated = withoutText(*l), e.Time
 		return nil
 	})
