@@ -10,6 +10,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/prompt"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 func ExampleNewReport() {
@@ -61,7 +62,7 @@ func ExampleReport_Save() {
 	err = conversation.Append(ctx, session.User("How many beans are left?"))
 	err = errors.Join(err, conversation.Close(), prompt.NewReport(assembled(), request, usage).Save(ctx, store, "agent:main:main"))
 	var saved prompt.Report
-	err = errors.Join(err, store.Entries(ctx, "agent:main:main", func(e *session.Entry) error { // the newest counts
+	err = errors.Join(err, store.Entries(ctx, "agent:main:main", func(e *entry.Entry) error { // the newest counts
 		if e.Name != prompt.ReportEntry {
 			return nil
 		}

@@ -19,6 +19,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // Each benchmark of the store comes with the limit of the machine, measured in the same run.
@@ -293,7 +295,7 @@ func verifyOf(store *session.Store) func(b *testing.B) {
 	return func(b *testing.B) {
 		defer measureCPU(b)()
 		for b.Loop() {
-			r, err := store.Verify(context.Background(), "k")
+			r, err := upkeep.Verify(context.Background(), store, "k")
 			if err != nil || len(r.Damage) > 0 {
 				b.Fatal(err, r.Damage)
 			}
@@ -307,7 +309,7 @@ func scanOf(store *session.Store, size int) func(b *testing.B) {
 		b.SetBytes(int64(size))
 		defer measureCPU(b)()
 		for b.Loop() {
-			if err := store.Entries(context.Background(), "k", func(*session.Entry) error { return nil }); err != nil {
+			if err := store.Entries(context.Background(), "k", func(*entry.Entry) error { return nil }); err != nil {
 				b.Fatal(err)
 			}
 		}

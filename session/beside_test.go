@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestFullStateHoldsWhatOthersWroteMeanwhile: entries that are written beside the branch while a request writes a full
@@ -28,7 +29,7 @@ func TestFullStateHoldsWhatOthersWroteMeanwhile(t *testing.T) {
 	require.Equal(t, title, *v.Info.Title)
 	require.Equal(t, map[string]string{id: "here"}, v.Labels)
 	require.Equal(t, 7, v.Counts.Usage.Input)
-	report, err := store.Verify(ctx, "k")
+	report, err := upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)
 	require.Equal(t, report.Entries, v.Counts.Entries)
 }

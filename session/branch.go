@@ -7,50 +7,52 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // Leaf returns the newest entry of the branch; [Session.Rewind] to it comes back here. It is "" before the first entry.
 func (s *Session) Leaf() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.at.leaf.id
+	return s.at.Leaf.ID
 }
 
 // Rewind goes back to an entry: the conversation continues after it, on a new branch. Later entries stay in the log,
 // and Rewind to the last of them returns to their branch. The entry "" is the beginning. The error is [ErrNotFound] if
 // no branch has the entry.
-func (s *Session) Rewind(ctx context.Context, entry string) error {
+func (s *Session) Rewind(ctx context.Context, id string) error {
 	defer s.lockBranch()()
-	target, err := s.find(ctx, entry)
+	target, err := s.find(ctx, id)
 	if err != nil {
 		return err
 	}
 	s.forget()
-	return s.rewrite(ctx, &Entry{Type: TypeLeaf, Target: target.id, At: &target.offset})
+	return s.rewrite(ctx, &entry.Entry{Type: entry.TypeLeaf, Target: target.ID, At: &target.Offset})
 }
 
 // find looks for a path entry in the whole log.
-func (s *Session) find(ctx context.Context, entry string) (line, error) {
+func (s *Session) find(ctx context.Context, id string) (jsonl.Line, error) {
 	if s.dead != nil {
-		return line{}, s.dead
+		return jsonl.Line{}, s.dead
 	}
-	for _, p := range s.at.places { // most callers go back only a little
-		if p.ref.ID == entry {
-			return line{head: head{id: entry}, offset: p.ref.At}, nil
+	for _, p := range s.at.Places { // most callers go back only a little
+		if p.Ref.ID == id {
+			return jsonl.Line{Head: jsonl.Head{ID: id}, Offset: p.Ref.At}, nil
 		}
 	}
-	t, err := newTree(ctx, s.log, s.at.size, nil)
+	t, err := jsonl.NewTree(ctx, s.log, s.at.Size, nil)
 	if err != nil {
-		return line{}, err
+		return jsonl.Line{}, err
 	}
-	i, ok := t.indexOf(entry)
-	if entry == "" {
-		i, ok = t.header, t.header >= 0
+	i, ok := t.IndexOf(id)
+	if id == "" {
+		i, ok = t.Header, t.Header >= 0
 	}
-	if !ok || t.lines[i].kind != TypeSession && !t.lines[i].isPath() {
-		return line{}, fmt.Errorf("%w: entry %q of %q", ErrNotFound, entry, s.key)
+	if !ok || t.Lines[i].Kind != entry.TypeSession && !t.Lines[i].IsPath() {
+		return jsonl.Line{}, fmt.Errorf("%w: entry %q of %q", ErrNotFound, id, s.key)
 	}
-	return t.line(i)
+	return t.Line(i)
 }
 
 // SummarizeBranch adds a summary of an abandoned branch, which ended at entry from, or "" if that is not known. The
@@ -64,21 +66,22 @@ func (s *Session) SummarizeBranch(ctx context.Context, from, summary string) err
 			return err
 		}
 	}
-	return s.add(ctx, &Entry{Type: TypeBranchSummary, Target: from, Summary: strings.ToValidUTF8(summary, "\ufffd")})
+	summary = strings.ToValidUTF8(summary, "\ufffd")
+	return s.add(ctx, &entry.Entry{Type: entry.TypeBranchSummary, Target: from, Summary: summary})
 }
 
 // Edit replaces the content of a message, or leaves the message out if m is nil. The original stays in the log. The
 // error is [ErrNotFound] if the entry is not a message of the history.
-func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, reason string) error {
+func (s *Session) Edit(ctx context.Context, id string, m *winnow.Message, reason string) error {
 	defer s.lockBranch()()
 	if s.dead != nil {
 		return s.dead
 	}
-	for _, p := range s.at.places {
-		if p.ref.ID != entry || p.isSummary {
+	for _, p := range s.at.Places {
+		if p.Ref.ID != id || p.IsSummary {
 			continue
 		}
-		e := &Entry{Type: TypeEdit, Target: entry, Omit: m == nil, Reason: reason}
+		e := &entry.Entry{Type: entry.TypeEdit, Target: id, Omit: m == nil, Reason: reason}
 		if m != nil {
 			c, err := s.stored(*m)
 			if err != nil {
@@ -88,7 +91,7 @@ func (s *Session) Edit(ctx context.Context, entry string, m *winnow.Message, rea
 		}
 		return s.rewrite(ctx, e)
 	}
-	return fmt.Errorf("%w: entry %q in the history of %q", ErrNotFound, entry, s.key)
+	return fmt.Errorf("%w: entry %q in the history of %q", ErrNotFound, id, s.key)
 }
 
 // Inject appends a message of the host under a name. The model sees it; people do not if it is hidden.
@@ -97,7 +100,7 @@ func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow
 	if err != nil {
 		return err
 	}
-	return s.add(ctx, &Entry{Type: TypeCustomMessage, Name: name, Hidden: hidden, Message: &m})
+	return s.add(ctx, &entry.Entry{Type: entry.TypeCustomMessage, Name: name, Hidden: hidden, Message: &m})
 }
 
 // Note appends data of the host, as JSON. The model does not see it. It belongs to the branch.
@@ -108,11 +111,11 @@ func (s *Session) Note(ctx context.Context, name string, data json.RawMessage) e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.write(ctx, true, &Entry{Type: TypeCustom, Name: name, Data: data})
+	return s.write(ctx, true, &entry.Entry{Type: entry.TypeCustom, Name: name, Data: data})
 }
 
 // add appends an entry that carries a message.
-func (s *Session) add(ctx context.Context, e *Entry) error {
+func (s *Session) add(ctx context.Context, e *entry.Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.write(ctx, true, e); err != nil {
@@ -121,7 +124,7 @@ func (s *Session) add(ctx context.Context, e *Entry) error {
 	if e.Message != nil {
 		s.extend(e, s.offsets[0], *e.Message)
 	} else {
-		s.extend(e, s.offsets[0], branchSummaryMessage(e))
+		s.extend(e, s.offsets[0], jsonl.BranchSummaryMessage(e))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // lockedByAnother takes the kernel's locks of a session as another process would, and returns how to release them.
@@ -91,14 +92,14 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 	for name, call := range map[string]func(context.Context) error{
 		"Open behind a turn":        behind("turn.lock", openIt),
 		"Open behind an append":     behind("log.lock", openIt),
-		"Copy from, behind a turn":  behind("turn.lock", func(ctx context.Context) error { return session.Copy(ctx, store, other, "k") }),
-		"Copy from, behind a log":   behind("log.lock", func(ctx context.Context) error { return session.Copy(ctx, store, other, "k") }),
+		"Copy from, behind a turn":  behind("turn.lock", func(ctx context.Context) error { return upkeep.Copy(ctx, store, other, "k") }),
+		"Copy from, behind a log":   behind("log.lock", func(ctx context.Context) error { return upkeep.Copy(ctx, store, other, "k") }),
 		"Copy to, behind a turn":    behind("turn.lock", func(ctx context.Context) error { return copyBack(ctx, t, store) }),
 		"Copy to, behind a log":     behind("log.lock", func(ctx context.Context) error { return copyBack(ctx, t, store) }),
 		"Delete":                    behind("log.lock", func(ctx context.Context) error { return store.Delete(ctx, "k") }),
-		"Erase":                     behind("log.lock", func(ctx context.Context) error { _, err := store.Erase(ctx, "k"); return err }),
-		"EraseEntries, behind turn": behind("turn.lock", func(ctx context.Context) error { _, err := store.EraseEntries(ctx, "k", "", id); return err }),
-		"EraseEntries, behind log":  behind("log.lock", func(ctx context.Context) error { _, err := store.EraseEntries(ctx, "k", "", id); return err }),
+		"Erase":                     behind("log.lock", func(ctx context.Context) error { _, err := upkeep.Erase(ctx, store, "k"); return err }),
+		"EraseEntries, behind turn": behind("turn.lock", func(ctx context.Context) error { _, err := upkeep.EraseEntries(ctx, store, "k", "", id); return err }),
+		"EraseEntries, behind log":  behind("log.lock", func(ctx context.Context) error { _, err := upkeep.EraseEntries(ctx, store, "k", "", id); return err }),
 		"SetInfo":                   behind("log.lock", func(ctx context.Context) error { return store.SetInfo(ctx, "k", session.Info{Title: &title}) }),
 		"Append":                    inSession(func(ctx context.Context, s *session.Session) error { return s.Append(ctx, session.User("two")) }),
 		"Do": inSession(func(ctx context.Context, s *session.Session) error {
@@ -140,7 +141,7 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 func copyBack(ctx context.Context, t *testing.T, store *session.Store) error {
 	from := session.NewMemory(nil)
 	require.NoError(t, inOneTurn(context.Background(), from, "one"))
-	return session.Copy(ctx, from, store, "k")
+	return upkeep.Copy(ctx, from, store, "k")
 }
 
 // TestStoreClosedWhileOthersWait: those who wait for a turn of a store that is closed get an error once the turn ends.

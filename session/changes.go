@@ -5,41 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
-
-// Change says that a session changed.
-type Change struct {
-	Key string `json:"key"`
-
-	// Log is the log that changed, as in [Status]. A reset or a rewrite of the log gives the session another one, and
-	// Cause says which.
-	Log string `json:"log,omitempty"`
-
-	From    int64 `json:"from"`              // offset in Log; earlier changes covered what lies before it
-	To      int64 `json:"to"`                // offset after the new bytes
-	Deleted bool  `json:"deleted,omitempty"` // the session is gone; Log, From and To are empty
-	Cause   Cause `json:"cause,omitempty"`   // why Log is another one than before, or none
-}
-
-// Cause says why a session has another log than before. It is "" if the session is new, if its log only grew, and with
-// [Changes].Resync.
-type Cause string
-
-const (
-	CauseReset     Cause = "reset"     // it was begun anew; older logs stay and can still be read
-	CauseRewritten Cause = "rewritten" // entries were erased: forget what was read of the log
-	CauseDeleted   Cause = "deleted"   // [Store.Delete] or [Store.Erase]: forget the session
-)
-
-// Changes is a piece of the feed.
-type Changes struct {
-	Changes []Change // in order within each session
-	Cursor  string   // where to go on; keep it once the changes are processed
-
-	// Resync says that the feed cannot continue from the given cursor, which is empty, too old, or from another store.
-	// Changes then lists every session there is, from offset 0; forget all others.
-	Resync bool
-}
 
 // Changes returns what changed since the cursor was returned. It does not wait: if nothing changed, it lists nothing.
 // Every change is delivered at least once. It may be delivered again with a smaller From, so processing a change must
@@ -50,18 +20,18 @@ type Changes struct {
 // sessions, and the reader skips what it had. Package follow does so.
 //
 // In a directory, Changes looks at all sessions, as [Store.List] does, which takes about 15 ms for 1 000 of them.
-func (s *Store) Changes(ctx context.Context, cursor string) (*Changes, error) {
+func (s *Store) Changes(ctx context.Context, cursor string) (*backend.Changes, error) {
 	return s.changes(ctx, cursor, false)
 }
 
 // NextChanges is like [Store.Changes], but waits until something has changed. What this store writes is delivered at
 // once. In a directory, changes of other processes are looked for so often that it takes a twentieth of one processor,
 // and at most every 100 ms: those in 1 000 sessions are found within 0.3 s, those in 100 000 within half a minute.
-func (s *Store) NextChanges(ctx context.Context, cursor string) (*Changes, error) {
+func (s *Store) NextChanges(ctx context.Context, cursor string) (*backend.Changes, error) {
 	return s.changes(ctx, cursor, true)
 }
 
-func (s *Store) changes(ctx context.Context, cursor string, wait bool) (*Changes, error) {
+func (s *Store) changes(ctx context.Context, cursor string, wait bool) (*backend.Changes, error) {
 	c, err := s.backend.Changes(ctx, cursor, wait)
 	if err != nil {
 		return nil, err
@@ -70,11 +40,11 @@ func (s *Store) changes(ctx context.Context, cursor string, wait bool) (*Changes
 }
 
 // giveCauses says why logs are others than before.
-func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
+func (s *Store) giveCauses(ctx context.Context, c *backend.Changes) error {
 	for i := range c.Changes {
 		change := &c.Changes[i]
 		if change.Deleted {
-			change.Cause = CauseDeleted
+			change.Cause = backend.CauseDeleted
 		}
 		if change.Deleted || change.From > 0 || c.Resync {
 			continue
@@ -82,7 +52,7 @@ func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
 		if isReset, err := s.hasOlder(ctx, *change); err != nil {
 			return err
 		} else if isReset {
-			change.Cause = CauseReset
+			change.Cause = backend.CauseReset
 		}
 		st, err := s.Status(ctx, change.Key)
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrDeleted) { // the next change says so
@@ -92,26 +62,26 @@ func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
 			return err
 		}
 		if st.Log == change.Log && st.Counts.Erased > 0 {
-			change.Cause = CauseRewritten
+			change.Cause = backend.CauseRewritten
 		}
 	}
 	return nil
 }
 
 // hasOlder reports whether a session has logs that are older than that of a change.
-func (s *Store) hasOlder(ctx context.Context, c Change) (bool, error) {
+func (s *Store) hasOlder(ctx context.Context, c backend.Change) (bool, error) {
 	parts, err := s.Parts(ctx, c.Key)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return false, nil
 	}
-	parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Kind == PartSide })
-	return slices.IndexFunc(parts, func(p Part) bool { return p.Log == c.Log }) > 0, err
+	parts = slices.DeleteFunc(parts, func(p backend.Part) bool { return p.Kind == backend.PartSide })
+	return slices.IndexFunc(parts, func(p backend.Part) bool { return p.Log == c.Log }) > 0, err
 }
 
 // ReadChange calls yield with the entries of a change, in the order of the log. The log need not be the newest: what
 // was written before a reset can be read too; [Part].Log names the older logs. The error is [ErrNotFound] if the log
 // was rewritten, removed or deleted; a later change says so.
-func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) error) error {
+func (s *Store) ReadChange(ctx context.Context, c backend.Change, yield func(*entry.Entry) error) error {
 	if c.To <= c.From {
 		return nil
 	}
@@ -131,10 +101,10 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) err
 	if c.To > size {
 		return fmt.Errorf("%w: log %s of %q up to %d", ErrNotFound, c.Log, c.Key, c.To)
 	}
-	scan := newScanner(log, c.To)
-	scan.from = c.From
-	return scan.scan(ctx, func(l *line) error {
-		e, err := l.decode()
+	scan := jsonl.NewScanner(log, c.To)
+	scan.From = c.From
+	return scan.Scan(ctx, func(l *jsonl.Line) error {
+		e, err := l.Decode()
 		if errors.Is(err, ErrSealed) {
 			return err
 		}
@@ -146,12 +116,12 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*Entry) err
 }
 
 // openOlder opens the log of a change that is not the newest one.
-func (s *Store) openOlder(ctx context.Context, c Change) (Log, error) {
+func (s *Store) openOlder(ctx context.Context, c backend.Change) (backend.Log, error) {
 	parts, err := s.Parts(ctx, c.Key)
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, err
 	}
-	isOf := func(p Part) bool { return p.Kind != PartSide && p.Log == c.Log }
+	isOf := func(p backend.Part) bool { return p.Kind != backend.PartSide && p.Log == c.Log }
 	if at := slices.IndexFunc(parts, isOf); at >= 0 {
 		return s.opened(s.backend.OpenPart(ctx, c.Key, parts[at]))
 	}

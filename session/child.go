@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/recall"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // A sub-agent has a session of its own, below the key of the session that began it. Its parent gets a capsule: the
@@ -105,7 +106,7 @@ func (s *Session) readChild(ctx context.Context, name string) (*View, error) {
 func (s *Store) origin(ctx context.Context, key string) (string, error) {
 	found := errors.New("found")
 	var from string
-	err := s.Entries(ctx, key, func(e *Entry) error {
+	err := s.Entries(ctx, key, func(e *entry.Entry) error {
 		if e.From != nil {
 			from = e.From.Session
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestClosedStore: what comes after Close fails with the error that the documentation names.
@@ -67,18 +68,18 @@ func storeCalls(store *session.Store, cursor string) map[string]func(context.Con
 		"Keys":         func(ctx context.Context) error { _, err := store.Keys(ctx); return err },
 		"List":         func(ctx context.Context) error { _, err := store.List(ctx, session.Query{}); return err },
 		"Status":       func(ctx context.Context) error { _, err := store.Status(ctx, "k"); return err },
-		"Verify":       func(ctx context.Context) error { _, err := store.Verify(ctx, "k"); return err },
+		"Verify":       func(ctx context.Context) error { _, err := upkeep.Verify(ctx, store, "k"); return err },
 		"Parts":        func(ctx context.Context) error { _, err := store.Parts(ctx, "k"); return err },
 		"Fork":         func(ctx context.Context) error { return store.Fork(ctx, "k", "", "fork") },
 		"SetInfo":      func(ctx context.Context) error { return store.SetInfo(ctx, "k", session.Info{}) },
 		"Note":         func(ctx context.Context) error { return store.Note(ctx, "k", "n", []byte("1")) },
 		"Delete":       func(ctx context.Context) error { return store.Delete(ctx, "k") },
-		"Erase":        func(ctx context.Context) error { _, err := store.Erase(ctx, "k"); return err },
-		"EraseEntries": func(ctx context.Context) error { _, err := store.EraseEntries(ctx, "k", "", "e2"); return err },
+		"Erase":        func(ctx context.Context) error { _, err := upkeep.Erase(ctx, store, "k"); return err },
+		"EraseEntries": func(ctx context.Context) error { _, err := upkeep.EraseEntries(ctx, store, "k", "", "e2"); return err },
 		"Changes":      func(ctx context.Context) error { _, err := store.Changes(ctx, cursor); return err },
 		"NextChanges":  func(ctx context.Context) error { _, err := store.NextChanges(ctx, cursor); return err },
 		"Plan": func(ctx context.Context) error {
-			_, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: 1})
+			_, err := upkeep.MakePlan(ctx, store, upkeep.Maintenance{ArchiveAfter: 1})
 			return err
 		},
 	}

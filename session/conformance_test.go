@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
@@ -32,7 +33,7 @@ func TestMemory(t *testing.T) {
 // TestPlainBackend has a backend that keeps logs, and can do nothing else.
 func TestPlainBackend(t *testing.T) {
 	sessiontest.Run(t, func(*testing.T) sessiontest.Open {
-		plain := struct{ session.Backend }{session.NewMemory(nil).Backend()}
+		plain := struct{ backend.Backend }{session.NewMemory(nil).Backend()}
 		return func(opts *session.Options) (*session.Store, error) { return session.New(plain, opts), nil }
 	})
 }

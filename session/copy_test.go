@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 func TestCopy(t *testing.T) {
@@ -38,28 +40,28 @@ func directory(t *testing.T) *session.Store {
 
 // failingBackend fails after some appends, as a process that is killed.
 type failingBackend struct {
-	session.Backend
+	backend.Backend
 	left *int
 }
 
 type failingTurn struct {
-	session.Turn
+	backend.Turn
 	left *int
 }
 
 type failingLog struct {
-	session.Log
+	backend.Log
 	left *int
 }
 
 var errKilled = errors.New("killed")
 
-func (b failingBackend) Turn(ctx context.Context, key string) (session.Turn, error) {
+func (b failingBackend) Turn(ctx context.Context, key string) (backend.Turn, error) {
 	turn, err := b.Backend.Turn(ctx, key)
 	return failingTurn{turn, b.left}, err
 }
 
-func (t failingTurn) Log(ctx context.Context) (session.Log, error) {
+func (t failingTurn) Log(ctx context.Context) (backend.Log, error) {
 	log, err := t.Turn.Log(ctx)
 	return failingLog{log, t.left}, err
 }
@@ -84,7 +86,7 @@ func TestCopyGoesOn(t *testing.T) {
 	left, interrupted := 0, 0
 	for {
 		left = 2
-		err := session.Copy(ctx, source, session.New(failingBackend{target.Backend(), &left}, nil), "k")
+		err := upkeep.Copy(ctx, source, session.New(failingBackend{target.Backend(), &left}, nil), "k")
 		if err == nil {
 			break
 		}
@@ -96,19 +98,19 @@ func TestCopyGoesOn(t *testing.T) {
 	s = open(t, source, "k")
 	require.NoError(t, s.Append(ctx, session.User("more")))
 	require.NoError(t, s.Close())
-	require.NoError(t, session.Copy(ctx, source, target, "k"))
+	require.NoError(t, upkeep.Copy(ctx, source, target, "k"))
 	require.Equal(t, logText(t, source, "k"), logText(t, target, "k"))
 
 	s = open(t, target, "k")
 	require.NoError(t, s.Append(ctx, session.User("only there")))
 	require.NoError(t, s.Close())
-	require.ErrorIs(t, session.Copy(ctx, source, target, "k"), session.ErrExists)
-	require.ErrorIs(t, session.Copy(ctx, source, source, "k"), session.ErrExists)
-	require.ErrorIs(t, session.Copy(ctx, source, target, "nobody"), session.ErrNotFound)
+	require.ErrorIs(t, upkeep.Copy(ctx, source, target, "k"), session.ErrExists)
+	require.ErrorIs(t, upkeep.Copy(ctx, source, source, "k"), session.ErrExists)
+	require.ErrorIs(t, upkeep.Copy(ctx, source, target, "nobody"), session.ErrNotFound)
 	short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 	defer cancel()
 	s = open(t, source, "k")
-	require.ErrorIs(t, session.Copy(short, source, target, "k"), session.ErrBusy)
+	require.ErrorIs(t, upkeep.Copy(short, source, target, "k"), session.ErrBusy)
 	require.NoError(t, s.Close())
 }
 
@@ -137,7 +139,7 @@ func TestRepeatedCopyIsDurable(t *testing.T) {
 		var interrupted []*sessiontest.CrashFS
 		fsys.After(func(sessiontest.Operation) { interrupted = append(interrupted, fsys.Kill()) })
 		before := fsys.Kill()
-		require.NoError(t, session.Copy(ctx, source, target, "k"))
+		require.NoError(t, upkeep.Copy(ctx, source, target, "k"))
 		fsys.After(nil)
 		before.Fail(func(op sessiontest.Operation) sessiontest.Fault {
 			if op.Name == "sync" && strings.HasSuffix(op.Path, ".jsonl") {
@@ -147,7 +149,7 @@ func TestRepeatedCopyIsDurable(t *testing.T) {
 		})
 		failing, err := session.OpenFiles(before, nil)
 		require.NoError(t, err)
-		if err := session.Copy(ctx, source, failing, "k"); round == "updated" {
+		if err := upkeep.Copy(ctx, source, failing, "k"); round == "updated" {
 			require.ErrorIs(t, err, session.ErrSync)
 		}
 		before.Fail(nil)
@@ -157,7 +159,7 @@ func TestRepeatedCopyIsDurable(t *testing.T) {
 			name := fmt.Sprintf("%s, interrupted at %d of %d", round, i+1, len(interrupted))
 			again, err := session.OpenFiles(fsys, nil)
 			require.NoError(t, err, name)
-			require.NoError(t, session.Copy(ctx, source, again, "k"), name)
+			require.NoError(t, upkeep.Copy(ctx, source, again, "k"), name)
 			crashed := fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1)))
 			after, err := session.OpenFiles(crashed, nil)
 			require.NoError(t, err, name)
@@ -182,7 +184,7 @@ func TestCopyAfterALessDurableOne(t *testing.T) {
 	fsys := sessiontest.NewCrashFS()
 	volatile, err := session.OpenFiles(fsys, &session.Options{Durability: session.OS})
 	require.NoError(t, err)
-	require.NoError(t, session.Copy(ctx, source, volatile, "k"))
+	require.NoError(t, upkeep.Copy(ctx, source, volatile, "k"))
 	want := logsOf(t, volatile, "the copy")
 	require.Len(t, want, 4)
 
@@ -204,9 +206,9 @@ func TestCopyAfterALessDurableOne(t *testing.T) {
 		store, err := session.OpenFiles(fsys, nil)
 		require.NoError(t, err, name)
 		if failAt > 0 {
-			require.ErrorIs(t, session.Copy(ctx, source, store, "k"), session.ErrSync, name)
+			require.ErrorIs(t, upkeep.Copy(ctx, source, store, "k"), session.ErrSync, name)
 		}
-		require.NoError(t, session.Copy(ctx, source, store, "k"), name)
+		require.NoError(t, upkeep.Copy(ctx, source, store, "k"), name)
 		crashed := fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1)))
 		after, err := session.OpenFiles(crashed, nil)
 		require.NoError(t, err, name)
@@ -226,14 +228,14 @@ func TestRepeatedCopyKeepsAnArchive(t *testing.T) {
 	ctx := context.Background()
 	source, target := directory(t), directory(t)
 	require.NoError(t, inOneTurn(ctx, source, "one"))
-	require.NoError(t, session.Copy(ctx, source, target, "k"))
-	plan, err := target.Plan(ctx, session.Maintenance{ArchiveAfter: time.Nanosecond})
+	require.NoError(t, upkeep.Copy(ctx, source, target, "k"))
+	plan, err := upkeep.MakePlan(ctx, target, upkeep.Maintenance{ArchiveAfter: time.Nanosecond})
 	require.NoError(t, err)
-	_, err = target.Apply(ctx, plan)
+	_, err = upkeep.Apply(ctx, target, plan)
 	require.NoError(t, err)
-	require.NoError(t, session.Copy(ctx, source, target, "k"))
+	require.NoError(t, upkeep.Copy(ctx, source, target, "k"))
 	parts, err := target.Parts(ctx, "k")
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
-	require.Equal(t, session.PartArchive, parts[0].Kind)
+	require.Equal(t, backend.PartArchive, parts[0].Kind)
 }

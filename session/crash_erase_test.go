@@ -16,15 +16,17 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // tokens returns, by id, a text of each message that occurs in no other entry, except in those derived from the
 // message.
 func tokens(t testing.TB, store *session.Store, key string) map[string]string {
 	found := map[string]string{}
-	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
-		if e.Type != session.TypeMessage || e.Message == nil {
+	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
+		if e.Type != entry.TypeMessage || e.Message == nil {
 			return nil
 		}
 		for _, p := range e.Message.Parts {
@@ -69,19 +71,19 @@ func TestCrashDuringErase(t *testing.T) {
 		done := fsys.Crash(sessiontest.LossNone, p.random)
 		ended, err := session.OpenFiles(done, p.options())
 		require.NoError(t, err)
-		_, err = ended.EraseEntries(ctx, "k", "", ids...)
+		_, err = upkeep.EraseEntries(ctx, ended, "k", "", ids...)
 		require.NoError(t, err, name)
 		after := logsOf(t, ended, name)
 		p.now = at
 		crashes += crashDuring(t, fsys, p, name, func(store *session.Store) error {
-			_, err := store.EraseEntries(ctx, "k", "", ids...)
+			_, err := upkeep.EraseEntries(ctx, store, "k", "", ids...)
 			return err
 		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
 			for log, text := range logsOf(t, store, name) {
 				require.True(t, text == before[log] || text == after[log], "%s: %s is neither as before nor as after", name, log)
 			}
 			require.Len(t, logsOf(t, store, name), len(before), name)
-			_, err := store.EraseEntries(ctx, "k", "", ids...)
+			_, err := upkeep.EraseEntries(ctx, store, "k", "", ids...)
 			require.NoError(t, err, name)
 			for _, id := range ids {
 				requireNowhere(t, fsys, name, found[id])
@@ -102,13 +104,13 @@ func TestCrashDuringEraseOfASession(t *testing.T) {
 		name := fmt.Sprint("program ", seed)
 		store, plan := toArchive(t, fsys, p)
 		plan.Actions = plan.Actions[:len(plan.Actions)/2]
-		_, err := store.Apply(ctx, plan)
+		_, err := upkeep.Apply(ctx, store, plan)
 		require.NoError(t, err)
 		all := logsOf(t, store, name)
 		_, err = store.Changes(ctx, "") // somebody follows
 		require.NoError(t, err, name)
 		crashDuring(t, fsys, p, name, func(store *session.Store) error {
-			_, err := store.Erase(ctx, "k")
+			_, err := upkeep.Erase(ctx, store, "k")
 			return err
 		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
 			before := maps.Clone(all)
@@ -117,7 +119,7 @@ func TestCrashDuringEraseOfASession(t *testing.T) {
 				maps.DeleteFunc(before, func(log, _ string) bool { return strings.HasPrefix(log, "k ") })
 			}
 			require.True(t, maps.Equal(before, found), name)
-			_, err := store.Erase(ctx, "k")
+			_, err := upkeep.Erase(ctx, store, "k")
 			require.NoError(t, err, name)
 			for file := range filesOf(t, fsys) {
 				require.NotContains(t, file, "/k-k/", name)
@@ -140,9 +142,9 @@ func TestDeletionThatCannotEnd(t *testing.T) {
 		"Keys":   func(s *session.Store) { _, _ = s.Keys(ctx) },
 		"List":   func(s *session.Store) { _, _ = s.List(ctx, session.Query{}) },
 		"Parts":  func(s *session.Store) { _, _ = s.Parts(ctx, "k") },
-		"Verify": func(s *session.Store) { _, _ = s.Verify(ctx, "k") },
-		"Erase":  func(s *session.Store) { _, _ = s.Erase(ctx, "k") },
-		"Plan":   func(s *session.Store) { _, _ = s.Plan(ctx, session.Maintenance{ArchiveAfter: oneDay}) },
+		"Verify": func(s *session.Store) { _, _ = upkeep.Verify(ctx, s, "k") },
+		"Erase":  func(s *session.Store) { _, _ = upkeep.Erase(ctx, s, "k") },
+		"Plan":   func(s *session.Store) { _, _ = upkeep.MakePlan(ctx, s, upkeep.Maintenance{ArchiveAfter: oneDay}) },
 	}
 	for name, first := range ask {
 		for _, isListed := range []bool{false, true} {
@@ -236,7 +238,7 @@ func TestEraseProperties(t *testing.T) {
 		}
 		name := fmt.Sprintf("program %d, entries %v", seed, ids)
 		before := logsOf(t, store, name)
-		r, err := store.EraseEntries(ctx, "k", "", ids...)
+		r, err := upkeep.EraseEntries(ctx, store, "k", "", ids...)
 		require.NoError(t, err, name)
 		require.ElementsMatch(t, ids, r.Entries, name)
 		require.Empty(t, r.Quoted, name)
@@ -292,9 +294,9 @@ func TestRepeatedErasureIsDurable(t *testing.T) {
 	title := secret
 	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
 	var ids []string // of the message and of the title
-	require.NoError(t, store.Entries(ctx, "k", func(e *session.Entry) error {
+	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
 		isFirst := e.Message != nil && e.Message.Role == winnow.RoleUser
-		if isFirst || e.Type == session.TypeInfo {
+		if isFirst || e.Type == entry.TypeInfo {
 			ids = append(ids, e.ID)
 		}
 		return nil
@@ -319,14 +321,14 @@ func TestRepeatedErasureIsDurable(t *testing.T) {
 	fsys.After(func(op sessiontest.Operation) {
 		killed, last = append(killed, fsys.Kill()), append(last, op)
 	})
-	_, err = store.EraseEntries(ctx, "k", "", ids...)
+	_, err = upkeep.EraseEntries(ctx, store, "k", "", ids...)
 	require.NoError(t, err)
 	require.NotEmpty(t, killed)
 	for i, fsys := range killed {
 		name := fmt.Sprintf("killed after operation %d of %d (%s %s)", i+1, len(killed), last[i].Name, last[i].Path)
 		again, err := session.OpenFiles(fsys, nil)
 		require.NoError(t, err, name)
-		_, err = again.EraseEntries(ctx, "k", "", ids...)
+		_, err = upkeep.EraseEntries(ctx, again, "k", "", ids...)
 		require.NoError(t, err, name)
 		for _, loss := range []sessiontest.Loss{sessiontest.LossAll, sessiontest.LossOrder} {
 			for seed := range uint64(10) {

@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/resets"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // logNamed returns the name of a log, which stays when it is rewritten, by its ID.
@@ -34,7 +36,7 @@ func logsOf(t testing.TB, store *session.Store, name string) map[string]string {
 		parts, err := store.Parts(ctx, key)
 		require.NoError(t, err, name)
 		for _, part := range parts {
-			if part.Kind != session.PartSide {
+			if part.Kind != backend.PartSide {
 				found[key+" "+logNamed(part.Log)] = partText(t, m, key, part, name)
 			}
 		}
@@ -42,7 +44,7 @@ func logsOf(t testing.TB, store *session.Store, name string) map[string]string {
 	return found
 }
 
-func partText(t testing.TB, m session.Backend, key string, part session.Part, name string) string {
+func partText(t testing.TB, m backend.Backend, key string, part backend.Part, name string) string {
 	log, err := m.OpenPart(context.Background(), key, part)
 	require.NoError(t, err, name)
 	defer log.Close()
@@ -72,14 +74,14 @@ func randomStore(t *testing.T, seed uint64, steps int) (*sessiontest.CrashFS, *p
 }
 
 // archiveIdle archives every session that nobody has written to for a day.
-var archiveIdle = session.Maintenance{ArchiveAfter: oneDay}
+var archiveIdle = upkeep.Maintenance{ArchiveAfter: oneDay}
 
 // toArchive opens a store ten days later, and plans to archive its sessions.
-func toArchive(t *testing.T, fsys *sessiontest.CrashFS, p *program) (*session.Store, *session.Plan) {
+func toArchive(t *testing.T, fsys *sessiontest.CrashFS, p *program) (*session.Store, *upkeep.Plan) {
 	p.now = p.now.Add(10 * oneDay)
 	store, err := session.OpenFiles(fsys, p.options())
 	require.NoError(t, err)
-	plan, err := store.Plan(context.Background(), archiveIdle)
+	plan, err := upkeep.MakePlan(context.Background(), store, archiveIdle)
 	require.NoError(t, err)
 	return store, plan
 }
@@ -117,7 +119,7 @@ func goesOn(t *testing.T, store *session.Store, name string) {
 	keys, err := store.Keys(context.Background())
 	require.NoError(t, err, name)
 	for _, key := range keys {
-		report, err := store.Verify(context.Background(), key)
+		report, err := upkeep.Verify(context.Background(), store, key)
 		require.NoError(t, err, name)
 		require.Empty(t, report.Damage, name)
 	}
@@ -161,25 +163,25 @@ func TestCrashDuringApply(t *testing.T) {
 	crashes := 0
 	for seed := range maintenancePrograms(t) {
 		fsys, p := randomStore(t, uint64(seed), 14)
-		policy := session.Maintenance{ArchiveAfter: oneDay, ResetLogs: true, KeepArchives: oneDay}
+		policy := upkeep.Maintenance{ArchiveAfter: oneDay, ResetLogs: true, KeepArchives: oneDay}
 		for round := range 2 { // archive, and then delete
 			name := fmt.Sprintf("program %d, round %d", seed, round)
 			p.now = p.now.Add(10 * oneDay)
 			store, err := session.OpenFiles(fsys, p.options())
 			require.NoError(t, err)
 			before := logsOf(t, store, name)
-			plan, err := store.Plan(ctx, policy)
+			plan, err := upkeep.MakePlan(ctx, store, policy)
 			require.NoError(t, err)
 			require.NotEmpty(t, plan.Actions, name)
 			deleted := map[string]bool{}
 			for _, a := range plan.Actions {
-				if a.Op == session.OpDelete && a.Part.Kind == session.PartArchive {
+				if a.Op == upkeep.OpDelete && a.Part.Kind == backend.PartArchive {
 					deleted[a.Key+" "+a.Part.Log] = true
 				}
 			}
 			require.Equal(t, round == 1, len(deleted) > 0, name)
 			crashes += crashDuring(t, fsys, p, name, func(store *session.Store) error {
-				done, err := store.Apply(ctx, plan)
+				done, err := upkeep.Apply(ctx, store, plan)
 				require.Empty(t, done.Kept, name)
 				return err
 			}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
@@ -191,11 +193,11 @@ func TestCrashDuringApply(t *testing.T) {
 					}
 				}
 				require.LessOrEqual(t, len(found), len(before), name)
-				again, err := store.Plan(ctx, policy)
+				again, err := upkeep.MakePlan(ctx, store, policy)
 				require.NoError(t, err, name)
-				_, err = store.Apply(ctx, again)
+				_, err = upkeep.Apply(ctx, store, again)
 				require.NoError(t, err, name)
-				last, err := store.Plan(ctx, policy)
+				last, err := upkeep.MakePlan(ctx, store, policy)
 				require.NoError(t, err, name)
 				require.Empty(t, last.Actions, name)
 				for log := range logsOf(t, store, name) {
@@ -216,7 +218,7 @@ func TestCrashDuringUnpack(t *testing.T) {
 		fsys, p := randomStore(t, 3000+uint64(seed), 10)
 		name := fmt.Sprint("program ", seed)
 		store, plan := toArchive(t, fsys, p)
-		_, err := store.Apply(ctx, plan)
+		_, err := upkeep.Apply(ctx, store, plan)
 		require.NoError(t, err)
 		before := logsOf(t, store, name)
 		keys, err := store.Keys(ctx)
@@ -291,13 +293,13 @@ func TestFaultsDuringMaintenance(t *testing.T) {
 		store, plan := toArchive(t, fsys, p)
 		before := logsOf(t, store, name)
 		faults += failing(t, fsys, p, name, func(store *session.Store) error {
-			_, err := store.Apply(ctx, plan)
+			_, err := upkeep.Apply(ctx, store, plan)
 			return err
 		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
 			require.Equal(t, before, logsOf(t, store, name), name)
-			again, err := store.Plan(ctx, archiveIdle)
+			again, err := upkeep.MakePlan(ctx, store, archiveIdle)
 			require.NoError(t, err, name)
-			_, err = store.Apply(ctx, again)
+			_, err = upkeep.Apply(ctx, store, again)
 			require.NoError(t, err, name)
 			require.Equal(t, before, logsOf(t, store, name), name)
 			goesOn(t, store, name)
@@ -309,11 +311,11 @@ func TestFaultsDuringMaintenance(t *testing.T) {
 			continue
 		}
 		faults += failing(t, fsys, p, name, func(store *session.Store) error {
-			_, err := store.EraseEntries(ctx, "k", "", ids...)
+			_, err := upkeep.EraseEntries(ctx, store, "k", "", ids...)
 			return err
 		}, func(name string, fsys *sessiontest.CrashFS, store *session.Store) {
 			require.Len(t, logsOf(t, store, name), len(before), name)
-			_, err := store.EraseEntries(ctx, "k", "", ids...)
+			_, err := upkeep.EraseEntries(ctx, store, "k", "", ids...)
 			require.NoError(t, err, name)
 			for _, id := range ids {
 				requireNowhere(t, fsys, name, found[id])

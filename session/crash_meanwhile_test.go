@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestPowerLossBehindAKilledMaintainer: a store that has long had a session in use, and knows that its log is durable,
@@ -23,13 +24,13 @@ func TestPowerLossBehindAKilledMaintainer(t *testing.T) {
 	ctx := context.Background()
 	for name, maintain := range map[string]func(store *session.Store, first string) error{
 		"erases an entry": func(store *session.Store, first string) error {
-			_, err := store.EraseEntries(ctx, "k", "", first)
+			_, err := upkeep.EraseEntries(ctx, store, "k", "", first)
 			return err
 		},
 		"archives the session and puts it back": func(store *session.Store, _ string) error {
-			plan, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: time.Nanosecond})
+			plan, err := upkeep.MakePlan(ctx, store, upkeep.Maintenance{ArchiveAfter: time.Nanosecond})
 			if err == nil {
-				_, err = store.Apply(ctx, plan)
+				_, err = upkeep.Apply(ctx, store, plan)
 			}
 			if err != nil {
 				return err

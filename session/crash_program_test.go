@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // program is a random sequence of what a host does with a session.
@@ -130,9 +131,9 @@ func onlyStorage(err error) error {
 }
 
 func isVolatile(line string) bool {
-	isOf := func(t session.Type) bool { return strings.Contains(line, `"type":"`+string(t)+`"`) }
+	isOf := func(t entry.Type) bool { return strings.Contains(line, `"type":"`+string(t)+`"`) }
 	isFirst := !strings.Contains(line, `"batch"`) || strings.Contains(line, `"batch":[1,`)
-	isState := isOf(session.TypeState) && isFirst // behind an edit or a compaction it is durable
-	isState = isState || isOf(session.TypeUsage) && strings.Contains(line, `"window"`)
-	return isState || isOf(session.TypeStatus) || isOf(session.TypeFlush)
+	isState := isOf(entry.TypeState) && isFirst // behind an edit or a compaction it is durable
+	isState = isState || isOf(entry.TypeUsage) && strings.Contains(line, `"window"`)
+	return isState || isOf(entry.TypeStatus) || isOf(entry.TypeFlush)
 }

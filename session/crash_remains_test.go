@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // secretStore returns a store with a session whose first entry is secret, and the id of that.
@@ -82,7 +83,7 @@ func TestErasureOfRemains(t *testing.T) {
 				})
 				store, err := session.OpenFiles(fsys, nil)
 				require.NoError(t, err, name)
-				_, err = store.EraseEntries(ctx, "k", "", id)
+				_, err = upkeep.EraseEntries(ctx, store, "k", "", id)
 				if err == nil {
 					require.False(t, isLeft, "%s: acknowledged although a file could not be removed", name)
 					requireNowhere(t, fsys, name, secret)
@@ -91,7 +92,7 @@ func TestErasureOfRemains(t *testing.T) {
 					refusals++
 				}
 				fsys.Fail(nil)
-				_, err = store.EraseEntries(ctx, "k", "", id)
+				_, err = upkeep.EraseEntries(ctx, store, "k", "", id)
 				require.NoError(t, err, name)
 				requireNowhere(t, fsys, name, secret)
 				requireNowhere(t, fsys.Crash(sessiontest.LossAll, nil), name+", and then a power loss", secret)
@@ -111,7 +112,7 @@ func TestErasureOfASessionWithAnUnbornFork(t *testing.T) {
 	for name, fsys := range left {
 		store, err := session.OpenFiles(fsys, nil)
 		require.NoError(t, err, name)
-		_, err = store.Erase(ctx, "k")
+		_, err = upkeep.Erase(ctx, store, "k")
 		require.NoError(t, err, name)
 		requireNowhere(t, fsys, name, secret)
 	}
@@ -136,9 +137,9 @@ func TestSessionWithRemainsOpens(t *testing.T) {
 
 // archiveAll archives all logs.
 func archiveAll(ctx context.Context, store *session.Store) error {
-	plan, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: time.Nanosecond})
+	plan, err := upkeep.MakePlan(ctx, store, upkeep.Maintenance{ArchiveAfter: time.Nanosecond})
 	if err == nil {
-		_, err = store.Apply(ctx, plan)
+		_, err = upkeep.Apply(ctx, store, plan)
 	}
 	return err
 }

@@ -20,7 +20,9 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var crashPrograms = flag.Int("crash.programs", 40, "random programs that the crash test runs, each with a crash after every file operation")
@@ -30,7 +32,7 @@ type stored struct {
 	log     string
 	entries []string // the texts of the lines that count
 	raw     []byte
-	damage  []session.Damage
+	damage  []entry.Damage
 }
 
 func readStored(t testing.TB, fsys *sessiontest.CrashFS, store *session.Store, key string) (out stored) {
@@ -41,7 +43,7 @@ func readStored(t testing.TB, fsys *sessiontest.CrashFS, store *session.Store, k
 func readStoredAfter(
 	t testing.TB, fsys *sessiontest.CrashFS, store *session.Store, key string, known stored,
 ) (out stored) {
-	report, err := store.Verify(context.Background(), key)
+	report, err := upkeep.Verify(context.Background(), store, key)
 	if err != nil {
 		require.ErrorIs(t, err, session.ErrNotFound)
 		return out

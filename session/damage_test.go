@@ -16,7 +16,9 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var damageAppends = flag.Int("damage.appends", 11, "of how many damaged logs one is opened and appended to; 1: all")
@@ -36,12 +38,12 @@ type shortLog struct {
 	from    []int    // where the lines begin
 	to      []int    // after their text, at the newline
 	batch   []int    // number of the batch that a line belongs to
-	types   map[session.Type]int
+	types   map[entry.Type]int
 }
 
 func newShortLog(t *testing.T) *shortLog {
 	ctx := context.Background()
-	x := &shortLog{types: map[session.Type]int{}}
+	x := &shortLog{types: map[entry.Type]int{}}
 	flush := func(context.Context, []winnow.Message) error { return nil }
 	x.opts = &session.Options{Manager: func(string) (int, *winnow.Options) {
 		return 3_000, &winnow.Options{Compact: &winnow.CompactOptions{KeepRecent: 5, BeforeCompact: flush}}
@@ -76,7 +78,7 @@ func newShortLog(t *testing.T) *shortLog {
 	}
 	ids := s.View().IDs
 	require.NoError(t, s.Close())
-	_, err = store.EraseEntries(ctx, "k", readStored(t, fsys, store, "k").log, ids[len(ids)-1])
+	_, err = upkeep.EraseEntries(ctx, store, "k", readStored(t, fsys, store, "k").log, ids[len(ids)-1])
 	require.NoError(t, err)
 	s = open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User("after the erasure")))
@@ -100,7 +102,7 @@ func newShortLog(t *testing.T) *shortLog {
 	for line := range bytes.Lines(x.data) {
 		x.from, x.to, x.batch = append(x.from, at), append(x.to, at+len(line)-1), append(x.batch, batch)
 		at += len(line)
-		var e session.Entry
+		var e entry.Entry
 		require.NoError(t, json.Unmarshal(line, &e))
 		text, err := json.Marshal(e)
 		require.NoError(t, err)
@@ -111,10 +113,10 @@ func newShortLog(t *testing.T) *shortLog {
 		}
 	}
 	require.Len(t, stored.entries, len(x.entries))
-	for _, kind := range []session.Type{
-		session.TypeSession, session.TypeMessage, session.TypeCustomMessage, session.TypeCustom, session.TypeCompaction,
-		session.TypeEdit, session.TypeBranchSummary, session.TypeState, session.TypeLeaf, session.TypeLabel, session.TypeInfo,
-		session.TypeUsage, session.TypeErased, session.TypeStatus, session.TypeFlush, session.TypeReset,
+	for _, kind := range []entry.Type{
+		entry.TypeSession, entry.TypeMessage, entry.TypeCustomMessage, entry.TypeCustom, entry.TypeCompaction,
+		entry.TypeEdit, entry.TypeBranchSummary, entry.TypeState, entry.TypeLeaf, entry.TypeLabel, entry.TypeInfo,
+		entry.TypeUsage, entry.TypeErased, entry.TypeStatus, entry.TypeFlush, entry.TypeReset,
 	} {
 		require.Positive(t, x.types[kind], kind)
 	}
@@ -164,14 +166,14 @@ func (x *shortLog) opens(t *testing.T, k int, name string, data []byte) {
 	}
 }
 
-func sameEntry(t *testing.T, line, entry string) bool {
-	var e session.Entry
+func sameEntry(t *testing.T, line, want string) bool {
+	var e entry.Entry
 	if json.Unmarshal([]byte(line), &e) != nil {
 		return false
 	}
 	text, err := json.Marshal(e)
 	require.NoError(t, err)
-	return string(text) == entry
+	return string(text) == want
 }
 
 // goesOn opens the session, appends, and reads what was appended.
@@ -347,7 +349,7 @@ func TestAppendBehindABrokenBatch(t *testing.T) {
 	v, err := store.Read(ctx, "k")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"one", "four"}, texts(v))
-	report, err := store.Verify(ctx, "k")
+	report, err := upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)
 	assert.Len(t, report.Damage, 2)
 }

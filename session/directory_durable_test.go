@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestDirectoriesAreSyncedOnce: a store that serves thousands of sessions in turn syncs directories only in the first
@@ -124,7 +125,7 @@ func TestCopiedLogIsNoOlderLog(t *testing.T) {
 
 	from, err := session.OpenFiles(fsys.Kill(), nil)
 	require.NoError(t, err)
-	require.NoError(t, session.Copy(ctx, from, session.NewMemory(nil), "k"))
+	require.NoError(t, upkeep.Copy(ctx, from, session.NewMemory(nil), "k"))
 
 	interrupted := map[string]*sessiontest.CrashFS{}
 	fsys.After(func(op sessiontest.Operation) {

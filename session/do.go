@@ -158,7 +158,7 @@ func (s *Session) prepare(ctx context.Context, f maker) (*winnow.Request, error)
 	defer s.branch.Unlock()
 	s.mu.Lock()
 	m, err := s.ready()
-	history := s.at.history
+	history := s.at.History
 	s.mu.Unlock()
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // TestDoWithSeveralMessages uses a provider that runs its own tool, and asks the host to run another one.
@@ -33,8 +34,8 @@ func TestDoWithSeveralMessages(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"look", "I look.", "two files", " Now you.", ""}, texts(v))
 	batches := 0
-	require.NoError(t, store.Entries(ctx, "k", func(e *session.Entry) error {
-		if e.Type == session.TypeMessage && e.Batch == [2]int64{1, 4} {
+	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+		if e.Type == entry.TypeMessage && e.Batch == [2]int64{1, 4} {
 			batches++
 		}
 		return nil

@@ -31,6 +31,9 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	code := block(t, "README.md", "go")
 	example, err := os.ReadFile("example_test.go")
 	require.NoError(t, err)
+	upkeep, err := os.ReadFile("upkeep/example_test.go")
+	require.NoError(t, err)
+	example = append(example, upkeep...)
 	assert.Contains(t, string(example), code)
 	assert.LessOrEqual(t, strings.Count(code, "\n"), 15)
 

@@ -14,18 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // interrupting is a backend where something happens just before a part of a session is opened.
 type interrupting struct {
-	session.Backend
+	backend.Backend
 	key    string
 	at     int32 // the opening of a part of key that before precedes, counted from 1
 	opened atomic.Int32
 	before func()
 }
 
-func (i *interrupting) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
+func (i *interrupting) OpenPart(ctx context.Context, key string, part backend.Part) (backend.Log, error) {
 	if key == i.key && i.opened.Add(1) == i.at {
 		i.before()
 	}
@@ -52,10 +54,10 @@ func TestEraseBesideAnotherEraser(t *testing.T) {
 
 			between := &interrupting{Backend: store.Backend(), key: c.key, at: c.at}
 			between.before = func() {
-				_, err := store.EraseEntries(ctx, "k", "", ids[0])
+				_, err := upkeep.EraseEntries(ctx, store, "k", "", ids[0])
 				require.NoError(t, err)
 			}
-			_, err := session.New(between, nil).EraseEntries(ctx, "k", "", ids[1])
+			_, err := upkeep.EraseEntries(ctx, session.New(between, nil), "k", "", ids[1])
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, between.opened.Load(), c.at)
 			for _, key := range []string{"k", "fork"} {
@@ -71,13 +73,13 @@ func TestEraseBesideAnotherEraser(t *testing.T) {
 
 // unopened is a backend that lists the logs of a session although some openings of them fail.
 type unopened struct {
-	session.Backend
+	backend.Backend
 	key         string
 	first, last int32 // the openings that fail, counted from 1; the first one of all reads the header
 	opened      atomic.Int32
 }
 
-func (u *unopened) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
+func (u *unopened) OpenPart(ctx context.Context, key string, part backend.Part) (backend.Log, error) {
 	if key == u.key {
 		if n := u.opened.Add(1); n >= u.first && n <= u.last {
 			return nil, session.ErrNotFound
@@ -98,7 +100,7 @@ func TestEraseBesideALogThatCannotBeOpened(t *testing.T) {
 	require.NoError(t, store.Fork(ctx, "k", id, "fork"))
 
 	behind := &unopened{Backend: store.Backend(), key: "fork", first: 2, last: math.MaxInt32}
-	r, err := session.New(behind, nil).EraseEntries(ctx, "k", "", id)
+	r, err := upkeep.EraseEntries(ctx, session.New(behind, nil), "k", "", id)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"fork"}, r.Unread)
 	assert.Equal(t, []string{id}, r.Entries)
@@ -124,12 +126,12 @@ func TestEraseInALogThatCannotBeOpened(t *testing.T) {
 			require.NoError(t, s.Close())
 
 			behind := &unopened{Backend: store.Backend(), key: "k", first: c.first, last: c.last}
-			r, err := session.New(behind, nil).EraseEntries(ctx, "k", "", id)
+			r, err := upkeep.EraseEntries(ctx, session.New(behind, nil), "k", "", id)
 			assert.Nil(t, r)
 			require.ErrorContains(t, err, "cannot be opened")
 			require.NotErrorIs(t, err, session.ErrNotFound)
 			assert.Contains(t, everything(t, store, "k"), "secret")
-			_, err = store.EraseEntries(ctx, "k", "", id)
+			_, err = upkeep.EraseEntries(ctx, store, "k", "", id)
 			require.NoError(t, err, "once it can be opened")
 			assert.NotContains(t, everything(t, store, "k"), "secret")
 		})
@@ -154,19 +156,19 @@ func TestEraseBesideANewSession(t *testing.T) {
 		require.NoError(t, store.Delete(ctx, "k"))
 		require.Equal(t, id, begin("new"))
 	}
-	_, err := session.New(between, nil).EraseEntries(ctx, "k", "", id)
+	_, err := upkeep.EraseEntries(ctx, session.New(between, nil), "k", "", id)
 	require.ErrorIs(t, err, session.ErrNotFound)
 	assert.Equal(t, []string{"new"}, heard(t, store, "k"))
 }
 
 // turning is a backend where something happens once, just before the turn of a session is taken.
 type turning struct {
-	session.Backend
+	backend.Backend
 	key    string
 	before func()
 }
 
-func (w *turning) Turn(ctx context.Context, key string) (session.Turn, error) {
+func (w *turning) Turn(ctx context.Context, key string) (backend.Turn, error) {
 	if before := w.before; before != nil && key == w.key {
 		w.before = nil
 		before()
@@ -205,7 +207,7 @@ func TestEraseBesideAReset(t *testing.T) {
 				if c.erased {
 					entry = ids[1]
 				}
-				_, err := store.EraseEntries(ctx, "k", "", entry)
+				_, err := upkeep.EraseEntries(ctx, store, "k", "", entry)
 				require.NoError(t, err)
 				s := open(t, store, "k")
 				require.NoError(t, s.Reset(ctx, "anew", nil))
@@ -213,7 +215,7 @@ func TestEraseBesideAReset(t *testing.T) {
 				require.Equal(t, ids[1], s.View().IDs[1])
 				require.NoError(t, s.Close())
 			}
-			r, err := session.New(between, nil).EraseEntries(ctx, "k", log, ids[1])
+			r, err := upkeep.EraseEntries(ctx, session.New(between, nil), "k", log, ids[1])
 			require.NoError(t, err)
 			assert.Equal(t, []string{ids[1]}, r.Entries)
 			v, err := store.Read(ctx, "k")
@@ -226,12 +228,12 @@ func TestEraseBesideAReset(t *testing.T) {
 
 // moving is a backend where something happens before each listing of the parts of a session.
 type moving struct {
-	session.Backend
+	backend.Backend
 	key    string
 	before func()
 }
 
-func (l *moving) Parts(ctx context.Context, key string) ([]session.Part, error) {
+func (l *moving) Parts(ctx context.Context, key string) ([]backend.Part, error) {
 	if key == l.key {
 		l.before()
 	}
@@ -258,7 +260,7 @@ func eraseBesideManyErasers(t *testing.T, isReset bool) {
 		require.NoError(t, s.Close())
 		parts, err := store.Parts(ctx, "k")
 		require.NoError(t, err)
-		_, err = store.EraseEntries(ctx, "k", parts[0].Log, erased)
+		_, err = upkeep.EraseEntries(ctx, store, "k", parts[0].Log, erased)
 		require.NoError(t, err)
 		s = open(t, store, "k")
 	}
@@ -275,11 +277,11 @@ func eraseBesideManyErasers(t *testing.T, isReset bool) {
 		if len(others) == 0 {
 			return
 		}
-		_, err := store.EraseEntries(ctx, "k", "", others[0])
+		_, err := upkeep.EraseEntries(ctx, store, "k", "", others[0])
 		require.NoError(t, err)
 		others = others[1:]
 	}
-	_, err := session.New(between, nil).EraseEntries(ctx, "k", "", ids[0])
+	_, err := upkeep.EraseEntries(ctx, session.New(between, nil), "k", "", ids[0])
 	require.NoError(t, err)
 	assert.Empty(t, others)
 	assert.NotContains(t, everything(t, store, "k"), "secret")
@@ -287,11 +289,11 @@ func eraseBesideManyErasers(t *testing.T, isReset bool) {
 
 // locked is a backend that cannot read one log.
 type locked struct {
-	session.Backend
+	backend.Backend
 	log string
 }
 
-func (l *locked) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
+func (l *locked) OpenPart(ctx context.Context, key string, part backend.Part) (backend.Log, error) {
 	if part.Log == l.log {
 		return nil, errors.New("no key for it")
 	}
@@ -313,10 +315,10 @@ func TestEraseBesideALockedLog(t *testing.T) {
 
 	between := &turning{Backend: &locked{store.Backend(), parts[0].Log}, key: "k"}
 	between.before = func() {
-		_, err := store.EraseEntries(ctx, "k", "", ids[1])
+		_, err := upkeep.EraseEntries(ctx, store, "k", "", ids[1])
 		require.NoError(t, err)
 	}
-	r, err := session.New(between, nil).EraseEntries(ctx, "k", "", ids[0])
+	r, err := upkeep.EraseEntries(ctx, session.New(between, nil), "k", "", ids[0])
 	require.NoError(t, err)
 	assert.Equal(t, []string{"k"}, r.Unread)
 	assert.NotContains(t, everything(t, store, "k"), "secret")
@@ -335,7 +337,7 @@ func TestEraseBesideADeletion(t *testing.T) {
 		require.NoError(t, store.Fork(ctx, "k", id, "fork"))
 
 		between := &rewriting{store.Backend(), store, key}
-		_, err := session.New(between, nil).EraseEntries(ctx, "k", "", id)
+		_, err := upkeep.EraseEntries(ctx, session.New(between, nil), "k", "", id)
 		if key == "k" {
 			assert.ErrorIs(t, err, session.ErrNotFound)
 			continue
@@ -347,13 +349,13 @@ func TestEraseBesideADeletion(t *testing.T) {
 
 // rewriting is a backend where a session is deleted just before its log is rewritten.
 type rewriting struct {
-	session.Backend
+	backend.Backend
 	store *session.Store
 	key   string
 }
 
 func (w *rewriting) Rewrite(
-	ctx context.Context, turn session.Turn, part session.Part, patches []session.Patch, lines []byte,
+	ctx context.Context, turn backend.Turn, part backend.Part, patches []backend.Patch, lines []byte,
 ) error {
 	parts, err := w.Parts(ctx, w.key)
 	if err == nil && slices.Contains(parts, part) {
@@ -388,14 +390,14 @@ func everything(t *testing.T, store *session.Store, key string) string {
 // rewritten is a backend in which somebody rewrites a log of a session after it was opened for the nth time. As in
 // PostgreSQL, what was opened can then no longer be read.
 type rewritten struct {
-	session.Backend
+	backend.Backend
 	key     string
 	at      int32
 	rewrite func()
 	opened  atomic.Int32
 }
 
-func (w *rewritten) OpenPart(ctx context.Context, key string, part session.Part) (session.Log, error) {
+func (w *rewritten) OpenPart(ctx context.Context, key string, part backend.Part) (backend.Log, error) {
 	log, err := w.Backend.OpenPart(ctx, key, part)
 	if key == w.key && err == nil && w.opened.Add(1) == w.at {
 		w.rewrite()
@@ -405,7 +407,7 @@ func (w *rewritten) OpenPart(ctx context.Context, key string, part session.Part)
 }
 
 // unreadable is a log that was rewritten since it was opened.
-type unreadable struct{ session.Log }
+type unreadable struct{ backend.Log }
 
 func (unreadable) ReadAt([]byte, int64) (int, error) { return 0, session.ErrDeleted }
 
@@ -431,10 +433,10 @@ func TestEraseBesideARewriteBehindTheOpening(t *testing.T) {
 
 			beside := &rewritten{Backend: store.Backend(), key: c.key, at: c.at}
 			beside.rewrite = func() {
-				_, err := store.EraseEntries(ctx, c.key, "", ids[1])
+				_, err := upkeep.EraseEntries(ctx, store, c.key, "", ids[1])
 				require.NoError(t, err)
 			}
-			r, err := session.New(beside, nil).EraseEntries(ctx, "k", "", ids[0])
+			r, err := upkeep.EraseEntries(ctx, session.New(beside, nil), "k", "", ids[0])
 			require.NoError(t, err)
 			assert.Empty(t, r.Unread)
 			require.GreaterOrEqual(t, beside.opened.Load(), c.at)

@@ -11,15 +11,17 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 const word = "4711-0815"
 
 // newest returns the id of the newest entry of a type in the newest log.
-func newest(t testing.TB, store *session.Store, kind session.Type) (id string) {
+func newest(t testing.TB, store *session.Store, kind entry.Type) (id string) {
 	t.Helper()
-	require.NoError(t, store.Entries(context.Background(), "k", func(e *session.Entry) error {
+	require.NoError(t, store.Entries(context.Background(), "k", func(e *entry.Entry) error {
 		if e.Type == kind {
 			id = e.ID
 		}
@@ -61,7 +63,7 @@ func TestEraseForms(t *testing.T) {
 	message := func(m winnow.Message) func(*testing.T, *session.Store, *session.Session) string {
 		return func(t *testing.T, store *session.Store, s *session.Session) string {
 			require.NoError(t, s.Append(ctx, m))
-			return newest(t, store, session.TypeMessage)
+			return newest(t, store, entry.TypeMessage)
 		}
 	}
 	for _, tt := range []struct {
@@ -84,7 +86,7 @@ func TestEraseForms(t *testing.T) {
 			m := call("c1", "exec")
 			m.Parts[0].Arguments = json.RawMessage(`{"number":"` + word + `"}`)
 			require.NoError(t, s.Append(ctx, m))
-			id := newest(t, store, session.TypeMessage)
+			id := newest(t, store, entry.TypeMessage)
 			require.NoError(t, s.Append(ctx, session.Result("c1", "exec", "done")))
 			return id
 		}, "[erased]"},
@@ -92,52 +94,52 @@ func TestEraseForms(t *testing.T) {
 			m := call("c1", "exec")
 			m.Parts[0].Arguments = json.RawMessage(`{"number":"` + word)
 			require.NoError(t, s.Append(ctx, m))
-			id := newest(t, store, session.TypeMessage)
+			id := newest(t, store, entry.TypeMessage)
 			require.NoError(t, s.Append(ctx, session.Result("c1", "exec", "done")))
 			return id
 		}, "[erased]"},
 		{"the result of a call", func(t *testing.T, store *session.Store, s *session.Session) string {
 			require.NoError(t, s.Append(ctx, call("c1", "exec"), session.Result("c1", "exec", secret)))
-			return newest(t, store, session.TypeMessage)
+			return newest(t, store, entry.TypeMessage)
 		}, "[erased]"},
 		{"a message of the host", func(t *testing.T, store *session.Store, s *session.Session) string {
 			require.NoError(t, s.Inject(ctx, "memory", true, session.User(secret)))
-			return newest(t, store, session.TypeCustomMessage)
+			return newest(t, store, entry.TypeCustomMessage)
 		}, "[erased]"},
 		{"a note", func(t *testing.T, store *session.Store, s *session.Session) string {
 			require.NoError(t, s.Note(ctx, "note", json.RawMessage(`"`+word+`"`)))
-			return newest(t, store, session.TypeCustom)
+			return newest(t, store, entry.TypeCustom)
 		}, ""},
 		{"an edit: the original is not shown again", func(t *testing.T, store *session.Store, s *session.Session) string {
 			require.NoError(t, s.Append(ctx, session.User("original")))
 			m := session.User(secret)
-			require.NoError(t, s.Edit(ctx, newest(t, store, session.TypeMessage), &m, "test"))
-			return newest(t, store, session.TypeEdit)
+			require.NoError(t, s.Edit(ctx, newest(t, store, entry.TypeMessage), &m, "test"))
+			return newest(t, store, entry.TypeEdit)
 		}, "[erased]"},
 		{"the reason of an edit that leaves a message out", func(t *testing.T, store *session.Store, s *session.Session) string {
 			require.NoError(t, s.Append(ctx, session.User("original")))
-			require.NoError(t, s.Edit(ctx, newest(t, store, session.TypeMessage), nil, word))
-			return newest(t, store, session.TypeEdit)
+			require.NoError(t, s.Edit(ctx, newest(t, store, entry.TypeMessage), nil, word))
+			return newest(t, store, entry.TypeEdit)
 		}, ""},
 		{"a message that was left out", func(t *testing.T, store *session.Store, s *session.Session) string {
 			require.NoError(t, s.Append(ctx, session.User(secret)))
-			id := newest(t, store, session.TypeMessage)
+			id := newest(t, store, entry.TypeMessage)
 			require.NoError(t, s.Edit(ctx, id, nil, "test"))
 			return id
 		}, ""},
 		{"the summary of a branch", func(t *testing.T, store *session.Store, s *session.Session) string {
 			leaf := s.Leaf()
 			require.NoError(t, s.SummarizeBranch(ctx, leaf, secret))
-			return newest(t, store, session.TypeBranchSummary)
+			return newest(t, store, entry.TypeBranchSummary)
 		}, ""},
 		{"a title", func(t *testing.T, store *session.Store, s *session.Session) string {
 			title := secret
 			require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
-			return newest(t, store, session.TypeInfo)
+			return newest(t, store, entry.TypeInfo)
 		}, ""},
 		{"a label", func(t *testing.T, store *session.Store, s *session.Session) string {
 			require.NoError(t, store.SetLabel(ctx, "k", s.Leaf(), secret))
-			return newest(t, store, session.TypeLabel)
+			return newest(t, store, entry.TypeLabel)
 		}, ""},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
@@ -151,11 +153,11 @@ func TestEraseForms(t *testing.T) {
 			id := tt.write(t, store, s)
 			require.NoError(t, s.Append(ctx, session.User("and then"), answer("so")))
 			require.NoError(t, s.Close())
-			r, err := store.EraseEntries(ctx, "k", "", id)
+			r, err := upkeep.EraseEntries(ctx, store, "k", "", id)
 			require.NoError(t, err)
 			assert.Equal(t, []string{id}, r.Entries)
 			requireNowhere(t, fsys, tt.why, secret, word, "the number of the account", `"#"`)
-			report, err := store.Verify(ctx, "k")
+			report, err := upkeep.Verify(ctx, store, "k")
 			require.NoError(t, err)
 			require.Empty(t, report.Damage)
 
@@ -185,7 +187,7 @@ func TestEraseOfLinesOfOthers(t *testing.T) {
 		begin(t, backend, `{"seq":1,"id":"e1","type":"session","format":1,"key":"k"}`+"\n"+line+"\r\n"+
 			`{"seq":3,"id":"y","parentId":"x","type":"message","message":{"role":"user","parts":[{"text":"next"}]}}`)
 		store := session.New(backend, nil)
-		_, err := store.EraseEntries(ctx, "k", "", "x")
+		_, err := upkeep.EraseEntries(ctx, store, "k", "", "x")
 		require.NoError(t, err, why)
 		for log, text := range logsOf(t, store, why) {
 			require.NotContains(t, text, word, "%s: %s", why, log)
@@ -194,7 +196,7 @@ func TestEraseOfLinesOfOthers(t *testing.T) {
 		require.NoError(t, s.Append(ctx, session.User("go on")), why)
 		require.Equal(t, []string{"next", "go on"}, texts(s.View())[len(s.View().History)-2:], why)
 		require.NoError(t, s.Close())
-		report, err := store.Verify(ctx, "k")
+		report, err := upkeep.Verify(ctx, store, "k")
 		require.NoError(t, err)
 		require.Empty(t, report.Damage, why)
 	}
@@ -215,18 +217,18 @@ func TestCopiesOfWhatIsLeft(t *testing.T) {
 			id := s.View().IDs[2]
 			require.NoError(t, s.Close())
 			require.NoError(t, store.SetLabel(ctx, "k", id, "label"))
-			r, err := store.EraseEntries(ctx, "k", "", id)
+			r, err := upkeep.EraseEntries(ctx, store, "k", "", id)
 			require.NoError(t, err)
 			require.NotEmpty(t, r.With)
 			require.NoError(t, store.Fork(ctx, "k", "", "fork"))
-			require.NoError(t, store.Import(ctx, "import", entries(t, store, "k")))
+			require.NoError(t, upkeep.Import(ctx, store, "import", entries(t, store, "k")))
 			require.NoError(t, store.Fork(ctx, "import", "", "fork of the import"))
 
 			want, err := store.Read(ctx, "k")
 			require.NoError(t, err)
 			require.Equal(t, "[erased]", texts(want)[2])
 			for _, key := range []string{"fork", "import", "fork of the import"} {
-				report, err := store.Verify(ctx, key)
+				report, err := upkeep.Verify(ctx, store, key)
 				require.NoError(t, err)
 				assert.Empty(t, report.Damage, key)
 				got, err := store.Read(ctx, key)

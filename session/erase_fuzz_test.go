@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // FuzzErase erases an entry in a log of any bytes: the log keeps its length except for the line at its end, all other
@@ -36,8 +38,8 @@ func FuzzErase(f *testing.F) {
 		store := session.New(backend, nil)
 		ids := func() (all []string) {
 			seen := map[string]bool{}
-			require.NoError(t, store.Entries(ctx, "k", func(e *session.Entry) error {
-				if !seen[e.ID] && e.Type != session.TypeSession { // the first counts that has an id
+			require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+				if !seen[e.ID] && e.Type != entry.TypeSession { // the first counts that has an id
 					all = append(all, e.ID)
 				}
 				seen[e.ID] = true
@@ -50,7 +52,7 @@ func FuzzErase(f *testing.F) {
 			return
 		}
 		id := before[n%uint(len(before))]
-		r, err := store.EraseEntries(ctx, "k", "", id)
+		r, err := upkeep.EraseEntries(ctx, store, "k", "", id)
 		if err != nil {
 			known := slices.ContainsFunc([]error{session.ErrNotFound, session.ErrTooLarge, session.ErrFormat},
 				func(target error) bool { return errors.Is(err, target) })
@@ -66,7 +68,7 @@ func FuzzErase(f *testing.F) {
 			require.GreaterOrEqual(t, len(text), len(data))
 			require.True(t, len(text) == len(data) || strings.HasSuffix(text, "\n"))
 		}
-		again, err := store.EraseEntries(ctx, "k", "", id)
+		again, err := upkeep.EraseEntries(ctx, store, "k", "", id)
 		require.NoError(t, err)
 		require.Equal(t, []string{id}, again.Entries)
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
@@ -99,8 +100,8 @@ func quotingOptions() *session.Options {
 
 func entryWith(t testing.TB, store *session.Store, key, text string) (id string) {
 	t.Helper()
-	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
-		if e.Type == session.TypeMessage && e.Message != nil {
+	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
+		if e.Type == entry.TypeMessage && e.Message != nil {
 			for _, p := range e.Message.Parts {
 				if strings.Contains(p.Text, text) || strings.Contains(string(p.Arguments), text) {
 					id = e.ID

@@ -17,7 +17,10 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestEraseEntries: of a message that went through everything that a session does with one, no byte is left.
@@ -52,7 +55,7 @@ func TestEraseEntries(t *testing.T) {
 	require.NoError(t, s.Close())
 	requireSomewhere(t, fsys, "4711-0815", "label 4711", "edited: the number", "on the other branch: the number")
 
-	r, err := store.EraseEntries(ctx, "k", "", id)
+	r, err := upkeep.EraseEntries(ctx, store, "k", "", id)
 	require.NoError(t, err)
 	requireNowhere(t, fsys, "after the erasure", secret, "4711-0815", "the number of the account")
 	require.Equal(t, []string{id}, r.Entries)
@@ -67,7 +70,7 @@ func TestEraseEntries(t *testing.T) {
 	assert.NotContains(t, string(receipt), "4711-0815")
 
 	for _, key := range []string{"k", "fork"} {
-		report, err := store.Verify(ctx, key)
+		report, err := upkeep.Verify(ctx, store, key)
 		require.NoError(t, err)
 		require.Empty(t, report.Damage, key)
 		status, err := store.Status(ctx, key)
@@ -94,13 +97,13 @@ func TestEraseEntries(t *testing.T) {
 	assert.GreaterOrEqual(t, v.Counts.Compactions, compactions)
 	requireNowhere(t, fsys, "after the session went on", secret, "4711-0815")
 
-	again, err := store.EraseEntries(ctx, "k", "", id)
+	again, err := upkeep.EraseEntries(ctx, store, "k", "", id)
 	require.NoError(t, err, "once more is not an error")
 	assert.Zero(t, again.Bytes)
 	assert.Equal(t, []string{id}, again.Entries)
-	_, err = store.EraseEntries(ctx, "k", "", id, "nobody")
+	_, err = upkeep.EraseEntries(ctx, store, "k", "", id, "nobody")
 	require.ErrorIs(t, err, session.ErrNotFound)
-	_, err = store.EraseEntries(ctx, "nobody", "", id)
+	_, err = upkeep.EraseEntries(ctx, store, "nobody", "", id)
 	require.ErrorIs(t, err, session.ErrNotFound)
 	keys, err := store.Keys(ctx)
 	require.NoError(t, err)
@@ -115,7 +118,7 @@ func TestEraseWhatLiesBeside(t *testing.T) {
 	require.NoError(t, err)
 	say(t, store, "k", "begin")
 	log := func() string {
-		report, err := store.Verify(ctx, "k")
+		report, err := upkeep.Verify(ctx, store, "k")
 		require.NoError(t, err)
 		return logName(t, fsys, "k", report.Log)
 	}
@@ -159,14 +162,14 @@ func TestEraseWhatLiesBeside(t *testing.T) {
 		}
 		require.True(t, found, "the text is in a file *%s", suffix)
 	}
-	r, err := store.EraseEntries(ctx, "k", "", id)
+	r, err := upkeep.EraseEntries(ctx, store, "k", "", id)
 	require.NoError(t, err)
 	requireNowhere(t, fsys, "after the erasure", word, "4712-0815", "the number of the account")
 	assert.Len(t, r.Parts, 2, "the torn tail and the copy")
 	v, err := store.Read(ctx, "k")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"begin", "[erased]", "after the tear", "not synced", "after the failed sync"}, texts(v))
-	report, err := store.Verify(ctx, "k")
+	report, err := upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage, "where the damage was there are blank lines")
 }
@@ -181,30 +184,30 @@ func TestEraseInOlderLogs(t *testing.T) {
 	parts, err := y.store.Parts(ctx, "k")
 	require.NoError(t, err)
 	old := parts[0].Log
-	_, err = y.store.EraseEntries(ctx, "k", "", "e2", "e99")
+	_, err = upkeep.EraseEntries(ctx, y.store, "k", "", "e2", "e99")
 	require.ErrorIs(t, err, session.ErrNotFound)
 
-	y.apply(y.plan(session.Maintenance{ResetLogs: true}))
+	y.apply(y.plan(upkeep.Maintenance{ResetLogs: true}))
 	requireSomewhere(t, y.fs, word)
-	r, err := y.store.EraseEntries(ctx, "k", old, "e2")
+	r, err := upkeep.EraseEntries(ctx, y.store, "k", old, "e2")
 	require.NoError(t, err)
 	requireNowhere(t, y.fs, "in the archive", word)
 	requireSomewhere(t, y.fs, "secret of the second log")
 	parts, err = y.store.Parts(ctx, "k")
 	require.NoError(t, err)
-	assert.Equal(t, session.PartArchive, parts[0].Kind, "the archive stays one")
+	assert.Equal(t, backend.PartArchive, parts[0].Kind, "the archive stays one")
 	assert.NotEqual(t, old, r.Log)
 	assert.Equal(t, parts[0].Log, r.Log, "the ID that it has since")
-	again, err := y.store.EraseEntries(ctx, "k", r.Log, "e2")
+	again, err := upkeep.EraseEntries(ctx, y.store, "k", r.Log, "e2")
 	require.NoError(t, err)
 	assert.Equal(t, r.Log, again.Log, "it was not rewritten again")
 
-	y.apply(y.plan(session.Maintenance{ArchiveAfter: oneDay}))
-	_, err = y.store.EraseEntries(ctx, "k", "", "e2")
+	y.apply(y.plan(upkeep.Maintenance{ArchiveAfter: oneDay}))
+	_, err = upkeep.EraseEntries(ctx, y.store, "k", "", "e2")
 	require.NoError(t, err)
 	requireNowhere(t, y.fs, "in the archive of the newest log", "secret of the second log")
 	assert.Equal(t, []string{"[erased]", "last"}, heard(t, y.store, "k"))
-	_, err = y.store.EraseEntries(ctx, "k", "no such log", "e2")
+	_, err = upkeep.EraseEntries(ctx, y.store, "k", "no such log", "e2")
 	require.ErrorIs(t, err, session.ErrNotFound)
 }
 
@@ -228,7 +231,7 @@ func TestErasersAtTheSameTime(t *testing.T) {
 			var wg sync.WaitGroup
 			for n := range secrets {
 				wg.Go(func() {
-					_, err := store.EraseEntries(ctx, "k", "", ids[2*n])
+					_, err := upkeep.EraseEntries(ctx, store, "k", "", ids[2*n])
 					assert.NoError(t, err)
 				})
 			}
@@ -252,10 +255,10 @@ func TestEraseQuotes(t *testing.T) {
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User(secret), answer("You said: "+secret), session.User("4711")))
 	require.NoError(t, s.Close())
-	r, err := store.EraseEntries(ctx, "k", "", "e2")
+	r, err := upkeep.EraseEntries(ctx, store, "k", "", "e2")
 	require.NoError(t, err)
 	require.Equal(t, []string{"e3"}, r.Quoted)
-	r, err = store.EraseEntries(ctx, "k", "", r.Quoted...)
+	r, err = upkeep.EraseEntries(ctx, store, "k", "", r.Quoted...)
 	require.NoError(t, err)
 	assert.Empty(t, r.Quoted)
 	assert.Equal(t, []string{"[erased]", "[erased]", "4711"}, heard(t, store, "k"))
@@ -272,9 +275,9 @@ func TestEraseOfWhatIsSaidAgain(t *testing.T) {
 	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
 	require.NoError(t, store.SetLabel(ctx, "k", "e2", "label "+word))
 	say(t, store, "k", strings.Repeat("long ", 2_000)) // leaves a status when it is closed
-	status := newest(t, store, session.TypeStatus)
-	ids := []string{newest(t, store, session.TypeInfo), newest(t, store, session.TypeLabel)}
-	r, err := store.EraseEntries(ctx, "k", "", ids...)
+	status := newest(t, store, entry.TypeStatus)
+	ids := []string{newest(t, store, entry.TypeInfo), newest(t, store, entry.TypeLabel)}
+	r, err := upkeep.EraseEntries(ctx, store, "k", "", ids...)
 	require.NoError(t, err)
 	assert.Contains(t, r.With, status)
 	requireNowhere(t, fsys, "after the erasure", word)
@@ -287,7 +290,7 @@ func TestEraseOfWhatIsSaidAgain(t *testing.T) {
 	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
 	_, err = store.List(ctx, session.Query{})
 	require.NoError(t, err)
-	_, err = store.Erase(ctx, "k")
+	_, err = upkeep.Erase(ctx, store, "k")
 	require.NoError(t, err)
 	requireNowhere(t, fsys, "after the erasure of the session", word)
 	page, err := store.List(ctx, session.Query{})
@@ -305,7 +308,7 @@ func TestEraseWaitsForItsTurn(t *testing.T) {
 		require.NoError(t, s.Append(ctx, session.User(secret)))
 		done := make(chan error, 1)
 		go func() {
-			_, err := store.EraseEntries(ctx, "k", "", "e2")
+			_, err := upkeep.EraseEntries(ctx, store, "k", "", "e2")
 			done <- err
 		}()
 		synctest.Wait()
@@ -326,7 +329,7 @@ func TestEraseWaitsForItsTurn(t *testing.T) {
 		defer s.Close()
 		short, cancel := context.WithTimeout(ctx, time.Millisecond)
 		defer cancel()
-		_, err = store.EraseEntries(short, "k", "", "e2")
+		_, err = upkeep.EraseEntries(short, store, "k", "", "e2")
 		require.ErrorIs(t, err, session.ErrBusy)
 	})
 }
@@ -338,13 +341,13 @@ func TestEraseOfASession(t *testing.T) {
 	y.lies("k", 90*oneDay, secret)
 	require.NoError(t, y.store.Fork(ctx, "k", "", "fork"))
 	y.resets("k", 80*oneDay)
-	y.apply(y.plan(session.Maintenance{ResetLogs: true}))
+	y.apply(y.plan(upkeep.Maintenance{ResetLogs: true}))
 	y.lies("k", 0, "more of "+secret)
 	s := open(t, y.store, "k")
 	defer s.Close()
 	parts, err := y.store.Parts(ctx, "k")
 	require.NoError(t, err)
-	r, err := y.store.Erase(ctx, "k")
+	r, err := upkeep.Erase(ctx, y.store, "k")
 	require.NoError(t, err)
 	assert.Equal(t, parts, r.Parts)
 	assert.Equal(t, parts[0].Bytes+parts[1].Bytes, r.Bytes)
@@ -353,12 +356,12 @@ func TestEraseOfASession(t *testing.T) {
 	for name := range filesOf(t, y.fs) {
 		require.NotContains(t, name, "k-k/")
 	}
-	_, err = y.store.Erase(ctx, "fork")
+	_, err = upkeep.Erase(ctx, y.store, "fork")
 	require.NoError(t, err)
 	requireNowhere(t, y.fs, "after both are erased", word)
-	r, err = y.store.Erase(ctx, "k")
+	r, err = upkeep.Erase(ctx, y.store, "k")
 	require.NoError(t, err, "there is none")
 	assert.Zero(t, r.Bytes)
-	_, err = y.store.Erase(ctx, "")
+	_, err = upkeep.Erase(ctx, y.store, "")
 	require.ErrorIs(t, err, session.ErrKey)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/follow"
 	"github.com/winnowgo/winnow/session/keys"
 	"github.com/winnowgo/winnow/session/resets"
@@ -154,78 +155,10 @@ func ExampleAESGCM() {
 	// sealed with 2026-11
 }
 
-func maintain(ctx context.Context, store *session.Store, dryRun bool) error {
-	plan, err := store.Plan(ctx, *session.ReferenceMaintenance())
-	if err != nil {
-		return err
-	}
-	for _, a := range plan.Actions {
-		fmt.Println(a.Op, a.Key, a.Part.Kind, a.Part.Bytes, a.Reason)
-	}
-	if dryRun {
-		return nil
-	}
-	applied, err := store.Apply(ctx, plan) // what changed since is left alone, and named in applied.Kept
-	fmt.Println(len(applied.Done), "done,", len(applied.Kept), "left alone")
-	return err
-}
-
-// A session that nobody wrote to for 40 days is archived, and can still be read.
-func ExampleStore_Plan() {
-	ctx := context.Background()
-	now := time.Date(2026, 5, 2, 12, 0, 0, 0, time.UTC)
-	clock := func() time.Time { return now }
-	store := session.NewMemory(&session.Options{Now: clock, Manager: func(string) (int, *winnow.Options) {
-		return 200_000, &winnow.Options{Now: clock}
-	}})
-	if _, err := reply(ctx, store, "agent:a:main", "Hello."); err != nil {
-		fmt.Println(err)
-	}
-	now = now.AddDate(0, 0, 40)
-	for _, dryRun := range []bool{true, false} {
-		if err := maintain(ctx, store, dryRun); err != nil {
-			fmt.Println(err)
-		}
-	}
-	v, err := store.Read(ctx, "agent:a:main")
-	fmt.Println(len(v.History), "messages", err)
-	// Output:
-	// archive agent:a:main log 866 age
-	// archive agent:a:main log 866 age
-	// 1 done, 0 left alone
-	// 2 messages <nil>
-}
-
-// A message that a person wrote by mistake is erased. The conversation continues.
-func ExampleStore_EraseEntries() {
-	ctx := context.Background()
-	store := session.NewMemory(nil)
-	s, err := store.Open(ctx, "chat")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := s.Append(ctx, session.User("My password is correct horse battery staple.")); err != nil {
-		fmt.Println(err)
-	}
-	id := s.View().IDs[0]
-	s.Close()
-
-	receipt, err := store.EraseEntries(ctx, "chat", "", id)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	v, err := store.Read(ctx, "chat")
-	fmt.Println(receipt.Entries, v.History[0].Parts[0].Text, err)
-	// Output:
-	// [e2] [erased] <nil>
-}
-
 // memoryIndex stands for the index in which a host finds old messages.
 type memoryIndex struct{ Cursor string }
 
-func (*memoryIndex) Add(e *session.Entry) error {
+func (*memoryIndex) Add(e *entry.Entry) error {
 	if e.Message != nil {
 		fmt.Println(e.Message.Role, e.Message.Parts[0].Text)
 	}

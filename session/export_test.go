@@ -3,6 +3,11 @@ package session
 import (
 	"bytes"
 	"context"
+
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/dir"
+	"github.com/winnowgo/winnow/session/internal/errs"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // memoryOf is a log in memory for tests of the reader.
@@ -10,17 +15,17 @@ type memoryOf struct{ *bytes.Reader }
 
 func (memoryOf) ID() string                                        { return "" }
 func (m memoryOf) Size() (int64, error)                            { return m.Reader.Size(), nil }
-func (memoryOf) Append(context.Context, int64, []byte, bool) error { return ErrClosed }
+func (memoryOf) Append(context.Context, int64, []byte, bool) error { return errs.ErrClosed }
 func (memoryOf) Close() error                                      { return nil }
 
 // CountedLines returns the texts of the lines of a log that count, and the damage.
-func CountedLines(data []byte) (lines []string, damage []Damage, err error) {
-	s := newScanner(memoryOf{bytes.NewReader(data)}, int64(len(data)))
-	err = s.scan(context.Background(), func(l *line) error {
-		lines = append(lines, string(l.data))
+func CountedLines(data []byte) (lines []string, damage []entry.Damage, err error) {
+	s := jsonl.NewScanner(memoryOf{bytes.NewReader(data)}, int64(len(data)))
+	err = s.Scan(context.Background(), func(l *jsonl.Line) error {
+		lines = append(lines, string(l.Data))
 		return nil
 	})
-	return lines, s.damage, err
+	return lines, s.Damage, err
 }
 
 // CompactTo writes a compaction that keeps the newest messages, without a summarizer.
@@ -30,8 +35,8 @@ func CompactTo(ctx context.Context, s *Session, keep int) error {
 	if _, err := s.ready(); err != nil {
 		return err
 	}
-	ref := s.at.places[len(s.at.places)-keep].ref
-	e := &Entry{Type: TypeCompaction, Summary: "what was before", FirstKept: &Ref{ID: ref.ID, At: ref.At}}
+	ref := s.at.Places[len(s.at.Places)-keep].Ref
+	e := &entry.Entry{Type: entry.TypeCompaction, Summary: "what was before", FirstKept: &entry.Ref{ID: ref.ID, At: ref.At}}
 	state, err := s.fullState()
 	if err != nil {
 		return err
@@ -40,4 +45,4 @@ func CompactTo(ctx context.Context, s *Session, keep int) error {
 }
 
 // ReadWithOne has one goroutine read the logs of a directory, so that its operations have an order.
-func ReadWithOne(store *Store) { store.backend.(*directory).readers = 1 }
+func ReadWithOne(store *Store) { store.backend.(*dir.Directory).Readers = 1 }

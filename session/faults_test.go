@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var faultPrograms = flag.Int("faults.programs", 4, "random programs in which every file operation fails once")
@@ -248,7 +249,7 @@ func TestAFullDiskIsSaidOnce(t *testing.T) {
 	require.NoError(t, s.Append(ctx, session.User(strings.Repeat("long ", 1<<20))))
 	id := s.View().IDs[0]
 	require.NoError(t, s.Close())
-	plan, err := store.Plan(ctx, session.Maintenance{MaxBytes: 1})
+	plan, err := upkeep.MakePlan(ctx, store, upkeep.Maintenance{MaxBytes: 1})
 	require.NoError(t, err)
 	require.Len(t, plan.Actions, 1)
 	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
@@ -259,8 +260,8 @@ func TestAFullDiskIsSaidOnce(t *testing.T) {
 	})
 	for name, call := range map[string]func() error{
 		"fork":    func() error { return store.Fork(ctx, "k", "", "fork") },
-		"erase":   func() error { _, err := store.EraseEntries(ctx, "k", "", id); return err },
-		"archive": func() error { _, err := store.Apply(ctx, plan); return err },
+		"erase":   func() error { _, err := upkeep.EraseEntries(ctx, store, "k", "", id); return err },
+		"archive": func() error { _, err := upkeep.Apply(ctx, store, plan); return err },
 	} {
 		err := call()
 		require.ErrorIs(t, err, syscall.ENOSPC, name)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
@@ -227,8 +228,8 @@ func TestFeedOfAnotherProcess(t *testing.T) {
 		require.NoError(t, err)
 		now := time.Now()
 		for _, change := range c.Changes {
-			require.NoError(t, store.ReadChange(ctx, change, func(e *session.Entry) error {
-				if e.Type == session.TypeMessage && !seen[e.ID] { // a change may be delivered twice
+			require.NoError(t, store.ReadChange(ctx, change, func(e *entry.Entry) error {
+				if e.Type == entry.TypeMessage && !seen[e.ID] { // a change may be delivered twice
 					seen[e.ID] = true
 					told = append(told, now)
 				}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestForkWhereTheFirstKeptMessageIsLeftOut: a compaction refers to a message that was left out later, and that a fork
@@ -79,7 +81,7 @@ func TestForkSaysTheSameWithAndWithoutAFullState(t *testing.T) {
 		v, err := store.Read(ctx, "fork")
 		require.NoError(t, err)
 		require.Equal(t, 3, v.Counts.Messages[winnow.RoleUser]+v.Counts.Messages[winnow.RoleAssistant])
-		report, err := store.Verify(ctx, "fork")
+		report, err := upkeep.Verify(ctx, store, "fork")
 		require.NoError(t, err)
 		require.Equal(t, report.Entries, v.Counts.Entries)
 		views = append(views, v)
@@ -128,8 +130,8 @@ func TestOntoEntries(t *testing.T) {
 		require.NoError(t, s.Append(ctx, session.User("hello")))
 		require.NoError(t, s.Close())
 	}
-	entries := []*session.Entry{{Type: session.TypeMessage, Message: new(session.User("hello"))}}
-	for _, err := range []error{store.Fork(ctx, "a", "", "b"), store.Import(ctx, "b", entries)} {
+	entries := []*entry.Entry{{Type: entry.TypeMessage, Message: new(session.User("hello"))}}
+	for _, err := range []error{store.Fork(ctx, "a", "", "b"), upkeep.Import(ctx, store, "b", entries)} {
 		require.ErrorIs(t, err, session.ErrExists)
 		require.NotErrorIs(t, err, session.ErrConflict)
 		require.EqualError(t, err, `session: the session has entries already: "b"`)
@@ -184,7 +186,7 @@ func TestForkKeepsWhatANewerVersionWrote(t *testing.T) {
 		require.Equal(t, texts(want), texts(got))
 		require.NotEqual(t, 99, got.Counts.Entries)
 		for _, key := range []string{"fork", "again"} {
-			report, err := store.Verify(ctx, key)
+			report, err := upkeep.Verify(ctx, store, key)
 			require.NoError(t, err)
 			require.Empty(t, report.Damage)
 			text := ""
@@ -235,24 +237,24 @@ func TestForkOfAnImportedSession(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			store := session.NewMemory(nil)
-			var entries []*session.Entry
+			var entries []*entry.Entry
 			parent := ""
 			for _, id := range c.ids {
 				m := session.User("message " + id)
-				entries = append(entries, &session.Entry{ID: id, ParentID: parent, Type: session.TypeMessage, Message: &m})
+				entries = append(entries, &entry.Entry{ID: id, ParentID: parent, Type: entry.TypeMessage, Message: &m})
 				parent = id
 			}
 			if c.label {
-				entries = append(entries, &session.Entry{Type: session.TypeLabel, Target: c.ids[0], Label: "first"})
+				entries = append(entries, &entry.Entry{Type: entry.TypeLabel, Target: c.ids[0], Label: "first"})
 			}
-			require.NoError(t, store.Import(ctx, "k", entries))
+			require.NoError(t, upkeep.Import(ctx, store, "k", entries))
 			require.NoError(t, store.Fork(ctx, "k", c.ids[2], "fork"))
 			for _, key := range []string{"k", "fork"} {
 				for range 6 {
 					require.NoError(t, store.Note(ctx, key, "beside", []byte("1")))
 				}
 				seen := map[string]bool{}
-				require.NoError(t, store.Entries(ctx, key, func(e *session.Entry) error {
+				require.NoError(t, store.Entries(ctx, key, func(e *entry.Entry) error {
 					require.False(t, seen[e.ID], "%s: the id %s is there twice", key, e.ID)
 					seen[e.ID] = true
 					return nil
@@ -262,7 +264,7 @@ func TestForkOfAnImportedSession(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.ids, v.IDs)
 			require.Equal(t, c.label, v.Labels[c.ids[0]] == "first")
-			_, err = store.EraseEntries(ctx, "fork", "", c.ids[1])
+			_, err = upkeep.EraseEntries(ctx, store, "fork", "", c.ids[1])
 			require.NoError(t, err)
 			require.Equal(t, []string{"message " + c.ids[0], "[erased]", "message " + c.ids[2]}, heard(t, store, "fork"))
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestRealFullDisk fills a small file system, where the test may mount one.
@@ -51,7 +52,7 @@ func fillDisk(t *testing.T, ctx context.Context, dir string, makeRoom, prepare f
 	v, err := store.Read(ctx, "k")
 	require.NoError(t, err)
 	require.Len(t, v.History, acked+1)
-	report, err := store.Verify(ctx, "k")
+	report, err := upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)
 	require.Empty(t, report.Damage)
 	t.Log("appends until the disk was full:", acked)

@@ -18,6 +18,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var identitySessions = flag.Int("identity.sessions", 4, "recorded sessions that are replayed with a restart before each request; 0: all")
@@ -127,19 +129,19 @@ func TestRecordedSessionsWithRestarts(t *testing.T) {
 					}
 				}
 			}
-			report, err := whole.store.Verify(context.Background(), "k")
+			report, err := upkeep.Verify(context.Background(), whole.store, "k")
 			require.NoError(t, err)
 			assert.Empty(t, report.Damage, name)
 			logBytes += report.Bytes
-			require.NoError(t, whole.store.Entries(context.Background(), "k", func(e *session.Entry) error {
+			require.NoError(t, whole.store.Entries(context.Background(), "k", func(e *entry.Entry) error {
 				switch {
-				case e.Type == session.TypeState && e.Full != nil:
+				case e.Type == entry.TypeState && e.Full != nil:
 					fulls++
 					fullBytes += len(e.Full.State)
-				case e.Type == session.TypeState:
+				case e.Type == entry.TypeState:
 					deltas++
 					deltaBytes += len(e.Delta)
-				case e.Type == session.TypeCompaction:
+				case e.Type == entry.TypeCompaction:
 					compactions++
 				}
 				return nil

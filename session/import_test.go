@@ -14,10 +14,12 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
-func entries(t *testing.T, store *session.Store, key string) (out []*session.Entry) {
-	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
+func entries(t *testing.T, store *session.Store, key string) (out []*entry.Entry) {
+	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
 		c := *e
 		out = append(out, &c)
 		return nil
@@ -49,7 +51,7 @@ func TestImport(t *testing.T) {
 	require.NoError(t, store.AddUsage(ctx, "from", "m", winnow.Usage{Input: 5}))
 	require.NoError(t, store.Note(ctx, "from", "beside", []byte(`"x"`)))
 
-	require.NoError(t, store.Import(ctx, "to", entries(t, store, "from")))
+	require.NoError(t, upkeep.Import(ctx, store, "to", entries(t, store, "from")))
 	want, err := store.Read(ctx, "from")
 	require.NoError(t, err)
 	got, err := store.Read(ctx, "to")
@@ -60,7 +62,7 @@ func TestImport(t *testing.T) {
 	assert.Equal(t, want.Info, got.Info)
 	want.Counts.Entries, got.Counts.Entries = 0, 0 // states are not imported
 	assert.Equal(t, want.Counts, got.Counts)
-	report, err := store.Verify(ctx, "to")
+	report, err := upkeep.Verify(ctx, store, "to")
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage)
 
@@ -70,35 +72,35 @@ func TestImport(t *testing.T) {
 	require.NoError(t, o.Close())
 	again := entries(t, store, "to")
 	assert.Equal(t, "and on", again[len(again)-1].Message.Parts[0].Text)
-	assert.ErrorIs(t, store.Import(ctx, "to", again), session.ErrExists, "it has entries")
+	assert.ErrorIs(t, upkeep.Import(ctx, store, "to", again), session.ErrExists, "it has entries")
 }
 
 func TestImportOfWhatIsNoSession(t *testing.T) {
 	ctx := context.Background()
-	message := func(id, parent string) *session.Entry {
+	message := func(id, parent string) *entry.Entry {
 		m := session.User(id)
-		return &session.Entry{ID: id, ParentID: parent, Type: session.TypeMessage, Message: &m}
+		return &entry.Entry{ID: id, ParentID: parent, Type: entry.TypeMessage, Message: &m}
 	}
-	header := &session.Entry{ID: "h", Type: session.TypeSession}
+	header := &entry.Entry{ID: "h", Type: entry.TypeSession}
 	for _, tt := range []struct {
 		why     string
-		entries []*session.Entry
+		entries []*entry.Entry
 		problem string
 	}{
-		{"no header", []*session.Entry{message("a", ""), message("b", "a")}, ""},
-		{"nothing but a header", []*session.Entry{header}, ""},
+		{"no header", []*entry.Entry{message("a", ""), message("b", "a")}, ""},
+		{"nothing but a header", []*entry.Entry{header}, ""},
 		{"nothing", nil, ""},
-		{"ids are given", []*session.Entry{header, message("", "h"), message("e2", "h"), message("", "e2")}, ""},
-		{"an id twice", []*session.Entry{header, message("a", "h"), message("a", "h")}, "twice"},
-		{"the header's id", []*session.Entry{header, message("h", "h")}, "twice"},
-		{"a parent that comes later", []*session.Entry{header, message("a", "b"), message("b", "h")}, "does not stand before it"},
-		{"a header in the middle", []*session.Entry{header, {ID: "x", Type: session.TypeSession}}, "a second header"},
-		{"no room for numbers", []*session.Entry{header, message("e9007199254740991", "h")}, "no number"},
-		{"data that is not JSON", []*session.Entry{header, {ID: "x", Type: session.TypeCustom, Data: []byte("{")}}, "JSON"},
+		{"ids are given", []*entry.Entry{header, message("", "h"), message("e2", "h"), message("", "e2")}, ""},
+		{"an id twice", []*entry.Entry{header, message("a", "h"), message("a", "h")}, "twice"},
+		{"the header's id", []*entry.Entry{header, message("h", "h")}, "twice"},
+		{"a parent that comes later", []*entry.Entry{header, message("a", "b"), message("b", "h")}, "does not stand before it"},
+		{"a header in the middle", []*entry.Entry{header, {ID: "x", Type: entry.TypeSession}}, "a second header"},
+		{"no room for numbers", []*entry.Entry{header, message("e9007199254740991", "h")}, "no number"},
+		{"data that is not JSON", []*entry.Entry{header, {ID: "x", Type: entry.TypeCustom, Data: []byte("{")}}, "JSON"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			store := session.NewMemory(nil)
-			err := store.Import(ctx, "k", tt.entries)
+			err := upkeep.Import(ctx, store, "k", tt.entries)
 			if tt.problem != "" {
 				require.ErrorContains(t, err, tt.problem)
 				_, err = store.Read(ctx, "k")
@@ -135,12 +137,12 @@ func TestImportRedacts(t *testing.T) {
 	defer store.Close()
 	m := session.User("the password is hunter2")
 	raw := json.RawMessage(`{"text":"hunter2"}`)
-	require.NoError(t, store.Import(ctx, "k", []*session.Entry{
-		{ID: "h", Type: session.TypeSession},
-		{ID: "a", ParentID: "h", Type: session.TypeMessage, Message: &m, Source: &session.Source{Codec: "c", Data: raw}},
-		{ID: "b", Type: session.TypeCustom, Name: "line", Data: raw},
-		{ID: "c", ParentID: "a", Type: session.TypeCompaction, Summary: "it was hunter2"},
-		{ID: "d", ParentID: "c", Type: session.TypeBranchSummary, Summary: "hunter2 again"},
+	require.NoError(t, upkeep.Import(ctx, store, "k", []*entry.Entry{
+		{ID: "h", Type: entry.TypeSession},
+		{ID: "a", ParentID: "h", Type: entry.TypeMessage, Message: &m, Source: &entry.Source{Codec: "c", Data: raw}},
+		{ID: "b", Type: entry.TypeCustom, Name: "line", Data: raw},
+		{ID: "c", ParentID: "a", Type: entry.TypeCompaction, Summary: "it was hunter2"},
+		{ID: "d", ParentID: "c", Type: entry.TypeBranchSummary, Summary: "hunter2 again"},
 	}))
 	assert.Equal(t, "the password is hunter2", m.Parts[0].Text, "what was passed in stays")
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

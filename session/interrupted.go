@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // Interruption is work that was unfinished when the process of a session ended or its host gave up. Nothing is repeated
@@ -23,7 +24,7 @@ type Interruption struct {
 func (s *Session) Interrupted() *Interruption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return interrupted(s.at.history)
+	return interrupted(s.at.History)
 }
 
 // Interrupted returns the unfinished work, nil if there is none. Another process may be working on it.
@@ -116,11 +117,11 @@ func (s *Session) isNewestRequest(m winnow.Message) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if m, err = canonical(stored[0]); err != nil {
+	if m, err = jsonl.Canonical(stored[0]); err != nil {
 		return false, err
 	}
-	for i := len(s.at.history) - 1; i >= 0; i-- {
-		if old := s.at.history[i]; old.Role == winnow.RoleUser && !old.Injected && !old.Summary {
+	for i := len(s.at.History) - 1; i >= 0; i-- {
+		if old := s.at.History[i]; old.Role == winnow.RoleUser && !old.Injected && !old.Summary {
 			return old.ID == m.ID && slices.EqualFunc(old.Parts, m.Parts, isSamePart), nil
 		}
 	}

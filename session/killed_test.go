@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // agent is a host whose next step is a function of the log alone, and so is its clock.
@@ -169,7 +170,7 @@ func TestKilledWriter(t *testing.T) {
 		total += n
 	}
 	require.GreaterOrEqual(t, total, acked)
-	report, err := a.store.Verify(context.Background(), "k")
+	report, err := upkeep.Verify(context.Background(), a.store, "k")
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage)
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var (
@@ -126,14 +127,14 @@ var (
 	}
 	erasing = func(ctx context.Context, p *process) error {
 		return p.dropping("k", func() error {
-			_, err := p.store.Erase(ctx, "k")
+			_, err := upkeep.Erase(ctx, p.store, "k")
 			return err
 		})
 	}
 	archiving = func(ctx context.Context, p *process) error {
-		plan, err := p.store.Plan(ctx, session.Maintenance{ArchiveAfter: 1})
+		plan, err := upkeep.MakePlan(ctx, p.store, upkeep.Maintenance{ArchiveAfter: 1})
 		if err == nil {
-			_, err = p.store.Apply(ctx, plan)
+			_, err = upkeep.Apply(ctx, p.store, plan)
 		}
 		return err
 	}

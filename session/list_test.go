@@ -17,6 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // requireListed requires that the list says about every session what its log says, and of those that were acknowledged
@@ -80,7 +83,7 @@ func TestOldCatalog(t *testing.T) {
 	require.NoError(t, os.WriteFile(old, []byte(`{"key":"gone","status":{"info":{"title":"secret"}}}`+"\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "catalog.lock"), nil, 0o600))
 	requireListed(t, store, map[string]int{"k": 1, "other": 1}, "with an old catalog")
-	_, err = store.Erase(ctx, "k")
+	_, err = upkeep.Erase(ctx, store, "k")
 	require.NoError(t, err)
 	left, err := filepath.Glob(filepath.Join(dir, "catalog*"))
 	require.NoError(t, err)
@@ -173,7 +176,7 @@ func TestListBesideADamagedArchive(t *testing.T) {
 		require.Len(t, c.Changes, 2)
 		n := 0
 		for _, change := range c.Changes {
-			require.NoError(t, store.ReadChange(ctx, change, func(*session.Entry) error { n++; return nil }))
+			require.NoError(t, store.ReadChange(ctx, change, func(*entry.Entry) error { n++; return nil }))
 		}
 		require.Positive(t, n)
 	}
@@ -221,7 +224,7 @@ func TestChangesSayWhy(t *testing.T) {
 	store := session.NewMemory(nil)
 	c, err := store.Changes(t.Context(), "")
 	require.NoError(t, err)
-	cause := func() session.Cause {
+	cause := func() backend.Cause {
 		c, err = store.Changes(t.Context(), c.Cursor)
 		require.NoError(t, err)
 		require.NotEmpty(t, c.Changes)
@@ -244,15 +247,15 @@ func TestChangesSayWhy(t *testing.T) {
 	require.NoError(t, s.Append(t.Context(), session.User("anew")))
 	id := s.View().IDs[0]
 	require.NoError(t, s.Close())
-	assert.Equal(t, session.CauseReset, cause())
+	assert.Equal(t, backend.CauseReset, cause())
 
 	n := 0
-	require.NoError(t, store.ReadChange(t.Context(), old, func(*session.Entry) error { n++; return nil }))
+	require.NoError(t, store.ReadChange(t.Context(), old, func(*entry.Entry) error { n++; return nil }))
 	assert.Positive(t, n, "the old log")
-	_, err = store.EraseEntries(t.Context(), "k", "", id)
+	_, err = upkeep.EraseEntries(t.Context(), store, "k", "", id)
 	require.NoError(t, err)
-	assert.Equal(t, session.CauseRewritten, cause())
+	assert.Equal(t, backend.CauseRewritten, cause())
 	require.NoError(t, store.Delete(t.Context(), "k"))
-	assert.Equal(t, session.CauseDeleted, cause())
-	assert.ErrorIs(t, store.ReadChange(t.Context(), old, func(*session.Entry) error { return nil }), session.ErrNotFound)
+	assert.Equal(t, backend.CauseDeleted, cause())
+	assert.ErrorIs(t, store.ReadChange(t.Context(), old, func(*entry.Entry) error { return nil }), session.ErrNotFound)
 }

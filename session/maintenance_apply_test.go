@@ -9,21 +9,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestArchivedConversationGoesOn: writing to an archived session finds it unchanged.
 func TestArchivedConversationGoesOn(t *testing.T) {
 	y := newYard(t)
 	y.lies("a", 90*oneDay, "one", "two")
-	p := y.plan(session.Maintenance{ArchiveAfter: oneDay})
+	p := y.plan(upkeep.Maintenance{ArchiveAfter: oneDay})
 	require.Len(t, p.Actions, 1)
 	assert.Equal(t, noon.Add(-90*oneDay), p.Actions[0].At.UTC())
 	y.apply(p)
 	assert.Equal(t, []string{"one", "two", "last"}, heard(t, y.store, "a"), "reading unpacks nothing")
 	parts, err := y.store.Parts(context.Background(), "a")
 	require.NoError(t, err)
-	require.Equal(t, session.PartArchive, parts[0].Kind)
-	report, err := y.store.Verify(context.Background(), "a")
+	require.Equal(t, backend.PartArchive, parts[0].Kind)
+	report, err := upkeep.Verify(context.Background(), y.store, "a")
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage)
 	say(t, y.store, "a", "three")
@@ -34,40 +36,40 @@ func TestArchivedConversationGoesOn(t *testing.T) {
 func TestApplyLooksAgain(t *testing.T) {
 	ctx := context.Background()
 	yes := true
-	policy := session.Maintenance{ArchiveAfter: 30 * oneDay, KeepArchives: 30 * oneDay}
+	policy := upkeep.Maintenance{ArchiveAfter: 30 * oneDay, KeepArchives: 30 * oneDay}
 	for _, tt := range []struct {
 		why    string
 		change func(y *yard)
 		want   []string
 	}{
 		{"somebody wrote", func(y *yard) { say(y.T, y.store, "a", "here I am"); say(y.T, y.store, "z", "and here") },
-			[]string{session.KeptChanged, session.KeptChanged}},
+			[]string{upkeep.KeptChanged, upkeep.KeptChanged}},
 		{"somebody has it open", func(y *yard) {
 			for _, key := range []string{"a", "z"} {
 				s := open(y.T, y.store, key)
 				y.Cleanup(func() { s.Close() })
 			}
-		}, []string{session.KeptOpen, session.KeptOpen}},
+		}, []string{upkeep.KeptOpen, upkeep.KeptOpen}},
 		{"it was pinned", func(y *yard) {
 			y.info("a", session.Info{Pinned: &yes})
 			y.info("z", session.Info{Pinned: &yes})
-		}, []string{session.KeptPinned, session.KeptPinned}},
+		}, []string{upkeep.KeptPinned, upkeep.KeptPinned}},
 		{"a person archived it", func(y *yard) {
 			y.info("a", session.Info{Archived: &yes})
 			y.info("z", session.Info{Archived: &yes})
-		}, []string{session.KeptByHand, session.KeptByHand}},
+		}, []string{upkeep.KeptByHand, upkeep.KeptByHand}},
 		{"it was deleted", func(y *yard) {
 			require.NoError(y, y.store.Delete(ctx, "a"))
 			require.NoError(y, y.store.Delete(ctx, "z"))
-		}, []string{session.KeptChanged, session.KeptChanged}},
+		}, []string{upkeep.KeptChanged, upkeep.KeptChanged}},
 		{"it is another session by now", func(y *yard) {
 			for _, key := range []string{"a", "z"} {
 				require.NoError(y, y.store.Delete(ctx, key))
 				say(y.T, y.store, key, "new")
 			}
-		}, []string{session.KeptChanged, session.KeptChanged}},
+		}, []string{upkeep.KeptChanged, upkeep.KeptChanged}},
 		{"somebody applied the plan already", func(y *yard) { y.apply(y.plan(policy)) },
-			[]string{session.KeptChanged, session.KeptChanged}},
+			[]string{upkeep.KeptChanged, upkeep.KeptChanged}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			y := newYard(t)
@@ -78,7 +80,7 @@ func TestApplyLooksAgain(t *testing.T) {
 			require.Equal(t, []string{"archive a log: age", "delete z archive: retention"}, says(p))
 			tt.change(y)
 			before := filesOf(t, y.fs)
-			a, err := y.store.Apply(ctx, p)
+			a, err := upkeep.Apply(ctx, y.store, p)
 			require.NoError(t, err)
 			assert.Empty(t, a.Done)
 			why := []string{}
@@ -105,18 +107,18 @@ func TestApplyOfAPlanThatNobodyMade(t *testing.T) {
 	other := parts[0]
 	other.Name = "../../../winnow.json"
 	lock := parts[0]
-	lock.Kind, lock.Name = session.PartSide, "log.lock"
+	lock.Kind, lock.Name = backend.PartSide, "log.lock"
 	asSide := parts[0]
-	asSide.Kind = session.PartSide
-	for _, action := range []session.Action{
-		{Op: session.OpDelete, Key: "a", Part: parts[0]},
+	asSide.Kind = backend.PartSide
+	for _, action := range []upkeep.Action{
+		{Op: upkeep.OpDelete, Key: "a", Part: parts[0]},
 		{Op: "burn", Key: "a", Part: parts[0]},
-		{Op: session.OpArchive, Key: "a", Part: other},
-		{Op: session.OpDelete, Key: "a", Part: lock},
-		{Op: session.OpDelete, Key: "a", Part: asSide},
-		{Op: session.OpArchive, Key: "nobody", Part: parts[0]},
+		{Op: upkeep.OpArchive, Key: "a", Part: other},
+		{Op: upkeep.OpDelete, Key: "a", Part: lock},
+		{Op: upkeep.OpDelete, Key: "a", Part: asSide},
+		{Op: upkeep.OpArchive, Key: "nobody", Part: parts[0]},
 	} {
-		a, err := y.store.Apply(ctx, &session.Plan{Actions: []session.Action{action}})
+		a, err := upkeep.Apply(ctx, y.store, &upkeep.Plan{Actions: []upkeep.Action{action}})
 		require.NoError(t, err)
 		assert.Empty(t, a.Done, action)
 		assert.Len(t, a.Kept, 1)
@@ -145,14 +147,14 @@ func TestMaintenanceOfADamagedArchive(t *testing.T) {
 	require.Error(t, err)
 	_, err = y.store.Open(ctx, "a")
 	require.Error(t, err, "it is not begun anew over what can be repaired")
-	p := y.plan(session.Maintenance{KeepArchives: oneDay})
+	p := y.plan(upkeep.Maintenance{KeepArchives: oneDay})
 	assert.Equal(t, []string{"delete b archive: retention"}, says(p))
 	assert.Equal(t, []string{"a: retention: it cannot be read"}, saysKept(p.Kept))
 	y.lies("c", 0, secret)
-	r, err := y.store.EraseEntries(ctx, "c", "", "e2")
+	r, err := upkeep.EraseEntries(ctx, y.store, "c", "", "e2")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a"}, r.Unread)
-	r, err = y.store.Erase(ctx, "a")
+	r, err = upkeep.Erase(ctx, y.store, "a")
 	require.NoError(t, err)
 	assert.NotEmpty(t, r.Parts, "a damaged session can be erased")
 }

@@ -14,92 +14,94 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/resets"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestMaintenance: each rule, with sessions that it names and sessions that it does not. Each row is planned, applied,
 // and planned again: then nothing is left to do.
 func TestMaintenance(t *testing.T) {
 	yes, no := true, false
-	reference := *session.ReferenceMaintenance()
+	reference := *upkeep.ReferenceMaintenance()
 	reference.CronRuns = 0
 	for _, tt := range []struct {
 		why    string
-		policy session.Maintenance
+		policy upkeep.Maintenance
 		begin  func(y *yard)
 		want   []string
 		kept   []string
 		again  []string // what the next plan says; nil: nothing
 	}{
-		{"the zero policy does nothing, however old and large the store is", session.Maintenance{}, func(y *yard) {
+		{"the zero policy does nothing, however old and large the store is", upkeep.Maintenance{}, func(y *yard) {
 			y.lies("a", 10_000*oneDay)
 			y.resets("a", 9_000*oneDay)
 		}, nil, nil, nil},
 
-		{"age: who was written to longer ago is archived", session.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
+		{"age: who was written to longer ago is archived", upkeep.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
 			y.lies("old", 30*oneDay+time.Second)
 			y.lies("on the day", 30*oneDay)
 			y.lies("new", time.Hour)
 		}, []string{"archive old log: age"}, nil, nil},
-		{"age: the newest entry counts, not the oldest", session.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
+		{"age: the newest entry counts, not the oldest", upkeep.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
 			y.lies("a", 90*oneDay)
 			y.lies("a", oneDay)
 		}, nil, nil, nil},
-		{"age: a title is an entry too", session.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
+		{"age: a title is an entry too", upkeep.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
 			y.lies("a", 90*oneDay)
 			y.at(oneDay, func() { y.info("a", session.Info{Archived: &no}) })
 		}, nil, nil, nil},
-		{"age: a clock that went back makes nobody old", session.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
+		{"age: a clock that went back makes nobody old", upkeep.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
 			y.lies("a", -90*oneDay)
 		}, nil, nil, nil},
-		{"age: what is archived stays so", session.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
+		{"age: what is archived stays so", upkeep.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
 			y.lies("a", 90*oneDay)
 			y.archives("a", 50*oneDay)
 		}, nil, nil, nil},
-		{"age: all logs of the session go, the oldest first", session.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
+		{"age: all logs of the session go, the oldest first", upkeep.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
 			y.lies("a", 90*oneDay)
 			y.resets("a", 80*oneDay)
 			y.lies("a", 70*oneDay)
 		}, []string{"archive a old log: age", "archive a log: age"}, nil, nil},
 
-		{"cron: runs of jobs after a day", session.Maintenance{CronRuns: oneDay}, func(y *yard) {
+		{"cron: runs of jobs after a day", upkeep.Maintenance{CronRuns: oneDay}, func(y *yard) {
 			y.lies("agent:a:cron:job:run:1", oneDay+time.Second)
 			y.lies("agent:a:cron:job:run:2", oneDay)
 			y.lies("agent:a:cron:job", 90*oneDay)
 			y.lies("agent:a:main", 90*oneDay)
 		}, []string{"archive agent:a:cron:job:run:1 log: cron"}, nil, nil},
-		{"cron: without a number of its own a run is as any session", session.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
+		{"cron: without a number of its own a run is as any session", upkeep.Maintenance{ArchiveAfter: 30 * oneDay}, func(y *yard) {
 			y.lies("agent:a:cron:job:run:1", 2*oneDay)
 		}, nil, nil, nil},
 
-		{"count: those that were written to longest ago", session.Maintenance{MaxSessions: 2}, func(y *yard) {
+		{"count: those that were written to longest ago", upkeep.Maintenance{MaxSessions: 2}, func(y *yard) {
 			y.lies("b", 2*time.Hour)
 			y.lies("a", 3*time.Hour)
 			y.lies("c", 4*time.Hour)
 			y.lies("d", time.Hour)
 		}, []string{"archive c log: count", "archive a log: count"}, nil, nil},
-		{"count: of the same age, by key", session.Maintenance{MaxSessions: 1}, func(y *yard) {
+		{"count: of the same age, by key", upkeep.Maintenance{MaxSessions: 1}, func(y *yard) {
 			y.lies("b", time.Hour)
 			y.lies("a", time.Hour)
 		}, []string{"archive a log: count"}, nil, nil},
-		{"count: archived sessions do not count", session.Maintenance{MaxSessions: 1}, func(y *yard) {
+		{"count: archived sessions do not count", upkeep.Maintenance{MaxSessions: 1}, func(y *yard) {
 			y.lies("a", 2*time.Hour)
 			y.lies("b", time.Hour)
 			y.archives("a", 0)
 		}, nil, nil, nil},
-		{"count: what is archived for its age makes room", session.Maintenance{MaxSessions: 1, ArchiveAfter: oneDay}, func(y *yard) {
+		{"count: what is archived for its age makes room", upkeep.Maintenance{MaxSessions: 1, ArchiveAfter: oneDay}, func(y *yard) {
 			y.lies("a", 2*oneDay)
 			y.lies("b", time.Hour)
 		}, []string{"archive a log: age"}, nil, nil},
-		{"count: a protected session counts, and the next one goes", session.Maintenance{MaxSessions: 1}, func(y *yard) {
+		{"count: a protected session counts, and the next one goes", upkeep.Maintenance{MaxSessions: 1}, func(y *yard) {
 			y.lies("a", 3*time.Hour)
 			y.lies("b", 2*time.Hour)
 			y.lies("c", time.Hour)
 			y.at(3*time.Hour, func() { y.info("a", session.Info{Pinned: &yes}) })
 		}, []string{"archive b log: count", "archive c log: count"}, []string{"a: count: it is pinned"}, nil},
 
-		{"reset: logs that ended, at once", session.Maintenance{ResetLogs: true}, func(y *yard) {
+		{"reset: logs that ended, at once", upkeep.Maintenance{ResetLogs: true}, func(y *yard) {
 			y.lies("a", time.Hour)
 			y.resets("a", time.Minute)
 			y.resets("a", time.Second)
@@ -107,7 +109,7 @@ func TestMaintenance(t *testing.T) {
 		}, []string{"archive a old log: reset", "archive a old log: reset"}, nil, nil},
 
 		{"retention: archives that were made longer ago, of logs and of whole sessions",
-			session.Maintenance{KeepArchives: 30 * oneDay}, func(y *yard) {
+			upkeep.Maintenance{KeepArchives: 30 * oneDay}, func(y *yard) {
 				y.lies("a", 90*oneDay)
 				y.archives("a", 30*oneDay+time.Second)
 				y.lies("b", 90*oneDay)
@@ -118,17 +120,17 @@ func TestMaintenance(t *testing.T) {
 				y.lies("c", 0) // the newest is put back
 				y.lies("d", 10_000*oneDay)
 			}, []string{"delete a archive: retention", "delete c old archive: retention"}, nil, nil},
-		{"retention: the newest archive goes last", session.Maintenance{KeepArchives: 30 * oneDay}, func(y *yard) {
+		{"retention: the newest archive goes last", upkeep.Maintenance{KeepArchives: 30 * oneDay}, func(y *yard) {
 			y.lies("a", 90*oneDay)
 			y.resets("a", 80*oneDay)
 			y.archives("a", 40*oneDay)
 		}, []string{"delete a old archive: retention", "delete a archive: retention"}, nil, nil},
-		{"retention: a session of today whose archive is of yesterday stays", session.Maintenance{KeepArchives: 30 * oneDay}, func(y *yard) {
+		{"retention: a session of today whose archive is of yesterday stays", upkeep.Maintenance{KeepArchives: 30 * oneDay}, func(y *yard) {
 			y.lies("a", 90*oneDay)
 			y.archives("a", oneDay)
 		}, nil, nil, nil},
 
-		{"protected: pinned, archived by a person, and open", session.Maintenance{ArchiveAfter: oneDay, MaxSessions: 1, ResetLogs: true}, func(y *yard) {
+		{"protected: pinned, archived by a person, and open", upkeep.Maintenance{ArchiveAfter: oneDay, MaxSessions: 1, ResetLogs: true}, func(y *yard) {
 			for _, key := range []string{"by hand", "open", "pinned", "unpinned"} {
 				y.lies(key, 90*oneDay)
 				y.resets(key, 80*oneDay)
@@ -144,7 +146,7 @@ func TestMaintenance(t *testing.T) {
 			y.Cleanup(func() { s.Close() })
 		}, []string{"archive unpinned old log: age", "archive unpinned log: age"},
 			[]string{"open: age: it is open", "by hand: age: a person archived it", "pinned: age: it is pinned"}, nil},
-		{"protected: an archive of a session that was pinned", session.Maintenance{KeepArchives: oneDay}, func(y *yard) {
+		{"protected: an archive of a session that was pinned", upkeep.Maintenance{KeepArchives: oneDay}, func(y *yard) {
 			y.lies("a", 90*oneDay)
 			y.resets("a", 80*oneDay)
 			y.archives("a", 70*oneDay)
@@ -172,7 +174,7 @@ func TestMaintenance(t *testing.T) {
 
 			text, err := json.Marshal(p) // a person may look at it, and another process apply it
 			require.NoError(t, err)
-			var read session.Plan
+			var read upkeep.Plan
 			require.NoError(t, json.Unmarshal(text, &read))
 			a := y.apply(&read)
 			assert.Len(t, a.Done, len(p.Actions))
@@ -194,16 +196,16 @@ func TestMaintenanceOfBytes(t *testing.T) {
 	}
 	y.archives("d", 60*oneDay)
 	y.archives("e", 50*oneDay)
-	all := y.plan(session.Maintenance{MaxBytes: 1 << 40})
+	all := y.plan(upkeep.Maintenance{MaxBytes: 1 << 40})
 	assert.Empty(t, all.Actions, "there is room")
 	size := int64(len(long))
 	require.Greater(t, all.Bytes, 3*size)
 
-	p := y.plan(session.Maintenance{MaxBytes: all.Bytes - 1, LowWater: 0.999})
+	p := y.plan(upkeep.Maintenance{MaxBytes: all.Bytes - 1, LowWater: 0.999})
 	assert.Equal(t, []string{"delete d archive: bytes"}, says(p), "the oldest archive is enough")
 	assert.Zero(t, p.Over)
 
-	p = y.plan(session.Maintenance{MaxBytes: 3 * size})
+	p = y.plan(upkeep.Maintenance{MaxBytes: 3 * size})
 	assert.Equal(t, []string{"delete d archive: bytes", "delete e archive: bytes", "archive c log: bytes"}, says(p),
 		"80 % of the limit, and the session that nobody wrote to for longest")
 	assert.Zero(t, p.Over)
@@ -212,12 +214,12 @@ func TestMaintenanceOfBytes(t *testing.T) {
 
 	yes := true
 	y.info("b", session.Info{Pinned: &yes})
-	p = y.plan(session.Maintenance{MaxBytes: size / 100})
+	p = y.plan(upkeep.Maintenance{MaxBytes: size / 100})
 	assert.Equal(t, []string{"delete c archive: bytes", "archive a log: bytes"}, says(p))
 	assert.Equal(t, []string{"b: bytes: it is pinned"}, saysKept(p.Kept))
 	assert.Positive(t, p.Over, "it says that this is not enough")
 	y.apply(p)
-	p = y.plan(session.Maintenance{MaxBytes: size / 100})
+	p = y.plan(upkeep.Maintenance{MaxBytes: size / 100})
 	assert.Equal(t, []string{"delete a archive: bytes"}, says(p), "the next plan goes on")
 	y.apply(p)
 	assert.NotEmpty(t, heard(t, y.store, "b"), "what is pinned stays whatever it takes")
@@ -235,7 +237,7 @@ func TestMaintenanceDayByDay(t *testing.T) {
 		fsys := sessiontest.NewCrashFS()
 		store, err := session.OpenFiles(fsys, &session.Options{ResetRule: resets.For})
 		require.NoError(t, err)
-		policy := *session.ReferenceMaintenance()
+		policy := *upkeep.ReferenceMaintenance()
 		time.Sleep(12 * time.Hour)
 		for day := range 100 {
 			say(t, store, "agent:a:main", fmt.Sprint("day ", day))
@@ -243,9 +245,9 @@ func TestMaintenanceDayByDay(t *testing.T) {
 			if day == 0 {
 				say(t, store, "agent:a:telegram:direct:1", "once")
 			}
-			p, err := store.Plan(ctx, policy)
+			p, err := upkeep.MakePlan(ctx, store, policy)
 			require.NoError(t, err)
-			_, err = store.Apply(ctx, p)
+			_, err = upkeep.Apply(ctx, store, p)
 			require.NoError(t, err)
 			time.Sleep(24 * time.Hour)
 		}
@@ -262,9 +264,9 @@ func TestMaintenanceDayByDay(t *testing.T) {
 }
 
 // logsOnly is a backend that can only read and write logs.
-type logsOnly struct{ session.Backend }
+type logsOnly struct{ backend.Backend }
 
-func (logsOnly) Parts(context.Context, string) ([]session.Part, error) {
+func (logsOnly) Parts(context.Context, string) ([]backend.Part, error) {
 	return nil, errors.ErrUnsupported
 }
 
@@ -277,11 +279,11 @@ func TestBackendOfLogsOnly(t *testing.T) {
 	ctx := t.Context()
 	store := session.New(logsOnly{session.NewMemory(nil).Backend()}, nil)
 	sayTo(t, store, "k", 1, "hello")
-	_, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: oneDay})
+	_, err := upkeep.MakePlan(ctx, store, upkeep.Maintenance{ArchiveAfter: oneDay})
 	assert.ErrorIs(t, err, errors.ErrUnsupported)
-	_, err = store.Apply(ctx, &session.Plan{Actions: []session.Action{{Key: "k"}}})
+	_, err = upkeep.Apply(ctx, store, &upkeep.Plan{Actions: []upkeep.Action{{Key: "k"}}})
 	assert.ErrorIs(t, err, errors.ErrUnsupported)
-	_, err = store.EraseEntries(ctx, "k", "", "e2")
+	_, err = upkeep.EraseEntries(ctx, store, "k", "", "e2")
 	assert.ErrorIs(t, err, errors.ErrUnsupported)
 	_, err = store.Changes(ctx, "")
 	assert.ErrorIs(t, err, errors.ErrUnsupported)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // yard is a store with a clock that tests move.
@@ -55,7 +56,7 @@ func (y *yard) lies(key string, ago time.Duration, texts ...string) {
 func (y *yard) archives(key string, ago time.Duration) {
 	y.Helper()
 	y.at(ago, func() {
-		p := y.plan(session.Maintenance{ArchiveAfter: time.Nanosecond})
+		p := y.plan(upkeep.Maintenance{ArchiveAfter: time.Nanosecond})
 		for i := 0; i < len(p.Actions); {
 			if p.Actions[i].Key != key {
 				p.Actions = append(p.Actions[:i], p.Actions[i+1:]...)
@@ -83,25 +84,25 @@ func (y *yard) resets(key string, ago time.Duration) {
 	})
 }
 
-func (y *yard) plan(policy session.Maintenance) *session.Plan {
+func (y *yard) plan(policy upkeep.Maintenance) *upkeep.Plan {
 	y.Helper()
 	before := filesOf(y, y.fs)
-	p, err := y.store.Plan(context.Background(), policy)
+	p, err := upkeep.MakePlan(context.Background(), y.store, policy)
 	require.NoError(y, err)
 	require.Equal(y, before, filesOf(y, y.fs), "a plan changes nothing")
 	return p
 }
 
 // apply applies a plan, and requires that everything it names is gone and everything else is left.
-func (y *yard) apply(p *session.Plan) *session.Applied {
+func (y *yard) apply(p *upkeep.Plan) *upkeep.Applied {
 	y.Helper()
 	before := filesOf(y, y.fs)
-	a, err := y.store.Apply(context.Background(), p)
+	a, err := upkeep.Apply(context.Background(), y.store, p)
 	require.NoError(y, err)
 	after := filesOf(y, y.fs)
 	archived, deleted := map[string]bool{}, map[string]bool{}
 	for _, action := range a.Done {
-		if action.Op == session.OpArchive {
+		if action.Op == upkeep.OpArchive {
 			archived[action.Part.Name] = true
 		} else {
 			deleted[action.Part.Name] = true
@@ -127,7 +128,7 @@ func (y *yard) apply(p *session.Plan) *session.Applied {
 }
 
 // says returns the actions of a plan as lines.
-func says(p *session.Plan) []string {
+func says(p *upkeep.Plan) []string {
 	out := []string{}
 	for _, a := range p.Actions {
 		part := string(a.Part.Kind)
@@ -139,7 +140,7 @@ func says(p *session.Plan) []string {
 	return out
 }
 
-func saysKept(kept []session.Kept) []string {
+func saysKept(kept []upkeep.Kept) []string {
 	out := []string{}
 	for _, k := range kept {
 		out = append(out, fmt.Sprintf("%s: %s: %s", k.Key, k.Reason, k.Why))

@@ -7,23 +7,25 @@ import (
 	"fmt"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // Writing beside the branch needs no turn: a title can be set while a model call runs.
 
 // SetInfo changes the info of a session. Fields that are nil stay as they are.
-func (s *Store) SetInfo(ctx context.Context, key string, info Info) error {
-	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeInfo, Info: &info} })
+func (s *Store) SetInfo(ctx context.Context, key string, info entry.Info) error {
+	return s.beside(ctx, key, entry.Entry{Type: entry.TypeInfo, Info: &info})
 }
 
 // SetLabel gives an entry a name; "" removes it. The error is [ErrNotFound] if no branch has the entry.
-func (s *Store) SetLabel(ctx context.Context, key, entry, label string) error {
-	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeLabel, Target: entry, Label: label} })
+func (s *Store) SetLabel(ctx context.Context, key, id, label string) error {
+	return s.beside(ctx, key, entry.Entry{Type: entry.TypeLabel, Target: id, Label: label})
 }
 
 // AddUsage counts the usage of a call that left no message: for a title, a search. model may be "".
 func (s *Store) AddUsage(ctx context.Context, key, model string, usage winnow.Usage) error {
-	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeUsage, Model: model, Usage: &usage} })
+	return s.beside(ctx, key, entry.Entry{Type: entry.TypeUsage, Model: model, Usage: &usage})
 }
 
 // Note stores data of the host beside the branch, as JSON.
@@ -32,12 +34,12 @@ func (s *Store) Note(ctx context.Context, key, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.beside(ctx, key, func() *Entry { return &Entry{Type: TypeCustom, Name: name, Data: line} })
+	return s.beside(ctx, key, entry.Entry{Type: entry.TypeCustom, Name: name, Data: line})
 }
 
 // noteOf returns the data of a note as it is stored.
 func noteOf(name string, data []byte) (json.RawMessage, error) {
-	line, err := oneLine(data)
+	line, err := jsonl.OneLine(data)
 	if err != nil {
 		err = fmt.Errorf("session: the data of %q: %w", name, err)
 	}
@@ -45,18 +47,17 @@ func noteOf(name string, data []byte) (json.RawMessage, error) {
 }
 
 // beside appends an entry to an existing session, whoever has its turn.
-func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) error {
+func (s *Store) beside(ctx context.Context, key string, e entry.Entry) error {
 	for {
 		o, err := s.besideSession(ctx, key)
 		if err != nil {
 			return err
 		}
-		e := entry()
-		if e.Type == TypeLabel && e.Label != "" { // one whose entry is missing can be removed: an import keeps it
+		if e.Type == entry.TypeLabel && e.Label != "" { // one whose id is missing can be removed: an import keeps it
 			err = o.findLabelled(ctx, e.Target)
 		}
 		if err == nil {
-			err = o.write(ctx, true, e)
+			err = o.write(ctx, true, &e)
 		}
 		err = errors.Join(err, o.Close())
 		if !errors.Is(err, ErrConflict) { // the branch moved on, or the log was replaced
@@ -70,10 +71,10 @@ func (s *Store) beside(ctx context.Context, key string, entry func() *Entry) err
 
 // findLabelled looks for an entry to put a label on. The header is no entry of a branch, although a branch can begin at
 // it.
-func (s *Session) findLabelled(ctx context.Context, entry string) error {
-	l, err := s.find(ctx, entry)
-	if err == nil && l.kind == TypeSession {
-		err = fmt.Errorf("%w: entry %q of %q", ErrNotFound, entry, s.key)
+func (s *Session) findLabelled(ctx context.Context, id string) error {
+	l, err := s.find(ctx, id)
+	if err == nil && l.Kind == entry.TypeSession {
+		err = fmt.Errorf("%w: entry %q of %q", ErrNotFound, id, s.key)
 	}
 	return err
 }
@@ -90,8 +91,8 @@ func (s *Store) besideSession(ctx context.Context, key string) (*Session, error)
 	if err != nil {
 		return nil, err
 	}
-	o := &Session{store: s, encoder: encoder{seal: s.opts.Seal}, key: key, log: log, beside: true}
-	if err = o.reloadEnd(ctx); err == nil && o.at.size == 0 {
+	o := &Session{store: s, encoder: jsonl.Encoder{Seal: s.opts.Seal}, key: key, log: log, beside: true}
+	if err = o.reloadEnd(ctx); err == nil && o.at.Size == 0 {
 		err = ErrNotFound
 	}
 	if err != nil {
@@ -106,10 +107,10 @@ func (s *Session) reloadEnd(ctx context.Context) error {
 	if err != nil || size == 0 {
 		return err
 	}
-	t := newTail(s.log, size)
-	if header, err := t.lineAt(0); err == nil {
-		if e, err := header.decode(); err == nil {
-			if err := checkFormat(e); err != nil {
+	t := jsonl.NewTail(s.log, size)
+	if header, err := t.LineAt(0); err == nil {
+		if e, err := header.Decode(); err == nil {
+			if err := jsonl.CheckFormat(e); err != nil {
 				return err
 			}
 		}
@@ -118,14 +119,14 @@ func (s *Session) reloadEnd(ctx context.Context) error {
 	if _, err := s.log.ReadAt(last, size-1); err != nil {
 		return err
 	}
-	newest, err := t.before(size)
-	isDamaged := last[0] != '\n' || errors.Is(err, errSlow) || errors.Is(err, ErrTooLarge)
-	if isDamaged || err == nil && newest.batch[0] != newest.batch[1] {
+	newest, err := t.Before(size)
+	isDamaged := last[0] != '\n' || errors.Is(err, jsonl.ErrSlow) || errors.Is(err, ErrTooLarge)
+	if isDamaged || err == nil && newest.Batch[0] != newest.Batch[1] {
 		return s.reload(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	s.at.size, s.at.newest, s.at.seq, s.at.header = size, withoutText(newest), newest.number(), &Entry{}
+	s.at.Size, s.at.Newest, s.at.Seq, s.at.Header = size, jsonl.WithoutText(newest), newest.Number(), &entry.Entry{}
 	return nil
 }

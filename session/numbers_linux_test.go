@@ -22,6 +22,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var numbers = flag.Bool("numbers", false, "measure the store, with logs of 1 GB, and print a table with the limits of the machine")
@@ -176,7 +177,7 @@ func (n *numbersTable) bytesOfMessage() int64 {
 	require.NoError(n, err)
 	defer s.Close()
 	size := func() int64 {
-		report, err := store.Verify(context.Background(), "k")
+		report, err := upkeep.Verify(context.Background(), store, "k")
 		require.NoError(n, err)
 		return report.Bytes
 	}

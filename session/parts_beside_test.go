@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/internal/files"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // listingFS is a file system where something happens just after a directory of a session was listed, once.
@@ -69,10 +71,10 @@ func TestPartsBesideAnArchiver(t *testing.T) {
 	for _, c := range []struct {
 		reason   string
 		archived bool // before, and restored meanwhile
-		want     session.PartKind
+		want     backend.PartKind
 	}{
-		{"the log is archived", false, session.PartArchive},
-		{"the archive is restored", true, session.PartLog},
+		{"the log is archived", false, backend.PartArchive},
+		{"the archive is restored", true, backend.PartLog},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			fsys := &listingFS{CrashFS: sessiontest.NewCrashFS()}
@@ -105,7 +107,7 @@ func TestPartsBesideAnArchiver(t *testing.T) {
 				require.NoError(t, open(t, other, "k").Close())
 			}
 			fsys.after = meanwhile
-			_, err = store.EraseEntries(ctx, "k", "", id)
+			_, err = upkeep.EraseEntries(ctx, store, "k", "", id)
 			require.NoError(t, err)
 			v, err := store.Read(ctx, "k")
 			require.NoError(t, err)

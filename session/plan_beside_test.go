@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestPlanBesideAChange: what happens to a session between its listing and its opening is no damage. A plan does not
@@ -17,7 +19,7 @@ func TestPlanBesideAChange(t *testing.T) {
 	ctx := t.Context()
 	drop := func(t *testing.T, store *session.Store) { require.NoError(t, store.Delete(ctx, "k")) }
 	erase := func(t *testing.T, store *session.Store) {
-		_, err := store.EraseEntries(ctx, "k", "", "e2")
+		_, err := upkeep.EraseEntries(ctx, store, "k", "", "e2")
 		require.NoError(t, err)
 	}
 	for _, c := range []struct {
@@ -53,8 +55,8 @@ func TestPlanBesideAChange(t *testing.T) {
 				c.meanwhile(t, store)
 				now = then
 			}
-			policy := session.Maintenance{ArchiveAfter: time.Hour, KeepArchives: time.Hour}
-			p, err := session.New(between, opts).Plan(ctx, policy)
+			policy := upkeep.Maintenance{ArchiveAfter: time.Hour, KeepArchives: time.Hour}
+			p, err := upkeep.MakePlan(ctx, session.New(between, opts), policy)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, says(p))
 			assert.Empty(t, p.Kept)
@@ -84,7 +86,7 @@ func TestPlanOfBytesBesideADeletion(t *testing.T) {
 	}
 	between := &interrupting{Backend: store.Backend(), key: "k", at: 1}
 	between.before = func() { require.NoError(t, store.Delete(ctx, "k")) }
-	p, err := session.New(between, opts).Plan(ctx, session.Maintenance{MaxBytes: all - 1, LowWater: 0.1})
+	p, err := upkeep.MakePlan(ctx, session.New(between, opts), upkeep.Maintenance{MaxBytes: all - 1, LowWater: 0.1})
 	require.NoError(t, err)
 	assert.Empty(t, says(p))
 	assert.Zero(t, p.Over)
@@ -93,11 +95,11 @@ func TestPlanOfBytesBesideADeletion(t *testing.T) {
 
 // vanishing is a backend where a session is deleted between the listing of the keys and that of its parts.
 type vanishing struct {
-	session.Backend
+	backend.Backend
 	key string
 }
 
-func (d *vanishing) Parts(ctx context.Context, key string) ([]session.Part, error) {
+func (d *vanishing) Parts(ctx context.Context, key string) ([]backend.Part, error) {
 	if key == d.key {
 		if err := d.Delete(ctx, key); err != nil {
 			return nil, err
@@ -112,7 +114,7 @@ func TestPlanBesideADeletedKey(t *testing.T) {
 	sayTo(t, store, "k", 1, "hello")
 	sayTo(t, store, "other", 1, "hello")
 	between := &vanishing{store.Backend(), "k"}
-	p, err := session.New(between, nil).Plan(t.Context(), session.Maintenance{MaxSessions: 5})
+	p, err := upkeep.MakePlan(t.Context(), session.New(between, nil), upkeep.Maintenance{MaxSessions: 5})
 	require.NoError(t, err)
 	assert.Equal(t, 1, p.Sessions)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // keeperChild writes, begins anew, archives and erases until it is killed. It reports its work: "A text" was appended,
@@ -60,11 +61,11 @@ func keeperStep(ctx context.Context, store *session.Store, random *rand.Rand, ke
 		return err
 	}
 	if random.IntN(2) == 0 {
-		plan, err := store.Plan(ctx, session.Maintenance{ArchiveAfter: time.Nanosecond, ResetLogs: true})
+		plan, err := upkeep.MakePlan(ctx, store, upkeep.Maintenance{ArchiveAfter: time.Nanosecond, ResetLogs: true})
 		if err != nil {
 			return err
 		}
-		if _, err := store.Apply(ctx, plan); err != nil {
+		if _, err := upkeep.Apply(ctx, store, plan); err != nil {
 			return err
 		}
 	}
@@ -75,7 +76,7 @@ func keeperStep(ctx context.Context, store *session.Store, random *rand.Rand, ke
 			return nil
 		}
 		fmt.Println("e", gone)
-		if _, err := store.EraseEntries(ctx, key, "", v.IDs[i]); err != nil {
+		if _, err := upkeep.EraseEntries(ctx, store, key, "", v.IDs[i]); err != nil {
 			return err
 		}
 		fmt.Println("E", gone)
@@ -154,7 +155,7 @@ func TestKilledKeeper(t *testing.T) {
 	keys, err := store.Keys(ctx)
 	require.NoError(t, err)
 	for _, key := range keys {
-		report, err := store.Verify(ctx, key)
+		report, err := upkeep.Verify(ctx, store, key)
 		require.NoError(t, err)
 		require.Empty(t, report.Damage, key)
 		say(t, store, key, "go on")
@@ -282,17 +283,17 @@ func TestApplyWhileAnotherProcessOpens(t *testing.T) {
 			assert.NoError(t, cmd.Wait())
 		})
 	}
-	policy := session.Maintenance{ArchiveAfter: time.Nanosecond, KeepArchives: time.Nanosecond, ResetLogs: true}
+	policy := upkeep.Maintenance{ArchiveAfter: time.Nanosecond, KeepArchives: time.Nanosecond, ResetLogs: true}
 	archived, deleted, kept := 0, 0, 0
 	begin := time.Now()
 	for deleted == 0 || time.Since(begin) < duration {
-		plan, err := store.Plan(ctx, policy)
+		plan, err := upkeep.MakePlan(ctx, store, policy)
 		require.NoError(t, err)
-		a, err := store.Apply(ctx, plan)
+		a, err := upkeep.Apply(ctx, store, plan)
 		require.NoError(t, err)
 		kept += len(a.Kept) + len(plan.Kept)
 		for _, action := range a.Done {
-			if action.Op == session.OpArchive {
+			if action.Op == upkeep.OpArchive {
 				archived++
 			} else {
 				deleted++

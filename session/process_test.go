@@ -21,6 +21,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var (
@@ -231,7 +233,7 @@ func TestTwoProcesses(t *testing.T) {
 // checkTurns requires every acknowledged turn once, no turn within another, and what was written beside them.
 func checkTurns(t *testing.T, store *session.Store, key string, ids []string) {
 	ctx := context.Background()
-	report, err := store.Verify(ctx, key)
+	report, err := upkeep.Verify(ctx, store, key)
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage, key)
 	v, err := store.Read(ctx, key)
@@ -266,8 +268,8 @@ func checkTurns(t *testing.T, store *session.Store, key string, ids []string) {
 // checkNotes requires every acknowledged note once.
 func checkNotes(t *testing.T, store *session.Store, key string, ids []string) {
 	seen := map[string]int{}
-	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
-		if e.Type == session.TypeCustom {
+	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
+		if e.Type == entry.TypeCustom {
 			seen[strings.Trim(string(e.Data), `"`)]++
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/internal/files"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // readOnly is a file system that cannot be written, such as a snapshot or a backup.
@@ -60,9 +61,9 @@ func TestReadOnlyStore(t *testing.T) {
 	view, err := store.Read(ctx, "k")
 	require.NoError(t, err)
 	require.Len(t, view.History, 2)
-	_, err = store.Verify(ctx, "k")
+	_, err = upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)
-	_, err = store.Plan(ctx, *session.ReferenceMaintenance())
+	_, err = upkeep.MakePlan(ctx, store, *upkeep.ReferenceMaintenance())
 	require.NoError(t, err)
 	_, err = store.Open(ctx, "k")
 	require.ErrorIs(t, err, syscall.EROFS)

@@ -10,20 +10,23 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // weighedBackend calls weigh at each read of a log.
 type weighedBackend struct {
-	session.Backend
+	backend.Backend
 	weigh func()
 }
 
 type weighedLog struct {
-	session.Log
+	backend.Log
 	weigh func()
 }
 
-func (b weighedBackend) Log(ctx context.Context, key string, write bool) (session.Log, error) {
+func (b weighedBackend) Log(ctx context.Context, key string, write bool) (backend.Log, error) {
 	l, err := b.Backend.Log(ctx, key, write)
 	if err != nil {
 		return nil, err
@@ -65,9 +68,9 @@ func TestReaderMemory(t *testing.T) {
 			}
 			store := session.New(weighedBackend{dir.Backend(), weigh}, nil)
 			reads := map[string]func() error{
-				"Verify": func() error { _, err := store.Verify(ctx, "k"); return err },
+				"Verify": func() error { _, err := upkeep.Verify(ctx, store, "k"); return err },
 				"Entries": func() error {
-					return store.Entries(ctx, "k", func(*session.Entry) error { weigh(); return nil })
+					return store.Entries(ctx, "k", func(*entry.Entry) error { weigh(); return nil })
 				},
 			}
 			for read, f := range reads {

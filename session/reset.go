@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 	"github.com/winnowgo/winnow/session/resets"
 )
 
@@ -21,7 +23,7 @@ func (s *Session) FreshStart() resets.Decision { return s.fresh }
 // resetIfStale begins the conversation anew if the rule of its key says so, or if an earlier process ended in the
 // middle of a reset.
 func (s *Session) resetIfStale(ctx context.Context, byRule bool) error {
-	if s.at.isReset { // the process ended before it made the next log
+	if s.at.IsReset { // the process ended before it made the next log
 		last, err := s.resetEntry()
 		if err != nil {
 			return err
@@ -33,7 +35,7 @@ func (s *Session) resetIfStale(ctx context.Context, byRule bool) error {
 		return nil
 	}
 	now := s.store.opts.Now()
-	d := s.store.opts.ResetRule(s.key).Decide(s.at.counts.LastTurn, now)
+	d := s.store.opts.ResetRule(s.key).Decide(s.at.Counts.LastTurn, now)
 	if !d.Due {
 		return nil
 	}
@@ -49,13 +51,13 @@ func (s *Session) reset(ctx context.Context, reason string, keep json.RawMessage
 	defer s.lockBranch()()
 	if keep != nil {
 		var err error
-		if keep, err = oneLine(keep); err != nil {
+		if keep, err = jsonl.OneLine(keep); err != nil {
 			return fmt.Errorf("session: what a reset keeps: %w", err)
 		}
 	}
-	last := &Entry{Type: TypeReset, Reason: reason, Data: keep}
+	last := &entry.Entry{Type: entry.TypeReset, Reason: reason, Data: keep}
 	if keepsTitle {
-		last.Info = &Info{Title: s.at.info.Title}
+		last.Info = &entry.Info{Title: s.at.Info.Title}
 	}
 	if err := s.write(ctx, true, last); err != nil {
 		return err
@@ -67,24 +69,24 @@ func (s *Session) reset(ctx context.Context, reason string, keep json.RawMessage
 }
 
 // resetEntry returns the entry that the log ends in.
-func (s *Session) resetEntry() (*Entry, error) {
-	t := newTail(s.log, s.at.size)
-	l, err := t.lineAt(s.at.leaf.offset)
-	if errors.Is(err, errSlow) { // the log is damaged around it
-		return &Entry{Type: TypeReset}, nil
+func (s *Session) resetEntry() (*entry.Entry, error) {
+	t := jsonl.NewTail(s.log, s.at.Size)
+	l, err := t.LineAt(s.at.Leaf.Offset)
+	if errors.Is(err, jsonl.ErrSlow) { // the log is damaged around it
+		return &entry.Entry{Type: entry.TypeReset}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.entry(l)
+	return t.Entry(l)
 }
 
 // nextLog begins the log that follows the one ending in last, which is a reset.
-func (s *Session) nextLog(ctx context.Context, last *Entry) error {
+func (s *Session) nextLog(ctx context.Context, last *entry.Entry) error {
 	s.forget()
 	old, oldLog := s.at, s.log
-	s.at = loaded{}
-	lines, err := s.encode(carriedEntries(old.info, last))
+	s.at = jsonl.Loaded{}
+	lines, err := s.encode(carriedEntries(old.Info, last))
 	if err != nil {
 		return err
 	}
@@ -104,29 +106,29 @@ func (s *Session) nextLog(ctx context.Context, last *Entry) error {
 
 // carriedEntries returns the entries that carry the Info of a session over to its next log: whether it is pinned or
 // archived, and the title if the reset keeps it.
-func carriedEntries(info Info, last *Entry) []*Entry {
+func carriedEntries(info entry.Info, last *entry.Entry) []*entry.Entry {
 	if last.Info == nil {
 		info.Title = nil
 	}
-	if info == (Info{}) {
+	if info == (entry.Info{}) {
 		return nil
 	}
-	return []*Entry{{Type: TypeInfo, Info: &info}}
+	return []*entry.Entry{{Type: entry.TypeInfo, Info: &info}}
 }
 
 // writtenLate returns what others wrote beside the branch between the end of the old log and the beginning of the next
 // one, or nil. Once the next log exists, nobody can append to the old one.
-func (s *Session) writtenLate(ctx context.Context, old loaded) (*Info, error) {
+func (s *Session) writtenLate(ctx context.Context, old jsonl.Loaded) (*entry.Info, error) {
 	size, err := s.log.Size()
-	if err != nil || size == old.size {
+	if err != nil || size == old.Size {
 		return nil, err
 	}
-	o := &Session{store: s.store, encoder: encoder{seal: s.encoder.seal}, key: s.key, log: s.log, at: old}
+	o := &Session{store: s.store, encoder: jsonl.Encoder{Seal: s.encoder.Seal}, key: s.key, log: s.log, at: old}
 	switch err := o.takeIn(ctx, size); {
 	case errors.Is(err, ErrConflict): // somebody wrote to the branch after its end, without the turn
 		return nil, nil
-	case err != nil || o.at.info == old.info:
+	case err != nil || o.at.Info == old.Info:
 		return nil, err
 	}
-	return &o.at.info, nil
+	return &o.at.Info, nil
 }

@@ -13,9 +13,12 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/keys"
 	"github.com/winnowgo/winnow/session/resets"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // say opens a session and appends a message of a person, and returns why the conversation began anew.
@@ -172,21 +175,21 @@ func TestWhatAResetKeeps(t *testing.T) {
 
 // lateBackend writes beside the branch between the end of a log and the beginning of the next one.
 type lateBackend struct {
-	session.Backend
+	backend.Backend
 	late func()
 }
 
 type lateTurn struct {
-	session.Turn
+	backend.Turn
 	late func()
 }
 
-func (b *lateBackend) Turn(ctx context.Context, key string) (session.Turn, error) {
+func (b *lateBackend) Turn(ctx context.Context, key string) (backend.Turn, error) {
 	turn, err := b.Backend.Turn(ctx, key)
 	return lateTurn{turn, b.late}, err
 }
 
-func (l lateTurn) Next(ctx context.Context, lines []byte) (session.Log, error) {
+func (l lateTurn) Next(ctx context.Context, lines []byte) (backend.Log, error) {
 	l.late()
 	return l.Turn.Next(ctx, lines)
 }
@@ -247,7 +250,7 @@ func TestNoResetByWhatIsNoMessage(t *testing.T) {
 	say(t, store, "other", "two")
 	now = now.Add(2 * time.Hour)
 	m := session.User("three")
-	require.ErrorIs(t, store.Import(ctx, "k", []*session.Entry{{Type: session.TypeMessage, Message: &m}}), session.ErrExists)
+	require.ErrorIs(t, upkeep.Import(ctx, store, "k", []*entry.Entry{{Type: entry.TypeMessage, Message: &m}}), session.ErrExists)
 	require.ErrorIs(t, store.Fork(ctx, "other", "", "k"), session.ErrExists)
 	assert.Equal(t, []string{"one"}, heard(t, store, "k"))
 }

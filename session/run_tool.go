@@ -13,7 +13,7 @@ import (
 func (s *Session) RunTool(ctx context.Context, call winnow.Part) (result winnow.Message, ok bool, err error) {
 	s.mu.Lock()
 	m, err := s.ready()
-	history := s.at.history
+	history := s.at.History
 	s.mu.Unlock()
 	if err != nil {
 		return winnow.Message{}, false, err

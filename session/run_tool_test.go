@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestRecall: content that a request left out is found again in the session, even after a restart, a summary and a
@@ -162,7 +163,7 @@ func (n *notesPlay) step() {
 		for i := range v.History {
 			if m := &v.History[i]; m.Role == winnow.RoleUser && strings.HasPrefix(m.Parts[0].Text, "go on.") && i < len(v.IDs) && v.IDs[i] != "" {
 				require.NoError(n.t, n.s.Close())
-				_, err := n.store.EraseEntries(ctx, n.key, "", v.IDs[i])
+				_, err := upkeep.EraseEntries(ctx, n.store, n.key, "", v.IDs[i])
 				require.NoError(n.t, err)
 				n.open()
 				n.check("behind an erasure")

@@ -19,6 +19,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/internal/files"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // written makes a store with a session and returns the directory of the session and its log.
@@ -95,9 +96,9 @@ func leaveAllKindsOfFiles(t *testing.T, root string, store *session.Store) {
 	}
 	logOf("failed") // copies it
 
-	plan, err := store.Plan(ctx, session.Maintenance{ResetLogs: true})
+	plan, err := upkeep.MakePlan(ctx, store, upkeep.Maintenance{ResetLogs: true})
 	require.NoError(t, err)
-	_, err = store.Apply(ctx, plan)
+	_, err = upkeep.Apply(ctx, store, plan)
 	require.NoError(t, err)
 
 	s := open(t, store, "waited-for")

@@ -18,7 +18,9 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/sessiontest"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // keyOf returns a key that the id stands for.
@@ -100,12 +102,12 @@ func sealedStore(t *testing.T, dir string, seal session.Sealer) *session.Store {
 	require.NoError(t, s.Append(ctx, session.User(quicksilver)))
 	require.NoError(t, s.Close())
 	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
-	var entries []*session.Entry
-	require.NoError(t, store.Entries(ctx, "k", func(e *session.Entry) error {
+	var entries []*entry.Entry
+	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
 		entries = append(entries, e)
 		return nil
 	}))
-	require.NoError(t, store.Import(ctx, "imported", entries))
+	require.NoError(t, upkeep.Import(ctx, store, "imported", entries))
 	s = open(t, store, "reset")
 	require.NoError(t, s.Append(ctx, session.User(quicksilver)))
 	require.NoError(t, s.Reset(ctx, "reason "+quicksilver, []byte(`"`+quicksilver+`"`)))
@@ -178,16 +180,16 @@ func TestWithoutTheKey(t *testing.T) {
 			store, err := session.OpenDirectory(dir, &session.Options{Seal: seal})
 			require.NoError(t, err)
 			_, err = store.Read(ctx, "k")
-			var sealed *session.SealedError
+			var sealed *entry.SealedError
 			require.ErrorAs(t, err, &sealed)
 			require.ErrorIs(t, err, session.ErrSealed)
 			assert.Equal(t, "a", sealed.Key)
 			assert.Equal(t, name == "missing", errors.Is(err, missing))
 			_, err = store.Open(ctx, "k")
 			require.ErrorIs(t, err, session.ErrSealed)
-			require.ErrorIs(t, store.Entries(ctx, "k", func(*session.Entry) error { return nil }), session.ErrSealed)
+			require.ErrorIs(t, store.Entries(ctx, "k", func(*entry.Entry) error { return nil }), session.ErrSealed)
 			require.ErrorIs(t, store.Fork(ctx, "k", "", "fork of "+name), session.ErrSealed)
-			report, err := store.Verify(ctx, "k")
+			report, err := upkeep.Verify(ctx, store, "k")
 			require.NoError(t, err)
 			assert.Empty(t, report.Damage)
 			assert.Greater(t, report.Entries, 60)
@@ -201,7 +203,7 @@ func TestWithoutTheKey(t *testing.T) {
 	require.NoError(t, os.WriteFile(logs[0], text, 0o600))
 	store, err := session.OpenDirectory(dir, nil)
 	require.NoError(t, err)
-	report, err := store.Verify(ctx, "k")
+	report, err := upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)
 	assert.NotEmpty(t, report.Damage)
 }
@@ -262,18 +264,18 @@ func TestEraseSealed(t *testing.T) {
 	v, err := store.Read(ctx, "k")
 	require.NoError(t, err)
 	last := v.IDs[len(v.IDs)-1]
-	_, err = store.EraseEntries(ctx, "k", "", last)
+	_, err = upkeep.EraseEntries(ctx, store, "k", "", last)
 	require.NoError(t, err)
 	found := 0
-	require.NoError(t, store.Entries(ctx, "k", func(e *session.Entry) error {
+	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
 		if e.ID == last {
 			found++
-			assert.Equal(t, session.TypeErased, e.Type)
+			assert.Equal(t, entry.TypeErased, e.Type)
 		}
 		return nil
 	}))
 	assert.Equal(t, 1, found)
-	report, err := store.Verify(ctx, "k")
+	report, err := upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage)
 	s := open(t, store, "k")

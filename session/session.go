@@ -10,6 +10,9 @@ import (
 	"sync/atomic"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 	"github.com/winnowgo/winnow/session/resets"
 )
 
@@ -25,13 +28,13 @@ import (
 type Session struct {
 	store *Store
 	key   string
-	turn  Turn
+	turn  backend.Turn
 
 	branch  sync.Mutex // held while a request is made or the branch rewritten; taken before mu
 	mu      sync.Mutex // protects the fields below, except journal, which branch protects
-	log     Log
-	at      loaded
-	encoder encoder
+	log     backend.Log
+	at      jsonl.Loaded
+	encoder jsonl.Encoder
 	offsets []int64         // of the entries that were written last
 	manager *winnow.Manager // nil: made on first use
 	journal [][]byte        // unwritten deltas of the manager
@@ -59,7 +62,7 @@ func (s *Session) Key() string { return s.key }
 func (s *Session) View() *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.at.view(s.key)
+	return viewOf(&s.at, s.key)
 }
 
 // Close ends the turn. Everything acknowledged is stored already. Afterwards the session is empty: View, Leaf and
@@ -67,29 +70,29 @@ func (s *Session) View() *View {
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var errs []error
+	var failed []error
 	if s.manager != nil {
 		s.manager.Close()
 	}
 	s.sumUp()
 	if s.log != nil {
-		errs = append(errs, s.log.Close())
+		failed = append(failed, s.log.Close())
 	}
 	if s.turn != nil {
-		errs = append(errs, s.turn.Release())
+		failed = append(failed, s.turn.Release())
 	}
-	s.manager, s.log, s.turn, s.at = nil, nil, nil, loaded{}
+	s.manager, s.log, s.turn, s.at = nil, nil, nil, jsonl.Loaded{}
 	if s.dead == nil {
 		s.dead = ErrClosed
 	}
-	return errors.Join(errs...)
+	return errors.Join(failed...)
 }
 
 // reload reads the log again.
 func (s *Session) reload(ctx context.Context) error {
-	l, err := load(ctx, s.log, s.store.opts.Codec)
+	l, err := jsonl.Load(ctx, s.log, s.store.opts.Codec)
 	if err == nil {
-		err = l.checkHeader(s.key)
+		err = l.CheckHeader(s.key)
 	}
 	if err != nil {
 		return err
@@ -128,9 +131,9 @@ func (s *Session) Append(ctx context.Context, messages ...winnow.Message) error 
 }
 
 // extend adds the message of an entry, which was written at an offset, to the history.
-func (s *Session) extend(e *Entry, at int64, m winnow.Message) {
-	s.at.history = append(s.at.history, m)
-	s.at.places = append(s.at.places, place{ref: Ref{ID: e.ID, At: at}})
+func (s *Session) extend(e *entry.Entry, at int64, m winnow.Message) {
+	s.at.History = append(s.at.History, m)
+	s.at.Places = append(s.at.Places, jsonl.Place{Ref: entry.Ref{ID: e.ID, At: at}})
 }
 
 // lockBranch keeps others from making requests and from rewriting the branch.
@@ -144,14 +147,14 @@ func (s *Session) lockBranch() (unlock func()) {
 }
 
 // messageEntries returns the entries of messages, and the messages as this session continues with them.
-func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
+func (s *Session) messageEntries(messages []winnow.Message) ([]*entry.Entry, error) {
 	messages, err := s.redactAll(messages)
 	if err != nil {
 		return nil, err
 	}
 	bare := make([]winnow.Message, len(messages))
 	for i := range messages {
-		if bare[i], err = canonical(messages[i]); err != nil {
+		if bare[i], err = jsonl.Canonical(messages[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -159,14 +162,14 @@ func (s *Session) messageEntries(messages []winnow.Message) ([]*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]*Entry, len(messages))
+	entries := make([]*entry.Entry, len(messages))
 	for i := range bare {
-		entries[i] = &Entry{Type: TypeMessage, Message: &bare[i]}
+		entries[i] = &entry.Entry{Type: entry.TypeMessage, Message: &bare[i]}
 		if bare[i].Role == winnow.RoleAssistant {
 			entries[i].Model = s.model
 		}
 		if sources != nil && sources[i] != nil {
-			entries[i].Source = &Source{Codec: s.store.opts.Codec.Name(), Data: sources[i]}
+			entries[i].Source = &entry.Source{Codec: s.store.opts.Codec.Name(), Data: sources[i]}
 		}
 	}
 	return entries, nil
@@ -190,7 +193,7 @@ func (s *Session) encodeSources(messages, bare []winnow.Message) ([]json.RawMess
 		if sources[i] == nil {
 			continue
 		}
-		if sources[i], err = oneLine(sources[i]); err != nil {
+		if sources[i], err = jsonl.OneLine(sources[i]); err != nil {
 			return nil, fmt.Errorf("session: the codec %s: %w", codec.Name(), err)
 		}
 	}
@@ -198,12 +201,4 @@ func (s *Session) encodeSources(messages, bare []winnow.Message) ([]json.RawMess
 		return nil, fmt.Errorf("session: the codec %s cannot read what it wrote: %w", codec.Name(), err)
 	}
 	return sources, nil
-}
-
-// oneLine returns raw without line breaks.
-func oneLine(raw json.RawMessage) (json.RawMessage, error) {
-	if isOneLineJSON(raw) {
-		return raw, nil
-	}
-	return compactJSON(raw)
 }

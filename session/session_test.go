@@ -12,6 +12,9 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 func answer(text string) winnow.Message {
@@ -35,7 +38,7 @@ func open(t *testing.T, store *session.Store, key string) *session.Session {
 }
 
 // begin makes a log of "k" with these lines.
-func begin(t *testing.T, backend session.Backend, lines string) {
+func begin(t *testing.T, backend backend.Backend, lines string) {
 	t.Helper()
 	ctx := context.Background()
 	turn, err := backend.Turn(ctx, "k")
@@ -58,7 +61,7 @@ func TestSessionGoesOnAfterAReopening(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, fmt.Sprintf("%d messages", 2*n+1), a.Text())
 		require.NoError(t, s.Close())
-		report, err := store.Verify(ctx, "a/B")
+		report, err := upkeep.Verify(ctx, store, "a/B")
 		require.NoError(t, err)
 		assert.Empty(t, report.Damage)
 		keys, err := store.Keys(ctx)
@@ -140,7 +143,7 @@ func TestCompactionRefersToMessages(t *testing.T) {
 	}
 	assert.Greater(t, compactions, 1)
 	assert.Equal(t, compactions, s.View().Counts.Compactions)
-	report, err := store.Verify(ctx, "k")
+	report, err := upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage)
 	t.Log(compactions, report.Bytes, len(s.View().History))
@@ -176,7 +179,7 @@ func TestRewindResetForkEdit(t *testing.T) {
 	s = open(t, store, "k")
 	assert.Equal(t, []string{"again"}, texts(s.View()))
 	for _, key := range []string{"k", "fork"} {
-		report, err := store.Verify(ctx, key)
+		report, err := upkeep.Verify(ctx, store, key)
 		require.NoError(t, err)
 		assert.Empty(t, report.Damage)
 	}
@@ -257,7 +260,7 @@ func TestForkAndRewindAcrossACompaction(t *testing.T) {
 	assert.Equal(t, want.Messages, got.Messages)
 	require.NoError(t, f.Append(ctx, answer("this")))
 	require.NoError(t, f.Close())
-	report, err := store.Verify(ctx, "fork")
+	report, err := upkeep.Verify(ctx, store, "fork")
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage)
 
@@ -287,10 +290,10 @@ func TestLogOfAnotherFormat(t *testing.T) {
 	for what, call := range map[string]func() error{
 		"open":    func() error { _, err := store.Open(ctx, "k"); return err },
 		"read":    func() error { _, err := store.Read(ctx, "k"); return err },
-		"verify":  func() error { _, err := store.Verify(ctx, "k"); return err },
-		"entries": func() error { return store.Entries(ctx, "k", func(*session.Entry) error { return nil }) },
+		"verify":  func() error { _, err := upkeep.Verify(ctx, store, "k"); return err },
+		"entries": func() error { return store.Entries(ctx, "k", func(*entry.Entry) error { return nil }) },
 		"fork":    func() error { return store.Fork(ctx, "k", "", "fork") },
-		"erase":   func() error { _, err := store.EraseEntries(ctx, "k", "", "e2"); return err },
+		"erase":   func() error { _, err := upkeep.EraseEntries(ctx, store, "k", "", "e2"); return err },
 		"title":   func() error { return store.SetInfo(ctx, "k", session.Info{}) },
 		"label":   func() error { return store.SetLabel(ctx, "k", "e2", "here") },
 		"note":    func() error { return store.Note(ctx, "k", "name", []byte("1")) },
@@ -301,11 +304,11 @@ func TestLogOfAnotherFormat(t *testing.T) {
 	page, err := store.List(ctx, session.Query{})
 	require.NoError(t, err)
 	require.Len(t, page.Sessions, 2)
-	_, err = store.Plan(ctx, *session.ReferenceMaintenance())
+	_, err = upkeep.MakePlan(ctx, store, *upkeep.ReferenceMaintenance())
 	require.NoError(t, err)
 
 	to := session.NewMemory(nil)
-	require.NoError(t, session.Copy(ctx, store, to, "k"), "byte for byte")
+	require.NoError(t, upkeep.Copy(ctx, store, to, "k"), "byte for byte")
 	for _, s := range []*session.Store{store, to} {
 		for name, text := range logsOf(t, s, "") {
 			if strings.HasPrefix(name, "k ") {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // The log also holds the manager's state: it knows what was sent, so that the same bytes are sent again.
@@ -62,28 +64,28 @@ func (s *Session) countFlushes(opts *winnow.Options) {
 }
 
 // flushEntries returns the entries for the uncounted flushes.
-func (s *Session) flushEntries() []*Entry {
-	entries := make([]*Entry, s.flushes.Swap(0))
+func (s *Session) flushEntries() []*entry.Entry {
+	entries := make([]*entry.Entry, s.flushes.Swap(0))
 	for i := range entries {
-		entries[i] = &Entry{Type: TypeFlush}
+		entries[i] = &entry.Entry{Type: entry.TypeFlush}
 	}
 	return entries
 }
 
 // restore gives m the state that the log holds. An unreadable state costs prompt cache, not content.
 func (s *Session) restore(m *winnow.Manager) {
-	if len(s.at.state) == 0 && len(s.at.deltas) == 0 {
+	if len(s.at.State) == 0 && len(s.at.Deltas) == 0 {
 		return
 	}
-	err := m.Restore(s.at.state, s.at.deltas...)
+	err := m.Restore(s.at.State, s.at.Deltas...)
 	if err == nil {
 		return
 	}
 	s.store.opts.Logger.Warn("session: the manager's state cannot be read", "key", s.key, "error", err)
-	if len(s.at.state) == 0 || m.Restore(s.at.state) != nil {
-		s.at.state = nil
+	if len(s.at.State) == 0 || m.Restore(s.at.State) != nil {
+		s.at.State = nil
 	}
-	s.at.deltas, s.at.stateSize, s.at.deltasSize, s.at.needsFull = nil, len(s.at.state), 0, true
+	s.at.Deltas, s.at.StateSize, s.at.DeltasSize, s.at.NeedsFull = nil, len(s.at.State), 0, true
 }
 
 // forget drops the manager, which is ahead of the log. The next one begins where the log is.
@@ -110,8 +112,8 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 	entries = append(entries, states...)
 	flushes := s.flushEntries()
 	entries = append(entries, flushes...)
-	if window := s.manager.Window(); len(entries) > 0 && window != s.at.counts.Window {
-		entries = append(entries, &Entry{Type: TypeUsage, Window: window})
+	if window := s.manager.Window(); len(entries) > 0 && window != s.at.Counts.Window {
+		entries = append(entries, &entry.Entry{Type: entry.TypeUsage, Window: window})
 	}
 	if len(entries) == 0 {
 		return nil
@@ -136,7 +138,7 @@ func (s *Session) record(ctx context.Context, r *winnow.Request) error {
 // recordFailure stores what the manager learned from a request that it could not make: what a provider refused, which
 // summaries failed. There is no delta, because nothing was sent. It returns cause, unless more went wrong.
 func (s *Session) recordFailure(ctx context.Context, cause error) error {
-	if s.dead != nil || s.manager == nil || s.at.size == 0 {
+	if s.dead != nil || s.manager == nil || s.at.Size == 0 {
 		return cause
 	}
 	e, err := s.fullState()
@@ -163,8 +165,8 @@ func (s *Session) storedState() []byte {
 		return nil
 	}
 	defer m.Close()
-	if len(s.at.state)+len(s.at.deltas) > 0 {
-		if err := m.Restore(s.at.state, s.at.deltas...); err != nil {
+	if len(s.at.State)+len(s.at.Deltas) > 0 {
+		if err := m.Restore(s.at.State, s.at.Deltas...); err != nil {
 			return nil
 		}
 	}
@@ -172,46 +174,68 @@ func (s *Session) storedState() []byte {
 	if err != nil {
 		return nil
 	}
-	return rawJSON(state)
+	return jsonl.RawJSON(state)
 }
 
 // stateEntries returns the entries for the manager's unwritten deltas.
-func (s *Session) stateEntries(full bool) ([]*Entry, error) {
-	size := s.at.deltasSize
+func (s *Session) stateEntries(full bool) ([]*entry.Entry, error) {
+	size := s.at.DeltasSize
 	for _, delta := range s.journal {
 		size += len(delta)
 	}
 	// The state grows with the conversation. Writing all of it at each compaction of a long one would outweigh the log.
-	full = full && fullEvery*size >= s.at.stateSize
-	if full || s.at.needsFull || size > max(leastDeltas, fullEvery*s.at.stateSize) {
+	full = full && fullEvery*size >= s.at.StateSize
+	if full || s.at.NeedsFull || size > max(leastDeltas, fullEvery*s.at.StateSize) {
 		e, err := s.fullState()
-		return []*Entry{e}, err
+		return []*entry.Entry{e}, err
 	}
-	var entries []*Entry
+	var entries []*entry.Entry
 	for _, delta := range s.journal {
-		entries = append(entries, &Entry{Type: TypeState, Delta: rawJSON(delta)})
+		entries = append(entries, &entry.Entry{Type: entry.TypeState, Delta: jsonl.RawJSON(delta)})
 	}
 	return entries, nil
 }
 
 // fullState returns a full state of the manager. What side entries say is added when it is encoded: others may write
 // some until then.
-func (s *Session) fullState() (*Entry, error) {
+func (s *Session) fullState() (*entry.Entry, error) {
 	state, err := s.manager.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	return &Entry{Type: TypeState, Full: &FullState{State: rawJSON(state)}}, nil
+	return &entry.Entry{Type: entry.TypeState, Full: &entry.FullState{State: jsonl.RawJSON(state)}}, nil
 }
 
 // takeState makes a written state the one that the next manager begins with.
-func (s *Session) takeState(e *Entry) {
+func (s *Session) takeState(e *entry.Entry) {
 	if e.Full == nil {
-		delta, _ := bytesOfJSON(e.Delta) // rawJSON made it
-		s.at.deltas = append(s.at.deltas, delta)
-		s.at.deltasSize += len(delta)
+		delta, _ := jsonl.BytesOfJSON(e.Delta) // rawJSON made it
+		s.at.Deltas = append(s.at.Deltas, delta)
+		s.at.DeltasSize += len(delta)
 		return
 	}
-	s.at.state, _ = bytesOfJSON(e.Full.State)
-	s.at.deltas, s.at.stateSize, s.at.deltasSize, s.at.needsFull = nil, len(s.at.state), 0, false
+	s.at.State, _ = jsonl.BytesOfJSON(e.Full.State)
+	s.at.Deltas, s.at.StateSize, s.at.DeltasSize, s.at.NeedsFull = nil, len(s.at.State), 0, false
+}
+
+// mayAppend reports whether the session has a log and may write to its branch. The lock is held.
+func (s *Session) mayAppend() bool { return s.dead == nil && !s.beside && s.log != nil }
+
+// An entry with many labels is longer: it is written only after this many bytes for each label.
+const statusEveryLabel = 512
+
+// sumUp writes what nobody waits for when a session is closed: unwritten flushes and, if the last one is far back, an
+// entry with totals. If that fails, the next status only takes a little longer. The lock is held.
+func (s *Session) sumUp() {
+	if !s.mayAppend() || s.at.IsReset || s.at.Leaf.ID == "" {
+		return
+	}
+	entries := s.flushEntries()
+	isWhole := len(s.at.Damage) == 0 // a reader that begins here would miss the damage
+	if isWhole && s.at.Size-s.at.Summed >= int64(max(jsonl.StatusEvery, statusEveryLabel*len(s.at.Labels))) {
+		entries = append(entries, &entry.Entry{Type: entry.TypeStatus, Full: &entry.FullState{}})
+	}
+	if len(entries) > 0 {
+		_ = s.write(context.Background(), false, entries...)
+	}
 }

@@ -10,7 +10,11 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/dir"
 	"github.com/winnowgo/winnow/session/internal/files"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 	"github.com/winnowgo/winnow/session/resets"
 )
 
@@ -51,7 +55,7 @@ type Options struct {
 
 // Store stores sessions. It is safe for concurrent use. Several processes may use the same directory.
 type Store struct {
-	backend Backend
+	backend backend.Backend
 	opts    Options
 }
 
@@ -77,12 +81,12 @@ func OpenDirectory(dir string, opts *Options) (*Store, error) {
 
 // OpenFiles is OpenDirectory on another file system. It is for the tests of this module, which use one that crashes.
 func OpenFiles(fsys files.FS, opts *Options) (*Store, error) {
-	d, err := openDirectory(fsys)
+	s := New(nil, opts)
+	d, err := dir.Open(fsys, s.opts.Now)
 	if err != nil {
 		return nil, fmt.Errorf("session: opening a store: %w", err)
 	}
-	s := New(d, opts)
-	d.now = s.opts.Now
+	s.backend = d
 	return s, nil
 }
 
@@ -92,13 +96,13 @@ func NewMemory(opts *Options) *Store {
 	if err != nil {
 		panic(err) // only a disk fails
 	}
-	s.backend.(*directory).isAlone = true
+	s.backend.(*dir.Directory).IsAlone = true
 	return s
 }
 
 // New returns a store on a backend.
-func New(backend Backend, opts *Options) *Store {
-	s := &Store{backend: backend}
+func New(b backend.Backend, opts *Options) *Store {
+	s := &Store{backend: b}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -114,8 +118,11 @@ func New(backend Backend, opts *Options) *Store {
 	return s
 }
 
+// Options returns the options of the store. Defaults are filled in.
+func (s *Store) Options() Options { return s.opts }
+
 // Backend returns the backend of the store.
-func (s *Store) Backend() Backend { return s.backend }
+func (s *Store) Backend() backend.Backend { return s.backend }
 
 // Open waits for the turn of a session, takes it, and returns the session as it was left. The session need not exist
 // yet: its first entry creates it. If ctx ends first, the error is a [*BusyError]. If the conversation is stale by
@@ -148,14 +155,14 @@ func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	o := &Session{store: s, encoder: encoder{seal: s.opts.Seal}, key: key, turn: turn}
+	o := &Session{store: s, encoder: jsonl.Encoder{Seal: s.opts.Seal}, key: key, turn: turn}
 	if o.log, err = s.opened(turn.Log(ctx)); err == nil {
 		err = turn.Check()
 	}
 	if err == nil {
 		err = o.reload(ctx)
 	}
-	damage := o.at.damage
+	damage := o.at.Damage
 	if err == nil {
 		err = o.resetIfStale(ctx, byRule)
 	}
@@ -177,36 +184,14 @@ func (s *Store) Read(ctx context.Context, key string) (*View, error) {
 		return nil, err
 	}
 	defer log.Close()
-	l, err := load(ctx, log, s.opts.Codec)
+	l, err := jsonl.Load(ctx, log, s.opts.Codec)
 	if err == nil {
-		err = l.checkHeader(key)
+		err = l.CheckHeader(key)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return l.view(key), nil
-}
-
-// checkHeader returns an error if the log is of another key or format.
-func (l *loaded) checkHeader(key string) error {
-	switch {
-	case l.header == nil:
-		return nil // damaged, or not written yet
-	case l.header.Format != formatVersion:
-		return fmt.Errorf("%w: the log of %q has format %d", ErrFormat, key, l.header.Format)
-	case l.header.Key != key:
-		return fmt.Errorf("%w: the log of %q says that it is of %q", ErrFormat, key, l.header.Key)
-	}
-	return nil
-}
-
-// checkFormat returns an error if e is the header of a log in a newer format. Entries may have another meaning there,
-// so this version must neither write to such a log nor copy from it.
-func checkFormat(e *Entry) error {
-	if e.Type == TypeSession && e.Format > formatVersion {
-		return fmt.Errorf("%w: the log of %q has format %d", ErrFormat, e.Key, e.Format)
-	}
-	return nil
+	return viewOf(l, key), nil
 }
 
 // Keys returns the keys of all sessions, in any order.
@@ -215,7 +200,7 @@ func (s *Store) Keys(ctx context.Context) ([]string, error) { return s.backend.K
 // Delete removes everything that is stored of a session. Whoever has it open gets [ErrDeleted]. Deleting a session that
 // does not exist is not an error.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := CheckKey(key); err != nil {
+	if err := backend.CheckKey(key); err != nil {
 		return err
 	}
 	return s.backend.Delete(ctx, key)
@@ -231,19 +216,19 @@ type View struct {
 	History []winnow.Message // what the manager gets
 	IDs     []string         // the entries of the messages
 	Leaf    string           // the newest entry of the branch
-	Info    Info
+	Info    entry.Info
 	Labels  map[string]string // by entry
-	Counts  Counts
-	Damage  []Damage // found so far; Verify finds all
+	Counts  entry.Counts
+	Damage  []entry.Damage // found so far; Verify finds all
 }
 
-func (l *loaded) view(key string) *View {
+func viewOf(l *jsonl.Loaded, key string) *View {
 	v := &View{
-		Key: key, History: slices.Clip(l.history), Leaf: l.leaf.id, Info: l.info, Labels: maps.Clone(l.labels),
-		Counts: cloneCounts(l.counts), Damage: slices.Clip(l.damage),
+		Key: key, History: slices.Clip(l.History), Leaf: l.Leaf.ID, Info: l.Info, Labels: maps.Clone(l.Labels),
+		Counts: jsonl.CloneCounts(l.Counts), Damage: slices.Clip(l.Damage),
 	}
-	for _, p := range l.places {
-		v.IDs = append(v.IDs, p.ref.ID)
+	for _, p := range l.Places {
+		v.IDs = append(v.IDs, p.Ref.ID)
 	}
 	return v
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 const (
@@ -70,10 +72,10 @@ func (s *Session) Truncate(ctx context.Context) (int, error) {
 	if o.MaxChars <= 0 || o.MaxChars > limit {
 		o.MaxChars = limit
 	}
-	var entries []*Entry
-	for i := range s.at.history {
-		if result := &s.at.history[i]; isOversized(result, limit) {
-			cut, edits := winnow.TruncateToolResults(s.at.history[i:i+1], window, &o)
+	var entries []*entry.Entry
+	for i := range s.at.History {
+		if result := &s.at.History[i]; isOversized(result, limit) {
+			cut, edits := winnow.TruncateToolResults(s.at.History[i:i+1], window, &o)
 			if len(edits) > 0 {
 				entries = append(entries, s.editEntry(i, &cut[0]))
 			}
@@ -86,7 +88,7 @@ func (s *Session) Truncate(ctx context.Context) (int, error) {
 }
 
 // truncations returns the edits for oversized results that overflow recovery cut: each gets the content that was sent.
-func (s *Session) truncations(r *winnow.Request) []*Entry {
+func (s *Session) truncations(r *winnow.Request) []*entry.Entry {
 	if r.Rung == "" {
 		return nil
 	}
@@ -95,12 +97,12 @@ func (s *Session) truncations(r *winnow.Request) []*Entry {
 		return nil
 	}
 	limit := resultLimit(m.Window())
-	var entries []*Entry
+	var entries []*entry.Entry
 	for _, e := range r.Edits {
-		if e.Op != winnow.OpTruncate || e.Index >= len(s.at.history) || !isOversized(&s.at.history[e.Index], limit) {
+		if e.Op != winnow.OpTruncate || e.Index >= len(s.at.History) || !isOversized(&s.at.History[e.Index], limit) {
 			continue
 		}
-		if sent := sentAs(r, &s.at.history[e.Index]); sent != nil {
+		if sent := sentAs(r, &s.at.History[e.Index]); sent != nil {
 			entries = append(entries, s.editEntry(e.Index, sent))
 		}
 	}
@@ -121,15 +123,15 @@ func sentAs(r *winnow.Request, m *winnow.Message) (found *winnow.Message) {
 }
 
 // editEntry returns the entry that replaces the content of message i of the history.
-func (s *Session) editEntry(i int, as *winnow.Message) *Entry {
-	m := s.at.history[i]
+func (s *Session) editEntry(i int, as *winnow.Message) *entry.Entry {
+	m := s.at.History[i]
 	m.Parts, m.Source = as.Parts, nil
-	m, _ = canonical(m) // as it comes from a canonical message
-	return &Entry{Type: TypeEdit, Target: s.at.places[i].ref.ID, Message: &m, Reason: truncatedReason}
+	m, _ = jsonl.Canonical(m) // as it comes from a canonical message
+	return &entry.Entry{Type: entry.TypeEdit, Target: s.at.Places[i].Ref.ID, Message: &m, Reason: truncatedReason}
 }
 
 // rewrite writes entries that change the history, and reads it again.
-func (s *Session) rewrite(ctx context.Context, entries ...*Entry) error {
+func (s *Session) rewrite(ctx context.Context, entries ...*entry.Entry) error {
 	if err := s.write(ctx, true, entries...); err != nil {
 		return err
 	}

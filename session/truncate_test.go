@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // longResult returns a result with a number of lines that all differ: repeated lines would be sent as one with a count.
@@ -109,8 +110,8 @@ func TestRecoveryCutsForGood(t *testing.T) {
 	})
 	require.NoError(t, err)
 	edits := 0
-	require.NoError(t, store.Entries(ctx, "k", func(e *session.Entry) error {
-		if e.Type == session.TypeEdit {
+	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+		if e.Type == entry.TypeEdit {
 			edits++
 		}
 		return nil

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // write appends entries after the leaf, as one batch. The lock is held.
-func (s *Session) write(ctx context.Context, durable bool, entries ...*Entry) error {
+func (s *Session) write(ctx context.Context, durable bool, entries ...*entry.Entry) error {
 	if s.dead != nil {
 		return s.dead
 	}
@@ -17,8 +21,8 @@ func (s *Session) write(ctx context.Context, durable bool, entries ...*Entry) er
 		if err != nil {
 			return err
 		}
-		err = s.log.Append(ctx, s.at.size, lines, durable && s.store.opts.Durability == Sync)
-		var moved *MovedError
+		err = s.log.Append(ctx, s.at.Size, lines, durable && s.store.opts.Durability == Sync)
+		var moved *backend.MovedError
 		switch {
 		case err == nil:
 			s.advance(entries)
@@ -57,29 +61,29 @@ func (s *Session) kill(err error) error {
 }
 
 // encode completes the heads of entries and returns their lines.
-func (s *Session) encode(entries []*Entry) ([]byte, error) {
+func (s *Session) encode(entries []*entry.Entry) ([]byte, error) {
 	x := &s.encoder
-	x.lines = x.lines[:0]
-	if s.at.unended {
-		x.lines = append(x.lines, '\n')
+	x.Lines = x.Lines[:0]
+	if s.at.Unended {
+		x.Lines = append(x.Lines, '\n')
 	}
 	now := s.store.opts.Now()
-	c := cursor{seq: s.at.seq, previous: s.at.newest.offset, leaf: s.at.leaf.id, leafAt: s.at.leaf.offset}
+	c := cursor{seq: s.at.Seq, previous: s.at.Newest.Offset, leaf: s.at.Leaf.ID, leafAt: s.at.Leaf.Offset}
 	c.isBeside, c.isEmpty = s.beside, s.hasNoEntry()
-	if s.at.newest.next != s.at.size { // damage lies between
+	if s.at.Newest.Next != s.at.Size { // damage lies between
 		c.previous = -1
 	}
 	if c.isEmpty {
 		header := s.newHeader()
 		header.Time = now
-		s.at.headerAt = s.at.size + int64(len(x.lines))
-		c.place(header, s.at.headerAt)
-		if err := x.append(header); err != nil {
+		s.at.HeaderAt = s.at.Size + int64(len(x.Lines))
+		c.place(header, s.at.HeaderAt)
+		if err := x.Append(header); err != nil {
 			return nil, err
 		}
-		s.at.header = header
+		s.at.Header = header
 	}
-	if len(entries) > maxBatch {
+	if len(entries) > jsonl.MaxBatch {
 		return nil, ErrTooLarge
 	}
 	s.offsets = s.offsets[:0]
@@ -88,39 +92,39 @@ func (s *Session) encode(entries []*Entry) ([]byte, error) {
 		if e.Batch = [2]int64{}; len(entries) > 1 {
 			e.Batch = [2]int64{int64(i) + 1, int64(len(entries))}
 		}
-		at := s.at.size + int64(len(x.lines))
+		at := s.at.Size + int64(len(x.Lines))
 		s.offsets = append(s.offsets, at)
 		c.place(e, at)
 		if e.Full != nil {
-			e.Full.Counts, e.Full.Info, e.Full.Labels = s.countsWith(entries[:i]), s.at.info, s.at.labels
+			e.Full.Counts, e.Full.Info, e.Full.Labels = s.countsWith(entries[:i]), s.at.Info, s.at.Labels
 		}
-		if err := x.append(e); err != nil {
+		if err := x.Append(e); err != nil {
 			return nil, err
 		}
 	}
-	if c.seq > maxSeq {
+	if c.seq > jsonl.MaxSeq {
 		return nil, fmt.Errorf("%w: %q has no number left for an entry", ErrFormat, s.key)
 	}
-	return x.lines, nil
+	return x.Lines, nil
 }
 
 // countsWith returns the counts of the log including entries.
-func (s *Session) countsWith(entries []*Entry) Counts {
-	counts := cloneCounts(s.at.counts)
+func (s *Session) countsWith(entries []*entry.Entry) entry.Counts {
+	counts := jsonl.CloneCounts(s.at.Counts)
 	if s.hasNoEntry() {
-		countEntry(&counts, s.at.header)
+		jsonl.CountEntry(&counts, s.at.Header)
 	}
 	for _, e := range entries {
-		countEntry(&counts, e)
+		jsonl.CountEntry(&counts, e)
 	}
 	return counts
 }
 
 // hasNoEntry reports whether the log needs a header: it is new, or completely unreadable.
-func (s *Session) hasNoEntry() bool { return s.at.leaf.id == "" && !s.beside }
+func (s *Session) hasNoEntry() bool { return s.at.Leaf.ID == "" && !s.beside }
 
-func (s *Session) newHeader() *Entry {
-	return &Entry{Type: TypeSession, Format: formatVersion, Key: s.key, From: s.at.from}
+func (s *Session) newHeader() *entry.Entry {
+	return &entry.Entry{Type: entry.TypeSession, Format: jsonl.FormatVersion, Key: s.key, From: s.at.From}
 }
 
 // cursor is the place of the next entry.
@@ -134,13 +138,13 @@ type cursor struct {
 }
 
 // place sets the parent of e, which will lie at offset.
-func (c *cursor) place(e *Entry, offset int64) {
+func (c *cursor) place(e *entry.Entry, offset int64) {
 	c.seq++
 	e.Seq, e.ID, e.ParentID = c.seq, "e"+strconv.FormatInt(c.seq, 10), ""
-	if e.Type != TypeLeaf {
+	if e.Type != entry.TypeLeaf {
 		e.At = nil
 	}
-	if isOnBranch(e.Type) && !c.isBeside {
+	if jsonl.IsOnBranch(e.Type) && !c.isBeside {
 		e.ParentID = c.leaf
 		if c.leafAt != c.previous {
 			at := c.leafAt
@@ -149,41 +153,42 @@ func (c *cursor) place(e *Entry, offset int64) {
 	}
 	c.previous = offset
 	switch {
-	case e.Type == TypeSession || e.ParentID != "":
+	case e.Type == entry.TypeSession || e.ParentID != "":
 		c.leaf, c.leafAt = e.ID, offset
-	case e.Type == TypeLeaf:
+	case e.Type == entry.TypeLeaf:
 		c.leaf, c.leafAt = e.Target, *e.At
 	}
 }
 
 // advance updates the session with entries that were written.
-func (s *Session) advance(entries []*Entry) {
+func (s *Session) advance(entries []*entry.Entry) {
 	if s.hasNoEntry() {
-		countEntry(&s.at.counts, s.at.header)
-		h := s.at.header
-		s.at.leaf = line{head: head{id: h.ID, seq: h.Seq, kind: TypeSession}, offset: s.at.headerAt}
+		jsonl.CountEntry(&s.at.Counts, s.at.Header)
+		h := s.at.Header
+		s.at.Leaf = jsonl.Line{Head: jsonl.Head{ID: h.ID, Seq: h.Seq, Kind: entry.TypeSession}, Offset: s.at.HeaderAt}
 	}
 	for i, e := range entries {
-		countEntry(&s.at.counts, e)
+		jsonl.CountEntry(&s.at.Counts, e)
 		switch {
 		case e.ParentID != "":
-			s.at.leaf = line{head: head{seq: e.Seq, id: e.ID, kind: e.Type}, offset: s.offsets[i]}
-		case e.Type == TypeLeaf:
-			s.at.leaf = line{head: head{id: e.Target}, offset: *e.At}
+			s.at.Leaf = jsonl.Line{Head: jsonl.Head{Seq: e.Seq, ID: e.ID, Kind: e.Type}, Offset: s.offsets[i]}
+		case e.Type == entry.TypeLeaf:
+			s.at.Leaf = jsonl.Line{Head: jsonl.Head{ID: e.Target}, Offset: *e.At}
 		}
 		s.takeSide(e)
-		s.at.updated = e.Time
+		s.at.Updated = e.Time
 		if e.Full != nil {
-			s.at.summed = s.offsets[i]
+			s.at.Summed = s.offsets[i]
 		}
 	}
 	last, lastAt := entries[len(entries)-1], s.offsets[len(entries)-1]
-	s.at.size += int64(len(s.encoder.lines))
-	s.at.newest = line{head: head{seq: last.Seq, id: last.ID, kind: last.Type}, offset: lastAt, next: s.at.size}
-	s.at.seq = last.Seq
-	s.at.unended = false
-	if cap(s.encoder.lines) > maxSpare {
-		s.encoder = encoder{seal: s.encoder.seal}
+	s.at.Size += int64(len(s.encoder.Lines))
+	head := jsonl.Head{Seq: last.Seq, ID: last.ID, Kind: last.Type}
+	s.at.Newest = jsonl.Line{Head: head, Offset: lastAt, Next: s.at.Size}
+	s.at.Seq = last.Seq
+	s.at.Unended = false
+	if cap(s.encoder.Lines) > maxSpare {
+		s.encoder = jsonl.Encoder{Seal: s.encoder.Seal}
 	}
 }
 
@@ -191,16 +196,16 @@ func (s *Session) advance(entries []*Entry) {
 const maxSpare = 256 << 10
 
 // takeSide updates the session with a side entry.
-func (s *Session) takeSide(e *Entry) {
+func (s *Session) takeSide(e *entry.Entry) {
 	switch e.Type {
-	case TypeInfo:
-		mergeInfo(&s.at.info, e.Info)
-	case TypeLabel:
-		if s.at.labels == nil {
-			s.at.labels = map[string]string{}
+	case entry.TypeInfo:
+		jsonl.MergeInfo(&s.at.Info, e.Info)
+	case entry.TypeLabel:
+		if s.at.Labels == nil {
+			s.at.Labels = map[string]string{}
 		}
-		if s.at.labels[e.Target] = e.Label; e.Label == "" {
-			delete(s.at.labels, e.Target)
+		if s.at.Labels[e.Target] = e.Label; e.Label == "" {
+			delete(s.at.Labels, e.Target)
 		}
 	}
 }
@@ -208,20 +213,20 @@ func (s *Session) takeSide(e *Entry) {
 // takeIn reads what others wrote after the known end. Anybody may write titles, labels and usage at any time; only the
 // holder of the turn writes to the branch.
 func (s *Session) takeIn(ctx context.Context, size int64) error {
-	if size < s.at.size {
+	if size < s.at.Size {
 		return ErrConflict
 	}
-	scan := newScanner(s.log, size)
-	scan.from, scan.seq = s.at.size, s.at.seq
-	err := scan.scan(ctx, func(l *line) error {
+	scan := jsonl.NewScanner(s.log, size)
+	scan.From, scan.Seq = s.at.Size, s.at.Seq
+	err := scan.Scan(ctx, func(l *jsonl.Line) error {
 		if s.beside {
-			s.at.newest = withoutText(*l)
+			s.at.Newest = jsonl.WithoutText(*l)
 			return nil
 		}
-		if l.isPath() || l.kind == TypeLeaf || l.kind == TypeSession {
+		if l.IsPath() || l.Kind == entry.TypeLeaf || l.Kind == entry.TypeSession {
 			return ErrConflict
 		}
-		e, err := l.decode()
+		e, err := l.Decode()
 		if errors.Is(err, ErrSealed) {
 			return err
 		}
@@ -229,11 +234,11 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 			return nil // it does not count, here or for other readers
 		}
 		s.takeSide(e)
-		countEntry(&s.at.counts, e)
-		s.at.newest, s.at.updated = withoutText(*l), e.Time
+		jsonl.CountEntry(&s.at.Counts, e)
+		s.at.Newest, s.at.Updated = jsonl.WithoutText(*l), e.Time
 		return nil
 	})
-	s.at.damage = append(s.at.damage, scan.damage...)
-	s.at.size, s.at.seq, s.at.unended = size, max(scan.seq, scan.highest), scan.unended
+	s.at.Damage = append(s.at.Damage, scan.Damage...)
+	s.at.Size, s.at.Seq, s.at.Unended = size, max(scan.Seq, scan.Highest), scan.Unended
 	return err
 }

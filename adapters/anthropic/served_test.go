@@ -16,6 +16,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/provider"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // searcher is a model whose tools the server runs. It pauses twice in a turn, and fails after the first pause of a turn
@@ -117,8 +118,8 @@ func TestPairsThatTheServerRuns(t *testing.T) {
 
 			// From each place in the first and the last turn.
 			var entries []string
-			require.NoError(t, store.Entries(t.Context(), name, func(e *session.Entry) error {
-				if e.Type == session.TypeMessage {
+			require.NoError(t, store.Entries(t.Context(), name, func(e *entry.Entry) error {
+				if e.Type == entry.TypeMessage {
 					entries = append(entries, e.ID)
 				}
 				return nil

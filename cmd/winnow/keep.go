@@ -9,6 +9,8 @@ import (
 
 	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // days is a duration flag that also accepts days: 30d.
@@ -34,7 +36,7 @@ func (d *days) Set(text string) error {
 }
 
 func (p *program) maintain(ctx context.Context, args []string) (int, error) {
-	var policy session.Maintenance
+	var policy upkeep.Maintenance
 	dry := p.flags.Bool("dry-run", false, "shows what would be done, and does nothing")
 	reference := p.flags.Bool("reference", false, "the rules of OpenClaw: 500 sessions, archived after 30d")
 	p.flags.Var((*days)(&policy.ArchiveAfter), "archive-after", "archives what nobody used for so long: 30d, 12h")
@@ -46,13 +48,13 @@ func (p *program) maintain(ctx context.Context, args []string) (int, error) {
 	if _, err := p.parse(args, 0, 0); err != nil {
 		return 0, err
 	}
-	if *reference && policy != (session.Maintenance{}) {
+	if *reference && policy != (upkeep.Maintenance{}) {
 		return 0, problemf("sessions maintain: -reference is a policy of its own; leave out the others")
 	}
 	if *reference {
-		policy = *session.ReferenceMaintenance()
+		policy = *upkeep.ReferenceMaintenance()
 	}
-	if policy == (session.Maintenance{}) {
+	if policy == (upkeep.Maintenance{}) {
 		return 0, problemf("sessions maintain: no rule is given: -reference, -archive-after D, -max-sessions N, " +
 			"-cron-runs D, -reset-logs, -keep-archives D, -max-bytes N")
 	}
@@ -61,14 +63,14 @@ func (p *program) maintain(ctx context.Context, args []string) (int, error) {
 		return 0, err
 	}
 	defer store.Close()
-	plan, err := store.Plan(ctx, policy)
+	plan, err := upkeep.MakePlan(ctx, store, policy)
 	if err != nil {
 		return 0, err
 	}
 	if *dry {
 		return exitOK, p.planned(plan)
 	}
-	applied, err := store.Apply(ctx, plan)
+	applied, err := upkeep.Apply(ctx, store, plan)
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +85,7 @@ func (p *program) maintain(ctx context.Context, args []string) (int, error) {
 }
 
 // planned prints what would be done.
-func (p *program) planned(plan *session.Plan) error {
+func (p *program) planned(plan *upkeep.Plan) error {
 	if p.json {
 		return p.print(plan)
 	}
@@ -95,7 +97,7 @@ func (p *program) planned(plan *session.Plan) error {
 	return err
 }
 
-func (p *program) actions(done []session.Action, kept []session.Kept) error {
+func (p *program) actions(done []upkeep.Action, kept []upkeep.Kept) error {
 	var rows [][]string
 	for _, a := range done {
 		rows = append(rows, []string{string(a.Op), inspect.Plain(a.Key), inspect.Plain(a.Part.Name), size(a.Part.Bytes),
@@ -131,11 +133,11 @@ func (p *program) erase(ctx context.Context, args []string) (int, error) {
 		return 0, problemf("sessions erase: nothing was changed; %s would be erased for good: -yes does it",
 			what(parts, entries))
 	}
-	var receipt *session.Receipt
+	var receipt *upkeep.Receipt
 	if len(entries) == 0 {
-		receipt, err = store.Erase(ctx, key)
+		receipt, err = upkeep.Erase(ctx, store, key)
 	} else {
-		receipt, err = store.EraseEntries(ctx, key, "", entries...)
+		receipt, err = upkeep.EraseEntries(ctx, store, key, "", entries...)
 	}
 	if err != nil {
 		return 0, err
@@ -148,7 +150,7 @@ func (p *program) erase(ctx context.Context, args []string) (int, error) {
 }
 
 // erased prints what was erased, and where copies may remain.
-func (p *program) erased(receipt *session.Receipt) {
+func (p *program) erased(receipt *upkeep.Receipt) {
 	fmt.Fprintf(p.stdout, "%s: %s erased\n", inspect.Plain(receipt.Key), what(receipt.Parts, receipt.Entries))
 	if len(receipt.With) > 0 {
 		fmt.Fprintf(p.stdout, "with them: %s\n", inspect.Plain(strings.Join(receipt.With, ", ")))
@@ -174,7 +176,7 @@ func (p *program) erased(receipt *session.Receipt) {
 }
 
 // what describes what is erased.
-func what(parts []session.Part, entries []string) string {
+func what(parts []backend.Part, entries []string) string {
 	if len(entries) > 0 {
 		return "the content of " + inspect.Plain(strings.Join(entries, ", "))
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/prompt"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // opened is a session that has been read.
@@ -40,7 +42,7 @@ func (p *program) read(ctx context.Context, name string) (*opened, error) {
 	}
 	defer store.Close()
 	t := &transcript.Transcript{Format: transcript.Winnow}
-	err = store.Entries(ctx, name, func(e *session.Entry) error {
+	err = store.Entries(ctx, name, func(e *entry.Entry) error {
 		t.Entries = append(t.Entries, e)
 		return nil
 	})
@@ -63,7 +65,7 @@ func sees(ctx context.Context, s *recording.Session) []winnow.Message {
 	store := session.NewMemory(nil)
 	defer store.Close()
 	const key = "k"
-	if store.Import(ctx, key, s.From.Entries) != nil {
+	if upkeep.Import(ctx, store, key, s.From.Entries) != nil {
 		return s.Messages
 	}
 	view, err := store.Read(ctx, key)

@@ -23,6 +23,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/agents"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -359,9 +360,9 @@ func TestProgress(t *testing.T) {
 func TestErased(t *testing.T) {
 	var out strings.Builder
 	p := &program{stdout: &out}
-	p.erased(&session.Receipt{
+	p.erased(&upkeep.Receipt{
 		Key: "a", Entries: []string{"e2"}, Forks: []string{"f"}, Unread: []string{"damaged"},
-		Copies: []*session.Receipt{{Key: "b", Entries: []string{"e2"}, Quoted: []string{"e9"}}},
+		Copies: []*upkeep.Receipt{{Key: "b", Entries: []string{"e2"}, Quoted: []string{"e9"}}},
 	})
 	require.Equal(t, "a: the content of e2 erased\n"+
 		"copies erased in b: e2\n"+

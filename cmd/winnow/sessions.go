@@ -11,6 +11,8 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 func (p *program) list(ctx context.Context, args []string) (int, error) {
@@ -112,7 +114,7 @@ type shown struct {
 	Counts  session.Counts    `json:"counts"`
 	IDs     []string          `json:"ids"`     // the entries of the messages
 	History []winnow.Message  `json:"history"` // what is sent
-	Damage  []session.Damage  `json:"damage,omitempty"`
+	Damage  []entry.Damage    `json:"damage,omitempty"`
 }
 
 // unknown returns the error for a session that does not exist.
@@ -123,7 +125,7 @@ func unknown(err error, key string) error {
 	return err
 }
 
-func damaged(d []session.Damage) int {
+func damaged(d []entry.Damage) int {
 	if len(d) > 0 {
 		return exitFound
 	}
@@ -200,7 +202,7 @@ func (p *program) verify(ctx context.Context, args []string) (int, error) {
 	code, entries, places := exitOK, 0, 0
 	for i, key := range all {
 		bar.at(int64(i), p.now())
-		r, err := store.Verify(ctx, key)
+		r, err := upkeep.Verify(ctx, store, key)
 		if err != nil {
 			return 0, unknown(err, key)
 		}
@@ -221,15 +223,15 @@ func (p *program) verify(ctx context.Context, args []string) (int, error) {
 }
 
 // verified prints the findings for one session.
-func (p *program) verified(key string, r *session.Report) error {
+func (p *program) verified(key string, r *upkeep.Report) error {
 	if p.json {
 		return p.print(struct {
-			Key     string           `json:"key"`
-			Log     string           `json:"log"`
-			Bytes   int64            `json:"bytes"`
-			Entries int              `json:"entries"`
-			Damage  []session.Damage `json:"damage"`
-		}{key, r.Log, r.Bytes, r.Entries, append([]session.Damage{}, r.Damage...)})
+			Key     string         `json:"key"`
+			Log     string         `json:"log"`
+			Bytes   int64          `json:"bytes"`
+			Entries int            `json:"entries"`
+			Damage  []entry.Damage `json:"damage"`
+		}{key, r.Log, r.Bytes, r.Entries, append([]entry.Damage{}, r.Damage...)})
 	}
 	for _, d := range r.Damage {
 		if _, err := fmt.Fprintf(p.stdout, "%s: %s\n", inspect.Plain(key), inspect.Plain(d.String())); err != nil {

@@ -16,7 +16,9 @@ import (
 	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 func (p *program) export(ctx context.Context, args []string) (code int, err error) {
@@ -46,7 +48,7 @@ func (p *program) export(ctx context.Context, args []string) (code int, err erro
 	bar := p.progress("exporting", int64(status.Counts.Entries))
 	n, out := 0, &lineCounter{w: to}
 	w := transcript.NewPiWriter(out)
-	err = store.Entries(ctx, rest[0], func(e *session.Entry) error {
+	err = store.Entries(ctx, rest[0], func(e *entry.Entry) error {
 		n++
 		bar.at(int64(n), p.now())
 		return w.Write(e)
@@ -275,7 +277,7 @@ func importFile(ctx context.Context, store *session.Store, s source) (*imported,
 	if out.Key == "" {
 		out.Key = keyOf(t, &s)
 	}
-	err = store.Import(ctx, out.Key, entriesOf(t, s.index))
+	err = upkeep.Import(ctx, store, out.Key, entriesOf(t, s.index))
 	if errors.Is(err, session.ErrExists) {
 		out.Skipped = fmt.Sprintf("there is a session %q", out.Key)
 		return out, nil
@@ -306,15 +308,15 @@ func keyOf(t *transcript.Transcript, s *source) string {
 }
 
 // entriesOf returns the entries of a transcript, with the session's entry in an index.
-func entriesOf(t *transcript.Transcript, l *transcript.Listed) []*session.Entry {
+func entriesOf(t *transcript.Transcript, l *transcript.Listed) []*entry.Entry {
 	if l == nil {
 		return t.Entries
 	}
-	note := &session.Entry{Type: session.TypeCustom, Name: "openclaw.entry", Time: l.Updated}
+	note := &entry.Entry{Type: entry.TypeCustom, Name: "openclaw.entry", Time: l.Updated}
 	note.Data = json.RawMessage(l.Entry)
 	out := append(slices.Clip(t.Entries), note)
 	if l.Label != "" {
-		out = append(out, &session.Entry{Type: session.TypeInfo, Time: l.Updated, Info: &session.Info{Title: &l.Label}})
+		out = append(out, &entry.Entry{Type: entry.TypeInfo, Time: l.Updated, Info: &session.Info{Title: &l.Label}})
 	}
 	return out
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // Options say when an index should process a change. nil and the zero value mean the numbers of the reference
@@ -179,9 +181,9 @@ func (f *Follower) behind(ctx context.Context, all session.Change) ([]session.Ch
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(logs, func(p session.Part) bool { return p.Log == log })
+	at := slices.IndexFunc(logs, func(p backend.Part) bool { return p.Log == log })
 	if at < 0 || at == len(logs)-1 { // it was rewritten, deleted, or lost its end with the power
-		return []session.Change{{Key: all.Key, Deleted: true, Cause: session.CauseDeleted}, all}, nil
+		return []session.Change{{Key: all.Key, Deleted: true, Cause: backend.CauseDeleted}, all}, nil
 	}
 	var changes []session.Change
 	for _, older := range logs[at : len(logs)-1] {
@@ -199,7 +201,7 @@ func (f *Follower) behind(ctx context.Context, all session.Change) ([]session.Ch
 			changes = append(changes, c)
 		}
 	}
-	all.Cause = session.CauseReset
+	all.Cause = backend.CauseReset
 	return append(changes, all), nil
 }
 
@@ -233,7 +235,7 @@ func (f *Follower) take(ctx context.Context, c *session.Changes) error {
 // older returns changes of the logs that were written to before a reset, and were not looked into since: those whose
 // next log was begun after the last look. p is what is pending.
 func (f *Follower) older(ctx context.Context, p pendingChange, reset session.Change) ([]session.Change, error) {
-	if reset.Cause != session.CauseReset {
+	if reset.Cause != backend.CauseReset {
 		return nil, nil
 	}
 	logs, err := f.logsUpTo(ctx, reset)
@@ -262,8 +264,8 @@ func (f *Follower) count(ctx context.Context, p pendingChange, c session.Change)
 	if c.To-p.From >= f.opts.Bytes {
 		return 0, nil
 	}
-	err = f.store.ReadChange(ctx, c, func(e *session.Entry) error {
-		if e.Type == session.TypeMessage {
+	err = f.store.ReadChange(ctx, c, func(e *entry.Entry) error {
+		if e.Type == entry.TypeMessage {
 			n++
 		}
 		return nil
@@ -277,13 +279,13 @@ func (f *Follower) count(ctx context.Context, p pendingChange, c session.Change)
 
 // logsUpTo returns the logs of a session that are older than that of a change, the oldest first, and then that log.
 // There are none if the log is the oldest one, or is gone.
-func (f *Follower) logsUpTo(ctx context.Context, c session.Change) ([]session.Part, error) {
+func (f *Follower) logsUpTo(ctx context.Context, c session.Change) ([]backend.Part, error) {
 	parts, err := f.store.Parts(ctx, c.Key)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil, nil
 	}
-	parts = slices.DeleteFunc(parts, func(p session.Part) bool { return p.Kind == session.PartSide })
-	at := slices.IndexFunc(parts, func(p session.Part) bool { return p.Log == c.Log })
+	parts = slices.DeleteFunc(parts, func(p backend.Part) bool { return p.Kind == backend.PartSide })
+	at := slices.IndexFunc(parts, func(p backend.Part) bool { return p.Log == c.Log })
 	if at <= 0 {
 		return nil, err
 	}
@@ -291,7 +293,7 @@ func (f *Follower) logsUpTo(ctx context.Context, c session.Change) ([]session.Pa
 }
 
 // sizeOf returns the length of a log, archived or not.
-func (f *Follower) sizeOf(ctx context.Context, key string, part session.Part) (int64, error) {
+func (f *Follower) sizeOf(ctx context.Context, key string, part backend.Part) (int64, error) {
 	log, err := f.store.Backend().OpenPart(ctx, key, part)
 	if err != nil {
 		return 0, err

@@ -13,7 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/follow"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // index is a reader of a follower that keeps the time at which each session was told.
@@ -173,11 +176,11 @@ func TestFollowerReadsWhatWasThereBeforeAReset(t *testing.T) {
 				c, err = f.Next(t.Context())
 				require.NoError(t, err)
 				require.Len(t, c.Changes, 3, "a change for each log")
-				assert.Equal(t, session.CauseReset, c.Changes[2].Cause)
+				assert.Equal(t, backend.CauseReset, c.Changes[2].Cause)
 				var said []string
 				for _, change := range c.Changes {
-					require.NoError(t, store.ReadChange(t.Context(), change, func(e *session.Entry) error {
-						if e.Type == session.TypeMessage {
+					require.NoError(t, store.ReadChange(t.Context(), change, func(e *entry.Entry) error {
+						if e.Type == entry.TypeMessage {
 							said = append(said, e.Message.Parts[0].Text)
 						}
 						return nil
@@ -219,8 +222,8 @@ func TestFollowerSkipsWhatItHas(t *testing.T) {
 				continue
 			}
 			there[change.Key], have[change.Key] = true, change
-			require.NoError(t, store.ReadChange(ctx, change, func(e *session.Entry) error {
-				if e.Type == session.TypeMessage {
+			require.NoError(t, store.ReadChange(ctx, change, func(e *entry.Entry) error {
+				if e.Type == entry.TypeMessage {
 					said[change.Key] = append(said[change.Key], e.Message.Parts[0].Text)
 				}
 				return nil
@@ -252,7 +255,7 @@ func TestFollowerSkipsWhatItHas(t *testing.T) {
 	require.NoError(t, store.Delete(ctx, "deleted"))
 	require.NoError(t, store.Delete(ctx, "anew"))
 	sayTo(t, store, "anew", 1, "two")
-	_, err = store.EraseEntries(ctx, "rewritten", "", "e2")
+	_, err = upkeep.EraseEntries(ctx, store, "rewritten", "", "e2")
 	require.NoError(t, err)
 	for range 2 {
 		run()

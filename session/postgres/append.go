@@ -10,12 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 )
 
 // anyEnd is the expected end for an append that begins a new log: it does not matter where the old one ends.
 const anyEnd = -1
 
-// Append implements [session.Log]. Once the statement is sent, Append does not return when ctx ends: it first finds out
+// Append implements [backend.Log]. Once the statement is sent, Append does not return when ctx ends: it first finds out
 // the outcome.
 func (l *log) Append(ctx context.Context, end int64, lines []byte, durable bool) error {
 	if l.dead != nil {
@@ -65,10 +66,10 @@ func (l *log) readStatus(ctx context.Context, end int64) error {
 		return err
 	}
 	if now.log != l.number {
-		return &session.MovedError{Next: true}
+		return &backend.MovedError{Next: true}
 	}
 	if now.size != end {
-		return &session.MovedError{Size: now.size}
+		return &backend.MovedError{Size: now.size}
 	}
 	l.status, l.statusEnd = now.statusOf(l.key), end
 	return nil
@@ -205,9 +206,9 @@ func (a *appending) look(ctx context.Context, q querier) (done bool, err error) 
 	case a.fence != 0 && now.fence != a.fence:
 		return true, errTurnEnded
 	case now.log != a.log || now.compressed && a.end != anyEnd:
-		return true, &session.MovedError{Next: true}
+		return true, &backend.MovedError{Next: true}
 	case now.size != a.end && a.end != anyEnd:
-		return true, &session.MovedError{Size: now.size}
+		return true, &backend.MovedError{Size: now.size}
 	}
 	return false, errAgain // now everything is as expected
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/postgres"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestDurableWhateverTheRole kills the server, whose roles do not wait for the disk when they commit, as soon as
@@ -26,7 +27,7 @@ func TestDurableWhateverTheRole(t *testing.T) {
 	soon := session.New(backend, &session.Options{Durability: session.OS})
 	source := session.NewMemory(nil)
 	copied := func(to *session.Store) func() error {
-		return func() error { return session.Copy(ctx, source, to, "k") }
+		return func() error { return upkeep.Copy(ctx, source, to, "k") }
 	}
 	say(t, source, "k")
 	text := func(s *session.Store, key string) string {
@@ -73,7 +74,7 @@ func TestDurableWhateverTheRole(t *testing.T) {
 	ids, err := store.Read(ctx, "b")
 	require.NoError(t, err)
 	before, after = kill("b", func() error {
-		_, err := store.EraseEntries(context.Background(), "b", "", ids.IDs[0])
+		_, err := upkeep.EraseEntries(context.Background(), store, "b", "", ids.IDs[0])
 		return err
 	})
 	require.Equal(t, before, after, "an erasure")

@@ -13,6 +13,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/postgres"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestErasersAtTheSameTime: the erasers of two processes erase in a session and its forks, while others write to them
@@ -69,15 +70,15 @@ func TestErasersAtTheSameTime(t *testing.T) {
 		return err
 	})
 	meanwhile(func() error {
-		plan, err := stores[0].Plan(ctx, session.Maintenance{ArchiveAfter: 1})
+		plan, err := upkeep.MakePlan(ctx, stores[0], upkeep.Maintenance{ArchiveAfter: 1})
 		if err == nil {
-			_, err = stores[0].Apply(ctx, plan)
+			_, err = upkeep.Apply(ctx, stores[0], plan)
 		}
 		return err
 	})
 	for n := range secrets {
 		erasers.Go(func() {
-			r, err := stores[n%2].EraseEntries(ctx, keys[0], "", ids[2*n])
+			r, err := upkeep.EraseEntries(ctx, stores[n%2], keys[0], "", ids[2*n])
 			if assert.NoError(t, err) {
 				assert.Equal(t, []string{ids[2*n]}, r.Entries)
 				assert.Empty(t, r.Unread)

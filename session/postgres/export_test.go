@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 )
 
 // ExplainList returns the plan of a list, with its cost.
@@ -24,7 +25,7 @@ func ExplainList(ctx context.Context, b *Backend, q session.Query) (string, erro
 }
 
 // BareAppend returns a function that runs the statement of an append to a session that is open, and nothing else.
-func BareAppend(ctx context.Context, of session.Turn, lines []byte) (func() error, error) {
+func BareAppend(ctx context.Context, of backend.Turn, lines []byte) (func() error, error) {
 	t := of.(*turn)
 	l, err := t.Log(ctx)
 	if err != nil {
@@ -51,7 +52,7 @@ func BareAppend(ctx context.Context, of session.Turn, lines []byte) (func() erro
 }
 
 // BareRenewal returns a function that runs the statement which renews a turn.
-func BareRenewal(of session.Turn) (func() error, error) {
+func BareRenewal(of backend.Turn) (func() error, error) {
 	t := of.(*turn)
 	b := t.backend
 	return func() error {

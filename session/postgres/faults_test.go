@@ -17,7 +17,9 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/postgres"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var (
@@ -77,7 +79,7 @@ func script(ctx context.Context, store *session.Store) error {
 }
 
 // logsOf returns the lines of all newest logs.
-func logsOf(t *testing.T, b session.Backend) map[string]string {
+func logsOf(t *testing.T, b backend.Backend) map[string]string {
 	t.Helper()
 	ctx := context.Background()
 	keys, err := b.Keys(ctx)
@@ -273,7 +275,7 @@ func turnOf(ctx context.Context, store *session.Store, key, id string) error {
 // checkTurns requires every acknowledged turn once, nothing twice, and no turn within another.
 func checkTurns(t *testing.T, store *session.Store, key string, acked []string) {
 	t.Helper()
-	report, err := store.Verify(context.Background(), key)
+	report, err := upkeep.Verify(context.Background(), store, key)
 	require.NoError(t, err)
 	assert.Empty(t, report.Damage, key)
 	v, err := store.Read(context.Background(), key)

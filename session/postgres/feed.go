@@ -12,7 +12,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// Changes implements [session.Backend].
+// Changes implements [backend.Backend].
 func (b *Backend) Changes(ctx context.Context, cursor string, wait bool) (*session.Changes, error) {
 	for {
 		c, err := b.changesNow(ctx, cursor)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/postgres"
 )
 
@@ -18,8 +19,8 @@ import (
 // or was slow. It neither appends nor begins a lease that nobody holds.
 func TestLateStatementAfterRelease(t *testing.T) {
 	pool := newPool(t, serverURL(t))
-	for name, late := range map[string]func(session.Turn) (func() error, error){
-		"an append": func(turn session.Turn) (func() error, error) {
+	for name, late := range map[string]func(backend.Turn) (func() error, error){
+		"an append": func(turn backend.Turn) (func() error, error) {
 			return postgres.BareAppend(context.Background(), turn, []byte("{}\n"))
 		},
 		"a renewal": postgres.BareRenewal,

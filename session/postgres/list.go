@@ -13,7 +13,7 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// List implements [session.Backend].
+// List implements [backend.Backend].
 func (b *Backend) List(ctx context.Context, q session.Query) (*session.Page, error) {
 	sql, args, err := b.listSQL(&q)
 	if err != nil {

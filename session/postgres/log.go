@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 )
 
 // maxChunk is the largest row of a log, in bytes, so that reading a part of a long line reads little more.
@@ -46,9 +47,9 @@ type extent struct {
 	data []byte
 }
 
-// Log implements [session.Backend].
-func (b *Backend) Log(ctx context.Context, key string, write bool) (session.Log, error) {
-	if err := session.CheckKey(key); err != nil {
+// Log implements [backend.Backend].
+func (b *Backend) Log(ctx context.Context, key string, write bool) (backend.Log, error) {
+	if err := backend.CheckKey(key); err != nil {
 		return nil, err
 	}
 	var h head
@@ -97,10 +98,10 @@ func (b *Backend) openHead(ctx context.Context, key string, h head) (*log, error
 	}, nil
 }
 
-// ID implements [session.Log].
+// ID implements [backend.Log].
 func (l *log) ID() string { return logID(l.number) }
 
-// Size implements [session.Log].
+// Size implements [backend.Log].
 func (l *log) Size() (size int64, err error) {
 	if l.known >= 0 {
 		size, l.known = l.known, -1
@@ -244,7 +245,7 @@ func unpack(data []byte, size int) ([]byte, error) {
 	return text, err
 }
 
-// Close implements [session.Log].
+// Close implements [backend.Log].
 func (l *log) Close() error {
 	if l.dead == nil {
 		l.dead = session.ErrClosed

@@ -19,6 +19,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/postgres"
 )
 
@@ -151,7 +153,7 @@ func measureOpen(t *testing.T, pool *pgxpool.Pool, b *postgres.Backend) {
 	require.NoError(t, err)
 	state, err := m.Snapshot()
 	require.NoError(t, err)
-	text, err := json.Marshal(session.FullState{State: state})
+	text, err := json.Marshal(entry.FullState{State: state})
 	require.NoError(t, err)
 	w.entry("state", `"full":`+string(text))
 	for end := w.at + active; w.at < end; {
@@ -182,8 +184,8 @@ func measureOpen(t *testing.T, pool *pgxpool.Pool, b *postgres.Backend) {
 type logWriter struct {
 	t     *testing.T
 	b     *postgres.Backend
-	turn  session.Turn
-	log   session.Log
+	turn  backend.Turn
+	log   backend.Log
 	lines []byte
 	seq   int
 	at    int64 // where the next line begins

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 )
 
 // archiveSuffix follows the number of a log in the name of its archive.
@@ -22,13 +23,13 @@ const maxPacked = 1 << 20
 
 // part is a stored log.
 type part struct {
-	session.Part
+	backend.Part
 	number int32
 	size   int64 // uncompressed size of the log
 }
 
-// Parts implements [session.Backend].
-func (b *Backend) Parts(ctx context.Context, key string) (parts []session.Part, err error) {
+// Parts implements [backend.Backend].
+func (b *Backend) Parts(ctx context.Context, key string) (parts []backend.Part, err error) {
 	err = b.retry(ctx, func(ctx context.Context) error {
 		listed, err := b.parts(ctx, b.pool, key)
 		parts = nil
@@ -52,9 +53,9 @@ func (b *Backend) parts(ctx context.Context, q reader, key string) ([]part, erro
 			return p, err
 		}
 		p.Log = logID(p.number)
-		p.Name, p.Kind, p.Time = p.Log, session.PartLog, began.UTC()
+		p.Name, p.Kind, p.Time = p.Log, backend.PartLog, began.UTC()
 		if packed != nil {
-			p.Name, p.Kind, p.Time = p.Log+archiveSuffix, session.PartArchive, packed.UTC()
+			p.Name, p.Kind, p.Time = p.Log+archiveSuffix, backend.PartArchive, packed.UTC()
 		} else {
 			p.Bytes = p.size
 		}
@@ -62,8 +63,8 @@ func (b *Backend) parts(ctx context.Context, q reader, key string) ([]part, erro
 	})
 }
 
-// OpenPart implements [session.Backend].
-func (b *Backend) OpenPart(ctx context.Context, key string, wanted session.Part) (session.Log, error) {
+// OpenPart implements [backend.Backend].
+func (b *Backend) OpenPart(ctx context.Context, key string, wanted backend.Part) (backend.Log, error) {
 	var h head
 	if err := b.readHead(ctx, &h, b.sql.newest, []byte(key)); err != nil {
 		if errors.Is(err, session.ErrDeleted) {
@@ -99,7 +100,7 @@ type change struct {
 
 // change runs f in a transaction that locks a session, whose turn the caller has, if the part and all of while are
 // unchanged since they were listed.
-func (b *Backend) change(ctx context.Context, of session.Turn, wanted session.Part, while []session.Part,
+func (b *Backend) change(ctx context.Context, of backend.Turn, wanted backend.Part, while []backend.Part,
 	f func(context.Context, *change) error,
 ) error {
 	t, ok := of.(*turn)
@@ -157,7 +158,7 @@ func (c *change) hold(ctx context.Context, t *turn) (err error) {
 }
 
 // find selects the part to change.
-func (c *change) find(wanted session.Part) error {
+func (c *change) find(wanted backend.Part) error {
 	for _, p := range c.parts {
 		if p.Name == wanted.Name && p.Bytes == wanted.Bytes && p.Time.Equal(wanted.Time) {
 			c.part = p
@@ -167,11 +168,11 @@ func (c *change) find(wanted session.Part) error {
 	return fmt.Errorf("%w: %s", session.ErrChanged, wanted.Name)
 }
 
-// Archive implements [session.Backend]. The log stays where it is: its rows are compressed.
-func (b *Backend) Archive(ctx context.Context, t session.Turn, log session.Part, now time.Time, while ...session.Part) (
-	archive session.Part, err error,
+// Archive implements [backend.Backend]. The log stays where it is: its rows are compressed.
+func (b *Backend) Archive(ctx context.Context, t backend.Turn, log backend.Part, now time.Time, while ...backend.Part) (
+	archive backend.Part, err error,
 ) {
-	if log.Kind != session.PartLog {
+	if log.Kind != backend.PartLog {
 		return archive, fmt.Errorf("postgres: %s is not a log", log.Name)
 	}
 	err = b.change(ctx, t, log, while, func(ctx context.Context, c *change) error {
@@ -282,9 +283,9 @@ func (c *change) insert(ctx context.Context, number int32, at int64, text []byte
 	return err
 }
 
-// Remove implements [session.Backend].
-func (b *Backend) Remove(ctx context.Context, t session.Turn, wanted session.Part, while ...session.Part) error {
-	if wanted.Kind == session.PartLog {
+// Remove implements [backend.Backend].
+func (b *Backend) Remove(ctx context.Context, t backend.Turn, wanted backend.Part, while ...backend.Part) error {
+	if wanted.Kind == backend.PartLog {
 		return fmt.Errorf("postgres: the log %s is archived before it is deleted", wanted.Name)
 	}
 	return b.change(ctx, t, wanted, while, func(ctx context.Context, c *change) error {
@@ -302,7 +303,7 @@ func (b *Backend) Remove(ctx context.Context, t session.Turn, wanted session.Par
 			return nil
 		}
 		newest := c.parts[len(c.parts)-2]
-		return c.setHead(ctx, newest.number, newest.size, newest.Kind == session.PartArchive)
+		return c.setHead(ctx, newest.number, newest.size, newest.Kind == backend.PartArchive)
 	})
 }
 
@@ -330,15 +331,15 @@ func (c *change) setHead(ctx context.Context, number int32, size int64, compress
 	return err
 }
 
-// Rewrite implements [session.Backend].
+// Rewrite implements [backend.Backend].
 func (b *Backend) Rewrite(
-	ctx context.Context, t session.Turn, wanted session.Part, patches []session.Patch, lines []byte,
+	ctx context.Context, t backend.Turn, wanted backend.Part, patches []backend.Patch, lines []byte,
 ) error {
 	return b.change(ctx, t, wanted, nil, func(ctx context.Context, c *change) error {
-		if err := session.CheckPatches(c.part.size, patches); err != nil {
+		if err := backend.CheckPatches(c.part.size, patches); err != nil {
 			return err
 		}
-		old, next, packed := c.part.number, c.head.made+1, c.part.Kind == session.PartArchive
+		old, next, packed := c.part.number, c.head.made+1, c.part.Kind == backend.PartArchive
 		var tx *string
 		if c.part.Open {
 			this := "" // the database fills in the number of this transaction
@@ -373,7 +374,7 @@ func (b *Backend) Rewrite(
 }
 
 // patch applies patches to a piece of a log at an offset.
-func patch(text []byte, at int64, patches []session.Patch) {
+func patch(text []byte, at int64, patches []backend.Patch) {
 	for _, p := range patches {
 		if skip := p.Offset - at; skip >= 0 && skip < int64(len(text)) {
 			copy(text[skip:], p.Text)
@@ -383,5 +384,5 @@ func patch(text []byte, at int64, patches []session.Patch) {
 	}
 }
 
-// Sweep implements [session.Backend]. Interrupted calls leave nothing: each one is a transaction.
+// Sweep implements [backend.Backend]. Interrupted calls leave nothing: each one is a transaction.
 func (b *Backend) Sweep(context.Context, ...string) error { return nil }

@@ -29,7 +29,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/internal/queue"
 )
 
@@ -70,7 +70,7 @@ type Options struct {
 	Notify bool
 }
 
-// Backend is a [session.Backend] in PostgreSQL. It is safe for concurrent use.
+// Backend is a [backend.Backend] in PostgreSQL. It is safe for concurrent use.
 type Backend struct {
 	pool   *pgxpool.Pool
 	opts   Options
@@ -81,7 +81,7 @@ type Backend struct {
 }
 
 var (
-	_ session.Backend = (*Backend)(nil)
+	_ backend.Backend = (*Backend)(nil)
 )
 
 // New returns a backend on the tables that [Migrate] creates. The error is [ErrVersion] if they are missing. The caller
@@ -118,7 +118,7 @@ func New(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Backend, erro
 	return b, nil
 }
 
-// Keys implements [session.Backend].
+// Keys implements [backend.Backend].
 func (b *Backend) Keys(ctx context.Context) (keys []string, err error) {
 	err = b.retry(ctx, func(ctx context.Context) error {
 		rows, err := b.pool.Query(ctx, b.sql.keys, b.mode)
@@ -135,9 +135,9 @@ func (b *Backend) Keys(ctx context.Context) (keys []string, err error) {
 	return keys, err
 }
 
-// Delete implements [session.Backend]. The row of the session stays and marks it as deleted.
+// Delete implements [backend.Backend]. The row of the session stays and marks it as deleted.
 func (b *Backend) Delete(ctx context.Context, key string) error {
-	if err := session.CheckKey(key); err != nil {
+	if err := backend.CheckKey(key); err != nil {
 		return err
 	}
 	return b.retry(ctx, func(ctx context.Context) error {
@@ -171,7 +171,7 @@ func (b *Backend) durably(ctx context.Context, f func(pgx.Tx) error) error {
 	})
 }
 
-// Close implements [session.Backend]. Turns that are still held run out.
+// Close implements [backend.Backend]. Turns that are still held run out.
 func (b *Backend) Close() error {
 	b.leases.stop()
 	return nil

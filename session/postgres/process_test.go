@@ -27,6 +27,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/postgres"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 var (
@@ -356,7 +357,7 @@ func TestThreeProcesses(t *testing.T) {
 		require.NoError(t, err)
 		compactions += st.Counts.Compactions
 		sessions++
-		report, err := store.Verify(t.Context(), st.Key)
+		report, err := upkeep.Verify(t.Context(), store, st.Key)
 		require.NoError(t, err)
 		require.Empty(t, report.Damage)
 		require.Equal(t, report.Bytes, st.Bytes)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/keys"
 )
 
@@ -35,10 +36,10 @@ type turn struct {
 	once    sync.Once
 }
 
-// Turn implements [session.Backend]. If ctx ends while the database is asked for the turn, the call may take some
+// Turn implements [backend.Backend]. If ctx ends while the database is asked for the turn, the call may take some
 // seconds longer, to give back a turn that it got nevertheless.
-func (b *Backend) Turn(ctx context.Context, key string) (session.Turn, error) {
-	if err := session.CheckKey(key); err != nil {
+func (b *Backend) Turn(ctx context.Context, key string) (backend.Turn, error) {
+	if err := backend.CheckKey(key); err != nil {
 		return nil, err
 	}
 	if err := b.queues.Enter(ctx, key); err != nil {
@@ -147,7 +148,7 @@ func (b *Backend) busy(ctx context.Context, key string) error {
 	return busy
 }
 
-// IsHeld implements [session.Backend].
+// IsHeld implements [backend.Backend].
 func (b *Backend) IsHeld(ctx context.Context, key string) (held bool, err error) {
 	err = b.retry(ctx, func(ctx context.Context) error {
 		return b.pool.QueryRow(ctx, b.sql.isHeld, b.mode, []byte(key)).Scan(&held)
@@ -158,8 +159,8 @@ func (b *Backend) IsHeld(ctx context.Context, key string) (held bool, err error)
 	return held, err
 }
 
-// Log implements [session.Turn].
-func (t *turn) Log(ctx context.Context) (session.Log, error) {
+// Log implements [backend.Turn].
+func (t *turn) Log(ctx context.Context) (backend.Log, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.head
@@ -178,8 +179,8 @@ func (t *turn) Log(ctx context.Context) (session.Log, error) {
 	return l, nil
 }
 
-// Next implements [session.Turn].
-func (t *turn) Next(ctx context.Context, lines []byte) (session.Log, error) {
+// Next implements [backend.Turn].
+func (t *turn) Next(ctx context.Context, lines []byte) (backend.Log, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	next := &log{backend: t.backend, turn: t, key: t.key, session: t.head.id, number: t.head.made + 1, isWritable: true}
@@ -197,7 +198,7 @@ func (t *turn) Next(ctx context.Context, lines []byte) (session.Log, error) {
 	return next, nil
 }
 
-// Flush implements [session.Turn].
+// Flush implements [backend.Turn].
 func (t *turn) Flush(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -223,13 +224,13 @@ func (t *turn) begun(number int32) {
 	t.head.log, t.head.made = number, number
 }
 
-// Check implements [session.Turn].
+// Check implements [backend.Turn].
 func (t *turn) Check() error {
 	var now head
 	return t.backend.readHead(context.Background(), &now, t.backend.sql.current, t.head.id)
 }
 
-// Release implements [session.Turn]. It deletes a session without a log, so that looking for a session leaves nothing
+// Release implements [backend.Turn]. It deletes a session without a log, so that looking for a session leaves nothing
 // behind.
 func (t *turn) Release() (err error) {
 	t.once.Do(func() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/keys"
 )
 
@@ -163,7 +164,7 @@ func testStatus(t *testing.T, open Open) {
 		Messages: map[winnow.Role]int{winnow.RoleUser: 2, winnow.RoleAssistant: 2, winnow.RoleTool: 1},
 		Turns:    1, Edits: 1, LastTurn: asked, LastUsage: &winnow.Usage{Input: 1},
 		Usage: winnow.Usage{Input: 31, CacheRead: 5, CacheWrite: 7, Output: 7},
-		Models: map[string]session.ModelUsage{
+		Models: map[string]entry.ModelUsage{
 			"large": {Calls: 1, Sum: *first.Usage, Last: *first.Usage},
 			"small": {Calls: 2, Sum: winnow.Usage{Input: 21, CacheWrite: 7, Output: 4}, Last: winnow.Usage{Input: 1}},
 		},

@@ -21,6 +21,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // Open opens a store. All calls of one Open see the same sessions.
@@ -118,7 +119,7 @@ func (c check) holds(key string, texts ...string) {
 	if got := textsOf(v.History); !slices.Equal(got, texts) {
 		c.Fatalf("%q holds %q, want %q", key, got, texts)
 	}
-	report, err := c.store.Verify(c.Context(), key)
+	report, err := upkeep.Verify(c.Context(), c.store, key)
 	c.must(err)
 	if len(report.Damage) > 0 {
 		c.Fatalf("%q has damage: %v", key, report.Damage)

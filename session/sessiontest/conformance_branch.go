@@ -10,6 +10,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 func testReset(t *testing.T, open Open) {
@@ -47,15 +49,15 @@ func testBranches(t *testing.T, open Open) {
 	c.must(s.Close())
 	c.holds("k", "1", "two")
 
-	var entries []*session.Entry
-	c.must(c.store.Entries(t.Context(), "k", func(e *session.Entry) error {
+	var entries []*entry.Entry
+	c.must(c.store.Entries(t.Context(), "k", func(e *entry.Entry) error {
 		own := *e
 		entries = append(entries, &own)
 		return nil
 	}))
-	c.must(c.store.Import(t.Context(), "copy", entries))
+	c.must(upkeep.Import(t.Context(), c.store, "copy", entries))
 	c.holds("copy", "1", "two")
-	c.want(c.store.Import(t.Context(), "copy", entries), session.ErrExists)
+	c.want(upkeep.Import(t.Context(), c.store, "copy", entries), session.ErrExists)
 	s = c.open("copy")
 	c.must(s.Append(t.Context(), session.User("three")))
 	c.must(s.Close())

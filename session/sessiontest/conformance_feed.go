@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // follower is a reader of the feed in a test.
@@ -70,7 +71,7 @@ func testFeed(t *testing.T, open Open) {
 		f.isComplete()
 	}
 	texts := []string{}
-	c.must(c.store.ReadChange(t.Context(), f.Known["a"], func(e *session.Entry) error {
+	c.must(c.store.ReadChange(t.Context(), f.Known["a"], func(e *entry.Entry) error {
 		if e.Message != nil {
 			texts = append(texts, e.Message.Parts[0].Text)
 		}
@@ -91,11 +92,11 @@ func testFeed(t *testing.T, open Open) {
 	f.isComplete()
 	if _, err := c.store.Parts(t.Context(), "a"); !errors.Is(err, errors.ErrUnsupported) {
 		old.From, texts = 0, nil
-		c.must(c.store.ReadChange(t.Context(), old, func(e *session.Entry) error {
+		c.must(c.store.ReadChange(t.Context(), old, func(e *entry.Entry) error {
 			texts = append(texts, string(e.Type))
 			return nil
 		}))
-		if len(texts) == 0 || texts[0] != string(session.TypeSession) {
+		if len(texts) == 0 || texts[0] != string(entry.TypeSession) {
 			t.Fatalf("the log before the reset has %q", texts)
 		}
 	}

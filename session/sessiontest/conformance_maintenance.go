@@ -7,12 +7,13 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/resets"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // testMaintenance plans and applies. Pinned and open sessions must be left alone.
 func testMaintenance(t *testing.T, open Open) {
 	c := beginParts(t, open)
-	policy := session.Maintenance{ArchiveAfter: time.Nanosecond, ResetLogs: true}
+	policy := upkeep.Maintenance{ArchiveAfter: time.Nanosecond, ResetLogs: true}
 	for _, key := range []string{"lies", "open", "pinned"} {
 		c.say(key, "one")
 		s := c.open(key)
@@ -24,22 +25,22 @@ func testMaintenance(t *testing.T, open Open) {
 	c.must(c.store.SetInfo(t.Context(), "pinned", session.Info{Pinned: &yes}))
 	s := c.open("open")
 	time.Sleep(2 * time.Millisecond)
-	plan, err := c.store.Plan(t.Context(), session.Maintenance{})
+	plan, err := upkeep.MakePlan(t.Context(), c.store, upkeep.Maintenance{})
 	c.must(err)
 	if len(plan.Actions) > 0 {
 		t.Fatalf("the zero policy names %+v", plan.Actions)
 	}
-	plan, err = c.store.Plan(t.Context(), policy)
+	plan, err = upkeep.MakePlan(t.Context(), c.store, policy)
 	c.must(err)
 	for _, a := range plan.Actions {
-		if a.Key != "lies" || a.Op != session.OpArchive {
+		if a.Key != "lies" || a.Op != upkeep.OpArchive {
 			t.Fatalf("the plan names %+v", a)
 		}
 	}
 	if len(plan.Actions) != 2 || len(plan.Kept) != 2 || plan.Sessions != 3 {
 		t.Fatalf("the plan is %+v", plan)
 	}
-	applied, err := c.store.Apply(t.Context(), plan)
+	applied, err := upkeep.Apply(t.Context(), c.store, plan)
 	c.must(err)
 	if len(applied.Done) != 2 || len(applied.Kept) != 0 {
 		t.Fatalf("of the plan was done %+v", applied)
@@ -49,7 +50,7 @@ func testMaintenance(t *testing.T, open Open) {
 	c.holds("lies", "two")
 	c.holds("open", "two", "three")
 	c.holds("pinned", "two")
-	applied, err = c.store.Apply(t.Context(), plan)
+	applied, err = upkeep.Apply(t.Context(), c.store, plan)
 	c.must(err)
 	if len(applied.Done) != 0 || len(applied.Kept) != 2 {
 		t.Fatalf("the second time was done %+v", applied)
@@ -63,7 +64,7 @@ func testErase(t *testing.T, open Open) {
 	c.must(c.store.Fork(t.Context(), "k", "", "fork"))
 	v, err := c.store.Read(t.Context(), "k")
 	c.must(err)
-	receipt, err := c.store.EraseEntries(t.Context(), "k", "", v.IDs[1])
+	receipt, err := upkeep.EraseEntries(t.Context(), c.store, "k", "", v.IDs[1])
 	c.must(err)
 	if len(receipt.Entries) != 1 || len(receipt.Copies) != 1 || receipt.Bytes <= 0 {
 		t.Fatalf("the receipt is %+v", receipt)
@@ -78,9 +79,9 @@ func testErase(t *testing.T, open Open) {
 		c.say(key, "four")
 		c.holds(key, "one", "[erased]", "three", "four")
 	}
-	_, err = c.store.EraseEntries(t.Context(), "k", "", "nobody")
+	_, err = upkeep.EraseEntries(t.Context(), c.store, "k", "", "nobody")
 	c.want(err, session.ErrNotFound)
-	receipt, err = c.store.Erase(t.Context(), "k")
+	receipt, err = upkeep.Erase(t.Context(), c.store, "k")
 	c.must(err)
 	if len(receipt.Parts) != 1 || len(receipt.Forks) != 1 {
 		t.Fatalf("the receipt of the session is %+v", receipt)

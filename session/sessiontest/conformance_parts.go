@@ -10,14 +10,15 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
 )
 
-// These tests are for a [session.Backend] that can list what it keeps. Others skip them.
+// These tests are for a [backend.Backend] that can list what it keeps. Others skip them.
 
 // parts is a check of one.
 type parts struct {
 	check
-	backend session.Backend
+	backend backend.Backend
 }
 
 func beginParts(t *testing.T, open Open) parts {
@@ -41,7 +42,7 @@ func (c parts) say(key string, texts ...string) {
 }
 
 // list returns the parts of a session, and requires that there are n.
-func (c parts) list(key string, n int) []session.Part {
+func (c parts) list(key string, n int) []backend.Part {
 	c.Helper()
 	p, err := c.backend.Parts(c.Context(), key)
 	c.must(err)
@@ -57,24 +58,24 @@ func (c parts) list(key string, n int) []session.Part {
 }
 
 // withTurn runs f with the turn of a session.
-func (c parts) withTurn(key string, f func(session.Turn) error) error {
+func (c parts) withTurn(key string, f func(backend.Turn) error) error {
 	c.Helper()
 	turn, err := c.backend.Turn(c.Context(), key)
 	c.must(err)
 	return errors.Join(f(turn), turn.Release())
 }
 
-func (c parts) archive(key string, log session.Part) session.Part {
+func (c parts) archive(key string, log backend.Part) backend.Part {
 	c.Helper()
-	var archive session.Part
-	c.must(c.withTurn(key, func(turn session.Turn) (err error) {
+	var archive backend.Part
+	c.must(c.withTurn(key, func(turn backend.Turn) (err error) {
 		archive, err = c.backend.Archive(c.Context(), turn, log, archivedAt)
 		return err
 	}))
 	return archive
 }
 
-func (c parts) text(key string, part session.Part) []byte {
+func (c parts) text(key string, part backend.Part) []byte {
 	c.Helper()
 	log, err := c.backend.OpenPart(c.Context(), key, part)
 	c.must(err)
@@ -98,7 +99,7 @@ func testArchive(t *testing.T, open Open) {
 	c.list("nobody", 0)
 	c.say("k", "one", "two")
 	log := c.list("k", 1)[0]
-	if log.Kind != session.PartLog || log.Bytes <= 0 || log.Name == "" || log.Log == "" {
+	if log.Kind != backend.PartLog || log.Bytes <= 0 || log.Name == "" || log.Log == "" {
 		t.Fatalf("the log is listed as %+v", log)
 	}
 	text := c.text("k", log)
@@ -109,7 +110,7 @@ func testArchive(t *testing.T, open Open) {
 	if listed := c.list("k", 1)[0]; listed != archive {
 		t.Fatalf("the archive is listed as %+v, and Archive returned %+v", listed, archive)
 	}
-	if archive.Kind != session.PartArchive || archive.Log != log.Log || !archive.Time.Equal(archivedAt) {
+	if archive.Kind != backend.PartArchive || archive.Log != log.Log || !archive.Time.Equal(archivedAt) {
 		t.Fatalf("the archive of %+v is %+v", log, archive)
 	}
 	if !bytes.Equal(c.text("k", archive), text) {
@@ -125,7 +126,7 @@ func testArchive(t *testing.T, open Open) {
 
 	c.say("k", "three")
 	c.holds("k", "one", "two", "three")
-	if again := c.list("k", 1)[0]; again.Kind != session.PartLog || again.Log != log.Log {
+	if again := c.list("k", 1)[0]; again.Kind != backend.PartLog || again.Log != log.Log {
 		t.Fatalf("the log that was put back is %+v", again)
 	}
 	c.archive("k", c.list("k", 1)[0])
@@ -163,7 +164,7 @@ func testOldLogs(t *testing.T, open Open) {
 	c.must(s.Close())
 	c.holds("k")
 	list := c.list("k", 3)
-	if list[0] != archive || list[1].Log != newest.Log || list[1].Kind != session.PartLog {
+	if list[0] != archive || list[1].Log != newest.Log || list[1].Kind != backend.PartLog {
 		t.Fatalf("after another reset there are %+v", list)
 	}
 	if !bytes.Equal(c.text("k", list[0]), lines) {
@@ -179,20 +180,20 @@ func testRemove(t *testing.T, open Open) {
 	c.must(s.Append(t.Context(), session.User("two")))
 	c.must(s.Close())
 	for _, log := range c.list("k", 2) {
-		err := c.withTurn("k", func(turn session.Turn) error { return c.backend.Remove(t.Context(), turn, log) })
+		err := c.withTurn("k", func(turn backend.Turn) error { return c.backend.Remove(t.Context(), turn, log) })
 		if err == nil {
 			t.Fatalf("the log %+v was removed", log)
 		}
 	}
 	old := c.archive("k", c.list("k", 2)[0])
-	c.must(c.withTurn("k", func(turn session.Turn) error { return c.backend.Remove(t.Context(), turn, old) }))
-	c.want(c.withTurn("k", func(turn session.Turn) error { return c.backend.Remove(t.Context(), turn, old) }),
+	c.must(c.withTurn("k", func(turn backend.Turn) error { return c.backend.Remove(t.Context(), turn, old) }))
+	c.want(c.withTurn("k", func(turn backend.Turn) error { return c.backend.Remove(t.Context(), turn, old) }),
 		session.ErrChanged)
 	c.holds("k", "two")
 	_, err := c.backend.OpenPart(t.Context(), "k", old)
 	c.want(err, session.ErrNotFound)
 	last := c.archive("k", c.list("k", 1)[0])
-	c.must(c.withTurn("k", func(turn session.Turn) error { return c.backend.Remove(t.Context(), turn, last) }))
+	c.must(c.withTurn("k", func(turn backend.Turn) error { return c.backend.Remove(t.Context(), turn, last) }))
 	c.list("k", 0)
 	keys, err := c.store.Keys(t.Context())
 	c.must(err)
@@ -210,23 +211,23 @@ func testChanged(t *testing.T, open Open) {
 	c.say("k", "one")
 	log := c.list("k", 1)[0]
 	c.say("k", "two")
-	c.want(c.withTurn("k", func(turn session.Turn) error {
+	c.want(c.withTurn("k", func(turn backend.Turn) error {
 		_, err := c.backend.Archive(t.Context(), turn, log, archivedAt)
 		return err
 	}), session.ErrChanged)
-	c.want(c.withTurn("k", func(turn session.Turn) error {
+	c.want(c.withTurn("k", func(turn backend.Turn) error {
 		return c.backend.Rewrite(t.Context(), turn, log, nil, nil)
 	}), session.ErrChanged)
 	c.holds("k", "one", "two")
 	now := c.list("k", 1)[0]
-	c.want(c.withTurn("k", func(turn session.Turn) error {
+	c.want(c.withTurn("k", func(turn backend.Turn) error {
 		_, err := c.backend.Archive(t.Context(), turn, now, archivedAt, log)
 		return err
 	}), session.ErrChanged)
 
 	archive := c.archive("k", now)
 	c.say("k", "three") // the archive is gone
-	c.want(c.withTurn("k", func(turn session.Turn) error {
+	c.want(c.withTurn("k", func(turn backend.Turn) error {
 		return c.backend.Remove(t.Context(), turn, archive)
 	}), session.ErrChanged)
 	c.holds("k", "one", "two", "three")
@@ -238,7 +239,7 @@ func testChanged(t *testing.T, open Open) {
 	newest := c.list("k", 2)[1]
 	yes := true
 	c.must(c.store.SetInfo(t.Context(), "k", session.Info{Pinned: &yes}))
-	c.want(c.withTurn("k", func(turn session.Turn) error {
+	c.want(c.withTurn("k", func(turn backend.Turn) error {
 		return c.backend.Remove(t.Context(), turn, old, newest)
 	}), session.ErrChanged)
 	c.list("k", 2)
@@ -276,11 +277,11 @@ func testRewrite(t *testing.T, open Open) {
 	f := &follower{check: c.check}
 	hasFeed := !errors.Is(err, errors.ErrUnsupported)
 	c.must(c.store.AddUsage(t.Context(), "k", "a secret", winnow.Usage{Input: 1})) // never sealed
-	patch := func(part session.Part, from, to, line string) {
+	patch := func(part backend.Part, from, to, line string) {
 		t.Helper()
 		at := bytes.Index(c.text("k", part), []byte(from))
-		c.must(c.withTurn("k", func(turn session.Turn) error {
-			p := []session.Patch{{Offset: int64(at), Text: []byte(to)}}
+		c.must(c.withTurn("k", func(turn backend.Turn) error {
+			p := []backend.Patch{{Offset: int64(at), Text: []byte(to)}}
 			return c.backend.Rewrite(t.Context(), turn, part, p, []byte(line))
 		}))
 		now := c.list("k", 1)[0]
@@ -306,7 +307,7 @@ func testRewrite(t *testing.T, open Open) {
 	patch(c.list("k", 1)[0], "a secret", "an enigm", sideLine(1000))
 	archive := c.archive("k", c.list("k", 1)[0])
 	patch(archive, "an enigm", "a puzzle", sideLine(1001))
-	if now := c.list("k", 1)[0]; now.Kind != session.PartArchive || !now.Time.Equal(archive.Time) {
+	if now := c.list("k", 1)[0]; now.Kind != backend.PartArchive || !now.Time.Equal(archive.Time) {
 		t.Fatalf("the rewritten archive is %+v, it was %+v", now, archive)
 	}
 	before := c.list("k", 1)[0]
@@ -322,11 +323,11 @@ func testRewrite(t *testing.T, open Open) {
 	}
 	c.must(again.Close())
 
-	for _, bad := range [][]session.Patch{
+	for _, bad := range [][]backend.Patch{
 		{{Offset: -1, Text: []byte("x")}}, {{Offset: log.Bytes, Text: []byte("x")}},
 		{{Offset: 5, Text: []byte("xx")}, {Offset: 6, Text: []byte("x")}},
 	} {
-		err := c.withTurn("k", func(turn session.Turn) error {
+		err := c.withTurn("k", func(turn backend.Turn) error {
 			return c.backend.Rewrite(t.Context(), turn, log, bad, nil)
 		})
 		if err == nil {
@@ -345,10 +346,10 @@ func testRewriteOfAnOpenLog(t *testing.T, open Open) {
 	part := c.list("k", 1)[0]
 	log, err := c.backend.Log(t.Context(), "k", true)
 	c.must(err)
-	c.must(c.withTurn("k", func(turn session.Turn) error {
+	c.must(c.withTurn("k", func(turn backend.Turn) error {
 		return c.backend.Rewrite(t.Context(), turn, part, nil, nil)
 	}))
-	var moved *session.MovedError
+	var moved *backend.MovedError
 	if err := log.Append(t.Context(), part.Bytes, []byte(sideLine(1000)), true); !errors.As(err, &moved) ||
 		!moved.Next {
 		t.Fatalf("an append to a log that was rewritten returns %v", err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 func testTurns(t *testing.T, open Open) {
@@ -110,8 +112,8 @@ func testReadersBlockNobody(t *testing.T, open Open) {
 	defer cancel()
 	title := "a title"
 	read := 0
-	c.must(c.store.Entries(ctx, "k", func(e *session.Entry) error {
-		if e.Type != session.TypeMessage {
+	c.must(c.store.Entries(ctx, "k", func(e *entry.Entry) error {
+		if e.Type != entry.TypeMessage {
 			return nil
 		}
 		read++
@@ -200,7 +202,7 @@ func testLeftLog(t *testing.T, open Open) {
 	s = c.open("k")
 	c.must(s.Reset(t.Context(), "asked", nil))
 	c.must(s.Append(t.Context(), session.User("new")))
-	var moved *session.MovedError
+	var moved *backend.MovedError
 	if err := left.Append(t.Context(), end, []byte("{}\n"), true); !errors.As(err, &moved) || !moved.Next {
 		t.Fatalf("a log that was left takes lines: %v", err)
 	}

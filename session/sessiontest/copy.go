@@ -10,6 +10,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // RunCopy copies sessions from one empty store to another, and back under other keys. The copies must have the bytes of
@@ -47,7 +49,7 @@ func RunCopy(t *testing.T, from, to *session.Store) {
 	c.must(s.Append(t.Context(), session.User("there")))
 	c.must(s.Close())
 	back.isCopied(from, "back")
-	c.want(session.Copy(t.Context(), from, to, "nobody"), session.ErrNotFound)
+	c.want(upkeep.Copy(t.Context(), from, to, "nobody"), session.ErrNotFound)
 	v, err := to.Read(t.Context(), "k")
 	c.must(err)
 	if got := textsOf(v.History); fmt.Sprint(got) != "[anew]" {
@@ -61,7 +63,7 @@ func RunCopy(t *testing.T, from, to *session.Store) {
 // isCopied copies a session and compares all its logs.
 func (c check) isCopied(to *session.Store, key string) {
 	c.Helper()
-	c.must(session.Copy(c.Context(), c.store, to, key))
+	c.must(upkeep.Copy(c.Context(), c.store, to, key))
 	want, got := c.logsOf(c.store, key), c.logsOf(to, key)
 	if len(want) != len(got) {
 		c.Fatalf("the copy has %d logs, the original %d", len(got), len(want))
@@ -87,7 +89,7 @@ func (c check) logsOf(store *session.Store, key string) (texts [][]byte) {
 	return texts
 }
 
-func (c check) bytesOf(log session.Log) []byte {
+func (c check) bytesOf(log backend.Log) []byte {
 	c.Helper()
 	size, err := log.Size()
 	c.must(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 const (
@@ -28,9 +29,9 @@ const (
 // builder makes entries from lines.
 type builder struct {
 	t     *Transcript
-	paths map[string]*session.Entry // entries on a branch
-	alias map[string]string         // by id of a line that is not a path entry: the path entry that stands in for it
-	after map[string]int            // by the same ids: number of entries at that point
+	paths map[string]*entry.Entry // entries on a branch
+	alias map[string]string       // by id of a line that is not a path entry: the path entry that stands in for it
+	after map[string]int          // by the same ids: number of entries at that point
 	taken map[string]bool
 	leaf  string // the path entry after which the conversation continues
 	made  int    // number of ids that were generated
@@ -38,12 +39,12 @@ type builder struct {
 
 func newBuilder(f Format) *builder {
 	b := &builder{
-		t: &Transcript{Format: f}, paths: map[string]*session.Entry{}, alias: map[string]string{"": rootID},
+		t: &Transcript{Format: f}, paths: map[string]*entry.Entry{}, alias: map[string]string{"": rootID},
 		after: map[string]int{}, taken: map[string]bool{"": true, rootID: true}, leaf: rootID,
 	}
 	b.t.Session.Program = string(f)
 	b.t.Report.Carried, b.t.Report.Unknown = map[string]int{}, map[string]int{}
-	b.t.Entries = []*session.Entry{{Type: session.TypeSession, ID: rootID}}
+	b.t.Entries = []*entry.Entry{{Type: entry.TypeSession, ID: rootID}}
 	return b
 }
 
@@ -109,11 +110,11 @@ func (b *builder) carry(kind, at string, raw []byte) {
 		data = jsontext.Quote(text)
 	}
 	name := string(b.t.Format) + "." + kindName(kind)
-	b.beside(&session.Entry{Type: session.TypeCustom, Time: parseTime(at), Name: name, Data: data})
+	b.beside(&entry.Entry{Type: entry.TypeCustom, Time: parseTime(at), Name: name, Data: data})
 }
 
 // beside adds an entry beside the branch.
-func (b *builder) beside(e *session.Entry) {
+func (b *builder) beside(e *entry.Entry) {
 	e.ParentID = ""
 	if e.ID != "" && !b.claim(&e.ID) {
 		e.ID = ""
@@ -147,7 +148,7 @@ func (b *builder) parent(id string) string {
 }
 
 // path adds an entry after parent, which is a path entry. If the entry has no usable id, it gets one.
-func (b *builder) path(e *session.Entry, parent string) {
+func (b *builder) path(e *entry.Entry, parent string) {
 	id := e.ID
 	if !b.claim(&e.ID) {
 		e.ID = b.newID()
@@ -193,20 +194,20 @@ func (b *builder) newID() string {
 
 // firstKept returns the first path entry that a compaction keeps, nil if the id is unknown. If the id names a line that
 // is not a path entry, the result is the next one.
-func (b *builder) firstKept(id string) *session.Ref {
+func (b *builder) firstKept(id string) *entry.Ref {
 	if b.paths[id] != nil {
-		return &session.Ref{ID: id}
+		return &entry.Ref{ID: id}
 	}
 	at, ok := b.after[id]
 	if !ok {
 		if resolved := b.alias[id]; resolved != "" && resolved != rootID {
-			return &session.Ref{ID: resolved}
+			return &entry.Ref{ID: resolved}
 		}
 		return nil
 	}
 	for _, e := range b.t.Entries[at:] {
 		if e.ParentID != "" {
-			return &session.Ref{ID: e.ID}
+			return &entry.Ref{ID: e.ID}
 		}
 	}
 	return nil
@@ -215,7 +216,7 @@ func (b *builder) firstKept(id string) *session.Ref {
 // name sets the title.
 func (b *builder) name(title, at string) {
 	if title = strings.TrimSpace(title); title != "" {
-		b.beside(&session.Entry{Type: session.TypeInfo, Time: parseTime(at), Info: &session.Info{Title: &title}})
+		b.beside(&entry.Entry{Type: entry.TypeInfo, Time: parseTime(at), Info: &session.Info{Title: &title}})
 	}
 }
 
@@ -227,7 +228,7 @@ func (b *builder) finish() *Transcript {
 		if e.ParentID != "" {
 			newest = e.ID
 		}
-		if e.Type == session.TypeLeaf {
+		if e.Type == entry.TypeLeaf {
 			newest = e.Target
 		}
 		if first.IsZero() {
@@ -244,8 +245,8 @@ func (b *builder) finish() *Transcript {
 }
 
 // leafEntry returns an entry that makes the conversation continue after the leaf.
-func (b *builder) leafEntry() *session.Entry {
-	e := &session.Entry{Type: session.TypeLeaf, Target: b.leaf}
+func (b *builder) leafEntry() *entry.Entry {
+	e := &entry.Entry{Type: entry.TypeLeaf, Target: b.leaf}
 	if at := b.paths[b.leaf]; at != nil {
 		e.Time = at.Time
 	}
@@ -259,7 +260,7 @@ func (b *builder) note(at string, more members) {
 	var m members
 	m.read(data)
 	data = append(m, more...).append(nil)
-	b.beside(&session.Entry{Type: session.TypeCustom, Time: parseTime(at), Name: originName, Data: data})
+	b.beside(&entry.Entry{Type: entry.TypeCustom, Time: parseTime(at), Name: originName, Data: data})
 }
 
 // parseTime parses a time. It returns zero if it cannot.

@@ -11,6 +11,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // sent returns what the model sees of an imported session, a message a word: role, and texts or calls.
@@ -19,7 +20,7 @@ func sent(t *testing.T, text string) string {
 	require.NoError(t, err)
 	store := session.NewMemory(nil)
 	defer store.Close()
-	require.NoError(t, store.Import(context.Background(), "k", parsed.Entries))
+	require.NoError(t, upkeep.Import(context.Background(), store, "k", parsed.Entries))
 	v, err := store.Read(context.Background(), "k")
 	require.NoError(t, err)
 	return shorten(v.History)
@@ -230,7 +231,7 @@ func TestProviderCompacted(t *testing.T) {
 		parsed, err := transcript.Parse([]byte(tt.file))
 		require.NoError(t, err)
 		store := session.NewMemory(nil)
-		require.NoError(t, store.Import(t.Context(), "k", parsed.Entries))
+		require.NoError(t, upkeep.Import(t.Context(), store, "k", parsed.Entries))
 		v, err := store.Read(t.Context(), "k")
 		require.NoError(t, err)
 		m, err := winnow.New(100_000, nil)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // A file of Claude Code is a tree of lines:
@@ -47,7 +47,7 @@ type claudeReader struct {
 
 // answer is one answer of the model.
 type answer struct {
-	entry  *session.Entry
+	entry  *entry.Entry
 	extras extras
 	tail   string // the newest result of its calls, or the answer
 }
@@ -138,7 +138,7 @@ func (r *claudeReader) origin() {
 }
 
 // add adds an entry where its line belongs.
-func (r *claudeReader) add(e *session.Entry, id, parent string) {
+func (r *claudeReader) add(e *entry.Entry, id, parent string) {
 	e.ID, e.Time = id, parseTime(r.line.text("timestamp"))
 	r.path(e, parent)
 	if r.line.isTrue("isSidechain") {
@@ -193,7 +193,7 @@ func (r *claudeReader) compactBoundary(id string) {
 func (r *claudeReader) compaction(id string) {
 	c := r.boundary
 	r.boundary.line = ""
-	e := &session.Entry{Type: session.TypeCompaction, Summary: r.summary()}
+	e := &entry.Entry{Type: entry.TypeCompaction, Summary: r.summary()}
 	parent := r.newest(r.main)
 	if c.line != "" {
 		parent, e.TokensBefore = c.parent, c.tokens
@@ -217,7 +217,7 @@ func (r *claudeReader) summary() string {
 func (r *claudeReader) user(id string) {
 	content := r.message.get("content")
 	at := parseTime(r.line.text("timestamp"))
-	var results []*session.Entry
+	var results []*entry.Entry
 	var rest []byte
 	if len(content) > 0 && content[0] == '[' {
 		results, rest = r.results(content)
@@ -246,7 +246,7 @@ func (r *claudeReader) user(id string) {
 		m.InForce = skillIn(m.Parts[0].Text)
 	}
 	x.line = r.line.without(claudeMembers...)
-	r.add(&session.Entry{Type: session.TypeMessage, Message: m, Source: x.source()}, id, before)
+	r.add(&entry.Entry{Type: entry.TypeMessage, Message: m, Source: x.source()}, id, before)
 }
 
 // claudeMembers are the members of a line that are read, or that repeat in every line what the session's note says
@@ -271,7 +271,7 @@ func partID(id string, i int, last bool) string {
 }
 
 // results returns the results in a content, and its other blocks as a list, nil if it has none.
-func (r *claudeReader) results(content []byte) (results []*session.Entry, rest []byte) {
+func (r *claudeReader) results(content []byte) (results []*entry.Entry, rest []byte) {
 	var block members
 	jsontext.Elements(content, func(value []byte) {
 		block.read(value)
@@ -289,7 +289,7 @@ func (r *claudeReader) results(content []byte) (results []*session.Entry, rest [
 			IsError: block.isTrue("is_error")}
 		m.ToolName = r.tools[m.ToolCallID]
 		m.Parts = readClaudeContent(block.get("content"), &x)
-		results = append(results, &session.Entry{Type: session.TypeMessage, Message: m, Source: x.source()})
+		results = append(results, &entry.Entry{Type: entry.TypeMessage, Message: m, Source: x.source()})
 	})
 	if rest != nil {
 		rest = append(rest, ']')
@@ -298,7 +298,7 @@ func (r *claudeReader) results(content []byte) (results []*session.Entry, rest [
 }
 
 // result adds a result after the others of its answer.
-func (r *claudeReader) result(e *session.Entry, id, before string) {
+func (r *claudeReader) result(e *entry.Entry, id, before string) {
 	a := r.calls[e.Message.ToolCallID]
 	if a == nil { // the call is not in the file, or is answered already
 		r.add(e, id, before)
@@ -386,7 +386,7 @@ func (r *claudeReader) assistant(id string) {
 
 func (r *claudeReader) newAnswer(id, key string) *answer {
 	m := &winnow.Message{Role: winnow.RoleAssistant, Time: parseTime(r.line.text("timestamp"))}
-	a := &answer{entry: &session.Entry{Type: session.TypeMessage, Message: m, Model: r.message.text("model")}}
+	a := &answer{entry: &entry.Entry{Type: entry.TypeMessage, Message: m, Model: r.message.text("model")}}
 	r.add(a.entry, id, r.before())
 	a.tail = a.entry.ID
 	r.of[a.entry.ID] = a

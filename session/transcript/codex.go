@@ -6,7 +6,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // A rollout file of Codex is a list:
@@ -36,8 +36,8 @@ type codexReader struct {
 	item    members
 	at      string
 	model   string
-	answer  *session.Entry    // the current answer; nil: the next item begins a new one
-	newest  *session.Entry    // the newest answer
+	answer  *entry.Entry      // the current answer; nil: the next item begins a new one
+	newest  *entry.Entry      // the newest answer
 	billed  string            // the total usage of the newest count
 	extras  extras            // of answer
 	tools   map[string]string // by the id of a call
@@ -114,8 +114,8 @@ func (r *codexReader) meta(raw []byte) {
 }
 
 // add adds a message after the newest one.
-func (r *codexReader) add(m *winnow.Message, x *extras) *session.Entry {
-	e := &session.Entry{Type: session.TypeMessage, Message: m, Time: parseTime(r.at)}
+func (r *codexReader) add(m *winnow.Message, x *extras) *entry.Entry {
+	e := &entry.Entry{Type: entry.TypeMessage, Message: m, Time: parseTime(r.at)}
 	m.Time = e.Time
 	if x != nil {
 		e.Source = x.source()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // event reads what an event says about the conversation.
@@ -45,7 +45,7 @@ func (r *codexReader) usage() {
 		r.newest.Message.Usage = u
 		return
 	}
-	r.beside(&session.Entry{Type: session.TypeUsage, Time: parseTime(r.at), Usage: u, Model: r.model})
+	r.beside(&entry.Entry{Type: entry.TypeUsage, Time: parseTime(r.at), Usage: u, Model: r.model})
 }
 
 // rollBack removes the newest turns.
@@ -83,7 +83,7 @@ func (r *codexReader) compacted(raw []byte) {
 			sealed, seal = len(replaced), value
 		}
 	})
-	e := &session.Entry{Type: session.TypeCompaction, Time: parseTime(r.at)}
+	e := &entry.Entry{Type: entry.TypeCompaction, Time: parseTime(r.at)}
 	before := r.history()
 	matched := make([]bool, len(replaced))
 	if replaced == nil {
@@ -135,10 +135,10 @@ func (r *codexReader) replaceSealed(
 }
 
 // history returns the messages on the branch back to the newest compaction, the oldest first.
-func (r *codexReader) history() []*session.Entry {
-	var out []*session.Entry
+func (r *codexReader) history() []*entry.Entry {
+	var out []*entry.Entry
 	for e := r.paths[r.leaf]; e != nil; e = r.paths[e.ParentID] {
-		if e.Type == session.TypeCompaction {
+		if e.Type == entry.TypeCompaction {
 			for _, ref := range slices.Backward(e.Keep) {
 				out = append(out, r.paths[ref.ID])
 			}
@@ -153,7 +153,7 @@ func (r *codexReader) history() []*session.Entry {
 }
 
 // keptByDefault returns what a compaction keeps by default: the system prompt, and what people wrote last.
-func keptByDefault(history []*session.Entry) (keep []session.Ref) {
+func keptByDefault(history []*entry.Entry) (keep []entry.Ref) {
 	room := keptBytes
 	for _, e := range slices.Backward(history) {
 		m := e.Message
@@ -163,7 +163,7 @@ func keptByDefault(history []*session.Entry) (keep []session.Ref) {
 			}
 		}
 		if m.Role == winnow.RoleSystem || m.Role == winnow.RoleUser && !m.Injected && room >= 0 {
-			keep = append(keep, session.Ref{ID: e.ID})
+			keep = append(keep, entry.Ref{ID: e.ID})
 		}
 	}
 	slices.Reverse(keep)
@@ -172,7 +172,7 @@ func keptByDefault(history []*session.Entry) (keep []session.Ref) {
 
 // matches returns the messages of a history that are also in a replacement, in order, and marks them there. The system
 // prompt is part of each request and never of the replacement.
-func matches(history []*session.Entry, replaced []*winnow.Message, matched []bool) (keep []session.Ref) {
+func matches(history []*entry.Entry, replaced []*winnow.Message, matched []bool) (keep []entry.Ref) {
 	next := 0
 	for _, e := range history {
 		m := e.Message
@@ -183,7 +183,7 @@ func matches(history []*session.Entry, replaced []*winnow.Message, matched []boo
 			}
 		}
 		if found || m.Role == winnow.RoleSystem {
-			keep = append(keep, session.Ref{ID: e.ID})
+			keep = append(keep, entry.Ref{ID: e.ID})
 		}
 	}
 	return keep

@@ -9,6 +9,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // TestExportOfErased: what was erased keeps its place in a file of pi, on a branch or beside it.
@@ -22,13 +23,13 @@ func TestExportOfErased(t *testing.T) {
 	ids := s.View().IDs
 	require.NoError(t, s.Close())
 	require.NoError(t, store.SetLabel(ctx, "k", ids[2], "of the secret"))
-	r, err := store.EraseEntries(ctx, "k", "", ids[2])
+	r, err := upkeep.EraseEntries(ctx, store, "k", "", ids[2])
 	require.NoError(t, err)
 	require.NotEmpty(t, r.With, "the label was erased too")
 
 	back, err := transcript.Parse(export(t, store, "k"))
 	require.NoError(t, err)
-	require.NoError(t, store.Import(ctx, "again", back.Entries))
+	require.NoError(t, upkeep.Import(ctx, store, "again", back.Entries))
 	assert.Equal(t, entriesOf(t, store, "k"), entriesOf(t, store, "again"))
 	v, err := store.Read(ctx, "again")
 	require.NoError(t, err)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 const recorded = `{"type":"summary","summary":"A greeting","leafUuid":"u2"}
@@ -28,7 +30,7 @@ func ExampleParse() {
 
 	ctx := context.Background()
 	store := session.NewMemory(nil)
-	if err := store.Import(ctx, "greeting", t.Entries); err != nil {
+	if err := upkeep.Import(ctx, store, "greeting", t.Entries); err != nil {
 		log.Fatal(err)
 	}
 	view, err := store.Read(ctx, "greeting")
@@ -57,11 +59,11 @@ func ExamplePiWriter() {
 	ctx := context.Background()
 	store := session.NewMemory(nil)
 	text := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Hello"}}}
-	entries := []*session.Entry{
-		{ID: "root", Type: session.TypeSession},
-		{ID: "a", Type: session.TypeMessage, ParentID: "root", Message: &text},
+	entries := []*entry.Entry{
+		{ID: "root", Type: entry.TypeSession},
+		{ID: "a", Type: entry.TypeMessage, ParentID: "root", Message: &text},
 	}
-	if err := store.Import(ctx, "k", entries); err != nil {
+	if err := upkeep.Import(ctx, store, "k", entries); err != nil {
 		log.Fatal(err)
 	}
 	var file bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // codecName is the codec of the sources of imported entries. No adapter reads them: a host sends winnow's form.
@@ -43,7 +43,7 @@ func (x *extras) takeModel() string {
 }
 
 // source returns the extras as the source of an entry, nil if they are empty.
-func (x *extras) source() *session.Source {
+func (x *extras) source() *entry.Source {
 	if len(x.line) == 0 && len(x.message) == 0 && len(x.parts) == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (x *extras) source() *session.Source {
 		}
 		b = append(b, '}')
 	}
-	return &session.Source{Codec: codecName, Data: json.RawMessage(append(b, '}'))}
+	return &entry.Source{Codec: codecName, Data: json.RawMessage(append(b, '}'))}
 }
 
 // sort sorts members, so that equal extras have the same bytes.
@@ -95,7 +95,7 @@ func (x *extras) sort() {
 }
 
 // extrasOf reads the source of an entry.
-func extrasOf(s *session.Source) (x extras) {
+func extrasOf(s *entry.Source) (x extras) {
 	if s == nil || s.Codec != codecName {
 		return x
 	}

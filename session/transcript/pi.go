@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // A file of pi is a tree, like a log of package session:
@@ -63,7 +64,7 @@ func (r *piReader) read(raw []byte) {
 	switch {
 	case !x.known:
 		r.t.Report.Unknown[kindName(typ)]++
-	case x.entry.Type == session.TypeCustom:
+	case x.entry.Type == entry.TypeCustom:
 		r.t.Report.Carried[kindName(typ)]++
 	}
 	parent := r.line.text("parentId")
@@ -112,7 +113,7 @@ func (r *piReader) header() {
 func (r *piReader) add(x piLine, parent string) {
 	e := x.entry
 	switch {
-	case e.Type == session.TypeLeaf:
+	case e.Type == entry.TypeLeaf:
 		r.standIn(e.ID, parent)
 		e.Target, r.leaf = parent, parent
 		r.beside(e)
@@ -126,7 +127,7 @@ func (r *piReader) add(x piLine, parent string) {
 }
 
 // refer resolves references to entries.
-func (r *piReader) refer(e *session.Entry) {
+func (r *piReader) refer(e *entry.Entry) {
 	if e.FirstKept != nil {
 		e.FirstKept = r.firstKept(e.FirstKept.ID)
 	}
@@ -142,15 +143,15 @@ func (r *piReader) refer(e *session.Entry) {
 
 // firstKeptIndex reads the first line that a compaction of version 1 keeps: an index that counts all lines, including
 // the header.
-func (r *piReader) firstKeptIndex(e *session.Entry) {
+func (r *piReader) firstKeptIndex(e *entry.Entry) {
 	raw := r.line.get("firstKeptEntryIndex")
 	n, err := strconv.Atoi(string(raw))
-	if e.Type != session.TypeCompaction || err != nil || n < 0 {
+	if e.Type != entry.TypeCompaction || err != nil || n < 0 {
 		return
 	}
 	for _, id := range r.ids[min(n, len(r.ids)):] {
 		if id != "" {
-			e.FirstKept = &session.Ref{ID: id}
+			e.FirstKept = &entry.Ref{ID: id}
 			return
 		}
 	}
@@ -158,14 +159,14 @@ func (r *piReader) firstKeptIndex(e *session.Entry) {
 
 // piLine is the content of a line.
 type piLine struct {
-	entry  *session.Entry // its references are not resolved
-	beside bool           // it is not on the branch
+	entry  *entry.Entry // its references are not resolved
+	beside bool         // it is not on the branch
 	known  bool
 }
 
 // readPiLine reads any line except the header. An unknown line becomes a custom entry.
 func readPiLine(line members) piLine {
-	x := piLine{entry: &session.Entry{ID: line.text("id"), Time: parseTime(line.text("timestamp"))}, known: true}
+	x := piLine{entry: &entry.Entry{ID: line.text("id"), Time: parseTime(line.text("timestamp"))}, known: true}
 	own := line.object(winnowMember)
 	x.read(line)
 	x.beside = x.beside || own.isTrue("beside")
@@ -179,28 +180,28 @@ func (x *piLine) read(line members) {
 	case piMessage:
 		x.message(line)
 	case piCustomMessage:
-		e.Type = session.TypeCustomMessage
+		e.Type = entry.TypeCustomMessage
 		customMessage(e, line, line.without(slices.Concat(piHead, []string{"customType", "content", "display"})...))
 	case piCustom:
 		x.custom(line)
 	case piCompaction:
-		e.Type, e.Summary, e.TokensBefore = session.TypeCompaction, line.text("summary"), line.number("tokensBefore")
+		e.Type, e.Summary, e.TokensBefore = entry.TypeCompaction, line.text("summary"), line.number("tokensBefore")
 		if id := line.text("firstKeptEntryId"); id != "" && id != e.ID {
-			e.FirstKept = &session.Ref{ID: id}
+			e.FirstKept = &entry.Ref{ID: id}
 		}
 		keepLine(e, line, "summary", "tokensBefore", "firstKeptEntryId", "firstKeptEntryIndex")
 	case piBranchSummary:
-		e.Type, e.Summary, e.Target = session.TypeBranchSummary, line.text("summary"), line.text("fromId")
+		e.Type, e.Summary, e.Target = entry.TypeBranchSummary, line.text("summary"), line.text("fromId")
 		keepLine(e, line, "summary", "fromId")
 	case piLabel:
-		e.Type, e.Target, e.Label, x.beside = session.TypeLabel, line.text("targetId"), line.text("label"), true
+		e.Type, e.Target, e.Label, x.beside = entry.TypeLabel, line.text("targetId"), line.text("label"), true
 		keepLine(e, line, "targetId", "label")
 	case piInfo:
 		title := line.text("name")
-		e.Type, e.Info, x.beside = session.TypeInfo, &session.Info{Title: &title}, true
+		e.Type, e.Info, x.beside = entry.TypeInfo, &session.Info{Title: &title}, true
 		keepLine(e, line, "name")
 	case piEdit:
-		e.Type, e.Target = session.TypeEdit, line.text("targetId")
+		e.Type, e.Target = entry.TypeEdit, line.text("targetId")
 		if replacement := line.object("replacement"); len(replacement) > 0 {
 			var extra extras
 			m := readPiMessage(replacement, &extra)
@@ -209,11 +210,11 @@ func (x *piLine) read(line members) {
 		e.Omit = e.Message == nil
 		keepLine(e, line, "targetId", "replacement")
 	case piUsage:
-		e.Type, e.Usage, x.beside = session.TypeUsage, readPiUsage(line.object("usage")), true
+		e.Type, e.Usage, x.beside = entry.TypeUsage, readPiUsage(line.object("usage")), true
 		keepLine(e, line)
 	default:
 		x.known = typ == "model_change" || typ == "thinking_level_change"
-		e.Type, e.Name = session.TypeCustom, "pi."+kindName(typ)
+		e.Type, e.Name = entry.TypeCustom, "pi."+kindName(typ)
 		if e.Data = line.without(piHead...).append(nil); kindName(typ) != typ {
 			e.Data = line.without("id", "parentId", "timestamp", winnowMember).append(nil)
 		}
@@ -221,7 +222,7 @@ func (x *piLine) read(line members) {
 }
 
 // keepLine keeps the unknown members of a line.
-func keepLine(e *session.Entry, line members, known ...string) {
+func keepLine(e *entry.Entry, line members, known ...string) {
 	x := extras{line: line.without(slices.Concat(piHead, known)...)}
 	e.Source = x.source()
 }
@@ -230,8 +231,8 @@ func keepLine(e *session.Entry, line members, known ...string) {
 func (x *piLine) custom(line members) {
 	e := x.entry
 	name := line.text("customType")
-	if typ, ok := strings.CutPrefix(name, winnowPrefix); ok && isWritten(session.Type(typ)) {
-		var own session.Entry
+	if typ, ok := strings.CutPrefix(name, winnowPrefix); ok && isWritten(entry.Type(typ)) {
+		var own entry.Entry
 		if json.Unmarshal(line.get("data"), &own) == nil && string(own.Type) == typ {
 			own.ID, own.Time = e.ID, e.Time
 			*e = own
@@ -239,30 +240,30 @@ func (x *piLine) custom(line members) {
 			return
 		}
 	}
-	e.Type, e.Name, e.Data = session.TypeCustom, name, slices.Clone(line.get("data"))
+	e.Type, e.Name, e.Data = entry.TypeCustom, name, slices.Clone(line.get("data"))
 	keepLine(e, line, "customType", "data")
 }
 
 // isWritten reports whether a [PiWriter] writes entries of a type in pi's own form.
-func isWritten(t session.Type) bool {
+func isWritten(t entry.Type) bool {
 	switch t {
-	case "", session.TypeSession, session.TypeState, session.TypeStatus:
+	case "", entry.TypeSession, entry.TypeState, entry.TypeStatus:
 		return false
 	}
 	return true
 }
 
 // isBeside reports whether entries of a type are never on a branch.
-func isBeside(t session.Type) bool {
+func isBeside(t entry.Type) bool {
 	switch t {
-	case session.TypeLabel, session.TypeInfo, session.TypeUsage, session.TypeFlush:
+	case entry.TypeLabel, entry.TypeInfo, entry.TypeUsage, entry.TypeFlush:
 		return true
 	}
 	return false
 }
 
 // patch sets the members of e that a line of pi cannot hold. The member message of own has members of a message.
-func patch(e *session.Entry, own members) {
+func patch(e *entry.Entry, own members) {
 	own = own.withoutKeys("beside", "seq", "id", "parentId", "type", "at", "batch")
 	if len(own) == 0 {
 		return
@@ -277,7 +278,7 @@ func patch(e *session.Entry, own members) {
 		message, change := now.object("message"), own.object("message")
 		own = append(own.withoutKeys("message"), member{"message", message.with(change).append(nil)})
 	}
-	var changed session.Entry
+	var changed entry.Entry
 	if json.Unmarshal(now.with(own).append(nil), &changed) == nil {
 		*e = changed
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/nontext"
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // Roles of messages in a file of pi, besides user, assistant and system.
@@ -34,14 +34,14 @@ func (x *piLine) message(line members) {
 	extra.line = line.without(slices.Concat(piHead, []string{"message"})...)
 	switch role := m.text("role"); role {
 	case roleCustom, roleHook:
-		e.Type = session.TypeCustomMessage
+		e.Type = entry.TypeCustomMessage
 		customMessage(e, m, m.without("role", "customType", "content", "display", "timestamp"))
 		return
 	case "user", "assistant", "system", roleResult, roleBash:
 		if role == roleBash && m.isTrue("excludeFromContext") {
 			break
 		}
-		e.Type = session.TypeMessage
+		e.Type = entry.TypeMessage
 		message := readPiMessage(m, &extra)
 		if message.Time.IsZero() {
 			message.Time = e.Time
@@ -54,11 +54,11 @@ func (x *piLine) message(line members) {
 	default:
 		x.known = false
 	}
-	e.Type, e.Name, e.Data = session.TypeCustom, "pi.message", line.without(piHead...).append(nil)
+	e.Type, e.Name, e.Data = entry.TypeCustom, "pi.message", line.without(piHead...).append(nil)
 }
 
 // customMessage reads a message of a host.
-func customMessage(e *session.Entry, m members, rest members) {
+func customMessage(e *entry.Entry, m members, rest members) {
 	e.Name, e.Hidden = m.text("customType"), string(m.get("display")) == "false"
 	extra := extras{line: rest}
 	message := winnow.Message{Role: winnow.RoleUser, Injected: true, Time: readMillis(m.get("timestamp"))}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // PiWriter writes a session as a file of pi, version 3, which OpenClaw reads too. Content that pi has no form for goes
@@ -21,7 +21,7 @@ import (
 type PiWriter struct {
 	w       *bufio.Writer
 	err     error
-	header  *session.Entry    // nil once it is written
+	header  *entry.Entry      // nil once it is written
 	parents map[string]string // parents of entries that are not written, and of those beside the branch
 	root    string
 	leaf    string
@@ -33,12 +33,12 @@ func NewPiWriter(w io.Writer) *PiWriter {
 }
 
 // Write writes an entry. Entries come in the order of [session.Store.Entries], the header first.
-func (p *PiWriter) Write(e *session.Entry) error {
+func (p *PiWriter) Write(e *entry.Entry) error {
 	switch {
-	case e.Type == session.TypeSession:
+	case e.Type == entry.TypeSession:
 		p.header, p.root = e, e.ID
 		p.leaf = e.ID
-	case e.Type == session.TypeState, e.Type == session.TypeStatus:
+	case e.Type == entry.TypeState, e.Type == entry.TypeStatus:
 		p.parents[e.ID] = p.written(e.ParentID)
 	default:
 		p.writeHeader(e)
@@ -49,7 +49,7 @@ func (p *PiWriter) Write(e *session.Entry) error {
 
 // Close writes the rest. It does not close the underlying writer.
 func (p *PiWriter) Close() error {
-	p.writeHeader(&session.Entry{})
+	p.writeHeader(&entry.Entry{})
 	if p.err == nil {
 		p.err = p.w.Flush()
 	}
@@ -76,20 +76,20 @@ type piHeader struct {
 
 // piSession is what pi does not know about a session.
 type piSession struct {
-	Key  string        `json:"key"`
-	Time time.Time     `json:"time,omitzero"`
-	From *session.From `json:"from,omitempty"`
+	Key  string      `json:"key"`
+	Time time.Time   `json:"time,omitzero"`
+	From *entry.From `json:"from,omitempty"`
 }
 
 // writeHeader writes the first line. What the session's original program said about itself may be in the next entry.
-func (p *PiWriter) writeHeader(next *session.Entry) {
+func (p *PiWriter) writeHeader(next *entry.Entry) {
 	if p.header == nil {
 		return
 	}
 	h := piHeader{Type: "session", Version: 3, Timestamp: piTime(p.header.Time)}
 	h.Winnow = piSession{Key: p.header.Key, Time: p.header.Time.UTC(), From: p.header.From}
 	var o Origin
-	if next.Type == session.TypeCustom && next.Name == originName {
+	if next.Type == entry.TypeCustom && next.Name == originName {
 		_ = json.Unmarshal(next.Data, &o) // unreadable content is not used
 	}
 	if h.ID, h.CWD = o.ID, o.CWD; h.ID == "" {
@@ -114,10 +114,10 @@ func (p *PiWriter) line(text []byte, err error) {
 }
 
 // entry writes a line. If the line says less than e, an extra member holds the rest.
-func (p *PiWriter) entry(e *session.Entry) {
+func (p *PiWriter) entry(e *entry.Entry) {
 	parent := p.written(e.ParentID)
 	switch {
-	case e.Type == session.TypeLeaf:
+	case e.Type == entry.TypeLeaf:
 		parent = p.written(e.Target)
 		p.leaf, p.parents[e.ID] = parent, parent
 	case e.ParentID == "":
@@ -138,7 +138,7 @@ func (p *PiWriter) entry(e *session.Entry) {
 }
 
 // lineOf returns the members of a line, and what they do not say about e.
-func (p *PiWriter) lineOf(e *session.Entry, parent string) (line, own members, err error) {
+func (p *PiWriter) lineOf(e *entry.Entry, parent string) (line, own members, err error) {
 	for _, typ := range []string{piTypeOf(e), piCustom} {
 		line = members{quoted("type", typ), quoted("id", e.ID)}
 		if parent == p.root || parent == "" {
@@ -161,33 +161,33 @@ func (p *PiWriter) lineOf(e *session.Entry, parent string) (line, own members, e
 }
 
 // piTypeOf returns the type of an entry in pi.
-func piTypeOf(e *session.Entry) string {
+func piTypeOf(e *entry.Entry) string {
 	switch e.Type {
-	case session.TypeMessage:
+	case entry.TypeMessage:
 		if e.Message != nil {
 			return piMessage
 		}
-	case session.TypeCustomMessage:
+	case entry.TypeCustomMessage:
 		if e.Message != nil {
 			return piCustomMessage
 		}
-	case session.TypeCompaction:
+	case entry.TypeCompaction:
 		if !e.Degraded {
 			return piCompaction
 		}
-	case session.TypeBranchSummary:
+	case entry.TypeBranchSummary:
 		return piBranchSummary
-	case session.TypeLabel:
+	case entry.TypeLabel:
 		return piLabel
-	case session.TypeEdit:
+	case entry.TypeEdit:
 		return piEdit
-	case session.TypeUsage:
+	case entry.TypeUsage:
 		return piUsage
-	case session.TypeInfo:
+	case entry.TypeInfo:
 		if e.Info != nil && e.Info.Title != nil {
 			return piInfo
 		}
-	case session.TypeCustom:
+	case entry.TypeCustom:
 		if typ, ok := strings.CutPrefix(e.Name, string(Pi)+"."); ok && isPiObject(e) {
 			return typ
 		}
@@ -196,16 +196,16 @@ func piTypeOf(e *session.Entry) string {
 }
 
 // isPiObject reports whether e is a line of pi that was carried.
-func isPiObject(e *session.Entry) bool {
+func isPiObject(e *entry.Entry) bool {
 	return e.ParentID != "" && len(e.Data) > 0 && e.Data[0] == '{'
 }
 
 // piBody returns the members of a line after its head.
-func piBody(e *session.Entry, typ string) (members, error) {
+func piBody(e *entry.Entry, typ string) (members, error) {
 	x := extrasOf(e.Source)
 	var body members
 	switch {
-	case typ == piMessage && e.Type == session.TypeMessage:
+	case typ == piMessage && e.Type == entry.TypeMessage:
 		if e.Model != "" {
 			x.message = append(x.message, quoted("model", e.Model))
 		}
@@ -250,7 +250,7 @@ func piBody(e *session.Entry, typ string) (members, error) {
 	return body.and(x.line), nil
 }
 
-func piEditBody(e *session.Entry) (members, error) {
+func piEditBody(e *entry.Entry) (members, error) {
 	body := members{quoted("targetId", e.Target), {"replacement", []byte("null")}}
 	if e.Message == nil || e.Omit {
 		return body, nil
@@ -262,8 +262,8 @@ func piEditBody(e *session.Entry) (members, error) {
 }
 
 // piCustomBody returns the members for data of a host, or for an entry that pi has no form for.
-func piCustomBody(e *session.Entry) (members, error) {
-	if e.Type == session.TypeCustom && !strings.HasPrefix(e.Name, winnowPrefix) {
+func piCustomBody(e *entry.Entry) (members, error) {
+	if e.Type == entry.TypeCustom && !strings.HasPrefix(e.Name, winnowPrefix) {
 		body := members{quoted("customType", e.Name)}
 		if e.Data != nil {
 			body = append(body, member{"data", e.Data})
@@ -278,9 +278,9 @@ func piCustomBody(e *session.Entry) (members, error) {
 }
 
 // difference returns what a line that was read back does not say about e.
-func difference(back piLine, e *session.Entry) (members, error) {
+func difference(back piLine, e *entry.Entry) (members, error) {
 	var own members
-	if beside := e.ParentID == ""; beside && !back.beside && e.Type != session.TypeLeaf {
+	if beside := e.ParentID == ""; beside && !back.beside && e.Type != entry.TypeLeaf {
 		own = append(own, member{"beside", []byte("true")})
 	}
 	want, err := brought(e)
@@ -305,7 +305,7 @@ func difference(back piLine, e *session.Entry) (members, error) {
 }
 
 // brought returns the members of e that a file of pi has to preserve. Numbers and offsets belong to one log.
-func brought(e *session.Entry) (members, error) {
+func brought(e *entry.Entry) (members, error) {
 	c := *e
 	c.Keep, c.FirstKept = nil, bare(e.FirstKept)
 	for i := range e.Keep {
@@ -318,11 +318,11 @@ func brought(e *session.Entry) (members, error) {
 }
 
 // bare returns a reference without offsets.
-func bare(r *session.Ref) *session.Ref {
+func bare(r *entry.Ref) *entry.Ref {
 	if r == nil {
 		return nil
 	}
-	return &session.Ref{ID: r.ID, By: bare(r.By)}
+	return &entry.Ref{ID: r.ID, By: bare(r.By)}
 }
 
 // changes returns the members of want that differ in got, and a null for those that want lacks.

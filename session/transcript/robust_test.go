@@ -18,6 +18,7 @@ import (
 	"github.com/winnowgo/winnow/internal/test/wire"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // FuzzParse: no file makes it fail, and its result survives an import and an export unchanged. The seeds are long: run
@@ -42,11 +43,11 @@ func checkFile(t *testing.T, data []byte) {
 	}
 	ctx := context.Background()
 	store := session.NewMemory(nil)
-	require.NoError(t, store.Import(ctx, "k", got.Entries))
+	require.NoError(t, upkeep.Import(ctx, store, "k", got.Entries))
 	got.Messages()
 	back, err := transcript.Parse(export(t, store, "k"))
 	require.NoError(t, err)
-	require.NoError(t, store.Import(ctx, "again", back.Entries))
+	require.NoError(t, upkeep.Import(ctx, store, "again", back.Entries))
 	assert.Equal(t, entriesOf(t, store, "k"), entriesOf(t, store, "again"))
 	s, err := store.Open(ctx, "k")
 	require.NoError(t, err)

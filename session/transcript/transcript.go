@@ -7,7 +7,7 @@
 //
 // It knows the files of pi and OpenClaw (versions 1 to 3), Claude Code and Codex, and the logs of package session
 // itself. The programs do not specify their forms and change them without notice. So nothing in a file is an error:
-// lines that are not understood are counted and kept as entries of [session.TypeCustom], which no model sees.
+// lines that are not understood are counted and kept as entries of [entry.TypeCustom], which no model sees.
 package transcript
 
 import (
@@ -16,7 +16,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 )
 
 // Format names the form of a file.
@@ -36,7 +36,7 @@ var ErrFormat = errors.New("transcript: not a session of pi, OpenClaw, Claude Co
 type Transcript struct {
 	Format  Format
 	Session Origin
-	Entries []*session.Entry // for [session.Store.Import]; the first is the header
+	Entries []*entry.Entry // for [upkeep.Import]; the first is the header
 	Report  Report
 }
 
@@ -73,23 +73,23 @@ func Parse(data []byte) (*Transcript, error) {
 // it had never compacted. A summary is left out unless the file lacks everything that it stands for.
 // [session.View.History] of the imported session holds what a model sees next.
 func (t *Transcript) Messages() []winnow.Message {
-	byID := make(map[string]*session.Entry, len(t.Entries))
+	byID := make(map[string]*entry.Entry, len(t.Entries))
 	leaf := ""
 	for _, e := range t.Entries {
 		if e.ID != "" {
 			byID[e.ID] = e
 		}
 		switch {
-		case e.Type == session.TypeLeaf:
+		case e.Type == entry.TypeLeaf:
 			leaf = e.Target
 		case e.ParentID != "":
 			leaf = e.ID
 		}
 	}
 	var out []winnow.Message
-	edits := map[string]*session.Entry{}
+	edits := map[string]*entry.Entry{}
 	for e := byID[leaf]; e != nil; e = byID[e.ParentID] {
-		if e.Type == session.TypeEdit && edits[e.Target] == nil {
+		if e.Type == entry.TypeEdit && edits[e.Target] == nil {
 			edits[e.Target] = e
 		}
 		if m, ok := messageOf(e, edits[e.ID]); ok {
@@ -101,21 +101,21 @@ func (t *Transcript) Messages() []winnow.Message {
 }
 
 // messageOf returns the message that an entry adds to the conversation, with the content that an edit gives it.
-func messageOf(e, edit *session.Entry) (m winnow.Message, ok bool) {
+func messageOf(e, edit *entry.Entry) (m winnow.Message, ok bool) {
 	switch {
 	case edit != nil && edit.Omit:
 		return m, false
 	case edit != nil && edit.Message != nil:
 		return *edit.Message, true
-	case e.Type == session.TypeMessage || e.Type == session.TypeCustomMessage:
+	case e.Type == entry.TypeMessage || e.Type == entry.TypeCustomMessage:
 		if e.Message == nil {
 			return m, false
 		}
 		return *e.Message, true
-	case e.Type == session.TypeCompaction && !e.Degraded:
+	case e.Type == entry.TypeCompaction && !e.Degraded:
 		parts := []winnow.Part{{Text: e.Summary}}
 		return winnow.Message{Role: winnow.RoleUser, Parts: parts, Summary: true, Time: e.Time}, true
-	case e.Type == session.TypeBranchSummary:
+	case e.Type == entry.TypeBranchSummary:
 		parts := []winnow.Part{{Text: e.Summary}}
 		return winnow.Message{Role: winnow.RoleUser, Parts: parts, Injected: true, Time: e.Time}, true
 	}

@@ -23,7 +23,9 @@ import (
 	"github.com/winnowgo/winnow/internal/test/histories"
 	"github.com/winnowgo/winnow/internal/test/wire"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // perForm is how many files of each form are read: half of them hold recorded conversations, where these are here.
@@ -141,8 +143,8 @@ func TestImport(t *testing.T) {
 		require.NoError(t, err)
 		store := session.NewMemory(nil)
 		defer store.Close()
-		require.NoError(t, store.Import(ctx, "k", got.Entries))
-		report, err := store.Verify(ctx, "k")
+		require.NoError(t, upkeep.Import(ctx, store, "k", got.Entries))
+		report, err := upkeep.Verify(ctx, store, "k")
 		require.NoError(t, err)
 		assert.Empty(t, report.Damage)
 
@@ -180,13 +182,13 @@ func TestExport(t *testing.T) {
 		require.NoError(t, err)
 		store := session.NewMemory(nil)
 		defer store.Close()
-		require.NoError(t, store.Import(ctx, "k", parsed.Entries))
+		require.NoError(t, upkeep.Import(ctx, store, "k", parsed.Entries))
 		exported := export(t, store, "k")
 		back, err := transcript.Parse(exported)
 		require.NoError(t, err)
 		assert.Equal(t, transcript.Pi, back.Format)
 		assert.Zero(t, back.Report.Orphans)
-		require.NoError(t, store.Import(ctx, "again", back.Entries))
+		require.NoError(t, upkeep.Import(ctx, store, "again", back.Entries))
 		// The comparison comes first: to find that there is no difference takes cmp ten times as long.
 		if before, after := entriesOf(t, store, "k"), entriesOf(t, store, "again"); !slices.Equal(before, after) {
 			t.Fatalf("another session (-before +after):\n%s", cmp.Diff(before, after))
@@ -213,19 +215,19 @@ func export(t testing.TB, store *session.Store, key string) []byte {
 func entriesOf(t testing.TB, store *session.Store, key string) (out []string) {
 	root := ""
 	parents := map[string]string{}
-	require.NoError(t, store.Entries(context.Background(), key, func(e *session.Entry) error {
+	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
 		parent := e.ParentID
 		if p, ok := parents[parent]; ok {
 			parent = p
 		}
 		switch e.Type {
-		case session.TypeSession:
+		case entry.TypeSession:
 			root = e.ID
 			return nil
-		case session.TypeState, session.TypeStatus:
+		case entry.TypeState, entry.TypeStatus:
 			parents[e.ID] = parent
 			return nil
-		case session.TypeLeaf:
+		case entry.TypeLeaf:
 			if p, ok := parents[e.Target]; ok {
 				e.Target = p
 			}
@@ -250,11 +252,11 @@ func entriesOf(t testing.TB, store *session.Store, key string) (out []string) {
 }
 
 // bare returns a reference without offsets.
-func bare(r *session.Ref) *session.Ref {
+func bare(r *entry.Ref) *entry.Ref {
 	if r == nil {
 		return nil
 	}
-	return &session.Ref{ID: r.ID, By: bare(r.By)}
+	return &entry.Ref{ID: r.ID, By: bare(r.By)}
 }
 
 // TestPiAgain: a file of pi of the newest version that is imported and exported has the same lines.
@@ -264,7 +266,7 @@ func TestPiAgain(t *testing.T) {
 		parsed, err := transcript.Parse(file.Data)
 		require.NoError(t, err)
 		store := session.NewMemory(nil)
-		require.NoError(t, store.Import(context.Background(), "k", parsed.Entries))
+		require.NoError(t, upkeep.Import(context.Background(), store, "k", parsed.Entries))
 		var want, got []any
 		for _, l := range lines(t, file.Data) {
 			m, isMessage := l["message"].(map[string]any)
@@ -362,7 +364,7 @@ func importAll(b *testing.B, files [][]byte, stored bool) {
 			b.Fatal(err)
 		}
 		if stored {
-			if err := store.Import(context.Background(), fmt.Sprint(i), t.Entries); err != nil {
+			if err := upkeep.Import(context.Background(), store, fmt.Sprint(i), t.Entries); err != nil {
 				b.Fatal(err)
 			}
 		}

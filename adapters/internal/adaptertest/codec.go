@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
@@ -90,7 +91,7 @@ func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Co
 	if len(view.Damage) > 0 {
 		t.Fatal(view.Damage)
 	}
-	if err := store.Entries(t.Context(), "key", func(e *session.Entry) error {
+	if err := store.Entries(t.Context(), "key", func(e *entry.Entry) error {
 		if e.Source != nil {
 			stored++
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
@@ -30,7 +30,7 @@ type Compaction struct {
 func factsOf(t *transcript.Transcript, messages []winnow.Message) (f Facts) {
 	answers := map[string]int{}
 	for _, e := range t.Entries {
-		if e.Type == session.TypeMessage && e.Model != "" && !strings.HasPrefix(e.Model, "<") {
+		if e.Type == entry.TypeMessage && e.Model != "" && !strings.HasPrefix(e.Model, "<") {
 			if answers[e.Model]++; answers[e.Model] > answers[f.Model] || f.Model == "" {
 				f.Model = e.Model
 			}
@@ -47,8 +47,8 @@ func factsOf(t *transcript.Transcript, messages []winnow.Message) (f Facts) {
 var windowMember = regexp.MustCompile(`"(?:model_context_window|contextTokens)":\s*([0-9]{4,9})\b`)
 
 // statedWindow returns the window that a line beside the conversation states, 0 if none.
-func statedWindow(e *session.Entry) int {
-	if e.Type != session.TypeCustom {
+func statedWindow(e *entry.Entry) int {
+	if e.Type != entry.TypeCustom {
 		return 0
 	}
 	found := windowMember.FindSubmatch(e.Data)
@@ -64,9 +64,9 @@ func statedWindow(e *session.Entry) int {
 func compactionsOf(t *transcript.Transcript, messages []winnow.Message) (list []Compaction) {
 	marked := &transcript.Transcript{Format: t.Format, Entries: slices.Clone(t.Entries)}
 	for i, e := range t.Entries {
-		if e.Type == session.TypeCompaction && !e.Degraded {
+		if e.Type == entry.TypeCompaction && !e.Degraded {
 			mark := *e
-			mark.Type, mark.Message = session.TypeMessage, &winnow.Message{Role: winnow.RoleUser, Source: i}
+			mark.Type, mark.Message = entry.TypeMessage, &winnow.Message{Role: winnow.RoleUser, Source: i}
 			marked.Entries[i] = &mark
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
@@ -56,7 +56,7 @@ func newSession(messages []winnow.Message, from *transcript.Transcript) *Session
 	if from != nil {
 		s.Facts = factsOf(from, messages)
 		for _, e := range from.Entries {
-			if e.Type == session.TypeUsage { // a call whose answer is not in the conversation
+			if e.Type == entry.TypeUsage { // a call whose answer is not in the conversation
 				s.bill(e.Usage)
 			}
 		}

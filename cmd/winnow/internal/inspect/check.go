@@ -12,6 +12,7 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
+	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // Check says what of a history a request still has: behind a compaction of the recording, in the recorded request and
@@ -245,7 +246,7 @@ func viewAt(ctx context.Context, t *transcript.Transcript, c recording.Compactio
 	store := session.NewMemory(&session.Options{Now: func() time.Time { return t.Entries[end-1].Time }})
 	defer store.Close()
 	const key = "k"
-	if store.Import(ctx, key, slices.Clone(t.Entries[:end])) != nil {
+	if upkeep.Import(ctx, store, key, slices.Clone(t.Entries[:end])) != nil {
 		return nil, false
 	}
 	v, err := store.Read(ctx, key)

@@ -1,0 +1,261 @@
+package dir
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/internal/errs"
+	"github.com/winnowgo/winnow/session/internal/files"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
+)
+
+// directoryTurn is the kernel's lock on turn.lock. It ends with the process, so it is never stale.
+type directoryTurn struct {
+	directory *Directory
+	key, name string
+	file      files.File
+	once      sync.Once
+}
+
+// holder is the text in turn.lock.
+type holder struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+// Turn implements [Backend].
+func (d *Directory) Turn(ctx context.Context, key string) (backend.Turn, error) {
+	if err := backend.CheckKey(key); err != nil {
+		return nil, err
+	}
+	if err := d.queues.Enter(ctx, key); err != nil {
+		return nil, &backend.BusyError{Cause: err}
+	}
+	t, err := d.lockTurn(ctx, key)
+	if err != nil {
+		d.queues.Leave(key)
+		return nil, err
+	}
+	return t, nil
+}
+
+func (d *Directory) lockTurn(ctx context.Context, key string) (*directoryTurn, error) {
+	for {
+		t, err := d.waitTurn(ctx, key)
+		if err != nil && ctx.Err() != nil {
+			return nil, d.busy(key, context.Cause(ctx))
+		}
+		if t != nil || err != nil {
+			return t, err
+		}
+		if ctx.Err() != nil {
+			return nil, d.busy(key, context.Cause(ctx))
+		}
+	}
+}
+
+// waitTurn waits for the turn of the current session. It returns nil if that was deleted in the meantime.
+func (d *Directory) waitTurn(ctx context.Context, key string) (*directoryTurn, error) {
+	dir, err := d.sessionDir(key, true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	line := waitingLine{directory: d, name: dir + "/" + nextName}
+	defer line.leave()
+	if linked, err := line.enter(ctx, false); !linked || err != nil {
+		return nil, err
+	}
+	name := dir + "/" + turnName
+	f, err := d.fs.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ok, err := f.TryLock()
+	if !ok && err == nil {
+		if ok, err = line.enter(ctx, true); ok && err == nil {
+			err = waitLock(ctx, f, lastTryOfTurn)
+		}
+	}
+	if !ok || err != nil || !d.fs.IsLinked(f, name) {
+		f.Close()
+		return nil, err
+	}
+	d.sign(f)
+	return &directoryTurn{directory: d, key: key, name: name, file: f}, nil
+}
+
+// waitingLine is the lock on turn.next. The process that gets the next turn holds it. Without it, a process whose
+// goroutines hand the turn to one another would starve other processes, which try the lock only now and then. The first
+// process that has to wait creates the file.
+type waitingLine struct {
+	directory *Directory
+	name      string
+	file      files.File // nil: nobody has waited yet, or not entered
+}
+
+// enter waits until nobody else is next. linked is false if the session was deleted in the meantime. Without create, a
+// missing file means that nobody is in line.
+func (w *waitingLine) enter(ctx context.Context, create bool) (linked bool, err error) {
+	if w.file != nil {
+		return true, nil
+	}
+	flag := os.O_RDWR
+	if create {
+		flag |= os.O_CREATE
+	}
+	w.file, err = w.directory.fs.Open(w.name, flag, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return !create, nil
+	}
+	if err == nil {
+		err = waitLock(ctx, w.file, lastTryOfTurn)
+	}
+	return err == nil && w.directory.fs.IsLinked(w.file, w.name), err
+}
+
+func (w *waitingLine) leave() {
+	if w.file != nil {
+		w.file.Close() // releases the lock
+	}
+}
+
+// sign writes the holder into the lock. It ignores errors, because nothing depends on the text.
+func (d *Directory) sign(f files.File) {
+	host, _ := os.Hostname()
+	text, err := json.Marshal(holder{os.Getpid(), host, d.now().UTC()})
+	if err != nil || f.Truncate(0) != nil {
+		return
+	}
+	_, _ = f.Write(text)
+}
+
+func (d *Directory) busy(key string, cause error) error {
+	busy := &backend.BusyError{Cause: cause}
+	parent, name := keyDirectory(key)
+	var h holder
+	if text, err := d.readFile(parent + "/" + name + "/" + turnName); err == nil && json.Unmarshal(text, &h) == nil {
+		busy.PID, busy.Host, busy.Since = h.PID, h.Host, h.Since
+	}
+	return busy
+}
+
+func (t *directoryTurn) Log(ctx context.Context) (backend.Log, error) {
+	return t.directory.Log(ctx, t.key, true)
+}
+
+func (t *directoryTurn) Check() error {
+	if !t.directory.fs.IsLinked(t.file, t.name) {
+		return errs.ErrDeleted
+	}
+	return nil
+}
+
+func (t *directoryTurn) Release() (err error) {
+	t.once.Do(func() {
+		err = t.file.Close()
+		t.directory.queues.Leave(t.key)
+	})
+	return err
+}
+
+// How often a lock is tried that another process holds: first after firstTry, then less and less often. The lock of an
+// append is held for microseconds, that of a turn for as long as a model takes.
+const (
+	firstTry        = 50 * time.Microsecond
+	lastTryOfAppend = time.Millisecond
+	lastTryOfTurn   = 5 * time.Millisecond
+)
+
+// waitLock takes the kernel's lock on f, or returns the cause of ctx. The kernel has no call that waits for both a lock
+// and a context, so waitLock tries the lock repeatedly, with pauses of at most last.
+func waitLock(ctx context.Context, f files.File, last time.Duration) error {
+	for pause := firstTry; ; pause = min(2*pause, last) {
+		ok, err := f.TryLock()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// lockMarks is the text of a log.lock. It is empty for nearly all sessions, and only grows: when a log is replaced
+// (nextByte) or rewritten (a rewriteByte and the checksum of its name), or the session is deleted (deletedByte).
+type lockMarks []byte
+
+const (
+	deletedByte = 'd'
+	nextByte    = '.'
+	rewriteByte = 'W'
+)
+
+func readMarks(lock files.File) (lockMarks, error) {
+	size, err := lock.Size()
+	if err != nil || size == 0 {
+		return nil, err
+	}
+	text := make([]byte, size)
+	n, err := lock.ReadAt(text, 0)
+	if n == len(text) {
+		err = nil
+	}
+	return text[:n], err
+}
+
+// marksAt reads a log.lock by its name. It asks for the length first, because that is cheaper than opening the file.
+func marksAt(fsys files.FS, lock string) (lockMarks, error) {
+	size, err := fsys.SizeOf(lock)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
+		return nil, nil
+	}
+	if size == 0 || err != nil {
+		return nil, err
+	}
+	f, err := fsys.Open(lock, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readMarks(f)
+}
+
+// isDeleted reports whether the session is deleted.
+func (m lockMarks) isDeleted() bool { return bytes.IndexByte(m, deletedByte) >= 0 }
+
+// idOf returns the [Log.ID] of a log, by the name of its file or its archive. A rewrite changes the ID but not the
+// name.
+func (m lockMarks) idOf(file string) string {
+	name, _, _ := strings.Cut(file, logSuffix)
+	if n := bytes.Count(m, rewriteMark(name)); n > 0 {
+		return fmt.Sprintf("%s-r%d", name, n)
+	}
+	return name
+}
+
+// rewriteMark is what a rewrite of a log appends to the lock. It never holds a deletedByte.
+func rewriteMark(name string) []byte {
+	return fmt.Appendf(nil, "%c%08X", rewriteByte, crc32.Checksum([]byte(name), jsonl.Castagnoli))
+}

@@ -1,0 +1,88 @@
+// Package exact keeps the bytes of a message that JSON cannot hold.
+package exact
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow"
+)
+
+// Bytes are bytes of a message that JSON cannot hold: invalid UTF-8, and arguments that are not JSON or have line
+// breaks.
+type Bytes struct {
+	Part      int    `json:"part"`
+	Text      []byte `json:"text,omitempty"`
+	Arguments []byte `json:"arguments,omitempty"`
+}
+
+// Of returns m in a form that JSON can hold, and the bytes that JSON cannot hold.
+func Of(m *winnow.Message) (*winnow.Message, []Bytes) {
+	var exact []Bytes
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		x := Bytes{Part: i}
+		if !utf8.ValidString(p.Text) {
+			x.Text = []byte(p.Text)
+		}
+		if len(p.Arguments) > 0 && !IsOneLineJSON(p.Arguments) {
+			x.Arguments = p.Arguments
+		}
+		if x.Text != nil || x.Arguments != nil {
+			exact = append(exact, x)
+		}
+	}
+	if exact == nil {
+		return m, nil
+	}
+	out := *m
+	out.Parts = slices.Clone(m.Parts)
+	for _, x := range exact {
+		p := &out.Parts[x.Part]
+		if x.Text != nil {
+			p.Text = ""
+		}
+		if x.Arguments != nil {
+			p.Arguments = nil
+		}
+	}
+	return &out, exact
+}
+
+// IsOneLineJSON reports whether package json writes b unchanged: b is valid JSON in valid UTF-8, without white space.
+func IsOneLineJSON(b []byte) bool {
+	inString := false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			inString = !inString
+		case inString && c == '\\':
+			i++
+		case !inString && isSpace(c):
+			return false
+		}
+	}
+	return json.Valid(b) && utf8.Valid(b)
+}
+
+// isSpace reports whether c is white space of JSON.
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// Restore puts back into m the bytes that JSON could not hold.
+func Restore(m *winnow.Message, exact []Bytes) error {
+	for _, x := range exact {
+		if m == nil || x.Part < 0 || x.Part >= len(m.Parts) {
+			return errors.New("exact bytes of a part that there is not")
+		}
+		p := &m.Parts[x.Part]
+		if x.Text != nil {
+			p.Text = string(x.Text)
+		}
+		if x.Arguments != nil {
+			p.Arguments = x.Arguments
+		}
+	}
+	return nil
+}

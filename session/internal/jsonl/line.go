@@ -1,0 +1,331 @@
+// Package jsonl reads and writes logs: lines, the entries in them, and the history that a branch of entries makes.
+package jsonl
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/crc32"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/session/entry"
+)
+
+// A log is lines of JSON, each with a checksum as its last member:
+//
+//	{"seq":17,"id":"e17","parentId":"e16","type":"message","time":"…",…,"crc":"1f2e3d4c"}
+//
+// Lines are written in one form and read in any: lines that a person edited by hand count too.
+
+const (
+	FormatVersion = 1
+
+	MaxBatch = 1 << 20  // how many entries one append may have
+	MaxKey   = 1024     // bytes
+	maxLine  = 64 << 20 // bytes of a line
+	MaxSeq   = 1 << 53  // the largest integer that every JSON reader holds exactly
+
+	crcMember = `,"crc":"`
+	crcTail   = len(crcMember) + 8 + len(`"}`)
+)
+
+var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Line is one line of a log.
+type Line struct {
+	Head
+	Offset int64  // in the log
+	Next   int64  // offset after its newline
+	Data   []byte // trimmed, without line end; valid until the next line is read
+	body   []byte // the members in data between head and checksum; nil: the line is not in our form
+	seal   sealer // nil: sealed content cannot be read
+}
+
+// Head is what all entries have in common.
+type Head struct {
+	Seq    int64
+	ID     string
+	Parent string // "" in side entries
+	Kind   entry.Type
+	at     int64    // offset of the parent; -1: the previous line
+	Batch  [2]int64 // position in the batch and its length; 0, 0: no batch
+	Sealed string   // id of the key that seals the rest; "": not sealed
+}
+
+func (h *Head) IsPath() bool { return h.Parent != "" }
+
+// Number returns the highest number that h uses up; new entries get higher ones. Ids contain the numbers of entries,
+// and an id from elsewhere may look like one of ours.
+func (h *Head) Number() int64 {
+	digits, ok := strings.CutPrefix(h.ID, "e")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n > MaxSeq || n < h.Seq {
+		return h.Seq
+	}
+	return n
+}
+
+// ParseLine reads the head of a line and checks its checksum. If the line does not count, reason says why. data has no
+// line end.
+func ParseLine(data []byte) (l Line, reason string) {
+	l.Data = data
+	if n := len(data) - crcTail; n > 0 && endsInSum(data) {
+		if sum, ok := sumAt(data[n:]); !ok || crc32.Checksum(data[:n], Castagnoli) != sum {
+			return l, "wrong checksum"
+		}
+		if l.Head.parse(&l, data[:n]) {
+			return l, ""
+		}
+	}
+	return l, l.parseAny()
+}
+
+// endsInSum reports whether the last member of a line is a checksum.
+func endsInSum(data []byte) bool {
+	tail := data[len(data)-crcTail:]
+	return string(tail[:len(crcMember)]) == crcMember && string(tail[crcTail-2:]) == `"}`
+}
+
+// sumAt returns the checksum in the member that text begins with.
+func sumAt(text []byte) (sum uint32, ok bool) {
+	n, err := strconv.ParseUint(string(text[len(crcMember):len(crcMember)+8]), 16, 32)
+	return uint32(n), err == nil
+}
+
+// withText returns l, which is parsed already, with its text, which was read again.
+func (l *Line) withText(text []byte) *Line {
+	again := *l
+	again.Data = text
+	if l.body != nil { // it ends where the checksum begins
+		end := len(text) - crcTail
+		again.body = text[end-len(l.body) : end]
+	}
+	return &again
+}
+
+// parse reads a head in the form that appendHead writes. text is the line up to its checksum.
+func (h *Head) parse(l *Line, text []byte) bool {
+	p := headParser{text: text}
+	h.at = -1
+	if p.literal(`{"seq":`); p.bad {
+		return false
+	}
+	h.Seq = p.number()
+	p.literal(`,"id":`)
+	h.ID = string(p.quoted())
+	if p.has(`,"parentId":`) {
+		h.Parent = string(p.quoted())
+	}
+	p.literal(`,"type":`)
+	h.Kind = typeOf(p.quoted())
+	p.literal(`,"time":`)
+	p.quoted()
+	if p.has(`,"at":`) {
+		h.at = p.number()
+	}
+	if p.has(`,"batch":[`) {
+		h.Batch[0] = p.number()
+		p.literal(`,`)
+		h.Batch[1] = p.number()
+		p.literal(`]`)
+	}
+	if p.has(`,"sealed":`) {
+		h.Sealed = string(p.quoted())
+	}
+	if p.bad || !h.isValid() {
+		*h = Head{}
+		return false
+	}
+	if len(p.text) > 0 && p.text[0] == ',' {
+		p.text = p.text[1:]
+	} else if len(p.text) > 0 {
+		*h = Head{}
+		return false
+	}
+	l.body = p.text
+	return true
+}
+
+func (h *Head) isValid() bool {
+	return h.Seq > 0 && h.Seq <= MaxSeq && h.ID != "" && h.Kind != "" && h.batchIsValid()
+}
+
+func (h *Head) batchIsValid() bool {
+	return h.Batch == [2]int64{} || h.Batch[0] >= 1 && h.Batch[0] <= h.Batch[1] && h.Batch[1] <= MaxBatch
+}
+
+// headParser consumes text piece by piece. The first piece that is missing makes it bad.
+type headParser struct {
+	text []byte
+	bad  bool
+}
+
+func (p *headParser) has(s string) bool {
+	if p.bad || len(p.text) < len(s) || string(p.text[:len(s)]) != s {
+		return false
+	}
+	p.text = p.text[len(s):]
+	return true
+}
+
+func (p *headParser) literal(s string) {
+	if !p.has(s) {
+		p.bad = true
+	}
+}
+
+func (p *headParser) number() int64 {
+	n, i := int64(0), 0
+	for i < len(p.text) && i < 18 && '0' <= p.text[i] && p.text[i] <= '9' {
+		n = n*10 + int64(p.text[i]-'0')
+		i++
+	}
+	p.bad = p.bad || i == 0
+	p.text = p.text[i:]
+	return n
+}
+
+// quoted consumes a string without escapes and returns it as a slice of the text.
+func (p *headParser) quoted() []byte {
+	if !p.has(`"`) {
+		p.bad = true
+		return nil
+	}
+	end := bytes.IndexByte(p.text, '"')
+	if end < 0 || bytes.IndexByte(p.text[:end], '\\') >= 0 {
+		p.bad = true
+		return nil
+	}
+	s := p.text[:end]
+	p.text = p.text[end+1:]
+	return s
+}
+
+// parseAny reads the head of any line of JSON.
+func (l *Line) parseAny() (reason string) {
+	var h struct {
+		Seq      int64      `json:"seq"`
+		ID       string     `json:"id"`
+		ParentID string     `json:"parentId"`
+		Type     entry.Type `json:"type"`
+		At       *int64     `json:"at"`
+		Batch    []int64    `json:"batch"`
+		Sealed   string     `json:"sealed"`
+		CRC      *string    `json:"crc"`
+	}
+	if err := json.Unmarshal(l.Data, &h); err != nil {
+		return "no JSON object"
+	}
+	if h.Seq <= 0 || h.Seq > MaxSeq || h.ID == "" || h.Type == "" {
+		return "no entry: seq, id or type is missing"
+	}
+	if h.CRC != nil && !l.hasSum(*h.CRC) {
+		return "wrong checksum"
+	}
+	l.Head = Head{Seq: h.Seq, ID: h.ID, Parent: h.ParentID, Kind: h.Type, at: -1, Sealed: h.Sealed}
+	if h.At != nil {
+		l.at = *h.At
+	}
+	if len(h.Batch) == 2 {
+		l.Batch = [2]int64(h.Batch)
+	}
+	if !l.batchIsValid() {
+		return "no entry: bad batch"
+	}
+	return ""
+}
+
+// hasSum reports whether sum is the checksum of the text before the last checksum in the line.
+func (l *Line) hasSum(sum string) bool {
+	n := bytes.LastIndex(l.Data, []byte(crcMember))
+	want, err := strconv.ParseUint(sum, 16, 32)
+	return n > 0 && err == nil && crc32.Checksum(l.Data[:n], Castagnoli) == uint32(want)
+}
+
+// appendHead appends the head of an entry, without the closing brace.
+func appendHead(b []byte, e *entry.Entry) []byte {
+	b = append(b, `{"seq":`...)
+	b = strconv.AppendInt(b, e.Seq, 10)
+	b = appendString(append(b, `,"id":`...), e.ID)
+	if e.ParentID != "" {
+		b = appendString(append(b, `,"parentId":`...), e.ParentID)
+	}
+	b = appendString(append(b, `,"type":`...), string(e.Type))
+	b = append(b, `,"time":"`...)
+	b = e.Time.UTC().AppendFormat(b, time.RFC3339Nano)
+	b = append(b, '"')
+	if e.At != nil {
+		b = strconv.AppendInt(append(b, `,"at":`...), *e.At, 10)
+	}
+	if e.Batch != [2]int64{} {
+		b = strconv.AppendInt(append(b, `,"batch":[`...), e.Batch[0], 10)
+		b = strconv.AppendInt(append(b, ','), e.Batch[1], 10)
+		b = append(b, ']')
+	}
+	return b
+}
+
+// appendKey completes the head of a sealed entry.
+func appendKey(b []byte, key string) []byte { return appendString(append(b, `,"sealed":`...), key) }
+
+// appendString appends s as JSON. Most strings of heads need no escape.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			q, _ := json.Marshal(s) // a string always encodes
+			return append(b, q...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// appendSum closes the line that begins at b[start].
+func appendSum(b []byte, start int) []byte {
+	sum := crc32.Checksum(b[start:], Castagnoli)
+	b = append(b, crcMember...)
+	const digits = "0123456789abcdef"
+	for shift := 28; shift >= 0; shift -= 4 {
+		b = append(b, digits[sum>>shift&15])
+	}
+	return append(b, '"', '}', '\n')
+}
+
+// TrimLine removes what readers skip around a line: NULs (a hole that a power loss left), a byte order mark, the CR of
+// CRLF. It returns how many bytes it removed at the front.
+func TrimLine(data []byte) (trimmed []byte, front int, hasNUL bool) {
+	n := len(data)
+	for len(data) > 0 && data[0] == 0 {
+		data, hasNUL = data[1:], true
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	front = n - len(data)
+	for len(data) > 0 && (data[len(data)-1] == 0 || data[len(data)-1] == '\r') {
+		hasNUL = hasNUL || data[len(data)-1] == 0
+		data = data[:len(data)-1]
+	}
+	return data, front, hasNUL
+}
+
+// IsOnBranch reports whether entries of the type are on a branch.
+func IsOnBranch(t entry.Type) bool {
+	switch t {
+	case entry.TypeSession, entry.TypeLeaf, entry.TypeLabel, entry.TypeInfo, entry.TypeUsage, entry.TypeErased,
+		entry.TypeFlush, entry.TypeStatus:
+		return false
+	}
+	return true
+}
+
+// typeOf returns the type that s names, without an allocation for the most frequent ones.
+func typeOf(s []byte) entry.Type {
+	switch entry.Type(s) { // the compiler compares without making a string
+	case entry.TypeMessage:
+		return entry.TypeMessage
+	case entry.TypeState:
+		return entry.TypeState
+	}
+	return entry.Type(s)
+}

@@ -1,0 +1,253 @@
+package jsonl
+
+import (
+	"errors"
+	"time"
+
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/errs"
+)
+
+// branch reads a history from a log: entries from a leaf towards the root.
+type branch interface {
+	// leaf returns the newest entry of the branch: the header if the branch is empty.
+	leaf() (Line, error)
+	// parent returns the path entry before l, which is not a header. whole is false if an entry between them is
+	// missing.
+	parent(l Line) (p Line, whole bool, err error)
+	// find returns the entry that r names.
+	find(r entry.Ref) (Line, error)
+	// entry decodes a line.
+	Entry(l Line) (*entry.Entry, error)
+}
+
+// ErrSlow: the log is damaged. It has to be read from the beginning.
+var ErrSlow = errors.New("session: the log has to be read whole")
+
+// Tail reads a log from its end, so that the cost depends on the part in use and not on the length of the log. It knows
+// only what it has read, and gives up with errSlow if that is not in order.
+type Tail struct {
+	W       Window
+	Ahead   Window // for lines elsewhere
+	seal    sealer
+	decoded map[int64]*entry.Entry
+	newest  Line     // the last line of the log
+	highest int64    // highest number of the lines read
+	start   Line     // leaf
+	checked [2]int64 // batches between these offsets are known to be whole
+
+	Counted  bool      // read only what is counted: decode less, and ignore the leaf
+	InfoOnly bool      // likewise, and count nothing
+	NewestAt time.Time // of newest
+}
+
+func NewTail(log Log, size int64) *Tail {
+	return &Tail{W: Window{Log: log, Size: size}, Ahead: Window{Log: log, Size: size, Step: SmallStep},
+		seal: sealerOf(log), decoded: map[int64]*entry.Entry{}}
+}
+
+// Before returns the line before the one at offset.
+func (t *Tail) Before(offset int64) (Line, error) {
+	for offset > 0 {
+		text, start, err := t.W.LineBefore(offset)
+		if err != nil {
+			return Line{}, err
+		}
+		if len(text) == 0 {
+			offset = start
+			continue
+		}
+		return ParseAt(text, start, offset)
+	}
+	return Line{}, ErrSlow
+}
+
+// ParseAt parses the text of a line. It gives up if the line is not in order.
+func ParseAt(text []byte, start, next int64) (Line, error) {
+	trimmed, front, hasNUL := TrimLine(text)
+	if hasNUL {
+		return Line{}, ErrSlow
+	}
+	l, reason := ParseLine(trimmed)
+	if reason != "" {
+		return Line{}, ErrSlow
+	}
+	l.Offset, l.Next = start+int64(front), next
+	return l, nil
+}
+
+// LineAt returns the line at offset. It has its own window.
+func (t *Tail) LineAt(offset int64) (Line, error) {
+	if offset < 0 || offset >= t.W.Size {
+		return Line{}, ErrSlow
+	}
+	w := &t.Ahead
+	if offset >= t.W.from && offset < t.W.from+int64(len(t.W.buf)) {
+		w = &t.W
+	}
+	text, next, ended, err := w.LineAt(offset)
+	if err != nil || !ended {
+		return Line{}, errors.Join(err, ErrSlow)
+	}
+	return ParseAt(text, offset, next)
+}
+
+// checkBatch gives up if l belongs to a batch that is not whole.
+func (t *Tail) checkBatch(l Line) error {
+	if l.Batch[1] < 2 || t.checked[0] <= l.Offset && l.Offset < t.checked[1] {
+		return nil
+	}
+	first, last := l, l
+	for first.Batch[0] > 1 {
+		p, err := t.Before(first.Offset)
+		if err != nil || !follows(&p, &first) {
+			return errors.Join(err, ErrSlow)
+		}
+		first = p
+	}
+	for last.Batch[0] < last.Batch[1] {
+		n, err := t.LineAt(last.Next)
+		if err != nil || !follows(&last, &n) {
+			return errors.Join(err, ErrSlow)
+		}
+		last = n
+	}
+	t.checked = [2]int64{first.Offset, last.Next}
+	return nil
+}
+
+// follows reports whether b is the line after a in its batch.
+func follows(a, b *Line) bool {
+	return a.Batch[1] == b.Batch[1] && a.Batch[0]+1 == b.Batch[0] && a.Seq+1 == b.Seq
+}
+
+// Sides reads the leaf and the side entries, back to the newest entry with totals.
+func (t *Tail) Sides(s *Sides) error {
+	found, complete := t.Counted, false
+	newer := int64(-1)
+	for at := t.W.Size; ; {
+		l, err := t.Before(at)
+		if err != nil {
+			return err
+		}
+		if newer >= 0 && l.Seq >= newer {
+			return ErrSlow
+		}
+		newer, t.highest = l.Seq, max(t.highest, l.Number())
+		if t.newest.ID == "" {
+			t.newest, t.NewestAt = l, l.time()
+		}
+		at = l.Offset
+		again, err := t.wholeBatch(l)
+		if err != nil {
+			return err
+		}
+		l = again
+		if !found && (l.IsPath() || l.Kind == entry.TypeLeaf || l.Kind == entry.TypeSession) {
+			found = true
+			t.start = l
+			if l.Kind == entry.TypeLeaf {
+				if err := t.startAtTarget(l); err != nil {
+					return err
+				}
+			}
+		}
+		if !complete {
+			if complete, err = t.addTo(s, l); err != nil {
+				return err
+			}
+		}
+		if complete && found {
+			return nil
+		}
+		if l.Kind == entry.TypeSession {
+			if l.Offset > 3 || l.Seq != 1 { // at most a byte order mark precedes it
+				return ErrSlow
+			}
+			return nil
+		}
+	}
+}
+
+// addTo adds an entry to s, and reports whether earlier entries no longer matter.
+func (t *Tail) addTo(s *Sides, l Line) (complete bool, err error) {
+	if t.InfoOnly && l.Kind != entry.TypeInfo && l.Kind != entry.TypeStatus && !l.isFullState() {
+		return false, nil
+	}
+	var e *entry.Entry
+	if t.Counted {
+		e, err = l.DecodeCounted()
+	} else if e, err = t.Entry(l); err == nil && (l.Kind == entry.TypeMessage || l.Kind == entry.TypeState) {
+		t.decoded[l.Offset] = e
+	}
+	if errors.Is(err, errs.ErrSealed) {
+		return false, err
+	}
+	if err != nil {
+		return false, ErrSlow
+	}
+	if complete = s.add(e); complete {
+		s.at = l.Offset
+	}
+	return complete, nil
+}
+
+// wholeBatch checks the batch of l. The check may move the window, so it returns l with its text read again.
+func (t *Tail) wholeBatch(l Line) (Line, error) {
+	if l.Batch[1] < 2 {
+		return l, nil
+	}
+	if err := t.checkBatch(l); err != nil {
+		return l, err
+	}
+	return t.LineAt(l.Offset)
+}
+
+func (t *Tail) startAtTarget(l Line) error {
+	e, err := l.Decode()
+	if err != nil {
+		return ErrSlow
+	}
+	t.start, err = t.LineAt(l.at)
+	if err == nil && t.start.ID != e.Target {
+		err = ErrSlow
+	}
+	return err
+}
+
+func (t *Tail) leaf() (Line, error) { return t.LineAt(t.start.Offset) }
+
+func (t *Tail) parent(l Line) (p Line, whole bool, err error) {
+	want := l.Parent
+	if l.at >= 0 {
+		p, err = t.LineAt(l.at)
+	} else {
+		p, err = t.Before(l.Offset)
+	}
+	if err == nil && (p.ID != want || p.Seq >= l.Seq) {
+		err = ErrSlow
+	}
+	if err == nil {
+		p, err = t.wholeBatch(p)
+	}
+	return p, true, err
+}
+
+func (t *Tail) find(r entry.Ref) (Line, error) {
+	l, err := t.LineAt(r.At)
+	if err == nil && l.ID != r.ID {
+		err = ErrSlow
+	}
+	if err == nil {
+		l, err = t.wholeBatch(l)
+	}
+	return l, err
+}
+
+func (t *Tail) Entry(l Line) (*entry.Entry, error) {
+	if e := t.decoded[l.Offset]; e != nil {
+		return e, nil
+	}
+	l.seal = t.seal
+	return l.Decode()
+}

@@ -1,0 +1,213 @@
+package jsonl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sort"
+
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/errs"
+)
+
+// Tree holds all path entries of a log. It can read any log, from its beginning.
+type Tree struct {
+	Lines   []Node
+	foreign map[string]int // lines whose id does not match their number
+	Header  int            // -1: none
+	newest  Line
+	Current int // leaf; -1: none
+	Read    Window
+	Scan    *scanner
+	Lost    []entry.Damage // parents that are missing
+}
+
+// Node is the place of an entry.
+type Node struct {
+	Head
+	Offset, next int64
+	Length       int
+}
+
+// NewTree scans a log. It decodes messages in our form only if s has to count them.
+func NewTree(ctx context.Context, log Log, size int64, s *Sides) (*Tree, error) {
+	t := &Tree{Header: -1, Current: -1}
+	t.Read, t.Scan = Window{Log: log, Size: size}, NewScanner(log, size)
+	t.Scan.skips = func(l *Line) bool { return l.body != nil && l.Kind == entry.TypeMessage }
+	since := 0 // index of the newest entry with totals
+	err := t.Scan.Scan(ctx, func(l *Line) error {
+		var e *entry.Entry
+		if l.body == nil || l.Kind != entry.TypeMessage && l.Kind != entry.TypeState {
+			var err error
+			if e, err = l.decodeShown(); err != nil {
+				t.Scan.report(l.Offset, int64(len(l.Data)), l.ID, "the entry cannot be read")
+				return nil
+			}
+		}
+		if e != nil && t.Header < 0 {
+			if err := CheckFormat(e); err != nil {
+				return err
+			}
+		}
+		if reason := t.add(l, e); reason != "" {
+			t.Scan.report(l.Offset, int64(len(l.Data)), l.ID, reason)
+			return nil
+		}
+		if e != nil && e.Full != nil || l.Kind == entry.TypeState && bytes.HasPrefix(l.body, []byte(`"full":`)) {
+			since = len(t.Lines) - 1
+		}
+		return nil
+	})
+	if err != nil || s == nil {
+		return t, err
+	}
+	for i := len(t.Lines) - 1; i >= since; i-- {
+		l, err := t.Line(i)
+		if err != nil {
+			return nil, err
+		}
+		e, err := l.Decode()
+		if errors.Is(err, errs.ErrSealed) && l.seal == nil {
+			e, err = l.decodeClear() // count it, at least
+		}
+		if errors.Is(err, errs.ErrSealed) {
+			return nil, err
+		}
+		if err != nil {
+			t.Scan.report(l.Offset, int64(len(l.Data)), l.ID, "the entry cannot be read")
+			continue
+		}
+		if s.add(e) {
+			s.at = l.Offset
+		}
+	}
+	return t, nil
+}
+
+// add takes an entry, or returns why it does not. e is decoded unless its type is message or state.
+func (t *Tree) add(l *Line, e *entry.Entry) (reason string) {
+	if _, twice := t.IndexOf(l.ID); twice {
+		return "another entry has this id"
+	}
+	if l.Kind == entry.TypeSession && t.Header >= 0 {
+		return "a second header"
+	}
+	i := len(t.Lines)
+	if i == cap(t.Lines) {
+		t.grow(l.Offset)
+	}
+	t.Lines = append(t.Lines, Node{Head: l.Head, Offset: l.Offset, next: l.Next, Length: len(l.Data)})
+	if ownNumber(l.ID) != l.Seq {
+		if t.foreign == nil {
+			t.foreign = map[string]int{}
+		}
+		t.foreign[l.ID] = i
+	}
+	t.newest = Line{Head: l.Head, Offset: l.Offset, Next: l.Next}
+	switch {
+	case l.Kind == entry.TypeSession:
+		t.Header, t.Current = i, i
+	case l.Kind == entry.TypeLeaf:
+		if target, ok := t.IndexOf(e.Target); ok {
+			t.Current = target
+		} else {
+			lost := entry.Damage{Offset: l.Offset, ID: l.ID, Reason: "the target " + e.Target + " is missing"}
+			t.Lost = append(t.Lost, lost)
+		}
+	case l.IsPath():
+		t.Current = i
+	}
+	return ""
+}
+
+// grow makes room for more lines than those before offset. It assumes that the remaining lines are as long, but at most
+// triples the room, because they may be longer.
+func (t *Tree) grow(offset int64) {
+	n := int64(len(t.Lines))
+	ahead := (t.Read.Size - offset) / (offset/max(n, 1) + 1)
+	t.Lines = slices.Grow(t.Lines, int(min(max(ahead, n/4, 16), max(3*n, 16))))
+}
+
+// IndexOf returns the index of an entry's line. Lines are in the order of their numbers, and most ids match the number.
+func (t *Tree) IndexOf(id string) (int, bool) {
+	n := ownNumber(id)
+	if last := len(t.Lines) - 1; n > 0 && last >= 0 && n <= t.Lines[last].Seq {
+		i := sort.Search(last, func(i int) bool { return t.Lines[i].Seq >= n })
+		if t.Lines[i].ID == id {
+			return i, true
+		}
+	}
+	i, ok := t.foreign[id]
+	return i, ok
+}
+
+// ownNumber returns the number in an id of our form, 0 for other ids.
+func ownNumber(id string) int64 {
+	if len(id) < 2 || len(id) > 17 || id[0] != 'e' || id[1] == '0' {
+		return 0
+	}
+	n := int64(0)
+	for _, c := range []byte(id[1:]) {
+		if c < '0' || c > '9' {
+			return 0
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n
+}
+
+func (t *Tree) Line(i int) (Line, error) {
+	n := t.Lines[i]
+	text, err := t.Read.Bytes(n.Offset, n.Offset+int64(n.Length))
+	if err != nil {
+		return Line{}, err
+	}
+	l, _ := ParseLine(text)
+	l.Offset, l.Next, l.seal = n.Offset, n.next, t.Scan.seal
+	return l, nil
+}
+
+func (t *Tree) leaf() (Line, error) {
+	if t.Current < 0 {
+		return Line{}, errs.ErrNotFound
+	}
+	return t.Line(t.Current)
+}
+
+// parent returns the parent of an entry, or the nearest path entry before it if the parent is missing.
+func (t *Tree) parent(l Line) (Line, bool, error) {
+	at, _ := t.IndexOf(l.ID)
+	i, whole := t.ParentOf(at)
+	if i < 0 {
+		return Line{}, false, errs.ErrNotFound
+	}
+	p, err := t.Line(i)
+	return p, whole, err
+}
+
+// ParentOf returns the index of the parent of entry i, or -1.
+func (t *Tree) ParentOf(i int) (parent int, whole bool) {
+	if p, ok := t.IndexOf(t.Lines[i].Parent); ok && p < i {
+		return p, true
+	}
+	for p := i - 1; p >= 0; p-- {
+		if t.Lines[p].IsPath() || t.Lines[p].Kind == entry.TypeSession {
+			return p, false
+		}
+	}
+	return -1, false
+}
+
+func (t *Tree) find(r entry.Ref) (Line, error) {
+	i, ok := t.IndexOf(r.ID)
+	if !ok {
+		return Line{}, errs.ErrNotFound
+	}
+	return t.Line(i)
+}
+
+func (t *Tree) Entry(l Line) (*entry.Entry, error) {
+	l.seal = t.Scan.seal
+	return l.Decode()
+}

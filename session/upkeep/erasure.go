@@ -1,0 +1,336 @@
+package upkeep
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/entry"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
+)
+
+// erasure is what to overwrite in one log, and with what. Each line is overwritten by one of the same length: all
+// offsets stay valid, and what is not erased keeps its bytes.
+type erasure struct {
+	*jsonl.Tree
+	size    int64
+	done    []string             // requested, but erased before
+	chosen  map[int]*entry.Entry // by index: the other requested entries
+	with    map[int]*entry.Entry // by index: what was derived from them
+	patches []backend.Patch
+	lines   []byte // appended to the log
+	quoted  []string
+}
+
+func newErasure(ctx context.Context, log jsonl.Log) (*erasure, error) {
+	size, err := log.Size()
+	if err != nil {
+		return nil, err
+	}
+	t, err := jsonl.NewTree(ctx, log, size, nil)
+	return &erasure{Tree: t, size: size, chosen: map[int]*entry.Entry{}, with: map[int]*entry.Entry{}}, err
+}
+
+// byID chooses entries by their ids.
+func (v *erasure) byID(ids []string) error {
+	for _, id := range ids {
+		i, ok := v.IndexOf(id)
+		if !ok || v.Tree.Lines[i].Kind == entry.TypeSession {
+			return fmt.Errorf("%w: entry %q", session.ErrNotFound, id)
+		}
+		if err := v.choose(i, func(*entry.Entry) bool { return true }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose chooses an entry if isRight accepts it.
+func (v *erasure) choose(i int, isRight func(*entry.Entry) bool) error {
+	e, err := v.decode(i)
+	switch {
+	case err != nil || !isRight(e):
+	case e.Type == entry.TypeErased:
+		v.done = append(v.done, e.ID)
+	default:
+		v.chosen[i] = e
+	}
+	return err
+}
+
+// byContent chooses the entries whose fingerprints are in found: copies of erased entries.
+func (v *erasure) byContent(found map[string]string) error {
+	for id, sum := range found {
+		i, ok := v.IndexOf(id)
+		if !ok || v.Tree.Lines[i].Kind == entry.TypeSession {
+			continue
+		}
+		if err := v.choose(i, func(e *entry.Entry) bool { return fingerprint(e) == sum }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode returns an entry. If it cannot be read, it has only a head.
+func (v *erasure) decode(i int) (*entry.Entry, error) {
+	l, err := v.Line(i)
+	if err != nil {
+		return nil, err
+	}
+	e, err := l.Decode()
+	if errors.Is(err, session.ErrSealed) {
+		return nil, err
+	}
+	if err != nil {
+		e = &entry.Entry{}
+		l.GiveHead(e)
+	}
+	return e, nil
+}
+
+func (v *erasure) fingerprints() map[string]string {
+	sums := map[string]string{}
+	for _, e := range v.chosen {
+		sums[e.ID] = fingerprint(e)
+	}
+	return sums
+}
+
+// plainEntry is an Entry without its methods.
+type plainEntry entry.Entry
+
+// fingerprint returns the same text for an entry and its copies: a fork keeps ids, times and content, but not offsets.
+func fingerprint(e *entry.Entry) string {
+	c := *e
+	c.Seq, c.ParentID, c.At, c.Batch = 0, "", nil, [2]int64{}
+	c.FirstKept, c.Keep, c.Full = nil, nil, nil
+	text, err := json.Marshal((*plainEntry)(&c))
+	if err != nil {
+		return "" // not JSON: no store wrote it
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// ids returns the ids of entries in the order of the log.
+func (v *erasure) ids(of map[int]*entry.Entry) (ids []string) {
+	for _, i := range slices.Sorted(maps.Keys(of)) {
+		ids = append(ids, of[i].ID)
+	}
+	return ids
+}
+
+// make finds what is erased along with the chosen entries, and makes the patches.
+func (v *erasure) make(ctx context.Context, now time.Time) error {
+	if len(v.chosen) == 0 {
+		return nil
+	}
+	if err := v.follow(ctx); err != nil {
+		return err
+	}
+	for _, entries := range []map[int]*entry.Entry{v.chosen, v.with} {
+		for i, e := range entries {
+			if err := v.overwrite(i, e); err != nil {
+				return err
+			}
+		}
+	}
+	if len(v.patches) == 0 {
+		return nil
+	}
+	if err := v.quotes(ctx); err != nil {
+		return err
+	}
+	if err := v.gaps(); err != nil {
+		return err
+	}
+	slices.SortFunc(v.patches, func(a, b backend.Patch) int { return int(a.Offset - b.Offset) })
+	return v.note(now)
+}
+
+// follow finds what was derived from the chosen entries.
+func (v *erasure) follow(ctx context.Context) error {
+	first := slices.Min(slices.Collect(maps.Keys(v.chosen)))
+	behind := make([]bool, len(v.Tree.Lines)) // on a branch, after a chosen entry
+	for i := first; i < len(v.Tree.Lines); i++ {
+		if i&1023 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n := &v.Tree.Lines[i]
+		if _, isChosen := v.chosen[i]; isChosen {
+			behind[i] = true
+			continue
+		}
+		if n.IsPath() {
+			parent, _ := v.ParentOf(i)
+			behind[i] = parent >= 0 && behind[parent]
+		}
+		switch n.Kind {
+		case entry.TypeCompaction, entry.TypeBranchSummary, entry.TypeEdit, entry.TypeLabel, entry.TypeState,
+			entry.TypeStatus:
+		default:
+			continue
+		}
+		e, err := v.decode(i)
+		if err != nil {
+			return err
+		}
+		if v.goesWith(i, e, behind) {
+			v.with[i] = e
+		}
+	}
+	return nil
+}
+
+// goesWith reports whether an entry that is not chosen was derived from one that is. Its text may repeat the erased
+// one.
+func (v *erasure) goesWith(i int, e *entry.Entry, behind []bool) bool {
+	switch e.Type {
+	case entry.TypeCompaction:
+		return behind[i]
+	case entry.TypeBranchSummary: // of an abandoned branch
+		of, ok := v.IndexOf(e.Target)
+		return behind[i] || ok && behind[of]
+	case entry.TypeEdit, entry.TypeLabel:
+		_, ok := v.chosen[v.at(e.Target)]
+		return ok && (e.Type == entry.TypeLabel || !e.Omit)
+	case entry.TypeState:
+		return e.Full == nil || len(e.Full.State) > 0 || v.isTold(e.Full)
+	case entry.TypeStatus:
+		return e.Full != nil && v.isTold(e.Full)
+	}
+	return false
+}
+
+// at returns the index of an entry, -1 if the log does not have it.
+func (v *erasure) at(id string) int {
+	if i, ok := v.IndexOf(id); ok {
+		return i
+	}
+	return -1
+}
+
+// isTold reports whether a full state repeats an erased label or title.
+func (v *erasure) isTold(full *entry.FullState) bool {
+	kept := v.withoutErased(full)
+	return len(kept.Labels) != len(full.Labels) || kept.Info != full.Info
+}
+
+// withoutErased returns what stays of a full state: the counts, and the title and labels that are not erased.
+func (v *erasure) withoutErased(full *entry.FullState) *entry.FullState {
+	out := &entry.FullState{Counts: full.Counts, Info: full.Info, Labels: maps.Clone(full.Labels)}
+	for _, e := range v.chosen {
+		delete(out.Labels, e.ID)
+		if e.Type == entry.TypeLabel && out.Labels[e.Target] == e.Label {
+			delete(out.Labels, e.Target)
+		}
+		isTitle := e.Type == entry.TypeInfo && e.Info != nil && e.Info.Title != nil && out.Info.Title != nil
+		if isTitle && *e.Info.Title == *out.Info.Title {
+			out.Info.Title = nil
+		}
+	}
+	return out
+}
+
+// overwrite makes the patch for an entry.
+func (v *erasure) overwrite(i int, e *entry.Entry) error {
+	l, err := v.Line(i)
+	if err != nil {
+		return err
+	}
+	left := v.leftOf(e)
+	if left == nil {
+		return nil
+	}
+	text, err := jsonl.Overwritten(&l, left)
+	if err != nil {
+		return err
+	}
+	v.patches = append(v.patches, backend.Patch{Offset: l.Offset, Text: text})
+	return nil
+}
+
+// gaps makes patches for the damage between the entries, which may be the remains of an entry. Blank lines are left.
+func (v *erasure) gaps() error {
+	at := int64(0)
+	ends := append(slices.Clone(v.Tree.Lines), jsonl.Node{Offset: v.size})
+	slices.SortFunc(ends, func(a, b jsonl.Node) int { return int(a.Offset - b.Offset) })
+	for _, n := range ends {
+		for at < n.Offset {
+			to := min(n.Offset, at+jsonl.WindowSize)
+			text, err := v.Read.Bytes(at, to)
+			if err != nil {
+				return err
+			}
+			if len(bytes.Trim(text, "\x00\ufeff\r\n ")) > 0 {
+				v.patches = append(v.patches, backend.Patch{Offset: at, Text: bytes.Repeat([]byte("\n"), len(text))})
+			}
+			at = to
+		}
+		at = n.Offset + int64(n.Length)
+	}
+	return nil
+}
+
+// note makes the entry that lists what was erased.
+func (v *erasure) note(now time.Time) error {
+	last, err := v.Read.Bytes(v.size-1, v.size)
+	if err != nil {
+		return err
+	}
+	var x jsonl.Encoder
+	if last[0] != '\n' {
+		x.Lines = append(x.Lines, '\n')
+	}
+	seq := max(v.Scan.Highest, v.Scan.Seq) + 1
+	if seq > jsonl.MaxSeq {
+		return fmt.Errorf("%w: there is no number left for an entry", session.ErrFormat)
+	}
+	e := &entry.Entry{Seq: seq, ID: fmt.Sprint("e", seq), Type: entry.TypeErased, Time: now, Erased: v.ids(v.chosen)}
+	err = x.Append(e)
+	v.lines = x.Lines
+	return err
+}
+
+// quotes searches the entries that stay for the texts of the chosen ones.
+func (v *erasure) quotes(ctx context.Context) error {
+	var needles [][]byte
+	for _, e := range v.chosen {
+		needles = append(needles, textsOf(e)...)
+	}
+	if len(needles) == 0 {
+		return nil
+	}
+	for i := range v.Tree.Lines {
+		if i&1023 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if v.chosen[i] != nil || v.with[i] != nil {
+			continue
+		}
+		l, err := v.Line(i)
+		if err != nil {
+			return err
+		}
+		said := l.Data
+		if l.Sealed != "" {
+			if said, err = l.Text(); err != nil {
+				return err
+			}
+		}
+		if slices.ContainsFunc(needles, func(text []byte) bool { return bytes.Contains(said, text) }) {
+			v.quoted = append(v.quoted, l.ID)
+		}
+	}
+	return nil
+}

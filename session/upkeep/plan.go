@@ -1,0 +1,379 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/backend"
+	"github.com/winnowgo/winnow/session/internal/dir"
+)
+
+// MakePlan says what a policy would do to the store now. It changes nothing and waits for nobody: [Apply] carries it
+// out. The error is [errors.ErrUnsupported] if the backend keeps all it has.
+func MakePlan(ctx context.Context, s *session.Store, policy Maintenance) (*Plan, error) {
+	p := &planner{
+		Backend: s.Backend(), policy: policy, now: s.Options().Now(),
+		named: map[[2]string]bool{}, kept: map[string]string{},
+	}
+	p.plan.Made = p.now
+	if policy == (Maintenance{}) {
+		return &p.plan, nil
+	}
+	if err := p.list(ctx); err != nil {
+		return nil, err
+	}
+	// In the order of the reference: age, number, logs that ended in a reset, old archives, bytes.
+	for _, step := range []func(context.Context) error{p.age, p.count, p.resets, p.retention, p.bytes} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &p.plan, nil
+}
+
+// planner makes a plan.
+type planner struct {
+	backend.Backend
+	policy   Maintenance
+	now      time.Time
+	sessions []*storedSession // the least recently written first
+	plan     Plan
+	named    map[[2]string]bool // key and part of each action
+	kept     map[string]string  // by key: why a session is left alone, or isGone; "": it is not
+}
+
+// storedSession is a session and what is known about it.
+type storedSession struct {
+	key     string
+	parts   []backend.Part
+	updated time.Time // when an unarchived session was last written to; zero: unknown
+	looked  bool      // the fields below are set
+	why     string    // why the session is protected; "": it is not
+	lost    error     // why its parts cannot be read
+}
+
+// open returns the part that the next opening uses.
+func (l *storedSession) open() *backend.Part {
+	if i := slices.IndexFunc(l.parts, func(p backend.Part) bool { return p.Open }); i >= 0 {
+		return &l.parts[i]
+	}
+	return nil
+}
+
+// bytes returns the size of all parts.
+func (l *storedSession) bytes() (n int64) {
+	for _, part := range l.parts {
+		n += part.Bytes
+	}
+	return n
+}
+
+func (l *storedSession) isArchived() bool {
+	open := l.open()
+	return open == nil || open.Kind == backend.PartArchive
+}
+
+// list reads which sessions exist.
+func (p *planner) list(ctx context.Context) error {
+	var mu sync.Mutex
+	err := survey(ctx, p.Backend, func(s *dir.Surveyed) error {
+		l, err := p.look(ctx, s)
+		if err != nil || l == nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		p.sessions = append(p.sessions, l)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.plan.Sessions = len(p.sessions)
+	slices.SortFunc(p.sessions, func(a, b *storedSession) int {
+		return cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.key, b.key))
+	})
+	for _, l := range p.sessions {
+		if l.lost != nil {
+			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Why: KeptDamaged, Err: l.lost})
+		}
+		p.plan.Bytes += l.bytes()
+	}
+	return nil
+}
+
+// look returns a session as it is stored, or nil if it was deleted after it was listed. An eraser may have
+// given its log another ID meanwhile: then the session is listed again, once.
+func (p *planner) look(ctx context.Context, s *dir.Surveyed) (*storedSession, error) {
+	wasDeleted := func() bool { return s.Lost == nil && len(s.Parts) == 0 }
+	if wasDeleted() {
+		return nil, nil
+	}
+	l, err := newStoredSession(ctx, s)
+	if !errors.Is(err, session.ErrNotFound) {
+		return l, err
+	}
+	if s = surveyOne(ctx, p.Backend, s.Key); wasDeleted() {
+		return nil, nil
+	}
+	if l, err = newStoredSession(ctx, s); errors.Is(err, session.ErrNotFound) {
+		err = nil // it is listed, and cannot be opened
+	}
+	return l, err
+}
+
+// newStoredSession returns a session as it is stored. With the error [session.ErrNotFound], its newest log is not where
+// it was listed.
+func newStoredSession(ctx context.Context, s *dir.Surveyed) (*storedSession, error) {
+	if s.Lost != nil { // a damaged session does not stop the others
+		return &storedSession{key: s.Key, lost: s.Lost}, nil
+	}
+	l := &storedSession{key: s.Key, parts: s.Parts}
+	if l.isArchived() {
+		return l, nil
+	}
+	open := *l.open()
+	info, updated, err := look(ctx, s, open)
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if l.updated = updated; updated.IsZero() {
+		l.updated = open.Time
+	}
+	l.looked, l.why = true, protects(&info)
+	if err != nil {
+		l.why = KeptDamaged
+	}
+	if errors.Is(err, session.ErrNotFound) {
+		return l, session.ErrNotFound
+	}
+	return l, nil
+}
+
+// age plans to archive the sessions that nobody wrote to for long. A session whose last write is unknown is not old.
+func (p *planner) age(ctx context.Context) error {
+	for _, l := range p.sessions {
+		after, reason := p.policy.archiveAfter(l.key)
+		if l.isArchived() || after <= 0 || l.updated.IsZero() || p.now.Sub(l.updated) <= after {
+			continue
+		}
+		if err := p.archive(ctx, l, reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count plans to archive the sessions beyond MaxSessions.
+func (p *planner) count(ctx context.Context) error {
+	if p.policy.MaxSessions <= 0 {
+		return nil
+	}
+	left := 0
+	for _, l := range p.sessions {
+		if !l.isArchived() && !p.isNamed(l.key, *l.open()) {
+			left++
+		}
+	}
+	for _, l := range p.sessions {
+		if left <= p.policy.MaxSessions {
+			return nil
+		}
+		if l.isArchived() || p.isNamed(l.key, *l.open()) {
+			continue
+		}
+		if err := p.archive(ctx, l, ReasonCount); err != nil {
+			return err
+		}
+		if p.isNamed(l.key, *l.open()) {
+			left--
+		}
+	}
+	return nil
+}
+
+// resets plans to archive the logs that ended in a reset: all but the newest.
+func (p *planner) resets(ctx context.Context) error {
+	if !p.policy.ResetLogs {
+		return nil
+	}
+	for _, l := range p.sessions {
+		for _, part := range l.parts {
+			if part.Kind != backend.PartLog || part.Open {
+				continue
+			}
+			if err := p.name(ctx, l, OpArchive, part, ReasonReset, l.updated); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// retention plans to delete the archives that are old enough.
+func (p *planner) retention(ctx context.Context) error {
+	if p.policy.KeepArchives <= 0 {
+		return nil
+	}
+	for _, l := range p.sessions {
+		for _, part := range l.deletable() {
+			if part.Time.IsZero() || p.now.Sub(part.Time) <= p.policy.KeepArchives {
+				continue
+			}
+			if err := p.name(ctx, l, OpDelete, part, ReasonRetention, part.Time); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deletable returns the archives of a session and the files beside them, in the order of deletion: the newest archive
+// is last, because the session ends with it. A file beside an unarchived log stays as long as the log does.
+func (l *storedSession) deletable() []backend.Part {
+	var parts []backend.Part
+	made := map[string]time.Time{} // when each archive was made
+	for _, part := range l.parts {
+		if part.Kind == backend.PartArchive {
+			made[part.Log] = part.Time
+		}
+	}
+	isLog := func(log string) bool {
+		isIt := func(p backend.Part) bool { return p.Kind == backend.PartLog && p.Log == log }
+		return slices.ContainsFunc(l.parts, isIt)
+	}
+	for _, part := range l.parts {
+		switch {
+		case part.Kind == backend.PartArchive:
+			parts = append(parts, part)
+		case part.Kind == backend.PartSide && !isLog(part.Log):
+			parts = append(parts, part)
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b backend.Part) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Time.Compare(b.Time))
+	})
+	return parts
+}
+
+func rank(p backend.Part) int {
+	switch {
+	case p.Kind == backend.PartSide:
+		return 0
+	case !p.Open:
+		return 1
+	}
+	return 2
+}
+
+// bytes plans what has to go if the store exceeds MaxBytes.
+//
+// Sessions that turn out to be gone may have been what exceeded it: until something is planned, MaxBytes decides.
+func (p *planner) bytes(ctx context.Context) error {
+	if p.policy.MaxBytes <= 0 {
+		return nil
+	}
+	before := len(p.plan.Actions)
+	isEnough := func() bool {
+		most := p.policy.lowWater()
+		if len(p.plan.Actions) == before {
+			most = p.policy.MaxBytes
+		}
+		return p.plan.Bytes-p.plan.Frees <= most
+	}
+	for _, c := range p.oldestFirst() {
+		if isEnough() {
+			return nil
+		}
+		if err := p.name(ctx, c.storedSession, OpDelete, c.part, ReasonBytes, c.part.Time); err != nil {
+			return err
+		}
+	}
+	for _, l := range p.sessions {
+		if isEnough() {
+			return nil
+		}
+		if l.isArchived() {
+			continue
+		}
+		if err := p.archive(ctx, l, ReasonBytes); err != nil {
+			return err
+		}
+	}
+	if !isEnough() {
+		p.plan.Over = max(0, p.plan.Bytes-p.plan.Frees-p.policy.lowWater())
+	}
+	return nil
+}
+
+// candidate is a part of a session that may be deleted.
+type candidate struct {
+	*storedSession
+	part backend.Part
+}
+
+// oldestFirst returns the deletable parts of all sessions.
+func (p *planner) oldestFirst() []candidate {
+	var all []candidate
+	for _, l := range p.sessions {
+		for _, part := range l.deletable() {
+			all = append(all, candidate{l, part})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return a.part.Time.Compare(b.part.Time) })
+	return all
+}
+
+// archive plans to archive all logs of a session.
+func (p *planner) archive(ctx context.Context, l *storedSession, reason Reason) error {
+	for _, part := range l.parts {
+		if part.Kind != backend.PartLog {
+			continue
+		}
+		if err := p.name(ctx, l, OpArchive, part, reason, l.updated); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *planner) isNamed(key string, part backend.Part) bool {
+	return p.named[[2]string{key, part.Name}]
+}
+
+// name adds an action for a part that has none yet, unless the session is protected.
+func (p *planner) name(
+	ctx context.Context, l *storedSession, op Op, part backend.Part, reason Reason, at time.Time,
+) error {
+	if p.isNamed(l.key, part) {
+		return nil
+	}
+	why, known := p.kept[l.key]
+	if !known {
+		var err error
+		if why, err = p.protection(ctx, l); err != nil {
+			return err
+		}
+		switch p.kept[l.key] = why; why {
+		case "":
+		case isGone:
+			p.plan.Sessions--
+			p.plan.Bytes -= l.bytes()
+		default:
+			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Reason: reason, Why: why})
+		}
+	}
+	if why != "" {
+		return nil
+	}
+	a := Action{Op: op, Key: l.key, Part: part, Reason: reason, At: at}
+	p.named[[2]string{l.key, part.Name}] = true
+	p.plan.Actions = append(p.plan.Actions, a)
+	p.plan.Frees += a.frees()
+	return nil
+}
