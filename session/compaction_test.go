@@ -13,7 +13,8 @@ import (
 	"github.com/winnowgo/winnow/session"
 )
 
-// What leads a conversation stays in front of each summary. A session that was opened again goes on with the same bytes.
+// What leads a conversation stays in front of each summary. A session that was opened again goes on with the same
+// bytes.
 func TestSummaryStandsBehindWhatLeads(t *testing.T) {
 	ctx := context.Background()
 	pinned, listed := session.User("Answer in French."), session.User("Skills: deploy, test.")

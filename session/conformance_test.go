@@ -19,7 +19,7 @@ func TestDirectory(t *testing.T) {
 func TestDirectoryOnTheCrashFileSystem(t *testing.T) {
 	sessiontest.Run(t, func(*testing.T) sessiontest.Open {
 		fsys := sessiontest.NewCrashFS()
-		return func(opts *session.Options) (*session.Store, error) { return session.OpenFiles(fsys, opts) }
+		return func(opts *session.Options) (*session.Store, error) { return sessiontest.OpenFiles(fsys, opts) }
 	})
 }
 

@@ -133,7 +133,7 @@ func TestRepeatedCopyIsDurable(t *testing.T) {
 	source := session.NewMemory(nil)
 	require.NoError(t, inOneTurn(ctx, source, "one"))
 	fsys := sessiontest.NewCrashFS()
-	target, err := session.OpenFiles(fsys, nil)
+	target, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	for _, round := range []string{"new", "updated"} {
 		var interrupted []*sessiontest.CrashFS
@@ -147,7 +147,7 @@ func TestRepeatedCopyIsDurable(t *testing.T) {
 			}
 			return sessiontest.Fault{}
 		})
-		failing, err := session.OpenFiles(before, nil)
+		failing, err := sessiontest.OpenFiles(before, nil)
 		require.NoError(t, err)
 		if err := upkeep.Copy(ctx, source, failing, "k"); round == "updated" {
 			require.ErrorIs(t, err, session.ErrSync)
@@ -157,11 +157,11 @@ func TestRepeatedCopyIsDurable(t *testing.T) {
 
 		for i, fsys := range interrupted {
 			name := fmt.Sprintf("%s, interrupted at %d of %d", round, i+1, len(interrupted))
-			again, err := session.OpenFiles(fsys, nil)
+			again, err := sessiontest.OpenFiles(fsys, nil)
 			require.NoError(t, err, name)
 			require.NoError(t, upkeep.Copy(ctx, source, again, "k"), name)
 			crashed := fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1)))
-			after, err := session.OpenFiles(crashed, nil)
+			after, err := sessiontest.OpenFiles(crashed, nil)
 			require.NoError(t, err, name)
 			require.Equal(t, logText(t, source, "k"), logText(t, after, "k"), name)
 		}
@@ -169,8 +169,8 @@ func TestRepeatedCopyIsDurable(t *testing.T) {
 	}
 }
 
-// TestCopyAfterALessDurableOne: a copy that only the kernel has becomes durable when it is repeated with Sync, including
-// the logs that are not the newest, and even if a sync of one of these fails at first.
+// TestCopyAfterALessDurableOne: a copy that only the kernel has becomes durable when it is repeated with Sync,
+// including the logs that are not the newest, and even if a sync of one of these fails at first.
 func TestCopyAfterALessDurableOne(t *testing.T) {
 	ctx := context.Background()
 	source := directory(t)
@@ -182,7 +182,7 @@ func TestCopyAfterALessDurableOne(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 	fsys := sessiontest.NewCrashFS()
-	volatile, err := session.OpenFiles(fsys, &session.Options{Durability: session.OS})
+	volatile, err := sessiontest.OpenFiles(fsys, &session.Options{Durability: session.OS})
 	require.NoError(t, err)
 	require.NoError(t, upkeep.Copy(ctx, source, volatile, "k"))
 	want := logsOf(t, volatile, "the copy")
@@ -203,14 +203,14 @@ func TestCopyAfterALessDurableOne(t *testing.T) {
 		fsys := fsys.Kill()
 		syncs = 0
 		fsys.Fail(fault)
-		store, err := session.OpenFiles(fsys, nil)
+		store, err := sessiontest.OpenFiles(fsys, nil)
 		require.NoError(t, err, name)
 		if failAt > 0 {
 			require.ErrorIs(t, upkeep.Copy(ctx, source, store, "k"), session.ErrSync, name)
 		}
 		require.NoError(t, upkeep.Copy(ctx, source, store, "k"), name)
 		crashed := fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1)))
-		after, err := session.OpenFiles(crashed, nil)
+		after, err := sessiontest.OpenFiles(crashed, nil)
 		require.NoError(t, err, name)
 		var texts, wanted []string
 		for _, text := range logsOf(t, after, name) {

@@ -54,7 +54,7 @@ func TestCrashDuringErase(t *testing.T) {
 	crashes := 0
 	for seed := range maintenancePrograms(t) {
 		fsys, p := randomStore(t, 1000+uint64(seed), 14)
-		store, err := session.OpenFiles(fsys, p.options())
+		store, err := sessiontest.OpenFiles(fsys, p.options())
 		require.NoError(t, err)
 		if _, err := store.Read(ctx, "k"); err != nil {
 			continue
@@ -69,7 +69,7 @@ func TestCrashDuringErase(t *testing.T) {
 		p.now = p.now.Add(time.Hour)
 		at := p.now
 		done := fsys.Crash(sessiontest.LossNone, p.random)
-		ended, err := session.OpenFiles(done, p.options())
+		ended, err := sessiontest.OpenFiles(done, p.options())
 		require.NoError(t, err)
 		_, err = upkeep.EraseEntries(ctx, ended, "k", "", ids...)
 		require.NoError(t, err, name)
@@ -150,7 +150,7 @@ func TestDeletionThatCannotEnd(t *testing.T) {
 		for _, isListed := range []bool{false, true} {
 			name := fmt.Sprintf("%s, with a catalog: %v", name, isListed)
 			fsys := sessiontest.NewCrashFS()
-			store, err := session.OpenFiles(fsys, nil)
+			store, err := sessiontest.OpenFiles(fsys, nil)
 			require.NoError(t, err, name)
 			s, err := store.Open(ctx, "k")
 			require.NoError(t, err, name)
@@ -175,7 +175,7 @@ func TestDeletionThatCannotEnd(t *testing.T) {
 			require.ErrorIs(t, store.Delete(ctx, "k"), errBroken, name)
 			for _, name := range []string{name, name + ", another time"} {
 				require.False(t, requireVisible(t, store, "k", name), name)
-				store, err = session.OpenFiles(fsys, nil) // as another process sees it
+				store, err = sessiontest.OpenFiles(fsys, nil) // as another process sees it
 				require.NoError(t, err, name)
 			}
 			_, err = store.Backend().OpenPart(ctx, "k", parts[1])
@@ -226,7 +226,7 @@ func TestEraseProperties(t *testing.T) {
 	erased, with, copies := 0, 0, 0
 	for seed := range programs {
 		fsys, p := randomStore(t, 5000+uint64(seed), 40)
-		store, err := session.OpenFiles(fsys, p.options())
+		store, err := sessiontest.OpenFiles(fsys, p.options())
 		require.NoError(t, err)
 		if _, err := store.Read(ctx, "k"); err != nil {
 			continue
@@ -285,7 +285,7 @@ func requireOnlyChanged(t *testing.T, before, after string, ids []string, name s
 func TestRepeatedErasureIsDurable(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User(secret)))
@@ -313,7 +313,7 @@ func TestRepeatedErasureIsDurable(t *testing.T) {
 	_, err = store.Changes(ctx, "") // somebody follows
 	require.NoError(t, err)
 	fsys = fsys.Crash(sessiontest.LossNone, nil) // all of it is on the disk
-	store, err = session.OpenFiles(fsys, nil)
+	store, err = sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 
 	var killed []*sessiontest.CrashFS
@@ -326,7 +326,7 @@ func TestRepeatedErasureIsDurable(t *testing.T) {
 	require.NotEmpty(t, killed)
 	for i, fsys := range killed {
 		name := fmt.Sprintf("killed after operation %d of %d (%s %s)", i+1, len(killed), last[i].Name, last[i].Path)
-		again, err := session.OpenFiles(fsys, nil)
+		again, err := sessiontest.OpenFiles(fsys, nil)
 		require.NoError(t, err, name)
 		_, err = upkeep.EraseEntries(ctx, again, "k", "", ids...)
 		require.NoError(t, err, name)
@@ -352,7 +352,7 @@ func TestDeletionFinishedByAnother(t *testing.T) {
 		"deleting": func(store *session.Store) error { return store.Delete(ctx, "k") },
 	} {
 		fsys := sessiontest.NewCrashFS()
-		store, err := session.OpenFiles(fsys, nil)
+		store, err := sessiontest.OpenFiles(fsys, nil)
 		require.NoError(t, err)
 		say(t, store, "k", "old")
 		s := open(t, store, "k")
@@ -366,7 +366,7 @@ func TestDeletionFinishedByAnother(t *testing.T) {
 			}
 		})
 		require.NoError(t, store.Delete(ctx, "k"))
-		other, err := session.OpenFiles(killed, nil)
+		other, err := sessiontest.OpenFiles(killed, nil)
 		require.NoError(t, err)
 		crashes := 0
 		killed.After(func(op sessiontest.Operation) {
@@ -379,7 +379,7 @@ func TestDeletionFinishedByAnother(t *testing.T) {
 				if synced, err := killed.Crash(sessiontest.LossAll, random).ReadFile(lock); err == nil {
 					_ = crashed.WriteFile(lock, synced) // unless the lock is gone
 				}
-				after, err := session.OpenFiles(crashed, nil)
+				after, err := sessiontest.OpenFiles(crashed, nil)
 				require.NoError(t, err)
 				v, err := after.Read(ctx, "k")
 				if errors.Is(err, session.ErrNotFound) {

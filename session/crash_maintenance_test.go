@@ -61,7 +61,7 @@ func randomStore(t *testing.T, seed uint64, steps int) (*sessiontest.CrashFS, *p
 	fsys := sessiontest.NewCrashFS()
 	p := &program{t: t, random: rand.New(rand.NewPCG(seed, 3)), key: "k", now: time.Unix(1_700_000_000, 0)}
 	var err error
-	p.store, err = session.OpenFiles(fsys, p.options())
+	p.store, err = sessiontest.OpenFiles(fsys, p.options())
 	require.NoError(t, err)
 	for range steps {
 		require.NoError(t, p.step(context.Background()))
@@ -79,7 +79,7 @@ var archiveIdle = upkeep.Maintenance{ArchiveAfter: oneDay}
 // toArchive opens a store ten days later, and plans to archive its sessions.
 func toArchive(t *testing.T, fsys *sessiontest.CrashFS, p *program) (*session.Store, *upkeep.Plan) {
 	p.now = p.now.Add(10 * oneDay)
-	store, err := session.OpenFiles(fsys, p.options())
+	store, err := sessiontest.OpenFiles(fsys, p.options())
 	require.NoError(t, err)
 	plan, err := upkeep.MakePlan(context.Background(), store, archiveIdle)
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func toArchive(t *testing.T, fsys *sessiontest.CrashFS, p *program) (*session.St
 // the store after the crash.
 func crashDuring(t *testing.T, fsys *sessiontest.CrashFS, p *program, name string,
 	do func(*session.Store) error, check func(name string, fsys *sessiontest.CrashFS, store *session.Store)) (crashes int) {
-	store, err := session.OpenFiles(fsys, p.options())
+	store, err := sessiontest.OpenFiles(fsys, p.options())
 	require.NoError(t, err, name)
 	losses := rand.New(rand.NewPCG(7, 7))
 	at := p.now
@@ -99,7 +99,7 @@ func crashDuring(t *testing.T, fsys *sessiontest.CrashFS, p *program, name strin
 			crashed := fsys.Crash(loss, losses)
 			name := fmt.Sprintf("%s, after operation %d (%s %s), loss %s", name, op.Index, op.Name, op.Path, loss)
 			now := p.now
-			store, err := session.OpenFiles(crashed, p.options())
+			store, err := sessiontest.OpenFiles(crashed, p.options())
 			require.NoError(t, err, name)
 			p.now = at // a repetition happens at the same time
 			check(name, crashed, store)
@@ -167,7 +167,7 @@ func TestCrashDuringApply(t *testing.T) {
 		for round := range 2 { // archive, and then delete
 			name := fmt.Sprintf("program %d, round %d", seed, round)
 			p.now = p.now.Add(10 * oneDay)
-			store, err := session.OpenFiles(fsys, p.options())
+			store, err := sessiontest.OpenFiles(fsys, p.options())
 			require.NoError(t, err)
 			before := logsOf(t, store, name)
 			plan, err := upkeep.MakePlan(ctx, store, policy)
@@ -262,7 +262,7 @@ func failing(t *testing.T, fsys *sessiontest.CrashFS, p *program, name string,
 		faults++
 		copied := fsys.Crash(sessiontest.LossNone, p.random)
 		p.now = at
-		store, err := session.OpenFiles(copied, p.options())
+		store, err := sessiontest.OpenFiles(copied, p.options())
 		require.NoError(t, err)
 		before := copied.Operations()
 		copied.Fail(func(op sessiontest.Operation) sessiontest.Fault {
@@ -335,7 +335,7 @@ func TestCrashDuringResetByRule(t *testing.T) {
 	for seed := range 4 * maintenancePrograms(t) {
 		fsys, p := randomStore(t, 6000+uint64(seed), 14)
 		name := fmt.Sprint("program ", seed)
-		store, err := session.OpenFiles(fsys, p.options())
+		store, err := sessiontest.OpenFiles(fsys, p.options())
 		require.NoError(t, err)
 		v, err := store.Read(ctx, "k")
 		if err != nil || v.Counts.Turns == 0 {

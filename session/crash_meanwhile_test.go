@@ -59,7 +59,7 @@ func killedAt(
 ) (killed bool) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User("one")))
@@ -67,7 +67,7 @@ func killedAt(
 	first := s.View().IDs[0]
 	require.NoError(t, s.Close())
 
-	maintainer, err := session.OpenFiles(fsys, nil)
+	maintainer, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	count := 0
 	fsys.Fail(func(sessiontest.Operation) sessiontest.Fault {
@@ -99,7 +99,7 @@ func killedAt(
 	want := readStored(t, fsys, store, "k")
 	for _, loss := range []sessiontest.Loss{sessiontest.LossAll, sessiontest.LossOrder} {
 		crashed := fsys.Crash(loss, random)
-		after, err := session.OpenFiles(crashed, nil)
+		after, err := sessiontest.OpenFiles(crashed, nil)
 		require.NoError(t, err)
 		got := readStored(t, crashed, after, "k")
 		require.True(t, bytes.HasPrefix(got.raw, want.raw), "killed at %d: something is missing", k)

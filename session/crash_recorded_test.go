@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/sessiontest"
 )
 
 var (
@@ -75,7 +76,7 @@ func crashRecordedSession(t *testing.T, name string, messages []winnow.Message, 
 	}
 	c := newCrashes(t, name, "k", hash.Sum64(), nil, window)
 	c.mayOverflow = true
-	store, err := session.OpenFiles(c.fsys, &session.Options{Now: clock, Manager: func(string) (int, *winnow.Options) {
+	store, err := sessiontest.OpenFiles(c.fsys, &session.Options{Now: clock, Manager: func(string) (int, *winnow.Options) {
 		return window, &winnow.Options{Now: clock}
 	}})
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ func secretStore(t *testing.T) (*sessiontest.CrashFS, *session.Store, string) {
 	t.Helper()
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User(secret)))
@@ -35,7 +35,7 @@ func secretStore(t *testing.T) (*sessiontest.CrashFS, *session.Store, string) {
 func remainsAfter(t *testing.T, fsys *sessiontest.CrashFS, call func(*session.Store) error) map[string]*sessiontest.CrashFS {
 	t.Helper()
 	left := map[string]*sessiontest.CrashFS{}
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	fsys.After(func(op sessiontest.Operation) {
 		killed := fsys.Kill()
@@ -81,7 +81,7 @@ func TestErasureOfRemains(t *testing.T) {
 					isLeft = true
 					return sessiontest.Fault{Err: syscall.EIO}
 				})
-				store, err := session.OpenFiles(fsys, nil)
+				store, err := sessiontest.OpenFiles(fsys, nil)
 				require.NoError(t, err, name)
 				_, err = upkeep.EraseEntries(ctx, store, "k", "", id)
 				if err == nil {
@@ -110,7 +110,7 @@ func TestErasureOfASessionWithAnUnbornFork(t *testing.T) {
 	left := remainsAfter(t, fsys, func(store *session.Store) error { return store.Fork(ctx, "k", "", "fork") })
 	require.NotEmpty(t, left)
 	for name, fsys := range left {
-		store, err := session.OpenFiles(fsys, nil)
+		store, err := sessiontest.OpenFiles(fsys, nil)
 		require.NoError(t, err, name)
 		_, err = upkeep.Erase(ctx, store, "k")
 		require.NoError(t, err, name)
@@ -129,7 +129,7 @@ func TestSessionWithRemainsOpens(t *testing.T) {
 			}
 			return sessiontest.Fault{}
 		})
-		store, err := session.OpenFiles(fsys, nil)
+		store, err := sessiontest.OpenFiles(fsys, nil)
 		require.NoError(t, err, name)
 		require.NoError(t, inOneTurn(ctx, store, "goes on"), name)
 	}

@@ -117,7 +117,7 @@ func crashProgram(t *testing.T, seed uint64, seal session.Sealer, sum *crashSum)
 	}
 	c := newCrashes(t, fmt.Sprint("program ", seed), p.key, seed, seal, window)
 	var err error
-	p.store, err = session.OpenFiles(c.fsys, p.options())
+	p.store, err = sessiontest.OpenFiles(c.fsys, p.options())
 	require.NoError(t, err)
 	for range 12 {
 		require.NoError(t, p.step(ctx), "program %d", seed)
@@ -212,7 +212,7 @@ func (c *crashes) crash(op sessiontest.Operation) {
 			c.seen[digest] = true
 			c.looks++
 		}
-		store, err := session.OpenFiles(crashed, c.options())
+		store, err := sessiontest.OpenFiles(crashed, c.options())
 		name := fmt.Sprintf("%s, after operation %d (%s %s), loss %s", c.name, op.Index, op.Name, op.Path, loss)
 		require.NoError(c, err, name)
 		if i == 0 {
@@ -235,7 +235,7 @@ func (c *crashes) kill(op sessiontest.Operation) {
 	ctx := context.Background()
 	killed := c.fsys.Kill()
 	name := fmt.Sprintf("%s, killed after operation %d (%s %s)", c.name, op.Index, op.Name, op.Path)
-	store, err := session.OpenFiles(killed, c.options())
+	store, err := sessiontest.OpenFiles(killed, c.options())
 	require.NoError(c, err, name)
 	s, err := store.Open(ctx, c.key)
 	require.NoError(c, err, name)
@@ -244,7 +244,7 @@ func (c *crashes) kill(op sessiontest.Operation) {
 	require.NoError(c, s.Close(), name)
 	for _, loss := range []sessiontest.Loss{sessiontest.LossAll, sessiontest.LossOrder} {
 		crashed := killed.Crash(loss, c.losses)
-		store, err := session.OpenFiles(crashed, c.options())
+		store, err := sessiontest.OpenFiles(crashed, c.options())
 		require.NoError(c, err, name)
 		got := c.read(crashed, store)
 		require.Equal(c, want.log, got.log, "%s, and then a power loss (%s)", name, loss)

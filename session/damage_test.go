@@ -49,7 +49,7 @@ func newShortLog(t *testing.T) *shortLog {
 		return 3_000, &winnow.Options{Compact: &winnow.CompactOptions{KeepRecent: 5, BeforeCompact: flush}}
 	}}
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, x.opts)
+	store, err := sessiontest.OpenFiles(fsys, x.opts)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	title := "T"
@@ -92,7 +92,7 @@ func newShortLog(t *testing.T) *shortLog {
 	require.NoError(t, s.Reset(ctx, "R", json.RawMessage(`[2]`)))
 	fsys.After(nil)
 	require.NoError(t, s.Close())
-	store, err = session.OpenFiles(x.fsys, x.opts)
+	store, err = sessiontest.OpenFiles(x.fsys, x.opts)
 	require.NoError(t, err)
 	stored := readStored(t, x.fsys, store, "k")
 	require.Equal(t, log, stored.log, "there is another log")
@@ -151,7 +151,7 @@ func (x *shortLog) check(t *testing.T, name string, data []byte, must func(i int
 func (x *shortLog) with(t *testing.T, name string, data []byte) *session.Store {
 	fsys := x.fsys.Clone()
 	require.NoError(t, fsys.WriteFile(x.name, data))
-	store, err := session.OpenFiles(fsys, x.opts)
+	store, err := sessiontest.OpenFiles(fsys, x.opts)
 	require.NoError(t, err, name)
 	return store
 }
@@ -287,7 +287,7 @@ func TestLostDelta(t *testing.T) {
 	opts := &session.Options{Manager: func(string) (int, *winnow.Options) {
 		return 4_000, &winnow.Options{Now: func() time.Time { return now }}
 	}}
-	store, err := session.OpenFiles(fsys, opts)
+	store, err := sessiontest.OpenFiles(fsys, opts)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	for n := range 12 {
@@ -331,7 +331,7 @@ func TestLostDelta(t *testing.T) {
 func TestAppendBehindABrokenBatch(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User("one")))

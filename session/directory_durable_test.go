@@ -19,7 +19,7 @@ import (
 func TestDirectoriesAreSyncedOnce(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	synced := 0
 	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
@@ -53,17 +53,17 @@ func TestDurableAppendAfterOthers(t *testing.T) {
 		}
 		return sessiontest.Fault{}
 	})
-	_, err := session.OpenFiles(fsys, nil)
+	_, err := sessiontest.OpenFiles(fsys, nil)
 	require.ErrorIs(t, err, syscall.EIO)
-	hasty, err := session.OpenFiles(fsys, &session.Options{Durability: session.OS})
+	hasty, err := sessiontest.OpenFiles(fsys, &session.Options{Durability: session.OS})
 	require.NoError(t, err)
 	require.NoError(t, inOneTurn(ctx, hasty, "one"))
 	fsys.Fail(nil)
 
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	require.NoError(t, inOneTurn(ctx, store, "two"))
-	after, err := session.OpenFiles(fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1))), nil)
+	after, err := sessiontest.OpenFiles(fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1))), nil)
 	require.NoError(t, err)
 	v, err := after.Read(ctx, "k")
 	require.NoError(t, err)
@@ -74,11 +74,11 @@ func TestDurableAppendAfterOthers(t *testing.T) {
 func TestReadOnlyDirectory(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	require.NoError(t, inOneTurn(ctx, store, "one"))
 	fsys.Fail(func(sessiontest.Operation) sessiontest.Fault { return sessiontest.Fault{Err: syscall.EROFS} })
-	store, err = session.OpenFiles(fsys, nil)
+	store, err = sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	v, err := store.Read(ctx, "k")
 	require.NoError(t, err)
@@ -93,10 +93,10 @@ func TestReadOnlyDirectory(t *testing.T) {
 func TestStoreWithoutSessions(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	_, err := session.OpenFiles(fsys, nil)
+	_, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	require.NoError(t, fsys.Remove("s"))
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	keys, err := store.Keys(ctx)
 	require.NoError(t, err)
@@ -106,12 +106,12 @@ func TestStoreWithoutSessions(t *testing.T) {
 	require.NoError(t, inOneTurn(ctx, store, "one"))
 }
 
-// TestCopiedLogIsNoOlderLog: a log whose sync failed is copied when it is next opened. Wherever that is interrupted, the
-// next opening leaves one log: the content is not there twice.
+// TestCopiedLogIsNoOlderLog: a log whose sync failed is copied when it is next opened. Wherever that is interrupted,
+// the next opening leaves one log: the content is not there twice.
 func TestCopiedLogIsNoOlderLog(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	require.NoError(t, inOneTurn(ctx, store, "one"))
 	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
@@ -123,7 +123,7 @@ func TestCopiedLogIsNoOlderLog(t *testing.T) {
 	require.ErrorIs(t, inOneTurn(ctx, store, "two"), session.ErrSync)
 	fsys.Fail(nil)
 
-	from, err := session.OpenFiles(fsys.Kill(), nil)
+	from, err := sessiontest.OpenFiles(fsys.Kill(), nil)
 	require.NoError(t, err)
 	require.NoError(t, upkeep.Copy(ctx, from, session.NewMemory(nil), "k"))
 
@@ -138,11 +138,11 @@ func TestCopiedLogIsNoOlderLog(t *testing.T) {
 	require.NoError(t, inOneTurn(ctx, store, "three"))
 	fsys.After(nil)
 	for name, fsys := range interrupted {
-		store, err := session.OpenFiles(fsys, nil)
+		store, err := sessiontest.OpenFiles(fsys, nil)
 		require.NoError(t, err, name)
 		require.NoError(t, inOneTurn(ctx, store, "four"), name)
 		require.Len(t, logsOf(t, store, name), 1, name)
-		after, err := session.OpenFiles(fsys.Crash(sessiontest.LossAll, nil), nil)
+		after, err := sessiontest.OpenFiles(fsys.Crash(sessiontest.LossAll, nil), nil)
 		require.NoError(t, err, name)
 		require.Len(t, logsOf(t, after, name), 1, "%s, and then a power loss", name)
 		v, err := after.Read(ctx, "k")

@@ -146,7 +146,7 @@ func TestEraseForms(t *testing.T) {
 			fsys := sessiontest.NewCrashFS()
 			opts := quotingOptions()
 			opts.Codec = plainCodec{}
-			store, err := session.OpenFiles(fsys, opts)
+			store, err := sessiontest.OpenFiles(fsys, opts)
 			require.NoError(t, err)
 			s := open(t, store, "k")
 			require.NoError(t, s.Append(ctx, session.User("begin"), answer("yes")))

@@ -27,7 +27,7 @@ import (
 func TestEraseEntries(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, quotingOptions())
+	store, err := sessiontest.OpenFiles(fsys, quotingOptions())
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User("begin"), answer("yes?"), session.User(secret)))
@@ -114,7 +114,7 @@ func TestEraseEntries(t *testing.T) {
 func TestEraseWhatLiesBeside(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	say(t, store, "k", "begin")
 	log := func() string {
@@ -214,7 +214,7 @@ func TestEraseInOlderLogs(t *testing.T) {
 // TestErasersAtTheSameTime: each erases in all forks, and gives their logs other IDs while the others look for them.
 func TestErasersAtTheSameTime(t *testing.T) {
 	ctx := t.Context()
-	directory, err := session.OpenFiles(sessiontest.NewCrashFS(), nil)
+	directory, err := sessiontest.OpenFiles(sessiontest.NewCrashFS(), nil)
 	require.NoError(t, err)
 	for name, store := range map[string]*session.Store{"directory": directory, "memory": session.NewMemory(nil)} {
 		t.Run(name, func(t *testing.T) {
@@ -268,7 +268,7 @@ func TestEraseQuotes(t *testing.T) {
 func TestEraseOfWhatIsSaidAgain(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	title := secret
 	say(t, store, "k", strings.Repeat("long ", 2_000))

@@ -76,7 +76,7 @@ func failProgram(t *testing.T, seed uint64, k int, fault func(sessiontest.Operat
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
 	p := &program{t: t, random: rand.New(rand.NewPCG(seed, 1)), key: "k", now: time.Unix(1_700_000_000, 0)}
-	store, err := session.OpenFiles(fsys, p.options())
+	store, err := sessiontest.OpenFiles(fsys, p.options())
 	require.NoError(t, err)
 	p.store = store
 	other := open(t, store, "other")
@@ -145,7 +145,7 @@ func isTyped(err error) bool {
 
 func checkAfterFault(t *testing.T, fsys *sessiontest.CrashFS, key string, ack stored, name string) {
 	ctx := context.Background()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err, name)
 	v, err := store.Read(ctx, "other")
 	require.NoError(t, err, name)
@@ -206,7 +206,7 @@ func anyLogHas(t *testing.T, fsys *sessiontest.CrashFS, key string, entries []st
 func TestTornTailWhoseSyncFails(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	require.NoError(t, inOneTurn(ctx, store, "one"))
 	name := findLog(t, fsys, "k", readStored(t, fsys, store, "k").log)
@@ -231,7 +231,7 @@ func TestTornTailWhoseSyncFails(t *testing.T) {
 	require.NoError(t, inOneTurn(ctx, store, "two"))
 	require.Equal(t, 1, syncs)
 	crashed := fsys.Crash(sessiontest.LossAll, rand.New(rand.NewPCG(1, 1)))
-	after, err := session.OpenFiles(crashed, nil)
+	after, err := sessiontest.OpenFiles(crashed, nil)
 	require.NoError(t, err)
 	v, err := after.Read(ctx, "k")
 	require.NoError(t, err)
@@ -243,7 +243,7 @@ func TestTornTailWhoseSyncFails(t *testing.T) {
 func TestAFullDiskIsSaidOnce(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User(strings.Repeat("long ", 1<<20))))

@@ -89,7 +89,7 @@ func TestListSurvivesPowerLoss(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		p := &listProgram{t: t, random: random, open: map[string]*session.Session{}, acked: map[string]int{}}
 		var err error
-		p.store, err = session.OpenFiles(fsys, nil)
+		p.store, err = sessiontest.OpenFiles(fsys, nil)
 		require.NoError(t, err)
 		inStep := false
 		crash := rand.New(rand.NewPCG(seed, 2))
@@ -112,7 +112,7 @@ func TestListSurvivesPowerLoss(t *testing.T) {
 }
 
 func checkAfterPowerLoss(t *testing.T, fsys *sessiontest.CrashFS, p *listProgram, name string) {
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err, name)
 	requireListed(t, store, p.acked, name)
 	reader := sessiontest.FeedReader{Cursor: p.reader.Cursor, Known: map[string]session.Change{}}

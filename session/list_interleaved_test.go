@@ -143,7 +143,7 @@ var (
 // storeWithSessions returns a file system with a few sessions.
 func storeWithSessions(t *testing.T) *sessiontest.CrashFS {
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	for n := range 3 {
 		sayTo(t, store, fmt.Sprint("other", n), 1, "hello")
@@ -155,7 +155,7 @@ func storeWithSessions(t *testing.T) *sessiontest.CrashFS {
 
 // checkProcesses requires that all live processes, and a new one, list what exists and agree with the feed.
 func checkProcesses(t *testing.T, shared *sessiontest.CrashFS, processes []*process) error {
-	fresh, err := session.OpenFiles(shared, nil)
+	fresh, err := sessiontest.OpenFiles(shared, nil)
 	if err != nil {
 		return err
 	}
@@ -203,8 +203,9 @@ var (
 	}
 )
 
-// TestListInterleaved runs two processes at the same time, one or both of which look at all sessions. The second one runs between
-// any two operations of the first one, up to any operation; then either ends, is killed, or continues later.
+// TestListInterleaved runs two processes at the same time, one or both of which look at all sessions. The second one
+// runs between any two operations of the first one, up to any operation; then either ends, is killed, or continues
+// later.
 func TestListInterleaved(t *testing.T) {
 	for _, w := range writers {
 		for _, r := range readers {

@@ -235,7 +235,7 @@ func TestMaintenanceDayByDay(t *testing.T) {
 		resets := resets.Reference()
 		resets.Base.Location = time.UTC
 		fsys := sessiontest.NewCrashFS()
-		store, err := session.OpenFiles(fsys, &session.Options{ResetRule: resets.For})
+		store, err := sessiontest.OpenFiles(fsys, &session.Options{ResetRule: resets.For})
 		require.NoError(t, err)
 		policy := *upkeep.ReferenceMaintenance()
 		time.Sleep(12 * time.Hour)

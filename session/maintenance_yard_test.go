@@ -30,7 +30,7 @@ func newYard(t *testing.T) *yard {
 	t.Helper()
 	y := &yard{T: t, fs: sessiontest.NewCrashFS(), now: noon}
 	var err error
-	y.store, err = session.OpenFiles(y.fs, &session.Options{Now: func() time.Time { return y.now }})
+	y.store, err = sessiontest.OpenFiles(y.fs, &session.Options{Now: func() time.Time { return y.now }})
 	require.NoError(t, err)
 	return y
 }

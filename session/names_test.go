@@ -43,7 +43,7 @@ func TestNamesOfCallsStay(t *testing.T) {
 					}),
 				}
 			}}
-			store, err := session.OpenFiles(fsys, opts)
+			store, err := sessiontest.OpenFiles(fsys, opts)
 			require.NoError(t, err)
 			s := open(t, store, "k")
 			var last []winnow.Message
@@ -75,7 +75,7 @@ func TestNamesOfCallsStay(t *testing.T) {
 				again, err := s.Prepare(ctx)
 				require.NoError(t, err)
 				require.Equal(t, bytesOf(last), bytesOf(again.Messages), "asked twice, step %d", n)
-				other, err := session.OpenFiles(fsys.Kill(), opts)
+				other, err := sessiontest.OpenFiles(fsys.Kill(), opts)
 				require.NoError(t, err)
 				taken, err := other.Resume(ctx, "k")
 				require.NoError(t, err)

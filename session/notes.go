@@ -14,7 +14,7 @@ import (
 // Writing beside the branch needs no turn: a title can be set while a model call runs.
 
 // SetInfo changes the info of a session. Fields that are nil stay as they are.
-func (s *Store) SetInfo(ctx context.Context, key string, info entry.Info) error {
+func (s *Store) SetInfo(ctx context.Context, key string, info Info) error {
 	return s.beside(ctx, key, entry.Entry{Type: entry.TypeInfo, Info: &info})
 }
 

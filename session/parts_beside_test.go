@@ -48,9 +48,9 @@ func (f *openingFS) Open(name string, flag int, perm fs.FileMode) (files.File, e
 func TestOpenBesideAWriter(t *testing.T) {
 	ctx := t.Context()
 	fsys := &openingFS{CrashFS: sessiontest.NewCrashFS()}
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
-	other, err := session.OpenFiles(fsys.CrashFS, nil)
+	other, err := sessiontest.OpenFiles(fsys.CrashFS, nil)
 	require.NoError(t, err)
 	sayTo(t, other, "k", 1, "hello")
 	require.NoError(t, archiveAll(ctx, other))
@@ -78,9 +78,9 @@ func TestPartsBesideAnArchiver(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			fsys := &listingFS{CrashFS: sessiontest.NewCrashFS()}
-			store, err := session.OpenFiles(fsys, nil)
+			store, err := sessiontest.OpenFiles(fsys, nil)
 			require.NoError(t, err)
-			other, err := session.OpenFiles(fsys.CrashFS, nil)
+			other, err := sessiontest.OpenFiles(fsys.CrashFS, nil)
 			require.NoError(t, err)
 			s := open(t, store, "k")
 			require.NoError(t, s.Append(ctx, session.User("secret"), answer("yes")))
@@ -130,10 +130,10 @@ func (f lagging) List(dir string) ([]string, error) {
 // TestPartsOfAListThatLags: the log may have another name by now, so the list is an error, and not an endless wait.
 func TestPartsOfAListThatLags(t *testing.T) {
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	require.NoError(t, open(t, store, "k").Close())
-	late, err := session.OpenFiles(lagging{fsys}, nil)
+	late, err := sessiontest.OpenFiles(lagging{fsys}, nil)
 	require.NoError(t, err)
 	_, err = late.Parts(t.Context(), "k")
 	require.ErrorIs(t, err, fs.ErrNotExist)

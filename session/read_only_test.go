@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/internal/files"
+	"github.com/winnowgo/winnow/session/sessiontest"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
 
@@ -46,7 +47,7 @@ func TestReadOnlyStore(t *testing.T) {
 
 	fsys, err := files.OpenRoot(dir)
 	require.NoError(t, err)
-	store, err = session.OpenFiles(readOnly{fsys}, nil)
+	store, err = sessiontest.OpenFiles(readOnly{fsys}, nil)
 	require.NoError(t, err)
 	defer store.Close()
 	page, err := store.List(ctx, session.Query{})

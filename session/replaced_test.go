@@ -69,7 +69,7 @@ func TestDeleteDoesNotReachTheNextSession(t *testing.T) {
 			under, err := files.OpenRoot(root)
 			require.NoError(t, err)
 			waiting := &waitingFS{FS: under}
-			other, err := session.OpenFiles(waiting, nil)
+			other, err := sessiontest.OpenFiles(waiting, nil)
 			require.NoError(t, err)
 			waiting.before = func() {
 				require.NoError(t, store.Delete(ctx, "k"))
@@ -91,7 +91,7 @@ func TestDeleteDoesNotReachTheNextSession(t *testing.T) {
 func TestCopyOfALogIsSeenByThoseWhoHaveItOpen(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User("one")))

@@ -57,7 +57,7 @@ func (s *Session) reset(ctx context.Context, reason string, keep json.RawMessage
 	}
 	last := &entry.Entry{Type: entry.TypeReset, Reason: reason, Data: keep}
 	if keepsTitle {
-		last.Info = &entry.Info{Title: s.at.Info.Title}
+		last.Info = &Info{Title: s.at.Info.Title}
 	}
 	if err := s.write(ctx, true, last); err != nil {
 		return err
@@ -106,11 +106,11 @@ func (s *Session) nextLog(ctx context.Context, last *entry.Entry) error {
 
 // carriedEntries returns the entries that carry the Info of a session over to its next log: whether it is pinned or
 // archived, and the title if the reset keeps it.
-func carriedEntries(info entry.Info, last *entry.Entry) []*entry.Entry {
+func carriedEntries(info Info, last *entry.Entry) []*entry.Entry {
 	if last.Info == nil {
 		info.Title = nil
 	}
-	if info == (entry.Info{}) {
+	if info == (Info{}) {
 		return nil
 	}
 	return []*entry.Entry{{Type: entry.TypeInfo, Info: &info}}
@@ -118,7 +118,7 @@ func carriedEntries(info entry.Info, last *entry.Entry) []*entry.Entry {
 
 // writtenLate returns what others wrote beside the branch between the end of the old log and the beginning of the next
 // one, or nil. Once the next log exists, nobody can append to the old one.
-func (s *Session) writtenLate(ctx context.Context, old jsonl.Loaded) (*entry.Info, error) {
+func (s *Session) writtenLate(ctx context.Context, old jsonl.Loaded) (*Info, error) {
 	size, err := s.log.Size()
 	if err != nil || size == old.Size {
 		return nil, err

@@ -45,7 +45,7 @@ func TestResetByRule(t *testing.T) {
 			Base:   resets.Rule{Mode: resets.Daily, Hour: 4, Location: time.UTC},
 			ByType: map[keys.Type]resets.Rule{keys.Group: {Mode: resets.Idle}, keys.Thread: {}},
 		}
-		store, err := session.OpenFiles(sessiontest.NewCrashFS(), &session.Options{ResetRule: policy.For})
+		store, err := sessiontest.OpenFiles(sessiontest.NewCrashFS(), &session.Options{ResetRule: policy.For})
 		require.NoError(t, err)
 		const main, group, thread = "agent:a:main", "agent:a:telegram:group:1", "agent:a:telegram:group:1:thread:2"
 		for _, key := range []string{main, group, thread} {
@@ -117,7 +117,7 @@ func TestFreshnessCountsPeople(t *testing.T) {
 // TestClockThatGoesBack: the log that follows is the newest nevertheless, and nothing is reset.
 func TestClockThatGoesBack(t *testing.T) {
 	now := time.Date(2026, 3, 29, 5, 0, 0, 0, time.UTC)
-	store, err := session.OpenFiles(sessiontest.NewCrashFS(), &session.Options{
+	store, err := sessiontest.OpenFiles(sessiontest.NewCrashFS(), &session.Options{
 		Now: func() time.Time { return now },
 		ResetRule: func(string) resets.Rule {
 			return resets.Rule{Mode: resets.Daily, Hour: 4, Location: time.UTC, Idle: time.Hour}
@@ -216,7 +216,7 @@ func TestInfoDuringAReset(t *testing.T) {
 // TestResetThatWasInterrupted: the process ended between the end of the old log and the next one.
 func TestResetThatWasInterrupted(t *testing.T) {
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	say(t, store, "k", "one")
 	title, ctx := "title", context.Background()

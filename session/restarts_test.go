@@ -19,9 +19,9 @@ import (
 
 var restartPrograms = flag.Int("restart.programs", 20, "random programs in which another process takes over after each step")
 
-// TestRestartChangesNoRequest runs random programs, whose clock jumps back at times, on a session, its forks and theirs.
-// After each step another process takes over from the log alone: its next request has the bytes of the one that the
-// running process makes, if it makes one.
+// TestRestartChangesNoRequest runs random programs, whose clock jumps back at times, on a session, its forks and
+// theirs. After each step another process takes over from the log alone: its next request has the bytes of the one that
+// the running process makes, if it makes one.
 func TestRestartChangesNoRequest(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -38,7 +38,7 @@ func TestRestartChangesNoRequest(t *testing.T) {
 			return window, &winnow.Options{Now: clock}
 		}}
 		var err error
-		p.store, err = session.OpenFiles(fsys, opts)
+		p.store, err = sessiontest.OpenFiles(fsys, opts)
 		require.NoError(t, err)
 		for step := range 40 {
 			name := fmt.Sprintf("program %d, step %d", seed, step)
@@ -56,7 +56,7 @@ func TestRestartChangesNoRequest(t *testing.T) {
 			if p.s == nil {
 				continue
 			}
-			other, err := session.OpenFiles(fsys.Kill(), opts)
+			other, err := sessiontest.OpenFiles(fsys.Kill(), opts)
 			require.NoError(t, err, name)
 			taken, err := other.Resume(ctx, p.key)
 			require.NoError(t, err, name)

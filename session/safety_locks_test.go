@@ -123,7 +123,7 @@ func TestWriterWithoutLocksWithinAnAppend(t *testing.T) {
 				require.NoError(t, f.Close())
 			}
 			fsys.After(func(op sessiontest.Operation) { meddle(op.Name, op.Path) })
-			store, err := session.OpenFiles(meddledFS{fsys, func(name string) { meddle("before the write", name) }}, nil)
+			store, err := sessiontest.OpenFiles(meddledFS{fsys, func(name string) { meddle("before the write", name) }}, nil)
 			require.NoError(t, err)
 			s := open(t, store, "k")
 			require.NoError(t, s.Append(ctx, session.User("one")))

@@ -164,7 +164,7 @@ func failASync(t *testing.T, root, key string) {
 	require.NoError(t, s.Close())
 	dir, err := files.OpenRoot(root)
 	require.NoError(t, err)
-	store, err := session.OpenFiles(unsyncedFS{dir}, nil)
+	store, err := sessiontest.OpenFiles(unsyncedFS{dir}, nil)
 	require.NoError(t, err)
 	s = open(t, store, key)
 	require.ErrorIs(t, s.Append(ctx, session.User("y")), session.ErrSync)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
+	"encoding/json"
 	"errors"
 	"sync"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
@@ -15,9 +17,8 @@ import (
 // keys can be changed at any time and old entries are read with old keys. A Sealer is safe for concurrent use. [AESGCM]
 // is one.
 //
-// What readers without keys need stays readable: ids, times, types and the order of entries, the role, usage and model
-// of a message, whether a session is pinned, and its key and that of the session it was forked from. Texts, arguments,
-// titles, labels, names, data and the manager's state are sealed.
+// What readers without keys need stays readable: ids, times, types, roles, usage, models, the keys of sessions, and
+// whether one is pinned. Everything else of an entry is sealed.
 type Sealer interface {
 	// Current returns the id of the key for new entries: at most 64 bytes of ASCII, without quotes and backslashes.
 	Current() (id string, err error)
@@ -92,7 +93,7 @@ func (s *Store) opened(log backend.Log, err error) (backend.Log, error) {
 
 // openTitle reads a sealed title, which a backend without keys cannot list. If the key is missing, the title stays
 // unknown.
-func (s *Store) openTitle(ctx context.Context, st *backend.Status) error {
+func (s *Store) openTitle(ctx context.Context, st *Status) error {
 	if s.opts.Seal == nil {
 		return nil
 	}
@@ -110,4 +111,56 @@ func (s *Store) openTitle(ctx context.Context, st *backend.Status) error {
 	}
 	st.Info.Title = info.Title
 	return err
+}
+
+// Codec stores what a provider's message holds beyond winnow's form: the values in [winnow.Message.Source] and
+// [winnow.Part.Source]. Each adapter has one. A store without a codec keeps no Source, neither in the log nor in the
+// running session, so that a restart never changes what is sent.
+//
+// Encode and Decode are safe for concurrent use.
+type Codec interface {
+	// Name is stored with what Encode returns. It is short and never changes: "anthropic". A log that was written with
+	// another codec is read without its sources; its messages are then in winnow's form alone.
+	Name() string
+
+	// Encode returns one JSON value for each message, in the same order: what Decode needs to restore the sources of
+	// that message, or nil if winnow's form alone exports to the same bytes. It gets the messages of one Append. If
+	// several messages come from one value of the SDK (the results in one user message), the first may carry the value
+	// and the others a note that they belong to it. An error fails the Append.
+	Encode(messages []winnow.Message) ([]json.RawMessage, error)
+
+	// Decode sets Source and Parts[i].Source in messages from sources, which has one element for each message, nil
+	// where Encode gave nil. The messages are a part of a history, in order, but not always the part that Encode got.
+	// If companions of a message are missing, or lost their source in an edit, the message gets no source. Decode
+	// changes nothing else in messages. An error is reported as damage, and the messages are used without sources.
+	Decode(messages []winnow.Message, sources []json.RawMessage) error
+}
+
+// stored returns m as it is stored: redacted, and in the form in which a log returns it.
+func (s *Session) stored(m winnow.Message) (winnow.Message, error) {
+	m, err := s.redact(m)
+	if err != nil {
+		return m, err
+	}
+	return jsonl.Canonical(m)
+}
+
+// redactAll returns messages after the host's Redact.
+func (s *Session) redactAll(messages []winnow.Message) ([]winnow.Message, error) {
+	if s.store.opts.Redact == nil {
+		return messages, nil
+	}
+	out := make([]winnow.Message, len(messages))
+	for i := range messages {
+		var err error
+		if out[i], err = s.redact(messages[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *Session) redact(m winnow.Message) (winnow.Message, error) {
+	out, _, err := jsonl.Redacted(m, s.store.opts.Redact)
+	return out, err
 }

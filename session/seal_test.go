@@ -236,7 +236,7 @@ func TestKeysRotate(t *testing.T) {
 func TestSealedEntriesStayWhereTheyAre(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, &session.Options{Seal: sealedWith("a")})
+	store, err := sessiontest.OpenFiles(fsys, &session.Options{Seal: sealedWith("a")})
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	require.NoError(t, s.Append(ctx, session.User("yes")))

@@ -98,7 +98,8 @@ func TestMessagesComeBackAsTheyWere(t *testing.T) {
 	assert.Equal(t, []winnow.Message{m}, v.History)
 }
 
-// FuzzMessages: whatever texts and arguments a message has, it comes back to the byte, from a log that is read by lines.
+// FuzzMessages: whatever texts and arguments a message has, it comes back to the byte, from a log that is read by
+// lines.
 func FuzzMessages(f *testing.F) {
 	f.Add("plain", `{"a":1}`, "id")
 	f.Add("\xff\x00\u2028<&>\r\n", "{\n \"a\" : [1e3,null] }", "\"")

@@ -26,7 +26,7 @@ func TestStatusIsWhatTheLinesAddUpTo(t *testing.T) {
 		fsys := sessiontest.NewCrashFS()
 		p := &program{t: t, random: rand.New(rand.NewPCG(seed, 7)), key: "k"}
 		var err error
-		p.store, err = session.OpenFiles(fsys, p.options())
+		p.store, err = sessiontest.OpenFiles(fsys, p.options())
 		require.NoError(t, err)
 		for n := range 120 {
 			require.NoError(t, p.step(ctx))

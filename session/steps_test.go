@@ -226,7 +226,7 @@ func runSchedule(t *testing.T, shared *sessiontest.CrashFS, scripts []script, sc
 	for i := range scripts {
 		p := &process{fs: shared, acked: acked, dropped: dropped, free: true, steps: make(chan struct{}), grant: make(chan struct{})}
 		var err error
-		p.store, err = session.OpenFiles(steppedFS{shared, p}, nil)
+		p.store, err = sessiontest.OpenFiles(steppedFS{shared, p}, nil)
 		require.NoError(t, err)
 		session.ReadWithOne(p.store)
 		processes[i] = p

@@ -71,7 +71,7 @@ func OpenDirectory(dir string, opts *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	s, err := OpenFiles(fsys, opts)
+	s, err := openFiles(fsys, opts)
 	if err != nil {
 		fsys.Close()
 		return nil, err
@@ -79,8 +79,8 @@ func OpenDirectory(dir string, opts *Options) (*Store, error) {
 	return s, nil
 }
 
-// OpenFiles is OpenDirectory on another file system. It is for the tests of this module, which use one that crashes.
-func OpenFiles(fsys files.FS, opts *Options) (*Store, error) {
+// openFiles is OpenDirectory on another file system.
+func openFiles(fsys files.FS, opts *Options) (*Store, error) {
 	s := New(nil, opts)
 	d, err := dir.Open(fsys, s.opts.Now)
 	if err != nil {
@@ -92,7 +92,7 @@ func OpenFiles(fsys files.FS, opts *Options) (*Store, error) {
 
 // NewMemory returns a store in memory, which is lost when the program ends. It is for private sessions and for tests.
 func NewMemory(opts *Options) *Store {
-	s, err := OpenFiles(files.NewMemory(), opts)
+	s, err := openFiles(files.NewMemory(), opts)
 	if err != nil {
 		panic(err) // only a disk fails
 	}
@@ -216,10 +216,10 @@ type View struct {
 	History []winnow.Message // what the manager gets
 	IDs     []string         // the entries of the messages
 	Leaf    string           // the newest entry of the branch
-	Info    entry.Info
+	Info    Info
 	Labels  map[string]string // by entry
-	Counts  entry.Counts
-	Damage  []entry.Damage // found so far; Verify finds all
+	Counts  Counts
+	Damage  []entry.Damage // found so far; upkeep.Verify finds all
 }
 
 func viewOf(l *jsonl.Loaded, key string) *View {

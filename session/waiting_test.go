@@ -56,7 +56,7 @@ func TestAppendWaitsNoLongerThanItsContext(t *testing.T) {
 func TestPowerLossDuringADeletion(t *testing.T) {
 	ctx := context.Background()
 	fsys := sessiontest.NewCrashFS()
-	store, err := session.OpenFiles(fsys, nil)
+	store, err := sessiontest.OpenFiles(fsys, nil)
 	require.NoError(t, err)
 	s := open(t, store, "k")
 	for n := range 4 {
@@ -68,7 +68,7 @@ func TestPowerLossDuringADeletion(t *testing.T) {
 	require.NoError(t, s.Close())
 	dir := path.Dir(logName(t, fsys, "k", readStored(t, fsys, store, "k").log))
 	check := func(name string, crashed *sessiontest.CrashFS, isGone bool) {
-		store, err := session.OpenFiles(crashed, nil)
+		store, err := sessiontest.OpenFiles(crashed, nil)
 		require.NoError(t, err, name)
 		s := open(t, store, "k")
 		defer s.Close()

@@ -109,7 +109,7 @@ func (s *Session) encode(entries []*entry.Entry) ([]byte, error) {
 }
 
 // countsWith returns the counts of the log including entries.
-func (s *Session) countsWith(entries []*entry.Entry) entry.Counts {
+func (s *Session) countsWith(entries []*entry.Entry) Counts {
 	counts := jsonl.CloneCounts(s.at.Counts)
 	if s.hasNoEntry() {
 		jsonl.CountEntry(&counts, s.at.Header)

@@ -5,6 +5,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 	"unicode/utf8"
@@ -25,11 +26,11 @@ type Backend interface {
 
 	// Log opens the newest log of key without its turn. With write, entries beside the branch may be appended, a torn
 	// end is cut off and kept aside, and the log need not exist yet: the first Append creates it. Without write, Log
-	// changes nothing and locks nothing; the error is [ErrNotFound] if the key has no log.
+	// changes nothing and locks nothing; the error is session.ErrNotFound if the key has no log.
 	Log(ctx context.Context, key string, write bool) (Log, error)
 
-	// Delete removes all logs of key. Whoever has one open gets [ErrDeleted]. Deleting a key that has no log is not an
-	// error.
+	// Delete removes all logs of key. Whoever has one open gets session.ErrDeleted. Deleting a key that has no log is
+	// not an error.
 	Delete(ctx context.Context, key string) error
 
 	// IsHeld reports whether somebody has the turn of key now. It takes no lock and changes nothing.
@@ -38,11 +39,11 @@ type Backend interface {
 	// Keys returns the keys that have a log, in any order.
 	Keys(ctx context.Context) ([]string, error)
 
-	// List answers [Store.List]. The query is valid. The answer includes everything that was acknowledged before the
-	// call.
+	// List answers session.Store.List. The query is valid. The answer includes everything that was acknowledged before
+	// the call.
 	List(ctx context.Context, q Query) (*Page, error)
 
-	// Changes answers [Store.Changes]. With wait it waits until there is something, or until ctx ends.
+	// Changes answers session.Store.Changes. With wait it waits until there is something, or until ctx ends.
 	Changes(ctx context.Context, cursor string, wait bool) (*Changes, error)
 
 	// Parts lists everything that is stored under key: its logs from the oldest to the newest, each with what belongs
@@ -50,13 +51,13 @@ type Backend interface {
 	Parts(ctx context.Context, key string) ([]Part, error)
 
 	// OpenPart opens a log or an archive of a log for reading. Both give the lines of the log. The error is
-	// [ErrNotFound] if the part is gone.
+	// session.ErrNotFound if the part is gone.
 	OpenPart(ctx context.Context, key string, part Part) (Log, error)
 
 	// The next three methods take the turn of the session, and the part as Parts listed it. If that part, or one of
-	// those in while, is gone or has another size by now, the error is [ErrChanged] and nothing has happened. So a
-	// decision that was based on a list is carried out only while the list is true, even if somebody writes beside the
-	// branch. After an error, or if the process ends at any moment, the session is either as before the call or as
+	// those in while, is gone or has another size by now, the error is session.ErrChanged and nothing has happened. So
+	// a decision that was based on a list is carried out only while the list is true, even if somebody writes beside
+	// the branch. After an error, or if the process ends at any moment, the session is either as before the call or as
 	// after it.
 
 	// Archive replaces a log by an archive, and returns that: a compressed copy that was read back and compared. now is
@@ -82,19 +83,20 @@ type Backend interface {
 }
 
 // Turn is the right to write to the branch of a session. It ends with the process. A turn that is a lease may end
-// earlier, while its holder is paused: its logs then refuse to append, with [ErrConflict].
+// earlier, while its holder is paused: its logs then refuse to append, with session.ErrConflict.
 type Turn interface {
 	// Log opens the newest log of the session for the holder of the turn, as [Backend.Log] does with write.
 	Log(ctx context.Context) (Log, error)
 
 	// Next begins a new log with these first lines; it is the session's newest from then on. The lines are durable when
-	// Next returns. The error is [ErrDeleted] if the session was deleted in the meantime: Next never brings it back.
+	// Next returns. The error is session.ErrDeleted if the session was deleted in the meantime: Next never brings it
+	// back.
 	Next(ctx context.Context, lines []byte) (Log, error)
 
-	// Flush makes all logs of the session durable, whoever wrote them. The error is [ErrSync] if that fails.
+	// Flush makes all logs of the session durable, whoever wrote them. The error is session.ErrSync if that fails.
 	Flush(ctx context.Context) error
 
-	// Check returns [ErrDeleted] if the session was deleted after the turn was taken.
+	// Check returns session.ErrDeleted if the session was deleted after the turn was taken.
 	Check() error
 	Release() error
 }
@@ -112,9 +114,9 @@ type Log interface {
 
 	// Append adds lines, which end in a newline, to the log: all of them or none. The caller passes the offset at which
 	// it expects the log to end. With durable, the lines and everything before them survive a power loss once Append
-	// has returned. The error is a [*MovedError] if the log ends elsewhere, [ErrDeleted] if it was deleted,
-	// [ErrConflict] if its turn has ended, and [ErrSync] if it is unknown what is durable. After any other error the
-	// log is unchanged, or it returns [ErrClosed] from then on.
+	// has returned. The error is a [*MovedError] if the log ends elsewhere, session.ErrDeleted if it was deleted,
+	// session.ErrConflict if its turn has ended, and session.ErrSync if it is unknown what is durable. After any other
+	// error the log is unchanged, or it returns session.ErrClosed from then on.
 	Append(ctx context.Context, end int64, lines []byte, durable bool) error
 
 	// Close releases the log's resources. It does not sync.
@@ -168,10 +170,64 @@ func CheckPatches(size int64, patches []Patch) error {
 	return nil
 }
 
-// CheckKey returns [ErrKey] if key is not a valid key. It is for backends.
+// CheckKey returns session.ErrKey if key is not a valid key. It is for backends.
 func CheckKey(key string) error {
 	if key == "" || len(key) > jsonl.MaxKey || !utf8.ValidString(key) {
 		return errs.ErrKey
 	}
 	return nil
 }
+
+// BusyError says who has the turn, as the holder's note in the lock file tells it. The note only informs: the lock
+// itself decides.
+type BusyError struct {
+	PID   int // 0: unknown, or this process
+	Host  string
+	Since time.Time
+	Cause error // the context's error
+}
+
+func (e *BusyError) Error() string {
+	if e.PID == 0 {
+		return fmt.Sprintf("%v: %v", errs.ErrBusy, e.Cause)
+	}
+	since := e.Since.Format(time.RFC3339)
+	return fmt.Sprintf("%v: process %d on %s since %s: %v", errs.ErrBusy, e.PID, e.Host, since, e.Cause)
+}
+
+// Unwrap returns ErrBusy and the context's error.
+func (e *BusyError) Unwrap() []error { return []error{errs.ErrBusy, e.Cause} }
+
+// Change says that a session changed.
+type Change struct {
+	Key string `json:"key"`
+
+	// Log is the log that changed, as in [Status]. A reset or a rewrite of the log gives the session another one, and
+	// Cause says which.
+	Log string `json:"log,omitempty"`
+
+	From    int64 `json:"from"`              // offset in Log; earlier changes covered what lies before it
+	To      int64 `json:"to"`                // offset after the new bytes
+	Deleted bool  `json:"deleted,omitempty"` // the session is gone; Log, From and To are empty
+	Cause   Cause `json:"cause,omitempty"`   // why Log is another one than before, or none
+}
+
+// Cause says why a session has another log than before. It is "" if the session is new, if its log only grew, and with
+// [Changes].Resync.
+type Cause string
+
+// Changes is a piece of the feed.
+type Changes struct {
+	Changes []Change // in order within each session
+	Cursor  string   // where to go on; keep it once the changes are processed
+
+	// Resync says that the feed cannot continue from the given cursor, which is empty, too old, or from another store.
+	// Changes then lists every session there is, from offset 0; forget all others.
+	Resync bool
+}
+
+const (
+	CauseReset     Cause = "reset"     // it was begun anew; older logs stay and can still be read
+	CauseRewritten Cause = "rewritten" // entries were erased: forget what was read of the log
+	CauseDeleted   Cause = "deleted"   // session.Store.Delete, or upkeep.Erase: forget the session
+)

@@ -1,13 +1,19 @@
 package backend
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/internal/errs"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 	"github.com/winnowgo/winnow/session/keys"
 )
 
@@ -40,7 +46,7 @@ type Page struct {
 
 const defaultPage = 100
 
-// Check returns [ErrQuery] if the query is invalid.
+// Check returns session.ErrQuery if the query is invalid.
 func (q *Query) Check() error {
 	if q.Limit < 0 || q.Order != ByKey && q.Order != Newest {
 		return fmt.Errorf("%w: order %q, limit %d", errs.ErrQuery, q.Order, q.Limit)
@@ -87,4 +93,132 @@ func (q *Query) Page(found []Status) *Page {
 	}
 	last := &found[size-1]
 	return &Page{Sessions: found[:size], Next: q.Next(last.Updated, last.Key)}
+}
+
+// Status summarizes a session: a row of session.Store.List. It is derived from the session's newest log.
+type Status struct {
+	Key             string       `json:"key"`
+	Log             string       `json:"log"`   // its newest log, by the backend's name
+	Bytes           int64        `json:"bytes"` // length of that log, up to the last line that counts
+	Created         time.Time    `json:"created,omitzero"`
+	Updated         time.Time    `json:"updated,omitzero"`         // the newest entry
+	LastInteraction time.Time    `json:"lastInteraction,omitzero"` // the newest message of a person
+	Info            entry.Info   `json:"info,omitzero"`
+	Counts          entry.Counts `json:"counts"`
+	Damage          int          `json:"damage,omitempty"` // damaged places found so far; upkeep.Verify finds all
+
+	// Open says that somebody has the turn. It is a hint: it may be false for a holder that has written nothing yet.
+	Open bool `json:"open,omitempty"`
+}
+
+// Add updates the status with lines that were appended to its log. It is for a [Backend] that keeps the status of its
+// sessions. When the backend creates a log, it begins with a Status that has only Key and Log; then it calls Add with
+// the lines of each Append.
+func (s *Status) Add(lines []byte) {
+	for len(lines) > 0 {
+		text, rest, _ := bytes.Cut(lines, []byte("\n"))
+		n := len(lines) - len(rest)
+		s.addText(text)
+		s.Bytes += int64(n)
+		lines = rest
+	}
+}
+
+func (s *Status) addText(text []byte) {
+	text, _, hasNUL := jsonl.TrimLine(text)
+	if len(text) == 0 && !hasNUL {
+		return
+	}
+	l, reason := jsonl.ParseLine(text)
+	if reason != "" {
+		s.Damage++
+		return
+	}
+	s.addLine(&l)
+}
+
+// addLine adds a line that counts to the status.
+func (s *Status) addLine(l *jsonl.Line) {
+	e, err := l.DecodeCounted()
+	if err != nil {
+		s.Damage++
+		return
+	}
+	jsonl.CountEntry(&s.Counts, e)
+	s.LastInteraction = s.Counts.LastTurn
+	if e.Type == entry.TypeInfo {
+		jsonl.MergeInfo(&s.Info, e.Info)
+	}
+	if l.Kind == entry.TypeSession && s.Created.IsZero() {
+		s.Created, s.Key = e.Time, e.Key
+	}
+	if !e.Time.IsZero() {
+		s.Updated = e.Time
+	}
+}
+
+// ReadStatus returns the status of the log of a session: from its end if that is in order, else from all of it.
+func ReadStatus(ctx context.Context, key string, log Log) (*Status, error) {
+	size, err := log.Size()
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		return nil, errs.ErrNotFound
+	}
+	st, err := tailStatus(log, size)
+	if errors.Is(err, jsonl.ErrSlow) || errors.Is(err, errs.ErrTooLarge) {
+		st = &Status{}
+		err = st.scan(ctx, log, size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("session: the status of %q: %w", key, err)
+	}
+	st.Log = log.ID()
+	if st.Counts.Messages == nil {
+		st.Counts.Messages = map[winnow.Role]int{}
+	}
+	st.Key = key
+	return st, nil
+}
+
+// scan computes the status from the first size bytes of a log.
+func (s *Status) scan(ctx context.Context, log Log, size int64) error {
+	scan := jsonl.NewScanner(log, size)
+	err := scan.Scan(ctx, func(l *jsonl.Line) error {
+		s.addLine(l)
+		return nil
+	})
+	s.Damage += len(scan.Damage)
+	s.Bytes = scan.Valid
+	return err
+}
+
+// tailStatus reads back to the newest entry with totals.
+func tailStatus(log Log, size int64) (*Status, error) {
+	t := jsonl.NewTail(log, size)
+	t.W.Step, t.Ahead.Step, t.Counted = jsonl.StatusStep, jsonl.HeadStep, true
+	last, err := t.W.Load(size-1, size, size-jsonl.StatusStep, size)
+	if err != nil {
+		return nil, err
+	}
+	if last[0] != '\n' {
+		return nil, jsonl.ErrSlow
+	}
+	var s jsonl.Sides
+	if err := t.Sides(&s); err != nil {
+		return nil, err
+	}
+	st := &Status{Bytes: size, Info: s.Info, Counts: s.Counts(), Updated: t.NewestAt}
+	st.LastInteraction = st.Counts.LastTurn
+	header, err := t.LineAt(0)
+	if err != nil || header.Kind != entry.TypeSession {
+		return nil, errors.Join(err, jsonl.ErrSlow)
+	}
+	e, err := header.Decode()
+	if err != nil {
+		return nil, jsonl.ErrSlow
+	}
+	st.Created, st.Key = e.Time, e.Key
+	return st, nil
 }

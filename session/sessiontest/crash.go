@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/internal/dir"
+	"github.com/winnowgo/winnow/session/internal/files"
 )
 
 // Loss is what a power loss does to unsynced changes.
@@ -78,6 +82,15 @@ func NewCrashFS() *CrashFS {
 	c := &CrashFS{}
 	c.root = c.newNode(true)
 	return c
+}
+
+// OpenFiles is [session.OpenDirectory] on another file system, such as a CrashFS.
+func OpenFiles(fsys files.FS, opts *session.Options) (*session.Store, error) {
+	d, err := dir.Open(fsys, session.New(nil, opts).Options().Now)
+	if err != nil {
+		return nil, err
+	}
+	return session.New(d, opts), nil
 }
 
 func (c *CrashFS) newNode(isDir bool) *node {

@@ -3,32 +3,32 @@ package upkeep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"slices"
+	"sync"
 
+	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/internal/dir"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // Plans and erasures look at every session of a store. In a large store this takes most of their time, so several
 // goroutines share the work.
 
-// surveyor is a backend that visits all its sessions in one pass.
-type surveyor interface {
-	// survey calls f for every session, from several goroutines, until one returns an error.
-	survey(ctx context.Context, f func(*dir.Surveyed) error) error
-}
-
 // survey visits the sessions of a backend.
 func survey(ctx context.Context, m backend.Backend, f func(*dir.Surveyed) error) error {
-	if s, ok := m.(surveyor); ok {
-		return s.survey(ctx, f)
+	if d, ok := m.(*dir.Directory); ok {
+		return d.Survey(ctx, f)
 	}
 	keys, err := m.Keys(ctx)
 	if err != nil {
 		return err
 	}
-	return eachKey(ctx, keys, func(key string) error {
-		s := surveyOne(ctx, m, key)
+	goroutines := 2 * runtime.GOMAXPROCS(0) // some of them wait for the storage
+	return dir.Each(ctx, goroutines, len(keys), func(i int) error {
+		s := surveyOne(ctx, m, keys[i])
 		if s.Lost != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -52,8 +52,133 @@ func atKey(ctx context.Context, m backend.Backend, key string) *dir.Surveyed {
 	return &dir.Surveyed{Key: key, Open: open}
 }
 
-// eachKey calls f for each key, from several goroutines, until one fails.
-func eachKey(ctx context.Context, keys []string, f func(key string) error) error {
-	goroutines := 2 * runtime.GOMAXPROCS(0) // some of them wait for the storage
-	return dir.Each(ctx, goroutines, len(keys), func(i int) error { return f(keys[i]) })
+// relatives holds which sessions were forked from which.
+type relatives struct {
+	forks map[string][]string // by the session that they were forked from
+	from  map[string][]string // by fork
+	lost  []string            // sessions with an unreadable header
+}
+
+// readRelatives reads the headers of all logs.
+func readRelatives(ctx context.Context, m backend.Backend) (*relatives, error) {
+	r := &relatives{forks: map[string][]string{}, from: map[string][]string{}}
+	var mu sync.Mutex
+	err := survey(ctx, m, func(s *dir.Surveyed) error {
+		origins, lost := originsOf(ctx, m, s)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, from := range origins {
+			r.add(s.Key, from)
+		}
+		if lost == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r.lost = append(r.lost, s.Key) // a damaged session concerns no other
+		return nil
+	})
+	slices.Sort(r.lost)
+	return r, err
+}
+
+// originsOf returns the sessions that the logs of a session were forked from. Somebody else may erase in the session
+// at the same time, which changes the IDs of its logs: then they are listed again.
+func originsOf(ctx context.Context, m backend.Backend, s *dir.Surveyed) (origins []string, lost error) {
+	for {
+		var missing error
+		lost, origins = s.Lost, nil
+		for _, part := range s.Parts {
+			if part.Kind == backend.PartSide {
+				continue
+			}
+			from, err := originOf(s, part)
+			if errors.Is(err, session.ErrNotFound) {
+				missing = err
+				continue
+			}
+			lost, origins = errors.Join(lost, err), append(origins, from)
+		}
+		if missing == nil || ctx.Err() != nil {
+			return origins, errors.Join(lost, ctx.Err())
+		}
+		now := surveyOne(ctx, m, s.Key)
+		if sameLogs(now.Parts, s.Parts) {
+			return origins, errors.Join(lost, missing) // it is listed, and cannot be opened
+		}
+		s = now
+	}
+}
+
+// sameLogs reports whether a session was listed with the same logs, under the same names.
+func sameLogs(a, b []backend.Part) bool {
+	return slices.EqualFunc(a, b, func(a, b backend.Part) bool { return a.Log == b.Log && a.Name == b.Name })
+}
+
+// add records that key was forked from another session.
+func (r *relatives) add(key, from string) {
+	if from != "" && from != key {
+		r.forks[from] = append(r.forks[from], key)
+		r.from[key] = append(r.from[key], from)
+	}
+}
+
+// originOf returns the session that a log was forked from, "" if it was not.
+func originOf(s *dir.Surveyed, part backend.Part) (string, error) {
+	log, err := s.Open(part, dir.LongestHeader)
+	if err != nil {
+		return "", err
+	}
+	defer log.Close()
+	size, err := log.Size()
+	if err != nil {
+		return "", err
+	}
+	if size == 0 {
+		return "", nil
+	}
+	t := jsonl.NewTail(log, size)
+	t.W.Step = jsonl.HeadStep
+	text, next, ended, err := t.W.LineAt(0)
+	switch {
+	case errors.Is(err, session.ErrDeleted): // or rewritten, since it was opened
+		return "", fmt.Errorf("%w: log %q of %q: %w", session.ErrNotFound, part.Log, s.Key, err)
+	case err != nil: // it may be a fork
+		return "", err
+	case !ended:
+		return "", nil // damaged
+	}
+	header, err := jsonl.ParseAt(text, 0, next)
+	if err != nil {
+		return "", nil // damaged
+	}
+	e, err := header.Decode()
+	if err != nil || e.From == nil {
+		return "", nil
+	}
+	return e.From.Session, nil
+}
+
+// of returns the sessions that share entries with a session, and that session itself; nil if no other one does.
+func (r *relatives) of(key string) []string {
+	all := []string{key}
+	seen := map[string]bool{key: true}
+	for i := 0; i < len(all); i++ {
+		for _, other := range slices.Concat(r.forks[all[i]], r.from[all[i]]) {
+			if !seen[other] {
+				seen[other] = true
+				all = append(all, other)
+			}
+		}
+	}
+	if len(all) == 1 {
+		return nil // its other logs have other entries
+	}
+	return all
+}
+
+// forksOf returns the forks of key.
+func (r *relatives) forksOf(key string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(r.forks[key])))
 }

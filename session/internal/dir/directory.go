@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/winnowgo/winnow/session/backend"
@@ -299,4 +301,97 @@ func (d *Directory) Close() error {
 		return nil
 	}
 	return d.fs.Close()
+}
+
+const (
+	// Common file systems limit a name to 255 bytes, and Windows a path to 260 characters: longer keys are cut, and a
+	// hash tells them apart.
+	maxKeyName     = 120
+	keyNamePrefix  = 60
+	keyNameHashHex = 32
+)
+
+// keyDirectory returns the directory of a key within the store. Different keys have different names, even on file
+// systems that ignore case or normalize Unicode: only [a-z0-9_-] stand for themselves.
+func keyDirectory(key string) (parent, name string) {
+	sum := sha256.Sum256([]byte(key))
+	name = escapeKey(key)
+	if len(name) > maxKeyName {
+		name = name[:keyNamePrefix] + "~" + hex.EncodeToString(sum[:keyNameHashHex/2])
+	}
+	return "s/" + hex.EncodeToString(sum[:1]), "k-" + name
+}
+
+func escapeKey(key string) string {
+	const digits = "0123456789abcdef"
+	var b strings.Builder
+	for i := range len(key) {
+		c := key[i]
+		if isNameByte(c) {
+			b.WriteByte(c)
+			continue
+		}
+		b.Write([]byte{'%', digits[c>>4], digits[c&15]})
+	}
+	return b.String()
+}
+
+// isNameByte reports whether a byte of a key stands for itself in the name of its directory.
+func isNameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-'
+}
+
+// closableFS is the file system of a store. Once the store is closed, its errors say so: the system would only say
+// that some file is closed, or that a number names no file.
+type closableFS struct {
+	files.FS
+	closed *atomic.Bool
+}
+
+func newClosableFS(fsys files.FS) closableFS { return closableFS{fsys, new(atomic.Bool)} }
+
+// said adds to the error of a call that the store is closed.
+func (c closableFS) said(err error) error {
+	if err == nil || !c.closed.Load() || errors.Is(err, errs.ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errs.ErrClosed, err)
+}
+
+func (c closableFS) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
+	f, err := c.FS.Open(name, flag, perm)
+	return f, c.said(err)
+}
+
+func (c closableFS) Mkdir(name string, perm fs.FileMode) error {
+	return c.said(c.FS.Mkdir(name, perm))
+}
+
+func (c closableFS) Rename(from, to string) error { return c.said(c.FS.Rename(from, to)) }
+
+func (c closableFS) Remove(name string) error { return c.said(c.FS.Remove(name)) }
+
+func (c closableFS) List(dir string) ([]string, error) {
+	names, err := c.FS.List(dir)
+	return names, c.said(err)
+}
+
+func (c closableFS) IsDir(name string) (bool, error) {
+	ok, err := c.FS.IsDir(name)
+	return ok, c.said(err)
+}
+
+func (c closableFS) SizeOf(name string) (int64, error) {
+	n, err := c.FS.SizeOf(name)
+	return n, c.said(err)
+}
+
+func (c closableFS) SyncDir(dir string) error { return c.said(c.FS.SyncDir(dir)) }
+
+func (c closableFS) Sub(dir string) (files.FS, error) {
+	sub, err := c.FS.Sub(dir)
+	if err != nil {
+		return nil, c.said(err)
+	}
+	return closableFS{sub, c.closed}, nil
 }

@@ -1,9 +1,11 @@
 package jsonl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -173,4 +175,204 @@ func (l *Loaded) CheckHeader(key string) error {
 		return fmt.Errorf("%w: the log of %q says that it is of %q", errs.ErrFormat, key, l.Header.Key)
 	}
 	return nil
+}
+
+// Sides is what a log says beside the branch. It is read backwards: the first value found is the newest.
+type Sides struct {
+	Info   entry.Info
+	Labels map[string]string
+	known  map[string]bool // labels that were set or removed
+	newer  []*entry.Entry  // entries to count, the newest first
+	base   entry.Counts
+	at     int64 // offset of the entry with totals; 0: none
+}
+
+// add takes in e. complete says that entries before e do not matter.
+func (s *Sides) add(e *entry.Entry) (complete bool) {
+	if e.Full != nil {
+		older := e.Full.Info
+		MergeInfo(&older, &s.Info)
+		s.Info = older
+		for id, label := range e.Full.Labels {
+			s.label(id, label)
+		}
+		s.base = CloneCounts(e.Full.Counts)
+		s.newer = append(s.newer, &entry.Entry{Type: e.Type})
+		return true
+	}
+	s.newer = append(s.newer, e)
+	switch {
+	case e.Type == entry.TypeInfo && e.Info != nil:
+		older := *e.Info
+		MergeInfo(&older, &s.Info)
+		s.Info = older
+	case e.Type == entry.TypeLabel:
+		s.label(e.Target, e.Label)
+	}
+	return false
+}
+
+func (s *Sides) label(id, label string) {
+	if s.known[id] {
+		return
+	}
+	if s.known == nil {
+		s.known, s.Labels = map[string]bool{}, map[string]string{}
+	}
+	s.known[id] = true
+	if label != "" {
+		s.Labels[id] = label
+	}
+}
+
+// Counts returns the counts of the whole log.
+func (s *Sides) Counts() entry.Counts {
+	c := s.base
+	for i := len(s.newer) - 1; i >= 0; i-- {
+		CountEntry(&c, s.newer[i])
+	}
+	return c
+}
+
+// ReadInfo is look for an open log. It reads from the end if that is in order.
+func ReadInfo(ctx context.Context, log Log) (info entry.Info, updated time.Time, err error) {
+	size, err := log.Size()
+	if err != nil || size == 0 {
+		return entry.Info{}, time.Time{}, err
+	}
+	var s Sides
+	t := NewTail(log, size)
+	t.W.Step, t.Ahead.Step = StatusStep, HeadStep
+	t.Counted = t.seal == nil // without a key only what is not sealed can be read
+	err = t.Sides(&s)
+	if errors.Is(err, ErrSlow) || errors.Is(err, errs.ErrTooLarge) {
+		s = Sides{}
+		_, err = NewTree(ctx, log, size, &s)
+	}
+	return s.Info, t.NewestAt, err
+}
+
+// MergeInfo takes in what next changes.
+func MergeInfo(i, next *entry.Info) {
+	if next == nil {
+		return
+	}
+	if next.Title != nil {
+		i.Title = next.Title
+	}
+	if next.Pinned != nil {
+		i.Pinned = next.Pinned
+	}
+	if next.Archived != nil {
+		i.Archived = next.Archived
+	}
+}
+
+// CloneCounts returns a copy that shares nothing with c.
+func CloneCounts(c entry.Counts) entry.Counts {
+	out := c
+	out.Messages, out.Models = maps.Clone(c.Messages), maps.Clone(c.Models)
+	if out.Messages == nil {
+		out.Messages = map[winnow.Role]int{}
+	}
+	return out
+}
+
+// CountEntry counts e in c.
+func CountEntry(c *entry.Counts, e *entry.Entry) {
+	if e.Type == entry.TypeStatus {
+		return
+	}
+	c.Entries++
+	switch countedAs(e) {
+	case entry.TypeMessage:
+		m := e.Message
+		if m == nil {
+			return
+		}
+		if c.Messages == nil {
+			c.Messages = make(map[winnow.Role]int, 4)
+		}
+		c.Messages[m.Role]++
+		if beginsTurn(m) {
+			c.Turns++
+			c.LastTurn = e.Time.UTC().Round(0)
+		}
+		countUsage(c, e.Model, m.Usage)
+		countRequest(c, m, e.Batch)
+	case entry.TypeCompaction:
+		c.Compactions++
+		c.Tokens = e.TokensAfter
+		if e.Degraded {
+			c.Degraded++
+		}
+	case entry.TypeFlush:
+		c.Flushes++
+	case entry.TypeEdit:
+		c.Edits++
+		c.Tokens = 0
+	case entry.TypeLeaf:
+		c.Tokens = 0
+	case entry.TypeErased:
+		c.Erased++
+		c.Tokens = 0
+	case entry.TypeUsage:
+		countUsage(c, e.Model, e.Usage)
+		c.Window = cmp.Or(e.Window, c.Window)
+	}
+}
+
+// countRequest takes in the tokens of the request that m answers. An answer may be several messages, of which one has
+// the usage.
+func countRequest(c *entry.Counts, m *winnow.Message, batch [2]int64) {
+	switch u := m.Usage; {
+	case m.Role != winnow.RoleAssistant:
+	case u != nil:
+		c.Tokens = u.Prompt()
+	case batch[0] <= 1:
+		c.Tokens = 0
+	}
+}
+
+func countUsage(c *entry.Counts, model string, u *winnow.Usage) {
+	if u == nil {
+		return
+	}
+	c.LastUsage = u
+	addTo(&c.Usage, u)
+	if c.Models == nil {
+		c.Models = make(map[string]entry.ModelUsage, 1)
+	}
+	of := c.Models[model]
+	of.Calls++
+	of.Last = *u
+	addTo(&of.Sum, u)
+	c.Models[model] = of
+}
+
+func addTo(sum, u *winnow.Usage) {
+	sum.Input += u.Input
+	sum.CacheRead += u.CacheRead
+	sum.CacheWrite += u.CacheWrite
+	sum.Output += u.Output
+}
+
+// beginsTurn reports whether a person wrote m.
+func beginsTurn(m *winnow.Message) bool {
+	return m.Role == winnow.RoleUser && !m.Injected && !m.Summary
+}
+
+// countedAs returns the type that an entry counts as.
+func countedAs(e *entry.Entry) entry.Type {
+	switch {
+	case e.Type != entry.TypeErased:
+		return e.Type
+	case e.Was != "":
+		return e.Was
+	case e.Target != "":
+		return entry.TypeEdit
+	case e.Message != nil && e.Name == "":
+		return entry.TypeMessage
+	}
+	return entry.TypeErased
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -206,4 +208,162 @@ func OneLine(raw json.RawMessage) (json.RawMessage, error) {
 		return raw, nil
 	}
 	return compactJSON(raw)
+}
+
+// Lines reach this code with a valid checksum: one that does not decode was written that way.
+
+// Decode returns the entry of a line.
+func (l *Line) Decode() (*entry.Entry, error) {
+	if l.Sealed != "" {
+		return l.decodeSealed()
+	}
+	e := &entry.Entry{}
+	if err := json.Unmarshal(l.Data, (*entryBody)(e)); err != nil {
+		return nil, fmt.Errorf("session: entry %s: %w", l.ID, err)
+	}
+	l.GiveHead(e)
+	showErased(e)
+	if err := exact.Restore(e.Message, e.Exact); err != nil {
+		return e, fmt.Errorf("session: entry %s: %w", e.ID, err)
+	}
+	e.Exact = nil
+	return e, nil
+}
+
+// DecodeCounted returns what [Counts] and [Sides] need: of a sealed line, what can be read without its key.
+func (l *Line) DecodeCounted() (*entry.Entry, error) {
+	if l.Sealed != "" {
+		return l.decodeClear()
+	}
+	return l.Decode()
+}
+
+// isFullState reports whether the entry is a state with totals, or may be one.
+func (l *Line) isFullState() bool {
+	return l.Kind == entry.TypeState && !bytes.HasPrefix(l.body, []byte(`"delta":`))
+}
+
+// GiveHead sets in e what the head of l says.
+func (l *Line) GiveHead(e *entry.Entry) {
+	e.Seq, e.ID, e.ParentID, e.Type, e.Batch = l.Seq, l.ID, l.Parent, l.Kind, l.Batch
+	if e.At = nil; l.at >= 0 {
+		at := l.at // not l's own field, which would keep the text alive
+		e.At = &at
+	}
+	if e.Time.IsZero() {
+		e.Time = l.time()
+	}
+}
+
+// time reads the time from the head of a line in our form.
+func (l *Line) time() time.Time {
+	const member = `"time":"`
+	i := bytes.Index(l.Data[:min(len(l.Data), 2*MaxKey)], []byte(member))
+	if i < 0 {
+		return time.Time{}
+	}
+	text := l.Data[i+len(member):]
+	end := bytes.IndexByte(text, '"')
+	if end < 0 {
+		return time.Time{}
+	}
+	var t time.Time
+	if t.UnmarshalText(text[:end]) != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// erasedText is what the model sees of a message whose content was erased.
+const erasedText = "[erased]"
+
+// showErased puts the text that the model sees into a message whose content was erased.
+func showErased(e *entry.Entry) {
+	if e.Type != entry.TypeErased || e.Message == nil {
+		return
+	}
+	for i := range e.Message.Parts {
+		if e.Message.Parts[i].Kind == winnow.KindText {
+			return
+		}
+	}
+	e.Message.Parts = append([]winnow.Part{{Text: erasedText}}, e.Message.Parts...)
+}
+
+// CheckFormat returns an error if e is the header of a log in a newer format. Entries may have another meaning there,
+// so this version must neither write to such a log nor copy from it.
+func CheckFormat(e *entry.Entry) error {
+	if e.Type == entry.TypeSession && e.Format > FormatVersion {
+		return fmt.Errorf("%w: the log of %q has format %d", errs.ErrFormat, e.Key, e.Format)
+	}
+	return nil
+}
+
+// A newer version may have written members that this one does not know, at any depth. A fork keeps them: it copies the
+// members of an entry unchanged, except for offsets and counts, which differ in the fork.
+
+// Original is what the copy of an entry keeps: members as the original has them, without braces. verbatim has all
+// members after the head, and unknown has those that this version does not know.
+type Original struct{ verbatim, unknown []byte }
+
+// originalOf returns what a copy of e keeps, which was decoded from l.
+func originalOf(e *entry.Entry, l *Line) (o Original, err error) {
+	members, err := l.members()
+	if err != nil || len(members) == 0 { // of an erased entry nothing may be left
+		return o, err
+	}
+	if e.Type != entry.TypeCompaction && e.Full == nil {
+		o.verbatim = members
+		return o, nil
+	}
+	all, err := splitMembers(slices.Concat([]byte("{"), members, []byte("}")))
+	if err != nil {
+		return o, err
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[entry.Entry]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		delete(all, name)
+	}
+	o.unknown = joinMembers(all)
+	return o, nil
+}
+
+// members returns the members after the head of l, opened if they are sealed, without braces. They are valid until the
+// next line is read; nil means that there are none.
+func (l *Line) members() ([]byte, error) {
+	switch {
+	case l.Sealed != "":
+		text, err := l.Text()
+		return bytes.TrimPrefix(text, []byte(",")), err
+	case l.body != nil:
+		return bytes.TrimRight(l.body, " "), nil // an entry that was erased ends in spaces
+	}
+	all, err := splitMembers(l.Data) // another program wrote it
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range [...]string{"seq", "id", "parentId", "type", "time", "at", "batch", "sealed", "crc"} {
+		delete(all, name)
+	}
+	return joinMembers(all), nil
+}
+
+func splitMembers(object []byte) (all map[string]json.RawMessage, err error) {
+	err = json.Unmarshal(object, &all)
+	return all, err
+}
+
+// joinMembers undoes splitMembers. The members come in the order of their names, without braces.
+func joinMembers(all map[string]json.RawMessage) []byte {
+	if len(all) == 0 {
+		return nil
+	}
+	var x Encoder
+	var out []byte
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		quoted, _ := x.Marshal(name) // a string never fails
+		out = append(append(append(out, quoted...), ':'), all[name]...)
+		out = append(out, ',')
+	}
+	return out[:len(out)-1]
 }
