@@ -86,6 +86,10 @@ var cases = []adaptertest.Case{
 	{Name: "cache markers", Imports: []string{`{"role":"user","content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}`, said, ask}, Reason: "as they are"},
 	{Name: "a server's tool", Imports: turn(`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"q"}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","title":"t","url":"u","encrypted_content":"e"}]},`, ``), Reason: "its result stays in the message"},
 
+	{Name: "a search for tools", Imports: turn(`{"type":"server_tool_use","id":"srvtoolu_1","name":"tool_search_tool_bm25","input":{"query":"q"}},{"type":"tool_search_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"tool_search_tool_search_result","tool_references":[{"type":"tool_reference","tool_name":"read"}]}},`, ``), Reason: "what it found stays loaded"},
+	{Name: "a search for tools without its result", Imports: turn(`{"type":"text","text":"a"},{"type":"server_tool_use","id":"srvtoolu_1","name":"tool_search_tool_bm25","input":{"query":"q"}},`, ``),
+		Want: strings.Join(turn(`{"type":"text","text":"a"},`, ``), ""), Reason: "half of a pair is not sent"},
+	{Name: "a reference to a tool in a result", Imports: withResult(`,"content":[{"type":"tool_reference","tool_name":"read"}]`), Forms: asJSON, Reason: "of a search that the host runs"},
 	{Name: "a tool of an MCP server", Imports: turn(`{"type":"mcp_tool_use","id":"m","name":"n","server_name":"s","input":{}},{"type":"mcp_tool_result","tool_use_id":"m","content":[]},`, ``), Forms: asJSON, Reason: "its result stays in the message"},
 	{Name: "a tool of an MCP server without its result", Imports: turn(`{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"text","text":"a"},{"type":"mcp_tool_use","id":"m","name":"n","server_name":"s","input":{}},`, ``),
 		Want: strings.Join(turn(`{"type":"thinking","thinking":"t","signature":"c2ln"},{"type":"text","text":"a"},`, ``), ""), Forms: asJSON, Reason: "half of a pair is not sent; what stands beside it is"},

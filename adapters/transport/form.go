@@ -115,11 +115,12 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 		case slices.Contains(f.limits, name):
 			q.answer = int(value.Int())
 		default:
+			text := value.Raw
 			if name == "tools" {
-				q.tools = value
+				q.tools, text = value, sentTools(value)
 			}
-			if len(value.Raw) > leastBeside {
-				q.beside += value.Raw
+			if len(text) > leastBeside {
+				q.beside += text
 			}
 		}
 		seen[name] = true

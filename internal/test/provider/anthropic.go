@@ -34,6 +34,7 @@ type messagesTool struct {
 	Name         string          `json:"name"`
 	Type         string          `json:"type"`
 	CacheControl *cacheControl   `json:"cache_control"`
+	DeferLoading bool            `json:"defer_loading"`
 	raw          json.RawMessage //
 }
 
@@ -63,7 +64,7 @@ func (c *cacheControl) lifetime() time.Duration {
 	return defaultMark
 }
 
-// content is a string or a list of blocks.
+// content is a string, a list of blocks, or one block.
 type content struct {
 	blocks []contentBlock
 	text   bool // a string
@@ -82,6 +83,8 @@ type contentBlock struct {
 	Thinking     string          `json:"thinking"`
 	Signature    string          `json:"signature"`
 	Source       *imageSource    `json:"source"`
+	ToolName     string          `json:"tool_name"`       // of a reference to a tool
+	References   []contentBlock  `json:"tool_references"` // of a search for tools
 	CacheControl *cacheControl   `json:"cache_control"`
 	raw          json.RawMessage
 }
@@ -117,6 +120,9 @@ func (c *content) UnmarshalJSON(data []byte) error {
 		c.text = true
 		c.blocks = []contentBlock{{Type: "text", Text: text, raw: data}}
 		return nil
+	case data[0] == '{': // of a tool that the server runs
+		c.blocks = make([]contentBlock, 1)
+		return json.Unmarshal(data, &c.blocks[0])
 	}
 	return json.Unmarshal(data, &c.blocks)
 }
@@ -209,6 +215,9 @@ func (m *messagesRequest) request(p *Provider) *Request {
 		Thinking: m.Thinking.on()}
 	for _, t := range m.Tools {
 		r.Tools = append(r.Tools, t.Name)
+		if t.DeferLoading {
+			continue // the model sees it where a search found it
+		}
 		r.block(p, "tool", string(t.raw), string(t.raw), 0, t.CacheControl)
 	}
 	var system []string

@@ -10,7 +10,7 @@ import (
 // shape, what is empty, the pairs of calls and results, thinking, images, the end, the numbers.
 var messagesChecks = []func(*Provider, *messagesRequest, *Request) *Error{
 	checkShape, checkToolNames, checkRoles, checkIDs, checkEmpty, checkCacheMarks, checkPairs, checkServerTools,
-	checkThinkingOrder, checkThinkingKept, checkSignatures, checkImages, checkEnd, checkNumbers,
+	checkDeferred, checkThinkingOrder, checkThinkingKept, checkSignatures, checkImages, checkEnd, checkNumbers,
 }
 
 var (
@@ -320,6 +320,29 @@ func checkServerTools(_ *Provider, m *messagesRequest, _ *Request) *Error {
 				}
 			}
 			clear(answered)
+		}
+		return nil
+	})
+}
+
+// checkDeferred refuses a cache marker on a tool that is loaded on demand, and a tool that a search found and that is
+// no longer among the tools.
+func checkDeferred(_ *Provider, m *messagesRequest, _ *Request) *Error {
+	known := map[string]bool{}
+	for _, t := range m.Tools {
+		if known[t.Name] = true; t.DeferLoading && t.CacheControl != nil {
+			return broken("ANT-DEFER-CACHE", "Tool '%s' cannot have both defer_loading=true and cache_control set. "+
+				"Tools with defer_loading cannot use prompt caching.", t.Name)
+		}
+	}
+	return m.each(func(_ string, _ int, b *contentBlock) *Error {
+		for i := range b.Content.blocks {
+			inner := &b.Content.blocks[i]
+			for _, found := range append([]contentBlock{*inner}, inner.References...) {
+				if found.Type == "tool_reference" && !known[found.ToolName] {
+					return broken("ANT-DEFER-GONE", "Tool reference '%s' not found in available tools", found.ToolName)
+				}
+			}
 		}
 		return nil
 	})

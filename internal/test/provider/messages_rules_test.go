@@ -52,6 +52,8 @@ func pairCases() []ruleCase {
 			text: "server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'"},
 		{rule: "ANT-TOOLS-REQUIRED", why: "a summary call replays calls without tools", body: with(conversation(hi, assistant(use("toolu_1")), user(result("toolu_1"))), object{"tools": list{}}),
 			text: "Requests which include `tool_use` or `tool_result` blocks must define tools"},
+		{rule: "ANT-DEFER-GONE", why: "what a search found was taken out", body: conversation(hi, assistant(search("1"), foundTool()), hi), text: "Tool reference 'get_weather' not found in available tools"},
+		{rule: "ANT-DEFER-CACHE", why: "the last tool is loaded on demand", body: with(conversation(hi), object{"tools": list{with(object{"name": "f", "defer_loading": true, "input_schema": object{}}, marked)}}), text: "Tool 'f' cannot have both"},
 		{rule: "ANT-TOOLNAME", why: "a name with a dot", body: with(conversation(hi), object{"tools": list{object{"name": "fs.read", "input_schema": object{}}}}),
 			text: "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'"},
 		{rule: "ALL-ARGS", why: "arguments that were cut off", body: conversation(hi, assistant(with(use("toolu_1"), object{"input": `{"path":`})), user(result("toolu_1"))), text: "tool_use.input: Input should be a valid dictionary"},
@@ -131,6 +133,12 @@ func search(id string) object {
 
 func found(typ, id string) object { return object{"type": typ, "tool_use_id": id, "content": list{}} }
 
+// foundTool is what a search for tools found.
+func foundTool() object {
+	return with(found("tool_search_tool_result", "srvtoolu_1"), object{"content": object{"type": "tool_search_tool_search_result",
+		"tool_references": list{object{"type": "tool_reference", "tool_name": "get_weather"}}}})
+}
+
 func messagesAccepted(t *testing.T) []ruleCase {
 	t.Helper()
 	hi := user(text("hi"))
@@ -144,6 +152,7 @@ func messagesAccepted(t *testing.T) []ruleCase {
 		{why: "an image in a result", body: conversation(hi, assistant(use("toolu_1")), user(with(result("toolu_1"), object{"content": list{picture(t, 9, 9)}})))},
 		{why: "a wide image among few", body: conversation(user(picture(t, 2001, 1), text("what is this?")))},
 		{why: "a search and its result", body: conversation(hi, assistant(search("1"), found("web_search_tool_result", "srvtoolu_1"), text("found")), hi)},
+		{why: "a tool that a search found", body: with(conversation(hi, assistant(search("1"), foundTool()), hi), object{"tools": list{object{"name": "get_weather", "defer_loading": true}, object{"name": "tool_search_tool_bm25"}}})},
 		{why: "a pause, with which the server goes on", body: conversation(hi, assistant(text("I look"), search("1")))},
 		{why: "a pause that the server went on from", body: conversation(hi, assistant(search("1")), assistant(found("web_search_tool_result", "srvtoolu_1"), search("2")))},
 		{why: "the server's tool runs when the host's has run", body: conversation(hi, assistant(search("1"), use("toolu_1")), user(result("toolu_1")))},

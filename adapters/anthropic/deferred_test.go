@@ -1,0 +1,157 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/provider"
+	"github.com/winnowgo/winnow/prompt"
+	"github.com/winnowgo/winnow/session"
+)
+
+// weatherTools are a tool that is always sent and two that are found.
+var weatherTools = []prompt.Tool{
+	{Name: "read", Always: true},
+	{Name: "get_weather", Description: "The weather of a city."},
+	{Name: "get_tides", Description: "The tides of a port."},
+}
+
+// The search tool comes last, and only where there is something to find.
+func TestOnDemand(t *testing.T) {
+	want := `[{"input_schema":{"type":"object"},"name":"read","description":""},` +
+		`{"input_schema":{"type":"object"},"name":"get_weather","description":"The weather of a city.","defer_loading":true},` +
+		`{"input_schema":{"type":"object"},"name":"get_tides","description":"The tides of a port.","defer_loading":true},` +
+		`{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"}]`
+	assert.JSONEq(t, want, textOf(t, OnDemand(weatherTools)))
+	assert.JSONEq(t, want, textOf(t, OnDemandBeta(weatherTools)))
+	assert.Len(t, OnDemand(weatherTools[:1]), 1)
+	assert.Len(t, OnDemandBeta(weatherTools[:1]), 1)
+}
+
+func textOf(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// toolSearcher searches a tool, is shown it, and calls it, in one answer. Then it says how it is.
+func toolSearcher(r *provider.Request) provider.Answer {
+	if len(r.Last().Results) > 0 {
+		return provider.Answer{Thinking: []string{"so"}, Text: "It rains."}
+	}
+	n := len(r.Messages)
+	id := fmt.Sprint("srvtoolu_", n)
+	return provider.Answer{
+		Thinking: []string{"which tool"}, Text: "I look for a tool.",
+		Served: []any{
+			map[string]any{"type": "server_tool_use", "id": id, "name": "tool_search_tool_bm25", "input": map[string]any{"query": "weather"}},
+			map[string]any{"type": "tool_search_tool_result", "tool_use_id": id, "content": map[string]any{
+				"type": "tool_search_tool_search_result", "tool_references": []any{map[string]any{"type": "tool_reference", "tool_name": "get_weather"}}}},
+		},
+		Calls: []provider.ToolCall{{Name: "get_weather", Arguments: json.RawMessage(`{"city":"Oslo"}`)}},
+	}
+}
+
+// TestToolSearch: what the API's search for tools returned goes back byte for byte and is never separated, whatever is
+// folded, summarized, opened again or forked. The strict provider accepts every request.
+func TestToolSearch(t *testing.T) {
+	p := provider.New(provider.Options{Model: toolSearcher})
+	server := httptest.NewServer(p)
+	defer server.Close()
+	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	pairs, requests := 0, 0
+	check := func(messages any) {
+		body := textOf(t, messages)
+		requests++
+		n := strings.Count(body, `"server_tool_use"`)
+		pairs += n
+		assert.Equal(t, n, strings.Count(body, `"content":{"tool_references":[{"tool_name":"get_weather","type":"tool_reference"}],"type":"tool_search_tool_search_result"}`), "%s", body)
+	}
+	calls := map[string]session.Call{
+		"whole": func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			params := sdk.MessageNewParams{Model: "claude", MaxTokens: 4_000, Tools: OnDemand(weatherTools),
+				Thinking: sdk.ThinkingConfigParamOfEnabled(1_024), Messages: Export(messages)}
+			check(params.Messages)
+			answer, err := client.Messages.New(ctx, params)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		},
+		"streamed": func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			params := sdk.MessageNewParams{Model: "claude", MaxTokens: 4_000, Tools: OnDemand(weatherTools),
+				Thinking: sdk.ThinkingConfigParamOfEnabled(1_024), Messages: Export(messages)}
+			check(params.Messages)
+			answer, err := Collect(client.Messages.NewStreaming(ctx, params), nil)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return Response(answer), nil
+		},
+		"beta": func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			params := sdk.BetaMessageNewParams{Model: "claude", MaxTokens: 4_000, Tools: OnDemandBeta(weatherTools),
+				Thinking: sdk.BetaThinkingConfigParamOfEnabled(1_024), Messages: ExportBeta(messages)}
+			check(params.Messages)
+			answer, err := client.Beta.Messages.New(ctx, params)
+			if err != nil {
+				return winnow.Message{}, err
+			}
+			return ResponseBeta(answer), nil
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+
+			store, err := session.OpenDirectory(t.TempDir(), &session.Options{Codec: Codec(), Manager: func(string) (int, *winnow.Options) {
+				return 6_000, &winnow.Options{FoldAbove: -1, Compact: &winnow.CompactOptions{KeepRecent: 400}}
+			}})
+			require.NoError(t, err)
+			defer store.Close()
+			key := name
+			for round := range 16 {
+				s, err := store.Open(t.Context(), key) // each time a restart
+				require.NoError(t, err)
+				require.NoError(t, s.Append(t.Context(), session.User(fmt.Sprint("weather ", round, strings.Repeat(" please", 60)))))
+				for {
+					answer, err := s.Do(t.Context(), call)
+					require.NoError(t, err)
+					if len(answer.Calls()) == 0 {
+						break
+					}
+					for _, c := range answer.Calls() {
+						require.NoError(t, s.Append(t.Context(), session.Result(c.ID, c.Name, strings.Repeat(fmt.Sprintln("rain", round), 100))))
+					}
+				}
+				if round%5 == 4 {
+					_, err = s.Compact(t.Context(), "")
+					require.NoError(t, err)
+				}
+				leaf := s.Leaf()
+				require.NoError(t, s.Close())
+				if round%6 == 5 {
+					fork := fmt.Sprint(name, round)
+					require.NoError(t, store.Fork(t.Context(), key, leaf, fork))
+					key = fork
+				}
+			}
+		})
+	}
+	for i, x := range p.Exchanges() {
+		if x.Error != nil {
+			t.Errorf("request %d: %v", i, x.Error)
+		}
+	}
+	assert.Greater(t, requests, 90)
+	assert.Greater(t, pairs, 100, "hardly anything was kept: the test says nothing")
+}
