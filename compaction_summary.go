@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/excerpt"
@@ -188,8 +189,8 @@ func excerptTexts(m *Message, tokens, limit int) (out Message, ok bool) {
 		if p.Kind != KindText {
 			continue
 		}
-		chars := runes.Count(p.Text)
-		if cut := excerpt.ForSummary(p.Text, chars, int(share*float64(chars))); len(cut) < len(p.Text) {
+		chars := utf8.RuneCountInString(p.Text)
+		if cut := excerpt.ForSummary(p.Text, int(share*float64(chars))); len(cut) < len(p.Text) {
 			*p, ok = Part{Text: cut}, true
 		}
 	}

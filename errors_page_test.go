@@ -30,9 +30,12 @@ func TestErrorsPage(t *testing.T) {
 			for _, m := range said.FindAllStringSubmatch(string(text), -1) {
 				messages = append(messages, strings.ToLower(m[1])+" "+m[2])
 			}
-			of := strings.TrimPrefix(filepath.Base(dir), ".")
+			of := filepath.Base(dir)
+			if dir == "." {
+				of = "winnow"
+			}
 			for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
-				errs = append(errs, map[bool]string{true: "winnow", false: of}[of == ""]+"."+m[1])
+				errs = append(errs, of+"."+m[1])
 			}
 		}
 	}

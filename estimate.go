@@ -5,12 +5,12 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/nontext"
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -47,20 +47,7 @@ func CharsPerToken(n float64) Estimator {
 type charsPerToken float64
 
 func (n charsPerToken) Estimate(m Message) int {
-	// Arguments are bytes: their characters are counted without a copy of them.
-	return n.sum(&m, func(p *Part) int {
-		return runes.Count(p.Text) + runes.Count(p.Name) + runes.CountBytes(p.Arguments)
-	})
-}
-
-// atMost returns an upper bound of the estimate from lengths alone.
-func (n charsPerToken) atMost(m *Message) int {
-	return n.sum(m, func(p *Part) int { return len(p.Text) + len(p.Name) + len(p.Arguments) })
-}
-
-// sum returns the estimate of m. chars counts the characters of a part with text.
-func (n charsPerToken) sum(m *Message, chars func(*Part) int) int {
-	tokens, all := 0, 0
+	tokens, chars := 0, 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if known, ok := tokensWithoutText(p, &nontext.Unknown, nontext.Quarter); ok {
@@ -68,9 +55,9 @@ func (n charsPerToken) sum(m *Message, chars func(*Part) int) int {
 			continue
 		}
 		tokens = count.Add(tokens, payloadTokens(p))
-		all += chars(p)
+		chars += utf8.RuneCountInString(p.Text) + utf8.RuneCountInString(p.Name) + utf8.RuneCount(p.Arguments)
 	}
-	return count.Add(tokens, int(min(math.Ceil(float64(all)/float64(n)), math.MaxInt32)))
+	return count.Add(tokens, int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)))
 }
 
 // tokensWithoutText returns the tokens of p if they are known without reading its text: the host's own count, or an
@@ -99,17 +86,6 @@ func payloadTokens(p *Part) int {
 	return nontext.Quarter(p.Bytes)
 }
 
-// bounded is an estimator that can say, without reading a text, what a message costs at most.
-type bounded interface{ atMost(m *Message) int }
-
-// mostTokens returns an upper bound of e's estimate of m without reading a text, or -1 if e has no bound.
-func mostTokens(e Estimator, m *Message) int {
-	if b, ok := e.(bounded); ok {
-		return b.atMost(m)
-	}
-	return -1
-}
-
 // familyEstimator estimates for one family of tokenizers.
 type familyEstimator struct {
 	table *tokencount.Table
@@ -124,52 +100,22 @@ func (e familyEstimator) Estimate(m Message) int {
 	return e.sum(&m, e.table.Tokens)
 }
 
-// atMost implements bounded.
-func (e familyEstimator) atMost(m *Message) int {
-	return e.bound(m, e.table.MostPerByte())
-}
-
-// bound returns an upper bound of sum without reading a text. perByte is what a byte of text costs at most, in
-// 1/[tokencount.Scale] of a token.
-func (b structure) bound(m *Message, perByte int32) int {
-	return b.add(m, func(p *Part) int {
-		bytes := int64(len(p.Text) + len(p.Name) + len(p.Arguments))
-		if bytes == 0 {
-			return 0
-		}
-		// 64 bits, so that a text of a gigabyte does not overflow. Each of the three is rounded up by itself.
-		return tokencount.Tokens(bytes*int64(perByte)) + 2
-	})
-}
-
 // sum returns the tokens of m. text counts those of one text.
 func (b structure) sum(m *Message, text func(string) int) int {
-	return b.add(m, func(p *Part) int {
-		k := count.Add(text(p.Text), text(p.Name))
-		return count.Add(k, text(mem.String(p.Arguments))) // read only, and not kept
-	})
-}
-
-// add adds up the tokens of m. texts counts those of the texts of one part.
-func (b structure) add(m *Message, texts func(*Part) int) int {
-	n := b.ofMessage(m)
+	n := b.Message
+	if m.Role == RoleTool {
+		n += b.Result
+	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if known, ok := tokensWithoutText(p, &b.Structure, nontext.Payload); ok {
 			n = count.Add(n, known)
 			continue
 		}
-		n = count.Add(n, count.Add(max(texts(p), b.ofReasoning(p)), b.ofPart(p)))
+		texts := count.Add(count.Add(text(p.Text), text(p.Name)), text(mem.String(p.Arguments)))
+		n = count.Add(n, count.Add(max(texts, b.ofReasoning(p)), b.ofPart(p)))
 	}
 	return n
-}
-
-// ofMessage returns what m costs besides its parts.
-func (b structure) ofMessage(m *Message) int {
-	if m.Role == RoleTool {
-		return b.Message + b.Result
-	}
-	return b.Message
 }
 
 // ofReasoning returns the tokens of the reasoning that the signature of p stands for. They count if they are more than

@@ -3,7 +3,6 @@ package winnow
 import (
 	"hash/maphash"
 	"math/bits"
-	"slices"
 
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
@@ -246,8 +245,7 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 			if before == nil {
 				before = byKey(x.facts)
 			}
-			f := factOf(x.hasher.key(&history[i]), &history[i], before, e, nil)
-			x.facts[i] = f
+			x.facts[i] = factOf(x.hasher.key(&history[i]), &history[i], before, e)
 		}
 		x.samples[i] = now
 	}
@@ -276,21 +274,14 @@ func (x *index) learn(history []Message, before map[key]*fact, e Estimator) {
 	if !x.anchor.isSet() {
 		x.anchor.set(history, len(x.samples))
 	}
-	n := len(history) - len(x.samples)
-	if n >= manyMessages { // else append knows better how much room to leave
-		x.samples, x.facts = slices.Grow(x.samples, n), slices.Grow(x.facts, n)
-	}
-	var room factRoom
-	for i := len(x.samples); i < len(history); i++ {
-		if len(room) == 0 {
-			room = make(factRoom, min(factsTogether, len(history)-i))
-		}
+	known := len(x.samples)
+	for i := known; i < len(history); i++ {
 		k := x.hasher.key(&history[i])
-		f := factOf(k, &history[i], before, e, &room) // e may panic: before the columns grow
+		f := factOf(k, &history[i], before, e) // e may panic: before the columns grow
 		x.samples, x.facts = append(x.samples, sampleHash(&history[i])), append(x.facts, f)
 	}
 	x.base = mem.Base(history)
-	x.forgetReasoning(history, len(history)-n, e)
+	x.forgetReasoning(history, known, e)
 }
 
 // forgetReasoning takes the reasoning in front of the newest message of a user out of the facts, where the provider
@@ -337,7 +328,7 @@ func (x *index) fact(m *Message, e Estimator) *fact {
 
 // factBy is fact for a message whose key is known.
 func (x *index) factBy(k key, m *Message, e Estimator) *fact {
-	f := factOf(k, m, x.ownFacts, e, nil)
+	f := factOf(k, m, x.ownFacts, e)
 	if x.ownFacts == nil {
 		x.ownFacts = map[key]*fact{}
 	}
@@ -345,37 +336,15 @@ func (x *index) factBy(k key, m *Message, e Estimator) *fact {
 	return f
 }
 
-// From manyMessages new messages on, the columns get room for all of them at once. This is for a history that is seen
-// for the first time; for fewer messages the columns grow in a few microseconds.
-const manyMessages = 1_000
-
-// factRoom is memory for several facts in one allocation. They are also freed together.
-type factRoom []fact
-
-// factsTogether is how many facts share an allocation: 480 bytes, which is a size class of Go's allocator. Above 512
-// bytes it adds a header, and a single fact that is still in use would keep more in memory.
-const factsTogether = 10
-
-// take returns the next fact of r, or a fact with its own allocation if r has none.
-func (r *factRoom) take() *fact {
-	if r == nil || len(*r) == 0 {
-		return new(fact)
-	}
-	f := &(*r)[0]
-	*r = (*r)[1:]
-	return f
-}
-
-// factOf returns the fact of m, whose key is k: the one in known or, if there is none, a new one in room.
-func factOf(k key, m *Message, known map[key]*fact, e Estimator, room *factRoom) *fact {
+// factOf returns the fact of m, whose key is k: the one in known or, if there is none, a new one.
+func factOf(k key, m *Message, known map[key]*fact, e Estimator) *fact {
 	counts := hostCounts(m)
 	if f := known[k]; f != nil && f.counts == counts {
 		return f
 	}
-	tokens := estimateWith(e, *m) // before the room is taken: e may panic
-	f := room.take()
-	*f = fact{key: k, tokens: tokens, counts: counts, sound: partsAreClean(m, true), redundant: redundantIn(m)}
-	return f
+	return &fact{
+		key: k, tokens: estimateWith(e, *m), counts: counts, sound: partsAreClean(m, true), redundant: redundantIn(m),
+	}
 }
 
 // repaired returns the fact of m, which the repair made from the message of f. The repair changes ids, arguments and

@@ -2,12 +2,11 @@ package winnow
 
 import (
 	"cmp"
-	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -42,26 +41,22 @@ func newPruning(history []Message, window int, o PruneOptions) pruning {
 	}}
 }
 
-// run prunes the history. It looks at lengths first, so that for most histories it reads no text.
+// run prunes the history.
 func (p *pruning) run() ([]Message, []Edit) {
-	if p.rules.Window <= 0 || !p.mayBeAboveSoftTrim() {
+	if p.rules.Window <= 0 {
 		return clip(p.history), nil
 	}
-	if p.findResults(); !p.rules.MayApply(p.results) {
+	total := p.estimate()
+	if !p.rules.IsAbove(total, p.SoftTrimRatio) {
 		return clip(p.history), nil
 	}
-	e, history := p.Estimator, p.history
-	tokens := func(rules *excerpt.Rules, r *excerpt.Result) int {
-		m := history[r.Index]
-		m.Parts, m.Source = nil, nil
-		if _, ok := e.(charsPerToken); !ok { // charsPerToken needs only the number of characters
-			m.Parts = []Part{{Text: rules.Left(r)}}
-		}
-		n, _ := estimateResult(e, &m, r.Chars)
-		return n
+	p.findResults()
+	tokens := func(r *excerpt.Result) int {
+		m := p.history[r.Index]
+		m.Parts, m.Source = []Part{{Text: p.rules.Left(r)}}, nil
+		return estimateWith(p.Estimator, m)
 	}
-	rules := p.rules // a copy: p would move to the heap even if nothing is pruned
-	if changed := rules.Apply(p.results, p.estimate(), tokens); changed > 0 {
+	if changed := p.rules.Apply(p.results, total, tokens); changed > 0 {
 		return p.build(changed)
 	}
 	return clip(p.history), nil
@@ -78,19 +73,12 @@ func (p *pruning) findResults() {
 	}
 	match := toolcall.NewMatcher(p.AllowTools, p.DenyTools)
 	tools := toolNamesFor(match, p.history)
-	results := 0
-	for i := start; i < end; i++ {
-		if p.history[i].Role == RoleTool {
-			results++
-		}
-	}
-	p.results = make([]excerpt.Result, 0, results)
 	for i := start; i < end; i++ {
 		m := &p.history[i]
 		if m.Role != RoleTool || m.Pinned || !holdsOnlyText(m) || !match.Matches(tools.of(i, m)) {
 			continue
 		}
-		r := excerpt.Result{Index: i, Text: joinedText(m), Texts: len(m.Parts), Chars: -1}
+		r := excerpt.Result{Index: i, Text: joinedText(m), Chars: textChars(m), Tokens: p.tokens[i]}
 		if p.note != nil {
 			r.Note = p.note(i)
 		}
@@ -98,87 +86,38 @@ func (p *pruning) findResults() {
 	}
 }
 
-// estimateResult estimates a result that holds nothing but text. known is the number of characters of its texts, or -1.
-// chars is known or, if that is -1, what the estimator counted; it is -1 if the estimator does not count characters.
-func estimateResult(e Estimator, m *Message, known int) (tokens, chars int) {
-	n, ok := e.(charsPerToken)
+// textChars returns the number of characters of the texts of m.
+func textChars(m *Message) (n int) {
 	for i := range m.Parts {
-		p := &m.Parts[i]
-		isText := p.Kind == KindText && p.Name == "" && len(p.Arguments) == 0
-		ok = ok && isText && p.Tokens <= 0
-	}
-	if !ok {
-		return estimateWith(e, *m), known
-	}
-	if chars = known; known < 0 {
-		chars = 0
-		for i := range m.Parts {
-			chars += runes.Count(m.Parts[i].Text)
+		if m.Parts[i].Kind == KindText {
+			n += utf8.RuneCountInString(m.Parts[i].Text)
 		}
 	}
-	return int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)), chars
+	return n
 }
 
-// mayBeAboveSoftTrim returns false if the history is below SoftTrimRatio whatever its texts are.
-func (p *pruning) mayBeAboveSoftTrim() bool {
-	if p.tokens != nil {
-		return true
-	}
-	most := 0
-	for i := range p.history {
-		n := mostTokens(p.Estimator, &p.history[i])
-		if n < 0 {
-			return true
-		}
-		if most = count.Add(most, n); p.rules.IsAbove(most, p.SoftTrimRatio) {
-			return true
-		}
-	}
-	return false
-}
-
-// estimate returns the tokens of the whole history, and sets those of the results.
+// estimate estimates each message, and returns the tokens of the whole history.
 func (p *pruning) estimate() (total int) {
 	if p.tokens == nil {
 		p.tokens = make([]int, len(p.history))
-		next := p.results
 		for i := range p.history {
-			if len(next) > 0 && next[0].Index == i {
-				p.tokens[i], next[0].Chars = estimateResult(p.Estimator, &p.history[i], -1)
-				next = next[1:]
-				continue
-			}
 			p.tokens[i] = estimateWith(p.Estimator, p.history[i])
 		}
 	}
-	for k := range p.results {
-		p.results[k].Tokens = p.tokens[p.results[k].Index]
-	}
 	return count.Sum(p.tokens)
 }
-
-// partsAtOnce is how many parts are allocated together. This makes few allocations, and whoever holds one of the parts
-// keeps no more than these in memory.
-const partsAtOnce = 16
 
 // build returns the pruned history and an edit for each of the results that were changed.
 func (p *pruning) build(changed int) ([]Message, []Edit) {
 	out := append(make([]Message, 0, len(p.history)), p.history...)
 	edits := make([]Edit, 0, changed)
-	cleared, parts := []Part{{Text: p.Placeholder}}, []Part(nil)
 	for k := range p.results {
 		r := &p.results[k]
 		if r.Change == excerpt.None {
 			continue
 		}
 		m := &out[r.Index]
-		if m.Parts, m.Source = cleared, nil; r.Change == excerpt.Trimmed || r.Note != "" {
-			if len(parts) == cap(parts) {
-				parts = make([]Part, 0, partsAtOnce)
-			}
-			parts = append(parts, Part{Text: p.rules.Left(r)})
-			m.Parts = parts[len(parts)-1 : len(parts) : len(parts)]
-		}
+		m.Parts, m.Source = []Part{{Text: p.rules.Left(r)}}, nil
 		e := Edit{
 			Op: OpClear, Index: r.Index, ID: m.ID, Before: max(1, p.tokens[r.Index]), After: max(1, r.Tokens),
 			Reason: r.Reason(),
@@ -189,22 +128,6 @@ func (p *pruning) build(changed int) ([]Message, []Edit) {
 		edits = append(edits, e)
 	}
 	return out, edits
-}
-
-// charsAbove reports whether the texts of the parts have more than n characters.
-func charsAbove(parts []Part, n int) bool {
-	bytes := 0
-	for i := range parts {
-		bytes += len(parts[i].Text)
-	}
-	for i := 0; i < len(parts) && bytes > n; i++ {
-		s := parts[i].Text
-		if len(s) > n && runes.AtLeast(s, n+1) {
-			return true
-		}
-		n, bytes = n-runes.Count(s), bytes-len(s)
-	}
-	return false
 }
 
 // Which tool a result is of. A host that imports the results of a step apart from their calls gives them the ids of the

@@ -203,7 +203,7 @@ func (d *draft) leastOf(i, request int, isOfNewestStep bool) int {
 		squeeze := d.squeeze(0)
 		squeeze.note = d.recallNote(i)
 		m, tokens := d.toCut(i, squeeze)
-		if _, after, ok := squeeze.cut(m, tokens, -1); ok {
+		if _, after, ok := squeeze.cut(m, tokens); ok {
 			least = min(least, after)
 		}
 	}

@@ -287,3 +287,12 @@ func TestNamesStayOnce(t *testing.T) {
 	texts = remains(Options{Thinking: ThinkingDropped})
 	assert.Contains(t, texts[0], "Names in it: in_oldest in_thinking]", "thinking is left out as well: what is named there alone is lost")
 }
+
+func randomText(r *rand.Rand) string {
+	pieces := []string{"word ", "Ж", "世", "\xff", "é", "\n", "    ", "123", "};", "QxZ", "😀", "\xf0\x9f", "ا", "का", "\x00", "AAAA", "ꙮ", "𠄌", "\u0301"}
+	var b strings.Builder
+	for range r.IntN(40) {
+		b.WriteString(strings.Repeat(pieces[r.IntN(len(pieces))], 1+r.IntN(5)))
+	}
+	return b.String()
+}

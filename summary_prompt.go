@@ -19,26 +19,12 @@ func (r SummaryRequest) System() string { return summarytext.System }
 // labelled untrusted. Images, opaque parts and signatures are not shown.
 func (r SummaryRequest) Prompt() string {
 	var b summarytext.Prompt
-	b.Grow(r.promptSize())
 	b.Begin()
 	for i := range r.Messages {
 		writeMessage(&b, &r.Messages[i])
 	}
 	b.Instruct(r.Previous, r.Instructions, r.MaxTokens)
 	return b.String()
-}
-
-// promptSize is about the length of the prompt, to allocate it once.
-func (r *SummaryRequest) promptSize() int {
-	n := 3_000 + len(r.Previous) + len(r.Instructions)
-	for i := range r.Messages {
-		n += 100
-		for k := range r.Messages[i].Parts {
-			p := &r.Messages[i].Parts[k]
-			n += 50 + len(p.Text) + len(p.Arguments)
-		}
-	}
-	return n + n/16 // for what escaping makes longer
 }
 
 // writeMessage writes m in tags that say whom it is from. What a tool or the host wrote is marked as untrusted.

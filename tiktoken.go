@@ -48,11 +48,6 @@ func (e tiktokenEstimator) Estimate(m Message) int {
 	return e.sum(&m, e.textTokens)
 }
 
-// atMost implements bounded: a token has at least one byte, and a byte that is not UTF-8 is at most one token.
-func (e tiktokenEstimator) atMost(m *Message) int {
-	return e.bound(m, tokencount.Scale)
-}
-
 // reasoning implements reasoner.
 func (e tiktokenEstimator) reasoning(m *Message) int { return e.reasoningIn(m, e.textTokens) }
 

@@ -2,10 +2,10 @@ package winnow
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
-	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens, or than
@@ -21,14 +21,14 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 	var edits []Edit
 	for i := range history {
 		m := &history[i]
-		if m.Role != RoleTool || m.Pinned || !t.mayBeOversized(m) {
+		if m.Role != RoleTool || m.Pinned {
 			continue
 		}
-		tokens, chars := estimateResult(t.Estimator, m, -1)
-		if tokens <= t.limit && chars <= t.MaxChars && (chars >= 0 || !charsAbove(m.Parts, t.MaxChars)) {
+		tokens := estimateWith(t.Estimator, *m)
+		if t.isWithin(m, tokens) {
 			continue
 		}
-		short, after, ok := t.cut(m, tokens, chars)
+		short, after, ok := t.cut(m, tokens)
 		if !ok {
 			continue
 		}
@@ -64,16 +64,6 @@ func newTruncation(o TruncateOptions, window int) *truncation {
 	return &truncation{TruncateOptions: o, limit: count.Share(window, min(o.MaxShare, 1))}
 }
 
-// mayBeOversized reports, without reading a text, whether m can be above a limit.
-func (t *truncation) mayBeOversized(m *Message) bool {
-	bytes := textBytes(m)
-	if bytes == 0 {
-		return false // nothing that could be cut
-	}
-	most := mostTokens(t.Estimator, m)
-	return bytes > t.MaxChars || most < 0 || most > t.limit
-}
-
 // isWithin reports whether a result, estimated as the given tokens, needs no cut.
 func (t *truncation) isWithin(m *Message, tokens int) bool {
 	return tokens <= t.limit && textBytes(m) <= t.MaxChars
@@ -86,11 +76,10 @@ func (t *truncation) limits() excerpt.Limits {
 	}
 }
 
-// cut returns m cut to the limits, and the tokens that it then has. known is the number of characters in the texts of
-// m, or -1. ok is false if m is within the limits or cannot be made smaller.
-func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int, ok bool) {
-	var scratch [8]excerpt.Text
-	texts, chars := t.texts(scratch[:0], m, known)
+// cut returns m, which has the given tokens, cut to the limits, and the tokens that it then has. ok is false if m is
+// within the limits or cannot be made smaller.
+func (t *truncation) cut(m *Message, tokens int) (out Message, after int, ok bool) {
+	texts, chars := t.texts(m)
 	if tokens <= t.limit && chars <= t.MaxChars || chars == 0 {
 		return Message{}, 0, false
 	}
@@ -105,12 +94,10 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 	for range 12 {
 		limits := t.limits()
 		atFloor := limits.Share(texts, chars, room)
-		var left int
-		out, left, ok = t.build(m, texts)
-		if !ok {
+		if out, ok = t.build(m, texts); !ok {
 			return Message{}, 0, false
 		}
-		after, _ = estimateResult(t.Estimator, &out, left)
+		after = estimateWith(t.Estimator, out)
 		if after <= t.limit || atFloor || t.HeadOnly && t.isSettled(&out, after) {
 			break
 		}
@@ -123,17 +110,14 @@ func (t *truncation) cut(m *Message, tokens, known int) (out Message, after int,
 	return out, after, after < tokens || chars > t.MaxChars
 }
 
-// texts appends the texts of m to texts and returns the number of their characters. known is that number, or -1.
-func (t *truncation) texts(texts []excerpt.Text, m *Message, known int) (_ []excerpt.Text, chars int) {
+// texts returns the texts of m and the number of their characters.
+func (t *truncation) texts(m *Message) (texts []excerpt.Text, chars int) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Kind != KindText {
 			continue
 		}
-		n := known
-		if n < 0 || len(m.Parts) > 1 {
-			n = runes.Count(p.Text)
-		}
+		n := utf8.RuneCountInString(p.Text)
 		chars += n
 		texts = append(texts, excerpt.Text{Text: p.Text, Index: i, Chars: n})
 	}
@@ -163,27 +147,22 @@ func (t *truncation) settled(texts []excerpt.Text, tokens, chars int) bool {
 
 // isSettled is settled for m, a result that was cut just now to the given tokens.
 func (t *truncation) isSettled(m *Message, tokens int) bool {
-	texts, chars := t.texts(nil, m, -1)
+	texts, chars := t.texts(m)
 	return t.settled(texts, tokens, chars)
 }
 
-// build returns m with the texts cut to their budgets, and how many characters they have then. ok is false if none
-// gets shorter.
-func (t *truncation) build(m *Message, texts []excerpt.Text) (out Message, chars int, ok bool) {
+// build returns m with the texts cut to their budgets. ok is false if none gets shorter.
+func (t *truncation) build(m *Message, texts []excerpt.Text) (out Message, ok bool) {
 	out = *m
 	out.Source = nil
 	out.Parts = slices.Clone(m.Parts)
 	limits := t.limits()
 	for i := range texts {
-		whole := &texts[i]
-		chars += whole.Chars
-		if text, left, shorter := limits.Cut(whole); shorter {
-			out.Parts[whole.Index] = Part{Text: text}
-			chars += left - whole.Chars
-			ok = true
+		if text, shorter := limits.Cut(&texts[i]); shorter {
+			out.Parts[texts[i].Index], ok = Part{Text: text}, true
 		}
 	}
-	return out, chars, ok
+	return out, ok
 }
 
 // cutJoined cuts a result with its texts joined into one. It is for a result of many texts, if what has to be kept of
@@ -205,6 +184,6 @@ func (t *truncation) cutJoined(m *Message, tokens int) (Message, int, bool) {
 		texts.Parts = append(texts.Parts, p)
 	}
 	joined.Parts[at].Text = joinedText(&texts) // in the place of the first: other parts keep their order
-	out, after, ok := t.cut(&joined, estimateWith(t.Estimator, joined), -1)
+	out, after, ok := t.cut(&joined, estimateWith(t.Estimator, joined))
 	return out, after, ok && after < tokens
 }

@@ -70,7 +70,7 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 	}
 	m, tokens := d.toCut(i, t)
 	t.note = d.recallNote(i)
-	out, after, ok := t.cut(m, tokens, -1)
+	out, after, ok := t.cut(m, tokens)
 	if ok && d.truncateHasEstimator {
 		after = estimateWith(d.opts.Estimator, out)
 	}

@@ -3,8 +3,8 @@ package digest
 import (
 	"math"
 	"slices"
+	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -101,7 +101,7 @@ func (t *Table) ranked() *ranking {
 	list := make([]rankedID, len(t.notes))
 	for i := range t.notes {
 		n := &t.notes[i]
-		r := rankedID{index: i, units: tokencount.CautiousUnits(n.id), chars: runes.Count(n.id) + 1}
+		r := rankedID{index: i, units: tokencount.CautiousUnits(n.id), chars: utf8.RuneCountInString(n.id) + 1}
 		tokens := max(1, r.units/tokencount.UnitsPerToken, (r.chars+2)/tokencount.CharsPerToken)
 		r.worth = t.score(n, &repeats) / costs.of(float64(tokens))
 		list[i] = r

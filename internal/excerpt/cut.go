@@ -3,7 +3,6 @@ package excerpt
 import (
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -74,27 +73,22 @@ func (l *Limits) Share(texts []Text, chars int, room float64) (atFloor bool) {
 	return atFloor
 }
 
-// Cut returns t within the room that [Limits.Share] gave it, and how many characters are left. It is false if t does
-// not get shorter.
-func (l *Limits) Cut(t *Text) (text string, left int, ok bool) {
+// Cut returns t within the room that [Limits.Share] gave it. It is false if t does not get shorter.
+func (l *Limits) Cut(t *Text) (text string, ok bool) {
 	if t.Chars <= t.budget {
-		return "", 0, false
+		return "", false
 	}
 	keep := max(l.MinKeep, t.budget-l.noticeChars(t.Chars))
 	var e Excerpt
 	if l.HeadOnly {
-		e = Head(t.Text, t.Chars, keep)
+		e = Excerpt{head: t.Text[:runes.LineEnd(t.Text, keep)]}
 	} else {
-		e = New(t.Text, t.Chars, keep, l.BothEnds)
+		e = New(t.Text, keep, l.BothEnds)
 	}
-	kept := e.Kept()
-	var room [noticeRoom]byte
-	end := l.appendNotice(room[:0], t.Chars-kept, t.Chars)
 	var b strings.Builder
-	b.Grow(e.Size() + len(end))
 	e.Write(&b)
-	b.Write(end)
-	return b.String(), kept + e.Marks() + utf8.RuneCount(end), b.Len() < len(t.Text)
+	b.WriteString(l.notice(t.Chars-e.Kept(), t.Chars))
+	return b.String(), b.Len() < len(t.Text)
 }
 
 // WereCut reports whether any of the texts was cut before, and how many characters are kept of all of them in any case.
@@ -119,21 +113,8 @@ type Trim struct {
 
 // Text returns the ends of s, with a note. chars is how many characters s has.
 func (t Trim) Text(s string, chars int) string {
-	c := runes.CounterOf(s, chars)
-	head, tail := c.Head(s, t.Head), c.Tail(s, t.Tail)
-	var room [noteRoom]byte
-	note := t.appendNote(room[:0], chars)
-	var b strings.Builder
-	b.Grow(head + len(trimGap) + len(s) - tail + len(note))
-	b.WriteString(s[:head])
-	b.WriteString(trimGap)
-	b.WriteString(s[tail:])
-	b.Write(note)
-	return b.String()
+	return s[:runes.Head(s, t.Head)] + trimGap + s[runes.Tail(s, t.Tail):] + t.note(chars)
 }
 
 // Chars returns how many characters [Trim.Text] leaves of a text that has chars.
-func (t Trim) Chars(chars int) int {
-	var room [noteRoom]byte
-	return t.Head + len(trimGap) + t.Tail + len(t.appendNote(room[:0], chars))
-}
+func (t Trim) Chars(chars int) int { return t.Head + len(trimGap) + t.Tail + len(t.note(chars)) }

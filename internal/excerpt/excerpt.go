@@ -3,6 +3,7 @@ package excerpt
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -27,7 +28,6 @@ const (
 // An Excerpt keeps what a reader of a long tool output most likely needs: the head; the tail, where results stand; and
 // from between them, lines that report an error.
 type Excerpt struct {
-	counter    runes.Counter // of the text
 	head, tail string
 	errors     errorReport // lines of the middle
 }
@@ -38,47 +38,31 @@ type errorReport struct {
 	chars int      // of the original text that lines hold
 }
 
-// New keeps at most keep characters of s, including the marks of what is missing. s has chars characters. With bothEnds
-// the tail is kept whatever it says, and otherwise only if it reports something.
-func New(s string, chars, keep int, bothEnds bool) Excerpt {
-	c := runes.CounterOf(s, chars)
+// New keeps at most keep characters of s, including the marks of what is missing. With bothEnds the tail is kept
+// whatever it says, and otherwise only if it reports something.
+func New(s string, keep int, bothEnds bool) Excerpt {
 	tail := ""
-	if bothEnds || TailMatters(s[c.Tail(s, tailSearchChars):]) {
+	if bothEnds || TailMatters(s[runes.Tail(s, tailSearchChars):]) {
 		room := min(int(float64(keep)*maxTailShare), maxTailChars)
-		tail = s[c.LineStart(s, room):]
-		if c.Count(tail)+len(gap) > keep { // the mark alone would be more than what may stay
+		tail = s[runes.LineStart(s, room):]
+		if utf8.RuneCountInString(tail)+len(gap) > keep { // the mark alone would be more than what may stay
 			tail = ""
 		}
 	}
 	room := keep
 	if tail != "" {
-		room -= c.Count(tail) + len(gap)
+		room -= utf8.RuneCountInString(tail) + len(gap)
 	}
 	errorRoom := int(float64(keep)*maxErrorShare) - len(errorsBefore) - len(errorsAfter)
 	if errorRoom > maxErrorLineChars/3 {
-		head := c.LineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
+		head := runes.LineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
 		if middle := s[head:max(head, len(s)-len(tail))]; middle != "" {
 			if found := errorLines(middle, errorRoom); len(found.lines) > 0 {
-				return Excerpt{counter: c, head: s[:head], tail: tail, errors: found}
+				return Excerpt{head: s[:head], tail: tail, errors: found}
 			}
 		}
 	}
-	return Excerpt{counter: c, head: s[:c.LineEnd(s, max(0, room))], tail: tail}
-}
-
-// Size returns how many bytes [Excerpt.Write] appends.
-func (e *Excerpt) Size() int {
-	n := len(e.head) + len(e.tail)
-	switch {
-	case len(e.errors.lines) > 0:
-		n += len(errorsBefore) + len(errorsAfter)
-		for _, line := range e.errors.lines {
-			n += len(line) + 1
-		}
-	case e.tail != "":
-		n += len(gap)
-	}
-	return n
+	return Excerpt{head: s[:runes.LineEnd(s, max(0, room))], tail: tail}
 }
 
 // Write appends the excerpt to b, with a mark where something is missing.
@@ -100,22 +84,7 @@ func (e *Excerpt) Write(b *strings.Builder) {
 
 // Kept returns how many characters of the original text the excerpt holds.
 func (e *Excerpt) Kept() int {
-	return e.counter.Count(e.head) + e.counter.Count(e.tail) + e.errors.chars
-}
-
-// Marks returns how many characters the excerpt has besides those of the original text.
-func (e *Excerpt) Marks() int {
-	if len(e.errors.lines) == 0 {
-		if e.tail == "" {
-			return 0
-		}
-		return len(gap)
-	}
-	n := len(errorsBefore) + len(errorsAfter) - e.errors.chars
-	for _, line := range e.errors.lines {
-		n += runes.Count(line) + 1
-	}
-	return n
+	return utf8.RuneCountInString(e.head) + utf8.RuneCountInString(e.tail) + e.errors.chars
 }
 
 // TailMatters reports whether end, the end of a text, says something: an error, an exit code, a test verdict, a
@@ -213,7 +182,7 @@ func (r *errorReport) add(line string, chars, room int) bool {
 // left.
 func clipLine(line string, keep int) (clipped string, chars int) {
 	end := runes.Head(line, keep)
-	chars = runes.Count(line[:end])
+	chars = utf8.RuneCountInString(line[:end])
 	if end < len(line) {
 		return line[:end] + "…", chars
 	}
@@ -227,13 +196,13 @@ const notice = "\n[… cut …]"
 // log of megabytes says at its ends what went wrong.
 const searchedBytes = 16 << 10
 
-// ForSummary keeps about keep of the chars characters of s: the head; the end, which says how it went; and lines
-// between the two that report an error.
-func ForSummary(s string, chars, keep int) string {
-	e := Excerpt{counter: runes.CounterOf(s, chars)}
-	e.tail = s[e.counter.LineStart(s, int(float64(keep)*maxTailShare)):]
+// ForSummary keeps about keep characters of s: the head; the end, which says how it went; and lines between the two
+// that report an error.
+func ForSummary(s string, keep int) string {
+	var e Excerpt
+	e.tail = s[runes.LineStart(s, int(float64(keep)*maxTailShare)):]
 	room := int(float64(keep) * maxErrorShare)
-	e.head = s[:e.counter.LineEnd(s, keep-room-e.counter.Count(e.tail))]
+	e.head = s[:runes.LineEnd(s, keep-room-utf8.RuneCountInString(e.tail))]
 	if len(e.head)+len(e.tail) >= len(s) {
 		return s
 	}
@@ -243,14 +212,7 @@ func ForSummary(s string, chars, keep int) string {
 	}
 	e.errors = errorLines(middle, room)
 	var b strings.Builder
-	b.Grow(e.Size() + len(notice))
 	e.Write(&b)
 	b.WriteString(notice)
 	return b.String()
-}
-
-// Head keeps at most the first keep of the chars characters of s.
-func Head(s string, chars, keep int) Excerpt {
-	c := runes.CounterOf(s, chars)
-	return Excerpt{counter: c, head: s[:c.LineEnd(s, keep)]}
 }

@@ -147,7 +147,7 @@ func tailMattersOf(s string) bool { return TailMatters(s[runes.Tail(s, tailSearc
 
 // excerptOf is what is kept of a text, and how many of its characters.
 func excerptOf(s string, keep int) (text string, kept int) {
-	e := New(s, runes.Count(s), keep, false)
+	e := New(s, keep, false)
 	var b strings.Builder
 	e.Write(&b)
 	return b.String(), e.Kept()

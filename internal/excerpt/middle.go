@@ -3,6 +3,7 @@ package excerpt
 import (
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/runes"
@@ -12,14 +13,14 @@ import (
 // results of tools say at their end how they ended.
 func Middle(s string, tokens, limit int) string {
 	const marker = 8 // tokens of the text that stands for what is left out
-	chars := runes.Count(s)
+	chars := utf8.RuneCountInString(s)
 	keep := int(float64(chars) * float64(max(1, limit-marker)) / float64(max(1, tokens)))
 	if keep >= chars {
 		return s
 	}
 	head := s[:runes.HeadWords(s, keep*3/5)]
 	tail := s[runes.TailWords(s, keep-keep*3/5):]
-	left := chars - runes.Count(head) - runes.Count(tail)
+	left := chars - utf8.RuneCountInString(head) - utf8.RuneCountInString(tail)
 	short := fmt.Sprintf("%s[… %d characters left out …]%s", head, left, tail)
 	if len(short) >= len(s) { // the marker is longer than what it stands for
 		return head

@@ -1,16 +1,15 @@
 package excerpt
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/winnowgo/winnow/internal/runes"
+	"unicode/utf8"
 )
 
 const (
 	noticeBegin = "\n\n[Tool result cut: "
 	noticeEnd   = " Ask for the part that you need, by offset and limit or by a narrower search, instead of the whole.]"
-	noticeRoom  = 256 // bytes: our own notice is not longer
 )
 
 // WithNote puts a note into a placeholder: in front of the bracket that closes it, or in brackets of its own.
@@ -24,28 +23,20 @@ func WithNote(placeholder, note string) string {
 	return placeholder + " [" + strings.TrimPrefix(note, ", ") + "]"
 }
 
-// appendNotice appends the text behind what was cut: the host's own, or how many characters are missing.
-func (l *Limits) appendNotice(b []byte, missing, chars int) []byte {
+// notice returns the text behind what was cut: the host's own, or how many of chars characters are missing.
+func (l *Limits) notice(missing, chars int) string {
 	if l.Notice != "" {
-		return append(b, WithNote(l.Notice, l.Note)...)
+		return WithNote(l.Notice, l.Note)
 	}
-	b = append(b, noticeBegin...)
-	b = strconv.AppendInt(b, int64(missing), 10)
-	b = append(b, " of "...)
-	b = strconv.AppendInt(b, int64(chars), 10)
-	b = append(b, " characters left out"...)
-	b = append(b, l.Note...)
-	b = append(b, '.')
-	return append(b, noticeEnd...)
+	return fmt.Sprintf("%s%d of %d characters left out%s.%s", noticeBegin, missing, chars, l.Note, noticeEnd)
 }
 
 // noticeChars returns the length of the longest notice for a text of chars characters.
 func (l *Limits) noticeChars(chars int) int {
 	if l.Notice != "" {
-		return runes.Count(WithNote(l.Notice, l.Note))
+		return utf8.RuneCountInString(l.notice(0, 0))
 	}
-	var room [noticeRoom]byte
-	return len(l.appendNotice(room[:0], chars, chars))
+	return len(l.notice(chars, chars))
 }
 
 // wholeChars returns how many characters there were in the text that s was cut from. It is false if s does not end in
@@ -73,21 +64,14 @@ func (l *Limits) wholeChars(s string) (chars int, ok bool) {
 }
 
 const (
-	trimGap  = "\n...\n"
-	noteEnd  = " chars.]"
-	noteRoom = 160 // bytes: a note is not longer
+	trimGap = "\n...\n"
+	noteEnd = " chars.]"
 )
 
-func (t Trim) appendNote(b []byte, chars int) []byte {
-	b = append(b, "\n\n[Tool result trimmed"...)
-	b = append(b, t.Note...)
-	b = append(b, ": kept first "...)
-	b = strconv.AppendInt(b, int64(t.Head), 10)
-	b = append(b, " chars and last "...)
-	b = strconv.AppendInt(b, int64(t.Tail), 10)
-	b = append(b, " chars of "...)
-	b = strconv.AppendInt(b, int64(chars), 10)
-	return append(b, noteEnd...)
+// note returns the text behind the ends of a text of chars characters.
+func (t Trim) note(chars int) string {
+	const note = "\n\n[Tool result trimmed%s: kept first %d chars and last %d chars of %d%s"
+	return fmt.Sprintf(note, t.Note, t.Head, t.Tail, chars, noteEnd)
 }
 
 // EndsInNote reports whether s ends as what [Trim.Text] makes does.
@@ -104,6 +88,5 @@ func (t Trim) Made(s string, chars int) bool {
 	if err != nil {
 		return false
 	}
-	var room [noteRoom]byte
-	return strings.HasSuffix(s, string(t.appendNote(room[:0], whole))) && chars == t.Chars(whole)
+	return strings.HasSuffix(s, t.note(whole)) && chars == t.Chars(whole)
 }

@@ -1,9 +1,8 @@
 package excerpt
 
 import (
-	"strconv"
-
-	"github.com/winnowgo/winnow/internal/runes"
+	"fmt"
+	"unicode/utf8"
 )
 
 // Rules say when results are pruned, and what is left of them.
@@ -32,34 +31,21 @@ const (
 type Result struct {
 	Index  int    // where the caller has it
 	Text   string // its texts, joined by newlines
-	Texts  int    // how many texts are joined
 	Note   string // says how to recall it: see WithNote
 	Tokens int    // as Change leaves it
-	Chars  int    // of its texts, as Change leaves them; -1: not counted
+	Chars  int    // of its texts, as Change leaves them
 	Change Change
 	Whole  int // characters of Text, where it was trimmed
 
 	short string // what Change leaves; "": not made yet
 }
 
-// Tokens counts the tokens that a result has once it is changed: by r.Chars, or by what [Rules.Left] returns.
-type Tokens func(rules *Rules, r *Result) int
+// Tokens counts the tokens that a result has once it is changed: see [Rules.Left].
+type Tokens func(r *Result) int
 
 // IsAbove reports whether a history takes `share` of the window, or more.
 func (rules *Rules) IsAbove(tokens int, share float64) bool {
 	return float64(tokens)/float64(rules.Window) >= share
-}
-
-// MayApply reports whether there is anything to prune in results, without reading a text. Trimming needs a long result,
-// clearing needs many characters, and no text has more characters than bytes.
-func (rules *Rules) MayApply(results []Result) bool {
-	isLong, bytes := false, 0
-	for i := range results {
-		n := results[i].bytes()
-		isLong = isLong || n > rules.TrimAbove
-		bytes += n
-	}
-	return isLong || len(results) > 0 && !rules.NeverClear && bytes >= rules.LeastToClear
 }
 
 // Apply prunes results of a history that has total tokens, and reports how many it changed.
@@ -78,7 +64,7 @@ func (rules *Rules) Apply(results []Result, total int, tokens Tokens) (changed i
 	if rules.NeverClear || !rules.IsAbove(p.total, rules.ClearFrom) || !rules.isEnough(results) {
 		return p.changed
 	}
-	placeholder := runes.Count(rules.Placeholder)
+	placeholder := utf8.RuneCountInString(rules.Placeholder)
 	for i := range results { // the oldest first, until the history is below the share again
 		if !rules.IsAbove(p.total, rules.ClearFrom) {
 			break
@@ -101,28 +87,17 @@ type pruning struct {
 // change changes r, which leaves `chars` characters of it. It does nothing if r would not become smaller both in tokens
 // and in characters.
 func (p *pruning) change(r *Result, to Change, chars int) {
-	if !r.hasMoreThan(chars) || to == Trimmed && chars >= r.Whole {
+	if r.Chars <= chars || to == Trimmed && chars >= r.Whole {
 		return
 	}
 	before := *r
 	r.Change, r.Chars, r.short = to, chars, ""
-	if r.Tokens = p.tokens(p.Rules, r); r.Tokens >= before.Tokens {
+	if r.Tokens = p.tokens(r); r.Tokens >= before.Tokens {
 		*r = before
 		return
 	}
 	p.total += r.Tokens - before.Tokens
 	p.changed++
-}
-
-// bytes returns the length of the texts of r in bytes.
-func (r *Result) bytes() int { return len(r.Text) - max(0, r.Texts-1) }
-
-// hasMoreThan reports whether the texts of r have more than n characters. It reads no further than it must.
-func (r *Result) hasMoreThan(n int) bool {
-	if r.Chars >= 0 {
-		return r.Chars > n
-	}
-	return runes.AtLeast(r.Text, n+r.Texts) // a newline stands between two texts
 }
 
 // Left returns the text that is left of r. Most texts are made only when they are asked for, because many results that
@@ -141,9 +116,7 @@ func (r *Result) Reason() string {
 	if r.Change == Cleared {
 		return "old result cleared: the history is above the share of the window from which results are cleared"
 	}
-	var room [64]byte // one allocation for each: there may be thousands
-	b := strconv.AppendInt(append(room[:0], "old result of "...), int64(r.Whole), 10)
-	return string(append(b, " characters: head and tail kept"...))
+	return fmt.Sprintf("old result of %d characters: head and tail kept", r.Whole)
 }
 
 // mayTrim reports whether r is long enough to be trimmed. It sets r.Whole.
@@ -151,10 +124,7 @@ func (rules *Rules) mayTrim(r *Result) bool {
 	if len(r.Text) <= rules.TrimAbove {
 		return false
 	}
-	if r.Whole = r.Chars + r.Texts - 1; r.Chars < 0 {
-		r.Whole = runes.Count(r.Text)
-	}
-	if r.Whole <= rules.TrimAbove || rules.Head >= r.Whole-rules.Tail {
+	if r.Whole = utf8.RuneCountInString(r.Text); r.Whole <= rules.TrimAbove || rules.Head >= r.Whole-rules.Tail {
 		return false // r is short, or nothing lies between the ends
 	}
 	// A second trim of a trimmed text would cut the note of the first.
@@ -166,18 +136,11 @@ func (rules *Rules) ends(r *Result) Trim {
 	return Trim{Head: rules.Head, Tail: rules.Tail, Note: r.Note}
 }
 
-// isEnough reports whether results hold at least LeastToClear characters. It reads no further than it must.
+// isEnough reports whether results hold at least LeastToClear characters.
 func (rules *Rules) isEnough(results []Result) bool {
 	chars := 0
 	for i := range results {
-		if chars >= rules.LeastToClear {
-			break
-		}
-		r := &results[i]
-		if r.Chars < 0 {
-			r.Chars = runes.Count(r.Text) - (len(r.Text) - r.bytes())
-		}
-		chars += r.Chars
+		chars += results[i].Chars
 	}
 	return chars >= rules.LeastToClear
 }

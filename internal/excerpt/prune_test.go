@@ -8,12 +8,12 @@ import (
 )
 
 // byChars counts a token for each character.
-func byChars(_ *Rules, r *Result) int { return r.Chars }
+func byChars(r *Result) int { return r.Chars }
 
 // results returns results of these lengths. Each token has one character.
 func results(lengths ...int) (list []Result) {
 	for i, n := range lengths {
-		list = append(list, Result{Index: i, Text: strings.Repeat("x", n), Texts: 1, Tokens: n, Chars: -1})
+		list = append(list, Result{Index: i, Text: strings.Repeat("x", n), Tokens: n, Chars: n})
 	}
 	return list
 }
@@ -72,7 +72,7 @@ func TestApply(t *testing.T) {
 func TestApplyNeedsFewerTokens(t *testing.T) {
 	rules := Rules{Window: 100, TrimAbove: 1_000, Head: 10, Tail: 10, Placeholder: "[cleared]"}
 	list := results(3_000)
-	assert.Zero(t, rules.Apply(list, 3_000, func(_ *Rules, r *Result) int { return 3_000 }))
+	assert.Zero(t, rules.Apply(list, 3_000, func(*Result) int { return 3_000 }))
 	assert.Equal(t, None, list[0].Change)
 	assert.Equal(t, 3_000, list[0].Tokens)
 }
@@ -82,18 +82,6 @@ func TestApplyTwice(t *testing.T) {
 	rules := Rules{Window: 100, TrimAbove: 100, Head: 60, Tail: 60, Placeholder: "[cleared]", NeverClear: true}
 	list := results(3_000)
 	assert.Equal(t, 1, rules.Apply(list, 3_000, byChars))
-	again := []Result{{Text: rules.Left(&list[0]), Texts: 1, Tokens: list[0].Chars, Chars: -1}}
+	again := []Result{{Text: rules.Left(&list[0]), Tokens: list[0].Chars, Chars: list[0].Chars}}
 	assert.Zero(t, rules.Apply(again, list[0].Chars, byChars))
-}
-
-func TestMayApply(t *testing.T) {
-	rules := Rules{TrimAbove: 1_000, LeastToClear: 1_500}
-	assert.False(t, rules.MayApply(nil))
-	assert.False(t, rules.MayApply(results(900)))
-	assert.True(t, rules.MayApply(results(1_001)), "a long one may be trimmed")
-	assert.True(t, rules.MayApply(results(900, 900)), "together they may be cleared")
-	rules.NeverClear = true
-	assert.False(t, rules.MayApply(results(900, 900)))
-	joined := []Result{{Text: strings.Repeat("x\n", 501)[:1_001], Texts: 501}}
-	assert.False(t, rules.MayApply(joined), "newlines between texts do not count")
 }

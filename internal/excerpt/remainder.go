@@ -3,6 +3,7 @@ package excerpt
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
@@ -43,7 +44,7 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 		b.WriteString(head + "\n")
 	}
 	left := text[len(head) : len(text)-len(tail)]
-	fmt.Fprintf(&b, "[%d characters of an old result left out%s.", runes.Count(left), note)
+	fmt.Fprintf(&b, "[%d characters of an old result left out%s.", utf8.RuneCountInString(left), note)
 	whole := text[tokenStart(text, len(head)):tokenEnd(text, len(text)-len(tail))]
 	names.write(&b, whole, room-remainderFrame-tokencount.Cautious(head)-tokencount.Cautious(tail))
 	b.WriteByte(']')

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/identifier"
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -150,7 +149,7 @@ func checkRemainder(t testing.TB, text, got string, names *Names, room int) {
 	if !leftOut.MatchString(text) {
 		n, err := strconv.Atoi(got[at[2]:at[3]])
 		require.NoError(t, err)
-		require.Equal(t, runes.Count(text), n+runes.Count(head)+runes.Count(tail), "what is kept and what is left out are the whole")
+		require.Equal(t, utf8.RuneCountInString(text), n+utf8.RuneCountInString(head)+utf8.RuneCountInString(tail), "what is kept and what is left out are the whole")
 		require.True(t, strings.HasPrefix(text, head) && strings.HasSuffix(text, tail))
 		if at[4] >= 0 {
 			before := -1

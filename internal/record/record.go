@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
@@ -128,14 +129,14 @@ func (w *Writer) Said(text string) {
 func (w *Writer) Inserted(text, note string) {
 	w.mention(text, false)
 	beginning := markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), insertedChars)
-	text = fmt.Sprintf("%d characters: %s", runes.Count(text), beginning)
+	text = fmt.Sprintf("%d characters: %s", utf8.RuneCountInString(text), beginning)
 	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
 }
 
 // Replaced adds a text of the host that later texts replaced. It quotes nothing: an outdated rule must not be read
 // beside the new one.
 func (w *Writer) Replaced(text, note string) {
-	text = fmt.Sprintf("%d characters: replaced since", runes.Count(text))
+	text = fmt.Sprintf("%d characters: replaced since", utf8.RuneCountInString(text))
 	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
 }
 
@@ -161,7 +162,7 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 		telling += " " + part
 	}
 	name := markup.Value(runes.OneLine(tool), callChars)
-	most := max(callChars-runes.Count(name), callChars/2)                 // the tool alone tells little
+	most := max(callChars-utf8.RuneCountInString(name), callChars/2)      // the tool alone tells little
 	if args.Command == "" && (args.File != "" || len(args.Patched) > 0) { // half a path is another path
 		most = max(most, pathChars)
 	}

@@ -2,8 +2,6 @@
 package runes
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,21 +19,6 @@ func AtLeast(s string, n int) bool {
 		return true
 	}
 	return Head(s, n-1) < len(s)
-}
-
-// CountBytes counts the bytes of b that begin a character.
-func CountBytes(b []byte) int {
-	n := len(b)
-	for ; len(b) >= 8; b = b[8:] {
-		w := binary.LittleEndian.Uint64(b)
-		n -= bits.OnesCount64(w & NonASCII &^ (w << 1)) // the bytes 10xxxxxx continue a character
-	}
-	for _, c := range b {
-		if !utf8.RuneStart(c) {
-			n--
-		}
-	}
-	return n
 }
 
 // Head returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
@@ -147,49 +130,15 @@ func isSpaceAt(s string, i int) bool {
 	return unicode.IsSpace(r)
 }
 
-// Counter counts the characters of a text and its parts. It does not read them where every byte of the
-// whole is a character (it is ASCII, or not valid).
-type Counter struct{ single bool }
-
-// CounterOf returns the counter for s, which has chars characters, and for its parts.
-func CounterOf(s string, chars int) Counter { return Counter{single: chars == len(s)} }
-
-// IsSingle reports whether every byte of the whole is a character.
-func (c Counter) IsSingle() bool { return c.single }
-
-// Count counts the characters of s.
-func (c Counter) Count(s string) int {
-	if c.single {
-		return len(s)
-	}
-	return Count(s)
-}
-
-// Head returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
-func (c Counter) Head(s string, n int) int {
-	if c.single {
-		return min(max(0, n), len(s))
-	}
-	return Head(s, n)
-}
-
-// Tail returns the index of the last n characters of s, or 0 if there are fewer.
-func (c Counter) Tail(s string, n int) int {
-	if c.single {
-		return len(s) - min(max(0, n), len(s))
-	}
-	return Tail(s, n)
-}
-
 // LineEnd returns where to cut s so that at most keep characters are left: at the last line end at or
 // before that, if it lies in the last fifth. The newline is not kept.
-func (c Counter) LineEnd(s string, keep int) int {
-	end := c.Head(s, keep)
+func LineEnd(s string, keep int) int {
+	end := Head(s, keep)
 	if end == len(s) {
 		return end
 	}
 	nl := strings.LastIndexByte(s[:end+1], '\n')
-	if nl >= 0 && 5*(keep-c.Count(s[nl:end])) > 4*keep {
+	if nl >= 0 && 5*(keep-utf8.RuneCountInString(s[nl:end])) > 4*keep {
 		return nl
 	}
 	return end
@@ -197,12 +146,12 @@ func (c Counter) LineEnd(s string, keep int) int {
 
 // LineStart returns where the last keep characters of s begin: at the first line start behind that, if it
 // lies in their first fifth.
-func (c Counter) LineStart(s string, keep int) int {
-	start := c.Tail(s, keep)
+func LineStart(s string, keep int) int {
+	start := Tail(s, keep)
 	if start == 0 || s[start-1] == '\n' {
 		return start
 	}
-	if nl := strings.IndexByte(s[start:], '\n'); nl >= 0 && 5*c.Count(s[start:start+nl+1]) < keep {
+	if nl := strings.IndexByte(s[start:], '\n'); nl >= 0 && 5*utf8.RuneCountInString(s[start:start+nl+1]) < keep {
 		return start + nl + 1
 	}
 	return start

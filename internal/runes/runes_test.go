@@ -23,7 +23,7 @@ func TestLineEnds(t *testing.T) {
 		{"👍👍👍", 2, 8, "characters"},
 		{"abc", 0, 0, "nothing"},
 	} {
-		assert.Equal(t, tt.end, Counter{}.LineEnd(tt.s, tt.keep), "%.20q, %d: %s", tt.s, tt.keep, tt.reason)
+		assert.Equal(t, tt.end, LineEnd(tt.s, tt.keep), "%.20q, %d: %s", tt.s, tt.keep, tt.reason)
 	}
 	for _, tt := range []struct {
 		s      string
@@ -37,7 +37,7 @@ func TestLineEnds(t *testing.T) {
 		{strings.Repeat("a", 60) + "\n" + strings.Repeat("x", 40), 95, 6, "the next line start is too far away"},
 		{"👍👍👍", 2, 4, "characters"},
 	} {
-		assert.Equal(t, tt.start, Counter{}.LineStart(tt.s, tt.keep), "%.20q, %d: %s", tt.s, tt.keep, tt.reason)
+		assert.Equal(t, tt.start, LineStart(tt.s, tt.keep), "%.20q, %d: %s", tt.s, tt.keep, tt.reason)
 	}
 }
 
@@ -47,7 +47,6 @@ func TestCharacters(t *testing.T) {
 	texts := []string{"", "a", "12345678", "123456789", "字", "1234567字", "12345678字x", "\xff", "a\xe4\xb8", "\xb8\xad12345678", strings.Repeat("\x80", 20), "é" + strings.Repeat("x", 20) + "👍", mixed}
 	for _, s := range texts {
 		n := utf8.RuneCountInString(s)
-		assert.Equal(t, n, Count(s), "%.20q", s)
 		for _, k := range []int{0, 1, 2, 7, 8, 9, 15, 16, 17, n - 1, n, n + 1} {
 			if k < 0 {
 				continue
@@ -112,79 +111,5 @@ func TestWords(t *testing.T) {
 	} {
 		assert.Equal(t, tc.head, tc.in[:HeadWords(tc.in, tc.n)], "the head of %q in %d", tc.in, tc.n)
 		assert.Equal(t, tc.tail, tc.in[TailWords(tc.in, tc.n):], "the tail of %q in %d", tc.in, tc.n)
-	}
-}
-
-// Count says what package utf8 says of every kind of first byte with every kind of byte behind it, wherever in a word
-// it stands, and of mixtures.
-func TestCount(t *testing.T) {
-	around := []byte{'a', 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF}
-	rest := strings.Repeat("é天", 8) + strings.Repeat("plain ", 8) + "😀ไทย한글"
-	for first := range 256 {
-		for _, second := range around {
-			for _, third := range around {
-				s := "á" + string([]byte{byte(first), second, third, 0x80}) + rest
-				for shift := range 8 {
-					shifted := "12345678"[:shift] + s
-					if want := utf8.RuneCountInString(shifted); want != Count(shifted) {
-						t.Fatalf("%q has %d characters, not %d", shifted, want, Count(shifted))
-					}
-				}
-			}
-		}
-	}
-}
-
-// Count says the same of a text of any length with one odd byte or character anywhere in it.
-func TestCountLong(t *testing.T) {
-	plain := strings.Repeat("plain text ", 60)
-	for _, odd := range []string{"", "é", "天", "😀", "\xff", "\x80", "\xe2\x82"} {
-		for n := range 400 {
-			for at := 0; at <= n; at += 1 + n/50 {
-				s := plain[:at] + odd + plain[at:n]
-				if want := utf8.RuneCountInString(s); want != Count(s) {
-					t.Fatalf("%q has %d characters, not %d", s, want, Count(s))
-				}
-			}
-		}
-	}
-}
-
-func FuzzCount(f *testing.F) {
-	f.Add("one line of ASCII\nи строка кириллицы\n一行汉字和 words 👍\n", 3)
-	f.Fuzz(func(t *testing.T, s string, times int) {
-		s = strings.Repeat(s, 1+(times&7))
-		assert.Equal(t, utf8.RuneCountInString(s), Count(s), "%q", s)
-	})
-}
-
-func BenchmarkCount(b *testing.B) {
-	for name, unit := range map[string]string{
-		"ascii": "one line of plain text, and another\n", "dashes": "one line of text — and, behind it, another “quoted” one\n",
-		"russian": "и строка кириллицы, и ещё одна\n", "chinese": "一行汉字，和另外一行。\n", "thai": "เมื่อวานนี้ฉันไปตลาดน้ำ\n", "emoji": "ok 👍👍 done ✅\n", "invalid": "\xff\xfe",
-	} {
-		text := strings.Repeat(unit, 10_000/len(unit))
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				Count(text)
-			}
-		})
-	}
-}
-
-// CountBytes counts the bytes that begin a character, at any place in a word of eight bytes.
-func TestCountBytes(t *testing.T) {
-	for c := range 256 {
-		for shift := range 20 {
-			b := []byte(strings.Repeat("é", shift) + string([]byte{byte(c), 0x80, 'a', 0xBF, 0xC0}) + "天 plain")
-			want := 0
-			for _, x := range b {
-				if utf8.RuneStart(x) {
-					want++
-				}
-			}
-			assert.Equal(t, want, CountBytes(b), "%x", b)
-		}
 	}
 }

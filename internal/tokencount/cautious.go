@@ -1,6 +1,8 @@
 package tokencount
 
 import (
+	"unicode/utf8"
+
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -10,7 +12,7 @@ import (
 // count of o200k_base on digests of the recorded sessions (−20 to +22 %), and it is never less than a quarter of the
 // characters.
 func Cautious(s string) int {
-	return max(CautiousUnits(s)/UnitsPerToken, (runes.Count(s)+CharsPerToken-1)/CharsPerToken)
+	return max(CautiousUnits(s)/UnitsPerToken, (utf8.RuneCountInString(s)+CharsPerToken-1)/CharsPerToken)
 }
 
 // CharsPerToken is the most characters that [Cautious] counts as one token.

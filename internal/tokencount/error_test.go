@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/test/samples"
 )
 
@@ -71,7 +71,7 @@ func TestEstimateError(t *testing.T) {
 				quarter = append(quarter, "chars/4 "+f.family+" REAL")
 			}
 			table.add(n, s.Counts[f.tokenizer], keys...)
-			table.add((runes.Count(s.Text)+3)/4, s.Counts[f.tokenizer], quarter...)
+			table.add((utf8.RuneCountInString(s.Text)+3)/4, s.Counts[f.tokenizer], quarter...)
 		}
 	}
 	logTable(t, table, rows)

@@ -11,7 +11,6 @@ type Table struct {
 	pair    [1 << 16]int32
 	scripts [64]scriptCost // by script; there are 64, so that an index needs no check
 	rareHan int32          // more for a Chinese character that is not a token
-	perByte int32          // no byte costs more
 	shared  *sharedTables
 }
 
@@ -24,31 +23,9 @@ func fixed(tokens float64) int32 { return int32(math.Round(tokens * Scale)) }
 // Tokens returns the tokens of s, rounded up. It reads s once, takes any bytes, and allocates nothing.
 func (t *Table) Tokens(s string) int { return Tokens(t.text(s)) }
 
-// MostPerByte returns what one byte of a text costs at most, in 1/Scale of a token.
-func (t *Table) MostPerByte() int32 { return t.perByte }
-
 // Tokens rounds a cost, in 1/Scale of a token, up to whole tokens.
 func Tokens(cost int64) int {
 	return int(min((max(cost, 0)+Scale-1)/Scale, math.MaxInt))
-}
-
-// dearestByte works out MostPerByte.
-func (t *Table) dearestByte() int32 {
-	most := int32(1)
-	for _, c := range t.pair[:1<<15] {
-		most = max(most, c)
-	}
-	for s := range scriptCount {
-		c := t.scripts[s]
-		cost := c.each + max(0, c.first[0], c.first[1], c.repeated, c.rarePair)
-		if s == scriptHan {
-			cost += max(0, t.rareHan)
-		}
-		n := scriptBytes(s)
-		cost = (cost + n - 1) / n
-		most = max(most, cost)
-	}
-	return most
 }
 
 // scriptCost is what a character of a script costs.
@@ -90,19 +67,5 @@ func newTable(m constants) *Table {
 	for i, s := range pairScripts {
 		t.scripts[s].pairs = uint8(i + 1)
 	}
-	t.perByte = t.dearestByte()
 	return t
-}
-
-// scriptBytes is the length of the shortest character of s.
-func scriptBytes(s script) int32 {
-	switch {
-	case s == scriptInvalid:
-		return 1
-	case s <= scriptSyriac:
-		return 2
-	case s < scriptEmoji:
-		return 3
-	}
-	return 4
 }

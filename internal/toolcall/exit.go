@@ -1,13 +1,9 @@
 package toolcall
 
 import (
-	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/prose"
 )
 
@@ -72,32 +68,24 @@ func frameCode(s string, isFile bool) string {
 
 // metadataCode returns the exit code that stands beside an output in JSON, or "". Codex wrote its results like that:
 // {"output":"…","metadata":{"exit_code":1}}.
-func metadataCode(s string) (code string) {
+func metadataCode(s string) string {
 	tail := s[max(0, len(s)-exitEnds):]
 	if !strings.HasPrefix(s, "{") || !strings.HasSuffix(s, "}") || !strings.Contains(tail, `"exit_code"`) {
 		return ""
 	}
-	object := mem.Bytes(s)
-	if !json.Valid(object) {
-		return ""
-	}
-	hasOutput, exit := false, ""
-	jsontext.Members(object, func(key string, value []byte) {
-		switch key {
-		case "output":
-			hasOutput = true
-		case "metadata":
-			jsontext.Members(bytes.TrimSpace(value), func(key string, value []byte) {
-				if key == "exit_code" {
-					exit = string(bytes.TrimSpace(value))
-				}
-			})
+	var result struct {
+		Output   any
+		Metadata struct {
+			Code json.Number `json:"exit_code"`
 		}
-	})
-	if _, err := strconv.Atoi(exit); err != nil || !hasOutput {
+	}
+	if json.Unmarshal([]byte(s), &result) != nil || result.Output == nil {
 		return ""
 	}
-	return exit
+	if _, err := result.Metadata.Code.Int64(); err != nil {
+		return ""
+	}
+	return result.Metadata.Code.String()
 }
 
 // isApart reports whether the last line of s stands alone, behind a blank line or in brackets.
