@@ -1,6 +1,8 @@
 package digest
 
 import (
+	"container/heap"
+	"index/suffixarray"
 	"math"
 	"slices"
 
@@ -40,9 +42,9 @@ const scanBytes = 16 << 10
 type Table struct {
 	at    identifier.Set // its numbers are the indexes of notes
 	notes []note
-	now   int32    // messages so far
-	fresh []int    // identifiers that the current result mentions
-	ranks *ranking // see ranked; nil: not known
+	now   int32   // messages so far
+	fresh []int   // identifiers that the current result mentions
+	ranks ranking // see ranked; nil: not known
 }
 
 // maxIDs bounds the table: what bulk output mentions once is then not added.
@@ -123,8 +125,8 @@ var (
 )
 
 // score ranks an identifier by how likely it is to be used again: mentions by people and the model count
-// more than those in bulk output, and new ones more than old ones. repeats has the powers of repeatPower.
-func (t *Table) score(n *note, repeats *powers) float64 {
+// more than those in bulk output, and new ones more than old ones.
+func (t *Table) score(n *note) float64 {
 	s := 0.0
 	for from := range sources {
 		if n.messages[from] == 0 {
@@ -136,7 +138,7 @@ func (t *Table) score(n *note, repeats *powers) float64 {
 		if from == FromResult {
 			mentions = float64(n.focus)
 		}
-		s += sourceWeight[from] * repeats.of(mentions) * fresh
+		s += sourceWeight[from] * math.Pow(mentions, repeatPower) * fresh
 	}
 	if n.marked {
 		s *= markedBonus
@@ -151,18 +153,14 @@ func (t *Table) Pick(room int, covered *identifier.Known, said string) [identifi
 	var begun [identifier.Kinds]bool
 	chosen := make(map[string]rankedID)
 	misses := 0
-	written := searched{text: said}
-	ranks := t.ranked()
-	for k := 0; ; k++ {
-		r, ok := ranks.at(k)
-		if !ok {
-			break
-		}
+	written := suffixarray.New([]byte(said)) // thousands are looked for in it
+	for ranks := t.ranked(); ranks.Len() > 0; {
+		r := heap.Pop(ranks).(rankedID)
 		n := &t.notes[r.index]
 		if covered.Has(n.id) {
 			continue
 		}
-		if written.contains(n.id) { // within a longer word
+		if len(written.Lookup([]byte(n.id), 1)) > 0 { // within a longer word
 			covered.Add(n.id)
 			continue
 		}

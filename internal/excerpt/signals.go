@@ -134,6 +134,3 @@ func reportsExit(rest string) bool {
 	}
 	return false
 }
-
-// ReportsError reports whether a line reports an error, judged by its words.
-func ReportsError(line string) bool { return reportsError(line) }

@@ -1,7 +1,6 @@
 package minify
 
 import (
-	"math/bits"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
@@ -56,38 +55,14 @@ func nextView(s string, i int) int {
 		}
 		behind := i + mostSkipped + feed + 1
 		if mayBeNumbered(s, behind) {
-			return nextNumbered(s, i)
+			for !mayBeNumbered(s, i) {
+				i += strings.IndexByte(s[i:], '\n') + 1
+			}
+			return i
 		}
 		i = behind
 	}
 	return min(i, len(s))
-}
-
-// nextNumbered returns where the next line begins that may be numbered, or len(s), from index i on, where a line
-// begins. It reads most of a text eight bytes at a time: only a line feed with a space, a digit or a mark behind it
-// counts.
-func nextNumbered(s string, i int) int {
-	if i >= len(s) || mayBeNumbered(s, i) {
-		return min(i, len(s))
-	}
-	const ones = 0x0101010101010101
-	for i++; i+8 <= len(s); i += 8 {
-		feed, at := runes.LoadWord(s, i-1)^'\n'*ones, runes.LoadWord(s, i)
-		// Of the bytes from 0x20 to 0x3F bit 5 is set and bit 6 is not. The test for the feed may also mark a byte
-		// above one.
-		found := (feed - ones) &^ feed & (at << 2) &^ (at << 1) & runes.NonASCII
-		for ; found != 0; found &= found - 1 {
-			if k := i + bits.TrailingZeros64(found)/8; s[k-1] == '\n' && mayBeNumbered(s, k) {
-				return k
-			}
-		}
-	}
-	for ; i < len(s); i++ {
-		if s[i-1] == '\n' && mayBeNumbered(s, i) {
-			return i
-		}
-	}
-	return len(s)
 }
 
 // mayBeNumbered reports whether the line at index i of s begins with a digit, perhaps behind spaces. Most lines do not.

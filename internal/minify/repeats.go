@@ -1,10 +1,10 @@
 package minify
 
 import (
-	"math/bits"
+	"hash/crc32"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 const (
@@ -31,39 +31,22 @@ func Marks(text string) (marks []uint32) {
 	if len(text) < LeastSaved {
 		return nil
 	}
-	marks = make([]uint32, 0, len(text)/(2*leastMarked)) // one allocation for most texts
-	before, isLong := uint64(0), false
+	before, isLong := uint32(0), false
 	for line := range strings.SplitSeq(text, "\n") {
 		if mayHaveNumber(line) {
 			line = line[NumberOf(line).Width:]
 		}
-		h := hash(line)
+		content := mem.Bytes(line)
 		if isLong {
-			marks = append(marks, uint32(mix(before^h, 0x94d049bb133111eb)>>32))
+			marks = append(marks, crc32.Update(before, castagnoli, content))
 		}
-		before, isLong = h, len(line) >= leastMarked
+		before, isLong = crc32.Checksum(content, castagnoli), len(line) >= leastMarked
 	}
 	return marks
 }
 
-func mix(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	return hi ^ lo + 1
-}
-
-func hash(line string) uint64 {
-	h := uint64(len(line)) + 0x243f6a8885a308d3
-	if len(line) < 8 {
-		for i := range len(line) {
-			h = mix(h^uint64(line[i]), 0xbf58476d1ce4e5b9)
-		}
-		return h
-	}
-	for i := 0; i+8 < len(line); i += 8 {
-		h = mix(h^runes.LoadWord(line, i), 0x9e3779b97f4a7c15)
-	}
-	return mix(h^runes.LoadWord(line, len(line)-8), 0x9e3779b97f4a7c15) // may overlap the one before it
-}
+// castagnoli is the polynomial for which processors have an instruction.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Finder finds lines that an earlier text has too. It uses its memory again for the next text.
 type Finder struct {
@@ -156,12 +139,12 @@ func (f *Finder) longestRun(i, from int) (longest run) {
 	if len(content) < leastFirst {
 		return run{}
 	}
-	at := *f.earlier.find(content) - 1
-	if at < 0 {
+	at, isThere := f.earlier.first[content]
+	if !isThere {
 		return run{}
 	}
 	for range mostPlaces {
-		r := f.runAt(i, int(at))
+		r := f.runAt(i, at)
 		if r.lines > longest.lines || r.lines == longest.lines && r.numbers == Same {
 			longest = r
 		}

@@ -1,9 +1,6 @@
 package minify
 
 import (
-	"hash/maphash"
-	"math/bits"
-	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
@@ -58,40 +55,21 @@ func appendLines(list []line, text string) []line {
 	}
 }
 
-// lines are the lines of a text, and where each of them stands. It is a hash table of its own, because a text is read
-// for each result that repeats something, and filling a map takes three times as long.
+// lines are the lines of a text, and where each of them stands.
 type lines struct {
-	// drawn for each Finder, so that nobody can write a text whose lines all have one hash: each line would then be
-	// compared with all others
-	seed  maphash.Seed
 	list  []line
-	first []int32 // by the hash of a content: its first place, counted from 1; 0: free. If taken, the next free one.
-	next  []int32 // by the place of a line: the next place of the same content; 0: it does not come again
+	first map[string]int // by a content, its first place
+	next  []int          // by the place of a line: the next place of the same content; 0: it does not come again
 }
 
 // read makes l the lines of text.
 func (l *lines) read(text string) {
-	if l.seed == (maphash.Seed{}) {
-		l.seed = maphash.MakeSeed()
-	}
 	l.list = appendLines(l.list[:0], text)
 	n := len(l.list)
-	l.next = slices.Grow(l.next[:0], n)[:n]
-	l.first = slices.Grow(l.first[:0], 2<<bits.Len(uint(n)))[:2<<bits.Len(uint(n))]
-	clear(l.first)
+	l.next, l.first = make([]int, n), make(map[string]int, n)
 	for i := n - 1; i >= 0; i-- {
-		first := l.find(l.list[i].content())
-		l.next[i] = max(0, *first-1)
-		*first = int32(i) + 1
-	}
-}
-
-// find returns the element of l.first that has the first place of a line, or the free one where it belongs.
-func (l *lines) find(content string) *int32 {
-	mask := len(l.first) - 1
-	for i := int(maphash.String(l.seed, content)) & mask; ; i = (i + 1) & mask {
-		if k := l.first[i]; k == 0 || l.list[k-1].content() == content {
-			return &l.first[i]
-		}
+		content := l.list[i].content()
+		l.next[i] = l.first[content] // 0 if there is none: nothing stands before the first line
+		l.first[content] = i
 	}
 }

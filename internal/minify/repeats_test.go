@@ -1,7 +1,6 @@
 package minify
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // text returns n lines of a text called name, from line `from` on.
@@ -231,30 +228,4 @@ func BenchmarkWithout(b *testing.B) {
 	for b.Loop() {
 		f.Without(changed, file, note)
 	}
-}
-
-// Anybody can write a text whose lines all have one hash of Marks. It is read as fast as another one, because Finder
-// has hashes of its own.
-func TestLinesWithOneHash(t *testing.T) {
-	var b strings.Builder
-	for i := range 4_000 {
-		word := fmt.Sprintf("%08d", i)
-		h := mix((uint64(16)+0x243f6a8885a308d3)^runes.LoadWord(word, 0), 0x9e3779b97f4a7c15)
-		line := string(binary.LittleEndian.AppendUint64([]byte(word), h)) // the hash multiplies by h^h
-		if !strings.Contains(line, "\n") {
-			assert.Equal(t, uint64(1), hash(line))
-			b.WriteString(line + "\n")
-		}
-	}
-	var l lines
-	l.read(b.String())
-	assert.Greater(t, len(l.list), 3_000)
-	longest, taken := 0, 0
-	for _, k := range l.first {
-		if taken++; k == 0 {
-			taken = 0
-		}
-		longest = max(longest, taken)
-	}
-	assert.Less(t, longest, 200, "lines in a row")
 }

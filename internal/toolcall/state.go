@@ -62,8 +62,7 @@ func IsOwn(state string) bool {
 }
 
 // State returns what a call sets anew, or "": [Plan] and the name of the tool, [Instructions] and their name, or [Note]
-// and its name. A call
-// with the same state replaces what an earlier one said.
+// and its name. A call with the same state replaces what an earlier one said.
 func (t *Files) State(tool string, arguments json.RawMessage) string {
 	var room nameRoom
 	name := baseName(tool, room[:0])
@@ -94,14 +93,9 @@ const skillFile = "skill.md"
 
 // skillName returns the name of the skill that a call loads: what the agents call it, or else all arguments.
 func skillName(arguments json.RawMessage) string {
+	fields := membersOf(bytes.TrimSpace(arguments), nil)
 	for _, key := range []string{"skill", "name", "skill_name", "skillName", "id", "command"} {
-		var value string
-		jsontext.Members(bytes.TrimSpace(arguments), func(k string, v []byte) {
-			if k == key {
-				value, _ = jsontext.Decode(v)
-			}
-		})
-		if value != "" {
+		if value, _ := jsontext.Decode(fields.value(key)); value != "" {
 			return strings.ToLower(runes.Clip(value, 200))
 		}
 	}
