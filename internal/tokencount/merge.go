@@ -30,7 +30,7 @@ func (v *vocabulary) scanTokens(piece string) int {
 	n := len(piece)
 	starts, ranks := startsRoom[:n+1], ranksRoom[:n]
 	for i := range n - 1 {
-		starts[i], ranks[i] = uint8(i), v.pairs[pairOf(piece, i)]
+		starts[i], ranks[i] = uint8(i), v.rank(piece[i:i+2])
 	}
 	starts[n-1], ranks[n-1], starts[n] = uint8(n-1), none, uint8(n)
 	rankAt := func(i int) uint32 {
@@ -75,7 +75,7 @@ func (m *merger) heapTokens(piece string) int {
 	for i := range n {
 		rank := uint32(none)
 		if i+1 < n {
-			rank = v.pairs[pairOf(piece, i)]
+			rank = v.rank(piece[i : i+2])
 		}
 		parts[i] = part{prev: int32(i) - 1, next: int32(i) + 1, rank: rank}
 		if rank != none {

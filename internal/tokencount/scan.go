@@ -28,17 +28,8 @@ func (t *Table) text(s string) int64 {
 		if i == len(s) {
 			return sum
 		}
-		n, cost := 0, int64(0)
-		switch w := loadHalf(s, i); {
-		case isTwoBytes(w) && w&0x800000 == 0:
-			cost, prev = t.single(w&31<<6|w>>8&63, prev)
-			n = 2
-		case isThreeBytes(w) && w&0x80000000 == 0:
-			cost, prev = t.single(w&15<<12|w>>2&0xFC0|w>>16&63, prev)
-			n = 3
-		default:
-			n, cost, prev = t.high(s[i:], prev)
-		}
+		n, cost, stand := t.high(s[i:], prev)
+		prev = stand
 		i += n
 		sum += cost
 		doubled = 0
@@ -82,19 +73,6 @@ func (t *Table) pairs(v, w uint64) int64 {
 	return int64(even + odd)
 }
 
-// single is high for one character of two or three bytes, r, with ASCII behind it, as letters with marks stand in Latin
-// script. High would give the same result, but takes twice as long to begin and to end.
-func (t *Table) single(r uint32, prev uint64) (cost int64, stand uint64) {
-	b := &t.shared.blocks[r>>4&4095]
-	c := &t.scripts[b.script&63]
-	behind := 0
-	if runes.IsLetter(byte(prev)) {
-		behind = 1
-	}
-	rare := int32(b.rare >> (r & 15) & 1)
-	return int64(c.each + c.first[behind] + t.rareHan&-rare), standIn(b.script)
-}
-
 // A scanState is where a scan stands in a row of characters beyond ASCII.
 type scanState struct {
 	script script // of the character before; scriptCount if there is none
@@ -111,20 +89,22 @@ func (t *Table) high(s string, prev uint64) (n int, cost int64, stand uint64) {
 		at.behind = 1
 	}
 	for {
-		var size int
-		var more int64
-		w := loadHalf(s, n)
-		switch {
+		size, more := 0, int64(0)
+		switch w := loadHalf(s, n); {
 		case isTwoBytes(w):
-			size, more, at = t.twoBytes(s[n:], at)
+			size = 2
+			more, at = t.character(w&31<<6|w>>8&63, at)
 		case isThreeBytes(w):
-			size, more, at = t.threeBytes(s[n:], at)
+			size = 3
+			more, at = t.character(w&15<<12|w>>2&0xFC0|w>>16&63, at)
 		case w&0x80FF == 0x8020: // a space between two words: without leaving
 			size, more, at = 1, int64(t.pair[afterOther|' '<<8]), scanState{script: scriptCount}
 		case w&0xC0C0C0F8 == 0x808080F0:
-			size, more, at = t.other(4, longScript(w&7<<18|w<<4&0x3F000|w>>10&0xFC0|w>>24&63), at)
+			size = 4
+			more, at = t.other(longScript(w&7<<18|w<<4&0x3F000|w>>10&0xFC0|w>>24&63), at)
 		case w&0x80 != 0:
-			size, more, at = t.other(1, scriptInvalid, at)
+			size = 1
+			more, at = t.other(scriptInvalid, at)
 		default:
 			return n, cost, standIn(at.script)
 		}
@@ -133,76 +113,31 @@ func (t *Table) high(s string, prev uint64) (n int, cost int64, stand uint64) {
 	}
 }
 
-// twoBytes is high for the words of characters of two bytes that s begins with. Like threeBytes it has no branch that
-// depends on the characters, because the processor could not predict it.
-func (t *Table) twoBytes(s string, at scanState) (n int, cost int64, _ scanState) {
-	sh := t.shared
-	for {
-		w := loadHalf(s, n)
-		if w&0xC0E0FF == 0x80C020 { // a space between two words
-			cost += int64(t.pair[afterOther|' '<<8])
-			at = scanState{script: scriptCount}
-			n++
-			continue
-		}
-		if !isTwoBytes(w) {
-			return n, cost, at
-		}
-		r := w&31<<6 | w>>8&63
-		sc := sh.blocks[r>>4].script
-		c := &t.scripts[sc&63]
-		more := c.rarePair & -sh.pairs[c.pairs&7].miss(pairIndex(at.last, r))
-		if sc != at.script {
-			more = c.first[at.behind&1]
-		}
-		cost += int64(c.each + more)
-		at = scanState{script: sc, last: r}
-		n += 2
+// character returns what r costs, a character of two or three bytes.
+func (t *Table) character(r uint32, at scanState) (int64, scanState) {
+	b := &t.shared.blocks[r>>4&4095]
+	c := &t.scripts[b.script&63]
+	more := int32(0)
+	switch {
+	case b.script != at.script:
+		more = c.first[at.behind&1]
+	case c.pairs != 0:
+		more = c.rarePair * t.shared.pairs[c.pairs&7].miss(pairIndex(at.last, r))
+	case r == at.last:
+		more = c.repeated
 	}
+	rare := int32(b.rare >> (r & 15) & 1)
+	return int64(c.each + more + t.rareHan*rare), scanState{script: b.script, last: r}
 }
 
-// threeBytes is high for the words of characters of three bytes that s begins with.
-func (t *Table) threeBytes(s string, at scanState) (n int, cost int64, _ scanState) {
-	sh := t.shared
-	for {
-		w := loadHalf(s, n)
-		if w&0xC0F0FF == 0x80E020 { // a space between two words
-			cost += int64(t.pair[afterOther|' '<<8])
-			at = scanState{script: scriptCount}
-			n++
-			continue
-		}
-		if !isThreeBytes(w) {
-			return n, cost, at
-		}
-		r := w&15<<12 | w>>2&0xFC0 | w>>16&63
-		b := &sh.blocks[r>>4]
-		c := &t.scripts[b.script&63]
-		more := c.repeated
-		if r != at.last {
-			more = 0
-		}
-		if c.pairs != 0 { // one script: that can be predicted
-			more = c.rarePair & -sh.pairs[c.pairs&7].miss(pairIndex(at.last, r))
-		}
-		if b.script != at.script {
-			more = c.first[at.behind&1]
-		}
-		rare := int32(b.rare >> (r & 15) & 1)
-		cost += int64(c.each + more + t.rareHan&-rare)
-		at = scanState{script: b.script, last: r}
-		n += 3
-	}
-}
-
-// other is high for one character of script sc.
-func (t *Table) other(size int, sc script, at scanState) (int, int64, scanState) {
+// other returns what any other character costs, which is of the script sc.
+func (t *Table) other(sc script, at scanState) (int64, scanState) {
 	c := &t.scripts[sc&63]
 	cost := int64(c.each)
 	if sc != at.script {
 		cost += int64(c.first[at.behind&1])
 	}
-	return size, cost, scanState{script: sc}
+	return cost, scanState{script: sc}
 }
 
 // standIn is the byte that stands in for a character of script s as the previous one.
