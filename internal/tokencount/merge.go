@@ -7,56 +7,12 @@ type merger struct {
 	heap       mergeHeap
 }
 
-// maxScanBytes is the longest piece whose next merge is looked for among all of its parts. That takes time quadratic in
-// the length, but for words it is faster than a heap.
-const maxScanBytes = 48
-
 // tokens returns the tokens of a piece of valid UTF-8 that is not empty.
 func (m *merger) tokens(piece string) int {
-	switch {
-	case len(piece) == 1 || m.vocabulary.rank(piece) != none:
+	if len(piece) == 1 || m.vocabulary.rank(piece) != none {
 		return 1
-	case len(piece) <= maxScanBytes:
-		return m.vocabulary.scanTokens(piece)
 	}
-	return m.heapTokens(piece)
-}
-
-// scanTokens merges the pair of parts with the lowest rank until no pair is a token. If several pairs have that rank,
-// it merges the first.
-func (v *vocabulary) scanTokens(piece string) int {
-	var startsRoom [maxScanBytes + 2]uint8
-	var ranksRoom [maxScanBytes + 1]uint32 // of a part and the next one together
-	n := len(piece)
-	starts, ranks := startsRoom[:n+1], ranksRoom[:n]
-	for i := range n - 1 {
-		starts[i], ranks[i] = uint8(i), v.rank(piece[i:i+2])
-	}
-	starts[n-1], ranks[n-1], starts[n] = uint8(n-1), none, uint8(n)
-	rankAt := func(i int) uint32 {
-		if i+2 >= len(starts) {
-			return none
-		}
-		return v.rank(piece[starts[i]:starts[i+2]])
-	}
-	for {
-		best, at := uint32(none), 0
-		for i, r := range ranks {
-			if r < best {
-				best, at = r, i
-			}
-		}
-		if best == none {
-			return len(ranks)
-		}
-		copy(starts[at+1:], starts[at+2:])
-		copy(ranks[at+1:], ranks[at+2:])
-		starts, ranks = starts[:len(starts)-1], ranks[:len(ranks)-1]
-		ranks[at] = rankAt(at)
-		if at > 0 {
-			ranks[at-1] = rankAt(at - 1)
-		}
-	}
+	return m.merge(piece)
 }
 
 // A part is a token in the making, known by the index of its first byte. prev and next are its neighbours.
@@ -65,8 +21,9 @@ type part struct {
 	rank       uint32 // of it and the next one together
 }
 
-// heapTokens does what scanTokens does, in time that grows little faster than the length of the piece.
-func (m *merger) heapTokens(piece string) int {
+// merge merges the pair of parts with the lowest rank until no pair is a token, and returns how many parts are left. If
+// several pairs have that rank, it merges the first. Its time grows little faster than the length of the piece.
+func (m *merger) merge(piece string) int {
 	v, n := m.vocabulary, len(piece)
 	if cap(m.parts) < n+1 {
 		m.parts = make([]part, n+1)

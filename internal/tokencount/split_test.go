@@ -255,16 +255,13 @@ func TestMerge(t *testing.T) {
 		m := merger{vocabulary: e.vocabulary}
 		letters := "etaoinshrdlucmfwypvbgkjqxz"
 		for range rounds {
-			b := make([]byte, 1+r.IntN(3*maxScanBytes))
+			b := make([]byte, 1+r.IntN(3*48))
 			few := 1 + r.IntN(len(letters))
 			for i := range b {
 				b[i] = letters[r.IntN(few)]
 			}
 			s, want := string(b), 0
 			if want = len(core.EncodeOrdinary(s)); !assert.Equal(t, want, m.tokens(s), s) {
-				return
-			}
-			if e.vocabulary.rank(s) == none && !assert.Equal(t, want, m.heapTokens(s), "heap: %s", s) {
 				return
 			}
 		}
