@@ -46,7 +46,7 @@ func (s *Session) find(ctx context.Context, id string) (jsonl.Line, error) {
 			return jsonl.Line{Head: jsonl.Head{ID: id}, Offset: p.Ref.At}, nil
 		}
 	}
-	t, err := jsonl.NewTree(ctx, s.log, s.at.Size, nil)
+	t, err := jsonl.NewTree(ctx, s.log, s.at.Size, s.store.opts.Seal, nil)
 	if err != nil {
 		return jsonl.Line{}, err
 	}
@@ -142,7 +142,7 @@ func (s *Store) Fork(ctx context.Context, key, id, newKey string) error {
 	if newKey == key { // its holder would wait for itself
 		return fmt.Errorf("%w: %q would be forked to itself", ErrExists, key)
 	}
-	source, err := s.opened(s.backend.Log(ctx, key, false))
+	source, err := s.backend.Log(ctx, key, false)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *Store) Fork(ctx context.Context, key, id, newKey string) error {
 		return err
 	}
 	var beside jsonl.Sides
-	t, err := jsonl.NewTree(ctx, source, size, &beside)
+	t, err := jsonl.NewTree(ctx, source, size, s.opts.Seal, &beside)
 	if err != nil {
 		return err
 	}

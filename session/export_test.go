@@ -20,7 +20,7 @@ func (memoryOf) Close() error                                      { return nil 
 
 // CountedLines returns the texts of the lines of a log that count, and the damage.
 func CountedLines(data []byte) (lines []string, damage []entry.Damage, err error) {
-	s := jsonl.NewScanner(memoryOf{bytes.NewReader(data)}, int64(len(data)))
+	s := jsonl.NewScanner(memoryOf{bytes.NewReader(data)}, int64(len(data)), nil)
 	err = s.Scan(context.Background(), func(l *jsonl.Line) error {
 		lines = append(lines, string(l.Data))
 		return nil

@@ -115,7 +115,7 @@ func (s *Store) Parts(ctx context.Context, key string) ([]backend.Part, error) {
 
 // Entries calls yield with every entry that counts of a session's newest log, on all branches, in the order of the log.
 func (s *Store) Entries(ctx context.Context, key string, yield func(*entry.Entry) error) error {
-	log, err := s.opened(s.backend.Log(ctx, key, false))
+	log, err := s.backend.Log(ctx, key, false)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (s *Store) Entries(ctx context.Context, key string, yield func(*entry.Entry
 	if err != nil {
 		return err
 	}
-	return jsonl.NewScanner(log, size).Scan(ctx, func(l *jsonl.Line) error {
+	return jsonl.NewScanner(log, size, s.opts.Seal).Scan(ctx, func(l *jsonl.Line) error {
 		e, err := l.Decode()
 		if errors.Is(err, ErrSealed) {
 			return err
@@ -211,7 +211,7 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*entry.Entr
 	if c.To <= c.From {
 		return nil
 	}
-	log, err := s.opened(s.backend.Log(ctx, c.Key, false))
+	log, err := s.backend.Log(ctx, c.Key, false)
 	if err == nil && log.ID() != c.Log {
 		log.Close()
 		log, err = s.openOlder(ctx, c)
@@ -227,7 +227,7 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*entry.Entr
 	if c.To > size {
 		return fmt.Errorf("%w: log %s of %q up to %d", ErrNotFound, c.Log, c.Key, c.To)
 	}
-	scan := jsonl.NewScanner(log, c.To)
+	scan := jsonl.NewScanner(log, c.To, s.opts.Seal)
 	scan.From = c.From
 	return scan.Scan(ctx, func(l *jsonl.Line) error {
 		e, err := l.Decode()
@@ -249,7 +249,7 @@ func (s *Store) openOlder(ctx context.Context, c Change) (backend.Log, error) {
 	}
 	isOf := func(p backend.Part) bool { return p.Kind != backend.PartSide && p.Log == c.Log }
 	if at := slices.IndexFunc(parts, isOf); at >= 0 {
-		return s.opened(s.backend.OpenPart(ctx, c.Key, parts[at]))
+		return s.backend.OpenPart(ctx, c.Key, parts[at])
 	}
 	return nil, fmt.Errorf("%w: log %s of %q", ErrNotFound, c.Log, c.Key)
 }

@@ -87,7 +87,7 @@ func (s *Store) besideSession(ctx context.Context, key string) (*Session, error)
 	} else if err := view.Close(); err != nil {
 		return nil, err
 	}
-	log, err := s.opened(s.backend.Log(ctx, key, true))
+	log, err := s.backend.Log(ctx, key, true)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +107,10 @@ func (s *Session) reloadEnd(ctx context.Context) error {
 	if err != nil || size == 0 {
 		return err
 	}
-	t := jsonl.NewTail(s.log, size)
-	if header, err := t.LineAt(0); err == nil {
-		if e, err := header.Decode(); err == nil {
-			if err := jsonl.CheckFormat(e); err != nil {
-				return err
-			}
+	t := jsonl.NewTail(s.log, size, nil)
+	if e, err := t.Header(); err == nil {
+		if err := jsonl.CheckFormat(e); err != nil {
+			return err
 		}
 	}
 	last := make([]byte, 1)

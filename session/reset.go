@@ -70,7 +70,7 @@ func (s *Session) reset(ctx context.Context, reason string, keep json.RawMessage
 
 // resetEntry returns the entry that the log ends in.
 func (s *Session) resetEntry() (*entry.Entry, error) {
-	t := jsonl.NewTail(s.log, s.at.Size)
+	t := jsonl.NewTail(s.log, s.at.Size, s.store.opts.Seal)
 	l, err := t.LineAt(s.at.Leaf.Offset)
 	if errors.Is(err, jsonl.ErrSlow) { // the log is damaged around it
 		return &entry.Entry{Type: entry.TypeReset}, nil
@@ -90,7 +90,7 @@ func (s *Session) nextLog(ctx context.Context, last *entry.Entry) error {
 	if err != nil {
 		return err
 	}
-	log, err := s.store.opened(s.turn.Next(ctx, lines))
+	log, err := s.turn.Next(ctx, lines)
 	if err != nil {
 		s.at = old
 		return err

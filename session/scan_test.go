@@ -23,7 +23,7 @@ func TestIndexOf(t *testing.T) {
 	}{{1, "e1"}, {3, "e3"}, {4, "x"}, {5, "e9"}, {6, "e06"}, {7, "e"}, {8, "e3"}, {9, "e9"}, {10, "e10"}, {11, "e4"}} {
 		fmt.Fprintf(&log, `{"seq":%d,"id":%q,"parentId":"e1","type":"custom"}`+"\n", e.seq, e.id)
 	}
-	tree, err := jsonl.NewTree(context.Background(), memoryOf{bytes.NewReader(log.Bytes())}, int64(log.Len()), nil)
+	tree, err := jsonl.NewTree(context.Background(), memoryOf{bytes.NewReader(log.Bytes())}, int64(log.Len()), nil, nil)
 	require.NoError(t, err)
 	want := []string{"e1", "e3", "x", "e9", "e06", "e", "e10", "e4"}
 	for i, id := range want {
@@ -62,11 +62,11 @@ func TestTreeSkipsTexts(t *testing.T) {
 	}
 	size, err := s.log.Size()
 	require.NoError(t, err)
-	tree, err := jsonl.NewTree(ctx, s.log, size, nil)
+	tree, err := jsonl.NewTree(ctx, s.log, size, nil, nil)
 	require.NoError(t, err)
 	require.Empty(t, tree.Scan.Damage)
 	i := 0
-	require.NoError(t, jsonl.NewScanner(s.log, size).Scan(ctx, func(l *jsonl.Line) error {
+	require.NoError(t, jsonl.NewScanner(s.log, size, nil).Scan(ctx, func(l *jsonl.Line) error {
 		got, err := tree.Line(i)
 		require.NoError(t, err)
 		require.Equal(t, string(l.Data), string(got.Data))

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
@@ -83,21 +82,13 @@ func (a *AESGCM) cipher(id string) (cipher.AEAD, error) {
 	return c, nil
 }
 
-// opened returns log with the sealer of the store.
-func (s *Store) opened(log backend.Log, err error) (backend.Log, error) {
-	if err != nil {
-		return nil, err
-	}
-	return jsonl.WithSealer(log, s.opts.Seal), nil
-}
-
 // openTitle reads a sealed title, which a backend without keys cannot list. If the key is missing, the title stays
 // unknown.
 func (s *Store) openTitle(ctx context.Context, st *Status) error {
 	if s.opts.Seal == nil {
 		return nil
 	}
-	log, err := s.opened(s.backend.Log(ctx, st.Key, false))
+	log, err := s.backend.Log(ctx, st.Key, false)
 	if errors.Is(err, ErrNotFound) { // deleted in the meantime
 		return nil
 	}
@@ -105,7 +96,7 @@ func (s *Store) openTitle(ctx context.Context, st *Status) error {
 		return err
 	}
 	defer log.Close()
-	info, _, err := jsonl.ReadInfo(ctx, log)
+	info, _, err := jsonl.ReadInfo(ctx, log, s.opts.Seal)
 	if errors.Is(err, ErrSealed) {
 		return nil
 	}

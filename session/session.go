@@ -90,7 +90,7 @@ func (s *Session) Close() error {
 
 // reload reads the log again.
 func (s *Session) reload(ctx context.Context) error {
-	l, err := jsonl.Load(ctx, s.log, s.store.opts.Codec)
+	l, err := jsonl.Load(ctx, s.log, s.store.opts.Seal, s.store.opts.Codec)
 	if err == nil {
 		err = l.CheckHeader(s.key)
 	}

@@ -210,7 +210,7 @@ func (s *Session) fullState() (*entry.Entry, error) {
 // takeState makes a written state the one that the next manager begins with.
 func (s *Session) takeState(e *entry.Entry) {
 	if e.Full == nil {
-		delta, _ := jsonl.BytesOfJSON(e.Delta) // rawJSON made it
+		delta, _ := jsonl.BytesOfJSON(e.Delta) // RawJSON made it
 		s.at.Deltas = append(s.at.Deltas, delta)
 		s.at.DeltasSize += len(delta)
 		return

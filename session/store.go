@@ -156,7 +156,7 @@ func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, er
 		return nil, err
 	}
 	o := &Session{store: s, encoder: jsonl.Encoder{Seal: s.opts.Seal}, key: key, turn: turn}
-	if o.log, err = s.opened(turn.Log(ctx)); err == nil {
+	if o.log, err = turn.Log(ctx); err == nil {
 		err = turn.Check()
 	}
 	if err == nil {
@@ -179,12 +179,12 @@ func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, er
 // Read returns what the newest log of a session holds now. It waits for nobody and changes nothing. The error is
 // [ErrNotFound] if the session does not exist.
 func (s *Store) Read(ctx context.Context, key string) (*View, error) {
-	log, err := s.opened(s.backend.Log(ctx, key, false))
+	log, err := s.backend.Log(ctx, key, false)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	l, err := jsonl.Load(ctx, log, s.opts.Codec)
+	l, err := jsonl.Load(ctx, log, s.opts.Seal, s.opts.Codec)
 	if err == nil {
 		err = l.CheckHeader(key)
 	}

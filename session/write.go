@@ -216,7 +216,7 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 	if size < s.at.Size {
 		return ErrConflict
 	}
-	scan := jsonl.NewScanner(s.log, size)
+	scan := jsonl.NewScanner(s.log, size, s.store.opts.Seal)
 	scan.From, scan.Seq = s.at.Size, s.at.Seq
 	err := scan.Scan(ctx, func(l *jsonl.Line) error {
 		if s.beside {

@@ -184,7 +184,7 @@ func ReadStatus(ctx context.Context, key string, log Log) (*Status, error) {
 
 // scan computes the status from the first size bytes of a log.
 func (s *Status) scan(ctx context.Context, log Log, size int64) error {
-	scan := jsonl.NewScanner(log, size)
+	scan := jsonl.NewScanner(log, size, nil)
 	err := scan.Scan(ctx, func(l *jsonl.Line) error {
 		s.addLine(l)
 		return nil
@@ -196,14 +196,9 @@ func (s *Status) scan(ctx context.Context, log Log, size int64) error {
 
 // tailStatus reads back to the newest entry with totals.
 func tailStatus(log Log, size int64) (*Status, error) {
-	t := jsonl.NewTail(log, size)
-	t.W.Step, t.Ahead.Step, t.Counted = jsonl.StatusStep, jsonl.HeadStep, true
-	last, err := t.W.Load(size-1, size, size-jsonl.StatusStep, size)
+	t, err := jsonl.NewStatusTail(log, size, false)
 	if err != nil {
 		return nil, err
-	}
-	if last[0] != '\n' {
-		return nil, jsonl.ErrSlow
 	}
 	var s jsonl.Sides
 	if err := t.Sides(&s); err != nil {
@@ -211,13 +206,9 @@ func tailStatus(log Log, size int64) (*Status, error) {
 	}
 	st := &Status{Bytes: size, Info: s.Info, Counts: s.Counts(), Updated: t.NewestAt}
 	st.LastInteraction = st.Counts.LastTurn
-	header, err := t.LineAt(0)
-	if err != nil || header.Kind != entry.TypeSession {
-		return nil, errors.Join(err, jsonl.ErrSlow)
-	}
-	e, err := header.Decode()
+	e, err := t.Header()
 	if err != nil {
-		return nil, jsonl.ErrSlow
+		return nil, errors.Join(err, jsonl.ErrSlow)
 	}
 	st.Created, st.Key = e.Time, e.Key
 	return st, nil

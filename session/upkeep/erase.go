@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/backend"
-	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // Receipt says what was erased, without the content. The store does not keep receipts: a host that needs proof stores
@@ -238,7 +237,7 @@ func (e *eraser) once(
 		return nil, err
 	}
 	defer text.Close()
-	v, err := newErasure(ctx, jsonl.WithSealer(text, e.seal))
+	v, err := newErasure(ctx, text, e.seal)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +297,7 @@ func (e *eraser) read(ctx context.Context, key, log string, ids []string) (backe
 		return part, nil, err
 	}
 	defer text.Close()
-	v, err := newErasure(ctx, jsonl.WithSealer(text, e.seal))
+	v, err := newErasure(ctx, text, e.seal)
 	if err == nil {
 		err = v.byID(ids)
 	}

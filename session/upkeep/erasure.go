@@ -32,12 +32,12 @@ type erasure struct {
 	quoted  []string
 }
 
-func newErasure(ctx context.Context, log jsonl.Log) (*erasure, error) {
+func newErasure(ctx context.Context, log jsonl.Log, seal session.Sealer) (*erasure, error) {
 	size, err := log.Size()
 	if err != nil {
 		return nil, err
 	}
-	t, err := jsonl.NewTree(ctx, log, size, nil)
+	t, err := jsonl.NewTree(ctx, log, size, seal, nil)
 	return &erasure{Tree: t, size: size, chosen: map[int]*entry.Entry{}, with: map[int]*entry.Entry{}}, err
 }
 

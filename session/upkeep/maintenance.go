@@ -351,5 +351,5 @@ func look(ctx context.Context, s *dir.Surveyed, part backend.Part) (info entry.I
 		return entry.Info{}, time.Time{}, err
 	}
 	defer log.Close()
-	return jsonl.ReadInfo(ctx, log)
+	return jsonl.ReadInfo(ctx, log, nil)
 }

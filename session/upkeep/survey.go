@@ -138,7 +138,7 @@ func originOf(s *dir.Surveyed, part backend.Part) (string, error) {
 	if size == 0 {
 		return "", nil
 	}
-	t := jsonl.NewTail(log, size)
+	t := jsonl.NewTail(log, size, nil)
 	t.W.Step = jsonl.HeadStep
 	text, next, ended, err := t.W.LineAt(0)
 	switch {

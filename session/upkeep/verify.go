@@ -29,7 +29,7 @@ func Verify(ctx context.Context, s *session.Store, key string) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	t, err := jsonl.NewTree(ctx, jsonl.WithSealer(log, s.Options().Seal), size, nil)
+	t, err := jsonl.NewTree(ctx, log, size, s.Options().Seal, nil)
 	if err != nil {
 		return nil, fmt.Errorf("session: %q: %w", key, err)
 	}

@@ -345,10 +345,8 @@ func readListed(ctx context.Context, key string, log backend.Log) (listed, int64
 	if size == 0 || err != nil {
 		return listed{}, 0, cmp.Or(err, errs.ErrNotFound)
 	}
-	t := jsonl.NewTail(log, size)
-	t.W.Step, t.Ahead.Step, t.Counted, t.InfoOnly = jsonl.StatusStep, jsonl.HeadStep, true, true
-	last, err := t.W.Load(size-1, size, size-jsonl.StatusStep, size)
-	if err == nil && last[0] == '\n' {
+	t, err := jsonl.NewStatusTail(log, size, true)
+	if err == nil {
 		var s jsonl.Sides
 		if err = t.Sides(&s); err == nil {
 			st := backend.Status{Key: key, Updated: t.NewestAt, Info: s.Info}

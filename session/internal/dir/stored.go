@@ -254,7 +254,7 @@ type Surveyed struct {
 	Parts []backend.Part
 	Lost  error // why some of it could not be read
 
-	// open opens a log or an archive. It may read only the first limit bytes. It is valid during the call of f.
+	// Open opens a log or an archive. It may read only the first limit bytes. It is valid during the call of f.
 	Open func(part backend.Part, limit int64) (backend.Log, error)
 }
 

@@ -23,13 +23,13 @@ type Encoder struct {
 	buf   bytes.Buffer
 	json  *json.Encoder
 	Lines []byte
-	Seal  sealer // nil: entries are not sealed
+	Seal  Sealer // nil: entries are not sealed
 }
 
 // Append adds e, whose head is complete, to the lines.
 func (x *Encoder) Append(e *entry.Entry) error { return x.AppendCopy(e, Original{}) }
 
-// AppendCopy is append for the copy of an entry.
+// AppendCopy is Append for the copy of an entry.
 func (x *Encoder) AppendCopy(e *entry.Entry, o Original) error {
 	start := len(x.Lines)
 	x.Lines = appendHead(x.Lines, e)
@@ -126,7 +126,7 @@ func (x *Encoder) Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(x.buf.Bytes(), []byte("\n")), nil
 }
 
-// Canonical returns m as it would come back from a log, except for the bytes that [exactly] preserves: the host's
+// Canonical returns m as it would come back from a log, except for the bytes that package exact preserves: the host's
 // Source is gone, invalid UTF-8 in strings is U+FFFD, and Time has no monotonic clock.
 func Canonical(m winnow.Message) (winnow.Message, error) {
 	m.Time = m.Time.Round(0)
@@ -192,7 +192,7 @@ func RawJSON(b []byte) json.RawMessage {
 	return append(out, '"')
 }
 
-// BytesOfJSON undoes rawJSON.
+// BytesOfJSON undoes RawJSON.
 func BytesOfJSON(raw json.RawMessage) ([]byte, error) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return raw, nil
@@ -230,7 +230,7 @@ func (l *Line) Decode() (*entry.Entry, error) {
 	return e, nil
 }
 
-// DecodeCounted returns what [Counts] and [Sides] need: of a sealed line, what can be read without its key.
+// DecodeCounted returns what counts and [Sides] need: of a sealed line, what can be read without its key.
 func (l *Line) DecodeCounted() (*entry.Entry, error) {
 	if l.Sealed != "" {
 		return l.decodeClear()

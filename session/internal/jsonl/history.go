@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"time"
 
@@ -58,20 +59,26 @@ type Place struct {
 	IsSummary bool // ref is that of the compaction
 }
 
-// Load reads a log: from its end if that is in order, else all of it.
-func Load(ctx context.Context, log Log, codec decoder) (*Loaded, error) {
+// Log is what of a log is read.
+type Log interface {
+	io.ReaderAt
+	Size() (int64, error)
+}
+
+// Load reads a log: from its end if that is in order, else all of it. seal and codec may be nil.
+func Load(ctx context.Context, log Log, seal Sealer, codec Decoder) (*Loaded, error) {
 	size, err := log.Size()
 	if err != nil || size == 0 {
 		return &Loaded{}, err
 	}
-	l, err := loadTail(log, size, codec)
+	l, err := loadTail(log, size, seal, codec)
 	if errors.Is(err, ErrSlow) || errors.Is(err, errs.ErrTooLarge) || errors.Is(err, errs.ErrNotFound) {
-		l, err = loadWhole(ctx, log, size, codec)
+		l, err = loadWhole(ctx, log, size, seal, codec)
 	}
 	return l, err
 }
 
-func loadTail(log Log, size int64, codec decoder) (*Loaded, error) {
+func loadTail(log Log, size int64, seal Sealer, codec Decoder) (*Loaded, error) {
 	last := make([]byte, 1)
 	if _, err := log.ReadAt(last, size-1); err != nil {
 		return nil, err
@@ -79,20 +86,15 @@ func loadTail(log Log, size int64, codec decoder) (*Loaded, error) {
 	if last[0] != '\n' {
 		return nil, ErrSlow
 	}
-	t := NewTail(log, size)
+	t := NewTail(log, size, seal)
 	var s Sides
 	if err := t.Sides(&s); err != nil {
 		return nil, err
 	}
 	l := &Loaded{Size: size, Newest: WithoutText(t.newest), Seq: t.highest, Updated: t.NewestAt}
 	l.take(&s)
-	header, err := t.LineAt(0)
-	if err == nil && header.Kind == entry.TypeSession {
-		l.Header, err = header.Decode()
-	} else {
-		err = ErrSlow
-	}
-	if err != nil {
+	var err error
+	if l.Header, err = t.Header(); err != nil {
 		return nil, err
 	}
 	if err := l.Walk(t, codec); err != nil {
@@ -104,9 +106,9 @@ func loadTail(log Log, size int64, codec decoder) (*Loaded, error) {
 	return l, nil
 }
 
-func loadWhole(ctx context.Context, log Log, size int64, codec decoder) (*Loaded, error) {
+func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Decoder) (*Loaded, error) {
 	var s Sides
-	t, err := NewTree(ctx, log, size, &s)
+	t, err := NewTree(ctx, log, size, seal, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -234,20 +236,20 @@ func (s *Sides) Counts() entry.Counts {
 	return c
 }
 
-// ReadInfo is look for an open log. It reads from the end if that is in order.
-func ReadInfo(ctx context.Context, log Log) (info entry.Info, updated time.Time, err error) {
+// ReadInfo reads the info of a session and the time of its newest entry: from the end of the log if that is in order.
+func ReadInfo(ctx context.Context, log Log, seal Sealer) (info entry.Info, updated time.Time, err error) {
 	size, err := log.Size()
 	if err != nil || size == 0 {
 		return entry.Info{}, time.Time{}, err
 	}
 	var s Sides
-	t := NewTail(log, size)
+	t := NewTail(log, size, seal)
 	t.W.Step, t.Ahead.Step = StatusStep, HeadStep
-	t.Counted = t.seal == nil // without a key only what is not sealed can be read
+	t.counted = seal == nil // without a key only what is not sealed can be read
 	err = t.Sides(&s)
 	if errors.Is(err, ErrSlow) || errors.Is(err, errs.ErrTooLarge) {
 		s = Sides{}
-		_, err = NewTree(ctx, log, size, &s)
+		_, err = NewTree(ctx, log, size, seal, &s)
 	}
 	return s.Info, t.NewestAt, err
 }

@@ -39,7 +39,7 @@ type Line struct {
 	Next   int64  // offset after its newline
 	Data   []byte // trimmed, without line end; valid until the next line is read
 	body   []byte // the members in data between head and checksum; nil: the line is not in our form
-	seal   sealer // nil: sealed content cannot be read
+	seal   Sealer // nil: sealed content cannot be read
 }
 
 // Head is what all entries have in common.

@@ -17,7 +17,7 @@ type Window struct {
 	Size int64  // of the log; what lies beyond is ignored
 	from int64  // offset of buf
 	buf  []byte //
-	Step int64  // how much is read at once (windowSize)
+	Step int64  // how much is read at once (WindowSize)
 }
 
 const (
@@ -76,7 +76,7 @@ func (w *Window) Load(from, to, low, high int64) ([]byte, error) {
 }
 
 // LineAt returns the text that begins at offset, without its newline, and the offset after it. ended is false if it has
-// no newline. If tooLong, the text is cut at maxLine.
+// no newline. If it is too long, the text is cut at maxLine.
 func (w *Window) LineAt(offset int64) (text []byte, next int64, ended bool, err error) {
 	for n := w.firstStep(); ; n = min(2*n, longestWindow) {
 		to := min(w.Size, offset+n)
@@ -143,12 +143,12 @@ func (w *Window) StartBefore(end int64) (int64, error) {
 	return 0, nil
 }
 
-// scanner reads a log from its beginning: all lines that count, and where it is damaged. It takes time linear in the
+// Scanner reads a log from its beginning: all lines that count, and where it is damaged. It takes time linear in the
 // log, and as much memory as the longest line.
-type scanner struct {
+type Scanner struct {
 	w       Window
 	ahead   Window // rereads the lines of a batch that is whole
-	seal    sealer
+	seal    Sealer
 	From    int64  // offset to begin at
 	Seq     int64  // of the last line that counted
 	Highest int64  // highest number of all lines
@@ -159,15 +159,15 @@ type scanner struct {
 	skips   func(*Line) bool // yield does not need the text of such a line; nil: it needs all
 }
 
-func NewScanner(log Log, size int64) *scanner {
+func NewScanner(log io.ReaderAt, size int64, seal Sealer) *Scanner {
 	w := Window{Log: log, Size: size}
-	return &scanner{w: w, ahead: w, seal: sealerOf(log)}
+	return &Scanner{w: w, ahead: w, seal: seal}
 }
 
 // maxDamage is how many damaged places are reported separately; the last one includes the rest.
 const maxDamage = 10_000
 
-func (s *scanner) report(offset, length int64, id, reason string) {
+func (s *Scanner) report(offset, length int64, id, reason string) {
 	if n := len(s.Damage); n >= maxDamage {
 		d := &s.Damage[n-1]
 		d.Length, d.ID, d.Reason = offset+length-d.Offset, "", "more damage than is listed"
@@ -177,7 +177,7 @@ func (s *scanner) report(offset, length int64, id, reason string) {
 }
 
 // Scan calls yield with each line that counts, in order. Its text is valid during the call.
-func (s *scanner) Scan(ctx context.Context, yield func(*Line) error) error {
+func (s *Scanner) Scan(ctx context.Context, yield func(*Line) error) error {
 	for at, n := s.From, 0; at < s.w.Size; n++ {
 		if n&1023 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -199,7 +199,7 @@ func (s *scanner) Scan(ctx context.Context, yield func(*Line) error) error {
 }
 
 // text takes one line of the file.
-func (s *scanner) text(text []byte, at, next int64, ended bool, yield func(*Line) error) error {
+func (s *Scanner) text(text []byte, at, next int64, ended bool, yield func(*Line) error) error {
 	trimmed, front, hasNUL := TrimLine(text)
 	if hasNUL {
 		s.report(at, int64(len(text)-len(trimmed)), "", "NULs")
@@ -225,7 +225,7 @@ func (s *scanner) text(text []byte, at, next int64, ended bool, yield func(*Line
 }
 
 // pieces takes the lines that are whole within one that is damaged: between two of them a newline is missing.
-func (s *scanner) pieces(text []byte, at int64, pieces [][2]int, yield func(*Line) error) error {
+func (s *Scanner) pieces(text []byte, at int64, pieces [][2]int, yield func(*Line) error) error {
 	from := 0
 	for _, p := range append(pieces, [2]int{len(text), len(text)}) {
 		if p[0] > from {
@@ -246,7 +246,7 @@ func (s *scanner) pieces(text []byte, at int64, pieces [][2]int, yield func(*Lin
 }
 
 // take yields l, or holds it back until its batch is complete.
-func (s *scanner) take(l *Line, yield func(*Line) error) error {
+func (s *Scanner) take(l *Line, yield func(*Line) error) error {
 	l.seal = s.seal
 	s.Highest = max(s.Highest, l.Number())
 	if l.Seq <= s.Seq {
@@ -293,7 +293,7 @@ func (s *scanner) take(l *Line, yield func(*Line) error) error {
 }
 
 // breakBatch gives up an unfinished batch.
-func (s *scanner) breakBatch(reason string) {
+func (s *Scanner) breakBatch(reason string) {
 	for _, l := range s.pending {
 		s.report(l.Offset, int64(len(l.Data)), l.ID, reason)
 	}
@@ -304,7 +304,7 @@ func (s *scanner) breakBatch(reason string) {
 const maxSparePending = 1 << 10
 
 // dropPending forgets the lines held back, and the texts that they point to.
-func (s *scanner) dropPending() {
+func (s *Scanner) dropPending() {
 	clear(s.pending)
 	if s.pending = s.pending[:0]; cap(s.pending) > maxSparePending {
 		s.pending = nil

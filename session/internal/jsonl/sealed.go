@@ -2,12 +2,10 @@ package jsonl
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -18,42 +16,11 @@ import (
 	"github.com/winnowgo/winnow/session/internal/errs"
 )
 
-// sealer is a session.Sealer.
-type sealer interface {
+// Sealer is a session.Sealer.
+type Sealer interface {
 	Current() (id string, err error)
 	Seal(id string, text, context []byte) (sealed []byte, err error)
 	Open(id string, sealed, context []byte) (text []byte, err error)
-}
-
-// Log is a backend.Log.
-type Log interface {
-	io.ReaderAt
-	ID() string
-	Size() (int64, error)
-	Append(ctx context.Context, end int64, lines []byte, durable bool) error
-	Close() error
-}
-
-// keyedLog is a log and the sealer that opens its entries.
-type keyedLog struct {
-	Log
-	seal sealer
-}
-
-// WithSealer returns log with the sealer that opens its entries; it may be nil.
-func WithSealer(log Log, seal sealer) Log {
-	if seal == nil {
-		return log
-	}
-	return keyedLog{log, seal}
-}
-
-// sealerOf returns the sealer that opens the entries of a log, or nil.
-func sealerOf(log Log) sealer {
-	if k, ok := log.(keyedLog); ok {
-		return k.seal
-	}
-	return nil
 }
 
 // isSealed reports whether entries of the type have content to seal.

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"errors"
+	"io"
 	"time"
 
 	"github.com/winnowgo/winnow/session/entry"
@@ -25,25 +26,37 @@ type branch interface {
 var ErrSlow = errors.New("session: the log has to be read whole")
 
 // Tail reads a log from its end, so that the cost depends on the part in use and not on the length of the log. It knows
-// only what it has read, and gives up with errSlow if that is not in order.
+// only what it has read, and gives up with [ErrSlow] if that is not in order.
 type Tail struct {
 	W       Window
 	Ahead   Window // for lines elsewhere
-	seal    sealer
+	seal    Sealer
 	decoded map[int64]*entry.Entry
 	newest  Line     // the last line of the log
 	highest int64    // highest number of the lines read
 	start   Line     // leaf
 	checked [2]int64 // batches between these offsets are known to be whole
 
-	Counted  bool      // read only what is counted: decode less, and ignore the leaf
-	InfoOnly bool      // likewise, and count nothing
+	counted  bool      // read only what is counted: decode less, and ignore the leaf
+	infoOnly bool      // likewise, and count nothing
 	NewestAt time.Time // of newest
 }
 
-func NewTail(log Log, size int64) *Tail {
+func NewTail(log io.ReaderAt, size int64, seal Sealer) *Tail {
 	return &Tail{W: Window{Log: log, Size: size}, Ahead: Window{Log: log, Size: size, Step: SmallStep},
-		seal: sealerOf(log), decoded: map[int64]*entry.Entry{}}
+		seal: seal, decoded: map[int64]*entry.Entry{}}
+}
+
+// NewStatusTail is NewTail for what is counted or, with infoOnly, for the info alone: both are in the last few
+// kilobytes of most logs.
+func NewStatusTail(log io.ReaderAt, size int64, infoOnly bool) (*Tail, error) {
+	t := NewTail(log, size, nil)
+	t.W.Step, t.Ahead.Step, t.counted, t.infoOnly = StatusStep, HeadStep, true, infoOnly
+	last, err := t.W.Load(size-1, size, size-StatusStep, size)
+	if err == nil && last[0] != '\n' {
+		err = ErrSlow
+	}
+	return t, err
 }
 
 // Before returns the line before the one at offset.
@@ -92,6 +105,15 @@ func (t *Tail) LineAt(offset int64) (Line, error) {
 	return ParseAt(text, offset, next)
 }
 
+// Header returns the first entry of the log.
+func (t *Tail) Header() (*entry.Entry, error) {
+	l, err := t.LineAt(0)
+	if err != nil || l.Kind != entry.TypeSession {
+		return nil, errors.Join(err, ErrSlow)
+	}
+	return l.Decode()
+}
+
 // checkBatch gives up if l belongs to a batch that is not whole.
 func (t *Tail) checkBatch(l Line) error {
 	if l.Batch[1] < 2 || t.checked[0] <= l.Offset && l.Offset < t.checked[1] {
@@ -123,7 +145,7 @@ func follows(a, b *Line) bool {
 
 // Sides reads the leaf and the side entries, back to the newest entry with totals.
 func (t *Tail) Sides(s *Sides) error {
-	found, complete := t.Counted, false
+	found, complete := t.counted, false
 	newer := int64(-1)
 	for at := t.W.Size; ; {
 		l, err := t.Before(at)
@@ -171,11 +193,11 @@ func (t *Tail) Sides(s *Sides) error {
 
 // addTo adds an entry to s, and reports whether earlier entries no longer matter.
 func (t *Tail) addTo(s *Sides, l Line) (complete bool, err error) {
-	if t.InfoOnly && l.Kind != entry.TypeInfo && l.Kind != entry.TypeStatus && !l.isFullState() {
+	if t.infoOnly && l.Kind != entry.TypeInfo && l.Kind != entry.TypeStatus && !l.isFullState() {
 		return false, nil
 	}
 	var e *entry.Entry
-	if t.Counted {
+	if t.counted {
 		e, err = l.DecodeCounted()
 	} else if e, err = t.Entry(l); err == nil && (l.Kind == entry.TypeMessage || l.Kind == entry.TypeState) {
 		t.decoded[l.Offset] = e

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"slices"
 	"sort"
@@ -20,7 +21,7 @@ type Tree struct {
 	newest  Line
 	Current int // leaf; -1: none
 	Read    Window
-	Scan    *scanner
+	Scan    *Scanner
 	Lost    []entry.Damage // parents that are missing
 }
 
@@ -32,9 +33,9 @@ type Node struct {
 }
 
 // NewTree scans a log. It decodes messages in our form only if s has to count them.
-func NewTree(ctx context.Context, log Log, size int64, s *Sides) (*Tree, error) {
+func NewTree(ctx context.Context, log io.ReaderAt, size int64, seal Sealer, s *Sides) (*Tree, error) {
 	t := &Tree{Header: -1, Current: -1}
-	t.Read, t.Scan = Window{Log: log, Size: size}, NewScanner(log, size)
+	t.Read, t.Scan = Window{Log: log, Size: size}, NewScanner(log, size, seal)
 	t.Scan.skips = func(l *Line) bool { return l.body != nil && l.Kind == entry.TypeMessage }
 	since := 0 // index of the newest entry with totals
 	err := t.Scan.Scan(ctx, func(l *Line) error {

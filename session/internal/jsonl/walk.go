@@ -11,7 +11,7 @@ import (
 )
 
 // Walk reads the branch from its leaf to where the history begins.
-func (l *Loaded) Walk(b branch, codec decoder) error {
+func (l *Loaded) Walk(b branch, codec Decoder) error {
 	w := walker{branch: b, Loaded: l, edits: map[string]edit{}}
 	at, err := b.leaf()
 	if err != nil {
@@ -179,7 +179,7 @@ func (w *walker) add(e *entry.Entry, ref entry.Ref, by edit) {
 }
 
 // finish puts the history together.
-func (w *walker) finish(codec decoder) error {
+func (w *walker) finish(codec Decoder) error {
 	slices.Reverse(w.messages)
 	slices.Reverse(w.Deltas)
 	if w.summary != nil {
@@ -257,14 +257,14 @@ func (w *walker) editOf(ref entry.Ref) (edit, error) {
 	return edit{e, at.Offset}, err
 }
 
-// decoder is the half of a session.Codec that reads.
-type decoder interface {
+// Decoder is the half of a session.Codec that reads.
+type Decoder interface {
 	Name() string
 	Decode(messages []winnow.Message, sources []json.RawMessage) error
 }
 
 // decodeSources lets the codec restore the sources.
-func (w *walker) decodeSources(codec decoder) error {
+func (w *walker) decodeSources(codec Decoder) error {
 	if codec == nil {
 		return nil
 	}
