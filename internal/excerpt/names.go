@@ -3,19 +3,42 @@ package excerpt
 import (
 	"cmp"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // Names holds the identifiers that a request mentions somewhere.
 type Names struct {
 	known identifier.Known
 	// Memory that the searches of texts use one after the other.
-	search nameSearch
-	all    []foundName
-	order  []rankedName
-	at     identifier.Set // its numbers are the indexes of all
+	ids  identifier.Set // of one text, in the order of their first mentions
+	seen []seenName     // of each of ids
+	all  []foundName
+	at   identifier.Set // its numbers are the indexes of all
+}
+
+// foundName is a name in a text, with what it is worth.
+type foundName struct {
+	id     string
+	worth  float64
+	rank   float64 // the names of one text come in the order of their ranks, the greatest first
+	text   int32
+	order  int32 // of the first mention in the text
+	tokens int32
+}
+
+// byPlace orders names by where they were found.
+func byPlace(a, b foundName) int {
+	return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(b.rank, a.rank), cmp.Compare(a.order, b.order))
+}
+
+// seenName is what is known of a name that a text mentions.
+type seenName struct {
+	mentions int32
+	kind     identifier.Kind
 }
 
 // NewNames returns an empty set with room for that many names.
@@ -43,11 +66,52 @@ var nameWorth = [identifier.Kinds]float64{
 	identifier.Name:   0.05,
 }
 
+// manyNames is how many names a text may have for its memory to be used again. A set of more takes over 100 KB.
+const manyNames = 4_096
+
+// each calls f for the names of text that are not known and are worth at least `least`, in the order of their first
+// mentions. crowd is below 1 if the text is a listing.
+func (n *Names) each(text string, least float64, f func(name foundName, crowd float64)) {
+	if n.ids.Len() > manyNames {
+		n.ids, n.seen = identifier.Set{}, nil
+	}
+	n.ids.Clear()
+	n.seen = n.seen[:0]
+	identifier.Scan(text, func(id string, kind identifier.Kind) {
+		if k := n.ids.Add(id); k < len(n.seen) {
+			n.seen[k].mentions++
+		} else {
+			n.seen = append(n.seen, seenName{1, kind})
+		}
+	})
+	fresh := 0
+	for k, id := range n.ids.IDs() {
+		if n.known.Has(id) {
+			n.seen[k].mentions = 0
+		} else {
+			fresh++
+		}
+	}
+	crowd := min(1, listingNames/float64(max(1, fresh)))
+	for k, id := range n.ids.IDs() {
+		const fewestTokens = 2 // of a name and the space in front of it
+		seen := n.seen[k]
+		worth := nameWorth[seen.kind] * math.Pow(float64(seen.mentions), namePower) * crowd
+		if seen.mentions == 0 || worth/fewestTokens < least {
+			continue // most names of a listing
+		}
+		tokens := tokencount.Cautious(id) + 1
+		if worth /= float64(tokens); worth >= least {
+			f(foundName{id: id, worth: worth, tokens: int32(tokens), order: int32(k)}, crowd)
+		}
+	}
+}
+
 // write appends those names of s that are new and worth the most, in their order, in at most room tokens. It adds them
 // to the known names.
 func (n *Names) write(b io.StringWriter, s string, room int) {
 	found := n.all[:0]
-	n.search.each(&n.known, s, leastNameWorth, func(f foundName, _ float64) { found = append(found, f) })
+	n.each(s, leastNameWorth, func(f foundName, _ float64) { found = append(found, f) })
 	n.all = found
 	for k, id := range n.choose(found, room) {
 		if k == 0 {
@@ -61,30 +125,22 @@ func (n *Names) write(b io.StringWriter, s string, room int) {
 // choose returns those of found that are new and worth the most, in their order, in at most room tokens. It adds them
 // to the known names.
 func (n *Names) choose(found []foundName, room int) (ids []string) {
-	n.order = n.order[:0]
-	for k := range found {
-		n.order = append(n.order, rankedName{found[k].worth, int32(k)})
-	}
-	slices.SortFunc(n.order, func(a, b rankedName) int { // not the names themselves: they are five times as large
-		if a.worth != b.worth {
-			return cmp.Compare(b.worth, a.worth)
-		}
-		return byPlace(&found[a.index], &found[b.index])
+	slices.SortFunc(found, func(a, b foundName) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), byPlace(a, b))
 	})
-	chosen := n.order[:0]
-	for _, r := range n.order {
-		f := &found[r.index]
+	chosen := found[:0]
+	for _, f := range found {
 		if int(f.tokens) > room || n.known.Has(f.id) {
 			continue
 		}
 		room -= int(f.tokens)
-		chosen = append(chosen, r)
+		chosen = append(chosen, f)
 		identifier.CoverID(&n.known, f.id)
 	}
-	slices.SortFunc(chosen, func(a, b rankedName) int { return byPlace(&found[a.index], &found[b.index]) })
+	slices.SortFunc(chosen, byPlace)
 	ids = make([]string, 0, len(chosen))
-	for _, r := range chosen {
-		ids = append(ids, found[r.index].id)
+	for _, f := range chosen {
+		ids = append(ids, f.id)
 	}
 	return ids
 }
@@ -119,7 +175,7 @@ func (n *Names) findAll(texts []Source) []foundName {
 	all := n.all[:0]
 	n.at.Clear()
 	for i, t := range texts {
-		n.search.each(&n.known, t.Text, 0, func(f foundName, crowd float64) {
+		n.each(t.Text, 0, func(f foundName, crowd float64) {
 			f.text, f.rank = int32(i), f.worth
 			f.worth *= crowd // once more: a record has no room for listings
 			if t.IsOwn {
