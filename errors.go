@@ -3,6 +3,8 @@ package winnow
 import (
 	"errors"
 	"fmt"
+
+	"github.com/winnowgo/winnow/internal/overflow"
 )
 
 // The errors that a caller branches on with [errors.Is].
@@ -72,4 +74,91 @@ func (e *OverflowError) Unwrap() []error {
 		return []error{ErrOverflow}
 	}
 	return []error{ErrOverflow, e.Err}
+}
+
+// ErrorClass says what kind of refusal a provider's error is, and so what helps against it.
+type ErrorClass string
+
+const (
+	ErrorOther ErrorClass = "" // none of the others: a smaller request does not help
+
+	// the prompt, or prompt and answer together, do not fit into the window: shrink
+	ErrorOverflow ErrorClass = "overflow"
+
+	// the request body is too large in bytes, whatever its tokens: drop images and large results
+	ErrorBytes      ErrorClass = "bytes"
+	ErrorRateLimit  ErrorClass = "rate_limit" // too much in too short a time: wait
+	ErrorQuota      ErrorClass = "quota"      // a budget or a credit is used up: waiting a moment does not help
+	ErrorAuth       ErrorClass = "auth"       // the key or its permissions
+	ErrorOverloaded ErrorClass = "overloaded" // the provider is busy or down: wait
+	ErrorTimeout    ErrorClass = "timeout"    // no answer in time
+)
+
+// ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], from numbers that count tokens.
+// Tokens is the total that the provider compared with the limit, with the room for the answer if the provider counts
+// that.
+type ErrorInfo struct {
+	Class  ErrorClass
+	Tokens int // what the provider counted, 0 if it did not say
+	Limit  int // what it allows, 0 if it did not say
+}
+
+// ErrorMatcher is a host's own rule for errors. If it returns true, its ErrorInfo is used and [ClassifyError] is not
+// asked. It may be called with any error but nil, from several goroutines.
+type ErrorMatcher func(err error) (ErrorInfo, bool)
+
+// ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text, with or
+// without JSON in it. The status comes from a method such as StatusCode() int or a field of such a name; the text from
+// Error(), from fields with a message or a body, or from the response, whose body stays readable. It never panics. An
+// error that no rule knows is [ErrorOther].
+//
+// A refusal for tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit, because waiting never
+// helps then. So is a 502 or 503 that passes on another server's overflow. Status 413 is [ErrorBytes], unless the words
+// count tokens. A limit for the answer (max_tokens) is ErrorOther: a shorter history would not help.
+func ClassifyError(err error) ErrorInfo {
+	return infoOf(overflow.Diagnose(err, isOwn))
+}
+
+// isOwn reports whether err is this package's own error, whose numbers are estimates and not a provider's.
+func isOwn(err error) bool {
+	_, ok := err.(*OverflowError)
+	return ok || err == ErrOverflow
+}
+
+// infoOf returns what a host can use of the diagnosis d. A number of bytes or characters does not measure a context
+// window, so it is left out.
+func infoOf(d overflow.Diagnosis) ErrorInfo {
+	if d.Class != overflow.ClassOverflow || d.Unit != overflow.UnitTokens {
+		return ErrorInfo{Class: ErrorClass(d.Class)}
+	}
+	return ErrorInfo{Class: ErrorOverflow, Tokens: d.Size, Limit: d.Limit}
+}
+
+// diagnose returns what err says. It asks the host's matcher first.
+func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
+	if err == nil {
+		return overflow.Diagnosis{}
+	}
+	if matcher != nil {
+		var info ErrorInfo
+		matched := false
+		// A matcher that panics counts as one that did not match, because an error path must not crash.
+		_ = safely("the matcher", func() error { info, matched = matcher(err); return nil })
+		if matched {
+			size, limit := max(0, info.Tokens), max(0, info.Limit)
+			return overflow.Diagnosis{Class: overflow.Class(info.Class), Size: size, Limit: limit}
+		}
+	}
+	return overflow.Diagnose(err, isOwn)
+}
+
+// ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse. stopReason is the provider's
+// own word for why the answer ended, u is what it billed, and window is the model's (0: unknown). It reports true for a
+// stop reason that names the context window, for a prompt billed above the window, and for an empty answer that ended
+// because of its length while the window was 99 % full.
+//
+// A provider that silently drops the front of the prompt (Ollama above num_ctx) is not recognized: give New the window
+// that the server was started with.
+func ResponseOverflow(stopReason string, u Usage, window int) bool {
+	return overflow.InAnswer(stopReason, u.Prompt(), u.Output, window)
 }

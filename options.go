@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -456,4 +458,20 @@ func recallOverhead(e Estimator) int {
 // not there, or need not be shown. That is not a failure of the agent's work.
 func isRefusedRecall(m *Message, tool string) bool {
 	return tool == recall.Name && len(m.Parts) == 1 && recall.IsRefusal(m.Parts[0].Text)
+}
+
+// ExtractRules returns the sections of a markdown file, such as an AGENTS.md, that have the given headings, for
+// CompactOptions.Rules; "" if there are none. Without headings it takes "Session Startup" and "Red Lines". A heading
+// has two or three #, in any case. Its section ends at the next heading of the same level or the one above.
+func ExtractRules(markdown string, headings ...string) string {
+	if len(headings) == 0 {
+		headings = []string{"Session Startup", "Red Lines"}
+	}
+	var found []string
+	for _, h := range headings {
+		if s := sections.Section(markdown, strings.TrimSpace(h)); s != "" {
+			found = append(found, s)
+		}
+	}
+	return strings.Join(found, "\n\n")
 }

@@ -55,6 +55,9 @@ func Tail(s string, n int) int {
 	return i
 }
 
+// OneLine returns s in one line: each run of white space in it is one space, and there is none at its ends.
+func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 // HeadWords is [Head] without a path that is cut at its end, and without another word unless less than half of n
 // characters would be left.
 func HeadWords(s string, n int) int { return headEnd(s, Head(s, n), Head(s, n/2)) }
