@@ -6,21 +6,12 @@ import (
 
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/internal/dir"
-	"github.com/winnowgo/winnow/session/internal/errs"
 	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
-// memoryOf is a log in memory for tests of the reader.
-type memoryOf struct{ *bytes.Reader }
-
-func (memoryOf) ID() string                                        { return "" }
-func (m memoryOf) Size() (int64, error)                            { return m.Reader.Size(), nil }
-func (memoryOf) Append(context.Context, int64, []byte, bool) error { return errs.ErrClosed }
-func (memoryOf) Close() error                                      { return nil }
-
 // CountedLines returns the texts of the lines of a log that count, and the damage.
 func CountedLines(data []byte) (lines []string, damage []entry.Damage, err error) {
-	s := jsonl.NewScanner(memoryOf{bytes.NewReader(data)}, int64(len(data)), nil)
+	s := jsonl.NewScanner(bytes.NewReader(data), int64(len(data)), nil)
 	err = s.Scan(context.Background(), func(l *jsonl.Line) error {
 		lines = append(lines, string(l.Data))
 		return nil

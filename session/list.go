@@ -204,9 +204,8 @@ func (s *Store) hasOlder(ctx context.Context, c Change) (bool, error) {
 	return slices.IndexFunc(parts, func(p backend.Part) bool { return p.Log == c.Log }) > 0, err
 }
 
-// ReadChange calls yield with the entries of a change, in the order of the log. The log need not be the newest: what
-// was written before a reset can be read too; Part.Log names the older logs. The error is [ErrNotFound] if the log
-// was rewritten, removed or deleted; a later change says so.
+// ReadChange calls yield with the entries of a change, in the order of the log, which may be older than the newest. The
+// error is [ErrNotFound] if the log was rewritten, removed or deleted; a later change says so.
 func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*entry.Entry) error) error {
 	if c.To <= c.From {
 		return nil

@@ -1,4 +1,4 @@
-package session
+package jsonl_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
@@ -23,7 +24,7 @@ func TestIndexOf(t *testing.T) {
 	}{{1, "e1"}, {3, "e3"}, {4, "x"}, {5, "e9"}, {6, "e06"}, {7, "e"}, {8, "e3"}, {9, "e9"}, {10, "e10"}, {11, "e4"}} {
 		fmt.Fprintf(&log, `{"seq":%d,"id":%q,"parentId":"e1","type":"custom"}`+"\n", e.seq, e.id)
 	}
-	tree, err := jsonl.NewTree(context.Background(), memoryOf{bytes.NewReader(log.Bytes())}, int64(log.Len()), nil, nil)
+	tree, err := jsonl.NewTree(context.Background(), bytes.NewReader(log.Bytes()), int64(log.Len()), nil, nil)
 	require.NoError(t, err)
 	want := []string{"e1", "e3", "x", "e9", "e06", "e", "e10", "e4"}
 	for i, id := range want {
@@ -46,27 +47,28 @@ func TestIndexOf(t *testing.T) {
 // texts are.
 func TestTreeSkipsTexts(t *testing.T) {
 	ctx := context.Background()
-	store := NewMemory(nil)
-	s, err := store.Open(ctx, "k")
-	require.NoError(t, err)
+	x := jsonl.Encoder{}
+	last := &entry.Entry{Seq: 1, ID: "e1", Type: entry.TypeSession, Format: jsonl.FormatVersion, Key: "k"}
+	require.NoError(t, x.Append(last))
 	for _, n := range []int{200, 3, 2000} { // more than a window, and more than is spared
-		batch := make([]*entry.Entry, n)
-		for i := range batch {
-			m := User(strings.Repeat(fmt.Sprint(i, " "), 500))
-			batch[i] = &entry.Entry{Type: entry.TypeMessage, Message: &m}
+		for i := range n {
+			m := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: strings.Repeat(fmt.Sprint(i, " "), 500)}}}
+			e := &entry.Entry{Type: entry.TypeMessage, Message: &m}
 			if i%7 == 3 {
-				batch[i] = &entry.Entry{Type: entry.TypeCustom, Name: "n", Data: []byte(`1`)}
+				e = &entry.Entry{Type: entry.TypeCustom, Name: "n", Data: []byte(`1`)}
 			}
+			e.Seq, e.ParentID, e.Batch = last.Seq+1, last.ID, [2]int64{int64(i) + 1, int64(n)}
+			e.ID = fmt.Sprint("e", e.Seq)
+			require.NoError(t, x.Append(e))
+			last = e
 		}
-		require.NoError(t, s.write(ctx, true, batch...))
 	}
-	size, err := s.log.Size()
-	require.NoError(t, err)
-	tree, err := jsonl.NewTree(ctx, s.log, size, nil, nil)
+	log, size := bytes.NewReader(x.Lines), int64(len(x.Lines))
+	tree, err := jsonl.NewTree(ctx, log, size, nil, nil)
 	require.NoError(t, err)
 	require.Empty(t, tree.Scan.Damage)
 	i := 0
-	require.NoError(t, jsonl.NewScanner(s.log, size, nil).Scan(ctx, func(l *jsonl.Line) error {
+	require.NoError(t, jsonl.NewScanner(log, size, nil).Scan(ctx, func(l *jsonl.Line) error {
 		got, err := tree.Line(i)
 		require.NoError(t, err)
 		require.Equal(t, string(l.Data), string(got.Data))
@@ -75,5 +77,4 @@ func TestTreeSkipsTexts(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, i, len(tree.Lines))
-	require.NoError(t, s.Close())
 }
