@@ -21,8 +21,8 @@ import (
 // to it. A [Request] is the caller's, but its lists may share memory with the history: append to them, and do not write
 // to their elements.
 //
-// A manager holds about 130 bytes per message between calls, and no text of the history. It starts no goroutine that
-// outlives a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context.
+// A manager holds no text of the history between calls. It starts no goroutine that outlives a call, unless
+// CompactOptions.Background is set or a [Summarizer] ignores its context.
 type Manager struct {
 	settings
 

@@ -19,14 +19,12 @@ import (
 // only if it is smaller than this share of that one.
 const leastShrink = 0.95
 
-// Recover takes the error of a request that Prepare (or Recover) made and returns a smaller one: results are cut and
-// old ones cleared, then history is compacted, then all results are cut hard, then a digest stands in for a summary.
-// For one request of Prepare it makes at most 3 requests, no request twice, and calls the summarizer at most twice. A
-// body that is too large in bytes loses its oldest images first.
+// Recover takes the error of a request that Prepare (or Recover) made and returns a smaller one: see [Request].Rung.
+// For one request of Prepare it makes at most 3 requests, no request twice, and calls the summarizer at most twice.
 //
-// What the provider says of its limit and its count is used for the rest of the conversation. From a refusal without
-// numbers a limit is guessed, and forgotten as larger requests are accepted. An answer at the end of the next history
-// shows that a request of Recover was accepted; if none was, all is again as before the first refusal.
+// What the provider says of its limit and its count is used for the rest of the conversation; without numbers a limit
+// is guessed. An answer at the end of the next history shows that a request of Recover was accepted; if none was, all
+// is again as before the first refusal.
 //
 // The error wraps cause: an [*OverflowError] when nothing is left to try, and another one if cause is no overflow. That
 // of ctx is returned if it has ended; what cause says is remembered.

@@ -31,13 +31,12 @@ const (
 )
 
 // SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window: in one call if it fits.
-// Else each of opts.Parts parts is summarized in chunks that fit, each call goes on from the one before it, and the
-// summaries of the parts are merged. No message is left out: one that is too large is clipped in its middle.
+// Else each of opts.Parts parts is summarized in chunks that fit, and the summaries of the parts are merged. No message
+// is left out: one that is too large is clipped in its middle.
 //
-// A call that fails is made once more, with a note of what was wrong; after an overflow or a timeout (180 s) it has
-// less text. A wrong key, a quota or a rate limit is not tried again. An answer that is cut, blank, a tool call, an
-// echo of the prompt, or not shorter than its source counts as failed. The [Digest] then stands in, and Degraded is
-// set. The only errors are those of ctx. An empty history gives opts.Previous.
+// A call that fails or takes longer than 180 s is made once more, unless the key, a quota or a rate limit is the
+// reason. An answer that is no summary counts as failed. The [Digest] then stands in, and Degraded is set. The only
+// errors are those of ctx. An empty history gives opts.Previous.
 func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
 	return newSummaryRun(ctx, valueOf(opts)).run(history)
 }

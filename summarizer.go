@@ -178,9 +178,8 @@ func within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 }
 
 // Digest returns the summarizer that needs no LLM. It quotes the newest requests of people and the model's last words,
-// and lists the identifiers that are most likely to be needed again. A [Manager] adds the user's rules, files, failures
-// and what is in force, as to any summary. req.Previous comes first, in at most half of the room. The digest has at
-// most req.MaxTokens tokens (0: 4 000). It is deterministic, takes linear time, and never fails.
+// and lists the identifiers that are most likely to be needed again, in at most req.MaxTokens tokens (0: 4 000).
+// req.Previous comes first, in at most half of that. It is deterministic, and never fails.
 func Digest() Summarizer { return digester{} }
 
 // digester is the summarizer of Digest. The manager recognizes it by its type, because it costs nothing and never
