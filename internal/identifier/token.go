@@ -1,7 +1,6 @@
 package identifier
 
 import (
-	"math/bits"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
@@ -159,30 +158,11 @@ func classes(w string) (all uint8) {
 
 // countClasses counts the digits and the letters of either case. A token is ASCII.
 func countClasses(w string) (digits, upper, lower int) {
-	if len(w) < 8 {
-		for i := range len(w) {
-			c := int(runes.Class[w[i]])
-			lower, upper, digits = lower+c&1, upper+c>>1&1, digits+c>>2&1
-		}
-		return digits, upper, lower
+	for i := range len(w) {
+		c := int(runes.Class[w[i]])
+		lower, upper, digits = lower+c&1, upper+c>>1&1, digits+c>>2&1
 	}
-	for i := 0; ; i += 8 {
-		behind := i + 8 - len(w)
-		if behind >= 8 {
-			return digits, upper, lower
-		}
-		x := runes.LoadWord(w, i-max(0, behind))
-		x >>= 8 * max(0, behind) // the last word overlaps the one before it: drop the bytes that were counted already
-		digits += bits.OnesCount64(inRange(x, '0', '9'))
-		upper += bits.OnesCount64(inRange(x, 'A', 'Z'))
-		lower += bits.OnesCount64(inRange(x, 'a', 'z'))
-	}
-}
-
-// inRange sets the high bit of each byte of x that is from first to last, and no other bits. The bytes are ASCII.
-func inRange(x, first, last uint64) uint64 {
-	const ones = 0x0101010101010101
-	return (x + (0x80-first)*ones) &^ (x + (0x7F-last)*ones) & runes.NonASCII
+	return digits, upper, lower
 }
 
 // scanPath emits a word with a slash as a path, or the identifiers in its pieces where it is not one.
@@ -354,23 +334,12 @@ func upperWord(s string) bool {
 
 // hasHump reports whether an upper-case letter follows a lower-case one, as in camelCase.
 func hasHump(w string) bool {
-	if len(w) < 8 {
-		for i := 1; i < len(w); i++ {
-			if runes.Class[w[i]] == runes.Upper && runes.Class[w[i-1]] == runes.Lower {
-				return true
-			}
-		}
-		return false
-	}
-	for i := 0; ; i += 7 { // each pair of neighbours stands in one word
-		x := runes.LoadWord(w, min(i, len(w)-8))
-		if inRange(x, 'a', 'z')<<8&inRange(x, 'A', 'Z') != 0 {
+	for i := 1; i < len(w); i++ {
+		if runes.Class[w[i]] == runes.Upper && runes.Class[w[i-1]] == runes.Lower {
 			return true
 		}
-		if i+8 >= len(w) {
-			return false
-		}
 	}
+	return false
 }
 
 // isHex reports whether w consists of hexadecimal digits, or has the form of a UUID.

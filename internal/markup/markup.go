@@ -5,7 +5,6 @@
 package markup
 
 import (
-	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,15 +55,6 @@ func Escape(s string) string {
 // nextOdd returns the index of the next byte of s, from i on, that Write has to look at. Most text has only printable
 // ASCII and white space.
 func nextOdd(s string, i int) int {
-	const ones = 0x0101010101010101
-	for ; i+8 <= len(s); i += 8 {
-		w := runes.LoadWord(s, i)
-		angle, square := w^'<'*ones, w^'['*ones
-		// The tests find the lowest such byte. They may also mark a byte above it, which does not matter.
-		if odd := (w | (w-' '*ones)&^w | (angle-ones)&^angle | (square-ones)&^square) & runes.NonASCII; odd != 0 {
-			return i + bits.TrailingZeros64(odd)/8
-		}
-	}
 	for ; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '<' || c == '[' {
 			return i
@@ -105,15 +95,7 @@ func Line(s string) string {
 
 // isPrintable reports whether s has only printable ASCII.
 func isPrintable(s string) bool {
-	const ones = 0x0101010101010101
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		w := runes.LoadWord(s, i)
-		if (w|(w-' '*ones)&^w|(w+ones))&runes.NonASCII != 0 { // the last is for DEL
-			return false
-		}
-	}
-	for ; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] < ' ' || s[i] >= 0x7F {
 			return false
 		}

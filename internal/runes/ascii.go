@@ -76,11 +76,6 @@ func LoadWord(s string, i int) uint64 {
 
 // Only reports whether no byte of s is above 127.
 func Only(s string) bool {
-	for ; len(s) >= 8; s = s[8:] {
-		if LoadWord(s, 0)&NonASCII != 0 {
-			return false
-		}
-	}
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
