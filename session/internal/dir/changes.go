@@ -20,7 +20,7 @@ const (
 	lookShare  = 20
 )
 
-// Changes implements [Backend].
+// Changes implements [backend.Backend].
 func (d *Directory) Changes(ctx context.Context, cursor string, wait bool) (*backend.Changes, error) {
 	x := d.index
 	for {

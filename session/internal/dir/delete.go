@@ -20,7 +20,7 @@ func isDeleted(lock files.File) (bool, error) {
 	return marks.isDeleted(), err
 }
 
-// Delete implements [Backend]. The mark of the deletion is on the disk before the first file is removed.
+// Delete implements [backend.Backend]. The mark of the deletion is on the disk before the first file is removed.
 func (d *Directory) Delete(ctx context.Context, key string) error {
 	dir, err := d.sessionDir(key, false)
 	if err != nil || dir == "" {
@@ -147,7 +147,7 @@ func remainsIn(names []string) (left []string) {
 	return left
 }
 
-// Sweep implements [Backend]. An interrupted call may have left the text of an erased entry
+// Sweep implements [backend.Backend]. An interrupted call may have left the text of an erased entry
 // where nobody looks for copies: the unfinished file of a fork whose process was killed is in a directory without a
 // log.
 func (d *Directory) Sweep(ctx context.Context, keys ...string) error {

@@ -55,7 +55,7 @@ const (
 	LongestHeader = 2*6*jsonl.MaxKey + 1024
 )
 
-// Directory is the [Backend] on a file system.
+// Directory is the [backend.Backend] on a file system.
 type Directory struct {
 	fs      closableFS
 	queues  queue.Queues
@@ -295,7 +295,7 @@ func (d *Directory) remove(name string) error {
 	return nil
 }
 
-// Close implements [Backend].
+// Close implements [backend.Backend].
 func (d *Directory) Close() error {
 	if d.fs.closed.Swap(true) {
 		return nil

@@ -126,7 +126,7 @@ func (d *Directory) syncSession(key string) error {
 	return d.fs.SyncDir(dir)
 }
 
-// Flush implements [Turn]. Archives are durable already, and stay archives.
+// Flush implements [backend.Turn]. Archives are durable already, and stay archives.
 func (t *directoryTurn) Flush(ctx context.Context) error {
 	parts, err := t.directory.Parts(ctx, t.key)
 	if err != nil {

@@ -194,7 +194,7 @@ func logOf(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, archiveSuffix), logSuffix)
 }
 
-// List implements [Backend]. All pages of one listing share the look of the first one.
+// List implements [backend.Backend]. All pages of one listing share the look of the first one.
 func (d *Directory) List(ctx context.Context, q backend.Query) (*backend.Page, error) {
 	at := listed{}
 	var err error

@@ -27,7 +27,7 @@ type directoryLog struct {
 	dead      error
 }
 
-// Log implements [Backend].
+// Log implements [backend.Backend].
 func (d *Directory) Log(ctx context.Context, key string, write bool) (backend.Log, error) {
 	for {
 		l, again, err := d.openLog(ctx, key, write)
@@ -139,7 +139,7 @@ func (l *directoryLog) ReadAt(p []byte, off int64) (int, error) {
 	return l.file.ReadAt(p, off)
 }
 
-// Append implements [Log].
+// Append implements [backend.Log].
 func (l *directoryLog) Append(ctx context.Context, end int64, lines []byte, durable bool) error {
 	if l.dead != nil {
 		return l.dead
@@ -271,7 +271,7 @@ func (l *directoryLog) kill(cause error) error {
 	return l.dead
 }
 
-// Next implements [Turn].
+// Next implements [backend.Turn].
 func (t *directoryTurn) Next(ctx context.Context, lines []byte) (backend.Log, error) {
 	d := t.directory
 	dir, err := d.sessionDir(t.key, false)
@@ -337,7 +337,7 @@ func (l *directoryLog) rewrites(name string) error {
 	return l.lock.Sync()
 }
 
-// Close implements [Log].
+// Close implements [backend.Log].
 func (l *directoryLog) Close() error {
 	var failed []error
 	for _, f := range []files.File{l.file, l.lock} {

@@ -18,7 +18,7 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// IsHeld implements [Backend].
+// IsHeld implements [backend.Backend].
 func (d *Directory) IsHeld(_ context.Context, key string) (bool, error) {
 	dir, err := d.sessionDir(key, false)
 	if err != nil || dir == "" {
@@ -43,7 +43,7 @@ func isHeld(fsys files.FS, name string) (bool, error) {
 	return !free, errors.Join(err, f.Close())
 }
 
-// Parts implements [Backend].
+// Parts implements [backend.Backend].
 func (d *Directory) Parts(_ context.Context, key string) ([]backend.Part, error) {
 	dir, err := d.sessionDir(key, false)
 	if err != nil || dir == "" {
@@ -143,7 +143,7 @@ func partOf(fsys files.FS, dir, name string, kind backend.PartKind, marks lockMa
 	return part, nil
 }
 
-// OpenPart implements [Backend].
+// OpenPart implements [backend.Backend].
 func (d *Directory) OpenPart(_ context.Context, key string, part backend.Part) (backend.Log, error) {
 	dir, err := d.sessionDir(key, false)
 	if err != nil {
@@ -226,7 +226,7 @@ func (d *Directory) checkPart(dir string, part backend.Part) error {
 	return err
 }
 
-// Archive implements [Backend].
+// Archive implements [backend.Backend].
 func (d *Directory) Archive(
 	ctx context.Context, turn backend.Turn, log backend.Part, now time.Time, while ...backend.Part,
 ) (archive backend.Part, err error) {
@@ -267,7 +267,7 @@ func (d *Directory) Archive(
 	return archive, err
 }
 
-// Remove implements [Backend].
+// Remove implements [backend.Backend].
 func (d *Directory) Remove(ctx context.Context, turn backend.Turn, part backend.Part, while ...backend.Part) error {
 	if part.Kind == backend.PartLog {
 		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
@@ -287,7 +287,7 @@ func (d *Directory) Remove(ctx context.Context, turn backend.Turn, part backend.
 	})
 }
 
-// Rewrite implements [Backend].
+// Rewrite implements [backend.Backend].
 func (d *Directory) Rewrite(
 	ctx context.Context, turn backend.Turn, part backend.Part, patches []backend.Patch, lines []byte,
 ) error {

@@ -176,7 +176,7 @@ func newestOf(names []string) string {
 	return newest
 }
 
-// Keys implements [Backend].
+// Keys implements [backend.Backend].
 func (d *Directory) Keys(ctx context.Context) ([]string, error) {
 	var mu sync.Mutex
 	var keys []string

@@ -34,7 +34,7 @@ type holder struct {
 	Since time.Time `json:"since"`
 }
 
-// Turn implements [Backend].
+// Turn implements [backend.Backend].
 func (d *Directory) Turn(ctx context.Context, key string) (backend.Turn, error) {
 	if err := backend.CheckKey(key); err != nil {
 		return nil, err
@@ -245,8 +245,8 @@ func marksAt(fsys files.FS, lock string) (lockMarks, error) {
 // isDeleted reports whether the session is deleted.
 func (m lockMarks) isDeleted() bool { return bytes.IndexByte(m, deletedByte) >= 0 }
 
-// idOf returns the [Log.ID] of a log, by the name of its file or its archive. A rewrite changes the ID but not the
-// name.
+// idOf returns the [backend.Log.ID] of a log, by the name of its file or its archive. A rewrite changes the ID but not
+// the name.
 func (m lockMarks) idOf(file string) string {
 	name, _, _ := strings.Cut(file, logSuffix)
 	if n := bytes.Count(m, rewriteMark(name)); n > 0 {
