@@ -111,7 +111,7 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 				return true
 			})
 		case name == "model":
-			q.model = value.String()
+			q.model = strings.Clone(value.String()) // the manager keeps it, and would keep the body
 		case slices.Contains(f.limits, name):
 			q.answer = int(value.Int())
 		default:
