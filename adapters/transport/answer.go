@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/winnowgo/winnow"
 )
@@ -89,9 +90,11 @@ func firstEvent(r io.Reader) []byte {
 type tap struct {
 	io.ReadCloser
 	stream bool
-	text   []byte // of a stream: the last line so far; else the answer so far
-	usage  winnow.Usage
-	done   func(winnow.Usage) // called once, at the end
+
+	mu    sync.Mutex // a client may close while it reads
+	text  []byte     // of a stream: the last line so far; else the answer so far
+	usage winnow.Usage
+	done  func(winnow.Usage) // called once, at the end
 }
 
 func (t *tap) Read(b []byte) (int, error) {
@@ -109,15 +112,22 @@ func (t *tap) Close() error {
 }
 
 func (t *tap) end() {
-	if t.done == nil {
-		return
+	t.mu.Lock()
+	done := t.done
+	if done != nil {
+		t.read(t.text)
 	}
-	t.read(t.text)
-	t.done(t.usage)
 	t.done, t.text = nil, nil
+	usage := t.usage
+	t.mu.Unlock()
+	if done != nil {
+		done(usage)
+	}
 }
 
 func (t *tap) take(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if !t.stream {
 		if len(t.text)+len(b) <= mostRead {
 			t.text = append(t.text, b...)

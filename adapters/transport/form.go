@@ -32,8 +32,12 @@ type form struct {
 	limits   []string // members that say how long the answer may be
 	stateful []string // members that refer to a history which the provider keeps
 	answer   answerForm
-	read     func(values []json.RawMessage) (history []winnow.Message, write writer, err error)
+	check    func(values []json.RawMessage) error // nil: all can be read
+	read     func(values []json.RawMessage, raw rawContents) (history []winnow.Message, write writer, err error)
 }
+
+// rawContents are contents of Gemini as they came, for which the SDK has no raw form.
+type rawContents map[*genaisdk.Content]json.RawMessage
 
 // writer returns messages as the member of a body.
 type writer func(model string, messages []winnow.Message, mark bool) (any, error)
@@ -46,7 +50,7 @@ var (
 	responseForm = &form{name: "openai responses", history: "input", read: readItems,
 		limits: []string{"max_output_tokens"}, stateful: []string{"previous_response_id", "conversation"},
 		answer: responseAnswer}
-	contentForm = &form{name: "gemini", history: "contents", read: readContents,
+	contentForm = &form{name: "gemini", history: "contents", read: readContents, check: checkContents,
 		stateful: []string{"cachedContent", "cached_content"}, answer: contentAnswer}
 )
 
@@ -80,6 +84,7 @@ type query struct {
 	tools   gjson.Result
 	tokens  int // estimated, of its history
 	history []winnow.Message
+	raw     rawContents
 	write   writer
 	recall  offer
 	grew    bool // history has messages that the body has not
@@ -132,7 +137,13 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 	if len(values) == 0 {
 		return nil, fmt.Errorf("the body has no list %q", f.history)
 	}
-	if q.history, q.write, err = f.read(values); err != nil {
+	if f.check != nil {
+		if err := f.check(values); err != nil {
+			return nil, err
+		}
+	}
+	q.raw = rawContents{}
+	if q.history, q.write, err = f.read(values, q.raw); err != nil {
 		return nil, err
 	}
 	if len(q.history) == 0 {
@@ -185,7 +196,7 @@ func isSame(a, b winnow.Message) bool {
 		&a.Parts[0] == &b.Parts[0]
 }
 
-func readMessages(values []json.RawMessage) ([]winnow.Message, writer, error) {
+func readMessages(values []json.RawMessage, _ rawContents) ([]winnow.Message, writer, error) {
 	list := make([]anthropicsdk.MessageParam, len(values))
 	for i, v := range values {
 		list[i] = anthropicparam.Override[anthropicsdk.MessageParam](v)
@@ -199,7 +210,7 @@ func readMessages(values []json.RawMessage) ([]winnow.Message, writer, error) {
 	}, nil
 }
 
-func readChat(values []json.RawMessage) ([]winnow.Message, writer, error) {
+func readChat(values []json.RawMessage, _ rawContents) ([]winnow.Message, writer, error) {
 	list := make([]openaisdk.ChatCompletionMessageParamUnion, len(values))
 	for i, v := range values {
 		list[i] = openaiparam.Override[openaisdk.ChatCompletionMessageParamUnion](v)
@@ -209,7 +220,7 @@ func readChat(values []json.RawMessage) ([]winnow.Message, writer, error) {
 	}, nil
 }
 
-func readItems(values []json.RawMessage) ([]winnow.Message, writer, error) {
+func readItems(values []json.RawMessage, _ rawContents) ([]winnow.Message, writer, error) {
 	list := make([]responses.Item, len(values))
 	for i, v := range values {
 		list[i] = openaiparam.Override[responses.Item](v)
@@ -219,19 +230,28 @@ func readItems(values []json.RawMessage) ([]winnow.Message, writer, error) {
 	}, nil
 }
 
-// readContents reads contents of Gemini, for which the SDK has no raw form: a content that was not changed is written
-// as it came. The error says that the SDK does not know all members of one.
-func readContents(values []json.RawMessage) ([]winnow.Message, writer, error) {
+// checkContents returns an error that says which content the SDK does not know all members of.
+func checkContents(values []json.RawMessage) error {
+	for i, v := range values {
+		var c genaisdk.Content
+		if err := json.Unmarshal(v, &c); err != nil {
+			return fmt.Errorf("content %d is none", i)
+		}
+		again, err := json.Marshal(&c)
+		if err != nil || !sameJSON(v, again) {
+			return fmt.Errorf("content %d has members that are not known", i)
+		}
+	}
+	return nil
+}
+
+// readContents reads contents of Gemini. One that was not changed is written as it came.
+func readContents(values []json.RawMessage, raw rawContents) ([]winnow.Message, writer, error) {
 	list := make([]*genaisdk.Content, len(values))
-	raw := make(map[*genaisdk.Content]json.RawMessage, len(values))
 	for i, v := range values {
 		list[i] = &genaisdk.Content{}
 		if err := json.Unmarshal(v, list[i]); err != nil {
 			return nil, nil, fmt.Errorf("content %d is none", i)
-		}
-		again, err := json.Marshal(list[i])
-		if err != nil || !sameJSON(v, again) {
-			return nil, nil, fmt.Errorf("content %d has members that are not known", i)
 		}
 		raw[list[i]] = v
 	}
@@ -247,7 +267,29 @@ func readContents(values []json.RawMessage) ([]winnow.Message, writer, error) {
 	}, nil
 }
 
+// sameJSON reports whether two contents have the same members, but for empty texts and arguments: the SDK leaves them
+// out.
 func sameJSON(a, b []byte) bool {
 	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil &&
+		reflect.DeepEqual(withoutEmpty(x), withoutEmpty(y))
+}
+
+func withoutEmpty(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, of := range v {
+			args, isMap := of.(map[string]any)
+			if name == "text" && of == "" || name == "args" && isMap && len(args) == 0 {
+				delete(v, name)
+				continue
+			}
+			withoutEmpty(of)
+		}
+	case []any:
+		for _, of := range v {
+			withoutEmpty(of)
+		}
+	}
+	return v
 }

@@ -57,6 +57,9 @@ func (q *query) offerRecall(r *http.Request) {
 		}
 	case responseForm:
 		tool = responses.Tool(recallTool)
+		if gjson.GetBytes(q.whole, "background").Bool() { // the client fetches the answer by another request
+			return
+		}
 	case contentForm:
 		tool = genai.Tool(recallTool)
 		if strings.Contains(r.URL.Path, ":stream") && r.URL.Query().Get("alt") != "sse" {
@@ -77,7 +80,7 @@ func (q *query) offerRecall(r *http.Request) {
 
 // next returns the request that follows q when the model has answered it with calls of the tool.
 func (q *query) next(ctx context.Context, m *winnow.Manager, answer []json.RawMessage) (*query, error) {
-	said, _, err := q.form.read(answer)
+	said, _, err := q.form.read(answer, q.raw)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +126,9 @@ var (
 		ended: "candidates.0.finishReason"}
 )
 
-// cut are the reasons to end an answer whose last call may have come in part.
-var cut = []string{"max_tokens", "length", "incomplete", "MAX_TOKENS"}
+// calling are the reasons to end an answer that wait for results, "stop" for some providers. With any other the last
+// call may have come in part, or the provider does not go on: a refusal, a pause, a filter, a failure.
+var calling = []string{"tool_use", "end_turn", "tool_calls", "stop", "completed", "STOP"}
 
 // reply is what the client gets of an answer, or of several.
 type reply struct {
@@ -147,35 +151,37 @@ func (r *reply) noMore() { r.isLast = true }
 // add takes the items of an answer that the client gets.
 func (r *reply) add(items []gjson.Result) {
 	r.recalls, r.others = 0, 0
-	thoughts := 0
+	var thoughts []string // that are bound to what follows
+	ledToRecall := false
 	for _, item := range items {
 		name, isCall := callOf(item)
 		switch {
 		case isCall && r.isRecall(name):
-			if r.form.isBound {
-				r.items = r.items[:len(r.items)-thoughts]
-			}
 			r.recalls++
-			thoughts = 0
+			ledToRecall = true
 			continue
-		case isThought(item):
-			thoughts++
-			if r.isLater && !r.form.isBound {
-				continue
+		case isThought(item) && r.form.isBound:
+			if ledToRecall {
+				thoughts, ledToRecall = nil, false
 			}
-		default:
-			thoughts = 0
-		}
-		if isCall {
+			thoughts = append(thoughts, item.Raw)
+			continue
+		case isThought(item) && r.isLater:
+			continue
+		case isCall:
 			r.others++
 		}
-		r.items = append(r.items, item.Raw)
+		r.items = append(append(r.items, thoughts...), item.Raw)
+		thoughts = nil
+	}
+	if !ledToRecall {
+		r.items = append(r.items, thoughts...)
 	}
 }
 
 // mayGoOn reports whether the model waits for results of the tool alone.
 func (r *reply) mayGoOn(ended string) bool {
-	return r.recalls > 0 && r.others == 0 && !slices.Contains(cut, ended)
+	return r.recalls > 0 && r.others == 0 && slices.Contains(calling, ended)
 }
 
 // callOf returns the name of the tool that an item of an answer calls, if the client answers the call.
@@ -260,6 +266,9 @@ func answerRecalls(ctx context.Context, q *query, m *winnow.Manager, res *http.R
 		_ = res.Body.Close()
 		if err != nil {
 			return nil, err
+		}
+		if !gjson.ValidBytes(answer) {
+			return withAnswer(res, answer), nil
 		}
 		f := r.form
 		r.isLater = q.grew
