@@ -33,10 +33,11 @@ func keeperChild(dir string) error {
 		return err
 	}
 	ctx := context.Background()
-	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
+	begun := time.Now().UnixNano() // ids of processes come round again in 32 768 kills
+	random := rand.New(rand.NewPCG(uint64(begun), 1))
 	for n := 0; ; n++ {
 		key := fmt.Sprint("key ", random.IntN(4))
-		if err := keeperStep(ctx, store, random, key, fmt.Sprintf("<%d-%d>", os.Getpid(), n)); err != nil {
+		if err := keeperStep(ctx, store, random, key, fmt.Sprintf("<%d-%d>", begun, n)); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
