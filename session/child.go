@@ -72,15 +72,27 @@ func (s *Session) Capsule(ctx context.Context, name string, call winnow.Part) (w
 	}
 	result := Result(call.ID, call.Name, text)
 	result.IsError = view.Interrupted() != nil
-	_, o := s.store.opts.Manager(s.key)
-	cut := &winnow.TruncateOptions{MaxShare: capsuleShare}
-	if o != nil {
-		cut.Estimator = o.Estimator
+	estimator, err := s.estimator()
+	if err != nil {
+		return winnow.Message{}, err
 	}
-	list, _ := winnow.TruncateToolResults([]winnow.Message{result}, m.Window(), cut)
+	list, _ := winnow.TruncateToolResults([]winnow.Message{result}, m.Window(),
+		&winnow.TruncateOptions{MaxShare: capsuleShare, Estimator: estimator})
 	const note = "\n[sub-agent %s, %d messages: recall %s%s shows them, in part with words, a pattern or lines]"
 	list[0].Parts[0].Text += fmt.Sprintf(note, name, len(view.History), childHandle, name)
 	return list[0], nil
+}
+
+// estimator returns the one that the manager has.
+func (s *Session) estimator() (winnow.Estimator, error) {
+	_, o := s.store.opts.Manager(s.key)
+	switch {
+	case o == nil:
+		return winnow.NewEstimator("")
+	case o.Estimator != nil:
+		return o.Estimator, nil
+	}
+	return winnow.NewEstimator(winnow.FamilyForModel(o.Model))
 }
 
 // readChild reads the session of a sub-agent of s or, in a fork, of the sessions that it was forked from.

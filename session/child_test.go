@@ -131,6 +131,22 @@ func TestChildren(t *testing.T) {
 	require.NoError(t, fork.Close())
 }
 
+// A capsule takes no more of the window in a script that has more tokens for each character.
+func TestCapsuleOfOtherScripts(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, childStore(t, t.TempDir()), "k")
+	require.NoError(t, s.Append(ctx, session.User("Search.")))
+	child, err := s.Child(ctx, "c")
+	require.NoError(t, err)
+	require.NoError(t, child.Append(ctx, session.User("Search."), answer(strings.Repeat("在第三层找到了钥匙。\n", 2_000))))
+	require.NoError(t, child.Close())
+	capsule, err := s.Capsule(ctx, "c", winnow.Part{ID: "c1", Name: "task"})
+	require.NoError(t, err)
+	e, err := winnow.NewEstimator("")
+	require.NoError(t, err)
+	assert.LessOrEqual(t, e.Estimate(capsule), 64_000/16+100)
+}
+
 // Neither a sub-agent nor a text that a model reads can name a session that is not below its own.
 func TestChildNames(t *testing.T) {
 	ctx := context.Background()

@@ -156,6 +156,21 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 // most some 25 tokens.
 const leastBeside = 100
 
+// sentTools returns the definitions of tools that the model reads: without those that the provider loads on demand,
+// which are not billed. A namespace of such tools is counted for its name and description.
+func sentTools(list gjson.Result) (text string) {
+	for _, t := range list.Array() {
+		switch {
+		case t.Get("defer_loading").Bool():
+		case t.Get("tools").IsArray():
+			text += t.Get("name").Raw + t.Get("description").Raw + sentTools(t.Get("tools"))
+		default:
+			text += t.Raw
+		}
+	}
+	return text
+}
+
 // modelInPath returns the model of a path like /v1beta/models/gemini-3-pro:generateContent.
 func modelInPath(p string) string {
 	name, _, found := strings.Cut(path.Base(p), ":")

@@ -13,8 +13,8 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// splice makes one stream of the streams of several answers. All is passed on as it comes but thoughts, which wait for
-// what they lead to, and the end of an answer with a call of the recall tool.
+// splice makes one stream of the streams of several answers. All is passed on as it comes, but for the thoughts of
+// OpenAI's Responses, which wait for what they lead to, and the end of an answer with a call of the recall tool.
 type splice struct {
 	form   *form
 	from   *bufio.Reader

@@ -49,8 +49,8 @@ type Exchange struct {
 	Conversation string          // a name that stays the same over restarts, if Options.Dir is set
 	Model        string          // as the request named it
 	Request      *winnow.Request // what was sent
-	History      int             // estimated tokens of what the client sent, without system prompt and tools (once)
-	Recalls      int             // if it answers a call of the recall tool: the how manieth since the client's request
+	History      int             // estimated tokens of what the client sent, without system prompt and tools; or 0
+	Recalls      int             // from 1: it answers a call of the recall tool (0: the client sent it)
 	Refusals     int             // overflows of the provider that the client did not see
 	Usage        winnow.Usage    // as the provider counted; zero if the answer did not say
 }

@@ -45,7 +45,7 @@ func run(data, out, at string, window int) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	var all counts
+	var all played
 	for _, file := range files {
 		s, _, err := recording.OpenFile(file)
 		if err != nil {
@@ -74,7 +74,8 @@ func write(file string, history []winnow.Message) error {
 	return errors.Join(winnow.WriteMessages(z, history), z.Close(), f.Close())
 }
 
-type counts struct {
+// played is a session with the ends of its phases.
+type played struct {
 	history        []winnow.Message
 	ended, refused int
 }
@@ -85,7 +86,7 @@ const (
 )
 
 // withPhases plays a session on a manager, and adds the model's calls with the manager's own answers.
-func withPhases(recorded []winnow.Message, at string, window int) (c counts, err error) {
+func withPhases(recorded []winnow.Message, at string, window int) (c played, err error) {
 	m, err := winnow.New(window, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}})
 	if err != nil {
 		return c, err
@@ -159,7 +160,7 @@ func endsStep(recorded []winnow.Message, i int, at string) bool {
 }
 
 // end adds a note and the end of a phase, in one answer of the model's.
-func (c *counts) end(m *winnow.Manager, said string) {
+func (c *played) end(m *winnow.Manager, said string) {
 	n := c.ended + c.refused
 	id := func(tool string) string { return fmt.Sprintf("phase_%d_%s", n, tool) }
 	note := call(id("note"), winnow.NotesTool().Name,

@@ -129,10 +129,13 @@ func (f *figures) inspect(w http.ResponseWriter, r *http.Request, history []winn
 		http.Error(w, "winnow: this page is shown at localhost or a number", http.StatusForbidden)
 		return
 	}
+	var of row
 	f.mu.Lock()
-	of := f.conversations[r.PathValue("name")]
+	if known := f.conversations[r.PathValue("name")]; known != nil {
+		of = *known
+	}
 	f.mu.Unlock()
-	if of == nil || history == nil {
+	if of.Name == "" || history == nil {
 		http.Error(w, "winnow: no such conversation is in memory", http.StatusNotFound)
 		return
 	}
