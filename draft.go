@@ -79,7 +79,6 @@ type learned struct {
 
 // progress is how far the steps of a draft have come, and why they changed messages.
 type progress struct {
-	isIndexed       bool     // the history was indexed in this call, for another draft
 	isPressed       bool     // the request does not fit as it is
 	isCramped       bool     // the request fits, but a summary is due: see crampedShare
 	force           *inForce // what is in force in the whole view; nil: not asked yet

@@ -224,8 +224,6 @@ func (f *fact) bytes(m *Message) int {
 
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
-	// address of the history passed in last; it is only compared, and keeps nothing alive
-	base     uintptr
 	anchor   anchor        // of that history: shows whether its texts can be recognized by their addresses
 	samples  []uint64      // of the history passed in last, by position: sampleHash of each message
 	facts    []*fact       // likewise
@@ -262,12 +260,6 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 	return x.facts
 }
 
-// isOf reports whether history has the address and the length of the list passed in last. Within one call this is
-// enough, because nobody writes to the messages.
-func (x *index) isOf(history []Message) bool {
-	return x.base == mem.Base(history) && len(x.facts) == len(history)
-}
-
 // learn adds the facts of the messages that history has behind the known ones. before has the facts of the history
 // passed in last, so that a message that moved is not estimated again; nil: none has moved.
 func (x *index) learn(history []Message, before map[key]*fact, e Estimator) {
@@ -280,7 +272,6 @@ func (x *index) learn(history []Message, before map[key]*fact, e Estimator) {
 		f := factOf(k, &history[i], before, e) // e may panic: before the columns grow
 		x.samples, x.facts = append(x.samples, sampleHash(&history[i])), append(x.facts, f)
 	}
-	x.base = mem.Base(history)
 	x.forgetReasoning(history, known, e)
 }
 

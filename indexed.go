@@ -11,11 +11,7 @@ import (
 
 // indexAndRepair is steps 1 and 2 of the list at Manager.draft.
 func (d *draft) indexAndRepair() {
-	x := &d.ledger.index
-	facts := x.facts
-	if !d.isIndexed || !x.isOf(d.history) {
-		facts = x.update(d.history, d.opts.Estimator)
-	}
+	facts := d.ledger.index.update(d.history, d.opts.Estimator)
 	if own := d.repairHistory(facts); own == nil {
 		d.view = newView(d.section.messages, d.section.facts)
 	} else {

@@ -152,7 +152,7 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 // newEdits that were made already. It takes over what from has learned from the provider's counts.
 func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, newEdits map[key]*projection) *draft {
 	d := newDraft(&m.settings, &m.ledger, from.history, c, records, newEdits)
-	d.isLearned, d.rejected, d.isIndexed = true, from.rejected, true
+	d.isLearned, d.rejected = true, from.rejected
 	d.accounting.TakeOver(&from.accounting, &from.known)
 	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	return d.steps()

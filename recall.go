@@ -131,12 +131,7 @@ func (m *Manager) findRecalled(history []Message, call recall.Call, window int) 
 			Text: shownText(&history[named]), Origin: originOf(&history[named], toolNameIn(history, named)),
 			Tokens: facts[named].tokens, Back: len(history) - 1 - named,
 		}
-		var known bool
-		if a.Target.IsWhole, known = m.isWholeNow(history, facts, named); known {
-			return a, named
-		}
 	}
-	// isWholeNow did not tell: make the whole request again and compare.
 	out := m.leftOut(history)
 	a.Source, a.LeftOut = out, out.list
 	switch {
@@ -253,44 +248,6 @@ func (m *Manager) mayRecall(history []Message, i int) bool {
 	isBlank := func(p Part) bool { return isThinking(p) && p.Text == "" || isEmptyPart(&p, true) }
 	return !isRecallAnswer(history, i) &&
 		slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) })
-}
-
-// isWholeNow reports whether message i of history, which has these facts, is whole in the last request. It is
-// the quick way for a recall by handle, and says what leftOut would say. known is false if only leftOut can tell.
-func (m *Manager) isWholeNow(history []Message, facts []*fact, i int) (whole, known bool) {
-	l := &m.ledger
-	k := facts[i].key
-	p := l.projections[k]
-	switch isSent := slices.Contains(l.sent, k); {
-	case l.recovery != nil || m.opts.HistoryTurns > 0 || history[i].Pinned:
-		// the next request may differ from what was sent
-		return false, false
-	case p == nil && isSent: // the repair may have left out something
-		return true, facts[i] == l.index.facts[i]
-	case p != nil && slices.Contains(l.sent, p.key): // else it was pinned, or a record or a summary stands for it
-		sent := history[i]
-		sent.Parts = p.sent()
-		return showsAll(&sent, &history[i]), true
-	case isSent || i > l.lastOf(facts):
-		return false, false
-	}
-	// If nothing has to be repaired, messages are sent under their own keys, and the key of this one was not sent.
-	return false, len(facts) > 0 && &facts[0] == &l.index.facts[0]
-}
-
-// lastOf returns the index of the last request's last message in the history that has these facts, or -1.
-func (l *ledger) lastOf(facts []*fact) int {
-	if len(l.sent) == 0 {
-		return -1
-	}
-	last := l.sent[len(l.sent)-1]
-	for i := len(facts) - 1; i >= 0; i-- {
-		k := facts[i].key
-		if p := l.projections[k]; k == last || p != nil && p.key == last {
-			return i
-		}
-	}
-	return -1
 }
 
 // Text, Origin and Handle make it a [recall.Source].

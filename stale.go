@@ -315,14 +315,10 @@ func (d *draft) putNew(runs []recordedRun) {
 	d.putRecords(runs)
 }
 
-// In the recorded sessions, what a request keeps has one name per 27 tokens. The set of names gets room for that many
-// at first. The number is bounded because a host's own counts may be absurd.
-const tokensPerName, mostExpectedNames = 27, 10_000
-
 // namesKept returns the names in what the view keeps when the parts of list are dropped. Thinking counts only if every
 // epoch keeps it.
 func (d *draft) namesKept(list []part) *excerpt.Names {
-	names := excerpt.NewNames(min(d.tokensKept(list)/tokensPerName, mostExpectedNames))
+	names := excerpt.NewNames(0)
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
 	for i := range d.view.messages {
@@ -345,20 +341,6 @@ func (d *draft) namesKept(list []part) *excerpt.Names {
 		}
 	}
 	return names
-}
-
-// tokensKept estimates how many tokens the view keeps when the parts of list are dropped.
-func (d *draft) tokensKept(list []part) int {
-	kept := d.view.total
-	for k := range list {
-		switch p := &list[k]; {
-		case p.end > 0:
-			kept -= count.Sum(d.view.tokens[p.index:p.end])
-		default:
-			kept -= d.view.tokens[p.index]
-		}
-	}
-	return max(0, kept)
 }
 
 // writeRecord returns the record of s, a run of steps. It returns false if the record saves too little. names are those

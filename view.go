@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 )
@@ -153,21 +152,15 @@ func (p *projection) partsFor(m *Message) []Part {
 	if p.parts == nil {
 		return parts
 	}
+	parts = slices.Clone(parts)
 	next := 0 // parts keep their order
-	isCopy := false
 	for i := range parts {
-		var source any
+		parts[i].Source = nil
 		for k := next; k < min(len(m.Parts), next+partsLook); k++ {
 			if sameParts(&parts[i], &m.Parts[k]) {
-				source, next = m.Parts[k].Source, k+1
+				parts[i].Source, next = m.Parts[k].Source, k+1
 				break
 			}
-		}
-		if !isSameValue(&source, &parts[i].Source) {
-			if !isCopy {
-				parts, isCopy = slices.Clone(parts), true
-			}
-			parts[i].Source = source
 		}
 	}
 	return parts
@@ -189,13 +182,6 @@ func haveSameCalls(a, b []Part) bool {
 		k++
 	}
 	return !slices.ContainsFunc(b[k:], func(p Part) bool { return p.Kind == KindToolCall })
-}
-
-// isSameValue reports whether a and b hold the same value, even one of a type that cannot be compared.
-func isSameValue(a, b *any) bool {
-	a1, a2 := mem.Words(a)
-	b1, b2 := mem.Words(b)
-	return a1 == b1 && a2 == b2
 }
 
 // follows reports whether message i also stands directly behind the one before it in the history passed in.

@@ -12,17 +12,8 @@ func String(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b))
 // Bytes returns s as bytes, which nobody may write to.
 func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// Base returns where a list lies in memory.
-func Base[T any](list []T) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(list))) }
-
 // Address returns where s lies in memory.
 func Address(s string) uintptr { return uintptr(unsafe.Pointer(unsafe.StringData(s))) }
-
-// Words returns the two words of the interface *v. The value in it may be of a type that cannot be compared.
-func Words(v *any) (a, b uint64) {
-	w := (*[2]uintptr)(unsafe.Pointer(v))
-	return uint64(w[0]), uint64(w[1])
-}
 
 // Ref refers to the memory of a text without keeping it.
 type Ref struct{ first weak.Pointer[byte] }
