@@ -259,7 +259,8 @@ func runsOf(list []part) []part {
 }
 
 // drop replaces the stale parts of list by what stays of them, where that is worth an edit. It begins with the newest,
-// because a name that several hold stays there.
+// because a name that several hold stays there. Where the newest records have their share of the room already, older
+// ones are bare from the beginning: of a history that is many times as long as the window, nobody would read them.
 func (d *draft) drop(list []part) {
 	list = runsOf(list)
 	if len(list) == 0 { // else everything that is kept would be read for its names in vain
@@ -268,11 +269,18 @@ func (d *draft) drop(list []part) {
 	names := d.namesKept(list)
 	var runs []recordedRun
 	w := record.NewWriter(d.minifier.files) // of all records, so that its memory is used again
+	room := count.Share(d.room(), recordsShare)
 	for _, p := range slices.Backward(list) {
 		switch {
 		case p.end > 0:
-			if r, ok := d.writeRecord(w, p, names); ok {
-				runs = append(runs, recordedRun{p.index, p.end, r})
+			var r *runRecord
+			if room > 0 {
+				r = d.writeRecord(w, p, names)
+			} else {
+				r = d.bareRecord(p.index, p.end)
+			}
+			if isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[p.index:p.end])) {
+				runs, room = append(runs, recordedRun{p.index, p.end, r}), room-r.fact.tokens
 			}
 		case p.images:
 			if out, after, ok := d.withoutImages(p.index); ok {
@@ -343,17 +351,23 @@ func (d *draft) namesKept(list []part) *excerpt.Names {
 	return names
 }
 
-// writeRecord returns the record of s, a run of steps. It returns false if the record saves too little. names are those
-// that the request has elsewhere; those of the record are added.
-func (d *draft) writeRecord(w *record.Writer, s part, names *excerpt.Names) (*runRecord, bool) {
+// writeRecord returns the record of s, a run of steps. names are those that the request has elsewhere; those of the
+// record are added.
+func (d *draft) writeRecord(w *record.Writer, s part, names *excerpt.Names) *runRecord {
 	unfolded := d.unfoldedView()
 	from, to := d.unfoldedAt(s.index), d.unfoldedAt(s.end)
 	w.Reset(names)
 	for i := from; i < to; i++ {
 		d.writeStep(w, unfolded, i)
 	}
-	r := d.recordOf(s.index, s.end, w.Write(to-from, sumOf(unfolded.facts[from:to])))
-	return r, isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[s.index:s.end]))
+	return d.recordOf(s.index, s.end, w.Write(to-from, sumOf(unfolded.facts[from:to])))
+}
+
+// bareRecord returns the record of the messages of the view from start to end without anything that they say.
+func (d *draft) bareRecord(start, end int) *runRecord {
+	r := d.recordOf(start, end, record.Bare(d.unfoldedAt(end)-d.unfoldedAt(start)))
+	r.isBare = true
+	return r
 }
 
 // recordOf returns the record with text of the messages of the view from start to end.
@@ -430,9 +444,7 @@ func (d *draft) bareRecords(share float64) bool {
 	}
 	var runs []recordedRun
 	for _, s := range record.Older(sizes, count.Share(d.room(), share)) {
-		r := d.recordOf(s.From, s.To, record.Bare(d.unfoldedAt(s.To)-d.unfoldedAt(s.From)))
-		r.isBare = true
-		runs = append(runs, recordedRun{s.From, s.To, r})
+		runs = append(runs, recordedRun{s.From, s.To, d.bareRecord(s.From, s.To)})
 	}
 	d.putNew(runs)
 	return len(runs) > 0
