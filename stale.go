@@ -276,11 +276,13 @@ func (d *draft) drop(list []part) {
 			var r *runRecord
 			if room > 0 {
 				r = d.writeRecord(w, p, names)
-			} else {
+				room -= r.fact.tokens
+			}
+			if room <= 0 {
 				r = d.bareRecord(p.index, p.end)
 			}
 			if isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[p.index:p.end])) {
-				runs, room = append(runs, recordedRun{p.index, p.end, r}), room-r.fact.tokens
+				runs = append(runs, recordedRun{p.index, p.end, r})
 			}
 		case p.images:
 			if out, after, ok := d.withoutImages(p.index); ok {
