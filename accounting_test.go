@@ -41,17 +41,14 @@ func counted(t *testing.T, window int, o winnow.Options, h []winnow.Message) (to
 	var out bytes.Buffer
 	o.Estimator = byteCount
 	o.Logger = slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	m, err := winnow.New(window, &o)
-	require.NoError(t, err)
+	m := newManager(t, window, &o)
 	for i := range h {
 		if h[i].Role == winnow.RoleAssistant {
-			r, err := m.Prepare(context.Background(), h[:i])
-			require.NoError(t, err)
+			r := prepare(t, m, h[:i])
 			tokens = append(tokens, r.Tokens)
 		}
 	}
-	r, err := m.Prepare(context.Background(), h)
-	require.NoError(t, err)
+	r := prepare(t, m, h)
 	return append(tokens, r.Tokens), out.String()
 }
 
@@ -111,14 +108,11 @@ func TestAnswerInSeveralMessages(t *testing.T) {
 	u := winnow.Usage{Input: 3_000}
 	h := list(userSays(of(1_000)), billed(modelSays(of(100)), u), billed(modelSays(of(50)), u), userSays(of(100)))
 	for name, before := range map[string]int{"at once": 0, "later": 1, "one after the other": 2} {
-		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount})
-		require.NoError(t, err)
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byteCount})
 		if before > 0 {
-			_, err = m.Prepare(context.Background(), h[:before])
-			require.NoError(t, err)
+			prepare(t, m, h[:before])
 		}
-		r, err := m.Prepare(context.Background(), h)
-		require.NoError(t, err)
+		r := prepare(t, m, h)
 		assert.Equal(t, 3_250, r.Tokens, name)
 	}
 }
@@ -150,8 +144,7 @@ func TestCompactionKeepsWhatWasLearned(t *testing.T) {
 		h = append(h, billed(modelSays(of(500)), winnow.Usage{Input: 41_000 + 1_000*i}), userSays(of(500)))
 	}
 	for name, before := range map[string][]int{"taken over": nil, "from the beginning": {1, 21, 61}} {
-		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount})
-		require.NoError(t, err)
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byteCount})
 		for _, n := range before {
 			_, err := m.Prepare(context.Background(), h[:n])
 			require.NoError(t, err, name)
@@ -185,10 +178,8 @@ func TestUsageOfOtherRequests(t *testing.T) {
 		{"nothing", list(summary, userSays(of(100)), modelSays(of(100)), userSays(of(100))), 400, false},
 	} {
 		var out bytes.Buffer
-		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount, Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-		require.NoError(t, err)
-		r, err := m.Prepare(context.Background(), c.h)
-		require.NoError(t, err)
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byteCount, Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		r := prepare(t, m, c.h)
 		assert.Equal(t, c.want, r.Tokens, c.name)
 		assert.Equal(t, c.log, bytes.Contains(out.Bytes(), []byte("from before a compaction")), "%s: %s", c.name, &out)
 	}
@@ -197,14 +188,12 @@ func TestUsageOfOtherRequests(t *testing.T) {
 // A conversation that was rewound, or in which an old message was changed, answers other requests.
 func TestUsageAfterARewind(t *testing.T) {
 	var out bytes.Buffer
-	m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount, Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	require.NoError(t, err)
+	m := newManager(t, 100_000, &winnow.Options{Estimator: byteCount, Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	for _, h := range [][]winnow.Message{
 		list(userSays(of(100)), billed(modelSays(of(100)), winnow.Usage{Input: 1_000}), userSays(of(100))),
 		list(userSays(of(90)), billed(modelSays(of(100)), winnow.Usage{Input: 7_000}), userSays(of(100))),
 	} {
-		_, err = m.Prepare(context.Background(), h)
-		require.NoError(t, err)
+		prepare(t, m, h)
 	}
 	assert.Contains(t, out.String(), "from before a compaction or another change")
 	assert.Contains(t, out.String(), "prompt=7000")
@@ -222,8 +211,7 @@ func TestUsageOfRequestsWithATextThatIsNotKept(t *testing.T) {
 			var r *winnow.Request
 			for i := range 8 {
 				if i == 5 {
-					moved := newManager(t, 100_000, options)
-					require.NoError(t, moved.Restore([]byte(snapshotOf(t, m))))
+					moved := restarted(t, 100_000, options, snapshotOf(t, m))
 					m = moved
 				}
 				r = prepare(t, m, withTime(h, "It is "+itoa(10+i)+" o'clock. "+of(300)))
@@ -249,22 +237,14 @@ var addsTime = map[string]func(h []winnow.Message, text string) []winnow.Message
 
 // After a history was cut nothing is anchored; what was learned of the hidden part stays.
 func TestHiddenPartIsLearned(t *testing.T) {
-	m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount})
-	require.NoError(t, err)
+	m := newManager(t, 100_000, &winnow.Options{Estimator: byteCount})
 	h := list(userSays(of(1_000)), billed(modelSays(of(100)), winnow.Usage{Input: 4_000}), userSays(of(100)))
-	_, err = m.Prepare(context.Background(), h[:1])
-	require.NoError(t, err)
-	_, err = m.Prepare(context.Background(), h)
-	require.NoError(t, err)
+	prepare(t, m, h[:1])
+	prepare(t, m, h)
 
-	state, err := m.Snapshot()
-	require.NoError(t, err)
-	moved, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount})
-	require.NoError(t, err)
-	require.NoError(t, moved.Restore(state))
+	moved := restarted(t, 100_000, &winnow.Options{Estimator: byteCount}, snapshotOf(t, m))
 	for name, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
-		r, err := m.Prepare(context.Background(), list(userSays(of(500))))
-		require.NoError(t, err)
+		r := prepare(t, m, list(userSays(of(500))))
 		assert.Equal(t, 3_500, r.Tokens, name)
 	}
 }
@@ -272,8 +252,7 @@ func TestHiddenPartIsLearned(t *testing.T) {
 // Before anything was billed an estimate has a margin, and half of the reserve is it.
 func TestMarginBeforeTheFirstAnswer(t *testing.T) {
 	full := func(tokens int, h ...winnow.Message) bool {
-		m, err := winnow.New(100_000, &winnow.Options{Estimator: byteCount, Reserve: 10_000})
-		require.NoError(t, err)
+		m := newManager(t, 100_000, &winnow.Options{Estimator: byteCount, Reserve: 10_000})
 		return m.Plan(append(list(userSays(of(tokens/2)), modelSays(of(tokens/2)), userSays("so")), h...)).NeedsCompaction
 	}
 	assert.False(t, full(82_000), "82 000 and a margin of 15 % are within 95 000")
@@ -289,11 +268,9 @@ func TestToldWindowIsDisprovedByAnAnswer(t *testing.T) {
 	o := &winnow.Options{Estimator: byChars}
 	m := newManager(t, 100_000, o)
 	prepare(t, m, h)
-	_, err := m.Recover(t.Context(), h, errors.New("prompt is too long, the limit is 4000 tokens"))
-	require.NoError(t, err)
+	recovered(t, m, h, errors.New("prompt is too long, the limit is 4000 tokens"))
 	require.Equal(t, 3_000, m.Plan(h).Budget)
-	restored := newManager(t, 100_000, o)
-	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	restored := restarted(t, 100_000, o, snapshotOf(t, m))
 	h = append(h, billed(modelSays("Yes."), winnow.Usage{Input: 5_000}), userSays("On."))
 	assert.Equal(t, 80_000, m.Plan(h).Budget, "as planned")
 	assert.Equal(t, 80_000, prepare(t, m, h).Budget, "the recovery is settled")
@@ -342,8 +319,7 @@ func TestSummariesSayWhatTheyCost(t *testing.T) {
 
 		calls = 0
 		m := newManager(t, 60_000, &winnow.Options{Tools: keepAll, Summarizer: reporting(&calls)})
-		request, err := m.Compact(t.Context(), history, "")
-		require.NoError(t, err)
+		request := compact(t, m, history)
 		require.Positive(t, calls)
 		assert.Equal(t, winnow.Usage{Input: 100 * calls, CacheRead: 10 * calls, CacheWrite: calls, Output: 20 * calls}, request.Compaction.Usage)
 	})

@@ -69,10 +69,9 @@ func TestManagerCompactAgain(t *testing.T) {
 	m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{
 		KeepRecent: 2_000, BeforeCompact: func(context.Context, []winnow.Message) error { flushes++; return nil },
 	}})
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	r := compact(t, m, h)
 	require.Equal(t, facts, factsIn(r.Messages, facts))
-	r, err = m.Compact(t.Context(), h, "once more")
+	r, err := m.Compact(t.Context(), h, "once more")
 	require.NoError(t, err)
 	require.Len(t, r.Messages, 3, "the summary, the newest request and the answer")
 	require.Equal(t, facts, factsIn(r.Messages, facts))
@@ -129,8 +128,7 @@ func TestManagerCompactsAShortHistory(t *testing.T) {
 			_, err = m.Compact(t.Context(), h, "")
 			require.ErrorIs(t, err, winnow.ErrNothingToCompact, "only what stays is left")
 			h = named(append(h, modelSays("Done."), userSays("And now?"), modelSays("Nothing.")))
-			r, err = m.Compact(t.Context(), h, "")
-			require.NoError(t, err, "little is new since the last summary")
+			r = compact(t, m, h)
 			assert.True(t, holds(r, &h[len(h)-1]) && holds(r, &h[len(h)-2]))
 		})
 	}
@@ -174,15 +172,12 @@ func TestManagerCompactsSummaryForSmallerWindow(t *testing.T) {
 	h := factual(60, 400, 1_000)
 	o := &winnow.Options{Estimator: byChars, Summarizer: appendOnly(12_000), Now: newClock().Now, Compact: &winnow.CompactOptions{KeepRecent: 500}}
 	m := newManager(t, 100_000, o)
-	_, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
-	small := newManager(t, 8_000, o)
-	require.NoError(t, small.Restore([]byte(snapshotOf(t, m))))
+	compact(t, m, h)
+	small := restarted(t, 8_000, o, snapshotOf(t, m))
 	for range 2 { // with what is newer than KeepRecent, and then with all but the newest step
-		_, err = small.Compact(t.Context(), h, "")
-		require.NoError(t, err)
+		compact(t, small, h)
 	}
-	_, err = small.Compact(t.Context(), h, "")
+	_, err := small.Compact(t.Context(), h, "")
 	require.ErrorIs(t, err, winnow.ErrNothingToCompact)
 }
 
@@ -195,8 +190,7 @@ func TestManagerCompactBehindPins(t *testing.T) {
 		}
 		s := says("## Goal\nwhat the user wants")
 		m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{KeepRecent: 6_000}})
-		r, err := m.Compact(t.Context(), h, "")
-		require.NoError(t, err)
+		r := compact(t, m, h)
 		first, tokens := r.Compaction.FirstKept, r.Tokens
 		for range 3 {
 			h = append(h, chat(1, 300)...)
@@ -301,8 +295,7 @@ func TestManagerDigestKeepsTheSummary(t *testing.T) {
 			s := switchedTo(says(text))
 			m := newManager(t, window, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now})
 			h, more := chat(window/500, 2_000), work
-			r, err := m.Compact(t.Context(), h, "")
-			require.NoError(t, err)
+			r := compact(t, m, h)
 			require.Equal(t, facts, factsIn(r.Messages, facts))
 			s.to(fails(errDown))
 			for !r.Degraded {
@@ -440,8 +433,7 @@ func TestSummaryThatLeavesNoRoom(t *testing.T) {
 		h = append(h, reads(itoa(i), file), readResult(itoa(i), text(100)))
 	}
 	h = named(append(h, modelSays("Seen."), userSays(text(300))))
-	first, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	first := compact(t, m, h)
 	h = named(append(h, modelSays(text(budget-first.Tokens+20))))
 	r := prepare(t, m, h)
 	requestCheck{estimator: o.Estimator}.check(t, h, r)
@@ -456,8 +448,7 @@ func TestSummaryBehindShortOne(t *testing.T) {
 	s := says("## Goal\n" + text(100) + "\n\n## Notes\nThe deploy key lives with Marta.")
 	m := newManager(t, budget+250, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: s})
 	h := named(list(userSays("Look."), modelSays(text(400)), userSays(text(300)), modelSays(text(300)), userSays(text(200))))
-	first, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	first := compact(t, m, h)
 	h = named(append(h, modelSays(text(budget-first.Tokens+70))))
 	r := prepare(t, m, h)
 	require.True(t, r.Degraded)
@@ -501,8 +492,7 @@ func TestSummarizerReadsTheOpenRequest(t *testing.T) {
 				Role: winnow.RoleTool, ToolCallID: id, ToolName: "read", Parts: []winnow.Part{textPart(strings.Repeat("page "+itoa(i)+" ", 40))},
 			})
 		}
-		r, err := m.Compact(t.Context(), h, "")
-		require.NoError(t, err, tt.name)
+		r := compact(t, m, h)
 		found := 0
 		for _, messages := range read {
 			for i, message := range messages {

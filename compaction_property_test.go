@@ -166,8 +166,7 @@ func TestCompactionPropertiesRecorded(t *testing.T) {
 		}
 		for _, window := range []int{16_000, 48_000} {
 			var calls atomic.Int64
-			m, err := winnow.New(window, &winnow.Options{Summarizer: within(t, window, e, &calls)})
-			require.NoError(t, err)
+			m := newManager(t, window, &winnow.Options{Summarizer: within(t, window, e, &calls)})
 			if n := grow(t, m, h, 12); n > 0 {
 				t.Logf("%s in %d: %d compactions, %d calls", name, window, n, calls.Load())
 			}

@@ -80,8 +80,7 @@ func TestFilesInWorkBehindASummary(t *testing.T) {
 		h := runs(50)
 		h[5].Parts[1].Name, h[6].ToolName, h[5].Parts[1].Arguments = tool, tool, []byte(`{"path":"other.go"}`)
 		h[23].Parts[1].Name, h[24].ToolName, h[23].Parts[1].Arguments = "read", "read", []byte(`{"path":"main.go"}`)
-		_, err := m.Compact(t.Context(), h[:21], "")
-		require.NoError(t, err)
+		compact(t, m, h[:21])
 		c.pass(time.Hour)
 		r := prepare(t, m, h)
 		require.True(t, r.Messages[1].Summary, "behind the request")
@@ -469,12 +468,11 @@ func TestRequestsAgree(t *testing.T) {
 				}
 				sameRequest(t, prepare(t, copied, deepCopy(in)), r, "of a copy", len(in))
 
-				state, err := long.Snapshot()
-				require.NoError(t, err)
+				state := snapshotOf(t, long)
 				if requests%7 == 0 { // in another process
 					long = newManager(t, tt.window, &tt.options)
 				}
-				require.NoError(t, long.Restore(state))
+				require.NoError(t, long.Restore([]byte(state)))
 				sameRequest(t, prepare(t, long, in), r, "restored", len(in))
 
 				at := firstDifference(last, r.Messages)

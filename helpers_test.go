@@ -224,11 +224,35 @@ func prepare(t testing.TB, m *winnow.Manager, h []winnow.Message) *winnow.Reques
 	return r
 }
 
+// compact is a request behind a compaction by hand.
+func compact(t testing.TB, m *winnow.Manager, h []winnow.Message) *winnow.Request {
+	t.Helper()
+	r, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	return r
+}
+
+// recovered is a request in the place of one that was refused.
+func recovered(t testing.TB, m *winnow.Manager, h []winnow.Message, refusal error) *winnow.Request {
+	t.Helper()
+	r, err := m.Recover(t.Context(), h, refusal)
+	require.NoError(t, err)
+	return r
+}
+
 func snapshotOf(t testing.TB, m *winnow.Manager) string {
 	t.Helper()
 	b, err := m.Snapshot()
 	require.NoError(t, err)
 	return string(b)
+}
+
+// restarted is a manager that goes on from a state and what was written to a journal since, as in another process.
+func restarted(t testing.TB, window int, o *winnow.Options, state string, deltas ...[]byte) *winnow.Manager {
+	t.Helper()
+	m := newManager(t, window, o)
+	require.NoError(t, m.Restore([]byte(state), deltas...))
+	return m
 }
 
 // fakeSummarizer records its requests and answers by rule.

@@ -72,17 +72,14 @@ func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n i
 		result.ToolName = "bash"
 		h = named(append(append(h, step(k)...), modelSends(call), result))
 		if s.restarts {
-			state := snapshotOf(t, m)
-			m = newManager(t, s.window, &o)
-			require.NoError(t, m.Restore([]byte(state)))
+			m = restarted(t, s.window, &o, snapshotOf(t, m))
 		}
 		r := prepare(t, m, h)
 		// a refusal teaches the manager how the provider counts
 		requestCheck{estimator: byChars, overhead: r.Tokens - estimateAll(byChars, r.Messages)}.check(t, h, r)
 		check(k, toldIn(r))
 		if s.limit > 0 && r.Tokens > s.limit {
-			r, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", r.Tokens, s.limit))
-			require.NoError(t, err)
+			r := recovered(t, m, h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", r.Tokens, s.limit))
 			check(k, toldIn(r))
 		}
 		c.pass(10*time.Second + s.pause)
@@ -239,8 +236,7 @@ func TestPlanThatWasAskedFor(t *testing.T) {
 			callOf("a", "manage_todo_list", `{"todoList":[{"id":1,"title":"`+planItem(1)+`","status":"not-started"}]}`, "ok")...)
 		h = append(h, callOf("b", "manage_todo_list", arguments, "1. "+planItem(1)+" (not started)")...)
 		h = named(append(h, callOf("c", "bash", `{"command":"make"}`, asciiText[:6_000])...))
-		r, err := m.Compact(t.Context(), h, "")
-		require.NoError(t, err)
+		r := compact(t, m, h)
 		assert.Contains(t, toldIn(r), planItem(1), arguments)
 	}
 }
@@ -263,8 +259,7 @@ func TestPlanOfARewoundHistory(t *testing.T) {
 		o := &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: newClock().Now, Summarizer: says("## Goal\nPort them.")}
 		m := newManager(t, window, o)
 		steps(h, func(in []winnow.Message) { prepare(t, m, in) })
-		heir := newManager(t, window, o)
-		require.NoError(t, heir.Restore([]byte(snapshotOf(t, m))))
+		heir := restarted(t, window, o, snapshotOf(t, m))
 		for name, m := range map[string]*winnow.Manager{"rewound": m, "restored": heir} {
 			fork := named(append(slices.Clone(h[:at]), modelSays("M0 is next."), userSays("Another way: begin at the end.")))
 			for range 8 {
@@ -497,13 +492,11 @@ func TestFilesInWorkAreCarried(t *testing.T) {
 	h := append(list(userSays("Mend main.go.")), callOf("r", "read", `{"path":"main.go"}`, "package main\n\n"+strings.Repeat("func f() { work() }\n", 90)+"// the end of main.go")...)
 	h = append(h, callOf("e", "edit", `{"path":"other.go","old":"a","new":"b"}`, "Edited.")...)
 	h = named(append(append(h, callOf("x", "bash", `{"command":"make"}`, asciiText[:3_000])...), modelSays("Shall I go on?"), userSays("Yes.")))
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	r := compact(t, m, h)
 	assert.NotContains(t, toldIn(r), "the end of main.go", "the person has asked for something else since: it is no longer this turn's work")
 
 	h = h[:len(h)-2]
-	r, err = m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	r = compact(t, m, h)
 	assert.Contains(t, toldIn(r), "the end of main.go")
 }
 
@@ -515,8 +508,7 @@ func TestInForceWithoutRoom(t *testing.T) {
 	h := append(list(userSays("Release it.")), callOf("p", "TodoWrite", planTools[0].arguments(2), "ok")...)
 	h = append(h, callOf("s", "skill", `{"name":"release"}`, asciiText[:9_500]+"\nFINAL RULE")...)
 	h = named(append(h, callOf("x", "bash", `{"command":"make"}`, asciiText[:3_000])...))
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	r := compact(t, m, h)
 	text := toldIn(r)
 	assert.Contains(t, text, planItem(2))
 	assert.Contains(t, text, "(2 finished)")
@@ -549,8 +541,7 @@ func TestHostileTextsInForce(t *testing.T) {
 		m := newManager(t, 64_000, &winnow.Options{Estimator: byChars, Now: newClock().Now,
 			Summarizer: says("## Goal\nRelease it.\n" + text), Compact: &winnow.CompactOptions{KeepRecent: 1}})
 		for range 3 { // a summary of a summary, too
-			r, err := m.Compact(t.Context(), h, "")
-			require.NoError(t, err, text)
+			r := compact(t, m, h)
 			at := slices.IndexFunc(r.Messages, func(m winnow.Message) bool { return m.Summary })
 			require.GreaterOrEqual(t, at, 0)
 			summary := fullText(r.Messages[at])
@@ -594,9 +585,7 @@ func TestNothingGoesBelowFoldAbove(t *testing.T) {
 				c.pass(time.Hour)
 			}
 			if d.IntN(6) == 0 {
-				state := snapshotOf(t, m)
-				m = newManager(t, window, o)
-				require.NoError(t, m.Restore([]byte(state)))
+				m = restarted(t, window, o, snapshotOf(t, m))
 			}
 			r := prepare(t, m, in)
 			requestCheck{estimator: byChars, overhead: r.Tokens - estimateAll(byChars, r.Messages)}.check(t, in, r)

@@ -431,9 +431,8 @@ func TestPanicsOfTheHostChangeNothing(t *testing.T) {
 	}
 	m, h := newManager(t, 20_000, o), longSession()
 	prepare(t, m, h)
-	_, err := m.Recover(t.Context(), h, errNoNumbers)
-	require.NoError(t, err)
-	state := []byte(snapshotOf(t, m))
+	recovered(t, m, h, errNoNumbers)
+	state := snapshotOf(t, m)
 	answered, other := append(h[:len(h):len(h)], modelSays("Done."), userSays("Next.")), append(h[:len(h):len(h)], userSays("No."))
 	for name, call := range map[string]func(m *winnow.Manager){
 		"accepted": func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), answered) },
@@ -447,8 +446,7 @@ func TestPanicsOfTheHostChangeNothing(t *testing.T) {
 	} {
 		panics := 0
 		for at := 1; at == 1 || left == 0; at += 1 + at/16 {
-			m := newManager(t, 20_000, o)
-			require.NoError(t, m.Restore(state))
+			m := restarted(t, 20_000, o, state)
 			before := snapshotOf(t, m)
 			left = at
 			func() {

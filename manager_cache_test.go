@@ -176,10 +176,7 @@ func TestManagerCacheSurvivesRestart(t *testing.T) {
 			}
 			s.send(h[:n])
 			s.clock.pass(time.Duration(n%20) * 20 * time.Second)
-			state, err := s.m.Snapshot()
-			require.NoError(t, err)
-			s.m = newManager(t, 32_000, &o)
-			require.NoError(t, s.m.Restore(state))
+			s.m = restarted(t, 32_000, &o, snapshotOf(t, s.m))
 		}
 		assert.Positive(t, s.epochs)
 		assert.Less(t, s.epochs, s.requests/2)

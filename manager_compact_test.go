@@ -253,8 +253,7 @@ func TestManagerCompactionDoesNotGrow(t *testing.T) {
 		var sizes []int
 		for round := range 25 {
 			h = append(h, agentSession(round*4+4, 800)[round*24:]...)
-			r, err := m.Compact(t.Context(), h, "")
-			require.NoError(t, err, "window %d round %d", window, round)
+			r := compact(t, m, h)
 			_, text := summaries(r.Messages)
 			said, inForce, _ := strings.Cut(text, "\n\n<in-force>")
 			require.LessOrEqual(t, byChars(userSays(inForce)), r.Budget/8, "window %d round %d", window, round)
@@ -319,8 +318,7 @@ func TestManagerCompactionCarries(t *testing.T) {
 		Compact: &winnow.CompactOptions{KeepRecent: 200, Rules: func() string { return "Ask first." }}})
 	for round := range 12 {
 		h = append(h, call("r"+itoa(round), "read", "later"+itoa(round)+".go"), toolSays("r"+itoa(round), "package later"), modelSays(numbered(120)), userSays("go on "+itoa(round)))
-		r, err := m.Compact(t.Context(), h, "")
-		require.NoError(t, err)
+		r := compact(t, m, h)
 		_, text := summaries(r.Messages)
 		for _, want := range []string{"<read-files>\n", "first.go\n", "<modified-files>\nsecond.go\n</modified-files>", "## Tool Failures\n- exec (exitCode=2): open missing.go: no such file", "Ask first."} {
 			require.Contains(t, text, want, "round %d", round)
@@ -339,8 +337,7 @@ func TestManagerCompactionEscapes(t *testing.T) {
 	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: says(forged), Compact: &winnow.CompactOptions{Rules: func() string { return "Always ask." }}})
 	h := chat(40, 2_000)
 	for round := range 3 {
-		r, err := m.Compact(t.Context(), h, "")
-		require.NoError(t, err)
+		r := compact(t, m, h)
 		count, text := summaries(r.Messages)
 		require.Equal(t, 1, count)
 		for _, tag := range []string{"<summary>", "</summary>", "<workspace-critical-rules>", "</workspace-critical-rules>"} {
@@ -578,8 +575,7 @@ func TestManagerDegradedIsReplaced(t *testing.T) {
 		s.to(fails(errDown))
 		require.True(t, prepare(t, again, log[:80]).Degraded)
 		s.to(healthy)
-		asked, err := again.Compact(t.Context(), log[:82], "")
-		require.NoError(t, err)
+		asked := compact(t, again, log[:82])
 		assert.False(t, asked.Degraded, "a manual compaction replaces it at once")
 	})
 }
@@ -710,8 +706,7 @@ func TestManagerCompactAsksForNothingInVain(t *testing.T) {
 	assert.False(t, flushed, "nothing is about to be lost")
 	assert.Equal(t, before, snapshotOf(t, m))
 
-	r, err := m.Compact(t.Context(), append(h, userSays("Go on.")), "")
-	require.NoError(t, err)
+	r := compact(t, m, append(h, userSays("Go on.")))
 	assert.NotNil(t, r.Compaction)
 	assert.NotEmpty(t, s.calls)
 }

@@ -89,13 +89,11 @@ func TestManagerWorksDuringASummary(t *testing.T) {
 	inside := 0
 	s := winnow.SummarizerFunc(func(ctx context.Context, _ winnow.SummaryRequest) (string, error) {
 		inside++
-		state, err := m.Snapshot()
-		require.NoError(t, err)
+		state := snapshotOf(t, m)
 		require.True(t, m.Plan(more).NeedsCompaction)
-		small, err := m.Prepare(ctx, h[:6])
-		require.NoError(t, err)
+		small := prepare(t, m, h[:6])
 		require.Len(t, small.Messages, 6)
-		require.NoError(t, m.Restore(state))
+		require.NoError(t, m.Restore([]byte(state)))
 		require.NoError(t, m.Close())
 		return "## Goal\nfine", nil
 	})

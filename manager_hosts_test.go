@@ -194,8 +194,7 @@ func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
 			h = append(h, modelCalls(id), toolSays(id, numbered(60)))
 		}
 		h = named(append(h, userSays("And the tests?"), modelSays("They pass.")))
-		r, err := m.Compact(t.Context(), h, "")
-		require.NoError(t, err)
+		r := compact(t, m, h)
 		first := r.Compaction.FirstKept
 		require.Greater(t, first, 4, "some of it is summarized")
 		require.Less(t, first, len(h)-4, "the newest request is not")
@@ -224,8 +223,7 @@ func TestRewoundRequestStays(t *testing.T) {
 		h = append(h, modelCalls(id), toolSays(id, numbered(60)))
 	}
 	h = named(h)
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	r := compact(t, m, h)
 	require.Greater(t, r.Compaction.FirstKept, 4)
 
 	h = slices.Delete(slices.Clone(h), 2, 3) // the host drops the request that the summary was written for
@@ -233,8 +231,7 @@ func TestRewoundRequestStays(t *testing.T) {
 	require.Equal(t, h[0], r.Messages[1], "the newest request is the one before it")
 
 	h = append(slices.Clip(h), modelSays("It is fixed."), userSays("And the tests?"))
-	restored := newManager(t, 100_000, o)
-	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	restored := restarted(t, 100_000, o, snapshotOf(t, m))
 	plan := m.Plan(h)
 	next := prepare(t, m, h)
 	assert.Equal(t, len(r.Messages), next.FirstChanged)
@@ -276,8 +273,7 @@ func TestImagesOfTheNewestStepMustFit(t *testing.T) {
 		}
 		m := newManager(t, 10_000, &winnow.Options{Estimator: pictures, Reserve: 1_000, Summarizer: summary})
 		plan := m.Plan(h)
-		r, err := m.Prepare(t.Context(), h)
-		require.NoError(t, err)
+		r := prepare(t, m, h)
 		n, _ := imagesOf(r.Messages)
 		assert.Equal(t, 1+tt.stay, n)
 		if tt.summarized {
@@ -299,8 +295,7 @@ func TestImagesStayWhereTheBodyFits(t *testing.T) {
 	}
 	summary := says("## Goal\nGo on.")
 	m := newManager(t, 200_000, &winnow.Options{Estimator: picturesOf(5_000), Summarizer: summary, MaxBytes: 100_000})
-	r, err := m.Prepare(t.Context(), h)
-	require.NoError(t, err)
+	r := prepare(t, m, h)
 	assert.Positive(t, summary.count())
 	n, _ := imagesOf(r.Messages)
 	assert.Equal(t, 6, n)
@@ -420,8 +415,7 @@ func TestNewestImagesStay(t *testing.T) {
 			assert.LessOrEqual(t, rewrites, 8, "%s, FoldAbove %v", tt.name, share)
 
 			// rewound by 50 steps, in this process and in the next
-			heir := newManager(t, 200_000, o)
-			require.NoError(t, heir.Restore([]byte(snapshotOf(t, m))))
+			heir := restarted(t, 200_000, o, snapshotOf(t, m))
 			h = h[:1+50*first]
 			want, _ := imagesOf(h[len(h)-3*first:])
 			for _, m := range []*winnow.Manager{m, heir} {

@@ -65,8 +65,7 @@ func TestManagerNewAccepts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, window := range []int{1, 2, 10, 1_000, 8_000, 2_000_000, math.MaxInt32, math.MaxInt} {
-				m, err := winnow.New(window, tt.opts)
-				require.NoError(t, err, "window %d: %s", window, tt.reason)
+				m := newManager(t, window, tt.opts)
 				r := prepare(t, m, nil)
 				require.Empty(t, r.Messages)
 				require.LessOrEqual(t, r.Budget, window)
@@ -249,10 +248,7 @@ func TestStagesWithTheirOwnEstimators(t *testing.T) {
 		}
 		assert.Equal(t, want, r.Tokens, name)
 
-		state, err := m.Snapshot()
-		require.NoError(t, err)
-		again := newManager(t, 60_000, o)
-		require.NoError(t, again.Restore(state))
+		again := restarted(t, 60_000, o, snapshotOf(t, m))
 		assert.Equal(t, r.Tokens, prepare(t, again, h).Tokens, name)
 	}
 }
@@ -279,20 +275,16 @@ func TestPlanHasNoEffect(t *testing.T) {
 	})
 	require.NoError(t, err)
 	history := questions(9)
-	r, err := m.Prepare(t.Context(), history)
-	require.NoError(t, err)
+	r := prepare(t, m, history)
 	require.Nil(t, r.Compaction)
 	require.Equal(t, 1, flushes, "a compaction is near")
-	r, err = m.Recover(t.Context(), history, errors.New("400 prompt is too long: 2600 tokens > 2000 maximum"))
-	require.NoError(t, err)
+	r = recovered(t, m, history, errors.New("400 prompt is too long: 2600 tokens > 2000 maximum"))
 	require.NotNil(t, r.Compaction)
-	before, err := m.Snapshot()
-	require.NoError(t, err)
+	before := snapshotOf(t, m)
 	m.Plan(append(history[:len(history):len(history)], user("And another thing.")))
 	m.Plan([]winnow.Message{user("Another conversation.")})
-	after, err := m.Snapshot()
-	require.NoError(t, err)
-	assert.Equal(t, string(before), string(after))
+	after := snapshotOf(t, m)
+	assert.Equal(t, before, after)
 	was := flushes
 	history = append(history, assistant("Yes."))
 	for i := 0; i < 20 && flushes == was; i++ {
@@ -334,40 +326,29 @@ func testAnotherWindow(t *testing.T, steps, refused int, above float64) int {
 			},
 		}
 	}
-	m, err := winnow.New(8_000, options())
-	require.NoError(t, err)
+	m := newManager(t, 8_000, options())
 	var history []winnow.Message
 	for n := range steps {
 		history = append(history, stepOfNames(n, fmt.Sprint("call_", n), false)...)
-		_, err = m.Prepare(t.Context(), history)
-		require.NoError(t, err)
+		prepare(t, m, history)
 	}
 	cause := fmt.Errorf("400 prompt is too long: %d tokens > %d maximum", refused+900, refused)
-	if _, err = m.Recover(t.Context(), history, cause); err != nil {
+	if _, err := m.Recover(t.Context(), history, cause); err != nil {
 		return 0
 	}
-	old, err := m.Snapshot()
-	require.NoError(t, err)
+	old := snapshotOf(t, m)
 
-	m, err = winnow.New(5_000, options())
-	require.NoError(t, err)
-	require.NoError(t, m.Restore(old))
-	became, err := m.Snapshot()
-	require.NoError(t, err)
+	m = restarted(t, 5_000, options(), old)
+	became := snapshotOf(t, m)
 	deltas = nil
 	for n := range 4 {
 		history = append(history, stepOfNames(steps+n, fmt.Sprint("call_", steps+n), false)...)
-		_, err = m.Prepare(t.Context(), history)
-		require.NoError(t, err)
-		want, err := m.Snapshot()
-		require.NoError(t, err)
-		for name, state := range map[string][]byte{"the state that was restored": old, "what it became": became} {
-			again, err := winnow.New(5_000, options())
-			require.NoError(t, err)
-			require.NoError(t, again.Restore(state, deltas...))
-			is, err := again.Snapshot()
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(is), "%s, %d deltas, %d steps, %d refused, %s", name, len(deltas), steps, refused, above)
+		prepare(t, m, history)
+		want := snapshotOf(t, m)
+		for name, state := range map[string]string{"the state that was restored": old, "what it became": became} {
+			again := restarted(t, 5_000, options(), state, deltas...)
+			is := snapshotOf(t, again)
+			require.Equal(t, want, is, "%s, %d deltas, %d steps, %d refused, %s", name, len(deltas), steps, refused, above)
 		}
 	}
 	return 1
@@ -404,8 +385,7 @@ func TestModelDescribes(t *testing.T) {
 			winnow.CacheOptions{None: true, TTL: time.Hour, ReadPrice: 0.05, WritePrice: 1.25}, winnow.ThinkingKept},
 	} {
 		asked := tt.options
-		m, err := winnow.New(tt.window, &asked)
-		require.NoError(t, err, tt.reason)
+		m := newManager(t, tt.window, &asked)
 		got, window := m.Settings()
 		assert.Equal(t, tt.tokens, window, tt.reason)
 		assert.Equal(t, tt.cache, *got.Cache, tt.reason)
@@ -415,8 +395,7 @@ func TestModelDescribes(t *testing.T) {
 		assert.Equal(t, family, got.Estimator, tt.reason)
 		assert.Equal(t, tt.options, asked, "%s: the host's options are written to", tt.reason)
 	}
-	byFour, err := winnow.New(0, &winnow.Options{Model: "gpt-5", Estimator: winnow.CharsPerToken(4)})
-	require.NoError(t, err)
+	byFour := newManager(t, 0, &winnow.Options{Model: "gpt-5", Estimator: winnow.CharsPerToken(4)})
 	got, _ := byFour.Settings()
 	assert.Equal(t, winnow.CharsPerToken(4), got.Estimator, "the estimator wins")
 }
@@ -429,8 +408,7 @@ func TestModelBindsThinking(t *testing.T) {
 		"claude-opus-5": winnow.ThinkingKept, "claude-opus-5-20260801": winnow.ThinkingKept, "claude-opus-4-8": winnow.ThinkingKept,
 		"claude-sonnet-latest": winnow.ThinkingKept, "gpt-5.5": winnow.ThinkingKept, "": winnow.ThinkingKept,
 	} {
-		m, err := winnow.New(200_000, &winnow.Options{Model: name})
-		require.NoError(t, err)
+		m := newManager(t, 200_000, &winnow.Options{Model: name})
 		got, _ := m.Settings()
 		assert.Equal(t, want, got.Thinking, name)
 	}
@@ -462,7 +440,7 @@ func TestModelThatDoesNotThink(t *testing.T) {
 }
 
 // otherModels is a conversation that a model with a small window had, with an overflow behind it.
-func otherModels(t *testing.T, c *clock) (state []byte, h []winnow.Message) {
+func otherModels(t *testing.T, c *clock) (state string, h []winnow.Message) {
 	t.Helper()
 	h = thinkingSession(60, 10, 1800)
 	m := newManager(t, 40_000, &winnow.Options{Model: "small-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
@@ -475,15 +453,13 @@ func otherModels(t *testing.T, c *clock) (state []byte, h []winnow.Message) {
 		h[n].Usage = &winnow.Usage{Input: sumOf(winnow.CharsPerToken(3), r.Messages)} // its own tokenizer
 		last = n
 	}
-	r, err := m.Recover(t.Context(), h[:last], errors.New("prompt is too long: 20000 tokens > 19500 maximum"))
-	require.NoError(t, err)
+	r := recovered(t, m, h[:last], errors.New("prompt is too long: 20000 tokens > 19500 maximum"))
 	require.Less(t, r.Budget, 19_500)
 	require.Nil(t, r.Compaction, "edits are what this is about")
 	r = prepare(t, m, h)
 	require.Less(t, r.Budget, 19_500, "the limit is remembered")
-	state, err = m.Snapshot()
-	require.NoError(t, err)
-	require.Contains(t, string(state), `"model":"small-model"`)
+	state = snapshotOf(t, m)
+	require.Contains(t, state, `"model":"small-model"`)
 	return state, h
 }
 
@@ -495,20 +471,17 @@ func TestRestoreIntoAnotherModel(t *testing.T) {
 	options := func(model string) *winnow.Options {
 		return &winnow.Options{Model: model, Estimator: winnow.CharsPerToken(2), Now: c.Now, Logger: nil}
 	}
-	same := newManager(t, 50_000, &winnow.Options{Model: " Small-Model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
-	require.NoError(t, same.Restore(state))
+	same := restarted(t, 50_000, &winnow.Options{Model: " Small-Model", Estimator: winnow.CharsPerToken(4), Now: c.Now}, state)
 	kept := same.Plan(h)
 	require.Less(t, kept.Budget, 19_500, "of the same model everything is known")
 	require.False(t, same.Cold())
 
-	m := newManager(t, 200_000, options("large-model"))
-	require.NoError(t, m.Restore(state))
+	m := restarted(t, 200_000, options("large-model"), state)
 	assert.True(t, m.Cold(), "its provider has nothing of it in a cache")
 	var journal [][]byte
 	o := options("large-model")
 	o.Journal = func(delta []byte) error { journal = append(journal, delta); return nil }
-	m = newManager(t, 200_000, o)
-	require.NoError(t, m.Restore(state))
+	m = restarted(t, 200_000, o, state)
 	r := prepare(t, m, h)
 	assert.Equal(t, 180_000, r.Budget, "the limit of the old model no longer holds")
 	assert.Less(t, r.Tokens, 180_000)
@@ -531,8 +504,7 @@ func TestRestoreIntoAnotherModel(t *testing.T) {
 	want := prepare(t, m, h)
 	assert.True(t, thinks(want.Messages[len(want.Messages)-2]))
 	assert.GreaterOrEqual(t, want.FirstChanged, len(r.Messages), "only appended")
-	next := newManager(t, 200_000, options("large-model"))
-	require.NoError(t, next.Restore(state, journal...))
+	next := restarted(t, 200_000, options("large-model"), state, journal...)
 	sameMessages(t, want.Messages, next.Plan(h).Messages, "from the journal")
 	assert.Equal(t, want.Tokens, next.Plan(h).Tokens)
 }
@@ -545,8 +517,7 @@ func TestRestoreIntoAnotherModelWithPins(t *testing.T) {
 	}
 	was := newManager(t, 100_000, &winnow.Options{Model: "claude-opus-4-1"})
 	prepare(t, was, h)
-	m := newManager(t, 100_000, &winnow.Options{Model: "gpt-4o"})
-	require.NoError(t, m.Restore([]byte(snapshotOf(t, was))))
+	m := restarted(t, 100_000, &winnow.Options{Model: "gpt-4o"}, snapshotOf(t, was))
 	for n := range 3 {
 		for i, sent := range prepare(t, m, h).Messages {
 			require.False(t, thinks(sent), "request %d, message %d", n, i)
@@ -560,16 +531,13 @@ func TestRestoreWithoutModel(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	state, h := otherModels(t, c)
-	m := newManager(t, 50_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now})
-	require.NoError(t, m.Restore(state))
+	m := restarted(t, 50_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now}, state)
 	assert.Less(t, m.Plan(h).Budget, 19_500)
-	again, err := m.Snapshot()
-	require.NoError(t, err)
-	assert.Contains(t, string(again), `"small-model"`, "it is still that model's")
+	again := snapshotOf(t, m)
+	assert.Contains(t, again, `"small-model"`, "it is still that model's")
 
-	nameless := []byte(strings.Replace(string(state), `"model":"small-model",`, "", 1))
-	m = newManager(t, 40_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
-	require.NoError(t, m.Restore(nameless))
+	nameless := strings.Replace(state, `"model":"small-model",`, "", 1)
+	m = restarted(t, 40_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now}, nameless)
 	assert.Less(t, m.Plan(h).Budget, 19_500)
 }
 
@@ -581,14 +549,10 @@ func TestRestoreIntoAnotherModelAfterOverflow(t *testing.T) {
 	h := agentSession(8, 8_000)
 	m := newManager(t, 100_000, &winnow.Options{Model: "small-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
 	whole := prepare(t, m, h)
-	shrunk, err := m.Recover(t.Context(), h, errors.New("prompt is too long: 18000 tokens > 9000 maximum"))
-	require.NoError(t, err)
+	shrunk := recovered(t, m, h, errors.New("prompt is too long: 18000 tokens > 9000 maximum"))
 	e := winnow.CharsPerToken(4) // Tokens are what the provider would count: of these it was told after the refusal
 	require.Less(t, sumOf(e, shrunk.Messages), sumOf(e, whole.Messages))
-	state, err := m.Snapshot()
-	require.NoError(t, err)
-	other := newManager(t, 100_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
-	require.NoError(t, other.Restore(state))
+	other := restarted(t, 100_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now}, snapshotOf(t, m))
 	assert.Equal(t, whole.Tokens, prepare(t, other, h).Tokens)
 }
 
@@ -597,11 +561,9 @@ func TestRecoverAtOnceWithAnotherModel(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	state, h := otherModels(t, c)
-	m := newManager(t, 200_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now})
-	require.NoError(t, m.Restore(state))
+	m := restarted(t, 200_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now}, state)
 	whole := m.Plan(h)
-	r, err := m.Recover(t.Context(), h, errors.New("prompt is too long: 18000 tokens > 9000 maximum"))
-	require.NoError(t, err)
+	r := recovered(t, m, h, errors.New("prompt is too long: 18000 tokens > 9000 maximum"))
 	assert.Less(t, r.Tokens, min(9_000, whole.Tokens))
 }
 

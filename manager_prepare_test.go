@@ -155,8 +155,7 @@ func checkPlanned(t *testing.T, plan, r *winnow.Request) {
 // checkRepeated: the same history, as it is or as the request returned it, gives the same request.
 func checkRepeated(t *testing.T, m *winnow.Manager, in []winnow.Message, r *winnow.Request) {
 	t.Helper()
-	second, err := m.Prepare(t.Context(), in)
-	require.NoError(t, err)
+	second := prepare(t, m, in)
 	require.Nil(t, second.Compaction, "compacted again")
 	sameMessages(t, r.Messages, second.Messages, "the second Prepare of one history")
 	sameMessages(t, r.History, second.History, "History of the second Prepare")
@@ -164,8 +163,7 @@ func checkRepeated(t *testing.T, m *winnow.Manager, in []winnow.Message, r *winn
 	require.Equal(t, r.Tokens, second.Tokens)
 	require.Equal(t, len(r.Messages), second.FirstChanged, "nothing changed")
 
-	third, err := m.Prepare(t.Context(), r.History)
-	require.NoError(t, err)
+	third := prepare(t, m, r.History)
 	sameWire(t, r.Messages, third.Messages, "Prepare of Request.History")
 	require.Equal(t, len(r.Messages), third.FirstChanged, "nothing changed")
 }
@@ -694,8 +692,7 @@ func TestManagerLimitedIsNotSummarized(t *testing.T) {
 	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Summarizer: s, HistoryTurns: 4, Compact: &winnow.CompactOptions{KeepRecent: 100}})
 	h := chat(10, 2_000)
 	prepare(t, m, h)
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	r := compact(t, m, h)
 	prompts := ""
 	for _, req := range s.calls {
 		prompts += req.Prompt()
@@ -808,15 +805,13 @@ func TestPrepareNoticesChanges(t *testing.T) {
 		{"a result comes late", func(h []winnow.Message) []winnow.Message { return append(h, toolSays("call3", "late")) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := winnow.New(200_000, nil)
-			require.NoError(t, err)
+			m := newManager(t, 200_000, nil)
 			h := grow()
 			prepare(t, m, h[:len(h)-3])
 			prepare(t, m, h)
 			h = c.change(h)
 			r := prepare(t, m, h)
-			fresh, err := winnow.New(200_000, nil)
-			require.NoError(t, err)
+			fresh := newManager(t, 200_000, nil)
 			want := prepare(t, fresh, h)
 			sameMessages(t, want.Messages, r.Messages, "what is sent")
 			sameMessages(t, want.History, r.History, "what is kept")
@@ -895,8 +890,7 @@ func TestAnIDThatEqualsAMadeOne(t *testing.T) {
 	require.Equal(t, "x_2", r.History[3].Parts[0].ID)
 	require.Len(t, r.Messages, 3, "the turn limit has dropped it")
 	h = append(h, modelCalls("x_2"), toolSays("x_2", "4"))
-	restored := newManager(t, 100_000, o)
-	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	restored := restarted(t, 100_000, o, snapshotOf(t, m))
 	want := prepare(t, restored, h)
 	r = prepare(t, m, h)
 	ids := map[string]int{}

@@ -34,8 +34,7 @@ func wornManager(t testing.TB) (*winnow.Manager, func() *winnow.Options, []winno
 		prepare(t, m, h[:n])
 		c.pass(time.Duration(n%3) * 3 * time.Minute)
 		if n == 120 {
-			_, err := m.Compact(context.Background(), h[:n], "")
-			require.NoError(t, err)
+			compact(t, m, h[:n])
 		}
 	}
 	state := snapshotOf(t, m)
@@ -48,13 +47,11 @@ func wornManager(t testing.TB) (*winnow.Manager, func() *winnow.Options, []winno
 func TestManagerSnapshotGoesOn(t *testing.T) {
 	m, options, h := wornManager(t)
 	state := snapshotOf(t, m)
-	other := newManager(t, 24_000, options())
-	require.NoError(t, other.Restore([]byte(state)))
+	other := restarted(t, 24_000, options(), state)
 	require.Equal(t, state, snapshotOf(t, other), "what was restored is what was saved")
 	for n := len(h) - 8; n <= len(h); n++ {
 		require.Equal(t, m.Plan(h[:n]), other.Plan(h[:n]))
-		want, err := m.Prepare(t.Context(), h[:n])
-		require.NoError(t, err)
+		want := prepare(t, m, h[:n])
 		got := prepare(t, other, h[:n])
 		sameMessages(t, want.Messages, got.Messages, "the request at "+itoa(n))
 		require.Equal(t, want, got)
@@ -67,8 +64,7 @@ func TestManagerSnapshotOfNothing(t *testing.T) {
 	m, _, h := wornManager(t)
 	require.NoError(t, m.Restore([]byte(state)), "the state of a manager that has sent nothing")
 	require.Equal(t, state, snapshotOf(t, m), "what was there before is gone")
-	_, err := m.Prepare(t.Context(), h[:4])
-	require.NoError(t, err)
+	prepare(t, m, h[:4])
 }
 
 // The texts of the conversation are the host's: a snapshot holds those of edits and of the summary alone.
@@ -89,8 +85,7 @@ func TestManagerSnapshotKeepsBytes(t *testing.T) {
 	m := newManager(t, 16_000, o)
 	want := prepare(t, m, h)
 	require.NotEmpty(t, want.Edits)
-	other := newManager(t, 16_000, o)
-	require.NoError(t, other.Restore([]byte(snapshotOf(t, m))))
+	other := restarted(t, 16_000, o, snapshotOf(t, m))
 	got := prepare(t, other, h)
 	sameWire(t, want.Messages, got.Messages, "after a restart")
 	require.Equal(t, len(want.Messages), got.FirstChanged)
@@ -193,8 +188,7 @@ func TestPlanLeavesARestoredSnapshot(t *testing.T) {
 	prepare(t, m, h)
 	other := winnow.EstimatorFunc(func(m winnow.Message) int { return 7 + estimateAll(byChars, []winnow.Message{m}) })
 	options.Estimator = other
-	restored := newManager(t, 20_000, &options)
-	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	restored := restarted(t, 20_000, &options, snapshotOf(t, m))
 	state := snapshotOf(t, restored)
 	require.Contains(t, state, `"edits":{"`)
 	restored.Plan(h)
@@ -237,8 +231,7 @@ func TestRestoredWithFewerTools(t *testing.T) {
 		if tt.answered {
 			prepare(t, m, h)
 		}
-		restored := newManager(t, window, &options)
-		require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+		restored := restarted(t, window, &options, snapshotOf(t, m))
 		plan := restored.Plan(h)
 		r, err := restored.Prepare(t.Context(), h)
 		require.NoError(t, err, tt.name)
@@ -249,8 +242,7 @@ func TestRestoredWithFewerTools(t *testing.T) {
 		assert.InDelta(t, 500, prepare(t, restored, h).Tokens, 100, "%s: the new count holds", tt.name)
 
 		// What does not fit without such counts either is an error as before, and the counts are still believed.
-		restored = newManager(t, window, &options)
-		require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+		restored = restarted(t, window, &options, snapshotOf(t, m))
 		state := snapshotOf(t, restored)
 		_, err = restored.Prepare(t.Context(), append(h[:2:2], user(strings.Repeat("word ", window))))
 		require.ErrorIs(t, err, winnow.ErrOverflow, tt.name)
@@ -269,14 +261,13 @@ func TestRestoredWithFewerToolsInTheSameWindow(t *testing.T) {
 	prepare(t, m, h)
 	h = append(h, billed(modelSays("Yes."), winnow.Usage{Input: tools + 10}), user("And then?"))
 	prepare(t, m, h)
-	state := []byte(snapshotOf(t, m))
+	state := snapshotOf(t, m)
 	h = append(h, modelSays("This."), user(strings.Repeat("word ", 24_000))) // 30 000 tokens
 	_, err := m.Prepare(t.Context(), h)
 	require.ErrorIs(t, err, winnow.ErrOverflow)
 	for n := range 2 {
-		restored := newManager(t, window, &options)
-		require.NoError(t, restored.Restore(state))
-		state = []byte(snapshotOf(t, restored))
+		restored := restarted(t, window, &options, state)
+		state = snapshotOf(t, restored)
 		plan := restored.Plan(h)
 		r, err := restored.Prepare(t.Context(), h)
 		require.NoError(t, err, "restart %d", n+1)
@@ -354,8 +345,7 @@ func journaledRun(t testing.TB, journal winnow.Journal, step func(m *winnow.Mana
 			step(m, undone, prepare(t, m, undone))
 		case 80:
 			grown := slices.Concat(h[:n], chat(10, 1_000))
-			r, err := m.Compact(t.Context(), grown, "")
-			require.NoError(t, err)
+			r := compact(t, m, grown)
 			step(m, grown, r)
 		case 100:
 			step(m, h[:70], prepare(t, m, h[:70]))
@@ -392,12 +382,10 @@ func TestJournalHoldsTheState(t *testing.T) {
 	for _, field := range []string{"sent", "sentAt", "edits", "checkpoint", "turnStart", "attempt", "gone"} {
 		assert.True(t, slices.ContainsFunc(deltas, func(d []byte) bool { return strings.Contains(string(d), `"`+field+`"`) }), "a run without %s shows little", field)
 	}
-	other := newManager(t, 24_000, options())
-	require.NoError(t, other.Restore(nil, deltas...))
+	other := restarted(t, 24_000, options(), "", deltas...)
 	step := len(deltas)
 	h := append(agentSession(20, 3_000), chat(40, 1_000)...)
-	_, err := other.Prepare(t.Context(), h)
-	require.NoError(t, err)
+	prepare(t, other, h)
 	require.Len(t, deltas, step+1)
 	third := newManager(t, 24_000, nil)
 	require.NoError(t, third.Restore(nil, deltas...), "a manager that was restored goes on with the journal")
@@ -438,11 +426,10 @@ func TestJournalFails(t *testing.T) {
 		if n%7 == 0 {
 			c.pass(6 * time.Minute)
 		}
-		expected, err := want.Prepare(t.Context(), h[:n])
-		require.NoError(t, err)
+		expected := prepare(t, want, h[:n])
 		before := snapshotOf(t, m)
 		fails = true
-		_, err = m.Prepare(t.Context(), h[:n])
+		_, err := m.Prepare(t.Context(), h[:n])
 		require.ErrorIs(t, err, full)
 		require.JSONEq(t, before, snapshotOf(t, m), "the manager is as it was, at %d", n)
 		fails = false

@@ -113,8 +113,7 @@ func testNames(
 		deltas = append(deltas, delta)
 		return nil
 	}
-	m, err := winnow.New(6_000, o)
-	require.NoError(t, err)
+	m := newManager(t, 6_000, o)
 	var history, last []winnow.Message
 	compactions, handles := 0, 0
 	names := map[string]string{} // of the calls and results of a message, by its ID
@@ -122,8 +121,7 @@ func testNames(
 	for n := range sized(100, 60) {
 		now = now.Add(time.Second)
 		history = append(history, stepOfNames(n, id(n), pins)...)
-		r, err := m.Prepare(t.Context(), history)
-		require.NoError(t, err)
+		r := prepare(t, m, history)
 		kept := next(history, r)
 		for i := range r.Messages {
 			is := namesOf(&r.Messages[i])
@@ -146,12 +144,9 @@ func testNames(
 			compactions++
 		}
 		last, history = r.Messages, kept
-		twin, err := winnow.New(6_000, &restored)
-		require.NoError(t, err)
-		require.NoError(t, twin.Restore(nil, deltas...))
+		twin := restarted(t, 6_000, &restored, "", deltas...)
 		for _, manager := range []*winnow.Manager{m, twin} {
-			again, err := manager.Prepare(t.Context(), history)
-			require.NoError(t, err)
+			again := prepare(t, manager, history)
 			require.Nil(t, again.Compaction, "step %d", n)
 			require.Equal(t, len(last), again.FirstChanged, "asked twice, step %d", n)
 			require.Len(t, again.Messages, len(last), "asked twice, step %d", n)
@@ -201,8 +196,7 @@ func TestNamesBehindTheSameSummary(t *testing.T) {
 		deltas = append(deltas, delta)
 		return nil
 	}
-	m, err := winnow.New(6_000, o)
-	require.NoError(t, err)
+	m := newManager(t, 6_000, o)
 	var history []winnow.Message
 	for n := range 60 {
 		id := fmt.Sprint("call_", n%8)
@@ -216,9 +210,7 @@ func TestNamesBehindTheSameSummary(t *testing.T) {
 		}
 		require.NoError(t, err)
 		history = slices.Clone(r.History)
-		twin, err := winnow.New(6_000, &restored)
-		require.NoError(t, err)
-		require.NoError(t, twin.Restore(nil, deltas...))
+		twin := restarted(t, 6_000, &restored, "", deltas...)
 		for _, manager := range []*winnow.Manager{m, twin} {
 			again := manager.Plan(history)
 			require.Equal(t, sketch(r.Messages), sketch(again.Messages), "step %d", n)
@@ -285,8 +277,7 @@ func TestToolNamesOfNamelessResults(t *testing.T) {
 				return // a manager is told which tools are kept, and not which are not
 			}
 			m := newManager(t, 150_000, &winnow.Options{Tools: &winnow.ToolOptions{Keep: tt.prune.DenyTools}, Compact: &winnow.CompactOptions{Off: true}})
-			request, err := m.Prepare(t.Context(), h)
-			require.NoError(t, err)
+			request := prepare(t, m, h)
 			all, whole = protectedResults(request.Messages)
 			assert.Equal(t, 20, all)
 			assert.Equal(t, all, whole, "%s: Prepare", tt.reason)
@@ -304,8 +295,7 @@ func TestToolNamesInSummaries(t *testing.T) {
 	s := &fakeSummarizer{answer: func(int, winnow.SummaryRequest) (string, error) { return "## Goal\nLook around.", nil }}
 	o := &winnow.Options{Summarizer: s, Compact: &winnow.CompactOptions{KeepRecent: 1_000}}
 	m := newManager(t, 60_000, o)
-	request, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	request := compact(t, m, h)
 	assert.Contains(t, request.Compaction.Summary, "- memory_get: memory_get says")
 	require.NotEmpty(t, s.calls)
 	for i := range s.calls[0].Messages {

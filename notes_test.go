@@ -80,8 +80,7 @@ func TestNotesStay(t *testing.T) {
 		require.Equal(t, want, winnow.Notes(r.Messages), "round %d: of the request", round)
 		b.h = append(b.h, modelSays("Well."), userSays("Go on."))
 		if round%2 == 1 {
-			r, err := b.m.Compact(t.Context(), b.h, "")
-			require.NoError(t, err)
+			r := compact(t, b.m, b.h)
 			require.Equal(t, want, winnow.Notes(r.Messages), "round %d: of the summary", round)
 			b.h = r.History
 			state := []byte(snapshotOf(t, b.m))
@@ -92,8 +91,7 @@ func TestNotesStay(t *testing.T) {
 	b.note("decision", "")
 	b.work(1)
 	assert.Equal(t, want[:1], winnow.Notes(prepare(t, b.m, b.h).Messages), "erased, though a summary quotes it")
-	r, err := b.m.Compact(t.Context(), b.h, "")
-	require.NoError(t, err)
+	r := compact(t, b.m, b.h)
 	assert.NotContains(t, r.Compaction.Summary, "Use spaces")
 	assert.Contains(t, r.Compaction.Summary, "note \"goal\" (2 lines):\nShip ")
 }

@@ -192,8 +192,7 @@ func TestCompactsBehindACompaction(t *testing.T) {
 		return &winnow.Options{Model: model, Estimator: winnow.CharsPerToken(4), Summarizer: summarizer, Compact: &winnow.CompactOptions{KeepRecent: 300}}
 	}
 	m := newManager(t, 100_000, options("gpt-5.2"))
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	r := compact(t, m, h)
 	sent := beginnings(r.Messages)
 	assert.Equal(t, []string{"S", "*1"}, sent[:2])
 	assert.True(t, r.Messages[2].Summary)
@@ -209,8 +208,7 @@ func TestCompactsBehindACompaction(t *testing.T) {
 		again := prepare(t, m, history)
 		assert.Equal(t, append(slices.Clip(sent), "More?"), beginnings(again.Messages))
 		assert.GreaterOrEqual(t, again.FirstChanged, len(sent))
-		other := newManager(t, 100_000, options("claude-opus-4-6"))
-		require.NoError(t, other.Restore([]byte(snapshotOf(t, m))))
+		other := restarted(t, 100_000, options("claude-opus-4-6"), snapshotOf(t, m))
 		all := prepare(t, other, history)
 		words := beginnings(all.Messages)
 		assert.NotContains(t, words, "*1")
@@ -259,7 +257,6 @@ func TestCompactedMeanwhile(t *testing.T) {
 	assert.Equal(t, "*+Hm.+LATER+call:x RESULT done Q2", strings.Join(beginnings(r.Messages), " "))
 	assert.Greater(t, r.Tokens, 5_000, "this one is of what is sent now")
 	assert.Equal(t, 2, r.FirstChanged)
-	restarted := newManager(t, 100_000, &winnow.Options{Model: "claude-opus-4-6", Thinking: winnow.ThinkingBound, Estimator: winnow.CharsPerToken(4), Now: c.Now})
-	require.NoError(t, restarted.Restore([]byte(snapshotOf(t, m))))
+	restarted := restarted(t, 100_000, &winnow.Options{Model: "claude-opus-4-6", Thinking: winnow.ThinkingBound, Estimator: winnow.CharsPerToken(4), Now: c.Now}, snapshotOf(t, m))
 	sameMessages(t, r.Messages, prepare(t, restarted, h).Messages, "after a restart")
 }

@@ -31,8 +31,7 @@ func TestRecallShowsAll(t *testing.T) {
 	history[2].Parts = append(history[2].Parts,
 		winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Width: 20, Height: 10, Bytes: 9},
 		winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf", Bytes: 7})
-	_, err := m.Compact(t.Context(), history, "")
-	require.NoError(t, err)
+	compact(t, m, history)
 	got := lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 1)+`"}`))
 	assert.Contains(t, got, "\nI look.\ncall of exec: {\"cmd\":\"grep \"title: \\\"\\\"\" "+
 		"a.md\",\"script\":\none\ntwo\n,\"path\":\"C:\\x\"}\nthinking: I think of zebras.\n</recalled>")
@@ -55,10 +54,8 @@ func TestRecallOfWhatIsNew(t *testing.T) {
 func TestRecallOfASummary(t *testing.T) {
 	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
 	history := workHistory(24, 60)
-	_, err := m.Compact(t.Context(), history, "")
-	require.NoError(t, err)
-	r, err := m.Prepare(t.Context(), history)
-	require.NoError(t, err)
+	compact(t, m, history)
+	r := prepare(t, m, history)
 	listed := regexp.MustCompile(`\n</summary>\n\[recall (\d{9}) lists what this stands for\]$`)
 	handle := ""
 	for i := range r.Messages {
@@ -79,8 +76,7 @@ func TestRecallOfASummary(t *testing.T) {
 		"32: the retry limit of shard4")
 
 	more := append(history, workHistory(48, 60)[49:]...)
-	_, err = m.Compact(t.Context(), more, "")
-	require.NoError(t, err)
+	compact(t, m, more)
 	assert.Contains(t, lastText(callRecall(t, m, more, `{"handle":"`+handle+`"}`)), entry[0],
 		"an older summary's handle goes on to say the same")
 
@@ -115,8 +111,7 @@ func TestRecallOfArguments(t *testing.T) {
 	arguments, err := json.Marshal(map[string]string{"path": "a.go", "content": text})
 	require.NoError(t, err)
 	history[1].Parts[0].Name, history[1].Parts[0].Arguments = "write", arguments
-	_, err = m.Prepare(t.Context(), history)
-	require.NoError(t, err)
+	prepare(t, m, history)
 	handle := winnow.HandleOf(m, history, 1)
 	got := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
 	assert.Contains(t, got, `from="you"`)
@@ -145,8 +140,7 @@ func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
 				history = append(history, user("go on"), assistant(fmt.Sprintf("Step %d. %s", i, strings.Repeat("And so on. ", 100))))
 			}
 			history = append(history, user("go on"))
-			r, err := m.Compact(t.Context(), history, "")
-			require.NoError(t, err)
+			r := compact(t, m, history)
 			handle := regexp.MustCompile(`recall (\d{9})`).FindStringSubmatch(joinedTexts(r.Messages))
 			require.NotNil(t, handle)
 			history = append(tt.next(history, r), assistant("Done."), user("go on"), assistant("Done again."), user("go on"))
@@ -185,8 +179,7 @@ func TestRecalledIsNotCutAtBirth(t *testing.T) {
 		if !isRecall {
 			history[len(history)-2].Parts[0].Name, history[len(history)-1].ToolName = "exec", "exec"
 		}
-		r, err := m.Prepare(t.Context(), history)
-		require.NoError(t, err)
+		r := prepare(t, m, history)
 		assert.Equal(t, isRecall, r.Messages[len(r.Messages)-1].Parts[0].Text == lastText(history))
 	}
 }
@@ -203,8 +196,7 @@ func TestRecallOffLeavesOtherToolsAlone(t *testing.T) {
 			}
 		}
 		m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Recall = false })
-		r, err := m.Prepare(t.Context(), history)
-		require.NoError(t, err)
+		r := prepare(t, m, history)
 		text, err := json.Marshal(r.Messages)
 		require.NoError(t, err)
 		return strings.ReplaceAll(string(text), tool, "")
@@ -486,10 +478,9 @@ func TestRecallGivesAllBack(t *testing.T) {
 			continue
 		}
 		w.check(m, history, words, r, len(history))
-		state, err := m.Snapshot()
-		require.NoError(t, err)
+		state := snapshotOf(t, m)
 		restored := w.manager()
-		require.NoError(t, restored.Restore(state))
+		require.NoError(t, restored.Restore([]byte(state)))
 		w.check(restored, history, words, r, len(history))
 		rewound := history[:1+dice.IntN(len(history))]
 		if back, err := restored.Prepare(t.Context(), rewound); err == nil {

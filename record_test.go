@@ -250,8 +250,7 @@ func TestSummaryReadsWhatRecordsStandFor(t *testing.T) {
 	r := prepare(t, m, h)
 	require.NotEmpty(t, recordsIn(r.Messages))
 	require.NotContains(t, strings.Join(recordsIn(r.Messages), ""), "the-very-end")
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	r = compact(t, m, h)
 	require.Len(t, s.calls, 1)
 	assert.Contains(t, s.calls[0].Prompt(), "the-very-end")
 	assert.NotContains(t, s.calls[0].Prompt(), "Record of")
@@ -267,23 +266,22 @@ type journey struct {
 	o       winnow.Options
 	m       *winnow.Manager
 	history []winnow.Message
-	state   []byte // at the beginning
+	state   string // at the beginning
 	deltas  [][]byte
 	last    *winnow.Request
 }
 
-func (j *journey) restored(state []byte, deltas ...[]byte) *winnow.Manager {
+func (j *journey) restored(state string, deltas ...[]byte) *winnow.Manager {
 	o := j.o
 	o.Journal = nil
-	m := newManager(j.t, 60_000, &o)
-	require.NoError(j.t, m.Restore(state, deltas...))
+	m := restarted(j.t, 60_000, &o, state, deltas...)
 	return m
 }
 
 // prepare is a request, by the manager, by its snapshot and by its journal.
 func (j *journey) prepare(note string) {
 	j.t.Helper()
-	state := []byte(snapshotOf(j.t, j.m))
+	state := snapshotOf(j.t, j.m)
 	twin, heir := j.restored(state), j.restored(j.state, j.deltas...)
 	plan := j.m.Plan(j.history)
 	r := prepare(j.t, j.m, j.history)
@@ -317,7 +315,7 @@ func TestRecordJourney(t *testing.T) {
 		Journal: func(delta []byte) error { j.deltas = append(j.deltas, slices.Clone(delta)); return nil },
 	}
 	j.m = newManager(t, 60_000, &j.o)
-	j.state = []byte(snapshotOf(t, j.m))
+	j.state = snapshotOf(t, j.m)
 	all := runs(400)
 	goTo := func(note string, steps int) {
 		for n := len(j.history); n < 1+2*steps; n = len(j.history) {
@@ -335,19 +333,17 @@ func TestRecordJourney(t *testing.T) {
 	require.NotEmpty(t, recordsIn(j.last.Messages), "folded")
 	folded := recordsIn(j.last.Messages)
 
-	r, err := j.m.Recover(t.Context(), j.history, errors.New("prompt is too long: 30000 tokens > 20000 maximum"))
-	require.NoError(t, err)
+	r := recovered(t, j.m, j.history, errors.New("prompt is too long: 30000 tokens > 20000 maximum"))
 	requestCheck{estimator: byChars}.check(t, j.history, r)
 	goTo("behind an overflow", 64)
 
-	r, err = j.m.Compact(t.Context(), j.history, "")
-	require.NoError(t, err)
+	r = compact(t, j.m, j.history)
 	requestCheck{estimator: byChars}.check(t, j.history, r)
 	goTo("behind a summary", 120)
 	require.NotEmpty(t, recordsIn(j.last.Messages), "folded again, behind the summary")
 	require.NotEqual(t, folded[0], recordsIn(j.last.Messages)[0])
 
-	state := []byte(snapshotOf(t, j.m))
+	state := snapshotOf(t, j.m)
 	j.history = all[:201]
 	j.prepare("rewound to behind the summary")
 	j.history = all[:21]
@@ -399,8 +395,7 @@ func TestRecordsSettleWithoutACache(t *testing.T) {
 			if slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool { return strings.HasPrefix(e.Reason, "its images are left out") }) {
 				continue // a last resort: without its images a step can be folded, so the next request may be smaller
 			}
-			again, err := m.Prepare(t.Context(), in)
-			require.NoError(t, err)
+			again := prepare(t, m, in)
 			sameWire(t, r.Messages, again.Messages, "seed "+itoa(seed))
 		}
 	}
@@ -444,14 +439,13 @@ func TestRecordsBecomeBare(t *testing.T) {
 	var r *winnow.Request
 	for n := 3; n <= len(h); n += 2 {
 		c.pass(10 * time.Second)
-		state := []byte(snapshotOf(t, m))
+		state := snapshotOf(t, m)
 		var err error
 		r, err = m.Prepare(t.Context(), h[:n])
 		require.NoError(t, err, "%d messages", n)
 		if n%50 == 3 {
 			requestCheck{estimator: byChars}.check(t, h[:n], r)
-			twin := newManager(t, 12_000, &o)
-			require.NoError(t, twin.Restore(state))
+			twin := restarted(t, 12_000, &o, state)
 			sameWire(t, r.Messages, prepare(t, twin, h[:n]).Messages, "restored")
 		}
 		last = len(recordsIn(r.Messages))
@@ -814,8 +808,7 @@ func TestInjectedAgainAndAgainInAJournal(t *testing.T) {
 	for i := 1; i <= len(h); i += 3 {
 		c.pass(time.Hour)
 		prepare(t, m, h[:i])
-		heir := newManager(t, 8_000, &o)
-		require.NoError(t, heir.Restore(nil, deltas...))
+		heir := restarted(t, 8_000, &o, "", deltas...)
 		sameWire(t, prepare(t, m, h[:i]).Messages, prepare(t, heir, h[:i]).Messages, itoa(i))
 	}
 }

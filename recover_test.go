@@ -53,8 +53,7 @@ func TestRecoverShrinksUntilNothingIsLeft(t *testing.T) {
 	})})
 	require.NoError(t, err)
 	h := longSession()
-	r, err := m.Prepare(ctx, h)
-	require.NoError(t, err)
+	r := prepare(t, m, h)
 	seen := map[string]bool{fmt.Sprintf("%+v", r.Messages): true}
 	for n := 0; ; n++ {
 		require.Less(t, n, 10, "it never gives up")
@@ -87,16 +86,13 @@ func TestRecoverLeavesOtherErrorsAlone(t *testing.T) {
 		context.Canceled,
 		fmt.Errorf("post: %w", context.DeadlineExceeded),
 	} {
-		m, err := winnow.New(20_000, nil)
-		require.NoError(t, err)
+		m := newManager(t, 20_000, nil)
 		h := longSession()
-		want, err := m.Prepare(ctx, h)
-		require.NoError(t, err)
-		_, err = m.Recover(ctx, h, cause)
+		want := prepare(t, m, h)
+		_, err := m.Recover(ctx, h, cause)
 		require.ErrorIs(t, err, cause)
 		assert.NotErrorIs(t, err, winnow.ErrOverflow)
-		again, err := m.Prepare(ctx, h)
-		require.NoError(t, err)
+		again := prepare(t, m, h)
 		sameMessages(t, want.Messages, again.Messages, "nothing happened")
 	}
 }
@@ -128,8 +124,7 @@ func TestRecoverCompactsNothingWhereCompactionIsOff(t *testing.T) {
 		require.ErrorAs(t, err, &full)
 		assert.Zero(t, s.count())
 		assert.Equal(t, holdsResults(h), recovered > 0, "results can be cut, words cannot")
-		r, err := m.Compact(ctx, h, "")
-		require.NoError(t, err, "by hand it compacts all the same")
+		r := compact(t, m, h)
 		require.NotNil(t, r.Compaction)
 		require.NoError(t, m.Close())
 	}
@@ -140,7 +135,6 @@ func holdsResults(h []winnow.Message) bool {
 }
 
 func TestFailedCompactionIsNotTheEnd(t *testing.T) {
-	ctx := context.Background()
 	broken := errors.New("503 service unavailable")
 	var h []winnow.Message
 	for i := range 60 {
@@ -151,26 +145,20 @@ func TestFailedCompactionIsNotTheEnd(t *testing.T) {
 		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "", broken }),
 	})
 	require.NoError(t, err)
-	_, err = m.Prepare(ctx, h)
-	require.NoError(t, err)
-	r, err := m.Recover(ctx, h, errNoNumbers)
-	require.NoError(t, err)
+	prepare(t, m, h)
+	r := recovered(t, m, h, errNoNumbers)
 	assert.True(t, r.Degraded, "the digest stands in")
 }
 
 func TestRecoverBytes(t *testing.T) {
-	ctx := context.Background()
 	var h []winnow.Message
 	for i := range 8 {
 		h = append(h, withImage(userSays("Picture "+itoa(i)), 1<<20), modelSays("I see."))
 	}
 	h = append(h, withImage(userSays("And this one?"), 1<<20))
-	m, err := winnow.New(1_000_000, nil)
-	require.NoError(t, err)
-	first, err := m.Prepare(ctx, h)
-	require.NoError(t, err)
-	r, err := m.Recover(ctx, h, errors.New("413 request_too_large: Request exceeds the maximum size"))
-	require.NoError(t, err)
+	m := newManager(t, 1_000_000, nil)
+	first := prepare(t, m, h)
+	r := recovered(t, m, h, errors.New("413 request_too_large: Request exceeds the maximum size"))
 	n, size := imagesOf(r.Messages)
 	assert.Less(t, n, 9)
 	assert.Less(t, size, 9<<20*7/10+1)
@@ -181,8 +169,7 @@ func TestRecoverBytes(t *testing.T) {
 	assert.NotEmpty(t, r.Edits)
 
 	more := append(h[:len(h):len(h)], modelSays("Yes."), userSays("Thanks."))
-	next, err := m.Prepare(ctx, more)
-	require.NoError(t, err)
+	next := prepare(t, m, more)
 	again, _ := imagesOf(next.Messages)
 	assert.Equal(t, n, again, "what was left out stays out")
 }
@@ -201,8 +188,7 @@ func TestMaxBytes(t *testing.T) {
 		{most: 9_000, images: 1, cleared: true},
 		{most: 4_000, fails: true},
 	} {
-		m, err := winnow.New(200_000, &winnow.Options{MaxBytes: c.most})
-		require.NoError(t, err)
+		m := newManager(t, 200_000, &winnow.Options{MaxBytes: c.most})
 		r, err := m.Prepare(ctx, h)
 		if c.fails {
 			var full *winnow.OverflowError
@@ -220,13 +206,11 @@ func TestMaxBytes(t *testing.T) {
 
 func TestRecoverAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	m, err := winnow.New(20_000, nil)
-	require.NoError(t, err)
+	m := newManager(t, 20_000, nil)
 	h := longSession()
-	_, err = m.Prepare(ctx, h)
-	require.NoError(t, err)
+	prepare(t, m, h)
 	cancel()
-	_, err = m.Recover(ctx, h, errNoNumbers)
+	_, err := m.Recover(ctx, h, errNoNumbers)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, errNoNumbers)
 	_, err = m.Recover(context.Background(), h, nil)
@@ -235,11 +219,10 @@ func TestRecoverAfterTheEnd(t *testing.T) {
 
 // A request without messages is one that was made: there is nothing smaller to send.
 func TestRecoverOfNothing(t *testing.T) {
-	m, err := winnow.New(20_000, nil)
-	require.NoError(t, err)
+	m := newManager(t, 20_000, nil)
 	for _, cause := range []error{errNoNumbers, errors.New("413 Request Entity Too Large")} {
 		calls := 0
-		_, _, err = winnow.Do(t.Context(), m, nil, func(context.Context, []winnow.Message) (int, error) {
+		_, _, err := winnow.Do(t.Context(), m, nil, func(context.Context, []winnow.Message) (int, error) {
 			calls++
 			return 0, cause
 		})
@@ -271,8 +254,7 @@ func TestRecoverAsTheFirstCall(t *testing.T) {
 			m := newManager(t, window, o)
 			want := m.Plan(h)
 			require.Less(t, want.Tokens, window/2, "the draft is far smaller than the history")
-			r, err := m.Recover(t.Context(), h, tt.cause)
-			require.NoError(t, err)
+			r := recovered(t, m, h, tt.cause)
 			assert.Equal(t, want.Budget, r.Budget, "the refusal says nothing about a request within the window")
 			assert.Equal(t, want.Tokens, r.Tokens)
 		})
@@ -282,26 +264,22 @@ func TestRecoverAsTheFirstCall(t *testing.T) {
 // An *OverflowError is the end of a ladder: this manager's, or that of another that the call was about.
 func TestRecoverLeavesOverflowErrors(t *testing.T) {
 	ctx := context.Background()
-	inner, err := winnow.New(2_000, nil)
-	require.NoError(t, err)
+	inner := newManager(t, 2_000, nil)
 	_, ended := inner.Prepare(ctx, list(userSays(numbered(2_000))))
 	var full *winnow.OverflowError
 	require.ErrorAs(t, ended, &full)
 	full.Err = errors.New("prompt is too long: 9000 tokens > 2000 maximum")
 
-	m, err := winnow.New(20_000, nil)
-	require.NoError(t, err)
+	m := newManager(t, 20_000, nil)
 	h := longSession()
 	calls := 0
-	_, _, err = winnow.Do(ctx, m, h, func(context.Context, []winnow.Message) (int, error) { calls++; return 0, ended })
+	_, _, err := winnow.Do(ctx, m, h, func(context.Context, []winnow.Message) (int, error) { calls++; return 0, ended })
 	assert.True(t, err == ended, "as it is")
 	assert.Equal(t, 1, calls)
-	before, err := m.Snapshot()
-	require.NoError(t, err)
+	before := snapshotOf(t, m)
 	_, err = m.Recover(ctx, h, fmt.Errorf("sub-agent: %w", ended))
 	require.ErrorIs(t, err, ended)
-	after, err := m.Snapshot()
-	require.NoError(t, err)
+	after := snapshotOf(t, m)
 	assert.Equal(t, before, after, "nothing is learned from it")
 }
 
@@ -309,8 +287,7 @@ func TestRecoverLeavesOverflowErrors(t *testing.T) {
 func TestRequestsAboveARateAreMadeSmaller(t *testing.T) {
 	ctx := context.Background()
 	limited := errors.New("429 rate_limit_error: This request would exceed your organization's rate limit of 10,000 input tokens per minute. Please try again later.")
-	m, err := winnow.New(40_000, &winnow.Options{Tools: keepAll, NoMinify: true})
-	require.NoError(t, err)
+	m := newManager(t, 40_000, &winnow.Options{Tools: keepAll, NoMinify: true})
 	var sizes []int
 	call := func(_ context.Context, messages []winnow.Message) (int, error) {
 		n := 0
@@ -335,18 +312,15 @@ func TestRequestsAboveARateAreMadeSmaller(t *testing.T) {
 func TestRecoverUsesAllThatIsAllowed(t *testing.T) {
 	ctx := context.Background()
 	h := list(userSays(numbered(40)), modelSays("Yes."), userSays(numbered(700)))
-	m, err := winnow.New(20_000, nil)
-	require.NoError(t, err)
-	first, err := m.Prepare(ctx, h)
-	require.NoError(t, err)
+	m := newManager(t, 20_000, nil)
+	first := prepare(t, m, h)
 	told := first.Tokens - 50 // the newest request alone is less, and more than three quarters of it
 	cause := fmt.Errorf("prompt is too long: %d tokens > %d maximum", first.Tokens, told)
-	r, err := m.Recover(ctx, h, cause)
-	require.NoError(t, err)
+	r := recovered(t, m, h, cause)
 	assert.Equal(t, "smallest", r.Rung)
 	assert.LessOrEqual(t, r.Tokens, told)
 	assert.Equal(t, told, r.Budget)
-	_, err = m.Recover(ctx, h, cause)
+	_, err := m.Recover(ctx, h, cause)
 	require.ErrorIs(t, err, winnow.ErrOverflow)
 }
 
@@ -366,12 +340,10 @@ func TestOverflowErrorSaysWhatIsKnown(t *testing.T) {
 // Tokens that the call reserves for the answer are the caller's: the window is what the provider says it is.
 func TestRoomForTheAnswerIsReported(t *testing.T) {
 	ctx := context.Background()
-	m, err := winnow.New(200_000, nil)
-	require.NoError(t, err)
+	m := newManager(t, 200_000, nil)
 	h := list(userSays(numbered(800)))
-	_, err = m.Prepare(ctx, h)
-	require.NoError(t, err)
-	_, err = m.Recover(ctx, h, errors.New("input length and `max_tokens` exceed context limit: 9000 + 8000 > 16000, decrease input length or `max_tokens` and try again"))
+	prepare(t, m, h)
+	_, err := m.Recover(ctx, h, errors.New("input length and `max_tokens` exceed context limit: 9000 + 8000 > 16000, decrease input length or `max_tokens` and try again"))
 	var full *winnow.OverflowError
 	require.ErrorAs(t, err, &full)
 	assert.Equal(t, 8_000, full.Answer)
@@ -427,11 +399,8 @@ func TestRecoverBytesWithoutNumbers(t *testing.T) {
 	require.NoError(t, err, "and the conversation goes on")
 	require.NoError(t, call(r.Messages))
 
-	state := snapshotOf(t, m)
-	moved := newManager(t, 1_000_000, nil)
-	require.NoError(t, moved.Restore([]byte(state)))
-	r, err = moved.Prepare(t.Context(), h)
-	require.NoError(t, err)
+	moved := restarted(t, 1_000_000, nil, snapshotOf(t, m))
+	r = prepare(t, moved, h)
 	require.NoError(t, call(r.Messages))
 }
 
@@ -446,8 +415,7 @@ func TestRecoverBytesLeavesTokensAlone(t *testing.T) {
 		errors.New("413 request_too_large"),
 		errors.New("rpc error: code = ResourceExhausted desc = trying to send message larger than max (3000000 vs. 1500000)"),
 	} {
-		r, err := m.Recover(t.Context(), h, cause)
-		require.NoError(t, err)
+		r := recovered(t, m, h, cause)
 		assert.Equal(t, budget, r.Budget)
 		assert.Nil(t, r.Compaction)
 	}
@@ -494,8 +462,7 @@ func TestNoRefusedRequestIsPreparedAgain(t *testing.T) {
 			if r, err = m.Recover(t.Context(), tt.h, tt.cause); err != nil {
 				break
 			}
-			moved := newManager(t, 200_000, nil)
-			require.NoError(t, moved.Restore([]byte(snapshotOf(t, m))))
+			moved := restarted(t, 200_000, nil, snapshotOf(t, m))
 			for where, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
 				again := prepare(t, m, tt.h)
 				assert.False(t, sent[payload(again.Messages)], "%s, %s: a refused request again", name, where)
@@ -525,8 +492,7 @@ func TestLogsHoldNoText(t *testing.T) {
 		{HistoryTurns: 5, MaxBytes: 20_000},
 	} {
 		o.Logger = logger
-		m, err := winnow.New(8_000, &o)
-		require.NoError(t, err)
+		m := newManager(t, 8_000, &o)
 		h := list(systemSays(secret), userSays("The secret is "+secret+"."))
 		for i := range 60 {
 			call := modelCalls(secret + itoa(i))
@@ -544,7 +510,7 @@ func TestLogsHoldNoText(t *testing.T) {
 			}
 		}
 		for _, cause := range []error{errors.New("prompt is too long, " + secret), errors.New("413 request too large: " + secret)} {
-			_, err = m.Prepare(t.Context(), h)
+			_, err := m.Prepare(t.Context(), h)
 			for err == nil {
 				_, err = m.Recover(t.Context(), h, cause)
 			}
@@ -832,20 +798,13 @@ func TestRecoverLearns(t *testing.T) {
 		{"characters", errors.New("The input is 40000 characters long and the maximum is 20000 characters, the context is too long"), 15_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, err := winnow.New(20_000, &winnow.Options{Tools: keepAll})
-			require.NoError(t, err)
-			first, err := m.Prepare(ctx, h)
-			require.NoError(t, err)
-			next, err := m.Recover(ctx, h, c.cause)
-			require.NoError(t, err)
+			m := newManager(t, 20_000, &winnow.Options{Tools: keepAll})
+			first := prepare(t, m, h)
+			next := recovered(t, m, h, c.cause)
 			assert.Less(t, estimateAll(byChars, next.Messages), estimateAll(byChars, first.Messages))
 			assert.LessOrEqual(t, next.Tokens, c.most)
 
-			state, err := m.Snapshot()
-			require.NoError(t, err)
-			moved, err := winnow.New(20_000, &winnow.Options{Tools: keepAll})
-			require.NoError(t, err)
-			require.NoError(t, moved.Restore(state))
+			moved := restarted(t, 20_000, &winnow.Options{Tools: keepAll}, snapshotOf(t, m))
 			longer := append(h[:len(h):len(h)], modelCalls("more"), toolSays("more", strings.Repeat("more of it\n", 900)), userSays("So?"))
 			for name, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
 				r, err := m.Prepare(ctx, longer)
@@ -879,16 +838,13 @@ func TestErrorMatcherOption(t *testing.T) {
 // What a refusal said is true although nobody waits any more: the same request is not sent again.
 func TestRecoverAfterTheEndLearns(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	m, err := winnow.New(20_000, nil)
-	require.NoError(t, err)
+	m := newManager(t, 20_000, nil)
 	h := longSession()
-	r, err := m.Prepare(ctx, h)
-	require.NoError(t, err)
+	r := prepare(t, m, h)
 	cancel()
-	_, err = m.Recover(ctx, h, errors.New("prompt is too long: 19000 tokens > 9000 maximum"))
+	_, err := m.Recover(ctx, h, errors.New("prompt is too long: 19000 tokens > 9000 maximum"))
 	require.ErrorIs(t, err, context.Canceled)
-	next, err := m.Prepare(context.Background(), h)
-	require.NoError(t, err)
+	next := prepare(t, m, h)
 	assert.Less(t, next.Tokens, r.Tokens)
 	assert.LessOrEqual(t, next.Budget, 9_000)
 }

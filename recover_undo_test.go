@@ -55,9 +55,7 @@ func TestBogusRefusalStranglesNothing(t *testing.T) {
 		for i := range 54 {
 			h = append(h, modelSays("Answer "+itoa(i)+numbered(100)[:1_600]), userSays("Go on "+itoa(i)))
 			if restored {
-				state := snapshotOf(t, m)
-				m = newManager(t, 60_000, o)
-				require.NoError(t, m.Restore([]byte(state)))
+				m = restarted(t, 60_000, o, snapshotOf(t, m))
 			}
 			r := prepare(t, m, h)
 			require.Equal(t, full, r.Budget, "turn %d", i)
@@ -115,14 +113,11 @@ func TestGuessIsRaisedAndForgotten(t *testing.T) {
 	m := newManager(t, 60_000, o)
 	h := talk(85, 500)
 	full := prepare(t, m, h).Budget
-	_, err := m.Recover(t.Context(), h, errMiniMax)
-	require.NoError(t, err)
+	recovered(t, m, h, errMiniMax)
 	budgets := []int{}
 	for i := range 600 {
 		h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:4_000]), userSays("Go on "+itoa(i)))
-		state := snapshotOf(t, m)
-		moved := newManager(t, 60_000, o)
-		require.NoError(t, moved.Restore([]byte(state)))
+		moved := restarted(t, 60_000, o, snapshotOf(t, m))
 		plan := m.Plan(h)
 		r := prepare(t, m, h)
 		require.Equal(t, r.Budget, plan.Budget)
@@ -165,13 +160,10 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 		m := newManager(t, 60_000, o)
 		h := talk(85, 500)
 		full := prepare(t, m, h)
-		r, err := m.Recover(t.Context(), h, errMiniMax)
-		require.NoError(t, err)
+		r := recovered(t, m, h, errMiniMax)
 		require.Less(t, r.Tokens, full.Tokens)
 		if restored {
-			state := snapshotOf(t, m)
-			m = newManager(t, 60_000, o)
-			require.NoError(t, m.Restore([]byte(state)))
+			m = restarted(t, 60_000, o, snapshotOf(t, m))
 		}
 		same := prepare(t, m, h)
 		assert.Less(t, same.Tokens, full.Tokens*8/10, "the same history: the run is still open")
@@ -197,13 +189,10 @@ func TestAnswerBehindATextThatIsNotKeptEndsARun(t *testing.T) {
 			h := talk(85, 500)
 			at := func(hour int) []winnow.Message { return withTime(h, "It is "+itoa(hour)+" o'clock.") }
 			full := prepare(t, m, at(9))
-			r, err := m.Recover(t.Context(), at(9), errMiniMax)
-			require.NoError(t, err)
+			r := recovered(t, m, at(9), errMiniMax)
 			require.Less(t, r.Tokens, full.Tokens*8/10)
 			if restored {
-				state := snapshotOf(t, m)
-				m = newManager(t, 60_000, o)
-				require.NoError(t, m.Restore([]byte(state)))
+				m = restarted(t, 60_000, o, snapshotOf(t, m))
 			}
 			h = append(h, modelSays("Hello."), userSays("Go on."))
 			next := prepare(t, m, at(10))
@@ -225,9 +214,7 @@ func TestRestartBeginsNoNewRun(t *testing.T) {
 			requests := 0
 			for {
 				if restored {
-					state := snapshotOf(t, m)
-					m = newManager(t, 60_000, o)
-					require.NoError(t, m.Restore([]byte(state)))
+					m = restarted(t, 60_000, o, snapshotOf(t, m))
 				}
 				if _, err := m.Recover(t.Context(), h, cause); err != nil {
 					break
@@ -246,11 +233,9 @@ func TestManualCompactionOutlivesARun(t *testing.T) {
 	m := newManager(t, 200_000, &winnow.Options{Summarizer: says("## Goal\nTalk."), Estimator: byChars, Now: newClock().Now, Tools: keepAll, Compact: &winnow.CompactOptions{KeepRecent: 1_000}})
 	h := append(agentSession(20, 4_000), userSays("And now the last one."))
 	full := prepare(t, m, h)
-	r, err := m.Recover(t.Context(), h, errors.New("413 request entity too large"))
-	require.NoError(t, err)
+	r := recovered(t, m, h, errors.New("413 request entity too large"))
 	require.Nil(t, r.Compaction)
-	compacted, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	compacted := compact(t, m, h)
 	next := prepare(t, m, append(h, userSays("Hello?")))
 	assert.Equal(t, full.Budget, next.Budget)
 	assert.Less(t, next.Tokens, compacted.Tokens+1_000)
@@ -266,8 +251,7 @@ func TestResultsAreMeasuredOnWhatWasLearned(t *testing.T) {
 	prepare(t, m, h[:3])
 	r := prepare(t, m, h)
 	require.InDelta(t, 56_000, r.Tokens, 600)
-	r, err := m.Recover(t.Context(), h, errors.New("prompt is too long: 56397 tokens > 50000 maximum"))
-	require.NoError(t, err)
+	r = recovered(t, m, h, errors.New("prompt is too long: 56397 tokens > 50000 maximum"))
 	assert.Nil(t, r.Compaction)
 	assert.Zero(t, s.count())
 	assert.LessOrEqual(t, r.Tokens, 37_500)
@@ -398,9 +382,7 @@ func TestRefusingSummarizer(t *testing.T) {
 				all = append(all, n)
 			}
 			if clock.pass(time.Minute); n%100 == 0 {
-				state := snapshotOf(t, m)
-				m = newManager(t, window, o)
-				require.NoError(t, m.Restore([]byte(state)))
+				m = restarted(t, window, o, snapshotOf(t, m))
 				clock.pass(time.Hour)
 			}
 		}
@@ -423,12 +405,10 @@ func TestRestoredInAnotherWindow(t *testing.T) {
 	o := &winnow.Options{Estimator: byChars}
 	m := newManager(t, 8_000, o)
 	prepare(t, m, h)
-	_, err := m.Recover(t.Context(), h, errors.New("prompt is too long, the limit is 2000 tokens"))
-	require.NoError(t, err)
-	state := []byte(snapshotOf(t, m))
+	recovered(t, m, h, errors.New("prompt is too long, the limit is 2000 tokens"))
+	state := snapshotOf(t, m)
 	for window, want := range map[int]int{8_000: 1_500, 200_000: 180_000} {
-		restored := newManager(t, window, o)
-		require.NoError(t, restored.Restore(state))
+		restored := restarted(t, window, o, state)
 		assert.InDelta(t, want, restored.Plan(h).Budget, float64(want)/10, "window %d", window)
 	}
 }
@@ -448,7 +428,7 @@ func TestRefusingSummarizerMendedByARestart(t *testing.T) {
 	for n := 2; n <= 300; n += 2 {
 		prepare(t, m, log[:n])
 	}
-	state, before := []byte(snapshotOf(t, m)), refusing.count()
+	state, before := snapshotOf(t, m), refusing.count()
 	for _, tt := range []struct {
 		reason     string
 		perProcess int // requests of one process
@@ -460,12 +440,11 @@ func TestRefusingSummarizerMendedByARestart(t *testing.T) {
 		state := state
 		asked := says(refusal)
 		for n := 302; n <= 330; n += 2 * tt.perProcess {
-			restored := newManager(t, window, options(asked))
-			require.NoError(t, restored.Restore(state))
+			restored := restarted(t, window, options(asked), state)
 			for k := n; k < n+2*tt.perProcess; k += 2 {
 				prepare(t, restored, log[:k])
 			}
-			state = []byte(snapshotOf(t, restored))
+			state = snapshotOf(t, restored)
 		}
 		assert.Equal(t, tt.want, asked.count(), tt.reason)
 	}

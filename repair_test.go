@@ -285,8 +285,7 @@ func TestRepairDropsStrayCalls(t *testing.T) {
 
 	m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, MaxBytes: 6_000})
 	want := prepare(t, m, h)
-	again := newManager(t, 8_000, &winnow.Options{Estimator: byChars, MaxBytes: 6_000})
-	require.NoError(t, again.Restore([]byte(snapshotOf(t, m))))
+	again := restarted(t, 8_000, &winnow.Options{Estimator: byChars, MaxBytes: 6_000}, snapshotOf(t, m))
 	sameMessages(t, want.Messages, prepare(t, again, h).Messages, "restored")
 }
 
@@ -374,12 +373,10 @@ func TestHalvesOfPairsOfTheProvider(t *testing.T) {
 			sameMessages(t, pure, again, "repaired once and for all")
 			// At once, and message by message, as an agent does it.
 			for _, from := range []int{len(in), 1} {
-				m, err := winnow.New(100_000, nil)
-				require.NoError(t, err)
+				m := newManager(t, 100_000, nil)
 				var r *winnow.Request
 				for n := from; n <= len(in); n++ {
-					r, err = m.Prepare(t.Context(), in[:n])
-					require.NoError(t, err)
+					r = prepare(t, m, in[:n])
 				}
 				assert.Equal(t, tt.want, halvesIn(r.Messages), tt.reason)
 			}
@@ -410,10 +407,8 @@ func TestNothingDividesPairsOfTheProvider(t *testing.T) {
 			h := append(paused("one"), userSays("two"))
 			h = append(h, paused("three")[1:]...)
 			h = append(h, userSays("four"), modelSays("done"), userSays("five"))
-			m, err := winnow.New(20_000, &winnow.Options{Summarizer: answers("## Goal\nFind it.\n\n## Progress\n### Done\nLooked for it."), Compact: &winnow.CompactOptions{KeepRecent: keep}})
-			require.NoError(t, err)
-			r, err := m.Compact(t.Context(), h, "")
-			require.NoError(t, err)
+			m := newManager(t, 20_000, &winnow.Options{Summarizer: answers("## Goal\nFind it.\n\n## Progress\n### Done\nLooked for it."), Compact: &winnow.CompactOptions{KeepRecent: keep}})
+			r := compact(t, m, h)
 			sent := halvesIn(r.Messages)
 			assert.Equal(t, strings.Count(sent, ">1"), strings.Count(sent, "<1"), "keep %d: %s", keep, sent)
 		}
@@ -453,16 +448,14 @@ func TestPairsOverSeveralSteps(t *testing.T) {
 	}
 	for _, window := range []int{6_000, 12_000, 200_000} {
 		for _, above := range []float64{-1, 1} {
-			m, err := winnow.New(window, &winnow.Options{FoldAbove: above, Summarizer: summarizer, Reserve: 500})
-			require.NoError(t, err)
+			m := newManager(t, window, &winnow.Options{FoldAbove: above, Summarizer: summarizer, Reserve: 500})
 			for n := range history {
 				if n > 0 && history[n-1].Role != winnow.RoleAssistant {
 					check(m.Prepare(t.Context(), history[:n]))
 				}
 			}
 			for _, keep := range []int{200, 2_000} {
-				m, err := winnow.New(window, &winnow.Options{FoldAbove: above, Summarizer: summarizer, Reserve: 500, Compact: &winnow.CompactOptions{KeepRecent: keep}})
-				require.NoError(t, err)
+				m := newManager(t, window, &winnow.Options{FoldAbove: above, Summarizer: summarizer, Reserve: 500, Compact: &winnow.CompactOptions{KeepRecent: keep}})
 				check(m.Compact(t.Context(), history[:len(history)-3], ""))
 			}
 		}
@@ -528,12 +521,10 @@ func TestLaterResults(t *testing.T) {
 					want, from = tt.steps, 1
 				}
 				in := deepCopy(tt.in)
-				m, err := winnow.New(100_000, nil)
-				require.NoError(t, err)
+				m := newManager(t, 100_000, nil)
 				var r *winnow.Request
 				for n := from; n <= len(in); n++ {
-					r, err = m.Prepare(t.Context(), in[:n])
-					require.NoError(t, err)
+					r = prepare(t, m, in[:n])
 				}
 				assert.Equal(t, want, said(r.Messages), tt.reason)
 				for _, sent := range r.Messages {
@@ -542,18 +533,13 @@ func TestLaterResults(t *testing.T) {
 					}
 				}
 				// What was decided stays: in later requests, and after a restart.
-				state, err := m.Snapshot()
-				require.NoError(t, err)
-				restored, err := winnow.New(100_000, nil)
-				require.NoError(t, err)
-				require.NoError(t, restored.Restore(state))
+				restored := restarted(t, 100_000, nil, snapshotOf(t, m))
 				if strings.HasSuffix(want, "a[b]") {
 					return // the end of the request is still open
 				}
 				in = append(in, modelSays("more"), userSays("last"))
 				for _, m := range []*winnow.Manager{m, restored} {
-					next, err := m.Prepare(t.Context(), in)
-					require.NoError(t, err)
+					next := prepare(t, m, in)
 					assert.Equal(t, want+"; a more; u last", said(next.Messages), "as it was sent")
 				}
 				sameMessages(t, tt.in, in[:len(tt.in)], "the input is not written to")
@@ -567,13 +553,10 @@ func TestLaterResults(t *testing.T) {
 func TestLaterResultBehindAPause(t *testing.T) {
 	history := list(userSays("q"), modelCalls("a"), toolSays("a", "pending"), modelSends(textPart("I look."), searchPart("1")),
 		toolSays("a", "done"), modelSends(foundPart("1"), textPart("found")), userSays("go on"))
-	m, err := winnow.New(100_000, nil)
-	require.NoError(t, err)
-	r, err := m.Prepare(t.Context(), history)
-	require.NoError(t, err)
+	m := newManager(t, 100_000, nil)
+	r := prepare(t, m, history)
 	assert.Equal(t, "u q; a [a]; t pending; a I look.; u [A later result of exec, call a:] done; a found; u go on", halvesIn(r.Messages))
-	r, err = m.Prepare(t.Context(), append(history[:4:4], toolSays("a", "pending")))
-	require.NoError(t, err)
+	r = prepare(t, m, append(history[:4:4], toolSays("a", "pending")))
 	assert.Equal(t, "u q; a [a]; t pending; a I look. >1", halvesIn(r.Messages), "it says nothing new: the provider goes on")
 }
 
@@ -584,10 +567,8 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 		return list(userSays("Start the build."), modelCalls("a"), toolSays("a", "pending"), modelSays("It runs."), toolSays("a", text))
 	}
 	t.Run("too large", func(t *testing.T) {
-		m, err := winnow.New(8_000, nil)
-		require.NoError(t, err)
-		r, err := m.Prepare(t.Context(), history(long))
-		require.NoError(t, err)
+		m := newManager(t, 8_000, nil)
+		r := prepare(t, m, history(long))
 		require.LessOrEqual(t, r.Tokens, r.Budget)
 		last := fullText(r.Messages[len(r.Messages)-1])
 		assert.True(t, strings.HasPrefix(last, "[A later result of exec, call a:]"), "%.80s", last)
@@ -598,11 +579,9 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 			window int
 			whole  bool
 		}{{400_000, true}, {8_000, false}} {
-			m, err := winnow.New(tt.window, &winnow.Options{Recall: true})
-			require.NoError(t, err)
+			m := newManager(t, tt.window, &winnow.Options{Recall: true})
 			h := history(long)
-			_, err = m.Prepare(t.Context(), h)
-			require.NoError(t, err)
+			prepare(t, m, h)
 			h = append(h, modelSends(winnow.Part{Kind: winnow.KindToolCall, ID: "r", Name: winnow.RecallTool().Name, Arguments: []byte(`{"words":"1999"}`)}))
 			answer, err := m.Recall(t.Context(), h, []byte(`{"words":"1999"}`))
 			require.NoError(t, err)
@@ -615,10 +594,8 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 			id := "c" + itoa(i)
 			h = append(h, modelCalls(id), toolSays(id, numbered(100)))
 		}
-		m, err := winnow.New(30_000, nil)
-		require.NoError(t, err)
-		r, err := m.Prepare(t.Context(), h)
-		require.NoError(t, err)
+		m := newManager(t, 30_000, nil)
+		r := prepare(t, m, h)
 		require.Contains(t, said(r.Messages), "A later result of exec, call a", "the record names it")
 		assert.NotContains(t, said(r.Messages), numbered(400))
 	})
@@ -633,8 +610,7 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 		})
 		require.NoError(t, err)
 		h := append(history("built in 7 seconds"), modelSays("It is built. "+strings.Repeat("All is well with it. ", 200)), userSays("Good."), modelSays("Yes."))
-		_, err = m.Compact(t.Context(), h, "")
-		require.NoError(t, err)
+		compact(t, m, h)
 		assert.Contains(t, asked, "pending")
 		assert.Contains(t, asked, "built in 7 seconds", "the summarizer reads both")
 	})

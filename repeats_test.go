@@ -424,10 +424,7 @@ func TestShownLinesStand(t *testing.T) {
 				h[random.IntN(n)].Pinned = random.IntN(4) > 0 && n < 40
 				in = slices.Clone(h[:n])
 			case 3:
-				state, err := m.Snapshot()
-				require.NoError(t, err)
-				m = newManager(t, window, o)
-				require.NoError(t, m.Restore(state))
+				m = restarted(t, window, o, snapshotOf(t, m))
 			}
 			planned := m.Plan(in)
 			r, err := m.Prepare(t.Context(), in)
@@ -463,10 +460,7 @@ func TestShownLinesSurviveARestart(t *testing.T) {
 		o := &winnow.Options{Estimator: byChars, Now: c.Now}
 		m, h := newManager(t, 60_000, o), rereads(rand.New(rand.NewPCG(seed, 8)), 40)
 		for n := 1; n <= len(h); n += 2 {
-			state, err := m.Snapshot()
-			require.NoError(t, err)
-			restored := newManager(t, 60_000, o)
-			require.NoError(t, restored.Restore(state))
+			restored := restarted(t, 60_000, o, snapshotOf(t, m))
 			want, got := prepare(t, m, h[:n]), prepare(t, restored, h[:n])
 			sameWire(t, want.Messages, got.Messages, "seed %d, message %d", seed, n)
 			c.pass(time.Second)
@@ -520,10 +514,7 @@ func TestLinesAreShownAgain(t *testing.T) {
 	require.Zero(t, checkShown(t, h, r), "the first result is folded")
 	require.True(t, holds(r, &h[at]), "the later one is whole again")
 	prepare(t, m, h[:at+3])
-	state, err := m.Snapshot()
-	require.NoError(t, err)
-	restored := newManager(t, 40_000, o)
-	require.NoError(t, restored.Restore(state))
+	restored := restarted(t, 40_000, o, snapshotOf(t, m))
 	r = prepare(t, m, h)
 	assert.Equal(t, 1, checkShown(t, h, r))
 	sameWire(t, prepare(t, restored, h).Messages, r.Messages, "after a restart")
@@ -538,8 +529,7 @@ func TestShownLinesAreCut(t *testing.T) {
 		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
 		r := prepare(t, m, texts)
 		require.Equal(t, 1, checkShown(t, texts, r))
-		r, err := m.Recover(t.Context(), texts, fmt.Errorf("prompt is too long: %d tokens > 9000 maximum", r.Tokens))
-		require.NoError(t, err)
+		r = recovered(t, m, texts, fmt.Errorf("prompt is too long: %d tokens > 9000 maximum", r.Tokens))
 		checkShown(t, texts, r)
 
 		c := newClock()
@@ -547,10 +537,7 @@ func TestShownLinesAreCut(t *testing.T) {
 		for n := 1; n <= len(texts); n += 2 {
 			prepare(t, m, texts[:n])
 		}
-		state, err := m.Snapshot()
-		require.NoError(t, err)
-		m = newManager(t, 24_000, &winnow.Options{Estimator: byChars, Now: c.Now})
-		require.NoError(t, m.Restore(state))
+		m = restarted(t, 24_000, &winnow.Options{Estimator: byChars, Now: c.Now}, snapshotOf(t, m))
 		c.pass(time.Hour)
 		checkShown(t, texts, prepare(t, m, texts))
 	}
@@ -598,18 +585,16 @@ func TestFoldedResultsRepeatNothing(t *testing.T) {
 	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: -1})
 	h := readsOf(part("one", 0, 90), part("one", 0, 90)+part("two", 0, 90))
 	require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
-	state, err := m.Snapshot()
-	require.NoError(t, err)
-	require.Contains(t, string(state), `"repeats"`)
+	state := snapshotOf(t, m)
+	require.Contains(t, state, `"repeats"`)
 	for k := range 12 {
 		h = append(h, reads("more"+itoa(k), "more.go"), readResult("more"+itoa(k), part("more"+itoa(k), 0, 90)))
 	}
 	h = named(append(h, modelSays("I have read them."), userSays("What do they say?"))) // the work goes on with other files
 	c.pass(time.Hour)
 	require.False(t, holds(prepare(t, m, h), &h[4]), "a record stands for it")
-	state, err = m.Snapshot()
-	require.NoError(t, err)
-	assert.NotContains(t, string(state), `"repeats"`)
+	state = snapshotOf(t, m)
+	assert.NotContains(t, state, `"repeats"`)
 }
 
 // A result that is sent whole again is held to the limit of one result, which may be lower by now.
@@ -621,11 +606,9 @@ func TestResultWholeAgainIsCut(t *testing.T) {
 	h := readsOf(part("one", 0, 60), part("one", 0, 60)+part("two", 0, 20))
 	require.Zero(t, checkShown(t, h[:3], prepare(t, m, h[:3])))
 	require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
-	state, err := m.Snapshot()
-	require.NoError(t, err)
+	state := snapshotOf(t, m)
 	o.Truncate = &winnow.TruncateOptions{MaxChars: limit}
-	m = newManager(t, 100_000, o)
-	require.NoError(t, m.Restore(state))
+	m = restarted(t, 100_000, o, state)
 	c.pass(time.Hour)
 	r := prepare(t, m, h)
 	assert.Zero(t, checkShown(t, h, r), "the first result is cut")

@@ -81,15 +81,12 @@ func TestLittleIsSummarizedBeforeAnError(t *testing.T) {
 	}
 	m := newManager(t, 2_000, o)
 	h := append(chat(8, 600), userSays("Go on."))
-	_, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
+	compact(t, m, h)
 	h = append(h, modelSays(asciiText[:240]), userSays(asciiText[:240]), modelSays(asciiText[:200]))
-	state, err := m.Snapshot()
-	require.NoError(t, err)
+	state := snapshotOf(t, m)
 	compactions := 0
 	for size := 3_000; size < 5_600; size += 40 {
-		next := newManager(t, 2_000, o)
-		require.NoError(t, next.Restore([]byte(state)))
+		next := restarted(t, 2_000, o, state)
 		asked := append(h[:len(h):len(h)], userSays(asciiText[:size]))
 		plan := next.Plan(asked)
 		r, err := next.Prepare(t.Context(), asked)

@@ -501,8 +501,7 @@ func TestMinify(t *testing.T) {
 
 func restoredManager(t *testing.T, m *winnow.Manager, o *winnow.Options) *winnow.Manager {
 	t.Helper()
-	out := newManager(t, 200_000, o)
-	require.NoError(t, out.Restore([]byte(snapshotOf(t, m))))
+	out := restarted(t, 200_000, o, snapshotOf(t, m))
 	return out
 }
 

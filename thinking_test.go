@@ -161,8 +161,7 @@ func TestThinkingDroppedRewound(t *testing.T) {
 	steps(h[:40], func(in []winnow.Message) { prepare(t, m, in); c.pass(10 * time.Second) })
 	c.pass(time.Hour)
 	prepare(t, m, h[:42])
-	restored := newManager(t, 60_000, o)
-	require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
+	restored := restarted(t, 60_000, o, snapshotOf(t, m))
 
 	in := h[:23] // in the second turn
 	require.Equal(t, winnow.RoleTool, in[len(in)-1].Role)
@@ -317,10 +316,7 @@ func TestThinkingBound(t *testing.T) {
 					b.answered(slices.Clone(r.Messages), &h[len(in)])
 				}
 				if len(in)%9 == 0 {
-					state, err := m.Snapshot()
-					require.NoError(t, err)
-					m = newManager(t, tt.window, &tt.options)
-					require.NoError(t, m.Restore(state))
+					m = restarted(t, tt.window, &tt.options, snapshotOf(t, m))
 				}
 				c.pass(time.Duration(len(in)%8) * time.Minute)
 			})
@@ -411,9 +407,7 @@ func TestThinkingBoundBehindAnInsertedMessage(t *testing.T) {
 			h := list(userSays("Is it so?"))
 			prepare(t, m, h)
 			if restored {
-				state := snapshotOf(t, m)
-				m = newManager(t, 10_000, o)
-				require.NoError(t, m.Restore([]byte(state)))
+				m = restarted(t, 10_000, o, snapshotOf(t, m))
 			}
 			h = append(h, tt.added...)
 			r := prepare(t, m, h)
