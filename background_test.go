@@ -283,28 +283,6 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Whoever comes while a summarizer is called must not wait for it. In a bubble a lock that is held would be a
-// deadlock.
-func TestNoLockDuringASummary(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var m *Manager
-		asked := 0
-		m = chatManager(t, SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
-			asked++
-			_, err := m.Snapshot()
-			require.NoError(t, err)
-			m.Plan(chatOf(3))
-			_, err = m.Prepare(t.Context(), chatOf(3))
-			require.NoError(t, err)
-			return "## Goal\nfine", nil
-		}), CompactOptions{Rules: func() string { m.Plan(chatOf(3)); return "Be kind." }})
-		assert.NotNil(t, prepareChat(t, m, chatOf(hardTurns)).Compaction)
-		_, err := m.Compact(t.Context(), chatOf(40), "")
-		require.NoError(t, err)
-		assert.Equal(t, 2, asked)
-	})
-}
-
 // The race detector looks on while everything meets everything.
 func TestBackgroundRace(t *testing.T) {
 	s := &slowSummarizer{takes: time.Millisecond}

@@ -278,7 +278,9 @@ func requireTrusted(t testing.TB, m *Message, said ...string) {
 	t.Helper()
 	text := joinedText(m)
 	all := plain(text)
+	require.Equal(t, RoleUser, m.Role, "never the system's")
 	require.Equal(t, 2, strings.Count(all, "<summary"), "one frame: %s", text)
+	require.LessOrEqual(t, strings.Count(all, "<workspace-critical-rules"), 2, text)
 	for _, sign := range []string{"<system", "<<sys", "[inst]", "<|im_", "<start_of_turn", "<s>"} {
 		require.NotContains(t, all, sign, text)
 	}

@@ -202,23 +202,6 @@ func ExampleDigest() {
 	// - Names: TestLexer
 }
 
-// A digest prepares the messages one by one. To copy each message would take an allocation for each, besides that of
-// what the manager remembers of it.
-func TestDigestCopiesNoMessage(t *testing.T) {
-	h := []Message{userSays("begin")}
-	for len(h) < 4_000 {
-		h = append(h, assistantSays("ok"), userSays("yes"))
-	}
-	allocations := testing.AllocsPerRun(3, func() {
-		m, err := New(8_000, nil)
-		require.NoError(t, err)
-		r, err := m.Prepare(t.Context(), h)
-		require.NoError(t, err)
-		require.NotNil(t, r.Compaction)
-	})
-	assert.Less(t, allocations, 1.8*float64(len(h)))
-}
-
 // factList is a summary of the given number of facts under a heading, a line each, of about 20 tokens.
 func factList(heading, line string, n int) string {
 	var b strings.Builder

@@ -172,19 +172,6 @@ func TestLargeStepsNeedFewSummaries(t *testing.T) {
 	assert.LessOrEqual(t, summaries, steps/4, "where results may take half of the room, there are 7")
 }
 
-// A conversation in which nothing is called stays as it is, however cheap it would be to fold it.
-func TestAnswersWithoutCalls(t *testing.T) {
-	t.Parallel()
-	var h []winnow.Message
-	for i := range 30 {
-		h = append(h, userSays("Question "+itoa(i)+"?"), modelSays("Answer "+itoa(i)+": "+strings.Repeat("and so on, ", 300)))
-	}
-	h = named(append(h, userSays("And?")))
-	r := prepare(t, folding(t, winnow.Options{}), h)
-	assert.Empty(t, r.Edits)
-	sameWire(t, h, r.Messages, "answers are the dialogue")
-}
-
 // Where the newest steps alone fill the room, all but the last of them become records before a model is asked for a
 // summary. Not so before a digest, which costs no call.
 func TestNewestStepsFoldBeforeASummary(t *testing.T) {

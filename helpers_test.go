@@ -147,6 +147,24 @@ func fullText(m winnow.Message) string {
 	return b.String()
 }
 
+// messageText is all that a message says, arguments of its calls included.
+func messageText(m *winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		b.WriteString(p.Text + string(p.Arguments) + "\n")
+	}
+	return b.String()
+}
+
+// toldIn is everything that a request says.
+func toldIn(r *winnow.Request) string {
+	var b strings.Builder
+	for i := range r.Messages {
+		b.WriteString(messageText(&r.Messages[i]))
+	}
+	return b.String()
+}
+
 func chars(m winnow.Message) int { return utf8.RuneCountInString(fullText(m)) }
 
 // numbered is lines of text of which no two are alike.
@@ -370,6 +388,10 @@ func (c requestCheck) check(t testing.TB, in []winnow.Message, r *winnow.Request
 		rules := wire.Rules{Lead: leads(in), Blank: true}
 		require.NoError(t, rules.Check(r.Messages), "a provider refuses the request %s of the history %s", sketch(r.Messages), sketch(in))
 		require.NoError(t, rules.Check(r.History), "a provider refuses Request.History")
+	}
+	require.Len(t, r.Counts, len(r.Messages))
+	for i := range r.Messages {
+		require.Equal(t, c.estimator.Estimate(r.Messages[i]), r.Counts[i], "the count of message %d", i)
 	}
 	checkSources(t, stage{name: "Prepare"}, in, r.Messages)
 	checkVerbatim(t, in, r.Messages)

@@ -86,19 +86,6 @@ func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n i
 	}
 }
 
-// toldIn is everything that a request says.
-func toldIn(r *winnow.Request) string {
-	var b strings.Builder
-	for i := range r.Messages {
-		for _, p := range r.Messages[i].Parts {
-			b.WriteString(p.Text)
-			b.Write(p.Arguments)
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
 // callOf returns a call with its result.
 func callOf(id, tool, arguments, result string) []winnow.Message {
 	call, said := callPart(id, tool), toolSays(id, result)

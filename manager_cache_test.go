@@ -163,26 +163,6 @@ func TestManagerCacheSticky(t *testing.T) {
 	}
 }
 
-// A restart is not an epoch: the state that was saved gives the request that would have come.
-func TestManagerCacheSurvivesRestart(t *testing.T) {
-	t.Parallel()
-	h := agentSession(count(40, 40), 2_400)
-	for _, o := range []winnow.Options{{}, {HistoryTurns: 10}, {Compact: &winnow.CompactOptions{Off: true}, HistoryTurns: 30}} {
-		s := newSession(t, 32_000, o)
-		o.Estimator, o.Now = s.e, s.clock.Now
-		for n := 5; n <= len(h); n += 3 {
-			for h[n-1].Role == winnow.RoleAssistant && n < len(h) {
-				n++
-			}
-			s.send(h[:n])
-			s.clock.pass(time.Duration(n%20) * 20 * time.Second)
-			s.m = restarted(t, 32_000, &o, snapshotOf(t, s.m))
-		}
-		assert.Positive(t, s.epochs)
-		assert.Less(t, s.epochs, s.requests/2)
-	}
-}
-
 // While the cache is warm nothing that was sent is touched; when it has expired, rewriting costs nothing.
 func TestManagerCacheTTL(t *testing.T) {
 	h := agentSession(4, 6_000)[:16] // what is stale in it does not pay while the cache is warm
@@ -336,8 +316,8 @@ func requireOwnTexts(t *testing.T, in, out []winnow.Message) {
 	}
 }
 
-// Requests share their lists. Whatever a host does with one that it keeps, the others stay as they were; and
-// when it keeps none, they are made anew.
+// Requests share their lists, with each other and with the history. Whatever a host does with one that it keeps, the
+// others stay as they were, and so does the history; and when it keeps none, they are made anew.
 func TestManagerRequestsStayApart(t *testing.T) {
 	h := agentSession(count(30, 30), 2_400)
 	for _, tt := range []struct {
@@ -347,6 +327,7 @@ func TestManagerRequestsStayApart(t *testing.T) {
 	}{
 		{"kept", winnow.Options{}, true},
 		{"kept, with a turn limit", winnow.Options{HistoryTurns: 12}, true},
+		{"written to", winnow.Options{}, false},
 		{"kept, repaired", winnow.Options{Compact: &winnow.CompactOptions{Off: true}}, true},
 		{"dropped", winnow.Options{}, false},
 	} {
@@ -358,14 +339,22 @@ func TestManagerRequestsStayApart(t *testing.T) {
 			if tt.name == "kept, repaired" {
 				h = append(list(userSays("begin"), modelCalls("lost"), userSays("go on")), h...)
 			}
+			before := deepCopy(h)
 			var kept, copies []*winnow.Request
 			edited := 0
 			for n := 3; n <= len(h); n++ {
-				r := prepare(t, m, h[:n])
+				in := h[:n]
+				if tt.name == "written to" {
+					in = deepCopy(in)
+				}
+				r := prepare(t, m, in)
 				want := prepare(t, twin, slices.Clone(h[:n])) // in other memory: the whole list is looked at
 				require.Equal(t, want, r, "request %d", n)
 				if len(r.Edits) > 0 {
 					edited++
+				}
+				if tt.name == "written to" {
+					scribble(r)
 				}
 				if !tt.keeps {
 					if n%20 == 0 {
@@ -374,7 +363,8 @@ func TestManagerRequestsStayApart(t *testing.T) {
 					continue
 				}
 				copied := *r
-				copied.Messages, copied.History, copied.Edits = deepCopy(r.Messages), deepCopy(r.History), slices.Clone(r.Edits)
+				copied.Messages, copied.History = deepCopy(r.Messages), deepCopy(r.History)
+				copied.Edits, copied.Counts = slices.Clone(r.Edits), slices.Clone(r.Counts)
 				kept, copies = append(kept, r), append(copies, &copied)
 				_ = append(r.Messages, userSays("mine"))
 				_ = append(r.History, userSays("mine"))
@@ -385,9 +375,25 @@ func TestManagerRequestsStayApart(t *testing.T) {
 				sameMessages(t, copies[i].Messages, kept[i].Messages, "request "+itoa(i))
 				sameMessages(t, copies[i].History, kept[i].History, "history "+itoa(i))
 				require.Equal(t, copies[i].Edits, kept[i].Edits)
+				require.Equal(t, copies[i].Counts, kept[i].Counts)
 			}
+			sameMessages(t, before, h, "the history was written to")
 		})
 	}
+}
+
+// scribble writes to all lists of a request.
+func scribble(r *winnow.Request) {
+	for k := range r.Messages {
+		r.Messages[k] = userSays("scribble")
+	}
+	for k := range r.History {
+		r.History[k] = userSays("scribble")
+	}
+	for k := range r.Edits {
+		r.Edits[k] = winnow.Edit{}
+	}
+	clear(r.Counts)
 }
 
 func TestCostOfRequest(t *testing.T) {

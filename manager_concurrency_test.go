@@ -97,7 +97,9 @@ func TestManagerWorksDuringASummary(t *testing.T) {
 		require.NoError(t, m.Close())
 		return "## Goal\nfine", nil
 	})
-	m = newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now})
+	m = newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{
+		Rules: func() string { m.Plan(more); return "Be kind." },
+	}})
 	done := make(chan *winnow.Request)
 	go func() { r, _ := m.Prepare(t.Context(), h); done <- r }()
 	select {

@@ -194,37 +194,6 @@ func TestManagerEndedContext(t *testing.T) {
 	assert.NotNil(t, r.Compaction)
 }
 
-func TestManagerClose(t *testing.T) {
-	m := newManager(t, 8_000, nil)
-	require.NoError(t, m.Close())
-	require.NoError(t, m.Close(), "closing twice is not an error")
-	assert.Len(t, prepare(t, m, list(userSays("hello"))).Messages, 1, "a manager stays usable")
-}
-
-// A host that recovers from the panic of its estimator goes on with the manager as it was.
-func TestManagerEstimatorPanics(t *testing.T) {
-	broken := false
-	h, c := chat(10, 100), newClock()
-	estimator := winnow.EstimatorFunc(func(m winnow.Message) int {
-		if broken && len(m.Parts) > 0 && m.Parts[0].Text == h[7].Parts[0].Text {
-			panic("index out of range")
-		}
-		return quarterOfText(m)
-	})
-	m, want := newManager(t, 24_000, &winnow.Options{Estimator: estimator, Now: c.Now}), newManager(t, 24_000, &winnow.Options{Estimator: estimator, Now: c.Now})
-	prepare(t, m, h[:4])
-	prepare(t, want, h[:4])
-	broken = true
-	state := snapshotOf(t, m)
-	assert.Panics(t, func() { _, _ = m.Prepare(t.Context(), h) })
-	assert.Panics(t, func() { m.Plan(h) })
-	require.Equal(t, state, snapshotOf(t, m))
-	broken = false
-	for n := 10; n <= len(h); n++ {
-		assert.Equal(t, prepare(t, want, h[:n]), prepare(t, m, h[:n]))
-	}
-}
-
 // A stage may decide by an estimator of its own. What it leaves counts in a request by the manager's, in a restored one
 // too.
 func TestStagesWithTheirOwnEstimators(t *testing.T) {
@@ -450,7 +419,7 @@ func otherModels(t *testing.T, c *clock) (state string, h []winnow.Message) {
 			continue
 		}
 		r := prepare(t, m, h[:n])
-		h[n].Usage = &winnow.Usage{Input: sumOf(winnow.CharsPerToken(3), r.Messages)} // its own tokenizer
+		h[n].Usage = &winnow.Usage{Input: estimateAll(winnow.CharsPerToken(3), r.Messages)} // its own tokenizer
 		last = n
 	}
 	r := recovered(t, m, h[:last], errors.New("prompt is too long: 20000 tokens > 19500 maximum"))
@@ -485,7 +454,7 @@ func TestRestoreIntoAnotherModel(t *testing.T) {
 	r := prepare(t, m, h)
 	assert.Equal(t, 180_000, r.Budget, "the limit of the old model no longer holds")
 	assert.Less(t, r.Tokens, 180_000)
-	assert.Equal(t, sumOf(winnow.CharsPerToken(2), r.Messages), r.Tokens, "counted anew, and not from the other model's usage")
+	assert.Equal(t, estimateAll(winnow.CharsPerToken(2), r.Messages), r.Tokens, "counted anew, and not from the other model's usage")
 	cleared, signed := 0, 0
 	for i, sent := range r.Messages {
 		if sent.Role == winnow.RoleTool && len(sent.Parts[0].Text) < 2_500 {
@@ -551,7 +520,7 @@ func TestRestoreIntoAnotherModelAfterOverflow(t *testing.T) {
 	whole := prepare(t, m, h)
 	shrunk := recovered(t, m, h, errors.New("prompt is too long: 18000 tokens > 9000 maximum"))
 	e := winnow.CharsPerToken(4) // Tokens are what the provider would count: of these it was told after the refusal
-	require.Less(t, sumOf(e, shrunk.Messages), sumOf(e, whole.Messages))
+	require.Less(t, estimateAll(e, shrunk.Messages), estimateAll(e, whole.Messages))
 	other := restarted(t, 100_000, &winnow.Options{Model: "large-model", Estimator: winnow.CharsPerToken(4), Now: c.Now}, snapshotOf(t, m))
 	assert.Equal(t, whole.Tokens, prepare(t, other, h).Tokens)
 }
@@ -565,13 +534,6 @@ func TestRecoverAtOnceWithAnotherModel(t *testing.T) {
 	whole := m.Plan(h)
 	r := recovered(t, m, h, errors.New("prompt is too long: 18000 tokens > 9000 maximum"))
 	assert.Less(t, r.Tokens, min(9_000, whole.Tokens))
-}
-
-func sumOf(e winnow.Estimator, messages []winnow.Message) (n int) {
-	for _, m := range messages {
-		n += e.Estimate(m)
-	}
-	return n
 }
 
 func TestResolveWindow(t *testing.T) {

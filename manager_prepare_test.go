@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unsafe"
 	"weak"
@@ -348,52 +347,6 @@ func TestManagerHugeResult(t *testing.T) {
 	assert.Contains(t, fullText(r.Messages[2]), "characters left out")
 }
 
-// A host may keep a request, write to its lists and append to them: what the manager remembers is its own.
-func TestManagerRequestsAreTheCallers(t *testing.T) {
-	h := agentSession(60, 1_200)
-	for _, window := range []int{8_000, 64_000} {
-		m, twin := newManager(t, window, &winnow.Options{Now: newClock().Now}), newManager(t, window, &winnow.Options{Now: newClock().Now})
-		for n := 20; n < len(h); n += 20 {
-			own := deepCopy(h[:n])
-			r, want := prepare(t, m, own), prepare(t, twin, h[:n])
-			sameWire(t, want.Messages, r.Messages, "window %d: after what a host wrote to earlier requests", window)
-			require.Equal(t, want.Edits, r.Edits)
-			_ = append(r.Messages, userSays("appended"))
-			_ = append(r.History, userSays("appended"))
-			for k := range r.Messages {
-				r.Messages[k] = userSays("scribble")
-			}
-			for k := range r.History {
-				r.History[k] = userSays("scribble")
-			}
-			for k := range r.Edits {
-				r.Edits[k] = winnow.Edit{}
-			}
-		}
-	}
-}
-
-// Nothing that a later call does changes a request that was returned.
-func TestManagerRequestsStay(t *testing.T) {
-	h := agentSession(60, 1_200)
-	c := newClock()
-	m := newManager(t, 8_000, &winnow.Options{Now: c.Now})
-	var requests, copies []*winnow.Request
-	for n := 4; n < len(h); n += 4 {
-		r := prepare(t, m, h[:n])
-		requests = append(requests, r)
-		kept := *r
-		kept.Messages, kept.History, kept.Edits = deepCopy(r.Messages), deepCopy(r.History), append([]winnow.Edit(nil), r.Edits...)
-		copies = append(copies, &kept)
-		c.pass(time.Duration(n%3) * 3 * time.Minute)
-	}
-	for k := range requests {
-		sameMessages(t, copies[k].Messages, requests[k].Messages, "messages of request "+itoa(k))
-		sameMessages(t, copies[k].History, requests[k].History, "history of request "+itoa(k))
-		require.Equal(t, copies[k].Edits, append([]winnow.Edit(nil), requests[k].Edits...), "edits of request %d", k)
-	}
-}
-
 // withoutBreaker is a state without the memory of compactions that failed, which a failed call leaves behind: the next
 // one does not pay for the same.
 func withoutBreaker(state string) string {
@@ -473,36 +426,6 @@ func ExampleManager_Cold() {
 	// six minutes later: true
 }
 
-// Counts are the estimates of the messages that are sent, in every request, and stay so.
-func TestRequestCounts(t *testing.T) {
-	for seed := range uint64(40) {
-		h := randomHistory(seed)
-		c := newClock()
-		m := newManager(t, 6_000, &winnow.Options{Estimator: byChars, Now: c.Now, HistoryTurns: int(seed % 3 * 4)})
-		var requests []*winnow.Request
-		var counts [][]int
-		for n := 1; n <= len(h); n++ {
-			c.pass(time.Duration(n%7) * time.Minute)
-			plan := m.Plan(h[:n])
-			r, err := m.Prepare(t.Context(), h[:n])
-			if err != nil {
-				continue
-			}
-			if plan.Compaction == nil && !plan.NeedsCompaction && r.Compaction == nil {
-				assert.Equal(t, plan.Counts, r.Counts, "of Plan and of Prepare")
-			}
-			require.Len(t, r.Counts, len(r.Messages))
-			for i := range r.Messages {
-				require.Equal(t, byChars.Estimate(r.Messages[i]), r.Counts[i], "message %d of request %d", i, n)
-			}
-			requests, counts = append(requests, r), append(counts, slices.Clone(r.Counts))
-		}
-		for k, r := range requests {
-			require.Equal(t, counts[k], r.Counts, "an earlier request stays as it was")
-		}
-	}
-}
-
 // What the turn limit dropped before a compaction is in no summary, and Edits say so. An earlier summary is in the new
 // one, and so is the question of a pin.
 func TestEditsTellTheTurnLimitFromTheSummary(t *testing.T) {
@@ -539,24 +462,6 @@ func TestEditsTellTheTurnLimitFromTheSummary(t *testing.T) {
 }
 
 // What the manager once got wrong, each as small as it could be made.
-
-// The summarizer is down for good and nothing but a compaction can make the request fit. The breaker must
-// keep the summarizer from being asked, not the digest from standing in: a conversation never ends for it.
-func TestManagerDeadSession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := chat(150, 4_000)
-		m := newManager(t, 32_000, &winnow.Options{Estimator: byChars, Summarizer: fails(errDown)})
-		dead := 0
-		for n := 1; n <= len(h); n += 2 {
-			if _, err := m.Prepare(t.Context(), h[:n]); err != nil {
-				if dead++; dead == 1 {
-					t.Logf("turn %d: %v", n/2, err)
-				}
-			}
-		}
-		assert.Zero(t, dead, "turns of %d without a request, each of 1 000 tokens in a window of 32 000", len(h)/2)
-	})
-}
 
 // Compact is no way around the budget: a request that is known not to fit is an *OverflowError.
 func TestManagerCompactAboveBudget(t *testing.T) {
@@ -664,17 +569,6 @@ func TestManagerReusedMemory(t *testing.T) {
 	t.Logf("memory was used again %d times", reused)
 }
 
-// Messages may share the history's memory. Who appends to them writes to neither.
-func TestManagerRequestsAreClipped(t *testing.T) {
-	log := append(make([]winnow.Message, 0, 16), systemSays("be kind"), userSays("hello"), modelSays("hi"), userSays("how?"))
-	before := deepCopy(log[:8])
-	m := newManager(t, 100_000, nil)
-	r := prepare(t, m, log)
-	_ = append(r.Messages, userSays("[cached]"))
-	_ = append(r.History, userSays("[cached]"))
-	sameMessages(t, before, log[:8], "appending to a request wrote to the history")
-}
-
 // An edit of a message that the library made must not say that message 0 of the history is gone.
 func TestManagerEditsOfMadeMessages(t *testing.T) {
 	m := newManager(t, 100_000, &winnow.Options{HistoryTurns: 1})
@@ -684,26 +578,6 @@ func TestManagerEditsOfMadeMessages(t *testing.T) {
 	for _, e := range r.Edits {
 		assert.False(t, e.Index == 0 && e.After == 0, "the system message is there: %+v", e)
 	}
-}
-
-// What the turn limit dropped was never summarized, and edits must not say so.
-func TestManagerLimitedIsNotSummarized(t *testing.T) {
-	s := says("## Goal\nshort")
-	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Summarizer: s, HistoryTurns: 4, Compact: &winnow.CompactOptions{KeepRecent: 100}})
-	h := chat(10, 2_000)
-	prepare(t, m, h)
-	r := compact(t, m, h)
-	prompts := ""
-	for _, req := range s.calls {
-		prompts += req.Prompt()
-	}
-	var wrong []int
-	for _, e := range r.Edits {
-		if e.Op == winnow.OpCompact && !strings.Contains(prompts, marksOf(&h[e.Index])[0]) {
-			wrong = append(wrong, e.Index)
-		}
-	}
-	assert.Empty(t, wrong, "messages that no summarizer has seen and that are said to be summarized")
 }
 
 // A pin survives every stage, a summary that the host wrote itself and pinned too.
@@ -747,19 +621,6 @@ func TestManagerSnapshotOfOddParts(t *testing.T) {
 	require.NotEmpty(t, prepare(t, m, h).Edits)
 	_, err := m.Snapshot()
 	assert.NoError(t, err)
-}
-
-// Prepare does what Plan says. Here the new message brings the request above the share of the window from which
-// old results are trimmed, and the cache is cold.
-func TestManagerPrunesAsPlanned(t *testing.T) {
-	c := newClock()
-	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now})
-	h := append(agentSession(8, 6_000), userSays(strings.Repeat("word ", 8_000)), modelSays("well"))
-	prepare(t, m, h[:len(h)-2]) // 27 000 tokens: below 30 %
-	c.pass(time.Hour)
-	plan := m.Plan(h)
-	require.NotEmpty(t, plan.Edits, "37 000 tokens: above 30 %")
-	assert.Equal(t, plan.Edits, prepare(t, m, h).Edits)
 }
 
 // The parts of an overflow are counted as the whole is: as the provider bills, once it has billed.

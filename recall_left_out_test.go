@@ -141,7 +141,7 @@ func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
 			}
 			history = append(history, user("go on"))
 			r := compact(t, m, history)
-			handle := regexp.MustCompile(`recall (\d{9})`).FindStringSubmatch(joinedTexts(r.Messages))
+			handle := regexp.MustCompile(`recall (\d{9})`).FindStringSubmatch(toldIn(r))
 			require.NotNil(t, handle)
 			history = append(tt.next(history, r), assistant("Done."), user("go on"), assistant("Done again."), user("go on"))
 			answer, err := m.Recall(t.Context(), history, json.RawMessage(`{"handle":"`+handle[1]+`"}`))
@@ -151,13 +151,6 @@ func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
 			assert.Equal(t, tt.left == 0, strings.Contains(text, "nothing of what it stood for"), text)
 		})
 	}
-}
-
-func joinedTexts(messages []winnow.Message) (text string) {
-	for i := range messages {
-		text += messageText(&messages[i])
-	}
-	return text
 }
 
 // goOn appends a step of the agent that has nothing to do with the others.
@@ -395,14 +388,6 @@ func (w *recallWorld) check(m *winnow.Manager, history []winnow.Message, words [
 				messageText(&r.Messages[i]))
 		}
 	}
-}
-
-func messageText(m *winnow.Message) string {
-	var b strings.Builder
-	for _, p := range m.Parts {
-		b.WriteString(p.Text + string(p.Arguments) + "\n")
-	}
-	return b.String()
 }
 
 // useIDsAgain gives the calls of history ids that many answers share: one or, if kind is 2, none. Their results follow.

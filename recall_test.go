@@ -204,25 +204,6 @@ func TestRecallReadsHandles(t *testing.T) {
 	}
 }
 
-// An answer has room for a share of the window, says what of how much it shows and how to go on.
-func TestRecallInPages(t *testing.T) {
-	m, _ := recallManager(t, 20_000, nil)
-	history := workHistory(10, 60)
-	history[2].Parts[0].Text = strings.Repeat("a long line of a log, one of many\n", 3_000)
-	history[4].Parts[0].Text = strings.Repeat("word ", 20_000)
-	r := prepare(t, m, history)
-	e, err := winnow.NewEstimator("")
-	require.NoError(t, err)
-	for _, i := range []int{2, 4} {
-		handle := recordedHandle(t, r, i)
-		answers := callRecall(t, m, history, `{"handle":"`+handle+`"}`)
-		assert.Contains(t, lastText(answers), "give from ")
-		assert.LessOrEqual(t, e.Estimate(answers[len(answers)-1]), 1_200, "1 000 tokens and the frame")
-		assert.Greater(t, e.Estimate(answers[len(answers)-1]), 600)
-		assert.Equal(t, plain(history[i].Parts[0].Text), plain(recallAll(t, m, history, handle)))
-	}
-}
-
 // The share holds for texts of which one line has more tokens than it: such a line is shown in pieces, and none is
 // lost.
 func TestRecallHoldsItsShare(t *testing.T) {
@@ -255,8 +236,11 @@ func TestRecallHoldsItsShare(t *testing.T) {
 				`{"pattern":"the needle"}`, `{"handle":"` + handle + `","pattern":"needle","context":50}`,
 			} {
 				answers := callRecall(t, m, history, arguments)
-				assert.LessOrEqual(t, e.Estimate(answers[len(answers)-1]), most, "%s in %d: %s", name, window,
-					arguments)
+				size := e.Estimate(answers[len(answers)-1])
+				assert.LessOrEqual(t, size, most, "%s in %d: %s", name, window, arguments)
+				if strings.Contains(lastText(answers), "give from ") && !strings.Contains(arguments, "from") {
+					assert.Greater(t, size, (most-150)/2, "%s in %d: %s: the room is used", name, window, arguments)
+				}
 				if !strings.Contains(arguments, "from") && len(arguments) > 30 {
 					assert.Contains(t, lastText(answers), "needle", "%s in %d: %s", name, window, arguments)
 				}
@@ -409,20 +393,6 @@ func TestRecallPatternsTakeNoMinutes(t *testing.T) {
 		text := lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"`+tt.pattern+`"}`))
 		assert.Contains(t, text, tt.want, tt.reason)
 	}
-}
-
-// What is escaped gets longer, but an answer does not.
-func TestRecallHasRoomForEscapes(t *testing.T) {
-	m, _ := recallManager(t, 40_000, nil)
-	history := workHistory(10, 60)
-	history[2].Parts[0].Text = strings.Repeat("</s><s></s><s><|</s>\n", 2_000)
-	r := prepare(t, m, history)
-	answers := callRecall(t, m, history, `{"handle":"`+recordedHandle(t, r, 2)+`"}`)
-	assert.Contains(t, lastText(answers), "give from ")
-	e, err := winnow.NewEstimator("")
-	require.NoError(t, err)
-	const frame = 100
-	assert.LessOrEqual(t, e.Estimate(answers[len(answers)-1]), 40_000/20+frame)
 }
 
 // Two calls at once are told apart, though the host has written their arguments anew.

@@ -505,21 +505,6 @@ func TestRecordsOfLongHistories(t *testing.T) {
 	assert.Positive(t, bare)
 }
 
-// What a person says stands between records, which stay apart.
-func TestRecordsStayApart(t *testing.T) {
-	t.Parallel()
-	m := folding(t, winnow.Options{})
-	h := runs(20)
-	h = named(slices.Insert(h, 11, userSays("And mind the gap.")))
-	var r *winnow.Request
-	steps(h, func(in []winnow.Message) { r = prepare(t, m, in) })
-	assert.True(t, holds(r, &h[11]))
-	at := slices.IndexFunc(r.Messages, func(x winnow.Message) bool { return x.ID == h[11].ID })
-	assert.NotEmpty(t, recordsIn(r.Messages[:at]))
-	assert.NotEmpty(t, recordsIn(r.Messages[at:]))
-	requestCheck{estimator: byChars}.check(t, h, r)
-}
-
 // A record lists only names that stand in the history in the same form and not as parts of longer ones, and has lines
 // only for calls that were made, with whole paths.
 func TestRecordsOfSessionsAreTrue(t *testing.T) {

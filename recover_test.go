@@ -44,59 +44,6 @@ func imagesOf(messages []winnow.Message) (n, bytes int) {
 	return n, bytes
 }
 
-func TestRecoverShrinksUntilNothingIsLeft(t *testing.T) {
-	ctx := context.Background()
-	calls := 0
-	m, err := winnow.New(20_000, &winnow.Options{Summarizer: winnow.SummarizerFunc(func(ctx context.Context, r winnow.SummaryRequest) (string, error) {
-		calls++
-		return winnow.Digest().Summarize(ctx, r)
-	})})
-	require.NoError(t, err)
-	h := longSession()
-	r := prepare(t, m, h)
-	seen := map[string]bool{fmt.Sprintf("%+v", r.Messages): true}
-	for n := 0; ; n++ {
-		require.Less(t, n, 10, "it never gives up")
-		next, err := m.Recover(ctx, h, errNoNumbers)
-		if err != nil {
-			var full *winnow.OverflowError
-			require.ErrorAs(t, err, &full)
-			require.ErrorIs(t, err, errNoNumbers)
-			require.ErrorIs(t, err, winnow.ErrOverflow)
-			assert.Contains(t, err.Error(), "larger context window")
-			break
-		}
-		assert.Less(t, next.Tokens, r.Tokens)
-		payload := fmt.Sprintf("%+v", next.Messages)
-		assert.False(t, seen[payload], "the same request again")
-		assert.Contains(t, payload, "And now the last one.")
-		assert.Contains(t, payload, "You are careful.")
-		seen[payload], r = true, next
-	}
-	assert.Greater(t, len(seen), 2, "several rungs were tried")
-	assert.Positive(t, calls)
-}
-
-func TestRecoverLeavesOtherErrorsAlone(t *testing.T) {
-	ctx := context.Background()
-	for _, cause := range []error{
-		errors.New("429 Too Many Requests"),
-		errors.New("401 invalid x-api-key"),
-		errors.New("max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for this model"),
-		context.Canceled,
-		fmt.Errorf("post: %w", context.DeadlineExceeded),
-	} {
-		m := newManager(t, 20_000, nil)
-		h := longSession()
-		want := prepare(t, m, h)
-		_, err := m.Recover(ctx, h, cause)
-		require.ErrorIs(t, err, cause)
-		assert.NotErrorIs(t, err, winnow.ErrOverflow)
-		again := prepare(t, m, h)
-		sameMessages(t, want.Messages, again.Messages, "nothing happened")
-	}
-}
-
 // Where compaction is off, Recover cuts and clears, and at the end says what fills the window. No digest stands in.
 func TestRecoverCompactsNothingWhereCompactionIsOff(t *testing.T) {
 	ctx := context.Background()
@@ -204,19 +151,6 @@ func TestMaxBytes(t *testing.T) {
 	}
 }
 
-func TestRecoverAfterTheEnd(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	m := newManager(t, 20_000, nil)
-	h := longSession()
-	prepare(t, m, h)
-	cancel()
-	_, err := m.Recover(ctx, h, errNoNumbers)
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, err, errNoNumbers)
-	_, err = m.Recover(context.Background(), h, nil)
-	require.Error(t, err)
-}
-
 // A request without messages is one that was made: there is nothing smaller to send.
 func TestRecoverOfNothing(t *testing.T) {
 	m := newManager(t, 20_000, nil)
@@ -239,7 +173,7 @@ func TestRecoverAsTheFirstCall(t *testing.T) {
 		id := "more_" + itoa(i)
 		h = append(h, modelCalls(id), toolSays(id, numbered(150)))
 	}
-	size := sumOf(winnow.CharsPerToken(4), h)
+	size := estimateAll(winnow.CharsPerToken(4), h)
 	window := size / 2
 	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), HistoryTurns: 1}
 	for _, tt := range []struct {
@@ -698,6 +632,7 @@ func TestManagerRecoverShrinks(t *testing.T) {
 					require.ErrorIs(t, err, winnow.ErrOverflow)
 					require.ErrorIs(t, err, tt.cause, "the provider's error is wrapped")
 					assert.Contains(t, err.Error(), tt.cause.Error())
+					assert.Contains(t, err.Error(), "start a new conversation", "and what to do")
 					return
 				}
 				require.Less(t, r.Tokens, last.Tokens, "request %d", n)
@@ -726,7 +661,9 @@ func TestManagerRecoverLeavesOtherErrors(t *testing.T) {
 		{"rate limit", t.Context(), errors.New("429 Too Many Requests: rate limit reached")},
 		{"auth", t.Context(), errors.New("401 invalid x-api-key")},
 		{"network", t.Context(), errors.New("connection reset by peer")},
+		{"room for the answer", t.Context(), errors.New("max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens")},
 		{"cancelled call", t.Context(), context.Canceled},
+		{"too late", t.Context(), fmt.Errorf("post: %w", context.DeadlineExceeded)},
 		{"none", t.Context(), nil},
 	} {
 		r, err := m.Recover(tt.ctx, h, tt.cause)

@@ -198,14 +198,6 @@ func TestRepairLongIDs(t *testing.T) {
 	}
 }
 
-func TestRepairKeepsOthers(t *testing.T) {
-	h := named(list(userSays("q"), modelCalls("a"), toolSays("a", "1"), toolSays("ghost", "x"), modelSays("a"), userSays("q")))
-	got, _ := winnow.RepairToolPairing(h)
-	for k, i := range []int{0, 1, 2, 4, 5} {
-		assert.Equal(t, h[i], got[k], "message %d with its Source", i)
-	}
-}
-
 // Every history of up to four messages of the kinds that matter to pairing.
 func TestRepairEveryShortHistory(t *testing.T) {
 	pinnedCall, pinnedResult := modelCalls("a"), toolSays("a", "4")

@@ -411,6 +411,7 @@ func TestShownLinesStand(t *testing.T) {
 				continue
 			}
 			in := slices.Clone(h[:n])
+			var other *winnow.Manager // in another process
 			switch random.IntN(12) {
 			case 0:
 				c.pass(time.Hour)
@@ -424,7 +425,7 @@ func TestShownLinesStand(t *testing.T) {
 				h[random.IntN(n)].Pinned = random.IntN(4) > 0 && n < 40
 				in = slices.Clone(h[:n])
 			case 3:
-				m = restarted(t, window, o, snapshotOf(t, m))
+				other = restarted(t, window, o, snapshotOf(t, m))
 			}
 			planned := m.Plan(in)
 			r, err := m.Prepare(t.Context(), in)
@@ -438,6 +439,10 @@ func TestShownLinesStand(t *testing.T) {
 			}
 			require.LessOrEqual(t, r.Tokens, r.Budget, "seed %d, message %d", seed, n)
 			left += checkShown(t, in, r)
+			if other != nil {
+				sameWire(t, r.Messages, prepare(t, other, in).Messages, "seed %d, message %d: restored", seed, n)
+				m = other
+			}
 			for random.IntN(6) == 0 {
 				said := []string{"prompt is too long", "413 request entity too large",
 					fmt.Sprintf("prompt is too long: %d tokens > %d maximum", r.Tokens+1, r.Tokens*2/3)}[random.IntN(3)]
@@ -450,22 +455,6 @@ func TestShownLinesStand(t *testing.T) {
 		}
 	}
 	assert.Greater(t, left, 200, "results that leave lines out")
-}
-
-// A restored manager makes the same requests as the one that was saved.
-func TestShownLinesSurviveARestart(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(10) {
-		c := newClock()
-		o := &winnow.Options{Estimator: byChars, Now: c.Now}
-		m, h := newManager(t, 60_000, o), rereads(rand.New(rand.NewPCG(seed, 8)), 40)
-		for n := 1; n <= len(h); n += 2 {
-			restored := restarted(t, 60_000, o, snapshotOf(t, m))
-			want, got := prepare(t, m, h[:n]), prepare(t, restored, h[:n])
-			sameWire(t, want.Messages, got.Messages, "seed %d, message %d", seed, n)
-			c.pass(time.Second)
-		}
-	}
 }
 
 // part is the text of some lines of a file.

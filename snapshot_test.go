@@ -307,10 +307,3 @@ func TestSampleOfAText(t *testing.T) {
 	assert.NotEqual(t, addSample(1, "", false), uint64(1), "so does an empty text")
 	assert.NotEqual(t, mix(0, 0), uint64(0))
 }
-
-func TestPlaceOf(t *testing.T) {
-	s := strings.Repeat("x", 10)
-	assert.Equal(t, placeOf(s), placeOf(s))
-	assert.NotEqual(t, placeOf(s), placeOf(s[:9]))
-	assert.NotEqual(t, placeOf(s), placeOf(strings.Clone(s)))
-}

@@ -208,14 +208,6 @@ func TestStalePartsProperties(t *testing.T) {
 	require.Greater(t, found, 1_000, "hardly anything was stale")
 }
 
-// A record finds its run in another place by the ids of results, those of later results included: a host that goes on
-// with Request.History has them as messages.
-func TestHoldsResult(t *testing.T) {
-	assert.True(t, holdsResult([]Message{assistantSays("x"), {Role: RoleTool, ToolCallID: "a"}}))
-	assert.True(t, holdsResult([]Message{{Role: RoleUser, Injected: true, ToolCallID: "a"}}), "a later result")
-	assert.False(t, holdsResult([]Message{userSays("x"), {Role: RoleUser, Injected: true}}))
-}
-
 // No result gets longer than it was, nor than mostRemainder of it, whatever counts its tokens.
 func TestDropShrinks(t *testing.T) {
 	standard, err := NewEstimator("")
