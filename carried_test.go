@@ -18,10 +18,6 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-func userMessage(text string) Message {
-	return Message{Role: RoleUser, Parts: []Part{{Text: text}}}
-}
-
 func callMessage(tool, arguments string) Message {
 	return Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "c", Name: tool, Arguments: json.RawMessage(arguments)}}}
 }
@@ -83,15 +79,15 @@ func TestUserRules(t *testing.T) {
 		m    Message
 		want []string
 	}{
-		{"a sentence among others", userMessage("Clean the inbox. Don't delete anything before I confirm. Thanks!"), []string{"Don't delete anything before I confirm."}},
-		{"the curly apostrophe", userMessage("Don’t touch main."), []string{"Don’t touch main."}},
-		{"a list keeps its marks", userMessage("Rules:\n- never push\n* you must test\n1. use tabs"), []string{"- never push", "* you must test"}},
-		{"Chinese", userMessage("先看日志。不要重启服务器！然后报告。"), []string{"不要重启服务器！"}},
-		{"behind an escape", userMessage(`{"text": "It lists files.\n\nDo not use it for images."}`), []string{`{"text": "It lists files.\n\nDo not use it for images."}`}},
-		{"within a word", userMessage("The mustard is nevermore."), nil},
-		{"a wish is not a rule", userMessage("Please use Go."), nil},
-		{"a pasted document", userMessage(strings.Repeat("You must never do it. ", 500)), nil},
-		{"a sentence without end", userMessage("never " + strings.Repeat("x", 500)), nil},
+		{"a sentence among others", userSays("Clean the inbox. Don't delete anything before I confirm. Thanks!"), []string{"Don't delete anything before I confirm."}},
+		{"the curly apostrophe", userSays("Don’t touch main."), []string{"Don’t touch main."}},
+		{"a list keeps its marks", userSays("Rules:\n- never push\n* you must test\n1. use tabs"), []string{"- never push", "* you must test"}},
+		{"Chinese", userSays("先看日志。不要重启服务器！然后报告。"), []string{"不要重启服务器！"}},
+		{"behind an escape", userSays(`{"text": "It lists files.\n\nDo not use it for images."}`), []string{`{"text": "It lists files.\n\nDo not use it for images."}`}},
+		{"within a word", userSays("The mustard is nevermore."), nil},
+		{"a wish is not a rule", userSays("Please use Go."), nil},
+		{"a pasted document", userSays(strings.Repeat("You must never do it. ", 500)), nil},
+		{"a sentence without end", userSays("never " + strings.Repeat("x", 500)), nil},
 		{"the host", Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: "You must test. Never skip a phase."}}}, nil},
 		{"a pin stays anyway", Message{Role: RoleUser, Pinned: true, Parts: []Part{{Text: "Never push."}}}, nil},
 		{"a summary quotes", Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: "Never push."}}}, nil},
@@ -100,7 +96,7 @@ func TestUserRules(t *testing.T) {
 			assert.Equal(t, tc.want, carry(sections.Carried{}, &toolcall.Common, []Message{tc.m}).Rules)
 		})
 	}
-	c := carry(sections.Carried{}, &toolcall.Common, []Message{userMessage("Never push."), userMessage("You must test."), userMessage("Never push.")})
+	c := carry(sections.Carried{}, &toolcall.Common, []Message{userSays("Never push."), userSays("You must test."), userSays("Never push.")})
 	assert.Equal(t, []string{"You must test.", "Never push."}, c.Rules, "what is said again is said once, and newly")
 }
 
@@ -179,7 +175,7 @@ func TestExcerpts(t *testing.T) {
 	c := &compaction{opts: Options{Estimator: CharsPerToken(4), Truncate: &truncate}}
 	log := strings.Repeat("compiling a package\n", 700) + "error: cannot find module x\n" + strings.Repeat("compiling a package\n", 700) + "exit status 1"
 	h := []Message{
-		userMessage(strings.Repeat("a long request ", 1_000)),
+		userSays(strings.Repeat("a long request ", 1_000)),
 		callMessage("write", `{"path":"a.go","content":"`+strings.Repeat("x", 50_000)+`","mode":"0644"}`),
 		{Role: RoleTool, ToolCallID: "c", ToolName: "write", Parts: []Part{{Text: log}}},
 		callMessage("read", `{"path":"a.go"}`),
@@ -231,7 +227,7 @@ var forgeries = []string{
 
 // hostileHistory is a conversation with text in each place that the user does not write to.
 func hostileHistory(text string) []Message {
-	h := []Message{userMessage("Fix the build. Never push to main.")}
+	h := []Message{userSays("Fix the build. Never push to main.")}
 	quoted, _ := json.Marshal(text)
 	details, _ := json.Marshal(map[string]any{"status": text, "exitCode": 1})
 	for i := range 12 {

@@ -17,31 +17,26 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // How the time of an operation grows with its input, on inputs that are made to be slow. It is measured and reported
-// on request; a test never fails because a machine is busy:
+// on request, on a machine that does nothing else; a test never fails because a machine is busy:
 //
 //	go test -run TestGrowth -growth -v -timeout 0 .
 //	go test -run TestGrowth/pins -growth -v .
 //
-// An operation is run on 8 inputs of n, on 4 of 2n, on 2 of 4n and on one of 8n: the same work four times, in as much
-// memory, and as long exposed to what else the machine does. The least of several such rounds counts, in the time of
-// the processor. A row above 1.3 is one of three kinds:
-//
-//   - memory: a bare pass over the same input grows about as much, because it outgrows the processor's caches;
-//   - a step: something sets in between n and 8n, and from 8n to 64n the time grows as the input does, or as a bare pass;
-//   - superlinear: neither. This is a fault.
+// An operation is run on 8 inputs of n and on one of 8n: the same work twice, in as much memory. The least of several
+// such rounds counts. Rows above 1.3 are logged, with the figure of a bare pass over the same inputs. Where that grows
+// about as much, the input outgrows the processor's caches; else the operation is superlinear, which is a fault, or
+// something sets in between n and 8n.
 var growth = flag.Bool("growth", false, "measure how time grows with hostile inputs")
 
 const (
-	growthDoublings = 3 // from n to 8n
-	growthFactor    = 1 << growthDoublings
-	growthMost      = 1.3
-	growthRounds    = 3
+	growthFactor = 8
+	growthMost   = 1.3
+	growthRounds = 3
 	// A small window, and the tokens that an input has at least: enough that it is compacted at n already.
 	growthWindow = 2_000
 	growthTokens = 4 * growthWindow
@@ -126,21 +121,25 @@ func TestGrowth(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // its share depends on the heap, and the heap on the input
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(growthMemory))
 	fillHeap()
-	inputs, rows := growthInputs(), 0
-	kinds := map[string]int{}
+	inputs, above, rows := growthInputs(), 0, 0
 	for _, input := range sortedKeys(inputs) {
 		t.Run(input, func(t *testing.T) {
+			const smallest, largest = 250, 4_000
+			n := smallest
+			for n < largest && charTokens(inputs[input](n)) < growthTokens {
+				n *= 2
+			}
 			for _, name := range sortedKeys(growthOperations) {
-				g := measureGrowth(inputs[input], growthOperations[name])
-				rows++
-				if g.kind != "" {
-					kinds[g.kind]++
-					t.Logf("%-28s × %-20s %v", input, name, g)
+				ratio, took := growthOf(inputs[input], n, growthOperations[name])
+				if rows++; ratio > growthMost && took >= growthLeast {
+					above++
+					bare, _ := growthOf(inputs[input], n, barePass)
+					t.Logf("%-28s × %-20s %7d → %7d: %5.2f × n, %8v; a bare pass %.2f × n", input, name, n, growthFactor*n, ratio, took, bare)
 				}
 			}
 		})
 	}
-	t.Logf("%d inputs, %d rows; above %.1f × n: %v", len(inputs), rows, growthMost, kinds)
+	t.Logf("%d inputs, %d rows, %d above %.1f × n", len(inputs), rows, above, growthMost)
 }
 
 func sortedKeys[V any](m map[string]V) (keys []string) {
@@ -149,29 +148,6 @@ func sortedKeys[V any](m map[string]V) (keys []string) {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-// grown is how an operation grew.
-type grown struct {
-	n           int
-	kind        string // "": by what its input grew
-	took        rounds // from n to 8n
-	bare        rounds // a bare pass, where it was measured
-	later, afar rounds // both from 8n to 64n, where they were measured
-}
-
-func (g grown) String() string {
-	text := fmt.Sprintf("%7d → %7d: %5.2f × n (%v), %8v: %s", g.n, growthFactor*g.n, g.took.ratio(), g.took, g.took[growthDoublings].Round(10*time.Microsecond), g.kind)
-	if g.bare[0] > 0 {
-		text += fmt.Sprintf("; a bare pass %.2f", g.bare.ratio())
-	}
-	if g.later[0] > 0 {
-		text += fmt.Sprintf("; on to %d: %.2f (%v)", growthFactor*growthFactor*g.n, g.later.ratio(), g.later)
-	}
-	if g.afar[0] > 0 {
-		text += fmt.Sprintf(", a bare pass %.2f", g.afar.ratio())
-	}
-	return text
 }
 
 // fillHeap has the runtime take memory from the system, and gives it back to the runtime: to be given a page by the
@@ -185,77 +161,31 @@ func fillHeap() {
 	runtime.GC()
 }
 
-// rounds are the times of an operation on 8 inputs of n, on 4 of 2n, on 2 of 4n and on one of 8n.
-type rounds [growthDoublings + 1]time.Duration
-
-// ratio is by how much more than its input the time grew.
-func (r *rounds) ratio() float64 { return float64(r[growthDoublings]) / float64(max(1, r[0])) }
-
-// isAbove reports whether it grew by too much, and took long enough to say so.
-func (r *rounds) isAbove() bool { return r.ratio() > growthMost && r[growthDoublings] >= growthLeast }
-
-// String is by how much it grew in each doubling.
-func (r rounds) String() string {
-	if r[1] == 0 {
-		return "-"
-	}
-	var text []string
-	for k := range growthDoublings {
-		text = append(text, fmt.Sprintf("%.2f", float64(r[k+1])/float64(max(1, r[k]))))
-	}
-	return strings.Join(text, " ")
-}
-
-// measure runs the rounds until the ratio is within the limit, or there were enough of them.
-func (r *rounds) measure(input func(int) []Message, n int, operation func([]Message)) {
-	for round := range growthRounds {
-		for k := range r {
-			isEnd := k == 0 || k == growthDoublings
-			if round == 0 && !isEnd { // a plain operation is not looked at closely
-				continue
-			}
-			inputs := make([][]Message, 1<<(growthDoublings-k))
+// growthOf is by how much more than its input the time of an operation grows from n to 8n, and its time at 8n.
+func growthOf(input func(int) []Message, n int, operation func([]Message)) (ratio float64, most time.Duration) {
+	least := map[int]time.Duration{} // by the size of an input
+	for range growthRounds {
+		for _, size := range []int{n, growthFactor * n} {
+			inputs := make([][]Message, growthFactor*n/size)
 			for i := range inputs {
-				inputs[i] = input(n << k)
+				inputs[i] = input(size)
 			}
 			runtime.GC()
 			operation(inputs[0]) // what the garbage collector took from pools is there again
-			start := processorTime()
+			start := time.Now()
 			for _, h := range inputs {
 				operation(h)
 			}
-			if took := processorTime() - start; r[k] == 0 || took < r[k] {
-				r[k] = took
+			if took := time.Since(start); least[size] == 0 || took < least[size] {
+				least[size] = took
 			}
 		}
-		if !r.isAbove() {
-			return
+		most = least[growthFactor*n]
+		if ratio = float64(most) / float64(max(1, least[n])); ratio <= growthMost {
+			break
 		}
 	}
-}
-
-// measureGrowth begins at an n that gives the operation its work, and finds out what is the matter with what is above
-// the limit.
-func measureGrowth(input func(int) []Message, operation func([]Message)) (g grown) {
-	const smallest, largest = 250, 4_000
-	for g.n = smallest; g.n < largest && growthEstimate(input(g.n)) < growthTokens; {
-		g.n *= 2
-	}
-	if g.took.measure(input, g.n, operation); !g.took.isAbove() {
-		return g
-	}
-	g.bare.measure(input, g.n, barePass)
-	if g.kind = "memory"; g.took.ratio() <= growthMost*max(1, g.bare.ratio()) {
-		return g
-	}
-	g.later.measure(input, growthFactor*g.n, operation)
-	if g.kind = "a step"; !g.later.isAbove() {
-		return g
-	}
-	if g.afar.measure(input, growthFactor*g.n, barePass); g.later.ratio() > growthMost*max(1, g.afar.ratio()) {
-		g.kind = "superlinear"
-	}
-	return g
+	return ratio, most
 }
 
 // barePass is the least that an operation does that reads a history, pairs its calls, and returns another one or writes
@@ -274,14 +204,6 @@ func barePass(h []Message) {
 		}
 	}
 	sink += len(joined) + len(ids)
-}
-
-func growthEstimate(h []Message) (n int) {
-	e := CharsPerToken(4)
-	for i := range h {
-		n = count.Add(n, e.Estimate(h[i]))
-	}
-	return n
 }
 
 // What once took time that grew with the square of the input ends at sizes at which it did not: it would take some
@@ -458,8 +380,8 @@ var growthMessages = map[string]func(parts []Part) []Message{
 
 // among puts messages among others, so that a record or a summary may stand for them.
 func among(messages ...Message) []Message {
-	h := append([]Message{userMessage("go on")}, messages...)
-	return append(append(h, userMessage("and now?")), calls(8, longID)...)
+	h := append([]Message{userSays("go on")}, messages...)
+	return append(append(h, userSays("and now?")), calls(8, longID)...)
 }
 
 // growthTexts are texts of about 20 bytes a unit.
@@ -517,7 +439,7 @@ var growthPlaces = map[string]func(text string) []Message{
 		}
 		return h
 	},
-	"user":                func(text string) []Message { return append([]Message{userMessage(text)}, calls(4, longID)...) },
+	"user":                func(text string) []Message { return append([]Message{userSays(text)}, calls(4, longID)...) },
 	"answer":              func(text string) []Message { return partThenCalls(Part{Text: text}) },
 	"thinking":            func(text string) []Message { return partThenCalls(Part{Kind: KindThinking, Text: text}) },
 	"arguments":           func(text string) []Message { return arguments(text) },
@@ -542,7 +464,7 @@ func numberedText(n int, write func(b *strings.Builder, i int)) string {
 }
 
 func partThenCalls(p Part) []Message {
-	h := []Message{userMessage("go on"), {Role: RoleAssistant, Parts: []Part{p, {Text: "so it is"}}}}
+	h := []Message{userSays("go on"), {Role: RoleAssistant, Parts: []Part{p, {Text: "so it is"}}}}
 	return append(h, calls(4, longID)...)
 }
 
@@ -551,16 +473,16 @@ func longID(i int) string { return strings.Repeat("call", 15) + fmt.Sprintf("%06
 func many(n int, m Message) []Message { return slices.Repeat([]Message{m}, n) }
 
 func parts(n int, role Role, p Part) []Message {
-	return []Message{userMessage("go on"), {Role: role, Parts: slices.Repeat([]Part{p}, n)}, userMessage("and now?")}
+	return []Message{userSays("go on"), {Role: role, Parts: slices.Repeat([]Part{p}, n)}, userSays("and now?")}
 }
 
 func calls(n int, id func(i int) string) []Message {
-	h := []Message{userMessage("go on")}
+	h := []Message{userSays("go on")}
 	for i := range n {
 		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id(i), Name: "exec"}}},
 			Message{Role: RoleTool, ToolCallID: id(i), ToolName: "exec", Parts: []Part{{Text: "done"}}})
 	}
-	return append(h, userMessage("and now?"))
+	return append(h, userSays("and now?"))
 }
 
 func failAll(h []Message) {
@@ -574,28 +496,28 @@ func failAll(h []Message) {
 func orphans(n int, pinned bool) []Message {
 	var h []Message
 	for i := range n {
-		h = append(h, userMessage("go on"), Message{Role: RoleAssistant, Parts: []Part{{Text: "x"}}},
+		h = append(h, userSays("go on"), Message{Role: RoleAssistant, Parts: []Part{{Text: "x"}}},
 			Message{Role: RoleTool, ToolCallID: fmt.Sprint(i), Pinned: pinned, Parts: []Part{{Text: "done"}}})
 	}
-	return append(h, userMessage("a"), userMessage("b"))
+	return append(h, userSays("a"), userSays("b"))
 }
 
 func oneBatch(n int, pinned bool) []Message {
-	h := []Message{userMessage("go on"), {Role: RoleAssistant}}
+	h := []Message{userSays("go on"), {Role: RoleAssistant}}
 	for i := range n {
 		h[1].Parts = append(h[1].Parts, Part{Kind: KindToolCall, ID: longID(i), Name: "exec"})
 		h = append(h, Message{Role: RoleTool, ToolCallID: longID(i), ToolName: "exec", Pinned: pinned, Parts: []Part{{Text: "done"}}})
 	}
-	return append(h, userMessage("a"), userMessage("b"))
+	return append(h, userSays("a"), userSays("b"))
 }
 
 func lateResults(n int) []Message {
 	var h, late []Message
 	for i := range n {
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: longID(i / 2), Name: "exec"}}}, userMessage("go on"))
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: longID(i / 2), Name: "exec"}}}, userSays("go on"))
 		late = append(late, Message{Role: RoleTool, ToolCallID: longID(i / 2), Parts: []Part{{Text: "done"}}})
 	}
-	return append(append(h, late...), userMessage("and now?"))
+	return append(append(h, late...), userSays("and now?"))
 }
 
 func result(text string) []Message {
@@ -612,7 +534,7 @@ func arguments(text string) []Message {
 
 func rulesOfMany(n int) (h []Message) {
 	for i := range n {
-		h = append(h, userMessage(fmt.Sprintf("Never do %d.", i)))
+		h = append(h, userSays(fmt.Sprintf("Never do %d.", i)))
 	}
 	return h
 }
@@ -667,7 +589,7 @@ func usageOfMany(n int) []Message {
 
 func turnsOfMany(n int) (h []Message) {
 	for i := range n {
-		h = append(h, userMessage(fmt.Sprint("question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "answer"}}})
+		h = append(h, userSays(fmt.Sprint("question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "answer"}}})
 	}
 	return h
 }

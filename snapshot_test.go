@@ -124,7 +124,7 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 		NoMinify: true, Summarizer: SummarizerFunc(
 			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	require.NoError(t, err)
-	h := []Message{userMessage("Begin.")}
+	h := []Message{userSays("Begin.")}
 	most := 0
 	for i := range 800 {
 		id := fmt.Sprint("call_", i)
@@ -156,7 +156,7 @@ func editedWork(t *testing.T) (*Manager, []Message) {
 		NoMinify: true, Summarizer: SummarizerFunc(
 			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	require.NoError(t, err)
-	h := []Message{userMessage("Begin.")}
+	h := []Message{userSays("Begin.")}
 	for i := range 60 {
 		id := fmt.Sprint("call_", i)
 		text := strings.Repeat(fmt.Sprintf("line of /srv/app/file_%d.go\n", i), 200)
@@ -180,10 +180,10 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 	m, _ := editedWork(t)
 	var other []Message
 	for i := range 100 {
-		other = append(other, userMessage(fmt.Sprint("Question ", i)),
+		other = append(other, userSays(fmt.Sprint("Question ", i)),
 			Message{Role: RoleAssistant, Parts: []Part{{Text: "Yes."}}})
 	}
-	_, err := m.Prepare(t.Context(), append(other, userMessage("And now?")))
+	_, err := m.Prepare(t.Context(), append(other, userSays("And now?")))
 	require.NoError(t, err)
 	assert.Zero(t, len(m.ledger.projections), "edits")
 }
