@@ -1,25 +1,22 @@
-package winnow
+package winnow_test
 
 import (
-	"bufio"
-	"compress/gzip"
+	"bytes"
 	"context"
 	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
 )
 
-// everyRecorded of the recorded sessions is read.
-const everyRecorded = 4
-
-// recording is what the recorded sessions have besides messages.
-type recording struct {
+// recordedLine is what the recorded sessions have besides messages.
+type recordedLine struct {
 	Model    string `json:"model"`
 	HostKind string `json:"hostKind"`
 }
@@ -28,16 +25,9 @@ type recording struct {
 // was billed then is not what the messages show.
 func recordedModel(t testing.TB, path string) (model string, whole bool) {
 	t.Helper()
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<30)
-	for lines.Scan() {
-		var r recording
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
+	for line := range bytes.Lines(unpack(t, path)) {
+		var r recordedLine
+		require.NoError(t, json.Unmarshal(line, &r))
 		if strings.Contains(strings.ToLower(r.HostKind), "compact") || model != "" && r.Model != "" && r.Model != model {
 			return model, false
 		}
@@ -45,7 +35,6 @@ func recordedModel(t testing.TB, path string) (model string, whole bool) {
 			model = r.Model
 		}
 	}
-	require.NoError(t, lines.Err())
 	return model, true
 }
 
@@ -55,16 +44,16 @@ func recordedModel(t testing.TB, path string) (model string, whole bool) {
 // from one on that was billed at less than half of the one before, because the host had compacted.
 func predictions(t testing.TB, path, family string) []float64 {
 	t.Helper()
-	history := readSession(t, path)
-	e, err := NewEstimator(family)
+	history := readRecorded(t, path)
+	e, err := winnow.NewEstimator(family)
 	require.NoError(t, err)
-	m, err := New(10_000_000, &Options{Estimator: e, FoldAbove: 1})
+	m, err := winnow.New(10_000_000, &winnow.Options{Estimator: e, FoldAbove: 1})
 	require.NoError(t, err)
 	var errs []float64
 	seen, before, last, shown := 0, 0, 0, 0
 	for i := range history {
 		u := history[i].Usage
-		if history[i].Role != RoleAssistant || u == nil || u.Prompt() == 0 || isFailed(&history[i]) {
+		if history[i].Role != winnow.RoleAssistant || u == nil || u.Prompt() == 0 || failedTurn(&history[i]) {
 			continue
 		}
 		r, err := m.Prepare(context.Background(), history[:i])
@@ -85,7 +74,7 @@ func predictions(t testing.TB, path, family string) []float64 {
 }
 
 // shownBytes is the size of what is recorded of m.
-func shownBytes(m *Message) int {
+func shownBytes(m *winnow.Message) int {
 	n := 0
 	for i := range m.Parts {
 		n += len(m.Parts[i].Text) + len(m.Parts[i].Arguments) + m.Parts[i].Bytes
@@ -103,15 +92,12 @@ func TestPredictedPromptsOfRecordedSessions(t *testing.T) {
 	wrong := map[string]string{"gemma": "claude4", "claude4": "o200k"}
 	type row struct{ errs []float64 }
 	right, off := map[string]*row{}, map[string]*row{}
-	for i, path := range sharedCorpus(t) {
-		if i%everyRecorded != 0 && !*allRecorded {
-			continue // all of them take ten seconds and say the same
-		}
+	for _, path := range recordedFiles(t, 4) { // all of them take ten seconds and say the same
 		model, whole := recordedModel(t, path)
 		if model == "" || !whole {
 			continue
 		}
-		family := FamilyForModel(model)
+		family := winnow.FamilyForModel(model)
 		if right[family] == nil {
 			right[family], off[family] = &row{}, &row{}
 		}

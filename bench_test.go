@@ -466,7 +466,7 @@ func BenchmarkManagers(b *testing.B) {
 // What a request of a recorded session costs, without a summarizer: Prepare alone, request by request. The garbage
 // collector runs between sessions, so that none of its cycles is taken for a request.
 //
-//	go test -run TestReplayTimes -replay -corpus all -v .
+//	go test -run TestReplayTimes -replay -recorded -v .
 var replayTimes = flag.Bool("replay", false, "time the requests of recorded sessions")
 
 func TestReplayTimes(t *testing.T) {
@@ -477,8 +477,8 @@ func TestReplayTimes(t *testing.T) {
 	for _, window := range []int{64_000, 200_000} {
 		var took []time.Duration
 		total := time.Duration(0)
-		for _, file := range corpusFiles(t) {
-			h := readCorpus(t, file)
+		for _, file := range recordedFiles(t, 18) {
+			h := readNamed(t, file)
 			runtime.GC()
 			c := newClock()
 			m := newManager(t, window, &winnow.Options{Now: c.Now})

@@ -93,10 +93,8 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 func TestCompactionPropertiesRecorded(t *testing.T) {
 	e, err := winnow.NewEstimator("")
 	require.NoError(t, err)
-	recordedSessions(t, func(t *testing.T, name string, h []winnow.Message) {
-		h = named(h)
+	recordedSessions(t, sized(9, 12), func(t *testing.T, name string, h []winnow.Message) {
 		for i := range h {
-			h[i].Usage = nil // of requests that were never made here
 			h[i].Pinned = i%97 == 5 && h[i].Role == winnow.RoleUser && len(fullText(h[i])) < 2_000
 		}
 		for _, window := range []int{16_000, 48_000} {

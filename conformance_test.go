@@ -1,11 +1,9 @@
 package winnow_test
 
 import (
-	"bufio"
-	"compress/gzip"
+	"bytes"
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,24 +21,15 @@ import (
 // eachVector runs check as a subtest for each line of a group, decoded as a V.
 func eachVector[V any](t *testing.T, group string, check func(t *testing.T, v V)) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "conformance", group+".jsonl.gz"))
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 64<<20)
-	n := 0
-	for lines.Scan() {
+	data := unpack(t, filepath.Join("testdata", "conformance", group+".jsonl.gz"))
+	require.NotEmpty(t, data, "the group is empty")
+	for line := range bytes.Lines(data) {
 		var v struct{ Name string }
 		var x V
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &v))
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &x), v.Name)
+		require.NoError(t, json.Unmarshal(line, &v))
+		require.NoError(t, json.Unmarshal(line, &x), v.Name)
 		t.Run(v.Name, func(t *testing.T) { check(t, x) })
-		n++
 	}
-	require.NoError(t, lines.Err())
-	require.NotZero(t, n, "the group is empty")
 }
 
 func TestConformanceHistory(t *testing.T) {

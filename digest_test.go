@@ -1,14 +1,10 @@
-package winnow
+package winnow_test
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,51 +12,38 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
-func userSays(s string) Message { return Message{Role: RoleUser, Parts: []Part{{Text: s}}} }
-
-func assistantSays(s string, calls ...Part) Message {
-	return Message{Role: RoleAssistant, Parts: append([]Part{{Text: s}}, calls...)}
-}
-
-func toolCall(id, name, args string) Part {
-	return Part{Kind: KindToolCall, ID: id, Name: name, Arguments: json.RawMessage(args)}
-}
-
-func resultOf(id, name, text string, failed bool) Message {
-	return Message{Role: RoleTool, ToolCallID: id, ToolName: name, IsError: failed, Parts: []Part{{Text: text}}}
-}
-
 // working is a short session of a coding agent.
-func working() []Message {
-	return []Message{
+func working() []winnow.Message {
+	return []winnow.Message{
 		userSays("Fix the parser in internal/parse/lexer.go.\nNever touch the generated files. Keep it short."),
-		assistantSays("I will run the tests.", toolCall("1", "bash", `{"command":"go test ./internal/parse"}`)),
-		resultOf("1", "bash", "--- FAIL: TestLexer\n    lexer_test.go:41: unexpected token\nexit code 1", true),
-		assistantSays("The problem is that scanNumber reads past the end because the buffer is not checked.",
-			toolCall("2", "edit", `{"path":"internal/parse/lexer.go","oldText":"a","newText":"b"}`),
-			toolCall("3", "write_file", `{"file_path":"internal/parse/number.go","content":"package parse"}`)),
-		resultOf("2", "edit", "ok", false),
-		resultOf("3", "write_file", "permission denied", true),
-		assistantSays("", toolCall("4", "shell", `{"command":["bash","-lc","go test ./..."]}`)),
-		{Role: RoleTool, ToolCallID: "4", ToolName: "shell", Details: json.RawMessage(`{"exitCode":0}`), Parts: []Part{{Text: "ok"}}},
-		assistantSays("All tests pass. Next step: the release notes in docs/CHANGES.md."),
+		modelSends(textPart("I will run the tests."), callWith("1", "bash", `{"command":"go test ./internal/parse"}`)),
+		erroneous(toolOf("1", "bash", "--- FAIL: TestLexer\n    lexer_test.go:41: unexpected token\nexit code 1")),
+		modelSends(textPart("The problem is that scanNumber reads past the end because the buffer is not checked."),
+			callWith("2", "edit", `{"path":"internal/parse/lexer.go","oldText":"a","newText":"b"}`),
+			callWith("3", "write_file", `{"file_path":"internal/parse/number.go","content":"package parse"}`)),
+		toolOf("2", "edit", "ok"),
+		erroneous(toolOf("3", "write_file", "permission denied")),
+		modelSends(callWith("4", "shell", `{"command":["bash","-lc","go test ./..."]}`)),
+		{Role: winnow.RoleTool, ToolCallID: "4", ToolName: "shell", Details: json.RawMessage(`{"exitCode":0}`), Parts: []winnow.Part{{Text: "ok"}}},
+		modelSays("All tests pass. Next step: the release notes in docs/CHANGES.md."),
 	}
 }
 
-func digestOf(t testing.TB, r SummaryRequest) string {
+func digestOf(t testing.TB, r winnow.SummaryRequest) string {
 	t.Helper()
-	text, err := Digest().Summarize(context.Background(), r)
+	text, err := winnow.Digest().Summarize(context.Background(), r)
 	require.NoError(t, err)
 	return text
 }
 
 func TestDigestSaysWhatMatters(t *testing.T) {
-	got := digestOf(t, SummaryRequest{Messages: working()})
+	got := digestOf(t, winnow.SummaryRequest{Messages: working()})
 	for _, tc := range []struct{ want, reason string }{
 		{digest.Frame + "\n## Goal\n- Fix the parser in internal/parse/lexer.go.\n  Never touch the generated files. Keep it short.\n", "the request verbatim"},
 		{"- Last said: All tests pass. Next step: the release notes in docs/CHANGES.md.", "the last words"},
@@ -68,24 +51,24 @@ func TestDigestSaysWhatMatters(t *testing.T) {
 	} {
 		assert.Contains(t, got, tc.want, tc.reason)
 	}
-	injected := Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: "You must always answer in French."}}}
-	got = digestOf(t, SummaryRequest{Messages: append(working(), injected)})
+	injected := winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: "You must always answer in French."}}}
+	got = digestOf(t, winnow.SummaryRequest{Messages: append(working(), injected)})
 	assert.NotContains(t, got, "French", "what the host inserted is no request")
 }
 
 func TestDigestIsBounded(t *testing.T) {
-	large := numbered(300, 3_000)
+	large := agentSession(300, 3_000)
 	for i := range 2_000 {
 		large = append(large, userSays(fmt.Sprintf("You must never use src/module%d/file_%d.go, hash %08x%08x, 必须保留。", i, i, i*7919, i)))
 	}
 	for _, limit := range []int{-1, 0, 1, 24, 50, 199, 200, 500, 4_000, 16_000, 100_000} {
-		got := digestOf(t, SummaryRequest{Messages: large, MaxTokens: limit, Previous: strings.Repeat("- earlier fact_number_one\n", 10_000)})
+		got := digestOf(t, winnow.SummaryRequest{Messages: large, MaxTokens: limit, Previous: strings.Repeat("- earlier fact_number_one\n", 10_000)})
 		most := max(digest.LeastTokens, limit)
 		if limit <= 0 {
 			most = digest.DefaultTokens
 		}
 		assert.LessOrEqual(t, tokencount.Cautious(got), most, "limit %d", limit)
-		assert.LessOrEqual(t, textTokens(CharsPerToken(4), got), most, "limit %d", limit)
+		assert.LessOrEqual(t, winnow.CharsPerToken(4).Estimate(userSays(got)), most, "limit %d", limit)
 		assert.LessOrEqual(t, len(got), digest.ByteLimit(most), "limit %d", limit)
 		assert.NotEmpty(t, got)
 		if most >= 500 && most < 20_000 {
@@ -95,14 +78,14 @@ func TestDigestIsBounded(t *testing.T) {
 }
 
 func TestDigestMergesPrevious(t *testing.T) {
-	r := SummaryRequest{Messages: working(), MaxTokens: 1_500}
+	r := winnow.SummaryRequest{Messages: working(), MaxTokens: 1_500}
 	first := digestOf(t, r)
 	text, longest := first, 0
 	for i := range 25 {
-		text = digestOf(t, SummaryRequest{MaxTokens: 1_500, Previous: text, Messages: []Message{
+		text = digestOf(t, winnow.SummaryRequest{MaxTokens: 1_500, Previous: text, Messages: []winnow.Message{
 			userSays(fmt.Sprintf("Now look at step%d/file.go, please.", i)),
-			assistantSays("Done.", toolCall("x", "bash", fmt.Sprintf(`{"command":"make step%d"}`, i))),
-			resultOf("x", "bash", "exit code 0", false),
+			modelSends(textPart("Done."), callWith("x", "bash", fmt.Sprintf(`{"command":"make step%d"}`, i))),
+			toolOf("x", "bash", "exit code 0"),
 		}})
 		longest = max(longest, tokencount.Cautious(text))
 	}
@@ -113,12 +96,12 @@ func TestDigestMergesPrevious(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(text, once), once)
 	}
 
-	again := digestOf(t, SummaryRequest{MaxTokens: 1_500, Previous: first})
-	assert.Equal(t, digestOf(t, SummaryRequest{MaxTokens: 1_500, Previous: again}), again, "a digest of a digest alone settles")
+	again := digestOf(t, winnow.SummaryRequest{MaxTokens: 1_500, Previous: first})
+	assert.Equal(t, digestOf(t, winnow.SummaryRequest{MaxTokens: 1_500, Previous: again}), again, "a digest of a digest alone settles")
 }
 
 func TestDigestReadsAModelsSummary(t *testing.T) {
-	got := digestOf(t, SummaryRequest{Previous: `## Goal
+	got := digestOf(t, winnow.SummaryRequest{Previous: `## Goal
 Ship version 2.4.1.
 
 ## Constraints & Preferences
@@ -141,12 +124,12 @@ The build host is build7.example.com:2222.`})
 }
 
 func TestDigestIsDeterministic(t *testing.T) {
-	h := numbered(50, 500)
-	want := digestOf(t, SummaryRequest{Messages: h, MaxTokens: 900})
+	h := agentSession(50, 500)
+	want := digestOf(t, winnow.SummaryRequest{Messages: h, MaxTokens: 900})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for range 5 {
-		got, err := Digest().Summarize(ctx, SummaryRequest{Messages: h, MaxTokens: 900})
+		got, err := winnow.Digest().Summarize(ctx, winnow.SummaryRequest{Messages: h, MaxTokens: 900})
 		require.NoError(t, err, "it never fails")
 		require.Equal(t, want, got)
 	}
@@ -157,10 +140,10 @@ func FuzzDigest(f *testing.F) {
 	f.Add("「", `{"path":"/a//b","input":"*** Update File: x"}`, "- Paths: a/b c/d", 3_000)
 	f.Fuzz(func(t *testing.T, text, args, previous string, limit int) {
 		limit %= 20_000
-		r := SummaryRequest{MaxTokens: limit, Previous: previous, Messages: []Message{
+		r := winnow.SummaryRequest{MaxTokens: limit, Previous: previous, Messages: []winnow.Message{
 			userSays(text),
-			assistantSays(previous, Part{Kind: KindToolCall, ID: "1", Name: "write", Arguments: json.RawMessage(args)}),
-			{Role: RoleTool, ToolCallID: "1", IsError: limit%2 == 0, Details: json.RawMessage(args), Parts: []Part{{Text: text + previous}}},
+			modelSends(textPart(previous), winnow.Part{Kind: winnow.KindToolCall, ID: "1", Name: "write", Arguments: json.RawMessage(args)}),
+			{Role: winnow.RoleTool, ToolCallID: "1", IsError: limit%2 == 0, Details: json.RawMessage(args), Parts: []winnow.Part{{Text: text + previous}}},
 		}}
 		got := digestOf(t, r)
 		require.True(t, utf8.ValidString(got))
@@ -175,21 +158,21 @@ func FuzzDigest(f *testing.F) {
 
 func BenchmarkDigest(b *testing.B) {
 	line := "2026-03-01 INFO internal/parse/lexer.go:41 request_id=3f2a9c1b served /v1/users in 17ms for user_name\n"
-	var h []Message
+	var h []winnow.Message
 	for i := range 100 {
 		id := fmt.Sprint(i)
-		h = append(h, userSays("Look at the log, and never delete it."), assistantSays("I look.", toolCall(id, "bash", `{"command":"cat log"}`)),
-			resultOf(id, "bash", strings.Repeat(line, 5<<20/100/len(line)), i%5 == 0))
+		h = append(h, userSays("Look at the log, and never delete it."), modelSends(textPart("I look."), callWith(id, "bash", `{"command":"cat log"}`)),
+			toolOf(id, "bash", strings.Repeat(line, 5<<20/100/len(line))))
 	}
 	b.SetBytes(5 << 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = digester{}.digest(SummaryRequest{Messages: h, MaxTokens: 4_000})
+		sink += len(digestOf(b, winnow.SummaryRequest{Messages: h, MaxTokens: 4_000}))
 	}
 }
 
 func ExampleDigest() {
-	text, _ := Digest().Summarize(context.Background(), SummaryRequest{Messages: working()[:3]})
+	text, _ := winnow.Digest().Summarize(context.Background(), winnow.SummaryRequest{Messages: working()[:3]})
 	fmt.Println(text)
 	// Output:
 	// Written by code, without a model, from what it stands for:
@@ -234,7 +217,7 @@ func countFacts(text, fact string, n int) (found int) {
 // An earlier summary stays whole up to half of a digest, whatever is new, and above that as far as half of it goes.
 func TestDigestKeepsThePreviousSummary(t *testing.T) {
 	const facts = 60
-	news := append(numbered(300, 3_000), working()...)
+	news := append(agentSession(300, 3_000), working()...)
 	for _, tt := range previousSummaries {
 		t.Run(tt.name, func(t *testing.T) {
 			previous := factList(tt.heading, tt.line, facts)
@@ -242,12 +225,12 @@ func TestDigestKeepsThePreviousSummary(t *testing.T) {
 				previous = strings.ReplaceAll(strings.TrimPrefix(previous, "## Goal\n"), "\n", "")
 			}
 			size := tokencount.Cautious(previous)
-			got := digestOf(t, SummaryRequest{Messages: news, Previous: previous, MaxTokens: 2*size + 150})
+			got := digestOf(t, winnow.SummaryRequest{Messages: news, Previous: previous, MaxTokens: 2*size + 150})
 			assert.Equal(t, facts, countFacts(got, tt.fact, facts), "it is whole up to half of the room")
 			assert.Contains(t, got, "Ship the billing service.")
 			assert.Contains(t, got, "Never touch the generated files.", "and what is new stands beside it")
 			assert.LessOrEqual(t, tokencount.Cautious(got), 2*size+150)
-			got = digestOf(t, SummaryRequest{Messages: news, Previous: previous, MaxTokens: size})
+			got = digestOf(t, winnow.SummaryRequest{Messages: news, Previous: previous, MaxTokens: size})
 			assert.Greater(t, countFacts(got, tt.fact, facts), facts*2/5, "half of it in half of the room, and none of them cut in two")
 			assert.LessOrEqual(t, tokencount.Cautious(got), size)
 		})
@@ -257,65 +240,31 @@ func TestDigestKeepsThePreviousSummary(t *testing.T) {
 // What an earlier summary says stays as it stands, but for the lines that only a digest writes.
 func TestDigestQuotesThePreviousSummary(t *testing.T) {
 	previous := "So far:\nall is well.\n\n## Key Decisions\n- **No cgo**: it breaks the cross build\n\n## 备注\n- 保留\n```\n# no heading\n```"
-	got := digestOf(t, SummaryRequest{Messages: working(), Previous: previous, MaxTokens: 2_000})
+	got := digestOf(t, winnow.SummaryRequest{Messages: working(), Previous: previous, MaxTokens: 2_000})
 	assert.Contains(t, got, digest.Frame+"\n"+previous+"\n## Since then\n- Fix the parser")
-	again := digestOf(t, SummaryRequest{Previous: got, MaxTokens: 2_000})
+	again := digestOf(t, winnow.SummaryRequest{Previous: got, MaxTokens: 2_000})
 	assert.Contains(t, again, previous)
 	assert.NotContains(t, again, "Last said", "there are no later words")
-}
-
-// times is for CI, which passes 3, and for long runs.
-var times = flag.Int("times", 1, "how many times as many random histories, and recorded ones, the tests of properties try")
-
-// allRecorded is for the figures that are written down; a sample finds what breaks.
-var allRecorded = flag.Bool("recorded", false, "use all recorded sessions, not a sample of them")
-
-// sharedCorpus returns the files of the recorded sessions beside the project, or skips the test.
-// WINNOW_SHARED is the directory that holds corpus/ (../shared).
-func sharedCorpus(t testing.TB) []string {
-	t.Helper()
-	dir := os.Getenv("WINNOW_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "shared")
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "corpus", "*.jsonl.gz"))
-	if len(files) == 0 {
-		t.Skip("no recorded sessions in " + dir)
-	}
-	sort.Strings(files)
-	return files
-}
-
-func readSession(t testing.TB, path string) []Message {
-	t.Helper()
-	f, err := os.Open(path)
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	messages, err := ReadMessages(z)
-	require.NoError(t, err, path)
-	return messages
 }
 
 // compacted is a session split where a compaction would split it.
 type compacted struct {
 	file   string
-	old    []Message
+	old    []winnow.Message
 	tokens int
 	used   map[string]bool // identifiers of old that the assistant uses later
 	seen   map[string]bool // identifiers of old that occur later at all
 }
 
-func identifiersOf(messages []Message, answers bool) map[string]bool {
+func identifiersOf(messages []winnow.Message, answers bool) map[string]bool {
 	set := make(map[string]bool)
 	add := func(id string, _ identifier.Kind) { set[id] = true }
 	for _, m := range messages {
-		if answers && m.Role != RoleAssistant {
+		if answers && m.Role != winnow.RoleAssistant {
 			continue
 		}
 		for _, p := range m.Parts {
-			if p.Kind == KindText || p.Kind == KindToolCall {
+			if p.Kind == winnow.KindText || p.Kind == winnow.KindToolCall {
 				identifier.Scan(p.Text, add)
 				identifier.Scan(string(p.Arguments), add)
 			}
@@ -337,16 +286,13 @@ func both(a, b map[string]bool) map[string]bool {
 // compactedSessions splits each session that is long enough at each of the shares.
 func compactedSessions(t testing.TB, least int, shares ...float64) []compacted {
 	var out []compacted
-	for i, path := range sharedCorpus(t) {
-		if i%max(1, 9 / *times) != 0 && !*allRecorded {
-			continue
-		}
-		messages := readSession(t, path)
+	for _, path := range recordedFiles(t, 9 / *times) {
+		messages := readRecorded(t, path)
 		for _, share := range shares {
 			cut := int(float64(len(messages)) * share)
 			c := compacted{file: filepath.Base(path), old: messages[:cut]}
 			for _, m := range c.old {
-				c.tokens += CharsPerToken(4).Estimate(m)
+				c.tokens += winnow.CharsPerToken(4).Estimate(m)
 			}
 			if c.tokens < least {
 				continue
@@ -376,18 +322,18 @@ func TestDigestKeepsIdentifiers(t *testing.T) {
 		t.Skip("reads a third of the recorded sessions")
 	}
 	sessions := compactedSessions(t, 20_000, 0.5, 0.7)
-	own, err := NewEstimator("")
+	own, err := winnow.NewEstimator("")
 	require.NoError(t, err)
 	for _, tc := range []struct {
 		count       string
-		estimator   Estimator // counts what is compacted; the digest counts itself, and cautiously
+		estimator   winnow.Estimator // counts what is compacted; the digest counts itself, and cautiously
 		reduction   int
 		least, mean float64 // per cent of what the assistant uses again: of all, and the mean over the splits
 	}{
 		{"the manager's estimator", own, 20, 97, 97},
-		{"chars/4", CharsPerToken(4), 10, 99, 99},
-		{"chars/4", CharsPerToken(4), 20, 94, 94},
-		{"chars/4", CharsPerToken(4), 40, 81, 81},
+		{"chars/4", winnow.CharsPerToken(4), 10, 99, 99},
+		{"chars/4", winnow.CharsPerToken(4), 20, 94, 94},
+		{"chars/4", winnow.CharsPerToken(4), 40, 81, 81},
 	} {
 		var used, usedKept, seen, seenKept, tokens, limit int
 		mean, splits := 0.0, 0
@@ -397,11 +343,11 @@ func TestDigestKeepsIdentifiers(t *testing.T) {
 				most += tc.estimator.Estimate(c.old[i])
 			}
 			most /= tc.reduction
-			text := digestOf(t, SummaryRequest{Messages: c.old, MaxTokens: most})
+			text := digestOf(t, winnow.SummaryRequest{Messages: c.old, MaxTokens: most})
 			k := kept(text, c.used)
 			used, usedKept = used+len(c.used), usedKept+k
 			seen, seenKept = seen+len(c.seen), seenKept+kept(text, c.seen)
-			tokens, limit = tokens+textTokens(tc.estimator, text), limit+most
+			tokens, limit = tokens+tc.estimator.Estimate(userSays(text)), limit+most
 			if len(c.used) > 0 {
 				mean, splits = mean+float64(k)/float64(len(c.used)), splits+1
 			}

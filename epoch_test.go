@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"cmp"
+	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -243,6 +244,20 @@ func TestEpochMakesRoom(t *testing.T) {
 }
 
 // Histories of agents, and drafts of requests for them, for the tests of what an epoch does.
+
+func userSays(s string) Message { return Message{Role: RoleUser, Parts: []Part{{Text: s}}} }
+
+func assistantSays(s string, calls ...Part) Message {
+	return Message{Role: RoleAssistant, Parts: append([]Part{{Text: s}}, calls...)}
+}
+
+func toolCall(id, name, args string) Part {
+	return Part{Kind: KindToolCall, ID: id, Name: name, Arguments: json.RawMessage(args)}
+}
+
+func resultOf(id, name, text string, failed bool) Message {
+	return Message{Role: RoleTool, ToolCallID: id, ToolName: name, IsError: failed, Parts: []Part{{Text: text}}}
+}
 
 // agentScript writes the history of an agent, call by call.
 type agentScript struct {

@@ -197,7 +197,7 @@ func TestEstimateNoAllocs(t *testing.T) {
 
 // Every model of the catalogue has a window, and the family of its provider or none.
 func TestFamilyForCatalogue(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(sharedDir(t), "providers", "models-wide.json"))
+	data, err := os.ReadFile(filepath.Join(SharedDir(t), "providers", "models-wide.json"))
 	require.NoError(t, err)
 	var catalogue struct {
 		Models []struct{ Provider, ID string }

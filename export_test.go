@@ -7,11 +7,7 @@ import (
 
 // What the tests of the package need from inside.
 
-// AllRecorded is the flag for tests with recorded sessions, Times the one for random histories.
-var (
-	AllRecorded = allRecorded
-	Times       = times
-)
+const MaxRetries = maxRetries
 
 // Settings are the options that m goes by, all of them set, and its window.
 func (m *Manager) Settings() (Options, int) { return m.opts, m.window }
@@ -23,9 +19,9 @@ func HandleOf(m *Manager, history []Message, i int) string {
 	return handlesOf(m.know(history)).Of(i)
 }
 
-// sharedDir returns the directory of the data that stays outside the project (recorded sessions, samples
+// SharedDir returns the directory of the data that stays outside the project (recorded sessions, samples
 // counted by true tokenizers): $WINNOW_SHARED, or ../shared. It skips the test if neither exists.
-func sharedDir(t testing.TB) string {
+func SharedDir(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("WINNOW_SHARED")
 	if dir == "" {

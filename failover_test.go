@@ -1,4 +1,4 @@
-package winnow
+package winnow_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
 )
 
 // flaky is a summarizer that fails with err while it is set, and counts.
@@ -20,7 +22,7 @@ type flaky struct {
 	calls int
 }
 
-func (f *flaky) Summarize(context.Context, SummaryRequest) (string, error) {
+func (f *flaky) Summarize(context.Context, winnow.SummaryRequest) (string, error) {
 	f.calls++
 	return f.name, f.err
 }
@@ -29,9 +31,9 @@ func TestFirstOfRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &flaky{name: "a", err: errors.New("429 too many requests")}
 		b := &flaky{name: "b"}
-		s := FirstOf(time.Minute, a, nil, b)
+		s := winnow.FirstOf(time.Minute, a, nil, b)
 		ask := func() string {
-			text, err := s.Summarize(t.Context(), SummaryRequest{})
+			text, err := s.Summarize(t.Context(), winnow.SummaryRequest{})
 			require.NoError(t, err)
 			return text
 		}
@@ -47,12 +49,12 @@ func TestFirstOfRests(t *testing.T) {
 		assert.Equal(t, 4, a.calls, "a passing error is no reason to rest")
 
 		a.err, b.err = errors.New("quota exceeded"), errors.New("401")
-		_, err := s.Summarize(t.Context(), SummaryRequest{})
+		_, err := s.Summarize(t.Context(), winnow.SummaryRequest{})
 		require.ErrorContains(t, err, "quota exceeded")
 		require.ErrorContains(t, err, "401")
 		calls := a.calls
 		time.Sleep(time.Second)
-		_, err = s.Summarize(t.Context(), SummaryRequest{})
+		_, err = s.Summarize(t.Context(), winnow.SummaryRequest{})
 		require.Error(t, err)
 		assert.Equal(t, calls+1, a.calls, "while all rest, the one that is free soonest is asked")
 	})
@@ -66,33 +68,33 @@ func TestFirstOfTellsOfADigest(t *testing.T) {
 		degraded bool
 	}{{errors.New("401"), true}, {nil, false}} {
 		a.err = tc.err
-		sum, err := SummarizeInStages(t.Context(), numbered(5, 100), &SummarizeOptions{Summarizer: FirstOf(0, a, Digest())})
+		sum, err := winnow.SummarizeInStages(t.Context(), agentSession(5, 100), &winnow.SummarizeOptions{Summarizer: winnow.FirstOf(0, a, winnow.Digest())})
 		require.NoError(t, err)
 		assert.Equal(t, tc.degraded, sum.Degraded)
 	}
 }
 
 func TestFirstOfEnds(t *testing.T) {
-	_, err := FirstOf(time.Second).Summarize(t.Context(), SummaryRequest{})
+	_, err := winnow.FirstOf(time.Second).Summarize(t.Context(), winnow.SummaryRequest{})
 	require.Error(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	a := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { cancel(); return "", errors.New("429") })
+	a := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { cancel(); return "", errors.New("429") })
 	b := &flaky{name: "b"}
-	_, err = FirstOf(time.Second, a, b).Summarize(ctx, SummaryRequest{})
+	_, err = winnow.FirstOf(time.Second, a, b).Summarize(ctx, winnow.SummaryRequest{})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, b.calls, "nobody is asked after ctx has ended")
-	_, err = FirstOf(-1, SummarizerFunc(nil)).Summarize(t.Context(), SummaryRequest{})
+	_, err = winnow.FirstOf(-1, winnow.SummarizerFunc(nil)).Summarize(t.Context(), winnow.SummaryRequest{})
 	require.ErrorContains(t, err, "the summarizer panicked: ")
 }
 
 func TestFirstOfIsSafe(t *testing.T) {
-	down := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "", errors.New("rate limit") })
-	s := FirstOf(time.Microsecond, down, down, Digest())
+	down := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "", errors.New("rate limit") })
+	s := winnow.FirstOf(time.Microsecond, down, down, winnow.Digest())
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				_, _ = s.Summarize(context.Background(), SummaryRequest{Messages: numbered(1, 10)})
+				_, _ = s.Summarize(context.Background(), winnow.SummaryRequest{Messages: agentSession(1, 10)})
 			}
 		})
 	}
@@ -100,13 +102,13 @@ func TestFirstOfIsSafe(t *testing.T) {
 }
 
 func ExampleFirstOf() {
-	limited := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
+	limited := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
 		return "", errors.New("status 429: rate limit reached")
 	})
-	backup := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
+	backup := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
 		return "## Goal\nShip it.", nil
 	})
-	text, err := FirstOf(10*time.Minute, limited, backup).Summarize(context.Background(), SummaryRequest{})
+	text, err := winnow.FirstOf(10*time.Minute, limited, backup).Summarize(context.Background(), winnow.SummaryRequest{})
 	fmt.Println(text, err)
 	// Output:
 	// ## Goal

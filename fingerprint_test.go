@@ -1,8 +1,6 @@
 package winnow_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -151,15 +149,6 @@ func writeRequest(t *testing.T, w io.Writer, r *winnow.Request, failed error) {
 	rest := *r
 	rest.Messages, rest.History = nil, nil
 	require.NoError(t, json.NewEncoder(w).Encode(rest))
-}
-
-func unpack(t *testing.T, file string) []byte {
-	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(readAll(t, file)))
-	require.NoError(t, err)
-	data, err := io.ReadAll(z)
-	require.NoError(t, err)
-	return data
 }
 
 func readAll(t *testing.T, file string) []byte {

@@ -437,7 +437,7 @@ func TestRequestsAgree(t *testing.T) {
 			t.Parallel()
 			d := seeded(uint64(len(tt.name)))
 			turns := 70
-			if tt.name == "roomy" && *winnow.Times > 1 { // there is an epoch behind the first quarter
+			if tt.name == "roomy" && *times > 1 { // there is an epoch behind the first quarter
 				turns = 200
 			}
 			h := growingSession(d, turns)

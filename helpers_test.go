@@ -28,6 +28,9 @@ import (
 	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
+// times is for CI, which passes 3, and for long runs.
+var times = flag.Int("times", 1, "how many times as many random histories, and recorded ones, the tests of properties try")
+
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // ---- messages, short to write -----------------------------------------------------------------
@@ -53,6 +56,25 @@ var (
 func hostSays(s string) winnow.Message {
 	m := userSays(s)
 	m.Injected = true
+	return m
+}
+
+// callWith is a call with its arguments.
+func callWith(id, tool, arguments string) winnow.Part {
+	p := callPart(id, tool)
+	p.Arguments = []byte(arguments)
+	return p
+}
+
+// toolOf is a result with the name of its tool.
+func toolOf(id, tool, text string) winnow.Message {
+	m := toolSays(id, text)
+	m.ToolName = tool
+	return m
+}
+
+func erroneous(m winnow.Message) winnow.Message {
+	m.IsError = true
 	return m
 }
 

@@ -1,13 +1,8 @@
 package winnow_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +20,7 @@ import (
 // The invariants of the stages, over random histories and recorded ones.
 
 // count returns how many random histories are tried, or of how many turns one is.
-func count(usual, short int) int { return sized(usual, short) * *winnow.Times }
+func count(usual, short int) int { return sized(usual, short) * *times }
 
 // sized returns how large something is of which more would be another test.
 func sized(usual, short int) int {
@@ -80,55 +75,12 @@ func TestInvariantsChain(t *testing.T) {
 	}
 }
 
-// recordedSessions calls f for each session that real agents recorded. They are not part of the project:
-// WINNOW_SHARED says where they are.
-func recordedSessions(t *testing.T, f func(t *testing.T, name string, h []winnow.Message)) {
-	shared := os.Getenv("WINNOW_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "shared")
-	}
-	files, err := filepath.Glob(filepath.Join(shared, "corpus", "*.jsonl.gz"))
-	require.NoError(t, err)
-	if len(files) == 0 {
-		t.Skip("the recorded sessions are not here: set WINNOW_SHARED to the folder that holds corpus")
-	}
-	if every := max(1, sized(9, 12) / *winnow.Times); every < len(files) {
-		few := files[:0]
-		for i := 0; i < len(files); i += every {
-			few = append(few, files[i])
-		}
-		files = few
-	}
-	todo := make(chan string)
-	for range runtime.GOMAXPROCS(0) {
-		t.Run("worker", func(t *testing.T) {
-			t.Parallel()
-			for file := range todo {
-				b, err := os.ReadFile(file)
-				require.NoError(t, err)
-				z, err := gzip.NewReader(bytes.NewReader(b))
-				require.NoError(t, err)
-				h, err := winnow.ReadMessages(z)
-				require.NoError(t, err, file)
-				f(t, strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), h)
-			}
-		})
-	}
-	go func() {
-		for _, file := range files {
-			todo <- file
-		}
-		close(todo)
-	}()
-}
-
 func TestInvariantsRecorded(t *testing.T) {
 	recorded := []stage{
 		repairStage, limitStage(3), pruneStage("32 000", 32_000, nil), truncateStage("32 000", 32_000, nil),
 		truncateStage("head", 8_000, &winnow.TruncateOptions{HeadOnly: true}),
 	}
-	recordedSessions(t, func(t *testing.T, name string, h []winnow.Message) {
-		named(h)
+	recordedSessions(t, sized(9, 12), func(t *testing.T, name string, h []winnow.Message) {
 		for _, s := range recorded {
 			t.Run(s.name+"/"+name, func(t *testing.T) { checkStage(t, s, h) })
 		}

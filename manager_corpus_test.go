@@ -3,13 +3,12 @@ package winnow_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -23,65 +22,85 @@ import (
 	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
-// The manager on sessions that real agents recorded, replayed request by request. They are not part of the
-// project: WINNOW_SHARED is the folder that holds corpus.
+// Sessions that real agents recorded. They are not part of the project: see winnow.SharedDir.
 
-var corpus = flag.String("corpus", "sample", "recorded sessions that the manager replays: sample, or all")
+// allRecorded is for the figures that are written down; a sample finds what breaks.
+var allRecorded = flag.Bool("recorded", false, "use all recorded sessions, not a sample of them")
 
-// corpusSample: the default run takes one session in this number.
-const corpusSample = 18
-
-func corpusFiles(t *testing.T) []string {
-	shared := os.Getenv("WINNOW_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "shared")
-	}
-	files, err := filepath.Glob(filepath.Join(shared, "corpus", "*.jsonl.gz"))
+// recordedFiles returns one in so many of the files of recorded sessions.
+func recordedFiles(t testing.TB, every int) (few []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(winnow.SharedDir(t), "corpus", "*.jsonl.gz"))
 	require.NoError(t, err)
-	if len(files) == 0 {
-		t.Skip("the recorded sessions are not here: set WINNOW_SHARED to the folder that holds corpus")
-	}
-	every := corpusSample
-	switch {
-	case *corpus == "all":
+	if *allRecorded {
 		every = 1
-	case testing.Short():
-		every *= 8
 	}
-	var out []string
-	for i := every / 2; i < len(files); i += every {
-		out = append(out, files[i])
+	for i := 0; i < len(files); i += max(1, every) {
+		few = append(few, files[i])
 	}
-	return out
+	if len(few) == 0 {
+		t.Skip("no recorded sessions")
+	}
+	return few
 }
 
-func readCorpus(t *testing.T, file string) []winnow.Message {
-	b, err := os.ReadFile(file)
+// unpack returns what a file of gzip holds.
+func unpack(t testing.TB, file string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile(file)
 	require.NoError(t, err)
-	z, err := gzip.NewReader(bytes.NewReader(b))
+	z, err := gzip.NewReader(bytes.NewReader(packed))
 	require.NoError(t, err)
-	h, err := winnow.ReadMessages(z)
+	data, err := io.ReadAll(z)
+	require.NoError(t, err)
+	return data
+}
+
+func readRecorded(t testing.TB, file string) []winnow.Message {
+	t.Helper()
+	h, err := winnow.ReadMessages(bytes.NewReader(unpack(t, file)))
 	require.NoError(t, err, file)
+	return h
+}
+
+// readNamed is a session without what was billed for it: for what that agent sent, which is not what a manager sends here.
+func readNamed(t testing.TB, file string) []winnow.Message {
+	t.Helper()
+	h := readRecorded(t, file)
 	for i := range h {
-		h[i].Usage = nil // it was billed for what that agent sent, which is not what this manager sends
+		h[i].Usage = nil
 	}
 	return named(h)
 }
 
+// recordedSessions calls f for one in so many of the sessions, several at a time, and returns when all have been tried.
+func recordedSessions(t *testing.T, every int, f func(t *testing.T, name string, h []winnow.Message)) {
+	files := recordedFiles(t, every / *times)
+	todo := make(chan string, len(files))
+	for _, file := range files {
+		todo <- file
+	}
+	close(todo)
+	t.Run("sessions", func(t *testing.T) {
+		for range runtime.GOMAXPROCS(0) {
+			t.Run("worker", func(t *testing.T) {
+				t.Parallel()
+				for file := range todo {
+					f(t, strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), readNamed(t, file))
+				}
+			})
+		}
+	})
+}
+
 // corpusRow is what happened in the sessions at one window.
 type corpusRow struct {
-	sessions, requests, overflows     int
-	epochs, compactions, degraded     int
-	invalid, above, wrongFirst, wrote int
-	edits                             map[winnow.Op]int
-	problems                          []string
+	sessions, requests, overflows int
+	epochs, compactions, degraded int
+	edits                         map[winnow.Op]int
 }
 
-func (r *corpusRow) problem(format string, args ...any) {
-	r.problems = append(r.problems, fmt.Sprintf(format, args...))
-}
-
-// add joins what happened in other sessions.
+// add joins what happened in another session.
 func (r *corpusRow) add(o *corpusRow) {
 	r.sessions += o.sessions
 	r.requests += o.requests
@@ -89,28 +108,16 @@ func (r *corpusRow) add(o *corpusRow) {
 	r.epochs += o.epochs
 	r.compactions += o.compactions
 	r.degraded += o.degraded
-	r.invalid += o.invalid
-	r.above += o.above
-	r.wrongFirst += o.wrongFirst
-	r.wrote += o.wrote
-	if r.edits == nil {
-		r.edits = map[winnow.Op]int{}
-	}
 	for op, n := range o.edits {
 		r.edits[op] += n
 	}
-	r.problems = append(r.problems, o.problems...)
 }
 
 // replay prepares the request that each assistant message of h answered.
-func replay(ctx context.Context, name string, h []winnow.Message, window int) *corpusRow {
+func replay(t *testing.T, name string, h []winnow.Message, window int) *corpusRow {
 	row := &corpusRow{sessions: 1, edits: map[winnow.Op]int{}}
 	c := newClock()
-	m, err := winnow.New(window, &winnow.Options{Now: c.Now})
-	if err != nil {
-		row.problem("%v", err)
-		return row
-	}
+	m := newManager(t, window, &winnow.Options{Now: c.Now})
 	before := deepCopy(h)
 	rules := wire.Rules{Lead: leads(h), Blank: true}
 	told := map[winnow.Edit]bool{} // an edit is in every request from the first on: it counts once
@@ -120,27 +127,17 @@ func replay(ctx context.Context, name string, h []winnow.Message, window int) *c
 			continue
 		}
 		c.follow(h[n].Time)
-		r, err := m.Prepare(ctx, h[:n])
+		r, err := m.Prepare(t.Context(), h[:n])
 		row.requests++
 		if err != nil {
 			row.overflows++
-			if !errors.As(err, new(*winnow.OverflowError)) {
-				row.problem("%s at %d: %v", name, n, err)
-			}
+			assert.True(t, errors.As(err, new(*winnow.OverflowError)), "%s at %d: %v", name, n, err)
 			continue
 		}
-		if err := rules.Check(r.Messages); err != nil {
-			row.invalid++
-			row.problem("%s at %d: %v", name, n, err)
-		}
-		if r.Tokens > r.Budget {
-			row.above++
-			row.problem("%s at %d: %d tokens of %d", name, n, r.Tokens, r.Budget)
-		}
-		if at := firstDifference(last, r.Messages); at != r.FirstChanged {
-			row.wrongFirst++
-			row.problem("%s at %d: FirstChanged %d, and the bytes differ at %d", name, n, r.FirstChanged, at)
-		} else if at < len(last) {
+		assert.NoError(t, rules.Check(r.Messages), "%s at %d", name, n)
+		assert.LessOrEqual(t, r.Tokens, r.Budget, "%s at %d", name, n)
+		assert.Equal(t, firstDifference(last, r.Messages), r.FirstChanged, "%s at %d", name, n)
+		if r.FirstChanged < len(last) {
 			row.epochs++
 		}
 		for _, e := range r.Edits {
@@ -157,10 +154,7 @@ func replay(ctx context.Context, name string, h []winnow.Message, window int) *c
 		}
 		last = r.Messages
 	}
-	if !reflect.DeepEqual(before, h) {
-		row.wrote++
-		row.problem("%s: the history was written to", name)
-	}
+	sameMessages(t, before, h, name+": the history was written to")
 	return row
 }
 
@@ -173,40 +167,28 @@ func (c *clock) follow(at time.Time) {
 	c.pass(30 * time.Second)
 }
 
+// The manager on recorded sessions, replayed request by request.
 func TestManagerCorpus(t *testing.T) {
-	t.Parallel()
 	windows := []int{32_000, 128_000, 200_000}
-	rows := make([]corpusRow, len(windows))
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	todo := make(chan string)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for file := range todo {
-				h := readCorpus(t, file)
-				for k, window := range windows {
-					row := replay(t.Context(), filepath.Base(file), h, window)
-					mu.Lock()
-					rows[k].add(row)
-					mu.Unlock()
-				}
-			}
-		})
+	rows := map[int]*corpusRow{}
+	for _, window := range windows {
+		rows[window] = &corpusRow{edits: map[winnow.Op]int{}}
 	}
-	for _, file := range corpusFiles(t) {
-		todo <- file
-	}
-	close(todo)
-	wg.Wait()
-
+	var mu sync.Mutex // protects rows
+	recordedSessions(t, sized(18, 144), func(t *testing.T, name string, h []winnow.Message) {
+		for _, window := range windows {
+			row := replay(t, name, h, window)
+			mu.Lock()
+			rows[window].add(row)
+			mu.Unlock()
+		}
+	})
 	var b strings.Builder
-	b.WriteString("\nwindow   sessions requests epochs compactions degraded | repair  limit   trim  clear truncate compact | overflow invalid above wrote\n")
-	for k, window := range windows {
-		r := &rows[k]
-		fmt.Fprintf(&b, "%-8d %8d %8d %6d %11d %8d | %6d %6d %6d %6d %8d %7d | %8d %7d %5d %5d\n", window, r.sessions, r.requests, r.epochs, r.compactions, r.degraded,
-			r.edits[winnow.OpRepair], r.edits[winnow.OpLimit], r.edits[winnow.OpTrim], r.edits[winnow.OpClear], r.edits[winnow.OpTruncate], r.edits[winnow.OpCompact],
-			r.overflows, r.invalid, r.above, r.wrote)
-		assert.Empty(t, r.problems, "window %d", window)
+	b.WriteString("\nwindow   sessions requests epochs compactions degraded overflows | edits\n")
+	for _, window := range windows {
+		r := rows[window]
+		fmt.Fprintf(&b, "%-8d %8d %8d %6d %11d %8d %9d | %v\n",
+			window, r.sessions, r.requests, r.epochs, r.compactions, r.degraded, r.overflows, r.edits)
 		assert.NotZero(t, r.requests)
 	}
 	t.Log(b.String())

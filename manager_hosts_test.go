@@ -549,7 +549,7 @@ func (c *chaos) Summarize(ctx context.Context, r winnow.SummaryRequest) (string,
 func TestChaos(t *testing.T) {
 	before := runtime.NumGoroutine()
 	runs := 400
-	if *winnow.AllRecorded {
+	if *allRecorded {
 		runs = 4_000
 	}
 	var calls, refused, answered, gaveUp, other int

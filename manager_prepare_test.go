@@ -2,14 +2,11 @@ package winnow_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -351,45 +348,6 @@ func TestManagerHugeResult(t *testing.T) {
 // one does not pay for the same.
 func withoutBreaker(state string) string {
 	return regexp.MustCompile(`,"breaker":\{[^}]*\}`).ReplaceAllString(state, "")
-}
-
-// What the manager sends in recorded sessions, as one number: a change that is to leave requests as they are leaves it
-// as it is. With -v there is a number for each session.
-//
-//	go test -run TestRequestsOfCorpus -requests -corpus all -v .
-var requestsSum = flag.Bool("requests", false, "sum up the requests of recorded sessions")
-
-func TestRequestsOfCorpus(t *testing.T) {
-	if !*requestsSum {
-		t.Skip("on request: -requests")
-	}
-	all := sha256.New()
-	requests := 0
-	for _, file := range corpusFiles(t) {
-		h := readCorpus(t, file)
-		for _, window := range []int{32_000, 128_000} {
-			one := sha256.New()
-			c := newClock()
-			m := newManager(t, window, &winnow.Options{Now: c.Now})
-			for n := range h {
-				if h[n].Role != winnow.RoleAssistant {
-					continue
-				}
-				c.follow(h[n].Time)
-				r, err := m.Prepare(t.Context(), h[:n])
-				requests++
-				if err != nil {
-					require.True(t, errors.As(err, new(*winnow.OverflowError)), "%v", err)
-					fmt.Fprintln(one, "overflow")
-					continue
-				}
-				require.NoError(t, winnow.WriteMessages(one, r.Messages))
-			}
-			t.Logf("%x %6d %s", one.Sum(nil)[:8], window, filepath.Base(file))
-			all.Write(one.Sum(nil))
-		}
-	}
-	t.Logf("%x: all of %d requests", all.Sum(nil), requests)
 }
 
 // A host with an empty or blank history gets an empty request: that is not an error, and no message is made up.

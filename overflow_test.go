@@ -107,7 +107,7 @@ func TestResponseOverflow(t *testing.T) {
 
 // TestResponseOverflowCatalogue reads the answers of the shared catalogue.
 func TestResponseOverflowCatalogue(t *testing.T) {
-	f, err := os.Open(filepath.Join(sharedDir(t), "providers", "overflow-errors.jsonl"))
+	f, err := os.Open(filepath.Join(SharedDir(t), "providers", "overflow-errors.jsonl"))
 	if err != nil {
 		t.Skipf("no catalogue: %v", err)
 	}

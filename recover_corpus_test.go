@@ -1,4 +1,4 @@
-package winnow
+package winnow_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow"
 )
 
 // refuser is a provider with a window of its own. It counts as its own tokenizer does, which is not the
@@ -17,30 +17,24 @@ import (
 type refuser struct {
 	window   int
 	overhead int
-	count    Estimator
+	count    winnow.Estimator
 	says     func(tokens, window int) error
-	seen     map[key]bool
+	seen     map[string]bool // payloads
 	refusals int
 	repeats  int
 }
 
-func (p *refuser) call(_ context.Context, messages []Message) (Usage, error) {
-	var h hasher
-	n := p.overhead
-	keys := make([]key, len(messages))
-	for i := range messages {
-		n += p.count.Estimate(messages[i])
-		keys[i] = h.key(&messages[i])
-	}
+func (p *refuser) call(_ context.Context, messages []winnow.Message) (winnow.Usage, error) {
+	n := p.overhead + estimateAll(p.count, messages)
 	if n > p.window {
 		p.refusals++
-		if p.seen[place.Of(keys)] {
+		if p.seen[payload(messages)] {
 			p.repeats++
 		}
-		p.seen[place.Of(keys)] = true
-		return Usage{}, p.says(n, p.window)
+		p.seen[payload(messages)] = true
+		return winnow.Usage{}, p.says(n, p.window)
 	}
-	return Usage{Input: n}, nil
+	return winnow.Usage{Input: n}, nil
 }
 
 // A provider has half of the window that the host believes in. Each recorded conversation goes on, and
@@ -55,7 +49,7 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 		"without numbers": func(int, int) error { return errors.New("Input is too long for requested model.") },
 	}
 	const window = 40_000
-	count, err := NewEstimator("claude4")
+	count, err := winnow.NewEstimator("claude4")
 	require.NoError(t, err)
 	sample := min(4, 2**times)
 	if *allRecorded {
@@ -64,16 +58,16 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 	for name, says := range wordings {
 		t.Run(name, func(t *testing.T) {
 			sessions, crossed, refusals, worst, requests := 0, 0, 0, 0, 0
-			for _, path := range sharedCorpus(t) {
-				history := readSession(t, path)
+			for _, path := range recordedFiles(t, 1) {
+				history := readRecorded(t, path)
 				if sessions == sample {
 					break
 				}
-				if size(count, history) < window {
+				if estimateAll(count, history) < window {
 					continue
 				}
 				sessions++
-				p := &refuser{window: window / 2, overhead: 1_500, count: count, says: says, seen: map[key]bool{}}
+				p := &refuser{window: window / 2, overhead: 1_500, count: count, says: says, seen: map[string]bool{}}
 				requests += replayBehind(t, p, window, history)
 				refusals += p.refusals
 				worst = max(worst, p.refusals)
@@ -89,32 +83,24 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 	}
 }
 
-func size(e Estimator, history []Message) int {
-	n := 0
-	for i := range history {
-		n += e.Estimate(history[i])
-	}
-	return n
-}
-
 // replayBehind replays a session through a manager that believes in the window.
-func replayBehind(t *testing.T, p *refuser, window int, recorded []Message) (requests int) {
+func replayBehind(t *testing.T, p *refuser, window int, recorded []winnow.Message) (requests int) {
 	t.Helper()
-	m, err := New(window, &Options{Reserve: 2_000})
+	m, err := winnow.New(window, &winnow.Options{Reserve: 2_000})
 	require.NoError(t, err)
-	var history []Message
+	var history []winnow.Message
 	for i := range recorded {
 		next := recorded[i]
 		next.Usage = nil
-		if next.Role == RoleAssistant {
+		if next.Role == winnow.RoleAssistant {
 			before := p.refusals
-			usage, _, err := Do(context.Background(), m, history, p.call)
-			var full *OverflowError
+			usage, _, err := winnow.Do(context.Background(), m, history, p.call)
+			var full *winnow.OverflowError
 			if errors.As(err, &full) && full.Pinned+full.Protected+full.Summary+full.Overhead > p.window*8/10 {
 				return requests // the newest request alone fills the window
 			}
 			require.NoError(t, err)
-			require.LessOrEqual(t, p.refusals-before, maxRetries)
+			require.LessOrEqual(t, p.refusals-before, winnow.MaxRetries)
 			requests++
 			next.Usage = &usage
 		}

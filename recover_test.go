@@ -594,11 +594,15 @@ var errTooLong = errors.New("prompt is too long: 213462 tokens > 200000 maximum"
 
 // payload is all that a provider is sent of messages.
 func payload(messages []winnow.Message) string {
-	b := ""
+	var b strings.Builder
 	for i := range messages {
-		b += sketch(messages[i:i+1]) + fullText(messages[i]) + "\x00"
+		m := &messages[i]
+		fmt.Fprintf(&b, "%s %q %v %s", m.Role, m.ToolCallID, m.IsError, messageText(m))
+		for _, p := range m.Parts {
+			fmt.Fprintf(&b, "%q %q %d %q", p.ID, p.Name, p.Bytes, p.Signature)
+		}
 	}
-	return b
+	return b.String()
 }
 
 // keepAll has no tool's work become stale, so that the first request is the whole history.

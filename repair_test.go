@@ -230,13 +230,6 @@ func TestRepairEveryShortHistory(t *testing.T) {
 	try(nil, 4)
 }
 
-// toolOf is a result with the name of its tool.
-func toolOf(id, tool, text string) winnow.Message {
-	m := toolSays(id, text)
-	m.ToolName = tool
-	return m
-}
-
 // TestRepairWithoutIDsAfterAStandIn has a host that keeps the repaired history, in which a result stands in for one
 // that comes later.
 func TestRepairWithoutIDsAfterAStandIn(t *testing.T) {

@@ -1,31 +1,27 @@
-package winnow
+package winnow_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
 )
 
 func TestExtractRulesConformance(t *testing.T) {
-	n := 0
-	readVectors(t, "rules", func(line []byte) {
-		var v struct{ Name, AgentsMd, Want string }
-		require.NoError(t, json.Unmarshal(line, &v))
-		n++
+	type vector struct{ Name, AgentsMd, Want string }
+	eachVector(t, "rules", func(t *testing.T, v vector) {
 		want := strings.TrimPrefix(v.Want, "\n\n<workspace-critical-rules>\n")
 		want = strings.TrimSuffix(want, "\n</workspace-critical-rules>")
-		got := ExtractRules(v.AgentsMd)
+		got := winnow.ExtractRules(v.AgentsMd)
 		if head, cut := strings.CutSuffix(want, "\n...[truncated]..."); cut { // the length is the section's affair
 			assert.True(t, strings.HasPrefix(got, head), v.Name)
 			return
 		}
 		assert.Equal(t, want, got, v.Name)
 	})
-	assert.Positive(t, n)
 }
 
 func TestExtractRules(t *testing.T) {
@@ -46,15 +42,15 @@ func TestExtractRules(t *testing.T) {
 		{"nothing", "", "", "", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.want, ExtractRules(tc.in, tc.headings...), tc.reason)
+			assert.Equal(t, tc.want, winnow.ExtractRules(tc.in, tc.headings...), tc.reason)
 		})
 	}
 }
 
 func ExampleExtractRules() {
 	agents := "# Agent\n\n## Style\nBe brief.\n\n## Red Lines\n- Never delete mail without asking.\n\n## Other\nx\n"
-	fmt.Println(ExtractRules(agents))
-	fmt.Println(ExtractRules(agents, "Style"))
+	fmt.Println(winnow.ExtractRules(agents))
+	fmt.Println(winnow.ExtractRules(agents, "Style"))
 	// Output:
 	// ## Red Lines
 	// - Never delete mail without asking.
