@@ -1,10 +1,11 @@
-package winnow
+package winnow_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
 )
 
 // slowSummarizer is a summarizer that answers after a while, and says when it was told to stop.
@@ -24,7 +27,7 @@ type slowSummarizer struct {
 	stopped int
 }
 
-func (s *slowSummarizer) Summarize(ctx context.Context, _ SummaryRequest) (string, error) {
+func (s *slowSummarizer) Summarize(ctx context.Context, _ winnow.SummaryRequest) (string, error) {
 	s.mu.Lock()
 	s.calls++
 	takes, err, n := s.takes, s.err, s.calls
@@ -41,14 +44,14 @@ func (s *slowSummarizer) Summarize(ctx context.Context, _ SummaryRequest) (strin
 }
 
 // chatOf is a conversation of n turns, of about 110 tokens each by chars/4.
-func chatOf(n int) []Message {
-	var h []Message
+func chatOf(n int) []winnow.Message {
+	var h []winnow.Message
 	for i := range n {
 		h = append(h,
-			Message{Role: RoleUser, Parts: []Part{{Text: fmt.Sprintf("Question %d. %s", i, strings.Repeat("why is that so ", 13))}}},
-			Message{Role: RoleAssistant, Parts: []Part{{Text: fmt.Sprintf("Answer %d. %s", i, strings.Repeat("because of this ", 13))}}})
+			userSays("Question "+itoa(i)+". "+strings.Repeat("why is that so ", 13)),
+			modelSays("Answer "+itoa(i)+". "+strings.Repeat("because of this ", 13)))
 	}
-	return append(h, Message{Role: RoleUser, Parts: []Part{{Text: "The request that is pending."}}})
+	return append(h, userSays("The request that is pending."))
 }
 
 // In a window of 10 000 tokens with 2 000 kept free a conversation that was never counted is compacted at
@@ -58,62 +61,40 @@ const (
 	hardTurns = 75
 )
 
-func chatManager(t *testing.T, s Summarizer, o CompactOptions) *Manager {
+func chatManager(t *testing.T, s winnow.Summarizer, o winnow.CompactOptions) *winnow.Manager {
 	t.Helper()
 	o.SummarizerWindow = 100_000 // one call
-	m, err := New(10_000, &Options{Summarizer: s, Reserve: 2_000, Estimator: CharsPerToken(4), Compact: &o, Now: time.Now})
-	require.NoError(t, err)
-	return m
-}
-
-func prepareChat(t *testing.T, m *Manager, h []Message) *Request {
-	t.Helper()
-	r, err := m.Prepare(t.Context(), h)
-	require.NoError(t, err)
-	assert.LessOrEqual(t, r.Tokens, r.Budget)
-	return r
-}
-
-func countSummaries(messages []Message) (n int) {
-	for i := range messages {
-		if messages[i].Summary {
-			n++
-		}
-	}
-	return n
+	return newManager(t, 10_000, &winnow.Options{Summarizer: s, Reserve: 2_000, Estimator: winnow.CharsPerToken(4), Compact: &o, Now: time.Now})
 }
 
 func TestBackgroundSplice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{takes: time.Minute}
-		m := chatManager(t, s, CompactOptions{Background: true})
+		m := chatManager(t, s, winnow.CompactOptions{Background: true})
 		start := time.Now()
 		h := chatOf(softTurns - 20)
-		assert.Zero(t, countSummaries(prepareChat(t, m, h).Messages))
-		assert.Nil(t, m.background, "nothing is done ahead of time")
+		assert.Zero(t, summariesIn(prepare(t, m, h).Messages))
 
 		h = chatOf(softTurns)
-		r := prepareChat(t, m, h)
+		r := prepare(t, m, h)
 		assert.Nil(t, r.Compaction)
 		assert.Zero(t, time.Since(start), "nobody waits")
 		synctest.Wait()
 		assert.Equal(t, 1, s.calls)
 		covered := len(h)
 
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: "here"}}}, Message{Role: RoleUser, Parts: []Part{{Text: "one more"}}})
-		r = prepareChat(t, m, h)
-		assert.Zero(t, countSummaries(r.Messages), "it is not ready")
+		h = append(h, modelSays("here"), userSays("one more"))
+		r = prepare(t, m, h)
+		assert.Zero(t, summariesIn(r.Messages), "it is not ready")
 		time.Sleep(time.Minute)
 		synctest.Wait()
 
-		before, err := m.Snapshot()
-		require.NoError(t, err)
+		before := snapshotOf(t, m)
 		planned := m.Plan(h)
-		after, err := m.Snapshot()
-		require.NoError(t, err)
-		assert.Equal(t, string(before), string(after), "Plan changes nothing")
+		after := snapshotOf(t, m)
+		assert.Equal(t, before, after, "Plan changes nothing")
 
-		r = prepareChat(t, m, h)
+		r = prepare(t, m, h)
 		require.NotNil(t, r.Compaction)
 		assert.Equal(t, planned.Messages, r.Messages, "Plan says what Prepare does")
 		assert.Equal(t, planned.Tokens, r.Tokens)
@@ -124,44 +105,44 @@ func TestBackgroundSplice(t *testing.T) {
 		assert.Equal(t, h[first:], r.Messages[1:], "what was kept and what came meanwhile, in order")
 		assert.Equal(t, 1, s.calls)
 		assert.Zero(t, time.Since(start)-time.Minute, "nobody waited")
-		assert.Nil(t, m.background)
 	})
 }
 
 func TestBackgroundDiscards(t *testing.T) {
-	other := Message{Role: RoleUser, Parts: []Part{{Text: "something else altogether"}}}
+	other := userSays("something else altogether")
 	for _, tc := range []struct {
 		name    string
-		change  func(m *Manager, h []Message) []Message
+		change  func(m *winnow.Manager, h []winnow.Message) []winnow.Message
 		stopped bool // while it still runs
 	}{
-		{"rewound into what is summarized", func(_ *Manager, h []Message) []Message {
+		{"rewound into what is summarized", func(_ *winnow.Manager, h []winnow.Message) []winnow.Message {
 			return append(h[:20:20], chatOf(softTurns)[30:]...)
 		}, true},
-		{"a message that is summarized was edited", func(_ *Manager, h []Message) []Message { h[4] = other; return h }, true},
-		{"a message was put in front", func(_ *Manager, h []Message) []Message { return append([]Message{other}, h...) }, true},
-		{"another conversation", func(*Manager, []Message) []Message { return []Message{other} }, true},
-		{"compacted by hand", func(m *Manager, h []Message) []Message {
-			_, err := m.Compact(context.Background(), h, "")
+		{"a message that is summarized was edited", func(_ *winnow.Manager, h []winnow.Message) []winnow.Message { h[4] = other; return h }, true},
+		{"a message was put in front", func(_ *winnow.Manager, h []winnow.Message) []winnow.Message { return append(list(other), h...) }, true},
+		{"another conversation", func(*winnow.Manager, []winnow.Message) []winnow.Message { return list(other) }, true},
+		{"compacted by hand", func(m *winnow.Manager, h []winnow.Message) []winnow.Message {
+			_, err := m.Compact(context.Background(), h, "") // t is of another bubble
 			require.NoError(t, err)
 			return h
 		}, true},
-		{"restored", func(m *Manager, h []Message) []Message {
-			state, err := m.Snapshot()
-			require.NoError(t, err)
-			require.NoError(t, m.Restore(state))
+		{"restored", func(m *winnow.Manager, h []winnow.Message) []winnow.Message {
+			state := snapshotOf(t, m)
+			require.NoError(t, m.Restore([]byte(state)))
 			return h
 		}, true},
-		{"rewound behind it", func(_ *Manager, h []Message) []Message { return append(h[:len(h)-1:len(h)-1], other) }, false},
+		{"rewound behind it", func(_ *winnow.Manager, h []winnow.Message) []winnow.Message {
+			return append(h[:len(h)-1:len(h)-1], other)
+		}, false},
 	} {
 		for _, ready := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/ready %v", tc.name, ready), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := &slowSummarizer{takes: time.Minute}
-					m := chatManager(t, s, CompactOptions{Background: true})
+					m := chatManager(t, s, winnow.CompactOptions{Background: true})
 					defer m.Close()
 					h := chatOf(softTurns)
-					prepareChat(t, m, h)
+					prepare(t, m, h)
 					synctest.Wait()
 					if ready {
 						time.Sleep(time.Minute)
@@ -169,7 +150,7 @@ func TestBackgroundDiscards(t *testing.T) {
 					}
 					h = tc.change(m, h)
 					calls := s.calls
-					r := prepareChat(t, m, h)
+					r := prepare(t, m, h)
 					synctest.Wait()
 					if tc.stopped {
 						assert.Nil(t, r.Compaction, "it is another history: %s", tc.name)
@@ -188,24 +169,22 @@ func TestBackgroundDiscards(t *testing.T) {
 func TestBackgroundIsWaitedForAboveTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{takes: time.Minute}
-		m := chatManager(t, s, CompactOptions{Background: true})
+		m := chatManager(t, s, winnow.CompactOptions{Background: true})
 		h := chatOf(softTurns)
-		prepareChat(t, m, h)
+		prepare(t, m, h)
 		h = chatOf(hardTurns)
 		time.Sleep(20 * time.Second)
 
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		state, err := m.Snapshot()
-		require.NoError(t, err)
-		_, err = m.Prepare(ctx, h)
+		state := snapshotOf(t, m)
+		_, err := m.Prepare(ctx, h)
 		require.ErrorIs(t, err, context.DeadlineExceeded, "it waits no longer than its context")
-		same, err := m.Snapshot()
-		require.NoError(t, err)
-		assert.Equal(t, string(state), string(same))
+		same := snapshotOf(t, m)
+		assert.Equal(t, state, same)
 
 		start := time.Now()
-		r := prepareChat(t, m, h)
+		r := prepare(t, m, h)
 		require.NotNil(t, r.Compaction)
 		assert.Equal(t, 30*time.Second, time.Since(start))
 		assert.Equal(t, 1, s.calls, "what was begun is not begun again")
@@ -216,8 +195,8 @@ func TestBackgroundIsWaitedForAboveTheLine(t *testing.T) {
 func TestBackgroundIsNotWaitedForWhenItIsNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{takes: time.Minute}
-		m := chatManager(t, s, CompactOptions{Background: true})
-		r := prepareChat(t, m, chatOf(hardTurns))
+		m := chatManager(t, s, winnow.CompactOptions{Background: true})
+		r := prepare(t, m, chatOf(hardTurns))
 		require.NotNil(t, r.Compaction, "above the line at once: in the foreground")
 		assert.Equal(t, 1, s.calls)
 	})
@@ -226,14 +205,14 @@ func TestBackgroundIsNotWaitedForWhenItIsNotBegun(t *testing.T) {
 func TestBackgroundFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{err: errors.New("503 overloaded")}
-		m := chatManager(t, s, CompactOptions{Background: true})
+		m := chatManager(t, s, winnow.CompactOptions{Background: true})
 		h := chatOf(softTurns)
-		plain := prepareChat(t, m, h)
+		plain := prepare(t, m, h)
 		synctest.Wait()
 		time.Sleep(time.Hour)
 		before := s.calls
 		for range 5 {
-			r := prepareChat(t, m, h)
+			r := prepare(t, m, h)
 			assert.Equal(t, plain.Messages, r.Messages, "the history stays")
 			assert.Nil(t, r.Compaction)
 			synctest.Wait()
@@ -241,7 +220,7 @@ func TestBackgroundFails(t *testing.T) {
 		}
 		assert.Equal(t, 2*before, s.calls, "the second failure opens the breaker")
 
-		r := prepareChat(t, m, chatOf(hardTurns))
+		r := prepare(t, m, chatOf(hardTurns))
 		require.NotNil(t, r.Compaction)
 		assert.True(t, r.Degraded, "the digest stands in")
 	})
@@ -250,43 +229,40 @@ func TestBackgroundFails(t *testing.T) {
 func TestBackgroundFailureIsNotRepeatedInTheForeground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{takes: time.Minute, err: errors.New("503 overloaded")}
-		m := chatManager(t, s, CompactOptions{Background: true})
-		prepareChat(t, m, chatOf(softTurns))
-		r := prepareChat(t, m, chatOf(hardTurns))
+		m := chatManager(t, s, winnow.CompactOptions{Background: true})
+		prepare(t, m, chatOf(softTurns))
+		r := prepare(t, m, chatOf(hardTurns))
 		assert.True(t, r.Degraded)
 		assert.Equal(t, 2, s.calls, "one attempt and one clipped harder, both in the background")
-		assert.Equal(t, 1, m.ledger.breaker.Failures)
 	})
 }
 
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{takes: time.Hour}
-		m := chatManager(t, s, CompactOptions{Background: true})
+		m := chatManager(t, s, winnow.CompactOptions{Background: true})
 		require.NoError(t, m.Close(), "nothing to end")
-		m = chatManager(t, s, CompactOptions{Background: true})
+		m = chatManager(t, s, winnow.CompactOptions{Background: true})
 		h := chatOf(softTurns)
-		prepareChat(t, m, h)
+		prepare(t, m, h)
 		synctest.Wait()
 		start := time.Now()
 		require.NoError(t, m.Close())
-		assert.True(t, m.background.hasEnded(), "it waits for what it ends")
 		assert.Zero(t, time.Since(start))
 		assert.Equal(t, 1, s.stopped)
 		require.NoError(t, m.Close())
 
-		assert.Nil(t, prepareChat(t, m, h).Compaction)
+		assert.Nil(t, prepare(t, m, h).Compaction)
 		synctest.Wait()
 		assert.Equal(t, 1, s.calls, "nothing begins in the background any more")
-		assert.Zero(t, m.ledger.breaker.Failures, "to be ended is not a failure")
-		require.NotNil(t, prepareChat(t, m, chatOf(hardTurns)).Compaction, "and the foreground works")
+		require.NotNil(t, prepare(t, m, chatOf(hardTurns)).Compaction, "and the foreground works")
 	})
 }
 
 // The race detector looks on while everything meets everything.
 func TestBackgroundRace(t *testing.T) {
 	s := &slowSummarizer{takes: time.Millisecond}
-	m := chatManager(t, s, CompactOptions{Background: true, BeforeCompact: func(context.Context, []Message) error { return errors.New("no disk") }})
+	m := chatManager(t, s, winnow.CompactOptions{Background: true, BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New("no disk") }})
 	h := chatOf(hardTurns + 40)
 	var wg sync.WaitGroup
 	for i := range 4 {
@@ -316,44 +292,14 @@ func TestBackgroundRace(t *testing.T) {
 	require.NoError(t, m.Close())
 }
 
-// The vectors say when the reference flushes. One without an entry is of a session that does not exist yet.
-func TestFlushConformance(t *testing.T) {
-	n := 0
-	readVectors(t, "flush", func(line []byte) {
-		var v struct {
-			Name string
-			Args struct {
-				TokenCount, ContextWindowTokens, ReserveTokensFloor, SoftThresholdTokens int
-				Entry                                                                    *struct{ CompactionCount, MemoryFlushCompactionCount int }
-			}
-			Want bool
-		}
-		v.Args.Entry = nil
-		require.NoError(t, json.Unmarshal(line, &v))
-		n++
-		a := v.Args
-		if a.Entry == nil {
-			assert.False(t, v.Want, v.Name)
-			return
-		}
-		done := strings.Contains(string(line), "memoryFlushCompactionCount") && a.Entry.MemoryFlushCompactionCount == a.Entry.CompactionCount
-		if done {
-			assert.False(t, v.Want, "%s: once in each cycle, which the ledger sees to", v.Name)
-			return
-		}
-		assert.Equal(t, v.Want, flushDue(a.TokenCount, a.ContextWindowTokens-a.ReserveTokensFloor-a.SoftThresholdTokens), v.Name)
-	})
-	assert.Equal(t, 48, n)
-}
-
 // flushes counts the calls of BeforeCompact and keeps the length of the history that each was given.
 type flushes struct {
 	lengths []int
 	err     error
-	run     func(ctx context.Context, h []Message)
+	run     func(ctx context.Context, h []winnow.Message)
 }
 
-func (f *flushes) beforeCompact(ctx context.Context, h []Message) error {
+func (f *flushes) beforeCompact(ctx context.Context, h []winnow.Message) error {
 	f.lengths = append(f.lengths, len(h))
 	if f.run != nil {
 		f.run(ctx, h)
@@ -363,26 +309,25 @@ func (f *flushes) beforeCompact(ctx context.Context, h []Message) error {
 
 func TestFlushOnceInACycle(t *testing.T) {
 	f := &flushes{}
-	m := chatManager(t, &slowSummarizer{}, CompactOptions{BeforeCompact: f.beforeCompact})
-	prepareChat(t, m, chatOf(softTurns-20))
+	m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact})
+	prepare(t, m, chatOf(softTurns-20))
 	assert.Empty(t, f.lengths, "not before the soft line")
 	for turns := softTurns; turns < softTurns+5; turns++ {
-		assert.Nil(t, prepareChat(t, m, chatOf(turns)).Compaction)
+		assert.Nil(t, prepare(t, m, chatOf(turns)).Compaction)
 	}
 	assert.Equal(t, []int{2*softTurns + 1}, f.lengths, "once, with the history")
 
-	state, err := m.Snapshot()
-	require.NoError(t, err)
-	m = chatManager(t, &slowSummarizer{}, CompactOptions{BeforeCompact: f.beforeCompact})
-	require.NoError(t, m.Restore(state))
-	prepareChat(t, m, chatOf(softTurns+5))
+	state := snapshotOf(t, m)
+	m = chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact})
+	require.NoError(t, m.Restore([]byte(state)))
+	prepare(t, m, chatOf(softTurns+5))
 	assert.Len(t, f.lengths, 1, "not again in another process")
 
-	r := prepareChat(t, m, chatOf(hardTurns))
+	r := prepare(t, m, chatOf(hardTurns))
 	require.NotNil(t, r.Compaction)
 	assert.Len(t, f.lengths, 1, "the compaction ends the cycle")
 	for turns := hardTurns; len(f.lengths) == 1 && turns < 2*hardTurns; turns++ {
-		assert.Nil(t, prepareChat(t, m, chatOf(turns)).Compaction, "the next one is flushed before it comes")
+		assert.Nil(t, prepare(t, m, chatOf(turns)).Compaction, "the next one is flushed before it comes")
 	}
 	assert.Len(t, f.lengths, 2, "once in the next cycle")
 }
@@ -390,16 +335,15 @@ func TestFlushOnceInACycle(t *testing.T) {
 func TestFlushBeforeAForcedCompaction(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
-		force func(t *testing.T, m *Manager) *Request
+		force func(t *testing.T, m *winnow.Manager) *winnow.Request
 	}{
-		{"a history that jumps over the soft line", func(t *testing.T, m *Manager) *Request { return prepareChat(t, m, chatOf(hardTurns)) }},
-		{"by hand", func(t *testing.T, m *Manager) *Request {
-			r, err := m.Compact(t.Context(), chatOf(softTurns-20), "")
-			require.NoError(t, err)
+		{"a history that jumps over the soft line", func(t *testing.T, m *winnow.Manager) *winnow.Request { return prepare(t, m, chatOf(hardTurns)) }},
+		{"by hand", func(t *testing.T, m *winnow.Manager) *winnow.Request {
+			r := compact(t, m, chatOf(softTurns-20))
 			return r
 		}},
-		{"after an overflow", func(t *testing.T, m *Manager) *Request {
-			prepareChat(t, m, chatOf(softTurns-20))
+		{"after an overflow", func(t *testing.T, m *winnow.Manager) *winnow.Request {
+			prepare(t, m, chatOf(softTurns-20))
 			r, err := m.Recover(t.Context(), chatOf(softTurns-20), errors.New("prompt is too long: 4700 tokens > 3500 maximum"))
 			require.NoError(t, err)
 			return r
@@ -407,8 +351,8 @@ func TestFlushBeforeAForcedCompaction(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &slowSummarizer{}
-			f := &flushes{run: func(context.Context, []Message) { assert.Zero(t, s.calls, "before the summary") }}
-			r := tc.force(t, chatManager(t, s, CompactOptions{BeforeCompact: f.beforeCompact}))
+			f := &flushes{run: func(context.Context, []winnow.Message) { assert.Zero(t, s.calls, "before the summary") }}
+			r := tc.force(t, chatManager(t, s, winnow.CompactOptions{BeforeCompact: f.beforeCompact}))
 			require.NotNil(t, r.Compaction)
 			assert.Len(t, f.lengths, 1)
 		})
@@ -421,18 +365,18 @@ func TestFlushNeverBlocks(t *testing.T) {
 		f    flushes
 	}{
 		{"error", flushes{err: errors.New("no disk")}},
-		{"panic", flushes{run: func(context.Context, []Message) { panic("no disk") }}},
+		{"panic", flushes{run: func(context.Context, []winnow.Message) { panic("no disk") }}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			m := chatManager(t, &slowSummarizer{}, CompactOptions{BeforeCompact: tc.f.beforeCompact})
-			prepareChat(t, m, chatOf(softTurns))
-			require.NotNil(t, prepareChat(t, m, chatOf(hardTurns)).Compaction)
+			m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: tc.f.beforeCompact})
+			prepare(t, m, chatOf(softTurns))
+			require.NotNil(t, prepare(t, m, chatOf(hardTurns)).Compaction)
 			assert.Len(t, tc.f.lengths, 1, "a failure is not tried again")
 		})
 	}
 	f := &flushes{}
-	m := chatManager(t, &slowSummarizer{}, CompactOptions{BeforeCompact: f.beforeCompact, Off: true})
-	prepareChat(t, m, chatOf(softTurns))
+	m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact, Off: true})
+	prepare(t, m, chatOf(softTurns))
 	assert.Empty(t, f.lengths, "where nothing is compacted nothing is lost")
 }
 
@@ -441,23 +385,22 @@ func TestFlushMayUseTheManager(t *testing.T) {
 	for _, background := range []bool{false, true} {
 		t.Run(fmt.Sprintf("background %v", background), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var m *Manager
+				var m *winnow.Manager
 				f := &flushes{}
-				f.run = func(ctx context.Context, h []Message) {
-					ask := Message{Role: RoleUser, Injected: true, Parts: []Part{{Text: strings.Repeat("Write down what must not be lost. ", 30)}}}
+				f.run = func(ctx context.Context, h []winnow.Message) {
+					ask := hostSays(strings.Repeat("Write down what must not be lost. ", 30))
 					r, err := m.Prepare(ctx, append(h, ask))
 					require.NoError(t, err)
 					assert.Equal(t, ask.Parts, r.Messages[len(r.Messages)-1].Parts)
-					_, err = m.Snapshot()
-					require.NoError(t, err)
+					_ = snapshotOf(t, m)
 				}
-				m = chatManager(t, &slowSummarizer{takes: time.Second}, CompactOptions{BeforeCompact: f.beforeCompact, Background: background})
-				prepareChat(t, m, chatOf(softTurns))
-				prepareChat(t, m, chatOf(hardTurns))
+				m = chatManager(t, &slowSummarizer{takes: time.Second}, winnow.CompactOptions{BeforeCompact: f.beforeCompact, Background: background})
+				prepare(t, m, chatOf(softTurns))
+				prepare(t, m, chatOf(hardTurns))
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				r := prepareChat(t, m, chatOf(hardTurns+1))
-				assert.Equal(t, 1, countSummaries(r.Messages))
+				r := prepare(t, m, chatOf(hardTurns+1))
+				assert.Equal(t, 1, summariesIn(r.Messages))
 				assert.Len(t, f.lengths, 1)
 			})
 		})
@@ -468,19 +411,19 @@ func TestFlushMayUseTheManager(t *testing.T) {
 func TestFlushInBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{takes: time.Minute}
-		f := &flushes{run: func(ctx context.Context, _ []Message) {
+		f := &flushes{run: func(ctx context.Context, _ []winnow.Message) {
 			select {
 			case <-time.After(time.Hour):
 			case <-ctx.Done():
 			}
 		}}
-		m := chatManager(t, s, CompactOptions{BeforeCompact: f.beforeCompact, Background: true})
+		m := chatManager(t, s, winnow.CompactOptions{BeforeCompact: f.beforeCompact, Background: true})
 		start := time.Now()
-		prepareChat(t, m, chatOf(softTurns))
+		prepare(t, m, chatOf(softTurns))
 		synctest.Wait()
 		assert.Len(t, f.lengths, 1)
 		assert.Zero(t, s.calls, "first the flush, then the summary")
-		r := prepareChat(t, m, chatOf(hardTurns))
+		r := prepare(t, m, chatOf(hardTurns))
 		require.NotNil(t, r.Compaction, "in the foreground: who waits for a flush waits for the host")
 		assert.Equal(t, time.Minute, time.Since(start))
 		assert.Len(t, f.lengths, 1)
@@ -489,24 +432,60 @@ func TestFlushInBackground(t *testing.T) {
 		assert.Equal(t, 1, s.calls, "the history is another one by then")
 	})
 	synctest.Test(t, func(t *testing.T) {
-		f := &flushes{run: func(ctx context.Context, _ []Message) { <-ctx.Done() }}
-		m := chatManager(t, &slowSummarizer{}, CompactOptions{BeforeCompact: f.beforeCompact, Background: true})
-		prepareChat(t, m, chatOf(softTurns))
+		f := &flushes{run: func(ctx context.Context, _ []winnow.Message) { <-ctx.Done() }}
+		m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact, Background: true})
+		prepare(t, m, chatOf(softTurns))
 		require.NoError(t, m.Close(), "ends it")
+	})
+}
+
+// Once a call has returned the host may write to its messages, whatever goes on in the background.
+func TestBackgroundReadsCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := make(chan struct{})
+		var flushed, asked strings.Builder
+		s := winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
+			asked.WriteString(r.Prompt())
+			return "## Goal\nsummary", nil
+		})
+		m := chatManager(t, s, winnow.CompactOptions{Background: true, BeforeCompact: func(_ context.Context, h []winnow.Message) error {
+			<-begin
+			for i := range h {
+				flushed.WriteString(fullText(h[i]))
+			}
+			return nil
+		}})
+		step := callOf("c", "exec", `{"cmd":"ls"}`, "a.go")
+		step[1].Details = json.RawMessage(`{"status":"good"}`)
+		h := slices.Insert(chatOf(softTurns), 2, step...)
+		prepare(t, m, h)
+		for i := range h {
+			for k := range h[i].Parts {
+				h[i].Parts[k].Text = "overwritten"
+				copy(h[i].Parts[k].Arguments, `{"cmd":"rm"}`)
+			}
+			copy(h[i].Details, `{"status":"evil"}`)
+		}
+		close(begin)
+		time.Sleep(time.Minute)
+		require.NoError(t, m.Close())
+		assert.Contains(t, flushed.String(), "Question 3")
+		assert.NotContains(t, flushed.String(), "overwritten")
+		require.Contains(t, asked.String(), "Question 3")
+		for _, late := range []string{"overwritten", `"rm"`, "evil"} {
+			assert.NotContains(t, asked.String(), late)
+		}
 	})
 }
 
 // Old results are cleared before anything is summarized: a flush for their sake would be paid for nothing.
 func TestFlushNotForWhatIsCleared(t *testing.T) {
 	f := &flushes{}
-	m := chatManager(t, &slowSummarizer{}, CompactOptions{BeforeCompact: f.beforeCompact})
+	m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact})
 	h := chatOf(10)
 	for i := range 40 {
-		id := fmt.Sprintf("call_%d", i)
-		h = append(h,
-			Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id, Name: "read", Arguments: json.RawMessage(`{"path":"a.go"}`)}}},
-			Message{Role: RoleTool, ToolCallID: id, ToolName: "read", Parts: []Part{{Text: strings.Repeat("package a\n", 50)}}})
-		r := prepareChat(t, m, h)
+		h = append(h, callOf("call_"+itoa(i), "read", `{"path":"a.go"}`, strings.Repeat("package a\n", 50))...)
+		r := prepare(t, m, h)
 		assert.Nil(t, r.Compaction)
 	}
 	assert.Empty(t, f.lengths)

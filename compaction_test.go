@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,7 +114,7 @@ func TestCompactionOfOneLongTurn(t *testing.T) {
 func TestCompactionOfADividedTurn(t *testing.T) {
 	s := &scripted{}
 	m := workManager(t, s, CompactOptions{})
-	h := append(chatOf(50)[:100], work(60)...)
+	h := append(slices.Repeat([]Message{userSays("And?"), assistantSays("Well.")}, 50), work(60)...)
 	r, err := m.Compact(t.Context(), h, "")
 	require.NoError(t, err)
 	require.Len(t, s.reqs, 1)
@@ -124,7 +125,7 @@ func TestCompactionOfADividedTurn(t *testing.T) {
 
 // A result as large as the window must not keep everything else from being summarized.
 func TestCompactionWithAHugeTrailingResult(t *testing.T) {
-	s := &slowSummarizer{}
+	s := &outage{}
 	m := workManager(t, s, CompactOptions{})
 	h := work(20)
 	h[len(h)-1].Parts[0].Text = strings.Repeat("a line of a log\n", 20_000)
@@ -139,6 +140,15 @@ func TestCompactionWithAHugeTrailingResult(t *testing.T) {
 	last := r.Messages[len(r.Messages)-1]
 	assert.Equal(t, RoleTool, last.Role)
 	assert.Equal(t, RoleAssistant, r.Messages[len(r.Messages)-2].Role, "with its call")
+}
+
+func countSummaries(messages []Message) (n int) {
+	for i := range messages {
+		if messages[i].Summary {
+			n++
+		}
+	}
+	return n
 }
 
 // outage is a summarizer that is down while it is told to be, and keeps what it was asked.

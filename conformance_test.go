@@ -338,3 +338,26 @@ func TestConformanceGuard(t *testing.T) {
 		assert.Equal(t, want, winnow.CheckWindow(v.Tokens))
 	})
 }
+
+// The vectors say when the reference flushes. One without an entry is of a session that does not exist yet.
+func TestConformanceFlush(t *testing.T) {
+	type vector struct {
+		Args struct {
+			TokenCount, ContextWindowTokens, ReserveTokensFloor, SoftThresholdTokens int
+			Entry                                                                    *struct {
+				CompactionCount            int
+				MemoryFlushCompactionCount *int
+			}
+		}
+		Want bool
+	}
+	eachVector(t, "flush", func(t *testing.T, v vector) {
+		a := v.Args
+		isDone := a.Entry == nil || a.Entry.MemoryFlushCompactionCount != nil && *a.Entry.MemoryFlushCompactionCount == a.Entry.CompactionCount
+		if isDone {
+			assert.False(t, v.Want, "once in each cycle, which the ledger sees to")
+			return
+		}
+		assert.Equal(t, v.Want, winnow.FlushDue(a.TokenCount, a.ContextWindowTokens-a.ReserveTokensFloor-a.SoftThresholdTokens))
+	})
+}

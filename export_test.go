@@ -9,6 +9,8 @@ import (
 
 const MaxRetries = maxRetries
 
+var FlushDue = flushDue
+
 // Settings are the options that m goes by, all of them set, and its window.
 func (m *Manager) Settings() (Options, int) { return m.opts, m.window }
 

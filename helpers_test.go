@@ -261,6 +261,7 @@ func prepare(t testing.TB, m *winnow.Manager, h []winnow.Message) *winnow.Reques
 	t.Helper()
 	r, err := m.Prepare(t.Context(), h)
 	require.NoError(t, err)
+	require.LessOrEqual(t, r.Tokens, r.Budget)
 	return r
 }
 

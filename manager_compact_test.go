@@ -54,6 +54,11 @@ func summaries(messages []winnow.Message) (n int, text string) {
 	return n, text
 }
 
+func summariesIn(messages []winnow.Message) int {
+	n, _ := summaries(messages)
+	return n
+}
+
 // appendOnly is a summarizer that writes all that it was given before, and the given number of characters more.
 func appendOnly(size int) *fakeSummarizer {
 	return &fakeSummarizer{answer: func(n int, req winnow.SummaryRequest) (string, error) {

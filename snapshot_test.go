@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -251,45 +249,6 @@ func TestGlanceReadsShortTexts(t *testing.T) {
 			require.NotEqual(t, before, sampleHash(&m), "byte %d of %d", at, size)
 		}
 	}
-}
-
-// Once a call has returned the host may write to its messages, whatever goes on in the background.
-func TestBackgroundReadsCopies(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begin := make(chan struct{})
-		var flushed, asked strings.Builder
-		s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
-			asked.WriteString(r.Prompt())
-			return "## Goal\nsummary", nil
-		})
-		m := chatManager(t, s, CompactOptions{Background: true, BeforeCompact: func(_ context.Context, h []Message) error {
-			<-begin
-			for i := range h {
-				flushed.WriteString(joinedText(&h[i]))
-			}
-			return nil
-		}})
-		h := slices.Insert(chatOf(softTurns), 2, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "c", Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
-			Message{Role: RoleTool, ToolCallID: "c", Details: json.RawMessage(`{"status":"good"}`), Parts: []Part{{Text: "a.go"}}})
-		prepareChat(t, m, h)
-		require.NotNil(t, m.background)
-		for i := range h {
-			for k := range h[i].Parts {
-				h[i].Parts[k].Text = "overwritten"
-				copy(h[i].Parts[k].Arguments, `{"cmd":"rm"}`)
-			}
-			copy(h[i].Details, `{"status":"evil"}`)
-		}
-		close(begin)
-		time.Sleep(time.Minute)
-		require.NoError(t, m.Close())
-		assert.Contains(t, flushed.String(), "Question 3")
-		assert.NotContains(t, flushed.String(), "overwritten")
-		require.Contains(t, asked.String(), "Question 3")
-		for _, late := range []string{"overwritten", `"rm"`, "evil"} {
-			assert.NotContains(t, asked.String(), late)
-		}
-	})
 }
 
 // A text is known by its memory: a copy is another one, unless it is short enough to be read whole.

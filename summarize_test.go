@@ -1,15 +1,12 @@
 package winnow
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -25,22 +22,6 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/summarytext"
 )
-
-// readVectors calls f for each line of a group of conformance vectors.
-func readVectors(t *testing.T, group string, f func(line []byte)) {
-	t.Helper()
-	file, err := os.Open("testdata/conformance/" + group + ".jsonl.gz")
-	require.NoError(t, err)
-	defer file.Close()
-	z, err := gzip.NewReader(file)
-	require.NoError(t, err)
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		f(lines.Bytes())
-	}
-	require.NoError(t, lines.Err())
-}
 
 // scripted is a summarizer that records its requests and answers by rule.
 type scripted struct {
