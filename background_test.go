@@ -259,39 +259,6 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// The race detector looks on while everything meets everything.
-func TestBackgroundRace(t *testing.T) {
-	s := &slowSummarizer{takes: time.Millisecond}
-	m := chatManager(t, s, winnow.CompactOptions{Background: true, BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New("no disk") }})
-	h := chatOf(hardTurns + 40)
-	var wg sync.WaitGroup
-	for i := range 4 {
-		wg.Go(func() {
-			for k := range 30 {
-				turns := softTurns - 5 + k
-				r, err := m.Prepare(context.Background(), h[:2*turns+1])
-				if assert.NoError(t, err) {
-					assert.LessOrEqual(t, r.Tokens, r.Budget)
-				}
-				switch {
-				case i == 0:
-					_, err := m.Snapshot()
-					assert.NoError(t, err)
-				case i == 1:
-					m.Plan(h[:2*turns+1])
-				case i == 2 && k == 9:
-					_, _ = m.Recover(context.Background(), h[:2*turns+1], errors.New("prompt is too long"))
-				case i == 3 && k == 20:
-					assert.NoError(t, m.Close())
-				}
-				time.Sleep(time.Millisecond)
-			}
-		})
-	}
-	wg.Wait()
-	require.NoError(t, m.Close())
-}
-
 // flushes counts the calls of BeforeCompact and keeps the length of the history that each was given.
 type flushes struct {
 	lengths []int

@@ -19,118 +19,6 @@ import (
 
 // What was sent stays as it was sent: the provider's prompt cache reads a prefix that is the same to the byte.
 
-// session replays a history request by request and holds each against the one before.
-type session struct {
-	t       testing.TB
-	m       *winnow.Manager
-	e       winnow.Estimator
-	ttl     time.Duration
-	clock   *clock
-	history []winnow.Message // of the last request
-	last    *winnow.Request
-	sentAt  time.Time
-
-	requests, epochs, compactions int
-}
-
-func newSession(t testing.TB, window int, o winnow.Options) *session {
-	s := &session{t: t, e: winnow.CharsPerToken(4), ttl: 5 * time.Minute, clock: newClock()}
-	o.Estimator, o.Now = s.e, s.clock.Now
-	s.m = newManager(t, window, &o)
-	return s
-}
-
-// send prepares h, which continues the history of the last request, and checks where the request differs
-// from the one before. It says whether an epoch began.
-func (s *session) send(h []winnow.Message) (epoch bool) {
-	s.t.Helper()
-	r := prepare(s.t, s.m, h)
-	if s.requests%10 == 0 {
-		require.NoError(s.t, validateRequest(r.Messages))
-	}
-	require.LessOrEqual(s.t, r.Tokens, r.Budget)
-	s.requests++
-	if s.last != nil {
-		epoch = s.compare(h, r)
-	}
-	if epoch {
-		s.epochs++
-	}
-	if r.Compaction != nil {
-		s.compactions++
-	}
-	s.history, s.last, s.sentAt = h, r, s.clock.Now()
-	return epoch
-}
-
-func (s *session) compare(h []winnow.Message, r *winnow.Request) (epoch bool) {
-	s.t.Helper()
-	at := firstDifference(s.last.Messages, r.Messages)
-	require.Equal(s.t, at, r.FirstChanged, "FirstChanged against a comparison of the bytes")
-	if at == len(s.last.Messages) {
-		return false
-	}
-	if dropped(r) > dropped(s.last) {
-		return true // the turn limit jumped: TestManagerCacheTurnLimit says when it may
-	}
-	added := estimateAll(s.e, h[len(s.history):])
-	warm := s.clock.Now().Sub(s.sentAt) < s.ttl
-	if warm && s.last.Tokens+added <= r.Budget {
-		s.requirePaid(h, r, at)
-	}
-	return true
-}
-
-// requirePaid checks, of an epoch at message `at` that nothing forced, that what it drops has cost as much as
-// the epoch does: at a tenth of the price in each request that carried it, against writing at 1.25 what was
-// read at a tenth.
-func (s *session) requirePaid(h []winnow.Message, r *winnow.Request, at int) {
-	s.t.Helper()
-	before, now := s.sentOf(h, s.last), s.sentOf(h, r)
-	paid, saved, carried, added := 0.0, 0, 0, 0
-	for i := len(h) - 1; i >= 0; i-- {
-		if h[i].Role == winnow.RoleAssistant {
-			carried++
-		}
-		if i >= len(s.history) {
-			added += now[i]
-			continue
-		}
-		saved += before[i] - now[i]
-		paid += 0.1 * float64(before[i]-now[i]) * float64(carried)
-	}
-	price := 1.15*float64(estimateAll(s.e, r.Messages[at:])-added) - 0.1*float64(saved)
-	require.GreaterOrEqual(s.t, paid, price, "request %d: message %d was rewritten while the cache was warm: %d tokens saved, %d messages behind", s.requests, at, saved, len(r.Messages)-at)
-}
-
-// sentOf returns how many tokens each message of a history takes in a request; a record counts for the first message that it
-// stands for.
-func (s *session) sentOf(h []winnow.Message, r *winnow.Request) []int {
-	sent := make([]int, len(h))
-	for i := range h {
-		sent[i] = s.e.Estimate(h[i])
-	}
-	for _, e := range r.Edits {
-		if e.Before > 0 {
-			sent[e.Index] = 0
-		}
-	}
-	for _, e := range r.Edits {
-		sent[e.Index] += e.After
-	}
-	return sent
-}
-
-// dropped is how many messages fell to the turn limit.
-func dropped(r *winnow.Request) (n int) {
-	for _, e := range r.Edits {
-		if e.Op == winnow.OpLimit {
-			n++
-		}
-	}
-	return n
-}
-
 // A long session of an agent, warm all the time: between epochs each request is a prefix of the next one,
 // and an epoch makes enough room for many requests.
 func TestManagerCacheSticky(t *testing.T) {
@@ -147,18 +35,24 @@ func TestManagerCacheSticky(t *testing.T) {
 		{"compaction", 32_000, winnow.Options{}, 50, "a compaction lands at 60 % of the budget"},
 		{"fixed summary", 32_000, winnow.Options{Summarizer: says("## Goal\nthe same each time")}, 50, "a summary that says the same is another one"},
 		{"large window", 1_000_000, winnow.Options{}, 20, "what fits is rewritten when it pays"},
-		{"nothing may be pruned", 1_000_000, winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"*"}}}, 0, "what fits is never rewritten"},
+		{"nothing may be pruned", 1_000_000, winnow.Options{Tools: keepAll}, 0, "what fits is never rewritten"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newSession(t, tt.window, tt.options)
-			for n := 1; n <= len(h); n++ {
-				if n == len(h) || h[n].Role == winnow.RoleAssistant {
-					s.send(h[:n])
-					s.clock.pass(20 * time.Second)
+			c := newClock()
+			tt.options.Estimator, tt.options.Now = winnow.CharsPerToken(4), c.Now
+			m := newManager(t, tt.window, &tt.options)
+			var last []winnow.Message
+			epochs := 0
+			steps(h, func(in []winnow.Message) {
+				r := prepare(t, m, in)
+				require.Equal(t, firstDifference(last, r.Messages), r.FirstChanged, "FirstChanged against a comparison of the bytes")
+				if r.FirstChanged < len(last) {
+					epochs++
 				}
-			}
-			t.Logf("%d requests, %d epochs, %d compactions", s.requests, s.epochs, s.compactions)
-			assert.LessOrEqual(t, s.epochs, tt.epochs, tt.reason)
+				last = r.Messages
+				c.pass(20 * time.Second)
+			})
+			assert.LessOrEqual(t, epochs, tt.epochs, tt.reason)
 		})
 	}
 }

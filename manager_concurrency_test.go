@@ -2,7 +2,9 @@ package winnow_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,9 +24,18 @@ func TestManagerConcurrency(t *testing.T) {
 	for i := range log {
 		log[i].ID, log[i].Source = nameOf(i), nil
 	}
+	for _, background := range []bool{false, true} {
+		t.Run(fmt.Sprintf("background %v", background), func(t *testing.T) { testConcurrency(t, log, background) })
+	}
+}
+
+func testConcurrency(t *testing.T, log []winnow.Message, background bool) {
 	before := deepCopy(log)
 	var asked atomic.Int64
-	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars,
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Recall: true,
+		Compact: &winnow.CompactOptions{
+			Background: background, BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New("no disk") },
+		},
 		Summarizer: winnow.SummarizerFunc(func(ctx context.Context, r winnow.SummaryRequest) (string, error) {
 			for i := range r.Messages { // its own: it may write to them
 				r.Messages[i].Parts[0].Text = "overwritten"
@@ -34,6 +45,7 @@ func TestManagerConcurrency(t *testing.T) {
 			}
 			return "## Goal\nsummary", nil
 		})})
+	defer m.Close()
 	check := func(r *winnow.Request, err error) {
 		switch {
 		case errors.Is(err, winnow.ErrOverflow) || errors.Is(err, winnow.ErrCompaction):
@@ -74,11 +86,16 @@ func TestManagerConcurrency(t *testing.T) {
 			assert.NoError(t, m.Restore(state))
 		}
 	})
+	work(func(h []winnow.Message) {
+		answer, err := m.Recall(t.Context(), h, json.RawMessage(`{"words":"mark100040"}`))
+		assert.NoError(t, err)
+		assert.NotEmpty(t, answer.Parts)
+	})
 	wg.Wait()
 	sameMessages(t, before, log, "the history was written to")
 
 	r := prepare(t, m, log)
-	requestCheck{estimator: byChars}.check(t, log, r)
+	requestCheck{estimator: byChars, overhead: r.Tokens - estimateAll(byChars, r.Messages)}.check(t, log, r) // the tool of Recall
 }
 
 // No lock is held while a summary is written: what else is asked of the manager meanwhile is answered.

@@ -407,61 +407,49 @@ func TestJournalDeltasAreSmall(t *testing.T) {
 	assert.Less(t, long, 700)
 }
 
-// A journal that fails costs the call and nothing else: the next one goes on as if it had not been made.
+// A journal that fails costs the call and nothing else: the next one goes on as if it had not been made. So it is for a
+// host that recovers from a panic of its own journal.
 func TestJournalFails(t *testing.T) {
 	full := errors.New("no space left on device")
-	c := newClock()
-	fails := false
-	o := winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12, Compact: &winnow.CompactOptions{KeepRecent: 500}}
-	plain := o
-	o.Journal = func([]byte) error {
-		if fails {
-			return full
+	for _, panics := range []bool{false, true} {
+		c := newClock()
+		fails := false
+		o := winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12, Compact: &winnow.CompactOptions{KeepRecent: 500}}
+		plain := o
+		o.Journal = func([]byte) error {
+			switch {
+			case fails && panics:
+				panic("out of memory")
+			case fails:
+				return full
+			}
+			return nil
 		}
-		return nil
-	}
-	want, m := newManager(t, 24_000, &plain), newManager(t, 24_000, &o)
-	h := append(agentSession(20, 3_000), chat(40, 1_000)...)
-	for n := 1; n <= len(h); n++ {
-		if n%7 == 0 {
-			c.pass(6 * time.Minute)
+		want, m := newManager(t, 24_000, &plain), newManager(t, 24_000, &o)
+		inVain := func(call func() (*winnow.Request, error)) {
+			before := snapshotOf(t, m)
+			fails = true
+			if panics {
+				assert.Panics(t, func() { _, _ = call() })
+			} else {
+				_, err := call()
+				require.ErrorIs(t, err, full)
+			}
+			fails = false
+			require.JSONEq(t, before, snapshotOf(t, m), "the manager is as it was")
 		}
-		expected := prepare(t, want, h[:n])
-		before := snapshotOf(t, m)
-		fails = true
-		_, err := m.Prepare(t.Context(), h[:n])
-		require.ErrorIs(t, err, full)
-		require.JSONEq(t, before, snapshotOf(t, m), "the manager is as it was, at %d", n)
-		fails = false
-		r := prepare(t, m, h[:n])
-		sameMessages(t, expected.Messages, r.Messages, fmt.Sprint("the request at ", n))
-		require.Equal(t, expected.FirstChanged, r.FirstChanged)
-	}
-	before := snapshotOf(t, m)
-	fails = true
-	_, err := m.Compact(t.Context(), append(h, chat(10, 2_000)...), "")
-	require.ErrorIs(t, err, full)
-	require.JSONEq(t, before, snapshotOf(t, m))
-}
-
-// A host that recovers from a panic of its own journal goes on with a manager whose state is what was written.
-func TestJournalPanics(t *testing.T) {
-	panics := false
-	o := &winnow.Options{Now: newClock().Now, Journal: func([]byte) error {
-		if panics {
-			panic("out of memory")
+		h := append(agentSession(20, 3_000), chat(40, 1_000)...)
+		for n := 1; n <= len(h); n++ {
+			if n%7 == 0 {
+				c.pass(6 * time.Minute)
+			}
+			expected := prepare(t, want, h[:n])
+			inVain(func() (*winnow.Request, error) { return m.Prepare(t.Context(), h[:n]) })
+			r := prepare(t, m, h[:n])
+			sameMessages(t, expected.Messages, r.Messages, fmt.Sprint("the request at ", n))
+			require.Equal(t, expected.FirstChanged, r.FirstChanged)
 		}
-		return nil
-	}}
-	m := newManager(t, 24_000, o)
-	h := agentSession(10, 3_000)
-	for n := 1; n <= len(h); n++ {
-		before := snapshotOf(t, m)
-		panics = true
-		assert.Panics(t, func() { _, _ = m.Prepare(t.Context(), h[:n]) })
-		require.JSONEq(t, before, snapshotOf(t, m), "at %d", n)
-		panics = false
-		prepare(t, m, h[:n])
+		inVain(func() (*winnow.Request, error) { return m.Compact(t.Context(), append(h, chat(10, 2_000)...), "") })
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -437,35 +436,6 @@ func TestRecallKeepsNothing(t *testing.T) {
 	}
 	assert.Less(t, heap(), before+1<<20)
 	runtime.KeepAlive(m)
-}
-
-// Recalls and requests of one conversation may be made at the same time.
-func TestRecallIsConcurrent(t *testing.T) {
-	m, history, handle := leftOutHistory(t, nil)
-	var wait sync.WaitGroup
-	for worker := range 4 {
-		wait.Go(func() {
-			h := history
-			for i := range 20 {
-				switch worker {
-				case 0:
-					h = goOn(h[:len(h):len(h)], i)
-					_, err := m.Prepare(context.Background(), h)
-					assert.NoError(t, err)
-				case 1:
-					_, err := m.Recall(context.Background(), history[:len(history)-i],
-						json.RawMessage(`{"words":"retry limit"}`))
-					assert.NoError(t, err)
-				default:
-					answer, err := m.Recall(context.Background(), history,
-						json.RawMessage(`{"handle":"`+handle+`","pattern":"limit"}`))
-					assert.NoError(t, err)
-					assert.Contains(t, answer.Parts[0].Text, "shard0 is 1000")
-				}
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // FuzzRecall asks for anything of any history. The answer is a result for the call, within its room, of valid text, and

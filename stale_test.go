@@ -106,26 +106,6 @@ func TestStaleParts(t *testing.T) {
 		}
 		return list
 	}
-	t.Run("share of the window", func(t *testing.T) {
-		s := newScript()
-		s.call("exec", `{}`, output(60_000)) // 600 000 tokens of 1 000 000
-		s.answers(5)
-		for _, tt := range []struct {
-			above  float64
-			isOld  bool
-			reason string
-		}{
-			{0, true, "the default is 40 000 tokens"},
-			{0.5, true, "the request is above half of the window"},
-			{0.7, false, "the host wants nothing folded below 70 % of the window"},
-			{1, false, "the request fits"},
-			{-1, true, "a negative number is 0"},
-		} {
-			m, err := New(1_000_000, &Options{Estimator: CharsPerToken(4), FoldAbove: tt.above})
-			require.NoError(t, err)
-			assert.Equal(t, tt.isOld, len(calls(replay(m, s.history))) > 0, tt.reason)
-		}
-	})
 	t.Run("before the first request", func(t *testing.T) {
 		s := &agentScript{history: []Message{{Role: RoleSystem, Parts: []Part{{Text: output(100)}}}}}
 		s.call("exec", `{}`, output(100))
@@ -135,22 +115,6 @@ func TestStaleParts(t *testing.T) {
 		s.history = append(s.history, assistantSays("well"))
 		assert.Equal(t, []int{i - 1}, calls(replayed(t, Options{}, s.history)),
 			"what comes before the first user message stays, and so do system and user messages")
-	})
-	t.Run("nobody spoke", func(t *testing.T) {
-		s := &agentScript{}
-		s.call("exec", `{}`, output(100))
-		s.answers(20)
-		assert.Empty(t, calls(replayed(t, Options{}, s.history)))
-	})
-	t.Run("nothing", func(t *testing.T) {
-		assert.Empty(t, replayed(t, Options{}, nil).staleParts(coldSteps, holdNothing))
-	})
-	t.Run("answers without calls", func(t *testing.T) {
-		s := newScript()
-		for range 9 {
-			s.history = append(s.history, assistantSays(output(100)), userSays("go on"))
-		}
-		assert.Empty(t, calls(replayed(t, Options{}, s.history)), "they are the dialogue")
 	})
 	t.Run("results still to come", func(t *testing.T) {
 		s := newScript()
