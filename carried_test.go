@@ -449,23 +449,3 @@ func TestWithoutEmptySections(t *testing.T) {
 		assert.Equal(t, tt.want, sections.WithoutEmpty(tt.in), tt.reason)
 	}
 }
-
-// A summary that reads like ones that the history has already is told apart by a mark that does not grow.
-func TestSummariesAreToldApart(t *testing.T) {
-	m, err := New(20_000, nil)
-	require.NoError(t, err)
-	text := sections.Begin + "## Goal\nTalk." + sections.End
-	var h []Message
-	for i := range 40 {
-		cp := &checkpoint{message: Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: text}}}}
-		d := m.draft(h, nil)
-		m.makeUnique(cp, d.view)
-		for _, f := range d.view.facts {
-			require.NotEqual(t, f.key, cp.key)
-		}
-		require.LessOrEqual(t, len(cp.message.Parts[0].Text), len(text)+40, "summary %d", i)
-		body, _ := sections.Read(joinedText(&cp.message))
-		require.Equal(t, "## Goal\nTalk.", body, "the mark is not part of the summary")
-		h = append(h, cp.message)
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -88,39 +87,6 @@ func TestCompactionDoesNotGrow(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestCompactionOfOneLongTurn(t *testing.T) {
-	var asked []SummaryRequest
-	s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
-		asked = append(asked, r)
-		return fmt.Sprintf("## Progress\nsummary %d", len(asked)), nil
-	})
-	m := workManager(t, s, CompactOptions{})
-	h := work(300)
-	for n := 1; n <= len(h); n += 2 {
-		r, err := m.Prepare(t.Context(), h[:n])
-		require.NoError(t, err)
-		assert.Equal(t, "Fix the build. Never push to main.", r.Messages[0].Parts[0].Text, "the request stays a message")
-	}
-	require.Greater(t, len(asked), 3)
-	for i, r := range asked[1:] {
-		assert.Contains(t, r.Previous, fmt.Sprintf("## Progress\nsummary %d", i+1), "each summary goes on from the one before")
-		assert.Equal(t, "Fix the build. Never push to main.", r.Messages[0].Parts[0].Text, "in front of the work on it")
-	}
-}
-
-// The beginning of a divided turn is summarized with the turns before it, in one call, and with its request.
-func TestCompactionOfADividedTurn(t *testing.T) {
-	s := &scripted{}
-	m := workManager(t, s, CompactOptions{})
-	h := append(slices.Repeat([]Message{userSays("And?"), assistantSays("Well.")}, 50), work(60)...)
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
-	require.Len(t, s.reqs, 1)
-	assert.Equal(t, h[100].Parts, s.reqs[0].Messages[100].Parts)
-	assert.Greater(t, len(s.reqs[0].Messages), 101)
-	assert.Equal(t, h[100].Parts, r.Messages[1].Parts, "the request stays a message")
 }
 
 // A result as large as the window must not keep everything else from being summarized.
@@ -287,32 +253,6 @@ func TestCompactionFillsASkeleton(t *testing.T) {
 	r, err := workManager(t, long, CompactOptions{}).Compact(t.Context(), h[:200], "")
 	require.NoError(t, err)
 	assert.NotContains(t, r.Compaction.Repaired, "sections", "a summary is not refused for its form")
-}
-
-// A request that leaves little room gets the room that a summary would take elsewhere.
-func TestCompactionBesideALargeRequest(t *testing.T) {
-	m := workManager(t, SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
-		return "## Goal\n" + strings.Repeat("word ", r.MaxTokens/5*4), nil
-	}), CompactOptions{})
-	h := work(200)
-	r, err := m.Prepare(t.Context(), h)
-	require.NoError(t, err)
-	require.Greater(t, summaryTokens(r), 1_000)
-	h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("all of it ", 5_800)}}}) // 14 500 of 15 000 tokens
-	r, err = m.Prepare(t.Context(), h)
-	require.NoError(t, err)
-	assert.LessOrEqual(t, r.Tokens, r.Budget)
-	assert.Positive(t, summaryTokens(r))
-	assert.Equal(t, h[len(h)-1], r.Messages[len(r.Messages)-1])
-}
-
-func summaryTokens(r *Request) (n int) {
-	for i := range r.Messages {
-		if r.Messages[i].Summary {
-			n += CharsPerToken(4).Estimate(r.Messages[i])
-		}
-	}
-	return n
 }
 
 // Models count tokens badly: a text that is longer than it was asked for is taken as it is, where there is room.

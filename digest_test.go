@@ -100,29 +100,6 @@ func TestDigestMergesPrevious(t *testing.T) {
 	assert.Equal(t, digestOf(t, winnow.SummaryRequest{MaxTokens: 1_500, Previous: again}), again, "a digest of a digest alone settles")
 }
 
-func TestDigestReadsAModelsSummary(t *testing.T) {
-	got := digestOf(t, winnow.SummaryRequest{Previous: `## Goal
-Ship version 2.4.1.
-
-## Constraints & Preferences
-- Ask before deleting.
-
-## Progress
-### Done
-- [x] Wrote cmd/ship/main.go
-### Blocked
-- none
-
-## Key Decisions
-- **No cgo**: it breaks the cross build
-
-## Critical Context
-The build host is build7.example.com:2222.`})
-	for _, want := range []string{"Ship version 2.4.1.", "Ask before deleting.", "cmd/ship/main.go", "**No cgo**: it breaks the cross build", "build7.example.com:2222"} {
-		assert.Contains(t, got, want)
-	}
-}
-
 func TestDigestIsDeterministic(t *testing.T) {
 	h := agentSession(50, 500)
 	want := digestOf(t, winnow.SummaryRequest{Messages: h, MaxTokens: 900})

@@ -19,11 +19,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/test/histories"
 	"github.com/winnowgo/winnow/internal/test/wire"
 )
@@ -721,53 +719,4 @@ func spoil(r *rand.Rand, h []winnow.Message) []winnow.Message {
 		}
 	}
 	return append(out, late...)
-}
-
-// TestVariedTranscript: there are as many names as in recorded sessions, each mentioned as often.
-func TestVariedTranscript(t *testing.T) {
-	bytes, mentions, names := 0, 0, map[string]bool{}
-	for _, m := range transcript(2000, varied) {
-		bytes += len(fullText(m))
-		identifier.Scan(fullText(m), func(id string, _ identifier.Kind) {
-			mentions++
-			names[id] = true
-		})
-	}
-	assert.InDelta(t, 5e6, bytes, 0.5e6, "bytes of text")
-	assert.InDelta(t, 15, 1000*mentions/bytes, 3, "names in a kilobyte")
-	assert.InDelta(t, 5, mentions/len(names), 2, "mentions of each")
-}
-
-func TestTranscript(t *testing.T) {
-	h := transcript(2000, clean)
-	results, bytes, longest, shortest := 0, 0, 0, 1<<30
-	for _, m := range h {
-		n := len(fullText(m))
-		bytes += n
-		if m.Role == winnow.RoleTool {
-			results++
-			longest, shortest = max(longest, n), min(shortest, n)
-		}
-	}
-	assert.Equal(t, 2000, len(h), "messages")
-	assert.Equal(t, 600, results, "results")
-	assert.InDelta(t, 5e6, bytes, 0.5e6, "bytes of text")
-	assert.GreaterOrEqual(t, shortest, 200, "the shortest result")
-	assert.InDelta(t, 40_000, longest, 2000, "the longest result")
-	assert.NoError(t, validateRequest(h), "a clean transcript")
-
-	_, edits := winnow.RepairToolPairing(transcript(2000, dirty))
-	reasons := map[string]int{}
-	for _, e := range edits {
-		switch {
-		case e.Before == 0:
-			reasons["missing"]++
-		case e.After == 0:
-			reasons[e.Reason]++
-		default:
-			reasons["late"]++
-		}
-	}
-	assert.Equal(t, map[string]int{"missing": 30, "the call has its result already": 20, "answers no call": 20, "late": 20}, reasons, "what is wrong with a dirty one")
-	assert.True(t, slices.EqualFunc(h, transcript(2000, clean), func(a, b winnow.Message) bool { return fullText(a) == fullText(b) }), "the same each time")
 }
