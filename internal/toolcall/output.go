@@ -77,7 +77,6 @@ var (
 // commandOutput judges what a shell command prints. It reads no quotes, so that it sees the command in sh -c '…' and in
 // ssh host '…' too, and the worst that a word in a text does is that its output is taken for a file.
 func commandOutput(command string) Output {
-	command = withoutWritten(command)
 	for _, reader := range readers {
 		if strings.Contains(command, reader) {
 			return Content
@@ -139,44 +138,4 @@ func isPrefix(word string) bool {
 		return true
 	}
 	return slices.Contains(wrappers, word)
-}
-
-// withoutWritten returns a command without the texts that cat passes on to a file or to an argument of another program,
-// because nothing shows them: cat > file <<EOF, "$(cat <<EOF". It looks at one text per line.
-func withoutWritten(command string) string {
-	var b strings.Builder
-	done := 0 // so far
-	for from := 0; ; {
-		at := strings.Index(command[from:], "<<")
-		length := strings.IndexByte(command[from+max(0, at):], '\n')
-		if at < 0 || length < 0 {
-			break
-		}
-		at += from
-		next := at + length + 1 // the line behind
-		start := from + strings.LastIndexAny(command[from:at], "\n;&|(`") + 1
-		isArgument := strings.HasSuffix(command[:start], "$(") || strings.HasSuffix(command[:start], "`")
-		rest, isCat := strings.CutPrefix(strings.TrimLeft(command[start:next], " \t"), "cat ")
-		from = next
-		if word := endOfText(command[at:next]); isCat && word != "" && (isArgument || strings.Contains(rest, ">")) {
-			b.WriteString(command[done:start])
-			b.WriteString(rest)
-			if end := strings.Index(command[next-1:], "\n"+word); end >= 0 {
-				from = next + end + len(word)
-			} else {
-				from = len(command)
-			}
-			done = from
-		}
-	}
-	if done == 0 {
-		return command
-	}
-	return b.String() + command[done:]
-}
-
-// endOfText returns the word that ends a text in a command: EOF of <<-'EOF'.
-func endOfText(line string) string {
-	word, _, _ := strings.Cut(strings.TrimLeft(strings.TrimRight(line, "\n"), "<- "), " ")
-	return strings.Trim(word, `'"\`)
 }
