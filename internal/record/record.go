@@ -46,11 +46,8 @@ const (
 	NamesShare  = 0.12
 )
 
-// About how many tokens of a record are not names: its frame, and each line.
-const (
-	FrameTokens = 30
-	lineTokens  = 20
-)
+// About how many tokens of a line of a record are not names.
+const lineTokens = 20
 
 // Is reports whether text has the form of a record.
 func Is(text string) bool {

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Files knows the tools that work on a file, the arguments that name it, and the tools whose newest call holds.
@@ -40,35 +38,15 @@ var Common = Files{
 func isPath(s string) bool { return s != "" && !strings.ContainsAny(s, "\n<>…") }
 
 // baseName returns the name of a tool in lower case, without underscores and dashes, and without the server or the
-// namespace in front of it: "readfile" of mcp__server__read_file, of fs.readFile and of filesystem/read-file. It
-// appends the name to room, since each call is asked for it several times.
-func baseName(tool string, room []byte) []byte {
-	tool = strings.TrimSpace(tool)
-	if !runes.Only(tool) {
-		tool = strings.ToLower(tool)
-	}
-	if i := strings.LastIndex(tool, "__"); i >= 0 {
-		tool = tool[i+2:]
-	}
-	for i := range len(tool) {
-		switch c := tool[i]; c {
-		case '.', '/', ':':
-			room = room[:0]
-		case '_', '-':
-		default:
-			room = append(room, runes.ToLower(c))
-		}
-	}
-	return room
+// namespace in front of it: "readfile" of mcp__server__read_file, of fs.readFile and of filesystem/read-file.
+func baseName(tool string) string {
+	tool = strings.ToLower(strings.TrimSpace(tool))
+	tool = tool[strings.LastIndexAny(tool, "./:")+1:]
+	tool = tool[strings.LastIndex(tool, "__")+1:]
+	return withoutDashes.Replace(tool)
 }
 
-// nameRoom is memory for the name of a tool; longer ones are rare.
-type nameRoom [64]byte
-
-// isOneOf reports whether a name is in list.
-func isOneOf(name []byte, list []string) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return s == string(name) })
-}
+var withoutDashes = strings.NewReplacer("_", "", "-", "")
 
 // Reads reports whether a tool shows a file.
 func (t *Files) Reads(tool string) bool {
@@ -78,9 +56,8 @@ func (t *Files) Reads(tool string) bool {
 
 // does reports whether a tool shows a file, and whether it changes one.
 func (t *Files) does(tool string) (reads, modifies bool) {
-	var room nameRoom
-	name := baseName(tool, room[:0])
-	return isOneOf(name, t.read), isOneOf(name, t.modify)
+	name := baseName(tool)
+	return slices.Contains(t.read, name), slices.Contains(t.modify, name)
 }
 
 // More are the names of a host's own tools, and of arguments that name a file.
@@ -95,7 +72,7 @@ func (t *Files) With(more More) *Files {
 	join := func(known, names []string) []string {
 		known = slices.Clip(known)
 		for _, name := range names {
-			known = append(known, string(baseName(name, nil)))
+			known = append(known, baseName(name))
 		}
 		return known
 	}

@@ -2,8 +2,6 @@ package toolcall
 
 import (
 	"encoding/json"
-	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -52,26 +50,4 @@ func TestAction(t *testing.T) {
 	for tool, want := range map[string]string{"Write": "wrote", "fs_delete": "deleted", "str_replace": "edited", "read": "", "": ""} {
 		assert.Equal(t, want, Action(tool), tool)
 	}
-}
-
-// baseName does in one pass what it says, whatever a tool is called.
-func TestBaseName(t *testing.T) {
-	plain := func(tool string) string {
-		name := strings.ToLower(strings.TrimSpace(tool))
-		if i := strings.LastIndex(name, "__"); i >= 0 {
-			name = name[i+2:]
-		}
-		name = name[strings.LastIndexAny(name, "./:")+1:]
-		return strings.NewReplacer("_", "", "-", "").Replace(name)
-	}
-	r := rand.New(rand.NewPCG(11, 12))
-	pieces := []string{"read", "File", "_", "__", "___", "-", ".", "/", ":", " ", "\t", "É", "K", "\u2003", "文", "\xff", "grep"}
-	for range 20_000 {
-		tool := ""
-		for range r.IntN(9) {
-			tool += pieces[r.IntN(len(pieces))]
-		}
-		assert.Equal(t, plain(tool), string(baseName(tool, nil)), "%q", tool)
-	}
-	assert.Zero(t, testing.AllocsPerRun(10, func() { Common.Reads("mcp__server__read_file") }))
 }

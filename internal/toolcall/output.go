@@ -29,14 +29,13 @@ var searches = []string{"rg", "ripgrep", "searchfiles", "searchfilecontent", "se
 // Output judges the result of a call by its tool and its arguments. What may be a file is taken for one: a call that
 // names a file, and a command in which a program occurs that shows files.
 func (t *Files) Output(tool string, arguments json.RawMessage) Output {
-	var room nameRoom
-	name := baseName(tool, room[:0])
+	name := baseName(tool)
 	switch {
-	case len(name) == 0:
+	case name == "":
 		return Content
-	case bytes.Contains(name, []byte("grep")) || isOneOf(name, searches):
+	case strings.Contains(name, "grep") || slices.Contains(searches, name):
 		return Matches
-	case isOneOf(name, t.read) || isOneOf(name, t.modify):
+	case slices.Contains(t.read, name) || slices.Contains(t.modify, name):
 		return Content
 	}
 	if bytes.Contains(arguments, []byte("*** ")) { // a patch
@@ -77,6 +76,7 @@ var (
 // commandOutput judges what a shell command prints. It reads no quotes, so that it sees the command in sh -c '…' and in
 // ssh host '…' too, and the worst that a word in a text does is that its output is taken for a file.
 func commandOutput(command string) Output {
+	command = withoutWritten(command)
 	for _, reader := range readers {
 		if strings.Contains(command, reader) {
 			return Content
@@ -138,4 +138,18 @@ func isPrefix(word string) bool {
 		return true
 	}
 	return slices.Contains(wrappers, word)
+}
+
+// withoutWritten returns a command without the texts that cat writes to files, because nothing shows them:
+// cat > file <<EOF.
+func withoutWritten(command string) string {
+	before, behind, _ := strings.Cut(command, "<<")
+	line, text, isText := strings.Cut(behind, "\n")
+	start := strings.LastIndexAny(before, "\n;&|(`") + 1
+	head, words := strings.TrimLeft(before[start:], " \t"), strings.Fields(line)
+	if !isText || len(words) == 0 || !strings.HasPrefix(head, "cat ") || !strings.Contains(head+line, ">") {
+		return command
+	}
+	_, rest, _ := strings.Cut("\n"+text, "\n"+strings.Trim(words[0], `-'"\`))
+	return before[:start] + withoutWritten(rest)
 }

@@ -64,17 +64,16 @@ func IsOwn(state string) bool {
 // State returns what a call sets anew, or "": [Plan] and the name of the tool, [Instructions] and their name, or [Note]
 // and its name. A call with the same state replaces what an earlier one said.
 func (t *Files) State(tool string, arguments json.RawMessage) string {
-	var room nameRoom
-	name := baseName(tool, room[:0])
+	name := baseName(tool)
 	if t.notes {
 		if name, _, ok := NoteIn(tool, arguments); ok {
 			return Note + name
 		}
 	}
 	switch {
-	case isOneOf(name, t.plans):
-		return Plan + string(name)
-	case isOneOf(name, t.skills):
+	case slices.Contains(t.plans, name):
+		return Plan + name
+	case slices.Contains(t.skills, name):
 		return Instructions + skillName(arguments)
 	}
 	if !bytes.Contains(arguments, []byte("SKILL.md")) && !bytes.Contains(arguments, []byte(skillFile)) {

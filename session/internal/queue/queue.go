@@ -44,14 +44,6 @@ func (q *Queues) Enter(ctx context.Context, key string) error {
 	return context.Cause(ctx)
 }
 
-// IsTaken reports whether somebody has the turn of key.
-func (q *Queues) IsTaken(key string) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	_, taken := q.waiting[key]
-	return taken
-}
-
 // Leave gives the turn of key, which the caller has, to the next one.
 func (q *Queues) Leave(key string) {
 	q.mu.Lock()

@@ -190,11 +190,6 @@ func (c *Cluster) URL() string {
 	return fmt.Sprintf("postgres://winnow@127.0.0.1:%d/postgres?sslmode=disable", c.Port)
 }
 
-// SocketURL returns the server's socket.
-func (c *Cluster) SocketURL() string {
-	return fmt.Sprintf("postgres:///postgres?user=winnow&host=%s&port=%d&sslmode=disable", c.dir, c.Port)
-}
-
 // PID returns the process id of the postmaster.
 func (c *Cluster) PID() (int, error) {
 	text, err := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
