@@ -56,10 +56,7 @@ func (c *Call) exitedBadly(text string) bool { return !c.PrintsExit && c.IsFailu
 
 // ExitCode returns the code with which the command exited, as text, its result, names it, or "".
 func (c *Call) ExitCode(text string) string {
-	if c.Output == Report {
-		return ExitCode(text)
-	}
-	return frameCode(text, true) // text of a file may name any code
+	return exitCode(text, c.Output != Report) // text of a file may name any code
 }
 
 // IsFailure reports whether an exit code stands for a failure of the call.

@@ -26,6 +26,6 @@ func TestExitCode(t *testing.T) {
 		{"exit", "", "a word"},
 		{"", "", "nothing"},
 	} {
-		assert.Equal(t, tt.want, ExitCode(tt.text), tt.why)
+		assert.Equal(t, tt.want, exitCode(tt.text, false), tt.why)
 	}
 }
