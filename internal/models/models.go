@@ -1,10 +1,13 @@
 // Package models knows what follows from the name of a language model: its context window, the prices and rules of its
-// prompt cache, and its family of tokenizers. It reads no file: the table is generated, see table_test.go.
+// prompt cache, and its family of tokenizers.
 package models
 
 import (
 	"cmp"
+	_ "embed" // the table
+	"encoding/json"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -12,41 +15,53 @@ import (
 type Model struct {
 	// tokens of a prompt and its answer; where the maker limits the prompt alone, of the prompt
 	Window      int
-	CacheTTL    time.Duration // how long the prompt cache keeps what nobody reads
-	CacheTokens int           // shorter prefixes are not cached
-	CacheRead   float64       // price of a token that is read from the cache, relative to the input's
-	CacheWrite  float64       // of one that is written
-	Output      float64       // of a token of the answer
+	CacheTTL    time.Duration `json:",omitempty"` // how long the prompt cache keeps what nobody reads, in JSON in ns
+	CacheTokens int           `json:",omitempty"` // shorter prefixes are not cached
+	CacheRead   float64       `json:",omitempty"` // price of a read token, relative to the input's
+	CacheWrite  float64       `json:",omitempty"` // of one that is written
+	Output      float64       `json:",omitempty"` // of a token of the answer
 }
 
-// row is a row of the generated table.
+// row is a row of the generated table, with the names of the models of which it is.
 type row struct {
 	Model
-	names  string // without what stands between their parts
-	hosted string // as hosts spell them that have another window than the maker
+	Names  string `json:",omitempty"` // without what stands between their parts
+	Hosted string `json:",omitempty"` // as hosts spell them that have another window than the maker
 }
 
-var (
-	table  = byName(func(r row) string { return r.names })
-	hosted = byName(func(r row) string { return r.hosted })
-)
+// table is generated from the catalogue of providers: go test ./internal/models -update.
+//
+//go:embed table.json
+var table []byte
 
-func byName(names func(row) string) map[string]Model {
-	found := map[string]Model{}
+// catalogue has the models by their names, see row.
+type catalogue struct{ named, hosted map[string]Model }
+
+var known = sync.OnceValue(func() *catalogue {
+	var rows []row
+	if err := json.Unmarshal(table, &rows); err != nil {
+		panic(err) // not of this table
+	}
+	c := &catalogue{map[string]Model{}, map[string]Model{}}
 	for _, r := range rows {
-		for _, name := range strings.Fields(names(r)) {
-			found[name] = r.Model
+		for _, name := range strings.Fields(r.Names) {
+			c.named[name] = r.Model
+		}
+		for _, name := range strings.Fields(r.Hosted) {
+			c.hosted[name] = r.Model
 		}
 	}
-	return found
-}
+	return c
+})
 
 // Find returns what is known of a model by the name that its maker, a gateway or a cloud has for it:
 // "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4.1:free",
 // "models/gemini-2.5-pro-001". Where a host has another window than the maker, the host's own spelling finds it. A name
 // that is not known finds nothing: a model is never taken for its neighbour, except that the dated versions of a model
 // are the model.
-func Find(name string) (Model, bool) {
+func Find(name string) (Model, bool) { return known().find(name) }
+
+func (c *catalogue) find(name string) (Model, bool) {
 	const longest = 256 // an ARN or a path of Vertex AI has a hundred
 	if len(name) > longest {
 		return Model{}, false
@@ -54,31 +69,32 @@ func Find(name string) (Model, bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	// A colon stands behind who serves the model ("openai:o3") or in front of a variant ("o3:free").
 	if host, rest, ok := strings.Cut(name, ":"); ok && host != "ft" && !strings.ContainsAny(host, "/.") {
-		if _, isModel := find("", host); !isModel {
-			return find(host, rest)
+		if _, isModel := c.findAt("", host); !isModel {
+			return c.findAt(host, rest)
 		}
 	}
-	return find("", name)
+	return c.findAt("", name)
 }
 
-func find(host, name string) (m Model, ok bool) {
+// findAt is find for a name without who serves the model in front. host is who that is, if it is known.
+func (c *catalogue) findAt(host, name string) (m Model, ok bool) {
 	folders, name := folders(host, name)
 	for _, version := range spellings(name) {
 		owned := owners(version)
 		for _, own := range owned { // as the host spells it
 			for _, folder := range folders {
-				if m, ok = hosted[folder+own]; ok {
+				if m, ok = c.hosted[folder+own]; ok {
 					return m, true
 				}
 			}
 		}
 		for _, own := range owned {
 			for _, word := range tuned {
-				if m, ok = table[squeezed(own)+word]; ok {
+				if m, ok = c.named[squeezed(own)+word]; ok {
 					return m, true
 				}
 			}
-			if m, ok = table[squeezed(turned(own))]; ok {
+			if m, ok = c.named[squeezed(turned(own))]; ok {
 				return m, true
 			}
 		}

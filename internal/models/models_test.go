@@ -77,7 +77,7 @@ func TestFind(t *testing.T) {
 	} {
 		m, ok := Find(c.name)
 		assert.Equal(t, c.key != "", ok, "%q: %s", c.name, c.reason)
-		assert.Equal(t, table[c.key], m, "%q: %s", c.name, c.reason)
+		assert.Equal(t, known().named[c.key], m, "%q: %s", c.name, c.reason)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestFindHosted(t *testing.T) {
 }
 
 func TestTableIsPlausible(t *testing.T) {
-	for name, m := range table {
+	for name, m := range known().named {
 		assert.Equal(t, name, squeezed(name), "no lookup would find it")
 		assert.GreaterOrEqual(t, m.Window, 4_000, name)
 		assert.GreaterOrEqual(t, m.CacheRead, 0.0, name)

@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"flag"
-	"fmt"
-	"go/format"
 	"maps"
 	"math"
 	"os"
@@ -20,20 +18,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write table.go anew from ../../../shared/providers")
+var update = flag.Bool("update", false, "write table.json anew from ../../../shared/providers")
 
 const providers = "../../../shared/providers/"
 
-// TestTable holds table.go to the catalogue of providers, and writes it anew with -update.
+// TestTable holds table.json to the catalogue of providers, and writes it anew with -update.
 func TestTable(t *testing.T) {
 	rows := readCatalogue(t)
 	rules, err := os.ReadFile(providers + "cache-rules.json")
 	require.NoError(t, err)
 	want := generate(t, rows, rules)
 	if *update {
-		require.NoError(t, os.WriteFile("table.go", want, 0o644))
+		require.NoError(t, os.WriteFile("table.json", want, 0o644))
 	}
-	got, err := os.ReadFile("table.go")
+	got, err := os.ReadFile("table.json")
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got), "run go test ./internal/models -update")
 }
@@ -152,35 +150,33 @@ func generate(t *testing.T, rows []entry, rules []byte) []byte {
 	t.Helper()
 	var cache struct{ Profiles map[string]profile }
 	require.NoError(t, json.Unmarshal(rules, &cache))
-	oldTable, oldHosted := table, hosted
-	defer func() { table, hosted = oldTable, oldHosted }()
-	table, hosted = map[string]Model{}, map[string]Model{}
+	c := catalogue{map[string]Model{}, map[string]Model{}}
 	add := func(to map[string]Model, key, name string, e *entry) {
 		m := modelOf(t, *e, cache.Profiles)
 		// A version and a host of a model have its rules and prices; a price may be known of one version only.
-		if got, ok := Find(name); !ok || got.Window != m.Window || got.CacheRead == 0 && m.CacheRead > 0 {
+		if got, ok := c.find(name); !ok || got.Window != m.Window || got.CacheRead == 0 && m.CacheRead > 0 {
 			to[key] = m
 		}
 	}
 	for _, name := range shortNames(rows) {
-		add(table, squeezed(name.short), name.short, name.row)
+		add(c.named, squeezed(name.short), name.short, name.row)
 	}
 	slices.SortStableFunc(rows, func(a, b entry) int { return cmp.Compare(len(a.ID), len(b.ID)) })
 	ids := map[string]bool{}
 	for _, e := range rows {
 		if !ids[e.ID] { // the first one of several
-			add(hosted, e.ID, e.ID, &e)
+			add(c.hosted, e.ID, e.ID, &e)
 		}
 		ids[e.ID] = true
 	}
 	for _, e := range rows {
 		key := e.Provider + ":" + e.ID
-		add(hosted, key, key, &e)
+		add(c.hosted, key, key, &e)
 		if name := e.Provider + "/" + e.ID; !ids[name] {
-			add(hosted, key, name, &e)
+			add(c.hosted, key, name, &e)
 		}
 	}
-	return write(t)
+	return c.write(t)
 }
 
 // shortName is a name without path, region and maker, and with some or none of what marks its version, and the row
@@ -287,25 +283,22 @@ func ruleFor(t *testing.T, id string, rule json.RawMessage) float64 {
 	return byName[best]
 }
 
-func write(t *testing.T) []byte {
+// write returns the table, a row for each line.
+func (c *catalogue) write(t *testing.T) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	b.WriteString("// Code generated from the catalogue of providers by go test ./internal/models -update; DO NOT EDIT.\n\npackage models\n\nimport \"time\"\n\n")
-	b.WriteString("// rows have what is known, and the names of the models of which it is.\nvar rows = []row{\n")
-	names, namesHosted := byModel(table), byModel(hosted)
-	all := slices.Concat(slices.Collect(maps.Keys(names)), slices.Collect(maps.Keys(namesHosted)))
+	names, hosted := byModel(c.named), byModel(c.hosted)
+	all := slices.Concat(slices.Collect(maps.Keys(names)), slices.Collect(maps.Keys(hosted)))
 	slices.SortFunc(all, func(a, b Model) int {
 		return cmp.Or(cmp.Compare(a.Window, b.Window), cmp.Compare(strings.Join(names[a], " "), strings.Join(names[b], " ")),
-			cmp.Compare(strings.Join(namesHosted[a], " "), strings.Join(namesHosted[b], " ")))
+			cmp.Compare(strings.Join(hosted[a], " "), strings.Join(hosted[b], " ")))
 	})
+	var lines [][]byte
 	for _, m := range slices.Compact(all) {
-		fmt.Fprintf(&b, "{Model{%d, %d * time.Second, %d, %v, %v, %v}, %q, %q},\n", m.Window, m.CacheTTL/time.Second, m.CacheTokens,
-			m.CacheRead, m.CacheWrite, m.Output, strings.Join(names[m], " "), strings.Join(namesHosted[m], " "))
+		line, err := json.Marshal(row{m, strings.Join(names[m], " "), strings.Join(hosted[m], " ")})
+		require.NoError(t, err)
+		lines = append(lines, line)
 	}
-	b.WriteString("}\n")
-	out, err := format.Source(b.Bytes())
-	require.NoError(t, err)
-	return out
+	return slices.Concat([]byte("[\n"), bytes.Join(lines, []byte(",\n")), []byte("\n]\n"))
 }
 
 // byModel returns the names of each model in order.
