@@ -147,6 +147,7 @@ func smallNumber(s string) (int, bool) {
 	}
 	return n, true
 }
+
 // Claude 5.1 is the first version whose thinking is bound to the messages in front of it.
 const firstBoundMajor, firstBoundMinor = 5, 1
 

@@ -1,5 +1,4 @@
 // Package nontext counts the tokens of everything but text: the frames of messages, images, bytes, encrypted reasoning.
-// It reads the size of a picture and the length of a document or a sound from their bytes.
 package nontext
 
 import "github.com/winnowgo/winnow/internal/tokencount"

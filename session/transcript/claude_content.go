@@ -5,7 +5,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/nontext"
 )
 
 func readClaudeUsage(u members) *winnow.Usage {
@@ -66,7 +65,6 @@ func readClaudeBlock(block members, raw []byte) (p winnow.Part, rest members) {
 		return p, members{{string(ClaudeCode), raw}}
 	default:
 		p = winnow.Part{Kind: winnow.KindOpaque, MediaType: kindName(typ), Bytes: len(raw)}
-		p.Pages, p.Seconds = nontext.MediaLengthBase64(jsontext.Text(block.object("source").get("data")))
 		return p, members{{string(ClaudeCode), raw}}
 	}
 }

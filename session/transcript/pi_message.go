@@ -5,6 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	_ "image/gif"  // for image.DecodeConfig
+	_ "image/jpeg" // likewise
+	_ "image/png"  // likewise
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +16,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/session/entry"
 )
 
@@ -215,6 +218,8 @@ const redacted = "redacted_thinking"
 // imagePart returns the part for an image in base64.
 func imagePart(mediaType, data string) winnow.Part {
 	p := winnow.Part{Kind: winnow.KindImage, MediaType: mediaType, Bytes: base64.StdEncoding.DecodedLen(len(data))}
-	p.Width, p.Height = nontext.ImageSizeBase64(data)
+	if c, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))); err == nil {
+		p.Width, p.Height = c.Width, c.Height
+	}
 	return p
 }

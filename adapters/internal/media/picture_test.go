@@ -1,4 +1,4 @@
-package nontext
+package media
 
 import (
 	"bytes"
@@ -43,22 +43,22 @@ func files(t testing.TB, width, height int) map[string][]byte {
 func TestSizes(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {640, 480}, {33, 7001}} {
 		for name, b := range files(t, size[0], size[1]) {
-			w, h := ImageSize(b)
+			w, h := Bytes(b).Pixels()
 			assert.Equal(t, size, [2]int{w, h}, name)
 			text := base64.StdEncoding.EncodeToString(b)
-			w, h = ImageSizeBase64(text)
+			w, h = Text(text).Pixels()
 			assert.Equal(t, size, [2]int{w, h}, "%s in Base64", name)
-			w, h = ImageSizeURL("data:image/png;base64," + text)
+			w, h = Text("data:image/png;base64," + text).Pixels()
 			assert.Equal(t, size, [2]int{w, h}, "%s in a URL", name)
 			for n := range min(len(b), 200) { // cut: nothing wrong is said
-				if w, h := ImageSize(b[:n]); w != 0 || h != 0 {
+				if w, h := Bytes(b[:n]).Pixels(); w != 0 || h != 0 {
 					assert.Equal(t, size, [2]int{w, h}, "%d bytes of %s", n, name)
 				}
 			}
 		}
 	}
 	for _, none := range []string{"", "x", "https://example.com/a.png", "data:image/png;base64,", "data:image/png;base64,!!!!", "data:text/plain;base64,aGk="} {
-		w, h := ImageSizeURL(none)
+		w, h := Text(none).Pixels()
 		assert.Zero(t, w+h, none)
 	}
 }
@@ -68,14 +68,14 @@ func FuzzSizes(f *testing.F) {
 		f.Add(b[:min(len(b), 2_000)])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		w, h := ImageSize(b)
+		w, h := Bytes(b).Pixels()
 		if w < 0 || h < 0 {
 			t.Errorf("%d × %d", w, h)
 		}
-		if w2, h2 := ImageSizeBase64(base64.StdEncoding.EncodeToString(b)); w2 != w || h2 != h {
+		if w2, h2 := Text(base64.StdEncoding.EncodeToString(b)).Pixels(); w2 != w || h2 != h {
 			t.Errorf("%d × %d, in Base64 %d × %d", w, h, w2, h2)
 		}
-		ImageSizeURL(fmt.Sprintf("data:image/png;base64,%s", b))
+		Text(fmt.Sprintf("data:image/png;base64,%s", b)).Pixels()
 	})
 }
 
@@ -85,7 +85,7 @@ func BenchmarkBase64(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				ImageSizeBase64(text)
+				Text(text).Pixels()
 			}
 		})
 	}

@@ -1,20 +1,13 @@
-package nontext
-
-import (
-	"bytes"
-	"encoding/binary"
-)
+package media
 
 // frame is the header of a frame of an MP3 or an AAC.
 type frame struct {
 	bytes   int
 	seconds float64
-	counts  int // offset of what an encoder writes into the first frame of an MP3: how many there are
 }
 
-// frames returns how long a file of frames plays, which has no header of its own: by the number of frames, if the first
-// one says it, else by the size of the first ones.
-func (f file) frames(head []byte) float64 {
+// frames returns how long a file of frames plays, which has no header of its own: by the size of the first ones.
+func (f File) frames(head []byte) float64 {
 	begin := 0
 	if len(head) >= 10 && string(head[:3]) == "ID3" { // tags, with a picture mostly
 		begin = 10 + int(head[6])<<21 + int(head[7])<<14 + int(head[8])<<7 + int(head[9])
@@ -29,36 +22,20 @@ func (f file) frames(head []byte) float64 {
 		if _, ok := frameOf(f.at(begin+i+first.bytes, 8)); !ok { // two in a row are no chance
 			continue
 		}
-		if n := counted(b[i:], first.counts); n > 0 {
-			return n * first.seconds
-		}
 		return f.averaged(begin+i, first)
 	}
 	return 0
 }
 
 // averaged takes the first frames for all: a bit rate that changes does so from frame to frame.
-func (f file) averaged(begin int, next frame) float64 {
+func (f File) averaged(begin int, next frame) float64 {
 	const look = 256
 	end, seconds := begin, 0.0
 	for ok, n := true, 0; ok && n < look; n++ {
 		end, seconds = end+next.bytes, seconds+next.seconds
 		next, ok = frameOf(f.at(end, 8))
 	}
-	return float64(f.size-begin) * seconds / float64(end-begin)
-}
-
-// counted returns the number of frames that an encoder wrote into the first one.
-func counted(b []byte, at int) float64 {
-	if len(b) >= at+12 && b[at+7]&1 != 0 {
-		if mark := string(b[at : at+4]); mark == "Xing" || mark == "Info" {
-			return float64(binary.BigEndian.Uint32(b[at+8:]))
-		}
-	}
-	if len(b) >= 36+18 && bytes.HasPrefix(b[36:], []byte("VBRI")) {
-		return float64(binary.BigEndian.Uint32(b[36+14:]))
-	}
-	return 0
+	return float64(int(f.Size())-begin) * seconds / float64(end-begin)
 }
 
 // Bit rates of MP3 in kilobits a second, of version 1 and of the later ones, and samples a second by version.
@@ -86,16 +63,14 @@ func frameOf(b []byte) (frame, bool) {
 		return frame{}, false
 	}
 	later, samples, perSecond := 0, 1_152, sampleRates[rate]
-	counts := 4 + [4]int{32, 32, 32, 17}[b[3]>>6] // a mono file has less in front
 	if version != 3 {
 		later, samples, perSecond = 1, 576, perSecond/(4-int(version)) // version 2 is written as 2, 2.5 as 0
-		counts = 4 + [4]int{17, 17, 17, 9}[b[3]>>6]
 	}
 	if bits == 0 || bits >= len(bitRates[later]) {
 		return frame{}, false
 	}
 	size := samples*125*bitRates[later][bits]/perSecond + int(b[2]>>1&1)
-	return frame{size, float64(samples) / float64(perSecond), counts}, true
+	return frame{size, float64(samples) / float64(perSecond)}, true
 }
 
 func frameOfAAC(b []byte) (frame, bool) {
@@ -103,5 +78,5 @@ func frameOfAAC(b []byte) (frame, bool) {
 	if rate >= len(sampleRatesAAC) || size < 7 {
 		return frame{}, false
 	}
-	return frame{size, 1_024 / float64(sampleRatesAAC[rate]), 4}, true
+	return frame{size, 1_024 / float64(sampleRatesAAC[rate])}, true
 }
