@@ -273,16 +273,16 @@ func (d *draft) drop(list []part) {
 	for _, p := range slices.Backward(list) {
 		switch {
 		case p.end > 0:
-			var r *runRecord
+			run := recordedRun{from: p.index, to: p.end}
 			if room > 0 {
-				r = d.writeRecord(w, p, names)
-				room -= r.fact.tokens
+				run.record = d.writeRecord(w, p, names)
+				room -= run.record.fact.tokens
 			}
 			if room <= 0 {
-				r = d.bareRecord(p.index, p.end)
+				run.record = nil
 			}
-			if isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[p.index:p.end])) {
-				runs = append(runs, recordedRun{p.index, p.end, r})
+			if run.record == nil || isWorthIt(run.record.fact.tokens, count.Sum(d.view.tokens[p.index:p.end])) {
+				runs = append(runs, run)
 			}
 		case p.images:
 			if out, after, ok := d.withoutImages(p.index); ok {
@@ -312,10 +312,27 @@ func (d *draft) clearInPlace(p part, names *excerpt.Names) {
 	}
 }
 
-// putNew puts records that were not sent before in the place of their runs in the view.
-func (d *draft) putNew(runs []recordedRun) {
-	if len(runs) == 0 {
+// putNew puts records that were not sent before in the place of their runs in the view. A run without one gets a bare
+// record. Neighbours that are bare become one, because each of them would say the same.
+func (d *draft) putNew(news []recordedRun) {
+	if len(news) == 0 {
 		return
+	}
+	var runs []recordedRun
+	for _, run := range news {
+		if k := len(runs) - 1; run.record != nil {
+			runs = append(runs, run)
+		} else if run = d.withBareAround(run); k >= 0 && runs[k].record == nil && runs[k].to >= run.from {
+			runs[k].to = run.to
+		} else {
+			runs = append(runs, run)
+		}
+	}
+	for k := range runs {
+		if run := &runs[k]; run.record == nil {
+			run.record = d.recordOf(run.from, run.to, record.Bare(d.unfoldedAt(run.to)-d.unfoldedAt(run.from)))
+			run.record.isBare = true
+		}
 	}
 	if d.why == "" {
 		d.why = d.cause
@@ -365,11 +382,16 @@ func (d *draft) writeRecord(w *record.Writer, s part, names *excerpt.Names) *run
 	return d.recordOf(s.index, s.end, w.Write(to-from, sumOf(unfolded.facts[from:to])))
 }
 
-// bareRecord returns the record of the messages of the view from start to end without anything that they say.
-func (d *draft) bareRecord(start, end int) *runRecord {
-	r := d.recordOf(start, end, record.Bare(d.unfoldedAt(end)-d.unfoldedAt(start)))
-	r.isBare = true
-	return r
+// withBareAround returns run with the bare records of the view that stand beside it.
+func (d *draft) withBareAround(run recordedRun) recordedRun {
+	isBare := func(i int) bool { r := d.recordAt(i); return r != nil && r.isBare }
+	for run.from > 0 && isBare(run.from-1) {
+		run.from--
+	}
+	for run.to < len(d.view.facts) && isBare(run.to) {
+		run.to++
+	}
+	return run
 }
 
 // recordOf returns the record with text of the messages of the view from start to end.
@@ -435,19 +457,23 @@ func textAndImages(m *Message) string {
 	return joinedText(&out)
 }
 
-// bareRecords makes the older half of the records bare if all records together take more than share of the room. It
-// returns false if there was nothing to make bare.
+// bareRecords makes the older half of the records bare if all that are not take more than share of the room together.
+// It returns false if there was nothing to make bare.
 func (d *draft) bareRecords(share float64) bool {
-	var sizes []record.Size
+	var runs []recordedRun
+	all, half := 0, 0
 	for i := range d.view.facts {
-		if r := d.recordAt(i); r != nil {
-			sizes = append(sizes, record.Size{At: i, Tokens: d.view.tokens[i], IsBare: r.isBare})
+		if r := d.recordAt(i); r != nil && !r.isBare {
+			runs, all = append(runs, recordedRun{from: i, to: i + 1}), count.Add(all, d.view.tokens[i])
 		}
 	}
-	var runs []recordedRun
-	for _, s := range record.Older(sizes, count.Share(d.room(), share)) {
-		runs = append(runs, recordedRun{s.From, s.To, d.bareRecord(s.From, s.To)})
+	if all <= count.Share(d.room(), share) {
+		return false
 	}
-	d.putNew(runs)
-	return len(runs) > 0
+	n := 0
+	for ; n < len(runs) && half <= all/2; n++ {
+		half = count.Add(half, d.view.tokens[runs[n].from])
+	}
+	d.putNew(runs[:n])
+	return n > 0
 }

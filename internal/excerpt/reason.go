@@ -7,8 +7,9 @@ import (
 )
 
 // Reason returns the index at which text, the output of a failed command, says why the command failed: the first line
-// that reports an error. An exit code is not a reason. Reason returns 0 if no line gives a reason, if text has at most chars characters, or if the line is in the
-// first half of the first chars characters anyway. Of a long text only the ends are searched.
+// that reports an error. An exit code is not a reason. Reason returns 0 if no line gives a reason, if text has at most
+// chars characters, or if the line is in the first half of the first chars characters anyway. Of a long text only the
+// ends are searched.
 func Reason(text string, chars int) int {
 	if !runes.AtLeast(text, chars+1) {
 		return 0

@@ -1,6 +1,10 @@
 package identifier
 
-import "github.com/winnowgo/winnow/internal/runes"
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
+)
 
 // Escapes that were escaped once more: the code in the argument of a call has \n in its strings, and the argument is
 // JSON, which writes \\n for it. The letter belongs to no name, unless the backslashes stand in a path.
@@ -20,7 +24,7 @@ func twiceEscaped(s string, i int) int {
 	isPath := false
 	if first > 0 {
 		c := s[first-1]
-		isPath = c >= 0x80 || c == '%' || c == '~' || c == '*' || isNameByte(c) || isDrive(s, first)
+		isPath = c >= 0x80 || strings.IndexByte("%~*", c) >= 0 || isNameByte(c) || isDrive(s, first)
 	}
 	if first >= 2 && isTwiceEscaped[s[first-1]] && s[first-2] == '\\' { // \\n\\t: no directory has such a name
 		isPath = false

@@ -1,6 +1,5 @@
 // Package record writes what stays of a run of old messages: what the model said, a line for each call with how it
-// ended, and the names that stand nowhere else. It also says of which records only the frame
-// stays when they take too much room.
+// ended, and the names that stand nowhere else.
 package record
 
 import (
