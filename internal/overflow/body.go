@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // A body is scanned for what was written for a reader. Providers, gateways and SDKs wrap each other's errors: JSON in
@@ -28,90 +30,32 @@ func (r *reading) scan(text string, nesting int) {
 		return
 	}
 	start := 0
-	curly, square := indexFrom(text, '{', 0), indexFrom(text, '[', 0)
 	for i := 0; i < len(text); {
-		if curly < i {
-			curly = indexFrom(text, '{', i)
-		}
-		if square < i {
-			square = indexFrom(text, '[', i)
-		}
-		if i = min(curly, square); i == len(text) {
+		next := strings.IndexAny(text[i:], "{[")
+		if next < 0 {
 			break
 		}
-		switch looksLikeJSON(text[i:]) {
-		case jsonPlain:
-			r.addText(text[start:i])
-			i = r.json(text, i, nesting)
-			start = i
-		case jsonEscaped:
+		i += next
+		opened := jsonStart.Get().FindString(text[i:min(len(text), i+segmentHead)])
+		switch {
+		case opened == "":
+			i++
+		case strings.Contains(opened, `\`): // {\"error\" or {\n  \"error\"
 			r.addText(text[start:i])
 			r.scan(unescape(text[i:]), nesting+1)
 			return
 		default:
-			i++
+			r.addText(text[start:i])
+			i = r.json(text, i, nesting)
+			start = i
 		}
 	}
 	r.addText(text[start:])
 }
 
-// indexFrom returns where c is next, from i on, or the length of the text.
-func indexFrom(text string, c byte, i int) int {
-	if n := strings.IndexByte(text[i:], c); n >= 0 {
-		return i + n
-	}
-	return len(text)
-}
-
-const (
-	notJSON = iota
-	jsonPlain
-	jsonEscaped
-)
-
-// looksLikeJSON decides by the first characters, so that a bracket in a sentence does not make it JSON.
-func looksLikeJSON(s string) int {
-	open := s[0]
-	i := skipSpace(s, 1)
-	escaped := false
-	for i < len(s) && s[i] == '\\' { // {\"error\" or {\n  \"error\"
-		escaped = true
-		if i++; i < len(s) && (s[i] == 'n' || s[i] == 'r' || s[i] == 't') {
-			i++
-		}
-		i = skipSpace(s, i)
-	}
-	if i >= len(s) {
-		return notJSON
-	}
-	switch {
-	case !mayFollow(s[i], open):
-		return notJSON
-	case escaped:
-		return jsonEscaped
-	}
-	return jsonPlain
-}
-
-// mayFollow reports whether c may stand behind an opening bracket. Python writes its keys in single quotes.
-func mayFollow(c, open byte) bool {
-	switch c {
-	case '"':
-		return true
-	case '\'':
-		return open == '{'
-	}
-	return c == '{' && open == '['
-}
-
-func skipSpace(s string, i int) int {
-	for i < len(s) && i < 256 && isJSONSpace(s[i]) {
-		i++
-	}
-	return i
-}
-
-func isJSONSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+// jsonStart is how JSON begins, so that a bracket in a sentence does not make it JSON. Python writes its keys in single
+// quotes.
+var jsonStart = prose.NewPattern(`^(?:\{(?:\s|\\[nrt]?)*["']|\[(?:\s|\\[nrt]?)*["{])`)
 
 // addCode adds a code as a text of its own words.
 func (r *reading) addCode(code string) {
@@ -136,40 +80,33 @@ func (r *reading) addText(text string) {
 			text = plain
 		}
 	}
-	for i := strings.IndexByte(text, '<'); i >= 0; {
-		rest := text[i:]
-		if hasPrefixFold(rest, "<html") || hasPrefixFold(rest, "<!doctype") || hasPrefixFold(rest, "<head") {
-			if r.bodyStatus == 0 {
-				r.bodyStatus = pageStatus(rest)
-			}
-			text = text[:i]
-			break
+	if at := page.Get().FindStringIndex(text); at != nil {
+		if r.bodyStatus == 0 {
+			r.bodyStatus = pageStatus(text[at[0]:])
 		}
-		n := strings.IndexByte(rest[1:], '<')
-		if n < 0 {
-			break
-		}
-		i += 1 + n
+		text = text[:at[0]]
 	}
 	r.add(text, false)
 }
 
-// pageStatus returns the HTTP status in the title of a proxy's page: "413 Request Entity Too Large", "Error 413
-// (Request Entity Too Large)", "example.com | 502: Bad gateway"; 0 if the title has no status.
+// page is where a proxy's page begins, and pageTitle its title with an HTTP status: "413 Request Entity Too Large",
+// "Error 413 (Request Entity Too Large)", "example.com | 502: Bad gateway", "404.13 - Not Found".
+var (
+	page      = prose.NewPattern(`(?i)<(?:html|!doctype|head)`)
+	pageTitle = prose.NewPattern(`(?i)<title>[^<]*?\b([45]\d\d)\b(\.13 )?`)
+)
+
+// pageStatus returns the HTTP status in the title of a page; 0 if the title has no status.
 func pageStatus(page string) int {
-	_, title, _ := strings.Cut(strings.ToLower(page[:min(len(page), segmentHead)]), "<title>")
-	title, _, _ = strings.Cut(title, "<")
-	for i := 0; i < len(title); i++ {
-		end := digitsEnd(title, i)
-		if status, ok := atoi(title[i:end]); ok && status >= 400 && status <= 599 {
-			if status == 404 && strings.HasPrefix(title[end:], ".13 ") {
-				return http.StatusRequestEntityTooLarge // IIS: the body is longer than its filter allows
-			}
-			return status
-		}
-		i = end
+	title := pageTitle.Get().FindStringSubmatch(page)
+	if title == nil {
+		return 0
 	}
-	return 0
+	status, _ := atoi(title[1])
+	if status == http.StatusNotFound && title[2] != "" {
+		return http.StatusRequestEntityTooLarge // IIS: the body is longer than its filter allows
+	}
+	return status
 }
 
 func (r *reading) add(text string, code bool) {
@@ -182,8 +119,4 @@ func (r *reading) add(text string, code bool) {
 	}
 	r.budget -= len(text)
 	r.segments = append(r.segments, lex(text, code))
-}
-
-func hasPrefixFold(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }

@@ -3,6 +3,7 @@ package overflow
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"net/http"
@@ -44,11 +45,19 @@ func gather(err error, own func(error) bool) finding {
 	queue := []error{err}
 	for i := 0; i < len(queue) && i < maxErrorNodes; i++ {
 		node := queue[i]
-		try(func() { f.inspect(node, own) })
-		try(func() { queue = append(queue, children(node)...) })
-		if len(queue) > maxErrorNodes {
-			queue = queue[:maxErrorNodes]
+		if node == nil {
+			continue
 		}
+		try(func() { f.inspect(node, own) })
+		try(func() {
+			switch e := node.(type) {
+			case interface{ Unwrap() error }:
+				queue = append(queue, e.Unwrap())
+			case interface{ Unwrap() []error }:
+				inner := e.Unwrap()
+				queue = append(queue, inner[:min(len(inner), maxErrorNodes)]...)
+			}
+		})
 	}
 	for _, said := range f.system { // the errors around it repeat it
 		for i := range f.texts {
@@ -58,35 +67,20 @@ func gather(err error, own func(error) bool) finding {
 	return f
 }
 
-// children returns what an error wraps.
-func children(err error) []error {
-	switch e := err.(type) {
-	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); inner != nil {
-			return []error{inner}
-		}
-	case interface{ Unwrap() []error }:
-		all := e.Unwrap()
-		all = all[:min(len(all), maxErrorNodes)]
-		return slices.DeleteFunc(slices.Clone(all), func(e error) bool { return e == nil })
-	}
-	return nil
-}
-
 // inspect adds what one error says itself.
 func (f *finding) inspect(err error, own func(error) bool) {
 	if own(err) {
 		f.own = true
 		return
 	}
-	f.goErrors(err)
+	try(func() { f.goErrors(err) })
 	try(func() {
-		if text := err.Error(); !isJoin(err, text) {
-			f.addText(text)
+		if reflect.TypeOf(err) != joined {
+			f.addText(err.Error())
 		}
 	})
 	said := len(f.texts)
-	f.methods(err)
+	try(func() { f.methods(err) })
 	try(func() { f.fields(reflect.ValueOf(err)) })
 	if len(f.texts) == said { // the SDK made nothing of the body: a server has its own form of an error
 		f.addText(f.body)
@@ -94,33 +88,17 @@ func (f *finding) inspect(err error, own func(error) bool) {
 	f.body = ""
 }
 
-// isJoin reports whether text is what errors.Join makes of what it joins: each has its own text then.
-func isJoin(err error, text string) bool {
-	j, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return false
-	}
-	for i, e := range j.Unwrap() {
-		if i > 0 && strings.HasPrefix(text, "\n") {
-			text = text[1:]
-		}
-		rest, found := strings.CutPrefix(text, e.Error())
-		if !found {
-			return false
-		}
-		text = rest
-	}
-	return text == ""
-}
+// joined is the type of what errors.Join makes: each error in it has its own text.
+var joined = reflect.TypeOf(errors.Join(io.EOF))
 
 // goErrors looks for the errors of a context, of the network and of the system, whose "message too long" and "file name
 // too long" no provider said.
 func (f *finding) goErrors(err error) {
 	switch e := err.(type) {
 	case *os.SyscallError:
-		try(func() { f.system = append(f.system, e.Err.Error()) })
+		f.system = append(f.system, e.Err.Error())
 	case *fs.PathError:
-		try(func() { f.system = append(f.system, e.Err.Error()) })
+		f.system = append(f.system, e.Err.Error())
 	}
 	switch {
 	case err == context.Canceled:
@@ -129,11 +107,11 @@ func (f *finding) goErrors(err error) {
 		f.timeout = true
 	}
 	if e, ok := err.(interface{ Timeout() bool }); ok {
-		try(func() { f.timeout = f.timeout || e.Timeout() })
+		f.timeout = f.timeout || e.Timeout()
 	}
 	if e, ok := err.(interface{ Is(error) bool }); ok {
-		try(func() { f.cancelled = f.cancelled || e.Is(context.Canceled) })
-		try(func() { f.timeout = f.timeout || e.Is(context.DeadlineExceeded) })
+		f.cancelled = f.cancelled || e.Is(context.Canceled)
+		f.timeout = f.timeout || e.Is(context.DeadlineExceeded)
 	}
 }
 
@@ -141,26 +119,24 @@ func (f *finding) goErrors(err error) {
 // ErrorCode and ErrorMessage (smithy, the base of AWS).
 func (f *finding) methods(err error) {
 	if e, ok := err.(interface{ StatusCode() int }); ok {
-		try(func() { f.addStatus(e.StatusCode()) })
+		f.addStatus(e.StatusCode())
 	}
 	if e, ok := err.(interface{ HTTPStatusCode() int }); ok {
-		try(func() { f.addStatus(e.HTTPStatusCode()) })
+		f.addStatus(e.HTTPStatusCode())
 	}
 	if e, ok := err.(interface{ HTTPStatus() int }); ok {
-		try(func() { f.addStatus(e.HTTPStatus()) })
+		f.addStatus(e.HTTPStatus())
 	}
 	if e, ok := err.(interface{ ErrorCode() string }); ok {
-		try(func() { f.addCode(e.ErrorCode()) })
+		f.addCode(e.ErrorCode())
 	}
 	if e, ok := err.(interface{ ErrorMessage() string }); ok {
-		try(func() { f.addText(e.ErrorMessage()) })
+		f.addText(e.ErrorMessage())
 	}
 	if e, ok := err.(interface{ RawJSON() string }); ok {
-		try(func() {
-			if raw := e.RawJSON(); raw != "null" {
-				f.addText(raw)
-			}
-		})
+		if raw := e.RawJSON(); raw != "null" {
+			f.addText(raw)
+		}
 	}
 }
 
@@ -231,26 +207,21 @@ func bodyInMemory(v reflect.Value) string {
 	if !v.IsValid() || !v.CanInterface() {
 		return ""
 	}
+	var unread io.Reader
 	switch b := v.Interface().(type) {
 	case *bytes.Buffer:
-		unread := b.Bytes()
-		return string(unread[:min(len(unread), maxErrorBody)])
+		unread = bytes.NewReader(b.Bytes())
 	case *bytes.Reader:
-		return unreadOf(b, b.Size(), b.Len())
+		again := *b
+		unread = &again
 	case *strings.Reader:
-		return unreadOf(b, b.Size(), b.Len())
-	}
-	return ""
-}
-
-// unreadOf returns the beginning of what is left to read of r.
-func unreadOf(r io.ReaderAt, size int64, left int) string {
-	b := make([]byte, min(left, maxErrorBody))
-	n, err := r.ReadAt(b, size-int64(left))
-	if err != nil && err != io.EOF {
+		again := *b
+		unread = &again
+	default:
 		return ""
 	}
-	return string(b[:n])
+	body, _ := io.ReadAll(io.LimitReader(unread, maxErrorBody)) // from memory: nothing can fail
+	return string(body)
 }
 
 // addStatus keeps the outermost status that says something: a 200 may carry an error in its stream.
