@@ -126,9 +126,6 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 	if echoes(key) || strings.Contains(key, "std") {
 		return
 	}
-	if namesPart(key) && roleOf(strings.ToLower(raw[:min(len(raw), 32)]))&(rInput|rToken|rContext) == 0 {
-		r.pairsOther = true
-	}
 	isCode := false
 	switch key {
 	case "code", "type", "status", "error", "reason", "__type", "statuscode", "status_code", "name":
@@ -185,47 +182,7 @@ func (r *reading) jsonNumber(key, digits string) {
 		r.jsonLimit = n
 	case isCountKey(key):
 		r.jsonTokens = n
-	default:
-		r.pair(key, n)
 	}
-}
-
-// pair notes n if key is one of a pair of fields, a size and a limit, that do not say what they count.
-func (r *reading) pair(key string, n int) {
-	switch key {
-	case "requested", "actual", "received", "got", "tokens":
-		r.asked = n
-	case "limit", "max", "maximum", "allowed":
-		r.allowed = n
-	}
-}
-
-// namesPart reports whether a field says what its neighbours are about.
-func namesPart(key string) bool {
-	switch key {
-	case "param", "parameter", "field", "property", "unit", "metric", "resource":
-		return true
-	}
-	return false
-}
-
-// A pair of numbers without a unit counts tokens only if it lies between these sizes: no window is smaller, and larger
-// numbers count bytes.
-const (
-	smallestWindow = 1 << 10
-	largestWindow  = 16 << 20
-)
-
-// pairsTokens reports whether a body gives a size and a limit without a unit, and they count tokens. They do unless
-// some word of the body says otherwise.
-func (r *reading) pairsTokens() bool {
-	if r.allowed < smallestWindow || r.asked <= r.allowed || r.asked > largestWindow {
-		return false
-	}
-	if r.pairsOther || r.names(rOutput|rBytes|rChars|rMedia|rField|rRate|rPer|rTime|rDay|rQuota) {
-		return false
-	}
-	return len(r.segments) == 0 || r.names(rInput|rToken|rContext|rOver|rToo)
 }
 
 // isCountKey reports whether the field counts the tokens of a request.

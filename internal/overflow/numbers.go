@@ -8,7 +8,6 @@ type counts struct {
 	total, input, output, limit, delta int
 	second                             int  // a second limit
 	left                               int  // the largest number that no word explains
-	leftTokens                         int  // the largest of them that counts tokens
 	atLeast                            bool // the provider stopped counting: a lower bound
 	afterOver                          bool // a limit stood directly behind "exceeded:"
 	exceeding                          bool // the limit stood behind "exceeds …:", in the text that is read
@@ -73,9 +72,6 @@ func (c *counts) settle(r *reading) {
 	if c.limit == 0 {
 		c.limit = r.jsonLimit
 	}
-	if c.input == 0 && c.limit == 0 && r.pairsTokens() {
-		c.total, c.limit = r.asked, r.allowed
-	}
 }
 
 // measureSizes fills in sizes in bytes or characters, for the ladder only.
@@ -133,9 +129,6 @@ func (c *counts) read(ts []token, unit Unit) {
 			continue // a code in front of all words
 		}
 		c.add(kind, c.size(ts, i), over)
-		if kind == countNone && unitEnd > i+1 && ts[unitEnd-1].role&rToken != 0 {
-			c.leftTokens = max(c.leftTokens, int(ts[i].n))
-		}
 	}
 }
 

@@ -26,9 +26,6 @@ type reading struct {
 	bodyStatus int
 	jsonTokens int // numbers in fields of their own, as llama.cpp has them
 	jsonLimit  int
-	asked      int // numbers in fields that do not say what they count: {"requested": 140211, "limit": 131072}
-	allowed    int
-	pairsOther bool // some field says that they count something other than tokens
 }
 
 // endsWith reports whether n is the last thing in one of the texts.
