@@ -16,46 +16,43 @@ const (
 )
 
 // kind says what the number at i counts, by the words around it: the words behind it where they decide
-// ("(5000) exceeds …"), then the nearest telling word before it. over: that word was "exceeded".
-func (c *counts) kind(ts []token, i int) (kind count, over bool) {
+// ("(5000) exceeds …"), then the nearest telling word before it.
+func (c *counts) kind(ts []token, i int) count {
 	switch back := behind(ts, i); back {
 	case countTotal:
 		if back = c.before(ts, i); back == countOutput || back == countLimit && endsWithin(ts, i) {
-			return back, false // "a maximum of 8192 tokens exceeded"
+			return back // "a maximum of 8192 tokens exceeded"
 		}
-		return countTotal, false
+		return countTotal
 	case countLimit, countDelta, countIgnored:
-		return back, false
+		return back
 	}
 	before := c.before(ts, i)
-	if before == countLimit || before == countDelta {
-		c.pairs(ts, i)
-		isApart := isSign(ts, i-1, ":") || isSign(ts, i-1, "(")
-		return before, isApart && (roleAt(ts, i-2, rOver) || roleAt(ts, i-3, rOver))
-	}
-	if before == countOutput && roleAt(ts, i-1, rOutParam) {
-		return before, false // "max_tokens 16384 and prompt tokens 120111"
+	switch {
+	case before == countLimit && endsOver(ts, i-1):
+		return countNone // "exceeded: 5000" may be either
+	case before == countLimit, before == countDelta:
+		return before
+	case before == countOutput && roleAt(ts, i-1, rOutParam):
+		return before // "max_tokens 16384 and prompt tokens 120111"
 	}
 	if ahead := ahead(ts, i); ahead != countNone {
-		return ahead, false
+		return ahead
 	}
-	return before, false
+	return before
+}
+
+// endsOver reports whether a colon or a bracket stands at k, behind the word of a relation: "limit exceeded: 5000".
+func endsOver(ts []token, k int) bool {
+	isApart := isSign(ts, k, ":") || isSign(ts, k, "(")
+	return isApart && (roleAt(ts, k-1, rOver) || roleAt(ts, k-2, rOver))
 }
 
 // endsWithin reports whether the relation behind the number i and its unit has no other side: "a window of 8192 tokens
 // exceeded for this model".
 func endsWithin(ts []token, i int) bool {
 	k := skipUnit(ts, i+1)
-	if !roleAt(ts, k, rOver) {
-		return false
-	}
-	for end := min(k+6, len(ts)); k+1 < end && !ts[k+1].endsSentence(); {
-		k++
-		if ts[k].isNum && ts[k].n >= minLimit || ts[k].role&(rMax|rContext|rCapacity) != 0 {
-			return isSign(ts, k-1, ":")
-		}
-	}
-	return true
+	return roleAt(ts, k, rOver) && (k+1 >= len(ts) || ts[k+1].sign || ts[k+1].s == "for")
 }
 
 // behind reads the words directly behind a number.
@@ -71,11 +68,10 @@ func behind(ts []token, i int) count {
 		return countNone
 	}
 	t, next := ts[k], tokenFrom(ts, k+1)
-	isBeside := k == skipUnit(ts, i+1) && isLess(ts[i].n, ts, k+1)
 	switch {
 	case t.s == "requested" && (next.s == "" || next.sign):
 		return countTotal // "140000 requested, 131072 available"
-	case t.s == "available" && isRequested(ts, i):
+	case t.s == "available" && hasWord(ts, "requested"):
 		return countLimit
 	case leftBehind(ts, k):
 		return countIgnored // "312 tokens left"
@@ -83,8 +79,6 @@ func behind(ts []token, i int) count {
 		return countNone // "n_prompt=9000 n_ctx=8192"
 	case t.role&rOver != 0 && next.s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
-	case isBeside && isOneOf(t.s, "over above beyond"):
-		return countDelta // "512 tokens beyond the limit of 8192"
 	case t.role&rToo != 0 && next.s == "small":
 		return countLimit // "a context of 8192 tokens is too small"
 	case t.role&(rOver|rMore|rToo) != 0, isOneOf(t.s, "over above >"):
@@ -95,32 +89,9 @@ func behind(ts []token, i int) count {
 	return countNone
 }
 
-// isLess reports whether n is less than the number that comes in the few words from k on, or none comes.
-func isLess(n int32, ts []token, k int) bool {
-	for end := min(k+6, len(ts)); k < end; k++ {
-		if ts[k].isNum {
-			return n < ts[k].n
-		}
-	}
-	return roleIn(ts, k-6, k, rMax|rCapacity|rContext)
-}
-
 // roleIn reports whether a token from one place up to another has one of the roles.
 func roleIn(ts []token, from, to int, roles role) bool {
 	return rolesOf(ts[max(0, from):min(to, len(ts))])&roles != 0
-}
-
-// isRequested reports whether the number before the i-th, or the one behind it, is what was requested: what is
-// available beside it is a limit.
-func isRequested(ts []token, i int) bool {
-	for k := max(0, i-9); k < min(i+9, len(ts)); k++ {
-		for n := k - 2; ts[k].s == "requested" && n <= k+2; n++ {
-			if n >= 0 && n != i && isNum(ts, n) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // leftBehind reports whether the words from k on tell that a number is what is left: "1500 tokens of context remain".
@@ -194,16 +165,16 @@ func (c *counts) beforeWord(ts []token, k, i int) (kind count, decided bool) {
 		return countDelta, true
 	case isOneOf(t.s, "over above within"):
 		return countLimit, true
-	case t.role&rInput != 0 && isSign(ts, i-1, "=") && k >= i-3:
-		return countInput, last.role&rMax == 0 // prompt=9000, prompt_tokens=9000, and not max_input_tokens=9000
+	case t.role&rInput != 0 && isOneOf(wordOf(ts, i-1), "= :") && k >= i-3:
+		return countInput, !roleIn(ts, k-2, k, rMax) // prompt=9000, prompt_tokens: 9000, and not max_input_tokens=9000
 	case t.role == 0:
 		kind = beforeWide(t.s)
 		return kind, kind != countNone
-	case contextTooBig(ts, k) && onlySigns(ts[k+1:i]):
+	case t.role&rBig != 0 && last.role&rToo != 0 && k >= i-2 && roleIn(ts, k-4, k, rContext):
 		return countInput, true // "context too long: 12000": no window is too long
 	case isOneOf(t.s, "sum current"):
 		return countNone, false // part of the name of what is counted: "the max length of current question is 20000"
-	case t.s == "available" && k >= i-2 && isRequested(ts, i):
+	case t.s == "available" && k >= i-2 && hasWord(ts, "requested"):
 		return countLimit, true // "requested 140000, available 131072"
 	case t.role&rLeft != 0 && k >= i-4 && last.s != ">", t.role&rField != 0 && k >= i-2:
 		return countIgnored, true
@@ -305,28 +276,6 @@ func ahead(ts []token, i int) count {
 		}
 	}
 	return countNone
-}
-
-// contextTooBig reports whether the word at k is the "long" of a context that is "too long".
-func contextTooBig(ts []token, k int) bool {
-	if ts[k].role&rBig == 0 || !roleAt(ts, k-1, rToo) {
-		return false
-	}
-	of := k - 2
-	for of > 0 && (ts[of].role&rSkip != 0 || isAuxiliary(ts[of].s)) {
-		of--
-	}
-	return roleAt(ts, of, rContext) || roleAt(ts, of, rCapacity) && roleAt(ts, of-1, rContext)
-}
-
-// onlySigns reports whether no word and no number stands among ts, other than a unit.
-func onlySigns(ts []token) bool {
-	for i := range ts {
-		if !ts[i].sign && ts[i].role&rToken == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // isTotal reports whether a word is said of prompt and answer together.

@@ -3,6 +3,7 @@ package overflow
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // How much of an error is read. A refusal is said in its first or last words; the rest is a request sent back, a stack,
@@ -30,16 +31,9 @@ type reading struct {
 
 // endsWith reports whether n is the last thing in one of the texts.
 func (r *reading) endsWith(n int) bool {
-	for _, s := range r.segments {
-		ts := s.tokens
-		for len(ts) > 0 && (ts[len(ts)-1].sign || ts[len(ts)-1].s == "…") {
-			ts = ts[:len(ts)-1]
-		}
-		if len(ts) > 0 && ts[len(ts)-1].isNum && int(ts[len(ts)-1].n) == n {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.segments, func(s *segment) bool {
+		return strings.HasSuffix(strings.TrimRight(s.lower, " .…()[]{}\\"), strconv.Itoa(n))
+	})
 }
 
 // names reports whether some text has a word of one of these roles.
