@@ -28,11 +28,16 @@ const (
 	pResets                          // a budget does, some time
 	pFlagged                         // a policy is in the way
 	pPace                            // how fast requests came
+	pRate                            // too much in too short a time
+	pPerMinute                       //
+	pThisMinute                      //
+	pInMinutes                       // within some, which is a rate beside a limit
+	pQuota                           // a budget that is used up
 	pDrained                         // "resource exhausted": whatever it was, Google says so
 )
 
-// phrases lists them, their words joined by underscores. In a phrase, @ is a word with a role, # a number, and ~ says
-// that a word comes within three words.
+// phrases lists them, their words joined by underscores. In a phrase, @ is a word with a role, # a number, ? an unknown
+// word, and ~ says that a word comes within three words.
 var phrases = [...]struct {
 	says phrase
 	list string
@@ -47,12 +52,14 @@ var phrases = [...]struct {
 		connection_timeout stream_timeout gateway_timeout upstream_timeout inference_timeout due_to_timeout i_o_timeout
 		timeout_~exceeded timeout_~expired timeout_~elapsed timeout_~reached`},
 	{pKey, `unauthorized unauthenticated authentication forbidden jwt bearer apikey api_key api_keys access_token
-		security_token request_signature signature_exception not_authorized access_denied permission_denied
-		insufficient_permission insufficient_permissions no_permission no_permissions lacks_permission missing_scopes
-		token_~revoked key_~revoked keys_~revoked access_~revoked login_fail login_failed login_failure sign_in
-		token_is_invalid expired_token token_~expired session_~expired authorization_required authorization_failed api_token_@too api_token_is_@too
-		session_token_@too session_token_is_@too refresh_token_@too refresh_token_is_@too auth_token_@too
-		auth_token_is_@too`},
+		security_token invalid_credential invalid_credentials credential_~invalid credentials_~invalid
+		credentials_~expired missing_authorization authorization_~missing authorization_~invalid request_signature
+		signature_exception not_authorized access_denied permission_denied insufficient_permission
+		insufficient_permissions no_permission no_permissions lacks_permission missing_scopes token_~revoked
+		key_~revoked keys_~revoked access_~revoked login_fail login_failed login_failure sign_in token_is_invalid
+		expired_token token_~expired session_~expired authorization_required authorization_failed api_token_@too
+		api_token_is_@too session_token_@too session_token_is_@too refresh_token_@too refresh_token_is_@too
+		auth_token_@too auth_token_is_@too`},
 	{pBusy, `overloaded service_unavailable temporarily_unavailable upstream_connect_error bad_gateway currently_loading
 		still_loading not_ready isnt_ready no_healthy high_traffic heavy_traffic high_load heavy_load over_capacity
 		at_capacity is_busy are_busy server_busy currently_busy @too_busy high_demand`},
@@ -66,13 +73,22 @@ var phrases = [...]struct {
 	{pArrayLong, "array_too_long array_above_max_length"},
 	{pResets, "resets"},
 	{pFlagged, "flagged moderation"},
-	{pPace, `@too_quickly @too_fast @too_often @too_frequently @too_frequent slow_down last_@time last_#_@time past_@time
-		past_#_@time previous_@time previous_#_@time refills_in refills_at parallel_@request`},
+	{pPace, `@too_quickly @too_fast @too_often @too_frequently @too_frequent slow_down last_@time last_#_@time
+		past_@time past_#_@time previous_@time previous_#_@time refills_in refills_at parallel_@request`},
+	{pRate, `@per_@time @per_#_@time @token_s @token_@time @request_@time @too_@request many_@request many_?_@request
+		@time_window @time_period @time_interval rate_@cap rate_@over @too_~rate @request_rate @token_rate
+		@input_rate rate_of_@request rate_of_@token rate_of_@input please_wait again_in retry_in retry_after`},
+	{pPerMinute, "@per_minute @per_min"},
+	{pThisMinute, "this_@time current_@time"},
+	{pInMinutes, "in_#_@time within_#_@time"},
+	{pQuota, `today todays tpd rpd @per_@day this_@day by_@day @request_@day @token_@day @day_@cap @day_@token
+		@day_@request @day_free_@cap @day_free_@token @day_free_@request @day_allocation limit_exhausted`},
 	{pDrained, "resource_~exhausted resources_~exhausted"},
 }
 
 // placeholders are the words of phrases that stand for a role.
-var placeholders = map[string]role{"@too": rToo, "@time": rTime, "@request": rRequest}
+var placeholders = map[string]role{"@too": rToo, "@time": rTime, "@day": rDay, "@per": rPer, "@request": rRequest,
+	"@token": rToken, "@input": rInput, "@over": rOver, "@cap": rCapacity | rMax}
 
 // pattern is one phrase.
 type pattern struct {
@@ -100,15 +116,17 @@ func phrasesIn(ts []token) (says phrase) {
 			continue
 		}
 		first := all[ts[i].s]
-		if ts[i].role&rToo != 0 {
-			first = all["@too"]
+		for placeholder, role := range placeholders {
+			if ts[i].role&role != 0 {
+				first = append(first[:len(first):len(first)], all[placeholder]...)
+			}
 		}
 		for _, p := range first {
 			if p.says&says == 0 && saidAt(ts, i+1, p.words[1:]) {
 				says |= p.says
 			}
 		}
-		if isOneOf(ts[i].s, "credential credentials authorization") && refused(ts, i) || invalidToken(ts, i) {
+		if invalidToken(ts, i) {
 			says |= pKey
 		}
 	}
@@ -129,7 +147,9 @@ func saidAt(ts []token, i int, words []string) bool {
 			w = within
 		}
 		switch t := tokenFrom(ts, i); {
-		case w == "#" && t.isNum, t.s == w && w != "", t.role&placeholders[w] != 0:
+		case w == "#" && t.isNum, w == "?" && t.role == 0 && t.s != "":
+			i++
+		case t.s == w && w != "", t.role&placeholders[w] != 0:
 			i++
 		default:
 			return false
@@ -146,14 +166,4 @@ func invalidToken(ts []token, i int) bool {
 	}
 	behind := tokenAt(ts, i+2)
 	return behind.s == "" || isOneOf(behind.s, ": . , provided for supplied signature or")
-}
-
-// refused reports whether a word close to the i-th tells that it was not taken: "the credential is invalid".
-func refused(ts []token, i int) bool {
-	for k := max(0, i-3); k <= i+4 && k < len(ts); k++ {
-		if isOneOf(ts[k].s, "invalid expired missing incorrect wrong revoked malformed not no bad disabled mismatch") {
-			return true
-		}
-	}
-	return false
 }

@@ -79,7 +79,7 @@ func isOfRate(r *reading) bool {
 		return false
 	}
 	return slices.ContainsFunc(r.segments, func(s *segment) bool {
-		return strings.Contains(s.lower, "throttl") || s.isPerMinute()
+		return strings.Contains(s.lower, "throttl") || s.says&pPerMinute != 0
 	})
 }
 
@@ -157,14 +157,14 @@ func vetoRates(s *segment) verdict {
 	if strings.Contains(s.lower, "prompt tokens limit exceeded: ") {
 		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
 	}
-	rate := s.says&pPace != 0
-	quota := s.says&pUsageLimit != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget") ||
-		strings.Contains(s.lower, "limit exhausted")
-	perMinute := s.isPerMinute()
-	for i := range s.tokens {
-		isSpan := s.isSpan(i)
-		rate, perMinute = rate || isSpan || s.isRate(i), perMinute || isSpan
-		quota = quota || s.isQuota(i)
+	isSpan := s.says&pThisMinute != 0 ||
+		s.says&pInMinutes != 0 && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
+	rate := s.says&(pPace|pRate) != 0 || s.roles&rRate != 0 || isSpan || s.says&pUsage != 0 && hasWord(s.tokens, "rate")
+	perMinute := s.says&pPerMinute != 0 || isSpan
+	quota := s.says&(pUsageLimit|pQuota) != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget") ||
+		slices.ContainsFunc(s.tokens, func(t token) bool { return t.role&rQuota != 0 && t.s != "quota" })
+	for i, t := range s.tokens { // and not "(e.g. check quota)"
+		quota = quota || t.s == "quota" && wordOf(s.tokens, i-1) != "check"
 	}
 	if s.wide {
 		rate = rate || containsAny(s.lower, rateWide...)
@@ -185,90 +185,4 @@ func vetoRates(s *segment) verdict {
 		return vetoAuth
 	}
 	return vetoNone
-}
-
-// isPerMinute reports whether something is counted per minute.
-func (s *segment) isPerMinute() bool {
-	for i := range s.tokens {
-		if s.tokens[i].role&rPer != 0 && isOneOf(wordAt(s.tokens, i+1), "minute min") {
-			return true
-		}
-	}
-	return false
-}
-
-// isRate reports whether the word at i, with those beside it, tells of too much in too short a time.
-func (s *segment) isRate(i int) bool {
-	t, next, second := &s.tokens[i], tokenAt(s.tokens, i+1), tokenAt(s.tokens, i+2)
-	switch {
-	case t.role&rRate != 0:
-		return true
-	case t.role&rPer != 0:
-		return next.role&rTime != 0 || next.isNum && second.role&rTime != 0
-	case t.role&rToken != 0: // tokens/s
-		return isSign(s.tokens, i+1, "/") && (second.s == "s" || next.s == "s" || next.role&rTime != 0)
-	case t.role&rToo != 0:
-		return next.role&rRequest != 0
-	case t.role&rTime != 0: // 20 requests/min
-		isPer := isSign(s.tokens, i-1, "/") && roleAt(s.tokens, i-2, rRequest|rToken)
-		return isPer || isOneOf(next.s, "window period interval")
-	}
-	switch t.s {
-	case "rate":
-		return next.role&(rCapacity|rMax) != 0 || s.says&pUsage != 0 || s.isRateOf(i)
-	case "many":
-		return next.role&rRequest != 0 || next.role == 0 && second.role&rRequest != 0 // too many open requests
-	case "please":
-		return next.s == "wait"
-	case "again":
-		return next.s == "in"
-	case "retry":
-		return isOneOf(next.s, "in after")
-	}
-	return false
-}
-
-// isRateOf reports whether the rate at i is one of requests or tokens: "request rate", "rate of input tokens".
-func (s *segment) isRateOf(i int) bool {
-	const of = rRequest | rToken | rInput
-	next := tokenAt(s.tokens, i+1)
-	switch {
-	case (i == 0 || s.tokens[i-1].sign) && next.role&rOver != 0: // AWS: "Rate exceeded"
-		return true
-	case s.roles&of != 0 && roleIn(s.tokens, i-3, i, rToo): // "at too high a rate"
-		return true
-	}
-	return roleAt(s.tokens, i-1, of) || next.s == "of" && tokenAt(s.tokens, i+2).role&of != 0
-}
-
-// isQuota reports whether the word at i, with those beside it, tells of a budget that is used up.
-func (s *segment) isQuota(i int) bool {
-	t, last := &s.tokens[i], tokenFrom(s.tokens, i-1)
-	switch {
-	case t.s == "quota": // and not "(e.g. check quota)"
-		return last.s != "check"
-	case t.role&rQuota != 0, isOneOf(t.s, "today todays"):
-		return true
-	case t.role&rDay == 0:
-		return false
-	}
-	next := tokenAt(s.tokens, i+1)
-	if next.s == "free" {
-		next = tokenAt(s.tokens, i+2) // "your daily free limit"
-	}
-	isPer := isOneOf(t.s, "tpd rpd") || last.role&rPer != 0 || isOneOf(last.s, "this by /")
-	return isPer || next.role&(rCapacity|rToken|rRequest) != 0 || next.s == "allocation"
-}
-
-// isSpan reports whether something was counted in the time at i: "for this minute", "90000 tokens in 1 minute".
-func (s *segment) isSpan(i int) bool {
-	if s.tokens[i].role&rTime == 0 {
-		return false
-	}
-	last := tokenFrom(s.tokens, i-1)
-	if !last.isNum {
-		return isOneOf(last.s, "this current")
-	}
-	isIn := isOneOf(wordOf(s.tokens, i-2), "in within")
-	return isIn && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
 }
