@@ -10,39 +10,52 @@ import (
 
 // The JSON in a body: what of it is written for a reader, and what counts or names an error.
 
+// level is an object or an array of a body.
+type level struct {
+	key    string // under which it stands
+	object bool
+}
+
+// levels are those that are open.
+type levels []level
+
+// isObject reports whether the innermost is an object.
+func (l levels) isObject() bool { return len(l) > 0 && l[len(l)-1].object }
+
+// byField reports whether the innermost is an object of errors by field, as ASP.NET and Rails make them: what stands
+// under "errors": {"prompt": …} is not a prompt.
+func (l levels) byField() bool {
+	return l.isObject() && l[:len(l)-1].isObject() && l[len(l)-1].key == "errors"
+}
+
 // json reads one value from i on and returns where it ends. It forgives what real bodies have: single
 // quotes, a missing end, a comma too many.
 func (r *reading) json(text string, i, nesting int) int {
-	var keys [maxJSONDepth + 1]string
-	var object [maxJSONDepth + 1]bool
-	depth, skip := 0, 0 // skip: the level whose content is not read
+	var open levels
+	skip := 0 // the depth whose content is not read
 	key, isKey := "", false
 	for i < len(text) {
 		switch c := text[i]; c {
 		case '{', '[':
-			depth++
-			at := min(depth, maxJSONDepth)
-			if byField(&keys, &object, at-1) {
+			if open.byField() {
 				key = "message"
 			}
-			keys[at], object[at] = key, c == '{'
-			if skip == 0 && (depth > maxJSONDepth || echoes(key)) {
-				skip = depth
+			open = append(open, level{key, c == '{'})
+			if skip == 0 && echoes(key) {
+				skip = len(open)
 			}
 			isKey = c == '{'
-			i++
 		case '}', ']':
-			if skip == depth {
+			if skip == len(open) {
 				skip = 0
 			}
-			if depth--; depth <= 0 {
+			if open = open[:len(open)-1]; len(open) == 0 {
 				return i + 1
 			}
 			key, isKey = "", false
-			if at := min(depth, maxJSONDepth); !object[at] {
-				key = keys[at]
+			if !open.isObject() {
+				key = open[len(open)-1].key
 			}
-			i++
 		case '"', '\'':
 			value, end := quoted(text, i)
 			if end == len(text) && text[end-1] != c {
@@ -52,19 +65,19 @@ func (r *reading) json(text string, i, nesting int) int {
 			if isKey {
 				key, isKey = value, false
 			} else if skip == 0 {
-				if byField(&keys, &object, min(depth, maxJSONDepth)) {
+				if open.byField() {
 					key = "message"
 				}
 				r.jsonString(key, value, nesting)
 			}
+			continue
 		case ',':
-			isKey = object[min(depth, maxJSONDepth)]
-			i++
+			isKey = open.isObject()
 		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			i = r.jsonDigits(key, text, i, skip == 0)
-		default:
-			i++
+			continue
 		}
+		i++
 	}
 	return i
 }
@@ -80,12 +93,6 @@ func (r *reading) jsonDigits(key, text string, i int, isRead bool) int {
 		r.jsonNumber(key, text[i:end])
 	}
 	return end
-}
-
-// byField reports whether the level is an object of errors by field, as ASP.NET and Rails make them: what stands
-// under "errors": {"prompt": …} is not a prompt.
-func byField(keys *[maxJSONDepth + 1]string, object *[maxJSONDepth + 1]bool, level int) bool {
-	return level > 1 && keys[level] == "errors" && object[level] && object[level-1]
 }
 
 // quoted returns the raw content of the string that begins at i, and where it ends.

@@ -15,7 +15,6 @@ const (
 	segmentHead   = 1 << 10  // bytes read of the beginning of one text
 	segmentTail   = 1 << 9   // and of its end
 	readingBudget = 12 << 10 // bytes of all texts together
-	maxJSONDepth  = 32       // levels whose keys are told apart
 	maxNesting    = 5        // JSON in strings in JSON
 )
 

@@ -108,7 +108,7 @@ func vetoText(s *segment, status int) verdict {
 		return vetoGo
 	case s.says&pTimedOut != 0:
 		return vetoTimeout
-	case talk(s), s.says&pFlagged != 0, s.says&pUsage != 0 && answered(s.tokens):
+	case talk(s), s.says&pFlagged != 0:
 		return vetoOther
 	}
 	v := vetoRates(s)
@@ -119,17 +119,6 @@ func vetoText(s *segment, status int) verdict {
 		return vetoBusy
 	}
 	return v
-}
-
-// answered finds tokens that were billed for an answer: what was answered was not refused.
-func answered(ts []token) bool {
-	for i := range ts {
-		isAnswer := isOneOf(ts[i].s, "completion output") && wordAt(ts, i+1) == "tokens"
-		if isAnswer && isOneOf(wordOf(ts, i+2), "= :") && isNum(ts, i+3) && ts[i+3].n > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // talk reports whether a text is about overflows instead of being one: an assistant's or a user's sentence, a
