@@ -3,7 +3,6 @@ package overflow
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -98,15 +97,7 @@ func (r *reading) jsonDigits(key, text string, i int, isRead bool) int {
 // quoted returns the raw content of the string that begins at i, and where it ends.
 func quoted(text string, i int) (string, int) {
 	quote := text[i]
-	end := strings.IndexByte(text[i+1:], quote)
-	if end < 0 {
-		return text[i+1:], len(text)
-	}
-	escape := strings.IndexByte(text[i+1:i+1+end], '\\')
-	if escape < 0 {
-		return text[i+1 : i+1+end], i + end + 2
-	}
-	for k := i + 1 + escape; k < len(text); k++ {
+	for k := i + 1; k < len(text); k++ {
 		switch text[k] {
 		case '\\':
 			k++
@@ -223,33 +214,21 @@ func isLimitKey(key string) bool {
 
 // unescape undoes one level of JSON's or Python's escapes.
 func unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b = append(b, s[i])
-			continue
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 || i+1 == len(s) {
+			b.WriteString(s)
+			return b.String()
 		}
-		i++
-		switch s[i] {
-		case 'n':
-			b = append(b, '\n')
-		case 'r', 't', 'b', 'f':
-			b = append(b, ' ')
-		case 'u':
-			digits := s[i+1 : min(i+5, len(s))]
-			v, err := strconv.ParseUint(digits, 16, 16)
-			if err != nil || len(digits) < 4 {
-				b = append(b, 'u')
-				continue
-			}
-			b = utf8.AppendRune(b, rune(v))
-			i += len(digits)
-		default:
-			b = append(b, s[i])
+		b.WriteString(s[:i])
+		r, _, rest, err := strconv.UnquoteChar(s[i:], '"')
+		if err == nil {
+			b.WriteRune(r)
+		} else { // \/ and \' and half of a pair
+			b.WriteByte(s[i+1])
+			rest = s[i+2:]
 		}
+		s = rest
 	}
-	return string(b)
 }

@@ -240,27 +240,15 @@ func beforeAnswer(ts []token, k, i int) count {
 	}
 	isSum := isPlus(ts, first-1)
 	joined := isSum || wordOf(ts, first-1) == "and"
-	part := joined && first > 1 && endsAddend(ts, first-2)
 	switch {
-	case isSum && !part && k < i-1 && !ts[i-1].sign:
+	case isSum && k < i-1 && !ts[i-1].sign:
 		return countTotal // "prompt + max_tokens would be 41200"
 	case t.role&rOutParam != 0, k == i-1, k == i-2 && (!joined || !isSign(ts, i-1, "(")):
 		return countOutput
-	case k >= i-3 && (part || !joined && ts[k+1].role&rToken != 0):
-		return countOutput // "input (10000) + output (2000)", "output tokens (2000)"
+	case k == i-3 && !joined && ts[k+1].role&rToken != 0:
+		return countOutput // "output tokens (2000)"
 	}
 	return countNone
-}
-
-// endsAddend reports whether a number, or what stands behind one, ends at k: "10000 input tokens".
-func endsAddend(ts []token, k int) bool {
-	if isSign(ts, k, ")") {
-		return true
-	}
-	for n := 0; n < 3 && roleAt(ts, k, rToken|rInput); n++ {
-		k--
-	}
-	return k >= 0 && isNum(ts, k)
 }
 
 // ahead reads what a number belongs to in the words behind it: "4012 in the messages", "1024 max_new_tokens".

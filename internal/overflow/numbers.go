@@ -1,5 +1,7 @@
 package overflow
 
+import "strings"
+
 // The numbers of a refusal: what was counted, what is allowed, and the sums and comparisons between them.
 
 // counts are the numbers of an error; the first of each kind counts.
@@ -113,7 +115,7 @@ func (c *counts) read(ts []token, unit Unit) {
 			continue
 		}
 		kind := c.kind(ts, i)
-		if kind == countNone && i == 0 && skipUnit(ts, 1) == 1 && !beginsWithUnit(wordOf(ts, 1)) {
+		if kind == countNone && i == 0 && skipUnit(ts, 1) == 1 && !strings.HasPrefix(wordOf(ts, 1), "个") {
 			continue // a code in front of all words
 		}
 		c.add(kind, c.size(ts, i))

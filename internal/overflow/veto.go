@@ -129,7 +129,7 @@ func talk(s *segment) bool {
 	case s.code:
 		return false
 	case strings.Contains(raw, "\", //"), strings.Contains(raw, ") {") && strings.Contains(raw, "return "),
-		s.wide && containsAny(s.lower, "我", "わたし", "私は"),
+		s.wide && strings.Contains(s.lower, "我"),
 		s.says&pFirstPerson != 0 && (strings.HasPrefix(raw, "I ") || strings.Contains(raw, " I ")),
 		s.says&pExplain != 0, s.says&pReturns != 0 && strings.Contains(s.lower, " when "):
 		return true
@@ -150,14 +150,14 @@ func vetoRates(s *segment) verdict {
 		s.says&pInMinutes != 0 && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
 	rate := s.says&(pPace|pRate) != 0 || s.roles&rRate != 0 || isSpan || s.says&pUsage != 0 && hasWord(s.tokens, "rate")
 	perMinute := s.says&pPerMinute != 0 || isSpan
-	quota := s.says&(pUsageLimit|pQuota) != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget") ||
-		slices.ContainsFunc(s.tokens, func(t token) bool { return t.role&rQuota != 0 && t.s != "quota" })
-	for i, t := range s.tokens { // and not "(e.g. check quota)"
-		quota = quota || t.s == "quota" && wordOf(s.tokens, i-1) != "check"
+	quota := s.says&(pUsageLimit|pQuota) != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget")
+	for i, t := range s.tokens {
+		isAdvice := t.s == "quota" && wordOf(s.tokens, i-1) == "check" // "(e.g. check quota)"
+		quota = quota || t.role&rQuota != 0 && !isAdvice
 	}
 	if s.wide {
 		rate = rate || containsAny(s.lower, rateWide...)
-		perMinute = perMinute || containsAny(s.lower, minuteWide...)
+		perMinute = perMinute || strings.Contains(s.lower, "每分钟")
 		quota = quota || containsAny(s.lower, quotaWide...)
 	}
 	if s.says&pResets != 0 && !rate {
