@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -45,8 +46,7 @@ func recordedModel(t testing.TB, path string) (model string, whole bool) {
 func predictions(t testing.TB, path, family string) []float64 {
 	t.Helper()
 	history := readRecorded(t, path)
-	e, err := winnow.NewEstimator(family)
-	require.NoError(t, err)
+	e := estimatorOf(t, family)
 	m, err := winnow.New(10_000_000, &winnow.Options{Estimator: e, FoldAbove: 1})
 	require.NoError(t, err)
 	var errs []float64
@@ -90,41 +90,31 @@ func quantile(sorted []float64, q float64) float64 {
 // billed, with the right tokenizer family and with a wrong one.
 func TestPredictedPromptsOfRecordedSessions(t *testing.T) {
 	wrong := map[string]string{"gemma": "claude4", "claude4": "o200k"}
-	type row struct{ errs []float64 }
-	right, off := map[string]*row{}, map[string]*row{}
-	for _, path := range recordedFiles(t, 4) { // all of them take ten seconds and say the same
+	errs := map[string]map[string][]float64{"right": {}, "wrong": {}} // of each family, and of all
+	for _, path := range recordedFiles(t, 4) {                        // all of them take ten seconds and say the same
 		model, whole := recordedModel(t, path)
 		if model == "" || !whole {
 			continue
 		}
 		family := winnow.FamilyForModel(model)
-		if right[family] == nil {
-			right[family], off[family] = &row{}, &row{}
+		for estimator, name := range map[string]string{"right": family, "wrong": cmp.Or(wrong[family], "claude4")} {
+			found := predictions(t, path, name)
+			errs[estimator][family] = append(errs[estimator][family], found...)
+			errs[estimator]["all"] = append(errs[estimator]["all"], found...)
 		}
-		es := predictions(t, path, family)
-		right[family].errs = append(right[family].errs, es...)
-		other := wrong[family]
-		if other == "" {
-			other = "claude4"
-		}
-		off[family].errs = append(off[family].errs, predictions(t, path, other)...)
 	}
-	var all [2][]float64
-	for family := range right {
-		for k, table := range []map[string]*row{right, off} {
-			errs := table[family].errs
-			if len(errs) == 0 {
+	for estimator, families := range errs {
+		for family, found := range families {
+			if len(found) == 0 {
 				continue
 			}
-			all[k] = append(all[k], errs...)
-			report(t, family, []string{"right", "wrong"}[k], errs)
+			median, p95, worst := report(t, family, estimator, found)
+			if family == "all" {
+				assert.LessOrEqual(t, median, 0.003)
+				assert.LessOrEqual(t, p95, 0.03)
+				assert.GreaterOrEqual(t, worst, -0.2)
+			}
 		}
-	}
-	for k := range all {
-		median, p95, worst := report(t, "all", []string{"right", "wrong"}[k], all[k])
-		assert.LessOrEqual(t, median, 0.003)
-		assert.LessOrEqual(t, p95, 0.03)
-		assert.GreaterOrEqual(t, worst, -0.2)
 	}
 }
 

@@ -151,12 +151,10 @@ func TestFailuresOverCompactions(t *testing.T) {
 func TestCompactionGoesOnFromASummaryInTheHistory(t *testing.T) {
 	s := &outage{}
 	m := workManager(t, s, CompactOptions{})
-	r, err := m.Compact(t.Context(), work(60), "")
-	require.NoError(t, err)
+	r := compact(t, m, work(60))
 	m = workManager(t, s, CompactOptions{})
 	more := work(130)[121:] // other calls
-	r, err = m.Compact(t.Context(), append(r.History, more...), "")
-	require.NoError(t, err)
+	r = compact(t, m, append(r.History, more...))
 	require.Len(t, s.asked, 2)
 	assert.True(t, strings.HasPrefix(s.asked[1].Previous, "## Goal\nby the model, 1\n"), s.asked[1].Previous)
 	for _, sign := range []string{sections.FailuresHeading, "<modified-files>", sections.UserRulesHeading, digest.IdentifiersHeading} {
@@ -332,8 +330,7 @@ func checkForgery(t testing.TB, text string, s Summarizer) {
 	if r == nil {
 		return
 	}
-	state, err := m.Snapshot()
-	require.NoError(t, err)
+	state := snapshotOf(t, m)
 	more := append(r.History[:len(r.History):len(r.History)], hostileHistory(text)[1:]...)
 	for i := range more[len(r.History):] {
 		m := &more[len(r.History)+i]

@@ -16,9 +16,7 @@ import (
 // What holds for every compaction, over random histories and recorded ones.
 
 // dropsEverything is the summarizer that a pin has to survive.
-var dropsEverything = winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
-	return "## Goal\nNothing that matters.", nil
-})
+var dropsEverything = answers("## Goal\nNothing that matters.")
 
 // within is a summarizer that fails the test where a call is above its window, or holds what it must not.
 func within(t testing.TB, window int, e winnow.Estimator, calls *atomic.Int64) winnow.Summarizer {
@@ -91,8 +89,7 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 }
 
 func TestCompactionPropertiesRecorded(t *testing.T) {
-	e, err := winnow.NewEstimator("")
-	require.NoError(t, err)
+	e := estimatorOf(t, "")
 	recordedSessions(t, sized(9, 12), func(t *testing.T, name string, h []winnow.Message) {
 		for i := range h {
 			h[i].Pinned = i%97 == 5 && h[i].Role == winnow.RoleUser && len(fullText(h[i])) < 2_000

@@ -30,8 +30,7 @@ func work(n int) []Message {
 func workManager(t *testing.T, s Summarizer, o CompactOptions) *Manager {
 	t.Helper()
 	o.SummarizerWindow = 200_000
-	m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Tools: &ToolOptions{Keep: []string{"*"}}, Compact: &o})
-	require.NoError(t, err)
+	m := newManager(t, 20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Tools: &ToolOptions{Keep: []string{"*"}}, Compact: &o})
 	return m
 }
 
@@ -60,8 +59,7 @@ func TestCompactionDoesNotGrow(t *testing.T) {
 				if !oneTurn && n%20 == 1 {
 					h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: fmt.Sprintf("And then %d.", n)}}})
 				}
-				r, err := m.Prepare(t.Context(), h)
-				require.NoError(t, err)
+				r := prepare(t, m, h)
 				if r.Compaction == nil {
 					continue
 				}
@@ -95,12 +93,10 @@ func TestCompactionWithAHugeTrailingResult(t *testing.T) {
 	m := workManager(t, s, CompactOptions{})
 	h := work(20)
 	h[len(h)-1].Parts[0].Text = strings.Repeat("a line of a log\n", 20_000)
-	r, err := m.Prepare(t.Context(), h)
-	require.NoError(t, err)
+	r := prepare(t, m, h)
 	assert.LessOrEqual(t, r.Tokens, r.Budget)
 	if r.Compaction == nil { // the result alone was cut
-		r, err = m.Compact(t.Context(), h, "")
-		require.NoError(t, err)
+		r = compact(t, m, h)
 	}
 	assert.Greater(t, r.Compaction.FirstKept, 10)
 	last := r.Messages[len(r.Messages)-1]
@@ -145,8 +141,7 @@ func TestDegradedIsReplacedFromTheHistory(t *testing.T) {
 			n := 1
 			until := func(degraded bool) *Request {
 				for ; n <= len(h); n += 2 {
-					r, err := m.Prepare(t.Context(), h[:n])
-					require.NoError(t, err)
+					r := prepare(t, m, h[:n])
 					if r.Compaction != nil && r.Compaction.Degraded == degraded {
 						return r
 					}
@@ -163,8 +158,7 @@ func TestDegradedIsReplacedFromTheHistory(t *testing.T) {
 			degradedAt = r.Compaction.FirstKept
 			s.down = false
 			if way == "restarted" {
-				state, err := m.Snapshot()
-				require.NoError(t, err)
+				state := snapshotOf(t, m)
 				m = workManager(t, s, CompactOptions{})
 				require.NoError(t, m.Restore(state))
 			}
@@ -203,8 +197,7 @@ func TestCompactionNotWorthACall(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &outage{}
 			tc.o.Summarizer, tc.o.Estimator = s, CharsPerToken(4)
-			m, err := New(20_000, &tc.o)
-			require.NoError(t, err)
+			m := newManager(t, 20_000, &tc.o)
 			r, err := m.Prepare(t.Context(), tc.h)
 			if tc.fits {
 				require.NoError(t, err)
@@ -231,8 +224,7 @@ func TestCompactionFillsASkeleton(t *testing.T) {
 	h = append(h, work(3_000)...)
 	compactions := 0
 	for n := 3; compactions < 10; n += 2 {
-		r, err := m.Prepare(t.Context(), h[:n])
-		require.NoError(t, err)
+		r := prepare(t, m, h[:n])
 		if r.Compaction == nil {
 			continue
 		}
@@ -262,7 +254,6 @@ func TestCompactionTakesALongerText(t *testing.T) {
 		text = "## Goal\n" + strings.Repeat("one two ", r.MaxTokens*4*12/10/8) + "\n## Critical Context\nthe end"
 		return text, nil
 	}), CompactOptions{})
-	r, err := m.Compact(t.Context(), work(100), "")
-	require.NoError(t, err)
+	r := compact(t, m, work(100))
 	assert.Equal(t, text, r.Compaction.Summary[:min(len(text), len(r.Compaction.Summary))])
 }

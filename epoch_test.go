@@ -109,8 +109,7 @@ func charTokens(messages []Message) (n float64) {
 func (s *simulation) send(t testing.TB, in []Message) (before *draft, epoch bool) {
 	t.Helper()
 	before = replay(s.m, in)
-	r, err := s.m.Prepare(t.Context(), in)
-	require.NoError(t, err)
+	r := prepare(t, s.m, in)
 	same, added := 0, len(in)
 	if s.last != nil {
 		same, added = r.FirstChanged, len(in)-len(s.last.Messages)
@@ -151,8 +150,7 @@ func TestEpochsPay(t *testing.T) {
 							require.True(t, stale[i], "seed %d at %d: message %d was rewritten and is not stale", seed, len(in), i)
 						}
 					}
-					again, err := s.m.Prepare(t.Context(), in)
-					require.NoError(t, err)
+					again := prepare(t, s.m, in)
 					require.Len(t, again.Messages, again.FirstChanged, "seed %d at %d: asked again, another request", seed, len(in))
 				})
 				cost, uncut, requests, epochs = cost+s.cost, uncut+s.uncut, requests+s.requests, epochs+s.epochs
@@ -183,14 +181,12 @@ func TestEpochsSaveWhatTheyClaim(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-			m, err := New(100_000_000, &Options{Estimator: e, Now: func() time.Time { return now }})
-			require.NoError(t, err)
+			m := newManager(t, 100_000_000, &Options{Estimator: e, Now: func() time.Time { return now }})
 			rewrites, requests := 0, 0
 			eachRequest(longWork(rand.New(rand.NewPCG(7, 7)), 150), func(in []Message) {
 				before := len(m.ledger.sent)
 				tokens := replay(m, in).view.total
-				r, err := m.Prepare(t.Context(), in)
-				require.NoError(t, err)
+				r := prepare(t, m, in)
 				if requests++; r.FirstChanged < before {
 					rewrites++
 					require.Less(t, r.Tokens, tokens, "it was rewritten and is not smaller")
@@ -307,8 +303,7 @@ func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 		c = *o
 	}
 	c.FoldAbove = cmp.Or(c.FoldAbove, -1)
-	m, err := New(window, &c)
-	require.NoError(t, err)
+	m := newManager(t, window, &c)
 	return m
 }
 

@@ -22,16 +22,14 @@ func estimators(t testing.TB) map[string]Estimator {
 	t.Helper()
 	all := map[string]Estimator{"chars/4": CharsPerToken(4)}
 	for _, name := range nontext.Families() {
-		e, err := NewEstimator(name)
-		require.NoError(t, err)
+		e := estimatorOf(t, name)
 		all["family "+name] = e
 	}
 	return all
 }
 
 func TestEstimateParts(t *testing.T) {
-	e, err := NewEstimator("claude")
-	require.NoError(t, err)
+	e := estimatorOf(t, "claude")
 	text := tokencount.Of("claude").Tokens
 	s, _ := nontext.Of("claude4")
 	arguments := `{"path":"main.go","limit":20}`
@@ -135,8 +133,7 @@ func TestEstimateLength(t *testing.T) {
 		p.Kind = KindOpaque
 		return e.Estimate(Message{Role: RoleUser, Parts: []Part{p}}) - e.Estimate(Message{Role: RoleUser})
 	}
-	e, err := NewEstimator("claude4")
-	require.NoError(t, err)
+	e := estimatorOf(t, "claude4")
 	for _, bytes := range []int{1_000, 400_000, 6_000_000} {
 		assert.Equal(t, 21_000, estimate(e, Part{Bytes: bytes, Pages: 10}), "%d bytes", bytes)
 		assert.Equal(t, min(bytes/4, 25_000), estimate(e, Part{Bytes: bytes}), "%d bytes", bytes)
@@ -174,8 +171,7 @@ func TestEstimateOfLongText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("estimates 165 MB")
 	}
-	e, err := NewEstimator("")
-	require.NoError(t, err)
+	e := estimatorOf(t, "")
 	for _, unit := range []string{"word, ", "é天", "\xff"} {
 		small := Message{Parts: []Part{{Text: strings.Repeat(unit, 5<<20/len(unit))}}}
 		large := Message{Parts: []Part{{Text: strings.Repeat(unit, 50<<20/len(unit))}}}
@@ -189,8 +185,7 @@ func TestEstimateNoAllocs(t *testing.T) {
 		{Kind: KindToolCall, Name: "read", Arguments: []byte(`{"path":"a.go"}`)}, {Kind: KindImage}, {Kind: "video", Bytes: 10},
 	}}
 	for _, name := range nontext.Families() {
-		e, err := NewEstimator(name)
-		require.NoError(t, err)
+		e := estimatorOf(t, name)
 		assert.Zero(t, testing.AllocsPerRun(100, func() { sink += e.Estimate(m) }), name)
 	}
 }
@@ -261,10 +256,8 @@ func TestReasoningOfEarlierTurns(t *testing.T) {
 	one := (sealed*3/4 - 650) / 4
 	h := append(reasoningTurn(1, 10, sealed), reasoningTurn(2, 5, sealed)...)
 	tokens := func(model string, h []Message) int {
-		m, err := New(400_000, &Options{Model: model, FoldAbove: 1, NoMinify: true})
-		require.NoError(t, err)
-		r, err := m.Prepare(t.Context(), h)
-		require.NoError(t, err)
+		m := newManager(t, 400_000, &Options{Model: model, FoldAbove: 1, NoMinify: true})
+		r := prepare(t, m, h)
 		require.Empty(t, r.Edits)
 		return r.Tokens
 	}
@@ -283,21 +276,17 @@ func TestReasoningOfEarlierTurns(t *testing.T) {
 	assert.Greater(t, tokens("claude-opus-5", next)-tokens("claude-opus-5", bare(next)), 15*one, "Claude reads all")
 
 	// Step by step, and where the history is rewound, each request counts as if it were the first one.
-	m, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
-	require.NoError(t, err)
+	m := newManager(t, 400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
 	for _, n := range []int{1, 3, 5, 21, 23, 25, len(next), 25, 23, 5, len(next), len(next) - 2} {
-		r, err := m.Prepare(t.Context(), next[:n])
-		require.NoError(t, err)
+		r := prepare(t, m, next[:n])
 		assert.Equal(t, tokens("gpt-5.5", next[:n]), r.Tokens, "%d messages", n)
 	}
 }
 
 // A provider that bills as OpenAI does is predicted, at each step and across turns, from its own counts.
 func TestReasoningIsBilled(t *testing.T) {
-	m, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
-	require.NoError(t, err)
-	e, err := NewEstimator("o200k")
-	require.NoError(t, err)
+	m := newManager(t, 400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
+	e := estimatorOf(t, "o200k")
 	var h []Message
 	billed, last := 0, 0
 	for turn := range 6 {
@@ -311,8 +300,7 @@ func TestReasoningIsBilled(t *testing.T) {
 			if next.Role == RoleUser {
 				last = len(h) - 1
 			}
-			r, err := m.Prepare(t.Context(), h)
-			require.NoError(t, err)
+			r := prepare(t, m, h)
 			isFirst := billed == 0 // nothing showed yet what no message does
 			billed = 9_000
 			for i := range h {
@@ -326,10 +314,8 @@ func TestReasoningIsBilled(t *testing.T) {
 			}
 		}
 	}
-	took, err := New(400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
-	require.NoError(t, err)
-	r, err := took.Prepare(t.Context(), h)
-	require.NoError(t, err)
+	took := newManager(t, 400_000, &Options{Model: "gpt-5.5", FoldAbove: 1, NoMinify: true})
+	r := prepare(t, took, h)
 	assert.InEpsilon(t, h[len(h)-1].Usage.Input, r.Tokens, 0.01, "another manager takes over")
 }
 
@@ -337,8 +323,7 @@ func TestReasoningIsBilled(t *testing.T) {
 func TestTiktokenSizeCap(t *testing.T) {
 	exact, err := TiktokenEstimator("o200k_base")
 	require.NoError(t, err)
-	estimate, err := NewEstimator("o200k")
-	require.NoError(t, err)
+	estimate := estimatorOf(t, "o200k")
 	half := Part{Text: strings.Repeat("word ", maxExactBytes/10)}
 	message := func(parts ...Part) Message { return Message{Role: RoleUser, Parts: parts} }
 	for _, tt := range []struct {

@@ -3,6 +3,8 @@ package winnow
 import (
 	"os"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // What the tests of the package need from inside.
@@ -33,4 +35,49 @@ func SharedDir(t testing.TB) string {
 		t.Skipf("no shared data (set WINNOW_SHARED): %v", err)
 	}
 	return dir
+}
+
+// The helpers of package winnow_test that tests inside of the package use too.
+
+func estimatorOf(t testing.TB, family string) Estimator {
+	t.Helper()
+	e, err := NewEstimator(family)
+	require.NoError(t, err)
+	return e
+}
+
+func newManager(t testing.TB, window int, o *Options) *Manager {
+	t.Helper()
+	m, err := New(window, o)
+	require.NoError(t, err)
+	return m
+}
+
+func prepare(t testing.TB, m *Manager, h []Message) *Request {
+	t.Helper()
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	require.LessOrEqual(t, r.Tokens, r.Budget)
+	return r
+}
+
+func compact(t testing.TB, m *Manager, h []Message) *Request {
+	t.Helper()
+	r, err := m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	return r
+}
+
+func snapshotOf(t testing.TB, m *Manager) []byte {
+	t.Helper()
+	state, err := m.Snapshot()
+	require.NoError(t, err)
+	return state
+}
+
+func inStages(t testing.TB, h []Message, o *SummarizeOptions) *Summary {
+	t.Helper()
+	summary, err := SummarizeInStages(t.Context(), h, o)
+	require.NoError(t, err)
+	return summary
 }

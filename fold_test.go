@@ -14,28 +14,6 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// How many of the newest steps are whole in a request when nothing is in the prompt cache, so that folding is free, and
-// when nothing is ever cached: then they stay for as long as in a warm cache.
-func TestStepsKept(t *testing.T) {
-	t.Parallel()
-	for none, want := range map[bool]int{false: 2, true: 4} {
-		m := newManager(t, 1_000_000, &winnow.Options{
-			FoldAbove: -1, Estimator: byChars, Now: newClock().Now, NoMinify: true,
-			Cache: &winnow.CacheOptions{None: none},
-		})
-		h := runs(40)
-		r := prepare(t, m, h)
-		whole := 0
-		for i := range h {
-			if h[i].Role == winnow.RoleAssistant && holds(r, &h[i]) {
-				whole++
-			}
-		}
-		assert.Equal(t, want, whole, "no cache: %v", none)
-		requestCheck{estimator: byChars}.check(t, h, r)
-	}
-}
-
 // A pause in the middle of a turn leaves the work as it was: the file that it is about stays whole. Behind a new request
 // of a person it does not.
 func TestFilesInWorkStayOverAPause(t *testing.T) {
@@ -122,7 +100,7 @@ func TestFilesInWorkGoLast(t *testing.T) {
 				call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: tool, Arguments: []byte(`{"path":"` + id + `.go"}`)}
 				text := strings.Repeat(strings.Repeat("x", 399)+"\n", tt.lines[k])
 				h = append(h, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
-					winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: tool, Parts: []winnow.Part{{Text: text}}})
+					toolOf(id, tool, text))
 			}
 			h = named(h)
 			r := prepare(t, m, h)
@@ -146,9 +124,7 @@ func TestLargeStepsNeedFewSummaries(t *testing.T) {
 	summaries := 0
 	m := newManager(t, 30_000, &winnow.Options{
 		Reserve: 2000, Estimator: byChars, Now: newClock().Now, NoMinify: true,
-		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
-			return strings.Repeat("What was done. ", 100), nil
-		}),
+		Summarizer: answers(strings.Repeat("What was done. ", 100)),
 	})
 	h := []winnow.Message{userSays("Look at all files.")}
 	for k := range steps {
@@ -161,7 +137,7 @@ func TestLargeStepsNeedFewSummaries(t *testing.T) {
 			for line := range 100 {
 				text += strings.Repeat("z", 80) + " line_" + id + "_" + strconv.Itoa(line) + "\n"
 			}
-			said = append(said, winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read", Parts: []winnow.Part{{Text: text}}})
+			said = append(said, toolOf(id, "read", text))
 		}
 		h = append(append(h, winnow.Message{Role: winnow.RoleAssistant, Parts: parts}), said...)
 		r := prepare(t, m, named(h))

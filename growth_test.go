@@ -293,21 +293,39 @@ var growthLists = map[string]func(n int) []Message{
 	"results of one message":      func(n int) []Message { return oneBatch(n, false) },
 	"calls without results":       func(n int) []Message { return oneBatch(n, false)[:2] },
 	"late results":                lateResults,
-	"failed turns":                func(n int) []Message { h := calls(n, longID); failAll(h); return h },
-	"equal messages":              func(n int) []Message { return calls(n, longID) },
-	"rules of many messages":      func(n int) []Message { return rulesOfMany(n) },
-	"files":                       filesOfMany,
-	"failures":                    failuresOfMany,
-	"usage":                       usageOfMany,
-	"turns":                       turnsOfMany,
-	"pinned calls": func(n int) []Message {
-		h := calls(n, longID)
-		for i := range h {
-			h[i].Pinned = h[i].Role == RoleAssistant
-		}
-		return h
+	"failed turns": func(n int) []Message {
+		return changed(n, func(_ int, m *Message) {
+			if m.Role == RoleAssistant {
+				m.StopReason = "error"
+			}
+		})
 	},
-	"the same call": func(n int) []Message { h := calls(n, longID); sameCalls(h); return h },
+	"equal messages":         func(n int) []Message { return calls(n, longID) },
+	"rules of many messages": func(n int) []Message { return rulesOfMany(n) },
+	"files": func(n int) []Message {
+		return changed(n, func(i int, m *Message) { asks(m, "edit", fmt.Sprintf(`{"path":"src/f%d.go"}`, i)) })
+	},
+	"failures": func(n int) []Message {
+		return changed(n, func(_ int, m *Message) {
+			if m.Role == RoleTool {
+				m.IsError, m.Details = true, json.RawMessage(`{"status":"failed","exitCode":1}`)
+			}
+		})
+	},
+	"usage": func(n int) []Message {
+		return changed(n, func(i int, m *Message) {
+			if m.Role == RoleAssistant {
+				m.Usage = &Usage{Input: 10 + 20*i, Output: 5}
+			}
+		})
+	},
+	"turns": turnsOfMany,
+	"pinned calls": func(n int) []Message {
+		return changed(n, func(_ int, m *Message) { m.Pinned = m.Role == RoleAssistant })
+	},
+	"the same call": func(n int) []Message {
+		return changed(n, func(_ int, m *Message) { asks(m, "exec", `{"path":"a.go"}`) })
+	},
 	"doubled results": func(n int) []Message {
 		h := calls(n, longID)
 		return slices.Concat(h[:len(h)-1], resultsOf(h), h[len(h)-1:])
@@ -485,11 +503,19 @@ func calls(n int, id func(i int) string) []Message {
 	return append(h, userSays("and now?"))
 }
 
-func failAll(h []Message) {
-	for i := range h {
-		if h[i].Role == RoleAssistant {
-			h[i].StopReason = "error"
-		}
+// changed is n calls with their results, each changed.
+func changed(n int, change func(i int, m *Message)) []Message {
+	h := calls(n, longID)
+	for i := range h[1 : len(h)-1] {
+		change(i+1, &h[i+1])
+	}
+	return h
+}
+
+// asks has a call ask a tool for something.
+func asks(m *Message, tool, arguments string) {
+	if m.Role == RoleAssistant {
+		m.Parts[0].Name, m.Parts[0].Arguments = tool, json.RawMessage(arguments)
 	}
 }
 
@@ -539,15 +565,6 @@ func rulesOfMany(n int) (h []Message) {
 	return h
 }
 
-// sameCalls has every call of h ask for the same.
-func sameCalls(h []Message) {
-	for i := range h {
-		if h[i].Role == RoleAssistant {
-			h[i].Parts[0].Arguments = json.RawMessage(`{"path":"a.go"}`)
-		}
-	}
-}
-
 func resultsOf(h []Message) (results []Message) {
 	for i := range h {
 		if h[i].Role == RoleTool {
@@ -555,36 +572,6 @@ func resultsOf(h []Message) (results []Message) {
 		}
 	}
 	return results
-}
-
-func filesOfMany(n int) []Message {
-	h := calls(n, longID)
-	for i := range h {
-		if h[i].Role == RoleAssistant {
-			h[i].Parts[0].Name, h[i].Parts[0].Arguments = "edit", json.RawMessage(fmt.Sprintf(`{"path":"src/f%d.go"}`, i))
-		}
-	}
-	return h
-}
-
-func failuresOfMany(n int) []Message {
-	h := calls(n, longID)
-	for i := range h {
-		if h[i].Role == RoleTool {
-			h[i].IsError, h[i].Details = true, json.RawMessage(`{"status":"failed","exitCode":1}`)
-		}
-	}
-	return h
-}
-
-func usageOfMany(n int) []Message {
-	h := calls(n, longID)
-	for i := range h {
-		if h[i].Role == RoleAssistant {
-			h[i].Usage = &Usage{Input: 10 + 20*i, Output: 5}
-		}
-	}
-	return h
 }
 
 func turnsOfMany(n int) (h []Message) {

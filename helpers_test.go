@@ -64,6 +64,11 @@ func callWith(id, tool, arguments string) winnow.Part {
 	return p
 }
 
+// callOf is a call with its result.
+func callOf(id, tool, arguments, result string) []winnow.Message {
+	return list(modelSends(callWith(id, tool, arguments)), toolOf(id, tool, result))
+}
+
 // toolOf is a result with the name of its tool.
 func toolOf(id, tool, text string) winnow.Message {
 	m := toolSays(id, text)
@@ -246,6 +251,13 @@ func (c *clock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
+}
+
+func estimatorOf(t testing.TB, family string) winnow.Estimator {
+	t.Helper()
+	e, err := winnow.NewEstimator(family)
+	require.NoError(t, err)
+	return e
 }
 
 func newManager(t testing.TB, window int, o *winnow.Options) *winnow.Manager {
@@ -530,9 +542,7 @@ func agentSession(turns, size int) []winnow.Message {
 		for k := range 2 {
 			id := "call_" + itoa(2*i+k)
 			h = append(h, modelSends(textPart(text(size/20)), callPart(id, toolNames[(i+k)%len(toolNames)])))
-			m := toolSays(id, text(size))
-			m.ToolName = toolNames[(i+k)%len(toolNames)]
-			h = append(h, m)
+			h = append(h, toolOf(id, toolNames[(i+k)%len(toolNames)], text(size)))
 		}
 		h = append(h, modelSays(text(size/5)))
 	}

@@ -66,10 +66,8 @@ func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n i
 			h = append(h, modelSays("So far all is green. Shall I go on with step "+itoa(k)+"?"), userSays("Yes, go on."))
 		}
 		id := "run_" + itoa(k)
-		call := callPart(id, "bash")
-		call.Arguments = []byte(`{"command":"./work --step ` + itoa(k) + `"}`)
-		result := toolSays(id, "step "+itoa(k)+" was run\n"+asciiText[k*97%8_000:][:2_000])
-		result.ToolName = "bash"
+		call := callWith(id, "bash", `{"command":"./work --step `+itoa(k)+`"}`)
+		result := toolOf(id, "bash", "step "+itoa(k)+" was run\n"+asciiText[k*97%8_000:][:2_000])
 		h = named(append(append(h, step(k)...), modelSends(call), result))
 		if s.restarts {
 			m = restarted(t, s.window, &o, snapshotOf(t, m))
@@ -84,13 +82,6 @@ func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n i
 		}
 		c.pass(10*time.Second + s.pause)
 	}
-}
-
-// callOf returns a call with its result.
-func callOf(id, tool, arguments, result string) []winnow.Message {
-	call, said := callPart(id, tool), toolSays(id, result)
-	call.Arguments, said.ToolName = []byte(arguments), tool
-	return []winnow.Message{modelSends(call), said}
 }
 
 const planItems = 8

@@ -238,9 +238,7 @@ func TestPlanHasNoEffect(t *testing.T) {
 			flushes++
 			return nil
 		}},
-		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
-			return "## Goal\nAnswer the questions.", nil
-		}),
+		Summarizer: answers("## Goal\nAnswer the questions."),
 	})
 	require.NoError(t, err)
 	history := questions(9)
@@ -285,14 +283,9 @@ func testAnotherWindow(t *testing.T, steps, refused int, above float64) int {
 	options := func() *winnow.Options {
 		return &winnow.Options{
 			FoldAbove: above, Compact: &winnow.CompactOptions{KeepRecent: 500},
-			Now: func() time.Time { return time.Unix(1_700_000_000, 0) },
-			Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
-				return "## Goal\nRead the files.", nil
-			}),
-			Journal: func(delta []byte) error {
-				deltas = append(deltas, delta)
-				return nil
-			},
+			Now:        func() time.Time { return time.Unix(1_700_000_000, 0) },
+			Summarizer: answers("## Goal\nRead the files."),
+			Journal:    func(delta []byte) error { deltas = append(deltas, delta); return nil },
 		}
 	}
 	m := newManager(t, 8_000, options())
@@ -359,8 +352,7 @@ func TestModelDescribes(t *testing.T) {
 		assert.Equal(t, tt.tokens, window, tt.reason)
 		assert.Equal(t, tt.cache, *got.Cache, tt.reason)
 		assert.Equal(t, tt.thinking, got.Thinking, tt.reason)
-		family, err := winnow.NewEstimator(tt.family)
-		require.NoError(t, err)
+		family := estimatorOf(t, tt.family)
 		assert.Equal(t, family, got.Estimator, tt.reason)
 		assert.Equal(t, tt.options, asked, "%s: the host's options are written to", tt.reason)
 	}

@@ -554,8 +554,7 @@ func TestManagerAbsurdCounts(t *testing.T) {
 		h[i].Parts[0].Tokens = math.MaxInt
 	}
 	m := newManager(t, 16_000, &winnow.Options{})
-	e, err := winnow.NewEstimator("")
-	require.NoError(t, err)
+	e := estimatorOf(t, "")
 	r := prepare(t, m, h)
 	assert.Equal(t, estimateAll(e, r.Messages), r.Tokens)
 }
@@ -604,7 +603,7 @@ func TestPrepareNoticesChanges(t *testing.T) {
 		h := list(userSays("begin"))
 		for i := range 40 {
 			id := "call" + itoa(i)
-			h = append(h, modelCalls(id), toolSays(id, numbered(3)), userSays("go on "+itoa(i)))
+			h = append(h, modelCalls(id), toolSays(id, numbered(6)), userSays("go on "+itoa(i)))
 		}
 		return h
 	}
@@ -614,6 +613,10 @@ func TestPrepareNoticesChanges(t *testing.T) {
 	}{
 		{"a message in the middle is another one", func(h []winnow.Message) []winnow.Message { h[50] = hostSays("changed"); return h }},
 		{"a text in the middle is another one", func(h []winnow.Message) []winnow.Message { h[3].Parts = list(userSays("changed"))[0].Parts; return h }},
+		{"a long text is another one of the same length", func(h []winnow.Message) []winnow.Message {
+			h[2] = toolSays("call0", strings.ToUpper(fullText(h[2])))
+			return h
+		}},
 		{"a result became an error", func(h []winnow.Message) []winnow.Message { h[2].IsError = true; return h }},
 		{"rewound", func(h []winnow.Message) []winnow.Message { return h[:61] }},
 		{"forked", func(h []winnow.Message) []winnow.Message { return append(h[:61:61], userSays("another way")) }},

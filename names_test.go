@@ -1,7 +1,6 @@
 package winnow_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -102,17 +101,12 @@ func testNames(
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	o := &winnow.Options{
 		Recall: true, Now: func() time.Time { return now },
-		Compact: &winnow.CompactOptions{KeepRecent: 1_500},
-		Summarizer: winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
-			return "## Goal\nAll files are read.\n" + strings.Repeat("Each has lines. ", 40), nil
-		}),
+		Compact:    &winnow.CompactOptions{KeepRecent: 1_500},
+		Summarizer: answers("## Goal\nAll files are read.\n" + strings.Repeat("Each has lines. ", 40)),
 	}
 	restored := *o
 	var deltas [][]byte
-	o.Journal = func(delta []byte) error {
-		deltas = append(deltas, delta)
-		return nil
-	}
+	o.Journal = func(delta []byte) error { deltas = append(deltas, delta); return nil }
 	m := newManager(t, 6_000, o)
 	var history, last []winnow.Message
 	compactions, handles := 0, 0
@@ -188,14 +182,11 @@ func namesOf(m *winnow.Message) string {
 func TestNamesBehindTheSameSummary(t *testing.T) {
 	o := &winnow.Options{
 		Compact:    &winnow.CompactOptions{KeepRecent: 1_200},
-		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "## Goal\nto go on", nil }),
+		Summarizer: answers("## Goal\nto go on"),
 	}
 	restored := *o
 	var deltas [][]byte
-	o.Journal = func(delta []byte) error {
-		deltas = append(deltas, delta)
-		return nil
-	}
+	o.Journal = func(delta []byte) error { deltas = append(deltas, delta); return nil }
 	m := newManager(t, 6_000, o)
 	var history []winnow.Message
 	for n := range 60 {
@@ -231,8 +222,7 @@ func namelessHistory(steps int, ids bool) []winnow.Message {
 		if !ids {
 			id = ""
 		}
-		result := toolSays(id, tool+" says\n"+numbered(300))
-		result.ToolName = ""
+		result := toolOf(id, "", tool+" says\n"+numbered(300))
 		h = append(h, modelSends(callPart(id, tool)), result)
 	}
 	return append(h, userSays("And now?"))

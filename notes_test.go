@@ -189,8 +189,7 @@ func TestWindowNote(t *testing.T) {
 }
 
 func TestOwnToolsAreSmall(t *testing.T) {
-	e, err := winnow.NewEstimator("")
-	require.NoError(t, err)
+	e := estimatorOf(t, "")
 	for _, tool := range []winnow.Tool{winnow.NotesTool(), winnow.CompactTool()} {
 		text, err := json.Marshal(tool)
 		require.NoError(t, err)

@@ -155,11 +155,7 @@ func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
 
 // goOn appends a step of the agent that has nothing to do with the others.
 func goOn(history []winnow.Message, i int) []winnow.Message {
-	id := "on_" + itoa(i)
-	call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
-		Arguments: json.RawMessage(`{"cmd":"make step` + itoa(i) + `"}`)}
-	return append(history, modelSends(call),
-		winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec", Parts: []winnow.Part{{Text: "done"}}})
+	return append(history, callOf("on_"+itoa(i), "exec", `{"cmd":"make step`+itoa(i)+`"}`, "done")...)
 }
 
 // An answer is not cut when it is first sent, and neither makes it the other results of its step smaller.

@@ -23,10 +23,7 @@ func recallManager(t testing.TB, window int, change func(*winnow.Options)) (*win
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	o := &winnow.Options{Recall: true, FoldAbove: -1, Now: func() time.Time { return now }, NoMinify: true,
-		Summarizer: winnow.SummarizerFunc(
-			func(context.Context, winnow.SummaryRequest) (string, error) {
-				return "## Goal\nGo on with the work.", nil
-			})}
+		Summarizer: answers("## Goal\nGo on with the work.")}
 	if change != nil {
 		change(o)
 	}
@@ -46,11 +43,7 @@ func workHistory(steps, lines int) []winnow.Message {
 			}
 		}
 		id := "call_" + itoa(i)
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
-			Arguments: json.RawMessage(fmt.Sprintf(`{"cmd":"./run %d"}`, i))}
-		history = append(history, modelSends(call),
-			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec",
-				Parts: []winnow.Part{{Text: b.String()}}})
+		history = append(history, callOf(id, "exec", fmt.Sprintf(`{"cmd":"./run %d"}`, i), b.String())...)
 	}
 	return history
 }
@@ -58,8 +51,7 @@ func workHistory(steps, lines int) []winnow.Message {
 // callRecall appends a call of the recall tool and its answer.
 func callRecall(t testing.TB, m *winnow.Manager, history []winnow.Message, arguments string) []winnow.Message {
 	t.Helper()
-	call := winnow.Part{Kind: winnow.KindToolCall, ID: fmt.Sprint("recall_", len(history)), Name: "recall",
-		Arguments: json.RawMessage(arguments)}
+	call := callWith(fmt.Sprint("recall_", len(history)), "recall", arguments)
 	history = append(history[:len(history):len(history)], modelSends(call))
 	answer, err := m.Recall(t.Context(), history, call.Arguments)
 	require.NoError(t, err)
@@ -206,8 +198,7 @@ func TestRecallReadsHandles(t *testing.T) {
 // The share holds for texts of which one line has more tokens than it: such a line is shown in pieces, and none is
 // lost.
 func TestRecallHoldsItsShare(t *testing.T) {
-	e, err := winnow.NewEstimator("")
-	require.NoError(t, err)
+	e := estimatorOf(t, "")
 	for _, window := range []int{2_000, 5_000, 20_000, 60_000} {
 		most := min(max(1_000, window/20), window/4) + 150 // the frame
 		for name, text := range map[string]string{
@@ -398,7 +389,7 @@ func TestRecallPatternsTakeNoMinutes(t *testing.T) {
 func TestRecallOfTwoCalls(t *testing.T) {
 	m, history, handle := leftOutHistory(t, nil)
 	call := func(id, arguments string) winnow.Part {
-		return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "recall", Arguments: json.RawMessage(arguments)}
+		return callWith(id, "recall", arguments)
 	}
 	history = append(history, userSays("Look."), modelSends(
 		call("first", `{"handle": "`+handle+`", "from": 1}`), call("second", `{"handle": "`+handle+`", "from": 9}`)))
@@ -453,8 +444,7 @@ func FuzzRecall(f *testing.F) {
 		if _, err = m.Prepare(t.Context(), history); err != nil {
 			return
 		}
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: "recall_1", Name: "recall",
-			Arguments: json.RawMessage(arguments)}
+		call := callWith("recall_1", "recall", arguments)
 		answer, err := m.Recall(t.Context(), history, json.RawMessage(arguments))
 		require.NoError(t, err)
 		text := answer.Parts[0].Text
@@ -486,8 +476,7 @@ func ExampleManager_Recall() {
 		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
 			Arguments: json.RawMessage(`{"command":"./check ` + id + `"}`)}
 		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
-			winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "exec",
-				Parts: []winnow.Part{{Text: result}}})
+			toolOf(id, "exec", result))
 	}
 	step("a", strings.Repeat("all is well\n", 200)+"the retry limit is seventeen\n"+strings.Repeat("all is well\n",
 		200))

@@ -66,10 +66,8 @@ func TestRecallTokens(t *testing.T) {
 
 // The tool is part of what every request holds besides the history.
 func TestRecallIsOverhead(t *testing.T) {
-	without, err := New(20_000, &Options{Overhead: 100})
-	require.NoError(t, err)
-	with, err := New(20_000, &Options{Overhead: 100, Recall: true})
-	require.NoError(t, err)
+	without := newManager(t, 20_000, &Options{Overhead: 100})
+	with := newManager(t, 20_000, &Options{Overhead: 100, Recall: true})
 	tool, err := json.Marshal(RecallTool())
 	require.NoError(t, err)
 	more := with.opts.Overhead - without.opts.Overhead

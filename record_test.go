@@ -23,9 +23,8 @@ func runs(steps int) []winnow.Message {
 	h := []winnow.Message{userSays("Find out why it fails.")}
 	for i := range steps {
 		id := "call_" + itoa(i)
-		result := toolSays(id, "output "+itoa(i)+"\n"+asciiText[i*97%8_000:][:2_000])
-		result.ToolName = "exec"
-		h = append(h, modelSends(textPart("Step "+itoa(i)+"."), callPart(id, "exec")), result)
+		h = append(h, modelSends(textPart("Step "+itoa(i)+"."), callPart(id, "exec")),
+			toolOf(id, "exec", "output "+itoa(i)+"\n"+asciiText[i*97%8_000:][:2_000]))
 	}
 	return named(h)
 }
@@ -414,8 +413,7 @@ func TestRecordOfALostResult(t *testing.T) {
 		id := "call_" + itoa(i)
 		h = append(h, modelSends(callPart(id, "deploy")))
 		if i != 3 {
-			h = append(h, winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "deploy",
-				Parts: []winnow.Part{textPart(strings.Repeat("step of the deployment\n", 40))}})
+			h = append(h, toolOf(id, "deploy", strings.Repeat("step of the deployment\n", 40)))
 		}
 	}
 	records := strings.Join(recordsIn(prepare(t, m, h).Messages), "\n")
@@ -468,10 +466,8 @@ func TestShortRecordsBecomeBare(t *testing.T) {
 	h := []winnow.Message{userSays("Read it all.")}
 	for i := range 150 {
 		id, name := "call_"+itoa(i), itoa(i)+".go"
-		call := callPart(id, "read")
-		call.Arguments = []byte(`{"path":"src/package` + itoa(i) + "/file" + name + `"}`)
-		result := toolSays(id, strings.Repeat("some text of src/part"+name+", which is not worth much\n", 1+i%7))
-		result.ToolName = "read"
+		call := callWith(id, "read", `{"path":"src/package`+itoa(i)+"/file"+name+`"}`)
+		result := toolOf(id, "read", strings.Repeat("some text of src/part"+name+", which is not worth much\n", 1+i%7))
 		h = append(h, modelSends(textPart(strings.Repeat("word ", 12)), call), result)
 		if i%5 == 4 {
 			h = append(h, modelSends(textPart("Read.")), userSays("Go on."))
@@ -781,10 +777,7 @@ func TestInjectedAgainAndAgainInAJournal(t *testing.T) {
 	o := winnow.Options{Estimator: byChars, Now: c.Now, NoMinify: true}
 	var deltas [][]byte
 	journaled := o
-	journaled.Journal = func(delta []byte) error {
-		deltas = append(deltas, slices.Clone(delta))
-		return nil
-	}
+	journaled.Journal = func(delta []byte) error { deltas = append(deltas, delta); return nil }
 	m := newManager(t, 8_000, &journaled)
 	h := reminded(60)
 	for i := 1; i <= len(h); i += 3 {

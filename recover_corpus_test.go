@@ -49,8 +49,7 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 		"without numbers": func(int, int) error { return errors.New("Input is too long for requested model.") },
 	}
 	const window = 40_000
-	count, err := winnow.NewEstimator("claude4")
-	require.NoError(t, err)
+	count := estimatorOf(t, "claude4")
 	sample := min(4, 2**times)
 	if *allRecorded {
 		sample = 100

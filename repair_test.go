@@ -2,7 +2,6 @@ package winnow_test
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -43,8 +42,7 @@ func TestRepairToolPairing(t *testing.T) {
 	q, a, sys := userSays("question"), modelSays("answer"), systemSays("now")
 	read, write := modelSends(callPart("a", "read"), callPart("a", "write")), toolSays("a", "w")
 	write.ToolName = "write"
-	readResult := toolSays("a", "r")
-	readResult.ToolName = "read"
+	readResult := toolOf("a", "read", "r")
 	for _, tt := range []struct {
 		name   string
 		in     []winnow.Message
@@ -159,8 +157,7 @@ func TestRepairArguments(t *testing.T) {
 		{`rm -rf`, `{"invalidJson":"rm -rf"}`, "no JSON at all"},
 		{"\xff", `{"invalidJson":"\ufffd"}`, "not even text"},
 	} {
-		call := callPart("a", "exec")
-		call.Arguments = json.RawMessage(tt.in)
+		call := callWith("a", "exec", tt.in)
 		got, _ := winnow.RepairToolPairing(list(userSays("q"), modelSends(call), toolSays("a", "x"), userSays("q")))
 		assert.Equal(t, tt.want, string(got[1].Parts[0].Arguments), tt.reason)
 	}
@@ -253,8 +250,7 @@ func TestRepairReasonsStay(t *testing.T) {
 
 // No provider has a form for a call in a message that is not the model's. An edit that kept one could not be restored.
 func TestRepairDropsStrayCalls(t *testing.T) {
-	stray := callPart("", "exec")
-	stray.Arguments = []byte(`{"path":`)
+	stray := callWith("", "exec", `{"path":`)
 	asks := userSays("what is on it?")
 	asks.Parts = append(asks.Parts, stray)
 	only := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{callPart("c9", "exec")}}
@@ -413,7 +409,7 @@ func TestPairsOverSeveralSteps(t *testing.T) {
 		}
 		history = append(history, modelSends(foundPart(id), textPart("found")), userSays("go on"))
 	}
-	summarizer := winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "## Goal\nfind", nil })
+	summarizer := answers("## Goal\nfind")
 	check := func(r *winnow.Request, err error) {
 		t.Helper()
 		require.NoError(t, err)

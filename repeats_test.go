@@ -58,9 +58,7 @@ func readTwice() []winnow.Message {
 }
 
 func readResult(id, text string) winnow.Message {
-	m := toolSays(id, text)
-	m.ToolName = "Read"
-	return m
+	return toolOf(id, "Read", text)
 }
 
 // A note names the earlier result by its command as it was, or by its ends, and by its path whole.
@@ -77,14 +75,11 @@ func TestNameOfRepeatedResult(t *testing.T) {
 		{`{}`, "Bash", "nothing but the tool is known"},
 	} {
 		calls := func(id string) winnow.Message {
-			call := callPart(id, "Bash")
-			call.Arguments = json.RawMessage(tt.arguments)
+			call := callWith(id, "Bash", tt.arguments)
 			return modelSends(call)
 		}
 		result := func(id string, edited int) winnow.Message {
-			m := toolSays(id, sourceFile("one", 60, edited))
-			m.ToolName = "Bash"
-			return m
+			return toolOf(id, "Bash", sourceFile("one", 60, edited))
 		}
 		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
 		r := prepare(t, m, named(list(userSays("Run it."), calls("a"), result("a", 0), calls("b"), result("b", 30))))

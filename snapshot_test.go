@@ -20,10 +20,8 @@ func stateWithSummary(t *testing.T) (map[string]any, []Message) {
 	t.Helper()
 	h := work(60)
 	m := workManager(t, &outage{}, CompactOptions{})
-	_, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
-	state, err := m.Snapshot()
-	require.NoError(t, err)
+	compact(t, m, h)
+	state := snapshotOf(t, m)
 	var fields map[string]any
 	require.NoError(t, json.Unmarshal(state, &fields))
 	require.Contains(t, fields, "checkpoint")
@@ -70,8 +68,7 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 			require.NoError(t, err)
 			m := workManager(t, &outage{}, CompactOptions{})
 			require.Error(t, m.Restore(state))
-			r, err := m.Prepare(t.Context(), h)
-			require.NoError(t, err)
+			r := prepare(t, m, h)
 			assert.Zero(t, countSummaries(r.Messages), "the manager is as it was")
 		})
 	}
@@ -101,18 +98,14 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 	h[0].Parts = []Part{{Text: "Never push \xff to main."}}
 	same := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })
 	m := workManager(t, same, CompactOptions{})
-	_, err = m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
-	state, err := m.Snapshot()
-	require.NoError(t, err)
+	compact(t, m, h)
+	state := snapshotOf(t, m)
 	other := workManager(t, same, CompactOptions{})
 	require.NoError(t, other.Restore(state))
 	assert.Equal(t, m.ledger.checkpoint.carried, other.ledger.checkpoint.carried)
 	more := append(h[:len(h):len(h)], work(130)[121:]...)
-	want, err := m.Compact(t.Context(), more, "")
-	require.NoError(t, err)
-	got, err := other.Compact(t.Context(), more, "")
-	require.NoError(t, err)
+	want := compact(t, m, more)
+	got := compact(t, other, more)
 	assert.Equal(t, want.Messages, got.Messages)
 }
 
@@ -131,12 +124,10 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 				{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
 			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec",
 				Parts: []Part{{Text: strings.Repeat(fmt.Sprintf("line %d of it\n", i), 120)}}})
-		r, err := m.Prepare(t.Context(), h)
-		require.NoError(t, err)
+		r := prepare(t, m, h)
 		h = r.History
 		if i%100 == 99 {
-			state, err := m.Snapshot()
-			require.NoError(t, err)
+			state := snapshotOf(t, m)
 			if i < 200 {
 				most = max(most, len(state))
 			}
@@ -162,8 +153,7 @@ func editedWork(t *testing.T) (*Manager, []Message) {
 			Parts: []Part{{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}, {Kind: KindOpaque, Bytes: 9}}},
 			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: text}}})
 	}
-	_, err = m.Prepare(t.Context(), h)
-	require.NoError(t, err)
+	prepare(t, m, h)
 	size := 0
 	for _, p := range m.ledger.projections {
 		size += p.size()
@@ -181,8 +171,7 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 		other = append(other, userSays(fmt.Sprint("Question ", i)),
 			Message{Role: RoleAssistant, Parts: []Part{{Text: "Yes."}}})
 	}
-	_, err := m.Prepare(t.Context(), append(other, userSays("And now?")))
-	require.NoError(t, err)
+	prepare(t, m, append(other, userSays("And now?")))
 	assert.Zero(t, len(m.ledger.projections), "edits")
 }
 
@@ -237,32 +226,4 @@ func TestGlanceReadsArguments(t *testing.T) {
 		raw[at] = 'x'
 	}
 	assert.Equal(t, before, sampleHash(&m))
-}
-
-func TestGlanceReadsShortTexts(t *testing.T) {
-	for _, size := range []int{1, 2, 7, 8, 20, 60, sampledLong} {
-		text := strings.Repeat("x", size)
-		m := Message{Role: RoleTool, Parts: []Part{{Text: text}}}
-		before := sampleHash(&m)
-		for at := range size {
-			m.Parts[0].Text = text[:at] + "y" + text[at+1:]
-			require.NotEqual(t, before, sampleHash(&m), "byte %d of %d", at, size)
-		}
-	}
-}
-
-// A text is known by its memory: a copy is another one, unless it is short enough to be read whole.
-func TestSampleOfAText(t *testing.T) {
-	for _, n := range []int{1, 7, 8, sampledLong, sampledLong + 1, 10_000} {
-		s := strings.Repeat("x", n)
-		copied := strings.Clone(s)
-		assert.Equal(t, addSample(1, s, false), addSample(1, s, false), "%d bytes", n)
-		assert.Equal(t, n <= sampledLong, addSample(1, s, false) == addSample(1, copied, false), "%d bytes, copied", n)
-		assert.Equal(t, addSample(1, s, true), addSample(1, copied, true), "%d bytes, read whole", n)
-		changed := s[:n-1] + "y"
-		assert.NotEqual(t, addSample(1, s, true), addSample(1, changed, true), "%d bytes, changed", n)
-	}
-	assert.NotEqual(t, addSample(addSample(1, "ab", false), "c", false), addSample(addSample(1, "a", false), "bc", false), "where a text ends counts")
-	assert.NotEqual(t, addSample(1, "", false), uint64(1), "so does an empty text")
-	assert.NotEqual(t, mix(0, 0), uint64(0))
 }

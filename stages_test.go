@@ -273,8 +273,7 @@ func TestTruncateLimits(t *testing.T) {
 
 func TestTruncateOthersStay(t *testing.T) {
 	long := strings.Repeat("x", 1_000_000)
-	call := callPart("a", "write")
-	call.Arguments = []byte(`{"content":"` + long + `"}`)
+	call := callWith("a", "write", `{"content":"`+long+`"}`)
 	in := list(userSays(long), modelSends(textPart(long), call), toolSays("a", "ok"), modelSays(long))
 	got, edits := winnow.TruncateToolResults(in, 1000, nil)
 	assert.True(t, sharesMemory(in, got), "questions, answers and arguments are not cut")
@@ -432,15 +431,6 @@ var (
 	}()
 )
 
-// shellCall is a call of bash with its result.
-func shellCall(id, command, output string) []winnow.Message {
-	m := modelSends(callPart(id, "bash"))
-	m.Parts[0].Arguments = []byte(`{"command":"` + command + `"}`)
-	r := toolSays(id, output)
-	r.ToolName = "bash"
-	return list(m, r)
-}
-
 func TestMinify(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -467,7 +457,7 @@ func TestMinify(t *testing.T) {
 		}, winnow.Options{}, "escape sequences", "done\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := append(list(userSays("begin")), shellCall("c1", tt.command, tt.output)...)
+			h := append(list(userSays("begin")), callOf("c1", "bash", `{"command":"`+tt.command+`"}`, tt.output)...)
 			if tt.change != nil {
 				tt.change(&h[2])
 			}
@@ -510,7 +500,7 @@ func TestMinifySnapshotIsSmall(t *testing.T) {
 	m := newManager(t, 200_000, nil)
 	h := list(userSays("begin"))
 	for i := range 20 {
-		h = append(h, shellCall("c"+itoa(i), "git pull", progress+itoa(i))...)
+		h = append(h, callOf("c"+itoa(i), "bash", `{"command":"git pull"}`, progress+itoa(i))...)
 	}
 	prepare(t, m, h)
 	state := snapshotOf(t, m)
@@ -521,17 +511,17 @@ func TestMinifySnapshotIsSmall(t *testing.T) {
 // What was sent before stays as it was sent: a manager that minifies goes on from one that did not.
 func TestMinifyLeavesWhatWasSent(t *testing.T) {
 	before := newManager(t, 200_000, &winnow.Options{NoMinify: true})
-	h := append(list(userSays("begin")), shellCall("c1", "git pull", progress)...)
+	h := append(list(userSays("begin")), callOf("c1", "bash", `{"command":"git pull"}`, progress)...)
 	prepare(t, before, h)
 	m := restoredManager(t, before, nil)
-	h = append(h, shellCall("c2", "git fetch", progress)...)
+	h = append(h, callOf("c2", "bash", `{"command":"git fetch"}`, progress)...)
 	r := prepare(t, m, h)
 	assert.Equal(t, 3, r.FirstChanged)
 	sameMessages(t, h[:4], r.Messages[:4], "it was sent so")
 	assert.NotContains(t, r.Messages[4].Parts[0].Text, "\x1b")
 
 	fork := restoredManager(t, m, nil)
-	other := append(slices.Clone(h[:3]), shellCall("c3", "cat -n a.go", viewedFile)...)
+	other := append(slices.Clone(h[:3]), callOf("c3", "bash", `{"command":"cat -n a.go"}`, viewedFile)...)
 	f := prepare(t, fork, other)
 	assert.Equal(t, 3, f.FirstChanged)
 	assert.NotContains(t, f.Messages[4].Parts[0].Text, "     2\t")
@@ -542,7 +532,7 @@ func TestMinifyLeavesWhatWasSent(t *testing.T) {
 // A result that is pinned later is sent whole from then on, and one that is let go stays so.
 func TestMinifyPinnedLater(t *testing.T) {
 	m := newManager(t, 200_000, nil)
-	h := append(list(userSays("begin")), shellCall("c1", "git pull", progress)...)
+	h := append(list(userSays("begin")), callOf("c1", "bash", `{"command":"git pull"}`, progress)...)
 	prepare(t, m, h)
 	h = slices.Clone(h)
 	h[2].Pinned = true
@@ -552,13 +542,13 @@ func TestMinifyPinnedLater(t *testing.T) {
 // What is too large is cut from what is left of it, so that more of it stays.
 func TestMinifyBeforeCutting(t *testing.T) {
 	m := newManager(t, 16_000, nil)
-	h := append(list(userSays("begin")), shellCall("c1", "git pull", strings.Repeat("\x1b[1;32m.\x1b[0m", 4_000))...)
+	h := append(list(userSays("begin")), callOf("c1", "bash", `{"command":"git pull"}`, strings.Repeat("\x1b[1;32m.\x1b[0m", 4_000))...)
 	r := prepare(t, m, h)
 	require.Len(t, r.Edits, 1)
 	assert.Equal(t, winnow.OpMinify, r.Edits[0].Op, "it fits")
 
 	long := progress + strings.Repeat("words of a report, ", 4_000)
-	h = append(h, shellCall("c2", "git fetch", long)...)
+	h = append(h, callOf("c2", "bash", `{"command":"git fetch"}`, long)...)
 	r = prepare(t, m, h)
 	require.Len(t, r.Edits, 2)
 	assert.Equal(t, winnow.OpTruncate, r.Edits[1].Op)

@@ -174,8 +174,7 @@ func TestStalePartsProperties(t *testing.T) {
 
 // No result gets longer than it was, nor than mostRemainder of it, whatever counts its tokens.
 func TestDropShrinks(t *testing.T) {
-	standard, err := NewEstimator("")
-	require.NoError(t, err)
+	standard := estimatorOf(t, "")
 	dropped, refused := 0, 0
 	for name, e := range map[string]Estimator{
 		"characters": CharsPerToken(4), "standard": standard,
@@ -196,8 +195,7 @@ func TestDropShrinks(t *testing.T) {
 					s.inPlace(i + 1)
 				}
 			}
-			m, err := New(1_000_000, &Options{FoldAbove: -1, Estimator: e, Compact: &CompactOptions{Off: true}})
-			require.NoError(t, err)
+			m := newManager(t, 1_000_000, &Options{FoldAbove: -1, Estimator: e, Compact: &CompactOptions{Off: true}})
 			d := replay(m, s.history)
 			before := append([]int(nil), d.view.tokens...)
 			list := d.staleParts(coldSteps, holdNothing)

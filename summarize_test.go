@@ -90,8 +90,7 @@ func TestSummarizeInStagesHoldsTheWindow(t *testing.T) {
 				s := &scripted{}
 				opts := tc.opts
 				opts.Summarizer, opts.Window = s, window
-				sum, err := SummarizeInStages(t.Context(), tc.history, &opts)
-				require.NoError(t, err)
+				sum := inStages(t, tc.history, &opts)
 				require.NotEmpty(t, s.prompts, tc.reason)
 				assert.False(t, sum.Degraded, tc.reason)
 				assert.Equal(t, len(s.prompts), sum.Calls)
@@ -117,8 +116,7 @@ func TestSummarizeInStagesHoldsTheWindow(t *testing.T) {
 
 func TestSummarizeInStagesKeepsAtomsTogether(t *testing.T) {
 	s := &scripted{}
-	_, err := SummarizeInStages(t.Context(), numbered(60, 800), &SummarizeOptions{Summarizer: s, Window: 8_000})
-	require.NoError(t, err)
+	inStages(t, numbered(60, 800), &SummarizeOptions{Summarizer: s, Window: 8_000})
 	for i, r := range s.reqs {
 		for k, m := range r.Messages {
 			if m.Role == RoleTool {
@@ -135,8 +133,7 @@ func TestSummarizeInStagesMergesInOrder(t *testing.T) {
 		h[i].Time = time.Date(2026, 3, 1, 0, 0, i, 0, time.UTC)
 	}
 	s := &scripted{}
-	sum, err := SummarizeInStages(t.Context(), h, &SummarizeOptions{Summarizer: s, Window: 32_000, Previous: "the story so far"})
-	require.NoError(t, err)
+	sum := inStages(t, h, &SummarizeOptions{Summarizer: s, Window: 32_000, Previous: "the story so far"})
 	last := s.reqs[len(s.reqs)-1]
 	require.Len(t, last.Messages, 2)
 	assert.Equal(t, "the story so far", last.Previous)
@@ -186,8 +183,7 @@ func TestSummarizeInStagesRetries(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, start := &scripted{answer: tc.answer}, time.Now()
-				sum, err := SummarizeInStages(t.Context(), numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
-				require.NoError(t, err)
+				sum := inStages(t, numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
 				assert.Equal(t, tc.calls, sum.Calls)
 				assert.Equal(t, tc.calls, len(s.prompts))
 				assert.Equal(t, tc.degraded, sum.Degraded)
@@ -211,8 +207,7 @@ func TestSummarizeInStagesClipsToTheLimitTold(t *testing.T) {
 		}
 		return "## Goal\nfine", nil
 	}}
-	sum, err := SummarizeInStages(t.Context(), numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
-	require.NoError(t, err)
+	sum := inStages(t, numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
 	assert.False(t, sum.Degraded)
 	require.Len(t, s.reqs, 2)
 	share := float64(len(s.prompts[1])-3_000) / float64(len(s.prompts[0])-3_000) // the instructions are not clipped
@@ -222,8 +217,7 @@ func TestSummarizeInStagesClipsToTheLimitTold(t *testing.T) {
 func TestSummarizeInStagesOutageIsCheap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{answer: func(int, SummaryRequest) (string, error) { return "", errors.New("503 overloaded") }}
-		sum, err := SummarizeInStages(t.Context(), numbered(300, 2_000), &SummarizeOptions{Summarizer: s, Window: 8_000})
-		require.NoError(t, err)
+		sum := inStages(t, numbered(300, 2_000), &SummarizeOptions{Summarizer: s, Window: 8_000})
 		assert.True(t, sum.Degraded)
 		assert.LessOrEqual(t, sum.Calls, 6, "a summarizer that is down is not asked for every chunk")
 	})
@@ -236,8 +230,7 @@ func TestSummarizeInStagesDigestsTheRestOfAPart(t *testing.T) {
 		}
 		return fmt.Sprintf("## Goal\nby the model, %d", n), nil
 	}}
-	sum, err := SummarizeInStages(t.Context(), numbered(60, 2_000), &SummarizeOptions{Summarizer: s, Window: 16_000, Parts: 1})
-	require.NoError(t, err)
+	sum := inStages(t, numbered(60, 2_000), &SummarizeOptions{Summarizer: s, Window: 16_000, Parts: 1})
 	assert.True(t, sum.Degraded)
 	assert.Equal(t, 4, sum.Calls)
 	assert.Contains(t, sum.Text, "by the model, 2", "the digest goes on from what was summarized")
@@ -317,8 +310,7 @@ func TestSummarizeInStagesIsSafe(t *testing.T) {
 		for _, s := range []Summarizer{nil, vandal, Digest(), FirstOf(0), SummarizerFunc(nil)} {
 			for _, e := range []Estimator{nil, absurd, negative} {
 				o := SummarizeOptions{Summarizer: s, Window: n, MaxTokens: n, Parts: n, MinMessages: n, Estimator: e}
-				sum, err := SummarizeInStages(t.Context(), h, &o)
-				require.NoError(t, err)
+				sum := inStages(t, h, &o)
 				assert.NotEmpty(t, sum.Text)
 			}
 		}
@@ -327,8 +319,7 @@ func TestSummarizeInStagesIsSafe(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, cmp.Diff(string(before), string(after)), "the history was written to")
 	s := &scripted{}
-	_, err = SummarizeInStages(t.Context(), h, &SummarizeOptions{Summarizer: s})
-	require.NoError(t, err)
+	inStages(t, h, &SummarizeOptions{Summarizer: s})
 	for _, m := range s.reqs[0].Messages {
 		assert.Nil(t, m.Details)
 		assert.Nil(t, m.Source)
@@ -338,11 +329,9 @@ func TestSummarizeInStagesIsSafe(t *testing.T) {
 }
 
 func TestSummarizeInStagesEmpty(t *testing.T) {
-	sum, err := SummarizeInStages(t.Context(), nil, &SummarizeOptions{Summarizer: &scripted{}, Previous: "as it was"})
-	require.NoError(t, err)
+	sum := inStages(t, nil, &SummarizeOptions{Summarizer: &scripted{}, Previous: "as it was"})
 	assert.Equal(t, &Summary{Text: "as it was"}, sum)
-	sum, err = SummarizeInStages(t.Context(), numbered(2, 10), nil)
-	require.NoError(t, err)
+	sum = inStages(t, numbered(2, 10), nil)
 	assert.True(t, sum.Degraded, "without a summarizer it is the digest")
 }
 
@@ -366,8 +355,7 @@ func TestHollowAnswerOfAClippedRequest(t *testing.T) {
 		"Ich kann diese Anfrage leider nicht bearbeiten.", `{"action": "NO_REPLY"}`,
 	} {
 		s := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return text, nil })
-		sum, err := SummarizeInStages(t.Context(), history, &SummarizeOptions{Summarizer: s})
-		require.NoError(t, err)
+		sum := inStages(t, history, &SummarizeOptions{Summarizer: s})
 		assert.True(t, sum.Degraded, text)
 		assert.Equal(t, 2, sum.Calls, text)
 	}
@@ -402,8 +390,7 @@ func TestSummarizeInStagesFillsSmallWindows(t *testing.T) {
 		h = append(h, userSays(no+strings.Repeat("word", tokens-2)), assistantSays(no+strings.Repeat("talk", tokens-2)))
 	}
 	s := &scripted{}
-	sum, err := SummarizeInStages(t.Context(), h, &SummarizeOptions{Summarizer: s, Window: window})
-	require.NoError(t, err)
+	sum := inStages(t, h, &SummarizeOptions{Summarizer: s, Window: window})
 	t.Logf("%d calls", sum.Calls)
 	assert.LessOrEqual(t, sum.Calls, 30)
 	for i, prompt := range s.prompts {
