@@ -473,60 +473,6 @@ func TestManagerAlikeTurns(t *testing.T) {
 	sameWire(t, r.Messages, prepare(t, m, r.History).Messages, "Prepare of Request.History")
 }
 
-// envFile is the result of a command that prints a secret, as a host reads it from its log. The beginning,
-// the middle and the end are the same for all secrets of one length.
-//
-//go:noinline
-func envFile(secret string) []winnow.Message {
-	var b strings.Builder
-	b.Grow(40_000)
-	b.WriteString("$ cat .env  ")
-	for range 1_000 {
-		b.WriteString("KEY=" + secret + "\n")
-	}
-	b.WriteString("middle of the text")
-	for range 1_000 {
-		b.WriteString("KEY=" + secret + "\n")
-	}
-	b.WriteString("exit status 0")
-	return list(userSays("show"), modelCalls("a"), toolSays("a", b.String()))
-}
-
-func textAddress(h []winnow.Message) *byte { return unsafe.StringData(h[2].Parts[0].Text) }
-
-// sendSecret prepares a history and forgets it. It returns where the text of its result lay.
-//
-//go:noinline
-func sendSecret(t *testing.T, m *winnow.Manager) (uintptr, weak.Pointer[byte]) {
-	h := envFile("hunter2hunter2")
-	prepare(t, m, h)
-	return uintptr(unsafe.Pointer(textAddress(h))), weak.Make(textAddress(h))
-}
-
-// A message is not known by where it lies in memory: memory is used again. A host that reads its log anew for
-// each request has redacted a secret meanwhile, and the manager sends the excerpt of the old text.
-func TestManagerReusedMemory(t *testing.T) {
-	reused := 0
-	for try := 0; try < 150 && reused < 2; try++ { // whether memory is used again is up to the runtime
-		m := newManager(t, 8_000, &winnow.Options{Now: newClock().Now})
-		at, old := sendSecret(t, m)
-		for runtime.GC(); old.Value() != nil; runtime.GC() {
-		}
-		var held [][]winnow.Message
-		for range 30 {
-			h := envFile("[redacted-14c]")
-			held = append(held, h)
-			if uintptr(unsafe.Pointer(textAddress(h))) == at {
-				reused++
-				require.False(t, strings.Contains(fullText(prepare(t, m, h).Messages[2]), "hunter2"), "try %d: the secret is not in the history any more", try)
-				break
-			}
-		}
-		runtime.KeepAlive(held)
-	}
-	t.Logf("memory was used again %d times", reused)
-}
-
 // An edit of a message that the library made must not say that message 0 of the history is gone.
 func TestManagerEditsOfMadeMessages(t *testing.T) {
 	m := newManager(t, 100_000, &winnow.Options{HistoryTurns: 1})

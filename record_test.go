@@ -376,31 +376,6 @@ func TestRecordJourney(t *testing.T) {
 	assert.False(t, r.Degraded)
 }
 
-// Without a prompt cache, records may be rewritten at any request. Yet the same history gives the same request again.
-func TestRecordsSettleWithoutACache(t *testing.T) {
-	t.Parallel()
-	folded := 0
-	for seed := range count(100, 100) {
-		d := seeded(uint64(2_000_400 + seed))
-		s := randomSetting(d, newClock())
-		s.options.Cache = &winnow.CacheOptions{None: true}
-		m := newManager(t, s.window, &s.options)
-		for _, in := range prefixes(d, historyFrom(d)) {
-			r, err := m.Prepare(t.Context(), in)
-			if err != nil {
-				continue
-			}
-			folded += len(recordsIn(r.Messages))
-			if slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool { return strings.HasPrefix(e.Reason, "its images are left out") }) {
-				continue // a last resort: without its images a step can be folded, so the next request may be smaller
-			}
-			again := prepare(t, m, in)
-			sameWire(t, r.Messages, again.Messages, "seed "+itoa(seed))
-		}
-	}
-	assert.Greater(t, folded, 30)
-}
-
 // A call without a result in the history is not recorded as failed: its record says that nobody knows whether it ran.
 func TestRecordOfALostResult(t *testing.T) {
 	t.Parallel()
