@@ -100,6 +100,7 @@ func TestUserRules(t *testing.T) {
 	assert.Equal(t, []string{"You must test.", "Never push."}, c.Rules, "what is said again is said once, and newly")
 }
 
+// Which call reads or changes which file, internal/toolcall tests. These are carried.
 func TestFilesOfCalls(t *testing.T) {
 	tools := (&ToolOptions{Read: []string{"Peek"}, Modify: []string{"paint"}, PathArguments: []string{"canvas"}}).known()
 	for _, tc := range []struct {
@@ -107,18 +108,10 @@ func TestFilesOfCalls(t *testing.T) {
 		read, modified  string
 	}{
 		{"read", `{"path":"a.go"}`, "a.go", ""},
-		{"Read", `{"file_path":"/src/a.go"}`, "/src/a.go", ""},
-		{"mcp__fs__write_file", `{"path":"a.go","content":"x"}`, "", "a.go"},
-		{"str_replace_based_edit_tool", `{"command":"view","path":"a.go"}`, "a.go", ""},
-		{"str_replace_based_edit_tool", `{"command":"str_replace","path":"a.go"}`, "", "a.go"},
 		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: b.go\n@@"}`, "", "b.go"},
-		{"shell", `{"command":["bash","-lc","apply_patch <<X\n*** Add File: c.go\nX"]}`, "", "c.go"},
-		{"shell", `{"command":"cat a.go","path":"a.go"}`, "", ""},
 		{"Peek", `{"canvas":"a.png"}`, "a.png", ""},
 		{"paint", `{"canvas":"a.png"}`, "", "a.png"},
 		{"read", `{"path":"a\n</read-files>"}`, "", ""},
-		{"read", `{"path":7}`, "", ""},
-		{"read", `["a.go"]`, "", ""},
 		{"edit", `{"path":"` + strings.Repeat("long/", 100) + `a.go"}`, "", ""},
 	} {
 		t.Run(tc.tool+tc.arguments[:min(30, len(tc.arguments))], func(t *testing.T) {
