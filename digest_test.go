@@ -241,7 +241,7 @@ func identifiersOf(messages []winnow.Message, answers bool) map[string]bool {
 	return set
 }
 
-// A digest of the first part of a recorded session holds most of the identifiers that the assistant uses again behind it.
+// A digest of the first part of a recorded session holds most of the identifiers that the assistant uses again later.
 func TestDigestKeepsIdentifiers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a third of the recorded sessions")

@@ -95,7 +95,8 @@ func testConcurrency(t *testing.T, log []winnow.Message, background bool) {
 	sameMessages(t, before, log, "the history was written to")
 
 	r := prepare(t, m, log)
-	requestCheck{estimator: byChars, overhead: r.Tokens - estimateAll(byChars, r.Messages)}.check(t, log, r) // the tool of Recall
+	tool := r.Tokens - estimateAll(byChars, r.Messages) // of Recall
+	requestCheck{estimator: byChars, overhead: tool}.check(t, log, r)
 }
 
 // No lock is held while a summary is written: what else is asked of the manager meanwhile is answered.

@@ -63,7 +63,8 @@ func readRecorded(t testing.TB, file string) []winnow.Message {
 	return h
 }
 
-// readNamed is a session without what was billed for it: for what that agent sent, which is not what a manager sends here.
+// readNamed is a session without what was billed for it: that was for what the agent sent, and not for what a manager
+// sends here.
 func readNamed(t testing.TB, file string) []winnow.Message {
 	t.Helper()
 	h := readRecorded(t, file)

@@ -179,9 +179,9 @@ func TestFirstChangedOfALogThatIsReadAnew(t *testing.T) {
 	}
 }
 
-// A history that was rewound behind its summary, but to before the request that was the newest when that was written: the
-// request that is the newest now is a message, and not only part of a summary. It stays so in each later request: of the
-// manager that goes on, of its Plan and of one that was restored. What goes on from the last request begins with its bytes.
+// A history that was rewound behind its summary, but to before the request that was the newest when that was written:
+// the request that is the newest now is a message, and not only part of a summary. It stays so in each later request,
+// of the manager that goes on, of its Plan and of one that was restored, and these begin with the bytes of the last.
 func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
 	for _, wanted := range []string{"", "the first"} {
 		o := &winnow.Options{
