@@ -36,11 +36,12 @@ func (r *reading) scan(text string, nesting int) {
 			break
 		}
 		i += next
-		opened := jsonStart.Get().FindString(text[i:min(len(text), i+segmentHead)])
+		behind := text[i+1 : min(len(text), i+segmentHead)]
+		rest := strings.TrimLeft(behind, " \t\r\n\\nrt") // the letters are those of escapes
 		switch {
-		case opened == "":
+		case !beginsJSON(text[i], rest):
 			i++
-		case strings.Contains(opened, `\`): // {\"error\" or {\n  \"error\"
+		case strings.Contains(behind[:len(behind)-len(rest)], `\`): // {\"error\" or {\n  \"error\"
 			r.addText(text[start:i])
 			r.scan(unescape(text[i:]), nesting+1)
 			return
@@ -53,9 +54,15 @@ func (r *reading) scan(text string, nesting int) {
 	r.addText(text[start:])
 }
 
-// jsonStart is how JSON begins, so that a bracket in a sentence does not make it JSON. Python writes its keys in single
-// quotes.
-var jsonStart = prose.NewPattern(`^(?:\{(?:\s|\\[nrt]?)*["']|\[(?:\s|\\[nrt]?)*["{])`)
+// beginsJSON reports whether JSON may go on with rest behind an opening bracket, so that a bracket in a sentence does not
+// make it JSON. Python writes its keys in single quotes.
+func beginsJSON(open byte, rest string) bool {
+	next := `"'`
+	if open == '[' {
+		next = `"{`
+	}
+	return rest != "" && strings.Contains(next, rest[:1])
+}
 
 // addCode adds a code as a text of its own words.
 func (r *reading) addCode(code string) {
