@@ -54,8 +54,8 @@ func (r *reading) scan(text string, nesting int) {
 	r.addText(text[start:])
 }
 
-// beginsJSON reports whether JSON may go on with rest behind an opening bracket, so that a bracket in a sentence does not
-// make it JSON. Python writes its keys in single quotes.
+// beginsJSON reports whether JSON may go on with rest behind an opening bracket, so that a bracket in a sentence does
+// not make it JSON. Python writes its keys in single quotes.
 func beginsJSON(open byte, rest string) bool {
 	next := `"'`
 	if open == '[' {

@@ -146,9 +146,10 @@ func vetoRates(s *segment) verdict {
 	if strings.Contains(s.lower, "prompt tokens limit exceeded: ") {
 		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
 	}
-	isSpan := s.says&pThisMinute != 0 ||
-		s.says&pInMinutes != 0 && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
-	rate := s.says&(pPace|pRate) != 0 || s.roles&rRate != 0 || isSpan || s.says&pUsage != 0 && hasWord(s.tokens, "rate")
+	isIn := s.says&pInMinutes != 0 && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
+	isSpan := s.says&pThisMinute != 0 || isIn
+	isUsage := s.says&pUsage != 0 && hasWord(s.tokens, "rate")
+	rate := s.says&(pPace|pRate) != 0 || s.roles&rRate != 0 || isSpan || isUsage
 	perMinute := s.says&pPerMinute != 0 || isSpan
 	quota := s.says&(pUsageLimit|pQuota) != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget")
 	for i, t := range s.tokens {
