@@ -17,21 +17,14 @@ func Assemble(in Input, opts *Options) (*Assembly, error) {
 	if in.Mode == "" {
 		in.Mode = Full
 	}
-	if p := o.Previous; p != nil && p.isOf(&in, &o) {
-		return p, nil
-	}
-	in, g := in.own(&o)
 	a := &assembler{Options: o, in: in}
-	a.out = &Assembly{Mode: in.Mode, MaxTokens: o.MaxTokens, given: g, input: in,
+	a.out = &Assembly{Mode: in.Mode, MaxTokens: o.MaxTokens, toolRatio: o.ToolRatio,
 		Limits: Limits{o.MaxFileChars, o.MaxTotalChars, o.Window}}
-	a.remember(o.Previous)
 	if err := a.withEstimator(); err != nil {
 		return nil, err
 	}
 	a.count = newCounter(a.Estimator)
 	a.cutter = cutter{count: a.count, rules: o.RuleHeadings}
-	a.out.options = o
-	a.out.options.Previous = nil
 	if err := a.steps(); err != nil {
 		return nil, err
 	}
@@ -41,14 +34,11 @@ func Assemble(in Input, opts *Options) (*Assembly, error) {
 // assembler is an unfinished assembly.
 type assembler struct {
 	Options
-	in         Input
-	out        *Assembly
-	count      *counter
-	cutter     cutter
-	pieces     []*piece // in the order of the prompt
-	slab       []piece  // memory of the pieces
-	known      []*piece // reusable pieces of the last assembly
-	knowsTools bool     // the last assembly measured the same tools in the same way
+	in     Input
+	out    *Assembly
+	count  *counter
+	cutter cutter
+	pieces []*piece // in the order of the prompt
 }
 
 // steps makes an assembly:
@@ -90,50 +80,19 @@ type piece struct {
 	fixed    int    // tokens of the prefix
 	limit    size   // what it gets
 	out      bool   // left out
-	asked    size   // the limit that Text was made for
-	refused  bool   // out, at that time
 	reason   string // why it is cut
 	cut      *Cut
 
-	last *piece                                   // the same piece of the last assembly
 	list func(limit size) (text string, cut *Cut) // makes the text for a limit if the order of files matters
 }
 
-func (a *assembler) remember(previous *Assembly) {
-	if previous == nil || !previous.options.measuresLike(&a.Options, previous.given) {
-		return
-	}
-	a.knowsTools = previous.measuredTools(a)
-	a.known = previous.pieces
-}
-
-// lastOf returns the piece of the last assembly that corresponds to p, or nil. Usually it has the same place.
-func (a *assembler) lastOf(p *piece) *piece {
-	if i := len(a.pieces); i < len(a.known) && a.known[i].isOf(p) {
-		return a.known[i]
-	}
-	if i := slices.IndexFunc(a.known, p.isOf); i >= 0 {
-		return a.known[i]
-	}
-	return nil
-}
-
-func (p *piece) isOf(q *piece) bool { return p.Kind == q.Kind && p.Name == q.Name && p.Path == q.Path }
-
-// add adds a piece and measures it, unless the last assembly did.
-func (a *assembler) add(made piece) {
-	made.last = a.lastOf(&made)
-	a.slab = append(a.slab, made)
-	p := &a.slab[len(a.slab)-1]
+// add adds a piece and measures it.
+func (a *assembler) add(p piece) {
 	p.weight = max(1, p.priority)
-	if k := p.last; k != nil && k.raw == p.raw && k.prefix == p.prefix {
-		p.need, p.fixed = k.need, k.fixed
-	} else {
-		p.need, p.fixed = a.count.size(p.raw), a.count.tokens(p.prefix)
-	}
+	p.need, p.fixed = a.count.size(p.raw), a.count.tokens(p.prefix)
 	p.RawChars = p.need.chars
 	p.limit = size{p.most, p.need.tokens}
-	a.pieces = append(a.pieces, p)
+	a.pieces = append(a.pieces, &p)
 }
 
 // required returns the size of the required sections, in tokens.
@@ -237,12 +196,6 @@ const leastTokens = 16
 
 // shape makes the text of a piece for its limit.
 func (a *assembler) shape(p *piece) {
-	if k := p.last; k != nil && p.isShapedAs(k) && !(a.HeadTail && p.Kind == PartFile) {
-		p.Text, p.Chars, p.Tokens, p.Fingerprint = k.Text, k.Chars, k.Tokens, k.Fingerprint
-		p.Cut, p.cut, p.out = k.Cut, k.cut, k.out
-		return
-	}
-	p.asked, p.refused = p.limit, p.out
 	p.Text, p.cut = p.raw, nil
 	known := size{} // of the text, if it was measured
 	switch {
@@ -267,11 +220,6 @@ func (a *assembler) shape(p *piece) {
 
 // mostLeft is how many titles a Cut has: a generated file may have 100 000 headings. A notice names some ten.
 const mostLeft = 100
-
-// isShapedAs reports whether p gets the text of k.
-func (p *piece) isShapedAs(k *piece) bool {
-	return k.raw == p.raw && k.prefix == p.prefix && k.asked == p.limit && k.refused == p.out && k.reason == p.reason
-}
 
 // from says how to read the rest of a piece.
 func (p *piece) from() string {

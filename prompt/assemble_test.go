@@ -5,12 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -123,25 +121,6 @@ func checkAssembly(t *testing.T, r *rand.Rand, in prompt.Input, o *prompt.Option
 	require.NoError(t, err)
 	require.Equal(t, a.Text, b.Text, "the order of files, skills and tools changes nothing")
 	require.Equal(t, a.Fingerprint, b.Fingerprint)
-
-	again := *o
-	again.Previous = a
-	if r.IntN(2) == 0 {
-		same, err := prompt.Assemble(in, &again)
-		require.NoError(t, err)
-		require.Same(t, a, same)
-		return
-	}
-	other := randomInput(r)
-	other.Files = append(other.Files[:0:0], in.Files...)
-	want, errA := prompt.Assemble(other, o)
-	got, errB := prompt.Assemble(other, &again)
-	require.Equal(t, errA, errB)
-	if errA == nil {
-		require.Equal(t, want.Text, got.Text, "what is taken from the last result is what would be made anew")
-		require.Equal(t, want.Parts, got.Parts)
-		require.Equal(t, want.Cuts, got.Cuts)
-	}
 }
 
 func shuffle[T any](r *rand.Rand, list []T) []T {
@@ -198,56 +177,13 @@ func checkLeftOut(t *testing.T, in prompt.Input, a *prompt.Assembly) {
 	}
 }
 
-// An assembly does not keep those before it alive.
-func TestAssembleKeepsNoPast(t *testing.T) {
-	in := prompt.Input{Sections: sections, Files: slices.Clone(files), Skills: skills, Tools: tools}
-	first, err := prompt.Assemble(in, nil)
+// What the host does to its own tools does not change an assembly.
+func TestAssembleOwnsItsTools(t *testing.T) {
+	own := []prompt.Tool{{Name: "read", Schema: []byte(`{"type":"object"}`)}}
+	a, err := prompt.Assemble(prompt.Input{Tools: own}, &prompt.Options{Estimator: winnow.CharsPerToken(4)})
 	require.NoError(t, err)
-	past, last := weak.Make(first), first
-	first = nil
-	for i := range 3 {
-		in.Files[0].Text += fmt.Sprintf("- note %d\n", i)
-		last, err = prompt.Assemble(in, &prompt.Options{Previous: last})
-		require.NoError(t, err)
-	}
-	runtime.GC()
-	runtime.GC()
-	require.Nil(t, past.Value())
-	runtime.KeepAlive(last)
-}
-
-// What the host does to its own lists changes neither an assembly nor what the next one takes from it.
-func TestAssembleOwnsItsLists(t *testing.T) {
-	in := prompt.Input{
-		Sections: []prompt.Section{{Name: "Voice", Text: "Speak up.", Modes: []prompt.Mode{prompt.Full}}},
-		Tools:    []prompt.Tool{{Name: "read"}, {Name: "exec"}},
-		Files:    []prompt.File{{Name: "A.md", Path: "/w/A.md", Text: strings.Repeat("x\n", 300) + "## Mine\n\nkeep\n"}},
-	}
-	o := &prompt.Options{
-		Tools: map[prompt.Mode]prompt.Allowed{prompt.Full: {"read"}}, RuleHeadings: []string{"Other"}, MaxFileChars: 300,
-		Estimator: winnow.CharsPerToken(4),
-	}
-	for _, change := range []func(){
-		func() { o.Tools[prompt.Full] = prompt.Allowed{"read", "exec"} },
-		func() { o.Tools[prompt.Full][1] = "write" },
-		func() { delete(o.Tools, prompt.Full) },
-		func() { in.Sections[0].Modes[0] = prompt.Minimal },
-		func() { o.RuleHeadings[0] = "Mine" },
-		func() { in.Files[0].Text += "more\n" },
-		func() { in.Tools[0].Name = "grep" },
-	} {
-		o.Previous = nil
-		first, err := prompt.Assemble(in, o)
-		require.NoError(t, err)
-		change()
-		want, err := prompt.Assemble(in, o)
-		require.NoError(t, err)
-		o.Previous = first
-		got, err := prompt.Assemble(in, o)
-		require.NoError(t, err)
-		require.Equal(t, want.Text, got.Text)
-		require.Equal(t, want.Tools, got.Tools)
-	}
+	own[0].Name, own[0].Schema[0] = "grep", 'x'
+	require.Equal(t, []prompt.Tool{{Name: "read", Schema: []byte(`{"type":"object"}`)}}, a.Tools)
 }
 
 // A required section is whole or an error, the volatile ones too.

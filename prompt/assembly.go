@@ -11,8 +11,7 @@ type Input struct {
 	Mode     Mode
 }
 
-// Assembly is a system prompt with its tools, its sizes and its cuts. Treat its lists as read-only: later assemblies
-// share them.
+// Assembly is a system prompt with its tools, its sizes and its cuts. Treat its lists as read-only.
 type Assembly struct {
 	Mode Mode   `json:"mode"`
 	Text string `json:"-"` // the system prompt
@@ -34,20 +33,8 @@ type Assembly struct {
 	SkillSizes  []SkillSize `json:"skillSizes,omitempty"`
 	Limits      Limits      `json:"limits"`
 
-	// The input and options, to find out what changed.
-	input   Input
-	options Options
-	pieces  []*piece
-	given   given
-
-	toolPrint string // fingerprint of Tools
-}
-
-// given is the caller's input, before defaults and the mode changed it.
-type given struct {
-	estimator winnow.Estimator
-	tools     []Tool
-	files     []File
+	toolRatio float64 // Options.ToolRatio
+	toolPrint string  // fingerprint of Tools
 }
 
 // Limits are the budgets of an assembly.

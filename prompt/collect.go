@@ -9,8 +9,6 @@ import (
 // collect makes the pieces of the prompt, in its order: the host's sections, tools, skills, files.
 func (a *assembler) collect() {
 	mode := a.in.Mode
-	most := len(a.in.Sections) + len(a.in.Files) + 3 // tools, skills and the line above the files
-	a.slab, a.pieces = make([]piece, 0, most), make([]*piece, 0, most)
 	for i := range a.in.Sections {
 		if s := &a.in.Sections[i]; s.standsIn(mode) && strings.TrimSpace(s.Text) != "" {
 			a.addSection(s)
@@ -45,34 +43,23 @@ func (a *assembler) addSection(s *Section) {
 }
 
 func (a *assembler) addTools() {
-	p := piece{Part: Part{Name: nameTooling, Kind: PartTools}, prefix: blank, most: unlimited}
 	l := toolList{a.in.Tools, a.OnDemand, a.count}
-	if k := a.lastOf(&p); k != nil && a.knowsTools {
-		p.raw = k.raw
-	} else {
-		p.raw = l.full()
-	}
-	a.add(p)
+	a.add(piece{Part: Part{Name: nameTooling, Kind: PartTools}, raw: l.full(), prefix: blank, most: unlimited})
 }
 
 func (a *assembler) addSkills() {
-	p := piece{Part: Part{Name: nameSkills, Kind: PartSkills}, prefix: blank, most: unlimited}
-	if k := a.lastOf(&p); k != nil && sameSkills(a.Previous.input.Skills, a.in.Skills) {
-		p.raw, a.out.SkillSizes = k.raw, a.Previous.SkillSizes
-	} else if l := newSkillList(a.in.Skills, &a.Options, a.count); len(l.skills) > 0 {
-		p.raw, a.out.SkillSizes = l.full(), l.sizes()
-	} else {
+	l := newSkillList(a.in.Skills, &a.Options, a.count)
+	if len(l.skills) == 0 {
 		return
 	}
-	a.add(p)
+	a.out.SkillSizes = l.sizes()
+	a.add(piece{Part: Part{Name: nameSkills, Kind: PartSkills}, raw: l.full(), prefix: blank, most: unlimited})
 }
 
 // addFiles adds the files in the reference's order, and then all others by name.
 func (a *assembler) addFiles() {
-	if !slices.IsSortedFunc(a.in.Files, compareFiles) {
-		a.in.Files = slices.Clone(a.in.Files) // given keeps the original order
-		slices.SortStableFunc(a.in.Files, compareFiles)
-	}
+	a.in.Files = slices.Clone(a.in.Files) // the caller's keeps its order
+	slices.SortStableFunc(a.in.Files, compareFiles)
 	first := len(a.pieces)
 	for i := range a.in.Files {
 		f := a.in.Files[i]
@@ -92,16 +79,11 @@ func (a *assembler) addFiles() {
 		if f.Max > 0 {
 			most = min(most, f.Max)
 		}
-		p := piece{
-			Part: Part{Name: cleanName(f.Name), Kind: PartFile, Path: cleanName(f.Path), Missing: f.Missing},
-			raw:  f.shown(), priority: f.Priority, most: most,
-		}
-		if k := a.lastOf(&p); k != nil {
-			p.prefix = k.prefix
-		} else {
-			p.prefix = blank + "## " + p.Path + blank
-		}
-		a.add(p)
+		path := cleanName(f.Path)
+		a.add(piece{
+			Part: Part{Name: cleanName(f.Name), Kind: PartFile, Path: path, Missing: f.Missing},
+			raw:  f.shown(), prefix: blank + "## " + path + blank, priority: f.Priority, most: most,
+		})
 	}
 }
 

@@ -172,7 +172,6 @@ type conversation struct {
 	prompt.Conversation
 	pieces []piece // of the history, with what was told
 	told   int     // tokens of that
-	last   *prompt.Assembly
 }
 
 // editsOfSession is how often the workspace is edited in each session.
@@ -233,9 +232,8 @@ func systemPieces(a *prompt.Assembly) []piece {
 
 // next assembles the prompt of a turn and tells what changed.
 func (s *simulation) next(t *testing.T, c *conversation, in prompt.Input, at time.Time, b *billing) {
-	p, err := prompt.Assemble(in, &prompt.Options{Window: 200_000, Estimator: s.estimate, Form: prompt.FormAnthropic, Previous: c.last})
+	p, err := prompt.Assemble(in, &prompt.Options{Window: 200_000, Estimator: s.estimate, Form: prompt.FormAnthropic})
 	require.NoError(t, err)
-	c.last = p
 	cold := b.at.IsZero() || at.Sub(b.at) >= b.cache.TTL
 	if m := c.Next(p, cold); m != nil {
 		n := s.estimate.Estimate(*m)

@@ -130,7 +130,7 @@ func ExampleAssembly_Changes() {
 	before := assembled()
 	later := append([]prompt.Section(nil), sections...)
 	later[2].Text = "It is Monday, 23 November 2026."
-	after, err := prompt.Assemble(prompt.Input{Sections: later, Files: files, Skills: skills, Tools: tools}, &prompt.Options{Window: 200_000, Previous: before})
+	after, err := prompt.Assemble(prompt.Input{Sections: later, Files: files, Skills: skills, Tools: tools}, &prompt.Options{Window: 200_000})
 	if err != nil {
 		fmt.Println(err)
 		return

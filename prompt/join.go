@@ -55,10 +55,7 @@ func (a *assembler) join() {
 			out.Parts = append(out.Parts, p.Part)
 		}
 	}
-	for _, p := range a.pieces {
-		p.list, p.last = nil, nil // they would keep all earlier assemblies alive
-	}
-	out.Text, out.pieces = b.String(), a.pieces
+	out.Text = b.String()
 	switch {
 	case out.Text == "":
 	case files > 0:

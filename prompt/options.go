@@ -31,7 +31,6 @@ type Options struct {
 	// billed tokens for each estimated token of a schema, as the function [ToolRatio] returns (1)
 	ToolRatio float64
 	Estimator winnow.Estimator // counts tokens (winnow.NewEstimator(""))
-	Previous  *Assembly        // the last result, whose unchanged parts are reused; this only saves time
 }
 
 // Allowed lists tools by name, or by a pattern with *.

@@ -44,24 +44,11 @@ func (t *Tool) summary() string {
 // allowed returns the tools that the mode may use, by name. If two have the same name, the first counts.
 func (a *assembler) allowed(tools []Tool) []Tool {
 	patterns, limited := a.Options.Tools[a.in.Mode]
-	if !limited && slices.IsSortedFunc(tools, compareTools) && !hasTwins(tools) {
-		return tools
-	}
 	tools = slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool {
 		return limited && !slices.ContainsFunc(patterns, func(p string) bool { return matches(p, t.Name) })
 	})
 	slices.SortStableFunc(tools, compareTools)
 	return slices.CompactFunc(tools, func(a, b Tool) bool { return a.Name == b.Name })
-}
-
-// hasTwins reports whether two tools of a sorted list have the same name.
-func hasTwins(tools []Tool) bool {
-	for i := 1; i < len(tools); i++ {
-		if tools[i].Name == tools[i-1].Name {
-			return true
-		}
-	}
-	return false
 }
 
 func compareTools(a, b Tool) int {
@@ -168,10 +155,6 @@ func (l *toolList) within(limit size) (string, *Cut) {
 // measureTools measures the schemas.
 func (a *assembler) measureTools() {
 	out := a.out
-	if p := a.Previous; a.knowsTools {
-		out.Tools, out.ToolSizes, out.ToolTokens, out.toolPrint = p.Tools, p.ToolSizes, p.ToolTokens, p.toolPrint
-		return
-	}
 	sum := 0
 	for i := range a.in.Tools {
 		t := &a.in.Tools[i]
@@ -179,7 +162,9 @@ func (a *assembler) measureTools() {
 		s.SchemaChars, s.Properties = chars(string(compactJSON(t.Schema))), len(readSchema(t.Schema).properties)
 		if t.isSent(a.OnDemand) {
 			s.Tokens = int(float64(a.Form.tokens(t, a.count))*a.ToolRatio + 0.5)
-			out.Tools = append(out.Tools, *t)
+			own := *t
+			own.Schema = slices.Clone(t.Schema) // the host may change its own
+			out.Tools = append(out.Tools, own)
 			sum = count.Add(sum, s.Tokens)
 		}
 		out.ToolSizes = append(out.ToolSizes, s)

@@ -182,8 +182,8 @@ func ToolRatio(a *Assembly, r *winnow.Request, u winnow.Usage) float64 {
 		return 1
 	}
 	ratio := float64(billed) / float64(a.ToolTokens)
-	if a.options.ToolRatio > 0 {
-		ratio *= a.options.ToolRatio
+	if a.toolRatio > 0 {
+		ratio *= a.toolRatio
 	}
 	return math.Min(math.Max(ratio, 0.5), 2.5)
 }
