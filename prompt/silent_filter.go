@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/mem"
-	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // SilentFilter passes a stream of text on unless it [IsSilent], without a trailing token, and without a part of one. It
@@ -26,22 +25,11 @@ type SilentFilter struct {
 	last   rune       // the last character that was passed on
 	shown  bool       // there is one
 	silent bool
-	inside [256]bool // bytes that may end a token, or a part of one, with what belongs to it
 }
 
 // NewSilentFilter returns a filter that writes to w. Call [SilentFilter.Close] at the end of the stream.
 func NewSilentFilter(w io.Writer, token SilentToken) *SilentFilter {
-	f := &SilentFilter{w: w, token: token, lead: leadOpen}
-	for c := range f.inside {
-		f.inside[c] = c >= utf8.RuneSelf || !runes.IsLetter(byte(c)) && !runes.IsDigit(byte(c))
-	}
-	for _, c := range mem.Bytes(token.text()) {
-		f.inside[c] = true
-		if token.Loose {
-			f.inside[runes.ToUpper(c)], f.inside[runes.ToLower(c)] = true, true
-		}
-	}
-	return f
+	return &SilentFilter{w: w, token: token, lead: leadOpen}
 }
 
 // Write takes a chunk of the stream; a chunk may end anywhere, even within a character. The error comes from the
@@ -85,9 +73,6 @@ func (f *SilentFilter) open(chunk []byte) (int, error) {
 
 // write takes a chunk of a text that does not begin with the token.
 func (f *SilentFilter) write(chunk []byte) (int, error) {
-	if len(chunk) > 0 && !f.inside[chunk[len(chunk)-1]] {
-		return f.pass(chunk)
-	}
 	text := chunk
 	if before := len(f.held); before > 0 {
 		f.held = append(f.held, chunk...)
@@ -105,21 +90,6 @@ func (f *SilentFilter) write(chunk []byte) (int, error) {
 		}
 	}
 	f.held = append(f.held[:0], text[show:]...)
-	return len(chunk), nil
-}
-
-// pass shows a chunk, with what was held before it. Its last character is in no token: nothing is held.
-func (f *SilentFilter) pass(chunk []byte) (int, error) {
-	show := chunk
-	if len(f.held) > 0 {
-		f.held = append(f.held, chunk...)
-		show = f.held
-	}
-	f.last, f.shown, f.state = rune(chunk[len(chunk)-1]), true, silentTail{}
-	if _, err := f.w.Write(show); err != nil {
-		return 0, err
-	}
-	f.held = f.held[:0]
 	return len(chunk), nil
 }
 
