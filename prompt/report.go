@@ -12,8 +12,8 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Report says what fills the context window. The fields up to Tools are those of the reference's report, with the same
-// names in JSON. NewReport leaves the fields marked "the host's" empty; the host may set them.
+// Report says what fills the context window. The fields up to Tools have the reference's names in JSON. [NewReport]
+// leaves the fields marked "the host's" empty.
 type Report struct {
 	Source        Source       `json:"source"`
 	GeneratedAt   time.Time    `json:"generatedAt,omitzero"`   // the host's
@@ -153,8 +153,8 @@ type CacheReport struct {
 	Prompt   int     `json:"prompt"`   // billed tokens; 0 without usage
 }
 
-// NewReport reports on the request r with the prompt a. u is what the provider billed for it; the zero value means that
-// it has not been sent. With a nil r the report covers only the prompt.
+// NewReport reports on the request r with the prompt a. u is what the provider billed for it, or zero if it was not
+// sent. With a nil r the report covers only the prompt.
 func NewReport(a *Assembly, r *winnow.Request, u winnow.Usage) *Report {
 	out := &Report{
 		Source: FromEstimate, MaxFileChars: a.Limits.FileChars, MaxTotalChars: a.Limits.TotalChars,
@@ -251,27 +251,16 @@ func (r *Report) addHistory(q *winnow.Request) {
 		m, n := &q.Messages[i], q.Counts[i]
 		r.Tokens.History += n
 		eachPart(m, n, add)
-		r.keepLargest(MessageReport{i, m.Role, m.ToolName, n})
+		r.Largest = append(r.Largest, MessageReport{i, m.Role, m.ToolName, n})
 	}
+	slices.SortStableFunc(r.Largest, func(a, b MessageReport) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	r.Largest = slices.Clone(r.Largest[:min(len(r.Largest), largestMessages)])
 	for _, k := range kinds {
 		r.History = append(r.History, *k)
 	}
 	slices.SortFunc(r.History, func(a, b KindReport) int {
 		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(a.Kind, b.Kind))
 	})
-}
-
-// keepLargest keeps the ten largest messages, the larger first, and then the older.
-func (r *Report) keepLargest(m MessageReport) {
-	n := len(r.Largest)
-	if n == largestMessages && r.Largest[n-1].Tokens >= m.Tokens {
-		return
-	}
-	at, _ := slices.BinarySearchFunc(r.Largest, m, func(a, b MessageReport) int {
-		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), -1)
-	})
-	r.Largest = slices.Insert(r.Largest, at, m)
-	r.Largest = r.Largest[:min(len(r.Largest), largestMessages)]
 }
 
 // imageWeight is the weight of an image relative to text in the same message, in bytes: about 1 200 tokens.
@@ -379,7 +368,7 @@ func (r *Report) session() sessionReport {
 		r.Tokens.Window}
 }
 
-// JSON returns the report in the reference's form, {"report": …, "session": …}, indented. It is "" if the host set a
+// JSON returns the report in the reference's form, {"report": …, "session": …}, indented, or "" if the host set a
 // number that JSON cannot hold.
 func (r *Report) JSON() string {
 	var b strings.Builder
