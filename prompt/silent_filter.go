@@ -9,12 +9,9 @@ import (
 	"github.com/winnowgo/winnow/internal/mem"
 )
 
-// SilentFilter passes a stream of text on unless it [IsSilent], without a trailing token, and without a part of one. It
-// holds back only text that may become the token, with the white space and the marks around it, and a <think> block at
-// the beginning; what turns out to be text is passed on unchanged. In whatever chunks a text comes, the filter passes
-// on what [StripSilent] returns for it. The one exception is white space at the very beginning, which stays.
-//
-// It is for one stream and one goroutine.
+// SilentFilter passes on what [StripSilent] returns for a stream of text, in whatever chunks it comes, but for white
+// space at the very beginning, which stays. It holds back only what may become the token, with white space and marks
+// around it, and a <think> block at the beginning. It is for one stream and one goroutine.
 type SilentFilter struct {
 	w      io.Writer
 	token  SilentToken
@@ -32,8 +29,7 @@ func NewSilentFilter(w io.Writer, token SilentToken) *SilentFilter {
 	return &SilentFilter{w: w, token: token, lead: leadOpen}
 }
 
-// Write takes a chunk of the stream; a chunk may end anywhere, even within a character. The error comes from the
-// writer.
+// Write takes a chunk, which may end anywhere, even within a character. The error comes from the writer.
 func (f *SilentFilter) Write(chunk []byte) (int, error) {
 	switch f.lead {
 	case leadText:
@@ -42,11 +38,6 @@ func (f *SilentFilter) Write(chunk []byte) (int, error) {
 		return f.open(chunk)
 	}
 	return len(chunk), nil
-}
-
-// WriteString is Write for a string.
-func (f *SilentFilter) WriteString(chunk string) (int, error) {
-	return f.Write(mem.Bytes(chunk)) // a writer does not write to what it gets
 }
 
 // open takes a chunk of a stream of which it is not known yet whether it begins with the token.
@@ -120,7 +111,7 @@ func (f *SilentFilter) Close() error {
 	return err
 }
 
-// Silent reports, after Close, whether the stream was silent, so that nothing was written.
+// Silent reports, after Close, whether nothing was written because the stream was silent.
 func (f *SilentFilter) Silent() bool { return f.silent }
 
 // prev is the character before what is held.
