@@ -7,11 +7,11 @@ import (
 )
 
 // Assemble makes the system prompt: the sections in their order, the tools, the skills, and last the files, which
-// change most often. It is a pure function: equal input gives equal bytes, and the order of files, skills and tools
-// does not matter. Volatile sections are not in it; see [Assembly.Changes].
+// change most often. Equal input gives equal bytes, and the order of files, skills and tools does not matter. Volatile
+// sections are not in it; see [Assembly.Changes].
 //
 // Required sections are whole, or the error is a [*TooLargeError]. The other parts share the rest of the budget by
-// priority. A part that gets less than it needs is cut, and Cuts names it.
+// priority, and Cuts names those that are cut.
 func Assemble(in Input, opts *Options) (*Assembly, error) {
 	o := opts.withDefaults()
 	if in.Mode == "" {

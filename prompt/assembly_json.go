@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// MarshalJSON writes each text once: the prompt as its blocks, and the texts of the volatile parts. It writes null for
-// the schema of a tool that is not JSON.
+// MarshalJSON writes each text once, and null for the schema of a tool that is not JSON.
 func (a *Assembly) MarshalJSON() ([]byte, error) {
 	type plain Assembly // without this method
 	p := plain(*a)

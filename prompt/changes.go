@@ -13,11 +13,10 @@ import (
 
 const changesIntro = "[Context update from the host, not from the user. It replaces what was said of this before.]"
 
-// Changes compares a with previous, the last assembly that the model knows. It returns one injected message with the
-// differences, to append before the newest user message, or nil if nothing differs. The message has changed volatile
-// sections whole. Of other parts, which the system prompt still shows in their old form, it has the changed Markdown
-// sections. A nil previous means that the model knows the stable parts from the system prompt and none of the volatile
-// sections.
+// Changes returns one injected message with what differs from previous, the last assembly that the model knows, to
+// append before the newest user message, or nil if nothing does. It has changed volatile sections whole, and of other
+// parts, which the system prompt still shows in their old form, the changed Markdown sections. A nil previous means
+// that the model knows only the system prompt.
 func (a *Assembly) Changes(previous *Assembly) *winnow.Message {
 	return a.update(previous, previous).message()
 }
@@ -204,8 +203,8 @@ func lineChanges(heading, before, after string) string {
 // linesOf returns the lines of a text, without blank lines at its end.
 func linesOf(s string) []string { return strings.Split(strings.TrimRight(s, "\r\n"), "\n") }
 
-// Conversation decides for one conversation which system prompt is sent, and what messages tell instead. The zero value
-// is a new conversation. It is for one goroutine. Stored as JSON it outlives the process, so that the same prompt is
+// Conversation decides for one conversation which system prompt is sent, and what messages tell instead. The zero
+// value is a new conversation. It is for one goroutine. Store it as JSON, so that after a restart the same prompt is
 // sent byte for byte.
 type Conversation struct {
 	Sent *Assembly `json:"sent,omitempty"` // the system prompt in use
@@ -216,9 +215,9 @@ type Conversation struct {
 	Announced []string `json:"announced,omitempty"`
 }
 
-// Next takes the assembly for the next request and returns the message to append before the user's, or nil. cold says
-// that the provider's cache has expired, as [winnow.Manager.Cold] reports. If it has, the new prompt is sent. If not,
-// the old prompt is sent again and the message describes the changes.
+// Next takes the assembly for the next request and returns the message to append before the user's, or nil. If cold,
+// because the provider's cache has expired (see [winnow.Manager.Cold]), the new prompt is sent. If not, the old prompt
+// is sent again and the message describes the changes.
 func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 	told := c.Told
 	c.Told = a
@@ -243,9 +242,8 @@ func (c *Conversation) Next(a *Assembly, cold bool) *winnow.Message {
 	return u.message()
 }
 
-// Sending takes the request that is about to be sent, and returns its system prompt. After a compaction that is the
-// newest one, because a new summary makes the provider write the cache again anyway. Volatile sections are told again
-// with the next request, because the summary quotes them only as far as it has room.
+// Sending takes the request that is about to be sent, and returns its system prompt: after a compaction the newest
+// one, as the cache is written again anyway. Volatile sections are then told again with the next request.
 func (c *Conversation) Sending(r *winnow.Request) *Assembly {
 	if r.Compaction != nil && c.Told != nil {
 		c.Sent, c.Told = c.Told, c.Told.stableOnly()

@@ -8,7 +8,7 @@ import (
 // ErrTooLarge is wrapped by every error for a required section that does not fit.
 var ErrTooLarge = errors.New("prompt: a required section does not fit")
 
-// TooLargeError says which required section does not fit, and by how much it is too large. It wraps [ErrTooLarge].
+// TooLargeError says which required section does not fit. It wraps [ErrTooLarge].
 type TooLargeError struct {
 	Section string // its name
 	Unit    string // "characters" if Section.Max is exceeded, "tokens" if the budget is

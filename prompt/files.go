@@ -74,10 +74,9 @@ func fileRank(name string) int {
 // than 2 MB (the reference's limit) for a prompt.
 const maxFileBytes = 2 << 20
 
-// ReadFiles reads files of a workspace. Without names it reads [WorkspaceFiles]. It does not follow links out of the
-// root. A file that is not regular, is larger than 2 MiB or cannot be read has a Problem. A file that does not exist is
-// Missing. MEMORY.md falls back to memory.md, and is left out if neither exists. A byte order mark is left out. A
-// file with one of UTF-16 is decoded.
+// ReadFiles reads files of a workspace, without names WorkspaceFiles. It does not follow links out of the root. A file
+// that is not regular, is larger than 2 MiB or cannot be read has a Problem. A file that does not exist is Missing.
+// MEMORY.md falls back to memory.md, and is left out if neither exists. UTF-16 with a byte order mark is decoded.
 func ReadFiles(root *os.Root, names ...string) []File {
 	if len(names) == 0 {
 		names = FileNames(WorkspaceFiles)

@@ -23,9 +23,8 @@ const maxFolderBytes = 32 << 10
 const maxFolders = 32
 
 // FolderFiles reads the instructions for the folder that holds path: AGENTS.md, or else CLAUDE.md, of each folder from
-// the one below the workspace down to that of path. The workspace's own file is not among them, because [ReadFiles]
-// reads it for the system prompt. path is a file or a folder, which need not exist, inside the workspace: relative to
-// it, or absolute.
+// the one below the workspace down to that of path. path is a file or a folder, which need not exist, inside the
+// workspace: relative to it, or absolute.
 //
 // Nothing is read through a link, nor outside of the workspace. A file of more than 2 MiB, or one that is not regular,
 // has a Problem. Of a longer text than 32 KiB the beginning is kept, up to the end of a line.
@@ -85,8 +84,8 @@ func firstLines(text string, most int) string {
 	return fmt.Sprintf("%s\n\n[%s more bytes of this file are not shown]", valid(kept), comma(len(text)-len(kept)))
 }
 
-// Folders tells the model the instructions of a folder when a tool first touches it, so that nested rules are there
-// when they matter, and not before. It is for one conversation, and safe for concurrent use.
+// Folders tells the model the instructions of a folder when a tool first touches it. It is for one conversation, and
+// safe for concurrent use.
 type Folders struct {
 	root *os.Root
 
@@ -102,9 +101,9 @@ const (
 	folderInForce = "folder " // and the path: the name under which they are in force
 )
 
-// Touch returns the messages to append to the history after tools touched paths, behind their results: one for each
-// file of [FolderFiles] that the model was not told yet, or that has changed since. Each stays in force, so that it is
-// carried over a compaction as far as there is room.
+// Touch returns the messages to append to the history behind the results of tools that touched paths: one for each
+// file of [FolderFiles] that the model was not told yet, or that has changed since. A compaction carries them over as
+// far as there is room.
 func (f *Folders) Touch(paths ...string) (messages []winnow.Message) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -134,8 +133,8 @@ func (f *Folders) Resume(history []winnow.Message) {
 	maps.Copy(f.told, toldFolders(history))
 }
 
-// Sending takes the request that is about to be sent. What a compaction took out of it is told again at the next touch,
-// because a summary quotes instructions only as far as it has room.
+// Sending takes the request that is about to be sent. What a compaction took out of it is told again at the next
+// touch.
 func (f *Folders) Sending(r *winnow.Request) {
 	if r.Compaction == nil {
 		return
@@ -162,7 +161,7 @@ func toldFolders(messages []winnow.Message) map[string]string {
 	return told
 }
 
-// Told returns the paths of the files that the model was told, in their order by name.
+// Told returns the paths of the files that the model was told, sorted.
 func (f *Folders) Told() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,8 +13,7 @@ import (
 // ErrUnknown is wrapped by the error for a name that no skill or tool has.
 var ErrUnknown = errors.New("prompt: there is no skill or tool of this name")
 
-// Loader loads skills and tools by name for one conversation, and knows which were loaded. It is safe for concurrent
-// use.
+// Loader loads skills and tools by name for one conversation. It is safe for concurrent use.
 type Loader struct {
 	skills map[string]*Skill
 	tools  map[string]*Tool
@@ -73,8 +72,8 @@ func (l *Loader) Load(name string) (Loaded, error) {
 		Parts: []winnow.Part{{Text: text}}}}, nil
 }
 
-// Release says that a loaded skill or tool is no longer needed. It returns the message to append to the history: from
-// then on the text that was loaded may go. The error wraps [ErrUnknown] if nothing of that name is loaded.
+// Release says that a loaded skill or tool is no longer needed, so that its text may go, and returns the message to
+// append to the history. The error wraps [ErrUnknown] if nothing of that name is loaded.
 func (l *Loader) Release(name string) (winnow.Message, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,8 +116,8 @@ func (l *Loader) Resume(history []winnow.Message) {
 	}
 }
 
-// Rules names what was loaded, so that the model can load it again if a summary has no room to quote it. It is for
-// winnow.CompactOptions.Rules, alone or after other rules. It is "" as long as nothing was loaded.
+// Rules names what was loaded, for [winnow.CompactOptions.Rules], so that the model can load it again if a summary has
+// no room to quote it. It is "" if nothing was loaded.
 func (l *Loader) Rules() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

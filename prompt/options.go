@@ -7,9 +7,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Options are the options of [Assemble]. nil and the zero value mean the defaults in parentheses. A negative limit of
-// characters or skills means 0; a negative MaxTokens or ToolRatio means the default. Characters are Unicode code
-// points. The default limits of files and skills are the reference's.
+// Options are the options of [Assemble]. nil and the zero value mean the defaults in parentheses; a negative limit of
+// characters or skills means 0, and a negative MaxTokens or ToolRatio the default. Characters are Unicode code points.
 type Options struct {
 	Window        int // the model's context window, in tokens; 0: unknown, and only the limits in characters apply
 	MaxTokens     int // tokens of the system prompt's text (a quarter of Window)

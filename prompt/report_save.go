@@ -14,7 +14,7 @@ type Notebook interface {
 	Note(ctx context.Context, key, name string, data []byte) error
 }
 
-// Save stores the report beside the conversation with this key, as one line of JSON. It returns the notebook's error.
+// Save stores the report beside the conversation with this key, as one line of JSON.
 func (r *Report) Save(ctx context.Context, n Notebook, key string) error {
 	data, err := json.Marshal(r)
 	if err != nil {

@@ -22,7 +22,7 @@ const ReportUsage = `/context: what fills the context window
 /context json: for machines`
 
 // Text returns the report in the form that word names: "list" (or "show"), "detail" (or "deep") or "json". Any other
-// word, such as "help", returns [ReportUsage].
+// word returns [ReportUsage].
 func (r *Report) Text(word string) string {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "list", "show":
@@ -43,7 +43,7 @@ func (r *Report) List() string {
 	return strings.Join(append(lines, r.end()...), "\n")
 }
 
-// Detail returns the report with the size of each skill and tool, and of each section.
+// Detail returns the report with the size of each skill, tool and section.
 func (r *Report) Detail() string {
 	lines := r.begin("🧠 Context breakdown (detailed)")
 	lines = append(lines, r.skillLines()...)

@@ -2,16 +2,12 @@ package prompt
 
 import "strings"
 
-// SilentReply is the token with which a model says that it has nothing to tell the user, for example after a memory
-// flush.
+// SilentReply is the token with which a model says that it has nothing to tell the user.
 const SilentReply = "NO_REPLY"
 
-// SilentToken is a token for silent replies and the form in which it counts. The zero value is [SilentReply] in the
-// reference's form: exactly as written, with white space around it. A trailing token counts after the start of the
-// text, white space or *.
-//
-// Loose is the form of later versions of the reference: in any case (of ASCII letters), repeated, and with
-// punctuation around it, so that "**no_reply**." is silent too.
+// SilentToken is a token for silent replies and the form in which it counts: exactly as written, with white space
+// around it, and at the end of a text after white space or *. If Loose, as in later versions of the reference, it
+// counts in any case (of ASCII letters), repeated, and with punctuation around it: "**no_reply**."
 type SilentToken struct {
 	Text  string // "" means SilentReply
 	Loose bool
@@ -25,10 +21,9 @@ func (t SilentToken) text() string {
 	return t.Text
 }
 
-// IsSilent reports whether there is nothing to show: text is only the token, or begins with it, as [SilentHint] asks
-// for. It begins with it if the token stands on a line of its own ("NO_REPLY\n\nSaved 3 facts."), or with a new word
-// right behind it ("NO_REPLYSaved"). The token may also be written as {"action":"NO_REPLY"}, and a <think> block may
-// stand in front of it. A text that only mentions the token is not silent: "NO_REPLY means silence."
+// IsSilent reports whether there is nothing to show: text is only the token, or begins with it on a line of its own
+// ("NO_REPLY\n\nSaved 3 facts.") or with a new word right behind it ("NO_REPLYSaved"). The token may be written as
+// {"action":"NO_REPLY"}, and a <think> block may stand in front. A text that only mentions it is not silent.
 func IsSilent(text string, token SilentToken) bool {
 	return token.lead(text[afterThoughts(text):], true) == leadSilent || token.isAlone(text)
 }
@@ -51,8 +46,8 @@ When you have nothing to say to the user, answer with nothing but: ` + token.tex
 It is the whole message: no other text before or behind it, no Markdown around it, and never at the end of a real answer.`}
 }
 
-// SilentHint adds a line to the text of a housekeeping turn, such as a memory flush, that tells the model how to reply
-// with nothing. If the text already names the token, it is returned unchanged. The line is the reference's.
+// SilentHint adds the reference's line to the text of a housekeeping turn, which tells the model how to reply with
+// nothing. A text that already names the token is returned unchanged.
 func SilentHint(text string, token SilentToken) string {
 	t := token.text()
 	if strings.Contains(text, t) {

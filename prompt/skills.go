@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Skill is a text that the model gets when it needs it. Until then the model knows only its name and description.
+// Skill is a text that the model knows only by name and description until it needs it.
 type Skill struct {
 	Name          string // 1 to 64 of a–z, 0–9 and single hyphens, like its folder
 	Description   string // what it does and when to use it
@@ -32,7 +32,7 @@ type Skill struct {
 	file string // in root
 }
 
-// Problem names the file of a skill that was left out, and the reason. It holds no text of the file.
+// Problem names the file of a skill that was left out, and the reason, without its text.
 type Problem struct {
 	Path   string
 	Reason string
@@ -56,10 +56,10 @@ const (
 	frontMatterMarker = "---"
 )
 
-// ReadSkills reads skills from roots. By the open specification of agent skills, each skill is a folder with a file
-// SKILL.md. The skills are sorted by name; if two have the same name, that of the first root counts. Skills that break
-// the specification or exceed the reference's limits (300 folders and 200 skills per root, 256 000 bytes per file) are
-// left out and named in the problems. Keep the roots open as long as skills are loaded.
+// ReadSkills reads skills, folders with a file SKILL.md, sorted by name; of two with the same name, that of the first
+// root counts. Skills that break the open specification of agent skills or exceed the reference's limits (300 folders
+// and 200 skills per root, 256 000 bytes per file) are named in the problems. Keep the roots open as long as skills
+// are loaded.
 func ReadSkills(roots ...*os.Root) ([]Skill, []Problem) {
 	var skills []Skill
 	var problems []Problem

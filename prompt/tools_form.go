@@ -169,9 +169,8 @@ func openAIOne(name string, s schema, c *counter, depth int) int {
 	return n + openAISchema(s, c, depth)
 }
 
-// ToolRatio returns the billed tokens per estimated token of a's schemas, for Options.ToolRatio. It computes them from
-// the first request, r, and its usage. The result is between 0.5 and 2.5, because a larger difference does not come
-// from the tokenizer. 1 means that the ratio is unknown.
+// ToolRatio returns the billed tokens per estimated token of a's schemas, for Options.ToolRatio, from the first
+// request and its usage. It is between 0.5 and 2.5; 1 means unknown.
 func ToolRatio(a *Assembly, r *winnow.Request, u winnow.Usage) float64 {
 	messages := 0
 	for _, n := range r.Counts {

@@ -10,8 +10,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// ToolUse is what is known of how tools are used, for [ToolUse.Choose]. Prices are relative to uncached input. The zero
-// value is a host that knows nothing yet; Add each conversation that has ended.
+// ToolUse is what is known of how tools are used, for [ToolUse.Choose]. Prices are relative to uncached input.
+// [ToolUse.Add] each conversation that has ended.
 type ToolUse struct {
 	Conversations int            `json:"conversations"` // that were added
 	Used          map[string]int `json:"used"`          // in how many of them a tool was called, by name
@@ -48,12 +48,12 @@ func (u *ToolUse) Add(history []winnow.Message) {
 // answerTokens is what a request for a schema costs in answers: some 60 tokens, at five times the price of input.
 const answerTokens = 60 * 5
 
-// Choose returns tools with [Tool.Always] set for those that are cheaper to send whole with every request than to list
-// by name, for [Options.OnDemand]. A tool that a conversation needs with probability p costs, on demand, p times its
-// schema from then on and one more request. Sent whole, it costs its schema once to write, and to read in each later
-// request. Tools that have Always set already keep it. Choose at the start of a conversation, and keep the choice for
-// all of it, because another list of tools is another prompt to the provider's cache.
+// Choose returns tools with Tool.Always set for those that are cheaper to send whole with every request than to list
+// by name, for Options.OnDemand. Tools that have Always set keep it. Choose at the start of a conversation and keep
+// the choice: another list of tools breaks the provider's cache.
 func (u *ToolUse) Choose(tools []Tool, opts *Options) ([]Tool, error) {
+	// A tool that a conversation needs with probability p costs, on demand, p times its schema from then on and one
+	// more request. Sent whole, it costs its schema once to write, and to read in each later request.
 	o := opts.withDefaults()
 	if err := o.withEstimator(); err != nil {
 		return nil, err
@@ -83,8 +83,7 @@ func (u *ToolUse) share(name string) float64 {
 // maxFound is how many tools Find returns.
 const maxFound = 5
 
-// Find returns the names of the tools and skills that fit a description best, at most five: those whose name or
-// description has most of its words, in the order of their names where they have as many.
+// Find returns the names of the tools and skills, at most five, whose name or description has most of the words.
 func (l *Loader) Find(words string) []string {
 	wanted := wordsOf(words)
 	type found struct {
