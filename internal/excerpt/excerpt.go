@@ -2,6 +2,8 @@
 package excerpt
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,13 +31,8 @@ const (
 // from between them, lines that report an error.
 type Excerpt struct {
 	head, tail string
-	errors     errorReport // lines of the middle
-}
-
-// errorReport is what errorLines found.
-type errorReport struct {
-	lines []string // clipped
-	chars int      // of the original text that lines hold
+	errors     []string // lines of the middle that report an error, clipped
+	errorChars int      // of the original text that they hold
 }
 
 // New keeps at most keep characters of s, including the marks of what is missing. With bothEnds the tail is kept
@@ -57,8 +54,8 @@ func New(s string, keep int, bothEnds bool) Excerpt {
 	if errorRoom > maxErrorLineChars/3 {
 		head := runes.LineEnd(s, max(0, room-errorRoom-len(errorsBefore)-len(errorsAfter)))
 		if middle := s[head:max(head, len(s)-len(tail))]; middle != "" {
-			if found := errorLines(middle, errorRoom); len(found.lines) > 0 {
-				return Excerpt{head: s[:head], tail: tail, errors: found}
+			if lines, chars := errorLines(middle, errorRoom); len(lines) > 0 {
+				return Excerpt{s[:head], tail, lines, chars}
 			}
 		}
 	}
@@ -69,9 +66,9 @@ func New(s string, keep int, bothEnds bool) Excerpt {
 func (e *Excerpt) Write(b *strings.Builder) {
 	b.WriteString(e.head)
 	switch {
-	case len(e.errors.lines) > 0:
+	case len(e.errors) > 0:
 		b.WriteString(errorsBefore)
-		for _, line := range e.errors.lines {
+		for _, line := range e.errors {
 			b.WriteString(line)
 			b.WriteByte('\n')
 		}
@@ -84,7 +81,7 @@ func (e *Excerpt) Write(b *strings.Builder) {
 
 // Kept returns how many characters of the original text the excerpt holds.
 func (e *Excerpt) Kept() int {
-	return utf8.RuneCountInString(e.head) + utf8.RuneCountInString(e.tail) + e.errors.chars
+	return utf8.RuneCountInString(e.head) + utf8.RuneCountInString(e.tail) + e.errorChars
 }
 
 // TailMatters reports whether end, the end of a text, says something: an error, an exit code, a test verdict, a
@@ -93,100 +90,40 @@ func TailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
-	return endWords.In(end) || hasSign(end, endSigns)
+	return endWords.In(end)
 }
 
 // errorLines returns lines of s that report an error, in at most room characters: the first ones, which tend to be the
-// cause, and the last ones, which tend to be the outcome. A line that repeats the one before it counts once.
-func errorLines(s string, room int) errorReport {
-	var first, last errorReport
-	var sizes []int // of the lines of last
-	for start, end := errorLine(s, 0); start >= 0; start, end = errorLine(s, end) {
-		line, chars := clipErrorLine(s[start:end], room)
-		if first.ends(line) || last.ends(line) || len(last.lines) == 0 && first.add(line, chars, room/2) {
-			continue
-		}
-		for !last.add(line, chars, room/2) && len(last.lines) > 0 {
-			last.lines, last.chars, sizes = last.lines[1:], last.chars-sizes[0], sizes[1:]
-		}
-		sizes = append(sizes, chars)
-	}
-	return errorReport{append(first.lines, last.lines...), first.chars + last.chars}
-}
-
-// errorLine returns where the first line that reports an error begins and ends, from index at on, which is the
-// beginning or the end of a line. start is -1 if there is no such line.
-func errorLine(s string, at int) (start, end int) {
-	for start = at; start < len(s); start = end + 1 {
-		end = len(s)
-		if k := strings.IndexByte(s[start:], '\n'); k >= 0 {
-			end = start + k
-		}
-		if line := s[start:end]; mayReport(line) && reportsError(line) {
-			return start, end
+// cause, and the last ones, which tend to be the outcome. A line that repeats the one before it counts once. chars is
+// how many characters of s the lines hold.
+func errorLines(s string, room int) (lines []string, chars int) {
+	most := min(maxErrorLineChars, room/2-2)
+	var all []string
+	for line := range strings.SplitSeq(s, "\n") {
+		if reportsError(line) {
+			all = append(all, strings.TrimRight(line, " \t\r"))
 		}
 	}
-	return -1, len(s)
-}
-
-// mayReport reports whether a line has one of the signs of a report. It takes a tenth of the time of reportsError.
-func mayReport(line string) bool {
-	for i := range len(line) {
-		is := false
-		switch line[i] {
-		case ':': // behind one of reportWords, the name of an exception, or one of reportSigns
-			is = i > 0 && (line[i-1] >= 0x80 || strings.IndexByte("cdelnrCDELNR", line[i-1]) >= 0)
-		case '[':
-			is = strings.HasSuffix(line[:i], "error")
-		case 'k':
-			is = strings.HasSuffix(line[:i], "racebac")
-		case 'x':
-			is = strings.HasPrefix(line[i:], "xit")
-		case 'F':
-			is = strings.HasPrefix(line[i:], "FA")
-		case 'O':
-			is = strings.HasPrefix(line[i:], "OR")
-		case '\x9a': // the last byte of the colon of Chinese, Japanese and Korean texts
-			is = true
-		}
-		if is {
-			return true
+	all = slices.Compact(all)
+	fits := func(list iter.Seq2[int, string]) {
+		left, n := room/2, 0
+		for _, line := range list {
+			clipped := line[:runes.Head(line, most)]
+			size := utf8.RuneCountInString(clipped)
+			if left -= size + 2; left < 0 || n == maxErrorLines/2 { // a newline and an ellipsis each
+				return
+			}
+			if n++; len(clipped) < len(line) {
+				clipped += "…"
+			}
+			lines, chars = append(lines, clipped), chars+size
 		}
 	}
-	return false
-}
-
-// clipErrorLine cuts a line to the length that a report of room characters allows. chars is how many characters of line
-// are left.
-func clipErrorLine(line string, room int) (clipped string, chars int) {
-	return clipLine(strings.TrimRight(line, " \t\r"), min(maxErrorLineChars, room/2-2))
-}
-
-// ends reports whether line is the one that was added last.
-func (r *errorReport) ends(line string) bool {
-	return len(r.lines) > 0 && r.lines[len(r.lines)-1] == line
-}
-
-// add appends line, which holds chars characters of the text, and reports whether it did. It does not if the lines
-// would take more than room characters, or be more than half of those that a report may have.
-func (r *errorReport) add(line string, chars, room int) bool {
-	if len(r.lines) == maxErrorLines/2 || r.chars+len(r.lines)*2+chars+2 > room { // a newline and an ellipsis each
-		return false
-	}
-	r.lines = append(r.lines, line)
-	r.chars += chars
-	return true
-}
-
-// clipLine cuts line to keep characters, with an ellipsis where it is longer. chars is how many of its characters are
-// left.
-func clipLine(line string, keep int) (clipped string, chars int) {
-	end := runes.Head(line, keep)
-	chars = utf8.RuneCountInString(line[:end])
-	if end < len(line) {
-		return line[:end] + "…", chars
-	}
-	return line, chars
+	fits(slices.All(all))
+	first := len(lines)
+	fits(slices.Backward(all[first:])) // the newest first
+	slices.Reverse(lines[first:])
+	return lines, chars
 }
 
 // notice is the end of an excerpt for a summary.
@@ -210,7 +147,7 @@ func ForSummary(s string, keep int) string {
 	if over := len(middle) - 2*searchedBytes; over > 0 {
 		middle = middle[:searchedBytes] + "\n" + middle[len(middle)-searchedBytes:]
 	}
-	e.errors = errorLines(middle, room)
+	e.errors, e.errorChars = errorLines(middle, room)
 	var b strings.Builder
 	e.Write(&b)
 	b.WriteString(notice)

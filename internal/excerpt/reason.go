@@ -3,6 +3,7 @@ package excerpt
 import (
 	"strings"
 
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -30,57 +31,29 @@ func Reason(text string, chars int) int {
 	return reason
 }
 
-// countsNone reports whether a line says that nothing failed: "Failed: 0", "FAILED 0".
-func countsNone(line string) bool {
-	for w := range words(line) {
-		if rest := strings.TrimLeft(w.rest, ": "); rest != w.rest && strings.HasPrefix(rest, "0") &&
-			reportWords.Has(strings.ToLower(w.text)) {
-			return true
-		}
-	}
-	return false
-}
+var (
+	// exitName matches what names the code with which a command exited.
+	exitName = prose.NewPattern(`\b([Ee]xit|exited)` + exitCode + `|\breturncode[ >:=]*[^0 >:=]`)
+	// noReason matches what says no more than that something failed: with which code it exited, or that nothing did, as
+	// "Failed: 0" and "FAILED 0" say.
+	noReason = prose.NewPattern(`\b[Tt]raceback\b|\b([Ee]xit|exited)` + exitCode + `|\b` + reportWords + `[ :]+0`)
+)
 
 // NamesExit reports whether the first lines of text name the code with which a command exited.
 func NamesExit(text string) bool {
 	const firstLines = 160 // bytes
-	for w := range words(text[:min(len(text), firstLines)]) {
-		switch w.text {
-		case "exit", "Exit", "exited":
-			if reportsExit(w.rest) {
-				return true
-			}
-		case "returncode":
-			if code := strings.TrimLeft(w.rest, " >:="); code != "" && code[0] != '0' {
-				return true
-			}
-		}
-	}
-	return false
+	return exitName.Get().MatchString(text[:min(len(text), firstLines)])
 }
 
 // reasonIn returns where the first line of s begins that reports an error and says more than that something failed, or
 // -1.
 func reasonIn(s string) int {
-	start, end := errorLine(s, 0)
-	for start >= 0 && namesNoReason(s[start:end]) {
-		start, end = errorLine(s, end)
-	}
-	return start
-}
-
-// namesNoReason reports whether a line that reports an error says no more than that something failed: with which code
-// it exited, or that nothing did.
-func namesNoReason(line string) bool {
-	for w := range words(line) {
-		switch w.text {
-		case "Traceback", "traceback":
-			return true
-		case "exit", "Exit", "exited":
-			if w.after == ' ' && reportsExit(w.rest) {
-				return true
-			}
+	at := 0
+	for line := range strings.Lines(s) {
+		if reportsError(line) && !noReason.Get().MatchString(line) {
+			return at
 		}
+		at += len(line)
 	}
-	return countsNone(line)
+	return -1
 }

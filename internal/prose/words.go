@@ -30,9 +30,6 @@ func (l *List) In(s string) bool {
 	return slices.ContainsFunc(l.parts, isIn) || slices.ContainsFunc(l.words, isWord)
 }
 
-// Has reports whether w is one of the words.
-func (l *List) Has(w string) bool { return slices.Contains(l.words, strings.ToLower(w)) }
-
 // hasWord reports whether s holds w as a whole word: no letter, digit or underscore of ASCII stands beside it.
 func hasWord(s, w string) bool {
 	for from := 0; ; {
