@@ -40,7 +40,7 @@ const scanBytes = 16 << 10
 
 // Table collects the identifiers of a history.
 type Table struct {
-	at    identifier.Set // its numbers are the indexes of notes
+	at    map[string]int // the indexes of notes
 	notes []note
 	now   int32   // messages so far
 	fresh []int   // identifiers that the current result mentions
@@ -50,7 +50,7 @@ type Table struct {
 // maxIDs bounds the table: what bulk output mentions once is then not added.
 const maxIDs = 200_000
 
-func NewTable() *Table { return &Table{} }
+func NewTable() *Table { return &Table{at: map[string]int{}} }
 
 // Next begins a message.
 func (t *Table) Next() {
@@ -74,12 +74,13 @@ func (t *Table) Scan(s string, from Source) {
 }
 
 func (t *Table) add(id string, kind identifier.Kind, from Source) {
-	i := t.at.Number(id)
-	if i < 0 {
+	i, ok := t.at[id]
+	if !ok {
 		if len(t.notes) >= maxIDs && from == FromResult {
 			return
 		}
-		i = t.at.Add(id)
+		i = len(t.notes)
+		t.at[id] = i
 		if len(t.notes) == cap(t.notes) { // append alone would copy a long list 5 times on its way, and not twice
 			t.notes = slices.Grow(t.notes, len(t.notes)+1)
 		}
@@ -98,7 +99,7 @@ func (t *Table) add(id string, kind identifier.Kind, from Source) {
 
 // Mark says that id is a file that was changed.
 func (t *Table) Mark(id string) {
-	if i := t.at.Number(id); i >= 0 {
+	if i, ok := t.at[id]; ok {
 		t.notes[i].marked, t.ranks = true, nil
 	}
 }
@@ -212,7 +213,7 @@ func (t *Table) Recall(ids []string) {
 // Again counts the mentions of known identifiers in a text that stays in the request: what it uses is in use.
 func (t *Table) Again(s string, from Source) {
 	identifier.Scan(s[:min(len(s), scanBytes)], func(id string, kind identifier.Kind) {
-		if t.at.Number(id) >= 0 {
+		if _, ok := t.at[id]; ok {
 			t.add(id, kind, from)
 		}
 	})

@@ -14,10 +14,9 @@ import (
 type Names struct {
 	known identifier.Known
 	// Memory that the searches of texts use one after the other.
-	ids  identifier.Set // of one text, in the order of their first mentions
-	seen []seenName     // of each of ids
+	seen []seenName     // the names of one text, in the order of their first mentions
+	at   map[string]int // their indexes
 	all  []foundName
-	at   identifier.Set // its numbers are the indexes of all
 }
 
 // foundName is a name in a text, with what it is worth.
@@ -37,6 +36,7 @@ func byPlace(a, b foundName) int {
 
 // seenName is what is known of a name that a text mentions.
 type seenName struct {
+	id       string
 	mentions int32
 	kind     identifier.Kind
 }
@@ -72,37 +72,38 @@ const manyNames = 4_096
 // each calls f for the names of text that are not known and are worth at least `least`, in the order of their first
 // mentions. crowd is below 1 if the text is a listing.
 func (n *Names) each(text string, least float64, f func(name foundName, crowd float64)) {
-	if n.ids.Len() > manyNames {
-		n.ids, n.seen = identifier.Set{}, nil
+	if n.at == nil || len(n.seen) > manyNames {
+		n.at, n.seen = map[string]int{}, nil
 	}
-	n.ids.Clear()
+	clear(n.at)
+	clear(n.seen) // the texts that they lie in are not held
 	n.seen = n.seen[:0]
 	identifier.Scan(text, func(id string, kind identifier.Kind) {
-		if k := n.ids.Add(id); k < len(n.seen) {
-			n.seen[k].mentions++
-		} else {
-			n.seen = append(n.seen, seenName{1, kind})
+		k, ok := n.at[id]
+		if !ok {
+			k = len(n.seen)
+			n.at[id], n.seen = k, append(n.seen, seenName{id: id, kind: kind})
 		}
+		n.seen[k].mentions++
 	})
 	fresh := 0
-	for k, id := range n.ids.IDs() {
-		if n.known.Has(id) {
+	for k := range n.seen {
+		if n.known.Has(n.seen[k].id) {
 			n.seen[k].mentions = 0
 		} else {
 			fresh++
 		}
 	}
 	crowd := min(1, listingNames/float64(max(1, fresh)))
-	for k, id := range n.ids.IDs() {
+	for k, seen := range n.seen {
 		const fewestTokens = 2 // of a name and the space in front of it
-		seen := n.seen[k]
 		worth := nameWorth[seen.kind] * math.Pow(float64(seen.mentions), namePower) * crowd
 		if seen.mentions == 0 || worth/fewestTokens < least {
 			continue // most names of a listing
 		}
-		tokens := tokencount.Cautious(id) + 1
+		tokens := tokencount.Cautious(seen.id) + 1
 		if worth /= float64(tokens); worth >= least {
-			f(foundName{id: id, worth: worth, tokens: int32(tokens), order: int32(k)}, crowd)
+			f(foundName{id: seen.id, worth: worth, tokens: int32(tokens), order: int32(k)}, crowd)
 		}
 	}
 }
@@ -173,7 +174,7 @@ func (n *Names) Choose(texts []Source, room int) []string {
 // and half of what it is worth in each other. The list is valid until the next call.
 func (n *Names) findAll(texts []Source) []foundName {
 	all := n.all[:0]
-	n.at.Clear()
+	at := map[string]int{} // the indexes of all
 	for i, t := range texts {
 		n.each(t.Text, 0, func(f foundName, crowd float64) {
 			f.text, f.rank = int32(i), f.worth
@@ -181,9 +182,9 @@ func (n *Names) findAll(texts []Source) []foundName {
 			if t.IsOwn {
 				f.worth *= ownWorth
 			}
-			k := n.at.Add(f.id)
-			if k == len(all) {
-				all = append(all, f)
+			k, ok := at[f.id]
+			if !ok {
+				at[f.id], all = len(all), append(all, f)
 				return
 			}
 			old := &all[k]

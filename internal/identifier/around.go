@@ -289,7 +289,7 @@ func isRest(token string) bool {
 		return !strings.HasPrefix(token, "./") && !strings.HasPrefix(token, "../")
 	case '/':
 		root, _, _ := strings.Cut(token[1:], "/")
-		return !rootDirectories.has(root)
+		return !rootDirectories()[root]
 	}
 	return false
 }

@@ -5,47 +5,6 @@ import (
 	"maps"
 )
 
-// Set is a set of identifiers, each with its number: how many were added before it. The zero value is empty.
-type Set struct {
-	ids     []string
-	numbers map[uint64]int32 // by hash, as in Known
-}
-
-// Len returns how many identifiers are in s.
-func (s *Set) Len() int { return len(s.ids) }
-
-// IDs returns the identifiers in the order of their numbers. The list is the set's.
-func (s *Set) IDs() []string { return s.ids }
-
-// Number returns the number of id, or -1.
-func (s *Set) Number(id string) int {
-	if n, ok := s.numbers[maphash.String(seed, id)]; ok {
-		return int(n)
-	}
-	return -1
-}
-
-// Add returns the number of id, which is added if it is not in s.
-func (s *Set) Add(id string) int {
-	hash := maphash.String(seed, id)
-	if n, ok := s.numbers[hash]; ok {
-		return int(n)
-	}
-	if s.numbers == nil {
-		s.numbers = map[uint64]int32{}
-	}
-	s.numbers[hash] = int32(len(s.ids))
-	s.ids = append(s.ids, id)
-	return len(s.ids) - 1
-}
-
-// Clear takes all identifiers out of s. Its memory is kept.
-func (s *Set) Clear() {
-	clear(s.ids) // the texts that they lie in are not held
-	clear(s.numbers)
-	s.ids = s.ids[:0]
-}
-
 // Known is a set of identifiers that only tells whether one is in it. It knows an identifier by its hash alone, so
 // that it holds no text. Nobody can bring about that a name is taken for another one, because the seed of the hash
 // differs in each process. The zero value is empty.

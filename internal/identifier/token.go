@@ -108,7 +108,7 @@ func scanLetters(w string, emit func(string, Kind)) bool {
 	case w[0] != 'E' || !isErrno(w, classes(w)):
 		return false
 	}
-	if commonWords.has(w) {
+	if commonWords()[w] {
 		return false
 	}
 	emit(w, kind)
@@ -131,7 +131,7 @@ func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	case len(w) < 3 || len(w) > MaxBytes || all&(runes.Alpha|runes.Digit) == 0 || all == runes.Lower:
 		return false
 	case all&runes.Slash != 0:
-		return !commonWords.has(w) && scanPath(w, all, emit)
+		return !commonWords()[w] && scanPath(w, all, emit)
 	case all&runes.Alpha == 0:
 		return scanNumber(w, all, emit)
 	case all&runes.Dot != 0 && (strings.IndexByte(w, '.') > 0 || isHidden(w)):
@@ -141,7 +141,7 @@ func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	if !ok {
 		return all&runes.Dash != 0 && strings.IndexByte(w, '-') > 0 && eachPiece(w, '-', runes.Slash|runes.Dot, emit)
 	}
-	if commonWords.has(w) {
+	if commonWords()[w] {
 		return false
 	}
 	emit(w, kind)
@@ -187,7 +187,7 @@ func scanDotted(w string, all uint8, emit func(string, Kind)) bool {
 	case isFileName(w):
 		emit(w, Path)
 		return true
-	case hostEndings.has(end):
+	case hostEndings()[end]:
 		emit(w, URL)
 		return true
 	case all&runes.Digit != 0 && isVersionOrMeasure(w):
@@ -276,7 +276,7 @@ func wordKind(w string, all uint8) (Kind, bool) {
 		return Error, true
 	case digits >= 4 && len(w) >= 12:
 		return Hash, true
-	case runes.Class[w[0]] == runes.Digit && units.has(w[digitsLength(w):]):
+	case runes.Class[w[0]] == runes.Digit && units()[w[digitsLength(w):]]:
 		return Number, true
 	case all&runes.Underscore != 0 && isJoined(w):
 		if all&runes.Upper != 0 && namesError(w) {
@@ -359,5 +359,5 @@ func isHexDigit(c byte) bool {
 // isFileName reports whether w ends like the name of a file.
 func isFileName(w string) bool {
 	k := strings.LastIndexByte(w, '.')
-	return k > 0 && k+1 < len(w) && len(w)-k <= 11 && fileEndings.has(w[k+1:])
+	return k > 0 && k+1 < len(w) && len(w)-k <= 11 && fileEndings()[w[k+1:]]
 }
