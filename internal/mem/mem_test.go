@@ -23,15 +23,6 @@ func TestViews(t *testing.T) {
 	}
 }
 
-func TestPair(t *testing.T) {
-	s := "ab\x00\xFFé"
-	for i := range len(s) - 1 {
-		if want := uint16(s[i]) | uint16(s[i+1])<<8; Pair(s, i) != want {
-			t.Errorf("at %d: %#x, and not %#x", i, Pair(s, i), want)
-		}
-	}
-}
-
 func TestRef(t *testing.T) {
 	s := strings.Repeat("text ", 100)
 	r := RefTo(s)

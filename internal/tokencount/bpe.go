@@ -22,34 +22,33 @@ var (
 // An Encoding is a loaded vocabulary. It is safe for concurrent use.
 type Encoding struct {
 	once       sync.Once
-	vocabulary *vocabulary // nil if it cannot be loaded
-	classes    *classTable
-	piece      func(*classTable, string) int // the length of the first piece of a text
+	vocabulary *vocabulary      // nil if it cannot be loaded
+	piece      func(string) int // the length of the first piece of a text
 }
 
 var o200k, cl100k Encoding
 
 // O200k returns the encoding of GPT-4o and later. The first call loads the vocabulary, which then stays.
-func O200k() *Encoding { return o200k.load(o200kVocabulary, (*classTable).o200kPiece) }
+func O200k() *Encoding { return o200k.load(o200kVocabulary, o200kPiece) }
 
 // CL100k returns the encoding of GPT-4 and GPT-3.5. The first call loads the vocabulary, which then stays.
-func CL100k() *Encoding { return cl100k.load(cl100kVocabulary, (*classTable).cl100kPiece) }
+func CL100k() *Encoding { return cl100k.load(cl100kVocabulary, cl100kPiece) }
 
-func (e *Encoding) load(packed string, piece func(*classTable, string) int) *Encoding {
+func (e *Encoding) load(packed string, piece func(string) int) *Encoding {
 	e.once.Do(func() {
 		v, err := readVocabulary(packed)
 		if err != nil {
 			return // the file is part of the program, and the tests read it
 		}
-		e.vocabulary, e.classes, e.piece = v, classes(), piece
+		e.vocabulary, e.piece = v, piece
 	})
 	return e
 }
 
-// maxPieceBytes is the longest piece that is encoded at once: merging needs 30 bytes of memory for each of its bytes. A
-// longer one, which nobody writes, is cut, and may count a token more at each cut. Tokens of one repeated character
-// hold 1, 2, 4 … 128 of it, of one to four bytes each, so a multiple of 3 × 512 cuts none of them.
-const maxPieceBytes = 42 * 3 * 512
+// maxPieceBytes is the longest piece that is encoded at once, because the time of merging grows with the square of its
+// length. A longer one, which hardly anybody writes, is cut, and may count a token more at each cut. Tokens of one
+// repeated character hold 1, 2, 4 … 128 of it, of one to four bytes each, so a multiple of 3 × 512 cuts none of them.
+const maxPieceBytes = 3 * 512
 
 // Count returns the tokens of s. Special tokens such as <|endoftext|> count as plain text, and a byte that is
 // not UTF-8 counts as U+FFFD. It reports false if the vocabulary cannot be loaded.
@@ -63,7 +62,7 @@ func (e *Encoding) Count(s string) (int, bool) {
 	m := merger{vocabulary: e.vocabulary}
 	n := 0
 	for len(s) > 0 {
-		end := e.piece(e.classes, s)
+		end := e.piece(s)
 		piece := s[:end]
 		for len(piece) > maxPieceBytes {
 			cut := maxPieceBytes

@@ -55,16 +55,19 @@ func letterIndex(c byte) int {
 // by cjk, and all others by other.
 func (m constants) scaled(latin, cjk, other float64) constants {
 	by := map[string]float64{"cjkRare": cjk}
-	for s := range scriptCount {
+	for s, name := range scriptNames {
 		f := other
-		switch {
-		case s.isLatin() || s == scriptPunct:
-			f = latin
-		case s.isCJK():
+		switch name {
+		case "cjk", "kana", "hangul", "cjkp", "full", "hanx":
 			f = cjk
+		case "gpunct":
+			f = latin
+		}
+		if script(s).isLatin() {
+			f = latin
 		}
 		for _, prefix := range []string{"s_", "r_", "q_", "x_"} {
-			by[prefix+scriptNames[s]] = f
+			by[prefix+name] = f
 		}
 	}
 	out := constants{of: make(map[string]float64, len(m.of))}

@@ -1,126 +1,51 @@
 package tokencount
 
-// A merger counts the tokens of pieces, and keeps the memory that long ones need for the next.
+// A merger counts the tokens of pieces, and keeps the memory that one needs for the next.
 type merger struct {
 	vocabulary *vocabulary
 	parts      []part
-	heap       mergeHeap
 }
 
-// tokens returns the tokens of a piece of valid UTF-8 that is not empty.
+// A part is a token in the making, known by the index of its first byte.
+type part struct {
+	start int
+	rank  uint32 // of it and the next one together
+}
+
+// tokens returns the tokens of a piece of valid UTF-8 that is not empty. It merges the pair of parts with the lowest rank
+// until no pair is a token, and returns how many parts are left. If several pairs have that rank, it merges the first.
+// Its time grows with the square of the length of the piece.
 func (m *merger) tokens(piece string) int {
 	if len(piece) == 1 || m.vocabulary.rank(piece) != none {
 		return 1
 	}
-	return m.merge(piece)
-}
-
-// A part is a token in the making, known by the index of its first byte. prev and next are its neighbours.
-type part struct {
-	prev, next int32
-	rank       uint32 // of it and the next one together
-}
-
-// merge merges the pair of parts with the lowest rank until no pair is a token, and returns how many parts are left. If
-// several pairs have that rank, it merges the first. Its time grows little faster than the length of the piece.
-func (m *merger) merge(piece string) int {
-	v, n := m.vocabulary, len(piece)
-	if cap(m.parts) < n+1 {
-		m.parts = make([]part, n+1)
+	parts := m.parts[:0]
+	for i := range len(piece) + 1 { // the last part is empty: it ends the one before
+		parts = append(parts, part{i, none})
 	}
-	parts, heap := m.parts[:n+1], m.heap[:0]
-	for i := range n {
-		rank := uint32(none)
-		if i+1 < n {
-			rank = v.rank(piece[i : i+2])
-		}
-		parts[i] = part{prev: int32(i) - 1, next: int32(i) + 1, rank: rank}
-		if rank != none {
-			heap = append(heap, candidate(rank, int32(i)))
+	m.parts = parts
+	rerank := func(i int) {
+		if parts[i].rank = none; i+2 < len(parts) {
+			parts[i].rank = m.vocabulary.rank(piece[parts[i].start:parts[i+2].start])
 		}
 	}
-	heap.order()
-	count := n
-	rerank := func(i int32) {
-		rank, next := uint32(none), parts[i].next
-		if int(next) < n {
-			rank = v.rank(piece[i:parts[next].next])
-		}
-		if parts[i].rank = rank; rank != none {
-			heap.push(candidate(rank, i))
-		}
-	}
-	for len(heap) > 0 {
-		top := heap.pop()
-		i := int32(uint32(top))
-		if parts[i].rank != uint32(top>>32) {
-			continue // merged meanwhile
-		}
-		count--
-		gone := parts[i].next
-		next := parts[gone].next
-		parts[gone].rank, parts[i].next, parts[next].prev = none, next, i
+	for i := range parts {
 		rerank(i)
-		if prev := parts[i].prev; prev >= 0 {
-			rerank(prev)
-		}
 	}
-	m.heap = heap
-	return count
-}
-
-// A mergeHeap has the pairs that may be merged, the next one first: by rank, and by place where ranks are equal.
-type mergeHeap []uint64
-
-func candidate(rank uint32, at int32) uint64 { return uint64(rank)<<32 | uint64(uint32(at)) }
-
-// order makes a heap of any list.
-func (h mergeHeap) order() {
-	for i := len(h)/2 - 1; i >= 0; i-- {
-		h.down(i, h[i])
-	}
-}
-
-func (h *mergeHeap) push(c uint64) {
-	*h = append(*h, c)
-	list := *h
-	i := len(list) - 1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if list[parent] <= c {
-			break
-		}
-		list[i] = list[parent]
-		i = parent
-	}
-	list[i] = c
-}
-
-func (h *mergeHeap) pop() uint64 {
-	list := *h
-	top, last := list[0], list[len(list)-1]
-	*h = list[:len(list)-1]
-	if len(*h) > 0 {
-		h.down(0, last)
-	}
-	return top
-}
-
-// down puts c where it belongs at or below i.
-func (h mergeHeap) down(i int, c uint64) {
 	for {
-		child := 2*i + 1
-		if child >= len(h) {
-			break
+		next, least := 0, uint32(none)
+		for i := range parts {
+			if parts[i].rank < least {
+				next, least = i, parts[i].rank
+			}
 		}
-		if right := child + 1; right < len(h) && h[right] < h[child] {
-			child = right
+		if least == none {
+			return len(parts) - 1
 		}
-		if c <= h[child] {
-			break
+		parts = append(parts[:next+1], parts[next+2:]...)
+		rerank(next)
+		if next > 0 {
+			rerank(next - 1)
 		}
-		h[i] = h[child]
-		i = child
 	}
-	h[i] = c
 }

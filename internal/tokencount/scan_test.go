@@ -51,36 +51,6 @@ func speedTexts(t testing.TB) map[string]string {
 	}
 }
 
-// Text costs the same whether it is read by the word or byte by byte, wherever rows of equal bytes begin and end.
-func TestTextByWord(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	table := Of("o200k")
-	for range 20_000 {
-		b := make([]byte, r.IntN(60))
-		for i := range b {
-			b[i] = "aab \n-xé"[r.IntN(9)]
-		}
-		s := strings.ToValidUTF8(string(b), "é")
-		want, prev, doubled := int64(0), byte(0), byte(0)
-		for i, c := range s {
-			if c >= utf8.RuneSelf {
-				_, cost, stand := table.high("é", uint64(prev))
-				if want, prev, doubled = want+cost, byte(stand), 0; strings.HasPrefix(s[i:], "éé") {
-					s, want = "", 0 // a row of such letters is another matter
-					break
-				}
-				continue
-			}
-			want += int64(table.pair[int(prev|doubled)|int(c)<<8])
-			if doubled = 0; byte(c) == prev {
-				doubled = 0x80
-			}
-			prev = byte(c)
-		}
-		require.Equal(t, want, table.text(s), "%q", s)
-	}
-}
-
 // BenchmarkEstimate reports how fast texts are estimated beside utf8.RuneCountInString, by turns in the
 // same run, as the clock of a shared machine is not steady.
 func BenchmarkEstimate(b *testing.B) {

@@ -55,33 +55,23 @@ type sharedTables struct {
 
 // pairScripts have their pairs in data/pairs.txt, and in sharedTables.pairs in the slot behind their index here.
 // Each is a block of 128 characters. Slot 0 is punctuation.
-var pairScripts = [...]script{scriptCyrillic, scriptArabic, scriptDevanagari, scriptThai}
+var pairScripts = []string{"cyr", "arabic", "deva", "thai"}
 
 // pairsPunct is the slot of punctuation.
 const pairsPunct = 0
 
-var (
-	sharedOnce sync.Once
-	sharedMade *sharedTables
-)
-
-func shared() *sharedTables {
-	sharedOnce.Do(func() { sharedMade = newSharedTables() })
-	return sharedMade
-}
-
-func newSharedTables() *sharedTables {
+// shared makes the tables when they are first asked for.
+var shared = sync.OnceValue(func() *sharedTables {
 	t := &sharedTables{}
-	next := 0
-	for i := range t.blocks {
-		for next < len(scriptRanges) && int(scriptRanges[next].first) <= i<<4 {
-			next++
+	for _, r := range scriptRanges {
+		s := slices.Index(scriptNames[:], r.name)
+		for i := r.first >> 4; i < len(t.blocks); i++ { // as far as the next one
+			t.blocks[i].script = script(s)
 		}
-		t.blocks[i].script = scriptRanges[next-1].script
 	}
 	for _, line := range strings.Split(strings.TrimSpace(pairsFile), "\n") {
 		name, list, _ := strings.Cut(line, " ")
-		slot := 1 + slices.IndexFunc(pairScripts[:], func(s script) bool { return scriptNames[s] == name })
+		slot := 1 + slices.Index(pairScripts, name)
 		runes := []rune(list)
 		for k := 0; k+1 < len(runes); k += 2 {
 			at := pairIndex(uint32(runes[k]), uint32(runes[k+1]))
@@ -102,4 +92,4 @@ func newSharedTables() *sharedTables {
 		}
 	}
 	return t
-}
+})

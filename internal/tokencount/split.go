@@ -1,9 +1,10 @@
 package tokencount
 
 import (
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // The patterns by which OpenAI's tiktoken (MIT) cuts a text into pieces, each of which is encoded by itself. They are a
@@ -39,56 +40,38 @@ const (
 	white      = space | lineEnd
 )
 
-// classTable has the classes of the characters below U+10000, which are nearly all that texts have.
-type classTable [1 << 16]class
-
-// classes makes the table when it is first asked for.
-var classes = sync.OnceValue(func() *classTable {
-	t := new(classTable)
-	for i := range t {
-		t[i] = sign
-	}
-	for _, c := range classRanges {
-		for _, table := range c.tables {
-			for _, r := range table.R16 {
-				for k := uint32(r.Lo); k <= uint32(r.Hi); k += uint32(r.Stride) {
-					t[k] = c.class
-				}
-			}
-		}
-	}
-	t['\r'], t['\n'] = lineEnd, lineEnd
-	return t
-})
-
 var classRanges = [...]struct {
 	class  class
 	tables []*unicode.RangeTable
 }{
-	{upper, []*unicode.RangeTable{unicode.Lu, unicode.Lt}},
+	{caseless, []*unicode.RangeTable{unicode.Lo, unicode.Lm}},
 	{lower, []*unicode.RangeTable{unicode.Ll}},
-	{caseless, []*unicode.RangeTable{unicode.Lm, unicode.Lo}},
+	{upper, []*unicode.RangeTable{unicode.Lu, unicode.Lt}},
 	{mark, []*unicode.RangeTable{unicode.M}},
 	{number, []*unicode.RangeTable{unicode.N}},
 	{space, []*unicode.RangeTable{unicode.White_Space}},
 }
 
-// at returns the class of the character at s[i] and its length, or 0 at the end of s.
-func (t *classTable) at(s string, i int) (class, int) {
-	if i < len(s) && s[i] < utf8.RuneSelf {
-		return t[s[i]], 1
-	}
-	return t.wide(s, i)
-}
-
-func (t *classTable) wide(s string, i int) (class, int) {
+// classAt returns the class of the character at s[i] and its length, or 0 at the end of s.
+func classAt(s string, i int) (class, int) {
 	if i >= len(s) {
 		return 0, 0
 	}
-	r, size := utf8.DecodeRuneInString(s[i:])
-	if int(r) < len(t) {
-		return t[r], size
+	switch c := s[i]; {
+	case runes.IsLower(c):
+		return lower, 1
+	case runes.IsUpper(c):
+		return upper, 1
+	case runes.IsDigit(c):
+		return number, 1
+	case c == '\r' || c == '\n':
+		return lineEnd, 1
+	case c == ' ':
+		return space, 1
+	case runes.IsPunct(c):
+		return sign, 1
 	}
+	r, size := utf8.DecodeRuneInString(s[i:])
 	for _, c := range classRanges {
 		if unicode.In(r, c.tables...) {
 			return c.class, size
@@ -98,9 +81,9 @@ func (t *classTable) wide(s string, i int) (class, int) {
 }
 
 // skip returns the end of the row of characters of a set that begins at s[i].
-func (t *classTable) skip(s string, i int, set class) int {
+func skip(s string, i int, set class) int {
 	for {
-		c, n := t.at(s, i)
+		c, n := classAt(s, i)
 		if c&set == 0 {
 			return i
 		}
@@ -109,23 +92,23 @@ func (t *classTable) skip(s string, i int, set class) int {
 }
 
 // o200kPiece returns the length of the first piece of s, which is not empty.
-func (t *classTable) o200kPiece(s string) int {
-	c, n := t.at(s, 0)
+func o200kPiece(s string) int {
+	c, n := classAt(s, 0)
 	switch {
 	case c&letter != 0:
-		head, whole := t.word(s, 0)
+		head, whole := word(s, 0)
 		if whole == 0 {
 			whole = head
 		}
 		return contraction(s, whole)
 	case c == mark: // a prefix, or else a letter by itself
-		_, whole := t.word(s, n)
+		_, whole := word(s, n)
 		if whole == 0 {
-			_, whole = t.word(s, 0)
+			_, whole = word(s, 0)
 		}
 		return contraction(s, whole)
 	case c&wordPrefix != 0:
-		head, whole := t.word(s, n)
+		head, whole := word(s, n)
 		if whole == 0 && head > n {
 			whole = head
 		}
@@ -133,18 +116,18 @@ func (t *classTable) o200kPiece(s string) int {
 			return contraction(s, whole)
 		}
 	}
-	return t.otherPiece(s, c, n, "/")
+	return otherPiece(s, c, n, "/")
 }
 
 // word reads [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* at s[i], which ends at head, and [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ behind it,
 // which ends at whole. If nothing is left for the second, it gets the last character that fits both. whole is 0 if
 // there is no such character.
-func (t *classTable) word(s string, i int) (head, whole int) {
+func word(s string, i int) (head, whole int) {
 	for head = i; ; {
-		c, n := t.at(s, head)
+		c, n := classAt(s, head)
 		if c&wordHead == 0 {
 			if c == lower {
-				whole = t.skip(s, head+n, wordTail)
+				whole = skip(s, head+n, wordTail)
 			}
 			return head, whole
 		}
@@ -156,25 +139,25 @@ func (t *classTable) word(s string, i int) (head, whole int) {
 }
 
 // cl100kPiece returns the length of the first piece of s, which is not empty.
-func (t *classTable) cl100kPiece(s string) int {
+func cl100kPiece(s string) int {
 	if end := contraction(s, 0); end > 0 {
 		return end
 	}
-	c, n := t.at(s, 0)
+	c, n := classAt(s, 0)
 	if c&(letter|wordPrefix) != 0 {
-		if end := t.skip(s, n, letter); end > n || c&letter != 0 {
+		if end := skip(s, n, letter); end > n || c&letter != 0 {
 			return end
 		}
 	}
-	return t.otherPiece(s, c, n, "")
+	return otherPiece(s, c, n, "")
 }
 
 // otherPiece returns the length of the piece of s that is not a word: digits, signs or white space. s begins with a
 // character of class c and n bytes. Line ends behind signs belong to the piece, and so does the byte in more.
-func (t *classTable) otherPiece(s string, c class, n int, more string) int {
+func otherPiece(s string, c class, n int, more string) int {
 	if c == number {
 		for range 2 {
-			next, size := t.at(s, n)
+			next, size := classAt(s, n)
 			if next != number {
 				break
 			}
@@ -183,11 +166,11 @@ func (t *classTable) otherPiece(s string, c class, n int, more string) int {
 		return n
 	}
 	if c&signs == 0 && s[0] != ' ' {
-		return t.whitePiece(s)
+		return whitePiece(s)
 	}
-	end := t.skip(s, n, signs)
+	end := skip(s, n, signs)
 	if c == space && end == n {
-		return t.whitePiece(s)
+		return whitePiece(s)
 	}
 	for end < len(s) && endsLine(s[end], more) {
 		end++
@@ -202,10 +185,10 @@ func endsLine(c byte, more string) bool {
 
 // whitePiece returns the length of the piece of white space that s begins with: up to its last line end, or else all of
 // it but for the last character, which belongs to what follows.
-func (t *classTable) whitePiece(s string) int {
+func whitePiece(s string) int {
 	lines, last := 0, 0
 	for i := 0; ; {
-		c, n := t.at(s, i)
+		c, n := classAt(s, i)
 		switch {
 		case c&white == 0 && lines > 0:
 			return lines

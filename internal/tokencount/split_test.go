@@ -61,7 +61,7 @@ func (o oracle) pieces(t testing.TB, s string) []string {
 func (e *Encoding) pieces(s string) []string {
 	var out []string
 	for len(s) > 0 {
-		n := e.piece(e.classes, s)
+		n := e.piece(s)
 		out, s = append(out, s[:n]), s[n:]
 	}
 	return out
@@ -86,9 +86,8 @@ func TestPiecesOfCharacters(t *testing.T) {
 	if testing.Short() {
 		step = 509
 	}
-	table := classes()
 	classOf := func(r rune) class {
-		c, _ := table.at(string(r), 0)
+		c, _ := classAt(string(r), 0)
 		return c
 	}
 	eachEncoding(t, func(t *testing.T, name string) {

@@ -1,14 +1,16 @@
 package tokencount
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Table has what the texts of one family of tokenizers cost. It is made from the constants of the family and never
 // written to afterwards.
 type Table struct {
 	// pair[previous | current<<8] is what an ASCII byte costs behind another. Where previous has 0x80, the byte before
-	// equals the one before that, so that the third equal byte in a row can have a cost of its own. The upper half is
-	// of no ASCII byte, and is there so that an index of 16 bits needs no check.
-	pair    [1 << 16]int32
+	// equals the one before that, so that the third equal byte in a row can have a cost of its own.
+	pair    [1 << 15]int32
 	scripts [64]scriptCost // by script; there are 64, so that an index needs no check
 	rareHan int32          // more for a Chinese character that is not a token
 	shared  *sharedTables
@@ -35,7 +37,6 @@ type scriptCost struct {
 	repeated int32    // more for a character that equals the one before
 	rarePair int32    // more for a character that rarely follows the one before
 	pairs    uint8    // slot of sharedTables.pairs; 0 if the script has no pairs
-	_        [2]int32 // makes it 32 bytes, so that an index is a shift
 }
 
 // newTable works out what each pair of bytes and each script costs.
@@ -51,21 +52,18 @@ func newTable(m constants) *Table {
 			t.pair[int(p)|0x80|int(c)<<8] = cost
 		}
 	}
-	for s := range scriptCount {
-		n := scriptNames[s]
-		first := fixed(m.of["r_"+n])
+	for s, name := range scriptNames {
+		first := fixed(m.of["r_"+name])
 		t.scripts[s] = scriptCost{
-			each:     fixed(m.of["s_"+n]),
+			each:     fixed(m.of["s_"+name]),
 			first:    [2]int32{first, first},
-			repeated: fixed(m.of["q_"+n]),
-			rarePair: fixed(m.of["x_"+n]),
+			repeated: fixed(m.of["q_"+name]),
+			rarePair: fixed(m.of["x_"+name]),
+			pairs:    uint8(1 + slices.Index(pairScripts, name)),
 		}
-		if s.isLatin() {
+		if script(s).isLatin() {
 			t.scripts[s].first[1] = fixed(m.of["latIn"])
 		}
-	}
-	for i, s := range pairScripts {
-		t.scripts[s].pairs = uint8(i + 1)
 	}
 	return t
 }

@@ -6,30 +6,33 @@ import "sync"
 
 // Of returns the table of a family of tokenizers, or nil if there is no such family.
 func Of(family string) *Table {
-	for _, f := range families {
-		if f.name == family {
-			return f.tables.table()
-		}
+	if table, ok := families[family]; ok {
+		return table()
 	}
 	return nil
 }
 
-// families are the names that Of knows. Gemini has the tokenizer of Gemma.
-var families = []struct {
-	name   string
-	tables *lazyTable
-}{
-	{"", &lazyTable{column: "unknown"}},
-	{"o200k", &lazyTable{column: "o200k"}},
-	{"cl100k", &lazyTable{column: "cl100k"}},
-	{"claude", &lazyTable{column: "claude"}},
-	{"claude4", &lazyTable{column: "claude", latin: claude4, cjk: claude4, other: claude4}},
-	{"claude-next", &lazyTable{column: "claude", latin: ClaudeNextLatin, cjk: claudeNextCJK, other: claudeNextOther}},
-	{"gemini", &gemma},
-	{"gemma", &gemma},
-	{"qwen", &lazyTable{column: "qwen"}},
-	{"deepseek", &lazyTable{column: "deepseek"}},
-	{"llama3", &lazyTable{column: "llama3"}},
+// families are the tables by the names that Of knows. Gemini has the tokenizer of Gemma.
+var families = map[string]func() *Table{
+	"":            table("unknown", 1, 1, 1),
+	"o200k":       table("o200k", 1, 1, 1),
+	"cl100k":      table("cl100k", 1, 1, 1),
+	"claude":      table("claude", 1, 1, 1),
+	"claude4":     table("claude", claude4, claude4, claude4),
+	"claude-next": table("claude", ClaudeNextLatin, claudeNextCJK, claudeNextOther),
+	"gemini":      gemma,
+	"gemma":       gemma,
+	"qwen":        table("qwen", 1, 1, 1),
+	"deepseek":    table("deepseek", 1, 1, 1),
+	"llama3":      table("llama3", 1, 1, 1),
+}
+
+var gemma = table("gemma", 1, 1, 1)
+
+// table returns the table of a column of data/constants.tsv, which is made when it is first asked for. The factors are
+// those of [constants.scaled].
+func table(column string, latin, cjk, other float64) func() *Table {
+	return sync.OnceValue(func() *Table { return newTable(readConstants(column).scaled(latin, cjk, other)) })
 }
 
 // Claude's tokenizers relative to the last one that Anthropic published. Users report 1.1 × for Claude 4 to 4.6. From
@@ -42,24 +45,3 @@ const (
 	claudeNextCJK   = 1.0
 	claudeNextOther = 1.1
 )
-
-var gemma = lazyTable{column: "gemma"}
-
-// lazyTable is the table of a family, which is made when it is first asked for.
-type lazyTable struct {
-	column            string  // of data/constants.tsv
-	latin, cjk, other float64 // factors, see constants.scaled; 0 if the constants hold as they are
-	once              sync.Once
-	made              *Table
-}
-
-func (l *lazyTable) table() *Table {
-	l.once.Do(func() {
-		m := readConstants(l.column)
-		if l.latin > 0 {
-			m = m.scaled(l.latin, l.cjk, l.other)
-		}
-		l.made = newTable(m)
-	})
-	return l.made
-}
