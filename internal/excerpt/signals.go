@@ -33,8 +33,8 @@ var reportPattern = prose.NewPattern(`\b([Tt]raceback|ERROR|FATAL|FAIL(ED)?)\b|\
 // reportEnds are texts of which one is in all that reportPattern matches, and none in most other lines. They are listed
 // by their last bytes, so that one look at each byte of a line finds them.
 var reportEnds = func() (ends [256][]string) {
-	for end := range strings.FieldsSeq("rror: RROR rror[ xception: XCEPTION: atal: FATAL anic: PANIC: ail: ailed: ailure: " +
-		"FAIL raceback exit 错误 失败 异常 錯誤 異常 エラー 失敗 오류 실패 шибка: خطأ") {
+	for end := range strings.FieldsSeq("rror: RROR rror[ xception: XCEPTION: atal: FATAL anic: PANIC: ail: ailed: " +
+		"ailure: FAIL raceback exit 错误 失败 异常 錯誤 異常 エラー 失敗 오류 실패 шибка: خطأ") {
 		last := end[len(end)-1]
 		ends[last] = append(ends[last], end)
 	}

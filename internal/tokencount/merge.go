@@ -12,9 +12,9 @@ type part struct {
 	rank  uint32 // of it and the next one together
 }
 
-// tokens returns the tokens of a piece of valid UTF-8 that is not empty. It merges the pair of parts with the lowest rank
-// until no pair is a token, and returns how many parts are left. If several pairs have that rank, it merges the first.
-// Its time grows with the square of the length of the piece.
+// tokens returns the tokens of a piece of valid UTF-8 that is not empty. It merges the pair of parts with the lowest
+// rank until no pair is a token, and returns how many parts are left. If several pairs have that rank, it merges the
+// first. Its time grows with the square of the length of the piece.
 func (m *merger) tokens(piece string) int {
 	if len(piece) == 1 || m.vocabulary.rank(piece) != none {
 		return 1

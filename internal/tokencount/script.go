@@ -26,9 +26,9 @@ var scriptNames = [...]string{
 	"cjkp", "kana", "hangul", "full", "pua", "vs",
 }
 
-// scriptRanges says where in the first 65 536 code points a script begins; it ends where the next begins. Some names are
-// short for more: comb is combining and phonetic, cyrx the letters that languages of Asia add to Cyrillic, persian those
-// that other languages add to Arabic, misc all else of three bytes.
+// scriptRanges says where in the first 65 536 code points a script begins; it ends where the next begins. Some names
+// are short for more: comb is combining and phonetic, cyrx the letters that languages of Asia add to Cyrillic, persian
+// those that other languages add to Arabic, misc all else of three bytes.
 var scriptRanges = []struct {
 	first int
 	name  string
