@@ -59,7 +59,6 @@ func TestEraseEntries(t *testing.T) {
 	require.NoError(t, err)
 	requireNowhere(t, fsys, "after the erasure", secret, "4711-0815", "the number of the account")
 	require.Equal(t, []string{id}, r.Entries)
-	assert.Empty(t, r.Quoted)
 	require.Len(t, r.Copies, 1)
 	assert.Equal(t, "fork", r.Copies[0].Key)
 	assert.Equal(t, []string{id}, r.Copies[0].Entries)
@@ -246,22 +245,6 @@ func TestErasersAtTheSameTime(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestEraseQuotes: entries that repeat an erased text word for word are listed, and can be erased as well.
-func TestEraseQuotes(t *testing.T) {
-	ctx := context.Background()
-	store := session.NewMemory(nil)
-	s := open(t, store, "k")
-	require.NoError(t, s.Append(ctx, session.User(secret), answer("You said: "+secret), session.User("4711")))
-	require.NoError(t, s.Close())
-	r, err := upkeep.EraseEntries(ctx, store, "k", "", "e2")
-	require.NoError(t, err)
-	require.Equal(t, []string{"e3"}, r.Quoted)
-	r, err = upkeep.EraseEntries(ctx, store, "k", "", r.Quoted...)
-	require.NoError(t, err)
-	assert.Empty(t, r.Quoted)
-	assert.Equal(t, []string{"[erased]", "[erased]", "4711"}, heard(t, store, "k"))
 }
 
 // TestEraseOfWhatIsSaidAgain: a status repeats the title and the labels of the entries before it.

@@ -155,16 +155,9 @@ func (p *program) erased(receipt *upkeep.Receipt) {
 	if len(receipt.With) > 0 {
 		fmt.Fprintf(p.stdout, "with them: %s\n", inspect.Plain(strings.Join(receipt.With, ", ")))
 	}
-	if len(receipt.Quoted) > 0 {
-		fmt.Fprintf(p.stdout, "still quoted by: %s\n", inspect.Plain(strings.Join(receipt.Quoted, ", ")))
-	}
 	for _, c := range receipt.Copies {
 		fmt.Fprintf(p.stdout, "copies erased in %s: %s\n", inspect.Plain(c.Key),
 			inspect.Plain(strings.Join(c.Entries, ", ")))
-		if len(c.Quoted) > 0 {
-			fmt.Fprintf(p.stdout, "still quoted in %s by: %s\n", inspect.Plain(c.Key),
-				inspect.Plain(strings.Join(c.Quoted, ", ")))
-		}
 	}
 	if len(receipt.Forks) > 0 {
 		fmt.Fprintf(p.stdout, "copies in forks remain: %s\n", inspect.Plain(strings.Join(receipt.Forks, ", ")))

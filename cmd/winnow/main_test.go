@@ -362,11 +362,10 @@ func TestErased(t *testing.T) {
 	p := &program{stdout: &out}
 	p.erased(&upkeep.Receipt{
 		Key: "a", Entries: []string{"e2"}, Forks: []string{"f"}, Unread: []string{"damaged"},
-		Copies: []*upkeep.Receipt{{Key: "b", Entries: []string{"e2"}, Quoted: []string{"e9"}}},
+		Copies: []*upkeep.Receipt{{Key: "b", Entries: []string{"e2"}}},
 	})
 	require.Equal(t, "a: the content of e2 erased\n"+
 		"copies erased in b: e2\n"+
-		"still quoted in b by: e9\n"+
 		"copies in forks remain: f\n"+
 		"may have copies, and cannot be read: damaged\n", out.String())
 }

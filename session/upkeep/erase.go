@@ -25,9 +25,6 @@ type Receipt struct {
 	With  []string `json:"with,omitempty"`
 	Bytes int64    `json:"bytes"` // bytes that were removed or overwritten
 
-	// Quoted are entries of the log that still hold a text of the erased ones word for word, of 16 bytes or more: an
-	// answer that repeats it, a title. You can erase them as well.
-	Quoted []string `json:"quoted,omitempty"`
 	// Copies says what was erased in forks of this session and in the sessions that it was forked from.
 	Copies []*Receipt `json:"copies,omitempty"`
 	// Forks are the forks of a session that was erased whole. They were not changed.
@@ -61,8 +58,9 @@ func Erase(ctx context.Context, s *session.Store, key string) (*Receipt, error) 
 // [session.Store.Parts], archived or not. The entries keep their places in the tree, so that the conversation can
 // continue; instead of an erased message the model sees "[erased]". Everything derived from the entries is erased too:
 // edits, summaries of compactions and branches, states of the manager, labels, and copies in forks. The next request
-// may have to compact again. Side files of the session, such as torn tails, are removed. The log gets another ID, which
-// the receipt names: followers of the feed then discard what they derived from the old log.
+// may have to compact again. An entry that was not derived from them but says the same, such as an answer that quotes
+// them, stays: erase it as well. Side files of the session, such as torn tails, are removed. The log gets another ID,
+// which the receipt names: followers of the feed then discard what they derived from the old log.
 //
 // An id names an entry within one log only: after a reset, the new log gives the same ids to other entries. So pass ""
 // only with ids that were read since the last reset, whether by [session.Session.Reset] or by
@@ -268,7 +266,7 @@ func (e *eraser) once(
 			return nil, err
 		}
 	}
-	r.Entries, r.With, r.Quoted = append(v.done, v.ids(v.chosen)...), v.ids(v.with), v.quoted
+	r.Entries, r.With = append(v.done, v.ids(v.chosen)...), v.ids(v.with)
 	for _, p := range v.patches {
 		r.Bytes += int64(len(p.Text))
 	}

@@ -29,7 +29,6 @@ type erasure struct {
 	with    map[int]*entry.Entry // by index: what was derived from them
 	patches []backend.Patch
 	lines   []byte // appended to the log
-	quoted  []string
 }
 
 func newErasure(ctx context.Context, log jsonl.Log, seal session.Sealer) (*erasure, error) {
@@ -148,9 +147,6 @@ func (v *erasure) make(ctx context.Context, now time.Time) error {
 	}
 	if len(v.patches) == 0 {
 		return nil
-	}
-	if err := v.quotes(ctx); err != nil {
-		return err
 	}
 	if err := v.gaps(); err != nil {
 		return err
@@ -303,44 +299,8 @@ func (v *erasure) note(now time.Time) error {
 	return err
 }
 
-// quotes searches the entries that stay for the texts of the chosen ones.
-func (v *erasure) quotes(ctx context.Context) error {
-	var needles [][]byte
-	for _, e := range v.chosen {
-		needles = append(needles, textsOf(e)...)
-	}
-	if len(needles) == 0 {
-		return nil
-	}
-	for i := range v.Tree.Lines {
-		if i&1023 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if v.chosen[i] != nil || v.with[i] != nil {
-			continue
-		}
-		l, err := v.Line(i)
-		if err != nil {
-			return err
-		}
-		said := l.Data
-		if l.Sealed != "" {
-			if said, err = l.Text(); err != nil {
-				return err
-			}
-		}
-		if slices.ContainsFunc(needles, func(text []byte) bool { return bytes.Contains(said, text) }) {
-			v.quoted = append(v.quoted, l.ID)
-		}
-	}
-	return nil
-}
-
 // An entry whose content was erased keeps what the conversation needs to continue: its place in the tree, the role of a
 // message, and which call a result answers.
-
-// leastQuote is how long a text must be, in bytes, to be searched for in other entries. Shorter ones match by accident.
-const leastQuote = 16
 
 // leftOf returns what stays of an entry. nil means that all of it stays.
 func (v *erasure) leftOf(e *entry.Entry) *entry.Entry {
@@ -386,34 +346,4 @@ func emptied(m *winnow.Message) *winnow.Message {
 		}
 	}
 	return out
-}
-
-// textsOf returns the texts of an entry, escaped as in a line.
-func textsOf(e *entry.Entry) (texts [][]byte) {
-	var x jsonl.Encoder
-	add := func(text string) {
-		if len(text) < leastQuote {
-			return
-		}
-		if quoted, err := x.Marshal(text); err == nil {
-			texts = append(texts, bytes.Clone(quoted[1:len(quoted)-1]))
-		}
-	}
-	if e.Message != nil {
-		for _, p := range e.Message.Parts {
-			add(p.Text)
-			if len(p.Arguments) >= leastQuote {
-				texts = append(texts, p.Arguments)
-			}
-		}
-	}
-	add(e.Summary)
-	add(e.Label)
-	if e.Info != nil && e.Info.Title != nil {
-		add(*e.Info.Title)
-	}
-	if len(e.Data) >= leastQuote {
-		texts = append(texts, e.Data)
-	}
-	return texts
 }

@@ -72,7 +72,7 @@ func (x *Encoder) appendBody(e *entry.Entry, o Original) error {
 		m, exact := exact.Of(rest.Message)
 		rest.Message, rest.Exact = m, exact
 	}
-	text, err := x.Marshal((*entryBody)(&rest))
+	text, err := x.marshal((*entryBody)(&rest))
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (x *Encoder) appendMessage(e *entry.Entry) error {
 		x.Lines = append(append(x.Lines, `,"exact":`...), text...)
 	}
 	x.Lines = append(x.Lines, `,"message":`...)
-	text, err := x.Marshal(m)
+	text, err := x.marshal(m)
 	if err != nil {
 		return fmt.Errorf("session: a message: %w", err)
 	}
@@ -113,8 +113,8 @@ func (x *Encoder) appendMessage(e *entry.Entry) error {
 	return nil
 }
 
-// Marshal returns v as JSON, valid until the next call. HTML is not escaped, and raw JSON keeps its bytes.
-func (x *Encoder) Marshal(v any) ([]byte, error) {
+// marshal returns v as JSON, valid until the next call. HTML is not escaped, and raw JSON keeps its bytes.
+func (x *Encoder) marshal(v any) ([]byte, error) {
 	if x.json == nil {
 		x.json = json.NewEncoder(&x.buf)
 		x.json.SetEscapeHTML(false)
@@ -361,7 +361,7 @@ func joinMembers(all map[string]json.RawMessage) []byte {
 	var x Encoder
 	var out []byte
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		quoted, _ := x.Marshal(name) // a string never fails
+		quoted, _ := x.marshal(name) // a string never fails
 		out = append(append(append(out, quoted...), ':'), all[name]...)
 		out = append(out, ',')
 	}

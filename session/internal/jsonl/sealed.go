@@ -201,7 +201,7 @@ func overwrittenAny(l *Line, kind entry.Type, body []byte) ([]byte, error) {
 	}
 	var x Encoder
 	quoted := func(s string) []byte {
-		text, _ := x.Marshal(s) // a string never fails
+		text, _ := x.marshal(s) // a string never fails
 		return text
 	}
 	text := strconv.AppendInt([]byte(`{"seq":`), l.Seq, 10)
