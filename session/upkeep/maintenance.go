@@ -280,44 +280,31 @@ func (a *applier) action(ctx context.Context, turn backend.Turn, action Action) 
 	return nil
 }
 
-// isGone is why a session is left alone that was deleted after it was listed. A plan does not mention it.
-const isGone = "it is gone"
-
-// protection returns why a session is left alone, "" if it is not.
-func (p *planner) protection(ctx context.Context, l *storedSession) (why string, err error) {
+// protect finds out why a session is left alone.
+func (p *planner) protect(ctx context.Context, l *storedSession) error {
 	if !l.looked {
-		if l.why, err = protection(ctx, p.Backend, l.key, l.parts); err != nil {
-			if ctx.Err() != nil {
-				return "", context.Cause(ctx)
-			}
-			l.why = p.whyUnread(ctx, l, err)
+		why, err := protection(ctx, p.Backend, l.key, l.parts)
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		l.looked = true
+		if l.why = why; err != nil {
+			l.why = whyLost(err)
+		}
 	}
 	if l.why != "" {
-		return l.why, nil
+		return nil
 	}
 	held, err := p.IsHeld(ctx, l.key)
-	if err != nil || !held {
-		return "", err
+	if held {
+		l.why = KeptOpen
 	}
-	return KeptOpen, nil
+	return err
 }
 
-// whyUnread returns what became of a session whose newest log could not be read. One that is not where it was listed
-// was deleted, or has another name or ID.
-func (p *planner) whyUnread(ctx context.Context, l *storedSession, err error) string {
-	if !errors.Is(err, session.ErrNotFound) {
-		return KeptDamaged
-	}
-	parts, err := p.Parts(ctx, l.key)
-	was, now := l.open(), (&storedSession{parts: parts}).open()
-	switch {
-	case err != nil:
-		return KeptDamaged
-	case now == nil:
-		return isGone
-	case now.Log != was.Log || now.Name != was.Name:
+// whyLost returns why a session is left alone that could not be read. What is not where it was listed was deleted
+// meanwhile, or has another name or ID: the next plan sees it as it is then.
+func whyLost(err error) string {
+	if errors.Is(err, session.ErrNotFound) {
 		return KeptChanged
 	}
 	return KeptDamaged
@@ -329,7 +316,7 @@ func protection(ctx context.Context, m backend.Backend, key string, parts []back
 	if i < 0 {
 		return "", nil
 	}
-	info, _, err := look(ctx, atKey(ctx, m, key), parts[i])
+	info, _, err := readInfo(ctx, atKey(ctx, m, key), parts[i])
 	return protects(&info), err
 }
 
@@ -344,8 +331,8 @@ func protects(i *entry.Info) string {
 	return ""
 }
 
-// look reads the info of a session and the time of its newest entry.
-func look(ctx context.Context, s *dir.Surveyed, part backend.Part) (info entry.Info, updated time.Time, err error) {
+// readInfo reads the info of a session and the time of its newest entry.
+func readInfo(ctx context.Context, s *dir.Surveyed, part backend.Part) (info entry.Info, updated time.Time, err error) {
 	log, err := s.Open(part, dir.MaxArchived)
 	if err != nil {
 		return entry.Info{}, time.Time{}, err

@@ -17,8 +17,7 @@ import (
 // out. The error is [errors.ErrUnsupported] if the backend keeps all it has.
 func MakePlan(ctx context.Context, s *session.Store, policy Maintenance) (*Plan, error) {
 	p := &planner{
-		Backend: s.Backend(), policy: policy, now: s.Options().Now(),
-		named: map[[2]string]bool{}, kept: map[string]string{},
+		Backend: s.Backend(), policy: policy, now: s.Options().Now(), named: map[[2]string]bool{},
 	}
 	p.plan.Made = p.now
 	if policy == (Maintenance{}) {
@@ -44,7 +43,6 @@ type planner struct {
 	sessions []*storedSession // the least recently written first
 	plan     Plan
 	named    map[[2]string]bool // key and part of each action
-	kept     map[string]string  // by key: why a session is left alone, or isGone; "": it is not
 }
 
 // storedSession is a session and what is known about it.
@@ -52,9 +50,10 @@ type storedSession struct {
 	key     string
 	parts   []backend.Part
 	updated time.Time // when an unarchived session was last written to; zero: unknown
-	looked  bool      // the fields below are set
-	why     string    // why the session is protected; "": it is not
-	lost    error     // why its parts cannot be read
+	looked  bool      // why says what the newest log does
+	asked   bool      // why says also whether it is open
+	why     string    // why the session is left alone; "": it is not
+	lost    error     // why its parts cannot be read; it has none then
 }
 
 // open returns the part that the next opening uses.
@@ -82,8 +81,11 @@ func (l *storedSession) isArchived() bool {
 func (p *planner) list(ctx context.Context) error {
 	var mu sync.Mutex
 	err := survey(ctx, p.Backend, func(s *dir.Surveyed) error {
-		l, err := p.look(ctx, s)
-		if err != nil || l == nil {
+		if s.Lost == nil && len(s.Parts) == 0 { // deleted after its key was listed
+			return nil
+		}
+		l, err := look(ctx, s)
+		if err != nil {
 			return err
 		}
 		mu.Lock()
@@ -100,47 +102,26 @@ func (p *planner) list(ctx context.Context) error {
 	})
 	for _, l := range p.sessions {
 		if l.lost != nil {
-			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Why: KeptDamaged, Err: l.lost})
+			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Why: whyLost(l.lost), Err: l.lost})
 		}
 		p.plan.Bytes += l.bytes()
 	}
 	return nil
 }
 
-// look returns a session as it is stored, or nil if it was deleted after it was listed. An eraser may have
-// given its log another ID meanwhile: then the session is listed again, once.
-func (p *planner) look(ctx context.Context, s *dir.Surveyed) (*storedSession, error) {
-	wasDeleted := func() bool { return s.Lost == nil && len(s.Parts) == 0 }
-	if wasDeleted() {
-		return nil, nil
-	}
-	l, err := newStoredSession(ctx, s)
-	if !errors.Is(err, session.ErrNotFound) {
-		return l, err
-	}
-	if s = surveyOne(ctx, p.Backend, s.Key); wasDeleted() {
-		return nil, nil
-	}
-	if l, err = newStoredSession(ctx, s); errors.Is(err, session.ErrNotFound) {
-		err = nil // it is listed, and cannot be opened
-	}
-	return l, err
-}
-
-// newStoredSession returns a session as it is stored. With the error [session.ErrNotFound], its newest log is not where
-// it was listed.
-func newStoredSession(ctx context.Context, s *dir.Surveyed) (*storedSession, error) {
-	if s.Lost != nil { // a damaged session does not stop the others
-		return &storedSession{key: s.Key, lost: s.Lost}, nil
-	}
-	l := &storedSession{key: s.Key, parts: s.Parts}
-	if l.isArchived() {
+// look returns a session as it is stored.
+func look(ctx context.Context, s *dir.Surveyed) (*storedSession, error) {
+	l := &storedSession{key: s.Key, parts: s.Parts, lost: s.Lost}
+	if l.lost != nil || l.isArchived() {
 		return l, nil
 	}
 	open := *l.open()
-	info, updated, err := look(ctx, s, open)
+	info, updated, err := readInfo(ctx, s, open)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	}
+	if errors.Is(err, session.ErrNotFound) {
+		return &storedSession{key: s.Key, lost: err}, nil
 	}
 	if l.updated = updated; updated.IsZero() {
 		l.updated = open.Time
@@ -148,9 +129,6 @@ func newStoredSession(ctx context.Context, s *dir.Surveyed) (*storedSession, err
 	l.looked, l.why = true, protects(&info)
 	if err != nil {
 		l.why = KeptDamaged
-	}
-	if errors.Is(err, session.ErrNotFound) {
-		return l, session.ErrNotFound
 	}
 	return l, nil
 }
@@ -353,22 +331,19 @@ func (p *planner) name(
 	if p.isNamed(l.key, part) {
 		return nil
 	}
-	why, known := p.kept[l.key]
-	if !known {
-		var err error
-		if why, err = p.protection(ctx, l); err != nil {
+	if !l.asked {
+		if err := p.protect(ctx, l); err != nil {
 			return err
 		}
-		switch p.kept[l.key] = why; why {
-		case "":
-		case isGone:
-			p.plan.Sessions--
+		l.asked = true
+		if l.why != "" {
+			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Reason: reason, Why: l.why})
+		}
+		if l.why == KeptChanged { // what is left of it is unknown
 			p.plan.Bytes -= l.bytes()
-		default:
-			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Reason: reason, Why: why})
 		}
 	}
-	if why != "" {
+	if l.why != "" {
 		return nil
 	}
 	a := Action{Op: op, Key: l.key, Part: part, Reason: reason, At: at}
