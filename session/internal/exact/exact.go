@@ -2,6 +2,7 @@
 package exact
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -53,22 +54,9 @@ func Of(m *winnow.Message) (*winnow.Message, []Bytes) {
 
 // IsOneLineJSON reports whether package json writes b unchanged: b is valid JSON in valid UTF-8, without white space.
 func IsOneLineJSON(b []byte) bool {
-	inString := false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			inString = !inString
-		case inString && c == '\\':
-			i++
-		case !inString && isSpace(c):
-			return false
-		}
-	}
-	return json.Valid(b) && utf8.Valid(b)
+	var compact bytes.Buffer
+	return json.Compact(&compact, b) == nil && bytes.Equal(compact.Bytes(), b) && utf8.Valid(b)
 }
-
-// isSpace reports whether c is white space of JSON.
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // Restore puts back into m the bytes that JSON could not hold.
 func Restore(m *winnow.Message, exact []Bytes) error {
