@@ -124,7 +124,12 @@ func (s *Store) Entries(ctx context.Context, key string, yield func(*entry.Entry
 	if err != nil {
 		return err
 	}
-	return jsonl.NewScanner(log, size, s.opts.Seal).Scan(ctx, func(l *jsonl.Line) error {
+	return entriesOf(ctx, jsonl.NewScanner(log, size, s.opts.Seal), yield)
+}
+
+// entriesOf calls yield with the entries that a scanner finds.
+func entriesOf(ctx context.Context, scan *jsonl.Scanner, yield func(*entry.Entry) error) error {
+	return scan.Scan(ctx, func(l *jsonl.Line) error {
 		e, err := l.Decode()
 		if errors.Is(err, ErrSealed) {
 			return err
@@ -228,16 +233,7 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*entry.Entr
 	}
 	scan := jsonl.NewScanner(log, c.To, s.opts.Seal)
 	scan.From = c.From
-	return scan.Scan(ctx, func(l *jsonl.Line) error {
-		e, err := l.Decode()
-		if errors.Is(err, ErrSealed) {
-			return err
-		}
-		if err != nil {
-			return nil // Verify reports it
-		}
-		return yield(e)
-	})
+	return entriesOf(ctx, scan, yield)
 }
 
 // openOlder opens the log of a change that is not the newest one.
