@@ -105,7 +105,6 @@ func (im *importer) write(ctx context.Context, entries []*entry.Entry) error {
 	if err := im.take(entries); err != nil {
 		return err
 	}
-	im.encoder.Lines = make([]byte, 0, roomFor(entries))
 	header := &entry.Entry{Type: entry.TypeSession, Format: jsonl.FormatVersion, Key: im.key}
 	if len(entries) > 0 && entries[0].Type == entry.TypeSession {
 		header.ID, header.Time, header.From = entries[0].ID, entries[0].Time, entries[0].From
@@ -124,27 +123,6 @@ func (im *importer) write(ctx context.Context, entries []*entry.Entry) error {
 		}
 	}
 	return im.full()
-}
-
-// roomFor estimates the length of the log of entries, in bytes.
-func roomFor(entries []*entry.Entry) int {
-	const perLine = 200
-	n := 0
-	for _, e := range entries {
-		n += perLine + len(e.Data) + len(e.Summary)
-		if e.Source != nil {
-			n += len(e.Source.Data)
-		}
-		if e.Message == nil {
-			continue
-		}
-		n += len(e.Message.Details)
-		for i := range e.Message.Parts {
-			p := &e.Message.Parts[i]
-			n += perLine/2 + len(p.Text) + len(p.Signature) + len(p.Arguments)
-		}
-	}
-	return n + n/8 // escapes
 }
 
 // maxImported is the highest number that an imported id of our form may have. New entries get higher numbers.

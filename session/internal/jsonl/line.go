@@ -118,7 +118,7 @@ func (h *Head) parse(l *Line, text []byte) bool {
 		h.Parent = string(p.quoted())
 	}
 	p.literal(`,"type":`)
-	h.Kind = typeOf(p.quoted())
+	h.Kind = entry.Type(p.quoted())
 	p.literal(`,"time":`)
 	p.quoted()
 	if p.has(`,"at":`) {
@@ -317,15 +317,4 @@ func IsOnBranch(t entry.Type) bool {
 		return false
 	}
 	return true
-}
-
-// typeOf returns the type that s names, without an allocation for the most frequent ones.
-func typeOf(s []byte) entry.Type {
-	switch entry.Type(s) { // the compiler compares without making a string
-	case entry.TypeMessage:
-		return entry.TypeMessage
-	case entry.TypeState:
-		return entry.TypeState
-	}
-	return entry.Type(s)
 }

@@ -96,9 +96,6 @@ func (t *Tree) add(l *Line, e *entry.Entry) (reason string) {
 		return "a second header"
 	}
 	i := len(t.Lines)
-	if i == cap(t.Lines) {
-		t.grow(l.Offset)
-	}
 	t.Lines = append(t.Lines, Node{Head: l.Head, Offset: l.Offset, next: l.Next, Length: len(l.Data)})
 	if ownNumber(l.ID) != l.Seq {
 		if t.foreign == nil {
@@ -121,14 +118,6 @@ func (t *Tree) add(l *Line, e *entry.Entry) (reason string) {
 		t.Current = i
 	}
 	return ""
-}
-
-// grow makes room for more lines than those before offset. It assumes that the remaining lines are as long, but at most
-// triples the room, because they may be longer.
-func (t *Tree) grow(offset int64) {
-	n := int64(len(t.Lines))
-	ahead := (t.Read.Size - offset) / (offset/max(n, 1) + 1)
-	t.Lines = slices.Grow(t.Lines, int(min(max(ahead, n/4, 16), max(3*n, 16))))
 }
 
 // IndexOf returns the index of an entry's line. Lines are in the order of their numbers, and most ids match the number.
