@@ -249,6 +249,7 @@ func (v *erasure) overwrite(i int, e *entry.Entry) error {
 	if left == nil {
 		return nil
 	}
+	left.Time = e.Time
 	text, err := jsonl.Overwritten(&l, left)
 	if err != nil {
 		return err

@@ -252,9 +252,10 @@ func appendHead(b []byte, e *entry.Entry) []byte {
 		b = appendString(append(b, `,"parentId":`...), e.ParentID)
 	}
 	b = appendString(append(b, `,"type":`...), string(e.Type))
-	b = append(b, `,"time":"`...)
-	b = e.Time.UTC().AppendFormat(b, time.RFC3339Nano)
-	b = append(b, '"')
+	if !e.Time.IsZero() { // a line that a person wrote may have none
+		b = e.Time.UTC().AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano)
+		b = append(b, '"')
+	}
 	if e.At != nil {
 		b = strconv.AppendInt(append(b, `,"at":`...), *e.At, 10)
 	}
