@@ -138,7 +138,7 @@ func (e *eraser) eraseFound(
 			return nil, lost
 		}
 		if now == log {
-			return nil, unopened(key, log)
+			return nil, fmt.Errorf("session: log %q of %q: %w", log, key, errUnopened)
 		}
 		log = now
 	}
@@ -276,23 +276,31 @@ func (e *eraser) once(
 // An eraser looks for a log while others may rewrite it, which gives it another ID, or delete it.
 
 // find returns the log to erase in and, by id, the fingerprints by which copies of the entries are recognized. Another
-// eraser may rewrite the log while it is read: then it is looked for again.
+// eraser may give the log another ID before it is opened, or rewrite it while it is read: then it is looked for again.
 func (e *eraser) find(ctx context.Context, key, log string, ids []string) (string, map[string]string, error) {
 	var tried backend.Part
 	for {
-		part, found, err := e.read(ctx, key, log, ids)
-		if !errors.Is(err, session.ErrDeleted) || part.Log == tried.Log && part.Name == tried.Name {
+		_, part, err := e.part(ctx, key, log)
+		if err != nil {
+			return "", nil, err
+		}
+		found, err := e.read(ctx, key, part, ids)
+		hasMoved := errors.Is(err, session.ErrDeleted) || errors.Is(err, errUnopened)
+		if !hasMoved || part.Log == tried.Log && part.Name == tried.Name {
 			return part.Log, found, err
 		}
 		tried = part
 	}
 }
 
-// read is find for the log as it is listed now.
-func (e *eraser) read(ctx context.Context, key, log string, ids []string) (backend.Part, map[string]string, error) {
-	part, text, err := e.open(ctx, key, log)
+// read is find for a part as it was listed.
+func (e *eraser) read(ctx context.Context, key string, part backend.Part, ids []string) (map[string]string, error) {
+	text, err := e.OpenPart(ctx, key, part)
+	if errors.Is(err, session.ErrNotFound) {
+		err = errUnopened
+	}
 	if err != nil {
-		return part, nil, err
+		return nil, fmt.Errorf("session: log %q of %q: %w", part.Log, key, err)
 	}
 	defer text.Close()
 	v, err := newErasure(ctx, text, e.seal)
@@ -300,9 +308,9 @@ func (e *eraser) read(ctx context.Context, key, log string, ids []string) (backe
 		err = v.byID(ids)
 	}
 	if err != nil {
-		return part, nil, fmt.Errorf("session: %q: %w", key, err)
+		return nil, fmt.Errorf("session: %q: %w", key, err)
 	}
-	return part, v.fingerprints(), nil
+	return v.fingerprints(), nil
 }
 
 // holder returns the log of a session that has the entries now whose fingerprints are in found. An entry that somebody
@@ -359,26 +367,6 @@ func isWithin(part, of map[string]string) bool {
 	return true
 }
 
-// open opens a log of a session to read, the newest one if log is "". Another eraser may give that one another ID at
-// the same time: then it is looked for again. The error is ErrNotFound if the log is not listed.
-func (e *eraser) open(ctx context.Context, key, log string) (backend.Part, backend.Log, error) {
-	var tried backend.Part
-	for {
-		_, part, err := e.part(ctx, key, log)
-		if err != nil {
-			return backend.Part{}, nil, err
-		}
-		text, err := e.OpenPart(ctx, key, part)
-		if !errors.Is(err, session.ErrNotFound) {
-			return part, text, err
-		}
-		if part.Log == tried.Log && part.Name == tried.Name {
-			return backend.Part{}, nil, unopened(key, part.Log)
-		}
-		tried = part
-	}
-}
-
 // part returns the parts of a session and, among them, the given log, or the newest log if log is "".
 func (e *eraser) part(ctx context.Context, key, log string) ([]backend.Part, backend.Part, error) {
 	parts, err := e.Parts(ctx, key)
@@ -394,8 +382,6 @@ func (e *eraser) part(ctx context.Context, key, log string) ([]backend.Part, bac
 	return parts, parts[at], nil
 }
 
-// unopened returns the error for a log that is listed but cannot be opened. It is not ErrNotFound: a host would take
-// that for a log that is gone, with all its content.
-func unopened(key, log string) error {
-	return fmt.Errorf("session: log %q of %q is listed but cannot be opened", log, key)
-}
+// errUnopened is the error for a log that is listed. It is not ErrNotFound: a host would take that for a log that is
+// gone, with all its content.
+var errUnopened = errors.New("it is listed but cannot be opened")
