@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// The arguments of the recall tool. Models write numbers as strings and strings as numbers, with blanks, or in digits
-// of other scripts. Whatever can be understood is taken.
+// The arguments of the recall tool. Models write numbers as strings and strings as numbers, or with blanks. Whatever
+// can be understood is taken.
 
 // Definition returns what a model is told of the tool, and the JSON schema of its arguments.
 func Definition() (about, arguments string) { return description, schema }
@@ -106,7 +106,7 @@ const maxContext = 100
 
 // lineNumber returns the number that text holds, or 0 if that is negative or not a number.
 func lineNumber(text string) int {
-	f, err := strconv.ParseFloat(asciiDigits(strings.TrimSpace(text)), 64)
+	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(f > 0) {
 		return 0
 	}
@@ -116,15 +116,15 @@ func lineNumber(text string) int {
 // setHandle sets the handle to the one in text, which a model wrote in its place.
 func (a *Call) setHandle(text string) {
 	a.Given = text
-	digits := asciiDigits(text[:min(len(text), maxGivenHandle)])
+	text = text[:min(len(text), maxGivenHandle)]
 	joined := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.In(r, unicode.Pd, unicode.Cf) || strings.ContainsRune("_.,'#\"", r) {
 			return -1
 		}
 		return r
-	}, digits)
+	}, text)
 	joined = strings.TrimPrefix(strings.ToLower(joined), Name)
-	for _, run := range append([]string{joined}, strings.FieldsFunc(digits, isNoDigit)...) {
+	for _, run := range append([]string{joined}, strings.FieldsFunc(text, isNoDigit)...) {
 		if isHandle(run) {
 			a.Handle = run
 			return
@@ -141,23 +141,3 @@ func isHandle(s string) bool {
 const maxGivenHandle = 200
 
 func isNoDigit(r rune) bool { return r < '0' || r > '9' }
-
-// asciiDigits returns s with the digits of all scripts as 0 to 9.
-func asciiDigits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 || !unicode.IsDigit(r) {
-			return r
-		}
-		for _, t := range unicode.Nd.R16 {
-			if r >= rune(t.Lo) && r <= rune(t.Hi) {
-				return '0' + (r-rune(t.Lo))%10
-			}
-		}
-		for _, t := range unicode.Nd.R32 {
-			if r >= rune(t.Lo) && r <= rune(t.Hi) {
-				return '0' + (r-rune(t.Lo))%10
-			}
-		}
-		return r
-	}, s)
-}

@@ -100,8 +100,5 @@ func SaysFailed(text string) bool {
 // says that the call did not do so.
 func SaysNotShown(text string) bool {
 	text = strings.TrimSpace(text)
-	if line, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(strings.TrimSpace(rest), "Did you mean") {
-		text = line // OpenCode lists files with similar names
-	}
 	return len(text) <= mostFailureBytes && !strings.Contains(text, "\n") && SaysFailed(text)
 }

@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/prose"
@@ -16,9 +15,6 @@ const exitEnds = 400
 func exitCode(s string, isFile bool) string {
 	const frameLines = 5 // at the beginning
 	s = strings.TrimSpace(s)
-	if code := metadataCode(s); code != "" {
-		return code
-	}
 	head, tail := s[:min(len(s), exitEnds)], s[max(0, len(s)-exitEnds):]
 	lines := strings.SplitN(head, "\n", frameLines+1)
 	if len(lines) > frameLines || len(lines) > 1 && len(head) == len(s) { // the last line is judged below
@@ -36,28 +32,6 @@ func exitCode(s string, isFile bool) string {
 		}
 	}
 	return ""
-}
-
-// metadataCode returns the exit code that stands beside an output in JSON, or "". Codex wrote its results like that:
-// {"output":"…","metadata":{"exit_code":1}}.
-func metadataCode(s string) string {
-	tail := s[max(0, len(s)-exitEnds):]
-	if !strings.HasPrefix(s, "{") || !strings.HasSuffix(s, "}") || !strings.Contains(tail, `"exit_code"`) {
-		return ""
-	}
-	var result struct {
-		Output   any
-		Metadata struct {
-			Code json.Number `json:"exit_code"`
-		}
-	}
-	if json.Unmarshal([]byte(s), &result) != nil || result.Output == nil {
-		return ""
-	}
-	if _, err := result.Metadata.Code.Int64(); err != nil {
-		return ""
-	}
-	return result.Metadata.Code.String()
 }
 
 // isApart reports whether the last line of s stands alone, behind a blank line or in brackets.
