@@ -84,10 +84,17 @@ func answerTooLong(ts []token, k int) bool {
 	if k > 0 && !ts[k-1].sign && ts[k-1].role&(rSkip|rActual|rMax) == 0 {
 		return false
 	}
-	for k++; roleAt(ts, k, rSkip|rMust) || isOneOf(wordOf(ts, k), "would was cant not text"); k++ {
+	k++
+	for roleAt(ts, k, rSkip|rMust) || isAuxiliary(wordOf(ts, k)) {
+		k++
 	}
-	return roleAt(ts, k, rOver|rToo|rMore) || isOutside(wordOf(ts, k))
+	t, next := tokenFrom(ts, k), tokenFrom(ts, k+1)
+	isMore := t.role&rToo != 0 && next.role&rBig != 0 || t.role&rMore != 0 && next.role&rThan != 0
+	return isMore || t.role&rOver != 0 || isOutside(t.s)
 }
+
+// isAuxiliary reports whether a word may stand between an answer and what is said of it: "would be", "text is".
+func isAuxiliary(word string) bool { return isOneOf(word, "would was cant not text") }
 
 // nearToken reports whether tokens, or a length, stand beside the k-th token: "output tokens", "maximum output length".
 func nearToken(ts []token, k int) bool {

@@ -38,7 +38,7 @@ func (s *sentence) isTokens() bool {
 		return true
 	case s.has(rContext) && s.isSmall(): // "the context is too small for your messages"
 		return s.window || s.has(rInput|rRequest|rToken)
-	case s.over && s.has(rContext):
+	case s.over && s.has(rContext) && (s.has(rInput|rToken|rMax|rRequest) || s.contextBeside()):
 		return true // "when context overflows", "context too large"
 	case s.tooBig >= 0 && s.subjectTooBig(): // "prompt is too long", "too many tokens"
 		return true
@@ -109,6 +109,21 @@ func (s *sentence) needsBlocks() bool {
 // isSmall reports whether a window is "too small", or none is "large enough".
 func (s *sentence) isSmall() bool {
 	return s.has(rToo) && s.word("small") || s.word("enough") && s.word("no", "not", "none")
+}
+
+// contextBeside reports whether nothing unknown stands between "context" and the relation: a context menu is something
+// else.
+func (s *sentence) contextBeside() bool {
+	for i, t := range s.ts {
+		k := i + 1
+		for k < s.rel && (s.ts[k].role != 0 || s.ts[k].sign && s.ts[k].s != ":") {
+			k++
+		}
+		if t.role&rContext != 0 && k >= s.rel {
+			return true
+		}
+	}
+	return false
 }
 
 // isMessageFrame reports whether the subject is a "message" whose size is counted: gRPC's frames, Kimi's "total

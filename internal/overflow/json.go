@@ -3,58 +3,46 @@ package overflow
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // The JSON in a body: what of it is written for a reader, and what counts or names an error.
 
-// level is an object or an array of a body.
-type level struct {
-	key    string // under which it stands
-	object bool
-}
-
-// levels are those that are open.
-type levels []level
-
-// isObject reports whether the innermost is an object.
-func (l levels) isObject() bool { return len(l) > 0 && l[len(l)-1].object }
-
-// byField reports whether the innermost is an object of errors by field, as ASP.NET and Rails make them: what stands
-// under "errors": {"prompt": …} is not a prompt.
-func (l levels) byField() bool {
-	return l.isObject() && l[:len(l)-1].isObject() && l[len(l)-1].key == "errors"
-}
-
 // json reads one value from i on and returns where it ends. It forgives what real bodies have: single
 // quotes, a missing end, a comma too many.
 func (r *reading) json(text string, i, nesting int) int {
-	var open levels
-	skip := 0 // the depth whose content is not read
+	var keys [maxJSONDepth + 1]string
+	var object [maxJSONDepth + 1]bool
+	depth, skip := 0, 0 // skip: the level whose content is not read
 	key, isKey := "", false
 	for i < len(text) {
 		switch c := text[i]; c {
 		case '{', '[':
-			if open.byField() {
+			depth++
+			at := min(depth, maxJSONDepth)
+			if byField(&keys, &object, at-1) {
 				key = "message"
 			}
-			open = append(open, level{key, c == '{'})
-			if skip == 0 && echoes(key) {
-				skip = len(open)
+			keys[at], object[at] = key, c == '{'
+			if skip == 0 && (depth > maxJSONDepth || echoes(key)) {
+				skip = depth
 			}
 			isKey = c == '{'
+			i++
 		case '}', ']':
-			if skip == len(open) {
+			if skip == depth {
 				skip = 0
 			}
-			if open = open[:len(open)-1]; len(open) == 0 {
+			if depth--; depth <= 0 {
 				return i + 1
 			}
 			key, isKey = "", false
-			if !open.isObject() {
-				key = open[len(open)-1].key
+			if at := min(depth, maxJSONDepth); !object[at] {
+				key = keys[at]
 			}
+			i++
 		case '"', '\'':
 			value, end := quoted(text, i)
 			if end == len(text) && text[end-1] != c {
@@ -64,19 +52,19 @@ func (r *reading) json(text string, i, nesting int) int {
 			if isKey {
 				key, isKey = value, false
 			} else if skip == 0 {
-				if open.byField() {
+				if byField(&keys, &object, min(depth, maxJSONDepth)) {
 					key = "message"
 				}
 				r.jsonString(key, value, nesting)
 			}
-			continue
 		case ',':
-			isKey = open.isObject()
+			isKey = object[min(depth, maxJSONDepth)]
+			i++
 		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			i = r.jsonDigits(key, text, i, skip == 0)
-			continue
+		default:
+			i++
 		}
-		i++
 	}
 	return i
 }
@@ -94,10 +82,24 @@ func (r *reading) jsonDigits(key, text string, i int, isRead bool) int {
 	return end
 }
 
+// byField reports whether the level is an object of errors by field, as ASP.NET and Rails make them: what stands
+// under "errors": {"prompt": …} is not a prompt.
+func byField(keys *[maxJSONDepth + 1]string, object *[maxJSONDepth + 1]bool, level int) bool {
+	return level > 1 && keys[level] == "errors" && object[level] && object[level-1]
+}
+
 // quoted returns the raw content of the string that begins at i, and where it ends.
 func quoted(text string, i int) (string, int) {
 	quote := text[i]
-	for k := i + 1; k < len(text); k++ {
+	end := strings.IndexByte(text[i+1:], quote)
+	if end < 0 {
+		return text[i+1:], len(text)
+	}
+	escape := strings.IndexByte(text[i+1:i+1+end], '\\')
+	if escape < 0 {
+		return text[i+1 : i+1+end], i + end + 2
+	}
+	for k := i + 1 + escape; k < len(text); k++ {
 		switch text[k] {
 		case '\\':
 			k++
@@ -123,6 +125,9 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 	key = strings.ToLower(key[:min(len(key), 32)])
 	if echoes(key) || strings.Contains(key, "std") {
 		return
+	}
+	if namesPart(key) && roleOf(strings.ToLower(raw[:min(len(raw), 32)]))&(rInput|rToken|rContext) == 0 {
+		r.pairsOther = true
 	}
 	isCode := false
 	switch key {
@@ -180,7 +185,47 @@ func (r *reading) jsonNumber(key, digits string) {
 		r.jsonLimit = n
 	case isCountKey(key):
 		r.jsonTokens = n
+	default:
+		r.pair(key, n)
 	}
+}
+
+// pair notes n if key is one of a pair of fields, a size and a limit, that do not say what they count.
+func (r *reading) pair(key string, n int) {
+	switch key {
+	case "requested", "actual", "received", "got", "tokens":
+		r.asked = n
+	case "limit", "max", "maximum", "allowed":
+		r.allowed = n
+	}
+}
+
+// namesPart reports whether a field says what its neighbours are about.
+func namesPart(key string) bool {
+	switch key {
+	case "param", "parameter", "field", "property", "unit", "metric", "resource":
+		return true
+	}
+	return false
+}
+
+// A pair of numbers without a unit counts tokens only if it lies between these sizes: no window is smaller, and larger
+// numbers count bytes.
+const (
+	smallestWindow = 1 << 10
+	largestWindow  = 16 << 20
+)
+
+// pairsTokens reports whether a body gives a size and a limit without a unit, and they count tokens. They do unless
+// some word of the body says otherwise.
+func (r *reading) pairsTokens() bool {
+	if r.allowed < smallestWindow || r.asked <= r.allowed || r.asked > largestWindow {
+		return false
+	}
+	if r.pairsOther || r.names(rOutput|rBytes|rChars|rMedia|rField|rRate|rPer|rTime|rDay|rQuota) {
+		return false
+	}
+	return len(r.segments) == 0 || r.names(rInput|rToken|rContext|rOver|rToo)
 }
 
 // isCountKey reports whether the field counts the tokens of a request.
@@ -214,21 +259,33 @@ func isLimitKey(key string) bool {
 
 // unescape undoes one level of JSON's or Python's escapes.
 func unescape(s string) string {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(s, '\\')
-		if i < 0 || i+1 == len(s) {
-			b.WriteString(s)
-			return b.String()
-		}
-		b.WriteString(s[:i])
-		r, _, rest, err := strconv.UnquoteChar(s[i:], '"')
-		if err == nil {
-			b.WriteRune(r)
-		} else { // \/ and \' and half of a pair
-			b.WriteByte(s[i+1])
-			rest = s[i+2:]
-		}
-		s = rest
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
 	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b = append(b, s[i])
+			continue
+		}
+		i++
+		switch s[i] {
+		case 'n':
+			b = append(b, '\n')
+		case 'r', 't', 'b', 'f':
+			b = append(b, ' ')
+		case 'u':
+			digits := s[i+1 : min(i+5, len(s))]
+			v, err := strconv.ParseUint(digits, 16, 16)
+			if err != nil || len(digits) < 4 {
+				b = append(b, 'u')
+				continue
+			}
+			b = utf8.AppendRune(b, rune(v))
+			i += len(digits)
+		default:
+			b = append(b, s[i])
+		}
+	}
+	return string(b)
 }

@@ -16,43 +16,46 @@ const (
 )
 
 // kind says what the number at i counts, by the words around it: the words behind it where they decide
-// ("(5000) exceeds …"), then the nearest telling word before it.
-func (c *counts) kind(ts []token, i int) count {
+// ("(5000) exceeds …"), then the nearest telling word before it. over: that word was "exceeded".
+func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	switch back := behind(ts, i); back {
 	case countTotal:
 		if back = c.before(ts, i); back == countOutput || back == countLimit && endsWithin(ts, i) {
-			return back // "a maximum of 8192 tokens exceeded"
+			return back, false // "a maximum of 8192 tokens exceeded"
 		}
-		return countTotal
+		return countTotal, false
 	case countLimit, countDelta, countIgnored:
-		return back
+		return back, false
 	}
 	before := c.before(ts, i)
-	switch {
-	case before == countLimit && endsOver(ts, i-1):
-		return countNone // "exceeded: 5000" may be either
-	case before == countLimit, before == countDelta:
-		return before
-	case before == countOutput && roleAt(ts, i-1, rOutParam):
-		return before // "max_tokens 16384 and prompt tokens 120111"
+	if before == countLimit || before == countDelta {
+		c.pairs(ts, i)
+		isApart := isSign(ts, i-1, ":") || isSign(ts, i-1, "(")
+		return before, isApart && (roleAt(ts, i-2, rOver) || roleAt(ts, i-3, rOver))
+	}
+	if before == countOutput && roleAt(ts, i-1, rOutParam) {
+		return before, false // "max_tokens 16384 and prompt tokens 120111"
 	}
 	if ahead := ahead(ts, i); ahead != countNone {
-		return ahead
+		return ahead, false
 	}
-	return before
-}
-
-// endsOver reports whether a colon or a bracket stands at k, behind the word of a relation: "limit exceeded: 5000".
-func endsOver(ts []token, k int) bool {
-	isApart := isSign(ts, k, ":") || isSign(ts, k, "(")
-	return isApart && (roleAt(ts, k-1, rOver) || roleAt(ts, k-2, rOver))
+	return before, false
 }
 
 // endsWithin reports whether the relation behind the number i and its unit has no other side: "a window of 8192 tokens
 // exceeded for this model".
 func endsWithin(ts []token, i int) bool {
 	k := skipUnit(ts, i+1)
-	return roleAt(ts, k, rOver) && (k+1 >= len(ts) || ts[k+1].sign || ts[k+1].s == "for")
+	if !roleAt(ts, k, rOver) {
+		return false
+	}
+	for end := min(k+6, len(ts)); k+1 < end && !ts[k+1].endsSentence(); {
+		k++
+		if ts[k].isNum && ts[k].n >= minLimit || ts[k].role&(rMax|rContext|rCapacity) != 0 {
+			return isSign(ts, k-1, ":")
+		}
+	}
+	return true
 }
 
 // behind reads the words directly behind a number.
@@ -68,10 +71,11 @@ func behind(ts []token, i int) count {
 		return countNone
 	}
 	t, next := ts[k], tokenFrom(ts, k+1)
+	isBeside := k == skipUnit(ts, i+1) && isLess(ts[i].n, ts, k+1)
 	switch {
 	case t.s == "requested" && (next.s == "" || next.sign):
 		return countTotal // "140000 requested, 131072 available"
-	case t.s == "available" && hasWord(ts, "requested"):
+	case t.s == "available" && isRequested(ts, i):
 		return countLimit
 	case leftBehind(ts, k):
 		return countIgnored // "312 tokens left"
@@ -79,6 +83,8 @@ func behind(ts []token, i int) count {
 		return countNone // "n_prompt=9000 n_ctx=8192"
 	case t.role&rOver != 0 && next.s == "by", t.role&rContext != 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
+	case isBeside && isOneOf(t.s, "over above beyond"):
+		return countDelta // "512 tokens beyond the limit of 8192"
 	case t.role&rToo != 0 && next.s == "small":
 		return countLimit // "a context of 8192 tokens is too small"
 	case t.role&(rOver|rMore|rToo) != 0, isOneOf(t.s, "over above >"):
@@ -89,9 +95,32 @@ func behind(ts []token, i int) count {
 	return countNone
 }
 
+// isLess reports whether n is less than the number that comes in the few words from k on, or none comes.
+func isLess(n int32, ts []token, k int) bool {
+	for end := min(k+6, len(ts)); k < end; k++ {
+		if ts[k].isNum {
+			return n < ts[k].n
+		}
+	}
+	return roleIn(ts, k-6, k, rMax|rCapacity|rContext)
+}
+
 // roleIn reports whether a token from one place up to another has one of the roles.
 func roleIn(ts []token, from, to int, roles role) bool {
 	return rolesOf(ts[max(0, from):min(to, len(ts))])&roles != 0
+}
+
+// isRequested reports whether the number before the i-th, or the one behind it, is what was requested: what is
+// available beside it is a limit.
+func isRequested(ts []token, i int) bool {
+	for k := max(0, i-9); k < min(i+9, len(ts)); k++ {
+		for n := k - 2; ts[k].s == "requested" && n <= k+2; n++ {
+			if n >= 0 && n != i && isNum(ts, n) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // leftBehind reports whether the words from k on tell that a number is what is left: "1500 tokens of context remain".
@@ -165,16 +194,16 @@ func (c *counts) beforeWord(ts []token, k, i int) (kind count, decided bool) {
 		return countDelta, true
 	case isOneOf(t.s, "over above within"):
 		return countLimit, true
-	case t.role&rInput != 0 && isOneOf(wordOf(ts, i-1), "= :") && k >= i-3:
-		return countInput, !roleIn(ts, k-2, k, rMax) // prompt=9000, prompt_tokens: 9000, and not max_input_tokens=9000
+	case t.role&rInput != 0 && isSign(ts, i-1, "=") && k >= i-3:
+		return countInput, last.role&rMax == 0 // prompt=9000, prompt_tokens=9000, and not max_input_tokens=9000
 	case t.role == 0:
 		kind = beforeWide(t.s)
 		return kind, kind != countNone
-	case t.role&rBig != 0 && last.role&rToo != 0 && k >= i-2 && roleIn(ts, k-4, k, rContext):
+	case contextTooBig(ts, k) && onlySigns(ts[k+1:i]):
 		return countInput, true // "context too long: 12000": no window is too long
 	case isOneOf(t.s, "sum current"):
 		return countNone, false // part of the name of what is counted: "the max length of current question is 20000"
-	case t.s == "available" && k >= i-2 && hasWord(ts, "requested"):
+	case t.s == "available" && k >= i-2 && isRequested(ts, i):
 		return countLimit, true // "requested 140000, available 131072"
 	case t.role&rLeft != 0 && k >= i-4 && last.s != ">", t.role&rField != 0 && k >= i-2:
 		return countIgnored, true
@@ -240,15 +269,27 @@ func beforeAnswer(ts []token, k, i int) count {
 	}
 	isSum := isPlus(ts, first-1)
 	joined := isSum || wordOf(ts, first-1) == "and"
+	part := joined && first > 1 && endsAddend(ts, first-2)
 	switch {
-	case isSum && k < i-1 && !ts[i-1].sign:
+	case isSum && !part && k < i-1 && !ts[i-1].sign:
 		return countTotal // "prompt + max_tokens would be 41200"
 	case t.role&rOutParam != 0, k == i-1, k == i-2 && (!joined || !isSign(ts, i-1, "(")):
 		return countOutput
-	case k == i-3 && !joined && ts[k+1].role&rToken != 0:
-		return countOutput // "output tokens (2000)"
+	case k >= i-3 && (part || !joined && ts[k+1].role&rToken != 0):
+		return countOutput // "input (10000) + output (2000)", "output tokens (2000)"
 	}
 	return countNone
+}
+
+// endsAddend reports whether a number, or what stands behind one, ends at k: "10000 input tokens".
+func endsAddend(ts []token, k int) bool {
+	if isSign(ts, k, ")") {
+		return true
+	}
+	for n := 0; n < 3 && roleAt(ts, k, rToken|rInput); n++ {
+		k--
+	}
+	return k >= 0 && isNum(ts, k)
 }
 
 // ahead reads what a number belongs to in the words behind it: "4012 in the messages", "1024 max_new_tokens".
@@ -264,6 +305,28 @@ func ahead(ts []token, i int) count {
 		}
 	}
 	return countNone
+}
+
+// contextTooBig reports whether the word at k is the "long" of a context that is "too long".
+func contextTooBig(ts []token, k int) bool {
+	if ts[k].role&rBig == 0 || !roleAt(ts, k-1, rToo) {
+		return false
+	}
+	of := k - 2
+	for of > 0 && (ts[of].role&rSkip != 0 || isAuxiliary(ts[of].s)) {
+		of--
+	}
+	return roleAt(ts, of, rContext) || roleAt(ts, of, rCapacity) && roleAt(ts, of-1, rContext)
+}
+
+// onlySigns reports whether no word and no number stands among ts, other than a unit.
+func onlySigns(ts []token) bool {
+	for i := range ts {
+		if !ts[i].sign && ts[i].role&rToken == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // isTotal reports whether a word is said of prompt and answer together.

@@ -1,15 +1,18 @@
 package overflow
 
-import "strings"
-
 // The numbers of a refusal: what was counted, what is allowed, and the sums and comparisons between them.
 
 // counts are the numbers of an error; the first of each kind counts.
 type counts struct {
 	unit                               Unit
 	total, input, output, limit, delta int
+	second                             int  // a second limit
 	left                               int  // the largest number that no word explains
+	leftTokens                         int  // the largest of them that counts tokens
 	atLeast                            bool // the provider stopped counting: a lower bound
+	afterOver                          bool // a limit stood directly behind "exceeded:"
+	exceeding                          bool // the limit stood behind "exceeds …:", in the text that is read
+	isPair                             bool // the second limit is what that is compared with
 }
 
 // measure fills in the tokens and the limit. It reports false where the room for the answer alone is
@@ -50,6 +53,13 @@ func (c *counts) settle(r *reading) {
 		}
 		return
 	}
+	isPair := c.afterOver || c.isPair && c.second < c.limit
+	switch {
+	case c.second > 0 && isPair:
+		c.input, c.limit = max(c.limit, c.second), min(c.limit, c.second) // "exceeded: 5000 tokens, max 4000"
+	case c.second == 0 && c.afterOver:
+		c.limit = 0 // "exceeded: 5000" may be either
+	}
 	if c.delta > 0 && c.limit > 0 && c.input == 0 {
 		c.total = c.limit + c.delta // Cohere
 		return
@@ -58,10 +68,13 @@ func (c *counts) settle(r *reading) {
 		c.input = r.jsonTokens
 	}
 	if c.input == 0 && c.limit > 0 && c.left > c.limit {
-		c.input = c.left // "it is 9000 tokens while …", "exceeded: 5000 tokens, max 4000"
+		c.input = c.left // "it is 9000 tokens while …"
 	}
 	if c.limit == 0 {
 		c.limit = r.jsonLimit
+	}
+	if c.input == 0 && c.limit == 0 && r.pairsTokens() {
+		c.total, c.limit = r.asked, r.allowed
 	}
 }
 
@@ -94,7 +107,7 @@ func countsOf(r *reading, unit Unit) counts {
 // read takes the numbers of one text. Where it has said what was counted and what is allowed, one more sentence
 // may name the parts; what comes then is something else.
 func (c *counts) read(ts []token, unit Unit) {
-	c.unit = unit
+	c.unit, c.exceeding = unit, false
 	roles := rolesOf(ts)
 	if unit == UnitTokens && roles&(rChars|rBytes) != 0 && roles&(rToken|rContext) == 0 {
 		return // "the maximum number of characters is 6000, got 7200"
@@ -114,11 +127,15 @@ func (c *counts) read(ts []token, unit Unit) {
 		if !unitFits(ts, i, unit) {
 			continue
 		}
-		kind := c.kind(ts, i)
-		if kind == countNone && i == 0 && skipUnit(ts, 1) == 1 && !strings.HasPrefix(wordOf(ts, 1), "个") {
+		kind, over := c.kind(ts, i)
+		unitEnd := skipUnit(ts, i+1)
+		if kind == countNone && i == 0 && unitEnd == 1 && !beginsWithUnit(wordOf(ts, 1)) {
 			continue // a code in front of all words
 		}
-		c.add(kind, c.size(ts, i))
+		c.add(kind, c.size(ts, i), over)
+		if kind == countNone && unitEnd > i+1 && ts[unitEnd-1].role&rToken != 0 {
+			c.leftTokens = max(c.leftTokens, int(ts[i].n))
+		}
 	}
 }
 
@@ -139,7 +156,7 @@ func (c *counts) size(ts []token, i int) int {
 	return n
 }
 
-func (c *counts) add(kind count, n int) {
+func (c *counts) add(kind count, n int, over bool) {
 	set := func(p *int) {
 		isLarge := n >= minLimit || kind == countOutput || kind == countDelta
 		if *p == 0 && n <= maxLimit && isLarge {
@@ -156,20 +173,44 @@ func (c *counts) add(kind count, n int) {
 	case countDelta:
 		set(&c.delta)
 	case countLimit:
+		if c.limit > 0 {
+			set(&c.second)
+		}
 		set(&c.limit)
+		c.afterOver = c.afterOver || over
 	case countNone:
 		c.left = max(c.left, n)
 	}
+}
+
+// pairs notes whether the limit at i is the second of a sentence that says "exceeds" and gives the first behind a
+// colon: "exceeds the limit of the model: 40000 tokens while the maximum is 32768". The first is then what was sent. A
+// remark in brackets is about something else: "(input limit 122880)", but not "(limit 32768)".
+func (c *counts) pairs(ts []token, i int) {
+	from := i - 1 // the words between the number and the one before it
+	for from >= 0 && !ts[from].isNum && !ts[from].endsSentence() {
+		from--
+	}
+	words := ts[from+1 : i]
+	if c.limit == 0 {
+		c.exceeding = c.exceeding || isSign(ts, i-1, ":") && rolesOf(words)&rOver != 0
+		return
+	}
+	isApart := from < 0 || ts[from].sign
+	for k := range words {
+		isApart = isApart || words[k].s == "(" && !roleAt(words, k+1, rMax)
+	}
+	c.isPair = c.isPair || c.second == 0 && c.exceeding && !isApart
 }
 
 // expression reads "184915 + 20000 > 204648", "5000/4096", "9 vs. 8" and "[1, 204800]" and returns how
 // many tokens that was. A difference ("4096 > 32768 - 29000") repeats numbers that stand elsewhere.
 func (c *counts) expression(ts []token, i int) int {
 	if isSign(ts, i-1, "[") && isSign(ts, i+1, ",") && isNum(ts, i+2) {
-		c.add(countLimit, int(ts[i+2].n))
+		c.add(countLimit, int(ts[i+2].n), false)
 		return 3
 	}
-	sum, parts, last, k := c.size(ts, i), 1, 0, skipUnit(ts, i+1)
+	sum, parts, last, k := c.size(ts, i), 1, 0, skipNote(ts, skipUnit(ts, i+1))
 	for isPlus(ts, k) {
 		k = skipNames(ts, k+1) // "input 35012 + max_tokens 4096"
 		if k >= len(ts) || !ts[k].isNum {
@@ -178,7 +219,7 @@ func (c *counts) expression(ts []token, i int) int {
 		last = c.size(ts, k)
 		sum += last
 		parts++
-		k = skipUnit(ts, k+1)
+		k = skipNote(ts, skipUnit(ts, k+1))
 	}
 	if parts > 1 && isSign(ts, k, "=") && isNum(ts, k+1) {
 		sum = c.size(ts, k+1)
@@ -208,7 +249,7 @@ func (c *counts) expression(ts []token, i int) int {
 	}
 	if limit >= minLimit && (sum >= limit || limit > maxLimit) {
 		c.addSum(c.size(ts, i), sum, parts, last)
-		c.add(countLimit, limit)
+		c.add(countLimit, limit, false)
 	}
 	return k + 2 - i
 }
@@ -226,10 +267,20 @@ func (c *counts) sum(ts []token, i, k, sum, parts, last int) int {
 // addSum adds a total and, where it has two parts, what they are: what is sent and the room for the answer.
 func (c *counts) addSum(first, sum, parts, last int) {
 	if parts == 2 && sum <= maxLimit {
-		c.add(countOutput, last)
-		c.add(countInput, first)
+		c.add(countOutput, last, false)
+		c.add(countInput, first, false)
 	}
-	c.add(countTotal, sum)
+	c.add(countTotal, sum, false)
+}
+
+// skipNote skips a note behind a number: "30000 (messages) + 4096 (max_tokens)".
+func skipNote(ts []token, i int) int {
+	for k := i + 1; isSign(ts, i, "(") && k < i+6 && k < len(ts) && !ts[k].isNum; k++ {
+		if isSign(ts, k, ")") {
+			return k + 1
+		}
+	}
+	return i
 }
 
 // skipNames skips the name of what a number counts.

@@ -108,7 +108,7 @@ func match(r *reading, status int) Diagnosis {
 	if best < hitTokens && hardNumber(r) {
 		best = hitTokens
 	}
-	if best == hitNone && outnumbers(r) {
+	if best == hitNone && (outnumbers(r) || refusesSize(status) && r.pairsTokens()) {
 		best = hitTokens
 	}
 	if best == hitTokens && status == 413 && !namesPrompt(r) {
@@ -132,27 +132,48 @@ func match(r *reading, status int) Diagnosis {
 	return Diagnosis{}
 }
 
-// outnumbers reports whether an error gives the size of the prompt and that of the context, in whatever words, and the
-// prompt is the larger one.
+// comparesSizes reports whether a text is about how large the prompt is and how large it may be, in whatever words.
+func (s *segment) comparesSizes() bool {
+	if s.code || s.roles&(rMedia|rField|rPer) != 0 {
+		return false
+	}
+	switch {
+	case s.roles&rContext != 0:
+		return s.roles&(rInput|rToken|rActual) != 0
+	case s.hasAll(rInput | rToken):
+		return true
+	}
+	// "the maximum number of tokens is 128000, and you sent 140000", but not of an answer and not in a span of time
+	if !s.hasAll(rToken|rActual) || s.roles&(rMax|rHolds) == 0 {
+		return false
+	}
+	return s.roles&(rOutput|rTime|rDay|rQuota|rRate) == 0
+}
+
+// outnumbers reports whether a text gives the size of the prompt and that of the context, in whatever sentences,
+// and the prompt is the larger one.
 func outnumbers(r *reading) bool {
 	if r.jsonLimit >= minLimit && r.jsonTokens > r.jsonLimit {
 		return true
 	}
-	return slices.ContainsFunc(r.segments, func(s *segment) bool {
-		isOther := s.code || s.roles&(rMedia|rField|rPer) != 0
-		isNamed := s.roles&rContext != 0 || s.hasAll(rInput|rToken)
-		isCounted := s.hasAll(rToken|rActual|rMax) && s.roles&(rOutput|rTime|rDay|rQuota|rRate) == 0
-		if isOther || !isNamed && !isCounted {
-			return false
+	for _, s := range r.segments {
+		if !s.comparesSizes() {
+			continue
 		}
 		var c counts
 		c.read(s.tokens, UnitTokens)
-		size := max(c.total, c.input)
-		if c.total == 0 && c.input > 0 {
+		size := max(c.input, c.total)
+		if c.input > 0 && c.total == 0 {
 			size += c.output
 		}
-		return c.limit >= minLimit && size > c.limit
-	})
+		if size == 0 && s.roles&rContext != 0 {
+			size = c.leftTokens // "to send 135000 tokens to a model with a context of 131072"
+		}
+		if c.limit >= minLimit && size > c.limit {
+			return true
+		}
+	}
+	return false
 }
 
 // hardCode reports whether a code of the body names the overflow and nothing else.

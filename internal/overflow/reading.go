@@ -3,7 +3,6 @@ package overflow
 import (
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // How much of an error is read. A refusal is said in its first or last words; the rest is a request sent back, a stack,
@@ -15,6 +14,7 @@ const (
 	segmentHead   = 1 << 10  // bytes read of the beginning of one text
 	segmentTail   = 1 << 9   // and of its end
 	readingBudget = 12 << 10 // bytes of all texts together
+	maxJSONDepth  = 32       // levels whose keys are told apart
 	maxNesting    = 5        // JSON in strings in JSON
 )
 
@@ -26,13 +26,23 @@ type reading struct {
 	bodyStatus int
 	jsonTokens int // numbers in fields of their own, as llama.cpp has them
 	jsonLimit  int
+	asked      int // numbers in fields that do not say what they count: {"requested": 140211, "limit": 131072}
+	allowed    int
+	pairsOther bool // some field says that they count something other than tokens
 }
 
 // endsWith reports whether n is the last thing in one of the texts.
 func (r *reading) endsWith(n int) bool {
-	return slices.ContainsFunc(r.segments, func(s *segment) bool {
-		return strings.HasSuffix(strings.TrimRight(s.lower, " .…()[]{}\\"), strconv.Itoa(n))
-	})
+	for _, s := range r.segments {
+		ts := s.tokens
+		for len(ts) > 0 && (ts[len(ts)-1].sign || ts[len(ts)-1].s == "…") {
+			ts = ts[:len(ts)-1]
+		}
+		if len(ts) > 0 && ts[len(ts)-1].isNum && int(ts[len(ts)-1].n) == n {
+			return true
+		}
+	}
+	return false
 }
 
 // names reports whether some text has a word of one of these roles.

@@ -48,3 +48,12 @@ func standsInFront(ts []token, k int) bool {
 	}
 	return before.role == 0 || isSign(ts, k-2, "/") // of a path
 }
+
+// refusesSize reports whether a request that is too large may get this status. 0: the status is not known.
+func refusesSize(status int) bool {
+	switch status {
+	case 0, 400, 413, 422, 500:
+		return true
+	}
+	return false
+}

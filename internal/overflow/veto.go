@@ -108,7 +108,7 @@ func vetoText(s *segment, status int) verdict {
 		return vetoGo
 	case s.says&pTimedOut != 0:
 		return vetoTimeout
-	case talk(s), s.says&pFlagged != 0:
+	case talk(s), s.says&pFlagged != 0, s.says&pUsage != 0 && answered(s.tokens):
 		return vetoOther
 	}
 	v := vetoRates(s)
@@ -121,6 +121,17 @@ func vetoText(s *segment, status int) verdict {
 	return v
 }
 
+// answered finds tokens that were billed for an answer: what was answered was not refused.
+func answered(ts []token) bool {
+	for i := range ts {
+		isAnswer := isOneOf(ts[i].s, "completion output") && wordAt(ts, i+1) == "tokens"
+		if isAnswer && isOneOf(wordOf(ts, i+2), "= :") && isNum(ts, i+3) && ts[i+3].n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // talk reports whether a text is about overflows instead of being one: an assistant's or a user's sentence, a
 // line of source code, a commit message. Callers should not pass such a text, but logs and proxies do.
 func talk(s *segment) bool {
@@ -129,7 +140,7 @@ func talk(s *segment) bool {
 	case s.code:
 		return false
 	case strings.Contains(raw, "\", //"), strings.Contains(raw, ") {") && strings.Contains(raw, "return "),
-		s.wide && strings.Contains(s.lower, "我"),
+		s.wide && containsAny(s.lower, "我", "わたし", "私は"),
 		s.says&pFirstPerson != 0 && (strings.HasPrefix(raw, "I ") || strings.Contains(raw, " I ")),
 		s.says&pExplain != 0, s.says&pReturns != 0 && strings.Contains(s.lower, " when "):
 		return true
@@ -151,14 +162,14 @@ func vetoRates(s *segment) verdict {
 	isUsage := s.says&pUsage != 0 && hasWord(s.tokens, "rate")
 	rate := s.says&(pPace|pRate) != 0 || s.roles&rRate != 0 || isSpan || isUsage
 	perMinute := s.says&pPerMinute != 0 || isSpan
-	quota := s.says&(pUsageLimit|pQuota) != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget")
-	for i, t := range s.tokens {
-		isAdvice := t.s == "quota" && wordOf(s.tokens, i-1) == "check" // "(e.g. check quota)"
-		quota = quota || t.role&rQuota != 0 && !isAdvice
+	quota := s.says&(pUsageLimit|pQuota) != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget") ||
+		slices.ContainsFunc(s.tokens, func(t token) bool { return t.role&rQuota != 0 && t.s != "quota" })
+	for i, t := range s.tokens { // and not "(e.g. check quota)"
+		quota = quota || t.s == "quota" && wordOf(s.tokens, i-1) != "check"
 	}
 	if s.wide {
 		rate = rate || containsAny(s.lower, rateWide...)
-		perMinute = perMinute || strings.Contains(s.lower, "每分钟")
+		perMinute = perMinute || containsAny(s.lower, minuteWide...)
 		quota = quota || containsAny(s.lower, quotaWide...)
 	}
 	if s.says&pResets != 0 && !rate {
