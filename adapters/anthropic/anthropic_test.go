@@ -43,8 +43,7 @@ func reread(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
 
 func exact(decoded, original any) any {
 	b, _ := json.Marshal(decoded)
-	var args adapter.Arguments
-	if string(args.Write(json.RawMessage(b))) != string(args.Write(original)) {
+	if string(adapter.Arguments(json.RawMessage(b))) != string(adapter.Arguments(original)) {
 		return original
 	}
 	return decoded

@@ -397,8 +397,7 @@ func TestBeta(t *testing.T) {
 	system := []sdk.BetaTextBlockParam{{Text: "s", CacheControl: sdk.NewBetaCacheControlEphemeralParam()}}
 	assert.Equal(t, system, ExportBetaSystem(ImportBetaSystem(system)))
 	assert.Nil(t, ImportBetaSystem(nil))
-	var args adapter.Arguments
-	assert.Equal(t, `{"path":"x"}`, string(args.Write(own[1].Content[1].OfToolUse.Input)), "the caller's values are as they were")
+	assert.Equal(t, `{"path":"x"}`, string(adapter.Arguments(own[1].Content[1].OfToolUse.Input)), "the caller's values are as they were")
 }
 
 // TestImageSizes reads the pixels of images, in messages and in results.

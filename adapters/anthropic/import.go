@@ -33,7 +33,6 @@ type importer struct {
 	parts  []winnow.Part
 	pieces adapter.Pieces[sdk.MessageParam]
 	names  adapter.ToolNames
-	args   adapter.Arguments
 	calls  []winnow.Part // calls of the newest assistant message
 	hollow bool          // an empty text was left out of the parts of the next message
 	first  bool          // only system messages so far, of a conversation in which the user says something
@@ -189,7 +188,7 @@ func (im *importer) part(f fields, source any) winnow.Part {
 	case typeRedactedThinking:
 		p.Kind, p.Signature, p.MediaType = winnow.KindThinking, f.signature, redacted
 	case typeToolUse:
-		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.id, f.name, im.args.Write(f.input)
+		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.id, f.name, adapter.Arguments(f.input)
 	case typeImage:
 		p.Kind, p.MediaType, p.Bytes = winnow.KindImage, f.mediaType, f.bytes
 		adapter.Measure(&p, f.data)

@@ -33,7 +33,6 @@ type importer struct {
 	out    []winnow.Message
 	pieces adapter.Pieces[types.Message]
 	names  adapter.ToolNames
-	args   adapter.Arguments
 	calls  []winnow.Part // calls of the newest assistant message
 	asked  bool          // the user says something
 }
@@ -134,12 +133,12 @@ func (im *importer) blocks(of *types.Message) []winnow.Part {
 			p.Text = b.Value
 		case *types.ContentBlockMemberToolUse:
 			if b.Value.Type == types.ToolUseTypeServerToolUse {
-				p.Kind, p.Bytes = winnow.KindOpaque, len(im.args.Write(jsonOf(b.Value.Input)))
+				p.Kind, p.Bytes = winnow.KindOpaque, len(adapter.Arguments(jsonOf(b.Value.Input)))
 				p.ID, p.Name = aws.ToString(b.Value.ToolUseId), cmp.Or(aws.ToString(b.Value.Name), "tool")
 				break
 			}
 			p.Kind, p.ID, p.Name = winnow.KindToolCall, aws.ToString(b.Value.ToolUseId), aws.ToString(b.Value.Name)
-			p.Arguments = im.args.Write(jsonOf(b.Value.Input))
+			p.Arguments = adapter.Arguments(jsonOf(b.Value.Input))
 		case *types.ContentBlockMemberReasoningContent:
 			reasoning(&p, b.Value)
 		case *types.ContentBlockMemberCitationsContent:
@@ -241,7 +240,7 @@ func (im *importer) result(content []types.ToolResultContentBlock) []winnow.Part
 				continue
 			}
 		case *types.ToolResultContentBlockMemberJson:
-			p.Text = string(im.args.Write(jsonOf(c.Value)))
+			p.Text = string(adapter.Arguments(jsonOf(c.Value)))
 		case *types.ToolResultContentBlockMemberImage:
 			image(&p, &c.Value)
 		case *types.ToolResultContentBlockMemberDocument:

@@ -33,7 +33,6 @@ type importer struct {
 	out    []winnow.Message
 	parts  []winnow.Part
 	pieces adapter.Pieces[sdk.Content]
-	args   adapter.Arguments
 	ids    madeIDs
 	calls  []openCall        // calls of the model's newest content
 	named  map[string]string // the newest call without an id, by its tool
@@ -205,7 +204,7 @@ func media(part *winnow.Part, mediaType string, bytes int) {
 func (im *importer) call(part *winnow.Part, c *sdk.FunctionCall) {
 	part.Kind, part.ID, part.Name = winnow.KindToolCall, c.ID, c.Name
 	if len(c.Args) > 0 {
-		part.Arguments = im.args.Write(c.Args)
+		part.Arguments = adapter.Arguments(c.Args)
 	}
 	if c.ID == "" {
 		part.ID = im.ids.next(part)
@@ -289,7 +288,7 @@ func (im *importer) text(response map[string]any) (text string, isError bool) {
 	if len(response) == 0 {
 		return "", false
 	}
-	return string(im.args.Write(response)), false
+	return string(adapter.Arguments(response)), false
 }
 
 // jsonSize returns how many bytes are sent for v. It is only for rare content.
