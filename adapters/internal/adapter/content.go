@@ -95,52 +95,23 @@ func Text(parts []winnow.Part) string {
 	return b.String()
 }
 
-// ToolNames remembers the tool of each call, for results that name only the id. Most results answer a call of the
-// previous message; others are looked up.
-type ToolNames struct {
-	newest []winnow.Part     // calls of the newest message that has calls
-	older  [][]winnow.Part   // calls of older messages that are not in byID
-	byID   map[string]string // the newest call with an id
-}
+// ToolNames remembers the tool of each call, for results that name only the id. The zero value is ready.
+type ToolNames struct{ byID map[string]string }
 
 // Add remembers the calls in parts.
 func (n *ToolNames) Add(parts []winnow.Part) {
 	for k := range parts {
-		if parts[k].Kind != winnow.KindToolCall {
-			continue
+		if p := &parts[k]; p.Kind == winnow.KindToolCall {
+			if n.byID == nil {
+				n.byID = map[string]string{}
+			}
+			n.byID[p.ID] = p.Name
 		}
-		if n.newest != nil {
-			n.older = append(n.older, n.newest)
-		}
-		n.newest = parts
-		return
 	}
 }
 
 // Of returns the tool that the newest call with an id called, or "".
-func (n *ToolNames) Of(id string) string {
-	if len(n.newest) <= fewCalls {
-		for k := len(n.newest) - 1; k >= 0; k-- {
-			if p := &n.newest[k]; p.Kind == winnow.KindToolCall && p.ID == id {
-				return p.Name
-			}
-		}
-	} else {
-		n.older, n.newest = append(n.older, n.newest), nil
-	}
-	if n.byID == nil {
-		n.byID = map[string]string{}
-	}
-	for _, parts := range n.older {
-		for k := range parts {
-			if p := &parts[k]; p.Kind == winnow.KindToolCall {
-				n.byID[p.ID] = p.Name
-			}
-		}
-	}
-	n.older = n.older[:0]
-	return n.byID[id]
-}
+func (n *ToolNames) Of(id string) string { return n.byID[id] }
 
 // DataURLType returns the media type in a data URL, or "" if url is not one.
 func DataURLType(url string) string {

@@ -55,7 +55,7 @@ func TestToolNames(t *testing.T) {
 	assert.Equal(t, "search", names.Of("a"), "the newest of an id counts")
 	assert.Equal(t, "exec", names.Of("b"), "a late result")
 	var many []winnow.Part
-	for i := range 2 * fewCalls {
+	for i := range 2 * 16 {
 		many = append(many, call(fmt.Sprint(i), fmt.Sprint("tool ", i)))
 	}
 	names.Add(many)
