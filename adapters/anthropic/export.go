@@ -20,7 +20,6 @@ import (
 func Export(messages []winnow.Message) []sdk.MessageParam {
 	e := exporter{out: make([]sdk.MessageParam, 0, len(messages))}
 	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters, Request: true}
-	e.ids.Expect = len(messages) / 2
 	for i := 0; i < len(messages); {
 		m := &messages[i]
 		switch {

@@ -16,7 +16,6 @@ import (
 func Export(messages []winnow.Message) []*schema.Message {
 	e := exporter{out: make([]*schema.Message, 0, len(messages))}
 	e.ids.Rule.Request = true
-	e.ids.Expect = len(messages) / 2
 	for i := 0; i < len(messages); {
 		if adapter.IsAssistant(&messages[i]) {
 			e.assistant(&messages[i])

@@ -14,7 +14,6 @@ import (
 func Export(messages []winnow.Message) []Item {
 	e := exporter{out: make([]Item, 0, len(messages)+len(messages)/2)}
 	e.ids.Rule = adapter.IDRule{MaxLength: 64, Request: true}
-	e.ids.Expect = len(messages) / 2
 	for i := range messages {
 		m := &messages[i]
 		switch {
