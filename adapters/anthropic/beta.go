@@ -60,37 +60,14 @@ func ResponseBeta(answer *sdk.BetaMessage) winnow.Message {
 
 // ImportBetaSystem is [ImportSystem] for [sdk.BetaMessageNewParams].
 func ImportBetaSystem(blocks []sdk.BetaTextBlockParam) []winnow.Message {
-	if len(blocks) == 0 {
-		return nil
-	}
-	m := winnow.Message{Role: winnow.RoleSystem, Parts: make([]winnow.Part, len(blocks))}
-	for i := range blocks {
-		m.Parts[i] = winnow.Part{Text: blocks[i].Text, Source: &blocks[i]}
-	}
-	return []winnow.Message{m}
+	return importSystem(blocks, func(b *sdk.BetaTextBlockParam) string { return b.Text })
 }
 
 // ExportBetaSystem is [ExportSystem] for [sdk.BetaMessageNewParams].
 func ExportBetaSystem(messages []winnow.Message) []sdk.BetaTextBlockParam {
-	var blocks []sdk.BetaTextBlockParam
-	for i := range messages {
-		m := &messages[i]
-		if m.Role != winnow.RoleSystem || adapter.PieceOf[message](m) != nil {
-			continue
-		}
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if adapter.IsSilent(p) {
-				continue
-			}
-			if own, ok := p.Source.(*sdk.BetaTextBlockParam); ok {
-				blocks = append(blocks, *own)
-			} else if p.Kind == winnow.KindText {
-				blocks = append(blocks, sdk.BetaTextBlockParam{Text: p.Text})
-			}
-		}
-	}
-	return blocks
+	return exportSystem(messages, func(text string) sdk.BetaTextBlockParam {
+		return sdk.BetaTextBlockParam{Text: text}
+	})
 }
 
 // betaContent returns the role and the blocks of a message of the beta API, which m carries.
