@@ -95,35 +95,47 @@ func TailMatters(end string) bool {
 
 // errorLines returns lines of s that report an error, in at most room characters: the first ones, which tend to be the
 // cause, and the last ones, which tend to be the outcome. A line that repeats the one before it counts once. chars is
-// how many characters of s the lines hold.
+// how many characters of s the lines hold. No line between the two is looked at: there may be thousands.
 func errorLines(s string, room int) (lines []string, chars int) {
-	most := min(maxErrorLineChars, room/2-2)
-	var all []string
-	for line := range strings.SplitSeq(s, "\n") {
-		if reportsError(line) {
-			all = append(all, strings.TrimRight(line, " \t\r"))
-		}
-	}
-	all = slices.Compact(all)
-	fits := func(list iter.Seq2[int, string]) {
-		left, n := room/2, 0
-		for _, line := range list {
+	first, n, rest := someErrorLines(strings.SplitSeq(s, "\n"), room)
+	last, m, _ := someErrorLines(linesBackward(s[min(rest, len(s)):]), room)
+	slices.Reverse(last)
+	return append(first, last...), n + m
+}
+
+// someErrorLines returns those of the lines that report an error until half of room is full, and how many characters
+// they hold. rest is the length of all lines before the first one that had no room.
+func someErrorLines(all iter.Seq[string], room int) (lines []string, chars, rest int) {
+	most, left, before := min(maxErrorLineChars, room/2-2), room/2, ""
+	for whole := range all {
+		line := strings.TrimRight(whole, " \t\r")
+		if line != before && reportsError(line) {
 			clipped := line[:runes.Head(line, most)]
 			size := utf8.RuneCountInString(clipped)
-			if left -= size + 2; left < 0 || n == maxErrorLines/2 { // a newline and an ellipsis each
-				return
+			if left -= size + 2; left < 0 || len(lines) == maxErrorLines/2 { // a newline and an ellipsis each
+				break
 			}
-			if n++; len(clipped) < len(line) {
+			if before = line; len(clipped) < len(line) {
 				clipped += "…"
 			}
 			lines, chars = append(lines, clipped), chars+size
 		}
+		rest += len(whole) + len("\n")
 	}
-	fits(slices.All(all))
-	first := len(lines)
-	fits(slices.Backward(all[first:])) // the newest first
-	slices.Reverse(lines[first:])
-	return lines, chars
+	return lines, chars, rest
+}
+
+// linesBackward yields the lines of s, the last one first.
+func linesBackward(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for end := len(s); end > 0; {
+			start := strings.LastIndexByte(s[:end], '\n') + 1
+			if !yield(s[start:end]) {
+				return
+			}
+			end = start - 1
+		}
+	}
 }
 
 // notice is the end of an excerpt for a summary.
