@@ -6,26 +6,45 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// text returns what s costs, in 1/Scale of a token. It reads s once.
+// text returns what s costs, in 1/Scale of a token. It reads s once, eight bytes at a time where they are ASCII: that
+// takes half of the time, which is a tenth of a first request.
 func (t *Table) text(s string) (sum int64) {
-	prev, doubled := uint16(0), uint16(0) // the byte before, and 0x80 if that equals the one before it
+	prev := uint64(0) // the byte before, with 0x80 if that equals the one before it
 	for i := 0; ; {
+		for ; i+8 <= len(s); i += 8 {
+			w := runes.LoadWord(s, i)
+			if w&runes.NonASCII != 0 {
+				break
+			}
+			cost := int64(0)
+			cost, prev = t.word(prev, w)
+			sum += cost
+		}
 		for ; i < len(s) && s[i] < utf8.RuneSelf; i++ {
-			c := uint16(s[i])
-			sum += int64(t.pair[(prev|doubled|c<<8)&0x7fff])
-			doubled = 0
-			if c == prev {
-				doubled = 0x80
+			c := uint64(s[i])
+			sum += int64(t.pair[(prev|c<<8)&0x7fff])
+			if prev&0x7f == c {
+				c |= 0x80
 			}
 			prev = c
 		}
 		if i == len(s) {
 			return sum
 		}
-		n, cost, stand := t.high(s[i:], byte(prev))
-		i, sum = i+n, sum+cost
-		prev, doubled = uint16(stand), 0
+		n, cost, stand := t.high(s[i:], byte(prev&0x7f))
+		i, sum, prev = i+n, sum+cost, uint64(stand)
 	}
+}
+
+// word returns what eight bytes of ASCII cost behind prev, and the last of them in the form of prev.
+func (t *Table) word(prev, w uint64) (cost int64, last uint64) {
+	const ones = runes.NonASCII >> 7
+	v := w<<8 | prev&0x7f // for each byte of w, the one before it
+	same := ^((v ^ w) + 0x7f*ones) & runes.NonASCII
+	v, w = v|same<<8|prev&0x80, w|same
+	even := t.pair[v&0x7fff] + t.pair[v>>16&0x7fff] + t.pair[v>>32&0x7fff] + t.pair[v>>48&0x7fff]
+	odd := t.pair[w&0x7fff] + t.pair[w>>16&0x7fff] + t.pair[w>>32&0x7fff] + t.pair[w>>48&0x7fff]
+	return int64(even + odd), w >> 56
 }
 
 // A scanState is where a scan stands in a row of characters beyond ASCII.

@@ -72,3 +72,26 @@ func BenchmarkEstimate(b *testing.B) {
 		})
 	}
 }
+
+// Eight bytes at once cost what they cost one by one, wherever rows of equal bytes begin and end.
+func TestWords(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	table := Of("o200k")
+	for range 20_000 {
+		text := make([]byte, r.IntN(40))
+		for i := range text {
+			if text[i] = "aB -=\n7\x00"[r.IntN(8)]; i > 0 && r.IntN(3) > 0 {
+				text[i] = text[i-1]
+			}
+		}
+		sum, prev, row := int64(0), 0, 0 // row: 0x80 if the byte before equals the one before it
+		for _, c := range text {
+			sum += int64(table.pair[prev|row|int(c)<<8])
+			if row = 0; prev == int(c) {
+				row = 0x80
+			}
+			prev = int(c)
+		}
+		require.Equal(t, sum, table.text(string(text)), "%q", text)
+	}
+}
