@@ -67,6 +67,28 @@ func TestToolsAreChosenByUseSizeAndPrice(t *testing.T) {
 	}
 }
 
+// At the edge, half of what a tool costs on demand is what it costs whole: in 30 requests, half a call comes half-way.
+func TestToolsAreChosenAtTheEdge(t *testing.T) {
+	tools, opts := manyTools(1), &prompt.Options{ToolRatio: 2}
+	sent, err := prompt.Assemble(prompt.Input{Tools: tools}, opts)
+	require.NoError(t, err)
+	size := sent.ToolSizes[0].Tokens
+	for _, c := range []struct {
+		use    prompt.ToolUse
+		prompt int // tokens besides the tool
+	}{
+		{prompt.ToolUse{ReadPrice: .5, WritePrice: 2}, 47*size - 600}, // .5×(size×(2 + .5×15) + .5×prompt + 300) = size×(2 + .5×29)
+		{prompt.ToolUse{}, 111*size/2 - 3_000},                        // .5×(size×(1.25 + .1×15) + .1×prompt + 300) = size×(1.25 + .1×29)
+	} {
+		for more, wants := range map[int]bool{1: true, -1: false} {
+			c.use.Prompt = c.prompt + more
+			chosen, err := c.use.Choose(tools, opts)
+			require.NoError(t, err)
+			assert.Equal(t, wants, chosen[0].Always, "%+v", c.use)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	l := prompt.NewLoader(append(skills, prompt.Skill{Name: "secret-mail", Description: "sends mail", Hidden: true}), []prompt.Tool{
 		{Name: "send_mail", Description: "Sends a mail to people."}, {Name: "list_mails", Description: "Lists the mails of a folder."},
