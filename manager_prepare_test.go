@@ -549,7 +549,7 @@ func TestPrepareNoticesChanges(t *testing.T) {
 		h := list(userSays("begin"))
 		for i := range 40 {
 			id := "call" + itoa(i)
-			h = append(h, modelCalls(id), toolSays(id, numbered(6)), userSays("go on "+itoa(i)))
+			h = append(h, modelSends(textPart("I look."), callPart(id, "exec")), toolSays(id, numbered(6)), userSays("go on "+itoa(i)))
 		}
 		return h
 	}
@@ -561,6 +561,16 @@ func TestPrepareNoticesChanges(t *testing.T) {
 		{"a text in the middle is another one", func(h []winnow.Message) []winnow.Message { h[3].Parts = list(userSays("changed"))[0].Parts; return h }},
 		{"a long text is another one of the same length", func(h []winnow.Message) []winnow.Message {
 			h[2] = toolSays("call0", strings.ToUpper(fullText(h[2])))
+			return h
+		}},
+		{"so is a later one", func(h []winnow.Message) []winnow.Message {
+			h[5] = toolSays("call1", strings.ToUpper(fullText(h[5])))
+			return h
+		}},
+		{"a message is of another role", func(h []winnow.Message) []winnow.Message { h[3].Role = winnow.RoleSystem; return h }},
+		{"a part is of another kind", func(h []winnow.Message) []winnow.Message {
+			h[1].Parts = slices.Clone(h[1].Parts)
+			h[1].Parts[0].Kind = winnow.KindThinking
 			return h
 		}},
 		{"a result became an error", func(h []winnow.Message) []winnow.Message { h[2].IsError = true; return h }},
@@ -576,9 +586,10 @@ func TestPrepareNoticesChanges(t *testing.T) {
 			m := newManager(t, 200_000, nil)
 			h := grow()
 			prepare(t, m, h[:len(h)-3])
-			prepare(t, m, h)
+			sent := deepCopy(prepare(t, m, h).Messages)
 			h = c.change(h)
 			r := prepare(t, m, h)
+			assert.Equal(t, firstDifference(sent, r.Messages), r.FirstChanged)
 			fresh := newManager(t, 200_000, nil)
 			want := prepare(t, fresh, h)
 			sameMessages(t, want.Messages, r.Messages, "what is sent")
