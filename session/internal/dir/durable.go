@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/winnowgo/winnow/session/backend"
@@ -126,26 +127,12 @@ func (d *Directory) syncSession(key string) error {
 	return d.fs.SyncDir(dir)
 }
 
-// Flush implements [backend.Turn]. Archives are durable already, and stay archives.
+// Flush implements [backend.Turn]. An archive is durable already, and stays one.
 func (t *directoryTurn) Flush(ctx context.Context) error {
 	parts, err := t.directory.Parts(ctx, t.key)
-	if err != nil {
+	isNewestLog := func(p backend.Part) bool { return p.Open && p.Kind == backend.PartLog }
+	if err != nil || !slices.ContainsFunc(parts, isNewestLog) {
 		return err
-	}
-	newestIsLog := false
-	for _, part := range parts {
-		switch {
-		case part.Kind != backend.PartLog:
-		case part.Open:
-			newestIsLog = true
-		default:
-			if err := t.flushOlder(ctx, part); err != nil {
-				return err
-			}
-		}
-	}
-	if !newestIsLog {
-		return t.directory.syncSession(t.key)
 	}
 	log, err := t.directory.Log(ctx, t.key, true) // copies a log whose sync failed
 	if err != nil {
@@ -159,38 +146,6 @@ func (t *directoryTurn) Flush(ctx context.Context) error {
 		err = errors.Join(err, l.lock.Unlock())
 	}
 	return errors.Join(err, l.Close())
-}
-
-// flushOlder makes a log durable that is not the newest. If a sync of it failed before, its file is replaced by a copy,
-// under the same name: nobody appends to it any more.
-func (t *directoryTurn) flushOlder(ctx context.Context, part backend.Part) error {
-	return t.directory.change(ctx, t, []backend.Part{part}, func(l *directoryLog) error {
-		d, name := l.directory, l.dir+"/"+part.Name
-		f, err := d.fs.Open(name, os.O_RDWR, 0)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		l.name = part.Name
-		mark, err := d.fs.Open(name+failedMark, os.O_RDONLY, 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			if err := f.Sync(); err != nil {
-				return l.kill(err)
-			}
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := mark.Close(); err != nil {
-			return err
-		}
-		if err := d.writeFrom(name, io.NewSectionReader(f, 0, part.Bytes), true); err != nil {
-			return err
-		}
-		_ = d.fs.Remove(name + failedMark) // its file is gone
-		return nil
-	})
 }
 
 // settle prepares a log for appending: it copies a log whose sync failed, and cuts off a torn end. The lock is held.
