@@ -24,10 +24,10 @@ type config struct {
 
 func main() {
 	var c config
-	flag.StringVar(&c.model, "model", "", "the model; empty: a scripted one plays the other side, at a provider within "+
-		"this program that checks every request as strictly as the real ones")
-	flag.StringVar(&c.url, "url", "https://api.openai.com/v1", "the endpoint, which speaks Chat Completions; its key is "+
-		"$OPENAI_API_KEY")
+	flag.StringVar(&c.model, "model", "", "the model; empty: a scripted one plays the other side, at a "+
+		"provider within this program that checks every request as strictly as the real ones")
+	flag.StringVar(&c.url, "url", "https://api.openai.com/v1", "the endpoint, which speaks Chat Completions; its "+
+		"key is $OPENAI_API_KEY")
 	flag.StringVar(&c.dir, "dir", ".", "the directory that the model may read")
 	flag.IntVar(&c.window, "window", 0, "context window of the model, in tokens (128 000, or 8 500)")
 	flag.IntVar(&c.maxTokens, "max-tokens", 0, "room for each answer (a quarter of the window, at most 8 000)")

@@ -211,7 +211,8 @@ func play(ctx context.Context, c config, s *screen) (*provider.Provider, error) 
 		c.questions = append(c.questions, scene.user)
 	}
 	s.print("A scripted model at a provider within this program, whose window is %s tokens.\n", number(c.window))
-	return local, talk(ctx, c, &endpoint{url: server.URL + "/v1", key: "none", model: "scripted"}, s, func(question int) {
+	scripted := &endpoint{url: server.URL + "/v1", key: "none", model: "scripted"}
+	return local, talk(ctx, c, scripted, s, func(question int) {
 		if question == sceneOfSwitch {
 			window.Store(int64(c.window / 2))
 			s.print("\n[The provider now switches to a model with a window of %s tokens, and tells nobody.]\n",

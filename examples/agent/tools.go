@@ -28,7 +28,8 @@ func schema(names ...string) json.RawMessage {
 	for _, name := range names {
 		properties = append(properties, fmt.Sprintf(`%q:{"type":"string"}`, name))
 	}
-	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":[%q]}`, strings.Join(properties, ","), names[0])
+	return fmt.Appendf(nil, `{"type":"object","properties":{%s},"required":[%q]}`, strings.Join(properties, ","),
+		names[0])
 }
 
 // callTool executes a call in a directory. It cannot reach files outside of it, not even through links; see [os.Root].

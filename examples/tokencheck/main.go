@@ -70,8 +70,8 @@ func run(w io.Writer, dir, family, counts string) error {
 		return fmt.Errorf("no text in %s with an exact count", dir)
 	}
 	fmt.Fprintf(w, "%-20s %-29s characters / 4\n", "error in %", fmt.Sprintf("family %q", family))
-	fmt.Fprintf(w, "%-10s %6s %8s %8s %8s     %8s %8s %8s\n", "kind", "texts", "median", "p95", "under", "median", "p95",
-		"under")
+	fmt.Fprintf(w, "%-10s %6s %8s %8s %8s     %8s %8s %8s\n", "kind", "texts", "median", "p95", "under", "median",
+		"p95", "under")
 	for _, kind := range slices.Sorted(maps.Keys(estimated)) {
 		fmt.Fprintf(w, "%-10s %6d %s     %s\n", kind, len(estimated[kind]), estimated[kind], quarter[kind])
 	}
