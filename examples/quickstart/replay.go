@@ -172,5 +172,6 @@ func (r *replayer) end(requests int) {
 	}
 	fmt.Fprintf(r, "\n%d of %d requests would not fit with the whole history. Sent: %s tokens in all instead\n"+
 		"of %s (%s %%), of which the cache is expected to have %s %%.\n", r.hopeless, requests,
-		recording.Comma(r.tokens), recording.Comma(r.whole), recording.Percent(r.tokens, r.whole), recording.Percent(r.cached, r.tokens))
+		recording.Comma(r.tokens), recording.Comma(r.whole), recording.Percent(r.tokens, r.whole),
+		recording.Percent(r.cached, r.tokens))
 }
