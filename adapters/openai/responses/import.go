@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 type piece = adapter.Piece[Item]
@@ -183,11 +184,11 @@ func (im *importer) assistant(items []Item, i, begin int, f fields) {
 		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.call, f.name, []byte(f.text)
 	case f.typ == customCall:
 		p.Kind, p.ID, p.Name, p.MediaType, p.Arguments = winnow.KindToolCall, f.call, f.name, customCall,
-			adapter.JSONText(f.text)
+			jsontext.Quote(f.text)
 	case isCall(f.typ):
 		p.Kind, p.ID, p.MediaType = winnow.KindToolCall, f.call, f.typ
 		p.Name = strings.TrimSuffix(f.typ, "_call")
-		p.Arguments = marshal(of)
+		p.Arguments = adapter.Raw(of)
 	default:
 		p.Kind, p.Bytes = winnow.KindOpaque, f.size
 		p.ID, p.Name = halfOf(&f)
