@@ -229,15 +229,7 @@ func (s *Session) copyEntries(
 		e.ParentID, e.At, e.Batch = previous, nil, [2]int64{} // the log is created whole or not at all
 		e.Seq = jsonl.SeqAfter(seq, e)
 		offsets[e.ID] = int64(len(x.Lines))
-		if e.Type == entry.TypeCompaction {
-			e.Keep = jsonl.Moved(e.Keep, offsets)
-			if e.FirstKept != nil {
-				kept := jsonl.Moved([]entry.Ref{*e.FirstKept}, offsets)
-				if e.FirstKept = nil; len(kept) > 0 {
-					e.FirstKept = &kept[0]
-				}
-			}
-		}
+		jsonl.Refer(e, offsets)
 		if e.Full != nil {
 			e.Full = &entry.FullState{State: e.Full.State, Counts: jsonl.CloneCounts(counts)}
 		}

@@ -149,10 +149,9 @@ func (e *eraser) find(ctx context.Context, ids []string) (*Receipt, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("%w: log %q of %q", session.ErrNotFound, e.log, e.key)
 		}
-		r := &Receipt{Key: e.key, Log: parts[i].Log, Time: e.now}
-		err = e.read(ctx, e.key, parts[i], func(v *erasure) error {
-			err := v.byID(ids)
-			r.Entries, e.found = append(v.done, v.ids(v.chosen)...), v.fingerprints()
+		r := &Receipt{Key: e.key, Log: parts[i].Log, Time: e.now, Entries: ids}
+		err = e.read(ctx, e.key, parts[i], func(v *erasure) (err error) {
+			e.found, err = v.fingerprints(ids)
 			return err
 		})
 		hasMoved := errors.Is(err, session.ErrDeleted) || errors.Is(err, errUnopened)
@@ -233,10 +232,10 @@ func (e *eraser) overwrite(
 	ctx context.Context, turn backend.Turn, parts []backend.Part, part backend.Part, v *erasure, r *Receipt,
 ) error {
 	isRequested := r.Key == e.key && r.Log == e.log
-	if err := v.byContent(e.found); err != nil || len(v.chosen) == 0 && !isRequested {
+	if err := v.choose(e.found); err != nil || len(v.chosen) == 0 && !isRequested {
 		return err
 	}
-	if err := v.make(ctx, e.now); err != nil {
+	if err := v.make(e.now); err != nil {
 		return err
 	}
 	for _, side := range parts {
