@@ -96,11 +96,13 @@ func (s *Store) openTitle(ctx context.Context, st *Status) error {
 		return err
 	}
 	defer log.Close()
-	info, _, err := jsonl.ReadInfo(ctx, log, s.opts.Seal)
+	l, err := jsonl.ReadInfo(ctx, log, s.opts.Seal)
 	if errors.Is(err, ErrSealed) {
 		return nil
 	}
-	st.Info.Title = info.Title
+	if err == nil {
+		st.Info.Title = l.Info.Title
+	}
 	return err
 }
 

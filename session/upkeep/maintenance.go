@@ -317,5 +317,9 @@ func readInfo(ctx context.Context, s *dir.Surveyed, part backend.Part) (info ent
 		return entry.Info{}, time.Time{}, err
 	}
 	defer log.Close()
-	return jsonl.ReadInfo(ctx, log, nil)
+	l, err := jsonl.ReadInfo(ctx, log, nil)
+	if err != nil {
+		return entry.Info{}, time.Time{}, err
+	}
+	return l.Info, l.Updated, nil
 }

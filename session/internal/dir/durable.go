@@ -198,8 +198,8 @@ func (l *directoryLog) tornName(seq int64) string {
 // findTail returns where the last whole line or batch ends, and the seq that would come next. newline says that only
 // the newline of the last line is missing.
 func findTail(log files.File, size int64) (cut, seq int64, newline bool, err error) {
-	w := jsonl.Window{Log: log, Size: size, Step: jsonl.SmallStep}
-	t := &jsonl.Tail{W: w, Ahead: w}
+	t := jsonl.NewTail(log, size, nil)
+	t.W.Step = jsonl.SmallStep
 	cut = size
 	last := []byte{0}
 	if _, err := log.ReadAt(last, size-1); err != nil {

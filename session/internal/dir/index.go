@@ -296,23 +296,15 @@ func (s *stored) listed(ctx context.Context, key string) (listed, int64, error) 
 
 // readListed reads what lists need to know of a session, and how many bytes of its log count.
 func readListed(ctx context.Context, key string, log backend.Log) (listed, int64, error) {
-	size, err := log.Size()
-	if size == 0 || err != nil {
-		return listed{}, 0, cmp.Or(err, errs.ErrNotFound)
+	l, err := jsonl.ReadInfo(ctx, log, nil)
+	if err == nil && l.Size == 0 {
+		err = errs.ErrNotFound
 	}
-	t, err := jsonl.NewStatusTail(log, size, true)
-	if err == nil {
-		var s jsonl.Sides
-		if err = t.Sides(&s); err == nil {
-			st := backend.Status{Key: key, Updated: t.NewestAt, Info: s.Info}
-			return listedOf(&st), size, nil
-		}
-	}
-	st, err := backend.ReadStatus(ctx, key, log)
 	if err != nil {
 		return listed{}, 0, err
 	}
-	return listedOf(st), st.Bytes, nil
+	isSet := func(b *bool) bool { return b != nil && *b }
+	return listed{key, l.Updated, isSet(l.Info.Pinned), isSet(l.Info.Archived)}, l.Valid, nil
 }
 
 // listed is what ordering and filtering need to know about a session.
@@ -320,11 +312,6 @@ type listed struct {
 	key              string
 	updated          time.Time
 	pinned, archived bool
-}
-
-func listedOf(s *backend.Status) listed {
-	isSet := func(b *bool) bool { return b != nil && *b }
-	return listed{s.Key, s.Updated, isSet(s.Info.Pinned), isSet(s.Info.Archived)}
 }
 
 // compare orders sessions as the list has them.
