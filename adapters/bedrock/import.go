@@ -90,14 +90,10 @@ func (im *importer) add(of *types.Message) {
 
 // onlyMarkers reports whether only cache points stand beside the results, so that the message asks for nothing.
 func onlyMarkers(content []types.ContentBlock) bool {
-	for _, b := range content {
-		switch b.(type) {
-		case *types.ContentBlockMemberToolResult, *types.ContentBlockMemberCachePoint:
-		default:
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(content, func(b types.ContentBlock) bool {
+		_, isResult := b.(*types.ContentBlockMemberToolResult)
+		return !isResult && pointOf(b) == nil
+	})
 }
 
 func (im *importer) emit(m winnow.Message, of *types.Message, block any, index, count int) {
