@@ -29,11 +29,10 @@ func Import(messages []sdk.MessageParam) []winnow.Message {
 	return im.out
 }
 
-// importer turns messages into winnow's. Parts and pieces share a few blocks of memory.
+// importer turns messages into winnow's. Parts share a few blocks of memory.
 type importer struct {
 	out    []winnow.Message
 	parts  []winnow.Part
-	pieces adapter.Pieces[sdk.MessageParam]
 	names  adapter.ToolNames
 	calls  []winnow.Part // calls of the newest assistant message
 	hollow bool          // an empty text was left out of the parts of the next message
@@ -73,11 +72,9 @@ func (im *importer) add(of *sdk.MessageParam) {
 }
 
 func (im *importer) emit(m winnow.Message, of *sdk.MessageParam, block any, index, count int) {
-	p := im.pieces.New(of, block, index, count)
-	p.First, p.Hollow = im.first, im.hollow
+	m.Source = &piece{Of: of, Block: block, Index: index, Count: count, First: im.first, Hollow: im.hollow}
 	im.hollow = false
 	im.first = im.first && m.Role == winnow.RoleSystem
-	m.Source = p
 	im.out = append(im.out, m)
 }
 

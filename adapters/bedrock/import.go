@@ -28,13 +28,12 @@ func Import(messages []types.Message) []winnow.Message {
 	return im.out
 }
 
-// importer turns messages into winnow's. Pieces share a few blocks of memory.
+// importer turns messages into winnow's.
 type importer struct {
-	out    []winnow.Message
-	pieces adapter.Pieces[types.Message]
-	names  adapter.ToolNames
-	calls  []winnow.Part // calls of the newest assistant message
-	asked  bool          // the user says something
+	out   []winnow.Message
+	names adapter.ToolNames
+	calls []winnow.Part // calls of the newest assistant message
+	asked bool          // the user says something
 }
 
 // isAsked reports whether Export sends something of a user message. Without one, the messages are an answer that the
@@ -97,9 +96,8 @@ func onlyMarkers(content []types.ContentBlock) bool {
 }
 
 func (im *importer) emit(m winnow.Message, of *types.Message, block any, index, count int) {
-	p := im.pieces.New(of, block, index, count)
-	p.First = len(im.out) == 0 && im.asked
-	m.Source = p
+	m.Source = &adapter.Piece[types.Message]{Of: of, Block: block, Index: index, Count: count,
+		First: len(im.out) == 0 && im.asked}
 	im.out = append(im.out, m)
 }
 

@@ -30,15 +30,14 @@ func Import(contents []*sdk.Content) []winnow.Message {
 	return im.out
 }
 
-// importer turns contents into messages. Parts and pieces share a few blocks of memory.
+// importer turns contents into messages. Parts share a few blocks of memory.
 type importer struct {
-	out    []winnow.Message
-	parts  []winnow.Part
-	pieces adapter.Pieces[sdk.Content]
-	ids    madeIDs
-	calls  []openCall        // calls of the model's newest content
-	model  []winnow.Part     // the parts of that
-	named  map[string]string // the newest call without an id, by its tool
+	out   []winnow.Message
+	parts []winnow.Part
+	ids   madeIDs
+	calls []openCall        // calls of the model's newest content
+	model []winnow.Part     // the parts of that
+	named map[string]string // the newest call without an id, by its tool
 
 	several bool // more than one content is sent
 }
@@ -95,9 +94,9 @@ func isResponse(p *sdk.Part) bool { return p != nil && p.FunctionResponse != nil
 
 // message adds a message that is a piece of a content.
 func (im *importer) message(role winnow.Role, of *sdk.Content, block any, index, count int) *winnow.Message {
-	p := im.pieces.New(of, block, index, count)
-	p.First = len(im.out) == 0 && im.several
-	im.out = append(im.out, winnow.Message{Role: role, Source: p})
+	im.out = append(im.out, winnow.Message{Role: role, Source: &adapter.Piece[sdk.Content]{
+		Of: of, Block: block, Index: index, Count: count, First: len(im.out) == 0 && im.several,
+	}})
 	return &im.out[len(im.out)-1]
 }
 

@@ -21,21 +21,6 @@ type Piece[T any] struct {
 	Hollow bool
 }
 
-// Pieces makes the pieces of an import in a few blocks of memory.
-type Pieces[T any] struct{ block []Piece[T] }
-
-// Grow makes room for n pieces.
-func (p *Pieces[T]) Grow(n int) { p.block = make([]Piece[T], 0, n) }
-
-// New returns a piece.
-func (p *Pieces[T]) New(of *T, block any, index, count int) *Piece[T] {
-	if len(p.block) == cap(p.block) {
-		p.block = make([]Piece[T], 0, 64)
-	}
-	p.block = append(p.block, Piece[T]{Of: of, Block: block, Index: index, Count: count})
-	return &p.block[len(p.block)-1]
-}
-
 // PieceOf returns the piece of m, or nil if m was changed or comes from elsewhere.
 func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	p, _ := m.Source.(*Piece[T])
