@@ -28,8 +28,8 @@ func wireForm(m *winnow.Message) uint64 {
 	maphash.WriteComparable(&h, message{m.Role, m.ToolCallID, m.ToolName, m.IsError})
 	for i := range m.Parts {
 		p := m.Parts[i]
-		arguments := string(p.Arguments)
-		maphash.WriteComparable(&h, [...]string{string(p.Kind), p.Text, p.Signature, p.ID, p.Name, arguments, p.MediaType})
+		maphash.WriteComparable(&h, [...]string{string(p.Kind), p.Text, p.Signature, p.ID, p.Name, p.MediaType})
+		maphash.WriteComparable(&h, string(p.Arguments))
 		maphash.WriteComparable(&h, p.Bytes)
 	}
 	return h.Sum64()
