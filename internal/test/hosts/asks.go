@@ -199,9 +199,9 @@ func (w *world) do(s *Step) {
 	defer cancel()
 	w.provider.calls, w.provider.refused = 0, map[uint64]bool{}
 	w.summarizer.calls.Store(0)
-	_, r, err := winnow.Do(ctx, w.manager, q.in, func(ctx context.Context, messages []winnow.Message) (int, error) {
+	_, r, err := winnow.Do(ctx, w.manager, q.in, func(_ context.Context, messages []winnow.Message) (int, error) {
 		w.checkWire(q.in, messages, "what Do sends")
-		return w.provider.call(ctx, w, messages)
+		return w.provider.call(w, messages)
 	})
 	w.unsettled = w.unsettled || w.summarizer.calls.Load() > 0 || ctx.Err() != nil
 	w.checkWritten(q, "Do")

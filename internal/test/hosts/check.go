@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -283,7 +284,7 @@ func (w *world) checkError(q *question, err error) {
 			min(full.Pinned, full.Summary, full.Protected) < 0 {
 			w.fail("an overflow says what fills the window", "%+v", full)
 		}
-	case !isContextError(err) && !errors.Is(err, errDisk):
+	case !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errDisk):
 		w.fail("an error is one to branch on", "%v", err)
 	}
 	w.checkState(q, "a Prepare that failed")

@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -49,7 +48,7 @@ func body(messages []winnow.Message) int {
 }
 
 // call plays one call of the model in a run of Do.
-func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) (int, error) {
+func (p *provider) call(w *world, messages []winnow.Message) (int, error) {
 	p.calls++
 	form := together(wireForms(messages))
 	if p.refused[form] {

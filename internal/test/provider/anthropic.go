@@ -40,9 +40,6 @@ type messagesTool struct {
 type thinkingOption struct {
 	Type         string `json:"type"`
 	BudgetTokens int    `json:"budget_tokens"`
-	BlockBinding *struct {
-		PrefixMismatch string `json:"prefix_mismatch_behavior"`
-	} `json:"block_binding"`
 }
 
 func (t *thinkingOption) on() bool { return t != nil && (t.Type == "enabled" || t.Type == "adaptive") }

@@ -126,7 +126,7 @@ func checkTurnSignatures(p *Provider, m *messagesRequest, r *Request, i int, lat
 			return modified(k)
 		case !isOfText:
 			rule = "ANT-THINK-SIG"
-		case p.o.BindThinking && !bytes.Equal(s.Prefix, r.prefixes[i][:8]) && !m.Thinking.drops():
+		case p.o.BindThinking && !bytes.Equal(s.Prefix, r.prefixes[i][:8]):
 			rule = "ANT-THINK-PREFIX"
 		}
 		if rule != "" {
@@ -138,9 +138,4 @@ func checkTurnSignatures(p *Provider, m *messagesRequest, r *Request, i int, lat
 		return modified(next)
 	}
 	return nil
-}
-
-// drops reports whether the request asks for thinking that does not fit what stands before it to be left out.
-func (t *thinkingOption) drops() bool {
-	return t.on() && t.BlockBinding != nil && t.BlockBinding.PrefixMismatch == "drop_block"
 }

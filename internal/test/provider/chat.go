@@ -34,7 +34,6 @@ type chatMessage struct {
 	ToolCalls  []chatCall  `json:"tool_calls"`
 	ToolCallID string      `json:"tool_call_id"`
 	Reasoning  string      `json:"reasoning_content"`
-	Prefix     bool        `json:"prefix"` // Mistral
 	raw        json.RawMessage
 }
 
@@ -176,7 +175,7 @@ func (chat) maxBytes() int { return 512 << 20 }
 func (chat) tooLong() Wording { return openAIRequested }
 
 func (chat) anonymous(h http.Header) *Error {
-	if strings.HasPrefix(h.Get("Authorization"), "Bearer ") || h.Get("Api-Key") != "" { // Azure
+	if strings.HasPrefix(h.Get("Authorization"), "Bearer ") {
 		return nil
 	}
 	return &Error{Status: 401, Rule: "KEY", Code: "invalid_api_key",

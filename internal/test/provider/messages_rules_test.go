@@ -205,11 +205,6 @@ func TestThinking(t *testing.T) {
 		{rule: "", why: "bound, and nothing before it changed", bind: true},
 		{rule: "ANT-THINK-PREFIX", why: "bound, and the system prompt changed", bind: true, edit: func(b object, c list) list { b["system"] = "now with a summary"; return c }},
 		{rule: "", why: "not bound", edit: func(b object, c list) list { b["system"] = "now with a summary"; return c }},
-		{rule: "", why: "bound, but it asks to drop what does not fit", bind: true, edit: func(b object, c list) list {
-			b["system"] = "x"
-			b["thinking"] = object{"type": "enabled", "budget_tokens": 2000, "block_binding": object{"prefix_mismatch_behavior": "drop_block"}}
-			return c
-		}},
 	} {
 		p := provider.New(provider.Options{Model: thinker, BindThinking: c.bind})
 		body := with(conversation(user(text("hi"))), thinks)

@@ -128,7 +128,7 @@ func checkMistralEnd(_ *Provider, m *chatRequest) *Error {
 	if open != 0 {
 		return broken("MIS-COUNT", "Not the same number of function calls and responses")
 	}
-	if last := m.Messages[len(m.Messages)-1]; last.Role == "assistant" && !last.Prefix {
+	if last := m.Messages[len(m.Messages)-1]; last.Role == "assistant" {
 		return broken("MIS-LAST", "Expected last role User or Tool (or Assistant with prefix or "+
 			"continue_final_message set to True) for serving but got assistant")
 	}
