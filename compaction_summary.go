@@ -36,7 +36,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	}
 	cp := &checkpoint{boundary: c.boundary, carried: c.carried, degraded: sum.Degraded}
 	if sum.Degraded {
-		cp.byModel = c.byModel // a later summary goes on from that one, and covers what only a digest stands for
+		cp.healthy = c.healthy // a later summary goes on from that one, and covers what only a digest stands for
 	}
 	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
 	// it.
@@ -88,7 +88,7 @@ func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Su
 	})
 	if isDigest(s) { // it reads all messages as they are, and at no cost
 		n := c.notes(run.Previous)
-		c.ids = n.IDs
+		c.ids = n.Table
 		return &Summary{Text: n.Text(run.MaxTokens), Degraded: true, Calls: 1}, nil
 	}
 	run.timeout, run.once, run.noDigest = c.opts.Compact.Timeout, c.once, true
@@ -277,7 +277,7 @@ func (c *compaction) fill(cp *checkpoint, room int) bool {
 		return false
 	}
 	n := c.notes(c.previous)
-	c.ids = n.IDs
+	c.ids = n.Table
 	cp.body = strings.TrimSpace(body + "\n\n" + excerpt.ToTokens(c.tokens, n.Text(room), room))
 	return true
 }
@@ -289,7 +289,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	if t == nil {
 		t = digest.NewTable()
 		t.Scan(c.previous, digest.FromPrevious)
-		eachMention(t, c.older, t.Scan)
+		eachMentionIn(t, c.older, t.Scan)
 	}
 	// Earlier compactions found these in messages that are gone.
 	t.Recall(c.carried.Identifiers)
@@ -297,24 +297,14 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 		t.Mark(path)
 	}
 	// A name in the kept messages is still in use, so it counts more. The summary needs it too, for when they are gone.
-	eachMention(t, c.recent, t.Again)
+	eachMentionIn(t, c.recent, t.Again)
 	return sections.Identifiers(t, text, room, c.filled, c.tokens)
 }
 
-// eachMention calls f for the texts and the arguments of messages, and tells t where each message begins.
-func eachMention(t *digest.Table, messages []Message, f func(s string, from digest.Source)) {
+// eachMentionIn calls f for the texts and the arguments of messages, and tells t where each message begins.
+func eachMentionIn(t *digest.Table, messages []Message, f func(s string, from digest.Source)) {
 	for i := range messages {
 		t.Next()
-		from := sourceOf(&messages[i])
-		for k := range messages[i].Parts {
-			switch p := &messages[i].Parts[k]; p.Kind {
-			case KindText:
-				f(p.Text, from)
-			case KindThinking:
-				f(p.Text, digest.FromThinking)
-			case KindToolCall:
-				f(string(p.Arguments), digest.FromArguments)
-			}
-		}
+		eachMention(&messages[i], f)
 	}
 }

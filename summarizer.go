@@ -219,7 +219,6 @@ func notesOf(previous string, messages iter.Seq[*Message]) *digest.Notes {
 		n.Next()
 		noteMessage(n, m)
 	}
-	n.End()
 	return n
 }
 
@@ -229,22 +228,28 @@ func noteMessage(n *digest.Notes, m *Message) {
 		n.Earlier(messageParts(m))
 		return
 	}
-	from := sourceOf(m)
-	for i := range m.Parts {
-		switch p := &m.Parts[i]; p.Kind {
-		case KindText:
-			n.Scan(p.Text, from)
-		case KindThinking:
-			n.Scan(p.Text, digest.FromThinking)
-		}
-	}
-	switch from { // injected and system messages are not quoted: only their identifiers may be needed
+	eachMention(m, n.Scan)
+	switch sourceOf(m) { // injected and system messages are not quoted: only their identifiers may be needed
 	case digest.FromUser:
 		n.Asked(messageParts(m))
 	case digest.FromAssistant:
 		n.Said(messageParts(m))
 		for p := range callsOf(m) {
 			n.Called(p.Name, p.Arguments)
+		}
+	}
+}
+
+// eachMention calls f for the texts and the arguments of m.
+func eachMention(m *Message, f func(s string, from digest.Source)) {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case KindText:
+			f(p.Text, sourceOf(m))
+		case KindThinking:
+			f(p.Text, digest.FromThinking)
+		case KindToolCall:
+			f(string(p.Arguments), digest.FromArguments)
 		}
 	}
 }

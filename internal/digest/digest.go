@@ -4,6 +4,7 @@
 package digest
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 
 // Notes is what a digest may say.
 type Notes struct {
-	IDs *Table // what the conversation mentions
+	*Table // what the conversation mentions
 
 	requests []string // of people, verbatim, oldest first
 	last     string   // the model's last words
@@ -24,22 +25,10 @@ type Notes struct {
 }
 
 // New returns notes of nothing.
-func New() *Notes { return &Notes{IDs: NewTable()} }
+func New() *Notes { return &Notes{Table: NewTable()} }
 
 // requestBytes bounds what is read of one request.
 const requestBytes = 16 << 10
-
-// Next begins a message.
-func (n *Notes) Next() { n.IDs.Next() }
-
-// End ends the last message.
-func (n *Notes) End() {
-	n.IDs.Next()
-	n.IDs.now--
-}
-
-// Scan takes in the identifiers of a text.
-func (n *Notes) Scan(s string, from Source) { n.IDs.Scan(s, from) }
 
 // Asked takes in the words of a person. Scan takes in their identifiers.
 func (n *Notes) Asked(text string) {
@@ -55,15 +44,14 @@ func (n *Notes) Said(text string) {
 	}
 }
 
-// Called takes in a tool call. A file that it changes is likely to be needed again.
+// Called takes in a tool call. A file that it changes is likely to be needed again. Scan takes in its identifiers.
 func (n *Notes) Called(tool string, arguments []byte) {
-	n.IDs.Scan(string(arguments), FromArguments)
 	args := toolcall.Common.Arguments(arguments)
 	if args.File != "" && toolcall.Action(tool) != "" && args.Command != "view" { // of an editor with commands
-		n.IDs.Mark(args.File)
+		n.Mark(args.File)
 	}
 	for _, p := range args.Patched {
-		n.IDs.Mark(p.File)
+		n.Mark(p.File)
 	}
 }
 
@@ -77,7 +65,7 @@ const (
 
 // Earlier takes in an earlier summary, a digest or a model's.
 func (n *Notes) Earlier(s string) {
-	n.IDs.Scan(s, FromPrevious)
+	n.Scan(s, FromPrevious)
 	isOver := false // what belongs to the line above goes as well
 	for line := range strings.Lines(withoutControls(strings.ToValidUTF8(s, "\uFFFD"))) {
 		line = strings.TrimRight(line, " \t\r\n")
@@ -139,7 +127,7 @@ func (n *Notes) Write(limit int) string {
 	identifier.Cover(covered, text)
 	heading := "\n" + IdentifiersHeading
 	room := limit - tokencount.Cautious(text+heading) - pickMargin
-	for kind, list := range n.IDs.Pick(room, covered, text) {
+	for kind, list := range n.Pick(room, covered, text) {
 		if len(list) > 0 {
 			text += heading + "\n- " + Labels[kind] + ": " + strings.Join(list, " ")
 			heading = ""
@@ -155,19 +143,12 @@ func (n *Notes) Text(limit int) string {
 	earlier := strings.TrimSpace(strings.Join(bothEnds(n.earlier, int(float64(limit)*earlierShare)), "\n"))
 	room := limit - tokencount.Cautious(earlier)
 	requests, last := int(float64(room)*requestsShare), int(float64(room)*lastShare)
-	switch {
-	case limit < leastForFrame:
+	if limit < leastForFrame {
 		requests, last = room*2/3, room/3
-	case earlier == "":
+	} else {
 		lines = append(lines, Frame)
-	default:
-		lines = append(lines, Frame, earlier)
 	}
-	if earlier == "" {
-		lines = append(lines, "## Goal")
-	} else if limit < leastForFrame {
-		lines = append(lines, earlier)
-	}
+	lines = append(lines, cmp.Or(earlier, "## Goal"))
 	var news []string
 	for _, s := range newestFirst(n.requests, requests) {
 		news = append(news, "- "+indented(s))

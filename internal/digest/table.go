@@ -1,10 +1,11 @@
 package digest
 
 import (
-	"container/heap"
+	"cmp"
 	"index/suffixarray"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/tokencount"
@@ -42,9 +43,9 @@ const scanBytes = 16 << 10
 type Table struct {
 	at    map[string]int // the indexes of notes
 	notes []note
-	now   int32   // messages so far
-	fresh []int   // identifiers that the current result mentions
-	ranks ranking // see ranked; nil: not known
+	now   int32      // messages so far
+	fresh []int      // identifiers that the current result mentions
+	ranks []rankedID // see ranked; nil: not known
 }
 
 // maxIDs bounds the table: what bulk output mentions once is then not added.
@@ -54,17 +55,21 @@ func NewTable() *Table { return &Table{at: map[string]int{}} }
 
 // Next begins a message.
 func (t *Table) Next() {
+	t.endMessage()
 	t.ranks = nil
-	if len(t.fresh) > 0 {
-		share := float32(math.Pow(1+float64(len(t.fresh))/focusIDs, -focusPower))
-		for _, i := range t.fresh {
-			t.notes[i].focus += share
-		}
-		t.fresh = t.fresh[:0]
-	}
 	t.now++
 }
 
+// endMessage notes what the identifiers count that the current result mentions.
+func (t *Table) endMessage() {
+	share := float32(math.Pow(1+float64(len(t.fresh))/focusIDs, -focusPower))
+	for _, i := range t.fresh {
+		t.notes[i].focus += share
+	}
+	t.fresh = t.fresh[:0]
+}
+
+// Scan takes in the identifiers of a text of the current message.
 func (t *Table) Scan(s string, from Source) {
 	if len(s) > 2*scanBytes {
 		t.Scan(s[len(s)-scanBytes:], from)
@@ -147,6 +152,33 @@ func (t *Table) score(n *note) float64 {
 	return s * kindWeight[n.kind]
 }
 
+// rankedID is an identifier with what it costs and what it is worth for that.
+type rankedID struct {
+	index, units, chars int
+	worth               float64
+}
+
+// ranked returns all identifiers, the most worth first and at the same worth by the first mention. The table remembers
+// them, because a summary asks for them several times.
+func (t *Table) ranked() []rankedID {
+	if t.ranks != nil {
+		return t.ranks
+	}
+	t.endMessage()
+	t.ranks = make([]rankedID, len(t.notes))
+	for i := range t.notes {
+		n := &t.notes[i]
+		r := rankedID{index: i, units: tokencount.CautiousUnits(n.id), chars: utf8.RuneCountInString(n.id) + 1}
+		tokens := max(1, r.units/tokencount.UnitsPerToken, (r.chars+2)/tokencount.CharsPerToken)
+		r.worth = t.score(n) / math.Pow(float64(tokens), costPower)
+		t.ranks[i] = r
+	}
+	slices.SortFunc(t.ranks, func(a, b rankedID) int {
+		return cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.index, b.index))
+	})
+	return t.ranks
+}
+
 // Pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
 // for lines that begin with Labels. What covered or said holds is in the summary already.
 func (t *Table) Pick(room int, covered *identifier.Known, said string) [identifier.Kinds][]string {
@@ -155,8 +187,7 @@ func (t *Table) Pick(room int, covered *identifier.Known, said string) [identifi
 	chosen := make(map[string]rankedID)
 	misses := 0
 	written := suffixarray.New([]byte(said)) // thousands are looked for in it
-	for ranks := t.ranked(); ranks.Len() > 0; {
-		r := heap.Pop(ranks).(rankedID)
+	for _, r := range t.ranked() {
 		n := &t.notes[r.index]
 		if covered.Has(n.id) {
 			continue
