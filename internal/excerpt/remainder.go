@@ -46,7 +46,10 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 	left := text[len(head) : len(text)-len(tail)]
 	fmt.Fprintf(&b, "[%d characters of an old result left out%s.", utf8.RuneCountInString(left), note)
 	whole := text[tokenStart(text, len(head)):tokenEnd(text, len(text)-len(tail))]
-	names.write(&b, whole, room-remainderFrame-tokencount.Cautious(head)-tokencount.Cautious(tail))
+	room -= remainderFrame + tokencount.Cautious(head) + tokencount.Cautious(tail)
+	if ids := names.choose([]Source{{Text: whole}}, leastNameWorth, room); len(ids) > 0 {
+		b.WriteString(" Names in it: " + strings.Join(ids, " "))
+	}
 	b.WriteByte(']')
 	if tail != "" {
 		b.WriteString("\n" + tail)

@@ -92,7 +92,7 @@ func TestRemainder(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			names := NewNames(0)
+			names := new(Names)
 			names.Add(tt.known)
 			got := Remainder(tt.text, tt.room, !tt.isFile, names, "")
 			assert.Equal(t, tt.want, got, tt.because)
@@ -169,10 +169,10 @@ func TestRemainderHostile(t *testing.T) {
 	for name, text := range hostileTexts() {
 		t.Run(name, func(t *testing.T) {
 			for _, room := range []int{55, 200, 2_000} {
-				got := Remainder(text, room, true, NewNames(0), "")
-				checkRemainder(t, text, got, NewNames(0), room)
-				require.Equal(t, got, Remainder(text, room, true, NewNames(0), ""), "the same each time")
-				checkRemainder(t, text, Remainder(text, room, false, NewNames(0), ""), NewNames(0), room)
+				got := Remainder(text, room, true, new(Names), "")
+				checkRemainder(t, text, got, new(Names), room)
+				require.Equal(t, got, Remainder(text, room, true, new(Names), ""), "the same each time")
+				checkRemainder(t, text, Remainder(text, room, false, new(Names), ""), new(Names), room)
 			}
 		})
 	}
@@ -197,7 +197,7 @@ func mixture(r *rand.Rand, n int) string {
 func TestRemainderProperties(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		text, known := mixture(r, 50+r.IntN(6_000)), NewNames(0)
+		text, known := mixture(r, 50+r.IntN(6_000)), new(Names)
 		known.Add(mixture(r, r.IntN(200)))
 		before := &Names{known: *known.known.Clone()}
 		room := 30 + r.IntN(300)
@@ -219,7 +219,7 @@ func BenchmarkRemainder(b *testing.B) {
 			b.Run(name+"/"+strconv.Itoa(n), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					Remainder(text, Room(len(text)/4), true, NewNames(0), "")
+					Remainder(text, Room(len(text)/4), true, new(Names), "")
 				}
 			})
 		}

@@ -12,9 +12,6 @@ type Known struct{ hashes map[uint64]struct{} }
 
 var seed = maphash.MakeSeed()
 
-// NewKnown returns a set with room for n identifiers.
-func NewKnown(n int) Known { return Known{make(map[uint64]struct{}, n)} }
-
 // Len returns how many identifiers are in k.
 func (k *Known) Len() int { return len(k.hashes) }
 
