@@ -4,16 +4,15 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
-	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// draft is a request in the making: draft.steps takes it through the numbered steps.
+// draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
 type draft struct {
 	*settings
-	ledger  *ledger // read; only its index learns new messages before record writes to it
+	ledger  *ledger // read, and written by record alone
 	history []Message
 	now     time.Time
 	budget  int             // tokens that the request may have, Overhead included
@@ -43,10 +42,10 @@ type repaired struct {
 // takenOver is what a draft takes over from earlier requests, and from the provider.
 type takenOver struct {
 	beginning
-	base       *checkpoint // the checkpoint that the draft was begun with; nil: none
-	checkpoint *checkpoint // the same, if the history has a place for it, or else nil
+	base       *checkpoint // the one to take over; nil: none
+	checkpoint *checkpoint // the one that the view has; nil: none
 	digested   []Message   // what only a digest stands for, if the history still has it
-	returned   []Message   // Request.History
+	kept       []Message   // Request.History
 	goesOn     bool        // with a call that the provider runs itself, and that has no result yet
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	reopened   position    // see ledger
@@ -65,7 +64,6 @@ type beginning struct {
 
 // shownLines is what a draft needs to leave out of later results the lines that earlier ones show.
 type shownLines struct {
-	finder   minify.Finder
 	repeated map[key]bool // messages, by their keys as they are sent, whose lines later results leave out
 }
 
@@ -81,9 +79,9 @@ type learned struct {
 type progress struct {
 	isPressed       bool     // the request does not fit as it is
 	isCramped       bool     // the request fits, but a summary is due: see crampedShare
-	inForce         *inForce // what is in force in the whole view; nil: not asked yet
-	stepReason      string   // why the current step changes messages, for the log
-	firstReason     string   // the reason of the first change
+	force           *inForce // what is in force in the whole view; nil: not asked yet
+	cause           string   // why the current step changes messages, for the log
+	why             string   // the cause of the first change
 	unchangedPrefix int      // how many leading messages are as they were sent, or will be sent as they are
 }
 
@@ -122,8 +120,8 @@ func (d *draft) isCold() bool {
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := newProjection(withOwnArguments(m.Parts))
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
-	if d.put(i, p); d.firstReason == "" {
-		d.firstReason = d.stepReason
+	if d.put(i, p); d.why == "" {
+		d.why = d.cause
 	}
 }
 
@@ -153,7 +151,7 @@ func (d *draft) firstChanged() int {
 	return n
 }
 
-// hold says why a message is in force. What has the lowest is given up first.
+// hold says why a message is in force. The lowest goes first.
 type hold uint8
 
 const (

@@ -400,3 +400,52 @@ func eachRequest(h []Message, f func(in []Message)) {
 		}
 	}
 }
+
+// BenchmarkEpoch is the first request of a conversation most of whose results are stale; see BenchmarkEstimator for
+// one pass over the text.
+func BenchmarkEpoch(b *testing.B) {
+	for _, kind := range []string{"prose", "names"} {
+		for _, n := range []int{2_000, 20_000} {
+			h := benchWork(n, kind == "names")
+			standard, err := NewEstimator("")
+			require.NoError(b, err)
+			b.Run(kind+"/estimate/"+strconv.Itoa(n), func(b *testing.B) {
+				for b.Loop() {
+					for i := range h {
+						standard.Estimate(h[i])
+					}
+				}
+			})
+			b.Run(kind+"/prepare/"+strconv.Itoa(n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					m, err := New(1_000_000_000, nil)
+					require.NoError(b, err)
+					r, err := m.Prepare(b.Context(), h)
+					require.NoError(b, err)
+					require.NotEmpty(b, r.Edits)
+				}
+			})
+		}
+	}
+}
+
+// benchWork is n messages with results of 8 KB on average: plain words, or a program, in which a word in six is a name.
+func benchWork(n int, names bool) []Message {
+	r := rand.New(rand.NewPCG(uint64(n), 9))
+	s := newScript()
+	for len(s.history) < n {
+		size := r.IntN(16_000)
+		text := output(size / 40)
+		if names {
+			var b strings.Builder
+			for b.Len() < size {
+				k := r.IntN(2_000)
+				b.WriteString("\tresult, err := parser.scanToken" + strconv.Itoa(k) + "(input[:width], modeFlags) // see internal/parse/file_" + strconv.Itoa(k%97) + ".go:12\n\tif err != nil {\n\t\treturn nil, err\n\t}\n")
+			}
+			text = b.String()
+		}
+		s.call("exec", `{"command":"run `+strconv.Itoa(len(s.history))+`"}`, text)
+	}
+	return s.history
+}

@@ -103,11 +103,11 @@ func (d *draft) keptByLimit(from int) []bool {
 
 // inForceNow returns what is in force in the unfolded view: it is found once for each draft.
 func (d *draft) inForceNow() *inForce {
-	if d.inForce == nil {
+	if d.force == nil {
 		v := d.unfoldedView()
-		d.inForce = d.findInForce(v, len(v.messages), func(i int) bool { return !d.isRecord(d.foldedAt(i)) })
+		d.force = d.findInForce(v, len(v.messages), func(i int) bool { return !d.isRecord(d.foldedAt(i)) })
 	}
-	return d.inForce
+	return d.force
 }
 
 // heldInView returns, by message of the view, what is in force and held for a better reason than may.

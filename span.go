@@ -240,8 +240,8 @@ func (d *draft) isWorthCompacting() bool {
 	return d.hasNews(&s, 0)
 }
 
-// unsummarizedTokens estimates the tokens in a compaction of d that no model has summarized yet.
-func (d *draft) unsummarizedTokens() int {
+// unreadTokens estimates the tokens in a compaction of d that no model has summarized yet.
+func (d *draft) unreadTokens() int {
 	s := d.span()
 	n := s.replaced.News()
 	for i := range d.digested {

@@ -236,7 +236,7 @@ func (d *draft) leaveOutShown(i int, s source) bool {
 		}
 		return repeatsNote(r, name)
 	}
-	text, ok := d.finder.Without(d.numberedText(i), d.textOfSource(s), note)
+	text, ok := minify.Without(d.numberedText(i), d.textOfSource(s), note)
 	if !ok {
 		return false
 	}
@@ -280,12 +280,6 @@ func repeatsNote(r minify.Run, name string) string {
 	differs := ""
 	if r.Earlier > 0 {
 		differs = fmt.Sprintf(" in its lines %d-%d", r.Earlier, r.Earlier+r.Lines-1)
-	}
-	switch r.Numbers {
-	case minify.Renumbered:
-		differs += fmt.Sprintf("; here they are lines %d-%d", r.First, r.First+r.Lines-1)
-	case minify.Unnumbered:
-		differs += " behind line numbers"
 	}
 	return fmt.Sprintf("[%d lines left out: the earlier %s has the same%s]", r.Lines, name, differs)
 }

@@ -82,12 +82,7 @@ func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
 	if err := backend.CheckKey(key); err != nil {
 		return nil, err
 	}
-	log, err := s.backend.Log(ctx, key, false)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	st, err := backend.ReadStatus(ctx, key, log)
+	st, err := statusOf(ctx, s.backend, key)
 	if err == nil {
 		st.Open, err = s.backend.IsHeld(ctx, key)
 	}
@@ -98,6 +93,16 @@ func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
 		return nil, err
 	}
 	return st, nil
+}
+
+// statusOf reads the status of a session from its log.
+func statusOf(ctx context.Context, b backend.Backend, key string) (*Status, error) {
+	log, err := b.Log(ctx, key, false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	return backend.ReadStatus(ctx, key, log)
 }
 
 // Parts lists everything that is stored of a session: logs, archives, and the files beside them. It changes nothing.

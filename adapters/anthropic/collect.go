@@ -1,7 +1,9 @@
 package anthropic
 
 import (
+	"errors"
 	"fmt"
+	"io"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
@@ -12,18 +14,28 @@ import (
 // Check returns an error if a gateway sent one with status 200, which the SDK takes for an answer without content. Put
 // it around the call: return adapter.Check(client.Messages.New(ctx, params)).
 func Check(answer *sdk.Message, err error) (*sdk.Message, error) {
-	if err != nil || answer == nil || len(answer.Content) > 0 || answer.StopReason != "" {
+	if err != nil || answer == nil {
 		return answer, err
 	}
-	return answer, adapter.ErrorIn("anthropic", answer.RawJSON())
+	return answer, errorIn(answer.RawJSON(), len(answer.Content) > 0 || answer.StopReason != "")
 }
 
 // CheckBeta is [Check] for an answer of the beta API.
 func CheckBeta(answer *sdk.BetaMessage, err error) (*sdk.BetaMessage, error) {
-	if err != nil || answer == nil || len(answer.Content) > 0 || answer.StopReason != "" {
+	if err != nil || answer == nil {
 		return answer, err
 	}
-	return answer, adapter.ErrorIn("anthropic", answer.RawJSON())
+	return answer, errorIn(answer.RawJSON(), len(answer.Content) > 0 || answer.StopReason != "")
+}
+
+func errorIn(body string, isAnswer bool) error {
+	if isAnswer {
+		return nil
+	}
+	if raw := adapter.ErrorIn(body); raw != "" {
+		return fmt.Errorf("anthropic: an error with status 200: %w", errors.New(raw))
+	}
+	return nil
 }
 
 // Collect reads a stream to its end and returns the answer, for [Response]. It uses [sdk.Message.Accumulate]. It
@@ -69,7 +81,7 @@ func collect[E any](stream *ssestream.Stream[E], seen func(E), add func(E) error
 		return err
 	}
 	if !stopped {
-		return adapter.CutOff("anthropic")
+		return fmt.Errorf("anthropic: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
 	}
 	return nil
 }

@@ -7,13 +7,12 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // A message or a block is either typed or given as JSON (param.Override). The SDK itself returns unknown blocks as
-// JSON, but its decoder drops the whole content of a message with one: such messages have to be given as JSON. Typed
-// blocks of the common kinds are read in place, all others as the JSON that is sent.
+// JSON, but its decoder drops the whole content of a message with one: such messages have to be given as JSON. Both
+// forms are read with the same meaning. beta.go reads values of the beta API in place.
 
 type (
 	message = sdk.MessageParam
@@ -54,10 +53,10 @@ type fields struct {
 	data      string // of an image or a document, in Base64
 }
 
-// givenAs returns the JSON that is sent for a block, and nil for a typed one that is read in place.
-func givenAs(b *block) json.RawMessage {
-	var s adapter.Param
-	switch {
+// overrideOf returns the value that a caller set instead of a block's fields. ok is false if there is none.
+func overrideOf(b *block) (override any, ok bool) {
+	var s param.ParamStruct
+	switch { // the common kinds, and those whose fields are needed
 	case b.OfText != nil:
 		s = b.OfText
 	case b.OfToolUse != nil:
@@ -66,27 +65,45 @@ func givenAs(b *block) json.RawMessage {
 		s = b.OfToolResult
 	case b.OfThinking != nil:
 		s = b.OfThinking
+	case b.OfRedactedThinking != nil:
+		s = b.OfRedactedThinking
 	case b.OfImage != nil:
 		s = b.OfImage
+	case b.OfDocument != nil:
+		s = b.OfDocument
 	default:
-		return adapter.Raw(b)
+		s = b
 	}
-	if adapter.IsTyped(s) {
+	return s.Overrides()
+}
+
+// sentAs returns the JSON that is sent for v, whose override is given. It returns nil if v cannot be encoded.
+func sentAs(override any, v json.Marshaler) json.RawMessage {
+	if raw, ok := override.(json.RawMessage); ok {
+		return raw
+	}
+	raw, err := v.MarshalJSON()
+	if err != nil {
 		return nil
 	}
-	return adapter.Raw(b)
+	return raw
 }
 
 // read returns the fields of a block.
 func read(b *block) fields {
-	raw := givenAs(b)
+	if override, ok := overrideOf(b); ok {
+		if beta, ok := override.(*sdk.BetaContentBlockParamUnion); ok {
+			return readBeta(beta)
+		}
+		return readJSON(sentAs(override, b))
+	}
 	switch {
-	case raw != nil:
-		return readJSON(raw)
 	case b.OfText != nil:
 		return fields{typ: typeText, text: b.OfText.Text}
 	case b.OfThinking != nil:
 		return fields{typ: typeThinking, text: b.OfThinking.Thinking, signature: b.OfThinking.Signature}
+	case b.OfRedactedThinking != nil:
+		return fields{typ: typeRedactedThinking, signature: b.OfRedactedThinking.Data}
 	case b.OfToolUse != nil:
 		c := b.OfToolUse
 		return fields{typ: typeToolUse, id: c.ID, name: c.Name, input: c.Input, toolset: c.ToolsetName.Value}
@@ -96,16 +113,22 @@ func read(b *block) fields {
 			emptyList: r.Content != nil && len(r.Content) == 0}
 	case b.OfImage != nil:
 		return imageFields(b.OfImage)
+	case b.OfDocument != nil:
+		return documentFields(b.OfDocument)
 	}
-	return fields{} // it cannot be encoded
+	return readJSON(sentAs(nil, b)) // rare blocks
 }
 
 // isResult reports whether b is a result, and reads as little as possible.
 func isResult(b *block) bool {
-	if raw := givenAs(b); raw != nil {
-		return typeOf(raw) == typeToolResult
+	override, ok := overrideOf(b)
+	if !ok {
+		return b.OfToolResult != nil
 	}
-	return b.OfToolResult != nil
+	if beta, ok := override.(*sdk.BetaContentBlockParamUnion); ok {
+		return beta.OfToolResult != nil || read(b).typ == typeToolResult
+	}
+	return typeOf(sentAs(override, b)) == typeToolResult
 }
 
 // typeOf returns the type of a block that is given as JSON.
@@ -203,25 +226,27 @@ func innerOf(raw []byte) (content []inner, emptyList bool) {
 
 // readInner returns the fields of a block in a result.
 func readInner(c *inner) fields {
+	var s param.ParamStruct = c
+	if c.OfText != nil {
+		s = c.OfText
+	}
+	if override, ok := s.Overrides(); ok {
+		if beta, ok := override.(*sdk.BetaToolResultBlockParamContentUnion); ok {
+			return readBetaInner(beta)
+		}
+		return readJSON(sentAs(override, c))
+	}
 	switch {
-	case c.OfText != nil && adapter.IsTyped(c.OfText):
+	case c.OfText != nil:
 		return fields{typ: typeText, text: c.OfText.Text}
-	case c.OfImage != nil && adapter.IsTyped(c.OfImage):
+	case c.OfImage != nil:
 		return imageFields(c.OfImage)
+	case c.OfDocument != nil:
+		return documentFields(c.OfDocument)
+	case c.OfSearchResult != nil:
+		return fields{typ: typeSearchResult, bytes: jsonSize(c)}
 	}
-	return readJSON(adapter.Raw(c))
-}
-
-// imageFields returns the type and the data of an image as they are sent.
-func imageFields(b *sdk.ImageBlockParam) fields {
-	f := fields{typ: typeImage}
-	switch s := &b.Source; {
-	case s.OfBase64 != nil:
-		f.mediaType, f.data, f.bytes = string(s.OfBase64.MediaType), s.OfBase64.Data, len(s.OfBase64.Data)
-	case s.OfURL != nil:
-		f.bytes = len(s.OfURL.URL)
-	}
-	return f
+	return fields{bytes: jsonSize(c)}
 }
 
 // contents are the fields that are read from a message.
@@ -233,12 +258,20 @@ type contents struct {
 
 // contentOf returns the role and the blocks of a message.
 func contentOf(m *message) contents {
-	if adapter.IsTyped(m) {
+	override, ok := m.Overrides()
+	if !ok {
 		return contents{m.Role, m.Content, true}
 	}
+	if beta, ok := override.(*sdk.BetaMessageParam); ok {
+		return betaContent(beta, m)
+	}
+	return contentOfJSON(sentAs(override, m))
+}
+
+func contentOfJSON(raw []byte) contents {
 	var c contents
 	var content []byte
-	jsontext.Members(adapter.Raw(m), func(key string, value []byte) {
+	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "role":
 			c.role = sdk.MessageParamRole(jsontext.Text(value))
@@ -265,13 +298,44 @@ func contentOf(m *message) contents {
 
 // othersOf returns the members other than role and content of a message that is given as JSON.
 func othersOf(m *message) map[string]any {
+	override, ok := m.Overrides()
+	if !ok {
+		return nil
+	}
 	others := map[string]any{}
-	jsontext.Members(adapter.Raw(m), func(key string, value []byte) {
+	jsontext.Members(sentAs(override, m), func(key string, value []byte) {
 		if key != "role" && key != "content" {
 			others[key] = json.RawMessage(value)
 		}
 	})
 	return others
+}
+
+// imageFields returns the type and the data of an image as they are sent.
+func imageFields(b *sdk.ImageBlockParam) fields {
+	f := fields{typ: typeImage}
+	switch s := &b.Source; {
+	case s.OfBase64 != nil:
+		f.mediaType, f.data, f.bytes = string(s.OfBase64.MediaType), s.OfBase64.Data, len(s.OfBase64.Data)
+	case s.OfURL != nil:
+		f.bytes = len(s.OfURL.URL)
+	}
+	return f
+}
+
+func documentFields(b *sdk.DocumentBlockParam) fields {
+	f := fields{typ: typeDocument}
+	switch s := &b.Source; {
+	case s.OfBase64 != nil:
+		f.mediaType, f.data, f.bytes = "application/pdf", s.OfBase64.Data, len(s.OfBase64.Data)
+	case s.OfText != nil:
+		f.mediaType, f.bytes = "text/plain", len(s.OfText.Data)
+	case s.OfURL != nil:
+		f.mediaType = "application/pdf" // the size of the referenced data is unknown
+	case s.OfContent != nil:
+		f.bytes = jsonSize(s.OfContent)
+	}
+	return f
 }
 
 // source reads the source of an image or a document that is given as JSON.
@@ -304,4 +368,13 @@ func (f *fields) source(source []byte) {
 	case kind == "content":
 		f.bytes = len(source)
 	}
+}
+
+// jsonSize returns the size of a block's JSON. It is only for blocks that are rare in a long history.
+func jsonSize(v json.Marshaler) int {
+	b, err := v.MarshalJSON()
+	if err != nil {
+		return 0
+	}
+	return len(b)
 }

@@ -41,29 +41,37 @@ func build(m *winnow.Message, role schema.RoleType) *schema.Message {
 	var texts []string
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if !adapter.IsShown(p) {
+		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
 			continue
 		}
 		switch where {
 		case inContent:
-			texts = append(texts, adapter.TextOf(p))
+			texts = append(texts, textOf(p))
 		case inInput:
 			part, ok := p.Source.(*schema.MessageInputPart)
 			if !ok {
-				part = &schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: adapter.TextOf(p)}
+				part = &schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: textOf(p)}
 			}
 			out.UserInputMultiContent = append(out.UserInputMultiContent, *part)
 		case inOutput:
 			part, ok := p.Source.(*schema.MessageOutputPart)
 			if !ok {
-				part = &schema.MessageOutputPart{Type: schema.ChatMessagePartTypeText, Text: adapter.TextOf(p)}
+				part = &schema.MessageOutputPart{Type: schema.ChatMessagePartTypeText, Text: textOf(p)}
 			}
 			out.AssistantGenMultiContent = append(out.AssistantGenMultiContent, *part)
 		case inOld:
 			part, _ := p.Source.(*oldPart)
-			addOldPart(out, part, adapter.TextOf(p))
+			addOldPart(out, part, textOf(p))
 		}
 	}
 	out.Content = strings.Join(texts, "\n")
 	return out
+}
+
+// textOf returns the text of a part, or a placeholder if it has none.
+func textOf(p *winnow.Part) string {
+	if p.Kind == winnow.KindText {
+		return p.Text
+	}
+	return adapter.Placeholder(p)
 }

@@ -3,12 +3,11 @@ package genai
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"reflect"
 
 	sdk "google.golang.org/genai"
-
-	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Check returns an error for an answer with status 200 that has neither a candidate nor a reason for having none: it is
@@ -55,7 +54,7 @@ func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error],
 		if answer.PromptFeedback != nil {
 			return answer, nil
 		}
-		return nil, adapter.CutOff("genai")
+		return nil, fmt.Errorf("genai: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
 	}
 	candidate.Content = content
 	answer.Candidates = []*sdk.Candidate{candidate}

@@ -21,33 +21,55 @@ type (
 	toolCall      = sdk.ChatCompletionMessageToolCallUnionParam
 )
 
-// isTyped reports whether a message is not given as JSON.
-func isTyped(m *union) bool {
+// rawMessage returns the JSON that a caller gave a message as, or nil.
+func rawMessage(m *sdk.ChatCompletionMessageParamUnion) json.RawMessage {
+	var s param.ParamStruct
 	switch {
 	case m.OfUser != nil:
-		return adapter.IsTyped(m.OfUser)
+		s = m.OfUser
 	case m.OfAssistant != nil:
-		return adapter.IsTyped(m.OfAssistant)
+		s = m.OfAssistant
 	case m.OfTool != nil:
-		return adapter.IsTyped(m.OfTool)
+		s = m.OfTool
 	case m.OfSystem != nil:
-		return adapter.IsTyped(m.OfSystem)
+		s = m.OfSystem
 	case m.OfDeveloper != nil:
-		return adapter.IsTyped(m.OfDeveloper)
+		s = m.OfDeveloper
+	case m.OfFunction != nil:
+		s = m.OfFunction
+	default:
+		s = m
 	}
-	return m.OfFunction != nil && adapter.IsTyped(m.OfFunction)
+	return rawOf(s, m)
+}
+
+// rawOf returns the JSON that is sent for v if s, which is v or the variant in it, is given as JSON. Otherwise it
+// returns nil.
+func rawOf(s param.ParamStruct, v json.Marshaler) json.RawMessage {
+	override, ok := s.Overrides()
+	if !ok {
+		return nil
+	}
+	if raw, ok := override.(json.RawMessage); ok {
+		return raw
+	}
+	raw, err := v.MarshalJSON()
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
 }
 
 // readMessage returns m with its fields set, or nil if that is impossible. The values in a message that is given as
 // JSON are given as JSON too.
-func readMessage(m *union) *union {
-	if isTyped(m) {
+func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMessageParamUnion {
+	raw := rawMessage(m)
+	if raw == nil {
 		return m
 	}
-	raw := adapter.Raw(m)
 	members := map[string][]byte{}
 	jsontext.Members(raw, func(key string, value []byte) { members[key] = value })
-	var out union
+	var out sdk.ChatCompletionMessageParamUnion
 	content := members["content"]
 	switch jsontext.Text(members["role"]) {
 	case "system":
@@ -152,19 +174,28 @@ func partOf(raw []byte, source any) winnow.Part {
 			file = value
 		}
 	})
+	p := winnow.Part{Source: source}
 	switch typ {
 	case "text":
-		return winnow.Part{Text: jsontext.Text(text), Source: source}
+		p.Text = jsontext.Text(text)
 	case "refusal":
-		return winnow.Part{Text: jsontext.Text(refusal), Source: source}
+		p.Text = jsontext.Text(refusal)
 	case "image_url":
-		return adapter.Media(winnow.KindImage, "", member(image, "url"), source)
+		url := member(image, "url")
+		p.Kind, p.Bytes, p.MediaType = winnow.KindImage, len(url), adapter.DataURLType(url)
+		adapter.Measure(&p, url)
 	case "input_audio":
-		return adapter.Media(winnow.KindOpaque, "audio/"+member(audio, "format"), member(audio, "data"), source)
+		data := member(audio, "data")
+		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(data), "audio/"+member(audio, "format")
+		adapter.Measure(&p, data)
 	case "file":
-		return adapter.Media(winnow.KindOpaque, "", member(file, "file_data"), source)
+		data := member(file, "file_data")
+		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(data), adapter.DataURLType(data)
+		adapter.Measure(&p, data)
+	default:
+		p.Kind, p.Bytes = winnow.KindOpaque, len(raw)
 	}
-	return winnow.Part{Kind: winnow.KindOpaque, Bytes: len(raw), Source: source}
+	return p
 }
 
 // member returns a member of an object that is a text.
@@ -189,7 +220,7 @@ func callOf(raw []byte, source *toolCall) winnow.Part {
 			p.Name, p.Arguments = name, []byte(arguments)
 		case "custom":
 			name, input, _ := readFunction(value)
-			p.Name, p.Arguments, p.MediaType = name, jsontext.Quote(input), customCall
+			p.Name, p.Arguments, p.MediaType = name, adapter.JSONText(input), customCall
 		case extraContent:
 			p.Signature = thoughtSignature(value)
 		}

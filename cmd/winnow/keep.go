@@ -112,7 +112,11 @@ func (p *program) actions(done []upkeep.Action, kept []upkeep.Kept) error {
 
 func (p *program) erase(ctx context.Context, args []string) (int, error) {
 	yes := p.flags.Bool("yes", false, "")
-	store, rest, err := p.begin(args, 1, -1)
+	rest, err := p.parse(args, 1, -1)
+	if err != nil {
+		return 0, err
+	}
+	store, err := p.open(false)
 	if err != nil {
 		return 0, err
 	}

@@ -23,7 +23,11 @@ import (
 
 func (p *program) export(ctx context.Context, args []string) (code int, err error) {
 	output := p.flags.String("o", "", "")
-	store, rest, err := p.begin(args, 1, 1)
+	rest, err := p.parse(args, 1, 1)
+	if err != nil {
+		return 0, err
+	}
+	store, err := p.open(false)
 	if err != nil {
 		return 0, err
 	}

@@ -29,15 +29,7 @@ func numbered(text string, from int, separator string) string {
 	return b.String()
 }
 
-func note(r Run) string {
-	switch r.Numbers {
-	case Renumbered:
-		return fmt.Sprintf("[%d lines from %d]", r.Lines, r.First)
-	case Unnumbered:
-		return fmt.Sprintf("[%d lines without numbers]", r.Lines)
-	}
-	return fmt.Sprintf("[%d lines]", r.Lines)
-}
+func note(r Run) string { return fmt.Sprintf("[%d lines]", r.Lines) }
 
 func TestWithout(t *testing.T) {
 	file := text("file", 0, 40)
@@ -59,7 +51,7 @@ func TestWithout(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := new(Finder).Without(tt.text, file, note)
+			got, ok := Without(tt.text, file, note)
 			if assert.Equal(t, tt.want != "", ok) && ok {
 				assert.Equal(t, tt.want, got)
 			}
@@ -67,7 +59,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// Numbers of lines are no difference, as long as those of the new text follow from what the note says.
+// Numbers of lines are no difference, as long as they count on in both texts.
 func TestWithoutNumbers(t *testing.T) {
 	file := text("file", 0, 40)
 	blank := "first\n\n\n" + strings.Repeat("}\n\n", 40) + file
@@ -76,28 +68,28 @@ func TestWithoutNumbers(t *testing.T) {
 		name, text, earlier, want string
 	}{
 		{"the same numbers", numbered(file, 1, "→"), numbered(file, 1, "→"), "[40 lines]\n"},
-		{"others", numbered(file, 4, "→"), numbered(file, 1, "→"), "[40 lines from 4]\n"},
-		{"lower ones", numbered(file, 1, "→"), numbered(file, 104, "→"), "[40 lines from 1]\n"},
-		{"of another form", numbered(file, 1, "\t"), numbered(file, 1, "→"), "[40 lines from 1]\n"},
-		{"none so far", numbered(file, 7, ": "), file, "[40 lines from 7]\n"},
-		{"none any more", file, numbered(file, 7, "| "), "[40 lines without numbers]\n"},
+		{"others", numbered(file, 4, "→"), numbered(file, 1, "→"), "[40 lines]\n"},
+		{"lower ones", numbered(file, 1, "→"), numbered(file, 104, "→"), "[40 lines]\n"},
+		{"of another form", numbered(file, 1, "\t"), numbered(file, 1, "→"), "[40 lines]\n"},
+		{"none so far", numbered(file, 7, ": "), file, "[40 lines]\n"},
+		{"none any more", file, numbered(file, 7, "| "), "[40 lines]\n"},
 		{"a new line", numbered(text("file", 0, 20)+"new\n"+text("file", 20, 20), 1, "→"), numbered(file, 1, "→"),
-			"[20 lines]\n    21→new\n[20 lines from 22]\n"},
+			"[20 lines]\n    21→new\n[20 lines]\n"},
 		{"a line that is gone", numbered(text("file", 0, 20)+text("file", 21, 19), 1, "→"), numbered(file, 1, "→"),
-			"[20 lines]\n[19 lines from 21]\n"},
+			"[20 lines]\n[19 lines]\n"},
 		{"a gap in the numbers of the new text", strings.Join(lines[:20], "") + numbered(text("file", 20, 20), 30, "→"), file,
-			"[20 lines from 1]\n[20 lines from 30]\n"},
+			"[20 lines]\n[20 lines]\n"},
 		{"a gap in those of the earlier one", file, numbered(text("file", 0, 20), 1, "→") + numbered(text("file", 20, 20), 30, "→"),
-			"[20 lines without numbers]\n[20 lines without numbers]\n"},
+			"[20 lines]\n[20 lines]\n"},
 		{"two forms in the new text", strings.Join(lines[:20], "") + numbered(text("file", 20, 20), 21, "\t"), file,
-			"[20 lines from 1]\n[20 lines from 21]\n"},
-		{"a heading", "src/one.go\n" + numbered(file, 2, "→"), "src/one.go\n" + numbered(file, 1, "→"), "src/one.go\n[40 lines from 2]\n"},
-		{"contents that have numbers themselves", numbered(numbered(file, 1, ": "), 5, "→"), numbered(numbered(file, 1, ": "), 1, "→"), "[40 lines from 5]\n"},
-		{"lines in many places", numbered(blank, 2, "→"), numbered(blank, 1, "→"), "[123 lines from 2]\n"},
+			"[40 lines]\n"},
+		{"a heading", "src/one.go\n" + numbered(file, 2, "→"), "src/one.go\n" + numbered(file, 1, "→"), "src/one.go\n[40 lines]\n"},
+		{"contents that have numbers themselves", numbered(numbered(file, 1, ": "), 5, "→"), numbered(numbered(file, 1, ": "), 1, "→"), "[40 lines]\n"},
+		{"lines in many places", numbered(blank, 2, "→"), numbered(blank, 1, "→"), "[123 lines]\n"},
 		{"numbers that do not count on", strings.Join([]string{lines[0], lines[2], lines[4], lines[6], lines[8], lines[10], lines[12]}, ""), file, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := new(Finder).Without(tt.text, tt.earlier, note)
+			got, ok := Without(tt.text, tt.earlier, note)
 			if assert.Equal(t, tt.want != "", ok) && ok {
 				assert.Equal(t, tt.want, got)
 			}
@@ -131,8 +123,7 @@ func TestMarks(t *testing.T) {
 	assert.Equal(t, []uint32{0x2279f4da}, Marks(text("file", 0, 2) + strings.Repeat("x\n", 60))[:1], "in each process the same")
 }
 
-// The lines that are left out stand together in the earlier text, and their numbers follow from the note. All others
-// stay as they were.
+// The lines that are left out stand together in the earlier text, where the note says. All others stay as they were.
 func FuzzWithout(f *testing.F) {
 	file := text("file", 0, 40)
 	f.Add(file, file)
@@ -145,7 +136,7 @@ func FuzzWithout(f *testing.F) {
 	f.Add(strings.Repeat(numbered("\n", 3, ": "), 90)+numbered(file, 4, ": "), "x\n"+numbered("\n\n"+file, 3, ": "))
 	f.Fuzz(func(t *testing.T, text, earlier string) {
 		var runs []Run
-		got, ok := new(Finder).Without(text, earlier, func(r Run) string {
+		got, ok := Without(text, earlier, func(r Run) string {
 			runs = append(runs, r)
 			return "\x00" + strconv.Itoa(len(runs)-1)
 		})
@@ -174,30 +165,13 @@ func FuzzWithout(f *testing.F) {
 	})
 }
 
-// shows reports whether the lines of a run stand together in the earlier text, as r says.
+// shows reports whether the lines of a run stand together in the earlier text, but for their numbers, and where r says.
 func shows(earlier, lines []string, r Run) bool {
-	for i, line := range lines {
-		if r.Numbers != Renumbered {
-			break
-		}
-		n := NumberOf(line)
-		if n.Width == 0 || n.Value != r.First+i {
-			return false
-		}
-		lines[i] = line[n.Width:]
-	}
+	content := func(line string) string { return line[NumberOf(line).Width:] }
 	for k := range max(0, len(earlier)-len(lines)+1) {
-		there := slices.Clone(earlier[k:][:len(lines)])
-		if slices.Equal(there, lines) {
-			return true
-		}
-		first := NumberOf(there[0])
-		for i, line := range there {
-			if n := NumberOf(line); n.Width > 0 && n.Value == first.Value+i {
-				there[i] = line[n.Width:]
-			}
-		}
-		if r.Numbers != Same && slices.Equal(there, lines) {
+		there := earlier[k:][:len(lines)]
+		isThere := slices.EqualFunc(there, lines, func(a, b string) bool { return content(a) == content(b) })
+		if n := NumberOf(there[0]); isThere && (r.Earlier == 0 || r.Earlier == k+1 && n.Width == 0 || r.Earlier == n.Value) {
 			return true
 		}
 	}
@@ -224,8 +198,7 @@ func BenchmarkWithout(b *testing.B) {
 	file := text("file", 0, 1_000)
 	changed := text("file", 0, 500) + "new\n" + text("file", 501, 499)
 	b.SetBytes(int64(len(file)))
-	var f Finder
 	for b.Loop() {
-		f.Without(changed, file, note)
+		Without(changed, file, note)
 	}
 }

@@ -11,8 +11,10 @@ func WithoutEmptyTexts(raw []byte) (out json.RawMessage, found bool) {
 	if !bytes.Contains(raw, []byte(`"text"`)) {
 		return raw, false
 	}
-	v, err := Decode(raw)
-	if err != nil {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
 		return raw, false
 	}
 	if v, found = withoutEmptyTexts(v); !found {

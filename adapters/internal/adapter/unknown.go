@@ -2,9 +2,6 @@ package adapter
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
@@ -26,37 +23,29 @@ func UnknownMembers(object, known []byte) map[string]any {
 	return unknown
 }
 
-// CutOff returns the error of a stream that ended before the answer did.
-func CutOff(provider string) error {
-	return fmt.Errorf("%s: the stream ended before the answer: %w", provider, io.ErrUnexpectedEOF)
-}
-
-// ErrorIn returns an error if the body of an answer with status 200 is really one: {"error":…}, {"type":"error",…},
-// {"object":"error",…}, {"error_code":336103,…} of Baidu or {"base_resp":{"status_code":2013,…}} of MiniMax.
-func ErrorIn(provider, body string) error {
-	if !IsError([]byte(body)) {
-		return nil
-	}
-	return fmt.Errorf("%s: an error with status 200: %w", provider, errors.New(body))
-}
-
-// IsError reports whether the body of an answer is an error: see [ErrorIn].
-func IsError(body []byte) (is bool) {
-	jsontext.Members(body, func(key string, value []byte) {
+// ErrorIn returns the body of an answer if that is really an error: {"error":…}, {"type":"error",…},
+// {"object":"error",…}, {"error_code":336103,…} of Baidu or {"base_resp":{"status_code":2013,…}} of MiniMax. Otherwise
+// it returns "".
+func ErrorIn(body string) string {
+	found := false
+	jsontext.Members([]byte(body), func(key string, value []byte) {
 		switch key {
 		case "error":
-			is = is || string(value) != "null"
+			found = found || string(value) != "null"
 		case "type", "object":
-			is = is || string(value) == `"error"`
+			found = found || string(value) == `"error"`
 		case "error_code":
-			is = is || isCode(value)
+			found = found || isCode(value)
 		case "base_resp":
 			jsontext.Members(value, func(key string, value []byte) {
-				is = is || key == "status_code" && isCode(value)
+				found = found || key == "status_code" && isCode(value)
 			})
 		}
 	})
-	return is
+	if !found {
+		return ""
+	}
+	return body
 }
 
 // isCode reports whether the code of an error says that there is one.

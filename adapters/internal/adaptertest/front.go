@@ -3,12 +3,11 @@ package adaptertest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow"
 )
@@ -40,7 +39,9 @@ type FrontRequest struct {
 func (f *Front) handler(t *testing.T, provider http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		assert.NoError(t, err)
+		if err != nil {
+			t.Error(err)
+		}
 		request, err := f.Read(r, body)
 		w.Header().Set("Content-Type", "application/json")
 		if err != nil {
@@ -50,15 +51,16 @@ func (f *Front) handler(t *testing.T, provider http.Handler) http.Handler {
 			return
 		}
 		answer, status, text := askChat(t, provider, &request)
-		if status != http.StatusOK {
+		switch {
+		case status != http.StatusOK:
 			w.WriteHeader(status)
 			_, _ = w.Write(f.Refuse(status, text))
-			return
-		}
-		if request.Stream {
+		case request.Stream:
 			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = w.Write(f.Answer(&answer, true))
+		default:
+			_, _ = w.Write(f.Answer(&answer, false))
 		}
-		_, _ = w.Write(f.Answer(&answer, request.Stream))
 	})
 }
 
@@ -79,7 +81,9 @@ func askChat(t *testing.T, provider http.Handler, q *FrontRequest) (answer winno
 		request["tools"] = []any{map[string]any{"type": "function", "function": map[string]any{"name": "read"}}}
 	}
 	body, err := json.Marshal(request)
-	assert.NoError(t, err)
+	if err != nil {
+		t.Error(err)
+	}
 	post := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", bytes.NewReader(body))
 	post.Header.Set("Authorization", "Bearer none")
 	w := httptest.NewRecorder()
@@ -144,4 +148,16 @@ func chatMessage(m *winnow.Message) map[string]any {
 		out["tool_call_id"] = m.ToolCallID
 	}
 	return out
+}
+
+// Event is one event of a stream.
+func Event(name string, data any) []byte {
+	b, err := json.Marshal(data)
+	if err != nil {
+		panic(err) // tests pass only encodable data
+	}
+	if name != "" {
+		name = "event: " + name + "\n"
+	}
+	return fmt.Appendf(nil, "%sdata: %s\n\n", name, b)
 }

@@ -7,8 +7,6 @@ import (
 	"image/png"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/winnowgo/winnow"
 )
 
@@ -16,7 +14,9 @@ import (
 func PNG(t testing.TB) (file []byte, text string) {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 64, 48))))
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 64, 48))); err != nil {
+		t.Fatal(err)
+	}
 	return b.Bytes(), base64.StdEncoding.EncodeToString(b.Bytes())
 }
 

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/winnowtest"
 )
@@ -25,7 +23,9 @@ type Steps[T any] struct {
 func CheckManager[T any](t *testing.T, a winnowtest.Adapter[T], s Steps[T]) {
 	t.Helper()
 	m, err := winnow.New(8_000, nil)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var log []T
 	var before []string // the previous request
 	sent, compactions, appended := 0, 0, 0
@@ -66,13 +66,19 @@ func imported[T any](t *testing.T, a winnowtest.Adapter[T], log []T) []winnow.Me
 	t.Helper()
 	if a.Copy != nil {
 		again, err := a.Copy(log)
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return a.Import(again)
 	}
 	b, err := json.Marshal(log)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var again []T
-	require.NoError(t, json.Unmarshal(b, &again))
+	if err := json.Unmarshal(b, &again); err != nil {
+		t.Fatal(err)
+	}
 	return a.Import(again)
 }
 
@@ -81,7 +87,9 @@ func written[T any](t *testing.T, values []T) []string {
 	out := make([]string, len(values))
 	for i := range values {
 		b, err := json.Marshal(values[i])
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		out[i] = string(b)
 	}
 	return out

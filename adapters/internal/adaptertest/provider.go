@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
@@ -62,7 +60,9 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 		m, err := winnow.New(tt.window, &winnow.Options{
 			Summarizer: summarizer(server.URL), Tools: &winnow.ToolOptions{Keep: tt.keep},
 		})
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		compactions := converse(t, m, func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
 			return send(ctx, server.URL, messages)
 		})

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"hash/maphash"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
@@ -29,19 +29,29 @@ func CheckRestarts[T any](t *testing.T, a winnowtest.Adapter[T], codec session.C
 		windows, every = windows[:1], 3*every
 	}
 	requests, compactions := 0, 0
-	eachSession(t, every, func(t *testing.T, history []winnow.Message) {
-		steps := perAppend(a.Import(a.Export(history)))
-		for _, window := range windows {
-			r := replay[T]{adapter: a, codec: codec, send: send, window: window}
-			whole, compacted := r.run(t, steps, false)
-			restarted, _ := r.run(t, steps, true)
-			require.Equal(t, len(whole), len(restarted), "window %d", window)
-			for k := range whole {
-				require.Equal(t, whole[k], restarted[k], "window %d: request %d after a restart", window, k)
-			}
-			requests, compactions = requests+len(whole), compactions+compacted
+	for i, file := range sessions(t) {
+		if i%every != 0 && !*recorded {
+			continue
 		}
-	})
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
+			history := answered(read(t, file))
+			steps := perAppend(a.Import(a.Export(history)))
+			for _, window := range windows {
+				r := replay[T]{adapter: a, codec: codec, send: send, window: window}
+				whole, compacted := r.run(t, steps, false)
+				restarted, _ := r.run(t, steps, true)
+				if len(whole) != len(restarted) {
+					t.Fatalf("window %d: %d requests instead of %d", window, len(restarted), len(whole))
+				}
+				for k := range whole {
+					if whole[k] != restarted[k] {
+						t.Fatalf("window %d: request %d of %d differs after a restart", window, k, len(whole))
+					}
+				}
+				requests, compactions = requests+len(whole), compactions+compacted
+			}
+		})
+	}
 	if requests == 0 || compactions == 0 {
 		t.Fatalf("%d requests and %d compactions show nothing", requests, compactions)
 	}
@@ -70,7 +80,9 @@ func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (
 	})
 	open := func() *session.Session {
 		s, err := store.Open(ctx, "k")
-		require.NoError(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return s
 	}
 	s := open()
@@ -78,11 +90,15 @@ func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (
 	for i, step := range steps {
 		now = now.Add(time.Minute)
 		if step[0].Role != winnow.RoleAssistant || i == 0 {
-			require.NoError(t, s.Append(ctx, step...))
+			if err := s.Append(ctx, step...); err != nil {
+				t.Fatal(err)
+			}
 			continue
 		}
 		if restarts {
-			require.NoError(t, s.Close())
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
 			s = open()
 		}
 		answer, err := s.DoMessages(ctx, func(_ context.Context, request []winnow.Message) ([]winnow.Message, error) {
@@ -90,7 +106,9 @@ func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (
 			return step, nil
 		})
 		if err != nil { // the window is too small for it
-			require.NoError(t, s.Append(ctx, step...))
+			if err := s.Append(ctx, step...); err != nil {
+				t.Fatal(err)
+			}
 		} else if answer.Request.Compaction != nil {
 			compactions++
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openai/openai-go/v3/packages/param"
 	sdk "github.com/openai/openai-go/v3/responses"
 )
 
@@ -21,10 +20,10 @@ func conversation(n, size int) []Item {
 			out = append(out, newMessage(sdk.EasyInputMessageRoleUser, text))
 		}
 		output := sdk.ResponseInputItemParamOfFunctionCallOutput(text)
-		output.OfFunctionCallOutput.CallID = param.NewOpt(id)
+		output.OfFunctionCallOutput.CallID.Value = id
 		out = append(out, newMessage(sdk.EasyInputMessageRoleAssistant, text),
 			sdk.ResponseInputItemParamOfFunctionCall(`{"path":"adapters/openai/import.go"}`, id, "read"),
-			output)
+			withCallID(&output, "", id))
 	}
 	return out[:n]
 }

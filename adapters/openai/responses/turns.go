@@ -2,7 +2,6 @@ package responses
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/openai/openai-go/v3/packages/param"
@@ -39,12 +38,12 @@ func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 			}
 		}
 		if n := wholeItem(m.Parts[k:]); n > 0 {
-			if isBare, ok := kept[own.Of]; ok {
+			if use, ok := kept[own.Of]; ok {
 				item := *own.Of
 				if p.Kind == winnow.KindToolCall {
 					item = withCallID(own.Of, p.ID, id)
 				}
-				if isBare {
+				if use == withoutItsID {
 					item = withoutID(&item)
 				}
 				e.out = append(e.out, item)
@@ -58,14 +57,25 @@ func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 
 // hasContent reports whether an item has content. Content without text counts, because models return it and the API
 // accepts it.
-func hasContent(of *Item) (given bool) {
-	jsontext.Members(adapter.Raw(of), func(key string, value []byte) {
-		if key == "content" {
-			jsontext.Elements(value, func([]byte) { given = true })
-			given = given || value[0] == '"'
-		}
-	})
-	return given
+func hasContent(of *Item) bool {
+	if raw := overridden(of); raw != nil {
+		given := false
+		jsontext.Members(raw, func(key string, value []byte) {
+			if key == "content" {
+				jsontext.Elements(value, func([]byte) { given = true })
+				given = given || value[0] == '"'
+			}
+		})
+		return given
+	}
+	switch {
+	case of.OfMessage != nil:
+		c := &of.OfMessage.Content
+		return c.OfString.Valid() || len(c.OfInputItemContentList) > 0
+	case of.OfOutputMessage != nil:
+		return len(of.OfOutputMessage.Content) > 0
+	}
+	return false
 }
 
 // nameCalls decides the ids of m's calls, and which are left out: calls of the API's own kinds whose output is no
@@ -128,12 +138,19 @@ func wholeItem(parts []winnow.Part) int {
 	return first.Count
 }
 
-// keptItems returns the items of a changed message that are sent, and whether without their ids. An item of reasoning
-// needs the item that it led to directly after it. That item in turn needs the reasoning, unless it is sent without its
-// id.
-func (e *exporter) keptItems(m *winnow.Message) map[*Item]bool {
-	kept := map[*Item]bool{}
-	var items []Item // of the caller's message
+// use says how an item is sent.
+type use int
+
+const (
+	asItIs use = iota
+	withoutItsID
+)
+
+// keptItems returns how the items of a changed message are sent; missing items are left out. An item of reasoning needs
+// the item that it led to directly after it. That item in turn needs the reasoning, unless it is sent without its id.
+func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
+	kept := map[*Item]use{}
+	var of *turn
 	call := 0
 	for k := 0; k < len(m.Parts); k++ {
 		p := &m.Parts[k]
@@ -144,13 +161,23 @@ func (e *exporter) keptItems(m *winnow.Message) map[*Item]bool {
 		}
 		if n := wholeItem(m.Parts[k:]); n > 0 && sent {
 			own := p.Source.(*piece)
-			kept[own.Of] = false
+			kept[own.Of] = asItIs
 			if t, ok := own.Block.(*turn); ok {
-				items = t.items
+				of = t
 			}
 			k += n - 1
 		}
 	}
+	if of == nil {
+		return kept
+	}
+	dropBareReasoning(of.items, kept)
+	return kept
+}
+
+// dropBareReasoning takes the items of reasoning out of kept whose follower is not kept, and the ids of the items that
+// followed them.
+func dropBareReasoning(items []Item, kept map[*Item]use) {
 	for i := len(items) - 1; i >= 0; i-- { // from the end: reasoning may lead to more reasoning
 		if f, _ := read(&items[i], nil); f.typ != reasoning {
 			continue
@@ -163,16 +190,15 @@ func (e *exporter) keptItems(m *winnow.Message) map[*Item]bool {
 			delete(kept, &items[i])
 		}
 	}
-	isBare := false // the reasoning for the next items is not sent
+	bare := false // the reasoning for the next items is not sent
 	for i := range items {
 		_, ok := kept[&items[i]]
 		if f, _ := read(&items[i], nil); f.typ == reasoning {
-			isBare = !ok
-		} else if ok {
-			kept[&items[i]] = isBare
+			bare = !ok
+		} else if ok && bare {
+			kept[&items[i]] = withoutItsID
 		}
 	}
-	return kept
 }
 
 // build adds a part that is not, or no longer, an item of the caller. It never adds reasoning.
@@ -180,10 +206,10 @@ func (e *exporter) build(p *winnow.Part, id string) {
 	switch {
 	case p.Kind == winnow.KindThinking, adapter.IsSilent(p):
 	case p.Kind != winnow.KindToolCall:
-		e.out = append(e.out, newMessage(sdk.EasyInputMessageRoleAssistant, adapter.TextOf(p)))
+		e.out = append(e.out, newMessage(sdk.EasyInputMessageRoleAssistant, textOf(p)))
 	case p.MediaType == customCall:
 		e.out = append(e.out, Item{OfCustomToolCall: &sdk.ResponseCustomToolCallParam{
-			CallID: id, Name: adapter.Name(p.Name, 64, adapter.Letters), Input: jsontext.Unquote(p.Arguments),
+			CallID: id, Name: adapter.Name(p.Name, 64, adapter.Letters), Input: adapter.TextOf(p.Arguments),
 		}})
 	default:
 		e.out = append(e.out, sdk.ResponseInputItemParamOfFunctionCall(
@@ -193,10 +219,21 @@ func (e *exporter) build(p *winnow.Part, id string) {
 
 // withCallID returns an item with another call_id.
 func withCallID(of *Item, from, to string) Item {
-	if from == to {
+	switch {
+	case from == to:
 		return *of
+	case overridden(of) != nil:
+		return edited(of, func(raw []byte) ([]byte, error) { return sjson.SetBytes(raw, "call_id", to) })
+	case of.OfFunctionCall != nil:
+		c := *of.OfFunctionCall
+		c.CallID = to
+		return Item{OfFunctionCall: &c}
+	case of.OfFunctionCallOutput != nil:
+		o := *of.OfFunctionCallOutput
+		o.CallID = param.NewOpt(to)
+		return Item{OfFunctionCallOutput: &o}
 	}
-	return edited(of, func(raw []byte) ([]byte, error) { return sjson.SetBytes(raw, "call_id", to) })
+	return *of
 }
 
 // withoutID returns an item without its id. A message becomes an EasyInputMessage, which has no id.
@@ -208,12 +245,17 @@ func withoutID(of *Item) Item {
 		}
 		return newMessage(sdk.EasyInputMessageRoleAssistant, strings.Join(texts, "\n"))
 	}
+	if of.OfFunctionCall != nil && overridden(of) == nil {
+		c := *of.OfFunctionCall
+		c.ID = param.Opt[string]{}
+		return Item{OfFunctionCall: &c}
+	}
 	return edited(of, func(raw []byte) ([]byte, error) { return sjson.DeleteBytes(raw, "id") })
 }
 
 // edited returns an item with other JSON.
 func edited(of *Item, edit func([]byte) ([]byte, error)) Item {
-	raw, err := edit(slices.Clone(adapter.Raw(of)))
+	raw, err := edit(append([]byte{}, marshal(of)...))
 	if err != nil {
 		return *of
 	}

@@ -1,6 +1,8 @@
 package hosts
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -143,6 +145,10 @@ func letters(s string) string {
 		}
 		return -1
 	}, s)
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // sketch returns a list in one line: the first letter of each role; calls and results with their ids; * is a pinned

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/recording"
@@ -95,12 +96,12 @@ func withPhases(recorded []winnow.Message, at string, window int) (c played, err
 		x := &recorded[i]
 		if x.Role == winnow.RoleAssistant {
 			if at == "turns" && said != "" && isEndOfTurn(recorded, i) {
-				c.end(m, recording.Text(x))
+				c.end(m, textOf(x))
 			}
 			if _, err := m.Prepare(ctx, c.history); err != nil && !errors.Is(err, winnow.ErrOverflow) {
 				return c, err
 			}
-			if text := recording.Text(x); text != "" {
+			if text := textOf(x); text != "" {
 				said = text
 			}
 		}
@@ -151,7 +152,7 @@ func endsStep(recorded []winnow.Message, i int, at string) bool {
 		case result.IsError:
 		case at == "plans" && plan.MatchString(call.Name) && done.MatchString(arguments),
 			at == "commits" && commit.MatchString(arguments),
-			at == "tests" && tests.MatchString(arguments) && !failed.MatchString(recording.Text(result)):
+			at == "tests" && tests.MatchString(arguments) && !failed.MatchString(textOf(result)):
 			return true
 		}
 	}
@@ -182,6 +183,18 @@ func call(id, tool string, arguments map[string]string) winnow.Part {
 }
 
 func cut(s string, most int) string {
-	r := []rune(s)
-	return string(r[:min(len(r), most)])
+	if r := []rune(s); len(r) > most {
+		return string(r[:most])
+	}
+	return s
+}
+
+func textOf(m *winnow.Message) string {
+	var b strings.Builder
+	for i := range m.Parts {
+		if m.Parts[i].Kind == winnow.KindText {
+			b.WriteString(m.Parts[i].Text)
+		}
+	}
+	return b.String()
 }

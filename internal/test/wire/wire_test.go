@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -81,7 +82,7 @@ func TestCheck(t *testing.T) {
 				assert.NoError(t, err, tt.reason)
 				return
 			}
-			assert.ErrorContains(t, err, tt.want+" at message", tt.reason)
+			assert.Contains(t, rulesOf(err), tt.want, tt.reason)
 		})
 	}
 }
@@ -93,4 +94,19 @@ func says(s string) winnow.Message { return histories.Model(histories.Text(s)) }
 func failed(m winnow.Message, reason string) winnow.Message {
 	m.StopReason = reason
 	return m
+}
+
+// rulesOf lists the rules that err names.
+func rulesOf(err error) (rules []string) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	for _, e := range joined.Unwrap() {
+		var w *Violation
+		if errors.As(e, &w) {
+			rules = append(rules, w.Rule)
+		}
+	}
+	return rules
 }

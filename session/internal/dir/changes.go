@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,15 +89,19 @@ func (x *index) lookAtWritten(ctx context.Context, asked int64) error {
 }
 
 func (x *index) lookAt(ctx context.Context, dir string) error {
-	name := path.Base(dir)
+	name := dir[len(directoryOf(dir))+1:]
 	isThere := false
-	err := x.directory.readAt(path.Dir(dir), name, withLog(func(s *stored) error {
+	err := x.directory.visitAt(dir, func(s storedFile) error {
 		isThere = true
-		f, err := x.compare(ctx, s, true)
+		old := x.rows[name]
+		f, err := x.compare(ctx, old, &s, true)
+		if f.row != nil && old != nil {
+			f.row.look = old.look
+		}
 		x.put(f)
 		return err
-	}))
-	if err = unlessGone(err); err == nil && !isThere {
+	})
+	if err == nil && !isThere {
 		x.drop(name)
 	}
 	return err
