@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -86,7 +87,7 @@ func (s *Session) restore(m *winnow.Manager) {
 	if len(s.at.State) == 0 || m.Restore(s.at.State) != nil {
 		s.at.State = nil
 	}
-	s.at.Deltas, s.at.StateSize, s.at.DeltasSize, s.at.NeedsFull = nil, len(s.at.State), 0, true
+	s.at.Deltas, s.at.NeedsFull = nil, true
 }
 
 // forget drops the manager, which is ahead of the log. The next one begins where the log is.
@@ -180,13 +181,13 @@ func (s *Session) storedState() []byte {
 
 // stateEntries returns the entries for the manager's unwritten deltas.
 func (s *Session) stateEntries(full bool) ([]*entry.Entry, error) {
-	size := s.at.DeltasSize
-	for _, delta := range s.journal {
+	size := 0
+	for _, delta := range slices.Concat(s.at.Deltas, s.journal) {
 		size += len(delta)
 	}
 	// The state grows with the conversation. Writing all of it at each compaction of a long one would outweigh the log.
-	full = full && fullEvery*size >= s.at.StateSize
-	if full || s.at.NeedsFull || size > max(leastDeltas, fullEvery*s.at.StateSize) {
+	full = full && fullEvery*size >= len(s.at.State)
+	if full || s.at.NeedsFull || size > max(leastDeltas, fullEvery*len(s.at.State)) {
 		e, err := s.fullState()
 		return []*entry.Entry{e}, err
 	}
@@ -212,11 +213,10 @@ func (s *Session) takeState(e *entry.Entry) {
 	if e.Full == nil {
 		delta, _ := jsonl.BytesOfJSON(e.Delta) // RawJSON made it
 		s.at.Deltas = append(s.at.Deltas, delta)
-		s.at.DeltasSize += len(delta)
 		return
 	}
 	s.at.State, _ = jsonl.BytesOfJSON(e.Full.State)
-	s.at.Deltas, s.at.StateSize, s.at.DeltasSize, s.at.NeedsFull = nil, len(s.at.State), 0, false
+	s.at.Deltas, s.at.NeedsFull = nil, false
 }
 
 // mayAppend reports whether the session has a log and may write to its branch. The lock is held.

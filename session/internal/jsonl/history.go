@@ -38,11 +38,9 @@ type Loaded struct {
 	Size    int64
 	IsReset bool // the branch ends in a reset
 
-	State      []byte
-	Deltas     [][]byte
-	StateSize  int  // of state
-	DeltasSize int  // of all deltas
-	NeedsFull  bool // deltas are missing: later ones are useless before a full state
+	State     []byte
+	Deltas    [][]byte
+	NeedsFull bool // deltas are missing: later ones are useless before a full state
 
 	Info    entry.Info
 	Labels  map[string]string

@@ -3,6 +3,8 @@ package jsonl
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"hash/crc32"
 	"strconv"
@@ -71,7 +73,7 @@ func (h *Head) Number() int64 {
 func ParseLine(data []byte) (l Line, reason string) {
 	l.Data = data
 	if n := len(data) - crcTail; n > 0 && endsInSum(data) {
-		if sum, ok := sumAt(data[n:]); !ok || crc32.Checksum(data[:n], Castagnoli) != sum {
+		if !hasSum(data[:n], string(data[n+len(crcMember):len(data)-2])) {
 			return l, "wrong checksum"
 		}
 		if l.Head.parse(&l, data[:n]) {
@@ -87,30 +89,16 @@ func endsInSum(data []byte) bool {
 	return string(tail[:len(crcMember)]) == crcMember && string(tail[crcTail-2:]) == `"}`
 }
 
-// sumAt returns the checksum in the member that text begins with.
-func sumAt(text []byte) (sum uint32, ok bool) {
-	n, err := strconv.ParseUint(string(text[len(crcMember):len(crcMember)+8]), 16, 32)
-	return uint32(n), err == nil
-}
-
-// withText returns l, which is parsed already, with its text, which was read again.
-func (l *Line) withText(text []byte) *Line {
-	again := *l
-	again.Data = text
-	if l.body != nil { // it ends where the checksum begins
-		end := len(text) - crcTail
-		again.body = text[end-len(l.body) : end]
-	}
-	return &again
+// hasSum reports whether sum is the checksum of a text.
+func hasSum(text []byte, sum string) bool {
+	want, err := strconv.ParseUint(sum, 16, 32)
+	return err == nil && crc32.Checksum(text, Castagnoli) == uint32(want)
 }
 
 // parse reads a head in the form that appendHead writes. text is the line up to its checksum.
 func (h *Head) parse(l *Line, text []byte) bool {
 	p := headParser{text: text}
-	h.at = -1
-	if p.literal(`{"seq":`); p.bad {
-		return false
-	}
+	p.literal(`{"seq":`)
 	h.Seq = p.number()
 	p.literal(`,"id":`)
 	h.ID = string(p.quoted())
@@ -121,7 +109,7 @@ func (h *Head) parse(l *Line, text []byte) bool {
 	h.Kind = entry.Type(p.quoted())
 	p.literal(`,"time":`)
 	p.quoted()
-	if p.has(`,"at":`) {
+	if h.at = -1; p.has(`,"at":`) {
 		h.at = p.number()
 	}
 	if p.has(`,"batch":[`) {
@@ -133,26 +121,18 @@ func (h *Head) parse(l *Line, text []byte) bool {
 	if p.has(`,"sealed":`) {
 		h.Sealed = string(p.quoted())
 	}
-	if p.bad || !h.isValid() {
+	members, isMore := bytes.CutPrefix(p.text, []byte(","))
+	if p.bad || !h.isValid() || !isMore && len(members) > 0 {
 		*h = Head{}
 		return false
 	}
-	if len(p.text) > 0 && p.text[0] == ',' {
-		p.text = p.text[1:]
-	} else if len(p.text) > 0 {
-		*h = Head{}
-		return false
-	}
-	l.body = p.text
+	l.body = members
 	return true
 }
 
 func (h *Head) isValid() bool {
-	return h.Seq > 0 && h.Seq <= MaxSeq && h.ID != "" && h.Kind != "" && h.batchIsValid()
-}
-
-func (h *Head) batchIsValid() bool {
-	return h.Batch == [2]int64{} || h.Batch[0] >= 1 && h.Batch[0] <= h.Batch[1] && h.Batch[1] <= MaxBatch
+	hasBatch := h.Batch == [2]int64{} || h.Batch[0] >= 1 && h.Batch[0] <= h.Batch[1] && h.Batch[1] <= MaxBatch
+	return h.Seq > 0 && h.Seq <= MaxSeq && h.ID != "" && h.Kind != "" && hasBatch
 }
 
 // headParser consumes text piece by piece. The first piece that is missing makes it bad.
@@ -169,11 +149,7 @@ func (p *headParser) has(s string) bool {
 	return true
 }
 
-func (p *headParser) literal(s string) {
-	if !p.has(s) {
-		p.bad = true
-	}
-}
+func (p *headParser) literal(s string) { p.bad = !p.has(s) }
 
 func (p *headParser) number() int64 {
 	n, i := int64(0), 0
@@ -188,17 +164,10 @@ func (p *headParser) number() int64 {
 
 // quoted consumes a string without escapes and returns it as a slice of the text.
 func (p *headParser) quoted() []byte {
-	if !p.has(`"`) {
-		p.bad = true
-		return nil
-	}
-	end := bytes.IndexByte(p.text, '"')
-	if end < 0 || bytes.IndexByte(p.text[:end], '\\') >= 0 {
-		p.bad = true
-		return nil
-	}
-	s := p.text[:end]
-	p.text = p.text[end+1:]
+	p.literal(`"`)
+	s, rest, ok := bytes.Cut(p.text, []byte(`"`))
+	p.bad = p.bad || !ok || bytes.IndexByte(s, '\\') >= 0
+	p.text = rest
 	return s
 }
 
@@ -217,10 +186,7 @@ func (l *Line) parseAny() (reason string) {
 	if err := json.Unmarshal(l.Data, &h); err != nil {
 		return "no JSON object"
 	}
-	if h.Seq <= 0 || h.Seq > MaxSeq || h.ID == "" || h.Type == "" {
-		return "no entry: seq, id or type is missing"
-	}
-	if h.CRC != nil && !l.hasSum(*h.CRC) {
+	if n := bytes.LastIndex(l.Data, []byte(crcMember)); h.CRC != nil && (n < 0 || !hasSum(l.Data[:n], *h.CRC)) {
 		return "wrong checksum"
 	}
 	l.Head = Head{Seq: h.Seq, ID: h.ID, Parent: h.ParentID, Kind: h.Type, at: -1, Sealed: h.Sealed}
@@ -230,17 +196,10 @@ func (l *Line) parseAny() (reason string) {
 	if len(h.Batch) == 2 {
 		l.Batch = [2]int64(h.Batch)
 	}
-	if !l.batchIsValid() {
-		return "no entry: bad batch"
+	if !l.isValid() {
+		return "no entry: seq, id or type is missing, or the batch is wrong"
 	}
 	return ""
-}
-
-// hasSum reports whether sum is the checksum of the text before the last checksum in the line.
-func (l *Line) hasSum(sum string) bool {
-	n := bytes.LastIndex(l.Data, []byte(crcMember))
-	want, err := strconv.ParseUint(sum, 16, 32)
-	return n > 0 && err == nil && crc32.Checksum(l.Data[:n], Castagnoli) == uint32(want)
 }
 
 // appendHead appends the head of an entry, without the closing brace.
@@ -285,29 +244,19 @@ func appendString(b []byte, s string) []byte {
 
 // appendSum closes the line that begins at b[start].
 func appendSum(b []byte, start int) []byte {
-	sum := crc32.Checksum(b[start:], Castagnoli)
-	b = append(b, crcMember...)
-	const digits = "0123456789abcdef"
-	for shift := 28; shift >= 0; shift -= 4 {
-		b = append(b, digits[sum>>shift&15])
-	}
+	sum := binary.BigEndian.AppendUint32(make([]byte, 0, 4), crc32.Checksum(b[start:], Castagnoli))
+	b = hex.AppendEncode(append(b, crcMember...), sum)
 	return append(b, '"', '}', '\n')
 }
 
 // TrimLine removes what readers skip around a line: NULs (a hole that a power loss left), a byte order mark, the CR of
 // CRLF. It returns how many bytes it removed at the front.
 func TrimLine(data []byte) (trimmed []byte, front int, hasNUL bool) {
-	n := len(data)
-	for len(data) > 0 && data[0] == 0 {
-		data, hasNUL = data[1:], true
-	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	front = n - len(data)
-	for len(data) > 0 && (data[len(data)-1] == 0 || data[len(data)-1] == '\r') {
-		hasNUL = hasNUL || data[len(data)-1] == 0
-		data = data[:len(data)-1]
-	}
-	return data, front, hasNUL
+	trimmed = bytes.TrimPrefix(bytes.TrimLeft(data, "\x00"), []byte("\ufeff"))
+	front = len(data) - len(trimmed)
+	trimmed = bytes.TrimRight(trimmed, "\x00\r")
+	hasNUL = len(data) > 0 && data[0] == 0 || bytes.IndexByte(data[front+len(trimmed):], 0) >= 0
+	return trimmed, front, hasNUL
 }
 
 // IsOnBranch reports whether entries of the type are on a branch.

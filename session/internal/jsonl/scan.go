@@ -2,9 +2,8 @@ package jsonl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
-	"hash/crc32"
 	"io"
 
 	"github.com/winnowgo/winnow/session/entry"
@@ -32,12 +31,7 @@ const (
 	longestWindow = maxLine + WindowSize // nothing longer is a line
 )
 
-func (w *Window) firstStep() int64 {
-	if w.Step > 0 {
-		return w.Step
-	}
-	return WindowSize
-}
+func (w *Window) firstStep() int64 { return cmp.Or(w.Step, WindowSize) }
 
 // Bytes returns the bytes between two offsets, which lie within the log. They are valid until the next call.
 func (w *Window) Bytes(from, to int64) ([]byte, error) {
@@ -78,26 +72,20 @@ func (w *Window) Load(from, to, low, high int64) ([]byte, error) {
 // LineAt returns the text that begins at offset, without its newline, and the offset after it. ended is false if it has
 // no newline. If it is too long, the text is cut at maxLine.
 func (w *Window) LineAt(offset int64) (text []byte, next int64, ended bool, err error) {
-	for n := w.firstStep(); ; n = min(2*n, longestWindow) {
-		to := min(w.Size, offset+n)
-		if end := w.from + int64(len(w.buf)); offset >= w.from && offset < end {
-			to = max(to, end)
-			if i := bytes.IndexByte(w.buf[offset-w.from:], '\n'); i >= 0 {
-				return w.buf[offset-w.from:][:i], offset + int64(i) + 1, true, nil
-			}
-		}
-		text, err := w.Load(offset, to, offset, to)
-		if err != nil {
-			return nil, 0, false, err
-		}
+	if w.from <= offset && offset <= w.from+int64(len(w.buf)) {
+		text = w.buf[offset-w.from:]
+	}
+	for {
 		if i := bytes.IndexByte(text, '\n'); i >= 0 {
 			return text[:i], offset + int64(i) + 1, true, nil
 		}
-		if to == w.Size {
-			return text, to, false, nil
+		n := int64(len(text))
+		if offset+n == w.Size || n > maxLine {
+			return text, offset + n, false, nil
 		}
-		if n > maxLine {
-			return text, to, false, nil
+		to := min(w.Size, offset+min(max(w.firstStep(), 2*n), longestWindow))
+		if text, err = w.Load(offset, to, offset, to); err != nil {
+			return nil, 0, false, err
 		}
 	}
 }
@@ -216,31 +204,25 @@ func (s *Scanner) text(text []byte, at, next int64, ended bool, yield func(*Line
 	if !ended && reason == "no JSON object" {
 		reason = "an unfinished line"
 	}
-	pieces := wholeLines(trimmed)
-	if len(pieces) == 0 {
-		s.report(at, int64(len(trimmed)), "", reason)
-		return nil
-	}
-	return s.pieces(trimmed, at, pieces, yield)
+	return s.pieces(trimmed, at, reason, yield)
 }
 
 // pieces takes the lines that are whole within one that is damaged: between two of them a newline is missing.
-func (s *Scanner) pieces(text []byte, at int64, pieces [][2]int, yield func(*Line) error) error {
-	from := 0
-	for _, p := range append(pieces, [2]int{len(text), len(text)}) {
-		if p[0] > from {
-			s.report(at+int64(from), int64(p[0]-from), "", "no entry")
+func (s *Scanner) pieces(text []byte, at int64, reason string, yield func(*Line) error) error {
+	end := at + int64(len(text))
+	for _, l := range wholeLines(text) {
+		start := end - int64(len(text)) + l.Offset
+		if start > at {
+			s.report(at, start-at, "", reason)
 		}
-		if from = p[1]; p[0] == p[1] {
-			continue
-		}
-		l, reason := ParseLine(text[p[0]:p[1]])
-		l.Offset, l.Next = at+int64(p[0]), at+int64(p[1])
-		if reason != "" {
-			s.report(l.Offset, l.Next-l.Offset, "", reason)
-		} else if err := s.take(&l, yield); err != nil {
+		at = start + int64(len(l.Data))
+		l.Offset, l.Next = start, at
+		if err := s.take(&l, yield); err != nil {
 			return err
 		}
+	}
+	if at < end {
+		s.report(at, end-at, "", reason)
 	}
 	return nil
 }
@@ -284,7 +266,9 @@ func (s *Scanner) take(l *Line, yield func(*Line) error) error {
 		if err != nil {
 			return err
 		}
-		if err := yield(b.withText(text)); err != nil {
+		again, _ := ParseLine(text)
+		again.Offset, again.Next, again.seal = b.Offset, b.Next, b.seal
+		if err := yield(&again); err != nil {
 			return err
 		}
 	}
@@ -311,56 +295,53 @@ func (s *Scanner) dropPending() {
 	}
 }
 
-// maxPieces is how many possible beginnings of lines are tried within a damaged line, so that a text full of them costs
-// no more than any other.
+// maxPieces is how many possible beginnings of lines are tried within a damaged line, and how many possible ends for
+// each, so that a text full of them costs not much more than any other.
 const maxPieces = 16
 
-const lineStart = `{"seq":`
-
-// wholeLines returns where whole lines in our form lie in a text that is not one: a newline was lost, or lines were
-// fused.
-func wholeLines(text []byte) (pieces [][2]int) {
+// wholeLines returns the lines in our form within a text that is not one: a newline was lost, or lines were fused.
+// Their offsets are those in the text.
+func wholeLines(text []byte) (lines []Line) {
+	start := []byte(`{"seq":`)
 	from := 0
-	for n := 0; n < maxPieces; n++ {
-		i := bytes.Index(text[from:], []byte(lineStart))
+	for range maxPieces {
+		i := bytes.Index(text[from:], start)
 		if i < 0 {
-			break
+			return lines
 		}
 		from += i
-		if length := lineLength(text[from:]); length > 0 {
-			pieces = append(pieces, [2]int{from, from + length})
-			from += length
-			continue
+		if l, ok := lineIn(text[from:]); ok {
+			l.Offset = int64(from)
+			lines = append(lines, l)
+			from += len(l.Data)
+		} else {
+			from++
 		}
-		from++
-	}
-	if n := len(pieces); n > 0 && pieces[n-1][1] == len(text) {
-		return pieces
 	}
 	// A line at the end, after a text with more beginnings than were tried.
-	if i := bytes.LastIndex(text[from:], []byte(lineStart)); i >= 0 {
-		if last := from + i; lineLength(text[last:]) == len(text)-last {
-			pieces = append(pieces, [2]int{last, len(text)})
+	if last := bytes.LastIndex(text, start); last >= from {
+		if l, ok := lineIn(text[last:]); ok && last+len(l.Data) == len(text) {
+			l.Offset = int64(last)
+			lines = append(lines, l)
 		}
 	}
-	return pieces
+	return lines
 }
 
-// lineLength returns the length of the line in our form that text begins with, or 0.
-func lineLength(text []byte) int {
-	sum, done := uint32(0), 0
-	for at := 0; ; {
-		i := bytes.Index(text[at:], []byte(crcMember))
-		if i < 0 || at+i+crcTail > len(text) {
-			return 0
+// lineIn returns the line in our form that text begins with.
+func lineIn(text []byte) (l Line, ok bool) {
+	end := 0
+	for range maxPieces {
+		i := bytes.Index(text[end:], []byte(crcMember))
+		if end += i + crcTail; i < 0 || end > len(text) {
+			break
 		}
-		at += i
-		sum = crc32.Update(sum, Castagnoli, text[done:at])
-		done = at
-		end := at + crcTail
-		if want, ok := sumAt(text[at:]); ok && want == sum && endsInSum(text[:end]) && json.Valid(text[:end]) {
-			return end
+		if endsInSum(text[:end]) {
+			if l, reason := ParseLine(text[:end]); reason == "" {
+				return l, true
+			}
 		}
-		at++
+		end -= crcTail - 1
 	}
+	return l, false
 }

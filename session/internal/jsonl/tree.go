@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"sort"
 
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/internal/errs"
@@ -16,7 +15,7 @@ import (
 // Tree holds all path entries of a log. It can read any log, from its beginning.
 type Tree struct {
 	Lines   []Node
-	foreign map[string]int // lines whose id does not match their number
+	indexes map[string]int // of lines, by id
 	Header  int            // -1: none
 	newest  Line
 	Current int // leaf; -1: none
@@ -34,7 +33,7 @@ type Node struct {
 
 // NewTree scans a log. It decodes messages in our form only if s has to count them.
 func NewTree(ctx context.Context, log io.ReaderAt, size int64, seal Sealer, s *Sides) (*Tree, error) {
-	t := &Tree{Header: -1, Current: -1}
+	t := &Tree{Header: -1, Current: -1, indexes: map[string]int{}}
 	t.Read, t.Scan = Window{Log: log, Size: size}, NewScanner(log, size, seal)
 	t.Scan.skips = func(l *Line) bool { return l.body != nil && l.Kind == entry.TypeMessage }
 	since := 0 // index of the newest entry with totals
@@ -97,12 +96,7 @@ func (t *Tree) add(l *Line, e *entry.Entry) (reason string) {
 	}
 	i := len(t.Lines)
 	t.Lines = append(t.Lines, Node{Head: l.Head, Offset: l.Offset, next: l.Next, Length: len(l.Data)})
-	if ownNumber(l.ID) != l.Seq {
-		if t.foreign == nil {
-			t.foreign = map[string]int{}
-		}
-		t.foreign[l.ID] = i
-	}
+	t.indexes[l.ID] = i
 	t.newest = Line{Head: l.Head, Offset: l.Offset, Next: l.Next}
 	switch {
 	case l.Kind == entry.TypeSession:
@@ -120,32 +114,10 @@ func (t *Tree) add(l *Line, e *entry.Entry) (reason string) {
 	return ""
 }
 
-// IndexOf returns the index of an entry's line. Lines are in the order of their numbers, and most ids match the number.
+// IndexOf returns the index of an entry's line.
 func (t *Tree) IndexOf(id string) (int, bool) {
-	n := ownNumber(id)
-	if last := len(t.Lines) - 1; n > 0 && last >= 0 && n <= t.Lines[last].Seq {
-		i := sort.Search(last, func(i int) bool { return t.Lines[i].Seq >= n })
-		if t.Lines[i].ID == id {
-			return i, true
-		}
-	}
-	i, ok := t.foreign[id]
+	i, ok := t.indexes[id]
 	return i, ok
-}
-
-// ownNumber returns the number in an id of our form, 0 for other ids.
-func ownNumber(id string) int64 {
-	if len(id) < 2 || len(id) > 17 || id[0] != 'e' || id[1] == '0' {
-		return 0
-	}
-	n := int64(0)
-	for _, c := range []byte(id[1:]) {
-		if c < '0' || c > '9' {
-			return 0
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n
 }
 
 func (t *Tree) Line(i int) (Line, error) {

@@ -75,7 +75,7 @@ func (w *walker) isComplete() bool { return w.full && w.summary != nil && w.reac
 // gap forgets deltas whose state is missing.
 func (w *walker) gap() {
 	if !w.full {
-		w.Deltas, w.DeltasSize, w.NeedsFull = nil, 0, true
+		w.Deltas, w.NeedsFull = nil, true
 	}
 }
 
@@ -83,10 +83,9 @@ func (w *walker) take(at Line) error {
 	if w.summary != nil && w.summary.FirstKept != nil && at.Offset < w.summary.FirstKept.At {
 		w.reached = true // the first kept message is missing: the summary covers what lies before
 	}
-	wanted := !w.reached
 	switch at.Kind {
 	case entry.TypeMessage, entry.TypeCustomMessage, entry.TypeBranchSummary:
-		if !wanted {
+		if w.reached {
 			return nil
 		}
 	case entry.TypeEdit, entry.TypeCompaction, entry.TypeErased:
@@ -114,7 +113,7 @@ func (w *walker) take(at Line) error {
 	}
 	switch kind {
 	case entry.TypeState:
-		return w.takeState(e)
+		w.takeState(e)
 	case entry.TypeEdit:
 		if w.edits[e.Target].Entry == nil {
 			w.edits[e.Target] = edit{e, at.Offset}
@@ -125,7 +124,7 @@ func (w *walker) take(at Line) error {
 			w.reached = e.FirstKept == nil
 		}
 	default:
-		if !wanted {
+		if w.reached {
 			return nil
 		}
 		w.add(e, entry.Ref{ID: at.ID, At: at.Offset}, w.edits[at.ID])
@@ -136,25 +135,20 @@ func (w *walker) take(at Line) error {
 	return nil
 }
 
-func (w *walker) takeState(e *entry.Entry) error {
-	if e.Full == nil {
-		delta, err := BytesOfJSON(e.Delta)
-		if err != nil {
-			w.gap()
-			return nil
-		}
-		w.Deltas = append(w.Deltas, delta)
-		w.DeltasSize += len(delta)
-		return nil
+func (w *walker) takeState(e *entry.Entry) {
+	raw := e.Delta
+	if e.Full != nil {
+		raw = e.Full.State
 	}
-	state, err := BytesOfJSON(e.Full.State)
-	if err != nil {
+	text, err := BytesOfJSON(raw)
+	switch {
+	case err != nil:
 		w.gap()
-		return nil
+	case e.Full == nil:
+		w.Deltas = append(w.Deltas, text)
+	default:
+		w.full, w.State = true, text
 	}
-	w.full = true
-	w.State, w.StateSize = state, len(state)
-	return nil
 }
 
 // add appends the message of e, with the content of its edit.
