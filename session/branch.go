@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session/entry"
@@ -229,15 +230,7 @@ func (s *Session) copyEntries(
 		e.ParentID, e.At, e.Batch = previous, nil, [2]int64{} // the log is created whole or not at all
 		e.Seq = jsonl.SeqAfter(seq, e)
 		offsets[e.ID] = int64(len(x.Lines))
-		if e.Type == entry.TypeCompaction {
-			e.Keep = jsonl.Moved(e.Keep, offsets)
-			if e.FirstKept != nil {
-				kept := jsonl.Moved([]entry.Ref{*e.FirstKept}, offsets)
-				if e.FirstKept = nil; len(kept) > 0 {
-					e.FirstKept = &kept[0]
-				}
-			}
-		}
+		jsonl.Refer(e, offsets)
 		if e.Full != nil {
 			e.Full = &entry.FullState{State: e.Full.State, Counts: jsonl.CloneCounts(counts)}
 		}
@@ -276,28 +269,15 @@ func resultLimit(window int) int {
 	return min(int(resultShare*float64(window))*charsPerToken, maxResultChars)
 }
 
-// resultChars counts the characters of the texts of a result.
-func resultChars(m *winnow.Message) (n int) {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == winnow.KindText {
-			for range m.Parts[i].Text {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // isOversized reports whether m is a result with more characters than limit.
 func isOversized(m *winnow.Message, limit int) bool {
-	if m.Role != winnow.RoleTool || m.Pinned {
-		return false
-	}
-	bytes := 0
+	chars := 0
 	for i := range m.Parts {
-		bytes += len(m.Parts[i].Text)
+		if m.Parts[i].Kind == winnow.KindText {
+			chars += utf8.RuneCountInString(m.Parts[i].Text)
+		}
 	}
-	return bytes > limit && resultChars(m) > limit
+	return m.Role == winnow.RoleTool && !m.Pinned && chars > limit
 }
 
 // Truncate permanently cuts tool results that are longer than 30 % of the window, at 4 characters per token, or than

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // Answer is what the model said, and the request that it answers.
@@ -284,11 +283,8 @@ func (s *Session) Begin(ctx context.Context, m winnow.Message) error {
 func (s *Session) isNewestRequest(m winnow.Message) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stored, err := s.redactAll([]winnow.Message{m})
+	m, err := s.stored(m)
 	if err != nil {
-		return false, err
-	}
-	if m, err = jsonl.Canonical(stored[0]); err != nil {
 		return false, err
 	}
 	for i := len(s.at.History) - 1; i >= 0; i-- {

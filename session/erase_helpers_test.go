@@ -27,7 +27,7 @@ func filesOf(t testing.TB, fsys *sessiontest.CrashFS) map[string][]byte {
 		require.NoError(t, err)
 		for _, name := range names {
 			path := strings.TrimPrefix(dir+"/"+name, "./")
-			if is, err := fsys.IsDir(path); err == nil && is {
+			if _, err := fsys.Sub(path); err == nil {
 				walk(path)
 				continue
 			}

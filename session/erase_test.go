@@ -147,11 +147,13 @@ func TestEraseWhatLiesBeside(t *testing.T) {
 	require.NoError(t, s.Close())
 	say(t, store, "k", "after the failed sync") // copies the log
 
-	temp, err := fsys.Open(strings.TrimSuffix(log(), ".jsonl")+".jsonl.gz.0123abcd.tmp", os.O_RDWR|os.O_CREATE, 0o600)
-	require.NoError(t, err)
-	_, err = temp.Write([]byte(secret))
-	require.NoError(t, err)
-	require.NoError(t, temp.Close())
+	for _, suffix := range []string{".gz.0123abcd.tmp", ".replaced"} { // earlier versions kept the log that was copied
+		left, err := fsys.Open(log()+suffix, os.O_RDWR|os.O_CREATE, 0o600)
+		require.NoError(t, err)
+		_, err = left.Write([]byte(secret))
+		require.NoError(t, err)
+		require.NoError(t, left.Close())
+	}
 
 	files := filesOf(t, fsys)
 	for _, suffix := range []string{".torn-", ".replaced", ".tmp"} {

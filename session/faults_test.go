@@ -90,6 +90,9 @@ func failProgram(t *testing.T, seed uint64, k int, fault func(sessiontest.Operat
 		if op.Name == "sync" && op.Path == failedSync {
 			t.Errorf("%s: the sync of %s is tried again", name, op.Path)
 		}
+		if op.Name == "rename" && op.Path == failedSync { // another file takes the name
+			failedSync = ""
+		}
 		f := sessiontest.Fault{}
 		if count == k {
 			f = fault(op)
@@ -216,9 +219,10 @@ func TestTornTailWhoseSyncFails(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 
-	syncs := 0
+	syncs, isReplaced := 0, false
 	fsys.Fail(func(op sessiontest.Operation) sessiontest.Fault {
-		if op.Name != "sync" || op.Path != name {
+		isReplaced = isReplaced || op.Name == "rename" && op.Path == name
+		if op.Name != "sync" || op.Path != name || isReplaced {
 			return sessiontest.Fault{}
 		}
 		if syncs++; syncs > 1 {

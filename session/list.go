@@ -82,7 +82,12 @@ func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
 	if err := backend.CheckKey(key); err != nil {
 		return nil, err
 	}
-	st, err := statusOf(ctx, s.backend, key)
+	log, err := s.backend.Log(ctx, key, false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	st, err := backend.ReadStatus(ctx, key, log)
 	if err == nil {
 		st.Open, err = s.backend.IsHeld(ctx, key)
 	}
@@ -93,16 +98,6 @@ func (s *Store) Status(ctx context.Context, key string) (*Status, error) {
 		return nil, err
 	}
 	return st, nil
-}
-
-// statusOf reads the status of a session from its log.
-func statusOf(ctx context.Context, b backend.Backend, key string) (*Status, error) {
-	log, err := b.Log(ctx, key, false)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	return backend.ReadStatus(ctx, key, log)
 }
 
 // Parts lists everything that is stored of a session: logs, archives, and the files beside them. It changes nothing.

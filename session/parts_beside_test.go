@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"io/fs"
+	"path"
 	"strings"
 	"testing"
 
@@ -14,6 +15,20 @@ import (
 	"github.com/winnowgo/winnow/session/sessiontest"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
+
+// inDir is a directory of a file system, which sees what is done in it.
+type inDir struct {
+	files.FS
+	dir string
+}
+
+func (d inDir) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
+	return d.FS.Open(path.Join(d.dir, name), flag, perm)
+}
+func (d inDir) List(dir string) ([]string, error) { return d.FS.List(path.Join(d.dir, dir)) }
+func (d inDir) SizeOf(name string) (int64, error) { return d.FS.SizeOf(path.Join(d.dir, name)) }
+func (d inDir) Sub(dir string) (files.Dir, error) { return d.FS.Sub(path.Join(d.dir, dir)) }
+func (d inDir) Close() error                      { return nil }
 
 // listingFS is a file system where something happens just after a directory of a session was listed, once.
 type listingFS struct {
@@ -30,6 +45,11 @@ func (f *listingFS) List(dir string) ([]string, error) {
 	return names, err
 }
 
+func (f *listingFS) Sub(dir string) (files.Dir, error) {
+	_, err := f.CrashFS.Sub(dir)
+	return inDir{f, dir}, err
+}
+
 // openingFS is a file system where something happens just before an archive is opened, once.
 type openingFS struct {
 	*sessiontest.CrashFS
@@ -42,6 +62,11 @@ func (f *openingFS) Open(name string, flag int, perm fs.FileMode) (files.File, e
 		before()
 	}
 	return f.CrashFS.Open(name, flag, perm)
+}
+
+func (f *openingFS) Sub(dir string) (files.Dir, error) {
+	_, err := f.CrashFS.Sub(dir)
+	return inDir{f, dir}, err
 }
 
 // TestOpenBesideAWriter: a log that is restored from its archive while it is opened is there.
@@ -125,6 +150,11 @@ func (f lagging) List(dir string) ([]string, error) {
 		names = append([]string{"20200101-000000000-aaaa.jsonl"}, names...)
 	}
 	return names, err
+}
+
+func (f lagging) Sub(dir string) (files.Dir, error) {
+	_, err := f.CrashFS.Sub(dir)
+	return inDir{f, dir}, err
 }
 
 // TestPartsOfAListThatLags: the log may have another name by now, so the list is an error, and not an endless wait.

@@ -23,15 +23,23 @@ func (readOnly) Rename(string, string) error     { return syscall.EROFS }
 func (readOnly) Remove(string) error             { return syscall.EROFS }
 
 func (r readOnly) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
+	return readOnlyDir{r.FS}.Open(name, flag, perm)
+}
+
+func (r readOnly) Sub(dir string) (files.Dir, error) { return readOnlyDir{r.FS}.Sub(dir) }
+
+type readOnlyDir struct{ files.Dir }
+
+func (r readOnlyDir) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
 	if flag&os.O_RDWR != 0 {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EROFS}
 	}
-	return r.FS.Open(name, flag, perm)
+	return r.Dir.Open(name, flag, perm)
 }
 
-func (r readOnly) Sub(dir string) (files.FS, error) {
-	sub, err := r.FS.Sub(dir)
-	return readOnly{sub}, err
+func (r readOnlyDir) Sub(dir string) (files.Dir, error) {
+	sub, err := r.Dir.Sub(dir)
+	return readOnlyDir{sub}, err
 }
 
 // TestReadOnlyStore: calls that only read work in a store that cannot be written.

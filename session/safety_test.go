@@ -56,7 +56,7 @@ func TestNothingIsReadableByOthers(t *testing.T) {
 		info, err := e.Info()
 		require.NoError(t, err)
 		files++
-		for _, kind := range []string{".torn-", ".failed", ".replaced", ".jsonl.gz", "turn.next"} {
+		for _, kind := range []string{".torn-", ".failed", ".jsonl.gz", "turn.next"} {
 			kinds[kind] = kinds[kind] || strings.Contains(filepath.Base(name), kind)
 		}
 		if name != root {

@@ -96,11 +96,13 @@ func (s *Store) openTitle(ctx context.Context, st *Status) error {
 		return err
 	}
 	defer log.Close()
-	info, _, err := jsonl.ReadInfo(ctx, log, s.opts.Seal)
+	l, err := jsonl.ReadInfo(ctx, log, s.opts.Seal)
 	if errors.Is(err, ErrSealed) {
 		return nil
 	}
-	st.Info.Title = info.Title
+	if err == nil {
+		st.Info.Title = l.Info.Title
+	}
 	return err
 }
 
@@ -136,21 +138,7 @@ func (s *Session) stored(m winnow.Message) (winnow.Message, error) {
 	return jsonl.Canonical(m)
 }
 
-// redactAll returns messages after the host's Redact.
-func (s *Session) redactAll(messages []winnow.Message) ([]winnow.Message, error) {
-	if s.store.opts.Redact == nil {
-		return messages, nil
-	}
-	out := make([]winnow.Message, len(messages))
-	for i := range messages {
-		var err error
-		if out[i], err = s.redact(messages[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
+// redact returns m after the host's Redact.
 func (s *Session) redact(m winnow.Message) (winnow.Message, error) {
 	out, _, err := jsonl.Redacted(m, s.store.opts.Redact)
 	return out, err

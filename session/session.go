@@ -148,17 +148,17 @@ func (s *Session) lockBranch() (unlock func()) {
 
 // messageEntries returns the entries of messages, and the messages as this session continues with them.
 func (s *Session) messageEntries(messages []winnow.Message) ([]*entry.Entry, error) {
-	messages, err := s.redactAll(messages)
-	if err != nil {
-		return nil, err
-	}
-	bare := make([]winnow.Message, len(messages))
+	redacted, bare := make([]winnow.Message, len(messages)), make([]winnow.Message, len(messages))
 	for i := range messages {
-		if bare[i], err = jsonl.Canonical(messages[i]); err != nil {
+		var err error
+		if redacted[i], err = s.redact(messages[i]); err != nil {
+			return nil, err
+		}
+		if bare[i], err = jsonl.Canonical(redacted[i]); err != nil {
 			return nil, err
 		}
 	}
-	sources, err := s.encodeSources(messages, bare)
+	sources, err := s.encodeSources(redacted, bare)
 	if err != nil {
 		return nil, err
 	}

@@ -144,8 +144,8 @@ func (s *Session) recordFailure(ctx context.Context, cause error) error {
 		return cause
 	}
 	e, err := s.fullState()
-	if err == nil && bytes.Equal(e.Full.State, s.storedState()) {
-		return cause
+	if err == nil && len(s.at.Deltas) == 0 && bytes.Equal(e.Full.State, jsonl.RawJSON(s.at.State)) {
+		return cause // it is stored
 	}
 	if err == nil {
 		err = s.write(context.WithoutCancel(ctx), false, e)
@@ -157,26 +157,6 @@ func (s *Session) recordFailure(ctx context.Context, cause error) error {
 	s.takeState(e)
 	s.journal = nil
 	return cause
-}
-
-// storedState returns the state of a manager that begins where the log ends, nil if that is unknown.
-func (s *Session) storedState() []byte {
-	window, opts := s.store.opts.Manager(s.key)
-	m, err := winnow.New(window, opts)
-	if err != nil {
-		return nil
-	}
-	defer m.Close()
-	if len(s.at.State)+len(s.at.Deltas) > 0 {
-		if err := m.Restore(s.at.State, s.at.Deltas...); err != nil {
-			return nil
-		}
-	}
-	state, err := m.Snapshot()
-	if err != nil {
-		return nil
-	}
-	return jsonl.RawJSON(state)
 }
 
 // stateEntries returns the entries for the manager's unwritten deltas.

@@ -92,17 +92,14 @@ type steppedFS struct {
 	process *process
 }
 
+func (s steppedFS) dir() steppedDir { return steppedDir{s.FS, s.process} }
+
 func (s steppedFS) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
-	if err := s.process.step(); err != nil {
-		return nil, err
-	}
-	f, err := s.FS.Open(name, flag, perm)
-	if err != nil {
-		return nil, err
-	}
-	s.process.handles = append(s.process.handles, f)
-	return &steppedFile{f, s.process}, nil
+	return s.dir().Open(name, flag, perm)
 }
+func (s steppedFS) List(dir string) ([]string, error) { return s.dir().List(dir) }
+func (s steppedFS) SizeOf(name string) (int64, error) { return s.dir().SizeOf(name) }
+func (s steppedFS) Sub(dir string) (files.Dir, error) { return s.dir().Sub(dir) }
 
 func (s steppedFS) Mkdir(name string, perm fs.FileMode) error {
 	return s.do(func() error { return s.FS.Mkdir(name, perm) })
@@ -122,34 +119,48 @@ func (s steppedFS) do(f func() error) error {
 	return f()
 }
 
-func (s steppedFS) List(dir string) ([]string, error) {
+func (s steppedFS) IsLinked(f files.File, name string) bool {
+	return s.process.step() == nil && s.FS.IsLinked(f.(*steppedFile).File, name)
+}
+
+// steppedDir is a directory for reading, as a process sees it.
+type steppedDir struct {
+	files.Dir
+	process *process
+}
+
+func (s steppedDir) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
 	if err := s.process.step(); err != nil {
 		return nil, err
 	}
-	return s.FS.List(dir)
-}
-
-func (s steppedFS) IsDir(name string) (bool, error) {
-	if err := s.process.step(); err != nil {
-		return false, err
+	f, err := s.Dir.Open(name, flag, perm)
+	if err != nil {
+		return nil, err
 	}
-	return s.FS.IsDir(name)
+	s.process.handles = append(s.process.handles, f)
+	return &steppedFile{f, s.process}, nil
 }
 
-func (s steppedFS) SizeOf(name string) (int64, error) {
+func (s steppedDir) List(dir string) ([]string, error) {
+	if err := s.process.step(); err != nil {
+		return nil, err
+	}
+	return s.Dir.List(dir)
+}
+
+func (s steppedDir) SizeOf(name string) (int64, error) {
 	if err := s.process.step(); err != nil {
 		return 0, err
 	}
-	return s.FS.SizeOf(name)
+	return s.Dir.SizeOf(name)
 }
 
-func (s steppedFS) Sub(dir string) (files.FS, error) {
-	sub, err := s.FS.Sub(dir)
-	return steppedFS{sub, s.process}, err
-}
-
-func (s steppedFS) IsLinked(f files.File, name string) bool {
-	return s.process.step() == nil && s.FS.IsLinked(f.(*steppedFile).File, name)
+func (s steppedDir) Sub(dir string) (files.Dir, error) {
+	if err := s.process.step(); err != nil {
+		return nil, err
+	}
+	sub, err := s.Dir.Sub(dir)
+	return steppedDir{sub, s.process}, err
 }
 
 type steppedFile struct {

@@ -93,7 +93,7 @@ type Turn interface {
 	// back.
 	Next(ctx context.Context, lines []byte) (Log, error)
 
-	// Flush makes all logs of the session durable, whoever wrote them. The error is session.ErrSync if that fails.
+	// Flush makes the newest log of the session durable, whoever wrote it. The error is session.ErrSync if that fails.
 	Flush(ctx context.Context) error
 
 	// Check returns session.ErrDeleted if the session was deleted after the turn was taken.

@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/internal/errs"
 	"github.com/winnowgo/winnow/session/internal/jsonl"
@@ -115,101 +113,47 @@ type Status struct {
 // sessions. When the backend creates a log, it begins with a Status that has only Key and Log; then it calls Add with
 // the lines of each Append.
 func (s *Status) Add(lines []byte) {
-	for len(lines) > 0 {
-		text, rest, _ := bytes.Cut(lines, []byte("\n"))
-		n := len(lines) - len(rest)
-		s.addText(text)
-		s.Bytes += int64(n)
-		lines = rest
-	}
-}
-
-func (s *Status) addText(text []byte) {
-	text, _, hasNUL := jsonl.TrimLine(text)
-	if len(text) == 0 && !hasNUL {
-		return
-	}
-	l, reason := jsonl.ParseLine(text)
-	if reason != "" {
-		s.Damage++
-		return
-	}
-	s.addLine(&l)
-}
-
-// addLine adds a line that counts to the status.
-func (s *Status) addLine(l *jsonl.Line) {
-	e, err := l.DecodeCounted()
-	if err != nil {
-		s.Damage++
-		return
-	}
-	jsonl.CountEntry(&s.Counts, e)
-	s.LastInteraction = s.Counts.LastTurn
-	if e.Type == entry.TypeInfo {
-		jsonl.MergeInfo(&s.Info, e.Info)
-	}
-	if l.Kind == entry.TypeSession && s.Created.IsZero() {
-		s.Created, s.Key = e.Time, e.Key
-	}
-	if !e.Time.IsZero() {
-		s.Updated = e.Time
+	for line := range bytes.Lines(lines) {
+		s.Bytes += int64(len(line))
+		text, _, hasNUL := jsonl.TrimLine(bytes.TrimSuffix(line, []byte("\n")))
+		if len(text) == 0 && !hasNUL {
+			continue
+		}
+		l, reason := jsonl.ParseLine(text)
+		e, err := l.DecodeCounted()
+		if reason != "" || err != nil {
+			s.Damage++
+			continue
+		}
+		jsonl.CountEntry(&s.Counts, e)
+		s.LastInteraction = s.Counts.LastTurn
+		if e.Type == entry.TypeInfo {
+			jsonl.MergeInfo(&s.Info, e.Info)
+		}
+		if e.Type == entry.TypeSession && s.Created.IsZero() {
+			s.Created, s.Key = e.Time, e.Key
+		}
+		if !e.Time.IsZero() {
+			s.Updated = e.Time
+		}
 	}
 }
 
 // ReadStatus returns the status of the log of a session: from its end if that is in order, else from all of it.
 func ReadStatus(ctx context.Context, key string, log Log) (*Status, error) {
-	size, err := log.Size()
-	if err != nil {
-		return nil, err
-	}
-	if size == 0 {
-		return nil, errs.ErrNotFound
-	}
-	st, err := tailStatus(log, size)
-	if errors.Is(err, jsonl.ErrSlow) || errors.Is(err, errs.ErrTooLarge) {
-		st = &Status{}
-		err = st.scan(ctx, log, size)
-	}
+	l, err := jsonl.ReadTotals(ctx, log, nil)
 	if err != nil {
 		return nil, fmt.Errorf("session: the status of %q: %w", key, err)
 	}
-	st.Log = log.ID()
-	if st.Counts.Messages == nil {
-		st.Counts.Messages = map[winnow.Role]int{}
+	if l.Size == 0 {
+		return nil, errs.ErrNotFound
 	}
-	st.Key = key
-	return st, nil
-}
-
-// scan computes the status from the first size bytes of a log.
-func (s *Status) scan(ctx context.Context, log Log, size int64) error {
-	scan := jsonl.NewScanner(log, size, nil)
-	err := scan.Scan(ctx, func(l *jsonl.Line) error {
-		s.addLine(l)
-		return nil
-	})
-	s.Damage += len(scan.Damage)
-	s.Bytes = scan.Valid
-	return err
-}
-
-// tailStatus reads back to the newest entry with totals.
-func tailStatus(log Log, size int64) (*Status, error) {
-	t, err := jsonl.NewStatusTail(log, size, false)
-	if err != nil {
-		return nil, err
+	s := &Status{
+		Key: key, Log: log.ID(), Bytes: l.Valid, Updated: l.Updated, LastInteraction: l.Counts.LastTurn, Info: l.Info,
+		Counts: jsonl.CloneCounts(l.Counts), Damage: len(l.Damage),
 	}
-	var s jsonl.Sides
-	if err := t.Sides(&s); err != nil {
-		return nil, err
+	if l.Header != nil {
+		s.Created = l.Header.Time
 	}
-	st := &Status{Bytes: size, Info: s.Info, Counts: s.Counts(), Updated: t.NewestAt}
-	st.LastInteraction = st.Counts.LastTurn
-	e, err := t.Header()
-	if err != nil {
-		return nil, errors.Join(err, jsonl.ErrSlow)
-	}
-	st.Created, st.Key = e.Time, e.Key
-	return st, nil
+	return s, nil
 }

@@ -71,7 +71,7 @@ func New(store *session.Store, cursor string, opts *Options) *Follower {
 	}
 	f.opts.Bytes = cmp.Or(f.opts.Bytes, enoughBytes)
 	f.opts.Messages = cmp.Or(f.opts.Messages, enoughMessages)
-	f.opts.Debounce = max(0, cmp.Or(f.opts.Debounce, usualDebounce))
+	f.opts.Debounce = cmp.Or(f.opts.Debounce, usualDebounce)
 	var was followed
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err == nil && json.Unmarshal(text, &was) == nil { // any other cursor begins anew
@@ -90,16 +90,10 @@ func New(store *session.Store, cursor string, opts *Options) *Follower {
 func (f *Follower) Next(ctx context.Context) (*session.Changes, error) {
 	for {
 		c, err := f.store.NextChanges(ctx, f.cursor)
-		if err != nil {
-			return nil, err
+		if c, err = f.look(ctx, c, err); c == nil && err == nil {
+			c, err = f.collect(ctx)
 		}
-		if c.Resync {
-			return f.resync(ctx, c)
-		}
-		if err := f.take(ctx, c); err != nil {
-			return nil, err
-		}
-		if c, err = f.collect(ctx); c != nil || err != nil {
+		if c != nil || err != nil {
 			return c, err
 		}
 		if due := f.due(f.isDue); len(due.Changes) > 0 {
@@ -112,39 +106,34 @@ func (f *Follower) Next(ctx context.Context) (*session.Changes, error) {
 // everything.
 func (f *Follower) Flush(ctx context.Context) (*session.Changes, error) {
 	c, err := f.store.Changes(ctx, f.cursor)
-	if err != nil {
-		return nil, err
-	}
-	if c.Resync {
-		return f.resync(ctx, c)
-	}
-	if err := f.take(ctx, c); err != nil {
-		return nil, err
+	if c, err = f.look(ctx, c, err); c != nil || err != nil {
+		return c, err
 	}
 	return f.due(func(pendingChange) bool { return true }), nil
 }
 
+// look takes what the feed answered. It returns changes only for a resync.
+func (f *Follower) look(ctx context.Context, c *session.Changes, err error) (*session.Changes, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Resync:
+		return f.resync(ctx, c)
+	}
+	return nil, f.take(ctx, c)
+}
+
 // collect takes changes until the debounce is over. It returns changes only for a resync.
 func (f *Follower) collect(ctx context.Context) (*session.Changes, error) {
-	if f.opts.Debounce == 0 {
-		return nil, nil
-	}
 	debounce, cancel := context.WithTimeout(ctx, f.opts.Debounce)
 	defer cancel()
 	for {
 		c, err := f.store.NextChanges(debounce, f.cursor)
-		switch {
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case debounce.Err() != nil && err != nil:
-			return nil, nil
-		case err != nil:
-			return nil, err
-		case c.Resync:
-			return f.resync(ctx, c)
+		if err != nil && debounce.Err() != nil {
+			return nil, context.Cause(ctx) // nil unless ctx has ended too
 		}
-		if err := f.take(ctx, c); err != nil {
-			return nil, err
+		if c, err = f.look(ctx, c, err); c != nil || err != nil {
+			return c, err
 		}
 	}
 }
@@ -186,19 +175,13 @@ func (f *Follower) behind(ctx context.Context, all session.Change) ([]session.Ch
 		return []session.Change{{Key: all.Key, Deleted: true, Cause: backend.CauseDeleted}, all}, nil
 	}
 	var changes []session.Change
-	for _, older := range logs[at : len(logs)-1] {
-		c := session.Change{Key: all.Key, Log: older.Log}
-		if older.Log == log {
-			c.From = bytes
+	for i, older := range logs[at : len(logs)-1] {
+		from := int64(0)
+		if i == 0 {
+			from = bytes
 		}
-		if c.To, err = f.sizeOf(ctx, c.Key, older); errors.Is(err, session.ErrNotFound) { // removed in the meantime
-			continue
-		}
-		if err != nil {
+		if changes, err = f.addRest(ctx, changes, all.Key, older, from); err != nil {
 			return nil, err
-		}
-		if c.To > c.From {
-			changes = append(changes, c)
 		}
 	}
 	all.Cause = backend.CauseReset
@@ -241,22 +224,38 @@ func (f *Follower) older(ctx context.Context, p pendingChange, reset session.Cha
 	logs, err := f.logsUpTo(ctx, reset)
 	older := p.Older
 	for i := 0; i+1 < len(logs) && err == nil; i++ {
-		c := session.Change{Key: reset.Key, Log: logs[i].Log}
-		isTold := slices.ContainsFunc(older, func(o session.Change) bool { return o.Log == c.Log })
+		isTold := slices.ContainsFunc(older, func(o session.Change) bool { return o.Log == logs[i].Log })
 		next := logs[i+1].Time
 		if isTold || !next.IsZero() && next.Before(f.seen.Add(-clocksDiffer)) {
 			continue
 		}
-		if p.Log == c.Log {
-			c.From = p.From
+		from := int64(0)
+		if p.Log == logs[i].Log {
+			from = p.From
 		}
-		if c.To, err = f.sizeOf(ctx, c.Key, logs[i]); errors.Is(err, session.ErrNotFound) { // removed in the meantime
-			err = nil
-			continue
-		}
-		older = append(older, c)
+		older, err = f.addRest(ctx, older, reset.Key, logs[i], from)
 	}
 	return older, err
+}
+
+// addRest adds the change of a log that grows no more, from an offset on. There is none if the log was removed in the
+// meantime.
+func (f *Follower) addRest(
+	ctx context.Context, to []session.Change, key string, part backend.Part, from int64,
+) ([]session.Change, error) {
+	log, err := f.store.Backend().OpenPart(ctx, key, part)
+	if errors.Is(err, session.ErrNotFound) {
+		return to, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	size, err := log.Size()
+	if err == nil && size > from {
+		to = append(to, session.Change{Key: key, Log: part.Log, From: from, To: size})
+	}
+	return to, err
 }
 
 // count returns how many messages a change brings. It does not count if the bytes suffice.
@@ -290,16 +289,6 @@ func (f *Follower) logsUpTo(ctx context.Context, c session.Change) ([]backend.Pa
 		return nil, err
 	}
 	return parts[:at+1], err
-}
-
-// sizeOf returns the length of a log, archived or not.
-func (f *Follower) sizeOf(ctx context.Context, key string, part backend.Part) (int64, error) {
-	log, err := f.store.Backend().OpenPart(ctx, key, part)
-	if err != nil {
-		return 0, err
-	}
-	defer log.Close()
-	return log.Size()
 }
 
 func (f *Follower) isDue(p pendingChange) bool {

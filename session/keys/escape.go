@@ -2,6 +2,9 @@ package keys
 
 import (
 	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,45 +13,32 @@ var words = []string{
 	"agent", "channel", "cron", "direct", "dm", "group", "hook", "room", "run", "subagent", "thread", "topic",
 }
 
+var (
+	escaper = strings.NewReplacer("%", "%25", ":", "%3A")
+	escapes = regexp.MustCompile("%[0-9A-Fa-f]{2}")
+)
+
 // escape returns an id in the form that stands between colons: ":" and "%" become %3A and %25, and the first letter of
 // a reserved word is escaped likewise. An empty id becomes a lone "%".
 func escape(id string) string {
-	if id == "" {
+	switch {
+	case id == "":
 		return "%"
+	case slices.Contains(words, asciiLower(id)):
+		return fmt.Sprintf("%%%02X%s", id[0], id[1:])
 	}
-	for _, word := range words {
-		if isWord(id, word) {
-			return percent(id[0]) + id[1:]
-		}
-	}
-	if !strings.ContainsAny(id, ":%") {
-		return id
-	}
-	return strings.NewReplacer("%", "%25", ":", "%3A").Replace(id)
+	return escaper.Replace(id)
 }
-
-func percent(c byte) string { return "%" + strings.ToUpper(hex.EncodeToString([]byte{c})) }
 
 // unescape undoes escape. It leaves a "%" that does not begin an escape unchanged.
 func unescape(segment string) string {
 	if segment == "%" {
 		return ""
 	}
-	if !strings.Contains(segment, "%") {
-		return segment
-	}
-	var b strings.Builder
-	for i := 0; i < len(segment); i++ {
-		if segment[i] == '%' && i+2 < len(segment) {
-			if c, err := hex.DecodeString(segment[i+1 : i+3]); err == nil {
-				b.Write(c)
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(segment[i])
-	}
-	return b.String()
+	return escapes.ReplaceAllStringFunc(segment, func(escaped string) string {
+		c, _ := hex.DecodeString(escaped[1:])
+		return string(c)
+	})
 }
 
 // asciiLower lower-cases ASCII letters and keeps all offsets.

@@ -8,7 +8,10 @@
 // [Scheme].Reference the keys are exactly those of OpenClaw, which lower-cases them.
 package keys
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind says what a key stands for.
 type Kind string
@@ -86,38 +89,53 @@ func (k Key) format(id func(string) string) string {
 	return join(base, "thread", id(k.Thread))
 }
 
+// forms are the forms of most keys. Segments in upper case are parts of a key. A key has the first form of its kind
+// whose needs it has.
+var forms = []struct {
+	kind        Kind
+	form, needs string
+}{
+	{KindMain, "agent:AGENT:ID", ""},
+	{KindSubagent, "agent:AGENT:subagent:ID", ""},
+	{KindDirect, "agent:AGENT:CHANNEL:ACCOUNT:direct:ID", "CHANNEL ACCOUNT"},
+	{KindDirect, "agent:AGENT:CHANNEL:direct:ID", "CHANNEL"},
+	{KindDirect, "agent:AGENT:direct:ID", ""},
+	{KindGroup, "agent:AGENT:CHANNEL:group:ID", ""},
+	{KindChannel, "agent:AGENT:CHANNEL:channel:ID", ""},
+	{KindCron, "agent:AGENT:cron:ID:run:RUN", "AGENT RUN"},
+	{KindCron, "agent:AGENT:cron:ID", "AGENT"},
+	{KindCron, "cron:ID", ""},
+	{KindHook, "hook:ID", ""},
+}
+
+// parts returns the parts of the key by the segments that stand for them.
+func (k *Key) parts() map[string]*string {
+	return map[string]*string{
+		"AGENT": &k.Agent, "CHANNEL": &k.Channel, "ACCOUNT": &k.Account, "ID": &k.ID, "RUN": &k.Run,
+	}
+}
+
+// base returns the key without its thread.
 func (k Key) base(id func(string) string) string {
-	agent := "agent:" + id(k.Agent)
-	switch k.Kind {
-	case KindMain:
-		return join(agent, id(k.ID))
-	case KindDirect:
-		switch {
-		case k.Channel == "":
-			return join(agent, "direct", id(k.ID))
-		case k.Account == "":
-			return join(agent, id(k.Channel), "direct", id(k.ID))
-		}
-		return join(agent, id(k.Channel), id(k.Account), "direct", id(k.ID))
-	case KindGroup, KindChannel:
-		return join(agent, id(k.Channel), string(k.Kind), id(k.ID))
-	case KindCron:
-		switch {
-		case k.Agent == "":
-			return "cron:" + id(k.ID)
-		case k.Run == "":
-			return join(agent, "cron", id(k.ID))
-		}
-		return join(agent, "cron", id(k.ID), "run", id(k.Run))
-	case KindHook:
-		return "hook:" + id(k.ID)
-	case KindNode:
+	switch {
+	case k.Kind == KindNode:
 		return "node-" + id(k.ID)
-	case KindSubagent:
-		if k.Parent != "" {
-			agent = k.Parent
+	case k.Kind == KindSubagent && k.Parent != "":
+		return join(k.Parent, "subagent", id(k.ID))
+	}
+	parts := k.parts()
+	isMissing := func(segment string) bool { return *parts[segment] == "" }
+	for _, f := range forms {
+		if f.kind != k.Kind || slices.ContainsFunc(strings.Fields(f.needs), isMissing) {
+			continue
 		}
-		return join(agent, "subagent", id(k.ID))
+		segments := strings.Split(f.form, ":")
+		for i, segment := range segments {
+			if part := parts[segment]; part != nil {
+				segments[i] = id(*part)
+			}
+		}
+		return join(segments...)
 	}
 	return k.ID
 }
@@ -166,80 +184,48 @@ func cutThread(key string) (base, thread string, topic bool) {
 }
 
 func parseBase(key string) (k Key, ok bool) {
-	if id, ok := cutPrefix(key, "node-"); ok && id != "" && !strings.Contains(id, ":") {
-		return Key{Kind: KindNode, ID: unescape(id)}, true
+	lower := asciiLower(key)
+	if strings.HasPrefix(lower, "node-") && len(key) > len("node-") && !strings.Contains(key, ":") {
+		return Key{Kind: KindNode, ID: unescape(key[len("node-"):])}, true
 	}
-	s := strings.Split(key, ":")
-	for _, segment := range s {
-		if segment == "" {
-			return Key{}, false
+	segments := strings.Split(key, ":")
+	if slices.Contains(segments, "") {
+		return Key{}, false
+	}
+	for _, f := range forms {
+		k = Key{Kind: f.kind}
+		if form := strings.Split(f.form, ":"); len(form) == len(segments) && k.parse(form, segments) {
+			return k, true
 		}
 	}
-	switch {
-	case len(s) == 2 && isWord(s[0], "cron"):
-		return Key{Kind: KindCron, ID: unescape(s[1])}, true
-	case len(s) == 2 && isWord(s[0], "hook"):
-		return Key{Kind: KindHook, ID: unescape(s[1])}, true
-	case len(s) < 3 || !isWord(s[0], "agent"):
-		return Key{}, false
+	if at := strings.LastIndex(lower, ":subagent:"); at >= 0 {
+		id := key[at+len(":subagent:"):]
+		if k, _ = parseBase(key[:at]); k.Kind == KindSubagent && !strings.Contains(id, ":") {
+			k.ID, k.Parent = unescape(id), key[:at]
+			return k, true
+		}
 	}
-	k, ok = parseAgent(s[2:])
-	k.Agent = unescape(s[1])
-	if n := len(s) - 2; ok && k.Kind == KindSubagent && n > 3 {
-		k.Parent = join(s[:n]...)
-	}
-	return k, ok
+	return Key{}, false
 }
 
-// parseAgent parses what follows agent:A.
-func parseAgent(s []string) (k Key, ok bool) {
-	last := len(s) - 1
-	k.ID = unescape(s[last])
-	switch {
-	case last == 0:
-		k.Kind = KindMain
-	case last%2 == 1 && isChain(s):
-		k.Kind = KindSubagent
-	case last == 1 && isDirect(s[0]):
-		k.Kind = KindDirect
-	case last == 1 && isWord(s[0], "cron"):
-		k.Kind = KindCron
-	case last == 2 && isDirect(s[1]):
-		k.Kind, k.Channel = KindDirect, unescape(s[0])
-	case last == 2 && isWord(s[1], "group"):
-		k.Kind, k.Channel = KindGroup, unescape(s[0])
-	case last == 2 && (isWord(s[1], "channel") || isWord(s[1], "room")):
-		k.Kind, k.Channel = KindChannel, unescape(s[0])
-	case last == 3 && isDirect(s[2]):
-		k.Kind, k.Channel, k.Account = KindDirect, unescape(s[0]), unescape(s[1])
-	case last == 3 && isWord(s[0], "cron") && isWord(s[2], "run"):
-		k.Kind, k.ID, k.Run = KindCron, unescape(s[1]), unescape(s[3])
-	default:
-		return Key{}, false
-	}
-	return k, true
-}
-
-// isChain reports whether s is a chain of sub-agents.
-func isChain(s []string) bool {
-	for i := 0; i < len(s); i += 2 {
-		if !isWord(s[i], "subagent") {
+// parse sets the parts of the key from segments that have a form, which is as long.
+func (k *Key) parse(form, segments []string) bool {
+	parts := k.parts()
+	for i, segment := range segments {
+		if part := parts[form[i]]; part != nil {
+			*part = unescape(segment)
+			continue
+		}
+		word := asciiLower(segment)
+		if word != form[i] && olderWords[word] != form[i] {
 			return false
 		}
 	}
 	return true
 }
 
-func isDirect(segment string) bool { return isWord(segment, "direct") || isWord(segment, "dm") }
-
-func isWord(segment, word string) bool { return asciiLower(segment) == word }
-
-func cutPrefix(key, prefix string) (string, bool) {
-	if len(key) < len(prefix) || asciiLower(key[:len(prefix)]) != prefix {
-		return "", false
-	}
-	return key[len(prefix):], true
-}
+// olderWords are other words for those in forms.
+var olderWords = map[string]string{"dm": "direct", "room": "channel"}
 
 // ForHistory returns the key in the form that [winnow.HistoryLimits.ForSession] takes: channel:kind:id, with the id
 // unescaped. It drops the account and the thread: a thread has the limit of its person or group. Other keys are

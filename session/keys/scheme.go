@@ -1,5 +1,10 @@
 package keys
 
+import (
+	"cmp"
+	"strings"
+)
+
 // Scope says which direct conversations share a key. It is the reference's dmScope.
 type Scope string
 
@@ -41,7 +46,7 @@ type Peer struct {
 
 // Main returns the key of an agent's main conversation. An empty agent is "main".
 func (s *Scheme) Main(agent string) string {
-	return s.text(Key{Kind: KindMain, Agent: s.agent(agent), ID: s.mainKey()})
+	return s.text(Key{Kind: KindMain, Agent: s.id(agent, "main"), ID: cmp.Or(s.trim(s.MainKey), "main")})
 }
 
 // Direct returns the key of the conversation with one person.
@@ -53,13 +58,13 @@ func (s *Scheme) Direct(agent string, from Peer) string {
 	if name := s.linked(from); name != "" {
 		id = name
 	}
-	k := Key{Kind: KindDirect, Agent: s.agent(agent), ID: id}
+	k := Key{Kind: KindDirect, Agent: s.id(agent, "main"), ID: id}
 	switch s.DMScope {
 	case PerAccountChannelPeer:
-		k.Account = s.account(from.Account)
-		k.Channel = orElse(s.trim(from.Channel), "unknown")
+		k.Account = s.id(from.Account, "default")
+		k.Channel = cmp.Or(s.trim(from.Channel), "unknown")
 	case PerChannelPeer:
-		k.Channel = orElse(s.trim(from.Channel), "unknown")
+		k.Channel = cmp.Or(s.trim(from.Channel), "unknown")
 	}
 	return s.text(k)
 }
@@ -75,8 +80,8 @@ func (s *Scheme) Channel(agent, channel, id string) string {
 }
 
 func (s *Scheme) room(kind Kind, agent, channel, id string) string {
-	k := Key{Kind: kind, Agent: s.agent(agent)}
-	k.Channel, k.ID = orElse(s.trim(channel), "unknown"), orElse(s.trim(id), "unknown")
+	k := Key{Kind: kind, Agent: s.id(agent, "main")}
+	k.Channel, k.ID = cmp.Or(s.trim(channel), "unknown"), cmp.Or(s.trim(id), "unknown")
 	return s.text(k)
 }
 
@@ -101,7 +106,7 @@ func (s *Scheme) Cron(job string) string { return s.text(Key{Kind: KindCron, ID:
 
 // CronRun returns the key of one run of a job.
 func (s *Scheme) CronRun(agent, job, run string) string {
-	return s.text(Key{Kind: KindCron, Agent: s.agent(agent), ID: job, Run: run})
+	return s.text(Key{Kind: KindCron, Agent: s.id(agent, "main"), ID: job, Run: run})
 }
 
 // Hook returns the key of the conversation that a hook began.
@@ -112,26 +117,18 @@ func (s *Scheme) Node(id string) string { return s.text(Key{Kind: KindNode, ID: 
 
 // Subagent returns the key of a sub-agent of an agent.
 func (s *Scheme) Subagent(agent, id string) string {
-	return s.text(Key{Kind: KindSubagent, Agent: s.agent(agent), ID: id})
+	return s.text(Key{Kind: KindSubagent, Agent: s.id(agent, "main"), ID: id})
 }
 
 // SubagentOf returns the key of a sub-agent of the sub-agent that has the key parent.
 func (s *Scheme) SubagentOf(parent, id string) string { return s.below(parent, ":subagent:", id) }
 
-func (s *Scheme) mainKey() string { return orElse(s.trim(s.MainKey), "main") }
-
-func (s *Scheme) agent(id string) string {
+// id returns the id of an agent or account.
+func (s *Scheme) id(id, otherwise string) string {
 	if s.Reference {
-		return referenceID(id, "main")
+		return referenceID(id, otherwise)
 	}
-	return orElse(id, "main")
-}
-
-func (s *Scheme) account(id string) string {
-	if s.Reference {
-		return referenceID(id, "default")
-	}
-	return orElse(id, "default")
+	return cmp.Or(id, otherwise)
 }
 
 // linked returns the name that a link gives a person, or "".
@@ -155,7 +152,7 @@ func (s *Scheme) linked(p Peer) string {
 // trim removes white space if the reference does. Otherwise ids are opaque.
 func (s *Scheme) trim(id string) string {
 	if s.Reference {
-		return trimSpace(id)
+		return strings.TrimSpace(id)
 	}
 	return id
 }
@@ -163,7 +160,7 @@ func (s *Scheme) trim(id string) string {
 // fold returns the form in which ids are compared.
 func (s *Scheme) fold(id string) string {
 	if s.Reference {
-		return lower(trimSpace(id))
+		return lower(strings.TrimSpace(id))
 	}
 	return id
 }
@@ -173,11 +170,4 @@ func (s *Scheme) text(k Key) string {
 		return lower(k.format(func(id string) string { return id }))
 	}
 	return k.String()
-}
-
-func orElse(id, otherwise string) string {
-	if id == "" {
-		return otherwise
-	}
-	return id
 }

@@ -3,6 +3,7 @@
 package resets
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -79,16 +80,9 @@ func (r Rule) idle() time.Duration {
 	return max(r.Idle, leastIdle)
 }
 
-func (r Rule) location() *time.Location {
-	if r.Location == nil {
-		return time.Local
-	}
-	return r.Location
-}
-
 // dayOf returns when the day of now began: today at the hour, or yesterday if that is still ahead.
 func (r Rule) dayOf(now time.Time) time.Time {
-	now = now.In(r.location())
+	now = now.In(cmp.Or(r.Location, time.Local))
 	for back := 0; ; back++ { // a zone that skipped a day needs a second step
 		if day := r.beginOf(now, -back); !day.After(now) {
 			return day
@@ -98,7 +92,7 @@ func (r Rule) dayOf(now time.Time) time.Time {
 
 // dayAfter returns the first beginning of a day after at.
 func (r Rule) dayAfter(at time.Time) time.Time {
-	at = at.In(r.location())
+	at = at.In(cmp.Or(r.Location, time.Local))
 	for ahead := 0; ; ahead++ {
 		if day := r.beginOf(at, ahead); day.After(at) {
 			return day

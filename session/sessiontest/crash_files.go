@@ -1,7 +1,6 @@
 package sessiontest
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -117,19 +116,6 @@ func (c *CrashFS) List(dir string) ([]string, error) {
 	return sortedNames(n.entries), nil
 }
 
-func (c *CrashFS) IsDir(name string) (bool, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n, err := c.find(name)
-	if err != nil {
-		return false, nil
-	}
-	if !n.isDir {
-		return false, failure("open", name, files.ErrLink)
-	}
-	return true, nil
-}
-
 func (c *CrashFS) SizeOf(name string) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,34 +130,29 @@ func (c *CrashFS) SizeOf(name string) (int64, error) {
 }
 
 // Sub returns c itself with other names, for reading.
-func (c *CrashFS) Sub(dir string) (files.FS, error) {
-	if ok, err := c.IsDir(dir); !ok || err != nil {
-		return nil, failure("open", dir, cmp.Or(err, fs.ErrNotExist))
+func (c *CrashFS) Sub(dir string) (files.Dir, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, err := c.find(dir)
+	if err == nil && !n.isDir {
+		err = files.ErrLink
 	}
-	return crashSub{c, dir}, nil
+	return crashSub{c, dir}, failure("open", dir, err)
 }
 
 // crashSub is a directory of a [CrashFS].
 type crashSub struct {
-	*CrashFS
+	fs  *CrashFS
 	dir string
 }
 
 func (s crashSub) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
-	return s.CrashFS.Open(path.Join(s.dir, name), flag, perm)
+	return s.fs.Open(path.Join(s.dir, name), flag, perm)
 }
-func (s crashSub) List(dir string) ([]string, error) { return s.CrashFS.List(path.Join(s.dir, dir)) }
-func (s crashSub) IsDir(name string) (bool, error)   { return s.CrashFS.IsDir(path.Join(s.dir, name)) }
-func (s crashSub) SizeOf(name string) (int64, error) { return s.CrashFS.SizeOf(path.Join(s.dir, name)) }
-func (s crashSub) Sub(dir string) (files.FS, error)  { return s.CrashFS.Sub(path.Join(s.dir, dir)) }
-func (s crashSub) Mkdir(string, fs.FileMode) error   { return errors.ErrUnsupported }
-func (s crashSub) Rename(string, string) error       { return errors.ErrUnsupported }
-func (s crashSub) Remove(string) error               { return errors.ErrUnsupported }
-func (s crashSub) SyncDir(string) error              { return errors.ErrUnsupported }
-func (s crashSub) IsLinked(files.File, string) bool  { return false }
+func (s crashSub) List(dir string) ([]string, error) { return s.fs.List(path.Join(s.dir, dir)) }
+func (s crashSub) SizeOf(name string) (int64, error) { return s.fs.SizeOf(path.Join(s.dir, name)) }
+func (s crashSub) Sub(dir string) (files.Dir, error) { return s.fs.Sub(path.Join(s.dir, dir)) }
 func (s crashSub) Close() error                      { return nil }
-
-// Boot changes with each power loss.
 
 func (c *CrashFS) SyncDir(name string) error {
 	return c.change("syncdir", name, func(fault Fault) error {
@@ -201,7 +182,6 @@ type handle struct {
 	fs     *CrashFS
 	node   *node
 	name   string
-	end    int64 // end of the last write
 	closed bool
 }
 
@@ -233,16 +213,9 @@ func (h *handle) Write(p []byte) (n int, err error) {
 			n = min(n, len(p))
 		}
 		h.node.data = append(h.node.data[:len(h.node.data):len(h.node.data)], p[:n]...)
-		h.end = int64(len(h.node.data))
 		return failure("write", h.name, fault.Err)
 	})
 	return n, err
-}
-
-func (h *handle) Written() (int64, error) {
-	h.fs.mu.Lock()
-	defer h.fs.mu.Unlock()
-	return h.end, nil
 }
 
 func (h *handle) Size() (int64, error) {

@@ -19,9 +19,9 @@ import (
 // original while it runs, and does not change it.
 //
 // If the other store already holds the beginning of the original, Copy adds the rest: it finishes an interrupted copy
-// and updates an old one. Until Copy has returned, the copy may end anywhere; then all of it is durable as
-// [session.Options].Durability of the other store says, whoever wrote it. The error is [session.ErrExists] if the other
-// store holds something else under the key, and [session.ErrNotFound] if the session does not exist.
+// and updates an old one. Until Copy has returned, the copy may end anywhere; then all that was copied is durable,
+// whatever [session.Options].Durability of the other store is. The error is [session.ErrExists] if the other store
+// holds something else under the key, and [session.ErrNotFound] if the session does not exist.
 //
 // Sealed entries (Options.Seal) are copied as they are: the other store needs the same keys.
 func Copy(ctx context.Context, from, to *session.Store, key string) error {
@@ -35,7 +35,7 @@ func Copy(ctx context.Context, from, to *session.Store, key string) error {
 	if err := source.Close(); err != nil {
 		return err
 	}
-	c := copier{from: from.Backend(), to: to.Backend(), key: key, durable: to.Options().Durability == session.Sync}
+	c := copier{from: from.Backend(), to: to.Backend(), key: key}
 	if c.fromTurn, err = c.from.Turn(ctx, key); err != nil {
 		return err
 	}
@@ -57,7 +57,6 @@ type copier struct {
 	fromTurn backend.Turn
 	turn     backend.Turn // of the copy
 	key      string
-	durable  bool
 }
 
 // copy copies the logs in order, beginning with the one that the copy ends with.
@@ -75,28 +74,31 @@ func (c *copier) copy(ctx context.Context) error {
 	if len(there) > len(original) {
 		return fmt.Errorf("%w: the copy has more logs than the original", session.ErrExists)
 	}
+	if len(there) > 0 {
+		// An earlier copy may have been killed between a write and its sync. What it wrote before the newest log is
+		// durable: only then it began that.
+		if err := c.turn.Flush(ctx); err != nil {
+			return err
+		}
+	}
 	for i, log := range original {
 		size, err := wholeSize(log)
-		if err != nil {
-			return err
+		isNew, done := i >= len(there), int64(0)
+		if err == nil && !isNew {
+			done, err = sameUpTo(log, size, there[i], i == len(there)-1)
 		}
-		if i >= len(there) {
-			err = c.begin(ctx, log, size, i > 0)
-		} else {
-			err = c.goOn(ctx, log, size, there[i], i == len(there)-1)
+		if err == nil && (isNew || done < size) {
+			err = c.append(ctx, log, done, size, isNew && i > 0)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if len(there) == 0 {
-		return nil // this call wrote all of it
-	}
-	return c.flush(ctx)
+	return nil
 }
 
-// logs opens the session's logs in a backend, whose turn is given, the oldest first: all of them if both backends can
-// list them. It first opens the newest log for writing, which repairs it. An archive needs no repair, and stays one.
+// logs opens the session's logs in a backend, whose turn is given, the oldest first. It first opens the newest one for
+// writing, which repairs it. An archive needs no repair, and stays one.
 func (c *copier) logs(ctx context.Context, b backend.Backend, turn backend.Turn) (logs []backend.Log, err error) {
 	parts, err := b.Parts(ctx, c.key)
 	isOpenLog := func(p backend.Part) bool { return p.Open && p.Kind == backend.PartLog }
@@ -153,73 +155,48 @@ func wholeSize(log backend.Log) (int64, error) {
 	return w.StartBefore(size)
 }
 
-// begin starts a new log in the copy.
-func (c *copier) begin(ctx context.Context, log backend.Log, size int64, isNext bool) error {
-	if !isNext {
-		target, err := c.turn.Log(ctx)
-		if err != nil {
-			return err
-		}
-		return c.append(ctx, target, log, 0, size)
-	}
-	first, err := linesAt(log, 0, size)
-	if err != nil {
-		return err
-	}
-	target, err := c.turn.Next(ctx, first)
-	if err != nil {
-		return err
-	}
-	return c.append(ctx, target, log, int64(len(first)), size)
-}
-
-// goOn completes a log of the copy. Only the copy's last log may be shorter than the original.
-func (c *copier) goOn(ctx context.Context, log backend.Log, size int64, there backend.Log, isLast bool) error {
+// sameUpTo returns how long a log of the copy is, which has to be the beginning of the original's. Only the copy's last
+// log may be shorter than that.
+func sameUpTo(log backend.Log, size int64, there backend.Log, isLast bool) (int64, error) {
 	done, err := there.Size()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if done > size || done < size && !isLast {
-		return fmt.Errorf("%w: a log of the copy has %d bytes, and the original %d", session.ErrExists, done, size)
+		return 0, fmt.Errorf("%w: a log of the copy has %d bytes, and the original %d", session.ErrExists, done, size)
 	}
 	same, err := dir.ReadSame(io.NewSectionReader(log, 0, done), io.NewSectionReader(there, 0, done))
+	if err == nil && !same {
+		err = fmt.Errorf("%w: the copy has something else", session.ErrExists)
+	}
+	return done, err
+}
+
+// append copies the bytes between two offsets durably to the end of the copy's newest log, or to the next one, which it
+// begins.
+func (c *copier) append(ctx context.Context, log backend.Log, at, size int64, isNext bool) (err error) {
+	var target backend.Log
+	if isNext {
+		var first []byte
+		if first, err = linesAt(log, 0, size); err == nil {
+			target, err = c.turn.Next(ctx, first)
+		}
+		at = int64(len(first))
+	} else {
+		target, err = c.turn.Log(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	if !same {
-		return fmt.Errorf("%w: the copy has something else", session.ErrExists)
-	}
-	if done == size {
-		return nil
-	}
-	target, err := c.turn.Log(ctx)
-	if err != nil {
-		return err
-	}
-	return c.append(ctx, target, log, done, size)
-}
-
-// flush makes the session durable in the other store, as far as an earlier copy wrote it: that may have asked for less
-// durability, or may have been killed between a write and its sync, or a sync may have failed.
-func (c *copier) flush(ctx context.Context) error {
-	if !c.durable {
-		return nil
-	}
-	return c.turn.Flush(ctx)
-}
-
-// append copies the bytes between two offsets to the end of a log, and closes that log.
-func (c *copier) append(ctx context.Context, target, log backend.Log, at, size int64) (err error) {
 	for at < size && err == nil {
 		var lines []byte
 		if lines, err = linesAt(log, at, size); err == nil {
 			end := at + int64(len(lines))
-			err = target.Append(ctx, at, lines, c.durable && end == size)
+			err = target.Append(ctx, at, lines, end == size)
 			at = end
 		}
 	}
-	var moved *backend.MovedError
-	if errors.As(err, &moved) {
+	if moved := (*backend.MovedError)(nil); errors.As(err, &moved) {
 		err = session.ErrConflict
 	}
 	return errors.Join(err, target.Close())

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,8 +23,7 @@ import (
 type erasure struct {
 	*jsonl.Tree
 	size    int64
-	done    []string             // requested, but erased before
-	chosen  map[int]*entry.Entry // by index: the other requested entries
+	chosen  map[int]*entry.Entry // by index: the requested entries
 	with    map[int]*entry.Entry // by index: what was derived from them
 	patches []backend.Patch
 	lines   []byte // appended to the log
@@ -40,42 +38,43 @@ func newErasure(ctx context.Context, log jsonl.Log, seal session.Sealer) (*erasu
 	return &erasure{Tree: t, size: size, chosen: map[int]*entry.Entry{}, with: map[int]*entry.Entry{}}, err
 }
 
-// byID chooses entries by their ids.
-func (v *erasure) byID(ids []string) error {
-	for _, id := range ids {
-		i, ok := v.IndexOf(id)
-		if !ok || v.Tree.Lines[i].Kind == entry.TypeSession {
-			return fmt.Errorf("%w: entry %q", session.ErrNotFound, id)
-		}
-		if err := v.choose(i, func(*entry.Entry) bool { return true }); err != nil {
-			return err
-		}
+// entry returns an entry that can be erased and its index, nil if the log does not have it.
+func (v *erasure) entry(id string) (int, *entry.Entry, error) {
+	i, ok := v.IndexOf(id)
+	if !ok || v.Tree.Lines[i].Kind == entry.TypeSession {
+		return 0, nil, nil
 	}
-	return nil
-}
-
-// choose chooses an entry if isRight accepts it.
-func (v *erasure) choose(i int, isRight func(*entry.Entry) bool) error {
 	e, err := v.decode(i)
-	switch {
-	case err != nil || !isRight(e):
-	case e.Type == entry.TypeErased:
-		v.done = append(v.done, e.ID)
-	default:
-		v.chosen[i] = e
-	}
-	return err
+	return i, e, err
 }
 
-// byContent chooses the entries whose fingerprints are in found: copies of erased entries.
-func (v *erasure) byContent(found map[string]string) error {
-	for id, sum := range found {
-		i, ok := v.IndexOf(id)
-		if !ok || v.Tree.Lines[i].Kind == entry.TypeSession {
-			continue
+// fingerprints returns the fingerprints of entries, by id, without those that were erased before.
+func (v *erasure) fingerprints(ids []string) (map[string]string, error) {
+	sums := map[string]string{}
+	for _, id := range ids {
+		_, e, err := v.entry(id)
+		if err == nil && e == nil {
+			err = fmt.Errorf("%w: entry %q", session.ErrNotFound, id)
 		}
-		if err := v.choose(i, func(e *entry.Entry) bool { return fingerprint(e) == sum }); err != nil {
+		if err != nil {
+			return nil, err
+		}
+		if e.Type != entry.TypeErased {
+			sums[id] = fingerprint(e)
+		}
+	}
+	return sums, nil
+}
+
+// choose chooses the entries with these fingerprints.
+func (v *erasure) choose(sums map[string]string) error {
+	for id, sum := range sums {
+		i, e, err := v.entry(id)
+		if err != nil {
 			return err
+		}
+		if e != nil && fingerprint(e) == sum {
+			v.chosen[i] = e
 		}
 	}
 	return nil
@@ -98,14 +97,6 @@ func (v *erasure) decode(i int) (*entry.Entry, error) {
 	return e, nil
 }
 
-func (v *erasure) fingerprints() map[string]string {
-	sums := map[string]string{}
-	for _, e := range v.chosen {
-		sums[e.ID] = fingerprint(e)
-	}
-	return sums
-}
-
 // plainEntry is an Entry without its methods.
 type plainEntry entry.Entry
 
@@ -119,7 +110,7 @@ func fingerprint(e *entry.Entry) string {
 		return "" // not JSON: no store wrote it
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return string(sum[:])
 }
 
 // ids returns the ids of entries in the order of the log.
@@ -131,11 +122,11 @@ func (v *erasure) ids(of map[int]*entry.Entry) (ids []string) {
 }
 
 // make finds what is erased along with the chosen entries, and makes the patches.
-func (v *erasure) make(ctx context.Context, now time.Time) error {
+func (v *erasure) make(now time.Time) error {
 	if len(v.chosen) == 0 {
 		return nil
 	}
-	if err := v.follow(ctx); err != nil {
+	if err := v.follow(); err != nil {
 		return err
 	}
 	for _, entries := range []map[int]*entry.Entry{v.chosen, v.with} {
@@ -156,15 +147,12 @@ func (v *erasure) make(ctx context.Context, now time.Time) error {
 }
 
 // follow finds what was derived from the chosen entries.
-func (v *erasure) follow(ctx context.Context) error {
+func (v *erasure) follow() error {
 	first := slices.Min(slices.Collect(maps.Keys(v.chosen)))
 	behind := make([]bool, len(v.Tree.Lines)) // on a branch, after a chosen entry
 	for i := first; i < len(v.Tree.Lines); i++ {
-		if i&1023 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		n := &v.Tree.Lines[i]
-		if _, isChosen := v.chosen[i]; isChosen {
+		if v.chosen[i] != nil {
 			behind[i] = true
 			continue
 		}
@@ -192,29 +180,20 @@ func (v *erasure) follow(ctx context.Context) error {
 // goesWith reports whether an entry that is not chosen was derived from one that is. Its text may repeat the erased
 // one.
 func (v *erasure) goesWith(i int, e *entry.Entry, behind []bool) bool {
+	of, ok := v.IndexOf(e.Target)
 	switch e.Type {
 	case entry.TypeCompaction:
 		return behind[i]
 	case entry.TypeBranchSummary: // of an abandoned branch
-		of, ok := v.IndexOf(e.Target)
 		return behind[i] || ok && behind[of]
 	case entry.TypeEdit, entry.TypeLabel:
-		_, ok := v.chosen[v.at(e.Target)]
-		return ok && (e.Type == entry.TypeLabel || !e.Omit)
+		return ok && v.chosen[of] != nil && !e.Omit
 	case entry.TypeState:
 		return e.Full == nil || len(e.Full.State) > 0 || v.isTold(e.Full)
 	case entry.TypeStatus:
 		return e.Full != nil && v.isTold(e.Full)
 	}
 	return false
-}
-
-// at returns the index of an entry, -1 if the log does not have it.
-func (v *erasure) at(id string) int {
-	if i, ok := v.IndexOf(id); ok {
-		return i
-	}
-	return -1
 }
 
 // isTold reports whether a full state repeats an erased label or title.

@@ -30,33 +30,15 @@ import (
 // The error is [session.ErrExists] if the session already has entries, and [session.ErrFormat] if an id occurs twice or
 // a parent is missing. The entries and what they point to must not be changed afterwards.
 func Import(ctx context.Context, s *session.Store, key string, entries []*entry.Entry) error {
-	turn, log, err := begin(ctx, s.Backend(), key)
+	turn, err := s.Backend().Turn(ctx, key)
 	if err != nil {
 		return err
 	}
-	err = fill(ctx, s.Options(), key, log, entries)
-	return errors.Join(err, log.Close(), turn.Release())
-}
-
-// begin takes the turn of a session and opens its log.
-func begin(ctx context.Context, b backend.Backend, key string) (backend.Turn, backend.Log, error) {
-	for {
-		turn, err := b.Turn(ctx, key)
-		if err != nil {
-			return nil, nil, err
-		}
-		log, err := turn.Log(ctx)
-		if err == nil {
-			if err = turn.Check(); err == nil {
-				return turn, log, nil
-			}
-			err = errors.Join(err, log.Close())
-		}
-		err = errors.Join(err, turn.Release())
-		if !errors.Is(err, session.ErrDeleted) || ctx.Err() != nil {
-			return nil, nil, err // deleted in between: the next try creates a new one
-		}
+	log, err := turn.Log(ctx)
+	if err == nil {
+		err = errors.Join(fill(ctx, s.Options(), key, log, entries), log.Close())
 	}
+	return errors.Join(err, turn.Release())
 }
 
 // fill writes entries to an empty log.
@@ -70,7 +52,7 @@ func fill(ctx context.Context, opts session.Options, key string, log backend.Log
 	}
 	im := importer{
 		opts: opts, key: key, taken: make(map[string]bool, len(entries)), offsets: make(map[string]int64, len(entries)),
-		parents: map[string]string{}, labels: map[string]string{},
+		parents: map[string]string{}, sums: entry.FullState{Labels: map[string]string{}},
 	}
 	im.encoder.Seal = opts.Seal
 	if err = im.write(ctx, entries); err == nil {
@@ -90,12 +72,10 @@ type importer struct {
 	taken   map[string]bool   // ids
 	offsets map[string]int64  // by id, of the written lines
 	parents map[string]string // by id of an entry that is left out: the entry that it followed
-	labels  map[string]string
-	info    entry.Info
-	counts  entry.Counts
-	root    string // the header
-	leaf    string // the newest entry of the branch
-	ended   bool   // a reset ended the log
+	sums    entry.FullState   // of what is written
+	root    string            // the header
+	leaf    string            // the newest entry of the branch
+	ended   bool              // a reset ended the log
 	seq     int64
 	newest  int64     // offset of the last line
 	time    time.Time // of the last line
@@ -170,7 +150,7 @@ func (im *importer) entry(e entry.Entry) error {
 	if err := clean(&e); err != nil {
 		return err
 	}
-	im.refer(&e)
+	jsonl.Refer(&e, im.offsets)
 	if err := im.placeAt(&e); err != nil {
 		return err
 	}
@@ -187,48 +167,24 @@ func (im *importer) parentOf(id string) string {
 
 // clean brings the content of e into the form that this package writes.
 func clean(e *entry.Entry) error {
-	for _, raw := range []*json.RawMessage{&e.Data, &e.Delta} {
-		if err := toOneLine(raw); err != nil {
-			return err
-		}
+	var err error
+	if e.Data != nil {
+		e.Data, err = jsonl.OneLine(e.Data)
 	}
-	if e.Source != nil {
+	if e.Source != nil && err == nil {
 		source := *e.Source
-		if err := toOneLine(&source.Data); err != nil {
-			return err
-		}
+		source.Data, err = jsonl.OneLine(source.Data)
 		e.Source = &source
 	}
-	if e.Exact = nil; e.Message != nil {
-		m, err := jsonl.Canonical(*e.Message)
-		if err != nil {
-			return err
-		}
+	if e.Exact = nil; e.Message != nil && err == nil {
+		m := *e.Message
+		m, err = jsonl.Canonical(m)
 		e.Message = &m
 	}
 	for _, s := range []*string{&e.ID, &e.ParentID, &e.Name, &e.Summary, &e.Target, &e.Reason, &e.Label, &e.Model} {
 		jsonl.ToUTF8(s)
 	}
-	return nil
-}
-
-func toOneLine(raw *json.RawMessage) (err error) {
-	if *raw != nil {
-		*raw, err = jsonl.OneLine(*raw)
-	}
 	return err
-}
-
-// refer sets the offsets of references to those of this log. A reference to a missing entry is dropped.
-func (im *importer) refer(e *entry.Entry) {
-	e.Keep = jsonl.Moved(e.Keep, im.offsets)
-	if e.FirstKept == nil {
-		return
-	}
-	first := jsonl.Moved([]entry.Ref{*e.FirstKept}, im.offsets)
-	if e.FirstKept = nil; len(first) > 0 {
-		e.FirstKept = &first[0]
-	}
 }
 
 // placeAt sets the offset of e's parent, or of a leaf's target, if that is not the previous line.
@@ -276,18 +232,18 @@ func (im *importer) add(e *entry.Entry) error {
 		return err
 	}
 	im.offsets[e.ID], im.newest = at, at
-	jsonl.CountEntry(&im.counts, e)
+	jsonl.CountEntry(&im.sums.Counts, e)
 	switch {
 	case e.ParentID != "":
 		im.leaf, im.ended = e.ID, e.Type == entry.TypeReset
 	case e.Type == entry.TypeLeaf:
 		im.leaf, im.ended = e.Target, false
 	case e.Type == entry.TypeInfo:
-		jsonl.MergeInfo(&im.info, e.Info)
+		jsonl.MergeInfo(&im.sums.Info, e.Info)
 	case e.Type == entry.TypeLabel && e.Label == "":
-		delete(im.labels, e.Target)
+		delete(im.sums.Labels, e.Target)
 	case e.Type == entry.TypeLabel:
-		im.labels[e.Target] = e.Label
+		im.sums.Labels[e.Target] = e.Label
 	}
 	return nil
 }
@@ -297,8 +253,7 @@ func (im *importer) full() error {
 	if im.leaf == im.root || im.ended {
 		return nil
 	}
-	e := &entry.Entry{Type: entry.TypeState, ParentID: im.leaf}
-	e.Full = &entry.FullState{Counts: jsonl.CloneCounts(im.counts), Info: im.info, Labels: im.labels}
+	e := &entry.Entry{Type: entry.TypeState, ParentID: im.leaf, Full: &im.sums}
 	if err := im.placeAt(e); err != nil {
 		return err
 	}

@@ -280,27 +280,6 @@ func (a *applier) action(ctx context.Context, turn backend.Turn, action Action) 
 	return nil
 }
 
-// protect finds out why a session is left alone.
-func (p *planner) protect(ctx context.Context, l *storedSession) error {
-	if !l.looked {
-		why, err := protection(ctx, p.Backend, l.key, l.parts)
-		if err != nil && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if l.why = why; err != nil {
-			l.why = whyLost(err)
-		}
-	}
-	if l.why != "" {
-		return nil
-	}
-	held, err := p.IsHeld(ctx, l.key)
-	if held {
-		l.why = KeptOpen
-	}
-	return err
-}
-
 // whyLost returns why a session is left alone that could not be read. What is not where it was listed was deleted
 // meanwhile, or has another name or ID: the next plan sees it as it is then.
 func whyLost(err error) string {
@@ -338,5 +317,9 @@ func readInfo(ctx context.Context, s *dir.Surveyed, part backend.Part) (info ent
 		return entry.Info{}, time.Time{}, err
 	}
 	defer log.Close()
-	return jsonl.ReadInfo(ctx, log, nil)
+	l, err := jsonl.ReadInfo(ctx, log, nil)
+	if err != nil {
+		return entry.Info{}, time.Time{}, err
+	}
+	return l.Info, l.Updated, nil
 }

@@ -16,9 +16,7 @@ import (
 // MakePlan says what a policy would do to the store now. It changes nothing and waits for nobody: [Apply] carries it
 // out. The error is [errors.ErrUnsupported] if the backend keeps all it has.
 func MakePlan(ctx context.Context, s *session.Store, policy Maintenance) (*Plan, error) {
-	p := &planner{
-		Backend: s.Backend(), policy: policy, now: s.Options().Now(), named: map[[2]string]bool{},
-	}
+	p := &planner{Backend: s.Backend(), policy: policy, now: s.Options().Now()}
 	p.plan.Made = p.now
 	if policy == (Maintenance{}) {
 		return &p.plan, nil
@@ -42,18 +40,18 @@ type planner struct {
 	now      time.Time
 	sessions []*storedSession // the least recently written first
 	plan     Plan
-	named    map[[2]string]bool // key and part of each action
 }
 
 // storedSession is a session and what is known about it.
 type storedSession struct {
 	key     string
 	parts   []backend.Part
-	updated time.Time // when an unarchived session was last written to; zero: unknown
-	looked  bool      // why says what the newest log does
-	asked   bool      // why says also whether it is open
-	why     string    // why the session is left alone; "": it is not
-	lost    error     // why its parts cannot be read; it has none then
+	named   map[string]bool // names of the parts that have an action
+	updated time.Time       // when an unarchived session was last written to; zero: unknown
+	looked  bool            // why says what the newest log does
+	asked   bool            // why says also whether it is open
+	why     string          // why the session is left alone; "": it is not
+	lost    error           // why its parts cannot be read; it has none then
 }
 
 // open returns the part that the next opening uses.
@@ -76,6 +74,9 @@ func (l *storedSession) isArchived() bool {
 	open := l.open()
 	return open == nil || open.Kind == backend.PartArchive
 }
+
+// stays reports whether the session is not archived, and not going to be.
+func (l *storedSession) stays() bool { return !l.isArchived() && !l.named[l.open().Name] }
 
 // list reads which sessions exist.
 func (p *planner) list(ctx context.Context) error {
@@ -111,7 +112,7 @@ func (p *planner) list(ctx context.Context) error {
 
 // look returns a session as it is stored.
 func look(ctx context.Context, s *dir.Surveyed) (*storedSession, error) {
-	l := &storedSession{key: s.Key, parts: s.Parts, lost: s.Lost}
+	l := &storedSession{key: s.Key, parts: s.Parts, named: map[string]bool{}, lost: s.Lost}
 	if l.lost != nil || l.isArchived() {
 		return l, nil
 	}
@@ -140,7 +141,7 @@ func (p *planner) age(ctx context.Context) error {
 		if l.isArchived() || after <= 0 || l.updated.IsZero() || p.now.Sub(l.updated) <= after {
 			continue
 		}
-		if err := p.archive(ctx, l, reason); err != nil {
+		if err := p.name(ctx, l, reason, l.logs()...); err != nil {
 			return err
 		}
 	}
@@ -154,7 +155,7 @@ func (p *planner) count(ctx context.Context) error {
 	}
 	left := 0
 	for _, l := range p.sessions {
-		if !l.isArchived() && !p.isNamed(l.key, *l.open()) {
+		if l.stays() {
 			left++
 		}
 	}
@@ -162,13 +163,13 @@ func (p *planner) count(ctx context.Context) error {
 		if left <= p.policy.MaxSessions {
 			return nil
 		}
-		if l.isArchived() || p.isNamed(l.key, *l.open()) {
+		if !l.stays() {
 			continue
 		}
-		if err := p.archive(ctx, l, ReasonCount); err != nil {
+		if err := p.name(ctx, l, ReasonCount, l.logs()...); err != nil {
 			return err
 		}
-		if p.isNamed(l.key, *l.open()) {
+		if !l.stays() {
 			left--
 		}
 	}
@@ -181,13 +182,9 @@ func (p *planner) resets(ctx context.Context) error {
 		return nil
 	}
 	for _, l := range p.sessions {
-		for _, part := range l.parts {
-			if part.Kind != backend.PartLog || part.Open {
-				continue
-			}
-			if err := p.name(ctx, l, OpArchive, part, ReasonReset, l.updated); err != nil {
-				return err
-			}
+		older := slices.DeleteFunc(l.logs(), func(part backend.Part) bool { return part.Open })
+		if err := p.name(ctx, l, ReasonReset, older...); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -198,38 +195,30 @@ func (p *planner) retention(ctx context.Context) error {
 	if p.policy.KeepArchives <= 0 {
 		return nil
 	}
+	stays := func(part backend.Part) bool {
+		return part.Time.IsZero() || p.now.Sub(part.Time) <= p.policy.KeepArchives
+	}
 	for _, l := range p.sessions {
-		for _, part := range l.deletable() {
-			if part.Time.IsZero() || p.now.Sub(part.Time) <= p.policy.KeepArchives {
-				continue
-			}
-			if err := p.name(ctx, l, OpDelete, part, ReasonRetention, part.Time); err != nil {
-				return err
-			}
+		if err := p.name(ctx, l, ReasonRetention, slices.DeleteFunc(l.deletable(), stays)...); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// logs returns the logs of a session that are not archived.
+func (l *storedSession) logs() []backend.Part {
+	isOther := func(part backend.Part) bool { return part.Kind != backend.PartLog }
+	return slices.DeleteFunc(slices.Clone(l.parts), isOther)
 }
 
 // deletable returns the archives of a session and the files beside them, in the order of deletion: the newest archive
 // is last, because the session ends with it. A file beside an unarchived log stays as long as the log does.
 func (l *storedSession) deletable() []backend.Part {
 	var parts []backend.Part
-	made := map[string]time.Time{} // when each archive was made
+	logs := l.logs()
 	for _, part := range l.parts {
-		if part.Kind == backend.PartArchive {
-			made[part.Log] = part.Time
-		}
-	}
-	isLog := func(log string) bool {
-		isIt := func(p backend.Part) bool { return p.Kind == backend.PartLog && p.Log == log }
-		return slices.ContainsFunc(l.parts, isIt)
-	}
-	for _, part := range l.parts {
-		switch {
-		case part.Kind == backend.PartArchive:
-			parts = append(parts, part)
-		case part.Kind == backend.PartSide && !isLog(part.Log):
+		if !slices.ContainsFunc(logs, func(log backend.Part) bool { return log.Log == part.Log }) {
 			parts = append(parts, part)
 		}
 	}
@@ -268,7 +257,7 @@ func (p *planner) bytes(ctx context.Context) error {
 		if isEnough() {
 			return nil
 		}
-		if err := p.name(ctx, c.storedSession, OpDelete, c.part, ReasonBytes, c.part.Time); err != nil {
+		if err := p.name(ctx, c.storedSession, ReasonBytes, c.part); err != nil {
 			return err
 		}
 	}
@@ -279,7 +268,7 @@ func (p *planner) bytes(ctx context.Context) error {
 		if l.isArchived() {
 			continue
 		}
-		if err := p.archive(ctx, l, ReasonBytes); err != nil {
+		if err := p.name(ctx, l, ReasonBytes, l.logs()...); err != nil {
 			return err
 		}
 	}
@@ -307,48 +296,55 @@ func (p *planner) oldestFirst() []candidate {
 	return all
 }
 
-// archive plans to archive all logs of a session.
-func (p *planner) archive(ctx context.Context, l *storedSession, reason Reason) error {
-	for _, part := range l.parts {
-		if part.Kind != backend.PartLog {
+// name adds an action for each part that has none yet, unless the session is protected: logs are archived, anything
+// else is deleted.
+func (p *planner) name(ctx context.Context, l *storedSession, reason Reason, parts ...backend.Part) error {
+	for _, part := range parts {
+		if l.named[part.Name] {
 			continue
 		}
-		if err := p.name(ctx, l, OpArchive, part, reason, l.updated); err != nil {
+		if err := p.protect(ctx, l, reason); err != nil || l.why != "" {
 			return err
 		}
+		a := Action{Op: OpDelete, Key: l.key, Part: part, Reason: reason, At: part.Time}
+		if part.Kind == backend.PartLog {
+			a.Op, a.At = OpArchive, l.updated
+		}
+		l.named[part.Name] = true
+		p.plan.Actions = append(p.plan.Actions, a)
+		p.plan.Frees += a.frees()
 	}
 	return nil
 }
 
-func (p *planner) isNamed(key string, part backend.Part) bool {
-	return p.named[[2]string{key, part.Name}]
-}
-
-// name adds an action for a part that has none yet, unless the session is protected.
-func (p *planner) name(
-	ctx context.Context, l *storedSession, op Op, part backend.Part, reason Reason, at time.Time,
-) error {
-	if p.isNamed(l.key, part) {
+// protect finds out, once, why a session is left alone that a rule names.
+func (p *planner) protect(ctx context.Context, l *storedSession, reason Reason) (err error) {
+	if l.asked {
 		return nil
 	}
-	if !l.asked {
-		if err := p.protect(ctx, l); err != nil {
+	l.asked = true
+	if !l.looked {
+		if l.why, err = protection(ctx, p.Backend, l.key, l.parts); err != nil {
+			l.why = whyLost(err)
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if l.why == "" {
+		held, err := p.IsHeld(ctx, l.key)
+		if err != nil {
 			return err
 		}
-		l.asked = true
-		if l.why != "" {
-			p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Reason: reason, Why: l.why})
-		}
-		if l.why == KeptChanged { // what is left of it is unknown
-			p.plan.Bytes -= l.bytes()
+		if held {
+			l.why = KeptOpen
 		}
 	}
 	if l.why != "" {
-		return nil
+		p.plan.Kept = append(p.plan.Kept, Kept{Key: l.key, Reason: reason, Why: l.why})
 	}
-	a := Action{Op: op, Key: l.key, Part: part, Reason: reason, At: at}
-	p.named[[2]string{l.key, part.Name}] = true
-	p.plan.Actions = append(p.plan.Actions, a)
-	p.plan.Frees += a.frees()
+	if l.why == KeptChanged { // what is left of it is unknown
+		p.plan.Bytes -= l.bytes()
+	}
 	return nil
 }

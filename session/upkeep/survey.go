@@ -69,7 +69,9 @@ func readRelatives(ctx context.Context, m backend.Backend) (*relatives, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, from := range origins {
-			r.add(s.Key, from)
+			if from != "" && from != s.Key {
+				r.forks[from], r.from[s.Key] = append(r.forks[from], s.Key), append(r.from[s.Key], from)
+			}
 		}
 		if lost == nil {
 			return nil
@@ -88,40 +90,22 @@ func readRelatives(ctx context.Context, m backend.Backend) (*relatives, error) {
 // at the same time, which changes the IDs of its logs: then they are listed again.
 func originsOf(ctx context.Context, m backend.Backend, s *dir.Surveyed) (origins []string, lost error) {
 	for {
-		var missing error
 		lost, origins = s.Lost, nil
 		for _, part := range s.Parts {
-			if part.Kind == backend.PartSide {
-				continue
+			if part.Kind != backend.PartSide {
+				from, err := originOf(s, part)
+				lost, origins = errors.Join(lost, err), append(origins, from)
 			}
-			from, err := originOf(s, part)
-			if errors.Is(err, session.ErrNotFound) {
-				missing = err
-				continue
-			}
-			lost, origins = errors.Join(lost, err), append(origins, from)
 		}
-		if missing == nil || ctx.Err() != nil {
+		if !errors.Is(lost, session.ErrNotFound) || ctx.Err() != nil {
 			return origins, errors.Join(lost, ctx.Err())
 		}
 		now := surveyOne(ctx, m, s.Key)
-		if sameLogs(now.Parts, s.Parts) {
-			return origins, errors.Join(lost, missing) // it is listed, and cannot be opened
+		isSame := func(a, b backend.Part) bool { return a.Log == b.Log && a.Name == b.Name }
+		if slices.EqualFunc(now.Parts, s.Parts, isSame) {
+			return origins, lost // it is listed, and cannot be opened
 		}
 		s = now
-	}
-}
-
-// sameLogs reports whether a session was listed with the same logs, under the same names.
-func sameLogs(a, b []backend.Part) bool {
-	return slices.EqualFunc(a, b, func(a, b backend.Part) bool { return a.Log == b.Log && a.Name == b.Name })
-}
-
-// add records that key was forked from another session.
-func (r *relatives) add(key, from string) {
-	if from != "" && from != key {
-		r.forks[from] = append(r.forks[from], key)
-		r.from[key] = append(r.from[key], from)
 	}
 }
 

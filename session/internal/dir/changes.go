@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,19 +90,15 @@ func (x *index) lookAtWritten(ctx context.Context, asked int64) error {
 }
 
 func (x *index) lookAt(ctx context.Context, dir string) error {
-	name := dir[len(directoryOf(dir))+1:]
+	name := path.Base(dir)
 	isThere := false
-	err := x.directory.visitAt(dir, func(s storedFile) error {
+	err := x.directory.readAt(path.Dir(dir), name, withLog(func(s *stored) error {
 		isThere = true
-		old := x.rows[name]
-		f, err := x.compare(ctx, old, &s, true)
-		if f.row != nil && old != nil {
-			f.row.look = old.look
-		}
+		f, err := x.compare(ctx, s, true)
 		x.put(f)
 		return err
-	})
-	if err == nil && !isThere {
+	}))
+	if err = unlessGone(err); err == nil && !isThere {
 		x.drop(name)
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/winnowgo/winnow/session/internal/errs"
@@ -15,35 +16,33 @@ import (
 // A session is deleted once its log.lock says so on the disk. From then on nobody sees it, even if some of its files
 // are left. Whoever finds the remains of an interrupted deletion removes them.
 
-func isDeleted(lock files.File) (bool, error) {
-	marks, err := readMarks(lock)
-	return marks.isDeleted(), err
-}
-
 // Delete implements [backend.Backend]. The mark of the deletion is on the disk before the first file is removed.
 func (d *Directory) Delete(ctx context.Context, key string) error {
 	dir, err := d.sessionDir(key, false)
 	if err != nil || dir == "" {
 		return err
 	}
-	lock, gone, err := d.lockLog(ctx, dir)
-	if err != nil || gone {
+	l, err := d.lockLog(ctx, dir, os.O_CREATE)
+	if errors.Is(err, errs.ErrDeleted) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	return d.removeSession(dir, lock)
+	defer l.Close()
+	return l.remove()
 }
 
-// removeSession removes the directory of a session. Its log.lock is held.
-func (d *Directory) removeSession(dir string, lock files.File) error {
-	defer d.index.wrote(dir)
-	if _, err := lock.Write([]byte{deletedByte}); err != nil {
+// remove removes the directory of a session. The lock is held.
+func (l *directoryLog) remove() error {
+	defer l.directory.index.wrote(l.dir)
+	if err := l.mark(deletedByte); err != nil {
 		return err
 	}
-	if err := lock.Sync(); err != nil {
+	if err := l.lock.Sync(); err != nil {
 		return fmt.Errorf("%w: %w", errs.ErrSync, err)
 	}
-	return d.removeAll(dir)
+	return l.directory.removeAll(l.dir)
 }
 
 // removeAll removes the directory of a session, whose log.lock says that it is deleted.
@@ -72,42 +71,18 @@ func (d *Directory) removeAll(dir string) error {
 		return err
 	}
 	_ = d.fs.Remove(dir) // somebody may have begun a new session in it
-	return d.fs.SyncDir(directoryOf(dir))
-}
-
-// marks reads the log.lock in dir. If possible, it removes what an interrupted deletion left; otherwise a later call
-// does.
-func (d *Directory) marks(dir string) (lockMarks, error) {
-	marks, err := marksAt(d.fs, dir+"/"+lockName)
-	if marks.isDeleted() {
-		_ = d.finishDeletion(dir) // the deletion counts without it
-	}
-	return marks, err
+	return d.fs.SyncDir(path.Dir(dir))
 }
 
 // finishDeletion removes what is left in dir, unless somebody else is doing so.
 func (d *Directory) finishDeletion(dir string) error {
-	f, err := d.fs.Open(dir+"/"+lockName, os.O_RDWR, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // it does not wait
+	l, err := d.lockLog(ctx, dir, 0)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if free, err := f.TryLock(); !free || err != nil || !d.fs.IsLinked(f, dir+"/"+lockName) {
-		return err
-	}
-	if deleted, err := isDeleted(f); !deleted || err != nil {
-		return err
-	}
-	return d.removeMarked(dir, f)
-}
-
-// removeMarked is removeAll for a session that somebody else has deleted, who may have been killed before the mark was
-// on the disk.
-func (d *Directory) removeMarked(dir string, lock files.File) error {
-	if err := lock.Sync(); err != nil {
-		return err
-	}
-	return d.removeAll(dir)
+	return l.Close()
 }
 
 // errNotSwept: files that sweep should have removed are still there.
@@ -153,30 +128,42 @@ func remainsIn(names []string) (left []string) {
 func (d *Directory) Sweep(ctx context.Context, keys ...string) error {
 	err := d.forgetCatalog()
 	for _, key := range keys {
-		err = errors.Join(err, d.syncSession(key))
+		dir, failed := d.sessionDir(key, false)
+		if failed == nil && dir != "" {
+			failed = d.fs.SyncDir(dir)
+		}
+		err = errors.Join(err, failed)
 	}
 	if err != nil {
 		return err
 	}
-	return d.eachDirectory(ctx, func(ctx context.Context, parent files.FS, s storedFile) error {
-		in, err := parent.Sub(s.name)
-		if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
+	return d.eachDirectory(ctx, func(in files.Dir, parent, name string) error {
+		names, err := namesIn(in, name)
+		if err != nil || len(remainsIn(names)) == 0 {
+			return err
+		}
+		l, err := d.lockLog(ctx, parent+"/"+name, os.O_CREATE)
+		if errors.Is(err, errs.ErrDeleted) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		names, err := in.List(".")
-		if err = errors.Join(err, in.Close()); err != nil || len(remainsIn(names)) == 0 {
-			return err
-		}
-		lock, gone, err := d.lockLog(ctx, s.dir)
-		if gone || err != nil {
-			return err
-		}
-		l := &directoryLog{directory: d, dir: s.dir, lock: lock}
 		return errors.Join(l.sweep(), l.Close())
 	})
+}
+
+// namesIn lists a subdirectory. One that is gone is empty.
+func namesIn(in files.Dir, name string) ([]string, error) {
+	sub, err := in.Sub(name)
+	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	names, err := sub.List(".")
+	return names, errors.Join(err, sub.Close())
 }
 
 // forgetCatalog removes the list that earlier versions kept beside the logs: it repeats titles.

@@ -2,8 +2,8 @@
 package dir
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -13,7 +13,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,18 +29,7 @@ import (
 	"github.com/winnowgo/winnow/session/internal/queue"
 )
 
-// The directory store:
-//
-//	winnow.json                     {"format":1,"id":"<random>"}
-//	s/<hh>/k-<key>/                 hh: first byte of SHA-256 of the key
-//	    turn.lock                   the turn; its text names the holder
-//	    turn.next                   who gets the next turn; exists once somebody had to wait
-//	    log.lock                    held for each append; grows when the log is replaced, by "d" when it is deleted
-//	    <time>-<random>.jsonl       a log; the newest is current
-//	    <time>-<random>.jsonl.torn-<seq>   a tail that was cut off
-//	    <time>-<random>.jsonl.failed       a sync of the log failed; the next opening copies it
-//	    <time>-<random>.jsonl.replaced     a log that was copied for that reason
-//	    <time>-<random>.jsonl.gz           an archive, in the place of a log
+// The page on-disk.md says what each file is for.
 
 const (
 	storeFile  = "winnow.json"
@@ -47,9 +38,8 @@ const (
 	nextName   = "turn.next"
 	lockName   = "log.lock"
 	failedMark = ".failed"
-	oldSuffix  = ".replaced" // a log that was copied after a failed sync
-	tempSuffix = ".tmp"      // an unfinished file
-	oldCatalog = "catalog"   // begins the names of what earlier versions made beside s
+	tempSuffix = ".tmp"    // an unfinished file
+	oldCatalog = "catalog" // begins the names of what earlier versions made beside s
 
 	// A byte of a key takes up to 6 bytes of JSON, and the header of a fork has two keys.
 	LongestHeader = 2*6*jsonl.MaxKey + 1024
@@ -57,7 +47,8 @@ const (
 
 // Directory is the [backend.Backend] on a file system.
 type Directory struct {
-	fs      closableFS
+	fs      files.FS
+	closed  atomic.Bool
 	queues  queue.Queues
 	now     func() time.Time
 	Readers int  // number of logs read at once
@@ -68,10 +59,10 @@ type Directory struct {
 
 // Open opens or creates a store in fsys.
 func Open(fsys files.FS, now func() time.Time) (*Directory, error) {
-	d := &Directory{fs: newClosableFS(fsys), now: now, durable: newDurableNames()}
+	d := &Directory{fs: fsys, now: now, durable: newDurableNames()}
 	d.Readers = 2 * runtime.GOMAXPROCS(0) // some of them wait for the disk
 	d.index = newIndex(d)
-	_, err := d.readInfo()
+	err := d.checkFormat()
 	if errors.Is(err, fs.ErrNotExist) {
 		err = d.create()
 	}
@@ -86,15 +77,13 @@ type storeInfo struct {
 	ID     string `json:"id"`
 }
 
-func (d *Directory) readInfo() (info storeInfo, err error) {
+func (d *Directory) checkFormat() error {
 	text, err := d.readFile(storeFile)
-	if err != nil {
-		return info, err
+	var info storeInfo
+	if err == nil && (json.Unmarshal(text, &info) != nil || info.Format != jsonl.FormatVersion) {
+		err = fmt.Errorf("%w: %s is not of format %d", errs.ErrFormat, storeFile, jsonl.FormatVersion)
 	}
-	if err := json.Unmarshal(text, &info); err != nil || info.Format != jsonl.FormatVersion {
-		return info, fmt.Errorf("%w: %s is not of format %d", errs.ErrFormat, storeFile, jsonl.FormatVersion)
-	}
-	return info, nil
+	return err
 }
 
 // create makes a store in a directory without foreign files.
@@ -115,7 +104,7 @@ func (d *Directory) create() error {
 	if err := d.mkdir("s"); err != nil {
 		return err
 	}
-	return d.writeFile(storeFile, append(text, '\n'), true)
+	return d.writeFrom(storeFile, bytes.NewReader(append(text, '\n')), true)
 }
 
 func randomHex(n int) string {
@@ -130,36 +119,22 @@ func (d *Directory) readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		return nil, err
-	}
-	text := make([]byte, size)
-	n, err := f.ReadAt(text, 0)
-	if n == len(text) {
-		err = nil
-	}
-	return text[:n], err
+	return io.ReadAll(textOf(f))
 }
 
-// writeFile writes a file atomically. With durable the file survives a power loss.
-func (d *Directory) writeFile(name string, text []byte, durable bool) error {
-	return d.writeFrom(name, bytes.NewReader(text), durable)
-}
+// textOf returns a reader of a file from its beginning to its end.
+func textOf(f io.ReaderAt) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
-// writeFrom is writeFile for a text that need not fit into memory.
-func (d *Directory) writeFrom(name string, from io.Reader, durable bool) error {
-	return d.writeFileBy(name, durable, func(f files.File) error {
-		out := bufio.NewWriterSize(f, copySize)
-		if _, err := io.Copy(out, from); err != nil {
-			return err // Flush would report it again
-		}
-		return out.Flush()
+// writeFrom writes a file atomically. With durable the file survives a power loss.
+func (d *Directory) writeFrom(name string, text io.Reader, durable bool) error {
+	return d.writeBy(name, durable, func(f files.File) error {
+		_, err := io.Copy(f, text)
+		return err
 	})
 }
 
-// writeFileBy is writeFile for the text that write produces.
-func (d *Directory) writeFileBy(name string, durable bool, write func(files.File) error) error {
+// writeBy is writeFrom for the text that write produces.
+func (d *Directory) writeBy(name string, durable bool, write func(files.File) error) error {
 	temp := name + "." + randomHex(4) + tempSuffix
 	f, err := d.fs.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -178,22 +153,12 @@ func (d *Directory) writeFileBy(name string, durable bool, write func(files.File
 		return err
 	}
 	if durable {
-		return d.fs.SyncDir(directoryOf(name))
+		return d.fs.SyncDir(path.Dir(name))
 	}
 	return nil
 }
 
-func directoryOf(name string) string {
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		return name[:i]
-	}
-	return "."
-}
-
 func (d *Directory) mkdir(name string) error {
-	if ok, err := d.fs.IsDir(name); ok || err != nil {
-		return err
-	}
 	err := d.fs.Mkdir(name, 0o700)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -201,22 +166,44 @@ func (d *Directory) mkdir(name string) error {
 	return err
 }
 
-// sessionDir returns the directory of a key. If it does not exist it is created with create, else the result is "".
-func (d *Directory) sessionDir(key string, create bool) (string, error) {
+// locate returns where the directory of a key is.
+func (d *Directory) locate(key string) (parent, name string, err error) {
+	if d.closed.Load() {
+		return "", "", errs.ErrClosed
+	}
 	if err := backend.CheckKey(key); err != nil {
+		return "", "", err
+	}
+	parent, name = keyDirectory(key)
+	return parent, name, nil
+}
+
+// sessionDir returns the directory of a key. If it does not exist it is created with create, else the result is "". The
+// error is ErrDeleted if it was removed in the meantime.
+func (d *Directory) sessionDir(key string, create bool) (string, error) {
+	parent, name, err := d.locate(key)
+	if err != nil {
 		return "", err
 	}
-	parent, name := keyDirectory(key)
 	dir := parent + "/" + name
+	in, err := d.fs.Sub(dir)
+	if err == nil {
+		return dir, in.Close()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if !create {
+		return "", nil
+	}
 	for _, at := range []string{"s", parent, dir} {
-		if create {
-			if err := d.mkdir(at); at == "s" && errors.Is(err, fs.ErrNotExist) {
-				// Opening the store anew makes one.
-				return "", fmt.Errorf("%w: the directory of the store was removed", errs.ErrClosed)
-			} else if err != nil {
-				return "", err
+		err := d.mkdir(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = errs.ErrDeleted; at == "s" { // opening the store anew makes one
+				err = fmt.Errorf("%w: the directory of the store was removed", errs.ErrClosed)
 			}
-		} else if ok, err := d.fs.IsDir(at); err != nil || !ok {
+		}
+		if err != nil {
 			return "", err
 		}
 	}
@@ -229,13 +216,32 @@ func (d *Directory) logs(dir string) ([]string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var logs []string
+	return logsAmong(names), err
+}
+
+// logsAmong returns the names of logs, including archived ones, the newest last.
+func logsAmong(names []string) (logs []string) {
 	for _, name := range names {
 		if name = strings.TrimSuffix(name, archiveSuffix); strings.HasSuffix(name, logSuffix) {
 			logs = append(logs, name)
 		}
 	}
-	return slices.Compact(logs), err
+	return slices.Compact(logs)
+}
+
+// stampLayout is the layout of the time in the name of a log, except that the name has a hyphen instead of the point.
+const stampLayout = "20060102-150405.000"
+
+// begunAt reads from the name of a log when it was begun.
+func begunAt(name string) (at time.Time, err error) {
+	n := len(stampLayout)
+	if len(name) >= n {
+		at, err = time.Parse(stampLayout, name[:n-4]+"."+name[n-3:n])
+	}
+	if at.IsZero() || err != nil {
+		return at, fmt.Errorf("%w: the log %s", errs.ErrFormat, name)
+	}
+	return at, nil
 }
 
 // newLogName returns a name that sorts after all others, even if the clock was set back.
@@ -244,47 +250,50 @@ func (d *Directory) newLogName(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const stamp = "20060102-150405-000"
-	at := d.now().UTC()
-	name := strings.Replace(at.Format("20060102-150405.000"), ".", "-", 1)
-	if n := len(names); n > 0 && len(names[n-1]) >= len(stamp) && names[n-1][:len(stamp)] >= name {
-		newest := names[n-1][:len(stamp)]
-		last, err := time.Parse("20060102-150405.000", newest[:15]+"."+newest[16:])
+	now := d.now().UTC().Truncate(time.Millisecond)
+	if len(names) > 0 {
+		last, err := begunAt(names[len(names)-1])
 		if err != nil {
-			return "", fmt.Errorf("%w: the log %s/%s", errs.ErrFormat, dir, names[n-1])
+			return "", err
 		}
-		name = strings.Replace(last.Add(time.Millisecond).Format("20060102-150405.000"), ".", "-", 1)
+		if !now.After(last) {
+			now = last.Add(time.Millisecond)
+		}
 	}
-	return name + "-" + randomHex(4) + logSuffix, nil
+	return strings.Replace(now.Format(stampLayout), ".", "-", 1) + "-" + randomHex(4) + logSuffix, nil
 }
 
-// lockLog opens and takes the lock of the logs in dir. It finishes an interrupted deletion; gone is then true. gone is
-// also true if the directory was deleted while lockLog waited: what is there now is another session.
-func (d *Directory) lockLog(ctx context.Context, dir string) (f files.File, gone bool, err error) {
-	f, err = d.fs.Open(dir+"/"+lockName, os.O_RDWR|os.O_CREATE, 0o600)
+// lockLog opens and takes the lock of the logs in dir, with flag [os.O_CREATE] also if there is none. It finishes an
+// interrupted deletion. The error is ErrDeleted if it did so, or if the directory was deleted while it waited: what is
+// there now is another session.
+func (d *Directory) lockLog(ctx context.Context, dir string, flag int) (*directoryLog, error) {
+	name := dir + "/" + lockName
+	f, err := d.fs.Open(name, os.O_RDWR|flag, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, true, nil
+		return nil, errs.ErrDeleted
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if err := waitLock(ctx, f, lastTryOfAppend); err != nil {
+	l := &directoryLog{directory: d, dir: dir, lock: f}
+	if err = waitLock(ctx, f, lastTryOfAppend); err == nil && !d.fs.IsLinked(f, name) {
+		err = errs.ErrDeleted
+	}
+	if err == nil {
+		l.marks, err = readMarks(f)
+	}
+	if err == nil && l.marks.isDeleted() {
+		// Whoever deleted the session may have been killed before the mark was on the disk.
+		if err = f.Sync(); err == nil {
+			err = d.removeAll(dir)
+		}
+		err = cmp.Or(err, errs.ErrDeleted)
+	}
+	if err != nil {
 		f.Close()
-		return nil, false, err
+		return nil, err
 	}
-	if !d.fs.IsLinked(f, dir+"/"+lockName) {
-		f.Close()
-		return nil, true, nil
-	}
-	deleted, err := isDeleted(f)
-	if err == nil && deleted {
-		err = d.removeMarked(dir, f)
-	}
-	if deleted || err != nil {
-		f.Close()
-		return nil, deleted, err
-	}
-	return f, false, nil
+	return l, nil
 }
 
 // remove removes a file. A missing file is not an error.
@@ -297,7 +306,7 @@ func (d *Directory) remove(name string) error {
 
 // Close implements [backend.Backend].
 func (d *Directory) Close() error {
-	if d.fs.closed.Swap(true) {
+	if d.closed.Swap(true) {
 		return nil
 	}
 	return d.fs.Close()
@@ -323,15 +332,13 @@ func keyDirectory(key string) (parent, name string) {
 }
 
 func escapeKey(key string) string {
-	const digits = "0123456789abcdef"
 	var b strings.Builder
-	for i := range len(key) {
-		c := key[i]
+	for _, c := range []byte(key) {
 		if isNameByte(c) {
 			b.WriteByte(c)
-			continue
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
 		}
-		b.Write([]byte{'%', digits[c>>4], digits[c&15]})
 	}
 	return b.String()
 }
@@ -339,59 +346,4 @@ func escapeKey(key string) string {
 // isNameByte reports whether a byte of a key stands for itself in the name of its directory.
 func isNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-'
-}
-
-// closableFS is the file system of a store. Once the store is closed, its errors say so: the system would only say
-// that some file is closed, or that a number names no file.
-type closableFS struct {
-	files.FS
-	closed *atomic.Bool
-}
-
-func newClosableFS(fsys files.FS) closableFS { return closableFS{fsys, new(atomic.Bool)} }
-
-// said adds to the error of a call that the store is closed.
-func (c closableFS) said(err error) error {
-	if err == nil || !c.closed.Load() || errors.Is(err, errs.ErrClosed) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", errs.ErrClosed, err)
-}
-
-func (c closableFS) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
-	f, err := c.FS.Open(name, flag, perm)
-	return f, c.said(err)
-}
-
-func (c closableFS) Mkdir(name string, perm fs.FileMode) error {
-	return c.said(c.FS.Mkdir(name, perm))
-}
-
-func (c closableFS) Rename(from, to string) error { return c.said(c.FS.Rename(from, to)) }
-
-func (c closableFS) Remove(name string) error { return c.said(c.FS.Remove(name)) }
-
-func (c closableFS) List(dir string) ([]string, error) {
-	names, err := c.FS.List(dir)
-	return names, c.said(err)
-}
-
-func (c closableFS) IsDir(name string) (bool, error) {
-	ok, err := c.FS.IsDir(name)
-	return ok, c.said(err)
-}
-
-func (c closableFS) SizeOf(name string) (int64, error) {
-	n, err := c.FS.SizeOf(name)
-	return n, c.said(err)
-}
-
-func (c closableFS) SyncDir(dir string) error { return c.said(c.FS.SyncDir(dir)) }
-
-func (c closableFS) Sub(dir string) (files.FS, error) {
-	sub, err := c.FS.Sub(dir)
-	if err != nil {
-		return nil, c.said(err)
-	}
-	return closableFS{sub, c.closed}, nil
 }

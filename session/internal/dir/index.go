@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,8 +26,9 @@ type index struct {
 	asked     atomic.Int64 // looks that were begun
 
 	mu      sync.Mutex
-	looked  [2]int64  // number of the newest look; of the newest one that also read all rows
-	at      time.Time // of the newest look
+	looked  int64     // number of the newest look
+	isRead  bool      // it also read all rows
+	at      time.Time // when it began
 	took    time.Duration
 	rows    map[string]*row // by the name of the session's directory
 	sorted  map[backend.Order][]*row
@@ -39,7 +40,7 @@ type index struct {
 	changed chan struct{}   // closed when there is another one; nil: nobody waits
 }
 
-// row is a session in the index. Except for look, it is replaced and never changed.
+// row is a session in the index. It is replaced and never changed.
 type row struct {
 	listed        // without isRead only the key
 	file   string // of the newest log, or of its archive
@@ -47,7 +48,6 @@ type row struct {
 	disk   int64 // length of the file
 	bytes  int64 // of the log, up to the last line that counts
 	isRead bool
-	look   int64 // the newest look that found it
 }
 
 func newIndex(d *Directory) *index {
@@ -56,7 +56,7 @@ func newIndex(d *Directory) *index {
 
 // fits reports whether the row still describes what is stored. An unfinished line may be replaced by another one of the
 // same length.
-func (r *row) fits(s *storedFile) bool {
+func (r *row) fits(s *stored) bool {
 	isWhole := !r.isRead || r.bytes == r.disk || strings.HasSuffix(r.file, archiveSuffix)
 	return r.file == s.file && r.disk == s.disk && r.log == s.marks.idOf(s.file) && isWhole
 }
@@ -65,15 +65,15 @@ func (r *row) fits(s *storedFile) bool {
 // rows are read. The lock is held.
 func (x *index) look(ctx context.Context, asked int64, read bool) error {
 	read = read || x.follows
-	if x.looked[0] > asked && !read || x.looked[1] > asked { // somebody else's look began after this call
+	if x.looked > asked && (x.isRead || !read) { // somebody else's look began after this call
 		return nil
 	}
 	number, began := x.asked.Add(1), time.Now()
 	x.takeWritten()
 	var mu sync.Mutex
 	var all []glance
-	err := x.directory.eachStored(ctx, func(s storedFile) error {
-		f, err := x.compare(ctx, x.rows[s.name], &s, read)
+	err := x.directory.eachStored(ctx, func(s *stored) error {
+		f, err := x.compare(ctx, s, read)
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, f)
@@ -83,36 +83,30 @@ func (x *index) look(ctx context.Context, asked int64, read bool) error {
 		x.missed()
 		return err
 	}
+	seen := make(map[string]bool, len(all))
 	for _, f := range all {
-		if f.row != nil {
-			f.row.look = number
-		} else if old := x.rows[f.name]; old != nil { // it is changing right now: the next look tells
-			old.look = number
-		}
+		seen[f.name] = true
 		x.put(f)
 	}
-	for name, r := range x.rows {
-		if r.look != number {
+	for name := range x.rows {
+		if !seen[name] {
 			x.drop(name)
 		}
 	}
-	x.looked[0] = number
-	if read {
-		x.looked[1] = number
-	}
-	x.at, x.took = began, time.Since(began)
+	x.looked, x.isRead, x.at, x.took = number, read, began, time.Since(began)
 	return nil
 }
 
 // glance is what a look found in a session's directory.
 type glance struct {
 	name  string
-	row   *row // nil: it is changing right now
+	row   *row // nil: it is changing right now, and the next look tells
 	isNew bool // nothing is left of the log of the row before
 }
 
-// compare returns the row of a session: old if it fits.
-func (x *index) compare(ctx context.Context, old *row, s *storedFile, read bool) (f glance, err error) {
+// compare returns the row of a session: the one before if it fits.
+func (x *index) compare(ctx context.Context, s *stored, read bool) (f glance, err error) {
+	old := x.rows[s.name]
 	f = glance{name: s.name}
 	if old != nil && old.fits(s) && (old.isRead || !read) {
 		f.row = old
@@ -122,12 +116,12 @@ func (x *index) compare(ctx context.Context, old *row, s *storedFile, read bool)
 	r.log = s.marks.idOf(r.file)
 	if old != nil {
 		r.key = old.key
-	} else if r.key, err = x.directory.keyIn(s); r.key == "" || err != nil {
+	} else if r.key, err = s.key(); r.key == "" || err != nil {
 		return f, err
 	}
 	if read {
-		r.listed, r.bytes, err = x.directory.listedIn(ctx, r.key, s)
-		if errors.Is(err, errs.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		r.listed, r.bytes, err = s.listed(ctx, r.key)
+		if errors.Is(err, errs.ErrNotFound) {
 			return f, nil
 		}
 		if err != nil && !errors.Is(err, errBadArchive) { // which concerns no other session
@@ -135,21 +129,14 @@ func (x *index) compare(ctx context.Context, old *row, s *storedFile, read bool)
 		}
 		r.isRead = true
 	}
-	f.row, err = r, nil
-	if old != nil && old.log != r.log {
-		f.isNew, err = x.isGone(s, old.file)
+	f.row = r
+	if old == nil || old.log == r.log {
+		return f, nil
 	}
+	names, err := s.names()
+	isOfOld := func(name string) bool { return strings.HasPrefix(name, logOf(old.file)+logSuffix) }
+	f.isNew = !slices.ContainsFunc(names, isOfOld) // it was deleted, and begun anew
 	return f, err
-}
-
-// isGone reports whether nothing is left of an older log: the session was deleted, and begun anew.
-func (x *index) isGone(s *storedFile, file string) (bool, error) {
-	names, err := s.in.List(".")
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	isOf := func(name string) bool { return strings.HasPrefix(name, logOf(file)+logSuffix) }
-	return !slices.ContainsFunc(names, isOf), err
 }
 
 // put puts a row in the place of the one before, and tells followers.
@@ -196,39 +183,30 @@ func logOf(file string) string {
 
 // List implements [backend.Backend]. All pages of one listing share the look of the first one.
 func (d *Directory) List(ctx context.Context, q backend.Query) (*backend.Page, error) {
-	at := listed{}
+	var at listed
 	var err error
-	at.updated, at.key, err = q.Start()
-	if err != nil {
+	if at.updated, at.key, err = q.Start(); err != nil {
 		return nil, err
 	}
 	rows, err := d.index.ordered(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
+	isAfter := func(i int) bool { return q.After == "" || compare(&q, &rows[i].listed, &at) > 0 }
 	p := &backend.Page{}
-	for i := firstOf(&q, rows, &at); i < len(rows); {
-		var chosen []*row
-		for ; i < len(rows) && len(chosen) < q.Size()-len(p.Sessions); i++ {
-			if finds(&q, &rows[i].listed) {
-				chosen = append(chosen, rows[i])
-			}
-		}
-		found, err := d.statuses(ctx, chosen)
-		if err != nil {
-			return nil, err
-		}
-		p.Sessions = append(p.Sessions, found...)
-		if len(p.Sessions) < q.Size() { // some were deleted in the meantime, or the list ends
+	var page []*row
+	for _, r := range rows[sort.Search(len(rows), isAfter):] {
+		if !finds(&q, &r.listed) {
 			continue
 		}
-		if slices.ContainsFunc(rows[i:], func(r *row) bool { return finds(&q, &r.listed) }) {
-			last := chosen[len(chosen)-1]
-			p.Next = q.Next(last.updated, last.key)
+		if n := len(page); n == q.Size() {
+			p.Next = q.Next(page[n-1].updated, page[n-1].key)
+			break
 		}
-		break
+		page = append(page, r)
 	}
-	return p, nil
+	p.Sessions, err = d.statuses(ctx, page)
+	return p, err
 }
 
 // listingLasts is how long a listing may take from its first to its last page until it looks again.
@@ -240,7 +218,7 @@ func (x *index) ordered(ctx context.Context, q *backend.Query) ([]*row, error) {
 	asked := x.asked.Load()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	isLater := q.After != "" && time.Since(x.at) < listingLasts && (!read || x.looked[1] == x.looked[0])
+	isLater := q.After != "" && time.Since(x.at) < listingLasts && (x.isRead || !read)
 	if !isLater {
 		if err := x.look(ctx, asked, read); err != nil {
 			return nil, err
@@ -259,18 +237,6 @@ func (x *index) ordered(ctx context.Context, q *backend.Query) ([]*row, error) {
 	}
 	x.sorted[q.Order] = rows
 	return rows, nil
-}
-
-// firstOf returns the index of the first row that the page may have.
-func firstOf(q *backend.Query, rows []*row, at *listed) int {
-	i, isThere := slices.BinarySearchFunc(rows, at, func(r *row, at *listed) int { return compare(q, &r.listed, at) })
-	if q.After == "" {
-		return 0
-	}
-	if isThere {
-		i++
-	}
-	return i
 }
 
 // statuses reads the status of each row's session. Those that were deleted in the meantime are left out.
@@ -294,9 +260,8 @@ func (d *Directory) statuses(ctx context.Context, rows []*row) ([]backend.Status
 
 // status returns the status of a session. Of a damaged archive it says only that.
 func (d *Directory) status(ctx context.Context, key string) (st *backend.Status, err error) {
-	parent, name := keyDirectory(key)
-	err = d.visitAt(parent+"/"+name, func(s storedFile) error {
-		log, err := d.openIn(&s)
+	err = d.read(key, func(s *stored) error {
+		log, err := s.openNewest()
 		if errors.Is(err, errBadArchive) {
 			st = &backend.Status{Key: key, Log: log.ID(), Damage: 1}
 			return nil
@@ -308,30 +273,20 @@ func (d *Directory) status(ctx context.Context, key string) (st *backend.Status,
 		if st, err = backend.ReadStatus(ctx, key, log); err != nil {
 			return err
 		}
-		st.Open, err = isHeld(s.in, turnName)
+		st.Open, err = s.isHeld()
 		return err
 	})
-	if err == nil && st == nil || errors.Is(err, fs.ErrNotExist) {
-		return nil, errs.ErrNotFound
-	}
 	return st, err
 }
 
-// openIn opens the newest log of the session whose directory is being visited.
-func (d *Directory) openIn(s *storedFile) (*directoryLog, error) {
-	name := logOf(s.file) + logSuffix
-	f, err := openToRead(s.in, name, MaxArchived)
-	return &directoryLog{directory: d, dir: s.dir, name: name, file: f, marks: s.marks}, err
-}
-
-// listedIn reads what lists need to know of the session whose directory is being visited.
-func (d *Directory) listedIn(ctx context.Context, key string, s *storedFile) (listed, int64, error) {
+// listed reads what lists need to know of a session, and how many bytes of its log count.
+func (s *stored) listed(ctx context.Context, key string) (listed, int64, error) {
 	if strings.HasSuffix(s.file, archiveSuffix) {
-		if l, bytes, ok := readComment(s.in, s.file, key); ok {
+		if l, bytes, ok := readComment(s, s.file, key); ok {
 			return l, bytes, nil
 		}
 	}
-	log, err := d.openIn(s)
+	log, err := s.open(s.file, MaxArchived)
 	if err != nil {
 		return listed{key: key}, 0, err
 	}
@@ -341,23 +296,15 @@ func (d *Directory) listedIn(ctx context.Context, key string, s *storedFile) (li
 
 // readListed reads what lists need to know of a session, and how many bytes of its log count.
 func readListed(ctx context.Context, key string, log backend.Log) (listed, int64, error) {
-	size, err := log.Size()
-	if size == 0 || err != nil {
-		return listed{}, 0, cmp.Or(err, errs.ErrNotFound)
+	l, err := jsonl.ReadInfo(ctx, log, nil)
+	if err == nil && l.Size == 0 {
+		err = errs.ErrNotFound
 	}
-	t, err := jsonl.NewStatusTail(log, size, true)
-	if err == nil {
-		var s jsonl.Sides
-		if err = t.Sides(&s); err == nil {
-			st := backend.Status{Key: key, Updated: t.NewestAt, Info: s.Info}
-			return listedOf(&st), size, nil
-		}
-	}
-	st, err := backend.ReadStatus(ctx, key, log)
 	if err != nil {
 		return listed{}, 0, err
 	}
-	return listedOf(st), st.Bytes, nil
+	isSet := func(b *bool) bool { return b != nil && *b }
+	return listed{key, l.Updated, isSet(l.Info.Pinned), isSet(l.Info.Archived)}, l.Valid, nil
 }
 
 // listed is what ordering and filtering need to know about a session.
@@ -365,11 +312,6 @@ type listed struct {
 	key              string
 	updated          time.Time
 	pinned, archived bool
-}
-
-func listedOf(s *backend.Status) listed {
-	isSet := func(b *bool) bool { return b != nil && *b }
-	return listed{s.Key, s.Updated, isSet(s.Info.Pinned), isSet(s.Info.Archived)}
 }
 
 // compare orders sessions as the list has them.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -13,114 +14,91 @@ import (
 	"github.com/winnowgo/winnow/session/internal/files"
 )
 
-// directoryLog is a log in a file.
+// directoryLog is a log in a file that may be appended to.
 type directoryLog struct {
 	directory *Directory
-	key       string
 	dir       string
 	name      string     // "": not created yet
 	file      files.File // nil: likewise
-	lock      files.File // nil: for reading
-	lockSize  int64      // of the lock's file: a change says that the log was replaced or deleted
-	marks     lockMarks
-	settled   bool // the entries of the file and of the directories above it are durable
+	lock      files.File
+	marks     lockMarks // in the lock, when it was last read: a longer text says that the log was replaced or deleted
+	settled   bool      // the entries of the file and of the directories above it are durable
 	dead      error
 }
 
+// readLog is a log or an archive that is only read.
+type readLog struct {
+	source
+	id string
+}
+
+func (l readLog) ID() string { return l.id }
+
+func (readLog) Append(context.Context, int64, []byte, bool) error {
+	return errors.New("session: the log was opened for reading")
+}
+
 // Log implements [backend.Backend].
-func (d *Directory) Log(ctx context.Context, key string, write bool) (backend.Log, error) {
+func (d *Directory) Log(ctx context.Context, key string, write bool) (log backend.Log, err error) {
+	if !write {
+		err = d.read(key, func(s *stored) (err error) {
+			log, err = s.openNewest()
+			return err
+		})
+		return log, err
+	}
 	for {
-		l, again, err := d.openLog(ctx, key, write)
-		if !again {
-			if err != nil {
-				return nil, err
-			}
+		l, err := d.openLog(ctx, key)
+		if err == nil {
 			return l, nil
 		}
+		if !errors.Is(err, errs.ErrDeleted) { // otherwise the next try makes the directory anew
+			return nil, err
+		}
 	}
 }
 
-// openLog is one try of Log. again says that somebody changed the directory in the meantime.
-func (d *Directory) openLog(ctx context.Context, key string, write bool) (l *directoryLog, again bool, err error) {
-	dir, err := d.sessionDir(key, write)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, write, errs.ErrNotFound
-	case err != nil:
-		return nil, false, err
-	case dir == "":
-		return nil, false, errs.ErrNotFound
-	}
-	l = &directoryLog{directory: d, key: key, dir: dir}
-	if !write {
-		if l.marks, err = d.marks(dir); err != nil {
-			return nil, false, err
-		} else if l.marks.isDeleted() {
-			return nil, false, errs.ErrNotFound
-		}
-		return l, false, l.openNewest(os.O_RDONLY)
-	}
-	lock, gone, err := d.lockLog(ctx, dir)
-	if gone || err != nil {
-		return nil, gone, err
-	}
-	l.lock = lock
-	if l.marks, err = readMarks(lock); err == nil {
-		l.lockSize = int64(len(l.marks))
-		if err = l.sweep(); errors.Is(err, errNotSwept) {
-			err = nil // what is left does not count, and the next opening removes it
-		}
-		err = errors.Join(err, l.openNewest(os.O_RDWR))
-	}
-	if errors.Is(err, errs.ErrNotFound) {
-		err = nil
-	} else if err == nil {
-		err = l.settle(key)
-	}
-	if err = errors.Join(err, lock.Unlock()); err != nil {
-		l.Close()
-		return nil, false, err
-	}
-	return l, false, nil
-}
-
-// openNewest opens the newest log. For writing, it restores an archived log.
-func (l *directoryLog) openNewest(flag int) error {
-	const tries = 10 // others may replace, archive or delete it in the meantime, but only rarely
-	for range tries {
-		names, err := l.directory.logs(l.dir)
-		if err != nil {
-			return err
-		}
-		if len(names) == 0 {
-			return errs.ErrNotFound
-		}
-		name := names[len(names)-1]
-		f, err := l.openFile(l.dir+"/"+name, flag)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		l.name, l.file = name, f
-		return nil
-	}
-	return errs.ErrNotFound
-}
-
-func (l *directoryLog) openFile(name string, flag int) (files.File, error) {
-	if flag == os.O_RDONLY {
-		return l.directory.openToRead(name, MaxArchived)
-	}
-	f, err := l.directory.fs.Open(name, flag, 0)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return f, err
-	}
-	if err := l.directory.unpack(name); err != nil {
+// openLog opens the newest log for writing. It restores it if it is archived.
+func (d *Directory) openLog(ctx context.Context, key string) (*directoryLog, error) {
+	dir, err := d.sessionDir(key, true)
+	if err != nil {
 		return nil, err
 	}
-	return l.directory.fs.Open(name, flag, 0)
+	l, err := d.lockLog(ctx, dir, os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	if err = l.sweep(); errors.Is(err, errNotSwept) {
+		err = nil // what is left does not count, and the next opening removes it
+	}
+	if err == nil {
+		err = l.openNewest()
+	}
+	if err == nil && l.file != nil {
+		err = l.settle()
+	}
+	if err = errors.Join(err, l.lock.Unlock()); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// openNewest opens the newest log, if there is one. The lock is held.
+func (l *directoryLog) openNewest() error {
+	names, err := l.directory.logs(l.dir)
+	if len(names) == 0 || err != nil {
+		return err
+	}
+	l.name = names[len(names)-1]
+	name := l.dir + "/" + l.name
+	l.file, err = l.directory.fs.Open(name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = l.unpack(l.name); err == nil {
+			l.file, err = l.directory.fs.Open(name, os.O_RDWR, 0)
+		}
+	}
+	return err
 }
 
 func (l *directoryLog) ID() string { return l.marks.idOf(l.name) }
@@ -143,9 +121,6 @@ func (l *directoryLog) ReadAt(p []byte, off int64) (int, error) {
 func (l *directoryLog) Append(ctx context.Context, end int64, lines []byte, durable bool) error {
 	if l.dead != nil {
 		return l.dead
-	}
-	if l.lock == nil {
-		return errors.New("session: the log was opened for reading")
 	}
 	if err := waitLock(ctx, l.lock, lastTryOfAppend); err != nil {
 		return err
@@ -173,30 +148,43 @@ func (l *directoryLog) append(end int64, lines []byte, durable bool) error {
 	if err != nil || n < len(lines) {
 		return l.undo(end, n, err)
 	}
-	// Lines that somebody without the lock wrote after these do no harm, and the next append finds them.
-	at, err := l.file.Written()
+	err = l.checkPlace(end, lines)
 	if durable {
 		if err := l.sync(); err != nil {
 			return err
 		}
 	}
-	if err == nil && at != end+int64(len(lines)) {
-		return &backend.MovedError{Size: at, Written: true}
-	}
 	return err
+}
+
+// checkPlace checks whether lines that were just written lie where the log ended before: somebody may have written
+// between without the lock. What was written after them does no harm, and the next append finds it.
+func (l *directoryLog) checkPlace(end int64, lines []byte) error {
+	size, err := l.file.Size()
+	if err != nil || size == end+int64(len(lines)) {
+		return err
+	}
+	text := make([]byte, len(lines))
+	if _, err := l.file.ReadAt(text, end); err != nil {
+		return err
+	}
+	if !bytes.Equal(text, lines) {
+		return &backend.MovedError{Size: size, Written: true}
+	}
+	return nil
 }
 
 // checkCurrent checks whether the log was deleted or replaced.
 func (l *directoryLog) checkCurrent() error {
 	size, err := l.lock.Size()
-	if err != nil || size == l.lockSize {
+	if err != nil || size == int64(len(l.marks)) {
 		return err
 	}
-	deleted, err := isDeleted(l.lock)
+	marks, err := readMarks(l.lock)
 	if err != nil {
 		return err
 	}
-	if deleted {
+	if marks.isDeleted() {
 		l.dead = errs.ErrDeleted
 		return l.dead
 	}
@@ -206,35 +194,36 @@ func (l *directoryLog) checkCurrent() error {
 
 // create creates the log with its first lines. No reader sees only a part of them.
 func (l *directoryLog) create(lines []byte, durable bool) error {
-	d := l.directory
-	if names, err := d.logs(l.dir); err != nil {
+	names, err := l.directory.logs(l.dir)
+	if err != nil {
 		return err
-	} else if len(names) > 0 {
+	}
+	if len(names) > 0 {
 		l.dead = errs.ErrClosed
 		return &backend.MovedError{Next: true}
 	}
-	name, err := d.newLogName(l.dir)
+	name, err := l.directory.newLogName(l.dir)
 	if err != nil {
 		return err
 	}
 	if durable {
 		err = l.place(name, bytes.NewReader(lines))
 	} else {
-		err = d.writeFile(l.dir+"/"+name, lines, false)
+		err = l.directory.writeFrom(l.dir+"/"+name, bytes.NewReader(lines), false)
 	}
-	if err != nil {
-		if l.openNewest(os.O_RDWR) == nil { // it is in place, but perhaps not durably
-			return l.kill(err)
-		}
-		return err
+	if err == nil {
+		return l.openNewest()
 	}
-	return l.openNewest(os.O_RDWR)
+	if l.openNewest() == nil && l.file != nil { // it is in place, but perhaps not durably
+		return l.kill(err)
+	}
+	return err
 }
 
 // undo cuts off lines that were only partly written.
 func (l *directoryLog) undo(end int64, n int, cause error) error {
 	if cause == nil {
-		cause = errors.New("session: short write")
+		cause = io.ErrShortWrite
 	}
 	if n == 0 {
 		return cause
@@ -281,14 +270,10 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (backend.Log, er
 	if dir == "" {
 		return nil, errs.ErrDeleted
 	}
-	lock, gone, err := d.lockLog(ctx, dir)
-	if gone {
-		return nil, errs.ErrDeleted
-	}
+	l, err := d.lockLog(ctx, dir, os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock}
 	// A deletion removes turn.lock while it holds log.lock, which is held here: if the turn is still in place, the
 	// session stays.
 	err = t.Check()
@@ -296,17 +281,16 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (backend.Log, er
 		err = l.begin(lines)
 		d.index.wrote(dir)
 	}
-	if err != nil {
+	if err = errors.Join(err, l.lock.Unlock()); err != nil {
 		l.Close()
 		return nil, err
 	}
-	return l, lock.Unlock()
+	return l, nil
 }
 
 // begin creates a log that replaces an older one, and tells those who have that open.
 func (l *directoryLog) begin(lines []byte) error {
-	d := l.directory
-	name, err := d.newLogName(l.dir)
+	name, err := l.directory.newLogName(l.dir)
 	if err != nil {
 		return err
 	}
@@ -316,25 +300,17 @@ func (l *directoryLog) begin(lines []byte) error {
 	if err := l.place(name, bytes.NewReader(lines)); err != nil {
 		return err
 	}
-	return l.openNewest(os.O_RDWR)
+	return l.openNewest()
 }
 
-// replaces tells those who have the newest log open that a newer one will follow. The lock is held.
-func (l *directoryLog) replaces() (err error) {
-	if _, err = l.lock.Write([]byte{nextByte}); err != nil {
-		return err
-	}
-	l.lockSize, err = l.lock.Size()
+// replaces tells those who have the newest log open that another file takes its place. The lock is held.
+func (l *directoryLog) replaces() error { return l.mark(nextByte) }
+
+// mark appends to the lock, which is held.
+func (l *directoryLog) mark(text ...byte) error {
+	_, err := l.lock.Write(text)
+	l.marks = append(l.marks, text...)
 	return err
-}
-
-// rewrites durably gives a log another ID before it is rewritten, and tells those who have the log open. The lock is
-// held.
-func (l *directoryLog) rewrites(name string) error {
-	if _, err := l.lock.Write(rewriteMark(name)); err != nil {
-		return err
-	}
-	return l.lock.Sync()
 }
 
 // Close implements [backend.Log].

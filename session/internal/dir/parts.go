@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -19,19 +20,22 @@ import (
 )
 
 // IsHeld implements [backend.Backend].
-func (d *Directory) IsHeld(_ context.Context, key string) (bool, error) {
-	dir, err := d.sessionDir(key, false)
-	if err != nil || dir == "" {
-		return false, err
+func (d *Directory) IsHeld(_ context.Context, key string) (held bool, err error) {
+	err = d.read(key, func(s *stored) (err error) {
+		held, err = s.isHeld()
+		return err
+	})
+	if errors.Is(err, errs.ErrNotFound) {
+		err = nil
 	}
-	return isHeld(d.fs, dir+"/"+turnName)
+	return held, err
 }
 
-// isHeld reports whether somebody holds a lock.
-func isHeld(fsys files.FS, name string) (bool, error) {
-	f, err := fsys.Open(name, os.O_RDWR, 0) // NFS grants the lock only on a file that is open for writing
+// isHeld reports whether somebody has the turn.
+func (s *stored) isHeld() (bool, error) {
+	f, err := s.Open(turnName, os.O_RDWR, 0) // NFS grants the lock only on a file that is open for writing
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f, err = fsys.Open(name, os.O_RDONLY, 0) // a store that may only be read
+		f, err = s.Open(turnName, os.O_RDONLY, 0) // a store that may only be read
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -44,32 +48,28 @@ func isHeld(fsys files.FS, name string) (bool, error) {
 }
 
 // Parts implements [backend.Backend].
-func (d *Directory) Parts(_ context.Context, key string) ([]backend.Part, error) {
-	dir, err := d.sessionDir(key, false)
-	if err != nil || dir == "" {
-		return nil, err
+func (d *Directory) Parts(_ context.Context, key string) (parts []backend.Part, err error) {
+	err = d.read(key, func(s *stored) (err error) {
+		parts, err = s.parts()
+		return err
+	})
+	if errors.Is(err, errs.ErrNotFound) {
+		err = nil
 	}
-	marks, err := d.marks(dir)
-	if marks.isDeleted() || err != nil {
-		return nil, err
-	}
-	return partsIn(d.fs, dir, marks)
+	return parts, err
 }
 
-// partsIn lists the parts of the session in a directory of fsys. If a log was archived or restored in the meantime,
-// they are listed again: otherwise neither file of it would be seen. A name that stays in the list, although its file
-// is gone, is an error: NFS keeps a list for up to a minute, and the log may have another name by now.
-func partsIn(fsys files.FS, dir string, marks lockMarks) ([]backend.Part, error) {
+// parts lists the parts of a session. If a log was archived or restored in the meantime, they are listed again:
+// otherwise neither file of it would be seen. A name that stays in the list, although its file is gone, is an error:
+// NFS keeps a list for up to a minute, and the log may have another name by now.
+func (s *stored) parts() ([]backend.Part, error) {
 	var before []string
 	for {
-		names, err := fsys.List(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
+		names, err := s.names()
 		if err != nil {
 			return nil, err
 		}
-		parts, err := partsNamed(fsys, dir, names, marks)
+		parts, err := s.partsAmong(names)
 		if !errors.Is(err, fs.ErrNotExist) || slices.Equal(names, before) {
 			return parts, err
 		}
@@ -77,15 +77,15 @@ func partsIn(fsys files.FS, dir string, marks lockMarks) ([]backend.Part, error)
 	}
 }
 
-// partsNamed returns the parts among the names in a directory. The error is [fs.ErrNotExist] if a log is gone.
-func partsNamed(fsys files.FS, dir string, names []string, marks lockMarks) (parts []backend.Part, err error) {
+// partsAmong returns the parts among the names in the directory. The error is [fs.ErrNotExist] if a log is gone.
+func (s *stored) partsAmong(names []string) (parts []backend.Part, err error) {
 	newest := -1
 	for _, name := range names {
 		kind, ok := kindOf(name, names)
 		if !ok {
 			continue
 		}
-		part, err := partOf(fsys, dir, name, kind, marks)
+		part, err := s.part(name, kind)
 		isGone := kind == backend.PartSide && errors.Is(err, fs.ErrNotExist)
 		if isGone || errors.Is(err, files.ErrLink) { // not ours
 			continue
@@ -119,61 +119,33 @@ func kindOf(name string, names []string) (kind backend.PartKind, ok bool) {
 	return backend.PartSide, true
 }
 
-// stampLayout is the layout of the time in the name of a log.
-const stampLayout = "20060102-150405.000"
-
-func partOf(fsys files.FS, dir, name string, kind backend.PartKind, marks lockMarks) (backend.Part, error) {
-	size, err := fsys.SizeOf(within(dir, name))
+func (s *stored) part(name string, kind backend.PartKind) (part backend.Part, err error) {
+	part = backend.Part{Name: name, Kind: kind, Log: s.marks.idOf(name)}
+	if part.Bytes, err = s.SizeOf(name); err != nil {
+		return part, err
+	}
+	if kind != backend.PartArchive {
+		part.Time, _ = begunAt(name)
+		return part, nil
+	}
+	f, err := s.Open(name, os.O_RDONLY, 0)
 	if err != nil {
-		return backend.Part{}, err
+		return part, err
 	}
-	log, _, _ := strings.Cut(name, logSuffix)
-	part := backend.Part{Name: name, Kind: kind, Log: marks.idOf(name), Bytes: size}
-	if kind == backend.PartArchive {
-		f, err := fsys.Open(within(dir, name), os.O_RDONLY, 0)
-		if err != nil {
-			return backend.Part{}, err
-		}
-		part.Time = archiveTime(f)
-		return part, f.Close()
-	}
-	if n := len(stampLayout); len(log) >= n {
-		part.Time, _ = time.Parse(stampLayout, log[:n-4]+"."+log[n-3:n])
-	}
-	return part, nil
+	part.Time = archiveTime(f)
+	return part, f.Close()
 }
 
 // OpenPart implements [backend.Backend].
-func (d *Directory) OpenPart(_ context.Context, key string, part backend.Part) (backend.Log, error) {
-	dir, err := d.sessionDir(key, false)
-	if err != nil {
-		return nil, err
-	}
-	if dir == "" || part.Kind == backend.PartSide || !isPartName(part.Name) {
+func (d *Directory) OpenPart(_ context.Context, key string, part backend.Part) (log backend.Log, err error) {
+	if len(logsAmong([]string{part.Name})) == 0 || strings.ContainsAny(part.Name, `/\`) {
 		return nil, errs.ErrNotFound
 	}
-	marks, err := d.marks(dir)
-	if err != nil {
-		return nil, err
-	}
-	if marks.isDeleted() {
-		return nil, errs.ErrNotFound
-	}
-	name := strings.TrimSuffix(part.Name, archiveSuffix)
-	f, err := d.openToRead(dir+"/"+name, MaxArchived)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errs.ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &directoryLog{directory: d, dir: dir, name: name, file: f, marks: marks}, nil
-}
-
-// isPartName reports whether a name stays within the directory of its session, and is that of a part.
-func isPartName(name string) bool {
-	_, ok := kindOf(name, nil)
-	return ok && name != "" && !strings.ContainsAny(name, `/\`) && name != "." && name != ".."
+	err = d.read(key, func(s *stored) (err error) {
+		log, err = s.open(part.Name, MaxArchived)
+		return err
+	})
+	return log, err
 }
 
 // change runs f on the directory of a session, whose turn the caller has, if the parts are unchanged since they were
@@ -188,42 +160,46 @@ func (d *Directory) change(
 	if err := t.Check(); err != nil {
 		return err
 	}
-	parent, name := keyDirectory(t.key)
-	dir := parent + "/" + name
-	lock, gone, err := d.lockLog(ctx, dir)
-	if gone {
-		return errs.ErrDeleted
-	}
+	l, err := d.lockLog(ctx, path.Dir(t.name), os.O_CREATE)
 	if err != nil {
 		return err
 	}
-	l := &directoryLog{directory: d, key: t.key, dir: dir, lock: lock}
-	err = l.sweep()
-	for _, part := range listed {
-		err = errors.Join(err, d.checkPart(dir, part))
+	if err = l.sweep(); err == nil {
+		err = l.checkParts(listed)
 	}
 	if err == nil {
 		err = f(l)
-		d.index.wrote(dir)
+		d.index.wrote(l.dir)
 	}
 	return errors.Join(err, l.Close())
 }
 
-// checkPart returns ErrChanged if a part has changed since it was listed.
-func (d *Directory) checkPart(dir string, part backend.Part) error {
-	names, err := d.fs.List(dir)
+// parts lists the parts of the session. The lock is held.
+func (l *directoryLog) parts() ([]backend.Part, error) {
+	in, err := l.directory.fs.Sub(l.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return (&stored{Dir: in, marks: l.marks}).parts()
+}
+
+// checkParts returns ErrChanged if a part has changed since it was listed.
+func (l *directoryLog) checkParts(listed []backend.Part) error {
+	parts, err := l.parts()
 	if err != nil {
 		return err
 	}
-	kind, ok := kindOf(part.Name, names)
-	if !ok || kind != part.Kind || !slices.Contains(names, part.Name) {
-		return fmt.Errorf("%w: %s", errs.ErrChanged, part.Name)
+	for _, part := range listed {
+		isIt := func(now backend.Part) bool {
+			return now.Name == part.Name && now.Kind == part.Kind && now.Bytes == part.Bytes &&
+				now.Time.Equal(part.Time)
+		}
+		if !slices.ContainsFunc(parts, isIt) {
+			return fmt.Errorf("%w: %s", errs.ErrChanged, part.Name)
+		}
 	}
-	now, err := partOf(d.fs, dir, part.Name, kind, nil)
-	if err == nil && (now.Bytes != part.Bytes || !now.Time.Equal(part.Time)) {
-		err = fmt.Errorf("%w: %s", errs.ErrChanged, part.Name)
-	}
-	return err
+	return nil
 }
 
 // Archive implements [backend.Backend].
@@ -240,28 +216,26 @@ func (d *Directory) Archive(
 			return err
 		}
 		defer f.Close()
+		head := gzip.Header{Name: log.Name, ModTime: now, Comment: listedComment(ctx, readLog{f, log.Log})}
 		text := func() io.Reader { return io.NewSectionReader(f, 0, log.Bytes) }
-		comment := listedComment(ctx, &directoryLog{directory: d, name: log.Name, file: f})
-		head := gzip.Header{Name: log.Name, ModTime: now, Comment: comment}
-		err = d.writeFileBy(name+archiveSuffix, true, func(to files.File) error {
-			return packTo(to, text, head)
-		})
-		if err == nil {
-			err = l.replaces()
+		if err := d.writeArchive(name+archiveSuffix, text, head); err != nil {
+			return err
 		}
-		if err == nil {
-			err = d.fs.Remove(name)
+		if err := l.replaces(); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := d.fs.Remove(name); err != nil {
 			return err
 		}
 		_ = d.fs.Remove(name + failedMark) // the mark is not needed: the archive is on the disk
 		if err := d.fs.SyncDir(l.dir); err != nil {
 			return err
 		}
-		archive, err = partOf(d.fs, l.dir, log.Name+archiveSuffix, backend.PartArchive, nil)
-		archive.Log = log.Log
-		archive.Open = log.Open
+		parts, err := l.parts()
+		isIt := func(p backend.Part) bool { return p.Name == log.Name+archiveSuffix }
+		if i := slices.IndexFunc(parts, isIt); i >= 0 {
+			archive = parts[i]
+		}
 		return err
 	})
 	return archive, err
@@ -273,12 +247,12 @@ func (d *Directory) Remove(ctx context.Context, turn backend.Turn, part backend.
 		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
 	}
 	return d.change(ctx, turn, append(while, part), func(l *directoryLog) error {
-		left, err := partsIn(d.fs, l.dir, nil)
+		left, err := l.parts()
 		if err != nil {
 			return err
 		}
 		if len(left) == 1 { // the session ends with its last part
-			return d.removeSession(l.dir, l.lock)
+			return l.remove()
 		}
 		if err := d.fs.Remove(l.dir + "/" + part.Name); err != nil {
 			return err
@@ -295,8 +269,8 @@ func (d *Directory) Rewrite(
 		return fmt.Errorf("session: %s is not a log", part.Name)
 	}
 	return d.change(ctx, turn, []backend.Part{part}, func(l *directoryLog) error {
-		log := l.dir + "/" + strings.TrimSuffix(part.Name, archiveSuffix)
-		f, err := d.openToRead(log, MaxArchived)
+		name := strings.TrimSuffix(part.Name, archiveSuffix)
+		f, err := openToRead(d.fs, l.dir+"/"+name, MaxArchived)
 		if err != nil {
 			return err
 		}
@@ -305,26 +279,32 @@ func (d *Directory) Rewrite(
 		if err != nil {
 			return err
 		}
-		text := func() io.Reader { return patched(f, size, patches, lines) }
 		if err := backend.CheckPatches(size, patches); err != nil {
 			return err
 		}
-		name := strings.TrimSuffix(part.Name, archiveSuffix)
-		if err := l.rewrites(strings.TrimSuffix(name, logSuffix)); err != nil {
+		if err := l.rewrites(name); err != nil {
 			return err
 		}
+		text := func() io.Reader { return patched(f, size, patches, lines) }
 		if part.Kind == backend.PartArchive {
-			err = d.writeFileBy(l.dir+"/"+part.Name, true, func(to files.File) error {
-				return packTo(to, text, gzip.Header{Name: name, ModTime: part.Time})
-			})
+			err = d.writeArchive(l.dir+"/"+part.Name, text, gzip.Header{Name: name, ModTime: part.Time})
 		} else {
 			err = d.writeFrom(l.dir+"/"+part.Name, text(), true)
 		}
 		if err == nil {
-			_ = d.fs.Remove(log + failedMark) // its file is gone
+			_ = d.fs.Remove(l.dir + "/" + name + failedMark) // its file is gone
 		}
 		return err
 	})
+}
+
+// rewrites durably gives a log another ID before it is rewritten, and tells those who have the log open. The lock is
+// held.
+func (l *directoryLog) rewrites(name string) error {
+	if err := l.mark(rewriteMark(name)...); err != nil {
+		return err
+	}
+	return l.lock.Sync()
 }
 
 // patched returns a reader of the first size bytes of a log with patches applied and lines appended.

@@ -1,10 +1,13 @@
 package dir
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"io/fs"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,246 +19,111 @@ import (
 	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
-// storedFile is the file of a session's newest log, as its directory lists it.
-type storedFile struct {
-	dir  string // path from the root of the store
-	file string
-	disk int64
+// stored is the directory of a session, open for reading.
+type stored struct {
+	files.Dir
+	parent, name string // where it is
+	marks        lockMarks
 
-	marks lockMarks
-
-	name string   // name of its directory
-	in   files.FS // that directory, during the call of f
+	file string // of the newest log, or of its archive; in visits of all sessions
+	disk int64  // its length
 }
 
-// eachStored calls f for every session in the directory, from several goroutines.
-func (d *Directory) eachStored(ctx context.Context, f func(storedFile) error) error {
-	return d.eachDirectory(ctx, func(_ context.Context, parent files.FS, s storedFile) error {
-		return d.visitOne(parent, s, f)
-	})
-}
-
-// visitor gets a session's directory: its name and path are set in s, and it is in parent.
-type visitor func(ctx context.Context, parent files.FS, s storedFile) error
-
-// eachDirectory calls f for the directory of every session, with or without a log, from several goroutines.
-func (d *Directory) eachDirectory(ctx context.Context, f visitor) error {
-	parents, err := d.fs.List("s")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a power loss may take s; the next session makes it
+// read calls f with the directory of a session. The error is ErrNotFound if there is none.
+func (d *Directory) read(key string, f func(*stored) error) error {
+	parent, name, err := d.locate(key)
+	if err != nil {
 		return err
 	}
-	next := make(chan string)
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var wg sync.WaitGroup
-	for range d.Readers {
-		wg.Go(func() {
-			for parent := range next {
-				if err := d.visitIn(ctx, "s/"+parent, f); err != nil {
-					stop(err)
-				}
-			}
-		})
-	}
-	for _, parent := range parents {
-		select {
-		case next <- parent:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	wg.Wait()
-	return context.Cause(ctx)
+	return d.readAt(parent, name, f)
 }
 
-func (d *Directory) visitIn(ctx context.Context, parent string, f visitor) error {
+func (d *Directory) readAt(parent, name string, f func(*stored) error) error {
 	in, err := d.fs.Sub(parent)
-	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return errs.ErrNotFound
 	}
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	names, err := in.List(".")
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if !strings.HasPrefix(name, "k-") {
-			continue
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := f(ctx, in, storedFile{dir: parent + "/" + name, name: name}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.readIn(in, parent, name, f)
 }
 
-// visitAt calls f for the session in the directory with this path, if there is one.
-func (d *Directory) visitAt(dir string, f func(storedFile) error) error {
-	parent := directoryOf(dir)
-	in, err := d.fs.Sub(parent)
-	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
-		return nil
+// readIn is readAt for a directory in one that is open.
+func (d *Directory) readIn(in files.Dir, parent, name string, f func(*stored) error) error {
+	s := &stored{parent: parent, name: name}
+	var err error
+	if s.Dir, err = in.Sub(name); errors.Is(err, fs.ErrNotExist) {
+		return errs.ErrNotFound
 	}
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	return d.visitOne(in, storedFile{dir: dir, name: dir[len(parent)+1:]}, f)
-}
-
-// visitOne calls f for the session in a directory, if there is one.
-func (d *Directory) visitOne(parent files.FS, s storedFile, f func(storedFile) error) error {
-	in, err := parent.Sub(s.name)
-	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	s.in = in
-	if s.file, s.disk, err = newestFile(in, "."); s.file == "" || err != nil {
-		return err
-	}
-	if s.marks, err = marksAt(in, lockName); err != nil {
+	defer s.Close()
+	if s.marks, err = s.readMarks(); err != nil {
 		return err
 	}
 	if s.marks.isDeleted() {
-		_ = d.finishDeletion(s.dir)
-		return nil
+		_ = d.finishDeletion(parent + "/" + name) // it counts without that, and the next one who looks tries again
+		return errs.ErrNotFound
 	}
 	return f(s)
 }
 
-// within returns the path of a name in a directory.
-func within(dir, name string) string {
-	if dir == "." {
-		return name
+// withLog returns a function that calls f if the session has a log.
+func withLog(f func(*stored) error) func(*stored) error {
+	return func(s *stored) (err error) {
+		if s.file, s.disk, err = s.newest(); s.file == "" || err != nil {
+			return err
+		}
+		return f(s)
 	}
-	return dir + "/" + name
 }
 
-// newestFile returns the file of the newest log in a directory of fsys, "" if there is none.
-func newestFile(fsys files.FS, dir string) (name string, size int64, err error) {
-	for {
-		names, err := fsys.List(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", 0, nil
+// unlessGone returns the error of a visit to a session. It is none if there is no session.
+func unlessGone(err error) error {
+	if errors.Is(err, errs.ErrNotFound) || errors.Is(err, files.ErrLink) {
+		return nil
+	}
+	return err
+}
+
+// eachStored calls f for every session in the directory that has a log, from several goroutines.
+func (d *Directory) eachStored(ctx context.Context, f func(*stored) error) error {
+	f = withLog(f)
+	return d.eachDirectory(ctx, func(in files.Dir, parent, name string) error {
+		return unlessGone(d.readIn(in, parent, name, f))
+	})
+}
+
+// eachDirectory calls f for the directory of every session, with or without a log, from several goroutines.
+func (d *Directory) eachDirectory(ctx context.Context, f func(in files.Dir, parent, name string) error) error {
+	if d.closed.Load() {
+		return errs.ErrClosed
+	}
+	parents, err := d.fs.List("s")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a power loss may take s; the next session makes it
+		return err
+	}
+	return Each(ctx, d.Readers, len(parents), func(i int) error {
+		parent := "s/" + parents[i]
+		in, err := d.fs.Sub(parent)
+		if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
 		if err != nil {
-			return "", 0, err
+			return err
 		}
-		if name = newestOf(names); name == "" {
-			return "", 0, nil
-		}
-		size, err = fsys.SizeOf(within(dir, name))
-		if !errors.Is(err, fs.ErrNotExist) { // otherwise it was replaced in between
-			return name, size, err
-		}
-	}
-}
-
-// newestOf returns the name of the newest log, or of its archive if the log itself is not among the names.
-func newestOf(names []string) string {
-	newest := ""
-	for _, name := range names {
-		log := strings.TrimSuffix(name, archiveSuffix)
-		if !strings.HasSuffix(log, logSuffix) || logOf(name) < logOf(newest) {
-			continue
-		}
-		if logOf(name) != logOf(newest) || name == log {
-			newest = name
-		}
-	}
-	return newest
-}
-
-// Keys implements [backend.Backend].
-func (d *Directory) Keys(ctx context.Context) ([]string, error) {
-	var mu sync.Mutex
-	var keys []string
-	err := d.eachStored(ctx, func(s storedFile) error {
-		key, err := d.keyIn(&s)
-		if key != "" {
-			mu.Lock()
-			defer mu.Unlock()
-			keys = append(keys, key)
+		defer in.Close()
+		names, err := in.List(".")
+		for _, name := range names {
+			if err == nil && ctx.Err() == nil && strings.HasPrefix(name, "k-") {
+				err = f(in, parent, name)
+			}
 		}
 		return err
 	})
-	return keys, err
-}
-
-// keyIn returns the key of a session: that in the name of its directory, or, if the name does not hold the whole key,
-// that in the header of its newest log. It is "" if neither can be read.
-func (d *Directory) keyIn(s *storedFile) (string, error) {
-	if key, ok := unescapeKey(strings.TrimPrefix(s.name, "k-")); ok {
-		if parent, name := keyDirectory(key); parent+"/"+name == s.dir {
-			return key, nil
-		}
-	}
-	return d.keyOf(s.dir, s.name)
-}
-
-// keyOf reads the key of a session from the header of its newest log.
-func (d *Directory) keyOf(dir, name string) (key string, err error) {
-	logs, err := d.logs(dir)
-	for i := len(logs) - 1; i >= 0 && err == nil; i-- {
-		f, err := d.openToRead(dir+"/"+logs[i], LongestHeader)
-		if err != nil {
-			continue
-		}
-		head := make([]byte, LongestHeader)
-		n, _ := f.ReadAt(head, 0)
-		f.Close()
-		text, _, _ := strings.Cut(string(head[:n]), "\n")
-		if l, reason := jsonl.ParseLine([]byte(text)); reason == "" {
-			if e, err := l.Decode(); err == nil && e.Type == entry.TypeSession {
-				return e.Key, nil
-			}
-		}
-	}
-	if len(logs) > 0 && !strings.Contains(name, "~") {
-		key, _ = unescapeKey(name[len("k-"):])
-	}
-	return key, err
-}
-
-// unescapeKey undoes escapeKey.
-func unescapeKey(name string) (string, bool) {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] != '%' {
-			b.WriteByte(name[i])
-			continue
-		}
-		if i+2 >= len(name) {
-			return "", false
-		}
-		c, err := hex.DecodeString(name[i+1 : i+3])
-		if err != nil {
-			return "", false
-		}
-		b.Write(c)
-		i += 2
-	}
-	return b.String(), true
-}
-
-// Surveyed is a session, and what is stored of it.
-type Surveyed struct {
-	Key   string
-	Parts []backend.Part
-	Lost  error // why some of it could not be read
-
-	// Open opens a log or an archive. It may read only the first limit bytes. It is valid during the call of f.
-	Open func(part backend.Part, limit int64) (backend.Log, error)
 }
 
 // Each calls f for 0 to n-1, from several goroutines, until one fails.
@@ -281,26 +149,125 @@ func Each(ctx context.Context, goroutines, n int, f func(i int) error) error {
 	return context.Cause(ctx)
 }
 
+// names lists the directory. A directory that is gone is empty.
+func (s *stored) names() ([]string, error) {
+	names, err := s.List(".")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return names, err
+}
+
+// mostTries is how often a log is looked for that others replace, archive or restore, which is rare.
+const mostTries = 10
+
+// newest returns the file of the newest log, or of its archive if the log itself is not there, and its length. The name
+// is "" if there is none.
+func (s *stored) newest() (file string, size int64, err error) {
+	for range mostTries {
+		names, err := s.names()
+		logs := logsAmong(names)
+		if len(logs) == 0 || err != nil {
+			return "", 0, err
+		}
+		if file = logs[len(logs)-1]; !slices.Contains(names, file) {
+			file += archiveSuffix
+		}
+		if size, err = s.SizeOf(file); !errors.Is(err, fs.ErrNotExist) {
+			return file, size, err
+		}
+	}
+	return file, 0, err
+}
+
+// openNewest opens the newest log.
+func (s *stored) openNewest() (log readLog, err error) {
+	for range mostTries {
+		names, err := s.names()
+		logs := logsAmong(names)
+		if len(logs) == 0 || err != nil {
+			return readLog{}, cmp.Or(err, errs.ErrNotFound)
+		}
+		if log, err = s.open(logs[len(logs)-1], MaxArchived); !errors.Is(err, errs.ErrNotFound) {
+			return log, err
+		}
+	}
+	return log, errs.ErrNotFound
+}
+
+// open opens a log or its archive, by the name of either. Of an archive it reads at most limit bytes.
+func (s *stored) open(file string, limit int64) (readLog, error) {
+	name := strings.TrimSuffix(file, archiveSuffix)
+	f, err := openToRead(s, name, limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errs.ErrNotFound
+	}
+	return readLog{f, s.marks.idOf(name)}, err
+}
+
+// Keys implements [backend.Backend].
+func (d *Directory) Keys(ctx context.Context) ([]string, error) {
+	var mu sync.Mutex
+	var keys []string
+	err := d.eachStored(ctx, func(s *stored) error {
+		key, err := s.key()
+		if key != "" {
+			mu.Lock()
+			defer mu.Unlock()
+			keys = append(keys, key)
+		}
+		return err
+	})
+	return keys, err
+}
+
+// key returns the key of the session: that in the name of its directory, or, if the name does not hold the whole key,
+// that in the header of its newest log. It is "" if neither can be read.
+func (s *stored) key() (string, error) {
+	if key, err := url.PathUnescape(strings.TrimPrefix(s.name, "k-")); err == nil {
+		if parent, name := keyDirectory(key); parent == s.parent && name == s.name {
+			return key, nil
+		}
+	}
+	names, err := s.names()
+	for _, log := range slices.Backward(logsAmong(names)) {
+		f, err := s.open(log, LongestHeader)
+		if err != nil {
+			continue
+		}
+		head := make([]byte, LongestHeader)
+		n, _ := f.ReadAt(head, 0)
+		f.Close()
+		text, _, _ := bytes.Cut(head[:n], []byte("\n"))
+		if l, reason := jsonl.ParseLine(text); reason == "" {
+			if e, err := l.Decode(); err == nil && e.Type == entry.TypeSession {
+				return e.Key, nil
+			}
+		}
+	}
+	return "", err
+}
+
+// Surveyed is a session, and what is stored of it.
+type Surveyed struct {
+	Key   string
+	Parts []backend.Part
+	Lost  error // why some of it could not be read
+
+	// Open opens a log or an archive. It may read only the first limit bytes. It is valid during the call of f.
+	Open func(part backend.Part, limit int64) (backend.Log, error)
+}
+
 // Survey calls f for every session, from several goroutines, until one returns an error. It visits each directory once.
 func (d *Directory) Survey(ctx context.Context, f func(*Surveyed) error) error {
-	return d.eachStored(ctx, func(stored storedFile) error {
-		key, err := d.keyIn(&stored)
+	return d.eachStored(ctx, func(in *stored) error {
+		key, err := in.key()
 		if key == "" || err != nil {
 			return err
 		}
 		s := &Surveyed{Key: key}
-		s.Parts, s.Lost = partsIn(stored.in, ".", stored.marks)
-		s.Open = func(part backend.Part, limit int64) (backend.Log, error) {
-			name := strings.TrimSuffix(part.Name, archiveSuffix)
-			f, err := openToRead(stored.in, name, limit)
-			if errors.Is(err, fs.ErrNotExist) {
-				err = errs.ErrNotFound
-			}
-			if err != nil {
-				return nil, err
-			}
-			return &directoryLog{directory: d, dir: stored.dir, name: name, file: f, marks: stored.marks}, nil
-		}
+		s.Parts, s.Lost = in.parts()
+		s.Open = func(part backend.Part, limit int64) (backend.Log, error) { return in.open(part.Name, limit) }
 		return f(s)
 	})
 }

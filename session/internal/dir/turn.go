@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -53,52 +54,52 @@ func (d *Directory) Turn(ctx context.Context, key string) (backend.Turn, error) 
 func (d *Directory) lockTurn(ctx context.Context, key string) (*directoryTurn, error) {
 	for {
 		t, err := d.waitTurn(ctx, key)
-		if err != nil && ctx.Err() != nil {
-			return nil, d.busy(key, context.Cause(ctx))
-		}
-		if t != nil || err != nil {
-			return t, err
+		if err == nil {
+			return t, nil
 		}
 		if ctx.Err() != nil {
 			return nil, d.busy(key, context.Cause(ctx))
 		}
+		if !errors.Is(err, errs.ErrDeleted) {
+			return nil, err
+		}
 	}
 }
 
-// waitTurn waits for the turn of the current session. It returns nil if that was deleted in the meantime.
+// waitTurn waits for the turn of the current session. The error is ErrDeleted if that was deleted in the meantime.
 func (d *Directory) waitTurn(ctx context.Context, key string) (*directoryTurn, error) {
 	dir, err := d.sessionDir(key, true)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}
 	line := waitingLine{directory: d, name: dir + "/" + nextName}
 	defer line.leave()
-	if linked, err := line.enter(ctx, false); !linked || err != nil {
+	if err := line.enter(ctx, 0); err != nil {
 		return nil, err
 	}
-	name := dir + "/" + turnName
-	f, err := d.fs.Open(name, os.O_RDWR|os.O_CREATE, 0o600)
+	t := &directoryTurn{directory: d, key: key, name: dir + "/" + turnName}
+	t.file, err = d.fs.Open(t.name, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		err = errs.ErrDeleted
 	}
 	if err != nil {
 		return nil, err
 	}
-	ok, err := f.TryLock()
+	ok, err := t.file.TryLock()
 	if !ok && err == nil {
-		if ok, err = line.enter(ctx, true); ok && err == nil {
-			err = waitLock(ctx, f, lastTryOfTurn)
+		if err = line.enter(ctx, os.O_CREATE); err == nil {
+			err = waitLock(ctx, t.file, lastTryOfTurn)
 		}
 	}
-	if !ok || err != nil || !d.fs.IsLinked(f, name) {
-		f.Close()
+	if err == nil {
+		err = t.Check()
+	}
+	if err != nil {
+		t.file.Close()
 		return nil, err
 	}
-	d.sign(f)
-	return &directoryTurn{directory: d, key: key, name: name, file: f}, nil
+	d.sign(t.file)
+	return t, nil
 }
 
 // waitingLine is the lock on turn.next. The process that gets the next turn holds it. Without it, a process whose
@@ -110,24 +111,27 @@ type waitingLine struct {
 	file      files.File // nil: nobody has waited yet, or not entered
 }
 
-// enter waits until nobody else is next. linked is false if the session was deleted in the meantime. Without create, a
-// missing file means that nobody is in line.
-func (w *waitingLine) enter(ctx context.Context, create bool) (linked bool, err error) {
+// enter waits until nobody else is next. Without [os.O_CREATE], a missing file means that nobody is in line. The error
+// is ErrDeleted if the session was deleted in the meantime.
+func (w *waitingLine) enter(ctx context.Context, flag int) error {
 	if w.file != nil {
-		return true, nil
+		return nil
 	}
-	flag := os.O_RDWR
-	if create {
-		flag |= os.O_CREATE
-	}
-	w.file, err = w.directory.fs.Open(w.name, flag, 0o600)
+	f, err := w.directory.fs.Open(w.name, os.O_RDWR|flag, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		return !create, nil
+		if flag == 0 {
+			return nil
+		}
+		return errs.ErrDeleted
 	}
-	if err == nil {
-		err = waitLock(ctx, w.file, lastTryOfTurn)
+	if err != nil {
+		return err
 	}
-	return err == nil && w.directory.fs.IsLinked(w.file, w.name), err
+	w.file = f
+	if err = waitLock(ctx, f, lastTryOfTurn); err == nil && !w.directory.fs.IsLinked(f, w.name) {
+		err = errs.ErrDeleted
+	}
+	return err
 }
 
 func (w *waitingLine) leave() {
@@ -209,53 +213,43 @@ const (
 	rewriteByte = 'W'
 )
 
-func readMarks(lock files.File) (lockMarks, error) {
-	size, err := lock.Size()
-	if err != nil || size == 0 {
-		return nil, err
+func readMarks(lock io.ReaderAt) (lockMarks, error) { return io.ReadAll(textOf(lock)) }
+
+// readMarks reads the log.lock of a session. It asks for the length first, because that is cheaper than opening a file,
+// and nearly all are empty.
+func (s *stored) readMarks() (lockMarks, error) {
+	size, err := s.SizeOf(lockName)
+	if size > 0 {
+		var f files.File
+		if f, err = s.Open(lockName, os.O_RDONLY, 0); err == nil {
+			defer f.Close()
+			return readMarks(f)
+		}
 	}
-	text := make([]byte, size)
-	n, err := lock.ReadAt(text, 0)
-	if n == len(text) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
 		err = nil
 	}
-	return text[:n], err
-}
-
-// marksAt reads a log.lock by its name. It asks for the length first, because that is cheaper than opening the file.
-func marksAt(fsys files.FS, lock string) (lockMarks, error) {
-	size, err := fsys.SizeOf(lock)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
-		return nil, nil
-	}
-	if size == 0 || err != nil {
-		return nil, err
-	}
-	f, err := fsys.Open(lock, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readMarks(f)
+	return nil, err
 }
 
 // isDeleted reports whether the session is deleted.
 func (m lockMarks) isDeleted() bool { return bytes.IndexByte(m, deletedByte) >= 0 }
 
-// idOf returns the [backend.Log.ID] of a log, by the name of its file or its archive. A rewrite changes the ID but not
-// the name.
+// idOf returns the [backend.Log.ID] of a log, by the name of its file, its archive, or a file beside it. A rewrite
+// changes the ID but not the name.
 func (m lockMarks) idOf(file string) string {
 	name, _, _ := strings.Cut(file, logSuffix)
-	if n := bytes.Count(m, rewriteMark(name)); n > 0 {
+	if len(m) == 0 {
+		return name
+	}
+	if n := bytes.Count(m, rewriteMark(file)); n > 0 {
 		return fmt.Sprintf("%s-r%d", name, n)
 	}
 	return name
 }
 
 // rewriteMark is what a rewrite of a log appends to the lock. It never holds a deletedByte.
-func rewriteMark(name string) []byte {
+func rewriteMark(file string) []byte {
+	name, _, _ := strings.Cut(file, logSuffix)
 	return fmt.Appendf(nil, "%c%08X", rewriteByte, crc32.Checksum([]byte(name), jsonl.Castagnoli))
 }

@@ -7,23 +7,27 @@ import (
 	"io/fs"
 )
 
-// FS is a directory. Names are slash-separated paths within it.
+// FS is a directory that can be changed.
 type FS interface {
-	// Open opens a regular file: os.O_RDONLY, or os.O_RDWR with or without os.O_CREATE and os.O_EXCL. A symbolic link
-	// is an error.
-	Open(name string, flag int, perm fs.FileMode) (File, error)
+	Dir
 	Mkdir(name string, perm fs.FileMode) error
 	Rename(from, to string) error // replaces to if it exists
 	Remove(name string) error
-	List(dir string) ([]string, error) // sorted
-	IsDir(name string) (bool, error)   // a symbolic link is an error
-	SizeOf(name string) (int64, error) // of a regular file
-	SyncDir(dir string) error          // makes its entries durable
-	// Sub opens a subdirectory for reading. Names in it have no slash, and List lists only the subdirectory itself.
-	// Close it before its parent.
-	Sub(dir string) (FS, error)
+	SyncDir(dir string) error // makes its entries durable
 	// IsLinked reports whether name still names f.
 	IsLinked(f File, name string) bool
+}
+
+// Dir is a directory. Names are slash-separated paths within it.
+type Dir interface {
+	// Open opens a regular file: os.O_RDONLY, or os.O_RDWR with or without os.O_CREATE and os.O_EXCL. A symbolic link
+	// is an error.
+	Open(name string, flag int, perm fs.FileMode) (File, error)
+	List(dir string) ([]string, error) // sorted
+	SizeOf(name string) (int64, error) // of a regular file
+	// Sub opens a subdirectory for reading. A symbolic link on the way is an error. Names in it have no slash, and List
+	// lists only the subdirectory itself.
+	Sub(dir string) (Dir, error)
 	Close() error
 }
 
@@ -31,8 +35,6 @@ type FS interface {
 type File interface {
 	io.ReaderAt
 	io.Writer // appends, in one write(2)
-	// Written returns the offset at which the last Write ended. Others may have appended since.
-	Written() (int64, error)
 	Size() (int64, error)
 	Truncate(size int64) error
 	Sync() error // makes the data durable

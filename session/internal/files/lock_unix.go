@@ -24,13 +24,18 @@ func tryLock(f *os.File) (bool, error) {
 func unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
 func flock(f *os.File, how int) error {
+	return retried("flock", f.Name(), func() error { return syscall.Flock(int(f.Fd()), how) })
+}
+
+// retried calls the system until no signal interrupts it.
+func retried(op, name string, call func() error) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		if err == nil {
+		switch err := call(); err {
+		case nil:
 			return nil
-		}
-		if err != syscall.EINTR {
-			return &os.PathError{Op: "flock", Path: f.Name(), Err: err}
+		case syscall.EINTR:
+		default:
+			return &os.PathError{Op: op, Path: name, Err: err}
 		}
 	}
 }

@@ -127,16 +127,6 @@ func (m memory) List(dir string) ([]string, error) {
 	return slices.Sorted(maps.Keys(n.entries)), nil
 }
 
-func (m memory) IsDir(name string) (bool, error) {
-	m.tree.Lock()
-	defer m.tree.Unlock()
-	n := m.find(name)
-	if n != nil && n.entries == nil {
-		return false, &fs.PathError{Op: "open", Path: name, Err: ErrLink}
-	}
-	return n != nil, nil
-}
-
 func (m memory) SizeOf(name string) (int64, error) {
 	f, err := m.Open(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -145,7 +135,7 @@ func (m memory) SizeOf(name string) (int64, error) {
 	return f.Size()
 }
 
-func (m memory) Sub(dir string) (FS, error) {
+func (m memory) Sub(dir string) (Dir, error) {
 	m.tree.Lock()
 	defer m.tree.Unlock()
 	n := m.find(dir)
@@ -165,10 +155,7 @@ func (memory) SyncDir(string) error { return nil }
 func (memory) Close() error         { return nil }
 
 // memoryFile is an open file.
-type memoryFile struct {
-	node    *memoryNode
-	written int64 // where its last Write ended
-}
+type memoryFile struct{ node *memoryNode }
 
 func (f *memoryFile) ReadAt(p []byte, off int64) (int, error) {
 	f.node.mu.Lock()
@@ -180,11 +167,8 @@ func (f *memoryFile) Write(p []byte) (int, error) {
 	f.node.mu.Lock()
 	defer f.node.mu.Unlock()
 	f.node.data = append(f.node.data, p...)
-	f.written = int64(len(f.node.data))
 	return len(p), nil
 }
-
-func (f *memoryFile) Written() (int64, error) { return f.written, nil }
 
 func (f *memoryFile) Size() (int64, error) {
 	f.node.mu.Lock()

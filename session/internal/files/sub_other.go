@@ -2,5 +2,4 @@
 
 package files
 
-// Sub opens a subdirectory.
-func (r root) Sub(dir string) (FS, error) { return r.slowSub(dir) }
+func (r root) Sub(dir string) (Dir, error) { return r.subRoot(dir) }

@@ -7,13 +7,5 @@ import (
 
 // syncData makes the data and the size of f durable, but not its times, which would cost a second write.
 func syncData(f *os.File) error {
-	for {
-		err := syscall.Fdatasync(int(f.Fd()))
-		if err == nil {
-			return nil
-		}
-		if err != syscall.EINTR {
-			return &os.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
-		}
-	}
+	return retried("fdatasync", f.Name(), func() error { return syscall.Fdatasync(int(f.Fd())) })
 }

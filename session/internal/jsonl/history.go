@@ -36,7 +36,8 @@ type Loaded struct {
 	Newest  Line        // the last line that counts
 	Seq     int64       // the highest one, including lines that do not count
 	Size    int64
-	IsReset bool // the branch ends in a reset
+	Valid   int64 // offset after the last line that counts
+	IsReset bool  // the branch ends in a reset
 
 	State     []byte
 	Deltas    [][]byte
@@ -65,35 +66,57 @@ type Log interface {
 
 // Load reads a log: from its end if that is in order, else all of it. seal and codec may be nil.
 func Load(ctx context.Context, log Log, seal Sealer, codec Decoder) (*Loaded, error) {
+	return load(ctx, log, seal, codec, everything)
+}
+
+// ReadTotals is Load without the history. Without seal it returns what can be read without keys.
+func ReadTotals(ctx context.Context, log Log, seal Sealer) (*Loaded, error) {
+	return load(ctx, log, seal, nil, totals)
+}
+
+// ReadInfo is [ReadTotals] for the info and the time of the newest entry alone.
+func ReadInfo(ctx context.Context, log Log, seal Sealer) (*Loaded, error) {
+	return load(ctx, log, seal, nil, infoOnly)
+}
+
+// extent is how much of a log is read.
+type extent int
+
+const (
+	everything extent = iota
+	totals
+	infoOnly
+)
+
+func load(ctx context.Context, log Log, seal Sealer, codec Decoder, e extent) (*Loaded, error) {
 	size, err := log.Size()
 	if err != nil || size == 0 {
 		return &Loaded{}, err
 	}
-	l, err := loadTail(log, size, seal, codec)
+	l, err := loadTail(log, size, seal, codec, e)
 	if errors.Is(err, ErrSlow) || errors.Is(err, errs.ErrTooLarge) || errors.Is(err, errs.ErrNotFound) {
-		l, err = loadWhole(ctx, log, size, seal, codec)
+		l, err = loadWhole(ctx, log, size, seal, codec, e)
 	}
 	return l, err
 }
 
-func loadTail(log Log, size int64, seal Sealer, codec Decoder) (*Loaded, error) {
-	last := make([]byte, 1)
-	if _, err := log.ReadAt(last, size-1); err != nil {
-		return nil, err
-	}
-	if last[0] != '\n' {
-		return nil, ErrSlow
-	}
+func loadTail(log Log, size int64, seal Sealer, codec Decoder, e extent) (*Loaded, error) {
 	t := NewTail(log, size, seal)
+	if t.extent = e; e != everything {
+		t.W.Step, t.ahead.Step = statusStep, HeadStep
+	}
 	var s Sides
-	if err := t.Sides(&s); err != nil {
+	if err := t.sides(&s); err != nil {
 		return nil, err
 	}
-	l := &Loaded{Size: size, Newest: WithoutText(t.newest), Seq: t.highest, Updated: t.NewestAt}
+	l := &Loaded{Size: size, Valid: size, Newest: WithoutText(t.newest), Seq: t.highest, Updated: t.updated}
 	l.take(&s)
+	if e == infoOnly {
+		return l, nil
+	}
 	var err error
-	if l.Header, err = t.Header(); err != nil {
-		return nil, err
+	if l.Header, err = t.Header(); err != nil || e == totals {
+		return l, err
 	}
 	if err := l.Walk(t, codec); err != nil {
 		return nil, err
@@ -104,13 +127,13 @@ func loadTail(log Log, size int64, seal Sealer, codec Decoder) (*Loaded, error) 
 	return l, nil
 }
 
-func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Decoder) (*Loaded, error) {
+func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Decoder, e extent) (*Loaded, error) {
 	var s Sides
 	t, err := NewTree(ctx, log, size, seal, &s)
 	if err != nil {
 		return nil, err
 	}
-	l := &Loaded{Size: size, Newest: t.newest, Seq: t.Scan.Highest, Unended: t.Scan.Unended}
+	l := &Loaded{Size: size, Valid: t.Scan.Valid, Newest: t.newest, Seq: t.Scan.Highest, Unended: t.Scan.Unended}
 	l.take(&s)
 	if n := len(t.Lines); n > 0 {
 		newest, err := t.Line(n - 1)
@@ -129,7 +152,7 @@ func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Deco
 		}
 	}
 	l.Damage = append(t.Scan.Damage, t.Lost...)
-	if t.Current < 0 {
+	if t.Current < 0 || e != everything {
 		return l, nil
 	}
 	return l, l.Walk(t, codec)
@@ -232,24 +255,6 @@ func (s *Sides) Counts() entry.Counts {
 		CountEntry(&c, s.newer[i])
 	}
 	return c
-}
-
-// ReadInfo reads the info of a session and the time of its newest entry: from the end of the log if that is in order.
-func ReadInfo(ctx context.Context, log Log, seal Sealer) (info entry.Info, updated time.Time, err error) {
-	size, err := log.Size()
-	if err != nil || size == 0 {
-		return entry.Info{}, time.Time{}, err
-	}
-	var s Sides
-	t := NewTail(log, size, seal)
-	t.W.Step, t.Ahead.Step = StatusStep, HeadStep
-	t.counted = seal == nil // without a key only what is not sealed can be read
-	err = t.Sides(&s)
-	if errors.Is(err, ErrSlow) || errors.Is(err, errs.ErrTooLarge) {
-		s = Sides{}
-		_, err = NewTree(ctx, log, size, seal, &s)
-	}
-	return s.Info, t.NewestAt, err
 }
 
 // MergeInfo takes in what next changes.

@@ -23,7 +23,7 @@ const (
 	// StatusEvery: closing a session adds a status entry if the log has grown by this many bytes since the last one.
 	// The status of any session is then found in the last few kilobytes of its log. Such an entry has about 300 bytes.
 	StatusEvery = 8 << 10
-	StatusStep  = 2 * StatusEvery // for reading a status: about what follows the newest status entry
+	statusStep  = 2 * StatusEvery // for reading a status: about what follows the newest status entry
 	HeadStep    = 4 << 10         // for reading the beginning of a log
 
 	WindowSize    = 256 << 10

@@ -29,7 +29,7 @@ var ErrSlow = errors.New("session: the log has to be read whole")
 // only what it has read, and gives up with [ErrSlow] if that is not in order.
 type Tail struct {
 	W       Window
-	Ahead   Window // for lines elsewhere
+	ahead   Window // for lines elsewhere
 	seal    Sealer
 	decoded map[int64]*entry.Entry
 	newest  Line     // the last line of the log
@@ -37,26 +37,13 @@ type Tail struct {
 	start   Line     // leaf
 	checked [2]int64 // batches between these offsets are known to be whole
 
-	counted  bool      // read only what is counted: decode less, and ignore the leaf
-	infoOnly bool      // likewise, and count nothing
-	NewestAt time.Time // of newest
+	extent  extent    // beyond everything: decode less, and ignore the leaf
+	updated time.Time // of newest
 }
 
 func NewTail(log io.ReaderAt, size int64, seal Sealer) *Tail {
-	return &Tail{W: Window{Log: log, Size: size}, Ahead: Window{Log: log, Size: size, Step: SmallStep},
+	return &Tail{W: Window{Log: log, Size: size}, ahead: Window{Log: log, Size: size, Step: SmallStep},
 		seal: seal, decoded: map[int64]*entry.Entry{}}
-}
-
-// NewStatusTail is NewTail for what is counted or, with infoOnly, for the info alone: both are in the last few
-// kilobytes of most logs.
-func NewStatusTail(log io.ReaderAt, size int64, infoOnly bool) (*Tail, error) {
-	t := NewTail(log, size, nil)
-	t.W.Step, t.Ahead.Step, t.counted, t.infoOnly = StatusStep, HeadStep, true, infoOnly
-	last, err := t.W.Load(size-1, size, size-StatusStep, size)
-	if err == nil && last[0] != '\n' {
-		err = ErrSlow
-	}
-	return t, err
 }
 
 // Before returns the line before the one at offset.
@@ -94,7 +81,7 @@ func (t *Tail) LineAt(offset int64) (Line, error) {
 	if offset < 0 || offset >= t.W.Size {
 		return Line{}, ErrSlow
 	}
-	w := &t.Ahead
+	w := &t.ahead
 	if offset >= t.W.from && offset < t.W.from+int64(len(t.W.buf)) {
 		w = &t.W
 	}
@@ -108,10 +95,14 @@ func (t *Tail) LineAt(offset int64) (Line, error) {
 // Header returns the first entry of the log.
 func (t *Tail) Header() (*entry.Entry, error) {
 	l, err := t.LineAt(0)
+	var e *entry.Entry
+	if err == nil {
+		e, err = l.Decode()
+	}
 	if err != nil || l.Kind != entry.TypeSession {
 		return nil, errors.Join(err, ErrSlow)
 	}
-	return l.Decode()
+	return e, nil
 }
 
 // checkBatch gives up if l belongs to a batch that is not whole.
@@ -143,9 +134,13 @@ func follows(a, b *Line) bool {
 	return a.Batch[1] == b.Batch[1] && a.Batch[0]+1 == b.Batch[0] && a.Seq+1 == b.Seq
 }
 
-// Sides reads the leaf and the side entries, back to the newest entry with totals.
-func (t *Tail) Sides(s *Sides) error {
-	found, complete := t.counted, false
+// sides reads the leaf and the side entries, back to the newest entry with totals.
+func (t *Tail) sides(s *Sides) error {
+	last, err := t.W.Load(t.W.Size-1, t.W.Size, t.W.Size-t.W.firstStep(), t.W.Size)
+	if err != nil || last[0] != '\n' {
+		return errors.Join(err, ErrSlow)
+	}
+	found, complete := t.extent != everything, false
 	newer := int64(-1)
 	for at := t.W.Size; ; {
 		l, err := t.Before(at)
@@ -157,7 +152,7 @@ func (t *Tail) Sides(s *Sides) error {
 		}
 		newer, t.highest = l.Seq, max(t.highest, l.Number())
 		if t.newest.ID == "" {
-			t.newest, t.NewestAt = l, l.time()
+			t.newest, t.updated = l, l.time()
 		}
 		at = l.Offset
 		again, err := t.wholeBatch(l)
@@ -193,11 +188,11 @@ func (t *Tail) Sides(s *Sides) error {
 
 // addTo adds an entry to s, and reports whether earlier entries no longer matter.
 func (t *Tail) addTo(s *Sides, l Line) (complete bool, err error) {
-	if t.infoOnly && l.Kind != entry.TypeInfo && l.Kind != entry.TypeStatus && !l.isFullState() {
+	if t.extent == infoOnly && l.Kind != entry.TypeInfo && l.Kind != entry.TypeStatus && !l.isFullState() {
 		return false, nil
 	}
 	var e *entry.Entry
-	if t.counted {
+	if t.extent != everything && t.seal == nil {
 		e, err = l.DecodeCounted()
 	} else if e, err = t.Entry(l); err == nil && (l.Kind == entry.TypeMessage || l.Kind == entry.TypeState) {
 		t.decoded[l.Offset] = e

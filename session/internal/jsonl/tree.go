@@ -270,8 +270,20 @@ func SeqAfter(seq int64, e *entry.Entry) int64 {
 	return h.Number()
 }
 
-// Moved returns refs with the offsets of the copy. Entries that were not copied are not in use.
-func Moved(refs []entry.Ref, offsets map[string]int64) (out []entry.Ref) {
+// Refer sets the offsets in the references of an entry to those of its copy. Entries that were not copied are not in
+// use.
+func Refer(e *entry.Entry, offsets map[string]int64) {
+	e.Keep = moved(e.Keep, offsets)
+	if e.FirstKept == nil {
+		return
+	}
+	first := moved([]entry.Ref{*e.FirstKept}, offsets)
+	if e.FirstKept = nil; len(first) > 0 {
+		e.FirstKept = &first[0]
+	}
+}
+
+func moved(refs []entry.Ref, offsets map[string]int64) (out []entry.Ref) {
 	for _, r := range refs {
 		at, ok := offsets[r.ID]
 		if !ok {
