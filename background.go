@@ -20,16 +20,16 @@ func (m *Manager) startBackground(ctx context.Context, d *draft) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
 	// Set before the goroutine runs, so that no other call flushes for the same compaction.
-	b.flushes = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
-	if b.flushes {
+	b.isFlushing = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
+	if b.isFlushing {
 		m.ledger.flushed = true
-		m.flushes++
+		m.flushCount++
 	}
 	m.background = b
 	// The goroutine gets copies, because the host may write to its history meanwhile.
 	plan.own()
 	var history []Message
-	if b.flushes {
+	if b.isFlushing {
 		history = ownMessages(d.history)
 	}
 	go func() {
@@ -61,10 +61,10 @@ func ownMessages(messages []Message) []Message {
 // runBackground is what the goroutine of startBackground does. It holds the lock only to read and write b and the
 // ledger.
 func (m *Manager) runBackground(ctx context.Context, b *background, history []Message) {
-	if b.flushes { // no lock: only this goroutine changes it
+	if b.isFlushing { // no lock: only this goroutine changes it
 		m.callBeforeCompact(ctx, history)
 		m.mu.Lock()
-		b.flushes = false
+		b.isFlushing = false
 		stale := b.dropped || m.ledger.checkpoint != b.base // the host may have used the manager in the flush
 		m.mu.Unlock()
 		if stale {
@@ -82,7 +82,7 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
 	err = safely("the compaction", func() (err error) {
 		if err = ctx.Err(); err == nil {
-			err = c.takeRules(m.opts.Compact.Rules, false)
+			err = c.askRules(m.opts.Compact.Rules, false)
 		}
 		if err == nil {
 			cp, report, err = c.run(ctx, m.opts.Summarizer)
@@ -177,7 +177,7 @@ func (m *Manager) endUseless(d *draft, report *Compaction, err error) {
 func (m *Manager) awaitBackground(ctx context.Context, d *draft) (waited bool, err error) {
 	b := m.background
 	// A flush may call Prepare: if that waited for the work, which waits for the flush, neither would end.
-	if b == nil || b.hasEnded() || b.flushes || !b.covers(d) {
+	if b == nil || b.hasEnded() || b.isFlushing || !b.covers(d) {
 		return false, nil
 	}
 	m.unlocked(func() {
@@ -253,15 +253,12 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	if o.Compact.Off || !d.isWithinReach() || m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
 		return false
 	}
-	if !d.canCompact() || d.unreadTokens() < count.Share(d.budget, leastWorth) {
+	if !d.canCompact() || d.unsummarizedTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
 	// least is the request with everything old cleared: that is tried before a summary is asked for.
 	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
-	least.isPressed = true
-	goal := count.Share(least.room(), lowWater)
-	least.dropTo(goal, least.fewestSteps())
-	least.foldAllButNewest(goal)
+	goal := least.dropStale()
 	least.prune(*m.opts.Prune, least.windowEstimate())
 	least.clearTo(goal)
 	return least.isWithinReach()
@@ -283,12 +280,12 @@ func (d *draft) isWithinReach() bool {
 // flush calls BeforeCompact, unless it was called since the last compaction, and reports whether it did. The lock is
 // not held during the call, so the host may use the manager, which may be in another state afterwards.
 func (m *Manager) flush(ctx context.Context, history []Message) bool {
-	isFlushing := m.background != nil && m.background.flushes
+	isFlushing := m.background != nil && m.background.isFlushing
 	if m.opts.Compact.BeforeCompact == nil || m.ledger.flushed || isFlushing || ctx.Err() != nil {
 		return false
 	}
 	m.ledger.flushed = true
-	m.flushes++
+	m.flushCount++
 	m.unlocked(func() { m.callBeforeCompact(ctx, history) })
 	m.ledger.flushed = true // again: a compaction during the flush does not call for another one
 	return true

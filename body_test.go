@@ -178,18 +178,6 @@ func TestBodyKeepsTheNewestStep(t *testing.T) {
 	assert.Equal(t, 1, n, "an old result goes first")
 }
 
-// BenchmarkComputerUse is 120 requests of an agent that works with a screen, behind a provider that takes bodies of
-// 10 MB. rewrites/120 is in how many of them what was sent before is sent otherwise, so that it is paid again.
-func BenchmarkComputerUse(b *testing.B) {
-	h := screenshots(120, 400_000)
-	n := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		n = rewrites(b, 200_000, &winnow.Options{MaxBytes: 10_000_000}, 120, func(steps int) []winnow.Message { return h[:1+2*steps] })
-	}
-	b.ReportMetric(float64(n), "rewrites/120")
-}
-
 // A body is planned with a tenth to spare. Where the newest request alone takes more than that, the request is sent as
 // long as its body fits.
 func TestBodyMayTakeAllThatIsAllowed(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
-// Step 7, behind the six of Manager.draft, and the only one that waits: the compaction.
+// Step 8, and the only one that waits: the compaction.
 
 // How many compactions there may be from one call of Prepare to the next, and how many calls of the summarizer
 // Recover's compactions may take. A history that is larger than the summarizer's window still takes a call for each of
@@ -69,7 +69,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 			"failures", m.ledger.breaker.Failures)
 		return m.withoutSummary(ctx, d)
 	}
-	if unread := d.unreadTokens(); unread < count.Share(d.budget, leastWorth) || !d.isWorthCall() {
+	if unread := d.unsummarizedTokens(); unread < count.Share(d.budget, leastWorth) || !d.isWorthCall() {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
 		return m.withoutSummary(ctx, d)
 	}
@@ -150,7 +150,7 @@ func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*dra
 	before := d.tokens()
 	c, err := d.newCompaction(call)
 	if err == nil {
-		m.unlocked(func() { err = c.takeRules(m.opts.Compact.Rules, call.isAsked) })
+		m.unlocked(func() { err = c.askRules(m.opts.Compact.Rules, call.isAsked) })
 	}
 	if err != nil {
 		return nil, nil, err
@@ -225,10 +225,10 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	case r.FirstChanged < len(sent):
 		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged,
 			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens,
-			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.why)
-	case d.why != "" || d.newRecords > 0:
+			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.firstReason)
+	case d.firstReason != "" || d.newRecords > 0:
 		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
-		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.why, "edits", len(d.newEdits),
+		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.firstReason, "edits", len(d.newEdits),
 			"records", d.newRecords,
 			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
 			"options", "FoldAbove, Prune, Truncate")

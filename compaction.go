@@ -18,13 +18,13 @@ import (
 // the model: system messages, pins and the newest user request stay as messages, and code owns the
 // sections behind the summary's text.
 
-// unread returns the position in v of the first message that no model has summarized. request is the position of a user
-// request before it that no model has summarized either, or -1.
-func (c *checkpoint) unread(v *view) (from, request int) {
-	if c.healthy == nil {
+// unsummarized returns the position in v of the first message that no model has summarized. request is the position of
+// a user request before it that no model has summarized either, or -1.
+func (c *checkpoint) unsummarized(v *view) (from, request int) {
+	if c.byModel == nil {
 		return 0, -1
 	}
-	return max(0, c.healthy.firstKept.Find(v.places())), c.healthy.request.Find(v.places())
+	return max(0, c.byModel.firstKept.Find(v.places())), c.byModel.request.Find(v.places())
 }
 
 // compaction is one compaction of a draft: what is summarized, what is kept, and how the summarizer is asked. It is run
@@ -45,9 +45,9 @@ type compaction struct {
 // summarySizes are the limits of a summary, and what it is measured against, all in tokens.
 type summarySizes struct {
 	cap           int // of the whole summary
-	filled        int // up to this size code adds what the text left out
+	filled        int // of the summary, up to which code adds names that the text left out
 	free          int // what the rest of the request leaves for the text and for what is in force
-	leastGain     int // it stands for more than that
+	leastGain     int // what the summary stands for must have more
 	replaced      summarysize.Replaced
 	requestTokens int // of the request before the compaction
 }
@@ -59,9 +59,9 @@ type summarizedPart struct {
 	openAt       int      // how many messages of older come before it
 	previous     string
 	carried      sections.Carried // from the history that is summarized, and from the previous summary
-	healthy      *checkpoint
-	ids          *digest.Table // identifiers of older, if the digest read them; nil: not yet known
-	replacedKeys []key         // of the messages that are summarized, as they stand in the history
+	byModel      *checkpoint      // see checkpoint
+	ids          *digest.Table    // identifiers of older, if the digest read them; nil: not yet known
+	replacedKeys []key            // of the messages that are summarized, as they stand in the history
 }
 
 // keptPart is what stays of a history behind a summary.
@@ -105,9 +105,9 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 
 var errRules = errors.New("CompactOptions.Rules")
 
-// takeRules asks the host for its rules, if it has any, and gives them to giveRules. No summary is made without them,
+// askRules asks the host for its rules, if it has any, and sets them. No summary is made without them,
 // so a panic in rules is an error, like a panic in a summarizer.
-func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
+func (c *compaction) askRules(rules func() string, asked bool) (err error) {
 	section := ""
 	if rules != nil {
 		err = safely("Rules", func() error { section = sections.Rules(rules()); return nil })
@@ -115,13 +115,13 @@ func (c *compaction) takeRules(rules func() string, asked bool) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: %w: %w", ErrCompaction, errRules, err)
 	}
-	return c.giveRules(section, asked)
+	return c.setRules(section, asked)
 }
 
-// giveRules sets the section of the host's rules, and the limits of a summary that has it. The error is
+// setRules sets the section of the host's rules, and the limits of a summary that has it. The error is
 // ErrNothingToCompact if that summary would not be smaller than what it stands for, unless asked says that the host
 // asked for it.
-func (c *compaction) giveRules(rules string, asked bool) error {
+func (c *compaction) setRules(rules string, asked bool) error {
 	c.rules = rules
 	frame, isGain := c.tokens(sections.Begin+c.inForce+sections.End+c.recall), false
 	c.cap = max(summarysize.LeastWords, min(c.cap, c.free-c.tokens(c.inForce)))
@@ -131,9 +131,9 @@ func (c *compaction) giveRules(rules string, asked bool) error {
 	return nil
 }
 
-// goOnFrom has c go on from the summary of cp; nil: there is none. It returns the text of that summary as it stands in
-// the request.
-func (c *compaction) goOnFrom(d *draft, cp *checkpoint) string {
+// inheritSummary has c update the summary of cp; nil: there is none. It returns the text of that summary as it stands
+// in the request.
+func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 	switch {
 	case cp == nil:
 		return ""
@@ -143,13 +143,13 @@ func (c *compaction) goOnFrom(d *draft, cp *checkpoint) string {
 			c.older = append(c.older, d.digested[i])
 			c.replaced.Digested = count.Add(c.replaced.Digested, n)
 		}
-		if c.healthy = cp.healthy; c.healthy != nil {
-			c.previous, c.carried = c.healthy.body, c.healthy.carried
+		if c.byModel = cp.byModel; c.byModel != nil {
+			c.previous, c.carried = c.byModel.body, c.byModel.carried
 		}
 	default:
 		c.previous, c.carried = cp.body, cp.carried
 		if !cp.degraded {
-			c.healthy = cp
+			c.byModel = cp
 		}
 	}
 	return joinedText(&cp.message)
@@ -158,7 +158,7 @@ func (c *compaction) goOnFrom(d *draft, cp *checkpoint) string {
 // collect divides the history of d at the cut of s, into what is summarized and what is kept.
 func (c *compaction) collect(d *draft, s span) {
 	cp := d.checkpoint
-	previous := c.goOnFrom(d, cp)
+	previous := c.inheritSummary(d, cp)
 	v := d.unfoldedView() // the messages that a record stands for are summarized, and not the record
 	cut, request := d.unfoldedAt(s.cut), d.unfoldedAt(s.request)
 	c.older = slices.Grow(c.older, cut)

@@ -36,7 +36,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	}
 	cp := &checkpoint{boundary: c.boundary, carried: c.carried, degraded: sum.Degraded}
 	if sum.Degraded {
-		cp.healthy = c.healthy // a later summary goes on from that one, and covers what only a digest stands for
+		cp.byModel = c.byModel // a later summary goes on from that one, and covers what only a digest stands for
 	}
 	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
 	// it.

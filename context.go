@@ -35,10 +35,15 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, e
 	return r, err
 }
 
-// underLimits calls try, which makes a request for history. As long as the error of try is an overflow, it is called
-// again: with fewer tokens, if the body may be small enough then, and without what is doubtful, because a guess alone
-// must not make a call fail. A request that was refused already is not tried again. What was forgotten stays forgotten:
-// the caller undoes that after an error.
+// underLimits calls try, which makes a request for history. As long as the error of try is an overflow, underLimits
+// calls it again:
+//
+//  1. with fewer tokens, if the body may be small enough then
+//  2. without limits that were only guessed
+//  3. without what another process learned from counts
+//
+// because a guess alone must not make a call fail. A request that was refused already is not tried again. If all of
+// them fail, the caller brings back what was forgotten.
 func (m *Manager) underLimits(history []Message, try func() error) error {
 	l := &m.ledger
 	err := l.withinBody(try)
@@ -91,8 +96,8 @@ type choice struct {
 	outcome  outcome
 }
 
-// choose decides what becomes of history, and changes nothing. failedJustNow says that the summarizer failed, for this
-// same request.
+// choose decides what becomes of history. It changes nothing but the tries, which begin anew. failedJustNow says that
+// the summarizer failed, for this same request.
 func (m *Manager) choose(history []Message, failedJustNow bool) *choice {
 	m.ledger.tries.begin()
 	c := &choice{}
@@ -118,9 +123,9 @@ func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJust
 	for {
 		c := m.choose(history, failedJustNow)
 		m.endUseless(c.draft, c.report, c.notReady)
-		if waited, err := m.waitFor(ctx, c); err != nil {
+		if unlocked, err := m.prepareOutcome(ctx, c); err != nil {
 			return nil, err
-		} else if waited {
+		} else if unlocked {
 			continue
 		}
 		switch {
@@ -139,13 +144,13 @@ func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJust
 	}
 }
 
-// waitFor does what has to happen before c is carried out: it collects the summary that is being made in the
-// background, or has the host save what it wants to keep. It reports whether it let go of the lock.
-func (m *Manager) waitFor(ctx context.Context, c *choice) (waited bool, err error) {
+// prepareOutcome does what has to happen before c is carried out: it waits for the summary that is being made in the
+// background, begins one, or has the host save what it wants to keep. It reports whether it let go of the lock.
+func (m *Manager) prepareOutcome(ctx context.Context, c *choice) (unlocked bool, err error) {
 	d := c.draft
 	if c.outcome == summaryIsDue {
-		if waited, err = m.awaitBackground(ctx, d); waited || err != nil {
-			return waited, err
+		if unlocked, err = m.awaitBackground(ctx, d); unlocked || err != nil {
+			return unlocked, err
 		}
 		return m.flush(ctx, d.history), nil
 	}
@@ -160,20 +165,13 @@ func (m *Manager) waitFor(ctx context.Context, c *choice) (waited bool, err erro
 // the manager meanwhile.
 func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
 	o := m.opts.Compact
-	// After Close there is no background any more: summaries are made in the foreground.
-	inBackground := o.Background && !m.closed
-	isDone := o.BeforeCompact == nil || m.ledger.flushed
-	if inBackground { // the flush runs there too, ahead of the summary
-		isDone = m.background != nil
-	}
-	if isDone || !m.isNearCompaction(d) {
+	if o.Background && !m.closed { // after Close, summaries are made in the foreground
+		if m.background == nil && m.isNearCompaction(d) {
+			m.startBackground(ctx, d) // the flush runs there too, ahead of the summary
+		}
 		return false
 	}
-	if !inBackground {
-		return m.flush(ctx, d.history)
-	}
-	m.startBackground(ctx, d)
-	return false
+	return o.BeforeCompact != nil && !m.ledger.flushed && m.isNearCompaction(d) && m.flush(ctx, d.history)
 }
 
 // mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request

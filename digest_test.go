@@ -132,21 +132,6 @@ func FuzzDigest(f *testing.F) {
 	})
 }
 
-func BenchmarkDigest(b *testing.B) {
-	line := "2026-03-01 INFO internal/parse/lexer.go:41 request_id=3f2a9c1b served /v1/users in 17ms for user_name\n"
-	var h []winnow.Message
-	for i := range 100 {
-		id := fmt.Sprint(i)
-		h = append(h, userSays("Look at the log, and never delete it."), modelSends(textPart("I look."), callWith(id, "bash", `{"command":"cat log"}`)),
-			toolOf(id, "bash", strings.Repeat(line, 5<<20/100/len(line))))
-	}
-	b.SetBytes(5 << 20)
-	b.ReportAllocs()
-	for b.Loop() {
-		sink += len(digestOf(b, winnow.SummaryRequest{Messages: h, MaxTokens: 4_000}))
-	}
-}
-
 func ExampleDigest() {
 	text, _ := winnow.Digest().Summarize(context.Background(), winnow.SummaryRequest{Messages: working()[:3]})
 	fmt.Println(text)

@@ -9,10 +9,10 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// draft is a request in the making. Its methods are the steps of Manager.draft, in their order.
+// draft is a request in the making: draft.steps takes it through the numbered steps.
 type draft struct {
 	*settings
-	ledger  *ledger // read, and written by record alone
+	ledger  *ledger // read; only its index learns new messages before record writes to it
 	history []Message
 	now     time.Time
 	budget  int             // tokens that the request may have, Overhead included
@@ -42,10 +42,10 @@ type repaired struct {
 // takenOver is what a draft takes over from earlier requests, and from the provider.
 type takenOver struct {
 	beginning
-	base       *checkpoint // the one to take over; nil: none
-	checkpoint *checkpoint // the one that the view has; nil: none
+	base       *checkpoint // the checkpoint that the draft was begun with; nil: none
+	checkpoint *checkpoint // the same, if the history has a place for it, or else nil
 	digested   []Message   // what only a digest stands for, if the history still has it
-	kept       []Message   // Request.History
+	returned   []Message   // Request.History
 	goesOn     bool        // with a call that the provider runs itself, and that has no result yet
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	reopened   position    // see ledger
@@ -79,9 +79,9 @@ type learned struct {
 type progress struct {
 	isPressed       bool     // the request does not fit as it is
 	isCramped       bool     // the request fits, but a summary is due: see crampedShare
-	force           *inForce // what is in force in the whole view; nil: not asked yet
-	cause           string   // why the current step changes messages, for the log
-	why             string   // the cause of the first change
+	inForce         *inForce // what is in force in the whole view; nil: not asked yet
+	stepReason      string   // why the current step changes messages, for the log
+	firstReason     string   // the reason of the first change
 	unchangedPrefix int      // how many leading messages are as they were sent, or will be sent as they are
 }
 
@@ -120,8 +120,8 @@ func (d *draft) isCold() bool {
 func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := newProjection(withOwnArguments(m.Parts))
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
-	if d.put(i, p); d.why == "" {
-		d.why = d.cause
+	if d.put(i, p); d.firstReason == "" {
+		d.firstReason = d.stepReason
 	}
 }
 
@@ -151,7 +151,7 @@ func (d *draft) firstChanged() int {
 	return n
 }
 
-// hold says why a message is in force. The lowest goes first.
+// hold says why a message is in force. What has the lowest is given up first.
 type hold uint8
 
 const (

@@ -18,33 +18,26 @@ const lowWater = 0.5
 // rewrite is step 6. There are four reasons for an epoch. The provider's cache is cold, or the request has a new
 // summary: then everything is written again anyway. Or the request does not fit. Or the epoch pays.
 func (d *draft) rewrite() {
-	cold, uncached, fits := d.isCold(), d.opts.Cache.None, d.fits()
-	if d.opts.Thinking == ThinkingBound && fits && slices.ContainsFunc(d.view.messages, hasThinking) {
+	cold, uncached := d.isCold(), d.opts.Cache.None
+	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, hasThinking) {
 		return // an epoch would lose what the model thought
 	}
-	if d.cause = "old images"; cold {
+	if d.stepReason = "old images"; cold {
 		d.dropOldImages(1)
 	} else {
 		d.dropOldImages(imagesAtOnce)
 	}
-	fits = d.fits()
-	cold = cold && !(fits && d.isBelowFold()) // nothing else goes from a small request
+	fits := d.fits()
+	if fits && d.isBelowFold() {
+		return // nothing else goes from a small request
+	}
 	if fits && d.endsPhase() {
-		d.cause = "the model ended a phase of its work"
+		d.stepReason = "the model ended a phase of its work"
 		d.drop(d.staleParts(1, holdFile))
 	}
-	if !cold && fits && d.base == d.ledger.checkpoint {
-		d.cause = "carrying it further costs more than writing the cache again"
-		d.rewriteIfItPays()
-		return
-	}
-	if !cold && fits {
-		d.cause = "behind a new summary everything is written to the cache again"
-		d.drop(d.staleParts(warmSteps, holdNothing))
-		return
-	}
-	if cold {
-		d.cause = "nothing is in the prompt cache"
+	switch {
+	case cold:
+		d.stepReason = "nothing is in the prompt cache"
 		steps := coldSteps
 		if uncached {
 			steps = warmSteps
@@ -52,6 +45,14 @@ func (d *draft) rewrite() {
 		d.drop(d.staleParts(steps, holdNothing))
 		d.bareRecords(recordsShare)
 		d.cutOversized()
+	case fits && d.base == d.ledger.checkpoint:
+		d.stepReason = "carrying it further costs more than writing the cache again"
+		d.rewriteIfItPays()
+		return
+	case fits:
+		d.stepReason = "behind a new summary everything is written to the cache again"
+		d.drop(d.staleParts(warmSteps, holdNothing))
+		return
 	}
 	pressed := !d.fits()
 	if pressed {
@@ -97,11 +98,7 @@ func (d *draft) isStillNearlyFull() bool {
 // makeRoom is the epoch of a request that does not fit. It drops what is stale, however little that saves, and then the
 // oldest of the rest, until there is room for the next requests too.
 func (d *draft) makeRoom() {
-	d.isPressed, d.cause = true, "the request did not fit"
-	d.dropOldImages(1)
-	goal := count.Share(d.room(), lowWater)
-	d.dropTo(goal, d.fewestSteps())
-	d.foldAllButNewest(goal)
+	goal := d.dropStale()
 	if !d.fits() {
 		d.prune(*d.opts.Prune, d.windowEstimate())
 		d.cutOversized()
@@ -109,6 +106,17 @@ func (d *draft) makeRoom() {
 	if !d.fits() {
 		d.clearTo(goal)
 	}
+}
+
+// dropStale drops what is stale, and then the oldest of the rest, until the messages take no more than the goal that it
+// returns, in tokens.
+func (d *draft) dropStale() (goal int) {
+	d.isPressed, d.stepReason = true, "the request did not fit"
+	d.dropOldImages(1)
+	goal = count.Share(d.room(), lowWater)
+	d.dropTo(goal, d.fewestSteps())
+	d.foldAllButNewest(goal)
+	return goal
 }
 
 // foldAllButNewest makes records of all steps but the newest before a model is asked for a summary. Records say more of
@@ -271,7 +279,7 @@ func (d *draft) dropOldImages(least int) {
 	}
 }
 
-// shrinkToFit is step 8: it shrinks what is left to shrink, and reports whether the request fits. The margin of the
+// shrinkToFit is step 7: it shrinks what is left to shrink, and reports whether the request fits. The margin of the
 // estimates alone is no reason to cut the newest results, or to fail.
 func (d *draft) shrinkToFit() bool {
 	if d.tokens() > d.budget {

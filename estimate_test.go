@@ -149,24 +149,7 @@ func TestEstimateLength(t *testing.T) {
 
 var sink int
 
-// BenchmarkEstimateLong shows that ten times the text takes ten times as long: the MB/s are the same.
-func BenchmarkEstimateLong(b *testing.B) {
-	e, err := NewEstimator("")
-	require.NoError(b, err)
-	for name, unit := range map[string]string{"words": "word, ", "scripts": "é天", "invalid": "\xff"} {
-		for size, bytes := range map[string]int{"5MB": 5 << 20, "50MB": 50 << 20} {
-			m := Message{Parts: []Part{{Text: strings.Repeat(unit, bytes/len(unit))}}}
-			b.Run(name+"/"+size, func(b *testing.B) {
-				b.SetBytes(int64(bytes))
-				for b.Loop() {
-					sink += e.Estimate(m)
-				}
-			})
-		}
-	}
-}
-
-// Ten times the text costs ten times the tokens: nothing saturates or overflows. BenchmarkEstimateLong has the times.
+// Ten times the text costs ten times the tokens: nothing saturates or overflows.
 func TestEstimateOfLongText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("estimates 165 MB")

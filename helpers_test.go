@@ -549,22 +549,9 @@ func agentSession(turns, size int) []winnow.Message {
 	return named(h)
 }
 
-// Long transcripts for benchmarks.
-
-// transcriptKind says what is wrong with a transcript.
-type transcriptKind int
-
-const (
-	clean             transcriptKind = iota
-	dirty                            // of 600 results 30 missing, 20 twice, 20 late, 20 orphans
-	mixedScripts                     // a fifth of the results is not ASCII
-	dirtyMixedScripts                // both
-	varied                           // nothing, and no text says what another one does, see varyTexts
-)
-
 // transcript returns the transcript of an agent of about n messages: for each 2 000 of them 600 calls and
 // results of 0.2 to 40 KB, 5 MB of text in all. The same n gives the same messages.
-func transcript(n int, kind transcriptKind) []winnow.Message {
+func transcript(n int) []winnow.Message {
 	r := rand.New(rand.NewPCG(uint64(n), 5))
 	calls := n * 3 / 10
 	// 10 messages: 3 steps of a call and its result in a turn of a question, and an answer; and a short chat.
@@ -578,22 +565,14 @@ func transcript(n int, kind transcriptKind) []winnow.Message {
 		}
 		h = append(h, modelSays(prose(r, 600)), userSays(prose(r, 100)), modelSays(prose(r, 300)))
 	}
-	if kind == varied {
-		varyTexts(h)
-	}
-	if kind == dirty || kind == dirtyMixedScripts {
-		h = spoil(r, h)
-	}
-	if kind == mixedScripts || kind == dirtyMixedScripts {
-		mixScripts(h)
-	}
 	return h
 }
 
-// varyTexts gives each message a text of its own, of the same length. All texts of the other transcripts are cut from
-// one: most of what a result says, an earlier one has said, and nearly nothing in it is a name. In a varied one, as in
-// the results of recorded sessions, there are 15 names in a kilobyte, and each is mentioned 5 times on average.
-func varyTexts(h []winnow.Message) {
+// variedTranscript gives each message a text of its own, of the same length. All texts of the other transcript are cut
+// from one: most of what a result says, an earlier one has said, and nearly nothing in it is a name. In a varied one, as
+// in the results of recorded sessions, there are 15 names in a kilobyte, and each is mentioned 5 times on average.
+func variedTranscript(n int) []winnow.Message {
+	h := transcript(n)
 	v := vocabulary{rand.New(rand.NewPCG(uint64(len(h)), 6)), 8 * len(h)}
 	for i := range h {
 		for k := range h[i].Parts {
@@ -607,6 +586,7 @@ func varyTexts(h []winnow.Message) {
 			}
 		}
 	}
+	return h
 }
 
 // vocabulary writes texts with a number of names, of which some are mentioned far more often than others.
@@ -657,21 +637,6 @@ func wordOf(n int) string {
 	return syllables[3*(n&15):][:2] + syllables[3*(n>>4&15):][:2] + syllables[3*(n>>8&15):][:2]
 }
 
-// mixScripts writes each fifth result, in as many bytes, in English with dashes, Russian and Chinese.
-func mixScripts(h []winnow.Message) {
-	const unit = "— ошибка в строке, 一行汉字，和另外一行 “quoted” and plain words in a row of them; "
-	results := 0
-	for i := range h {
-		if h[i].Role != winnow.RoleTool {
-			continue
-		}
-		if results++; results%5 == 0 {
-			text := strings.Repeat(unit, 1+len(h[i].Parts[0].Text)/len(unit))
-			h[i].Parts = []winnow.Part{textPart(text)}
-		}
-	}
-}
-
 // resultBytes is 200 to 40 000, and 7 800 on average: many short ones and few long ones.
 func resultBytes(r *rand.Rand) int {
 	f := r.Float64()
@@ -685,48 +650,3 @@ func prose(r *rand.Rand, n int) string {
 }
 
 var asciiText = numbered(2000)
-
-// spoil takes results out, writes them twice, late and without a call.
-func spoil(r *rand.Rand, h []winnow.Message) []winnow.Message {
-	var at []int
-	for i := range h {
-		if h[i].Role == winnow.RoleTool {
-			at = append(at, i)
-		}
-	}
-	r.Shuffle(len(at), func(a, b int) { at[a], at[b] = at[b], at[a] })
-	fate := map[int]int{}
-	share := len(at) / 60 // 10 of 600
-	for k, i := range at {
-		switch {
-		case k < 3*share:
-			fate[i] = 1 // missing
-		case k < 5*share:
-			fate[i] = 2 // twice
-		case k < 7*share:
-			fate[i] = 3 // late
-		case k < 9*share:
-			fate[i] = 4 // followed by an orphan
-		}
-	}
-	var out, late []winnow.Message
-	for i, m := range h {
-		switch fate[i] {
-		case 0:
-			out = append(out, m)
-		case 1:
-		case 2:
-			out = append(out, m, m)
-		case 3:
-			late = append(late, m)
-			continue
-		case 4:
-			orphan := toolSays("toolu_orphan_"+itoa(i), "left over")
-			out = append(out, m, orphan)
-		}
-		if len(late) > 0 && m.Role == winnow.RoleUser {
-			out, late = append(out, late...), nil
-		}
-	}
-	return append(out, late...)
-}

@@ -103,11 +103,11 @@ func (d *draft) keptByLimit(from int) []bool {
 
 // inForceNow returns what is in force in the unfolded view: it is found once for each draft.
 func (d *draft) inForceNow() *inForce {
-	if d.force == nil {
+	if d.inForce == nil {
 		v := d.unfoldedView()
-		d.force = d.findInForce(v, len(v.messages), func(i int) bool { return !d.isRecord(d.foldedAt(i)) })
+		d.inForce = d.findInForce(v, len(v.messages), func(i int) bool { return !d.isRecord(d.foldedAt(i)) })
 	}
-	return d.force
+	return d.inForce
 }
 
 // heldInView returns, by message of the view, what is in force and held for a better reason than may.

@@ -87,68 +87,6 @@ func TestInvariantsRecorded(t *testing.T) {
 	})
 }
 
-// longShapes are histories of n calls in which a careless stage would look through all for each.
-var longShapes = []struct {
-	name string
-	make func(n int) []winnow.Message
-}{
-	{"an agent's", func(n int) []winnow.Message { return transcript(n, dirty) }},
-	{"one id", func(n int) []winnow.Message { return longHistory(n, func(int) string { return "same" }, false) }},
-	{"one id, late results", func(n int) []winnow.Message { return longHistory(n, func(int) string { return "same" }, true) }},
-	{"empty ids", func(n int) []winnow.Message { return longHistory(n, func(int) string { return "" }, false) }},
-	{"late results", func(n int) []winnow.Message { return longHistory(n, itoa, true) }},
-	{"one message", func(n int) []winnow.Message {
-		return list(userSays("go"), modelCalls(slices.Repeat([]string{"same"}, n)...))
-	}},
-	{"orphans", func(n int) []winnow.Message { return slices.Repeat(list(toolSays("orphan", "x")), n) }},
-	{"a pin far behind", func(n int) []winnow.Message {
-		return append(longHistory(n, itoa, false), pinned(toolSays("0", "of the first call")))
-	}},
-}
-
-// longHistory is n calls of ids, each with its result behind it, or all of the results at the end.
-func longHistory(n int, id func(int) string, late bool) []winnow.Message {
-	h := list(userSays("go"))
-	var results []winnow.Message
-	for i := range n {
-		h = append(h, modelCalls(id(i)))
-		if r := toolSays(id(i), "x"); late {
-			results = append(results, r)
-		} else {
-			h = append(h, r)
-		}
-	}
-	return append(h, results...)
-}
-
-// However long a history is, repair makes it valid.
-func TestInvariantsLong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: the histories are long")
-	}
-	for _, shape := range longShapes {
-		repaired, _ := winnow.RepairToolPairing(shape.make(20_000))
-		require.NoError(t, wire.Rules{Lead: true}.Check(repaired), shape.name)
-	}
-}
-
-// BenchmarkStagesLong runs the stages on long histories of all shapes. A stage of quadratic time would take 100 times
-// as long for 10 times as much.
-func BenchmarkStagesLong(b *testing.B) {
-	for _, shape := range longShapes {
-		for _, n := range benchSizes {
-			h := shape.make(n)
-			for _, s := range stages {
-				b.Run(s.name+"/"+shape.name+"/"+itoa(n), func(b *testing.B) {
-					for b.Loop() {
-						s.run(h)
-					}
-				})
-			}
-		}
-	}
-}
-
 // What holds of every stage, whatever the history: the checks of the property tests and the fuzz targets.
 
 // stage is one stage with its options.

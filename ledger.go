@@ -182,7 +182,7 @@ type checkpoint struct {
 	degraded bool
 	// If degraded, the newest checkpoint before it that a model wrote. What that one stands for is not read again; nil:
 	// none.
-	healthy *checkpoint
+	byModel *checkpoint
 }
 
 // tries is what was tried since the last Prepare, and what is known to be refused.

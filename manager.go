@@ -29,8 +29,8 @@ type Manager struct {
 	mu         sync.Mutex // protects what follows
 	ledger     ledger
 	background *background // nil: none
-	flushes    int         // how often BeforeCompact was called
-	calls      int         // how often a call began that may change the ledger: see savepoint
+	flushCount int         // how often BeforeCompact was called
+	generation int         // how often a call began that may change the ledger: see savepoint
 	closed     bool        // Close was called: no background work begins any more
 }
 
@@ -86,12 +86,12 @@ func (m *Manager) unlocked(f func()) {
 // background is a compaction that is made while the conversation goes on. Its fields are protected by the
 // manager's lock; the summarizer is called without it.
 type background struct {
-	cancel  context.CancelFunc
-	ended   chan struct{} // closed when its goroutine ends
-	base    *checkpoint   // the summary that the history had when it began
-	plan    *compaction
-	flushes bool // BeforeCompact runs: nobody waits for it, and it is not cancelled when the summary is dropped
-	dropped bool // nobody can use its summary any more
+	cancel     context.CancelFunc
+	ended      chan struct{} // closed when its goroutine ends
+	base       *checkpoint   // the summary that the history had when it began
+	plan       *compaction
+	isFlushing bool // BeforeCompact runs: nobody waits for it, and it is not cancelled when the summary is dropped
+	dropped    bool // nobody can use its summary any more
 
 	cp     *checkpoint // the result, once the goroutine has ended
 	report *Compaction
@@ -119,7 +119,7 @@ func (m *Manager) endBackground() {
 
 // drop cancels b. While BeforeCompact runs, it leaves that to b's goroutine, which cancels b afterwards.
 func (b *background) drop() {
-	if b.dropped = true; !b.flushes {
+	if b.dropped = true; !b.isFlushing {
 		b.cancel()
 	}
 }
@@ -178,7 +178,7 @@ func (d *draft) request() *Request {
 		}
 	}
 	r := &Request{
-		Messages: clip(v.messages), History: d.kept, Tokens: d.tokens(), Counts: slices.Clip(v.tokens),
+		Messages: clip(v.messages), History: d.returned, Tokens: d.tokens(), Counts: slices.Clip(v.tokens),
 		Budget: d.budget, Bytes: d.bytes(),
 		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
 	}
@@ -288,7 +288,7 @@ func newestOf(facts []*fact, p position) int {
 }
 
 // requestAccepted closes the open recovery, if there is one, because its last request was accepted. A limit that it
-// guessed stays only if the evidence is good enough: see guess.Limit.
+// guessed stays only if the evidence is good enough: see accounting.Limit.
 func (m *Manager) requestAccepted() {
 	l := &m.ledger
 	x, a := l.recovery, &l.accounting
@@ -307,23 +307,24 @@ func (m *Manager) requestAccepted() {
 
 // begin begins a call that may change the ledger. See savepoint.
 func (m *Manager) begin() (undo func()) {
-	m.calls++
+	m.generation++
 	return m.savepoint()
 }
 
-// savepoint returns a function that makes the ledger what it is now, for a call that fails or only looks. What is known
+// savepoint returns a function that makes the ledger again what it is now: a call that fails, or that changes nothing,
+// ends with it. What is known
 // of messages stays, and so do failures of the summarizer, its answers, and that BeforeCompact ran: that hook runs once
 // before a compaction. If the host has made another call meanwhile, all stays as that call has left it. The maps and
 // lists are shared with the ledger: only commit writes to them, and no call fails after it.
 func (m *Manager) savepoint() (undo func()) {
-	calls, flushes, before := m.calls, m.flushes, m.ledger
+	generation, flushes, before := m.generation, m.flushCount, m.ledger
 	return func() {
-		if m.calls != calls {
+		if m.generation != generation {
 			return
 		}
 		l := &m.ledger
 		before.index, before.breaker, before.digestAt = l.index, l.breaker, l.digestAt
-		before.flushed = before.flushed || m.flushes > flushes
+		before.flushed = before.flushed || m.flushCount > flushes
 		*l = before
 	}
 }
@@ -343,6 +344,6 @@ func (m *Manager) Counted(tokens int) {
 		return // nothing was sent, or nothing was counted
 	}
 	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
-	m.calls++
+	m.generation++
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
 }

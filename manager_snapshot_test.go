@@ -582,24 +582,3 @@ func ExampleJournal() {
 	fmt.Println(len(log), "deltas; the first message that differs from what was sent:", r.FirstChanged)
 	// Output: 3 deltas; the first message that differs from what was sent: 3
 }
-
-// BenchmarkJournal is what a journal adds to a request that goes on from the last one.
-func BenchmarkJournal(b *testing.B) {
-	for _, n := range []int{200, 20_000} {
-		for _, journal := range []struct {
-			name  string
-			write winnow.Journal
-		}{{"without", nil}, {"with", func([]byte) error { return nil }}} {
-			b.Run(journal.name+"/"+itoa(n), func(b *testing.B) {
-				m := newManager(b, 1_000_000_000, &winnow.Options{Journal: journal.write})
-				grown := append(make([]winnow.Message, 0, n+1_000_000), transcript(n, clean)...)
-				prepare(b, m, grown)
-				b.ReportAllocs()
-				for i := 0; b.Loop(); i++ {
-					grown = append(grown, userSays("go on with "+itoa(i)))
-					prepare(b, m, grown)
-				}
-			})
-		}
-	}
-}

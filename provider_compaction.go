@@ -139,9 +139,9 @@ func (d *draft) findStart() {
 	}
 }
 
-// countUnread returns how many messages of the view no summary stands for, although they are older than c: they stand
-// before a compaction that the model cannot read, and c was made for one that could.
-func (d *draft) countUnread(c *checkpoint) (n int) {
+// countUnreadable returns how many messages of the view no summary stands for, although they are older than c: they
+// stand before a compaction that the model cannot read, and c was made for one that could.
+func (d *draft) countUnreadable(c *checkpoint) (n int) {
 	facts := d.ledger.index.facts
 	at := c.limited.Find(place.List{Len: len(facts), Key: func(i int) key { return facts[i].key }})
 	if d.start >= 0 || at < 0 || compactionIn(&d.history[at]) < 0 {
@@ -153,9 +153,9 @@ func (d *draft) countUnread(c *checkpoint) (n int) {
 	return n
 }
 
-// keptHistory returns Request.History. What stands before a compaction of the provider stays in it, as it is: it is
+// returnedHistory returns Request.History. What stands before a compaction of the provider stays in it, as it is: it is
 // recalled from there, and sent to a model that cannot read the compaction.
-func (d *draft) keptHistory() []Message {
+func (d *draft) returnedHistory() []Message {
 	v := d.view
 	switch {
 	case d.start < 0:

@@ -461,7 +461,7 @@ func TestShortRecordsBecomeBare(t *testing.T) {
 func TestRecordsOfLongHistories(t *testing.T) {
 	t.Parallel()
 	m := newManager(t, 20_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, NoMinify: true})
-	r := m.Plan(transcript(4_000, clean))
+	r := m.Plan(transcript(4_000))
 	require.True(t, r.NeedsCompaction)
 	lined, bare := 0, 0
 	for _, text := range recordsIn(r.Messages) {

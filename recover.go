@@ -49,7 +49,8 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	return r, err
 }
 
-// climb tries one rung after the other, and commits the first request that may fit. undo is called where that fails.
+// climb tries one rung after the other, and commits the first request that may fit. Each call of Recover begins with
+// the first rung again: what was refused is not sent again. undo is called where committing fails.
 func (l *ladder) climb(ctx context.Context, cause error, undo func()) (*Request, error) {
 	m := l.manager
 	if ctx.Err() != nil { // what was learned stays
@@ -63,7 +64,7 @@ func (l *ladder) climb(ctx context.Context, cause error, undo func()) (*Request,
 		climb func(context.Context) *draft
 	}{
 		{"clear", l.clear}, {"compact", l.compact}, {"truncate", l.truncate}, {"digest", l.digest},
-		{"truncate", l.truncateAgain}, {"smallest", l.smallestTried},
+		{"truncate", l.truncateAgain}, {"smallest", l.takeSmallest},
 	} {
 		next := rung.climb(ctx)
 		if ctx.Err() != nil {
@@ -172,8 +173,8 @@ func (l *ladder) size(d *draft) int {
 // draft returns what Prepare would make of the history now, under the limits that the refusal taught.
 func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.ledger.checkpoint) }
 
-// clear makes the request anew under the limits that were just learned: Manager.draft cuts oversized results and clears
-// old ones of a request that does not fit.
+// clear makes the request anew under the limits that were just learned: the steps of Manager.draft make records of old
+// work, cut oversized results and clear old ones if the request does not fit.
 func (l *ladder) clear(context.Context) *draft {
 	d := l.draft()
 	if l.bytes > 0 {
@@ -281,9 +282,9 @@ func (l *ladder) digest(ctx context.Context) *draft {
 	return l.compactWith(ctx, l.draft(), Digest())
 }
 
-// smallestTried returns the smallest draft that was tried, although it is above the budget, or nil. For it the
+// takeSmallest returns the smallest draft that was tried, although it is above the budget, or nil. For it, the
 // manager gives up a limit that was only guessed, or the room for the answer within a limit that the provider named.
-func (l *ladder) smallestTried(context.Context) *draft {
+func (l *ladder) takeSmallest(context.Context) *draft {
 	d := l.smallest.draft
 	if d == nil {
 		return nil
@@ -367,7 +368,7 @@ func Do[T any](
 func (m *Manager) answered() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.calls++
+	m.generation++
 	m.requestAccepted()
 }
 

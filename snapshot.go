@@ -51,7 +51,7 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	}
 	l.index = m.ledger.index
 	m.ledger = l
-	m.calls++
+	m.generation++
 	return nil
 }
 
@@ -182,7 +182,7 @@ func (c *checkpoint) saved() *saved.Checkpoint {
 	return &saved.Checkpoint{
 		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept, Limited: c.limited, Request: c.request,
 		Front: c.keepsFront, Leads: c.requestLeads,
-		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.healthy.saved(),
+		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.byModel.saved(),
 	}
 }
 
@@ -263,7 +263,7 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 		message:  Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
 		boundary: boundary{c.FirstKept.Within(), c.Request.Within(), c.Limited.Within(), c.Front, c.Leads},
 		body:     string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
-		healthy: r.checkpoint(c.Healthy),
+		byModel: r.checkpoint(c.Healthy),
 	}
 	// The keys are not stored: they follow from the text, and stored ones could only contradict that.
 	cp.summaryKeys = r.hasher.summaryKeys(&cp.message)
@@ -346,7 +346,7 @@ func (r *reader) state(s *saved.State) undoable {
 			continue
 		}
 		p := &projection{parts: partsOf(e.Parts)} // as parts: partsFor finds the Source of even a single text again
-		p.key, p.op, p.reason, p.unread = e.Key, Op(e.Op), e.Reason, true
+		p.key, p.op, p.reason, p.undecoded = e.Key, Op(e.Op), e.Reason, true
 		p.forms = e.Forms
 		if earlier := e.Repeats; earlier != (key{}) {
 			p.repeats = &earlier // not &e.Repeats, which would keep all of e

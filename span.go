@@ -240,8 +240,8 @@ func (d *draft) isWorthCompacting() bool {
 	return d.hasNews(&s, 0)
 }
 
-// unreadTokens estimates the tokens in a compaction of d that no model has summarized yet.
-func (d *draft) unreadTokens() int {
+// unsummarizedTokens estimates the tokens in a compaction of d that no model has summarized yet.
+func (d *draft) unsummarizedTokens() int {
 	s := d.span()
 	n := s.replaced.News()
 	for i := range d.digested {

@@ -198,7 +198,7 @@ func TestPruneTexts(t *testing.T) {
 
 // A history that is small enough by its lengths is not read.
 func TestPruneAllocatesNothingForNothing(t *testing.T) {
-	h := transcript(2000, clean)
+	h := transcript(2000)
 	got, edits := winnow.PruneContext(h, 20_000_000, nil)
 	assert.True(t, sharesMemory(h, got))
 	assert.Nil(t, edits)
@@ -388,7 +388,7 @@ func TestTruncateGolden(t *testing.T) {
 }
 
 func TestTruncateAllocatesNothingForNothing(t *testing.T) {
-	h := transcript(2000, clean)
+	h := transcript(2000)
 	got, edits := winnow.TruncateToolResults(h, 200_000, nil)
 	assert.True(t, sharesMemory(h, got))
 	assert.Nil(t, edits)
@@ -649,7 +649,7 @@ func TestLimitHistoryTurns(t *testing.T) {
 }
 
 func TestLimitHistoryTurnsAllocatesNothing(t *testing.T) {
-	h := transcript(2000, clean)
+	h := transcript(2000)
 	for _, limit := range []int{0, 1000, 1_000_000} {
 		assert.Zero(t, testing.AllocsPerRun(10, func() { winnow.LimitHistoryTurns(h, limit) }), "limit %d drops nothing", limit)
 		got, edits := winnow.LimitHistoryTurns(h, limit)

@@ -16,15 +16,16 @@ import (
 // newest turn, loses its results in their place: what they report stays, in a line or two. The names that occur nowhere
 // else stay too. So the model still knows these names and what it can ask for again.
 
-// How many of the newest steps stay whole.
+// How many of the newest steps stay whole when old work goes. Where the model ends a phase of its work, or records are
+// tried in place of a summary, only one does; [PruneOptions] has a number of its own.
 const (
-	// While the prompt cache is warm. In a replay of the recorded sessions 2 and 8 cost the same within 0.7 %: what
-	// stands behind a step decides when a record is made. See BENCHMARKS.md.
+	// While the prompt cache is warm, and where the provider caches nothing. In a replay of the recorded sessions 2 and
+	// 8 cost the same within 0.7 %: what stands behind a step decides when a record is made. See BENCHMARKS.md.
 	warmSteps = 4
-	// When folding costs nothing. Three cost 0.3 to 0.6 % more and keep the same names and lines; one costs 0.3 % less
-	// and loses up to 0.6 points of the lines that edits quote.
+	// When the cache has been lost, so that folding costs nothing. Three cost 0.3 to 0.6 % more and keep the same names
+	// and lines; one costs 0.3 % less and loses up to 0.6 points of the lines that edits quote.
 	coldSteps = 2
-	// When the request does not fit otherwise.
+	// When the request does not fit otherwise, while the cache is warm.
 	pressedSteps = 3
 )
 
@@ -334,8 +335,8 @@ func (d *draft) putNew(news []recordedRun) {
 			run.record.isBare = true
 		}
 	}
-	if d.why == "" {
-		d.why = d.cause
+	if d.firstReason == "" {
+		d.firstReason = d.stepReason
 	}
 	d.unchangedPrefix = min(d.unchangedPrefix, runs[0].from)
 	d.newRecords += len(runs)

@@ -18,7 +18,7 @@ func (d *draft) limitAndReplay() {
 	if d.checkpoint != nil && !d.replayCheckpoint(d.checkpoint) {
 		d.checkpoint = nil // a history that was rewound to before it, or another one
 	}
-	d.kept = d.keptHistory() // before the turn limit: what only this request leaves out stays in it
+	d.returned = d.returnedHistory() // before the turn limit: what only this request leaves out stays in it
 	if limit := d.opts.HistoryTurns; limit > 0 {
 		d.limitTurns(limit)
 	}
@@ -27,8 +27,9 @@ func (d *draft) limitAndReplay() {
 	d.replayRecords(func(i int) bool {
 		return d.staysWhole(i, request) || i >= images && hasImage(&v.messages[i])
 	})
-	d.force = nil // what only records show is known now
-	// Records moved them. An older message with the same key may be sent edited.
+	d.inForce = nil // what only records show is known now
+	// Both are looked for again, because records have moved the messages. An older message with the same key may be
+	// sent edited.
 	request, images = newestRequest(v.messages), imagesFrom(v.messages)
 	for i, f := range v.facts {
 		p := d.knownEdit(f)
@@ -40,7 +41,7 @@ func (d *draft) limitAndReplay() {
 			d.wholeAgain = append(d.wholeAgain, f.key)
 			continue
 		}
-		if p.unread {
+		if p.undecoded {
 			p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
 		}
 		if v.project(i, p); p.isRepeat() {
@@ -52,8 +53,8 @@ func (d *draft) limitAndReplay() {
 }
 
 // staysWhole reports whether no record may stand for message i of a view that is not edited yet; request is the newest
-// one. That holds for what a person wrote. In the newest turn it also holds for a text of the host, and for a message
-// with a signature that the provider wants to see.
+// one. What a person wrote stays. In the newest turn a text of the host stays too, and a message with a signature that
+// the provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
 	if m := &d.view.messages[i]; m.Role == RoleUser {
 		return i >= request && !isLaterResult(m) || !mayGo(m, d.inForceNow().held[i])
@@ -80,11 +81,11 @@ func (d *draft) mayReplay(i int, p *projection, request int) bool {
 	case (p.parts != nil || m.Role == RoleAssistant) && !haveSameCalls(p.sent(), m.Parts):
 		return false // from a damaged state: results would lose their calls
 	case p.reason == signedByAnother:
-		return true
+		return true // the provider would refuse it, even in a pin
 	case !p.leavesOutThinking(m):
-		return !m.Pinned
+		return !m.Pinned // an edit of something else
 	case d.opts.Thinking == ThinkingBound:
-		return !d.wasSentWhole(i)
+		return !d.wasSentWhole(i) // the provider accepted the thinking then
 	}
 	return !m.Pinned && !d.needsThinking(i, request)
 }
@@ -141,43 +142,47 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 
 // leaveOutSummarized drops the messages of the view that c stands for: keep has the messages in front of the first one
 // behind c, and says which outlive it. It returns where the summary belongs among those that stay.
-func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) (at int) {
+func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	v, first := d.view, len(keep)
 	moved := v.index[first] - c.firstKept.Index // a host may have dropped some of what the summary stands for
 	request, limited := c.request.Moved(moved).Find(v.places()), c.limited.Moved(moved).Find(v.places())
 	reopened := d.findReopened(request, first)
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
 	inSummary := d.keptByLimit(max(0, limited))
-	undigested, pending := c.unread(v)
+	undigested, pending := c.unsummarized(v)
 	d.edits = slices.Grow(d.edits, first)
 	if c.degraded {
 		d.digested = slices.Grow(d.digested, max(0, first-undigested)+1)
 	}
+	unreadable := d.countUnreadable(c)
+	isLimited := func(i int) bool { return i < limited && !inSummary[i] }
 	// The summary takes the place of the first message that it stands for. What stands in front of that one is in the
 	// provider's cache and stays there. A request that was reopened was summarized, too. The host may have dropped what
 	// stood in front of a request.
-	kept, unread := 0, d.countUnread(c)
-	at = -1
-	for i := range first {
-		m := &v.messages[i]
+	begins := func(i int) bool {
 		switch {
-		case at >= 0, i < unread, i == request && c.requestLeads:
+		case i < unreadable:
+			return false
 		case i == request, i == reopened:
+			return i != request || !c.requestLeads
+		}
+		return !keep[i] && !isLimited(i)
+	}
+	at, kept := -1, 0
+	for i := range first {
+		if at < 0 && begins(i) {
 			at = kept
 		}
-		if keep[i] = keep[i] || i < unread || i == request || i == reopened; keep[i] {
+		if keep[i] = keep[i] || i < unreadable || i == request || i == reopened; keep[i] {
 			kept++
 			continue
 		}
 		op, reason := OpCompact, summarizedReason
 		switch {
-		case i < limited && !inSummary[i]:
+		case isLimited(i):
 			op, reason = OpLimit, limitReason
 		case c.degraded && (i >= undigested || i == pending):
-			d.digested = append(d.digested, *m)
-		}
-		if op == OpCompact && at < 0 {
-			at = kept
+			d.digested = append(d.digested, v.messages[i])
 		}
 		d.edits = append(d.edits, v.dropEdit(i, op, reason))
 	}
@@ -263,7 +268,7 @@ const maxBatchShare = 0.7
 
 // cutUnsent is step 5. What was never sent is in no cache, so that cutting it costs nothing.
 func (d *draft) cutUnsent() {
-	d.cause = "a new result is larger than one may be"
+	d.stepReason = "a new result is larger than one may be"
 	v := d.view
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()

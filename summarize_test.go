@@ -499,19 +499,6 @@ func TestPromptOfALongResult(t *testing.T) {
 	onlyOwnTags(t, hostileRequest(50<<20).Prompt())
 }
 
-// BenchmarkPromptLong shows that ten times the text takes ten times as long: the MB/s are the same.
-func BenchmarkPromptLong(b *testing.B) {
-	for size, bytes := range map[string]int{"5MB": 5 << 20, "50MB": 50 << 20} {
-		r := hostileRequest(bytes)
-		b.Run(size, func(b *testing.B) {
-			b.SetBytes(int64(bytes))
-			for b.Loop() {
-				sink += len(r.Prompt())
-			}
-		})
-	}
-}
-
 func FuzzPrompt(f *testing.F) {
 	f.Add("</conversation>", "<|im_end|>", "{}")
 	f.Add("< \t/ConVersation", "＜message from=", "\"</tool-call>\"")
@@ -528,14 +515,6 @@ func FuzzPrompt(f *testing.F) {
 			}
 		}
 	})
-}
-
-func BenchmarkPrompt(b *testing.B) {
-	r := SummaryRequest{Messages: toolResult(strings.Repeat("func main() { fmt.Println(\"hello, world\") } // a < b\n", 5<<20/53))}
-	b.SetBytes(5 << 20)
-	for b.Loop() {
-		_ = r.Prompt()
-	}
 }
 
 func ExampleSummaryRequest_Prompt() {

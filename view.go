@@ -55,8 +55,8 @@ type projection struct {
 	reason string
 	forms  minify.Forms // of redundancy that are gone, for OpMinify
 
-	unread bool   // from a snapshot, which has no tokens of it, and may be damaged
-	body   uint32 // bytes of a request's body; 0: not asked for yet
+	undecoded bool   // from a snapshot, which has no tokens of it, and may be damaged
+	body      uint32 // bytes of a request's body; 0: not asked for yet
 
 	// the key, as it is sent, of the earlier message that shows the lines left out here; nil: none were left out for
 	// that
@@ -74,7 +74,7 @@ func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	}
 	sent := *m
 	sent.Parts, sent.Source = p.sent(), nil
-	p.key, p.tokens, p.unread = h.key(&sent), estimateWith(e, sent), false
+	p.key, p.tokens, p.undecoded = h.key(&sent), estimateWith(e, sent), false
 }
 
 // isRepeat reports whether p leaves out what an earlier message shows. p may be nil.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
 // History is a conversation that adapters have to handle, and the reason why it is in the table.
@@ -106,53 +107,32 @@ func manyTurns() []winnow.Message {
 	return append(out, user("Thanks."))
 }
 
-// ---- messages, short to write ---------------------------------------------------------------
+// Messages, short to write.
+
+var (
+	text, thinking, image            = histories.Text, histories.Think, histories.Image
+	system, user, summary, assistant = histories.System, histories.User, histories.Summary, histories.Model
+)
 
 func list(m ...winnow.Message) []winnow.Message { return m }
-
-func text(s string) winnow.Part { return winnow.Part{Text: s} }
-
-func thinking(s, signature string) winnow.Part {
-	return winnow.Part{Kind: winnow.KindThinking, Text: s, Signature: signature}
-}
-
-func image() winnow.Part {
-	return winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 4096}
-}
 
 func call(id, name string) winnow.Part {
 	return bareCall(id, name, `{"path":"window.go","depth":2}`)
 }
 
 func bareCall(id, name, arguments string) winnow.Part {
-	return winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: name, Arguments: json.RawMessage(arguments)}
+	p := histories.Call(id, name)
+	p.Arguments = json.RawMessage(arguments)
+	return p
 }
-
-func system(s string) winnow.Message {
-	return winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{text(s)}}
-}
-
-func user(s string) winnow.Message { return userParts(text(s)) }
 
 func userParts(p ...winnow.Part) winnow.Message {
 	return winnow.Message{Role: winnow.RoleUser, Parts: p}
 }
 
-func summary(s string) winnow.Message {
-	m := user(s)
-	m.Summary = true
-	return m
-}
-
-func assistant(p ...winnow.Part) winnow.Message {
-	return winnow.Message{Role: winnow.RoleAssistant, Parts: p}
-}
-
 func result(id, tool string, texts ...string) winnow.Message {
-	m := winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: tool}
-	for _, s := range texts {
-		m.Parts = append(m.Parts, text(s))
-	}
+	m := histories.Tool(id, texts...)
+	m.ToolName = tool
 	return m
 }
 

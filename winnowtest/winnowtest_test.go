@@ -2,6 +2,7 @@ package winnowtest_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,99 +31,77 @@ func failures(a winnowtest.Adapter[note]) string {
 	return found.String()
 }
 
+// edited is the export of the example with another list of notes.
+func edited(edit func(out []note) []note) func([]winnow.Message) []note {
+	return func(m []winnow.Message) []note { return edit(exportNotes(m)) }
+}
+
+// imported is the import of the example, with changes of each message.
+func imported(change func(m *winnow.Message)) func([]note) []winnow.Message {
+	return func(notes []note) []winnow.Message {
+		out := importNotes(notes)
+		for i := range out {
+			change(&out[i])
+		}
+		return out
+	}
+}
+
 // A kit that finds nothing is worth nothing: each mistake that adapters make is made once.
 func TestMistakesAreFound(t *testing.T) {
 	seen := 0
 	for _, tt := range []struct {
-		name  string
-		spoil func(a *winnowtest.Adapter[note])
-		want  string
+		name   string
+		export func([]winnow.Message) []note
+		imp    func([]note) []winnow.Message
+		want   string
 	}{
-		{"loses a text", func(a *winnowtest.Adapter[note]) {
-			a.Export = func(m []winnow.Message) []note {
-				out := exportNotes(m)
-				return out[:max(0, len(out)-1)]
+		{name: "loses a text", want: "nothing lost", export: edited(func(out []note) []note { return out[:max(0, len(out)-1)] })},
+		{name: "loses arguments", want: "arguments is lost", export: edited(func(out []note) []note {
+			for i := range out {
+				out[i].Args = ""
 			}
-		}, "nothing lost"},
-		{"loses arguments", func(a *winnowtest.Adapter[note]) {
-			a.Export = func(m []winnow.Message) []note {
-				out := exportNotes(m)
-				for i := range out {
-					out[i].Args = ""
-				}
-				return out
+			return out
+		})},
+		{name: "forgets what the host knows", want: "untouched by a limit of two turns", export: edited(func(out []note) []note {
+			for i := range out {
+				out[i].Trace = strings.Repeat("x", len(out))
 			}
-		}, "arguments is lost"},
-		{"forgets what the host knows", func(a *winnowtest.Adapter[note]) {
-			a.Export = func(m []winnow.Message) []note {
-				out := exportNotes(m)
-				for i := range out {
-					out[i].Trace = strings.Repeat("x", len(out))
-				}
-				return out
+			return out
+		})},
+		{name: "drops results", want: "valid after clearing", export: edited(func(out []note) []note {
+			return slices.DeleteFunc(out, func(n note) bool { return n.From == "tool" && n.Text == "[cleared]" })
+		})},
+		{name: "writes its input", want: "history is not written", export: func(m []winnow.Message) []note {
+			if len(m) > 0 {
+				m[0].StopReason = "sent"
 			}
-		}, "untouched by a limit of two turns"},
-		{"makes values anew", func(a *winnowtest.Adapter[note]) {
-			a.Import = func(n []note) []winnow.Message {
-				out := importNotes(n)
-				for i := range out {
-					if out[i].Role == winnow.RoleUser {
-						out[i].Source = &note{From: "user", Text: out[i].Parts[0].Text, Trace: "anew"}
-					}
-				}
-				return out
+			return exportNotes(m)
+		}},
+		{name: "makes values anew", want: "round trip: value 0 is changed", imp: imported(func(m *winnow.Message) {
+			if m.Role == winnow.RoleUser {
+				m.Source = &note{From: "user", Text: m.Parts[0].Text, Trace: "anew"}
 			}
-		}, "round trip: value 0 is changed"},
-		{"drops results", func(a *winnowtest.Adapter[note]) {
-			a.Export = func(m []winnow.Message) []note {
-				var out []note
-				for _, n := range exportNotes(m) {
-					if n.From != "tool" || n.Text != "[cleared]" {
-						out = append(out, n)
-					}
-				}
-				return out
+		})},
+		{name: "names things by chance", want: "recognised again: message 0 of equal values is another", imp: imported(func(m *winnow.Message) {
+			seen++
+			m.ID = strings.Repeat("i", seen%1000)
+		})},
+		{name: "writes the host's values", want: "values are not written", imp: func(n []note) []winnow.Message {
+			for i := range n {
+				n[i].Text += "!"
 			}
-		}, "valid after clearing"},
-		{"names things by chance", func(a *winnowtest.Adapter[note]) {
-			a.Import = func(n []note) []winnow.Message {
-				out := importNotes(n)
-				for i := range out {
-					seen++
-					out[i].ID = strings.Repeat("i", seen%1000)
-				}
-				return out
-			}
-		}, "recognised again: message 0 of equal values is another"},
-		{"writes its input", func(a *winnowtest.Adapter[note]) {
-			a.Export = func(m []winnow.Message) []note {
-				if len(m) > 0 {
-					m[0].StopReason = "sent"
-				}
-				return exportNotes(m)
-			}
-		}, "history is not written"},
-		{"writes the host's values", func(a *winnowtest.Adapter[note]) {
-			a.Import = func(n []note) []winnow.Message {
-				for i := range n {
-					n[i].Text += "!"
-				}
-				return importNotes(n)
-			}
-		}, "values are not written"},
-		{"leaves pairs apart", func(a *winnowtest.Adapter[note]) {
-			a.Import = func(n []note) []winnow.Message {
-				out := importNotes(n)
-				for i := range out {
-					out[i].ToolCallID = ""
-				}
-				return out
-			}
-		}, "imported as it is sent: the repair changes message"},
+			return importNotes(n)
+		}},
+		{name: "leaves pairs apart", want: "imported as it is sent: the repair changes message", imp: imported(func(m *winnow.Message) { m.ToolCallID = "" })},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := sound()
-			tt.spoil(&a)
+			if tt.export != nil {
+				a.Export = tt.export
+			} else {
+				a.Import = tt.imp
+			}
 			assert.Contains(t, failures(a), tt.want)
 		})
 	}
@@ -140,32 +119,15 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 
 // TestSoundAdapters are adapters that differ from the example where they may.
 func TestSoundAdapters(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		vary func(a *winnowtest.Adapter[note])
-	}{
-		{"a form in which results do not name their tools: an empty name is that of the call", func(a *winnowtest.Adapter[note]) {
-			a.Import = func(notes []note) []winnow.Message {
-				out := importNotes(notes)
-				for i := range out {
-					out[i].ToolName = ""
-				}
-				return out
-			}
-		}},
-		{"a provider that refuses an empty list, which nobody sends", func(a *winnowtest.Adapter[note]) {
-			a.Valid = func(notes []note) error {
-				if len(notes) == 0 {
-					return errors.New("at least one message is required")
-				}
-				return valid(notes)
-			}
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			a := sound()
-			tt.vary(&a)
-			assert.Empty(t, failures(a))
-		})
+	a := sound()
+	a.Import = imported(func(m *winnow.Message) { m.ToolName = "" })
+	assert.Empty(t, failures(a), "a form in which results do not name their tools: an empty name is that of the call")
+	a = sound()
+	a.Valid = func(notes []note) error {
+		if len(notes) == 0 {
+			return errors.New("at least one message is required")
+		}
+		return valid(notes)
 	}
+	assert.Empty(t, failures(a), "a provider that refuses an empty list, which nobody sends")
 }

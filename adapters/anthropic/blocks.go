@@ -11,15 +11,15 @@ import (
 )
 
 // assistantBlocks builds the content of an assistant message that cannot be sent unchanged.
-func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
-	blocks := make([]sdk.ContentBlockParamUnion, 0, len(m.Parts))
+func assistantBlocks(m *winnow.Message, sent []string) []block {
+	blocks := make([]block, 0, len(m.Parts))
 	call := 0
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		own, _ := p.Source.(*sdk.ContentBlockParamUnion)
+		own, _ := p.Source.(*block)
 		switch {
 		case p.Kind == winnow.KindToolCall:
-			blocks = append(blocks, callBlock(p, own, e.sent[call]))
+			blocks = append(blocks, callBlock(p, own, sent[call]))
 			call++
 		case adapter.IsSilent(p):
 		case own != nil:
@@ -30,7 +30,7 @@ func (e *exporter) assistantBlocks(m *winnow.Message) []sdk.ContentBlockParamUni
 				blocks = append(blocks, thinkingBlock(p))
 			}
 		default:
-			blocks = append(blocks, textBlock(p))
+			blocks = append(blocks, sdk.NewTextBlock(adapter.TextOf(p)))
 		}
 	}
 	return blocks
@@ -43,63 +43,44 @@ func isSignedHere(p *winnow.Part) bool {
 }
 
 // callBlock returns a call with the id to send.
-func callBlock(p *winnow.Part, own *sdk.ContentBlockParamUnion, id string) sdk.ContentBlockParamUnion {
-	if own != nil {
-		_, given := overrideOf(own)
-		switch {
-		case id == p.ID && adapter.IsObject(p.Arguments):
-			return *own
-		case given:
-			call := withMember(own, "id", id)
-			if !adapter.IsObject(p.Arguments) {
-				call = withMember(&call, "input", adapter.Object(p.Arguments))
-			}
-			return call
-		case own.OfToolUse != nil:
-			call := *own.OfToolUse
-			call.ID = id
-			if !adapter.IsObject(p.Arguments) {
-				call.Input = adapter.Object(p.Arguments)
-			}
-			return sdk.ContentBlockParamUnion{OfToolUse: &call}
-		}
+func callBlock(p *winnow.Part, own *block, id string) block {
+	if own == nil {
+		// Every version of the API accepts 64 characters.
+		return sdk.NewToolUseBlock(id, adapter.Object(p.Arguments), adapter.Name(p.Name, 64, adapter.Letters))
 	}
-	// Every version of the API accepts 64 characters.
-	return sdk.NewToolUseBlock(id, adapter.Object(p.Arguments), adapter.Name(p.Name, 64, adapter.Letters))
+	call := *own
+	if id != p.ID {
+		call = withMember(own, "id", id)
+	}
+	if !adapter.IsObject(p.Arguments) {
+		call = withMember(&call, "input", adapter.Object(p.Arguments))
+	}
+	return call
 }
 
-func thinkingBlock(p *winnow.Part) sdk.ContentBlockParamUnion {
+func thinkingBlock(p *winnow.Part) block {
 	if p.MediaType == redacted {
 		return sdk.NewRedactedThinkingBlock(p.Signature)
 	}
 	return sdk.NewThinkingBlock(p.Signature, p.Text)
 }
 
-func isThinking(b *sdk.ContentBlockParamUnion) bool {
+func isThinking(b *block) bool {
 	f := read(b)
 	return f.typ == typeThinking || f.typ == typeRedactedThinking
 }
 
 // withMember returns a block as JSON with a new value for a member, or without the member if value is nil.
 func withMember(b *block, key string, value any) block {
-	override, _ := overrideOf(b)
-	return param.Override[block](json.RawMessage(setMember(sentAs(override, b), key, value)))
-}
-
-// textBlock returns a text block. A part without text gets a placeholder.
-func textBlock(p *winnow.Part) sdk.ContentBlockParamUnion {
-	if p.Kind == winnow.KindText {
-		return sdk.NewTextBlock(p.Text)
-	}
-	return sdk.NewTextBlock(adapter.Placeholder(p))
+	return param.Override[block](json.RawMessage(setMember(adapter.Raw(b), key, value)))
 }
 
 // userBlocks returns the content of a user message.
-func userBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
-	blocks := make([]sdk.ContentBlockParamUnion, 0, len(m.Parts))
+func userBlocks(m *winnow.Message) []block {
+	blocks := make([]block, 0, len(m.Parts))
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		own, _ := p.Source.(*sdk.ContentBlockParamUnion)
+		own, _ := p.Source.(*block)
 		if c, ok := p.Source.(*inner); ok { // of a result that is shown as a text of the host
 			if b, ok := asUserBlock(c); ok {
 				own = &b
@@ -109,24 +90,24 @@ func userBlocks(m *winnow.Message) []sdk.ContentBlockParamUnion {
 		case adapter.IsSilent(p):
 		case own != nil:
 			blocks = append(blocks, *own)
-		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // only the assistant has these
-			blocks = append(blocks, textBlock(p))
+		case adapter.IsShown(p):
+			blocks = append(blocks, sdk.NewTextBlock(adapter.TextOf(p)))
 		}
 	}
 	return blocks
 }
 
 // resultOf returns the caller's block for m, or nil.
-func resultOf(m *winnow.Message) *sdk.ContentBlockParamUnion {
+func resultOf(m *winnow.Message) *block {
 	if p := adapter.PieceOf[sdk.MessageParam](m); p != nil {
-		own, _ := p.Block.(*sdk.ContentBlockParamUnion)
+		own, _ := p.Block.(*block)
 		return own
 	}
 	return nil
 }
 
 // resultStays reports whether the caller's block is sent unchanged, except perhaps for its id.
-func resultStays(m *winnow.Message, own *sdk.ContentBlockParamUnion) bool {
+func resultStays(m *winnow.Message, own *block) bool {
 	if own == nil {
 		return false
 	}
@@ -143,38 +124,33 @@ func resultStays(m *winnow.Message, own *sdk.ContentBlockParamUnion) bool {
 }
 
 // result returns the block of a result, and the images that the block may not hold.
-func (e *exporter) result(m *winnow.Message, id string) (block sdk.ContentBlockParamUnion,
-	images []sdk.ContentBlockParamUnion) {
+func (e *exporter) result(m *winnow.Message, id string) (r block, images []block) {
 	own := resultOf(m)
-	if id == m.ToolCallID && resultStays(m, own) {
-		return *own, nil
-	}
-	content, images := resultContent(m)
-	if own != nil {
-		if _, given := overrideOf(own); given {
-			block = withMember(own, "tool_use_id", id)
-			if content == nil {
-				return withMember(&block, "content", nil), images
-			}
-			return withMember(&block, "content", content), images
-		}
-	}
-	var r sdk.ToolResultBlockParam
-	if own != nil {
-		r = *own.OfToolResult
-	} else {
-		r.ToolsetName = e.toolsets[id]
+	if own == nil {
+		content, images := resultContent(m)
+		result := sdk.ToolResultBlockParam{ToolUseID: id, Content: content, ToolsetName: e.toolsets[id]}
 		if m.IsError {
-			r.IsError = sdk.Bool(true)
+			result.IsError = sdk.Bool(true)
 		}
+		return block{OfToolResult: &result}, images
 	}
-	r.ToolUseID, r.Content = id, content
-	return sdk.ContentBlockParamUnion{OfToolResult: &r}, images
+	r = *own
+	if id != m.ToolCallID {
+		r = withMember(own, "tool_use_id", id)
+	}
+	if !resultStays(m, own) {
+		var content []inner
+		var value any // nil: the member goes
+		if content, images = resultContent(m); content != nil {
+			value = content
+		}
+		r = withMember(&r, "content", value)
+	}
+	return r, images
 }
 
 // resultContent returns the content of a result. A result that is an error may hold only text.
-func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContentUnion,
-	images []sdk.ContentBlockParamUnion) {
+func resultContent(m *winnow.Message) (content []inner, images []block) {
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own := resultSource(p)
@@ -183,11 +159,7 @@ func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContent
 		case own != nil && (!m.IsError || p.Kind == winnow.KindText):
 			content = append(content, *own)
 		default:
-			text := p.Text
-			if p.Kind != winnow.KindText {
-				text = adapter.Placeholder(p)
-			}
-			content = append(content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: text}})
+			content = append(content, inner{OfText: &sdk.TextBlockParam{Text: adapter.TextOf(p)}})
 			if own != nil {
 				if b, ok := asUserBlock(own); ok {
 					images = append(images, b)
@@ -200,19 +172,12 @@ func resultContent(m *winnow.Message) (content []sdk.ToolResultBlockParamContent
 
 // asUserBlock turns a block of a result's content into a block of a user message. ok is false if that is impossible.
 func asUserBlock(c *inner) (b block, ok bool) {
-	if override, given := c.Overrides(); given {
-		if beta, ok := override.(*sdk.BetaToolResultBlockParamContentUnion); ok {
-			return betaUserBlock(beta)
-		}
-		raw := sentAs(override, c)
-		switch typeOf(raw) {
-		case typeImage, typeDocument, typeSearchResult:
-			return param.Override[block](raw), true
-		}
-		return block{}, false
+	raw := adapter.Raw(c)
+	switch typeOf(raw) {
+	case typeImage, typeDocument, typeSearchResult:
+		return param.Override[block](raw), true
 	}
-	b = block{OfImage: c.OfImage, OfDocument: c.OfDocument, OfSearchResult: c.OfSearchResult}
-	return b, b.OfImage != nil || b.OfDocument != nil || b.OfSearchResult != nil
+	return block{}, false
 }
 
 // resultSource returns the caller's value of a part of a result. A host may put a block for user messages there.
@@ -221,17 +186,8 @@ func resultSource(p *winnow.Part) *inner {
 	case *inner:
 		return s
 	case *block:
-		if override, given := s.Overrides(); given {
-			if beta, ok := override.(*sdk.BetaContentBlockParamUnion); ok {
-				return betaInner(beta)
-			}
-			c := param.Override[inner](sentAs(override, s))
-			return &c
-		}
-		if s.OfText != nil || s.OfImage != nil || s.OfDocument != nil || s.OfSearchResult != nil {
-			return &inner{OfText: s.OfText, OfImage: s.OfImage, OfDocument: s.OfDocument,
-				OfSearchResult: s.OfSearchResult}
-		}
+		c := param.Override[inner](adapter.Raw(s))
+		return &c
 	}
 	return nil
 }

@@ -119,33 +119,28 @@ func (m *marking) placesOf(blocks []block, end int) (places []place) {
 
 // eachMarker calls f for the markers in a block, and last for its own. The API counts them at every depth.
 func eachMarker(b *block, f func(path, ttl string)) {
-	override, given := overrideOf(b)
-	if given || b.OfSearchResult != nil || b.OfDocument != nil {
-		eachMarkerIn(sentAs(override, b), "", f)
-		return
+	raw := givenAs(b)
+	if raw == nil && b.OfToolResult != nil && slices.ContainsFunc(b.OfToolResult.Content, mayHoldMarkers) {
+		raw = adapter.Raw(b)
 	}
-	if b.OfToolResult != nil {
-		for n := range b.OfToolResult.Content {
-			eachMarkerOfInner(&b.OfToolResult.Content[n], fmt.Sprintf("content.%d.", n), f)
-		}
-	}
-	if ttl, ok := lifetimeOf(b.GetCacheControl()); ok {
+	if raw != nil {
+		eachMarkerIn(raw, "", f)
+	} else if ttl, ok := markerOf(b); ok {
 		f("", ttl)
 	}
 }
 
-// eachMarkerOfInner is eachMarker for a block in a result.
-func eachMarkerOfInner(c *inner, path string, f func(path, ttl string)) {
-	var s param.ParamStruct = c
-	if c.OfText != nil {
-		s = c.OfText
+// mayHoldMarkers reports false for what is large and need not be encoded: plain texts and images in a result.
+func mayHoldMarkers(c inner) bool {
+	if c.OfImage != nil {
+		return !adapter.IsTyped(c.OfImage) || !param.IsOmitted(c.OfImage.CacheControl)
 	}
-	override, given := s.Overrides()
-	if given || c.OfSearchResult != nil || c.OfDocument != nil {
-		eachMarkerIn(sentAs(override, c), path, f)
-	} else if ttl, ok := lifetimeOf(c.GetCacheControl()); ok {
-		f(path, ttl)
-	}
+	return c.OfText == nil || !isPlain(c.OfText)
+}
+
+// isPlain reports whether a block holds only a text.
+func isPlain(b *sdk.TextBlockParam) bool {
+	return adapter.IsTyped(b) && b.Citations == nil && param.IsOmitted(b.CacheControl) && b.ExtraFields() == nil
 }
 
 // eachMarkerIn is eachMarker for a block that is given as JSON.
@@ -181,11 +176,7 @@ func (m *marking) set(of *sdk.MessageParam, c contents, places []place, markers 
 			blocks = slices.Clone(c.blocks)
 		}
 		b := &blocks[p.block]
-		if marker := marked(&markers[i]); p.path != "" {
-			*b = withMember(b, p.path+"cache_control", marker)
-		} else {
-			*b = withMarker(b, marker)
-		}
+		*b = withMember(b, p.path+"cache_control", marked(&markers[i]))
 	}
 	if blocks != nil {
 		*of = withContent(&piece{Of: of}, c.role, blocks)
@@ -232,13 +223,10 @@ func promptMarkers[T param.ParamStruct, P param.InferPtr[T]](m *marking, values 
 
 // markerOf returns the lifetime of a block's marker.
 func markerOf(b *block) (ttl string, ok bool) {
-	if override, given := overrideOf(b); given {
-		return markerIn(sentAs(override, b))
+	if raw := givenAs(b); raw != nil {
+		return markerIn(raw)
 	}
-	return lifetimeOf(b.GetCacheControl())
-}
-
-func lifetimeOf(marker *sdk.CacheControlEphemeralParam) (ttl string, ok bool) {
+	marker := b.GetCacheControl()
 	if marker == nil || param.IsOmitted(*marker) {
 		return "", false
 	}
@@ -281,37 +269,6 @@ func isMarkable(b *block) bool {
 		return true
 	}
 	return false
-}
-
-// withMarker returns a block with a marker, or without one if it is nil.
-func withMarker(b *block, marker any) block {
-	if _, given := overrideOf(b); given {
-		return withMember(b, "cache_control", marker)
-	}
-	m, _ := marker.(sdk.CacheControlEphemeralParam)
-	switch {
-	case b.OfText != nil:
-		copied := *b.OfText
-		copied.CacheControl = m
-		return block{OfText: &copied}
-	case b.OfToolUse != nil:
-		copied := *b.OfToolUse
-		copied.CacheControl = m
-		return block{OfToolUse: &copied}
-	case b.OfToolResult != nil:
-		copied := *b.OfToolResult
-		copied.CacheControl = m
-		return block{OfToolResult: &copied}
-	case b.OfImage != nil:
-		copied := *b.OfImage
-		copied.CacheControl = m
-		return block{OfImage: &copied}
-	case b.OfDocument != nil:
-		copied := *b.OfDocument
-		copied.CacheControl = m
-		return block{OfDocument: &copied}
-	}
-	return withMember(b, "cache_control", marker)
 }
 
 // setMember returns a JSON object with a new value for a member, or without the member if value is nil.

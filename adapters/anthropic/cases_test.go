@@ -76,7 +76,7 @@ var cases = []adaptertest.Case{
 	{Name: "unknown member of a call", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{},"caller":{"type":"direct"}}]}`, gotA, ask}, Forms: asJSON, Reason: "at every level"},
 	{Name: "unknown member of a result", Imports: withResult(`,"content":[{"type":"text","text":"t","later":1}],"later":2`), Forms: asJSON, Reason: "at every level"},
 	{Name: "unknown member of a call whose id is replaced", Imports: []string{ask, `{"role":"assistant","content":[{"type":"tool_use","id":"read:0","name":"read","input":{},"later":1}]}`, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"read:0","content":"r","later":2}]}`, ask},
-		Want:  ask + `{"role":"assistant","content":[{"type":"tool_use","id":"call_2dddf05adcfc0532d64a31fd","name":"read","input":{},"later":1}]}{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_2dddf05adcfc0532d64a31fd","content":[{"type":"text","text":"r"}],"later":2}]}` + ask,
+		Want:  ask + `{"role":"assistant","content":[{"type":"tool_use","id":"call_2dddf05adcfc0532d64a31fd","name":"read","input":{},"later":1}]}{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_2dddf05adcfc0532d64a31fd","content":"r","later":2}]}` + ask,
 		Forms: asJSON, Reason: "the rest stays"},
 	{Name: "unknown member of a message that is rebuilt", Imports: []string{`{"role":"user","content":[{"type":"text","text":" "},{"type":"text","text":"q","later":1}],"mine":2}`},
 		Want: `{"role":"user","content":[{"type":"text","text":"q","later":1}]}`, Forms: asJSON, Reason: "the blocks that stay are the caller's"},
@@ -524,7 +524,7 @@ func TestMarkRequest(t *testing.T) {
 		}
 	}
 	longest := MarkCache([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q"))}, sdk.CacheControlEphemeralTTLTTL1h)
-	assert.Equal(t, sdk.CacheControlEphemeralTTLTTL1h, longest[0].Content[0].OfText.CacheControl.TTL)
+	assert.JSONEq(t, `[`+hour(marked(ask))+`]`, jsonOf(t, longest))
 }
 
 // TestMarkersAreAccepted marks requests whose callers marked tools, system prompt and messages, for five minutes or an

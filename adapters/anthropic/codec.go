@@ -1,8 +1,6 @@
 package anthropic
 
 import (
-	"encoding/json"
-
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
@@ -16,9 +14,6 @@ func Codec() session.Codec {
 	return &adapter.Sources[sdk.MessageParam]{
 		ID: "anthropic", Import: Import, Export: Export, Values: adapter.WholeValue[sdk.MessageParam],
 		Place: adapter.PlacePiece[sdk.MessageParam], First: adapter.IsFirstPiece[sdk.MessageParam],
-		Read: func(text json.RawMessage) (sdk.MessageParam, error) {
-			return adapter.ReadExactly(text, func(b []byte, m *sdk.MessageParam) error { return json.Unmarshal(b, m) },
-				func(text json.RawMessage) sdk.MessageParam { return param.Override[sdk.MessageParam](text) }), nil
-		},
+		Read: adapter.ReadExactly(param.Override[sdk.MessageParam]),
 	}
 }

@@ -1,9 +1,7 @@
 package anthropic
 
 import (
-	"errors"
 	"fmt"
-	"io"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
@@ -14,28 +12,18 @@ import (
 // Check returns an error if a gateway sent one with status 200, which the SDK takes for an answer without content. Put
 // it around the call: return adapter.Check(client.Messages.New(ctx, params)).
 func Check(answer *sdk.Message, err error) (*sdk.Message, error) {
-	if err != nil || answer == nil {
+	if err != nil || answer == nil || len(answer.Content) > 0 || answer.StopReason != "" {
 		return answer, err
 	}
-	return answer, errorIn(answer.RawJSON(), len(answer.Content) > 0 || answer.StopReason != "")
+	return answer, adapter.ErrorIn("anthropic", answer.RawJSON())
 }
 
 // CheckBeta is [Check] for an answer of the beta API.
 func CheckBeta(answer *sdk.BetaMessage, err error) (*sdk.BetaMessage, error) {
-	if err != nil || answer == nil {
+	if err != nil || answer == nil || len(answer.Content) > 0 || answer.StopReason != "" {
 		return answer, err
 	}
-	return answer, errorIn(answer.RawJSON(), len(answer.Content) > 0 || answer.StopReason != "")
-}
-
-func errorIn(body string, isAnswer bool) error {
-	if isAnswer {
-		return nil
-	}
-	if raw := adapter.ErrorIn(body); raw != "" {
-		return fmt.Errorf("anthropic: an error with status 200: %w", errors.New(raw))
-	}
-	return nil
+	return answer, adapter.ErrorIn("anthropic", answer.RawJSON())
 }
 
 // Collect reads a stream to its end and returns the answer, for [Response]. It uses [sdk.Message.Accumulate]. It
@@ -81,7 +69,7 @@ func collect[E any](stream *ssestream.Stream[E], seen func(E), add func(E) error
 		return err
 	}
 	if !stopped {
-		return fmt.Errorf("anthropic: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+		return adapter.CutOff("anthropic")
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package anthropic
 import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
-	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/prompt"
 )
 
@@ -16,44 +16,16 @@ import (
 // found. Count only those that have Always set in [winnow.Options].Overhead and in [winnow.ToolOptions].Tokens. The
 // tool for the search comes last, so that a cache marker may stand there: the API refuses one on a tool that it loads.
 func OnDemand(tools []prompt.Tool) []sdk.ToolUnionParam {
-	list := make([]sdk.ToolUnionParam, 0, len(tools)+1)
-	isAny := false
-	for i := range tools {
-		tool := Tool(ofPrompt(&tools[i]))
-		if !tools[i].Always {
-			isAny, tool.OfTool.DeferLoading = true, sdk.Bool(true)
-		}
-		list = append(list, tool)
-	}
-	if isAny {
-		list = append(list, sdk.ToolUnionParam{OfToolSearchToolBm25_20251119: &sdk.ToolSearchToolBm25_20251119Param{
+	return adapter.OnDemand(tools, Tool, func(t *sdk.ToolUnionParam) { t.OfTool.DeferLoading = sdk.Bool(true) },
+		sdk.ToolUnionParam{OfToolSearchToolBm25_20251119: &sdk.ToolSearchToolBm25_20251119Param{
 			Type: sdk.ToolSearchToolBm25_20251119TypeToolSearchToolBm25_20251119,
 		}})
-	}
-	return list
 }
 
 // OnDemandBeta is [OnDemand] for the beta API.
 func OnDemandBeta(tools []prompt.Tool) []sdk.BetaToolUnionParam {
-	list := make([]sdk.BetaToolUnionParam, 0, len(tools)+1)
-	isAny := false
-	for i := range tools {
-		tool := ToolBeta(ofPrompt(&tools[i]))
-		if !tools[i].Always {
-			isAny, tool.OfTool.DeferLoading = true, sdk.Bool(true)
-		}
-		list = append(list, tool)
-	}
-	if isAny {
-		list = append(list, sdk.BetaToolUnionParam{
-			OfToolSearchToolBm25_20251119: &sdk.BetaToolSearchToolBm25_20251119Param{
-				Type: sdk.BetaToolSearchToolBm25_20251119TypeToolSearchToolBm25_20251119,
-			},
-		})
-	}
-	return list
-}
-
-func ofPrompt(t *prompt.Tool) winnow.Tool {
-	return winnow.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
+	return adapter.OnDemand(tools, ToolBeta, func(t *sdk.BetaToolUnionParam) { t.OfTool.DeferLoading = sdk.Bool(true) },
+		sdk.BetaToolUnionParam{OfToolSearchToolBm25_20251119: &sdk.BetaToolSearchToolBm25_20251119Param{
+			Type: sdk.BetaToolSearchToolBm25_20251119TypeToolSearchToolBm25_20251119,
+		}})
 }

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"slices"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -18,22 +19,22 @@ import (
 // of another origin begins with an assistant message, Export puts a user message in front, unless that begins with a
 // block of compaction, which stands for what was there.
 func Export(messages []winnow.Message) []sdk.MessageParam {
-	e := exporter{out: make([]sdk.MessageParam, 0, len(messages))}
-	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters, Request: true}
-	for i := 0; i < len(messages); {
-		m := &messages[i]
-		switch {
-		case m.Role == winnow.RoleSystem:
-			e.system(m)
-			i++
-		case adapter.IsAssistant(m):
-			e.assistant(m)
-			i++
-		default:
-			n := userRun(messages[i:])
-			e.user(messages[i : i+n])
-			i += n
+	e := exporter{out: make([]sdk.MessageParam, 0, len(messages)), toolsets: map[string]param.Opt[string]{}}
+	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters, Request: true, Objects: true}
+	for run := range adapter.Runs(messages) {
+		if adapter.IsAssistant(&run[0]) {
+			e.assistant(&run[0])
+			continue
 		}
+		from := 0
+		for i := range run {
+			if run[i].Role == winnow.RoleSystem {
+				e.user(run[from:i])
+				e.system(&run[i])
+				from = i + 1
+			}
+		}
+		e.user(run[from:])
 	}
 	e.trimEnd()
 	return e.out
@@ -46,7 +47,6 @@ const opening = "[The beginning of the conversation is not shown.]"
 type exporter struct {
 	out      []sdk.MessageParam
 	ids      adapter.CallIDs
-	sent     []string                     // ids to send for the current calls or results
 	toolsets map[string]param.Opt[string] // toolsets of the newest calls, by id: results repeat them
 }
 
@@ -62,10 +62,11 @@ func (e *exporter) assistant(m *winnow.Message) {
 	if len(e.out) == 0 && (p == nil || !p.First) && !beginsCompacted(m) {
 		e.out = append(e.out, sdk.NewUserMessage(sdk.NewTextBlock(opening)))
 	}
-	idsStay := e.nameCalls(m)
-	if p != nil && idsStay && isSendable(m) {
+	sent, stay := e.ids.Name(m)
+	e.noteToolsets(m, sent)
+	if p != nil && stay && isSendable(m) {
 		e.out = append(e.out, *p.Of)
-	} else if blocks := e.assistantBlocks(m); len(blocks) > 0 {
+	} else if blocks := assistantBlocks(m, sent); len(blocks) > 0 {
 		e.out = append(e.out, withContent(p, sdk.MessageParamRoleAssistant, blocks))
 	}
 }
@@ -79,42 +80,22 @@ func beginsCompacted(m *winnow.Message) bool {
 	return ok && m.Parts[0].MediaType == winnow.MediaCompaction && read(own).typ == typeCompaction
 }
 
-// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged, with an input that the API
-// accepts.
-func (e *exporter) nameCalls(m *winnow.Message) bool {
-	e.ids.Message()
-	e.sent = e.sent[:0]
+// noteToolsets remembers the toolsets of m's calls.
+func (e *exporter) noteToolsets(m *winnow.Message, sent []string) {
 	clear(e.toolsets)
-	stay := true
+	call := 0
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		if p.Kind != winnow.KindToolCall {
 			continue
 		}
-		id := e.ids.Call(p.ID)
-		e.sent = append(e.sent, id)
-		stay = stay && id == p.ID && adapter.IsObject(p.Arguments)
 		if b, ok := p.Source.(*block); ok {
-			if toolset := toolsetOf(b); toolset != "" {
-				if e.toolsets == nil {
-					e.toolsets = map[string]param.Opt[string]{}
-				}
-				e.toolsets[id] = sdk.String(toolset)
+			if toolset := read(b).toolset; toolset != "" {
+				e.toolsets[sent[call]] = sdk.String(toolset)
 			}
 		}
+		call++
 	}
-	return stay
-}
-
-// toolsetOf returns the toolset of a call, or "".
-func toolsetOf(b *block) string {
-	if _, given := overrideOf(b); given {
-		return read(b).toolset
-	}
-	if b.OfToolUse == nil {
-		return ""
-	}
-	return b.OfToolUse.ToolsetName.Value
 }
 
 // isSendable reports whether m has content and no blank text.
@@ -130,43 +111,30 @@ func isSendable(m *winnow.Message) bool {
 	return len(m.Parts) > 0
 }
 
-// userRun counts the leading messages that are sent as the user's.
-func userRun(messages []winnow.Message) int {
-	n := 0
-	for n < len(messages) && messages[n].Role != winnow.RoleSystem && !adapter.IsAssistant(&messages[n]) {
-		n++
-	}
-	return n
-}
-
-// user adds the messages between two assistant messages.
+// user adds the messages between two assistant or system messages.
 func (e *exporter) user(run []winnow.Message) {
-	e.sent = e.sent[:0]
-	for i := range run {
-		id := ""
-		if run[i].Role == winnow.RoleTool {
-			id, _ = e.ids.Result(run[i].ToolCallID)
-		}
-		e.sent = append(e.sent, id)
+	if len(run) == 0 {
+		return
 	}
-	if joined, sent, rest := adapter.JoinResults[sdk.MessageParam](run, e.sent); joined != nil {
-		e.build(joined, sent)
-		run, e.sent = rest, append(e.sent[:0], make([]string, len(rest))...) // which hold no results
+	joined, run := adapter.JoinResults[sdk.MessageParam](run)
+	if joined != nil {
+		e.build(joined, e.ids.Results(joined))
 	}
+	sent := e.ids.Results(run)
 	for i := 0; i < len(run); {
 		of, n := adapter.Whole[sdk.MessageParam](run[i:])
-		if n > 0 && e.staysWhole(of, run[i:i+n], e.sent[i:]) {
+		if n > 0 && staysWhole(of, run[i:i+n], sent[i:]) {
 			e.out = append(e.out, *of)
 		} else {
 			n = max(n, 1)
-			e.build(run[i:i+n], e.sent[i:])
+			e.build(run[i:i+n], sent[i:])
 		}
 		i += n
 	}
 }
 
 // staysWhole reports whether the caller's message, whose pieces these are, is sent unchanged.
-func (e *exporter) staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sent []string) bool {
+func staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sent []string) bool {
 	for i := range pieces {
 		m := &pieces[i]
 		if m.Role == winnow.RoleTool {
@@ -182,24 +150,14 @@ func (e *exporter) staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sen
 
 // resultsFirst reports whether no other block precedes a result.
 func resultsFirst(of *sdk.MessageParam) bool {
-	c := contentOf(of)
-	if !c.ok {
-		return true
-	}
-	others := false
-	for k := range c.blocks {
-		result := isResult(&c.blocks[k])
-		if result && others {
-			return false
-		}
-		others = others || !result
-	}
-	return true
+	blocks := contentOf(of).blocks
+	others := slices.IndexFunc(blocks, func(b block) bool { return !isResult(&b) })
+	return others < 0 || !slices.ContainsFunc(blocks[others:], func(b block) bool { return isResult(&b) })
 }
 
 // build adds one message with the content of messages, results first.
 func (e *exporter) build(messages []winnow.Message, sent []string) {
-	var results, others []sdk.ContentBlockParamUnion
+	var results, others []block
 	of := adapter.PieceOf[sdk.MessageParam](&messages[0])
 	for i := range messages {
 		m := &messages[i]
@@ -219,10 +177,10 @@ func (e *exporter) build(messages []winnow.Message, sent []string) {
 }
 
 // withContent returns a message with the given blocks. If they come from a caller's message, its other members stay.
-func withContent(p *piece, role sdk.MessageParamRole, blocks []sdk.ContentBlockParamUnion) sdk.MessageParam {
+func withContent(p *piece, role sdk.MessageParamRole, blocks []block) sdk.MessageParam {
 	m := sdk.MessageParam{Role: role}
 	if p != nil {
-		if _, given := p.Of.Overrides(); !given {
+		if adapter.IsTyped(p.Of) {
 			m = *p.Of
 		} else if others := othersOf(p.Of); len(others) > 0 {
 			m.SetExtraFields(others)
@@ -248,13 +206,7 @@ func (e *exporter) trimEnd() {
 	if f.typ != typeText || trimmed == f.text {
 		return
 	}
-	blocks := append([]block{}, c.blocks...)
-	if _, given := overrideOf(end); given {
-		blocks[len(blocks)-1] = withMember(end, "text", trimmed)
-	} else {
-		text := *end.OfText
-		text.Text = trimmed
-		blocks[len(blocks)-1] = block{OfText: &text}
-	}
+	blocks := slices.Clone(c.blocks)
+	blocks[len(blocks)-1] = withMember(end, "text", trimmed)
 	*last = withContent(&piece{Of: last}, c.role, blocks)
 }

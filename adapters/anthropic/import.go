@@ -19,19 +19,20 @@ type piece = adapter.Piece[sdk.MessageParam]
 // Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 // [ImportSystem] imports the system prompt of [sdk.MessageNewParams].
 func Import(messages []sdk.MessageParam) []winnow.Message {
-	im := importer{first: slices.ContainsFunc(messages, isAsked)}
-	im.reserve(messages)
+	im := importer{
+		out: make([]winnow.Message, 0, len(messages)+len(messages)/4), parts: make([]winnow.Part, 0, 2*len(messages)),
+		first: slices.ContainsFunc(messages, isAsked),
+	}
 	for i := range messages {
 		im.add(&messages[i])
 	}
 	return im.out
 }
 
-// importer turns messages into winnow's. Parts and pieces share a few blocks of memory.
+// importer turns messages into winnow's. Parts share a few blocks of memory.
 type importer struct {
 	out    []winnow.Message
 	parts  []winnow.Part
-	pieces adapter.Pieces[sdk.MessageParam]
 	names  adapter.ToolNames
 	calls  []winnow.Part // calls of the newest assistant message
 	hollow bool          // an empty text was left out of the parts of the next message
@@ -49,28 +50,6 @@ func isAsked(of sdk.MessageParam) bool {
 		f := read(&b)
 		return f.typ != typeText || !adapter.IsBlank(f.text)
 	})
-}
-
-// reserve makes room for the imported messages.
-func (im *importer) reserve(messages []sdk.MessageParam) {
-	parts, pieces := 0, 0
-	for i := range messages {
-		blocks := messages[i].Content
-		results := 0
-		for k := range blocks {
-			if r := blocks[k].OfToolResult; r != nil {
-				results++
-				parts += len(r.Content)
-			}
-		}
-		parts += len(blocks) - results
-		if pieces += results; results == 0 || results < len(blocks) {
-			pieces++
-		}
-	}
-	im.out = make([]winnow.Message, 0, pieces)
-	im.parts = make([]winnow.Part, 0, parts)
-	im.pieces.Grow(pieces)
 }
 
 func (im *importer) add(of *sdk.MessageParam) {
@@ -93,17 +72,16 @@ func (im *importer) add(of *sdk.MessageParam) {
 }
 
 func (im *importer) emit(m winnow.Message, of *sdk.MessageParam, block any, index, count int) {
-	p := im.pieces.New(of, block, index, count)
-	p.First, p.Hollow = im.first, im.hollow
+	m.Source = &piece{Of: of, Block: block, Index: index, Count: count, First: im.first, Hollow: im.hollow}
 	im.hollow = false
 	im.first = im.first && m.Role == winnow.RoleSystem
-	m.Source = p
 	im.out = append(im.out, m)
 }
 
 // opaque carries a message of which only the role and the size are known.
 func (im *importer) opaque(of *sdk.MessageParam, role sdk.MessageParamRole) {
-	m := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Kind: winnow.KindOpaque, Bytes: jsonSize(of)}}}
+	part := winnow.Part{Kind: winnow.KindOpaque, Bytes: len(adapter.Raw(of))}
+	m := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{part}}
 	switch role {
 	case sdk.MessageParamRoleAssistant:
 		m.Role = winnow.RoleAssistant
@@ -137,13 +115,7 @@ func (im *importer) user(blocks []block, of *sdk.MessageParam) {
 			}, of, &blocks[k], len(im.out)-first, count)
 		}
 	}
-	adapter.InCallOrder[sdk.MessageParam](im.out[first:], func(yield func(string)) {
-		for k := range im.calls {
-			if im.calls[k].Kind == winnow.KindToolCall {
-				yield(im.calls[k].ID)
-			}
-		}
-	})
+	adapter.InCallOrder[sdk.MessageParam](im.out[first:], im.calls)
 	if results < count {
 		im.emit(winnow.Message{Role: winnow.RoleUser, Parts: im.blocks(blocks)}, of, nil, results, count)
 	}
@@ -219,14 +191,12 @@ func mayHoldTexts(f *fields) bool {
 func withoutEmptyTexts(source any) (without any, found bool) {
 	switch s := source.(type) {
 	case *block:
-		override, _ := overrideOf(s)
-		if raw, found := adapter.WithoutEmptyTexts(sentAs(override, s)); found {
+		if raw, found := adapter.WithoutEmptyTexts(adapter.Raw(s)); found {
 			b := param.Override[block](raw)
 			return &b, true
 		}
 	case *inner:
-		override, _ := s.Overrides()
-		if raw, found := adapter.WithoutEmptyTexts(sentAs(override, s)); found {
+		if raw, found := adapter.WithoutEmptyTexts(adapter.Raw(s)); found {
 			c := param.Override[inner](raw)
 			return &c, true
 		}

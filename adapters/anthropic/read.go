@@ -7,12 +7,13 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // A message or a block is either typed or given as JSON (param.Override). The SDK itself returns unknown blocks as
-// JSON, but its decoder drops the whole content of a message with one: such messages have to be given as JSON. Both
-// forms are read with the same meaning. beta.go reads values of the beta API in place.
+// JSON, but its decoder drops the whole content of a message with one: such messages have to be given as JSON. Typed
+// blocks of the common kinds are read in place, all others as the JSON that is sent.
 
 type (
 	message = sdk.MessageParam
@@ -53,10 +54,10 @@ type fields struct {
 	data      string // of an image or a document, in Base64
 }
 
-// overrideOf returns the value that a caller set instead of a block's fields. ok is false if there is none.
-func overrideOf(b *block) (override any, ok bool) {
-	var s param.ParamStruct
-	switch { // the common kinds, and those whose fields are needed
+// givenAs returns the JSON that is sent for a block, and nil for a typed one that is read in place.
+func givenAs(b *block) json.RawMessage {
+	var s adapter.Param
+	switch {
 	case b.OfText != nil:
 		s = b.OfText
 	case b.OfToolUse != nil:
@@ -65,45 +66,27 @@ func overrideOf(b *block) (override any, ok bool) {
 		s = b.OfToolResult
 	case b.OfThinking != nil:
 		s = b.OfThinking
-	case b.OfRedactedThinking != nil:
-		s = b.OfRedactedThinking
 	case b.OfImage != nil:
 		s = b.OfImage
-	case b.OfDocument != nil:
-		s = b.OfDocument
 	default:
-		s = b
+		return adapter.Raw(b)
 	}
-	return s.Overrides()
-}
-
-// sentAs returns the JSON that is sent for v, whose override is given. It returns nil if v cannot be encoded.
-func sentAs(override any, v json.Marshaler) json.RawMessage {
-	if raw, ok := override.(json.RawMessage); ok {
-		return raw
-	}
-	raw, err := v.MarshalJSON()
-	if err != nil {
+	if adapter.IsTyped(s) {
 		return nil
 	}
-	return raw
+	return adapter.Raw(b)
 }
 
 // read returns the fields of a block.
 func read(b *block) fields {
-	if override, ok := overrideOf(b); ok {
-		if beta, ok := override.(*sdk.BetaContentBlockParamUnion); ok {
-			return readBeta(beta)
-		}
-		return readJSON(sentAs(override, b))
-	}
+	raw := givenAs(b)
 	switch {
+	case raw != nil:
+		return readJSON(raw)
 	case b.OfText != nil:
 		return fields{typ: typeText, text: b.OfText.Text}
 	case b.OfThinking != nil:
 		return fields{typ: typeThinking, text: b.OfThinking.Thinking, signature: b.OfThinking.Signature}
-	case b.OfRedactedThinking != nil:
-		return fields{typ: typeRedactedThinking, signature: b.OfRedactedThinking.Data}
 	case b.OfToolUse != nil:
 		c := b.OfToolUse
 		return fields{typ: typeToolUse, id: c.ID, name: c.Name, input: c.Input, toolset: c.ToolsetName.Value}
@@ -113,22 +96,16 @@ func read(b *block) fields {
 			emptyList: r.Content != nil && len(r.Content) == 0}
 	case b.OfImage != nil:
 		return imageFields(b.OfImage)
-	case b.OfDocument != nil:
-		return documentFields(b.OfDocument)
 	}
-	return readJSON(sentAs(nil, b)) // rare blocks
+	return fields{} // it cannot be encoded
 }
 
 // isResult reports whether b is a result, and reads as little as possible.
 func isResult(b *block) bool {
-	override, ok := overrideOf(b)
-	if !ok {
-		return b.OfToolResult != nil
+	if raw := givenAs(b); raw != nil {
+		return typeOf(raw) == typeToolResult
 	}
-	if beta, ok := override.(*sdk.BetaContentBlockParamUnion); ok {
-		return beta.OfToolResult != nil || read(b).typ == typeToolResult
-	}
-	return typeOf(sentAs(override, b)) == typeToolResult
+	return b.OfToolResult != nil
 }
 
 // typeOf returns the type of a block that is given as JSON.
@@ -226,27 +203,25 @@ func innerOf(raw []byte) (content []inner, emptyList bool) {
 
 // readInner returns the fields of a block in a result.
 func readInner(c *inner) fields {
-	var s param.ParamStruct = c
-	if c.OfText != nil {
-		s = c.OfText
-	}
-	if override, ok := s.Overrides(); ok {
-		if beta, ok := override.(*sdk.BetaToolResultBlockParamContentUnion); ok {
-			return readBetaInner(beta)
-		}
-		return readJSON(sentAs(override, c))
-	}
 	switch {
-	case c.OfText != nil:
+	case c.OfText != nil && adapter.IsTyped(c.OfText):
 		return fields{typ: typeText, text: c.OfText.Text}
-	case c.OfImage != nil:
+	case c.OfImage != nil && adapter.IsTyped(c.OfImage):
 		return imageFields(c.OfImage)
-	case c.OfDocument != nil:
-		return documentFields(c.OfDocument)
-	case c.OfSearchResult != nil:
-		return fields{typ: typeSearchResult, bytes: jsonSize(c)}
 	}
-	return fields{bytes: jsonSize(c)}
+	return readJSON(adapter.Raw(c))
+}
+
+// imageFields returns the type and the data of an image as they are sent.
+func imageFields(b *sdk.ImageBlockParam) fields {
+	f := fields{typ: typeImage}
+	switch s := &b.Source; {
+	case s.OfBase64 != nil:
+		f.mediaType, f.data, f.bytes = string(s.OfBase64.MediaType), s.OfBase64.Data, len(s.OfBase64.Data)
+	case s.OfURL != nil:
+		f.bytes = len(s.OfURL.URL)
+	}
+	return f
 }
 
 // contents are the fields that are read from a message.
@@ -258,20 +233,12 @@ type contents struct {
 
 // contentOf returns the role and the blocks of a message.
 func contentOf(m *message) contents {
-	override, ok := m.Overrides()
-	if !ok {
+	if adapter.IsTyped(m) {
 		return contents{m.Role, m.Content, true}
 	}
-	if beta, ok := override.(*sdk.BetaMessageParam); ok {
-		return betaContent(beta, m)
-	}
-	return contentOfJSON(sentAs(override, m))
-}
-
-func contentOfJSON(raw []byte) contents {
 	var c contents
 	var content []byte
-	jsontext.Members(raw, func(key string, value []byte) {
+	jsontext.Members(adapter.Raw(m), func(key string, value []byte) {
 		switch key {
 		case "role":
 			c.role = sdk.MessageParamRole(jsontext.Text(value))
@@ -298,44 +265,13 @@ func contentOfJSON(raw []byte) contents {
 
 // othersOf returns the members other than role and content of a message that is given as JSON.
 func othersOf(m *message) map[string]any {
-	override, ok := m.Overrides()
-	if !ok {
-		return nil
-	}
 	others := map[string]any{}
-	jsontext.Members(sentAs(override, m), func(key string, value []byte) {
+	jsontext.Members(adapter.Raw(m), func(key string, value []byte) {
 		if key != "role" && key != "content" {
 			others[key] = json.RawMessage(value)
 		}
 	})
 	return others
-}
-
-// imageFields returns the type and the data of an image as they are sent.
-func imageFields(b *sdk.ImageBlockParam) fields {
-	f := fields{typ: typeImage}
-	switch s := &b.Source; {
-	case s.OfBase64 != nil:
-		f.mediaType, f.data, f.bytes = string(s.OfBase64.MediaType), s.OfBase64.Data, len(s.OfBase64.Data)
-	case s.OfURL != nil:
-		f.bytes = len(s.OfURL.URL)
-	}
-	return f
-}
-
-func documentFields(b *sdk.DocumentBlockParam) fields {
-	f := fields{typ: typeDocument}
-	switch s := &b.Source; {
-	case s.OfBase64 != nil:
-		f.mediaType, f.data, f.bytes = "application/pdf", s.OfBase64.Data, len(s.OfBase64.Data)
-	case s.OfText != nil:
-		f.mediaType, f.bytes = "text/plain", len(s.OfText.Data)
-	case s.OfURL != nil:
-		f.mediaType = "application/pdf" // the size of the referenced data is unknown
-	case s.OfContent != nil:
-		f.bytes = jsonSize(s.OfContent)
-	}
-	return f
 }
 
 // source reads the source of an image or a document that is given as JSON.
@@ -368,13 +304,4 @@ func (f *fields) source(source []byte) {
 	case kind == "content":
 		f.bytes = len(source)
 	}
-}
-
-// jsonSize returns the size of a block's JSON. It is only for blocks that are rare in a long history.
-func jsonSize(v json.Marshaler) int {
-	b, err := v.MarshalJSON()
-	if err != nil {
-		return 0
-	}
-	return len(b)
 }

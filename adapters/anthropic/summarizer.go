@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -20,36 +19,17 @@ const maxAnswerTokens = 21_333
 // [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 func NewSummarizer(client sdk.Client, model sdk.Model, maxTokens int,
 	options ...option.RequestOption) winnow.Summarizer {
-	return &summarizer{client, model, maxTokens, options}
-}
-
-type summarizer struct {
-	client    sdk.Client
-	model     sdk.Model
-	maxTokens int
-	options   []option.RequestOption
-}
-
-// Summarize implements [winnow.Summarizer].
-func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
-	answer, err := s.client.Messages.New(ctx, sdk.MessageNewParams{
-		Model:     s.model,
-		MaxTokens: int64(min(adapter.AnswerTokens(&req, s.maxTokens), maxAnswerTokens)),
-		System:    []sdk.TextBlockParam{{Text: req.System()}},
-		Messages:  []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt()))},
-	}, s.options...)
-	if err != nil {
-		return "", adapter.Failed("anthropic", err)
-	}
-	winnow.ReportUsage(ctx, usage(&answer.Usage))
-	if answer.StopReason != sdk.StopReasonEndTurn {
-		return "", adapter.Incomplete("anthropic", string(answer.StopReason))
-	}
-	var text strings.Builder
-	for i := range answer.Content {
-		if answer.Content[i].Type == "text" {
-			text.WriteString(answer.Content[i].Text)
+	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+		answer, err := client.Messages.New(ctx, sdk.MessageNewParams{
+			Model:     model,
+			MaxTokens: int64(min(adapter.AnswerTokens(&req, maxTokens), maxAnswerTokens)),
+			System:    []sdk.TextBlockParam{{Text: req.System()}},
+			Messages:  []sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(req.Prompt()))},
+		}, options...)
+		if err != nil {
+			return "", adapter.Failed("anthropic", err)
 		}
-	}
-	return text.String(), nil
+		m := Response(answer)
+		return adapter.Summary(ctx, "anthropic", &m, string(sdk.StopReasonEndTurn))
+	})
 }

@@ -43,7 +43,7 @@ func mark(config *types.ToolConfiguration, system []types.SystemContentBlock, me
 	if config != nil {
 		tools = config.Tools
 	}
-	markers := slices.Concat(markersOf(tools, pointOfTool), markersOf(system, pointOfSystem))
+	markers := append(markersOf(tools), markersOf(system)...)
 	prompt := len(markers)
 	messages = slices.Clone(messages)
 	boundaries := adapter.CacheBoundaries(rolesOf(messages))
@@ -51,9 +51,10 @@ func mark(config *types.ToolConfiguration, system []types.SystemContentBlock, me
 		content := messages[i].Content
 		isBoundary := slices.Contains(boundaries, i) && len(content) > 0
 		if isBoundary && pointOf(content[len(content)-1]) == nil {
-			content = append(content[:len(content):len(content)], newPoint(types.CachePointBlock{Ttl: ttl}))
+			content = append(content[:len(content):len(content)],
+				&types.ContentBlockMemberCachePoint{Value: types.CachePointBlock{Ttl: ttl}})
 		}
-		markers = append(markers, markersOf(content, pointOf)...)
+		markers = append(markers, markersOf(content)...)
 		if isBoundary {
 			markers[len(markers)-1].Boundary = true
 		}
@@ -66,12 +67,12 @@ func mark(config *types.ToolConfiguration, system []types.SystemContentBlock, me
 
 	if tools != nil {
 		copied := *config
-		copied.Tools, markers = decided(tools, markers, pointOfTool, newToolPoint)
+		copied.Tools, markers = decided(tools, markers)
 		config = &copied
 	}
-	system, markers = decided(system, markers, pointOfSystem, newSystemPoint)
+	system, markers = decided(system, markers)
 	for i := range messages {
-		messages[i].Content, markers = decided(messages[i].Content, markers, pointOf, newPoint)
+		messages[i].Content, markers = decided(messages[i].Content, markers)
 	}
 	return config, system, messages
 }
@@ -86,7 +87,7 @@ func rolesOf(messages []types.Message) []bool {
 }
 
 // markersOf returns the cache points among blocks.
-func markersOf[T any](blocks []T, pointOf func(T) *types.CachePointBlock) (markers []adapter.CacheMarker) {
+func markersOf[T any](blocks []T) (markers []adapter.CacheMarker) {
 	for _, b := range blocks {
 		if p := pointOf(b); p != nil {
 			markers = append(markers, adapter.CacheMarker{TTL: string(p.Ttl)})
@@ -96,54 +97,45 @@ func markersOf[T any](blocks []T, pointOf func(T) *types.CachePointBlock) (marke
 }
 
 // decided returns blocks with the first of markers as their cache points, and the rest of the markers.
-func decided[T any](blocks []T, markers []adapter.CacheMarker, pointOf func(T) *types.CachePointBlock,
-	newPoint func(types.CachePointBlock) T) ([]T, []adapter.CacheMarker) {
+func decided[T any](blocks []T, markers []adapter.CacheMarker) ([]T, []adapter.CacheMarker) {
 	var out []T
 	for _, b := range blocks {
-		p := pointOf(b)
-		switch {
-		case p == nil:
-		case markers[0].Gone:
-			markers = markers[1:]
+		if pointOf(b) == nil {
+			out = append(out, b)
 			continue
-		default:
-			point := *p
-			point.Ttl, point.Type = types.CacheTTL(markers[0].TTL), types.CachePointTypeDefault
-			b, markers = newPoint(point), markers[1:]
 		}
-		out = append(out, b)
+		if m := &markers[0]; !m.Gone {
+			out = append(out, withTTL(b, types.CacheTTL(m.TTL)))
+		}
+		markers = markers[1:]
 	}
 	return out, markers
 }
 
-func newPoint(p types.CachePointBlock) types.ContentBlock {
-	return &types.ContentBlockMemberCachePoint{Value: p}
-}
-
-func newSystemPoint(p types.CachePointBlock) types.SystemContentBlock {
-	return &types.SystemContentBlockMemberCachePoint{Value: p}
-}
-
-func newToolPoint(p types.CachePointBlock) types.Tool { return &types.ToolMemberCachePoint{Value: p} }
-
-// pointOf returns a cache point, or nil for any other block.
-func pointOf(b types.ContentBlock) *types.CachePointBlock {
-	if p, ok := b.(*types.ContentBlockMemberCachePoint); ok {
+// pointOf returns a cache point among tools, in a system prompt or in a message, or nil for anything else.
+func pointOf(b any) *types.CachePointBlock {
+	switch p := b.(type) {
+	case *types.ToolMemberCachePoint:
+		return &p.Value
+	case *types.SystemContentBlockMemberCachePoint:
+		return &p.Value
+	case *types.ContentBlockMemberCachePoint:
 		return &p.Value
 	}
 	return nil
 }
 
-func pointOfSystem(b types.SystemContentBlock) *types.CachePointBlock {
-	if p, ok := b.(*types.SystemContentBlockMemberCachePoint); ok {
-		return &p.Value
+// withTTL returns a copy of a cache point that lives so long.
+func withTTL[T any](b T, ttl types.CacheTTL) T {
+	point := types.CachePointBlock{Ttl: ttl, Type: types.CachePointTypeDefault}
+	var out any
+	switch any(b).(type) {
+	case *types.ToolMemberCachePoint:
+		out = &types.ToolMemberCachePoint{Value: point}
+	case *types.SystemContentBlockMemberCachePoint:
+		out = &types.SystemContentBlockMemberCachePoint{Value: point}
+	default:
+		out = &types.ContentBlockMemberCachePoint{Value: point}
 	}
-	return nil
-}
-
-func pointOfTool(t types.Tool) *types.CachePointBlock {
-	if p, ok := t.(*types.ToolMemberCachePoint); ok {
-		return &p.Value
-	}
-	return nil
+	return out.(T)
 }

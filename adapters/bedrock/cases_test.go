@@ -416,16 +416,16 @@ func TestCachePointsAreAccepted(t *testing.T) {
 		for i := range 2 {
 			input.ToolConfig.Tools = append(input.ToolConfig.Tools, tools.Tools[0])
 			if i < ownTools {
-				input.ToolConfig.Tools = append(input.ToolConfig.Tools, newToolPoint(at(hours*i)))
+				input.ToolConfig.Tools = append(input.ToolConfig.Tools, &types.ToolMemberCachePoint{Value: at(hours * i)})
 			}
 		}
 		for i := range system {
-			input.System = append(input.System, &types.SystemContentBlockMemberText{Value: "Be careful."}, newSystemPoint(at(hours+i)))
+			input.System = append(input.System, &types.SystemContentBlockMemberText{Value: "Be careful."}, &types.SystemContentBlockMemberCachePoint{Value: at(hours + i)})
 		}
 		for i := range 5 {
 			q := types.Message{Role: types.ConversationRoleUser, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: "q"}}}
 			if i < own {
-				q.Content = append(q.Content, newPoint(at(hours+2*i)))
+				q.Content = append(q.Content, &types.ContentBlockMemberCachePoint{Value: at(hours + 2*i)})
 			}
 			input.Messages = append(input.Messages, q, types.Message{Role: types.ConversationRoleAssistant, Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: "a"}}})
 		}

@@ -1,13 +1,13 @@
 package bedrock
 
 import (
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Collect reads a stream (ConverseStreamOutput.GetStream) to its end and returns the answer, for [Response]. It returns
@@ -27,7 +27,7 @@ func Collect(stream *bedrockruntime.ConverseStreamEventStream,
 		return nil, err
 	}
 	if c.answer.StopReason == "" {
-		return nil, fmt.Errorf("bedrock: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+		return nil, adapter.CutOff("bedrock")
 	}
 	c.answer.Output = &types.ConverseOutputMemberMessage{Value: types.Message{Role: types.ConversationRoleAssistant,
 		Content: c.content()}}

@@ -1,8 +1,8 @@
 package bedrock
 
 import (
-	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
@@ -20,19 +20,13 @@ import (
 // System messages are left out: [ExportSystem] returns them.
 func Export(messages []winnow.Message) []types.Message {
 	e := exporter{out: make([]types.Message, 0, len(messages))}
-	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters}
-	for i := 0; i < len(messages); {
-		if adapter.IsAssistant(&messages[i]) {
-			e.assistant(&messages[i])
-			i++
-			continue
+	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters, Objects: true}
+	for run := range adapter.Runs(messages) {
+		if adapter.IsAssistant(&run[0]) {
+			e.assistant(&run[0])
+		} else {
+			e.user(run)
 		}
-		end := i
-		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
-			end++
-		}
-		e.user(messages[i:end])
-		i = end
 	}
 	return e.out
 }
@@ -46,9 +40,8 @@ const (
 
 // exporter makes the SDK's messages.
 type exporter struct {
-	out  []types.Message
-	ids  adapter.CallIDs
-	sent []string // ids to send for the current calls or results
+	out []types.Message
+	ids adapter.CallIDs
 }
 
 // add adds a message, or adds its content to the last message if that has the same role.
@@ -71,7 +64,8 @@ func (e *exporter) assistant(m *winnow.Message) {
 		e.add(types.Message{Role: types.ConversationRoleUser,
 			Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: opening}}})
 	}
-	if e.nameCalls(m) && p != nil && isSendable(p.Of.Content) {
+	sent, stay := e.ids.Name(m)
+	if stay && p != nil && isSendable(p.Of.Content) {
 		e.add(*p.Of)
 		return
 	}
@@ -82,35 +76,19 @@ func (e *exporter) assistant(m *winnow.Message) {
 		own, _ := part.Source.(types.ContentBlock)
 		switch {
 		case part.Kind == winnow.KindToolCall:
-			out.Content = append(out.Content, callBlock(part, own, e.sent[call]))
+			out.Content = append(out.Content, callBlock(part, own, sent[call]))
 			call++
 		case own != nil && isSendableBlock(own):
 			out.Content = append(out.Content, own)
 		case part.Kind == winnow.KindThinking, adapter.IsSilent(part):
 		default:
-			out.Content = append(out.Content, &types.ContentBlockMemberText{Value: textOf(part)})
+			out.Content = append(out.Content, &types.ContentBlockMemberText{Value: adapter.TextOf(part)})
 		}
 	}
 	if onlyReasoning(out.Content) {
 		return
 	}
 	e.add(out)
-}
-
-// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged, with an input that the API
-// accepts.
-func (e *exporter) nameCalls(m *winnow.Message) bool {
-	e.ids.Message()
-	e.sent = e.sent[:0]
-	stay := true
-	for k := range m.Parts {
-		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
-			id := e.ids.Call(p.ID)
-			e.sent = append(e.sent, id)
-			stay = stay && id == p.ID && adapter.IsObject(p.Arguments)
-		}
-	}
-	return stay
 }
 
 // onlyReasoning reports whether content is reasoning without the blocks that it led to.
@@ -166,14 +144,6 @@ func resultIsSendable(content []types.ToolResultContentBlock) bool {
 	return len(content) > 0
 }
 
-// textOf returns the text of a part, or a placeholder if it has none.
-func textOf(p *winnow.Part) string {
-	if p.Kind == winnow.KindText {
-		return p.Text
-	}
-	return adapter.Placeholder(p)
-}
-
 // callBlock returns a call with the id to send.
 func callBlock(p *winnow.Part, own types.ContentBlock, id string) types.ContentBlock {
 	if b, ok := own.(*types.ContentBlockMemberToolUse); ok {
@@ -195,10 +165,8 @@ func callBlock(p *winnow.Part, own types.ContentBlock, id string) types.ContentB
 
 // object returns arguments in the SDK's form. Numbers keep their spelling.
 func object(arguments json.RawMessage) document.Interface {
-	d := json.NewDecoder(bytes.NewReader(adapter.Object(arguments)))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
+	v, err := adapter.Decode(adapter.Object(arguments))
+	if err != nil {
 		v = map[string]any{}
 	}
 	return document.NewLazyDocument(numbers(v))
@@ -223,15 +191,15 @@ func numbers(v any) any {
 
 // user adds the messages between two assistant messages as one message, results first.
 func (e *exporter) user(run []winnow.Message) {
-	if of, n := adapter.Whole[types.Message](run); n == len(run) && e.staysWhole(of, run) {
+	sent := e.ids.Results(run)
+	if of, n := adapter.Whole[types.Message](run); n == len(run) && staysWhole(of, run, sent) {
 		e.add(*of)
 		return
 	}
 	out := types.Message{Role: types.ConversationRoleUser}
 	for i := range run {
 		if m := &run[i]; m.Role == winnow.RoleTool {
-			id, _ := e.ids.Result(m.ToolCallID)
-			out.Content = append(out.Content, result(m, id))
+			out.Content = append(out.Content, result(m, sent[i]))
 		}
 	}
 	for i := range run {
@@ -242,26 +210,16 @@ func (e *exporter) user(run []winnow.Message) {
 	e.add(out)
 }
 
-// staysWhole reports whether the caller's message, of which these are the pieces, is sent unchanged. If it is not, the
-// ids of its results are decided again.
-func (e *exporter) staysWhole(of *types.Message, pieces []winnow.Message) bool {
-	ids := e.ids.Clone()
+// staysWhole reports whether the caller's message, of which these are the pieces, is sent unchanged.
+func staysWhole(of *types.Message, pieces []winnow.Message, sent []string) bool {
 	for i := range pieces {
-		if m := &pieces[i]; m.Role == winnow.RoleTool {
-			if id, _ := ids.Result(m.ToolCallID); id != m.ToolCallID {
-				return false
-			}
-		}
-	}
-	others := false
-	for _, b := range of.Content {
-		_, isResult := b.(*types.ContentBlockMemberToolResult)
-		if isResult && others {
+		if sent[i] != "" && sent[i] != pieces[i].ToolCallID {
 			return false
 		}
-		others = others || !isResult
 	}
-	return isSendable(of.Content)
+	isResult := func(b types.ContentBlock) bool { _, ok := b.(*types.ContentBlockMemberToolResult); return ok }
+	others := slices.IndexFunc(of.Content, func(b types.ContentBlock) bool { return !isResult(b) })
+	return isSendable(of.Content) && (others < 0 || !slices.ContainsFunc(of.Content[others:], isResult))
 }
 
 // result returns the block of a result.
@@ -291,7 +249,7 @@ func resultContent(m *winnow.Message) []types.ToolResultContentBlock {
 		case own != nil:
 			content = append(content, own)
 		default:
-			content = append(content, &types.ToolResultContentBlockMemberText{Value: textOf(p)})
+			content = append(content, &types.ToolResultContentBlockMemberText{Value: adapter.TextOf(p)})
 		}
 	}
 	if content == nil {
@@ -328,9 +286,8 @@ func userBlocks(m *winnow.Message) []types.ContentBlock {
 		switch {
 		case own != nil && isSendableBlock(own):
 			blocks = append(blocks, own)
-		case p.Kind == winnow.KindThinking, p.Kind == winnow.KindToolCall, adapter.IsSilent(p):
-		default:
-			blocks = append(blocks, &types.ContentBlockMemberText{Value: textOf(p)})
+		case adapter.IsShown(p):
+			blocks = append(blocks, &types.ContentBlockMemberText{Value: adapter.TextOf(p)})
 		}
 	}
 	return blocks

@@ -28,13 +28,12 @@ func Import(messages []types.Message) []winnow.Message {
 	return im.out
 }
 
-// importer turns messages into winnow's. Pieces share a few blocks of memory.
+// importer turns messages into winnow's.
 type importer struct {
-	out    []winnow.Message
-	pieces adapter.Pieces[types.Message]
-	names  adapter.ToolNames
-	calls  []winnow.Part // calls of the newest assistant message
-	asked  bool          // the user says something
+	out   []winnow.Message
+	names adapter.ToolNames
+	calls []winnow.Part // calls of the newest assistant message
+	asked bool          // the user says something
 }
 
 // isAsked reports whether Export sends something of a user message. Without one, the messages are an answer that the
@@ -80,13 +79,7 @@ func (im *importer) add(of *types.Message) {
 			}, of, r, len(im.out)-first, count)
 		}
 	}
-	adapter.InCallOrder[types.Message](im.out[first:], func(yield func(string)) {
-		for k := range im.calls {
-			if im.calls[k].Kind == winnow.KindToolCall {
-				yield(im.calls[k].ID)
-			}
-		}
-	})
+	adapter.InCallOrder[types.Message](im.out[first:], im.calls)
 	if results < count {
 		parts := im.blocks(of)
 		im.emit(winnow.Message{Role: winnow.RoleUser, Injected: results > 0 && onlyMarkers(of.Content), Parts: parts},
@@ -96,20 +89,15 @@ func (im *importer) add(of *types.Message) {
 
 // onlyMarkers reports whether only cache points stand beside the results, so that the message asks for nothing.
 func onlyMarkers(content []types.ContentBlock) bool {
-	for _, b := range content {
-		switch b.(type) {
-		case *types.ContentBlockMemberToolResult, *types.ContentBlockMemberCachePoint:
-		default:
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(content, func(b types.ContentBlock) bool {
+		_, isResult := b.(*types.ContentBlockMemberToolResult)
+		return !isResult && pointOf(b) == nil
+	})
 }
 
 func (im *importer) emit(m winnow.Message, of *types.Message, block any, index, count int) {
-	p := im.pieces.New(of, block, index, count)
-	p.First = len(im.out) == 0 && im.asked
-	m.Source = p
+	m.Source = &adapter.Piece[types.Message]{Of: of, Block: block, Index: index, Count: count,
+		First: len(im.out) == 0 && im.asked}
 	im.out = append(im.out, m)
 }
 
@@ -144,19 +132,19 @@ func (im *importer) blocks(of *types.Message) []winnow.Part {
 		case *types.ContentBlockMemberCitationsContent:
 			p.Text = citedText(b.Value.Content)
 		case *types.ContentBlockMemberImage:
-			image(&p, &b.Value)
+			p = adapter.MediaBytes(winnow.KindImage, "image/"+string(b.Value.Format), dataOf(b.Value.Source), b)
 		case *types.ContentBlockMemberDocument:
-			documentPart(&p, &b.Value)
+			p = documentPart(&b.Value, b)
 		case *types.ContentBlockMemberAudio:
-			audio(&p, &b.Value)
+			p = adapter.MediaBytes(winnow.KindOpaque, "audio/"+string(b.Value.Format), dataOf(b.Value.Source), b)
 		case *types.ContentBlockMemberVideo:
-			video(&p, &b.Value)
+			p = adapter.MediaBytes(winnow.KindOpaque, "video/"+string(b.Value.Format), dataOf(b.Value.Source), b)
 		case *types.ContentBlockMemberCachePoint:
 			p = adapter.Marker(b)
 		case *types.UnknownUnionMember:
 			p.Kind = winnow.KindOpaque // without a size, because it is not sent
 		default:
-			p.Kind, p.Bytes = winnow.KindOpaque, sizeOf(b)
+			p.Kind, p.Bytes = winnow.KindOpaque, adapter.Size(b)
 		}
 		parts = append(parts, p)
 	}
@@ -184,48 +172,27 @@ func reasoning(p *winnow.Part, r types.ReasoningContentBlock) {
 	}
 }
 
-// image makes p an image. Its size is that of its base64, which is sent.
-func image(p *winnow.Part, b *types.ImageBlock) {
-	p.Kind, p.MediaType = winnow.KindImage, "image/"+string(b.Format)
-	if s, ok := b.Source.(*types.ImageSourceMemberBytes); ok {
-		p.Bytes = base64.StdEncoding.EncodedLen(len(s.Value))
-		adapter.MeasureBytes(p, s.Value)
+func documentPart(b *types.DocumentBlock, source any) winnow.Part {
+	if s, ok := b.Source.(*types.DocumentSourceMemberText); ok {
+		return winnow.Part{Kind: winnow.KindOpaque, MediaType: "text/plain", Bytes: len(s.Value), Source: source}
 	}
+	return adapter.MediaBytes(winnow.KindOpaque, "application/"+string(b.Format), dataOf(b.Source), source)
 }
 
-// documentPart makes p a document. Its size is that of the bytes that are sent.
-func documentPart(p *winnow.Part, b *types.DocumentBlock) {
-	p.Kind, p.MediaType = winnow.KindOpaque, "application/"+string(b.Format)
-	switch s := b.Source.(type) {
+// dataOf returns the data of an image, a document, a sound or a video. Of one that is stored elsewhere nothing is
+// known.
+func dataOf(source any) []byte {
+	switch s := source.(type) {
+	case *types.ImageSourceMemberBytes:
+		return s.Value
 	case *types.DocumentSourceMemberBytes:
-		p.Bytes = base64.StdEncoding.EncodedLen(len(s.Value))
-		adapter.MeasureBytes(p, s.Value)
-	case *types.DocumentSourceMemberText:
-		p.MediaType, p.Bytes = "text/plain", len(s.Value)
+		return s.Value
+	case *types.AudioSourceMemberBytes:
+		return s.Value
+	case *types.VideoSourceMemberBytes:
+		return s.Value
 	}
-}
-
-// sound makes p a sound or a video whose data is sent, in Base64.
-func sound(p *winnow.Part, mediaType string, data []byte) {
-	p.Kind, p.MediaType, p.Bytes = winnow.KindOpaque, mediaType, base64.StdEncoding.EncodedLen(len(data))
-	adapter.MeasureBytes(p, data)
-}
-
-// audio makes p a sound. Of one that is stored elsewhere nothing is known.
-func audio(p *winnow.Part, b *types.AudioBlock) {
-	var data []byte
-	if s, ok := b.Source.(*types.AudioSourceMemberBytes); ok {
-		data = s.Value
-	}
-	sound(p, "audio/"+string(b.Format), data)
-}
-
-func video(p *winnow.Part, b *types.VideoBlock) {
-	var data []byte
-	if s, ok := b.Source.(*types.VideoSourceMemberBytes); ok {
-		data = s.Value
-	}
-	sound(p, "video/"+string(b.Format), data)
+	return nil
 }
 
 // result returns the parts of a result, without empty texts, which make no difference.
@@ -242,15 +209,15 @@ func (im *importer) result(content []types.ToolResultContentBlock) []winnow.Part
 		case *types.ToolResultContentBlockMemberJson:
 			p.Text = string(adapter.Arguments(jsonOf(c.Value)))
 		case *types.ToolResultContentBlockMemberImage:
-			image(&p, &c.Value)
+			p = adapter.MediaBytes(winnow.KindImage, "image/"+string(c.Value.Format), dataOf(c.Value.Source), c)
 		case *types.ToolResultContentBlockMemberDocument:
-			documentPart(&p, &c.Value)
+			p = documentPart(&c.Value, c)
 		case *types.ToolResultContentBlockMemberVideo:
-			video(&p, &c.Value)
+			p = adapter.MediaBytes(winnow.KindOpaque, "video/"+string(c.Value.Format), dataOf(c.Value.Source), c)
 		case *types.UnknownUnionMember:
 			p.Kind = winnow.KindOpaque
 		default:
-			p.Kind, p.Bytes = winnow.KindOpaque, sizeOf(c)
+			p.Kind, p.Bytes = winnow.KindOpaque, adapter.Size(c)
 		}
 		parts = append(parts, p)
 	}
@@ -279,17 +246,8 @@ func sizeOfResult(content []types.ToolResultContentBlock) (bytes int) {
 			text, _ := jsonOf(c.Value).(json.RawMessage)
 			bytes += len(text)
 		default:
-			bytes += sizeOf(c)
+			bytes += adapter.Size(c)
 		}
 	}
 	return bytes
-}
-
-// sizeOf estimates how many bytes are sent for v. It is only for rare content.
-func sizeOf(v any) int {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return 0
-	}
-	return len(b)
 }

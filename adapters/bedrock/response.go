@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Response returns an answer as the next message of the history, with the id of its request, its stop reason and its
@@ -17,7 +16,6 @@ func Response(answer *bedrockruntime.ConverseOutput) winnow.Message {
 	if out, ok := answer.Output.(*types.ConverseOutputMemberMessage); ok {
 		own := types.Message{Role: types.ConversationRoleAssistant, Content: named(out.Value.Content)}
 		m = Import([]types.Message{own})[0]
-		adapter.PieceOf[types.Message](&m).First = false
 	}
 	m.ID, _ = middleware.GetRequestIDMetadata(answer.ResultMetadata)
 	m.StopReason = string(answer.StopReason)

@@ -2,7 +2,6 @@ package bedrock
 
 import (
 	"context"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
@@ -17,44 +16,22 @@ import (
 // the end of the turn, the error wraps [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 func NewSummarizer(client *bedrockruntime.Client, model string, maxTokens int,
 	options ...func(*bedrockruntime.Options)) winnow.Summarizer {
-	return &summarizer{client, model, maxTokens, options}
-}
-
-type summarizer struct {
-	client    *bedrockruntime.Client
-	model     string
-	maxTokens int
-	options   []func(*bedrockruntime.Options)
-}
-
-// Summarize implements [winnow.Summarizer].
-func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
-	answer, err := s.client.Converse(ctx, &bedrockruntime.ConverseInput{
-		ModelId: aws.String(s.model),
-		InferenceConfig: &types.InferenceConfiguration{
-			MaxTokens: aws.Int32(int32(min(adapter.AnswerTokens(&req, s.maxTokens), 1<<30))),
-		},
-		System: []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: req.System()}},
-		Messages: []types.Message{{
-			Role:    types.ConversationRoleUser,
-			Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: req.Prompt()}},
-		}},
-	}, s.options...)
-	if err != nil {
-		return "", adapter.Failed("bedrock", err)
-	}
-	m := Response(answer)
-	if m.Usage != nil {
-		winnow.ReportUsage(ctx, *m.Usage)
-	}
-	if answer.StopReason != types.StopReasonEndTurn {
-		return "", adapter.Incomplete("bedrock", m.StopReason)
-	}
-	var text strings.Builder
-	for _, p := range m.Parts {
-		if p.Kind == winnow.KindText {
-			text.WriteString(p.Text)
+	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+		answer, err := client.Converse(ctx, &bedrockruntime.ConverseInput{
+			ModelId: aws.String(model),
+			InferenceConfig: &types.InferenceConfiguration{
+				MaxTokens: aws.Int32(int32(min(adapter.AnswerTokens(&req, maxTokens), 1<<30))),
+			},
+			System: []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: req.System()}},
+			Messages: []types.Message{{
+				Role:    types.ConversationRoleUser,
+				Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: req.Prompt()}},
+			}},
+		}, options...)
+		if err != nil {
+			return "", adapter.Failed("bedrock", err)
 		}
-	}
-	return text.String(), nil
+		m := Response(answer)
+		return adapter.Summary(ctx, "bedrock", &m, string(types.StopReasonEndTurn))
+	})
 }

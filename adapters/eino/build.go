@@ -41,37 +41,29 @@ func build(m *winnow.Message, role schema.RoleType) *schema.Message {
 	var texts []string
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+		if !adapter.IsShown(p) {
 			continue
 		}
 		switch where {
 		case inContent:
-			texts = append(texts, textOf(p))
+			texts = append(texts, adapter.TextOf(p))
 		case inInput:
 			part, ok := p.Source.(*schema.MessageInputPart)
 			if !ok {
-				part = &schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: textOf(p)}
+				part = &schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: adapter.TextOf(p)}
 			}
 			out.UserInputMultiContent = append(out.UserInputMultiContent, *part)
 		case inOutput:
 			part, ok := p.Source.(*schema.MessageOutputPart)
 			if !ok {
-				part = &schema.MessageOutputPart{Type: schema.ChatMessagePartTypeText, Text: textOf(p)}
+				part = &schema.MessageOutputPart{Type: schema.ChatMessagePartTypeText, Text: adapter.TextOf(p)}
 			}
 			out.AssistantGenMultiContent = append(out.AssistantGenMultiContent, *part)
 		case inOld:
 			part, _ := p.Source.(*oldPart)
-			addOldPart(out, part, textOf(p))
+			addOldPart(out, part, adapter.TextOf(p))
 		}
 	}
 	out.Content = strings.Join(texts, "\n")
 	return out
-}
-
-// textOf returns the text of a part, or a placeholder if it has none.
-func textOf(p *winnow.Part) string {
-	if p.Kind == winnow.KindText {
-		return p.Text
-	}
-	return adapter.Placeholder(p)
 }

@@ -16,18 +16,12 @@ import (
 func Export(messages []winnow.Message) []*schema.Message {
 	e := exporter{out: make([]*schema.Message, 0, len(messages))}
 	e.ids.Rule.Request = true
-	for i := 0; i < len(messages); {
-		if adapter.IsAssistant(&messages[i]) {
-			e.assistant(&messages[i])
-			i++
-			continue
+	for run := range adapter.Runs(messages) {
+		if adapter.IsAssistant(&run[0]) {
+			e.assistant(&run[0])
+		} else {
+			e.between(run)
 		}
-		end := i
-		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
-			end++
-		}
-		e.between(messages[i:end])
-		i = end
 	}
 	return e.out
 }

@@ -14,31 +14,13 @@ import (
 // Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
 // results that are errors (IsError), for which Eino has no field.
 func Import(messages []*schema.Message) []winnow.Message {
-	parts := 0
-	for _, m := range messages {
-		if m != nil {
-			parts += partsOf(m)
-		}
-	}
-	im := importer{out: make([]winnow.Message, 0, len(messages)), parts: make([]winnow.Part, 0, parts)}
+	im := importer{out: make([]winnow.Message, 0, len(messages)), parts: make([]winnow.Part, 0, 2*len(messages))}
 	for _, m := range messages {
 		if m != nil {
 			im.add(m)
 		}
 	}
 	return im.out
-}
-
-// partsOf returns the maximum number of parts that m becomes.
-func partsOf(m *schema.Message) int {
-	n := len(m.ToolCalls) + len(m.MultiContent) + len(m.UserInputMultiContent) + len(m.AssistantGenMultiContent)
-	if m.Content != "" {
-		n++
-	}
-	if m.ReasoningContent != "" {
-		n++
-	}
-	return n
 }
 
 // importer turns messages into winnow's. Parts share one block of memory.
@@ -50,8 +32,7 @@ type importer struct {
 
 func (im *importer) add(of *schema.Message) {
 	begin := len(im.parts)
-	m := adapter.Next(&im.out)
-	m.Source = of
+	m := winnow.Message{Source: of}
 	switch of.Role {
 	case schema.Assistant:
 		m.Role = winnow.RoleAssistant
@@ -72,6 +53,7 @@ func (im *importer) add(of *schema.Message) {
 		im.input(of)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
+	im.out = append(im.out, m)
 }
 
 // outcome returns the stop reason and the usage of a message. Eino counts cached tokens as part of the prompt.
@@ -89,8 +71,7 @@ func outcome(meta *schema.ResponseMeta) (stop string, usage *winnow.Usage) {
 // text adds a text, unless it is empty, which makes no difference.
 func (im *importer) text(s string, source any) {
 	if s != "" {
-		p := adapter.Next(&im.parts)
-		p.Text, p.Source = s, source
+		im.parts = append(im.parts, winnow.Part{Text: s, Source: source})
 	}
 }
 
@@ -127,18 +108,13 @@ func (im *importer) inputPart(c *schema.MessageInputPart) {
 
 // media adds a part that is not read. Its payload is the data or a URL, usually a data URL.
 func (im *importer) media(kind winnow.Kind, c *schema.MessagePartCommon, source any) {
-	p := winnow.Part{Kind: kind, MediaType: c.MIMEType, Source: source}
+	data := ""
 	if c.Base64Data != nil {
-		p.Bytes = len(*c.Base64Data)
-		adapter.Measure(&p, *c.Base64Data)
+		data = *c.Base64Data
 	} else if c.URL != nil {
-		p.Bytes = len(*c.URL)
-		if p.MediaType == "" {
-			p.MediaType = adapter.DataURLType(*c.URL)
-		}
-		adapter.Measure(&p, *c.URL)
+		data = *c.URL
 	}
-	im.parts = append(im.parts, p)
+	im.parts = append(im.parts, adapter.Media(kind, c.MIMEType, data, source))
 }
 
 func (im *importer) assistant(of *schema.Message) {
@@ -157,10 +133,10 @@ func (im *importer) assistant(of *schema.Message) {
 	}
 	for k := range of.ToolCalls {
 		c := &of.ToolCalls[k]
-		p := adapter.Next(&im.parts)
-		p.Kind, p.ID, p.Name, p.Arguments, p.Source = winnow.KindToolCall, c.ID, c.Function.Name,
-			[]byte(c.Function.Arguments), c
-		p.Signature = signatureOf(c.Extra)
+		im.parts = append(im.parts, winnow.Part{
+			Kind: winnow.KindToolCall, ID: c.ID, Name: c.Function.Name, Arguments: []byte(c.Function.Arguments),
+			Signature: signatureOf(c.Extra), Source: c,
+		})
 	}
 }
 

@@ -36,12 +36,7 @@ func (im *importer) oldParts(of *schema.Message) {
 }
 
 func (im *importer) oldMedia(kind winnow.Kind, mediaType, url string, source any) {
-	if mediaType == "" {
-		mediaType = adapter.DataURLType(url)
-	}
-	p := winnow.Part{Kind: kind, MediaType: mediaType, Bytes: len(url), Source: source}
-	adapter.Measure(&p, url)
-	im.parts = append(im.parts, p)
+	im.parts = append(im.parts, adapter.Media(kind, mediaType, url, source))
 }
 
 // addOldPart adds a part to a list of the old kind.

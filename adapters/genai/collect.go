@@ -3,11 +3,12 @@ package genai
 import (
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"reflect"
 
 	sdk "google.golang.org/genai"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Check returns an error for an answer with status 200 that has neither a candidate nor a reason for having none: it is
@@ -54,7 +55,7 @@ func Collect(stream iter.Seq2[*sdk.GenerateContentResponse, error],
 		if answer.PromptFeedback != nil {
 			return answer, nil
 		}
-		return nil, fmt.Errorf("genai: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+		return nil, adapter.CutOff("genai")
 	}
 	candidate.Content = content
 	answer.Candidates = []*sdk.Candidate{candidate}

@@ -1,7 +1,6 @@
 package genai
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 
@@ -36,18 +35,12 @@ func ExportFor(model string, messages []winnow.Message) []*sdk.Content {
 func export(messages []winnow.Message) *exporter {
 	e := exporter{out: make([]*sdk.Content, 0, len(messages))}
 	e.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters}
-	for i := 0; i < len(messages); {
-		if adapter.IsAssistant(&messages[i]) {
-			e.model(&messages[i])
-			i++
-			continue
+	for run := range adapter.Runs(messages) {
+		if adapter.IsAssistant(&run[0]) {
+			e.model(&run[0])
+		} else {
+			e.user(run)
 		}
-		end := i
-		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
-			end++
-		}
-		e.user(messages[i:end])
-		i = end
 	}
 	return &e
 }
@@ -60,7 +53,6 @@ type exporter struct {
 	out   []*sdk.Content
 	ids   adapter.CallIDs
 	calls []sentCall // calls of the model's newest message
-	run   []sentCall // for each message of the current run: the call that it answers
 
 	foreign map[*sdk.Part]bool // calls that did not come from Gemini's API
 }
@@ -110,17 +102,12 @@ func (e *exporter) joinModel(content *sdk.Content) *sdk.Content {
 
 // nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged, and whether m has calls.
 func (e *exporter) nameCalls(m *winnow.Message) (stay, calls bool) {
-	e.ids.Message()
+	sent, stay := e.ids.Name(m)
 	e.calls = e.calls[:0]
-	stay = true
 	for k := range m.Parts {
-		p := &m.Parts[k]
-		if p.Kind != winnow.KindToolCall {
-			continue
+		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
+			e.calls = append(e.calls, sentCall{sent[len(e.calls)], callName(p)})
 		}
-		id := e.ids.Call(p.ID)
-		e.calls = append(e.calls, sentCall{id, callName(p)})
-		stay = stay && id == p.ID
 	}
 	return stay, len(e.calls) > 0
 }
@@ -176,18 +163,10 @@ func (e *exporter) modelParts(m *winnow.Message) []*sdk.Part {
 		case p.Kind == winnow.KindThinking: // the API ignores thoughts, but reads its own signatures
 		case adapter.IsSilent(p) && p.Signature == "": // a signature stays
 		default:
-			parts = append(parts, &sdk.Part{Text: textOf(p), ThoughtSignature: signature(p)})
+			parts = append(parts, &sdk.Part{Text: adapter.TextOf(p), ThoughtSignature: signature(p)})
 		}
 	}
 	return parts
-}
-
-// textOf returns the text of a part, or a placeholder if it has none.
-func textOf(p *winnow.Part) string {
-	if p.Kind == winnow.KindText {
-		return p.Text
-	}
-	return adapter.Placeholder(p)
 }
 
 // signature returns the thought signature of a text or a call. Only Import sets it.
@@ -224,11 +203,7 @@ func callPart(p *winnow.Part, own *sdk.Part, id string) *sdk.Part {
 
 // object returns arguments in the SDK's form. Numbers keep their spelling.
 func object(arguments json.RawMessage) map[string]any {
-	d := json.NewDecoder(bytes.NewReader(adapter.Object(arguments)))
-	d.UseNumber()
-	var m map[string]any
-	if d.Decode(&m) != nil {
-		return nil
-	}
+	v, _ := adapter.Decode(adapter.Object(arguments))
+	m, _ := v.(map[string]any)
 	return m
 }

@@ -3,8 +3,8 @@ package genai
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"slices"
+	"strings"
 
 	sdk "google.golang.org/genai"
 
@@ -18,8 +18,10 @@ import (
 //
 // Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
 func Import(contents []*sdk.Content) []winnow.Message {
-	im := importer{several: countSent(contents) > 1}
-	im.reserve(contents)
+	im := importer{
+		out: make([]winnow.Message, 0, len(contents)+len(contents)/4), parts: make([]winnow.Part, 0, 2*len(contents)),
+		several: countSent(contents) > 1,
+	}
 	for _, c := range contents {
 		if c != nil {
 			im.add(c)
@@ -28,14 +30,14 @@ func Import(contents []*sdk.Content) []winnow.Message {
 	return im.out
 }
 
-// importer turns contents into messages. Parts and pieces share a few blocks of memory.
+// importer turns contents into messages. Parts share a few blocks of memory.
 type importer struct {
-	out    []winnow.Message
-	parts  []winnow.Part
-	pieces adapter.Pieces[sdk.Content]
-	ids    madeIDs
-	calls  []openCall        // calls of the model's newest content
-	named  map[string]string // the newest call without an id, by its tool
+	out   []winnow.Message
+	parts []winnow.Part
+	ids   madeIDs
+	calls []openCall        // calls of the model's newest content
+	model []winnow.Part     // the parts of that
+	named map[string]string // the newest call without an id, by its tool
 
 	several bool // more than one content is sent
 }
@@ -57,38 +59,12 @@ type openCall struct {
 	answered bool
 }
 
-// reserve makes room for the imported contents.
-func (im *importer) reserve(contents []*sdk.Content) {
-	parts, pieces := 0, 0
-	for _, c := range contents {
-		if c == nil {
-			continue
-		}
-		responses := 0
-		for _, p := range c.Parts {
-			if p != nil && p.FunctionCall != nil && p.FunctionCall.ID == "" {
-				im.ids.calls++
-			}
-			if isResponse(p) {
-				responses++
-				parts += len(p.FunctionResponse.Parts)
-			}
-		}
-		parts += len(c.Parts)
-		if pieces += responses; responses == 0 || responses < len(c.Parts) {
-			pieces++
-		}
-	}
-	im.out = make([]winnow.Message, 0, pieces)
-	im.parts = make([]winnow.Part, 0, parts)
-	im.pieces.Grow(pieces)
-}
-
 func (im *importer) add(c *sdk.Content) {
 	if c.Role == sdk.RoleModel {
 		im.calls = im.calls[:0]
 		m := im.message(winnow.RoleAssistant, c, nil, 0, 1)
 		m.Parts = im.content(c)
+		im.model = m.Parts
 		return
 	}
 	responses := 0
@@ -107,11 +83,7 @@ func (im *importer) add(c *sdk.Content) {
 			im.response(im.message(winnow.RoleTool, c, p, len(im.out)-first, count), p)
 		}
 	}
-	adapter.InCallOrder[sdk.Content](im.out[first:], func(yield func(string)) {
-		for i := range im.calls {
-			yield(im.calls[i].id)
-		}
-	})
+	adapter.InCallOrder[sdk.Content](im.out[first:], im.model)
 	if responses < count {
 		m := im.message(winnow.RoleUser, c, nil, responses, count)
 		m.Parts = im.content(c)
@@ -122,10 +94,10 @@ func isResponse(p *sdk.Part) bool { return p != nil && p.FunctionResponse != nil
 
 // message adds a message that is a piece of a content.
 func (im *importer) message(role winnow.Role, of *sdk.Content, block any, index, count int) *winnow.Message {
-	m, p := adapter.Next(&im.out), im.pieces.New(of, block, index, count)
-	m.Role, m.Source = role, p
-	p.First = len(im.out) == 1 && im.several
-	return m
+	im.out = append(im.out, winnow.Message{Role: role, Source: &adapter.Piece[sdk.Content]{
+		Of: of, Block: block, Index: index, Count: count, First: len(im.out) == 0 && im.several,
+	}})
+	return &im.out[len(im.out)-1]
 }
 
 // content adds the parts of c except responses, and returns them.
@@ -140,18 +112,17 @@ func (im *importer) content(c *sdk.Content) []winnow.Part {
 }
 
 func (im *importer) part(p *sdk.Part) {
-	part := adapter.Next(&im.parts)
-	part.Source = p
-	if len(p.ThoughtSignature) > 0 {
-		part.Signature = base64.StdEncoding.EncodeToString(p.ThoughtSignature)
-	}
+	part := winnow.Part{Source: p}
 	switch {
 	case p.FunctionCall != nil:
-		im.call(part, p.FunctionCall)
+		part.Kind, part.ID, part.Name = winnow.KindToolCall, p.FunctionCall.ID, p.FunctionCall.Name
+		if len(p.FunctionCall.Args) > 0 {
+			part.Arguments = adapter.Arguments(p.FunctionCall.Args)
+		}
 	case p.InlineData != nil:
-		inline(part, p.InlineData.MIMEType, p.InlineData.Data)
+		part = inline(p.InlineData.MIMEType, p.InlineData.Data, p)
 	case p.FileData != nil:
-		media(part, p.FileData.MIMEType, 0) // the size of the referenced data is unknown
+		part = media(p.FileData.MIMEType, p)
 	case p.ExecutableCode != nil:
 		part.Kind, part.Bytes = winnow.KindOpaque, len(p.ExecutableCode.Code)
 		part.ID, part.Name = cmp.Or(p.ExecutableCode.ID, code), code
@@ -159,24 +130,31 @@ func (im *importer) part(p *sdk.Part) {
 		part.Kind, part.Bytes = winnow.KindOpaque, len(p.CodeExecutionResult.Output)
 		part.ID = cmp.Or(p.CodeExecutionResult.ID, code)
 	case p.ToolCall != nil:
-		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
-		tool := cmp.Or(string(p.ToolCall.ToolType), code)
-		part.ID, part.Name = cmp.Or(p.ToolCall.ID, tool), tool
+		part.Kind, part.Bytes = winnow.KindOpaque, adapter.Size(p)
+		part.Name = cmp.Or(string(p.ToolCall.ToolType), code)
+		part.ID = cmp.Or(p.ToolCall.ID, part.Name)
 	case p.ToolResponse != nil:
-		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
+		part.Kind, part.Bytes = winnow.KindOpaque, adapter.Size(p)
 		part.ID = cmp.Or(p.ToolResponse.ID, string(p.ToolResponse.ToolType), code)
 	case p.AudioTranscription != nil:
-		part.Kind, part.Bytes = winnow.KindOpaque, jsonSize(p)
+		part.Kind, part.Bytes = winnow.KindOpaque, adapter.Size(p)
 	case p.Thought:
 		part.Kind, part.Text = winnow.KindThinking, p.Text
-		if part.Signature != "" {
+		if len(p.ThoughtSignature) > 0 {
 			part.MediaType = thoughtSignature
 		}
-	case p.Text == "" && part.Signature != "": // not empty: the signature counts
-		part.Kind, part.Bytes = winnow.KindOpaque, len(part.Signature)
+	case p.Text == "" && len(p.ThoughtSignature) > 0: // not empty: the signature counts
+		part.Kind, part.Bytes = winnow.KindOpaque, base64.StdEncoding.EncodedLen(len(p.ThoughtSignature))
 	default:
 		part.Text = p.Text
 	}
+	if len(p.ThoughtSignature) > 0 {
+		part.Signature = base64.StdEncoding.EncodeToString(p.ThoughtSignature)
+	}
+	if p.FunctionCall != nil {
+		im.noteCall(&part)
+	}
+	im.parts = append(im.parts, part)
 }
 
 // code is the name of code that the API runs itself, and the ID of its pairs where the API gives none: each result then
@@ -186,34 +164,34 @@ const code = "code"
 // thoughtSignature is the MediaType of thinking that Gemini signed, so that no other adapter sends it as its own.
 const thoughtSignature = "thought_signature"
 
-// inline makes part an image or other media whose data is sent, in Base64.
-func inline(part *winnow.Part, mediaType string, data []byte) {
-	media(part, mediaType, base64.StdEncoding.EncodedLen(len(data)))
-	adapter.MeasureBytes(part, data)
+// inline returns an image or other media whose data is sent.
+func inline(mediaType string, data []byte, source any) winnow.Part {
+	return adapter.MediaBytes(kindOf(mediaType), mediaType, data, source)
 }
 
-// media makes part an image or other media that is not read.
-func media(part *winnow.Part, mediaType string, bytes int) {
-	part.Kind, part.MediaType, part.Bytes = winnow.KindOpaque, mediaType, bytes
-	if adapter.IsImage(mediaType) {
-		part.Kind = winnow.KindImage
-	}
+// media returns an image or other media of which only the type is known.
+func media(mediaType string, source any) winnow.Part {
+	return winnow.Part{Kind: kindOf(mediaType), MediaType: mediaType, Source: source}
 }
 
-// call makes part a call. One without an id gets one that is never sent.
-func (im *importer) call(part *winnow.Part, c *sdk.FunctionCall) {
-	part.Kind, part.ID, part.Name = winnow.KindToolCall, c.ID, c.Name
-	if len(c.Args) > 0 {
-		part.Arguments = adapter.Arguments(c.Args)
+func kindOf(mediaType string) winnow.Kind {
+	if strings.HasPrefix(mediaType, "image/") {
+		return winnow.KindImage
 	}
-	if c.ID == "" {
-		part.ID = im.ids.next(part)
+	return winnow.KindOpaque
+}
+
+// noteCall remembers a call for its response. One without an id gets one that is never sent.
+func (im *importer) noteCall(call *winnow.Part) {
+	isMade := call.ID == ""
+	if isMade {
+		call.ID = im.ids.next(call)
 		if im.named == nil {
 			im.named = map[string]string{}
 		}
-		im.named[c.Name] = part.ID
+		im.named[call.Name] = call.ID
 	}
-	im.calls = append(im.calls, openCall{id: part.ID, name: c.Name, made: c.ID == ""})
+	im.calls = append(im.calls, openCall{id: call.ID, name: call.Name, made: isMade})
 }
 
 // response fills m from a response. The Source of its text is the caller's part, so that it survives a repair that
@@ -223,8 +201,7 @@ func (im *importer) response(m *winnow.Message, of *sdk.Part) {
 	text, isError := im.text(r.Response)
 	m.ToolCallID, m.ToolName, m.IsError = im.answer(r), r.Name, isError
 	if text != "" {
-		part := adapter.Next(&im.parts)
-		part.Text, part.Source = text, of
+		im.parts = append(im.parts, winnow.Part{Text: text, Source: of})
 	}
 	for _, p := range r.Parts {
 		if p == nil {
@@ -233,9 +210,9 @@ func (im *importer) response(m *winnow.Message, of *sdk.Part) {
 		part := winnow.Part{Kind: winnow.KindOpaque, Source: p}
 		switch {
 		case p.InlineData != nil:
-			inline(&part, p.InlineData.MIMEType, p.InlineData.Data)
+			part = inline(p.InlineData.MIMEType, p.InlineData.Data, p)
 		case p.FileData != nil:
-			media(&part, p.FileData.MIMEType, 0)
+			part = media(p.FileData.MIMEType, p)
 		}
 		im.parts = append(im.parts, part)
 	}
@@ -289,13 +266,4 @@ func (im *importer) text(response map[string]any) (text string, isError bool) {
 		return "", false
 	}
 	return string(adapter.Arguments(response)), false
-}
-
-// jsonSize returns how many bytes are sent for v. It is only for rare content.
-func jsonSize(v any) int {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return 0
-	}
-	return len(b)
 }

@@ -4,7 +4,6 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Response returns the first candidate of an answer as the next message of the history, with the answer's id, finish
@@ -20,7 +19,6 @@ func Response(answer *sdk.GenerateContentResponse) winnow.Message {
 				content = &sdk.Content{Role: sdk.RoleModel, Parts: content.Parts}
 			}
 			m = Import([]*sdk.Content{content})[0]
-			adapter.PieceOf[sdk.Content](&m).First = false
 		}
 		m.StopReason = string(candidate.FinishReason)
 	} else if answer.PromptFeedback != nil {

@@ -11,41 +11,47 @@ import (
 
 // user adds the messages between two messages of the model: first the responses in one content, and then the rest.
 func (e *exporter) user(run []winnow.Message) {
-	e.run = e.run[:0]
-	for i := range run {
-		var answers sentCall
-		if m := &run[i]; m.Role == winnow.RoleTool {
-			id, call := e.ids.Result(m.ToolCallID)
-			answers = sentCall{id, m.ToolName}
-			switch {
-			case call >= 0:
-				answers.name = e.calls[call].name
-			case m.ToolCallID == "": // the API accepts it
-				answers.id = ""
-			}
-			if answers.name == "" && call < 0 && ownResponse(m) == nil {
-				answers.name = "unknown"
-			}
-		}
-		e.run = append(e.run, answers)
+	joined, run := adapter.JoinResults[sdk.Content](run)
+	if joined != nil {
+		e.build(joined, e.answered(joined))
 	}
-	if joined, sent, rest := adapter.JoinResults[sdk.Content](run, e.run); joined != nil {
-		e.build(joined, sent)
-		run, e.run = rest, append(e.run[:0], make([]sentCall, len(rest))...) // which hold no responses
-	}
+	sent := e.answered(run)
 	for i := 0; i < len(run); {
 		of, n := adapter.Whole[sdk.Content](run[i:])
-		if n > 0 && e.staysWhole(of, run[i:i+n], e.run[i:]) {
+		if n > 0 && staysWhole(of, run[i:i+n], sent[i:]) {
 			e.out = append(e.out, of)
 		} else if n = max(n, 1); run[i].Role != winnow.RoleSystem {
-			e.build(run[i:i+n], e.run[i:])
+			e.build(run[i:i+n], sent[i:])
 		}
 		i += n
 	}
 }
 
+// answered returns the call that each response in run answers.
+func (e *exporter) answered(run []winnow.Message) []sentCall {
+	calls := make([]sentCall, len(run))
+	for i := range run {
+		m := &run[i]
+		if m.Role != winnow.RoleTool {
+			continue
+		}
+		id, call := e.ids.Result(m.ToolCallID)
+		calls[i] = sentCall{id, m.ToolName}
+		switch {
+		case call >= 0:
+			calls[i].name = e.calls[call].name
+		case m.ToolCallID == "": // the API accepts it
+			calls[i].id = ""
+		}
+		if calls[i].name == "" && call < 0 && ownResponse(m) == nil {
+			calls[i].name = "unknown"
+		}
+	}
+	return calls
+}
+
 // staysWhole reports whether the caller's content, whose pieces these are, is sent unchanged.
-func (e *exporter) staysWhole(of *sdk.Content, pieces []winnow.Message, sent []sentCall) bool {
+func staysWhole(of *sdk.Content, pieces []winnow.Message, sent []sentCall) bool {
 	for i := range pieces {
 		m := &pieces[i]
 		if m.Role != winnow.RoleTool {
@@ -104,9 +110,9 @@ func userParts(m *winnow.Message) []*sdk.Part {
 		switch {
 		case own != nil && !isEmpty(own):
 			parts = append(parts, own)
-		case own != nil, adapter.IsSilent(p):
-		case p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall: // only the model has these
-			text := textOf(p)
+		case own != nil:
+		case adapter.IsShown(p):
+			text := adapter.TextOf(p)
 			if isMade(m.ToolCallID) { // a later response, which names its call
 				text = strings.Replace(text, ", call "+m.ToolCallID, "", 1)
 			}
@@ -176,7 +182,7 @@ func responseText(m *winnow.Message) string {
 		switch p.Source.(type) {
 		case *sdk.FunctionResponsePart:
 		default:
-			texts = append(texts, winnow.Part{Text: textOf(p)})
+			texts = append(texts, winnow.Part{Text: adapter.TextOf(p)})
 		}
 	}
 	return adapter.Text(texts)

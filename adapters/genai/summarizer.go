@@ -2,7 +2,6 @@ package genai
 
 import (
 	"context"
-	"strings"
 
 	sdk "google.golang.org/genai"
 
@@ -17,45 +16,21 @@ import (
 // Thinking counts against the same limit: give thinking models a ThinkingConfig that leaves room for the answer.
 func NewSummarizer(client *sdk.Client, model string, maxTokens int,
 	config *sdk.GenerateContentConfig) winnow.Summarizer {
-	if config == nil {
-		config = &sdk.GenerateContentConfig{}
+	var own sdk.GenerateContentConfig
+	if config != nil {
+		own = *config
 	}
-	return &summarizer{client, model, maxTokens, *config}
-}
-
-type summarizer struct {
-	client    *sdk.Client
-	model     string
-	maxTokens int
-	config    sdk.GenerateContentConfig
-}
-
-// Summarize implements [winnow.Summarizer].
-func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
-	config := s.config
-	config.SystemInstruction = sdk.NewContentFromText(req.System(), sdk.RoleUser)
-	config.MaxOutputTokens = int32(min(adapter.AnswerTokens(&req, s.maxTokens), 1<<30))
-	config.Tools, config.ToolConfig = nil, nil
-	answer, err := s.client.Models.GenerateContent(ctx, s.model,
-		[]*sdk.Content{sdk.NewContentFromText(req.Prompt(), sdk.RoleUser)}, &config)
-	if err != nil {
-		return "", adapter.Failed("genai", err)
-	}
-	m := Response(answer)
-	if m.Usage != nil {
-		winnow.ReportUsage(ctx, *m.Usage)
-	}
-	if m.StopReason != string(sdk.FinishReasonStop) {
-		return "", adapter.Incomplete("genai", m.StopReason)
-	}
-	var text strings.Builder
-	for _, p := range m.Parts {
-		switch p.Kind {
-		case winnow.KindToolCall:
-			return "", adapter.Incomplete("genai", "a function call")
-		case winnow.KindText:
-			text.WriteString(p.Text)
+	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+		config := own
+		config.SystemInstruction = sdk.NewContentFromText(req.System(), sdk.RoleUser)
+		config.MaxOutputTokens = int32(min(adapter.AnswerTokens(&req, maxTokens), 1<<30))
+		config.Tools, config.ToolConfig = nil, nil
+		prompt := []*sdk.Content{sdk.NewContentFromText(req.Prompt(), sdk.RoleUser)}
+		answer, err := client.Models.GenerateContent(ctx, model, prompt, &config)
+		if err != nil {
+			return "", adapter.Failed("genai", err)
 		}
-	}
-	return text.String(), nil
+		m := Response(answer)
+		return adapter.Summary(ctx, "genai", &m, string(sdk.FinishReasonStop))
+	})
 }

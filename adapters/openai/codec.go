@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
-
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
 
@@ -19,14 +17,14 @@ func Codec() session.Codec {
 	return &adapter.Sources[union]{
 		ID: "openai", Import: Import, Export: Export, Made: isFunctionID,
 		Values: func(messages []winnow.Message) ([]union, int) {
-			if of, ok := messages[0].Source.(*union); ok && of != nil {
+			switch of := messages[0].Source.(type) {
+			case *union:
 				return []union{*of}, 1
+			case hollow:
+				return []union{*of.union}, 1
 			}
 			return nil, 0
 		},
-		Read: func(text json.RawMessage) (union, error) {
-			return adapter.ReadExactly(text, func(b []byte, m *union) error { return json.Unmarshal(b, m) },
-				func(text json.RawMessage) union { return param.Override[union](text) }), nil
-		},
+		Read: adapter.ReadExactly(param.Override[union]),
 	}
 }

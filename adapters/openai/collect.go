@@ -2,9 +2,7 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -19,8 +17,8 @@ func Check(answer *sdk.ChatCompletion, err error) (*sdk.ChatCompletion, error) {
 	if err != nil || answer == nil || len(answer.Choices) > 0 {
 		return answer, err
 	}
-	if raw := adapter.ErrorIn(answer.RawJSON()); raw != "" {
-		return nil, fmt.Errorf("openai: an error with status 200: %w", errors.New(raw))
+	if err := adapter.ErrorIn("openai", answer.RawJSON()); err != nil {
+		return nil, err
 	}
 	return answer, nil
 }
@@ -36,8 +34,8 @@ func Collect(stream *ssestream.Stream[sdk.ChatCompletionChunk],
 	for stream.Next() {
 		chunk := stream.Current()
 		if len(chunk.Choices) == 0 {
-			if raw := adapter.ErrorIn(chunk.RawJSON()); raw != "" {
-				return nil, fmt.Errorf("openai: an error in a stream: %w", errors.New(raw))
+			if err := adapter.ErrorIn("openai", chunk.RawJSON()); err != nil {
+				return nil, err
 			}
 		}
 		if seen != nil {
@@ -174,7 +172,7 @@ func joinLists(list, more []any) []any {
 // answer returns the collected answer.
 func (c *collector) answer() (*sdk.ChatCompletion, error) {
 	if !c.any || c.finish == "" {
-		return nil, fmt.Errorf("openai: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+		return nil, adapter.CutOff("openai")
 	}
 	if len(c.calls) > 0 {
 		for _, call := range c.calls {

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -14,41 +13,24 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Export returns messages in the SDK's form. Messages and parts that were not changed since [Import] are the caller's
 // own values; the package documentation has the rules for the others. Without changes Export returns exactly what
 // Import got.
-func Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
+func Export(messages []winnow.Message) []union {
 	return Rules{}.Export(messages)
 }
 
 // maxCallID is the longest id of a call, in characters.
 const maxCallID = 40
 
-// all exports messages.
-func (e *exporter) all(messages []winnow.Message) {
-	for i := 0; i < len(messages); {
-		if adapter.IsAssistant(&messages[i]) {
-			e.assistant(&messages[i])
-			i++
-			continue
-		}
-		end := i
-		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
-			end++
-		}
-		e.between(messages[i:end])
-		i = end
-	}
-}
-
 // exporter makes the SDK's messages.
 type exporter struct {
-	out    []sdk.ChatCompletionMessageParamUnion
+	out    []union
 	ids    adapter.CallIDs
-	sent   []string                                  // ids to send for the current calls
-	images []sdk.ChatCompletionContentPartUnionParam // of results
+	images []userPart // of results
 
 	alternate bool // images of results are already in messages
 }
@@ -81,90 +63,42 @@ func (e *exporter) between(run []winnow.Message) {
 }
 
 // own returns the caller's message for m, or nil if it is to be built anew.
-func own(m *winnow.Message) *sdk.ChatCompletionMessageParamUnion {
-	p, _ := m.Source.(*sdk.ChatCompletionMessageParamUnion)
-	if p == nil || (len(m.Parts) > 0 || m.Role == winnow.RoleTool) && hasEmptyText(p) {
-		return nil
-	}
+func own(m *winnow.Message) *union {
+	p, _ := m.Source.(*union)
 	return p
 }
 
-// hasEmptyText reports whether a list of content has an empty text, which is no part of the message. Some servers
-// refuse it, and gateways pass it on to them.
-func hasEmptyText(p *sdk.ChatCompletionMessageParamUnion) bool {
-	if raw := rawMessage(p); raw != nil {
-		if !bytes.Contains(raw, []byte(`"text"`)) { // not in a list
-			return false
-		}
-		if p = readMessage(p); p == nil {
-			return false
-		}
-	}
-	var texts []textParam
-	switch {
-	case p.OfUser != nil:
-		list := p.OfUser.Content.OfArrayOfContentParts
-		return slices.ContainsFunc(list, func(c userPart) bool { return isEmptyText(c.OfText, &c, &c) })
-	case p.OfAssistant != nil:
-		list := p.OfAssistant.Content.OfArrayOfContentParts
-		return slices.ContainsFunc(list, func(c assistantPart) bool { return isEmptyText(c.OfText, &c, &c) })
-	case p.OfTool != nil:
-		texts = p.OfTool.Content.OfArrayOfContentParts
-	case p.OfSystem != nil:
-		texts = p.OfSystem.Content.OfArrayOfContentParts
-	case p.OfDeveloper != nil:
-		texts = p.OfDeveloper.Content.OfArrayOfContentParts
-	}
-	return slices.ContainsFunc(texts, func(c textParam) bool { return isEmptyText(&c, &c, &c) })
-}
-
-// isEmptyText reports whether an element of a list, v, is a text that is empty.
-func isEmptyText(text *textParam, s param.ParamStruct, v json.Marshaler) bool {
-	if text != nil {
-		s = text
-	}
-	if raw := rawOf(s, v); raw != nil {
-		p := partOf(raw, nil)
-		return p.Kind == winnow.KindText && p.Text == ""
-	}
-	return text != nil && text.Text == ""
-}
-
 func (e *exporter) system(m *winnow.Message) {
-	if p := own(m); p != nil {
+	text, list := textContent(m)
+	switch p := own(m); {
+	case p != nil:
 		e.out = append(e.out, *p)
-	} else if parts := textParts(m); len(parts) == 1 &&
-		parts[0] == (sdk.ChatCompletionContentPartTextParam{Text: parts[0].Text}) {
-		e.out = append(e.out, sdk.SystemMessage(parts[0].Text))
-	} else if len(parts) > 0 {
-		e.out = append(e.out, sdk.SystemMessage(parts))
+	case list != nil:
+		e.out = append(e.out, sdk.SystemMessage(list))
+	case text != "":
+		e.out = append(e.out, sdk.SystemMessage(text))
 	}
 }
 
-// textParts returns the content of a message that holds only text.
-func textParts(m *winnow.Message) []sdk.ChatCompletionContentPartTextParam {
-	var parts []sdk.ChatCompletionContentPartTextParam
+// textContent returns the content of a message that holds only text: a list, or a text that is new and alone, because
+// every server takes a string.
+func textContent(m *winnow.Message) (text string, list []textParam) {
+	isNew := true
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+		if !adapter.IsShown(p) {
 			continue
 		}
-		switch source := p.Source.(type) {
-		case *sdk.ChatCompletionContentPartTextParam:
-			parts = append(parts, *source)
-		default:
-			parts = append(parts, sdk.ChatCompletionContentPartTextParam{Text: textOf(p)})
+		if source, ok := p.Source.(*textParam); ok {
+			list, isNew = append(list, *source), false
+		} else {
+			list = append(list, textParam{Text: adapter.TextOf(p)})
 		}
 	}
-	return parts
-}
-
-// textOf returns the text of a part, or a placeholder if it has none.
-func textOf(p *winnow.Part) string {
-	if p.Kind == winnow.KindText {
-		return p.Text
+	if len(list) == 1 && isNew {
+		return list[0].Text, nil
 	}
-	return adapter.Placeholder(p)
+	return "", list
 }
 
 func (e *exporter) user(m *winnow.Message) {
@@ -172,17 +106,17 @@ func (e *exporter) user(m *winnow.Message) {
 		e.out = append(e.out, *p)
 		return
 	}
-	parts := make([]sdk.ChatCompletionContentPartUnionParam, 0, len(m.Parts))
+	parts := make([]userPart, 0, len(m.Parts))
 	plain := true // only new texts
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+		if !adapter.IsShown(p) {
 			continue
 		}
-		if source, ok := p.Source.(*sdk.ChatCompletionContentPartUnionParam); ok {
+		if source, ok := p.Source.(*userPart); ok {
 			parts, plain = append(parts, *source), false
 		} else {
-			parts = append(parts, sdk.TextContentPart(textOf(p)))
+			parts = append(parts, sdk.TextContentPart(adapter.TextOf(p)))
 		}
 	}
 	switch {
@@ -210,68 +144,42 @@ func (e *exporter) result(m *winnow.Message) {
 		e.out = append(e.out, sdk.ChatCompletionMessageParamOfFunction(adapter.Text(m.Parts), m.ToolName))
 		return
 	}
-	switch parts := textParts(m); {
-	case len(parts) == 0: // the field must be there
-		e.out = append(e.out, sdk.ToolMessage("", id))
-	case len(parts) == 1 && !hasOwnText(m.Parts): // every server takes a string
-		e.out = append(e.out, sdk.ToolMessage(parts[0].Text, id))
-	default:
-		e.out = append(e.out, sdk.ToolMessage(parts, id))
+	if text, list := textContent(m); list != nil {
+		e.out = append(e.out, sdk.ToolMessage(list, id))
+	} else {
+		e.out = append(e.out, sdk.ToolMessage(text, id)) // the field must be there, if only empty
 	}
 }
 
-// hasOwnText reports whether parts have a text of the caller. Texts from another adapter do not count.
-func hasOwnText(parts []winnow.Part) bool {
-	return slices.ContainsFunc(parts, func(p winnow.Part) bool {
-		_, ok := p.Source.(*sdk.ChatCompletionContentPartTextParam)
-		return ok
-	})
-}
-
 // imageOf returns the caller's value of an image, or nil.
-func imageOf(p *winnow.Part) *sdk.ChatCompletionContentPartUnionParam {
-	if source, ok := p.Source.(*sdk.ChatCompletionContentPartUnionParam); ok && source.OfImageURL != nil {
+func imageOf(p *winnow.Part) *userPart {
+	if source, ok := p.Source.(*userPart); ok && source.OfImageURL != nil {
 		return source
 	}
 	return nil
 }
 
 // ownResult adds a result of the caller with the id of its call.
-func (e *exporter) ownResult(p *sdk.ChatCompletionMessageParamUnion, id string) {
-	read := readMessage(p)
-	if read == nil || read.OfTool == nil || read.OfTool.ToolCallID == id {
+func (e *exporter) ownResult(p *union, id string) {
+	if read := readMessage(p); read != nil && read.OfTool != nil && read.OfTool.ToolCallID != id {
+		e.out = append(e.out, edited[union](p, "tool_call_id", id))
+	} else {
 		e.out = append(e.out, *p)
-		return
 	}
-	if raw := rawMessage(p); raw != nil {
-		e.out = append(e.out, edited[sdk.ChatCompletionMessageParamUnion](raw, "tool_call_id", id))
-		return
-	}
-	result := *read.OfTool
-	result.ToolCallID = id
-	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfTool: &result})
 }
 
 func (e *exporter) assistant(m *winnow.Message) {
-	stay := e.nameCalls(m)
-	p := own(m)
-	if p != nil && stay {
-		if len(m.Parts) > 0 || hasEmptyContent(p) { // the API refuses it without content and calls
-			e.out = append(e.out, *p)
+	sent, stay := e.ids.Name(m)
+	switch p := own(m); {
+	case p != nil && !stay:
+		e.out = append(e.out, withCallIDs(m, p, sent))
+	case p == nil:
+		if a := build(m, sent); !isEmpty(&a) {
+			e.out = append(e.out, union{OfAssistant: &a})
 		}
-		return
+	case len(m.Parts) > 0 || hasEmptyContent(p): // the API refuses it without content and calls
+		e.out = append(e.out, *p)
 	}
-	if p != nil {
-		if raw := rawMessage(p); raw != nil {
-			e.out = append(e.out, e.withCallIDs(m, raw))
-			return
-		}
-	}
-	a := e.build(m)
-	if isEmpty(&a) {
-		return
-	}
-	e.out = append(e.out, sdk.ChatCompletionMessageParamUnion{OfAssistant: &a})
 }
 
 // isEmpty reports whether a has neither content nor calls.
@@ -282,7 +190,7 @@ func isEmpty(a *sdk.ChatCompletionAssistantMessageParam) bool {
 
 // hasEmptyContent reports whether a message of the model has content without text, which models return and the API
 // accepts.
-func hasEmptyContent(p *sdk.ChatCompletionMessageParamUnion) bool {
+func hasEmptyContent(p *union) bool {
 	read := readMessage(p)
 	if read == nil || read.OfAssistant == nil {
 		return false
@@ -291,8 +199,9 @@ func hasEmptyContent(p *sdk.ChatCompletionMessageParamUnion) bool {
 	return c.OfString.Valid() || len(c.OfArrayOfContentParts) > 0
 }
 
-// withCallIDs returns a message that is given as JSON, with the ids to send for its calls.
-func (e *exporter) withCallIDs(m *winnow.Message, raw json.RawMessage) sdk.ChatCompletionMessageParamUnion {
+// withCallIDs returns the caller's message for m with the ids to send for its calls.
+func withCallIDs(m *winnow.Message, own *union, sent []string) union {
+	raw := adapter.Raw(own)
 	call, at := 0, 0
 	for k := range m.Parts {
 		p := &m.Parts[k]
@@ -300,61 +209,40 @@ func (e *exporter) withCallIDs(m *winnow.Message, raw json.RawMessage) sdk.ChatC
 			continue
 		}
 		if p.MediaType != functionCall {
-			if id := e.sent[call]; id != p.ID {
+			if id := sent[call]; id != p.ID {
 				raw = edit(raw, "tool_calls."+strconv.Itoa(at)+".id", id)
 			}
 			at++
 		}
 		call++
 	}
-	return param.Override[sdk.ChatCompletionMessageParamUnion](raw)
+	return param.Override[union](raw)
 }
 
-// edited returns a value that is given as JSON, with another text at a path.
-func edited[T param.ParamStruct, P param.InferPtr[T]](raw json.RawMessage, path, text string) T {
-	return param.Override[T, P](edit(raw, path, text))
+// edited returns a value as JSON, with another text at a path.
+func edited[T param.ParamStruct, P param.InferPtr[T]](v adapter.Param, path, text string) T {
+	return param.Override[T, P](edit(adapter.Raw(v), path, text))
 }
 
 func edit(raw json.RawMessage, path, text string) json.RawMessage {
-	out, err := sjson.SetBytes(append([]byte{}, raw...), path, text)
+	out, err := sjson.SetBytes(slices.Clone(raw), path, text)
 	if err != nil { // the paths are ours
 		return raw
 	}
 	return out
 }
 
-// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged.
-func (e *exporter) nameCalls(m *winnow.Message) bool {
-	e.ids.Message()
-	e.sent = e.sent[:0]
-	stay := true
-	for k := range m.Parts {
-		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
-			id := e.ids.Call(p.ID)
-			e.sent = append(e.sent, id)
-			stay = stay && id == p.ID
-		}
-	}
-	return stay
-}
-
 // build builds an assistant message that cannot be sent unchanged.
-func (e *exporter) build(m *winnow.Message) sdk.ChatCompletionAssistantMessageParam {
+func build(m *winnow.Message, sent []string) sdk.ChatCompletionAssistantMessageParam {
 	var a sdk.ChatCompletionAssistantMessageParam
-	if p := own(m); p != nil { // only ids differ: the rest stays
-		if read := readMessage(p); read != nil && read.OfAssistant != nil {
-			a = *read.OfAssistant
-			a.ToolCalls = nil
-		}
-	}
-	call, whole := 0, own(m) != nil
-	var texts []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion
+	call := 0
+	var texts []assistantPart
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		if p.Kind == winnow.KindToolCall {
-			e.call(&a, p, e.sent[call])
+			addCall(&a, p, sent[call])
 			call++
-		} else if !whole {
+		} else {
 			texts = content(&a, texts, p)
 		}
 	}
@@ -368,9 +256,7 @@ func (e *exporter) build(m *winnow.Message) sdk.ChatCompletionAssistantMessagePa
 }
 
 // content adds p to texts, or to its own field of a.
-func content(a *sdk.ChatCompletionAssistantMessageParam,
-	texts []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion,
-	p *winnow.Part) []sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion {
+func content(a *sdk.ChatCompletionAssistantMessageParam, texts []assistantPart, p *winnow.Part) []assistantPart {
 	if p.Kind == winnow.KindThinking {
 		switch {
 		case slices.Contains(reasoningKeys[:], p.MediaType):
@@ -385,12 +271,12 @@ func content(a *sdk.ChatCompletionAssistantMessageParam,
 		a.Refusal = *source
 	case *sdk.ChatCompletionAssistantMessageParamAudio:
 		a.Audio = *source
-	case *sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion:
+	case *assistantPart:
 		return append(texts, *source)
 	default:
 		if !adapter.IsSilent(p) {
-			return append(texts, sdk.ChatCompletionAssistantMessageParamContentArrayOfContentPartUnion{
-				OfText: &sdk.ChatCompletionContentPartTextParam{Text: textOf(p)},
+			return append(texts, assistantPart{
+				OfText: &textParam{Text: adapter.TextOf(p)},
 			})
 		}
 	}
@@ -407,30 +293,22 @@ func addExtra(a *sdk.ChatCompletionAssistantMessageParam, key string, value any)
 	a.SetExtraFields(extra)
 }
 
-// call adds a call with the id to send.
-func (e *exporter) call(a *sdk.ChatCompletionAssistantMessageParam, p *winnow.Part, id string) {
+// addCall adds a call with the id to send.
+func addCall(a *sdk.ChatCompletionAssistantMessageParam, p *winnow.Part, id string) {
 	name, arguments := adapter.Name(p.Name, 64, adapter.Letters), string(p.Arguments)
-	source, _ := p.Source.(*sdk.ChatCompletionMessageToolCallUnionParam)
-	var c sdk.ChatCompletionMessageToolCallUnionParam
+	source, _ := p.Source.(*toolCall)
+	var c toolCall
 	switch {
 	case p.MediaType == functionCall:
 		setFunction(a, name, arguments)
 		return
 	case source != nil && id == p.ID:
 		c = *source
-	case source != nil && rawOf(source, source) != nil:
-		c = edited[toolCall](rawOf(source, source), "id", id)
-	case source != nil && source.OfFunction != nil:
-		call := *source.OfFunction
-		call.ID = id
-		c.OfFunction = &call
-	case source != nil && source.OfCustom != nil:
-		call := *source.OfCustom
-		call.ID = id
-		c.OfCustom = &call
+	case source != nil:
+		c = edited[toolCall](source, "id", id)
 	case p.MediaType == customCall:
 		c.OfCustom = &sdk.ChatCompletionMessageCustomToolCallParam{ID: id}
-		c.OfCustom.Custom.Name, c.OfCustom.Custom.Input = name, adapter.TextOf(p.Arguments)
+		c.OfCustom.Custom.Name, c.OfCustom.Custom.Input = name, jsontext.Unquote(p.Arguments)
 	default:
 		c.OfFunction = &sdk.ChatCompletionMessageFunctionToolCallParam{ID: id}
 		c.OfFunction.Function.Name, c.OfFunction.Function.Arguments = name, string(adapter.Object(p.Arguments))

@@ -2,7 +2,6 @@ package openai
 
 import (
 	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
@@ -13,9 +12,8 @@ import (
 //
 // Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
 // results that are errors (IsError), for which the API has no field.
-func Import(messages []sdk.ChatCompletionMessageParamUnion) []winnow.Message {
-	var im importer
-	im.reserve(messages)
+func Import(messages []union) []winnow.Message {
+	im := importer{out: make([]winnow.Message, 0, len(messages)), parts: make([]winnow.Part, 0, 2*len(messages))}
 	for i := range messages {
 		im.add(&messages[i])
 	}
@@ -27,38 +25,26 @@ type importer struct {
 	out       []winnow.Message
 	parts     []winnow.Part
 	names     adapter.ToolNames
-	functions int // number of function calls so far, which have no id
+	functions int  // number of function calls so far, which have no id
+	hollow    bool // the message has an empty text in a list
 }
 
-// reserve makes room for the imported messages.
-func (im *importer) reserve(messages []sdk.ChatCompletionMessageParamUnion) {
-	parts := 0
-	for i := range messages {
-		parts++
-		switch m := &messages[i]; {
-		case m.OfAssistant != nil:
-			parts += len(m.OfAssistant.ToolCalls) + len(m.OfAssistant.Content.OfArrayOfContentParts) + 1
-		case m.OfUser != nil:
-			parts += len(m.OfUser.Content.OfArrayOfContentParts)
-		case m.OfTool != nil:
-			parts += len(m.OfTool.Content.OfArrayOfContentParts)
-		}
-	}
-	im.out = make([]winnow.Message, 0, len(messages))
-	im.parts = make([]winnow.Part, 0, parts)
-}
+// hollow is the Source of a message with an empty text in a list of content, which is no part of it. Some servers
+// refuse that, and gateways pass it on to them: the message is built anew.
+type hollow struct{ *union }
 
 // customCall marks a call whose input is a text in MediaType, so that it is sent back as such even if its
 // Source is gone.
 const customCall = "custom"
 
-func (im *importer) add(of *sdk.ChatCompletionMessageParamUnion) {
+func (im *importer) add(of *union) {
 	begin := len(im.parts)
+	im.hollow = false
 	m := winnow.Message{Source: of}
 	switch read := readMessage(of); {
 	case read == nil || read.GetRole() == nil:
 		m.Role, m.Injected = winnow.RoleUser, true
-		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: jsonSize(of)})
+		im.parts = append(im.parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: len(adapter.Raw(of))})
 	case read.OfSystem != nil:
 		m.Role = winnow.RoleSystem
 		im.texts(read.OfSystem.Content.OfString.Value, read.OfSystem.Content.OfArrayOfContentParts)
@@ -86,6 +72,9 @@ func (im *importer) add(of *sdk.ChatCompletionMessageParamUnion) {
 		im.text(read.OfFunction.Content.Value, nil)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
+	if im.hollow && (len(m.Parts) > 0 || m.Role == winnow.RoleTool) {
+		m.Source = hollow{of}
+	}
 	im.out = append(im.out, m)
 }
 
@@ -96,54 +85,35 @@ func (im *importer) text(s string, source any) {
 	}
 }
 
-func (im *importer) texts(s string, list []sdk.ChatCompletionContentPartTextParam) {
+func (im *importer) texts(s string, list []textParam) {
 	im.text(s, nil)
 	for k := range list {
-		if raw := rawOf(list[k], list[k]); raw != nil {
-			im.part(partOf(raw, &list[k]))
+		if c := &list[k]; adapter.IsTyped(c) {
+			im.element(winnow.Part{Text: c.Text, Source: c})
 		} else {
-			im.text(list[k].Text, &list[k])
+			im.element(partOf(adapter.Raw(c), c))
 		}
 	}
 }
 
-// part adds a part that was read from JSON, unless it is an empty text.
-func (im *importer) part(p winnow.Part) {
-	if p.Kind != winnow.KindText || p.Text != "" {
-		im.parts = append(im.parts, p)
-	}
-}
-
-func (im *importer) userPart(c *sdk.ChatCompletionContentPartUnionParam) {
-	var s param.ParamStruct = c
-	if c.OfText != nil {
-		s = c.OfText
-	}
-	if raw := rawOf(s, c); raw != nil {
-		im.part(partOf(raw, c))
+// element adds an element of a list, unless it is an empty text.
+func (im *importer) element(p winnow.Part) {
+	if p.Kind == winnow.KindText && p.Text == "" {
+		im.hollow = true
 		return
-	}
-	p := winnow.Part{Source: c}
-	switch {
-	case c.OfText != nil:
-		im.text(c.OfText.Text, c)
-		return
-	case c.OfImageURL != nil:
-		p.Kind, p.Bytes = winnow.KindImage, len(c.OfImageURL.ImageURL.URL)
-		p.MediaType = adapter.DataURLType(c.OfImageURL.ImageURL.URL)
-		adapter.Measure(&p, c.OfImageURL.ImageURL.URL)
-	case c.OfInputAudio != nil:
-		p.Kind, p.MediaType = winnow.KindOpaque, "audio/"+string(c.OfInputAudio.InputAudio.Format)
-		p.Bytes = len(c.OfInputAudio.InputAudio.Data)
-		adapter.Measure(&p, c.OfInputAudio.InputAudio.Data)
-	case c.OfFile != nil:
-		p.Kind, p.MediaType = winnow.KindOpaque, adapter.DataURLType(c.OfFile.File.FileData.Value)
-		p.Bytes = len(c.OfFile.File.FileData.Value)
-		adapter.Measure(&p, c.OfFile.File.FileData.Value)
-	default:
-		p.Kind, p.Bytes = winnow.KindOpaque, jsonSize(c)
 	}
 	im.parts = append(im.parts, p)
+}
+
+func (im *importer) userPart(c *userPart) {
+	switch {
+	case c.OfText != nil && adapter.IsTyped(c.OfText):
+		im.element(winnow.Part{Text: c.OfText.Text, Source: c})
+	case c.OfImageURL != nil && adapter.IsTyped(c.OfImageURL):
+		im.element(adapter.Media(winnow.KindImage, "", c.OfImageURL.ImageURL.URL, c))
+	default:
+		im.element(partOf(adapter.Raw(c), c))
+	}
 }
 
 func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
@@ -157,12 +127,10 @@ func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
 	im.text(a.Content.OfString.Value, nil)
 	for k := range a.Content.OfArrayOfContentParts {
 		c := &a.Content.OfArrayOfContentParts[k]
-		if c.OfRefusal != nil {
-			im.text(c.OfRefusal.Refusal, c)
-		} else if c.OfText != nil {
-			im.text(c.OfText.Text, c)
+		if c.OfText != nil && adapter.IsTyped(c.OfText) {
+			im.element(winnow.Part{Text: c.OfText.Text, Source: c})
 		} else {
-			im.part(partOf(rawOf(c, c), c))
+			im.element(partOf(adapter.Raw(c), c))
 		}
 	}
 	im.text(a.Refusal.Value, &a.Refusal)
@@ -178,27 +146,13 @@ func (im *importer) assistant(a *sdk.ChatCompletionAssistantMessageParam) {
 	}
 }
 
-func callPart(c *sdk.ChatCompletionMessageToolCallUnionParam) winnow.Part {
-	if raw := rawOf(c, c); raw != nil {
-		return callOf(raw, c)
+func callPart(c *toolCall) winnow.Part {
+	f := c.OfFunction
+	if f == nil || !adapter.IsTyped(f) {
+		return callOf(adapter.Raw(c), c)
 	}
-	p := winnow.Part{Kind: winnow.KindToolCall, Source: c}
-	switch {
-	case c.OfFunction != nil:
-		p.ID, p.Name, p.Arguments = c.OfFunction.ID, c.OfFunction.Function.Name, []byte(c.OfFunction.Function.Arguments)
-		p.Signature = thoughtSignature(extraJSON(c.OfFunction.ExtraFields(), extraContent))
-	case c.OfCustom != nil:
-		p.ID, p.Name, p.MediaType = c.OfCustom.ID, c.OfCustom.Custom.Name, customCall
-		p.Arguments = adapter.JSONText(c.OfCustom.Custom.Input)
+	return winnow.Part{
+		Kind: winnow.KindToolCall, ID: f.ID, Name: f.Function.Name, Arguments: []byte(f.Function.Arguments),
+		Signature: thoughtSignature(extraJSON(f.ExtraFields(), extraContent)), Source: c,
 	}
-	return p
-}
-
-// jsonSize returns how many bytes are sent for v. It is only for rare content.
-func jsonSize(v interface{ MarshalJSON() ([]byte, error) }) int {
-	b, err := v.MarshalJSON()
-	if err != nil {
-		return 0
-	}
-	return len(b)
 }

@@ -70,7 +70,7 @@ func refusedStream(r *http.Request, answer *http.Response) (*http.Response, erro
 			return nil, err
 		}
 		event := bytes.NewBufferString("data: ")
-		if adapter.ErrorIn(string(body)) != "" && json.Compact(event, body) == nil {
+		if adapter.IsError(body) && json.Compact(event, body) == nil {
 			event.WriteString("\n\n")
 			body = event.Bytes()
 		}

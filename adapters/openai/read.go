@@ -21,55 +21,33 @@ type (
 	toolCall      = sdk.ChatCompletionMessageToolCallUnionParam
 )
 
-// rawMessage returns the JSON that a caller gave a message as, or nil.
-func rawMessage(m *sdk.ChatCompletionMessageParamUnion) json.RawMessage {
-	var s param.ParamStruct
+// isTyped reports whether a message is not given as JSON.
+func isTyped(m *union) bool {
 	switch {
 	case m.OfUser != nil:
-		s = m.OfUser
+		return adapter.IsTyped(m.OfUser)
 	case m.OfAssistant != nil:
-		s = m.OfAssistant
+		return adapter.IsTyped(m.OfAssistant)
 	case m.OfTool != nil:
-		s = m.OfTool
+		return adapter.IsTyped(m.OfTool)
 	case m.OfSystem != nil:
-		s = m.OfSystem
+		return adapter.IsTyped(m.OfSystem)
 	case m.OfDeveloper != nil:
-		s = m.OfDeveloper
-	case m.OfFunction != nil:
-		s = m.OfFunction
-	default:
-		s = m
+		return adapter.IsTyped(m.OfDeveloper)
 	}
-	return rawOf(s, m)
-}
-
-// rawOf returns the JSON that is sent for v if s, which is v or the variant in it, is given as JSON. Otherwise it
-// returns nil.
-func rawOf(s param.ParamStruct, v json.Marshaler) json.RawMessage {
-	override, ok := s.Overrides()
-	if !ok {
-		return nil
-	}
-	if raw, ok := override.(json.RawMessage); ok {
-		return raw
-	}
-	raw, err := v.MarshalJSON()
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return raw
+	return m.OfFunction != nil && adapter.IsTyped(m.OfFunction)
 }
 
 // readMessage returns m with its fields set, or nil if that is impossible. The values in a message that is given as
 // JSON are given as JSON too.
-func readMessage(m *sdk.ChatCompletionMessageParamUnion) *sdk.ChatCompletionMessageParamUnion {
-	raw := rawMessage(m)
-	if raw == nil {
+func readMessage(m *union) *union {
+	if isTyped(m) {
 		return m
 	}
+	raw := adapter.Raw(m)
 	members := map[string][]byte{}
 	jsontext.Members(raw, func(key string, value []byte) { members[key] = value })
-	var out sdk.ChatCompletionMessageParamUnion
+	var out union
 	content := members["content"]
 	switch jsontext.Text(members["role"]) {
 	case "system":
@@ -174,28 +152,19 @@ func partOf(raw []byte, source any) winnow.Part {
 			file = value
 		}
 	})
-	p := winnow.Part{Source: source}
 	switch typ {
 	case "text":
-		p.Text = jsontext.Text(text)
+		return winnow.Part{Text: jsontext.Text(text), Source: source}
 	case "refusal":
-		p.Text = jsontext.Text(refusal)
+		return winnow.Part{Text: jsontext.Text(refusal), Source: source}
 	case "image_url":
-		url := member(image, "url")
-		p.Kind, p.Bytes, p.MediaType = winnow.KindImage, len(url), adapter.DataURLType(url)
-		adapter.Measure(&p, url)
+		return adapter.Media(winnow.KindImage, "", member(image, "url"), source)
 	case "input_audio":
-		data := member(audio, "data")
-		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(data), "audio/"+member(audio, "format")
-		adapter.Measure(&p, data)
+		return adapter.Media(winnow.KindOpaque, "audio/"+member(audio, "format"), member(audio, "data"), source)
 	case "file":
-		data := member(file, "file_data")
-		p.Kind, p.Bytes, p.MediaType = winnow.KindOpaque, len(data), adapter.DataURLType(data)
-		adapter.Measure(&p, data)
-	default:
-		p.Kind, p.Bytes = winnow.KindOpaque, len(raw)
+		return adapter.Media(winnow.KindOpaque, "", member(file, "file_data"), source)
 	}
-	return p
+	return winnow.Part{Kind: winnow.KindOpaque, Bytes: len(raw), Source: source}
 }
 
 // member returns a member of an object that is a text.
@@ -220,7 +189,7 @@ func callOf(raw []byte, source *toolCall) winnow.Part {
 			p.Name, p.Arguments = name, []byte(arguments)
 		case "custom":
 			name, input, _ := readFunction(value)
-			p.Name, p.Arguments, p.MediaType = name, adapter.JSONText(input), customCall
+			p.Name, p.Arguments, p.MediaType = name, jsontext.Quote(input), customCall
 		case extraContent:
 			p.Signature = thoughtSignature(value)
 		}

@@ -37,7 +37,13 @@ func (r Rules) Export(messages []winnow.Message) []sdk.ChatCompletionMessagePara
 	if r.Alternate {
 		messages = alternating(messages)
 	}
-	e.all(messages)
+	for run := range adapter.Runs(messages) {
+		if adapter.IsAssistant(&run[0]) {
+			e.assistant(&run[0])
+		} else {
+			e.between(run)
+		}
+	}
 	if r.ThoughtSignatures {
 		e.sign()
 	}
@@ -59,11 +65,7 @@ func (e *exporter) sign() {
 			callPart(&read.OfAssistant.ToolCalls[0]).Signature != "" {
 			continue
 		}
-		raw := rawMessage(m)
-		if raw == nil {
-			raw, _ = m.MarshalJSON() // it is nil, and stays so, if the SDK cannot send the message
-		}
-		*m = edited[union](raw, "tool_calls.0."+extraContent+".google.thought_signature", placeholder)
+		*m = edited[union](m, "tool_calls.0."+extraContent+".google.thought_signature", placeholder)
 	}
 }
 
@@ -75,12 +77,7 @@ const (
 // alternating returns messages whose roles alternate. Messages that need no change stay unchanged.
 func alternating(messages []winnow.Message) []winnow.Message {
 	var a alternation
-	for i := 0; i < len(messages); {
-		end := i
-		for end < len(messages) && !adapter.IsAssistant(&messages[end]) {
-			end++
-		}
-		run := messages[i:end]
+	for run := range adapter.Runs(messages) {
 		for k := range run {
 			if run[k].Role == winnow.RoleTool {
 				a.out = append(a.out, run[k])
@@ -96,11 +93,6 @@ func alternating(messages []winnow.Message) []winnow.Message {
 				a.add(&run[k])
 			}
 		}
-		if end < len(messages) {
-			a.add(&messages[end])
-			end++
-		}
-		i = end
 	}
 	return a.out
 }

@@ -18,41 +18,19 @@ import (
 // option.WithJSONDel("max_completion_tokens") and option.WithJSONSet("max_tokens", n).
 func NewSummarizer(client sdk.Client, model sdk.ChatModel, maxTokens int,
 	options ...option.RequestOption) winnow.Summarizer {
-	return &summarizer{client, model, maxTokens, options}
-}
-
-type summarizer struct {
-	client    sdk.Client
-	model     sdk.ChatModel
-	maxTokens int
-	options   []option.RequestOption
-}
-
-// Summarize implements [winnow.Summarizer].
-func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
-	answer, err := s.client.Chat.Completions.New(ctx, sdk.ChatCompletionNewParams{
-		Model:               s.model,
-		MaxCompletionTokens: sdk.Int(int64(adapter.AnswerTokens(&req, s.maxTokens))),
-		Messages: []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage(req.System()),
-			sdk.UserMessage(req.Prompt())},
-	}, s.options...)
-	if err != nil {
-		return "", adapter.Failed("openai", err)
-	}
-	if u := usage(&answer.Usage); u != nil {
-		winnow.ReportUsage(ctx, *u)
-	}
-	if len(answer.Choices) == 0 {
-		return "", adapter.Incomplete("openai", "no choices")
-	}
-	choice := &answer.Choices[0]
-	switch {
-	case choice.FinishReason != "stop":
-		return "", adapter.Incomplete("openai", choice.FinishReason)
-	case choice.Message.Refusal != "":
-		return "", adapter.Incomplete("openai", "refusal")
-	case len(choice.Message.ToolCalls) > 0: // some servers say "stop" then
-		return "", adapter.Incomplete("openai", "tool_calls")
-	}
-	return choice.Message.Content, nil
+	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+		answer, err := client.Chat.Completions.New(ctx, sdk.ChatCompletionNewParams{
+			Model:               model,
+			MaxCompletionTokens: sdk.Int(int64(adapter.AnswerTokens(&req, maxTokens))),
+			Messages:            []union{sdk.SystemMessage(req.System()), sdk.UserMessage(req.Prompt())},
+		}, options...)
+		if err != nil {
+			return "", adapter.Failed("openai", err)
+		}
+		m := Response(answer)
+		if len(answer.Choices) > 0 && answer.Choices[0].Message.Refusal != "" {
+			m.StopReason = "refusal"
+		}
+		return adapter.Summary(ctx, "openai", &m, "stop") // with a call some servers say so, too
+	})
 }

@@ -3,6 +3,7 @@ package otel
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -129,7 +130,7 @@ func (m *Manager) request(ctx context.Context, span trace.Span, r *winnow.Reques
 	for _, e := range r.Edits {
 		counts[e.Op]++
 	}
-	for _, op := range sortedOps(counts) {
+	for _, op := range slices.Sorted(maps.Keys(counts)) {
 		attributes = append(attributes, attribute.Int("winnow.edits."+string(op), counts[op]))
 	}
 	span.SetAttributes(attributes...)
@@ -141,22 +142,13 @@ func (m *Manager) request(ctx context.Context, span trace.Span, r *winnow.Reques
 	m.mu.Lock()
 	fresh := m.sent.next(r.Edits, history)
 	m.mu.Unlock()
-	for _, op := range sortedOps(fresh) {
+	for _, op := range slices.Sorted(maps.Keys(fresh)) {
 		m.measure.edits.Add(ctx, int64(fresh[op]), m.measure.with(attribute.String("winnow.edit.op", string(op))))
 	}
 	if c := r.Compaction; c != nil {
 		m.measure.compactions.Add(ctx, 1, m.measure.with(attribute.Bool("winnow.degraded", c.Degraded)))
 		m.measure.saved.Add(ctx, int64(max(0, c.TokensBefore-c.TokensAfter)), m.measure.with())
 	}
-}
-
-func sortedOps(counts map[winnow.Op]int) []winnow.Op {
-	var ops []winnow.Op
-	for op := range counts {
-		ops = append(ops, op)
-	}
-	slices.Sort(ops)
-	return ops
 }
 
 // edited holds the edits of the newest request. Edits name positions in a growing history.

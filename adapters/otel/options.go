@@ -67,30 +67,29 @@ func newInstruments(o *Options) (*instruments, error) {
 		i.attributes = append(i.attributes, semconv.GenAIRequestModel(o.Model))
 		i.chatSpanName += " " + o.Model
 	}
-	var errs [12]error
+	var errs [5]error
 	i.usage, errs[0] = genaiconv.NewClientTokenUsage(meter, tokenBounds)
 	i.chat, errs[1] = genaiconv.NewClientOperationDuration(meter, durationBounds)
 	i.tokens, errs[2] = meter.Int64Histogram("winnow.request.tokens", metric.WithUnit("{token}"), tokenBounds,
 		metric.WithDescription("Estimated tokens of a request."))
 	i.utilization, errs[3] = meter.Float64Histogram("winnow.request.utilization", metric.WithUnit("1"), shareBounds,
 		metric.WithDescription("Share of the token budget that a request takes."))
-	i.edits, errs[4] = meter.Int64Counter("winnow.edits", metric.WithUnit("{edit}"),
-		metric.WithDescription("Messages that are sent other than they stand in the history."))
-	i.cache, errs[5] = meter.Int64Counter("winnow.cache.tokens", metric.WithUnit("{token}"),
-		metric.WithDescription("Prompt tokens read from the provider's cache and written to it."))
-	i.rewrites, errs[6] = meter.Int64Counter("winnow.rewrites", metric.WithUnit("{rewrite}"),
-		metric.WithDescription("Requests that change what was sent before."))
-	i.compactions, errs[7] = meter.Int64Counter("winnow.compactions", metric.WithUnit("{compaction}"),
-		metric.WithDescription("Compactions, also those that failed."))
-	i.saved, errs[8] = meter.Int64Counter("winnow.compaction.tokens", metric.WithUnit("{token}"),
-		metric.WithDescription("Tokens that compactions took off a request."))
-	i.refusals, errs[9] = meter.Int64Counter("winnow.refusals", metric.WithUnit("{refusal}"),
-		metric.WithDescription("Requests that the provider refused as too large."))
-	i.recoveries, errs[10] = meter.Int64Counter("winnow.recoveries", metric.WithUnit("{recovery}"),
-		metric.WithDescription("Refused requests that were made smaller."))
-	i.duration, errs[11] = meter.Float64Histogram("winnow.operation.duration", metric.WithUnit("s"), durationBounds,
+	i.duration, errs[4] = meter.Float64Histogram("winnow.operation.duration", metric.WithUnit("s"), durationBounds,
 		metric.WithDescription("Time that an operation of winnow took, summaries included."))
-	return i, errors.Join(errs[:]...)
+	err := errors.Join(errs[:]...)
+	counter := func(name, unit, counts string) metric.Int64Counter {
+		c, e := meter.Int64Counter("winnow."+name, metric.WithUnit(unit), metric.WithDescription(counts))
+		err = errors.Join(err, e)
+		return c
+	}
+	i.edits = counter("edits", "{edit}", "Messages that are sent other than they stand in the history.")
+	i.cache = counter("cache.tokens", "{token}", "Prompt tokens read from the provider's cache and written to it.")
+	i.rewrites = counter("rewrites", "{rewrite}", "Requests that change what was sent before.")
+	i.compactions = counter("compactions", "{compaction}", "Compactions, also those that failed.")
+	i.saved = counter("compaction.tokens", "{token}", "Tokens that compactions took off a request.")
+	i.refusals = counter("refusals", "{refusal}", "Requests that the provider refused as too large.")
+	i.recoveries = counter("recoveries", "{recovery}", "Refused requests that were made smaller.")
+	return i, err
 }
 
 // with returns the common attributes and more.

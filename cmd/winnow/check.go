@@ -9,12 +9,7 @@ import (
 
 // check prints, for each compaction of a recording, what of the work the recorded request still had, and winnow's.
 func (p *program) check(ctx context.Context, args []string) (int, error) {
-	flags := p.basis()
-	rest, err := p.parse(args, 1, 1)
-	if err != nil {
-		return 0, err
-	}
-	basis, err := flags()
+	basis, rest, err := p.basis(args, 1, 1)
 	if err != nil {
 		return 0, err
 	}

@@ -24,12 +24,7 @@ import (
 func (p *program) inspect(ctx context.Context, args []string) (code int, err error) {
 	output := p.flags.String("o", "", "")
 	open := p.flags.Bool("open", false, "")
-	flags := p.basis()
-	rest, err := p.parse(args, 0, 1)
-	if err != nil {
-		return 0, err
-	}
-	basis, err := flags()
+	basis, rest, err := p.basis(args, 0, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -92,30 +87,29 @@ func openInBrowser(ctx context.Context, file string) error {
 	return nil
 }
 
-// basis defines the flags of what the file says, or else is assumed. The result reads them.
-func (p *program) basis() func() (inspect.Basis, error) {
-	var b inspect.Basis
+// basis reads the flags of a command, as parse does, with those of what the file says, or else is assumed.
+func (p *program) basis(args []string, least, most int) (b inspect.Basis, rest []string, err error) {
 	p.flags.StringVar(&b.Model, "model", "", "")
 	p.flags.IntVar(&b.Window, "window", 0, "")
 	p.flags.Float64Var(&b.Price, "price", 0, "")
 	overhead := p.flags.Int("overhead", 0, "")
-	return func() (inspect.Basis, error) {
-		var err error
-		p.flags.Visit(func(f *flag.Flag) {
-			switch {
-			case f.Name == "overhead":
-				b.Overhead = overhead
-				if *overhead < 0 {
-					err = problemf("%s: -overhead %d: want a number of tokens", p.flags.Name(), *overhead)
-				}
-			case f.Name == "window" && b.Window <= 0:
-				err = problemf("%s: -window %d: want a positive number of tokens", p.flags.Name(), b.Window)
-			case f.Name == "price" && !(b.Price > 0 && b.Price < 1e6):
-				err = problemf("%s: -price %g: want a positive number of dollars", p.flags.Name(), b.Price)
-			}
-		})
-		return b, err
+	if rest, err = p.parse(args, least, most); err != nil {
+		return b, nil, err
 	}
+	p.flags.Visit(func(f *flag.Flag) {
+		switch {
+		case f.Name == "overhead":
+			b.Overhead = overhead
+			if *overhead < 0 {
+				err = problemf("%s: -overhead %d: want a number of tokens", p.flags.Name(), *overhead)
+			}
+		case f.Name == "window" && b.Window <= 0:
+			err = problemf("%s: -window %d: want a positive number of tokens", p.flags.Name(), b.Window)
+		case f.Name == "price" && !(b.Price > 0 && b.Price < 1e6):
+			err = problemf("%s: -price %g: want a positive number of dollars", p.flags.Name(), b.Price)
+		}
+	})
+	return b, rest, err
 }
 
 func refused(requests int) int {

@@ -112,11 +112,7 @@ func (p *program) actions(done []upkeep.Action, kept []upkeep.Kept) error {
 
 func (p *program) erase(ctx context.Context, args []string) (int, error) {
 	yes := p.flags.Bool("yes", false, "")
-	rest, err := p.parse(args, 1, -1)
-	if err != nil {
-		return 0, err
-	}
-	store, err := p.open(false)
+	store, rest, err := p.begin(args, 1, -1)
 	if err != nil {
 		return 0, err
 	}

@@ -11,10 +11,8 @@ import (
 	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/prompt"
-	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
-	"github.com/winnowgo/winnow/session/upkeep"
 )
 
 // opened is a session that has been read.
@@ -62,26 +60,15 @@ func sees(ctx context.Context, s *recording.Session) []winnow.Message {
 	if s.From == nil {
 		return s.Messages
 	}
-	store := session.NewMemory(nil)
-	defer store.Close()
-	const key = "k"
-	if upkeep.Import(ctx, store, key, s.From.Entries) != nil {
+	view, ok := inspect.View(ctx, s.From.Entries)
+	if !ok {
 		return s.Messages
 	}
-	view, err := store.Read(ctx, key)
-	if err != nil {
-		return s.Messages
-	}
-	return view.History
+	return view
 }
 
 func (p *program) report(ctx context.Context, args []string) (int, error) {
-	flags := p.basis()
-	rest, err := p.parse(args, 1, 1)
-	if err != nil {
-		return 0, err
-	}
-	basis, err := flags()
+	basis, rest, err := p.basis(args, 1, 1)
 	if err != nil {
 		return 0, err
 	}

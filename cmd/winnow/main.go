@@ -176,10 +176,8 @@ func find(args []string) (*command, []string, error) {
 		}
 	}
 	if args[0] == "sessions" {
-		if len(args) == 1 {
-			return nil, nil, problemf("sessions: want ls, show, verify, export, import, maintain or erase behind it")
-		}
-		return nil, nil, problemf("sessions %s: want ls, show, verify, export, import, maintain or erase", args[1])
+		return nil, nil, problemf("%s: want sessions ls, show, verify, export, import, maintain or erase",
+			strings.Join(args[:min(len(args), 2)], " "))
 	}
 	return nil, nil, problemf("%s: unknown command; winnow help lists them", args[0])
 }
@@ -219,6 +217,14 @@ func (p *program) parse(args []string, least, most int) ([]string, error) {
 func (p *program) isStore() bool {
 	_, err := os.Stat(p.dir + string(os.PathSeparator) + "winnow.json")
 	return err == nil
+}
+
+// begin reads the flags of a command, as parse does, and opens its store.
+func (p *program) begin(args []string, least, most int) (store *session.Store, rest []string, err error) {
+	if rest, err = p.parse(args, least, most); err == nil {
+		store, err = p.open(false)
+	}
+	return store, rest, err
 }
 
 // open opens the store. Without create the store must exist.

@@ -369,3 +369,14 @@ func TestErased(t *testing.T) {
 		"copies in forks remain: f\n"+
 		"may have copies, and cannot be read: damaged\n", out.String())
 }
+
+// TestNumbers: thousands are set apart, also of what an archive takes more than its log did.
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 B", 1234: "1,234 B", -123: "-123 B", -1234: "-1,234 B", 12_345_678: "12 MB", 1_234_567: "1,234 kB",
+	} {
+		assert.Equal(t, want, size(n))
+	}
+	assert.Equal(t, "1 session, 0 sessions, 1,000 sessions",
+		strings.Join([]string{count(1, "session"), count(0, "session"), count(1000, "session")}, ", "))
+}

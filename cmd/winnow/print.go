@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // print writes a value as one line of JSON.
@@ -41,21 +41,8 @@ func clip(s string, most int) string {
 	return string(r[:most-1]) + "…"
 }
 
-func number(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// count is "1 session" or "2 sessions".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return number(n) + " " + noun + "s"
-}
+// number is 12,345, and count is "1 session" or "2 sessions": as inspect writes them.
+var number, count = recording.Comma, recording.Count
 
 func size(n int64) string {
 	switch {

@@ -20,17 +20,14 @@ func (p *program) list(ctx context.Context, args []string) (int, error) {
 	newest := false
 	p.flags.StringVar(&q.Prefix, "prefix", "", "")
 	p.flags.BoolVar(&newest, "newest", false, "")
-	if _, err := p.parse(args, 0, 0); err != nil {
-		return 0, err
-	}
-	if newest {
-		q.Order = session.Newest
-	}
-	store, err := p.open(false)
+	store, _, err := p.begin(args, 0, 0)
 	if err != nil {
 		return 0, err
 	}
 	defer store.Close()
+	if newest {
+		q.Order = session.Newest
+	}
 	rows := [][]string{{"KEY", "UPDATED", "TURNS", "MESSAGES", "COMPACTED", "TOKENS IN", "OUT", "SIZE", "TITLE"}}
 	n := 0
 	for s, err := range store.All(ctx, q) {
@@ -76,11 +73,7 @@ func messages(c *session.Counts) (n int) {
 }
 
 func (p *program) show(ctx context.Context, args []string) (int, error) {
-	rest, err := p.parse(args, 1, 1)
-	if err != nil {
-		return 0, err
-	}
-	store, err := p.open(false)
+	store, rest, err := p.begin(args, 1, 1)
 	if err != nil {
 		return 0, err
 	}
@@ -182,11 +175,7 @@ func line(m *winnow.Message, label string) string {
 }
 
 func (p *program) verify(ctx context.Context, args []string) (int, error) {
-	all, err := p.parse(args, 0, -1)
-	if err != nil {
-		return 0, err
-	}
-	store, err := p.open(false)
+	store, all, err := p.begin(args, 0, -1)
 	if err != nil {
 		return 0, err
 	}

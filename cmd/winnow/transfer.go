@@ -23,11 +23,7 @@ import (
 
 func (p *program) export(ctx context.Context, args []string) (code int, err error) {
 	output := p.flags.String("o", "", "")
-	rest, err := p.parse(args, 1, 1)
-	if err != nil {
-		return 0, err
-	}
-	store, err := p.open(false)
+	store, rest, err := p.begin(args, 1, 1)
 	if err != nil {
 		return 0, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/winnowgo/winnow"
 )
@@ -16,60 +18,33 @@ const maxSteps = 50
 
 // agent is a conversation.
 type agent struct {
-	model     model
+	model     *endpoint
 	maxTokens int // room for each answer
-	tools     *tools
+	files     *os.Root
+	tools     []winnow.Tool
 	screen    *screen
 	manager   *winnow.Manager
 	history   []winnow.Message // append-only: the manager never modifies it
 }
 
-// model answers requests.
-type model interface {
-	// ask sends a request with the tools and returns the next message of the history.
-	ask(ctx context.Context, q question) (winnow.Message, error)
-}
-
-// question is a request to a model.
-type question struct {
-	system    string
-	messages  []winnow.Message
-	tools     []tool // nil: none
-	maxTokens int
-}
-
-func newAgent(c config, m model, t *tools, s *screen) (*agent, error) {
-	schemas, err := json.Marshal(t.list)
+func newAgent(c config, e *endpoint, files *os.Root, s *screen) (*agent, error) {
+	schemas, err := json.Marshal(fileTools)
 	if err != nil {
 		return nil, err
 	}
-	overhead := winnow.CharsPerToken(4).Estimate(winnow.Message{Parts: []winnow.Part{{Text: systemPrompt +
-		string(schemas)}}})
+	own := winnow.Message{Parts: []winnow.Part{{Text: systemPrompt + string(schemas)}}}
 	manager, err := winnow.New(c.window, &winnow.Options{
-		Summarizer: &summarizer{m, s},
-		Overhead:   overhead,
+		Summarizer: &summarizer{e, s},
+		Overhead:   winnow.CharsPerToken(4).Estimate(own),
 		Recall:     true, // its tool is part of the overhead
 		Tools:      &winnow.ToolOptions{Notes: true},
 		Reserve:    c.maxTokens,
 	})
-	if err != nil {
-		return nil, err
-	}
 	s.window = c.window
-	for _, own := range []winnow.Tool{winnow.RecallTool(), winnow.NotesTool(), winnow.CompactTool()} {
-		tool, err := ownTool(own)
-		if err != nil {
-			return nil, err
-		}
-		t.list = append(t.list, tool)
-	}
-	return &agent{model: m, maxTokens: c.maxTokens, tools: t, screen: s, manager: manager}, nil
-}
-
-// ownTool returns a tool of Winnow's in the form of the endpoint.
-func ownTool(own winnow.Tool) (tool, error) {
-	t := tool{Name: own.Name, Description: own.Description}
-	return t, json.Unmarshal(own.Schema, &t.Parameters)
+	return &agent{
+		model: e, maxTokens: c.maxTokens, files: files, screen: s, manager: manager,
+		tools: slices.Concat(fileTools, []winnow.Tool{winnow.RecallTool(), winnow.NotesTool(), winnow.CompactTool()}),
+	}, err
 }
 
 // call executes a call of the model.
@@ -82,11 +57,12 @@ func (a *agent) call(ctx context.Context, p winnow.Part) (winnow.Message, error)
 	case winnow.CompactTool().Name: // it has ended a phase of its work
 		return a.manager.EndPhase(a.history, p.Arguments), nil
 	}
-	return a.tools.call(ctx, p), nil
+	return callTool(a.files, p), nil
 }
 
 // turn answers the user.
 func (a *agent) turn(ctx context.Context, text string) error {
+	a.screen.print("\n")
 	a.screen.says("you", text)
 	a.history = append(a.history, winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text}}})
 	for range maxSteps {
@@ -113,9 +89,6 @@ func (a *agent) turn(ctx context.Context, text string) error {
 		if calls == 0 {
 			return nil
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 	}
 	return fmt.Errorf("no answer after %d steps", maxSteps)
 }
@@ -124,14 +97,12 @@ func (a *agent) turn(ctx context.Context, text string) error {
 func (a *agent) step(ctx context.Context) (winnow.Message, error) {
 	request, err := a.manager.Prepare(ctx, a.history)
 	for err == nil {
-		a.screen.sends(request)
 		answer, refused := a.model.ask(ctx,
-			question{system: systemPrompt, messages: request.Messages, tools: a.tools.list, maxTokens: a.maxTokens})
+			question{system: systemPrompt, messages: request.Messages, tools: a.tools, maxTokens: a.maxTokens})
+		a.screen.sent(request, &answer, refused)
 		if refused == nil {
-			a.screen.answered(&answer)
 			return answer, nil
 		}
-		a.screen.refused(refused)
 		request, err = a.manager.Recover(ctx, a.history, refused)
 	}
 	return winnow.Message{}, err
@@ -139,27 +110,18 @@ func (a *agent) step(ctx context.Context) (winnow.Message, error) {
 
 // summarizer lets the answering model also write the summaries.
 type summarizer struct {
-	model  model
+	model  *endpoint
 	screen *screen
 }
 
 // Summarize implements [winnow.Summarizer].
 func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
-	defer s.screen.summarizing(len(req.Messages))()
+	s.screen.print("       summarizing %d messages\n", len(req.Messages))
 	prompt := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: req.Prompt()}}}
 	answer, err := s.model.ask(ctx, question{system: req.System(), messages: []winnow.Message{prompt},
 		maxTokens: req.MaxTokens})
-	if err != nil {
-		return "", err
+	if err == nil && answer.StopReason != "stop" {
+		err = fmt.Errorf("the answer ended with %q: %w", answer.StopReason, winnow.ErrIncomplete)
 	}
-	text := ""
-	for _, p := range answer.Parts {
-		if p.Kind == winnow.KindText {
-			text += p.Text
-		}
-	}
-	if answer.StopReason != "end_turn" && answer.StopReason != "stop" {
-		return "", fmt.Errorf("the answer ended with %q: %w", answer.StopReason, winnow.ErrIncomplete)
-	}
-	return text, nil
+	return textOf(&answer), err
 }

@@ -1,16 +1,28 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/winnowgo/winnow"
 )
 
-// chatAPI is OpenAI's Chat Completions.
-type chatAPI struct{}
+// endpoint is a model that speaks Chat Completions. Programs with an SDK use an adapter instead; see adapters/.
+type endpoint struct{ url, key, model string }
+
+// question is a request to a model.
+type question struct {
+	system    string
+	messages  []winnow.Message
+	tools     []winnow.Tool // nil: none
+	maxTokens int
+}
 
 type chatMessage struct {
 	Role    string  `json:"role"`
@@ -32,19 +44,53 @@ type chatFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-func (chatAPI) path() string { return "/chat/completions" }
+// refusal is an error response. winnow.ClassifyError reads the status and the body.
+type refusal struct {
+	status int
+	body   string
+}
 
-func (chatAPI) sign(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+func (r *refusal) Error() string   { return fmt.Sprintf("%d: %s", r.status, r.body) }
+func (r *refusal) StatusCode() int { return r.status }
 
-func (chatAPI) request(model string, q question) any {
+// ask returns the next message of the history.
+func (e *endpoint) ask(ctx context.Context, q question) (winnow.Message, error) {
+	body, err := json.Marshal(e.request(q))
+	if err != nil {
+		return winnow.Message{}, err
+	}
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.url, "/")+"/chat/completions",
+		bytes.NewReader(body))
+	if err != nil {
+		return winnow.Message{}, err
+	}
+	post.Header.Set("Content-Type", "application/json")
+	post.Header.Set("Authorization", "Bearer "+e.key)
+	answer, err := http.DefaultClient.Do(post)
+	if err != nil {
+		return winnow.Message{}, err
+	}
+	defer answer.Body.Close()
+	if body, err = io.ReadAll(answer.Body); err != nil {
+		return winnow.Message{}, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return winnow.Message{}, &refusal{answer.StatusCode, strings.TrimSpace(string(body))}
+	}
+	return response(body)
+}
+
+func (e *endpoint) request(q question) any {
 	messages := []chatMessage{{Role: "system", Content: &q.system}}
 	for i := range q.messages {
 		messages = append(messages, chatMessageOf(&q.messages[i]))
 	}
-	request := map[string]any{"model": model, "max_completion_tokens": q.maxTokens, "messages": messages}
-	var tools []map[string]any
+	request := map[string]any{"model": e.model, "max_completion_tokens": q.maxTokens, "messages": messages}
+	var tools []any
 	for _, t := range q.tools {
-		tools = append(tools, map[string]any{"type": "function", "function": t})
+		tools = append(tools, map[string]any{"type": "function", "function": map[string]any{
+			"name": t.Name, "description": t.Description, "parameters": t.Schema,
+		}})
 	}
 	if tools != nil {
 		request["tools"] = tools
@@ -54,34 +100,29 @@ func (chatAPI) request(model string, q question) any {
 
 func chatMessageOf(m *winnow.Message) chatMessage {
 	text := textOf(m)
-	switch m.Role {
-	case winnow.RoleTool:
-		return chatMessage{Role: "tool", Content: &text, ToolCallID: m.ToolCallID}
-	case winnow.RoleAssistant:
-		out := chatMessage{Role: "assistant"}
-		if text != "" {
-			out.Content = &text
-		}
-		for _, p := range m.Parts {
-			switch p.Kind {
-			case winnow.KindThinking:
-				out.Reasoning += p.Text
-			case winnow.KindToolCall:
-				out.ToolCalls = append(out.ToolCalls,
-					chatCall{p.ID, "function", chatFunction{p.Name, string(p.Arguments)}})
-			}
-		}
-		if len(out.ToolCalls) == 0 {
-			out.Reasoning = ""
-		}
+	out := chatMessage{Role: string(m.Role), Content: &text, ToolCallID: m.ToolCallID}
+	if m.Role != winnow.RoleAssistant {
 		return out
-	case winnow.RoleSystem:
-		return chatMessage{Role: "system", Content: &text}
 	}
-	return chatMessage{Role: "user", Content: &text}
+	reasoning := ""
+	for _, p := range m.Parts {
+		switch p.Kind {
+		case winnow.KindThinking:
+			reasoning += p.Text
+		case winnow.KindToolCall:
+			out.ToolCalls = append(out.ToolCalls, chatCall{p.ID, "function", chatFunction{p.Name, string(p.Arguments)}})
+		}
+	}
+	if len(out.ToolCalls) > 0 {
+		out.Reasoning = reasoning
+		if text == "" {
+			out.Content = nil
+		}
+	}
+	return out
 }
 
-func (chatAPI) response(body []byte) (winnow.Message, error) {
+func response(body []byte) (winnow.Message, error) {
 	var answer struct {
 		ID      string `json:"id"`
 		Choices []struct {
@@ -119,4 +160,15 @@ func (chatAPI) response(body []byte) (winnow.Message, error) {
 			Arguments: json.RawMessage(call.Function.Arguments)})
 	}
 	return m, nil
+}
+
+// textOf returns the texts of a message.
+func textOf(m *winnow.Message) string {
+	var texts []string
+	for _, p := range m.Parts {
+		if p.Kind == winnow.KindText && p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
 }

@@ -1,38 +1,22 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/winnowgo/winnow"
 )
 
-// screen prints what happens, as text that also reads well in a file. On a terminal, a running call shows its seconds.
+// screen prints what happens, as text that also reads well in a file.
 type screen struct {
-	live   bool // a terminal
-	window int
-
-	mu       sync.Mutex
 	out      io.Writer
-	line     string // the current line, without its end
-	lines    int    // lines begun so far
+	window   int
 	requests int
 }
 
-func newScreen(out io.Writer) *screen {
-	s := &screen{out: out}
-	if f, ok := out.(*os.File); ok {
-		info, err := f.Stat()
-		s.live = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	return s
-}
+func (s *screen) print(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
 
 // barCells is the width of the bar that stands for the whole window.
 const barCells = 32
@@ -47,86 +31,15 @@ func bar(tokens, budget, window int) string {
 	return strings.Repeat("█", full) + strings.Repeat("·", end-full) + "|" + strings.Repeat(" ", barCells-end)
 }
 
-// print writes whole lines.
-func (s *screen) print(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.finish("")
-	fmt.Fprintf(s.out, format, args...)
-}
-
-// begin writes the beginning of a line.
-func (s *screen) begin(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.finish("")
-	s.line = line
-	s.lines++
-	fmt.Fprint(s.out, line)
-	if s.live {
-		go s.clock(s.lines, time.Now())
-	}
-}
-
-// clock shows the seconds after a line while it is the current one.
-func (s *screen) clock(line int, began time.Time) {
-	const step = 200 * time.Millisecond
-	for range time.Tick(step) {
-		s.mu.Lock()
-		if s.line == "" || s.lines != line {
-			s.mu.Unlock()
-			return
-		}
-		fmt.Fprintf(s.out, "\r%s  … %.1f s ", s.line, time.Since(began).Seconds())
-		s.mu.Unlock()
-	}
-}
-
-// end finishes the current line with the outcome.
-func (s *screen) end(more string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.finish(more)
-}
-
-// finish is end for callers that hold the lock.
-func (s *screen) finish(more string) {
-	if s.line == "" {
-		return
-	}
-	if s.live { // erase the seconds
-		fmt.Fprintf(s.out, "\r\x1b[K%s", s.line)
-	}
-	fmt.Fprintln(s.out, more)
-	s.line = ""
-}
-
-// ask prompts the user on a terminal.
-func (s *screen) ask() {
-	if s.live {
-		s.print("\n> ")
-	}
-}
-
 // says prints what someone says. Lines after the first are indented.
 func (s *screen) says(who, text string) {
-	if text = strings.TrimSpace(text); text == "" {
-		return
+	if text = strings.TrimSpace(text); text != "" {
+		s.print("%-7s%s\n", who, strings.ReplaceAll(text, "\n", "\n       "))
 	}
-	blank := ""
-	if who == "you" {
-		blank = "\n"
-	}
-	s.print("%s%-7s%s\n", blank, who, strings.ReplaceAll(text, "\n", "\n       "))
 }
 
-// note prints a message of the program itself.
-func (s *screen) note(format string, args ...any) {
-	s.print("\n"+format+"\n", args...)
-}
-
-// sends shows a request before it is sent.
-func (s *screen) sends(r *winnow.Request) {
+// sent shows a request with its answer, or the error.
+func (s *screen) sent(r *winnow.Request, answer *winnow.Message, err error) {
 	if c := r.Compaction; c != nil {
 		how := "summarized"
 		if c.Degraded {
@@ -135,9 +48,13 @@ func (s *screen) sends(r *winnow.Request) {
 		s.print("       %s: %s tokens became %s\n", how, number(c.TokensBefore), number(c.TokensAfter))
 	}
 	s.requests++
-	line := fmt.Sprintf("%4d   %s %7s of %s", s.requests, bar(r.Tokens, r.Budget, s.window), number(r.Tokens),
-		number(r.Budget))
-	s.begin(line + edits(r.Edits))
+	s.print("%4d   %s %7s of %s%s", s.requests, bar(r.Tokens, r.Budget, s.window), number(r.Tokens), number(r.Budget),
+		edits(r.Edits))
+	if err != nil {
+		s.print(", refused\n       %s\n", oneLine(err.Error(), 160))
+		return
+	}
+	s.print(", billed %s, %s of it cached\n", number(answer.Usage.Prompt()), number(answer.Usage.CacheRead))
 }
 
 // edits says how many results are shortened, and how many messages a record stands for.
@@ -158,41 +75,12 @@ func edits(list []winnow.Edit) string {
 	return text
 }
 
-// answered ends the line of a request with its usage.
-func (s *screen) answered(m *winnow.Message) {
-	if m.Usage == nil {
-		s.end("")
-		return
-	}
-	s.end(fmt.Sprintf(", billed %s, %s of it cached", number(m.Usage.Prompt()), number(m.Usage.CacheRead)))
-}
-
-// refused ends the line of a request with the provider's error.
-func (s *screen) refused(err error) {
-	s.end(", refused")
-	text := err.Error()
-	if r := (*refusal)(nil); errors.As(err, &r) {
-		text = r.message()
-	}
-	s.print("       \"%s\"\n", oneLine(text, 160))
-}
-
-// summarizing shows that a summary is being made, until the returned function is called.
-func (s *screen) summarizing(messages int) (done func()) {
-	s.begin(fmt.Sprintf("       summarizing %d messages", messages))
-	return func() { s.end("") }
-}
-
 // called prints a call and its result.
 func (s *screen) called(call winnow.Part, result *winnow.Message) {
-	text := ""
-	if len(result.Parts) > 0 {
-		text = result.Parts[0].Text
-	}
+	text := textOf(result)
 	outcome := fmt.Sprintf("%s characters", number(len([]rune(text))))
 	if result.IsError {
-		text = strings.TrimSpace(text)
-		outcome = "failed: " + text[strings.LastIndexByte(text, '\n')+1:]
+		outcome = "failed: " + text
 	}
 	s.print("       %s %s: %s\n", call.Name, oneLine(string(call.Arguments), 80), oneLine(outcome, 80))
 }
@@ -209,7 +97,7 @@ func oneLine(s string, limit int) string {
 // number groups the digits of n.
 func number(n int) string {
 	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + " " + s[i:]
 	}
 	return s

@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
-	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/provider"
@@ -67,11 +64,11 @@ var scenes = []scene{
 		answer: says("Yes: every day loses the orders for Lisbon above 500 kg, and no others."),
 	},
 	{
-		user: "How many are missing? Run the check.",
-		steps: [][]provider.ToolCall{{call("run", "command", "sh check.sh")}, {readLog("monday")},
+		user: "Are other ports safe?",
+		steps: [][]provider.ToolCall{{call("read", "path", "config/port.yaml")}, {readLog("monday")},
 			{call("read", "path", "config/dispatch.yaml")},
 			{call(winnow.CompactTool().Name, "keep", "all logs are read: each day loses orders for LIS above 500 kg")}},
-		answer: says("The check lists them by port: all are for LIS. With the timeout at 8 s again they would arrive."),
+		answer: says("Yes: all that are lost are for LIS. With the timeout at 8 s again they would arrive."),
 	},
 	{
 		user:   "Which ticket was this, and which file must stay as it is?",
@@ -140,18 +137,14 @@ func requestText(r *provider.Request) string {
 
 // player is the scripted model. It advances by one step with each request that the provider accepts.
 type player struct {
-	mu          sync.Mutex
 	scene, step int
-	looked      bool          // it has looked for the subject of the scene
-	pause       time.Duration // pause before a summary
+	looked      bool // it has looked for the subject of the scene
 }
 
 func (p *player) answer(r *provider.Request) provider.Answer {
 	if len(r.Tools) == 0 { // without tools it is a request for a summary
-		return provider.Answer{Text: summaryOf(requestText(r)), Delay: p.pause}
+		return provider.Answer{Text: summaryOf(requestText(r))}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	s := &scenes[p.scene]
 	if p.step < len(s.steps) {
 		p.step++
@@ -189,23 +182,10 @@ func summaryOf(prompt string) string {
 
 // The provider's window changes during the conversation, as when a gateway switches to another model: first it is the
 // one that the agent was told, then half of it.
-const (
-	sceneOfSwitch = 2
-	smaller       = 0.5
-)
+const sceneOfSwitch = 2
 
-// playScript lets the agent talk to the scripted model.
-func playScript(ctx context.Context, c config, s *screen) error {
-	p := &player{}
-	if s.live {
-		p.pause = 2 * time.Second
-	}
-	_, err := play(ctx, c, s, p)
-	return err
-}
-
-// play returns the provider, which has recorded its requests.
-func play(ctx context.Context, c config, s *screen, p *player) (*provider.Provider, error) {
+// play lets the agent talk to the scripted model. It returns the provider, which has recorded its requests.
+func play(ctx context.Context, c config, s *screen) (*provider.Provider, error) {
 	dir, err := os.MkdirTemp("", "winnow-agent-")
 	if err != nil {
 		return nil, err
@@ -214,45 +194,29 @@ func play(ctx context.Context, c config, s *screen, p *player) (*provider.Provid
 	if err := writeProject(dir); err != nil {
 		return nil, err
 	}
-	t, err := openTools(dir, true)
-	if err != nil {
-		return nil, err
-	}
-	defer t.close()
-
 	var window atomic.Int64 // the provider's window
 	window.Store(int64(c.window))
-	refuse := provider.Wordings()[c.api]
+	refuse := provider.Wordings()["openai"]
+	p := &player{}
 	local := provider.New(provider.Options{Model: p.answer, Window: c.window,
 		Overflow: func(size provider.Size) *provider.Error {
 			size.Window = int(window.Load())
 			return refuse(size)
 		}})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	server := &http.Server{Handler: local}
-	go func() { _ = server.Serve(listener) }() // it returns an error when it is closed
+	server := httptest.NewServer(local)
 	defer server.Close()
 
-	c.url, c.model = "http://"+listener.Addr().String()+"/v1", "scripted"
-	e := newEndpoint(c)
-	e.key = "none" // any key will do
-	a, err := newAgent(c, e, t, s)
-	if err != nil {
-		return local, err
+	c.dir, c.questions = dir, nil
+	for _, scene := range scenes {
+		c.questions = append(c.questions, scene.user)
 	}
-	s.note("A scripted model at a provider within this program, whose window is %s tokens.", number(c.window))
-	for i := range scenes {
-		if i == sceneOfSwitch {
-			window.Store(int64(float64(c.window) * smaller))
-			s.note("[The provider now switches to a model with a window of %s tokens, and tells nobody.]",
-				number(int(window.Load())))
+	s.print("A scripted model at a provider within this program, whose window is %s tokens.\n", number(c.window))
+	scripted := &endpoint{url: server.URL + "/v1", key: "none", model: "scripted"}
+	return local, talk(ctx, c, scripted, s, func(question int) {
+		if question == sceneOfSwitch {
+			window.Store(int64(c.window / 2))
+			s.print("\n[The provider now switches to a model with a window of %s tokens, and tells nobody.]\n",
+				number(c.window/2))
 		}
-		if err := a.turn(ctx, scenes[i].user); err != nil {
-			return local, err
-		}
-	}
-	return local, nil
+	})
 }

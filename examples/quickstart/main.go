@@ -7,107 +7,49 @@
 package main
 
 import (
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
-	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
-// Exit codes.
-const (
-	exitOK      = 0
-	exitRefused = 1 // a request does not fit or is not valid
-	exitUsage   = 2 // bad flags, or a session that cannot be read
-)
-
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-// config holds the flags.
-type config struct {
-	session string
-	window  int
-	json    bool
-	summary bool
-	all     bool
+func main() {
+	session := flag.String("session", "english", "a built-in session, english or chinese, or the file of your own: "+
+		"of Claude Code, Codex, OpenClaw or pi, or winnow's messages; plain or gzipped")
+	window := flag.Int("window", 32_000, "context window of the model, in tokens")
+	flag.Parse()
+	history, err := load(*session)
+	if err == nil {
+		err = replay(os.Stdout, history, *window)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
 }
 
-func run(args []string, stdout, stderr io.Writer) int {
-	c, err := parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(stdout, usage, strings.Join(builtin(), ", "), defaultSession, defaultWindow)
-		return exitOK
-	case err != nil:
-		fmt.Fprintf(stderr, "quickstart: %v\nRun with -h for help.\n", err)
-		return exitUsage
-	}
-	history, err := load(c.session)
-	if err != nil {
-		fmt.Fprintln(stderr, "quickstart:", err)
-		return exitUsage
-	}
-	result, err := replay(history, c.window)
-	if err != nil {
-		fmt.Fprintln(stderr, "quickstart:", err)
-		return exitUsage
-	}
-	if c.json {
-		err = writeJSON(stdout, result)
-	} else {
-		err = writeReport(stdout, c, result)
+// How the sessions were recorded: README.md.
+//
+//go:embed sessions/*.jsonl.gz
+var recorded embed.FS
+
+// load reads a built-in session by its name, or a file.
+func load(name string) ([]winnow.Message, error) {
+	data, err := recorded.ReadFile("sessions/" + name + ".jsonl.gz")
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "quickstart:", err)
-		return exitUsage
+		return nil, err
 	}
-	if t := result.totals; t.Overflows+t.Invalid > 0 {
-		return exitRefused
+	history, err := recording.Read(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return exitOK
-}
-
-const usage = `Replays a recorded agent session through winnow, with no network, and shows what each
-request to the model would have been: what was kept, trimmed, cleared, cut, summarized
-and repaired, and that every request fits into the context window and is valid.
-
-Usage: go run ./examples/quickstart [flags]
-
-  -session NAME  a session that is built in: %s (default %q)
-  -session FILE  your own: of Claude Code (~/.claude/projects/*/*.jsonl), Codex
-                 (~/.codex/sessions/*/*/*/*.jsonl), OpenClaw or pi, a log of winnow's,
-                 or winnow messages in JSON Lines or one JSON array; plain or gzipped
-  -window N      context window of the model, in tokens (default %d)
-  -all           a line for every request, instead of one for several in which little happened
-  -summary       print the whole summary that the last compaction made
-  -json          one JSON object a request, and one of totals, instead of the report
-
-Exit status: 0 if every request fits and is valid, 1 if one does not, 2 if a flag or the
-session is wrong.
-`
-
-const defaultWindow = 32_000
-
-// parse reads the flags. The error is [flag.ErrHelp] if they ask for help.
-func parse(args []string) (config, error) {
-	var c config
-	f := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // errors are printed by run, once
-	f.StringVar(&c.session, "session", defaultSession, "")
-	f.IntVar(&c.window, "window", defaultWindow, "")
-	f.BoolVar(&c.json, "json", false, "")
-	f.BoolVar(&c.summary, "summary", false, "")
-	f.BoolVar(&c.all, "all", false, "")
-	err := f.Parse(args)
-	if err == nil && f.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q; a session is given as -session %[1]s", f.Arg(0))
-	}
-	if err == nil && c.window <= 0 {
-		err = fmt.Errorf("-window %d: want a positive number of tokens", c.window)
-	}
-	if err == nil && c.json && (c.summary || c.all) {
-		err = errors.New("-json prints everything already; leave out -summary and -all")
-	}
-	return c, err
+	return history, nil
 }

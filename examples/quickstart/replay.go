@@ -3,225 +3,175 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/recording"
+	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
-// outcome is the result of a replay.
-type outcome struct {
-	requests []request
-	totals   totals
-	messages int
-	turns    []string // the user's questions, from turn 1 on
-}
-
-// request is one request to the model, as winnow made it from the history at that point. All sizes are in estimated
-// tokens.
-type request struct {
-	Request  int    `json:"request"`       // from 1
-	Turn     int    `json:"turn"`          // from 1; 0: before the first user message
-	Messages int    `json:"messages"`      // of the history
-	History  int    `json:"historyTokens"` // size of the whole history
-	Tokens   int    `json:"tokens"`        // what is sent
-	Budget   int    `json:"budget"`        // limit of Tokens
-	Shares   shares `json:"shares"`
-
-	// common prefix with the previous request
-	Reused     int                `json:"reusedTokens"`
-	Changes    []recording.Change `json:"changes"` // edits that the previous request did not have
-	Compaction *compaction        `json:"compaction,omitempty"`
-	// since the previous request, if the session has times
-	Pause       float64 `json:"pauseSeconds,omitempty"`
-	Fits        bool    `json:"fits"`
-	Valid       bool    `json:"valid"`
-	Problem     string  `json:"problem,omitempty"` // why it is not valid
-	Error       string  `json:"error,omitempty"`   // why there was nothing to send
-	appendsOnly bool    // it only appends to the previous request
-}
-
-// shares are the parts of a request, in tokens.
-type shares struct {
-	Kept       int `json:"kept"`       // unchanged messages
-	Trimmed    int `json:"trimmed"`    // old results of which head and tail are kept
-	Cleared    int `json:"cleared"`    // placeholders of old results
-	Cut        int `json:"cut"`        // oversized results after the cut
-	Folded     int `json:"folded"`     // the records that stand for old steps
-	Summarized int `json:"summarized"` // the summary that stands for old messages
-}
-
-type compaction struct {
-	TokensBefore  int    `json:"tokensBefore"`
-	TokensAfter   int    `json:"tokensAfter"`
-	Messages      int    `json:"messages"` // of the history that the summary stands for
-	SummaryTokens int    `json:"summaryTokens"`
-	Summary       string `json:"summary"`
-}
-
-// totals are the sums over all requests.
-type totals struct {
-	Requests    int     `json:"requests"`
-	Overflows   int     `json:"doNotFit"`      // requests that are above their budget
-	Invalid     int     `json:"notValid"`      // requests that a provider would refuse
-	Hopeless    int     `json:"withoutWinnow"` // requests that would not fit if the whole history were sent
-	History     int     `json:"historyTokens"` // of the whole session
-	Full        int     `json:"fullTokens"`    // all requests together, if each sent the whole history
-	Sent        int     `json:"sentTokens"`    // all requests together
-	Reused      int     `json:"reusedTokens"`  // of Sent: common prefixes with the previous requests
-	Compactions int     `json:"compactions"`
-	Changes     []group `json:"changes"`
-}
-
-// replay sends every request of the recorded session through its own manager.
-func replay(history []winnow.Message, window int) (*outcome, error) {
-	recorded, err := recording.Requests(history)
-	if err != nil {
-		return nil, err
-	}
-	estimator, err := winnow.NewEstimator("")
-	if err != nil {
-		return nil, err
-	}
-	r := &replayer{estimator: estimator}
-	r.manager, err = winnow.New(window, &winnow.Options{Estimator: estimator, Now: func() time.Time { return r.clock }})
-	if err != nil {
-		return nil, err
-	}
-	var requests []request
-	known := 0
-	for _, q := range recorded {
-		r.append(q.History[known:])
-		known, r.clock = len(q.History), q.At
-		requests = append(requests, r.next(q.History))
-	}
-	r.append(history[known:])
-	return &outcome{requests: requests, totals: sum(requests, r.tokens), messages: len(history), turns: r.turns}, nil
-}
-
-// replayer is a host of winnow that has no model.
+// replayer is a host of winnow that has no model: it prints what it would send to one.
 type replayer struct {
-	manager   *winnow.Manager
+	io.Writer
+	window    int
 	estimator winnow.Estimator
 	clock     time.Time
-	sentAt    time.Time
-	turns     []string
-	tokens    int // of the history
-	requests  int
-	ledger    recording.Ledger
-	sent      int // messages of the previous request
+	known     int               // messages of the history that were read
+	history   int               // tokens of them
+	sent      int               // messages of the last request
+	edits     map[winnow.Op]int // of it
+	calm      string            // its line, which is printed if the next one has news
+	summary   string            // the newest
+
+	tokens, cached, whole int // of all requests together; whole: if each had the whole history
+	hopeless              int // requests that would not fit then
 }
 
-// append takes the next messages of the history.
-func (r *replayer) append(messages []winnow.Message) {
-	for i := range messages {
-		m := &messages[i]
-		r.tokens += r.estimator.Estimate(*m)
-		if recording.BeginsTurn(m) {
-			r.turns = append(r.turns, recording.Text(m))
-		}
-	}
-}
-
-// next prepares one request and describes it.
-func (r *replayer) next(history []winnow.Message) request {
-	r.requests++
-	q := request{Request: r.requests, Turn: len(r.turns), Messages: len(history), History: r.tokens}
-	if r.sentAt.Unix() > 0 {
-		q.Pause = r.clock.Sub(r.sentAt).Seconds()
-	}
-	r.sentAt = r.clock
-	sent, err := r.manager.Prepare(context.Background(), history)
+// replay sends every request of a recorded session through a manager. The error says that one does not fit, or that a
+// provider would refuse it.
+func replay(w io.Writer, history []winnow.Message, window int) error {
+	requests, err := recording.Requests(history)
 	if err != nil {
-		q.Error, q.Changes = err.Error(), []recording.Change{}
-		var overflow *winnow.OverflowError
-		if errors.As(err, &overflow) {
-			q.Tokens, q.Budget = overflow.Tokens, overflow.Budget
-		}
-		return q
+		return err
 	}
-	q.Tokens, q.Budget = sent.Tokens, sent.Budget
-	q.Problem = check(sent.Messages)
-	q.Valid = q.Problem == ""
-	tokens, summary := 0, 0
-	for i, m := range sent.Messages {
-		n := r.estimator.Estimate(m)
-		tokens += n
+	r := &replayer{Writer: w, window: window}
+	if r.estimator, err = winnow.NewEstimator(""); err != nil {
+		return err
+	}
+	m, err := winnow.New(window, &winnow.Options{Estimator: r.estimator, Now: func() time.Time { return r.clock }})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r, head, len(history), len(requests), recording.Comma(window))
+	var refused error
+	for i, q := range requests {
+		r.read(q)
+		request, err := m.Prepare(context.Background(), q.History)
+		if errors.Is(err, winnow.ErrOverflow) {
+			refused = fmt.Errorf("request %d: %w", i+1, err)
+			r.hopeless++
+			r.print(fmt.Sprintf("%8d %8s  DOES NOT FIT", i+1, recording.Comma(r.history)))
+			continue
+		}
+		if err == nil {
+			err = wire.Rules{}.Check(request.Messages)
+		}
+		if err != nil {
+			return fmt.Errorf("request %d: %w", i+1, err)
+		}
+		r.show(i+1, request)
+	}
+	r.print("")
+	r.end(len(requests))
+	return refused
+}
+
+const head = `%d messages and %d requests to the model, in a window of %s tokens.
+The bars are the window: █ sent as it was, f records of old steps, S summary, · free, | the end of
+the budget. Cached is what the provider is expected to read from its cache. Of the requests that
+only append, a line has the last.
+
+ request  history     sent cached  window
+`
+
+// read looks at the messages that the last request did not have.
+func (r *replayer) read(q recording.Request) {
+	pause := ""
+	if d := q.At.Sub(r.clock); r.known > 0 && d >= 5*time.Minute { // what was cached is gone
+		pause = fmt.Sprintf(" (%d minutes later)", int(d.Minutes()))
+	}
+	r.clock = q.At
+	for ; r.known < len(q.History); r.known++ {
+		m := &q.History[r.known]
+		r.history += r.estimator.Estimate(*m)
+		if recording.BeginsTurn(m) {
+			r.print("\n" + recording.Clip("user"+pause+": "+recording.OneLine(recording.Text(m)), 99))
+		}
+	}
+	r.whole += r.history
+}
+
+// print prints a line behind that of the last request, if that one was calm.
+func (r *replayer) print(line string) {
+	for _, l := range []string{r.calm, line} {
+		if l != "" {
+			fmt.Fprintln(r, strings.TrimRight(l, " "))
+		}
+	}
+	r.calm = ""
+}
+
+// show prints the line of a request.
+func (r *replayer) show(number int, q *winnow.Request) {
+	edits, news := map[winnow.Op]int{}, ""
+	for _, e := range q.Edits {
+		if e.Before > 0 {
+			edits[e.Op]++
+		}
+	}
+	for _, op := range []winnow.Op{winnow.OpTruncate, winnow.OpTrim, winnow.OpClear, winnow.OpFold, winnow.OpCompact} {
+		if n := edits[op] - r.edits[op]; n > 0 {
+			news += fmt.Sprintf("  %s %d", recording.Past(op), n)
+		}
+	}
+	if news == "" && q.FirstChanged < r.sent {
+		news = "  sent anew"
+	}
+	line := fmt.Sprintf("%8d %8s %8s %4s %%  %s", number, recording.Comma(r.history), recording.Comma(q.Tokens),
+		recording.Percent(q.Cached, q.Tokens), bar(q, r.window))
+	if q.Compaction != nil {
+		r.summary = q.Compaction.Summary
+	}
+	if r.history > q.Budget {
+		r.hopeless++
+	}
+	r.edits, r.sent, r.tokens, r.cached = edits, len(q.Messages), r.tokens+q.Tokens, r.cached+q.Cached
+	if news == "" {
+		r.calm = line
+		return
+	}
+	r.print(line + news)
+}
+
+// barCells is the width of the bar that stands for the whole window.
+const barCells = 32
+
+// bar draws a request. Every part that is not empty gets a cell, however small.
+func bar(q *winnow.Request, window int) string {
+	cells := func(tokens int) int { return int(math.Ceil(float64(tokens) / float64(window) * barCells)) }
+	summary, records := 0, 0
+	for i, m := range q.Messages {
 		if m.Summary {
-			summary += n
-		}
-		if i < sent.FirstChanged {
-			q.Reused += n
+			summary += q.Counts[i]
 		}
 	}
-	q.Fits = tokens <= q.Budget // counted independently of the manager
-	q.Shares = divide(sent, tokens, summary)
-	q.Changes = r.ledger.Changes(sent.Edits, summary)
-	q.Compaction = describe(sent, summary)
-	q.appendsOnly = sent.FirstChanged == r.sent
-	r.sent = len(sent.Messages)
-	return q
+	for _, e := range q.Edits {
+		if e.Op == winnow.OpFold && e.Before == 0 {
+			records += e.After
+		}
+	}
+	parts := strings.Repeat("S", cells(summary)) + strings.Repeat("f", cells(records))
+	sent, budget := cells(q.Tokens), max(cells(q.Tokens), cells(q.Budget))
+	parts += strings.Repeat("█", max(0, sent-len(parts))) + strings.Repeat("·", budget-max(sent, len(parts)))
+	return parts + "|" + strings.Repeat(" ", max(0, barCells-budget))
 }
 
-// describe describes the compaction of a request, if any.
-func describe(sent *winnow.Request, summary int) *compaction {
-	c := sent.Compaction
-	if c == nil {
-		return nil
-	}
-	messages := 0
-	for _, e := range sent.Edits {
-		if e.Op == winnow.OpCompact {
-			messages++
+// end prints the beginning of the newest summary, and the totals.
+func (r *replayer) end(requests int) {
+	if r.summary != "" {
+		const most = 10
+		lines := strings.Split(strings.TrimSpace(r.summary), "\n")
+		r.print("\nThe newest summary, written by winnow's digest without a model, begins:")
+		for _, line := range lines[:min(len(lines), most)] {
+			r.print(recording.Clip("  | "+line, 99))
 		}
 	}
-	return &compaction{TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter, Messages: messages,
-		SummaryTokens: summary, Summary: c.Summary}
-}
-
-// divide returns the parts of a request.
-func divide(sent *winnow.Request, tokens, summary int) shares {
-	s := shares{Kept: tokens - summary, Summarized: summary}
-	for _, e := range sent.Edits {
-		switch e.Op {
-		case winnow.OpTrim:
-			s.Trimmed += e.After
-		case winnow.OpClear:
-			s.Cleared += e.After
-		case winnow.OpTruncate:
-			s.Cut += e.After
-		case winnow.OpFold:
-			s.Folded += e.After
-		}
-	}
-	s.Kept = max(0, s.Kept-s.Trimmed-s.Cleared-s.Cut-s.Folded)
-	return s
-}
-
-// sum adds up the requests of a session.
-func sum(requests []request, history int) totals {
-	t := totals{Requests: len(requests), History: history}
-	groups := grouping{}
-	for _, q := range requests {
-		if !q.Fits {
-			t.Overflows++
-		}
-		if q.Problem != "" {
-			t.Invalid++
-		}
-		if q.History > q.Budget {
-			t.Hopeless++
-		}
-		if q.Compaction != nil {
-			t.Compactions++
-		}
-		t.Full += q.History
-		if q.Error == "" {
-			t.Sent += q.Tokens
-		}
-		t.Reused += q.Reused
-		groups.add(q.Changes)
-	}
-	t.Changes = groups.list()
-	return t
+	fmt.Fprintf(r, "\n%d of %d requests would not fit with the whole history. Sent: %s tokens in all instead\n"+
+		"of %s (%s %%), of which the cache is expected to have %s %%.\n", r.hopeless, requests,
+		recording.Comma(r.tokens), recording.Comma(r.whole), recording.Percent(r.tokens, r.whole),
+		recording.Percent(r.cached, r.tokens))
 }

@@ -3,6 +3,8 @@ package adapter
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // Arguments returns the input of a call, which SDKs hold as any value, as JSON with sorted keys and without white
@@ -20,16 +22,22 @@ func Arguments(input any) json.RawMessage {
 	if _, isSorted := input.(map[string]any); isSorted || !json.Valid(raw) {
 		return raw
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
+	v, err := Decode(raw)
+	if err != nil {
 		return raw
 	}
 	if sorted := encode(v); !bytes.Equal(sorted, raw) {
 		return sorted
 	}
 	return raw
+}
+
+// Decode returns the value of a JSON text. Its numbers keep their spelling.
+func Decode(raw []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err
 }
 
 // encode returns v as JSON without escapes for HTML, nil if that is impossible.
@@ -50,8 +58,7 @@ func Object(arguments json.RawMessage) json.RawMessage {
 	case len(t) == 0 || string(t) == "null":
 		return json.RawMessage("{}")
 	case !json.Valid(t):
-		b, _ := json.Marshal(map[string]string{"invalidJson": string(arguments)}) // strings always encode
-		return b
+		return jsontext.Wrap(arguments)
 	case t[0] == '{':
 		return arguments
 	}
@@ -63,16 +70,4 @@ func Object(arguments json.RawMessage) json.RawMessage {
 func IsObject(arguments json.RawMessage) bool {
 	t := bytes.TrimLeft(arguments, " \t\r\n")
 	return len(t) > 0 && t[0] == '{'
-}
-
-// JSONText returns s as a JSON text.
-func JSONText(s string) json.RawMessage { return encode(s) }
-
-// TextOf undoes JSONText. If raw is not a JSON text, it returns raw.
-func TextOf(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return string(raw)
-	}
-	return s
 }

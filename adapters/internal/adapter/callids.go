@@ -3,8 +3,9 @@ package adapter
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"strconv"
+
+	"github.com/winnowgo/winnow"
 )
 
 // IDRule says which call ids a provider accepts.
@@ -13,6 +14,7 @@ type IDRule struct {
 	MaxLength int             // in bytes
 	Byte      func(byte) bool // reports whether a byte may occur; nil: all may
 	Request   bool            // an id is unique in the whole request; false: in a message
+	Objects   bool            // the arguments of a call are a JSON object
 }
 
 // Letters is a rule of most providers: ^[a-zA-Z0-9_-]+$.
@@ -77,11 +79,28 @@ func (c *CallIDs) Call(id string) string {
 	return sent
 }
 
-// Clone returns a copy that pairs results independently of c.
-func (c *CallIDs) Clone() *CallIDs {
-	clone := *c
-	clone.open = maps.Clone(c.open)
-	return &clone
+// Name begins m, an assistant message, and returns the ids to send for its calls. stay reports whether all calls may be
+// sent as they are. The list is good until the next message.
+func (c *CallIDs) Name(m *winnow.Message) (sent []string, stay bool) {
+	c.Message()
+	stay = true
+	for k := range m.Parts {
+		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
+			stay = c.Call(p.ID) == p.ID && (!c.Rule.Objects || IsObject(p.Arguments)) && stay
+		}
+	}
+	return c.sent, stay
+}
+
+// Results returns the id to send for each message of run that is a result, and "" for the others.
+func (c *CallIDs) Results(run []winnow.Message) []string {
+	sent := make([]string, len(run))
+	for i := range run {
+		if run[i].Role == winnow.RoleTool {
+			sent[i], _ = c.Result(run[i].ToolCallID)
+		}
+	}
+	return sent
 }
 
 // Result returns the id to send for the next result, and the index of the call of the newest message that it answers.

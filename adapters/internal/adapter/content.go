@@ -1,7 +1,9 @@
 package adapter
 
 import (
+	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/winnowgo/winnow"
@@ -49,6 +51,19 @@ func Placeholder(p *winnow.Part) string {
 	return "[" + what + "]"
 }
 
+// TextOf returns the text of a part, or a placeholder if it has none.
+func TextOf(p *winnow.Part) string {
+	if p.Kind == winnow.KindText {
+		return p.Text
+	}
+	return Placeholder(p)
+}
+
+// IsShown reports whether p is sent in a message that is not the model's: only the model thinks and calls.
+func IsShown(p *winnow.Part) bool {
+	return !IsSilent(p) && p.Kind != winnow.KindThinking && p.Kind != winnow.KindToolCall
+}
+
 // Name returns a tool's name in a form that a provider accepts: other bytes become _, and longer names are cut to
 // limit.
 func Name(name string, limit int, ok func(byte) bool) string {
@@ -73,8 +88,20 @@ func Name(name string, limit int, ok func(byte) bool) string {
 // IsAssistant reports whether m is sent as the model's. A summary is sent as the user's, whatever its role.
 func IsAssistant(m *winnow.Message) bool { return m.Role == winnow.RoleAssistant && !m.Summary }
 
-// IsImage reports whether a media type is that of an image.
-func IsImage(mediaType string) bool { return strings.HasPrefix(mediaType, "image/") }
+// Runs yields each message of the model alone, and those between two of them together.
+func Runs(messages []winnow.Message) iter.Seq[[]winnow.Message] {
+	return func(yield func([]winnow.Message) bool) {
+		for begin, end := 0, 0; begin < len(messages); begin = end {
+			end = begin + 1
+			for !IsAssistant(&messages[begin]) && end < len(messages) && !IsAssistant(&messages[end]) {
+				end++
+			}
+			if !yield(messages[begin:end]) {
+				return
+			}
+		}
+	}
+}
 
 // Text returns the texts of parts that are not blank, one per line.
 func Text(parts []winnow.Part) string {
@@ -113,18 +140,11 @@ func (n *ToolNames) Add(parts []winnow.Part) {
 // Of returns the tool that the newest call with an id called, or "".
 func (n *ToolNames) Of(id string) string { return n.byID[id] }
 
-// DataURLType returns the media type in a data URL, or "" if url is not one.
-func DataURLType(url string) string {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return ""
+// Size returns how many bytes are sent for v, as JSON. It is only for content that is rare in a long history.
+func Size(v any) int {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 0
 	}
-	end := strings.IndexAny(rest, ";,")
-	if end < 0 || end > maxMediaType {
-		return ""
-	}
-	return rest[:end]
+	return len(b)
 }
-
-// maxMediaType is larger than the length of any media type in use.
-const maxMediaType = 100

@@ -11,10 +11,8 @@ func WithoutEmptyTexts(raw []byte) (out json.RawMessage, found bool) {
 	if !bytes.Contains(raw, []byte(`"text"`)) {
 		return raw, false
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
+	v, err := Decode(raw)
+	if err != nil {
 		return raw, false
 	}
 	if v, found = withoutEmptyTexts(v); !found {

@@ -21,21 +21,6 @@ type Piece[T any] struct {
 	Hollow bool
 }
 
-// Pieces makes the pieces of an import in a few blocks of memory.
-type Pieces[T any] struct{ block []Piece[T] }
-
-// Grow makes room for n pieces.
-func (p *Pieces[T]) Grow(n int) { p.block = make([]Piece[T], 0, n) }
-
-// New returns a piece.
-func (p *Pieces[T]) New(of *T, block any, index, count int) *Piece[T] {
-	if len(p.block) == cap(p.block) {
-		p.block = make([]Piece[T], 0, 64)
-	}
-	p.block = append(p.block, Piece[T]{Of: of, Block: block, Index: index, Count: count})
-	return &p.block[len(p.block)-1]
-}
-
 // PieceOf returns the piece of m, or nil if m was changed or comes from elsewhere.
 func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	p, _ := m.Source.(*Piece[T])
@@ -43,20 +28,18 @@ func PieceOf[T any](m *winnow.Message) *Piece[T] {
 }
 
 // JoinResults collects the results of a run of messages between two assistant messages, which go into one message of an
-// SDK, with what directly follows them and stood beside one of them in the caller's message. sent says how each message
-// of run is sent, and joinedSent how those of joined are; it is the zero S unless the message is a result. rest is the
-// rest of the run, in its order. joined is nil if there is nothing to join: run has no result outside of a value that
-// is whole and comes first.
-func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Message, joinedSent []S,
-	rest []winnow.Message) {
+// SDK, with what directly follows them and stood beside one of them in the caller's message. rest is the rest of the
+// run, in its order, without results if any are joined. joined is nil if there is nothing to join: run has no result
+// outside of a value that is whole and comes first.
+func JoinResults[T any](run []winnow.Message) (joined, rest []winnow.Message) {
 	isResult := func(m winnow.Message) bool { return m.Role == winnow.RoleTool }
 	if _, n := Whole[T](run); !slices.ContainsFunc(run[n:], isResult) {
-		return nil, nil, run
+		return nil, run
 	}
 	values := map[*T]bool{} // of the results; nil: of one that was changed, which is no piece anymore and may be of any
 	for i := range run {
 		if m := &run[i]; isResult(*m) {
-			joined, joinedSent = append(joined, *m), append(joinedSent, sent[i])
+			joined = append(joined, *m)
 			var of *T
 			if p := PieceOf[T](m); p != nil {
 				of = p.Of
@@ -72,25 +55,12 @@ func JoinResults[T, S any](run []winnow.Message, sent []S) (joined []winnow.Mess
 		switch behind = behind && (m.Role != winnow.RoleUser || stoodBeside); {
 		case isResult(*m):
 		case behind && m.Role == winnow.RoleUser:
-			var none S
-			joined, joinedSent = append(joined, *m), append(joinedSent, none)
+			joined = append(joined, *m)
 		default:
 			rest = append(rest, *m)
 		}
 	}
-	return joined, joinedSent, rest
-}
-
-// Next appends a zero element to s and returns a pointer to it, so that the caller fills it in place: messages and
-// parts are large, and copying them is most of the cost of an import. s must never be shortened.
-func Next[T any](s *[]T) *T {
-	if n := len(*s); n < cap(*s) {
-		*s = (*s)[:n+1]
-	} else {
-		var zero T
-		*s = append(*s, zero)
-	}
-	return &(*s)[len(*s)-1]
+	return joined, rest
 }
 
 // Whole returns the caller's value if messages begins with all its pieces in order, and the number of pieces.
@@ -108,32 +78,19 @@ func Whole[T any](messages []winnow.Message) (of *T, n int) {
 	return first.Of, first.Count
 }
 
-// InCallOrder sorts the results of one value by the order of their calls, whose ids calls yields. The library keeps
+// InCallOrder sorts the results of one value by the order of their calls, which are among parts. The library keeps
 // results in that order, so a value in another order is also recognized as whole.
-func InCallOrder[T any](results []winnow.Message, calls func(yield func(id string))) {
+func InCallOrder[T any](results []winnow.Message, parts []winnow.Part) {
 	if len(results) < 2 {
 		return
 	}
-	at, n, sorted := make(map[string]int, len(results)), 0, true
-	calls(func(id string) {
-		if _, ok := at[id]; !ok {
-			at[id] = n
+	at := make(map[string]int, len(results))
+	for k := range slices.Backward(parts) { // the first of those with the same id counts
+		if p := &parts[k]; p.Kind == winnow.KindToolCall {
+			at[p.ID] = k - len(parts) // those of no call come last
 		}
-		n++
-	})
-	place := func(m *winnow.Message) int {
-		if i, ok := at[m.ToolCallID]; ok {
-			return i
-		}
-		return n
 	}
-	for i := 1; i < len(results); i++ {
-		sorted = sorted && place(&results[i-1]) <= place(&results[i])
-	}
-	if sorted {
-		return
-	}
-	slices.SortStableFunc(results, func(a, b winnow.Message) int { return place(&a) - place(&b) })
+	slices.SortStableFunc(results, func(a, b winnow.Message) int { return at[a.ToolCallID] - at[b.ToolCallID] })
 	for i := range results {
 		PieceOf[T](&results[i]).Index = i
 	}

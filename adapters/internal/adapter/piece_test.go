@@ -10,9 +10,8 @@ import (
 
 func TestWhole(t *testing.T) {
 	a, b := "a", "b"
-	var pieces Pieces[string]
 	m := func(of *string, index, count int) winnow.Message {
-		return winnow.Message{Source: pieces.New(of, nil, index, count)}
+		return winnow.Message{Source: &Piece[string]{Of: of, Index: index, Count: count}}
 	}
 	a0, a1, b0 := m(&a, 0, 2), m(&a, 1, 2), m(&b, 0, 1)
 	for _, tt := range []struct {
@@ -33,17 +32,5 @@ func TestWhole(t *testing.T) {
 		of, n := Whole[string](tt.messages)
 		assert.Same(t, tt.of, of, tt.name)
 		assert.Equal(t, tt.n, n, tt.name)
-	}
-}
-
-func TestPiecesStayWhereTheyAre(t *testing.T) {
-	var pieces Pieces[int]
-	pieces.Grow(2)
-	var all []*Piece[int]
-	for i := range 500 {
-		all = append(all, pieces.New(new(int), nil, i, 500))
-	}
-	for i, p := range all {
-		assert.Equal(t, i, p.Index)
 	}
 }

@@ -284,14 +284,41 @@ func WholeValue[T any](messages []winnow.Message) ([]T, int) {
 	return []T{*of}, n
 }
 
-// ReadExactly reads a value with decode. If the value would not encode to the same bytes, it returns asIs instead,
-// which carries the text.
-func ReadExactly[T any](text json.RawMessage, decode func([]byte, *T) error, asIs func(json.RawMessage) T) T {
-	var v T
-	if err := decode(text, &v); err == nil {
-		if again, err := json.Marshal(v); err == nil && bytes.Equal(again, compact(text)) {
-			return v
-		}
+// Param is a value of an SDK that may be given as JSON, by param.Override.
+type Param interface {
+	Overrides() (value any, given bool)
+	json.Marshaler
+}
+
+// IsTyped reports whether v is not given as JSON: its fields are set.
+func IsTyped(v Param) bool {
+	_, given := v.Overrides()
+	return !given
+}
+
+// Raw returns the JSON that is sent for v: nil if v cannot be encoded.
+func Raw(v Param) json.RawMessage {
+	value, _ := v.Overrides()
+	if raw, ok := value.(json.RawMessage); ok {
+		return raw
 	}
-	return asIs(text)
+	raw, err := v.MarshalJSON()
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// ReadExactly is a [Sources.Read] for types whose values may be given as JSON, by override. It gives those as JSON that
+// would not encode to the same bytes.
+func ReadExactly[T any](override func(any) T) func(json.RawMessage) (T, error) {
+	return func(text json.RawMessage) (T, error) {
+		var v T
+		if json.Unmarshal(text, &v) == nil {
+			if again, err := json.Marshal(v); err == nil && bytes.Equal(again, compact(text)) {
+				return v, nil
+			}
+		}
+		return override(text), nil
+	}
 }

@@ -2,6 +2,9 @@ package adapter
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
@@ -23,29 +26,37 @@ func UnknownMembers(object, known []byte) map[string]any {
 	return unknown
 }
 
-// ErrorIn returns the body of an answer if that is really an error: {"error":…}, {"type":"error",…},
-// {"object":"error",…}, {"error_code":336103,…} of Baidu or {"base_resp":{"status_code":2013,…}} of MiniMax. Otherwise
-// it returns "".
-func ErrorIn(body string) string {
-	found := false
-	jsontext.Members([]byte(body), func(key string, value []byte) {
+// CutOff returns the error of a stream that ended before the answer did.
+func CutOff(provider string) error {
+	return fmt.Errorf("%s: the stream ended before the answer: %w", provider, io.ErrUnexpectedEOF)
+}
+
+// ErrorIn returns an error if the body of an answer with status 200 is really one: {"error":…}, {"type":"error",…},
+// {"object":"error",…}, {"error_code":336103,…} of Baidu or {"base_resp":{"status_code":2013,…}} of MiniMax.
+func ErrorIn(provider, body string) error {
+	if !IsError([]byte(body)) {
+		return nil
+	}
+	return fmt.Errorf("%s: an error with status 200: %w", provider, errors.New(body))
+}
+
+// IsError reports whether the body of an answer is an error: see [ErrorIn].
+func IsError(body []byte) (is bool) {
+	jsontext.Members(body, func(key string, value []byte) {
 		switch key {
 		case "error":
-			found = found || string(value) != "null"
+			is = is || string(value) != "null"
 		case "type", "object":
-			found = found || string(value) == `"error"`
+			is = is || string(value) == `"error"`
 		case "error_code":
-			found = found || isCode(value)
+			is = is || isCode(value)
 		case "base_resp":
 			jsontext.Members(value, func(key string, value []byte) {
-				found = found || key == "status_code" && isCode(value)
+				is = is || key == "status_code" && isCode(value)
 			})
 		}
 	})
-	if !found {
-		return ""
-	}
-	return body
+	return is
 }
 
 // isCode reports whether the code of an error says that there is one.

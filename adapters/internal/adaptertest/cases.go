@@ -2,11 +2,12 @@ package adaptertest
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/winnowtest"
@@ -35,9 +36,7 @@ func importsOf[T any](t *testing.T, a winnowtest.Adapter[T], form Form[T], c Cas
 		var values []T
 		for _, raw := range split(t, list) {
 			value, err := form.Read(raw)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			values = append(values, value)
 		}
 		imports = append(imports, a.Import(values))
@@ -62,19 +61,12 @@ func CheckCases[T any](t *testing.T, a winnowtest.Adapter[T], forms []Form[T],
 					want = strings.Join(c.Imports, "")
 				}
 				m, err := winnow.New(200_000, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				for range 2 {
 					request, err := m.Prepare(t.Context(), history)
-					if err != nil {
-						t.Fatal(err)
-					}
-					values := a.Export(request.Messages)
-					got := send(t, values)
-					if g, w := canonical(t, got), canonical(t, split(t, want)); g != w {
-						t.Errorf("%s:\nthe server got %s\nwant           %s", c.Reason, g, w)
-					}
+					require.NoError(t, err)
+					got := send(t, a.Export(request.Messages))
+					assert.JSONEq(t, list(split(t, want)), list(got), c.Reason)
 				}
 			})
 		}
@@ -95,72 +87,11 @@ func split(t *testing.T, text string) []json.RawMessage {
 	return out
 }
 
-// canonical returns values with sorted keys.
-func canonical(t *testing.T, values []json.RawMessage) string {
-	t.Helper()
-	var b strings.Builder
-	for _, raw := range values {
-		var v any
-		if err := json.Unmarshal(raw, &v); err != nil {
-			t.Fatal(err)
-		}
-		sorted, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(sorted)
-		b.WriteByte('\n')
+// list returns a JSON list of values.
+func list(values []json.RawMessage) string {
+	texts := make([]string, len(values))
+	for i := range values {
+		texts[i] = string(values[i])
 	}
-	return b.String()
-}
-
-// Sent starts a server that answers every request with answer, in JSON. got returns the elements of a list in the body
-// of the last request.
-func Sent(t testing.TB, answer string) (url string, got func(t *testing.T, member string) []json.RawMessage) {
-	t.Helper()
-	var body map[string]json.RawMessage
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body = nil
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Errorf("the request is no JSON: %v", err)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(answer))
-	}))
-	t.Cleanup(server.Close)
-	return server.URL, func(t *testing.T, member string) []json.RawMessage {
-		t.Helper()
-		var list []json.RawMessage
-		if err := json.Unmarshal(body[member], &list); err != nil {
-			t.Fatal(err)
-		}
-		return list
-	}
-}
-
-// Streaming starts a server that writes events, with status 200, and then ends the stream; with cut it breaks the
-// connection instead.
-func Streaming(t testing.TB, cut bool, events ...string) (url string) {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		w.WriteHeader(http.StatusOK)
-		for _, e := range events {
-			_, _ = w.Write([]byte(e))
-		}
-		if cut {
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// SSE is one event of a stream, whose data is given as JSON.
-func SSE(name, data string) string {
-	if name != "" {
-		name = "event: " + name + "\n"
-	}
-	return name + "data: " + data + "\n\n"
+	return "[" + strings.Join(texts, ",") + "]"
 }

@@ -1,11 +1,11 @@
 package adaptertest
 
 import (
-	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
@@ -37,16 +37,10 @@ func CheckCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Code
 
 func checkRecordedCodec[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Codec) {
 	stored, messages := 0, 0
-	for i, file := range sessions(t) {
-		if i%sample != 0 && !*recorded {
-			continue
-		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
-			history := a.Import(a.Export(answered(read(t, file))))
-			n, of := storedIsSame(t, a, codec, perAppend(history))
-			stored, messages = stored+n, messages+of
-		})
-	}
+	EachSession(t, func(t *testing.T, history []winnow.Message) {
+		n, of := storedIsSame(t, a, codec, perAppend(a.Import(a.Export(history))))
+		stored, messages = stored+n, messages+of
+	})
 	t.Logf("%d of %d messages have a stored source", stored, messages)
 }
 
@@ -69,25 +63,17 @@ func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Co
 	t.Helper()
 	store := session.NewMemory(&session.Options{Codec: codec})
 	s, err := store.Open(t.Context(), "key")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var history []winnow.Message
 	starts := []int{0}
 	for _, list := range appends {
-		if err := s.Append(t.Context(), list...); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Append(t.Context(), list...))
 		history, starts = append(history, list...), append(starts, len(history)+len(list))
 	}
 	running := s.View().History
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 	view, err := store.Read(t.Context(), "key")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(view.Damage) > 0 {
 		t.Fatal(view.Damage)
 	}
@@ -101,9 +87,9 @@ func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Co
 	}
 	half := starts[(len(starts)-1)/2]
 	for _, from := range []int{0, half} { // the history after a compaction
-		want := exported(t, a, history[from:])
-		same(t, fmt.Sprint("running, from message ", from), want, exported(t, a, running[from:]))
-		same(t, fmt.Sprint("opened again, from message ", from), want, exported(t, a, view.History[from:]))
+		want := written(t, a.Export(history[from:]))
+		same(t, fmt.Sprint("running, from message ", from), want, written(t, a.Export(running[from:])))
+		same(t, fmt.Sprint("opened again, from message ", from), want, written(t, a.Export(view.History[from:])))
 	}
 	return stored, len(history)
 }
@@ -115,19 +101,6 @@ func same(t *testing.T, name string, want, got []string) {
 			t.Fatalf("%s: value %d of %d is\n%s\ninstead of\n%s", name, i, len(want), at(got, i), at(want, i))
 		}
 	}
-}
-
-func exported[T any](t *testing.T, a winnowtest.Adapter[T], history []winnow.Message) []string {
-	t.Helper()
-	var out []string
-	for _, v := range a.Export(history) {
-		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, string(text))
-	}
-	return out
 }
 
 func at(list []string, i int) string {

@@ -10,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/stretchr/testify/assert"
+
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/winnowtest"
 )
@@ -25,19 +29,21 @@ const sample = 20
 // -recorded. Without sessions it skips the test.
 func CheckCorpus[T any](t *testing.T, a winnowtest.Adapter[T]) {
 	t.Helper()
-	EachSession(t, func(t *testing.T, history []winnow.Message) {
-		if err := a.CheckHistory(history); err != nil {
-			t.Error(err)
-		}
-	})
+	EachSession(t, func(t *testing.T, history []winnow.Message) { assert.NoError(t, a.CheckHistory(history)) })
 }
 
 // EachSession calls f for every twentieth recorded session, or for every one with -recorded. Without sessions it skips
 // the test.
 func EachSession(t *testing.T, f func(t *testing.T, history []winnow.Message)) {
 	t.Helper()
+	eachSession(t, sample, f)
+}
+
+// eachSession calls f for one session of so many, or for every one with -recorded.
+func eachSession(t *testing.T, every int, f func(t *testing.T, history []winnow.Message)) {
+	t.Helper()
 	for i, file := range sessions(t) {
-		if i%sample != 0 && !*recorded {
+		if i%every != 0 && !*recorded {
 			continue
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
@@ -66,18 +72,12 @@ func sessions(t *testing.T) []string {
 func read(t *testing.T, file string) []winnow.Message {
 	t.Helper()
 	in, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer in.Close()
 	unzipped, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	history, err := winnow.ReadMessages(unzipped)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return history
 }
 

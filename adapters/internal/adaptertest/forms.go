@@ -2,9 +2,9 @@ package adaptertest
 
 import (
 	"encoding/json"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/winnowtest"
@@ -20,35 +20,19 @@ type Copying[T any] struct {
 // CheckCorpus.
 func CheckForms[T any](t *testing.T, a winnowtest.Adapter[T], forms ...Copying[T]) {
 	t.Helper()
-	for i, file := range sessions(t) {
-		if i%sample != 0 && !*recorded {
-			continue
+	EachSession(t, func(t *testing.T, history []winnow.Message) {
+		values := a.Export(history)
+		want := meaning(a.Import(values))
+		for _, form := range forms {
+			copied, err := form.Copy(values)
+			require.NoError(t, err)
+			same(t, form.Name, want, meaning(a.Import(copied)))
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
-			values := a.Export(answered(read(t, file)))
-			want := meaning(t, a.Import(values))
-			for _, form := range forms {
-				copied, err := form.Copy(values)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got := meaning(t, a.Import(copied))
-				if len(got) != len(want) {
-					t.Fatalf("%s: %d messages instead of %d", form.Name, len(got), len(want))
-				}
-				for i := range want {
-					if got[i] != want[i] {
-						t.Fatalf("%s: message %d means %s\ninstead of %s", form.Name, i, head(got[i]), head(want[i]))
-					}
-				}
-			}
-		})
-	}
+	})
 }
 
 // meaning returns the messages without their sources.
-func meaning(t *testing.T, messages []winnow.Message) []string {
-	t.Helper()
+func meaning(messages []winnow.Message) []string {
 	out := make([]string, len(messages))
 	for i := range messages {
 		b, err := json.Marshal(&messages[i])

@@ -3,11 +3,12 @@ package adaptertest
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow"
 )
@@ -39,9 +40,7 @@ type FrontRequest struct {
 func (f *Front) handler(t *testing.T, provider http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, err)
 		request, err := f.Read(r, body)
 		w.Header().Set("Content-Type", "application/json")
 		if err != nil {
@@ -51,16 +50,15 @@ func (f *Front) handler(t *testing.T, provider http.Handler) http.Handler {
 			return
 		}
 		answer, status, text := askChat(t, provider, &request)
-		switch {
-		case status != http.StatusOK:
+		if status != http.StatusOK {
 			w.WriteHeader(status)
 			_, _ = w.Write(f.Refuse(status, text))
-		case request.Stream:
-			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = w.Write(f.Answer(&answer, true))
-		default:
-			_, _ = w.Write(f.Answer(&answer, false))
+			return
 		}
+		if request.Stream {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		_, _ = w.Write(f.Answer(&answer, request.Stream))
 	})
 }
 
@@ -81,9 +79,7 @@ func askChat(t *testing.T, provider http.Handler, q *FrontRequest) (answer winno
 		request["tools"] = []any{map[string]any{"type": "function", "function": map[string]any{"name": "read"}}}
 	}
 	body, err := json.Marshal(request)
-	if err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, err)
 	post := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", bytes.NewReader(body))
 	post.Header.Set("Authorization", "Bearer none")
 	w := httptest.NewRecorder()
@@ -148,16 +144,4 @@ func chatMessage(m *winnow.Message) map[string]any {
 		out["tool_call_id"] = m.ToolCallID
 	}
 	return out
-}
-
-// Event is one event of a stream.
-func Event(name string, data any) []byte {
-	b, err := json.Marshal(data)
-	if err != nil {
-		panic(err) // tests pass only encodable data
-	}
-	if name != "" {
-		name = "event: " + name + "\n"
-	}
-	return fmt.Appendf(nil, "%sdata: %s\n\n", name, b)
 }

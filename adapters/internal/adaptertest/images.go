@@ -7,6 +7,8 @@ import (
 	"image/png"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/winnowgo/winnow"
 )
 
@@ -14,9 +16,7 @@ import (
 func PNG(t testing.TB) (file []byte, text string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 64, 48))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 64, 48))))
 	return b.Bytes(), base64.StdEncoding.EncodeToString(b.Bytes())
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/winnowtest"
 )
@@ -23,9 +25,7 @@ type Steps[T any] struct {
 func CheckManager[T any](t *testing.T, a winnowtest.Adapter[T], s Steps[T]) {
 	t.Helper()
 	m, err := winnow.New(8_000, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var log []T
 	var before []string // the previous request
 	sent, compactions, appended := 0, 0, 0
@@ -66,19 +66,13 @@ func imported[T any](t *testing.T, a winnowtest.Adapter[T], log []T) []winnow.Me
 	t.Helper()
 	if a.Copy != nil {
 		again, err := a.Copy(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return a.Import(again)
 	}
 	b, err := json.Marshal(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var again []T
-	if err := json.Unmarshal(b, &again); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b, &again))
 	return a.Import(again)
 }
 
@@ -87,9 +81,7 @@ func written[T any](t *testing.T, values []T) []string {
 	out := make([]string, len(values))
 	for i := range values {
 		b, err := json.Marshal(values[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out[i] = string(b)
 	}
 	return out

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -41,14 +40,7 @@ func CheckOrder[T any](t *testing.T, a winnowtest.Adapter[T], join func([]T) []T
 		})
 	}
 	t.Run("recorded", func(t *testing.T) {
-		for i, file := range sessions(t) {
-			if i%sample != 0 && !*recorded {
-				continue
-			}
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
-				check(t, withReminders(answered(read(t, file))), 3)
-			})
-		}
+		EachSession(t, func(t *testing.T, history []winnow.Message) { check(t, withReminders(history), 3) })
 	})
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
@@ -60,9 +62,7 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 		m, err := winnow.New(tt.window, &winnow.Options{
 			Summarizer: summarizer(server.URL), Tools: &winnow.ToolOptions{Keep: tt.keep},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		compactions := converse(t, m, func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
 			return send(ctx, server.URL, messages)
 		})

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"hash/maphash"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
@@ -29,29 +29,19 @@ func CheckRestarts[T any](t *testing.T, a winnowtest.Adapter[T], codec session.C
 		windows, every = windows[:1], 3*every
 	}
 	requests, compactions := 0, 0
-	for i, file := range sessions(t) {
-		if i%every != 0 && !*recorded {
-			continue
-		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl.gz"), func(t *testing.T) {
-			history := answered(read(t, file))
-			steps := perAppend(a.Import(a.Export(history)))
-			for _, window := range windows {
-				r := replay[T]{adapter: a, codec: codec, send: send, window: window}
-				whole, compacted := r.run(t, steps, false)
-				restarted, _ := r.run(t, steps, true)
-				if len(whole) != len(restarted) {
-					t.Fatalf("window %d: %d requests instead of %d", window, len(restarted), len(whole))
-				}
-				for k := range whole {
-					if whole[k] != restarted[k] {
-						t.Fatalf("window %d: request %d of %d differs after a restart", window, k, len(whole))
-					}
-				}
-				requests, compactions = requests+len(whole), compactions+compacted
+	eachSession(t, every, func(t *testing.T, history []winnow.Message) {
+		steps := perAppend(a.Import(a.Export(history)))
+		for _, window := range windows {
+			r := replay[T]{adapter: a, codec: codec, send: send, window: window}
+			whole, compacted := r.run(t, steps, false)
+			restarted, _ := r.run(t, steps, true)
+			require.Equal(t, len(whole), len(restarted), "window %d", window)
+			for k := range whole {
+				require.Equal(t, whole[k], restarted[k], "window %d: request %d after a restart", window, k)
 			}
-		})
-	}
+			requests, compactions = requests+len(whole), compactions+compacted
+		}
+	})
 	if requests == 0 || compactions == 0 {
 		t.Fatalf("%d requests and %d compactions show nothing", requests, compactions)
 	}
@@ -80,9 +70,7 @@ func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (
 	})
 	open := func() *session.Session {
 		s, err := store.Open(ctx, "k")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return s
 	}
 	s := open()
@@ -90,15 +78,11 @@ func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (
 	for i, step := range steps {
 		now = now.Add(time.Minute)
 		if step[0].Role != winnow.RoleAssistant || i == 0 {
-			if err := s.Append(ctx, step...); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Append(ctx, step...))
 			continue
 		}
 		if restarts {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Close())
 			s = open()
 		}
 		answer, err := s.DoMessages(ctx, func(_ context.Context, request []winnow.Message) ([]winnow.Message, error) {
@@ -106,9 +90,7 @@ func (r *replay[T]) run(t *testing.T, steps [][]winnow.Message, restarts bool) (
 			return step, nil
 		})
 		if err != nil { // the window is too small for it
-			if err := s.Append(ctx, step...); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Append(ctx, step...))
 		} else if answer.Request.Compaction != nil {
 			compactions++
 		}

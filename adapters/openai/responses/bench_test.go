@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openai/openai-go/v3/packages/param"
 	sdk "github.com/openai/openai-go/v3/responses"
 )
 
@@ -20,10 +21,10 @@ func conversation(n, size int) []Item {
 			out = append(out, newMessage(sdk.EasyInputMessageRoleUser, text))
 		}
 		output := sdk.ResponseInputItemParamOfFunctionCallOutput(text)
-		output.OfFunctionCallOutput.CallID.Value = id
+		output.OfFunctionCallOutput.CallID = param.NewOpt(id)
 		out = append(out, newMessage(sdk.EasyInputMessageRoleAssistant, text),
 			sdk.ResponseInputItemParamOfFunctionCall(`{"path":"adapters/openai/import.go"}`, id, "read"),
-			withCallID(&output, "", id))
+			output)
 	}
 	return out[:n]
 }

@@ -1,8 +1,6 @@
 package responses
 
 import (
-	"encoding/json"
-
 	"github.com/openai/openai-go/v3/packages/param"
 
 	"github.com/winnowgo/winnow"
@@ -23,9 +21,6 @@ func Codec() session.Codec {
 		},
 		Place: adapter.PlacePiece[Item],
 		First: adapter.IsFirstPiece[Item],
-		Read: func(text json.RawMessage) (Item, error) {
-			return adapter.ReadExactly(text, func(b []byte, item *Item) error { return json.Unmarshal(b, item) },
-				func(text json.RawMessage) Item { return param.Override[Item](text) }), nil
-		},
+		Read:  adapter.ReadExactly(param.Override[Item]),
 	}
 }

@@ -2,9 +2,7 @@ package responses
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 	sdk "github.com/openai/openai-go/v3/responses"
@@ -38,8 +36,8 @@ func Check(answer *sdk.Response, err error) (*sdk.Response, error) {
 	case answer.Status == sdk.ResponseStatusFailed, answer.Error.Message != "", answer.Error.Code != "":
 		return nil, failure(answer)
 	case answer.Status == "" && len(answer.Output) == 0:
-		if raw := adapter.ErrorIn(answer.RawJSON()); raw != "" {
-			return nil, fmt.Errorf("openai: an error with status 200: %w", errors.New(raw))
+		if err := adapter.ErrorIn("openai", answer.RawJSON()); err != nil {
+			return nil, err
 		}
 	}
 	return answer, nil
@@ -79,7 +77,7 @@ func Collect(stream *ssestream.Stream[sdk.ResponseStreamEventUnion],
 	if err := stream.Err(); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("openai: the stream ended before the answer: %w", io.ErrUnexpectedEOF)
+	return nil, adapter.CutOff("openai")
 }
 
 // eventError reads an event that is an error: {"code":…,"message":…}, in the event or in its member error.

@@ -43,7 +43,7 @@ func TestBeginsAtCompaction(t *testing.T) {
 	asTyped := func(items []Item) []Item {
 		out := make([]Item, len(items))
 		for i := range items {
-			require.NoError(t, json.Unmarshal(marshal(&items[i]), &out[i]))
+			require.NoError(t, json.Unmarshal([]byte(jsonOf(t, items[i])), &out[i]))
 		}
 		return out
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	sdk "github.com/openai/openai-go/v3/responses"
 
-	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/prompt"
 )
 
@@ -16,18 +16,6 @@ import (
 // Send the same tools with each request of a conversation. Count only those that have Always set in
 // [winnow.Options].Overhead and in [winnow.ToolOptions].Tokens. The API has this search for GPT-5.4 and later models.
 func OnDemand(tools []prompt.Tool) []sdk.ToolUnionParam {
-	list := make([]sdk.ToolUnionParam, 0, len(tools)+1)
-	isAny := false
-	for i := range tools {
-		t := &tools[i]
-		tool := Tool(winnow.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
-		if !t.Always {
-			isAny, tool.OfFunction.DeferLoading = true, openai.Bool(true)
-		}
-		list = append(list, tool)
-	}
-	if isAny {
-		list = append(list, sdk.ToolUnionParam{OfToolSearch: &sdk.ToolSearchToolParam{}})
-	}
-	return list
+	return adapter.OnDemand(tools, Tool, func(t *sdk.ToolUnionParam) { t.OfFunction.DeferLoading = openai.Bool(true) },
+		sdk.ToolUnionParam{OfToolSearch: &sdk.ToolSearchToolParam{}})
 }

@@ -56,13 +56,13 @@ func (e *exporter) message(m *winnow.Message) {
 	plain := true // only new texts
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if adapter.IsSilent(p) || p.Kind == winnow.KindThinking || p.Kind == winnow.KindToolCall {
+		if !adapter.IsShown(p) {
 			continue
 		}
 		if source := inputSource(p); source != nil {
 			content, plain = append(content, *source), false
 		} else {
-			content = append(content, sdk.ResponseInputContentParamOfInputText(textOf(p)))
+			content = append(content, sdk.ResponseInputContentParamOfInputText(adapter.TextOf(p)))
 		}
 	}
 	switch {
@@ -91,14 +91,6 @@ func newMessage(role sdk.EasyInputMessageRole, text string) Item {
 	item := sdk.ResponseInputItemParamOfMessage(text, role)
 	item.OfMessage.Type = sdk.EasyInputMessageTypeMessage
 	return item
-}
-
-// textOf returns the text of a part, or a placeholder if it has none.
-func textOf(p *winnow.Part) string {
-	if p.Kind == winnow.KindText {
-		return p.Text
-	}
-	return adapter.Placeholder(p)
 }
 
 // result adds the output of a call.
@@ -143,7 +135,7 @@ func outputContent(m *winnow.Message) (text string, content []sdk.ResponseFuncti
 		if source := outputSource(p); source != nil {
 			content, plain = append(content, *source), false
 		} else {
-			text = textOf(p)
+			text = adapter.TextOf(p)
 			content = append(content, sdk.ResponseFunctionCallOutputItemParamOfInputText(text))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 type piece = adapter.Piece[Item]
@@ -33,7 +34,6 @@ func Import(items []Item) []winnow.Message {
 		out:   make([]winnow.Message, 0, len(items)),
 		parts: make([]winnow.Part, 0, len(items)+len(items)/4),
 	}
-	im.pieces.Grow(len(items) + len(items)/4)
 	for i := range items {
 		im.add(items, i)
 	}
@@ -41,15 +41,14 @@ func Import(items []Item) []winnow.Message {
 	return im.out
 }
 
-// importer turns items into messages. Parts and pieces share a few blocks of memory.
+// importer turns items into messages. Parts share a few blocks of memory.
 type importer struct {
-	out    []winnow.Message
-	parts  []winnow.Part
-	pieces adapter.Pieces[Item]
-	names  adapter.ToolNames
-	turn   *turn // the current assistant message; nil: none
-	begin  int   // index of its first part
-	first  int   // index of its first item
+	out   []winnow.Message
+	parts []winnow.Part
+	names adapter.ToolNames
+	turn  *turn // the current assistant message; nil: none
+	begin int   // index of its first part
+	first int   // index of its first item
 }
 
 func (im *importer) add(items []Item, i int) {
@@ -126,7 +125,7 @@ func (im *importer) single(m winnow.Message, of *Item, begin int) *piece {
 		m.ToolName = im.names.Of(m.ToolCallID)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
-	p := im.pieces.New(of, nil, 0, 1)
+	p := &piece{Of: of, Count: 1}
 	m.Source = p
 	im.out = append(im.out, m)
 	return p
@@ -168,11 +167,11 @@ func (im *importer) assistant(items []Item, i, begin int, f fields) {
 	if f.typ == "message" {
 		count := len(im.parts) - begin
 		for k := range im.parts[begin:] {
-			im.parts[begin+k].Source = im.pieces.New(of, im.turn, k, count)
+			im.parts[begin+k].Source = &piece{Of: of, Block: im.turn, Index: k, Count: count}
 		}
 		return
 	}
-	p := winnow.Part{Source: im.pieces.New(of, im.turn, 0, 1)}
+	p := winnow.Part{Source: &piece{Of: of, Block: im.turn, Count: 1}}
 	switch {
 	case f.typ == reasoning:
 		p.Kind, p.ID, p.Text, p.Signature = winnow.KindThinking, f.id, f.text, f.encrypted
@@ -183,11 +182,11 @@ func (im *importer) assistant(items []Item, i, begin int, f fields) {
 		p.Kind, p.ID, p.Name, p.Arguments = winnow.KindToolCall, f.call, f.name, []byte(f.text)
 	case f.typ == customCall:
 		p.Kind, p.ID, p.Name, p.MediaType, p.Arguments = winnow.KindToolCall, f.call, f.name, customCall,
-			adapter.JSONText(f.text)
+			jsontext.Quote(f.text)
 	case isCall(f.typ):
 		p.Kind, p.ID, p.MediaType = winnow.KindToolCall, f.call, f.typ
 		p.Name = strings.TrimSuffix(f.typ, "_call")
-		p.Arguments = marshal(of)
+		p.Arguments = adapter.Raw(of)
 	default:
 		p.Kind, p.Bytes = winnow.KindOpaque, f.size
 		p.ID, p.Name = halfOf(&f)

@@ -29,97 +29,47 @@ type fields struct {
 	hollow    bool   // a list of content has an empty text, which is no part
 }
 
-// overridden returns the JSON that a caller set instead of an item's fields. The SDK does so for all items of an
-// answer, whose fields are then empty.
-func overridden(of *Item) json.RawMessage {
-	var s param.ParamStruct
+// givenAs returns the JSON that is sent for an item, and nil for a typed one that is read in place. The SDK gives all
+// items of an answer as JSON.
+func givenAs(of *Item) json.RawMessage {
+	var s adapter.Param
 	switch {
 	case of.OfMessage != nil:
 		s = of.OfMessage
-	case of.OfInputMessage != nil:
-		s = of.OfInputMessage
-	case of.OfOutputMessage != nil:
-		s = of.OfOutputMessage
 	case of.OfFunctionCall != nil:
 		s = of.OfFunctionCall
 	case of.OfFunctionCallOutput != nil:
 		s = of.OfFunctionCallOutput
-	case of.OfReasoning != nil:
-		s = of.OfReasoning
-	default: // rare kinds are read as JSON
-		return marshal(of)
+	default: // rare kinds
+		return adapter.Raw(of)
 	}
-	override, ok := s.Overrides()
-	if !ok {
+	if adapter.IsTyped(s) {
 		return nil
 	}
-	if raw, ok := override.(json.RawMessage); ok {
-		return raw
-	}
-	return marshal(of)
-}
-
-func marshal(of *Item) json.RawMessage {
-	if override, ok := of.Overrides(); ok {
-		if raw, ok := override.(json.RawMessage); ok {
-			return raw
-		}
-	}
-	raw, err := of.MarshalJSON()
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return raw
+	return adapter.Raw(of)
 }
 
 // read returns the fields of an item, and parts with its content.
 func read(of *Item, parts []winnow.Part) (fields, []winnow.Part) {
-	if raw := overridden(of); raw != nil {
-		return readJSON(raw, parts)
-	}
+	raw := givenAs(of)
 	switch {
+	case raw != nil:
+		return readJSON(raw, parts)
 	case of.OfMessage != nil:
 		m := of.OfMessage
 		parts = appendText(parts, m.Content.OfString.Value, nil)
-		all := appendInput(parts, m.Content.OfInputItemContentList)
-		return fields{typ: "message", role: string(m.Role),
-			hollow: len(all)-len(parts) < len(m.Content.OfInputItemContentList)}, all
-	case of.OfInputMessage != nil:
-		m := of.OfInputMessage
-		all := appendInput(parts, m.Content)
-		return fields{typ: "message", role: m.Role, hollow: len(all)-len(parts) < len(m.Content)}, all
-	case of.OfOutputMessage != nil:
-		m := of.OfOutputMessage
-		for k := range m.Content {
-			c := &m.Content[k]
-			if c.OfOutputText != nil {
-				parts = appendText(parts, c.OfOutputText.Text, nil)
-			} else if c.OfRefusal != nil {
-				parts = appendText(parts, c.OfRefusal.Refusal, nil)
-			} else {
-				parts = appendOther(parts, c, nil)
-			}
-		}
-		return fields{typ: "message", role: "assistant", id: m.ID}, parts
+		parts, hollow := appendTyped(parts, m.Content.OfInputItemContentList)
+		return fields{typ: "message", role: string(m.Role), hollow: hollow}, parts
 	case of.OfFunctionCall != nil:
 		c := of.OfFunctionCall
 		return fields{typ: functionCall, id: c.ID.Value, call: c.CallID, name: c.Name, text: c.Arguments}, parts
 	case of.OfFunctionCallOutput != nil:
 		o := of.OfFunctionCallOutput
 		parts = appendText(parts, o.Output.OfString.Value, nil)
-		all := appendOutput(parts, o.Output.OfResponseFunctionCallOutputItemArray)
-		return fields{typ: functionOutput, call: o.CallID.Value, name: o.Name.Value,
-			hollow: len(all)-len(parts) < len(o.Output.OfResponseFunctionCallOutputItemArray)}, all
+		parts, hollow := appendTyped(parts, o.Output.OfResponseFunctionCallOutputItemArray)
+		return fields{typ: functionOutput, call: o.CallID.Value, name: o.Name.Value, hollow: hollow}, parts
 	}
-	r := of.OfReasoning
-	var text strings.Builder
-	for k := range r.Summary {
-		joinText(&text, r.Summary[k].Text)
-	}
-	for k := range r.Content {
-		joinText(&text, r.Content[k].Text)
-	}
-	return fields{typ: reasoning, id: r.ID, text: text.String(), encrypted: r.EncryptedContent.Value}, parts
+	return fields{}, parts // it cannot be encoded
 }
 
 func joinText(b *strings.Builder, s string) {
@@ -137,53 +87,32 @@ func appendText(parts []winnow.Part, s string, source any) []winnow.Part {
 	return append(parts, winnow.Part{Text: s, Source: source})
 }
 
-func appendInput(parts []winnow.Part, content []sdk.ResponseInputContentUnionParam) []winnow.Part {
-	for k := range content {
-		switch c := &content[k]; {
-		case c.OfInputText != nil:
-			parts = appendText(parts, c.OfInputText.Text, c)
-		case c.OfInputImage != nil:
-			parts = append(parts, media(winnow.KindImage, c.OfInputImage.ImageURL.Value, c))
-		case c.OfInputFile != nil:
-			parts = append(parts, media(winnow.KindOpaque, c.OfInputFile.FileData.Value, c))
-		default:
-			parts = appendOther(parts, c, c)
+// element is an element of a typed list of content, in a message or an output.
+type element[T any] interface {
+	*T
+	adapter.Param
+	GetText() *string
+	GetImageURL() *string
+	GetFileData() *string
+}
+
+// appendTyped adds typed content. It reports whether that has an empty text.
+func appendTyped[T any, P element[T]](parts []winnow.Part, list []T) (all []winnow.Part, hollow bool) {
+	for k := range list {
+		c, n := P(&list[k]), len(parts)
+		switch text, url, data := c.GetText(), c.GetImageURL(), c.GetFileData(); {
+		case text != nil:
+			parts = appendText(parts, *text, c)
+		case url != nil:
+			parts = append(parts, adapter.Media(winnow.KindImage, "", *url, c))
+		case data != nil:
+			parts = append(parts, adapter.Media(winnow.KindOpaque, "", *data, c))
+		default: // what the SDK does not expect there, and holds as JSON
+			parts = appendContent(parts, adapter.Raw(c), c)
 		}
+		hollow = hollow || len(parts) == n
 	}
-	return parts
-}
-
-// appendOther adds an element of a list of content that the SDK does not expect there, and holds as JSON. Its own
-// decoder does so with the text of an answer, for example.
-func appendOther(parts []winnow.Part, c json.Marshaler, source any) []winnow.Part {
-	raw, err := c.MarshalJSON()
-	if err != nil || string(raw) == "null" {
-		return append(parts, winnow.Part{Kind: winnow.KindOpaque, Source: source})
-	}
-	return appendContent(parts, raw, source)
-}
-
-func appendOutput(parts []winnow.Part, content []sdk.ResponseFunctionCallOutputItemUnionParam) []winnow.Part {
-	for k := range content {
-		switch c := &content[k]; {
-		case c.OfInputText != nil:
-			parts = appendText(parts, c.OfInputText.Text, c)
-		case c.OfInputImage != nil:
-			parts = append(parts, media(winnow.KindImage, c.OfInputImage.ImageURL.Value, c))
-		case c.OfInputFile != nil:
-			parts = append(parts, media(winnow.KindOpaque, c.OfInputFile.FileData.Value, c))
-		default:
-			parts = appendOther(parts, c, c)
-		}
-	}
-	return parts
-}
-
-// media returns a part whose payload is a URL, usually a data URL.
-func media(kind winnow.Kind, url string, source any) winnow.Part {
-	p := winnow.Part{Kind: kind, MediaType: adapter.DataURLType(url), Bytes: len(url), Source: source}
-	adapter.Measure(&p, url)
-	return p
+	return parts, hollow
 }
 
 // readJSON reads an item that is given as JSON.
@@ -276,9 +205,9 @@ func appendContent(parts []winnow.Part, raw []byte, source any) []winnow.Part {
 	case "input_text", "output_text", "text", "summary_text", "refusal":
 		return appendText(parts, c.text, source)
 	case "input_image":
-		return append(parts, media(winnow.KindImage, c.url, source))
+		return append(parts, adapter.Media(winnow.KindImage, "", c.url, source))
 	case "input_file":
-		return append(parts, media(winnow.KindOpaque, c.url, source))
+		return append(parts, adapter.Media(winnow.KindOpaque, "", c.url, source))
 	}
 	return append(parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: len(raw), Source: source})
 }

@@ -17,47 +17,42 @@ import (
 // [winnow.ErrIncomplete]. Errors of the SDK are wrapped.
 func NewSummarizer(client sdk.Client, model sdk.ResponsesModel, maxTokens int,
 	options ...option.RequestOption) winnow.Summarizer {
-	return &summarizer{client, model, maxTokens, options}
+	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+		answer, err := client.Responses.New(ctx, responses.ResponseNewParams{
+			Model:           model,
+			MaxOutputTokens: sdk.Int(int64(adapter.AnswerTokens(&req, maxTokens))),
+			Instructions:    sdk.String(req.System()),
+			Input:           responses.ResponseNewParamsInputUnion{OfString: sdk.String(req.Prompt())},
+			Store:           sdk.Bool(false),
+		}, options...)
+		if err != nil {
+			return "", adapter.Failed("openai", err)
+		}
+		m := summaryOf(answer)
+		text, err := adapter.Summary(ctx, "openai", &m, string(responses.ResponseStatusCompleted))
+		if _, failed := Check(answer, nil); failed != nil {
+			return "", fmt.Errorf("%w: %w", adapter.Incomplete("openai", "error"), failed)
+		}
+		return text, err
+	})
 }
 
-type summarizer struct {
-	client    sdk.Client
-	model     sdk.ResponsesModel
-	maxTokens int
-	options   []option.RequestOption
-}
-
-// Summarize implements [winnow.Summarizer].
-func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
-	answer, err := s.client.Responses.New(ctx, responses.ResponseNewParams{
-		Model:           s.model,
-		MaxOutputTokens: sdk.Int(int64(adapter.AnswerTokens(&req, s.maxTokens))),
-		Instructions:    sdk.String(req.System()),
-		Input:           responses.ResponseNewParamsInputUnion{OfString: sdk.String(req.Prompt())},
-		Store:           sdk.Bool(false),
-	}, s.options...)
-	if err != nil {
-		return "", adapter.Failed("openai", err)
-	}
-	if u := usage(&answer.Usage); u != nil {
-		winnow.ReportUsage(ctx, *u)
-	}
-	if answer, err = Check(answer, nil); err != nil {
-		return "", fmt.Errorf("%w: %w", adapter.Incomplete("openai", "error"), err)
-	}
-	if answer.Status != responses.ResponseStatusCompleted {
-		return "", adapter.Incomplete("openai", stopReason(answer))
+// summaryOf returns an answer as one message. With a refusal, or an item that no summary has, it ends with that.
+func summaryOf(answer *responses.Response) winnow.Message {
+	m := winnow.Message{StopReason: stopReason(answer), Usage: usage(&answer.Usage)}
+	for _, of := range Response(answer) {
+		m.Parts = append(m.Parts, of.Parts...)
 	}
 	for i := range answer.Output {
 		item := &answer.Output[i]
 		if item.Type != "message" && item.Type != reasoning {
-			return "", adapter.Incomplete("openai", item.Type)
+			m.StopReason = item.Type
 		}
 		for k := range item.Content {
 			if item.Content[k].Type == "refusal" {
-				return "", adapter.Incomplete("openai", "refusal")
+				m.StopReason = "refusal"
 			}
 		}
 	}
-	return answer.OutputText(), nil
+	return m
 }

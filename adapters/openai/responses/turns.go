@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/openai/openai-go/v3/packages/param"
@@ -38,12 +39,12 @@ func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 			}
 		}
 		if n := wholeItem(m.Parts[k:]); n > 0 {
-			if use, ok := kept[own.Of]; ok {
+			if isBare, ok := kept[own.Of]; ok {
 				item := *own.Of
 				if p.Kind == winnow.KindToolCall {
 					item = withCallID(own.Of, p.ID, id)
 				}
-				if use == withoutItsID {
+				if isBare {
 					item = withoutID(&item)
 				}
 				e.out = append(e.out, item)
@@ -57,25 +58,14 @@ func (e *exporter) assistant(m *winnow.Message, behind []winnow.Message) {
 
 // hasContent reports whether an item has content. Content without text counts, because models return it and the API
 // accepts it.
-func hasContent(of *Item) bool {
-	if raw := overridden(of); raw != nil {
-		given := false
-		jsontext.Members(raw, func(key string, value []byte) {
-			if key == "content" {
-				jsontext.Elements(value, func([]byte) { given = true })
-				given = given || value[0] == '"'
-			}
-		})
-		return given
-	}
-	switch {
-	case of.OfMessage != nil:
-		c := &of.OfMessage.Content
-		return c.OfString.Valid() || len(c.OfInputItemContentList) > 0
-	case of.OfOutputMessage != nil:
-		return len(of.OfOutputMessage.Content) > 0
-	}
-	return false
+func hasContent(of *Item) (given bool) {
+	jsontext.Members(adapter.Raw(of), func(key string, value []byte) {
+		if key == "content" {
+			jsontext.Elements(value, func([]byte) { given = true })
+			given = given || value[0] == '"'
+		}
+	})
+	return given
 }
 
 // nameCalls decides the ids of m's calls, and which are left out: calls of the API's own kinds whose output is no
@@ -138,19 +128,12 @@ func wholeItem(parts []winnow.Part) int {
 	return first.Count
 }
 
-// use says how an item is sent.
-type use int
-
-const (
-	asItIs use = iota
-	withoutItsID
-)
-
-// keptItems returns how the items of a changed message are sent; missing items are left out. An item of reasoning needs
-// the item that it led to directly after it. That item in turn needs the reasoning, unless it is sent without its id.
-func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
-	kept := map[*Item]use{}
-	var of *turn
+// keptItems returns the items of a changed message that are sent, and whether without their ids. An item of reasoning
+// needs the item that it led to directly after it. That item in turn needs the reasoning, unless it is sent without its
+// id.
+func (e *exporter) keptItems(m *winnow.Message) map[*Item]bool {
+	kept := map[*Item]bool{}
+	var items []Item // of the caller's message
 	call := 0
 	for k := 0; k < len(m.Parts); k++ {
 		p := &m.Parts[k]
@@ -161,23 +144,13 @@ func (e *exporter) keptItems(m *winnow.Message) map[*Item]use {
 		}
 		if n := wholeItem(m.Parts[k:]); n > 0 && sent {
 			own := p.Source.(*piece)
-			kept[own.Of] = asItIs
+			kept[own.Of] = false
 			if t, ok := own.Block.(*turn); ok {
-				of = t
+				items = t.items
 			}
 			k += n - 1
 		}
 	}
-	if of == nil {
-		return kept
-	}
-	dropBareReasoning(of.items, kept)
-	return kept
-}
-
-// dropBareReasoning takes the items of reasoning out of kept whose follower is not kept, and the ids of the items that
-// followed them.
-func dropBareReasoning(items []Item, kept map[*Item]use) {
 	for i := len(items) - 1; i >= 0; i-- { // from the end: reasoning may lead to more reasoning
 		if f, _ := read(&items[i], nil); f.typ != reasoning {
 			continue
@@ -190,15 +163,16 @@ func dropBareReasoning(items []Item, kept map[*Item]use) {
 			delete(kept, &items[i])
 		}
 	}
-	bare := false // the reasoning for the next items is not sent
+	isBare := false // the reasoning for the next items is not sent
 	for i := range items {
 		_, ok := kept[&items[i]]
 		if f, _ := read(&items[i], nil); f.typ == reasoning {
-			bare = !ok
-		} else if ok && bare {
-			kept[&items[i]] = withoutItsID
+			isBare = !ok
+		} else if ok {
+			kept[&items[i]] = isBare
 		}
 	}
+	return kept
 }
 
 // build adds a part that is not, or no longer, an item of the caller. It never adds reasoning.
@@ -206,10 +180,10 @@ func (e *exporter) build(p *winnow.Part, id string) {
 	switch {
 	case p.Kind == winnow.KindThinking, adapter.IsSilent(p):
 	case p.Kind != winnow.KindToolCall:
-		e.out = append(e.out, newMessage(sdk.EasyInputMessageRoleAssistant, textOf(p)))
+		e.out = append(e.out, newMessage(sdk.EasyInputMessageRoleAssistant, adapter.TextOf(p)))
 	case p.MediaType == customCall:
 		e.out = append(e.out, Item{OfCustomToolCall: &sdk.ResponseCustomToolCallParam{
-			CallID: id, Name: adapter.Name(p.Name, 64, adapter.Letters), Input: adapter.TextOf(p.Arguments),
+			CallID: id, Name: adapter.Name(p.Name, 64, adapter.Letters), Input: jsontext.Unquote(p.Arguments),
 		}})
 	default:
 		e.out = append(e.out, sdk.ResponseInputItemParamOfFunctionCall(
@@ -219,21 +193,10 @@ func (e *exporter) build(p *winnow.Part, id string) {
 
 // withCallID returns an item with another call_id.
 func withCallID(of *Item, from, to string) Item {
-	switch {
-	case from == to:
+	if from == to {
 		return *of
-	case overridden(of) != nil:
-		return edited(of, func(raw []byte) ([]byte, error) { return sjson.SetBytes(raw, "call_id", to) })
-	case of.OfFunctionCall != nil:
-		c := *of.OfFunctionCall
-		c.CallID = to
-		return Item{OfFunctionCall: &c}
-	case of.OfFunctionCallOutput != nil:
-		o := *of.OfFunctionCallOutput
-		o.CallID = param.NewOpt(to)
-		return Item{OfFunctionCallOutput: &o}
 	}
-	return *of
+	return edited(of, func(raw []byte) ([]byte, error) { return sjson.SetBytes(raw, "call_id", to) })
 }
 
 // withoutID returns an item without its id. A message becomes an EasyInputMessage, which has no id.
@@ -245,17 +208,12 @@ func withoutID(of *Item) Item {
 		}
 		return newMessage(sdk.EasyInputMessageRoleAssistant, strings.Join(texts, "\n"))
 	}
-	if of.OfFunctionCall != nil && overridden(of) == nil {
-		c := *of.OfFunctionCall
-		c.ID = param.Opt[string]{}
-		return Item{OfFunctionCall: &c}
-	}
 	return edited(of, func(raw []byte) ([]byte, error) { return sjson.DeleteBytes(raw, "id") })
 }
 
 // edited returns an item with other JSON.
 func edited(of *Item, edit func([]byte) ([]byte, error)) Item {
-	raw, err := edit(append([]byte{}, marshal(of)...))
+	raw, err := edit(slices.Clone(adapter.Raw(of)))
 	if err != nil {
 		return *of
 	}

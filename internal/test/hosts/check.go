@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -16,9 +17,7 @@ import (
 )
 
 // checkRequest checks a request against all promises.
-func (w *world) checkRequest(q *question, r *winnow.Request) { w.checkRequestBut(q, r, "") }
-
-func (w *world) checkRequestBut(q *question, r *winnow.Request, but string) {
+func (w *world) checkRequest(q *question, r *winnow.Request) {
 	w.see(r)
 	if r.Tokens > r.Budget {
 		w.fail("it fits, or there is an error", "%d tokens, and a budget of %d", r.Tokens, r.Budget)
@@ -32,12 +31,12 @@ func (w *world) checkRequestBut(q *question, r *winnow.Request, but string) {
 	if r.Cached < 0 || r.Cached > r.Tokens || r.Cost < 0 {
 		w.fail("costs are sane", "%d cached of %d, cost %g", r.Cached, r.Tokens, r.Cost)
 	}
-	w.checkWire(q.in, r.Messages, "Messages")
-	w.checkWire(q.in, r.History, "History")
-	w.checkVerbatim(q.in, r.Messages, "Messages")
-	w.checkVerbatim(q.in, r.History, "History")
-	w.checkOwn(q.in, r.Messages)
-	w.checkOwn(q.in, r.History)
+	for i, messages := range [][]winnow.Message{r.Messages, r.History} {
+		what := []string{"Messages", "History"}[i]
+		w.checkWire(q.in, messages, what)
+		w.checkVerbatim(q.in, messages, what)
+		w.checkOwn(q.in, messages)
+	}
 	w.checkEdits(q.in, r)
 	w.checkSum(q.in, r)
 	w.checkRecords(q.in, r)
@@ -47,9 +46,7 @@ func (w *world) checkRequestBut(q *question, r *winnow.Request, but string) {
 	w.checkThinking(q.in, r.Messages)
 	w.checkSummaries(r.Messages)
 	w.checkSnapshot(q.in, r)
-	if but != "FirstChanged" {
-		w.checkFirstChanged(r)
-	}
+	w.checkFirstChanged(r)
 }
 
 // see counts what happened.
@@ -287,7 +284,7 @@ func (w *world) checkError(q *question, err error) {
 			min(full.Pinned, full.Summary, full.Protected) < 0 {
 			w.fail("an overflow says what fills the window", "%+v", full)
 		}
-	case !isContextError(err) && !errors.Is(err, errDisk):
+	case !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errDisk):
 		w.fail("an error is one to branch on", "%v", err)
 	}
 	w.checkState(q, "a Prepare that failed")

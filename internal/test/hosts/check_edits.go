@@ -82,11 +82,9 @@ func (w *world) checkEdits(in []winnow.Message, r *winnow.Request) {
 		w.fail("nothing is made without an edit", "%d messages were made, %d edits say so", made, inserted)
 	}
 	var order []int
-	for k := range r.Messages {
-		if id := r.Messages[k].ID; id != "" {
-			if i := indexOf(in, id); i >= 0 {
-				order = append(order, i)
-			}
+	for was, k := places(in), 0; k < len(r.Messages); k++ {
+		if i := was[r.Messages[k].ID]; i != nil {
+			order = append(order, i[0])
 		}
 	}
 	moved := misplaced(order)
@@ -110,10 +108,6 @@ func (w *world) checkEdits(in []winnow.Message, r *winnow.Request) {
 			w.fail("an edit says what was done", "message %d is as it was, and an edit says %s", i, changed[i])
 		}
 	}
-}
-
-func indexOf(h []winnow.Message, id string) int {
-	return slices.IndexFunc(h, func(m winnow.Message) bool { return m.ID == id })
 }
 
 // misplaced returns the numbers that precede a lower one.

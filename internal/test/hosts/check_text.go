@@ -1,8 +1,6 @@
 package hosts
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -145,10 +143,6 @@ func letters(s string) string {
 		}
 		return -1
 	}, s)
-}
-
-func isContextError(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // sketch returns a list in one line: the first letter of each role; calls and results with their ids; * is a pinned

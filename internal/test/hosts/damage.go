@@ -26,8 +26,7 @@ func (w *world) damage(s *Step) {
 		}
 		return
 	}
-	_ = w.manager.Close()
-	w.manager = m
+	w.goOnWith(m, nil) // a damaged state has no journal
 	w.seen["damaged state taken"]++
 	w.unknown, w.damaged, w.unsettled, w.usage = true, true, false, true
 	clear(w.bound)
@@ -52,20 +51,11 @@ func damaged(state []byte, s *Step) []byte {
 	if d.Decode(&v) != nil {
 		return state
 	}
-	places := 0
-	spoil(v, func() int { places++; return -1 })
-	if places == 0 {
+	changes := changesOf(v)
+	if len(changes) == 0 {
 		return state
 	}
-	target, how := abs(s.Seed)%places, abs(s.Seed)/places%4
-	at := 0
-	spoil(v, func() int {
-		at++
-		if at-1 == target {
-			return how
-		}
-		return -1
-	})
+	changes[abs(s.Seed)%len(changes)](abs(s.Seed) / len(changes) % 4)
 	out, err := json.Marshal(v)
 	if err != nil {
 		return state
@@ -73,51 +63,39 @@ func damaged(state []byte, s *Step) []byte {
 	return out
 }
 
-// spoil asks for each value of v what to do: -1 keep, 0 drop, 1 empty, 2 replace, 3 set to null.
-func spoil(v any, ask func() int) {
-	change := func(old any) (any, bool) {
-		switch ask() {
-		case 0:
-			return nil, false
-		case 1:
-			switch old.(type) {
-			case string:
-				return "", true
-			case json.Number:
-				return 0, true
-			case []any:
-				return []any{}, true
-			}
-			return map[string]any{}, true
-		case 2:
-			switch old := old.(type) {
-			case string:
-				return strings.ToUpper(old) + "AA==", true
-			case json.Number:
-				return -7, true
-			case bool:
-				return !old, true
-			}
-			return old, true
-		case 3:
-			return nil, true
-		}
-		return old, true
-	}
+// changesOf returns a function for each value below v, which drops it (0), empties it (1), replaces it (2) or sets it
+// to null (3).
+func changesOf(v any) (changes []func(how int)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if next, keep := change(v[k]); !keep {
-				delete(v, k)
-			} else {
-				v[k] = next
-			}
-			spoil(v[k], ask)
+			changes = append(changes, func(how int) {
+				if v[k] = changed(v[k], how); how == 0 {
+					delete(v, k)
+				}
+			})
+			changes = append(changes, changesOf(v[k])...)
 		}
 	case []any:
 		for i := range v {
-			v[i], _ = change(v[i])
-			spoil(v[i], ask)
+			changes = append(changes, func(how int) { v[i] = changed(v[i], how) })
+			changes = append(changes, changesOf(v[i])...)
 		}
 	}
+	return changes
+}
+
+// changed returns another value in the place of old.
+func changed(old any, how int) any {
+	switch old := old.(type) {
+	case string:
+		return []any{nil, "", strings.ToUpper(old) + "AA==", nil}[how]
+	case json.Number:
+		return []any{nil, 0, -7, nil}[how]
+	case []any:
+		return []any{nil, []any{}, old, nil}[how]
+	case bool:
+		return []any{nil, map[string]any{}, !old, nil}[how]
+	}
+	return []any{nil, map[string]any{}, old, nil}[how]
 }

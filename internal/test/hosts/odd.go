@@ -98,9 +98,8 @@ func (w *world) rollback(*Step) {
 		w.fail("a snapshot can be restored", "%v", err)
 		return
 	}
-	_ = w.manager.Close()
-	w.manager = m
-	w.unknown, w.unsettled, w.usage, w.sentAt, w.deltas, w.base = true, false, true, -1, nil, w.states[0]
+	w.goOnWith(m, w.states[0])
+	w.unknown, w.unsettled, w.usage, w.sentAt = true, false, true, -1
 	w.dropped = true // records may stand elsewhere than the last request says
 	clear(w.bound)
 }
@@ -189,9 +188,6 @@ func (w *world) use(n int) {
 	if len(h) < len(w.history) {
 		clear(w.bound) // the answers behind h look like answers to this request
 	}
-	if len(h) < len(w.history) {
-		clear(w.bound) // the answers behind h look like answers to this request
-	}
 	if r.Tokens > r.Budget {
 		w.fail("it fits, or there is an error", "in a summary: %d tokens, and a budget of %d", r.Tokens, r.Budget)
 	}
@@ -201,9 +197,7 @@ func (w *world) use(n int) {
 	if w.provider.calls == 0 { // else a request that was refused, which the world has not noted, is the last one
 		w.checkFirstChanged(r)
 	}
-	w.sent, w.sentAt = wireForms(r.Messages), -1
-	w.noteHandles(r.Messages)
-	w.provider.tokens, w.provider.body = w.provider.count(r.Messages), body(r.Messages)
+	w.noteSent(r.Messages)
 }
 
 var errDisk = errors.New("no space left on the disk")

@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -49,7 +48,7 @@ func body(messages []winnow.Message) int {
 }
 
 // call plays one call of the model in a run of Do.
-func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) (int, error) {
+func (p *provider) call(w *world, messages []winnow.Message) (int, error) {
 	p.calls++
 	form := together(wireForms(messages))
 	if p.refused[form] {
@@ -72,10 +71,7 @@ func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) 
 	}
 	if size := body(messages); p.bytes > 0 && size > p.bytes {
 		p.refused[form] = true
-		if p.words%2 == 0 {
-			return 0, errors.New("413 Request Entity Too Large")
-		}
-		return 0, fmt.Errorf("413 request body too large: %d bytes, the limit is %d bytes", size, p.bytes)
+		return 0, errTooLarge(size, p.bytes*(p.words%2))
 	}
 	n := p.count(messages)
 	if p.limit == 0 || n <= p.limit {
@@ -83,21 +79,29 @@ func (p *provider) call(_ context.Context, w *world, messages []winnow.Message) 
 		return n, nil
 	}
 	p.refused[form] = true
-	return 0, p.refusal(n)
+	return 0, refusal(p.words, n, p.limit)
+}
+
+// errTooLarge refuses a body. It tells the limit unless that is 0.
+func errTooLarge(bytes, limit int) error {
+	if limit == 0 {
+		return errors.New("413 Request Entity Too Large")
+	}
+	return fmt.Errorf("413 request body too large: %d bytes, the limit is %d bytes", bytes, limit)
 }
 
 // refusal returns the error for n tokens, in the words of one of the providers.
-func (p *provider) refusal(n int) error {
-	switch p.words % 5 {
+func refusal(words, n, limit int) error {
+	switch words % 5 {
 	case 1:
 		return errTooLong
 	case 2:
-		return fmt.Errorf("429 request too large on tokens per min (TPM): Limit %d, Requested %d", p.limit, n)
+		return fmt.Errorf("429 request too large on tokens per min (TPM): Limit %d, Requested %d", limit, n)
 	case 3:
 		return fmt.Errorf("this model's maximum context length is %d tokens. However, your messages resulted in %d "+
-			"tokens", p.limit, n)
+			"tokens", limit, n)
 	case 4:
 		return errors.New("model_context_window_exceeded")
 	}
-	return fmt.Errorf("400 prompt is too long: %d tokens > %d maximum", n, p.limit)
+	return fmt.Errorf("400 prompt is too long: %d tokens > %d maximum", n, limit)
 }

@@ -213,10 +213,8 @@ func (g *writer) question(window int, add func(Step)) {
 	switch n := g.IntN(100); {
 	case n < 66:
 		add(Step{Do: "prepare", As: g.words(2, "ended", "short")})
-	case n < 68:
-		add(Step{Do: "plan"})
 	case n < 70:
-		add(Step{Do: "stages", N: one(g, 0, window/4, window)})
+		add(Step{Do: "plan"})
 	case n < 76:
 		add(Step{Do: "compact", As: g.words(5, "hostile", "ended", "short")})
 	case n < 82:

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -39,27 +40,16 @@ func fewerSteps(s Script, breaks func(Script) bool) Script {
 }
 
 func plainerSetting(s Script, breaks func(Script) bool) Script {
-	for _, change := range []func(*Setting){
-		func(x *Setting) { *x = Setting{Window: x.Window} },
-		func(x *Setting) { x.Window = 0 },
-		func(x *Setting) { x.Host = "" }, func(x *Setting) { x.NoIDs = false }, func(x *Setting) { x.Turns = 0 },
-		func(x *Setting) { x.Reserve = 0 }, func(x *Setting) { x.Overhead = 0 }, func(x *Setting) { x.MaxBytes = 0 },
-		func(x *Setting) { x.Thinking = "" }, func(x *Setting) { x.FoldAbove = 0 },
-		func(x *Setting) { x.KeepRecent = 0 },
-		func(x *Setting) { x.Summarizer = 0 },
-		func(x *Setting) { x.NoCache = false }, func(x *Setting) { x.Off = false },
-		func(x *Setting) { x.Background = false },
-		func(x *Setting) { x.Digest = false }, func(x *Setting) { x.Rules = false }, func(x *Setting) { x.Flush = "" },
-		func(x *Setting) { x.Tools = 0 },
-		func(x *Setting) { x.Truncate = 0 }, func(x *Setting) { x.Estimator = 0 },
-		func(x *Setting) { x.Journal = false },
-		func(x *Setting) { x.Minify = 0 }, func(x *Setting) { x.Recall = false },
-	} {
-		c := s
-		change(&c.Setting)
-		if c.Setting != s.Setting && breaks(c) {
+	try := func(x Setting) {
+		if c := (Script{x, s.Steps}); x != s.Setting && breaks(c) {
 			s = c
 		}
+	}
+	try(Setting{Window: s.Setting.Window})
+	for i := range reflect.TypeFor[Setting]().NumField() {
+		plainer := s.Setting
+		reflect.ValueOf(&plainer).Elem().Field(i).SetZero()
+		try(plainer)
 	}
 	return s
 }

@@ -36,7 +36,7 @@ func init() {
 		"prepare": (*world).prepare, "plan": (*world).plan, "compact": (*world).compact, "recover": (*world).recover,
 		"do":      (*world).do,
 		"restart": (*world).restart, "damage": (*world).damage, "lose": (*world).lose,
-		"stages": (*world).stages, "recall": (*world).recall,
+		"recall": (*world).recall,
 	}
 }
 

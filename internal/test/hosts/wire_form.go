@@ -20,32 +20,17 @@ func wireForms(messages []winnow.Message) []uint64 {
 func wireForm(m *winnow.Message) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
-	number := func(n int) {
-		for range 4 {
-			_ = h.WriteByte(byte(n))
-			n >>= 8
-		}
+	type message struct {
+		role                 winnow.Role
+		toolCallID, toolName string
+		isError              bool
 	}
-	field := func(s string) {
-		number(len(s))
-		_, _ = h.WriteString(s)
-	}
-	field(string(m.Role))
-	field(m.ToolCallID)
-	field(m.ToolName)
-	number(map[bool]int{true: 1}[m.IsError])
-	number(len(m.Parts))
+	maphash.WriteComparable(&h, message{m.Role, m.ToolCallID, m.ToolName, m.IsError})
 	for i := range m.Parts {
-		p := &m.Parts[i]
-		field(string(p.Kind))
-		field(p.Text)
-		field(p.Signature)
-		field(p.ID)
-		field(p.Name)
-		number(len(p.Arguments))
-		_, _ = h.Write(p.Arguments)
-		field(p.MediaType)
-		number(p.Bytes)
+		p := m.Parts[i]
+		maphash.WriteComparable(&h, [...]string{string(p.Kind), p.Text, p.Signature, p.ID, p.Name, p.MediaType})
+		maphash.WriteComparable(&h, string(p.Arguments))
+		maphash.WriteComparable(&h, p.Bytes)
 	}
 	return h.Sum64()
 }

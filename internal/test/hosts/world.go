@@ -103,11 +103,7 @@ func Run(s Script, settle func()) (failure *Failure, seen map[string]int) {
 	w.manager = w.newManager(w.summarizer)
 	for i := range s.Steps {
 		w.step = i
-		do := steps[s.Steps[i].Do]
-		if do == nil {
-			return &Failure{"a script", i, "no step is called " + s.Steps[i].Do}, seen
-		}
-		do(w, &s.Steps[i])
+		steps[s.Steps[i].Do](w, &s.Steps[i])
 		w.settle()
 		w.checkEarlier()
 		if w.failed() {
@@ -131,6 +127,12 @@ func (w *world) failed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.failure != nil
+}
+
+// goOnWith plays a new process with another manager, whose state is the base of the journal.
+func (w *world) goOnWith(m *winnow.Manager, state []byte) {
+	_ = w.manager.Close()
+	w.manager, w.base, w.deltas = m, state, nil
 }
 
 // newManager makes a manager with the current options.
@@ -335,9 +337,7 @@ func (w *world) cut(n int) {
 
 // accept takes a sent request. A host of the kind "keeps" takes over its history.
 func (w *world) accept(r *winnow.Request) {
-	w.sent = wireForms(r.Messages)
-	w.noteHandles(r.Messages)
-	w.provider.tokens, w.provider.body = w.provider.count(r.Messages), body(r.Messages)
+	w.noteSent(r.Messages)
 	if w.setting.Host == "keeps" {
 		w.history = slices.Clone(r.History)
 		w.version++
@@ -349,6 +349,13 @@ func (w *world) accept(r *winnow.Request) {
 		w.earlier = append(w.earlier, kept{r.Messages, w.sent}, kept{r.History, wireForms(r.History)})
 		w.earlier = w.earlier[max(0, len(w.earlier)-4):]
 	}
+}
+
+// noteSent remembers what was sent last.
+func (w *world) noteSent(messages []winnow.Message) {
+	w.sent, w.sentAt = wireForms(messages), -1
+	w.noteHandles(messages)
+	w.provider.tokens, w.provider.body = w.provider.count(messages), body(messages)
 }
 
 // isOpen reports whether messages are empty or calls wait for their results: nobody sends such a request.
@@ -374,13 +381,13 @@ func (w *world) sign() string {
 
 // context returns a context that ends when the step says so.
 func (w *world) context(s *Step) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	most := time.Hour
+	if s.is("short") {
+		most = time.Second
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	if s.is("ended") {
 		cancel()
-	}
-	if s.is("short") {
-		cancel()
-		ctx, cancel = context.WithTimeout(context.Background(), time.Second)
 	}
 	w.mu.Lock()
 	w.cancel = cancel

@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/recording"
@@ -96,12 +95,12 @@ func withPhases(recorded []winnow.Message, at string, window int) (c played, err
 		x := &recorded[i]
 		if x.Role == winnow.RoleAssistant {
 			if at == "turns" && said != "" && isEndOfTurn(recorded, i) {
-				c.end(m, textOf(x))
+				c.end(m, recording.Text(x))
 			}
 			if _, err := m.Prepare(ctx, c.history); err != nil && !errors.Is(err, winnow.ErrOverflow) {
 				return c, err
 			}
-			if text := textOf(x); text != "" {
+			if text := recording.Text(x); text != "" {
 				said = text
 			}
 		}
@@ -152,7 +151,7 @@ func endsStep(recorded []winnow.Message, i int, at string) bool {
 		case result.IsError:
 		case at == "plans" && plan.MatchString(call.Name) && done.MatchString(arguments),
 			at == "commits" && commit.MatchString(arguments),
-			at == "tests" && tests.MatchString(arguments) && !failed.MatchString(textOf(result)):
+			at == "tests" && tests.MatchString(arguments) && !failed.MatchString(recording.Text(result)):
 			return true
 		}
 	}
@@ -183,18 +182,6 @@ func call(id, tool string, arguments map[string]string) winnow.Part {
 }
 
 func cut(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most])
-	}
-	return s
-}
-
-func textOf(m *winnow.Message) string {
-	var b strings.Builder
-	for i := range m.Parts {
-		if m.Parts[i].Kind == winnow.KindText {
-			b.WriteString(m.Parts[i].Text)
-		}
-	}
-	return b.String()
+	r := []rune(s)
+	return string(r[:min(len(r), most)])
 }

@@ -39,14 +39,11 @@ func (p *Provider) finish(proto protocol, x *Exchange, a Answer, id string) {
 	if a.StopReason == "" {
 		a.StopReason = proto.reason(&a, why)
 	}
-	if a.Output == 0 {
-		a.Output = p.count(&a)
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.Error == nil {
-		x.Usage = p.cache.bill(&p.o, r, p.o.Now())
-		x.Usage.Output = a.Output
+		x.Usage = p.cache.bill(r)
+		x.Usage.Output = a.tokens()
 	}
 	if len(a.Thinking) > 0 {
 		for _, c := range a.Calls {
@@ -62,28 +59,25 @@ func (p *Provider) fit(r *Request, a *Answer) cutReason {
 	if left := max(0, p.o.Window-r.Tokens); room == 0 || left < room {
 		room, why = left, cutAtLimit
 	}
-	n := p.count(a)
-	if n <= room {
+	if a.tokens() <= room {
 		return notCut
 	}
 	rest := Answer{Thinking: a.Thinking}
-	keep := max(0, room-p.count(&rest))
-	runes := []rune(a.Text)
-	for len(runes) > 0 && p.o.Count(string(runes)) > keep {
-		runes = runes[:len(runes)*9/10]
-	}
-	a.Text, a.Calls = string(runes), nil
+	keep := 4 * max(0, room-rest.tokens())
+	a.Text, a.Calls = strings.ToValidUTF8(a.Text[:min(len(a.Text), keep)], ""), nil
 	return why
 }
 
-// count returns the tokens of an answer.
-func (p *Provider) count(a *Answer) int {
-	n := p.o.Count(a.Text)
+// tokensOf counts a text.
+func tokensOf(text string) int { return (len(text) + 3) / 4 }
+
+func (a *Answer) tokens() int {
+	n := tokensOf(a.Text)
 	for _, t := range a.Thinking {
-		n += p.o.Count(t)
+		n += tokensOf(t)
 	}
 	for _, c := range a.Calls {
-		n += p.o.Count(c.Name) + p.o.Count(string(c.Arguments))
+		n += tokensOf(c.Name) + tokensOf(string(c.Arguments))
 	}
 	return n
 }

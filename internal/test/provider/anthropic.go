@@ -2,11 +2,10 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // anthropic is the Messages API.
@@ -41,9 +40,6 @@ type messagesTool struct {
 type thinkingOption struct {
 	Type         string `json:"type"`
 	BudgetTokens int    `json:"budget_tokens"`
-	BlockBinding *struct {
-		PrefixMismatch string `json:"prefix_mismatch_behavior"`
-	} `json:"block_binding"`
 }
 
 func (t *thinkingOption) on() bool { return t != nil && (t.Type == "enabled" || t.Type == "adaptive") }
@@ -51,17 +47,6 @@ func (t *thinkingOption) on() bool { return t != nil && (t.Type == "enabled" || 
 type cacheControl struct {
 	Type string `json:"type"`
 	TTL  string `json:"ttl"`
-}
-
-// lifetime is how long what is marked shall be cached; 0: not at all.
-func (c *cacheControl) lifetime() time.Duration {
-	switch {
-	case c == nil:
-		return 0
-	case c.TTL == "1h":
-		return time.Hour
-	}
-	return defaultMark
 }
 
 // content is a string, a list of blocks, or one block.
@@ -200,7 +185,7 @@ func (anthropic) parse(p *Provider, body []byte) (*Request, *Error) {
 	if err := m.dropCompacted(); err != nil {
 		return nil, err
 	}
-	r := m.request(p)
+	r := m.request()
 	for _, check := range messagesChecks {
 		if err := check(p, &m, r); err != nil {
 			return r, err
@@ -210,7 +195,7 @@ func (anthropic) parse(p *Provider, body []byte) (*Request, *Error) {
 }
 
 // request makes what the model sees, and the blocks that are counted and cached.
-func (m *messagesRequest) request(p *Provider) *Request {
+func (m *messagesRequest) request() *Request {
 	r := &Request{Dialect: Anthropic, Model: m.Model, MaxTokens: m.MaxTokens, Stream: m.Stream,
 		Thinking: m.Thinking.on()}
 	for _, t := range m.Tools {
@@ -218,17 +203,17 @@ func (m *messagesRequest) request(p *Provider) *Request {
 		if t.DeferLoading {
 			continue // the model sees it where a search found it
 		}
-		r.block(p, "tool", string(t.raw), string(t.raw), 0, t.CacheControl)
+		r.block("tool", string(t.raw), string(t.raw), 0, t.CacheControl)
 	}
 	var system []string
 	for i := range m.System.blocks {
 		b := &m.System.blocks[i]
 		system = append(system, b.Text)
-		r.block(p, "system", b.canonical(), b.shown(), 0, b.CacheControl)
+		r.block("system", b.canonical(), b.shown(), 0, b.CacheControl)
 	}
 	r.System = joinTexts(system)
 	options, _ := json.Marshal([]any{m.ToolChoice, m.Thinking}) // a change costs the messages, not the tools
-	r.block(p, roleOptions, string(options), "", 0, nil)
+	r.block(roleOptions, string(options), "", 0, nil)
 	for i := range m.Messages {
 		r.prefixes = append(r.prefixes, r.before)
 		turn := &m.Messages[i]
@@ -239,13 +224,11 @@ func (m *messagesRequest) request(p *Provider) *Request {
 			if k == 0 {
 				tokens += MessageTokens
 			}
-			r.block(p, turn.Role, b.canonical(), b.shown(), tokens, b.CacheControl)
+			r.block(turn.Role, b.canonical(), b.shown(), tokens, b.CacheControl)
 		}
 	}
 	r.prefixes = append(r.prefixes, r.before)
-	if n := len(r.blocks); n > 0 && m.CacheControl != nil && r.blocks[n-1].mark == 0 {
-		r.blocks[n-1].mark = m.CacheControl.lifetime() // the automatic mark
-	}
+	r.blocks[len(r.blocks)-1].marked = r.blocks[len(r.blocks)-1].marked || m.CacheControl != nil // the automatic mark
 	return r
 }
 
@@ -295,17 +278,8 @@ func (anthropic) anonymous(h http.Header) *Error {
 	return &Error{Status: 401, Rule: "KEY", Type: "authentication_error", Message: "x-api-key header is required"}
 }
 
-func (anthropic) rateLimited(_ string, limit, _, _ int, wait time.Duration) *Error {
-	return rateError(wait, fmt.Sprintf("This request would exceed your organization's rate limit of %d input tokens "+
-		"per minute. Please reduce the prompt length or the maximum tokens requested, or try again later.", limit))
-}
-
 func (anthropic) failure(e *Error) any {
-	kind := e.Type
-	if kind == "" {
-		kind = "invalid_request_error"
-	}
-	return map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": e.Message},
+	return object{"type": "error", "error": object{"type": cmp.Or(e.Type, invalid), "message": e.Message},
 		"request_id": "req_test"}
 }
 

@@ -22,8 +22,6 @@ func (u Usage) anthropic() object {
 	return object{
 		"input_tokens": u.Input, "output_tokens": u.Output,
 		"cache_read_input_tokens": u.CacheRead, "cache_creation_input_tokens": u.CacheWrite,
-		"cache_creation": object{"ephemeral_5m_input_tokens": u.CacheWrite - u.Write1h,
-			"ephemeral_1h_input_tokens": u.Write1h},
 	}
 }
 

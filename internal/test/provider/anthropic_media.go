@@ -24,24 +24,11 @@ const (
 )
 
 // checkImages looks at the number and the sizes of images, in messages and in results.
-func checkImages(p *Provider, m *messagesRequest, _ *Request) *Error {
-	total := 0
-	err := m.each(func(at string, _ int, b *contentBlock) *Error {
-		total += b.images()
-		if b.result() && b.IsError {
-			for _, inner := range b.Content.blocks {
-				if inner.Type != "text" {
-					return broken("ANT-IMG-ERROR-RESULT",
-						"%s.tool_result: all content must be type `text` if `is_error` is true", at)
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+func checkImages(p *Provider, m *messagesRequest, r *Request) *Error {
+	total, most := 0, maxImages
+	for i := range r.Messages {
+		total += r.Messages[i].Images
 	}
-	most := maxImages
 	if p.o.Window <= smallWindow {
 		most = maxImagesSmall
 	}
@@ -49,16 +36,19 @@ func checkImages(p *Provider, m *messagesRequest, _ *Request) *Error {
 		return broken("ANT-IMG-COUNT", "messages: too many images in the request: %d images > %d maximum", total, most)
 	}
 	return m.each(func(at string, _ int, b *contentBlock) *Error {
-		if err := checkImage(at, b, total > manyImages); err != nil {
-			return err
-		}
+		err := checkImage(at, b, total > manyImages)
 		for k := range b.Content.blocks {
-			if err := checkImage(fmt.Sprintf("%s.tool_result.content.%d", at, k), &b.Content.blocks[k],
-				total > manyImages); err != nil {
-				return err
+			inner := &b.Content.blocks[k]
+			switch {
+			case err != nil:
+			case b.result() && b.IsError && inner.Type != "text":
+				err = broken("ANT-IMG-ERROR-RESULT", "%s.tool_result: all content must be type `text` if `is_error` "+
+					"is true", at)
+			default:
+				err = checkImage(fmt.Sprintf("%s.tool_result.content.%d", at, k), inner, total > manyImages)
 			}
 		}
-		return nil
+		return err
 	})
 }
 

@@ -162,20 +162,21 @@ func checkTexts(where string, c content) *Error {
 	return nil
 }
 
+const maxCacheMarks = 4
+
 // checkCacheMarks counts cache_control, at every depth. An hour must not come behind five minutes.
 func checkCacheMarks(_ *Provider, m *messagesRequest, _ *Request) *Error {
 	n, short := 0, false
 	for _, c := range m.marks() {
-		lifetime := c.lifetime()
-		if lifetime == 0 {
+		if c == nil {
 			continue
 		}
 		n++
-		if lifetime > defaultMark && short {
+		if c.TTL == "1h" && short {
 			return broken("ANT-CACHE-ORDER", "a ttl='1h' cache_control block must not come after a ttl='5m' "+
 				"cache_control block")
 		}
-		short = short || lifetime == defaultMark
+		short = short || c.TTL != "1h"
 	}
 	if n > maxCacheMarks {
 		return broken("ANT-CACHE-4", "A maximum of %d blocks with cache_control may be provided. Found %d.",
@@ -213,81 +214,76 @@ func (m *messagesRequest) marks() (marks []*cacheControl) {
 // checkPairs holds each call to one result at the beginning of the next turn. Messages of one role that
 // follow each other are one turn.
 func checkPairs(_ *Provider, m *messagesRequest, _ *Request) *Error {
-	uses := false
-	open := map[string]bool{} // calls of the turn before: still without a result
-	var calls []string        // of them, in order
-	for i := 0; i < len(m.Messages); {
-		role, first := m.Messages[i].Role, i
-		if role == "assistant" {
-			calls = nil
-			open = map[string]bool{}
+	var calls []string        // of the newest turn of the assistant
+	open := map[string]bool{} // of them: still without a result
+	turn, content, at, uses := "", false, 0, false
+	for i := range m.Messages {
+		t := &m.Messages[i]
+		if t.Role != turn {
+			if t.Role == "assistant" {
+				if err := checkOpen(at, calls, open); err != nil {
+					return err
+				}
+				calls, open = nil, map[string]bool{}
+			}
+			turn, content = t.Role, false
 		}
-		content, found := false, 0
-		for ; i < len(m.Messages) && m.Messages[i].Role == role; i++ {
-			for k := range m.Messages[i].Content.blocks {
-				b := &m.Messages[i].Content.blocks[k]
-				at := fmt.Sprintf("messages.%d.content.%d", i, k)
-				if b.Type == "tool_use" {
-					calls = append(calls, b.ID)
-					open[b.ID] = true
-				}
-				if !b.result() {
-					content = true
-					continue
-				}
-				waits, known := open[b.ToolUseID]
-				switch {
-				case role == "assistant" || !known:
-					return broken("ANT-PAIR-ORPHAN", "%s: unexpected `tool_use_id` found in `tool_result` blocks: "+
-						"%s. Each `tool_result` block must have a corresponding `tool_use` block in the previous "+
-						"message.", at, b.ToolUseID)
-				case !waits:
-					return broken("ANT-PAIR-DUP-RESULT",
-						"%s: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s",
-						at, b.ToolUseID)
-				case content:
-					return broken("ANT-PAIR-RESULTS-FIRST",
-						"messages.%d: Did not find %d `tool_result` block(s) at the beginning of this message. "+
-							"Messages following `tool_use` blocks must begin with a matching number of `tool_result` "+
-							"blocks.", first, len(calls)-found)
-				}
-				open[b.ToolUseID] = false
-				found++
-			}
+		if turn == "assistant" {
+			at = i
 		}
-		uses = uses || len(calls) > 0
-		if role == "user" || i == len(m.Messages) {
-			at := first - 1 // of the calls
-			if role == "assistant" {
-				at = i - 1
+		for k := range t.Content.blocks {
+			b := &t.Content.blocks[k]
+			if b.Type == "tool_use" {
+				calls, open[b.ID], uses = append(calls, b.ID), true, true
 			}
-			if err := checkOpen(at, calls, open); err != nil {
-				return err
+			if !b.result() {
+				content = true
+				continue
 			}
-			calls, open = nil, map[string]bool{}
+			waits, known := open[b.ToolUseID]
+			switch place := fmt.Sprintf("messages.%d.content.%d", i, k); {
+			case turn == "assistant" || !known:
+				return broken("ANT-PAIR-ORPHAN", "%s: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
+					"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+					place, b.ToolUseID)
+			case !waits:
+				return broken("ANT-PAIR-DUP-RESULT", "%s: each tool_use must have a single result. Found multiple "+
+					"`tool_result` blocks with id: %s", place, b.ToolUseID)
+			case content:
+				return broken("ANT-PAIR-RESULTS-FIRST", "messages.%d: Did not find %d `tool_result` block(s) at the "+
+					"beginning of this message. Messages following `tool_use` blocks must begin with a matching "+
+					"number of `tool_result` blocks.", at+1, len(openOf(calls, open)))
+			}
+			open[b.ToolUseID] = false
 		}
 	}
-	if uses && len(m.Tools) == 0 {
-		return broken("ANT-TOOLS-REQUIRED",
-			"Requests which include `tool_use` or `tool_result` blocks must define tools")
+	err := checkOpen(at, calls, open)
+	if err == nil && uses && len(m.Tools) == 0 {
+		err = broken("ANT-TOOLS-REQUIRED", "Requests which include `tool_use` or `tool_result` blocks must define "+
+			"tools")
 	}
-	return nil
+	return err
+}
+
+// openOf returns the calls without a result.
+func openOf(calls []string, open map[string]bool) (ids []string) {
+	for _, id := range calls {
+		if open[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // checkOpen refuses calls without a result; at is the message that they stand in.
 func checkOpen(at int, calls []string, open map[string]bool) *Error {
-	var missing []string
-	for _, id := range calls {
-		if open[id] {
-			missing = append(missing, id)
-		}
-	}
-	if missing == nil {
+	ids := openOf(calls, open)
+	if ids == nil {
 		return nil
 	}
 	return broken("ANT-PAIR-MISSING", "messages.%d: `tool_use` ids were found without `tool_result` blocks "+
 		"immediately after: %s. Each `tool_use` block must have a corresponding `tool_result` block in the next "+
-		"message.", at, strings.Join(missing, ", "))
+		"message.", at, strings.Join(ids, ", "))
 }
 
 // checkServerTools holds each call of the provider's own to its result, in the same turn: messages of the assistant
@@ -399,9 +395,7 @@ func checkNumbers(p *Provider, m *messagesRequest, _ *Request) *Error {
 				"to %d", minThought)
 		}
 		if m.MaxTokens <= m.Thinking.BudgetTokens {
-			return broken("ANT-THINK-BUDGET", "`max_tokens` must be greater than `thinking.budget_tokens`. Please "+
-				"consult our documentation at "+
-				"https://docs.claude.com/en/docs/build-with-claude/extended-thinking#max-tokens-and-context-window-size")
+			return broken("ANT-THINK-BUDGET", "`max_tokens` must be greater than `thinking.budget_tokens`.")
 		}
 	}
 	return nil

@@ -1,53 +1,40 @@
 package provider
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
-	"fmt"
+	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // signature is what a thinking block is signed with: which of an answer's blocks it is, what it says,
 // and what stood before it. It holds all that is needed to check it, as the real ones do.
 type signature struct {
-	answer      string // id of the answer
-	index, size int    // which of its thinking blocks it is, and of how many
-	text        string // hash of model and thinking
-	prefix      string // hash of the prompt
+	Answer, Index, Size int    // of the answers, and of its blocks of thinking
+	Text, Prefix        []byte // hashes of model and thinking, and of the prompt
 }
 
 // sign makes the signature of the i-th thinking block of an answer. Behind a compaction nothing stood before it.
 func sign(r *Request, id string, a *Answer, i int) string {
-	thinking, prefix := a.Thinking, r.prefixes[len(r.prefixes)-1]
+	prefix := r.prefixes[len(r.prefixes)-1]
 	if a.Compaction != "" {
 		prefix = r.prefixes[0]
 	}
-	plain := strings.Join([]string{id, strconv.Itoa(i), strconv.Itoa(len(thinking)), thoughtHash(r.Model, thinking[i]),
-		hex.EncodeToString(prefix[:8])}, ".")
-	return base64.StdEncoding.EncodeToString([]byte(plain))
+	answer, _ := strconv.Atoi(id)
+	plain, _ := json.Marshal(signature{answer, i, len(a.Thinking), thoughtHash(r.Model, a.Thinking[i]), prefix[:8]})
+	return base64.StdEncoding.EncodeToString(plain)
 }
 
-func thoughtHash(model, text string) string {
+func thoughtHash(model, text string) []byte {
 	sum := sha256.Sum256([]byte(model + "\x00" + text))
-	return hex.EncodeToString(sum[:8])
+	return sum[:8]
 }
 
 func readSignature(text string) (s signature, ok bool) {
 	plain, err := base64.StdEncoding.DecodeString(text)
-	parts := strings.Split(string(plain), ".")
-	if err != nil || len(parts) != 5 {
-		return s, false
-	}
-	s.answer, s.text, s.prefix = parts[0], parts[3], parts[4]
-	s.index, err = strconv.Atoi(parts[1])
-	if err != nil {
-		return s, false
-	}
-	s.size, err = strconv.Atoi(parts[2])
-	return s, err == nil
+	return s, err == nil && json.Unmarshal(plain, &s) == nil
 }
 
 // checkThinkingOrder: where there is thinking in a message, it comes first.
@@ -122,35 +109,33 @@ func checkSignatures(p *Provider, m *messagesRequest, r *Request) *Error {
 
 func checkTurnSignatures(p *Provider, m *messagesRequest, r *Request, i int, latest bool) *Error {
 	next, size := 0, 0
+	modified := func(k int) *Error {
+		return broken("ANT-THINK-MODIFIED", "messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the "+
+			"latest assistant message cannot be modified. These blocks must remain as they were in the original "+
+			"response.", i, k)
+	}
 	for k, b := range m.Messages[i].Content.blocks {
 		if b.Type != "thinking" {
 			continue
 		}
-		at := fmt.Sprintf("messages.%d.content.%d", i, k)
-		modified := broken("ANT-THINK-MODIFIED",
-			"%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These "+
-				"blocks must remain as they were in the original response.", at)
 		s, ok := readSignature(b.Signature)
+		isOfText := ok && bytes.Equal(s.Text, thoughtHash(m.Model, b.Thinking))
+		rule := ""
 		switch {
-		case latest && (!ok && b.Signature == "" || ok && s.text != thoughtHash(m.Model, b.Thinking) || ok &&
-			s.index != next):
-			return modified
-		case !ok || s.text != thoughtHash(m.Model, b.Thinking):
-			return broken("ANT-THINK-SIG", "%s: Invalid `signature` in `thinking` block", at)
-		case p.o.BindThinking && s.prefix != hex.EncodeToString(r.prefixes[i][:8]) && !m.Thinking.drops():
-			return broken("ANT-THINK-PREFIX", "%s: Invalid `signature` in `thinking` block", at)
+		case latest && (b.Signature == "" || ok && (!isOfText || s.Index != next)):
+			return modified(k)
+		case !isOfText:
+			rule = "ANT-THINK-SIG"
+		case p.o.BindThinking && !bytes.Equal(s.Prefix, r.prefixes[i][:8]):
+			rule = "ANT-THINK-PREFIX"
 		}
-		next, size = next+1, s.size
+		if rule != "" {
+			return broken(rule, "messages.%d.content.%d: Invalid `signature` in `thinking` block", i, k)
+		}
+		next, size = next+1, s.Size
 	}
 	if latest && next != size {
-		return broken("ANT-THINK-MODIFIED",
-			"messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot "+
-				"be modified. These blocks must remain as they were in the original response.", i, next)
+		return modified(next)
 	}
 	return nil
-}
-
-// drops reports whether the request asks for thinking that does not fit what stands before it to be left out.
-func (t *thinkingOption) drops() bool {
-	return t.on() && t.BlockBinding != nil && t.BlockBinding.PrefixMismatch == "drop_block"
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -28,15 +30,8 @@ func decode(body []byte, v any) *Error {
 	if !utf8.Valid(body) {
 		return broken("ALL-UTF8", "The request body is not valid JSON: invalid utf-8 sequence")
 	}
-	if at, ok := loneSurrogate(body); ok {
-		line := 1 + bytes.Count(body[:at], []byte("\n"))
-		column := at - bytes.LastIndexByte(body[:at], '\n')
-		return broken("ANT-JSON-SURROGATE",
-			"The request body is not valid JSON: no low surrogate in string: line %d column %d (char %d)", line, column,
-			at)
-	}
-	if hasNUL(body) {
-		return broken("ALL-NUL", "The request body is not valid JSON: unsupported Unicode escape sequence \\u0000")
+	if err := checkEscapes(body); err != nil {
+		return err
 	}
 	if err := json.Unmarshal(body, v); err != nil {
 		return broken("JSON", "The request body is not valid JSON: %v", err)
@@ -44,61 +39,34 @@ func decode(body []byte, v any) *Error {
 	return nil
 }
 
-// loneSurrogate finds an escaped half of a surrogate pair.
-func loneSurrogate(body []byte) (int, bool) {
-	for i := 0; i < len(body); i++ {
-		if body[i] != '\\' {
-			continue
-		}
-		high, ok := escaped(body, i)
-		if !ok {
-			i++ // any other escape
-			continue
-		}
-		if high >= 0xd800 && high < 0xdc00 {
-			low, ok := escaped(body, i+6)
-			if !ok || low < 0xdc00 || low > 0xdfff {
-				return i, true
-			}
-			i += 11
-			continue
-		}
-		if high >= 0xdc00 && high <= 0xdfff {
-			return i, true
-		}
-		i += 5
-	}
-	return 0, false
-}
+var escapes = regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|.)`)
 
-// hasNUL finds an escaped U+0000.
-func hasNUL(body []byte) bool {
-	for i := 0; i < len(body); i++ {
-		if body[i] != '\\' {
-			continue
+// checkEscapes finds an escaped half of a surrogate pair, and U+0000.
+func checkEscapes(body []byte) *Error {
+	first := -1 // the place of the first half of a pair
+	for _, m := range append(escapes.FindAllSubmatchIndex(body, -1), []int{len(body), 0, -1, 0}) {
+		n := uint64(' ') // any other escape
+		if m[2] >= 0 {
+			n, _ = strconv.ParseUint(string(body[m[2]:m[3]]), 16, 32)
 		}
-		if r, ok := escaped(body, i); ok && r == 0 {
-			return true
-		}
-		i++
-	}
-	return false
-}
-
-// escaped reads \uXXXX at i.
-func escaped(body []byte, i int) (r rune, ok bool) {
-	if i+6 > len(body) || body[i] != '\\' || body[i+1] != 'u' {
-		return 0, false
-	}
-	for _, c := range body[i+2 : i+6] {
+		isSecond := n >= 0xdc00 && n <= 0xdfff
 		switch {
-		case c >= '0' && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
-			return 0, false
+		case first >= 0 && (!isSecond || m[0] != first+6):
+			return loneSurrogate(body, first)
+		case first < 0 && isSecond:
+			return loneSurrogate(body, m[0])
+		case n == 0:
+			return broken("ALL-NUL", "The request body is not valid JSON: unsupported Unicode escape sequence \\u0000")
+		}
+		if first = -1; n >= 0xd800 && n < 0xdc00 {
+			first = m[0]
 		}
 	}
-	return r, true
+	return nil
+}
+
+func loneSurrogate(body []byte, at int) *Error {
+	line := 1 + bytes.Count(body[:at], []byte("\n"))
+	return broken("ANT-JSON-SURROGATE", "The request body is not valid JSON: no low surrogate in string: line %d "+
+		"column %d (char %d)", line, at-bytes.LastIndexByte(body[:at], '\n'), at)
 }

@@ -2,11 +2,10 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // chat is the Chat Completions API, of OpenAI and of the vendors that speak it.
@@ -35,7 +34,6 @@ type chatMessage struct {
 	ToolCalls  []chatCall  `json:"tool_calls"`
 	ToolCallID string      `json:"tool_call_id"`
 	Reasoning  string      `json:"reasoning_content"`
-	Prefix     bool        `json:"prefix"` // Mistral
 	raw        json.RawMessage
 }
 
@@ -131,7 +129,7 @@ func (chat) parse(p *Provider, body []byte) (*Request, *Error) {
 	if err := decode(body, &m); err != nil {
 		return nil, err
 	}
-	r := m.request(p)
+	r := m.request()
 	for _, check := range vendorChecks(p.o.Vendor) {
 		if err := check(p, &m); err != nil {
 			return r, err
@@ -141,12 +139,12 @@ func (chat) parse(p *Provider, body []byte) (*Request, *Error) {
 }
 
 // request makes what the model sees, and the blocks that are counted and cached.
-func (m *chatRequest) request(p *Provider) *Request {
+func (m *chatRequest) request() *Request {
 	r := &Request{Dialect: OpenAI, Model: m.Model, MaxTokens: max(m.MaxTokens, m.MaxCompletion), Stream: m.Stream,
 		usageAsked: m.StreamOptions.IncludeUsage}
 	for _, t := range m.Tools {
 		r.Tools = append(r.Tools, t.Function.Name)
-		r.block(p, "tool", string(t.raw), string(t.raw), 0, nil)
+		r.block("tool", string(t.raw), string(t.raw), 0, nil)
 	}
 	var system []string
 	for i := range m.Messages {
@@ -158,7 +156,7 @@ func (m *chatRequest) request(p *Provider) *Request {
 			msg.Calls = append(msg.Calls, ToolCall{call.ID, call.Function.Name,
 				json.RawMessage(call.Function.Arguments)})
 		}
-		r.block(p, c.Role, string(c.raw), shown, MessageTokens+msg.Images*ImageTokens, nil)
+		r.block(c.Role, string(c.raw), shown, MessageTokens+msg.Images*ImageTokens, nil)
 		switch {
 		case c.system():
 			system = append(system, msg.Text)
@@ -177,7 +175,7 @@ func (chat) maxBytes() int { return 512 << 20 }
 func (chat) tooLong() Wording { return openAIRequested }
 
 func (chat) anonymous(h http.Header) *Error {
-	if strings.HasPrefix(h.Get("Authorization"), "Bearer ") || h.Get("Api-Key") != "" { // Azure
+	if strings.HasPrefix(h.Get("Authorization"), "Bearer ") {
 		return nil
 	}
 	return &Error{Status: 401, Rule: "KEY", Code: "invalid_api_key",
@@ -185,29 +183,12 @@ func (chat) anonymous(h http.Header) *Error {
 			"Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."}
 }
 
-func (chat) rateLimited(model string, limit, used, n int, wait time.Duration) *Error {
-	if used < 0 {
-		return rateError(0, fmt.Sprintf("Request too large for %s in organization org-test on tokens per min (TPM): "+
-			"Limit %d, Requested %d. The input or output tokens must be reduced in order to run successfully. Visit "+
-			"https://platform.openai.com/account/rate-limits to learn more.", model, limit, n))
-	}
-	return rateError(wait, fmt.Sprintf("Rate limit reached for %s in organization org-test on tokens per min (TPM): "+
-		"Limit %d, Used %d, Requested %d. Please try again in %.3fs. Visit "+
-		"https://platform.openai.com/account/rate-limits to learn more.", model, limit, used, n, wait.Seconds()))
-}
-
 func (chat) failure(e *Error) any {
-	kind := e.Type
-	if kind == "" {
-		kind = "invalid_request_error"
+	failure := object{"message": e.Message, "type": cmp.Or(e.Type, invalid), "param": nil, "code": nil}
+	if e.Code != "" {
+		failure["code"] = e.Code
 	}
-	orNull := func(s string) any {
-		if s == "" {
-			return nil
-		}
-		return s
-	}
-	return object{"error": object{"message": e.Message, "type": kind, "param": orNull(e.Param), "code": orNull(e.Code)}}
+	return object{"error": failure}
 }
 
 func (c chat) failureEvent(e *Error) event { return event{"", c.failure(e)} }

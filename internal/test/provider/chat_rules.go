@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,35 +24,33 @@ const (
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
 func checkChatShape(p *Provider, m *chatRequest) *Error {
-	switch {
+	switch n := max(m.MaxTokens, m.MaxCompletion); {
 	case m.Model == "":
 		return broken("SHAPE", "you must provide a model parameter")
 	case len(m.Messages) == 0:
-		return param(broken("SHAPE", "Invalid 'messages': empty array. Expected an array with minimum length 1, but "+
-			"got an empty array instead."), "messages", "empty_array")
-	case p.o.MaxOutput > 0 && max(m.MaxTokens, m.MaxCompletion) > p.o.MaxOutput:
-		n := max(m.MaxTokens, m.MaxCompletion)
-		return param(broken("OAI-OUT-CAP", "max_tokens is too large: %d. This model supports at most %d completion "+
-			"tokens, whereas you provided %d.", n, p.o.MaxOutput, n), "max_tokens", "invalid_value")
-	case len(m.CacheKey) > maxCacheKey:
-		return param(broken("OAI-CACHE-KEY",
-			"Invalid 'prompt_cache_key': string too long. Expected a string with maximum length %d, but got a string "+
-				"with length %d instead.", maxCacheKey, len(m.CacheKey)), "prompt_cache_key", "string_above_max_length")
+		return broken("SHAPE", "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an "+
+			"empty array instead.")
+	case p.o.MaxOutput > 0 && n > p.o.MaxOutput:
+		return broken("OAI-OUT-CAP", "max_tokens is too large: %d. This model supports at most %d completion tokens, "+
+			"whereas you provided %d.", n, p.o.MaxOutput, n)
 	}
-	return nil
+	return tooLongText("OAI-CACHE-KEY", "prompt_cache_key", m.CacheKey, maxCacheKey)
 }
 
-// param adds what OpenAI says besides.
-func param(e *Error, name, code string) *Error {
-	e.Param, e.Code = name, code
-	return e
+// tooLongText refuses a text of more characters than most.
+func tooLongText(rule, at, text string, most int) *Error {
+	n := utf8.RuneCountInString(text)
+	if n <= most {
+		return nil
+	}
+	return broken(rule, "Invalid '%s': string too long. Expected a string with maximum length %d, but got a string "+
+		"with length %d instead.", at, most, n)
 }
 
 func checkChatTools(_ *Provider, m *chatRequest) *Error {
 	if n := len(m.Tools); n > maxChatTools {
-		return param(broken("OAI-TOOLS-128",
-			"Invalid 'tools': array too long. Expected an array with maximum length %d, but got an array with length "+
-				"%d instead.", maxChatTools, n), "tools", "array_above_max_length")
+		return broken("OAI-TOOLS-128", "Invalid 'tools': array too long. Expected an array with maximum length %d, "+
+			"but got an array with length %d instead.", maxChatTools, n)
 	}
 	for i, t := range m.Tools {
 		if err := checkFunctionName(fmt.Sprintf("tools[%d].function.name", i), t.Function.Name); err != nil {
@@ -62,15 +61,11 @@ func checkChatTools(_ *Provider, m *chatRequest) *Error {
 }
 
 func checkFunctionName(at, name string) *Error {
-	switch {
-	case len(name) > 64:
-		return param(broken("OAI-FN-NAME", "Invalid '%s': string too long. Expected a string with maximum length 64, "+
-			"but got a string with length %d instead.", at, len(name)), at, "string_above_max_length")
-	case !functionName.MatchString(name):
-		return param(broken("OAI-FN-NAME", "Invalid '%s': string does not match pattern. Expected a string that "+
-			"matches the pattern '%s'.", at, functionName), at, "invalid_value")
+	if !functionName.MatchString(name) {
+		return broken("OAI-FN-NAME", "Invalid '%s': string does not match pattern. Expected a string that matches the "+
+			"pattern '%s'.", at, functionName)
 	}
-	return nil
+	return tooLongText("OAI-FN-NAME", at, name, 64)
 }
 
 func checkChatMessages(_ *Provider, m *chatRequest) *Error {
@@ -80,32 +75,23 @@ func checkChatMessages(_ *Provider, m *chatRequest) *Error {
 		switch c.Role {
 		case "system", "developer", "user", "assistant", "tool":
 		default:
-			return param(broken("SHAPE", "Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', "+
-				"'function', 'tool', and 'developer'.", c.Role), at+".role", "invalid_value")
+			return broken("SHAPE", "Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', "+
+				"'function', 'tool', and 'developer'.", c.Role)
 		}
 		switch {
 		case !c.Content.set && len(c.ToolCalls) == 0:
-			return param(broken("OAI-CONTENT-NULL", "Invalid value for 'content': expected a string, got null."),
-				at+".content", "")
+			return broken("OAI-CONTENT-NULL", "Invalid value for 'content': expected a string, got null.")
 		case c.Content.list && len(c.Content.parts) == 0:
-			return param(broken("OAI-CONTENT-NULL",
-				"Invalid '%s.content': empty array. Expected an array with minimum length 1, but got an empty array "+
-					"instead.", at), at+".content", "empty_array")
+			return broken("OAI-CONTENT-NULL", "Invalid '%s.content': empty array. Expected an array with minimum "+
+				"length 1, but got an empty array instead.", at)
 		}
-		ids := map[string]bool{}
-		for k, call := range c.ToolCalls {
-			where := fmt.Sprintf("%s.tool_calls[%d]", at, k)
-			if err := checkCallID(where+".id", call.ID); err != nil {
+		for _, part := range c.Content.parts {
+			if err := tooLongText("OAI-STR", at+".content", part.Text, maxChatString); err != nil {
 				return err
 			}
-			if ids[call.ID] {
-				return param(broken("OAI-ID-UNIQUE", "Invalid '%s.id': duplicate tool call id '%s'.", where, call.ID),
-					where+".id", "")
-			}
-			ids[call.ID] = true
-			if err := checkFunctionName(where+".function.name", call.Function.Name); err != nil {
-				return err
-			}
+		}
+		if err := checkChatCalls(at, c.ToolCalls); err != nil {
+			return err
 		}
 		if c.Role == "tool" {
 			if err := checkCallID(at+".tool_call_id", c.ToolCallID); err != nil {
@@ -116,29 +102,29 @@ func checkChatMessages(_ *Provider, m *chatRequest) *Error {
 	return nil
 }
 
-func checkCallID(at, id string) *Error {
-	switch {
-	case id == "":
-		return param(broken("OAI-ID-40", "Missing required parameter: '%s'.", at), at, "missing_required_parameter")
-	case len(id) > maxChatCallID:
-		return param(broken("OAI-ID-40", "Invalid '%s': string too long. Expected a string with maximum length %d, "+
-			"but got a string with length %d instead.", at, maxChatCallID, len(id)), at, "string_above_max_length")
+func checkChatCalls(at string, calls []chatCall) *Error {
+	ids := map[string]bool{}
+	for k, call := range calls {
+		where := fmt.Sprintf("%s.tool_calls[%d]", at, k)
+		if err := checkCallID(where+".id", call.ID); err != nil {
+			return err
+		}
+		if ids[call.ID] {
+			return broken("OAI-ID-UNIQUE", "Invalid '%s.id': duplicate tool call id '%s'.", where, call.ID)
+		}
+		ids[call.ID] = true
+		if err := checkFunctionName(where+".function.name", call.Function.Name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func checkChatStrings(_ *Provider, m *chatRequest) *Error {
-	for i := range m.Messages {
-		for _, part := range m.Messages[i].Content.parts {
-			if n := utf8.RuneCountInString(part.Text); n > maxChatString {
-				at := fmt.Sprintf("messages[%d].content", i)
-				return param(broken("OAI-STR", "Invalid '%s': string too long. Expected a string with maximum length "+
-					"%d, but got a string with length %d instead.", at, maxChatString, n), at,
-					"string_above_max_length")
-			}
-		}
+func checkCallID(at, id string) *Error {
+	if id == "" {
+		return broken("OAI-ID-40", "Missing required parameter: '%s'.", at)
 	}
-	return nil
+	return tooLongText("OAI-ID-40", at, id, maxChatCallID)
 }
 
 // checkChatArguments: OpenAI takes any string, but no other server does, and a call that was cut off
@@ -172,46 +158,27 @@ var openAIPairs = pairWords{"OAI-PAIR-MISSING", "OAI-PAIR-ORPHAN",
 func (w *pairWords) check(_ *Provider, m *chatRequest) *Error {
 	var waiting []string
 	known := map[string]bool{}
-	missing := func(i int) *Error {
-		if len(waiting) == 0 {
-			return nil
-		}
-		text := w.missingText
-		if strings.Contains(text, "%s") {
-			text = fmt.Sprintf(text, strings.Join(waiting, ", "))
-		}
-		return param(&Error{Status: 400, Rule: w.missing, Message: text}, fmt.Sprintf("messages.[%d].role", i), "")
-	}
-	for i := range m.Messages {
-		c := &m.Messages[i]
-		if c.Role == "tool" {
-			if !known[c.ToolCallID] {
-				return param(&Error{Status: 400, Rule: w.orphan, Message: w.orphanText},
-					fmt.Sprintf("messages.[%d].role", i), "")
+	for i := 0; i <= len(m.Messages); i++ {
+		if i < len(m.Messages) && m.Messages[i].Role == "tool" {
+			answers := m.Messages[i].ToolCallID
+			if !known[answers] {
+				return broken(w.orphan, "%s", w.orphanText)
 			}
-			waiting = without(waiting, c.ToolCallID)
+			waiting = slices.DeleteFunc(waiting, func(id string) bool { return id == answers })
 			continue
 		}
-		if err := missing(i); err != nil {
-			return err
+		if len(waiting) > 0 {
+			return broken(w.missing, "%s", strings.Replace(w.missingText, "%s", strings.Join(waiting, ", "), 1))
 		}
 		clear(known)
-		for _, call := range c.ToolCalls {
-			waiting = append(waiting, call.ID)
-			known[call.ID] = true
+		if i < len(m.Messages) {
+			for _, call := range m.Messages[i].ToolCalls {
+				waiting = append(waiting, call.ID)
+				known[call.ID] = true
+			}
 		}
 	}
-	return missing(len(m.Messages))
-}
-
-func without(ids []string, id string) []string {
-	var out []string
-	for _, x := range ids {
-		if x != id {
-			out = append(out, x)
-		}
-	}
-	return out
+	return nil
 }
 
 func checkChatImages(_ *Provider, m *chatRequest) *Error {
@@ -221,10 +188,8 @@ func checkChatImages(_ *Provider, m *chatRequest) *Error {
 		n := c.Content.images()
 		total += n
 		if n > 0 && c.Role != "user" {
-			return param(broken("OAI-IMG-TOOL",
-				"Invalid 'messages[%d]'. Image URLs are only allowed for messages with role 'user', but this message "+
-					"with role '%s' contains an image URL.", i, c.Role), fmt.Sprintf("messages[%d]", i),
-				"invalid_value")
+			return broken("OAI-IMG-TOOL", "Invalid 'messages[%d]'. Image URLs are only allowed for messages with role "+
+				"'user', but this message with role '%s' contains an image URL.", i, c.Role)
 		}
 	}
 	if total > maxChatImages {

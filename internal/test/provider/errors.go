@@ -10,10 +10,8 @@ type Error struct {
 	Status  int    // of HTTP (400)
 	Type    string // ("invalid_request_error")
 	Code    string // OpenAI
-	Param   string // OpenAI
 	Message string
-	Header  http.Header // sent besides
-	Body    string      // sent instead of the dialect's JSON
+	Body    string // sent instead of the dialect's JSON
 
 	// Rule is the id of the rule that the request broke, as the research notes call it (ANT-PAIR-ORPHAN),
 	// or one of the Rule constants. "": the request is not to blame.
@@ -25,13 +23,11 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %d %s", e.Rule, e.Statu
 const (
 	RuleWindow = "WINDOW" // above the context window
 	RuleBytes  = "BYTES"  // above the limit of the body
-	RuleRate   = "RATE"   // above the tokens per minute in this one request
 )
 
 // RateLimit is a refusal that says to wait.
 func RateLimit() *Error {
 	return &Error{Status: 429, Type: "rate_limit_error", Code: "rate_limit_exceeded",
-		Header:  http.Header{"Retry-After": {"1"}},
 		Message: "Number of requests has exceeded your per-minute rate limit. Please try again later."}
 }
 
@@ -48,13 +44,15 @@ func Internal() *Error {
 // Page is what a proxy in front of a provider says: a page of HTML.
 func Page(status int) *Error {
 	text := fmt.Sprintf("%d %s", status, http.StatusText(status))
-	return &Error{Status: status, Header: http.Header{"Content-Type": {"text/html"}},
+	return &Error{Status: status,
 		Body: "<html>\r\n<head><title>" + text + "</title></head>\r\n<body>\r\n<center><h1>" + text +
 			"</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n"}
 }
 
 // broken is a request that breaks a rule.
 func broken(rule, format string, args ...any) *Error {
-	return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Rule: rule,
-		Message: fmt.Sprintf(format, args...)}
+	return &Error{Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
+
+// invalid is the type of a refusal that names no other.
+const invalid = "invalid_request_error"

@@ -118,6 +118,9 @@ func otherMessagesCases(t *testing.T) []ruleCase {
 		{rule: "ANT-CACHE-4", why: "in a search result in a result, and in a document, too", text: "Found 5.", body: conversation(hi, assistant(use("toolu_1")),
 			user(with(result("toolu_1"), object{"content": list{object{"type": "search_result", "source": "s", "content": list(repeat(with(text("x"), marked), 2))}}}),
 				object{"type": "document", "source": object{"type": "content", "content": list(repeat(with(text("x"), marked), 3))}}))},
+		{rule: "ANT-CACHE-ORDER", why: "an hour behind five minutes", text: "must not come after",
+			body: conversation(user(with(text("x"), marked), with(text("y"), object{"cache_control": object{"type": "ephemeral", "ttl": "1h"}})))},
+		{rule: "ANT-JSON-SURROGATE", why: "the second half alone", body: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"\\\ud83d\u0041"}]}`, text: "char 68"},
 		{rule: "ANT-JSON-SURROGATE", why: "a character was cut in half", body: `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"\ud83d"}]}`, text: "The request body is not valid JSON: no low surrogate in string: line 1 column 67 (char 66)"},
 		{rule: "ALL-UTF8", why: "a character was cut in half", body: "{\"messages\":\"\xf0\x9f\"}", text: "invalid utf-8"},
 		{rule: "ALL-NUL", why: "a binary's output", body: `{"messages":"\u0000"}`, text: `\u0000`},
@@ -202,11 +205,6 @@ func TestThinking(t *testing.T) {
 		{rule: "", why: "bound, and nothing before it changed", bind: true},
 		{rule: "ANT-THINK-PREFIX", why: "bound, and the system prompt changed", bind: true, edit: func(b object, c list) list { b["system"] = "now with a summary"; return c }},
 		{rule: "", why: "not bound", edit: func(b object, c list) list { b["system"] = "now with a summary"; return c }},
-		{rule: "", why: "bound, but it asks to drop what does not fit", bind: true, edit: func(b object, c list) list {
-			b["system"] = "x"
-			b["thinking"] = object{"type": "enabled", "budget_tokens": 2000, "block_binding": object{"prefix_mismatch_behavior": "drop_block"}}
-			return c
-		}},
 	} {
 		p := provider.New(provider.Options{Model: thinker, BindThinking: c.bind})
 		body := with(conversation(user(text("hi"))), thinks)

@@ -14,6 +14,7 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -30,27 +31,15 @@ type Options struct {
 
 	Vendor Vendor // whose rules and words Chat Completions have (OpenAI's)
 
-	Window          int     // context window, tokens (200 000); no answer tells it unless the wording does
-	Overflow        Wording // what is refused as too long, and how (the dialect's own: see [Wordings])
-	MaxOutput       int     // largest max_tokens that may be asked for (0: any)
-	MaxBytes        int     // of a request body (Anthropic 32 MB, OpenAI 512 MB)
-	TokensPerMinute int     // rate limit (0: none); the room that a request asks for its answer counts
-
-	Cache Cache            // of prompts
-	Count func(string) int // tokens of a text (its bytes / 4, rounded up); safe for concurrent use
-	Now   func() time.Time // the clock of the cache and the rate limit (time.Now)
+	Window    int     // context window, tokens (200 000); no answer tells it unless the wording does
+	Overflow  Wording // what is refused as too long, and how (the dialect's own: see [Wordings])
+	MaxOutput int     // largest max_tokens that may be asked for (0: any)
+	MaxBytes  int     // of a request body (Anthropic 32 MB, OpenAI 512 MB)
 
 	// Prefill accepts an assistant message at the end of an Anthropic request, as older models do.
 	Prefill bool
 	// BindThinking makes the signature of Anthropic thinking fail when anything before it was changed.
 	BindThinking bool
-}
-
-// Cache describes the prompt cache: Anthropic's stores what cache_control marks, OpenAI's everything.
-type Cache struct {
-	None      bool          // nothing is cached
-	TTL       time.Duration // of an entry that is not read (5 min; Anthropic's 1 h where a request asks for it)
-	MinTokens int           // shorter prefixes are not cached (1 024)
 }
 
 // Provider is the server. It is safe for concurrent use.
@@ -59,9 +48,7 @@ type Provider struct {
 
 	mu        sync.Mutex
 	exchanges []*Exchange
-	made      int             // ids given out
-	cache     promptCache     //
-	rate      rateLimit       //
+	cache     promptCache
 	thought   map[string]bool // ids of the calls that thinking led to
 }
 
@@ -70,21 +57,7 @@ func New(o Options) *Provider {
 	if o.Model == nil {
 		o.Model = func(*Request) Answer { return Answer{Text: "ok"} }
 	}
-	if o.Window == 0 {
-		o.Window = 200_000
-	}
-	if o.Count == nil {
-		o.Count = func(text string) int { return (len(text) + 3) / 4 }
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Cache.TTL == 0 {
-		o.Cache.TTL = 5 * time.Minute
-	}
-	if o.Cache.MinTokens == 0 {
-		o.Cache.MinTokens = 1024
-	}
+	o.Window = cmp.Or(o.Window, 200_000)
 	return &Provider{o: o, thought: map[string]bool{}, cache: promptCache{}}
 }
 
@@ -135,18 +108,16 @@ type protocol interface {
 	maxBytes() int                                     // of a body
 	anonymous(h http.Header) *Error                    // no key was sent
 	tooLong() Wording
-	// rateLimited refuses n tokens when used ones of the limit are spent; used -1: whatever was spent.
-	rateLimited(model string, limit, used, n int, wait time.Duration) *Error
 	reason(a *Answer, why cutReason) string // the word for why an answer ends
 }
 
-// ServeHTTP answers POST /v1/messages, /v1/messages/count_tokens and /v1/chat/completions.
+// ServeHTTP answers POST /v1/messages and /v1/chat/completions.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimPrefix(r.URL.Path, "/v1")
 	var proto protocol = anthropic{}
 	if path == "/chat/completions" {
 		proto = chat{}
-	} else if path != "/messages" && path != "/messages/count_tokens" {
+	} else if path != "/messages" {
 		http.NotFound(w, r)
 		return
 	}
@@ -157,32 +128,27 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &Exchange{Status: http.StatusOK}
 	p.mu.Lock()
 	p.exchanges = append(p.exchanges, x)
-	p.made++
-	id := fmt.Sprintf("%08d", p.made)
+	id := fmt.Sprintf("%08d", len(p.exchanges))
 	p.mu.Unlock()
 
-	req, err := p.read(proto, x, r)
-	switch {
-	case err != nil:
+	if err := p.read(proto, x, r); err != nil {
 		p.refuse(w, proto, x, err)
-	case path == "/messages/count_tokens":
-		writeJSON(w, http.StatusOK, map[string]int{"input_tokens": req.Tokens})
-	default:
-		p.serve(w, r, proto, x, id)
+		return
 	}
+	p.serve(w, r, proto, x, id)
 }
 
 // read takes a request in and checks everything that the API's rules say about it.
-func (p *Provider) read(proto protocol, x *Exchange, r *http.Request) (*Request, *Error) {
-	body, err := readBody(r, or(p.o.MaxBytes, proto.maxBytes()))
+func (p *Provider) read(proto protocol, x *Exchange, r *http.Request) *Error {
+	body, err := readBody(r, cmp.Or(p.o.MaxBytes, proto.maxBytes()))
 	p.mu.Lock()
 	x.Body = body
 	p.mu.Unlock()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = proto.anonymous(r.Header)
 	}
-	if err := proto.anonymous(r.Header); err != nil {
-		return nil, err
+	if err != nil {
+		return err
 	}
 	req, err := proto.parse(p, body)
 	if req != nil {
@@ -191,12 +157,17 @@ func (p *Provider) read(proto protocol, x *Exchange, r *http.Request) (*Request,
 		x.Request = req
 		p.mu.Unlock()
 	}
-	return req, err
+	return err
 }
 
 // serve lets the model answer a valid request.
 func (p *Provider) serve(w http.ResponseWriter, r *http.Request, proto protocol, x *Exchange, id string) {
-	if err := p.admit(proto, x.Request); err != nil {
+	wording, q := p.o.Overflow, x.Request
+	if wording == nil {
+		wording = proto.tooLong()
+	}
+	if err := wording(Size{Input: q.Tokens, Output: q.MaxTokens, Window: p.o.Window, Model: q.Model}); err != nil {
+		err.Rule = RuleWindow
 		p.refuse(w, proto, x, err)
 		return
 	}
@@ -228,28 +199,12 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request, proto protocol,
 	writeJSON(w, http.StatusOK, json.RawMessage(body))
 }
 
-// admit compares a request with the window and the rate limit.
-func (p *Provider) admit(proto protocol, r *Request) *Error {
-	wording := p.o.Overflow
-	if wording == nil {
-		wording = proto.tooLong()
-	}
-	if err := wording(Size{Input: r.Tokens, Output: r.MaxTokens, Window: p.o.Window, Model: r.Model}); err != nil {
-		err.Rule = RuleWindow
-		return err
-	}
-	return p.limitRate(proto, r)
-}
-
 // refuse answers with an error.
 func (p *Provider) refuse(w http.ResponseWriter, proto protocol, x *Exchange, err *Error) {
-	status := or(err.Status, http.StatusBadRequest)
+	status := cmp.Or(err.Status, http.StatusBadRequest)
 	p.mu.Lock()
 	x.Error, x.Status = err, status
 	p.mu.Unlock()
-	for k, v := range err.Header {
-		w.Header()[k] = v
-	}
 	if err.Body != "" {
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(err.Body))
@@ -264,12 +219,4 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v)
-}
-
-// or returns n, or the default if n is 0.
-func or(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
 }

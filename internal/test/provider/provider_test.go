@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,8 +65,7 @@ func TestAnswers(t *testing.T) {
 	status, body := post(t, p, "/v1/messages", messages("one"))
 	assert.Equal(t, 200, status)
 	assert.JSONEq(t, `{"id":"msg_00000001","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"you said one"}],
-		"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":5,"output_tokens":3,"cache_read_input_tokens":0,"cache_creation_input_tokens":0,
-		"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0}}}`, body)
+		"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":5,"output_tokens":3,"cache_read_input_tokens":0,"cache_creation_input_tokens":0}}`, body)
 
 	status, body = post(t, p, "/v1/chat/completions", chat("call"))
 	assert.Equal(t, 200, status)
@@ -75,12 +73,8 @@ func TestAnswers(t *testing.T) {
 		"message":{"role":"assistant","content":"a moment","refusal":null,"tool_calls":[{"id":"call_00000002_0","type":"function","function":{"name":"ls","arguments":"{\"path\":\".\"}"}}]}}],
 		"usage":{"prompt_tokens":5,"completion_tokens":6,"total_tokens":11,"prompt_tokens_details":{"cached_tokens":0}}}`, body)
 
-	status, body = post(t, p, "/v1/messages/count_tokens", messages("one"))
-	assert.Equal(t, 200, status)
-	assert.JSONEq(t, `{"input_tokens":5}`, body)
-
 	all := p.Exchanges()
-	require.Len(t, all, 3)
+	require.Len(t, all, 2)
 	assert.Equal(t, "one", all[0].Request.Last().Text)
 	assert.Equal(t, "call_00000002_0", all[1].Answer.Calls[0].ID)
 }
@@ -91,10 +85,6 @@ func TestWindow(t *testing.T) {
 		p := provider.New(provider.Options{Window: 900, Overflow: wording})
 		for path, body := range map[string]object{"/v1/messages": messages(long), "/v1/chat/completions": chat(long)} {
 			status, text := post(t, p, path, body)
-			if name == "silent" {
-				assert.Equal(t, 200, status, text)
-				continue
-			}
 			assert.GreaterOrEqual(t, status, 400, "%s: %s", name, text)
 			assert.NotContains(t, text, "{input}", name)
 			assert.NotContains(t, text, "%!", name)
@@ -131,25 +121,6 @@ func TestBytes(t *testing.T) {
 	assert.Contains(t, body, `"type":"request_too_large"`)
 	status, _ = post(t, p, "/v1/messages", messages("x"))
 	assert.Equal(t, 200, status)
-}
-
-func TestRate(t *testing.T) {
-	now := time.Unix(0, 0)
-	p := provider.New(provider.Options{TokensPerMinute: 300, Now: func() time.Time { return now }})
-	status, body := post(t, p, "/v1/chat/completions", chat(strings.Repeat("four", 400)))
-	assert.Equal(t, 429, status)
-	assert.Contains(t, body, "Limit 300, Requested 404", "larger than a whole minute's tokens")
-	assert.Equal(t, provider.RuleRate, p.Exchanges()[0].Error.Rule)
-
-	status, _ = post(t, p, "/v1/messages", messages(strings.Repeat("four", 50)))
-	assert.Equal(t, 200, status)
-	now = now.Add(20 * time.Second)
-	status, body = post(t, p, "/v1/chat/completions", chat(strings.Repeat("four", 200)))
-	assert.Equal(t, 429, status)
-	assert.Contains(t, body, "Limit 300, Used 154, Requested 204. Please try again in 40.000s.")
-	now = now.Add(40 * time.Second)
-	status, _ = post(t, p, "/v1/chat/completions", chat(strings.Repeat("four", 200)))
-	assert.Equal(t, 200, status, "a minute later")
 }
 
 func TestRepeats(t *testing.T) {

@@ -94,7 +94,6 @@ type Answer struct {
 	// StopReason in the dialect's word. "": as it follows from the rest. Text that does not fit into
 	// max_tokens or into the window is cut, and the reason says so.
 	StopReason string
-	Output     int // billed tokens (those counted)
 
 	Delay time.Duration // before the first byte; it ends when the client goes away
 	Cut   bool          // the connection breaks in the middle
@@ -104,13 +103,7 @@ type Answer struct {
 
 // Usage in tokens, as Anthropic bills it: Input is neither read from the cache nor written to it. For
 // OpenAI, which writes for free, CacheWrite is 0.
-type Usage struct {
-	Input      int
-	CacheRead  int
-	CacheWrite int // of all lifetimes
-	Write1h    int // of them for an hour
-	Output     int
-}
+type Usage struct{ Input, CacheRead, CacheWrite, Output int }
 
 // Prompt is the whole of the prompt.
 func (u Usage) Prompt() int { return u.Input + u.CacheRead + u.CacheWrite }

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +8,7 @@ import (
 
 // vendorChecks are the rules of those who speak Chat Completions in their own way.
 func vendorChecks(v Vendor) []chatCheck {
-	common := []chatCheck{checkChatShape, checkChatTools, checkChatMessages, checkChatStrings, checkChatArguments}
+	common := []chatCheck{checkChatShape, checkChatTools, checkChatMessages, checkChatArguments}
 	switch v {
 	case VendorMistral:
 		return []chatCheck{checkMistralOrder, checkMistralIDs, checkMistralMessages, checkMistralEnd, checkChatShape,
@@ -129,7 +128,7 @@ func checkMistralEnd(_ *Provider, m *chatRequest) *Error {
 	if open != 0 {
 		return broken("MIS-COUNT", "Not the same number of function calls and responses")
 	}
-	if last := m.Messages[len(m.Messages)-1]; last.Role == "assistant" && !last.Prefix {
+	if last := m.Messages[len(m.Messages)-1]; last.Role == "assistant" {
 		return broken("MIS-LAST", "Expected last role User or Tool (or Assistant with prefix or "+
 			"continue_final_message set to True) for serving but got assistant")
 	}
@@ -274,18 +273,4 @@ func templateError(v Vendor) *Error {
 		return broken("LMS-JINJA", "Error rendering prompt with jinja template: %q", text+".")
 	}
 	return broken("VLL-ALTERNATE", "Conversation roles must alternate user/assistant/user/assistant/...")
-}
-
-// wrapped is how OpenRouter passes on what a provider behind it says.
-func wrapped(w Wording, provider string) Wording {
-	return func(s Size) *Error {
-		err := w(s)
-		if err == nil {
-			return nil
-		}
-		raw := fmt.Sprintf(`{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, err.Message)
-		err.Body = fmt.Sprintf(`{"error":{"message":"Provider returned `+
-			`error","code":400,"metadata":{"raw":%q,"provider_name":%q}},"user_id":"user_test"}`, raw, provider)
-		return err
-	}
 }

@@ -8,12 +8,12 @@ import (
 
 // Change is an edit that the previous request did not have.
 type Change struct {
-	Op     winnow.Op `json:"op"`
-	Index  int       `json:"index"` // index of the message in the history
-	Before int       `json:"before"`
-	After  int       `json:"after"`
-	Saved  int       `json:"saved"` // tokens, compared with the previous request
-	Reason string    `json:"reason"`
+	Op     winnow.Op
+	Index  int // index of the message in the history
+	Before int
+	After  int
+	Saved  int // tokens, compared with the previous request
+	Reason string
 }
 
 // Ledger knows the edits of each message so far. A manager's edits are the complete difference between a request and

@@ -95,12 +95,7 @@ func messageReply(m *anthropic.Message) reply {
 	r := reply{reason: string(m.StopReason), usage: provider.Usage{Input: int(m.Usage.InputTokens), Output: int(m.Usage.OutputTokens),
 		CacheRead: int(m.Usage.CacheReadInputTokens), CacheWrite: int(m.Usage.CacheCreationInputTokens)}}
 	for _, b := range m.Content {
-		switch b.Type {
-		case "text":
-			r.text += b.Text
-		case "tool_use":
-			r.calls = append(r.calls, provider.ToolCall{ID: b.ID, Name: b.Name, Arguments: b.Input})
-		}
+		r.text += b.Text
 	}
 	return r
 }

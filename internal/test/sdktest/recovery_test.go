@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,44 +15,17 @@ import (
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
-// sendMessages sends a request of the library through Anthropic's SDK, as a plain adapter would.
-func sendMessages(ctx context.Context, url string, messages []winnow.Message) (reply, error) {
-	params := messageParams("")
-	params.Messages = nil
-	params.Tools = []anthropic.ToolUnionParam{{OfTool: &anthropic.ToolParam{Name: "read"}}}
-	for _, m := range messages {
-		var blocks []anthropic.ContentBlockParamUnion
-		if m.Role == winnow.RoleTool {
-			blocks = append(blocks, anthropic.NewToolResultBlock(m.ToolCallID, textOf(m), m.IsError))
-		} else {
-			for _, p := range m.Parts {
-				switch p.Kind {
-				case winnow.KindText:
-					blocks = append(blocks, anthropic.NewTextBlock(p.Text))
-				case winnow.KindToolCall:
-					blocks = append(blocks, anthropic.NewToolUseBlock(p.ID, p.Arguments, p.Name))
-				}
-			}
-		}
-		if m.Role == winnow.RoleAssistant {
-			params.Messages = append(params.Messages, anthropic.NewAssistantMessage(blocks...))
-		} else {
-			params.Messages = append(params.Messages, anthropic.NewUserMessage(blocks...))
-		}
-	}
-	return streamMessages(ctx, url, params)
-}
-
-// sendChat is sendMessages for OpenAI's SDK.
-func sendChat(ctx context.Context, url string, messages []winnow.Message) (reply, error) {
+// send sends a request of the library through OpenAI's SDK, as a plain adapter would.
+func send(ctx context.Context, url string, messages []winnow.Message) (reply, error) {
 	params := chatParams("")
 	params.Messages = nil
 	for _, m := range messages {
+		message := openai.UserMessage(textOf(m))
 		switch m.Role {
 		case winnow.RoleTool:
-			params.Messages = append(params.Messages, openai.ToolMessage(textOf(m), m.ToolCallID))
+			message = openai.ToolMessage(textOf(m), m.ToolCallID)
 		case winnow.RoleAssistant:
-			message := openai.AssistantMessage(textOf(m))
+			message = openai.AssistantMessage(textOf(m))
 			for _, p := range m.Parts {
 				if p.Kind == winnow.KindToolCall {
 					message.OfAssistant.ToolCalls = append(message.OfAssistant.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
@@ -62,12 +33,8 @@ func sendChat(ctx context.Context, url string, messages []winnow.Message) (reply
 							Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: p.Name, Arguments: string(p.Arguments)}}})
 				}
 			}
-			params.Messages = append(params.Messages, message)
-		case winnow.RoleSystem:
-			params.Messages = append(params.Messages, openai.SystemMessage(textOf(m)))
-		default:
-			params.Messages = append(params.Messages, openai.UserMessage(textOf(m)))
 		}
+		params.Messages = append(params.Messages, message)
 	}
 	return askChat(ctx, url, params)
 }
@@ -82,25 +49,14 @@ func textOf(m winnow.Message) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// reader is a model that reads a file in each step but every eighth, where it ends its turn.
-func reader(r *provider.Request) provider.Answer {
-	last := r.Last()
-	if len(last.Results) == 0 || !strings.HasSuffix(strings.TrimSpace(last.Results[0].Text), "end of part 7") {
-		return provider.Answer{Text: "I read on.", Calls: []provider.ToolCall{{Name: "read", Arguments: json.RawMessage(`{"path":"notes/chapter.md"}`)}}}
+// reader is a model that notes what it finds and reads a file in each step but every eighth, where it ends its turn.
+func reader(notes string) func(r *provider.Request) provider.Answer {
+	return func(r *provider.Request) provider.Answer {
+		if strings.HasSuffix(r.Last().Text, "end of part 7") {
+			return provider.Answer{Text: "That was all of it."}
+		}
+		return provider.Answer{Text: notes, Calls: []provider.ToolCall{{Name: "read", Arguments: json.RawMessage(`{"path":"notes/chapter.md"}`)}}}
 	}
-	return provider.Answer{Text: "That was all of it."}
-}
-
-// notes are some 1 000 tokens, which nothing but a summary makes fewer.
-var notes = strings.Repeat("I read on, and note what I find. ", 120)
-
-// noteTaker is a reader that also writes.
-func noteTaker(r *provider.Request) provider.Answer {
-	a := reader(r)
-	if len(a.Calls) > 0 {
-		a.Text = notes
-	}
-	return a
 }
 
 // page is what the tool reads in a step: some 4 000 to 11 000 characters.
@@ -108,45 +64,39 @@ func page(step int) string {
 	return fmt.Sprintf("chapter %d\n%send of part %d", step, strings.Repeat(fmt.Sprintf("line %d of the notes says that all is well.\n", step), 90+step%5*40), step%8)
 }
 
-// converse lets a manager that believes in a window talk to a provider for the given number of steps.
-func converse(t *testing.T, url string, window, steps int, send func(context.Context, string, []winnow.Message) (reply, error)) {
+// converse lets a manager that believes in a window of 64 000 tokens talk to a provider for 40 steps.
+func converse(t *testing.T, url string) {
 	t.Helper()
-	m, err := winnow.New(window, nil)
+	m, err := winnow.New(64_000, nil)
 	require.NoError(t, err)
 	user := func(text string) winnow.Message {
 		return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text}}}
 	}
 	history := []winnow.Message{user("Read the notes and tell me what they say.")}
-	for step := range steps {
+	for step := range 40 {
 		answer, _, err := winnow.Do(soon(t), m, history, func(ctx context.Context, messages []winnow.Message) (reply, error) {
 			return send(ctx, url, messages)
 		})
 		require.NoError(t, err, "step %d", step)
-		usage := winnow.Usage{Input: answer.usage.Input, CacheRead: answer.usage.CacheRead, CacheWrite: answer.usage.CacheWrite, Output: answer.usage.Output}
+		usage := winnow.Usage{Input: answer.usage.Input, CacheRead: answer.usage.CacheRead, Output: answer.usage.Output}
 		message := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: answer.text}}, Usage: &usage}
+		next := []winnow.Message{user(fmt.Sprintf("Thank you. Now read volume %d.", step))}
 		for _, c := range answer.calls {
 			message.Parts = append(message.Parts, winnow.Part{Kind: winnow.KindToolCall, ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+			next = []winnow.Message{{Role: winnow.RoleTool, ToolCallID: c.ID, ToolName: c.Name, Parts: []winnow.Part{{Text: page(step)}}}}
 		}
-		history = append(history, message)
-		for _, c := range answer.calls {
-			history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: c.ID, ToolName: c.Name, Parts: []winnow.Part{{Text: page(step)}}})
-		}
-		if len(answer.calls) == 0 {
-			history = append(history, user(fmt.Sprintf("Thank you. Now read volume %d.", step)))
-		}
+		history = append(append(history, message), next...)
 	}
 }
 
 // TestRecovery: the provider has less room than the manager believes. Each conversation goes on, whether the
 // refusal tells the limit or not, and what was refused does not come again.
 func TestRecovery(t *testing.T) {
-	const steps = 40
+	notes := strings.Repeat("I read on, and note what I find. ", 120) // some 1 000 tokens, which only a summary makes fewer
 	half := func(wording string) provider.Options {
-		return provider.Options{Window: 32_000, Overflow: provider.Wordings()[wording]}
+		return provider.Options{Window: 32_000, Overflow: provider.Wordings()[wording], Model: reader(notes)}
 	}
-	minute := time.Unix(0, 0)
-	slow := func() time.Time { minute = minute.Add(time.Minute); return minute } // one request a minute
-	for i, c := range []struct {
+	for _, c := range []struct {
 		why     string
 		options provider.Options
 		rule    string
@@ -157,22 +107,12 @@ func TestRecovery(t *testing.T) {
 		{"half the window, with a code", half("openai-input"), provider.RuleWindow},
 		{"half the window, a lower bound", half("vllm"), provider.RuleWindow},
 		{"half the window, in Chinese", half("chinese"), provider.RuleWindow},
-		{"a limit in bytes, Anthropic", provider.Options{MaxBytes: 100_000}, provider.RuleBytes},
-		{"a limit in bytes, OpenAI", provider.Options{MaxBytes: 100_000}, provider.RuleBytes},
 		{"half the window, in fields of their own", half("llama.cpp"), provider.RuleWindow},
-		{"more than a minute's tokens", provider.Options{TokensPerMinute: 20_000, Now: slow}, provider.RuleRate},
-		{"more than a minute's tokens, without the request's", provider.Options{TokensPerMinute: 20_000, Now: slow}, provider.RuleRate},
+		{"a limit in bytes", provider.Options{MaxBytes: 100_000, Model: reader("I read on.")}, provider.RuleBytes},
+		{"more than a minute's tokens", provider.Options{Window: 20_000, Overflow: provider.Wordings()["openai-tpm"], Model: reader("I read on.")}, provider.RuleWindow},
 	} {
-		send := sendMessages
-		if i%2 == 1 {
-			send = sendChat
-		}
-		c.options.Model = reader
-		if c.rule == provider.RuleWindow { // old results are cleared before it is reached
-			c.options.Model = noteTaker
-		}
 		p, url := serve(t, c.options)
-		converse(t, url, 64_000, steps, send)
+		converse(t, url)
 		refused := 0
 		for _, x := range p.Exchanges() {
 			if x.Error != nil {

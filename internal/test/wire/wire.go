@@ -28,8 +28,8 @@ type Rules struct {
 	Bytes bool // text may be invalid UTF-8, because the history holds such text
 }
 
-// Check returns what providers would refuse in msgs, or nil. The error joins errors of type *[Violation]. Calls at the
-// very end may wait for their results: the host is about to answer them.
+// Check returns what providers would refuse in msgs, or nil: the rule, the index of the message, and what is wrong.
+// Calls at the very end may wait for their results: the host is about to answer them.
 func (w Rules) Check(msgs []winnow.Message) error {
 	c := &check{}
 	for i := range msgs {
@@ -40,26 +40,18 @@ func (w Rules) Check(msgs []winnow.Message) error {
 		turns = append([]turn{{user: true, blocks: []block{{kind: blockContent}}}}, turns...)
 	}
 	c.chat(answerPending(msgs))
-	c.anthropic(joinRoles(turns))
 	c.responses(turns)
 	c.gemini(turns)
-	c.bedrock(joinRoles(turns))
+	joined := joinTurns(turns, func(a, b *turn) bool { return a.user == b.user }) // ANT-MERGE, BRC-ALTERNATE
+	c.anthropic(joined)
+	c.bedrock(joined)
 	return errors.Join(c.errs...)
 }
-
-// Violation is one rule that a request breaks.
-type Violation struct {
-	Rule string
-	At   int // index of the message
-	Text string
-}
-
-func (e *Violation) Error() string { return fmt.Sprintf("%s at message %d: %s", e.Rule, e.At, e.Text) }
 
 type check struct{ errs []error }
 
 func (c *check) refuse(rule string, at int, format string, args ...any) {
-	c.errs = append(c.errs, &Violation{rule, at, fmt.Sprintf(format, args...)})
+	c.errs = append(c.errs, fmt.Errorf("%s at message %d: %s", rule, at, fmt.Sprintf(format, args...)))
 }
 
 // message checks a single message.
@@ -183,11 +175,6 @@ func render(msgs []winnow.Message) []turn {
 	return turns
 }
 
-// joinRoles joins neighbours with the same role (ANT-MERGE, BRC-ALTERNATE).
-func joinRoles(turns []turn) []turn {
-	return joinTurns(turns, func(a, b *turn) bool { return a.user == b.user })
-}
-
 // joinTurns joins neighbours that are alike.
 func joinTurns(turns []turn, alike func(a, b *turn) bool) []turn {
 	var out []turn
@@ -230,14 +217,13 @@ func (c *check) pairs(provider string, at int, calls, results []string) {
 // modelTurns calls f for each model turn with the next user turn, which may be empty.
 func modelTurns(turns []turn, f func(model, user *turn)) {
 	for k := range turns {
-		if turns[k].user {
-			continue
-		}
-		user := &turn{at: turns[k].at, user: true}
+		user := &turn{}
 		if k+1 < len(turns) && turns[k+1].user {
 			user = &turns[k+1]
 		}
-		f(&turns[k], user)
+		if !turns[k].user {
+			f(&turns[k], user)
+		}
 	}
 }
 

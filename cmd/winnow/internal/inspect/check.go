@@ -5,12 +5,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/internal/toolcall"
 	"github.com/winnowgo/winnow/session"
+	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
@@ -243,10 +243,15 @@ func viewAt(ctx context.Context, t *transcript.Transcript, c recording.Compactio
 		}
 		end++
 	}
-	store := session.NewMemory(&session.Options{Now: func() time.Time { return t.Entries[end-1].Time }})
+	return View(ctx, t.Entries[:end])
+}
+
+// View returns what the model sees of a session that has these entries. ok is false if they are no whole session.
+func View(ctx context.Context, entries []*entry.Entry) (view []winnow.Message, ok bool) {
+	store := session.NewMemory(nil)
 	defer store.Close()
 	const key = "k"
-	if upkeep.Import(ctx, store, key, slices.Clone(t.Entries[:end])) != nil {
+	if upkeep.Import(ctx, store, key, entries) != nil {
 		return nil, false
 	}
 	v, err := store.Read(ctx, key)
