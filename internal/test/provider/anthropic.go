@@ -247,7 +247,7 @@ func (t *messagesTurn) message() Message {
 		case "tool_use":
 			msg.Calls = append(msg.Calls, ToolCall{b.ID, b.Name, b.Input})
 		case "tool_result":
-			msg.Results = append(msg.Results, ToolResult{b.ToolUseID, b.shown(), b.IsError})
+			msg.Results = append(msg.Results, ToolResult{b.ToolUseID, b.shown()})
 		}
 	}
 	msg.Text = joinTexts(texts)

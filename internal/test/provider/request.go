@@ -68,9 +68,8 @@ type ToolCall struct {
 
 // ToolResult is what a tool said.
 type ToolResult struct {
-	ID      string // of the call
-	Text    string
-	IsError bool
+	ID   string // of the call
+	Text string
 }
 
 // Last returns the last message.
