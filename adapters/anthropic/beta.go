@@ -25,14 +25,10 @@ func carried(messages []sdk.BetaMessageParam) []message {
 
 // ExportBeta is [Export] for the messages of the beta API. It also takes messages that [Import] made.
 func ExportBeta(messages []winnow.Message) []sdk.BetaMessageParam {
-	return betaMessages(Export(messages))
-}
-
-// betaMessages returns messages as those of the beta API.
-func betaMessages(messages []message) []sdk.BetaMessageParam {
-	out := make([]sdk.BetaMessageParam, len(messages))
-	for i := range messages {
-		out[i] = betaMessage(&messages[i])
+	own := Export(messages)
+	out := make([]sdk.BetaMessageParam, len(own))
+	for i := range own {
+		out[i] = betaMessage(&own[i])
 	}
 	return out
 }
@@ -79,7 +75,8 @@ func betaMessage(m *message) sdk.BetaMessageParam {
 		Content: make([]sdk.BetaContentBlockParamUnion, len(m.Content))}
 	for k := range m.Content {
 		b := &m.Content[k]
-		if b.OfText != nil && isPlain(b.OfText) { // typed, because a host may want to mark what is new
+		if t := b.OfText; t != nil && adapter.IsTyped(t) && t.Citations == nil && param.IsOmitted(t.CacheControl) &&
+			t.ExtraFields() == nil { // typed, because a host may want to mark what is new
 			out.Content[k] = sdk.NewBetaTextBlock(b.OfText.Text)
 		} else {
 			out.Content[k] = param.Override[sdk.BetaContentBlockParamUnion](adapter.Raw(b))

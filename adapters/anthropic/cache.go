@@ -27,19 +27,19 @@ import (
 // copies, and neither the caller's messages nor its tools.
 func MarkRequest(params *sdk.MessageNewParams, ttl sdk.CacheControlEphemeralTTL) {
 	params.CacheControl = sdk.CacheControlEphemeralParam{}
-	m := marking{ttl: ttl, messages: slices.Clone(params.Messages)}
-	tools, system := promptMarkers(&m, params.Tools), promptMarkers(&m, params.System)
-	m.limit(adapter.MostMarkers)
-	params.Tools, params.System, params.Messages = tools(), system(), m.messages
+	m := marking{ttl: ttl}
+	tools, system, messages := note(&m, params.Tools), note(&m, params.System), noteMessages(&m, params.Messages)
+	adapter.LimitMarkers(m.markers, adapter.MostMarkers)
+	params.Tools, params.System, params.Messages = tools(), system(), messages()
 }
 
 // MarkRequestBeta is [MarkRequest] for a request of the beta API.
 func MarkRequestBeta(params *sdk.BetaMessageNewParams, ttl sdk.CacheControlEphemeralTTL) {
 	params.CacheControl = sdk.BetaCacheControlEphemeralParam{}
-	m := marking{ttl: ttl, messages: carried(params.Messages)}
-	tools, system := promptMarkers(&m, params.Tools), promptMarkers(&m, params.System)
-	m.limit(adapter.MostMarkers)
-	params.Tools, params.System, params.Messages = tools(), system(), betaMessages(m.messages)
+	m := marking{ttl: ttl}
+	tools, system, messages := note(&m, params.Tools), note(&m, params.System), noteMessages(&m, params.Messages)
+	adapter.LimitMarkers(m.markers, adapter.MostMarkers)
+	params.Tools, params.System, params.Messages = tools(), system(), messages()
 }
 
 // MarkCache is [MarkRequest] for messages alone, of a request whose tools and system prompt it does not see. It leaves
@@ -47,139 +47,123 @@ func MarkRequestBeta(params *sdk.BetaMessageNewParams, ttl sdk.CacheControlEphem
 // messages is taken out. The API finds there what the previous request wrote, unless 20 blocks or more have been added
 // since. If ttl is an hour, so must be the lifetime of markers in tools and system prompt.
 func MarkCache(messages []sdk.MessageParam, ttl sdk.CacheControlEphemeralTTL) []sdk.MessageParam {
-	m := marking{ttl: ttl, messages: slices.Clone(messages)}
-	m.limit(adapter.MostMarkers - 3)
-	return m.messages
+	return markCache(messages, ttl)
 }
 
 // MarkCacheBeta is [MarkCache] for the messages of the beta API.
 func MarkCacheBeta(messages []sdk.BetaMessageParam, ttl sdk.CacheControlEphemeralTTL) []sdk.BetaMessageParam {
-	return betaMessages(MarkCache(carried(messages), ttl))
+	return markCache(messages, ttl)
+}
+
+func markCache[T value, P param.InferPtr[T]](messages []T, ttl sdk.CacheControlEphemeralTTL) []T {
+	m := marking{ttl: ttl}
+	decided := noteMessages[T, P](&m, messages)
+	adapter.LimitMarkers(m.markers, adapter.MostMarkers-3)
+	return decided()
+}
+
+// value is a tool, a block of a system prompt, or a message.
+type value interface {
+	param.ParamStruct
+	adapter.Param
 }
 
 // marking is a request whose markers are decided.
 type marking struct {
-	ttl      sdk.CacheControlEphemeralTTL
-	messages []sdk.MessageParam
-	markers  []adapter.CacheMarker
+	ttl     sdk.CacheControlEphemeralTTL
+	markers []adapter.CacheMarker
 }
 
-// place is where a marker stands: a block of a message, or a block within it.
+// place is where a marker stands.
 type place struct {
-	block int
-	path  string // of a block within it, in its JSON: "content.0."; "": the block itself
+	value int
+	path  string // of the block that has it, in the JSON of the value: "content.0.content.1."; "": the value itself
 	ttl   string
 	none  bool // it is to be marked
 }
 
-// limit decides all markers and sets those of the messages.
-func (m *marking) limit(most int) {
-	contents := make([]contents, len(m.messages))
-	roles := make([]bool, len(m.messages)) // of the assistant
-	for i := range m.messages {
-		contents[i] = contentOf(&m.messages[i])
-		roles[i] = contents[i].role == sdk.MessageParamRoleAssistant
+// note adds the markers of tools, or of a system prompt. Once all are decided, the result returns the values with them.
+func note[T value, P param.InferPtr[T]](m *marking, values []T) (decided func() []T) {
+	raw := make([][]byte, len(values))
+	var places []place
+	for i := range values {
+		raw[i] = adapter.Raw(values[i])
+		eachMarker(raw[i], "", func(path, ttl string) {
+			places = append(places, place{value: i, path: path, ttl: ttl})
+			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl})
+		})
+	}
+	return decision[T, P](m, values, raw, places)
+}
+
+// noteMessages is note for messages, which are also to be marked where the next request may continue.
+func noteMessages[T value, P param.InferPtr[T]](m *marking, messages []T) (decided func() []T) {
+	raw := make([][]byte, len(messages))
+	roles := make([]bool, len(messages)) // of the assistant
+	for i := range messages {
+		raw[i] = adapter.Raw(messages[i])
+		jsontext.Members(raw[i], func(key string, value []byte) {
+			roles[i] = roles[i] || key == "role" && jsontext.Text(value) == "assistant"
+		})
 	}
 	boundaries := adapter.CacheBoundaries(roles)
-	places := make([][]place, len(m.messages))
-	prompt := len(m.markers)
-	for i := range contents {
-		end := -1
+	var places []place
+	for i := range raw {
+		end := "" // the path of the block that is to be marked
 		if slices.Contains(boundaries, i) {
-			end = lastMarkable(contents[i].blocks)
+			raw[i], end = lastMarkable(raw[i])
 		}
-		places[i] = m.placesOf(contents[i].blocks, end)
-		for _, p := range places[i] {
-			isBoundary := p.block == end && p.path == ""
-			m.markers = append(m.markers, adapter.CacheMarker{TTL: p.ttl, Message: true, Boundary: isBoundary})
+		isMarked := end == ""
+		add := func(path, ttl string) {
+			isMarked = isMarked || path == end
+			places = append(places, place{value: i, path: path, ttl: ttl})
+			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl, Message: true, Boundary: path == end})
 		}
-	}
-	adapter.LimitMarkers(m.markers, most)
-	next := prompt
-	for i := range places {
-		m.set(&m.messages[i], contents[i], places[i], m.markers[next:next+len(places[i])])
-		next += len(places[i])
-	}
-}
-
-// placesOf returns the places of markers in blocks, with the block that is to end in one.
-func (m *marking) placesOf(blocks []block, end int) (places []place) {
-	for k := range blocks {
-		isMarked := false
-		eachMarker(&blocks[k], func(path, ttl string) {
-			places = append(places, place{block: k, path: path, ttl: ttl})
-			isMarked = path == ""
-		})
-		if k == end && !isMarked {
-			places = append(places, place{block: k, ttl: string(m.ttl), none: true})
+		eachMarker(raw[i], "", add)
+		if !isMarked {
+			add(end, string(m.ttl))
+			places[len(places)-1].none = true
 		}
 	}
-	return places
+	return decision[T, P](m, messages, raw, places)
 }
 
-// eachMarker calls f for the markers in a block, and last for its own. The API counts them at every depth.
-func eachMarker(b *block, f func(path, ttl string)) {
-	raw := givenAs(b)
-	if raw == nil && b.OfToolResult != nil && slices.ContainsFunc(b.OfToolResult.Content, mayHoldMarkers) {
-		raw = adapter.Raw(b)
+// decision returns a function for the time when the markers are decided that were noted last, at these places. It
+// returns the values with them.
+func decision[T value, P param.InferPtr[T]](m *marking, values []T, raw [][]byte, places []place) func() []T {
+	first := len(m.markers) - len(places)
+	return func() []T {
+		out := slices.Clone(values)
+		for n, p := range places {
+			if now := &m.markers[first+n]; now.Gone != p.none || now.TTL != p.ttl {
+				raw[p.value] = setMember(raw[p.value], p.path+"cache_control", marked(now))
+				out[p.value] = param.Override[T, P](json.RawMessage(raw[p.value]))
+			}
+		}
+		return out
 	}
-	if raw != nil {
-		eachMarkerIn(raw, "", f)
-	} else if ttl, ok := markerOf(b); ok {
-		f("", ttl)
-	}
 }
 
-// mayHoldMarkers reports false for what is large and need not be encoded: plain texts and images in a result.
-func mayHoldMarkers(c inner) bool {
-	if c.OfImage != nil {
-		return !adapter.IsTyped(c.OfImage) || !param.IsOmitted(c.OfImage.CacheControl)
-	}
-	return c.OfText == nil || !isPlain(c.OfText)
-}
-
-// isPlain reports whether a block holds only a text.
-func isPlain(b *sdk.TextBlockParam) bool {
-	return adapter.IsTyped(b) && b.Citations == nil && param.IsOmitted(b.CacheControl) && b.ExtraFields() == nil
-}
-
-// eachMarkerIn is eachMarker for a block that is given as JSON.
-func eachMarkerIn(raw []byte, path string, f func(path, ttl string)) {
+// eachMarker calls f for the markers in a value, and last for its own. The API counts them at every depth. path is that
+// of the value.
+func eachMarker(raw []byte, path string, f func(path, ttl string)) {
 	if !bytes.Contains(raw, []byte(`"cache_control"`)) {
 		return
 	}
 	jsontext.Members(raw, func(key string, value []byte) {
 		switch key {
 		case "source": // of a document, which may have texts
-			eachMarkerIn(value, path+"source.", f)
+			eachMarker(value, path+"source.", f)
 		case "content":
 			n := 0
 			jsontext.Elements(value, func(b []byte) {
-				eachMarkerIn(b, fmt.Sprintf("%scontent.%d.", path, n), f)
+				eachMarker(b, fmt.Sprintf("%scontent.%d.", path, n), f)
 				n++
 			})
 		}
 	})
 	if ttl, ok := markerIn(raw); ok {
 		f(path, ttl)
-	}
-}
-
-// set changes the markers of a message to what was decided.
-func (m *marking) set(of *sdk.MessageParam, c contents, places []place, markers []adapter.CacheMarker) {
-	var blocks []block // nil: nothing changes
-	for i, p := range places {
-		if markers[i].Gone == p.none && markers[i].TTL == p.ttl {
-			continue
-		}
-		if blocks == nil {
-			blocks = slices.Clone(c.blocks)
-		}
-		b := &blocks[p.block]
-		*b = withMember(b, p.path+"cache_control", marked(&markers[i]))
-	}
-	if blocks != nil {
-		*of = withContent(&piece{Of: of}, c.role, blocks)
 	}
 }
 
@@ -191,46 +175,6 @@ func marked(m *adapter.CacheMarker) any {
 	marker := sdk.NewCacheControlEphemeralParam()
 	marker.TTL = sdk.CacheControlEphemeralTTL(m.TTL)
 	return marker
-}
-
-// promptMarkers adds the markers of tools, or of a system prompt. Once all are decided, the result returns the values
-// with them.
-func promptMarkers[T param.ParamStruct, P param.InferPtr[T]](m *marking, values []T) (decided func() []T) {
-	first := len(m.markers)
-	raw := make([]json.RawMessage, len(values))
-	var at []int // values with a marker
-	for i := range values {
-		text, err := json.Marshal(values[i])
-		if err != nil {
-			continue // the SDK will say so
-		}
-		if ttl, ok := markerIn(text); ok {
-			raw[i], at = text, append(at, i)
-			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl})
-		}
-	}
-	before := slices.Clone(m.markers[first:])
-	return func() []T {
-		out := slices.Clone(values)
-		for n, i := range at {
-			if now := &m.markers[first+n]; *now != before[n] {
-				out[i] = param.Override[T, P](json.RawMessage(setMember(raw[i], "cache_control", marked(now))))
-			}
-		}
-		return out
-	}
-}
-
-// markerOf returns the lifetime of a block's marker.
-func markerOf(b *block) (ttl string, ok bool) {
-	if raw := givenAs(b); raw != nil {
-		return markerIn(raw)
-	}
-	marker := b.GetCacheControl()
-	if marker == nil || param.IsOmitted(*marker) {
-		return "", false
-	}
-	return string(marker.TTL), true
 }
 
 // markerIn returns the lifetime of the marker of a value that is given as JSON.
@@ -249,20 +193,33 @@ func markerIn(raw []byte) (ttl string, ok bool) {
 	return ttl, ok
 }
 
-// lastMarkable returns the last block that has a marker or can have one, or -1.
-func lastMarkable(blocks []block) int {
-	for k := len(blocks) - 1; k >= 0; k-- {
-		if _, ok := markerOf(&blocks[k]); ok || isMarkable(&blocks[k]) {
-			return k
+// lastMarkable returns the path of the last block of a message that has a marker or can have one, or "". A text
+// becomes a block.
+func lastMarkable(raw []byte) (message []byte, path string) {
+	message = raw
+	jsontext.Members(raw, func(key string, value []byte) {
+		switch {
+		case key != "content":
+		case adapter.IsBlank(jsontext.Text(value)):
+			n := 0
+			jsontext.Elements(value, func(b []byte) {
+				if _, ok := markerIn(b); ok || isMarkable(b) {
+					path = fmt.Sprintf("content.%d.", n)
+				}
+				n++
+			})
+		default:
+			text := map[string]any{"type": typeText, "text": json.RawMessage(value)}
+			message, path = setMember(raw, "content", []any{text}), "content.0."
 		}
-	}
-	return -1
+	})
+	return message, path
 }
 
 // isMarkable reports whether the API accepts a marker on a block: not on thinking and blank texts, and perhaps not on
 // blocks that are not known here.
-func isMarkable(b *block) bool {
-	switch f := read(b); f.typ {
+func isMarkable(raw []byte) bool {
+	switch f := readJSON(raw); f.typ {
 	case typeText:
 		return !adapter.IsBlank(f.text)
 	case typeToolUse, typeToolResult, typeImage, typeDocument:
