@@ -19,7 +19,7 @@ import (
 // Export returns messages in the SDK's form. Messages and parts that were not changed since [Import] are the caller's
 // own values; the package documentation has the rules for the others. Without changes Export returns exactly what
 // Import got.
-func Export(messages []winnow.Message) []union {
+func Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
 	return Rules{}.Export(messages)
 }
 
@@ -275,9 +275,7 @@ func content(a *sdk.ChatCompletionAssistantMessageParam, texts []assistantPart, 
 		return append(texts, *source)
 	default:
 		if !adapter.IsSilent(p) {
-			return append(texts, assistantPart{
-				OfText: &textParam{Text: adapter.TextOf(p)},
-			})
+			return append(texts, assistantPart{OfText: &textParam{Text: adapter.TextOf(p)}})
 		}
 	}
 	return texts

@@ -12,7 +12,7 @@ import (
 //
 // Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
 // results that are errors (IsError), for which the API has no field.
-func Import(messages []union) []winnow.Message {
+func Import(messages []sdk.ChatCompletionMessageParamUnion) []winnow.Message {
 	im := importer{out: make([]winnow.Message, 0, len(messages)), parts: make([]winnow.Part, 0, 2*len(messages))}
 	for i := range messages {
 		im.add(&messages[i])

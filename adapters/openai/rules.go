@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"slices"
+
 	sdk "github.com/openai/openai-go/v3"
 
 	"github.com/winnowgo/winnow"
@@ -166,27 +168,11 @@ func (a *alternation) join(m *winnow.Message, role winnow.Role) {
 
 // hasContent reports whether something of m is sent.
 func hasContent(m *winnow.Message) bool {
-	for k := range m.Parts {
-		switch p := &m.Parts[k]; p.Kind {
-		case winnow.KindThinking:
-		case winnow.KindToolCall:
-			if adapter.IsAssistant(m) {
-				return true
-			}
-		default:
-			if !adapter.IsSilent(p) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool {
+		return adapter.IsShown(&p) || p.Kind == winnow.KindToolCall && adapter.IsAssistant(m)
+	})
 }
 
 func hasCalls(m *winnow.Message) bool {
-	for k := range m.Parts {
-		if m.Parts[k].Kind == winnow.KindToolCall {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall })
 }
