@@ -69,6 +69,7 @@ func TestConversations(t *testing.T) {
 					for n := range 40 {
 						require.NoError(t, turn(t.Context(), a, fmt.Sprintf("Read chapter %d.", n), page("book", n)), "turn %d", n)
 					}
+					h.Close() // the server has noted all
 					assert.Len(t, s.bodies, 80)
 					assert.Equal(t, assumed > window, s.refusals > 0, "%d refusals", s.refusals)
 					require.Len(t, seen, 80)
