@@ -3,12 +3,13 @@ package transport
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/winnowgo/winnow"
 )
@@ -146,68 +147,50 @@ func (t *tap) take(b []byte) {
 	}
 }
 
-// counts are the usages of the four forms.
-type counts struct {
-	Input      int `json:"input_tokens"`
-	Prompt     int `json:"prompt_tokens"`
-	Output     int `json:"output_tokens"`
-	Completion int `json:"completion_tokens"`
-	CacheRead  int `json:"cache_read_input_tokens"`
-	CacheWrite int `json:"cache_creation_input_tokens"`
-	Details    struct {
-		Cached int `json:"cached_tokens"`
-	} `json:"input_tokens_details"`
-	PromptDetails struct {
-		Cached int `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-}
-
 // read takes the usage from an answer, or from a line of a stream. The last one counts.
 func (t *tap) read(text []byte) {
-	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("data:"))
+	text = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(text), []byte("data:")))
 	if !bytes.Contains(text, []byte("sage")) { // usage, usageMetadata
 		return
 	}
-	type answer struct {
-		Usage    *counts
-		Message  struct{ Usage *counts }
-		Response struct{ Usage *counts }
-		Gemini   *struct {
-			Prompt int `json:"promptTokenCount"`
-			Cached int `json:"cachedContentTokenCount"`
-			Output int `json:"candidatesTokenCount"`
-		} `json:"usageMetadata"`
+	answers := gjson.ParseBytes(text)
+	if !answers.IsArray() { // Gemini streams without events as a list
+		t.note(answers)
+		return
 	}
-	var list []answer // Gemini streams without events as a list
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
-		_ = json.Unmarshal(text, &list)
-	} else {
-		list = make([]answer, 1)
-		_ = json.Unmarshal(text, &list[0])
-	}
-	for _, a := range list {
-		for _, u := range []*counts{a.Usage, a.Message.Usage, a.Response.Usage} {
-			if u != nil {
-				t.note(u)
-			}
-		}
-		if g := a.Gemini; g != nil && g.Prompt > 0 {
-			t.usage = winnow.Usage{Input: g.Prompt - g.Cached, CacheRead: g.Cached, Output: g.Output}
-		}
+	for _, a := range answers.Array() {
+		t.note(a)
 	}
 }
 
-func (t *tap) note(u *counts) {
-	// OpenAI's counts include what was cached.
-	cached := u.Details.Cached + u.PromptDetails.Cached
-	prompt := winnow.Usage{
-		Input: u.Input + u.Prompt - cached, CacheRead: u.CacheRead + cached, CacheWrite: u.CacheWrite,
+// note takes the usage of an answer in any of the four forms.
+func (t *tap) note(answer gjson.Result) {
+	for _, path := range []string{"usage", "message.usage", "response.usage"} {
+		u := answer.Get(path)
+		sum := func(names ...string) (n int) {
+			for _, name := range names {
+				n += int(u.Get(name).Int())
+			}
+			return n
+		}
+		// OpenAI's counts include what was cached.
+		cached := sum("input_tokens_details.cached_tokens", "prompt_tokens_details.cached_tokens")
+		prompt := winnow.Usage{
+			Input:      sum("input_tokens", "prompt_tokens") - cached,
+			CacheRead:  sum("cache_read_input_tokens") + cached,
+			CacheWrite: sum("cache_creation_input_tokens"),
+		}
+		if prompt.Prompt() > 0 {
+			prompt.Output = t.usage.Output
+			t.usage = prompt
+		}
+		if n := sum("output_tokens", "completion_tokens"); n > 0 {
+			t.usage.Output = n
+		}
 	}
-	if prompt.Prompt() > 0 {
-		prompt.Output = t.usage.Output
-		t.usage = prompt
-	}
-	if n := u.Output + u.Completion; n > 0 {
-		t.usage.Output = n
+	if g := answer.Get("usageMetadata"); g.Get("promptTokenCount").Int() > 0 {
+		cached := int(g.Get("cachedContentTokenCount").Int())
+		t.usage = winnow.Usage{Input: int(g.Get("promptTokenCount").Int()) - cached, CacheRead: cached,
+			Output: int(g.Get("candidatesTokenCount").Int())}
 	}
 }

@@ -32,26 +32,24 @@ type form struct {
 	limits   []string // members that say how long the answer may be
 	stateful []string // members that refer to a history which the provider keeps
 	answer   answerForm
-	check    func(values []json.RawMessage) error // nil: all can be read
-	read     func(values []json.RawMessage, raw rawContents) (history []winnow.Message, write writer, err error)
+	read     func(q *query, values []json.RawMessage) ([]winnow.Message, error)
+	write    func(q *query, messages []winnow.Message, mark bool) any // the member of a body
 }
 
-// rawContents are contents of Gemini as they came, for which the SDK has no raw form.
-type rawContents map[*genaisdk.Content]json.RawMessage
-
-// writer returns messages as the member of a body.
-type writer func(model string, messages []winnow.Message, mark bool) (any, error)
-
 var (
-	messagesForm = &form{name: "anthropic", history: "messages", limits: []string{"max_tokens"}, read: readMessages,
-		answer: messagesAnswer}
-	chatForm = &form{name: "openai chat", history: "messages", read: readChat,
-		limits: []string{"max_completion_tokens", "max_tokens"}, answer: chatAnswer}
-	responseForm = &form{name: "openai responses", history: "input", read: readItems,
-		limits: []string{"max_output_tokens"}, stateful: []string{"previous_response_id", "conversation"},
-		answer: responseAnswer}
-	contentForm = &form{name: "gemini", history: "contents", read: readContents, check: checkContents,
-		stateful: []string{"cachedContent", "cached_content"}, answer: contentAnswer}
+	messagesForm = &form{name: "anthropic", history: "messages", limits: []string{"max_tokens"}, answer: messagesAnswer,
+		read:  given(anthropicparam.Override[anthropicsdk.MessageParam], anthropic.Import),
+		write: writeMessages}
+	chatForm = &form{name: "openai chat", history: "messages", limits: []string{"max_completion_tokens", "max_tokens"},
+		answer: chatAnswer,
+		read:   given(openaiparam.Override[openaisdk.ChatCompletionMessageParamUnion], openai.Import),
+		write:  func(_ *query, messages []winnow.Message, _ bool) any { return openai.Export(messages) }}
+	responseForm = &form{name: "openai responses", history: "input", limits: []string{"max_output_tokens"},
+		stateful: []string{"previous_response_id", "conversation"}, answer: responseAnswer,
+		read:  given(openaiparam.Override[responses.Item], responses.Import),
+		write: func(_ *query, messages []winnow.Message, _ bool) any { return responses.Export(messages) }}
+	contentForm = &form{name: "gemini", history: "contents", stateful: []string{"cachedContent", "cached_content"},
+		answer: contentAnswer, read: readContents, write: writeContents}
 )
 
 // formOf returns the form of r, or nil.
@@ -84,8 +82,7 @@ type query struct {
 	tools   gjson.Result
 	tokens  int // estimated, of its history
 	history []winnow.Message
-	raw     rawContents
-	write   writer
+	raw     map[*genaisdk.Content]json.RawMessage // contents as they came, for which the SDK has no raw form
 	recall  offer
 	grew    bool // history has messages that the body has not
 	recalls int  // how many answers these are
@@ -137,13 +134,8 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 	if len(values) == 0 {
 		return nil, fmt.Errorf("the body has no list %q", f.history)
 	}
-	if f.check != nil {
-		if err := f.check(values); err != nil {
-			return nil, err
-		}
-	}
-	q.raw = rawContents{}
-	if q.history, q.write, err = f.read(values, q.raw); err != nil {
+	q.raw = map[*genaisdk.Content]json.RawMessage{}
+	if q.history, err = f.read(q, values); err != nil {
 		return nil, err
 	}
 	if len(q.history) == 0 {
@@ -184,14 +176,10 @@ func modelInPath(p string) string {
 func (q *query) body(messages []winnow.Message, mark bool) ([]byte, error) {
 	history := q.whole[q.from:q.to]
 	if mark || q.grew || !slices.EqualFunc(messages, q.history, isSame) {
-		value, err := q.write(q.model, messages, mark)
-		if err != nil {
-			return nil, err
-		}
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(value); err != nil {
+		if err := e.Encode(q.form.write(q, messages, mark)); err != nil {
 			return nil, err
 		}
 		history = b.Bytes()[:b.Len()-1] // without the line end of an encoder
@@ -211,75 +199,52 @@ func isSame(a, b winnow.Message) bool {
 		&a.Parts[0] == &b.Parts[0]
 }
 
-func readMessages(values []json.RawMessage, _ rawContents) ([]winnow.Message, writer, error) {
-	list := make([]anthropicsdk.MessageParam, len(values))
-	for i, v := range values {
-		list[i] = anthropicparam.Override[anthropicsdk.MessageParam](v)
-	}
-	return anthropic.Import(list), func(_ string, messages []winnow.Message, mark bool) (any, error) {
-		out := anthropic.Export(messages)
-		if mark {
-			out = anthropic.MarkCache(out, "")
+// given returns the function that reads values of an SDK that takes JSON in their place.
+func given[T any](override func(any) T,
+	imported func([]T) []winnow.Message) func(*query, []json.RawMessage) ([]winnow.Message, error) {
+	return func(_ *query, values []json.RawMessage) ([]winnow.Message, error) {
+		list := make([]T, len(values))
+		for i, v := range values {
+			list[i] = override(v)
 		}
-		return out, nil
-	}, nil
-}
-
-func readChat(values []json.RawMessage, _ rawContents) ([]winnow.Message, writer, error) {
-	list := make([]openaisdk.ChatCompletionMessageParamUnion, len(values))
-	for i, v := range values {
-		list[i] = openaiparam.Override[openaisdk.ChatCompletionMessageParamUnion](v)
+		return imported(list), nil
 	}
-	return openai.Import(list), func(_ string, messages []winnow.Message, _ bool) (any, error) {
-		return openai.Export(messages), nil
-	}, nil
 }
 
-func readItems(values []json.RawMessage, _ rawContents) ([]winnow.Message, writer, error) {
-	list := make([]responses.Item, len(values))
-	for i, v := range values {
-		list[i] = openaiparam.Override[responses.Item](v)
+func writeMessages(_ *query, messages []winnow.Message, mark bool) any {
+	out := anthropic.Export(messages)
+	if mark {
+		out = anthropic.MarkCache(out, "")
 	}
-	return responses.Import(list), func(_ string, messages []winnow.Message, _ bool) (any, error) {
-		return responses.Export(messages), nil
-	}, nil
+	return out
 }
 
-// checkContents returns an error that says which content the SDK does not know all members of.
-func checkContents(values []json.RawMessage) error {
-	for i, v := range values {
-		var c genaisdk.Content
-		if err := json.Unmarshal(v, &c); err != nil {
-			return fmt.Errorf("content %d is none", i)
-		}
-		again, err := json.Marshal(&c)
-		if err != nil || !sameJSON(v, again) {
-			return fmt.Errorf("content %d has members that are not known", i)
-		}
-	}
-	return nil
-}
-
-// readContents reads contents of Gemini. One that was not changed is written as it came.
-func readContents(values []json.RawMessage, raw rawContents) ([]winnow.Message, writer, error) {
+// readContents reads contents of Gemini. The error says which one of a client the SDK does not know all members of.
+func readContents(q *query, values []json.RawMessage) ([]winnow.Message, error) {
 	list := make([]*genaisdk.Content, len(values))
 	for i, v := range values {
 		list[i] = &genaisdk.Content{}
 		if err := json.Unmarshal(v, list[i]); err != nil {
-			return nil, nil, fmt.Errorf("content %d is none", i)
+			return nil, fmt.Errorf("content %d is none", i)
 		}
-		raw[list[i]] = v
+		if again, err := json.Marshal(list[i]); !q.grew && (err != nil || !sameJSON(v, again)) {
+			return nil, fmt.Errorf("content %d has members that are not known", i)
+		}
+		q.raw[list[i]] = v
 	}
-	return genai.Import(list), func(model string, messages []winnow.Message, _ bool) (any, error) {
-		contents := genai.ExportFor(model, messages)
-		out := make([]any, len(contents))
-		for i, c := range contents {
-			if out[i] = c; raw[c] != nil {
-				out[i] = raw[c]
-			}
+	return genai.Import(list), nil
+}
+
+// writeContents writes a content that was not changed as it came.
+func writeContents(q *query, messages []winnow.Message, _ bool) any {
+	contents := genai.ExportFor(q.model, messages)
+	out := make([]any, len(contents))
+	for i, c := range contents {
+		if out[i] = c; q.raw[c] != nil {
+			out[i] = q.raw[c]
 		}
-		return out, nil
-	}, nil
+	}
+	return out
 }
 
 // sameJSON reports whether two contents have the same members, but for empty texts and arguments: the SDK leaves them

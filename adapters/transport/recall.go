@@ -80,12 +80,13 @@ func (q *query) offerRecall(r *http.Request) {
 
 // next returns the request that follows q when the model has answered it with calls of the tool.
 func (q *query) next(ctx context.Context, m *winnow.Manager, answer []json.RawMessage) (*query, error) {
-	said, _, err := q.form.read(answer, q.raw)
+	n := *q
+	n.grew, n.tokens = true, 0
+	said, err := n.form.read(&n, answer)
 	if err != nil {
 		return nil, err
 	}
-	n := *q
-	n.history, n.grew, n.tokens = slices.Concat(q.history, said), true, 0
+	n.history = slices.Concat(q.history, said)
 	for i := range said {
 		for k := range said[i].Parts {
 			p := &said[i].Parts[k]
@@ -138,9 +139,17 @@ type reply struct {
 	isLater bool // there was an answer before this one
 	isLast  bool // the model was not offered the tool: if it calls it, the client answers
 
-	recalls int // calls of the tool in this answer
-	others  int // calls that the client answers
+	recalls     int  // calls of the tool in this answer
+	others      int  // calls that the client answers
+	ledToRecall bool // the thoughts that wait are those of a call of the tool
 }
+
+// What becomes of an item.
+const (
+	shown   = 0
+	hidden  = -1 // the client does not get it
+	waiting = -2 // a thought, until what it leads to has begun
+)
 
 // isRecall reports whether a call is not the client's.
 func (r *reply) isRecall(name string) bool { return name == recallTool.Name && !r.isLast }
@@ -148,33 +157,41 @@ func (r *reply) isRecall(name string) bool { return name == recallTool.Name && !
 // noMore notes that the tool is not offered any more.
 func (r *reply) noMore() { r.isLast = true }
 
+// judge says what becomes of the next item of an answer, and counts it if it is a call.
+func (r *reply) judge(item gjson.Result) int {
+	name, isCall := callOf(item)
+	switch {
+	case isCall && r.isRecall(name):
+		r.recalls++
+		r.ledToRecall = true
+		return hidden
+	case isThought(item) && r.form.isBound:
+		return waiting
+	case isThought(item) && r.isLater:
+		return hidden
+	case isCall:
+		r.others++
+	}
+	return shown
+}
+
 // add takes the items of an answer that the client gets.
 func (r *reply) add(items []gjson.Result) {
-	r.recalls, r.others = 0, 0
-	var thoughts []string // that are bound to what follows
-	ledToRecall := false
+	r.recalls, r.others, r.ledToRecall = 0, 0, false
+	var thoughts []string // that wait
 	for _, item := range items {
-		name, isCall := callOf(item)
-		switch {
-		case isCall && r.isRecall(name):
-			r.recalls++
-			ledToRecall = true
-			continue
-		case isThought(item) && r.form.isBound:
-			if ledToRecall {
-				thoughts, ledToRecall = nil, false
+		switch r.judge(item) {
+		case waiting:
+			if r.ledToRecall {
+				thoughts, r.ledToRecall = nil, false
 			}
 			thoughts = append(thoughts, item.Raw)
-			continue
-		case isThought(item) && r.isLater:
-			continue
-		case isCall:
-			r.others++
+		case shown:
+			r.items = append(append(r.items, thoughts...), item.Raw)
+			thoughts = nil
 		}
-		r.items = append(append(r.items, thoughts...), item.Raw)
-		thoughts = nil
 	}
-	if !ledToRecall {
+	if !r.ledToRecall {
 		r.items = append(r.items, thoughts...)
 	}
 }

@@ -23,26 +23,20 @@ var (
 		closes: "response.completed response.incomplete response.failed"}
 )
 
-const (
-	hidden  = -1 // the place of a block that the client does not get
-	waiting = -2 // of a thought, until what it leads to has begun
-)
-
 // blockStream is an answer of Anthropic's Messages or of OpenAI's Responses.
 type blockStream struct {
 	blockNames
 	places map[int64]int // where the client has a block
-	shown  int           // the place of its next block
+	next   int           // the place of its next block
 	events int           // the number of its next event
 	moved  bool          // its events are not those of the provider any more
 
-	waiting     []event
-	ledToRecall bool
-	last        []event  // the end, if the answer has a call of the tool
-	reply                // its items are those of all that has ended (Responses)
-	done        []string // the items that have ended (Responses)
-	message     anthropicsdk.Message
-	answer      []byte // in full (Responses)
+	waiting []event
+	last    []event  // the end, if the answer has a call of the tool
+	reply            // its items are those of all that has ended (Responses)
+	done    []string // the items that have ended (Responses)
+	message anthropicsdk.Message
+	answer  []byte // in full (Responses)
 }
 
 func newBlockStream(n blockNames, f answerForm) *blockStream {
@@ -73,31 +67,21 @@ func (s *blockStream) take(e event) []event {
 	case kind != "" && contains(s.closes, kind):
 		return s.finish(e)
 	case kind == s.start:
-		block := e.data.Get(s.block)
-		name, isCall := callOf(block)
-		switch {
-		case isCall && s.isRecall(name):
-			s.places[number.Int()], s.ledToRecall = hidden, true
-			s.move(e)
-			s.recalls++
-			return nil
-		case isThought(block) && !s.form.isBound && s.isLater:
-			s.places[number.Int()] = hidden
-			return nil
-		case isThought(block) && s.form.isBound:
+		place := s.judge(e.data.Get(s.block))
+		if place == shown {
+			out := s.release()
+			s.show(number.Int())
+			return append(out, s.numbered(e))
+		}
+		s.places[number.Int()] = place
+		s.move(e)
+		if place == waiting {
 			if s.ledToRecall {
 				s.waiting, s.ledToRecall = nil, false
 			}
-			s.places[number.Int()] = waiting
-			s.move(e)
 			s.waiting = append(s.waiting, e)
-			return nil
-		case isCall:
-			s.others++
 		}
-		out := s.release()
-		s.show(number.Int())
-		return append(out, s.numbered(e))
+		return nil
 	case number.Exists():
 		switch place, ok := s.places[number.Int()]; {
 		case ok && place == waiting:
@@ -122,12 +106,12 @@ func contains(words, word string) bool {
 // show gives a block its place: its own, as long as the client has had all blocks.
 func (s *blockStream) show(number int64) {
 	if s.isLater || s.recalls > 0 {
-		s.places[number] = s.shown
-		s.shown++
+		s.places[number] = s.next
+		s.next++
 		return
 	}
 	s.places[number] = int(number)
-	s.shown = max(s.shown, int(number)+1)
+	s.next = max(s.next, int(number)+1)
 }
 
 // release returns the thoughts that wait, in their places.
