@@ -299,8 +299,11 @@ func IsTyped(v Param) bool {
 // Raw returns the JSON that is sent for v: nil if v cannot be encoded.
 func Raw(v Param) json.RawMessage {
 	value, _ := v.Overrides()
-	if raw, ok := value.(json.RawMessage); ok {
-		return raw
+	switch value := value.(type) {
+	case json.RawMessage:
+		return value
+	case Param: // a value of another API
+		return Raw(value)
 	}
 	raw, err := v.MarshalJSON()
 	if err != nil {
