@@ -240,14 +240,15 @@ func newDropEdit(op Op, history []Message, i, tokens int, reason string) Edit {
 	return Edit{Op: op, Index: i, ID: history[i].ID, Before: max(1, tokens), Reason: reason}
 }
 
-// maxExactBytes is the most text, in bytes, that is counted exactly in a message. The worst text is counted at 3 MB/s,
-// so a longer one would stop an agent for seconds. It is estimated.
+// maxExactBytes is the most text, in bytes, that is counted exactly in a message. The worst text is counted at 2 MB/s,
+// so a longer one would stop an agent for many seconds. It is estimated.
 const maxExactBytes = 8 << 20
 
-// TiktokenEstimator returns an estimator that counts text exactly as OpenAI's models do, without the network: encoding
-// is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5). Special tokens count as plain text, and content
-// that is not text as with [NewEstimator], which is many times as fast and exact enough for most uses. A message with
-// more than 8 MiB of text is estimated. The vocabulary makes a program 1.7 MB larger, and takes 9 MB of memory.
+// TiktokenEstimator returns an estimator that counts text as OpenAI's models do, without the network, and exactly but
+// for words of more than 768 bytes: encoding is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5).
+// Special tokens count as plain text, and content that is not text as with [NewEstimator], which is many times as fast
+// and exact enough for most uses. A message with more than 8 MiB of text is estimated. The vocabulary makes a program
+// 1.7 MB larger, and takes 9 MB of memory.
 func TiktokenEstimator(encoding string) (Estimator, error) {
 	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {
@@ -281,7 +282,7 @@ func (e tiktokenEstimator) Estimate(m Message) int {
 // reasoning implements reasoner.
 func (e tiktokenEstimator) reasoning(m *Message) int { return e.reasoningIn(m, e.textTokens) }
 
-// textTokens counts a text. Where the counter gives up because the text takes too long, the family estimates it.
+// textTokens counts a text. Where the vocabulary cannot be loaded, the family estimates it.
 func (e tiktokenEstimator) textTokens(s string) int {
 	if s == "" {
 		return 0

@@ -442,7 +442,9 @@ var growthTexts = map[string]func(n int) string{
 	"many keys": func(n int) string {
 		return "{" + numberedText(n, func(b *strings.Builder, i int) { fmt.Fprintf(b, `"k%d":"v",`, i) }) + `"path":"a.go"}`
 	},
-	"patches": again("*** Update File: a.go\n", 1),
+	"patches":       again("*** Update File: a.go\n", 1),
+	"written texts": again("cat >a <<E\nE\n", 2),
+	"one long line": again(`{"exit":1,"error":"no"},`, 1),
 }
 
 // growthPlaces put a text where a message has one.
@@ -462,6 +464,7 @@ var growthPlaces = map[string]func(text string) []Message{
 	"thinking":            func(text string) []Message { return partThenCalls(Part{Kind: KindThinking, Text: text}) },
 	"arguments":           func(text string) []Message { return arguments(text) },
 	"string of arguments": func(text string) []Message { return arguments(`{"patch":` + string(jsontext.Quote(text)) + "}") },
+	"command":             func(text string) []Message { return arguments(`{"command":` + string(jsontext.Quote(text)) + "}") },
 	"status": func(text string) []Message {
 		h := result("it failed")
 		h[2].IsError, h[2].Details = true, json.RawMessage(`{"status":`+string(jsontext.Quote(text))+"}")

@@ -276,15 +276,20 @@ func (d *draft) drop(list []part) {
 		case p.end > 0:
 			run := recordedRun{from: p.index, to: p.end}
 			if room > 0 {
-				run.record = d.writeRecord(w, p, names)
-				room -= run.record.fact.tokens
+				r := d.writeRecord(w, p, names)
+				if !isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[p.index:p.end])) {
+					continue // it stays, with its names, and takes nothing of the records' share
+				}
+				if room -= r.fact.tokens; room > 0 {
+					run.record = r
+				} else { // its names are nowhere then
+					names = d.namesKept(list)
+					for _, sent := range runs {
+						names.Add(joinedText(&sent.record.message))
+					}
+				}
 			}
-			if room <= 0 {
-				run.record = nil
-			}
-			if run.record == nil || isWorthIt(run.record.fact.tokens, count.Sum(d.view.tokens[p.index:p.end])) {
-				runs = append(runs, run)
-			}
+			runs = append(runs, run)
 		case p.images:
 			if out, after, ok := d.withoutImages(p.index); ok {
 				d.project(p.index, out, after, OpClear, p.reason)

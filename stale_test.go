@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -249,4 +250,37 @@ func randomText(r *rand.Rand) string {
 		b.WriteString(strings.Repeat(pieces[r.IntN(len(pieces))], 1+r.IntN(5)))
 	}
 	return b.String()
+}
+
+// A record that is thrown away, because the newer ones have their share already, takes no names with it.
+func TestNamesOfADiscardedRecord(t *testing.T) {
+	s := newScript()
+	i := s.inPlace(s.call("exec", `{"command":"make"}`, output(60)+"see parseManifestEntry\n"+output(60)))
+	for k := range 60 {
+		s.call("exec", `{"command":"step `+strconv.Itoa(k)+` of the work on parseManifestEntry"}`, output(20))
+	}
+	s.answers(6)
+	d := replay(newOfAnySize(t, 4_000, &Options{Estimator: CharsPerToken(4)}), s.history)
+	d.drop(d.staleParts(warmSteps, holdNothing))
+	assert.Contains(t, d.view.messages[i].Parts[0].Text, "parseManifestEntry")
+}
+
+// A run whose record would hardly be shorter stays whole, and takes nothing of the records' share of the room.
+func TestARecordThatIsNotWorthIt(t *testing.T) {
+	for _, words := range []int{16, 17} {
+		s := newScript()
+		for k := range 30 {
+			s.call("exec", `{"command":"old step number `+strconv.Itoa(k)+`"}`, output(20))
+		}
+		s.history = append(s.history, userSays("go on"))
+		for k := range 20 { // nearly all of it would stay in its record
+			s.call("x", `{"n":"`+strings.Repeat("abc"+strconv.Itoa(k)+" ", words)+`"}`, strings.Repeat("k", 10))
+		}
+		s.answers(5)
+		d := replay(newOfAnySize(t, 2_400, &Options{Estimator: CharsPerToken(4)}), s.history)
+		d.drop(d.staleParts(warmSteps, holdNothing))
+		require.NotNil(t, d.recordAt(1))
+		assert.False(t, d.recordAt(1).isBare, "%d: no other record takes any room", words)
+		assert.Nil(t, d.recordAt(3), "%d: a run that is not worth a record stays", words)
+	}
 }

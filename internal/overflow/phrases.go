@@ -37,7 +37,8 @@ const (
 )
 
 // phrases lists them, their words joined by underscores. In a phrase, @ is a word with a role, # a number, ? an unknown
-// word, and ~ says that a word comes within three words.
+// word, ~ says that a word comes within three words, / that it stands behind a slash, and ^ that the phrase begins a
+// text or follows a sign.
 var phrases = [...]struct {
 	says phrase
 	list string
@@ -59,7 +60,8 @@ var phrases = [...]struct {
 		key_~revoked keys_~revoked access_~revoked login_fail login_failed login_failure sign_in token_is_invalid
 		expired_token token_~expired session_~expired authorization_required authorization_failed api_token_@too
 		api_token_is_@too session_token_@too session_token_is_@too refresh_token_@too refresh_token_is_@too
-		auth_token_@too auth_token_is_@too`},
+		auth_token_@too auth_token_is_@too no_~credentials not_find_~credentials bad_credentials missing_credentials
+		incorrect_credentials credential_~revoked credentials_~revoked no_authorization`},
 	{pBusy, `overloaded service_unavailable temporarily_unavailable upstream_connect_error bad_gateway currently_loading
 		still_loading not_ready isnt_ready no_healthy high_traffic heavy_traffic high_load heavy_load over_capacity
 		at_capacity is_busy are_busy server_busy currently_busy @too_busy high_demand`},
@@ -75,8 +77,8 @@ var phrases = [...]struct {
 	{pFlagged, "flagged moderation"},
 	{pPace, `@too_quickly @too_fast @too_often @too_frequently @too_frequent slow_down last_@time last_#_@time
 		past_@time past_#_@time previous_@time previous_#_@time refills_in refills_at parallel_@request`},
-	{pRate, `@per_@time @per_#_@time @token_s @token_@time @request_@time @too_@request many_@request many_?_@request
-		@time_window @time_period @time_interval rate_@cap rate_@over @too_~rate @request_rate @token_rate
+	{pRate, `@per_@time @per_#_@time @token_/s @token_/@time @request_/@time @too_@request many_@request many_?_@request
+		@time_window @time_period @time_interval rate_@cap ^rate_@over @too_~rate @request_rate @token_rate
 		@input_rate rate_of_@request rate_of_@token rate_of_@input please_wait again_in retry_in retry_after`},
 	{pPerMinute, "@per_minute @per_min"},
 	{pThisMinute, "this_@time current_@time"},
@@ -92,8 +94,9 @@ var placeholders = map[string]role{"@too": rToo, "@time": rTime, "@day": rDay, "
 
 // pattern is one phrase.
 type pattern struct {
-	says  phrase
-	words []string
+	says   phrase
+	words  []string
+	begins bool // a text, or what stands behind a sign
 }
 
 // patterns holds the phrases by their first word. It is made at the first error: most programs meet none.
@@ -101,8 +104,9 @@ var patterns = sync.OnceValue(func() map[string][]pattern {
 	all := make(map[string][]pattern, 128)
 	for _, p := range phrases {
 		for text := range strings.FieldsSeq(p.list) {
+			text, begins := strings.CutPrefix(text, "^")
 			words := strings.Split(text, "_")
-			all[words[0]] = append(all[words[0]], pattern{p.says, words})
+			all[words[0]] = append(all[words[0]], pattern{p.says, words, begins})
 		}
 	}
 	return all
@@ -122,7 +126,8 @@ func phrasesIn(ts []token) (says phrase) {
 			}
 		}
 		for _, p := range first {
-			if p.says&says == 0 && saidAt(ts, i+1, p.words[1:]) {
+			isPlace := !p.begins || i == 0 || ts[i-1].sign
+			if p.says&says == 0 && isPlace && saidAt(ts, i+1, p.words[1:]) {
 				says |= p.says
 			}
 		}
@@ -136,6 +141,10 @@ func phrasesIn(ts []token) (says phrase) {
 // saidAt reports whether words stand at i, past hyphens and slashes.
 func saidAt(ts []token, i int, words []string) bool {
 	for _, w := range words {
+		w, isPart := strings.CutPrefix(w, "/")
+		if isPart && !isSign(ts, i, "/") {
+			return false
+		}
 		for isSign(ts, i, "-") || isSign(ts, i, "/") {
 			i++
 		}

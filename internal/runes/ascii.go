@@ -44,14 +44,6 @@ func IsLetter(c byte) bool { return IsLower(c) || IsUpper(c) }
 // IsDigit reports whether c is a decimal digit.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// ToLower is c in lower case, if it is a letter.
-func ToLower(c byte) byte {
-	if IsUpper(c) {
-		return c + ('a' - 'A')
-	}
-	return c
-}
-
 // ToUpper is c in upper case, if it is a letter.
 func ToUpper(c byte) byte {
 	if IsLower(c) {

@@ -13,6 +13,8 @@ func TestExitCode(t *testing.T) {
 		{"Chunk ID: 0faf38\nProcess exited with code 2\nOutput:\n", "2", "who exited"},
 		{"<returncode>-9</returncode>\n<output>\n</output>", "-9", "a tag"},
 		{"x\n\nCommand exited with code 127", "127", "the last line"},
+		{"x\n[Command finished with exit code 1]", "1", "OpenHands"},
+		{"Command failed with exit code 2", "2", "alone"},
 		{"x\n[exit code: 3]", "3", "in brackets"},
 		{"x\n<shellId: 50 completed with exit code 0>", "0", "behind an id"},
 		{"FAIL\nexit status 1\n", "1", "a status"},

@@ -143,13 +143,22 @@ func isPrefix(word string) bool {
 // withoutWritten returns a command without the texts that cat writes to files, because nothing shows them:
 // cat > file <<EOF.
 func withoutWritten(command string) string {
-	before, behind, _ := strings.Cut(command, "<<")
-	line, text, isText := strings.Cut(behind, "\n")
-	start := strings.LastIndexAny(before, "\n;&|(`") + 1
-	head, words := strings.TrimLeft(before[start:], " \t"), strings.Fields(line)
-	if !isText || len(words) == 0 || !strings.HasPrefix(head, "cat ") || !strings.Contains(head+line, ">") {
-		return command
+	var b strings.Builder
+	for {
+		before, behind, _ := strings.Cut(command, "<<")
+		line, text, isText := strings.Cut(behind, "\n")
+		start := strings.LastIndexAny(before, "\n;&|(`") + 1
+		head, words := strings.TrimLeft(before[start:], " \t"), strings.Fields(line)
+		if !isText || len(words) == 0 || !strings.HasPrefix(head, "cat ") || !strings.Contains(head+line, ">") {
+			return b.String() + command
+		}
+		b.WriteString(before[:start])
+		b.WriteString(line[strings.Index(line, words[0])+len(words[0]):]) // && cat b.go
+		word := strings.Trim(words[0], `-'"\`)
+		rest, isEmpty := strings.CutPrefix(text, word)
+		if !isEmpty {
+			_, rest, _ = strings.Cut(text, "\n"+word)
+		}
+		command = rest
 	}
-	_, rest, _ := strings.Cut("\n"+text, "\n"+strings.Trim(words[0], `-'"\`))
-	return before[:start] + withoutWritten(rest)
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"compress/zlib"
 	"io"
-	"regexp"
 )
 
 const (
@@ -14,9 +13,6 @@ const (
 	// All packed objects of a file together may be so many times as large as the file, and have as many bytes at most.
 	mostGrowth, leastUnpacked, mostUnpacked = 8, 1 << 20, 64 << 20
 )
-
-// page is the type of an object that is a page.
-var page = regexp.MustCompile(`/Type\s*/Page[^A-Za-z]`)
 
 // pages returns how many pages a PDF has, whether as objects of their own or packed together. Pages that a change took
 // out or wrote anew may still be in the file, and count. Packed ones of an encrypted document cannot be read.
@@ -34,12 +30,27 @@ func (f File) pages() (n int) {
 				left -= int64(len(object))
 			}
 		}
-		n += len(page.FindAllIndex(object, -1))
+		n += pagesIn(object)
 	}
 	if objects.Err() != nil {
 		return 0
 	}
 	return n
+}
+
+// pagesIn returns how many objects in data have the type of a page: /Type /Page, and not /Pages.
+func pagesIn(data []byte) (n int) {
+	for {
+		before, behind, isFound := bytes.Cut(data, []byte("/Page"))
+		if !isFound || len(behind) == 0 {
+			return n
+		}
+		isWhole := behind[0]|0x20 < 'a' || behind[0]|0x20 > 'z'
+		if isWhole && bytes.HasSuffix(bytes.TrimRight(before, " \t\r\n\f"), []byte("/Type")) {
+			n++
+		}
+		data = behind
+	}
 }
 
 // splitObjects is the [bufio.SplitFunc] for the objects of a PDF.
