@@ -255,9 +255,9 @@ func randomText(r *rand.Rand) string {
 // A record that is thrown away, because the newer ones have their share already, takes no names with it.
 func TestNamesOfADiscardedRecord(t *testing.T) {
 	s := newScript()
-	i := s.inPlace(s.call("exec", `{"command":"make"}`, output(60)+"see parseManifestEntry\n"+output(60)))
+	i := s.inPlace(s.call("exec", `{"command":"make"}`, output(60)+"see configLoader_alpha.go and parseManifestEntry\n"+output(60)))
 	for k := range 60 {
-		s.call("exec", `{"command":"step `+strconv.Itoa(k)+` of the work on parseManifestEntry"}`, output(20))
+		s.call("exec", `{"command":"step `+strconv.Itoa(k)+` of the work on configLoader_alpha.go parseManifestEntry"}`, output(20))
 	}
 	s.answers(6)
 	d := replay(newOfAnySize(t, 4_000, &Options{Estimator: CharsPerToken(4)}), s.history)

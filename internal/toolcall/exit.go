@@ -44,7 +44,8 @@ func isApart(s, last string) bool {
 var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus",
 	"returncode"}, nil)
 
-var exitFrame = prose.NewPattern(`(?i)^[<\[(]?(?:(?:process|command) (?:failed with |finished with )?|shellId: \d+ completed with )?` +
+var exitFrame = prose.NewPattern(`(?i)^[<\[(]?` +
+	`(?:(?:process|command) (?:failed with |finished with )?|shellId: \d+ completed with )?` +
 	`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[>:= ]{1,3}(-?[0-9]{1,10})(?:</\w+>|[\])>.])?$`)
 
 // printsExit reports whether a command prints the exit code of another one, which is not its own: echo $?.
