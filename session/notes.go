@@ -125,6 +125,6 @@ func (s *Session) reloadEnd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.at.Size, s.at.Newest, s.at.Seq, s.at.Header = size, jsonl.WithoutText(newest), newest.Number(), &entry.Entry{}
+	s.at.Size, s.at.Newest, s.at.Seq = size, jsonl.WithoutText(newest), newest.Number()
 	return nil
 }

@@ -278,7 +278,7 @@ func (s *Session) nextLog(ctx context.Context, last *entry.Entry) error {
 	s.forget()
 	old, oldLog := s.at, s.log
 	s.at = jsonl.Loaded{}
-	lines, err := s.encode(carriedEntries(old.Info, last))
+	lines, err := s.encode(s.withHeader(carriedEntries(old.Info, last)))
 	if err != nil {
 		return err
 	}

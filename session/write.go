@@ -17,7 +17,8 @@ func (s *Session) write(ctx context.Context, durable bool, entries ...*entry.Ent
 		return s.dead
 	}
 	for {
-		lines, err := s.encode(entries)
+		all := s.withHeader(entries)
+		lines, err := s.encode(all)
 		if err != nil {
 			return err
 		}
@@ -25,7 +26,8 @@ func (s *Session) write(ctx context.Context, durable bool, entries ...*entry.Ent
 		var moved *backend.MovedError
 		switch {
 		case err == nil:
-			s.advance(entries)
+			s.advance(all)
+			s.offsets = s.offsets[len(all)-len(entries):]
 			return nil
 		case errors.As(err, &moved) && !moved.Written && !moved.Next:
 			if err := s.takeIn(ctx, moved.Size); err != nil {
@@ -60,6 +62,14 @@ func (s *Session) kill(err error) error {
 	return s.dead
 }
 
+// withHeader returns entries behind a header, if the log needs one: it is new, or completely unreadable.
+func (s *Session) withHeader(entries []*entry.Entry) []*entry.Entry {
+	if s.at.Leaf.ID != "" || s.beside {
+		return entries
+	}
+	return append([]*entry.Entry{s.newHeader()}, entries...)
+}
+
 // encode completes the heads of entries and returns their lines.
 func (s *Session) encode(entries []*entry.Entry) ([]byte, error) {
 	x := &s.encoder
@@ -69,28 +79,23 @@ func (s *Session) encode(entries []*entry.Entry) ([]byte, error) {
 	}
 	now := s.store.opts.Now()
 	c := cursor{seq: s.at.Seq, previous: s.at.Newest.Offset, leaf: s.at.Leaf.ID, leafAt: s.at.Leaf.Offset}
-	c.isBeside, c.isEmpty = s.beside, s.hasNoEntry()
+	c.isBeside = s.beside
 	if s.at.Newest.Next != s.at.Size { // damage lies between
 		c.previous = -1
 	}
-	if c.isEmpty {
-		header := s.newHeader()
-		header.Time = now
-		s.at.HeaderAt = s.at.Size + int64(len(x.Lines))
-		c.place(header, s.at.HeaderAt)
-		if err := x.Append(header); err != nil {
-			return nil, err
-		}
-		s.at.Header = header
+	headers := 0 // no part of a batch
+	if len(entries) > 0 && entries[0].Type == entry.TypeSession {
+		headers = 1
 	}
-	if len(entries) > jsonl.MaxBatch {
+	batch := len(entries) - headers
+	if batch > jsonl.MaxBatch {
 		return nil, ErrTooLarge
 	}
 	s.offsets = s.offsets[:0]
 	for i, e := range entries {
 		e.Time = now
-		if e.Batch = [2]int64{}; len(entries) > 1 {
-			e.Batch = [2]int64{int64(i) + 1, int64(len(entries))}
+		if e.Batch = [2]int64{}; batch > 1 && i >= headers {
+			e.Batch = [2]int64{int64(i - headers + 1), int64(batch)}
 		}
 		at := s.at.Size + int64(len(x.Lines))
 		s.offsets = append(s.offsets, at)
@@ -111,17 +116,11 @@ func (s *Session) encode(entries []*entry.Entry) ([]byte, error) {
 // countsWith returns the counts of the log including entries.
 func (s *Session) countsWith(entries []*entry.Entry) Counts {
 	counts := jsonl.CloneCounts(s.at.Counts)
-	if s.hasNoEntry() {
-		jsonl.CountEntry(&counts, s.at.Header)
-	}
 	for _, e := range entries {
 		jsonl.CountEntry(&counts, e)
 	}
 	return counts
 }
-
-// hasNoEntry reports whether the log needs a header: it is new, or completely unreadable.
-func (s *Session) hasNoEntry() bool { return s.at.Leaf.ID == "" && !s.beside }
 
 func (s *Session) newHeader() *entry.Entry {
 	return &entry.Entry{Type: entry.TypeSession, Format: jsonl.FormatVersion, Key: s.key, From: s.at.From}
@@ -133,7 +132,6 @@ type cursor struct {
 	previous int64  // offset of the last line
 	leaf     string // entry
 	leafAt   int64
-	isEmpty  bool // the log has no header
 	isBeside bool // nothing is written to the branch
 }
 
@@ -162,21 +160,15 @@ func (c *cursor) place(e *entry.Entry, offset int64) {
 
 // advance updates the session with entries that were written.
 func (s *Session) advance(entries []*entry.Entry) {
-	if s.hasNoEntry() {
-		jsonl.CountEntry(&s.at.Counts, s.at.Header)
-		h := s.at.Header
-		s.at.Leaf = jsonl.Line{Head: jsonl.Head{ID: h.ID, Seq: h.Seq, Kind: entry.TypeSession}, Offset: s.at.HeaderAt}
-	}
 	for i, e := range entries {
 		jsonl.CountEntry(&s.at.Counts, e)
 		switch {
-		case e.ParentID != "":
+		case e.Type == entry.TypeSession || e.ParentID != "":
 			s.at.Leaf = jsonl.Line{Head: jsonl.Head{Seq: e.Seq, ID: e.ID, Kind: e.Type}, Offset: s.offsets[i]}
 		case e.Type == entry.TypeLeaf:
 			s.at.Leaf = jsonl.Line{Head: jsonl.Head{ID: e.Target}, Offset: *e.At}
 		}
 		s.takeSide(e)
-		s.at.Updated = e.Time
 		if e.Full != nil {
 			s.at.Summed = s.offsets[i]
 		}
@@ -235,7 +227,7 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 		}
 		s.takeSide(e)
 		jsonl.CountEntry(&s.at.Counts, e)
-		s.at.Newest, s.at.Updated = jsonl.WithoutText(*l), e.Time
+		s.at.Newest = jsonl.WithoutText(*l)
 		return nil
 	})
 	s.at.Damage = append(s.at.Damage, scan.Damage...)

@@ -25,11 +25,10 @@ import (
 
 // Loaded is the state of a session at the leaf of its log.
 type Loaded struct {
-	Header   *entry.Entry
-	HeaderAt int64 // where a new one is written
-	History  []winnow.Message
-	Places   []Place // of the messages in history
-	Prefix   int     // number of messages that the newest compaction put before the first one that it kept
+	Header  *entry.Entry
+	History []winnow.Message
+	Places  []Place // of the messages in history
+	Prefix  int     // number of messages that the newest compaction put before the first one that it kept
 
 	From    *entry.From // of a log that has not begun
 	Leaf    Line        // heads only, without texts
