@@ -175,9 +175,11 @@ func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
 		if change.Deleted || change.From > 0 || c.Resync {
 			continue
 		}
-		if isReset, err := s.hasOlder(ctx, *change); err != nil {
+		logs, err := s.logsUpTo(ctx, *change)
+		if err != nil {
 			return err
-		} else if isReset {
+		}
+		if len(logs) > 1 {
 			change.Cause = backend.CauseReset
 		}
 		st, err := s.Status(ctx, change.Key)
@@ -194,14 +196,15 @@ func (s *Store) giveCauses(ctx context.Context, c *Changes) error {
 	return nil
 }
 
-// hasOlder reports whether a session has logs that are older than that of a change.
-func (s *Store) hasOlder(ctx context.Context, c Change) (bool, error) {
+// logsUpTo returns the logs of a session up to that of a change, none if that is gone.
+func (s *Store) logsUpTo(ctx context.Context, c Change) ([]backend.Part, error) {
 	parts, err := s.Parts(ctx, c.Key)
 	if errors.Is(err, errors.ErrUnsupported) {
-		return false, nil
+		return nil, nil
 	}
 	parts = slices.DeleteFunc(parts, func(p backend.Part) bool { return p.Kind == backend.PartSide })
-	return slices.IndexFunc(parts, func(p backend.Part) bool { return p.Log == c.Log }) > 0, err
+	at := slices.IndexFunc(parts, func(p backend.Part) bool { return p.Log == c.Log })
+	return parts[:at+1], err
 }
 
 // ReadChange calls yield with the entries of a change, in the order of the log, which may be older than the newest. The
@@ -213,7 +216,13 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*entry.Entr
 	log, err := s.backend.Log(ctx, c.Key, false)
 	if err == nil && log.ID() != c.Log {
 		log.Close()
-		log, err = s.openOlder(ctx, c)
+		var logs []backend.Part
+		if logs, err = s.logsUpTo(ctx, c); err == nil && len(logs) == 0 {
+			err = fmt.Errorf("%w: log %s of %q", ErrNotFound, c.Log, c.Key)
+		}
+		if err == nil {
+			log, err = s.backend.OpenPart(ctx, c.Key, logs[len(logs)-1])
+		}
 	}
 	if err != nil {
 		return err
@@ -229,17 +238,4 @@ func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*entry.Entr
 	scan := jsonl.NewScanner(log, c.To, s.opts.Seal)
 	scan.From = c.From
 	return entriesOf(ctx, scan, yield)
-}
-
-// openOlder opens the log of a change that is not the newest one.
-func (s *Store) openOlder(ctx context.Context, c Change) (backend.Log, error) {
-	parts, err := s.Parts(ctx, c.Key)
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, err
-	}
-	isOf := func(p backend.Part) bool { return p.Kind != backend.PartSide && p.Log == c.Log }
-	if at := slices.IndexFunc(parts, isOf); at >= 0 {
-		return s.backend.OpenPart(ctx, c.Key, parts[at])
-	}
-	return nil, fmt.Errorf("%w: log %s of %q", ErrNotFound, c.Log, c.Key)
 }

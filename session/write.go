@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/winnowgo/winnow/session/backend"
@@ -48,12 +49,8 @@ func (s *Session) write(ctx context.Context, durable bool, entries ...*entry.Ent
 
 // isFinal reports whether a session is unusable after err.
 func isFinal(err error) bool {
-	for _, target := range []error{ErrConflict, ErrDeleted, ErrSync, ErrClosed} {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return false
+	final := []error{ErrConflict, ErrDeleted, ErrSync, ErrClosed}
+	return slices.ContainsFunc(final, func(f error) bool { return errors.Is(err, f) })
 }
 
 // kill ends the use of the session.
@@ -168,7 +165,7 @@ func (s *Session) advance(entries []*entry.Entry) {
 		case e.Type == entry.TypeLeaf:
 			s.at.Leaf = jsonl.Line{Head: jsonl.Head{ID: e.Target}, Offset: *e.At}
 		}
-		s.takeSide(e)
+		jsonl.TakeSide(&s.at.Info, &s.at.Labels, e)
 		if e.Full != nil {
 			s.at.Summed = s.offsets[i]
 		}
@@ -186,21 +183,6 @@ func (s *Session) advance(entries []*entry.Entry) {
 
 // maxSpare is how much memory a session keeps for the next append.
 const maxSpare = 256 << 10
-
-// takeSide updates the session with a side entry.
-func (s *Session) takeSide(e *entry.Entry) {
-	switch e.Type {
-	case entry.TypeInfo:
-		jsonl.MergeInfo(&s.at.Info, e.Info)
-	case entry.TypeLabel:
-		if s.at.Labels == nil {
-			s.at.Labels = map[string]string{}
-		}
-		if s.at.Labels[e.Target] = e.Label; e.Label == "" {
-			delete(s.at.Labels, e.Target)
-		}
-	}
-}
 
 // takeIn reads what others wrote after the known end. Anybody may write titles, labels and usage at any time; only the
 // holder of the turn writes to the branch.
@@ -225,7 +207,7 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 		if err != nil {
 			return nil // it does not count, here or for other readers
 		}
-		s.takeSide(e)
+		jsonl.TakeSide(&s.at.Info, &s.at.Labels, e)
 		jsonl.CountEntry(&s.at.Counts, e)
 		s.at.Newest = jsonl.WithoutText(*l)
 		return nil

@@ -52,9 +52,8 @@ func fill(ctx context.Context, opts session.Options, key string, log backend.Log
 	}
 	im := importer{
 		opts: opts, key: key, taken: make(map[string]bool, len(entries)), offsets: make(map[string]int64, len(entries)),
-		parents: map[string]string{}, sums: entry.FullState{Labels: map[string]string{}},
+		parents: map[string]string{}, encoder: jsonl.Encoder{Seal: opts.Seal},
 	}
-	im.encoder.Seal = opts.Seal
 	if err = im.write(ctx, entries); err == nil {
 		err = log.Append(ctx, 0, im.encoder.Lines, opts.Durability == session.Sync)
 	}
@@ -233,17 +232,12 @@ func (im *importer) add(e *entry.Entry) error {
 	}
 	im.offsets[e.ID], im.newest = at, at
 	jsonl.CountEntry(&im.sums.Counts, e)
+	jsonl.TakeSide(&im.sums.Info, &im.sums.Labels, e)
 	switch {
 	case e.ParentID != "":
 		im.leaf, im.ended = e.ID, e.Type == entry.TypeReset
 	case e.Type == entry.TypeLeaf:
 		im.leaf, im.ended = e.Target, false
-	case e.Type == entry.TypeInfo:
-		jsonl.MergeInfo(&im.sums.Info, e.Info)
-	case e.Type == entry.TypeLabel && e.Label == "":
-		delete(im.sums.Labels, e.Target)
-	case e.Type == entry.TypeLabel:
-		im.sums.Labels[e.Target] = e.Label
 	}
 	return nil
 }

@@ -190,32 +190,26 @@ func (a *applier) session(ctx context.Context, key string, actions []Action) err
 		return context.Cause(ctx)
 	}
 	parts, err := a.Parts(ctx, key)
-	if errors.Is(err, errors.ErrUnsupported) {
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
 		return err
-	}
-	if err != nil && ctx.Err() == nil { // a damaged session does not stop the others
-		a.keep(actions, KeptDamaged, err)
-		return nil
-	}
-	if err != nil {
+	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
+	case err != nil: // a damaged session does not stop the others
+		return a.keep(KeptDamaged, err, actions...)
+	case len(parts) == 0: // taking its turn would create it again
+		return a.keep(KeptChanged, nil, actions...)
 	}
-	if len(parts) == 0 { // taking its turn would create it again
-		a.keep(actions, KeptChanged, nil)
-		return nil
-	}
-	if held, err := a.IsHeld(ctx, key); held || err != nil {
-		if err == nil {
-			a.keep(actions, KeptOpen, nil)
-		}
+	if held, err := a.IsHeld(ctx, key); err != nil {
 		return err
+	} else if held {
+		return a.keep(KeptOpen, nil, actions...)
 	}
 	short, cancel := context.WithTimeout(ctx, turnWait)
 	turn, err := a.Turn(short, key)
 	cancel()
 	if errors.Is(err, session.ErrBusy) && ctx.Err() == nil {
-		a.keep(actions, KeptOpen, err)
-		return nil
+		return a.keep(KeptOpen, err, actions...)
 	}
 	if err != nil {
 		return err
@@ -228,17 +222,17 @@ func (a *applier) session(ctx context.Context, key string, actions []Action) err
 	return errors.Join(err, turn.Release())
 }
 
-// keep records that actions were not done.
-func (a *applier) keep(actions []Action, why string, err error) {
+// keep records that actions were not done, and why. It returns nil, since the others can go on.
+func (a *applier) keep(why string, err error, actions ...Action) error {
 	for _, action := range actions {
 		k := Kept{Key: action.Key, Part: action.Part.Name, Reason: action.Reason, Why: why, Err: err}
 		a.done.Kept = append(a.done.Kept, k)
 	}
+	return nil
 }
 
 // action does one action of a session whose turn is taken.
 func (a *applier) action(ctx context.Context, turn backend.Turn, action Action) error {
-	this := []Action{action}
 	parts, err := a.Parts(ctx, action.Key)
 	if err != nil {
 		return err
@@ -248,11 +242,9 @@ func (a *applier) action(ctx context.Context, turn backend.Turn, action Action) 
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		a.keep(this, KeptDamaged, err)
-		return nil
+		return a.keep(KeptDamaged, err, action)
 	case why != "":
-		a.keep(this, why, nil)
-		return nil
+		return a.keep(why, nil, action)
 	}
 	// From here on, pinning the session changes its newest log or restores that log from its archive.
 	while := slices.DeleteFunc(parts, func(p backend.Part) bool { return !p.Open })
@@ -265,12 +257,10 @@ func (a *applier) action(ctx context.Context, turn backend.Turn, action Action) 
 	case action.Op == OpDelete && action.Part.Kind != backend.PartLog:
 		err = a.Remove(ctx, turn, action.Part, while...)
 	default:
-		a.keep(this, KeptRefused, nil)
-		return nil
+		return a.keep(KeptRefused, nil, action)
 	}
 	if errors.Is(err, session.ErrChanged) || errors.Is(err, session.ErrDeleted) {
-		a.keep(this, KeptChanged, err)
-		return nil
+		return a.keep(KeptChanged, err, action)
 	}
 	if err != nil {
 		return err

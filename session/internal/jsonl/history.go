@@ -256,6 +256,21 @@ func (s *Sides) Counts() entry.Counts {
 	return c
 }
 
+// TakeSide updates the info and the labels of a session with an entry that comes after them.
+func TakeSide(info *entry.Info, labels *map[string]string, e *entry.Entry) {
+	switch {
+	case e.Type == entry.TypeInfo:
+		MergeInfo(info, e.Info)
+	case e.Type == entry.TypeLabel && e.Label == "":
+		delete(*labels, e.Target)
+	case e.Type == entry.TypeLabel:
+		if *labels == nil {
+			*labels = map[string]string{}
+		}
+		(*labels)[e.Target] = e.Label
+	}
+}
+
 // MergeInfo takes in what next changes.
 func MergeInfo(i, next *entry.Info) {
 	if next == nil {
