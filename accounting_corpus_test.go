@@ -3,7 +3,6 @@ package winnow_test
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"math"
 	"slices"
@@ -47,8 +46,7 @@ func predictions(t testing.TB, path, family string) []float64 {
 	t.Helper()
 	history := readRecorded(t, path)
 	e := estimatorOf(t, family)
-	m, err := winnow.New(10_000_000, &winnow.Options{Estimator: e, FoldAbove: 1})
-	require.NoError(t, err)
+	m := newManager(t, 10_000_000, &winnow.Options{Estimator: e, FoldAbove: 1})
 	var errs []float64
 	seen, before, last, shown := 0, 0, 0, 0
 	for i := range history {
@@ -56,8 +54,7 @@ func predictions(t testing.TB, path, family string) []float64 {
 		if history[i].Role != winnow.RoleAssistant || u == nil || u.Prompt() == 0 || failedTurn(&history[i]) {
 			continue
 		}
-		r, err := m.Prepare(context.Background(), history[:i])
-		require.NoError(t, err)
+		r := prepare(t, m, history[:i])
 		for k := last; k < i; k++ {
 			shown += shownBytes(&history[k])
 		}

@@ -77,11 +77,10 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 		}
 		window := max(1_200, tokens/2)
 		summarizer := []int{4_000, 7_000, 16_000, 200_000, 2_000_000}[seed%5]
-		m, err := winnow.New(window, &winnow.Options{
+		m := newManager(t, window, &winnow.Options{
 			Summarizer: within(t, summarizer, e, &calls), Estimator: e, Reserve: window / 8,
 			Compact: &winnow.CompactOptions{SummarizerWindow: summarizer, Rules: func() string { return "Be careful." }},
 		})
-		require.NoError(t, err)
 		compactions += grow(t, m, h, 1+seed%7)
 	}
 	assert.Greater(t, compactions, 20, "the test says nothing if nothing is compacted")

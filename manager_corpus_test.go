@@ -5,13 +5,12 @@ import (
 	"compress/gzip"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,34 +93,12 @@ func recordedSessions(t *testing.T, every int, f func(t *testing.T, name string,
 	})
 }
 
-// corpusRow is what happened in the sessions at one window.
-type corpusRow struct {
-	sessions, requests, overflows int
-	epochs, compactions, degraded int
-	edits                         map[winnow.Op]int
-}
-
-// add joins what happened in another session.
-func (r *corpusRow) add(o *corpusRow) {
-	r.sessions += o.sessions
-	r.requests += o.requests
-	r.overflows += o.overflows
-	r.epochs += o.epochs
-	r.compactions += o.compactions
-	r.degraded += o.degraded
-	for op, n := range o.edits {
-		r.edits[op] += n
-	}
-}
-
-// replay prepares the request that each assistant message of h answered.
-func replay(t *testing.T, name string, h []winnow.Message, window int) *corpusRow {
-	row := &corpusRow{sessions: 1, edits: map[winnow.Op]int{}}
+// replay prepares the request that each assistant message of h answered, and returns how many there were.
+func replay(t *testing.T, name string, h []winnow.Message, window int) (requests int) {
 	c := newClock()
 	m := newManager(t, window, &winnow.Options{Now: c.Now})
 	before := deepCopy(h)
 	rules := wire.Rules{Lead: leads(h), Blank: true}
-	told := map[winnow.Edit]bool{} // an edit is in every request from the first on: it counts once
 	var last []winnow.Message
 	for n := range h {
 		if h[n].Role != winnow.RoleAssistant {
@@ -129,34 +106,18 @@ func replay(t *testing.T, name string, h []winnow.Message, window int) *corpusRo
 		}
 		c.follow(h[n].Time)
 		r, err := m.Prepare(t.Context(), h[:n])
-		row.requests++
+		requests++
 		if err != nil {
-			row.overflows++
 			assert.True(t, errors.As(err, new(*winnow.OverflowError)), "%s at %d: %v", name, n, err)
 			continue
 		}
 		assert.NoError(t, rules.Check(r.Messages), "%s at %d", name, n)
 		assert.LessOrEqual(t, r.Tokens, r.Budget, "%s at %d", name, n)
 		assert.Equal(t, firstDifference(last, r.Messages), r.FirstChanged, "%s at %d", name, n)
-		if r.FirstChanged < len(last) {
-			row.epochs++
-		}
-		for _, e := range r.Edits {
-			if e = (winnow.Edit{Op: e.Op, Index: e.Index, ID: e.ID}); !told[e] {
-				told[e] = true
-				row.edits[e.Op]++
-			}
-		}
-		if r.Compaction != nil {
-			row.compactions++
-			if r.Degraded {
-				row.degraded++
-			}
-		}
 		last = r.Messages
 	}
 	sameMessages(t, before, h, name+": the history was written to")
-	return row
+	return requests
 }
 
 // follow sets the clock to when a message was written; where that is unknown half a minute passes.
@@ -170,27 +131,12 @@ func (c *clock) follow(at time.Time) {
 
 // The manager on recorded sessions, replayed request by request.
 func TestManagerCorpus(t *testing.T) {
-	windows := []int{32_000, 128_000, 200_000}
-	rows := map[int]*corpusRow{}
-	for _, window := range windows {
-		rows[window] = &corpusRow{edits: map[winnow.Op]int{}}
-	}
-	var mu sync.Mutex // protects rows
+	var requests atomic.Int64
 	recordedSessions(t, sized(18, 144), func(t *testing.T, name string, h []winnow.Message) {
-		for _, window := range windows {
-			row := replay(t, name, h, window)
-			mu.Lock()
-			rows[window].add(row)
-			mu.Unlock()
+		for _, window := range []int{32_000, 128_000, 200_000} {
+			requests.Add(int64(replay(t, name, h, window)))
 		}
 	})
-	var b strings.Builder
-	b.WriteString("\nwindow   sessions requests epochs compactions degraded overflows | edits\n")
-	for _, window := range windows {
-		r := rows[window]
-		fmt.Fprintf(&b, "%-8d %8d %8d %6d %11d %8d %9d | %v\n",
-			window, r.sessions, r.requests, r.epochs, r.compactions, r.degraded, r.overflows, r.edits)
-		assert.NotZero(t, r.requests)
-	}
-	t.Log(b.String())
+	t.Logf("%d requests", requests.Load())
+	assert.NotZero(t, requests.Load())
 }

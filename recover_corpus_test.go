@@ -56,7 +56,7 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 	}
 	for name, says := range wordings {
 		t.Run(name, func(t *testing.T) {
-			sessions, crossed, refusals, worst, requests := 0, 0, 0, 0, 0
+			sessions, refusals, requests := 0, 0, 0
 			for _, path := range recordedFiles(t, 1) {
 				history := readRecorded(t, path)
 				if sessions == sample {
@@ -69,14 +69,10 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 				p := &refuser{window: window / 2, overhead: 1_500, count: count, says: says, seen: map[string]bool{}}
 				requests += replayBehind(t, p, window, history)
 				refusals += p.refusals
-				worst = max(worst, p.refusals)
-				if p.refusals > 0 {
-					crossed++
-				}
 				assert.LessOrEqual(t, p.refusals, most[name], path)
 				assert.Zero(t, p.repeats, "a refused payload was sent again: "+path)
 			}
-			t.Logf("%d sessions, %d requests, %d sessions were refused, %d refusals in all, at most %d in one", sessions, requests, crossed, refusals, worst)
+			t.Logf("%d sessions, %d requests, %d refusals", sessions, requests, refusals)
 			assert.Positive(t, refusals, "nothing was refused: the test tests nothing")
 		})
 	}
@@ -85,8 +81,7 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 // replayBehind replays a session through a manager that believes in the window.
 func replayBehind(t *testing.T, p *refuser, window int, recorded []winnow.Message) (requests int) {
 	t.Helper()
-	m, err := winnow.New(window, &winnow.Options{Reserve: 2_000})
-	require.NoError(t, err)
+	m := newManager(t, window, &winnow.Options{Reserve: 2_000})
 	var history []winnow.Message
 	for i := range recorded {
 		next := recorded[i]
