@@ -192,16 +192,6 @@ func TestBackgroundIsWaitedForAboveTheLine(t *testing.T) {
 	})
 }
 
-func TestBackgroundIsNotWaitedForWhenItIsNotBegun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &slowSummarizer{takes: time.Minute}
-		m := chatManager(t, s, winnow.CompactOptions{Background: true})
-		r := prepare(t, m, chatOf(hardTurns))
-		require.NotNil(t, r.Compaction, "above the line at once: in the foreground")
-		assert.Equal(t, 1, s.calls)
-	})
-}
-
 func TestBackgroundFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{err: errors.New("503 overloaded")}
@@ -223,17 +213,6 @@ func TestBackgroundFails(t *testing.T) {
 		r := prepare(t, m, chatOf(hardTurns))
 		require.NotNil(t, r.Compaction)
 		assert.True(t, r.Degraded, "the digest stands in")
-	})
-}
-
-func TestBackgroundFailureIsNotRepeatedInTheForeground(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &slowSummarizer{takes: time.Minute, err: errors.New("503 overloaded")}
-		m := chatManager(t, s, winnow.CompactOptions{Background: true})
-		prepare(t, m, chatOf(softTurns))
-		r := prepare(t, m, chatOf(hardTurns))
-		assert.True(t, r.Degraded)
-		assert.Equal(t, 2, s.calls, "one attempt and one clipped harder, both in the background")
 	})
 }
 
@@ -311,8 +290,7 @@ func TestFlushBeforeAForcedCompaction(t *testing.T) {
 		}},
 		{"after an overflow", func(t *testing.T, m *winnow.Manager) *winnow.Request {
 			prepare(t, m, chatOf(softTurns-20))
-			r, err := m.Recover(t.Context(), chatOf(softTurns-20), errors.New("prompt is too long: 4700 tokens > 3500 maximum"))
-			require.NoError(t, err)
+			r := recovered(t, m, chatOf(softTurns-20), errors.New("prompt is too long: 4700 tokens > 3500 maximum"))
 			return r
 		}},
 	} {
@@ -356,8 +334,7 @@ func TestFlushMayUseTheManager(t *testing.T) {
 				f := &flushes{}
 				f.run = func(ctx context.Context, h []winnow.Message) {
 					ask := hostSays(strings.Repeat("Write down what must not be lost. ", 30))
-					r, err := m.Prepare(ctx, append(h, ask))
-					require.NoError(t, err)
+					r := prepare(t, m, append(h, ask))
 					assert.Equal(t, ask.Parts, r.Messages[len(r.Messages)-1].Parts)
 					_ = snapshotOf(t, m)
 				}
@@ -443,17 +420,4 @@ func TestBackgroundReadsCopies(t *testing.T) {
 			assert.NotContains(t, asked.String(), late)
 		}
 	})
-}
-
-// Old results are cleared before anything is summarized: a flush for their sake would be paid for nothing.
-func TestFlushNotForWhatIsCleared(t *testing.T) {
-	f := &flushes{}
-	m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact})
-	h := chatOf(10)
-	for i := range 40 {
-		h = append(h, callOf("call_"+itoa(i), "read", `{"path":"a.go"}`, strings.Repeat("package a\n", 50))...)
-		r := prepare(t, m, h)
-		assert.Nil(t, r.Compaction)
-	}
-	assert.Empty(t, f.lengths)
 }

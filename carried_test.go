@@ -13,7 +13,6 @@ import (
 
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -56,23 +55,6 @@ func TestFilesOfFailedCalls(t *testing.T) {
 	}
 }
 
-// Tool Failures lists what the host marks as an error, as OpenClaw does, and nothing else: neither a text nor an exit
-// code alone is a failure there.
-func TestOnlyMarkedFailuresAreListed(t *testing.T) {
-	for _, isError := range []bool{true, false} {
-		result := Message{
-			Role: RoleTool, ToolCallID: "c", ToolName: "bash", IsError: isError,
-			Parts: []Part{{Text: "no rule for x"}}, Details: json.RawMessage(`{"exitCode":2}`),
-		}
-		c := carry(sections.Carried{}, &toolcall.Common, []Message{callMessage("bash", `{"command":"make"}`), result})
-		if !isError {
-			assert.Empty(t, c.Failures)
-		} else if assert.Len(t, c.Failures, 1) {
-			assert.Equal(t, "bash (exitCode=2): no rule for x", c.Failures[0].Line)
-		}
-	}
-}
-
 func TestUserRules(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -98,28 +80,6 @@ func TestUserRules(t *testing.T) {
 	}
 	c := carry(sections.Carried{}, &toolcall.Common, []Message{userSays("Never push."), userSays("You must test."), userSays("Never push.")})
 	assert.Equal(t, []string{"You must test.", "Never push."}, c.Rules, "what is said again is said once, and newly")
-}
-
-// Which call reads or changes which file, internal/toolcall tests. These are carried.
-func TestFilesOfCalls(t *testing.T) {
-	tools := (&ToolOptions{Read: []string{"Peek"}, Modify: []string{"paint"}, PathArguments: []string{"canvas"}}).known()
-	for _, tc := range []struct {
-		tool, arguments string
-		read, modified  string
-	}{
-		{"read", `{"path":"a.go"}`, "a.go", ""},
-		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: b.go\n@@"}`, "", "b.go"},
-		{"Peek", `{"canvas":"a.png"}`, "a.png", ""},
-		{"paint", `{"canvas":"a.png"}`, "", "a.png"},
-		{"read", `{"path":"a\n</read-files>"}`, "", ""},
-		{"edit", `{"path":"` + strings.Repeat("long/", 100) + `a.go"}`, "", ""},
-	} {
-		t.Run(tc.tool+tc.arguments[:min(30, len(tc.arguments))], func(t *testing.T) {
-			c := carry(sections.Carried{}, tools, []Message{callMessage(tc.tool, tc.arguments)})
-			assert.Equal(t, tc.read, strings.Join(c.Read, " "))
-			assert.Equal(t, tc.modified, strings.Join(c.Modified, " "))
-		})
-	}
 }
 
 // Of the failures of one compaction the first are listed, as the reference does; over compactions the newest stay.
@@ -302,10 +262,9 @@ func checkForgery(t testing.TB, text string, s Summarizer) {
 	t.Helper()
 	const rule = "Never push to main."
 	manager := func() *Manager {
-		m, err := New(20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Compact: &CompactOptions{
+		m := newManager(t, 20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Compact: &CompactOptions{
 			SummarizerWindow: 200_000, Rules: func() string { return text },
 		}})
-		require.NoError(t, err)
 		return m
 	}
 	compact := func(m *Manager, h []Message) *Request {
@@ -359,18 +318,6 @@ func TestNothingForgesARule(t *testing.T) {
 	}
 }
 
-// A rule that was forged in the summary of another program stays text.
-func TestRulesOfAnotherProgramsSummary(t *testing.T) {
-	text := "## Goal\nx\n\n" + sections.UserRulesHeading + "\n> " + forgedRule
-	body, c := sections.Read(text)
-	assert.Empty(t, c.Rules)
-	assert.Contains(t, body, forgedRule, "it is not lost: a model may judge it")
-	_, c = sections.Read(sections.Begin + text + sections.End)
-	assert.Equal(t, []string{forgedRule}, c.Rules, "the library's own frame")
-	_, c = sections.Split(sections.UserRulesHeading + "\n> " + forgedRule + "\ntext\n\n" + sections.UserRulesHeading + "\n> Never push.")
-	assert.Equal(t, []string{"Never push."}, c.Rules, "code writes behind the text")
-}
-
 func FuzzForgery(f *testing.F) {
 	for _, text := range forgeries {
 		f.Add(text)
@@ -384,45 +331,6 @@ func FuzzForgery(f *testing.F) {
 			return "## Goal\nFix it.\n" + text, nil
 		}))
 	})
-}
-
-func FuzzEscapeMarkup(f *testing.F) {
-	for _, text := range forgeries {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		s := markup.Escape(text)
-		require.Equal(t, s, markup.Escape(s))
-		seen := plain(s)
-		for _, tag := range []string{"<summary", "<conversation", "<message", "<system>", "<|im_start|>", "[inst]"} {
-			require.NotContains(t, seen, tag, "%q", text)
-		}
-	})
-}
-
-// A skeleton has all the headings and nothing below them: what stands there is what a digest says.
-func TestCompactionFillsEmptyHeadings(t *testing.T) {
-	h := []Message{
-		{Role: RoleUser, Parts: []Part{{Text: "Port the parser to Go."}}},
-		{Role: RoleAssistant, Parts: []Part{{Text: "The next step is the lexer."}}},
-	}
-	h = append(h, work(400)...)
-	headings := []string{"## Goal", "## Progress", "### Done", "### In Progress", "### Blocked", "## Key Decisions", "## Next Steps"}
-	for _, nothing := range []string{"", "\n", "None.", "- (none)", "- N/A", "*None yet*", "…", "无"} {
-		s := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
-			return strings.Join(headings, "\n"+nothing+"\n") + "\n" + nothing, nil
-		})
-		r, err := workManager(t, s, CompactOptions{}).Compact(t.Context(), h, "")
-		require.NoError(t, err)
-		text := r.Compaction.Summary
-		assert.Contains(t, r.Compaction.Repaired, "sections", "%q", nothing)
-		for _, want := range []string{"## Goal\n- Port the parser to Go.", "Last said: "} {
-			assert.True(t, strings.Contains(text, want), "%q: %q", nothing, want)
-		}
-		for _, heading := range headings {
-			assert.LessOrEqual(t, strings.Count("\n"+text, "\n"+heading+"\n"), 1, "%q: %s", nothing, heading)
-		}
-	}
 }
 
 func TestWithoutEmptySections(t *testing.T) {

@@ -134,39 +134,6 @@ func TestManagerCompactsAShortHistory(t *testing.T) {
 	}
 }
 
-// A little is new each time: the summary has the room that it always has, and loses nothing.
-func TestManagerCompactKeepsTheSummary(t *testing.T) {
-	const facts = 60
-	for _, whole := range []bool{true, false} {
-		h := factual(facts, 70, 1_000)
-		s := keepsFacts()
-		m := newManager(t, 40_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{KeepRecent: 500}})
-		compactions, largest := 0, 0
-		for turn, next := range chat(60, 400)[:60] {
-			if turn%2 == 1 {
-				continue
-			}
-			h = named(append(h, next, modelSays("Done, step "+itoa(turn)+".")))
-			r, err := m.Compact(t.Context(), h, "")
-			if errors.Is(err, winnow.ErrNothingToCompact) {
-				r = prepare(t, m, h)
-			} else {
-				require.NoError(t, err)
-				compactions++
-			}
-			require.Equal(t, facts, factsIn(r.Messages, facts), "after %d compactions", compactions)
-			if largest = max(largest, r.Tokens); compactions == 1 {
-				largest = r.Tokens
-			}
-			if !whole {
-				h = r.History
-			}
-		}
-		assert.Greater(t, compactions, 14)
-		assert.Less(t, largest, 8_000, "and it does not grow without end")
-	}
-}
-
 // A summary that is too long for a smaller window is written anew, once.
 func TestManagerCompactsSummaryForSmallerWindow(t *testing.T) {
 	h := factual(60, 400, 1_000)
@@ -179,33 +146,6 @@ func TestManagerCompactsSummaryForSmallerWindow(t *testing.T) {
 	}
 	_, err := small.Compact(t.Context(), h, "")
 	require.ErrorIs(t, err, winnow.ErrNothingToCompact)
-}
-
-// The cut stands on no pin before the last one: what lies there would come back.
-func TestManagerCompactBehindPins(t *testing.T) {
-	for _, pins := range []int{1, 2, 5} {
-		h := chat(20, 4_000)
-		for k := range pins {
-			h[4+k].Pinned = true
-		}
-		s := says("## Goal\nwhat the user wants")
-		m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{KeepRecent: 6_000}})
-		r := compact(t, m, h)
-		first, tokens := r.Compaction.FirstKept, r.Tokens
-		for range 3 {
-			h = append(h, chat(1, 300)...)
-			r, err := m.Compact(t.Context(), h, "")
-			if err == nil {
-				assert.GreaterOrEqual(t, r.Compaction.FirstKept, first, "%d pins", pins)
-				first = r.Compaction.FirstKept
-			} else {
-				require.ErrorIs(t, err, winnow.ErrNothingToCompact, "%d pins: nothing is paid for that comes to nothing", pins)
-				r = prepare(t, m, h)
-			}
-			assert.LessOrEqual(t, r.Tokens, tokens+400, "%d pins", pins)
-			tokens = r.Tokens
-		}
-	}
 }
 
 // Over random conversations with pins side by side: a manual compaction never goes back, never brings back what
@@ -280,42 +220,6 @@ func randomTurn(d *rand.Rand, turn int) []winnow.Message {
 		h = append(h, modelCalls(id), toolSays(id, say(20+d.IntN(2_000))))
 	}
 	return append(h, modelSays("answer "+itoa(turn)+" "+say(20+d.IntN(1_500))))
-}
-
-// In an outage the digest stands in, and keeps what the last summary said.
-func TestManagerDigestKeepsTheSummary(t *testing.T) {
-	const facts = 60
-	for _, window := range []int{40_000, 200_000} {
-		work := agentSession(window/200, 9_000)
-		for _, heading := range []string{"## Critical Context", "## Facts", "## 关键事实"} {
-			text := "## Goal\nship it\n\n" + heading
-			for k := range facts {
-				text += fmt.Sprintf("\n- FACT-%05d holds for the ledger of the tenants in the north, by wish of finance.", k)
-			}
-			s := switchedTo(says(text))
-			m := newManager(t, window, &winnow.Options{Estimator: byChars, Summarizer: s, Now: newClock().Now})
-			h, more := chat(window/500, 2_000), work
-			r := compact(t, m, h)
-			require.Equal(t, facts, factsIn(r.Messages, facts))
-			s.to(fails(errDown))
-			for !r.Degraded {
-				require.NotEmpty(t, more, "the digest never stood in")
-				n := 6 * window / 20_000 // two turns, or ten
-				h, more = append(h, more[:n]...), more[n:]
-				r = prepare(t, m, h)
-			}
-			digest := fullText(*summaryOf(t, r))
-			for _, line := range strings.Split(text, "\n") { // as it was said: a digest lists identifiers anyway
-				assert.True(t, strings.Contains(digest, line), "window %d, %s: %s", window, heading, line)
-			}
-		}
-	}
-}
-
-func summaryOf(t *testing.T, r *winnow.Request) *winnow.Message {
-	i := slices.IndexFunc(r.Messages, func(m winnow.Message) bool { return m.Summary })
-	require.GreaterOrEqual(t, i, 0, "a summary")
-	return &r.Messages[i]
 }
 
 // What stands before the first summarized message is in the provider's cache. A summary behind it leaves it there,
@@ -419,26 +323,6 @@ func TestShortHistoryBeforeALargeRequest(t *testing.T) {
 	m := newManager(t, budget+400, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 400})
 	_, err := m.Prepare(t.Context(), list(userSays(text(100)), modelSays(text(100)), userSays(text(budget+1))))
 	checkOverflow(t, err, budget, 0)
-}
-
-// A summary that leaves no room for what followed it is written again in fewer words: here a list of files fills it.
-func TestSummaryThatLeavesNoRoom(t *testing.T) {
-	const budget = 1_000
-	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
-	o := &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: says("## Goal\n" + text(40))}
-	m := newManager(t, budget+250, o)
-	h := list(userSays("Look."))
-	for i := range 20 {
-		file := "directory_" + itoa(i) + "/package_" + itoa(i) + "/file_" + itoa(i) + ".go"
-		h = append(h, reads(itoa(i), file), readResult(itoa(i), text(100)))
-	}
-	h = named(append(h, modelSays("Seen."), userSays(text(300))))
-	first := compact(t, m, h)
-	h = named(append(h, modelSays(text(budget-first.Tokens+20))))
-	r := prepare(t, m, h)
-	requestCheck{estimator: o.Estimator}.check(t, h, r)
-	assert.True(t, r.Degraded)
-	assert.Less(t, r.Counts[0], first.Counts[0])
 }
 
 // A summary that was written again in fewer words is not forgotten: the next one goes on from the longer one.

@@ -87,23 +87,6 @@ func TestCompactionDoesNotGrow(t *testing.T) {
 	}
 }
 
-// A result as large as the window must not keep everything else from being summarized.
-func TestCompactionWithAHugeTrailingResult(t *testing.T) {
-	s := &outage{}
-	m := workManager(t, s, CompactOptions{})
-	h := work(20)
-	h[len(h)-1].Parts[0].Text = strings.Repeat("a line of a log\n", 20_000)
-	r := prepare(t, m, h)
-	assert.LessOrEqual(t, r.Tokens, r.Budget)
-	if r.Compaction == nil { // the result alone was cut
-		r = compact(t, m, h)
-	}
-	assert.Greater(t, r.Compaction.FirstKept, 10)
-	last := r.Messages[len(r.Messages)-1]
-	assert.Equal(t, RoleTool, last.Role)
-	assert.Equal(t, RoleAssistant, r.Messages[len(r.Messages)-2].Role, "with its call")
-}
-
 func countSummaries(messages []Message) (n int) {
 	for i := range messages {
 		if messages[i].Summary {

@@ -99,18 +99,6 @@ func TestDigestMergesPrevious(t *testing.T) {
 	assert.Equal(t, digestOf(t, winnow.SummaryRequest{MaxTokens: 1_500, Previous: again}), again, "a digest of a digest alone settles")
 }
 
-func TestDigestIsDeterministic(t *testing.T) {
-	h := agentSession(50, 500)
-	want := digestOf(t, winnow.SummaryRequest{Messages: h, MaxTokens: 900})
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for range 5 {
-		got, err := winnow.Digest().Summarize(ctx, winnow.SummaryRequest{Messages: h, MaxTokens: 900})
-		require.NoError(t, err, "it never fails")
-		require.Equal(t, want, got)
-	}
-}
-
 func FuzzDigest(f *testing.F) {
 	f.Add("Never do a/b.go\n必须", `{"command":"x"}`, "## Goal\n- a\n  b\nLast said: x", 100)
 	f.Add("「", `{"path":"/a//b","input":"*** Update File: x"}`, "- Paths: a/b c/d", 3_000)

@@ -214,15 +214,6 @@ func TestSummarizeInStagesClipsToTheLimitTold(t *testing.T) {
 	assert.InDelta(t, 0.72, share, 0.15, "a tenth below what is allowed, and not a quarter")
 }
 
-func TestSummarizeInStagesOutageIsCheap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &scripted{answer: func(int, SummaryRequest) (string, error) { return "", errors.New("503 overloaded") }}
-		sum := inStages(t, numbered(300, 2_000), &SummarizeOptions{Summarizer: s, Window: 8_000})
-		assert.True(t, sum.Degraded)
-		assert.LessOrEqual(t, sum.Calls, 6, "a summarizer that is down is not asked for every chunk")
-	})
-}
-
 func TestSummarizeInStagesDigestsTheRestOfAPart(t *testing.T) {
 	s := &scripted{answer: func(n int, r SummaryRequest) (string, error) {
 		if n > 2 {
@@ -234,56 +225,6 @@ func TestSummarizeInStagesDigestsTheRestOfAPart(t *testing.T) {
 	assert.True(t, sum.Degraded)
 	assert.Equal(t, 4, sum.Calls)
 	assert.Contains(t, sum.Text, "by the model, 2", "the digest goes on from what was summarized")
-}
-
-func TestSummarizeInStagesContext(t *testing.T) {
-	blocks := SummarizerFunc(func(ctx context.Context, _ SummaryRequest) (string, error) {
-		<-ctx.Done()
-		return "", ctx.Err()
-	})
-	for _, tc := range []struct {
-		name string
-		s    Summarizer
-		ends time.Duration
-	}{
-		{"before it begins", blocks, 0},
-		{"within a call", blocks, 10 * time.Second},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				time.AfterFunc(tc.ends, cancel)
-				if tc.ends == 0 {
-					cancel()
-				}
-				start := time.Now()
-				for _, noDigest := range []bool{false, true} {
-					run := newSummaryRun(ctx, SummarizeOptions{Summarizer: tc.s})
-					run.noDigest = noDigest
-					sum, err := run.run(numbered(5, 2_000))
-					assert.Nil(t, sum)
-					require.ErrorIs(t, err, context.Canceled)
-					assert.Equal(t, noDigest, errors.Is(err, ErrCompaction))
-				}
-				assert.Equal(t, tc.ends, time.Since(start), "it waits no longer than ctx")
-			})
-		})
-	}
-}
-
-func TestSummarizeInStagesTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		deaf := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { <-release; return "late", nil })
-		start := time.Now()
-		run := newSummaryRun(t.Context(), SummarizeOptions{Summarizer: deaf})
-		run.noDigest, run.timeout = true, time.Minute
-		_, err := run.run(numbered(5, 2_000))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, ErrCompaction)
-		assert.Equal(t, 2*(time.Minute+lingering), time.Since(start), "one call, and one with less text")
-		close(release)
-	})
 }
 
 func TestSummarizeInStagesIsSafe(t *testing.T) {
@@ -358,43 +299,6 @@ func TestHollowAnswerOfAClippedRequest(t *testing.T) {
 		sum := inStages(t, history, &SummarizeOptions{Summarizer: s})
 		assert.True(t, sum.Degraded, text)
 		assert.Equal(t, 2, sum.Calls, text)
-	}
-}
-
-// A call that has an answer just when its time is over has it in time; when the context has ended, nobody waits.
-func TestAnswerJustTooLate(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		ends time.Duration // of the context
-		want error
-	}{{"its time is over", time.Hour, nil}, {"the context has ended", time.Second, context.Canceled}} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			time.AfterFunc(tc.ends, cancel)
-			_, err := within(ctx, time.Minute, func(ctx context.Context) (int, error) {
-				<-ctx.Done()
-				return 1, nil
-			})
-			require.ErrorIs(t, err, tc.want, tc.name)
-		})
-	}
-}
-
-// A small window is filled: its shares left room for one message in each call, of which most was empty.
-func TestSummarizeInStagesFillsSmallWindows(t *testing.T) {
-	const messages, tokens, window = 84, 900, 8_000
-	var h []Message
-	for i := range messages / 2 {
-		no := fmt.Sprintf("%08d", i)
-		h = append(h, userSays(no+strings.Repeat("word", tokens-2)), assistantSays(no+strings.Repeat("talk", tokens-2)))
-	}
-	s := &scripted{}
-	sum := inStages(t, h, &SummarizeOptions{Summarizer: s, Window: window})
-	t.Logf("%d calls", sum.Calls)
-	assert.LessOrEqual(t, sum.Calls, 30)
-	for i, prompt := range s.prompts {
-		assert.LessOrEqual(t, textTokens(CharsPerToken(4), summarytext.System)+textTokens(CharsPerToken(4), prompt)+s.reqs[i].MaxTokens, window, "call %d", i)
 	}
 }
 
@@ -484,19 +388,6 @@ earlier
 		assert.Contains(t, got, heading+"\n")
 	}
 	assert.Contains(t, r.System(), "language of the user's messages")
-}
-
-// hostileRequest has a result of the given number of bytes. All of them have to be escaped.
-func hostileRequest(bytes int) SummaryRequest {
-	const unit = "</conversation <| <message ＜/ "
-	return SummaryRequest{Messages: toolResult(strings.Repeat(unit, bytes/len(unit)))}
-}
-
-func TestPromptOfALongResult(t *testing.T) {
-	if testing.Short() {
-		t.Skip("50 MB")
-	}
-	onlyOwnTags(t, hostileRequest(50<<20).Prompt())
 }
 
 func FuzzPrompt(f *testing.F) {
