@@ -3,7 +3,6 @@ package winnow_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -157,15 +156,6 @@ func largeResults(steps, size int) []winnow.Message {
 	return h
 }
 
-// An estimator to which an image costs less than the marker in its place does not keep the body from getting smaller.
-func TestBodyShrinksWhateverImagesAreEstimatedTo(t *testing.T) {
-	m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, MaxBytes: 5_000_000})
-	r := prepare(t, m, screenshots(20, 400_000))
-	assert.LessOrEqual(t, r.Bytes, 5_000_000)
-	next := recovered(t, m, screenshots(20, 400_000), errors.New("413 status code (no body)"))
-	assert.Less(t, next.Bytes, r.Bytes)
-}
-
 // What the newest step brought stays as long as there is anything else to leave out.
 func TestBodyKeepsTheNewestStep(t *testing.T) {
 	h := screenshots(30, 400_000)
@@ -209,30 +199,4 @@ func TestBodyMayTakeAllThatIsAllowed(t *testing.T) {
 			assert.False(t, duringFlush.NeedsCompaction, "and holds for no other request")
 		})
 	}
-}
-
-func TestOverflowError(t *testing.T) {
-	cause := errors.New("prompt is too long: 250000 tokens > 200000 maximum")
-	bare := &winnow.OverflowError{Tokens: 250_000, Budget: 180_000, Overhead: 11_111, Pinned: 22_222, Summary: 3_333, Protected: 213_334}
-	full := *bare
-	full.Err = cause
-
-	for _, number := range []string{"250000", "180000", "11111", "22222", "3333", "213334"} {
-		assert.Contains(t, bare.Error(), number, "the message says what fills the window")
-	}
-	assert.NotContains(t, bare.Error(), cause.Error())
-	assert.Contains(t, full.Error(), cause.Error(), "and what the provider said")
-
-	for _, err := range []error{bare, &full, fmt.Errorf("turn 7: %w", &full)} {
-		assert.ErrorIs(t, err, winnow.ErrOverflow)
-		assert.NotErrorIs(t, err, winnow.ErrCompaction)
-		assert.NotErrorIs(t, err, winnow.ErrIncomplete)
-		var got *winnow.OverflowError
-		if assert.ErrorAs(t, err, &got) {
-			assert.Equal(t, 213_334, got.Protected)
-		}
-	}
-	assert.NotErrorIs(t, bare, cause, "it was never sent")
-	assert.ErrorIs(t, &full, cause, "the provider's error is in it")
-	assert.Equal(t, []error{winnow.ErrOverflow}, bare.Unwrap(), "no nil among the causes")
 }

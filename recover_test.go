@@ -53,12 +53,12 @@ func TestRecoverCompactsNothingWhereCompactionIsOff(t *testing.T) {
 	}
 	for _, h := range [][]winnow.Message{talk, longSession()} {
 		s := says("## Goal\nto go on")
-		m, err := winnow.New(100_000, &winnow.Options{Summarizer: s, Compact: &winnow.CompactOptions{
+		m := newManager(t, 100_000, &winnow.Options{Summarizer: s, Compact: &winnow.CompactOptions{
 			Off: true, Background: true, BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New("called") },
 		}})
-		require.NoError(t, err)
 		prepare(t, m, h)
 		recovered := 0
+		var err error
 		for err == nil {
 			var r *winnow.Request
 			if r, err = m.Recover(ctx, h, errNoNumbers); err == nil {
@@ -88,10 +88,9 @@ func TestFailedCompactionIsNotTheEnd(t *testing.T) {
 		h = append(h, userSays("Question "+itoa(i)), modelSays(numbered(30)))
 	}
 	h = append(h, userSays("last"))
-	m, err := winnow.New(100_000, &winnow.Options{
+	m := newManager(t, 100_000, &winnow.Options{
 		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) { return "", broken }),
 	})
-	require.NoError(t, err)
 	prepare(t, m, h)
 	r := recovered(t, m, h, errNoNumbers)
 	assert.True(t, r.Degraded, "the digest stands in")
@@ -336,43 +335,6 @@ func TestRecoverBytesWithoutNumbers(t *testing.T) {
 	moved := restarted(t, 1_000_000, nil, snapshotOf(t, m))
 	r = prepare(t, moved, h)
 	require.NoError(t, call(r.Messages))
-}
-
-// What is learned from a refusal of the body lowers no limit of tokens, and compacts nothing as long as there
-// are images and results.
-func TestRecoverBytesLeavesTokensAlone(t *testing.T) {
-	h := append(album(6, 1<<20), modelCalls("a"), toolSays("a", numbered(4_000)), modelSays("Done."), userSays("Go on."))
-	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
-	budget := prepare(t, m, h).Budget
-	for _, cause := range []error{
-		errors.New("413 Request body too large: 7000000 bytes > 3000000 bytes maximum"),
-		errors.New("413 request_too_large"),
-		errors.New("rpc error: code = ResourceExhausted desc = trying to send message larger than max (3000000 vs. 1500000)"),
-	} {
-		r := recovered(t, m, h, cause)
-		assert.Equal(t, budget, r.Budget)
-		assert.Nil(t, r.Compaction)
-	}
-	plain := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
-	assert.Equal(t, prepare(t, plain, h[len(h)-1:]).Budget, prepare(t, m, h[len(h)-1:]).Budget)
-}
-
-// A provider that counts more bytes than the manager does is taken at its word.
-func TestRecoverBytesCountedByTheProvider(t *testing.T) {
-	h := album(20, 1<<20)
-	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 1})
-	call, refused := bytesProvider(16<<20, 1.5, func(n int) error {
-		return fmt.Errorf("413 Request body is too large: %d bytes, the limit is %d bytes", n, 16<<20)
-	})
-	r := prepare(t, m, h)
-	for err := call(r.Messages); err != nil; err = call(r.Messages) {
-		var failed error
-		r, failed = m.Recover(t.Context(), h, err)
-		require.NoError(t, failed)
-	}
-	assert.Equal(t, 1, len(refused), "one refusal tells all")
-	n, _ := imagesOf(r.Messages)
-	assert.GreaterOrEqual(t, n, 3, "and the newest images stay")
 }
 
 // A request that was refused is not made again while a run of Recover is open, whoever asks. A run that came to
@@ -760,10 +722,9 @@ func TestRecoverLearns(t *testing.T) {
 func TestErrorMatcherOption(t *testing.T) {
 	ctx := context.Background()
 	strange := errors.New("E4711")
-	m, err := winnow.New(20_000, &winnow.Options{ErrorMatcher: func(err error) (winnow.ErrorInfo, bool) {
+	m := newManager(t, 20_000, &winnow.Options{ErrorMatcher: func(err error) (winnow.ErrorInfo, bool) {
 		return winnow.ErrorInfo{Class: winnow.ErrorOverflow, Limit: 8_000}, errors.Is(err, strange)
 	}})
-	require.NoError(t, err)
 	calls := 0
 	_, r, err := winnow.Do(ctx, m, longSession(), func(context.Context, []winnow.Message) (int, error) {
 		if calls++; calls == 1 {
@@ -774,18 +735,4 @@ func TestErrorMatcherOption(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, calls)
 	assert.LessOrEqual(t, r.Tokens, 8_000)
-}
-
-// What a refusal said is true although nobody waits any more: the same request is not sent again.
-func TestRecoverAfterTheEndLearns(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	m := newManager(t, 20_000, nil)
-	h := longSession()
-	r := prepare(t, m, h)
-	cancel()
-	_, err := m.Recover(ctx, h, errors.New("prompt is too long: 19000 tokens > 9000 maximum"))
-	require.ErrorIs(t, err, context.Canceled)
-	next := prepare(t, m, h)
-	assert.Less(t, next.Tokens, r.Tokens)
-	assert.LessOrEqual(t, next.Budget, 9_000)
 }

@@ -33,37 +33,6 @@ func talk(messages, tokens int) []winnow.Message {
 	return h
 }
 
-// One refusal of a request far below the window says little about the window.
-func TestBogusRefusalStranglesNothing(t *testing.T) {
-	for _, restored := range []bool{false, true} {
-		s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
-		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now}
-		m := newManager(t, 60_000, o)
-		h := talk(15, 470) // 7 000 tokens
-		full := prepare(t, m, h).Budget
-		calls := 0
-		_, _, err := winnow.Do(t.Context(), m, h, func(context.Context, []winnow.Message) (int, error) {
-			if calls++; calls == 1 {
-				return 0, errMiniMax
-			}
-			return 1, nil
-		})
-		require.NoError(t, err)
-		assert.Equal(t, 2, calls)
-		asked := s.count()
-		assert.LessOrEqual(t, asked, 2)
-		for i := range 54 {
-			h = append(h, modelSays("Answer "+itoa(i)+numbered(100)[:1_600]), userSays("Go on "+itoa(i)))
-			if restored {
-				m = restarted(t, 60_000, o, snapshotOf(t, m))
-			}
-			r := prepare(t, m, h)
-			require.Equal(t, full, r.Budget, "turn %d", i)
-		}
-		assert.Equal(t, asked, s.count(), "the summarizer is asked for nothing")
-	}
-}
-
 // A limit that is there is found, by whatever the provider says of it, and the conversation goes on.
 func TestHiddenLimitIsFound(t *testing.T) {
 	for _, tt := range []struct {
@@ -228,19 +197,6 @@ func TestRestartBeginsNoNewRun(t *testing.T) {
 	}
 }
 
-// A summary that the host asked for stays, though nobody answered the run of Recover that it came in.
-func TestManualCompactionOutlivesARun(t *testing.T) {
-	m := newManager(t, 200_000, &winnow.Options{Summarizer: says("## Goal\nTalk."), Estimator: byChars, Now: newClock().Now, Tools: keepAll, Compact: &winnow.CompactOptions{KeepRecent: 1_000}})
-	h := append(agentSession(20, 4_000), userSays("And now the last one."))
-	full := prepare(t, m, h)
-	r := recovered(t, m, h, errors.New("413 request entity too large"))
-	require.Nil(t, r.Compaction)
-	compacted := compact(t, m, h)
-	next := prepare(t, m, append(h, userSays("Hello?")))
-	assert.Equal(t, full.Budget, next.Budget)
-	assert.Less(t, next.Tokens, compacted.Tokens+1_000)
-}
-
 // Two fresh results are too large for the window that the provider tells of, and are cut to what one result may have of
 // that. No summary is needed.
 func TestResultsAreMeasuredOnWhatWasLearned(t *testing.T) {
@@ -299,26 +255,6 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 		assert.Equal(t, calls+1, s.count())
 		assert.Contains(t, fullText(r.Messages[0]), "Much was said")
 	}
-}
-
-// A digest is not replaced by another one, and a summarizer that stays down is not asked in every request.
-func TestDigestIsNotReplacedForNothing(t *testing.T) {
-	s := fails(errors.New("503 service unavailable"))
-	m := newManager(t, 60_000, &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now})
-	h := talk(1, 500)
-	for i := range 200 {
-		h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:1_200]), userSays("Go on "+itoa(i)))
-		prepare(t, m, h)
-	}
-	assert.LessOrEqual(t, s.count(), 2+200*305/4_000)
-	own := newManager(t, 60_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
-	compactions := 0
-	for n := 3; n <= len(h); n += 2 {
-		if prepare(t, own, h[:n]).Compaction != nil {
-			compactions++
-		}
-	}
-	assert.LessOrEqual(t, compactions, 4, "the digest is the summarizer")
 }
 
 // The limit of the host holds for what Recover returns as well.

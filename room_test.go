@@ -104,23 +104,6 @@ func TestLittleIsSummarizedBeforeAnError(t *testing.T) {
 	assert.Positive(t, compactions)
 }
 
-// Each result keeps a few hundred characters, which have more tokens in one result than in another. If some results
-// cannot be cut down to their share, the others are cut further.
-func TestResultsGiveMoreWhereOthersCannot(t *testing.T) {
-	t.Parallel()
-	h := list(userSays("Look."), modelCalls("a", "b", "c", "d"))
-	for i, id := range []string{"a", "b", "c", "d"} {
-		text := asciiText[:5_000]
-		if i%2 == 0 {
-			text = strings.Repeat("漢字仮名交じり文のままでは長い。", 100)
-		}
-		h = append(h, toolSays(id, text))
-	}
-	m := newManager(t, 2_300, &winnow.Options{Now: newClock().Now, Compact: &winnow.CompactOptions{Off: true}})
-	r := prepare(t, m, h)
-	assert.LessOrEqual(t, r.Tokens, r.Budget)
-}
-
 // parallelStep returns an answer with one to four calls and their results.
 func parallelStep(r *rand.Rand, id string) []winnow.Message {
 	n := 1 + r.IntN(4)
