@@ -289,27 +289,6 @@ func TestInstructionsStay(t *testing.T) {
 	}
 }
 
-// Instructions of the same name replace the older ones; others stay beside them.
-func TestInstructionsAreReplaced(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("Do it with care, and slowly.\n", 60)
-	skill := func(id, name, rule string) []winnow.Message {
-		return callOf(id, "skill", `{"name":"`+name+`"}`, long+rule)
-	}
-	h := append(list(userSays("Release it.")), skill("a", "release", "RULE ONE")...)
-	h = append(append(h, skill("b", "review", "RULE TWO")...), modelSays("I know how."), userSays("Then go."))
-	h = append(h, skill("c", "Release", "RULE THREE")...)
-	h = append(h, modelSays("It has changed."), userSays("Go."))
-	s := situation{window: 200_000, change: situations[2].change}
-	s.play(t, winnow.Options{}, h, 20, func(int) []winnow.Message { return nil }, func(k int, text string) {
-		require.Contains(t, text, "RULE TWO")
-		require.Contains(t, text, "RULE THREE")
-		if k > 8 {
-			require.NotContains(t, text, "RULE ONE")
-		}
-	})
-}
-
 // What the host said of rules is in every request until it says all of it anew. Then the older text may go.
 func TestToldStays(t *testing.T) {
 	t.Parallel()

@@ -41,15 +41,6 @@ func TestRecallShowsAll(t *testing.T) {
 		"not text, so it is not shown]")
 }
 
-// What came behind the last request is whole in the next one.
-func TestRecallOfWhatIsNew(t *testing.T) {
-	m, history, _ := leftOutHistory(t, nil)
-	history = goOn(history, 0)
-	history[len(history)-1].Parts[0].Text = "a new result"
-	answers := callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, len(history)-1)+`"}`)
-	assert.Contains(t, lastText(answers), "is not sent again")
-}
-
 // A summary has the handle of what it stands for.
 func TestRecallOfASummary(t *testing.T) {
 	m, _ := recallManager(t, 20_000, func(o *winnow.Options) { o.Compact = &winnow.CompactOptions{KeepRecent: 500} })
@@ -103,23 +94,6 @@ func TestRecallOfInjected(t *testing.T) {
 	assert.Contains(t, lastText(callRecall(t, m, h, `{"words":"release_service"}`)), found[1])
 }
 
-// Long arguments of a call are shown with the line ends of their texts.
-func TestRecallOfArguments(t *testing.T) {
-	m, _ := recallManager(t, 20_000, nil)
-	history := workHistory(12, 60)
-	text := strings.Repeat("func f() { return }\n", 200) + "const retries = 17\n"
-	arguments, err := json.Marshal(map[string]string{"path": "a.go", "content": text})
-	require.NoError(t, err)
-	history[1].Parts[0].Name, history[1].Parts[0].Arguments = "write", arguments
-	prepare(t, m, history)
-	handle := winnow.HandleOf(m, history, 1)
-	got := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
-	assert.Contains(t, got, `from="you"`)
-	assert.Contains(t, got, "call of write: {\"content\":\nfunc f() { return }\nfunc f() { return }\n")
-	got = lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"retries"}`))
-	assert.Contains(t, got, "202: const retries = 17")
-}
-
 // A list is of all that a summary stands for, also if the first kept message reads like an earlier one.
 func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
 	for _, tt := range []struct {
@@ -151,11 +125,6 @@ func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
 			assert.Equal(t, tt.left == 0, strings.Contains(text, "nothing of what it stood for"), text)
 		})
 	}
-}
-
-// goOn appends a step of the agent that has nothing to do with the others.
-func goOn(history []winnow.Message, i int) []winnow.Message {
-	return append(history, callOf("on_"+itoa(i), "exec", `{"cmd":"make step`+itoa(i)+`"}`, "done")...)
 }
 
 // An answer is not cut when it is first sent, and neither makes it the other results of its step smaller.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -397,32 +396,6 @@ func TestRecallOfTwoCalls(t *testing.T) {
 	}
 }
 
-// A search keeps nothing once it has answered.
-func TestRecallKeepsNothing(t *testing.T) {
-	m, history, handle := leftOutHistory(t, nil)
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var s runtime.MemStats
-		runtime.ReadMemStats(&s)
-		return s.HeapAlloc
-	}
-	ask := func() {
-		for _, arguments := range []string{`{"words":"retry limit"}`, `{"pattern":"shard"}`,
-			`{"handle":"` + handle + `"}`, `{"handle":"1"}`} {
-			_, err := m.Recall(context.Background(), history, json.RawMessage(arguments))
-			require.NoError(t, err)
-		}
-	}
-	ask()
-	before := heap()
-	for range 200 {
-		ask()
-	}
-	assert.Less(t, heap(), before+1<<20)
-	runtime.KeepAlive(m)
-}
-
 // FuzzRecall asks for anything of any history. The answer is a result for the call, within its room, of valid text, and
 // shows nothing that is not in the history.
 func FuzzRecall(f *testing.F) {
@@ -433,8 +406,7 @@ func FuzzRecall(f *testing.F) {
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, dice []byte, arguments string) {
 		history := histories.From(histories.FromBytes(dice))
-		m, err := winnow.New(3_000, &winnow.Options{Recall: true})
-		require.NoError(t, err)
+		m := newManager(t, 3_000, &winnow.Options{Recall: true})
 		if _, err = m.Prepare(t.Context(), history); err != nil {
 			return
 		}

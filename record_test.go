@@ -140,38 +140,6 @@ func TestNotFolded(t *testing.T) {
 	}
 }
 
-// A record is made once. Later ones stand behind it, so that what was sent stays the beginning of what is sent.
-func TestRecordsStay(t *testing.T) {
-	t.Parallel()
-	c := newClock()
-	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now,
-		NoMinify: true})
-	h := runs(150)
-	var before []winnow.Message
-	var first string
-	rewrites, most := 0, 0
-	steps(h, func(in []winnow.Message) {
-		c.pass(10 * time.Second)
-		r := prepare(t, m, in)
-		require.Equal(t, firstDifference(before, r.Messages), r.FirstChanged)
-		if r.FirstChanged < len(before) {
-			rewrites++
-		}
-		before = slices.Clone(r.Messages)
-		texts := recordsIn(r.Messages)
-		if len(texts) > 0 {
-			if first == "" {
-				first = texts[0]
-			}
-			require.Equal(t, first, texts[0], "the first record is what it was")
-		}
-		most = max(most, len(texts))
-		requestCheck{estimator: byChars}.check(t, in, r)
-	})
-	assert.Greater(t, most, 1)
-	assert.Less(t, rewrites, 30)
-}
-
 // What a host changes in a step that is folded brings the step back: nobody wants the record of a text that is gone.
 func TestRecordOfWhatChanged(t *testing.T) {
 	t.Parallel()
@@ -431,31 +399,6 @@ func TestRecordsBecomeBare(t *testing.T) {
 	assert.Contains(t, texts[0], "earlier messages")
 }
 
-// Many short records become bare too: as they are, they would keep all later requests from fitting.
-func TestShortRecordsBecomeBare(t *testing.T) {
-	t.Parallel()
-	m := newManager(t, 6_000, &winnow.Options{
-		Estimator: byChars, Now: newClock().Now, Cache: &winnow.CacheOptions{None: true},
-		Compact: &winnow.CompactOptions{Off: true}, NoMinify: true,
-	})
-	h := []winnow.Message{userSays("Read it all.")}
-	for i := range 150 {
-		id, name := "call_"+itoa(i), itoa(i)+".go"
-		call := callWith(id, "read", `{"path":"src/package`+itoa(i)+"/file"+name+`"}`)
-		result := toolOf(id, "read", strings.Repeat("some text of src/part"+name+", which is not worth much\n", 1+i%7))
-		h = append(h, modelSends(textPart(strings.Repeat("word ", 12)), call), result)
-		if i%5 == 4 {
-			h = append(h, modelSends(textPart("Read.")), userSays("Go on."))
-		}
-	}
-	h = named(h)
-	steps(h, func(in []winnow.Message) {
-		r, err := m.Prepare(t.Context(), in)
-		require.NoError(t, err, "%d messages", len(in))
-		requestCheck{estimator: byChars}.check(t, in, r)
-	})
-}
-
 // The manager sees a history for the first time, and it is many times as long as the window: the newest records keep
 // their lines.
 func TestRecordsOfLongHistories(t *testing.T) {
@@ -658,21 +601,6 @@ func TestInjectedStays(t *testing.T) {
 	}
 }
 
-// Alone between two requests of a person, it is folded, and the answers around it are not.
-func TestInjectedAmongAnswers(t *testing.T) {
-	t.Parallel()
-	var h []winnow.Message
-	for i := range 12 {
-		h = append(h, userSays("Question "+itoa(i)+"?"), reminds(itoa(i)+" "+injectedText), modelSays("Answer "+itoa(i)+": "+strings.Repeat("and so on, ", 200)))
-	}
-	h = named(append(h, userSays("And?")))
-	r := prepare(t, folding(t, winnow.Options{}), h)
-	for i := range h {
-		assert.Equal(t, !h[i].Injected || i > len(h)-12, holds(r, &h[i]), "message %d", i)
-	}
-	requestCheck{estimator: byChars}.check(t, h, r)
-}
-
 // A history that is rewound to the turn of a text, and one in which the host says that a person wrote it after all, have
 // it whole again, in the same process and in the next.
 func TestInjectedComesBack(t *testing.T) {
@@ -703,26 +631,6 @@ func TestInjectedComesBack(t *testing.T) {
 	}
 }
 
-// While the prompt cache is warm it waits like a step does: it is carried until a rewrite pays.
-func TestInjectedWaits(t *testing.T) {
-	t.Parallel()
-	c := newClock()
-	m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: c.Now, NoMinify: true})
-	h := withInjected()
-	steps(h, func(in []winnow.Message) {
-		c.pass(time.Second)
-		r := prepare(t, m, in)
-		requestCheck{estimator: byChars}.check(t, in, r)
-		if len(in) == 25 {
-			assert.True(t, holds(r, &h[4]), "nothing is cold, and little was carried")
-		}
-	})
-	c.pass(time.Hour)
-	r := prepare(t, m, h)
-	assert.False(t, holds(r, &h[4]), "the cache is cold")
-	assert.True(t, holds(r, &h[0]))
-}
-
 // reminded is a conversation in which the host inserts the same text in each of n turns.
 func reminded(n int) []winnow.Message {
 	var h []winnow.Message
@@ -730,19 +638,6 @@ func reminded(n int) []winnow.Message {
 		h = append(h, userSays("Question "+itoa(i)+"?"), reminds(injectedText), modelSays("Answer "+itoa(i)+"."))
 	}
 	return named(append(h, userSays("And?")))
-}
-
-// A record stands where it was made, and for no other copy of its text.
-func TestInjectedAgainAndAgain(t *testing.T) {
-	t.Parallel()
-	h := named(append([]winnow.Message{reminds(injectedText)}, reminded(12)...))
-	m := folding(t, winnow.Options{})
-	first := prepare(t, m, h)
-	require.True(t, holds(first, &h[0]), "it stands before the first request of a person")
-	require.NotEmpty(t, recordsIn(first.Messages))
-	again := prepare(t, m, h)
-	assert.Equal(t, len(first.Messages), again.FirstChanged)
-	sameWire(t, first.Messages, again.Messages, "the same history again")
 }
 
 // Records of equal texts get leaner, and go, one by one: a manager that is made from the journal has those that are left.

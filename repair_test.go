@@ -227,15 +227,6 @@ func TestRepairEveryShortHistory(t *testing.T) {
 	try(nil, 4)
 }
 
-// TestRepairWithoutIDsAfterAStandIn has a host that keeps the repaired history, in which a result stands in for one
-// that comes later.
-func TestRepairWithoutIDsAfterAStandIn(t *testing.T) {
-	kept, _ := winnow.RepairToolPairing(list(userSays("q"), modelCalls("a"), userSays("q")))
-	require.Equal(t, "u a[a] E:a u", outline(kept))
-	got, _ := winnow.RepairToolPairing(append(kept, toolOf("", "exec", "the real one"), userSays("q")))
-	assert.Equal(t, "u a[a] t:a=the real one u u", outline(got))
-}
-
 // What is said of a message does not change when the history grows: an id that a later call has too says nothing of a
 // result that stands before it.
 func TestRepairReasonsStay(t *testing.T) {
@@ -582,14 +573,13 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 	})
 	t.Run("summary", func(t *testing.T) {
 		var asked string
-		m, err := winnow.New(30_000, &winnow.Options{
+		m := newManager(t, 30_000, &winnow.Options{
 			Compact: &winnow.CompactOptions{KeepRecent: 10},
 			Summarizer: winnow.SummarizerFunc(func(_ context.Context, req winnow.SummaryRequest) (string, error) {
 				asked += req.Prompt()
 				return "## Goal\nBuild it.\n\n## Progress\n### Done\nStarted the build.", nil
 			}),
 		})
-		require.NoError(t, err)
 		h := append(history("built in 7 seconds"), modelSays("It is built. "+strings.Repeat("All is well with it. ", 200)), userSays("Good."), modelSays("Yes."))
 		compact(t, m, h)
 		assert.Contains(t, asked, "pending")

@@ -223,7 +223,6 @@ func TestLinesThatWereShownStay(t *testing.T) {
 		change  func(h []winnow.Message)
 	}{
 		{"the host wants it so", winnow.Options{NoMinify: true}, nil},
-		{"the host wants results as they came", winnow.Options{NoMinify: true}, nil},
 		{"results of this tool are not touched", winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"Read"}}}, nil},
 		{"a pin", winnow.Options{}, func(h []winnow.Message) { h[6].Pinned = true }},
 		{"an error", winnow.Options{}, func(h []winnow.Message) { h[6].IsError = true }},
@@ -450,66 +449,6 @@ func readsOf(texts ...string) []winnow.Message {
 		h = append(h, reads(id, "some.go"), readResult(id, text))
 	}
 	return named(h)
-}
-
-// After a rewind a result comes again, together with a later one that leaves out the lines it shows. It stays whole,
-// although an earlier result now shows its lines.
-func TestRepeatedResultComesAgain(t *testing.T) {
-	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
-	h := readsOf(part("one", 14, 80), part("one", 8, 80))
-	require.Equal(t, 1, checkShown(t, h, prepare(t, m, h)))
-	prepare(t, m, h[:1])
-	h = named(slices.Insert(slices.Clone(h), 1, reads("new", "one.go"), readResult("new", part("one", 27, 80))))
-	r := prepare(t, m, h)
-	checkShown(t, h, r)
-	assert.Equal(t, h[4], r.Messages[4])
-}
-
-// When a result is sent whole again after an epoch, later results may leave out its lines, after a
-// restart too.
-func TestLinesAreShownAgain(t *testing.T) {
-	c := newClock()
-	o := &winnow.Options{Estimator: byChars, Now: c.Now, FoldAbove: -1}
-	m := newManager(t, 40_000, o)
-	own := part("two", 0, 30)
-	h := readsOf(part("one", 0, 60), part("three", 0, 40), part("four", 0, 40), part("five", 0, 40),
-		part("one", 0, 60)+own, part("six", 0, 40), own+part("seven", 0, 40))
-	const at = 10 // the result that leaves out what the first one shows
-	for n := 1; n <= at+1; n += 2 {
-		require.Equal(t, n/10, checkShown(t, h[:n], prepare(t, m, h[:n])), n)
-	}
-	c.pass(time.Hour)
-	r := prepare(t, m, h[:at+1])
-	require.Zero(t, checkShown(t, h, r), "the first result is folded")
-	require.True(t, holds(r, &h[at]), "the later one is whole again")
-	prepare(t, m, h[:at+3])
-	restored := restarted(t, 40_000, o, snapshotOf(t, m))
-	r = prepare(t, m, h)
-	assert.Equal(t, 1, checkShown(t, h, r))
-	sameWire(t, prepare(t, restored, h).Messages, r.Messages, "after a restart")
-}
-
-// A result that is cut no longer shows all of its lines, and a result that leaves lines out is cut from its whole text:
-// after a refusal, and in a smaller window.
-func TestShownLinesAreCut(t *testing.T) {
-	long := part("one", 0, 700)
-	for _, own := range []int{20, 700} {
-		texts := readsOf(long, long+part("two", 0, own))
-		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
-		r := prepare(t, m, texts)
-		require.Equal(t, 1, checkShown(t, texts, r))
-		r = recovered(t, m, texts, fmt.Errorf("prompt is too long: %d tokens > 9000 maximum", r.Tokens))
-		checkShown(t, texts, r)
-
-		c := newClock()
-		m = newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: c.Now})
-		for n := 1; n <= len(texts); n += 2 {
-			prepare(t, m, texts[:n])
-		}
-		m = restarted(t, 24_000, &winnow.Options{Estimator: byChars, Now: c.Now}, snapshotOf(t, m))
-		c.pass(time.Hour)
-		checkShown(t, texts, prepare(t, m, texts))
-	}
 }
 
 // The placeholder of a cleared result gives the size of the whole result, with the lines that were left out.

@@ -366,27 +366,6 @@ func TestThinkingBoundBodyStaysTooLarge(t *testing.T) {
 	}
 }
 
-// A manager that takes over a history sends it as it is, or leaves out the thinking behind what it changes.
-func TestThinkingBoundTakesOver(t *testing.T) {
-	h := thinkingSession(60, 10, 2_000)
-	o := winnow.Options{Estimator: winnow.CharsPerToken(4), NoMinify: true, Thinking: winnow.ThinkingBound}
-	r := prepare(t, newManager(t, 100_000, &o), h)
-	require.True(t, sharesMemory(h, r.Messages))
-
-	for _, window := range []int{20_000, 30_000} {
-		r = prepare(t, newManager(t, window, &o), h)
-		same := firstDifference(h, r.Messages)
-		require.Less(t, same, len(h))
-		for i, m := range r.Messages {
-			if i >= same {
-				require.False(t, thinks(m), "message %d stands behind message %d, which is not what the model saw", i, same)
-			} else {
-				require.Equal(t, thinks(h[i]), thinks(m))
-			}
-		}
-	}
-}
-
 // The answer to a request stands directly behind it. What a host puts between them, such as a message that came in
 // while the model was writing, the model has not seen, and the thinking of the answer is bound to what it has seen.
 func TestThinkingBoundBehindAnInsertedMessage(t *testing.T) {
