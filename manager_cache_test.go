@@ -19,44 +19,6 @@ import (
 
 // What was sent stays as it was sent: the provider's prompt cache reads a prefix that is the same to the byte.
 
-// A long session of an agent, warm all the time: between epochs each request is a prefix of the next one,
-// and an epoch makes enough room for many requests.
-func TestManagerCacheSticky(t *testing.T) {
-	t.Parallel()
-	h := agentSession(sized(150, 60), 2_400) // about 250 000 tokens
-	for _, tt := range []struct {
-		name    string
-		window  int
-		options winnow.Options
-		epochs  int // at most
-		reason  string
-	}{
-		{"pruning and turn limit", 32_000, winnow.Options{Compact: &winnow.CompactOptions{Off: true}, HistoryTurns: 40}, 40, "results are cleared to half of the room, and turns fall away 20 at a time"},
-		{"compaction", 32_000, winnow.Options{}, 50, "a compaction lands at 60 % of the budget"},
-		{"fixed summary", 32_000, winnow.Options{Summarizer: says("## Goal\nthe same each time")}, 50, "a summary that says the same is another one"},
-		{"large window", 1_000_000, winnow.Options{}, 20, "what fits is rewritten when it pays"},
-		{"nothing may be pruned", 1_000_000, winnow.Options{Tools: keepAll}, 0, "what fits is never rewritten"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			c := newClock()
-			tt.options.Estimator, tt.options.Now = winnow.CharsPerToken(4), c.Now
-			m := newManager(t, tt.window, &tt.options)
-			var last []winnow.Message
-			epochs := 0
-			steps(h, func(in []winnow.Message) {
-				r := prepare(t, m, in)
-				require.Equal(t, firstDifference(last, r.Messages), r.FirstChanged, "FirstChanged against a comparison of the bytes")
-				if r.FirstChanged < len(last) {
-					epochs++
-				}
-				last = r.Messages
-				c.pass(20 * time.Second)
-			})
-			assert.LessOrEqual(t, epochs, tt.epochs, tt.reason)
-		})
-	}
-}
-
 // While the cache is warm nothing that was sent is touched; when it has expired, rewriting costs nothing.
 func TestManagerCacheTTL(t *testing.T) {
 	h := agentSession(4, 6_000)[:16] // what is stale in it does not pay while the cache is warm
@@ -122,92 +84,6 @@ func TestManagerCacheTurnLimit(t *testing.T) {
 	c.pass(time.Hour)
 	h = append(h, userSays("question 61"))
 	assert.Len(t, prepare(t, m, h).Messages, 2*limit-1, "when the cache is cold the list is cut to the limit at once")
-}
-
-// A message is replaced by what was sent of it, and by nothing that was sent of another one: histories are
-// rewound, forked, edited in the middle and replaced.
-func TestManagerCacheNoStaleEdits(t *testing.T) {
-	t.Parallel()
-	edited, seeds := 0, count(15, 15)
-	for seed := range seeds {
-		d := seeded(uint64(3_000_000 + seed))
-		c := newClock()
-		m := newManager(t, 24_000, &winnow.Options{Now: c.Now, Compact: &winnow.CompactOptions{Off: d.IntN(2) == 1}})
-		var h []winnow.Message
-		var last []winnow.Message
-		for revision := range 16 {
-			h = mutate(d, h, revision)
-			in := deepCopy(h)
-			for i := range in { // the host reads its log anew each time
-				in[i].Parts[0].Text = strings.Clone(in[i].Parts[0].Text)
-			}
-			r, err := m.Prepare(t.Context(), in)
-			if err != nil {
-				require.ErrorIs(t, err, winnow.ErrOverflow)
-				continue
-			}
-			edited += len(r.Edits)
-			requireOwnTexts(t, in, r.Messages)
-			require.NoError(t, validateRequest(r.Messages), "seed %d revision %d", seed, revision)
-			require.Equal(t, firstDifference(last, r.Messages), r.FirstChanged, "seed %d revision %d", seed, revision)
-			last = r.Messages
-			c.pass(time.Duration(d.IntN(4)) * 2 * time.Minute)
-		}
-	}
-	assert.Greater(t, edited, 20*seeds, "there were hardly any edits that could be stale")
-}
-
-// mutate goes on with h: appended to, rewound, forked, edited or replaced.
-func mutate(d dice, h []winnow.Message, revision int) []winnow.Message {
-	h = slices.Clone(h)
-	step := func(i int) {
-		id := "call_" + itoa(i)
-		h = append(h, userSays("go on "+itoa(i)), modelCalls(id), toolSays(id, revised(id, revision)), modelSays("done "+itoa(i)))
-	}
-	switch d.IntN(6) {
-	case 3: // rewound, and gone another way with the same call ids
-		h = h[:len(h)/4/2*4]
-	case 4: // one result in the middle was redacted
-		if len(h) > 0 {
-			i := d.IntN(len(h)/4)*4 + 2
-			h[i] = toolSays(h[i].ToolCallID, revised(h[i].ToolCallID, revision))
-		}
-	case 5: // another conversation
-		h = nil
-	}
-	for range 1 + d.IntN(3) {
-		step(len(h))
-	}
-	for i := range h {
-		h[i].ID = nameOf(i)
-	}
-	return h
-}
-
-// revised is a long text in which every line names the call and the revision.
-func revised(id string, revision int) string {
-	return strings.Repeat(id+" of revision "+itoa(100+revision)+": a line of output, which is as long as lines are\n", 90)
-}
-
-// requireOwnTexts fails if the text of a result that is sent holds a line that its message does not have.
-func requireOwnTexts(t *testing.T, in, out []winnow.Message) {
-	t.Helper()
-	for k := range out {
-		i, ok := originOf(&out[k])
-		if !ok {
-			continue
-		}
-		require.Equal(t, in[i].ToolCallID, out[k].ToolCallID)
-		mark, _, _ := strings.Cut(fullText(in[i]), ": ")
-		for line := range strings.Lines(fullText(out[k])) {
-			if strings.Contains(line, " of revision ") {
-				require.True(t, strings.HasPrefix(line, mark), "message %d holds %q and is sent as %q", i, mark, line)
-			}
-		}
-		if in[i].Role != winnow.RoleTool {
-			require.Equal(t, fullText(in[i]), fullText(out[k]), "only results are edited")
-		}
-	}
 }
 
 // Requests share their lists, with each other and with the history. Whatever a host does with one that it keeps, the
@@ -419,24 +295,6 @@ func TestCostUneditedOfAnotherHistory(t *testing.T) {
 			assert.InDelta(t, r.Cost, r.CostUnedited, 1e-6, "nothing is edited")
 		})
 	}
-}
-
-// Bytes is about what the common providers' JSON takes.
-func TestBytesOfRequest(t *testing.T) {
-	h := agentSession(10, 3_000)
-	h = append(h, userSays(strings.Repeat("\"quoted\" and\nbroken\tlines ", 200)))
-	r := newManager(t, 1_000_000, nil).Plan(h)
-	var body []map[string]any
-	for i := range r.Messages {
-		m := &r.Messages[i]
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			body = append(body, map[string]any{"role": m.Role, "content": []any{map[string]any{"type": "text", "text": p.Text, "id": p.ID, "name": p.Name, "input": p.Arguments}}})
-		}
-	}
-	wire, err := json.Marshal(body)
-	require.NoError(t, err)
-	assert.InEpsilon(t, len(wire), r.Bytes, 0.05)
 }
 
 // Characters that JSON escapes count as they are sent. A tenth of the bytes of source code may be tabs.

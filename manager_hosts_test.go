@@ -90,56 +90,6 @@ func TestWhatAHostSetsOnASentMessage(t *testing.T) {
 	}
 }
 
-func TestAPinIsUnset(t *testing.T) {
-	m, h, edited := editedSession(t)
-	h = slices.Clone(h)
-	h[edited].Pinned = true
-	r := prepare(t, m, h)
-	require.Equal(t, fullText(h[edited]), fullText(r.Messages[edited]))
-	h = slices.Clone(h)
-	h[edited].Pinned = false
-	r = prepare(t, m, h)
-	assert.False(t, r.Messages[edited].Pinned)
-}
-
-// A host that moves the marker of Anthropic's cache builds its messages anew for each request, with the marker on the
-// newest. The request has four at most, or is refused.
-func TestAMovingCacheMarker(t *testing.T) {
-	type block struct{ cached bool }
-	clock := newClock()
-	m := newManager(t, 20_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: clock.Now})
-	log := named(agentSession(30, 3_000))
-	edits := 0
-	for n := 2; n <= len(log); n++ {
-		if log[n-1].Role == winnow.RoleAssistant {
-			continue
-		}
-		h := slices.Clone(log[:n])
-		for i := range h {
-			h[i].Source = &block{i == n-1}
-			h[i].Parts = slices.Clone(h[i].Parts)
-			for k := range h[i].Parts {
-				h[i].Parts[k].Source = &block{i == n-1}
-			}
-		}
-		r := prepare(t, m, h)
-		edits = max(edits, len(r.Edits))
-		marked := 0
-		for _, out := range r.Messages {
-			if b, ok := out.Source.(*block); ok && b.cached {
-				marked++
-			}
-			for _, p := range out.Parts {
-				if b, ok := p.Source.(*block); ok && b.cached {
-					marked++
-				}
-			}
-		}
-		require.LessOrEqual(t, marked, 4, "request of %d messages", n)
-	}
-	assert.Positive(t, edits, "messages were sent edited, too")
-}
-
 // FirstChanged is about what a provider is sent. A host may write the first message anew for each call, with a
 // clock in it, so that it comes to lie where the one before it lay.
 func TestFirstChangedOfAMessageThatIsWrittenAnew(t *testing.T) {
@@ -264,21 +214,6 @@ func TestImagesOfTheNewestStepMustFit(t *testing.T) {
 		again := prepare(t, m, append(h[:len(h):len(h)], modelSays("I see."), userSays("And?")))
 		assert.Equal(t, len(r.Messages), again.FirstChanged, "what was sent stays as it was sent")
 	}
-}
-
-// Where a summary was asked for because the body was too large, no image is left out of a request that fits with it.
-func TestImagesStayWhereTheBodyFits(t *testing.T) {
-	t.Parallel()
-	h := append(chat(35, 2_000), userSays(strings.Repeat("word ", 12_000)), modelCalls("0", "1", "2", "3", "4", "5"))
-	for i := range 6 {
-		h = append(h, withImage(toolSays(itoa(i), "Seen."), 100))
-	}
-	summary := says("## Goal\nGo on.")
-	m := newManager(t, 200_000, &winnow.Options{Estimator: picturesOf(5_000), Summarizer: summary, MaxBytes: 100_000})
-	r := prepare(t, m, h)
-	assert.Positive(t, summary.count())
-	n, _ := imagesOf(r.Messages)
-	assert.Equal(t, 6, n)
 }
 
 // No summary is asked for where the body cannot become small enough whatever it says.

@@ -2,7 +2,6 @@ package winnow_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -265,28 +264,9 @@ func TestManagerOverflow(t *testing.T) {
 	}
 }
 
-// Six results of one step, each within its limit, are above the window together. All are cut, none is lost,
-// and each keeps both ends: the model asked for all of them.
-func TestManagerParallelResults(t *testing.T) {
-	h := list(userSays("read them"), modelCalls("a", "b", "c", "d", "e", "f"))
-	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
-		h = append(h, toolSays(id, "BEGIN "+id+"\n"+numbered(660)+"exit status 1 END "+id))
-	}
-	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4)})
-	r := prepare(t, m, named(h))
-	requestCheck{estimator: winnow.CharsPerToken(4)}.check(t, h, r)
-	require.Len(t, r.Messages, 8)
-	for k, id := range []string{"a", "b", "c", "d", "e", "f"} {
-		text := fullText(r.Messages[2+k])
-		assert.Contains(t, text, "BEGIN "+id+"\n")
-		assert.Contains(t, text, "exit status 1 END "+id)
-		assert.Greater(t, len(text), 10_000, "a useful share of the window")
-	}
-}
-
 // The results of one step that are too large together keep their heads and their tails, whatever these say, each
 // result's own size, and whether they are cut when they are new or when nothing else helps.
-func TestManagerParallelResultsKeepBothEnds(t *testing.T) {
+func TestManagerParallelResults(t *testing.T) {
 	const a, b, c, d, e, f = "a", "b", "c", "d", "e", "f"
 	for _, tt := range []struct {
 		name   string
@@ -320,50 +300,10 @@ func TestManagerParallelResultsKeepBothEnds(t *testing.T) {
 	}
 }
 
-// Results that were cut already are cut further when some tokens are missing.
-func TestManagerCutResultsAreCutFurther(t *testing.T) {
-	for n := 5_000; n <= 10_000; n += 100 {
-		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars})
-		h := list(userSays(strings.Repeat("word ", n*4/5)), modelCalls("a", "b"), toolSays("a", numbered(700)), toolSays("b", numbered(701)))
-		_, err := m.Prepare(t.Context(), h)
-		assert.NoError(t, err, "a request of %d tokens of 12 000, which leaves a thousand to each result", n)
-	}
-}
-
-// One result of 50 MB neither panics nor takes long, and its call stays answered.
-func TestManagerHugeResult(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it holds 50 MB")
-	}
-	h := list(userSays("dump"), modelCalls("a"), toolSays("a", strings.Repeat(numbered(1000), 950)))
-	require.Greater(t, len(fullText(h[2])), 49<<20)
-	m := newManager(t, 200_000, nil)
-	r := prepare(t, m, h)
-	require.NoError(t, validateRequest(r.Messages))
-	assert.Less(t, r.Tokens, r.Budget)
-	assert.Contains(t, fullText(r.Messages[2]), "characters left out")
-}
-
 // withoutBreaker is a state without the memory of compactions that failed, which a failed call leaves behind: the next
 // one does not pay for the same.
 func withoutBreaker(state string) string {
 	return regexp.MustCompile(`,"breaker":\{[^}]*\}`).ReplaceAllString(state, "")
-}
-
-// A host with an empty or blank history gets an empty request: that is not an error, and no message is made up.
-func TestManagerOfNothing(t *testing.T) {
-	for name, h := range map[string][]winnow.Message{"nothing": nil, "blank": {userSays(" \n"), modelSays("")}} {
-		m := newManager(t, 8_000, &winnow.Options{Now: newClock().Now})
-		for range 2 {
-			r := prepare(t, m, h)
-			assert.Empty(t, r.Messages, name)
-			assert.Zero(t, r.Tokens, name)
-			assert.Equal(t, m.Plan(h).Messages, r.Messages, name)
-		}
-		r := prepare(t, m, append(slices.Clip(h), userSays("Hello.")))
-		assert.Len(t, r.Messages, 1, name)
-		assert.Equal(t, 0, r.FirstChanged, name)
-	}
 }
 
 func ExampleManager_Cold() {
@@ -421,78 +361,6 @@ func TestEditsTellTheTurnLimitFromTheSummary(t *testing.T) {
 
 // What the manager once got wrong, each as small as it could be made.
 
-// Compact is no way around the budget: a request that is known not to fit is an *OverflowError.
-func TestManagerCompactAboveBudget(t *testing.T) {
-	h := list(pinned(userSays(strings.Repeat("word ", 6_000))), modelSays(strings.Repeat("text ", 800)), userSays("and?"), modelSays("x"), userSays("y"))
-	m := newManager(t, 8_000, &winnow.Options{Estimator: byChars})
-	_, err := m.Prepare(t.Context(), h)
-	require.ErrorIs(t, err, winnow.ErrOverflow)
-	r, err := m.Compact(t.Context(), h, "")
-	if err == nil {
-		require.LessOrEqual(t, r.Tokens, r.Budget, "above the budget, and no error")
-	}
-	require.ErrorIs(t, err, winnow.ErrOverflow)
-}
-
-// A summary has a tenth of the budget. Where that is too much and less would do, a shorter one must be asked for.
-func TestManagerShorterSummaryFits(t *testing.T) {
-	s := &fakeSummarizer{answer: func(_ int, req winnow.SummaryRequest) (string, error) {
-		return ("## Goal\n" + asciiText)[:min(4*req.MaxTokens, 100_000)], nil
-	}}
-	for answer := 5_000; answer <= 5_500; answer += 100 {
-		m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, Summarizer: s})
-		h := append(chat(10, 2_000), userSays("Write it."), modelSays(strings.Repeat("text ", answer*4/5)))
-		_, err := m.Prepare(t.Context(), h)
-		assert.NoError(t, err, "the newest answer has %d tokens of 6 000: %d are left for a summary", answer, 6_000-answer)
-	}
-}
-
-// A checkpoint is of a history, not of a message that reads like its first kept one. Here the host began a
-// new conversation, and all of it up to the last "continue" is gone.
-func TestManagerReplacedConversation(t *testing.T) {
-	m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nthe old conversation"), Now: newClock().Now})
-	var h []winnow.Message
-	for i := range 12 {
-		h = append(h, userSays("continue"), modelSays("old "+itoa(i)+strings.Repeat(" text", 500)))
-	}
-	require.NotNil(t, prepare(t, m, h).Compaction)
-	fresh := list(userSays("New task: write a poem"), modelSays("roses"), userSays("continue"), modelSays("violets"), userSays("continue"))
-	sameMessages(t, fresh, prepare(t, m, fresh).Messages, "a short conversation that fits")
-}
-
-// The turns that are kept are the same whether the host passes its log or what the last request returned,
-// though its users say the same in each turn and repair has left messages out.
-func TestManagerAlikeTurns(t *testing.T) {
-	m := newManager(t, 100_000, &winnow.Options{HistoryTurns: 3, Now: newClock().Now})
-	var h []winnow.Message
-	for i := range 8 {
-		h = append(h, toolSays("ghost"+itoa(i), "answers no call"), userSays("continue"), modelSays("ok"))
-	}
-	r := prepare(t, m, h)
-	require.Len(t, r.Messages, 6, "three turns")
-	sameWire(t, r.Messages, prepare(t, m, r.History).Messages, "Prepare of Request.History")
-}
-
-// An edit of a message that the library made must not say that message 0 of the history is gone.
-func TestManagerEditsOfMadeMessages(t *testing.T) {
-	m := newManager(t, 100_000, &winnow.Options{HistoryTurns: 1})
-	h := named(list(systemSays("be kind"), userSays("a"), modelCalls("x"), userSays("b"), modelSays("c"), userSays("d")))
-	r := prepare(t, m, h)
-	require.Equal(t, " s u", sketch(r.Messages))
-	for _, e := range r.Edits {
-		assert.False(t, e.Index == 0 && e.After == 0, "the system message is there: %+v", e)
-	}
-}
-
-// A pin survives every stage, a summary that the host wrote itself and pinned too.
-func TestManagerPinnedSummary(t *testing.T) {
-	m := newManager(t, 8_000, &winnow.Options{Estimator: byChars})
-	pin := pinned(summarySays("Before this the user has agreed to the plan."))
-	r := prepare(t, m, append(list(pin), chat(30, 2_000)...))
-	require.NotNil(t, r.Compaction)
-	assert.Equal(t, 1, countOf(&pin, r.Messages))
-}
-
 // Absurd counts of a host are cut like any other: the total must not wrap or go below the truth.
 func TestManagerAbsurdCounts(t *testing.T) {
 	h := list(userSays("list"), modelCalls("a", "b"), toolSays("a", numbered(400)), toolSays("b", numbered(400)), modelSays("done"), userSays("and?"))
@@ -514,33 +382,6 @@ func TestManagerCountsThatComeLater(t *testing.T) {
 	h = slices.Clone(h)
 	h[0].Parts = []winnow.Part{{Text: "list", Tokens: 1}}
 	assert.Equal(t, len(h), prepare(t, m, h).FirstChanged)
-}
-
-// What a host can pass can be saved: arguments in a result are carried, whatever they are.
-func TestManagerSnapshotOfOddParts(t *testing.T) {
-	h := list(userSays("list"), modelCalls("a"), toolSays("a", numbered(400)))
-	h[2].Parts = append(h[2].Parts, winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf", Arguments: json.RawMessage(`{"cut":`)})
-	m := newManager(t, 16_000, nil)
-	require.NotEmpty(t, prepare(t, m, h).Edits)
-	_, err := m.Snapshot()
-	assert.NoError(t, err)
-}
-
-// The parts of an overflow are counted as the whole is: as the provider bills, once it has billed.
-func TestManagerOverflowPartsAreNotBilled(t *testing.T) {
-	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
-	var h []winnow.Message
-	for i := range 5 { // each answer says that the estimates are a third too high
-		h = append(h, userSays(strings.Repeat("word ", 1_600)))
-		prepare(t, m, h)
-		answer := modelSays("answer " + itoa(i))
-		answer.Usage = &winnow.Usage{Input: estimateAll(byChars, h) * 2 / 3}
-		h = append(h, answer)
-	}
-	_, err := m.Prepare(t.Context(), append(h, userSays(strings.Repeat("word ", 40_000))))
-	var e *winnow.OverflowError
-	require.ErrorAs(t, err, &e)
-	assert.LessOrEqual(t, e.Overhead+e.Pinned+e.Summary+e.Protected, e.Tokens, "%+v", *e)
 }
 
 // A message that was changed behind the manager's back is sent as it is now.
@@ -633,71 +474,4 @@ func TestTextsOfALogThatIsReadAnewAreNotHeld(t *testing.T) {
 		assert.Zero(t, held, "of %d messages with results of %d characters", len(texts), chars)
 		runtime.KeepAlive(m)
 	}
-}
-
-// The provider's count that comes with an answer is known when the results behind it are cut: by a manager that goes on,
-// and by one that was restored.
-func TestNewResultsAreCutByTheNewestCount(t *testing.T) {
-	cuts := 0
-	for size := 4_000; size <= 16_000; size += 400 {
-		o := &winnow.Options{Estimator: byChars, Now: newClock().Now}
-		m, restored := newManager(t, 10_000, o), newManager(t, 10_000, o)
-		h := list(userSays(numbered(100)), modelSays("What next?"), userSays("The log."))
-		prepare(t, m, h[:1])
-		first := prepare(t, m, h)
-		require.NoError(t, restored.Restore([]byte(snapshotOf(t, m))))
-
-		call := modelCalls("a")
-		call.Usage = &winnow.Usage{Input: 2 * first.Tokens} // the estimates are too low
-		h = append(h, call, toolSays("a", numbered(400)[:size]))
-		want, got := prepare(t, restored, h), prepare(t, m, h)
-		sameWire(t, want.Messages, got.Messages, "a result of %d characters", size)
-		require.Equal(t, want, got)
-		cuts += len(got.Edits)
-	}
-	assert.Positive(t, cuts)
-	assert.Less(t, cuts, 31)
-}
-
-// An id that the repair made for a call stays in use when the call is dropped from the request.
-func TestAnIDThatEqualsAMadeOne(t *testing.T) {
-	o := &winnow.Options{HistoryTurns: 1, Now: newClock().Now}
-	m := newManager(t, 100_000, o)
-	h := named(list(userSays("q"), modelCalls("x"), toolSays("x", "1"), modelCalls("x"), toolSays("x", "2"), modelSays("done"), userSays("and now?"), modelCalls("y"), toolSays("y", "3")))
-	prepare(t, m, h[:len(h)-2])
-	r := prepare(t, m, h)
-	require.Equal(t, "x_2", r.History[3].Parts[0].ID)
-	require.Len(t, r.Messages, 3, "the turn limit has dropped it")
-	h = append(h, modelCalls("x_2"), toolSays("x_2", "4"))
-	restored := restarted(t, 100_000, o, snapshotOf(t, m))
-	want := prepare(t, restored, h)
-	r = prepare(t, m, h)
-	ids := map[string]int{}
-	for i := range r.History {
-		for _, p := range r.History[i].Parts {
-			ids[p.ID]++
-		}
-	}
-	for id, n := range ids {
-		assert.True(t, n == 1 || id == "", "%s is there %d times", id, n)
-	}
-	assert.Equal(t, want, r)
-}
-
-// Edits account for each message of the history, and for what was made for it.
-func TestEditsOfAStandIn(t *testing.T) {
-	m := newManager(t, 100_000, &winnow.Options{HistoryTurns: 1, Now: newClock().Now})
-	h := named(list(userSays("q"), modelCalls("a", "b"), toolSays("a", "1"), userSays("and now?")))
-	r := prepare(t, m, h)
-	require.Len(t, r.Messages, 1)
-	count := make([]int, len(h))
-	for _, e := range r.Edits {
-		switch {
-		case e.Before == 0:
-			count[e.Index]++
-		case e.After == 0:
-			count[e.Index]--
-		}
-	}
-	assert.Equal(t, []int{-1, -1, -1, 0}, count, "%+v", r.Edits)
 }

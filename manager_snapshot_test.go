@@ -46,9 +46,8 @@ func wornManager(t testing.TB) (*winnow.Manager, func() *winnow.Options, []winno
 
 func TestManagerSnapshotGoesOn(t *testing.T) {
 	m, options, h := wornManager(t)
-	state := snapshotOf(t, m)
-	other := restarted(t, 24_000, options(), state)
-	require.Equal(t, state, snapshotOf(t, other), "what was restored is what was saved")
+	other := restarted(t, 24_000, options(), snapshotOf(t, m))
+	require.Equal(t, snapshotOf(t, m), snapshotOf(t, other), "what was restored is what was saved")
 	for n := len(h) - 8; n <= len(h); n++ {
 		require.Equal(t, m.Plan(h[:n]), other.Plan(h[:n]))
 		want := prepare(t, m, h[:n])
@@ -57,38 +56,6 @@ func TestManagerSnapshotGoesOn(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	require.Equal(t, snapshotOf(t, m), snapshotOf(t, other))
-}
-
-func TestManagerSnapshotOfNothing(t *testing.T) {
-	state := snapshotOf(t, newManager(t, 24_000, nil))
-	m, _, h := wornManager(t)
-	require.NoError(t, m.Restore([]byte(state)), "the state of a manager that has sent nothing")
-	require.Equal(t, state, snapshotOf(t, m), "what was there before is gone")
-	prepare(t, m, h[:4])
-}
-
-// The texts of the conversation are the host's: a snapshot holds those of edits and of the summary alone.
-func TestManagerSnapshotHoldsNoHistory(t *testing.T) {
-	m := newManager(t, 200_000, &winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"*"}}})
-	h := agentSession(50, 2_000)
-	prepare(t, m, h)
-	state := snapshotOf(t, m)
-	assert.Less(t, len(state), 60*len(h), "some bytes a message")
-	assert.NotContains(t, state, "mark")
-}
-
-// Bytes that are not text come back as they were: the prefix that was sent is the same after a restart.
-func TestManagerSnapshotKeepsBytes(t *testing.T) {
-	odd := strings.Repeat("line \xff\xfe of \u2028 \x00 <b> \ud7ff output\n", 2_000)
-	h := list(userSays("show\xff"), modelCalls("a", "b\xff"), toolSays("a", odd), toolSays("b\xff", odd), modelSays("done"), userSays("and?"))
-	o := &winnow.Options{Now: newClock().Now}
-	m := newManager(t, 16_000, o)
-	want := prepare(t, m, h)
-	require.NotEmpty(t, want.Edits)
-	other := restarted(t, 16_000, o, snapshotOf(t, m))
-	got := prepare(t, other, h)
-	sameWire(t, want.Messages, got.Messages, "after a restart")
-	require.Equal(t, len(want.Messages), got.FirstChanged)
 }
 
 func TestManagerRestoreRefuses(t *testing.T) {
@@ -178,21 +145,6 @@ func FuzzManagerRestore(f *testing.F) {
 			require.ErrorIs(t, err, winnow.ErrCompaction)
 		}
 	})
-}
-
-// Plan reads the edits of a snapshot by the manager's own estimator, and leaves the snapshot as it is.
-func TestPlanLeavesARestoredSnapshot(t *testing.T) {
-	h := inPlace(agentSession(30, 4_000))
-	options := winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
-	m := newManager(t, 20_000, &options)
-	prepare(t, m, h)
-	other := winnow.EstimatorFunc(func(m winnow.Message) int { return 7 + estimateAll(byChars, []winnow.Message{m}) })
-	options.Estimator = other
-	restored := restarted(t, 20_000, &options, snapshotOf(t, m))
-	state := snapshotOf(t, restored)
-	require.Contains(t, state, `"edits":{"`)
-	restored.Plan(h)
-	assert.Equal(t, state, snapshotOf(t, restored))
 }
 
 // A snapshot whose records are damaged is refused.

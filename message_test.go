@@ -133,16 +133,6 @@ func TestReadMessagesErrors(t *testing.T) {
 	}
 }
 
-// A host that stores messages in its own files decodes them with encoding/json.
-func TestMessageUnmarshal(t *testing.T) {
-	var m winnow.Message
-	require.NoError(t, json.Unmarshal([]byte(`{"role":"user","parts":[{"kind":"text","text":"a"},{"kind":"new","text":"b"}]}`), &m))
-	assert.Equal(t, []winnow.Part{{Text: "a"}, {Kind: "new", Text: "b"}}, m.Parts, "text is the absent kind; an unknown kind is kept")
-	var typ *json.UnmarshalTypeError
-	require.ErrorAs(t, json.Unmarshal([]byte(`{"role":"user","parts":[{"kind":5}]}`), &m), &typ)
-	assert.Equal(t, "parts.kind", typ.Field, "the error names the field")
-}
-
 func TestReadMessagesReaderFails(t *testing.T) {
 	broken := errors.New("connection reset")
 	_, err := winnow.ReadMessages(io.MultiReader(strings.NewReader(`{"role":"user"`), iotest.ErrReader(broken)))
