@@ -109,12 +109,11 @@ func rawFiles(t testing.TB, dir string) []byte {
 // it was erased; what was erased is in no file; and all sessions continue.
 func TestKilledKeeper(t *testing.T) {
 	t.Parallel()
-	runs := *kills / 2
-	if testing.Short() {
-		runs = min(runs, 5)
-	}
+	inTurns(*kills/2, func(runs int, random *rand.Rand) { killKeeper(t, runs, random) })
+}
+
+func killKeeper(t *testing.T, runs int, random *rand.Rand) {
 	dir := t.TempDir()
-	random := rand.New(rand.NewPCG(2, 2))
 	said := map[string]map[string]bool{"A": {}, "e": {}, "E": {}}
 	for range runs {
 		cmd, out := child(t, "keeper", dir)
