@@ -56,7 +56,7 @@ func (m *Manager) RecallText(ctx context.Context, handle, from, text string,
 	answer := recall.Answer{
 		Call: call, Room: room, Tokens: func(text string) int { return textTokens(estimator, text) },
 		Target: &recall.Target{
-			Text: text, Origin: markup.Value(from, maxHostHandle), Tokens: textTokens(estimator, text),
+			Text: text, Origin: markup.Value(from, maxHostHandle),
 		},
 	}
 	shown, ok, err := answer.Text(ctx)
@@ -124,15 +124,14 @@ func (m *Manager) findRecalled(history []Message, call recall.Call, window int) 
 		Call: call, Room: recallRoom(window),
 		Tokens: func(text string) int { return textTokens(estimator, text) },
 	}
-	facts := m.know(history)
-	named, isSpan := recall.Find(call.Handle, len(facts), keysOf(facts))
+	out := m.leftOut(history)
+	named, isSpan := out.handles.Find(call.Handle)
 	if named >= 0 && !isSpan && m.mayRecall(history, named) { // a message that may not be shown counts as absent
 		a.Target = &recall.Target{
 			Text: shownText(&history[named]), Origin: originOf(&history[named], toolNameIn(history, named)),
-			Tokens: facts[named].tokens, Back: len(history) - 1 - named,
+			Back: len(history) - 1 - named,
 		}
 	}
-	out := m.leftOut(history)
 	a.Source, a.LeftOut = out, out.list
 	switch {
 	case a.Target != nil:

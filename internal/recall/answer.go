@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"sort"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Answer makes the answer to one call.
@@ -27,7 +29,6 @@ type Answer struct {
 type Target struct {
 	Text    string
 	Origin  string // whose it is, see Source
-	Tokens  int    // of the message
 	Back    int    // how many messages stand behind it
 	IsWhole bool   // in the request, so that nothing has to be shown
 }
@@ -54,7 +55,7 @@ func (r *Answer) Text(ctx context.Context) (text string, ok bool, err error) {
 	case r.Target != nil && r.Target.IsWhole:
 		return r.pointer(), true, nil
 	case r.Target != nil:
-		return r.message(ctx, pattern)
+		return r.search(ctx, r.target(), pattern)
 	case r.asksForNothing() && len(r.LeftOut) > 0:
 		return r.refuse("give a handle, words or a pattern"), false, nil
 	}
@@ -63,17 +64,13 @@ func (r *Answer) Text(ctx context.Context) (text string, ok bool, err error) {
 		list = list[:r.Before]
 	}
 	switch {
-	case len(list) == 0 && r.IsSpan:
+	case len(list) > 0:
+		return r.search(ctx, r.listed(list), pattern)
+	case r.IsSpan:
 		return fmt.Sprintf("[%s %s: nothing of what it stood for is in the history any more, or all of it is whole "+
 			"in this conversation]", Name, r.Handle), true, nil
-	case len(list) == 0:
-		return "[" + Name + ": nothing is left out; all of it is whole in this conversation]", true, nil
-	case pattern != nil:
-		return r.grepAll(ctx, list, pattern)
-	case r.Words != "":
-		return r.searchAll(ctx, list)
 	}
-	return r.contents(list)
+	return "[" + Name + ": nothing is left out; all of it is whole in this conversation]", true, nil
 }
 
 // asksForNothing reports whether the call gives neither a handle nor anything to search for.
@@ -134,81 +131,31 @@ func withArticle(origin string) string {
 	return "a message of " + strings.TrimPrefix(origin, "a ")
 }
 
-// message returns the target message, or what the call asks for of it.
-func (r *Answer) message(ctx context.Context, pattern *regexp.Regexp) (text string, ok bool, err error) {
-	shown := r.Target.Text
-	from := fmt.Sprintf(` handle="%s" from="%s"`, r.Handle, r.Target.Origin)
-	switch {
-	case pattern != nil:
-		var g grep
-		if err := g.search(ctx, r, shown, pattern); err != nil {
-			return "", false, err
-		}
-		if g.matches == 0 {
-			return fmt.Sprintf("[%s %s: no line of its %d matches the pattern]", Name, r.Handle,
-				r.wrap().Lines(shown)), true, nil
-		}
-		return r.frame(fmt.Sprintf(`%s lines="%d" matches="%d of %d"`, from, r.wrap().Lines(shown), g.shown, g.matches),
-			g.text.String(), ""), true, nil
-	case r.Words != "":
-		found := Places(shown, 0, Words(r.Words))
-		if len(found) == 0 {
-			return fmt.Sprintf("[%s %s: none of the words stands in its %d lines]", Name, r.Handle,
-				r.wrap().Lines(shown)), true, nil
-		}
-		var b strings.Builder
-		places := r.places(&b, Best(found, mostPlaces), func(int) (string, string) { return "", shown })
-		return r.frame(fmt.Sprintf(`%s places="%d of %d"`, from, places, len(found)),
-			strings.TrimRight(b.String(), "\n"), ""), true, nil
-	}
-	return r.lines(from, shown, r.Target.Tokens)
-}
+// mostBytesOfToken is more than the average bytes of a token in any text except blanks.
+const mostBytesOfToken = 16
 
-// lines returns the lines of text that the call asks for, as many as there is room for. tokens is how many tokens text
-// has, or -1 where that is not known.
-func (r *Answer) lines(attributes, text string, tokens int) (string, bool, error) {
-	wrap := r.wrap()
-	total, guess := wrap.Lines(text), len(text)
-	fits := tokens >= 0 && tokens <= r.Room
-	if tokens > 0 {
-		guess = int(float64(len(text)) * float64(r.Room) / float64(tokens))
-	}
+// lines returns the lines of text that the call asks for, as many as there is room for, and at least one.
+func (r *Answer) lines(attributes, text string) (shown string, ok bool) {
+	all := r.linesOf(text)
+	total := all.count()
 	first, last := max(1, r.From), total
 	if r.To > 0 {
 		last = min(total, max(first, r.To))
 	}
 	if first > total {
-		return fmt.Sprintf("[%s %s: it has %d lines, and no line %d]", Name, r.Handle, total, first), false, nil
+		return fmt.Sprintf("[%s %s: it has %d lines, and no line %d]", Name, r.Handle, total, first), false
 	}
-	text = text[wrap.LineStart(text, first):]
-	to := len(text)
-	if last < total {
-		to = wrap.LineStart(text, last-first+2)
+	upTo := func(last int) string { return text[all.start(first):all.start(last+1)] }
+	end := first + sort.Search(last-first, func(k int) bool {
+		more := upTo(first + k + 1)
+		return len(more)/mostBytesOfToken > r.Room || r.Tokens(markup.Escape(more)) > r.Room
+	})
+	how := ""
+	if end < last {
+		how = fmt.Sprintf(" Lines %d to %d: give from %d.", end+1, last, end+1)
 	}
-	how, quoted := "", ""
-	if fits { // otherwise most of it may be left out, and need not be escaped
-		quoted = markup.Escape(text[:to])
-		fits = len(quoted) <= to || r.Tokens(quoted) <= r.Room
-	}
-	if !fits {
-		n, shown := r.fittingEscaped(text, to, guess)
-		quoted = markup.Escape(text[:n])
-		if n < to {
-			next := first + shown
-			how = fmt.Sprintf(" Lines %d to %d: give from %d.", next, last, next)
-			last = next - 1
-		}
-	}
-	return r.frame(fmt.Sprintf(`%s lines="%d-%d of %d"`, attributes, first, last, total), quoted, how), true, nil
-}
-
-// contents returns a list of messages, with a line for each.
-func (r *Answer) contents(list []int) (string, bool, error) {
-	var b strings.Builder
-	for _, i := range list {
-		b.WriteString(r.entry(i))
-	}
-	return r.lines(fmt.Sprintf(` handle="%s" messages="%d"`, r.Handle, len(list)), b.String(), -1)
+	attributes += fmt.Sprintf(` lines="%d-%d of %d"`, first, end, total)
+	return frame(attributes, markup.Escape(upTo(end)), how), true
 }
 
 // refuse returns an answer that says what is wrong, and lists some of what there is.
@@ -219,15 +166,38 @@ func (r *Answer) refuse(what string) string {
 		b.WriteString(" Nothing is left out: all of it is whole in this conversation]")
 		return b.String()
 	}
-	list := r.nearest()
 	fmt.Fprintf(&b, " %d messages are left out; words alone search them all. Some of them:]\n", len(r.LeftOut))
 	room := r.Room
-	for _, i := range list {
-		line := r.entry(i)
+	all := r.listed(r.LeftOut)
+	for k := range min(mostListed, all.count) {
+		line := r.entry(all.at(all.count - 1 - k)) // the newest first
 		if room -= r.Tokens(line); room < 0 {
 			break
 		}
 		b.WriteString(line)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// mostListed is how many messages a refusal lists.
+const mostListed = 10
+
+// entry returns the line of a message in a list, by its handle with its origin, and its text.
+func (r *Answer) entry(head, text string) string {
+	all := r.linesOf(text)
+	return fmt.Sprintf("%s, %d lines: %s\n", head, all.count(), firstWords(text))
+}
+
+// listedChars is how many characters of a message a list shows. With what stands in front of them they make a line of a
+// terminal.
+const listedChars = 80
+
+// firstWords returns the beginning of a text for a list.
+func firstWords(text string) string {
+	text = strings.TrimSpace(text[:min(len(text), 4*listedChars)])
+	line, _, _ := strings.Cut(text, "\n")
+	if end := runes.Head(line, listedChars); end < len(line) {
+		line = line[:end] + "…"
+	}
+	return markup.Escape(markup.Line(strings.ToValidUTF8(line, "\uFFFD")))
 }

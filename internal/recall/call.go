@@ -3,12 +3,12 @@ package recall
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // The arguments of the recall tool. Models write numbers as strings and strings as numbers, or with blanks. Whatever
@@ -47,58 +47,38 @@ const defaultContext = 2
 // ReadCall reads the arguments of a call.
 func ReadCall(raw json.RawMessage) Call {
 	a := Call{Context: defaultContext}
-	var text string
-	if json.Unmarshal(raw, &text) == nil { // JSON within JSON, or the handle alone
+	if text, ok := jsontext.Decode(bytes.TrimSpace(raw)); ok { // JSON within JSON, or the handle alone
 		if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 			a.setHandle(text)
 			return a
 		}
 		raw = json.RawMessage(text)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var fields map[string]any
-	if decoder.Decode(&fields) != nil {
-		var n json.Number
-		if json.Unmarshal(raw, &n) == nil {
-			a.setHandle(n.String())
-		}
+	var given struct{ Handle, From, To, Lines, Words, Pattern, Context json.RawMessage }
+	if json.NewDecoder(bytes.NewReader(raw)).Decode(&given) != nil {
+		a.setHandle(plain(raw)) // a number alone
 		return a
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) { // of "Handle" and "handle" always the same one wins
-		a.set(strings.ToLower(name), fields[name])
+	a.setHandle(plain(given.Handle))
+	a.From, a.To = lineNumber(plain(given.From)), lineNumber(plain(given.To))
+	if from, to, ok := strings.Cut(plain(given.Lines), "-"); ok {
+		a.From, a.To = lineNumber(from), lineNumber(to)
+	}
+	a.Words, a.Pattern = strings.TrimSpace(plain(given.Words)), plain(given.Pattern)
+	if context := plain(given.Context); context != "" {
+		a.Context = min(lineNumber(context), maxContext)
 	}
 	return a
 }
 
-func (a *Call) set(name string, value any) {
-	text := ""
-	switch v := value.(type) {
-	case string:
-		text = v
-	case json.Number:
-		text = v.String()
-	default:
-		return
+// plain returns the text of a string, or a number as it is written, and "" for anything else.
+func plain(raw json.RawMessage) string {
+	var n json.Number
+	if json.Unmarshal(raw, &n) == nil {
+		return n.String()
 	}
-	switch name {
-	case "handle":
-		a.setHandle(text)
-	case "from":
-		a.From = lineNumber(text)
-	case "to":
-		a.To = lineNumber(text)
-	case "lines":
-		if from, to, ok := strings.Cut(text, "-"); ok {
-			a.From, a.To = lineNumber(from), lineNumber(to)
-		}
-	case "words":
-		a.Words = strings.TrimSpace(text)
-	case "pattern":
-		a.Pattern = text
-	case "context":
-		a.Context = min(lineNumber(text), maxContext)
-	}
+	text, _ := jsontext.Decode(raw)
+	return text
 }
 
 // maxContext is more lines than anybody wants around each match.

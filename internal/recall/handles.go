@@ -35,23 +35,22 @@ func longHandle(k Key) uint64 {
 }
 
 // SpanHandle is the handle of all that was left out before the message with key k.
-func SpanHandle(k Key) string { return strconv.FormatUint(spanHandle(k), 10) }
-
-func spanHandle(k Key) uint64 {
+func SpanHandle(k Key) string {
 	const least = 100_000_000
-	return least + binary.LittleEndian.Uint64(k[8:])%(9*least)
+	return strconv.FormatUint(least+binary.LittleEndian.Uint64(k[8:])%(9*least), 10)
 }
 
 // Handles gives the messages of a history their handles.
 type Handles struct {
+	count int
 	key   func(i int) Key
 	first map[uint64]Key // by short handle, the first message that has it
 }
 
-// NewHandles returns the handles of n messages. key returns the key of message i.
-func NewHandles(n int, key func(i int) Key) *Handles {
-	h := &Handles{key: key, first: make(map[uint64]Key, n)}
-	for i := range n {
+// NewHandles returns the handles of count messages. key returns the key of message i.
+func NewHandles(count int, key func(i int) Key) *Handles {
+	h := &Handles{count, key, make(map[uint64]Key, count)}
+	for i := range count {
 		k := key(i)
 		short := shortHandle(k)
 		if _, taken := h.first[short]; !taken {
@@ -71,22 +70,12 @@ func (h *Handles) Of(i int) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// Find returns the index of the first of n messages that has this handle, or -1. isSpan says that the handle is for
-// what was left out before the message. If two messages have the same short handle, it is the first one's.
-func Find(handle string, n int, key func(i int) Key) (index int, isSpan bool) {
-	number, err := strconv.ParseUint(handle, 10, 64)
-	if err != nil {
-		return -1, false
-	}
-	of := shortHandle
-	switch len(handle) {
-	case spanDigits:
-		of, isSpan = spanHandle, true
-	case longHandleDigits:
-		of = longHandle
-	}
-	for i := range n {
-		if of(key(i)) == number {
+// Find returns the index of the first message that has this handle, or -1. isSpan says that the handle is for what was
+// left out before the message.
+func (h *Handles) Find(handle string) (index int, isSpan bool) {
+	isSpan = len(handle) == spanDigits
+	for i := range h.count {
+		if isSpan && SpanHandle(h.key(i)) == handle || !isSpan && h.Of(i) == handle {
 			return i, isSpan
 		}
 	}

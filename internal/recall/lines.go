@@ -1,9 +1,11 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -15,46 +17,77 @@ const (
 	wrapSlack = 200
 )
 
-// Wrap says which lines count as several besides those of more than MaxLine bytes. The zero value: no others. Where a
-// line ends depends on the text from its beginning on: in a text that is cut off behind it, it may end elsewhere.
-type Wrap struct {
-	// Fits says that a line is short enough. One that is not is cut to a half of MaxLine, a quarter and so on, until it
-	// fits or is a single character. nil: all lines are.
-	Fits func(line string) bool
-	// Sure is how many bytes fit whatever they are, so that Fits is not asked.
-	Sure int
+// lines are the lines of a text, counted from 1.
+type lines struct {
+	text   string
+	starts []int // where they begin
 }
 
-// LineEnd returns where the line that begins at from ends, without its line end, and where the next one begins.
-func (w Wrap) LineEnd(s string, from int) (end, next int) {
-	rest := s[from:]
-	k := strings.IndexByte(rest[:min(len(rest), MaxLine+1)], '\n')
+// linesOf returns the lines of s. A line for which fits is false is cut to a half of MaxLine, a quarter and so on,
+// until it fits or is a single character. So where a line ends depends on the text from its beginning on.
+func linesOf(s string, fits func(line string) bool) lines {
+	l := lines{text: s}
+	for at := 0; at < len(s); at += lineLength(s[at:], fits) {
+		l.starts = append(l.starts, at)
+	}
+	return l
+}
+
+// mostEscaped is the most bytes that escaping makes of one: "&lt;" has 4, "&#91;" 5.
+const mostEscaped = 5
+
+// linesOf returns the lines of text, for each of which an answer has room.
+func (r *Answer) linesOf(text string) lines {
+	sure := r.Room / mostEscaped // a token has a byte or more
+	return linesOf(text, func(line string) bool {
+		return len(line) <= sure || r.Tokens(markup.Escape(line)) <= r.Room
+	})
+}
+
+func (l *lines) count() int { return len(l.starts) }
+
+// start returns where line n begins: at the end of the text if there are fewer.
+func (l *lines) start(n int) int {
+	if n > len(l.starts) {
+		return len(l.text)
+	}
+	return l.starts[n-1]
+}
+
+// line returns line n without its line end.
+func (l *lines) line(n int) string { return strings.TrimSuffix(l.text[l.start(n):l.start(n+1)], "\n") }
+
+// at returns the number of the line that holds the byte at offset.
+func (l *lines) at(offset int) int {
+	n, isStart := slices.BinarySearch(l.starts, offset)
+	if isStart {
+		n++
+	}
+	return n
+}
+
+// lineLength returns how many bytes at the beginning of s, which is not empty, make one line with its line end.
+func lineLength(s string, fits func(line string) bool) int {
+	end := strings.IndexByte(s[:min(len(s), MaxLine+1)], '\n')
+	length := end + 1
 	switch {
-	case k >= 0:
-		end, next = from+k, from+k+1
-	case len(rest) <= MaxLine:
-		end, next = len(s), len(s)
-	default:
-		end = from + wrapped(rest)
-		next = end
+	case end < 0 && len(s) <= MaxLine:
+		end, length = len(s), len(s)
+	case end < 0:
+		end = wrapped(s)
+		length = end
 	}
-	if fitting := w.fitting(s[from:end]); fitting < end-from {
-		return from + fitting, from + fitting
-	}
-	return end, next
-}
-
-// fitting returns how many bytes of a line fit. It is 0 only for an empty line.
-func (w Wrap) fitting(line string) int {
-	fits := func(s string) bool { return w.Fits == nil || len(s) <= w.Sure || w.Fits(s) }
+	line := s[:end]
 	for most := MaxLine / 2; most > 0 && !fits(line); most /= 2 {
-		if most >= len(line) {
-			continue
+		if most < len(line) {
+			_, first := utf8.DecodeRuneInString(line)
+			line = line[:max(first, characterStart(line, most))]
 		}
-		_, first := utf8.DecodeRuneInString(line)
-		line = line[:max(first, characterStart(line, most))]
 	}
-	return len(line)
+	if len(line) < end {
+		return len(line)
+	}
+	return length
 }
 
 // characterStart returns where the character that holds a byte of s begins.
@@ -74,53 +107,4 @@ func wrapped(s string) int {
 		}
 	}
 	return end
-}
-
-// Lines returns the number of lines of s.
-func (w Wrap) Lines(s string) (n int) {
-	if n, ok := w.shortLines(s); ok {
-		return n
-	}
-	for at := 0; at < len(s); n++ {
-		_, at = w.LineEnd(s, at)
-	}
-	return n
-}
-
-// shortLines returns the number of lines of s. ok is false if one may be so long that it is wrapped.
-func (w Wrap) shortLines(s string) (n int, ok bool) {
-	piece := MaxLine / 2 // between the line ends of two pieces that follow each other there is less than a long line
-	if w.Fits != nil {
-		piece = max(1, min(MaxLine, w.Sure)/2)
-	}
-	for at := 0; at < len(s); at += piece {
-		ends := strings.Count(s[at:min(len(s), at+piece)], "\n")
-		if ends == 0 && len(s)-at > piece {
-			return 0, false
-		}
-		n += ends
-	}
-	if s != "" && s[len(s)-1] != '\n' {
-		n++
-	}
-	return n, true
-}
-
-// LineStart returns where a line, counted from 1, begins: len(s) if there are fewer.
-func (w Wrap) LineStart(s string, line int) (at int) {
-	for ; line > 1 && at < len(s); line-- {
-		_, at = w.LineEnd(s, at)
-	}
-	return at
-}
-
-// LineAt returns the number of the line, counted from 1, that holds the byte at offset.
-func (w Wrap) LineAt(s string, offset int) int {
-	n := 1
-	for at := 0; at < len(s); n++ {
-		if _, at = w.LineEnd(s, at); at > offset {
-			break
-		}
-	}
-	return n
 }

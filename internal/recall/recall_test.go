@@ -22,7 +22,7 @@ func TestHandlesDiffer(t *testing.T) {
 	assert.Len(t, h.Of(2), longHandleDigits)
 	assert.Equal(t, h.Of(1), h.Of(3), "equal messages are one")
 	assert.Equal(t, h.Of(2), h.Of(4))
-	find := func(handle string) (index int, isSpan bool) { return Find(handle, len(keys), at) }
+	find := func(handle string) (index int, isSpan bool) { return h.Find(handle) }
 	for i, want := range []int{0, 1, 2, 1, 2} {
 		got, isSpan := find(h.Of(i))
 		assert.Equal(t, want, got)

@@ -4,54 +4,108 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/markup"
 )
 
+// searched are the texts that a call searches: of the message that it names, or of a list of messages.
+type searched struct {
+	count      int
+	at         func(k int) (head, text string) // head says whose text it is; "": the answer says so
+	name       string                          // what the answer is to
+	what       string
+	attributes string // of the answer
+	more       string // how to go on
+}
+
+// target returns the text of the message that the call names.
+func (r *Answer) target() searched {
+	return searched{
+		count: 1, at: func(int) (head, text string) { return "", r.Target.Text },
+		name: Name + " " + r.Handle, what: "this message",
+		attributes: fmt.Sprintf(` handle="%s" from="%s"`, r.Handle, r.Target.Origin),
+	}
+}
+
+// listed returns the texts of a list of messages.
+func (r *Answer) listed(list []int) searched {
+	attribute, value := "handle", r.Handle
+	switch {
+	case r.Pattern != "":
+		attribute, value = "pattern", markup.Attribute(r.Pattern)
+	case r.Words != "":
+		attribute, value = "words", markup.Attribute(r.Words)
+	}
+	return searched{
+		count: len(list), at: func(k int) (head, text string) {
+			i := list[k]
+			return r.Source.Handle(i) + " " + r.Source.Origin(i), r.Source.Text(i)
+		},
+		name: Name, what: fmt.Sprintf("the %d messages that are left out", len(list)),
+		attributes: fmt.Sprintf(` %s="%s" messages="%d"`, attribute, value, len(list)),
+		more:       " For more of a message give its handle with from and to.",
+	}
+}
+
+// search returns what the call asks for of the texts: lines that match pattern, places with the words or, if it gives
+// neither, all.
+func (r *Answer) search(ctx context.Context, in searched, pattern *regexp.Regexp) (answer string, ok bool, err error) {
+	text, count, missing := "", "", "none of the words stands"
+	switch {
+	case pattern != nil:
+		text, count, err = r.findLines(ctx, in, pattern)
+		missing = "no line matches the pattern"
+	case r.Words != "":
+		text, count, err = r.findWords(ctx, in)
+	case r.Target != nil:
+		answer, ok = r.lines(in.attributes, r.Target.Text)
+		return answer, ok, nil
+	default:
+		var list strings.Builder
+		for k := range in.count {
+			list.WriteString(r.entry(in.at(k)))
+		}
+		answer, ok = r.lines(in.attributes, list.String())
+		return answer, ok, nil
+	}
+	switch {
+	case err != nil:
+		return "", false, err
+	case text == "":
+		return fmt.Sprintf("[%s: %s in %s]", in.name, missing, in.what), true, nil
+	}
+	return frame(in.attributes+count, text, in.more), true, nil
+}
+
 // mostPlaces is how many places a search shows at most.
 const mostPlaces = 8
 
-// searchAll returns the best places for the words of the call in a list of messages.
-func (r *Answer) searchAll(ctx context.Context, list []int) (string, bool, error) {
+// findWords returns the best places for the words of the call, and how many there are as an attribute.
+func (r *Answer) findWords(ctx context.Context, in searched) (text, count string, err error) {
 	var found []Place
 	words := Words(r.Words)
-	for k, i := range list {
+	for k := range in.count {
 		if ctx.Err() != nil {
-			return "", false, context.Cause(ctx)
+			return "", "", context.Cause(ctx)
 		}
-		found = append(found, Places(r.Source.Text(i), k, words)...)
-	}
-	if len(found) == 0 {
-		return fmt.Sprintf("[%s: none of the words stands in the %d messages that are left out]", Name,
-			len(list)), true, nil
+		_, text := in.at(k)
+		found = append(found, Places(text, k, words)...)
 	}
 	var b strings.Builder
-	places := r.places(&b, Best(found, mostPlaces), func(k int) (head, text string) {
-		i := list[k]
-		return r.Source.Handle(i) + " " + r.Source.Origin(i) + ", ", r.Source.Text(i)
-	})
-	attributes := fmt.Sprintf(` words="%s" places="%d of %d" messages="%d"`, markup.Attribute(r.Words), places,
-		len(found), len(list))
-	return r.frame(attributes, strings.TrimRight(b.String(), "\n"),
-		" For more of a message give its handle with from and to."), true, nil
-}
-
-// places writes as many of best as there is room for, the best one first, and returns their number. of returns the text
-// that a place is in, and the head that is written in front of the place.
-func (r *Answer) places(
-	b *strings.Builder, best []Place, of func(k int) (head, text string),
-) (shown int) {
-	room := r.Room
-	for _, p := range best {
-		head, text := of(p.Text)
-		piece := head + r.place(text, p)
+	room, shown := r.Room, 0
+	for _, p := range Best(found, mostPlaces) {
+		head, text := in.at(p.Text)
+		if head != "" {
+			head += ", "
+		}
+		all := r.linesOf(text)
+		piece := head + all.place(p)
 		n := r.Tokens(piece)
 		for most := (p.To - p.From) / 2; shown == 0 && n > room && most > 0; most /= 2 {
 			p.From, p.To = partAround(text, p.From, p.To, p.At, most)
-			piece = head + r.place(text, p)
+			piece = head + all.place(p)
 			n = r.Tokens(piece)
 		}
 		if shown > 0 && n > room {
@@ -61,14 +115,13 @@ func (r *Answer) places(
 		room -= n
 		shown++
 	}
-	return shown
+	return strings.TrimRight(b.String(), "\n"), fmt.Sprintf(` places="%d of %d"`, shown, len(found)), nil
 }
 
 // place returns the text at p under the numbers of its lines.
-func (r *Answer) place(text string, p Place) string {
-	wrap := r.wrap()
-	return fmt.Sprintf("lines %d-%d of %d:\n%s\n\n", wrap.LineAt(text, p.From), wrap.LineAt(text, max(p.From, p.To-1)),
-		wrap.Lines(text), markup.Escape(strings.TrimSuffix(text[p.From:p.To], "\n")))
+func (l *lines) place(p Place) string {
+	return fmt.Sprintf("lines %d-%d of %d:\n%s\n\n", l.at(p.From), l.at(max(p.From, p.To-1)), l.count(),
+		markup.Escape(strings.TrimSuffix(l.text[p.From:p.To], "\n")))
 }
 
 // partAround returns the part of text[from:to] around index at: at most `most` bytes, in whole characters. Most of the
@@ -88,91 +141,86 @@ func partAround(text string, from, to, at, most int) (partFrom, partTo int) {
 	return partFrom, partTo
 }
 
-// grepAll returns the lines of a list of messages that match pattern, those of the newest message first.
-func (r *Answer) grepAll(ctx context.Context, list []int, pattern *regexp.Regexp) (string, bool, error) {
-	var g grep
-	messages := 0
-	for _, i := range slices.Backward(list) {
-		if ctx.Err() != nil {
-			return "", false, context.Cause(ctx)
-		}
-		g.head = r.Source.Handle(i) + " " + r.Source.Origin(i) + ":\n"
-		before := g.matches
-		if err := g.search(ctx, r, r.Source.Text(i), pattern); err != nil {
-			return "", false, err
-		}
-		if g.matches > before {
-			messages++
-		}
-	}
-	if g.matches == 0 {
-		return fmt.Sprintf("[%s: no line of the %d messages that are left out matches the pattern]", Name,
-			len(list)), true, nil
-	}
-	attributes := fmt.Sprintf(` pattern="%s" matches="%d of %d" messages="%d of %d"`, markup.Attribute(r.Pattern),
-		g.shown, g.matches, messages, len(list))
-	return r.frame(attributes, g.text.String(), " For more of a message give its handle with from and to."), true, nil
-}
-
 // grep collects lines that match a pattern, as many as there is room for.
 type grep struct {
-	head    string // written before the first match of a message
+	*Answer
+	pattern *regexp.Regexp
 	text    strings.Builder
 	tokens  int
 	isFull  bool
+	lines   int // of all texts
 	matches int
 	shown   int
-	shownTo int // the last line of the text that was written
 }
 
-// search adds the matches of a text.
-func (g *grep) search(ctx context.Context, r *Answer, text string, pattern *regexp.Regexp) error {
-	g.shownTo = 0
-	return r.wrap().Matches(ctx, text, pattern, func(m Match) bool {
-		if g.matches++; g.isFull {
-			return true
+// findLines returns the lines that match pattern, those of the last text first, and how many there are as an attribute.
+func (r *Answer) findLines(ctx context.Context, in searched, pattern *regexp.Regexp) (text, count string, err error) {
+	g := grep{Answer: r, pattern: pattern}
+	for k := range in.count {
+		head, text := in.at(in.count - 1 - k)
+		if head != "" {
+			head += ":\n"
 		}
-		context, most := r.Context, maxMatchBytes
-		shown, last := g.around(r, text, m, context, most, pattern)
-		n := r.Tokens(shown)
-		for ; g.shown == 0 && n > r.Room && most > 1; n = r.Tokens(shown) { // the first match is shortened
-			if context == 0 {
+		if err := g.search(ctx, head, text); err != nil {
+			return "", "", err
+		}
+	}
+	return g.text.String(), fmt.Sprintf(` lines="%d" matches="%d of %d"`, g.lines, g.shown, g.matches), nil
+}
+
+// linesBetweenLooks is how many lines are matched between two looks at a context.
+const linesBetweenLooks = 16
+
+// search adds the lines of a text that match, one by one and without their line ends. head stands in front of the first
+// match. A pattern of many repetitions takes seconds for a megabyte, so ctx may end meanwhile.
+func (g *grep) search(ctx context.Context, head, text string) error {
+	all, shownTo := g.linesOf(text), 0 // the last line of the text that was written
+	g.lines += all.count()
+	for n := range all.count() {
+		if n%linesBetweenLooks == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !g.pattern.MatchString(all.line(n + 1)) {
+			continue
+		}
+		if g.matches++; g.isFull {
+			continue
+		}
+		around, most := g.Context, maxMatchBytes
+		shown := g.around(&all, head, n+1, shownTo, around, most)
+		tokens := g.Tokens(shown)
+		for ; g.shown == 0 && tokens > g.Room && most > 1; tokens = g.Tokens(shown) { // the first match is shortened
+			if around == 0 {
 				most /= 2
 			}
-			context /= 2
-			shown, last = g.around(r, text, m, context, most, pattern)
+			around /= 2
+			shown = g.around(&all, head, n+1, shownTo, around, most)
 		}
-		if g.shown > 0 && g.tokens+n > r.Room {
-			g.isFull = true
-			return true
+		if g.isFull = g.shown > 0 && g.tokens+tokens > g.Room; g.isFull {
+			continue
 		}
-		g.tokens += n
+		g.tokens += tokens
 		g.shown++
 		g.text.WriteString(shown)
-		g.shownTo = max(g.shownTo, last)
-		return true
-	})
+		shownTo = max(shownTo, min(n+1+around, all.count()))
+	}
+	return nil
 }
 
-// around returns match m with the lines around it that were not shown yet, and the number of the last of these lines.
+// around returns line n, which matches, and as many lines before and behind it as are asked for and were not shown yet.
 // It shows only `most` bytes of a long line.
-func (g *grep) around(
-	r *Answer, text string, m Match, context, most int, pattern *regexp.Regexp,
-) (shown string, last int) {
+func (g *grep) around(all *lines, head string, n, shownTo, around, most int) string {
 	var b strings.Builder
 	switch {
-	case g.shownTo == 0:
-		b.WriteString(g.head)
-	case m.Line-context > g.shownTo+1:
+	case shownTo == 0:
+		b.WriteString(head)
+	case n-around > shownTo+1:
 		b.WriteString("--\n")
 	}
-	before := min(context, m.Line-g.shownTo-1)
-	r.wrap().Around(text, m, before, context, func(line, from, to int) {
-		if last = line; line > g.shownTo {
-			fmt.Fprintf(&b, "%d: %s\n", line, markup.Escape(matchingPart(text[from:to], most, pattern)))
-		}
-	})
-	return b.String(), last
+	for k := max(shownTo+1, n-around); k <= min(n+around, all.count()); k++ {
+		fmt.Fprintf(&b, "%d: %s\n", k, markup.Escape(matchingPart(all.line(k), most, g.pattern)))
+	}
+	return b.String()
 }
 
 // maxMatchBytes is how many bytes of a long line are shown, around what matches.

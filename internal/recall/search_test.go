@@ -33,7 +33,7 @@ func TestWords(t *testing.T) {
 	assert.Len(t, Words("a1 a2 a3 a4 a5 a6 a7 a8 a9 b1 b2 b3 b4 b5 b6 b7 b8 b9"), maxTerms)
 }
 
-var plain Wrap // lines of MaxLine bytes
+func anyLine(string) bool { return true }
 
 func TestLines(t *testing.T) {
 	long := strings.Repeat("word ", 1_000)
@@ -50,22 +50,27 @@ func TestLines(t *testing.T) {
 		{strings.Repeat("上", 2_000), 4, "between characters"},
 		{strings.Repeat("\x80", 5_000), 3, "bytes that begin no character"},
 	} {
-		assert.Equal(t, tt.want, plain.Lines(tt.text), tt.reason)
-		line := 0
-		for at := 0; at < len(tt.text); {
-			line++
-			assert.Equal(t, at, plain.LineStart(tt.text, line), tt.reason)
-			end, next := plain.LineEnd(tt.text, at)
-			assert.LessOrEqual(t, end-at, MaxLine)
-			assert.Equal(t, utf8.ValidString(tt.text), utf8.ValidString(tt.text[at:end]), tt.reason)
-			assert.Equal(t, line, plain.LineAt(tt.text, at), tt.reason)
-			assert.Equal(t, line, plain.LineAt(tt.text, next-1), tt.reason)
-			at = next
-		}
-		assert.Equal(t, len(tt.text), plain.LineStart(tt.text, line+1), tt.reason)
+		assert.Equal(t, tt.want, checkLines(t, tt.text, anyLine), tt.reason)
 	}
-	end, _ := plain.LineEnd(long, 0)
-	assert.True(t, strings.HasSuffix(long[:end], " "), "a line is wrapped between words")
+	all := linesOf(long, anyLine)
+	assert.True(t, strings.HasSuffix(all.line(1), " "), "a line is wrapped between words")
+}
+
+// checkLines reports how many lines a text has, which together are the text.
+func checkLines(t testing.TB, text string, fits func(line string) bool) int {
+	all := linesOf(text, fits)
+	var b strings.Builder
+	for n := 1; n <= all.count(); n++ {
+		line := all.line(n)
+		assert.LessOrEqual(t, len(line), MaxLine)
+		assert.True(t, fits(line) || utf8.RuneCountInString(line) == 1, "%q in %q", line, text)
+		assert.True(t, utf8.ValidString(line) || !utf8.ValidString(text), "%q in %q", line, text)
+		assert.Equal(t, n, all.at(all.start(n)))
+		assert.Equal(t, n, all.at(all.start(n+1)-1))
+		b.WriteString(text[all.start(n):all.start(n+1)])
+	}
+	assert.Equal(t, text, b.String())
+	return all.count()
 }
 
 func rank(query string, texts ...string) []Place {
@@ -111,103 +116,58 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-func TestMatches(t *testing.T) {
-	text := "alpha 1\nbeta 2\n\nalpha 3\n" + strings.Repeat("x", 3_000) + " alpha 4"
-	for _, tt := range []struct {
-		pattern, reason string
-		want            []int
-	}{
-		{"alpha", "a literal", []int{1, 4, 6}},
-		{"^alpha [0-9]$", "the ends of a line", []int{1, 4}},
-		{"(?i)BETA", "flags", []int{2}},
-		{"^$", "an empty line", []int{3}},
-		{"gamma", "nothing", nil},
-		{"[0-9]\nbeta", "never more than a line", nil},
-	} {
-		var got []int
-		err := plain.Matches(t.Context(), text, regexp.MustCompile(tt.pattern), func(m Match) bool {
-			got = append(got, m.Line)
-			return true
-		})
-		require.NoError(t, err)
-		assert.Equal(t, tt.want, got, tt.reason)
-	}
-	calls := 0
-	once := func(Match) bool { calls++; return false }
-	require.NoError(t, plain.Matches(t.Context(), text, regexp.MustCompile("alpha"), once))
-	assert.Equal(t, 1, calls, "it ends where f says so")
-	ctx, cancel := context.WithCancel(t.Context())
-	text, calls = strings.Repeat("alpha\n", 1_000), 0
-	err := plain.Matches(ctx, text, regexp.MustCompile("alph."), func(Match) bool { calls++; cancel(); return true })
-	require.ErrorIs(t, err, context.Canceled, "a search ends with its context")
-	assert.LessOrEqual(t, calls, linesBetweenLooks)
-}
-
-// The lines around a match are those of the text, wrapped or not.
-func TestAround(t *testing.T) {
-	text := "one\ntwo\n" + strings.Repeat("x", 5_000) + "\nalpha\nlast"
-	var starts []int
-	for at := 0; at < len(text); _, at = plain.LineEnd(text, at) {
-		starts = append(starts, at)
-	}
-	for k, from := range starts {
-		for before := range 9 {
-			var got []int
-			plain.Around(text, Match{Line: k + 1, From: from}, before, 1, func(line, from, _ int) {
-				assert.Equal(t, starts[line-1], from)
-				got = append(got, line)
-			})
-			assert.Equal(t, max(1, k+1-before), got[0])
-			assert.Equal(t, min(len(starts), k+2), got[len(got)-1])
-		}
-	}
-}
-
-// Lines that do not fit are made shorter, between characters. They are the whole text, and every function has the same.
+// Lines that do not fit are made shorter, between characters.
 func TestWrap(t *testing.T) {
 	dice := rand.New(rand.NewPCG(2, 2))
 	pieces := []string{"a", "word ", "上", "\n", "\n\n", "\xff", "\x80\x80", "<", "é", strings.Repeat("x", 30)}
 	for range 3_000 {
 		most := 1 + dice.IntN(12)
-		fits := func(line string) bool { return len(line)+2*strings.Count(line, "<") <= most }
-		w := Wrap{Fits: fits, Sure: dice.IntN(most/3 + 1)}
 		var b strings.Builder
 		for range dice.IntN(20) {
 			b.WriteString(pieces[dice.IntN(len(pieces))])
 		}
-		text := b.String()
-		var starts []int
-		for at := 0; at < len(text); {
-			starts = append(starts, at)
-			end, next := w.LineEnd(text, at)
-			require.Greater(t, next, at, "%q", text)
-			line := text[at:end]
-			assert.True(t, fits(line) || utf8.RuneCountInString(line) == 1, "%q in %q", line, text)
-			if utf8.ValidString(text) {
-				assert.True(t, utf8.ValidString(line), "%q in %q", line, text)
-			}
-			assert.Equal(t, len(starts), w.LineAt(text, at))
-			assert.Equal(t, len(starts), w.LineAt(text, next-1))
-			assert.Equal(t, at, w.LineStart(text, len(starts)))
-			at = next
-		}
-		require.Equal(t, len(starts), w.Lines(text), "%q", text)
-		if len(starts) == 0 {
-			continue
-		}
-		k, before := dice.IntN(len(starts)), dice.IntN(6)
-		first := max(0, k-before)
-		w.Around(text, Match{Line: k + 1, From: starts[k]}, before, 0, func(line, from, _ int) {
-			assert.Equal(t, first+1, line)
-			assert.Equal(t, starts[first], from)
-			first++
-		})
-		assert.Equal(t, k+1, first)
+		checkLines(t, b.String(), func(line string) bool { return len(line)+2*strings.Count(line, "<") <= most })
 	}
-	narrow := Wrap{Fits: func(line string) bool { return len(line) <= 500 }}
-	assert.Equal(t, 8, narrow.Lines(strings.Repeat("x", 2*MaxLine)))
-	assert.Equal(t, 1, narrow.Lines(strings.Repeat("x", 500)))
-	assert.Equal(t, 1, Wrap{Fits: func(string) bool { return false }}.Lines("上"), "a character is not divided")
+	narrow := func(line string) bool { return len(line) <= 500 }
+	assert.Equal(t, 8, checkLines(t, strings.Repeat("x", 2*MaxLine), narrow))
+	assert.Equal(t, 1, checkLines(t, strings.Repeat("x", 500), narrow))
+	assert.Equal(t, 1, checkLines(t, "上", func(string) bool { return false }), "a character is not divided")
+}
+
+// answerTo returns an answer with much room for a call about a text.
+func answerTo(text string, call Call) *Answer {
+	return &Answer{
+		Call: call, Room: 10_000, Tokens: func(text string) int { return len(text) }, Target: &Target{Text: text},
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	text := "alpha 1\nbeta 2\n\nalpha 3\n" + strings.Repeat("x", 3_000) + " alpha 4"
+	for _, tt := range []struct {
+		pattern, reason string
+		context         int
+		want            string
+	}{
+		{"alpha [13]", "a literal", 0, "1: alpha 1\n--\n4: alpha 3\n"},
+		{"^alpha [0-9]$", "the ends of a line", 1, "1: alpha 1\n2: beta 2\n3: \n4: alpha 3\n5: " + strings.Repeat("x", 600) + " …\n"},
+		{"(?i)BETA", "flags", 0, "2: beta 2\n"},
+		{"^$", "an empty line", 0, "3: \n"},
+		{"alpha 4", "a wrapped line", 0, "6: … " + strings.Repeat("x", 592) + " alpha 4\n"},
+		{"gamma", "nothing", 0, ""},
+		{"[0-9]\nbeta", "never more than a line", 0, ""},
+	} {
+		r := answerTo(text, Call{Context: tt.context})
+		got, _, err := r.findLines(t.Context(), r.target(), regexp.MustCompile(tt.pattern))
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, got, tt.reason)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r := answerTo(strings.Repeat("alpha\n", 1_000), Call{})
+	looks := 0
+	r.Tokens = func(text string) int { looks++; cancel(); return len(text) }
+	_, _, err := r.findLines(ctx, r.target(), regexp.MustCompile("alph."))
+	require.ErrorIs(t, err, context.Canceled, "a search ends with its context")
+	assert.LessOrEqual(t, looks, linesBetweenLooks)
 }
 
 func FuzzSearch(f *testing.F) {
@@ -219,12 +179,12 @@ func FuzzSearch(f *testing.F) {
 			assert.Positive(t, p.Score)
 		}
 		if re, err := regexp.Compile(pattern); err == nil {
-			_ = plain.Matches(t.Context(), text, re, func(m Match) bool {
-				assert.True(t, re.MatchString(text[m.From:m.To]))
-				assert.Equal(t, m.Line, plain.LineAt(text, m.From))
-				return true
-			})
+			r := answerTo(text, Call{Context: 1})
+			shown, _, err := r.findLines(t.Context(), r.target(), re)
+			require.NoError(t, err)
+			assert.Equal(t, shown == "", !strings.Contains(shown, ": "))
 		}
+		checkLines(t, text, anyLine)
 	})
 }
 
@@ -264,8 +224,9 @@ func BenchmarkMatches(b *testing.B) {
 		re := regexp.MustCompile(pattern)
 		b.Run(pattern, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
+			r := answerTo(text, Call{})
 			for b.Loop() {
-				_ = plain.Matches(b.Context(), text, re, func(Match) bool { return true })
+				_, _, _ = r.findLines(b.Context(), r.target(), re)
 			}
 		})
 	}
