@@ -38,6 +38,13 @@ func try(f func()) {
 	f()
 }
 
+// ask runs f if err has a method that f calls. The panic of one method hides nothing that another one says.
+func ask[T any](err error, f func(T)) {
+	if e, ok := err.(T); ok {
+		try(func() { f(e) })
+	}
+}
+
 // gather walks the tree of err, outermost first. It does what errors.Is and errors.As do, but it ends
 // on any tree: a chain may lead back to itself.
 func gather(err error, own func(error) bool) finding {
@@ -73,14 +80,14 @@ func (f *finding) inspect(err error, own func(error) bool) {
 		f.own = true
 		return
 	}
-	try(func() { f.goErrors(err) })
+	f.goErrors(err)
 	try(func() {
 		if reflect.TypeOf(err) != joined {
 			f.addText(err.Error())
 		}
 	})
 	said := len(f.texts)
-	try(func() { f.methods(err) })
+	f.methods(err)
 	try(func() { f.fields(reflect.ValueOf(err)) })
 	if len(f.texts) == said { // the SDK made nothing of the body: a server has its own form of an error
 		f.addText(f.body)
@@ -94,50 +101,34 @@ var joined = reflect.TypeOf(errors.Join(io.EOF))
 // goErrors looks for the errors of a context, of the network and of the system, whose "message too long" and "file name
 // too long" no provider said.
 func (f *finding) goErrors(err error) {
-	switch e := err.(type) {
-	case *os.SyscallError:
-		f.system = append(f.system, e.Err.Error())
-	case *fs.PathError:
-		f.system = append(f.system, e.Err.Error())
-	}
+	ask(err, func(e *os.SyscallError) { f.system = append(f.system, e.Err.Error()) })
+	ask(err, func(e *fs.PathError) { f.system = append(f.system, e.Err.Error()) })
 	switch {
 	case err == context.Canceled:
 		f.cancelled = true
 	case err == context.DeadlineExceeded, err == os.ErrDeadlineExceeded, err == http.ErrHandlerTimeout:
 		f.timeout = true
 	}
-	if e, ok := err.(interface{ Timeout() bool }); ok {
-		f.timeout = f.timeout || e.Timeout()
-	}
-	if e, ok := err.(interface{ Is(error) bool }); ok {
+	ask(err, func(e interface{ Timeout() bool }) { f.timeout = f.timeout || e.Timeout() })
+	ask(err, func(e interface{ Is(error) bool }) {
 		f.cancelled = f.cancelled || e.Is(context.Canceled)
 		f.timeout = f.timeout || e.Is(context.DeadlineExceeded)
-	}
+	})
 }
 
 // methods reads the methods that the errors of SDKs have: StatusCode (many), HTTPStatusCode (AWS),
 // ErrorCode and ErrorMessage (smithy, the base of AWS).
 func (f *finding) methods(err error) {
-	if e, ok := err.(interface{ StatusCode() int }); ok {
-		f.addStatus(e.StatusCode())
-	}
-	if e, ok := err.(interface{ HTTPStatusCode() int }); ok {
-		f.addStatus(e.HTTPStatusCode())
-	}
-	if e, ok := err.(interface{ HTTPStatus() int }); ok {
-		f.addStatus(e.HTTPStatus())
-	}
-	if e, ok := err.(interface{ ErrorCode() string }); ok {
-		f.addCode(e.ErrorCode())
-	}
-	if e, ok := err.(interface{ ErrorMessage() string }); ok {
-		f.addText(e.ErrorMessage())
-	}
-	if e, ok := err.(interface{ RawJSON() string }); ok {
+	ask(err, func(e interface{ StatusCode() int }) { f.addStatus(e.StatusCode()) })
+	ask(err, func(e interface{ HTTPStatusCode() int }) { f.addStatus(e.HTTPStatusCode()) })
+	ask(err, func(e interface{ HTTPStatus() int }) { f.addStatus(e.HTTPStatus()) })
+	ask(err, func(e interface{ ErrorCode() string }) { f.addCode(e.ErrorCode()) })
+	ask(err, func(e interface{ ErrorMessage() string }) { f.addText(e.ErrorMessage()) })
+	ask(err, func(e interface{ RawJSON() string }) {
 		if raw := e.RawJSON(); raw != "null" {
 			f.addText(raw)
 		}
-	}
+	})
 }
 
 // fields reads the fields that SDKs without such methods have, exported or not: openai-go and

@@ -71,6 +71,10 @@ func (*panicErr) HTTPStatusCode() int {
 func (*panicErr) ErrorMessage() string { panic("ErrorMessage") }
 func (*panicErr) RawJSON() string      { panic("RawJSON") }
 
+type halfPanicErr struct{ panicErr } // one method says what is wrong
+
+func (*halfPanicErr) RawJSON() string { return tooLong }
+
 type byValueErr struct{ status int } // its methods fail on a nil pointer
 
 func (e byValueErr) Error() string   { return fmt.Sprint("status ", e.status) }
@@ -206,6 +210,7 @@ func TestDiagnoseTyped(t *testing.T) {
 		{"nil pointer wrapped", fmt.Errorf("x: %w", (*goOpenAIErr)(nil)), class(ClassOther)},
 		{"methods that panic", &panicErr{}, class(ClassOther)},
 		{"methods that panic, joined", errors.Join(&panicErr{}, tooLong), overflow},
+		{"other methods panic", &halfPanicErr{}, told{ClassOverflow, 200049, 200000}},
 		{"an error that wraps itself", loopErr{[]string{"x"}}, class(ClassOverflow)},
 		{"a nil embedded error", embeddedErr{Message: tooLong.Error()}, overflow},
 		{"methods by value on a nil pointer", (*byValueErr)(nil), class(ClassOther)},
