@@ -137,14 +137,6 @@ func (d *draft) appendFolds(edits []Edit) []Edit {
 	return edits
 }
 
-// countFolds returns how many edits appendFolds appends.
-func (d *draft) countFolds() (n int) {
-	for _, r := range d.standing {
-		n += r.count + 1
-	}
-	return n
-}
-
 // isRecord reports whether message i of the view is a record.
 func (d *draft) isRecord(i int) bool { return d.recordAt(i) != nil }
 

@@ -170,8 +170,7 @@ func (d *draft) steps() *draft {
 // request returns the request as it stands.
 func (d *draft) request() *Request {
 	v := d.view
-	edits := slices.Grow(slices.Clip(d.edits), d.countFolds()+v.countEdited()) // the list is kept, see sharedLists
-	edits = d.appendFolds(edits)
+	edits := d.appendFolds(slices.Clip(d.edits))
 	for i, p := range v.edited {
 		if p != nil {
 			edits = append(edits, p.edit(max(0, v.index[i]), &v.messages[i], v.facts[i]))
@@ -312,10 +311,9 @@ func (m *Manager) begin() (undo func()) {
 }
 
 // savepoint returns a function that makes the ledger again what it is now: a call that fails, or that changes nothing,
-// ends with it. What is known
-// of messages stays, and so do failures of the summarizer, its answers, and that BeforeCompact ran: that hook runs once
-// before a compaction. If the host has made another call meanwhile, all stays as that call has left it. The maps and
-// lists are shared with the ledger: only commit writes to them, and no call fails after it.
+// ends with it. What is known of messages stays, and so do failures of the summarizer, and that BeforeCompact ran: that
+// hook runs once before a compaction. If the host has made another call meanwhile, all stays as that call has left it.
+// The maps and lists are shared with the ledger: only commit writes to them, and no call fails after it.
 func (m *Manager) savepoint() (undo func()) {
 	generation, flushes, before := m.generation, m.flushCount, m.ledger
 	return func() {

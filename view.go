@@ -273,16 +273,6 @@ func (v *view) setTokens(i, n int) {
 	}
 }
 
-// countEdited returns how many messages are sent edited.
-func (v *view) countEdited() (n int) {
-	for _, p := range v.edited {
-		if p != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // sum adds up total, which saturates where a host's own counts are absurd.
 func (v *view) sum() {
 	v.total = 0
