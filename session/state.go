@@ -144,7 +144,7 @@ func (s *Session) recordFailure(ctx context.Context, cause error) error {
 		return cause
 	}
 	e, err := s.fullState()
-	if err == nil && len(s.at.Deltas) == 0 && bytes.Equal(e.Full.State, jsonl.RawJSON(s.at.State)) {
+	if err == nil && len(s.at.Deltas) == 0 && bytes.Equal(e.Full.State, s.at.State) {
 		return cause // it is stored
 	}
 	if err == nil {
@@ -173,7 +173,7 @@ func (s *Session) stateEntries(full bool) ([]*entry.Entry, error) {
 	}
 	var entries []*entry.Entry
 	for _, delta := range s.journal {
-		entries = append(entries, &entry.Entry{Type: entry.TypeState, Delta: jsonl.RawJSON(delta)})
+		entries = append(entries, &entry.Entry{Type: entry.TypeState, Delta: delta})
 	}
 	return entries, nil
 }
@@ -185,17 +185,16 @@ func (s *Session) fullState() (*entry.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &entry.Entry{Type: entry.TypeState, Full: &entry.FullState{State: jsonl.RawJSON(state)}}, nil
+	return &entry.Entry{Type: entry.TypeState, Full: &entry.FullState{State: state}}, nil
 }
 
 // takeState makes a written state the one that the next manager begins with.
 func (s *Session) takeState(e *entry.Entry) {
 	if e.Full == nil {
-		delta, _ := jsonl.BytesOfJSON(e.Delta) // RawJSON made it
-		s.at.Deltas = append(s.at.Deltas, delta)
+		s.at.Deltas = append(s.at.Deltas, e.Delta)
 		return
 	}
-	s.at.State, _ = jsonl.BytesOfJSON(e.Full.State)
+	s.at.State = e.Full.State
 	s.at.Deltas, s.at.NeedsFull = nil, false
 }
 

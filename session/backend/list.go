@@ -120,7 +120,7 @@ func (s *Status) Add(lines []byte) {
 			continue
 		}
 		l, reason := jsonl.ParseLine(text)
-		e, err := l.DecodeCounted()
+		e, err := l.DecodeClear()
 		if reason != "" || err != nil {
 			s.Damage++
 			continue
@@ -149,7 +149,7 @@ func ReadStatus(ctx context.Context, key string, log Log) (*Status, error) {
 		return nil, errs.ErrNotFound
 	}
 	s := &Status{
-		Key: key, Log: log.ID(), Bytes: l.Valid, Updated: l.Updated, LastInteraction: l.Counts.LastTurn, Info: l.Info,
+		Key: key, Log: log.ID(), Bytes: l.Valid, Updated: l.Newest.Time, LastInteraction: l.Counts.LastTurn, Info: l.Info,
 		Counts: jsonl.CloneCounts(l.Counts), Damage: len(l.Damage),
 	}
 	if l.Header != nil {

@@ -77,7 +77,7 @@ type Entry struct {
 	Model  string        `json:"model,omitempty"`  // usage, message: the model that answered
 	Window int           `json:"window,omitempty"` // usage: the manager's, from here on
 
-	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager; base64 in a string if it is not JSON
+	Delta json.RawMessage `json:"delta,omitempty"` // state: of the manager
 	Full  *FullState      `json:"full,omitempty"`  // state; status: without the manager's state
 
 	Erased []string `json:"erased,omitempty"` // erased, beside the branch: whose content was erased
@@ -174,14 +174,12 @@ func (e *Entry) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes, or a line of a log, whose checksum it does not check.
 func (e *Entry) UnmarshalJSON(data []byte) error {
 	*e = Entry{}
-	if err := json.Unmarshal(data, (*members)(e)); err != nil {
-		return err
-	}
-	if err := exact.Restore(e.Message, e.Exact); err != nil {
-		return fmt.Errorf("session: entry %s: %w", e.ID, err)
+	err := json.Unmarshal(data, (*members)(e))
+	if err == nil {
+		err = exact.Restore(e.Message, e.Exact)
 	}
 	e.Exact = nil
-	return nil
+	return err
 }
 
 // Counts counts what a log holds, on all branches.

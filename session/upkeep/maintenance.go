@@ -311,5 +311,5 @@ func readInfo(ctx context.Context, s *dir.Surveyed, part backend.Part) (info ent
 	if err != nil {
 		return entry.Info{}, time.Time{}, err
 	}
-	return l.Info, l.Updated, nil
+	return l.Info, l.Newest.Time, nil
 }

@@ -304,7 +304,7 @@ func readListed(ctx context.Context, key string, log backend.Log) (listed, int64
 		return listed{}, 0, err
 	}
 	isSet := func(b *bool) bool { return b != nil && *b }
-	return listed{key, l.Updated, isSet(l.Info.Pinned), isSet(l.Info.Archived)}, l.Valid, nil
+	return listed{key, l.Newest.Time, isSet(l.Info.Pinned), isSet(l.Info.Archived)}, l.Valid, nil
 }
 
 // listed is what ordering and filtering need to know about a session.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"time"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session/entry"
@@ -45,8 +44,7 @@ type Loaded struct {
 	Info    entry.Info
 	Labels  map[string]string
 	Counts  entry.Counts
-	Updated time.Time // the newest entry
-	Summed  int64     // offset of the newest entry with totals
+	Summed  int64 // offset of the newest entry with totals
 	Damage  []entry.Damage
 	Unended bool // the log does not end in a newline
 }
@@ -108,7 +106,7 @@ func loadTail(log Log, size int64, seal Sealer, codec Decoder, e extent) (*Loade
 	if err := t.sides(&s); err != nil {
 		return nil, err
 	}
-	l := &Loaded{Size: size, Valid: size, Newest: WithoutText(t.newest), Seq: t.highest, Updated: t.updated}
+	l := &Loaded{Size: size, Valid: size, Newest: WithoutText(t.newest), Seq: t.highest}
 	l.take(&s)
 	if e == infoOnly {
 		return l, nil
@@ -134,13 +132,6 @@ func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Deco
 	}
 	l := &Loaded{Size: size, Valid: t.Scan.Valid, Newest: t.newest, Seq: t.Scan.Highest, Unended: t.Scan.Unended}
 	l.take(&s)
-	if n := len(t.Lines); n > 0 {
-		newest, err := t.Line(n - 1)
-		if err != nil {
-			return nil, err
-		}
-		l.Updated = newest.time()
-	}
 	if t.Header >= 0 {
 		header, err := t.Line(t.Header)
 		if err != nil {
@@ -158,7 +149,7 @@ func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Deco
 }
 
 func WithoutText(l Line) Line {
-	l.Data, l.body = nil, nil
+	l.Data = nil
 	return l
 }
 

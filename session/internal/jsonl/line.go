@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/session/entry"
 )
 
@@ -40,7 +41,8 @@ type Line struct {
 	Offset int64  // in the log
 	Next   int64  // offset after its newline
 	Data   []byte // trimmed, without line end; valid until the next line is read
-	body   []byte // the members in data between head and checksum; nil: the line is not in our form
+	summed bool   // it ends in its checksum, so it was written as it is
+	full   bool   // its entry has totals
 	seal   Sealer // nil: sealed content cannot be read
 }
 
@@ -50,6 +52,7 @@ type Head struct {
 	ID     string
 	Parent string // "" in side entries
 	Kind   entry.Type
+	Time   time.Time
 	at     int64    // offset of the parent; -1: the previous line
 	Batch  [2]int64 // position in the batch and its length; 0, 0: no batch
 	Sealed string   // id of the key that seals the rest; "": not sealed
@@ -71,22 +74,35 @@ func (h *Head) Number() int64 {
 // ParseLine reads the head of a line and checks its checksum. If the line does not count, reason says why. data has no
 // line end.
 func ParseLine(data []byte) (l Line, reason string) {
-	l.Data = data
-	if n := len(data) - crcTail; n > 0 && endsInSum(data) {
-		if !hasSum(data[:n], string(data[n+len(crcMember):len(data)-2])) {
-			return l, "wrong checksum"
+	const wrongSum = "wrong checksum"
+	l.Data, l.at = data, -1
+	sumAt := bytes.LastIndex(data, []byte(crcMember))
+	if l.summed = endsInSum(data); l.summed {
+		if !hasSum(data[:sumAt], string(data[sumAt+len(crcMember):len(data)-2])) {
+			return l, wrongSum
 		}
-		if l.Head.parse(&l, data[:n]) {
-			return l, ""
-		}
+	} else if !json.Valid(data) {
+		return l, "no JSON object"
 	}
-	return l, l.parseAny()
+	var sum []byte
+	jsontext.Members(data, func(key string, value []byte) {
+		if l.member(key, value); key == "crc" {
+			sum = value
+		}
+	})
+	if !l.summed && sum != nil && (sumAt < 0 || !hasSum(data[:sumAt], jsontext.Text(sum))) {
+		return l, wrongSum
+	}
+	if !l.isValid() {
+		return l, "no entry: seq, id or type is missing, or the batch is wrong"
+	}
+	return l, ""
 }
 
 // endsInSum reports whether the last member of a line is a checksum.
 func endsInSum(data []byte) bool {
-	tail := data[len(data)-crcTail:]
-	return string(tail[:len(crcMember)]) == crcMember && string(tail[crcTail-2:]) == `"}`
+	n := len(data) - crcTail
+	return n > 0 && bytes.HasPrefix(data[n:], []byte(crcMember)) && bytes.HasSuffix(data, []byte(`"}`))
 }
 
 // hasSum reports whether sum is the checksum of a text.
@@ -95,151 +111,48 @@ func hasSum(text []byte, sum string) bool {
 	return err == nil && crc32.Checksum(text, Castagnoli) == uint32(want)
 }
 
-// parse reads a head in the form that appendHead writes. text is the line up to its checksum.
-func (h *Head) parse(l *Line, text []byte) bool {
-	p := headParser{text: text}
-	p.literal(`{"seq":`)
-	h.Seq = p.number()
-	p.literal(`,"id":`)
-	h.ID = string(p.quoted())
-	if p.has(`,"parentId":`) {
-		h.Parent = string(p.quoted())
+// headNames are the members that make up the head of a line, and its checksum.
+var headNames = []string{"seq", "id", "parentId", "type", "time", "at", "batch", "sealed", "crc"}
+
+// member takes what belongs to the head. A value of another type is missing.
+func (l *Line) member(key string, value []byte) {
+	switch key {
+	case "seq":
+		l.Seq = numberOf(value)
+	case "id":
+		l.ID = textOf(value)
+	case "parentId":
+		l.Parent = textOf(value)
+	case "type":
+		l.Kind = entry.Type(textOf(value))
+	case "time":
+		_ = l.Time.UnmarshalJSON(value)
+	case "at":
+		l.at = numberOf(value)
+	case "batch":
+		i := 0
+		jsontext.Elements(value, func(n []byte) {
+			l.Batch[min(i, 1)] = numberOf(n)
+			i++
+		})
+	case "sealed":
+		l.Sealed = textOf(value)
+	case "full":
+		l.full = string(value) != "null"
 	}
-	p.literal(`,"type":`)
-	h.Kind = entry.Type(p.quoted())
-	p.literal(`,"time":`)
-	p.quoted()
-	if h.at = -1; p.has(`,"at":`) {
-		h.at = p.number()
-	}
-	if p.has(`,"batch":[`) {
-		h.Batch[0] = p.number()
-		p.literal(`,`)
-		h.Batch[1] = p.number()
-		p.literal(`]`)
-	}
-	if p.has(`,"sealed":`) {
-		h.Sealed = string(p.quoted())
-	}
-	members, isMore := bytes.CutPrefix(p.text, []byte(","))
-	if p.bad || !h.isValid() || !isMore && len(members) > 0 {
-		*h = Head{}
-		return false
-	}
-	l.body = members
-	return true
 }
+
+func numberOf(value []byte) int64 {
+	n, _ := strconv.ParseInt(string(value), 10, 64)
+	return n
+}
+
+// textOf returns the text of a string. It does not keep the line alive.
+func textOf(value []byte) string { return strings.Clone(jsontext.Text(value)) }
 
 func (h *Head) isValid() bool {
 	hasBatch := h.Batch == [2]int64{} || h.Batch[0] >= 1 && h.Batch[0] <= h.Batch[1] && h.Batch[1] <= MaxBatch
 	return h.Seq > 0 && h.Seq <= MaxSeq && h.ID != "" && h.Kind != "" && hasBatch
-}
-
-// headParser consumes text piece by piece. The first piece that is missing makes it bad.
-type headParser struct {
-	text []byte
-	bad  bool
-}
-
-func (p *headParser) has(s string) bool {
-	if p.bad || len(p.text) < len(s) || string(p.text[:len(s)]) != s {
-		return false
-	}
-	p.text = p.text[len(s):]
-	return true
-}
-
-func (p *headParser) literal(s string) { p.bad = !p.has(s) }
-
-func (p *headParser) number() int64 {
-	n, i := int64(0), 0
-	for i < len(p.text) && i < 18 && '0' <= p.text[i] && p.text[i] <= '9' {
-		n = n*10 + int64(p.text[i]-'0')
-		i++
-	}
-	p.bad = p.bad || i == 0
-	p.text = p.text[i:]
-	return n
-}
-
-// quoted consumes a string without escapes and returns it as a slice of the text.
-func (p *headParser) quoted() []byte {
-	p.literal(`"`)
-	s, rest, ok := bytes.Cut(p.text, []byte(`"`))
-	p.bad = p.bad || !ok || bytes.IndexByte(s, '\\') >= 0
-	p.text = rest
-	return s
-}
-
-// parseAny reads the head of any line of JSON.
-func (l *Line) parseAny() (reason string) {
-	var h struct {
-		Seq      int64      `json:"seq"`
-		ID       string     `json:"id"`
-		ParentID string     `json:"parentId"`
-		Type     entry.Type `json:"type"`
-		At       *int64     `json:"at"`
-		Batch    []int64    `json:"batch"`
-		Sealed   string     `json:"sealed"`
-		CRC      *string    `json:"crc"`
-	}
-	if err := json.Unmarshal(l.Data, &h); err != nil {
-		return "no JSON object"
-	}
-	if n := bytes.LastIndex(l.Data, []byte(crcMember)); h.CRC != nil && (n < 0 || !hasSum(l.Data[:n], *h.CRC)) {
-		return "wrong checksum"
-	}
-	l.Head = Head{Seq: h.Seq, ID: h.ID, Parent: h.ParentID, Kind: h.Type, at: -1, Sealed: h.Sealed}
-	if h.At != nil {
-		l.at = *h.At
-	}
-	if len(h.Batch) == 2 {
-		l.Batch = [2]int64(h.Batch)
-	}
-	if !l.isValid() {
-		return "no entry: seq, id or type is missing, or the batch is wrong"
-	}
-	return ""
-}
-
-// appendHead appends the head of an entry, without the closing brace.
-func appendHead(b []byte, e *entry.Entry) []byte {
-	b = append(b, `{"seq":`...)
-	b = strconv.AppendInt(b, e.Seq, 10)
-	b = appendString(append(b, `,"id":`...), e.ID)
-	if e.ParentID != "" {
-		b = appendString(append(b, `,"parentId":`...), e.ParentID)
-	}
-	b = appendString(append(b, `,"type":`...), string(e.Type))
-	if !e.Time.IsZero() { // a line that a person wrote may have none
-		b = e.Time.UTC().AppendFormat(append(b, `,"time":"`...), time.RFC3339Nano)
-		b = append(b, '"')
-	}
-	if e.At != nil {
-		b = strconv.AppendInt(append(b, `,"at":`...), *e.At, 10)
-	}
-	if e.Batch != [2]int64{} {
-		b = strconv.AppendInt(append(b, `,"batch":[`...), e.Batch[0], 10)
-		b = strconv.AppendInt(append(b, ','), e.Batch[1], 10)
-		b = append(b, ']')
-	}
-	return b
-}
-
-// appendKey completes the head of a sealed entry.
-func appendKey(b []byte, key string) []byte { return appendString(append(b, `,"sealed":`...), key) }
-
-// appendString appends s as JSON. Most strings of heads need no escape.
-func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			q, _ := json.Marshal(s) // a string always encodes
-			return append(b, q...)
-		}
-	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
 }
 
 // appendSum closes the line that begins at b[start].

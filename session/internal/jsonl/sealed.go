@@ -32,9 +32,10 @@ func isSealed(t entry.Type) bool {
 	return true
 }
 
-// inTheClear returns the part of e that stays readable: what is counted.
+// inTheClear returns the part of e that stays readable: its head, and what is counted.
 func inTheClear(e *entry.Entry) *entry.Entry {
-	clear := &entry.Entry{Type: e.Type, Degraded: e.Degraded, TokensAfter: e.TokensAfter}
+	clear := headOf(e)
+	clear.Degraded, clear.TokensAfter = e.Degraded, e.TokensAfter
 	if e.Type == entry.TypeMessage && e.Message != nil {
 		m := e.Message
 		clear.Model = e.Model
@@ -49,25 +50,24 @@ func inTheClear(e *entry.Entry) *entry.Entry {
 	return clear
 }
 
-const payloadMember = `,"payload":"`
-
-// appendSealed adds the members after the head of an entry that is sealed with key.
-func (x *Encoder) appendSealed(e *entry.Entry, key string, o Original) error {
-	start := len(x.Lines)
-	if err := x.appendBody(e, o); err != nil {
+// seal seals the members behind the head of e, which is at the end of the lines, from start on.
+func (x *Encoder) seal(e *entry.Entry, start int, key string) error {
+	head, err := x.object(headOf(e))
+	if err != nil {
 		return err
 	}
-	context := sealContext(&Head{Seq: e.Seq, ID: e.ID, Parent: e.ParentID, Kind: e.Type}, key)
-	sealed, err := x.Seal.Seal(key, x.Lines[start:], context)
+	body := start + len(head)
+	sealed, err := x.Seal.Seal(key, x.Lines[body:], sealContext(e, key))
 	if err != nil {
 		return &entry.SealedError{Entry: e.ID, Key: key, Cause: err}
 	}
-	x.Lines = x.Lines[:start]
-	if err := x.appendBody(inTheClear(e), Original{}); err != nil {
+	clear, err := x.object(inTheClear(e))
+	if err != nil {
 		return err
 	}
-	x.Lines = base64.StdEncoding.AppendEncode(append(x.Lines, payloadMember...), sealed)
-	x.Lines = append(x.Lines, '"')
+	x.Lines = append(append(append(x.Lines[:body], `,"sealed":"`...), key...), '"')
+	x.Lines = append(append(x.Lines, clear[len(head):]...), `,"payload":"`...)
+	x.Lines = append(base64.StdEncoding.AppendEncode(x.Lines, sealed), '"')
 	return nil
 }
 
@@ -92,16 +92,16 @@ func isKeyID(id string) bool {
 }
 
 // sealContext binds what is sealed to its entry and key.
-func sealContext(h *Head, key string) []byte {
-	b := strconv.AppendInt(nil, h.Seq, 10)
-	for _, s := range []string{h.ID, h.Parent, string(h.Kind), key} {
+func sealContext(head *entry.Entry, key string) []byte {
+	b := strconv.AppendInt(nil, head.Seq, 10)
+	for _, s := range []string{head.ID, head.ParentID, string(head.Type), key} {
 		b = strconv.AppendQuote(append(b, ' '), s)
 	}
 	return b
 }
 
-// Text returns the members after the head of a sealed line. If there are any, they begin with a comma.
-func (l *Line) Text() ([]byte, error) {
+// opened returns what is sealed in a line: an object of the members behind its head.
+func (l *Line) opened() ([]byte, error) {
 	if l.seal == nil {
 		return nil, &entry.SealedError{Entry: l.ID, Key: l.Sealed}
 	}
@@ -111,49 +111,13 @@ func (l *Line) Text() ([]byte, error) {
 	if err := json.Unmarshal(l.Data, &in); err != nil {
 		return nil, err
 	}
-	text, err := l.seal.Open(l.Sealed, in.Payload, sealContext(&l.Head, l.Sealed))
+	var head entry.Entry
+	l.GiveHead(&head)
+	text, err := l.seal.Open(l.Sealed, in.Payload, sealContext(&head, l.Sealed))
 	if err != nil {
 		return nil, &entry.SealedError{Entry: l.ID, Key: l.Sealed, Cause: err}
 	}
-	return text, nil
-}
-
-// decodeSealed returns the entry of a sealed line.
-func (l *Line) decodeSealed() (*entry.Entry, error) {
-	text, err := l.Text()
-	if err != nil {
-		return nil, err
-	}
-	inner := Line{Head: l.Head, Data: []byte("{}")}
-	inner.Sealed = ""
-	if len(text) > 1 {
-		inner.Data = append(append([]byte("{"), text[1:]...), '}')
-		inner.body = inner.Data[1 : len(inner.Data)-1]
-	}
-	e, err := inner.Decode()
-	if err != nil {
-		return nil, err
-	}
-	e.Time = l.time()
-	return e, nil
-}
-
-// decodeShown returns an entry; if it is sealed, only what can be read without its key.
-func (l *Line) decodeShown() (*entry.Entry, error) {
-	if l.Sealed != "" {
-		return l.decodeClear()
-	}
-	return l.Decode()
-}
-
-// decodeClear returns what can be read of a sealed line without its key.
-func (l *Line) decodeClear() (*entry.Entry, error) {
-	e := &entry.Entry{}
-	if err := json.Unmarshal(l.Data, (*entryBody)(e)); err != nil {
-		return nil, fmt.Errorf("session: entry %s: %w", l.ID, err)
-	}
-	l.GiveHead(e)
-	return e, nil
+	return slices.Concat([]byte("{"), bytes.TrimPrefix(text, []byte(",")), []byte("}")), nil
 }
 
 // maxKeyID is how long the id of a key may be, in bytes.
@@ -161,36 +125,26 @@ const maxKeyID = 64
 
 // Overwritten returns a line as long as l that holds what is left of its entry.
 func Overwritten(l *Line, left *entry.Entry) ([]byte, error) {
-	x := Encoder{Seal: l.seal}
-	sealsIt := l.Sealed != "" && isSealed(left.Type)
-	if sealsIt { // with its old key: the room suffices
-		left.Seq, left.ID, left.ParentID = l.Seq, l.ID, l.Parent
-		if err := x.appendSealed(left, l.Sealed, Original{}); err != nil {
-			return nil, err
-		}
-	} else if err := x.appendBody(left, Original{}); err != nil {
+	x, key, kind := Encoder{Seal: l.seal}, l.Sealed, left.Type
+	if !isSealed(kind) {
+		key = ""
+	}
+	l.GiveHead(left)
+	left.Type = kind
+	if err := x.open(left, Original{}, key); err != nil { // with its old key: the room suffices
 		return nil, err
 	}
-	head := entry.Entry{Time: left.Time}
-	l.GiveHead(&head)
-	head.Type = left.Type
-	text := appendHead(nil, &head)
-	if sealsIt {
-		text = appendKey(text, l.Sealed)
+	end := crcTail
+	if !l.summed { // another program wrote it, perhaps without room for a checksum
+		end = len("}")
 	}
-	text = append(text, x.Lines...)
-	room := len(l.Data) - len(text) - crcTail
-	hasSum := l.body != nil
-	if !hasSum { // another program wrote it, perhaps without room for a checksum
-		text = append(text, '}')
-		room = len(l.Data) - len(text)
-	}
+	room := len(l.Data) - len(x.Lines) - end
 	if room < 0 {
 		return nil, fmt.Errorf("%w: entry %s has no room for what is left of it", errs.ErrTooLarge, l.ID)
 	}
-	text = append(text, bytes.Repeat([]byte(" "), room)...)
-	if !hasSum {
-		return text, nil
+	text := append(x.Lines, bytes.Repeat([]byte(" "), room)...)
+	if !l.summed {
+		return append(text, '}'), nil
 	}
 	text = appendSum(text, 0)
 	return text[:len(text)-1], nil // without the newline

@@ -3,7 +3,6 @@ package jsonl
 import (
 	"errors"
 	"io"
-	"time"
 
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/internal/errs"
@@ -37,8 +36,7 @@ type Tail struct {
 	start   Line     // leaf
 	checked [2]int64 // batches between these offsets are known to be whole
 
-	extent  extent    // beyond everything: decode less, and ignore the leaf
-	updated time.Time // of newest
+	extent extent // beyond everything: decode less, and ignore the leaf
 }
 
 func NewTail(log io.ReaderAt, size int64, seal Sealer) *Tail {
@@ -152,7 +150,7 @@ func (t *Tail) sides(s *Sides) error {
 		}
 		newer, t.highest = l.Seq, max(t.highest, l.Number())
 		if t.newest.ID == "" {
-			t.newest, t.updated = l, l.time()
+			t.newest = l
 		}
 		at = l.Offset
 		again, err := t.wholeBatch(l)
@@ -188,12 +186,12 @@ func (t *Tail) sides(s *Sides) error {
 
 // addTo adds an entry to s, and reports whether earlier entries no longer matter.
 func (t *Tail) addTo(s *Sides, l Line) (complete bool, err error) {
-	if t.extent == infoOnly && l.Kind != entry.TypeInfo && l.Kind != entry.TypeStatus && !l.isFullState() {
+	if t.extent == infoOnly && l.Kind != entry.TypeInfo && !l.full {
 		return false, nil
 	}
 	var e *entry.Entry
 	if t.extent != everything && t.seal == nil {
-		e, err = l.DecodeCounted()
+		e, err = l.DecodeClear()
 	} else if e, err = t.Entry(l); err == nil && (l.Kind == entry.TypeMessage || l.Kind == entry.TypeState) {
 		t.decoded[l.Offset] = e
 	}

@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -35,13 +34,13 @@ type Node struct {
 func NewTree(ctx context.Context, log io.ReaderAt, size int64, seal Sealer, s *Sides) (*Tree, error) {
 	t := &Tree{Header: -1, Current: -1, indexes: map[string]int{}}
 	t.Read, t.Scan = Window{Log: log, Size: size}, NewScanner(log, size, seal)
-	t.Scan.skips = func(l *Line) bool { return l.body != nil && l.Kind == entry.TypeMessage }
+	t.Scan.skips = func(l *Line) bool { return l.summed && l.Kind == entry.TypeMessage }
 	since := 0 // index of the newest entry with totals
 	err := t.Scan.Scan(ctx, func(l *Line) error {
 		var e *entry.Entry
-		if l.body == nil || l.Kind != entry.TypeMessage && l.Kind != entry.TypeState {
+		if !l.summed || l.Kind != entry.TypeMessage && l.Kind != entry.TypeState {
 			var err error
-			if e, err = l.decodeShown(); err != nil {
+			if e, err = l.DecodeClear(); err != nil {
 				t.Scan.report(l.Offset, int64(len(l.Data)), l.ID, "the entry cannot be read")
 				return nil
 			}
@@ -55,7 +54,7 @@ func NewTree(ctx context.Context, log io.ReaderAt, size int64, seal Sealer, s *S
 			t.Scan.report(l.Offset, int64(len(l.Data)), l.ID, reason)
 			return nil
 		}
-		if e != nil && e.Full != nil || l.Kind == entry.TypeState && bytes.HasPrefix(l.body, []byte(`"full":`)) {
+		if l.full {
 			since = len(t.Lines) - 1
 		}
 		return nil
@@ -70,7 +69,7 @@ func NewTree(ctx context.Context, log io.ReaderAt, size int64, seal Sealer, s *S
 		}
 		e, err := l.Decode()
 		if errors.Is(err, errs.ErrSealed) && l.seal == nil {
-			e, err = l.decodeClear() // count it, at least
+			e, err = l.DecodeClear() // count it, at least
 		}
 		if errors.Is(err, errs.ErrSealed) {
 			return nil, err

@@ -136,18 +136,10 @@ func (w *walker) take(at Line) error {
 }
 
 func (w *walker) takeState(e *entry.Entry) {
-	raw := e.Delta
 	if e.Full != nil {
-		raw = e.Full.State
-	}
-	text, err := BytesOfJSON(raw)
-	switch {
-	case err != nil:
-		w.gap()
-	case e.Full == nil:
-		w.Deltas = append(w.Deltas, text)
-	default:
-		w.full, w.State = true, text
+		w.full, w.State = true, e.Full.State
+	} else {
+		w.Deltas = append(w.Deltas, e.Delta)
 	}
 }
 
