@@ -116,6 +116,25 @@ func sealedStore(t *testing.T, dir string, seal session.Sealer) *session.Store {
 	return store
 }
 
+// TestPinBehindASealedStatus: lists and maintenance know without a key that a session is pinned, although the entry that
+// says so lies behind one with totals.
+func TestPinBehindASealedStatus(t *testing.T) {
+	ctx := context.Background()
+	store := session.NewMemory(&session.Options{Seal: sealedWith("a")})
+	yes, title := true, quicksilver
+	s := open(t, store, "k")
+	require.NoError(t, s.Append(ctx, session.User("x")))
+	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Pinned: &yes, Title: &title}))
+	require.NoError(t, s.Append(ctx, session.User(strings.Repeat("x", 20_000))))
+	require.NoError(t, s.Close())
+	for _, keyless := range []*session.Store{store, session.New(store.Backend(), nil)} {
+		page, err := keyless.List(ctx, session.Query{Pinned: &yes})
+		require.NoError(t, err)
+		require.Len(t, page.Sessions, 1)
+		assert.Equal(t, &yes, page.Sessions[0].Info.Pinned)
+	}
+}
+
 func TestSealedFilesSayNothing(t *testing.T) {
 	dir := t.TempDir()
 	sealedStore(t, dir, sealedWith("a"))

@@ -42,7 +42,8 @@ func inTheClear(e *entry.Entry) *entry.Entry {
 		clear.Message = &winnow.Message{Role: m.Role, Injected: m.Injected, Summary: m.Summary, Usage: m.Usage}
 	}
 	if e.Full != nil {
-		clear.Full = &entry.FullState{Counts: e.Full.Counts}
+		clear.Full = &entry.FullState{Counts: e.Full.Counts, Info: e.Full.Info}
+		clear.Full.Info.Title = nil
 	}
 	if e.Info != nil {
 		clear.Info = &entry.Info{Pinned: e.Info.Pinned, Archived: e.Info.Archived}
