@@ -149,8 +149,8 @@ func ReadStatus(ctx context.Context, key string, log Log) (*Status, error) {
 		return nil, errs.ErrNotFound
 	}
 	s := &Status{
-		Key: key, Log: log.ID(), Bytes: l.Valid, Updated: l.Newest.Time, LastInteraction: l.Counts.LastTurn, Info: l.Info,
-		Counts: jsonl.CloneCounts(l.Counts), Damage: len(l.Damage),
+		Key: key, Log: log.ID(), Bytes: l.Valid, Updated: l.Newest.Time, LastInteraction: l.Counts.LastTurn,
+		Info: l.Info, Counts: jsonl.CloneCounts(l.Counts), Damage: len(l.Damage),
 	}
 	if l.Header != nil {
 		s.Created = l.Header.Time
