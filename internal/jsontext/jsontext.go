@@ -10,30 +10,18 @@ import (
 // Strings yields where the strings in a JSON text, keys included, begin and end.
 func Strings(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
+		s := scan{in: raw}
 		for to := 0; ; {
 			n := bytes.IndexByte(raw[to:], '"')
 			if n < 0 {
 				return
 			}
 			from := to + n
-			if to = stringEnd(raw, from); !yield(from, to) {
+			if to = s.text(from); to < 0 || !yield(from, to) {
 				return
 			}
 		}
 	}
-}
-
-// stringEnd returns the end of the string that begins at start.
-func stringEnd(raw []byte, start int) int {
-	for i := start + 1; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(raw)
 }
 
 // Unquote returns the text of a JSON string. Any other JSON is returned as it is.

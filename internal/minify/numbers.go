@@ -38,29 +38,10 @@ func withoutNumbers(s string) string {
 // MayBeNumbered reports whether s may have line numbers to leave out. If it reports false, s has none.
 func MayBeNumbered(s string) bool { return nextView(s, 0) < len(s) }
 
-// mostSkipped is how many bytes a view has at least in front of its last line: those that its numbers must save, and
-// the line feeds. If the line mostSkipped bytes ahead has no number, no view lies in between.
-const mostSkipped = fewestNumbered - 1 + len(numbersNote)
-
-// nextView returns where the next line begins that may be numbered, or len(s), from index i on, where a line begins. It
-// may pass over numbered lines that are too few for a view, so that most of a text is not read.
+// nextView returns where the next line begins that may be numbered, or len(s), from index i on, where a line begins.
 func nextView(s string, i int) int {
 	for i < len(s) && !mayBeNumbered(s, i) {
-		if i+mostSkipped >= len(s) {
-			return len(s)
-		}
-		feed := strings.IndexByte(s[i+mostSkipped:], '\n')
-		if feed < 0 {
-			return len(s)
-		}
-		behind := i + mostSkipped + feed + 1
-		if mayBeNumbered(s, behind) {
-			for !mayBeNumbered(s, i) {
-				i += strings.IndexByte(s[i:], '\n') + 1
-			}
-			return i
-		}
-		i = behind
+		i = lineEnd(s, i) + 1
 	}
 	return min(i, len(s))
 }

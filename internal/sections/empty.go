@@ -28,15 +28,6 @@ func WithoutEmpty(s string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n\n"))
 }
 
-// headingLevel is 1 to 6 for a heading of Markdown, and 0 for another line.
-func headingLevel(line string) int {
-	n := len(line) - len(strings.TrimLeft(line, "#"))
-	if n > 6 || !strings.HasPrefix(line[n:], " ") {
-		return 0
-	}
-	return n
-}
-
 // noContent is what models write below a heading for which they have nothing.
 var noContent = []string{"", "none", "n/a", "na", "nothing", "none yet", "unknown", "not specified", "not available",
 	"tbd", "无"}

@@ -13,11 +13,11 @@ func Section(text, name string) string {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.HasPrefix(strings.TrimLeft(line, " \t"), "```") {
 			fenced = !fenced
-		} else if l, title := heading(line); l > 0 && !fenced {
+		} else if l := headingLevel(line); l > 1 && l < 4 && !fenced {
 			if level > 0 && l <= level {
 				break
 			}
-			if level == 0 && strings.EqualFold(title, name) {
+			if level == 0 && strings.EqualFold(strings.Trim(line, "# \t"), name) {
 				level = l
 			}
 		}
@@ -29,15 +29,11 @@ func Section(text, name string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// heading returns the level and the title of a heading of the second or third level, or 0.
-func heading(line string) (level int, title string) {
-	for level < len(line) && line[level] == '#' {
-		level++
+// headingLevel is 1 to 6 for a heading of Markdown, and 0 for another line.
+func headingLevel(line string) int {
+	rest := strings.TrimLeft(line, "#")
+	if n := len(line) - len(rest); n <= 6 && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\t")) {
+		return n
 	}
-	rest := line[level:]
-	isSpaced := strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "\t")
-	if level < 2 || level > 3 || !isSpaced {
-		return 0, ""
-	}
-	return level, strings.TrimSpace(rest)
+	return 0
 }
