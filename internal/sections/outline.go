@@ -17,7 +17,7 @@ func Section(text, name string) string {
 			if level > 0 && l <= level {
 				break
 			}
-			if level == 0 && strings.EqualFold(strings.Trim(line, "# \t"), name) {
+			if level == 0 && strings.EqualFold(strings.TrimSpace(line[l:]), name) {
 				level = l
 			}
 		}

@@ -74,33 +74,24 @@ func countWords(s string) (n int) {
 // words iterates over the runs of letters and digits in s, and over the pairs of characters in scripts without spaces.
 func words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		from, last := -1, -1 // where a run began; the character before, of a script without spaces
-		for i, r := range s {
-			letter, pair := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r), hasNoSpaces(r)
-			if from >= 0 && (!letter || pair) {
-				if !yield(s[from:i]) {
+		for run := range strings.FieldsFuncSeq(s, isNoLetter) {
+			if !strings.ContainsFunc(run, hasNoSpaces) {
+				if !yield(run) {
 					return
 				}
-				from = -1
+				continue
 			}
-			switch {
-			case pair && last >= 0:
-				if !yield(s[last : i+len(string(r))]) {
+			for characters := []rune(run); len(characters) > 1; characters = characters[1:] {
+				if !yield(string(characters[:2])) {
 					return
 				}
-				last = i
-			case pair:
-				last = i
-			default:
-				if last = -1; letter && from < 0 {
-					from = i
-				}
 			}
-		}
-		if from >= 0 {
-			yield(s[from:])
 		}
 	}
+}
+
+func isNoLetter(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
 // common are words of errors, apologies and questions back, besides those of the prompt.
