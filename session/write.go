@@ -158,16 +158,12 @@ func (c *cursor) place(e *entry.Entry, offset int64) {
 // advance updates the session with entries that were written.
 func (s *Session) advance(entries []*entry.Entry) {
 	for i, e := range entries {
-		jsonl.CountEntry(&s.at.Counts, e)
+		s.at.Take(e, s.offsets[i])
 		switch {
 		case e.Type == entry.TypeSession || e.ParentID != "":
 			s.at.Leaf = jsonl.Line{Head: jsonl.Head{Seq: e.Seq, ID: e.ID, Kind: e.Type}, Offset: s.offsets[i]}
 		case e.Type == entry.TypeLeaf:
 			s.at.Leaf = jsonl.Line{Head: jsonl.Head{ID: e.Target}, Offset: *e.At}
-		}
-		jsonl.TakeSide(&s.at.Info, &s.at.Labels, e)
-		if e.Full != nil {
-			s.at.Summed = s.offsets[i]
 		}
 	}
 	last, lastAt := entries[len(entries)-1], s.offsets[len(entries)-1]
@@ -207,8 +203,7 @@ func (s *Session) takeIn(ctx context.Context, size int64) error {
 		if err != nil {
 			return nil // it does not count, here or for other readers
 		}
-		jsonl.TakeSide(&s.at.Info, &s.at.Labels, e)
-		jsonl.CountEntry(&s.at.Counts, e)
+		s.at.Take(e, l.Offset)
 		s.at.Newest = jsonl.WithoutText(*l)
 		return nil
 	})

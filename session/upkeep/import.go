@@ -71,7 +71,7 @@ type importer struct {
 	taken   map[string]bool   // ids
 	offsets map[string]int64  // by id, of the written lines
 	parents map[string]string // by id of an entry that is left out: the entry that it followed
-	sums    entry.FullState   // of what is written
+	sums    jsonl.Sides       // of what is written
 	root    string            // the header
 	leaf    string            // the newest entry of the branch
 	ended   bool              // a reset ended the log
@@ -231,8 +231,7 @@ func (im *importer) add(e *entry.Entry) error {
 		return err
 	}
 	im.offsets[e.ID], im.newest = at, at
-	jsonl.CountEntry(&im.sums.Counts, e)
-	jsonl.TakeSide(&im.sums.Info, &im.sums.Labels, e)
+	im.sums.Take(e, at)
 	switch {
 	case e.ParentID != "":
 		im.leaf, im.ended = e.ID, e.Type == entry.TypeReset
@@ -247,7 +246,7 @@ func (im *importer) full() error {
 	if im.leaf == im.root || im.ended {
 		return nil
 	}
-	e := &entry.Entry{Type: entry.TypeState, ParentID: im.leaf, Full: &im.sums}
+	e := &entry.Entry{Type: entry.TypeState, ParentID: im.leaf, Full: &im.sums.FullState}
 	if err := im.placeAt(e); err != nil {
 		return err
 	}

@@ -37,14 +37,10 @@ type Loaded struct {
 	Valid   int64 // offset after the last line that counts
 	IsReset bool  // the branch ends in a reset
 
-	State     []byte
-	Deltas    [][]byte
-	NeedsFull bool // deltas are missing: later ones are useless before a full state
+	Deltas    [][]byte // of State
+	NeedsFull bool     // deltas are missing: later ones are useless before a full state
 
-	Info    entry.Info
-	Labels  map[string]string
-	Counts  entry.Counts
-	Summed  int64 // offset of the newest entry with totals
+	Sides
 	Damage  []entry.Damage
 	Unended bool // the log does not end in a newline
 }
@@ -102,16 +98,14 @@ func loadTail(log Log, size int64, seal Sealer, codec Decoder, e extent) (*Loade
 	if t.extent = e; e != everything {
 		t.W.Step, t.ahead.Step = statusStep, HeadStep
 	}
-	var s Sides
-	if err := t.sides(&s); err != nil {
+	s, err := t.sides()
+	if err != nil {
 		return nil, err
 	}
-	l := &Loaded{Size: size, Valid: size, Newest: WithoutText(t.newest), Seq: t.highest}
-	l.take(&s)
+	l := &Loaded{Size: size, Valid: size, Newest: WithoutText(t.newest), Seq: t.highest, Sides: s}
 	if e == infoOnly {
 		return l, nil
 	}
-	var err error
 	if l.Header, err = t.Header(); err != nil || e == totals {
 		return l, err
 	}
@@ -130,8 +124,7 @@ func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Deco
 	if err != nil {
 		return nil, err
 	}
-	l := &Loaded{Size: size, Valid: t.Scan.Valid, Newest: t.newest, Seq: t.Scan.Highest, Unended: t.Scan.Unended}
-	l.take(&s)
+	l := &Loaded{Size: size, Valid: t.Scan.Valid, Newest: t.newest, Seq: t.Scan.Highest, Unended: t.Scan.Unended, Sides: s}
 	if t.Header >= 0 {
 		header, err := t.Line(t.Header)
 		if err != nil {
@@ -151,10 +144,6 @@ func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Deco
 func WithoutText(l Line) Line {
 	l.Data = nil
 	return l
-}
-
-func (l *Loaded) take(s *Sides) {
-	l.Info, l.Labels, l.Counts, l.Summed = s.Info, s.Labels, s.Counts(), s.at
 }
 
 // report notes an entry that cannot be read, or that cannot count the way it says.
@@ -190,75 +179,29 @@ func (l *Loaded) CheckHeader(key string) error {
 	return nil
 }
 
-// Sides is what a log says beside the branch. It is read backwards: the first value found is the newest.
+// Sides is what a log says beside the branch: all but the State of its totals.
 type Sides struct {
-	Info   entry.Info
-	Labels map[string]string
-	known  map[string]bool // labels that were set or removed
-	newer  []*entry.Entry  // entries to count, the newest first
-	base   entry.Counts
-	at     int64 // offset of the entry with totals; 0: none
+	entry.FullState
+	Summed int64 // offset of the newest entry with totals; 0: none
 }
 
-// add takes in e. complete says that entries before e do not matter.
-func (s *Sides) add(e *entry.Entry) (complete bool) {
+// Take takes in an entry that comes after what s says, at an offset in the log.
+func (s *Sides) Take(e *entry.Entry, at int64) {
 	if e.Full != nil {
-		older := e.Full.Info
-		MergeInfo(&older, &s.Info)
-		s.Info = older
-		for id, label := range e.Full.Labels {
-			s.label(id, label)
-		}
-		s.base = CloneCounts(e.Full.Counts)
-		s.newer = append(s.newer, &entry.Entry{Type: e.Type})
-		return true
+		s.Info, s.Labels, s.Counts = e.Full.Info, maps.Clone(e.Full.Labels), CloneCounts(e.Full.Counts)
+		s.Summed = at
 	}
-	s.newer = append(s.newer, e)
-	switch {
-	case e.Type == entry.TypeInfo && e.Info != nil:
-		older := *e.Info
-		MergeInfo(&older, &s.Info)
-		s.Info = older
-	case e.Type == entry.TypeLabel:
-		s.label(e.Target, e.Label)
-	}
-	return false
-}
-
-func (s *Sides) label(id, label string) {
-	if s.known[id] {
-		return
-	}
-	if s.known == nil {
-		s.known, s.Labels = map[string]bool{}, map[string]string{}
-	}
-	s.known[id] = true
-	if label != "" {
-		s.Labels[id] = label
-	}
-}
-
-// Counts returns the counts of the whole log.
-func (s *Sides) Counts() entry.Counts {
-	c := s.base
-	for i := len(s.newer) - 1; i >= 0; i-- {
-		CountEntry(&c, s.newer[i])
-	}
-	return c
-}
-
-// TakeSide updates the info and the labels of a session with an entry that comes after them.
-func TakeSide(info *entry.Info, labels *map[string]string, e *entry.Entry) {
+	CountEntry(&s.Counts, e)
 	switch {
 	case e.Type == entry.TypeInfo:
-		MergeInfo(info, e.Info)
+		MergeInfo(&s.Info, e.Info)
 	case e.Type == entry.TypeLabel && e.Label == "":
-		delete(*labels, e.Target)
+		delete(s.Labels, e.Target)
 	case e.Type == entry.TypeLabel:
-		if *labels == nil {
-			*labels = map[string]string{}
+		if s.Labels == nil {
+			s.Labels = map[string]string{}
 		}
-		(*labels)[e.Target] = e.Label
+		s.Labels[e.Target] = e.Label
 	}
 }
 

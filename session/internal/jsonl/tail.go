@@ -3,6 +3,7 @@ package jsonl
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/internal/errs"
@@ -133,78 +134,69 @@ func follows(a, b *Line) bool {
 }
 
 // sides reads the leaf and the side entries, back to the newest entry with totals.
-func (t *Tail) sides(s *Sides) error {
+func (t *Tail) sides() (s Sides, err error) {
 	last, err := t.W.Load(t.W.Size-1, t.W.Size, t.W.Size-t.W.firstStep(), t.W.Size)
 	if err != nil || last[0] != '\n' {
-		return errors.Join(err, ErrSlow)
+		return s, errors.Join(err, ErrSlow)
 	}
 	found, complete := t.extent != everything, false
-	newer := int64(-1)
-	for at := t.W.Size; ; {
+	var entries []*entry.Entry // the newest first
+	newer, at := int64(MaxSeq+1), t.W.Size
+	for !found || !complete {
 		l, err := t.Before(at)
 		if err != nil {
-			return err
+			return s, err
 		}
-		if newer >= 0 && l.Seq >= newer {
-			return ErrSlow
+		if l.Seq >= newer {
+			return s, ErrSlow
 		}
-		newer, t.highest = l.Seq, max(t.highest, l.Number())
+		newer, at, t.highest = l.Seq, l.Offset, max(t.highest, l.Number())
 		if t.newest.ID == "" {
 			t.newest = l
 		}
-		at = l.Offset
-		again, err := t.wholeBatch(l)
-		if err != nil {
-			return err
+		if l, err = t.wholeBatch(l); err != nil {
+			return s, err
 		}
-		l = again
 		if !found && (l.IsPath() || l.Kind == entry.TypeLeaf || l.Kind == entry.TypeSession) {
 			found = true
-			t.start = l
-			if l.Kind == entry.TypeLeaf {
-				if err := t.startAtTarget(l); err != nil {
-					return err
-				}
+			if err := t.startAt(l); err != nil {
+				return s, err
 			}
 		}
-		if !complete {
-			if complete, err = t.addTo(s, l); err != nil {
-				return err
+		if !complete && (t.extent != infoOnly || l.Kind == entry.TypeInfo || l.full) {
+			e, err := t.counted(l)
+			if err != nil {
+				return s, err
 			}
-		}
-		if complete && found {
-			return nil
+			entries = append(entries, e)
+			if complete = e.Full != nil; complete {
+				s.Summed = at
+			}
 		}
 		if l.Kind == entry.TypeSession {
 			if l.Offset > 3 || l.Seq != 1 { // at most a byte order mark precedes it
-				return ErrSlow
+				return s, ErrSlow
 			}
-			return nil
+			break
 		}
 	}
+	for _, e := range slices.Backward(entries) {
+		s.Take(e, s.Summed)
+	}
+	return s, nil
 }
 
-// addTo adds an entry to s, and reports whether earlier entries no longer matter.
-func (t *Tail) addTo(s *Sides, l Line) (complete bool, err error) {
-	if t.extent == infoOnly && l.Kind != entry.TypeInfo && !l.full {
-		return false, nil
-	}
-	var e *entry.Entry
+// counted returns an entry that sides are made of.
+func (t *Tail) counted(l Line) (e *entry.Entry, err error) {
 	if t.extent != everything && t.seal == nil {
 		e, err = l.DecodeClear()
 	} else if e, err = t.Entry(l); err == nil && (l.Kind == entry.TypeMessage || l.Kind == entry.TypeState) {
 		t.decoded[l.Offset] = e
 	}
-	if errors.Is(err, errs.ErrSealed) {
-		return false, err
+	if err != nil && !errors.Is(err, errs.ErrSealed) {
+		err = ErrSlow
 	}
-	if err != nil {
-		return false, ErrSlow
-	}
-	if complete = s.add(e); complete {
-		s.at = l.Offset
-	}
-	return complete, nil
+	return e, err
 }
 
 // wholeBatch checks the batch of l. The check may move the window, so it returns l with its text read again.
@@ -218,7 +210,11 @@ func (t *Tail) wholeBatch(l Line) (Line, error) {
 	return t.LineAt(l.Offset)
 }
 
-func (t *Tail) startAtTarget(l Line) error {
+// startAt begins the branch at a line or, if that is a leaf, at its target.
+func (t *Tail) startAt(l Line) error {
+	if t.start = l; l.Kind != entry.TypeLeaf {
+		return nil
+	}
 	e, err := l.Decode()
 	if err != nil {
 		return ErrSlow

@@ -62,7 +62,7 @@ func NewTree(ctx context.Context, log io.ReaderAt, size int64, seal Sealer, s *S
 	if err != nil || s == nil {
 		return t, err
 	}
-	for i := len(t.Lines) - 1; i >= since; i-- {
+	for i := since; i < len(t.Lines); i++ {
 		l, err := t.Line(i)
 		if err != nil {
 			return nil, err
@@ -78,9 +78,7 @@ func NewTree(ctx context.Context, log io.ReaderAt, size int64, seal Sealer, s *S
 			t.Scan.report(l.Offset, int64(len(l.Data)), l.ID, "the entry cannot be read")
 			continue
 		}
-		if s.add(e) {
-			s.at = l.Offset
-		}
+		s.Take(e, l.Offset)
 	}
 	return t, nil
 }
