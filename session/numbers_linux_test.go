@@ -74,7 +74,7 @@ func (n *numbersTable) appends() {
 	marshal, write := measure(marshalLimit), measure(writeLimit(false))
 	os := measure(appendTo(session.OS))
 	n.row("append 2 KB, OS", fmt.Sprintf("%v, %d allocations", perOp(os), os.AllocsPerOp()),
-		"≤ 25 µs, ≤ 8 allocations",
+		"≤ 25 µs, ≤ 16 allocations",
 		fmt.Sprintf("marshal %v + write %v", perOp(marshal), perOp(write)))
 	n.row("bytes of a message of 2 KB", fmt.Sprint(n.bytesOfMessage()), "–", fmt.Sprintf("its JSON %d", len(jsonOf(n, twoKB(1)))))
 	durable, above, sync := n.oneSync()

@@ -161,6 +161,7 @@ type members Entry
 // MarshalJSON writes e in the form of a log, without its checksum.
 func (e *Entry) MarshalJSON() ([]byte, error) {
 	body := members(*e)
+	body.Time = e.Time.UTC()
 	if e.Message != nil {
 		body.Message, body.Exact = exact.Of(e.Message)
 	}

@@ -22,32 +22,22 @@ type Bytes struct {
 // Of returns m in a form that JSON can hold, and the bytes that JSON cannot hold.
 func Of(m *winnow.Message) (*winnow.Message, []Bytes) {
 	var exact []Bytes
+	out := *m
 	for i := range m.Parts {
-		p := &m.Parts[i]
-		x := Bytes{Part: i}
+		x, p := Bytes{Part: i}, m.Parts[i]
 		if !utf8.ValidString(p.Text) {
-			x.Text = []byte(p.Text)
+			x.Text, p.Text = []byte(p.Text), ""
 		}
 		if len(p.Arguments) > 0 && !IsOneLineJSON(p.Arguments) {
-			x.Arguments = p.Arguments
+			x.Arguments, p.Arguments = p.Arguments, nil
 		}
-		if x.Text != nil || x.Arguments != nil {
-			exact = append(exact, x)
+		if x.Text == nil && x.Arguments == nil {
+			continue
 		}
-	}
-	if exact == nil {
-		return m, nil
-	}
-	out := *m
-	out.Parts = slices.Clone(m.Parts)
-	for _, x := range exact {
-		p := &out.Parts[x.Part]
-		if x.Text != nil {
-			p.Text = ""
+		if exact == nil {
+			out.Parts = slices.Clone(m.Parts)
 		}
-		if x.Arguments != nil {
-			p.Arguments = nil
-		}
+		exact, out.Parts[i] = append(exact, x), p
 	}
 	return &out, exact
 }

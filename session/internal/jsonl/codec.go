@@ -20,13 +20,7 @@ import (
 type Encoder struct {
 	Lines []byte
 	Seal  Sealer // nil: entries are not sealed
-	buf   bytes.Buffer
-	json  *json.Encoder
-	body  entryBody
 }
-
-// entryBody is Entry without its methods.
-type entryBody entry.Entry
 
 // Append adds e, whose head is complete, to the lines.
 func (x *Encoder) Append(e *entry.Entry) error { return x.AppendCopy(e, Original{}) }
@@ -57,7 +51,7 @@ func (x *Encoder) open(e *entry.Entry, o Original, key string) error {
 	if o.isWhole {
 		whole = headOf(e)
 	}
-	text, err := x.object(whole)
+	text, err := object(whole)
 	x.Lines = append(append(x.Lines, text...), o.members...)
 	if err == nil && key != "" {
 		err = x.seal(e, start, key)
@@ -72,21 +66,10 @@ func headOf(e *entry.Entry) *entry.Entry {
 	}
 }
 
-// object returns e as JSON without its closing brace. It is valid until the next call. HTML is not escaped.
-func (x *Encoder) object(e *entry.Entry) ([]byte, error) {
-	if x.json == nil {
-		x.json = json.NewEncoder(&x.buf)
-		x.json.SetEscapeHTML(false)
-	}
-	x.buf.Reset()
-	x.body = entryBody(*e)
-	x.body.Time = e.Time.UTC()
-	if e.Message != nil {
-		x.body.Message, x.body.Exact = exact.Of(e.Message)
-	}
-	err := x.json.Encode(&x.body)
-	x.body = entryBody{}
-	return bytes.TrimSuffix(x.buf.Bytes(), []byte("}\n")), err
+// object returns e as JSON without its closing brace.
+func object(e *entry.Entry) ([]byte, error) {
+	text, err := e.MarshalJSON()
+	return bytes.TrimSuffix(text, []byte("}")), err
 }
 
 // Canonical returns m as it would come back from a log, except for the bytes that package exact preserves: the host's

@@ -124,7 +124,8 @@ func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Deco
 	if err != nil {
 		return nil, err
 	}
-	l := &Loaded{Size: size, Valid: t.Scan.Valid, Newest: t.newest, Seq: t.Scan.Highest, Unended: t.Scan.Unended, Sides: s}
+	l := &Loaded{Size: size, Valid: t.Scan.Valid, Newest: t.newest, Seq: t.Scan.Highest, Sides: s}
+	l.Unended, l.Damage = t.Scan.Unended, append(t.Scan.Damage, t.Lost...)
 	if t.Header >= 0 {
 		header, err := t.Line(t.Header)
 		if err != nil {
@@ -134,7 +135,6 @@ func loadWhole(ctx context.Context, log Log, size int64, seal Sealer, codec Deco
 			return nil, err
 		}
 	}
-	l.Damage = append(t.Scan.Damage, t.Lost...)
 	if t.Current < 0 || e != everything {
 		return l, nil
 	}

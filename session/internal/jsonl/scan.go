@@ -38,15 +38,7 @@ func (w *Window) Bytes(from, to int64) ([]byte, error) {
 	if from >= w.from && to <= w.from+int64(len(w.buf)) {
 		return w.buf[from-w.from : to-w.from], nil
 	}
-	return w.Load(from, to, from, to)
-}
-
-// bytesAhead is bytes for a caller that continues after to.
-func (w *Window) bytesAhead(from, to int64) ([]byte, error) {
-	if from >= w.from && to <= w.from+int64(len(w.buf)) {
-		return w.buf[from-w.from : to-w.from], nil
-	}
-	return w.Load(from, to, from, max(to, from+WindowSize))
+	return w.Load(from, to, from, max(to, from+w.Step))
 }
 
 // Load reads from low to high, which includes from to to.
@@ -148,7 +140,7 @@ type Scanner struct {
 }
 
 func NewScanner(log io.ReaderAt, size int64, seal Sealer) *Scanner {
-	w := Window{Log: log, Size: size}
+	w := Window{Log: log, Size: size, Step: WindowSize}
 	return &Scanner{w: w, ahead: w, seal: seal}
 }
 
@@ -182,7 +174,7 @@ func (s *Scanner) Scan(ctx context.Context, yield func(*Line) error) error {
 		s.Unended = !ended
 		at = next
 	}
-	s.breakBatch("the batch is not complete")
+	s.breakBatch()
 	return nil
 }
 
@@ -232,12 +224,12 @@ func (s *Scanner) take(l *Line, yield func(*Line) error) error {
 	l.seal = s.seal
 	s.Highest = max(s.Highest, l.Number())
 	if l.Seq <= s.Seq {
-		s.breakBatch("the batch is not complete")
+		s.breakBatch()
 		s.report(l.Offset, int64(len(l.Data)), l.ID, "seq does not grow")
 		return nil
 	}
 	if n := len(s.pending); n > 0 && !follows(&s.pending[n-1], l) {
-		s.breakBatch("the batch is not complete")
+		s.breakBatch()
 	}
 	if l.Batch[1] > 1 && l.Batch[0] > 1 && len(s.pending) == 0 {
 		s.Seq = l.Seq
@@ -262,7 +254,7 @@ func (s *Scanner) take(l *Line, yield func(*Line) error) error {
 			}
 			continue
 		}
-		text, err := s.ahead.bytesAhead(b.Offset, b.Offset+int64(len(b.Data)))
+		text, err := s.ahead.Bytes(b.Offset, b.Offset+int64(len(b.Data)))
 		if err != nil {
 			return err
 		}
@@ -277,9 +269,9 @@ func (s *Scanner) take(l *Line, yield func(*Line) error) error {
 }
 
 // breakBatch gives up an unfinished batch.
-func (s *Scanner) breakBatch(reason string) {
+func (s *Scanner) breakBatch() {
 	for _, l := range s.pending {
-		s.report(l.Offset, int64(len(l.Data)), l.ID, reason)
+		s.report(l.Offset, int64(len(l.Data)), l.ID, "the batch is not complete")
 	}
 	s.dropPending()
 }

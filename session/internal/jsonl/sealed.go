@@ -53,7 +53,7 @@ func inTheClear(e *entry.Entry) *entry.Entry {
 
 // seal seals the members behind the head of e, which is at the end of the lines, from start on.
 func (x *Encoder) seal(e *entry.Entry, start int, key string) error {
-	head, err := x.object(headOf(e))
+	head, err := object(headOf(e))
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (x *Encoder) seal(e *entry.Entry, start int, key string) error {
 	if err != nil {
 		return &entry.SealedError{Entry: e.ID, Key: key, Cause: err}
 	}
-	clear, err := x.object(inTheClear(e))
+	clear, err := object(inTheClear(e))
 	if err != nil {
 		return err
 	}
