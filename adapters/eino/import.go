@@ -56,14 +56,13 @@ func (im *importer) add(of *schema.Message) {
 	im.out = append(im.out, m)
 }
 
-// outcome returns the stop reason and the usage of a message. Eino counts cached tokens as part of the prompt.
+// outcome returns the stop reason and the usage of a message.
 func outcome(meta *schema.ResponseMeta) (stop string, usage *winnow.Usage) {
 	if meta == nil {
 		return "", nil
 	}
 	if u := meta.Usage; u != nil {
-		cached := u.PromptTokenDetails.CachedTokens
-		usage = &winnow.Usage{Input: max(0, u.PromptTokens-cached), CacheRead: cached, Output: u.CompletionTokens}
+		usage = adapter.Usage(u.PromptTokens, u.PromptTokenDetails.CachedTokens, 0, u.CompletionTokens)
 	}
 	return meta.FinishReason, usage
 }

@@ -4,6 +4,7 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Response returns the first candidate of an answer as the next message of the history, with the answer's id, finish
@@ -26,11 +27,8 @@ func Response(answer *sdk.GenerateContentResponse) winnow.Message {
 	}
 	m.ID = answer.ResponseID
 	if u := answer.UsageMetadata; u != nil {
-		m.Usage = &winnow.Usage{
-			Input:     int(max(0, u.PromptTokenCount-u.CachedContentTokenCount) + u.ToolUsePromptTokenCount),
-			CacheRead: int(u.CachedContentTokenCount),
-			Output:    int(u.CandidatesTokenCount + u.ThoughtsTokenCount),
-		}
+		m.Usage = adapter.Usage(u.PromptTokenCount+u.ToolUsePromptTokenCount, u.CachedContentTokenCount, 0,
+			u.CandidatesTokenCount+u.ThoughtsTokenCount)
 	}
 	return m
 }

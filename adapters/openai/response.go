@@ -76,16 +76,7 @@ func carryUnknown(c *toolCall, raw string) {
 	}
 }
 
-// usage returns the usage, nil if it is unknown. The API counts cached tokens as part of the prompt; usage subtracts
-// them.
 func usage(u *sdk.CompletionUsage) *winnow.Usage {
-	if u.PromptTokens == 0 && u.CompletionTokens == 0 {
-		return nil
-	}
-	read, write := u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens
-	return &winnow.Usage{
-		Input:     int(max(0, u.PromptTokens-read-write)),
-		CacheRead: int(read), CacheWrite: int(write),
-		Output: int(u.CompletionTokens),
-	}
+	cache := &u.PromptTokensDetails
+	return adapter.Usage(u.PromptTokens, cache.CachedTokens, cache.CacheWriteTokens, u.CompletionTokens)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // mostRead is how much of an answer is read for its usage, and of a refusal for its words.
@@ -173,24 +174,20 @@ func (t *tap) note(answer gjson.Result) {
 			}
 			return n
 		}
-		// OpenAI's counts include what was cached.
+		read, written := sum("cache_read_input_tokens"), sum("cache_creation_input_tokens") // beside the prompt
 		cached := sum("input_tokens_details.cached_tokens", "prompt_tokens_details.cached_tokens")
-		prompt := winnow.Usage{
-			Input:      sum("input_tokens", "prompt_tokens") - cached,
-			CacheRead:  sum("cache_read_input_tokens") + cached,
-			CacheWrite: sum("cache_creation_input_tokens"),
-		}
-		if prompt.Prompt() > 0 {
-			prompt.Output = t.usage.Output
-			t.usage = prompt
-		}
+		stored := sum("input_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_write_tokens")
+		prompt := sum("input_tokens", "prompt_tokens") + read + written
 		if n := sum("output_tokens", "completion_tokens"); n > 0 {
 			t.usage.Output = n
 		}
+		if prompt > 0 {
+			t.usage = *adapter.Usage(prompt, read+cached, written+stored, t.usage.Output)
+		}
 	}
-	if g := answer.Get("usageMetadata"); g.Get("promptTokenCount").Int() > 0 {
-		cached := int(g.Get("cachedContentTokenCount").Int())
-		t.usage = winnow.Usage{Input: int(g.Get("promptTokenCount").Int()) - cached, CacheRead: cached,
-			Output: int(g.Get("candidatesTokenCount").Int())}
+	n := func(name string) int64 { return answer.Get("usageMetadata." + name).Int() }
+	if prompt := n("promptTokenCount"); prompt > 0 {
+		t.usage = *adapter.Usage(prompt+n("toolUsePromptTokenCount"), n("cachedContentTokenCount"), 0,
+			n("candidatesTokenCount")+n("thoughtsTokenCount"))
 	}
 }

@@ -151,6 +151,31 @@ func TestStreamsPassThrough(t *testing.T) {
 	}
 }
 
+// Each API counts in its own way what it read from its cache and wrote to it, and what the model thought.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ path, body, answer string }{
+		{"/v1/messages", messages("book", 1), `{"usage":{"input_tokens":5,"cache_read_input_tokens":30,"cache_creation_input_tokens":7,"output_tokens":9}}`},
+		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"}]}`, `{"usage":{"prompt_tokens":42,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":30,"cache_write_tokens":7}}}`},
+		{"/v1/responses", `{"input":[{"role":"user","content":"hi"}]}`, `{"usage":{"input_tokens":42,"output_tokens":9,"input_tokens_details":{"cached_tokens":30,"cache_write_tokens":7}}}`},
+		{"/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`, `{"usageMetadata":{"promptTokenCount":32,"toolUsePromptTokenCount":10,"cachedContentTokenCount":30,"candidatesTokenCount":4,"thoughtsTokenCount":5}}`},
+	} {
+		var got transport.Exchange
+		o := options(window, 0)
+		o.Done = func(x transport.Exchange) { got = x }
+		tr, err := transport.New(roundTrip(func(*http.Request) (*http.Response, error) {
+			return answer(200, "application/json", tt.answer), nil
+		}), o)
+		require.NoError(t, err)
+		_, _ = post(t, tr, tt.path, tt.body)
+		want := winnow.Usage{Input: 5, CacheRead: 30, CacheWrite: 7, Output: 9}
+		if strings.Contains(tt.path, "models") {
+			want.Input, want.CacheWrite = 12, 0 // Gemini does not say it
+		}
+		assert.Equal(t, want, got.Usage, tt.path)
+	}
+}
+
 // A process that is killed after any request is followed by one that sends the same bytes.
 func TestRestarts(t *testing.T) {
 	t.Parallel()

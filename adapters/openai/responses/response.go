@@ -7,6 +7,7 @@ import (
 	sdk "github.com/openai/openai-go/v3/responses"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // Response returns the items of an answer as the next messages of the history. It is one message, unless the API ran
@@ -34,18 +35,9 @@ func Response(answer *sdk.Response) []winnow.Message {
 	return messages
 }
 
-// usage returns the usage, nil if it is unknown. The API counts cached tokens as part of the prompt; usage subtracts
-// them.
 func usage(u *sdk.ResponseUsage) *winnow.Usage {
-	if u.InputTokens == 0 && u.OutputTokens == 0 {
-		return nil
-	}
-	read, write := u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens
-	return &winnow.Usage{
-		Input:     int(max(0, u.InputTokens-read-write)),
-		CacheRead: int(read), CacheWrite: int(write),
-		Output: int(u.OutputTokens),
-	}
+	cache := &u.InputTokensDetails
+	return adapter.Usage(u.InputTokens, cache.CachedTokens, cache.CacheWriteTokens, u.OutputTokens)
 }
 
 func stopReason(answer *sdk.Response) string {
