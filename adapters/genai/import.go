@@ -55,7 +55,6 @@ func countSent(contents []*sdk.Content) (n int) {
 // openCall is a call that may wait for its response.
 type openCall struct {
 	id, name string
-	made     bool // Import made the id
 	answered bool
 }
 
@@ -183,15 +182,14 @@ func kindOf(mediaType string) winnow.Kind {
 
 // noteCall remembers a call for its response. One without an id gets one that is never sent.
 func (im *importer) noteCall(call *winnow.Part) {
-	isMade := call.ID == ""
-	if isMade {
+	if call.ID == "" {
 		call.ID = im.ids.next(call)
 		if im.named == nil {
 			im.named = map[string]string{}
 		}
 		im.named[call.Name] = call.ID
 	}
-	im.calls = append(im.calls, openCall{id: call.ID, name: call.Name, made: isMade})
+	im.calls = append(im.calls, openCall{id: call.ID, name: call.Name})
 }
 
 // response fills m from a response. The Source of its text is the caller's part, so that it survives a repair that
@@ -247,7 +245,7 @@ func (im *importer) answer(r *sdk.FunctionResponse) string {
 // mayMatch reports whether r has the id of the call, or neither has an id of the caller.
 func (c *openCall) mayMatch(r *sdk.FunctionResponse) bool {
 	if r.ID == "" {
-		return c.made
+		return isMade(c.id)
 	}
 	return r.ID == c.id
 }
