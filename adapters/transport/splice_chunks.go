@@ -10,10 +10,9 @@ import (
 
 // chunkStream is an answer of Chat Completions.
 type chunkStream struct {
-	places map[int64]int // where the client has a call
-	own    map[int64]int // where calls has it
-	shown  int           // how many calls the client has
-	id     string        // of the first answer
+	own   map[int64]int // where calls has a call
+	shown int           // how many calls the client has
+	id    string        // of the first answer
 
 	last  []event // the end, if the answer has a call of the tool
 	ended string
@@ -26,6 +25,7 @@ type chunkStream struct {
 type streamedCall struct {
 	raw       gjson.Result
 	arguments strings.Builder
+	place     int // where the client has it
 }
 
 const (
@@ -35,7 +35,7 @@ const (
 )
 
 func newChunkStream(shown int, id string) *chunkStream {
-	return &chunkStream{places: map[int64]int{}, own: map[int64]int{}, shown: shown, id: id}
+	return &chunkStream{own: map[int64]int{}, shown: shown, id: id}
 }
 
 func (s *chunkStream) take(e event) []event {
@@ -93,21 +93,22 @@ func (s *chunkStream) withoutRecalls(data string, calls []gjson.Result) string {
 			ok = false // Gemini numbers all its calls 0
 		}
 		if !ok {
+			call := &streamedCall{raw: c, place: hidden}
 			if s.isRecall(c.Get("function.name").Str) {
-				s.places[at] = hidden
 				s.recalls++
 			} else {
-				s.places[at] = s.shown
+				call.place = s.shown
 				s.shown++
 				s.others++
 			}
 			own = len(s.calls)
 			s.own[at] = own
-			s.calls = append(s.calls, &streamedCall{raw: c})
+			s.calls = append(s.calls, call)
 		}
-		s.calls[own].arguments.WriteString(c.Get(arguments).Str)
-		if place := s.places[at]; place != hidden {
-			raw, _ := sjson.Set(c.Raw, "index", place)
+		call := s.calls[own]
+		call.arguments.WriteString(c.Get(arguments).Str)
+		if call.place != hidden {
+			raw, _ := sjson.Set(c.Raw, "index", call.place)
 			left = append(left, raw)
 		}
 	}
