@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -49,9 +48,7 @@ func exact(decoded, original any) any {
 	return decoded
 }
 
-func TestConformance(t *testing.T) {
-	winnowtest.Run(t, underTest, richValues()...)
-}
+func TestConformance(t *testing.T) { winnowtest.Run(t, underTest, richValues()...) }
 
 func cached() sdk.CacheControlEphemeralParam {
 	return sdk.CacheControlEphemeralParam{TTL: sdk.CacheControlEphemeralTTLTTL1h}
@@ -226,9 +223,11 @@ func TestSystem(t *testing.T) {
 	assert.Nil(t, ImportSystem(nil))
 }
 
-func TestCorpus(t *testing.T) {
-	adaptertest.CheckCorpus(t, underTest)
-}
+func TestCorpus(t *testing.T) { adaptertest.CheckCorpus(t, underTest) }
+
+func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
+
+func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }
 
 func TestOrder(t *testing.T) {
 	adaptertest.CheckOrder(t, underTest, func(messages []sdk.MessageParam) (out []sdk.MessageParam) {
@@ -298,24 +297,3 @@ func TestNothingIsBuiltAnew(t *testing.T) {
 }
 
 func list(messages ...winnow.Message) []winnow.Message { return messages }
-
-func TestManager(t *testing.T) {
-	adaptertest.CheckManager(t, underTest, adaptertest.Steps[sdk.MessageParam]{
-		Question: func(n int) []sdk.MessageParam {
-			return []sdk.MessageParam{
-				sdk.NewUserMessage(sdk.NewTextBlock(fmt.Sprintf("Question %d: what does file %d say?", n, n))),
-				sdk.NewAssistantMessage(
-					sdk.NewToolUseBlock(fmt.Sprintf("toolu_%d", n), json.RawMessage(fmt.Sprintf(`{"path":"%d.go","limit":%d}`, n, n)), "read"),
-					sdk.NewToolUseBlock(fmt.Sprintf("toolu_%d_b", n), map[string]any{"path": "b"}, "read")),
-			}
-		},
-		Results: func(n int, result string) []sdk.MessageParam {
-			return []sdk.MessageParam{sdk.NewUserMessage(
-				sdk.NewToolResultBlock(fmt.Sprintf("toolu_%d", n), result, false),
-				sdk.NewToolResultBlock(fmt.Sprintf("toolu_%d_b", n), "b", false))}
-		},
-		Answer: func(n int) []sdk.MessageParam {
-			return []sdk.MessageParam{sdk.NewAssistantMessage(sdk.NewTextBlock(fmt.Sprintf("It says %d.", n)))}
-		},
-	})
-}

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -202,24 +201,33 @@ var betaForms = []adaptertest.Form[sdk.BetaMessageParam]{
 
 var betaUnderTest = winnowtest.Adapter[sdk.BetaMessageParam]{Import: ImportBeta, Export: ExportBeta}
 
-func TestCases(t *testing.T) {
+// send returns a function that sends messages with the SDK and returns what the server got.
+func send(t *testing.T) func(*testing.T, []sdk.MessageParam) []json.RawMessage {
 	url, got := adaptertest.Sent(t, answerJSON)
-	client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	t.Run("messages", func(t *testing.T) {
-		adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []sdk.MessageParam) []json.RawMessage {
-			_, err := client.Messages.New(t.Context(), sdk.MessageNewParams{Model: "m", MaxTokens: 1, Messages: values})
-			require.NoError(t, err)
-			return got(t, "messages")
-		}, cases)
-	})
+	return func(t *testing.T, values []sdk.MessageParam) []json.RawMessage {
+		_, err := clientOf(url).Messages.New(t.Context(), sdk.MessageNewParams{Model: "m", MaxTokens: 1, Messages: values})
+		require.NoError(t, err)
+		return got(t, "messages")
+	}
+}
+
+func TestCases(t *testing.T) {
+	t.Run("messages", func(t *testing.T) { adaptertest.CheckCases(t, underTest, forms, send(t), cases) })
 	t.Run("beta", func(t *testing.T) {
+		url, got := adaptertest.Sent(t, answerJSON)
 		adaptertest.CheckCases(t, betaUnderTest, betaForms, func(t *testing.T, values []sdk.BetaMessageParam) []json.RawMessage {
-			_, err := client.Beta.Messages.New(t.Context(), sdk.BetaMessageNewParams{Model: "m", MaxTokens: 1, Messages: values})
+			_, err := clientOf(url).Beta.Messages.New(t.Context(), sdk.BetaMessageNewParams{Model: "m", MaxTokens: 1, Messages: values})
 			require.NoError(t, err)
 			return got(t, "messages")
 		}, cases)
 	})
 }
+
+// TestCodec: stored messages are exported with the same bytes.
+func TestCodec(t *testing.T) { adaptertest.CheckCodec(t, underTest, Codec(), forms, cases) }
+
+// TestRestarts: after each restart the SDK sends the same as without one.
+func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
 
 // TestAnswers has what models give and the SDK does not know: it is sent back.
 func TestAnswers(t *testing.T) {
@@ -270,21 +278,9 @@ var events = []string{
 func TestStreams(t *testing.T) {
 	overflow := adaptertest.SSE("error", `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 215000 tokens > 200000 maximum"}}`)
 	collectors := map[string]func(ctx context.Context, url string) (winnow.Message, error){
-		"messages": func(ctx context.Context, url string) (m winnow.Message, err error) {
-			client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-			answer, err := Collect(client.Messages.NewStreaming(ctx, sdk.MessageNewParams{MaxTokens: 1}), nil)
-			if err != nil {
-				return m, err
-			}
-			return Response(answer), nil
-		},
-		"beta": func(ctx context.Context, url string) (m winnow.Message, err error) {
-			client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-			answer, err := CollectBeta(client.Beta.Messages.NewStreaming(ctx, sdk.BetaMessageNewParams{MaxTokens: 1}), nil)
-			if err != nil {
-				return m, err
-			}
-			return ResponseBeta(answer), nil
+		"messages": func(ctx context.Context, url string) (winnow.Message, error) { return streamed(ctx, url, nil) },
+		"beta": func(ctx context.Context, url string) (winnow.Message, error) {
+			return asBetaMessage(CollectBeta(clientOf(url).Beta.Messages.NewStreaming(ctx, sdk.BetaMessageNewParams{MaxTokens: 1}), nil))
 		},
 	}
 	for name, collect := range collectors {
@@ -400,33 +396,19 @@ func TestBeta(t *testing.T) {
 	assert.Equal(t, `{"path":"x"}`, string(adapter.Arguments(own[1].Content[1].OfToolUse.Input)), "the caller's values are as they were")
 }
 
-// TestImageSizes reads the pixels of images, in messages and in results.
-func TestImageSizes(t *testing.T) {
-	_, text := adaptertest.PNG(t)
-	image := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + text + `"}}`
+// TestMedia reads the pixels of images and the pages of documents, in messages and in results.
+func TestMedia(t *testing.T) {
+	_, png := adaptertest.PNG(t)
+	_, pdf := adaptertest.PDF()
+	media := `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + png + `"}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"` + pdf + `"}}`
 	for _, form := range forms {
 		values := make([]sdk.MessageParam, 3)
-		for i, raw := range []string{`{"role":"user","content":[` + image + `]}`, callA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + image + `]}]}`} {
+		for i, raw := range []string{`{"role":"user","content":[` + media + `]}`, callA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + media + `]}]}`} {
 			var err error
 			values[i], err = form.Read(json.RawMessage(raw))
 			require.NoError(t, err)
 		}
-		adaptertest.CheckImages(t, Import(values), 2)
-	}
-}
-
-// TestLengths reads the pages of documents, in messages and in results.
-func TestLengths(t *testing.T) {
-	_, text := adaptertest.PDF()
-	document := `{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"` + text + `"}}`
-	for _, form := range forms {
-		values := make([]sdk.MessageParam, 3)
-		for i, raw := range []string{`{"role":"user","content":[` + document + `]}`, callA, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[` + document + `]}]}`} {
-			var err error
-			values[i], err = form.Read(json.RawMessage(raw))
-			require.NoError(t, err)
-		}
-		adaptertest.CheckLengths(t, Import(values), 2, 0)
+		adaptertest.CheckMedia(t, Import(values), 2, 2, 0)
 	}
 }
 
@@ -440,8 +422,8 @@ func TestCounter(t *testing.T) {
 		_, _ = io.WriteString(w, `{"input_tokens":700}`)
 	}))
 	defer server.Close()
-	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	c := NewCounter(client, sdk.MessageCountTokensParams{Model: "m"})
+	client := clientOf(server.URL)
+	c := NewCounter(*client, sdk.MessageCountTokensParams{Model: "m"})
 	m, err := winnow.New(100_000, nil)
 	require.NoError(t, err)
 	history := Import([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock(strings.Repeat("word ", 500)))})
@@ -531,7 +513,7 @@ func TestMarkRequest(t *testing.T) {
 // hour. The provider accepts each of them, and the end is always marked.
 func TestMarkersAreAccepted(t *testing.T) {
 	p := provider.New(provider.Options{Window: adaptertest.HugeWindow})
-	client := sdk.NewClient(option.WithHTTPClient(adaptertest.Direct(p)), option.WithBaseURL("http://provider"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	client := atProvider(p)
 	lifetimes := []sdk.CacheControlEphemeralTTL{"", sdk.CacheControlEphemeralTTLTTL5m, sdk.CacheControlEphemeralTTLTTL1h}
 	marker := func(n int) sdk.CacheControlEphemeralParam {
 		c := sdk.NewCacheControlEphemeralParam()
@@ -590,7 +572,7 @@ func TestMarkersAreAccepted(t *testing.T) {
 // TestMarkersWithin has markers of the caller in search results and documents, beside results and in them.
 func TestMarkersWithin(t *testing.T) {
 	p := provider.New(provider.Options{Window: adaptertest.HugeWindow})
-	client := sdk.NewClient(option.WithHTTPClient(adaptertest.Direct(p)), option.WithBaseURL("http://provider"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	client := atProvider(p)
 	const text = `[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}]`
 	const longText = `[{"type":"text","text":"x","cache_control":{"type":"ephemeral","ttl":"1h"}}]`
 	search := func(content string) string {
@@ -628,7 +610,7 @@ func TestMarkersWithin(t *testing.T) {
 // TestMarkCacheIsSent has the markers at the server, and none in the history of the next request.
 func TestMarkCacheIsSent(t *testing.T) {
 	url, got := adaptertest.Sent(t, answerJSON)
-	client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	client := clientOf(url)
 	m, err := winnow.New(100_000, nil)
 	require.NoError(t, err)
 	history := Import([]sdk.MessageParam{sdk.NewUserMessage(sdk.NewTextBlock("q"))})

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,14 +34,14 @@ func TestCompactionOnTheServer(t *testing.T) {
 			return a
 		}})
 		server := httptest.NewServer(p)
-		client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
+		client := clientOf(server.URL)
 		m, err := winnow.New(20_000, &winnow.Options{Model: "claude-opus-4-6", FoldAbove: 1})
 		require.NoError(t, err)
 		h := ImportBeta([]sdk.BetaMessageParam{sdk.NewBetaUserMessage(sdk.NewBetaTextBlock("FIRST"))})
 		for range 60 {
 			r, err := m.Prepare(t.Context(), h)
 			require.NoError(t, err)
-			answer, err := askBeta(t.Context(), &client, ExportBeta(r.Messages), streams)
+			answer, err := askBeta(t.Context(), client, ExportBeta(r.Messages), streams)
 			require.NoError(t, err)
 			h = append(h, ResponseBeta(answer))
 			for _, call := range h[len(h)-1].Parts {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -32,17 +31,10 @@ func TestOnDemand(t *testing.T) {
 		`{"input_schema":{"type":"object"},"name":"get_weather","description":"The weather of a city.","defer_loading":true},` +
 		`{"input_schema":{"type":"object"},"name":"get_tides","description":"The tides of a port.","defer_loading":true},` +
 		`{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"}]`
-	assert.JSONEq(t, want, textOf(t, OnDemand(weatherTools)))
-	assert.JSONEq(t, want, textOf(t, OnDemandBeta(weatherTools)))
+	assert.JSONEq(t, want, jsonOf(t, OnDemand(weatherTools)))
+	assert.JSONEq(t, want, jsonOf(t, OnDemandBeta(weatherTools)))
 	assert.Len(t, OnDemand(weatherTools[:1]), 1)
 	assert.Len(t, OnDemandBeta(weatherTools[:1]), 1)
-}
-
-func textOf(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
 }
 
 // toolSearcher searches a tool, is shown it, and calls it, in one answer. Then it says how it is.
@@ -69,50 +61,37 @@ func TestToolSearch(t *testing.T) {
 	p := provider.New(provider.Options{Model: toolSearcher})
 	server := httptest.NewServer(p)
 	defer server.Close()
-	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	client := clientOf(server.URL)
 	pairs, requests := 0, 0
 	check := func(messages any) {
-		body := textOf(t, messages)
+		body := jsonOf(t, messages)
 		requests++
 		n := strings.Count(body, `"server_tool_use"`)
 		pairs += n
 		assert.Equal(t, n, strings.Count(body, `"content":{"tool_references":[{"tool_name":"get_weather","type":"tool_reference"}],"type":"tool_search_tool_search_result"}`), "%s", body)
 	}
+	requestOf := func(messages []winnow.Message) sdk.MessageNewParams {
+		p := params(messages)
+		p.Tools = OnDemand(weatherTools)
+		check(p.Messages)
+		return p
+	}
 	calls := map[string]session.Call{
 		"whole": func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			params := sdk.MessageNewParams{Model: "claude", MaxTokens: 4_000, Tools: OnDemand(weatherTools),
-				Thinking: sdk.ThinkingConfigParamOfEnabled(1_024), Messages: Export(messages)}
-			check(params.Messages)
-			answer, err := client.Messages.New(ctx, params)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
+			return asMessage(client.Messages.New(ctx, requestOf(messages)))
 		},
 		"streamed": func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			params := sdk.MessageNewParams{Model: "claude", MaxTokens: 4_000, Tools: OnDemand(weatherTools),
-				Thinking: sdk.ThinkingConfigParamOfEnabled(1_024), Messages: Export(messages)}
-			check(params.Messages)
-			answer, err := Collect(client.Messages.NewStreaming(ctx, params), nil)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
+			return asMessage(Collect(client.Messages.NewStreaming(ctx, requestOf(messages)), nil))
 		},
 		"beta": func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
 			params := sdk.BetaMessageNewParams{Model: "claude", MaxTokens: 4_000, Tools: OnDemandBeta(weatherTools),
 				Thinking: sdk.BetaThinkingConfigParamOfEnabled(1_024), Messages: ExportBeta(messages)}
 			check(params.Messages)
-			answer, err := client.Beta.Messages.New(ctx, params)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return ResponseBeta(answer), nil
+			return asBetaMessage(client.Beta.Messages.New(ctx, params))
 		},
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
-
 			store, err := session.OpenDirectory(t.TempDir(), &session.Options{Codec: Codec(), Manager: func(string) (int, *winnow.Options) {
 				return 6_000, &winnow.Options{FoldAbove: -1, Compact: &winnow.CompactOptions{KeepRecent: 400}}
 			}})

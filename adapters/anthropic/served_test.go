@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/internal/test/provider"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/entry"
@@ -64,27 +63,6 @@ func TestPairsThatTheServerRuns(t *testing.T) {
 	p := provider.New(provider.Options{Model: searcher()})
 	server := httptest.NewServer(p)
 	defer server.Close()
-	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	params := func(messages []winnow.Message) sdk.MessageNewParams {
-		return sdk.MessageNewParams{
-			Model: "claude", MaxTokens: 4_000, Tools: tools, Thinking: sdk.ThinkingConfigParamOfEnabled(1_024),
-			Messages: Export(messages),
-		}
-	}
-	streamed := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-		answer, err := Collect(client.Messages.NewStreaming(ctx, params(messages)), nil)
-		if err != nil {
-			return winnow.Message{}, err
-		}
-		return Response(answer), nil
-	}
-	whole := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-		answer, err := Check(client.Messages.New(ctx, params(messages)))
-		if err != nil {
-			return winnow.Message{}, err
-		}
-		return Response(answer), nil
-	}
 	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Codec: Codec()})
 	require.NoError(t, err)
 	defer store.Close()
@@ -103,7 +81,10 @@ func TestPairsThatTheServerRuns(t *testing.T) {
 			}
 		}
 	}
-	for name, call := range map[string]session.Call{"streamed": streamed, "whole": whole} {
+	for name, send := range map[string]adaptertest.Send{"streamed": streamed, "whole": whole} {
+		call := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+			return send(ctx, server.URL, messages)
+		}
 		t.Run(name, func(t *testing.T) {
 			answer, err := ask(name, "look", call)
 			require.NoError(t, err)

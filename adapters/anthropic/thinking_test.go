@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -41,7 +40,7 @@ func TestMayThink(t *testing.T) {
 		assert.Equal(t, tt.want, MayThinkBeta(beta), tt.name)
 
 		p := provider.New(provider.Options{Window: adaptertest.HugeWindow, Prefill: true})
-		client := sdk.NewClient(option.WithHTTPClient(adaptertest.Direct(p)), option.WithBaseURL("http://provider"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+		client := atProvider(p)
 		_, _ = client.Messages.New(t.Context(), sdk.MessageNewParams{Model: "claude", MaxTokens: 4_000, Messages: messages, Tools: tools, Thinking: sdk.ThinkingConfigParamOfEnabled(1_024)})
 		refused := p.Exchanges()[0].Error != nil && p.Exchanges()[0].Error.Rule == "ANT-THINK-MISSING"
 		assert.Equal(t, !tt.want, refused, tt.name)

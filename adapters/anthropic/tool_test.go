@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow"
@@ -22,23 +21,13 @@ func sentTool(body map[string]any) map[string]any {
 
 func TestRecall(t *testing.T) {
 	adaptertest.CheckRecall(t, adaptertest.Recall{Answer: recallAnswer, Tool: sentTool, Ask: func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error) {
-		client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-		answer, err := client.Messages.New(ctx, sdk.MessageNewParams{Model: "claude", MaxTokens: 1, Messages: Export(messages), Tools: []sdk.ToolUnionParam{Tool(tool)}})
-		if err != nil {
-			return winnow.Message{}, err
-		}
-		return Response(answer), nil
+		return asMessage(clientOf(url).Messages.New(ctx, sdk.MessageNewParams{Model: "claude", MaxTokens: 1, Messages: Export(messages), Tools: []sdk.ToolUnionParam{Tool(tool)}}))
 	}})
 }
 
 func TestRecallBeta(t *testing.T) {
 	adaptertest.CheckRecall(t, adaptertest.Recall{Answer: recallAnswer, Tool: sentTool, Ask: func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error) {
-		client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-		answer, err := client.Beta.Messages.New(ctx, sdk.BetaMessageNewParams{Model: "claude", MaxTokens: 1, Messages: ExportBeta(messages), Tools: []sdk.BetaToolUnionParam{ToolBeta(tool)}})
-		if err != nil {
-			return winnow.Message{}, err
-		}
-		return ResponseBeta(answer), nil
+		return asBetaMessage(clientOf(url).Beta.Messages.New(ctx, sdk.BetaMessageNewParams{Model: "claude", MaxTokens: 1, Messages: ExportBeta(messages), Tools: []sdk.BetaToolUnionParam{ToolBeta(tool)}}))
 	}})
 }
 

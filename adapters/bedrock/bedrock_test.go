@@ -15,12 +15,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
-	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
@@ -205,32 +205,6 @@ func TestCorpus(t *testing.T) { adaptertest.CheckCorpus(t, underTest) }
 
 func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) } // Export joins neighbours
 
-func TestManager(t *testing.T) {
-	call := func(id string) types.ContentBlock {
-		return &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{ToolUseId: aws.String(id), Name: aws.String("read"), Input: object(json.RawMessage(`{"path":"x"}`))}}
-	}
-	answer := func(id, text string) types.ContentBlock {
-		return &types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{ToolUseId: aws.String(id), Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: text}}}}
-	}
-	says := func(role types.ConversationRole, blocks ...types.ContentBlock) types.Message {
-		return types.Message{Role: role, Content: blocks}
-	}
-	adaptertest.CheckManager(t, underTest, adaptertest.Steps[types.Message]{
-		Question: func(n int) []types.Message {
-			return []types.Message{
-				says("user", &types.ContentBlockMemberText{Value: fmt.Sprintf("Question %d: what does file %d say?", n, n)}),
-				says("assistant", call(fmt.Sprintf("a_%d", n)), call(fmt.Sprintf("b_%d", n))),
-			}
-		},
-		Results: func(n int, result string) []types.Message {
-			return []types.Message{says("user", answer(fmt.Sprintf("a_%d", n), result), answer(fmt.Sprintf("b_%d", n), "b"))}
-		},
-		Answer: func(n int) []types.Message {
-			return []types.Message{says("assistant", &types.ContentBlockMemberText{Value: fmt.Sprintf("It says %d.", n)})}
-		},
-	})
-}
-
 // TestCallsHaveObjects checks what is sent for a call whose input the API refuses, such as the null of a nil map.
 func TestCallsHaveObjects(t *testing.T) {
 	for _, tt := range []struct {
@@ -367,15 +341,32 @@ var tools = &types.ToolConfiguration{Tools: []types.Tool{&types.ToolMemberToolSp
 	Name: aws.String("read"), InputSchema: &types.ToolInputSchemaMemberJson{Value: document.NewLazyDocument(map[string]any{"type": "object"})},
 }}}}
 
+var (
+	front     = adaptertest.Front{Wording: "bedrock", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
+	asMessage = adaptertest.Answer(Response)
+)
+
+func whole(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	return asMessage(clientOf(url).Converse(ctx, &bedrockruntime.ConverseInput{ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools}))
+}
+
+func streamed(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	input := &bedrockruntime.ConverseStreamInput{ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools}
+	MarkStream(input, "")
+	stream, err := clientOf(url).ConverseStream(ctx, input)
+	if err != nil {
+		return winnow.Message{}, err
+	}
+	return asMessage(Collect(stream.GetStream(), nil))
+}
+
 func TestConversations(t *testing.T) {
-	front := adaptertest.Front{Wording: "bedrock", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
-	adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
-		answer, err := clientOf(url).Converse(ctx, &bedrockruntime.ConverseInput{ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools})
-		if err != nil {
-			return winnow.Message{}, err
-		}
-		return Response(answer), nil
-	}, func(url string) winnow.Summarizer { return NewSummarizer(clientOf(url), "claude", 0) }, front)
+	adaptertest.CheckConversations(t, whole, func(url string) winnow.Summarizer { return NewSummarizer(clientOf(url), "claude", 0) }, front)
+}
+
+// TestAgent: the loop of the README over restarts, streaming and with cache points.
+func TestAgent(t *testing.T) {
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Keeps: `"signature":"c2ln"`, Send: streamed}, front)
 }
 
 func TestResponse(t *testing.T) {
@@ -403,58 +394,25 @@ func TestResponse(t *testing.T) {
 }
 
 func TestSummarizer(t *testing.T) {
-	req := winnow.SummaryRequest{Messages: []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Find the bug."}}}}, MaxTokens: 500}
-	for _, stop := range []string{"end_turn", "max_tokens", "tool_use", "guardrail_intervened", "model_context_window_exceeded"} {
-		url, body := adaptertest.Server(t, 200, `{"output":{"message":{"role":"assistant","content":[{"text":"## Goal\n"},{"text":"Find the bug."}]}},"stopReason":"`+stop+`","usage":{}}`)
-		text, err := NewSummarizer(clientOf(url), "m", 300).Summarize(t.Context(), req)
-		if stop != "end_turn" {
-			assert.ErrorIs(t, err, winnow.ErrIncomplete, stop)
-			continue
-		}
-		require.NoError(t, err)
-		assert.Equal(t, "## Goal\nFind the bug.", text)
-		assert.Equal(t, map[string]any{
-			"inferenceConfig": map[string]any{"maxTokens": 300.0}, "system": []any{map[string]any{"text": req.System()}},
-			"messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"text": req.Prompt()}}}},
-		}, *body)
+	answer := func(stop string) string {
+		return `{"output":{"message":{"role":"assistant","content":[{"text":"## Goal\n"},{"text":"Find the bug."}]}},"stopReason":"` + stop + `","usage":{}}`
 	}
+	of := func(url string) winnow.Summarizer { return NewSummarizer(clientOf(url), "m", 300) }
+	bad := []string{answer("max_tokens"), answer("tool_use"), answer("guardrail_intervened"), answer("model_context_window_exceeded")}
+	adaptertest.CheckSummarizer(t, of, answer("end_turn"), bad, func(system, prompt string) map[string]any {
+		return fields{
+			"inferenceConfig": fields{"maxTokens": 300.0}, "system": []any{fields{"text": system}},
+			"messages": []any{fields{"role": "user", "content": []any{fields{"text": prompt}}}},
+		}
+	})
 }
 
 // TestErrors reads what the API refuses with through the SDK's own error.
 func TestErrors(t *testing.T) {
-	for _, tt := range []struct {
-		status int
-		body   string
-		want   winnow.ErrorClass
-	}{
-		{400, `{"__type":"ValidationException","message":"Input is too long for requested model."}`, winnow.ErrorOverflow},
-		{400, `{"__type":"ValidationException","message":"The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again."}`, winnow.ErrorOverflow},
-		{429, `{"__type":"ThrottlingException","message":"Too many tokens, please wait before trying again."}`, winnow.ErrorRateLimit},
-		{400, `{"__type":"ValidationException","message":"The toolUse blocks at messages.2.content contain duplicate Ids: http_request"}`, winnow.ErrorOther},
-	} {
-		url, _ := adaptertest.Server(t, tt.status, tt.body)
-		_, err := clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m")})
-		require.Error(t, err)
-		assert.Equal(t, tt.want, winnow.ClassifyError(err).Class, tt.body)
-	}
-}
-
-// TestAgent: the loop of the README over restarts, streaming and with cache points.
-func TestAgent(t *testing.T) {
-	front := adaptertest.Front{Wording: "bedrock", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
-	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Keeps: `"signature":"c2ln"`, Ask: func(url string) session.Call {
-		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			input := &bedrockruntime.ConverseStreamInput{ModelId: aws.String("claude"), Messages: Export(messages), ToolConfig: tools}
-			MarkStream(input, "")
-			stream, err := clientOf(url).ConverseStream(ctx, input)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			answer, err := Collect(stream.GetStream(), nil)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
-		}
-	}}, front)
+	adaptertest.CheckErrors[*smithy.OperationError](t, whole, []adaptertest.Refusal{
+		{Status: 400, Body: `{"__type":"ValidationException","message":"Input is too long for requested model."}`, Want: winnow.ErrorInfo{Class: winnow.ErrorOverflow}},
+		{Status: 400, Body: `{"__type":"ValidationException","message":"The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again."}`, Want: winnow.ErrorInfo{Class: winnow.ErrorOverflow}},
+		{Status: 429, Body: `{"__type":"ThrottlingException","message":"Too many tokens, please wait before trying again."}`, Want: winnow.ErrorInfo{Class: winnow.ErrorRateLimit}},
+		{Status: 400, Body: `{"__type":"ValidationException","message":"The toolUse blocks at messages.2.content contain duplicate Ids: http_request"}`, Want: winnow.ErrorInfo{Class: winnow.ErrorOther}},
+	})
 }

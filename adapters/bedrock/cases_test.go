@@ -20,6 +20,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/winnowtest"
 )
 
 // The conversation of the cases: a question, a call, its result, an answer.
@@ -168,6 +169,47 @@ func TestCases(t *testing.T) {
 	}, cases)
 }
 
+// TestCodec: stored messages are exported with the same bytes, whether the SDK decoded them or a host made them.
+func TestCodec(t *testing.T) {
+	a := winnowtest.Adapter[stored]{Import: importStored, Export: exportStored}
+	adaptertest.CheckCodec(t, a, Codec(), []adaptertest.Form[stored]{
+		{Name: "stored", Read: readStored},
+		{Name: "typed", Read: func(raw json.RawMessage) (stored, error) {
+			m, err := read(raw)
+			return stored{m}, err
+		}},
+	}, cases)
+}
+
+// A message is stored even if the SDK would refuse it, and nothing leaves the process.
+func TestStoredMessageNeedNotBeValid(t *testing.T) {
+	call := types.Message{Content: []types.ContentBlock{&types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{Name: aws.String("read")}}}}
+	text, err := json.Marshal(stored{call})
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"content":[{"toolUse":{"name":"read"}}]}`, string(text))
+	_, err = readStored(json.RawMessage(`"no message"`))
+	assert.Error(t, err)
+}
+
+// TestForms: the recorded sessions mean the same as a host makes them and as the SDK reads them.
+func TestForms(t *testing.T) {
+	adaptertest.CheckForms(t, underTest, adaptertest.Copying[types.Message]{Name: "read by the SDK", Copy: func(messages []types.Message) ([]types.Message, error) {
+		out := make([]types.Message, len(messages))
+		for i := range messages {
+			text, err := json.Marshal(stored{messages[i]})
+			if err != nil {
+				return nil, err
+			}
+			s, err := readStored(text)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = s.Message
+		}
+		return out, nil
+	}})
+}
+
 // event is an event of a stream, in the SDK's encoding.
 func event(t *testing.T, name, data string) string {
 	t.Helper()
@@ -206,19 +248,6 @@ func streaming(t *testing.T, cut bool, events ...string) string {
 	return server.URL
 }
 
-func collectFrom(t *testing.T, url string) (winnow.Message, error) {
-	t.Helper()
-	out, err := clientOf(url).ConverseStream(t.Context(), &bedrockruntime.ConverseStreamInput{ModelId: aws.String("m")})
-	if err != nil {
-		return winnow.Message{}, err
-	}
-	answer, err := Collect(out.GetStream(), nil)
-	if err != nil {
-		return winnow.Message{}, err
-	}
-	return Response(answer), nil
-}
-
 // TestStreams has streams that fail at each event, and a whole one.
 func TestStreams(t *testing.T) {
 	events := []string{
@@ -234,7 +263,7 @@ func TestStreams(t *testing.T) {
 		event(t, "messageStop", `{"stopReason":"tool_use"}`),
 		event(t, "metadata", `{"usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15},"metrics":{"latencyMs":1}}`),
 	}
-	m, err := collectFrom(t, streaming(t, false, events...))
+	m, err := streamed(t.Context(), streaming(t, false, events...), nil)
 	require.NoError(t, err)
 	for k := range m.Parts {
 		m.Parts[k].Source = nil
@@ -247,12 +276,12 @@ func TestStreams(t *testing.T) {
 	assert.Equal(t, &winnow.Usage{Input: 10, Output: 5}, m.Usage)
 	refused := event(t, "validationException", `{"message":"Input is too long for requested model."}`)
 	for n := range events {
-		_, err := collectFrom(t, streaming(t, false, append(events[:n:n], refused)...))
+		_, err := streamed(t.Context(), streaming(t, false, append(events[:n:n], refused)...), nil)
 		assert.Equal(t, winnow.ErrorOverflow, winnow.ClassifyError(err).Class, "in the place of event %d: %v", n, err)
 		if n < len(events)-1 {
-			_, err = collectFrom(t, streaming(t, false, events[:n]...))
+			_, err = streamed(t.Context(), streaming(t, false, events[:n]...), nil)
 			assert.Error(t, err, "%d events", n)
-			_, err = collectFrom(t, streaming(t, true, events[:n]...))
+			_, err = streamed(t.Context(), streaming(t, true, events[:n]...), nil)
 			assert.Error(t, err, "a connection that breaks behind %d events", n)
 		}
 	}
@@ -267,7 +296,10 @@ func TestStreamedBlocks(t *testing.T) {
 	delta := func(i int, s string) string {
 		return event(t, "contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":%s}`, i, s))
 	}
-	m, err := collectFrom(t, streaming(t, false,
+	value, err := read(json.RawMessage(ask))
+	require.NoError(t, err)
+	question := Import([]types.Message{value})
+	m, err := streamed(t.Context(), streaming(t, false,
 		event(t, "messageStart", `{"role":"assistant"}`),
 		start(0, `{"toolUse":{"toolUseId":"s","name":"web","type":"server_tool_use"}}`), delta(0, `{"toolUse":{"input":"{\"q\":\"x\"}"}}`),
 		start(1, `{"toolResult":{"toolUseId":"s","type":"web_result"}}`), delta(1, `{"toolResult":[{"text":"fou"}]}`), delta(1, `{"toolResult":[{"text":"nd"}]}`),
@@ -275,43 +307,32 @@ func TestStreamedBlocks(t *testing.T) {
 		start(3, `{"future":{}}`), delta(3, `{"future":{"x":1}}`),
 		start(4, `{"image":{"format":"png"}}`), delta(4, `{"image":{"source":{"bytes":"aGk="}}}`), delta(4, `{"image":{"source":{"bytes":"aGk="}}}`),
 		event(t, "messageStop", `{"stopReason":"end_turn"}`),
-	))
+	), question)
 	require.NoError(t, err)
-	question, err := read(json.RawMessage(ask))
-	require.NoError(t, err)
-	history := append(Import([]types.Message{question}), m)
-	_, err = clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m"), Messages: Export(history)})
+	_, err = whole(t.Context(), url, append(question, m))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"role":"assistant","content":[`+served+`,
 		{"citationsContent":{"content":[{"text":"See there."}],"citations":[{"title":"T","sourceContent":[{"text":"there"}]}]}},
 		`+lost+`,{"image":{"format":"png","source":{"bytes":"aGloaQ=="}}}]}`, string(got(t, "messages")[1]))
 }
 
-// TestImageSizes reads the pixels of images, in messages and in results.
-func TestImageSizes(t *testing.T) {
-	_, text := adaptertest.PNG(t)
-	image := `{"image":{"format":"png","source":{"bytes":"` + text + `"}}}`
-	question, err := read(json.RawMessage(user(image)))
-	require.NoError(t, err)
-	result, err := read(json.RawMessage(user(`{"toolResult":{"toolUseId":"a","content":[` + image + `]}}`)))
-	require.NoError(t, err)
-	adaptertest.CheckImages(t, Import([]types.Message{question, result}), 2)
-}
-
-// TestLengths reads the pages of documents and the seconds of sounds and videos, in messages and in results.
-func TestLengths(t *testing.T) {
+// TestMedia reads the pixels of images, the pages of documents and the seconds of sounds and videos, in messages and in
+// results.
+func TestMedia(t *testing.T) {
+	png, _ := adaptertest.PNG(t)
 	pdf, _ := adaptertest.PDF()
 	wav, _ := adaptertest.WAV()
+	image := types.ImageBlock{Format: types.ImageFormatPng, Source: &types.ImageSourceMemberBytes{Value: png}}
 	document := types.DocumentBlock{Format: types.DocumentFormatPdf, Name: aws.String("d"), Source: &types.DocumentSourceMemberBytes{Value: pdf}}
 	video := types.VideoBlock{Format: types.VideoFormatMp4, Source: &types.VideoSourceMemberBytes{Value: wav}}
 	history := Import([]types.Message{{Role: types.ConversationRoleUser, Content: []types.ContentBlock{
-		&types.ContentBlockMemberDocument{Value: document}, &types.ContentBlockMemberVideo{Value: video},
+		&types.ContentBlockMemberImage{Value: image}, &types.ContentBlockMemberDocument{Value: document}, &types.ContentBlockMemberVideo{Value: video},
 		&types.ContentBlockMemberAudio{Value: types.AudioBlock{Format: types.AudioFormatWav, Source: &types.AudioSourceMemberBytes{Value: wav}}},
 		&types.ContentBlockMemberToolResult{Value: types.ToolResultBlock{ToolUseId: aws.String("a"), Content: []types.ToolResultContentBlock{
-			&types.ToolResultContentBlockMemberDocument{Value: document}, &types.ToolResultContentBlockMemberVideo{Value: video},
+			&types.ToolResultContentBlockMemberImage{Value: image}, &types.ToolResultContentBlockMemberDocument{Value: document}, &types.ToolResultContentBlockMemberVideo{Value: video},
 		}}},
 	}}})
-	adaptertest.CheckLengths(t, history, 2, 3)
+	adaptertest.CheckMedia(t, history, 2, 2, 3)
 }
 
 // TestEmptyTextsWithin: no text in a document or a search result is blank, and images beside it stay.

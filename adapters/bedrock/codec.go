@@ -25,22 +25,7 @@ import (
 // SDK would send.
 func Codec() session.Codec {
 	return &adapter.Sources[stored]{
-		ID: "bedrock",
-		Import: func(values []stored) []winnow.Message {
-			messages := make([]types.Message, len(values))
-			for i := range values {
-				messages[i] = values[i].Message
-			}
-			return Import(messages)
-		},
-		Export: func(messages []winnow.Message) []stored {
-			exported := Export(messages)
-			values := make([]stored, len(exported))
-			for i := range exported {
-				values[i] = stored{exported[i]}
-			}
-			return values
-		},
+		ID: "bedrock", Import: importStored, Export: exportStored,
 		Values: func(messages []winnow.Message) ([]stored, int) {
 			of, n := adapter.Whole[types.Message](messages)
 			if n == 0 {
@@ -49,12 +34,30 @@ func Codec() session.Codec {
 			return []stored{{*of}}, n
 		},
 		Place: adapter.PlacePiece[types.Message], First: adapter.IsFirstPiece[types.Message],
-		Read: func(text json.RawMessage) (stored, error) { return readStored(text) },
+		Read: readStored,
 	}
 }
 
 // stored is a message whose JSON is the one that the SDK sends. The SDK's types do not encode as JSON themselves.
 type stored struct{ types.Message }
+
+func importStored(values []stored) []winnow.Message {
+	messages := make([]types.Message, len(values))
+	for i := range values {
+		messages[i] = values[i].Message
+	}
+	return Import(messages)
+}
+
+func exportStored(messages []winnow.Message) []stored { return wrap(Export(messages)) }
+
+func wrap(messages []types.Message) []stored {
+	values := make([]stored, len(messages))
+	for i := range messages {
+		values[i] = stored{messages[i]}
+	}
+	return values
+}
 
 // MarshalJSON lets the SDK encode a request and returns the message in it.
 func (s stored) MarshalJSON() ([]byte, error) {

@@ -20,13 +20,9 @@ func TestRecall(t *testing.T) {
 			return map[string]any{"name": tool["name"], "description": tool["description"], "parameters": tool["inputSchema"].(map[string]any)["json"]}
 		},
 		Ask: func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error) {
-			answer, err := clientOf(url).Converse(ctx, &bedrockruntime.ConverseInput{
+			return asMessage(clientOf(url).Converse(ctx, &bedrockruntime.ConverseInput{
 				ModelId: aws.String("m"), Messages: Export(messages), ToolConfig: &types.ToolConfiguration{Tools: []types.Tool{Tool(tool)}},
-			})
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
+			}))
 		},
 	})
 }

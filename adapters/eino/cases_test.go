@@ -147,13 +147,22 @@ func post(ctx context.Context, url string, messages []*schema.Message) error {
 
 var forms = []adaptertest.Form[*schema.Message]{{Name: "typed", Read: func(raw json.RawMessage) (m *schema.Message, err error) { return m, json.Unmarshal(raw, &m) }}}
 
-func TestCases(t *testing.T) {
+// send returns a function that sends messages and returns what the server got.
+func send(t *testing.T) func(*testing.T, []*schema.Message) []json.RawMessage {
 	url, got := adaptertest.Sent(t, `{}`)
-	adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []*schema.Message) []json.RawMessage {
+	return func(t *testing.T, values []*schema.Message) []json.RawMessage {
 		require.NoError(t, post(t.Context(), url, values))
 		return got(t, "messages")
-	}, cases)
+	}
 }
+
+func TestCases(t *testing.T) { adaptertest.CheckCases(t, underTest, forms, send(t), cases) }
+
+// TestCodec: stored messages are exported with the same bytes.
+func TestCodec(t *testing.T) { adaptertest.CheckCodec(t, underTest, Codec(), forms, cases) }
+
+// TestRestarts: after each restart the SDK sends the same as without one.
+func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
 
 // TestStreams has streams that fail at each piece: Eino's own function collects them.
 func TestStreams(t *testing.T) {
@@ -194,35 +203,21 @@ func TestForms(t *testing.T) {
 	}})
 }
 
-// TestImageSizes reads the pixels of images, in all lists of a message.
-func TestImageSizes(t *testing.T) {
-	_, text := adaptertest.PNG(t)
-	var messages []*schema.Message
-	for _, raw := range []string{
-		`{"role":"user","user_input_multi_content":[{"type":"image_url","image":{"base64data":"` + text + `","mime_type":"image/png"}},{"type":"image_url","image":{"url":"data:image/png;base64,` + text + `"}}]}`,
-		`{"role":"user","multi_content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + text + `"}}]}`,
-		`{"role":"assistant","assistant_output_multi_content":[{"type":"image_url","image":{"base64data":"` + text + `","mime_type":"image/png"}}]}`,
-	} {
-		m := new(schema.Message)
-		require.NoError(t, json.Unmarshal([]byte(raw), m))
-		messages = append(messages, m)
-	}
-	adaptertest.CheckImages(t, Import(messages), 4)
-}
-
-// TestLengths reads the pages of files and the seconds of sounds, in all lists of a message.
-func TestLengths(t *testing.T) {
+// TestMedia reads the pixels of images, the pages of files and the seconds of sounds, in all lists of a message.
+func TestMedia(t *testing.T) {
+	_, png := adaptertest.PNG(t)
 	_, pdf := adaptertest.PDF()
 	_, wav := adaptertest.WAV()
 	var messages []*schema.Message
 	for _, raw := range []string{
+		`{"role":"user","user_input_multi_content":[{"type":"image_url","image":{"base64data":"` + png + `","mime_type":"image/png"}},{"type":"image_url","image":{"url":"data:image/png;base64,` + png + `"}}]}`,
 		`{"role":"user","user_input_multi_content":[{"type":"file_url","file":{"base64data":"` + pdf + `","mime_type":"application/pdf"}},{"type":"audio_url","audio":{"url":"data:audio/wav;base64,` + wav + `"}}]}`,
-		`{"role":"user","multi_content":[{"type":"file_url","file_url":{"url":"data:application/pdf;base64,` + pdf + `"}}]}`,
-		`{"role":"assistant","assistant_output_multi_content":[{"type":"audio_url","audio":{"base64data":"` + wav + `","mime_type":"audio/wav"}}]}`,
+		`{"role":"user","multi_content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + png + `"}},{"type":"file_url","file_url":{"url":"data:application/pdf;base64,` + pdf + `"}}]}`,
+		`{"role":"assistant","assistant_output_multi_content":[{"type":"image_url","image":{"base64data":"` + png + `","mime_type":"image/png"}},{"type":"audio_url","audio":{"base64data":"` + wav + `","mime_type":"audio/wav"}}]}`,
 	} {
 		m := new(schema.Message)
 		require.NoError(t, json.Unmarshal([]byte(raw), m))
 		messages = append(messages, m)
 	}
-	adaptertest.CheckLengths(t, Import(messages), 2, 2)
+	adaptertest.CheckMedia(t, Import(messages), 4, 2, 2)
 }

@@ -271,19 +271,6 @@ func TestCorpus(t *testing.T) {
 
 func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) }
 
-func TestManager(t *testing.T) {
-	adaptertest.CheckManager(t, underTest, adaptertest.Steps[*schema.Message]{
-		Question: func(n int) []*schema.Message {
-			return []*schema.Message{
-				schema.UserMessage(fmt.Sprintf("Question %d: what does file %d say?", n, n)),
-				schema.AssistantMessage("", []schema.ToolCall{call(fmt.Sprintf("call_%d", n), "read", fmt.Sprintf(`{"path":"%d.go"}`, n)), call(fmt.Sprintf("call_%d_b", n), "read", "{}")}),
-			}
-		},
-		Results: func(n int, result string) []*schema.Message {
-			return []*schema.Message{schema.ToolMessage(result, fmt.Sprintf("call_%d", n)), schema.ToolMessage("b", fmt.Sprintf("call_%d_b", n))}
-		},
-		Answer: func(n int) []*schema.Message {
-			return []*schema.Message{schema.AssistantMessage(fmt.Sprintf("It says %d.", n), nil)}
-		},
-	})
-}
+func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
+
+func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }

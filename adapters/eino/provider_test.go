@@ -18,7 +18,6 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/internal/test/provider"
-	"github.com/winnowgo/winnow/session"
 )
 
 // remote is a chat model that speaks Chat Completions, as most of Eino's components do.
@@ -156,32 +155,27 @@ func validAtProvider(messages []*schema.Message) error {
 	return err
 }
 
+var asMessage = adaptertest.Answer(Response)
+
+func whole(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	return asMessage((&remote{client: http.DefaultClient, url: url}).Generate(ctx, Export(messages)))
+}
+
+func streamed(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	stream, err := (&remote{client: http.DefaultClient, url: url}).Stream(ctx, Export(messages), model.WithTools([]*schema.ToolInfo{{Name: "read"}}))
+	if err != nil {
+		return winnow.Message{}, err
+	}
+	return asMessage(schema.ConcatMessageStream(stream))
+}
+
 func TestConversations(t *testing.T) {
-	chatOf := func(url string) *remote { return &remote{client: http.DefaultClient, url: url} }
-	summarizer := func(url string) winnow.Summarizer { return NewSummarizer(chatOf(url), 0) }
-	adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
-		answer, err := chatOf(url).Generate(ctx, Export(messages))
-		if err != nil {
-			return winnow.Message{}, err
-		}
-		return Response(answer), nil
-	}, summarizer)
+	adaptertest.CheckConversations(t, whole, func(url string) winnow.Summarizer {
+		return NewSummarizer(&remote{client: http.DefaultClient, url: url}, 0)
+	})
 }
 
 // TestAgent: the loop of the README over restarts, streaming.
 func TestAgent(t *testing.T) {
-	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Ask: func(url string) session.Call {
-		chat := &remote{client: http.DefaultClient, url: url}
-		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			stream, err := chat.Stream(ctx, Export(messages), model.WithTools([]*schema.ToolInfo{{Name: "read"}}))
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			answer, err := schema.ConcatMessageStream(stream)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
-		}
-	}})
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Send: streamed})
 }

@@ -146,16 +146,24 @@ var cases = []adaptertest.Case{
 
 var forms = []adaptertest.Form[*sdk.Content]{{Name: "typed", Read: func(raw json.RawMessage) (c *sdk.Content, err error) { return c, json.Unmarshal(raw, &c) }}}
 
-func TestCases(t *testing.T) {
+// send returns a function that sends contents with the SDK and returns what the server got.
+func send(t *testing.T) func(*testing.T, []*sdk.Content) []json.RawMessage {
 	url, got := adaptertest.Sent(t, `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP"}]}`)
-	client := clientOf(t, url)
-	adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []*sdk.Content) []json.RawMessage {
+	return func(t *testing.T, values []*sdk.Content) []json.RawMessage {
 		require.NoError(t, valid(answeredContents(values)))
-		_, err := client.Models.GenerateContent(t.Context(), "m", values, nil)
+		_, err := clientOf(url).Models.GenerateContent(t.Context(), "m", values, nil)
 		require.NoError(t, err)
 		return got(t, "contents")
-	}, cases)
+	}
 }
+
+func TestCases(t *testing.T) { adaptertest.CheckCases(t, underTest, forms, send(t), cases) }
+
+// TestCodec: stored messages are exported with the same bytes.
+func TestCodec(t *testing.T) { adaptertest.CheckCodec(t, underTest, Codec(), forms, cases) }
+
+// TestRestarts: after each restart the SDK sends the same as without one.
+func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
 
 // answeredContents answers the calls that wait at the end, as a host does before it sends them.
 func answeredContents(contents []*sdk.Content) []*sdk.Content {
@@ -174,17 +182,10 @@ func answeredContents(contents []*sdk.Content) []*sdk.Content {
 	return append(contents[:len(contents):len(contents)], answers)
 }
 
-func clientOf(t *testing.T, url string) *sdk.Client {
-	t.Helper()
-	client, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{APIKey: "none", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: url}})
-	require.NoError(t, err)
-	return client
-}
-
 // TestUsualLoop is what the SDK's users write: the question, the answers and the responses are imported apart.
 func TestUsualLoop(t *testing.T) {
 	url, got := adaptertest.Sent(t, `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"read","args":{"path":"x"}}}]},"finishReason":"STOP"}]}`)
-	client := clientOf(t, url)
+	client := clientOf(url)
 	m, err := winnow.New(100_000, nil)
 	require.NoError(t, err)
 	history := Import([]*sdk.Content{user(text("q"))})
@@ -220,12 +221,9 @@ var chunks = []string{
 func collectFrom(t *testing.T, url string) (winnow.Message, error) {
 	t.Helper()
 	seen := 0
-	answer, err := Collect(clientOf(t, url).Models.GenerateContentStream(t.Context(), "m", []*sdk.Content{user(text("q"))}, nil), func(*sdk.GenerateContentResponse) { seen++ })
-	if err != nil {
-		return winnow.Message{}, err
-	}
-	assert.Equal(t, len(chunks), seen)
-	return Response(answer), nil
+	m, err := asMessage(Collect(clientOf(url).Models.GenerateContentStream(t.Context(), "m", []*sdk.Content{user(text("q"))}, nil), func(*sdk.GenerateContentResponse) { seen++ }))
+	assert.True(t, err != nil || seen == len(chunks), "%d chunks", seen)
+	return m, err
 }
 
 // TestStreams has streams that fail at each event, and a whole one.
@@ -248,7 +246,7 @@ func TestStreams(t *testing.T) {
 		_, err = collectFrom(t, adaptertest.Streaming(t, true, chunks[:n]...))
 		assert.Error(t, err, "a connection that breaks behind %d chunks", n)
 	}
-	blocked, err := Collect(clientOf(t, adaptertest.Streaming(t, false, adaptertest.SSE("", `{"promptFeedback":{"blockReason":"SAFETY"}}`))).
+	blocked, err := Collect(clientOf(adaptertest.Streaming(t, false, adaptertest.SSE("", `{"promptFeedback":{"blockReason":"SAFETY"}}`))).
 		Models.GenerateContentStream(t.Context(), "m", []*sdk.Content{user(text("q"))}, nil), nil)
 	require.NoError(t, err)
 	assert.Equal(t, "SAFETY", Response(blocked).StopReason)
@@ -257,10 +255,10 @@ func TestStreams(t *testing.T) {
 // TestErrorsInsideOf200 has gateways that answer so. Of the body the SDK keeps nothing.
 func TestErrorsInsideOf200(t *testing.T) {
 	url, _ := adaptertest.Server(t, 200, `{"error":{"code":400,"message":"no"}}`)
-	_, err := Check(clientOf(t, url).Models.GenerateContent(t.Context(), "m", []*sdk.Content{user(text("q"))}, nil))
+	_, err := Check(clientOf(url).Models.GenerateContent(t.Context(), "m", []*sdk.Content{user(text("q"))}, nil))
 	assert.Error(t, err)
 	url, _ = adaptertest.Server(t, 200, `{"promptFeedback":{"blockReason":"SAFETY"}}`)
-	_, err = Check(clientOf(t, url).Models.GenerateContent(t.Context(), "m", []*sdk.Content{user(text("q"))}, nil))
+	_, err = Check(clientOf(url).Models.GenerateContent(t.Context(), "m", []*sdk.Content{user(text("q"))}, nil))
 	assert.NoError(t, err)
 }
 
@@ -270,28 +268,23 @@ func TestForms(t *testing.T) {
 		adaptertest.Copying[*sdk.Content]{Name: "JSON", Copy: exactly})
 }
 
-// TestImageSizes reads the pixels of images, in contents and in responses.
-func TestImageSizes(t *testing.T) {
-	file, _ := adaptertest.PNG(t)
-	shot := response("", "shot", output("taken"))
-	shot.FunctionResponse.Parts = []*sdk.FunctionResponsePart{{InlineData: &sdk.FunctionResponseBlob{MIMEType: "image/png", Data: file}}}
-	adaptertest.CheckImages(t, Import([]*sdk.Content{user(sdk.NewPartFromBytes(file, "image/png")), model(call("", "shot", nil)), user(shot)}), 2)
-}
-
-// TestLengths reads the pages of documents and the seconds of sounds, in contents and in responses.
-func TestLengths(t *testing.T) {
+// TestMedia reads the pixels of images, the pages of documents and the seconds of sounds, in contents and in responses.
+func TestMedia(t *testing.T) {
+	png, _ := adaptertest.PNG(t)
 	pdf, _ := adaptertest.PDF()
 	wav, _ := adaptertest.WAV()
 	scan := response("", "scan", output("taken"))
-	scan.FunctionResponse.Parts = []*sdk.FunctionResponsePart{{InlineData: &sdk.FunctionResponseBlob{MIMEType: "application/pdf", Data: pdf}}}
-	question := user(sdk.NewPartFromBytes(pdf, "application/pdf"), sdk.NewPartFromBytes(wav, "audio/wav"))
-	adaptertest.CheckLengths(t, Import([]*sdk.Content{question, model(call("", "scan", nil)), user(scan)}), 2, 1)
+	for kind, data := range map[string][]byte{"application/pdf": pdf, "image/png": png} {
+		scan.FunctionResponse.Parts = append(scan.FunctionResponse.Parts, &sdk.FunctionResponsePart{InlineData: &sdk.FunctionResponseBlob{MIMEType: kind, Data: data}})
+	}
+	question := user(sdk.NewPartFromBytes(png, "image/png"), sdk.NewPartFromBytes(pdf, "application/pdf"), sdk.NewPartFromBytes(wav, "audio/wav"))
+	adaptertest.CheckMedia(t, Import([]*sdk.Content{question, model(call("", "scan", nil)), user(scan)}), 2, 2, 1)
 }
 
 // TestCounter counts with the API's endpoint, once for the same content.
 func TestCounter(t *testing.T) {
 	url, body := adaptertest.Server(t, 200, `{"totalTokens":700}`)
-	c := NewCounter(clientOf(t, url), "m", nil)
+	c := NewCounter(clientOf(url), "m", nil)
 	history := Import([]*sdk.Content{user(text("q"))})
 	for range 2 {
 		n, err := c.Count(t.Context(), history)

@@ -3,7 +3,6 @@ package genai
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,9 @@ import (
 )
 
 var underTest = winnowtest.Adapter[*sdk.Content]{Import: Import, Export: Export, Valid: valid, Copy: exactly}
+
+// valid refuses what Gemini refuses.
+var valid = adaptertest.Valid[*sdk.Content](adaptertest.ValidContents)
 
 // exactly reads contents like a host that keeps the spelling of numbers.
 func exactly(contents []*sdk.Content) ([]*sdk.Content, error) {
@@ -187,9 +189,7 @@ func TestSystem(t *testing.T) {
 	assert.Nil(t, ExportSystem(nil))
 }
 
-func TestCorpus(t *testing.T) {
-	adaptertest.CheckCorpus(t, underTest)
-}
+func TestCorpus(t *testing.T) { adaptertest.CheckCorpus(t, underTest) }
 
 func TestOrder(t *testing.T) {
 	adaptertest.CheckOrder(t, underTest, func(contents []*sdk.Content) (out []*sdk.Content) {
@@ -204,17 +204,6 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-func TestManager(t *testing.T) {
-	adaptertest.CheckManager(t, underTest, adaptertest.Steps[*sdk.Content]{
-		Question: func(n int) []*sdk.Content {
-			return []*sdk.Content{
-				user(text(fmt.Sprintf("Question %d: what does file %d say?", n, n))),
-				model(call("", "read", map[string]any{"path": fmt.Sprintf("%d.go", n), "limit": n}), call("", "read", map[string]any{"path": "b"})),
-			}
-		},
-		Results: func(n int, result string) []*sdk.Content {
-			return []*sdk.Content{user(response("", "read", output(result)), response("", "read", output("b")))}
-		},
-		Answer: func(n int) []*sdk.Content { return []*sdk.Content{model(text(fmt.Sprintf("It says %d.", n)))} },
-	})
-}
+func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
+
+func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }

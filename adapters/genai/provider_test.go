@@ -17,7 +17,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
-	"github.com/winnowgo/winnow/session"
 )
 
 // signed is the thought signature of the first call of each step.
@@ -95,58 +94,42 @@ func writeRefusal(status int, text string) []byte {
 	return b
 }
 
+// clientOf returns the SDK's client of a local server.
+func clientOf(url string) *sdk.Client {
+	client, err := sdk.NewClient(context.Background(), &sdk.ClientConfig{APIKey: "none", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: url}})
+	if err != nil {
+		panic(err) // it only reads its configuration
+	}
+	return client
+}
+
+var asMessage = adaptertest.Answer(Response)
+
+func withTool(f *sdk.FunctionDeclaration) *sdk.GenerateContentConfig {
+	return &sdk.GenerateContentConfig{Tools: []*sdk.Tool{{FunctionDeclarations: []*sdk.FunctionDeclaration{f}}}}
+}
+
+var readTool = withTool(&sdk.FunctionDeclaration{Name: "read"})
+
+func whole(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	return asMessage(clientOf(url).Models.GenerateContent(ctx, "gemini-3.8-flash", Export(messages), readTool))
+}
+
+func streamed(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	return asMessage(Collect(clientOf(url).Models.GenerateContentStream(ctx, "gemini-3.8-flash", Export(messages), readTool), nil))
+}
+
+var front = adaptertest.Front{Wording: "gemini", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
+
 func TestConversations(t *testing.T) {
-	front := adaptertest.Front{Wording: "gemini", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
-	clientOf := func(url string) *sdk.Client {
-		client, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{APIKey: "none", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: url}})
-		require.NoError(t, err)
-		return client
-	}
-	config := &sdk.GenerateContentConfig{Tools: []*sdk.Tool{{FunctionDeclarations: []*sdk.FunctionDeclaration{{Name: "read"}}}}}
-	summarizer := func(url string) winnow.Summarizer {
-		return NewSummarizer(clientOf(url), "gemini-3.5-flash", 0, nil)
-	}
-	t.Run("whole", func(t *testing.T) {
-		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
-			answer, err := clientOf(url).Models.GenerateContent(ctx, "gemini-3.8-flash", Export(messages), config)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
-		}, summarizer, front)
-	})
-	t.Run("streamed", func(t *testing.T) {
-		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
-			content := &sdk.Content{Role: sdk.RoleModel}
-			var last *sdk.GenerateContentResponse
-			for piece, err := range clientOf(url).Models.GenerateContentStream(ctx, "gemini-3.8-flash", Export(messages), config) {
-				if err != nil {
-					return winnow.Message{}, err
-				}
-				content.Parts = append(content.Parts, piece.Candidates[0].Content.Parts...)
-				last = piece
-			}
-			last.Candidates[0].Content = content
-			return Response(last), nil
-		}, summarizer, front)
-	})
+	summarizer := func(url string) winnow.Summarizer { return NewSummarizer(clientOf(url), "gemini-3.5-flash", 0, nil) }
+	t.Run("whole", func(t *testing.T) { adaptertest.CheckConversations(t, whole, summarizer, front) })
+	t.Run("streamed", func(t *testing.T) { adaptertest.CheckConversations(t, streamed, summarizer, front) })
 }
 
 // TestAgent: the loop of the README, streaming, over restarts.
 func TestAgent(t *testing.T) {
-	front := adaptertest.Front{Wording: "gemini", Read: readRequest, Answer: writeAnswer, Refuse: writeRefusal}
-	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "contents", Keeps: `"thoughtSignature":`, Ask: func(url string) session.Call {
-		client, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{APIKey: "none", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: url}})
-		require.NoError(t, err)
-		config := &sdk.GenerateContentConfig{Tools: []*sdk.Tool{{FunctionDeclarations: []*sdk.FunctionDeclaration{{Name: "read"}}}}}
-		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			answer, err := Collect(client.Models.GenerateContentStream(ctx, "gemini-3.8-flash", Export(messages), config), nil)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
-		}
-	}}, front)
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "contents", Keeps: `"thoughtSignature":`, Send: streamed}, front)
 }
 
 // TestUnsignedCalls: a model goes on with an open turn whose calls Gemini 3 did not make. Gemini 3 gets a placeholder

@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	sdk "google.golang.org/genai"
-
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
@@ -18,16 +16,7 @@ func TestRecall(t *testing.T) {
 			return map[string]any{"name": tool["name"], "description": tool["description"], "parameters": tool["parametersJsonSchema"]}
 		},
 		Ask: func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error) {
-			client, err := sdk.NewClient(ctx, &sdk.ClientConfig{APIKey: "none", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: url}})
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			config := &sdk.GenerateContentConfig{Tools: []*sdk.Tool{{FunctionDeclarations: []*sdk.FunctionDeclaration{Tool(tool)}}}}
-			answer, err := client.Models.GenerateContent(ctx, "gemini", Export(messages), config)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
+			return asMessage(clientOf(url).Models.GenerateContent(ctx, "gemini", Export(messages), withTool(Tool(tool))))
 		},
 	})
 }

@@ -145,15 +145,23 @@ var forms = []adaptertest.Form[message]{
 	{Name: asJSON, Read: func(raw json.RawMessage) (message, error) { return param.Override[message](raw), nil }},
 }
 
-func TestCases(t *testing.T) {
+// send returns a function that sends messages with the SDK and returns what the server got.
+func send(t *testing.T) func(*testing.T, []message) []json.RawMessage {
 	url, got := adaptertest.Sent(t, `{"choices":[{"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}]}`)
-	client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []message) []json.RawMessage {
-		_, err := client.Chat.Completions.New(t.Context(), sdk.ChatCompletionNewParams{Model: "m", Messages: values})
+	return func(t *testing.T, values []message) []json.RawMessage {
+		_, err := clientOf(url).Chat.Completions.New(t.Context(), sdk.ChatCompletionNewParams{Model: "m", Messages: values})
 		require.NoError(t, err)
 		return got(t, "messages")
-	}, cases)
+	}
 }
+
+func TestCases(t *testing.T) { adaptertest.CheckCases(t, underTest, forms, send(t), cases) }
+
+// TestCodec: stored messages are exported with the same bytes.
+func TestCodec(t *testing.T) { adaptertest.CheckCodec(t, underTest, Codec(), forms, cases) }
+
+// TestRestarts: after each restart the SDK sends the same as without one.
+func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
 
 // TestEmptyAnswersStay where no manager is asked.
 func TestEmptyAnswersStay(t *testing.T) {
@@ -217,14 +225,10 @@ var chunks = []string{
 
 func collectFrom(t *testing.T, url string) (winnow.Message, error) {
 	t.Helper()
-	client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
 	seen := 0
-	answer, err := Collect(client.Chat.Completions.NewStreaming(t.Context(), sdk.ChatCompletionNewParams{}), func(sdk.ChatCompletionChunk) { seen++ })
-	if err != nil {
-		return winnow.Message{}, err
-	}
-	assert.Equal(t, len(chunks)-1, seen)
-	return Response(answer), nil
+	m, err := asMessage(Collect(clientOf(url).Chat.Completions.NewStreaming(t.Context(), sdk.ChatCompletionNewParams{}), func(sdk.ChatCompletionChunk) { seen++ }))
+	assert.True(t, err != nil || seen == len(chunks)-1, "%d chunks", seen)
+	return m, err
 }
 
 // TestStreams has streams that fail at each event, and a whole one.
@@ -280,7 +284,7 @@ func TestErrorForms(t *testing.T) {
 			want := winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 5000, Limit: 4096}
 			url, _ := adaptertest.Server(t, tt.status, tt.body)
 			for _, options := range [][]option.RequestOption{nil, {KeepErrors()}} {
-				client := sdk.NewClient(append(options, option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))...)
+				client := clientOf(url, options...)
 				_, err := client.Chat.Completions.New(t.Context(), sdk.ChatCompletionNewParams{})
 				if options != nil || !tt.option {
 					assert.Equal(t, want, winnow.ClassifyError(err))
@@ -325,24 +329,15 @@ func TestForms(t *testing.T) {
 		}})
 }
 
-// TestImageSizes reads the pixels of images.
-func TestImageSizes(t *testing.T) {
-	_, text := adaptertest.PNG(t)
-	for _, form := range forms {
-		value, err := form.Read(json.RawMessage(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + text + `"}}]}`))
-		require.NoError(t, err)
-		adaptertest.CheckImages(t, Import([]message{value}), 1)
-	}
-}
-
-// TestLengths reads the pages of files and the seconds of sounds.
-func TestLengths(t *testing.T) {
+// TestMedia reads the pixels of images, the pages of files and the seconds of sounds.
+func TestMedia(t *testing.T) {
+	_, png := adaptertest.PNG(t)
 	_, pdf := adaptertest.PDF()
 	_, wav := adaptertest.WAV()
 	for _, form := range forms {
-		value, err := form.Read(json.RawMessage(`{"role":"user","content":[{"type":"file","file":{"filename":"f","file_data":"data:application/pdf;base64,` + pdf + `"}},
+		value, err := form.Read(json.RawMessage(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + png + `"}},{"type":"file","file":{"filename":"f","file_data":"data:application/pdf;base64,` + pdf + `"}},
 			{"type":"file","file":{"filename":"f","file_data":"` + pdf + `"}},{"type":"input_audio","input_audio":{"format":"wav","data":"` + wav + `"}}]}`))
 		require.NoError(t, err)
-		adaptertest.CheckLengths(t, Import([]message{value}), 2, 1)
+		adaptertest.CheckMedia(t, Import([]message{value}), 1, 2, 1)
 	}
 }

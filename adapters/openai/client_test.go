@@ -3,11 +3,9 @@ package openai
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"testing"
 
 	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -16,10 +14,10 @@ import (
 )
 
 // answering returns the SDK's client of a server that gives one answer to all requests, and the body of the last.
-func answering(t *testing.T, status int, answer string) (client sdk.Client, body *map[string]any) {
+func answering(t *testing.T, status int, answer string) (client *sdk.Client, body *map[string]any) {
 	t.Helper()
 	url, body := adaptertest.Server(t, status, answer)
-	return sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0)), body
+	return clientOf(url), body
 }
 
 func TestResponse(t *testing.T) {
@@ -56,68 +54,31 @@ func TestResponse(t *testing.T) {
 }
 
 func TestSummarizer(t *testing.T) {
-	req := winnow.SummaryRequest{
-		Messages:  []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Find the bug."}}}},
-		MaxTokens: 500,
-	}
-	for _, tt := range []struct {
-		name, answer string
-		want         string // "" for an answer that is refused
-	}{
-		{"stop", `{"choices":[{"finish_reason":"stop","message":{"content":"## Goal\nFind the bug."}}]}`, "## Goal\nFind the bug."},
-		{"length", `{"choices":[{"finish_reason":"length","message":{"content":"## Go"}}]}`, ""},
-		{"filter", `{"choices":[{"finish_reason":"content_filter","message":{"content":"## Go"}}]}`, ""},
-		{"calls", `{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":""}}]}}]}`, ""},
-		{"calls that stop", `{"choices":[{"finish_reason":"stop","message":{"content":"x","tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":""}}]}}]}`, ""},
-		{"refusal", `{"choices":[{"finish_reason":"stop","message":{"refusal":"I cannot."}}]}`, ""},
-		{"broken off", `{"choices":[{"message":{"content":"## Go"}}]}`, ""},
-		{"no choices", `{"choices":[]}`, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			client, body := answering(t, 200, tt.answer)
-			text, err := NewSummarizer(client, "gpt-5-mini", 300).Summarize(context.Background(), req)
-			assert.Equal(t, tt.want, text)
-			if tt.want == "" {
-				assert.ErrorIs(t, err, winnow.ErrIncomplete)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, map[string]any{
-				"model": "gpt-5-mini", "max_completion_tokens": 300.0,
-				"messages": []any{map[string]any{"role": "system", "content": req.System()}, map[string]any{"role": "user", "content": req.Prompt()}},
-			}, *body, "no tools, and nothing of the history but as data")
-		})
-	}
-	t.Run("refused", func(t *testing.T) {
-		client, _ := answering(t, 401, `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`)
-		_, err := NewSummarizer(client, "gpt-5-mini", 0).Summarize(context.Background(), req)
-		assert.NotErrorIs(t, err, winnow.ErrIncomplete)
-		assert.Equal(t, winnow.ErrorAuth, winnow.ClassifyError(err).Class)
+	of := func(url string) winnow.Summarizer { return NewSummarizer(*clientOf(url), "gpt-5-mini", 300) }
+	adaptertest.CheckSummarizer(t, of, `{"choices":[{"finish_reason":"stop","message":{"content":"## Goal\nFind the bug."}}]}`, []string{
+		`{"choices":[{"finish_reason":"length","message":{"content":"## Go"}}]}`,
+		`{"choices":[{"finish_reason":"content_filter","message":{"content":"## Go"}}]}`,
+		`{"choices":[{"finish_reason":"tool_calls","message":{"tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":""}}]}}]}`,
+		`{"choices":[{"finish_reason":"stop","message":{"content":"x","tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":""}}]}}]}`,
+		`{"choices":[{"finish_reason":"stop","message":{"refusal":"I cannot."}}]}`,
+		`{"choices":[{"message":{"content":"## Go"}}]}`,
+		`{"choices":[]}`,
+	}, func(system, prompt string) map[string]any {
+		return map[string]any{
+			"model": "gpt-5-mini", "max_completion_tokens": 300.0,
+			"messages": []any{map[string]any{"role": "system", "content": system}, map[string]any{"role": "user", "content": prompt}},
+		}
 	})
 }
 
 // TestErrors reads what servers refuse with through the SDK's own error, whose text says nothing.
 func TestErrors(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		status int
-		body   string
-		want   winnow.ErrorInfo
-	}{
-		{"overflow", 400, `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130129 tokens. Please reduce the length of the messages.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 130129, Limit: 128000}},
-		{"only a code", 400, `{"error":{"message":"no","code":"context_length_exceeded"}}`, winnow.ErrorInfo{Class: winnow.ErrorOverflow}},
-		{"another server's", 500, `{"error":{"code":500,"message":"the request exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}`, winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 9000, Limit: 8192}},
-		{"rate", 429, `{"error":{"message":"Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 29000, Requested 5000.","type":"tokens","code":"rate_limit_exceeded"}}`, winnow.ErrorInfo{Class: winnow.ErrorRateLimit}},
-		{"quota", 429, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","code":"insufficient_quota"}}`, winnow.ErrorInfo{Class: winnow.ErrorQuota}},
-		{"long id", 400, `{"error":{"message":"Invalid 'messages[3].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead.","type":"invalid_request_error","param":"messages[3].tool_calls[0].id","code":"string_above_max_length"}}`, winnow.ErrorInfo{}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			client, _ := answering(t, tt.status, tt.body)
-			_, err := client.Chat.Completions.New(context.Background(), sdk.ChatCompletionNewParams{})
-			var typed *sdk.Error
-			require.ErrorAs(t, err, &typed)
-			assert.Equal(t, tt.want, winnow.ClassifyError(err))
-			assert.Equal(t, tt.want, winnow.ClassifyError(errors.Join(errors.New("turn 3"), err)), "wrapped")
-		})
-	}
+	adaptertest.CheckErrors[*sdk.Error](t, whole, []adaptertest.Refusal{
+		{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130129 tokens. Please reduce the length of the messages.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, Want: winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 130129, Limit: 128000}},
+		{Status: 400, Body: `{"error":{"message":"no","code":"context_length_exceeded"}}`, Want: winnow.ErrorInfo{Class: winnow.ErrorOverflow}},
+		{Status: 500, Body: `{"error":{"code":500,"message":"the request exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}`, Want: winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 9000, Limit: 8192}},
+		{Status: 429, Body: `{"error":{"message":"Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 29000, Requested 5000.","type":"tokens","code":"rate_limit_exceeded"}}`, Want: winnow.ErrorInfo{Class: winnow.ErrorRateLimit}},
+		{Status: 429, Body: `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","code":"insufficient_quota"}}`, Want: winnow.ErrorInfo{Class: winnow.ErrorQuota}},
+		{Status: 400, Body: `{"error":{"message":"Invalid 'messages[3].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead.","type":"invalid_request_error","param":"messages[3].tool_calls[0].id","code":"string_above_max_length"}}`, Want: winnow.ErrorInfo{}},
+	})
 }

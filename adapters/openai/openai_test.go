@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -208,38 +207,21 @@ func withoutSource(messages []message) []winnow.Message {
 	return history
 }
 
+var alternatingUnderTest = winnowtest.Adapter[message]{Import: Import, Export: Rules{Alternate: true}.Export, Valid: validFor(provider.VendorVLLM)}
+
 func TestCorpus(t *testing.T) {
 	adaptertest.CheckCorpus(t, underTest)
-	t.Run("alternating", func(t *testing.T) {
-		a := underTest
-		a.Export, a.Valid = Rules{Alternate: true}.Export, validFor(provider.VendorVLLM)
-		adaptertest.CheckCorpus(t, a)
-	})
+	t.Run("alternating", func(t *testing.T) { adaptertest.CheckCorpus(t, alternatingUnderTest) })
 }
 
 func TestOrder(t *testing.T) {
 	adaptertest.CheckOrder(t, underTest, nil)
-	t.Run("alternating", func(t *testing.T) {
-		a := underTest
-		a.Export, a.Valid = Rules{Alternate: true}.Export, validFor(provider.VendorVLLM)
-		adaptertest.CheckOrder(t, a, nil)
-	})
+	t.Run("alternating", func(t *testing.T) { adaptertest.CheckOrder(t, alternatingUnderTest, nil) })
 }
 
-func TestManager(t *testing.T) {
-	adaptertest.CheckManager(t, underTest, adaptertest.Steps[message]{
-		Question: func(n int) []message {
-			return []message{
-				sdk.UserMessage(fmt.Sprintf("Question %d: what does file %d say?", n, n)),
-				calls(call(fmt.Sprintf("call_%d", n), "read", fmt.Sprintf(`{"path":"%d.go"}`, n)), call(fmt.Sprintf("call_%d_b", n), "read", `{"path":"b"}`)),
-			}
-		},
-		Results: func(n int, result string) []message {
-			return []message{sdk.ToolMessage(result, fmt.Sprintf("call_%d", n)), sdk.ToolMessage("b", fmt.Sprintf("call_%d_b", n))}
-		},
-		Answer: func(n int) []message { return []message{sdk.AssistantMessage(fmt.Sprintf("It says %d.", n))} },
-	})
-}
+func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
+
+func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }
 
 // A result that was imported by another adapter is a string, which every server takes, and not a list of parts.
 func TestResultOfAnotherAdapterIsString(t *testing.T) {

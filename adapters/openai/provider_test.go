@@ -13,11 +13,32 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/internal/test/provider"
-	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
 var tools = []sdk.ChatCompletionToolUnionParam{sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "read"})}
+
+// clientOf returns the SDK's client of a local server.
+func clientOf(url string, options ...option.RequestOption) *sdk.Client {
+	c := sdk.NewClient(append(options, option.WithBaseURL(url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))...)
+	return &c
+}
+
+var asMessage = adaptertest.Answer(Response)
+
+func params(messages []winnow.Message) sdk.ChatCompletionNewParams {
+	return sdk.ChatCompletionNewParams{Model: "gpt", Messages: Export(messages), Tools: tools}
+}
+
+func whole(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	return asMessage(clientOf(url).Chat.Completions.New(ctx, params(messages)))
+}
+
+func streamed(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	p := params(messages)
+	p.StreamOptions.IncludeUsage = sdk.Bool(true)
+	return asMessage(Collect(clientOf(url).Chat.Completions.NewStreaming(ctx, p), nil))
+}
 
 // valid sends messages through the SDK to the strict provider.
 func valid(messages []message) error { return validFor(provider.VendorOpenAI)(messages) }
@@ -28,7 +49,7 @@ func validFor(vendor provider.Vendor) func([]message) error {
 			return nil
 		}
 		p := provider.New(provider.Options{Vendor: vendor, Window: adaptertest.HugeWindow, MaxBytes: adaptertest.HugeWindow})
-		client := sdk.NewClient(option.WithHTTPClient(adaptertest.Direct(p)), option.WithBaseURL("http://provider/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
+		client := clientOf("http://provider", option.WithHTTPClient(adaptertest.Direct(p)))
 		_, err := client.Chat.Completions.New(context.Background(), sdk.ChatCompletionNewParams{Model: "gpt", Messages: messages, Tools: tools})
 		for _, x := range p.Exchanges() {
 			if x.Error != nil { // the SDK's error does not say it
@@ -75,53 +96,55 @@ func TestStricterServers(t *testing.T) {
 }
 
 func TestConversations(t *testing.T) {
-	clientOf := func(url string) sdk.Client {
-		return sdk.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	}
-	params := func(messages []winnow.Message) sdk.ChatCompletionNewParams {
-		return sdk.ChatCompletionNewParams{Model: "gpt", Messages: Export(messages), Tools: tools}
-	}
-	summarizer := func(url string) winnow.Summarizer { return NewSummarizer(clientOf(url), "gpt", 0) }
-	t.Run("whole", func(t *testing.T) {
-		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
-			client := clientOf(url)
-			answer, err := client.Chat.Completions.New(ctx, params(messages))
-			if err != nil {
-				return winnow.Message{}, err
+	summarizer := func(url string) winnow.Summarizer { return NewSummarizer(*clientOf(url), "gpt", 0) }
+	t.Run("whole", func(t *testing.T) { adaptertest.CheckConversations(t, whole, summarizer) })
+	t.Run("streamed", func(t *testing.T) { adaptertest.CheckConversations(t, streamed, summarizer) })
+}
+
+// TestRefusals reads what the provider refuses with, in each wording, out of the SDK's own error.
+func TestRefusals(t *testing.T) {
+	for _, streams := range []bool{false, true} {
+		adaptertest.CheckRefusals[*sdk.Error](t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+			params := sdk.ChatCompletionNewParams{Model: "gpt-4o", MaxCompletionTokens: sdk.Int(1000), Messages: Export(messages)}
+			if !streams {
+				return asMessage(clientOf(url).Chat.Completions.New(ctx, params))
 			}
-			return Response(answer), nil
-		}, summarizer)
-	})
-	t.Run("streamed", func(t *testing.T) {
-		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
-			client := clientOf(url)
-			p := params(messages)
-			p.StreamOptions.IncludeUsage = sdk.Bool(true)
-			stream := client.Chat.Completions.NewStreaming(ctx, p)
-			var answer sdk.ChatCompletionAccumulator
-			for stream.Next() {
-				answer.AddChunk(stream.Current())
-			}
-			return Response(&answer.ChatCompletion), stream.Err()
-		}, summarizer)
-	})
+			params.StreamOptions.IncludeUsage = sdk.Bool(true)
+			return asMessage(Collect(clientOf(url).Chat.Completions.NewStreaming(ctx, params), nil))
+		}, streams)
+	}
+}
+
+// TestRecovery: the provider has less room than the manager believes. Each conversation goes on, whether the refusal
+// tells the limit or not, and what was learned is used.
+func TestRecovery(t *testing.T) {
+	half := func(wording string) provider.Options {
+		return provider.Options{Window: 32_000, Overflow: provider.Wordings()[wording]}
+	}
+	for _, c := range []struct {
+		why     string
+		options provider.Options
+		rule    string
+	}{
+		{"half the window, told", half("anthropic"), provider.RuleWindow},
+		{"half the window, with the room for the answer", half("openai"), provider.RuleWindow},
+		{"half the window, without a number", half("bedrock"), provider.RuleWindow},
+		{"half the window, with a code", half("openai-input"), provider.RuleWindow},
+		{"half the window, a lower bound", half("vllm"), provider.RuleWindow},
+		{"half the window, in Chinese", half("chinese"), provider.RuleWindow},
+		{"half the window, in fields of their own", half("llama.cpp"), provider.RuleWindow},
+		{"a limit in bytes", provider.Options{MaxBytes: 100_000}, provider.RuleBytes},
+		{"more than a minute's tokens", provider.Options{Window: 20_000, Overflow: provider.Wordings()["openai-tpm"]}, provider.RuleWindow},
+	} {
+		refused, _ := adaptertest.Converse(t, c.options, c.rule, func(string) (int, *winnow.Options) { return 64_000, nil }, whole)
+		assert.Greater(t, refused, 0, "%s: the limit was never reached", c.why)
+		assert.LessOrEqual(t, refused, 2, "%s: what was learned is used", c.why)
+	}
 }
 
 // TestAgent: the loop of the README, streaming, over restarts.
 func TestAgent(t *testing.T) {
-	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Ask: func(url string) session.Call {
-		client := sdk.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey("none"), option.WithMaxRetries(0))
-		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			answer, err := Collect(client.Chat.Completions.NewStreaming(ctx, sdk.ChatCompletionNewParams{
-				Model: "gpt", Messages: Export(messages), StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
-				Tools: []sdk.ChatCompletionToolUnionParam{sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{Name: "read"})},
-			}), nil)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
-		}
-	}})
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "messages", Send: streamed})
 }
 
 // TestThoughtSignatures: Gemini 3 goes on with a turn whose calls it did not make, and refuses it without a placeholder

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
@@ -19,12 +18,7 @@ func TestRecall(t *testing.T) {
 			return body["tools"].([]any)[0].(map[string]any)["function"].(map[string]any)
 		},
 		Ask: func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error) {
-			client := sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-			answer, err := client.Chat.Completions.New(ctx, sdk.ChatCompletionNewParams{Model: "gpt", Messages: Export(messages), Tools: []sdk.ChatCompletionToolUnionParam{Tool(tool)}})
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer), nil
+			return asMessage(clientOf(url).Chat.Completions.New(ctx, sdk.ChatCompletionNewParams{Model: "gpt", Messages: Export(messages), Tools: []sdk.ChatCompletionToolUnionParam{Tool(tool)}}))
 		},
 	})
 }

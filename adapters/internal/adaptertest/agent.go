@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 // Agent is what the loop of the README needs to call a model through an SDK.
 type Agent struct {
 	Codec session.Codec
-	Ask   func(url string) session.Call
+	Send  Send
 	List  string // the member of a request that holds the messages
 	Keeps string // signed or encrypted data of the model that each later request sends back
 }
@@ -75,7 +76,9 @@ func runAgent(t *testing.T, dir string, a Agent, url string, steps int) {
 	defer s.Close()
 	require.NoError(t, s.Abandon(t.Context()))
 	require.NoError(t, s.Append(t.Context(), session.User("Read the notes and tell me what they say.")))
-	ask := a.Ask(url)
+	ask := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+		return a.Send(ctx, url, messages)
+	}
 	for step := range steps {
 		answer, err := s.Do(t.Context(), ask)
 		require.NoError(t, err)

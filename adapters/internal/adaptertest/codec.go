@@ -1,6 +1,7 @@
 package adaptertest
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -92,6 +93,17 @@ func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Co
 		same(t, fmt.Sprint("opened again, from message ", from), want, written(t, a.Export(view.History[from:])))
 	}
 	return stored, len(history)
+}
+
+func written[T any](t *testing.T, values []T) []string {
+	t.Helper()
+	out := make([]string, len(values))
+	for i := range values {
+		b, err := json.Marshal(values[i])
+		require.NoError(t, err)
+		out[i] = string(b)
+	}
+	return out
 }
 
 func same(t *testing.T, name string, want, got []string) {

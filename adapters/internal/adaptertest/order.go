@@ -26,6 +26,10 @@ func CheckOrder[T any](t *testing.T, a winnowtest.Adapter[T], join func([]T) []T
 		if join != nil {
 			values = join(values)
 		}
+		whole, half := meaning(a.Import(values)), meaning(a.Import(values[:len(values)/2]))
+		for i := range len(half) - 1 { // the newest message may go on
+			require.Equal(t, half[i], whole[i], "message %d of a history that has grown", i)
+		}
 		return checkOrder(t, a, values, prefixes)
 	}
 	t.Run("results in a record", func(t *testing.T) {
@@ -121,10 +125,9 @@ func sameOrder(request, sent []winnow.Message) error {
 func besideResult(before, after, lines int) []winnow.Message {
 	history := []winnow.Message{question("FIRST: read the notes and tell me what they say.")}
 	step := func(n, lines int) {
-		history = append(history, callOf(fmt.Sprintf("call_%d", len(history))), winnow.Message{Role: winnow.RoleTool,
-			ToolCallID: fmt.Sprintf("call_%d", len(history)), ToolName: "read",
-			Parts: []winnow.Part{{Text: fmt.Sprintf("chapter %d\n%s", n,
-				strings.Repeat(fmt.Sprintf("line %d of the notes\n", n), lines))}}})
+		id := fmt.Sprintf("call_%d", len(history))
+		history = append(history, callOf(id), result(id, fmt.Sprintf("chapter %d\n%s", n,
+			strings.Repeat(fmt.Sprintf("line %d of the notes\n", n), lines))))
 	}
 	for n := range before + 1 {
 		step(n, 20)
@@ -145,6 +148,11 @@ func callOf(ids ...string) winnow.Message {
 	return m
 }
 
+// result is that of a call of callOf.
+func result(id, text string) winnow.Message {
+	return winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read", Parts: []winnow.Part{{Text: text}}}
+}
+
 // madeUp is a conversation of 60 steps with one to three calls. In some of them the user, or an agent in its name,
 // says something behind the results, once or twice, or behind an answer.
 func madeUp(r *rand.Rand) []winnow.Message {
@@ -156,8 +164,7 @@ func madeUp(r *rand.Rand) []winnow.Message {
 		}
 		history = append(history, callOf(ids...))
 		for k, id := range ids {
-			history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: "read",
-				Parts: []winnow.Part{{Text: strings.Repeat(fmt.Sprintf("%d.%d is well. ", n, k), 1+r.IntN(150))}}})
+			history = append(history, result(id, strings.Repeat(fmt.Sprintf("%d.%d is well. ", n, k), 1+r.IntN(150))))
 		}
 		if r.IntN(6) == 0 {
 			history = append(history,

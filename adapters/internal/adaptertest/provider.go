@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
@@ -32,6 +33,16 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 // Send asks a provider through an SDK. The answer is the next message of the history.
 type Send func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error)
 
+// Answer takes what a call of an SDK returns, and returns the answer as a message.
+func Answer[A any](response func(A) winnow.Message) func(A, error) (winnow.Message, error) {
+	return func(answer A, err error) (winnow.Message, error) {
+		if err != nil {
+			return winnow.Message{}, err
+		}
+		return response(answer), nil
+	}
+}
+
 // CheckConversations lets managers talk to a provider with a window of 32 000 tokens through an SDK. A manager that
 // assumes twice the window meets refusals, recovers and continues. A manager that assumes half of it is never refused.
 // It compacts, with a summarizer that asks the same provider, and makes no records, because with records it would need
@@ -49,40 +60,45 @@ func CheckConversations(t *testing.T, send Send, summarizer func(url string) win
 		{"twice the window", 64_000, nil, true, false},
 		{"half the window", 16_000, []string{"*"}, false, true},
 	} {
-		options := provider.Options{Window: 32_000, Model: reader}
+		options := provider.Options{Window: 32_000}
 		for _, f := range front {
 			options.Overflow = provider.Wordings()[f.Wording]
 		}
-		p := provider.New(options)
-		handler := http.Handler(p)
-		for _, f := range front {
-			handler = f.handler(t, handler)
-		}
-		server := httptest.NewServer(handler)
-		m, err := winnow.New(tt.window, &winnow.Options{
-			Summarizer: summarizer(server.URL), Tools: &winnow.ToolOptions{Keep: tt.keep},
-		})
-		require.NoError(t, err)
-		compactions := converse(t, m, func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			return send(ctx, server.URL, messages)
-		})
-		server.Close()
-		refusals := 0
-		for i, x := range p.Exchanges() {
-			if x.Error != nil {
-				refusals++
-				if x.Error.Rule != provider.RuleWindow {
-					t.Errorf("%s: request %d: %v", tt.name, i, x.Error)
-				}
-			}
-		}
-		if repeats := p.Repeats(); len(repeats) > 0 {
-			t.Errorf("%s: requests %v were refused before", tt.name, repeats)
-		}
+		refusals, compactions := Converse(t, options, provider.RuleWindow, func(url string) (int, *winnow.Options) {
+			return tt.window, &winnow.Options{Summarizer: summarizer(url), Tools: &winnow.ToolOptions{Keep: tt.keep}}
+		}, send, front...)
 		if refusals > 0 != tt.refusals || tt.compactions && compactions == 0 {
 			t.Errorf("%s: %d refusals and %d compactions", tt.name, refusals, compactions)
 		}
 	}
+}
+
+// Converse lets a manager talk to a provider through an SDK, and returns how often that refused, and how often a
+// summarizer compacted. The provider refuses by one rule only, and no refused request is sent again.
+func Converse(t *testing.T, o provider.Options, rule string, manager func(url string) (int, *winnow.Options),
+	send Send, front ...Front) (refusals, compactions int) {
+	t.Helper()
+	o.Model = reader
+	p := provider.New(o)
+	handler := http.Handler(p)
+	for _, f := range front {
+		handler = f.handler(t, handler)
+	}
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	m, err := winnow.New(manager(server.URL))
+	require.NoError(t, err)
+	compactions = converse(t, m, func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+		return send(ctx, server.URL, messages)
+	})
+	for i, x := range p.Exchanges() {
+		if x.Error != nil {
+			refusals++
+			assert.Equal(t, rule, x.Error.Rule, "request %d: %v", i, x.Error)
+		}
+	}
+	assert.Empty(t, p.Repeats(), "requests that were refused before")
+	return refusals, compactions
 }
 
 // converse goes through a number of steps and counts the compactions that the summarizer wrote.
@@ -107,8 +123,7 @@ func converse(t *testing.T, m *winnow.Manager,
 		for _, part := range answer.Parts {
 			if part.Kind == winnow.KindToolCall {
 				calls++
-				history = append(history, winnow.Message{Role: winnow.RoleTool, ToolCallID: part.ID,
-					ToolName: part.Name, Parts: []winnow.Part{{Text: page(10*step + calls)}}})
+				history = append(history, result(part.ID, page(10*step+calls)))
 			}
 		}
 		if calls == 0 {

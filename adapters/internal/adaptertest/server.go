@@ -79,3 +79,14 @@ func Event(name string, data any) []byte {
 	}
 	return []byte(SSE(name, string(b)))
 }
+
+// Valid makes a rule for the JSON of a list one for its values.
+func Valid[T any](of func([]byte) error) func([]T) error {
+	return func(values []T) error {
+		b, err := json.Marshal(values)
+		if err != nil {
+			return err
+		}
+		return of(b)
+	}
+}

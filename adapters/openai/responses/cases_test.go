@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	sdk "github.com/openai/openai-go/v3/responses"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -143,15 +141,23 @@ var forms = []adaptertest.Form[Item]{
 	{Name: asJSON, Read: func(r json.RawMessage) (Item, error) { return raw(string(r)), nil }},
 }
 
-func TestCases(t *testing.T) {
+// send returns a function that sends items with the SDK and returns what the server got.
+func send(t *testing.T) func(*testing.T, []Item) []json.RawMessage {
 	url, got := adaptertest.Sent(t, `{"id":"r","status":"completed","output":[]}`)
-	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	adaptertest.CheckCases(t, underTest, forms, func(t *testing.T, values []Item) []json.RawMessage {
-		_, err := client.Responses.New(t.Context(), sdk.ResponseNewParams{Model: "m", Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: values}})
+	return func(t *testing.T, values []Item) []json.RawMessage {
+		_, err := clientOf(url).Responses.New(t.Context(), input(values))
 		require.NoError(t, err)
 		return got(t, "input")
-	}, cases)
+	}
 }
+
+func TestCases(t *testing.T) { adaptertest.CheckCases(t, underTest, forms, send(t), cases) }
+
+// TestCodec: stored messages are exported with the same bytes.
+func TestCodec(t *testing.T) { adaptertest.CheckCodec(t, underTest, Codec(), forms, cases) }
+
+// TestRestarts: after each restart the SDK sends the same as without one.
+func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
 
 // TestEmptyAnswersStay where no manager is asked.
 func TestEmptyAnswersStay(t *testing.T) {
@@ -205,9 +211,8 @@ var events = []string{
 
 func collectFrom(t *testing.T, url string) ([]winnow.Message, error) {
 	t.Helper()
-	client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
 	seen := 0
-	answer, err := Collect(client.Responses.NewStreaming(t.Context(), sdk.ResponseNewParams{}), func(sdk.ResponseStreamEventUnion) { seen++ })
+	answer, err := Collect(clientOf(url).Responses.NewStreaming(t.Context(), sdk.ResponseNewParams{}), func(sdk.ResponseStreamEventUnion) { seen++ })
 	if err != nil {
 		return nil, err
 	}
@@ -277,11 +282,11 @@ func TestRecoversFromFailedAnswers(t *testing.T) {
 	require.NoError(t, err)
 	calls := 0
 	answer, _, err := winnow.Do(t.Context(), m, history, func(ctx context.Context, messages []winnow.Message) (*sdk.Response, error) {
-		client := &refused
+		client := refused
 		if calls++; calls > 1 {
-			client = &good
+			client = good
 		}
-		return Check(client.Responses.New(ctx, sdk.ResponseNewParams{Model: "m", Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: Export(messages)}}))
+		return Check(client.Responses.New(ctx, input(Export(messages))))
 	})
 	require.NoError(t, err)
 	assert.Equal(t, 2, calls)
@@ -325,32 +330,18 @@ func answered(items []Item) ([]Item, error) {
 	return out, err
 }
 
-// TestImageSizes reads the pixels of images, in messages and in outputs.
-func TestImageSizes(t *testing.T) {
-	_, text := adaptertest.PNG(t)
-	image := `{"type":"input_image","detail":"auto","image_url":"data:image/png;base64,` + text + `"}`
+// TestMedia reads the pixels of images and the pages of files, in messages and in outputs.
+func TestMedia(t *testing.T) {
+	_, png := adaptertest.PNG(t)
+	_, pdf := adaptertest.PDF()
+	media := `{"type":"input_image","detail":"auto","image_url":"data:image/png;base64,` + png + `"},{"type":"input_file","filename":"f","file_data":"data:application/pdf;base64,` + pdf + `"}`
 	for _, form := range forms {
 		items := make([]Item, 2)
-		for i, r := range []string{`{"type":"message","role":"user","content":[` + image + `]}`, `{"type":"function_call_output","call_id":"a","output":[` + image + `]}`} {
+		for i, r := range []string{`{"type":"message","role":"user","content":[` + media + `]}`, `{"type":"function_call_output","call_id":"a","output":[` + media + `]}`} {
 			var err error
 			items[i], err = form.Read(json.RawMessage(r))
 			require.NoError(t, err)
 		}
-		adaptertest.CheckImages(t, Import(items), 2)
-	}
-}
-
-// TestLengths reads the pages of files, in messages and in outputs.
-func TestLengths(t *testing.T) {
-	_, text := adaptertest.PDF()
-	file := `{"type":"input_file","filename":"f","file_data":"data:application/pdf;base64,` + text + `"}`
-	for _, form := range forms {
-		items := make([]Item, 2)
-		for i, r := range []string{`{"type":"message","role":"user","content":[` + file + `]}`, `{"type":"function_call_output","call_id":"a","output":[` + file + `]}`} {
-			var err error
-			items[i], err = form.Read(json.RawMessage(r))
-			require.NoError(t, err)
-		}
-		adaptertest.CheckLengths(t, Import(items), 2, 0)
+		adaptertest.CheckMedia(t, Import(items), 2, 2, 0)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	sdk "github.com/openai/openai-go/v3/responses"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,10 +15,10 @@ import (
 )
 
 // answering returns the SDK's client of a server that gives one answer to all requests, and the body of the last.
-func answering(t *testing.T, status int, answer string) (client openai.Client, body *map[string]any) {
+func answering(t *testing.T, status int, answer string) (client *openai.Client, body *map[string]any) {
 	t.Helper()
 	url, body := adaptertest.Server(t, status, answer)
-	return openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0)), body
+	return clientOf(url), body
 }
 
 func TestResponse(t *testing.T) {
@@ -60,60 +59,22 @@ func TestResponse(t *testing.T) {
 }
 
 func TestSummarizer(t *testing.T) {
-	req := winnow.SummaryRequest{
-		Messages:  []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Find the bug."}}}},
-		MaxTokens: 500,
-	}
+	of := func(url string) winnow.Summarizer { return NewSummarizer(*clientOf(url), "gpt-5-mini", 300) }
 	const said = `{"type":"message","content":[{"type":"output_text","text":"## Goal\n"},{"type":"output_text","text":"Find the bug."}]}`
-	for _, tt := range []struct {
-		name, answer string
-		want         string // "" for an answer that is refused
-	}{
-		{"completed", `{"status":"completed","output":[{"type":"reasoning","id":"rs_1","summary":[]},` + said + `]}`, "## Goal\nFind the bug."},
-		{"incomplete", `{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[` + said + `]}`, ""},
-		{"failed", `{"status":"failed","output":[]}`, ""},
-		{"calls", `{"status":"completed","output":[{"type":"function_call","call_id":"a","name":"x","arguments":"{}"}]}`, ""},
-		{"refusal", `{"status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"I cannot."}]}]}`, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			client, body := answering(t, 200, tt.answer)
-			text, err := NewSummarizer(client, "gpt-5-mini", 300).Summarize(context.Background(), req)
-			assert.Equal(t, tt.want, text)
-			if tt.want == "" {
-				assert.ErrorIs(t, err, winnow.ErrIncomplete)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, map[string]any{
-				"model": "gpt-5-mini", "max_output_tokens": 300.0, "store": false, "instructions": req.System(), "input": req.Prompt(),
-			}, *body, "no tools, and nothing of the history but as data")
-		})
-	}
-	t.Run("refused", func(t *testing.T) {
-		client, _ := answering(t, 429, `{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}`)
-		_, err := NewSummarizer(client, "gpt-5-mini", 0).Summarize(context.Background(), req)
-		assert.NotErrorIs(t, err, winnow.ErrIncomplete)
-		assert.Equal(t, winnow.ErrorRateLimit, winnow.ClassifyError(err).Class)
+	adaptertest.CheckSummarizer(t, of, `{"status":"completed","output":[{"type":"reasoning","id":"rs_1","summary":[]},`+said+`]}`, []string{
+		`{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[` + said + `]}`,
+		`{"status":"failed","output":[]}`,
+		`{"status":"completed","output":[{"type":"function_call","call_id":"a","name":"x","arguments":"{}"}]}`,
+		`{"status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"I cannot."}]}]}`,
+	}, func(system, prompt string) map[string]any {
+		return map[string]any{"model": "gpt-5-mini", "max_output_tokens": 300.0, "store": false, "instructions": system, "input": prompt}
 	})
 }
 
 // TestErrors reads what the API refuses with through the SDK's own error.
 func TestErrors(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		status int
-		body   string
-		want   winnow.ErrorInfo
-	}{
-		{"overflow", 400, `{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`, winnow.ErrorInfo{Class: winnow.ErrorOverflow}},
-		{"pairing", 400, `{"error":{"message":"No tool output found for function call call_1.","type":"invalid_request_error","param":"input","code":null}}`, winnow.ErrorInfo{}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			client, _ := answering(t, tt.status, tt.body)
-			_, err := client.Responses.New(context.Background(), sdk.ResponseNewParams{})
-			var typed *openai.Error
-			require.ErrorAs(t, err, &typed)
-			assert.Equal(t, tt.want, winnow.ClassifyError(err))
-		})
-	}
+	adaptertest.CheckErrors[*openai.Error](t, whole, []adaptertest.Refusal{
+		{Status: 400, Body: `{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again.","type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`, Want: winnow.ErrorInfo{Class: winnow.ErrorOverflow}},
+		{Status: 400, Body: `{"error":{"message":"No tool output found for function call call_1.","type":"invalid_request_error","param":"input","code":null}}`, Want: winnow.ErrorInfo{}},
+	})
 }

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	sdk "github.com/openai/openai-go/v3/responses"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -107,14 +104,14 @@ func TestCompactionOnTheServer(t *testing.T) {
 		fmt.Fprintf(w, `{"id":"resp_%d","status":"completed","output":[%s],"usage":{"input_tokens":%d,"output_tokens":7}}`, made, output, size/4)
 	}))
 	defer server.Close()
-	client := openai.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	client := clientOf(server.URL)
 	m, err := winnow.New(20_000, &winnow.Options{Model: "gpt-5.2", FoldAbove: 1})
 	require.NoError(t, err)
 	h := Import(raws(says("user", "FIRST")))
 	for range 80 {
 		r, err := m.Prepare(t.Context(), h)
 		require.NoError(t, err)
-		answer, err := client.Responses.New(t.Context(), sdk.ResponseNewParams{Model: "gpt-5.2", Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: Export(r.Messages)}})
+		answer, err := client.Responses.New(t.Context(), input(Export(r.Messages)))
 		require.NoError(t, err)
 		h = append(h, Response(answer)...)
 		last := &h[len(h)-1]

@@ -10,9 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	sdk "github.com/openai/openai-go/v3/responses"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -72,16 +69,9 @@ func TestToolSearch(t *testing.T) {
 		assert.NoError(t, err)
 	}))
 	defer server.Close()
-	client := openai.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	call := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-		answer, err := client.Responses.New(ctx, sdk.ResponseNewParams{Model: "gpt", Tools: OnDemand(weatherTools),
-			Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: Export(messages)}})
-		if err != nil {
-			return winnow.Message{}, err
-		}
-		list := Response(answer)
-		assert.Len(t, list, 1, "the search is part of the answer")
-		return list[0], nil
+	client := clientOf(server.URL)
+	call := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) { // the search is part of the answer
+		return asMessage(client.Responses.New(ctx, input(Export(messages), OnDemand(weatherTools)...)))
 	}
 	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Codec: Codec(), Manager: func(string) (int, *winnow.Options) {
 		return 6_000, &winnow.Options{FoldAbove: -1, Compact: &winnow.CompactOptions{KeepRecent: 400}}

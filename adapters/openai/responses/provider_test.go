@@ -3,7 +3,6 @@ package responses
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
-	"github.com/winnowgo/winnow/session"
 )
 
 // readRequest checks a request by the rules of the API.
@@ -81,71 +79,50 @@ func refusal(_ int, text string) []byte {
 	return b
 }
 
+// clientOf returns the SDK's client of a local server.
+func clientOf(url string) *openai.Client {
+	c := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	return &c
+}
+
+// asMessage returns an answer that is one message.
+func asMessage(answer *sdk.Response, err error) (winnow.Message, error) {
+	if err != nil {
+		return winnow.Message{}, err
+	}
+	messages := Response(answer)
+	if len(messages) != 1 {
+		return winnow.Message{}, fmt.Errorf("%d messages", len(messages))
+	}
+	return messages[0], nil
+}
+
+// input are the params of a request.
+func input(items []Item, tools ...sdk.ToolUnionParam) sdk.ResponseNewParams {
+	return sdk.ResponseNewParams{Model: "gpt", Store: openai.Bool(false), Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: items}, Tools: tools}
+}
+
+var readTool = sdk.ToolUnionParam{OfFunction: &sdk.FunctionToolParam{Name: "read"}}
+
+func whole(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	return asMessage(clientOf(url).Responses.New(ctx, input(Export(messages), readTool)))
+}
+
+func streamed(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
+	return asMessage(Collect(clientOf(url).Responses.NewStreaming(ctx, input(Export(messages), readTool)), nil))
+}
+
 func TestConversations(t *testing.T) {
 	var items made
 	front := adaptertest.Front{Wording: "openai-input", Read: readRequest, Answer: items.answer, Refuse: refusal}
-	clientOf := func(url string) openai.Client {
-		return openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-	}
-	params := func(messages []winnow.Message) sdk.ResponseNewParams {
-		return sdk.ResponseNewParams{
-			Model: "gpt", Store: openai.Bool(false), Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: Export(messages)},
-			Tools: []sdk.ToolUnionParam{{OfFunction: &sdk.FunctionToolParam{Name: "read"}}},
-		}
-	}
-	only := func(messages []winnow.Message) (winnow.Message, error) {
-		if len(messages) != 1 {
-			return winnow.Message{}, fmt.Errorf("%d messages", len(messages))
-		}
-		return messages[0], nil
-	}
-	summarizer := func(url string) winnow.Summarizer { return NewSummarizer(clientOf(url), "gpt", 0) }
-	t.Run("whole", func(t *testing.T) {
-		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
-			client := clientOf(url)
-			answer, err := client.Responses.New(ctx, params(messages))
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return only(Response(answer))
-		}, summarizer, front)
-	})
-	t.Run("streamed", func(t *testing.T) {
-		adaptertest.CheckConversations(t, func(ctx context.Context, url string, messages []winnow.Message) (winnow.Message, error) {
-			client := clientOf(url)
-			stream := client.Responses.NewStreaming(ctx, params(messages))
-			var answer *sdk.Response
-			for stream.Next() {
-				if event := stream.Current(); event.Type == "response.completed" {
-					answer = &event.Response
-				}
-			}
-			if err := stream.Err(); err != nil {
-				return winnow.Message{}, err
-			}
-			if answer == nil {
-				return winnow.Message{}, errors.New("no answer")
-			}
-			return only(Response(answer))
-		}, summarizer, front)
-	})
+	summarizer := func(url string) winnow.Summarizer { return NewSummarizer(*clientOf(url), "gpt", 0) }
+	t.Run("whole", func(t *testing.T) { adaptertest.CheckConversations(t, whole, summarizer, front) })
+	t.Run("streamed", func(t *testing.T) { adaptertest.CheckConversations(t, streamed, summarizer, front) })
 }
 
 // TestAgent: the loop of the README, streaming, over restarts.
 func TestAgent(t *testing.T) {
 	var items made
 	front := adaptertest.Front{Wording: "openai-input", Read: readRequest, Answer: items.answer, Refuse: refusal}
-	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "input", Keeps: `"encrypted_content":"abc"`, Ask: func(url string) session.Call {
-		client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-		return func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
-			answer, err := Collect(client.Responses.NewStreaming(ctx, sdk.ResponseNewParams{
-				Model: "gpt", Store: openai.Bool(false), Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: Export(messages)},
-				Tools: []sdk.ToolUnionParam{{OfFunction: &sdk.FunctionToolParam{Name: "read"}}},
-			}), nil)
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer)[0], nil
-		}
-	}}, front)
+	adaptertest.CheckAgent(t, adaptertest.Agent{Codec: Codec(), List: "input", Keeps: `"encrypted_content":"abc"`, Send: streamed}, front)
 }

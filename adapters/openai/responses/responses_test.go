@@ -2,7 +2,6 @@ package responses
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -17,6 +16,9 @@ import (
 )
 
 var underTest = winnowtest.Adapter[Item]{Import: Import, Export: Export, Valid: valid, Copy: throughJSON}
+
+// valid refuses what the Responses API refuses.
+var valid = adaptertest.Valid[Item](adaptertest.ValidItems)
 
 // throughJSON gives items as JSON, as a host does that stores them: the SDK's own decoder drops ids.
 func throughJSON(items []Item) ([]Item, error) {
@@ -41,9 +43,7 @@ func raws(items ...string) []Item {
 	return out
 }
 
-func TestConformance(t *testing.T) {
-	winnowtest.Run(t, underTest, richValues()...)
-}
+func TestConformance(t *testing.T) { winnowtest.Run(t, underTest, richValues()...) }
 
 const (
 	question = `{"role":"user","content":"q"}`
@@ -207,33 +207,13 @@ func TestTypedItems(t *testing.T) {
 	assert.Equal(t, long, items[3].OfFunctionCall.CallID, "the caller's values are as they were")
 }
 
-func TestCorpus(t *testing.T) {
-	adaptertest.CheckCorpus(t, underTest)
-}
+func TestCorpus(t *testing.T) { adaptertest.CheckCorpus(t, underTest) }
 
 func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) }
 
-func TestManager(t *testing.T) {
-	adaptertest.CheckManager(t, underTest, adaptertest.Steps[Item]{
-		Question: func(n int) []Item {
-			return []Item{
-				sdk.ResponseInputItemParamOfMessage(fmt.Sprintf("Question %d: what does file %d say?", n, n), sdk.EasyInputMessageRoleUser),
-				raw(fmt.Sprintf(`{"type":"reasoning","id":"rs_%d","summary":[],"encrypted_content":"abc"}`, n)),
-				raw(fmt.Sprintf(`{"type":"function_call","id":"fc_%d of rs_%d","call_id":"call_%d","name":"read","arguments":"{}"}`, n, n, n)),
-				raw(fmt.Sprintf(`{"type":"function_call","id":"fc_%d_b of rs_%d","call_id":"call_%d_b","name":"read","arguments":"{}"}`, n, n, n)),
-			}
-		},
-		Results: func(n int, result string) []Item {
-			return []Item{
-				raw(fmt.Sprintf(`{"type":"function_call_output","call_id":"call_%d","output":%q}`, n, result)),
-				raw(fmt.Sprintf(`{"type":"function_call_output","call_id":"call_%d_b","output":"b"}`, n)),
-			}
-		},
-		Answer: func(n int) []Item {
-			return []Item{sdk.ResponseInputItemParamOfMessage(fmt.Sprintf("It says %d.", n), sdk.EasyInputMessageRoleAssistant)}
-		},
-	})
-}
+func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
+
+func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }
 
 // Chat Completions had calls of functions before it had calls of tools. They have no item of this API, and are calls
 // of functions all the same.

@@ -4,10 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	sdk "github.com/openai/openai-go/v3/responses"
-
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
@@ -20,14 +16,7 @@ func TestRecall(t *testing.T) {
 			return map[string]any{"name": tool["name"], "description": tool["description"], "parameters": tool["parameters"]}
 		},
 		Ask: func(ctx context.Context, url string, messages []winnow.Message, tool winnow.Tool) (winnow.Message, error) {
-			client := openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))
-			answer, err := client.Responses.New(ctx, sdk.ResponseNewParams{
-				Model: "gpt", Input: sdk.ResponseNewParamsInputUnion{OfInputItemList: Export(messages)}, Tools: []sdk.ToolUnionParam{Tool(tool)},
-			})
-			if err != nil {
-				return winnow.Message{}, err
-			}
-			return Response(answer)[0], nil
+			return asMessage(clientOf(url).Responses.New(ctx, input(Export(messages), Tool(tool))))
 		},
 	})
 }

@@ -1,9 +1,0 @@
-package anthropic
-
-import (
-	"testing"
-
-	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
-)
-
-func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
