@@ -13,7 +13,6 @@ import (
 func Codec() session.Codec {
 	return &adapter.Sources[sdk.MessageParam]{
 		ID: "anthropic", Import: Import, Export: Export, Values: adapter.WholeValue[sdk.MessageParam],
-		Place: adapter.PlacePiece[sdk.MessageParam], First: adapter.IsFirstPiece[sdk.MessageParam],
 		Read: adapter.ReadExactly(param.Override[sdk.MessageParam]),
 	}
 }

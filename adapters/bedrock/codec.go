@@ -33,7 +33,6 @@ func Codec() session.Codec {
 			}
 			return []stored{{*of}}, n
 		},
-		Place: adapter.PlacePiece[types.Message], First: adapter.IsFirstPiece[types.Message],
 		Read: readStored,
 	}
 }

@@ -19,7 +19,6 @@ func Codec() session.Codec {
 			of, n := adapter.Whole[sdk.Content](messages)
 			return []*sdk.Content{of}, n
 		},
-		Place: adapter.PlacePiece[sdk.Content], First: adapter.IsFirstPiece[sdk.Content],
 		Read: func(text json.RawMessage) (*sdk.Content, error) {
 			var c sdk.Content
 			err := json.Unmarshal(text, &c)

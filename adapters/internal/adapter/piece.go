@@ -21,6 +21,22 @@ type Piece[T any] struct {
 	Hollow bool
 }
 
+// piece is a Piece of any SDK.
+type piece interface {
+	place(index int, first bool)
+	isFirst() bool
+}
+
+func (p *Piece[T]) place(index int, first bool) { p.Index, p.First = index, first }
+
+func (p *Piece[T]) isFirst() bool { return p.First }
+
+// isFirst reports whether the conversation begins with the value of m, which is a piece.
+func isFirst(m *winnow.Message) bool {
+	p, ok := m.Source.(piece)
+	return ok && p.isFirst()
+}
+
 // PieceOf returns the piece of m, or nil if m was changed or comes from elsewhere.
 func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	p, _ := m.Source.(*Piece[T])
@@ -65,12 +81,17 @@ func JoinResults[T any](run []winnow.Message) (joined, rest []winnow.Message) {
 
 // Whole returns the caller's value if messages begins with all its pieces in order, and the number of pieces.
 func Whole[T any](messages []winnow.Message) (of *T, n int) {
-	first := PieceOf[T](&messages[0])
-	if first == nil || first.Index != 0 || first.Count > len(messages) {
+	return WholeOf(len(messages), func(i int) *Piece[T] { return PieceOf[T](&messages[i]) })
+}
+
+// WholeOf is Whole for so many messages or parts, which pieceAt knows the pieces of.
+func WholeOf[T any](most int, pieceAt func(i int) *Piece[T]) (of *T, n int) {
+	first := pieceAt(0)
+	if first == nil || first.Index != 0 || first.Count > most {
 		return nil, 0
 	}
 	for i := 1; i < first.Count; i++ {
-		p := PieceOf[T](&messages[i])
+		p := pieceAt(i)
 		if p == nil || p.Of != first.Of || p.Index != i {
 			return nil, 0
 		}

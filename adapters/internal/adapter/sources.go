@@ -19,14 +19,10 @@ type Sources[T any] struct {
 	Values func(messages []winnow.Message) (values []T, n int)
 	// Read decodes a value from a JSON text. Encoding the value gives the same bytes.
 	Read func(json.RawMessage) (T, error)
-	// Place tells a message its place in its value (nil: not needed).
-	Place func(m *winnow.Message, index int, first bool)
 	// NamesOfCalls says that a result without a source is sent with the name of its call instead of its own.
 	NamesOfCalls bool
 	// Made reports whether an import made up an id, from the messages before it (nil: it never does).
 	Made func(id string) bool
-	// First reports whether the conversation begins with the value of m (nil: not needed).
-	First func(m *winnow.Message) bool
 }
 
 // source is what is stored with a message.
@@ -55,7 +51,7 @@ func (s *Sources[T]) Encode(messages []winnow.Message) ([]json.RawMessage, error
 			return nil, fmt.Errorf("%s: message %d: %w", s.ID, i, err)
 		}
 		if s.needs(group, texts) {
-			first := source{Values: texts, Count: n, First: s.First != nil && s.First(&group[0])}
+			first := source{Values: texts, Count: n, First: isFirst(&group[0])}
 			if out[i], err = json.Marshal(first); err != nil {
 				return nil, fmt.Errorf("%s: message %d: %w", s.ID, i, err)
 			}
@@ -70,7 +66,7 @@ func (s *Sources[T]) Encode(messages []winnow.Message) ([]json.RawMessage, error
 
 // needs reports whether exporting the messages alone does not give texts.
 func (s *Sources[T]) needs(group []winnow.Message, texts []json.RawMessage) bool {
-	if s.First != nil && s.First(&group[0]) && group[0].Role == winnow.RoleAssistant {
+	if isFirst(&group[0]) && group[0].Role == winnow.RoleAssistant {
 		return true // the export must put nothing in front of it
 	}
 	before := s.lead(group)
@@ -199,8 +195,8 @@ func (s *Sources[T]) restore(group []winnow.Message, of *source) error {
 			parts[k].Source = m.Parts[k].Source
 		}
 		group[i].Parts = parts
-		if s.Place != nil {
-			s.Place(&group[i], i, of.First)
+		if p, ok := m.Source.(piece); ok {
+			p.place(i, of.First)
 		}
 	}
 	return nil
@@ -260,19 +256,6 @@ func compact(text json.RawMessage) []byte {
 		return text
 	}
 	return b.Bytes()
-}
-
-// PlacePiece is [Sources.Place] for messages whose sources are pieces.
-func PlacePiece[T any](m *winnow.Message, index int, first bool) {
-	if p := PieceOf[T](m); p != nil {
-		p.Index, p.First = index, first
-	}
-}
-
-// IsFirstPiece is [Sources.First] for messages whose sources are pieces.
-func IsFirstPiece[T any](m *winnow.Message) bool {
-	p := PieceOf[T](m)
-	return p != nil && p.First
 }
 
 // WholeValue is [Sources.Values] for messages whose sources are pieces.

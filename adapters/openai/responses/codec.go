@@ -19,8 +19,6 @@ func Codec() session.Codec {
 			}
 			return adapter.WholeValue[Item](messages)
 		},
-		Place: adapter.PlacePiece[Item],
-		First: adapter.IsFirstPiece[Item],
-		Read:  adapter.ReadExactly(param.Override[Item]),
+		Read: adapter.ReadExactly(param.Override[Item]),
 	}
 }

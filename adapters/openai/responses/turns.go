@@ -115,17 +115,11 @@ func isRemade(id string, behind []winnow.Message) bool {
 
 // wholeItem returns how many leading parts make up a complete item, 0 if a part of it is missing or changed.
 func wholeItem(parts []winnow.Part) int {
-	first, _ := parts[0].Source.(*piece)
-	if first == nil || first.Index != 0 || first.Count > len(parts) {
-		return 0
-	}
-	for k := 1; k < first.Count; k++ {
+	_, n := adapter.WholeOf(len(parts), func(k int) *piece {
 		p, _ := parts[k].Source.(*piece)
-		if p == nil || p.Of != first.Of || p.Index != k {
-			return 0
-		}
-	}
-	return first.Count
+		return p
+	})
+	return n
 }
 
 // keptItems returns the items of a changed message that are sent, and whether without their ids. An item of reasoning
