@@ -48,11 +48,7 @@ func TestRecall(t *testing.T) {
 				o := options(window, 0)
 				o.Recall, o.Dir = true, t.TempDir()
 				o.Done = func(x transport.Exchange) { seen = append(seen, x) }
-				api, isThinking := strings.CutSuffix(name, " thinking")
-				a := clients(h.URL, transportFor(t, o))[api](stream)
-				if isThinking {
-					a.(*messagesAgent).thinks = true
-				}
+				a := clients(h.URL, transportFor(t, o))[name](stream)
 				for n := range 20 {
 					require.NoError(t, turn(t.Context(), a, fmt.Sprintf("Read chapter %d.", n), page("book", n)), "turn %d", n)
 				}
@@ -89,7 +85,7 @@ func TestRecall(t *testing.T) {
 				}
 				assert.Len(t, names, 1, "one conversation")
 				assert.Zero(t, s.refusals)
-				assert.Equal(t, isThinking, strings.Contains(string(s.bodies[len(s.bodies)-1]), `"Hm."`))
+				assert.Equal(t, strings.HasSuffix(name, "thinking"), strings.Contains(string(s.bodies[len(s.bodies)-1]), `"Hm."`))
 			})
 		}
 	}

@@ -12,6 +12,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
@@ -158,25 +161,9 @@ func (s *server) responses(w http.ResponseWriter, body []byte, id int) {
 	if err := json.Unmarshal(body, &q); err != nil {
 		s.t.Errorf("responses: %v", err)
 	}
-	var items []struct {
-		Type   string
-		CallID string `json:"call_id"`
-	}
-	_ = json.Unmarshal(q.Input, &items) // else it is a text
-	open := map[string]bool{}
-	for _, item := range items {
-		switch item.Type {
-		case "function_call":
-			open[item.CallID] = true
-		case "function_call_output":
-			if !open[item.CallID] {
-				s.t.Errorf("an output without its call %s", item.CallID)
-			}
-			delete(open, item.CallID)
-		}
-	}
-	if len(open) > 0 {
-		s.t.Errorf("calls without an output: %v", open)
+	var items []struct{ Type string }
+	if json.Unmarshal(q.Input, &items) == nil { // else it is a text
+		assert.NoError(s.t, adaptertest.ValidItems(q.Input))
 	}
 	if s.tooLong(w, body, `{"error":{"message":"Your input exceeds the context window of this model. Please adjust your input and try again.",`+
 		`"type":"invalid_request_error","param":"input","code":"context_length_exceeded"}}`) {
@@ -219,37 +206,16 @@ func event(w io.Writer, name string, data any) {
 }
 
 func (s *server) gemini(w http.ResponseWriter, r *http.Request, body []byte) {
-	var q struct {
-		Contents []struct {
-			Role  string
-			Parts []map[string]any
-		}
-	}
-	if err := json.Unmarshal(body, &q); err != nil {
-		s.t.Errorf("gemini: %v", err)
-	}
-	calls := 0
-	for i, c := range q.Contents {
-		results := 0
-		next := 0
-		for _, p := range c.Parts {
-			if p["functionCall"] != nil {
-				next++
-			}
-			if p["functionResponse"] != nil {
-				results++
-			}
-		}
-		if results != calls {
-			s.t.Errorf("content %d answers %d of %d calls", i, results, calls)
-		}
-		calls = next
-	}
+	var q struct{ Contents json.RawMessage }
+	var contents []struct{ Parts []map[string]any }
+	assert.NoError(s.t, json.Unmarshal(body, &q))
+	assert.NoError(s.t, json.Unmarshal(q.Contents, &contents))
+	assert.NoError(s.t, adaptertest.ValidContents(q.Contents))
 	if s.tooLong(w, body, `{"error":{"code":400,"message":"The input token count (99999) exceeds the maximum number of tokens allowed `+
 		fmt.Sprintf("(%d)", window)+`.","status":"INVALID_ARGUMENT"}}`) {
 		return
 	}
-	last := q.Contents[len(q.Contents)-1].Parts
+	last := contents[len(contents)-1].Parts
 	text, wanted := s.model(string(body), last[0]["functionResponse"] != nil)
 	if strings.Contains(string(body), "You write the summary") {
 		s.asked(strings.Split(path.Base(r.URL.Path), ":")[0])

@@ -35,7 +35,7 @@ func transportFor(t *testing.T, o *transport.Options) *http.Client {
 }
 
 // turn lets an agent ask, and answers its calls.
-func turn(ctx context.Context, a agent, text, result string) error {
+func turn(ctx context.Context, a *agent, text, result string) error {
 	_, calls, err := a.ask(ctx, text, nil)
 	for err == nil && calls > 0 {
 		results := make([]string, calls)
