@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -40,11 +41,7 @@ func New(window int, o *winnow.Options, t *Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	tp := t.TracerProvider
-	if tp == nil {
-		tp = global.GetTracerProvider()
-	}
-	m := &Manager{tracer: tp.Tracer(scope), measure: measure}
+	m := &Manager{tracer: cmp.Or(t.TracerProvider, global.GetTracerProvider()).Tracer(scope), measure: measure}
 	if t.Conversation != "" {
 		m.conversation = []attribute.KeyValue{semconv.GenAIConversationID(t.Conversation)}
 	}

@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"cmp"
 	"errors"
 
 	global "go.opentelemetry.io/otel"
@@ -53,15 +54,8 @@ var (
 )
 
 func newInstruments(o *Options) (*instruments, error) {
-	mp := o.MeterProvider
-	if mp == nil {
-		mp = global.GetMeterProvider()
-	}
-	meter := mp.Meter(scope)
-	i := &instruments{provider: genaiconv.ProviderNameAttr(o.Provider), chatSpanName: "chat"}
-	if o.Provider == "" {
-		i.provider = "_OTHER"
-	}
+	meter := cmp.Or(o.MeterProvider, global.GetMeterProvider()).Meter(scope)
+	i := &instruments{provider: genaiconv.ProviderNameAttr(cmp.Or(o.Provider, "_OTHER")), chatSpanName: "chat"}
 	i.attributes = []attribute.KeyValue{semconv.GenAIProviderNameKey.String(string(i.provider))}
 	if o.Model != "" {
 		i.attributes = append(i.attributes, semconv.GenAIRequestModel(o.Model))

@@ -12,7 +12,7 @@ import (
 
 // logger returns a logger whose records become events and counts, and are passed on to next.
 func (m *Manager) logger(next *slog.Logger) *slog.Logger {
-	h := &records{manager: m}
+	h := &records{m, slog.DiscardHandler}
 	if next != nil {
 		h.next = next.Handler()
 	}
@@ -22,7 +22,7 @@ func (m *Manager) logger(next *slog.Logger) *slog.Logger {
 // records is a [slog.Handler] for the records of a manager, each of which reports one decision.
 type records struct {
 	manager *Manager
-	next    slog.Handler // nil: none
+	next    slog.Handler // the host's
 }
 
 // Enabled returns true, because counting needs all records, whatever the host logs.
@@ -47,7 +47,7 @@ func (h *records) Handle(ctx context.Context, r slog.Record) error {
 		span.AddEvent(name, trace.WithAttributes(attributes...))
 	}
 	h.manager.measure.record(ctx, name, values)
-	if h.next != nil && h.next.Enabled(ctx, r.Level) {
+	if h.next.Enabled(ctx, r.Level) {
 		return h.next.Handle(ctx, r)
 	}
 	return nil
@@ -94,15 +94,9 @@ func (i *instruments) record(ctx context.Context, name string, values map[string
 // WithAttrs and WithGroup matter only to the host's handler: counting uses the record itself.
 
 func (h *records) WithAttrs(attrs []slog.Attr) slog.Handler {
-	if h.next == nil {
-		return h
-	}
 	return &records{h.manager, h.next.WithAttrs(attrs)}
 }
 
 func (h *records) WithGroup(name string) slog.Handler {
-	if h.next == nil {
-		return h
-	}
 	return &records{h.manager, h.next.WithGroup(name)}
 }
