@@ -22,14 +22,7 @@ var underTest = winnowtest.Adapter[sdk.MessageParam]{Import: Import, Export: Exp
 // reread returns messages as a host has them after reading its history from a file. The SDK decodes the inputs of calls
 // into maps with float numbers; for numbers that no float can hold, the copy keeps the text.
 func reread(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
-	b, err := json.Marshal(messages)
-	if err != nil {
-		return nil, err
-	}
-	var out []sdk.MessageParam
-	if err := json.Unmarshal(b, &out); err != nil {
-		return nil, err
-	}
+	out, err := adaptertest.Reread(messages)
 	for i := range out {
 		for k := range out[i].Content {
 			if call := out[i].Content[k].OfToolUse; call != nil {
@@ -37,7 +30,7 @@ func reread(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
 			}
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 func exact(decoded, original any) any {
@@ -123,12 +116,7 @@ func bare(m winnow.Message) winnow.Message {
 	return m
 }
 
-func jsonOf(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
-}
+var jsonOf = adaptertest.JSON
 
 // TestRules has what the caller may send and the API refuses, and what becomes of it.
 func TestRules(t *testing.T) {
@@ -281,7 +269,7 @@ func TestNothingIsBuiltAnew(t *testing.T) {
 				switch {
 				case b.OfToolResult != nil:
 					texts = append(texts, b.OfToolResult.Content[0].OfText.Text)
-				case b.OfText != nil && b.OfText.Text != opening:
+				case b.OfText != nil && b.OfText.Text != adapter.Opening:
 					texts = append(texts, b.OfText.Text)
 				}
 			}

@@ -25,7 +25,7 @@ import (
 
 // The conversation of the cases: a question, a call, its result, an answer.
 const (
-	begun  = `{"role":"user","content":[{"type":"text","text":"` + opening + `"}]}`
+	begun  = `{"role":"user","content":[{"type":"text","text":"` + adapter.Opening + `"}]}`
 	ask    = `{"role":"user","content":[{"type":"text","text":"q"}]}`
 	said   = `{"role":"assistant","content":[{"type":"text","text":"a"}]}`
 	callA  = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"read","input":{"path":"x"}}]}`
@@ -324,17 +324,7 @@ func TestErrorsInsideOf200(t *testing.T) {
 // TestForms has the recorded sessions typed, as JSON, and in the types of the beta API.
 func TestForms(t *testing.T) {
 	adaptertest.CheckForms(t, underTest,
-		adaptertest.Copying[sdk.MessageParam]{Name: "JSON", Copy: func(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
-			out := make([]sdk.MessageParam, len(messages))
-			for i := range messages {
-				raw, err := messages[i].MarshalJSON()
-				if err != nil {
-					return nil, err
-				}
-				out[i] = param.Override[sdk.MessageParam](json.RawMessage(raw))
-			}
-			return out, nil
-		}},
+		adaptertest.Copying[sdk.MessageParam]{Name: "JSON", Copy: adaptertest.Given(param.Override[sdk.MessageParam])},
 		adaptertest.Copying[sdk.MessageParam]{Name: "read by the SDK", Copy: reread},
 		adaptertest.Copying[sdk.MessageParam]{Name: "beta", Copy: func(messages []sdk.MessageParam) ([]sdk.MessageParam, error) {
 			b, err := json.Marshal(messages)

@@ -40,9 +40,6 @@ func Export(messages []winnow.Message) []sdk.MessageParam {
 	return e.out
 }
 
-// opening is put in front of a conversation that begins with the assistant.
-const opening = "[The beginning of the conversation is not shown.]"
-
 // exporter makes the SDK's messages.
 type exporter struct {
 	out      []sdk.MessageParam
@@ -60,7 +57,7 @@ func (e *exporter) system(m *winnow.Message) {
 func (e *exporter) assistant(m *winnow.Message) {
 	p := adapter.PieceOf[sdk.MessageParam](m)
 	if len(e.out) == 0 && (p == nil || !p.First) && !beginsCompacted(m) {
-		e.out = append(e.out, sdk.NewUserMessage(sdk.NewTextBlock(opening)))
+		e.out = append(e.out, sdk.NewUserMessage(sdk.NewTextBlock(adapter.Opening)))
 	}
 	sent, stay := e.ids.Name(m)
 	e.noteToolsets(m, sent)
@@ -145,14 +142,11 @@ func staysWhole(of *sdk.MessageParam, pieces []winnow.Message, sent []string) bo
 			return false
 		}
 	}
-	return len(pieces) == 1 || resultsFirst(of)
-}
-
-// resultsFirst reports whether no other block precedes a result.
-func resultsFirst(of *sdk.MessageParam) bool {
-	blocks := contentOf(of).blocks
-	others := slices.IndexFunc(blocks, func(b block) bool { return !isResult(&b) })
-	return others < 0 || !slices.ContainsFunc(blocks[others:], func(b block) bool { return isResult(&b) })
+	if len(pieces) == 1 {
+		return true
+	}
+	_, _, first := adapter.ResultsIn(contentOf(of).blocks, isResultBlock)
+	return first
 }
 
 // build adds one message with the content of messages, results first.

@@ -95,16 +95,7 @@ func (im *importer) opaque(of *sdk.MessageParam, role sdk.MessageParamRole) {
 
 // user splits a user message into its results, which come first, and the rest.
 func (im *importer) user(blocks []block, of *sdk.MessageParam) {
-	results := 0
-	for k := range blocks {
-		if isResult(&blocks[k]) {
-			results++
-		}
-	}
-	count := results
-	if results == 0 || results < len(blocks) {
-		count++
-	}
+	results, count, _ := adapter.ResultsIn(blocks, isResultBlock)
 	first := len(im.out)
 	for k := 0; k < len(blocks) && len(im.out) < first+results; k++ {
 		if isResult(&blocks[k]) {

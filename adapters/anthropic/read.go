@@ -108,6 +108,8 @@ func isResult(b *block) bool {
 	return b.OfToolResult != nil
 }
 
+func isResultBlock(b block) bool { return isResult(&b) }
+
 // typeOf returns the type of a block that is given as JSON.
 func typeOf(raw []byte) (typ string) {
 	jsontext.Members(raw, func(key string, value []byte) {

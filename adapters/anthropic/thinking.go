@@ -16,7 +16,7 @@ func MayThink(messages []sdk.MessageParam) bool {
 	for i := range messages {
 		c := contentOf(&messages[i])
 		if c.role != sdk.MessageParamRoleAssistant {
-			results = results && user || slices.ContainsFunc(c.blocks, func(b block) bool { return isResult(&b) })
+			results = results && user || slices.ContainsFunc(c.blocks, isResultBlock)
 			user = true
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/winnowtest"
 )
@@ -95,10 +96,10 @@ var cases = []adaptertest.Case{
 	{Name: "two answers", Imports: []string{ask, said, said, ask}, Want: ask + `{"role":"assistant","content":[{"text":"a"},{"text":"a"}]}` + ask, Reason: "roles take turns"},
 	{Name: "an answer and a call", Imports: []string{ask, said, callA, gotA}, Want: ask + `{"role":"assistant","content":[{"text":"a"},` + toolA + `]}` + gotA, Reason: "roles take turns"},
 	{Name: "history begins with the assistant", Imports: []string{said + ask}, Reason: "the caller sends it so, and Claude takes it"},
-	{Name: "nothing but an empty message behind the assistant", Imports: []string{said + user(``)}, Want: user(`{"text":"`+opening+`"}`) + said, Reason: "as when the answer is imported alone"},
-	{Name: "nothing but a blank message behind the assistant", Imports: []string{said + user(`{"text":" "}`)}, Want: user(`{"text":"`+opening+`"}`) + said, Reason: "it is not sent"},
-	{Name: "nothing but a second answer behind the assistant", Imports: []string{said + said}, Want: user(`{"text":"`+opening+`"}`) + `{"role":"assistant","content":[{"text":"a"},{"text":"a"}]}`, Reason: "they are sent as one message"},
-	{Name: "history begins with a result", Imports: []string{gotA, said, ask}, Want: user(`{"text":"`+opening+`"}`) + said + ask, Reason: "a request begins with the user"},
+	{Name: "nothing but an empty message behind the assistant", Imports: []string{said + user(``)}, Want: user(`{"text":"`+adapter.Opening+`"}`) + said, Reason: "as when the answer is imported alone"},
+	{Name: "nothing but a blank message behind the assistant", Imports: []string{said + user(`{"text":" "}`)}, Want: user(`{"text":"`+adapter.Opening+`"}`) + said, Reason: "it is not sent"},
+	{Name: "nothing but a second answer behind the assistant", Imports: []string{said + said}, Want: user(`{"text":"`+adapter.Opening+`"}`) + `{"role":"assistant","content":[{"text":"a"},{"text":"a"}]}`, Reason: "they are sent as one message"},
+	{Name: "history begins with a result", Imports: []string{gotA, said, ask}, Want: user(`{"text":"`+adapter.Opening+`"}`) + said + ask, Reason: "a request begins with the user"},
 
 	// Results.
 	{Name: "result alone", Imports: []string{ask, callA, gotA}, Reason: "the usual loop"},

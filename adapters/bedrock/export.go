@@ -2,7 +2,6 @@ package bedrock
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
@@ -31,12 +30,8 @@ func Export(messages []winnow.Message) []types.Message {
 	return e.out
 }
 
-const (
-	// opening is put in front of a conversation that begins with the assistant.
-	opening = "[The beginning of the conversation is not shown.]"
-	// noContent is the text of a result that has none.
-	noContent = "[no output]"
-)
+// noContent is the text of a result that has none.
+const noContent = "[no output]"
 
 // exporter makes the SDK's messages.
 type exporter struct {
@@ -62,7 +57,7 @@ func (e *exporter) assistant(m *winnow.Message) {
 	p := adapter.PieceOf[types.Message](m)
 	if len(e.out) == 0 && (p == nil || !p.First) {
 		e.add(types.Message{Role: types.ConversationRoleUser,
-			Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: opening}}})
+			Content: []types.ContentBlock{&types.ContentBlockMemberText{Value: adapter.Opening}}})
 	}
 	sent, stay := e.ids.Name(m)
 	if stay && p != nil && isSendable(p.Of.Content) {
@@ -217,9 +212,8 @@ func staysWhole(of *types.Message, pieces []winnow.Message, sent []string) bool 
 			return false
 		}
 	}
-	isResult := func(b types.ContentBlock) bool { _, ok := b.(*types.ContentBlockMemberToolResult); return ok }
-	others := slices.IndexFunc(of.Content, func(b types.ContentBlock) bool { return !isResult(b) })
-	return isSendable(of.Content) && (others < 0 || !slices.ContainsFunc(of.Content[others:], isResult))
+	_, _, first := adapter.ResultsIn(of.Content, isResult)
+	return first && isSendable(of.Content)
 }
 
 // result returns the block of a result.

@@ -59,16 +59,7 @@ func (im *importer) add(of *types.Message) {
 		im.emit(winnow.Message{Role: winnow.RoleAssistant, Parts: parts}, of, nil, 0, 1)
 		return
 	}
-	results := 0
-	for _, b := range of.Content {
-		if _, ok := b.(*types.ContentBlockMemberToolResult); ok {
-			results++
-		}
-	}
-	count := results
-	if results == 0 || results < len(of.Content) {
-		count++
-	}
+	results, count, _ := adapter.ResultsIn(of.Content, isResult)
 	first := len(im.out)
 	for _, b := range of.Content {
 		if r, ok := b.(*types.ContentBlockMemberToolResult); ok {
@@ -90,9 +81,13 @@ func (im *importer) add(of *types.Message) {
 // onlyMarkers reports whether only cache points stand beside the results, so that the message asks for nothing.
 func onlyMarkers(content []types.ContentBlock) bool {
 	return !slices.ContainsFunc(content, func(b types.ContentBlock) bool {
-		_, isResult := b.(*types.ContentBlockMemberToolResult)
-		return !isResult && pointOf(b) == nil
+		return !isResult(b) && pointOf(b) == nil
 	})
+}
+
+func isResult(b types.ContentBlock) bool {
+	_, is := b.(*types.ContentBlockMemberToolResult)
+	return is
 }
 
 func (im *importer) emit(m winnow.Message, of *types.Message, block any, index, count int) {

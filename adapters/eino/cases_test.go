@@ -194,13 +194,7 @@ func TestStreams(t *testing.T) {
 
 // TestForms uses the recorded sessions directly, and read from a file.
 func TestForms(t *testing.T) {
-	adaptertest.CheckForms(t, underTest, adaptertest.Copying[*schema.Message]{Name: "JSON", Copy: func(messages []*schema.Message) (out []*schema.Message, err error) {
-		b, err := json.Marshal(messages)
-		if err != nil {
-			return nil, err
-		}
-		return out, json.Unmarshal(b, &out)
-	}})
+	adaptertest.CheckForms(t, underTest, adaptertest.Copying[*schema.Message]{Name: "JSON", Copy: adaptertest.Reread[*schema.Message]})
 }
 
 // TestMedia reads the pixels of images, the pages of files and the seconds of sounds, in all lists of a message.

@@ -123,12 +123,7 @@ func TestImport(t *testing.T) {
 	assert.Equal(t, winnow.RoleAssistant, Response(nil).Role)
 }
 
-func jsonOf(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
-}
+var jsonOf = adaptertest.JSON
 
 // TestRules has what the caller may send and some provider refuses, and what becomes of it.
 func TestRules(t *testing.T) {

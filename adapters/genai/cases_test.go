@@ -12,6 +12,7 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
 
@@ -97,7 +98,7 @@ var cases = []adaptertest.Case{
 	{Name: "response twice", Imports: []string{ask, callA, gotA, gotA, ask}, Want: ask + callA + gotA + ask, Reason: "as many as calls"},
 	{Name: "response missing", Imports: []string{ask, callAB, gotB, ask}, Want: ask + callAB + `{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"error":"[No result: the conversation has no result for this call. Whether it ran is not known.]"}}},` + resB + `]}` + ask, Reason: "an error stands in"},
 	{Name: "response of nothing", Imports: []string{ask, said, gotA, ask}, Want: ask + said + ask, Reason: "it goes"},
-	{Name: "history begins with a response", Imports: []string{gotA, said, ask}, Want: `{"role":"user","parts":[{"text":"` + opening + `"}]}` + said + ask, Reason: "a request begins with the user"},
+	{Name: "history begins with a response", Imports: []string{gotA, said, ask}, Want: `{"role":"user","parts":[{"text":"` + adapter.Opening + `"}]}` + said + ask, Reason: "a request begins with the user"},
 	{Name: "history begins with the model", Imports: []string{said + ask}, Reason: "the caller sends it so"},
 	{Name: "an error", Imports: withResponse(`,"response":{"error":"no such file"}`), Reason: "as it is"},
 

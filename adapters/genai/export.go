@@ -45,9 +45,6 @@ func export(messages []winnow.Message) *exporter {
 	return &e
 }
 
-// opening is put in front of a conversation that begins with the model.
-const opening = "[The beginning of the conversation is not shown.]"
-
 // exporter makes the contents.
 type exporter struct {
 	out   []*sdk.Content
@@ -76,7 +73,7 @@ func (e *exporter) model(m *winnow.Message) {
 		content = e.joinModel(content)
 	}
 	if len(e.out) == 0 && (p == nil || !p.First || calls) {
-		e.out = append(e.out, sdk.NewContentFromText(opening, sdk.RoleUser))
+		e.out = append(e.out, sdk.NewContentFromText(adapter.Opening, sdk.RoleUser))
 	}
 	e.out = append(e.out, content)
 }

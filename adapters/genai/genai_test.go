@@ -12,6 +12,7 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/winnowtest"
 )
@@ -85,18 +86,13 @@ func richValues() []winnowtest.Values[*sdk.Content] {
 	}
 }
 
-func jsonOf(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
-}
+var jsonOf = adaptertest.JSON
 
 // TestRules has what the caller may send and the API refuses, and what becomes of it.
 func TestRules(t *testing.T) {
 	const hashed = "call_2dddf05adcfc0532d64a31fd" // of read:0
 	q, x := user(text("q")), output("x")
-	opened := user(text(opening))
+	opened := user(text(adapter.Opening))
 	for _, tt := range []struct {
 		name     string
 		in, want []*sdk.Content

@@ -66,16 +66,7 @@ func (im *importer) add(c *sdk.Content) {
 		im.model = m.Parts
 		return
 	}
-	responses := 0
-	for _, p := range c.Parts {
-		if isResponse(p) {
-			responses++
-		}
-	}
-	count := responses
-	if responses == 0 || responses < len(c.Parts) {
-		count++
-	}
+	responses, count, _ := adapter.ResultsIn(c.Parts, isResponse)
 	first := len(im.out)
 	for _, p := range c.Parts {
 		if isResponse(p) {

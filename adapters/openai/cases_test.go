@@ -320,13 +320,7 @@ func isTold(body string) bool {
 func TestForms(t *testing.T) {
 	adaptertest.CheckForms(t, underTest,
 		adaptertest.Copying[message]{Name: "JSON", Copy: throughJSON},
-		adaptertest.Copying[message]{Name: "read by the SDK", Copy: func(messages []message) (out []message, err error) {
-			b, err := json.Marshal(messages)
-			if err != nil {
-				return nil, err
-			}
-			return out, json.Unmarshal(b, &out)
-		}})
+		adaptertest.Copying[message]{Name: "read by the SDK", Copy: adaptertest.Reread[message]})
 }
 
 // TestMedia reads the pixels of images, the pages of files and the seconds of sounds.

@@ -34,18 +34,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// throughJSON keeps what the SDK does not know, as a host does that gives it messages as JSON.
-func throughJSON(messages []message) ([]message, error) {
-	out := make([]message, len(messages))
-	for i := range messages {
-		b, err := json.Marshal(messages[i])
-		if err != nil {
-			return nil, err
-		}
-		out[i] = param.Override[message](json.RawMessage(b))
-	}
-	return out, nil
-}
+var throughJSON = adaptertest.Given(param.Override[message])
 
 func call(id, name, arguments string) sdk.ChatCompletionMessageToolCallUnionParam {
 	return sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
@@ -128,12 +117,7 @@ func TestUnknownFieldsAreRead(t *testing.T) {
 	assert.JSONEq(t, `{"role":"assistant","reasoning_content":"Hm.","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]}`, jsonOf(t, Export(imported)[1]), "reasoning goes where it came from")
 }
 
-func jsonOf(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
-}
+var jsonOf = adaptertest.JSON
 
 // TestRules has what the caller may send and the API refuses, and what becomes of it.
 func TestRules(t *testing.T) {

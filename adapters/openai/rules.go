@@ -71,10 +71,7 @@ func (e *exporter) sign() {
 	}
 }
 
-const (
-	opening     = "[The beginning of the conversation is not shown.]"
-	interrupted = "(interrupted)"
-)
+const interrupted = "(interrupted)"
 
 // alternating returns messages whose roles alternate. Messages that need no change stay unchanged.
 func alternating(messages []winnow.Message) []winnow.Message {
@@ -130,7 +127,7 @@ func (a *alternation) add(m *winnow.Message) {
 		return
 	}
 	if role == winnow.RoleAssistant && a.last == "" {
-		a.say(winnow.RoleUser, opening)
+		a.say(winnow.RoleUser, adapter.Opening)
 	}
 	if n := len(a.out); n > 0 && a.out[n-1].Role == winnow.RoleTool && role == winnow.RoleUser &&
 		a.last == winnow.RoleUser {

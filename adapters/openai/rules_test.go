@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // TestStricterRules has what OpenAI takes and others refuse, and what becomes of it.
@@ -28,7 +30,7 @@ func TestStricterRules(t *testing.T) {
 		{"neighbours", alternate, q + q + a + a + q, `{"role":"user","content":[{"type":"text","text":"q"},{"type":"text","text":"q"}]}{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"a"}]}` + q, "joined"},
 		{"a word before a call", alternate, q + a + call + result + a, q + strings.Replace(call, `"tool_calls"`, `"content":"a","tool_calls"`, 1) + result + a, "joined as well"},
 		{"system messages", alternate, system + system + q + a + system + q, `{"role":"system","content":[{"type":"text","text":"s"},{"type":"text","text":"s"}]}` + q + a + `{"role":"user","content":[{"type":"text","text":"s"},{"type":"text","text":"q"}]}`, "one, and that first"},
-		{"the assistant first", alternate, system + a + q, system + `{"role":"user","content":"` + opening + `"}` + a + q, "the user begins"},
+		{"the assistant first", alternate, system + a + q, system + `{"role":"user","content":"` + adapter.Opening + `"}` + a + q, "the user begins"},
 		{"a word after results", alternate, q + call + result + q + a, q + call + result + `{"role":"assistant","content":"` + interrupted + `"}` + q + a, "calls do not count"},
 		{"words before a call and after its result", alternate, q + a + call + result + q, q + strings.Replace(call, `"tool_calls"`, `"content":"a","tool_calls"`, 1) + result + `{"role":"assistant","content":"` + interrupted + `"}` + q, "nor does a text that joins them"},
 		{"a word between results", alternate, q + call + q + result + a, q + call + result + `{"role":"assistant","content":"` + interrupted + `"}` + q + a, "and results come first"},

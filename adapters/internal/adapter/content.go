@@ -51,6 +51,9 @@ func Placeholder(p *winnow.Part) string {
 	return "[" + what + "]"
 }
 
+// Opening is the text of a user's message in front of a conversation that begins with the model.
+const Opening = "[The beginning of the conversation is not shown.]"
+
 // TextOf returns the text of a part, or a placeholder if it has none.
 func TextOf(p *winnow.Part) string {
 	if p.Kind == winnow.KindText {

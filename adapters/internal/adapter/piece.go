@@ -43,6 +43,22 @@ func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	return p
 }
 
+// ResultsIn returns how many blocks of a user's message are results, whether these come first, and how many messages the
+// blocks become: one for each result, and one for the rest.
+func ResultsIn[B any](blocks []B, isResult func(B) bool) (results, messages int, first bool) {
+	first = true
+	for i, b := range blocks {
+		if isResult(b) {
+			first = first && i == results
+			results++
+		}
+	}
+	if results > 0 && results == len(blocks) {
+		return results, results, first
+	}
+	return results, results + 1, first
+}
+
 // JoinResults collects the results of a run of messages between two assistant messages, which go into one message of an
 // SDK, with what directly follows them and stood beside one of them in the caller's message. rest is the rest of the
 // run, in its order, without results if any are joined. joined is nil if there is nothing to join: run has no result

@@ -31,6 +31,38 @@ func CheckForms[T any](t *testing.T, a winnowtest.Adapter[T], forms ...Copying[T
 	})
 }
 
+// Reread returns values as a host has them that reads its history from a file.
+func Reread[T any](values []T) (out []T, err error) {
+	b, err := json.Marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	return out, json.Unmarshal(b, &out)
+}
+
+// Given returns a function that gives values as JSON, which keeps what the SDK does not know.
+func Given[T any](override func(any) T) func([]T) ([]T, error) {
+	return func(values []T) ([]T, error) {
+		out := make([]T, len(values))
+		for i := range values {
+			raw, err := json.Marshal(values[i])
+			if err != nil {
+				return nil, err
+			}
+			out[i] = override(json.RawMessage(raw))
+		}
+		return out, nil
+	}
+}
+
+// JSON returns a value as JSON.
+func JSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}
+
 // meaning returns the messages without their sources.
 func meaning(messages []winnow.Message) []string {
 	out := make([]string, len(messages))

@@ -297,13 +297,7 @@ func TestRecoversFromFailedAnswers(t *testing.T) {
 func TestForms(t *testing.T) {
 	adaptertest.CheckForms(t, underTest,
 		adaptertest.Copying[Item]{Name: "JSON", Copy: throughJSON},
-		adaptertest.Copying[Item]{Name: "read by the SDK", Copy: func(items []Item) (out []Item, err error) {
-			b, err := json.Marshal(items)
-			if err != nil {
-				return nil, err
-			}
-			return out, json.Unmarshal(b, &out)
-		}},
+		adaptertest.Copying[Item]{Name: "read by the SDK", Copy: adaptertest.Reread[Item]},
 		adaptertest.Copying[Item]{Name: "as an answer has it", Copy: answered})
 }
 

@@ -21,17 +21,7 @@ var underTest = winnowtest.Adapter[Item]{Import: Import, Export: Export, Valid: 
 var valid = adaptertest.Valid[Item](adaptertest.ValidItems)
 
 // throughJSON gives items as JSON, as a host does that stores them: the SDK's own decoder drops ids.
-func throughJSON(items []Item) ([]Item, error) {
-	out := make([]Item, len(items))
-	for i := range items {
-		b, err := json.Marshal(items[i])
-		if err != nil {
-			return nil, err
-		}
-		out[i] = raw(string(b))
-	}
-	return out, nil
-}
+var throughJSON = adaptertest.Given(param.Override[Item])
 
 func raw(s string) Item { return param.Override[Item](json.RawMessage(s)) }
 
@@ -121,12 +111,7 @@ func TestImport(t *testing.T) {
 	assert.Equal(t, "a", history[6].Parts[1].Text)
 }
 
-func jsonOf(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(b)
-}
+var jsonOf = adaptertest.JSON
 
 // TestRules checks what is sent if items that the API ties together were changed.
 func TestRules(t *testing.T) {
