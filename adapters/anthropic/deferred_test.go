@@ -10,9 +10,9 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/internal/test/provider"
 	"github.com/winnowgo/winnow/prompt"
 	"github.com/winnowgo/winnow/session"
@@ -91,40 +91,7 @@ func TestToolSearch(t *testing.T) {
 		},
 	}
 	for name, call := range calls {
-		t.Run(name, func(t *testing.T) {
-			store, err := session.OpenDirectory(t.TempDir(), &session.Options{Codec: Codec(), Manager: func(string) (int, *winnow.Options) {
-				return 6_000, &winnow.Options{FoldAbove: -1, Compact: &winnow.CompactOptions{KeepRecent: 400}}
-			}})
-			require.NoError(t, err)
-			defer store.Close()
-			key := name
-			for round := range 16 {
-				s, err := store.Open(t.Context(), key) // each time a restart
-				require.NoError(t, err)
-				require.NoError(t, s.Append(t.Context(), session.User(fmt.Sprint("weather ", round, strings.Repeat(" please", 60)))))
-				for {
-					answer, err := s.Do(t.Context(), call)
-					require.NoError(t, err)
-					if len(answer.Calls()) == 0 {
-						break
-					}
-					for _, c := range answer.Calls() {
-						require.NoError(t, s.Append(t.Context(), session.Result(c.ID, c.Name, strings.Repeat(fmt.Sprintln("rain", round), 100))))
-					}
-				}
-				if round%5 == 4 {
-					_, err = s.Compact(t.Context(), "")
-					require.NoError(t, err)
-				}
-				leaf := s.Leaf()
-				require.NoError(t, s.Close())
-				if round%6 == 5 {
-					fork := fmt.Sprint(name, round)
-					require.NoError(t, store.Fork(t.Context(), key, leaf, fork))
-					key = fork
-				}
-			}
-		})
+		t.Run(name, func(t *testing.T) { adaptertest.Rounds(t, Codec(), call) })
 	}
 	for i, x := range p.Exchanges() {
 		if x.Error != nil {

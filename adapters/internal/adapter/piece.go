@@ -43,8 +43,8 @@ func PieceOf[T any](m *winnow.Message) *Piece[T] {
 	return p
 }
 
-// ResultsIn returns how many blocks of a user's message are results, whether these come first, and how many messages the
-// blocks become: one for each result, and one for the rest.
+// ResultsIn returns how many blocks of a user's message are results, how many messages all become, which are one for
+// each result and one for the rest, and whether results come first.
 func ResultsIn[B any](blocks []B, isResult func(B) bool) (results, messages int, first bool) {
 	first = true
 	for i, b := range blocks {

@@ -11,12 +11,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 	"github.com/winnowgo/winnow/prompt"
-	"github.com/winnowgo/winnow/session"
 )
 
 var weatherTools = []prompt.Tool{
@@ -70,40 +68,9 @@ func TestToolSearch(t *testing.T) {
 	}))
 	defer server.Close()
 	client := clientOf(server.URL)
-	call := func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) { // the search is part of the answer
-		return asMessage(client.Responses.New(ctx, input(Export(messages), OnDemand(weatherTools)...)))
-	}
-	store, err := session.OpenDirectory(t.TempDir(), &session.Options{Codec: Codec(), Manager: func(string) (int, *winnow.Options) {
-		return 6_000, &winnow.Options{FoldAbove: -1, Compact: &winnow.CompactOptions{KeepRecent: 400}}
-	}})
-	require.NoError(t, err)
-	defer store.Close()
-	key := "k"
-	for round := range 16 {
-		s, err := store.Open(t.Context(), key) // each time a restart
-		require.NoError(t, err)
-		require.NoError(t, s.Append(t.Context(), session.User(fmt.Sprint("weather ", round, strings.Repeat(" please", 60)))))
-		for {
-			answer, err := s.Do(t.Context(), call)
-			require.NoError(t, err)
-			if len(answer.Calls()) == 0 {
-				break
-			}
-			for _, c := range answer.Calls() {
-				require.NoError(t, s.Append(t.Context(), session.Result(c.ID, c.Name, strings.Repeat(fmt.Sprintln("rain", round), 100))))
-			}
-		}
-		if round%5 == 4 {
-			_, err = s.Compact(t.Context(), "")
-			require.NoError(t, err)
-		}
-		leaf := s.Leaf()
-		require.NoError(t, s.Close())
-		if round%6 == 5 {
-			require.NoError(t, store.Fork(t.Context(), key, leaf, fmt.Sprint("fork-", round)))
-			key = fmt.Sprint("fork-", round)
-		}
-	}
+	adaptertest.Rounds(t, Codec(), func(ctx context.Context, messages []winnow.Message) (winnow.Message, error) {
+		return asMessage(client.Responses.New(ctx, input(Export(messages), OnDemand(weatherTools)...))) // with the search
+	})
 	assert.Equal(t, 32, requests)
 	assert.Greater(t, pairs, 40, "hardly anything was kept: the test says nothing")
 }
