@@ -79,9 +79,6 @@ const AttributeChars = 64
 
 // Line makes one line of s: characters that divide a line become spaces.
 func Line(s string) string {
-	if isPrintable(s) {
-		return s
-	}
 	if !strings.ContainsFunc(s, breaksLine) && utf8.ValidString(s) {
 		return s
 	}
@@ -91,16 +88,6 @@ func Line(s string) string {
 		}
 		return r
 	}, s))
-}
-
-// isPrintable reports whether s has only printable ASCII.
-func isPrintable(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] >= 0x7F {
-			return false
-		}
-	}
-	return true
 }
 
 // breaksLine reports whether some reader takes r for the end of a line, or a terminal obeys it.

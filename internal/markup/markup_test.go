@@ -88,14 +88,3 @@ func TestValue(t *testing.T) {
 		assert.Equal(t, got, Value(got, 20), "what is read back stays")
 	}
 }
-
-// TestLinePrintable puts each byte at each place of a text around a word long: the quick look at what is printable leaves
-// out no character that divides a line.
-func TestLinePrintable(t *testing.T) {
-	for at := range 17 {
-		for c := range 256 {
-			text := strings.Repeat("a", at) + string([]byte{byte(c)}) + strings.Repeat("b", 16-at)
-			assert.Equal(t, c >= ' ' && c < 0x7F, isPrintable(text), "%x at %d", c, at)
-		}
-	}
-}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestMatchStar(t *testing.T) {
+func TestMatches(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, name string
 		want          bool
@@ -20,8 +20,10 @@ func TestMatchStar(t *testing.T) {
 		{"*ecu*", "execute", true, "stars around"},
 		{"e*t*e", "execute", true, "stars between"},
 		{"*", "", true, "a star stands for nothing as well"},
-		{"", "", true, "nothing is nothing"},
-		{"", "a", false, "and not something"},
+		{" ", "a", true, "a blank pattern is none"},
+		{" Exec", "exec", true, "case and blanks around do not count"},
+		{"a\xff*", "a\xffb", true, "what is not UTF-8"},
+		{"a*c", "a\nc", true, "a line end is text too"},
 		{"**a**", "a", true, "stars in a row are one"},
 		{"a*", "a", true, "nothing behind"},
 		{"a.c", "abc", false, "a dot is a dot"},
@@ -32,6 +34,6 @@ func TestMatchStar(t *testing.T) {
 		{"上*口", "上下文窗口", true, "any text"},
 		{strings.Repeat("*a", 50) + "b", strings.Repeat("a", 5000), false, "in time, where a naive match takes for ever"},
 	} {
-		assert.Equal(t, tt.want, matchStar(tt.pattern, tt.name), "%.20q and %.20q: %s", tt.pattern, tt.name, tt.reason)
+		assert.Equal(t, tt.want, NewMatcher([]string{tt.pattern}, nil).Matches(tt.name), "%.20q and %.20q: %s", tt.pattern, tt.name, tt.reason)
 	}
 }
