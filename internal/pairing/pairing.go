@@ -59,17 +59,10 @@ func (p *Pairs) give(k, s int32) {
 // matchNext gives results to the calls of the message that they directly follow.
 func (p *Pairs) matchNext() {
 	opened := int32(0) // p.ids knows the calls before this one
-	next := int32(-1)  // the call that a result is likely to answer
 	for k := range p.Results {
 		r := &p.Results[k]
 		for int(opened) < len(p.Calls) && p.Calls[opened].Message < r.Message {
-			next = opened
 			opened = p.open(opened)
-		}
-		if !p.repeated && p.isLikely(next, r) {
-			p.give(int32(k), next)
-			next++
-			continue
 		}
 		s, ok := p.ids[r.CallID]
 		if ok && s >= 0 && p.Calls[s].Message == r.Answers && p.Calls[s].Result < 0 {
@@ -79,15 +72,6 @@ func (p *Pairs) matchNext() {
 	for int(opened) < len(p.Calls) {
 		opened = p.open(opened)
 	}
-}
-
-// isLikely reports whether result r is for call s, an open one of the message that r follows.
-func (p *Pairs) isLikely(s int32, r *Result) bool {
-	if s < 0 || int(s) >= len(p.Calls) {
-		return false
-	}
-	c := &p.Calls[s]
-	return c.Message == r.Answers && c.Result < 0 && c.ID == r.CallID
 }
 
 // open makes the calls of the message that begins with call s the ones to which results with their ids belong. It
