@@ -162,13 +162,7 @@ func timeLength(s string) int {
 }
 
 // isOfTime reports whether c may stand in a time.
-func isOfTime(c byte) bool {
-	switch c {
-	case ':', '.', '-', '+', 'T', 'Z':
-		return true
-	}
-	return runes.IsDigit(c)
-}
+func isOfTime(c byte) bool { return strings.IndexByte(":.-+TZ", c) >= 0 || runes.IsDigit(c) }
 
 // digitsLength returns how many digits w begins with.
 func digitsLength(w string) (n int) {

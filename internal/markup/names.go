@@ -168,13 +168,7 @@ func Name(s string) string {
 }
 
 // isJoint reports whether r stands between the words of a name.
-func isJoint(r rune) bool {
-	switch r {
-	case '_', '-', '.', ':', '▁':
-		return true
-	}
-	return false
-}
+func isJoint(r rune) bool { return strings.ContainsRune("_-.:▁", r) }
 
 func isOneOf(list []string, name []byte) bool {
 	for _, s := range list {

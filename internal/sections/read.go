@@ -121,13 +121,7 @@ func Escape(s string) string {
 // below it are.
 const copiedRulesHeading = "#"
 
-func isHeadingMark(r rune) bool {
-	switch r {
-	case '#', '\uFF03', '*', '_':
-		return true
-	}
-	return markup.IsIgnored(r)
-}
+func isHeadingMark(r rune) bool { return strings.ContainsRune("#\uFF03*_", r) || markup.IsIgnored(r) }
 
 // forget drops what an earlier section of the same name said.
 func (c *Carried) forget(section string) {

@@ -119,13 +119,7 @@ func commandOutput(command string) Output {
 }
 
 // endsWord reports whether r stands between words of a command.
-func endsWord(r rune) bool {
-	switch r {
-	case ' ', '\t', '\n', ';', '|', '&', '(', ')', '{', '}', '`', '\'', '"', '<', '>', '$', ',', '[', ']':
-		return true
-	}
-	return false
-}
+func endsWord(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}`'\"<>$,[]", r) }
 
 // wrappers stand in front of the program that they run.
 var wrappers = []string{"sudo", "time", "timeout", "env", "nohup", "command", "exec", "nice", "stdbuf", "xargs", "then",

@@ -29,13 +29,7 @@ func shownByShell(command string) (paths []string) {
 }
 
 // dividesCommands reports whether r stands between commands.
-func dividesCommands(r rune) bool {
-	switch r {
-	case '|', ';', '&', '\n', '(', ')':
-		return true
-	}
-	return false
-}
+func dividesCommands(r rune) bool { return strings.ContainsRune("|;&\n()", r) }
 
 func looksLikeFile(word string) bool {
 	return isPath(word) && !strings.HasPrefix(word, "-") && strings.ContainsAny(word, "./") &&

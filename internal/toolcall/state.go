@@ -140,14 +140,7 @@ func Unfinished(arguments json.RawMessage) (text string, isList bool) {
 	return b.String(), true
 }
 
-func isFinished(status string) bool {
-	for _, word := range finishedWith {
-		if strings.EqualFold(status, word) {
-			return true
-		}
-	}
-	return false
-}
+func isFinished(status string) bool { return slices.Contains(finishedWith, strings.ToLower(status)) }
 
 // mostPlanDepth is how deep a plan lies in its arguments at most.
 const mostPlanDepth = 4
