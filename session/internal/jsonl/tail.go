@@ -104,28 +104,28 @@ func (t *Tail) Header() (*entry.Entry, error) {
 	return e, nil
 }
 
-// checkBatch gives up if l belongs to a batch that is not whole.
-func (t *Tail) checkBatch(l Line) error {
+// wholeBatch gives up if l belongs to a batch that is not whole. It returns l, read again if the window moved.
+func (t *Tail) wholeBatch(l Line) (Line, error) {
 	if l.Batch[1] < 2 || t.checked[0] <= l.Offset && l.Offset < t.checked[1] {
-		return nil
+		return l, nil
 	}
 	first, last := l, l
 	for first.Batch[0] > 1 {
 		p, err := t.Before(first.Offset)
 		if err != nil || !follows(&p, &first) {
-			return errors.Join(err, ErrSlow)
+			return l, errors.Join(err, ErrSlow)
 		}
 		first = p
 	}
 	for last.Batch[0] < last.Batch[1] {
 		n, err := t.LineAt(last.Next)
 		if err != nil || !follows(&last, &n) {
-			return errors.Join(err, ErrSlow)
+			return l, errors.Join(err, ErrSlow)
 		}
 		last = n
 	}
 	t.checked = [2]int64{first.Offset, last.Next}
-	return nil
+	return t.LineAt(l.Offset)
 }
 
 // follows reports whether b is the line after a in its batch.
@@ -197,17 +197,6 @@ func (t *Tail) counted(l Line) (e *entry.Entry, err error) {
 		err = ErrSlow
 	}
 	return e, err
-}
-
-// wholeBatch checks the batch of l. The check may move the window, so it returns l with its text read again.
-func (t *Tail) wholeBatch(l Line) (Line, error) {
-	if l.Batch[1] < 2 {
-		return l, nil
-	}
-	if err := t.checkBatch(l); err != nil {
-		return l, err
-	}
-	return t.LineAt(l.Offset)
 }
 
 // startAt begins the branch at a line or, if that is a leaf, at its target.
