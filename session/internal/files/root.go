@@ -91,8 +91,7 @@ func (r root) List(dir string) ([]string, error) {
 	return names, err
 }
 
-// subRoot is Sub on any system that [os.Root] supports.
-func (r root) subRoot(dir string) (Dir, error) {
+func (r root) Sub(dir string) (Dir, error) {
 	for i := range len(dir) + 1 {
 		if i < len(dir) && dir[i] != '/' {
 			continue
@@ -137,7 +136,7 @@ func (r root) IsLinked(f File, name string) bool {
 	return err == nil && os.SameFile(there, info)
 }
 
-// file is an open file. The directory and the name are unknown if it was opened in a subdirectory, for reading.
+// file is an open file.
 type file struct {
 	*os.File
 	dir  *os.Root
