@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/session/internal/errs"
-	"github.com/winnowgo/winnow/session/internal/files"
 )
 
 // A session is deleted once its log.lock says so on the disk. From then on nobody sees it, even if some of its files
@@ -137,12 +136,12 @@ func (d *Directory) Sweep(ctx context.Context, keys ...string) error {
 	if err != nil {
 		return err
 	}
-	return d.eachDirectory(ctx, func(in files.Dir, parent, name string) error {
-		names, err := namesIn(in, name)
-		if err != nil || len(remainsIn(names)) == 0 {
+	return d.eachDirectory(ctx, func(s *stored) error {
+		names, err := s.names()
+		if err != nil || len(remainsIn(names)) == 0 && !s.marks.isDeleted() {
 			return err
 		}
-		l, err := d.lockLog(ctx, parent+"/"+name, os.O_CREATE)
+		l, err := d.lockLog(ctx, s.dir, os.O_CREATE)
 		if errors.Is(err, errs.ErrDeleted) {
 			return nil
 		}
@@ -151,19 +150,6 @@ func (d *Directory) Sweep(ctx context.Context, keys ...string) error {
 		}
 		return errors.Join(l.sweep(), l.Close())
 	})
-}
-
-// namesIn lists a subdirectory. One that is gone is empty.
-func namesIn(in files.Dir, name string) ([]string, error) {
-	sub, err := in.Sub(name)
-	if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	names, err := sub.List(".")
-	return names, errors.Join(err, sub.Close())
 }
 
 // forgetCatalog removes the list that earlier versions kept beside the logs: it repeats titles.

@@ -167,25 +167,20 @@ func (d *Directory) mkdir(name string) error {
 }
 
 // locate returns where the directory of a key is.
-func (d *Directory) locate(key string) (parent, name string, err error) {
+func (d *Directory) locate(key string) (string, error) {
 	if d.closed.Load() {
-		return "", "", errs.ErrClosed
+		return "", errs.ErrClosed
 	}
-	if err := backend.CheckKey(key); err != nil {
-		return "", "", err
-	}
-	parent, name = keyDirectory(key)
-	return parent, name, nil
+	return keyDirectory(key), backend.CheckKey(key)
 }
 
 // sessionDir returns the directory of a key. If it does not exist it is created with create, else the result is "". The
 // error is ErrDeleted if it was removed in the meantime.
 func (d *Directory) sessionDir(key string, create bool) (string, error) {
-	parent, name, err := d.locate(key)
+	dir, err := d.locate(key)
 	if err != nil {
 		return "", err
 	}
-	dir := parent + "/" + name
 	in, err := d.fs.Sub(dir)
 	if err == nil {
 		return dir, in.Close()
@@ -196,7 +191,7 @@ func (d *Directory) sessionDir(key string, create bool) (string, error) {
 	if !create {
 		return "", nil
 	}
-	for _, at := range []string{"s", parent, dir} {
+	for _, at := range []string{"s", path.Dir(dir), dir} {
 		err := d.mkdir(at)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err = errs.ErrDeleted; at == "s" { // opening the store anew makes one
@@ -318,32 +313,29 @@ const (
 	maxKeyName     = 120
 	keyNamePrefix  = 60
 	keyNameHashHex = 32
+
+	keyNameBytes = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 )
 
 // keyDirectory returns the directory of a key within the store. Different keys have different names, even on file
-// systems that ignore case or normalize Unicode: only [a-z0-9_-] stand for themselves.
-func keyDirectory(key string) (parent, name string) {
+// systems that ignore case or normalize Unicode: only keyNameBytes stand for themselves.
+func keyDirectory(key string) string {
 	sum := sha256.Sum256([]byte(key))
-	name = escapeKey(key)
+	name := escapeKey(key)
 	if len(name) > maxKeyName {
 		name = name[:keyNamePrefix] + "~" + hex.EncodeToString(sum[:keyNameHashHex/2])
 	}
-	return "s/" + hex.EncodeToString(sum[:1]), "k-" + name
+	return "s/" + hex.EncodeToString(sum[:1]) + "/k-" + name
 }
 
 func escapeKey(key string) string {
 	var b strings.Builder
 	for _, c := range []byte(key) {
-		if isNameByte(c) {
+		if strings.IndexByte(keyNameBytes, c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02x", c)
 		}
 	}
 	return b.String()
-}
-
-// isNameByte reports whether a byte of a key stands for itself in the name of its directory.
-func isNameByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }

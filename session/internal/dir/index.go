@@ -30,7 +30,7 @@ type index struct {
 	isRead  bool      // it also read all rows
 	at      time.Time // when it began
 	took    time.Duration
-	rows    map[string]*row // by the name of the session's directory
+	rows    map[string]*row // by the session's directory
 	sorted  map[backend.Order][]*row
 	follows bool // somebody follows the feed: each look reads all rows, and tells what changed
 	feed    feed
@@ -85,12 +85,12 @@ func (x *index) look(ctx context.Context, asked int64, read bool) error {
 	}
 	seen := make(map[string]bool, len(all))
 	for _, f := range all {
-		seen[f.name] = true
+		seen[f.dir] = true
 		x.put(f)
 	}
-	for name := range x.rows {
-		if !seen[name] {
-			x.drop(name)
+	for dir := range x.rows {
+		if !seen[dir] {
+			x.drop(dir)
 		}
 	}
 	x.looked, x.isRead, x.at, x.took = number, read, began, time.Since(began)
@@ -99,15 +99,15 @@ func (x *index) look(ctx context.Context, asked int64, read bool) error {
 
 // glance is what a look found in a session's directory.
 type glance struct {
-	name  string
+	dir   string
 	row   *row // nil: it is changing right now, and the next look tells
 	isNew bool // nothing is left of the log of the row before
 }
 
 // compare returns the row of a session: the one before if it fits.
 func (x *index) compare(ctx context.Context, s *stored, read bool) (f glance, err error) {
-	old := x.rows[s.name]
-	f = glance{name: s.name}
+	old := x.rows[s.dir]
+	f = glance{dir: s.dir}
 	if old != nil && old.fits(s) && (old.isRead || !read) {
 		f.row = old
 		return f, nil
@@ -141,11 +141,11 @@ func (x *index) compare(ctx context.Context, s *stored, read bool) (f glance, er
 
 // put puts a row in the place of the one before, and tells followers.
 func (x *index) put(f glance) {
-	old := x.rows[f.name]
+	old := x.rows[f.dir]
 	if f.row == nil || f.row == old {
 		return
 	}
-	x.rows[f.name], x.sorted = f.row, nil
+	x.rows[f.dir], x.sorted = f.row, nil
 	if !x.follows {
 		return
 	}
@@ -166,9 +166,9 @@ func (x *index) put(f glance) {
 }
 
 // drop removes the row of a session that is gone.
-func (x *index) drop(name string) {
-	if r := x.rows[name]; r != nil {
-		delete(x.rows, name)
+func (x *index) drop(dir string) {
+	if r := x.rows[dir]; r != nil {
+		delete(x.rows, dir)
 		x.sorted = nil
 		if x.follows {
 			x.feed.tell(backend.Change{Key: r.key, Deleted: true})

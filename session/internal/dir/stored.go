@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -22,37 +23,25 @@ import (
 // stored is the directory of a session, open for reading.
 type stored struct {
 	files.Dir
-	parent, name string // where it is
-	marks        lockMarks
+	dir   string // where it is
+	marks lockMarks
 
-	file string // of the newest log, or of its archive; in visits of all sessions
+	file string // of the newest log, or of its archive; with withLog
 	disk int64  // its length
 }
 
 // read calls f with the directory of a session. The error is ErrNotFound if there is none.
 func (d *Directory) read(key string, f func(*stored) error) error {
-	parent, name, err := d.locate(key)
+	dir, err := d.locate(key)
 	if err != nil {
 		return err
 	}
-	return d.readAt(parent, name, f)
+	return d.visit(d.fs, dir, dir, d.unlessDeleted(f))
 }
 
-func (d *Directory) readAt(parent, name string, f func(*stored) error) error {
-	in, err := d.fs.Sub(parent)
-	if errors.Is(err, fs.ErrNotExist) {
-		return errs.ErrNotFound
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return d.readIn(in, parent, name, f)
-}
-
-// readIn is readAt for a directory in one that is open.
-func (d *Directory) readIn(in files.Dir, parent, name string, f func(*stored) error) error {
-	s := &stored{parent: parent, name: name}
+// visit calls f with the directory dir of a session, which is called name within in.
+func (d *Directory) visit(in files.Dir, name, dir string, f func(*stored) error) error {
+	s := &stored{dir: dir}
 	var err error
 	if s.Dir, err = in.Sub(name); errors.Is(err, fs.ErrNotExist) {
 		return errs.ErrNotFound
@@ -64,21 +53,28 @@ func (d *Directory) readIn(in files.Dir, parent, name string, f func(*stored) er
 	if s.marks, err = s.readMarks(); err != nil {
 		return err
 	}
-	if s.marks.isDeleted() {
-		_ = d.finishDeletion(parent + "/" + name) // it counts without that, and the next one who looks tries again
-		return errs.ErrNotFound
-	}
 	return f(s)
 }
 
+// unlessDeleted returns a function that calls f if the session is not deleted.
+func (d *Directory) unlessDeleted(f func(*stored) error) func(*stored) error {
+	return func(s *stored) error {
+		if s.marks.isDeleted() {
+			_ = d.finishDeletion(s.dir) // it counts without that, and the next one who looks tries again
+			return errs.ErrNotFound
+		}
+		return f(s)
+	}
+}
+
 // withLog returns a function that calls f if the session has a log.
-func withLog(f func(*stored) error) func(*stored) error {
-	return func(s *stored) (err error) {
+func (d *Directory) withLog(f func(*stored) error) func(*stored) error {
+	return d.unlessDeleted(func(s *stored) (err error) {
 		if s.file, s.disk, err = s.newest(); s.file == "" || err != nil {
 			return err
 		}
 		return f(s)
-	}
+	})
 }
 
 // unlessGone returns the error of a visit to a session. It is none if there is no session.
@@ -91,14 +87,11 @@ func unlessGone(err error) error {
 
 // eachStored calls f for every session in the directory that has a log, from several goroutines.
 func (d *Directory) eachStored(ctx context.Context, f func(*stored) error) error {
-	f = withLog(f)
-	return d.eachDirectory(ctx, func(in files.Dir, parent, name string) error {
-		return unlessGone(d.readIn(in, parent, name, f))
-	})
+	return d.eachDirectory(ctx, d.withLog(f))
 }
 
-// eachDirectory calls f for the directory of every session, with or without a log, from several goroutines.
-func (d *Directory) eachDirectory(ctx context.Context, f func(in files.Dir, parent, name string) error) error {
+// eachDirectory calls f for the directory of every session, also of deleted ones, from several goroutines.
+func (d *Directory) eachDirectory(ctx context.Context, f func(*stored) error) error {
 	if d.closed.Load() {
 		return errs.ErrClosed
 	}
@@ -119,7 +112,7 @@ func (d *Directory) eachDirectory(ctx context.Context, f func(in files.Dir, pare
 		names, err := in.List(".")
 		for _, name := range names {
 			if err == nil && ctx.Err() == nil && strings.HasPrefix(name, "k-") {
-				err = f(in, parent, name)
+				err = unlessGone(d.visit(in, name, parent+"/"+name, f))
 			}
 		}
 		return err
@@ -158,7 +151,7 @@ func (s *stored) names() ([]string, error) {
 	return names, err
 }
 
-// mostTries is how often a log is looked for that others replace, archive or restore, which is rare.
+// mostTries is how often a log is looked for that others archive or restore, which is rare.
 const mostTries = 10
 
 // newest returns the file of the newest log, or of its archive if the log itself is not there, and its length. The name
@@ -181,18 +174,12 @@ func (s *stored) newest() (file string, size int64, err error) {
 }
 
 // openNewest opens the newest log.
-func (s *stored) openNewest() (log readLog, err error) {
-	for range mostTries {
-		names, err := s.names()
-		logs := logsAmong(names)
-		if len(logs) == 0 || err != nil {
-			return readLog{}, cmp.Or(err, errs.ErrNotFound)
-		}
-		if log, err = s.open(logs[len(logs)-1], MaxArchived); !errors.Is(err, errs.ErrNotFound) {
-			return log, err
-		}
+func (s *stored) openNewest() (readLog, error) {
+	file, _, err := s.newest()
+	if file == "" || err != nil {
+		return readLog{}, cmp.Or(err, errs.ErrNotFound)
 	}
-	return log, errs.ErrNotFound
+	return s.open(file, MaxArchived)
 }
 
 // open opens a log or its archive, by the name of either. Of an archive it reads at most limit bytes.
@@ -224,10 +211,9 @@ func (d *Directory) Keys(ctx context.Context) ([]string, error) {
 // key returns the key of the session: that in the name of its directory, or, if the name does not hold the whole key,
 // that in the header of its newest log. It is "" if neither can be read.
 func (s *stored) key() (string, error) {
-	if key, err := url.PathUnescape(strings.TrimPrefix(s.name, "k-")); err == nil {
-		if parent, name := keyDirectory(key); parent == s.parent && name == s.name {
-			return key, nil
-		}
+	name := strings.TrimPrefix(path.Base(s.dir), "k-")
+	if key, err := url.PathUnescape(name); err == nil && keyDirectory(key) == s.dir {
+		return key, nil
 	}
 	names, err := s.names()
 	for _, log := range slices.Backward(logsAmong(names)) {

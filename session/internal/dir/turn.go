@@ -152,9 +152,8 @@ func (d *Directory) sign(f files.File) {
 
 func (d *Directory) busy(key string, cause error) error {
 	busy := &backend.BusyError{Cause: cause}
-	parent, name := keyDirectory(key)
 	var h holder
-	if text, err := d.readFile(parent + "/" + name + "/" + turnName); err == nil && json.Unmarshal(text, &h) == nil {
+	if text, err := d.readFile(keyDirectory(key) + "/" + turnName); err == nil && json.Unmarshal(text, &h) == nil {
 		busy.PID, busy.Host, busy.Since = h.PID, h.Host, h.Since
 	}
 	return busy
