@@ -35,11 +35,8 @@ func (d *Directory) Delete(ctx context.Context, key string) error {
 // remove removes the directory of a session. The lock is held.
 func (l *directoryLog) remove() error {
 	defer l.directory.index.wrote(l.dir)
-	if err := l.mark(deletedByte); err != nil {
+	if err := l.markDurably(deletedByte); err != nil {
 		return err
-	}
-	if err := l.lock.Sync(); err != nil {
-		return fmt.Errorf("%w: %w", errs.ErrSync, err)
 	}
 	return l.directory.removeAll(l.dir)
 }
@@ -152,22 +149,14 @@ func (d *Directory) Sweep(ctx context.Context, keys ...string) error {
 	})
 }
 
-// forgetCatalog removes the list that earlier versions kept beside the logs: it repeats titles.
+// forgetCatalog removes the list that earlier versions kept beside the logs: it repeats titles. It syncs even if there
+// is none, because whoever removed it may have been killed before the removal was durable.
 func (d *Directory) forgetCatalog() error {
 	names, err := d.fs.List(".")
-	if err != nil {
-		return err
-	}
-	for i := range names { // the lock is the last name: while it is there, a removal may not be durable yet
-		if !strings.HasPrefix(names[i], oldCatalog) {
-			continue
-		}
-		if names[i] == oldCatalog+".lock" {
-			err = errors.Join(err, d.fs.SyncDir("."))
-		}
-		if err = errors.Join(err, d.remove(names[i])); err != nil {
-			return err
+	for _, name := range names {
+		if err == nil && strings.HasPrefix(name, oldCatalog) {
+			err = d.remove(name)
 		}
 	}
-	return nil
+	return errors.Join(err, d.fs.SyncDir("."))
 }

@@ -141,7 +141,7 @@ func (l *directoryLog) settle() error {
 // copy puts a copy in the place of a log whose sync failed: the kernel may wrongly believe that pages are on the disk.
 // Offsets must not change, so damage is copied too.
 func (l *directoryLog) copy() error {
-	if err := l.replaces(); err != nil { // others may have the file open
+	if err := l.mark(nextByte); err != nil { // others may have the file open
 		return err
 	}
 	if err := l.place(l.name, textOf(l.file)); err != nil {

@@ -294,7 +294,7 @@ func (l *directoryLog) begin(lines []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := l.replaces(); err != nil {
+	if err := l.mark(nextByte); err != nil {
 		return err
 	}
 	if err := l.place(name, bytes.NewReader(lines)); err != nil {
@@ -303,13 +303,21 @@ func (l *directoryLog) begin(lines []byte) error {
 	return l.openNewest()
 }
 
-// replaces tells those who have the newest log open that another file takes its place. The lock is held.
-func (l *directoryLog) replaces() error { return l.mark(nextByte) }
-
-// mark appends to the lock, which is held.
+// mark tells those who have a log open, through the lock, which is held.
 func (l *directoryLog) mark(text ...byte) error {
 	_, err := l.lock.Write(text)
 	l.marks = append(l.marks, text...)
+	return err
+}
+
+// markDurably is mark for what must not be forgotten.
+func (l *directoryLog) markDurably(text ...byte) error {
+	err := l.mark(text...)
+	if err == nil {
+		if err = l.lock.Sync(); err != nil {
+			err = fmt.Errorf("%w: %w", errs.ErrSync, err)
+		}
+	}
 	return err
 }
 

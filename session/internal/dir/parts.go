@@ -25,10 +25,7 @@ func (d *Directory) IsHeld(_ context.Context, key string) (held bool, err error)
 		held, err = s.isHeld()
 		return err
 	})
-	if errors.Is(err, errs.ErrNotFound) {
-		err = nil
-	}
-	return held, err
+	return held, unlessGone(err)
 }
 
 // isHeld reports whether somebody has the turn.
@@ -53,10 +50,7 @@ func (d *Directory) Parts(_ context.Context, key string) (parts []backend.Part, 
 		parts, err = s.parts()
 		return err
 	})
-	if errors.Is(err, errs.ErrNotFound) {
-		err = nil
-	}
-	return parts, err
+	return parts, unlessGone(err)
 }
 
 // parts lists the parts of a session. If a log was archived or restored in the meantime, they are listed again:
@@ -151,7 +145,7 @@ func (d *Directory) OpenPart(_ context.Context, key string, part backend.Part) (
 // change runs f on the directory of a session, whose turn the caller has, if the parts are unchanged since they were
 // listed. Nobody can append to the logs while f runs.
 func (d *Directory) change(
-	ctx context.Context, turn backend.Turn, listed []backend.Part, f func(l *directoryLog) error,
+	ctx context.Context, turn backend.Turn, listed []backend.Part, f func(l *directoryLog, parts []backend.Part) error,
 ) error {
 	t, ok := turn.(*directoryTurn)
 	if !ok || t.directory != d {
@@ -164,32 +158,31 @@ func (d *Directory) change(
 	if err != nil {
 		return err
 	}
+	var parts []backend.Part
 	if err = l.sweep(); err == nil {
-		err = l.checkParts(listed)
+		parts, err = l.parts()
 	}
 	if err == nil {
-		err = f(l)
+		err = checkParts(listed, parts)
+	}
+	if err == nil {
+		err = f(l, parts)
 		d.index.wrote(l.dir)
 	}
 	return errors.Join(err, l.Close())
 }
 
 // parts lists the parts of the session. The lock is held.
-func (l *directoryLog) parts() ([]backend.Part, error) {
-	in, err := l.directory.fs.Sub(l.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return (&stored{Dir: in, marks: l.marks}).parts()
+func (l *directoryLog) parts() (parts []backend.Part, err error) {
+	err = l.directory.visit(l.directory.fs, l.dir, l.dir, func(s *stored) (err error) {
+		parts, err = s.parts()
+		return err
+	})
+	return parts, err
 }
 
-// checkParts returns ErrChanged if a part has changed since it was listed.
-func (l *directoryLog) checkParts(listed []backend.Part) error {
-	parts, err := l.parts()
-	if err != nil {
-		return err
-	}
+// checkParts returns ErrChanged if one of the listed parts is not among the parts that there are now.
+func checkParts(listed, parts []backend.Part) error {
 	for _, part := range listed {
 		isIt := func(now backend.Part) bool {
 			return now.Name == part.Name && now.Kind == part.Kind && now.Bytes == part.Bytes &&
@@ -209,7 +202,7 @@ func (d *Directory) Archive(
 	if log.Kind != backend.PartLog {
 		return backend.Part{}, fmt.Errorf("session: %s is not a log", log.Name)
 	}
-	err = d.change(ctx, turn, append(while, log), func(l *directoryLog) error {
+	err = d.change(ctx, turn, append(while, log), func(l *directoryLog, _ []backend.Part) error {
 		name := l.dir + "/" + log.Name
 		f, err := d.fs.Open(name, os.O_RDONLY, 0)
 		if err != nil {
@@ -221,7 +214,7 @@ func (d *Directory) Archive(
 		if err := d.writeArchive(name+archiveSuffix, text, head); err != nil {
 			return err
 		}
-		if err := l.replaces(); err != nil {
+		if err := l.mark(nextByte); err != nil {
 			return err
 		}
 		if err := d.fs.Remove(name); err != nil {
@@ -246,12 +239,8 @@ func (d *Directory) Remove(ctx context.Context, turn backend.Turn, part backend.
 	if part.Kind == backend.PartLog {
 		return fmt.Errorf("session: the log %s is archived before it is deleted", part.Name)
 	}
-	return d.change(ctx, turn, append(while, part), func(l *directoryLog) error {
-		left, err := l.parts()
-		if err != nil {
-			return err
-		}
-		if len(left) == 1 { // the session ends with its last part
+	return d.change(ctx, turn, append(while, part), func(l *directoryLog, parts []backend.Part) error {
+		if len(parts) == 1 { // the session ends with its last part
 			return l.remove()
 		}
 		if err := d.fs.Remove(l.dir + "/" + part.Name); err != nil {
@@ -268,7 +257,7 @@ func (d *Directory) Rewrite(
 	if part.Kind == backend.PartSide {
 		return fmt.Errorf("session: %s is not a log", part.Name)
 	}
-	return d.change(ctx, turn, []backend.Part{part}, func(l *directoryLog) error {
+	return d.change(ctx, turn, []backend.Part{part}, func(l *directoryLog, _ []backend.Part) error {
 		name := strings.TrimSuffix(part.Name, archiveSuffix)
 		f, err := openToRead(d.fs, l.dir+"/"+name, MaxArchived)
 		if err != nil {
@@ -282,7 +271,7 @@ func (d *Directory) Rewrite(
 		if err := backend.CheckPatches(size, patches); err != nil {
 			return err
 		}
-		if err := l.rewrites(name); err != nil {
+		if err := l.markDurably(rewriteMark(name)...); err != nil {
 			return err
 		}
 		text := func() io.Reader { return patched(f, size, patches, lines) }
@@ -296,15 +285,6 @@ func (d *Directory) Rewrite(
 		}
 		return err
 	})
-}
-
-// rewrites durably gives a log another ID before it is rewritten, and tells those who have the log open. The lock is
-// held.
-func (l *directoryLog) rewrites(name string) error {
-	if err := l.mark(rewriteMark(name)...); err != nil {
-		return err
-	}
-	return l.lock.Sync()
 }
 
 // patched returns a reader of the first size bytes of a log with patches applied and lines appended.
