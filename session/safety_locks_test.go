@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,21 +69,22 @@ func TestWriterWithoutLocks(t *testing.T) {
 	}
 }
 
-// meddledFS calls meddle before something is written to a file.
+// meddledFS calls meddle before something is done with a file, which can fail.
 type meddledFS struct {
 	files.FS
-	meddle func(name string)
+	meddle func(what, name string) error
 }
 
 type meddledFile struct {
 	files.File
 	name   string
-	meddle func(name string)
+	meddle func(what, name string) error
 }
 
 func (m meddledFS) Open(name string, flag int, perm fs.FileMode) (files.File, error) {
-	f, err := m.FS.Open(name, flag, perm)
-	if err != nil {
+	err := m.meddle("open", name)
+	f, err2 := m.FS.Open(name, flag, perm)
+	if err = errors.Join(err, err2); err != nil {
 		return nil, err
 	}
 	return meddledFile{f, name, m.meddle}, nil
@@ -92,8 +95,65 @@ func (m meddledFS) IsLinked(f files.File, name string) bool {
 }
 
 func (f meddledFile) Write(p []byte) (int, error) {
-	f.meddle(f.name)
+	if err := f.meddle("before the write", f.name); err != nil {
+		return 0, err
+	}
 	return f.File.Write(p)
+}
+
+func (f meddledFile) Size() (int64, error) {
+	if err := f.meddle("size", f.name); err != nil {
+		return 0, err
+	}
+	return f.File.Size()
+}
+
+func (f meddledFile) Unlock() error {
+	return errors.Join(f.meddle("unlock", f.name), f.File.Unlock())
+}
+
+// TestErrorBehindAWrite: what is written and synced is acknowledged, whatever fails then: a retry would write it twice.
+// The next append says that the log is closed.
+func TestErrorBehindAWrite(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct{ fails, file, behind string }{
+		{"size", ".jsonl", "sync"},
+		{"unlock", "log.lock", "sync"},
+		{"open", ".jsonl", "rename"}, // of the first append, which makes the log
+	} {
+		t.Run(c.fails, func(t *testing.T) {
+			fsys := sessiontest.NewCrashFS()
+			isArmed, isBehind := false, false
+			fsys.After(func(op sessiontest.Operation) {
+				isBehind = isArmed && op.Name == c.behind && strings.HasSuffix(op.Path, ".jsonl") || isBehind
+			})
+			store, err := sessiontest.OpenFiles(meddledFS{fsys, func(what, name string) error {
+				if !isBehind || what != c.fails || !strings.HasSuffix(name, c.file) {
+					return nil
+				}
+				isArmed, isBehind = false, false
+				return syscall.EIO
+			}}, nil)
+			require.NoError(t, err)
+			isArmed = c.fails == "open"
+			s := open(t, store, "k")
+			require.NoError(t, s.Append(ctx, session.User("one")))
+			want := []string{"one"}
+			if isArmed = c.fails != "open"; isArmed {
+				require.NoError(t, s.Append(ctx, session.User("two")))
+				want = append(want, "two")
+			}
+			require.False(t, isArmed, "nothing failed")
+			require.ErrorIs(t, s.Append(ctx, session.User("three")), session.ErrClosed)
+			require.NoError(t, s.Close())
+			crashed, err := sessiontest.OpenFiles(fsys.Crash(sessiontest.LossAll, nil), nil)
+			require.NoError(t, err)
+			require.NoError(t, inOneTurn(ctx, crashed, "four"))
+			v, err := crashed.Read(ctx, "k")
+			require.NoError(t, err)
+			require.Equal(t, append(want, "four"), texts(v))
+		})
+	}
 }
 
 // TestWriterWithoutLocksWithinAnAppend has somebody without locks write while an append is under way. What lies behind
@@ -111,19 +171,19 @@ func TestWriterWithoutLocksWithinAnAppend(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			fsys := sessiontest.NewCrashFS()
 			log := ""
-			meddle := func(at, name string) {
+			meddle := func(at, name string) error {
 				if at != c.at || name != log {
-					return
+					return nil
 				}
 				log = "" // once
 				f, err := fsys.Open(name, os.O_RDWR, 0)
 				require.NoError(t, err)
 				_, err = f.Write([]byte("by hand\n"))
 				require.NoError(t, err)
-				require.NoError(t, f.Close())
+				return f.Close()
 			}
-			fsys.After(func(op sessiontest.Operation) { meddle(op.Name, op.Path) })
-			store, err := sessiontest.OpenFiles(meddledFS{fsys, func(name string) { meddle("before the write", name) }}, nil)
+			fsys.After(func(op sessiontest.Operation) { require.NoError(t, meddle(op.Name, op.Path)) })
+			store, err := sessiontest.OpenFiles(meddledFS{fsys, meddle}, nil)
 			require.NoError(t, err)
 			s := open(t, store, "k")
 			require.NoError(t, s.Append(ctx, session.User("one")))

@@ -2,6 +2,7 @@ package dir
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,10 @@ func (l *directoryLog) Append(ctx context.Context, end int64, lines []byte, dura
 	}
 	err := l.append(end, lines, durable)
 	l.directory.index.wrote(l.dir)
-	return errors.Join(err, l.lock.Unlock())
+	if failed := l.lock.Unlock(); failed != nil {
+		l.end(failed)
+	}
+	return err
 }
 
 func (l *directoryLog) append(end int64, lines []byte, durable bool) error {
@@ -148,27 +152,28 @@ func (l *directoryLog) append(end int64, lines []byte, durable bool) error {
 	if err != nil || n < len(lines) {
 		return l.undo(end, n, err)
 	}
-	err = l.checkPlace(end, lines)
 	if durable {
 		if err := l.sync(); err != nil {
 			return err
 		}
 	}
-	return err
+	return l.checkPlace(end, lines)
 }
 
 // checkPlace checks whether lines that were just written lie where the log ended before: somebody may have written
 // between without the lock. What was written after them does no harm, and the next append finds it.
 func (l *directoryLog) checkPlace(end int64, lines []byte) error {
 	size, err := l.file.Size()
-	if err != nil || size == end+int64(len(lines)) {
-		return err
+	if err == nil && size == end+int64(len(lines)) {
+		return nil
 	}
 	text := make([]byte, len(lines))
-	if _, err := l.file.ReadAt(text, end); err != nil {
-		return err
+	if err == nil {
+		_, err = l.file.ReadAt(text, end)
 	}
-	if !bytes.Equal(text, lines) {
+	if err != nil {
+		l.end(err)
+	} else if !bytes.Equal(text, lines) {
 		return &backend.MovedError{Size: size, Written: true}
 	}
 	return nil
@@ -211,11 +216,12 @@ func (l *directoryLog) create(lines []byte, durable bool) error {
 	} else {
 		err = l.directory.writeFrom(l.dir+"/"+name, bytes.NewReader(lines), false)
 	}
-	if err == nil {
-		return l.openNewest()
-	}
-	if l.openNewest() == nil && l.file != nil { // it is in place, but perhaps not durably
+	failed := l.openNewest()
+	if err != nil && l.file != nil { // it is in place, but perhaps not durably
 		return l.kill(err)
+	}
+	if err == nil && failed != nil {
+		l.end(failed)
 	}
 	return err
 }
@@ -233,8 +239,14 @@ func (l *directoryLog) undo(end int64, n int, cause error) error {
 			return cause
 		}
 	}
-	l.dead = fmt.Errorf("%w: %w", errs.ErrClosed, cause)
+	l.end(cause)
 	return l.dead
+}
+
+// end ends the use of the log here. What is written counts all the same: if an append learns only then that it cannot go
+// on, the next one says so.
+func (l *directoryLog) end(cause error) {
+	l.dead = cmp.Or(l.dead, fmt.Errorf("%w: %w", errs.ErrClosed, cause))
 }
 
 // sync makes appended lines durable. A failed sync is never repeated: the second one would succeed without meaning
