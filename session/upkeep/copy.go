@@ -165,8 +165,9 @@ func sameUpTo(log backend.Log, size int64, there backend.Log, isLast bool) (int6
 	if done > size || done < size && !isLast {
 		return 0, fmt.Errorf("%w: a log of the copy has %d bytes, and the original %d", session.ErrExists, done, size)
 	}
-	same, err := dir.ReadSame(io.NewSectionReader(log, 0, done), io.NewSectionReader(there, 0, done))
-	if err == nil && !same {
+	want, err := dir.Copy(io.Discard, io.NewSectionReader(log, 0, done))
+	got, err2 := dir.Copy(io.Discard, io.NewSectionReader(there, 0, done))
+	if err = errors.Join(err, err2); err == nil && got != want {
 		err = fmt.Errorf("%w: the copy has something else", session.ErrExists)
 	}
 	return done, err

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/binary"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +15,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/winnowgo/winnow/session/backend"
 	"github.com/winnowgo/winnow/session/internal/files"
@@ -90,12 +89,12 @@ func linesOf(archive io.ReaderAt) (io.Reader, error) {
 }
 
 // writeArchive writes the archive of a log durably, after it has read it back and compared it.
-func (d *Directory) writeArchive(name string, log func() io.Reader, head gzip.Header) error {
+func (d *Directory) writeArchive(name string, log io.Reader, head gzip.Header) error {
 	return d.writeBy(name, true, func(f files.File) error {
 		out := bufio.NewWriterSize(f, copySize)
 		z := gzip.NewWriter(out)
 		z.Header = head
-		_, err := io.Copy(z, log())
+		want, err := Copy(z, log)
 		if err = errors.Join(err, z.Close()); err == nil {
 			err = out.Flush()
 		}
@@ -106,12 +105,19 @@ func (d *Directory) writeArchive(name string, log func() io.Reader, head gzip.He
 		if err != nil {
 			return err
 		}
-		same, err := ReadSame(lines, log())
-		if err == nil && !same {
+		got, err := Copy(io.Discard, lines)
+		if err == nil && got != want {
 			err = errors.New("session: the archive does not hold what the log does")
 		}
 		return err
 	})
+}
+
+// Copy copies a text and returns its checksum.
+func Copy(to io.Writer, from io.Reader) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	_, err = io.Copy(io.MultiWriter(to, h), from)
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
 
 // unpack replaces the archive of a log by the log. The lock is held.
@@ -131,53 +137,30 @@ func (l *directoryLog) unpack(name string) error {
 	return l.sweep()
 }
 
-// archiveTime reads from the first bytes of an archive when it was made. It returns zero if they are not an archive's.
-func archiveTime(archive io.ReaderAt) time.Time {
-	var head [8]byte // RFC 1952: two bytes of magic, method, flags, time
-	if _, err := archive.ReadAt(head[:], 0); err != nil || head[0] != 0x1f || head[1] != 0x8b {
-		return time.Time{}
+// archiveHead reads the header of an archive. It is empty if the file is none.
+func archiveHead(in files.Dir, name string) (head gzip.Header, err error) {
+	f, err := in.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return head, err
 	}
-	return time.Unix(int64(binary.LittleEndian.Uint32(head[4:])), 0).UTC()
-}
-
-// ReadSame says that two readers give the same bytes.
-func ReadSame(a, b io.Reader) (bool, error) {
-	bufA, bufB := make([]byte, copySize), make([]byte, copySize)
-	for {
-		n, errA := io.ReadFull(a, bufA)
-		m, errB := io.ReadFull(b, bufB)
-		if err := errors.Join(unlessEnd(errA), unlessEnd(errB)); err != nil || !bytes.Equal(bufA[:n], bufB[:m]) {
-			return false, err
-		}
-		if n < copySize {
-			return true, nil
-		}
+	defer f.Close()
+	if z, err := gzip.NewReader(io.NewSectionReader(f, 0, jsonl.HeadStep)); err == nil {
+		head = z.Header
 	}
-}
-
-func unlessEnd(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return nil
-	}
-	return err
+	return head, nil
 }
 
 // archivedListed is the comment of an archive.
 type archivedListed struct {
-	Bytes    int64     `json:"bytes"` // of the log, up to the last line that counts
-	Updated  time.Time `json:"updated,omitzero"`
-	Pinned   bool      `json:"pinned,omitempty"`
-	Archived bool      `json:"archived,omitempty"`
+	Bytes int64 `json:"bytes"` // of the log, up to the last line that counts
+	listed
 }
 
 // listedComment returns the comment for the archive of a log: "" if the log cannot be read.
 func listedComment(ctx context.Context, log backend.Log) string {
 	l, bytes, err := readListed(ctx, "", log)
-	if err != nil {
-		return ""
-	}
-	text, err := json.Marshal(archivedListed{bytes, l.updated, l.pinned, l.archived})
-	if err != nil {
+	text, failed := json.Marshal(archivedListed{bytes, l})
+	if err != nil || failed != nil {
 		return ""
 	}
 	return string(text)
@@ -186,18 +169,11 @@ func listedComment(ctx context.Context, log backend.Log) string {
 // readComment reads the comment of an archive. It returns false if there is none, as in archives of earlier versions
 // and in those that were rewritten.
 func readComment(in files.Dir, name, key string) (l listed, bytes int64, ok bool) {
-	f, err := in.Open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return l, 0, false
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(io.NewSectionReader(f, 0, jsonl.HeadStep))
-	if err != nil {
-		return l, 0, false
-	}
+	head, err := archiveHead(in, name)
 	var c archivedListed
-	if json.Unmarshal([]byte(z.Comment), &c) != nil {
+	if err != nil || json.Unmarshal([]byte(head.Comment), &c) != nil {
 		return l, 0, false
 	}
-	return listed{key, c.Updated, c.Pinned, c.Archived}, c.Bytes, true
+	c.key = key
+	return c.listed, c.Bytes, true
 }

@@ -185,7 +185,7 @@ func logOf(file string) string {
 func (d *Directory) List(ctx context.Context, q backend.Query) (*backend.Page, error) {
 	var at listed
 	var err error
-	if at.updated, at.key, err = q.Start(); err != nil {
+	if at.Updated, at.key, err = q.Start(); err != nil {
 		return nil, err
 	}
 	rows, err := d.index.ordered(ctx, &q)
@@ -200,7 +200,7 @@ func (d *Directory) List(ctx context.Context, q backend.Query) (*backend.Page, e
 			continue
 		}
 		if n := len(page); n == q.Size() {
-			p.Next = q.Next(page[n-1].updated, page[n-1].key)
+			p.Next = q.Next(page[n-1].Updated, page[n-1].key)
 			break
 		}
 		page = append(page, r)
@@ -309,15 +309,16 @@ func readListed(ctx context.Context, key string, log backend.Log) (listed, int64
 
 // listed is what ordering and filtering need to know about a session.
 type listed struct {
-	key              string
-	updated          time.Time
-	pinned, archived bool
+	key      string
+	Updated  time.Time `json:"updated,omitzero"`
+	Pinned   bool      `json:"pinned,omitempty"`
+	Archived bool      `json:"archived,omitempty"`
 }
 
 // compare orders sessions as the list has them.
 func compare(q *backend.Query, a, b *listed) int {
 	if q.Order == backend.Newest {
-		if c := b.updated.Compare(a.updated); c != 0 {
+		if c := b.Updated.Compare(a.Updated); c != 0 {
 			return c
 		}
 	}
@@ -329,9 +330,9 @@ func finds(q *backend.Query, l *listed) bool {
 	switch {
 	case !strings.HasPrefix(l.key, q.Prefix),
 		len(q.Types) > 0 && !slices.Contains(q.Types, keys.TypeOf(l.key)),
-		l.updated.Before(q.Since),
-		!q.Until.IsZero() && !l.updated.Before(q.Until):
+		l.Updated.Before(q.Since),
+		!q.Until.IsZero() && !l.Updated.Before(q.Until):
 		return false
 	}
-	return (q.Pinned == nil || *q.Pinned == l.pinned) && (q.Archived == nil || *q.Archived == l.archived)
+	return (q.Pinned == nil || *q.Pinned == l.Pinned) && (q.Archived == nil || *q.Archived == l.Archived)
 }

@@ -122,12 +122,9 @@ func (s *stored) part(name string, kind backend.PartKind) (part backend.Part, er
 		part.Time, _ = begunAt(name)
 		return part, nil
 	}
-	f, err := s.Open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return part, err
-	}
-	part.Time = archiveTime(f)
-	return part, f.Close()
+	head, err := archiveHead(s, name)
+	part.Time = head.ModTime.UTC()
+	return part, err
 }
 
 // OpenPart implements [backend.Backend].
@@ -210,8 +207,7 @@ func (d *Directory) Archive(
 		}
 		defer f.Close()
 		head := gzip.Header{Name: log.Name, ModTime: now, Comment: listedComment(ctx, readLog{f, log.Log})}
-		text := func() io.Reader { return io.NewSectionReader(f, 0, log.Bytes) }
-		if err := d.writeArchive(name+archiveSuffix, text, head); err != nil {
+		if err := d.writeArchive(name+archiveSuffix, io.NewSectionReader(f, 0, log.Bytes), head); err != nil {
 			return err
 		}
 		if err := l.mark(nextByte); err != nil {
@@ -274,11 +270,11 @@ func (d *Directory) Rewrite(
 		if err := l.markDurably(rewriteMark(name)...); err != nil {
 			return err
 		}
-		text := func() io.Reader { return patched(f, size, patches, lines) }
+		text := patched(f, size, patches, lines)
 		if part.Kind == backend.PartArchive {
 			err = d.writeArchive(l.dir+"/"+part.Name, text, gzip.Header{Name: name, ModTime: part.Time})
 		} else {
-			err = d.writeFrom(l.dir+"/"+part.Name, text(), true)
+			err = d.writeFrom(l.dir+"/"+part.Name, text, true)
 		}
 		if err == nil {
 			_ = d.fs.Remove(l.dir + "/" + name + failedMark) // its file is gone
