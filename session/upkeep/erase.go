@@ -82,90 +82,82 @@ func EraseEntries(ctx context.Context, s *session.Store, key, log string, ids ..
 		return nil, err
 	}
 	opts := s.Options()
-	e := &eraser{Backend: s.Backend(), key: key, log: log, seal: opts.Seal, now: opts.Now()}
-	r, err := e.find(ctx, ids)
-	if err != nil {
+	r := &Receipt{Key: key, Log: log, Time: opts.Now(), Entries: ids, Unread: relatives.lost}
+	e := &eraser{Backend: s.Backend(), r: r, seal: opts.Seal}
+	if err := e.find(ctx); err != nil {
 		return nil, err
 	}
-	r.Unread = relatives.lost
-	// The log itself comes last: copies are recognized by the content of the entries.
-	all := relatives.of(key)
+	all := append(relatives.of(key), key) // itself last: copies are recognized by the content of the entries
 	for _, related := range all {
-		copies, err := e.erase(ctx, related, func(l string) bool { return related != key || l != e.log })
-		if errors.Is(err, errUnopened) {
-			r.Unread, err = append(r.Unread, related), nil
-		}
-		if err != nil {
+		if err := e.erase(ctx, related); err != nil {
 			return nil, err
 		}
-		r.Copies = append(r.Copies, copies...)
-	}
-	r.Copies = slices.DeleteFunc(r.Copies, func(c *Receipt) bool { return len(c.Entries) == 0 })
-	own, err := e.erase(ctx, key, func(l string) bool { return l == e.log })
-	if err == nil && len(own) == 0 { // it is gone, or has another ID, which another eraser gave it
-		own, err = e.erase(ctx, key, func(string) bool { return true })
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range own {
-		if len(o.Entries) > 0 {
-			r.Log = o.Log
-		}
-		r.Parts, r.With, r.Bytes = append(r.Parts, o.Parts...), append(r.With, o.With...), r.Bytes+o.Bytes
 	}
 	slices.Sort(r.Unread)
 	r.Unread = slices.Compact(r.Unread)
-	return r, s.Backend().Sweep(ctx, append(all, key)...)
+	return r, e.Sweep(ctx, all...)
 }
 
 // eraser erases entries of a session in one log after another.
 type eraser struct {
 	backend.Backend
-	key   string
+	r     *Receipt
 	log   string // the requested one
 	seal  session.Sealer
-	now   time.Time
 	found map[string]string // by id, the fingerprints by which the entries and their copies are recognized
 }
 
-// errUnopened is the error for a log that is listed. It is not ErrNotFound: a host would take that for a log that is
-// gone, with all its content.
-var errUnopened = errors.New("it is listed but cannot be opened")
+var (
+	errNoLog = errors.New("there is no such log")
+	// errUnopened is the error for a log that is listed. It is not ErrNotFound: a host would take that for a log that is
+	// gone, with all its content.
+	errUnopened = errors.New("it is listed but cannot be opened")
+)
 
 // find looks for the log to erase in and for its entries. It takes no turn, because the session may be begun anew until
-// it has it. Another eraser may give the log another ID before it is opened, or rewrite it while it is read: then it is
-// looked for again.
-func (e *eraser) find(ctx context.Context, ids []string) (*Receipt, error) {
-	var tried backend.Part
+// it has it.
+func (e *eraser) find(ctx context.Context) error {
+	isIt := func(p backend.Part) bool { return p.Log == e.r.Log || e.r.Log == "" && p.Open }
+	log, err := e.visit(ctx, e.r.Key, isIt, func(_ []backend.Part, _ backend.Part, v *erasure) (err error) {
+		e.found, err = v.fingerprints(e.r.Entries)
+		return err
+	})
+	if errors.Is(err, errNoLog) {
+		return fmt.Errorf("%w: log %q of %q", session.ErrNotFound, e.r.Log, e.r.Key)
+	}
+	e.log, e.r.Log = log.Log, log.Log
+	return err
+}
+
+// visit calls f with a log that isIt selects, its content, and all parts of the session. Meanwhile another eraser may
+// give the log another ID or rewrite it, and somebody may write beside the branch: then it is looked for again.
+func (e *eraser) visit(
+	ctx context.Context, key string, isIt func(backend.Part) bool,
+	f func(parts []backend.Part, log backend.Part, v *erasure) error,
+) (log backend.Part, err error) {
 	for {
-		parts, err := e.Parts(ctx, e.key)
+		parts, err := e.Parts(ctx, key)
 		if err != nil {
-			return nil, err
+			return log, err
 		}
-		i := slices.IndexFunc(parts, func(p backend.Part) bool {
-			return p.Kind != backend.PartSide && (p.Log == e.log || e.log == "" && p.Open)
-		})
+		isItsLog := func(p backend.Part) bool { return p.Kind != backend.PartSide && isIt(p) }
+		i := slices.IndexFunc(parts, isItsLog)
 		if i < 0 {
-			return nil, fmt.Errorf("%w: log %q of %q", session.ErrNotFound, e.log, e.key)
+			return log, errNoLog
 		}
-		r := &Receipt{Key: e.key, Log: parts[i].Log, Time: e.now, Entries: ids}
-		err = e.read(ctx, e.key, parts[i], func(v *erasure) (err error) {
-			e.found, err = v.fingerprints(ids)
-			return err
-		})
+		isTried := parts[i] == log
+		log = parts[i]
+		err = e.read(ctx, key, log, func(v *erasure) error { return f(parts, log, v) })
 		hasMoved := errors.Is(err, session.ErrDeleted) || errors.Is(err, errUnopened)
-		if !hasMoved || parts[i] == tried {
-			e.log = r.Log
-			return r, err
+		if ctx.Err() != nil || !errors.Is(err, session.ErrChanged) && (isTried || !hasMoved) {
+			return log, err
 		}
-		tried = parts[i]
 	}
 }
 
 // read calls f with the content of a log.
-func (e *eraser) read(ctx context.Context, key string, part backend.Part, f func(*erasure) error) error {
-	text, err := e.OpenPart(ctx, key, part)
+func (e *eraser) read(ctx context.Context, key string, log backend.Part, f func(*erasure) error) error {
+	text, err := e.OpenPart(ctx, key, log)
 	if errors.Is(err, session.ErrNotFound) {
 		err = errUnopened
 	}
@@ -177,92 +169,90 @@ func (e *eraser) read(ctx context.Context, key string, part backend.Part, f func
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("session: log %q of %q: %w", part.Log, key, err)
+		return fmt.Errorf("session: log %q of %q: %w", log.Log, key, err)
 	}
 	return nil
 }
 
-// erase erases the entries that were found, in those logs of a session that isIt selects. It has the turn meanwhile, so
-// that nobody changes the logs but who deletes the session or writes beside its branch. It returns a receipt for each
-// log that is there.
-func (e *eraser) erase(ctx context.Context, key string, isIt func(log string) bool) (all []*Receipt, err error) {
+// erase erases the entries that were found, in the logs of a session. In the session itself that is the requested log;
+// its other logs have other entries. erase has the turn meanwhile, so that nobody changes the logs but who deletes the
+// session or writes beside its branch.
+func (e *eraser) erase(ctx context.Context, key string) (err error) {
 	if parts, err := e.Parts(ctx, key); err != nil || len(parts) == 0 { // taking its turn would create it
-		return nil, err
+		return err
 	}
 	turn, err := e.Turn(ctx, key)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, turn.Release()) }()
-	done, tried := map[string]bool{}, backend.Part{}
+	done, isAny := map[string]bool{}, key != e.r.Key
 	var lost error
 	for {
-		parts, err := e.Parts(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		i := slices.IndexFunc(parts, func(p backend.Part) bool {
-			return p.Kind != backend.PartSide && !done[p.Log] && isIt(p.Log)
+		isLeft := func(p backend.Part) bool { return !done[p.Log] && (isAny || p.Log == e.log) }
+		log, err := e.visit(ctx, key, isLeft, func(parts []backend.Part, log backend.Part, v *erasure) error {
+			id, err := e.overwrite(ctx, turn, key, parts, log, v)
+			done[id] = err == nil
+			return err
 		})
-		if i < 0 {
-			return all, lost
-		}
-		part := parts[i]
-		r := &Receipt{Key: key, Log: part.Log, Time: e.now}
-		err = e.read(ctx, key, part, func(v *erasure) error { return e.overwrite(ctx, turn, parts, part, v, r) })
-		isUnopened := errors.Is(err, errUnopened)
 		switch {
-		case err == nil:
-			all = append(all, r)
-			done[part.Log], done[r.Log] = true, true
-		case errors.Is(err, session.ErrDeleted):
-			return all, lost
-		case (errors.Is(err, session.ErrChanged) || isUnopened && part != tried) && ctx.Err() == nil:
-			tried = part // somebody wrote beside the branch
-		case isUnopened:
-			lost, done[part.Log] = err, true
-		default:
-			return nil, err
+		case errors.Is(err, errNoLog) && !isAny && len(done) == 0:
+			isAny = true // another eraser gave it another ID
+		case errors.Is(err, errNoLog), errors.Is(err, session.ErrDeleted):
+			return lost
+		case errors.Is(err, errUnopened) && key != e.r.Key:
+			e.r.Unread = append(e.r.Unread, key)
+		case errors.Is(err, errUnopened):
+			lost = err
+		case err != nil:
+			return err
 		}
+		done[log.Log] = true
 	}
 }
 
-// overwrite erases entries in a log, one of parts, and what lies beside the logs of its session. r says what.
+// overwrite erases entries in a log, one of parts, and what lies beside the logs of its session. It returns the ID that
+// the log has then.
 func (e *eraser) overwrite(
-	ctx context.Context, turn backend.Turn, parts []backend.Part, part backend.Part, v *erasure, r *Receipt,
-) error {
-	isRequested := r.Key == e.key && r.Log == e.log
-	if err := v.choose(e.found); err != nil || len(v.chosen) == 0 && !isRequested {
-		return err
+	ctx context.Context, turn backend.Turn, key string, parts []backend.Part, log backend.Part, v *erasure,
+) (id string, err error) {
+	if err := v.choose(e.found); err != nil || len(v.chosen) == 0 && (key != e.r.Key || log.Log != e.log) {
+		return log.Log, err
 	}
-	if err := v.make(e.now); err != nil {
-		return err
+	if err := v.make(e.r.Time); err != nil {
+		return log.Log, err
+	}
+	r := e.r
+	if key != e.r.Key {
+		r = &Receipt{Key: key, Time: e.r.Time, Entries: v.ids(v.chosen)}
 	}
 	for _, side := range parts {
 		if side.Kind != backend.PartSide {
 			continue
 		}
 		if err := e.Remove(ctx, turn, side); err != nil {
-			return err
+			return log.Log, err
 		}
 		r.Parts, r.Bytes = append(r.Parts, side), r.Bytes+side.Bytes
 	}
-	r.Entries, r.With = v.ids(v.chosen), v.ids(v.with)
-	if len(v.patches) == 0 {
-		return nil
+	if len(v.patches) > 0 {
+		if err := e.Rewrite(ctx, turn, log, v.patches, v.lines); err != nil {
+			return log.Log, err
+		}
 	}
-	if err := e.Rewrite(ctx, turn, part, v.patches, v.lines); err != nil {
-		return err
+	r.Log, r.With = log.Log, append(r.With, v.ids(v.with)...)
+	if key != e.r.Key {
+		e.r.Copies = append(e.r.Copies, r)
 	}
 	for _, p := range v.patches {
 		r.Bytes += int64(len(p.Text))
 	}
-	now, err := e.Parts(ctx, r.Key)
+	now, err := e.Parts(ctx, key)
 	for _, p := range now {
 		hadID := func(old backend.Part) bool { return old.Log == p.Log }
 		if p.Kind != backend.PartSide && !slices.ContainsFunc(parts, hadID) {
 			r.Log = p.Log
 		}
 	}
-	return err
+	return r.Log, err
 }

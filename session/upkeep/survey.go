@@ -145,7 +145,7 @@ func originOf(s *dir.Surveyed, part backend.Part) (string, error) {
 	return e.From.Session, nil
 }
 
-// of returns the sessions that share entries with a session, and that session itself; nil if no other one does.
+// of returns the other sessions that share entries with a session.
 func (r *relatives) of(key string) []string {
 	all := []string{key}
 	seen := map[string]bool{key: true}
@@ -157,10 +157,7 @@ func (r *relatives) of(key string) []string {
 			}
 		}
 	}
-	if len(all) == 1 {
-		return nil // its other logs have other entries
-	}
-	return all
+	return all[1:]
 }
 
 // forksOf returns the forks of key.
