@@ -28,11 +28,11 @@ func Copy(ctx context.Context, from, to *session.Store, key string) error {
 	if from.Backend() == to.Backend() {
 		return fmt.Errorf("%w: %q would be copied to itself", session.ErrExists, key)
 	}
-	source, err := from.Backend().Log(ctx, key, false) // taking the turn of a missing session would create it
-	if err != nil {
-		return err
+	parts, err := from.Backend().Parts(ctx, key) // taking the turn of a missing session would create it
+	if err == nil && len(parts) == 0 {
+		err = session.ErrNotFound
 	}
-	if err := source.Close(); err != nil {
+	if err != nil {
 		return err
 	}
 	c := copier{from: from.Backend(), to: to.Backend(), key: key}
@@ -103,7 +103,11 @@ func (c *copier) logs(ctx context.Context, b backend.Backend, turn backend.Turn)
 	parts, err := b.Parts(ctx, c.key)
 	isOpenLog := func(p backend.Part) bool { return p.Open && p.Kind == backend.PartLog }
 	if err == nil && slices.ContainsFunc(parts, isOpenLog) {
-		if err = settle(ctx, turn); err == nil {
+		var log backend.Log
+		if log, err = turn.Log(ctx); err == nil {
+			err = log.Close()
+		}
+		if err == nil {
 			parts, err = b.Parts(ctx, c.key) // the repair may have replaced the log
 		}
 	}
@@ -121,15 +125,6 @@ func (c *copier) logs(ctx context.Context, b backend.Backend, turn backend.Turn)
 		logs = append(logs, log)
 	}
 	return logs, nil
-}
-
-// settle opens the newest log for writing, and closes it.
-func settle(ctx context.Context, turn backend.Turn) error {
-	log, err := turn.Log(ctx)
-	if err != nil {
-		return err
-	}
-	return log.Close()
 }
 
 func closeAll(logs []backend.Log) {

@@ -164,12 +164,12 @@ const turnWait = 100 * time.Millisecond
 // done nevertheless; plan again for the rest.
 func Apply(ctx context.Context, s *session.Store, plan *Plan) (*Applied, error) {
 	done := &Applied{}
+	a := applier{Backend: s.Backend(), now: s.Options().Now, done: done}
 	for rest := plan.Actions; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Key == rest[0].Key {
 			n++
 		}
-		a := applier{Backend: s.Backend(), now: s.Options().Now, done: done}
 		if err := a.session(ctx, rest[0].Key, rest[:n]); err != nil {
 			return done, err
 		}
@@ -199,11 +199,6 @@ func (a *applier) session(ctx context.Context, key string, actions []Action) err
 		return a.keep(KeptDamaged, err, actions...)
 	case len(parts) == 0: // taking its turn would create it again
 		return a.keep(KeptChanged, nil, actions...)
-	}
-	if held, err := a.IsHeld(ctx, key); err != nil {
-		return err
-	} else if held {
-		return a.keep(KeptOpen, nil, actions...)
 	}
 	short, cancel := context.WithTimeout(ctx, turnWait)
 	turn, err := a.Turn(short, key)

@@ -48,8 +48,7 @@ type storedSession struct {
 	parts   []backend.Part
 	named   map[string]bool // names of the parts that have an action
 	updated time.Time       // when an unarchived session was last written to; zero: unknown
-	looked  bool            // why says what the newest log does
-	asked   bool            // why says also whether it is open
+	asked   bool            // why is known
 	why     string          // why the session is left alone; "": it is not
 	lost    error           // why its parts cannot be read; it has none then
 }
@@ -117,7 +116,7 @@ func look(ctx context.Context, s *dir.Surveyed) (*storedSession, error) {
 		return l, nil
 	}
 	open := *l.open()
-	info, updated, err := readInfo(ctx, s, open)
+	_, updated, err := readInfo(ctx, s, open)
 	if err != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -126,10 +125,6 @@ func look(ctx context.Context, s *dir.Surveyed) (*storedSession, error) {
 	}
 	if l.updated = updated; updated.IsZero() {
 		l.updated = open.Time
-	}
-	l.looked, l.why = true, protects(&info)
-	if err != nil {
-		l.why = KeptDamaged
 	}
 	return l, nil
 }
@@ -323,10 +318,8 @@ func (p *planner) protect(ctx context.Context, l *storedSession, reason Reason) 
 		return nil
 	}
 	l.asked = true
-	if !l.looked {
-		if l.why, err = protection(ctx, p.Backend, l.key, l.parts); err != nil {
-			l.why = whyLost(err)
-		}
+	if l.why, err = protection(ctx, p.Backend, l.key, l.parts); err != nil {
+		l.why = whyLost(err)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
