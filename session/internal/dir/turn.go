@@ -43,27 +43,18 @@ func (d *Directory) Turn(ctx context.Context, key string) (backend.Turn, error) 
 	if err := d.queues.Enter(ctx, key); err != nil {
 		return nil, &backend.BusyError{Cause: err}
 	}
-	t, err := d.lockTurn(ctx, key)
-	if err != nil {
-		d.queues.Leave(key)
-		return nil, err
+	t, err := d.waitTurn(ctx, key)
+	for errors.Is(err, errs.ErrDeleted) && ctx.Err() == nil {
+		t, err = d.waitTurn(ctx, key)
 	}
-	return t, nil
-}
-
-func (d *Directory) lockTurn(ctx context.Context, key string) (*directoryTurn, error) {
-	for {
-		t, err := d.waitTurn(ctx, key)
-		if err == nil {
-			return t, nil
-		}
-		if ctx.Err() != nil {
-			return nil, d.busy(key, context.Cause(ctx))
-		}
-		if !errors.Is(err, errs.ErrDeleted) {
-			return nil, err
-		}
+	if err == nil {
+		return t, nil
 	}
+	d.queues.Leave(key)
+	if ctx.Err() != nil {
+		err = d.busy(key, context.Cause(ctx))
+	}
+	return nil, err
 }
 
 // waitTurn waits for the turn of the current session. The error is ErrDeleted if that was deleted in the meantime.
