@@ -42,7 +42,7 @@ func Erase(ctx context.Context, s *session.Store, key string) (*Receipt, error) 
 	r := &Receipt{Key: key, Time: s.Options().Now()}
 	relatives, err := readRelatives(ctx, s.Backend())
 	if err == nil {
-		r.Forks, r.Unread = relatives.forksOf(key), relatives.lost
+		r.Forks, r.Unread = slices.Compact(slices.Sorted(slices.Values(relatives.forks[key]))), relatives.lost
 		r.Parts, err = s.Backend().Parts(ctx, key)
 	}
 	if err != nil {

@@ -108,14 +108,6 @@ type Action struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// frees estimates how many bytes the action frees.
-func (a *Action) frees() int64 {
-	if a.Op == OpArchive {
-		return a.Part.Bytes - a.Part.Bytes/archivedShare
-	}
-	return a.Part.Bytes
-}
-
 // The values of [Kept].Why: why an action was not done, or a session was left out of a plan.
 const (
 	KeptOpen    = "it is open"
@@ -163,85 +155,64 @@ const turnWait = 100 * time.Millisecond
 // pinned or archived by a person after the plan was made is left alone. If the error is not nil, what Applied lists was
 // done nevertheless; plan again for the rest.
 func Apply(ctx context.Context, s *session.Store, plan *Plan) (*Applied, error) {
-	done := &Applied{}
-	a := applier{Backend: s.Backend(), now: s.Options().Now, done: done}
-	for rest := plan.Actions; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].Key == rest[0].Key {
-			n++
+	a := applier{Backend: s.Backend(), now: s.Options().Now}
+	for _, action := range plan.Actions {
+		if err := a.apply(ctx, action); err != nil {
+			return &a.done, err
 		}
-		if err := a.session(ctx, rest[0].Key, rest[:n]); err != nil {
-			return done, err
-		}
-		rest = rest[n:]
 	}
-	return done, nil
+	return &a.done, nil
 }
 
-// applier does the actions of one session.
+// applier does one action after another.
 type applier struct {
 	backend.Backend
 	now  func() time.Time
-	done *Applied
+	done Applied
 }
 
-func (a *applier) session(ctx context.Context, key string, actions []Action) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+// apply does one action, unless something protects the session.
+func (a *applier) apply(ctx context.Context, action Action) error {
+	parts, err := a.Parts(ctx, action.Key)
+	if err == nil && len(parts) == 0 { // taking its turn would create it again
+		return a.keep(action, KeptChanged, nil)
 	}
-	parts, err := a.Parts(ctx, key)
+	why := ""
+	if err == nil {
+		why, err = protection(ctx, a.Backend, action.Key, parts)
+	}
 	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case errors.Is(err, errors.ErrUnsupported):
 		return err
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
 	case err != nil: // a damaged session does not stop the others
-		return a.keep(KeptDamaged, err, actions...)
-	case len(parts) == 0: // taking its turn would create it again
-		return a.keep(KeptChanged, nil, actions...)
+		return a.keep(action, KeptDamaged, err)
+	case why != "":
+		return a.keep(action, why, nil)
 	}
 	short, cancel := context.WithTimeout(ctx, turnWait)
-	turn, err := a.Turn(short, key)
+	turn, err := a.Turn(short, action.Key)
 	cancel()
 	if errors.Is(err, session.ErrBusy) && ctx.Err() == nil {
-		return a.keep(KeptOpen, err, actions...)
+		return a.keep(action, KeptOpen, err)
 	}
 	if err != nil {
 		return err
 	}
-	for _, action := range actions {
-		if err = a.action(ctx, turn, action); err != nil {
-			break
-		}
-	}
-	return errors.Join(err, turn.Release())
+	return errors.Join(a.act(ctx, turn, action, parts), turn.Release())
 }
 
-// keep records that actions were not done, and why. It returns nil, since the others can go on.
-func (a *applier) keep(why string, err error, actions ...Action) error {
-	for _, action := range actions {
-		k := Kept{Key: action.Key, Part: action.Part.Name, Reason: action.Reason, Why: why, Err: err}
-		a.done.Kept = append(a.done.Kept, k)
-	}
+// keep records that an action was not done, and why. It returns nil, since the others can go on.
+func (a *applier) keep(action Action, why string, err error) error {
+	k := Kept{Key: action.Key, Part: action.Part.Name, Reason: action.Reason, Why: why, Err: err}
+	a.done.Kept = append(a.done.Kept, k)
 	return nil
 }
 
-// action does one action of a session whose turn is taken.
-func (a *applier) action(ctx context.Context, turn backend.Turn, action Action) error {
-	parts, err := a.Parts(ctx, action.Key)
-	if err != nil {
-		return err
-	}
-	why, err := protection(ctx, a.Backend, action.Key, parts)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case err != nil:
-		return a.keep(KeptDamaged, err, action)
-	case why != "":
-		return a.keep(why, nil, action)
-	}
-	// From here on, pinning the session changes its newest log or restores that log from its archive.
+// act does an action of a session whose turn is taken, and whose parts were listed before that.
+func (a *applier) act(ctx context.Context, turn backend.Turn, action Action, parts []backend.Part) (err error) {
+	// Whoever has written to the session since then, or pinned it, has changed its newest log, or restored that.
 	while := slices.DeleteFunc(parts, func(p backend.Part) bool { return !p.Open })
 	freed := action.Part.Bytes
 	switch {
@@ -252,10 +223,10 @@ func (a *applier) action(ctx context.Context, turn backend.Turn, action Action) 
 	case action.Op == OpDelete && action.Part.Kind != backend.PartLog:
 		err = a.Remove(ctx, turn, action.Part, while...)
 	default:
-		return a.keep(KeptRefused, nil, action)
+		return a.keep(action, KeptRefused, nil)
 	}
 	if errors.Is(err, session.ErrChanged) || errors.Is(err, session.ErrDeleted) {
-		return a.keep(KeptChanged, err, action)
+		return a.keep(action, KeptChanged, err)
 	}
 	if err != nil {
 		return err

@@ -302,12 +302,14 @@ func (p *planner) name(ctx context.Context, l *storedSession, reason Reason, par
 			return err
 		}
 		a := Action{Op: OpDelete, Key: l.key, Part: part, Reason: reason, At: part.Time}
+		frees := part.Bytes
 		if part.Kind == backend.PartLog {
 			a.Op, a.At = OpArchive, l.updated
+			frees -= part.Bytes / archivedShare
 		}
 		l.named[part.Name] = true
 		p.plan.Actions = append(p.plan.Actions, a)
-		p.plan.Frees += a.frees()
+		p.plan.Frees += frees
 	}
 	return nil
 }

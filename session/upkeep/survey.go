@@ -160,11 +160,6 @@ func (r *relatives) of(key string) []string {
 	return all[1:]
 }
 
-// forksOf returns the forks of key.
-func (r *relatives) forksOf(key string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(r.forks[key])))
-}
-
 // Report is what [Verify] found.
 type Report struct {
 	Log     string // the log that was read, by the backend's name
