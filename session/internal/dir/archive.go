@@ -150,16 +150,10 @@ func archiveHead(in files.Dir, name string) (head gzip.Header, err error) {
 	return head, nil
 }
 
-// archivedListed is the comment of an archive.
-type archivedListed struct {
-	Bytes int64 `json:"bytes"` // of the log, up to the last line that counts
-	listed
-}
-
 // listedComment returns the comment for the archive of a log: "" if the log cannot be read.
 func listedComment(ctx context.Context, log backend.Log) string {
-	l, bytes, err := readListed(ctx, "", log)
-	text, failed := json.Marshal(archivedListed{bytes, l})
+	l, err := readListed(ctx, "", log)
+	text, failed := json.Marshal(l)
 	if err != nil || failed != nil {
 		return ""
 	}
@@ -168,12 +162,9 @@ func listedComment(ctx context.Context, log backend.Log) string {
 
 // readComment reads the comment of an archive. It returns false if there is none, as in archives of earlier versions
 // and in those that were rewritten.
-func readComment(in files.Dir, name, key string) (l listed, bytes int64, ok bool) {
+func readComment(in files.Dir, name, key string) (l listed, ok bool) {
 	head, err := archiveHead(in, name)
-	var c archivedListed
-	if err != nil || json.Unmarshal([]byte(head.Comment), &c) != nil {
-		return l, 0, false
-	}
-	c.key = key
-	return c.listed, c.Bytes, true
+	ok = err == nil && json.Unmarshal([]byte(head.Comment), &l) == nil
+	l.key = key
+	return l, ok
 }

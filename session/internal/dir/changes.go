@@ -29,13 +29,11 @@ func (d *Directory) Changes(ctx context.Context, cursor string, wait bool) (*bac
 		if !wait || err != nil || c.Resync || len(c.Changes) > 0 {
 			return c, err
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-changed:
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
 		}
-		timer.Stop()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -66,7 +64,7 @@ func (x *index) changes(
 	c = x.feed.since(cursor)
 	if c.Resync {
 		for _, r := range x.rows {
-			c.Changes = append(c.Changes, backend.Change{Key: r.key, Log: r.log, To: r.bytes})
+			c.Changes = append(c.Changes, backend.Change{Key: r.key, Log: r.log, To: r.Bytes})
 		}
 		slices.SortFunc(c.Changes, func(a, b backend.Change) int { return strings.Compare(a.Key, b.Key) })
 	}

@@ -22,11 +22,8 @@ func (d *Directory) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	l, err := d.lockLog(ctx, dir, os.O_CREATE)
-	if errors.Is(err, errs.ErrDeleted) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return unless(err, errs.ErrDeleted)
 	}
 	defer l.Close()
 	return l.remove()
@@ -44,11 +41,8 @@ func (l *directoryLog) remove() error {
 // removeAll removes the directory of a session, whose log.lock says that it is deleted.
 func (d *Directory) removeAll(dir string) error {
 	names, err := d.fs.List(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return unless(err, fs.ErrNotExist)
 	}
 	for _, name := range names {
 		if name == lockName {
@@ -139,11 +133,8 @@ func (d *Directory) Sweep(ctx context.Context, keys ...string) error {
 			return err
 		}
 		l, err := d.lockLog(ctx, s.dir, os.O_CREATE)
-		if errors.Is(err, errs.ErrDeleted) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return unless(err, errs.ErrDeleted)
 		}
 		return errors.Join(l.sweep(), l.Close())
 	})

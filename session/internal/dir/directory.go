@@ -101,7 +101,7 @@ func (d *Directory) create() error {
 	if err != nil {
 		return err
 	}
-	if err := d.mkdir("s"); err != nil {
+	if err := unless(d.fs.Mkdir("s", 0o700), fs.ErrExist); err != nil {
 		return err
 	}
 	return d.writeFrom(storeFile, bytes.NewReader(append(text, '\n')), true)
@@ -158,9 +158,9 @@ func (d *Directory) writeBy(name string, durable bool, write func(files.File) er
 	return nil
 }
 
-func (d *Directory) mkdir(name string) error {
-	err := d.fs.Mkdir(name, 0o700)
-	if errors.Is(err, fs.ErrExist) {
+// unless returns err, or nil if it is one of those that are expected.
+func unless(err error, expected ...error) error {
+	if slices.ContainsFunc(expected, func(e error) bool { return errors.Is(err, e) }) {
 		return nil
 	}
 	return err
@@ -185,14 +185,11 @@ func (d *Directory) sessionDir(key string, create bool) (string, error) {
 	if err == nil {
 		return dir, in.Close()
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err = unless(err, fs.ErrNotExist); err != nil || !create {
 		return "", err
 	}
-	if !create {
-		return "", nil
-	}
 	for _, at := range []string{"s", path.Dir(dir), dir} {
-		err := d.mkdir(at)
+		err := unless(d.fs.Mkdir(at, 0o700), fs.ErrExist)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err = errs.ErrDeleted; at == "s" { // opening the store anew makes one
 				err = fmt.Errorf("%w: the directory of the store was removed", errs.ErrClosed)
@@ -208,10 +205,7 @@ func (d *Directory) sessionDir(key string, create bool) (string, error) {
 // logs returns the names of the logs in a directory, including archived ones, the newest last.
 func (d *Directory) logs(dir string) ([]string, error) {
 	names, err := d.fs.List(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return logsAmong(names), err
+	return logsAmong(names), unless(err, fs.ErrNotExist)
 }
 
 // logsAmong returns the names of logs, including archived ones, the newest last.
@@ -239,15 +233,11 @@ func begunAt(name string) (at time.Time, err error) {
 	return at, nil
 }
 
-// newLogName returns a name that sorts after all others, even if the clock was set back.
-func (d *Directory) newLogName(dir string) (string, error) {
-	names, err := d.logs(dir)
-	if err != nil {
-		return "", err
-	}
+// newLogName returns a name that sorts after those of all logs, even if the clock was set back.
+func (d *Directory) newLogName(logs []string) (string, error) {
 	now := d.now().UTC().Truncate(time.Millisecond)
-	if len(names) > 0 {
-		last, err := begunAt(names[len(names)-1])
+	if len(logs) > 0 {
+		last, err := begunAt(logs[len(logs)-1])
 		if err != nil {
 			return "", err
 		}
@@ -262,22 +252,12 @@ func (d *Directory) newLogName(dir string) (string, error) {
 // interrupted deletion. The error is ErrDeleted if it did so, or if the directory was deleted while it waited: what is
 // there now is another session.
 func (d *Directory) lockLog(ctx context.Context, dir string, flag int) (*directoryLog, error) {
-	name := dir + "/" + lockName
-	f, err := d.fs.Open(name, os.O_RDWR|flag, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errs.ErrDeleted
-	}
+	f, err := d.lock(ctx, dir+"/"+lockName, flag, lastTryOfAppend)
 	if err != nil {
 		return nil, err
 	}
 	l := &directoryLog{directory: d, dir: dir, lock: f}
-	if err = waitLock(ctx, f, lastTryOfAppend); err == nil && !d.fs.IsLinked(f, name) {
-		err = errs.ErrDeleted
-	}
-	if err == nil {
-		l.marks, err = readMarks(f)
-	}
-	if err == nil && l.marks.isDeleted() {
+	if l.marks, err = readMarks(f); err == nil && l.marks.isDeleted() {
 		// Whoever deleted the session may have been killed before the mark was on the disk.
 		if err = f.Sync(); err == nil {
 			err = d.removeAll(dir)
@@ -292,12 +272,7 @@ func (d *Directory) lockLog(ctx context.Context, dir string, flag int) (*directo
 }
 
 // remove removes a file. A missing file is not an error.
-func (d *Directory) remove(name string) error {
-	if err := d.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (d *Directory) remove(name string) error { return unless(d.fs.Remove(name), fs.ErrNotExist) }
 
 // Close implements [backend.Backend].
 func (d *Directory) Close() error {

@@ -110,27 +110,20 @@ func (t *directoryTurn) Flush(ctx context.Context) error {
 	if err != nil || !slices.ContainsFunc(parts, isNewestLog) {
 		return err
 	}
-	l, err := t.directory.openLog(ctx, t.key) // copies a log whose sync failed
+	l, err := t.directory.openLog(ctx, t.key, true)
 	if err != nil {
 		return err
 	}
-	if err = waitLock(ctx, l.lock, lastTryOfAppend); err == nil {
-		if l.file != nil {
-			err = l.sync()
-		}
-		err = errors.Join(err, l.lock.Unlock())
-	}
-	return errors.Join(err, l.Close())
+	return l.Close()
 }
 
 // settle prepares a log for appending: it copies a log whose sync failed, and cuts off a torn end. The lock is held.
 func (l *directoryLog) settle() error {
 	_, err := l.directory.fs.SizeOf(l.dir + "/" + l.name + failedMark)
-	switch {
-	case err == nil:
+	if err == nil {
 		err = l.copy()
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil
+	} else {
+		err = unless(err, fs.ErrNotExist)
 	}
 	if err != nil {
 		return err

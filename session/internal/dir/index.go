@@ -46,7 +46,6 @@ type row struct {
 	file   string // of the newest log, or of its archive
 	log    string
 	disk   int64 // length of the file
-	bytes  int64 // of the log, up to the last line that counts
 	isRead bool
 }
 
@@ -57,7 +56,7 @@ func newIndex(d *Directory) *index {
 // fits reports whether the row still describes what is stored. An unfinished line may be replaced by another one of the
 // same length.
 func (r *row) fits(s *stored) bool {
-	isWhole := !r.isRead || r.bytes == r.disk || strings.HasSuffix(r.file, archiveSuffix)
+	isWhole := !r.isRead || r.Bytes == r.disk || strings.HasSuffix(r.file, archiveSuffix)
 	return r.file == s.file && r.disk == s.disk && r.log == s.marks.idOf(s.file) && isWhole
 }
 
@@ -120,7 +119,7 @@ func (x *index) compare(ctx context.Context, s *stored, read bool) (f glance, er
 		return f, err
 	}
 	if read {
-		r.listed, r.bytes, err = s.listed(ctx, r.key)
+		r.listed, err = s.listed(ctx, r.key)
 		if errors.Is(err, errs.ErrNotFound) {
 			return f, nil
 		}
@@ -150,13 +149,13 @@ func (x *index) put(f glance) {
 		return
 	}
 	r := f.row
-	c := backend.Change{Key: r.key, Log: r.log, To: r.bytes}
+	c := backend.Change{Key: r.key, Log: r.log, To: r.Bytes}
 	if old != nil && old.isRead && old.log == r.log {
-		if old.bytes == r.bytes {
+		if old.Bytes == r.Bytes {
 			return
 		}
-		if old.bytes < r.bytes {
-			c.From = old.bytes
+		if old.Bytes < r.Bytes {
+			c.From = old.Bytes
 		}
 	}
 	if f.isNew {
@@ -244,10 +243,7 @@ func (d *Directory) statuses(ctx context.Context, rows []*row) ([]backend.Status
 	found := make([]*backend.Status, len(rows))
 	err := Each(ctx, d.Readers, len(rows), func(i int) (err error) {
 		found[i], err = d.status(ctx, rows[i].key)
-		if errors.Is(err, errs.ErrNotFound) {
-			err = nil
-		}
-		return err
+		return unless(err, errs.ErrNotFound)
 	})
 	var all []backend.Status
 	for _, st := range found {
@@ -279,37 +275,38 @@ func (d *Directory) status(ctx context.Context, key string) (st *backend.Status,
 	return st, err
 }
 
-// listed reads what lists need to know of a session, and how many bytes of its log count.
-func (s *stored) listed(ctx context.Context, key string) (listed, int64, error) {
+// listed reads what lists need to know of a session.
+func (s *stored) listed(ctx context.Context, key string) (listed, error) {
 	if strings.HasSuffix(s.file, archiveSuffix) {
-		if l, bytes, ok := readComment(s, s.file, key); ok {
-			return l, bytes, nil
+		if l, ok := readComment(s, s.file, key); ok {
+			return l, nil
 		}
 	}
 	log, err := s.open(s.file, MaxArchived)
 	if err != nil {
-		return listed{key: key}, 0, err
+		return listed{key: key}, err
 	}
 	defer log.Close()
 	return readListed(ctx, key, log)
 }
 
-// readListed reads what lists need to know of a session, and how many bytes of its log count.
-func readListed(ctx context.Context, key string, log backend.Log) (listed, int64, error) {
+// readListed reads what lists need to know of a session.
+func readListed(ctx context.Context, key string, log backend.Log) (listed, error) {
 	l, err := jsonl.ReadInfo(ctx, log, nil)
 	if err == nil && l.Size == 0 {
 		err = errs.ErrNotFound
 	}
 	if err != nil {
-		return listed{}, 0, err
+		return listed{}, err
 	}
 	isSet := func(b *bool) bool { return b != nil && *b }
-	return listed{key, l.Newest.Time, isSet(l.Info.Pinned), isSet(l.Info.Archived)}, l.Valid, nil
+	return listed{key, l.Valid, l.Newest.Time, isSet(l.Info.Pinned), isSet(l.Info.Archived)}, nil
 }
 
-// listed is what ordering and filtering need to know about a session.
+// listed is what lists need to know about a session. An archive has it in its comment.
 type listed struct {
 	key      string
+	Bytes    int64     `json:"bytes"` // of the log, up to the last line that counts
 	Updated  time.Time `json:"updated,omitzero"`
 	Pinned   bool      `json:"pinned,omitempty"`
 	Archived bool      `json:"archived,omitempty"`

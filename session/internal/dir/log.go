@@ -49,36 +49,41 @@ func (d *Directory) Log(ctx context.Context, key string, write bool) (log backen
 		return log, err
 	}
 	for {
-		l, err := d.openLog(ctx, key)
-		if err == nil {
-			return l, nil
-		}
+		log, err = d.openLog(ctx, key, false)
 		if !errors.Is(err, errs.ErrDeleted) { // otherwise the next try makes the directory anew
-			return nil, err
+			return log, err
 		}
 	}
 }
 
-// openLog opens the newest log for writing. It restores it if it is archived.
-func (d *Directory) openLog(ctx context.Context, key string) (*directoryLog, error) {
+// openLog opens the newest log for writing, and syncs it with durable. It restores it if it is archived.
+func (d *Directory) openLog(ctx context.Context, key string, durable bool) (backend.Log, error) {
 	dir, err := d.sessionDir(key, true)
 	if err != nil {
 		return nil, err
 	}
+	return d.openBy(ctx, dir, func(l *directoryLog) error {
+		// What sweep cannot remove does not count, and the next opening tries again.
+		if err := unless(l.sweep(), errNotSwept); err != nil {
+			return err
+		}
+		if err := l.openNewest(); err != nil || l.file == nil {
+			return err
+		}
+		if err := l.settle(); err != nil || !durable {
+			return err
+		}
+		return l.sync()
+	})
+}
+
+// openBy returns the log that open opens while the lock is held.
+func (d *Directory) openBy(ctx context.Context, dir string, open func(l *directoryLog) error) (backend.Log, error) {
 	l, err := d.lockLog(ctx, dir, os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
-	if err = l.sweep(); errors.Is(err, errNotSwept) {
-		err = nil // what is left does not count, and the next opening removes it
-	}
-	if err == nil {
-		err = l.openNewest()
-	}
-	if err == nil && l.file != nil {
-		err = l.settle()
-	}
-	if err = errors.Join(err, l.lock.Unlock()); err != nil {
+	if err = errors.Join(open(l), l.lock.Unlock()); err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -197,17 +202,26 @@ func (l *directoryLog) checkCurrent() error {
 	return &backend.MovedError{Next: true}
 }
 
-// create creates the log with its first lines. No reader sees only a part of them.
+// create creates the first log of a session with its first lines.
 func (l *directoryLog) create(lines []byte, durable bool) error {
-	names, err := l.directory.logs(l.dir)
+	logs, err := l.directory.logs(l.dir)
 	if err != nil {
 		return err
 	}
-	if len(names) > 0 {
+	if len(logs) > 0 {
 		l.dead = errs.ErrClosed
 		return &backend.MovedError{Next: true}
 	}
-	name, err := l.directory.newLogName(l.dir)
+	return l.begin(logs, lines, durable)
+}
+
+// begin begins a log behind others, and tells those who have the newest of them open. No reader sees only a part of its
+// lines.
+func (l *directoryLog) begin(others []string, lines []byte, durable bool) error {
+	name, err := l.directory.newLogName(others)
+	if err == nil && len(others) > 0 {
+		err = l.mark(nextByte)
+	}
 	if err != nil {
 		return err
 	}
@@ -217,7 +231,7 @@ func (l *directoryLog) create(lines []byte, durable bool) error {
 		err = l.directory.writeFrom(l.dir+"/"+name, bytes.NewReader(lines), false)
 	}
 	failed := l.openNewest()
-	if err != nil && l.file != nil { // it is in place, but perhaps not durably
+	if err != nil && failed == nil && l.name == name { // it is in place, but perhaps not durably
 		return l.kill(err)
 	}
 	if err == nil && failed != nil {
@@ -282,37 +296,19 @@ func (t *directoryTurn) Next(ctx context.Context, lines []byte) (backend.Log, er
 	if dir == "" {
 		return nil, errs.ErrDeleted
 	}
-	l, err := d.lockLog(ctx, dir, os.O_CREATE)
-	if err != nil {
-		return nil, err
-	}
-	// A deletion removes turn.lock while it holds log.lock, which is held here: if the turn is still in place, the
-	// session stays.
-	err = t.Check()
-	if err == nil {
-		err = l.begin(lines)
-		d.index.wrote(dir)
-	}
-	if err = errors.Join(err, l.lock.Unlock()); err != nil {
-		l.Close()
-		return nil, err
-	}
-	return l, nil
-}
-
-// begin creates a log that replaces an older one, and tells those who have that open.
-func (l *directoryLog) begin(lines []byte) error {
-	name, err := l.directory.newLogName(l.dir)
-	if err != nil {
-		return err
-	}
-	if err := l.mark(nextByte); err != nil {
-		return err
-	}
-	if err := l.place(name, bytes.NewReader(lines)); err != nil {
-		return err
-	}
-	return l.openNewest()
+	return d.openBy(ctx, dir, func(l *directoryLog) error {
+		// A deletion removes turn.lock while it holds log.lock, which is held here: if the turn is still in place, the
+		// session stays.
+		if err := t.Check(); err != nil {
+			return err
+		}
+		defer d.index.wrote(dir)
+		logs, err := d.logs(dir)
+		if err != nil {
+			return err
+		}
+		return l.begin(logs, lines, true)
+	})
 }
 
 // mark tells those who have a log open, through the lock, which is held.
@@ -335,15 +331,10 @@ func (l *directoryLog) markDurably(text ...byte) error {
 
 // Close implements [backend.Log].
 func (l *directoryLog) Close() error {
-	var failed []error
-	for _, f := range []files.File{l.file, l.lock} {
-		if f != nil {
-			failed = append(failed, f.Close())
-		}
+	l.dead = cmp.Or(l.dead, errs.ErrClosed)
+	err := l.lock.Close()
+	if l.file != nil {
+		err = errors.Join(err, l.file.Close())
 	}
-	l.file, l.lock = nil, nil
-	if l.dead == nil {
-		l.dead = errs.ErrClosed
-	}
-	return errors.Join(failed...)
+	return err
 }

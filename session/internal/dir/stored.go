@@ -78,12 +78,7 @@ func (d *Directory) withLog(f func(*stored) error) func(*stored) error {
 }
 
 // unlessGone returns the error of a visit to a session. It is none if there is no session.
-func unlessGone(err error) error {
-	if errors.Is(err, errs.ErrNotFound) || errors.Is(err, files.ErrLink) {
-		return nil
-	}
-	return err
-}
+func unlessGone(err error) error { return unless(err, errs.ErrNotFound, files.ErrLink) }
 
 // eachStored calls f for every session in the directory that has a log, from several goroutines.
 func (d *Directory) eachStored(ctx context.Context, f func(*stored) error) error {
@@ -96,17 +91,14 @@ func (d *Directory) eachDirectory(ctx context.Context, f func(*stored) error) er
 		return errs.ErrClosed
 	}
 	parents, err := d.fs.List("s")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a power loss may take s; the next session makes it
+	if err = unless(err, fs.ErrNotExist); err != nil { // a power loss may take s; the next session makes it
 		return err
 	}
 	return Each(ctx, d.Readers, len(parents), func(i int) error {
 		parent := "s/" + parents[i]
 		in, err := d.fs.Sub(parent)
-		if errors.Is(err, files.ErrLink) || errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return unless(err, files.ErrLink, fs.ErrNotExist)
 		}
 		defer in.Close()
 		names, err := in.List(".")
@@ -145,10 +137,7 @@ func Each(ctx context.Context, goroutines, n int, f func(i int) error) error {
 // names lists the directory. A directory that is gone is empty.
 func (s *stored) names() ([]string, error) {
 	names, err := s.List(".")
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return names, err
+	return names, unless(err, fs.ErrNotExist)
 }
 
 // mostTries is how often a log is looked for that others archive or restore, which is rare.

@@ -102,25 +102,15 @@ type waitingLine struct {
 	file      files.File // nil: nobody has waited yet, or not entered
 }
 
-// enter waits until nobody else is next. Without [os.O_CREATE], a missing file means that nobody is in line. The error
-// is ErrDeleted if the session was deleted in the meantime.
-func (w *waitingLine) enter(ctx context.Context, flag int) error {
+// enter waits until nobody else is next. Without [os.O_CREATE], a missing file means that nobody is in line; with it, the
+// error is ErrDeleted if the session was deleted in the meantime.
+func (w *waitingLine) enter(ctx context.Context, flag int) (err error) {
 	if w.file != nil {
 		return nil
 	}
-	f, err := w.directory.fs.Open(w.name, os.O_RDWR|flag, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if flag == 0 {
-			return nil
-		}
-		return errs.ErrDeleted
-	}
-	if err != nil {
-		return err
-	}
-	w.file = f
-	if err = waitLock(ctx, f, lastTryOfTurn); err == nil && !w.directory.fs.IsLinked(f, w.name) {
-		err = errs.ErrDeleted
+	w.file, err = w.directory.lock(ctx, w.name, flag, lastTryOfTurn)
+	if flag == 0 {
+		err = unless(err, errs.ErrDeleted)
 	}
 	return err
 }
@@ -177,6 +167,26 @@ const (
 	lastTryOfTurn   = 5 * time.Millisecond
 )
 
+// lock opens a file and takes the kernel's lock on it. The error is ErrDeleted if there is none, or if another one has
+// taken its name meanwhile.
+func (d *Directory) lock(ctx context.Context, name string, flag int, last time.Duration) (files.File, error) {
+	f, err := d.fs.Open(name, os.O_RDWR|flag, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errs.ErrDeleted
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = waitLock(ctx, f, last); err == nil && !d.fs.IsLinked(f, name) {
+		err = errs.ErrDeleted
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // waitLock takes the kernel's lock on f, or returns the cause of ctx. The kernel has no call that waits for both a lock
 // and a context, so waitLock tries the lock repeatedly, with pauses of at most last.
 func waitLock(ctx context.Context, f files.File, last time.Duration) error {
@@ -216,10 +226,7 @@ func (s *stored) readMarks() (lockMarks, error) {
 			return readMarks(f)
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, files.ErrLink) {
-		err = nil
-	}
-	return nil, err
+	return nil, unless(err, fs.ErrNotExist, files.ErrLink)
 }
 
 // isDeleted reports whether the session is deleted.

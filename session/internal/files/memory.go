@@ -87,20 +87,15 @@ func (m memory) Mkdir(name string, _ fs.FileMode) error {
 }
 
 func (m memory) Rename(from, to string) error {
-	var n *memoryNode
-	err := m.change("rename", from, func(entries map[string]*memoryNode, base string) error {
-		if n = entries[base]; n == nil {
-			return fs.ErrNotExist
-		}
-		into := m.find(path.Dir(to))
-		if into == nil {
+	return m.change("rename", from, func(entries map[string]*memoryNode, base string) error {
+		n, into := entries[base], m.find(path.Dir(to))
+		if n == nil || into == nil {
 			return fs.ErrNotExist
 		}
 		delete(entries, base)
 		into.entries[path.Base(to)] = n
 		return nil
 	})
-	return err
 }
 
 func (m memory) Remove(name string) error {
