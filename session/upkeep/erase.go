@@ -109,8 +109,8 @@ type eraser struct {
 
 var (
 	errNoLog = errors.New("there is no such log")
-	// errUnopened is the error for a log that is listed. It is not ErrNotFound: a host would take that for a log that is
-	// gone, with all its content.
+	// errUnopened is the error for a log that is listed. It is not ErrNotFound: a host would take that for a log that
+	// is gone, with all its content.
 	errUnopened = errors.New("it is listed but cannot be opened")
 )
 
