@@ -257,8 +257,8 @@ func (l *directoryLog) undo(end int64, n int, cause error) error {
 	return l.dead
 }
 
-// end ends the use of the log here. What is written counts all the same: if an append learns only then that it cannot go
-// on, the next one says so.
+// end ends the use of the log here. What is written counts all the same: if an append learns only then that it cannot
+// go on, the next one says so.
 func (l *directoryLog) end(cause error) {
 	l.dead = cmp.Or(l.dead, fmt.Errorf("%w: %w", errs.ErrClosed, cause))
 }

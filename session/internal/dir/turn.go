@@ -102,8 +102,8 @@ type waitingLine struct {
 	file      files.File // nil: nobody has waited yet, or not entered
 }
 
-// enter waits until nobody else is next. Without [os.O_CREATE], a missing file means that nobody is in line; with it, the
-// error is ErrDeleted if the session was deleted in the meantime.
+// enter waits until nobody else is next. Without [os.O_CREATE], a missing file means that nobody is in line; with it,
+// the error is ErrDeleted if the session was deleted in the meantime.
 func (w *waitingLine) enter(ctx context.Context, flag int) (err error) {
 	if w.file != nil {
 		return nil

@@ -49,7 +49,8 @@ func TestSub(t *testing.T) {
 	require.NoError(t, err)
 	defer parent.Close()
 	for name, want := range map[string]error{
-		"inside": ErrLink, "inside/directory": ErrLink, "outside": ErrLink, "k/file": ErrLink, "missing": fs.ErrNotExist,
+		"inside": ErrLink, "inside/directory": ErrLink, "outside": ErrLink, "k/file": ErrLink,
+		"missing": fs.ErrNotExist,
 	} {
 		_, err = parent.Sub(name)
 		assert.ErrorIs(t, err, want, name)
