@@ -268,7 +268,7 @@ func wordKind(w string, all uint8) (Kind, bool) {
 	case all&^(runes.Alpha|runes.Digit|runes.Underscore) != 0:
 		head, tail, _ := strings.Cut(w, "-")
 		// CVE-2026-1, OPS-48
-		if upperWord(head) && len(head) >= 2 && tail != "" && runes.Class[tail[0]] == runes.Digit {
+		if classes(head) == runes.Upper && len(head) >= 2 && tail != "" && runes.Class[tail[0]] == runes.Digit {
 			return Error, true
 		}
 		return Hash, digits >= 3 && len(w) >= 10 // web-7f9c4d
@@ -321,15 +321,6 @@ func isErrno(w string, all uint8) bool {
 func isErrorCode(w string, digits int, all uint8) bool {
 	upper := len(w) - digits
 	return digits >= 3 && all == runes.Upper|runes.Digit && upper <= 6
-}
-
-func upperWord(s string) bool {
-	for i := range len(s) {
-		if runes.Class[s[i]] != runes.Upper {
-			return false
-		}
-	}
-	return true
 }
 
 // hasHump reports whether an upper-case letter follows a lower-case one, as in camelCase.

@@ -1,19 +1,13 @@
 package runes
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // IsBlank reports whether s has no visible character. Providers refuse such a text.
-func IsBlank(s string) bool {
-	for _, r := range s {
-		if IsVisible(r) {
-			return false
-		}
-	}
-	return true
-}
+func IsBlank(s string) bool { return !strings.ContainsFunc(s, IsVisible) }
 
 // IsVisible reports whether r is neither white space nor a character that Unicode draws nothing for: control and format
 // characters, such as a zero width space, a byte order mark or a soft hyphen, and fillers.

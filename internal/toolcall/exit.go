@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/prose"
@@ -50,11 +51,7 @@ var exitFrame = prose.NewPattern(`(?i)^[<\[(]?` +
 
 // printsExit reports whether a command prints the exit code of another one, which is not its own: echo $?.
 func printsExit(command string) bool {
+	names := []string{"$?", "%errorlevel%", "$lastexitcode", "returncode"}
 	command = strings.ToLower(command)
-	for _, name := range [...]string{"$?", "%errorlevel%", "$lastexitcode", "returncode"} {
-		if strings.Contains(command, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(command, name) })
 }
