@@ -98,22 +98,12 @@ func TestOverridesAreRead(t *testing.T) {
 	assert.Equal(t, "Look.", imported[0].Parts[0].Text)
 	assert.Equal(t, winnow.KindOpaque, imported[1].Parts[0].Kind)
 	assert.Equal(t, `{"path":"x"}`, string(imported[1].Parts[1].Arguments))
-	assert.Equal(t, winnow.Message{Role: winnow.RoleTool, ToolCallID: "a", ToolName: "read", Parts: []winnow.Part{{Text: "found"}}}, bare(imported[2]))
+	assert.Equal(t, winnow.Message{Role: winnow.RoleTool, ToolCallID: "a", ToolName: "read", Parts: []winnow.Part{{Text: "found"}}}, adaptertest.Bare(imported[2]))
 	assert.Equal(t, winnow.KindOpaque, imported[4].Parts[0].Kind)
 	assert.Equal(t, jsonOf(t, messages), jsonOf(t, Export(imported)))
 	imported[3] = winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "changed"}}}
 	assert.JSONEq(t, `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"found"}]},
 		{"role":"user","content":[{"type":"text","text":"changed"}]}]`, jsonOf(t, Export(imported)[2:4]))
-}
-
-// bare is m without what does not count.
-func bare(m winnow.Message) winnow.Message {
-	m.Source = nil
-	m.Parts = append([]winnow.Part{}, m.Parts...)
-	for k := range m.Parts {
-		m.Parts[k].Source = nil
-	}
-	return m
 }
 
 var jsonOf = adaptertest.JSON

@@ -290,7 +290,7 @@ func TestStreams(t *testing.T) {
 			assert.Equal(t, []winnow.Part{
 				{Kind: winnow.KindThinking, Text: "Hm.", Signature: "c2ln"},
 				{Kind: winnow.KindToolCall, ID: "a", Name: "read", Arguments: json.RawMessage(`{"path":"x"}`)},
-			}, bare(m).Parts)
+			}, adaptertest.Bare(m).Parts)
 			assert.Equal(t, "tool_use", m.StopReason)
 			for n := range events {
 				_, err := collect(t.Context(), adaptertest.Streaming(t, false, append(events[:n:n], overflow)...))

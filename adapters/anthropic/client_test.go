@@ -41,7 +41,7 @@ func TestResponse(t *testing.T) {
 			{Kind: winnow.KindToolCall, ID: "toolu_1", Name: "read", Arguments: json.RawMessage(`{"n":1,"path":"a.go"}`)},
 			{Kind: winnow.KindOpaque, Bytes: len(`{"type":"future","x":1}`)},
 		},
-	}, bare(m))
+	}, adaptertest.Bare(m))
 	question := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "q"}}}
 	assert.Equal(t, jsonOf(t, answer.ToParam()), jsonOf(t, Export([]winnow.Message{question, m})[1]), "it is sent back as the SDK would")
 }

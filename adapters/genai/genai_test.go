@@ -154,10 +154,7 @@ func TestChanged(t *testing.T) {
 	assert.JSONEq(t, `{"role":"user","parts":[
 		{"functionResponse":{"name":"read","response":{"output":"cut"}}},
 		{"functionResponse":{"name":"shot","response":{"output":"seen"},"parts":[{"inlineData":{"mimeType":"image/png","data":"aGk="}}]}}]}`, jsonOf(t, out[2]))
-	history[1].Source = nil
-	for k := range history[1].Parts {
-		history[1].Parts[k].Source = nil // as if it was read from a file
-	}
+	history[1] = adaptertest.Bare(history[1]) // as if it was read from a file
 	assert.JSONEq(t, `{"role":"model","parts":[{"text":"I look."},{"functionCall":{"name":"read","args":{"path":"x","n":3}},"thoughtSignature":"c2lnbmVk"},{"functionCall":{"name":"shot"}}]}`,
 		jsonOf(t, Export(history)[1]), "signatures stay, and made ids are not sent")
 }

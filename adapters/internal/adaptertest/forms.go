@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +62,15 @@ func JSON(t *testing.T, v any) string {
 	b, err := json.Marshal(v)
 	require.NoError(t, err)
 	return string(b)
+}
+
+// Bare returns m without what only its SDK knows.
+func Bare(m winnow.Message) winnow.Message {
+	m.Source, m.Parts = nil, slices.Clone(m.Parts)
+	for k := range m.Parts {
+		m.Parts[k].Source = nil
+	}
+	return m
 }
 
 // meaning returns the messages without their sources.

@@ -91,10 +91,7 @@ func richValues() []winnowtest.Values[Item] {
 func TestImport(t *testing.T) {
 	history := Import(richValues()[1].Values)
 	for i := range history {
-		history[i].Source = nil
-		for k := range history[i].Parts {
-			history[i].Parts[k].Source = nil
-		}
+		history[i] = adaptertest.Bare(history[i])
 	}
 	require.Len(t, history, 7)
 	assert.Equal(t, winnow.Message{Role: winnow.RoleUser, Injected: true, Pinned: true, Parts: []winnow.Part{{Kind: winnow.KindOpaque, MediaType: winnow.MediaCompaction, Signature: "abc", Bytes: len(`{"type":"compaction","encrypted_content":"abc"}`)}}}, history[0])
