@@ -101,6 +101,7 @@ func TestPredictedPromptsOfRecordedSessions(t *testing.T) {
 		}
 	}
 	for estimator, families := range errs {
+		require.NotEmpty(t, families["all"], "no session says what was billed: the test says nothing")
 		for family, found := range families {
 			if len(found) == 0 {
 				continue
