@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -146,80 +145,6 @@ func TestManagerCompactsSummaryForSmallerWindow(t *testing.T) {
 	}
 	_, err := small.Compact(t.Context(), h, "")
 	require.ErrorIs(t, err, winnow.ErrNothingToCompact)
-}
-
-// Over random conversations with pins side by side: a manual compaction never goes back, never brings back what
-// was summarized, and fails only where there is nothing to do.
-func TestManagerCompactNeverGoesBack(t *testing.T) {
-	t.Parallel()
-	compactions, nothing := 0, 0
-	for seed := range count(100, 60) {
-		d := rand.New(rand.NewPCG(uint64(seed), 9))
-		window := []int{6_000, 40_000, 200_000}[d.IntN(3)]
-		o := &winnow.Options{
-			Estimator: byChars, Summarizer: keepsFacts(), Now: newClock().Now, HistoryTurns: []int{0, 0, 0, 6}[d.IntN(4)],
-			Compact: &winnow.CompactOptions{KeepRecent: []int{-1, 200, 2_000}[d.IntN(3)]},
-		}
-		m := newManager(t, window, o)
-		var h []winnow.Message
-		first, pinnedTokens := 0, 0
-		for turn := range 12 + d.IntN(30) {
-			added := randomTurn(d, turn)
-			for i := range added {
-				added[i].Pinned = pinnedTokens < window/8 && d.IntN(4) == 0
-				if added[i].Pinned {
-					pinnedTokens += byChars.Estimate(added[i])
-				}
-			}
-			h = named(append(h, added...))
-			before := prepare(t, m, h)
-			if c := before.Compaction; c != nil {
-				require.GreaterOrEqual(t, c.FirstKept, first, "seed %d, turn %d: Prepare went back", seed, turn)
-				first = c.FirstKept
-			}
-			if d.IntN(3) > 0 {
-				continue
-			}
-			r, err := m.Compact(t.Context(), h, "")
-			if err != nil {
-				require.ErrorIs(t, err, winnow.ErrNothingToCompact, "seed %d, turn %d", seed, turn)
-				nothing++
-				continue
-			}
-			compactions++
-			require.GreaterOrEqual(t, r.Compaction.FirstKept, first, "seed %d, turn %d", seed, turn)
-			first = r.Compaction.FirstKept
-			isBehind := slices.ContainsFunc(h[first:], func(m winnow.Message) bool {
-				return !m.Pinned && m.ToolCallID == "" && m.Parts[0].Kind == winnow.KindText
-			})
-			require.False(t, h[first].Pinned && isBehind, "seed %d, turn %d: message %d is pinned", seed, turn, first)
-			there := map[string]bool{}
-			for i := range before.Messages {
-				there[before.Messages[i].ID] = true
-			}
-			for i := range r.Messages {
-				isMade := r.Messages[i].Summary || r.Messages[i].Injected && r.Messages[i].ID == "" // a summary, or a record
-				require.True(t, isMade || there[r.Messages[i].ID], "seed %d, turn %d: %s was gone", seed, turn, r.Messages[i].ID)
-			}
-			require.LessOrEqual(t, r.Tokens, before.Tokens+before.Budget/8+50, "seed %d, turn %d", seed, turn)
-			checkVerbatim(t, h, r.Messages)
-		}
-	}
-	assert.Greater(t, compactions, 100)
-	assert.Greater(t, nothing, 4)
-}
-
-func randomTurn(d *rand.Rand, turn int) []winnow.Message {
-	say := func(n int) string {
-		from := d.IntN(9_000)
-		return fmt.Sprintf("FACT-%05d is true. %s", d.IntN(60), asciiText[from:][:n])
-	}
-	h := list(userSays("request " + itoa(turn) + " " + say(20+d.IntN(300))))
-	for k := range d.IntN(3) {
-		id := fmt.Sprintf("call_%d_%d", turn, k)
-		h = append(h, modelCalls(id), toolSays(id, say(20+d.IntN(2_000))))
-	}
-	return append(h, modelSays("answer "+itoa(turn)+" "+say(20+d.IntN(1_500))))
 }
 
 // What stands before the first summarized message is in the provider's cache. A summary behind it leaves it there,

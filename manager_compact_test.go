@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -127,48 +126,6 @@ func TestManagerCompactOnRequest(t *testing.T) {
 		assert.ErrorIs(t, err, winnow.ErrCompaction, "%s: there is nothing to summarize", tt.name)
 		assert.Equal(t, before, snapshotOf(t, m), tt.name)
 	}
-}
-
-// Invariant 6 after twenty compactions by a summarizer that drops everything, whether the host passes the
-// whole log or what the last request returned.
-func TestManagerCompactionKeepsPins(t *testing.T) {
-	t.Parallel()
-	log := chat(400, 2_000)
-	system, pin := systemSays("You are careful."), pinned(userSays("Do not delete any mail until I confirm."))
-	for _, whole := range []bool{true, false} {
-		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nnothing at all"), Now: newClock().Now})
-		h := list(system, pin, modelSays("Understood."), userSays("Look."), pinned(modelCalls("key")), toolSays("key", "the key is under the mat"), modelSays("It is there."))
-		compactions, turn := 0, 0
-		for ; compactions < 20; turn++ {
-			request := log[2*turn]
-			h = append(h, request)
-			r := prepare(t, m, h)
-			if r.Compaction != nil {
-				compactions++
-			}
-			for _, want := range []winnow.Message{system, pin, request} {
-				require.Equal(t, 1, countOf(&want, r.Messages), "turn %d: %q", turn, fullText(want))
-			}
-			require.Equal(t, 1, strings.Count(sketch(r.Messages), "a[key]* t:key"), "a pinned call keeps its result")
-			n, _ := summaries(r.Messages)
-			require.Equal(t, min(compactions, 1), n)
-			require.NoError(t, validateRequest(r.Messages))
-			if !whole {
-				h = slices.Clone(r.History)
-			}
-			h = append(h, log[2*turn+1])
-		}
-	}
-}
-
-// countOf says how often m is in messages.
-func countOf(m *winnow.Message, messages []winnow.Message) (n int) {
-	for k := range messages {
-		if sameContent(m, &messages[k]) {
-			n++
-		}
-	}
-	return n
 }
 
 // Kept + summarized + dropped with an edit = input: whatever happens over many compactions, each message is

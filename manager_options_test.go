@@ -231,59 +231,6 @@ func TestPlanHasNoEffect(t *testing.T) {
 	assert.Greater(t, flushes, was, "the next compaction has a flush of its own")
 }
 
-// In another window an open recovery is undone. What the journal is given then follows both the state that was restored
-// and the one that it became.
-func TestJournalBehindAnotherWindow(t *testing.T) {
-	t.Parallel()
-	opened := 0
-	for steps := 6; steps < 40; steps += 3 {
-		for refused := 3_000; refused < 7_000; refused += 1_000 {
-			for _, above := range []float64{1, -1} {
-				opened += testAnotherWindow(t, steps, refused, above)
-			}
-		}
-	}
-	assert.Greater(t, opened, 10)
-}
-
-func testAnotherWindow(t *testing.T, steps, refused int, above float64) int {
-	var deltas [][]byte
-	options := func() *winnow.Options {
-		return &winnow.Options{
-			FoldAbove: above, Compact: &winnow.CompactOptions{KeepRecent: 500},
-			Now:        func() time.Time { return time.Unix(1_700_000_000, 0) },
-			Summarizer: answers("## Goal\nRead the files."),
-			Journal:    func(delta []byte) error { deltas = append(deltas, delta); return nil },
-		}
-	}
-	m := newManager(t, 8_000, options())
-	var history []winnow.Message
-	for n := range steps {
-		history = append(history, stepOfNames(n, fmt.Sprint("call_", n), false)...)
-		prepare(t, m, history)
-	}
-	cause := fmt.Errorf("400 prompt is too long: %d tokens > %d maximum", refused+900, refused)
-	if _, err := m.Recover(t.Context(), history, cause); err != nil {
-		return 0
-	}
-	old := snapshotOf(t, m)
-
-	m = restarted(t, 5_000, options(), old)
-	became := snapshotOf(t, m)
-	deltas = nil
-	for n := range 4 {
-		history = append(history, stepOfNames(steps+n, fmt.Sprint("call_", steps+n), false)...)
-		prepare(t, m, history)
-		want := snapshotOf(t, m)
-		for name, state := range map[string]string{"the state that was restored": old, "what it became": became} {
-			again := restarted(t, 5_000, options(), state, deltas...)
-			is := snapshotOf(t, again)
-			require.Equal(t, want, is, "%s, %d deltas, %d steps, %d refused, %s", name, len(deltas), steps, refused, above)
-		}
-	}
-	return 1
-}
-
 // A name tells what the table knows of the model; each option that is set wins over that, one by one.
 func TestModelDescribes(t *testing.T) {
 	t.Parallel()

@@ -44,20 +44,6 @@ func wornManager(t testing.TB) (*winnow.Manager, func() *winnow.Options, []winno
 	return m, options, h
 }
 
-func TestManagerSnapshotGoesOn(t *testing.T) {
-	m, options, h := wornManager(t)
-	other := restarted(t, 24_000, options(), snapshotOf(t, m))
-	require.Equal(t, snapshotOf(t, m), snapshotOf(t, other), "what was restored is what was saved")
-	for n := len(h) - 8; n <= len(h); n++ {
-		require.Equal(t, m.Plan(h[:n]), other.Plan(h[:n]))
-		want := prepare(t, m, h[:n])
-		got := prepare(t, other, h[:n])
-		sameMessages(t, want.Messages, got.Messages, "the request at "+itoa(n))
-		require.Equal(t, want, got)
-	}
-	require.Equal(t, snapshotOf(t, m), snapshotOf(t, other))
-}
-
 func TestManagerRestoreRefuses(t *testing.T) {
 	good := func() string { m, _, _ := wornManager(t); return snapshotOf(t, m) }()
 	edit := func(f func(fields map[string]json.RawMessage)) string {

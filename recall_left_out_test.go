@@ -14,7 +14,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // A message shows its texts, its calls without the escapes of JSON, and what was thought; and says what it does not
@@ -449,48 +448,4 @@ func TestRecallGivesAllBack(t *testing.T) {
 	t.Logf("%d histories, %d recalls, %d summaries", n, asked, summaries)
 	assert.Greater(t, asked, n, "hardly anything was left out: the test says nothing")
 	assert.Greater(t, summaries, n/4)
-}
-
-// TestRecallChangesNoRequest: a manager that is asked between its requests makes the same ones as one that is not, and
-// where the answers are appended requests are valid and go on from the one before.
-func TestRecallChangesNoRequest(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(count(50, 40)) {
-		dice := rand.New(rand.NewPCG(seed, 18))
-		history := randomHistory(seed)
-		w := &recallWorld{t: t, seed: seed, window: 3_000 + dice.IntN(9_000), options: &winnow.Options{Recall: true}}
-		asked, plain, talks := w.manager(), w.manager(), w.manager()
-		var talk, last []winnow.Message
-		for i := range history {
-			talk = append(talk, history[i])
-			if i+1 < len(history) && history[i+1].Role != winnow.RoleAssistant {
-				continue
-			}
-			h := history[:i+1]
-			for _, arguments := range []string{`{"words":"error"}`, `{"handle":"12345678"}`, `{"pattern":"^t"}`, `{`} {
-				_, err := asked.Recall(t.Context(), h, json.RawMessage(arguments))
-				require.NoError(t, err)
-			}
-			want, wantErr := plain.Prepare(t.Context(), h)
-			got, gotErr := asked.Prepare(t.Context(), h)
-			require.Equal(t, wantErr == nil, gotErr == nil, "seed %d", seed)
-			if wantErr == nil {
-				require.Equal(t, want.Messages, got.Messages, "seed %d", seed)
-				require.Equal(t, want.FirstChanged, got.FirstChanged, "seed %d", seed)
-			}
-			if !validText(talk) || history[i].Role == winnow.RoleAssistant {
-				continue
-			}
-			talk = callRecall(t, talks, talk, `{"words":"build error"}`)
-			r, err := talks.Prepare(t.Context(), talk)
-			if err != nil {
-				continue
-			}
-			require.NoError(t, wire.Rules{Lead: leads(talk)}.Check(r.Messages), "seed %d", seed)
-			for k := range r.FirstChanged {
-				require.Equal(t, messageText(&last[k]), messageText(&r.Messages[k]), "seed %d", seed)
-			}
-			last = r.Messages
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package winnow_test
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -224,124 +223,6 @@ func TestSummaryReadsWhatRecordsStandFor(t *testing.T) {
 	assert.False(t, holds(r, &h[6]))
 	require.Positive(t, r.Compaction.FirstKept)
 	requestCheck{estimator: byChars}.check(t, h, r)
-}
-
-// journey is a conversation that goes through all that may happen to records, with a manager that goes on and one that
-// is restored before every call: both send the same.
-type journey struct {
-	t       *testing.T
-	o       winnow.Options
-	m       *winnow.Manager
-	history []winnow.Message
-	state   string // at the beginning
-	deltas  [][]byte
-	last    *winnow.Request
-}
-
-func (j *journey) restored(state string, deltas ...[]byte) *winnow.Manager {
-	o := j.o
-	o.Journal = nil
-	m := restarted(j.t, 60_000, &o, state, deltas...)
-	return m
-}
-
-// prepare is a request, by the manager, by its snapshot and by its journal.
-func (j *journey) prepare(note string) {
-	j.t.Helper()
-	state := snapshotOf(j.t, j.m)
-	twin, heir := j.restored(state), j.restored(j.state, j.deltas...)
-	plan := j.m.Plan(j.history)
-	r := prepare(j.t, j.m, j.history)
-	requestCheck{estimator: byChars}.check(j.t, j.history, r)
-	if !plan.NeedsCompaction {
-		sameWire(j.t, r.Messages, plan.Messages, note+": planned")
-		assert.Equal(j.t, r.Edits, plan.Edits, note)
-	}
-	sameWire(j.t, r.Messages, prepare(j.t, twin, j.history).Messages, note+": restored")
-	sameWire(j.t, r.Messages, prepare(j.t, heir, j.history).Messages, note+": restored from the journal")
-	j.last = r
-}
-
-// The sequence: fold, overflow, summary, rewind, fork, restore, fold; a digest while the summarizer is down, and then a
-// summary.
-func TestRecordJourney(t *testing.T) {
-	t.Parallel()
-	c := newClock()
-	s := &fakeSummarizer{}
-	down := false
-	s.answer = func(n int, _ winnow.SummaryRequest) (string, error) {
-		if down {
-			return "", errors.New("503 service unavailable")
-		}
-		return "## Goal\nsummary " + itoa(n), nil
-	}
-	j := &journey{t: t}
-	j.o = winnow.Options{
-		FoldAbove: -1, Estimator: byChars, Now: c.Now, Summarizer: s, NoMinify: true,
-		Compact: &winnow.CompactOptions{KeepRecent: 1_500},
-		Journal: func(delta []byte) error { j.deltas = append(j.deltas, slices.Clone(delta)); return nil },
-	}
-	j.m = newManager(t, 60_000, &j.o)
-	j.state = snapshotOf(t, j.m)
-	all := runs(400)
-	goTo := func(note string, steps int) {
-		for n := len(j.history); n < 1+2*steps; n = len(j.history) {
-			j.history = all[:min(n+2+n%2, 1+2*steps)]
-			if j.history[len(j.history)-1].Role == winnow.RoleAssistant {
-				j.history = all[:len(j.history)+1]
-			}
-			c.pass(20 * time.Second)
-			j.prepare(note)
-		}
-	}
-
-	j.history = all[:1]
-	goTo("it begins", 60)
-	require.NotEmpty(t, recordsIn(j.last.Messages), "folded")
-	folded := recordsIn(j.last.Messages)
-
-	r := recovered(t, j.m, j.history, errors.New("prompt is too long: 30000 tokens > 20000 maximum"))
-	requestCheck{estimator: byChars}.check(t, j.history, r)
-	goTo("behind an overflow", 64)
-
-	r = compact(t, j.m, j.history)
-	requestCheck{estimator: byChars}.check(t, j.history, r)
-	goTo("behind a summary", 120)
-	require.NotEmpty(t, recordsIn(j.last.Messages), "folded again, behind the summary")
-	require.NotEqual(t, folded[0], recordsIn(j.last.Messages)[0])
-
-	state := snapshotOf(t, j.m)
-	j.history = all[:201]
-	j.prepare("rewound to behind the summary")
-	j.history = all[:21]
-	j.prepare("rewound to before the summary")
-	j.history = named(append(slices.Clone(all[:201]), userSays("Another way.")))
-	j.prepare("a branch")
-	goTo("and back", 130)
-	require.NotEmpty(t, recordsIn(j.last.Messages))
-
-	fork := *j
-	fork.m = fork.restored(state)
-	fork.o.Journal = nil
-	r = prepare(t, fork.m, all[:261])
-	requestCheck{estimator: byChars}.check(t, all[:261], r)
-
-	down = true
-	h := slices.Clone(j.history)
-	for i := range 40 { // what people write is never folded: it has to be summarized
-		h = named(append(h, userSays("Request "+itoa(i)+": "+asciiText[i*31:][:4_000]), modelSays("Done.")))
-		c.pass(20 * time.Second)
-		r = prepare(t, j.m, h)
-		requestCheck{estimator: byChars}.check(t, h, r)
-	}
-	require.True(t, r.Degraded, "a digest stands in")
-	down = false
-	c.pass(time.Hour)
-	h = named(append(h, userSays("Go on.")))
-	r = prepare(t, j.m, h)
-	requestCheck{estimator: byChars}.check(t, h, r)
-	require.NotNil(t, r.Compaction, "the summary takes its place")
-	assert.False(t, r.Degraded)
 }
 
 // A call without a result in the history is not recorded as failed: its record says that nobody knows whether it ran.
