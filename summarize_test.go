@@ -302,6 +302,30 @@ func TestHollowAnswerOfAClippedRequest(t *testing.T) {
 	}
 }
 
+// A call that has an answer just when its time is over has it in time. When the context has ended, nobody waits.
+func TestAnswerJustTooLate(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		ends      time.Duration // of the context
+		err, want error
+	}{
+		{"its time is over", time.Hour, nil, nil},
+		{"the context has ended", time.Second, nil, context.Canceled},
+		{"it comes with an error", time.Hour, errors.New("503"), context.DeadlineExceeded},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			time.AfterFunc(tc.ends, cancel)
+			_, err := within(ctx, time.Minute, func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				return 1, tc.err
+			})
+			require.ErrorIs(t, err, tc.want, tc.name)
+		})
+	}
+}
+
 func toolResult(text string) []Message {
 	return []Message{{Role: RoleTool, ToolCallID: "1", ToolName: "bash", Parts: []Part{{Text: text}}}}
 }
