@@ -285,13 +285,11 @@ func TestFlushBeforeAForcedCompaction(t *testing.T) {
 	}{
 		{"a history that jumps over the soft line", func(t *testing.T, m *winnow.Manager) *winnow.Request { return prepare(t, m, chatOf(hardTurns)) }},
 		{"by hand", func(t *testing.T, m *winnow.Manager) *winnow.Request {
-			r := compact(t, m, chatOf(softTurns-20))
-			return r
+			return compact(t, m, chatOf(softTurns-20))
 		}},
 		{"after an overflow", func(t *testing.T, m *winnow.Manager) *winnow.Request {
 			prepare(t, m, chatOf(softTurns-20))
-			r := recovered(t, m, chatOf(softTurns-20), errors.New("prompt is too long: 4700 tokens > 3500 maximum"))
-			return r
+			return recovered(t, m, chatOf(softTurns-20), errors.New("prompt is too long: 4700 tokens > 3500 maximum"))
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -30,8 +30,7 @@ func work(n int) []Message {
 func workManager(t *testing.T, s Summarizer, o CompactOptions) *Manager {
 	t.Helper()
 	o.SummarizerWindow = 200_000
-	m := newManager(t, 20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Tools: &ToolOptions{Keep: []string{"*"}}, Compact: &o})
-	return m
+	return newManager(t, 20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Tools: &ToolOptions{Keep: []string{"*"}}, Compact: &o})
 }
 
 // 25 compactions, by a summarizer that repeats all it was given and adds to it: the summary stays within its

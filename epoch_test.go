@@ -303,8 +303,7 @@ func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 		c = *o
 	}
 	c.FoldAbove = cmp.Or(c.FoldAbove, -1)
-	m := newManager(t, window, &c)
-	return m
+	return newManager(t, window, &c)
 }
 
 // replay is the draft of the manager's next request before anything is rewritten in it.

@@ -111,14 +111,13 @@ func fingerprintSessions(t *testing.T, h hash.Hash) {
 func fingerprintManager(t *testing.T, window int, noMinify bool) *winnow.Manager {
 	t.Helper()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	m := newManager(t, window, &winnow.Options{
+	return newManager(t, window, &winnow.Options{
 		Now: func() time.Time { return now }, NoMinify: noMinify,
 		Summarizer: winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
 			asked, err := json.Marshal(r)
 			return fmt.Sprintf("## Goal\nAsked with %x.\n\n## Done\nWork.\n\n## Next\nMore work.", sha256.Sum256(asked)), err
 		}),
 	})
-	return m
 }
 
 // writeStages runs the stages over a history, each on its own.

@@ -89,14 +89,21 @@ func TestPruneProtects(t *testing.T) {
 	}
 }
 
-// A history that is small enough by its lengths is not read.
-func TestPruneAllocatesNothingForNothing(t *testing.T) {
+// A history that is small enough is returned as it is, and nothing is allocated for it.
+func TestStagesAllocateNothingForNothing(t *testing.T) {
 	h := transcript(2000)
-	got, edits := winnow.PruneContext(h, 20_000_000, nil)
-	assert.True(t, sharesMemory(h, got))
-	assert.Nil(t, edits)
-	allocs := testing.AllocsPerRun(10, func() { winnow.PruneContext(h, 20_000_000, nil) })
-	assert.LessOrEqual(t, allocs, 1.0, "nothing is allocated for what does not change")
+	for _, tt := range []struct {
+		stage stage
+		most  float64 // allocations
+	}{
+		{pruneStage("roomy", 20_000_000, nil), 1}, {truncateStage("roomy", 200_000, nil), 1},
+		{limitStage(0), 0}, {limitStage(1000), 0}, {limitStage(1_000_000), 0},
+	} {
+		got, edits := tt.stage.run(h)
+		assert.True(t, sharesMemory(h, got), tt.stage.name)
+		assert.Nil(t, edits, tt.stage.name)
+		assert.LessOrEqual(t, testing.AllocsPerRun(10, func() { tt.stage.run(h) }), tt.most, tt.stage.name)
+	}
 }
 
 func TestPruneGolden(t *testing.T) {
@@ -228,14 +235,6 @@ func TestTruncateGolden(t *testing.T) {
 	}
 }
 
-func TestTruncateAllocatesNothingForNothing(t *testing.T) {
-	h := transcript(2000)
-	got, edits := winnow.TruncateToolResults(h, 200_000, nil)
-	assert.True(t, sharesMemory(h, got))
-	assert.Nil(t, edits)
-	assert.LessOrEqual(t, testing.AllocsPerRun(10, func() { winnow.TruncateToolResults(h, 200_000, nil) }), 1.0)
-}
-
 // What tools print, each with one form of redundancy.
 var (
 	viewedFile = func() string {
@@ -314,8 +313,7 @@ func TestMinify(t *testing.T) {
 
 func restoredManager(t *testing.T, m *winnow.Manager, o *winnow.Options) *winnow.Manager {
 	t.Helper()
-	out := restarted(t, 200_000, o, snapshotOf(t, m))
-	return out
+	return restarted(t, 200_000, o, snapshotOf(t, m))
 }
 
 // A snapshot has no text of a result that was written shorter: it says how it is made of the message's own.
@@ -447,16 +445,6 @@ func TestLimitHistoryTurns(t *testing.T) {
 				assert.NotContains(t, tt.keep, e.Index)
 			}
 		})
-	}
-}
-
-func TestLimitHistoryTurnsAllocatesNothing(t *testing.T) {
-	h := transcript(2000)
-	for _, limit := range []int{0, 1000, 1_000_000} {
-		assert.Zero(t, testing.AllocsPerRun(10, func() { winnow.LimitHistoryTurns(h, limit) }), "limit %d drops nothing", limit)
-		got, edits := winnow.LimitHistoryTurns(h, limit)
-		assert.True(t, sharesMemory(h, got), "limit %d: the same list", limit)
-		assert.Nil(t, edits)
 	}
 }
 
