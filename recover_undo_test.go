@@ -257,24 +257,6 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 	}
 }
 
-// The limit of the host holds for what Recover returns as well.
-func TestRecoverHonoursMaxBytes(t *testing.T) {
-	for most := 1_000; most < 6_000; most += 100 {
-		for _, cause := range []error{errMiniMax, errors.New("413 request entity too large"), errors.New("prompt is too long: 1500 tokens > 900 maximum")} {
-			m := newManager(t, 4_000, &winnow.Options{MaxBytes: most, Estimator: byChars})
-			h := list(systemSays("Be brief."), userSays(numbered(20)), modelCalls("a"), toolSays("a", numbered(100)), modelSays(numbered(30)), userSays(numbered(15)))
-			_, _ = m.Prepare(t.Context(), h)
-			for range 4 {
-				r, err := m.Recover(t.Context(), h, cause)
-				if err != nil {
-					break
-				}
-				require.LessOrEqual(t, r.Bytes, most, "%v", cause)
-			}
-		}
-	}
-}
-
 // Plan says what Prepare does after refusals too, while a run is open and when it has ended.
 func TestPlanAfterRefusals(t *testing.T) {
 	for tokens := 20; tokens < 700; tokens += 40 {
