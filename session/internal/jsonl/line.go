@@ -85,11 +85,21 @@ func ParseLine(data []byte) (l Line, reason string) {
 		return l, "no JSON object"
 	}
 	var sum []byte
-	jsontext.Members(data, func(key string, value []byte) {
-		if l.member(key, value); key == "crc" {
-			sum = value
-		}
-	})
+	readMembers := func(text []byte) {
+		jsontext.Members(text, func(key string, value []byte) {
+			if l.member(key, value); key == "crc" {
+				sum = value
+			}
+		})
+	}
+	// What a store wrote has its head in front of the message, which is most of the line.
+	head, _, isCut := bytes.Cut(data, []byte(`,"message":`))
+	if l.summed && isCut {
+		readMembers(head)
+	}
+	if !l.isValid() {
+		readMembers(data)
+	}
 	if !l.summed && sum != nil && (sumAt < 0 || !hasSum(data[:sumAt], jsontext.Text(sum))) {
 		return l, wrongSum
 	}

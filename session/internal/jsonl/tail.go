@@ -109,7 +109,7 @@ func (t *Tail) wholeBatch(l Line) (Line, error) {
 	if l.Batch[1] < 2 || t.checked[0] <= l.Offset && l.Offset < t.checked[1] {
 		return l, nil
 	}
-	first, last := l, l
+	first, last, window := l, l, t.W.from
 	for first.Batch[0] > 1 {
 		p, err := t.Before(first.Offset)
 		if err != nil || !follows(&p, &first) {
@@ -125,6 +125,9 @@ func (t *Tail) wholeBatch(l Line) (Line, error) {
 		last = n
 	}
 	t.checked = [2]int64{first.Offset, last.Next}
+	if t.W.from == window {
+		return l, nil
+	}
 	return t.LineAt(l.Offset)
 }
 
