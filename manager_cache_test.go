@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -90,63 +89,46 @@ func TestManagerCacheTurnLimit(t *testing.T) {
 // others stay as they were, and so does the history; and when it keeps none, they are made anew.
 func TestManagerRequestsStayApart(t *testing.T) {
 	h := agentSession(count(30, 30), 2_400)
+	repaired := append(list(userSays("begin"), modelCalls("lost"), userSays("go on")), h...)
 	for _, tt := range []struct {
-		name    string
-		options winnow.Options
-		keeps   bool
+		name       string
+		history    []winnow.Message
+		turns      int
+		isScribble bool // the host writes to all lists of each request, and keeps none
 	}{
-		{"kept", winnow.Options{}, true},
-		{"kept, with a turn limit", winnow.Options{HistoryTurns: 12}, true},
-		{"written to", winnow.Options{}, false},
-		{"kept, repaired", winnow.Options{Compact: &winnow.CompactOptions{Off: true}}, true},
-		{"dropped", winnow.Options{}, false},
+		{"kept", h, 0, false}, {"kept, with a turn limit", h, 12, false}, {"kept, repaired", repaired, 0, false},
+		{"written to", h, 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := tt.options
-			o.Now = newClock().Now
-			m, twin := newManager(t, 64_000, &o), newManager(t, 64_000, &o)
-			h := h
-			if tt.name == "kept, repaired" {
-				h = append(list(userSays("begin"), modelCalls("lost"), userSays("go on")), h...)
-			}
-			before := deepCopy(h)
-			var kept, copies []*winnow.Request
+			o := &winnow.Options{Now: newClock().Now, HistoryTurns: tt.turns}
+			m, twin := newManager(t, 64_000, o), newManager(t, 64_000, o)
+			h, before := tt.history, deepCopy(tt.history)
+			var kept, copies []winnow.Request
 			edited := 0
 			for n := 3; n <= len(h); n++ {
 				in := h[:n]
-				if tt.name == "written to" {
+				if tt.isScribble {
 					in = deepCopy(in)
 				}
 				r := prepare(t, m, in)
-				want := prepare(t, twin, slices.Clone(h[:n])) // in other memory: the whole list is looked at
-				require.Equal(t, want, r, "request %d", n)
+				require.Equal(t, prepare(t, twin, slices.Clone(h[:n])), r, "request %d", n) // in other memory: the whole list is looked at
 				if len(r.Edits) > 0 {
 					edited++
 				}
-				if tt.name == "written to" {
+				if tt.isScribble {
 					scribble(r)
-				}
-				if !tt.keeps {
-					if n%20 == 0 {
-						runtime.GC()
-					}
 					continue
 				}
 				copied := *r
 				copied.Messages, copied.History = deepCopy(r.Messages), deepCopy(r.History)
 				copied.Edits, copied.Counts = slices.Clone(r.Edits), slices.Clone(r.Counts)
-				kept, copies = append(kept, r), append(copies, &copied)
+				kept, copies = append(kept, *r), append(copies, copied)
 				_ = append(r.Messages, userSays("mine"))
 				_ = append(r.History, userSays("mine"))
 				_ = append(r.Edits, winnow.Edit{Reason: "mine"})
 			}
 			require.Greater(t, edited, len(h)/2)
-			for i := range kept {
-				sameMessages(t, copies[i].Messages, kept[i].Messages, "request "+itoa(i))
-				sameMessages(t, copies[i].History, kept[i].History, "history "+itoa(i))
-				require.Equal(t, copies[i].Edits, kept[i].Edits)
-				require.Equal(t, copies[i].Counts, kept[i].Counts)
-			}
+			require.Equal(t, copies, kept)
 			sameMessages(t, before, h, "the history was written to")
 		})
 	}

@@ -150,69 +150,46 @@ func TestRestoreRefusesDamagedRecords(t *testing.T) {
 	}
 }
 
-// A host can go on in a smaller window with fewer tools: counts of its old process are no reason
-// for an error, because only an answer to a new request could correct them.
+// A host can go on with fewer tools, in a smaller window or in the same, and after two restarts without a request between
+// them: counts of its old process are no reason for an error, because only an answer to a new request could correct
+// them. A process that goes on knows its tools, and believes the count.
 func TestRestoredWithFewerTools(t *testing.T) {
 	t.Parallel()
-	const tools, window = 60_000, 32_000
+	const tools = 60_000
 	for _, tt := range []struct {
 		name     string
+		window   int
 		answered bool // the old process knew the count, or it is first seen in the restored history
-	}{{"known", true}, {"in the history", false}} {
+		more     int  // tokens of the next request
+	}{{"known", 32_000, true, 0}, {"in the history", 32_000, false, 0}, {"the same window", 200_000, true, 130_000}} {
 		options := winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
 		m := newManager(t, 200_000, &options)
-		h := []winnow.Message{user("Begin.")}
+		h := list(user("Begin."))
 		prepare(t, m, h)
-		answer := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: "Yes."}},
-			Usage: &winnow.Usage{Input: tools + 10}}
-		h = append(h, answer, user("And then?"))
+		h = append(h, billed(modelSays("Yes."), winnow.Usage{Input: tools + 10}), user("And then? "+of(4*tt.more)))
 		if tt.answered {
-			prepare(t, m, h)
+			prepare(t, m, h[:2])
 		}
-		restored := restarted(t, window, &options, snapshotOf(t, m))
-		plan := restored.Plan(h)
-		r, err := restored.Prepare(t.Context(), h)
-		require.NoError(t, err, tt.name)
-		assert.Less(t, r.Tokens, 1_000, tt.name)
-		assert.Equal(t, r.Tokens, plan.Tokens, "%s: as planned", tt.name)
-		answer.Usage = &winnow.Usage{Input: 500 + r.Tokens}
-		h = append(h, answer, user("And now?"))
-		assert.InDelta(t, 500, prepare(t, restored, h).Tokens, 100, "%s: the new count holds", tt.name)
-
+		state := snapshotOf(t, m)
+		if tt.window == 200_000 {
+			_, err := m.Prepare(t.Context(), h)
+			require.ErrorIs(t, err, winnow.ErrOverflow, tt.name)
+		}
+		for range 2 {
+			restored := restarted(t, tt.window, &options, state)
+			state = snapshotOf(t, restored)
+			plan := restored.Plan(h)
+			r := prepare(t, restored, h)
+			assert.InDelta(t, tt.more, r.Tokens, 1_000, tt.name)
+			assert.Equal(t, r.Tokens, plan.Tokens, "%s: as planned", tt.name)
+			on := append(slices.Clip(h), billed(modelSays("Yes."), winnow.Usage{Input: 500 + r.Tokens}), user("And now?"))
+			assert.InDelta(t, 500+tt.more, prepare(t, restored, on).Tokens, 100, "%s: the new count holds", tt.name)
+		}
 		// What does not fit without such counts either is an error as before, and the counts are still believed.
-		restored = restarted(t, window, &options, snapshotOf(t, m))
-		state := snapshotOf(t, restored)
-		_, err = restored.Prepare(t.Context(), append(h[:2:2], user(strings.Repeat("word ", window))))
+		restored := restarted(t, tt.window, &options, state)
+		_, err := restored.Prepare(t.Context(), append(h[:2:2], user(of(4*tt.window))))
 		require.ErrorIs(t, err, winnow.ErrOverflow, tt.name)
 		assert.Equal(t, state, snapshotOf(t, restored), tt.name)
-	}
-}
-
-// So it can in the same window, and after two restarts without a request between them. A process that goes on knows its
-// tools, and believes the count.
-func TestRestoredWithFewerToolsInTheSameWindow(t *testing.T) {
-	t.Parallel()
-	const tools, window = 60_000, 100_000
-	options := winnow.Options{Estimator: byChars, Compact: &winnow.CompactOptions{Off: true}}
-	m := newManager(t, window, &options)
-	h := []winnow.Message{user("Begin.")}
-	prepare(t, m, h)
-	h = append(h, billed(modelSays("Yes."), winnow.Usage{Input: tools + 10}), user("And then?"))
-	prepare(t, m, h)
-	state := snapshotOf(t, m)
-	h = append(h, modelSays("This."), user(strings.Repeat("word ", 24_000))) // 30 000 tokens
-	_, err := m.Prepare(t.Context(), h)
-	require.ErrorIs(t, err, winnow.ErrOverflow)
-	for n := range 2 {
-		restored := restarted(t, window, &options, state)
-		state = snapshotOf(t, restored)
-		plan := restored.Plan(h)
-		r, err := restored.Prepare(t.Context(), h)
-		require.NoError(t, err, "restart %d", n+1)
-		assert.InDelta(t, 30_000, r.Tokens, 200)
-		assert.Equal(t, r.Tokens, plan.Tokens, "as planned")
-		_, err = restored.Prepare(t.Context(), append(h[:len(h):len(h)], modelSays("Done."), user(strings.Repeat("word ", 48_000))))
-		require.ErrorIs(t, err, winnow.ErrOverflow)
 	}
 }
 

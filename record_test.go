@@ -106,23 +106,17 @@ func TestNotFolded(t *testing.T) {
 		}, []int{3, 4}},
 		{"signed thinking of an older turn goes", winnow.Options{}, func(h []winnow.Message) {
 			h[3].Parts = append([]winnow.Part{thinkPart("hm", "sig")}, h[3].Parts...)
-			h[11] = userSays("And now?")
-			h[11].ID, h[12] = "m11", modelSays("I go on.")
-			h[12].ID = "m12"
+			h[11], h[12] = userSays("And now?"), modelSays("I go on.")
 		}, nil},
 		{"a tool that is denied", winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"read"}}},
 			func(h []winnow.Message) {
 				h[3].Parts[1].Name, h[4].ToolName = "read", "read"
 			}, []int{3, 4}},
 		{"a person in between", winnow.Options{}, func(h []winnow.Message) {
-			h[3] = userSays("Wait.")
-			h[3].ID, h[4] = "m3", modelSays(strings.Repeat("I wait. ", 100))
-			h[4].ID = "m4"
+			h[3], h[4] = userSays("Wait."), modelSays(strings.Repeat("I wait. ", 100))
 		}, []int{3, 4}},
 		{"what the host injected", winnow.Options{}, func(h []winnow.Message) {
-			h[3] = userSays("Today is Monday.")
-			h[3].ID, h[3].Injected, h[4] = "m3", true, modelSays(strings.Repeat("I wait. ", 100))
-			h[4].ID = "m4"
+			h[3], h[4] = hostSays("Today is Monday."), modelSays(strings.Repeat("I wait. ", 100))
 		}, []int{3, 4}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -251,29 +245,16 @@ func TestRecordOfALostResult(t *testing.T) {
 func TestRecordsBecomeBare(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	o := winnow.Options{
-		FoldAbove: -1, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Off: true},
-		NoMinify: true,
-	}
-	m := newManager(t, 12_000, &o)
-	h := runs(800)
-	most, last := 0, 0
-	var r *winnow.Request
+	m := newManager(t, 12_000, &winnow.Options{
+		FoldAbove: -1, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{Off: true}, NoMinify: true,
+	})
+	h, most := runs(800), 0
+	var texts []string
 	for n := 3; n <= len(h); n += 2 {
 		c.pass(10 * time.Second)
-		state := snapshotOf(t, m)
-		var err error
-		r, err = m.Prepare(t.Context(), h[:n])
-		require.NoError(t, err, "%d messages", n)
-		if n%50 == 3 {
-			requestCheck{estimator: byChars}.check(t, h[:n], r)
-			twin := restarted(t, 12_000, &o, state)
-			sameWire(t, r.Messages, prepare(t, twin, h[:n]).Messages, "restored")
-		}
-		last = len(recordsIn(r.Messages))
-		most = max(most, last)
+		texts = recordsIn(prepare(t, m, h[:n]).Messages)
+		most = max(most, len(texts))
 	}
-	texts := recordsIn(r.Messages)
 	assert.Greater(t, most, 3)
 	assert.NotContains(t, texts[0], "\n", "of the oldest only how much there was is left")
 	assert.Contains(t, texts[len(texts)-1], "\nSaid: ")
@@ -490,14 +471,8 @@ func TestInjectedComesBack(t *testing.T) {
 		"rewound, and going on": func(h []winnow.Message) []winnow.Message {
 			return named(append(h[:21], runs(10)[17:]...))
 		},
-		"a person's": func(h []winnow.Message) []winnow.Message {
-			h[14].Injected = false
-			return h
-		},
-		"pinned": func(h []winnow.Message) []winnow.Message {
-			h[14].Pinned = true
-			return h
-		},
+		"a person's": func(h []winnow.Message) []winnow.Message { h[14].Injected = false; return h },
+		"pinned":     func(h []winnow.Message) []winnow.Message { h[14].Pinned = true; return h },
 	} {
 		m := folding(t, winnow.Options{})
 		require.False(t, holds(prepare(t, m, withInjected()), &withInjected()[14]))
