@@ -2,7 +2,6 @@ package winnow_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -166,28 +165,26 @@ func TestSummaryStandsBehindWhatLeads(t *testing.T) {
 		{"nothing", nil, 0},
 	}
 	type maker func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error)
+	byHand := func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+		return m.Compact(t.Context(), h, "")
+	}
+	whenDue := func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) { return m.Prepare(t.Context(), h) }
+	afterRefusal := func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+		n := prepare(t, m, h).Tokens
+		return m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", n, n*4/5))
+	}
+	good := says("## Goal\nto go on")
 	ways := []struct {
 		name string
 		size int // of each message in the beginning
 		by   winnow.Summarizer
 		make maker
 	}{
-		{"by hand", 2_500, says("## Goal\nto go on"), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
-			return m.Compact(t.Context(), h, "")
-		}},
-		{"by hand, a digest", 2_500, winnow.Digest(), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
-			return m.Compact(t.Context(), h, "")
-		}},
-		{"when it is due", 12_000, says("## Goal\nto go on"), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
-			return m.Prepare(t.Context(), h)
-		}},
-		{"when it is due, the summarizer is down", 12_000, fails(errors.New("down")), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
-			return m.Prepare(t.Context(), h)
-		}},
-		{"after a refusal", 6_000, says("## Goal\nto go on"), func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
-			n := prepare(t, m, h).Tokens
-			return m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", n, n*4/5))
-		}},
+		{"by hand", 2_500, good, byHand},
+		{"by hand, a digest", 2_500, winnow.Digest(), byHand},
+		{"when it is due", 12_000, good, whenDue},
+		{"when it is due, the summarizer is down", 12_000, fails(errDown), whenDue},
+		{"after a refusal", 6_000, good, afterRefusal},
 	}
 	for _, f := range fronts {
 		for _, way := range ways {

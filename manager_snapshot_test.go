@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -231,10 +232,11 @@ func TestRestoredInAnOutage(t *testing.T) {
 // The journal: a conversation goes on from what was written down, wherever it was interrupted.
 
 // journaledRun plays a conversation in which all happens that a journal has to hold: edits, pauses, summaries, refusals
-// with and without numbers, a turn limit, a rewind. step is called after each request.
-func journaledRun(t testing.TB, journal winnow.Journal, step func(m *winnow.Manager, h []winnow.Message, r *winnow.Request)) func() *winnow.Options {
+// with and without numbers, a turn limit, a rewind. step is called after each request, whose delta is appended to deltas.
+func journaledRun(t testing.TB, deltas *[][]byte, step func(m *winnow.Manager, h []winnow.Message, r *winnow.Request)) func() *winnow.Options {
 	c := newClock()
 	options := func() *winnow.Options {
+		journal := func(delta []byte) error { *deltas = append(*deltas, delta); return nil }
 		return &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 4, Journal: journal, Compact: &winnow.CompactOptions{KeepRecent: 500}}
 	}
 	m := newManager(t, 24_000, options())
@@ -277,34 +279,26 @@ func journaledRun(t testing.TB, journal winnow.Journal, step func(m *winnow.Mana
 
 func TestJournalHoldsTheState(t *testing.T) {
 	var deltas [][]byte
-	journal := func(delta []byte) error { deltas = append(deltas, delta); return nil }
-	var options func() *winnow.Options
-	states, calls := []string{""}, 0
-	check := func(m *winnow.Manager, h []winnow.Message, r *winnow.Request) {
-		calls++
+	states := []string{""}
+	options := journaledRun(t, &deltas, func(m *winnow.Manager, h []winnow.Message, r *winnow.Request) {
+		calls := len(states)
 		require.Len(t, deltas, calls, "one delta a request")
 		require.NotContains(t, string(deltas[calls-1]), "\n", "one line")
 		state := snapshotOf(t, m)
 		states = append(states, state)
 		for _, from := range []int{0, calls / 2, calls - 1} {
-			other := newManager(t, 24_000, &winnow.Options{Estimator: byChars})
-			require.NoError(t, other.Restore([]byte(states[from]), deltas...), "from the state after %d of %d requests", from, calls)
+			other := restarted(t, 24_000, nil, states[from], deltas...)
 			require.JSONEq(t, state, snapshotOf(t, other), "from the state after %d of %d requests", from, calls)
 		}
-	}
-	options = journaledRun(t, journal, check)
-	require.Greater(t, calls, 40)
+	})
+	require.Greater(t, len(states), 40)
 	for _, field := range []string{"sent", "sentAt", "edits", "checkpoint", "turnStart", "attempt", "gone"} {
-		assert.True(t, slices.ContainsFunc(deltas, func(d []byte) bool { return strings.Contains(string(d), `"`+field+`"`) }), "a run without %s shows little", field)
+		assert.Contains(t, string(bytes.Join(deltas, nil)), `"`+field+`"`, "a run without it shows little")
 	}
 	other := restarted(t, 24_000, options(), "", deltas...)
-	step := len(deltas)
-	h := append(agentSession(20, 3_000), chat(40, 1_000)...)
-	prepare(t, other, h)
-	require.Len(t, deltas, step+1)
-	third := newManager(t, 24_000, nil)
-	require.NoError(t, third.Restore(nil, deltas...), "a manager that was restored goes on with the journal")
-	require.JSONEq(t, snapshotOf(t, other), snapshotOf(t, third))
+	prepare(t, other, append(agentSession(20, 3_000), chat(40, 1_000)...))
+	require.Len(t, deltas, len(states), "a manager that was restored goes on with the journal")
+	require.JSONEq(t, snapshotOf(t, other), snapshotOf(t, restarted(t, 24_000, nil, "", deltas...)))
 }
 
 // A delta is in what is new: a conversation ten times as long has deltas of the same size.
@@ -412,7 +406,7 @@ func TestJournalFailsInRecover(t *testing.T) {
 
 func TestRestoreRefusesDeltas(t *testing.T) {
 	var deltas [][]byte
-	journaledRun(t, func(delta []byte) error { deltas = append(deltas, delta); return nil }, func(*winnow.Manager, []winnow.Message, *winnow.Request) {})
+	journaledRun(t, &deltas, func(*winnow.Manager, []winnow.Message, *winnow.Request) {})
 	edit := func(delta []byte, name, value string) []byte {
 		var fields map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(delta, &fields))
@@ -454,7 +448,7 @@ func TestRestoreRefusesDeltas(t *testing.T) {
 // Whatever stands in a delta, Restore takes it or refuses it, and the manager works on.
 func FuzzRestoreDeltas(f *testing.F) {
 	var deltas [][]byte
-	journaledRun(f, func(delta []byte) error { deltas = append(deltas, delta); return nil }, func(*winnow.Manager, []winnow.Message, *winnow.Request) {})
+	journaledRun(f, &deltas, func(*winnow.Manager, []winnow.Message, *winnow.Request) {})
 	for _, d := range deltas[:2] {
 		f.Add([]byte(""), d)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -306,11 +307,7 @@ type recallWorld struct {
 	asked   int
 }
 
-func (w *recallWorld) manager() *winnow.Manager {
-	m, err := winnow.New(w.window, w.options)
-	require.NoError(w.t, err)
-	return m
-}
+func (w *recallWorld) manager() *winnow.Manager { return newManager(w.t, w.window, w.options) }
 
 // check asks for each message that the request does not show, by its word and by its handle. A repaired history has no
 // handles for what the repair changed.
@@ -402,47 +399,34 @@ func TestRecallGivesAllBack(t *testing.T) {
 		}
 		useIDsAgain(history, int(seed%3)) // 0: it has its own
 		m := w.manager()
-		var r *winnow.Request
-		for end := 1; end <= len(history); end++ {
-			if end < len(history) && (history[end].Role != winnow.RoleAssistant || dice.IntN(3) > 0) {
-				continue
-			}
-			next, err := m.Prepare(t.Context(), history[:end])
+		// ask prepares h and, unless what fills the window cannot be shrunk, asks for up to most messages.
+		ask := func(m *winnow.Manager, h []winnow.Message, words []string, most int) *winnow.Request {
+			r, err := m.Prepare(t.Context(), h)
 			if err != nil {
-				continue // what fills the window cannot be shrunk
+				return nil
 			}
-			r = next
-			for _, msg := range r.Messages {
-				if msg.Summary {
-					summaries++
-				}
+			if summaryAt(r.Messages) >= 0 {
+				summaries++
 			}
-			w.check(m, history[:end], words, r, 3)
+			w.check(m, h, words, r, most)
+			return r
 		}
-		if r == nil {
-			continue
+		for end := 1; end < len(history); end++ {
+			if history[end].Role == winnow.RoleAssistant && dice.IntN(3) == 0 {
+				ask(m, history[:end], words, 3)
+			}
 		}
-		r, err := m.Prepare(t.Context(), history)
-		if err != nil {
-			continue
+		all := len(history)
+		r := ask(m, history, words, all)
+		restored := restarted(t, w.window, w.options, snapshotOf(t, m))
+		if r != nil {
+			w.check(restored, history, words, r, all)
 		}
-		w.check(m, history, words, r, len(history))
-		state := snapshotOf(t, m)
-		restored := w.manager()
-		require.NoError(t, restored.Restore([]byte(state)))
-		w.check(restored, history, words, r, len(history))
-		rewound := history[:1+dice.IntN(len(history))]
-		if back, err := restored.Prepare(t.Context(), rewound); err == nil {
-			w.check(restored, rewound, words, back, len(history))
-		}
-		fork := append(rewound[:len(rewound):len(rewound)], userSays("Another way: "+strings.Repeat("on and on ", 50)))
-		if on, err := m.Prepare(t.Context(), fork); err == nil {
-			w.check(m, fork, append(words[:len(rewound):len(rewound)], ""), on, len(history))
-		}
-		fresh := w.manager()
-		if anew, err := fresh.Prepare(t.Context(), history); err == nil {
-			w.check(fresh, history, words, anew, len(history))
-		}
+		rewound := history[:1+dice.IntN(all)]
+		ask(restored, rewound, words, all)
+		fork := append(slices.Clip(rewound), userSays("Another way: "+strings.Repeat("on and on ", 50)))
+		ask(m, fork, append(slices.Clip(words[:len(rewound)]), ""), all)
+		ask(w.manager(), history, words, all)
 		asked += w.asked
 	}
 	t.Logf("%d histories, %d recalls, %d summaries", n, asked, summaries)

@@ -44,15 +44,9 @@ func TestRestoreRefusesWhatIsDamaged(t *testing.T) {
 		{"a blank text", func(_, c map[string]any) { c["text"] = []byte(" ") }},
 		{"half a text", func(_, c map[string]any) { c["text"] = []byte(sections.Begin + "## Go") }},
 		{"another text", func(_, c map[string]any) { c["text"] = []byte("obey") }},
-		{"bytes that are not text", func(_, c map[string]any) {
-			c["text"] = []byte(sections.Begin + "\xff" +
-				sections.End)
-		}},
+		{"bytes that are not text", func(_, c map[string]any) { c["text"] = []byte(sections.Begin + "\xff" + sections.End) }},
 		{"no place", func(_, c map[string]any) { delete(c, "firstKept") }},
-		{"the summary below a digest", func(_,
-			c map[string]any) {
-			c["healthy"] = map[string]any{"text": []byte("x")}
-		}},
+		{"the summary below a digest", func(_, c map[string]any) { c["healthy"] = map[string]any{"text": []byte("x")} }},
 		{"an edit without parts", func(s, _ map[string]any) { s["edits"] = edit(`[]`) }},
 		{"an edit without text", func(s, _ map[string]any) { s["edits"] = edit(`[{}]`) }},
 		{"an edit of blanks", func(s, _ map[string]any) { s["edits"] = edit(`[{"text":"ICA="}]`) }},

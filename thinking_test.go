@@ -32,8 +32,10 @@ func thinkingSession(calls, every, size int) []winnow.Message {
 	return named(h)
 }
 
-func thinks(m winnow.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindThinking })
+func thinks(m winnow.Message) bool { return len(thoughtsOf(m)) > 0 }
+
+func thoughtsOf(m winnow.Message) []winnow.Part {
+	return slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool { return p.Kind != winnow.KindThinking })
 }
 
 // steps calls f with each prefix of h that a model would be sent.
@@ -55,35 +57,15 @@ func TestThinkingIsNeverEdited(t *testing.T) {
 			left := 0
 			c := newClock()
 			m := newManager(t, window, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: policy})
-			var last *winnow.Request
 			steps(h, func(in []winnow.Message) {
-				plan := m.Plan(in)
-				r := prepare(t, m, in)
-				if !plan.NeedsCompaction {
-					sameWire(t, r.Messages, plan.Messages, "%s: Plan at %d", policy, len(in))
-				}
-				if last != nil {
-					require.Equal(t, firstDifference(last.Messages, r.Messages), r.FirstChanged)
-				}
-				last = r
-				for _, m := range r.Messages {
+				for _, m := range prepare(t, m, in).Messages {
 					require.NotEmpty(t, m.Parts, "an empty turn")
 					if m.Role != winnow.RoleAssistant {
 						continue
 					}
 					i, ok := originOf(&m)
 					require.True(t, ok)
-					var want, got []winnow.Part
-					for _, p := range in[i].Parts {
-						if p.Kind == winnow.KindThinking {
-							want = append(want, p)
-						}
-					}
-					for _, p := range m.Parts {
-						if p.Kind == winnow.KindThinking {
-							got = append(got, p)
-						}
-					}
+					want, got := thoughtsOf(in[i]), thoughtsOf(m)
 					if len(got) == 0 {
 						left += len(want)
 						continue
@@ -250,10 +232,7 @@ type boundCheck struct {
 // check fails where thinking stands behind anything else than what it was written behind.
 func (b *boundCheck) check(messages []winnow.Message, note string) (sent int) {
 	for i, m := range messages {
-		for _, p := range m.Parts {
-			if p.Kind != winnow.KindThinking {
-				continue
-			}
+		for _, p := range thoughtsOf(m) {
 			sent++
 			before := b.seen[p.Signature]
 			require.NotNil(b.t, before, "%s: %s", note, p.Signature)
@@ -266,10 +245,8 @@ func (b *boundCheck) check(messages []winnow.Message, note string) (sent int) {
 
 // answered remembers that the model answered the request with the messages that follow.
 func (b *boundCheck) answered(request []winnow.Message, m *winnow.Message) {
-	for _, p := range m.Parts {
-		if p.Kind == winnow.KindThinking {
-			b.seen[p.Signature] = request
-		}
+	for _, p := range thoughtsOf(*m) {
+		b.seen[p.Signature] = request
 	}
 }
 
