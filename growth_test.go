@@ -275,12 +275,8 @@ var growthLists = map[string]func(n int) []Message{
 	"messages of only thinking": func(n int) []Message {
 		return many(n, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindThinking, Text: "x"}}})
 	},
-	"texts of one message":  func(n int) []Message { return parts(n, RoleUser, Part{Text: "x"}) },
-	"empty texts":           func(n int) []Message { return parts(n, RoleUser, Part{}) },
-	"images of one message": func(n int) []Message { return parts(n, RoleUser, Part{Kind: KindImage, Bytes: 1 << 10}) },
-	"opaque parts":          func(n int) []Message { return parts(n, RoleUser, Part{Kind: KindOpaque, MediaType: "a/b"}) },
-	"empty messages":        func(n int) []Message { return many(n, Message{Role: RoleUser}) },
-	"system messages":       func(n int) []Message { return many(n, Message{Role: RoleSystem, Parts: []Part{{Text: "x"}}}) },
+	"empty messages":  func(n int) []Message { return many(n, Message{Role: RoleUser}) },
+	"system messages": func(n int) []Message { return many(n, Message{Role: RoleSystem, Parts: []Part{{Text: "x"}}}) },
 	"summaries": func(n int) []Message {
 		return many(n, Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: "x"}}})
 	},

@@ -516,33 +516,26 @@ func BenchmarkRecall(b *testing.B) {
 	history := workHistory(500, 60)
 	history[2].Parts[0].Text = strings.Repeat("a line of a log\n", 1<<16)
 	m, _ := recallManager(b, 200_000, nil)
-	r, err := m.Prepare(b.Context(), history)
-	require.NoError(b, err)
-	for _, i := range []int{4, 2} {
-		arguments := json.RawMessage(`{"handle":"` + recordedHandle(b, r, i) + `"}`)
-		b.Run(fmt.Sprintf("handle/%dKB", len(history[i].Parts[0].Text)/1000), func(b *testing.B) {
+	r := prepare(b, m, history)
+	ask := func(name string, m *winnow.Manager, history []winnow.Message, arguments string, searched int) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(searched))
 			b.ReportAllocs()
 			for b.Loop() {
-				answer, err := m.Recall(b.Context(), history, arguments)
+				answer, err := m.Recall(b.Context(), history, json.RawMessage(arguments))
 				if err != nil || answer.IsError {
 					b.Fatal(err, answer)
 				}
 			}
 		})
 	}
-	b.Run("handle/summarized", func(b *testing.B) {
-		m, _ := recallManager(b, 200_000, nil)
-		_, err := m.Compact(b.Context(), history, "")
-		require.NoError(b, err)
-		arguments := json.RawMessage(`{"handle":"` + recordedHandle(b, r, 4) + `"}`)
-		b.ReportAllocs()
-		for b.Loop() {
-			answer, err := m.Recall(b.Context(), history, arguments)
-			if err != nil || answer.IsError {
-				b.Fatal(err, answer)
-			}
-		}
-	})
+	byHandle := func(r *winnow.Request, i int) string { return `{"handle":"` + recordedHandle(b, r, i) + `"}` }
+	for _, i := range []int{4, 2} {
+		ask(fmt.Sprintf("handle/%dKB", len(history[i].Parts[0].Text)/1000), m, history, byHandle(r, i), 0)
+	}
+	summarized, _ := recallManager(b, 200_000, nil)
+	compact(b, summarized, history)
+	ask("handle/summarized", summarized, history, byHandle(r, 4), 0)
 	for _, size := range []int{5_000_000, 100_000_000} {
 		history := workHistory(500, 60)
 		text := benchmarkText()
@@ -550,19 +543,10 @@ func BenchmarkRecall(b *testing.B) {
 			history[i].Parts[0].Text = text[:size/500]
 		}
 		m, _ := recallManager(b, 200_000, nil)
-		_, err := m.Prepare(b.Context(), history)
-		require.NoError(b, err)
+		prepare(b, m, history)
 		for name, arguments := range map[string]string{"words": `{"words":"retry limit seventeen"}`,
 			"pattern": `{"pattern":"retry.*seventeen"}`} {
-			b.Run(fmt.Sprintf("%s/%dMB", name, size/1_000_000), func(b *testing.B) {
-				b.SetBytes(int64(size))
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := m.Recall(context.Background(), history, json.RawMessage(arguments)); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
+			ask(fmt.Sprintf("%s/%dMB", name, size/1_000_000), m, history, arguments, size)
 		}
 	}
 }

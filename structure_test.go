@@ -288,6 +288,16 @@ func parsedFiles(t *testing.T, set *token.FileSet, dir string) (files []parsedFi
 	return files
 }
 
+// eachFile calls f for the files of the root and of the text machinery that are not tests.
+func eachFile(t *testing.T, f func(set *token.FileSet, path string, tree *ast.File)) {
+	for _, name := range append(internalPackages(t), "..") {
+		set, directory := token.NewFileSet(), filepath.Join("internal", name)
+		for _, file := range parsedFiles(t, set, directory) {
+			f(set, filepath.Join(directory, file.name), file.tree)
+		}
+	}
+}
+
 // What a reader takes in at once. A file, a function, a struct or a condition above these is asking to be named in parts.
 const (
 	mostFileLines     = 500
@@ -312,38 +322,30 @@ const (
 
 // TestSizes holds the root and the text machinery to what a reader takes in at once.
 func TestSizes(t *testing.T) {
-	directories := []string{"."}
-	for _, name := range internalPackages(t) {
-		directories = append(directories, filepath.Join("internal", name))
-	}
 	var structs, conditions []string
-	for _, directory := range directories {
-		set := token.NewFileSet()
-		for _, file := range parsedFiles(t, set, directory) {
-			path := filepath.Join(directory, file.name)
-			lines := func(n ast.Node) int { return set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1 }
-			assert.LessOrEqual(t, set.File(file.tree.Pos()).LineCount()-1, mostFileLines, "lines of %s", path)
-			ast.Inspect(file.tree, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.FuncDecl:
-					if slices.Contains(tables, n.Name.Name) {
-						break
-					}
-					assert.LessOrEqual(t, lines(n), mostFunctionLines, "lines of %s in %s", n.Name.Name, path)
-				case *ast.TypeSpec:
-					if s, ok := n.Type.(*ast.StructType); ok && s.Fields.NumFields() > mostFields {
-						structs = append(structs, path+": "+n.Name.Name)
-					}
-				case *ast.BinaryExpr:
-					if operators(n) > mostOperators {
-						conditions = append(conditions, set.Position(n.Pos()).String())
-					}
-					return !isLogical(n) // its parts are counted with it
+	eachFile(t, func(set *token.FileSet, path string, tree *ast.File) {
+		lines := func(n ast.Node) int { return set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1 }
+		assert.LessOrEqual(t, set.File(tree.Pos()).LineCount()-1, mostFileLines, "lines of %s", path)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if slices.Contains(tables, n.Name.Name) {
+					break
 				}
-				return true
-			})
-		}
-	}
+				assert.LessOrEqual(t, lines(n), mostFunctionLines, "lines of %s in %s", n.Name.Name, path)
+			case *ast.TypeSpec:
+				if s, ok := n.Type.(*ast.StructType); ok && s.Fields.NumFields() > mostFields {
+					structs = append(structs, path+": "+n.Name.Name)
+				}
+			case *ast.BinaryExpr:
+				if operators(n) > mostOperators {
+					conditions = append(conditions, set.Position(n.Pos()).String())
+				}
+				return !isLogical(n) // its parts are counted with it
+			}
+			return true
+		})
+	})
 	assert.LessOrEqual(t, len(structs), largeStructs, "structs with more than %d fields: %v", mostFields, structs)
 	assert.LessOrEqual(t, len(conditions), longConditions, "conditions with more than %d operators: %v", mostOperators, conditions)
 }
@@ -398,22 +400,13 @@ func longLines(t *testing.T, text []byte) map[int]string {
 // TestNumbersHaveReasons: a constant of a package that is written as a number has a comment that says where the number
 // comes from or what it is for: on its line, above it, or above its block. A comment holds up to the next blank line.
 func TestNumbersHaveReasons(t *testing.T) {
-	directories := []string{"."}
-	for _, name := range internalPackages(t) {
-		directories = append(directories, filepath.Join("internal", name))
-	}
-	for _, directory := range directories {
-		set := token.NewFileSet()
-		for _, file := range parsedFiles(t, set, directory) {
-			for _, d := range file.tree.Decls {
-				if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST && g.Doc == nil {
-					for _, c := range numbersWithoutReason(set, g) {
-						assert.Fail(t, "a number without a reason", "%s in %s", c, filepath.Join(directory, file.name))
-					}
-				}
+	eachFile(t, func(set *token.FileSet, path string, tree *ast.File) {
+		for _, d := range tree.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST && g.Doc == nil {
+				assert.Empty(t, numbersWithoutReason(set, g), "numbers without a reason in %s", path)
 			}
 		}
-	}
+	})
 }
 
 // numbersWithoutReason returns the names of a block without a comment above it.

@@ -147,9 +147,7 @@ func TestThinkingDroppedRewound(t *testing.T) {
 
 	in := h[:23] // in the second turn
 	require.Equal(t, winnow.RoleTool, in[len(in)-1].Role)
-	plan := m.Plan(in)
 	r := prepare(t, m, in)
-	sameWire(t, r.Messages, plan.Messages, "Plan")
 	sameWire(t, r.Messages, prepare(t, restored, in).Messages, "restored")
 	left := 0
 	for i := range in {
@@ -165,11 +163,9 @@ func TestThinkingDroppedRewound(t *testing.T) {
 	for _, next := range []winnow.Message{modelSays("done"), userSays("and now?"), modelSays("nothing"), userSays("well")} {
 		in = append(slices.Clip(in), next)
 		if next.Role == winnow.RoleUser {
-			before := r
-			plan = m.Plan(in)
+			before := len(r.Messages)
 			r = prepare(t, m, in)
-			sameWire(t, r.Messages, plan.Messages, "Plan")
-			assert.Equal(t, len(before.Messages), r.FirstChanged, "what was sent whole stays so")
+			assert.Equal(t, before, r.FirstChanged, "what was sent whole stays so")
 		}
 	}
 }
