@@ -37,12 +37,9 @@ func keepsFacts() *fakeSummarizer {
 }
 
 func factsIn(messages []winnow.Message, n int) (found int) {
-	var b strings.Builder
-	for i := range messages {
-		b.WriteString(fullText(messages[i]))
-	}
+	text := toldIn(&winnow.Request{Messages: messages})
 	for k := range n {
-		if strings.Contains(b.String(), fmt.Sprintf("FACT-%05d", k)) {
+		if strings.Contains(text, fmt.Sprintf("FACT-%05d", k)) {
 			found++
 		}
 	}

@@ -20,9 +20,7 @@ var dropsEverything = answers("## Goal\nNothing that matters.")
 
 // within is a summarizer that fails the test where a call is above its window, or holds what it must not.
 func within(t testing.TB, window int, e winnow.Estimator, calls *atomic.Int64) winnow.Summarizer {
-	count := func(s string) int {
-		return e.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{textPart(s)}})
-	}
+	count := func(s string) int { return e.Estimate(userSays(s)) }
 	return winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
 		n := calls.Add(1)
 		if used := count(r.System()) + count(r.Prompt()) + r.MaxTokens; used > window {
@@ -71,11 +69,7 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 		if !validText(h) {
 			continue
 		}
-		tokens := 0
-		for i := range h {
-			tokens += e.Estimate(h[i])
-		}
-		window := max(1_200, tokens/2)
+		window := max(1_200, estimateAll(e, h)/2)
 		summarizer := []int{4_000, 7_000, 16_000, 200_000, 2_000_000}[seed%5]
 		m := newManager(t, window, &winnow.Options{
 			Summarizer: within(t, summarizer, e, &calls), Estimator: e, Reserve: window / 8,

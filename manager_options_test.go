@@ -331,24 +331,21 @@ func TestRestoreIntoAnotherModel(t *testing.T) {
 	require.Less(t, kept.Budget, 19_500, "of the same model everything is known")
 	require.False(t, same.Cold())
 
-	m := restarted(t, 200_000, options("large-model"), state)
-	assert.True(t, m.Cold(), "its provider has nothing of it in a cache")
 	var journal [][]byte
 	o := options("large-model")
 	o.Journal = func(delta []byte) error { journal = append(journal, delta); return nil }
-	m = restarted(t, 200_000, o, state)
+	m := restarted(t, 200_000, o, state)
+	assert.True(t, m.Cold(), "its provider has nothing of it in a cache")
 	r := prepare(t, m, h)
 	assert.Equal(t, 180_000, r.Budget, "the limit of the old model no longer holds")
 	assert.Less(t, r.Tokens, 180_000)
 	assert.Equal(t, estimateAll(winnow.CharsPerToken(2), r.Messages), r.Tokens, "counted anew, and not from the other model's usage")
 	cleared, signed := 0, 0
-	for i, sent := range r.Messages {
+	for _, sent := range r.Messages {
 		if sent.Role == winnow.RoleTool && len(sent.Parts[0].Text) < 2_500 {
 			cleared++
 		}
-		if thinks(r.Messages[i]) {
-			signed++
-		}
+		signed += len(thoughtsOf(sent))
 	}
 	assert.Positive(t, cleared, "the old edits")
 	assert.Zero(t, signed, "thinking that only the old model can read")

@@ -51,11 +51,10 @@ func TestRecallTokens(t *testing.T) {
 			var h hasher
 			k := h.key(&Message{ID: "x", Role: RoleUser, Parts: []Part{{Text: fmt.Sprint(i)}}})
 			note := recall.Note(handlesOf([]*fact{{key: k}}).Of(0))
-			for _, placeholder := range []string{defaultPlaceholder, "[1234 characters left out. Names in it: x]"} {
-				with := excerpt.WithNote(defaultPlaceholder, note)
-				if placeholder != defaultPlaceholder {
-					with = "[1234 characters left out" + note + ". Names in it: x]"
-				}
+			for placeholder, with := range map[string]string{
+				defaultPlaceholder:                           excerpt.WithNote(defaultPlaceholder, note),
+				"[1234 characters left out. Names in it: x]": "[1234 characters left out" + note + ". Names in it: x]",
+			} {
 				most = max(most, count(with)-count(placeholder))
 			}
 		}

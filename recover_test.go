@@ -199,10 +199,7 @@ func TestRequestsAboveARateAreMadeSmaller(t *testing.T) {
 	m := newManager(t, 40_000, &winnow.Options{Tools: keepAll, NoMinify: true})
 	var sizes []int
 	call := func(_ context.Context, messages []winnow.Message) (int, error) {
-		n := 0
-		for i := range messages {
-			n += winnow.CharsPerToken(4).Estimate(messages[i])
-		}
+		n := estimateAll(winnow.CharsPerToken(4), messages)
 		sizes = append(sizes, n)
 		return n, limited
 	}

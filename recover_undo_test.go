@@ -21,14 +21,10 @@ var errMiniMax = errors.New("invalid params, context window exceeds limit (2013)
 
 // talk is a conversation of a person and a model whose messages have about the given number of tokens by byChars.
 func talk(messages, tokens int) []winnow.Message {
-	var h []winnow.Message
-	for i := range messages {
-		text := "Message " + itoa(i) + ". " + numbered(tokens)[:4*tokens]
-		if i%2 == 0 {
-			h = append(h, userSays(text))
-		} else {
-			h = append(h, modelSays(text))
-		}
+	h := make([]winnow.Message, messages)
+	for i := range h {
+		say := []func(string) winnow.Message{userSays, modelSays}[i%2]
+		h[i] = say("Message " + itoa(i) + ". " + numbered(tokens)[:4*tokens])
 	}
 	return h
 }
