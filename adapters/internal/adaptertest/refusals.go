@@ -124,24 +124,27 @@ var lateErrors = []struct {
 func checkConnection(t *testing.T, send Send) {
 	t.Helper()
 	said := []winnow.Message{question("prompt is too long")}
-	model := provider.Answer{Delay: time.Minute}
-	server := httptest.NewServer(provider.New(provider.Options{
-		Model: func(*provider.Request) provider.Answer { return model },
-	}))
-	defer server.Close()
+	answering := func(a provider.Answer) *httptest.Server {
+		return httptest.NewServer(provider.New(provider.Options{
+			Model: func(*provider.Request) provider.Answer { return a },
+		}))
+	}
+	slow := answering(provider.Answer{Delay: time.Minute})
+	defer slow.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := send(ctx, server.URL, said)
+	_, err := send(ctx, slow.URL, said)
 	assert.Equal(t, winnow.ErrorTimeout, winnow.ClassifyError(err).Class, "no answer in time: %v", err)
 
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	_, err = send(ctx, server.URL, said)
+	_, err = send(ctx, slow.URL, said)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, winnow.ErrorInfo{}, winnow.ClassifyError(err), "cancelled")
 
-	model = provider.Answer{Text: "prompt is too long: 5 tokens > 4 maximum", Cut: true}
-	_, err = send(t.Context(), server.URL, said)
+	cut := answering(provider.Answer{Text: "prompt is too long: 5 tokens > 4 maximum", Cut: true})
+	defer cut.Close()
+	_, err = send(t.Context(), cut.URL, said)
 	require.Error(t, err)
 	assert.Equal(t, winnow.ErrorInfo{}, winnow.ClassifyError(err), "cut off in the middle: %v", err)
 }
