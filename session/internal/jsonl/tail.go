@@ -104,12 +104,12 @@ func (t *Tail) Header() (*entry.Entry, error) {
 	return e, nil
 }
 
-// wholeBatch gives up if l belongs to a batch that is not whole. It returns l, read again if the window moved.
+// wholeBatch gives up if l belongs to a batch that is not whole. It returns l, read again if a window moved.
 func (t *Tail) wholeBatch(l Line) (Line, error) {
 	if l.Batch[1] < 2 || t.checked[0] <= l.Offset && l.Offset < t.checked[1] {
 		return l, nil
 	}
-	first, last, window := l, l, t.W.from
+	first, last, windows := l, l, [2]int64{t.W.from, t.ahead.from} // l lies in one of them
 	for first.Batch[0] > 1 {
 		p, err := t.Before(first.Offset)
 		if err != nil || !follows(&p, &first) {
@@ -125,7 +125,7 @@ func (t *Tail) wholeBatch(l Line) (Line, error) {
 		last = n
 	}
 	t.checked = [2]int64{first.Offset, last.Next}
-	if t.W.from == window {
+	if windows == [2]int64{t.W.from, t.ahead.from} {
 		return l, nil
 	}
 	return t.LineAt(l.Offset)
