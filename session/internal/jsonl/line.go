@@ -92,12 +92,13 @@ func ParseLine(data []byte) (l Line, reason string) {
 			}
 		})
 	}
-	// What a store wrote has its head in front of the message, which is most of the line.
+	// What a store wrote has the head of a message in front of it, which is most of the line. In other lines, and in those
+	// of others, the text that is looked for may stand anywhere.
 	head, _, isCut := bytes.Cut(data, []byte(`,"message":`))
 	if l.summed && isCut {
 		readMembers(head)
 	}
-	if !l.isValid() {
+	if hasHead := l.isValid() && l.IsPath() && l.Kind == entry.TypeMessage; !hasHead {
 		readMembers(data)
 	}
 	if !l.summed && sum != nil && (sumAt < 0 || !hasSum(data[:sumAt], jsontext.Text(sum))) {
@@ -152,8 +153,12 @@ func (l *Line) member(key string, value []byte) {
 	}
 }
 
+// numberOf returns -1 for what is no whole number.
 func numberOf(value []byte) int64 {
-	n, _ := strconv.ParseInt(string(value), 10, 64)
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		return -1
+	}
 	return n
 }
 

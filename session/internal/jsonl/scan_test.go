@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -78,3 +79,32 @@ func TestTreeSkipsTexts(t *testing.T) {
 	}))
 	require.Equal(t, i, len(tree.Lines))
 }
+
+// TestHeadOfAnyLine: the head of a line is read whole, wherever its members stand and whatever else is called "message".
+func TestHeadOfAnyLine(t *testing.T) {
+	summed := func(line string) []byte {
+		return fmt.Appendf(nil, `%s,"crc":"%08x"}`, line, crc32.Checksum([]byte(line), jsonl.Castagnoli))
+	}
+	for _, line := range []string{
+		`{"seq":2,"id":"e2","parentId":"e1","type":"message","message":{"role":"user"}`,
+		`{"seq":2,"id":"e2","type":"message","message":{"role":"user"},"parentId":"e1"`,
+		`{"seq":2,"id":"e2","parentId":"e1","type":"message","at":null`,
+	} {
+		l, reason := jsonl.ParseLine(summed(line))
+		require.Empty(t, reason, line)
+		var e entry.Entry
+		l.GiveHead(&e)
+		assert.Equal(t, entry.Entry{Seq: 2, ID: "e2", ParentID: "e1", Type: entry.TypeMessage}, e, line)
+	}
+	log := summed(`{"seq":1,"id":"e1","type":"session","format":1,"key":"k"`)
+	log = append(append(log, '\n'), summed(
+		`{"seq":2,"id":"e2","type":"status","full":{"info":{"pinned":true},"labels":{"a":"b","message":"c"}}`)...)
+	log = append(log, '\n')
+	info, err := jsonl.ReadInfo(context.Background(), sizedLog{bytes.NewReader(log)}, nil)
+	require.NoError(t, err)
+	require.NotNil(t, info.Info.Pinned, "an import may have brought an entry with the id message")
+}
+
+type sizedLog struct{ *bytes.Reader }
+
+func (l sizedLog) Size() (int64, error) { return l.Reader.Size(), nil }
