@@ -92,8 +92,8 @@ func ParseLine(data []byte) (l Line, reason string) {
 			}
 		})
 	}
-	// What a store wrote has the head of a message in front of it, which is most of the line. In other lines, and in those
-	// of others, the text that is looked for may stand anywhere.
+	// What a store wrote has the head of a message in front of it, which is most of the line. In other lines, and in
+	// those of others, the text that is looked for may stand anywhere.
 	head, _, isCut := bytes.Cut(data, []byte(`,"message":`))
 	if l.summed && isCut {
 		readMembers(head)
