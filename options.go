@@ -228,13 +228,11 @@ func (o *Options) windowFor(n int) int {
 	return known.Window
 }
 
-// defaultCacheTokens is the least prefix that a provider caches, where the model's is not known.
-const defaultCacheTokens = 1_024
-
-// cacheTokens returns how many tokens a prefix has at least that the provider of a model caches.
+// cacheTokens returns how many tokens a prefix has at least that the provider of a model caches. Where the table does
+// not say it, it is what most of the table's models need.
 func cacheTokens(model string) int {
 	known, _ := models.Find(model)
-	return cmp.Or(known.CacheTokens, defaultCacheTokens)
+	return cmp.Or(known.CacheTokens, 1_024)
 }
 
 // describeModel sets the options that the host has not set and that follow from the model's name. An unknown name gives
@@ -247,8 +245,11 @@ func (o *Options) describeModel() error {
 		}
 		o.Estimator = e
 	}
-	if o.Thinking == "" && models.BindsThinking(o.Model) {
-		o.Thinking = ThinkingBound
+	if o.Thinking == "" {
+		o.Thinking = ThinkingKept
+		if models.BindsThinking(o.Model) {
+			o.Thinking = ThinkingBound
+		}
 	}
 	if known, ok := models.Find(o.Model); ok { // else the defaults hold, the strictest of the common ones
 		o.Cache = o.Cache.of(known)
@@ -259,69 +260,36 @@ func (o *Options) describeModel() error {
 // of returns a copy of o in which each field that was not set has the value of the known model.
 func (o *CacheOptions) of(known models.Model) *CacheOptions {
 	c := valueOf(o)
-	if c.TTL == 0 {
-		c.TTL = known.CacheTTL
-	}
-	for _, price := range []struct {
-		option *float64
-		known  float64
-	}{{&c.ReadPrice, known.CacheRead}, {&c.WritePrice, known.CacheWrite}} {
-		if *price.option == 0 {
-			*price.option = price.known
-		}
-	}
+	c.TTL = cmp.Or(c.TTL, known.CacheTTL)
+	c.ReadPrice, c.WritePrice = cmp.Or(c.ReadPrice, known.CacheRead), cmp.Or(c.WritePrice, known.CacheWrite)
 	return &c
 }
 
-// Defaults. The numbers of pruning and truncation are the reference system's; those of the cache are
-// Anthropic's prices for the five-minute cache, the strictest of the common ones.
+// Defaults that more than one place needs.
 const (
-	defaultKeepLastAssistants   = 3
-	defaultSoftTrimRatio        = 0.3
-	defaultHardClearRatio       = 0.5
-	defaultMinPrunableToolChars = 50_000
-	defaultSoftTrimMaxChars     = 4_000
-	defaultSoftTrimHeadChars    = 1_500
-	defaultSoftTrimTailChars    = 1_500
-	defaultPlaceholder          = "[Old tool result content cleared]"
-
-	defaultMaxShare     = 0.3
-	defaultMaxChars     = 400_000
-	defaultMinKeepChars = 2_000
-
 	// Below this, most conversations are short ones, and nothing is worth hiding from the model. In a replay of the
 	// recorded sessions a lower floor saves 3 % more of the cost; see BENCHMARKS.md for the curve.
 	defaultFoldAbove  = 0.2
 	defaultFoldTokens = 40_000
 
-	defaultReserve    = 20_000 // the reference's reserve floor
-	defaultKeepRecent = 20_000 // the reference's
-	defaultTimeout    = 180 * time.Second
-
-	defaultTTL        = 5 * time.Minute
-	defaultReadPrice  = 0.1
-	defaultWritePrice = 1.25
-
+	defaultTimeout = 180 * time.Second // the reference's
 	// A default above this share of the window would leave a small window no room for the conversation.
 	maxDefaultShare = 0.25
-	// A host may pass the model's output limit as the reserve, which may be the whole window. At least a quarter is
-	// left for the prompt.
-	maxReserveShare = 0.75
 )
 
 // withDefaults returns a copy of o in which every field is set and no number is negative. Its estimator is e if o has
-// none.
+// none. The numbers are the reference system's.
 func (o *PruneOptions) withDefaults(e Estimator) PruneOptions {
 	p := valueOf(o)
-	setNumber(&p.KeepLastAssistants, defaultKeepLastAssistants)
-	setFloat(&p.SoftTrimRatio, defaultSoftTrimRatio)
-	setFloat(&p.HardClearRatio, defaultHardClearRatio)
-	setNumber(&p.MinPrunableToolChars, defaultMinPrunableToolChars)
-	setNumber(&p.SoftTrimMaxChars, defaultSoftTrimMaxChars)
-	setNumber(&p.SoftTrimHeadChars, defaultSoftTrimHeadChars)
-	setNumber(&p.SoftTrimTailChars, defaultSoftTrimTailChars)
+	setDefault(&p.KeepLastAssistants, 3)
+	setDefault(&p.SoftTrimRatio, 0.3)
+	setDefault(&p.HardClearRatio, 0.5)
+	setDefault(&p.MinPrunableToolChars, 50_000)
+	setDefault(&p.SoftTrimMaxChars, 4_000)
+	setDefault(&p.SoftTrimHeadChars, 1_500)
+	setDefault(&p.SoftTrimTailChars, 1_500)
 	if runes.IsBlank(p.Placeholder) { // providers refuse a text of nothing but white space
-		p.Placeholder = defaultPlaceholder
+		p.Placeholder = "[Old tool result content cleared]"
 	}
 	if p.Estimator == nil {
 		p.Estimator = e
@@ -329,12 +297,13 @@ func (o *PruneOptions) withDefaults(e Estimator) PruneOptions {
 	return p
 }
 
-// withDefaults returns a copy of o in which every field but Notice is set and no number is negative.
+// withDefaults returns a copy of o in which every field but Notice is set and no number is negative. The numbers are
+// the reference system's.
 func (o *TruncateOptions) withDefaults(e Estimator) TruncateOptions {
 	t := valueOf(o)
-	setFloat(&t.MaxShare, defaultMaxShare)
-	setNumber(&t.MaxChars, defaultMaxChars)
-	setNumber(&t.MinKeepChars, defaultMinKeepChars)
+	setDefault(&t.MaxShare, 0.3)
+	setDefault(&t.MaxChars, 400_000)
+	setDefault(&t.MinKeepChars, 2_000)
 	if runes.IsBlank(t.Notice) { // a cut result might then be nothing but white space
 		t.Notice = ""
 	}
@@ -354,9 +323,6 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	if err := c.describeModel(); err != nil {
 		return Options{}, fmt.Errorf("winnow: New: Estimator: %w", err)
 	}
-	if c.Thinking == "" {
-		c.Thinking = ThinkingKept
-	}
 	if c.Summarizer == nil {
 		c.Summarizer = Digest()
 	}
@@ -367,8 +333,9 @@ func (o *Options) withDefaults(window int) (Options, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	share := max(1, count.Share(window, maxDefaultShare))
-	setNumber(&c.Reserve, min(defaultReserve, share))
-	c.Reserve = min(c.Reserve, count.Share(window, maxReserveShare))
+	setDefault(&c.Reserve, min(20_000, share)) // the reference's floor
+	// A host may pass the model's output limit, which may be the whole window. A quarter is left for the prompt.
+	c.Reserve = min(c.Reserve, count.Share(window, 0.75))
 	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
 	if c.Recall { // the tool is part of every request, and no message shows it
 		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
@@ -387,38 +354,31 @@ func (o *Options) withDefaults(window int) (Options, error) {
 }
 
 // withDefaults returns a copy of o with its defaults for a window, in tokens. Off, Background and the host's functions
-// stay as they are. The default of KeepRecent is at most a share of the window, so that a small window has something to
-// summarize.
+// stay as they are. The default of KeepRecent is the reference's, and at most a share of the window, so that a small
+// window has something to summarize.
 func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	c := valueOf(o)
-	setNumber(&c.KeepRecent, min(defaultKeepRecent, max(1, count.Share(window, maxDefaultShare))))
-	setNumber(&c.Timeout, defaultTimeout)
+	setDefault(&c.KeepRecent, min(20_000, max(1, count.Share(window, maxDefaultShare))))
+	setDefault(&c.Timeout, defaultTimeout)
 	if c.SummarizerWindow <= 0 {
 		c.SummarizerWindow = window
 	}
 	return &c
 }
 
-// withDefaults returns a copy of o with its defaults. They are those of a cache with the common prices: to rewrite what
-// is cached costs more than to send it once more.
+// withDefaults returns a copy of o with its defaults: those of Anthropic for five minutes, the strictest of the
+// common ones: to rewrite what is cached costs more than to send it once more.
 func (o *CacheOptions) withDefaults() *CacheOptions {
 	c := valueOf(o)
-	setNumber(&c.TTL, defaultTTL)
-	setFloat(&c.ReadPrice, defaultReadPrice)
-	setFloat(&c.WritePrice, defaultWritePrice)
+	setDefault(&c.TTL, 5*time.Minute)
+	setDefault(&c.ReadPrice, 0.1)
+	setDefault(&c.WritePrice, 1.25)
 	return &c
 }
 
-// setNumber sets *p to value if it is 0, and to 0 if it is negative.
-func setNumber[T int | time.Duration](p *T, value T) {
-	if *p == 0 {
-		*p = value
-	}
-	*p = max(0, *p)
-}
-
-func setFloat(p *float64, value float64) {
-	if *p == 0 || math.IsNaN(*p) || math.IsInf(*p, 0) {
+// setDefault sets *p to value if it is 0, NaN or infinite, and to 0 if it is negative.
+func setDefault[T int | time.Duration | float64](p *T, value T) {
+	if f := float64(*p); f == 0 || math.IsNaN(f) || math.IsInf(f, 0) {
 		*p = value
 	}
 	*p = max(0, *p)

@@ -38,6 +38,7 @@ func TestOriginOf(t *testing.T) {
 func TestRecallTokens(t *testing.T) {
 	tool, err := json.Marshal(RecallTool())
 	require.NoError(t, err)
+	cleared := (*PruneOptions)(nil).withDefaults(nil).Placeholder
 	for name, encoding := range map[string]*tokencount.Encoding{"o200k": tokencount.O200k(), "cl100k": tokencount.CL100k()} {
 		count := func(s string) int {
 			n, ok := encoding.Count(s)
@@ -52,7 +53,7 @@ func TestRecallTokens(t *testing.T) {
 			k := h.key(&Message{ID: "x", Role: RoleUser, Parts: []Part{{Text: fmt.Sprint(i)}}})
 			note := recall.Note(handlesOf([]*fact{{key: k}}).Of(0))
 			for placeholder, with := range map[string]string{
-				defaultPlaceholder:                           excerpt.WithNote(defaultPlaceholder, note),
+				cleared: excerpt.WithNote(cleared, note),
 				"[1234 characters left out. Names in it: x]": "[1234 characters left out" + note + ". Names in it: x]",
 			} {
 				most = max(most, count(with)-count(placeholder))

@@ -68,8 +68,8 @@ func newSummaryRun(ctx context.Context, o SummarizeOptions) *summaryRun {
 		r.MaxTokens = min(count.Share(r.Window, defaultAnswerShare), defaultAnswerTokens)
 	}
 	r.MaxTokens = max(1, min(r.MaxTokens, count.Share(r.Window, maxAnswerShare)))
-	setNumber(&r.Parts, 2)
-	setNumber(&r.MinMessages, 4)
+	setDefault(&r.Parts, 2)
+	setDefault(&r.MinMessages, 4)
 	if r.Estimator == nil {
 		r.Estimator = CharsPerToken(4)
 	}
