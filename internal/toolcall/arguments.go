@@ -39,7 +39,7 @@ func (a *Arguments) patch(text string) {
 func (t *Files) Arguments(raw json.RawMessage) Arguments {
 	var a Arguments
 	object := bytes.TrimSpace(raw)
-	if len(object) == 0 || object[0] != '{' || !json.Valid(object) {
+	if len(object) == 0 || object[0] != '{' {
 		a.patch(jsontext.Unquote(raw))
 		return a
 	}

@@ -19,7 +19,7 @@ func TestArguments(t *testing.T) {
 		{`{"cmd":["bash","-lc","make test"]}`, Arguments{Command: "make test"}, "the script of a shell"},
 		{`{"path":"a.go","path":"b.go"}`, Arguments{File: "b.go"}, "the last of two, as package json has it"},
 		{`{"pat\u0068":"a\tb"}`, Arguments{File: "a b"}, "escapes, in a key too"},
-		{`{"path":"a.go"`, Arguments{}, "no JSON"},
+		{`{"path":"a.go"`, Arguments{File: "a.go"}, "cut short: what is there is read"},
 		{`{"path":["a.go"]}`, Arguments{}, "a list is not a file"},
 		{`{"input":"*** Update File: a.go\n"}`, Arguments{Patched: []Patch{{"a.go", "edited"}}}, "a patch"},
 		{`{"input":"*** Delete File: a.go\n*** Add File: b.go\n"}`,
