@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // Family returns the family of tokenizers for the name of a model as providers, gateways and clouds spell it, or
@@ -67,37 +67,25 @@ func claudeFamily(name string) string {
 	return "claude-next"
 }
 
+var (
+	cl100kName = prose.NewPattern(`^text-embedding-(3|ada)`)
+	// o1, o3-mini; what has no version behind gpt
+	o200kName = prose.NewPattern(`^(chat-latest|codex-|computer-use-|o\d)|` +
+		`gpt[-._:@ ()\[\]]*(4o|oss|audio|realtime|image|chat-latest|daybreak)`)
+	noGPT = prose.NewPattern(`gpt[a-z]`) // a word of its own: gptq is how a model was made small
+)
+
 func openAIFamily(name string) string {
-	for prefix, family := range map[string]string{
-		"text-embedding-3": "cl100k", "text-embedding-ada": "cl100k", "chat-latest": "o200k", "codex-": "o200k",
-		"computer-use-": "o200k",
-	} {
-		if strings.HasPrefix(name, prefix) {
-			return family
-		}
-	}
-	if len(name) > 1 && name[0] == 'o' && runes.IsDigit(name[1]) { // o1, o3-mini
-		return "o200k"
-	}
-	_, rest, ok := strings.Cut(name, "gpt")
-	if !ok {
-		return ""
-	}
-	joined := rest != "" && rest[0] >= 'a' && rest[0] <= 'z' // a word of its own: gptq is how a model was made small
-	rest = strings.TrimLeftFunc(rest, isBreak)
-	for _, product := range []string{"oss", "audio", "realtime", "image", "chat-latest", "daybreak"} {
-		if strings.HasPrefix(rest, product) {
-			return "o200k"
-		}
-	}
 	switch major, minor := version(name, "gpt"); {
-	case joined:
+	case o200kName.Get().MatchString(name):
+		return "o200k"
+	case cl100kName.Get().MatchString(name):
+		return "cl100k"
+	case noGPT.Get().MatchString(name):
 		return ""
-	case major == 3:
+	case major == 3, major == 4 && minor == 0:
 		return "cl100k"
-	case major == 4 && minor == 0 && !strings.HasPrefix(rest, "4o"):
-		return "cl100k"
-	case major >= 4: // 4o, 4.1, 4.5 and what came after
+	case major >= 4: // 4.1, 4.5 and what came after
 		return "o200k"
 	}
 	return "" // gpt2, gpt-j, gpt-neox
@@ -132,21 +120,15 @@ func isBreak(r rune) bool { return strings.ContainsRune("-._:@ []()", r) }
 
 // smallNumber reads a version number: one or two digits, alone, with a v before them, or with a letter
 // behind them that is not a unit (4o, v3p1). A date is longer, a size (70b) has its own letter.
-func smallNumber(s string) (int, bool) {
-	digits := strings.TrimPrefix(s, "v")
-	end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
-	if end >= 0 {
-		if digits[end] != 'o' && digits[end] != 'p' {
-			return 0, false
-		}
-		digits = digits[:end]
+func smallNumber(s string) (n int, ok bool) {
+	if m := small.Get().FindStringSubmatch(s); m != nil {
+		n, _ = strconv.Atoi(m[1])
+		return n, true
 	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || len(digits) > 2 {
-		return 0, false
-	}
-	return n, true
+	return 0, false
 }
+
+var small = prose.NewPattern(`^v?(\d{1,2})([op].*)?$`)
 
 // Claude 5.1 is the first version whose thinking is bound to the messages in front of it.
 const firstBoundMajor, firstBoundMinor = 5, 1

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // Model is what is known of a model. 0 stands for what is not known.
@@ -108,18 +110,10 @@ var tuned = []string{"", "instruct", "it"}
 // turned is a name of Claude with its size and its version the other way round. The maker has used both ways:
 // people write "claude-4.5-sonnet" and "Claude Opus 3", too.
 func turned(name string) string {
-	name = strings.ReplaceAll(name, " ", "-")
-	rest, _ := strings.CutPrefix(name, "claude-")
-	for _, size := range []string{"opus", "sonnet", "haiku"} {
-		if version, ok := strings.CutSuffix(rest, "-"+size); ok {
-			return "claude-" + size + "-" + version
-		}
-		if version, ok := strings.CutPrefix(rest, size+"-"); ok {
-			return "claude-" + version + "-" + size
-		}
-	}
-	return name
+	return sized.Get().ReplaceAllString(strings.ReplaceAll(name, " ", "-"), "claude-$2$4-$1$3")
 }
+
+var sized = prose.NewPattern(`^(?:claude-)?(?:(opus|sonnet|haiku)-(.+)|(.+)-(opus|sonnet|haiku))$`)
 
 // hosts are the other names of hosts, and those that the table has.
 var hosts = map[string]string{
@@ -183,11 +177,11 @@ func owners(name string) []string {
 func versions(name string) []string {
 	list := []string{name}
 	for {
-		shorter := withoutVersion(name)
-		if shorter == name {
+		mark := marked.Get().FindStringSubmatch(name)
+		if mark == nil {
 			return list
 		}
-		name = shorter
+		name = mark[1]
 		list = append(list, name)
 	}
 }
@@ -203,63 +197,9 @@ func squeezed(name string) string {
 	}, name)
 }
 
-// versionWords are endings that name no other model.
-var versionWords = []string{"-latest", "-preview", "-thinking", "[1m]"}
-
-// withoutVersion removes one mark of a version from the end of a name: a word, a date, a number of three digits or
-// more, Bedrock's "-v1:0".
-func withoutVersion(name string) string {
-	for _, word := range versionWords {
-		if rest, ok := strings.CutSuffix(name, word); ok {
-			return rest
-		}
-	}
-	if i := strings.LastIndexByte(name, '@'); i > 0 { // Vertex AI: claude-opus-4-5@20251101
-		return name[:i]
-	}
-	i := strings.LastIndexByte(name, '-')
-	if i <= 0 {
-		return name
-	}
-	last := name[i+1:]
-	if version, ok := strings.CutPrefix(last, "v"); ok {
-		// Bedrock's v1 or v2:0, Vertex AI's v2. DeepSeek v3 is a model of its own.
-		before, after, ok := strings.Cut(version, ":")
-		if ok && areDigits(before+after) || version == "1" || version == "2" {
-			return name[:i]
-		}
-		return name
-	}
-	switch {
-	case !areDigits(last):
-		return name
-	case len(last) >= 3: // 20250929, 0925, 001
-		return withoutNumber(name[:i], len(last))
-	case len(last) == 2: // 2024-05-13, 05-06
-		before := strings.LastIndexByte(name[:i], '-')
-		if before <= 0 || len(name[before+1:i]) != 2 || !areDigits(name[before+1:i]) {
-			return name
-		}
-		if year := strings.LastIndexByte(name[:before], '-'); year > 0 && before-year == 5 &&
-			areDigits(name[year+1:before]) {
-			return name[:year]
-		}
-		return name[:before]
-	}
-	return name
-}
-
-// withoutNumber removes the month before a year, of "09-2026".
-func withoutNumber(name string, digits int) string {
-	i := strings.LastIndexByte(name, '-')
-	if digits == 4 && i > 0 && len(name)-i == 3 && areDigits(name[i+1:]) {
-		return name[:i]
-	}
-	return name
-}
+// marked is a name with one mark of a version at its end: a word, what Vertex AI puts behind an @, Bedrock's "-v1:0",
+// Vertex AI's "-v2" (DeepSeek v3 is a model of its own), a date or a part of one, a number of three digits or more.
+var marked = prose.NewPattern(`^(.+?)(-latest|-preview|-thinking|\[1m\]|@[^@]*|-v([12]|\d+:\d+)|` +
+	`(-\d{4})?-\d\d-\d\d|(-\d\d)?-\d{4}|-\d{3,})$`)
 
 const digits = "0123456789"
-
-func areDigits(s string) bool {
-	return s != "" && strings.Trim(s, digits) == ""
-}
