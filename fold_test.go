@@ -45,27 +45,6 @@ func TestFilesInWorkStayOverAPause(t *testing.T) {
 	}
 }
 
-// The work of a turn goes on behind a summary: an edit that the summary stands for still says that the turn changes
-// files, which stay whole for longer than in a turn that only looks.
-func TestFilesInWorkBehindASummary(t *testing.T) {
-	t.Parallel()
-	for _, tool := range []string{"edit", "ls"} {
-		c := newClock()
-		m := newManager(t, 1_000_000, &winnow.Options{
-			FoldAbove: -1, Estimator: byChars, Now: c.Now, NoMinify: true, Summarizer: says("## Goal\nto go on"),
-			Compact: &winnow.CompactOptions{KeepRecent: 1},
-		})
-		h := runs(50)
-		h[5].Parts[1].Name, h[6].ToolName, h[5].Parts[1].Arguments = tool, tool, []byte(`{"path":"other.go"}`)
-		h[23].Parts[1].Name, h[24].ToolName, h[23].Parts[1].Arguments = "read", "read", []byte(`{"path":"main.go"}`)
-		compact(t, m, h[:21])
-		c.pass(time.Hour)
-		r := prepare(t, m, h)
-		require.True(t, r.Messages[1].Summary, "behind the request")
-		assert.Equal(t, tool == "edit", holds(r, &h[24]), tool)
-	}
-}
-
 // Where a request does not fit, files in work go last and the largest first. As long as the turn has changed no file,
 // more of them stay.
 func TestFilesInWorkGoLast(t *testing.T) {

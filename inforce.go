@@ -21,7 +21,7 @@ const fewestOfFile = 80
 func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce {
 	f := &inForce{
 		held: make([]hold, len(v.messages)), calls: map[callAt]hold{}, said: map[string]bool{},
-		work: toolcall.Work{Uncached: d.opts.Cache.None, OnlyLooks: !d.changesFiles()},
+		work: toolcall.Work{Uncached: d.opts.Cache.None},
 		turn: newestRequest(v.unedited), end: end,
 	}
 	next := len(v.messages) // where the step of message i ends

@@ -217,8 +217,6 @@ func TestOutcome(t *testing.T) {
 			`send {"to":"x"} → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see...`},
 		{"the last line of a report", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → Ran 62 tests"},
 		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, "raise ValueError: x\n    return None", false, "exec cat a.py"},
-		{"a program that a file was written for does", "exec", `{"command":"cat > a <<E\nE\nrun a"}`, "x\n3 tests passed", false,
-			"exec cat > a <<E E run a → 3 tests passed"},
 		{"a tool's frame is not quoted as the outcome", "exec", `{"command":"make"}`, "<output>\nall done\n</output>\n</result>\n", false, "exec make → all done"},
 		{"the reason of a failure is found behind a frame", "exec", `{"command":"make"}`, "<output>\nno rule\n</output>", true, "exec make → failed: <output> no rule"},
 		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {}"},

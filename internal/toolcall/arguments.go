@@ -43,26 +43,25 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 		a.patch(jsontext.Unquote(raw))
 		return a
 	}
-	var room [8]member // calls have few
-	fields := membersOf(object, room[:0])
+	fields := membersOf(object)
 	for _, key := range commandKeys {
-		if a.Command = commandText(fields.value(key)); a.Command != "" {
+		if a.Command = commandText(fields[key]); a.Command != "" {
 			break
 		}
 	}
 	for _, key := range t.paths {
-		if a.File, _ = jsontext.Decode(fields.value(key)); a.File != "" {
+		if a.File, _ = jsontext.Decode(fields[key]); a.File != "" {
 			a.File = markup.Line(strings.TrimSpace(runes.Clip(a.File, identifier.MaxBytes)))
 			break
 		}
 	}
 	for _, key := range patternKeys {
-		if a.Pattern, _ = jsontext.Decode(fields.value(key)); a.Pattern != "" {
+		if a.Pattern, _ = jsontext.Decode(fields[key]); a.Pattern != "" {
 			break
 		}
 	}
 	for _, key := range []string{"input", "patch", "command", "cmd"} {
-		if value := fields.value(key); bytes.Contains(value, []byte("*** ")) {
+		if value := fields[key]; bytes.Contains(value, []byte("*** ")) {
 			a.patch(commandText(value))
 		}
 	}
@@ -75,34 +74,16 @@ var commandKeys = []string{"command", "cmd", "script", "chars"}
 // patternKeys are the arguments that hold what a search looks for.
 var patternKeys = []string{"pattern", "query", "regex", "search_term"}
 
-// members are those of a JSON object, in their order. Calls have few, and they are read where they lie: package json
-// copies each of them, to a map.
-type members []member
-
-type member struct {
-	key   string
-	value json.RawMessage
-}
-
-// membersOf appends the members of object to list.
-func membersOf(object []byte, list members) members {
+// membersOf returns the members of a JSON object by their keys. They are read where they lie: package json copies each.
+func membersOf(object []byte) map[string]json.RawMessage {
+	fields := map[string]json.RawMessage{}
 	jsontext.Members(object, func(key string, value []byte) {
 		if strings.IndexByte(key, '\\') >= 0 || !utf8.ValidString(key) {
 			key, _ = jsontext.Decode([]byte(`"` + key + `"`))
 		}
-		list = append(list, member{key, value})
+		fields[key] = value
 	})
-	return list
-}
-
-// value returns that of the last member with the key: nil if there is none.
-func (m members) value(key string) json.RawMessage {
-	for i := len(m) - 1; i >= 0; i-- {
-		if m[i].key == key {
-			return m[i].value
-		}
-	}
-	return nil
+	return fields
 }
 
 // Range returns the arguments of a call that say which part of a file it shows, as "offset=100 limit=50". It takes all

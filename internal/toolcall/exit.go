@@ -25,9 +25,6 @@ func exitCode(s string, isFile bool) string {
 		lines = append(lines, last)
 	}
 	for _, line := range lines {
-		if !exitHints.In(line) { // the patterns are slow, and few results name a code
-			continue
-		}
 		if m := exitFrame.Get().FindStringSubmatch(strings.TrimRight(line, " \t\r")); m != nil {
 			return m[1]
 		}
@@ -40,10 +37,6 @@ func isApart(s, last string) bool {
 	before := strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s, last), "\n"), " \t\r")
 	return before == "" || strings.HasSuffix(before, "\n") || strings.IndexAny(last, "<[(") == 0
 }
-
-// exitHints says where the patterns may match.
-var exitHints = prose.NewList([]string{"exit", "exited", "exit_code", "exit_status", "exitcode", "exitstatus",
-	"returncode"}, nil)
 
 var exitFrame = prose.NewPattern(`(?i)^[<\[(]?` +
 	`(?:(?:process|command) (?:failed with |finished with )?|shellId: \d+ completed with )?` +

@@ -1,6 +1,9 @@
 package toolcall
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Matcher holds patterns for the names of tools. The zero value matches every tool.
 type Matcher struct{ allow, deny []string }
@@ -33,17 +36,8 @@ func (t Matcher) Matches(name string) bool {
 		return true
 	}
 	name = fold(name)
-	for _, pattern := range t.deny {
-		if matchStar(pattern, name) {
-			return false
-		}
-	}
-	for _, pattern := range t.allow {
-		if matchStar(pattern, name) {
-			return true
-		}
-	}
-	return len(t.allow) == 0
+	matches := func(pattern string) bool { return matchStar(pattern, name) }
+	return !slices.ContainsFunc(t.deny, matches) && (len(t.allow) == 0 || slices.ContainsFunc(t.allow, matches))
 }
 
 // matchStar reports whether name matches pattern, in which * stands for any text and nothing else is special. After a

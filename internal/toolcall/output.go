@@ -74,9 +74,9 @@ var (
 )
 
 // commandOutput judges what a shell command prints. It reads no quotes, so that it sees the command in sh -c '…' and in
-// ssh host '…' too, and the worst that a word in a text does is that its output is taken for a file.
+// ssh host '…' too, and the worst that a word in a text that it writes does is that its output
+// is taken for a file.
 func commandOutput(command string) Output {
-	command = withoutWritten(command)
 	for _, reader := range readers {
 		if strings.Contains(command, reader) {
 			return Content
@@ -132,27 +132,4 @@ func isPrefix(word string) bool {
 		return true
 	}
 	return slices.Contains(wrappers, word)
-}
-
-// withoutWritten returns a command without the texts that cat writes to files, because nothing shows them:
-// cat > file <<EOF.
-func withoutWritten(command string) string {
-	var b strings.Builder
-	for {
-		before, behind, _ := strings.Cut(command, "<<")
-		line, text, isText := strings.Cut(behind, "\n")
-		start := strings.LastIndexAny(before, "\n;&|(`") + 1
-		head, words := strings.TrimLeft(before[start:], " \t"), strings.Fields(line)
-		if !isText || len(words) == 0 || !strings.HasPrefix(head, "cat ") || !strings.Contains(head+line, ">") {
-			return b.String() + command
-		}
-		b.WriteString(before[:start])
-		b.WriteString(line[strings.Index(line, words[0])+len(words[0]):]) // && cat b.go
-		word := strings.Trim(words[0], `-'"\`)
-		rest, isEmpty := strings.CutPrefix(text, word)
-		if !isEmpty {
-			_, rest, _ = strings.Cut(text, "\n"+word)
-		}
-		command = rest
-	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
-	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -92,9 +91,9 @@ const skillFile = "skill.md"
 
 // skillName returns the name of the skill that a call loads: what the agents call it, or else all arguments.
 func skillName(arguments json.RawMessage) string {
-	fields := membersOf(bytes.TrimSpace(arguments), nil)
+	fields := membersOf(arguments)
 	for _, key := range []string{"skill", "name", "skill_name", "skillName", "id", "command"} {
-		if value, _ := jsontext.Decode(fields.value(key)); value != "" {
+		if value, _ := jsontext.Decode(fields[key]); value != "" {
 			return strings.ToLower(runes.Clip(value, 200))
 		}
 	}
@@ -211,18 +210,13 @@ func markdownItems(text string) (items []planItem) {
 // mostUnchanged is the longest notice, in bytes, that a file is as it was shown before. Claude Code's has 140.
 const mostUnchanged = 320
 
-var unchanged = prose.NewPattern(
-	`(?i)unchanged|not (been )?(changed|modified)|no changes?\b|same content|already (shown|read)|identical`)
-
 // SaysUnchanged reports whether text, the result of a call that shows a file, only says that the file is as it was
 // shown before: in words, in JSON or as a tag. Sources: Claude Code, Hermes, nanobot and Codewhale.
 func SaysUnchanged(text string) bool {
-	if len(text) >= mostUnchanged {
-		return false
-	}
-	lower := strings.ToLower(text) // most short results have none of the words, and need no pattern
-	return slices.ContainsFunc(unchangedWords, func(word string) bool { return strings.Contains(lower, word) }) &&
-		unchanged.Get().MatchString(text)
+	text = strings.ToLower(text[:min(len(text), mostUnchanged)])
+	says := func(words string) bool { return strings.Contains(text, words) }
+	return len(text) < mostUnchanged && slices.ContainsFunc(unchanged, says)
 }
 
-var unchangedWords = []string{"change", "modified", "same content", "already", "identical"}
+var unchanged = []string{"unchanged", "not changed", "not been changed", "not modified", "not been modified",
+	"no change", "same content", "already shown", "already read", "identical"}

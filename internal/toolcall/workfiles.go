@@ -14,8 +14,6 @@ const (
 	// and 20 keep one point less of the lines that edits quote, in windows of 64 000 and of 200 000 tokens, and cost
 	// .0002 and .002 less.
 	readRequests = 50
-	// Likewise in a turn that has changed no file so far: it may be one that only answers a question.
-	lookingRequests = 30
 	// Likewise where no provider's cache makes it cheap to carry the text.
 	uncachedReadRequests = 15
 	// Of a call that changed it: the next change of the same file mostly follows soon. In the recorded sessions 3 keep
@@ -65,16 +63,13 @@ func (w *Work) requestsOf(u workFile) int {
 		return editedRequests
 	case w.Uncached:
 		return uncachedReadRequests
-	case w.OnlyLooks:
-		return lookingRequests
 	}
 	return readRequests
 }
 
 // Work is the files of the newest turn, read from the end.
 type Work struct {
-	Uncached  bool // no provider's cache makes it cheap to carry a text
-	OnlyLooks bool // no call of the turn has changed a file so far
+	Uncached bool // no provider's cache makes it cheap to carry a text
 
 	requests  int
 	reads     map[uint32]int  // of each file that is worked on, how many reads are held; 0: only what was written

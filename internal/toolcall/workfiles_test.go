@@ -27,8 +27,6 @@ func TestHolds(t *testing.T) {
 		{join(rest(49), []WorkFiles{reads}), Work{}, []int{49}, "read fifty requests ago"},
 		{join(rest(50), []WorkFiles{reads}), Work{}, nil, "read longer ago than that"},
 		{join(rest(15), []WorkFiles{reads}), Work{Uncached: true}, nil, "for less long without a cache"},
-		{join(rest(29), []WorkFiles{reads}), Work{OnlyLooks: true}, []int{29}, "nothing was changed yet"},
-		{join(rest(30), []WorkFiles{reads}), Work{OnlyLooks: true}, nil, "the agent only looks"},
 		{join(rest(5), []WorkFiles{edits, reads}), Work{}, nil, "after an edit the work moves on soon"},
 		{join(rest(4), []WorkFiles{edits, reads}), Work{}, []int{4, 5}, "not yet"},
 		{[]WorkFiles{{{1, false}, {2, false}}, {{2, false}}, {{2, false}, {3, false}}}, Work{}, []int{0, 1, 2}, "one of several files is enough"},
