@@ -2,9 +2,6 @@ package winnow
 
 import "slices"
 
-// thinkingLeftOut stands in a message that was nothing but thinking: providers refuse an empty one.
-const thinkingLeftOut = "[thinking left out]"
-
 // signedByAnother is the reason of an edit that leaves out thinking which only the model that signed it accepts.
 const signedByAnother = "thinking that another model signed"
 
@@ -18,7 +15,6 @@ func (d *draft) leaveOutThinking() {
 		}
 	}
 	from, end := d.firstChanged(), len(v.messages)
-	newest := map[key]bool{} // messages of the newest turn, and older ones with the same keys
 	switch d.opts.Thinking {
 	case ThinkingBound:
 		from = d.brokenFrom(from)
@@ -27,22 +23,18 @@ func (d *draft) leaveOutThinking() {
 			return
 		}
 		end = max(0, newestRequest(v.messages))
-		for i := end; i < len(v.messages); i++ {
-			newest[v.facts[i].key] = true
-		}
 	default:
 		return
 	}
 	for i := from; i < end; i++ {
-		m := &v.messages[i]
-		if newest[v.facts[i].key] || m.Pinned && d.opts.Thinking != ThinkingBound {
-			continue
+		if !v.messages[i].Pinned || d.opts.Thinking == ThinkingBound {
+			d.dropThinking(i, isThinking, "thinking from before what is rewritten")
 		}
-		d.dropThinking(i, isThinking, "thinking from before what is rewritten")
 	}
 }
 
-// dropThinking leaves out the parts of message i for which `which` returns true.
+// dropThinking leaves out the parts of message i for which `which` returns true. Other parts stay: the repair has
+// dropped each message of thinking alone, because providers refuse it.
 func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 	m := d.view.messages[i]
 	if m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, which) {
@@ -52,9 +44,6 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 		reason = signedByAnother // it never comes back
 	}
 	m.Parts, m.Source = slices.DeleteFunc(slices.Clone(m.Parts), which), nil
-	if len(m.Parts) == 0 {
-		m.Parts = []Part{{Text: thinkingLeftOut}}
-	}
 	d.project(i, m, estimateWith(d.opts.Estimator, m), OpTrim, reason)
 }
 
