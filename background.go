@@ -110,9 +110,7 @@ func (b *background) covers(d *draft) bool {
 func (d *draft) replacedBefore(b *boundary) []key {
 	v := d.unfoldedView()
 	s := span{stays: outlives(v.unedited, len(v.unedited))}
-	if b.keepsFront {
-		keepFront(v.unedited, s.stays)
-	}
+	keepFront(v.unedited, s.stays[:min(b.front, len(s.stays))])
 	s.cut, s.request = b.firstKept.Find(v.places()), b.request.Find(v.places())
 	var keys []key
 	for i := range max(0, s.cut) {

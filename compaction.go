@@ -187,7 +187,7 @@ func (c *compaction) collect(d *draft, s span) {
 	c.carried = carry(c.carried, d.minifier.files, c.older)
 	c.recent = append(c.recent, d.view.unedited[s.cut:]...)
 	c.firstKept, c.index = v.bookmark(cut), max(0, v.index[cut])
-	c.keepsFront, c.recall = s.keepsFront, d.spanNote(v, cut)
+	c.front, c.recall = s.front, d.spanNote(v, cut)
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
 		c.limited = cp.limited
 	}

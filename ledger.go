@@ -168,7 +168,7 @@ type boundary struct {
 	// where the turn limit cut when the summary was made: no summary covers what lies before; zero: it did not cut
 	limited position
 
-	keepsFront   bool // what the host inserted in front of all else stays, too
+	front        int  // of so many messages in front of all else, what the host inserted stays, too
 	requestLeads bool // request stands in front of all that the summary stands for
 }
 

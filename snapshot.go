@@ -181,7 +181,7 @@ func (c *checkpoint) saved() *saved.Checkpoint {
 	}
 	return &saved.Checkpoint{
 		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept, Limited: c.limited, Request: c.request,
-		Front: c.keepsFront, Leads: c.requestLeads,
+		Front: c.front, Leads: c.requestLeads,
 		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.byModel.saved(),
 	}
 }
@@ -261,7 +261,7 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 	}
 	cp := &checkpoint{
 		message:  Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		boundary: boundary{c.FirstKept.Within(), c.Request.Within(), c.Limited.Within(), c.Front, c.Leads},
+		boundary: boundary{c.FirstKept.Within(), c.Request.Within(), c.Limited.Within(), max(0, c.Front), c.Leads},
 		body:     string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		byModel: r.checkpoint(c.Healthy),
 	}

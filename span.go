@@ -14,7 +14,7 @@ import (
 // span is the part of a draft that a compaction replaces. Sizes are in tokens.
 type span struct {
 	stays       []bool // messages that no compaction replaces
-	keepsFront  bool   // see keepFront
+	front       int    // up to where the texts of the host in front of all else stay, see keepFront
 	cut         int    // the first message that is kept
 	request     int    // the newest user request; -1: none
 	replaced    summarysize.Replaced
@@ -35,7 +35,7 @@ func (d *draft) span() span {
 	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.limited != (position{})
 	if n > 0 && !isLimited && count.Sum(v.tokens[:n]) <= count.Share(d.room(), mostFront) {
 		if s := d.spanBeside(all); d.restFits(&s, summarysize.Least) {
-			s.keepsFront = true
+			s.front = n
 			return s
 		}
 	}

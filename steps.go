@@ -128,9 +128,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	}
 	// Pins are those of the history as it is now: one that was set after the summary is sent whole again.
 	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
-	if c.keepsFront {
-		keepFront(v.messages, keep[:first])
-	}
+	keepFront(v.messages, keep[:min(c.front, first)])
 	at := d.leaveOutSummarized(c, keep[:first])
 	if c != d.ledger.checkpoint {
 		d.names = d.namesBehind(first, keep)

@@ -184,7 +184,7 @@ type Checkpoint struct {
 	FirstKept place.Bookmark   `json:"firstKept"`
 	Limited   place.Position   `json:"limited,omitzero"`
 	Request   place.Position   `json:"request,omitzero"`
-	Front     bool             `json:"front,omitempty"` // what the host inserted in front of all else stays
+	Front     int              `json:"front,omitempty"` // of so many first messages, what the host inserted stays
 	Leads     bool             `json:"leads,omitempty"` // Request stands in front of all that Text stands for
 	Body      []byte           `json:"body"`
 	Carried   sections.Carried `json:"carried"`

@@ -33,7 +33,7 @@ func (w *world) checkMinified(in []winnow.Message, r *winnow.Request) {
 			continue
 		}
 		m := &in[e.Index]
-		isRecalled := w.options.Recall && m.ToolName == recallTool
+		isRecalled := w.options.Recall && m.ToolName == recallTool && !w.overwritten[m.ID]
 		if m.Role != winnow.RoleTool || m.Pinned || m.IsError || isRecalled || e.After >= e.Before && e.Before > 1 {
 			w.fail("only plain results are written shorter", "%+v: %s", e, show(m))
 		}

@@ -114,6 +114,7 @@ func (w *world) mutate(s *Step) {
 	m := &w.history[i]
 	if p := &m.Parts[0]; p.Kind == winnow.KindText && p.Signature == "" && p.Text != "" {
 		p.Text = "[" + text(len(p.Text)/2+3, s.Seed) + "]"
+		w.overwritten[m.ID] = true
 		if m.Role == winnow.RoleUser {
 			w.said[m.Injected] += letters(p.Text) + "|"
 		}

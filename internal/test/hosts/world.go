@@ -53,7 +53,8 @@ type world struct {
 	earlier  []kept
 	bound    map[string]uint64 // signatures of thinking, and the messages before it
 
-	recalled recalled
+	recalled    recalled
+	overwritten map[string]bool // messages by id, whose text the host replaced: they answer no Recall any more
 
 	states  [][]byte           // the newest states, the oldest first
 	isOther bool               // the conversation was held with another model before
@@ -89,6 +90,7 @@ func Run(s Script, settle func()) (failure *Failure, seen map[string]int) {
 		seen:    seen,
 		setting: s.Setting, options: s.Setting, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), settle: settle,
 		release: make(chan struct{}), bound: map[string]uint64{}, said: map[bool]string{}, sentAt: -1,
+		overwritten: map[string]bool{},
 	}
 	defer func() {
 		if p := recover(); p != nil {
