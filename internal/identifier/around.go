@@ -1,7 +1,6 @@
 package identifier
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// What stands around a token and decides whether it is a name: escapes, letters of other alphabets, numbers of lines.
+// What stands around a token and decides whether it is a name: escapes, letters of other alphabets, times.
 
 // escaped returns the length of what begins with the backslash at s[i]: an escape, a path of Windows, which is emitted,
 // or the backslash alone.
@@ -18,7 +17,7 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 		return 1
 	}
 	if s[i+1] == '\\' {
-		return 2 + twiceEscaped(s, i+2)
+		return 2
 	}
 	isEscape := isEscaped[s[i+1]]
 	if isEscape && i > 0 && s[i-1] != ':' {
@@ -75,94 +74,14 @@ func drivePath(s string, i int) int {
 	return end - i
 }
 
-// listing follows the lines of a text that begin with their numbers, as cat -n and grep -n write them.
-type listing struct{ next int }
-
 // fewestDigits is how many digits a number must have to be worth keeping.
 const fewestDigits = 4
 
-// mayNumber reports whether the token s[start:end] may begin with the number of a line. all has the classes of its
-// bytes. It is a quick check that rules out most numbers: a space follows them.
-func mayNumber(s string, start, end int, all uint8) bool {
-	if end-start < fewestDigits || !runes.IsDigit(s[start]) {
-		return false
-	}
-	if all != runes.Digit {
-		return true
-	}
-	return end < len(s) && (s[end] == '\t' || s[end] == '\\' || s[end] == arrow[0])
+// isTime reports whether s is a time, with or without its date: 2026-01-31T10:20:30.5Z, 10:20:30.
+func isTime(s string) bool {
+	return len(s) <= len("2026-01-31T10:20:30.123456789+00:00") && strings.Trim(s, "0123456789:.-+TZ") == "" &&
+		(strings.Count(s, ":") > 1 || strings.Contains(s, "T"))
 }
-
-// number returns the length of the number that the token at s[start], a digit, begins with if it is the number of a
-// line, and otherwise 0. The number of a line is one more than that of the line before, and has a mark behind it.
-func (l *listing) number(s string, start int) int {
-	const most = 9
-	end := start
-	for end < len(s) && end-start <= most && runes.IsDigit(s[end]) {
-		end++
-	}
-	if digits := end - start; digits < fewestDigits || digits > most {
-		return 0
-	}
-	if !marksLine(s[end:]) || !beginsLine(s[:start]) {
-		return 0
-	}
-	n, _ := strconv.Atoi(s[start:end])
-	isNext := n == l.next
-	l.next = n + 1
-	if isNext {
-		return end - start
-	}
-	return 0
-}
-
-// beginsLine reports whether a line begins behind a text, apart from a few spaces. In JSON its mark is an escape.
-func beginsLine(before string) bool {
-	const most = 8
-	near := strings.TrimRight(before[max(0, len(before)-most):], " ")
-	for _, mark := range [...]string{"\n", `\n`, `"`} {
-		if strings.HasSuffix(near, mark) {
-			return true
-		}
-	}
-	return near == "" && len(before) <= most
-}
-
-// arrow is what some viewers write behind the number of a line.
-const arrow = "→"
-
-// marksLine reports whether a text begins with what stands behind the number of a line.
-func marksLine(behind string) bool {
-	if behind == "" {
-		return false
-	}
-	switch behind[0] {
-	case '\t', ':', '-':
-		return true
-	case '\\':
-		return strings.HasPrefix(behind, `\t`) || strings.HasPrefix(behind, `\\t`)
-	}
-	return strings.HasPrefix(behind, arrow)
-}
-
-// timeLength returns the length of the time at the beginning of a token, or 0: 2026-01-31T10:20:30.5Z, 10:20:30.
-func timeLength(s string) int {
-	const date, clock = "0000-00-00T", "00:00:"
-	n := 0
-	if hasForm(s, date) {
-		n = len(date)
-	}
-	if !hasForm(s[n:], clock) {
-		return 0
-	}
-	for n < len(s) && isOfTime(s[n]) {
-		n++
-	}
-	return n
-}
-
-// isOfTime reports whether c may stand in a time.
-func isOfTime(c byte) bool { return strings.IndexByte(":.-+TZ", c) >= 0 || runes.IsDigit(c) }
 
 // digitsLength returns how many digits w begins with.
 func digitsLength(w string) (n int) {
@@ -170,19 +89,6 @@ func digitsLength(w string) (n int) {
 		n++
 	}
 	return n
-}
-
-// hasForm reports whether s begins with a text of the given form, in which 0 stands for any digit.
-func hasForm(s, form string) bool {
-	if len(s) < len(form) {
-		return false
-	}
-	for i := range len(form) {
-		if s[i] != form[i] && !(form[i] == '0' && runes.IsDigit(s[i])) {
-			return false
-		}
-	}
-	return true
 }
 
 // pieceEnd returns where the piece of token that begins at index i ends, and the classes of its bytes.
@@ -211,14 +117,6 @@ func isVersion(s string) bool {
 		}
 	}
 	return false
-}
-
-// placeLength returns the length of the place in a file that s, which follows the file's name, begins with: :12:3.
-func placeLength(s string) (n int) {
-	for n+1 < len(s) && s[n] == ':' && runes.IsDigit(s[n+1]) {
-		n += 1 + digitsLength(s[n+1:])
-	}
-	return n
 }
 
 // trimToken removes the punctuation at the ends of a token.

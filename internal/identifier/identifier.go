@@ -2,8 +2,6 @@
 package identifier
 
 import (
-	"strings"
-
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -26,10 +24,8 @@ const (
 const MaxBytes = 256
 
 // Scan calls emit for every identifier in s, in order and with repetitions. It takes time linear in s and allocates
-// nothing. JSON escapes such as \n in s do not become part of an identifier, and the numbers in front of the lines of a
-// listing are not identifiers.
+// nothing. JSON escapes such as \n in s do not become part of an identifier.
 func Scan(s string, emit func(id string, kind Kind)) {
-	scan := scanner{s: s}
 	for i := 0; i < len(s); {
 		start, all := i, uint8(0)
 		for i < len(s) && runes.Class[s[i]] != 0 {
@@ -38,18 +34,12 @@ func Scan(s string, emit func(id string, kind Kind)) {
 		}
 		switch {
 		case i > start:
-			scan.read = i
 			if all != runes.Lower || start > 0 && s[start-1] == '`' { // most tokens are words of a text
-				scan.token(start, i, all, emit)
+				scanAt(s, start, i, all, emit)
 			}
-			i = scan.read
 		case s[i] == '\\': // an escape, not a letter of the next word
 			i += escaped(s, i, emit)
-			scan.read = i
 		default:
-			if endsOpeningQuote(s[i]) && i-2 >= scan.read {
-				cjkQuoted(s[i-2:], emit)
-			}
 			if i++; s[i-1] == ' ' || s[i-1] == '\n' {
 				i = skipWords(s, i)
 			}
@@ -76,25 +66,8 @@ func skipWords(s string, i int) int {
 	return k
 }
 
-// endsOpeningQuote reports whether c is the last byte of 「, 『, 《 or “.
-func endsOpeningQuote(c byte) bool { return c == 0x8C || c == 0x8E || c == 0x8A || c == 0x9C }
-
-// scanner reads the tokens of a text.
-type scanner struct {
-	s     string
-	read  int // how much of s was taken for tokens and escapes
-	lines listing
-}
-
-// token emits the identifiers in the token s[start:end]. all has the classes of its bytes.
-func (sc *scanner) token(start, end int, all uint8, emit func(string, Kind)) {
-	s := sc.s
-	if mayNumber(s, start, end, all) {
-		if n := sc.lines.number(s, start); n > 0 {
-			sc.read = start + n
-			return
-		}
-	}
+// scanAt emits the identifiers in the token s[start:end]. all has the classes of its bytes.
+func scanAt(s string, start, end int, all uint8, emit func(string, Kind)) {
 	whole := start
 	if isBesideWide(s, start, end) {
 		if start = behindWord(s, start, end); start == end || endsInWord(s, end) {
@@ -137,15 +110,4 @@ func quotedSymbol(token string, all uint8, quote byte) bool {
 		return true
 	}
 	return all&runes.Upper != 0 && all&runes.Lower != 0
-}
-
-// cjkQuoted emits the short text in the CJK quotes that s begins with, if it does.
-func cjkQuoted(s string, emit func(string, Kind)) {
-	for _, q := range [...][2]string{{"「", "」"}, {"『", "』"}, {"《", "》"}, {"“", "”"}} {
-		if rest, ok := strings.CutPrefix(s, q[0]); ok {
-			if k := strings.Index(rest[:min(len(rest), 64)], q[1]); k >= 4 && !strings.ContainsAny(rest[:k], " \n") {
-				emit(rest[:k], Symbol)
-			}
-		}
-	}
 }

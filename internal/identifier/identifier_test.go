@@ -22,7 +22,7 @@ func TestScan(t *testing.T) {
 		{"error TS2345, ENOENT, CVE-2026-1234, ERR_BAD_KEY, ParseError", []string{"4 TS2345", "4 ENOENT", "4 CVE-2026-1234", "4 ERR_BAD_KEY", "4 ParseError"}},
 		{"call max_tokens_per_day with readFile and `retries` or \"dry-run\"", []string{"6 max_tokens_per_day", "6 readFile", "5 retries", "5 dry-run"}},
 		{`{"path":"a/b/c.go","text":"x\nfooBar\tgood_by_e"}`, []string{"0 a/b/c.go", "6 fooBar", "6 good_by_e"}},
-		{"@scope/package and 「配置文件」", []string{"0 @scope/package", "5 配置文件"}},
+		{"@scope/package", []string{"0 @scope/package"}},
 		{"</StrictMode> </tool_use_error> </div> </a/b.go>", []string{"6 StrictMode", "6 tool_use_error", "0 a/b.go"}},
 		{"src/model.ts-12-const x\nmodel.ts-7-\nsrc/a.b.go-120-export a-1.go v1.2-3 a.go-x2", []string{"0 src/model.ts", "0 model.ts", "0 src/a.b.go", "0 a-1.go", "3 v1.2-3"}},
 		{"server.go:1234:56: undefined, build7.example.com:2222", []string{"0 server.go", "1 build7.example.com", "3 2222"}},
@@ -45,9 +45,6 @@ func TestScan(t *testing.T) {
 			[]string{"0 .claude/rules_go/a.md", "0 .github/x.yml", "0 .eslintrc.json", "3 8.0.100", "6 forEach"}},
 		{"文件_config.yaml 日志.env.local clé=shop_id, путь:/etc/passwd café:lib/é", []string{"6 shop_id", "0 /etc/passwd"}},
 		{`"Plan B:\nsrc/app/main.go" D:\new\tool_box`, []string{"0 src/app/main.go"}},
-		{"  1041\tfoo\n  1042\tbar_a\n  1043→bar_b\n1042 x\n1043\ty", []string{"3 1041", "6 bar_a", "6 bar_b", "3 1042",
-			"3 1043"}},
-		{`"1041\tfoo\n1042\tbar"`, []string{"3 1041"}},
 		{"took 0.14s and 12.305ms, within 1.5s, of 0.35GB", []string{"3 1.5s", "3 0.35GB"}},
 		{"diff --git a/cmd/main.go b/cmd/main.go\n--- a/cmd/main.go\n+++ b/cmd/main.go\n see a/main.go",
 			[]string{"0 cmd/main.go", "0 cmd/main.go", "0 cmd/main.go", "0 cmd/main.go", "0 a/main.go"}},
@@ -57,45 +54,6 @@ func TestScan(t *testing.T) {
 		var got []string
 		Scan(tc.in, func(id string, kind Kind) { got = append(got, fmt.Sprint(kind, " ", id)) })
 		assert.Equal(t, tc.want, got, tc.in)
-	}
-}
-
-// TestTwiceEscaped: the letter of an escape that was escaped once more belongs to no name, but one of a path does.
-func TestTwiceEscaped(t *testing.T) {
-	for _, tc := range []struct {
-		why, in string
-		want    []string
-	}{
-		{"the tabs of code in JSON", `print(\"\\t\\t\\tclassName=1\\n\")`, []string{"className"}},
-		{"a new line in front of an attribute", `'\\nviewBox'`, []string{"viewBox"}},
-		{"a plain word, whose capital is no hump", `echo '\\nWelcome to it'`, nil},
-		{"a regular expression", `rg \"\\bMAX_TOKENS\\b|\\bnext_token\\(\"`, []string{"MAX_TOKENS", "next_token"}},
-		{"the same behind the slash of sed", `sed -i 's/\\bValidateID(/x/'`, []string{"ValidateID"}},
-		{"the end of a word in a regular expression", `/\\bword\\b/.exec(text)`, nil},
-		{"a line of dashes in one", `/^---\\n([\\s\\S]*?)\\n---/.exec(text)`, nil},
-		{"JSON in JSON in JSON", `{\"a\":\"\\\\nnew_docs\\\\n\"}`, []string{"new_docs"}},
-		{"a carriage return, and a word in front of two escapes", `done\\r\\nfoo_bar`, []string{"foo_bar"}},
-		{"a path behind an escape", `\"\\n/etc/nginx.conf\"`, []string{"/etc/nginx.conf"}},
-		{"a continued line of a shell", `make && \\\ncat_all`, []string{"cat_all"}},
-		{"the numbers of lines", `(\\n1041\\tfoo\\n\\n1042\\tbar`, []string{"1041"}},
-		{"one backslash", `"\tclassName \bMAX_TOKENS"`, []string{"className", "MAX_TOKENS"}},
-		{"a path with the letter of a drive", `\"C:\\new_tool\\table_rows\"`, []string{"new_tool", "table_rows"}},
-		{"a relative path", `src\\new_tool ..\\table_rows .claude\\rules_go`, []string{"new_tool", "table_rows", "rules_go"}},
-		{"a path behind a variable or a wildcard", `%TEMP%\\new_tool ~\\table_rows **\\rules_go`, []string{"new_tool", "table_rows", "rules_go"}},
-		{"a class of a regular expression behind a word", `\"\\bfoo_bar\\sbaz_x\"`, []string{"foo_bar", "sbaz_x"}},
-		{"a namespace of PHP", `App\\bookTitle`, []string{"bookTitle"}},
-		{"what may be either is left as it is", `one line\\nfooBar`, []string{"nfooBar"}},
-		{"a directory with letters beyond ASCII", `données\\new_tool`, []string{"new_tool"}},
-		{"at the end", `\\n`, nil},
-	} {
-		var got []string
-		Scan(tc.in, func(id string, _ Kind) { got = append(got, id) })
-		assert.Equal(t, tc.want, got, "%s: %s", tc.why, tc.in)
-		var covered Known
-		Cover(&covered, tc.in)
-		for _, id := range tc.want {
-			assert.True(t, covered.Has(id), "%s: %s", tc.why, tc.in)
-		}
 	}
 }
 
@@ -136,7 +94,7 @@ func TestScanAllocatesNothing(t *testing.T) {
 }
 
 func FuzzScan(f *testing.F) {
-	f.Add("see a/b.go:41, @scope/x `ok` 「配置」 https://x.dev/?a=b \\n10.0.0.1 TS2345")
+	f.Add("see a/b.go:41, @scope/x `ok` https://x.dev/?a=b \\n10.0.0.1 TS2345")
 	f.Fuzz(func(t *testing.T, text string) {
 		Scan(text, func(id string, kind Kind) {
 			require.Contains(t, text, id)

@@ -30,22 +30,14 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 			i++
 			continue
 		}
-		if runes.IsDigit(token[i]) {
-			if n := timeLength(token[i:]); n > 0 { // it says when, not what
-				i, found = i+n, true
-				continue
-			}
+		if isTime(token[i:]) { // it says when, not what
+			return true
 		}
 		end, class := pieceEnd(token, i)
 		piece := token[i:end]
 		switch {
 		case piece[0] != '@':
 			found = scanPiece(piece, class, 0, emit) || found
-			if isFileName(piece) {
-				if n := placeLength(token[end:]); n > fewestDigits {
-					end += n
-				}
-			}
 		case len(piece) > 3 && strings.IndexByte(piece, '/') > 1: // @scope/package
 			emit(strings.TrimRight(piece, "./-"), Path)
 			found = true
