@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -45,9 +44,8 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 	}
 	left := text[len(head) : len(text)-len(tail)]
 	fmt.Fprintf(&b, "[%d characters of an old result left out%s.", utf8.RuneCountInString(left), note)
-	whole := text[tokenStart(text, len(head)):tokenEnd(text, len(text)-len(tail))]
 	room -= remainderFrame + tokencount.Cautious(head) + tokencount.Cautious(tail)
-	if ids := names.choose([]Source{{Text: whole}}, leastNameWorth, room); len(ids) > 0 {
+	if ids := names.choose([]Source{{Text: left}}, leastNameWorth, room); len(ids) > 0 {
 		b.WriteString(" Names in it: " + strings.Join(ids, " "))
 	}
 	b.WriteByte(']')
@@ -57,29 +55,9 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 	return b.String()
 }
 
-// tokenStart returns where the token around index i of s begins, or i if no token is cut there. The rest of a name that
-// was cut is not a name.
-func tokenStart(s string, i int) int {
-	if i == len(s) || runes.Class[s[i]] == 0 {
-		return i
-	}
-	start := i
-	for start > 0 && i-start < identifier.MaxBytes && runes.Class[s[start-1]] != 0 {
-		start--
-	}
-	return start
-}
-
-// tokenEnd returns where the token around index i of s ends, or i if no token is cut there.
-func tokenEnd(s string, i int) int {
-	if i == 0 || runes.Class[s[i-1]] == 0 {
-		return i
-	}
-	end := i
-	for end < len(s) && end-i < identifier.MaxBytes && runes.Class[s[end]] != 0 {
-		end++
-	}
-	return end
+// cutsToken reports whether a token of s would be cut at index i. The rest of a name that was cut is not a name.
+func cutsToken(s string, i int) bool {
+	return i > 0 && i < len(s) && runes.Class[s[i-1]] != 0 && runes.Class[s[i]] != 0
 }
 
 // firstLine returns the first line of s, cut to the whole words in its first remainderHeadChars characters.
@@ -88,10 +66,11 @@ func firstLine(s string) string {
 	if k := strings.IndexByte(head, '\n'); k > 0 {
 		return head[:k]
 	}
-	if len(head) < len(s) && tokenStart(s, len(head)) == 0 && strings.Contains(head, "/") {
-		return "" // half a path is another path
+	end := len(head)
+	for cutsToken(s, end) {
+		end--
 	}
-	return head
+	return s[:end]
 }
 
 // lastLine returns the last line of s if the end of s reports something. The line is cut to the whole words in its last
@@ -104,5 +83,9 @@ func lastLine(s string) string {
 	if k := strings.LastIndexByte(strings.TrimRight(s[from:], "\n"), '\n'); k >= 0 {
 		return s[max(len(firstLine(s)), from+k+1):]
 	}
-	return s[max(len(firstLine(s)), runes.TailWords(s, remainderTailChars)):]
+	from = max(len(firstLine(s)), runes.TailWords(s, remainderTailChars))
+	for cutsToken(s, from) {
+		from++
+	}
+	return s[from:]
 }

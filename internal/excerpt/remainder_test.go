@@ -86,8 +86,8 @@ func TestRemainder(t *testing.T) {
 			"the frame alone takes it",
 		},
 		{
-			"one line", strings.Repeat("x", 900) + "error: it failed", 200, false, "",
-			strings.Repeat("x", 80) + "\n[676 characters of an old result left out.]\n" + strings.Repeat("x", 144) + "error: it failed",
+			"one line", strings.Repeat("x ", 450) + "error: it failed", 600, false, "",
+			strings.Repeat("x ", 39) + "x\n[677 characters of an old result left out.]\n" + strings.Repeat("x ", 72) + "error: it failed",
 			"of a long line both ends stay",
 		},
 	} {
