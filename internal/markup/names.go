@@ -43,7 +43,7 @@ func opensTag(s string) bool {
 	n := readName(s)
 	name, tight := n.name(), !unicode.IsSpace(first) // a < start_time is a comparison
 	switch {
-	case slices.ContainsFunc(frameNames[:], func(frame string) bool { return bytes.HasPrefix(name, []byte(frame)) }):
+	case slices.ContainsFunc(frameNames, func(frame string) bool { return bytes.HasPrefix(name, []byte(frame)) }):
 		return true
 	case n.isToken:
 		return n.closed || tight
@@ -51,7 +51,7 @@ func opensTag(s string) bool {
 		return n.closed || tight || strings.HasPrefix(n.rest, "=\"") || strings.HasPrefix(n.rest, "='")
 	}
 	bare := bytes.TrimRight(name, "0123456789")
-	return n.closed && (isRole(bare) || isOneOf(tokenNames[:], bare))
+	return n.closed && (isRole(bare) || slices.Contains(tokenNames, string(bare)))
 }
 
 // opensToken reports whether s, which follows <|, makes a control token. With a blank in front it is an operator,
@@ -69,7 +69,7 @@ func opensToken(s string) bool {
 func opensInstruction(s string) bool {
 	n := readName(skipHidden(s))
 	r, _ := utf8.DecodeRuneInString(n.rest)
-	return n.rest != "" && strings.ContainsRune(closeSquares, r) && isOneOf(squareNames[:], n.name())
+	return n.rest != "" && strings.ContainsRune(closeSquares, r) && slices.Contains(squareNames, string(n.name()))
 }
 
 // skipHidden returns s without the characters at its beginning that do not keep a reader from seeing a tag.
@@ -128,7 +128,7 @@ func readName(s string) (n tagName) {
 		if end < 0 && part < n.length {
 			parts++
 			word := n.letters[part:n.length]
-			n.isToken = n.isToken || isOneOf(tokenParts[:], word) || isRole(word)
+			n.isToken = n.isToken || slices.Contains(tokenParts, string(word)) || isRole(word)
 		}
 		part = n.length
 	}
@@ -170,33 +170,24 @@ func Name(s string) string {
 // isJoint reports whether r stands between the words of a name.
 func isJoint(r rune) bool { return strings.ContainsRune("_-.:▁", r) }
 
-func isOneOf(list []string, name []byte) bool {
-	for _, s := range list {
-		if string(name) == s {
-			return true
-		}
-	}
-	return false
-}
-
-func isRole(name []byte) bool { return isOneOf(roleNames[:], name) }
+func isRole(name []byte) bool { return slices.Contains(roleNames, string(name)) }
 
 var (
 	// frameNames are the tags of the library's own frames, as readName writes them: of the summarizer's prompt,
 	// of the sections of a summary, and of what is recalled.
-	frameNames = [...]string{
+	frameNames = []string{
 		"conversation", "message", "previoussummary", "thinking", "toolcall",
 		"summary", "readfiles", "modifiedfiles", "workspacecriticalrules", "inforce", "recalled",
 	}
-	roleNames = [...]string{"system", "sys", "user", "assistant", "human", "developer", "tool", "tools", "function",
+	roleNames = []string{"system", "sys", "user", "assistant", "human", "developer", "tool", "tools", "function",
 		"functions", "inst", "instruction", "instructions", "prompt"}
 	// tokenNames are control tokens, tokenParts what a control token of several words has among them. Sources: the
 	// tokenizers of Llama, Mistral, Gemma, Qwen, DeepSeek, T5, BERT and their descendants.
-	tokenNames = [...]string{"s", "bos", "eos", "sos", "bot", "eot", "eom", "eod", "pad", "unk", "cls", "sep", "think",
+	tokenNames = []string{"s", "bos", "eos", "sos", "bot", "eot", "eom", "eod", "pad", "unk", "cls", "sep", "think",
 		"thought", "reasoning", "turn", "unused", "extraid", "endoftext", "startofturn", "endofturn"}
-	tokenParts = [...]string{"start", "begin", "end", "turn", "im", "bos", "eos", "eot", "eom", "fim", "think",
+	tokenParts = []string{"start", "begin", "end", "turn", "im", "bos", "eos", "eot", "eom", "fim", "think",
 		"thought", "unused", "extra"}
-	squareNames = [...]string{"inst", "sys", "systemprompt", "availabletools", "toolcalls", "toolresults",
+	squareNames = []string{"inst", "sys", "systemprompt", "availabletools", "toolcalls", "toolresults",
 		"toolcontent", "toolrequest", "think", "callid", "gmask", "smask"}
 )
 

@@ -65,7 +65,7 @@ func (p *Pairs) matchNext() {
 			opened = p.open(opened)
 		}
 		s, ok := p.ids[r.CallID]
-		if ok && s >= 0 && p.Calls[s].Message == r.Answers && p.Calls[s].Result < 0 {
+		if ok && s >= 0 && p.Calls[s].Message == r.Answers {
 			p.ids[r.CallID] = p.take(s, int32(k))
 		}
 	}
@@ -77,8 +77,7 @@ func (p *Pairs) matchNext() {
 // open makes the calls of the message that begins with call s the ones to which results with their ids belong. It
 // returns the first call behind them.
 func (p *Pairs) open(s int32) (end int32) {
-	for end = s; p.isOfMessage(end, s); end++ {
-	}
+	end = p.endOf(s)
 	for k := end - 1; k >= s; k-- { // backwards, so that each chain is in call order
 		c := &p.Calls[k]
 		head, ok := p.ids[c.ID]
@@ -91,27 +90,31 @@ func (p *Pairs) open(s int32) (end int32) {
 	return end
 }
 
+// endOf returns the first call behind those of the message that call s is of.
+func (p *Pairs) endOf(s int32) (end int32) {
+	for end = s; p.isOfMessage(end, s); end++ {
+	}
+	return end
+}
+
 // sameIDLook is how far take looks for a call with the tool's name among calls of one id: a bound, so that a message of
 // nothing but calls with one id takes linear time.
 const sameIDLook = 32
 
 // take gives result k to the first open call of the chain that begins at s, one with the same tool's name if there is
-// one near. It returns the new beginning of the chain.
+// one near. It returns the next open call of the chain.
 func (p *Pairs) take(s, k int32) int32 {
-	found, before := s, int32(-1)
-	previous := int32(-1)
+	found := s
 	for c, n := s, 0; c >= 0 && n < sameIDLook; c, n = p.Calls[c].next, n+1 {
-		if p.Calls[c].Name == p.Results[k].Tool {
-			found, before = c, previous
+		if p.Calls[c].Result < 0 && p.Calls[c].Name == p.Results[k].Tool {
+			found = c
 			break
 		}
-		previous = c
 	}
 	p.give(k, found)
-	if before < 0 {
-		return p.Calls[found].next
+	for s >= 0 && p.Calls[s].Result >= 0 {
+		s = p.Calls[s].next
 	}
-	p.Calls[before].next = p.Calls[found].next
 	return s
 }
 
@@ -134,7 +137,7 @@ func (p *Pairs) matchWithoutIDs() {
 			continue
 		}
 		if open == nil {
-			open = p.openByName(first)
+			open = p.openBy(func(c *Call) string { return c.Name }, first, p.endOf(first))
 		}
 		if named := open[r.Tool]; r.Tool != "" && len(named) > 0 {
 			p.give(int32(k), named[0])
@@ -144,17 +147,6 @@ func (p *Pairs) matchWithoutIDs() {
 		}
 	}
 	p.giveInOrder(first, left)
-}
-
-// openByName lists the calls of a message that have no result, in order, by their tools. first is its first call.
-func (p *Pairs) openByName(first int32) map[string][]int32 {
-	open := map[string][]int32{}
-	for s := first; p.isOfMessage(s, first); s++ {
-		if p.isOpen(s) {
-			open[p.Calls[s].Name] = append(open[p.Calls[s].Name], s)
-		}
-	}
-	return open
 }
 
 // giveInOrder gives results to the calls of a message that have none, in order. first is its first call.
@@ -182,7 +174,7 @@ func (p *Pairs) matchLate() {
 			continue
 		}
 		if open == nil {
-			open = p.openByID()
+			open = p.openBy(func(c *Call) string { return c.ID }, 0, int32(len(p.Calls)))
 		}
 		calls := open[r.CallID]
 		for len(calls) > 0 && p.Calls[calls[len(calls)-1]].Message > r.Message {
@@ -196,13 +188,13 @@ func (p *Pairs) matchLate() {
 	}
 }
 
-// openByID lists the calls that are open.
-func (p *Pairs) openByID() map[string][]int32 {
+// openBy lists the open calls from call `from` up to call `to`, in order, by a key.
+func (p *Pairs) openBy(key func(c *Call) string, from, to int32) map[string][]int32 {
 	open := map[string][]int32{}
-	for s := range p.Calls {
-		if p.isOpen(int32(s)) {
-			id := p.Calls[s].ID
-			open[id] = append(open[id], int32(s))
+	for s := from; s < to; s++ {
+		if p.isOpen(s) {
+			k := key(&p.Calls[s])
+			open[k] = append(open[k], s)
 		}
 	}
 	return open

@@ -90,9 +90,9 @@ func lineLength(s string, fits func(line string) bool) int {
 	return length
 }
 
-// characterStart returns where the character that holds a byte of s begins.
+// characterStart returns where the character that holds a byte of s begins, or at if that is the end of s.
 func characterStart(s string, at int) int {
-	for k := 0; k < utf8.UTFMax-1 && at > 0 && !utf8.RuneStart(s[at]); k++ {
+	for k := 0; k < utf8.UTFMax-1 && at > 0 && at < len(s) && !utf8.RuneStart(s[at]); k++ {
 		at--
 	}
 	return at

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/markup"
 )
@@ -130,15 +129,8 @@ func partAround(text string, from, to, at, most int) (partFrom, partTo int) {
 	if to-from <= most {
 		return from, to
 	}
-	partFrom = max(from, min(at-most/4, to-most))
-	partTo = partFrom + most
-	for k := 0; k < utf8.UTFMax-1 && partFrom < partTo && !utf8.RuneStart(text[partFrom]); k++ {
-		partFrom++
-	}
-	for k := 0; k < utf8.UTFMax-1 && partFrom < partTo && partTo < to && !utf8.RuneStart(text[partTo]); k++ {
-		partTo--
-	}
-	return partFrom, partTo
+	partFrom = max(from, characterStart(text, max(from, min(at-most/4, to-most))))
+	return partFrom, max(partFrom, characterStart(text, partFrom+most))
 }
 
 // grep collects lines that match a pattern, as many as there is room for.

@@ -192,9 +192,9 @@ func quoted(names []string) string {
 // readInForce reads the section back from a summary. It is taken from a summary of this library alone: see [Read].
 func readInForce(summary string) (list []quote) {
 	inner, framed := strings.CutPrefix(summary, Begin)
-	_, section, found := cutLast(inner, "\n<"+inForceTag+">\n")
-	section, _, closed := strings.Cut(section, "\n</"+inForceTag+">")
-	if !framed || !found || !closed {
+	start := strings.LastIndex(inner, "\n<"+inForceTag+">\n")
+	section, _, closed := strings.Cut(inner[max(0, start):], "\n</"+inForceTag+">")
+	if !framed || start < 0 || !closed {
 		return nil
 	}
 	lines := strings.Split(section, "\n")
@@ -208,15 +208,6 @@ func readInForce(summary string) (list []quote) {
 		i += n
 	}
 	return list
-}
-
-// cutLast cuts s around the last sep.
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // readHead reads what [quote.write] puts in front of a text, and the number of its lines.
