@@ -8,7 +8,6 @@ import (
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/mem"
-	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Output says what the result of a call is made of.
@@ -83,7 +82,7 @@ func commandOutput(command string) Output {
 		}
 	}
 	output := Report
-	isFirst, isPiped := true, false // the next word is the first of a command; the command reads another one's output
+	isPiped := false // the command reads another one's output
 	for i := 0; i < len(command); {
 		n := strings.IndexFunc(command[i:], endsWord)
 		if n < 0 {
@@ -92,16 +91,12 @@ func commandOutput(command string) Output {
 		word := strings.ToLower(command[i : i+n])
 		word = word[strings.LastIndexAny(word, `/\`)+1:]
 		switch {
-		case word == "":
-		case slices.Contains(showers, word), isFirst && !isPiped && slices.Contains(filters, word):
+		case slices.Contains(showers, word), !isPiped && slices.Contains(filters, word):
 			return Content
 		case !isPiped && slices.Contains(greps, word):
 			output = Matches
-		}
-		if word == "xargs" { // it runs the program that is named behind it
-			isFirst, isPiped = true, false
-		} else if word != "" {
-			isFirst = isFirst && isPrefix(word)
+		case word == "xargs": // it runs the program that is named behind it
+			isPiped = false
 		}
 		if i += n; i == len(command) {
 			break
@@ -109,9 +104,8 @@ func commandOutput(command string) Output {
 		switch c := command[i]; c {
 		case '|':
 			isPiped = !strings.HasPrefix(command[i:], "||") && !strings.HasSuffix(command[:i], "|")
-			isFirst = true
 		case '\n', ';', '&', '(', '{', '`', '\'', '"':
-			isFirst, isPiped = true, false
+			isPiped = false
 		}
 		i++
 	}
@@ -120,16 +114,3 @@ func commandOutput(command string) Output {
 
 // endsWord reports whether r stands between words of a command.
 func endsWord(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}`'\"<>$,[]", r) }
-
-// wrappers stand in front of the program that they run.
-var wrappers = []string{"sudo", "time", "timeout", "env", "nohup", "command", "exec", "nice", "stdbuf", "xargs", "then",
-	"do", "else", "!"}
-
-// isPrefix reports whether a word may stand in front of a program: a wrapper with its flags and numbers, or CI=1.
-func isPrefix(word string) bool {
-	switch {
-	case word[0] == '-', runes.IsDigit(word[0]), strings.Contains(word, "="):
-		return true
-	}
-	return slices.Contains(wrappers, word)
-}
