@@ -41,9 +41,7 @@ func (m *Manager) startBackground(ctx context.Context, d *draft) {
 
 // own replaces the messages of c by copies, because the host may write to its own while c runs.
 func (c *compaction) own() {
-	for _, list := range []*[]Message{&c.older, &c.recent} {
-		*list = ownMessages(*list)
-	}
+	c.older = ownMessages(c.older)
 	if c.open != nil {
 		c.open = &ownMessages([]Message{*c.open})[0]
 	}

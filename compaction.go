@@ -66,8 +66,7 @@ type summarizedPart struct {
 
 // keptPart is what stays of a history behind a summary.
 type keptPart struct {
-	recent []Message // the kept messages, and the newest user request
-	index  int       // of firstKept in the history passed in
+	index int // of firstKept in the history passed in
 	boundary
 }
 
@@ -185,7 +184,6 @@ func (c *compaction) collect(d *draft, s span) {
 	c.inForce = d.carryInForce(previous, cut, func(i int) bool { return !s.replaces(d.foldedAt(i)) },
 		d.view.total-s.replaced.Sent+c.cap)
 	c.carried = carry(c.carried, d.minifier.files, c.older)
-	c.recent = append(c.recent, d.view.unedited[s.cut:]...)
 	c.firstKept, c.index = v.bookmark(cut), max(0, v.index[cut])
 	c.front, c.recall = s.front, d.spanNote(v, cut)
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
@@ -193,7 +191,6 @@ func (c *compaction) collect(d *draft, s span) {
 	}
 	if request >= 0 && request < cut {
 		c.request = v.position(request)
-		c.recent = append(c.recent, v.unedited[request])
 	}
 }
 

@@ -293,11 +293,6 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	}
 	// Earlier compactions found these in messages that are gone.
 	t.Recall(c.carried.Identifiers)
-	for _, path := range c.carried.Modified {
-		t.Mark(path)
-	}
-	// A name in the kept messages is still in use, so it counts more. The summary needs it too, for when they are gone.
-	eachMentionIn(t, c.recent, t.Again)
 	return sections.Identifiers(t, text, room, c.filled, c.tokens)
 }
 

@@ -234,9 +234,6 @@ func noteMessage(n *digest.Notes, m *Message) {
 		n.Asked(messageParts(m))
 	case digest.FromAssistant:
 		n.Said(messageParts(m))
-		for p := range callsOf(m) {
-			n.Called(p.Name, p.Arguments)
-		}
 	}
 }
 

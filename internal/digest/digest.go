@@ -12,7 +12,6 @@ import (
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // Notes is what a digest may say.
@@ -41,17 +40,6 @@ func (n *Notes) Asked(text string) {
 func (n *Notes) Said(text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		n.last = text
-	}
-}
-
-// Called takes in a tool call. A file that it changes is likely to be needed again. Scan takes in its identifiers.
-func (n *Notes) Called(tool string, arguments []byte) {
-	args := toolcall.Common.Arguments(arguments)
-	if args.File != "" && toolcall.Action(tool) != "" && args.Command != "view" { // of an editor with commands
-		n.Mark(args.File)
-	}
-	for _, p := range args.Patched {
-		n.Mark(p.File)
 	}
 }
 
@@ -127,7 +115,7 @@ func (n *Notes) Write(limit int) string {
 	identifier.Cover(covered, text)
 	heading := "\n" + IdentifiersHeading
 	room := limit - tokencount.Cautious(text+heading) - pickMargin
-	for kind, list := range n.Pick(room, covered, text) {
+	for kind, list := range n.Pick(room, covered) {
 		if len(list) > 0 {
 			text += heading + "\n- " + Labels[kind] + ": " + strings.Join(list, " ")
 			heading = ""

@@ -2,7 +2,6 @@ package digest
 
 import (
 	"cmp"
-	"index/suffixarray"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -29,10 +28,8 @@ const (
 type note struct {
 	id       string
 	kind     identifier.Kind
-	marked   bool           // a file that was changed
 	messages [sources]int32 // messages that mention it
 	newest   [sources]int32 // the newest of them, from 1
-	focus    float32        // sum over the results that mention it: less where a result mentions many
 }
 
 // scanBytes bounds what is read of one text. Identifiers that are used again stand near the ends of a large result; its
@@ -44,7 +41,6 @@ type Table struct {
 	at    map[string]int // the indexes of notes
 	notes []note
 	now   int32      // messages so far
-	fresh []int      // identifiers that the current result mentions
 	ranks []rankedID // see ranked; nil: not known
 }
 
@@ -55,18 +51,8 @@ func NewTable() *Table { return &Table{at: map[string]int{}} }
 
 // Next begins a message.
 func (t *Table) Next() {
-	t.endMessage()
 	t.ranks = nil
 	t.now++
-}
-
-// endMessage notes what the identifiers count that the current result mentions.
-func (t *Table) endMessage() {
-	share := float32(math.Pow(1+float64(len(t.fresh))/focusIDs, -focusPower))
-	for _, i := range t.fresh {
-		t.notes[i].focus += share
-	}
-	t.fresh = t.fresh[:0]
 }
 
 // Scan takes in the identifiers of a text of the current message.
@@ -86,9 +72,6 @@ func (t *Table) add(id string, kind identifier.Kind, from Source) {
 		}
 		i = len(t.notes)
 		t.at[id] = i
-		if len(t.notes) == cap(t.notes) { // append alone would copy a long list 5 times on its way, and not twice
-			t.notes = slices.Grow(t.notes, len(t.notes)+1)
-		}
 		t.notes = append(t.notes, note{id: id, kind: kind})
 	}
 	t.ranks = nil
@@ -96,36 +79,24 @@ func (t *Table) add(id string, kind identifier.Kind, from Source) {
 	if n.newest[from] != t.now || n.messages[from] == 0 {
 		n.messages[from]++
 		n.newest[from] = t.now
-		if from == FromResult {
-			t.fresh = append(t.fresh, i)
-		}
-	}
-}
-
-// Mark says that id is a file that was changed.
-func (t *Table) Mark(id string) {
-	if i, ok := t.at[id]; ok {
-		t.notes[i].marked, t.ranks = true, nil
 	}
 }
 
 // What makes an identifier likely to be used again. The numbers were fitted by coordinate ascent on half of
 // the recorded sessions, for the share that the assistant uses again and, at a third, for all that occur
-// again; the other half of the sessions is 1.5 points below the first. See TestDigestKeepsIdentifiers.
+// again; the other half of the sessions is 1.5 points below the first. That of results was fitted for the first alone.
+// See TestDigestKeepsIdentifiers.
 const (
 	freshAge    = 40   // messages after which a mention counts about half
 	freshFloor  = 0.13 // what the oldest mention counts
 	repeatPower = 0.85 // n mentions count as n to this power
-	markedBonus = 6    // a file that was changed
 	costPower   = 1.1  // worth is divided by the tokens to this power
-	focusIDs    = 60   // a result that mentions this number of others …
-	focusPower  = 1.5  // … counts half to this power
 )
 
 // sourceWeight is what a mention counts by its source, kindWeight an identifier by its kind.
 var (
 	sourceWeight = [sources]float64{FromUser: 0.8, FromAssistant: 1.2, FromThinking: 0.15, FromArguments: 1.75,
-		FromResult: 1.2, FromHost: 0.2, FromPrevious: 1}
+		FromResult: 0.25, FromHost: 0.2, FromPrevious: 1}
 	kindWeight = [identifier.Kinds]float64{identifier.Path: 1.1, identifier.URL: 0.8, identifier.Hash: 0.8,
 		identifier.Number: 0.25, identifier.Error: 0.7, identifier.Symbol: 0.85, identifier.Name: 2}
 )
@@ -140,14 +111,7 @@ func (t *Table) score(n *note) float64 {
 		}
 		age := float64(t.now - n.newest[from])
 		fresh := freshFloor + (1-freshFloor)*freshAge/(freshAge+age)
-		mentions := float64(n.messages[from])
-		if from == FromResult {
-			mentions = float64(n.focus)
-		}
-		s += sourceWeight[from] * math.Pow(mentions, repeatPower) * fresh
-	}
-	if n.marked {
-		s *= markedBonus
+		s += sourceWeight[from] * math.Pow(float64(n.messages[from]), repeatPower) * fresh
 	}
 	return s * kindWeight[n.kind]
 }
@@ -164,7 +128,6 @@ func (t *Table) ranked() []rankedID {
 	if t.ranks != nil {
 		return t.ranks
 	}
-	t.endMessage()
 	t.ranks = make([]rankedID, len(t.notes))
 	for i := range t.notes {
 		n := &t.notes[i]
@@ -180,20 +143,15 @@ func (t *Table) ranked() []rankedID {
 }
 
 // Pick returns the identifiers that are most worth keeping in room tokens, by kind and by first mention,
-// for lines that begin with Labels. What covered or said holds is in the summary already.
-func (t *Table) Pick(room int, covered *identifier.Known, said string) [identifier.Kinds][]string {
+// for lines that begin with Labels. What covered holds is in the summary already.
+func (t *Table) Pick(room int, covered *identifier.Known) [identifier.Kinds][]string {
 	units, chars := room*tokencount.UnitsPerToken, room*tokencount.CharsPerToken
 	var begun [identifier.Kinds]bool
-	chosen := make(map[string]rankedID)
+	var chosen []int
 	misses := 0
-	written := suffixarray.New([]byte(said)) // thousands are looked for in it
 	for _, r := range t.ranked() {
 		n := &t.notes[r.index]
 		if covered.Has(n.id) {
-			continue
-		}
-		if len(written.Lookup([]byte(n.id), 1)) > 0 { // within a longer word
-			covered.Add(n.id)
 			continue
 		}
 		cost, length := r.units, r.chars
@@ -209,22 +167,12 @@ func (t *Table) Pick(room int, covered *identifier.Known, said string) [identifi
 		}
 		units, chars = units-cost, chars-length
 		begun[n.kind] = true
-		identifier.Within(n.id, func(s string) {
-			covered.Add(s)
-			if part, ok := chosen[s]; ok { // the end of a path that is now there as a whole
-				units, chars = units+part.units, chars+part.chars
-				delete(chosen, s)
-			}
-		})
-		chosen[n.id] = r
+		identifier.CoverID(covered, n.id)
+		chosen = append(chosen, r.index)
 	}
-	indexes := make([]int, 0, len(chosen))
-	for _, r := range chosen {
-		indexes = append(indexes, r.index)
-	}
-	slices.Sort(indexes)
+	slices.Sort(chosen)
 	var out [identifier.Kinds][]string
-	for _, i := range indexes {
+	for _, i := range chosen {
 		n := &t.notes[i]
 		out[n.kind] = append(out[n.kind], n.id)
 	}
@@ -239,13 +187,4 @@ func (t *Table) Recall(ids []string) {
 		t.Scan(id, FromPrevious)
 	}
 	t.now = now
-}
-
-// Again counts the mentions of known identifiers in a text that stays in the request: what it uses is in use.
-func (t *Table) Again(s string, from Source) {
-	identifier.Scan(s[:min(len(s), scanBytes)], func(id string, kind identifier.Kind) {
-		if _, ok := t.at[id]; ok {
-			t.add(id, kind, from)
-		}
-	})
 }

@@ -20,7 +20,7 @@ func Identifiers(t *digest.Table, text string, room, most int, tokens func(strin
 	for ; room >= leastIdentifiers; room = room * 3 / 4 { // the table's own count of tokens may be too low
 		var b strings.Builder
 		ids = nil
-		for kind, list := range t.Pick(room, covered.Clone(), text) {
+		for kind, list := range t.Pick(room, covered.Clone()) {
 			if len(list) > 0 {
 				ids = append(ids, list...)
 				b.WriteString("\n- " + digest.Labels[kind] + ": " + markup.Escape(strings.Join(list, " ")))
