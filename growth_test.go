@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,9 +29,9 @@ import (
 //	go test -run TestGrowth/pins -growth -v .
 //
 // An operation is run on 8 inputs of n and on one of 8n: the same work twice, in as much memory. The least of several
-// such rounds counts. Rows above 1.3 are logged, with the figure of a bare pass over the same inputs. Where that grows
-// about as much, the input outgrows the processor's caches; else the operation is superlinear, which is a fault, or
-// something sets in between n and 8n.
+// such rounds counts. Rows above 1.3 are logged, with the figure of writing the same inputs as JSON Lines. Where that
+// grows about as much, the input outgrows the processor's caches; else the operation is superlinear, which is a fault,
+// or something sets in between n and 8n.
 var growth = flag.Bool("growth", false, "measure how time grows with hostile inputs")
 
 const (
@@ -133,8 +134,8 @@ func TestGrowth(t *testing.T) {
 				ratio, took := growthOf(inputs[input], n, growthOperations[name])
 				if rows++; ratio > growthMost && took >= growthLeast {
 					above++
-					bare, _ := growthOf(inputs[input], n, barePass)
-					t.Logf("%-28s × %-20s %7d → %7d: %5.2f × n, %8v; a bare pass %.2f × n", input, name, n, growthFactor*n, ratio, took, bare)
+					bare, _ := growthOf(inputs[input], n, growthOperations["WriteMessages"])
+					t.Logf("%-28s × %-20s %7d → %7d: %5.2f × n, %8v; to write it %.2f × n", input, name, n, growthFactor*n, ratio, took, bare)
 				}
 			}
 		})
@@ -188,24 +189,6 @@ func growthOf(input func(int) []Message, n int, operation func([]Message)) (rati
 	return ratio, most
 }
 
-// barePass is the least that an operation does that reads a history, pairs its calls, and returns another one or writes
-// it: it copies the texts, finds calls and results by their ids, and joins all texts in memory that grows.
-func barePass(h []Message) {
-	out, ids, joined := slices.Clone(h), map[string]int{}, []byte(nil)
-	for i := range out {
-		m := &out[i]
-		ids[m.ToolCallID]++
-		m.Parts, m.Details = slices.Clone(m.Parts), slices.Clone(m.Details)
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			ids[p.ID]++
-			p.Text, p.Signature, p.Arguments = strings.Clone(p.Text), strings.Clone(p.Signature), slices.Clone(p.Arguments)
-			joined = append(append(joined, p.Text...), p.Arguments...)
-		}
-	}
-	sink += len(joined) + len(ids)
-}
-
 // What once took time that grew with the square of the input ends at sizes at which it did not: it would take some
 // minutes, and takes some tenths of a second. No machine is so busy that the one is taken for the other.
 func TestHugeInputsEnd(t *testing.T) {
@@ -216,11 +199,11 @@ func TestHugeInputsEnd(t *testing.T) {
 		run  func(n int)
 	}{
 		{"thinking at the end of one message", 300_000, func(n int) {
-			out, _ := RepairToolPairing(growthLists["thinking at the end"](n))
+			out, _ := RepairToolPairing(manyParts(n, growthMessages["answer"], growthParts["thinking"])[:3])
 			assert.Len(t, out, 2)
 		}},
 		{"texts of one answer", 300_000, func(n int) {
-			h := growthMessages["answer"](manyParts(n, growthParts["texts"]))
+			h := manyParts(n, growthMessages["answer"], growthParts["texts"])
 			for _, window := range []int{growthWindow, 1 << 30} {
 				_, err := growthManager(window).Prepare(context.Background(), h)
 				assert.NoError(t, err)
@@ -246,91 +229,103 @@ func TestHugeInputsEnd(t *testing.T) {
 	}
 }
 
-// growthInputs are inputs of about n units each, by what is many or long in them: lists of messages, and each text at
-// each place where a message has one.
+// growthInputs are inputs of about n units each, by what is many or long in them: lists of messages, parts of each kind
+// of message, and each text at each place where a message has one.
 func growthInputs() map[string]func(n int) []Message {
 	inputs := maps.Clone(growthLists)
-	for text, write := range growthTexts {
-		for place, put := range growthPlaces {
-			inputs[text+", "+place] = func(n int) []Message { return put(write(n)) }
+	for name, id := range growthIDs {
+		inputs[name] = func(n int) []Message { return calls(n, func(i int) string { return id(i, n) }) }
+	}
+	for name, m := range growthMessages {
+		one := m
+		one.Parts = []Part{{Text: "x"}}
+		inputs["many: "+name] = func(n int) []Message { return slices.Repeat([]Message{one}, n) }
+		for part, write := range growthParts {
+			inputs["many parts: "+part+", "+name] = func(n int) []Message { return manyParts(n, m, write) }
 		}
 	}
-	for part, write := range growthParts {
-		for message, put := range growthMessages {
-			inputs["many parts: "+part+", "+message] = func(n int) []Message { return put(manyParts(n, write)) }
+	for name, change := range growthChanges {
+		inputs[name] = func(n int) []Message {
+			h := calls(n, longID)
+			for i := 1; i < len(h)-1; i += 2 {
+				change(i/2, &h[i], &h[i+1])
+			}
+			return h
+		}
+	}
+	for _, unit := range growthTexts {
+		for place, put := range growthPlaces {
+			inputs[fmt.Sprintf("%q, %s", unit[:min(len(unit), 20)], place)] = func(n int) []Message {
+				return put(repeated(unit, n))
+			}
 		}
 	}
 	return inputs
 }
 
+var growthIDs = map[string]func(i, n int) string{
+	"long ids that repeat":    func(i, n int) string { return longID(i % max(1, n/2)) },
+	"long ids":                func(i, _ int) string { return longID(i) },
+	"one id":                  func(int, int) string { return "x" },
+	"one long id":             func(int, int) string { return longID(0) },
+	"empty ids":               func(int, int) string { return "" },
+	"ids that look numbered":  func(i, _ int) string { return fmt.Sprintf("x_%d", i/2) },
+	"ids of other characters": func(i, _ int) string { return fmt.Sprintf("日本%d", i/2) },
+}
+
 var growthLists = map[string]func(n int) []Message{
-	"long ids that repeat":       func(n int) []Message { return calls(n, func(i int) string { return longID(i % max(1, n/2)) }) },
-	"one id":                     func(n int) []Message { return calls(n, func(int) string { return "x" }) },
-	"one long id":                func(n int) []Message { return calls(n, func(int) string { return longID(0) }) },
-	"empty ids":                  func(n int) []Message { return calls(n, func(int) string { return "" }) },
-	"ids that look numbered":     func(n int) []Message { return calls(n, func(i int) string { return fmt.Sprintf("x_%d", i/2) }) },
-	"ids of other characters":    func(n int) []Message { return calls(n, func(i int) string { return fmt.Sprintf("日本%d", i/2) }) },
-	"thinking at the end":        func(n int) []Message { return parts(n, RoleAssistant, Part{Kind: KindThinking, Text: "x"}) },
-	"signed thinking at the end": func(n int) []Message { return parts(n, RoleAssistant, Part{Kind: KindThinking, Signature: "s"}) },
 	"messages of only thinking": func(n int) []Message {
-		return many(n, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindThinking, Text: "x"}}})
+		return slices.Repeat([]Message{{Role: RoleAssistant, Parts: []Part{{Kind: KindThinking, Text: "x"}}}}, n)
 	},
-	"empty messages":  func(n int) []Message { return many(n, Message{Role: RoleUser}) },
-	"system messages": func(n int) []Message { return many(n, Message{Role: RoleSystem, Parts: []Part{{Text: "x"}}}) },
-	"summaries": func(n int) []Message {
-		return many(n, Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: "x"}}})
-	},
-	"pinned turns": func(n int) []Message {
-		return many(n, Message{Role: RoleUser, Pinned: true, Parts: []Part{{Text: "x"}}})
-	},
+	"empty messages":              func(n int) []Message { return slices.Repeat([]Message{{Role: RoleUser}}, n) },
 	"pinned results without call": func(n int) []Message { return orphans(n, true) },
 	"results without call":        func(n int) []Message { return orphans(n, false) },
 	"pins of one message":         func(n int) []Message { return oneBatch(n, true) },
-	"results of one message":      func(n int) []Message { return oneBatch(n, false) },
 	"calls without results":       func(n int) []Message { return oneBatch(n, false)[:2] },
-	"late results":                lateResults,
-	"failed turns": func(n int) []Message {
-		return changed(n, func(_ int, m *Message) {
-			if m.Role == RoleAssistant {
-				m.StopReason = "error"
-			}
-		})
-	},
-	"equal messages":         func(n int) []Message { return calls(n, longID) },
-	"rules of many messages": func(n int) []Message { return rulesOfMany(n) },
-	"files": func(n int) []Message {
-		return changed(n, func(i int, m *Message) { asks(m, "edit", fmt.Sprintf(`{"path":"src/f%d.go"}`, i)) })
-	},
-	"failures": func(n int) []Message {
-		return changed(n, func(_ int, m *Message) {
-			if m.Role == RoleTool {
-				m.IsError, m.Details = true, json.RawMessage(`{"status":"failed","exitCode":1}`)
-			}
-		})
-	},
-	"usage": func(n int) []Message {
-		return changed(n, func(i int, m *Message) {
-			if m.Role == RoleAssistant {
-				m.Usage = &Usage{Input: 10 + 20*i, Output: 5}
-			}
-		})
-	},
-	"turns": turnsOfMany,
-	"pinned calls": func(n int) []Message {
-		return changed(n, func(_ int, m *Message) { m.Pinned = m.Role == RoleAssistant })
-	},
-	"the same call": func(n int) []Message {
-		return changed(n, func(_ int, m *Message) { asks(m, "exec", `{"path":"a.go"}`) })
+	"late results": func(n int) (h []Message) {
+		var late []Message
+		for i := range n {
+			step := calls(1, func(int) string { return longID(i / 2) })
+			h, late = append(h, step[1], step[0]), append(late, step[2])
+		}
+		return append(append(h, late...), userSays("and now?"))
 	},
 	"doubled results": func(n int) []Message {
 		h := calls(n, longID)
-		return slices.Concat(h[:len(h)-1], resultsOf(h), h[len(h)-1:])
+		for i := 2; i < 2*n; i += 2 {
+			h = append(h, h[i])
+		}
+		return h
 	},
 	"results in reverse": func(n int) []Message {
 		h := oneBatch(n, false)
 		slices.Reverse(h[2 : 2+n])
 		return h
 	},
+	"rules and answers": func(n int) (h []Message) {
+		for i := range n {
+			h = append(h, userSays(fmt.Sprintf("Never do %d.", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "answer"}}})
+		}
+		return h
+	},
+}
+
+// growthChanges are of step i of an agent.
+var growthChanges = map[string]func(i int, call, result *Message){
+	"failed turns": func(_ int, call, _ *Message) { call.StopReason = "error" },
+	"pinned calls": func(_ int, call, _ *Message) { call.Pinned = true },
+	"usage":        func(i int, call, _ *Message) { call.Usage = &Usage{Input: 10 + 20*i, Output: 5} },
+	"files":        func(i int, call, _ *Message) { asks(call, "edit", fmt.Sprintf(`{"path":"src/f%d.go"}`, i)) },
+	"the same call": func(_ int, call, _ *Message) {
+		asks(call, "exec", `{"path":"a.go"}`)
+	},
+	"failures": func(_ int, _, result *Message) {
+		result.IsError, result.Details = true, json.RawMessage(`{"status":"failed","exitCode":1}`)
+	},
+}
+
+func asks(call *Message, tool, arguments string) {
+	call.Parts[0].Name, call.Parts[0].Arguments = tool, json.RawMessage(arguments)
 }
 
 // growthParts are parts of one message. Part i of many is about what the others are, too.
@@ -345,139 +340,93 @@ var growthParts = map[string]func(i int) Part{
 	"calls": func(i int) Part {
 		return Part{Kind: KindToolCall, ID: longID(i), Name: "read", Arguments: json.RawMessage(fmt.Sprintf(`{"path":"src/f%d.go"}`, i))}
 	},
-	"texts and calls": func(i int) Part {
-		if i%2 == 0 {
-			return Part{Text: "I look."}
-		}
-		return Part{Kind: KindToolCall, ID: longID(i), Name: "exec"}
-	},
-	"texts and images": func(i int) Part {
-		if i%2 == 0 {
-			return Part{Text: "this one"}
-		}
-		return Part{Kind: KindImage, MediaType: "image/png", Bytes: 1 << 10}
+	"texts, calls and images": func(i int) Part {
+		return []Part{{Text: "I look."}, {Kind: KindToolCall, ID: longID(i), Name: "exec"}, {Kind: KindImage, Bytes: 1 << 10}}[i%3]
 	},
 }
 
-func manyParts(n int, part func(i int) Part) []Part {
-	parts := make([]Part, n)
-	for i := range parts {
-		parts[i] = part(i)
+// growthMessages are the kinds of messages that there are.
+var growthMessages = map[string]Message{
+	"user": {Role: RoleUser}, "pin": {Role: RoleUser, Pinned: true}, "host": {Role: RoleUser, Injected: true},
+	"summary": {Role: RoleUser, Summary: true}, "system": {Role: RoleSystem},
+	"result": {Role: RoleTool, ToolCallID: "r", ToolName: "exec"},
+	"answer": {Role: RoleAssistant}, "failed answer": {Role: RoleAssistant, StopReason: "error"},
+}
+
+// manyParts puts n parts into m, among other messages, so that a record or a summary may stand for it.
+func manyParts(n int, m Message, part func(i int) Part) []Message {
+	h := []Message{userSays("go on")}
+	if m.Role == RoleTool {
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "r", Name: "exec"}}})
 	}
-	return parts
-}
-
-// growthMessages put parts into a message: each kind of message that there is.
-var growthMessages = map[string]func(parts []Part) []Message{
-	"user":    func(parts []Part) []Message { return among(Message{Role: RoleUser, Parts: parts}) },
-	"pin":     func(parts []Part) []Message { return among(Message{Role: RoleUser, Pinned: true, Parts: parts}) },
-	"host":    func(parts []Part) []Message { return among(Message{Role: RoleUser, Injected: true, Parts: parts}) },
-	"summary": func(parts []Part) []Message { return among(Message{Role: RoleUser, Summary: true, Parts: parts}) },
-	"system":  func(parts []Part) []Message { return among(Message{Role: RoleSystem, Parts: parts}) },
-	"result": func(parts []Part) []Message {
-		return among(Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "r", Name: "exec"}}},
-			Message{Role: RoleTool, ToolCallID: "r", ToolName: "exec", Parts: parts})
-	},
-	"answer": func(parts []Part) []Message {
-		h := []Message{{Role: RoleAssistant, Parts: parts}}
-		for i := range parts {
-			if p := &parts[i]; p.Kind == KindToolCall {
-				h = append(h, Message{Role: RoleTool, ToolCallID: p.ID, ToolName: p.Name, Parts: []Part{{Text: "done"}}})
-			}
+	at := len(h)
+	h = append(h, m)
+	for i := range n {
+		p := part(i)
+		h[at].Parts = append(h[at].Parts, p)
+		if m.Role == RoleAssistant && p.Kind == KindToolCall {
+			h = append(h, Message{Role: RoleTool, ToolCallID: p.ID, ToolName: p.Name, Parts: []Part{{Text: "done"}}})
 		}
-		return among(h...)
-	},
-	"failed answer": func(parts []Part) []Message {
-		return among(Message{Role: RoleAssistant, StopReason: "error", Parts: parts})
-	},
-}
-
-// among puts messages among others, so that a record or a summary may stand for them.
-func among(messages ...Message) []Message {
-	h := append([]Message{userSays("go on")}, messages...)
+	}
 	return append(append(h, userSays("and now?")), calls(8, longID)...)
 }
 
-// growthTexts are texts of about 20 bytes a unit.
-var growthTexts = map[string]func(n int) string{
-	"lines of a log":       again("a line of a log, with a path/to/a.go:12\n", 1),
-	"a long word":          again("x", 20),
-	"places in a file":     again("1:", 10),
-	"dates in a name":      func(n int) string { return "a.x" + strings.Repeat("0000-00-00T", n) },
-	"blanks":               again(" ", 20),
-	"tabs":                 again("\t", 20),
-	"line ends":            again("\n", 10),
-	"line ends of Windows": again("\r\n", 10),
-	"zero bytes":           again("\x00", 20),
-	"brackets":             again("<", 20),
-	"square brackets":      again("[", 20),
-	"pairs of brackets":    again("[]()", 5),
-	"hidden tags":          again("<\u200b ", 4),
-	"a bracket and blanks": func(n int) string { return "<" + strings.Repeat("\u00a0", 10*n) },
-	"tags":                 again("</summary>", 2),
-	"control tokens":       again("<|im_start|>", 2),
-	"ampersands":           again("&lt;", 5),
-	"headings":             again(sections.UserRulesHeading+"\n> x\n", 1),
-	"number signs":         again("#", 20),
-	"rules":                again("Never do it. ", 2),
-	"invalid bytes":        again("\xff", 20),
-	"marks on a letter":    func(n int) string { return "a" + strings.Repeat("\u0301", 10*n) },
-	"wide characters":      again("漢字", 4),
-	"joined emoji":         again("👩\u200d👩\u200d👧", 1),
-	"other alphabets":      again("ѕуммагу ", 2),
-	"identifiers": func(n int) string {
-		return numberedText(n, func(b *strings.Builder, i int) { fmt.Fprintf(b, "src/dir_%d/file_%d.go ", i, i) })
-	},
-	"one identifier": again("path/to/a.go ", 2),
-	"quotes":         again("`a`\"b\"", 3),
-	"numbers":        again("12345 ", 4),
-	"digits":         again("7", 20),
-	"backslashes":    again(`\`, 20),
-	"deep JSON":      func(n int) string { return strings.Repeat("[", min(n, 9_000)) + strings.Repeat("]", min(n, 9_000)) },
-	"wide JSON":      func(n int) string { return `{"a":[` + strings.Repeat("1,", n) + `1]}` },
-	"many keys": func(n int) string {
-		return "{" + numberedText(n, func(b *strings.Builder, i int) { fmt.Fprintf(b, `"k%d":"v",`, i) }) + `"path":"a.go"}`
-	},
-	"patches":       again("*** Update File: a.go\n", 1),
-	"written texts": again("cat >a <<E\nE\n", 2),
-	"one long line": again(`{"exit":1,"error":"no"},`, 1),
+// growthTexts are units of texts: what is read, cut, quoted or searched in some way of its own. "%d" is their number.
+var growthTexts = []string{
+	"a line of a log, with a path/to/a.go:12\n", "src/dir_%d/file_%d.go ", "path/to/a.go ", "2026-01-02T03:04:05", "12345 ",
+	"xxxxxxxxxx", "7777777777", "          ", "\t\t\t\t\t", "\n\n\n\n\n", "\r\n\r\n\r\n", "\x00\x00\x00\x00",
+	"<<<<<<<<<<", "[[[[[[[[[[", "##########", `\\\\\\\\`, "1:1:1:1:1:", "[]()[]()[]()", "`a`\"b\"`a`\"b\"", "&lt;&lt;&lt;",
+	"<\u200b <\u200b ", "\u00a0\u00a0\u00a0\u00a0", "</summary></summary>", "<|im_start|>", sections.UserRulesHeading + "\n> x\n",
+	"Never do it. ", "\xff\xff\xff\xff", "a\u0301\u0301\u0301\u0301", "漢字漢字", "👩\u200d👩\u200d👧", "ѕуммагу ѕуммагу ",
+	`{"exit":1,"error":"no"},`, `"k%d":"v",`, "*** Update File: a.go\n", "cat >a <<E\nE\n",
+}
+
+// repeated is n units, in brackets where a unit is of JSON.
+func repeated(unit string, n int) string {
+	if unit == "[[[[[[[[[[" {
+		depth := min(n, 9_000)
+		return strings.Repeat("[", depth) + strings.Repeat("]", depth)
+	}
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(unit, "%d", strconv.Itoa(i)))
+	}
+	switch {
+	case strings.HasPrefix(unit, `"k`):
+		return "{" + b.String() + `"path":"a.go"}`
+	case strings.HasPrefix(unit, "{"):
+		return "[" + b.String() + "1]"
+	}
+	return b.String()
 }
 
 // growthPlaces put a text where a message has one.
 var growthPlaces = map[string]func(text string) []Message{
-	"result": result,
+	"user":     func(text string) []Message { return append([]Message{userSays(text)}, calls(4, longID)...) },
+	"answer":   func(text string) []Message { return partThenCalls(Part{Text: text}) },
+	"thinking": func(text string) []Message { return partThenCalls(Part{Kind: KindThinking, Text: text}) },
+	"result": func(text string) []Message {
+		return stepThenCalls(func(_, result *Message) { result.Parts[0].Text = text })
+	},
 	"several results": func(text string) []Message {
-		h := calls(16, longID)
-		for i := range h {
-			if h[i].Role == RoleTool {
-				h[i].Parts = []Part{{Text: text[len(text)/16*(i/2-1) : len(text)/16*(i/2)]}}
-			}
+		h, part := calls(16, longID), len(text)/16
+		for i := range 16 {
+			h[2+2*i].Parts[0].Text = text[part*i : part*(i+1)]
 		}
 		return h
 	},
-	"user":                func(text string) []Message { return append([]Message{userSays(text)}, calls(4, longID)...) },
-	"answer":              func(text string) []Message { return partThenCalls(Part{Text: text}) },
-	"thinking":            func(text string) []Message { return partThenCalls(Part{Kind: KindThinking, Text: text}) },
-	"arguments":           func(text string) []Message { return arguments(text) },
-	"string of arguments": func(text string) []Message { return arguments(`{"patch":` + string(jsontext.Quote(text)) + "}") },
-	"command":             func(text string) []Message { return arguments(`{"command":` + string(jsontext.Quote(text)) + "}") },
-	"status": func(text string) []Message {
-		h := result("it failed")
-		h[2].IsError, h[2].Details = true, json.RawMessage(`{"status":`+string(jsontext.Quote(text))+"}")
-		return h
+	"arguments": func(text string) []Message {
+		return stepThenCalls(func(call, _ *Message) { asks(call, "apply_patch", text) })
 	},
-}
-
-func again(text string, times int) func(n int) string {
-	return func(n int) string { return strings.Repeat(text, times*n) }
-}
-
-func numberedText(n int, write func(b *strings.Builder, i int)) string {
-	var b strings.Builder
-	for i := range n {
-		write(&b, i)
-	}
-	return b.String()
+	"patch and command": func(text string) []Message {
+		quoted := string(jsontext.Quote(text))
+		return stepThenCalls(func(call, _ *Message) { asks(call, "apply_patch", `{"patch":`+quoted+`,"command":`+quoted+`}`) })
+	},
+	"status": func(text string) []Message {
+		return stepThenCalls(func(_, result *Message) {
+			result.IsError, result.Details = true, json.RawMessage(`{"status":`+string(jsontext.Quote(text))+"}")
+		})
+	},
 }
 
 func partThenCalls(p Part) []Message {
@@ -485,13 +434,13 @@ func partThenCalls(p Part) []Message {
 	return append(h, calls(4, longID)...)
 }
 
-func longID(i int) string { return strings.Repeat("call", 15) + fmt.Sprintf("%06d", i) }
-
-func many(n int, m Message) []Message { return slices.Repeat([]Message{m}, n) }
-
-func parts(n int, role Role, p Part) []Message {
-	return []Message{userSays("go on"), {Role: role, Parts: slices.Repeat([]Part{p}, n)}, userSays("and now?")}
+func stepThenCalls(change func(call, result *Message)) []Message {
+	h := calls(5, longID)
+	change(&h[1], &h[2])
+	return h
 }
+
+func longID(i int) string { return strings.Repeat("call", 15) + fmt.Sprintf("%06d", i) }
 
 func calls(n int, id func(i int) string) []Message {
 	h := []Message{userSays("go on")}
@@ -502,24 +451,7 @@ func calls(n int, id func(i int) string) []Message {
 	return append(h, userSays("and now?"))
 }
 
-// changed is n calls with their results, each changed.
-func changed(n int, change func(i int, m *Message)) []Message {
-	h := calls(n, longID)
-	for i := range h[1 : len(h)-1] {
-		change(i+1, &h[i+1])
-	}
-	return h
-}
-
-// asks has a call ask a tool for something.
-func asks(m *Message, tool, arguments string) {
-	if m.Role == RoleAssistant {
-		m.Parts[0].Name, m.Parts[0].Arguments = tool, json.RawMessage(arguments)
-	}
-}
-
-func orphans(n int, pinned bool) []Message {
-	var h []Message
+func orphans(n int, pinned bool) (h []Message) {
 	for i := range n {
 		h = append(h, userSays("go on"), Message{Role: RoleAssistant, Parts: []Part{{Text: "x"}}},
 			Message{Role: RoleTool, ToolCallID: fmt.Sprint(i), Pinned: pinned, Parts: []Part{{Text: "done"}}})
@@ -528,54 +460,9 @@ func orphans(n int, pinned bool) []Message {
 }
 
 func oneBatch(n int, pinned bool) []Message {
-	h := []Message{userSays("go on"), {Role: RoleAssistant}}
-	for i := range n {
-		h[1].Parts = append(h[1].Parts, Part{Kind: KindToolCall, ID: longID(i), Name: "exec"})
-		h = append(h, Message{Role: RoleTool, ToolCallID: longID(i), ToolName: "exec", Pinned: pinned, Parts: []Part{{Text: "done"}}})
+	h := manyParts(n, growthMessages["answer"], growthParts["calls"])[:n+2]
+	for i := range h[2:] {
+		h[i+2].Pinned = pinned
 	}
 	return append(h, userSays("a"), userSays("b"))
-}
-
-func lateResults(n int) []Message {
-	var h, late []Message
-	for i := range n {
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: longID(i / 2), Name: "exec"}}}, userSays("go on"))
-		late = append(late, Message{Role: RoleTool, ToolCallID: longID(i / 2), Parts: []Part{{Text: "done"}}})
-	}
-	return append(append(h, late...), userSays("and now?"))
-}
-
-func result(text string) []Message {
-	h := calls(1, longID)
-	h[2].Parts = []Part{{Text: text}}
-	return append(h, calls(4, longID)...)
-}
-
-func arguments(text string) []Message {
-	h := calls(1, longID)
-	h[1].Parts[0].Name, h[1].Parts[0].Arguments = "apply_patch", json.RawMessage(text)
-	return append(h, calls(4, longID)...)
-}
-
-func rulesOfMany(n int) (h []Message) {
-	for i := range n {
-		h = append(h, userSays(fmt.Sprintf("Never do %d.", i)))
-	}
-	return h
-}
-
-func resultsOf(h []Message) (results []Message) {
-	for i := range h {
-		if h[i].Role == RoleTool {
-			results = append(results, h[i])
-		}
-	}
-	return results
-}
-
-func turnsOfMany(n int) (h []Message) {
-	for i := range n {
-		h = append(h, userSays(fmt.Sprint("question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "answer"}}})
-	}
-	return h
 }
