@@ -108,50 +108,12 @@ func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
 	}
 }
 
-// pictures counts what an image shows: 2 000 tokens.
-var pictures = picturesOf(2_000)
-
 // picturesOf counts this number of tokens for each image.
 func picturesOf(tokens int) winnow.Estimator {
 	return winnow.EstimatorFunc(func(m winnow.Message) int {
 		n, _ := imagesOf([]winnow.Message{m})
 		return byChars.Estimate(m) + tokens*n
 	})
-}
-
-// Images in the results of the newest step are left out if the request does not fit otherwise: first the oldest, and no
-// more than has to go. The image of the newest request stays.
-func TestImagesOfTheNewestStepMustFit(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		images, stay int
-		summarized   bool
-	}{{1, 1, false}, {2, 2, false}, {6, 3, false}, {6, 3, true}} {
-		h := []winnow.Message{withImage(userSays("Look at this."), 1_000), modelCalls("a", "b", "c", "d", "e", "f")}
-		for i := range 6 {
-			result := toolSays(string(rune('a'+i)), "Seen "+itoa(i)+".")
-			if i < tt.images {
-				result = withImage(result, 1_000)
-			}
-			h = append(h, result)
-		}
-		summary := says("## Goal\nGo on.")
-		if tt.summarized {
-			h = append(chat(12, 4_000), h...)
-		}
-		m := newManager(t, 10_000, &winnow.Options{Estimator: pictures, Reserve: 1_000, Summarizer: summary})
-		plan := m.Plan(h)
-		r := prepare(t, m, h)
-		n, _ := imagesOf(r.Messages)
-		assert.Equal(t, 1+tt.stay, n)
-		if tt.summarized {
-			assert.Positive(t, summary.count(), "a summary is asked for: with it the rest can fit")
-			continue
-		}
-		assert.Equal(t, plan.Tokens, r.Tokens)
-		again := prepare(t, m, append(h[:len(h):len(h)], modelSays("I see."), userSays("And?")))
-		assert.Equal(t, len(r.Messages), again.FirstChanged, "what was sent stays as it was sent")
-	}
 }
 
 // No summary is asked for where the body cannot become small enough whatever it says.
