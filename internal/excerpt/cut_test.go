@@ -44,7 +44,6 @@ func TestTrimmedTextsAreKnownAgain(t *testing.T) {
 	for _, trim := range []Trim{{Head: 10, Tail: 20}, {Head: 10, Tail: 20, Note: ", ask for a1b2"}, {}} {
 		short := trim.Text(whole, 5_000)
 		assert.Equal(t, trim.Chars(5_000), len(short))
-		assert.True(t, EndsInNote(short))
 		assert.True(t, trim.Made(short, len(short)))
 		assert.False(t, trim.Made(short, len(short)+1), "as long as another text")
 		assert.False(t, trim.Made("x"+short[1:len(short)-2], len(short)-2))

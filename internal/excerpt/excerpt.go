@@ -2,8 +2,6 @@
 package excerpt
 
 import (
-	"iter"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -93,73 +91,38 @@ func TailMatters(end string) bool {
 	return endWords.In(end)
 }
 
-// errorLines returns lines of s that report an error, in at most room characters: the first ones, which tend to be the
-// cause, and the last ones, which tend to be the outcome. A line that repeats the one before it counts once. chars is
-// how many characters of s the lines hold. No line between the two is looked at: there may be thousands.
+// errorLines returns the first lines of s that report an error, in at most room characters: they tend to be the cause. A
+// line that repeats the one before it counts once. chars is how many characters of s the lines hold.
 func errorLines(s string, room int) (lines []string, chars int) {
-	first, n, rest := someErrorLines(strings.SplitSeq(s, "\n"), room)
-	last, m, _ := someErrorLines(linesBackward(s[min(rest, len(s)):]), room)
-	slices.Reverse(last)
-	return append(first, last...), n + m
-}
-
-// someErrorLines returns those of the lines that report an error until half of room is full, and how many characters
-// they hold. rest is the length of all lines before the first one that had no room.
-func someErrorLines(all iter.Seq[string], room int) (lines []string, chars, rest int) {
-	most, left, before := min(maxErrorLineChars, room/2-2), room/2, ""
-	for whole := range all {
-		line := strings.TrimRight(whole, " \t\r")
-		if line != before && reportsError(line) {
-			clipped := line[:runes.Head(line, most)]
-			size := utf8.RuneCountInString(clipped)
-			if left -= size + 2; left < 0 || len(lines) == maxErrorLines/2 { // a newline and an ellipsis each
-				break
-			}
-			if before = line; len(clipped) < len(line) {
-				clipped += "…"
-			}
-			lines, chars = append(lines, clipped), chars+size
+	most, before := min(maxErrorLineChars, room-2), ""
+	for line := range strings.SplitSeq(s, "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		if line == before || !reportsError(line) {
+			continue
 		}
-		rest += len(whole) + len("\n")
-	}
-	return lines, chars, rest
-}
-
-// linesBackward yields the lines of s, the last one first.
-func linesBackward(s string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for end := len(s); end > 0; {
-			start := strings.LastIndexByte(s[:end], '\n') + 1
-			if !yield(s[start:end]) {
-				return
-			}
-			end = start - 1
+		clipped := line[:runes.Head(line, most)]
+		size := utf8.RuneCountInString(clipped)
+		if room -= size + 2; room < 0 || len(lines) == maxErrorLines { // a newline and an ellipsis each
+			break
 		}
+		if before = line; len(clipped) < len(line) {
+			clipped += "…"
+		}
+		lines, chars = append(lines, clipped), chars+size
 	}
+	return lines, chars
 }
 
 // notice is the end of an excerpt for a summary.
 const notice = "\n[… cut …]"
 
-// searchedBytes is how many bytes are searched for errors at each end of what an excerpt for a summary leaves out. A
-// log of megabytes says at its ends what went wrong.
-const searchedBytes = 16 << 10
-
-// ForSummary keeps about keep characters of s: the head; the end, which says how it went; and lines between the two
-// that report an error.
+// ForSummary keeps at most keep characters of s, and a mark of what is missing: the head; the end, which says how it
+// went; and lines between the two that report an error.
 func ForSummary(s string, keep int) string {
-	var e Excerpt
-	e.tail = s[runes.LineStart(s, int(float64(keep)*maxTailShare)):]
-	room := int(float64(keep) * maxErrorShare)
-	e.head = s[:runes.LineEnd(s, keep-room-utf8.RuneCountInString(e.tail))]
-	if len(e.head)+len(e.tail) >= len(s) {
+	e := New(s, keep, true)
+	if e.Kept() >= utf8.RuneCountInString(s) {
 		return s
 	}
-	middle := s[len(e.head) : len(s)-len(e.tail)]
-	if over := len(middle) - 2*searchedBytes; over > 0 {
-		middle = middle[:searchedBytes] + "\n" + middle[len(middle)-searchedBytes:]
-	}
-	e.errors, e.errorChars = errorLines(middle, room)
 	var b strings.Builder
 	e.Write(&b)
 	b.WriteString(notice)

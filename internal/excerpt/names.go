@@ -16,12 +16,10 @@ type Names struct{ known identifier.Known }
 func (n *Names) Add(s string) { identifier.Cover(&n.known, s) }
 
 // A name's worth is how often the model used names of its kind again after ten messages in the recorded sessions, for
-// each mention in a result, divided by the name's tokens. A result that is full of names is a listing, and each of its
-// names is used less often.
+// each mention in a result, divided by the name's tokens.
 const (
 	leastNameWorth = 0.0007 // with less, the tokens cost more than asking again now and then
 	namePower      = 0.35   // n mentions count as n to this power
-	listingNames   = 160    // a result with more names is a listing
 )
 
 var nameWorth = [identifier.Kinds]float64{
@@ -121,9 +119,9 @@ func (n *Names) find(texts []Source) (found []foundName) {
 				mentioned = append(mentioned, k)
 			}
 		})
-		share := min(1, listingNames/float64(max(1, len(mentioned))))
+		share := 1.0
 		if t.IsOwn {
-			share *= ownWorth
+			share = ownWorth
 		}
 		for _, k := range mentioned {
 			f := &found[k]

@@ -74,9 +74,6 @@ func (t Trim) note(chars int) string {
 	return fmt.Sprintf(note, t.Note, t.Head, t.Tail, chars, noteEnd)
 }
 
-// EndsInNote reports whether s ends as what [Trim.Text] makes does.
-func EndsInNote(s string) bool { return strings.HasSuffix(s, noteEnd) }
-
 // Made reports whether s is what [Trim.Text] made of a longer text; chars is how many characters s has. With unusual
 // options it may be long enough to be trimmed again.
 func (t Trim) Made(s string, chars int) bool {

@@ -128,7 +128,7 @@ func (rules *Rules) mayTrim(r *Result) bool {
 		return false // r is short, or nothing lies between the ends
 	}
 	// A second trim of a trimmed text would cut the note of the first.
-	return !EndsInNote(r.Text) || !rules.ends(r).Made(r.Text, r.Whole)
+	return !rules.ends(r).Made(r.Text, r.Whole)
 }
 
 // ends returns what trimming keeps of r.

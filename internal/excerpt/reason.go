@@ -7,6 +7,10 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
+// searchedBytes is how many bytes are searched for a reason at each end of a text. A log of megabytes says at its ends
+// what went wrong.
+const searchedBytes = 16 << 10
+
 // Reason returns the index at which text, the output of a failed command, says why the command failed: the first line
 // that reports an error. An exit code is not a reason. Reason returns 0 if no line gives a reason, if text has at most
 // chars characters, or if the line is in the first half of the first chars characters anyway. Of a long text only the
