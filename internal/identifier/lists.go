@@ -32,9 +32,4 @@ var (
 		run srv sys tmp usr var workspace workspaces`)
 	units = wordSet(`ms s sec min h d ns us µs kb Kb KB mb MB gb GB tb TB KiB MiB GiB K k M G B b px em ` +
 		`rem pt Hz kHz MHz GHz x USD EUR rpm fps`)
-	commonWords = wordSet(`JavaScript TypeScript GitHub GitLab OpenAI ChatGPT PostgreSQL MySQL GraphQL
-		YouTube LinkedIn iPhone macOS true false null none undefined toString and/or EXAMPLE EXAMPLES EXISTS EVENT
-		EVENTS ERROR ERRORS EMPTY ENABLED ENTRY EXPECTED EXTRA EITHER EVERY ENSURE ENGLISH ENCODING ELEMENT EXPORT
-		EXTERNAL EXPLICIT EDITOR EXACT EXACTLY ENDPOINT ENVIRONMENT /dev/null /usr /bin /etc /home /tmp /bin/bash
-		/bin/sh /usr/bin/env`)
 )

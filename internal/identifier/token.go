@@ -88,22 +88,12 @@ func scanPiece(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	return scanWord(w, all, ignored, emit)
 }
 
-// scanLetters emits a word of letters if it is a name or an error code.
+// scanLetters emits a word of letters if it is a name.
 func scanLetters(w string, emit func(string, Kind)) bool {
-	if len(w) < leastHump || len(w) > MaxBytes {
+	if len(w) < leastHump || len(w) > MaxBytes || !hasHump(w) {
 		return false
 	}
-	kind := Error
-	switch {
-	case hasHump(w):
-		kind = humpKind(w)
-	case w[0] != 'E' || !isErrno(w, classes(w)):
-		return false
-	}
-	if commonWords()[w] {
-		return false
-	}
-	emit(w, kind)
+	emit(w, humpKind(w))
 	return true
 }
 
@@ -123,7 +113,7 @@ func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	case len(w) < 3 || len(w) > MaxBytes || all&(runes.Alpha|runes.Digit) == 0 || all == runes.Lower:
 		return false
 	case all&runes.Slash != 0:
-		return !commonWords()[w] && scanPath(w, all, emit)
+		return scanPath(w, all, emit)
 	case all&runes.Alpha == 0:
 		return scanNumber(w, all, emit)
 	case all&runes.Dot != 0 && (strings.IndexByte(w, '.') > 0 || isHidden(w)):
@@ -132,9 +122,6 @@ func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	kind, ok := wordKind(w, all)
 	if !ok {
 		return all&runes.Dash != 0 && strings.IndexByte(w, '-') > 0 && eachPiece(w, '-', runes.Slash|runes.Dot, emit)
-	}
-	if commonWords()[w] {
-		return false
 	}
 	emit(w, kind)
 	return true
@@ -264,7 +251,7 @@ func wordKind(w string, all uint8) (Kind, bool) {
 			return Error, true
 		}
 		return Hash, digits >= 3 && len(w) >= 10 // web-7f9c4d
-	case isErrno(w, all), isErrorCode(w, digits, all):
+	case isErrorCode(w, digits, all):
 		return Error, true
 	case digits >= 4 && len(w) >= 12:
 		return Hash, true
@@ -302,11 +289,6 @@ func humpKind(w string) Kind {
 		return Error
 	}
 	return Name
-}
-
-// isErrno reports whether a word is the name of a system's error, such as ENOENT.
-func isErrno(w string, all uint8) bool {
-	return all == runes.Upper && w[0] == 'E' && len(w) >= 5 && len(w) <= 15
 }
 
 // isErrorCode reports whether a word is a few capitals and three digits or more, as TS2345 and E0308 are.
