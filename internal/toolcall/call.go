@@ -10,12 +10,11 @@ import (
 
 // Call says how the result of a call is read.
 type Call struct {
-	Shows      bool // a file, so the end of the result does not say how the call went
-	Edits      bool // it changes files, so a failure stands at the beginning of the result
-	Runs       bool // a command, which may say why it failed long before the end of its output
-	PrintsExit bool // a command that prints exit codes of others
-	Output     Output
-	command    string
+	Shows   bool // a file, so the end of the result does not say how the call went
+	Edits   bool // it changes files, so a failure stands at the beginning of the result
+	Runs    bool // a command, which may say why it failed long before the end of its output
+	Output  Output
+	command string
 }
 
 // Call reads the call of a tool.
@@ -30,12 +29,11 @@ func (t *Files) CallOf(tool string, arguments json.RawMessage, args *Arguments) 
 	runs := args.Command != "" && args.File == ""
 	output := t.Output(tool, arguments)
 	return Call{
-		Shows:      shows,
-		Edits:      !shows && (len(args.Patched) > 0 || args.File != "" && Action(tool) != ""),
-		Runs:       runs,
-		PrintsExit: runs && printsExit(args.Command),
-		Output:     output,
-		command:    args.Command,
+		Shows:   shows,
+		Edits:   !shows && (len(args.Patched) > 0 || args.File != "" && Action(tool) != ""),
+		Runs:    runs,
+		Output:  output,
+		command: args.Command,
 	}
 }
 
@@ -45,14 +43,11 @@ func (c *Call) Failed(text string) bool {
 	switch {
 	case c.Shows:
 		return SaysNotShown(text)
-	case (c.Edits || c.Runs) && c.exitedBadly(text):
+	case (c.Edits || c.Runs) && c.IsFailure(c.ExitCode(text)):
 		return true
 	}
 	return (c.Edits || c.Output == Report) && SaysFailed(text)
 }
-
-// exitedBadly reports whether text names the code with which the command exited, and that code stands for a failure.
-func (c *Call) exitedBadly(text string) bool { return !c.PrintsExit && c.IsFailure(c.ExitCode(text)) }
 
 // ExitCode returns the code with which the command exited, as text, its result, names it, or "".
 func (c *Call) ExitCode(text string) string {

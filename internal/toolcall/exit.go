@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/prose"
@@ -41,10 +40,3 @@ func isApart(s, last string) bool {
 var exitFrame = prose.NewPattern(`(?i)^[<\[(]?` +
 	`(?:(?:process|command) (?:failed with |finished with )?|shellId: \d+ completed with )?` +
 	`(?:exit(?:ed with)?[ _]?(?:code|status)|returncode)[>:= ]{1,3}(-?[0-9]{1,10})(?:</\w+>|[\])>.])?$`)
-
-// printsExit reports whether a command prints the exit code of another one, which is not its own: echo $?.
-func printsExit(command string) bool {
-	names := []string{"$?", "%errorlevel%", "$lastexitcode", "returncode"}
-	command = strings.ToLower(command)
-	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(command, name) })
-}
