@@ -332,18 +332,3 @@ func FuzzForgery(f *testing.F) {
 		}))
 	})
 }
-
-func TestWithoutEmptySections(t *testing.T) {
-	for _, tt := range []struct{ in, want, reason string }{
-		{"", "", "nothing"},
-		{"All is well.", "All is well.", "no heading"},
-		{"Well.\n\n## Goal\n\n## Next\n- go", "Well.\n\n## Next\n- go", "what stands before the first heading stays"},
-		{"## Progress\n### Done\n- it\n### Blocked\n(none)\n## Next", "## Progress\n\n### Done\n- it", "a heading stays for what is below it"},
-		{"# Session\n## Goal\nnone\n## Next\n- go", "# Session\n\n## Next\n- go", "a title stays"},
-		{"## A\n### b\n- N/A\n## C\nfine", "## C\nfine", "a heading with nothing but empty ones goes"},
-		{"## Goal\nNone of the tests pass.", "## Goal\nNone of the tests pass.", "a sentence says something"},
-		{"#channel\n#!/bin/sh", "#channel\n#!/bin/sh", "no headings"},
-	} {
-		assert.Equal(t, tt.want, sections.WithoutEmpty(tt.in), tt.reason)
-	}
-}

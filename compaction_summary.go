@@ -271,14 +271,13 @@ const skeletonShare = 8
 // text leaves. The next summary updates it like the rest of the text. fill reports whether it added anything.
 func (c *compaction) fill(cp *checkpoint, room int) bool {
 	const least = 100 // tokens: less has room for no more than a line
-	body := sections.WithoutEmpty(cp.body)
-	room = (room - c.tokens(body)) / 2
+	room = (room - c.tokens(cp.body)) / 2
 	if room < least {
 		return false
 	}
 	n := c.notes(c.previous)
 	c.ids = n.Table
-	cp.body = strings.TrimSpace(body + "\n\n" + excerpt.ToTokens(c.tokens, n.Text(room), room))
+	cp.body = strings.TrimSpace(cp.body + "\n\n" + excerpt.ToTokens(c.tokens, n.Text(room), room))
 	return true
 }
 
