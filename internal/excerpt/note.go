@@ -54,13 +54,9 @@ func (l *Limits) wholeChars(s string) (chars int, ok bool) {
 	if begin < 0 {
 		return 0, false
 	}
-	missing, rest, _ := strings.Cut(body[begin+len(noticeBegin):], " of ")
-	whole, _, ok := strings.Cut(rest, " characters")
-	if _, err := strconv.Atoi(missing); err != nil {
-		ok = false
-	}
-	chars, err := strconv.Atoi(whole)
-	return chars, ok && err == nil && chars >= 0
+	missing := 0
+	_, err := fmt.Sscanf(body[begin+len(noticeBegin):], "%d of %d characters", &missing, &chars)
+	return chars, err == nil && chars >= 0
 }
 
 const (

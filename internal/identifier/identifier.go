@@ -2,6 +2,8 @@
 package identifier
 
 import (
+	"strings"
+
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -84,20 +86,11 @@ func scanAt(s string, start, end int, all uint8, emit func(string, Kind)) {
 		return
 	}
 	if !scanToken(token, all, emit) {
-		if quote := quoteAround(s, start, end); quote != 0 && quotedSymbol(token, all, quote) {
+		isQuoted := start > 0 && end < len(s) && s[start-1] == s[end] && strings.IndexByte("`\"'", s[end]) >= 0
+		if isQuoted && quotedSymbol(token, all, s[end]) {
 			emit(token, Symbol)
 		}
 	}
-}
-
-// quoteAround returns the quote that stands on both sides of s[start:end], or 0.
-func quoteAround(s string, start, end int) byte {
-	if start > 0 && end < len(s) && s[start-1] == s[end] {
-		if q := s[end]; q == '`' || q == '"' || q == '\'' {
-			return q
-		}
-	}
-	return 0
 }
 
 // quotedSymbol reports whether a token in quotes is a symbol. In backticks every word is one; in other quotes it must

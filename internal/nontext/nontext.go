@@ -1,7 +1,12 @@
 // Package nontext counts the tokens of everything but text: the frames of messages, images, bytes, encrypted reasoning.
 package nontext
 
-import "github.com/winnowgo/winnow/internal/tokencount"
+import (
+	"maps"
+	"slices"
+
+	"github.com/winnowgo/winnow/internal/tokencount"
+)
 
 // Structure is what a message costs beyond its text, in tokens: the markers of its role, and the blocks of calls and
 // results with their ids, keys and types. Ids are counted here and not by their text, as hosts and providers replace
@@ -70,41 +75,20 @@ const (
 )
 
 // families are those of package tokencount.
-var families = []struct {
-	name      string
-	structure Structure
-}{
-	{"", Unknown},
-	{"o200k", openAI},
-	{"cl100k", openAI},
-	{"claude", claude},
-	{"claude4", claude},
-	{"claude-next", claudeNext},
-	{"gemini", gemini},
-	{"gemma", gemini},
-	{"qwen", templated},
-	{"deepseek", templated},
-	{"llama3", templated},
+var families = map[string]Structure{
+	"": Unknown, "o200k": openAI, "cl100k": openAI, "claude": claude, "claude4": claude, "claude-next": claudeNext,
+	"gemini": gemini, "gemma": gemini, "qwen": templated, "deepseek": templated, "llama3": templated,
 }
 
 // Of returns what the messages of a family of tokenizers cost beside their text. ok is false if there is no such
 // family.
 func Of(family string) (s Structure, ok bool) {
-	for _, f := range families {
-		if f.name == family {
-			return f.structure, true
-		}
-	}
-	return Structure{}, false
+	s, ok = families[family]
+	return s, ok
 }
 
-// Families returns the names that Of knows.
-func Families() (names []string) {
-	for _, f := range families {
-		names = append(names, f.name)
-	}
-	return names
-}
+// Families returns the names that Of knows, in their order.
+func Families() []string { return slices.Sorted(maps.Keys(families)) }
 
 // Reasoning returns the tokens that thinking stands for, by the bytes of its text and of its signature. It counts if it
 // is more than the tokens of the text.

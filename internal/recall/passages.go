@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 const (
@@ -23,9 +24,9 @@ const stopWords = " a an and are as at be but by for if in into is it no not of 
 // scripts that put no blanks between words each character is one. Stop words count only where there are no others.
 func Words(text string) (list []string) {
 	var stops []string
-	for _, field := range strings.FieldsFunc(strings.ToLower(text), isNoLetter) {
+	for _, field := range strings.FieldsFunc(strings.ToLower(text), runes.EndsWord) {
 		words := []string{field}
-		if strings.ContainsFunc(field, standsAlone) {
+		if strings.ContainsFunc(field, runes.StandsAlone) {
 			words = strings.Split(field, "")
 		}
 		for _, word := range words {
@@ -41,16 +42,6 @@ func Words(text string) (list []string) {
 		list = stops
 	}
 	return list[:min(len(list), maxTerms)]
-}
-
-func isNoLetter(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
-}
-
-// standsAlone reports whether r is of a script that puts no blanks between words, or few.
-func standsAlone(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
-		unicode.Khmer, unicode.Myanmar)
 }
 
 // A Place is a passage of a text.
@@ -92,7 +83,7 @@ func find(passage, word string) (first, score int) {
 		at += k
 		before, _ := utf8.DecodeLastRuneInString(passage[:at])
 		after, _ := utf8.DecodeRuneInString(passage[at+len(word):])
-		if (isNoLetter(before) || standsAlone(before)) && (isNoLetter(after) || standsAlone(after)) {
+		if (runes.EndsWord(before) || runes.StandsAlone(before)) && (runes.EndsWord(after) || runes.StandsAlone(after)) {
 			return at, 2
 		}
 		if score == 0 {

@@ -22,3 +22,12 @@ func IsVisible(r rune) bool {
 
 // IsLetterOrDigit reports whether r is a letter or a digit of any script.
 func IsLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// EndsWord reports whether r belongs to no word: it is neither a letter nor a digit nor a mark of any script.
+func EndsWord(r rune) bool { return !IsLetterOrDigit(r) && !unicode.IsMark(r) }
+
+// StandsAlone reports whether r is of a script that puts no blanks between words, or few.
+func StandsAlone(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao,
+		unicode.Khmer, unicode.Myanmar)
+}

@@ -5,11 +5,11 @@ import (
 	"iter"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/overflow"
 	"github.com/winnowgo/winnow/internal/prose"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // An answer that is no summary: `null`, an error text, a question back. There is no list of such texts. A summary has a
@@ -58,11 +58,6 @@ var emptiness = prose.NewPattern("(?s)<!--.*?-->|</?[A-Za-z][^<>]*>|(?m:^[ \t]*`
 
 func withoutMarkup(s string) string { return emptiness.Get().ReplaceAllString(s, " ") }
 
-// hasNoSpaces reports whether r is of a script that puts no spaces between words.
-func hasNoSpaces(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
-}
-
 // countWords counts words, and two characters of a script without spaces as one.
 func countWords(s string) (n int) {
 	for range words(s) {
@@ -74,8 +69,8 @@ func countWords(s string) (n int) {
 // words iterates over the runs of letters and digits in s, and over the pairs of characters in scripts without spaces.
 func words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for run := range strings.FieldsFuncSeq(s, isNoLetter) {
-			if !strings.ContainsFunc(run, hasNoSpaces) {
+		for run := range strings.FieldsFuncSeq(s, runes.EndsWord) {
+			if !strings.ContainsFunc(run, runes.StandsAlone) {
 				if !yield(run) {
 					return
 				}
@@ -88,10 +83,6 @@ func words(s string) iter.Seq[string] {
 			}
 		}
 	}
-}
-
-func isNoLetter(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 }
 
 // common are words of errors, apologies and questions back, besides those of the prompt.

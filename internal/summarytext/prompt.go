@@ -39,9 +39,7 @@ func (p *Prompt) Instruct(previous, instructions string, maxTokens int) {
 
 // From begins a message of the user, the model or the system, or an earlier summary.
 func (p *Prompt) From(who string) {
-	p.WriteString("<message from=\"")
-	p.WriteString(who)
-	p.WriteString("\">\n")
+	p.WriteString(`<message from="` + who + "\">\n")
 }
 
 // FromHost begins a message that the host put in a person's place: it may come from anywhere.
@@ -96,9 +94,7 @@ func (p *Prompt) attribute(name, value string) {
 	if value = markup.Attribute(value); value == "" {
 		return
 	}
-	p.WriteString("\" ")
-	p.WriteString(name)
-	p.WriteString("=\"")
+	p.WriteString(`" ` + name + `="`)
 	markup.Write(&p.Builder, value)
 }
 

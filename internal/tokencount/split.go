@@ -1,6 +1,7 @@
 package tokencount
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -207,19 +208,12 @@ func whitePiece(s string) int {
 
 // contraction returns the end of one of 's, 't, 're, 've, 'm, 'll, 'd at s[i], in any case, or i.
 func contraction(s string, i int) int {
-	if i+1 >= len(s) || s[i] != '\'' {
+	if i >= len(s) || s[i] != '\'' {
 		return i
 	}
-	switch s[i+1] | 0x20 {
-	case 's', 't', 'm', 'd':
-		return i + 2
-	case 'r', 'v':
-		if i+2 < len(s) && s[i+2]|0x20 == 'e' {
-			return i + 3
-		}
-	case 'l':
-		if i+2 < len(s) && s[i+2]|0x20 == 'l' {
-			return i + 3
+	for _, suffix := range [...]string{"s", "t", "re", "ve", "m", "ll", "d"} {
+		if end := i + 1 + len(suffix); end <= len(s) && strings.EqualFold(s[i+1:end], suffix) {
+			return end
 		}
 	}
 	return i
