@@ -91,8 +91,8 @@ func TailMatters(end string) bool {
 	return endWords.In(end)
 }
 
-// errorLines returns the first lines of s that report an error, in at most room characters: they tend to be the cause. A
-// line that repeats the one before it counts once. chars is how many characters of s the lines hold.
+// errorLines returns the first lines of s that report an error, in at most room characters: they tend to be the cause.
+// A line that repeats the one before it counts once. chars is how many characters of s the lines hold.
 func errorLines(s string, room int) (lines []string, chars int) {
 	most, before := min(maxErrorLineChars, room-2), ""
 	for line := range strings.SplitSeq(s, "\n") {
