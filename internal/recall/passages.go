@@ -75,6 +75,7 @@ func Places(text string, n int, words []string) (list []Place) {
 
 // find returns where a word stands in a passage, by itself or else within another one, and what that counts.
 func find(passage, word string) (first, score int) {
+	isEdge := func(r rune) bool { return runes.EndsWord(r) || runes.StandsAlone(r) }
 	for at := 0; ; {
 		k := strings.Index(passage[at:], word)
 		if k < 0 {
@@ -83,7 +84,7 @@ func find(passage, word string) (first, score int) {
 		at += k
 		before, _ := utf8.DecodeLastRuneInString(passage[:at])
 		after, _ := utf8.DecodeRuneInString(passage[at+len(word):])
-		if (runes.EndsWord(before) || runes.StandsAlone(before)) && (runes.EndsWord(after) || runes.StandsAlone(after)) {
+		if isEdge(before) && isEdge(after) {
 			return at, 2
 		}
 		if score == 0 {
