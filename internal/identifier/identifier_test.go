@@ -19,7 +19,7 @@ func TestScan(t *testing.T) {
 		{"on build7.example.com:2222", []string{"1 build7.example.com", "3 2222"}},
 		{"commit 3f2a9c1 of 7d444840-9dc0-11d1-b245-5ffdce74fad2", []string{"2 3f2a9c1", "2 7d444840-9dc0-11d1-b245-5ffdce74fad2"}},
 		{"pod web-7f9c4d21 at 10.0.12.7 took 1500 and 30s, v1.22.3, in 2026", []string{"2 web-7f9c4d21", "3 10.0.12.7", "3 1500", "3 30s", "3 v1.22.3"}},
-		{"error TS2345, CVE-2026-1234, ERR_BAD_KEY, ParseError", []string{"4 TS2345", "4 CVE-2026-1234", "4 ERR_BAD_KEY", "4 ParseError"}},
+		{"error TS2345, CVE-2026-1234, ERR_BAD_KEY, ParseError", []string{"4 TS2345", "4 CVE-2026-1234", "6 ERR_BAD_KEY", "4 ParseError"}},
 		{"call max_tokens_per_day with readFile and `retries` or \"dry-run\"", []string{"6 max_tokens_per_day", "6 readFile", "5 retries", "5 dry-run"}},
 		{`{"path":"a/b/c.go","text":"x\nfooBar\tgood_by_e"}`, []string{"0 a/b/c.go", "6 fooBar", "6 good_by_e"}},
 		{"@scope/package", []string{"0 @scope/package"}},

@@ -258,9 +258,6 @@ func wordKind(w string, all uint8) (Kind, bool) {
 	case runes.Class[w[0]] == runes.Digit && units()[w[digitsLength(w):]]:
 		return Number, true
 	case all&runes.Underscore != 0 && isJoined(w):
-		if all&runes.Upper != 0 && namesError(w) {
-			return Error, true
-		}
 		return Name, true
 	case all&runes.Alpha == runes.Alpha && len(w) >= leastHump && hasHump(w):
 		return humpKind(w), true
@@ -272,12 +269,6 @@ func wordKind(w string, all uint8) (Kind, bool) {
 func isJoined(w string) bool {
 	inner := strings.Trim(w, "_")
 	return strings.IndexByte(inner, '_') > 0 || strings.HasPrefix(w, "__") && len(inner) >= 3
-}
-
-// namesError reports whether a name with underscores is that of an error: ERR_BAD_KEY.
-func namesError(w string) bool {
-	inner := strings.TrimLeft(w, "_")
-	return strings.HasPrefix(inner, "ERR") || strings.Contains(inner, "ERROR")
 }
 
 // leastHump is how many letters a name in camelCase has at least.
