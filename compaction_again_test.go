@@ -110,9 +110,11 @@ func TestManagerCompactsAShortHistory(t *testing.T) {
 			if len(h) > 0 {
 				prepare(t, m, h)
 			}
+			before := snapshotOf(t, m)
 			r, err := m.Compact(t.Context(), h, "")
 			if tt.kept == nil {
 				require.ErrorIs(t, err, winnow.ErrNothingToCompact)
+				assert.Equal(t, before, snapshotOf(t, m))
 				return
 			}
 			require.NoError(t, err)

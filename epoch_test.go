@@ -168,35 +168,6 @@ func TestEpochsPay(t *testing.T) {
 	}
 }
 
-// Where a host's estimator finds nothing shorter, nothing is rewritten again and again.
-func TestEpochsSaveWhatTheyClaim(t *testing.T) {
-	for name, e := range map[string]Estimator{
-		"each the same": EstimatorFunc(func(Message) int { return 5_000 }),
-		"short is dear": EstimatorFunc(func(m Message) int {
-			return 4_000 + len(joinedText(&m))/100
-		}),
-		"marks are dear": EstimatorFunc(func(m Message) int {
-			return int(charTokens([]Message{m})) + 2_000*strings.Count(joinedText(&m), "left out")
-		}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-			m := newManager(t, 100_000_000, &Options{Estimator: e, Now: func() time.Time { return now }})
-			rewrites, requests := 0, 0
-			eachRequest(longWork(rand.New(rand.NewPCG(7, 7)), 150), func(in []Message) {
-				before := len(m.ledger.sent)
-				tokens := replay(m, in).view.total
-				r := prepare(t, m, in)
-				if requests++; r.FirstChanged < before {
-					rewrites++
-					require.Less(t, r.Tokens, tokens, "it was rewritten and is not smaller")
-				}
-			})
-			assert.Less(t, rewrites, requests/3)
-		})
-	}
-}
-
 // Without a cache every token is paid each time: what is stale goes at once, and nothing longer protected does.
 func TestEpochsWithoutCache(t *testing.T) {
 	for seed := range uint64(20) {

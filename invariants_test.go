@@ -55,26 +55,6 @@ func TestInvariantsRandom(t *testing.T) {
 	}
 }
 
-// A chain of stages is what a manager runs: no stage may undo what another one did.
-func TestInvariantsChain(t *testing.T) {
-	t.Parallel()
-	n := count(350, 200)
-	for seed := range n {
-		h := randomHistory(uint64(1_000_000 + seed))
-		if !validText(h) {
-			continue
-		}
-		out, _ := winnow.RepairToolPairing(h)
-		for _, s := range []stage{limitStage(2), stages[9], stages[6]} {
-			out, _ = s.run(out)
-			rest, edits := winnow.RepairToolPairing(out)
-			require.Empty(t, edits, "seed %d: %s leaves something to repair", seed, s.name)
-			sameMessages(t, out, rest, s.name)
-		}
-		require.NoError(t, wire.Rules{Lead: leads(h)}.Check(out), "seed %d", seed)
-	}
-}
-
 func TestInvariantsRecorded(t *testing.T) {
 	recorded := []stage{
 		repairStage, limitStage(3), pruneStage("32 000", 32_000, nil), truncateStage("32 000", 32_000, nil),

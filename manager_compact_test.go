@@ -116,16 +116,6 @@ func TestManagerCompactOnRequest(t *testing.T) {
 	assert.Contains(t, s.calls[0].Prompt(), "Mind the tests.", "the host's instructions are in every request")
 	assert.Contains(t, s.calls[0].Prompt(), "Mind the branch.", "and so are those of this call")
 	sameMessages(t, r.Messages, prepare(t, m, h).Messages, "the whole log gives the compacted request from now on")
-
-	for _, tt := range []struct {
-		name string
-		h    []winnow.Message
-	}{{"nothing", nil}, {"one message", list(userSays("hello"))}, {"only instructions", list(systemSays("be kind"), pinned(userSays("mind")))}} {
-		before := snapshotOf(t, m)
-		_, err := m.Compact(t.Context(), tt.h, "")
-		assert.ErrorIs(t, err, winnow.ErrCompaction, "%s: there is nothing to summarize", tt.name)
-		assert.Equal(t, before, snapshotOf(t, m), tt.name)
-	}
 }
 
 // Kept + summarized + dropped with an edit = input: whatever happens over many compactions, each message is

@@ -116,6 +116,33 @@ func picturesOf(tokens int) winnow.Estimator {
 	})
 }
 
+// Images in the results of the newest step are left out if the request does not fit otherwise: first the oldest, and no
+// more than has to go. The image of the newest request stays.
+func TestImagesOfTheNewestStepMustFit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		images, stay int
+		summarized   bool
+	}{{2, 2, false}, {6, 3, false}, {6, 3, true}} {
+		h := []winnow.Message{withImage(userSays("Look at this."), 1_000), modelCalls("a", "b", "c", "d", "e", "f")}
+		for i := range 6 {
+			result := toolSays(string(rune('a'+i)), "Seen "+itoa(i)+".")
+			if i < tt.images {
+				result = withImage(result, 1_000)
+			}
+			h = append(h, result)
+		}
+		if tt.summarized {
+			h = append(chat(12, 4_000), h...)
+		}
+		summary := says("## Goal\nGo on.")
+		r := prepare(t, newManager(t, 10_000, &winnow.Options{Estimator: picturesOf(2_000), Reserve: 1_000, Summarizer: summary}), h)
+		n, _ := imagesOf(r.Messages)
+		assert.Equal(t, 1+tt.stay, n)
+		assert.Equal(t, tt.summarized, summary.count() > 0, "with a summary the rest can fit")
+	}
+}
+
 // No summary is asked for where the body cannot become small enough whatever it says.
 func TestNoSummaryForABodyThatCannotFit(t *testing.T) {
 	t.Parallel()

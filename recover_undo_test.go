@@ -165,32 +165,6 @@ func TestAnswerBehindATextThatIsNotKeptEndsARun(t *testing.T) {
 	}
 }
 
-// A run of Recover is over after three requests and two calls of the summarizer, wherever its process was restarted.
-func TestRestartBeginsNoNewRun(t *testing.T) {
-	for _, cause := range []error{errMiniMax, errNoNumbers, errors.New("413 request entity too large")} {
-		for _, restored := range []bool{false, true} {
-			s := says("## Goal\nTalk.\n\n## Progress\nMuch was said.")
-			o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: newClock().Now}
-			m := newManager(t, 60_000, o)
-			h := talk(61, 500)
-			full := prepare(t, m, h)
-			requests := 0
-			for {
-				if restored {
-					m = restarted(t, 60_000, o, snapshotOf(t, m))
-				}
-				if _, err := m.Recover(t.Context(), h, cause); err != nil {
-					break
-				}
-				requests++
-			}
-			assert.LessOrEqual(t, requests, 3, "%v, restored %v", cause, restored)
-			assert.LessOrEqual(t, s.count(), 2, "%v, restored %v", cause, restored)
-			assert.Equal(t, full.Tokens, prepare(t, m, h).Tokens, "%v, restored %v", cause, restored)
-		}
-	}
-}
-
 // Two fresh results are too large for the window that the provider tells of, and are cut to what one result may have of
 // that. No summary is needed.
 func TestResultsAreMeasuredOnWhatWasLearned(t *testing.T) {

@@ -127,6 +127,26 @@ func TestThinkingDroppedTwins(t *testing.T) {
 	require.True(t, thinks(r.Messages[n-4]), "the history was rewound into its turn, and providers want its thinking")
 }
 
+// ThinkingDropped: who rewinds into an older tool loop goes on in it. What was sent whole again stays so, though a
+// record stood for it once.
+func TestThinkingDroppedRewound(t *testing.T) {
+	h := thinkingSession(24, 6, 4_000)
+	c := newClock()
+	m := newManager(t, 60_000, &winnow.Options{Estimator: byChars, Now: c.Now, NoMinify: true, Thinking: winnow.ThinkingDropped})
+	steps(h[:40], func(in []winnow.Message) { prepare(t, m, in); c.pass(10 * time.Second) })
+	c.pass(time.Hour)
+	prepare(t, m, h[:42])
+
+	in := h[:23:23] // in the second turn
+	before := len(prepare(t, m, in).Messages)
+	for _, next := range []string{"and now?", "well"} {
+		in = append(in, modelSays("done"), userSays(next))
+		r := prepare(t, m, in)
+		assert.Equal(t, before, r.FirstChanged, next)
+		before = len(r.Messages)
+	}
+}
+
 func ExampleThinkingPolicy() {
 	thinking := func(text, signature, id string) winnow.Message {
 		m := call(id, "exec", `{"command":"go test"}`)
