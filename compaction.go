@@ -208,13 +208,13 @@ func (c *compaction) tokens(text string) int {
 // a file.
 func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sections.Carried {
 	into := c.Collect()
-	called := toolNamesOf(messages)
+	calls := answered{messages: messages}
 	for i := range messages {
 		m := &messages[i]
 		switch m.Role {
 		case RoleTool:
-			if m.IsError && !isMissingResult(m) && !isRefusedRecall(m, called.of(i, m)) {
-				into.AddFailure(m.ToolCallID, called.of(i, m), messageParts(m), m.Details)
+			if m.IsError && !isMissingResult(m) && !isRefusedRecall(m, calls.tool(i)) {
+				into.AddFailure(m.ToolCallID, calls.tool(i), messageParts(m), m.Details)
 			}
 		case RoleUser:
 			// What the host injected as a user message may come from anywhere: a page, a file, a tool. It is not a rule

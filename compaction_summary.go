@@ -228,11 +228,11 @@ func excerptParts(e Estimator, m *Message, limit int) (out Message, ok bool) {
 func (c *compaction) notes(previous string) *digest.Notes {
 	return notesOf(previous, func(yield func(*Message) bool) {
 		messages := c.older
-		tools := toolNamesOf(messages)
+		calls := answered{messages: messages}
 		var shown Message
 		for i := range messages {
 			m := &messages[i]
-			if shown = summaryMessage(m, tools.of(i, m), shown.Parts[:0]); !yield(&shown) {
+			if shown = summaryMessage(m, calls.tool(i), shown.Parts[:0]); !yield(&shown) {
 				return
 			}
 		}

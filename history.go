@@ -62,8 +62,7 @@ func keptBefore(history []Message, from int, isHeld func(i int) bool) []bool {
 	// stands there instead; -1: none.
 	questions := make([]int, from)
 	question := -1
-	// Messages are asked about in order, so that owners reads the history once.
-	owners := callOwners{history: history}
+	calls := answered{messages: history}
 	atoms := map[int]bool{} // assistant messages that are kept already with their results
 	keepCall := func(i, owner int) {
 		if owner < 0 {
@@ -89,11 +88,11 @@ func keptBefore(history []Message, from int, isHeld func(i int) bool) []bool {
 		if isFixed || !stays || m.Role == RoleUser {
 			continue
 		}
-		keepCall(i, owners.of(i))
+		keepCall(i, calls.owner(i))
 	}
 	for i := from; i < len(history); i++ { // the call of a pinned result may stand before `from`
 		if m := &history[i]; m.Pinned && m.Role == RoleTool {
-			if owner := owners.of(i); owner >= 0 && owner < from {
+			if owner := calls.owner(i); owner >= 0 && owner < from {
 				keepCall(owner, owner)
 			}
 		}
@@ -163,47 +162,12 @@ func keepResults(history []Message, keep []bool, atoms map[int]bool) {
 	if len(atoms) == 0 {
 		return
 	}
-	owners := callOwners{history: history}
+	calls := answered{messages: history}
 	for i := range history {
 		if history[i].Role == RoleTool && !keep[i] {
-			keep[i] = atoms[owners.of(i)]
+			keep[i] = atoms[calls.owner(i)]
 		}
 	}
-}
-
-// callOwners finds the message that made a call. It reads the history once, and no further than the message that it is
-// asked about.
-type callOwners struct {
-	history []Message
-	read    int            // how many messages are in newest
-	newest  map[string]int // by call id, the newest assistant message that made the call
-}
-
-// of returns the index of the assistant message that message i belongs to. That is i itself, or the newest message
-// before it that made the call which message i answers, or -1. From one call to the next, i may only grow.
-func (o *callOwners) of(i int) int {
-	m := &o.history[i]
-	if m.Role == RoleAssistant {
-		return i
-	}
-	if m.Role != RoleTool {
-		return -1
-	}
-	if o.newest == nil {
-		o.newest = make(map[string]int)
-	}
-	for ; o.read < i; o.read++ {
-		if o.history[o.read].Role != RoleAssistant {
-			continue
-		}
-		for p := range callsOf(&o.history[o.read]) {
-			o.newest[p.ID] = o.read
-		}
-	}
-	if owner, ok := o.newest[m.ToolCallID]; ok {
-		return owner
-	}
-	return -1
 }
 
 // HistoryLimits are turn limits by provider (the messaging channel: "telegram", "slack", …, in lower case).

@@ -89,9 +89,9 @@ func (d *draft) fromCompaction(facts []*fact) section {
 func outliveCompaction(h []Message, begin int) (stays []bool, returned int) {
 	stays = outlives(h, begin)
 	open := map[int]bool{} // answers whose results are not all from before
-	owners := callOwners{history: h}
+	calls := answered{messages: h}
 	for i := begin; i < len(h); i++ {
-		if owner := owners.of(i); owner >= 0 && owner < begin {
+		if owner := calls.owner(i); owner >= 0 && owner < begin {
 			stays[owner], open[owner] = true, true
 		}
 	}

@@ -128,7 +128,7 @@ func (m *Manager) findRecalled(history []Message, call recall.Call, window int) 
 	named, isSpan := out.handles.Find(call.Handle)
 	if named >= 0 && !isSpan && m.mayRecall(history, named) { // a message that may not be shown counts as absent
 		a.Target = &recall.Target{
-			Text: shownText(&history[named]), Origin: originOf(&history[named], toolNameIn(history, named)),
+			Text: shownText(&history[named]), Origin: originOf(&history[named], out.calls.tool(named)),
 			Back: len(history) - 1 - named,
 		}
 	}
@@ -187,7 +187,7 @@ func openCall(history []Message, tool string, isWanted func(*Part) bool) string 
 type leftOut struct {
 	history []Message
 	facts   []*fact
-	tools   toolNames
+	calls   answered
 	list    []int // indexes of the messages that are not whole and may be shown, oldest first
 	handles *recall.Handles
 
@@ -231,8 +231,8 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 			isWhole[i], whole[facts[i].key] = true, true
 		}
 	}
-	l := &leftOut{history: history, facts: slices.Clone(facts), tools: toolNamesOf(history), firstKept: firstKept}
-	l.handles = handlesOf(l.facts)
+	l := &leftOut{history: history, facts: slices.Clone(facts), firstKept: firstKept}
+	l.calls.messages, l.handles = history, handlesOf(l.facts)
 	for i := range history {
 		if !isWhole[i] && !whole[facts[i].key] && m.mayRecall(history, i) {
 			l.list = append(l.list, i)
@@ -251,7 +251,7 @@ func (m *Manager) mayRecall(history []Message, i int) bool {
 
 // Text, Origin and Handle make it a [recall.Source].
 func (l *leftOut) Text(i int) string   { return shownText(&l.history[i]) }
-func (l *leftOut) Origin(i int) string { return originOf(&l.history[i], l.tools.of(i, &l.history[i])) }
+func (l *leftOut) Origin(i int) string { return originOf(&l.history[i], l.calls.tool(i)) }
 func (l *leftOut) Handle(i int) string { return l.handles.Of(i) }
 
 // has reports whether message i is left out.

@@ -73,7 +73,7 @@ func isRecallAnswer(messages []Message, i int) bool {
 		}
 	}
 	_, ok := recall.ShownHandle(m.Parts[0].Text)
-	return ok && toolNameIn(messages, i) == recall.Name
+	return ok && (&answered{messages: messages[:i+1]}).tool(i) == recall.Name
 }
 
 // recalledHandle returns the handle that an answer of [Manager.Recall] shows, "" if it shows several messages. ok is

@@ -56,7 +56,7 @@ func (d *draft) foldFrom() int {
 type staleness struct {
 	draft *draft
 	view  *view
-	tools toolNames
+	calls answered
 	first int    // the oldest message of a user: nothing before it goes
 	turn  int    // the newest turn of a person begins here
 	held  []hold // by message, what is in force
@@ -87,7 +87,7 @@ func (d *draft) staleParts(steps int, may hold) []part {
 	}
 	s := staleness{
 		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: steps,
-		tools: toolNamesFor(d.minifier.match, v.messages), held: d.heldInView(may), images: imagesFrom(v.messages),
+		calls: answered{messages: v.messages}, held: d.heldInView(may), images: imagesFrom(v.messages),
 		inside: insidePairs(v.messages),
 	}
 	var list []part
@@ -183,7 +183,7 @@ func (s *staleness) mayFold(i, end int) bool {
 	}
 	for k := i + 1; k < end; k++ {
 		r := &v.messages[k]
-		if r.Pinned || !d.minifier.match.Matches(s.tools.of(k, r)) {
+		if r.Pinned || !d.minifier.match.Matches(s.calls.tool(k)) {
 			return false
 		}
 		for p := range r.Parts {
@@ -226,7 +226,7 @@ func (s *staleness) result(k int) (part, bool) {
 	if isCleared || v.tokens[k] < leastStale || m.Pinned || !holdsOnlyText(m) {
 		return part{}, false
 	}
-	tool := s.tools.of(k, m)
+	tool := s.calls.tool(k)
 	if !s.draft.minifier.match.Matches(tool) {
 		return part{}, false
 	}

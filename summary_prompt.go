@@ -75,10 +75,10 @@ const (
 // forSummary returns history as a summarizer is shown it: without Details, Signature, Source, images and opaque parts.
 // Only the arguments of calls share memory with history.
 func forSummary(history []Message) []Message {
-	out, tools := make([]Message, len(history)), toolNamesOf(history)
+	out, calls := make([]Message, len(history)), answered{messages: history}
 	for i := range history {
 		m := &history[i]
-		out[i] = summaryMessage(m, tools.of(i, m), make([]Part, 0, len(m.Parts)+1))
+		out[i] = summaryMessage(m, calls.tool(i), make([]Part, 0, len(m.Parts)+1))
 	}
 	return out
 }
