@@ -254,9 +254,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	}
 	// least is the request with everything old cleared: that is tried before a summary is asked for.
 	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
-	goal := least.dropStale()
-	least.prune(*m.opts.Prune, least.windowEstimate())
-	least.clearTo(goal)
+	least.dropStale()
 	return least.isWithinReach()
 }
 

@@ -44,7 +44,6 @@ func (d *draft) rewrite() {
 		}
 		d.drop(d.staleParts(steps, holdNothing))
 		d.bareRecords(recordsShare)
-		d.cutOversized()
 	case fits && d.base == d.ledger.checkpoint:
 		d.stepReason = "carrying it further costs more than writing the cache again"
 		d.rewriteIfItPays()
@@ -56,7 +55,7 @@ func (d *draft) rewrite() {
 	}
 	pressed := !d.fits()
 	if pressed {
-		d.makeRoom()
+		d.dropStale()
 	}
 	for uncached && d.bareRecords(recordsShare) {
 		// Else the next request would do it, even if its history has nothing new.
@@ -95,28 +94,14 @@ func (d *draft) isStillNearlyFull() bool {
 	return count.Add(rest, min(newest, count.Share(room, lowWater))) > count.Share(room, crampedShare)
 }
 
-// makeRoom is the epoch of a request that does not fit. It drops what is stale, however little that saves, and then the
-// oldest of the rest, until there is room for the next requests too.
-func (d *draft) makeRoom() {
-	goal := d.dropStale()
-	if !d.fits() {
-		d.prune(*d.opts.Prune, d.windowEstimate())
-		d.cutOversized()
-	}
-	if !d.fits() {
-		d.clearTo(goal)
-	}
-}
-
-// dropStale drops what is stale, and then the oldest of the rest, until the messages take no more than the goal that it
-// returns, in tokens.
-func (d *draft) dropStale() (goal int) {
+// dropStale is the epoch of a request that does not fit. It drops what is stale, and then the oldest of the rest, until
+// there is room for the next requests too.
+func (d *draft) dropStale() {
 	d.isPressed, d.stepReason = true, "the request did not fit"
 	d.dropOldImages(1)
-	goal = count.Share(d.room(), lowWater)
+	goal := count.Share(d.room(), lowWater)
 	d.dropTo(goal, d.fewestSteps())
 	d.foldAllButNewest(goal)
-	return goal
 }
 
 // foldAllButNewest makes records of all steps but the newest before a model is asked for a summary. Records say more of
@@ -176,15 +161,6 @@ func (d *draft) dropFilesTo(goal, steps int) {
 	list := d.staleParts(steps, holdFile)
 	slices.SortStableFunc(list, func(a, b part) int { return b.saving - a.saving })
 	d.dropUntil(goal, list)
-}
-
-// cutOversized cuts the results that are larger than one result may be, including those that an earlier window allowed.
-func (d *draft) cutOversized() {
-	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
-	for i := range d.view.messages {
-		d.cut(i, t, oversizedReason)
-	}
-	d.settleRepeats()
 }
 
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm. Nothing happens if the host asks for the
@@ -299,14 +275,10 @@ func (d *draft) shrinkToFit() bool {
 
 // shrink clears all results but the newest step's. Where that is not enough, it cuts all results.
 func (d *draft) shrink() {
-	o := *d.opts.Prune
-	// The newest step is what the model works with: it is cut below, if it has to be, and not cleared.
-	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
-	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
 	// Records first: they are the oldest, and each time half of them become bare.
 	for !d.fits() && d.bareRecords(0) {
 	}
-	d.prune(o, d.room())
+	d.clearOld()
 	for i, p := range d.view.edited {
 		isAdded := p != nil && (p.op == OpShow || p.op == OpTruncate && saysUnchanged(&d.view.unedited[i]))
 		if isAdded && !d.fits() { // what was added goes before anything is cut
@@ -315,6 +287,24 @@ func (d *draft) shrink() {
 	}
 	if !d.fits() {
 		d.squeezeResults()
+	}
+}
+
+// clearOld clears the results of all steps but the newest. That is what the model works with: it is cut, if it has to
+// be, and not cleared.
+func (d *draft) clearOld() {
+	d.showRepeats()
+	o := *d.opts.Prune
+	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
+	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
+	p := newPruning(d.view.messages, max(1, d.room()), o)
+	p.tokens = d.view.tokens
+	if d.opts.Recall {
+		p.note = d.recallNote
+	}
+	out, edits := p.run()
+	for _, e := range edits {
+		d.project(e.Index, out[e.Index], e.After, e.Op, e.Reason)
 	}
 }
 

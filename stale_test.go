@@ -93,9 +93,8 @@ func TestStaleOnce(t *testing.T) {
 	require.Equal(t, OpClear, d.view.edited[result].op)
 	assert.False(t, isPart(d.staleParts(coldSteps, holdNothing), result))
 
-	d = replayed(t, Options{}, s.history)
-	d.prune(PruneOptions{KeepLastAssistants: 3, SoftTrimMaxChars: 4_000, SoftTrimHeadChars: 1_500,
-		SoftTrimTailChars: 1_500, NoHardClear: true, Estimator: CharsPerToken(4)}, 100)
+	d = replayed(t, Options{Prune: &PruneOptions{NoHardClear: true}}, s.history)
+	d.clearOld()
 	require.Equal(t, OpTrim, d.view.edited[result].op)
 	assert.True(t, isPart(d.staleParts(warmSteps, holdNothing), result))
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/place"
 )
 
@@ -318,37 +317,5 @@ func (d *draft) capResults(from, limit, budget int) {
 		if !d.isRecalled(i) {
 			d.cut(i, t, "the results of one step are larger together than they may be")
 		}
-	}
-}
-
-// clearTo clears old results, the oldest first, until the messages take at most the given tokens.
-func (d *draft) clearTo(tokens int) {
-	o := *d.opts.Prune
-	// Pruning knows only shares of a window: the goal becomes the share from which results are cleared.
-	o.SoftTrimRatio, o.MinPrunableToolChars = 0, 0
-	o.HardClearRatio = float64(tokens) / float64(max(1, d.room()))
-	d.prune(o, d.room())
-}
-
-// prune is PruneContext on the view, with options in which every default is set.
-func (d *draft) prune(o PruneOptions, window int) {
-	d.showRepeats()
-	v := d.view
-	p := newPruning(v.messages, max(1, window), o)
-	p.tokens = v.tokens
-	if d.opts.Recall {
-		p.note = d.recallNote
-	}
-	out, edits := p.run()
-	if len(edits) == 0 {
-		return
-	}
-	for k := range p.results {
-		r := &p.results[k]
-		if r.Change == excerpt.None {
-			continue
-		}
-		d.project(r.Index, out[r.Index], r.Tokens, edits[0].Op, edits[0].Reason)
-		edits = edits[1:]
 	}
 }
