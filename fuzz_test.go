@@ -154,7 +154,6 @@ func FuzzRepairArguments(f *testing.F) {
 type dice = histories.Dice
 
 var (
-	seeded        = histories.Seeded
 	randomHistory = histories.Random
 	historyFrom   = histories.From
 	toolNames     = histories.ToolNames

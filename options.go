@@ -71,7 +71,7 @@ type Options struct {
 	// sent is sent again as it was; with 1 that ends only when a request does not fit
 	FoldAbove float64
 	Tools     *ToolOptions     // the names of the host's own tools, as far as it matters what they do
-	Prune     *PruneOptions    // how results are trimmed and cleared where nothing milder makes a request fit
+	Prune     *PruneOptions    // how results are cleared where nothing milder makes a request fit: no share counts
 	Truncate  *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
 	Compact   *CompactOptions  // when and how history is summarized
 	Cache     *CacheOptions    // the provider's prompt cache
