@@ -242,8 +242,8 @@ func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold
 }
 
-// isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old results do not
-// count: they are cleared first, and a compaction is far away then.
+// isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does
+// not count: it becomes records first, and a compaction is far away then.
 func (m *Manager) isNearCompaction(d *draft) bool {
 	o := &m.opts
 	if o.Compact.Off || !d.isWithinReach() || m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
@@ -252,7 +252,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	if !d.canCompact() || d.unsummarizedTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
-	// least is the request with everything old cleared: that is tried before a summary is asked for.
+	// least is the request with records of all old work: that is tried before a summary is asked for.
 	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
 	least.dropStale()
 	return least.isWithinReach()

@@ -401,3 +401,66 @@ func isLaterResult(m *Message) bool { return m.Role == RoleUser && m.Injected &&
 
 // returnsContent reports whether m shows what a tool returned.
 func returnsContent(m *Message) bool { return m.Role == RoleTool || isLaterResult(m) }
+
+// answered finds the call that each result of messages answers: the newest one before it with its id. Calls without ids
+// are answered in their order. The messages are read once, and only if somebody asks.
+type answered struct {
+	messages []Message
+	calls    []madeCall // by message: the call that it answers
+}
+
+// madeCall is a call and one more than the index of its message, or the zero value.
+type madeCall struct {
+	behind int
+	part   *Part
+}
+
+// of returns the call that message i answers.
+func (a *answered) of(i int) madeCall {
+	if a.calls != nil {
+		return a.calls[i]
+	}
+	a.calls = make([]madeCall, len(a.messages))
+	byID := map[string]madeCall{}
+	var unnamed []madeCall // the newest calls without ids that wait for their results
+	for k := range a.messages {
+		switch m := &a.messages[k]; {
+		case m.Role == RoleAssistant:
+			unnamed = nil
+			for p := range callsOf(m) {
+				if c := (madeCall{k + 1, p}); p.ID != "" {
+					byID[p.ID] = c
+				} else {
+					unnamed = append(unnamed, c)
+				}
+			}
+		case m.Role != RoleTool:
+		case m.ToolCallID != "":
+			a.calls[k] = byID[m.ToolCallID]
+		case len(unnamed) > 0:
+			a.calls[k], unnamed = unnamed[0], unnamed[1:]
+		}
+	}
+	return a.calls[i]
+}
+
+// owner returns the index of the answer that message i belongs to: i itself, the one whose call it answers, or -1.
+func (a *answered) owner(i int) int {
+	switch a.messages[i].Role {
+	case RoleAssistant:
+		return i
+	case RoleTool:
+		return a.of(i).behind - 1
+	}
+	return -1
+}
+
+// tool returns the tool of message i, "" if it is not known. A host that imports the results of a step apart from their
+// calls gives them the ids of the calls and no tool names. The messages stay as they are, because a message is
+// recognized by its tool's name too.
+func (a *answered) tool(i int) string {
+	if m := &a.messages[i]; m.ToolName == "" && m.Role == RoleTool && a.of(i).part != nil {
+		return a.of(i).part.Name
+	}
+	return a.messages[i].ToolName
+}

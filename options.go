@@ -48,7 +48,7 @@ type TruncateOptions struct {
 	MinKeepChars int     // characters that are kept of a text even if it then exceeds the limit (2 000)
 	Notice       string  // appended verbatim to what is cut; blank: a text that says how much was left out
 
-	// keep only the beginning, as the reference does; false: also the end and lines with errors, where they matter
+	// keep only the beginning, as the reference does; false: also the end, and the first lines with errors
 	HeadOnly  bool
 	Estimator Estimator // nil: CharsPerToken(4)
 }
@@ -70,11 +70,14 @@ type Options struct {
 	// their results, but for the newest and for what is in force (0.2, and at most 40 000 tokens). Below it, what was
 	// sent is sent again as it was; with 1 that ends only when a request does not fit
 	FoldAbove float64
-	Tools     *ToolOptions     // the names of the host's own tools, as far as it matters what they do
-	Prune     *PruneOptions    // how results are cleared where nothing milder makes a request fit: no share counts
-	Truncate  *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
-	Compact   *CompactOptions  // when and how history is summarized
-	Cache     *CacheOptions    // the provider's prompt cache
+	Tools     *ToolOptions // the names of the host's own tools, as far as it matters what they do
+
+	// how results are trimmed or cleared where nothing milder makes a request fit. SoftTrimRatio, HardClearRatio and
+	// MinPrunableToolChars are for [PruneContext] alone
+	Prune    *PruneOptions
+	Truncate *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
+	Compact  *CompactOptions  // when and how history is summarized
+	Cache    *CacheOptions    // the provider's prompt cache
 
 	// send new tool results as they came. Otherwise escape sequences, most numbers of lines, and four or more lines in
 	// a row that one of the newest results has already are left out before a result is sent for the first time
@@ -265,13 +268,7 @@ func (o *CacheOptions) of(known models.Model) *CacheOptions {
 	return &c
 }
 
-// Defaults that more than one place needs.
 const (
-	// Below this, most conversations are short ones, and nothing is worth hiding from the model. In a replay of the
-	// recorded sessions a lower floor saves 3 % more of the cost; see BENCHMARKS.md for the curve.
-	defaultFoldAbove  = 0.2
-	defaultFoldTokens = 40_000
-
 	defaultTimeout = 180 * time.Second // the reference's
 	// A default above this share of the window would leave a small window no room for the conversation.
 	maxDefaultShare = 0.25

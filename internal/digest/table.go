@@ -84,8 +84,8 @@ func (t *Table) add(id string, kind identifier.Kind, from Source) {
 
 // What makes an identifier likely to be used again. The numbers were fitted by coordinate ascent on half of
 // the recorded sessions, for the share that the assistant uses again and, at a third, for all that occur
-// again; the other half of the sessions is 1.5 points below the first. That of results was fitted for the first alone.
-// See TestDigestKeepsIdentifiers.
+// again; the other half of the sessions is 1.5 points below the first. The weight of a result was set later,
+// for the first share alone and on all sessions of TestDigestKeepsIdentifiers.
 const (
 	freshAge    = 40   // messages after which a mention counts about half
 	freshFloor  = 0.13 // what the oldest mention counts

@@ -73,8 +73,7 @@ var (
 )
 
 // commandOutput judges what a shell command prints. It reads no quotes, so that it sees the command in sh -c '…' and in
-// ssh host '…' too, and the worst that a word in a text that it writes does is that its output
-// is taken for a file.
+// ssh host '…' too. A word of a text that the command writes is read as well: at worst, its output is taken for a file.
 func commandOutput(command string) Output {
 	for _, reader := range readers {
 		if strings.Contains(command, reader) {
