@@ -77,15 +77,15 @@ func words(m *winnow.Message) string {
 }
 
 // checkFloor: below FoldAbove, as long as it was never near that and nothing was refused, only new results are edited.
-func (w *world) checkFloor(in []winnow.Message, r *winnow.Request) {
+func (w *world) checkFloor(r *winnow.Request) {
 	window := w.window() - w.overhead()
 	above := int(max(0, w.options.FoldAbove) * float64(window))
 	if w.options.FoldAbove == 0 {
 		above = min(40_000, window/5)
 	}
-	size := w.estimate(in)
-	// A repair adds results, and a request that nearly fills the window may be made to fit.
-	w.wasAbove = w.wasAbove || w.usage || w.damaged || w.seen["compaction"] > 0 || size >= above-above/20-50 ||
+	size := w.estimate(r.History) // with the results that a repair adds
+	// A request that nearly fills the window may be made to fit.
+	w.wasAbove = w.wasAbove || w.usage || w.damaged || w.seen["compaction"] > 0 || size >= above ||
 		size+w.overhead() > r.Budget-r.Budget/8 || w.options.MaxBytes > 0
 	if w.wasAbove {
 		return
