@@ -185,7 +185,7 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 		return
 	}
 	w.seen["recall whole"]++
-	if w.setting.IDs == 0 || !w.isMixed { // else the name of its call may rest on another history
+	if !w.isMixed { // else the name of its call may rest on another history
 		w.checkFork(in[:len(in)-1:len(in)-1], f[1], arguments)
 	}
 	quoted := letters(unescaped(f[5]))
