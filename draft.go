@@ -23,8 +23,8 @@ type draft struct {
 	view     *view
 	edits    []Edit              // repair, compact, limit
 	newEdits map[key]*projection // that were not sent before
+	repeated map[key]bool        // messages, by their keys as they are sent, whose lines later results leave out
 	folds
-	shownLines
 	repaired
 	takenOver
 	learned
@@ -60,11 +60,6 @@ type beginning struct {
 	start           int // position in the view of the message with that compaction; -1: none
 	compactedAt     int // its index in the history; -1: none
 	compactedTokens int // of the history, that it stands for
-}
-
-// shownLines is what a draft needs to leave out of later results the lines that earlier ones show.
-type shownLines struct {
-	repeated map[key]bool // messages, by their keys as they are sent, whose lines later results leave out
 }
 
 // learned is what a draft learns from the provider's counts in its history.

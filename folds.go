@@ -83,7 +83,7 @@ func (d *draft) putRecords(runs []recordedRun) {
 	// The view from before the first record is kept, because a summary stands for messages of the history and not for
 	// records of them.
 	if d.unfolded == nil {
-		d.unfolded = &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
+		d.unfolded = d.unfoldedView()
 		d.origin, d.standing = make([]int, len(v.facts)), map[int]*runRecord{}
 		for i := range d.origin {
 			d.origin[i] = i
@@ -206,27 +206,9 @@ func (d *draft) foldedAt(i int) int {
 	return k
 }
 
-// unfoldedTokens returns the tokens, in the history, of message i of the view or, if that is a record, of its run.
-func (d *draft) unfoldedTokens(i int) int {
-	if d.unfolded == nil {
-		return d.view.facts[i].tokens
-	}
-	return sumOf(d.unfolded.facts[d.unfoldedAt(i):d.unfoldedAt(i+1)])
-}
-
 // uneditedTokens returns the tokens of the history without records and without edits of texts.
 func (d *draft) uneditedTokens() int {
 	return sumOf(d.unfoldedView().facts)
-}
-
-// answersIn returns how many answers of the model are in message i of the view or, if that is a record, in its run.
-func (d *draft) answersIn(i int) int {
-	from, to := i, i+1
-	u := d.view
-	if d.unfolded != nil {
-		u, from, to = d.unfolded, d.unfoldedAt(i), d.unfoldedAt(i+1)
-	}
-	return countAnswers(u.messages[from:to])
 }
 
 // recordsBehind returns the records to remember once the request of d was sent. They are the records in that request

@@ -112,25 +112,13 @@ func (l *ledger) forgetGone(d *draft) {
 // more because a record or a summary stands for them. A minified text can be made again from its message, but the text
 // of such an edit cannot. The ledger and its snapshots would keep it for as long as the conversation lives.
 func (l *ledger) forgetRepeats(d *draft) {
-	unsent := map[key]bool{}
-	for k, p := range l.projections {
-		if p.isRepeat() {
-			unsent[k] = true
-		}
-	}
+	sent := map[key]bool{}
 	for i, p := range d.view.edited {
 		if p.isRepeat() {
-			delete(unsent, d.view.facts[i].key)
+			sent[d.view.facts[i].key] = true
 		}
 	}
-	if len(unsent) == 0 {
-		return
-	}
-	for _, f := range d.facts {
-		if unsent[f.key] {
-			delete(l.projections, f.key)
-		}
-	}
+	maps.DeleteFunc(l.projections, func(k key, p *projection) bool { return p.isRepeat() && !sent[k] })
 }
 
 // forgetReplaced drops the edits of messages that d sends whole again: a pin, or the newest request of a history that
@@ -140,25 +128,16 @@ func (l *ledger) forgetReplaced(d *draft) {
 	if len(d.wholeAgain) == 0 {
 		return
 	}
-	isWhole := make(map[key]bool, len(d.wholeAgain))
-	for _, k := range d.wholeAgain {
-		isWhole[k] = false // until it is found in the request
-	}
+	again, found := setOf(d.wholeAgain), map[key]bool{}
 	for i, f := range d.view.facts {
-		if _, isAgain := isWhole[f.key]; isAgain && d.view.edited[i] == nil {
-			isWhole[f.key] = true
+		switch {
+		case d.view.edited[i] != nil: // another message with the same key
+			delete(again, f.key)
+		case again[f.key]:
+			found[f.key] = true
 		}
 	}
-	for i, f := range d.view.facts {
-		if d.view.edited[i] != nil { // another message with the same key
-			delete(isWhole, f.key)
-		}
-	}
-	for k, is := range isWhole {
-		if is {
-			delete(l.projections, k)
-		}
-	}
+	maps.DeleteFunc(l.projections, func(k key, _ *projection) bool { return again[k] && found[k] })
 }
 
 // observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
@@ -375,18 +354,17 @@ type sentPrefix struct {
 }
 
 // prefix estimates the messages before firstChanged, which are as they were sent.
-func (d *draft) prefix(firstChanged int) (p sentPrefix) {
-	for _, n := range d.view.tokens[:firstChanged] {
-		p.sent = count.Add(p.sent, n)
+func (d *draft) prefix(firstChanged int) sentPrefix {
+	return sentPrefix{
+		sent: count.Sum(d.view.tokens[:firstChanged]), unedited: d.estimateHistory(d.knownHistory(firstChanged)),
 	}
-	p.unedited = d.estimateHistory(d.knownHistory(firstChanged))
-	return p
 }
 
 // estimateHistory estimates the first n messages of the history, as they are, without what the provider's own
 // compaction stands for: no provider reads or bills that.
 func (d *draft) estimateHistory(n int) int {
-	return max(0, d.ledger.index.estimate(n)-d.compactedTokens)
+	facts := d.ledger.index.facts
+	return max(0, sumOf(facts[:min(n, len(facts))])-d.compactedTokens)
 }
 
 // knownHistory returns how many messages of the history the last request was made for: those before the first message
@@ -461,12 +439,4 @@ func (d *draft) costOf(tokens, cached int) float64 {
 		return float64(tokens)
 	}
 	return c.ReadPrice*float64(cached) + c.WritePrice*float64(tokens-cached)
-}
-
-// estimate returns the estimated tokens, without edits, of the first n messages of the history that was passed in last.
-func (x *index) estimate(n int) (sum int) {
-	for _, f := range x.facts[:min(n, len(x.facts))] {
-		sum = count.Add(sum, f.tokens)
-	}
-	return sum
 }

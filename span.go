@@ -54,12 +54,12 @@ func (d *draft) spanBeside(stays []bool) span {
 	}
 	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
 	s.cut = d.cutPoint(&s, min(d.keepRecent, landing))
-	newestStep := newestAnswers(v.messages, 1)
+	newestStep, unfolded := newestAnswers(v.messages, 1), d.unfoldedView()
 	for i := range v.unedited {
 		switch {
 		case i < s.cut && s.replaces(i):
 			s.replaced.Sent = count.Add(s.replaced.Sent, v.tokens[i])
-			s.replaced.History = count.Add(s.replaced.History, d.unfoldedTokens(i))
+			s.replaced.History = count.Add(s.replaced.History, sumOf(unfolded.facts[d.unfoldedAt(i):d.unfoldedAt(i+1)]))
 			if v.unedited[i].Summary {
 				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
 			}

@@ -98,9 +98,10 @@ func (d *draft) staleParts(steps int, may hold) []part {
 		inside: insidePairs(v.messages),
 	}
 	var list []part
+	unfolded := d.unfoldedView()
 	carried, end := 0, len(v.messages) // how many requests held message i; where its step ends
 	for i := len(v.messages) - 1; i >= first; i-- {
-		carried += d.answersIn(i)
+		carried += countAnswers(unfolded.messages[d.unfoldedAt(i):d.unfoldedAt(i+1)])
 		if v.messages[i].Role == RoleTool {
 			continue
 		}

@@ -219,11 +219,8 @@ func sameParts(a, b *Part) bool {
 	case a.MediaType != b.MediaType || a.Bytes != b.Bytes:
 		return false
 	}
-	return a.Width == b.Width && a.Height == b.Height && sameCounts(a, b)
-}
-
-func sameCounts(a, b *Part) bool {
-	return a.Pages == b.Pages && a.Seconds == b.Seconds && a.Tokens == b.Tokens
+	isSameSize := a.Width == b.Width && a.Height == b.Height
+	return isSameSize && a.Pages == b.Pages && a.Seconds == b.Seconds && a.Tokens == b.Tokens
 }
 
 // newView returns a view of a history. It shares the list of messages until it has to change one.
