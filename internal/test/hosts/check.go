@@ -136,7 +136,7 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 		if !m.Pinned && m.Role != winnow.RoleSystem && i != newest || m.Summary || m.ID == "" {
 			continue
 		}
-		if slices.ContainsFunc(m.Parts, isBlankPart) || !histories.IsSound(in, i) || hasGivenName(in, m) {
+		if slices.ContainsFunc(m.Parts, isBlankPart) || !histories.IsSound(in, i) || w.hasGivenName(in, m) {
 			continue // a provider would not accept it unchanged
 		}
 		switch k := at[m.ID]; {
@@ -154,8 +154,11 @@ func (w *world) checkVerbatim(in, out []winnow.Message, what string) {
 var givenName = regexp.MustCompile(`_\d+$`)
 
 // hasGivenName reports whether m has an id that an earlier call may have been named with: one whose id is used again,
-// or empty. What was named first keeps its name.
-func hasGivenName(in []winnow.Message, m *winnow.Message) bool {
+// or empty. What was named first keeps its name, and m may be named itself if the call that had its id before is gone.
+func (w *world) hasGivenName(in []winnow.Message, m *winnow.Message) bool {
+	if w.isMixed {
+		return m.ToolCallID != "" || toolCalls(m) > 0
+	}
 	seen, isAgain := map[string]bool{}, false
 	for i := range in {
 		for _, p := range in[i].Parts {
