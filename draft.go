@@ -89,7 +89,7 @@ func newDraft(
 	return &draft{
 		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
 		keepRecent: s.opts.Compact.KeepRecent,
-		newEdits:   newEdits, folds: folds{toReplay: records},
+		newEdits:   newEdits, repeated: map[key]bool{}, folds: folds{toReplay: records},
 		takenOver: takenOver{base: c, checkpoint: c},
 		learned:   learned{accounting: a, known: a},
 	}

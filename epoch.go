@@ -100,7 +100,11 @@ func (d *draft) dropStale() {
 	d.isPressed, d.stepReason = true, "the request did not fit"
 	d.dropOldImages(1)
 	goal := count.Share(d.room(), lowWater)
-	d.dropTo(goal, d.fewestSteps())
+	steps := pressedSteps
+	if d.isCold() {
+		steps = coldSteps
+	}
+	d.dropTo(goal, steps)
 	d.foldAllButNewest(goal)
 }
 

@@ -34,6 +34,7 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 			byFirst[r.first.Key] = append(byFirst[r.first.Key], r)
 		}
 	}
+	isResult := func(m Message) bool { return returnsContent(&m) }
 	used, lost := map[*runRecord]bool{}, map[*runRecord]bool{}
 	var runs []recordedRun
 	for i := 0; i < len(v.facts); i++ {
@@ -45,7 +46,7 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 		}
 		for _, r := range byFirst[v.facts[i].key] {
 			isLonger := found == nil || r.count > found.count
-			if isLonger && !used[r] && r.standsAt(v, i) && holdsResult(v.messages[i:i+r.count]) {
+			if isLonger && !used[r] && r.standsAt(v, i) && slices.ContainsFunc(v.messages[i:i+r.count], isResult) {
 				found = r
 			}
 		}
@@ -69,10 +70,6 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 	d.putRecords(runs)
 }
 
-func holdsResult(messages []Message) bool {
-	return slices.ContainsFunc(messages, func(m Message) bool { return returnsContent(&m) })
-}
-
 // putRecords puts the record of each run in the place of that run in the view. The runs are in order and do not
 // overlap.
 func (d *draft) putRecords(runs []recordedRun) {
@@ -89,32 +86,25 @@ func (d *draft) putRecords(runs []recordedRun) {
 			d.origin[i] = i
 		}
 	}
-	length := len(v.facts)
+	keep := slices.Repeat([]bool{true}, len(v.facts))
 	for _, run := range runs {
-		length -= run.to - run.from - 1
-	}
-	next := newFoldedView(length)
-	origin := make([]int, 0, len(v.facts))
-	done := 0
-	for _, run := range runs {
-		next.add(v, done, run.from)
-		origin = append(origin, d.origin[done:run.from]...)
-		done = run.to
 		for i := run.from; i < run.to; i++ {
 			delete(d.standing, d.origin[i])
+			keep[i] = i == run.from
 		}
-		r := run.record
+	}
+	v.keepOnly(keep)
+	d.origin = kept(d.origin, keep)
+	gone := 0
+	for _, run := range runs {
+		r, at := run.record, run.from-gone
 		if r.fact == nil {
 			r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
 		}
-		next.addMade(r.message, r.fact)
-		origin = append(origin, d.origin[run.from])
-		d.standing[d.origin[run.from]] = r
+		v.replace(at, r.message, r.fact)
+		d.standing[d.origin[at]] = r
+		gone += run.to - run.from - 1
 	}
-	next.add(v, done, len(v.facts))
-	d.origin = append(origin, d.origin[done:]...)
-	next.sum()
-	*v = *next
 }
 
 // appendFolds appends the edits that say which messages are gone, and which records stand for them.
@@ -146,30 +136,6 @@ func (d *draft) recordAt(i int) *runRecord {
 		return nil
 	}
 	return d.standing[d.origin[i]]
-}
-
-// newFoldedView returns an empty view with room for n messages.
-func newFoldedView(n int) *view {
-	return &view{
-		messages: make([]Message, 0, n), unedited: make([]Message, 0, n), facts: make([]*fact, 0, n),
-		tokens: make([]int, 0, n),
-		index:  make([]int, 0, n), at: make([]int, 0, n), edited: make([]*projection, 0, n),
-	}
-}
-
-// add appends the messages of the view `of` between the positions from and to.
-func (v *view) add(of *view, from, to int) {
-	v.messages, v.unedited = append(v.messages, of.messages[from:to]...), append(v.unedited, of.unedited[from:to]...)
-	v.facts, v.tokens = append(v.facts, of.facts[from:to]...), append(v.tokens, of.tokens[from:to]...)
-	v.index, v.at = append(v.index, of.index[from:to]...), append(v.at, of.at[from:to]...)
-	v.edited = append(v.edited, of.edited[from:to]...)
-}
-
-// addMade appends a message that the library made.
-func (v *view) addMade(m Message, f *fact) {
-	v.messages, v.unedited = append(v.messages, m), append(v.unedited, m)
-	v.facts, v.tokens = append(v.facts, f), append(v.tokens, f.tokens)
-	v.index, v.at, v.edited = append(v.index, -1), append(v.at, -1), append(v.edited, nil)
 }
 
 // unfoldedView returns the view without records and without edits of texts.

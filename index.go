@@ -254,36 +254,26 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 	if !isHeld {
 		x.anchor.set(history, 0)
 	}
-	x.learn(history, before, e)
-	x.forgetReasoning(history, 0, e)
+	if !x.anchor.isSet() {
+		x.anchor.set(history, len(x.samples))
+	}
+	for i := len(x.samples); i < len(history); i++ {
+		f := factOf(x.hasher.key(&history[i]), &history[i], before, e) // e may panic: before the columns grow
+		x.samples, x.facts = append(x.samples, sampleHash(&history[i])), append(x.facts, f)
+	}
+	x.forgetReasoning(history, e)
 	x.forget()
 	return x.facts
 }
 
-// learn adds the facts of the messages that history has behind the known ones. before has the facts of the history
-// passed in last, so that a message that moved is not estimated again; nil: none has moved.
-func (x *index) learn(history []Message, before map[key]*fact, e Estimator) {
-	if !x.anchor.isSet() {
-		x.anchor.set(history, len(x.samples))
-	}
-	known := len(x.samples)
-	for i := known; i < len(history); i++ {
-		k := x.hasher.key(&history[i])
-		f := factOf(k, &history[i], before, e) // e may panic: before the columns grow
-		x.samples, x.facts = append(x.samples, sampleHash(&history[i])), append(x.facts, f)
-	}
-	x.forgetReasoning(history, known, e)
-}
-
 // forgetReasoning takes the reasoning in front of the newest message of a user out of the facts, where the provider
-// does not read it any more. Where a history was rewound to before that message, it counts again. The facts of the
-// first `known` messages are right for the last of them.
-func (x *index) forgetReasoning(history []Message, known int, e Estimator) {
+// does not read it any more. Where a history was rewound to before that message, it counts again.
+func (x *index) forgetReasoning(history []Message, e Estimator) {
 	if !forgetsReasoning(e) {
 		return
 	}
 	isEarlier := false
-	for i := len(history) - 1; i >= 0 && (i >= known || isEarlier); i-- {
+	for i := len(history) - 1; i >= 0; i-- {
 		m, f := &history[i], x.facts[i]
 		if f.isEarlier != isEarlier {
 			if n := reasoningOf(e, m); n > 0 {
@@ -295,12 +285,7 @@ func (x *index) forgetReasoning(history []Message, known int, e Estimator) {
 				x.facts[i] = &changed
 			}
 		}
-		if m.Role == RoleUser {
-			if i < known {
-				return
-			}
-			isEarlier = true
-		}
+		isEarlier = isEarlier || m.Role == RoleUser
 	}
 }
 

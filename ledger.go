@@ -65,16 +65,6 @@ type rewrites struct {
 	flushed   bool     // BeforeCompact ran since the last compaction
 }
 
-// namesFor returns the names that the calls of history were sent with, as far as its messages, which have these facts,
-// do not show them.
-func (l *ledger) namesFor(history []Message, facts []*fact) pairing.Given {
-	var newest key
-	if l.checkpoint != nil {
-		newest = l.checkpoint.key
-	}
-	return namesFor(history, facts, l.names, newest)
-}
-
 // newestNames returns the names behind the newest summary that has some, or nil.
 func (l *ledger) newestNames() *givenNames {
 	if len(l.names) == 0 {
@@ -270,25 +260,25 @@ type summaryKeys struct {
 	plain key // with its text alone: Compaction.Summary
 }
 
-// namesFor returns the names for the calls of history. facts are those of its messages, and `newest` is the key of the
-// newest summary. A summary may stand in the history, or the history may have what the newest one stands for, or the
+// namesFor returns the names that the calls of history were sent with, as far as its messages, which have these facts,
+// do not show them. A summary may stand in the history, or the history may have what the newest one stands for, or the
 // end of that.
-func namesFor(history []Message, facts []*fact, known []*givenNames, newest key) (g pairing.Given) {
-	if len(known) == 0 {
+func (l *ledger) namesFor(history []Message, facts []*fact) (g pairing.Given) {
+	if len(l.names) == 0 {
 		return g
 	}
 	for i, m := range slices.Backward(history) {
 		if !m.Summary {
 			continue
 		}
-		for _, n := range slices.Backward(known) {
+		for _, n := range slices.Backward(l.names) {
 			if n.isOf(facts[i].key) {
 				return pairing.Given{Names: joinNames(n.before, n.behind)}
 			}
 		}
 	}
-	for _, n := range known {
-		if n.key != newest {
+	for _, n := range l.names {
+		if l.checkpoint == nil || n.key != l.checkpoint.key {
 			continue
 		}
 		if from := n.firstKept.Find(placesOf(facts)); from >= 0 {

@@ -114,14 +114,6 @@ func (d *draft) staleParts(steps int, may hold) []part {
 	return list
 }
 
-// fewestSteps returns how many of the newest steps stay whole in a request that does not fit.
-func (d *draft) fewestSteps() int {
-	if d.isCold() {
-		return coldSteps
-	}
-	return pressedSteps
-}
-
 // mayLoseImages reports whether old images of m may go: not those of a pin, and not those that a person sent in the
 // newest turn.
 func mayLoseImages(m *Message, isOlderTurn bool) bool {

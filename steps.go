@@ -44,7 +44,7 @@ func (d *draft) limitAndReplay() {
 			p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
 		}
 		if v.project(i, p); p.isRepeat() {
-			d.noteRepeat(p)
+			d.repeated[*p.repeats] = true
 		}
 	}
 	d.settleRepeats()

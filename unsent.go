@@ -25,40 +25,25 @@ func (d *draft) minifyUnsent(wasSent func(int) bool) {
 	}
 }
 
-// minified returns a projection of result i of messages, whose fact is f, that has fewer tokens, or nil.
+// minified returns a projection of result i of messages, whose fact is f, that has fewer tokens, or nil. The answer to
+// a recall stays as it is.
 func (d *draft) minified(messages []Message, i int, f *fact) *projection {
-	forms := d.redundantForms(messages, i, f)
-	if forms == 0 {
+	forms := d.minifier.formsFor(messages, i, f.redundant)
+	if forms == 0 || d.opts.Recall && isRecallAnswer(messages, i) {
 		return nil
 	}
-	return d.newMinified(messages[i], f.tokens, forms)
-}
-
-// redundantForms returns the forms that may be left out of result i of messages, whose fact is f. The answer to a
-// recall stays as it is.
-func (d *draft) redundantForms(messages []Message, i int, f *fact) minify.Forms {
-	if d.opts.Recall && isRecallAnswer(messages, i) {
-		return 0
-	}
-	return d.minifier.formsFor(messages, i, f.redundant)
-}
-
-// minifiedReason begins the [Edit.Reason] of a minified result, and what was left out ends it.
-const minifiedReason = "redundant in a new result: "
-
-// newMinified returns a projection of m, a result of the given tokens, without the given forms. It returns nil if that
-// does not save any tokens.
-func (d *draft) newMinified(m Message, tokens int, forms minify.Forms) *projection {
+	m := messages[i]
 	parts, forms, ok := minifiedParts(m.Parts, forms)
 	if !ok {
 		return nil
 	}
 	m.Parts, m.Source = parts, nil
 	p := newProjection(parts)
-	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= tokens {
+	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= f.tokens {
 		return nil
 	}
-	p.op, p.reason, p.forms, p.key = OpMinify, minifiedReason+forms.String(), forms, d.ledger.index.hasher.key(&m)
+	p.op, p.reason, p.forms = OpMinify, "redundant in a new result: "+forms.String(), forms
+	p.key = d.ledger.index.hasher.key(&m)
 	return p
 }
 
@@ -252,7 +237,7 @@ func (d *draft) leaveOutShown(i int, s source) bool {
 	shows := v.sentKey(s.message)
 	p.op, p.reason, p.repeats, p.key = OpMinify, repeatsReason, &shows, d.ledger.index.hasher.key(&m)
 	d.put(i, p)
-	d.noteRepeat(p)
+	d.repeated[shows] = true
 	return true
 }
 
@@ -341,14 +326,6 @@ func (d *draft) nameOfSource(s source) string {
 	return kind + markup.Escape(markup.Line(strings.TrimSpace(tool+" "+name)))
 }
 
-// noteRepeat records which earlier message shows the lines that p leaves out, for settleRepeats.
-func (d *draft) noteRepeat(p *projection) {
-	if d.repeated == nil {
-		d.repeated = map[key]bool{}
-	}
-	d.repeated[*p.repeats] = true
-}
-
 // settleRepeats sends a result whole again if no earlier message still shows the lines that it leaves out.
 func (d *draft) settleRepeats() {
 	if len(d.repeated) == 0 {
@@ -368,7 +345,7 @@ func (d *draft) settleRepeats() {
 // showRepeats sends all results whole again that leave out lines of earlier messages. It is for a request that does not
 // fit: otherwise, dropping a result could make a later one longer, and what the drops save could not be added up.
 func (d *draft) showRepeats() {
-	d.repeated = nil
+	clear(d.repeated)
 	for i, p := range d.view.edited {
 		if p.isRepeat() {
 			d.showWhole(i)

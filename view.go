@@ -286,30 +286,23 @@ func (v *view) sentKey(i int) key {
 	return v.facts[i].key
 }
 
-// keepOnly removes the messages for which keep is false.
+// keepOnly removes the messages for which keep is false. All columns are lists of their own then.
 func (v *view) keepOnly(keep []bool) {
-	messages := v.messages
-	if v.shared { // what is dropped is not copied
-		kept := 0
-		for _, stays := range keep {
-			if stays {
-				kept++
-			}
-		}
-		messages, v.shared = make([]Message, kept), false
-	}
-	n := 0
-	for i := range v.messages {
-		if keep[i] {
-			messages[n], v.facts[n], v.tokens[n], v.edited[n] = v.messages[i], v.facts[i], v.tokens[i], v.edited[i]
-			v.index[n], v.at[n] = v.index[i], v.at[i]
-			n++
-		}
-	}
-	clear(messages[n:]) // otherwise what is dropped would stay in memory
-	v.messages, v.facts, v.tokens = messages[:n], v.facts[:n], v.tokens[:n]
-	v.index, v.at, v.edited = v.index[:n], v.at[:n], v.edited[:n]
+	v.messages, v.unedited, v.shared = kept(v.messages, keep), kept(v.unedited, keep), false
+	v.facts, v.tokens, v.edited = kept(v.facts, keep), kept(v.tokens, keep), kept(v.edited, keep)
+	v.index, v.at = kept(v.index, keep), kept(v.at, keep)
 	v.sum()
+}
+
+// kept returns the elements of list for which keep is true, in a new list.
+func kept[T any](list []T, keep []bool) []T {
+	out := make([]T, 0, len(list))
+	for i := range list {
+		if keep[i] {
+			out = append(out, list[i])
+		}
+	}
+	return out
 }
 
 // dropEdit returns the edit that says that message i is left out.
@@ -330,7 +323,10 @@ func (v *view) insert(i int, m Message, f *fact) {
 // replace puts m, a message that the library made, in the place of message i.
 func (v *view) replace(i int, m Message, f *fact) {
 	v.own()
-	v.messages[i], v.facts[i], v.index[i], v.at[i] = m, f, -1, -1
+	v.messages[i], v.facts[i], v.index[i], v.at[i], v.edited[i] = m, f, -1, -1, nil
+	if len(v.unedited) > 0 {
+		v.unedited[i] = m
+	}
 	v.setTokens(i, f.tokens)
 }
 
