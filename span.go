@@ -26,7 +26,7 @@ type span struct {
 const mostFront = 0.25
 
 // span chooses what is summarized. What the host inserted in front of all else, such as instructions and lists of
-// abilities, stays if there is room for it.
+// abilities, stays if there is room for it and for a short summary.
 func (d *draft) span() span {
 	v := d.view
 	stays := outlives(v.unedited, len(v.unedited))
@@ -34,7 +34,7 @@ func (d *draft) span() span {
 	n := keepFront(v.unedited, all)
 	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.limited != (position{})
 	if n > 0 && !isLimited && count.Sum(v.tokens[:n]) <= count.Share(d.room(), mostFront) {
-		if s := d.spanBeside(all); d.restFits(&s, summarysize.Least) {
+		if s := d.spanBeside(all); d.restFits(&s, summarysize.LeastGain) {
 			s.front = n
 			return s
 		}
@@ -54,8 +54,9 @@ func (d *draft) spanBeside(stays []bool) span {
 	}
 	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
 	s.cut = d.cutPoint(&s, min(d.keepRecent, landing))
-	newestStep, unfolded := newestAnswers(v.messages, 1), d.unfoldedView()
-	for i := range v.unedited {
+	unfolded := d.unfoldedView()
+	calls, isNewest := answered{messages: v.unedited}, true // up to the newest step of those that stay
+	for i := len(v.unedited) - 1; i >= 0; i-- {
 		switch {
 		case i < s.cut && s.replaces(i):
 			s.replaced.Sent = count.Add(s.replaced.Sent, v.tokens[i])
@@ -64,7 +65,9 @@ func (d *draft) spanBeside(stays []bool) span {
 				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
 			}
 		default:
-			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, i >= newestStep))
+			mayClear := !isNewest && d.minifier.match.Matches(calls.tool(i))
+			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, mayClear))
+			isNewest = isNewest && v.unedited[i].Role != RoleAssistant
 		}
 	}
 	return s
@@ -185,14 +188,14 @@ func (d *draft) squeeze(limit int) *truncation {
 	return &truncation{TruncateOptions: o, cutsAgain: true, bothEnds: true, limit: limit}
 }
 
-// leastOf returns about how many tokens shrink leaves of message i: it clears results of older steps, squeezes those of
-// the newest step, and leaves out images. request is the position of the newest user request.
-func (d *draft) leastOf(i, request int, isOfNewestStep bool) int {
+// leastOf returns about how many tokens shrink leaves of message i: it clears the results that it may clear, those of
+// older steps, squeezes the others, and leaves out images. request is the position of the newest user request.
+func (d *draft) leastOf(i, request int, mayClear bool) int {
 	const cleared = 100 // tokens: a placeholder has less
 	least := d.view.tokens[i]
 	m := &d.view.unedited[i]
 	isResult := returnsContent(m) && !m.Pinned
-	if isResult && m.Role == RoleTool && (least <= cleared || !isOfNewestStep) {
+	if isResult && m.Role == RoleTool && (least <= cleared || mayClear) {
 		return min(least, cleared)
 	}
 	images := 0 // tokens that leaving them out saves
