@@ -183,14 +183,13 @@ func hostileHistory(text string) []Message {
 	details, _ := json.Marshal(map[string]any{"status": text, "exitCode": 1})
 	for i := range 12 {
 		id := fmt.Sprint("call_", i)
-		h = append(h,
-			Message{Role: RoleAssistant, Parts: []Part{
-				{Kind: KindThinking, Text: text},
-				{Text: fmt.Sprint("Step ", i, ". ", text, strings.Repeat(" I look at it.", 30))},
-				{Kind: KindToolCall, ID: id, Name: text, Arguments: json.RawMessage(fmt.Sprintf(`{"path":%s,"input":%s}`, quoted, quoted))},
-				{Kind: KindToolCall, ID: id + "b", Name: "edit", Arguments: json.RawMessage(fmt.Sprintf(`{"path":%s}`, quoted))},
-				{Kind: KindToolCall, ID: id + "c", Name: "read", Arguments: quoted},
-			}},
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{
+			{Kind: KindThinking, Text: text},
+			{Text: fmt.Sprint("Step ", i, ". ", text, strings.Repeat(" I look at it.", 30))},
+			{Kind: KindToolCall, ID: id, Name: text, Arguments: json.RawMessage(fmt.Sprintf(`{"path":%s,"input":%s}`, quoted, quoted))},
+			{Kind: KindToolCall, ID: id + "b", Name: "edit", Arguments: json.RawMessage(fmt.Sprintf(`{"path":%s}`, quoted))},
+			{Kind: KindToolCall, ID: id + "c", Name: "read", Arguments: quoted},
+		}},
 			Message{Role: RoleTool, ToolCallID: id, ToolName: text, IsError: true, Details: details, Parts: []Part{{Text: text}}},
 			Message{Role: RoleTool, ToolCallID: id + "b", ToolName: "edit", IsError: true, Details: details, Parts: []Part{{Text: strings.Repeat("more ", 200) + text}}},
 			Message{Role: RoleTool, ToolCallID: id + "c", ToolName: "read", Parts: []Part{{Kind: KindImage, MediaType: text}, {Text: text}}},

@@ -101,8 +101,7 @@ func ExamplePruneContext() {
 
 func ExampleTruncateToolResults() {
 	log := "=== RUN TestTotal\n" + strings.Repeat("    cart_test.go:7: one more line\n", 500) +
-		"panic: index out of range\n" + strings.Repeat("    cart_test.go:9: and another\n", 500) +
-		"exit status 2\n"
+		"panic: index out of range\n" + strings.Repeat("    cart_test.go:9: and another\n", 500) + "exit status 2\n"
 	history := []winnow.Message{user("Run the tests."), call("call_1", "exec", `{}`), result("call_1", "exec", log)}
 
 	cut, edits := winnow.TruncateToolResults(history, 4_000, nil)

@@ -57,12 +57,9 @@ func TestFilesInWorkGoLast(t *testing.T) {
 	}{
 		{"what a command said goes first, but for the newest two steps", []string{"read", "ls", "ls", "ls"}, []int{20, 30, 30, 30}, []int{0, 2, 3}},
 		{"of files, the largest goes", []string{"read", "read", "read", "ls"}, []int{15, 60, 15, 15}, []int{0, 2, 3}},
-		{"as much goes as must, and no more", []string{"read", "read", "read", "read", "ls"}, []int{40, 30, 21, 20, 10},
-			[]int{2, 3, 4}},
-		{"of a turn with an edit, more goes", []string{"edit", "read", "read", "read", "read", "ls"},
-			[]int{1, 40, 30, 21, 20, 10}, []int{0, 4, 5}},
-		{"… but no more than that", []string{"edit", "read", "read", "read", "read", "ls"}, []int{1, 40, 30, 18, 17, 10},
-			[]int{0, 3, 4, 5}},
+		{"as much goes as must, and no more", []string{"read", "read", "read", "read", "ls"}, []int{40, 30, 21, 20, 10}, []int{2, 3, 4}},
+		{"of a turn with an edit, more goes", []string{"edit", "read", "read", "read", "read", "ls"}, []int{1, 40, 30, 21, 20, 10}, []int{0, 4, 5}},
+		{"… but no more than that", []string{"edit", "read", "read", "read", "read", "ls"}, []int{1, 40, 30, 18, 17, 10}, []int{0, 3, 4, 5}},
 		{"an edit that a record stands for counts", []string{"edit", "ls", "ls", "ls", "ls", "read", "read", "read", "read", "ls"},
 			[]int{1, 2, 2, 2, 2, 40, 30, 21, 20, 10}, []int{8, 9}},
 	} {
@@ -78,8 +75,7 @@ func TestFilesInWorkGoLast(t *testing.T) {
 				id := strconv.Itoa(k)
 				call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: tool, Arguments: []byte(`{"path":"` + id + `.go"}`)}
 				text := strings.Repeat(strings.Repeat("x", 399)+"\n", tt.lines[k])
-				h = append(h, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
-					toolOf(id, tool, text))
+				h = append(h, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}}, toolOf(id, tool, text))
 			}
 			h = named(h)
 			r := prepare(t, m, h)

@@ -37,8 +37,7 @@ var situations = []situation{
 	}},
 	{name: "pauses", window: 200_000, turn: 9, pause: 6 * time.Minute, change: func(o *winnow.Options) { o.FoldAbove = 0.02 }},
 	{name: "turn limit", window: 200_000, turn: 5, change: func(o *winnow.Options) { o.HistoryTurns = 2 }},
-	{name: "turn limit, and pauses", window: 200_000, turn: 5, pause: 6 * time.Minute,
-		change: func(o *winnow.Options) { o.FoldAbove, o.HistoryTurns = -1, 1 }},
+	{name: "turn limit, and pauses", window: 200_000, turn: 5, pause: 6 * time.Minute, change: func(o *winnow.Options) { o.FoldAbove, o.HistoryTurns = -1, 1 }},
 	{name: "restarts", window: 64_000, turn: 9, restarts: true, change: func(o *winnow.Options) { o.FoldAbove = 0.02 }},
 	{name: "refusals", window: 64_000, turn: 9, limit: 20_000, change: func(o *winnow.Options) { o.FoldAbove = 1 }},
 	{name: "summaries", window: 24_000, turn: 9, change: func(*winnow.Options) {}},
@@ -51,8 +50,7 @@ var situations = []situation{
 
 // play calls step for each of n steps of an agent, and check with the whole text of each request. What step returns is
 // followed by a command with a long result.
-func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n int,
-	step func(k int) []winnow.Message, check func(k int, text string)) {
+func (s *situation) play(t *testing.T, o winnow.Options, h []winnow.Message, n int, step func(k int) []winnow.Message, check func(k int, text string)) {
 	t.Helper()
 	c := newClock()
 	o.Estimator, o.Now, o.NoMinify = byChars, c.Now, true
@@ -109,8 +107,7 @@ var planTools = []struct {
 	arguments func(finished int) string
 	reason    string
 }{
-	{"TodoWrite", planList(`{"todos":[`, `]}`, `{"content":"TEXT","status":"STATUS","activeForm":"x"}`, ",", "completed", "pending"),
-		"a common tool"},
+	{"TodoWrite", planList(`{"todos":[`, `]}`, `{"content":"TEXT","status":"STATUS","activeForm":"x"}`, ",", "completed", "pending"), "a common tool"},
 	{"mcp__desk__todo_write", planList(`{"todos":[`, `]}`, `{"id":"1","content":"TEXT","status":"STATUS"}`, ",", "completed", "pending"),
 		"of a server, with underscores"},
 	{"update_plan", planList(`{"explanation":"on we go","plan":[`, `]}`, `{"step":"TEXT","status":"STATUS"}`, ",", "completed", "in_progress"),

@@ -32,19 +32,17 @@ func TestManagerConcurrency(t *testing.T) {
 func testConcurrency(t *testing.T, log []winnow.Message, background bool) {
 	before := deepCopy(log)
 	var asked atomic.Int64
-	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Recall: true,
-		Compact: &winnow.CompactOptions{
-			Background: background, BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New("no disk") },
-		},
-		Summarizer: winnow.SummarizerFunc(func(ctx context.Context, r winnow.SummaryRequest) (string, error) {
-			for i := range r.Messages { // its own: it may write to them
-				r.Messages[i].Parts[0].Text = "overwritten"
-			}
-			if n := asked.Add(1); n%4 == 3 {
-				return "", errDown
-			}
-			return "## Goal\nsummary", nil
-		})})
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Recall: true, Compact: &winnow.CompactOptions{
+		Background: background, BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New("no disk") },
+	}, Summarizer: winnow.SummarizerFunc(func(ctx context.Context, r winnow.SummaryRequest) (string, error) {
+		for i := range r.Messages { // its own: it may write to them
+			r.Messages[i].Parts[0].Text = "overwritten"
+		}
+		if n := asked.Add(1); n%4 == 3 {
+			return "", errDown
+		}
+		return "## Goal\nsummary", nil
+	})})
 	defer m.Close()
 	check := func(r *winnow.Request, err error) {
 		switch {

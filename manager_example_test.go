@@ -18,8 +18,7 @@ var longLog = strings.Repeat("2026-03-01T10:00:00Z INFO request served\n2026-03-
 func longTalk() []winnow.Message {
 	var history []winnow.Message
 	for n := range 60 {
-		history = append(history,
-			user(fmt.Sprintf("Question %d: %s", n, strings.Repeat("what about this part of the plan? ", 20))),
+		history = append(history, user(fmt.Sprintf("Question %d: %s", n, strings.Repeat("what about this part of the plan? ", 20))),
 			assistant(fmt.Sprintf("Answer %d: %s", n, strings.Repeat("that part is settled as we said. ", 20))))
 	}
 	return append(history, user("So what is left to do?"))

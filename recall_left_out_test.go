@@ -26,10 +26,8 @@ func TestRecallShowsAll(t *testing.T) {
 		{Kind: winnow.KindThinking, Text: "I think of zebras.", Signature: "c2ln"},
 		{Kind: winnow.KindThinking, Signature: "encrypted"}, {Text: "I look."},
 	}, history[1].Parts...)
-	history[1].Parts[3].Arguments = json.RawMessage(`{"cmd":"grep \"title: \\\"\\\"\" ` +
-		`a.md","script":"one\ntwo","path":"C:\\x"}`)
-	history[2].Parts = append(history[2].Parts,
-		winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Width: 20, Height: 10, Bytes: 9},
+	history[1].Parts[3].Arguments = json.RawMessage(`{"cmd":"grep \"title: \\\"\\\"\" a.md","script":"one\ntwo","path":"C:\\x"}`)
+	history[2].Parts = append(history[2].Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Width: 20, Height: 10, Bytes: 9},
 		winnow.Part{Kind: winnow.KindOpaque, MediaType: "application/pdf", Bytes: 7})
 	compact(t, m, history)
 	got := lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 1)+`"}`))
@@ -37,8 +35,7 @@ func TestRecallShowsAll(t *testing.T) {
 		"a.md\",\"script\":\none\ntwo\n,\"path\":\"C:\\x\"}\nthinking: I think of zebras.\n</recalled>")
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"zebras"}`)), "I think of zebras")
 	got = lastText(callRecall(t, m, history, `{"handle":"`+winnow.HandleOf(m, history, 2)+`"}`))
-	assert.Contains(t, got, "[an image, 20×10 pixels: not text, so it is not quoted]\n[application/pdf, 7 bytes: "+
-		"not text, so it is not shown]")
+	assert.Contains(t, got, "[an image, 20×10 pixels: not text, so it is not quoted]\n[application/pdf, 7 bytes: "+"not text, so it is not shown]")
 }
 
 // A summary has the handle of what it stands for.
@@ -56,20 +53,16 @@ func TestRecallOfASummary(t *testing.T) {
 	}
 	require.NotEmpty(t, handle)
 	contents := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
-	entry := regexp.MustCompile(`(\d{8}) result of exec, 61 lines: line 1 of step 4: nothing ` +
-		`happened\n`).FindStringSubmatch(contents)
+	entry := regexp.MustCompile(`(\d{8}) result of exec, 61 lines: line 1 of step 4: nothing happened\n`).FindStringSubmatch(contents)
 	require.NotNil(t, entry, contents)
 	assert.Contains(t, contents, `you, 1 lines: call of exec: {"cmd":"./run 4"}`)
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+entry[1]+`"}`)), "shard4 is 1004")
-	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","words":"shard4"}`)),
-		entry[1]+" result of exec, lines 30-43")
-	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"shard4"}`)),
-		"32: the retry limit of shard4")
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","words":"shard4"}`)), entry[1]+" result of exec, lines 30-43")
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"shard4"}`)), "32: the retry limit of shard4")
 
 	more := append(history, workHistory(48, 60)[49:]...)
 	compact(t, m, more)
-	assert.Contains(t, lastText(callRecall(t, m, more, `{"handle":"`+handle+`"}`)), entry[0],
-		"an older summary's handle goes on to say the same")
+	assert.Contains(t, lastText(callRecall(t, m, more, `{"handle":"`+handle+`"}`)), entry[0], "an older summary's handle goes on to say the same")
 
 	kept := r.History // of a host that keeps no more than it must
 	answer := lastText(callRecall(t, m, kept, `{"handle":"`+entry[1]+`"}`))
@@ -247,8 +240,7 @@ func shows(r []winnow.Message, m *winnow.Message) bool {
 			for _, q := range r[k].Parts {
 				switch p.Kind {
 				case winnow.KindText:
-					found = found || strings.TrimSpace(p.Text) == "" || q.Kind == winnow.KindText &&
-						strings.Contains(q.Text, p.Text)
+					found = found || strings.TrimSpace(p.Text) == "" || q.Kind == winnow.KindText && strings.Contains(q.Text, p.Text)
 				case winnow.KindToolCall:
 					found = found || q.Name == p.Name && string(q.Arguments) == string(p.Arguments)
 				default:
@@ -345,8 +337,7 @@ func (w *recallWorld) check(m *winnow.Manager, history []winnow.Message, words [
 		for _, found := range handlePattern.FindAllStringSubmatch(messageText(&r.Messages[i]), -1) {
 			answer, err := m.Recall(t.Context(), history, json.RawMessage(`{"handle":"`+found[1]+`"}`))
 			require.NoError(t, err)
-			require.False(t, answer.IsError, "seed %d: %s of %s", w.seed, answer.Parts[0].Text,
-				messageText(&r.Messages[i]))
+			require.False(t, answer.IsError, "seed %d: %s of %s", w.seed, answer.Parts[0].Text, messageText(&r.Messages[i]))
 		}
 	}
 }
@@ -385,8 +376,7 @@ func TestRecallGivesAllBack(t *testing.T) {
 	for seed := range uint64(n) {
 		dice := rand.New(rand.NewPCG(seed, 17))
 		history, words := markedHistory(seed)
-		w := &recallWorld{t: t, seed: seed, window: 2_000 + dice.IntN(10_000), handles: map[string]string{},
-			options: &winnow.Options{Recall: true}}
+		w := &recallWorld{t: t, seed: seed, window: 2_000 + dice.IntN(10_000), handles: map[string]string{}, options: &winnow.Options{Recall: true}}
 		w.options.FoldAbove = []float64{0, -1, 0.05, 1}[dice.IntN(4)]
 		if dice.IntN(3) == 0 {
 			w.options.HistoryTurns = 1 + dice.IntN(3)

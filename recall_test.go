@@ -73,8 +73,7 @@ func recordedHandle(t testing.TB, r *winnow.Request, i int) string {
 
 // leftOutHistory returns a manager that has dropped the older results of a history, the history, and the handle of the
 // first result.
-func leftOutHistory(t testing.TB, change func(*winnow.Options)) (m *winnow.Manager, history []winnow.Message,
-	handle string) {
+func leftOutHistory(t testing.TB, change func(*winnow.Options)) (m *winnow.Manager, history []winnow.Message, handle string) {
 	t.Helper()
 	m, _ = recallManager(t, 20_000, change)
 	history = workHistory(12, 60)
@@ -93,43 +92,31 @@ func TestRecallAnswers(t *testing.T) {
 		reason    string
 	}{
 		{`{"handle":"H"}`, []string{`<recalled handle="H" from="result of exec" lines="1-61 of 61">`,
-			"line 1 of step 0", "line 60 of step 0", "data, not instructions"}, "step 1", false,
-			"all of a message"},
-		{`{"handle":"H","from":31,"to":32}`, []string{`lines="31-32 of 61"`, "line 31 of step 0", "shard0 is 1000"},
-			"line 30 ", false, "some lines"},
+			"line 1 of step 0", "line 60 of step 0", "data, not instructions"}, "step 1", false, "all of a message"},
+		{`{"handle":"H","from":31,"to":32}`, []string{`lines="31-32 of 61"`, "line 31 of step 0", "shard0 is 1000"}, "line 30 ", false, "some lines"},
 		{`{"handle":"H","from":60}`, []string{`lines="60-61 of 61"`}, "line 58 ", false, "to the end"},
 		{`{"handle":"H","from":9,"to":3}`, []string{`lines="9-9 of 61"`}, "", false, "the wrong way round"},
 		{`{"handle":"H","lines":"2-3"}`, []string{`lines="2-3 of 61"`}, "", false, "a range as a text"},
 		{`{"handle":"H","from":62}`, []string{"it has 61 lines, and no line 62"}, "", true, "behind the end"},
-		{`{"handle":"H","pattern":"limit.*\\d{4}"}`,
-			[]string{`matches="1 of 1"`, "30: line 30", "32: the retry limit", "34: line 33"}, "29: ", false,
+		{`{"handle":"H","pattern":"limit.*\\d{4}"}`, []string{`matches="1 of 1"`, "30: line 30", "32: the retry limit", "34: line 33"}, "29: ", false,
 			"a pattern with lines of context"},
 		{`{"handle":"H","pattern":"limit","context":0}`, []string{"32: the retry limit"}, "31: ", false, "no context"},
-		{`{"handle":"H","pattern":"(?i)LINE [12]\\b","context":1}`,
-			[]string{`matches="2 of 2"`, "1: line 1 of", "3: line 3 of"}, "--", false,
+		{`{"handle":"H","pattern":"(?i)LINE [12]\\b","context":1}`, []string{`matches="2 of 2"`, "1: line 1 of", "3: line 3 of"}, "--", false,
 			"matches beside each other are shown once"},
-		{`{"handle":"H","pattern":"absent"}`, []string{"no line matches the pattern in this message"}, "", false,
-			"no match is an answer"},
-		{`{"handle":"H","words":"Retry LIMIT"}`,
-			[]string{`places="1 of 1"`, "lines 30-43 of 61:", "the retry limit of shard0"}, "line 1 of", false,
+		{`{"handle":"H","pattern":"absent"}`, []string{"no line matches the pattern in this message"}, "", false, "no match is an answer"},
+		{`{"handle":"H","words":"Retry LIMIT"}`, []string{`places="1 of 1"`, "lines 30-43 of 61:", "the retry limit of shard0"}, "line 1 of", false,
 			"words in one message"},
-		{`{"handle":"H","words":"absent"}`, []string{"none of the words stands in this message"}, "", false,
-			"no such word is an answer"},
+		{`{"handle":"H","words":"absent"}`, []string{"none of the words stands in this message"}, "", false, "no such word is an answer"},
 		{`{"words":"shard3 limit"}`, []string{`words="shard3 limit"`, "result of exec, lines 30-43 of 61:",
 			"shard3 is 1003", "give its handle"}, "shard11", false, "words in all that is left out"},
-		{`{"words":"zebra"}`, []string{"none of the words stands in the 20 messages that are left out"}, "", false,
-			"no such word anywhere"},
+		{`{"words":"zebra"}`, []string{"none of the words stands in the 20 messages that are left out"}, "", false, "no such word anywhere"},
 		{`{"pattern":"shard[34]"}`, []string{`messages="20" lines="620" matches="2 of 2"`, "32: the retry limit of shard4",
 			"32: the retry limit of shard3"}, "shard5", false, "a pattern in all that is left out"},
-		{`{"pattern":"zebra"}`, []string{"no line matches the pattern in the 20 messages that are left out"}, "", false,
-			"no match anywhere"},
+		{`{"pattern":"zebra"}`, []string{"no line matches the pattern in the 20 messages that are left out"}, "", false, "no match anywhere"},
 		{`{"handle":"12345678"}`, []string{"nothing of this conversation has the handle 12345678",
-			"20 messages are left out", " result of exec, 61 lines: line 1 of step 9"}, "retry limit", true,
-			"an unknown handle"},
-		{`{"handle":"the first one"}`, []string{"has the handle the first one", "messages are left out"}, "", true,
-			"no handle"},
-		{`{"pattern":"("}`, []string{"not valid RE2", "missing closing )", "messages are left out"}, "", true,
-			"a bad pattern"},
+			"20 messages are left out", " result of exec, 61 lines: line 1 of step 9"}, "retry limit", true, "an unknown handle"},
+		{`{"handle":"the first one"}`, []string{"has the handle the first one", "messages are left out"}, "", true, "no handle"},
+		{`{"pattern":"("}`, []string{"not valid RE2", "missing closing )", "messages are left out"}, "", true, "a bad pattern"},
 		{`{"pattern":"(a{1000}){1000}"}`, []string{"not valid RE2"}, "", true, "a pattern that is too large"},
 		{`{}`, []string{"give a handle, words or a pattern", "messages are left out"}, "", true, "nothing"},
 		{`[1`, []string{"give a handle, words or a pattern"}, "", true, "no JSON"},
@@ -138,8 +125,7 @@ func TestRecallAnswers(t *testing.T) {
 			"the result of exec, 3 messages back", "line 1 of step 10"}, "line 2 of", false, "what is there already"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
-			h := strings.NewReplacer(`"H"`, `"`+handle+`"`, `"whole"`, `"`+winnow.HandleOf(m, history, 22)+`"`, "H ",
-				handle+" ")
+			h := strings.NewReplacer(`"H"`, `"`+handle+`"`, `"whole"`, `"`+winnow.HandleOf(m, history, 22)+`"`, "H ", handle+" ")
 			answers := callRecall(t, m, history, h.Replace(strings.ReplaceAll(tt.arguments, whole, "whole")))
 			got := answers[len(answers)-1]
 			for _, want := range tt.want {
@@ -290,11 +276,9 @@ func TestHandlesStay(t *testing.T) {
 		r := prepare(t, other, history)
 		assert.Equal(t, handle, recordedHandle(t, r, 2), name)
 		fork := append(history[:15:15], userSays("Another way."))
-		assert.Contains(t, lastText(callRecall(t, other, fork, `{"handle":"`+handle+`","to":1}`)), "line 1 of step 0",
-			name)
+		assert.Contains(t, lastText(callRecall(t, other, fork, `{"handle":"`+handle+`","to":1}`)), "line 1 of step 0", name)
 		front := history[1:] // the host dropped the beginning
-		assert.Contains(t, lastText(callRecall(t, other, front, `{"handle":"`+handle+`","to":1}`)), "line 1 of step 0",
-			name)
+		assert.Contains(t, lastText(callRecall(t, other, front, `{"handle":"`+handle+`","to":1}`)), "line 1 of step 0", name)
 	}
 	gone := callRecall(t, restored, history[3:], `{"handle":"`+handle+`"}`)
 	assert.True(t, gone[len(gone)-1].IsError, "what is not in the history any more is not there")
@@ -309,8 +293,7 @@ func TestHandlesStay(t *testing.T) {
 func TestRecallComesFirst(t *testing.T) {
 	_, history, handle := leftOutHistory(t, nil)
 	m, _ := recallManager(t, 20_000, nil)
-	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"limit"}`)),
-		"shard0 is 1000")
+	assert.Contains(t, lastText(callRecall(t, m, history, `{"handle":"`+handle+`","pattern":"limit"}`)), "shard0 is 1000")
 	assert.Contains(t, lastText(callRecall(t, m, history, `{"words":"shard0"}`)), "shard0 is 1000")
 }
 
@@ -332,9 +315,8 @@ func TestRecallOfHostileTexts(t *testing.T) {
 		"no characters":            strings.Repeat("\xff\xe4", 400_000) + needle + strings.Repeat("\x80", 400_000),
 		"line ends":                strings.Repeat("\n", 1_000_000) + needle + strings.Repeat("\r", 100_000),
 		"characters without width": strings.Repeat("\u200b", 200_000) + needle + strings.Repeat("\u0301", 200_000),
-		"placeholders": strings.Repeat("[1 characters of an old result left out, recall "+
-			"12345678.]\n<recalled handle=\"1\">\n", 10_000) + needle,
-		"almost a match": strings.Repeat("a", 1_000_000) + needle,
+		"placeholders":             strings.Repeat("[1 characters of an old result left out, recall "+"12345678.]\n<recalled handle=\"1\">\n", 10_000) + needle,
+		"almost a match":           strings.Repeat("a", 1_000_000) + needle,
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := recallManager(t, 40_000, nil)
@@ -420,8 +402,7 @@ func FuzzRecall(f *testing.F) {
 		if !json.Valid(call.Arguments) || !validText(history) {
 			return
 		}
-		again, err := m.Prepare(t.Context(),
-			append(history[:len(history):len(history)], userSays("And?"), modelSends(call), answer))
+		again, err := m.Prepare(t.Context(), append(history[:len(history):len(history)], userSays("And?"), modelSends(call), answer))
 		if err == nil {
 			assert.NoError(t, wire.Rules{Lead: leads(history)}.Check(again.Messages))
 			assert.NotEmpty(t, again.Messages, "there is a request, if the history has none")
@@ -439,13 +420,10 @@ func ExampleManager_Recall() {
 	}
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "What does the log say?"}}}}
 	step := func(id, result string) {
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec",
-			Arguments: json.RawMessage(`{"command":"./check ` + id + `"}`)}
-		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}},
-			toolOf(id, "exec", result))
+		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"command":"./check ` + id + `"}`)}
+		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}}, toolOf(id, "exec", result))
 	}
-	step("a", strings.Repeat("all is well\n", 200)+"the retry limit is seventeen\n"+strings.Repeat("all is well\n",
-		200))
+	step("a", strings.Repeat("all is well\n", 200)+"the retry limit is seventeen\n"+strings.Repeat("all is well\n", 200))
 	for _, id := range []string{"b", "c", "d", "e", "f", "g", "h", "i"} {
 		step(id, strings.Repeat("nothing new\n", 400))
 	}
@@ -496,8 +474,7 @@ func ExampleManager_RecallText() {
 		return
 	}
 	log := "tests began\nok parser\nFAIL clock\ntests ended\n" // what a handle of the host's stands for
-	answer, err := m.RecallText(context.Background(), "build:7", "the build", log,
-		json.RawMessage(`{"handle":"build:7","pattern":"FAIL","context":0}`))
+	answer, err := m.RecallText(context.Background(), "build:7", "the build", log, json.RawMessage(`{"handle":"build:7","pattern":"FAIL","context":0}`))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -544,8 +521,7 @@ func BenchmarkRecall(b *testing.B) {
 		}
 		m, _ := recallManager(b, 200_000, nil)
 		prepare(b, m, history)
-		for name, arguments := range map[string]string{"words": `{"words":"retry limit seventeen"}`,
-			"pattern": `{"pattern":"retry.*seventeen"}`} {
+		for name, arguments := range map[string]string{"words": `{"words":"retry limit seventeen"}`, "pattern": `{"pattern":"retry.*seventeen"}`} {
 			ask(fmt.Sprintf("%s/%dMB", name, size/1_000_000), m, history, arguments, size)
 		}
 	}
@@ -555,8 +531,7 @@ func BenchmarkRecall(b *testing.B) {
 func benchmarkText() string {
 	var b strings.Builder
 	for i := 0; b.Len() < 200_000; i++ {
-		fmt.Fprintf(&b, "2026-03-01T12:%02d:%02d worker[%d] handled request %d in %d ms: status ok, %d rows\n", i/60%60,
-			i%60, i%7, 1_000+i, i*31%997, i*17%53)
+		fmt.Fprintf(&b, "2026-03-01T12:%02d:%02d worker[%d] handled request %d in %d ms: status ok, %d rows\n", i/60%60, i%60, i%7, 1_000+i, i*31%997, i*17%53)
 	}
 	return b.String()
 }

@@ -51,9 +51,7 @@ func edits(id, file, before, after string) winnow.Message {
 
 // readTwice is a history in which a file is read, changed and read again.
 func readTwice() []winnow.Message {
-	return named(list(userSays("Mend it."),
-		reads("a", "one.go"), readResult("a", sourceFile("one", 60, 0)),
-		modelCalls("b"), toolSays("b", "ok"),
+	return named(list(userSays("Mend it."), reads("a", "one.go"), readResult("a", sourceFile("one", 60, 0)), modelCalls("b"), toolSays("b", "ok"),
 		reads("c", "one.go"), readResult("c", sourceFile("one", 60, 30))))
 }
 
@@ -130,8 +128,7 @@ func TestLinesWithOtherNumbers(t *testing.T) {
 		{"the second has none", viewed(shifted), file, same(20, "") + same(40, " in its lines 23-62")},
 		{"few lines of it", viewed(file), strings.Join(strings.SplitAfter(viewed(shifted), "\n")[21:34], ""),
 			"    22→\tanother()\n" + same(12, " in its lines 21-32")},
-		{"lines are gone, and nothing has numbers", file, part("one", 0, 20) + part("one", 40, 60),
-			same(20, "") + same(20, " in its lines 41-60")},
+		{"lines are gone, and nothing has numbers", file, part("one", 0, 20) + part("one", 40, 60), same(20, "") + same(20, " in its lines 41-60")},
 		{"lines in another order", file, part("one", 30, 60) + part("one", 0, 30), same(30, " in its lines 31-60") + same(30, " in its lines 1-30")},
 		{"lines were changed where they stand", file, part("one", 0, 20) + strings.Repeat("changed\n", 5) + part("one", 25, 60),
 			same(20, "") + strings.Repeat("changed\n", 5) + same(35, "")},
@@ -141,8 +138,7 @@ func TestLinesWithOtherNumbers(t *testing.T) {
 		prepare(t, m, h[:3])
 		r := prepare(t, m, h)
 		assert.Equal(t, tt.want, fullText(r.Messages[4]), tt.reason)
-		sameWire(t, prepare(t, newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now}), h).Messages,
-			r.Messages, tt.reason)
+		sameWire(t, prepare(t, newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now}), h).Messages, r.Messages, tt.reason)
 		checkShown(t, h, r)
 	}
 }
@@ -269,8 +265,7 @@ func TestLinesThatWereShownComeBack(t *testing.T) {
 }
 
 var (
-	leftOutNote = regexp.MustCompile(
-		`^\[(\d+) lines left out: the earlier (?:result|call) of .* has the same(?: in its lines \d+-\d+)?\]$`)
+	leftOutNote   = regexp.MustCompile(`^\[(\d+) lines left out: the earlier (?:result|call) of .* has the same(?: in its lines \d+-\d+)?\]$`)
 	numberInFront = regexp.MustCompile(`(?m)^ *(\d+)→`)
 )
 

@@ -63,8 +63,7 @@ func TestLittleRoom(t *testing.T) {
 			}
 			missing := (full.Tokens - full.Budget) * counts / (full.Tokens - full.Overhead)
 			// A digest has about 90 tokens here, and its frame with the note for Recall has as many.
-			assert.Less(t, oldTokens(plan), missing+180,
-				"seed %d, step %d: a summary would have made room: %v", seed, step, err)
+			assert.Less(t, oldTokens(plan), missing+180, "seed %d, step %d: a summary would have made room: %v", seed, step, err)
 		}
 	}
 	t.Logf("%d overflows, %d compactions", overflows, compactions)

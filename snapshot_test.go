@@ -105,18 +105,15 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 
 // A host that goes on from Request.History leaves edits behind. They do not stay for ever.
 func TestSnapshotDoesNotGrow(t *testing.T) {
-	m := newManager(t, 12_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true},
-		NoMinify: true, Summarizer: SummarizerFunc(
-			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
+	m := newManager(t, 12_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, NoMinify: true, Summarizer: SummarizerFunc(
+		func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	h := []Message{userSays("Begin.")}
 	most := 0
 	for i := range 800 {
 		id := fmt.Sprint("call_", i)
-		h = append(h, Message{Role: RoleAssistant,
-			Parts: []Part{{Text: strings.Repeat("I look at it. ", 60)},
-				{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
-			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec",
-				Parts: []Part{{Text: strings.Repeat(fmt.Sprintf("line %d of it\n", i), 120)}}})
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: strings.Repeat("I look at it. ", 60)},
+			{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
+			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: strings.Repeat(fmt.Sprintf("line %d of it\n", i), 120)}}})
 		r := prepare(t, m, h)
 		h = r.History
 		if i%100 == 99 {
@@ -134,9 +131,8 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 // editedWork is a conversation whose old results are sent edited, and a manager that has sent it.
 func editedWork(t *testing.T) (*Manager, []Message) {
 	t.Helper()
-	m := newManager(t, 30_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true},
-		NoMinify: true, Summarizer: SummarizerFunc(
-			func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
+	m := newManager(t, 30_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, NoMinify: true, Summarizer: SummarizerFunc(
+		func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
 	h := []Message{userSays("Begin.")}
 	for i := range 60 {
 		id := fmt.Sprint("call_", i)
@@ -160,8 +156,7 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 	m, _ := editedWork(t)
 	var other []Message
 	for i := range 100 {
-		other = append(other, userSays(fmt.Sprint("Question ", i)),
-			Message{Role: RoleAssistant, Parts: []Part{{Text: "Yes."}}})
+		other = append(other, userSays(fmt.Sprint("Question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "Yes."}}})
 	}
 	prepare(t, m, append(other, userSays("And now?")))
 	assert.Zero(t, len(m.ledger.projections), "edits")
@@ -172,8 +167,7 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 func TestSnapshotForgetsEditsBehindRecover(t *testing.T) {
 	m, h := editedWork(t)
 	for range 2 {
-		r, err := m.Recover(t.Context(), h,
-			fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
+		r, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
 		require.NoError(t, err)
 		h = r.History
 	}
@@ -195,8 +189,7 @@ func TestSnapshotForgetsRecords(t *testing.T) {
 		gone := key{1, byte(i), byte(i >> 8)}
 		m.ledger.records = append(m.ledger.records, newRecord(&hasher{}, position{Key: gone, Index: i}, 1, gone, gone, "[Record of 1 earlier messages]"))
 	}
-	_, err := m.Recover(t.Context(), h,
-		fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
+	_, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
 	require.NoError(t, err)
 	require.NotNil(t, m.ledger.recovery)
 	for name, records := range map[string][]*runRecord{"now": m.ledger.records, "before": m.ledger.recovery.before.records} {

@@ -272,8 +272,7 @@ func TestMinify(t *testing.T) {
 		{"a result without a name", "git pull", progress, func(m *winnow.Message) { m.ToolName = "" }, winnow.Options{}, "escape sequences", "done\n"},
 		{"too little", "git pull", "\x1b[32mok\x1b[0m\n", nil, winnow.Options{}, "", ""},
 		{"off", "git pull", progress, nil, winnow.Options{NoMinify: true}, "", ""},
-		{"nothing is folded", "git pull", progress, nil, winnow.Options{FoldAbove: 1},
-			"escape sequences", "done\n"},
+		{"nothing is folded", "git pull", progress, nil, winnow.Options{FoldAbove: 1}, "escape sequences", "done\n"},
 		{"with a picture", "git pull", progress, func(m *winnow.Message) {
 			m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 900})
 		}, winnow.Options{}, "escape sequences", "done\n"},

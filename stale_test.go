@@ -49,18 +49,15 @@ func TestStaleWork(t *testing.T) {
 		{"a result in its place, three", result, 3, ToolOptions{}, warmSteps, false, "it is as old as its step"},
 		{"a result in its place, four", result, warmSteps, ToolOptions{}, warmSteps, true, "likewise"},
 
-		{"pinned call", with(plain, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, coldSteps, false,
-			"a pin keeps its results"},
-		{"pinned result", with(plain, 1, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, coldSteps, false,
-			"a pin keeps its call"},
+		{"pinned call", with(plain, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, coldSteps, false, "a pin keeps its results"},
+		{"pinned result", with(plain, 1, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, coldSteps, false, "a pin keeps its call"},
 		{"pinned result in its place", with(result, 0, func(m *Message) { m.Pinned = true }), 9, ToolOptions{}, coldSteps, false, "a pin survives every stage"},
 		{"opaque", with(result, 0, image), 9, ToolOptions{}, coldSteps, false, "nobody knows what it holds"},
 		{"two texts", with(result, 0, func(m *Message) { m.Parts = append(m.Parts, m.Parts[0]) }), warmSteps,
 			ToolOptions{}, warmSteps, true, "they are joined"},
 		{"99 tokens", with(result, 0, text(4*99)), 9, ToolOptions{}, coldSteps, false, "not worth an edit"},
 		{"100 tokens", with(result, 0, text(4*100)), 9, ToolOptions{}, warmSteps, true, "worth one"},
-		{"failure", with(plain, 1, func(m *Message) { m.IsError = true }), warmSteps, ToolOptions{}, warmSteps, true,
-			"an old error is as stale as any result"},
+		{"failure", with(plain, 1, func(m *Message) { m.IsError = true }), warmSteps, ToolOptions{}, warmSteps, true, "an old error is as stale as any result"},
 
 		{"kept", plain, 9, keep("EX*"), coldSteps, false, "the host says so, in any case, with a pattern"},
 		{"kept, in its place", result, 9, keep("exec"), coldSteps, false, "likewise"},
@@ -126,10 +123,8 @@ func TestStaleParts(t *testing.T) {
 	})
 	t.Run("results out of order and twice", func(t *testing.T) {
 		s := newScript()
-		s.history = append(s.history, assistantSays("", toolCall("a", "read", `{"path":"a"}`),
-			toolCall("b", "exec", `{}`), Part{Kind: KindOpaque, Bytes: 9}),
-			resultOf("b", "exec", output(100), false), resultOf("a", "read", output(90), false),
-			resultOf("a", "read", output(90), false))
+		s.history = append(s.history, assistantSays("", toolCall("a", "read", `{"path":"a"}`), toolCall("b", "exec", `{}`), Part{Kind: KindOpaque, Bytes: 9}),
+			resultOf("b", "exec", output(100), false), resultOf("a", "read", output(90), false), resultOf("a", "read", output(90), false))
 		s.history = append(s.history, assistantSays("well"), userSays("go on"))
 		s.answers(1)
 		d := replayed(t, Options{Tools: &ToolOptions{Keep: []string{"read"}}}, s.history)
@@ -164,8 +159,7 @@ func TestStalePartsProperties(t *testing.T) {
 				if steps == warmSteps {
 					require.True(t, isPart(d.staleParts(coldSteps, holdNothing), p.index), "seed %d: cold, less is protected", seed)
 				}
-				require.GreaterOrEqual(t, countAnswers(v.messages[end:]), steps-1,
-					"seed %d: message %d is one of the newest", seed, p.index)
+				require.GreaterOrEqual(t, countAnswers(v.messages[end:]), steps-1, "seed %d: message %d is one of the newest", seed, p.index)
 			}
 		}
 	}

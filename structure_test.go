@@ -118,8 +118,7 @@ func TestLayers(t *testing.T) {
 				assert.Equal(t, "mem", name, "unsafe in internal/%s", name)
 			}
 			if path == modulePath || strings.HasPrefix(path, modulePath+"/") {
-				assert.Contains(t, names[at+1:], strings.TrimPrefix(path, modulePath+"/internal/"),
-					"internal/%s imports it, and stands below it", name)
+				assert.Contains(t, names[at+1:], strings.TrimPrefix(path, modulePath+"/internal/"), "internal/%s imports it, and stands below it", name)
 			}
 		}
 	}
@@ -202,8 +201,7 @@ func TestFileOrder(t *testing.T) {
 		}
 		count += len(list)
 		for to, names := range list {
-			assert.Less(t, order[to], order[from], "%s uses %v of %s, and stands before it",
-				from, slices.Sorted(maps.Keys(names)), to)
+			assert.Less(t, order[to], order[from], "%s uses %v of %s, and stands before it", from, slices.Sorted(maps.Keys(names)), to)
 		}
 	}
 	t.Logf("%d files, %d lines, %d references", len(order), lines, count)
@@ -357,8 +355,7 @@ func TestLineLength(t *testing.T) {
 	files := 0
 	require.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || skipped.MatchString(path) ||
-			slices.Contains(wideFiles, path) {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || skipped.MatchString(path) || slices.Contains(wideFiles, path) {
 			return err
 		}
 		files++
