@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 
@@ -46,16 +45,18 @@ func imagesOf(messages []winnow.Message) (n, bytes int) {
 
 // Where compaction is off, Recover cuts and clears, and at the end says what fills the window. No digest stands in.
 func TestRecoverCompactsNothingWhereCompactionIsOff(t *testing.T) {
-	ctx := context.Background()
-	for _, h := range [][]winnow.Message{talk(121, 500), longSession()} {
+	for _, tt := range []struct {
+		h    []winnow.Message
+		cuts bool
+	}{{talk(121, 500), false}, {longSession(), true}} { // results can be cut, words cannot
 		s := says("## Goal\nto go on")
 		m := newManager(t, 100_000, &winnow.Options{Summarizer: s, Compact: &winnow.CompactOptions{
 			Off: true, Background: true, BeforeCompact: func(context.Context, []winnow.Message) error { return errors.New("called") },
 		}})
-		prepare(t, m, h)
+		prepare(t, m, tt.h)
 		recovered := 0
-		r, err := m.Recover(ctx, h, errNoNumbers)
-		for ; err == nil; r, err = m.Recover(ctx, h, errNoNumbers) {
+		r, err := m.Recover(t.Context(), tt.h, errNoNumbers)
+		for ; err == nil; r, err = m.Recover(t.Context(), tt.h, errNoNumbers) {
 			recovered++
 			require.Nil(t, r.Compaction)
 			require.Equal(t, -1, summaryAt(r.Messages))
@@ -63,14 +64,10 @@ func TestRecoverCompactsNothingWhereCompactionIsOff(t *testing.T) {
 		var full *winnow.OverflowError
 		require.ErrorAs(t, err, &full)
 		assert.Zero(t, s.count())
-		assert.Equal(t, holdsResults(h), recovered > 0, "results can be cut, words cannot")
-		require.NotNil(t, compact(t, m, h).Compaction)
+		assert.Equal(t, tt.cuts, recovered > 0)
+		require.NotNil(t, compact(t, m, tt.h).Compaction)
 		require.NoError(t, m.Close())
 	}
-}
-
-func holdsResults(h []winnow.Message) bool {
-	return slices.ContainsFunc(h, func(m winnow.Message) bool { return m.Role == winnow.RoleTool })
 }
 
 func TestFailedCompactionIsNotTheEnd(t *testing.T) {
@@ -97,7 +94,6 @@ func TestRecoverBytes(t *testing.T) {
 }
 
 func TestMaxBytes(t *testing.T) {
-	ctx := context.Background()
 	h := list(withImage(userSays("old"), 5_000), modelCalls("a"), toolSays("a", strings.Repeat("line\n", 2_000)), withImage(userSays("new"), 5_000))
 	for _, c := range []struct {
 		most, images int
@@ -111,7 +107,7 @@ func TestMaxBytes(t *testing.T) {
 		{most: 4_000, fails: true},
 	} {
 		m := newManager(t, 200_000, &winnow.Options{MaxBytes: c.most})
-		r, err := m.Prepare(ctx, h)
+		r, err := m.Prepare(t.Context(), h)
 		if c.fails {
 			var full *winnow.OverflowError
 			require.ErrorAs(t, err, &full)
@@ -172,9 +168,8 @@ func TestRecoverAsTheFirstCall(t *testing.T) {
 
 // An *OverflowError is the end of a ladder: this manager's, or that of another that the call was about.
 func TestRecoverLeavesOverflowErrors(t *testing.T) {
-	ctx := context.Background()
 	inner := newManager(t, 2_000, nil)
-	_, ended := inner.Prepare(ctx, list(userSays(numbered(2_000))))
+	_, ended := inner.Prepare(t.Context(), list(userSays(numbered(2_000))))
 	var full *winnow.OverflowError
 	require.ErrorAs(t, ended, &full)
 	full.Err = errors.New("prompt is too long: 9000 tokens > 2000 maximum")
@@ -182,11 +177,11 @@ func TestRecoverLeavesOverflowErrors(t *testing.T) {
 	m := newManager(t, 20_000, nil)
 	h := longSession()
 	calls := 0
-	_, _, err := winnow.Do(ctx, m, h, func(context.Context, []winnow.Message) (int, error) { calls++; return 0, ended })
+	_, _, err := winnow.Do(t.Context(), m, h, func(context.Context, []winnow.Message) (int, error) { calls++; return 0, ended })
 	assert.True(t, err == ended, "as it is")
 	assert.Equal(t, 1, calls)
 	before := snapshotOf(t, m)
-	_, err = m.Recover(ctx, h, fmt.Errorf("sub-agent: %w", ended))
+	_, err = m.Recover(t.Context(), h, fmt.Errorf("sub-agent: %w", ended))
 	require.ErrorIs(t, err, ended)
 	after := snapshotOf(t, m)
 	assert.Equal(t, before, after, "nothing is learned from it")
@@ -194,7 +189,6 @@ func TestRecoverLeavesOverflowErrors(t *testing.T) {
 
 // Anthropic names the rate and not the size of the request. One that is larger than the rate is never taken.
 func TestRequestsAboveARateAreMadeSmaller(t *testing.T) {
-	ctx := context.Background()
 	limited := errors.New("429 rate_limit_error: This request would exceed your organization's rate limit of 10,000 input tokens per minute. Please try again later.")
 	m := newManager(t, 40_000, &winnow.Options{Tools: keepAll, NoMinify: true})
 	var sizes []int
@@ -203,20 +197,19 @@ func TestRequestsAboveARateAreMadeSmaller(t *testing.T) {
 		sizes = append(sizes, n)
 		return n, limited
 	}
-	_, r, err := winnow.Do(ctx, m, longSession(), call)
+	_, r, err := winnow.Do(t.Context(), m, longSession(), call)
 	assert.True(t, err == limited, "then it is a matter of time: %v", err)
 	require.Equal(t, 2, len(sizes))
 	assert.Greater(t, sizes[0], 10_000)
 	assert.Less(t, sizes[1], 10_000)
 	assert.LessOrEqual(t, r.Tokens, 10_000)
-	_, _, err = winnow.Do(ctx, m, longSession(), call)
+	_, _, err = winnow.Do(t.Context(), m, longSession(), call)
 	assert.True(t, err == limited)
 	assert.Equal(t, 3, len(sizes), "the limit is known")
 }
 
 // A request within the limit that was told is tried before nothing is, though it leaves little for the answer.
 func TestRecoverUsesAllThatIsAllowed(t *testing.T) {
-	ctx := context.Background()
 	h := list(userSays(numbered(40)), modelSays("Yes."), userSays(numbered(700)))
 	m := newManager(t, 20_000, nil)
 	first := prepare(t, m, h)
@@ -226,7 +219,7 @@ func TestRecoverUsesAllThatIsAllowed(t *testing.T) {
 	assert.Equal(t, "smallest", r.Rung)
 	assert.LessOrEqual(t, r.Tokens, told)
 	assert.Equal(t, told, r.Budget)
-	_, err := m.Recover(ctx, h, cause)
+	_, err := m.Recover(t.Context(), h, cause)
 	require.ErrorIs(t, err, winnow.ErrOverflow)
 }
 
@@ -245,11 +238,10 @@ func TestOverflowErrorSaysWhatIsKnown(t *testing.T) {
 
 // Tokens that the call reserves for the answer are the caller's: the window is what the provider says it is.
 func TestRoomForTheAnswerIsReported(t *testing.T) {
-	ctx := context.Background()
 	m := newManager(t, 200_000, nil)
 	h := list(userSays(numbered(800)))
 	prepare(t, m, h)
-	_, err := m.Recover(ctx, h, errors.New("input length and `max_tokens` exceed context limit: 9000 + 8000 > 16000, decrease input length or `max_tokens` and try again"))
+	_, err := m.Recover(t.Context(), h, errors.New("input length and `max_tokens` exceed context limit: 9000 + 8000 > 16000, decrease input length or `max_tokens` and try again"))
 	var full *winnow.OverflowError
 	require.ErrorAs(t, err, &full)
 	assert.Equal(t, 8_000, full.Answer)
@@ -267,79 +259,21 @@ func album(pictures, size int) []winnow.Message {
 	return append(h, userSays("And what do they show?"))
 }
 
-// bytesProvider refuses bodies above a limit of bytes, and counts what JSON makes of them in its own way.
-func bytesProvider(limit int, factor float64, says func(n int) error) (call func(messages []winnow.Message) error, refused map[string]bool) {
-	refused = map[string]bool{}
-	return func(messages []winnow.Message) error {
-		_, n := imagesOf(messages)
-		for i := range messages {
-			n += len(fullText(messages[i]))
-		}
-		if n = int(float64(n) * factor); n <= limit {
-			return nil
-		}
-		p := fmt.Sprintf("%+v", messages)
-		if refused[p] {
-			return errors.New("the same body came again")
-		}
-		refused[p] = true
-		return says(n)
-	}, refused
-}
-
 // A body limit that was only guessed is given up where it cannot be reached.
 func TestRecoverBytesWithoutNumbers(t *testing.T) {
 	h := album(4, 1<<20)
 	h = append(h, modelSays("Cats."), withImage(userSays("And this?"), 9<<20)) // the newest request cannot shrink
 	m := newManager(t, 1_000_000, nil)
-	call, refused := bytesProvider(19<<19, 1, func(int) error { return errors.New("413 request_too_large") })
-	r := prepare(t, m, h)
-	for call(r.Messages) != nil {
-		var err error
-		r, err = m.Recover(t.Context(), h, errors.New("413 request_too_large"))
-		require.NoError(t, err, "a body of nine megabytes is taken, if somebody sends it")
+	isTaken := func(r *winnow.Request) bool { // the images, and little else
+		_, n := imagesOf(r.Messages)
+		return n <= 19<<19
 	}
-	assert.Equal(t, 1, len(refused))
+	require.False(t, isTaken(prepare(t, m, h)))
+	require.True(t, isTaken(recovered(t, m, h, errors.New("413 request_too_large"))), "nine megabytes are taken, if somebody sends them")
 	h = append(h, modelSays("A dog."), userSays("Thanks."))
-	r, err := m.Prepare(t.Context(), h)
-	require.NoError(t, err, "and the conversation goes on")
-	require.NoError(t, call(r.Messages))
-
+	require.True(t, isTaken(prepare(t, m, h)), "and the conversation goes on")
 	moved := restarted(t, 1_000_000, nil, snapshotOf(t, m))
-	r = prepare(t, moved, h)
-	require.NoError(t, call(r.Messages))
-}
-
-// A request that was refused is not made again while a run of Recover is open, whoever asks. A run that came to
-// nothing is undone: the next one begins from the log.
-func TestNoRefusedRequestIsPreparedAgain(t *testing.T) {
-	for name, tt := range map[string]struct {
-		h     []winnow.Message
-		cause error
-	}{
-		"bytes":  {album(4, 6<<20), errors.New("413 request_too_large")},
-		"tokens": {agentSession(20, 4_000), errNoNumbers},
-	} {
-		m := newManager(t, 200_000, nil)
-		sent := map[string]bool{}
-		first := prepare(t, m, tt.h)
-		r := first
-		var err error
-		for err == nil {
-			require.False(t, sent[payload(r.Messages)], name)
-			sent[payload(r.Messages)] = true
-			if r, err = m.Recover(t.Context(), tt.h, tt.cause); err != nil {
-				break
-			}
-			moved := restarted(t, 200_000, nil, snapshotOf(t, m))
-			for where, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
-				again := prepare(t, m, tt.h)
-				assert.False(t, sent[payload(again.Messages)], "%s, %s: a refused request again", name, where)
-			}
-		}
-		require.ErrorIs(t, err, winnow.ErrOverflow)
-		sameMessages(t, first.Messages, prepare(t, m, tt.h).Messages, name)
-	}
+	require.True(t, isTaken(prepare(t, moved, h)))
 }
 
 // A log names what was decided, and holds nothing of the conversation: not of its texts, names and ids, and not
@@ -543,6 +477,8 @@ func payload(messages []winnow.Message) string {
 // keepAll has no tool's work become stale, so that the first request is the whole history.
 var keepAll = &winnow.ToolOptions{Keep: []string{"*"}}
 
+// A request that was refused is not made again while a run of Recover is open, whoever asks. A run that came to
+// nothing is undone: the next one begins from the log.
 func TestManagerRecoverShrinks(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -554,11 +490,14 @@ func TestManagerRecoverShrinks(t *testing.T) {
 		{"chat", errTooLong, chat(60, 2_000), 0},
 		{"no numbers", errors.New("context_length_exceeded"), agentSession(30, 4_000), 0},
 		{"bytes", errors.New("413 request entity too large"), agentSession(30, 4_000), 1},
+		{"bytes of images", errors.New("413 request_too_large"), named(album(4, 6<<20)), 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newManager(t, 200_000, &winnow.Options{Estimator: byChars, Now: newClock().Now, FoldAbove: tt.above})
+			o := &winnow.Options{Estimator: picturesOf(1_400), Now: newClock().Now, FoldAbove: tt.above}
+			m := newManager(t, 200_000, o)
 			before := deepCopy(tt.h)
-			last := prepare(t, m, tt.h)
+			first := prepare(t, m, tt.h)
+			last := first
 			sent := map[string]bool{payload(last.Messages): true}
 			for n := 1; ; n++ {
 				require.Less(t, n, 20, "it never gives up")
@@ -572,14 +511,18 @@ func TestManagerRecoverShrinks(t *testing.T) {
 					require.ErrorIs(t, err, tt.cause, "the provider's error is wrapped")
 					assert.Contains(t, err.Error(), tt.cause.Error())
 					assert.Contains(t, err.Error(), "start a new conversation", "and what to do")
+					sameMessages(t, first.Messages, prepare(t, m, tt.h).Messages, "the run is undone")
 					return
 				}
 				require.Less(t, r.Tokens, last.Tokens, "request %d", n)
 				require.NotEmpty(t, r.Rung)
 				require.False(t, sent[payload(r.Messages)], "request %d was sent before", n)
+				for where, m := range map[string]*winnow.Manager{"here": m, "restored": restarted(t, 200_000, o, snapshotOf(t, m))} {
+					require.False(t, sent[payload(prepare(t, m, tt.h).Messages)], "%s: a refused request again", where)
+				}
 				sent[payload(r.Messages)] = true
 				require.Equal(t, firstDifference(last.Messages, r.Messages), r.FirstChanged)
-				requestCheck{estimator: byChars}.check(t, tt.h, r)
+				requestCheck{estimator: picturesOf(1_400)}.check(t, tt.h, r)
 				last = r
 			}
 		})
@@ -660,7 +603,6 @@ func TestManagerDo(t *testing.T) {
 }
 
 func TestRecoverLearns(t *testing.T) {
-	ctx := context.Background()
 	h := longSession()
 	for _, c := range []struct {
 		name  string
@@ -683,7 +625,7 @@ func TestRecoverLearns(t *testing.T) {
 			moved := restarted(t, 20_000, &winnow.Options{Tools: keepAll}, snapshotOf(t, m))
 			longer := append(h[:len(h):len(h)], modelCalls("more"), toolSays("more", strings.Repeat("more of it\n", 900)), userSays("So?"))
 			for name, m := range map[string]*winnow.Manager{"here": m, "restored": moved} {
-				r, err := m.Prepare(ctx, longer)
+				r, err := m.Prepare(t.Context(), longer)
 				require.NoError(t, err, name)
 				assert.LessOrEqual(t, r.Tokens, c.most, "%s: what was learned is used", name)
 				assert.LessOrEqual(t, r.Budget, c.most, name)
@@ -693,13 +635,12 @@ func TestRecoverLearns(t *testing.T) {
 }
 
 func TestErrorMatcherOption(t *testing.T) {
-	ctx := context.Background()
 	strange := errors.New("E4711")
 	m := newManager(t, 20_000, &winnow.Options{ErrorMatcher: func(err error) (winnow.ErrorInfo, bool) {
 		return winnow.ErrorInfo{Class: winnow.ErrorOverflow, Limit: 8_000}, errors.Is(err, strange)
 	}})
 	calls := 0
-	_, r, err := winnow.Do(ctx, m, longSession(), func(context.Context, []winnow.Message) (int, error) {
+	_, r, err := winnow.Do(t.Context(), m, longSession(), func(context.Context, []winnow.Message) (int, error) {
 		if calls++; calls == 1 {
 			return 0, strange
 		}
