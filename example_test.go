@@ -405,8 +405,7 @@ func ExampleSummarizeInStages() {
 		Window:     32_000,
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(summary.Calls, summary.Degraded)
 	fmt.Println(summary.Text)

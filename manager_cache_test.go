@@ -306,16 +306,14 @@ func ExampleRequest() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	m, err := winnow.New(200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: func() time.Time { return now }})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	history := longTalk()
 	for _, pause := range []time.Duration{0, time.Minute, time.Hour} {
 		now = now.Add(pause)
 		r, err := m.Prepare(context.Background(), history)
 		if err != nil {
-			fmt.Println(err)
-			return
+			panic(err)
 		}
 		fmt.Printf("%d tokens, %d of them cached: they cost as much as %.0f\n", r.Tokens, r.Cached, r.Cost)
 		history = append(history, assistant("The budget."), user("Then let us begin with that."))

@@ -56,8 +56,7 @@ func ExampleNew() {
 func ExampleManager_Prepare() {
 	m, err := winnow.New(16_000, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	history := []winnow.Message{
 		user("Why does the service not answer?"),
@@ -66,8 +65,7 @@ func ExampleManager_Prepare() {
 	}
 	request, err := m.Prepare(context.Background(), history)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	for _, e := range request.Edits {
 		fmt.Printf("%s message %d: %s\n", e.Op, e.Index, e.Reason)
@@ -86,8 +84,7 @@ func ExampleManager_Prepare() {
 func ExampleManager_Plan() {
 	m, err := winnow.New(16_000, &winnow.Options{Summarizer: summarizer})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println("short:", m.Plan([]winnow.Message{user("Hello")}).NeedsCompaction)
 	fmt.Println("long:", m.Plan(longTalk()).NeedsCompaction) // nothing is summarized yet
@@ -102,14 +99,12 @@ func ExampleManager_Compact() {
 		Compact:    &winnow.CompactOptions{KeepRecent: 2_000}, // tokens
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	history := longTalk()
 	request, err := m.Compact(context.Background(), history, "Keep every decision.")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println("fewer messages:", len(request.Messages) < len(history))
 	fmt.Println("fewer tokens:", request.Compaction.TokensAfter < request.Compaction.TokensBefore)
@@ -126,21 +121,18 @@ func ExampleManager_Compact() {
 func ExampleManager_Recover() {
 	m, err := winnow.New(200_000, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	ctx := context.Background()
 	history := longTalk()
 	request, err := m.Prepare(ctx, history)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	refused := errors.New("400 prompt is too long: 21000 tokens > 16000 maximum") // the model's window is smaller than it was said to be
 	next, err := m.Recover(ctx, history, refused)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println("smaller:", next.Tokens < request.Tokens)
 
@@ -161,34 +153,28 @@ func ExampleManager_Snapshot() {
 	}
 	m, err := winnow.New(16_000, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	before, err := m.Prepare(ctx, history)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	state, err := m.Snapshot()
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 
 	restarted, err := winnow.New(16_000, nil) // with the same options
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	if err := restarted.Restore(state); err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	history = append(history, assistant("The database is down."), user("Since when?"))
 	after, err := restarted.Prepare(ctx, history)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println("same bytes for the log:", after.Messages[2].Parts[0].Text == before.Messages[2].Parts[0].Text)
 	fmt.Println("a pure append:", after.FirstChanged == len(before.Messages))
@@ -200,8 +186,7 @@ func ExampleManager_Snapshot() {
 func ExampleManager_Restore() {
 	m, err := winnow.New(200_000, nil)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	if err := m.Restore([]byte("no snapshot")); err != nil {
 		fmt.Println("starting afresh") // and the manager is as it was
@@ -212,14 +197,12 @@ func ExampleManager_Restore() {
 func ExampleManager_Close() {
 	m, err := winnow.New(200_000, &winnow.Options{Compact: &winnow.CompactOptions{Background: true}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(m.Close())
 	request, err := m.Prepare(context.Background(), []winnow.Message{user("Still there?")})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(len(request.Messages), "message")
 	// Output:
@@ -230,8 +213,7 @@ func ExampleManager_Close() {
 func ExampleDo() {
 	m, err := winnow.New(200_000, nil) // one manager a conversation
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	model := func(_ context.Context, messages []winnow.Message) (string, error) {
 		if len(messages) > 100 { // it takes less than it was said to
@@ -241,8 +223,7 @@ func ExampleDo() {
 	}
 	answer, request, err := winnow.Do(context.Background(), m, longTalk(), model)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(answer)
 	fmt.Println("fewer messages were sent in the end:", len(request.Messages) < len(longTalk()))
@@ -270,15 +251,13 @@ func ExampleCompactOptions_flush() {
 	}
 	m, err := winnow.New(16_000, &winnow.Options{Summarizer: summarizer, Compact: &winnow.CompactOptions{BeforeCompact: flush}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	history := longTalk()
 	before := len(history)
 	request, err := m.Prepare(context.Background(), history)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	isFlush := func(m winnow.Message) bool { return m.Injected }
 	fmt.Println("compacted:", request.Compaction != nil)

@@ -264,8 +264,7 @@ func ExampleManager_Cold() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	m, err := winnow.New(200_000, &winnow.Options{Now: func() time.Time { return now }})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println("before the first request:", m.Cold())
 	_, err = m.Prepare(context.Background(), []winnow.Message{user("Hello")})

@@ -260,13 +260,11 @@ func ExampleManager_Warm() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	m, err := winnow.New(200_000, &winnow.Options{Now: func() time.Time { return now }})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	history := []winnow.Message{user("Hello")}
 	if _, err := m.Prepare(context.Background(), history); err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	w := m.Warm(history, now.Add(time.Minute))
 	fmt.Println(w.Until.Format(time.TimeOnly), w.Pays)

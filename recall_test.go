@@ -415,8 +415,7 @@ func ExampleManager_Recall() {
 	ctx := context.Background()
 	m, err := winnow.New(8_000, &winnow.Options{Recall: true, FoldAbove: 0.05})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "What does the log say?"}}}}
 	step := func(id, result string) {
@@ -429,8 +428,7 @@ func ExampleManager_Recall() {
 	}
 	r, err := m.Prepare(ctx, history)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	lines := strings.Split(r.Messages[1].Parts[0].Text, "\n")
 	fmt.Println(lines[1])
@@ -442,8 +440,7 @@ func ExampleManager_Recall() {
 	history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}})
 	answer, err := m.Recall(ctx, history, call.Arguments)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(answer.Parts[0].Text)
 	// Output:
@@ -460,8 +457,7 @@ func ExampleRecallTool() {
 	tool := winnow.RecallTool()
 	var schema struct{ Properties map[string]any }
 	if err := json.Unmarshal(tool.Schema, &schema); err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(tool.Name, len(schema.Properties), "arguments")
 	// Output: recall 6 arguments
@@ -470,14 +466,12 @@ func ExampleRecallTool() {
 func ExampleManager_RecallText() {
 	m, err := winnow.New(200_000, &winnow.Options{Recall: true})
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	log := "tests began\nok parser\nFAIL clock\ntests ended\n" // what a handle of the host's stands for
 	answer, err := m.RecallText(context.Background(), "build:7", "the build", log, json.RawMessage(`{"handle":"build:7","pattern":"FAIL","context":0}`))
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	fmt.Println(answer.Parts[0].Text)
 	// Output:
