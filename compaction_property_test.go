@@ -3,7 +3,6 @@ package winnow_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -14,9 +13,6 @@ import (
 )
 
 // What holds for every compaction, over random histories and recorded ones.
-
-// dropsEverything is the summarizer that a pin has to survive.
-var dropsEverything = answers("## Goal\nNothing that matters.")
 
 // within is a summarizer that fails the test where a call is above its window, or holds what it must not.
 func within(t testing.TB, window int, e winnow.Estimator, calls *atomic.Int64) winnow.Summarizer {
@@ -95,29 +91,4 @@ func TestCompactionPropertiesRecorded(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A rule of the user survives twenty compactions by a summarizer that keeps nothing, once.
-func TestCompactionKeepsRulesOfTheUser(t *testing.T) {
-	const rule = "Never write to the production database."
-	m := newManager(t, 6_000, &winnow.Options{Summarizer: dropsEverything, Estimator: byChars})
-	h := list(userSays("Look at the inbox. "+rule+" Thanks."), modelSays("I do."))
-	compactions := 0
-	for turn := 0; compactions < 20; turn++ {
-		require.Less(t, turn, 2_000)
-		if turn%7 == 0 {
-			h = append(h, userSays("Request "+itoa(turn)+", which is open."))
-		} else {
-			id := "call_" + itoa(turn)
-			h = append(h, modelCalls(id), toolSays(id, numbered(8)), modelSays(strings.Repeat("And so it went on. ", 30)))
-		}
-		h = named(h)
-		r := prepare(t, m, h)
-		checkEdits(t, h, r)
-		checkVerbatim(t, h, r.Messages)
-		if r.Compaction != nil {
-			compactions++
-		}
-		require.Equal(t, 1, strings.Count(toldIn(r), rule), "after %d compactions", compactions)
-	}
 }

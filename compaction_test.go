@@ -163,36 +163,6 @@ func TestDegradedIsReplacedFromTheHistory(t *testing.T) {
 	}
 }
 
-// What cannot fit in any way is told without a call.
-func TestCompactionNotWorthACall(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		o    Options
-		h    []Message
-		fits bool
-	}{
-		{"system prompt above the window", Options{Overhead: 60_000}, work(200), false},
-		{"pins above the window", Options{}, append([]Message{{Role: RoleUser, Pinned: true, Parts: []Part{{Text: strings.Repeat("pinned text ", 10_000)}}}}, work(100)...), false},
-		{"a request above the window", Options{}, append(work(100), Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("a request ", 10_000)}}}), false},
-		{"next to nothing to gain", Options{}, append(work(1), Message{Role: RoleUser, Parts: []Part{{Text: strings.Repeat("a request ", 5_560)}}}), true},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			s := &outage{}
-			tc.o.Summarizer, tc.o.Estimator = s, CharsPerToken(4)
-			m := newManager(t, 20_000, &tc.o)
-			r, err := m.Prepare(t.Context(), tc.h)
-			if tc.fits {
-				require.NoError(t, err)
-				assert.LessOrEqual(t, r.Tokens, r.Budget)
-			} else {
-				var overflow *OverflowError
-				require.ErrorAs(t, err, &overflow)
-			}
-			assert.Zero(t, s.calls)
-		})
-	}
-}
-
 // An empty skeleton says nothing of the session that it stands for: what it leaves out comes from the history,
 // and stays over the compactions that follow.
 func TestCompactionFillsASkeleton(t *testing.T) {

@@ -192,16 +192,16 @@ func TestManagerCompactionCarries(t *testing.T) {
 	unmarked.Details = json.RawMessage(`{"exitCode":3}`)
 	failure := toolSays("t2", "open missing.go: no such file")
 	failure.IsError, failure.Details = true, json.RawMessage(`{"exitCode":2,"secret":"hidden"}`)
-	h := list(userSays("Fix it."), call("t1", "read", "first.go"), toolSays("t1", "package first"), call("t2", "read", "missing.go"), failure,
+	h := list(userSays("Fix it. Never push to main."), call("t1", "read", "first.go"), toolSays("t1", "package first"), call("t2", "read", "missing.go"), failure,
 		call("t3", "edit", "second.go"), unmarked, modelSends(callWith("t4", "paint", `{"canvas":"a.png"}`)), toolSays("t4", "done"), modelSays("I did."))
-	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nnothing"), Now: newClock().Now,
+	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nMend files.\n" + strings.Repeat("Some were mended. ", 60)), Now: newClock().Now,
 		Tools:   &winnow.ToolOptions{Modify: []string{"paint"}, PathArguments: []string{"canvas"}},
 		Compact: &winnow.CompactOptions{KeepRecent: 200, Rules: func() string { return "Ask first." }}})
 	for round := range 12 {
 		h = append(h, call("r"+itoa(round), "read", "later"+itoa(round)+".go"), toolSays("r"+itoa(round), "package later"), modelSays(numbered(120)), userSays("go on "+itoa(round)))
 		r := compact(t, m, h)
 		_, text := summaries(r.Messages)
-		for _, want := range []string{"<read-files>\n", "first.go\n", "<modified-files>\na.png\nsecond.go\n</modified-files>", "## Tool Failures\n- exec (exitCode=2): open missing.go: no such file", "Ask first."} {
+		for _, want := range []string{"<read-files>\n", "first.go\n", "<modified-files>\na.png\nsecond.go\n</modified-files>", "## Tool Failures\n- exec (exitCode=2): open missing.go: no such file", "Ask first.", "\n> Never push to main.\n"} {
 			require.Contains(t, text, want, "round %d", round)
 			require.Equal(t, 1, strings.Count(text, want), "round %d: %s is there once", round, want)
 		}
@@ -313,11 +313,12 @@ func workingManager(t *testing.T) (*winnow.Manager, *switched, []winnow.Message)
 	return m, s, h
 }
 
+// By hand nothing happens. Prepare gives a request that fits all the same, with a digest that says that it is one.
 func TestManagerCompactFails(t *testing.T) {
 	for _, tt := range failures {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				defer time.Sleep(2 * time.Hour) // until the deaf one has gone
+				defer time.Sleep(5 * time.Hour) // until the deaf one has gone
 				m, s, h := workingManager(t)
 				twin, twins, _ := workingManager(t)
 				s.to(tt.s)
@@ -338,6 +339,17 @@ func TestManagerCompactFails(t *testing.T) {
 				s.to(back)
 				twins.to(back)
 				sameMessages(t, prepare(t, twin, h).Messages, prepare(t, m, h).Messages, "the next request is as if nothing had been tried")
+
+				h = chat(40, 2_000)
+				before = deepCopy(h)
+				m = newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: tt.s})
+				require.True(t, m.Plan(h).NeedsCompaction)
+				r = prepare(t, m, h)
+				sameMessages(t, before, h, "the history was written to")
+				requestCheck{estimator: byChars}.check(t, h, r)
+				assert.True(t, r.Degraded && r.Compaction.Degraded, tt.reason)
+				assert.Contains(t, r.Compaction.Summary, "mark1", "the digest is of the history")
+				assert.True(t, prepare(t, m, h).Degraded, "as long as the digest stands in")
 			})
 		})
 	}
@@ -365,30 +377,6 @@ func TestManagerRulesPanic(t *testing.T) {
 	broken = false
 	r := prepare(t, m, chat(60, 2_000))
 	assert.Contains(t, r.Compaction.Summary, "Name the ticket.")
-}
-
-// A Prepare whose compaction fails gives a request that fits all the same: cut further, or with a digest that
-// says that it is one.
-func TestManagerPrepareSurvivesFailures(t *testing.T) {
-	for _, tt := range failures {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				defer time.Sleep(3 * time.Hour) // until the deaf one has gone
-				h := chat(40, 2_000)
-				m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: tt.s})
-				before := deepCopy(h)
-				require.True(t, m.Plan(h).NeedsCompaction)
-				r := prepare(t, m, h)
-				sameMessages(t, before, h, "the history was written to")
-				requestCheck{estimator: byChars}.check(t, h, r)
-				assert.True(t, r.Degraded, tt.reason)
-				require.NotNil(t, r.Compaction)
-				assert.True(t, r.Compaction.Degraded)
-				assert.Contains(t, r.Compaction.Summary, "mark1", "the digest is of the history")
-				assert.True(t, prepare(t, m, h).Degraded, "as long as the digest stands in")
-			})
-		})
-	}
 }
 
 // A summarizer that does not work is not paid for at every request. New content or a host that asks for it
@@ -483,28 +471,6 @@ func TestManagerCancelledCompaction(t *testing.T) {
 			assert.Equal(t, state, snapshotOf(t, m), "the manager changed")
 		}
 	})
-}
-
-// No summary is paid for where not even a short one makes the request fit: the newest request alone is too large.
-func TestManagerCompactAsksForNothingInVain(t *testing.T) {
-	s := says("## Goal\nTo port the parser.")
-	flushed := false
-	m := newManager(t, 8_000, &winnow.Options{
-		Summarizer: s, Now: newClock().Now, Compact: &winnow.CompactOptions{
-			BeforeCompact: func(context.Context, []winnow.Message) error { flushed = true; return nil },
-		},
-	})
-	h := chat(20, 400)
-	before := snapshotOf(t, m)
-	_, err := m.Compact(t.Context(), append(h, userSays(numbered(1_000))), "")
-	require.ErrorIs(t, err, winnow.ErrOverflow)
-	assert.Empty(t, s.calls)
-	assert.False(t, flushed, "nothing is about to be lost")
-	assert.Equal(t, before, snapshotOf(t, m))
-
-	r := compact(t, m, append(h, userSays("Go on.")))
-	assert.NotNil(t, r.Compaction)
-	assert.NotEmpty(t, s.calls)
 }
 
 // A call that fails undoes what it did itself, and not what a call of the host has sent meanwhile.

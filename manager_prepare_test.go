@@ -185,8 +185,9 @@ func TestManagerPrepare(t *testing.T) {
 	}
 }
 
-// What cannot fit is said, with what fills the window, and no summarizer is paid to find that out.
-func TestManagerOverflow(t *testing.T) {
+// What cannot fit is said, with what fills the window, and no summarizer is paid to find that out: not where there is
+// nothing to summarize, nor where there is, and not by hand.
+func TestCompactionNotWorthACall(t *testing.T) {
 	big := strings.Repeat("words of a text ", 2_500) // 10 000 tokens
 	for _, tt := range []struct {
 		name     string
@@ -203,17 +204,23 @@ func TestManagerOverflow(t *testing.T) {
 		{"answer", 0, list(userSays("hello"), modelSays(big)), func(e *winnow.OverflowError) int { return e.Protected }, "what follows the request is protected with it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := says("## Goal\nnothing")
-			m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, Overhead: tt.overhead, Summarizer: s})
+			s, f := says("## Goal\nnothing"), &flushes{}
+			m := newManager(t, 8_000, &winnow.Options{Estimator: byChars, Overhead: tt.overhead, Summarizer: s,
+				Compact: &winnow.CompactOptions{BeforeCompact: f.beforeCompact}})
 			before := snapshotOf(t, m)
-			r, err := m.Prepare(t.Context(), tt.history)
-			assert.Nil(t, r)
-			e := checkOverflow(t, err, 6_000, tt.overhead)
-			assert.GreaterOrEqual(t, tt.part(e), 10_000, "%s: %+v", tt.reason, e)
-			assert.Contains(t, err.Error(), itoa(tt.part(e)), "the message names the part")
-			assert.Greater(t, m.Plan(tt.history).Tokens, 6_000, "the plan shows it as well")
+			for _, h := range [][]winnow.Message{tt.history, append(chat(20, 400), tt.history...)} {
+				r, err := m.Prepare(t.Context(), h)
+				assert.Nil(t, r)
+				e := checkOverflow(t, err, 6_000, tt.overhead)
+				assert.GreaterOrEqual(t, tt.part(e), 10_000, "%s: %+v", tt.reason, e)
+				assert.Contains(t, err.Error(), itoa(tt.part(e)), "the message names the part")
+				assert.Greater(t, m.Plan(h).Tokens, 6_000, "the plan shows it as well")
+			}
+			_, err := m.Compact(t.Context(), append(chat(20, 400), tt.history...), "")
+			require.ErrorIs(t, err, winnow.ErrOverflow)
 			assert.Equal(t, before, snapshotOf(t, m), "nothing was sent")
 			assert.Zero(t, s.count(), "no summary can help")
+			assert.Empty(t, f.lengths, "nothing is about to be lost")
 		})
 	}
 }
