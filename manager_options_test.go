@@ -22,11 +22,13 @@ func TestManagerNewRefuses(t *testing.T) {
 		name   string
 		window int
 		opts   winnow.Options
-		field  string // what the error names
+		named  string // by the error
 		reason string
 	}{
-		{"no window", 0, winnow.Options{}, "window", "a host that does not know it asks ResolveWindow"},
-		{"negative window", -8_000, winnow.Options{}, "window", "a count of tokens cannot be negative"},
+		{"no window", 0, winnow.Options{}, "window is 0", "a host that does not know it asks ResolveWindow"},
+		{"negative window", -8_000, winnow.Options{}, "-8000", "a count of tokens cannot be negative"},
+		{"negative window of a model", -1, winnow.Options{Model: "gpt-5"}, "window", "it is a mistake, and no request for the model's"},
+		{"window of an unknown model", 0, winnow.Options{Model: "house-model"}, `"house-model"`, "nobody knows it"},
 		{"smallest window", math.MinInt, winnow.Options{}, "window", "a count of tokens cannot be negative"},
 		{"fold above", 8_000, winnow.Options{FoldAbove: nan}, "FoldAbove", "no comparison with NaN is true"},
 		{"fold above all", 8_000, winnow.Options{FoldAbove: 20}, "FoldAbove", "per cent were meant"},
@@ -41,7 +43,7 @@ func TestManagerNewRefuses(t *testing.T) {
 			m, err := winnow.New(tt.window, &tt.opts)
 			assert.Nil(t, m)
 			require.Error(t, err, tt.reason)
-			assert.Contains(t, err.Error(), tt.field, "the error names the field")
+			assert.Contains(t, err.Error(), tt.named, "the error says what is wrong")
 		})
 	}
 }
@@ -267,19 +269,6 @@ func TestModelDescribes(t *testing.T) {
 	byFour := newManager(t, 0, &winnow.Options{Model: "gpt-5", Estimator: winnow.CharsPerToken(4)})
 	got, _ := byFour.Settings()
 	assert.Equal(t, winnow.CharsPerToken(4), got.Estimator, "the estimator wins")
-}
-
-func TestModelWindowUnknown(t *testing.T) {
-	t.Parallel()
-	_, err := winnow.New(0, &winnow.Options{Model: "house-model"})
-	assert.ErrorContains(t, err, `"house-model"`)
-	assert.ErrorContains(t, err, "pass the model's context window in tokens", "what to do")
-	for _, window := range []int{0, -1} {
-		_, err := winnow.New(window, nil)
-		assert.ErrorContains(t, err, fmt.Sprint(window))
-	}
-	_, err = winnow.New(-1, &winnow.Options{Model: "gpt-5"})
-	assert.Error(t, err, "a negative window is a mistake, and no request for the model's")
 }
 
 // What is bound to nothing needs no care: a model with bound thinking that does not think has its old results dropped

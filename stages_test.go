@@ -301,41 +301,17 @@ func TestMinify(t *testing.T) {
 			assert.Equal(t, h[2].Parts[1:], r.Messages[2].Parts[1:], "what is not text stays")
 			assert.Equal(t, h, r.History, "the host's history stays whole")
 
-			for _, m := range []*winnow.Manager{m, restoredManager(t, m, &tt.options), restoredManager(t, m, &winnow.Options{NoMinify: true})} {
+			state := snapshotOf(t, m)
+			assert.Less(t, len(state), 1_000, "it says how the text is made of the message's own")
+			for _, m := range []*winnow.Manager{m, restarted(t, 200_000, &tt.options, state), restarted(t, 200_000, &winnow.Options{NoMinify: true}, state)} {
 				next := prepare(t, m, append(slices.Clone(h), modelSays("so it is"), userSays("go on")))
 				sameMessages(t, r.Messages, next.Messages[:3], "what was sent stays as it was sent")
 				assert.Equal(t, 3, next.FirstChanged)
 			}
+			h[2].Pinned = true
+			assert.Equal(t, tt.output, prepare(t, m, h).Messages[2].Parts[0].Text, "pinned later, it is sent whole from then on")
 		})
 	}
-}
-
-func restoredManager(t *testing.T, m *winnow.Manager, o *winnow.Options) *winnow.Manager {
-	t.Helper()
-	return restarted(t, 200_000, o, snapshotOf(t, m))
-}
-
-// A snapshot has no text of a result that was written shorter: it says how it is made of the message's own.
-func TestMinifySnapshotIsSmall(t *testing.T) {
-	m := newManager(t, 200_000, nil)
-	h := list(userSays("begin"))
-	for i := range 20 {
-		h = append(h, callOf("c"+itoa(i), "bash", `{"command":"git pull"}`, progress+itoa(i))...)
-	}
-	prepare(t, m, h)
-	state := snapshotOf(t, m)
-	assert.Less(t, len(state), 20*500)
-	assert.NotContains(t, state, "hung up")
-}
-
-// A result that is pinned later is sent whole from then on, and one that is let go stays so.
-func TestMinifyPinnedLater(t *testing.T) {
-	m := newManager(t, 200_000, nil)
-	h := append(list(userSays("begin")), callOf("c1", "bash", `{"command":"git pull"}`, progress)...)
-	prepare(t, m, h)
-	h = slices.Clone(h)
-	h[2].Pinned = true
-	assert.Equal(t, progress, prepare(t, m, h).Messages[2].Parts[0].Text)
 }
 
 // What is too large is cut from what is left of it, so that more of it stays.

@@ -223,7 +223,7 @@ func (b *boundCheck) answered(request []winnow.Message, m *winnow.Message) {
 	}
 }
 
-// ThinkingBound: of thinking that is sent every byte in front is what the model saw.
+// ThinkingBound: of thinking that is sent every byte in front is what the model saw, also in what Recover sends.
 func TestThinkingBound(t *testing.T) {
 	t.Parallel()
 	h := thinkingSession(90, 10, 2_000)
@@ -269,37 +269,19 @@ func TestThinkingBound(t *testing.T) {
 					m = restarted(t, tt.window, &tt.options, snapshotOf(t, m))
 				}
 				c.pass(time.Duration(len(in)%8) * time.Minute)
+				for refused := 2 * r.Tokens; len(in) == len(h); {
+					next, err := m.Recover(t.Context(), in, fmt.Errorf("prompt is too long: %d tokens > %d maximum", refused, r.Tokens/2))
+					if err != nil {
+						require.ErrorIs(t, err, winnow.ErrOverflow)
+						break
+					}
+					b.check(next.Messages, "recovered")
+				}
 			})
 			assert.Positive(t, epochs, "nothing was ever rewritten")
 			assert.Greater(t, sent, 90, "hardly any thinking was sent")
 		})
 	}
-}
-
-// ThinkingBound holds for what Recover sends as well.
-func TestThinkingBoundRecover(t *testing.T) {
-	h := thinkingSession(40, 10, 2_000)
-	c := newClock()
-	m := newManager(t, 100_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: c.Now, NoMinify: true, Thinking: winnow.ThinkingBound})
-	b := &boundCheck{t, map[string][]winnow.Message{}}
-	steps(h, func(in []winnow.Message) {
-		r := prepare(t, m, in)
-		b.check(r.Messages, "request")
-		if len(in) < len(h) {
-			b.answered(slices.Clone(r.Messages), &h[len(in)])
-			return
-		}
-		refused := fmt.Errorf("prompt is too long: %d tokens > 15000 maximum", 2*r.Tokens)
-		for range 3 {
-			next, err := m.Recover(t.Context(), in, refused)
-			if err != nil {
-				require.ErrorIs(t, err, winnow.ErrOverflow)
-				return
-			}
-			require.Less(t, next.Tokens, r.Tokens)
-			b.check(next.Messages, "recovered")
-		}
-	})
 }
 
 // A body that stays too large, whatever is left out of it, has no thinking behind that: Recover may send it where the
