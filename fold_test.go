@@ -1,7 +1,6 @@
 package winnow_test
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,29 +123,31 @@ func TestLargeStepsNeedFewSummaries(t *testing.T) {
 }
 
 // Where the newest steps alone fill the room, all but the last of them become records before a model is asked for a
-// summary. Not so before a digest, which costs no call.
+// summary. Not so before a digest, which costs no call. While records will make room a host is not asked to save what a
+// summary may lose, and no summary is begun in the background.
 func TestNewestStepsFoldBeforeASummary(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name    string
-		options winnow.Options
-		whole   int // of the three large steps
-		summary bool
+		name       string
+		summarizer winnow.Summarizer
+		off        bool
+		lines      int // of a large step
+		whole      int // of the three large steps
+		summary    bool
 	}{
-		{"records instead of a summary", winnow.Options{Summarizer: says("## Goal\na summary")}, 1, false},
-		{"a digest", winnow.Options{}, 1, true},
-		{"no compaction", winnow.Options{
-			Summarizer: says("## Goal\na summary"), Compact: &winnow.CompactOptions{Off: true},
-		}, 3, false},
+		{"records instead of a summary", says("## Goal\na summary"), false, 910, 1, false},
+		{"they fit, and little else does", says("## Goal\na summary"), false, 830, 3, false},
+		{"a digest", nil, false, 910, 1, true},
+		{"no compaction", says("## Goal\na summary"), true, 910, 3, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			o, clock := tt.options, newClock()
-			o.Estimator, o.Now, o.NoMinify, o.Reserve = byChars, clock.Now, true, 1_000
-			m := newManager(t, 20_000, &o)
+			clock, near := newClock(), &flushes{}
+			m := newManager(t, 20_000, &winnow.Options{Estimator: byChars, Now: clock.Now, NoMinify: true, Reserve: 1_000, Summarizer: tt.summarizer,
+				Compact: &winnow.CompactOptions{Off: tt.off, BeforeCompact: near.beforeCompact}})
 			h := runs(8)
-			for i := range 3 { // 5 000 tokens each, in a room of 17 100
-				h[12+2*i].Parts[0].Text = strings.Repeat("one of the files is "+itoa(i)+"\n", 910)
+			for i := range 3 { // 5 000 or 4 600 tokens each, in a room of 17 100
+				h[12+2*i].Parts[0].Text = strings.Repeat("one of the files is "+itoa(i)+"\n", tt.lines)
 			}
 			var r *winnow.Request
 			for n := 1; n <= len(h); n += 2 {
@@ -163,31 +164,9 @@ func TestNewestStepsFoldBeforeASummary(t *testing.T) {
 			assert.Equal(t, tt.whole, whole)
 			hasSummary := slices.ContainsFunc(r.Messages, func(m winnow.Message) bool { return m.Summary })
 			assert.Equal(t, tt.summary, hasSummary)
+			assert.Equal(t, tt.summary, len(near.lengths) > 0)
 		})
 	}
-}
-
-// A host is not asked to save what a summary may lose, and no summary is begun in the background, while records will
-// make room.
-func TestNoCompactionIsNearWhileRecordsMakeRoom(t *testing.T) {
-	clock, asked := newClock(), 0
-	o := &winnow.Options{
-		Summarizer: says("## Goal\na summary"), Estimator: byChars, Now: clock.Now, NoMinify: true,
-		Reserve: 1_000, Compact: &winnow.CompactOptions{BeforeCompact: func(context.Context, []winnow.Message) error {
-			asked++
-			return nil
-		}},
-	}
-	m := newManager(t, 20_000, o)
-	h := runs(8)
-	for i := range 3 { // 4 600 tokens each: they fit into the room of 17 100, and little else does
-		h[12+2*i].Parts[0].Text = strings.Repeat("one of the files is "+itoa(i)+"\n", 830)
-	}
-	for n := 1; n <= len(h); n += 2 {
-		clock.pass(time.Second)
-		prepare(t, m, h[:n])
-	}
-	assert.Zero(t, asked)
 }
 
 // A host that changes an old message has everything behind it written to the cache again. What is stale there is dropped

@@ -147,19 +147,15 @@ func TestImagesOfTheNewestStepMustFit(t *testing.T) {
 func TestNoSummaryForABodyThatCannotFit(t *testing.T) {
 	t.Parallel()
 	for _, turns := range []int{60, 35} { // which fit in tokens only with a summary, and without
-		testNoSummaryForABody(t, append(chat(turns, 1_000), withImage(userSays("And this?"), 500_000)))
+		h := append(chat(turns, 1_000), withImage(userSays("And this?"), 500_000))
+		summary := says("## Goal\nGo on.")
+		m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: summary, MaxBytes: 400_000})
+		_, err := m.Prepare(t.Context(), h)
+		require.ErrorIs(t, err, winnow.ErrOverflow)
+		_, err = m.Compact(t.Context(), h, "")
+		require.ErrorIs(t, err, winnow.ErrOverflow)
+		assert.Zero(t, summary.count())
 	}
-}
-
-func testNoSummaryForABody(t *testing.T, h []winnow.Message) {
-	summary := says("## Goal\nGo on.")
-	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: summary, MaxBytes: 400_000})
-	_, err := m.Prepare(t.Context(), h)
-	require.ErrorIs(t, err, winnow.ErrOverflow)
-	assert.Zero(t, summary.count(), "Prepare")
-	_, err = m.Compact(t.Context(), h, "")
-	require.ErrorIs(t, err, winnow.ErrOverflow)
-	assert.Zero(t, summary.count(), "Compact")
 }
 
 // Nor does Recover ask for one where the newest request alone is above the limit that the provider named. Above a limit

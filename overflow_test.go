@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/winnowgo/winnow/internal/overflow"
 )
 
@@ -30,9 +32,7 @@ func TestErrorMatcherWins(t *testing.T) {
 		{errors.New("prompt is too long"), nil, ErrorInfo{Class: ErrorOverflow}},
 		{nil, matcher, ErrorInfo{}},
 	} {
-		if got := infoOf(diagnose(c.err, c.matcher)); got != c.want {
-			t.Errorf("%v: got %+v, want %+v", c.err, got, c.want)
-		}
+		assert.Equal(t, c.want, infoOf(diagnose(c.err, c.matcher)), "%v", c.err)
 	}
 }
 
@@ -50,13 +50,9 @@ func TestClassifyErrorOwn(t *testing.T) {
 		{"around the provider's", fmt.Errorf("x: %w", &OverflowError{Tokens: 5, Budget: 4, Err: tooLong}), ErrorInfo{ErrorOverflow, 250000, 200000}},
 		{"around another", &OverflowError{Err: errors.New("401 invalid API key")}, ErrorInfo{Class: ErrorAuth}},
 	} {
-		if got := ClassifyError(c.err); got != c.want {
-			t.Errorf("%s: got %+v, want %+v", c.why, got, c.want)
-		}
+		assert.Equal(t, c.want, ClassifyError(c.err), c.why)
 	}
-	if d := diagnose(&OverflowError{Err: tooLong}, nil); d.IsRecoverable() {
-		t.Errorf("a run that gave up is begun again: %+v", d)
-	}
+	assert.False(t, diagnose(&OverflowError{Err: tooLong}, nil).IsRecoverable(), "a run that gave up is begun again")
 }
 
 // TestErrorClasses: a class is one word in both packages.
@@ -66,9 +62,7 @@ func TestErrorClasses(t *testing.T) {
 		overflow.ClassRateLimit: ErrorRateLimit, overflow.ClassQuota: ErrorQuota, overflow.ClassAuth: ErrorAuth,
 		overflow.ClassOverloaded: ErrorOverloaded, overflow.ClassTimeout: ErrorTimeout,
 	} {
-		if got := infoOf(overflow.Diagnosis{Class: class}).Class; got != want {
-			t.Errorf("%q is %q", class, got)
-		}
+		assert.Equal(t, want, infoOf(overflow.Diagnosis{Class: class}).Class)
 	}
 }
 
@@ -95,8 +89,6 @@ func TestResponseOverflow(t *testing.T) {
 		{"absurd counts", "stop", Usage{Input: 1 << 62, CacheRead: 1 << 62, CacheWrite: 1 << 62}, 8192, true},
 		{"a long stop reason", strings.Repeat("x", 1<<20) + "context window", Usage{}, 8192, false},
 	} {
-		if got := ResponseOverflow(c.stop, c.usage, c.window); got != c.want {
-			t.Errorf("%s: got %v", c.why, got)
-		}
+		assert.Equal(t, c.want, ResponseOverflow(c.stop, c.usage, c.window), c.why)
 	}
 }

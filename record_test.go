@@ -473,15 +473,6 @@ func TestInjectedComesBack(t *testing.T) {
 	}
 }
 
-// reminded is a conversation in which the host inserts the same text in each of n turns.
-func reminded(n int) []winnow.Message {
-	var h []winnow.Message
-	for i := range n {
-		h = append(h, userSays("Question "+itoa(i)+"?"), reminds(injectedText), modelSays("Answer "+itoa(i)+"."))
-	}
-	return named(append(h, userSays("And?")))
-}
-
 // Records of equal texts get leaner, and go, one by one: a manager that is made from the journal has those that are left.
 func TestInjectedAgainAndAgainInAJournal(t *testing.T) {
 	t.Parallel()
@@ -491,7 +482,11 @@ func TestInjectedAgainAndAgainInAJournal(t *testing.T) {
 	journaled := o
 	journaled.Journal = func(delta []byte) error { deltas = append(deltas, delta); return nil }
 	m := newManager(t, 8_000, &journaled)
-	h := reminded(60)
+	var h []winnow.Message
+	for i := range 60 {
+		h = append(h, userSays("Question "+itoa(i)+"?"), reminds(injectedText), modelSays("Answer "+itoa(i)+"."))
+	}
+	h = named(append(h, userSays("And?")))
 	for i := 1; i <= len(h); i += 3 {
 		c.pass(time.Hour)
 		prepare(t, m, h[:i])

@@ -32,21 +32,17 @@ func sourceFile(name string, lines, edited int) string {
 }
 
 func reads(id, file string) winnow.Message {
-	call := callPart(id, "Read")
-	call.Arguments, _ = json.Marshal(map[string]string{"file_path": "src/" + file})
-	return modelSends(call)
+	return modelSends(callWith(id, "Read", `{"file_path":"src/`+file+`"}`))
 }
 
 func writes(id, file, text string) winnow.Message {
-	call := callPart(id, "Write")
-	call.Arguments, _ = json.Marshal(map[string]string{"file_path": "src/" + file, "content": text})
-	return modelSends(call)
+	arguments, _ := json.Marshal(map[string]string{"file_path": "src/" + file, "content": text})
+	return modelSends(callWith(id, "Write", string(arguments)))
 }
 
 func edits(id, file, before, after string) winnow.Message {
-	call := callPart(id, "Edit")
-	call.Arguments, _ = json.Marshal(map[string]string{"file_path": "src/" + file, "old_string": before, "new_string": after})
-	return modelSends(call)
+	arguments, _ := json.Marshal(map[string]string{"file_path": "src/" + file, "old_string": before, "new_string": after})
+	return modelSends(callWith(id, "Edit", string(arguments)))
 }
 
 // readTwice is a history in which a file is read, changed and read again.
@@ -72,33 +68,12 @@ func TestNameOfRepeatedResult(t *testing.T) {
 		{`{"file_path":"` + long + `"}`, "Bash " + long, "a path is whole"},
 		{`{}`, "Bash", "nothing but the tool is known"},
 	} {
-		calls := func(id string) winnow.Message {
-			call := callWith(id, "Bash", tt.arguments)
-			return modelSends(call)
-		}
-		result := func(id string, edited int) winnow.Message {
-			return toolOf(id, "Bash", sourceFile("one", 60, edited))
-		}
-		m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
-		r := prepare(t, m, named(list(userSays("Run it."), calls("a"), result("a", 0), calls("b"), result("b", 30))))
+		h := append(list(userSays("Run it.")), callOf("a", "Bash", tt.arguments, sourceFile("one", 60, 0))...)
+		h = named(append(h, callOf("b", "Bash", tt.arguments, sourceFile("one", 60, 30))...))
+		r := prepare(t, newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now}), h)
 		first, _, _ := strings.Cut(r.Messages[4].Parts[0].Text, "\n")
 		assert.Equal(t, "[30 lines left out: the earlier result of "+tt.want+" has the same]", first, tt.reason)
 	}
-}
-
-// A file that is read again is sent without the lines that the first result shows; what changed is there.
-func TestLinesThatWereShown(t *testing.T) {
-	m := newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now})
-	h := readTwice()
-	prepare(t, m, h[:5])
-	r := prepare(t, m, h)
-	assert.Equal(t, h[2], r.Messages[2], "the first result stays")
-	want := "[30 lines left out: the earlier result of Read src/one.go has the same]\n" +
-		strings.Join(strings.SplitAfter(sourceFile("one", 60, 30), "\n")[30:33], "") +
-		"[27 lines left out: the earlier result of Read src/one.go has the same]\n"
-	assert.Equal(t, want, fullText(r.Messages[6]))
-	assert.Equal(t, 5, r.FirstChanged, "nothing that was sent changes")
-	requestCheck{estimator: byChars}.check(t, h, r)
 }
 
 // viewed is text as a viewer shows it that begins with line 1 of a file.
@@ -112,7 +87,8 @@ func viewed(text string) string {
 	return b.String()
 }
 
-// When an edit has shifted the lines of a file, a viewer numbers them anew.
+// A file that is read again is sent without the lines that the first result shows; what changed is there. When an edit
+// has shifted the lines of a file, a viewer numbers them anew.
 func TestLinesWithOtherNumbers(t *testing.T) {
 	t.Parallel()
 	file := sourceFile("one", 60, 0)
@@ -138,6 +114,8 @@ func TestLinesWithOtherNumbers(t *testing.T) {
 		prepare(t, m, h[:3])
 		r := prepare(t, m, h)
 		assert.Equal(t, tt.want, fullText(r.Messages[4]), tt.reason)
+		assert.Equal(t, 3, r.FirstChanged, "nothing that was sent changes")
+		requestCheck{estimator: byChars}.check(t, h, r)
 		sameWire(t, prepare(t, newManager(t, 100_000, &winnow.Options{Estimator: byChars, Now: newClock().Now}), h).Messages, r.Messages, tt.reason)
 		checkShown(t, h, r)
 	}
