@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
@@ -195,11 +194,6 @@ func (d *draft) clearResult(i int) int {
 	}
 	return d.replaceForBody(i, []Part{{Text: excerpt.WithNote(d.opts.Prune.Placeholder, d.recallNote(i))}},
 		"cleared: the request body is too large")
-}
-
-// hasImage reports whether m shows an image.
-func hasImage(m *Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindImage })
 }
 
 // replaceForBody replaces the parts of message i by parts, and returns the bytes that this saved. It changes nothing

@@ -19,7 +19,8 @@ const lowWater = 0.5
 // summary: then everything is written again anyway. Or the request does not fit. Or the epoch pays.
 func (d *draft) rewrite() {
 	cold, uncached := d.isCold(), d.opts.Cache.None
-	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, hasThinking) {
+	thinks := func(m Message) bool { return hasThinking(&m) }
+	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, thinks) {
 		return // an epoch would lose what the model thought
 	}
 	if d.stepReason = "old images"; cold {

@@ -141,7 +141,7 @@ func forgetsReasoning(e Estimator) bool {
 
 // reasoningOf returns the tokens of reasoning in m, as e counts them.
 func reasoningOf(e Estimator, m *Message) int {
-	if r, ok := e.(reasoner); ok && m.Role == RoleAssistant && hasThinking(*m) {
+	if r, ok := e.(reasoner); ok && m.Role == RoleAssistant && hasThinking(m) {
 		return r.reasoning(m)
 	}
 	return 0

@@ -209,7 +209,7 @@ func TestReasoningOfEarlierTurns(t *testing.T) {
 	bare := func(h []Message) []Message {
 		out := make([]Message, len(h))
 		for i, m := range h {
-			if out[i] = m; hasThinking(m) {
+			if out[i] = m; hasThinking(&m) {
 				out[i].Parts = m.Parts[1:]
 			}
 		}

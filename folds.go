@@ -110,6 +110,9 @@ func (d *draft) putRecords(runs []recordedRun) {
 // appendFolds appends the edits that say which messages are gone, and which records stand for them.
 func (d *draft) appendFolds(edits []Edit) []Edit {
 	v, u := d.view, d.unfolded
+	if u != nil {
+		edits = slices.Grow(edits, len(u.facts))
+	}
 	for i := range v.facts {
 		if !d.isRecord(i) {
 			continue

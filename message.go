@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"iter"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -241,14 +240,19 @@ func loneHalves(m *Message) (open, late bool) {
 	return open, late
 }
 
-// holdsOnlyText reports whether m has no part but texts.
-func holdsOnlyText(m *Message) bool {
+// hasPart reports whether is returns true for a part of m. A part is long, so it is not copied.
+func hasPart(m *Message, is func(p *Part) bool) bool {
 	for i := range m.Parts {
-		if m.Parts[i].Kind != KindText {
-			return false
+		if is(&m.Parts[i]) {
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// holdsOnlyText reports whether m has no part but texts.
+func holdsOnlyText(m *Message) bool {
+	return !hasPart(m, func(p *Part) bool { return p.Kind != KindText })
 }
 
 // textBytes returns the length of the texts of m in bytes.
@@ -286,28 +290,26 @@ func joinedText(m *Message) string {
 
 // hasSignature reports whether a provider signed a part of m, which then has to be sent as it came.
 func hasSignature(m *Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Signature != "" })
+	return hasPart(m, func(p *Part) bool { return p.Signature != "" })
 }
 
 // hasHiddenParts reports whether providers may count fewer tokens for m than its content suggests. They drop old
 // thinking, count images by their size, and count opaque parts in ways of their own.
 func hasHiddenParts(m *Message) bool {
-	for i := range m.Parts {
-		switch m.Parts[i].Kind {
-		case KindThinking, KindImage, KindOpaque:
-			return true
-		}
-	}
-	return false
+	return hasPart(m, func(p *Part) bool {
+		return p.Kind == KindThinking || p.Kind == KindImage || p.Kind == KindOpaque
+	})
 }
 
-func hasThinking(m Message) bool { return slices.ContainsFunc(m.Parts, isThinking) }
+func hasThinking(m *Message) bool { return hasPart(m, func(p *Part) bool { return isThinking(*p) }) }
 
 func isThinking(p Part) bool { return p.Kind == KindThinking }
 
+func hasImage(m *Message) bool { return hasPart(m, func(p *Part) bool { return p.Kind == KindImage }) }
+
 // hasControls reports whether a text of m has an escape character, which a terminal obeys.
 func hasControls(m *Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p Part) bool { return strings.IndexByte(p.Text, '\x1b') >= 0 })
+	return hasPart(m, func(p *Part) bool { return strings.IndexByte(p.Text, '\x1b') >= 0 })
 }
 
 // isSigned reports whether p is thinking that only the model that wrote it can read.

@@ -197,12 +197,7 @@ func (r *repair) cleaned(i int) (m Message, changed bool) {
 
 // hasSubstance reports whether m has more than thinking: providers refuse a message of thinking alone.
 func hasSubstance(m *Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind != KindThinking {
-			return true
-		}
-	}
-	return false
+	return hasPart(m, func(p *Part) bool { return p.Kind != KindThinking })
 }
 
 // The repaired history: every message that stays, and an edit for each that does not stay as it was.

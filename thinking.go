@@ -87,5 +87,5 @@ func (d *draft) wasSentWhole(i int) bool {
 
 // leavesOutThinking reports whether m has thinking and p sends it without.
 func (p *projection) leavesOutThinking(m *Message) bool {
-	return m.Role == RoleAssistant && hasThinking(*m) && !slices.ContainsFunc(p.sent(), isThinking)
+	return m.Role == RoleAssistant && hasThinking(m) && !slices.ContainsFunc(p.sent(), isThinking)
 }

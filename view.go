@@ -296,11 +296,19 @@ func (v *view) keepOnly(keep []bool) {
 
 // kept returns the elements of list for which keep is true, in a new list.
 func kept[T any](list []T, keep []bool) []T {
-	out := make([]T, 0, len(list))
-	for i := range list {
-		if keep[i] {
-			out = append(out, list[i])
+	n := 0 // counted first: records may leave a hundredth of a long history
+	for _, stays := range keep[:len(list)] {
+		if stays {
+			n++
 		}
+	}
+	out := make([]T, 0, n)
+	for i := 0; i < len(list); i++ {
+		from := i
+		for i < len(list) && keep[i] {
+			i++
+		}
+		out = append(out, list[from:i]...)
 	}
 	return out
 }
