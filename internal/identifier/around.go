@@ -77,10 +77,14 @@ func drivePath(s string, i int) int {
 // fewestDigits is how many digits a number must have to be worth keeping.
 const fewestDigits = 4
 
-// isTime reports whether s is a time, with or without its date: 2026-01-31T10:20:30.5Z, 10:20:30.
+// isTime reports whether s is a time, with or without its date: 2026-01-31T10:20:30.5Z, 10:20:30. A place in a file may
+// pass for one, 1234:56: behind its name, but not a host with its ports, 127.0.0.1:8080:80.
 func isTime(s string) bool {
-	return len(s) <= len("2026-01-31T10:20:30.123456789+00:00") && strings.Trim(s, "0123456789:.-+TZ") == "" &&
-		(strings.Count(s, ":") > 1 || strings.Contains(s, "T"))
+	if len(s) > len("2026-01-31T10:20:30.123456789+00:00") || strings.Trim(s, "0123456789:.-+TZ") != "" {
+		return false
+	}
+	hour, rest, _ := strings.Cut(s, ":") // with the date
+	return strings.Contains(hour, "T") || strings.Contains(rest, ":") && !strings.Contains(hour, ".")
 }
 
 // digitsLength returns how many digits w begins with.

@@ -45,6 +45,7 @@ func TestScan(t *testing.T) {
 			[]string{"0 .claude/rules_go/a.md", "0 .github/x.yml", "0 .eslintrc.json", "3 8.0.100", "6 forEach"}},
 		{"文件_config.yaml 日志.env.local clé=shop_id, путь:/etc/passwd café:lib/é", []string{"6 shop_id", "0 /etc/passwd"}},
 		{`"Plan B:\nsrc/app/main.go" D:\new\tool_box`, []string{"0 src/app/main.go"}},
+		{"ports: 127.0.0.1:8080:80, 10:20:30.5", []string{"3 127.0.0.1", "3 8080"}}, // a host is no hour
 		{"took 0.14s and 12.305ms, within 1.5s, of 0.35GB", []string{"3 1.5s", "3 0.35GB"}},
 		{"diff --git a/cmd/main.go b/cmd/main.go\n--- a/cmd/main.go\n+++ b/cmd/main.go\n see a/main.go",
 			[]string{"0 cmd/main.go", "0 cmd/main.go", "0 cmd/main.go", "0 cmd/main.go", "0 a/main.go"}},
