@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -67,4 +68,13 @@ func TestFailed(t *testing.T) {
 		c := Common.Call(tt.tool, json.RawMessage(tt.arguments))
 		assert.Equal(t, tt.want, c.Failed(tt.text), "%s %s: %s", tt.tool, tt.arguments, tt.reason)
 	}
+}
+
+// TestSaysUnchanged: a notice is short by its own bytes, and not by those of its small letters: K, the sign of Kelvin,
+// has three of them, and k has one.
+func TestSaysUnchanged(t *testing.T) {
+	t.Parallel()
+	assert.True(t, SaysUnchanged("File NOT changed since it was read"))
+	assert.False(t, SaysUnchanged("File unchanged: \u212A"+strings.Repeat(" and then more of it", 20)))
+	assert.False(t, SaysUnchanged("package main"))
 }

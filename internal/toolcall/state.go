@@ -213,8 +213,8 @@ const mostUnchanged = 320
 // SaysUnchanged reports whether text, the result of a call that shows a file, only says that the file is as it was
 // shown before: in words, in JSON or as a tag. Sources: Claude Code, Hermes, nanobot and Codewhale.
 func SaysUnchanged(text string) bool {
-	text = strings.ToLower(text[:min(len(text), mostUnchanged)])
-	says := func(words string) bool { return strings.Contains(text, words) }
+	lower := strings.ToLower(text[:min(len(text), mostUnchanged)]) // its length may differ
+	says := func(words string) bool { return strings.Contains(lower, words) }
 	return len(text) < mostUnchanged && slices.ContainsFunc(unchanged, says)
 }
 
