@@ -36,6 +36,9 @@ func Words(text string) (list []string) {
 				}
 				*to = append(*to, word)
 			}
+			if len(list) == maxTerms {
+				return list
+			}
 		}
 	}
 	if len(list) == 0 {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -31,6 +32,13 @@ func TestWords(t *testing.T) {
 		assert.Equal(t, tt.want, Words(tt.text), tt.reason)
 	}
 	assert.Len(t, Words("a1 a2 a3 a4 a5 a6 a7 a8 a9 b1 b2 b3 b4 b5 b6 b7 b8 b9"), maxTerms)
+	var many strings.Builder
+	for k := range 50_000 {
+		fmt.Fprintf(&many, "word%d ", k)
+	}
+	start := time.Now()
+	assert.Len(t, Words(many.String()), maxTerms)
+	assert.Less(t, time.Since(start), time.Second, "the words that do not count are not compared with each other")
 }
 
 func anyLine(string) bool { return true }
