@@ -186,8 +186,8 @@ func (t *tap) note(answer gjson.Result) {
 		}
 	}
 	n := func(name string) int64 { return answer.Get("usageMetadata." + name).Int() }
-	if prompt := n("promptTokenCount"); prompt > 0 {
-		t.usage = *adapter.Usage(prompt+n("toolUsePromptTokenCount"), n("cachedContentTokenCount"), 0,
-			n("candidatesTokenCount")+n("thoughtsTokenCount"))
+	if prompt := n("promptTokenCount") + n("toolUsePromptTokenCount"); prompt > 0 {
+		output := n("candidatesTokenCount") + n("thoughtsTokenCount")
+		t.usage = *adapter.Usage(prompt, n("cachedContentTokenCount"), 0, output)
 	}
 }
