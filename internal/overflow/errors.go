@@ -230,13 +230,8 @@ func (f *finding) addCode(code string) {
 
 // addText keeps a text unless one before it holds it, as the text of a wrapping error mostly does.
 func (f *finding) addText(text string) {
-	if text == "" || len(f.texts) >= maxErrorTexts {
-		return
+	isHeld := func(t string) bool { return strings.Contains(t, text) }
+	if text != "" && len(f.texts) < maxErrorTexts && !slices.ContainsFunc(f.texts, isHeld) {
+		f.texts = append(f.texts, text)
 	}
-	for _, t := range f.texts {
-		if strings.Contains(t, text) {
-			return
-		}
-	}
-	f.texts = append(f.texts, text)
 }

@@ -1,11 +1,10 @@
 package overflow
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // The JSON in a body: what of it is written for a reader, and what counts or names an error.
@@ -90,20 +89,11 @@ func byField(keys *[maxJSONDepth + 1]string, object *[maxJSONDepth + 1]bool, lev
 
 // quoted returns the raw content of the string that begins at i, and where it ends.
 func quoted(text string, i int) (string, int) {
-	quote := text[i]
-	end := strings.IndexByte(text[i+1:], quote)
-	if end < 0 {
-		return text[i+1:], len(text)
-	}
-	escape := strings.IndexByte(text[i+1:i+1+end], '\\')
-	if escape < 0 {
-		return text[i+1 : i+1+end], i + end + 2
-	}
-	for k := i + 1 + escape; k < len(text); k++ {
+	for k := i + 1; k < len(text); k++ {
 		switch text[k] {
 		case '\\':
 			k++
-		case quote:
+		case text[i]:
 			return text[i+1 : k], k + 1
 		}
 	}
@@ -112,12 +102,8 @@ func quoted(text string, i int) (string, int) {
 
 // echoes reports whether the value of key repeats the request or is an answer, whatever it says.
 func echoes(key string) bool {
-	switch strings.ToLower(key[:min(len(key), 24)]) {
-	case "input", "inputs", "messages", "content", "contents", "prompt", "prompts", "request", "requestbody",
-		"tools", "arguments", "usage", "headers", "output", "text", "parts", "loc", "params":
-		return true
-	}
-	return false
+	return isOneOf(strings.ToLower(key[:min(len(key), 24)]), "input inputs messages content contents prompt prompts "+
+		"request requestbody tools arguments usage headers output text parts loc params")
 }
 
 // jsonString takes a string value for a message, a code or nothing, by its key.
@@ -126,22 +112,16 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 	if echoes(key) || strings.Contains(key, "std") {
 		return
 	}
-	if namesPart(key) && roleOf(strings.ToLower(raw[:min(len(raw), 32)]))&(rInput|rToken|rContext) == 0 {
+	if isOneOf(key, neighbourKeys) && roleOf(strings.ToLower(raw[:min(len(raw), 32)]))&(rInput|rToken|rContext) == 0 {
 		r.pairsOther = true
 	}
-	isCode := false
-	switch key {
-	case "code", "type", "status", "error", "reason", "__type", "statuscode", "status_code", "name":
-		isCode = true
-	default:
-		isCode = strings.HasSuffix(key, "code") || strings.HasSuffix(key, "type")
-	}
-	if isCode && key != "name" && len(raw) <= maxCodeBytes && !strings.ContainsAny(raw, " \\") {
-		if runes.Only(raw) {
-			r.jsonNumber(key, raw)
-			r.addCode(raw)
-			return
-		}
+	isNamed := isOneOf(key, "status error reason name")
+	isCode := isNamed || strings.HasSuffix(key, "code") || strings.HasSuffix(key, "type")
+	isOfText := func(c rune) bool { return c == ' ' || c == '\\' || c >= utf8.RuneSelf }
+	if isCode && key != "name" && len(raw) <= maxCodeBytes && !strings.ContainsFunc(raw, isOfText) {
+		r.jsonNumber(key, raw)
+		r.addCode(raw)
+		return
 	}
 	if isCode || messageKey(key) || key == "data" && len(raw) <= segmentHead { // JSON-RPC's; a longer one is a file
 		r.scan(unescape(raw), nesting+1)
@@ -151,18 +131,8 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 // messageKey reports whether strings under key are written for a reader: "message", "error_msg", "errMsg",
 // "metadata.raw" of OpenRouter, "details" and whatever else gateways call it.
 func messageKey(key string) bool {
-	switch key {
-	case "message", "msg", "error", "detail", "details", "raw", "body", "response", "title", "cause", "value", "info",
-		"quotaid", "":
-		return true
-	}
-	for _, part := range [...]string{"mess", "msg", "err", "detail", "reason", "cause", "desc", "fault", "exception",
-		"raw"} {
-		if strings.Contains(key, part) {
-			return true
-		}
-	}
-	return false
+	return key == "" || isOneOf(key, "body response title value info quotaid") ||
+		containsAny(key, "mess", "msg", "err", "detail", "reason", "cause", "desc", "fault", "exception", "raw")
 }
 
 // jsonNumber takes a number for a status, a code or a count.
@@ -200,14 +170,8 @@ func (r *reading) pair(key string, n int) {
 	}
 }
 
-// namesPart reports whether a field says what its neighbours are about.
-func namesPart(key string) bool {
-	switch key {
-	case "param", "parameter", "field", "property", "unit", "metric", "resource":
-		return true
-	}
-	return false
-}
+// neighbourKeys are fields that say what their neighbours are about.
+const neighbourKeys = "param parameter field property unit metric resource"
 
 // A pair of numbers without a unit counts tokens only if it lies between these sizes: no window is smaller, and larger
 // numbers count bytes.
@@ -230,31 +194,23 @@ func (r *reading) pairsTokens() bool {
 
 // isCountKey reports whether the field counts the tokens of a request.
 func isCountKey(key string) bool {
-	for _, end := range [...]string{"prompttokens", "inputtokens", "tokencount", "requestedtokens"} {
-		if strings.HasSuffix(key, end) {
-			return true
-		}
-	}
-	return key == "actualtokens"
+	isEnd := func(end string) bool { return strings.HasSuffix(key, end) }
+	return key == "actualtokens" ||
+		slices.ContainsFunc([]string{"prompttokens", "inputtokens", "tokencount", "requestedtokens"}, isEnd)
 }
 
 // isLimitKey reports whether the field counts the tokens of a context window: "n_ctx", "max_context_tokens",
 // "token_limit". "max_tokens" is what a request asks for, and what is left or allowed a minute is not a window.
 func isLimitKey(key string) bool {
-	switch key {
-	case "nctx", "maxmodellen", "contextlength", "contextwindow":
+	switch {
+	case isOneOf(key, "nctx maxmodellen contextlength contextwindow"):
 		return true
+	case containsAny(key, "output", "completion", "new", "remaining", "used", "per", "rate", "min", "day"):
+		return false
+	case strings.Contains(key, "limit"):
+		return containsAny(key, "token", "context")
 	}
-	for _, other := range [...]string{"output", "completion", "new", "remaining", "used", "per", "rate", "min", "day"} {
-		if strings.Contains(key, other) {
-			return false
-		}
-	}
-	if strings.Contains(key, "limit") {
-		return strings.Contains(key, "token") || strings.Contains(key, "context")
-	}
-	return strings.HasPrefix(key, "max") &&
-		(strings.Contains(key, "context") || strings.Contains(key, "input") || strings.Contains(key, "prompt"))
+	return strings.HasPrefix(key, "max") && containsAny(key, "context", "input", "prompt")
 }
 
 // unescape undoes one level of JSON's or Python's escapes.

@@ -10,30 +10,24 @@ import (
 type verdict string
 
 const (
-	vetoNone    verdict = ""
-	vetoGo      verdict = "go"      // Go's own error, as text
-	vetoOther   verdict = "other"   // an output cap, or a text that only talks about overflows
-	vetoRate    verdict = "rate"    // too much in too short a time
-	vetoQuota   verdict = "quota"   // a budget of money, tokens or requests
-	vetoAuth    verdict = "auth"    // key, permission
-	vetoBusy    verdict = "busy"    // overloaded, down
-	vetoTimeout verdict = "timeout" // no answer in time
+	vetoNone    = verdict(ClassOther)
+	vetoGo      = verdict("go")            // Go's own error, as text
+	vetoOther   = verdict("other")         // an output cap, or a text that only talks about overflows
+	vetoRate    = verdict(ClassRateLimit)  // too much in too short a time
+	vetoQuota   = verdict(ClassQuota)      // a budget of money, tokens or requests
+	vetoAuth    = verdict(ClassAuth)       // key, permission
+	vetoBusy    = verdict(ClassOverloaded) // overloaded, down
+	vetoTimeout = verdict(ClassTimeout)    // no answer in time
 )
 
 func (v verdict) diagnosis(r *reading) Diagnosis {
 	switch v {
+	case vetoGo, vetoOther:
+		return Diagnosis{}
 	case vetoRate:
 		return Diagnosis{Class: ClassRateLimit, Rate: tokenRate(r)}
-	case vetoQuota:
-		return Diagnosis{Class: ClassQuota}
-	case vetoAuth:
-		return Diagnosis{Class: ClassAuth}
-	case vetoBusy:
-		return Diagnosis{Class: ClassOverloaded}
-	case vetoTimeout:
-		return Diagnosis{Class: ClassTimeout}
 	}
-	return Diagnosis{}
+	return Diagnosis{Class: Class(v)}
 }
 
 // veto looks at the status and at each text. The texts go first where they are more exact: a 429 may be

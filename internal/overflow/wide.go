@@ -1,6 +1,7 @@
 package overflow
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -50,12 +51,8 @@ var (
 // beginsWithUnit reports whether a run of characters of a script without spaces begins with the unit of the number in
 // front of it.
 func beginsWithUnit(s string) bool {
-	for _, unit := range [...]string{"トークン", "토큰", "个", "個"} {
-		if strings.HasPrefix(s, unit) {
-			return true
-		}
-	}
-	return false
+	begins := func(unit string) bool { return strings.HasPrefix(s, unit) }
+	return slices.ContainsFunc([]string{"トークン", "토큰", "个", "個"}, begins)
 }
 
 // lastOf returns where the last of the words stands in s, -1 for none.
