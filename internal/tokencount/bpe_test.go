@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/test/samples"
+	"github.com/winnowgo/winnow/internal/test/times"
 )
 
 // encodings are what [TiktokenEstimator] offers, by their names.
@@ -39,7 +40,7 @@ func TestTiktokenSamples(t *testing.T) {
 	for _, name := range []string{"o200k_base", "cl100k_base"} {
 		count := exactTokens(t, name)
 		for i, s := range samples.Read(t) {
-			if testing.Short() && i%20 != 0 || i%4 != 0 {
+			if i%times.Every(20) != 0 {
 				continue
 			}
 			if s.Name == "ansi/038" || strings.HasPrefix(s.Name, "patho/") { // see carriageReturns and maxPieceBytes
@@ -51,18 +52,16 @@ func TestTiktokenSamples(t *testing.T) {
 	}
 }
 
-// A megabyte of the worst text is counted, and where the true count is known it is right.
+// Much of the worst text is counted, with -times 6 a megabyte, and where the true count is known it is right.
 func TestTiktokenMegabyte(t *testing.T) {
-	if testing.Short() {
-		t.Skip("encodes 6 MB")
-	}
+	size := times.Of(3 << 16)
 	for _, name := range []string{"o200k_base", "cl100k_base"} {
 		count := exactTokens(t, name)
-		assert.Equal(t, 131_072, count(strings.Repeat("a", 1<<20)), name)
-		assert.Equal(t, 349_525, count(strings.Repeat("你", 1<<20/3)), name)
-		assert.Positive(t, count(strings.Repeat("😀\ufe0f", 1<<20/7)), name)
+		assert.Equal(t, size/8, count(strings.Repeat("a", size)), name)
+		assert.Equal(t, size/3, count(strings.Repeat("你", size/3)), name)
+		assert.Positive(t, count(strings.Repeat("😀\ufe0f", size/7)), name)
 		perToken := map[string]int{"o200k_base": 8, "cl100k_base": 4}[name] // of U+FFFD
-		assert.Equal(t, 1<<20/perToken, count(strings.Repeat("\xff\x80\xbf\xfe", 1<<18)), name)
+		assert.Equal(t, size/perToken, count(strings.Repeat("\xff\x80\xbf\xfe", size/4)), name)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/test/samples"
+	"github.com/winnowgo/winnow/internal/test/times"
 )
 
 // oracle encodes as tiktoken-go does: it cuts by the pattern, and merges by itself.
@@ -82,10 +83,7 @@ func eachEncoding(t *testing.T, check func(t *testing.T, name string)) {
 // Every character up to U+3000, and of the others those at which the class changes and a sample, is of the class that
 // the pattern finds: alone between words, before a word, before a sign, behind a sign and behind an apostrophe.
 func TestPiecesOfCharacters(t *testing.T) {
-	step := rune(97)
-	if testing.Short() {
-		step = 509
-	}
+	step := rune(times.Every(97 * 4))
 	classOf := func(r rune) class {
 		c, _ := classAt(string(r), 0)
 		return c
@@ -118,10 +116,7 @@ var alphabet = []string{
 
 // Random texts of all classes are cut as by the patterns.
 func TestPiecesOfRandomTexts(t *testing.T) {
-	rounds := 60_000
-	if testing.Short() {
-		rounds = 6_000
-	}
+	rounds := times.Of(10_000)
 	eachEncoding(t, func(t *testing.T, name string) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for range rounds {
@@ -138,11 +133,12 @@ func TestPiecesOfRandomTexts(t *testing.T) {
 	})
 }
 
-// Three characters of any classes in any order, all of them, are cut as by the patterns.
+// Three characters of any classes in any order, with -times 6 all of them, are cut as by the patterns.
 func TestPiecesOfThree(t *testing.T) {
+	every := times.Every(6) // of the first
 	eachEncoding(t, func(t *testing.T, name string) {
 		for i, a := range alphabet {
-			if testing.Short() && i%6 != 0 {
+			if i%every != 0 {
 				continue
 			}
 			for _, b := range alphabet {
@@ -157,10 +153,10 @@ func TestPiecesOfThree(t *testing.T) {
 }
 
 func TestPiecesOfSamples(t *testing.T) {
-	all := samples.Read(t)
+	all, every := samples.Read(t), times.Every(20)
 	eachEncoding(t, func(t *testing.T, name string) {
 		for i, s := range all {
-			if testing.Short() && i%20 != 0 || i%4 != 0 {
+			if i%every != 0 {
 				continue
 			}
 			if !checkPieces(t, name, strings.ToValidUTF8(s.Text[:min(len(s.Text), 8000)], "\uFFFD")) {
@@ -178,10 +174,7 @@ func TestCountOfRecordedSessions(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no recorded sessions")
 	}
-	limit, step := 8<<10, 7
-	if testing.Short() {
-		step = 40
-	}
+	limit, step := 8<<10, times.Every(40)
 	if os.Getenv("WINNOW_WHOLE_CORPUS") != "" {
 		limit, step = 1<<30, 1
 	}
@@ -244,10 +237,7 @@ func eachString(t *testing.T, path string, f func(s string) bool) {
 
 // Pieces of all lengths are merged as tiktoken-go merges them, by the scan and by the heap, also where bytes repeat.
 func TestMerge(t *testing.T) {
-	rounds := 3_000
-	if testing.Short() {
-		rounds = 600
-	}
+	rounds := times.Of(600)
 	eachEncoding(t, func(t *testing.T, name string) {
 		e, core := encodings[name](), oracles[name]().core
 		r := rand.New(rand.NewPCG(3, 4))
