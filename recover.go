@@ -64,7 +64,9 @@ func (l *ladder) climb(ctx context.Context, cause error, undo func()) (*Request,
 		climb func(context.Context) *draft
 	}{
 		{"clear", l.clear}, {"compact", l.compact}, {"truncate", l.truncate}, {"digest", l.digest},
-		{"truncate", l.truncateAgain}, {"smallest", l.takeSmallest},
+		// If the provider refused the request that truncate made, the estimates were still too low. They have been
+		// corrected since by that refusal, so the results are cut further.
+		{"truncate", l.cutToFit}, {"smallest", l.takeSmallest},
 	} {
 		next := rung.climb(ctx)
 		if ctx.Err() != nil {
@@ -248,23 +250,19 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft
 }
 
 // truncate cuts all results to the room that the other messages leave, once for a request of Prepare.
-func (l *ladder) truncate(context.Context) *draft {
+func (l *ladder) truncate(ctx context.Context) *draft {
 	tries := &l.ledger.tries
 	if tries.Truncated {
 		return nil
 	}
 	tries.Truncated = true // a digest is tried before results are cut once more
-	return l.cutToFit()
+	return l.cutToFit(ctx)
 }
-
-// truncateAgain is truncate after everything else. If the provider refused the request that truncate made, the
-// estimates were still too low. They have been corrected since by that refusal, so the results are cut further.
-func (l *ladder) truncateAgain(context.Context) *draft { return l.cutToFit() }
 
 // cutToFit returns a draft in which results are cut until the request fits. Within a limit that the provider named, the
 // margin of the estimates is kept free as well, if that is possible: the estimate of the refused request was too low,
 // and the estimate of the next one may be too low again.
-func (l *ladder) cutToFit() *draft {
+func (l *ladder) cutToFit(context.Context) *draft {
 	d := l.draft()
 	if budget := d.budget; !l.guessed && l.bytes == 0 {
 		d.budget = max(1, budget-d.accounting.Margin(d.view.total, 0)) // 0: the cut changes what the provider counted
