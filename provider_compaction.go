@@ -5,7 +5,6 @@ import (
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/models"
-	"github.com/winnowgo/winnow/internal/place"
 )
 
 // Where the provider itself has compacted the conversation, the request begins: providers neither read nor bill what
@@ -142,8 +141,7 @@ func (d *draft) findStart() {
 // countUnreadable returns how many messages of the view no summary stands for, although they are older than c: they
 // stand before a compaction that the model cannot read, and c was made for one that could.
 func (d *draft) countUnreadable(c *checkpoint) (n int) {
-	facts := d.ledger.index.facts
-	at := c.limited.Find(place.List{Len: len(facts), Key: func(i int) key { return facts[i].key }})
+	at := c.limited.Find(placesOf(d.ledger.index.facts))
 	if d.start >= 0 || at < 0 || compactionIn(&d.history[at]) < 0 {
 		return 0
 	}

@@ -7,11 +7,8 @@ import (
 // The notes in placeholders say how to recall what was left out. This file also recognizes the answers of recall.
 
 // handlesOf returns the handles of the messages of a history.
-func handlesOf(facts []*fact) *recall.Handles { return recall.NewHandles(len(facts), keysOf(facts)) }
-
-// keysOf returns a function that returns the key of message i.
-func keysOf(facts []*fact) func(i int) [16]byte {
-	return func(i int) [16]byte { return facts[i].key }
+func handlesOf(facts []*fact) *recall.Handles {
+	return recall.NewHandles(len(facts), func(i int) [16]byte { return facts[i].key })
 }
 
 // recallNote returns the note that says how to recall message i of the view. It is "" if the message cannot be
