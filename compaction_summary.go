@@ -49,7 +49,7 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 	if filled {
 		repaired = append(repaired, "sections")
 	}
-	if sum.Degraded && c.standsForNoMore() {
+	if sum.Degraded && c.previous != "" && len(c.older) == 0 { // it stands for no more than the last one did
 		cp.body = c.previous // only the request has fewer words: the next summary goes on from all of them
 	}
 	framed := sections.Begin + text + sections.End + c.recall
@@ -58,11 +58,6 @@ func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compa
 		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Degraded: sum.Degraded, Repaired: repaired,
 		Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
-}
-
-// standsForNoMore reports whether the summary stands for nothing that the last one did not stand for.
-func (c *compaction) standsForNoMore() bool {
-	return c.previous != "" && len(c.older) == 0
 }
 
 // cutTo cuts text to most tokens. A host's estimator may charge so much for each message that not even a word has room.
@@ -139,87 +134,49 @@ func (c *compaction) read() []Message {
 
 // excerpt returns m with its long arguments and thoughts cut, and if its texts are cut as well, those together.
 func (c *compaction) excerpt(m *Message, cutsTexts bool) Message {
-	e := c.opts.Estimator
-	tokens := estimateWith(e, *m)
 	switch {
-	case tokens <= mostExcerptTokens: // no part of it can be longer
 	case cutsTexts:
-		if short, ok := excerptTexts(m, c.textTokensOf(m, tokens), mostExcerptTokens); ok {
-			return short
-		}
+		return excerptTexts(c.opts.Estimator, *m)
 	case m.Role == RoleAssistant:
-		if short, ok := excerptParts(e, m, mostExcerptTokens); ok {
-			return short
-		}
+		return excerptParts(c.opts.Estimator, *m)
 	}
 	return *m
 }
 
-// isExcerpted reports whether a summarizer need not read all of a part of an answer.
-func isExcerpted(p *Part) bool { return p.Kind == KindToolCall || isThinking(*p) }
-
-// partTokens estimates part k of m.
-func partTokens(e Estimator, m *Message, k int) int {
-	return estimateWith(e, Message{Role: m.Role, Parts: m.Parts[k : k+1]})
-}
-
-// textTokensOf returns how many of the tokens of m belong to its texts.
-func (c *compaction) textTokensOf(m *Message, tokens int) int {
-	isOther := func(p Part) bool { return p.Kind != KindText }
-	if !slices.ContainsFunc(m.Parts, isOther) {
-		return tokens
+// excerptTexts returns m with its texts cut to about mostExcerptTokens together. The cut need not be exact, because
+// only a summarizer reads it.
+func excerptTexts(e Estimator, m Message) Message {
+	texts := m
+	texts.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p Part) bool { return p.Kind != KindText })
+	tokens := min(estimateWith(e, texts), textBytes(&m)) // a host's own count may be absurd
+	if tokens <= mostExcerptTokens {
+		return m
 	}
-	texts := *m
-	texts.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isOther)
-	return estimateWith(c.opts.Estimator, texts)
-}
-
-// excerptTexts returns m with its texts, of `tokens` tokens, cut to about limit tokens together. The cut need not be
-// exact, because only a summarizer reads it. ok is false if nothing was cut.
-func excerptTexts(m *Message, tokens, limit int) (out Message, ok bool) {
-	tokens = min(tokens, textBytes(m)) // a host's own count may be absurd
-	if tokens <= limit {
-		return Message{}, false
-	}
-	share := float64(limit) / float64(tokens)
-	out = *m
-	out.Source, out.Parts = nil, slices.Clone(m.Parts)
-	for k := range out.Parts {
-		p := &out.Parts[k]
+	share := float64(mostExcerptTokens) / float64(tokens)
+	m.Parts = slices.Clone(m.Parts)
+	for k := range m.Parts {
+		p := &m.Parts[k]
 		if p.Kind != KindText {
 			continue
 		}
 		chars := utf8.RuneCountInString(p.Text)
 		if cut := excerpt.ForSummary(p.Text, int(share*float64(chars))); len(cut) < len(p.Text) {
-			*p, ok = Part{Text: cut}, true
+			*p = Part{Text: cut}
 		}
 	}
-	return out, ok
+	return m
 }
 
-// excerptParts returns m with the long arguments of its calls and its long thoughts cut to limit tokens each. ok is
-// false if nothing of m is longer.
-func excerptParts(e Estimator, m *Message, limit int) (out Message, ok bool) {
+// excerptParts returns m with the long arguments of its calls and its long thoughts cut to mostExcerptTokens each.
+func excerptParts(e Estimator, m Message) Message {
+	long := m
+	m.Parts = slices.Clone(m.Parts)
 	for k := range m.Parts {
-		p := &m.Parts[k]
-		if !isExcerpted(p) || len(p.Arguments)+len(p.Text) < limit { // a token has a byte or more
-			continue
-		}
-		n := partTokens(e, m, k)
-		if n <= limit {
-			continue
-		}
-		if !ok {
-			out, ok = *m, true
-			out.Parts = slices.Clone(m.Parts)
-		}
-		if p.Kind == KindToolCall {
-			out.Parts[k].Arguments = excerpt.MiddleOfJSON(p.Arguments, n, limit)
-		} else {
-			out.Parts[k].Text = excerpt.Middle(p.Text, n, limit)
+		if p := &m.Parts[k]; p.Kind == KindToolCall || isThinking(*p) {
+			cutMiddle(p, min(partTokens(e, &long, k), len(p.Arguments)+len(p.Text)), mostExcerptTokens)
 		}
 	}
-	return out, ok
+	return m
 }
 
 // notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized. It

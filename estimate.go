@@ -27,6 +27,11 @@ func (f EstimatorFunc) Estimate(m Message) int { return f(m) }
 // estimateWith never returns a negative count, whatever the estimator says.
 func estimateWith(e Estimator, m Message) int { return max(0, e.Estimate(m)) }
 
+// partTokens estimates part k of m as a message of its own.
+func partTokens(e Estimator, m *Message, k int) int {
+	return estimateWith(e, Message{Role: m.Role, Parts: m.Parts[k : k+1]})
+}
+
 // textTokens estimates a text as a message of its own.
 func textTokens(e Estimator, s string) int {
 	return estimateWith(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})

@@ -82,8 +82,7 @@ func (m *Manager) imagesToRecall(from *Message, call *recall.Call, window int) (
 		if !isOptionalImage(p) {
 			continue
 		}
-		tokens := estimateWith(m.opts.Estimator, Message{Role: RoleTool, Parts: []Part{*p}})
-		if room -= tokens; room < 0 {
+		if room -= partTokens(m.opts.Estimator, from, i); room < 0 {
 			break
 		}
 		images = append(images, *p)
@@ -213,7 +212,6 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	d.limitAndReplay()
 
 	facts, v := d.facts, d.view
-	isWhole := make([]bool, len(history))
 	whole := make(map[key]bool, len(v.messages))
 	for p, i := range v.index {
 		if !hasSent || i < 0 {
@@ -228,13 +226,13 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 		}
 		isUntouched := v.edited[p] == nil && v.facts[p] == m.ledger.index.facts[i]
 		if isUntouched || showsAll(&sent, &history[i]) {
-			isWhole[i], whole[facts[i].key] = true, true
+			whole[facts[i].key] = true
 		}
 	}
 	l := &leftOut{history: history, facts: slices.Clone(facts), firstKept: firstKept}
 	l.calls.messages, l.handles = history, handlesOf(l.facts)
 	for i := range history {
-		if !isWhole[i] && !whole[facts[i].key] && m.mayRecall(history, i) {
+		if !whole[facts[i].key] && m.mayRecall(history, i) {
 			l.list = append(l.list, i)
 		}
 	}

@@ -136,7 +136,7 @@ func (r *summaryRun) stages(messages []Message) (string, error) {
 		return r.rolling(messages, atoms, limit, r.Previous, r.Instructions)
 	}
 	var partials []Message
-	parts := divide(atoms, min(r.Parts, total/limit+1))
+	parts := divide(atoms, min(r.Parts, total/limit+1), total)
 	for i, part := range parts {
 		text, err := r.rolling(messages, part, limit, "", r.Instructions)
 		if err != nil {
@@ -171,12 +171,8 @@ func (r *summaryRun) atoms(messages []Message, limit int) []messageRun {
 	return out
 }
 
-// divide splits runs into at most `parts` parts of about the same size.
-func divide(runs []messageRun, parts int) [][]messageRun {
-	total := 0
-	for _, a := range runs {
-		total = count.Add(total, a.tokens)
-	}
+// divide splits runs, of total tokens, into at most `parts` parts of about the same size.
+func divide(runs []messageRun, parts, total int) [][]messageRun {
 	var out [][]messageRun
 	from, size := 0, 0
 	for i, a := range runs {

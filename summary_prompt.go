@@ -63,11 +63,10 @@ func partLabel(p *Part) string {
 	return summarytext.Attachment(p.MediaType)
 }
 
-// What the prompt puts around a message and around a call, in estimated tokens: the longest label with
-// its attributes is about 90 characters without the name of the tool, which is counted with the call.
 const (
-	labelOverhead     = 24
-	callLabelOverhead = 24
+	// What the prompt puts around a message, and around a call, in estimated tokens: the longest label with its
+	// attributes is about 90 characters without the name of the tool, which is counted with the call.
+	labelOverhead = 24
 	// A text is never clipped below this, so that every message says something.
 	minClipTokens = 12
 )
@@ -86,7 +85,7 @@ func forSummary(history []Message) []Message {
 // summaryMessage returns m as a summarizer is shown it, with its parts appended to parts. tool is the tool of m, if m
 // is a result.
 func summaryMessage(m *Message, tool string, parts []Part) Message {
-	if outcome := outcomeOf(m); outcome != "" {
+	if outcome := summarytext.Outcome(toolcall.Outcome(m.Details)); outcome != "" { // how the call ended
 		parts = append(parts, Part{Text: outcome})
 	}
 	for k := range m.Parts {
@@ -99,9 +98,6 @@ func summaryMessage(m *Message, tool string, parts []Part) Message {
 		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary,
 	}
 }
-
-// outcomeOf returns the text that says how the call ended that m answers. It is empty if the Details of m do not say.
-func outcomeOf(m *Message) string { return summarytext.Outcome(toolcall.Outcome(m.Details)) }
 
 // summaryPart returns what a summarizer may see of a part. An image and an opaque part become their names.
 func summaryPart(p *Part) Part {
@@ -127,15 +123,9 @@ func renderedTokens(e Estimator, m *Message) int {
 func frameTokens(m *Message) int {
 	n := labelOverhead
 	for range callsOf(m) {
-		n += callLabelOverhead
+		n += labelOverhead
 	}
 	return n
-}
-
-// clippable is a text of a message, or the arguments of a call.
-type clippable struct {
-	message, part int
-	tokens        int
 }
 
 // fitMessages returns messages clipped to about limit estimated tokens as rendered. The longest texts and
@@ -143,39 +133,39 @@ type clippable struct {
 // where limit is too small for that. The input is not written.
 func fitMessages(e Estimator, messages []Message, limit int) []Message {
 	// Labels are not clipped: they may take half of the room at most.
-	messages = thinMessages(messages, limit/(2*callLabelOverhead))
-	fixed, total := 0, 0
-	var texts []clippable
+	messages = thinMessages(messages, limit/(2*labelOverhead))
+	fixed := 0
+	var sizes []int // of all parts, in their order
 	for i := range messages {
 		fixed += frameTokens(&messages[i])
 		for k := range messages[i].Parts {
-			n := estimateWith(e, Message{Role: messages[i].Role, Parts: messages[i].Parts[k : k+1]})
-			texts = append(texts, clippable{i, k, n})
-			total = count.Add(total, n)
+			sizes = append(sizes, partTokens(e, &messages[i], k))
 		}
 	}
-	if count.Add(total, fixed) <= limit {
+	if count.Add(count.Sum(sizes), fixed) <= limit {
 		return messages
-	}
-	sizes := make([]int, len(texts))
-	for i, t := range texts {
-		sizes[i] = t.tokens
 	}
 	// All texts are cut to one height: short ones stay whole, and long ones keep the same amount.
 	height := max(minClipTokens, count.Fair(sizes, max(0, limit-fixed)))
 	out := copyMessages(messages)
-	for _, t := range texts {
-		if t.tokens <= height {
-			continue
-		}
-		p := &out[t.message].Parts[t.part]
-		if p.Kind == KindToolCall {
-			p.Arguments = excerpt.MiddleOfJSON(p.Arguments, t.tokens, height)
-		} else {
-			p.Text = excerpt.Middle(p.Text, t.tokens, height)
+	for i := range out {
+		for k := range out[i].Parts {
+			cutMiddle(&out[i].Parts[k], sizes[0], height)
+			sizes = sizes[1:]
 		}
 	}
 	return out
+}
+
+// cutMiddle cuts the text or the arguments of p, which has `tokens` tokens, from its middle to about limit.
+func cutMiddle(p *Part, tokens, limit int) {
+	switch {
+	case tokens <= limit:
+	case p.Kind == KindToolCall:
+		p.Arguments = excerpt.MiddleOfJSON(p.Arguments, tokens, limit)
+	default:
+		p.Text = excerpt.Middle(p.Text, tokens, limit)
+	}
 }
 
 // thinMessages drops parts from the middle of messages that have more than limit parts: each part has a label, which
