@@ -253,7 +253,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 		return false
 	}
 	// least is the request with records of all old work: that is tried before a summary is asked for.
-	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).steps()
+	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).passes()
 	least.dropStale()
 	return least.isWithinReach()
 }

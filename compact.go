@@ -10,7 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
-// Step 8, and the only one that waits: the compaction.
+// Pass 9, and the only one that waits: the compaction.
 
 // How many compactions there may be from one call of Prepare to the next, and how many calls of the summarizer
 // Recover's compactions may take. A history that is larger than the summarizer's window still takes a call for each of
@@ -37,7 +37,7 @@ func (d *draft) isLastResort() bool {
 		return false
 	}
 	// A draft of its own, because shrinkToFit changes it.
-	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*projection{}).steps()
+	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*projection{}).passes()
 	return !least.shrinkToFit() && least.tokens() > least.budget
 }
 

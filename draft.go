@@ -9,7 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// draft is a request in the making: draft.steps takes it through the numbered steps.
+// draft is a request in the making: draft.passes takes it through the numbered passes.
 type draft struct {
 	*settings
 	ledger  *ledger // read; only its index learns new messages before record writes to it
@@ -21,7 +21,7 @@ type draft struct {
 	keepRecent int // tokens that stay behind a summary
 
 	view     *view
-	edits    []Edit              // repair, compact, limit
+	edits    []Edit              // what was dropped, inserted or repaired
 	newEdits map[key]*projection // that were not sent before
 	repeated map[key]bool        // messages, by their keys as they are sent, whose lines later results leave out
 	folds
@@ -70,12 +70,12 @@ type learned struct {
 	rejected   []rejection
 }
 
-// progress is how far the steps of a draft have come, and why they changed messages.
+// progress is how far the passes of a draft have come, and why they changed messages.
 type progress struct {
 	isPressed       bool     // the request does not fit as it is
-	isCramped       bool     // the request fits, but a summary is due: see crampedShare
+	isCramped       bool     // a rewrite has left so little room that a summary is due: see crampedShare
 	inForce         *inForce // what is in force in the whole view; nil: not asked yet
-	stepReason      string   // why the current step changes messages, for the log
+	passReason      string   // why the current pass changes messages, for the log
 	firstReason     string   // the reason of the first change
 	unchangedPrefix int      // how many leading messages are as they were sent, or will be sent as they are
 }
@@ -104,7 +104,8 @@ func (d *draft) key() key {
 	return place.Of(keys)
 }
 
-// isCold reports whether rewriting what was sent costs nothing, because the provider's cache no longer has it.
+// isCold reports whether rewriting what was sent costs nothing: the provider's cache holds nothing of it, or there is
+// none, or nothing was sent.
 func (d *draft) isCold() bool {
 	c := d.opts.Cache
 	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
@@ -116,7 +117,7 @@ func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
 	p := newProjection(withOwnArguments(m.Parts))
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
 	if d.put(i, p); d.firstReason == "" {
-		d.firstReason = d.stepReason
+		d.firstReason = d.passReason
 	}
 }
 

@@ -15,15 +15,16 @@ import (
 // requests fit and their prefix stays in the prompt cache.
 const lowWater = 0.5
 
-// rewrite is step 6. There are four reasons for an epoch. The provider's cache is cold, or the request has a new
-// summary: then everything is written again anyway. Or the request does not fit. Or the epoch pays.
+// rewrite is pass 7. There are six reasons for an epoch. Old images have come together, or the model has ended a phase
+// of its work. The provider's cache is cold, or the request has a new summary: then everything is written again anyway.
+// Or the request does not fit. Or the epoch pays.
 func (d *draft) rewrite() {
 	cold, uncached := d.isCold(), d.opts.Cache.None
 	thinks := func(m Message) bool { return hasThinking(&m) }
 	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, thinks) {
 		return // an epoch would lose what the model thought
 	}
-	if d.stepReason = "old images"; cold {
+	if d.passReason = "old images"; cold {
 		d.dropOldImages(1)
 	} else {
 		d.dropOldImages(imagesAtOnce)
@@ -33,12 +34,12 @@ func (d *draft) rewrite() {
 		return // nothing else goes from a small request
 	}
 	if fits && d.endsPhase() {
-		d.stepReason = "the model ended a phase of its work"
+		d.passReason = "the model ended a phase of its work"
 		d.drop(d.staleParts(1, holdFile))
 	}
 	switch {
 	case cold:
-		d.stepReason = "nothing is in the prompt cache"
+		d.passReason = "nothing is in the prompt cache"
 		steps := coldSteps
 		if uncached {
 			steps = warmSteps
@@ -46,11 +47,11 @@ func (d *draft) rewrite() {
 		d.drop(d.staleParts(steps, holdNothing))
 		d.bareRecords(recordsShare)
 	case fits && d.base == d.ledger.checkpoint:
-		d.stepReason = "carrying it further costs more than writing the cache again"
+		d.passReason = "carrying it further costs more than writing the cache again"
 		d.rewriteIfItPays()
 		return
 	case fits:
-		d.stepReason = "behind a new summary everything is written to the cache again"
+		d.passReason = "behind a new summary everything is written to the cache again"
 		d.drop(d.staleParts(warmSteps, holdNothing))
 		return
 	}
@@ -98,7 +99,7 @@ func (d *draft) isStillNearlyFull() bool {
 // dropStale is the epoch of a request that does not fit. It drops what is stale, and then the oldest of the rest, until
 // there is room for the next requests too.
 func (d *draft) dropStale() {
-	d.isPressed, d.stepReason = true, "the request did not fit"
+	d.isPressed, d.passReason = true, "the request did not fit"
 	d.dropOldImages(1)
 	goal := count.Share(d.room(), lowWater)
 	steps := pressedSteps
@@ -260,7 +261,7 @@ func (d *draft) dropOldImages(least int) {
 	}
 }
 
-// shrinkToFit is step 7: it shrinks what is left to shrink, and reports whether the request fits. The margin of the
+// shrinkToFit is pass 8: it shrinks what is left to shrink, and reports whether the request fits. The margin of the
 // estimates alone is no reason to cut the newest results, or to fail.
 func (d *draft) shrinkToFit() bool {
 	if d.tokens() > d.budget {

@@ -9,7 +9,7 @@ import (
 
 // The history, indexed and repaired: each message with its fact, and each call with its name.
 
-// indexAndRepair is steps 1 and 2 of the list at Manager.draft.
+// indexAndRepair is passes 1 and 2 of the list at Manager.draft.
 func (d *draft) indexAndRepair() {
 	facts := d.ledger.index.update(d.history, d.opts.Estimator)
 	if own := d.repairHistory(facts); own == nil {

@@ -134,18 +134,19 @@ func (b *background) hasEnded() bool {
 	}
 }
 
-// draft takes history through the steps that need no LLM:
+// draft takes history through the passes that need no LLM:
 //
 //  1. index what is new
 //  2. repair the pairing of calls and results
-//  3. limit turns
-//  4. replay what was sent before: checkpoint, records and edits, byte for byte
-//  5. minify results that were not sent yet, leave out what earlier ones show, and cut those that are too large
-//  6. rewrite what was sent, if that costs nothing, if it pays, or if the request does not fit
+//  3. replay the checkpoint: the summary that was sent stands for the oldest messages
+//  4. limit turns
+//  5. replay the records and edits that were sent, byte for byte
+//  6. minify results that were not sent yet, leave out what earlier ones show, and cut those that are too large
+//  7. rewrite what was sent, if that costs nothing, if it pays, or if the request does not fit
 //
 // It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
 func (m *Manager) draft(history []Message, c *checkpoint) *draft {
-	return newDraft(&m.settings, &m.ledger, history, c, m.ledger.records, map[key]*projection{}).steps()
+	return newDraft(&m.settings, &m.ledger, history, c, m.ledger.records, map[key]*projection{}).passes()
 }
 
 // redraft makes another draft in the same call, for the history of from: with checkpoint c, and with records and
@@ -155,14 +156,14 @@ func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, newE
 	d.isLearned, d.rejected = true, from.rejected
 	d.accounting.TakeOver(&from.accounting, &from.known)
 	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
-	return d.steps()
+	return d.passes()
 }
 
-// steps runs the numbered steps in their order: each relies on what the one before it left.
-func (d *draft) steps() *draft {
+// passes runs the numbered passes in their order: each relies on what the one before it left.
+func (d *draft) passes() *draft {
 	d.indexAndRepair()
 	d.limitAndReplay()
-	d.cutUnsent()
+	d.shortenNew()
 	d.rewrite()
 	return d
 }

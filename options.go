@@ -72,8 +72,8 @@ type Options struct {
 	FoldAbove float64
 	Tools     *ToolOptions // the names of the host's own tools, as far as it matters what they do
 
-	// how results are trimmed or cleared where nothing milder makes a request fit. SoftTrimRatio, HardClearRatio and
-	// MinPrunableToolChars are for [PruneContext] alone
+	// how results are trimmed or cleared where nothing milder makes a request fit. SoftTrimRatio, HardClearRatio,
+	// MinPrunableToolChars and a KeepLastAssistants above 1 are for [PruneContext] alone
 	Prune    *PruneOptions
 	Truncate *TruncateOptions // which results are cut; its Estimator defaults to the Estimator above
 	Compact  *CompactOptions  // when and how history is summarized
@@ -106,7 +106,7 @@ type Options struct {
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
 // the defaults.
 type CompactOptions struct {
-	Off bool // never compact, in Recover neither; only a call of Manager.Compact does
+	Off bool // never compact, not even in Recover; only a call of Manager.Compact does
 
 	KeepRecent int // how many tokens of the newest messages stay behind a summary (20 000, at most a quarter)
 
@@ -115,8 +115,9 @@ type CompactOptions struct {
 	SummarizerWindow int           // the summarizer's context window, in tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
 
-	// runs once before each compaction, 4 000 tokens ahead of it, so that the host can save what it wants to keep; it
-	// may use the manager, and a failure is only logged (nil: none)
+	// runs once before each compaction, so that the host can save what it wants to keep: when one is near (4 000
+	// tokens, fewer in a small window), or just before it. It may use the manager, and a failure is only logged (nil:
+	// none)
 	BeforeCompact func(ctx context.Context, history []Message) error
 
 	// summarize while the conversation goes on, from 4 000 tokens before the summary is due; [Manager.Close] ends it

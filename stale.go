@@ -341,7 +341,7 @@ func (d *draft) putNew(news []recordedRun) {
 		}
 	}
 	if d.firstReason == "" {
-		d.firstReason = d.stepReason
+		d.firstReason = d.passReason
 	}
 	d.unchangedPrefix = min(d.unchangedPrefix, runs[0].from)
 	d.newRecords += len(runs)

@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// minifyUnsent is the first half of step 5. It only touches results that were never sent, so that the prompt cache
+// minifyUnsent is the first half of pass 6. It only touches results that were never sent, so that the prompt cache
 // stays valid.
 func (d *draft) minifyUnsent(wasSent func(int) bool) {
 	v := d.view

@@ -11,7 +11,7 @@ import (
 // every turn would change the beginning of every request, and the prompt cache would never be read.
 const turnGrowth = 1.5
 
-// limitAndReplay is steps 3 and 4. The checkpoint comes first: the turns that it stands for do not count.
+// limitAndReplay is passes 3 to 5. The checkpoint comes first: the turns that it stands for do not count.
 func (d *draft) limitAndReplay() {
 	v := d.view
 	if d.checkpoint != nil && !d.replayCheckpoint(d.checkpoint) {
@@ -153,9 +153,9 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	}
 	unreadable := d.countUnreadable(c)
 	isLimited := func(i int) bool { return i < limited && !inSummary[i] }
-	// The summary takes the place of the first message that it stands for. What stands in front of that one is in the
-	// provider's cache and stays there. A request that was reopened was summarized, too. The host may have dropped what
-	// stood in front of a request.
+	// The summary takes the place of the first message that it stands for: what stands in front of that one is in the
+	// provider's cache. A reopened request counts as such a message, because it was summarized too. So does the request
+	// that the checkpoint keeps, unless it stood in front of all: the host may have dropped what stood there.
 	begins := func(i int) bool {
 		switch {
 		case i < unreadable:
@@ -260,19 +260,19 @@ func (d *draft) limitTurns(limit int) {
 
 // maxBatchShare is how much of the room the newest batch of results may take. Several results that are each within
 // their limit must leave something for the conversation that they belong to. In the recorded sessions, 0.5 cuts files
-// that are then read again: in a window of 64 000 tokens it costs .0016 more.
+// that are then read again: in a window of 64 000 tokens it costs .0016 more (BENCHMARKS.md says of what).
 const maxBatchShare = 0.7
 
-// cutUnsent is step 5. What was never sent is in no cache, so that cutting it costs nothing.
-func (d *draft) cutUnsent() {
-	d.stepReason = "a new result is larger than one may be"
+// shortenNew is pass 6. It shortens results that were not sent yet and, after a refusal, those that were: what is in no
+// cache costs nothing to cut.
+func (d *draft) shortenNew() {
+	d.passReason = "a new result is larger than one may be"
 	v := d.view
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
 	d.minifyUnsent(wasSent)
 	d.showUnchanged(wasSent)
-	// A request that was refused is in no cache, so its results may be cut too.
-	isRefused := d.ledger.tries.Refusals > 0
+	wasRefused := d.ledger.tries.Refusals > 0
 	// The newest results that were not sent yet stand together at the end: those of one step.
 	batch := len(v.messages)
 	for i := len(v.messages) - 1; i >= 0 && returnsContent(&v.messages[i]) && !wasSent(i); i-- {
@@ -280,7 +280,7 @@ func (d *draft) cutUnsent() {
 	}
 	d.capResults(batch, t.limit, count.Share(d.room(), maxBatchShare))
 	for i := range v.messages {
-		if isRefused || !wasSent(i) && !d.isRecalled(i) {
+		if wasRefused || !wasSent(i) && !d.isRecalled(i) {
 			d.cut(i, t, oversizedReason)
 		}
 	}
