@@ -19,7 +19,7 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 	if s[i+1] == '\\' {
 		return 2
 	}
-	isEscape := isEscaped[s[i+1]]
+	isEscape := strings.IndexByte(`"/bfnrt`, s[i+1]) >= 0 // of JSON; the u is judged below
 	if isEscape && i > 0 && s[i-1] != ':' {
 		return 2
 	}
@@ -39,9 +39,6 @@ func escaped(s string, i int, emit func(string, Kind)) int {
 	}
 	return 2
 }
-
-// isEscaped lists the bytes that make an escape of JSON behind a backslash, except for the u.
-var isEscaped = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
 // isNameByte reports whether c may stand in the name of a file.
 func isNameByte(c byte) bool {

@@ -12,7 +12,7 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	if all&runes.Joint == 0 {
 		return scanPiece(token, all, 0, emit)
 	}
-	if k := schemeEnd(token, all); k > 0 {
+	if k := strings.Index(token, "://"); k > 0 {
 		begin := k
 		for begin > 0 && runes.Class[token[begin-1]]&runes.Alpha != 0 {
 			begin--
@@ -49,14 +49,6 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 	return found
 }
 
-// schemeEnd returns where the scheme of a URL ends in a token, or -1. all has the classes of its bytes.
-func schemeEnd(token string, all uint8) int {
-	if all&runes.Slash == 0 {
-		return -1
-	}
-	return strings.Index(token, "://")
-}
-
 // searched are the classes of bytes that a word has if a search of files wrote it: a.go-12-text.
 const searched = runes.Dash | runes.Dot | runes.Digit
 
@@ -77,28 +69,8 @@ func withoutLineNumber(w string) string {
 }
 
 // scanPiece emits the identifiers in a token without joints. all has the classes of its bytes. Bytes of the classes
-// ignored divide it no more. Most tokens have only letters.
+// ignored divide it no more.
 func scanPiece(w string, all, ignored uint8, emit func(string, Kind)) bool {
-	switch {
-	case all == runes.Lower:
-		return false
-	case all&^runes.Alpha == 0:
-		return scanLetters(w, emit)
-	}
-	return scanWord(w, all, ignored, emit)
-}
-
-// scanLetters emits a word of letters if it is a name.
-func scanLetters(w string, emit func(string, Kind)) bool {
-	if len(w) < leastHump || len(w) > MaxBytes || !hasHump(w) {
-		return false
-	}
-	emit(w, humpKind(w))
-	return true
-}
-
-// scanWord is scanPiece for a token that has more than letters.
-func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	name := trimToken(w)
 	if all&searched == searched {
 		name = withoutLineNumber(name)
@@ -121,7 +93,7 @@ func scanWord(w string, all, ignored uint8, emit func(string, Kind)) bool {
 	}
 	kind, ok := wordKind(w, all)
 	if !ok {
-		return all&runes.Dash != 0 && strings.IndexByte(w, '-') > 0 && eachPiece(w, '-', runes.Slash|runes.Dot, emit)
+		return all&runes.Dash != 0 && strings.IndexByte(w, '-') > 0 && eachPiece(w, "-", runes.Slash|runes.Dot, emit)
 	}
 	emit(w, kind)
 	return true
@@ -157,7 +129,7 @@ func scanPath(w string, all uint8, emit func(string, Kind)) bool {
 		emit(w, Path)
 		return true
 	}
-	return eachPiece(w, '/', runes.Slash, emit) // and/or, 3/4, owner/repository
+	return eachPiece(w, "/", runes.Slash, emit) // and/or, 3/4, owner/repository
 }
 
 // scanDotted emits a word with a point inside: the name of a file, a host, a version, or its pieces.
@@ -176,7 +148,7 @@ func scanDotted(w string, all uint8, emit func(string, Kind)) bool {
 		emit(w, Number)
 		return true
 	}
-	return eachPiece(w, '.', runes.Slash|runes.Dot, emit)
+	return eachPiece(w, ".", runes.Slash|runes.Dot, emit)
 }
 
 // isVersionOrMeasure reports whether w has digits and few letters: v1.2.3, 1.5s, 0.35GB.
@@ -194,17 +166,12 @@ func isMeasuredTime(w string) bool {
 }
 
 // eachPiece scans the pieces of w between separators.
-func eachPiece(w string, separator byte, ignored uint8, emit func(string, Kind)) bool {
+func eachPiece(w, separator string, ignored uint8, emit func(string, Kind)) bool {
 	found := false
-	for len(w) > 0 {
-		k, all := 0, uint8(0)
-		for ; k < len(w) && w[k] != separator; k++ {
-			all |= runes.Class[w[k]]
-		}
-		if k >= 4 && scanPiece(w[:k], all, ignored, emit) {
-			found = true
-		}
-		w = w[min(k+1, len(w)):]
+	for isMore := true; isMore; {
+		var piece string
+		piece, w, isMore = strings.Cut(w, separator)
+		found = len(piece) >= 4 && scanPiece(piece, classes(piece), ignored, emit) || found
 	}
 	return found
 }
@@ -224,7 +191,7 @@ func scanNumber(w string, all uint8, emit func(string, Kind)) bool {
 	case dashes > 0 && dots == 0 && len(w) == 10 && dashes == 2: // a date says when, not what
 		return false
 	case dashes > 0:
-		return eachPiece(w, '-', runes.Slash|runes.Dot, emit)
+		return eachPiece(w, "-", runes.Slash|runes.Dot, emit)
 	case dots > 0 && (digits >= 5 || dots >= 2 && digits >= 3), dots == 0 && digits >= 4:
 		emit(w, Number)
 		return true
@@ -300,16 +267,8 @@ func hasHump(w string) bool {
 
 // isHex reports whether w consists of hexadecimal digits, or has the form of a UUID.
 func isHex(w string) bool {
-	for i := range len(w) {
-		if !isHexDigit(w[i]) && !(w[i] == '-' && len(w) == 36) {
-			return false
-		}
-	}
-	return true
-}
-
-func isHexDigit(c byte) bool {
-	return runes.IsDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f'
+	rest := strings.Trim(w, "0123456789abcdefABCDEF-")
+	return rest == "" && (len(w) == 36 || strings.IndexByte(w, '-') < 0)
 }
 
 // isFileName reports whether w ends like the name of a file.
