@@ -29,21 +29,12 @@ func RepairToolPairing(history []Message) ([]Message, []Edit) {
 	return r.run()
 }
 
-// name decides the ids. A request goes on from earlier ones, and so do its names.
-func (r *repair) name() {
-	if r.forRequest {
-		r.pairs.NameAgain(&r.given)
-	} else {
-		r.pairs.Name()
-	}
-}
-
 // run pairs calls and results by their numbers first and writes the messages then, so that nothing is copied before its
 // place is known.
 func (r *repair) run() ([]Message, []Edit) {
 	r.collect()
 	r.pairs.Match()
-	r.name()
+	r.pairs.Name(&r.given)
 	r.findLater()
 	r.findLone()
 	r.build()

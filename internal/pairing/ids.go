@@ -8,27 +8,19 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Name decides the id that each call is sent with. Anthropic wants them unique in the whole request. An id that is
-// valid and unique is never touched.
-func (p *Pairs) Name() {
-	if !p.repeated {
-		return // each is sent with its own
-	}
-	p.name(&Given{}, func(id string) bool { _, isNative := p.ids[id]; return isNative })
-}
-
-// Given are the names that calls were sent with before.
+// Given are the names that calls were sent with before. The zero value has none.
 type Given struct {
 	From  int32               // the message from which on they apply
 	Names map[string][]string // by the id in the transcript: those of the calls with it, in their order
 	Count bool                // later calls with such an id get a number: the first may be gone from the transcript
 }
 
-// NameAgain is Name for a transcript that grows and may lose its beginning. A name stays what it was: those that were
-// given are given again. Only a later call whose own id is the name of an earlier one changes that name.
-func (p *Pairs) NameAgain(g *Given) {
+// Name decides the id that each call is sent with. Anthropic wants them unique in the whole request. An id that is
+// valid and unique is never touched. A transcript may grow and lose its beginning, but a name stays what it was: those
+// that were given are given again. Only a later call whose own id is the name of an earlier one changes that name.
+func (p *Pairs) Name(g *Given) {
 	if !p.repeated && len(g.Names) == 0 {
-		return
+		return // each is sent with its own
 	}
 	reserved := map[string]struct{}{}
 	for _, names := range g.Names {

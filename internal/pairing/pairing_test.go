@@ -35,7 +35,7 @@ func TestMatch(t *testing.T) {
 				p.AddResult(r)
 			}
 			p.Match()
-			p.Name()
+			p.Name(&Given{})
 			for s := range p.Calls {
 				assert.Equal(t, tt.want[s], p.Calls[s].Result)
 				assert.Equal(t, tt.sent[s], p.SentID(int32(s)))
@@ -45,7 +45,7 @@ func TestMatch(t *testing.T) {
 }
 
 // What a call was named stays its name when the transcript grows, or loses its beginning.
-func TestNameAgain(t *testing.T) {
+func TestNames(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		given Given
@@ -68,7 +68,7 @@ func TestNameAgain(t *testing.T) {
 				p.Add(Call{ID: id, Message: int32(i)})
 			}
 			p.Match()
-			p.NameAgain(&tt.given)
+			p.Name(&tt.given)
 			var sent []string
 			for s := range p.Calls {
 				sent = append(sent, p.SentID(int32(s)))

@@ -1,34 +1,38 @@
 package toolcall
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 )
 
-// Matcher holds patterns for the names of tools. The zero value matches every tool.
-type Matcher struct{ allow, deny []string }
+// Matcher holds patterns for the names of tools, those of each list as one expression: nil for none. The zero value
+// matches every tool.
+type Matcher struct{ allow, deny *regexp.Regexp }
 
 // NewMatcher returns the matcher of the tools that allow names, or of all if it is empty, without those that deny
 // names. In a pattern * stands for any text. Case and blank patterns do not count.
-func NewMatcher(allow, deny []string) Matcher {
-	return Matcher{foldPatterns(allow), foldPatterns(deny)}
-}
+func NewMatcher(allow, deny []string) Matcher { return Matcher{anyOf(allow), anyOf(deny)} }
 
-// foldPatterns returns the patterns in lower case, without the blank ones.
-func foldPatterns(patterns []string) []string {
-	var out []string
+// anyOf returns an expression for the names that one of the patterns matches, or nil if all patterns are blank.
+func anyOf(patterns []string) *regexp.Regexp {
+	var list []string
 	for _, s := range patterns {
 		if s = fold(s); s != "" {
-			out = append(out, s)
+			list = append(list, strings.ReplaceAll(regexp.QuoteMeta(s), `\*`, ".*"))
 		}
 	}
-	return out
+	if list == nil {
+		return nil
+	}
+	return regexp.MustCompile("(?s)^(?:" + strings.Join(list, "|") + ")$")
 }
 
-func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+func fold(s string) string {
+	return strings.ToLower(strings.ToValidUTF8(strings.TrimSpace(s), "\uFFFD"))
+}
 
 // MatchesAll reports whether no pattern excludes a tool.
-func (t Matcher) MatchesAll() bool { return len(t.allow) == 0 && len(t.deny) == 0 }
+func (t Matcher) MatchesAll() bool { return t.allow == nil && t.deny == nil }
 
 // Matches reports whether a tool is allowed and not denied.
 func (t Matcher) Matches(name string) bool {
@@ -36,29 +40,6 @@ func (t Matcher) Matches(name string) bool {
 		return true
 	}
 	name = fold(name)
-	matches := func(pattern string) bool { return matchStar(pattern, name) }
-	return !slices.ContainsFunc(t.deny, matches) && (len(t.allow) == 0 || slices.ContainsFunc(t.allow, matches))
-}
-
-// matchStar reports whether name matches pattern, in which * stands for any text and nothing else is special. After a
-// mismatch it goes back to the last star only, so that it takes at most len(pattern) × len(name) steps.
-func matchStar(pattern, name string) bool {
-	p, n := 0, 0
-	star, mark := -1, 0 // the last star, and where the text that it stands for ends
-	for n < len(name) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, n
-			p++
-		case p < len(pattern) && pattern[p] == name[n]:
-			p++
-			n++
-		case star >= 0:
-			mark++
-			p, n = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
+	isDenied := t.deny != nil && t.deny.MatchString(name)
+	return !isDenied && (t.allow == nil || t.allow.MatchString(name))
 }

@@ -26,6 +26,7 @@ func TestMatches(t *testing.T) {
 		{"a*c", "a\nc", true, "a line end is text too"},
 		{"**a**", "a", true, "stars in a row are one"},
 		{"a*", "a", true, "nothing behind"},
+		{`a\*c`, `a\bc`, true, "a backslash is one, and no escape"},
 		{"a.c", "abc", false, "a dot is a dot"},
 		{"[a-z]", "b", false, "brackets are brackets"},
 		{"ex?c", "exec", false, "a question mark is one"},
