@@ -62,7 +62,7 @@ func opensToken(s string) bool {
 		return n.rest == ""
 	}
 	r, _ := utf8.DecodeRuneInString(n.rest)
-	return isASCIILetter(s) || r == '|' || strings.ContainsRune(wideBars, r)
+	return runes.IsLetter(s[0]) || r == '|' || strings.ContainsRune(wideBars, r)
 }
 
 // opensInstruction reports whether s, which follows a square bracket, makes a control token such as [INST].
@@ -190,9 +190,6 @@ var (
 	squareNames = []string{"inst", "sys", "systemprompt", "availabletools", "toolcalls", "toolresults",
 		"toolcontent", "toolrequest", "think", "callid", "gmask", "smask"}
 )
-
-// isASCIILetter reports whether s begins with one.
-func isASCIILetter(s string) bool { return s != "" && runes.IsLetter(s[0]) }
 
 // foldLetter returns the ASCII letter, in lower case, or the digit that r looks like, or 0.
 func foldLetter(r rune) byte {

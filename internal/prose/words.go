@@ -46,9 +46,7 @@ func hasWord(s, w string) bool {
 	}
 }
 
-func isOfWord(c byte) bool {
-	return c == '_' || runes.IsLetter(c) || c >= '0' && c <= '9'
-}
+func isOfWord(c byte) bool { return c == '_' || runes.IsLetter(c) || runes.IsDigit(c) }
 
 // What sentences are about.
 var (

@@ -1,7 +1,5 @@
 package runes
 
-import "unicode/utf8"
-
 // Bytes: what each byte of a text is, and looks at eight of them at a time.
 
 // The classes of bytes. A byte of no class ends a token of a path, a URL or a name.
@@ -64,14 +62,4 @@ func LoadWord(s string, i int) uint64 {
 	w := s[i : i+8]
 	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
 		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-}
-
-// Only reports whether no byte of s is above 127.
-func Only(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

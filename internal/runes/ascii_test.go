@@ -44,20 +44,3 @@ func TestLoadWord(t *testing.T) {
 		}
 	}
 }
-
-// TestOnly puts a byte that is not ASCII at each place of texts of each length around a word.
-func TestOnly(t *testing.T) {
-	for n := range 20 {
-		text := strings.Repeat("a", n)
-		if !Only(text) {
-			t.Errorf("%d letters", n)
-		}
-		for i := range n {
-			for _, odd := range []string{"\x80", "\xff"} {
-				if Only(text[:i] + odd + text[i+1:]) {
-					t.Errorf("%x at %d of %d", odd, i, n)
-				}
-			}
-		}
-	}
-}

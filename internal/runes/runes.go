@@ -8,18 +8,7 @@ import (
 )
 
 // AtLeast reports whether s has n characters or more. It reads no further than it must.
-func AtLeast(s string, n int) bool {
-	if n <= 0 {
-		return true
-	}
-	if len(s) < n {
-		return false
-	}
-	if len(s)/utf8.UTFMax >= n {
-		return true
-	}
-	return Head(s, n-1) < len(s)
-}
+func AtLeast(s string, n int) bool { return n <= 0 || Head(s, n-1) < len(s) }
 
 // Head returns the length in bytes of the first n characters of s, or len(s) if there are fewer.
 func Head(s string, n int) int {
@@ -172,14 +161,8 @@ func Clip(s string, limit int) string {
 		return strings.ToValidUTF8(s, "\uFFFD")
 	}
 	keep := max(0, limit-len(mark)-2)
-	head, tail := wholeWords(s, keep*2/3, len(s)-keep/3)
+	end, start := keep*2/3, len(s)-keep/3
+	head := strings.TrimRightFunc(s[:headEnd(s, end, end/2)], unicode.IsSpace)
+	tail := strings.TrimLeftFunc(s[tailStart(s, start, start+(len(s)-start)/2):], unicode.IsSpace)
 	return strings.ToValidUTF8(head, "") + mark + strings.ToValidUTF8(tail, "")
-}
-
-// wholeWords returns s[:end] and s[start:] without the words that are cut there. A word that is not a path is cut where
-// less than half would be left without it.
-func wholeWords(s string, end, start int) (head, tail string) {
-	head = s[:headEnd(s, end, end/2)]
-	tail = s[tailStart(s, start, start+(len(s)-start)/2):]
-	return strings.TrimRightFunc(head, unicode.IsSpace), strings.TrimLeftFunc(tail, unicode.IsSpace)
 }

@@ -2,7 +2,6 @@ package tokencount
 
 import (
 	_ "embed"
-	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -58,7 +57,7 @@ func (e *Encoding) Count(s string) (int, bool) {
 		return 0, false
 	}
 	if !utf8.ValidString(s) {
-		s = replaceInvalid(s)
+		s = string([]rune(s))
 	}
 	m := merger{vocabulary: e.vocabulary}
 	n := 0
@@ -77,14 +76,4 @@ func (e *Encoding) Count(s string) (int, bool) {
 		s = s[end:]
 	}
 	return n, true
-}
-
-// replaceInvalid returns s with U+FFFD for each byte that is not UTF-8.
-func replaceInvalid(s string) string {
-	var b strings.Builder
-	b.Grow(len(s) + len(s)/2)
-	for _, r := range s {
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -117,7 +117,7 @@ func o200kPiece(s string) int {
 			return contraction(s, whole)
 		}
 	}
-	return otherPiece(s, c, n, "/")
+	return otherPiece(s, c, n, "\r\n/")
 }
 
 // word reads [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]* at s[i], which ends at head, and [\p{Ll}\p{Lm}\p{Lo}\p{M}]+ behind it,
@@ -150,12 +150,12 @@ func cl100kPiece(s string) int {
 			return end
 		}
 	}
-	return otherPiece(s, c, n, "")
+	return otherPiece(s, c, n, "\r\n")
 }
 
 // otherPiece returns the length of the piece of s that is not a word: digits, signs or white space. s begins with a
-// character of class c and n bytes. Line ends behind signs belong to the piece, and so does the byte in more.
-func otherPiece(s string, c class, n int, more string) int {
+// character of class c and n bytes. The bytes of behind belong to the piece if they stand behind signs.
+func otherPiece(s string, c class, n int, behind string) int {
 	if c == number {
 		for range 2 {
 			next, size := classAt(s, n)
@@ -173,15 +173,10 @@ func otherPiece(s string, c class, n int, more string) int {
 	if c == space && end == n {
 		return whitePiece(s)
 	}
-	for end < len(s) && endsLine(s[end], more) {
+	for end < len(s) && strings.IndexByte(behind, s[end]) >= 0 {
 		end++
 	}
 	return end
-}
-
-// endsLine reports whether c is a line end, or the one byte that more has.
-func endsLine(c byte, more string) bool {
-	return c == '\n' || c == '\r' || more != "" && c == more[0]
 }
 
 // whitePiece returns the length of the piece of white space that s begins with: up to its last line end, or else all of
