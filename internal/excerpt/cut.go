@@ -2,7 +2,6 @@ package excerpt
 
 import (
 	"math"
-	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -85,10 +84,8 @@ func (l *Limits) Cut(t *Text) (text string, ok bool) {
 	} else {
 		e = New(t.Text, keep, l.BothEnds)
 	}
-	var b strings.Builder
-	e.Write(&b)
-	b.WriteString(l.notice(t.Chars-e.Kept(), t.Chars))
-	return b.String(), b.Len() < len(t.Text)
+	text = e.String() + l.notice(t.Chars-e.Kept(), t.Chars)
+	return text, len(text) < len(t.Text)
 }
 
 // WereCut reports whether any of the texts was cut before, and how many characters are kept of all of them in any case.

@@ -60,21 +60,16 @@ func New(s string, keep int, bothEnds bool) Excerpt {
 	return Excerpt{head: s[:runes.LineEnd(s, max(0, room))], tail: tail}
 }
 
-// Write appends the excerpt to b, with a mark where something is missing.
-func (e *Excerpt) Write(b *strings.Builder) {
-	b.WriteString(e.head)
+// String returns the excerpt, with a mark where something is missing.
+func (e *Excerpt) String() string {
+	between := ""
 	switch {
 	case len(e.errors) > 0:
-		b.WriteString(errorsBefore)
-		for _, line := range e.errors {
-			b.WriteString(line)
-			b.WriteByte('\n')
-		}
-		b.WriteString(errorsAfter)
+		between = errorsBefore + strings.Join(e.errors, "\n") + "\n" + errorsAfter
 	case e.tail != "":
-		b.WriteString(gap)
+		between = gap
 	}
-	b.WriteString(e.tail)
+	return e.head + between + e.tail
 }
 
 // Kept returns how many characters of the original text the excerpt holds.
@@ -123,8 +118,5 @@ func ForSummary(s string, keep int) string {
 	if e.Kept() >= utf8.RuneCountInString(s) {
 		return s
 	}
-	var b strings.Builder
-	e.Write(&b)
-	b.WriteString(notice)
-	return b.String()
+	return e.String() + notice
 }

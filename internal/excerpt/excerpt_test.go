@@ -127,7 +127,5 @@ func tailMattersOf(s string) bool { return TailMatters(s[runes.Tail(s, tailSearc
 // excerptOf is what is kept of a text, and how many of its characters.
 func excerptOf(s string, keep int) (text string, kept int) {
 	e := New(s, keep, false)
-	var b strings.Builder
-	e.Write(&b)
-	return b.String(), e.Kept()
+	return e.String(), e.Kept()
 }

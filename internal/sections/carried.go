@@ -52,10 +52,13 @@ type Failure struct {
 	Line string `json:"line"`           // as it is listed
 }
 
-// appendNewest is appendOnce for a list that keeps its newest files.
-func appendNewest(list []string, s string) []string {
-	if list = appendOnce(list, s); len(list) > 2*maxSectionFiles {
-		list = slices.Clone(newest(list, maxSectionFiles))
+// appendNewest puts s at the end of list, and takes it away from where it was. At least the newest n of list stay.
+func appendNewest(list []string, s string, n int) []string {
+	if i := slices.Index(list, s); i >= 0 {
+		list = slices.Delete(list, i, i+1)
+	}
+	if list = append(list, s); len(list) > 2*n {
+		list = slices.Clone(newest(list, n))
 	}
 	return list
 }
@@ -79,10 +82,10 @@ func (c *Collector) Done() Carried {
 // AddFiles takes in the files that a call works on.
 func (c *Collector) AddFiles(use toolcall.Use) {
 	for _, path := range use.Modified {
-		c.Modified = appendNewest(c.Modified, path)
+		c.Modified = appendNewest(c.Modified, path, maxSectionFiles)
 	}
 	for _, path := range use.Read {
-		c.Read = appendNewest(c.Read, path)
+		c.Read = appendNewest(c.Read, path, maxSectionFiles)
 	}
 }
 
@@ -110,22 +113,11 @@ func (c *Collector) AddRules(text string) {
 			end := prose.SentenceEnd(line)
 			if s := markup.Line(strings.TrimSpace(line[:end])); !runes.AtLeast(s, maxRuleChars+1) &&
 				prose.StrongRules.In(s) && !prose.Asks(s) {
-				c.Rules = appendOnce(c.Rules, s)
+				c.Rules = appendNewest(c.Rules, s, maxCarriedRules)
 			}
 			line = line[end:]
 		}
 	}
-	if len(c.Rules) > 2*maxCarriedRules {
-		c.Rules = slices.Clone(newest(c.Rules, maxCarriedRules))
-	}
-}
-
-// appendOnce puts s at the end of list, and takes it away from where it was.
-func appendOnce(list []string, s string) []string {
-	if i := slices.Index(list, s); i >= 0 {
-		list = slices.Delete(list, i, i+1)
-	}
-	return append(list, s)
 }
 
 // failureLine returns the line for the result of a call that failed: NAME (META): TEXT.

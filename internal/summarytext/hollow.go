@@ -27,8 +27,11 @@ const (
 
 // IsHollow reports whether answer is no summary of a conversation with these texts.
 func IsHollow(answer string, conversation iter.Seq[string]) bool {
-	text := strings.TrimSpace(withoutMarkup(answer))
-	n := countWords(text)
+	text := strings.TrimSpace(emptiness.Get().ReplaceAllString(answer, " "))
+	n := 0
+	for range words(text) {
+		n++
+	}
 	switch {
 	case htmlPage.Get().MatchString(answer):
 		return true
@@ -56,16 +59,6 @@ func headings(text string) int { return len(heading.Get().FindAllStringIndex(tex
 // emptiness matches what shows nothing: comments, tags, fences, and the quotes and brackets of JSON.
 var emptiness = prose.NewPattern("(?s)<!--.*?-->|</?[A-Za-z][^<>]*>|(?m:^[ \t]*```.*$)|[{}\\[\\]\"]")
 
-func withoutMarkup(s string) string { return emptiness.Get().ReplaceAllString(s, " ") }
-
-// countWords counts words, and two characters of a script without spaces as one.
-func countWords(s string) (n int) {
-	for range words(s) {
-		n++
-	}
-	return n
-}
-
 // words iterates over the runs of letters and digits in s, and over the pairs of characters in scripts without spaces.
 func words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -86,20 +79,17 @@ func words(s string) iter.Seq[string] {
 }
 
 // common are words of errors, apologies and questions back, besides those of the prompt.
-var common = strings.Fields(`about after again although apologize appears assist attempt
+const common = `about after again although apologize appears assist attempt
 	available because been before cannot check come complete context continue conversation could currently data does done
 	error exceeded failed following from full further give have hello help here history include information input insert
 	internal invalid know later like limit long love message messages model more must need next okay once over paste
 	please process provide provided quota rate ready received request requests response retry seems send server service
 	share should some sorry sure task text than thank that them then there these they this time unable understood until
-	upon user wait want what when where which will with without would your yours`)
+	upon user wait want what when where which will with without would your yours`
 
 var commonWords = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
-	for _, w := range common {
-		known[w] = true
-	}
-	for w := range words(strings.ToLower(System + Sections + Initial + Update)) {
+	for w := range words(common + " " + strings.ToLower(System+Sections+Initial+Update)) {
 		known[w] = true
 	}
 	return known
