@@ -2,7 +2,6 @@ package prompt_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,23 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/prompt"
 )
 
 // long is for the figures that are written down; a sample finds what breaks.
-var long = flag.Bool("long", false, "use all recorded sessions, and ten times as many random inputs")
-
-// scaled is a number of random inputs: n, ten times as many in long runs, a quarter of it in short ones.
-func scaled(n int) int {
-	switch {
-	case *long:
-		return 10 * n
-	case testing.Short():
-		return n / 4
-	}
-	return n
-}
-
 // words are what random texts are made of: prose, other scripts, headings, fences, long lines.
 var words = []string{"the", "window", "is", "full", "of", "tools.", "中文字", "naïve", "🙂", "\n", "\n\n", "\n## Red Lines\n", "\n# Top\n", "\n### Deep\nx\n",
 	"\n```go\nfunc main() {}\n\n# no heading\n```\n", "\n~~~\nopen", "- item\n", "\u2028", "a,b;c"}
@@ -95,7 +82,7 @@ func tokensOf(e winnow.Estimator, s string) int {
 // The invariants of an assembly hold for any input.
 func TestAssembleProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 4))
-	for range scaled(6_000) {
+	for range times.Of(1_200) {
 		checkAssembly(t, r, randomInput(r), randomOptions(r))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/recording"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/prompt"
 )
 
@@ -113,15 +114,15 @@ var pieceSeed = maphash.MakeSeed()
 
 func pieceOf(s string, tokens int) piece { return piece{maphash.String(pieceSeed, s), tokens} }
 
-// corpus returns each nth of the recorded sessions, in long runs all.
-func corpus(t *testing.T, every int) (sessions [][]winnow.Message) {
+// corpus returns a thirtieth of the recorded sessions, with -times 30 all.
+func corpus(t *testing.T) (sessions [][]winnow.Message) {
 	paths, err := filepath.Glob("../../shared/corpus/*.jsonl.gz")
 	require.NoError(t, err)
 	if len(paths) == 0 {
 		t.Skip("there are no recorded sessions here")
 	}
 	for i, path := range paths {
-		if i%every != 0 && !*long {
+		if i%times.Every(30) != 0 {
 			continue
 		}
 		data, err := os.ReadFile(path)
@@ -142,16 +143,13 @@ type simulation struct {
 }
 
 func TestPromptCostsInRecordedSessions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it reads 100 MB of sessions")
-	}
 	e, err := winnow.NewEstimator("claude")
 	require.NoError(t, err)
 	s := simulation{estimate: e}
 	for _, b := range []*billing{&s.top, &s.end, &s.told, &s.edited} {
 		b.cache = cachePrices
 	}
-	sessions := corpus(t, 5)
+	sessions := corpus(t)
 	for _, h := range sessions {
 		s.replay(t, h)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/prompt"
 )
 
@@ -33,7 +34,7 @@ func kept(a *prompt.Assembly) map[string]int {
 // More characters, or more tokens, for all take nothing from anybody.
 func TestMoreBudgetNeverGivesLess(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 6))
-	for range scaled(5_000) {
+	for range times.Of(1_000) {
 		in := randomInput(r)
 		in.Mode, in.Sections = prompt.Full, nil
 		o := randomOptions(r)

@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/prompt"
 )
 
 // A report agrees with a search in the text about files; its parts add up to the whole.
 func TestReportIsWhatIsInTheText(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 7))
-	for range scaled(5_000) {
+	for range times.Of(1_000) {
 		in, o := randomInput(r), randomOptions(r)
 		a, err := prompt.Assemble(in, o)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/prompt"
 )
 
@@ -177,7 +178,7 @@ func silentText(r *rand.Rand) string {
 
 func TestSilentIsTheReferences(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
-	for range scaled(100_000) {
+	for range times.Of(20_000) {
 		s := strings.NewReplacer("\u3000", "", "\xe3", "", "<think>", "", `{"action":"`, "").Replace(silentText(r))
 		isSilent := silentWhole.MatchString(s) || silentLeading.MatchString(s)
 		require.Equal(t, isSilent, prompt.IsSilent(s, prompt.SilentToken{}), "%q", s)
@@ -236,7 +237,7 @@ func TestSilentFilterSplits(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(21, 2))
-	for range scaled(300) {
+	for range times.Of(60) {
 		text := silentText(r)
 		for _, token := range tokens {
 			if token.Text != "" {
@@ -251,7 +252,7 @@ func TestSilentFilterSplits(t *testing.T) {
 func TestSilentFilterHoldsLittle(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 3))
 	var b bytes.Buffer
-	for range scaled(20_000) {
+	for range times.Of(4_000) {
 		text := strings.NewReplacer("<think>", "", `{"action":"`, "").Replace(silentText(r))
 		if prompt.IsSilent(text, prompt.SilentToken{}) {
 			continue // all of it is held

@@ -3,7 +3,6 @@ package transcript_test
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/test/agents"
 	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/internal/test/wire"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/transcript"
@@ -62,17 +62,11 @@ func checkFile(t *testing.T, data []byte) {
 	assert.NoError(t, wire.Rules{Bytes: true, Lead: histories.Leads(view.History)}.Check(r.Messages))
 }
 
-var long = flag.Bool("long", false, "many more files that are out of order")
-
 // TestDisorder: lines that are lost, doubled, moved or take each other's ids lose nothing else and break nothing.
 func TestDisorder(t *testing.T) {
-	most := uint64(40)
-	if *long {
-		most = 1_000
-	}
 	for _, form := range agents.Forms {
 		t.Run(string(form), func(t *testing.T) {
-			for seed := range most {
+			for seed := range times.Of(uint64(40)) {
 				r := rand.New(rand.NewPCG(seed, 11))
 				h := histories.Random(seed)
 				o := agents.Options{Noise: true, Branches: true, Compact: seed%2 == 0}

@@ -21,6 +21,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/agents"
 	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/internal/test/wire"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/entry"
@@ -28,10 +29,8 @@ import (
 	"github.com/winnowgo/winnow/session/upkeep"
 )
 
-// perForm is how many files of each form are read: half of them hold recorded conversations, where these are here.
-const perForm = 50
-
-// conversations returns recorded conversations, from everywhere in the list, and random ones.
+// conversations returns recorded conversations, from everywhere in the list, where they are here, and as many random
+// ones. Sixteen have all options, see optionsOf.
 func conversations(t testing.TB) [][]winnow.Message {
 	names, err := filepath.Glob("../../../shared/corpus/*.jsonl.gz")
 	require.NoError(t, err)
@@ -39,10 +38,7 @@ func conversations(t testing.TB) [][]winnow.Message {
 		t.Log("the recorded sessions are not here: random ones alone")
 	}
 	var all [][]winnow.Message
-	n := perForm
-	if testing.Short() {
-		n = perForm / 5
-	}
+	n := times.Of(16)
 	for i := range n {
 		if i%2 == 0 && len(names) > 0 {
 			h := readRecorded(t, names[i*len(names)/n])

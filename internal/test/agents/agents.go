@@ -189,8 +189,8 @@ func plain(m winnow.Message) winnow.Message {
 
 // machines begin texts that a harness writes in the role of a person.
 var machines = []string{
-	"<local-command-stdout>", "[Request interrupted by user", "<environment_context>", "# AGENTS.md instructions for",
-	"<turn_aborted>", "<permissions instructions>", "<skill>", "<task-notification>",
+	"<local-command-stdout>", "<bash-stdout>", "<bash-stderr>", "[Request interrupted by user", "<environment_context>",
+	"# AGENTS.md instructions for", "<turn_aborted>", "<permissions instructions>", "<skill>", "<task-notification>",
 }
 
 // pixel is an image in base64.
