@@ -270,12 +270,16 @@ func foundPart(id string) winnow.Part {
 	return winnow.Part{Kind: winnow.KindOpaque, ID: id, Bytes: 400}
 }
 
-// halvesIn lists the parts of messages: > a call of the provider's, < its result, the texts, (thinking), [calls].
+// halvesIn lists the parts of messages: > a call of the provider's, < its result, the texts, (thinking), [calls] and the
+// ids of those that results answer.
 func halvesIn(messages []winnow.Message) string {
 	var out []string
 	for _, m := range messages {
 		var b strings.Builder
 		b.WriteString(string(m.Role)[:1])
+		if m.Role == winnow.RoleTool {
+			b.WriteString(":" + m.ToolCallID)
+		}
 		for _, p := range m.Parts {
 			switch {
 			case p.Kind == winnow.KindOpaque && p.Name != "":
@@ -326,10 +330,10 @@ func TestHalvesOfPairsOfTheProvider(t *testing.T) {
 		{"going on was aborted at once", "u q; a (tS) I look. >1", list(q, paused, failed(modelSays(""), "aborted")), "nothing was said, so it may go on"},
 		{"nothing else", "u q; u go on", list(q, modelSends(searchPart("1")), go_), "an empty message goes"},
 		{"only thinking else", "u q; u go on", list(q, modelSends(signed, searchPart("1")), go_), "thinking alone is refused"},
-		{"beside a call of the host's", "u q; a >1 [a]; t r; a <1 found; u go on", list(q, modelSends(searchPart("1"), callPart("a", "read")), toolSays("a", "r"), modelSends(foundPart("1"), textPart("found")), go_), "the provider runs its own when it has the host's result"},
-		{"beside a call, not yet run", "u q; a >1 [a]; t r", list(q, modelSends(searchPart("1"), callPart("a", "read")), toolSays("a", "r")), "as before"},
-		{"code that calls tools", "u q; a >1 [a]; t r; a [b]; t r", list(q, modelSends(searchPart("1"), callPart("a", "read")), toolSays("a", "r"), modelCalls("b"), toolSays("b", "r")), "its result comes when it has run to its end"},
-		{"beside a call, interrupted", "u q; a look [a]; t r; u go on", list(q, modelSends(textPart("look"), searchPart("1"), callPart("a", "read")), toolSays("a", "r"), go_), "a person's message ends the turn"},
+		{"beside a call of the host's", "u q; a >1 [a]; t:a r; a <1 found; u go on", list(q, modelSends(searchPart("1"), callPart("a", "read")), toolSays("a", "r"), modelSends(foundPart("1"), textPart("found")), go_), "the provider runs its own when it has the host's result"},
+		{"beside a call, not yet run", "u q; a >1 [a]; t:a r", list(q, modelSends(searchPart("1"), callPart("a", "read")), toolSays("a", "r")), "as before"},
+		{"code that calls tools", "u q; a >1 [a]; t:a r; a [b]; t:b r", list(q, modelSends(searchPart("1"), callPart("a", "read")), toolSays("a", "r"), modelCalls("b"), toolSays("b", "r")), "its result comes when it has run to its end"},
+		{"beside a call, interrupted", "u q; a look [a]; t:a r; u go on", list(q, modelSends(textPart("look"), searchPart("1"), callPart("a", "read")), toolSays("a", "r"), go_), "a person's message ends the turn"},
 		{"approved by the host", "u q; a >1; u <1; a done; u go on", list(q, modelSends(searchPart("1")), winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{foundPart("1")}}, modelSays("done"), go_), "the host may write the result, too"},
 		{"an approval alone", "u q; u go on", list(q, winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{foundPart("1")}}, go_), "of nothing that was asked"},
 		{"not a half", "u q; a <; u go on", list(q, modelSends(winnow.Part{Kind: winnow.KindOpaque, Bytes: 9}), go_), "an opaque part without an id stands alone"},
@@ -434,24 +438,6 @@ func TestPairsOverSeveralSteps(t *testing.T) {
 	}
 }
 
-// said is a history in one line: the first letter of each role, calls with their ids, and the texts.
-func said(h []winnow.Message) string {
-	var out []string
-	for _, m := range h {
-		s := string(m.Role)[:1]
-		for _, p := range m.Parts {
-			if p.Kind == winnow.KindToolCall {
-				s += "[" + p.ID + "]"
-			}
-		}
-		if m.Role == winnow.RoleTool {
-			s += ":" + m.ToolCallID
-		}
-		out = append(out, strings.TrimSpace(s+" "+fullText(m)))
-	}
-	return strings.Join(out, "; ")
-}
-
 // A request shows each result of a call that says something else: where it stands, or in the place of the first one if
 // that was never sent.
 func TestLaterResults(t *testing.T) {
@@ -460,7 +446,7 @@ func TestLaterResults(t *testing.T) {
 	failedRun := toolSays("a", "no space left")
 	failedRun.IsError = true
 	const head = "[A later result of exec, call a:]"
-	later := "u " + head + "done"
+	later := "u " + head + " done"
 	for _, tt := range []struct {
 		name   string
 		in     []winnow.Message
@@ -468,18 +454,18 @@ func TestLaterResults(t *testing.T) {
 		steps  string // of one that sends a request after each message; "": the same
 		reason string
 	}{
-		{"after an answer", list(q, modelCalls("a"), pending, modelSays("I wait."), done, modelSays("Good."), again), "u q; a[a]; t:a pending; a I wait.; " + later + "; a Good.; u and now?", "", "where it stands"},
-		{"at the end", list(q, modelCalls("a"), pending, modelSays("I wait."), done), "u q; a[a]; t:a pending; a I wait.; " + later, "", "the newest of all"},
-		{"before an answer", list(q, modelCalls("a"), pending, done, modelSays("Good.")), "u q; a[a]; t:a done; a Good.", "u q; a[a]; t:a pending; " + later + "; a Good.", "in the place of the first, unless that was sent"},
-		{"behind a person's message", list(q, modelCalls("a"), pending, again, done), "u q; a[a]; t:a done; u and now?", "u q; a[a]; t:a pending; u and now?; " + later, "no answer was made from the first"},
-		{"equal", list(q, modelCalls("a"), pending, modelSays("I wait."), pending, again), "u q; a[a]; t:a pending; a I wait.; u and now?", "", "it says nothing new"},
-		{"three", list(q, modelCalls("a"), pending, modelSays("I wait."), toolSays("a", "half"), toolSays("a", "half"), modelSays("Still."), done), "u q; a[a]; t:a pending; a I wait.; u " + head + "half; a Still.; " + later, "", "each that says something new"},
-		{"the first once more", list(q, modelCalls("a"), pending, modelSays("I wait."), done, modelSays("Good."), pending), "u q; a[a]; t:a pending; a I wait.; " + later + "; a Good.; u " + head + "pending", "", "it differs from what was shown last"},
-		{"failed", list(q, modelCalls("a"), pending, modelSays("I wait."), failedRun), "u q; a[a]; t:a pending; a I wait.; u [A later result of exec, call a, which failed:]no space left", "", "it is said"},
-		{"among the results of another step", list(q, modelCalls("a"), pending, modelCalls("b"), done, toolSays("b", "B"), again), "u q; a[a]; t:a pending; a[b]; t:b B; " + later + "; u and now?", "", "behind them, because nothing may stand between a call and its result"},
-		{"while other calls are open", list(q, modelCalls("a"), pending, modelCalls("b"), done), "u q; a[a]; t:a pending; a[b]", "", "it waits for their results"},
-		{"both late", list(q, modelCalls("a"), modelSays("I wait."), pending, modelSays("I still wait."), done), "u q; a[a]; t:a pending; a I wait.; a I still wait.; " + later, "", "the first one goes to its call"},
-		{"an id again", list(q, modelCalls("a"), toolSays("a", "A"), modelCalls("a"), pending, modelSays("I wait."), done), "u q; a[a]; t:a A; a[a_2]; t:a_2 pending; a I wait.; u [A later result of exec, call a_2:]done", "", "it is of the newest call"},
+		{"after an answer", list(q, modelCalls("a"), pending, modelSays("I wait."), done, modelSays("Good."), again), "u q; a [a]; t:a pending; a I wait.; " + later + "; a Good.; u and now?", "", "where it stands"},
+		{"at the end", list(q, modelCalls("a"), pending, modelSays("I wait."), done), "u q; a [a]; t:a pending; a I wait.; " + later, "", "the newest of all"},
+		{"before an answer", list(q, modelCalls("a"), pending, done, modelSays("Good.")), "u q; a [a]; t:a done; a Good.", "u q; a [a]; t:a pending; " + later + "; a Good.", "in the place of the first, unless that was sent"},
+		{"behind a person's message", list(q, modelCalls("a"), pending, again, done), "u q; a [a]; t:a done; u and now?", "u q; a [a]; t:a pending; u and now?; " + later, "no answer was made from the first"},
+		{"equal", list(q, modelCalls("a"), pending, modelSays("I wait."), pending, again), "u q; a [a]; t:a pending; a I wait.; u and now?", "", "it says nothing new"},
+		{"three", list(q, modelCalls("a"), pending, modelSays("I wait."), toolSays("a", "half"), toolSays("a", "half"), modelSays("Still."), done), "u q; a [a]; t:a pending; a I wait.; u " + head + " half; a Still.; " + later, "", "each that says something new"},
+		{"the first once more", list(q, modelCalls("a"), pending, modelSays("I wait."), done, modelSays("Good."), pending), "u q; a [a]; t:a pending; a I wait.; " + later + "; a Good.; u " + head + " pending", "", "it differs from what was shown last"},
+		{"failed", list(q, modelCalls("a"), pending, modelSays("I wait."), failedRun), "u q; a [a]; t:a pending; a I wait.; u [A later result of exec, call a, which failed:] no space left", "", "it is said"},
+		{"among the results of another step", list(q, modelCalls("a"), pending, modelCalls("b"), done, toolSays("b", "B"), again), "u q; a [a]; t:a pending; a [b]; t:b B; " + later + "; u and now?", "", "behind them, because nothing may stand between a call and its result"},
+		{"while other calls are open", list(q, modelCalls("a"), pending, modelCalls("b"), done), "u q; a [a]; t:a pending; a [b]", "", "it waits for their results"},
+		{"both late", list(q, modelCalls("a"), modelSays("I wait."), pending, modelSays("I still wait."), done), "u q; a [a]; t:a pending; a I wait.; a I still wait.; " + later, "", "the first one goes to its call"},
+		{"an id again", list(q, modelCalls("a"), toolSays("a", "A"), modelCalls("a"), pending, modelSays("I wait."), done), "u q; a [a]; t:a A; a [a_2]; t:a_2 pending; a I wait.; u [A later result of exec, call a_2:] done", "", "it is of the newest call"},
 		{"of a failed turn", list(q, failed(modelCalls("a"), "aborted"), pending, modelSays("no"), done), "u q; a no", "", "the call is not sent"},
 		{"of no call", list(q, modelSays("no"), done), "u q; a no", "", "nothing asked for it"},
 	} {
@@ -498,7 +484,7 @@ func TestLaterResults(t *testing.T) {
 				for n := from; n <= len(in); n++ {
 					r = prepare(t, m, in[:n])
 				}
-				assert.Equal(t, want, said(r.Messages), tt.reason)
+				assert.Equal(t, want, halvesIn(r.Messages), tt.reason)
 				for _, sent := range r.Messages {
 					if strings.HasPrefix(fullText(sent), head) {
 						assert.True(t, sent.Injected, "no person wrote it")
@@ -506,13 +492,13 @@ func TestLaterResults(t *testing.T) {
 				}
 				// What was decided stays: in later requests, and after a restart.
 				restored := restarted(t, 100_000, nil, snapshotOf(t, m))
-				if strings.HasSuffix(want, "a[b]") {
+				if strings.HasSuffix(want, "a [b]") {
 					return // the end of the request is still open
 				}
 				in = append(in, modelSays("more"), userSays("last"))
 				for _, m := range []*winnow.Manager{m, restored} {
 					next := prepare(t, m, in)
-					assert.Equal(t, want+"; a more; u last", said(next.Messages), "as it was sent")
+					assert.Equal(t, want+"; a more; u last", halvesIn(next.Messages), "as it was sent")
 				}
 				sameMessages(t, tt.in, in[:len(tt.in)], "the input is not written to")
 			}
@@ -527,9 +513,9 @@ func TestLaterResultBehindAPause(t *testing.T) {
 		toolSays("a", "done"), modelSends(foundPart("1"), textPart("found")), userSays("go on"))
 	m := newManager(t, 100_000, nil)
 	r := prepare(t, m, history)
-	assert.Equal(t, "u q; a [a]; t pending; a I look.; u [A later result of exec, call a:] done; a found; u go on", halvesIn(r.Messages))
+	assert.Equal(t, "u q; a [a]; t:a pending; a I look.; u [A later result of exec, call a:] done; a found; u go on", halvesIn(r.Messages))
 	r = prepare(t, m, append(history[:4:4], toolSays("a", "pending")))
-	assert.Equal(t, "u q; a [a]; t pending; a I look. >1", halvesIn(r.Messages), "it says nothing new: the provider goes on")
+	assert.Equal(t, "u q; a [a]; t:a pending; a I look. >1", halvesIn(r.Messages), "it says nothing new: the provider goes on")
 }
 
 // A later result is as little too large as any other one, and a record, a summary and Recall know it.
@@ -568,8 +554,8 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 		}
 		m := newManager(t, 30_000, nil)
 		r := prepare(t, m, h)
-		require.Contains(t, said(r.Messages), "A later result of exec, call a", "the record names it")
-		assert.NotContains(t, said(r.Messages), numbered(400))
+		require.Contains(t, halvesIn(r.Messages), "A later result of exec, call a", "the record names it")
+		assert.NotContains(t, halvesIn(r.Messages), numbered(400))
 	})
 	t.Run("summary", func(t *testing.T) {
 		var asked string
