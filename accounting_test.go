@@ -305,10 +305,7 @@ func ExampleReportUsage() {
 		return "## Goal\nFind the bug.", nil
 	})
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: strings.Repeat("Find the bug. ", 50)}}}}
-	summary, err := winnow.SummarizeInStages(context.Background(), history, &winnow.SummarizeOptions{Summarizer: s})
-	if err != nil {
-		panic(err)
-	}
+	summary := must(winnow.SummarizeInStages(context.Background(), history, &winnow.SummarizeOptions{Summarizer: s}))
 	fmt.Println(summary.Calls, summary.Usage.Prompt(), summary.Usage.Output)
 	// Output: 1 1200 80
 }

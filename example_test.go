@@ -13,22 +13,22 @@ import (
 )
 
 // A message of each role, as the examples use them.
-func user(text string) winnow.Message {
-	return winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: text}}}
-}
+func user(text string) winnow.Message { return userSays(text) }
 
-func assistant(text string) winnow.Message {
-	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: text}}}
-}
+func assistant(text string) winnow.Message { return modelSays(text) }
 
 func call(id, tool, arguments string) winnow.Message {
-	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
-		{Kind: winnow.KindToolCall, ID: id, Name: tool, Arguments: []byte(arguments)},
-	}}
+	return modelSends(callWith(id, tool, arguments))
 }
 
-func result(id, tool, text string) winnow.Message {
-	return winnow.Message{Role: winnow.RoleTool, ToolCallID: id, ToolName: tool, Parts: []winnow.Part{{Text: text}}}
+func result(id, tool, text string) winnow.Message { return toolOf(id, tool, text) }
+
+// must is what a call returns that does not fail here.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func ExampleLimitHistoryTurns() {
@@ -57,12 +57,7 @@ func ExampleLimitHistoryTurns() {
 
 func ExampleHistoryLimits_ForSession() {
 	few, many := 10, 100
-	limits := winnow.HistoryLimits{
-		"telegram": {
-			DMHistoryLimit: &many,
-			DMs:            map[string]winnow.DMLimits{"4711": {HistoryLimit: &few}},
-		},
-	}
+	limits := winnow.HistoryLimits{"telegram": {DMHistoryLimit: &many, DMs: map[string]winnow.DMLimits{"4711": {HistoryLimit: &few}}}}
 	for _, key := range []string{"agent:main:telegram:dm:4711", "telegram:dm:42", "telegram:group:-100", "slack:dm:u1"} {
 		limit, ok := limits.ForSession(key)
 		fmt.Println(key, limit, ok)
@@ -160,14 +155,9 @@ func ExampleReadMessages() {
 }
 
 func ExampleWriteMessages() {
-	err := winnow.WriteMessages(os.Stdout, []winnow.Message{
-		user("What is in go.mod?"),
-		call("call_1", "read", `{"path":"go.mod"}`),
-		result("call_1", "read", "module example.com/cart"),
+	_ = winnow.WriteMessages(os.Stdout, []winnow.Message{
+		user("What is in go.mod?"), call("call_1", "read", `{"path":"go.mod"}`), result("call_1", "read", "module example.com/cart"),
 	})
-	if err != nil {
-		fmt.Println(err)
-	}
 	// Output:
 	// {"role":"user","parts":[{"text":"What is in go.mod?"}]}
 	// {"role":"assistant","parts":[{"kind":"toolCall","id":"call_1","name":"read","arguments":{"path":"go.mod"}}]}
@@ -232,11 +222,8 @@ func ExampleMessage_Paused() {
 }
 
 func ExampleNewEstimator() {
-	e, err := winnow.NewEstimator(winnow.FamilyForModel("gpt-4o"))
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(e.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "How many tokens does this sentence cost?"}}}))
+	e := must(winnow.NewEstimator(winnow.FamilyForModel("gpt-4o")))
+	fmt.Println(e.Estimate(user("How many tokens does this sentence cost?")))
 	// Output: 11
 }
 
@@ -252,17 +239,14 @@ func ExampleFamilyForModel() {
 }
 
 func ExampleTiktokenEstimator() {
-	e, err := winnow.TiktokenEstimator("o200k_base")
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(e.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "How many tokens does this sentence cost?"}}}))
+	e := must(winnow.TiktokenEstimator("o200k_base"))
+	fmt.Println(e.Estimate(user("How many tokens does this sentence cost?")))
 	// Output: 12
 }
 
 func ExampleCharsPerToken() {
 	e := winnow.CharsPerToken(4)
-	fmt.Println(e.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "How many tokens does this sentence cost?"}}}))
+	fmt.Println(e.Estimate(user("How many tokens does this sentence cost?")))
 	// Output: 10
 }
 
@@ -400,13 +384,7 @@ func ExampleSummarizeInStages() {
 	for range 100 {
 		history = append(history, winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: strings.Repeat("one more ", 100)}}})
 	}
-	summary, err := winnow.SummarizeInStages(context.Background(), history, &winnow.SummarizeOptions{
-		Summarizer: summarizer,
-		Window:     32_000,
-	})
-	if err != nil {
-		panic(err)
-	}
+	summary := must(winnow.SummarizeInStages(context.Background(), history, &winnow.SummarizeOptions{Summarizer: summarizer, Window: 32_000}))
 	fmt.Println(summary.Calls, summary.Degraded)
 	fmt.Println(summary.Text)
 	// Output:

@@ -304,17 +304,11 @@ func TestBytesOfEscapes(t *testing.T) {
 
 func ExampleRequest() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	m, err := winnow.New(200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: func() time.Time { return now }})
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4), Now: func() time.Time { return now }}))
 	history := longTalk()
 	for _, pause := range []time.Duration{0, time.Minute, time.Hour} {
 		now = now.Add(pause)
-		r, err := m.Prepare(context.Background(), history)
-		if err != nil {
-			panic(err)
-		}
+		r := must(m.Prepare(context.Background(), history))
 		fmt.Printf("%d tokens, %d of them cached: they cost as much as %.0f\n", r.Tokens, r.Cached, r.Cost)
 		history = append(history, assistant("The budget."), user("Then let us begin with that."))
 	}

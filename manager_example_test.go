@@ -30,10 +30,7 @@ var summarizer = winnow.SummarizerFunc(func(context.Context, winnow.SummaryReque
 })
 
 func ExampleManager_Window() {
-	m, err := winnow.New(0, &winnow.Options{Model: "anthropic/claude-haiku-4.5"})
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(0, &winnow.Options{Model: "anthropic/claude-haiku-4.5"}))
 	fmt.Println(m.Window())
 	// Output: 200000
 }
@@ -43,9 +40,7 @@ func ExampleNew() {
 	fmt.Println(m != nil, err)
 
 	_, err = winnow.New(200_000, &winnow.Options{
-		HistoryTurns: 50,
-		FoldAbove:    1.5,
-		Tools:        &winnow.ToolOptions{Keep: []string{"memory_*"}},
+		HistoryTurns: 50, FoldAbove: 1.5, Tools: &winnow.ToolOptions{Keep: []string{"memory_*"}},
 	})
 	fmt.Println(err)
 	// Output:
@@ -54,19 +49,13 @@ func ExampleNew() {
 }
 
 func ExampleManager_Prepare() {
-	m, err := winnow.New(16_000, nil)
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(16_000, nil))
 	history := []winnow.Message{
 		user("Why does the service not answer?"),
 		call("call_1", "exec", `{"command":"journalctl -u shop"}`),
 		result("call_1", "exec", longLog), // larger than the window
 	}
-	request, err := m.Prepare(context.Background(), history)
-	if err != nil {
-		panic(err)
-	}
+	request := must(m.Prepare(context.Background(), history))
 	for _, e := range request.Edits {
 		fmt.Printf("%s message %d: %s\n", e.Op, e.Index, e.Reason)
 	}
@@ -82,10 +71,7 @@ func ExampleManager_Prepare() {
 }
 
 func ExampleManager_Plan() {
-	m, err := winnow.New(16_000, &winnow.Options{Summarizer: summarizer})
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(16_000, &winnow.Options{Summarizer: summarizer}))
 	fmt.Println("short:", m.Plan([]winnow.Message{user("Hello")}).NeedsCompaction)
 	fmt.Println("long:", m.Plan(longTalk()).NeedsCompaction) // nothing is summarized yet
 	// Output:
@@ -94,18 +80,10 @@ func ExampleManager_Plan() {
 }
 
 func ExampleManager_Compact() {
-	m, err := winnow.New(200_000, &winnow.Options{
-		Summarizer: summarizer,
-		Compact:    &winnow.CompactOptions{KeepRecent: 2_000}, // tokens
-	})
-	if err != nil {
-		panic(err)
-	}
+	recent := &winnow.CompactOptions{KeepRecent: 2_000} // tokens
+	m := must(winnow.New(200_000, &winnow.Options{Summarizer: summarizer, Compact: recent}))
 	history := longTalk()
-	request, err := m.Compact(context.Background(), history, "Keep every decision.")
-	if err != nil {
-		panic(err)
-	}
+	request := must(m.Compact(context.Background(), history, "Keep every decision."))
 	fmt.Println("fewer messages:", len(request.Messages) < len(history))
 	fmt.Println("fewer tokens:", request.Compaction.TokensAfter < request.Compaction.TokensBefore)
 	fmt.Println("the summary:", strings.Contains(request.Compaction.Summary, "All parts are settled but the budget."))
@@ -119,24 +97,15 @@ func ExampleManager_Compact() {
 }
 
 func ExampleManager_Recover() {
-	m, err := winnow.New(200_000, nil)
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(200_000, nil))
 	ctx := context.Background()
 	history := longTalk()
-	request, err := m.Prepare(ctx, history)
-	if err != nil {
-		panic(err)
-	}
+	request := must(m.Prepare(ctx, history))
 	refused := errors.New("400 prompt is too long: 21000 tokens > 16000 maximum") // the model's window is smaller than it was said to be
-	next, err := m.Recover(ctx, history, refused)
-	if err != nil {
-		panic(err)
-	}
+	next := must(m.Recover(ctx, history, refused))
 	fmt.Println("smaller:", next.Tokens < request.Tokens)
 
-	_, err = m.Recover(ctx, history, errors.New("401 invalid x-api-key")) // a smaller request does not help
+	_, err := m.Recover(ctx, history, errors.New("401 invalid x-api-key")) // a smaller request does not help
 	fmt.Println(err)
 	// Output:
 	// smaller: true
@@ -151,31 +120,16 @@ func ExampleManager_Snapshot() {
 		call("call_1", "exec", `{"command":"journalctl -u shop"}`),
 		result("call_1", "exec", longLog),
 	}
-	m, err := winnow.New(16_000, nil)
-	if err != nil {
-		panic(err)
-	}
-	before, err := m.Prepare(ctx, history)
-	if err != nil {
-		panic(err)
-	}
-	state, err := m.Snapshot()
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(16_000, nil))
+	before := must(m.Prepare(ctx, history))
+	state := must(m.Snapshot())
 
-	restarted, err := winnow.New(16_000, nil) // with the same options
-	if err != nil {
-		panic(err)
-	}
+	restarted := must(winnow.New(16_000, nil)) // with the same options
 	if err := restarted.Restore(state); err != nil {
 		panic(err)
 	}
 	history = append(history, assistant("The database is down."), user("Since when?"))
-	after, err := restarted.Prepare(ctx, history)
-	if err != nil {
-		panic(err)
-	}
+	after := must(restarted.Prepare(ctx, history))
 	fmt.Println("same bytes for the log:", after.Messages[2].Parts[0].Text == before.Messages[2].Parts[0].Text)
 	fmt.Println("a pure append:", after.FirstChanged == len(before.Messages))
 	// Output:
@@ -184,10 +138,7 @@ func ExampleManager_Snapshot() {
 }
 
 func ExampleManager_Restore() {
-	m, err := winnow.New(200_000, nil)
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(200_000, nil))
 	if err := m.Restore([]byte("no snapshot")); err != nil {
 		fmt.Println("starting afresh") // and the manager is as it was
 	}
@@ -195,15 +146,9 @@ func ExampleManager_Restore() {
 }
 
 func ExampleManager_Close() {
-	m, err := winnow.New(200_000, &winnow.Options{Compact: &winnow.CompactOptions{Background: true}})
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(200_000, &winnow.Options{Compact: &winnow.CompactOptions{Background: true}}))
 	fmt.Println(m.Close())
-	request, err := m.Prepare(context.Background(), []winnow.Message{user("Still there?")})
-	if err != nil {
-		panic(err)
-	}
+	request := must(m.Prepare(context.Background(), []winnow.Message{user("Still there?")}))
 	fmt.Println(len(request.Messages), "message")
 	// Output:
 	// <nil>
@@ -211,10 +156,7 @@ func ExampleManager_Close() {
 }
 
 func ExampleDo() {
-	m, err := winnow.New(200_000, nil) // one manager a conversation
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(200_000, nil)) // one manager a conversation
 	model := func(_ context.Context, messages []winnow.Message) (string, error) {
 		if len(messages) > 100 { // it takes less than it was said to
 			return "", errors.New("400 This model's maximum context length is 8192 tokens")
@@ -222,13 +164,10 @@ func ExampleDo() {
 		return "The budget.", nil
 	}
 	answer, request, err := winnow.Do(context.Background(), m, longTalk(), model)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(answer)
+	fmt.Println(answer, err)
 	fmt.Println("fewer messages were sent in the end:", len(request.Messages) < len(longTalk()))
 	// Output:
-	// The budget.
+	// The budget. <nil>
 	// fewer messages were sent in the end: true
 }
 
@@ -249,16 +188,10 @@ func ExampleCompactOptions_flush() {
 		}
 		return nil
 	}
-	m, err := winnow.New(16_000, &winnow.Options{Summarizer: summarizer, Compact: &winnow.CompactOptions{BeforeCompact: flush}})
-	if err != nil {
-		panic(err)
-	}
+	m = must(winnow.New(16_000, &winnow.Options{Summarizer: summarizer, Compact: &winnow.CompactOptions{BeforeCompact: flush}}))
 	history := longTalk()
 	before := len(history)
-	request, err := m.Prepare(context.Background(), history)
-	if err != nil {
-		panic(err)
-	}
+	request := must(m.Prepare(context.Background(), history))
 	isFlush := func(m winnow.Message) bool { return m.Injected }
 	fmt.Println("compacted:", request.Compaction != nil)
 	fmt.Println("the flush is in the request:", slices.ContainsFunc(request.Messages, isFlush), "in the history:", len(history) != before)
@@ -269,15 +202,9 @@ func ExampleCompactOptions_flush() {
 
 // A manager that takes over a history asks the provider once, where its API has an endpoint for that.
 func ExampleManager_Counted() {
-	m, err := winnow.New(100_000, nil)
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(100_000, nil))
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: strings.Repeat("word ", 1_000)}}}}
-	request, err := m.Prepare(context.Background(), history)
-	if err != nil {
-		panic(err)
-	}
+	request := must(m.Prepare(context.Background(), history))
 	const counted = 1_150 // of request.Messages, by the provider
 	m.Counted(counted)
 	fmt.Println(request.Tokens != counted, m.Plan(history).Tokens)

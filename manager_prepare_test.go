@@ -269,12 +269,9 @@ func withoutBreaker(state string) string {
 
 func ExampleManager_Cold() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	m, err := winnow.New(200_000, &winnow.Options{Now: func() time.Time { return now }})
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(200_000, &winnow.Options{Now: func() time.Time { return now }}))
 	fmt.Println("before the first request:", m.Cold())
-	_, err = m.Prepare(context.Background(), []winnow.Message{user("Hello")})
+	_, err := m.Prepare(context.Background(), []winnow.Message{user("Hello")})
 	fmt.Println("behind it:", m.Cold(), err)
 	now = now.Add(6 * time.Minute)
 	fmt.Println("six minutes later:", m.Cold())

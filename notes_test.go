@@ -197,22 +197,6 @@ func TestOwnToolsAreSmall(t *testing.T) {
 	}
 }
 
-// withNotes returns a manager for a model that has the tools for notes.
-func withNotes() *winnow.Manager {
-	m, err := winnow.New(200_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}})
-	if err != nil {
-		panic(err)
-	}
-	return m
-}
-
-// noteCall is a call of the model's.
-func noteCall(tool winnow.Tool, arguments string) winnow.Message {
-	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{
-		{Kind: winnow.KindToolCall, ID: "call_1", Name: tool.Name, Arguments: json.RawMessage(arguments)},
-	}}
-}
-
 func ExampleNotesTool() {
 	fmt.Println(winnow.NotesTool().Name, string(winnow.NotesTool().Schema)[:16])
 	// Output: write_note {"type":"object"
@@ -224,10 +208,9 @@ func ExampleCompactTool() {
 }
 
 func ExampleManager_Note() {
-	m := withNotes()
-	call := noteCall(winnow.NotesTool(), `{"name":"goal","text":"Ship on Friday."}`)
-	history := []winnow.Message{user("Ship it."), call}
-	history = append(history, m.Note(history, call.Parts[0].Arguments))
+	m := must(winnow.New(200_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}}))
+	history := []winnow.Message{user("Ship it."), call("call_1", winnow.NotesTool().Name, `{"name":"goal","text":"Ship on Friday."}`)}
+	history = append(history, m.Note(history, history[1].Parts[0].Arguments))
 	fmt.Println(history[2].Parts[0].Text)
 	fmt.Println(winnow.Notes(history))
 	// Output:
@@ -241,16 +224,15 @@ func ExampleNotes() {
 }
 
 func ExampleManager_EndPhase() {
-	m := withNotes()
-	call := noteCall(winnow.CompactTool(), `{"keep":"The tests pass."}`)
-	history := []winnow.Message{user("Fix it."), call}
-	answer := m.EndPhase(history, call.Parts[0].Arguments)
+	m := must(winnow.New(200_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}}))
+	history := []winnow.Message{user("Fix it."), call("call_1", winnow.CompactTool().Name, `{"keep":"The tests pass."}`)}
+	answer := m.EndPhase(history, history[1].Parts[0].Arguments)
 	fmt.Println(answer.IsError, answer.Parts[0].Text)
 	// Output: true Not yet: it would free 0 tokens, and there is room enough. Go on.
 }
 
 func ExampleManager_WindowNote() {
-	m := withNotes()
+	m := must(winnow.New(200_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}}))
 	line := m.WindowNote(&winnow.Request{Tokens: 130_000, Budget: 180_000})
 	fmt.Println(line.Parts[0].Text)
 	// Output: [The context window is 72 % full, and older work will be shortened. write_note keeps what must not be lost; end_phase ends a phase.]
@@ -258,14 +240,9 @@ func ExampleManager_WindowNote() {
 
 func ExampleManager_Warm() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	m, err := winnow.New(200_000, &winnow.Options{Now: func() time.Time { return now }})
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(200_000, &winnow.Options{Now: func() time.Time { return now }}))
 	history := []winnow.Message{user("Hello")}
-	if _, err := m.Prepare(context.Background(), history); err != nil {
-		panic(err)
-	}
+	must(m.Prepare(context.Background(), history))
 	w := m.Warm(history, now.Add(time.Minute))
 	fmt.Println(w.Until.Format(time.TimeOnly), w.Pays)
 	// Output: 12:05:00 true

@@ -83,7 +83,6 @@ func leftOutHistory(t testing.TB, change func(*winnow.Options)) (m *winnow.Manag
 
 func TestRecallAnswers(t *testing.T) {
 	m, history, handle := leftOutHistory(t, nil)
-	whole := "whole" // the handle of a result that is whole in the request
 	for _, tt := range []struct {
 		arguments string
 		want      []string
@@ -126,7 +125,7 @@ func TestRecallAnswers(t *testing.T) {
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			h := strings.NewReplacer(`"H"`, `"`+handle+`"`, `"whole"`, `"`+winnow.HandleOf(m, history, 22)+`"`, "H ", handle+" ")
-			answers := callRecall(t, m, history, h.Replace(strings.ReplaceAll(tt.arguments, whole, "whole")))
+			answers := callRecall(t, m, history, h.Replace(tt.arguments))
 			got := answers[len(answers)-1]
 			for _, want := range tt.want {
 				assert.Contains(t, got.Parts[0].Text, h.Replace(want))
@@ -413,35 +412,20 @@ func FuzzRecall(f *testing.F) {
 // A record stands for old steps. Its line of a call names a handle, with which the model asks for a line of the result.
 func ExampleManager_Recall() {
 	ctx := context.Background()
-	m, err := winnow.New(8_000, &winnow.Options{Recall: true, FoldAbove: 0.05})
-	if err != nil {
-		panic(err)
-	}
-	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "What does the log say?"}}}}
-	step := func(id, result string) {
-		call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"command":"./check ` + id + `"}`)}
-		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}}, toolOf(id, "exec", result))
-	}
-	step("a", strings.Repeat("all is well\n", 200)+"the retry limit is seventeen\n"+strings.Repeat("all is well\n", 200))
+	m := must(winnow.New(8_000, &winnow.Options{Recall: true, FoldAbove: 0.05}))
+	log := strings.Repeat("all is well\n", 200) + "the retry limit is seventeen\n" + strings.Repeat("all is well\n", 200)
+	history := []winnow.Message{user("What does the log say?"), call("a", "exec", `{"command":"./check a"}`), result("a", "exec", log)}
 	for _, id := range []string{"b", "c", "d", "e", "f", "g", "h", "i"} {
-		step(id, strings.Repeat("nothing new\n", 400))
+		history = append(history, call(id, "exec", `{"command":"./check `+id+`"}`), result(id, "exec", strings.Repeat("nothing new\n", 400)))
 	}
-	r, err := m.Prepare(ctx, history)
-	if err != nil {
-		panic(err)
-	}
+	r := must(m.Prepare(ctx, history))
 	lines := strings.Split(r.Messages[1].Parts[0].Text, "\n")
 	fmt.Println(lines[1])
 
 	// The model answers with a call of the tool, and the host with what Recall returns.
 	_, rest, _ := strings.Cut(lines[1], "recall ")
-	call := winnow.Part{Kind: winnow.KindToolCall, ID: "z", Name: winnow.RecallTool().Name}
-	call.Arguments = json.RawMessage(`{"handle":"` + rest[:8] + `","pattern":"retry limit","context":1}`)
-	history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}})
-	answer, err := m.Recall(ctx, history, call.Arguments)
-	if err != nil {
-		panic(err)
-	}
+	asked := call("z", winnow.RecallTool().Name, `{"handle":"`+rest[:8]+`","pattern":"retry limit","context":1}`)
+	answer := must(m.Recall(ctx, append(history, asked), asked.Parts[0].Arguments))
 	fmt.Println(answer.Parts[0].Text)
 	// Output:
 	// exec ./check a, recall 36132253
@@ -464,15 +448,9 @@ func ExampleRecallTool() {
 }
 
 func ExampleManager_RecallText() {
-	m, err := winnow.New(200_000, &winnow.Options{Recall: true})
-	if err != nil {
-		panic(err)
-	}
+	m := must(winnow.New(200_000, &winnow.Options{Recall: true}))
 	log := "tests began\nok parser\nFAIL clock\ntests ended\n" // what a handle of the host's stands for
-	answer, err := m.RecallText(context.Background(), "build:7", "the build", log, json.RawMessage(`{"handle":"build:7","pattern":"FAIL","context":0}`))
-	if err != nil {
-		panic(err)
-	}
+	answer := must(m.RecallText(context.Background(), "build:7", "the build", log, json.RawMessage(`{"handle":"build:7","pattern":"FAIL","context":0}`)))
 	fmt.Println(answer.Parts[0].Text)
 	// Output:
 	// <recalled handle="build:7" from="the build" lines="4" matches="1 of 1">

@@ -159,14 +159,8 @@ func ExampleThinkingPolicy() {
 		history = append(history, thinking("Once more.", "signed", id), result(id, "exec", strings.Repeat("one more word of a log, ", 300)))
 	}
 	for _, policy := range []winnow.ThinkingPolicy{winnow.ThinkingKept, winnow.ThinkingBound} {
-		m, err := winnow.New(12_000, &winnow.Options{Thinking: policy})
-		if err != nil {
-			panic(err)
-		}
-		r, err := m.Prepare(context.Background(), history)
-		if err != nil {
-			panic(err)
-		}
+		m := must(winnow.New(12_000, &winnow.Options{Thinking: policy}))
+		r := must(m.Prepare(context.Background(), history))
 		n := 0
 		for _, m := range r.Messages {
 			if m.Parts[0].Kind == winnow.KindThinking {
