@@ -284,9 +284,7 @@ func TestFlushBeforeAForcedCompaction(t *testing.T) {
 		force func(t *testing.T, m *winnow.Manager) *winnow.Request
 	}{
 		{"a history that jumps over the soft line", func(t *testing.T, m *winnow.Manager) *winnow.Request { return prepare(t, m, chatOf(hardTurns)) }},
-		{"by hand", func(t *testing.T, m *winnow.Manager) *winnow.Request {
-			return compact(t, m, chatOf(softTurns-20))
-		}},
+		{"by hand", func(t *testing.T, m *winnow.Manager) *winnow.Request { return compact(t, m, chatOf(softTurns-20)) }},
 		{"after an overflow", func(t *testing.T, m *winnow.Manager) *winnow.Request {
 			prepare(t, m, chatOf(softTurns-20))
 			return recovered(t, m, chatOf(softTurns-20), errors.New("prompt is too long: 4700 tokens > 3500 maximum"))

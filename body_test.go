@@ -46,9 +46,7 @@ func TestBodyOfTextInAnOutage(t *testing.T) {
 	const most = 300_000
 	for _, idle := range []time.Duration{time.Minute, time.Hour} {
 		c := newClock()
-		m := newManager(t, 200_000, &winnow.Options{
-			MaxBytes: most, Now: c.Now, Summarizer: fails(errors.New("503")),
-		})
+		m := newManager(t, 200_000, &winnow.Options{MaxBytes: most, Now: c.Now, Summarizer: fails(errors.New("503"))})
 		degraded := 0
 		for n := 2; n <= 300; n += 2 {
 			c.pass(idle)

@@ -326,8 +326,6 @@ func FuzzForgery(f *testing.F) {
 			return
 		}
 		checkForgery(t, text, Digest())
-		checkForgery(t, text, SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
-			return "## Goal\nFix it.\n" + text, nil
-		}))
+		checkForgery(t, text, SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "## Goal\nFix it.\n" + text, nil }))
 	})
 }

@@ -27,9 +27,7 @@ func TestFilesInWorkStayOverAPause(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			m := newManager(t, 1_000_000, &winnow.Options{
-				FoldAbove: -1, Estimator: byChars, Now: newClock().Now, NoMinify: true,
-			})
+			m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: newClock().Now, NoMinify: true})
 			h := runs(40) // seen for the first time, so that nothing is in the prompt cache
 			h[61].Parts[1].Name, h[62].ToolName = "read", "read"
 			h[61].Parts[1].Arguments = []byte(`{"path":"main.go"}`)

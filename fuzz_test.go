@@ -29,9 +29,7 @@ func addSeeds(f *testing.F) {
 
 func FuzzRepairToolPairing(f *testing.F) {
 	addSeeds(f)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		checkStage(t, repairStage, historyFrom(histories.FromBytes(b)))
-	})
+	f.Fuzz(func(t *testing.T, b []byte) { checkStage(t, repairStage, historyFrom(histories.FromBytes(b))) })
 }
 
 func FuzzLimitHistoryTurns(f *testing.F) {

@@ -255,9 +255,7 @@ func growthInputs() map[string]func(n int) []Message {
 	}
 	for _, unit := range growthTexts {
 		for place, put := range growthPlaces {
-			inputs[fmt.Sprintf("%q, %s", unit[:min(len(unit), 20)], place)] = func(n int) []Message {
-				return put(repeated(unit, n))
-			}
+			inputs[fmt.Sprintf("%q, %s", unit[:min(len(unit), 20)], place)] = func(n int) []Message { return put(repeated(unit, n)) }
 		}
 	}
 	return inputs
@@ -312,13 +310,11 @@ var growthLists = map[string]func(n int) []Message{
 
 // growthChanges are of step i of an agent.
 var growthChanges = map[string]func(i int, call, result *Message){
-	"failed turns": func(_ int, call, _ *Message) { call.StopReason = "error" },
-	"pinned calls": func(_ int, call, _ *Message) { call.Pinned = true },
-	"usage":        func(i int, call, _ *Message) { call.Usage = &Usage{Input: 10 + 20*i, Output: 5} },
-	"files":        func(i int, call, _ *Message) { asks(call, "edit", fmt.Sprintf(`{"path":"src/f%d.go"}`, i)) },
-	"the same call": func(_ int, call, _ *Message) {
-		asks(call, "exec", `{"path":"a.go"}`)
-	},
+	"failed turns":  func(_ int, call, _ *Message) { call.StopReason = "error" },
+	"pinned calls":  func(_ int, call, _ *Message) { call.Pinned = true },
+	"usage":         func(i int, call, _ *Message) { call.Usage = &Usage{Input: 10 + 20*i, Output: 5} },
+	"files":         func(i int, call, _ *Message) { asks(call, "edit", fmt.Sprintf(`{"path":"src/f%d.go"}`, i)) },
+	"the same call": func(_ int, call, _ *Message) { asks(call, "exec", `{"path":"a.go"}`) },
 	"failures": func(_ int, _, result *Message) {
 		result.IsError, result.Details = true, json.RawMessage(`{"status":"failed","exitCode":1}`)
 	},

@@ -83,9 +83,7 @@ func limitStage(limit int) stage {
 }
 
 func pruneStage(name string, window int, o *winnow.PruneOptions) stage {
-	return stage{"prune " + name, "", func(h []winnow.Message) ([]winnow.Message, []winnow.Edit) {
-		return winnow.PruneContext(h, window, o)
-	}}
+	return stage{"prune " + name, "", func(h []winnow.Message) ([]winnow.Message, []winnow.Edit) { return winnow.PruneContext(h, window, o) }}
 }
 
 func truncateStage(name string, window int, o *winnow.TruncateOptions) stage {

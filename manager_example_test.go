@@ -39,9 +39,7 @@ func ExampleNew() {
 	m, err := winnow.New(200_000, nil) // tokens; nil: the defaults
 	fmt.Println(m != nil, err)
 
-	_, err = winnow.New(200_000, &winnow.Options{
-		HistoryTurns: 50, FoldAbove: 1.5, Tools: &winnow.ToolOptions{Keep: []string{"memory_*"}},
-	})
+	_, err = winnow.New(200_000, &winnow.Options{HistoryTurns: 50, FoldAbove: 1.5, Tools: &winnow.ToolOptions{Keep: []string{"memory_*"}}})
 	fmt.Println(err)
 	// Output:
 	// true <nil>

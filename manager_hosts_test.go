@@ -197,9 +197,7 @@ func screen(m winnow.Message) winnow.Message {
 // at most 8 of 100 requests, however the images come. What a person shows in the newest turn stays.
 func TestNewestImagesStay(t *testing.T) {
 	t.Parallel()
-	clicks := func(id string) []winnow.Message {
-		return callOf(id, "computer", `{"action":"click"}`, "clicked "+id)
-	}
+	clicks := func(id string) []winnow.Message { return callOf(id, "computer", `{"action":"click"}`, "clicked "+id) }
 	for _, tt := range []struct {
 		name   string
 		step   func(k int) []winnow.Message

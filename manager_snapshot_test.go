@@ -76,9 +76,7 @@ func TestManagerRestoreRefuses(t *testing.T) {
 		{"a malformed time", set("sentAt", `"yesterday"`), "when a request was sent decides what is pruned"},
 		{"something behind it", good + "{}", "two files in one"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			requireRefused(t, tt.state, tt.reason)
-		})
+		t.Run(tt.name, func(t *testing.T) { requireRefused(t, tt.state, tt.reason) })
 	}
 	for n := 0; n < len(good); n += 1 + len(good)/200 {
 		requireRefused(t, good[:n], "a file that was not written to its end")

@@ -95,9 +95,7 @@ func TestNamesStay(t *testing.T) {
 	}
 }
 
-func testNames(
-	t *testing.T, id func(n int) string, next func([]winnow.Message, *winnow.Request) []winnow.Message, pins bool,
-) {
+func testNames(t *testing.T, id func(n int) string, next func([]winnow.Message, *winnow.Request) []winnow.Message, pins bool) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	o := &winnow.Options{
 		Recall: true, Now: func() time.Time { return now },

@@ -362,9 +362,7 @@ func TestRecallPatternsTakeNoMinutes(t *testing.T) {
 // Two calls at once are told apart, though the host has written their arguments anew.
 func TestRecallOfTwoCalls(t *testing.T) {
 	m, history, handle := leftOutHistory(t, nil)
-	call := func(id, arguments string) winnow.Part {
-		return callWith(id, "recall", arguments)
-	}
+	call := func(id, arguments string) winnow.Part { return callWith(id, "recall", arguments) }
 	history = append(history, userSays("Look."), modelSends(
 		call("first", `{"handle": "`+handle+`", "from": 1}`), call("second", `{"handle": "`+handle+`", "from": 9}`)))
 	answer, err := m.Recall(t.Context(), history, json.RawMessage(`{"from":9,"handle":"`+handle+`"}`))

@@ -95,9 +95,7 @@ func TestNotFolded(t *testing.T) {
 		{"all of them go", winnow.Options{}, func([]winnow.Message) {}, nil},
 		{"a pinned result keeps its call", winnow.Options{}, func(h []winnow.Message) { h[4].Pinned = true }, []int{3, 4}},
 		{"a pinned call keeps its result", winnow.Options{}, func(h []winnow.Message) { h[3].Pinned = true }, []int{3, 4}},
-		{"an image", winnow.Options{}, func(h []winnow.Message) {
-			h[4].Parts = append(h[4].Parts, imagePart())
-		}, []int{3, 4}},
+		{"an image", winnow.Options{}, func(h []winnow.Message) { h[4].Parts = append(h[4].Parts, imagePart()) }, []int{3, 4}},
 		{"signed thinking of the newest turn", winnow.Options{}, func(h []winnow.Message) {
 			h[3].Parts = append([]winnow.Part{thinkPart("hm", "sig")}, h[3].Parts...)
 		}, []int{3, 4}},
@@ -454,11 +452,9 @@ func TestInjectedStays(t *testing.T) {
 func TestInjectedComesBack(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(h []winnow.Message) []winnow.Message{
-		"rewound, and going on": func(h []winnow.Message) []winnow.Message {
-			return named(append(h[:21], runs(10)[17:]...))
-		},
-		"a person's": func(h []winnow.Message) []winnow.Message { h[14].Injected = false; return h },
-		"pinned":     func(h []winnow.Message) []winnow.Message { h[14].Pinned = true; return h },
+		"rewound, and going on": func(h []winnow.Message) []winnow.Message { return named(append(h[:21], runs(10)[17:]...)) },
+		"a person's":            func(h []winnow.Message) []winnow.Message { h[14].Injected = false; return h },
+		"pinned":                func(h []winnow.Message) []winnow.Message { h[14].Pinned = true; return h },
 	} {
 		m := folding(t, winnow.Options{})
 		require.False(t, holds(prepare(t, m, withInjected()), &withInjected()[14]))

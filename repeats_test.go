@@ -51,9 +51,7 @@ func readTwice() []winnow.Message {
 		reads("c", "one.go"), readResult("c", sourceFile("one", 60, 30))))
 }
 
-func readResult(id, text string) winnow.Message {
-	return toolOf(id, "Read", text)
-}
+func readResult(id, text string) winnow.Message { return toolOf(id, "Read", text) }
 
 // A note names the earlier result by its command as it was, or by its ends, and by its path whole.
 func TestNameOfRepeatedResult(t *testing.T) {

@@ -202,9 +202,7 @@ func fileReferences(t *testing.T) (references map[string]map[string]map[string]b
 		files = append(files, file.tree)
 		lines += set.File(file.tree.Pos()).LineCount() - 1
 	}
-	config := types.Config{Importer: importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
-	})}
+	config := types.Config{Importer: importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
 	root, err := config.Check(modulePath, set, files, &info)
 	require.NoError(t, err)
