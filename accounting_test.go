@@ -135,8 +135,7 @@ func TestCompactionKeepsWhatWasLearned(t *testing.T) {
 
 // Only a request that this one goes on from tells its size, and the log has what was left out for that.
 func TestUsageOfOtherRequests(t *testing.T) {
-	summary := userSays(of(100))
-	summary.Summary = true
+	summary := summarySays(of(100))
 	lost := failed(modelCalls("a"), "error")
 	for _, c := range []struct {
 		name string

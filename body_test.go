@@ -91,52 +91,41 @@ func screenshots(steps, size int) []winnow.Message {
 	h := list(userSays("Book the cheapest flight to Lisbon."))
 	for i := range steps {
 		id := "call_" + itoa(i)
-		shot := toolSays(id, "Screenshot "+itoa(i)+" taken.")
-		shot.Parts = append(shot.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: size})
-		h = append(h, modelSends(textPart("Step "+itoa(i)+": I click on the next field and look."), callPart(id, "computer")), shot)
+		h = append(h, modelSends(textPart("Step "+itoa(i)+": I click on the next field and look."), callPart(id, "computer")),
+			withImage(toolSays(id, "Screenshot "+itoa(i)+" taken."), size))
 	}
 	return h
 }
 
-// rewrites is in how many of the requests for a history that grows by a step each the prompt cache is lost.
-func rewrites(t testing.TB, window int, o *winnow.Options, steps int, history func(steps int) []winnow.Message) int {
-	c := newClock()
-	o.Now = c.Now
-	m := newManager(t, window, o)
-	n, before := 0, 0
-	for i := range steps {
-		r := prepare(t, m, history(i+1))
-		require.LessOrEqual(t, r.Bytes, o.MaxBytes)
-		if r.FirstChanged < before {
-			n++
-		}
-		before = len(r.Messages)
-		c.pass(20 * time.Second)
-	}
-	return n
-}
-
 // A body that is too large is made smaller by so much that the next requests fit as well.
 func TestBodyIsRewrittenRarely(t *testing.T) {
-	shots, pictures := screenshots(120, 400_000), album(120, 400_000)
-	small, large := screenshots(120, 300_000), screenshots(120, 1_000_000)
-	results := largeResults(120, 30_000)
+	shots := screenshots(120, 400_000)
 	for _, tt := range []struct {
 		name    string
 		bytes   int // that a body may have
-		history func(steps int) []winnow.Message
+		history []winnow.Message
 		most    int // rewrites
 	}{
-		{"screenshots as results", 10_000_000, func(steps int) []winnow.Message { return shots[:1+2*steps] }, 8},
-		{"small screenshots, a small limit", 5_000_000, func(steps int) []winnow.Message { return small[:1+2*steps] }, 8},
-		{"large screenshots", 16_000_000, func(steps int) []winnow.Message { return large[:1+2*steps] }, 8},
-		{"twelve screenshots fit", 5_000_000, func(steps int) []winnow.Message { return shots[:1+2*steps] }, 11},
-		{"pictures of the user", 10_000_000, func(steps int) []winnow.Message { return pictures[:2*steps-1] }, 8},
-		{"large results", 1_000_000, func(steps int) []winnow.Message { return results[:1+2*steps] }, 12},
+		{"screenshots as results", 10_000_000, shots, 8},
+		{"small screenshots, a small limit", 5_000_000, screenshots(120, 300_000), 8},
+		{"large screenshots", 16_000_000, screenshots(120, 1_000_000), 8},
+		{"twelve screenshots fit", 5_000_000, shots, 11},
+		{"pictures of the user", 10_000_000, album(120, 400_000), 8},
+		{"large results", 1_000_000, largeResults(120, 30_000), 12},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			o := &winnow.Options{MaxBytes: tt.bytes, Tools: keepAll}
-			n := rewrites(t, 1_000_000, o, 120, tt.history)
+			c := newClock()
+			m := newManager(t, 1_000_000, &winnow.Options{MaxBytes: tt.bytes, Tools: keepAll, Now: c.Now})
+			n, before := 0, 0
+			for i := 1; i <= len(tt.history); i += 2 {
+				r := prepare(t, m, tt.history[:i])
+				require.LessOrEqual(t, r.Bytes, tt.bytes)
+				if r.FirstChanged < before {
+					n++
+				}
+				before = len(r.Messages)
+				c.pass(20 * time.Second)
+			}
 			assert.Positive(t, n)
 			assert.LessOrEqual(t, n, tt.most)
 		})

@@ -213,16 +213,6 @@ func TestSummaryStandsBehindWhatLeads(t *testing.T) {
 	}
 }
 
-// summaryAt returns the index of the first summary, or -1.
-func summaryAt(messages []winnow.Message) int {
-	for i := range messages {
-		if messages[i].Summary {
-			return i
-		}
-	}
-	return -1
-}
-
 // A request that nearly fills the window is not refused for the few words that were said before it. A digest of a few
 // words stands for them, and no model is asked for so little.
 func TestShortHistoryBeforeALargeRequest(t *testing.T) {

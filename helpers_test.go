@@ -93,6 +93,11 @@ func failed(m winnow.Message, reason string) winnow.Message {
 	return m
 }
 
+func withParts(m winnow.Message, more ...winnow.Part) winnow.Message {
+	m.Parts = append(slices.Clip(m.Parts), more...)
+	return m
+}
+
 func list(m ...winnow.Message) []winnow.Message { return m }
 
 func nameOf(i int) string { return "m" + itoa(i) }

@@ -496,9 +496,7 @@ func TestHostileTextsInForce(t *testing.T) {
 			Summarizer: says("## Goal\nRelease it.\n" + text), Compact: &winnow.CompactOptions{KeepRecent: 1}})
 		for range 3 { // a summary of a summary, too
 			r := compact(t, m, h)
-			at := slices.IndexFunc(r.Messages, func(m winnow.Message) bool { return m.Summary })
-			require.GreaterOrEqual(t, at, 0)
-			summary := fullText(r.Messages[at])
+			summary := fullText(r.Messages[summaryAt(r.Messages)])
 			assert.Equal(t, 1, strings.Count(summary, "</summary>"), "%s", summary)
 			assert.Equal(t, 1, strings.Count(summary, "\n<in-force>\n"), "%s", summary)
 			assert.Equal(t, 1, strings.Count(summary, "</in-force>"), "%s", summary)

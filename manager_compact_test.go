@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,20 +42,18 @@ func marksOf(m *winnow.Message) (marks []string) {
 	return marks
 }
 
-// summaries counts the summaries in messages and returns the first one's text.
-func summaries(messages []winnow.Message) (n int, text string) {
-	for i := range messages {
-		if messages[i].Summary {
-			if n++; n == 1 {
-				text = fullText(messages[i])
-			}
-		}
-	}
-	return n, text
+// summaryAt returns the index of the first summary, or -1.
+func summaryAt(messages []winnow.Message) int {
+	return slices.IndexFunc(messages, func(m winnow.Message) bool { return m.Summary })
 }
 
-func summariesIn(messages []winnow.Message) int {
-	n, _ := summaries(messages)
+// summariesIn counts the summaries in messages.
+func summariesIn(messages []winnow.Message) (n int) {
+	for i := range messages {
+		if messages[i].Summary {
+			n++
+		}
+	}
 	return n
 }
 
@@ -93,11 +92,10 @@ func TestManagerCompaction(t *testing.T) {
 	assert.LessOrEqual(t, r.Tokens, r.Budget*6/10, "it lands at 60 % of the budget")
 	assert.Greater(t, estimateAll(byChars, r.Messages[1:]), 16_000/4-500, "the newest quarter of the window stays as it is, but for a message that is cut by its edge")
 	assert.False(t, r.Degraded || r.Compaction.Degraded, "a summarizer wrote it")
-	n, text := summaries(r.Messages)
-	assert.Equal(t, 1, n)
-	assert.Contains(t, text, r.Compaction.Summary, "as it stands in the request")
-	assert.Contains(t, r.Compaction.Summary, "what the user wants")
+	assert.Equal(t, 1, summariesIn(r.Messages))
 	assert.True(t, r.Messages[0].Summary, "the summary stands for the beginning")
+	assert.Contains(t, fullText(r.Messages[0]), r.Compaction.Summary, "as it stands in the request")
+	assert.Contains(t, r.Compaction.Summary, "what the user wants")
 	sameMessages(t, h[r.Compaction.FirstKept:], r.Messages[1:], "what is kept is as it was")
 	sameMessages(t, r.Messages, r.History, "nothing was pruned: what is sent is what is kept")
 	requestCheck{estimator: byChars}.check(t, h, r)
@@ -200,7 +198,7 @@ func TestManagerCompactionCarries(t *testing.T) {
 	for round := range 12 {
 		h = append(h, call("r"+itoa(round), "read", "later"+itoa(round)+".go"), toolSays("r"+itoa(round), "package later"), modelSays(numbered(120)), userSays("go on "+itoa(round)))
 		r := compact(t, m, h)
-		_, text := summaries(r.Messages)
+		text := fullText(r.Messages[summaryAt(r.Messages)])
 		for _, want := range []string{"<read-files>\n", "first.go\n", "<modified-files>\na.png\nsecond.go\n</modified-files>", "## Tool Failures\n- exec (exitCode=2): open missing.go: no such file", "Ask first.", "\n> Never push to main.\n"} {
 			require.Contains(t, text, want, "round %d", round)
 			require.Equal(t, 1, strings.Count(text, want), "round %d: %s is there once", round, want)

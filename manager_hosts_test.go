@@ -189,8 +189,7 @@ func TestRecoverPaysForNothing(t *testing.T) {
 
 // screen adds a picture of 1280×800 pixels to m.
 func screen(m winnow.Message) winnow.Message {
-	m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 300_000, Width: 1280, Height: 800})
-	return m
+	return withParts(m, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 300_000, Width: 1280, Height: 800})
 }
 
 // An agent that looks at a screen has the images of its newest three steps in every request, and rewrites its prefix in

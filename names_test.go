@@ -48,16 +48,10 @@ var hostsOfNames = []struct {
 		return without(history, r, r.Compaction.FirstKept-4)
 	}},
 	{"the summary and its own messages", true, func(history []winnow.Message, r *winnow.Request) []winnow.Message {
-		return behindSummary(history, r, func() winnow.Message {
-			return r.History[slices.IndexFunc(r.History, func(m winnow.Message) bool { return m.Summary })]
-		})
+		return behindSummary(history, r, func() winnow.Message { return r.History[summaryAt(r.History)] })
 	}},
 	{"Compaction.Summary and its own messages", true, func(history []winnow.Message, r *winnow.Request) []winnow.Message {
-		return behindSummary(history, r, func() winnow.Message {
-			m := user(r.Compaction.Summary)
-			m.Summary = true
-			return m
-		})
+		return behindSummary(history, r, func() winnow.Message { return summarySays(r.Compaction.Summary) })
 	}},
 }
 
@@ -66,8 +60,7 @@ func behindSummary(history []winnow.Message, r *winnow.Request, summary func() w
 	if r.Compaction == nil {
 		return history
 	}
-	at := slices.IndexFunc(r.History, func(m winnow.Message) bool { return m.Summary })
-	return slices.Insert(without(history, r, len(history)), at, summary())
+	return slices.Insert(without(history, r, len(history)), summaryAt(r.History), summary())
 }
 
 // without returns history without those of its first n messages that a summary stands for.

@@ -137,8 +137,7 @@ func beginnings(messages []winnow.Message) (words []string) {
 func TestWhatStandsAtACompaction(t *testing.T) {
 	t.Parallel()
 	call, result := modelCalls("a"), toolSays("a", "RESULT of a")
-	failedThere := compactsAnd(textPart("LATER"))
-	failedThere.StopReason = "aborted"
+	failedThere := failed(compactsAnd(textPart("LATER")), "aborted")
 	nothing := compactsAnd(textPart("LATER"))
 	nothing.Parts[0].Text = ""
 	for _, tt := range []struct {
@@ -233,30 +232,21 @@ func TestRecallBeforeACompaction(t *testing.T) {
 // there, with the thinking of that answer, and what the provider counts from then on counts.
 func TestCompactedMeanwhile(t *testing.T) {
 	t.Parallel()
-	c := newClock()
-	m := newManager(t, 100_000, &winnow.Options{Model: "claude-opus-4-6", Thinking: winnow.ThinkingBound, Estimator: winnow.CharsPerToken(4), Now: c.Now})
+	o := &winnow.Options{Model: "claude-opus-4-6", Thinking: winnow.ThinkingBound, Estimator: winnow.CharsPerToken(4), Now: newClock().Now}
+	m := newManager(t, 100_000, o)
 	h := turnsOf(8, "front")
-	for n := range h {
-		if h[n].Role == winnow.RoleAssistant {
-			prepare(t, m, h[:n])
-		}
-	}
 	h = append(h, userSays("Q"))
-	prepare(t, m, h)
+	steps(h, func(in []winnow.Message) { prepare(t, m, in) })
 	answer := compactsAnd(thinkPart("Hm.", "signed"), textPart("LATER"), callPart("x", "read"))
-	answer.Usage = &winnow.Usage{Input: 90_000}
-	h = append(h, answer, toolSays("x", "RESULT"))
+	h = append(h, billed(answer, winnow.Usage{Input: 90_000}), toolSays("x", "RESULT"))
 	r := prepare(t, m, h)
 	assert.Equal(t, "*+Hm.+LATER+call:x RESULT", strings.Join(beginnings(r.Messages), " "))
 	assert.Less(t, r.Tokens, 1_000, "its usage is of the request before it")
 	prepare(t, m, h)
-	next := modelSays("done")
-	next.Usage = &winnow.Usage{Input: 5_000}
-	h = append(h, next, userSays("Q2"))
+	h = append(h, billed(modelSays("done"), winnow.Usage{Input: 5_000}), userSays("Q2"))
 	r = prepare(t, m, h)
 	assert.Equal(t, "*+Hm.+LATER+call:x RESULT done Q2", strings.Join(beginnings(r.Messages), " "))
 	assert.Greater(t, r.Tokens, 5_000, "this one is of what is sent now")
 	assert.Equal(t, 2, r.FirstChanged)
-	restarted := restarted(t, 100_000, &winnow.Options{Model: "claude-opus-4-6", Thinking: winnow.ThinkingBound, Estimator: winnow.CharsPerToken(4), Now: c.Now}, snapshotOf(t, m))
-	sameMessages(t, r.Messages, prepare(t, restarted, h).Messages, "after a restart")
+	sameMessages(t, r.Messages, prepare(t, restarted(t, 100_000, o, snapshotOf(t, m)), h).Messages, "after a restart")
 }

@@ -28,8 +28,7 @@ func longSession() []winnow.Message {
 }
 
 func withImage(m winnow.Message, size int) winnow.Message {
-	m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: size})
-	return m
+	return withParts(m, winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: size})
 }
 
 func imagesOf(messages []winnow.Message) (n, bytes int) {

@@ -40,9 +40,7 @@ func outline(h []winnow.Message) string {
 
 func TestRepairToolPairing(t *testing.T) {
 	q, a, sys := userSays("question"), modelSays("answer"), systemSays("now")
-	read, write := modelSends(callPart("a", "read"), callPart("a", "write")), toolSays("a", "w")
-	write.ToolName = "write"
-	readResult := toolOf("a", "read", "r")
+	read, write, readResult := modelSends(callPart("a", "read"), callPart("a", "write")), toolOf("a", "write", "w"), toolOf("a", "read", "r")
 	for _, tt := range []struct {
 		name   string
 		in     []winnow.Message
@@ -197,8 +195,7 @@ func TestRepairLongIDs(t *testing.T) {
 
 // Every history of up to four messages of the kinds that matter to pairing.
 func TestRepairEveryShortHistory(t *testing.T) {
-	pinnedCall, pinnedResult := modelCalls("a"), toolSays("a", "4")
-	pinnedCall.Pinned, pinnedResult.Pinned = true, true
+	pinnedCall, pinnedResult := pinned(modelCalls("a")), pinned(toolSays("a", "4"))
 	kinds := list(userSays("u"), systemSays("s"), modelSays("x"), modelCalls("a"), modelCalls("a", "a"), modelCalls("b", "a"), modelCalls(""), pinnedCall,
 		failed(modelCalls("a"), "aborted"), toolSays("a", "1"), toolSays("b", "2"), toolSays("", "3"), pinnedResult, modelSends(thinkPart("t", "")), userSays(""))
 	var try func(h []winnow.Message, more int)
@@ -242,11 +239,9 @@ func TestRepairReasonsStay(t *testing.T) {
 // No provider has a form for a call in a message that is not the model's. An edit that kept one could not be restored.
 func TestRepairDropsStrayCalls(t *testing.T) {
 	stray := callWith("", "exec", `{"path":`)
-	asks := userSays("what is on it?")
-	asks.Parts = append(asks.Parts, stray)
+	asks := withParts(userSays("what is on it?"), stray)
 	only := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{callPart("c9", "exec")}}
-	shows := toolSays("c1", strings.Repeat("a line of a file\n", 2_000))
-	shows.Parts = append(shows.Parts, stray, imagePart())
+	shows := withParts(toolSays("c1", strings.Repeat("a line of a file\n", 2_000)), stray, imagePart())
 	h := named(list(asks, modelCalls("c1"), shows, only, modelSays("a cat"), userSays("and now?")))
 	checkStage(t, repairStage, h)
 	got, edits := winnow.RepairToolPairing(h)
@@ -303,8 +298,7 @@ func halvesIn(messages []winnow.Message) string {
 func TestHalvesOfPairsOfTheProvider(t *testing.T) {
 	q, go_ := userSays("q"), userSays("go on")
 	signed := winnow.Part{Kind: winnow.KindThinking, Text: "t", Signature: "S"}
-	paused := modelSends(signed, textPart("I look."), searchPart("1"))
-	paused.StopReason = "pause_turn"
+	paused := failed(modelSends(signed, textPart("I look."), searchPart("1")), "pause_turn")
 	for _, tt := range []struct {
 		name, want string
 		in         []winnow.Message
@@ -365,9 +359,7 @@ func TestHalvesOfPairsOfTheProvider(t *testing.T) {
 func TestNothingDividesPairsOfTheProvider(t *testing.T) {
 	long := strings.Repeat("what was found. ", 400)
 	paused := func(text string) []winnow.Message {
-		a := modelSends(textPart(long), searchPart("1"))
-		a.StopReason = "pause_turn"
-		return list(userSays("old "+text), a, modelSends(foundPart("1"), textPart(text)))
+		return list(userSays("old "+text), failed(modelSends(textPart(long), searchPart("1")), "pause_turn"), modelSends(foundPart("1"), textPart(text)))
 	}
 	t.Run("pin", func(t *testing.T) {
 		for _, at := range []int{1, 2} {
@@ -443,8 +435,7 @@ func TestPairsOverSeveralSteps(t *testing.T) {
 func TestLaterResults(t *testing.T) {
 	q, again := userSays("q"), userSays("and now?")
 	pending, done := toolSays("a", "pending"), toolSays("a", "done")
-	failedRun := toolSays("a", "no space left")
-	failedRun.IsError = true
+	failedRun := erroneous(toolSays("a", "no space left"))
 	const head = "[A later result of exec, call a:]"
 	later := "u " + head + " done"
 	for _, tt := range []struct {

@@ -41,10 +41,7 @@ const cleared = "[Old tool result content cleared]"
 func TestPruneProtects(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	result := toolSays("r", long)
-	image := toolSays("r", long)
-	image.Parts = append(image.Parts, imagePart())
-	opaque := toolSays("r", long)
-	opaque.Parts = append(opaque.Parts, winnow.Part{Kind: winnow.KindOpaque, Bytes: 10})
+	image, opaque := withParts(result, imagePart()), withParts(result, winnow.Part{Kind: winnow.KindOpaque, Bytes: 10})
 	clear := always(winnow.PruneOptions{})
 	for _, tt := range []struct {
 		name    string
@@ -122,8 +119,7 @@ func resultOf(m winnow.Message) []winnow.Message {
 
 func TestTruncateLimits(t *testing.T) {
 	x := func(n int) winnow.Message { return toolSays("a", strings.Repeat("x", n)) }
-	image := x(8000)
-	image.Parts = append(image.Parts, imagePart()) // 1 200 tokens
+	image := withParts(x(8000), imagePart()) // 1 200 tokens
 	counted := x(10)
 	counted.Parts[0].Tokens = 5_000
 	for _, tt := range []struct {
