@@ -35,12 +35,11 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, e
 	return r, err
 }
 
-// underLimits calls try, which makes a request for history. As long as the error of try is an overflow, underLimits
-// calls it again:
+// underLimits calls try, which makes a request for history, each time once more with fewer tokens if only the body was
+// too large. As long as the error is an overflow, it goes on
 //
-//  1. with fewer tokens, if the body may be small enough then
-//  2. without limits that were only guessed
-//  3. without what another process learned from counts
+//  1. without limits that were only guessed
+//  2. without what another process learned from counts
 //
 // because a guess alone must not make a call fail. A request that was refused already is not tried again. If all of
 // them fail, the caller brings back what was forgotten.
@@ -84,20 +83,20 @@ const (
 	tooLarge     outcome = iota // it cannot be made to fit
 	mayBeSent                   // as it is, or shrunk
 	summaryIsDue                // a summary is due
-	digestIsDue                 // it fits, and the summary is due that a digest stands in for
+	digestIsDue                 // it fits, and it is time to replace its digest by a summary
 )
 
 // choice is what becomes of a history: Prepare carries it out, and Plan shows it.
 type choice struct {
 	draft    *draft
 	report   *Compaction // of the summary in draft that was made in the background; nil: none was
-	notReady error       // why the background has made no summary, though it has ended
+	notReady error       // why the summary made in the background cannot be used; nil: it can, or there is none
 	fits     bool        // the draft, before it was shrunk
 	outcome  outcome
 }
 
-// choose decides what becomes of history. It changes nothing but the tries, which begin anew. failedJustNow says that
-// the summarizer failed, for this same request.
+// choose decides what becomes of history. It sends and commits nothing; only the tries begin anew. failedJustNow says
+// that the summarizer failed, for this same request.
 func (m *Manager) choose(history []Message, failedJustNow bool) *choice {
 	m.ledger.tries.begin()
 	c := &choice{}
@@ -115,7 +114,7 @@ func (m *Manager) choose(history []Message, failedJustNow bool) *choice {
 	return c
 }
 
-// makeRequest carries out what choose says. The host may use the manager while it is waited for, so the choice is then
+// makeRequest carries out what choose says. The host may use the manager while Prepare waits, so the choice is then
 // made anew. The loop ends, because there are two reasons to go round and each occurs only once: background work has
 // ended, or the host was asked to save what it wants to keep, which is done once before each compaction. The lock is
 // held, but not while code of the host runs.
@@ -181,8 +180,8 @@ func (m *Manager) mayReplaceDigest(d *draft) bool {
 }
 
 // Plan is Prepare without effects: it calls no LLM and changes no state. Request.NeedsCompaction says that Prepare
-// would compact. If Prepare would return an error, Plan returns the smallest request that it could make, with Tokens
-// above Budget or Bytes above the limit of the body.
+// would compact: the request is then the one before that, and may be above Budget. If Prepare would return an error,
+// Plan returns the smallest request that it could make, with Tokens above Budget or Bytes above the limit of the body.
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()

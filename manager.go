@@ -21,8 +21,9 @@ import (
 // to it. A [Request] is the caller's, but its lists may share memory with the history: append to them, and do not write
 // to their elements.
 //
-// A manager holds no text of the history between calls. It starts no goroutine that outlives a call, unless
-// CompactOptions.Background is set or a [Summarizer] ignores its context.
+// Between calls a manager holds no message of the history, but what it sent instead: summaries, records and edits,
+// which quote messages. [Manager.Snapshot] and [Options].Journal write these out. It starts no goroutine that outlives
+// a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context.
 type Manager struct {
 	settings
 
