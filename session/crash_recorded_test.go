@@ -19,17 +19,13 @@ import (
 )
 
 var (
-	crashRecorded = flag.Int("crash.recorded", 3, "recorded sessions in which the power is lost after each operation; 0: all")
+	crashRecorded = flag.Int("crash.recorded", 2, "recorded sessions in which the power is lost after each operation; 0: all")
 	crashMessages = flag.Int("crash.messages", 30, "how many messages of each of them, within about 128 KB if there are at most 30; 0: all")
 )
 
 // TestCrashRecorded loses power after every file operation of what agents did, as TestCrash does with random programs.
 func TestCrashRecorded(t *testing.T) {
-	most := *crashRecorded
-	if testing.Short() {
-		most = 2
-	}
-	for name, messages := range recorded(t, most) {
+	for name, messages := range recorded(t, *crashRecorded) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var sum crashSum

@@ -25,7 +25,7 @@ import (
 	"github.com/winnowgo/winnow/session/upkeep"
 )
 
-var crashPrograms = flag.Int("crash.programs", 40, "random programs that the crash test runs, each with a crash after every file operation")
+var crashPrograms = flag.Int("crash.programs", 16, "random programs that the crash test runs, each with a crash after every file operation")
 
 // stored is the content of a log.
 type stored struct {

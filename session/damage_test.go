@@ -23,8 +23,8 @@ import (
 
 var damageAppends = flag.Int("damage.appends", 11, "of how many damaged logs one is opened and appended to; 1: all")
 
-// Seven and eight have no common divisor, so that each bit of a byte is flipped equally often.
-var damageStep = flag.Int("damage.step", 7, "the distance in bytes between the places at which a log is damaged; 1: all")
+// This and eight have no common divisor, so that each bit of a byte is flipped equally often.
+var damageStep = flag.Int("damage.step", 37, "the distance in bytes between the places at which a log is damaged; 1: all")
 
 // shortLog is a log of about 100 short entries of all types. It ends in a reset, after which the process was killed:
 // there is no other log.
@@ -204,11 +204,7 @@ func TestLogCutAnywhere(t *testing.T) {
 	t.Parallel()
 	x := newShortLog(t)
 	t.Log(len(x.entries), "entries,", len(x.data), "bytes")
-	step := *damageStep
-	if testing.Short() {
-		step = 37
-	}
-	for k := 0; k <= len(x.data); k += step {
+	for k := 0; k <= len(x.data); k += *damageStep {
 		name, data := fmt.Sprint("cut at ", k), x.data[:k]
 		x.check(t, name, data, func(i int) bool {
 			return x.wholeBatch(i, func(i int) bool { return x.to[i] <= k })
@@ -220,11 +216,7 @@ func TestLogCutAnywhere(t *testing.T) {
 func TestLogWithAFlippedBit(t *testing.T) {
 	t.Parallel()
 	x := newShortLog(t)
-	step := *damageStep
-	if testing.Short() {
-		step = 37
-	}
-	for k := 0; k < len(x.data); k += step {
+	for k := 0; k < len(x.data); k += *damageStep {
 		data := slices.Clone(x.data)
 		data[k] ^= 1 << (k % 8)
 		name := fmt.Sprintf("bit %d of byte %d flipped: %q", k%8, k, data[k])

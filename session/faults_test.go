@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,20 +14,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
 
-var faultPrograms = flag.Int("faults.programs", 4, "random programs in which every file operation fails once")
-
 // TestEveryOperationFails runs random programs in which one file operation fails. Afterwards, even after a power loss,
 // what was acknowledged is there, other sessions are unchanged, and no sync of a file was repeated.
 func TestEveryOperationFails(t *testing.T) {
-	programs := *faultPrograms
-	if testing.Short() {
-		programs = 1
-	}
 	faults := map[string]func(sessiontest.Operation) sessiontest.Fault{
 		"disk full": func(op sessiontest.Operation) sessiontest.Fault {
 			if op.Name == "sync" || op.Name == "syncdir" || op.Name == "truncate" || op.Name == "remove" {
@@ -54,7 +48,7 @@ func TestEveryOperationFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			failures := 0
-			for seed := range uint64(programs) {
+			for seed := range times.Of(uint64(2)) {
 				for k := 1; ; k++ {
 					done, failed := failProgram(t, seed, k, fault, fmt.Sprintf("%s at operation %d of program %d", name, k, seed))
 					if failed {

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,12 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
-
-var identitySessions = flag.Int("identity.sessions", 4, "recorded sessions that are replayed with a restart before each request; 0: all")
 
 // recorded returns sessions that agents recorded.
 func recorded(t *testing.T, most int) map[string][]winnow.Message {
@@ -105,13 +103,9 @@ func (r *replay) run(t *testing.T, messages []winnow.Message) {
 // the same as that of a process that keeps them open, if that one makes it.
 func TestRecordedSessionsWithRestarts(t *testing.T) {
 	t.Parallel()
-	most := *identitySessions
-	if testing.Short() {
-		most = 6
-	}
 	requests, differ, deltas, deltaBytes, fulls, fullBytes, logBytes := 0, 0, 0, 0, 0, 0, int64(0)
 	compactions := 0
-	for name, messages := range recorded(t, most) {
+	for name, messages := range recorded(t, times.Of(2)) {
 		for _, window := range []int{16_000, 200_000} {
 			whole, restarted := newReplay(window, false), newReplay(window, true)
 			whole.run(t, messages)

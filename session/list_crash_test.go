@@ -3,18 +3,16 @@ package session_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
-
-var listPrograms = flag.Int("list.programs", 6, "random programs that the crash test of the list runs")
 
 // listProgram is a random program of several sessions whose list and feed are read.
 type listProgram struct {
@@ -80,11 +78,7 @@ func (p *listProgram) step(ctx context.Context) error {
 // acknowledged is listed, and a reader of the feed that continues from its cursor knows everything.
 func TestListSurvivesPowerLoss(t *testing.T) {
 	t.Parallel()
-	programs := *listPrograms
-	if testing.Short() {
-		programs = 3
-	}
-	for seed := range uint64(programs) {
+	for seed := range times.Of(uint64(3)) {
 		fsys := sessiontest.NewCrashFS()
 		random := rand.New(rand.NewPCG(seed, 1))
 		p := &listProgram{t: t, random: random, open: map[string]*session.Session{}, acked: map[string]int{}}

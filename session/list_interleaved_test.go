@@ -1,10 +1,8 @@
 package session_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -15,14 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
 	"github.com/winnowgo/winnow/session/upkeep"
-)
-
-var (
-	pairSchedules   = flag.Int("list.pairs", 3, "interleaved processes: schedules of each two scripts; 0: all")
-	randomSchedules = flag.Int("list.schedules", 75, "interleaved processes: random scripts with random schedules")
 )
 
 // The steps of programs.
@@ -226,14 +220,6 @@ func TestListInterleaved(t *testing.T) {
 	}
 }
 
-// schedulesOf returns how many schedules are tried.
-func schedulesOf(n int) int {
-	if testing.Short() {
-		return (n + 2) / 3
-	}
-	return n
-}
-
 func interleave(t *testing.T, scripts []script) {
 	base := storeWithSessions(t)
 	alone := trySchedule(t, base, scripts)
@@ -244,12 +230,9 @@ func interleave(t *testing.T, scripts []script) {
 			places = append(places, [2]int{i, j})
 		}
 	}
-	if pairs := schedulesOf(*pairSchedules); pairs > 0 {
-		random := rand.New(rand.NewPCG(1, 1))
-		random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-		places = places[:min(len(places), pairs)]
-	}
-	for _, at := range places {
+	random := rand.New(rand.NewPCG(1, 1))
+	random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	for _, at := range places[:min(len(places), times.Of(1))] {
 		first, second := segment{process: 0, steps: at[0]}, segment{process: 1, steps: at[1]}
 		killed, killedToo := first, second
 		killed.kill, killedToo.kill = true, true
@@ -273,7 +256,7 @@ func TestListOfASessionThatBeginsAgain(t *testing.T) {
 		scripts := []script{deleter, looker, beginner}
 		count := trySchedule(t, base, scripts)
 		random := rand.New(rand.NewPCG(1, 3))
-		for range cmp.Or(100*schedulesOf(*pairSchedules), 10_000) {
+		for range times.Of(50) {
 			at := func(i int) int { return random.IntN(count[i] + 40) }
 			trySchedule(t, base, scripts,
 				segment{process: 0, steps: at(0), kill: true},
@@ -294,7 +277,7 @@ func TestListWithTwoReaders(t *testing.T) {
 		scripts := []script{w, reader, reader}
 		count := trySchedule(t, base, scripts)
 		random := rand.New(rand.NewPCG(1, 4))
-		for range cmp.Or(100*schedulesOf(*pairSchedules), 10_000) {
+		for range times.Of(50) {
 			var schedule []segment
 			for range 6 {
 				i := random.IntN(3)
@@ -331,7 +314,7 @@ func names(scripts []script) (all []string) {
 // TestListRandomSchedules: three processes run random scripts by random schedules.
 func TestListRandomSchedules(t *testing.T) {
 	base := storeWithSessions(t)
-	for seed := range uint64(schedulesOf(*randomSchedules)) {
+	for seed := range times.Of(uint64(25)) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		scripts := []script{randomScript(random), randomScript(random), randomScript(random)}
 		var schedule []segment

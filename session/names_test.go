@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
@@ -75,6 +76,9 @@ func TestNamesOfCallsStay(t *testing.T) {
 				again, err := s.Prepare(ctx)
 				require.NoError(t, err)
 				require.Equal(t, bytesOf(last), bytesOf(again.Messages), "asked twice, step %d", n)
+				if n%times.Every(4) > 0 && !isBehindOne {
+					continue
+				}
 				other, err := sessiontest.OpenFiles(fsys.Kill(), opts)
 				require.NoError(t, err)
 				taken, err := other.Resume(ctx, "k")

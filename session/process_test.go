@@ -26,8 +26,8 @@ import (
 )
 
 var (
-	kills          = flag.Int("kills", 50, "how often the writer is killed")
-	concurrentTime = flag.Duration("concurrent", 2*time.Second, "how long two processes write at the same time")
+	kills          = flag.Int("kills", 20, "how often the writer is killed")
+	concurrentTime = flag.Duration("concurrent", time.Second, "how long two processes write at the same time")
 )
 
 // The test binary is also the process that is killed.

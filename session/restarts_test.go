@@ -3,7 +3,6 @@ package session_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -13,11 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
-
-var restartPrograms = flag.Int("restart.programs", 20, "random programs in which another process takes over after each step")
 
 // TestRestartChangesNoRequest runs random programs, whose clock jumps back at times, on a session, its forks and
 // theirs. After each step another process takes over from the log alone: its next request has the bytes of the one that
@@ -25,12 +23,8 @@ var restartPrograms = flag.Int("restart.programs", 20, "random programs in which
 func TestRestartChangesNoRequest(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	programs := *restartPrograms
-	if testing.Short() {
-		programs = min(programs, 5)
-	}
 	requests, refused := 0, 0
-	for seed := range uint64(programs) {
+	for seed := range times.Of(uint64(7)) {
 		fsys := sessiontest.NewCrashFS()
 		p := &program{t: t, random: rand.New(rand.NewPCG(seed, 3)), key: "k", now: time.Unix(1_700_000_000, 0)}
 		clock := func() time.Time { return p.now }

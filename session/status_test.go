@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/sessiontest"
 )
@@ -22,7 +23,7 @@ func TestStatusIsWhatTheLinesAddUpTo(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	compactions, sums := 0, 0
-	for seed := range uint64(30) {
+	for seed := range times.Of(uint64(8)) {
 		fsys := sessiontest.NewCrashFS()
 		p := &program{t: t, random: rand.New(rand.NewPCG(seed, 7)), key: "k"}
 		var err error

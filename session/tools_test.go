@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
@@ -88,16 +88,11 @@ func TestRecall(t *testing.T) {
 	require.NoError(t, other.Close())
 }
 
-var notesRuns = flag.Int("notes.n", 200, "random histories with notes that come back")
-
 // Notes of the model and all texts of the log are there to the byte, whatever becomes of the session: summaries,
 // restarts, rewinds, forks and erasures of other entries. A text of a person or a tool writes no note, and a note no
 // other note. What was erased does not come back.
 func TestNotesStay(t *testing.T) {
-	runs := *notesRuns
-	if testing.Short() {
-		runs /= 10
-	}
+	runs := times.Of(35)
 	total := &notesPlay{}
 	for seed := range uint64(runs) {
 		n := &notesPlay{t: t, seed: seed, r: rand.New(rand.NewPCG(seed, 7)), key: "k", now: notesBehind{texts: map[string]string{}}}

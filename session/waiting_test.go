@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/internal/files"
 	"github.com/winnowgo/winnow/session/sessiontest"
@@ -106,14 +107,11 @@ func TestPowerLossDuringADeletion(t *testing.T) {
 func TestEndWithoutANewline(t *testing.T) {
 	ctx := context.Background()
 	const longestLine = 64 << 20
-	size := int64(longestLine + 1<<20)
-	if !testing.Short() {
-		size = 5 * longestLine
-	}
+	size := times.Of(longestLine + 1<<20)
 	store, dir, log := written(t)
 	before, err := os.Stat(log)
 	require.NoError(t, err)
-	require.NoError(t, os.Truncate(log, before.Size()+size))
+	require.NoError(t, os.Truncate(log, before.Size()+int64(size)))
 	var start, end runtime.MemStats
 	runtime.ReadMemStats(&start)
 	s := open(t, store, "k")
@@ -129,7 +127,7 @@ func TestEndWithoutANewline(t *testing.T) {
 	require.Len(t, torn, 1)
 	aside, err := os.Stat(torn[0])
 	require.NoError(t, err)
-	assert.Equal(t, size, aside.Size())
+	assert.EqualValues(t, size, aside.Size())
 }
 
 // TestLineOfAnyLength: a line that is longer than allowed, and ends in a newline, is damage; the lines around it count.
@@ -138,11 +136,7 @@ func TestLineOfAnyLength(t *testing.T) {
 	store, _, log := written(t)
 	f, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
 	require.NoError(t, err)
-	megabytes := 66
-	if !testing.Short() {
-		megabytes = 2*64 + 2
-	}
-	for range megabytes {
+	for range times.Of(66) { // of 64 that are allowed
 		_, err = f.WriteString(strings.Repeat("x", 1<<20))
 		require.NoError(t, err)
 	}
