@@ -93,87 +93,68 @@ func payloadTokens(p *Part) int {
 
 // familyEstimator estimates for one family of tokenizers.
 type familyEstimator struct {
-	table *tokencount.Table
-	structure
+	texts             interface{ Tokens(text string) int }
+	nontext.Structure // what messages cost beyond their text
 }
-
-// structure is what messages cost beyond their text.
-type structure struct{ nontext.Structure }
 
 // Estimate implements [Estimator].
 func (e familyEstimator) Estimate(m Message) int {
-	return e.sum(&m, e.table.Tokens)
-}
-
-// sum returns the tokens of m. text counts those of one text.
-func (b structure) sum(m *Message, text func(string) int) int {
-	n := b.Message
+	if exact, ok := e.texts.(exactText); ok && textBytes(&m)+argumentBytes(&m) > maxExactBytes {
+		e.texts = exact.family
+	}
+	n := e.Message
 	if m.Role == RoleTool {
-		n += b.Result
+		n += e.Result
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := tokensWithoutText(p, &b.Structure, nontext.Payload); ok {
+		if known, ok := tokensWithoutText(p, &e.Structure, nontext.Payload); ok {
 			n = count.Add(n, known)
 			continue
 		}
-		texts := count.Add(count.Add(text(p.Text), text(p.Name)), text(mem.String(p.Arguments)))
-		n = count.Add(n, count.Add(max(texts, b.ofReasoning(p)), b.ofPart(p)))
+		texts := count.Add(e.texts.Tokens(p.Text), e.texts.Tokens(p.Name))
+		texts = count.Add(texts, e.texts.Tokens(mem.String(p.Arguments)))
+		n = count.Add(n, count.Add(max(texts, e.ofReasoning(p)), e.ofPart(p)))
 	}
 	return n
 }
 
 // ofReasoning returns the tokens of the reasoning that the signature of p stands for. They count if they are more than
 // the tokens of the text.
-func (b structure) ofReasoning(p *Part) int {
+func (e familyEstimator) ofReasoning(p *Part) int {
 	if p.Kind != KindThinking {
 		return 0
 	}
-	return b.Reasoning(len(p.Text), len(p.Signature))
-}
-
-// reasoner is an estimator that tells the tokens of reasoning from the others.
-type reasoner interface {
-	forgets() bool            // the provider does not read the reasoning of earlier turns
-	reasoning(m *Message) int // what it costs while its turn lasts
+	return e.Reasoning(len(p.Text), len(p.Signature))
 }
 
 // forgetsReasoning reports whether e is for a provider that does not read the reasoning of earlier turns.
 func forgetsReasoning(e Estimator) bool {
-	r, ok := e.(reasoner)
-	return ok && r.forgets()
+	f, ok := e.(familyEstimator)
+	return ok && f.ForgetsReasoning
 }
 
-// reasoningOf returns the tokens of reasoning in m, as e counts them.
-func reasoningOf(e Estimator, m *Message) int {
-	if r, ok := e.(reasoner); ok && m.Role == RoleAssistant && hasThinking(m) {
-		return r.reasoning(m)
+// reasoningOf returns the tokens of reasoning in m, as e counts them while its turn lasts.
+func reasoningOf(e Estimator, m *Message) (n int) {
+	f, ok := e.(familyEstimator)
+	if !ok || m.Role != RoleAssistant {
+		return 0
 	}
-	return 0
-}
-
-func (b structure) forgets() bool { return b.ForgetsReasoning }
-
-// reasoning implements reasoner.
-func (e familyEstimator) reasoning(m *Message) int { return e.reasoningIn(m, e.table.Tokens) }
-
-// reasoningIn returns the tokens of reasoning in m. text counts those of one text.
-func (b structure) reasoningIn(m *Message, text func(string) int) (n int) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == KindThinking && p.Tokens <= 0 {
-			n = count.Add(n, max(text(p.Text), b.ofReasoning(p)))
+			n = count.Add(n, max(f.texts.Tokens(p.Text), f.ofReasoning(p)))
 		}
 	}
 	return n
 }
 
 // ofPart returns what p costs besides its text.
-func (b structure) ofPart(p *Part) int {
+func (e familyEstimator) ofPart(p *Part) int {
 	switch p.Kind {
 	case KindText, KindThinking:
 		return 0
 	case KindToolCall:
-		return b.Call
+		return e.Call
 	}
 	return nontext.Payload(p.Bytes) // of an unknown kind, the payload counts besides the text
 }
@@ -192,7 +173,7 @@ func (b structure) ofPart(p *Part) int {
 // counts it.
 func NewEstimator(family string) (Estimator, error) {
 	if s, ok := nontext.Of(family); ok {
-		return familyEstimator{tokencount.Of(family), structure{s}}, nil
+		return familyEstimator{tokencount.Of(family), s}, nil
 	}
 	names := nontext.Families()
 	for i := range names {
@@ -258,48 +239,25 @@ func TiktokenEstimator(encoding string) (Estimator, error) {
 	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {
 	case "o200k_base":
-		return tiktokenEstimator{tokencount.O200k, "o200k", structure{s}}, nil
+		return familyEstimator{exactText{tokencount.O200k, tokencount.Of("o200k")}, s}, nil
 	case "cl100k_base":
-		return tiktokenEstimator{tokencount.CL100k, "cl100k", structure{s}}, nil
+		return familyEstimator{exactText{tokencount.CL100k, tokencount.Of("cl100k")}, s}, nil
 	}
 	return nil, fmt.Errorf("winnow: unknown encoding %q; known are %q, %q", encoding, "o200k_base", "cl100k_base")
 }
 
-// tiktokenEstimator counts text with a vocabulary, and estimates everything else.
-type tiktokenEstimator struct {
+// exactText counts texts with a vocabulary.
+type exactText struct {
 	load   func() *tokencount.Encoding
-	family string // estimates what is too long
-	structure
+	family *tokencount.Table // estimates what is too long, and all if the vocabulary cannot be loaded
 }
 
-// Estimate implements [Estimator].
-func (e tiktokenEstimator) Estimate(m Message) int {
-	bytes := 0
-	for i := range m.Parts {
-		bytes = count.Add(bytes, len(m.Parts[i].Text)+len(m.Parts[i].Arguments))
-	}
-	if bytes > maxExactBytes {
-		return e.sum(&m, e.estimate)
-	}
-	return e.sum(&m, e.textTokens)
-}
-
-// reasoning implements reasoner.
-func (e tiktokenEstimator) reasoning(m *Message) int { return e.reasoningIn(m, e.textTokens) }
-
-// textTokens counts a text. Where the vocabulary cannot be loaded, the family estimates it.
-func (e tiktokenEstimator) textTokens(s string) int {
-	if s == "" {
+func (e exactText) Tokens(text string) int {
+	if text == "" {
 		return 0
 	}
-	if n, ok := e.load().Count(s); ok {
+	if n, ok := e.load().Count(text); ok {
 		return n
 	}
-	return e.estimate(s)
-}
-
-// estimate estimates a text by the family, in little time at any length. No tokenizer has more tokens than a text has
-// bytes.
-func (e tiktokenEstimator) estimate(s string) int {
-	return min(len(s), tokencount.Of(e.family).Tokens(s))
+	return e.family.Tokens(text)
 }
