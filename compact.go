@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/winnowgo/winnow/internal/breaker"
@@ -73,6 +72,18 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
 		return m.withoutSummary(ctx, d)
 	}
+	return m.summarizeAndCommit(ctx, d)
+}
+
+// replaceDigest asks the summarizer once for the summary that a digest stands in for. If it fails, the digest stays.
+func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
+	m.ledger.tries.oneCall = true // the request fits without the summary, so it must not wait long
+	return m.summarizeAndCommit(ctx, d)
+}
+
+// summarizeAndCommit asks the summarizer for a summary in d. Where there is none, or where even that leaves too little
+// room, a digest can be shorter.
+func (m *Manager) summarizeAndCommit(ctx context.Context, d *draft) (*Request, error) {
 	compacted, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer})
 	switch {
 	case err == nil && compacted.shrinkToFit():
@@ -82,7 +93,7 @@ func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, err
 	case err != nil:
 		m.noteFailure(err, d)
 	}
-	// Where even the summary leaves too little room, a digest can be shorter.
+	m.ledger.digestAt = d.uneditedTokens() // in the place of a digest, it is tried again when the history has grown
 	return m.withoutSummary(ctx, d)
 }
 
@@ -117,31 +128,6 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 		return m.commitCompaction(next, report)
 	}
 	return nil, d.overflow()
-}
-
-// shrinkAndCommit shrinks d to fit and commits it. If d cannot fit, the error says what fills the window.
-func (m *Manager) shrinkAndCommit(d *draft) (*Request, error) {
-	if !d.shrinkToFit() {
-		return nil, d.overflow()
-	}
-	return m.commit(d)
-}
-
-// replaceDigest asks the summarizer once for the summary that a digest stands in for. If it fails, the digest stays.
-func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
-	m.ledger.tries.oneCall = true // the request fits without the summary, so it must not wait long
-	compacted, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer})
-	if err == nil && compacted.shrinkToFit() {
-		return m.commitCompaction(compacted, report, closeBreaker)
-	}
-	if ctx.Err() != nil {
-		return nil, errWaiting(ctx)
-	}
-	if err != nil && !errors.Is(err, ErrNothingToCompact) {
-		m.noteFailure(err, d)
-	}
-	m.ledger.digestAt = d.uneditedTokens() // it is tried again when the history has grown from here
-	return m.shrinkAndCommit(m.draft(d.history, m.ledger.checkpoint))
 }
 
 // compact summarizes the older messages of d and returns the draft that has the summary in their place, with its
