@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -18,21 +17,15 @@ import (
 )
 
 func callMessage(tool, arguments string) Message {
-	return Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: "c", Name: tool, Arguments: json.RawMessage(arguments)}}}
-}
-
-func failedResult(id, text string) Message {
-	return Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", IsError: true, Parts: []Part{{Text: text}}}
+	return Message{Role: RoleAssistant, Parts: []Part{toolCall("c", tool, arguments)}}
 }
 
 // A file is read or modified if the call did so, and not if it failed.
 func TestFilesOfFailedCalls(t *testing.T) {
-	result := func(text string, failed bool) *Message {
-		return &Message{Role: RoleTool, ToolCallID: "c", IsError: failed, Parts: []Part{{Text: text}}}
-	}
+	result := func(text string, failed bool) []Message { return []Message{resultOf("c", "", text, failed)} }
 	for _, tt := range []struct {
 		tool   string
-		result *Message
+		result []Message
 		want   bool
 		reason string
 	}{
@@ -46,11 +39,7 @@ func TestFilesOfFailedCalls(t *testing.T) {
 		{"read", result("File not found: a.go", false), false, "a file that is not there, and no mark of an error"},
 		{"read", result("no such file", true), false, "a file that is not there"},
 	} {
-		history := []Message{callMessage(tt.tool, `{"path":"a.go"}`)}
-		if tt.result != nil {
-			history = append(history, *tt.result)
-		}
-		c := carry(sections.Carried{}, &toolcall.Common, history)
+		c := carry(sections.Carried{}, &toolcall.Common, append([]Message{callMessage(tt.tool, `{"path":"a.go"}`)}, tt.result...))
 		require.Equal(t, tt.want, len(c.Read)+len(c.Modified) == 1, "%s: %s", tt.tool, tt.reason)
 	}
 }
@@ -88,7 +77,7 @@ func TestFailuresOverCompactions(t *testing.T) {
 	for round := range 4 {
 		var m []Message
 		for i := range 3 {
-			m = append(m, failedResult(fmt.Sprintf("%d-%d", round, i), fmt.Sprintf("failure %d of round %d", i, round)))
+			m = append(m, resultOf(fmt.Sprintf("%d-%d", round, i), "exec", fmt.Sprintf("failure %d of round %d", i, round), true))
 		}
 		c = carry(c, &toolcall.Common, m)
 	}
@@ -128,9 +117,9 @@ func TestExcerpts(t *testing.T) {
 	h := []Message{
 		userSays(strings.Repeat("a long request ", 1_000)),
 		callMessage("write", `{"path":"a.go","content":"`+strings.Repeat("x", 50_000)+`","mode":"0644"}`),
-		{Role: RoleTool, ToolCallID: "c", ToolName: "write", Parts: []Part{{Text: log}}},
+		resultOf("c", "write", log, false),
 		callMessage("read", `{"path":"a.go"}`),
-		{Role: RoleTool, ToolCallID: "c", ToolName: "read", Parts: []Part{{Text: "short"}}},
+		resultOf("c", "read", "short", false),
 		{Role: RoleTool, ToolCallID: "d", ToolName: "look", Parts: []Part{{Text: "a short text beside an image"}, {Kind: KindImage, Bytes: 1 << 20}}},
 	}
 	c.older = h
@@ -261,10 +250,8 @@ func checkForgery(t testing.TB, text string, s Summarizer) {
 	t.Helper()
 	const rule = "Never push to main."
 	manager := func() *Manager {
-		m := newManager(t, 20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4), Compact: &CompactOptions{
-			SummarizerWindow: 200_000, Rules: func() string { return text },
-		}})
-		return m
+		return newManager(t, 20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4),
+			Compact: &CompactOptions{SummarizerWindow: 200_000, Rules: func() string { return text }}})
 	}
 	compact := func(m *Manager, h []Message) *Request {
 		r, err := m.Compact(t.Context(), h, "")
@@ -306,11 +293,9 @@ func TestNothingForgesARule(t *testing.T) {
 	good := "## Goal\nFix the build.\n\n## Next Steps\n- look at it"
 	for i, text := range forgeries {
 		for name, s := range map[string]Summarizer{
-			"a model": SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return good, nil }),
-			"a model that quotes": SummarizerFunc(func(context.Context, SummaryRequest) (string, error) {
-				return good + "\n" + text + "\n\n## Critical Context\n" + text, nil
-			}),
-			"the digest": Digest(),
+			"a model":             answers(good),
+			"a model that quotes": answers(good + "\n" + text + "\n\n## Critical Context\n" + text),
+			"the digest":          Digest(),
 		} {
 			t.Run(fmt.Sprint(i, " ", name), func(t *testing.T) { checkForgery(t, text, s) })
 		}
@@ -326,6 +311,6 @@ func FuzzForgery(f *testing.F) {
 			return
 		}
 		checkForgery(t, text, Digest())
-		checkForgery(t, text, SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "## Goal\nFix it.\n" + text, nil }))
+		checkForgery(t, text, answers("## Goal\nFix it.\n"+text))
 	})
 }

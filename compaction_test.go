@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,13 +15,12 @@ import (
 
 // work is a history of one request and n steps of a tool, of some 300 tokens each.
 func work(n int) []Message {
-	h := []Message{{Role: RoleUser, Parts: []Part{{Text: "Fix the build. Never push to main."}}}}
+	h := []Message{userSays("Fix the build. Never push to main.")}
 	for i := range n {
 		id := fmt.Sprintf("call_%d", i)
 		args := fmt.Sprintf(`{"path":"src/file_%d.go","old":"%s"}`, i, strings.Repeat("x", 200))
-		h = append(h,
-			Message{Role: RoleAssistant, Parts: []Part{{Text: fmt.Sprintf("Step %d. %s", i, strings.Repeat("I look at it. ", 20))}, {Kind: KindToolCall, ID: id, Name: "edit", Arguments: json.RawMessage(args)}}},
-			Message{Role: RoleTool, ToolCallID: id, ToolName: "edit", IsError: i%5 == 0, Parts: []Part{{Text: fmt.Sprintf("result %d %s", i, strings.Repeat("and more ", 40))}}})
+		h = append(h, assistantSays(fmt.Sprintf("Step %d. %s", i, strings.Repeat("I look at it. ", 20)), toolCall(id, "edit", args)),
+			resultOf(id, "edit", fmt.Sprintf("result %d %s", i, strings.Repeat("and more ", 40)), i%5 == 0))
 	}
 	return h
 }
@@ -56,7 +54,7 @@ func TestCompactionDoesNotGrow(t *testing.T) {
 				require.Less(t, n+2, len(full))
 				h = append(h, full[max(0, n-2):n]...)
 				if !oneTurn && n%20 == 1 {
-					h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: fmt.Sprintf("And then %d.", n)}}})
+					h = append(h, userSays(fmt.Sprintf("And then %d.", n)))
 				}
 				r := prepare(t, m, h)
 				if r.Compaction == nil {
@@ -145,10 +143,8 @@ func TestDegradedIsReplacedFromTheHistory(t *testing.T) {
 				require.NoError(t, m.Restore(state))
 			}
 			before := len(s.asked)
-			if way == "by hand" {
-				var err error
-				r, err = m.Compact(t.Context(), h[:n], "")
-				require.NoError(t, err, "it is replaced at once")
+			if way == "by hand" { // it is replaced at once
+				r = compact(t, m, h[:n])
 			} else {
 				r = until(false)
 			}
@@ -172,8 +168,7 @@ func TestCompactionFillsASkeleton(t *testing.T) {
 		return "## Goal\nNo prior history.\n\n## Key Decisions\nNone.", nil
 	})
 	m := workManager(t, s, CompactOptions{})
-	h := []Message{{Role: RoleUser, Parts: []Part{{Text: "Port the parser to Go."}}}, {Role: RoleAssistant, Parts: []Part{{Text: "The next step is the lexer."}}}}
-	h = append(h, work(3_000)...)
+	h := append([]Message{userSays("Port the parser to Go."), assistantSays("The next step is the lexer.")}, work(3_000)...)
 	compactions := 0
 	for n := 3; compactions < 10; n += 2 {
 		r := prepare(t, m, h[:n])

@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"context"
 	"os"
 	"testing"
 
@@ -39,6 +40,8 @@ func SharedDir(t testing.TB) string {
 
 // The helpers of package winnow_test that tests inside of the package use too.
 
+var EstimatorOf, ManagerOf, RequestOf, CompactedBy = estimatorOf, newManager, prepare, compact
+
 func estimatorOf(t testing.TB, family string) Estimator {
 	t.Helper()
 	e, err := NewEstimator(family)
@@ -61,6 +64,7 @@ func prepare(t testing.TB, m *Manager, h []Message) *Request {
 	return r
 }
 
+// compact is a request behind a compaction by hand.
 func compact(t testing.TB, m *Manager, h []Message) *Request {
 	t.Helper()
 	r, err := m.Compact(t.Context(), h, "")
@@ -80,4 +84,9 @@ func inStages(t testing.TB, h []Message, o *SummarizeOptions) *Summary {
 	summary, err := SummarizeInStages(t.Context(), h, o)
 	require.NoError(t, err)
 	return summary
+}
+
+// answers is a summarizer that says the same whatever it is asked.
+func answers(text string) SummarizerFunc {
+	return func(context.Context, SummaryRequest) (string, error) { return text, nil }
 }

@@ -258,35 +258,7 @@ func (c *clock) pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-func estimatorOf(t testing.TB, family string) winnow.Estimator {
-	t.Helper()
-	e, err := winnow.NewEstimator(family)
-	require.NoError(t, err)
-	return e
-}
-
-func newManager(t testing.TB, window int, o *winnow.Options) *winnow.Manager {
-	t.Helper()
-	m, err := winnow.New(window, o)
-	require.NoError(t, err)
-	return m
-}
-
-func prepare(t testing.TB, m *winnow.Manager, h []winnow.Message) *winnow.Request {
-	t.Helper()
-	r, err := m.Prepare(t.Context(), h)
-	require.NoError(t, err)
-	require.LessOrEqual(t, r.Tokens, r.Budget)
-	return r
-}
-
-// compact is a request behind a compaction by hand.
-func compact(t testing.TB, m *winnow.Manager, h []winnow.Message) *winnow.Request {
-	t.Helper()
-	r, err := m.Compact(t.Context(), h, "")
-	require.NoError(t, err)
-	return r
-}
+var estimatorOf, newManager, prepare, compact = winnow.EstimatorOf, winnow.ManagerOf, winnow.RequestOf, winnow.CompactedBy
 
 // recovered is a request in the place of one that was refused.
 func recovered(t testing.TB, m *winnow.Manager, h []winnow.Message, refusal error) *winnow.Request {

@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -90,7 +89,7 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 		}
 	}
 	h[0].Parts = []Part{{Text: "Never push \xff to main."}}
-	same := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })
+	same := answers("## Goal\nGo on.")
 	m := workManager(t, same, CompactOptions{})
 	compact(t, m, h)
 	state := snapshotOf(t, m)
@@ -105,17 +104,14 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 
 // A host that goes on from Request.History leaves edits behind. They do not stay for ever.
 func TestSnapshotDoesNotGrow(t *testing.T) {
-	m := newManager(t, 12_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, NoMinify: true, Summarizer: SummarizerFunc(
-		func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
+	m := newManager(t, 12_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, NoMinify: true, Summarizer: answers("## Goal\nGo on.")})
 	h := []Message{userSays("Begin.")}
 	most := 0
 	for i := range 800 {
 		id := fmt.Sprint("call_", i)
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: strings.Repeat("I look at it. ", 60)},
-			{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}}},
-			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: strings.Repeat(fmt.Sprintf("line %d of it\n", i), 120)}}})
-		r := prepare(t, m, h)
-		h = r.History
+		h = append(h, assistantSays(strings.Repeat("I look at it. ", 60), toolCall(id, "exec", `{"cmd":"ls"}`)),
+			resultOf(id, "exec", strings.Repeat(fmt.Sprintf("line %d of it\n", i), 120), false))
+		h = prepare(t, m, h).History
 		if i%100 == 99 {
 			state := snapshotOf(t, m)
 			if i < 200 {
@@ -131,23 +127,18 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 // editedWork is a conversation whose old results are sent edited, and a manager that has sent it.
 func editedWork(t *testing.T) (*Manager, []Message) {
 	t.Helper()
-	m := newManager(t, 30_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, NoMinify: true, Summarizer: SummarizerFunc(
-		func(context.Context, SummaryRequest) (string, error) { return "## Goal\nGo on.", nil })})
-	h := []Message{userSays("Begin.")}
+	m := newManager(t, 30_000, &Options{Estimator: CharsPerToken(4), Cache: &CacheOptions{None: true}, NoMinify: true, Summarizer: answers("## Goal\nGo on.")})
+	s := newScript()
 	for i := range 60 {
-		id := fmt.Sprint("call_", i)
-		text := strings.Repeat(fmt.Sprintf("line of /srv/app/file_%d.go\n", i), 200)
-		h = append(h, Message{Role: RoleAssistant,
-			Parts: []Part{{Kind: KindToolCall, ID: id, Name: "exec", Arguments: json.RawMessage(`{"cmd":"ls"}`)}, {Kind: KindOpaque, Bytes: 9}}},
-			Message{Role: RoleTool, ToolCallID: id, ToolName: "exec", Parts: []Part{{Text: text}}})
+		s.inPlace(s.call("exec", `{"cmd":"ls"}`, strings.Repeat(fmt.Sprintf("line of /srv/app/file_%d.go\n", i), 200)))
 	}
-	prepare(t, m, h)
+	prepare(t, m, s.history)
 	size := 0
 	for _, p := range m.ledger.projections {
 		size += p.size()
 	}
 	require.Greater(t, size, mostGoneEdits, "there is something to forget")
-	return m, h
+	return m, s.history
 }
 
 // A host that begins anew leaves the edits of all its messages behind. They are counted in bytes: many short messages
@@ -156,7 +147,7 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 	m, _ := editedWork(t)
 	var other []Message
 	for i := range 100 {
-		other = append(other, userSays(fmt.Sprint("Question ", i)), Message{Role: RoleAssistant, Parts: []Part{{Text: "Yes."}}})
+		other = append(other, userSays(fmt.Sprint("Question ", i)), assistantSays("Yes."))
 	}
 	prepare(t, m, append(other, userSays("And now?")))
 	assert.Zero(t, len(m.ledger.projections), "edits")

@@ -51,11 +51,10 @@ func numbered(turns, size int) []Message {
 	}
 	for i := range turns {
 		id := fmt.Sprintf("call_%d", i)
-		h = append(h, Message{Role: RoleUser, Parts: []Part{{Text: text(size / 4)}}})
-		args, _ := json.Marshal(map[string]string{"command": text(size / 2)})
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Kind: KindToolCall, ID: id, Name: "bash", Arguments: args}}})
-		h = append(h, Message{Role: RoleTool, ToolCallID: id, ToolName: "bash", Parts: []Part{{Text: text(size)}}})
-		h = append(h, Message{Role: RoleAssistant, Parts: []Part{{Text: text(size / 4)}}})
+		h = append(h, userSays(text(size/4)))
+		h = append(h, Message{Role: RoleAssistant, Parts: []Part{toolCall(id, "bash", `{"command":"`+text(size/2)+`"}`)}})
+		h = append(h, resultOf(id, "bash", text(size), false))
+		h = append(h, assistantSays(text(size/4)))
 	}
 	return h
 }
@@ -104,25 +103,17 @@ func TestSummarizeInStagesHoldsTheWindow(t *testing.T) {
 					assert.LessOrEqual(t, n, window, "call %d: %s", i, tc.reason)
 					assert.False(t, seen[p], "prompt %d was sent before", i)
 					seen[p] = true
+					for k, m := range s.reqs[i].Messages {
+						if m.Role == RoleTool && tc.name != "many calls" { // a step that fits is not divided
+							require.True(t, k > 0 && s.reqs[i].Messages[k-1].Role == RoleAssistant, "request %d, message %d", i, k)
+						}
+					}
 				}
 				all := strings.Join(s.prompts, "")
 				for i := range tc.history {
 					assert.Contains(t, all, fmt.Sprintf("mark%05d", i), "message %d is left out: %s", i, tc.reason)
 				}
 			})
-		}
-	}
-}
-
-func TestSummarizeInStagesKeepsAtomsTogether(t *testing.T) {
-	s := &scripted{}
-	inStages(t, numbered(60, 800), &SummarizeOptions{Summarizer: s, Window: 8_000})
-	for i, r := range s.reqs {
-		for k, m := range r.Messages {
-			if m.Role == RoleTool {
-				require.Positive(t, k, "request %d begins with a result", i)
-				assert.Equal(t, RoleAssistant, r.Messages[k-1].Role)
-			}
 		}
 	}
 }
@@ -290,13 +281,12 @@ func TestClipArgumentsStayJSON(t *testing.T) {
 
 // An answer is judged by all that it should tell of, also where the second request for it has only a part of that.
 func TestHollowAnswerOfAClippedRequest(t *testing.T) {
-	history := []Message{{Role: RoleUser, Parts: []Part{{Text: "Mend src/parser.go. " + strings.Repeat("Mind the tests. ", 200)}}}}
+	history := []Message{userSays("Mend src/parser.go. " + strings.Repeat("Mind the tests. ", 200))}
 	for _, text := range []string{
 		"Could you tell me which conversation you want me to summarize?", "No summary available.",
 		"Ich kann diese Anfrage leider nicht bearbeiten.", `{"action": "NO_REPLY"}`,
 	} {
-		s := SummarizerFunc(func(context.Context, SummaryRequest) (string, error) { return text, nil })
-		sum := inStages(t, history, &SummarizeOptions{Summarizer: s})
+		sum := inStages(t, history, &SummarizeOptions{Summarizer: answers(text)})
 		assert.True(t, sum.Degraded, text)
 		assert.Equal(t, 2, sum.Calls, text)
 	}
@@ -326,10 +316,6 @@ func TestAnswerJustTooLate(t *testing.T) {
 	}
 }
 
-func toolResult(text string) []Message {
-	return []Message{{Role: RoleTool, ToolCallID: "1", ToolName: "bash", Parts: []Part{{Text: text}}}}
-}
-
 // What has to be escaped, internal/markup tests. Here it is escaped wherever a text may stand.
 func TestPromptEscapes(t *testing.T) {
 	for _, tc := range []struct{ name, in, out, reason string }{
@@ -340,7 +326,7 @@ func TestPromptEscapes(t *testing.T) {
 		{"control characters", "a\x00b\x1b[0mc\r\n", "ab[0mc\n", "providers refuse NUL, terminal codes say nothing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := SummaryRequest{Messages: toolResult(tc.in)}
+			r := SummaryRequest{Messages: []Message{resultOf("1", "bash", tc.in, false)}}
 			assert.Contains(t, r.Prompt(), "\">\n"+strings.TrimSuffix(tc.out, "\n")+"\n</message>", tc.reason)
 			onlyOwnTags(t, r.Prompt())
 			for _, other := range []SummaryRequest{
