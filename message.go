@@ -329,14 +329,11 @@ func countAnswers(messages []Message) (n int) {
 	return n
 }
 
-// endsInThinking reports whether m is an assistant message that ends in thinking and has no calls, or failed. Providers
-// want something behind the thinking. In a message with calls that did not fail, thinking is not touched, wherever it
-// stands.
+// endsInThinking reports whether m is an assistant message that ends in thinking. Providers want what the thinking led
+// to behind it, even if there are calls in front.
 func endsInThinking(m *Message) bool {
-	if m.Role != RoleAssistant || len(m.Parts) == 0 || m.Parts[len(m.Parts)-1].Kind != KindThinking {
-		return false
-	}
-	return isFailed(m) || !hasCalls(m)
+	n := len(m.Parts)
+	return m.Role == RoleAssistant && n > 0 && m.Parts[n-1].Kind == KindThinking
 }
 
 // partsAreClean reports whether nothing of m has to be repaired, whatever stands around it, except perhaps the ids of

@@ -114,6 +114,7 @@ func TestRepairEmptyContent(t *testing.T) {
 		{"empty user message", userSays(""), nil, "of users as well"},
 		{"thinking only", modelSends(signed), nil, "what it led to never came"},
 		{"thinking last", modelSends(textPart("x"), signed), []winnow.Part{textPart("x")}, "providers want what it led to behind it"},
+		{"thinking behind a call", modelSends(callPart("a", "exec"), signed), []winnow.Part{callPart("a", "exec")}, "it did not lead to that call"},
 		{"thinking first", modelSends(signed, textPart("x")), []winnow.Part{signed, textPart("x")}, "that is its place"},
 		{"thinking and a call", modelSends(signed, callPart("a", "exec")), []winnow.Part{signed, callPart("a", "exec")}, "a call is something that it led to"},
 		{"encrypted thinking", modelSends(thinkPart("", "c2ln"), textPart("x")), []winnow.Part{thinkPart("", "c2ln"), textPart("x")}, "signed, and its text is not for us"},

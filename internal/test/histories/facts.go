@@ -27,7 +27,7 @@ func IsSound(h []winnow.Message, i int) bool {
 		}
 		content = content || p.Kind != winnow.KindThinking
 	}
-	if last := m.Parts[len(m.Parts)-1]; last.Kind == winnow.KindThinking && len(ids) == 0 || !content {
+	if last := m.Parts[len(m.Parts)-1]; last.Kind == winnow.KindThinking || !content {
 		return false
 	}
 	if m.Role == winnow.RoleTool { // directly after its call, among its results
