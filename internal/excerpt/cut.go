@@ -6,8 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Cuts shorten long texts to their ends, with a note that says how much is missing, and says
-// which old results are trimmed or cleared.
+// Cuts shorten long texts to their ends, with a note that says how much is missing.
 
 // Limits say how texts are cut.
 type Limits struct {

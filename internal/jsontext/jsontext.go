@@ -1,4 +1,5 @@
-// Package jsontext looks at JSON as text: whether it is valid, where its strings are, in which line an error is.
+// Package jsontext looks at JSON as text: where its strings and members are, how long a text is in it, in which line an
+// error is. It also writes a text as JSON.
 package jsontext
 
 import (

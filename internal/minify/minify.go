@@ -1,5 +1,6 @@
-// Package minify writes the output of a tool in fewer characters: without escape sequences, and without most of the
-// numbers that a viewer puts in front of lines. A reader who sees both texts would say that nothing is missing.
+// Package minify writes the output of a tool in fewer characters: without escape sequences, without most of the numbers
+// that a viewer puts in front of lines, and without lines that an earlier text shows. A reader who sees both texts
+// would say that nothing is missing.
 package minify
 
 import "strings"

@@ -1,5 +1,5 @@
-// Package pairing finds which result belongs to which call: by occurrence, because ids repeat in real transcripts, are
-// empty, or come late.
+// Package pairing finds which result belongs to which call, and says with which id each call is sent: by occurrence,
+// because ids repeat in real transcripts, are empty, or come late.
 package pairing
 
 // Call is a tool call of a transcript.

@@ -1,5 +1,5 @@
-// Package prose reads whether a sentence of a person is a rule. Its lists of words and its patterns are made when they
-// are first used.
+// Package prose reads whether a sentence of a person is a rule. It also has the lists of words and the patterns by
+// which other packages read texts: a pattern is compiled when it is first used.
 package prose
 
 import "strings"

@@ -1,4 +1,4 @@
-// Package runes counts and cuts text by characters.
+// Package runes counts and cuts text by characters, and says what a character or a byte is.
 package runes
 
 import (
