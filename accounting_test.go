@@ -34,22 +34,15 @@ func billed(m winnow.Message, u winnow.Usage) winnow.Message {
 
 func of(n int) string { return string(bytes.Repeat([]byte("x"), n)) }
 
-// counted is what the manager says of the sizes of h, step by step: it is asked before each assistant message
-// and at the end.
-func counted(t *testing.T, window int, o winnow.Options, h []winnow.Message) (tokens []int, log string) {
+// counted is the size of the last request for h, which grows step by step, and what was logged.
+func counted(t *testing.T, o winnow.Options, h []winnow.Message) (tokens int, log string) {
 	t.Helper()
 	var out bytes.Buffer
 	o.Estimator = byteCount
 	o.Logger = slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	m := newManager(t, window, &o)
-	for i := range h {
-		if h[i].Role == winnow.RoleAssistant {
-			r := prepare(t, m, h[:i])
-			tokens = append(tokens, r.Tokens)
-		}
-	}
-	r := prepare(t, m, h)
-	return append(tokens, r.Tokens), out.String()
+	m := newManager(t, 100_000, &o)
+	steps(h, func(in []winnow.Message) { tokens = prepare(t, m, in).Tokens })
+	return tokens, out.String()
 }
 
 func TestTokensGoOnFromWhatWasBilled(t *testing.T) {
@@ -71,8 +64,8 @@ func TestTokensGoOnFromWhatWasBilled(t *testing.T) {
 		{"without what was cached", billed(modelSays(of(100)), winnow.Usage{Input: 400}), winnow.Options{}, 1_200, "below half of the estimate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, log := counted(t, 100_000, c.o, list(userSays(of(1_000)), c.answer, userSays(of(100))))
-			assert.Equal(t, c.want, got[len(got)-1])
+			got, log := counted(t, c.o, list(userSays(of(1_000)), c.answer, userSays(of(100))))
+			assert.Equal(t, c.want, got)
 			if c.log != "" {
 				assert.Contains(t, log, c.log)
 			} else {
@@ -86,16 +79,16 @@ func TestTokensGoOnFromWhatWasBilled(t *testing.T) {
 func TestSmallCountOfAPromptWithHiddenParts(t *testing.T) {
 	h := list(userSays("look"), billed(modelSends(thinkPart(of(1_000), "signed"), textPart("a")), winnow.Usage{Input: 900}),
 		userSays("and"), billed(modelSays("b"), winnow.Usage{Input: 300}), userSays("so"))
-	got, log := counted(t, 100_000, winnow.Options{}, h)
+	got, log := counted(t, winnow.Options{}, h)
 	assert.NotContains(t, log, "below half")
-	assert.Equal(t, 300+1+2, got[len(got)-1])
+	assert.Equal(t, 300+1+2, got)
 
 	// The parts that are never dropped are a lower bound: a host that leaves out what was cached reports a handful.
 	h[0] = userSays(of(1_000))
 	h[3].Usage.Input = 3
-	got, log = counted(t, 100_000, winnow.Options{}, h)
+	got, log = counted(t, winnow.Options{}, h)
 	assert.Contains(t, log, `reason="below half of the estimate" prompt=3 estimate=2004`)
-	assert.Equal(t, 900+1_001+3+1+2, got[len(got)-1], "it goes on from the answer before")
+	assert.Equal(t, 900+1_001+3+1+2, got, "it goes on from the answer before")
 }
 
 // The parts of one answer may be messages of their own, each with the usage of the request.
@@ -168,8 +161,7 @@ func TestUsageOfRequestsWithATextThatIsNotKept(t *testing.T) {
 			var r *winnow.Request
 			for i := range 8 {
 				if i == 5 {
-					moved := restarted(t, 100_000, options, snapshotOf(t, m))
-					m = moved
+					m = restarted(t, 100_000, options, snapshotOf(t, m))
 				}
 				r = prepare(t, m, withTime(h, "It is "+itoa(10+i)+" o'clock. "+of(300)))
 				call := billed(modelCalls("c"+itoa(i)), winnow.Usage{Input: counted(r.Messages)})

@@ -36,11 +36,7 @@ func BenchmarkTruncateResult(b *testing.B) {
 		for i := 0; text.Len() < 400_000; i++ {
 			text.WriteString(strings.ReplaceAll(tt.line, "%d", itoa(i)))
 		}
-		h := []winnow.Message{
-			{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "run it"}}},
-			{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "c", Name: "exec"}}},
-			{Role: winnow.RoleTool, ToolCallID: "c", Parts: []winnow.Part{{Text: text.String()}}},
-		}
+		h := list(userSays("run it"), modelCalls("c"), toolSays("c", text.String()))
 		o := &winnow.TruncateOptions{Estimator: winnow.CharsPerToken(4), MaxChars: 16_000}
 		b.Run(tt.name, func(b *testing.B) {
 			b.SetBytes(int64(text.Len()))
@@ -84,8 +80,7 @@ func BenchmarkManagerPrepare(b *testing.B) {
 
 // BenchmarkEstimator is one pass of the default estimator over the text: what a first Prepare cannot avoid.
 func BenchmarkEstimator(b *testing.B) {
-	e, err := winnow.NewEstimator("")
-	require.NoError(b, err)
+	e := estimatorOf(b, "")
 	for _, n := range managerSizes {
 		h := transcript(n)
 		b.Run(itoa(n), func(b *testing.B) {
@@ -180,16 +175,13 @@ func BenchmarkManagerLoop(b *testing.B) {
 				var m *winnow.Manager
 				var h []winnow.Message
 				var took, floor, again []time.Duration
-				e, err := winnow.NewEstimator("")
-				require.NoError(b, err)
+				e := estimatorOf(b, "")
 				for k := range b.N {
 					if k%more == 0 {
 						h = append(transcript(n), chat(more, 200)...)
 						m = newManager(b, tt.window(n), &winnow.Options{FoldAbove: tt.above, Now: newClock().Now})
-						_, err := m.Prepare(b.Context(), h[:n])
-						require.NoError(b, err)
-						_, err = m.Prepare(b.Context(), h[:n])
-						require.NoError(b, err)
+						prepare(b, m, h[:n])
+						prepare(b, m, h[:n])
 					}
 					log := h[:n+k%more+1]
 					runtime.GC()

@@ -36,14 +36,8 @@ func keepsFacts() *fakeSummarizer {
 	}}
 }
 
-func factsIn(messages []winnow.Message, n int) (found int) {
-	text := toldIn(&winnow.Request{Messages: messages})
-	for k := range n {
-		if strings.Contains(text, fmt.Sprintf("FACT-%05d", k)) {
-			found++
-		}
-	}
-	return found
+func factsIn(messages []winnow.Message, n int) int {
+	return countFacts(toldIn(&winnow.Request{Messages: messages}), "FACT-%05d", n)
 }
 
 // factual is a chat in which the first turns say a fact each.

@@ -174,8 +174,10 @@ func TestNewForCatalogue(t *testing.T) {
 	}
 }
 
-func TestNewEstimatorUnknown(t *testing.T) {
-	_, err := NewEstimator("no such family \xff")
+func TestEstimatorUnknown(t *testing.T) {
+	_, err := TiktokenEstimator("p50k")
+	assert.ErrorContains(t, err, `"o200k_base"`)
+	_, err = NewEstimator("no such family \xff")
 	require.Error(t, err)
 	for _, name := range nontext.Families() {
 		assert.Contains(t, err.Error(), `"`+name+`"`)
@@ -285,11 +287,6 @@ func TestTiktokenSizeCap(t *testing.T) {
 		assert.Equal(t, tt.estimated, got == estimated, "%s: %d, estimated %d", tt.name, got, estimated)
 		assert.InEpsilon(t, maxExactBytes/5, got, .3, tt.name)
 	}
-}
-
-func TestTiktokenUnknown(t *testing.T) {
-	_, err := TiktokenEstimator("p50k")
-	assert.ErrorContains(t, err, `"o200k_base"`)
 }
 
 func TestTiktokenConcurrent(t *testing.T) {

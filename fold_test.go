@@ -2,7 +2,6 @@ package winnow_test
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,28 +16,18 @@ import (
 // of a person it does not.
 func TestFilesInWorkStayOverAPause(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name    string
-		newTurn bool
-		whole   bool
-	}{
-		{"in the middle of a turn", false, true},
-		{"before a new turn", true, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: newClock().Now, NoMinify: true})
-			h := runs(40) // seen for the first time, so that nothing is in the prompt cache
-			h[61].Parts[1].Name, h[62].ToolName = "read", "read"
-			h[61].Parts[1].Arguments = []byte(`{"path":"main.go"}`)
-			if tt.newTurn {
-				h = named(append(h, modelSays("Done."), userSays("And now?")))
-			}
-			r := prepare(t, m, h)
-			assert.Equal(t, tt.whole, holds(r, &h[62]))
-			assert.False(t, holds(r, &h[60]), "what a command said is folded")
-			requestCheck{estimator: byChars}.check(t, h, r)
-		})
+	for _, newTurn := range []bool{false, true} {
+		m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: newClock().Now, NoMinify: true})
+		h := runs(40) // seen for the first time, so that nothing is in the prompt cache
+		h[61].Parts[1].Name, h[62].ToolName = "read", "read"
+		h[61].Parts[1].Arguments = []byte(`{"path":"main.go"}`)
+		if newTurn {
+			h = named(append(h, modelSays("Done."), userSays("And now?")))
+		}
+		r := prepare(t, m, h)
+		assert.Equal(t, !newTurn, holds(r, &h[62]))
+		assert.False(t, holds(r, &h[60]), "what a command said is folded")
+		requestCheck{estimator: byChars}.check(t, h, r)
 	}
 }
 
@@ -69,10 +58,8 @@ func TestFilesInWorkGoLast(t *testing.T) {
 			})
 			h := []winnow.Message{userSays("go")}
 			for k, tool := range tt.tools {
-				id := strconv.Itoa(k)
-				call := winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: tool, Arguments: []byte(`{"path":"` + id + `.go"}`)}
 				text := strings.Repeat(strings.Repeat("x", 399)+"\n", tt.lines[k])
-				h = append(h, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{call}}, toolOf(id, tool, text))
+				h = append(h, callOf(itoa(k), tool, `{"path":"`+itoa(k)+`.go"}`, text)...)
 			}
 			h = named(h)
 			r := prepare(t, m, h)
@@ -103,15 +90,15 @@ func TestLargeStepsNeedFewSummaries(t *testing.T) {
 		var parts []winnow.Part
 		var said []winnow.Message
 		for p := range results {
-			id := strconv.Itoa(results*k + p)
-			parts = append(parts, winnow.Part{Kind: winnow.KindToolCall, ID: id, Name: "read", Arguments: []byte(`{"path":"` + id + `.go"}`)})
+			id := itoa(results*k + p)
+			parts = append(parts, callWith(id, "read", `{"path":"`+id+`.go"}`))
 			text := ""
 			for line := range 100 {
-				text += strings.Repeat("z", 80) + " line_" + id + "_" + strconv.Itoa(line) + "\n"
+				text += strings.Repeat("z", 80) + " line_" + id + "_" + itoa(line) + "\n"
 			}
 			said = append(said, toolOf(id, "read", text))
 		}
-		h = append(append(h, winnow.Message{Role: winnow.RoleAssistant, Parts: parts}), said...)
+		h = append(append(h, modelSends(parts...)), said...)
 		r := prepare(t, m, named(h))
 		if r.Compaction != nil {
 			summaries++

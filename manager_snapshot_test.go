@@ -88,29 +88,38 @@ func TestManagerRestoreRefuses(t *testing.T) {
 }
 
 // requireRefused: the error is not a panic, and the manager is as it was.
-func requireRefused(t *testing.T, state, reason string) {
+func requireRefused(t *testing.T, state, reason string, deltas ...[]byte) {
 	t.Helper()
 	m := newManager(t, 24_000, nil)
 	prepare(t, m, agentSession(3, 400))
 	before := snapshotOf(t, m)
-	require.Error(t, m.Restore([]byte(state)), reason)
+	require.Error(t, m.Restore([]byte(state), deltas...), reason)
 	require.Equal(t, before, snapshotOf(t, m), "%s: the manager changed", reason)
 }
 
-// Whatever Restore takes, the manager works on: it gives requests that fit, or says that they do not, and
+// Whatever Restore takes, of states and deltas, the manager works on: it gives requests that fit, or says that they do not, and
 // what it saves can be restored.
 func FuzzManagerRestore(f *testing.F) {
 	m, _, h := wornManager(f)
-	f.Add([]byte(snapshotOf(f, m)))
-	f.Add([]byte(snapshotOf(f, newManager(f, 8_000, nil))))
-	f.Add([]byte(`{"winnow":1,"tokens":-5,"sentAt":"0001-01-01T00:00:00Z","turnStart":{"key":"` + strings.Repeat("0", 32) + `","index":-9}}`))
-	f.Add([]byte(`{"winnow":1,"edits":{"` + strings.Repeat("a", 32) + `":{"message":{"role":"tool"},"tokens":9223372036854775807,"op":"clear"}}}`))
-	f.Add([]byte(`{"winnow":1,"checkpoint":{"text":"eA==","firstKept":{"key":"` + strings.Repeat("1", 32) + `","index":2},"carried":{"failures":[{}],"more":-1}}}`))
+	f.Add([]byte(snapshotOf(f, m)), []byte(nil))
+	f.Add([]byte(snapshotOf(f, newManager(f, 8_000, nil))), []byte(nil))
+	f.Add([]byte(`{"winnow":1,"tokens":-5,"sentAt":"0001-01-01T00:00:00Z","turnStart":{"key":"`+strings.Repeat("0", 32)+`","index":-9}}`), []byte(nil))
+	f.Add([]byte(`{"winnow":1,"edits":{"`+strings.Repeat("a", 32)+`":{"message":{"role":"tool"},"tokens":9223372036854775807,"op":"clear"}}}`), []byte(nil))
+	f.Add([]byte(`{"winnow":1,"checkpoint":{"text":"eA==","firstKept":{"key":"`+strings.Repeat("1", 32)+`","index":2},"carried":{"failures":[{}],"more":-1}}}`), []byte(nil))
+	var written [][]byte
+	journaledRun(f, &written, func(*winnow.Manager, []winnow.Message, *winnow.Request) {})
+	f.Add([]byte(""), written[0])
+	f.Add([]byte(""), written[1])
+	f.Add([]byte(`{"winnow":1,"deltas":7}`), written[7])
 	h = h[len(h)-30:]
-	f.Fuzz(func(t *testing.T, state []byte) {
+	f.Fuzz(func(t *testing.T, state, delta []byte) {
 		m := newManager(t, 24_000, &winnow.Options{Estimator: byChars})
 		before := snapshotOf(t, m)
-		if m.Restore(state) != nil {
+		var deltas [][]byte
+		if len(delta) > 0 {
+			deltas = append(deltas, delta)
+		}
+		if m.Restore(state, deltas...) != nil {
 			require.Equal(t, before, snapshotOf(t, m), "refused, and changed all the same")
 			return
 		}
@@ -125,6 +134,7 @@ func FuzzManagerRestore(f *testing.F) {
 			return
 		}
 		require.LessOrEqual(t, r.Tokens, r.Budget)
+		require.NoError(t, validateRequest(r.Messages))
 		_, err = m.Compact(t.Context(), h, "")
 		if err != nil {
 			require.ErrorIs(t, err, winnow.ErrCompaction)
@@ -432,37 +442,11 @@ func TestRestoreRefusesDeltas(t *testing.T) {
 		{"a bad key", [][]byte{edit(first, "sent", `["zz"]`)}, "a key that names no message"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newManager(t, 24_000, nil)
-			prepare(t, m, agentSession(3, 400))
-			before := snapshotOf(t, m)
-			require.Error(t, m.Restore(nil, tt.deltas...), tt.reason)
-			require.Equal(t, before, snapshotOf(t, m), "the manager changed")
+			requireRefused(t, "", tt.reason, tt.deltas...)
 		})
 	}
 	m := newManager(t, 24_000, nil)
 	require.NoError(t, m.Restore(nil, deltas[0], deltas[0], deltas[1], deltas[0]), "what is there already is skipped")
-}
-
-// Whatever stands in a delta, Restore takes it or refuses it, and the manager works on.
-func FuzzRestoreDeltas(f *testing.F) {
-	var deltas [][]byte
-	journaledRun(f, &deltas, func(*winnow.Manager, []winnow.Message, *winnow.Request) {})
-	for _, d := range deltas[:2] {
-		f.Add([]byte(""), d)
-	}
-	f.Add([]byte(`{"winnow":1,"deltas":7}`), deltas[7])
-	h := agentSession(3, 400)
-	f.Fuzz(func(t *testing.T, state, delta []byte) {
-		m := newManager(t, 24_000, &winnow.Options{Estimator: byChars})
-		before := snapshotOf(t, m)
-		if m.Restore(state, delta) != nil {
-			require.Equal(t, before, snapshotOf(t, m), "refused, and changed all the same")
-			return
-		}
-		if r, err := m.Prepare(t.Context(), h); err == nil {
-			require.NoError(t, validateRequest(r.Messages))
-		}
-	})
 }
 
 // A host that is killed goes on from its journal: what was sent is sent with the same bytes, and costs what a cached

@@ -45,13 +45,7 @@ func TestRecallOfASummary(t *testing.T) {
 	compact(t, m, history)
 	r := prepare(t, m, history)
 	listed := regexp.MustCompile(`\n</summary>\n\[recall (\d{9}) lists what this stands for\]$`)
-	handle := ""
-	for i := range r.Messages {
-		if r.Messages[i].Summary {
-			handle = listed.FindStringSubmatch(r.Messages[i].Parts[0].Text)[1]
-		}
-	}
-	require.NotEmpty(t, handle)
+	handle := listed.FindStringSubmatch(fullText(r.Messages[summaryAt(r.Messages)]))[1]
 	contents := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
 	entry := regexp.MustCompile(`(\d{8}) result of exec, 61 lines: line 1 of step 4: nothing happened\n`).FindStringSubmatch(contents)
 	require.NotNil(t, entry, contents)
@@ -111,9 +105,7 @@ func TestRecallListsWhatASummaryStandsFor(t *testing.T) {
 			handle := regexp.MustCompile(`recall (\d{9})`).FindStringSubmatch(toldIn(r))
 			require.NotNil(t, handle)
 			history = append(tt.next(history, r), assistant("Done."), user("go on"), assistant("Done again."), user("go on"))
-			answer, err := m.Recall(t.Context(), history, json.RawMessage(`{"handle":"`+handle[1]+`"}`))
-			require.NoError(t, err)
-			text := answer.Parts[0].Text
+			text := lastText(callRecall(t, m, history, `{"handle":"`+handle[1]+`"}`))
 			assert.Equal(t, tt.left, strings.Count(text, " lines: Step "), text)
 			assert.Equal(t, tt.left == 0, strings.Contains(text, "nothing of what it stood for"), text)
 		})

@@ -381,12 +381,11 @@ func FuzzRecall(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8}, `{"words":"error"}`)
 	f.Add([]byte(strings.Repeat("history", 20)), `{"pattern":".","context":100}`)
 	f.Add([]byte{9}, `{"handle":"12345678"}`)
-	e, err := winnow.NewEstimator("")
-	require.NoError(f, err)
+	e := estimatorOf(f, "")
 	f.Fuzz(func(t *testing.T, dice []byte, arguments string) {
 		history := histories.From(histories.FromBytes(dice))
 		m := newManager(t, 3_000, &winnow.Options{Recall: true})
-		if _, err = m.Prepare(t.Context(), history); err != nil {
+		if _, err := m.Prepare(t.Context(), history); err != nil {
 			return
 		}
 		call := callWith("recall_1", "recall", arguments)
