@@ -276,8 +276,7 @@ func TestSummarizerReadsTheOpenRequest(t *testing.T) {
 		})
 		h := append(append([]winnow.Message{}, tt.before...), userSays(tt.asked))
 		for i := range tt.steps {
-			id := "call_" + itoa(i)
-			h = append(h, modelSends(callPart(id, "read")), toolOf(id, "read", strings.Repeat("page "+itoa(i)+" ", 40)))
+			h = append(h, callOf("call_"+itoa(i), "read", `{}`, strings.Repeat("page "+itoa(i)+" ", 40))...)
 		}
 		r := compact(t, m, h)
 		found := 0

@@ -295,9 +295,7 @@ func TestBytesOfEscapes(t *testing.T) {
 		require.NoError(t, encoder.Encode(map[string]string{"text": text}))
 		wire, err = json.Marshal(json.RawMessage(arguments.Bytes()))
 		require.NoError(t, err)
-		r = newManager(t, 1_000_000, nil).Plan(list(userSays("write it"), winnow.Message{
-			Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "1", Name: "write", Arguments: arguments.Bytes()}},
-		}))
+		r = newManager(t, 1_000_000, nil).Plan(list(userSays("write it"), modelSends(callWith("1", "write", arguments.String()))))
 		assert.InEpsilon(t, len(wire), r.Bytes, 0.05, line)
 	}
 }

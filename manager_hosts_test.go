@@ -82,8 +82,7 @@ func TestRewoundToBeforeTheRequestOfTheSummary(t *testing.T) {
 			h = append(h, modelSays("Which?"), userSays("The first."))
 		}
 		for i := range 20 {
-			id := "call_" + itoa(i)
-			h = append(h, modelCalls(id), toolSays(id, numbered(60)))
+			h = append(h, callOf("call_"+itoa(i), "exec", `{}`, numbered(60))...)
 		}
 		h = named(append(h, userSays("And the tests?"), modelSays("They pass.")))
 		first := compact(t, m, h).Compaction.FirstKept

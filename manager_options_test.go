@@ -173,8 +173,7 @@ func TestStagesWithTheirOwnEstimators(t *testing.T) {
 	result := strings.Repeat("line of a result\n", 300) // 5 100 characters
 	h := list(userSays("Go."))
 	for i := range 6 {
-		id := "call_" + itoa(i)
-		h = append(h, modelCalls(id), toolSays(id, result))
+		h = append(h, callOf("call_"+itoa(i), "exec", `{}`, result)...)
 	}
 	o := &winnow.Options{
 		Estimator: one, Truncate: &winnow.TruncateOptions{Estimator: two, MaxChars: 1_000, MinKeepChars: 10},

@@ -54,8 +54,7 @@ func (b *notebook) note(name, text string) winnow.Message {
 func (b *notebook) work(n int) {
 	for range n {
 		b.n++
-		id := "work_" + itoa(b.n)
-		b.h = append(b.h, modelSends(callPart(id, "exec")), toolSays(id, strings.Repeat("output of step "+itoa(b.n)+"\n", 100)))
+		b.h = append(b.h, callOf("work_"+itoa(b.n), "exec", `{}`, strings.Repeat("output of step "+itoa(b.n)+"\n", 100))...)
 	}
 }
 

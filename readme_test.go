@@ -52,8 +52,7 @@ func readmeNotes(m *winnow.Manager, history []winnow.Message, request *winnow.Re
 func TestReadmeSnippetsRun(t *testing.T) {
 	m := newManager(t, 20_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}})
 	for tool, arguments := range map[string]string{winnow.NotesTool().Name: `{"name":"goal","text":"x"}`, winnow.CompactTool().Name: `{"keep":"x"}`} {
-		call := callPart("1", tool)
-		call.Arguments = []byte(arguments)
+		call := callWith("1", tool, arguments)
 		h := readmeNotes(m, list(userSays("x"), modelSends(call)), &winnow.Request{Tokens: 9, Budget: 10}, call)
 		assert.Len(t, h, 4, tool)
 	}

@@ -140,8 +140,7 @@ func TestRecoverOfNothing(t *testing.T) {
 func TestRecoverAsTheFirstCall(t *testing.T) {
 	h := longSession()
 	for i := range 40 {
-		id := "more_" + itoa(i)
-		h = append(h, modelCalls(id), toolSays(id, numbered(150)))
+		h = append(h, callOf("more_"+itoa(i), "exec", `{}`, numbered(150))...)
 	}
 	size := estimateAll(winnow.CharsPerToken(4), h)
 	window := size / 2

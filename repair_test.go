@@ -532,17 +532,14 @@ func TestLaterResultsLikeOthers(t *testing.T) {
 			m := newManager(t, tt.window, &winnow.Options{Recall: true})
 			h := history(long)
 			prepare(t, m, h)
-			h = append(h, modelSends(winnow.Part{Kind: winnow.KindToolCall, ID: "r", Name: winnow.RecallTool().Name, Arguments: []byte(`{"words":"1999"}`)}))
-			answer, err := m.Recall(t.Context(), h, []byte(`{"words":"1999"}`))
-			require.NoError(t, err)
-			assert.Equal(t, !tt.whole, strings.Contains(fullText(answer), "line 1999 of"), "window %d: %.200s", tt.window, fullText(answer))
+			answer := lastText(callRecall(t, m, h, `{"words":"1999"}`))
+			assert.Equal(t, !tt.whole, strings.Contains(answer, "line 1999 of"), "window %d: %.200s", tt.window, answer)
 		}
 	})
 	t.Run("record", func(t *testing.T) {
 		h := history(numbered(400))
 		for i := range 40 {
-			id := "c" + itoa(i)
-			h = append(h, modelCalls(id), toolSays(id, numbered(100)))
+			h = append(h, callOf("c"+itoa(i), "exec", `{}`, numbered(100))...)
 		}
 		m := newManager(t, 30_000, nil)
 		r := prepare(t, m, h)

@@ -25,9 +25,7 @@ func thinkingSession(calls, every, size int) []winnow.Message {
 			h = append(h, userSays("request "+itoa(i)))
 		}
 		id := "call_" + itoa(i)
-		m := modelSends(thinkPart("what next? "+itoa(i), "sig"+itoa(i)), callPart(id, "exec"))
-		m.Parts[1].Arguments = []byte(`{"n":` + itoa(i) + `}`)
-		h = append(h, m, toolSays(id, "mark"+itoa(10_000+i)+" "+asciiText[i*37%10_000:][:size]))
+		h = append(h, modelSends(thinkPart("what next? "+itoa(i), "sig"+itoa(i)), callWith(id, "exec", `{"n":`+itoa(i)+`}`)), toolSays(id, "mark"+itoa(10_000+i)+" "+asciiText[i*37%10_000:][:size]))
 	}
 	return named(h)
 }
