@@ -47,8 +47,7 @@ func (s *slowSummarizer) Summarize(ctx context.Context, _ winnow.SummaryRequest)
 func chatOf(n int) []winnow.Message {
 	var h []winnow.Message
 	for i := range n {
-		h = append(h,
-			userSays("Question "+itoa(i)+". "+strings.Repeat("why is that so ", 13)),
+		h = append(h, userSays("Question "+itoa(i)+". "+strings.Repeat("why is that so ", 13)),
 			modelSays("Answer "+itoa(i)+". "+strings.Repeat("because of this ", 13)))
 	}
 	return append(h, userSays("The request that is pending."))
@@ -301,19 +300,11 @@ func TestFlushBeforeAForcedCompaction(t *testing.T) {
 }
 
 func TestFlushNeverBlocks(t *testing.T) {
-	for _, tc := range []struct {
-		name string
-		f    flushes
-	}{
-		{"error", flushes{err: errors.New("no disk")}},
-		{"panic", flushes{run: func(context.Context, []winnow.Message) { panic("no disk") }}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: tc.f.beforeCompact})
-			prepare(t, m, chatOf(softTurns))
-			require.NotNil(t, prepare(t, m, chatOf(hardTurns)).Compaction)
-			assert.Len(t, tc.f.lengths, 1, "a failure is not tried again")
-		})
+	for _, f := range []*flushes{{err: errors.New("no disk")}, {run: func(context.Context, []winnow.Message) { panic("no disk") }}} {
+		m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact})
+		prepare(t, m, chatOf(softTurns))
+		require.NotNil(t, prepare(t, m, chatOf(hardTurns)).Compaction)
+		assert.Len(t, f.lengths, 1, "a failure is not tried again")
 	}
 	f := &flushes{}
 	m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact, Off: true})

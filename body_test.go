@@ -35,8 +35,7 @@ func TestBodyOfTextIsCompacted(t *testing.T) {
 
 	off := newManager(t, 200_000, &winnow.Options{MaxBytes: most, Now: newClock().Now, Compact: &winnow.CompactOptions{Off: true}})
 	_, err := off.Prepare(t.Context(), chat(300, 4_000))
-	var full *winnow.OverflowError
-	require.ErrorAs(t, err, &full)
+	full := overflowOf(t, err)
 	assert.Greater(t, full.Bytes, full.MaxBytes)
 }
 

@@ -3,6 +3,7 @@ package winnow
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -236,12 +237,7 @@ func requireTrusted(t testing.TB, m *Message, said ...string) {
 func summaryOf(t testing.TB, messages []Message) *Message {
 	t.Helper()
 	require.Equal(t, 1, countSummaries(messages))
-	for i := range messages {
-		if messages[i].Summary {
-			return &messages[i]
-		}
-	}
-	return nil
+	return &messages[slices.IndexFunc(messages, func(m Message) bool { return m.Summary })]
 }
 
 // checkForgery takes a history with hostile text through compactions: one, the next of the same manager, of one that was

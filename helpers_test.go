@@ -3,7 +3,6 @@ package winnow_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"math/rand/v2"
 	"os"
@@ -488,12 +487,18 @@ func checkEdits(t testing.TB, in []winnow.Message, r *winnow.Request) {
 	}
 }
 
+func overflowOf(t testing.TB, err error) *winnow.OverflowError {
+	t.Helper()
+	var e *winnow.OverflowError
+	require.ErrorAs(t, err, &e)
+	return e
+}
+
 // checkOverflow: the error says what fills the window, and its parts are no more than the whole.
 func checkOverflow(t testing.TB, err error, budget, overhead int) *winnow.OverflowError {
 	t.Helper()
 	require.ErrorIs(t, err, winnow.ErrOverflow)
-	var e *winnow.OverflowError
-	require.True(t, errors.As(err, &e), "%T", err)
+	e := overflowOf(t, err)
 	require.Greater(t, e.Tokens, e.Budget, "it fits")
 	require.Equal(t, budget, e.Budget)
 	require.GreaterOrEqual(t, e.Overhead, min(overhead, 0), "it may have been learned from the usage of an answer")

@@ -294,12 +294,7 @@ func workingManager(t *testing.T) (*winnow.Manager, *switched, []winnow.Message)
 	s := switchedTo(says("## Goal\nfine so far"))
 	c := newClock()
 	m := newManager(t, 16_000, &winnow.Options{Estimator: byChars, Summarizer: s, Now: c.Now})
-	h := append(chat(30, 2_000), inPlace(agentSession(6, 4_000))...)
-	h = append(h, chat(4, 2_000)...)
-	for i := range h {
-		h[i].ID = nameOf(i)
-		h[i].Source = nil
-	}
+	h := named(slices.Concat(chat(30, 2_000), inPlace(agentSession(6, 4_000)), chat(4, 2_000)))
 	compacted := false
 	for n := 10; n <= len(h)-8; n += 10 {
 		r := prepare(t, m, h[:n])

@@ -20,10 +20,7 @@ import (
 
 // Whatever is called at once, each request is valid, fits and leaves its history alone. Run with -race.
 func TestManagerConcurrency(t *testing.T) {
-	log := append(chat(40, 1_600), agentSession(30, 3_000)...)
-	for i := range log {
-		log[i].ID, log[i].Source = nameOf(i), nil
-	}
+	log := named(append(chat(40, 1_600), agentSession(30, 3_000)...))
 	for _, background := range []bool{false, true} {
 		t.Run(fmt.Sprintf("background %v", background), func(t *testing.T) { testConcurrency(t, log, background) })
 	}
@@ -134,10 +131,7 @@ func TestManagerWorksDuringASummary(t *testing.T) {
 // request is of the history that is passed.
 func TestManagerHistoryMovesDuringASummary(t *testing.T) {
 	h := chat(40, 2_000)
-	fork := append(chat(40, 2_000)[:20:20], userSays("another way"), modelSays("as you like"), userSays("good"))
-	for i := range fork {
-		fork[i].ID = nameOf(i)
-	}
+	fork := named(append(chat(40, 2_000)[:20:20], userSays("another way"), modelSays("as you like"), userSays("good")))
 	for _, tt := range []struct {
 		name  string
 		moved []winnow.Message

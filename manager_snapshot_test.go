@@ -27,10 +27,7 @@ func wornManager(t testing.TB) (*winnow.Manager, func() *winnow.Options, []winno
 		return &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 12}
 	}
 	m := newManager(t, 24_000, options())
-	h := append(inPlace(agentSession(20, 3_000)), chat(40, 1_000)...)
-	for i := range h {
-		h[i].ID, h[i].Source = nameOf(i), nil
-	}
+	h := named(append(inPlace(agentSession(20, 3_000)), chat(40, 1_000)...))
 	for n := 8; n <= len(h)-8; n += 8 {
 		prepare(t, m, h[:n])
 		c.pass(time.Duration(n%3) * 3 * time.Minute)
@@ -248,10 +245,7 @@ func journaledRun(t testing.TB, deltas *[][]byte, step func(m *winnow.Manager, h
 		return &winnow.Options{Estimator: byChars, Summarizer: says("## Goal\nfine so far"), Now: c.Now, HistoryTurns: 4, Journal: journal, Compact: &winnow.CompactOptions{KeepRecent: 500}}
 	}
 	m := newManager(t, 24_000, options())
-	h := append(inPlace(agentSession(20, 3_000)), chat(40, 1_000)...)
-	for i := range h {
-		h[i].ID, h[i].Source = nameOf(i), nil
-	}
+	h := named(append(inPlace(agentSession(20, 3_000)), chat(40, 1_000)...))
 	refuse := func(h []winnow.Message, text string) {
 		r, err := m.Recover(t.Context(), h, errors.New(text))
 		if err == nil {

@@ -60,8 +60,7 @@ func TestRecoverCompactsNothingWhereCompactionIsOff(t *testing.T) {
 			require.Nil(t, r.Compaction)
 			require.Equal(t, -1, summaryAt(r.Messages))
 		}
-		var full *winnow.OverflowError
-		require.ErrorAs(t, err, &full)
+		overflowOf(t, err)
 		assert.Zero(t, s.count())
 		assert.Equal(t, tt.cuts, recovered > 0)
 		require.NotNil(t, compact(t, m, tt.h).Compaction)
@@ -108,8 +107,7 @@ func TestMaxBytes(t *testing.T) {
 		m := newManager(t, 200_000, &winnow.Options{MaxBytes: c.most})
 		r, err := m.Prepare(t.Context(), h)
 		if c.fails {
-			var full *winnow.OverflowError
-			require.ErrorAs(t, err, &full)
+			full := overflowOf(t, err)
 			assert.Greater(t, full.Bytes, full.MaxBytes)
 			assert.Contains(t, err.Error(), "images")
 			continue
@@ -168,8 +166,7 @@ func TestRecoverAsTheFirstCall(t *testing.T) {
 func TestRecoverLeavesOverflowErrors(t *testing.T) {
 	inner := newManager(t, 2_000, nil)
 	_, ended := inner.Prepare(t.Context(), list(userSays(numbered(2_000))))
-	var full *winnow.OverflowError
-	require.ErrorAs(t, ended, &full)
+	full := overflowOf(t, ended)
 	full.Err = errors.New("prompt is too long: 9000 tokens > 2000 maximum")
 
 	m := newManager(t, 20_000, nil)
@@ -227,8 +224,7 @@ func TestOverflowErrorSaysWhatIsKnown(t *testing.T) {
 	m := newManager(t, 20_000, nil)
 	prepare(t, m, h)
 	_, err := m.Recover(t.Context(), h, errNoNumbers)
-	var full *winnow.OverflowError
-	require.ErrorAs(t, err, &full)
+	full := overflowOf(t, err)
 	assert.Equal(t, 15_000, full.Budget, "the window without the reserve")
 	assert.ErrorContains(t, err, "is refused")
 	assert.Equal(t, 15_000, prepare(t, m, h).Budget, "and it is tried again when the host asks again")
@@ -240,8 +236,7 @@ func TestRoomForTheAnswerIsReported(t *testing.T) {
 	h := list(userSays(numbered(800)))
 	prepare(t, m, h)
 	_, err := m.Recover(t.Context(), h, errors.New("input length and `max_tokens` exceed context limit: 9000 + 8000 > 16000, decrease input length or `max_tokens` and try again"))
-	var full *winnow.OverflowError
-	require.ErrorAs(t, err, &full)
+	full := overflowOf(t, err)
 	assert.Equal(t, 8_000, full.Answer)
 	assert.Equal(t, 8_000, full.Budget, "what the answer leaves")
 	assert.Contains(t, err.Error(), "8000 reserved for the answer")
@@ -503,8 +498,7 @@ func TestManagerRecoverShrinks(t *testing.T) {
 				sameMessages(t, before, tt.h, "the history was written to")
 				if err != nil {
 					require.Greater(t, n, 1, "nothing was tried")
-					var e *winnow.OverflowError
-					require.ErrorAs(t, err, &e)
+					overflowOf(t, err)
 					require.ErrorIs(t, err, winnow.ErrOverflow)
 					require.ErrorIs(t, err, tt.cause, "the provider's error is wrapped")
 					assert.Contains(t, err.Error(), tt.cause.Error())

@@ -2,7 +2,6 @@ package winnow_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -53,8 +52,7 @@ func TestLittleRoom(t *testing.T) {
 				}
 				continue
 			}
-			var full *winnow.OverflowError
-			require.True(t, errors.As(err, &full), "%v", err)
+			full := overflowOf(t, err)
 			overflows++
 			assert.Equal(t, before, calls, "seed %d, step %d: a summary was paid for and %v", seed, step, err)
 			plan, counts := m.Plan(h), 0
@@ -90,8 +88,7 @@ func TestLittleIsSummarizedBeforeAnError(t *testing.T) {
 		plan := next.Plan(asked)
 		r, err := next.Prepare(t.Context(), asked)
 		if err != nil {
-			var full *winnow.OverflowError
-			require.ErrorAs(t, err, &full)
+			full := overflowOf(t, err)
 			assert.Less(t, oldTokens(plan), full.Tokens-full.Budget, "%d characters: %v", size, err)
 			continue
 		}
@@ -141,8 +138,7 @@ func TestOverflowNamesTheTools(t *testing.T) {
 	t.Parallel()
 	m := newManager(t, 4_000, &winnow.Options{Overhead: 3_000, Tools: &winnow.ToolOptions{Tokens: 2_800}})
 	_, err := m.Prepare(t.Context(), list(userSays(asciiText[:9_000])))
-	var full *winnow.OverflowError
-	require.ErrorAs(t, err, &full)
+	full := overflowOf(t, err)
 	assert.Equal(t, 2_800, full.Tools)
 	assert.Contains(t, err.Error(), "system prompt and tools 3000 (tools alone 2800)")
 }
