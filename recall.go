@@ -35,10 +35,11 @@ func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.
 	if err != nil {
 		return Message{}, fmt.Errorf("winnow: Recall: %w", err)
 	}
+	id := openCall(history, recall.Name, func(p *Part) bool {
+		return recall.ReadCall(p.Arguments) == wanted // by meaning: the host may have written them anew
+	})
 	return Message{
-		Role: RoleTool, ToolCallID: openCall(history, recall.Name, func(p *Part) bool {
-			return recall.ReadCall(p.Arguments) == wanted // by meaning: the host may have written them anew
-		}), ToolName: recall.Name, IsError: !ok,
+		Role: RoleTool, ToolCallID: id, ToolName: recall.Name, IsError: !ok,
 		Parts: append([]Part{{Text: text}}, images...),
 	}, nil
 }
@@ -49,16 +50,10 @@ func (m *Manager) RecallText(ctx context.Context, handle, from, text string,
 	arguments json.RawMessage) (Message, error) {
 	call := recall.ReadCall(arguments)
 	call.Handle = markup.Value(handle, maxHostHandle)
-	estimator := m.opts.Estimator
 	m.mu.Lock()
-	room := recallRoom(count.Least(m.window, m.ledger.accounting.Window))
+	answer, _ := m.newAnswer(call)
 	m.mu.Unlock()
-	answer := recall.Answer{
-		Call: call, Room: room, Tokens: func(text string) int { return textTokens(estimator, text) },
-		Target: &recall.Target{
-			Text: text, Origin: markup.Value(from, maxHostHandle),
-		},
-	}
+	answer.Target = &recall.Target{Text: text, Origin: markup.Value(from, maxHostHandle)}
 	shown, ok, err := answer.Text(ctx)
 	if err != nil {
 		return Message{}, fmt.Errorf("winnow: RecallText: %w", err)
@@ -78,14 +73,13 @@ func (m *Manager) imagesToRecall(from *Message, call *recall.Call, window int) (
 	}
 	room := count.Share(window, maxDefaultShare)
 	for i := range from.Parts {
-		p := &from.Parts[i]
-		if !isOptionalImage(p) {
+		if !isOptionalImage(&from.Parts[i]) {
 			continue
 		}
 		if room -= partTokens(m.opts.Estimator, from, i); room < 0 {
 			break
 		}
-		images = append(images, *p)
+		images = append(images, from.Parts[i])
 	}
 	return images
 }
@@ -98,9 +92,12 @@ const (
 	leastRecallTokens = 1_000
 )
 
-// recallRoom returns how many tokens an answer may have.
-func recallRoom(window int) int {
-	return min(max(leastRecallTokens, count.Share(window, recallShare)), max(1, count.Share(window, maxDefaultShare)))
+// newAnswer returns the answer to call, without what it is about, and the window that bounds it. The lock is held.
+func (m *Manager) newAnswer(call recall.Call) (a *recall.Answer, window int) {
+	window = count.Least(m.window, m.ledger.accounting.Window)
+	room := min(max(leastRecallTokens, count.Share(window, recallShare)), max(1, count.Share(window, maxDefaultShare)))
+	tokens := func(text string) int { return textTokens(m.opts.Estimator, text) }
+	return &recall.Answer{Call: call, Room: room, Tokens: tokens}, window
 }
 
 // newRecall returns the answer to call, without its text, and the images behind that. The caller writes the text
@@ -108,37 +105,22 @@ func recallRoom(window int) int {
 func (m *Manager) newRecall(history []Message, call recall.Call) (a *recall.Answer, images []Part) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	window := count.Least(m.window, m.ledger.accounting.Window)
-	a, named := m.findRecalled(history, call, window)
-	if a.Target != nil && !a.Target.IsWhole {
-		images = m.imagesToRecall(&history[named], &call, window)
-	}
-	return a, images
-}
-
-// findRecalled returns the answer to call, without its text, and the index of the message that its handle names.
-func (m *Manager) findRecalled(history []Message, call recall.Call, window int) (a *recall.Answer, named int) {
-	estimator := m.opts.Estimator
-	a = &recall.Answer{
-		Call: call, Room: recallRoom(window),
-		Tokens: func(text string) int { return textTokens(estimator, text) },
-	}
+	a, window := m.newAnswer(call)
 	out := m.leftOut(history)
-	named, isSpan := out.handles.Find(call.Handle)
-	if named >= 0 && !isSpan && m.mayRecall(history, named) { // a message that may not be shown counts as absent
+	a.Source, a.LeftOut = out, out.list
+	switch named, isSpan := out.handles.Find(call.Handle); {
+	case named < 0:
+	case isSpan:
+		a.IsSpan, a.Before = true, out.before(m.spanEnd(call.Handle, out))
+	case m.mayRecall(history, named): // a message that may not be shown counts as absent
 		a.Target = &recall.Target{
-			Text: shownText(&history[named]), Origin: originOf(&history[named], out.calls.tool(named)),
-			Back: len(history) - 1 - named,
+			Text: out.Text(named), Origin: out.Origin(named), Back: len(history) - 1 - named, IsWhole: !out.has(named),
+		}
+		if !a.Target.IsWhole {
+			images = m.imagesToRecall(&history[named], &call, window)
 		}
 	}
-	a.Source, a.LeftOut = out, out.list
-	switch {
-	case a.Target != nil:
-		a.Target.IsWhole = !out.has(named)
-	case named >= 0 && isSpan:
-		a.IsSpan, a.Before = true, out.before(m.spanEnd(call.Handle, out))
-	}
-	return a, named
+	return a, images
 }
 
 // spanEnd returns the end of the span that handle names: the index of the first message behind its summary. That text
