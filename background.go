@@ -80,10 +80,10 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
 	err = safely("the compaction", func() (err error) {
 		if err = ctx.Err(); err == nil {
-			err = c.askRules(m.opts.Compact.Rules, false)
+			err = c.askRules()
 		}
 		if err == nil {
-			cp, report, err = c.run(ctx, m.opts.Summarizer)
+			cp, report, err = c.run(ctx)
 		}
 		return err
 	})

@@ -136,13 +136,13 @@ func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*dra
 	before := d.tokens()
 	c, err := d.newCompaction(call)
 	if err == nil {
-		m.unlocked(func() { err = c.askRules(m.opts.Compact.Rules, call.isAsked) })
+		m.unlocked(func() { err = c.askRules() })
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", call.isAsked)
-	cp, report, err := m.writeSummary(ctx, c, call.by)
+	cp, report, err := m.writeSummary(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,19 +160,17 @@ func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*dra
 	return next, report, nil
 }
 
-// writeSummary has s write the summary of c, and counts that for the limits of the tries.
-func (m *Manager) writeSummary(ctx context.Context, c *compaction, s Summarizer) (
-	cp *checkpoint, report *Compaction, err error,
-) {
+// writeSummary runs c, and counts that for the limits of the tries.
+func (m *Manager) writeSummary(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
 	tries := &m.ledger.tries
 	if tries.oneCall || tries.Refusals > 0 && maxSummaryCalls-tries.Calls < 2 {
 		c.once = true
 	}
-	isCounted := !isDigest(s) // a digest costs no call, so a request may take any number of them
+	isCounted := !isDigest(c.by) // a digest costs no call, so a request may take any number of them
 	if isCounted {
 		tries.Compactions++
 	}
-	m.unlocked(func() { cp, report, err = c.run(ctx, s) })
+	m.unlocked(func() { cp, report, err = c.run(ctx) })
 	if isCounted {
 		tries.countCalls(report, err)
 	}

@@ -31,11 +31,12 @@ func (c *checkpoint) unsummarized(v *view) (from, request int) {
 // without the manager's lock, of which it shares nothing.
 type compaction struct {
 	opts Options
+	compactCall
 	summarySizes
 	summarizedPart
-	keptPart
-	instructions string
-	once         bool // the summarizer is called once: it failed before, or no more calls are left
+	boundary
+	index int  // of firstKept in the history passed in
+	once  bool // the summarizer is called once: it failed before, or no more calls are left
 
 	rules   string // the section of the host's rules
 	inForce string // the section of what is in force
@@ -64,22 +65,15 @@ type summarizedPart struct {
 	replacedKeys []key            // of the messages that are summarized, as they stand in the history
 }
 
-// keptPart is what stays of a history behind a summary.
-type keptPart struct {
-	index int // of firstKept in the history passed in
-	boundary
-}
-
 // compactCall says who writes the summary of a compaction, and why.
 type compactCall struct {
 	by           Summarizer
 	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
-	instructions string // of that call, for this summary only
+	instructions string // of that call, for this summary only; in a compaction, behind those of CompactOptions
 	shortens     bool   // a summary is written again in fewer words, although nothing new is to be summarized
 }
 
-// newCompaction plans the compaction of d that call asks for. The instructions of call follow those of CompactOptions.
-// The error is ErrNothingToCompact.
+// newCompaction plans the compaction of d that call asks for. The error is ErrNothingToCompact.
 func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 	o, s := d.opts, d.span()
 	if !d.hasNews(&s, 0) && !(call.shortens && d.canShorten(&s)) {
@@ -90,41 +84,34 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 		least, leastGain = summarysize.LeastWords, summarysize.LeastWords
 	}
 	c := &compaction{
-		opts: o,
+		opts: o, compactCall: call,
 		summarySizes: summarySizes{
 			cap: d.summaryCap(&s, least), free: d.roomWithoutMargin() - s.restAtLeast - d.summaryFrame(),
 			leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
-		once:         d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked,
-		instructions: strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions),
+		once: d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked,
 	}
+	c.instructions = strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions)
 	c.collect(d, s)
 	return c, nil
 }
 
 var errRules = errors.New("CompactOptions.Rules")
 
-// askRules asks the host for its rules, if it has any, and sets them. No summary is made without them,
-// so a panic in rules is an error, like a panic in a summarizer.
-func (c *compaction) askRules(rules func() string, asked bool) (err error) {
-	section := ""
-	if rules != nil {
-		err = safely("Rules", func() error { section = sections.Rules(rules()); return nil })
+// askRules asks the host for its rules, if it has any, and sets the limits of a summary that has them. No summary is
+// made without them, so a panic in the host's function is an error, like a panic in a summarizer. The error is
+// ErrNothingToCompact if that summary would not be smaller than what it stands for, unless the host asked for it.
+func (c *compaction) askRules() error {
+	if rules := c.opts.Compact.Rules; rules != nil {
+		err := safely("Rules", func() error { c.rules = sections.Rules(rules()); return nil })
+		if err != nil {
+			return fmt.Errorf("%w: %w: %w", ErrCompaction, errRules, err)
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w: %w", ErrCompaction, errRules, err)
-	}
-	return c.setRules(section, asked)
-}
-
-// setRules sets the section of the host's rules, and the limits of a summary that has it. The error is
-// ErrNothingToCompact if that summary would not be smaller than what it stands for, unless asked says that the host
-// asked for it.
-func (c *compaction) setRules(rules string, asked bool) error {
-	c.rules = rules
 	frame, isGain := c.tokens(sections.Begin+c.inForce+sections.End+c.recall), false
 	c.cap = max(summarysize.LeastWords, min(c.cap, c.free-c.tokens(c.inForce)))
-	if c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(rules), c.leastGain, asked); !isGain {
+	c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(c.rules), c.leastGain, c.isAsked)
+	if !isGain {
 		return ErrNothingToCompact
 	}
 	return nil

@@ -17,16 +17,16 @@ import (
 
 // The text of a summary: the summarizer writes it, in the room that the sections behind it leave.
 
-// run has s write the summary, and returns its checkpoint and its report. It does not touch the manager, and with an
+// run has the summary written, and returns its checkpoint and its report. It does not touch the manager, and with an
 // error nothing has happened.
-func (c *compaction) run(ctx context.Context, s Summarizer) (*checkpoint, *Compaction, error) {
+func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) {
 	behind := c.carried.LayOut(c.tokens, c.rules, summarysize.Sections(c.cap))
 	most, asked := summarysize.Text(c.cap, c.tokens(behind.String()))
 	room := most // a digest counts cautiously and lists identifiers itself
-	if !isDigest(s) {
+	if !isDigest(c.by) {
 		room = asked
 	}
-	sum, err := c.summarize(ctx, s, room)
+	sum, err := c.summarize(ctx, room)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,13 +75,13 @@ func refusedSummary(reason string) error {
 	return fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason})
 }
 
-// summarize asks s for a text of at most room tokens.
-func (c *compaction) summarize(ctx context.Context, s Summarizer, room int) (*Summary, error) {
+// summarize asks for a text of at most room tokens.
+func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) {
 	run := newSummaryRun(ctx, SummarizeOptions{
-		Summarizer: s, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room, Parts: 1,
+		Summarizer: c.by, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room, Parts: 1,
 		Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
 	})
-	if isDigest(s) { // it reads all messages as they are, and at no cost
+	if isDigest(c.by) { // it reads all messages as they are, and at no cost
 		n := c.notes(run.Previous)
 		c.ids = n.Table
 		return &Summary{Text: n.Text(run.MaxTokens), Degraded: true, Calls: 1}, nil
