@@ -10,6 +10,42 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
+var errHistoryChanged = errors.New("the history changed meanwhile")
+
+// errWaiting is the error of a call whose ctx ended while it waited.
+func errWaiting(ctx context.Context) error {
+	return fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
+}
+
+// endBackground ends background work that cannot be used any more. The manager keeps it until it has ended, because
+// only one may run at a time.
+func (m *Manager) endBackground() {
+	switch b := m.background; {
+	case b == nil:
+	case b.hasEnded():
+		m.background = nil
+	default:
+		b.drop()
+	}
+}
+
+// drop cancels b. While BeforeCompact runs, it leaves that to b's goroutine, which cancels b afterwards.
+func (b *background) drop() {
+	if b.dropped = true; !b.isFlushing {
+		b.cancel()
+	}
+}
+
+// hasEnded reports whether the goroutine of b has ended. It does not wait.
+func (b *background) hasEnded() bool {
+	select {
+	case <-b.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // startBackground starts a goroutine that makes the summary for a compaction of d. It uses the values of ctx, but not
 // its cancellation, because the work belongs to no single request.
 func (m *Manager) startBackground(ctx context.Context, d *draft) {
@@ -269,6 +305,20 @@ func (d *draft) isWithinReach() bool {
 		n = max(n, threshold)
 	}
 	return flushDue(n, threshold)
+}
+
+// prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
+// background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
+// the manager meanwhile.
+func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
+	o := m.opts.Compact
+	if o.Background && !m.closed { // after Close, summaries are made in the foreground
+		if m.background == nil && m.isNearCompaction(d) {
+			m.startBackground(ctx, d) // the flush runs there too, ahead of the summary
+		}
+		return false
+	}
+	return o.BeforeCompact != nil && !m.ledger.flushed && m.isNearCompaction(d) && m.flush(ctx, d.history)
 }
 
 // flush calls BeforeCompact, unless it was called since the last compaction, and reports whether it did. The lock is

@@ -159,20 +159,6 @@ func (m *Manager) prepareOutcome(ctx context.Context, c *choice) (unlocked bool,
 	return c.outcome == digestIsDue && m.flush(ctx, d.history), nil
 }
 
-// prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
-// background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
-// the manager meanwhile.
-func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
-	o := m.opts.Compact
-	if o.Background && !m.closed { // after Close, summaries are made in the foreground
-		if m.background == nil && m.isNearCompaction(d) {
-			m.startBackground(ctx, d) // the flush runs there too, ahead of the summary
-		}
-		return false
-	}
-	return o.BeforeCompact != nil && !m.ledger.flushed && m.isNearCompaction(d) && m.flush(ctx, d.history)
-}
-
 // mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
 // fits: the cache is cold, or the history has grown by a share of the budget.
 func (m *Manager) mayReplaceDigest(d *draft) bool {

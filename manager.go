@@ -2,8 +2,6 @@ package winnow
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -97,42 +95,6 @@ type background struct {
 	cp     *checkpoint // the result, once the goroutine has ended
 	report *Compaction
 	err    error
-}
-
-var errHistoryChanged = errors.New("the history changed meanwhile")
-
-// errWaiting is the error of a call whose ctx ended while it waited.
-func errWaiting(ctx context.Context) error {
-	return fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
-}
-
-// endBackground ends background work that cannot be used any more. The manager keeps it until it has ended, because
-// only one may run at a time.
-func (m *Manager) endBackground() {
-	switch b := m.background; {
-	case b == nil:
-	case b.hasEnded():
-		m.background = nil
-	default:
-		b.drop()
-	}
-}
-
-// drop cancels b. While BeforeCompact runs, it leaves that to b's goroutine, which cancels b afterwards.
-func (b *background) drop() {
-	if b.dropped = true; !b.isFlushing {
-		b.cancel()
-	}
-}
-
-// hasEnded reports whether the goroutine of b has ended. It does not wait.
-func (b *background) hasEnded() bool {
-	select {
-	case <-b.ended:
-		return true
-	default:
-		return false
-	}
 }
 
 // draft takes history through the passes that need no LLM:
@@ -246,12 +208,12 @@ func (m *Manager) settle(history []Message) {
 		return
 	}
 	facts := m.know(history)
-	end := newestOf(facts, l.recovery.end)
+	end := l.recovery.end.Find(placesOf(facts))
 	if end >= 0 && end == len(history)-1 {
 		return
 	}
 	if end < 0 { // hosts may put text, such as the time, at the end of a request and drop it later
-		end = newestOf(facts, l.recovery.ahead)
+		end = l.recovery.ahead.Find(placesOf(facts))
 		if end >= 0 && end+1 < len(history) && history[end+1].Role != RoleAssistant {
 			end++
 		}
@@ -271,21 +233,6 @@ func (m *Manager) know(history []Message) []*fact {
 	d := draft{settings: &m.settings, ledger: &m.ledger, history: history}
 	d.repairHistory(facts)
 	return d.facts
-}
-
-// newestOf returns the index in facts of the message that p names, or -1. If several messages have its key and none of
-// them is at its index, newestOf returns the newest.
-func newestOf(facts []*fact, p position) int {
-	// Most histories only grow, so the message is where it was. It moves if the host drops older messages.
-	if p.Index < len(facts) && facts[p.Index].key == p.Key {
-		return p.Index
-	}
-	for i := len(facts) - 1; i >= 0; i-- {
-		if facts[i].key == p.Key {
-			return i
-		}
-	}
-	return -1
 }
 
 // requestAccepted closes the open recovery, if there is one, because its last request was accepted. A limit that it
@@ -336,12 +283,12 @@ func (m *Manager) Counted(tokens int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := &m.ledger
+	if len(l.sent) == 0 || tokens <= 0 {
+		return // nothing was sent, or nothing was counted
+	}
 	known := count.Add(l.estimate, m.opts.Overhead)
 	if tokens < count.Share(known, accounting.LeastCount) || tokens > count.Share(m.window, accounting.MostCount) {
 		return // the count is of another request
-	}
-	if len(l.sent) == 0 || tokens <= 0 {
-		return // nothing was sent, or nothing was counted
 	}
 	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
 	m.generation++
