@@ -60,7 +60,7 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 	e := winnow.CharsPerToken(4)
 	var calls atomic.Int64
 	compactions := 0
-	for seed := range count(140, 80) {
+	for seed := range count(70, 80) {
 		h := named(randomHistory(uint64(7_000_000 + seed)))
 		if !validText(h) {
 			continue
@@ -79,7 +79,7 @@ func TestCompactionPropertiesRandom(t *testing.T) {
 
 func TestCompactionPropertiesRecorded(t *testing.T) {
 	e := estimatorOf(t, "")
-	recordedSessions(t, sized(9, 12), func(t *testing.T, name string, h []winnow.Message) {
+	recordedSessions(t, sized(18, 12), func(t *testing.T, name string, h []winnow.Message) {
 		for i := range h {
 			h[i].Pinned = i%97 == 5 && h[i].Role == winnow.RoleUser && len(fullText(h[i])) < 2_000
 		}

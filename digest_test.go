@@ -224,7 +224,7 @@ func TestDigestKeepsIdentifiers(t *testing.T) {
 		again []string // identifiers
 	}
 	var splits []split
-	for _, path := range recordedFiles(t, 9 / *times) {
+	for _, path := range recordedFiles(t, 18 / *times) {
 		messages := readRecorded(t, path)
 		for _, cut := range []int{len(messages) / 2, len(messages) * 7 / 10} {
 			s := split{older: messages[:cut]}

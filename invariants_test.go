@@ -32,7 +32,7 @@ func sized(usual, short int) int {
 
 func TestInvariantsRandom(t *testing.T) {
 	t.Parallel()
-	n := count(400, 200)
+	n := count(200, 200)
 	acted := make([]int, len(stages))
 	seed := 0
 	t.Cleanup(func() {
@@ -60,7 +60,7 @@ func TestInvariantsRecorded(t *testing.T) {
 		repairStage, limitStage(3), pruneStage("32 000", 32_000, nil), truncateStage("32 000", 32_000, nil),
 		truncateStage("head", 8_000, &winnow.TruncateOptions{HeadOnly: true}),
 	}
-	recordedSessions(t, sized(9, 12), func(t *testing.T, name string, h []winnow.Message) {
+	recordedSessions(t, sized(18, 12), func(t *testing.T, name string, h []winnow.Message) {
 		for _, s := range recorded {
 			t.Run(s.name+"/"+name, func(t *testing.T) { checkStage(t, s, h) })
 		}

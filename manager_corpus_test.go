@@ -132,7 +132,7 @@ func (c *clock) follow(at time.Time) {
 // The manager on recorded sessions, replayed request by request.
 func TestManagerCorpus(t *testing.T) {
 	var requests atomic.Int64
-	recordedSessions(t, sized(18, 144), func(t *testing.T, name string, h []winnow.Message) {
+	recordedSessions(t, sized(36, 144), func(t *testing.T, name string, h []winnow.Message) {
 		for _, window := range []int{32_000, 128_000, 200_000} {
 			requests.Add(int64(replay(t, name, h, window)))
 		}

@@ -30,7 +30,7 @@ func compactsAnd(parts ...winnow.Part) winnow.Message {
 // request.
 func TestBeginsAtCompaction(t *testing.T) {
 	t.Parallel()
-	for seed := range count(120, 40) {
+	for seed := range count(60, 40) {
 		front := randomHistory(uint64(2 * seed))
 		front = slices.DeleteFunc(front, func(m winnow.Message) bool { return m.Role == winnow.RoleSystem })
 		for i := range front { // no pins, and no result behind is one of a call in front

@@ -364,7 +364,7 @@ func useIDsAgain(history []winnow.Message, kind int) {
 func TestRecallGivesAllBack(t *testing.T) {
 	t.Parallel()
 	asked, summaries := 0, 0
-	n := count(50, 40)
+	n := count(25, 40)
 	for seed := range uint64(n) {
 		dice := rand.New(rand.NewPCG(seed, 17))
 		history, words := markedHistory(seed)

@@ -270,7 +270,7 @@ func TestRecordsOfLongHistories(t *testing.T) {
 func TestRecordsOfSessionsAreTrue(t *testing.T) {
 	t.Parallel()
 	names, lines := 0, 0
-	for _, file := range recordedFiles(t, sized(54, 432)) {
+	for _, file := range recordedFiles(t, sized(108, 432)) {
 		h := readNamed(t, file)
 		var b strings.Builder
 		tools := map[string]bool{}

@@ -328,7 +328,7 @@ func TestMinifyBeforeCutting(t *testing.T) {
 
 // Recorded sessions with all forms on: what is left of a result has the lines of a file byte for byte.
 func TestMinifyRecorded(t *testing.T) {
-	recordedSessions(t, sized(9, 12), func(t *testing.T, name string, h []winnow.Message) {
+	recordedSessions(t, sized(18, 12), func(t *testing.T, name string, h []winnow.Message) {
 		m := newManager(t, 100_000_000, &winnow.Options{FoldAbove: 1, Compact: &winnow.CompactOptions{Off: true}, Truncate: &winnow.TruncateOptions{MaxShare: 1, MaxChars: 1 << 40}})
 		r := prepare(t, m, h)
 		for _, e := range r.Edits {
