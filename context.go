@@ -9,14 +9,13 @@ import (
 // Prepare returns what to send for history now. It may call the [Summarizer].
 //
 // Do not send a request without messages, or one whose newest calls all wait for their results. If only some have one,
-// the others get a result that says that the real one is missing; the real one replaces it when it comes. If the
-// provider has compacted the conversation ([MediaCompaction]), the request begins there, unless Options.Model names a
-// model that cannot read that.
+// a text stands in for the others until they come. If the provider has compacted the conversation ([MediaCompaction]),
+// the request begins there, unless Options.Model cannot read that.
 //
 // The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
 // for a summary, or that of [Options].Journal. The manager is then as it was, except that it remembers a failed
-// summarizer. A compaction that fails is no error if the request fits without it, or with a digest
-// ([Request].Degraded): the summarizer is asked again later.
+// summarizer. A compaction that fails is no error if the request fits without it, or with a digest: see
+// [Request].Degraded.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -187,11 +186,11 @@ func (m *Manager) Plan(history []Message) *Request {
 
 // Compact summarizes now, whatever the size, even if CompactOptions.Off is set or compactions failed before.
 // instructions are for this summary only. If nothing is older than KeepRecent, only the newest step and the newest
-// request stay. The summary of a short history may be longer than what it replaces.
+// request stay. The summary may be longer than what it replaces.
 //
 // The error is [ErrNothingToCompact], wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if the
 // request does not fit even with one (then none is asked for), or is that of [Options].Journal. After an error the
-// manager is as it was, but a summary that was being made in the background is lost.
+// manager is as it was, but a summary in the background is lost.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

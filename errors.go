@@ -76,7 +76,7 @@ func (e *OverflowError) Unwrap() []error {
 	return []error{ErrOverflow, e.Err}
 }
 
-// ErrorClass says what kind of refusal a provider's error is, and so what helps against it.
+// ErrorClass says what a provider's error is, and so what helps against it.
 type ErrorClass string
 
 const (
@@ -95,26 +95,24 @@ const (
 )
 
 // ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], from numbers that count tokens.
-// Tokens is the total that the provider compared with the limit, with the room for the answer if the provider counts
-// that.
+// Tokens has the room for the answer in it, if the provider counts that.
 type ErrorInfo struct {
 	Class  ErrorClass
 	Tokens int // what the provider counted, 0 if it did not say
 	Limit  int // what it allows, 0 if it did not say
 }
 
-// ErrorMatcher is a host's own rule for errors. If it returns true, its ErrorInfo is used and [ClassifyError] is not
-// asked. It may be called with any error but nil, from several goroutines.
+// ErrorMatcher is a host's own rule for errors: if it returns true, it replaces [ClassifyError]. It may be called with
+// any error but nil, concurrently.
 type ErrorMatcher func(err error) (ErrorInfo, bool)
 
 // ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text, with or
-// without JSON in it. The status comes from a method such as StatusCode() int or a field of such a name; the text from
-// Error(), from fields with a message or a body, or from the response, whose body stays readable. It never panics. An
-// error that no rule knows is [ErrorOther].
+// without JSON in it. The body of a response stays readable. It never panics. An error that no rule knows is
+// [ErrorOther].
 //
 // A refusal for tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit, because waiting never
 // helps then. So is a 502 or 503 that passes on another server's overflow. Status 413 is [ErrorBytes], unless the words
-// count tokens. A limit for the answer (max_tokens) is ErrorOther: a shorter history would not help.
+// count tokens. A limit for the answer (max_tokens) is ErrorOther.
 func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
@@ -152,13 +150,12 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 	return overflow.Diagnose(err, isOwn)
 }
 
-// ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse. stopReason is the provider's
-// own word for why the answer ended, u is what it billed, and window is the model's (0: unknown). It reports true for a
-// stop reason that names the context window, for a prompt billed above the window, and for an empty answer that ended
-// because of its length while the window was 99 % full.
+// ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse: by a stop reason, in the
+// provider's own word, that names the context window, by a prompt billed above the window, in tokens (0: unknown), and
+// by an empty answer that ended because of its length while the window was 99 % full.
 //
 // A provider that silently drops the front of the prompt (Ollama above num_ctx) is not recognized: give New the window
-// that the server was started with.
+// of the server.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	return overflow.InAnswer(stopReason, u.Prompt(), u.Output, window)
 }

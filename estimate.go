@@ -15,7 +15,7 @@ import (
 )
 
 // Estimator returns the tokens that a message costs in a request. Implementations are safe for concurrent use and never
-// panic, whatever the text.
+// panic.
 type Estimator interface{ Estimate(m Message) int }
 
 // EstimatorFunc is a function that is an [Estimator].
@@ -37,10 +37,9 @@ func textTokens(e Estimator, s string) int {
 	return estimateWith(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
 }
 
-// CharsPerToken returns the estimator of most agents: characters / n, rounded up for each message; n = 4 is usual, and
-// taken for an n that is not above 0. It counts text, thinking, and the names and arguments of calls. An image counts
-// by its size, as with Anthropic, or 1 200 tokens; an opaque part by its pages or seconds, or a quarter of its bytes.
-// Part.Tokens wins. It knows neither languages nor tokenizers: see [NewEstimator].
+// CharsPerToken returns the estimator of most agents: the characters of text, thinking and calls / n, rounded up for
+// each message (n not above 0: 4). An image counts by its size, as with Anthropic, or 1 200 tokens; an opaque part by
+// its pages or seconds, or a quarter of its bytes. Part.Tokens wins. [NewEstimator] is more exact.
 func CharsPerToken(n float64) Estimator {
 	if !(n > 0) || math.IsInf(n, 0) {
 		n = 4
@@ -159,7 +158,7 @@ func (e familyEstimator) ofPart(p *Part) int {
 	return nontext.Payload(p.Bytes) // of an unknown kind, the payload counts besides the text
 }
 
-// NewEstimator returns the estimator of a family of tokenizers; [FamilyForModel] names it for a model.
+// NewEstimator returns the estimator of a family of tokenizers: see [FamilyForModel].
 //
 //	""           an unknown model: cautious
 //	o200k        OpenAI from GPT-4o on          cl100k  GPT-4, GPT-3.5
@@ -168,9 +167,8 @@ func (e familyEstimator) ofPart(p *Part) int {
 //	deepseek     DeepSeek                       llama3  Llama 3
 //
 // Half of all texts are within 3 % of the family's count, 95 of 100 within 15 %. For an unknown model it is 9 % above
-// at the median in Latin script, up to three times as much in others. Another name is an error that lists the known
-// ones. What is not text counts as with [CharsPerToken], but an image, a page or a second as the family's provider
-// counts it.
+// at the median in Latin script, up to three times as much in others. An image, a page or a second counts as with the
+// family's provider. Another name is an error that lists the known ones.
 func NewEstimator(family string) (Estimator, error) {
 	if s, ok := nontext.Of(family); ok {
 		return familyEstimator{tokencount.Of(family), s}, nil
@@ -182,8 +180,8 @@ func NewEstimator(family string) (Estimator, error) {
 	return nil, fmt.Errorf("winnow: unknown tokenizer family %q; known are %s", family, strings.Join(names, ", "))
 }
 
-// FamilyForModel returns the family of tokenizers of a model, by its name as providers, gateways and clouds spell it,
-// for [NewEstimator]. "" stands for a model whose tokenizer is not known.
+// FamilyForModel returns the family of tokenizers of a model for [NewEstimator], by the name as in Options.Model; "" if
+// it is not known.
 func FamilyForModel(model string) string { return models.Family(model) }
 
 // Edit describes one change that a stage or the manager made. Index is the position in the stage's input or, for an
@@ -230,11 +228,10 @@ func newDropEdit(op Op, history []Message, i, tokens int, reason string) Edit {
 // so a longer one would stop an agent for many seconds. It is estimated.
 const maxExactBytes = 8 << 20
 
-// TiktokenEstimator returns an estimator that counts text as OpenAI's models do, without the network, and exactly but
-// for words of more than 768 bytes: encoding is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5).
-// Special tokens count as plain text, and content that is not text as with [NewEstimator], which is many times as fast
-// and exact enough for most uses. A message with more than 8 MiB of text is estimated. The vocabulary makes a program
-// 1.7 MB larger, and takes 9 MB of memory.
+// TiktokenEstimator returns an estimator that counts text as OpenAI's models do, exactly but for words of more than 768
+// bytes: encoding is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5). Special tokens count as plain
+// text. All else counts as with [NewEstimator], which is many times as fast and exact enough for most uses, and so does
+// a message with more than 8 MiB of text. The vocabulary is part of the program: 1.7 MB, and 9 MB of memory.
 func TiktokenEstimator(encoding string) (Estimator, error) {
 	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {

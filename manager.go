@@ -15,9 +15,8 @@ import (
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it. A log
 // may be rewound, forked or replaced, and a message changed, to redact it for example. While a call runs, nobody may
-// write to its history: append an answer that is still streaming when it is complete. Between calls the host may write
-// to it. A [Request] is the caller's, but its lists may share memory with the history: append to them, and do not write
-// to their elements.
+// write to its history: append an answer when it is complete. A [Request] may share memory with the history: append to
+// its lists, and do not write to their elements.
 //
 // Between calls a manager holds no message of the history, but what it sent instead: summaries, records and edits,
 // which quote messages. [Manager.Snapshot] and [Options].Journal write these out. It starts no goroutine that outlives
@@ -36,9 +35,9 @@ type Manager struct {
 // New returns a manager for a model with a context window of window tokens. opts is copied; nil means the defaults.
 //
 // Options.Model names the model, as providers, gateways and clouds spell it ("claude-opus-4-6",
-// "openrouter/anthropic/claude-opus-4.6", "groq:qwen/qwen3-32b"). A table of models then sets what opts does not: the
-// rules and prices of the prompt cache, the estimator, whether thinking is bound to what precedes it and, if window is
-// 0, the window. An unknown name changes nothing.
+// "openrouter/anthropic/claude-opus-4.6"). A table of models then sets what opts does not: the rules and prices of the
+// prompt cache, the estimator, whether thinking is bound and, if window is 0, the window. An unknown name changes
+// nothing.
 //
 // The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1 or
 // an unknown policy. [CheckWindow] says whether a window is large enough for an agent.
@@ -56,13 +55,12 @@ func New(window int, opts *Options) (*Manager, error) {
 	return m, nil
 }
 
-// Window returns the context window that the manager keeps the conversation in, in tokens: the one that [New] was
-// given, or that of Options.Model. A provider that names a smaller one does not change it.
+// Window returns the context window that [New] was given, or that of Options.Model, in tokens. A smaller one that a
+// provider names does not change it.
 func (m *Manager) Window() int { return m.window }
 
-// Cold reports whether the provider's cache is expected to hold nothing of the last request: there was no request yet,
-// the last one was longer ago than CacheOptions.TTL, or the provider caches nothing. A host can then change its system
-// prompt and its tools at no cost.
+// Cold reports whether the provider's cache most likely holds nothing of the last request: there was none yet, it is
+// older than CacheOptions.TTL, or the provider caches nothing. Then another system prompt or other tools cost nothing.
 func (m *Manager) Cold() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -276,9 +274,8 @@ func (m *Manager) savepoint() (undo func()) {
 	}
 }
 
-// Counted passes on the provider's count for the last request, with its system prompt and tools: from an endpoint that
-// counts tokens, or from an answer whose Usage is not in the history. The next requests are estimated from there. A
-// count that cannot belong to the request is ignored.
+// Counted passes on the provider's count of tokens for the last request, system prompt and tools included, where no
+// Usage in the history says it. The next requests are estimated from there. A count of another request is ignored.
 func (m *Manager) Counted(tokens int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

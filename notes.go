@@ -43,8 +43,8 @@ func CompactTool() Tool {
 // Note is a note of the model's.
 type Note struct{ Name, Text string }
 
-// Notes returns the notes that are in force at the end of a history, those that were written last behind. A note is
-// written only by a call of the model's that was not answered with an error, or quoted by a summary of this library.
+// Notes returns the notes that are in force at the end of a history, those that were written last behind. A note is a
+// call of the model's that was not answered with an error, or quoted by a summary of this library.
 func Notes(history []Message) (notes []Note) {
 	set := func(name, text string) {
 		notes = slices.DeleteFunc(notes, func(n Note) bool { return n.Name == name })
@@ -126,8 +126,8 @@ const leastPhase = 0.1
 
 // EndPhase answers a call of [CompactTool]: it returns the result to append to the history. The next request has
 // records in place of the steps before the call. IsError is set, and nothing changes, if that would free less than a
-// tenth of the room, or if the request is smaller than [Options].FoldAbove. A host that prefers a summary calls
-// [Manager.Compact] behind it. EndPhase calls no model.
+// tenth of the room, or if the request is smaller than [Options].FoldAbove. For a summary, call [Manager.Compact]
+// behind it. EndPhase calls no model.
 func (m *Manager) EndPhase(history []Message, arguments json.RawMessage) Message {
 	m.mu.Lock()
 	defer m.mu.Unlock()

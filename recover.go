@@ -20,7 +20,7 @@ import (
 const leastShrink = 0.95
 
 // Recover takes the error of a request that Prepare (or Recover) made and returns a smaller one: see [Request].Rung.
-// For one request of Prepare it makes at most 3 requests, no request twice, and calls the summarizer at most twice.
+// For one request of Prepare it makes at most 3, none twice, and calls the summarizer at most twice.
 //
 // What the provider says of its limit and its count is used for the rest of the conversation; without numbers a limit
 // is guessed. An answer at the end of the next history shows that a request of Recover was accepted; if none was, all

@@ -30,9 +30,9 @@ const (
 	noteTokens          = 64    // kept free in every request for what a second attempt adds to its instructions
 )
 
-// SummarizeInStages summarizes history with opts.Summarizer, whatever the size of its window: in one call if it fits.
-// Else each of opts.Parts parts is summarized in chunks that fit, and the summaries of the parts are merged. No message
-// is left out: one that is too large is clipped in its middle.
+// SummarizeInStages summarizes history with opts.Summarizer, in one call if it fits into its window. Else each of
+// opts.Parts parts is summarized in chunks that fit, and the summaries of the parts are merged. No message is left out:
+// one that is too large is clipped in its middle.
 //
 // A call that fails or takes longer than 180 s is made once more, unless the key, a quota or a rate limit is the
 // reason. An answer that is no summary counts as failed. The [Digest] then stands in, and Degraded is set. The only
@@ -395,8 +395,8 @@ func restsAfter(err error) bool {
 }
 
 // FirstOf returns a summarizer that asks each of s in turn until one answers. One that fails with a rate limit, a quota
-// or an auth error is skipped for cooldown; while all rest, the one that is free soonest is asked. The error joins
-// those of all that were asked, or is that of ctx. If a [Digest] answers, the summary counts as Degraded.
+// or an auth error is skipped for cooldown; while all are, the one that is free soonest is asked. The error joins those
+// of all that were asked, or is that of ctx. If a [Digest] answers, the summary counts as Degraded.
 func FirstOf(cooldown time.Duration, s ...Summarizer) Summarizer {
 	list := slices.DeleteFunc(slices.Clone(s), func(one Summarizer) bool { return one == nil })
 	return &failover{cooldown: max(0, cooldown), list: list, rests: make([]time.Time, len(list))}

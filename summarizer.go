@@ -27,9 +27,9 @@ func (f SummarizerFunc) Summarize(ctx context.Context, req SummaryRequest) (stri
 	return f(ctx, req)
 }
 
-// SummaryRequest is one call of a [Summarizer]. Messages hold no Details, no image bytes and no Source.
+// SummaryRequest is one call of a [Summarizer].
 type SummaryRequest struct {
-	Messages     []Message // what is to be summarized, oldest first
+	Messages     []Message // what is to be summarized, oldest first; without Details, images and Source
 	Previous     string    // the summary so far, to be updated; "" for none
 	Instructions string    // additional instructions of the host
 	MaxTokens    int       // room for the answer, in tokens

@@ -11,12 +11,12 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// System returns the system prompt of the request. It is the same for every request.
+// System returns the system prompt, the same for every request.
 func (r SummaryRequest) System() string { return summarytext.System }
 
-// Prompt returns the one user message of the request: the messages and the previous summary as escaped data, and then
-// the instructions. Text of the history cannot close the data, forge a role or pass as an instruction. Tool output is
-// labelled untrusted. Images, opaque parts and signatures are not shown.
+// Prompt returns the user message: the messages and the previous summary as escaped data, and then the instructions.
+// Text of the history cannot close the data, forge a role or pass as an instruction. Tool output is labelled untrusted.
+// Images, opaque parts and signatures are not shown.
 func (r SummaryRequest) Prompt() string {
 	var b summarytext.Prompt
 	b.Begin()
