@@ -14,6 +14,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -224,7 +225,7 @@ func TestDigestKeepsIdentifiers(t *testing.T) {
 		again []string // identifiers
 	}
 	var splits []split
-	for _, path := range recordedFiles(t, 18 / *times) {
+	for _, path := range recordedFiles(t, times.Every(18)) {
 		messages := readRecorded(t, path)
 		for _, cut := range []int{len(messages) / 2, len(messages) * 7 / 10} {
 			s := split{older: messages[:cut]}

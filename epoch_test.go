@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/test/times"
 )
 
 // epochByDefinition is epochFrom by its definition: for each part where an epoch may begin, what it saves in the requests
@@ -133,7 +135,7 @@ func TestEpochsPay(t *testing.T) {
 		t.Run(prices.name, func(t *testing.T) {
 			t.Parallel()
 			cost, uncut, requests, epochs, worst := 0.0, 0.0, 0, 0, 0.0
-			for seed := range uint64(25) {
+			for seed := range times.Of(uint64(8)) {
 				r := rand.New(rand.NewPCG(seed, 6))
 				s := newSimulation(t, 100_000_000, Options{Cache: prices.options})
 				eachRequest(inPlaceWork(longWork(r, 10+r.IntN(150))), func(in []Message) {

@@ -25,9 +25,6 @@ import (
 	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
-// times is for CI, which passes 6, and for long runs.
-var times = flag.Int("times", 1, "how many times as many random histories, and recorded ones, the tests of properties try")
-
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // ---- messages, short to write -----------------------------------------------------------------

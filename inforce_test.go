@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/sections"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/prompt"
 )
 
@@ -120,8 +121,11 @@ var planTools = []struct {
 func TestPlanStays(t *testing.T) {
 	t.Parallel()
 	const each = 14 // steps for each item
-	for _, s := range situations {
-		for _, p := range planTools {
+	for i, s := range situations {
+		for k, p := range planTools {
+			if (i+k)%times.Every(3) > 0 {
+				continue
+			}
 			t.Run(s.name+"/"+p.tool, func(t *testing.T) {
 				t.Parallel()
 				finished := 0
@@ -262,7 +266,7 @@ func TestInstructionsStay(t *testing.T) {
 	require.NoError(t, err)
 	told := hostSays("[How to release]\n" + handbook)
 	told.InForce = []string{"release"}
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		name string
 		load []winnow.Message
 	}{
@@ -275,7 +279,10 @@ func TestInstructionsStay(t *testing.T) {
 		{"a file", callOf("s", "Read", `{"file_path":"/skills/release/SKILL.md"}`, handbook)},
 		{"a file, by a shell", callOf("s", "bash", `{"command":"cat skills/release/SKILL.md"}`, handbook)},
 	} {
-		for _, s := range situations {
+		for k, s := range situations {
+			if (i+k)%times.Every(3) > 0 {
+				continue
+			}
 			t.Run(tt.name+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
 				h := append(list(userSays("Release version 3.")), deepCopy(tt.load)...)
@@ -397,7 +404,7 @@ func TestUnchangedFileIsThere(t *testing.T) {
 		fmt.Fprintf(&b, "%d\tfunc ledgerStep%d(x int) int { return x*%d + offset%d }\n", i+1, i, i*7, i)
 	}
 	file, last := b.String(), "offset59 }"
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		name, stub string
 		calls      func(stub string) []winnow.Message
 	}{
@@ -414,7 +421,10 @@ func TestUnchangedFileIsThere(t *testing.T) {
 			return callOf("r2", "peek", `{"file_path":"/w/ledger.go"}`, stub)
 		}},
 	} {
-		for _, s := range situations {
+		for k, s := range situations {
+			if (i+k)%times.Every(3) > 0 {
+				continue
+			}
 			for _, between := range []int{3, 25} {
 				t.Run(fmt.Sprintf("%s/%s/%d", tt.name, s.name, between), func(t *testing.T) {
 					t.Parallel()

@@ -14,13 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
 // The invariants of the stages, over random histories and recorded ones.
 
 // count returns how many random histories are tried, or of how many turns one is.
-func count(usual, short int) int { return sized(usual, short) * *times }
+func count(usual, short int) int { return times.Of(sized(usual, short)) }
 
 // sized returns how large something is of which more would be another test.
 func sized(usual, short int) int {

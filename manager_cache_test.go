@@ -88,7 +88,7 @@ func TestManagerCacheTurnLimit(t *testing.T) {
 // Requests share their lists, with each other and with the history. Whatever a host does with one that it keeps, the
 // others stay as they were, and so does the history; and when it keeps none, they are made anew.
 func TestManagerRequestsStayApart(t *testing.T) {
-	h := agentSession(count(30, 30), 2_400)
+	h := agentSession(min(90, count(30, 30)), 2_400) // every request is compared with every other
 	repaired := append(list(userSays("begin"), modelCalls("lost"), userSays("go on")), h...)
 	for _, tt := range []struct {
 		name       string

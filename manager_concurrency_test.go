@@ -49,7 +49,7 @@ func testConcurrency(t *testing.T, log []winnow.Message, background bool) {
 			assert.LessOrEqual(t, r.Tokens, r.Budget)
 		}
 	}
-	steps := count(60, 20)
+	steps := count(30, 20)
 	var wg sync.WaitGroup
 	work := func(f func(h []winnow.Message)) {
 		wg.Go(func() {

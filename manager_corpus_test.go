@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 	"github.com/winnowgo/winnow/internal/test/wire"
 )
 
@@ -75,7 +76,7 @@ func readNamed(t testing.TB, file string) []winnow.Message {
 
 // recordedSessions calls f for one in so many of the sessions, several at a time, and returns when all have been tried.
 func recordedSessions(t *testing.T, every int, f func(t *testing.T, name string, h []winnow.Message)) {
-	files := recordedFiles(t, every / *times)
+	files := recordedFiles(t, times.Every(every))
 	todo := make(chan string, len(files))
 	for _, file := range files {
 		todo <- file

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 )
 
 // idsAgain are providers by the ids that they give to their calls.
@@ -78,8 +79,11 @@ func without(history []winnow.Message, r *winnow.Request, n int) (rest []winnow.
 // from the journal. The request behind a compaction begins with what was sent, and every handle is known.
 func TestNamesStay(t *testing.T) {
 	t.Parallel()
-	for _, ids := range idsAgain {
-		for _, host := range hostsOfNames {
+	for i, ids := range idsAgain {
+		for k, host := range hostsOfNames {
+			if (i+k)%times.Every(3) > 0 {
+				continue
+			}
 			t.Run(ids.name+"/"+host.name, func(t *testing.T) {
 				t.Parallel()
 				testNames(t, ids.id, host.next, host.pins)
@@ -118,8 +122,9 @@ func testNames(t *testing.T, id func(n int) string, next func([]winnow.Message, 
 				answer, err := m.Recall(t.Context(), kept, json.RawMessage(`{"handle":"`+found[1]+`"}`))
 				require.NoError(t, err)
 				handles++
-				isGone := len(kept) < len(history)
-				require.False(t, answer.IsError && !isGone, "step %d: %s\n%s", n, answer.Parts[0].Text, sketch(r.Messages))
+				if isGone := len(kept) < len(history); answer.IsError && !isGone {
+					require.Fail(t, "a handle that is not known", "step %d: %s\n%s", n, answer.Parts[0].Text, sketch(r.Messages))
+				}
 			}
 		}
 		if wasCompacted && r.Compaction == nil {

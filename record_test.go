@@ -15,6 +15,7 @@ import (
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/test/times"
 )
 
 // runs is the history of an agent that runs commands, one a step, with results of about 2 000 characters.
@@ -270,7 +271,7 @@ func TestRecordsOfLongHistories(t *testing.T) {
 func TestRecordsOfSessionsAreTrue(t *testing.T) {
 	t.Parallel()
 	names, lines := 0, 0
-	for _, file := range recordedFiles(t, sized(108, 432)) {
+	for _, file := range recordedFiles(t, times.Every(sized(108, 432))) {
 		h := readNamed(t, file)
 		var b strings.Builder
 		tools := map[string]bool{}

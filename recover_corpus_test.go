@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/times"
 )
 
 // refuser is a provider with a window of its own. It counts as its own tokenizer does, which is not the
@@ -50,7 +51,7 @@ func TestRecordedSessionsGoOnBehindAHiddenLimit(t *testing.T) {
 	}
 	const window = 40_000
 	count := estimatorOf(t, "claude4")
-	sample := min(4, *times)
+	sample := min(4, times.Of(1))
 	if *allRecorded {
 		sample = 100
 	}

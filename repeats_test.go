@@ -254,6 +254,7 @@ func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results in
 	bare := func(s string) string { // without numbers
 		return numberInFront.ReplaceAllString(strings.ReplaceAll(s, tenthNumbers+"\n", ""), "")
 	}
+	var shown []string          // by each message so far, bare
 	text := map[string]string{} // of each result as it came
 	for i := range h {
 		if h[i].Role == winnow.RoleTool {
@@ -275,8 +276,11 @@ func checkShown(t testing.TB, h []winnow.Message, r *winnow.Request) (results in
 				n, _ = strconv.Atoi(found[1])
 				require.LessOrEqual(t, n, len(whole))
 				run := strings.Join(whole[:n], "\n")
-				require.True(t, slices.ContainsFunc(r.Messages[:i], func(m winnow.Message) bool {
-					return strings.Contains(bare(shownText(t, m)), bare(run))
+				for len(shown) < i {
+					shown = append(shown, bare(shownText(t, r.Messages[len(shown)])))
+				}
+				require.True(t, slices.ContainsFunc(shown, func(s string) bool {
+					return strings.Contains(s, bare(run))
 				}), "no earlier message shows what message %d leaves out:\n%s", i, sent)
 			case line == tenthNumbers:
 				n = 0
