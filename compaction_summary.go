@@ -40,7 +40,8 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	}
 	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
 	// it.
-	if cp.body = c.cutTo(body, most); runes.IsBlank(cp.body) { // sections alone say nothing of the conversation
+	cp.body = excerpt.ToTokens(c.tokens, body, most)
+	if runes.IsBlank(cp.body) { // sections alone say nothing of the conversation
 		return nil, nil, refusedSummary("there is no room for a summary")
 	}
 	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
@@ -58,17 +59,6 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Degraded: sum.Degraded, Repaired: repaired,
 		Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
-}
-
-// cutTo cuts text to most tokens. A host's estimator may charge so much for each message that not even a word has room.
-// A summary is one message, so that charge is then subtracted.
-func (c *compaction) cutTo(text string, most int) string {
-	short := excerpt.ToTokens(c.tokens, text, most)
-	if !runes.IsBlank(short) {
-		return short
-	}
-	charge := textTokens(c.opts.Estimator, "")
-	return excerpt.ToTokens(func(s string) int { return max(0, c.tokens(s)-charge) }, text, most)
 }
 
 func refusedSummary(reason string) error {
