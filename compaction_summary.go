@@ -28,7 +28,7 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	}
 	sum, err := c.summarize(ctx, room)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, err)
 	}
 	body, _ := sections.Split(sum.Text) // code knows failures and files: the model's sections of them are dropped
 	if runes.IsBlank(body) {

@@ -47,7 +47,7 @@ type summaryRun struct {
 	ctx      context.Context
 	timeout  time.Duration // of one call
 	once     bool          // a call that fails is not made again
-	noDigest bool          // the run fails with ErrCompaction where a digest would stand in
+	noDigest bool          // the run fails where a digest would stand in
 	calls    int
 	meter    usageMeter
 	answered bool // the summarizer made some of the text
@@ -88,21 +88,17 @@ func (r *summaryRun) tokens(text string) int { return textTokens(r.Estimator, te
 
 // run summarizes history.
 func (r *summaryRun) run(history []Message) (*Summary, error) {
-	text, err := r.summarize(history)
-	if err != nil {
-		if r.noDigest {
-			err = fmt.Errorf("%w: %w", ErrCompaction, err)
+	text := r.Previous
+	if len(history) > 0 {
+		var err error
+		if text, err = r.summarize(forSummary(history)); err != nil {
+			return nil, err
 		}
-		return nil, err
 	}
 	return &Summary{Text: text, Degraded: r.degraded, Calls: r.calls, Usage: r.meter.total()}, nil
 }
 
-func (r *summaryRun) summarize(history []Message) (string, error) {
-	if len(history) == 0 {
-		return r.Previous, nil
-	}
-	messages := forSummary(history)
+func (r *summaryRun) summarize(messages []Message) (string, error) {
 	if isDigest(r.Summarizer) { // it reads a history of any size at once, and waits for nothing
 		r.calls = 1
 		return r.digest(messages, r.Previous), nil
