@@ -27,8 +27,8 @@ func (c *checkpoint) unsummarized(v *view) (from, request int) {
 	return max(0, c.byModel.firstKept.Find(v.places())), c.byModel.request.Find(v.places())
 }
 
-// compaction is one compaction of a draft: what is summarized, what is kept, and how the summarizer is asked. It is run
-// without the manager's lock, of which it shares nothing.
+// compaction is one compaction of a draft: what is summarized, what is kept, and how the summarizer is asked. It runs
+// without the manager's lock, and therefore writes to nothing that the manager or the host can see.
 type compaction struct {
 	opts Options
 	compactCall
@@ -56,7 +56,7 @@ type summarySizes struct {
 // summarizedPart is what a compaction replaces by a summary.
 type summarizedPart struct {
 	older        []Message
-	open         *Message // the request that older leads to, which stays a message; nil: older has no part of its turn
+	open         *Message // the open request, which stays a message, if older has messages of its turn; else nil
 	openAt       int      // how many messages of older come before it
 	previous     string
 	carried      sections.Carried // from the history that is summarized, and from the previous summary
@@ -123,7 +123,7 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 	switch {
 	case cp == nil:
 		return ""
-	case cp.degraded && len(d.digested) > 0: // the history behind the digest is still there: summarize that
+	case cp.degraded && len(d.digested) > 0: // the messages that the digest stands for are still there
 		for i := range d.digested {
 			n := estimateWith(c.opts.Estimator, d.digested[i])
 			c.older = append(c.older, d.digested[i])
@@ -216,7 +216,7 @@ func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sectio
 		case RoleAssistant:
 			results := resultsBehind(messages, i)
 			for p := range callsOf(m) {
-				if call := tools.Call(p.Name, p.Arguments); !isRefused(results[p.ID], &call) {
+				if call := tools.Call(p.Name, p.Arguments); !saysFailed(results[p.ID], &call) {
 					into.AddFiles(tools.Of(p.Name, p.Arguments))
 				}
 			}
@@ -237,8 +237,8 @@ func resultsBehind(messages []Message, i int) map[string]*Message {
 	return results
 }
 
-// isRefused reports whether r, the result of call, says that the call failed. A call without a result (nil) may have
+// saysFailed reports whether r, the result of call, says that the call failed. A call without a result (nil) may have
 // done its work.
-func isRefused(r *Message, call *toolcall.Call) bool {
+func saysFailed(r *Message, call *toolcall.Call) bool {
 	return r != nil && !isMissingResult(r) && (r.IsError || call.Failed(messageParts(r)))
 }

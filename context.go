@@ -100,12 +100,12 @@ func (m *Manager) choose(history []Message, failedJustNow bool) *choice {
 	m.ledger.tries.begin()
 	c := &choice{}
 	c.draft, c.report, c.notReady = m.withReadySummary(m.draft(history, m.ledger.checkpoint))
-	d, isNew := c.draft, c.report != nil || failedJustNow || hasFailed(c.notReady)
+	d, wasAskedJustNow := c.draft, c.report != nil || failedJustNow || hasFailed(c.notReady)
 	c.fits = d.fits()
 	switch {
 	case d.needsCompaction():
 		c.outcome = summaryIsDue
-	case !isNew && m.mayReplaceDigest(d):
+	case !wasAskedJustNow && m.mayReplaceDigest(d):
 		c.outcome = digestIsDue
 	case d.shrinkToFit():
 		c.outcome = mayBeSent
@@ -142,8 +142,8 @@ func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJust
 	}
 }
 
-// prepareOutcome does what has to happen before c is carried out: it waits for the summary that is being made in the
-// background, begins one, or has the host save what it wants to keep. It reports whether it let go of the lock.
+// prepareOutcome waits or saves before c is carried out: it waits for the summary that is being made in the background,
+// begins one, or has the host save what it wants to keep. It reports whether it let go of the lock.
 func (m *Manager) prepareOutcome(ctx context.Context, c *choice) (unlocked bool, err error) {
 	d := c.draft
 	if c.outcome == summaryIsDue {

@@ -43,8 +43,8 @@ func CompactTool() Tool {
 // Note is a note of the model's.
 type Note struct{ Name, Text string }
 
-// Notes returns the notes that are in force at the end of a history, those that were written last behind. A note is a
-// call of the model's that was not answered with an error, or quoted by a summary of this library.
+// Notes returns the notes that are in force at the end of a history, the last written at the end. A note is a call of
+// the model's that was not answered with an error, or quoted by a summary of this library.
 func Notes(history []Message) (notes []Note) {
 	set := func(name, text string) {
 		notes = slices.DeleteFunc(notes, func(n Note) bool { return n.Name == name })
@@ -127,7 +127,7 @@ const leastPhase = 0.1
 // EndPhase answers a call of [CompactTool]: it returns the result to append to the history. The next request has
 // records in place of the steps before the call. IsError is set, and nothing changes, if that would free less than a
 // tenth of the room, or if the request is smaller than [Options].FoldAbove. For a summary, call [Manager.Compact]
-// behind it. EndPhase calls no model.
+// afterwards. EndPhase calls no model.
 func (m *Manager) EndPhase(history []Message, arguments json.RawMessage) Message {
 	m.mu.Lock()
 	defer m.mu.Unlock()

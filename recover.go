@@ -26,8 +26,8 @@ const leastShrink = 0.95
 // is guessed. An answer at the end of the next history shows that a request of Recover was accepted; if none was, all
 // is again as before the first refusal.
 //
-// The error wraps cause: an [*OverflowError] when nothing is left to try, and another one if cause is no overflow. That
-// of ctx is returned if it has ended; what cause says is remembered.
+// The error wraps cause: an [*OverflowError] when nothing is left to try, and another one if cause is no overflow. If
+// ctx has ended, its error is returned; what cause says is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")

@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Request is what a manager returns. The caller owns it.
+// Request is what a manager returns. Append to its lists, and do not write to their elements.
 //
 // Bytes, Cached and the costs are expectations for this request, without its answer and without the call that wrote a
 // summary. Costs are in uncached input tokens, at the prices of [CacheOptions]. CostUnedited is the cost of sending the

@@ -19,7 +19,7 @@ type Warmth struct {
 
 // Warm says until when the provider's cache holds the last request, and whether a keep-alive just before that pays:
 // by the pauses between an answer and the next message of a person in history, as far as its messages have a Time.
-// The time now is a pause that lasts already. It sends nothing.
+// The pause up to now counts too. It sends nothing.
 func (m *Manager) Warm(history []Message, now time.Time) Warmth {
 	m.mu.Lock()
 	defer m.mu.Unlock()
