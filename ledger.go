@@ -40,7 +40,7 @@ type ledger struct {
 	names   []*givenNames // of calls behind the newest summaries, the newest last
 	breaker breaker.Breaker
 
-	// tokens of the history when a digest replaced a summary, or when a summary was last tried in its place
+	// tokens of the history when a digest stood in for a summary, or when a summary was last tried in vain
 	digestAt int
 	lastRequest
 	accounting accounting.Account
