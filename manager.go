@@ -268,7 +268,7 @@ func (m *Manager) savepoint() (undo func()) {
 			return
 		}
 		l := &m.ledger
-		before.index, before.breaker, before.digestAt = l.index, l.breaker, l.digestAt
+		before.index, before.breaker, before.digestAt, before.journal = l.index, l.breaker, l.digestAt, l.journal
 		before.flushed = before.flushed || m.flushCount > flushes
 		*l = before
 	}

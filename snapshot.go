@@ -386,7 +386,8 @@ func (l *ledger) journalFrom(deltas int) journal {
 }
 
 // journaled runs record, which notes a request as the last one sent, and passes the delta to Options.Journal. If
-// journaled returns an error, or if the journal panics, nothing was recorded.
+// journaled returns an error, or if the journal panics, nothing was recorded, but for the number of the delta: a line
+// may be there although its sync failed. Its number is not used again, and the next delta takes the place of all.
 func (m *Manager) journaled(record func()) error {
 	if m.opts.Journal == nil {
 		record()
@@ -403,10 +404,11 @@ func (m *Manager) journaled(record func()) error {
 	}()
 	record()
 	text, next, err := l.delta()
-	if err == nil {
-		err = m.opts.Journal(text)
-	}
 	if err != nil {
+		return fmt.Errorf("winnow: writing the journal: %w", err)
+	}
+	before.journal = journal{deltas: next.deltas, isUnknown: true}
+	if err := m.opts.Journal(text); err != nil {
 		return fmt.Errorf("winnow: writing the journal: %w", err)
 	}
 	l.journal, isWritten = next, true

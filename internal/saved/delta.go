@@ -34,7 +34,7 @@ func (s *Snapshot) Add(text []byte) error {
 		return fmt.Errorf("no delta of version %d", Version)
 	case d.Deltas <= s.Deltas:
 		return nil
-	case d.Whole && d.Deltas == s.Deltas+1:
+	case d.Whole: // deltas between the two may be there or not: their writing failed
 		*s = d.Snapshot
 		return nil
 	case d.Deltas != s.Deltas+1, d.From < 0, d.From > len(s.Sent):
