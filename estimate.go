@@ -5,12 +5,12 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/nontext"
+	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -59,9 +59,13 @@ func (n charsPerToken) Estimate(m Message) int {
 			continue
 		}
 		tokens = count.Add(tokens, payloadTokens(p))
-		chars += utf8.RuneCountInString(p.Text) + utf8.RuneCountInString(p.Name) + utf8.RuneCount(p.Arguments)
+		chars += runes.Count(p.Text) + runes.Count(p.Name) + runes.Count(mem.String(p.Arguments))
 	}
-	return count.Add(tokens, int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32)))
+	return count.Add(tokens, n.tokens(chars))
+}
+
+func (n charsPerToken) tokens(chars int) int {
+	return int(min(math.Ceil(float64(chars)/float64(n)), math.MaxInt32))
 }
 
 // tokensWithoutText returns the tokens of p if they are known without reading its text: the host's own count, or an

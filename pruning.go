@@ -1,10 +1,9 @@
 package winnow
 
 import (
-	"unicode/utf8"
-
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -50,6 +49,9 @@ func (p *pruning) run() ([]Message, []Edit) {
 	}
 	p.findResults()
 	tokens := func(r *excerpt.Result) int {
+		if n, ok := p.Estimator.(charsPerToken); ok { // without the text, which a clear may replace at once
+			return n.tokens(r.Chars)
+		}
 		m := p.history[r.Index]
 		m.Parts, m.Source = []Part{{Text: p.rules.Left(r)}}, nil
 		return estimateWith(p.Estimator, m)
@@ -88,7 +90,7 @@ func (p *pruning) findResults() {
 func textChars(m *Message) (n int) {
 	for i := range m.Parts {
 		if m.Parts[i].Kind == KindText {
-			n += utf8.RuneCountInString(m.Parts[i].Text)
+			n += runes.Count(m.Parts[i].Text)
 		}
 	}
 	return n

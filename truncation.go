@@ -2,10 +2,10 @@ package winnow
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens, or than
@@ -117,7 +117,7 @@ func (t *truncation) texts(m *Message) (texts []excerpt.Text, chars int) {
 		if p.Kind != KindText {
 			continue
 		}
-		n := utf8.RuneCountInString(p.Text)
+		n := runes.Count(p.Text)
 		chars += n
 		texts = append(texts, excerpt.Text{Text: p.Text, Index: i, Chars: n})
 	}

@@ -2,7 +2,8 @@ package excerpt
 
 import (
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // Rules say when results are pruned, and what is left of them.
@@ -64,7 +65,7 @@ func (rules *Rules) Apply(results []Result, total int, tokens Tokens) (changed i
 	if rules.NeverClear || !rules.IsAbove(p.total, rules.ClearFrom) || !rules.isEnough(results) {
 		return p.changed
 	}
-	placeholder := utf8.RuneCountInString(rules.Placeholder)
+	placeholder := runes.Count(rules.Placeholder)
 	for i := range results { // the oldest first, until the history is below the share again
 		if !rules.IsAbove(p.total, rules.ClearFrom) {
 			break
@@ -124,7 +125,7 @@ func (rules *Rules) mayTrim(r *Result) bool {
 	if len(r.Text) <= rules.TrimAbove {
 		return false
 	}
-	if r.Whole = utf8.RuneCountInString(r.Text); r.Whole <= rules.TrimAbove || rules.Head >= r.Whole-rules.Tail {
+	if r.Whole = runes.Count(r.Text); r.Whole <= rules.TrimAbove || rules.Head >= r.Whole-rules.Tail {
 		return false // r is short, or nothing lies between the ends
 	}
 	// A second trim of a trimmed text would cut the note of the first.

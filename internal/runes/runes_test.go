@@ -113,3 +113,17 @@ func TestWords(t *testing.T) {
 		assert.Equal(t, tc.tail, tc.in[TailWords(tc.in, tc.n):], "the tail of %q in %d", tc.in, tc.n)
 	}
 }
+
+// A text has the characters that the standard library counts, whatever its bytes.
+func FuzzCount(f *testing.F) {
+	wide := strings.Repeat("日本語 and more 🙂 é ", 20)
+	for _, s := range []string{"", "a", strings.Repeat("a", 200), wide, "a" + wide, wide + "\xff", "\xed\xa0\x80" + wide,
+		strings.Repeat("\x80", 70), strings.Repeat("a", 70) + "\xc3", strings.Repeat("a", 63) + "é", wide[:101]} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for from := range min(len(s), 9) {
+			assert.Equal(t, utf8.RuneCountInString(s[from:]), Count(s[from:]), "%q", s[from:])
+		}
+	})
+}
