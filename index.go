@@ -30,6 +30,10 @@ func (h *hasher) key(m *Message) key {
 	if m.IsError {
 		h.Number(1)
 	}
+	if m.Speaker != "" && m.Role == RoleUser { // a result has no name in any form
+		h.Number(2)
+		h.Text(m.Speaker)
+	}
 	h.Number(len(m.Parts))
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -62,6 +66,7 @@ func sampleHash(m *Message) uint64 {
 	h = mix(h, placeOf(string(m.Role)))
 	text(m.ToolCallID)
 	text(m.ToolName)
+	text(m.Speaker)
 	if m.IsError {
 		h = mix(h, 1)
 	}

@@ -95,9 +95,13 @@ type Message struct {
 	Time   time.Time `json:"time,omitzero"`    // when it was written; zero if unknown
 	Pinned bool      `json:"pinned,omitempty"` // survives every stage verbatim
 
-	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, and nothing in it becomes a
-	// rule of the user. Pin what must outlive summaries. What stands in front of all else stays there, unless it takes
-	// more than a quarter of the window
+	// RoleUser: the name of the person who wrote it, where several take part; summaries quote it with the words.
+	// RoleTool: a person wrote this result, such as the reason why a call was refused; it stays like a person's message
+	Speaker string `json:"speaker,omitempty"`
+
+	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, and no summary quotes it. Pin
+	// what must outlive summaries. What stands in front of all else stays there, unless it takes more than a quarter of
+	// the window
 	Injected bool `json:"injected,omitempty"`
 
 	// Injected: it need not stay once a person has asked for something else, like a reminder
@@ -172,6 +176,15 @@ func newestAnswers(messages []Message, n int) int {
 // isFailed reports whether m is an assistant message of a turn that ended in an error or was aborted.
 func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
+}
+
+// missingResult is the text of a result that stands in for one that the history does not have. It says
+// what is known and no more: the call may or may not have run.
+const missingResult = "[No result: the conversation has no result for this call. Whether it ran is not known.]"
+
+// isMissingResult reports whether m is a result that a repair made.
+func isMissingResult(m *Message) bool {
+	return m.Role == RoleTool && m.IsError && len(m.Parts) == 1 && m.Parts[0].Text == missingResult
 }
 
 // pauseTurn is Anthropic's stop reason of an answer that it goes on with.
@@ -382,7 +395,7 @@ const (
 
 // messageBytes estimates how many bytes m takes in a request's body.
 func messageBytes(m *Message) int {
-	n := messageFrame + len(m.ToolCallID) + len(m.ToolName)
+	n := messageFrame + len(m.ToolCallID) + len(m.ToolName) + len(m.Speaker)
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		n = count.Add(n, partFrame+jsontext.Size(p.Text)+len(p.Signature)+len(p.ID)+len(p.Name)+len(p.Arguments))

@@ -26,6 +26,34 @@ func newMinifier(o *Options) minifier {
 	}
 }
 
+// mayShorten reports whether m, a result of a call of tool, may be shortened, or be left out with its step.
+func (n *minifier) mayShorten(m *Message, tool string) bool {
+	return n.match.Matches(tool) && !n.isSaid(m, tool)
+}
+
+// isSaid reports whether m, a result of a call of tool, is what a person said.
+func (n *minifier) isSaid(m *Message, tool string) bool {
+	_, is := n.saidIn(m, tool)
+	return is
+}
+
+// saidIn returns what a person said in m, a result of a call of tool: the answer to what the tool asked, or why the
+// person refused the call.
+func (n *minifier) saidIn(m *Message, tool string) (text string, ok bool) {
+	if m.Role != RoleTool || isMissingResult(m) {
+		return "", false
+	}
+	if m.IsError {
+		if text, ok = toolcall.Refusal(tool, messageParts(m)); ok {
+			return text, true
+		}
+	}
+	if m.Speaker != "" || n.files.Asks(tool) {
+		return messageParts(m), true
+	}
+	return "", false
+}
+
 // formsIn returns the forms that may be left out of a result of kind o. A file loses nothing but the numbers of its
 // lines, so that an edit can quote it.
 func formsIn(o toolcall.Output) minify.Forms {
@@ -43,7 +71,7 @@ func (n *minifier) formsFor(messages []Message, i int, forms minify.Forms) minif
 		return 0
 	}
 	tool, arguments := callOf(messages, i)
-	if !n.match.Matches(tool) {
+	if !n.mayShorten(m, tool) {
 		return 0
 	}
 	return forms & formsIn(n.files.Output(tool, arguments))

@@ -125,7 +125,7 @@ type CompactOptions struct {
 }
 
 // ToolOptions names the host's own tools, besides those of the common agents. Case, underscores, dashes and a namespace
-// in front of a name do not matter, except in Keep and PathArguments.
+// in front of a name do not matter, except in Keep, Ask and PathArguments.
 type ToolOptions struct {
 	// tools whose calls and results stay as they are until a summary is due: names, or patterns with *, in any case
 	Keep          []string
@@ -136,7 +136,12 @@ type ToolOptions struct {
 	// tools that write down the whole of a state, such as a plan: the newest call of each is in force
 	Plan  []string
 	Skill []string // tools that load instructions by a name: the newest result for each name stays
-	Notes bool     // the model has [NotesTool] and [CompactTool]
+
+	// tools that ask a person, whose results are that person's words: they stay like a message of a person. Of this
+	// list a namespace matters, and * stands for any text: a tool of a server is none because of its name alone
+	Ask []string
+
+	Notes bool // the model has [NotesTool] and [CompactTool]
 
 	// how much of Overhead are the definitions of tools, in tokens: an [OverflowError] says so (0: not known)
 	Tokens int
@@ -385,7 +390,8 @@ func setDefault[T int | time.Duration | float64](p *T, value T) {
 // known returns what is known of tools: of the common ones and of the host's own. It holds none of the host's lists.
 func (o *ToolOptions) known() *toolcall.Files {
 	return toolcall.Common.With(toolcall.More{
-		Read: o.Read, Modify: o.Modify, Paths: o.PathArguments, Plans: o.Plan, Skills: o.Skill, Notes: o.Notes,
+		Read: o.Read, Modify: o.Modify, Paths: o.PathArguments, Plans: o.Plan, Skills: o.Skill, Asks: o.Ask,
+		Notes: o.Notes,
 	})
 }
 

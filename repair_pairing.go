@@ -89,15 +89,6 @@ func (r *repair) isCallOf(i int, s int32) bool {
 	return int(s) < len(r.pairs.Calls) && r.pairs.Calls[s].Message == int32(i)
 }
 
-// missingResult is the text of a result that stands in for one that the history does not have. It says
-// what is known and no more: the call may or may not have run.
-const missingResult = "[No result: the conversation has no result for this call. Whether it ran is not known.]"
-
-// isMissingResult reports whether m is a result that a repair made.
-func isMissingResult(m *Message) bool {
-	return m.Role == RoleTool && m.IsError && len(m.Parts) == 1 && m.Parts[0].Text == missingResult
-}
-
 // Pairs that the provider runs itself. Both halves are parts of what the model says: in one answer or, where it paused
 // or called a tool of the host's too, in two answers of the same turn.
 

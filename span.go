@@ -65,7 +65,7 @@ func (d *draft) spanBeside(stays []bool) span {
 				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
 			}
 		default:
-			mayClear := !isNewest && d.minifier.match.Matches(calls.tool(i))
+			mayClear := !isNewest && d.minifier.mayShorten(&v.unedited[i], calls.tool(i))
 			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, mayClear))
 			isNewest = isNewest && v.unedited[i].Role != RoleAssistant
 		}

@@ -183,7 +183,7 @@ func (s *staleness) mayFold(i, end int) bool {
 	}
 	for k := i + 1; k < end; k++ {
 		r := &v.messages[k]
-		if r.Pinned || !d.minifier.match.Matches(s.calls.tool(k)) {
+		if r.Pinned || !d.minifier.mayShorten(r, s.calls.tool(k)) {
 			return false
 		}
 		for p := range r.Parts {
@@ -227,7 +227,7 @@ func (s *staleness) result(k int) (part, bool) {
 		return part{}, false
 	}
 	tool := s.calls.tool(k)
-	if !s.draft.minifier.match.Matches(tool) {
+	if !s.draft.minifier.mayShorten(m, tool) {
 		return part{}, false
 	}
 	p := part{index: k, saving: v.tokens[k] - excerpt.Room(v.tokens[k]),

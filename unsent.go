@@ -211,7 +211,7 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 func (d *draft) leaveOutShown(i int, s source) bool {
 	v := d.view
 	tool, _ := callOf(v.unedited, i)
-	if s == noSource || len(v.messages[i].Parts) > 1 || !d.minifier.match.Matches(tool) {
+	if s == noSource || len(v.messages[i].Parts) > 1 || !d.minifier.mayShorten(&v.messages[i], tool) {
 		return false
 	}
 	name := ""

@@ -65,5 +65,8 @@ func build(m *winnow.Message, role schema.RoleType) *schema.Message {
 		}
 	}
 	out.Content = strings.Join(texts, "\n")
+	if role == schema.User {
+		out.Name = m.Speaker
+	}
 	return out
 }

@@ -269,3 +269,13 @@ func TestOrder(t *testing.T) { adaptertest.CheckOrder(t, underTest, nil) }
 func FuzzAdapter(f *testing.F) { adaptertest.Fuzz(f, underTest) }
 
 func BenchmarkAdapter(b *testing.B) { adaptertest.Benchmark(b, underTest) }
+
+// The name of a person outlives the caller's value, as in a session that was read again.
+func TestSpeaker(t *testing.T) {
+	in := schema.UserMessage("Hi.")
+	in.Name = "Zoë"
+	m := Import([]*schema.Message{in})[0]
+	assert.Equal(t, "Zoë", m.Speaker)
+	m.Source = nil
+	assert.Equal(t, in, Export([]winnow.Message{m})[0])
+}

@@ -49,7 +49,7 @@ func (im *importer) add(of *schema.Message) {
 		}
 		im.input(of)
 	default:
-		m.Role = winnow.RoleUser
+		m.Role, m.Speaker = winnow.RoleUser, of.Name
 		im.input(of)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -119,13 +120,27 @@ func (e *exporter) user(m *winnow.Message) {
 			parts = append(parts, sdk.TextContentPart(adapter.TextOf(p)))
 		}
 	}
+	var out union
 	switch {
 	case len(parts) == 0:
+		return
 	case len(parts) == 1 && plain: // every server takes a string
-		e.out = append(e.out, sdk.UserMessage(parts[0].OfText.Text))
+		out = sdk.UserMessage(parts[0].OfText.Text)
 	default:
-		e.out = append(e.out, sdk.UserMessage(parts))
+		out = sdk.UserMessage(parts)
 	}
+	if m.Speaker != "" {
+		out.OfUser.Name = param.NewOpt(strings.Map(nameRune, m.Speaker))
+	}
+	e.out = append(e.out, out)
+}
+
+// nameRune returns r as the API takes it in the name of a person: without white space and the marks of a template.
+func nameRune(r rune) rune {
+	if unicode.IsSpace(r) || strings.ContainsRune(`<|\/>`, r) {
+		return '_'
+	}
+	return r
 }
 
 // result adds a result. It may not hold images, which are kept for later.

@@ -52,7 +52,7 @@ func (im *importer) add(of *union) {
 		m.Role = winnow.RoleSystem
 		im.texts(read.OfDeveloper.Content.OfString.Value, read.OfDeveloper.Content.OfArrayOfContentParts)
 	case read.OfUser != nil:
-		m.Role = winnow.RoleUser
+		m.Role, m.Speaker = winnow.RoleUser, read.OfUser.Name.Value
 		im.text(read.OfUser.Content.OfString.Value, nil)
 		for k := range read.OfUser.Content.OfArrayOfContentParts {
 			im.userPart(&read.OfUser.Content.OfArrayOfContentParts[k])

@@ -217,3 +217,15 @@ func TestResultOfAnotherAdapterIsString(t *testing.T) {
 	})
 	assert.Equal(t, "It says 42.", out[2].OfTool.Content.OfString.Value)
 }
+
+// The name of a person outlives the caller's value, as in a session that was read again.
+func TestSpeaker(t *testing.T) {
+	in := sdk.UserMessage("Hi.")
+	in.OfUser.Name = param.NewOpt("Zoë")
+	m := Import([]message{in})[0]
+	assert.Equal(t, "Zoë", m.Speaker)
+	m.Source = nil
+	assert.Equal(t, in, Export([]winnow.Message{m})[0])
+	m.Speaker = "Ann Lee"
+	assert.Equal(t, "Ann_Lee", Export([]winnow.Message{m})[0].OfUser.Name.Value, "the API takes no blank")
+}

@@ -11,7 +11,7 @@ import (
 
 // Files knows the tools that work on a file, the arguments that name it, and the tools whose newest call holds.
 type Files struct {
-	read, modify, paths, plans, skills []string
+	read, modify, paths, plans, skills, asks []string
 
 	notes bool // the model has the tools for notes
 }
@@ -32,6 +32,7 @@ var Common = Files{
 		"updatetodos", "tasktracker"},
 	// Claude Code, opencode, Copilot, Gemini CLI, Hermes
 	skills: []string{"skill", "skills", "loadskill", "useskill", "activateskill", "readskill", "skillview"},
+	asks:   commonAsks,
 }
 
 // isPath reports whether s may be the name of a file. A text with … in it was cut because it was too long to be one.
@@ -62,7 +63,7 @@ func (t *Files) does(tool string) (reads, modifies bool) {
 
 // More are the names of a host's own tools, and of arguments that name a file.
 type More struct {
-	Read, Modify, Paths, Plans, Skills []string
+	Read, Modify, Paths, Plans, Skills, Asks []string
 
 	Notes bool // calls of NoteTool and PhaseTool write notes
 }
@@ -79,7 +80,8 @@ func (t *Files) With(more More) *Files {
 	return &Files{
 		read: join(t.read, more.Read), modify: join(t.modify, more.Modify),
 		paths: append(slices.Clip(t.paths), more.Paths...),
-		plans: join(t.plans, more.Plans), skills: join(t.skills, more.Skills), notes: more.Notes,
+		plans: join(t.plans, more.Plans), skills: join(t.skills, more.Skills),
+		asks: append(slices.Clip(t.asks), askPatterns(more.Asks)...), notes: more.Notes,
 	}
 }
 

@@ -1,0 +1,97 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// Tools through which a person answers, and calls that a person refused with a text: their results are a person's
+// words.
+
+// commonAsks are the tools that ask a person, as askName writes them: of Claude Code (with its plan, which a person
+// approves or refuses), Copilot, Gemini CLI, Codex, Cline and Roo Code, opencode, Hermes, deer-flow, LangChain, Cursor
+// and Manus. Their whole name is compared: what a server calls its tool proves nothing.
+var commonAsks = []string{"askuserquestion", "exitplanmode", "askuser", "askquestions", "requestuserinput",
+	"askfollowupquestion", "question", "clarify", "askclarification", "askhuman", "askquestion", "messageaskuser"}
+
+// askName returns the name of a tool in lower case, without underscores and dashes.
+func askName(tool string) string { return withoutDashes.Replace(fold(tool)) }
+
+func askPatterns(names []string) (patterns []string) {
+	for _, name := range names {
+		if name = askName(name); name != "" {
+			patterns = append(patterns, name)
+		}
+	}
+	return patterns
+}
+
+// Asks reports whether a tool asks a person, so that its result is what the person said.
+func (t *Files) Asks(tool string) bool {
+	name := askName(tool)
+	return slices.ContainsFunc(t.asks, func(pattern string) bool { return matchStar(pattern, name) })
+}
+
+// refusals are how an error begins that says that a person refused a call, and what stands in front of the person's
+// words: of Claude Code and opencode.
+var refusals = [...]struct{ begins, behind string }{
+	{"The user doesn't want to proceed with this tool use.", "the user said:"},
+	{"The user rejected permission to use this specific tool call", "with the following feedback:"},
+}
+
+// Refusal returns what a person said instead of letting a tool run; text is the error of its call. A tool of a server
+// writes its errors itself, so it has none.
+func Refusal(tool, text string) (said string, ok bool) {
+	if baseName(tool) != askName(tool) {
+		return "", false
+	}
+	for _, r := range refusals {
+		if !strings.HasPrefix(text, r.begins) {
+			continue
+		}
+		if _, said, ok = strings.Cut(text, r.behind); ok && !runes.IsBlank(said) {
+			return strings.TrimSpace(said), true
+		}
+	}
+	return "", false
+}
+
+// Question returns the texts in the arguments of a call in their order, in one line of at most `most` characters: what
+// was asked, and what there was to choose.
+func Question(arguments json.RawMessage, most int) string {
+	var b strings.Builder
+	d := json.NewDecoder(strings.NewReader(string(arguments)))
+	isValue := false // of a member: its name comes first
+	var inObject []bool
+	for {
+		token, err := d.Token()
+		if s := b.String(); err != nil || runes.AtLeast(s, most+1) {
+			return s[:runes.HeadWords(s, most)]
+		}
+		switch token := token.(type) {
+		case json.Delim:
+			if token == '{' || token == '[' {
+				inObject = append(inObject, token == '{')
+			} else {
+				inObject = inObject[:len(inObject)-1]
+			}
+			isValue = false
+			continue
+		case string:
+			if n := len(inObject); n > 0 && inObject[n-1] && !isValue {
+				isValue = true
+				continue
+			}
+			if token = runes.OneLine(token); token != "" {
+				if b.Len() > 0 {
+					b.WriteString(" / ")
+				}
+				b.WriteString(token)
+			}
+		}
+		isValue = false
+	}
+}
