@@ -491,3 +491,42 @@ func TestInjectedAgainAndAgainInAJournal(t *testing.T) {
 		sameWire(t, prepare(t, m, h[:i]).Messages, prepare(t, heir, h[:i]).Messages, itoa(i))
 	}
 }
+
+// No text that code writes of old work has a credential that a tool printed or was given: no record, no digest, and no
+// section behind a model's summary. What a person said stays as it is.
+func TestNoCredentials(t *testing.T) {
+	t.Parallel()
+	const printed, sent, failed, told = "Tr0ub4dor_and_3_horses", "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "hunter2Correct9Horse", "horse_4711_battery"
+	begin := append(list(userSays("Deploy it. My own password=\""+told+"\".")),
+		callOf("a", "exec", `{"command":"env"}`, "HOME=/home/app\nDB_PASSWORD="+printed+"\nDEPLOY_TARGET=shop_eu\n"+numbered(40))...)
+	begin = append(begin, callOf("b", "exec", `{"command":"curl -H 'Authorization: Bearer `+sent+`' https://api.example.com/deployments"}`, numbered(40))...)
+	begin = append(begin, modelSends(callWith("c", "exec", `{"command":"make deploy"}`)),
+		erroneous(toolOf("c", "exec", "FATAL: cannot reach postgres://app:"+failed+"@db.example.com/shop\n")))
+	made := func(r *winnow.Request, h []winnow.Message) (text string) {
+		require.NotNil(t, r)
+		for i := range r.Messages {
+			if m := &r.Messages[i]; !slices.ContainsFunc(h, func(x winnow.Message) bool { return sameContent(&x, m) }) {
+				text += fullText(*m) + "\n"
+			}
+		}
+		for _, s := range []string{printed, sent, failed} {
+			assert.NotContains(t, text, s)
+		}
+		return text
+	}
+
+	h := named(append(slices.Clone(begin), runs(12)[1:]...))
+	r, err := folding(t, winnow.Options{}).Prepare(t.Context(), h)
+	require.NoError(t, err)
+	record := made(r, h)
+	assert.Contains(t, record, "curl -H 'Authorization: Bearer …'")
+	assert.Contains(t, record, "postgres://app:…@db.example.com/shop")
+	assert.Contains(t, toldIn(r), told)
+
+	for name, s := range map[string]winnow.Summarizer{"digest": nil, "summary": says("## Goal\nto deploy the shop")} {
+		h := named(append(slices.Clone(begin), agentSession(20, 400)...))
+		r, err := newManager(t, 100_000, &winnow.Options{Summarizer: s}).Compact(t.Context(), h, "")
+		require.NoError(t, err)
+		assert.Contains(t, made(r, h), "shop_eu", "%s: a name beside it stays", name)
+	}
+}

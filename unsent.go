@@ -9,6 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/secret"
 )
 
 // minifyUnsent is the first half of pass 6. It only touches results that were never sent, so that the prompt cache
@@ -318,7 +319,7 @@ func (d *draft) nameOfSource(s source) string {
 	a := d.minifier.files.Arguments(arguments)
 	name := a.File
 	if name == "" {
-		command := runes.OneLine(a.Command)
+		command := runes.OneLine(secret.Mask(a.Command))
 		if name = runes.Clip(command, mostNamed); len(name) < min(len(command), mostNamed/2) {
 			name = runes.Clip(command, mostNamedPath)
 		}

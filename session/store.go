@@ -38,7 +38,8 @@ type Options struct {
 
 	// Redact returns the form in which a message is stored and therefore sent. It runs before a message is appended or
 	// injected, or replaces another one. A message that it changes loses its Source, which has the old text. Its error
-	// fails the call. nil: messages are stored as they are.
+	// fails the call. nil: messages are stored and sent as they are. Records, digests and lists of names have no
+	// credentials all the same: winnow masks what it quotes of tools.
 	Redact func(m winnow.Message) (winnow.Message, error)
 
 	Seal       Sealer     // encrypts the content of entries (nil: no encryption)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -39,7 +40,7 @@ func (n *Notes) Asked(text string) {
 // Said takes in the words of the model. Scan takes in their identifiers.
 func (n *Notes) Said(text string) {
 	if text = strings.TrimSpace(text); text != "" {
-		n.last = text
+		n.last = secret.Mask(text)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -61,7 +62,7 @@ func (t *Table) Scan(s string, from Source) {
 		t.Scan(s[len(s)-scanBytes:], from)
 		s = s[:scanBytes]
 	}
-	identifier.Scan(s, func(id string, kind identifier.Kind) { t.add(id, kind, from) })
+	identifier.Scan(secret.Mask(s), func(id string, kind identifier.Kind) { t.add(id, kind, from) })
 }
 
 func (t *Table) add(id string, kind identifier.Kind, from Source) {

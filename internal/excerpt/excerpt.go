@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/secret"
 )
 
 const (
@@ -95,12 +96,13 @@ func errorLines(s string, room int) (lines []string, chars int) {
 		if line == before || !reportsError(line) {
 			continue
 		}
-		clipped := line[:runes.Head(line, most)]
+		masked := secret.Mask(line)
+		clipped := masked[:runes.Head(masked, most)]
 		size := utf8.RuneCountInString(clipped)
 		if room -= size + 2; room < 0 || len(lines) == maxErrorLines { // a newline and an ellipsis each
 			break
 		}
-		if before = line; len(clipped) < len(line) {
+		if before = line; len(clipped) < len(masked) {
 			clipped += "…"
 		}
 		lines, chars = append(lines, clipped), chars+size

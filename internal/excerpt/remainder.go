@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -29,6 +30,7 @@ func Room(tokens int) int { return remainderTokens + int(remainderShare*float64(
 // first and the last line. Names that are in names already are left out, and the others are added to them. note stands
 // behind the words that say what is missing.
 func Remainder(text string, room int, reports bool, names *Names, note string) string {
+	text = secret.Mask(text)
 	head, tail := "", ""
 	if reports {
 		head, tail = firstLine(text), lastLine(text)

@@ -14,6 +14,7 @@ import (
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -108,6 +109,7 @@ func (w *Writer) mention(text string, isOwn bool) {
 // Said adds what the model said beside its calls.
 func (w *Writer) Said(text string) {
 	const most = saidChars
+	text = secret.Mask(text)
 	w.mention(text, true)
 	text = runes.OneLine(text)
 	if text == "" {
@@ -123,6 +125,7 @@ func (w *Writer) Said(text string) {
 // Inserted adds a text that the host put among the messages. note says how to recall the text; "" if that is not
 // possible.
 func (w *Writer) Inserted(text, note string) {
+	text = secret.Mask(text)
 	w.mention(text, false)
 	beginning := markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), insertedChars)
 	text = fmt.Sprintf("%d characters: %s", utf8.RuneCountInString(text), beginning)
@@ -138,6 +141,9 @@ func (w *Writer) Replaced(text, note string) {
 
 // Called adds a call.
 func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
+	if masked := secret.Mask(mem.String(arguments)); masked != mem.String(arguments) {
+		arguments = json.RawMessage(masked)
+	}
 	w.mention(mem.String(arguments), true)
 	args := w.files.Arguments(arguments)
 	call := w.files.CallOf(tool, arguments, &args)
@@ -210,6 +216,7 @@ func lastElement(path string) string { return path[strings.LastIndexAny(path, `/
 // Returned adds the result of a call: of the oldest one with this id that has no result yet. note says how to recall
 // the result; "" if that is not possible. colored says that text may have escape sequences.
 func (w *Writer) Returned(id, text, note string, failed, colored bool) {
+	text = secret.Mask(text)
 	w.mention(text, false)
 	if l := w.waiting(id); l != nil {
 		l.outcome, l.note, l.id = l.ending(text, failed, colored), note, ""

@@ -10,6 +10,7 @@ import (
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -130,7 +131,7 @@ func failureLine(tool, text string, details json.RawMessage) string {
 	if excerpt.NamesExit(text) {
 		text = text[excerpt.Reason(text, maxFailureChars):]
 	}
-	text = markup.Line(runes.OneLine(text))
+	text = markup.Line(runes.OneLine(secret.Mask(text)))
 	meta := failureMeta(details)
 	switch {
 	case text == "" && meta != "":

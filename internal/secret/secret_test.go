@@ -1,0 +1,128 @@
+package secret_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow/internal/secret"
+)
+
+const (
+	github = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	openai = "sk-proj-Ab3dEf6hIj9kLmN0pQrStUv2xYz4567890aBcDeF"
+	slack  = "xoxb-2444333222111-2444333222111-AbCdEfGhIjKlMnOpQrStUvWx"
+	aws    = "wJalrXUtnFEMI0K7MDENG0bPxRfiCYzEXAMPLEKEY"
+	web    = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJleGFtcGxlIn0.dBjftJeZ4CVPmB92K27uhbUJU1p1r_wW1g"
+	word   = "Tr0ub4dor_and_3_horses"
+	pem    = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nq83vEjRWeJASNFY=\n-----END RSA PRIVATE KEY-----"
+)
+
+// In each form of a credential only its place stays. A ~ in a text stands for the credential.
+func TestMask(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ form, text, credential string }{
+		// by the name in front of it
+		{"an environment", "HOME=/home/app\nDB_PASSWORD=~\nLANG=C", word},
+		{"an environment, any characters", "DB_PASSWORD=~\nLANG=C", `a,b;c&d)e|f`},
+		{"an environment, letters alone", "DB_PASSWORD=~\n", "correcthorse"},
+		{"an environment, AWS", "AWS_SECRET_ACCESS_KEY=~\n", aws},
+		{"an environment, numbered", "GITHUB_TOKEN_2=~\n", "0123abcd"},
+		{"an environment of one word", "PGPASSWORD=~ psql -h db", "abc123"},
+		{"exported in quotes", `export API_KEY="~"`, "with blanks in it"},
+		{"in an argument", `{"command":"export TOKEN=~\nmake"}`, "abc123def"},
+		{"JSON", `{"user":"app","password":"~","port":5432}`, word},
+		{"JSON, camel case", `{"accessToken": "~"}`, "abcdefgh"},
+		{"JSON, a key", `{"apiKey": "~"}`, "0123456789abcdef0123456789abcdef"},
+		{"JSON in JSON", `{"body":"{\"client_secret\": \"~\", \"id\": 1}"}`, word},
+		{"a key of an unknown kind", `{"key": "~"}`, "q7Xc2PmZ81LwTr94VbNs"},
+		{"YAML", "db:\n  user: app\n  password: ~\n", "hunter2"},
+		{"YAML, letters alone", "  password: ~\n  port: 1", "correcthorse"},
+		{"a short name", "DB_PASS=~\n", "hunter2"},
+		{"ini", "secret = ~\n", "hunter2000"},
+		{"code", `const password = "~";`, "correct horse"},
+		{"code, Ruby", `:password => '~',`, "horse"},
+		{"code, by an index", `os.environ["API_TOKEN"] = "~"`, "horses"},
+		{"a header", "Authorization: Bearer ~", "abcdef0123456789"},
+		{"a header of curl", "curl -H 'Authorization: Bearer ~' https://x", github},
+		{"a header, another scheme", "authorization: Basic ~\nAccept: */*", "dXNlcjpwYXNzd29yZA=="},
+		{"a header of its own", `-H "X-Api-Key: ~" -s`, "0a1b2c3d4e"},
+		{"a header with several values", "Cookie: ~\nHost: x", "session=abc; id=12"},
+		{"a header in JSON", `{"Authorization":"Bearer ~"}`, web},
+		{"a scheme without a header", "sent Bearer ~ to it", "abcdef0123456789"},
+		{"a flag", "login --password ~ --user app", "horses"},
+		{"a flag with a sign", "login --token=~ -v", "abc123abc"},
+		{"a flag of curl", "curl -u app:~ https://x", "horses"},
+		{"a query", "GET /v1?access_token=~&page=2", "abc123abc"},
+		{"a connection", "host=db password=~ port=1", "correcthorse"},
+		{"npm", "//registry.npmjs.org/:_authToken=~\n", "horse-battery"},
+		// by its prefix
+		{"GitHub", "the token is ~.", github},
+		{"GitHub, of a repository", "~", "github_pat_11ABCDEFG0abcdefghijkl_mnopqrst"},
+		{"OpenAI", "key ~, used", openai},
+		{"Slack", "`~`", slack},
+		{"Stripe", "'~'", "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"},
+		{"AWS", "id ~ of", "AKIAIOSFODNN7EXAMPLE"},
+		{"Google", `"~"`, "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY"},
+		{"a JSON Web Token", "answered ~ then", web},
+		// by its place
+		{"the password of a URL", "postgres://app:~@db.example.internal:5432/app", "hunter2Correct9Horse"},
+		{"the user of a URL", "git clone https://~@github.com/a/b", "0123456789abcdef01234567"},
+		{"a private key", "-----BEGIN RSA PRIVATE KEY-----~-----END RSA PRIVATE KEY-----\nbehind", "\nMIIEowIBAAKCAQEA\nq83vEjRWeJASNFY=\n"},
+		{"a private key that was cut", "-----BEGIN OPENSSH PRIVATE KEY-----~", "\nb3BlbnNzaC1rZXktdjEAAAAA"},
+	} {
+		want := strings.ReplaceAll(tt.text, "~", "…")
+		got := secret.Mask(strings.ReplaceAll(tt.text, "~", tt.credential))
+		assert.Equal(t, want, got, tt.form)
+		assert.Equal(t, want, secret.Mask(got), "again: %s", tt.form)
+	}
+}
+
+// What looks like a credential and is none stays.
+func TestMaskNot(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"max_tokens: 4096, used 128000 tokens", `{"max_tokens": 4096, "tokens":"12", "total_token": 77}`, "TOKEN_COUNT=4096",
+		"token: 4096", "tokens = tokenize(text)", "MAX_TOKEN=4096",
+		"password: ${DB_PASSWORD}", "PASSWORD=$(cat file)", "token: ${{ secrets.GITHUB_TOKEN }}", "-H \"Authorization: Bearer $TOKEN\"",
+		"Authorization: Bearer <token>", "https://${USER}:${PASS}@host/", "PASSWORD=***", `{"password":""}`, "password=%s",
+		`token := lexer.Next()`, "token = parser.next_token", "if token == nextToken {", "connect(password=password, user=u)",
+		"secret = os.environ.get(\"SECRET\")", "f(token=token)",
+		"SyntaxError: Unexpected token: punc", "invalid API key: 403", "wrong password: try again",
+		`{"key":"createdAt"}`, "primary_key: user_id", "cache-key: 5bd477ba03467b195acb2e3b0c4af2152b08095d",
+		`"keyboard": "q7Xc2PmZ81LwTr94VbNs"`, "monkey=banana1", "const key = `${user}:${id}`", "objectKey: uploads/2026/Report7Final.pdf",
+		"publicKey: MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE", "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 me@host",
+		"-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYI\n-----END PUBLIC KEY-----", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+		"commit 195acb2e3b0c45bd477ba03467b0af2152b08095d", "secrets/api-key.txt", "DB_PASSWORD_FILE=/run/secrets/db",
+		"--token-file /run/token", "--key server.pem", "--max-tokens 4096", "docker run -u 1000:1000 x", "--password -v",
+		"git@github.com:a/b.git", "ssh://git@github.com/a/b", "https://unpkg.com/pkg@1.2.3/x.js", "http://localhost:3000/@id",
+		"sk-loading-spinner-large2", "class=\"sk-cube-grid1\"", "npm_config_registry", "hf_hub_download", "desk-0123456789abcdef0", "bearer of news",
+		"PWD=/home/app2 OLD_PWD=/tmp", "--- PASS: TestGradientCellsColor256Fallback", "persist-credentials: false", "Access-Control-Allow-Credentials: true",
+		"secretName: db-credentials", "tokenType: bearer", "passwordField.value = 1", "password:", "token:\n  next: 1",
+	} {
+		assert.Equal(t, text, secret.Mask(text))
+	}
+}
+
+// The text of a large result is read in a few milliseconds.
+func BenchmarkMask(b *testing.B) {
+	text := strings.Repeat("func (t *Token) key(name string) error { x := t.names[name]; return fmt.Errorf(\"%s: %w\", name, x) } // path/to/file.go:12\n", 400_000/120)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		secret.Mask(text)
+	}
+}
+
+// Nothing is read past the ends of a text, and masking again changes nothing.
+func FuzzMask(f *testing.F) {
+	for _, s := range []string{"TOKEN=" + github, `{"password":"\"`, "https://a:b@c", "--password '", pem, "Authorization: Bearer " + slack, "key=" + aws + openai} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		once := secret.Mask(s)
+		if twice := secret.Mask(once); twice != once {
+			t.Fatalf("%q becomes %q, and %q", s, once, twice)
+		}
+	})
+}
