@@ -194,7 +194,7 @@ func (t *tries) countCalls(report *Compaction, err error) {
 func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	// kept for the comparison below, because the ledger has a new list by then
 	r, sent := d.request(), m.ledger.sent
-	tokens, cold := m.ledger.tokens, d.isCold()
+	tokens, cold, reason := m.ledger.tokens, d.isCold(), d.reason()
 	err := m.journaled(func() {
 		m.ledger.record(d)
 		m.ledger.bytes = r.Bytes
@@ -209,16 +209,29 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	case r.FirstChanged < len(sent):
 		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged,
 			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens,
-			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", d.firstReason)
+			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
 	case d.firstReason != "" || d.newRecords > 0:
 		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
-		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", d.firstReason, "edits", len(d.newEdits),
+		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", reason, "edits", len(d.newEdits),
 			"records", d.newRecords,
 			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
 			"options", "FoldAbove, Prune, Truncate")
 	}
 	d.logRejected()
 	return r, nil
+}
+
+// reason says for the log why d is not the history as it came, or not what was sent.
+func (d *draft) reason() string {
+	switch {
+	case d.firstReason != "":
+		return d.firstReason
+	case d.checkpoint != d.ledger.checkpoint:
+		return "a summary stands for older history"
+	case d.newRecords > 0:
+		return "old work becomes records"
+	}
+	return "the history is not the last one and what follows it"
 }
 
 // commitCompaction is commit for a draft that has a new checkpoint.

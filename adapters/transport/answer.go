@@ -33,17 +33,29 @@ func isOf(err error, answer *http.Response) bool {
 }
 
 // refusalOf returns res as an error if it refuses a request as too long, and nil otherwise. The body of res is as it
-// was. A stream may refuse in its first event.
+// was. A stream may refuse before its answer begins.
 func refusalOf(res *http.Response) *refused {
-	var text []byte
+	var said string
 	switch {
 	case res.StatusCode >= 400:
-		text, _ = io.ReadAll(io.LimitReader(res.Body, mostRead))
-	case isStream(res):
-		text = firstEvent(res.Body)
+		said = errorText(res)
+	case isStream(res) && res.Header.Get("Content-Encoding") == "":
+		if said, res.Body = openingOf(res.Body); said == "" {
+			return nil
+		}
 	default:
 		return nil
 	}
+	r := &refused{res, http.StatusText(res.StatusCode) + " " + said}
+	if class := winnow.ClassifyError(r).Class; class != winnow.ErrorOverflow && class != winnow.ErrorBytes {
+		return nil
+	}
+	return r
+}
+
+// errorText returns the body of res, which stays readable.
+func errorText(res *http.Response) string {
+	text, _ := io.ReadAll(io.LimitReader(res.Body, mostRead))
 	rest := res.Body
 	res.Body = struct {
 		io.Reader
@@ -54,38 +66,11 @@ func refusalOf(res *http.Response) *refused {
 			text, _ = io.ReadAll(io.LimitReader(z, mostRead))
 		}
 	}
-	if res.StatusCode < 400 && !bytes.Contains(text, []byte("error")) {
-		return nil
-	}
-	r := &refused{res, http.StatusText(res.StatusCode) + " " + string(text)}
-	if class := winnow.ClassifyError(r).Class; class != winnow.ErrorOverflow && class != winnow.ErrorBytes {
-		return nil
-	}
-	return r
+	return string(text)
 }
 
 func isStream(res *http.Response) bool {
 	return strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
-}
-
-// mostHeld is how much of a stream is held back to see whether it begins with a refusal: the refusals of
-// the providers have some hundred bytes.
-const mostHeld = 64 << 10
-
-// firstEvent reads the first event of a stream, and what came with it.
-func firstEvent(r io.Reader) []byte {
-	var text []byte
-	b := make([]byte, 4<<10)
-	for len(text) < mostHeld {
-		n, err := r.Read(b)
-		seen := max(0, len(text)-3) // the end of an event may be cut in four
-		text = append(text, b[:n]...)
-		news := text[seen:]
-		if err != nil || bytes.Contains(news, []byte("\n\n")) || bytes.Contains(news, []byte("\r\n\r\n")) {
-			break
-		}
-	}
-	return text
 }
 
 // tap passes an answer on and reads its usage.
@@ -95,8 +80,9 @@ type tap struct {
 
 	mu    sync.Mutex // a client may close while it reads
 	text  []byte     // of a stream: the last line so far; else the answer so far
+	id    string     // of the answer
 	usage winnow.Usage
-	done  func(winnow.Usage) // called once, at the end
+	done  func(id string, u winnow.Usage) // called once, at the end
 }
 
 func (t *tap) Read(b []byte) (int, error) {
@@ -120,10 +106,10 @@ func (t *tap) end() {
 		t.read(t.text)
 	}
 	t.done, t.text = nil, nil
-	usage := t.usage
+	id, usage := t.id, t.usage
 	t.mu.Unlock()
 	if done != nil {
-		done(usage)
+		done(id, usage)
 	}
 }
 
@@ -164,8 +150,13 @@ func (t *tap) read(text []byte) {
 	}
 }
 
-// note takes the usage of an answer in any of the four forms.
+// note takes the usage of an answer in any of the four forms, and its id.
 func (t *tap) note(answer gjson.Result) {
+	for _, path := range []string{"id", "message.id", "response.id", "responseId", "interaction.id"} {
+		if id := answer.Get(path); id.Type == gjson.String {
+			t.id = strings.Clone(id.Str)
+		}
+	}
 	for _, path := range []string{"usage", "message.usage", "response.usage"} {
 		u := answer.Get(path)
 		sum := func(names ...string) (n int) {

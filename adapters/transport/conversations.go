@@ -108,11 +108,14 @@ func (t *Transport) conversation(r *http.Request, q *query) (*conversation, erro
 	if o.Summarizer == nil && t.o.Summarize != "" {
 		o.Summarizer = t.summarizerFor(q.form)
 	}
-	if o.Reserve == 0 {
-		o.Reserve = q.answer
+	if q.beside != "" && o.Overhead == 0 {
+		o.Overhead = tokensOf(estimator, q.beside)
 	}
-	if o.Overhead == 0 && q.beside != "" {
-		o.Overhead = estimator.Estimate(winnow.Message{Role: winnow.RoleSystem, Parts: []winnow.Part{{Text: q.beside}}})
+	if o.Reserve == 0 {
+		if err := q.checkRoom(window, o.Overhead, estimator); err != nil {
+			return nil, err
+		}
+		o.Reserve = q.answer
 	}
 	c, err := l.begin(window, o, file)
 	if err != nil {
@@ -156,6 +159,12 @@ const defaultWindow = 200_000
 // begin returns a new conversation, or the one that a file has the state of.
 func (l *conversations) begin(window int, o *winnow.Options, from string) (*conversation, error) {
 	c := &conversation{name: newName()}
+	var state []byte
+	var deltas [][]byte
+	if from != "" {
+		c.name, state, deltas = readFile(l.dir, from)
+	}
+	o.Logger = o.Logger.With("conversation", c.name)
 	if l.dir != "" {
 		c.file = &file{dir: l.dir, name: c.name}
 		o.Journal = c.file.journal(o.Journal)
@@ -168,14 +177,16 @@ func (l *conversations) begin(window int, o *winnow.Options, from string) (*conv
 		return nil, err
 	}
 	c.manager = m
-	if from != "" {
-		name, state, deltas := readFile(l.dir, from)
-		if err := m.Restore(state, deltas...); err != nil {
-			o.Logger.Warn("winnow: a conversation's state cannot be restored", "error", err)
-			return c, nil
-		}
-		c.name, c.file.name, c.file.path = name, name, from
+	if from == "" {
+		return c, nil
 	}
+	if err := m.Restore(state, deltas...); err != nil {
+		o.Logger.Warn("winnow: a conversation's state cannot be restored", "error", err)
+		c.name = newName() // the file stays as it is
+		c.file.name = c.name
+		return c, nil
+	}
+	c.file.path = from
 	return c, nil
 }
 

@@ -27,13 +27,12 @@ import (
 
 // form is an API: where a request has its history, and how that is read and written.
 type form struct {
-	name     string
-	history  string   // the member of the body
-	limits   []string // members that say how long the answer may be
-	stateful []string // members that refer to a history which the provider keeps
-	answer   answerForm
-	read     func(q *query, values []json.RawMessage) ([]winnow.Message, error)
-	write    func(q *query, messages []winnow.Message, mark bool) any // the member of a body
+	name    string
+	history string   // the member of the body
+	limits  []string // members that say how long the answer may be
+	answer  answerForm
+	read    func(q *query, values []json.RawMessage) ([]winnow.Message, error)
+	write   func(q *query, messages []winnow.Message, mark bool) any // the member of a body
 }
 
 var (
@@ -45,11 +44,10 @@ var (
 		read:   given(openaiparam.Override[openaisdk.ChatCompletionMessageParamUnion], openai.Import),
 		write:  func(_ *query, messages []winnow.Message, _ bool) any { return openai.Export(messages) }}
 	responseForm = &form{name: "openai responses", history: "input", limits: []string{"max_output_tokens"},
-		stateful: []string{"previous_response_id", "conversation"}, answer: responseAnswer,
-		read:  given(openaiparam.Override[responses.Item], responses.Import),
-		write: func(_ *query, messages []winnow.Message, _ bool) any { return responses.Export(messages) }}
-	contentForm = &form{name: "gemini", history: "contents", stateful: []string{"cachedContent", "cached_content"},
-		answer: contentAnswer, read: readContents, write: writeContents}
+		answer: responseAnswer,
+		read:   given(openaiparam.Override[responses.Item], responses.Import),
+		write:  func(_ *query, messages []winnow.Message, _ bool) any { return responses.Export(messages) }}
+	contentForm = &form{name: "gemini", history: "contents", answer: contentAnswer, read: readContents, write: writeContents}
 )
 
 // formOf returns the form of r, or nil.
@@ -77,7 +75,8 @@ type query struct {
 	from    int    // of the history in it
 	to      int
 	model   string
-	answer  int // tokens that it asks for the answer; 0: it does not say
+	answer  int    // tokens that it asks for the answer; 0: it does not say
+	limit   string // the member that says so
 	beside  string
 	tools   gjson.Result
 	tokens  int // estimated, of its history
@@ -88,12 +87,16 @@ type query struct {
 	recalls int  // how many answers these are
 }
 
-// parse reads the body of r. The error says why it cannot be read. A name that stands twice is one reason: it depends
+// parse reads the body of r. The error says why it cannot be managed. A name that stands twice is one reason: it depends
 // on the reader which one counts.
-func (f *form) parse(r *http.Request, body []byte) (*query, error) {
+func parse(r *http.Request, f *form, body []byte) (*query, error) {
 	whole := gjson.ParseBytes(body)
 	if !gjson.ValidBytes(body) || !whole.IsObject() {
 		return nil, errors.New("the body is no JSON object")
+	}
+	if f == nil {
+		return nil, &heldError{reason: "interactions: the provider keeps the history",
+			refs: stringsIn(whole.Get("previous_interaction_id"))}
 	}
 	q := &query{form: f, whole: body, model: modelInPath(r.URL.Path)}
 	var values []json.RawMessage
@@ -104,8 +107,8 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 		switch {
 		case seen[name]:
 			err = fmt.Errorf("%.40q stands twice", name)
-		case slices.Contains(f.stateful, name) && value.String() != "":
-			err = fmt.Errorf("%s: the provider keeps the history", name)
+		case refersTo(name, value) != nil:
+			err = refersTo(name, value)
 		case name == f.history && value.IsArray():
 			q.from, q.to = value.Index, value.Index+len(value.Raw)
 			value.ForEach(func(_, v gjson.Result) bool {
@@ -115,7 +118,7 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 		case name == "model":
 			q.model = strings.Clone(value.String()) // the manager keeps it, and would keep the body
 		case slices.Contains(f.limits, name):
-			q.answer = int(value.Int())
+			q.answer, q.limit = int(value.Int()), name
 		default:
 			text := value.Raw
 			if name == "tools" {
@@ -140,6 +143,9 @@ func (f *form) parse(r *http.Request, body []byte) (*query, error) {
 	}
 	if len(q.history) == 0 {
 		return nil, errors.New("nothing of the history can be read")
+	}
+	if isOrphaned(q.history) {
+		return nil, orphanIn(whole, f)
 	}
 	return q, nil
 }

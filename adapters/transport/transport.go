@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,8 @@ type Options struct {
 type Exchange struct {
 	Conversation string          // a name that stays the same over restarts, if Options.Dir is set
 	Model        string          // as the request named it
-	Request      *winnow.Request // what was sent
+	Request      *winnow.Request // what was sent; nil if it was passed on as it came
+	Passed       string          // why it was passed on as it came ("": it was not)
 	History      int             // estimated tokens of what the client sent, without system prompt and tools; or 0
 	Recalls      int             // from 1: it answers a call of the recall tool (0: the client sent it)
 	Refusals     int             // overflows of the provider that the client did not see
@@ -60,17 +62,21 @@ type Transport struct {
 	base          http.RoundTripper
 	o             Options
 	conversations *conversations
+	passed        passed
 }
 
 // New returns a transport on top of base (nil: [http.DefaultTransport]).
 //
 // A request that is none of the four forms, that cannot be read, or whose history cannot be made to fit, is sent as it
-// came. So is one whose body is compressed, and one that refers to a history that the provider keeps
-// (previous_response_id).
+// came. So is one whose body is compressed (but by gzip), and one whose history the provider has: it refers to it, or
+// begins with the result of a call that it has not. The log says so once for a conversation.
+//
+// Two requests are refused because their clients then go on as is good here: one that continues a thread of Anthropic's
+// is sent again with the whole history, and the upgrade of Responses to a WebSocket is followed by requests over HTTP.
 //
 // The error says that Options.Dir cannot be used.
 func New(base http.RoundTripper, o *Options) (*Transport, error) {
-	t := &Transport{base: base}
+	t := &Transport{base: base, passed: passed{names: map[string]string{}, said: map[[2]string]bool{}}}
 	if o != nil {
 		t.o = *o
 	}
@@ -101,29 +107,27 @@ func New(base http.RoundTripper, o *Options) (*Transport, error) {
 
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if res := t.upgrade(r); res != nil {
+		return res, nil
+	}
 	f := formOf(r)
-	if f == nil || r.Body == nil || r.Header.Get("Content-Encoding") != "" {
+	if f == nil && !isInteraction(r) || r.Body == nil {
 		return t.base.RoundTrip(r)
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, t.o.MaxBody+1))
+	r, body, err := t.read(r)
 	if err != nil {
-		_ = r.Body.Close()
-		return nil, err
+		if r == nil {
+			return nil, err
+		}
+		return t.pass(r, nil, err)
 	}
-	if int64(len(body)) > t.o.MaxBody {
-		t.pass(r, f, errors.New("the body is larger than MaxBody"))
-		return t.base.RoundTrip(withBody(r, io.MultiReader(bytes.NewReader(body), r.Body), r.Body, r.ContentLength))
-	}
-	_ = r.Body.Close()
-	q, err := f.parse(r, body)
+	q, err := parse(r, f, body)
 	if err != nil {
-		t.pass(r, f, err)
-		return t.base.RoundTrip(withBytes(r, body))
+		return t.pass(r, body, err)
 	}
 	c, err := t.conversation(r, q)
 	if err != nil {
-		t.pass(r, f, err)
-		return t.base.RoundTrip(withBytes(r, body))
+		return t.pass(r, body, err)
 	}
 	if t.o.Recall {
 		q.offerRecall(r)
@@ -137,16 +141,48 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	})
 }
 
-// pass logs why a request is sent as it came.
-func (t *Transport) pass(r *http.Request, f *form, why error) {
-	t.o.Logger.Info("winnow: a request is passed on as it came", "api", f.name, "path", r.URL.Path,
-		"reason", why.Error())
+// read returns the body of r, uncompressed, and the request that has it. With an error, the request is to be sent as it
+// came, or there is none.
+func (t *Transport) read(r *http.Request) (*http.Request, []byte, error) {
+	encoding := r.Header.Get("Content-Encoding")
+	if encoding != "" && encoding != "gzip" && encoding != "identity" {
+		return r, nil, fmt.Errorf("the body is compressed: %s", encoding)
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, t.o.MaxBody+1))
+	if err != nil {
+		_ = r.Body.Close()
+		return nil, nil, err
+	}
+	if int64(len(body)) > t.o.MaxBody {
+		whole := io.MultiReader(bytes.NewReader(body), r.Body)
+		return withBody(r, whole, r.Body, r.ContentLength), nil, errTooLarge
+	}
+	_ = r.Body.Close()
+	out := withBytes(r, body)
+	if encoding != "gzip" {
+		return out, body, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return out, nil, err
+	}
+	if body, err = io.ReadAll(io.LimitReader(z, t.o.MaxBody+1)); err != nil {
+		return out, nil, err
+	}
+	if int64(len(body)) > t.o.MaxBody {
+		return out, nil, errTooLarge
+	}
+	out = withBytes(r, body)
+	out.Header.Del("Content-Encoding")
+	return out, body, nil
 }
 
+var errTooLarge = errors.New("the body is larger than MaxBody")
+
 // note logs that the next process will not know a conversation. Its requests go on.
-func (t *Transport) note(err error) {
+func (t *Transport) note(c *conversation, err error) {
 	if err != nil {
-		t.o.Logger.Warn("winnow: a conversation's state cannot be kept", "error", err)
+		t.o.Logger.Warn("winnow: a conversation's state cannot be kept", "conversation", c.name, "error", err)
 	}
 }
 
@@ -161,7 +197,7 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 			if err != nil {
 				return nil, fmt.Errorf("transport: %w", err)
 			}
-			t.note(t.conversations.wrote(c))
+			t.note(c, t.conversations.wrote(c))
 			res, err := t.base.RoundTrip(withBytes(identity(r), body))
 			if err != nil {
 				return nil, err
@@ -184,24 +220,30 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	}
 	switch {
 	case res != nil:
-		t.note(t.conversations.answered(c, sent))
+		t.note(c, t.conversations.answered(c, sent))
 	case sent == nil && !q.grew: // no request fits: the provider says so in its own words
-		t.pass(r, q.form, err)
-		return t.base.RoundTrip(withBytes(r, q.whole))
+		return t.pass(r, q.whole, err)
 	default:
 		return nil, err
 	}
-	x := Exchange{Conversation: c.name, Model: q.model, Request: sent, History: q.tokens, Recalls: q.recalls,
-		Refusals: refusals}
-	res.Body = &tap{ReadCloser: res.Body, stream: isStream(res), done: func(u winnow.Usage) {
+	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Request: sent, History: q.tokens, Recalls: q.recalls,
+		Refusals: refusals}, func(u winnow.Usage) { c.manager.Counted(u.Prompt()) })
+	return res, nil
+}
+
+// tap reads the usage of an answer while the client reads it, and then tells Done of x.
+func (t *Transport) tap(res *http.Response, x Exchange, counted func(winnow.Usage)) {
+	res.Body = &tap{ReadCloser: res.Body, stream: isStream(res), done: func(id string, u winnow.Usage) {
+		if id != "" {
+			t.passed.answered(id, x.Conversation)
+		}
 		if x.Usage = u; u.Prompt() > 0 {
-			c.manager.Counted(u.Prompt())
+			counted(u)
 		}
 		if t.o.Done != nil {
 			t.o.Done(x)
 		}
 	}}
-	return res, nil
 }
 
 // identity returns r with an answer asked for that is not compressed, because its usage is read.
