@@ -13,9 +13,10 @@ type roomError struct {
 }
 
 func (e *roomError) Error() string {
-	return fmt.Sprintf("the context window of %d tokens has too little room for messages: the system prompt has about %d, "+
-		"the tools %d, and %s asks for %d of answer. Lower %[4]s in the client (CLAUDE_CODE_MAX_OUTPUT_TOKENS for Claude Code), "+
-		"offer fewer tools, or give a larger window", e.window, e.system, e.tools, e.member, e.answer)
+	return fmt.Sprintf("the context window of %d tokens has too little room for messages: the system prompt has about "+
+		"%d, the tools %d, and %s asks for %d of answer. Lower %[4]s in the client (Claude Code: "+
+		"CLAUDE_CODE_MAX_OUTPUT_TOKENS), offer fewer tools, or give a larger window",
+		e.window, e.system, e.tools, e.member, e.answer)
 }
 
 // leastRoom is what an agent's messages need at least, in tokens, but no more than a tenth of the window: a request, a

@@ -10,8 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Streams begin with events that say nothing yet (response.created, message_start, ping, a chunk with a role alone), and a refusal may
-// come behind them. They are held back until it is known which of the two follows.
+// Streams begin with events that say nothing yet (response.created, message_start, ping, a chunk with a role alone),
+// and a refusal may come behind them. They are held back until it is known whether it does.
 
 const (
 	mostHeld = 1 << 20 // how much is held: the first events of Responses repeat the request's instructions and tools
