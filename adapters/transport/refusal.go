@@ -24,7 +24,8 @@ func refusal(r *http.Request, f *form, status int, code, message string) *http.R
 	}
 	text, _ := json.Marshal(body) // texts and numbers
 	return &http.Response{
-		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Status: http.StatusText(status), StatusCode: status, Request: r,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header:        http.Header{"Content-Type": {"application/json"}},
 		Body:          io.NopCloser(bytes.NewReader(text)),
 		ContentLength: int64(len(text)),
