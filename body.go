@@ -86,8 +86,8 @@ const (
 const leastImagesGone, leastImagesLeft = 15, 3
 
 // shrinkBody shrinks a body that is too large, and reports whether it fits then. The oldest images become markers, then
-// the oldest results are cleared, both down to a low-water mark. Images and results of the newest step follow only if
-// the limit cannot be met otherwise.
+// the oldest results are cleared, both down to a low-water mark. What the model has not seen follows only if the limit
+// cannot be met otherwise: images, then results, which are cut before they are cleared.
 func (d *draft) shrinkBody() bool {
 	limit, size := d.bodyLimit(), d.bytes()
 	if limit == 0 || size <= limit {
@@ -95,7 +95,6 @@ func (d *draft) shrinkBody() bool {
 	}
 	d.showRepeats()
 	size = d.bytes()
-	newest, all := newestAnswers(d.view.messages, 1), len(d.view.messages) // the model works with the newest step
 	request := newestRequest(d.view.messages)
 	dropImages := func(i int) int {
 		if i == request {
@@ -104,23 +103,26 @@ func (d *draft) shrinkBody() bool {
 		return d.dropImages(i)
 	}
 	fewImages := min(count.Share(limit, imagesLowWater), max(0, size-d.bytesOfOldImages()))
+	cutResult := func(i int) int { return d.cutForBody(i, size-limit) }
 	for _, step := range []struct {
-		drop func(i int) int
-		end  int // of the messages that it may take from
-		goal int // bytes
+		drop   func(i int) int
+		unseen bool // it may take from what the model has not seen
+		goal   int  // bytes
 	}{
-		{dropImages, newest, fewImages},
-		{d.clearResult, newest, count.Share(limit, resultsLowWater)},
-		// These stop at the limit itself: the model works with the newest step, so no more of it is dropped than
-		// necessary.
-		{dropImages, all, limit},
-		{d.clearResult, all, limit},
+		{dropImages, false, fewImages},
+		{d.clearResult, false, count.Share(limit, resultsLowWater)},
+		// These stop at the limit itself: no more is dropped than necessary.
+		{dropImages, true, limit},
+		{cutResult, true, limit},
+		{d.clearResult, true, limit},
 	} {
 		if size <= limit {
 			return true
 		}
-		for i := 0; i < step.end && size > step.goal; i++ { // the oldest first
-			size -= step.drop(i)
+		for i := 0; i < len(d.view.messages) && size > step.goal; i++ { // the oldest first
+			if step.unseen || !d.isUnseen(i) {
+				size -= step.drop(i)
+			}
 		}
 	}
 	return size <= limit
@@ -186,6 +188,15 @@ func (d *draft) withoutImages(i int) (m Message, tokens int, ok bool) {
 	return m, tokens, tokens < d.view.tokens[i]
 }
 
+// cutForBody cuts message i, if it is a result, so that it has `over` bytes less. It returns the bytes that this
+// saved.
+func (d *draft) cutForBody(i, over int) int {
+	before := d.bodyOf(i)
+	left := float64(max(0, before-over)) / float64(max(1, before))
+	d.cut(i, d.squeeze(count.Share(d.view.tokens[i], left)), "the request body is too large")
+	return before - d.bodyOf(i)
+}
+
 // clearResult replaces message i by the placeholder if it is a result and not pinned. It returns the bytes that this
 // saved.
 func (d *draft) clearResult(i int) int {
@@ -208,7 +219,7 @@ func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
 	if saved <= 0 || tokens > d.view.tokens[i] && !hasImage(&d.view.messages[i]) {
 		return 0
 	}
-	d.project(i, m, tokens, OpClear, reason)
+	d.project(i, m, tokens, OpClear, d.orUnseen(i, reason))
 	return saved
 }
 

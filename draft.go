@@ -17,6 +17,7 @@ type draft struct {
 	now     time.Time
 	budget  int             // tokens that the request may have, Overhead included
 	handles *recall.Handles // of the history; nil: not asked for yet
+	unseen  int             // the index in the history behind the newest answer
 
 	keepRecent int // tokens that stay behind a summary
 
@@ -102,6 +103,38 @@ func (d *draft) key() key {
 		keys[i] = d.view.sentKey(i)
 	}
 	return place.Of(keys)
+}
+
+// The model has seen a message if an answer stands behind it. Until then nothing may stand for that message: it is sent
+// whole, or cut as a new result. The exception is a request that cannot be made otherwise, and its [Edit] says so.
+
+// findUnseen finds what the model has not seen. An answer that failed proves nothing.
+func (d *draft) findUnseen() {
+	d.unseen = len(d.history)
+	for d.unseen > 0 && (d.history[d.unseen-1].Role != RoleAssistant || isFailed(&d.history[d.unseen-1])) {
+		d.unseen--
+	}
+}
+
+// isUnseen reports whether the model has not seen message i of the view.
+func (d *draft) isUnseen(i int) bool { return d.view.index[i] >= d.unseen }
+
+// firstUnseen returns the position in the view of the first message that the model has not seen. A result that came
+// late may stand far in front of the newest answer.
+func (d *draft) firstUnseen() int {
+	i := 0
+	for i < len(d.view.index) && !d.isUnseen(i) {
+		i++
+	}
+	return i
+}
+
+// orUnseen returns reason, the reason of an edit that leaves out message i, or says that the model has not seen it.
+func (d *draft) orUnseen(i int, reason string) string {
+	if d.isUnseen(i) {
+		return reason + " (the model has not seen it, but the request does not fit otherwise)"
+	}
+	return reason
 }
 
 // isCold reports whether rewriting what was sent costs nothing: the provider's cache holds nothing of it, or there is

@@ -249,7 +249,7 @@ func (d *draft) dropOldImages(least int) {
 		if m.Role != RoleTool { // a step begins
 			isCounted = false
 		}
-		if hasImage(m) && mayLoseImages(m, i < turn) {
+		if hasImage(m) && mayLoseImages(m, i < turn) && !d.isUnseen(i) {
 			list = append(list, part{index: i, images: true, reason: oldImages})
 			if !isCounted {
 				steps, isCounted = steps+1, true
@@ -279,7 +279,7 @@ func (d *draft) shrinkToFit() bool {
 	return d.fitsBody() && d.tokens() <= d.budget
 }
 
-// shrink clears all results but the newest step's. Where that is not enough, it cuts all results.
+// shrink clears all results that the model has seen. Where that is not enough, it cuts the others.
 func (d *draft) shrink() {
 	// Records first: they are the oldest, and each time half of them become bare.
 	for !d.fits() && d.bareRecords(0) {
@@ -296,15 +296,14 @@ func (d *draft) shrink() {
 	}
 }
 
-// clearOld clears the results of all steps but the newest. That is what the model works with: it is cut, if it has to
-// be, and not cleared.
+// clearOld clears all results but those that the model has not seen: these are cut, if they have to be.
 func (d *draft) clearOld() {
 	d.showRepeats()
 	o := *d.opts.Prune
-	o.KeepLastAssistants = min(o.KeepLastAssistants, 1)
+	o.KeepLastAssistants = 0
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
 	p := newPruning(d.view.messages, max(1, d.room()), o)
-	p.tokens = d.view.tokens
+	p.tokens, p.stays = d.view.tokens, d.isUnseen
 	if d.opts.Recall {
 		p.note = d.recallNote
 	}
@@ -325,7 +324,8 @@ func (d *draft) leaveOutImages() {
 			continue
 		}
 		if m, tokens, ok := d.withoutImages(i); ok {
-			d.project(i, m, tokens, OpClear, "its images are left out: the request does not fit otherwise")
+			reason := d.orUnseen(i, "its images are left out: the request does not fit otherwise")
+			d.project(i, m, tokens, OpClear, reason)
 		}
 	}
 }

@@ -21,6 +21,7 @@ func (d *draft) indexAndRepair() {
 		d.view.index[k] = d.section.inHistory(i)
 	}
 	d.findStart()
+	d.findUnseen()
 }
 
 // viewRepaired makes the view of what the repair made, whose messages have the facts own.

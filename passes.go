@@ -174,7 +174,7 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
 			kept++
 			continue
 		}
-		op, reason := OpCompact, summarizedReason
+		op, reason := OpCompact, d.orUnseen(i, summarizedReason)
 		switch {
 		case isLimited(i):
 			op, reason = OpLimit, limitReason
@@ -239,6 +239,9 @@ func (d *draft) limitTurns(limit int) {
 	}
 	if turns > limit && (d.isCold() || float64(turns) > turnGrowth*float64(limit)) {
 		start = turnLimitStart(v.messages, limit)
+		if unseen := d.firstUnseen(); unseen < start {
+			start = max(0, newestRequest(v.messages[:unseen+1])) // its turn stays
+		}
 	}
 	if start == 0 {
 		return

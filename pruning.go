@@ -27,6 +27,7 @@ type pruning struct {
 	history []Message
 	tokens  []int            // estimate of each message; nil: not known yet
 	note    func(int) string // returns how to recall what is left out of a message; nil: without notes
+	stays   func(int) bool   // reports which messages stay as they are; nil: none for that
 	results []excerpt.Result // those that may be pruned
 }
 
@@ -76,6 +77,9 @@ func (p *pruning) findResults() {
 	for i := start; i < end; i++ {
 		m := &p.history[i]
 		if m.Role != RoleTool || m.Pinned || !holdsOnlyText(m) || !match.Matches(calls.tool(i)) {
+			continue
+		}
+		if p.stays != nil && p.stays(i) {
 			continue
 		}
 		r := excerpt.Result{Index: i, Text: joinedText(m), Chars: textChars(m), Tokens: p.tokens[i]}

@@ -33,17 +33,22 @@ func (d *draft) span() span {
 	all := slices.Clone(stays)
 	n := keepFront(v.unedited, all)
 	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.limited != (position{})
+	unseen := d.firstUnseen()
 	if n > 0 && !isLimited && count.Sum(v.tokens[:n]) <= count.Share(d.room(), mostFront) {
-		if s := d.spanBeside(all); d.restFits(&s, summarysize.LeastGain) {
+		if s := d.spanBeside(all, unseen); d.restFits(&s, summarysize.LeastGain) {
 			s.front = n
 			return s
 		}
 	}
-	return d.spanBeside(stays)
+	if s := d.spanBeside(stays, unseen); d.restFits(&s, summarysize.LeastWords) {
+		return s
+	}
+	return d.spanBeside(stays, len(v.unedited))
 }
 
-// spanBeside chooses the cut: the newest messages stay, and the request lands well below the budget.
-func (d *draft) spanBeside(stays []bool) span {
+// spanBeside chooses the cut: what stands from message `last` on stays, and so do the newest messages, as long as the
+// request lands well below the budget.
+func (d *draft) spanBeside(stays []bool, last int) span {
 	v := d.view
 	s := span{stays: stays, request: newestRequest(v.unedited)}
 	fixed := 0
@@ -53,9 +58,9 @@ func (d *draft) spanBeside(stays []bool) span {
 		}
 	}
 	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
-	s.cut = d.cutPoint(&s, min(d.keepRecent, landing))
+	s.cut = d.cutPoint(&s, min(d.keepRecent, landing), last)
 	unfolded := d.unfoldedView()
-	calls, isNewest := answered{messages: v.unedited}, true // up to the newest step of those that stay
+	calls := answered{messages: v.unedited}
 	for i := len(v.unedited) - 1; i >= 0; i-- {
 		switch {
 		case i < s.cut && s.replaces(i):
@@ -65,9 +70,8 @@ func (d *draft) spanBeside(stays []bool) span {
 				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
 			}
 		default:
-			mayClear := !isNewest && d.minifier.mayShorten(&v.unedited[i], calls.tool(i))
+			mayClear := !d.isUnseen(i) && d.minifier.mayShorten(&v.unedited[i], calls.tool(i))
 			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, mayClear))
-			isNewest = isNewest && v.unedited[i].Role != RoleAssistant
 		}
 	}
 	return s
@@ -77,11 +81,11 @@ func (d *draft) spanBeside(stays []bool) span {
 func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 
 // cutPoint returns the position of the first message that is kept. At most the newest `keep` tokens are kept, besides
-// the messages that no compaction replaces. The newest atom stays whatever its size, and the cut never divides a call
-// from its results. The cut does not go back behind the last one: the messages there are in a summary already, or stay
-// for a reason of their own, such as a pin. Nor is the cut at a message that stays for such a reason, unless only such
-// messages follow it.
-func (d *draft) cutPoint(s *span, keep int) int {
+// the messages that no compaction replaces. The newest atom stays whatever its size, like message `last` and what
+// follows it, and the cut never divides a call from its results. The cut does not go back behind the last one: the
+// messages there are in a summary already, or stay for a reason of their own, such as a pin. Nor is the cut at a
+// message that stays for such a reason, unless only such messages follow it.
+func (d *draft) cutPoint(s *span, keep, last int) int {
 	v := d.view
 	first := d.firstUnsummarized()
 	cut, sum := len(v.unedited), 0
@@ -97,7 +101,7 @@ func (d *draft) cutPoint(s *span, keep int) int {
 		switch newest := cut == len(v.unedited); {
 		case newest:
 			cut, canStand = i, s.stays[i]
-		case sum > keep:
+		case sum > keep && cut <= last:
 			return cut
 		case !s.stays[i] || canStand:
 			cut, canStand = i, s.stays[i]
@@ -176,16 +180,6 @@ func (d *draft) bodyAtLeast(s *span) int {
 		}
 	}
 	return n
-}
-
-// squeezedChars is how many characters of a result may remain when nothing else makes the request fit.
-const squeezedChars = 400
-
-// squeeze returns the truncation for results that are cut to limit tokens because nothing else makes the request fit.
-func (d *draft) squeeze(limit int) *truncation {
-	o := *d.opts.Truncate
-	o.MinKeepChars = min(o.MinKeepChars, squeezedChars) // the host's own could keep the request from fitting
-	return &truncation{TruncateOptions: o, cutsAgain: true, bothEnds: true, limit: limit}
 }
 
 // leastOf returns about how many tokens shrink leaves of message i: it clears the results that it may clear, those of

@@ -100,15 +100,16 @@ func (d *draft) staleParts(steps int, may hold) []part {
 	var list []part
 	unfolded := d.unfoldedView()
 	carried, end := 0, len(v.messages) // how many requests held message i; where its step ends
+	isSeen := true
 	for i := len(v.messages) - 1; i >= first; i-- {
 		carried += countAnswers(unfolded.messages[d.unfoldedAt(i):d.unfoldedAt(i+1)])
-		if v.messages[i].Role == RoleTool {
+		if isSeen = isSeen && !d.isUnseen(i); v.messages[i].Role == RoleTool {
 			continue
 		}
-		if s.isOld(i, carried) {
+		if isSeen && s.isOld(i, carried) {
 			list = append(list, s.step(i, end)...)
 		}
-		end = i
+		end, isSeen = i, true
 	}
 	slices.Reverse(list)
 	return list

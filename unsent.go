@@ -48,6 +48,16 @@ func (d *draft) minified(messages []Message, i int, f *fact) *projection {
 	return p
 }
 
+// squeezedChars is how many characters of a result may remain when nothing else makes the request fit.
+const squeezedChars = 400
+
+// squeeze returns the truncation for results that are cut to limit tokens because nothing else makes the request fit.
+func (d *draft) squeeze(limit int) *truncation {
+	o := *d.opts.Truncate
+	o.MinKeepChars = min(o.MinKeepChars, squeezedChars) // the host's own could keep the request from fitting
+	return &truncation{TruncateOptions: o, cutsAgain: true, bothEnds: true, limit: limit}
+}
+
 // cut truncates message i with t.
 func (d *draft) cut(i int, t *truncation, reason string) {
 	v := d.view
