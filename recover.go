@@ -245,7 +245,7 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil
 	}
-	l.report = report
+	l.report, l.ledger.body = report, count.Least(l.ledger.body, l.body) // the summarizer may have restored a state
 	return l.take(next, next.shrinkToFit())
 }
 
@@ -387,6 +387,7 @@ type ladder struct {
 	refused  int         // tokens of the refused request, as far as they are known
 	estimate int         // tokens of its messages, by the estimator
 	bytes    int         // of its body; 0: it was not refused for its size in bytes
+	body     int         // limit of the body that the provider named then; 0: none
 	guessed  bool        // the limit is a guess
 	allowed  int         // tokens that the provider allows, with none kept free for the answer; 0: it did not say
 	answer   int         // tokens of the refused request that were kept for the answer, if the provider said so
@@ -421,6 +422,7 @@ func (l *ladder) learn(said overflow.Diagnosis, bytes int) {
 		if l.guessed = l.ledger.accounting.LearnBody(&refusal, &l.ledger.body); l.guessed {
 			l.ledger.recovery.bytes.Add(l.bytes)
 		}
+		l.body = l.ledger.body
 		return
 	}
 	lesson := l.ledger.accounting.Learn(&refusal, l.manager.limits())

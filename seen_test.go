@@ -3,13 +3,15 @@ package winnow_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/test/histories"
+	"github.com/winnowgo/winnow/internal/record"
 )
 
 // linesOf returns n lines that stand in no other message.
@@ -55,7 +57,6 @@ func TestSeenFirst(t *testing.T) {
 		id := "c" + itoa(n)
 		return callOf(id, "exec", fmt.Sprintf(`{"command":"run %d"}`, n), linesOf("result "+itoa(n), lines))
 	}
-	_ = histories.Text
 	for _, c := range []struct {
 		name   string
 		window int
@@ -101,4 +102,125 @@ func TestSeenFirst(t *testing.T) {
 			assert.Zero(t, total)
 		})
 	}
+}
+
+// withReminders returns h with a text of the host behind each run of results.
+func withReminders(h []winnow.Message) (out []winnow.Message) {
+	for i := range h {
+		if out = append(out, h[i]); h[i].Role == winnow.RoleTool && (i+1 == len(h) || h[i+1].Role != winnow.RoleTool) {
+			out = append(out, hostSays("Mind the todo list "+itoa(i)+"."))
+		}
+	}
+	return named(out)
+}
+
+// TestSeenFirstOfRecordedSessions counts the new messages of more than 300 characters that no line of a request shows.
+func TestSeenFirstOfRecordedSessions(t *testing.T) {
+	for _, window := range []int{32_000, 64_000, 200_000} {
+		for _, reminds := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d %v", window, reminds), func(t *testing.T) {
+				var mu sync.Mutex
+				all, unseen := 0, map[string]int{}
+				recordedSessions(t, 16, func(t *testing.T, name string, h []winnow.Message) {
+					if reminds {
+						h = withReminders(h)
+					}
+					n, why := countUnseen(t, window, h)
+					mu.Lock()
+					defer mu.Unlock()
+					all += n
+					for reason, n := range why {
+						unseen[reason] += n
+						if !strings.Contains(reason, "has not seen") && !strings.Contains(reason, "says the same") {
+							assert.Fail(t, name, "%d: %s", n, reason)
+						}
+					}
+				})
+				t.Logf("of %d new messages not seen: %v", all, unseen)
+			})
+		}
+	}
+}
+
+// countUnseen replays h, and returns how many messages were new, and how many of them their first request does not
+// show, by the reason.
+func countUnseen(t *testing.T, window int, h []winnow.Message) (all int, unseen map[string]int) {
+	c := newClock()
+	m := newManager(t, window, &winnow.Options{Now: c.Now})
+	unseen = map[string]int{}
+	sent := 0
+	for n := range h {
+		if h[n].Role != winnow.RoleAssistant || n > 0 && h[n-1].Role == winnow.RoleAssistant {
+			continue
+		}
+		c.follow(h[n].Time)
+		r, err := m.Prepare(t.Context(), h[:n])
+		if err != nil {
+			unseen["an error"]++
+			continue
+		}
+		shown := map[string]*winnow.Message{}
+		for i := range r.Messages {
+			shown[r.Messages[i].ID] = &r.Messages[i]
+		}
+		for i := sent; i < n; i++ {
+			if h[i].Role == winnow.RoleAssistant || len(fullText(h[i])) <= 300 {
+				continue
+			}
+			if all++; showsLine(shown[h[i].ID], &h[i]) || showsElsewhere(r, &h[i]) {
+				continue
+			}
+			why := "no edit"
+			for _, e := range r.Edits {
+				if e.Index == i && e.Before > 0 {
+					why = fmt.Sprintf("%s: %s: %s", h[i].Role, e.Op, e.Reason)
+				}
+			}
+			unseen[why]++
+		}
+		sent = n
+	}
+	return all, unseen
+}
+
+// showsLine reports whether out shows a line of m, or what is left of it without numbers and escapes.
+func showsLine(out, m *winnow.Message) bool {
+	if out == nil {
+		return false
+	}
+	text := lettersOf(fullText(*out))
+	for line := range strings.Lines(fullText(*m)) {
+		line = lettersOf(line)
+		if line = line[:min(len(line), 60)]; len(line) >= 8 && strings.Contains(text, line) {
+			return true
+		}
+	}
+	return false
+}
+
+// showsElsewhere reports whether another message of the request has all that m says: its lines were left out for that.
+func showsElsewhere(r *winnow.Request, m *winnow.Message) bool {
+	var text strings.Builder
+	for i := range r.Messages {
+		if x := &r.Messages[i]; !x.Summary && !record.Is(fullText(*x)) {
+			text.WriteString(lettersOf(messageText(x)))
+		}
+	}
+	all := text.String()
+	for line := range strings.Lines(fullText(*m)) {
+		if !strings.Contains(all, lettersOf(line)) {
+			return false
+		}
+	}
+	return true
+}
+
+// lettersOf returns the letters of s.
+func lettersOf(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, s)
 }

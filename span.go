@@ -87,7 +87,7 @@ func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 // message that stays for such a reason, unless only such messages follow it.
 func (d *draft) cutPoint(s *span, keep, last int) int {
 	v := d.view
-	first := d.firstUnsummarized()
+	first := max(d.firstUnsummarized(), d.foldedAt(d.limitedAt.Find(d.unfoldedView().places())))
 	cut, sum := len(v.unedited), 0
 	inside := insidePairs(v.unedited)
 	canStand := false // at a message that no compaction replaces: only such messages follow
