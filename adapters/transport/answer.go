@@ -9,10 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 )
 
 // mostRead is how much of an answer is read for its usage, and of a refusal for its words.
@@ -140,28 +139,31 @@ func (t *tap) read(text []byte) {
 	if !bytes.Contains(text, []byte("sage")) { // usage, usageMetadata
 		return
 	}
-	answers := gjson.ParseBytes(text)
-	if !answers.IsArray() { // Gemini streams without events as a list
+	answers, ok := jsonedit.Parse(text)
+	if !ok {
+		return
+	}
+	if !answers.IsList() { // Gemini streams without events as a list
 		t.note(answers)
 		return
 	}
-	for _, a := range answers.Array() {
+	for _, a := range answers.Elements() {
 		t.note(a)
 	}
 }
 
 // note takes the usage of an answer in any of the four forms, and its id.
-func (t *tap) note(answer gjson.Result) {
+func (t *tap) note(answer value) {
 	for _, path := range []string{"id", "message.id", "response.id", "responseId", "interaction.id"} {
-		if id := answer.Get(path); id.Type == gjson.String {
-			t.id = strings.Clone(id.Str)
+		if id := answer.Get(path); id.IsText() {
+			t.id = strings.Clone(id.Text())
 		}
 	}
 	for _, path := range []string{"usage", "message.usage", "response.usage"} {
 		u := answer.Get(path)
 		sum := func(names ...string) (n int) {
 			for _, name := range names {
-				n += int(u.Get(name).Int())
+				n += u.Get(name).Int()
 			}
 			return n
 		}
@@ -176,7 +178,7 @@ func (t *tap) note(answer gjson.Result) {
 			t.usage = *adapter.Usage(prompt, read+cached, written+stored, t.usage.Output)
 		}
 	}
-	n := func(name string) int64 { return answer.Get("usageMetadata." + name).Int() }
+	n := func(name string) int { return answer.Get("usageMetadata." + name).Int() }
 	if prompt := n("promptTokenCount") + n("toolUsePromptTokenCount"); prompt > 0 {
 		output := n("candidatesTokenCount") + n("thoughtsTokenCount")
 		t.usage = *adapter.Usage(prompt, n("cachedContentTokenCount"), 0, output)

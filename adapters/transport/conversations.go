@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/wire"
 )
 
 // chain is a hash of the first messages of a history, and of what they were sent to.
@@ -379,8 +379,7 @@ func appendMessage(to []byte, m *winnow.Message) []byte {
 		p := &m.Parts[k]
 		to = appendFields(to, string(p.Kind), p.Text, p.Signature, p.ID, p.Name, string(p.Arguments), p.MediaType)
 		if p.Kind == winnow.KindImage || p.Kind == winnow.KindOpaque {
-			of, _ := json.Marshal(p.Source) // what cannot be marshalled has no bytes of a client
-			to = appendFields(to, string(of))
+			to = wire.AppendSource(to, p)
 		}
 	}
 	return to

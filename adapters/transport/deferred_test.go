@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/tidwall/gjson"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 )
 
 // Tools that the provider loads on demand are not counted, in each provider's form.
@@ -16,11 +16,11 @@ func TestDeferredToolsAreNotCounted(t *testing.T) {
 		`[{"type":"function","name":"a"},{"type":"function","name":"b","description":"` + long + `","defer_loading":true},{"type":"tool_search"}]`,
 		`[{"type":"namespace","name":"n","description":"d","tools":[{"name":"a"},{"name":"b","description":"` + long + `","defer_loading":true}]}]`,
 	} {
-		text := sentTools(gjson.Parse(list))
+		text := sentTools(jsonedit.Value(list))
 		assert.NotContains(t, text, long)
 		assert.Contains(t, text, `"name":"a"`)
 	}
 	whole := `[{"name":"a","description":"` + long + `","defer_loading":false}]`
-	assert.Equal(t, whole, "["+sentTools(gjson.Parse(whole))+"]")
-	assert.Equal(t, `{"functionDeclarations":[{"name":"a"}]}`, sentTools(gjson.Parse(`[{"functionDeclarations":[{"name":"a"}]}]`)), "Gemini's")
+	assert.Equal(t, whole, "["+sentTools(jsonedit.Value(whole))+"]")
+	assert.Equal(t, `{"functionDeclarations":[{"name":"a"}]}`, sentTools(jsonedit.Value(`[{"functionDeclarations":[{"name":"a"}]}]`)), "Gemini's")
 }

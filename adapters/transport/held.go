@@ -3,14 +3,13 @@ package transport
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"path"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/winnowgo/winnow"
 )
@@ -35,13 +34,13 @@ type heldError struct {
 func (e *heldError) Error() string { return e.reason }
 
 // refersTo returns a heldError if a member of a body refers to a history, and nil otherwise.
-func refersTo(name string, value gjson.Result) error {
-	if !slices.Contains(referring, name) || value.String() == "" || value.Raw == "{}" {
+func refersTo(name string, v value) error {
+	if !slices.Contains(referring, name) || v.IsEmpty() {
 		return nil
 	}
-	e := &heldError{reason: name + ": the provider keeps the history", refs: stringsIn(value)}
+	e := &heldError{reason: name + ": the provider keeps the history", refs: stringsIn(v)}
 	if name == "thread" {
-		switch value.Get("type").Str {
+		switch v.Get("type").Text() {
 		case "create": // the history is whole, and the next one is as well
 			return nil
 		case "continue":
@@ -80,30 +79,26 @@ func isOrphaned(history []winnow.Message) bool {
 }
 
 // stringsIn returns a string, or those in an object.
-func stringsIn(value gjson.Result) (list []string) {
-	if value.Type == gjson.String {
-		return []string{value.Str}
+func stringsIn(v value) (list []string) {
+	if v.IsText() {
+		return []string{v.Text()}
 	}
-	if value.IsObject() {
-		value.ForEach(func(_, v gjson.Result) bool {
-			if v.Type == gjson.String {
-				list = append(list, v.Str)
-			}
-			return true
-		})
-	}
+	v.Members(func(_ string, v value) {
+		if v.IsText() {
+			list = append(list, v.Text())
+		}
+	})
 	return list
 }
 
 // orphanIn returns a heldError for a body whose first result has no call. An id of an answer that the provider gave
 // before may stand in any of its members.
-func orphanIn(body gjson.Result, f *form) error {
+func orphanIn(body value, f *form) error {
 	e := &heldError{isGuess: true, reason: "the result of a call that it has not: the provider keeps the history"}
-	body.ForEach(func(key, value gjson.Result) bool {
-		if key.Str != f.history {
-			e.refs = append(e.refs, stringsIn(value)...)
+	body.Members(func(name string, v value) {
+		if name != f.api.List() {
+			e.refs = append(e.refs, stringsIn(v)...)
 		}
-		return true
 	})
 	return e
 }
@@ -183,7 +178,7 @@ func (t *Transport) pass(r *http.Request, body []byte, why error) (*http.Respons
 	if err != nil {
 		return nil, err
 	}
-	model := gjson.GetBytes(body, "model").String()
+	model := value(body).Get("model").Text()
 	if model == "" {
 		model = modelInPath(r.URL.Path)
 	}
@@ -198,12 +193,12 @@ func (t *Transport) nameOf(r *http.Request, body []byte, why error) string {
 			return t.passed.name(nil, key)
 		}
 	}
-	if errors.Is(why, errTooLarge) || body != nil && !gjson.ValidBytes(body) {
+	if errors.Is(why, errTooLarge) || body != nil && !json.Valid(body) {
 		return newName() // it shows nothing of its conversation
 	}
 	// Of a client that sends no id at all, all conversations with the same tools have one name.
 	same := []string{r.URL.Host, r.URL.Path, r.Header.Get("User-Agent"), r.Header.Get("Authorization"),
-		r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), gjson.GetBytes(body, "tools").Raw}
+		r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), string(value(body).Get("tools"))}
 	var held *heldError
 	if !errors.As(why, &held) {
 		return t.passed.name(nil, same...)

@@ -9,14 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
-
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/adapters/anthropic"
-	"github.com/winnowgo/winnow/adapters/genai"
-	"github.com/winnowgo/winnow/adapters/openai"
-	"github.com/winnowgo/winnow/adapters/openai/responses"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 )
 
 // With Options.Recall the model has a tool that its client does not know. The transport answers its calls by asking the
@@ -30,9 +25,11 @@ const mostRecalls = 6
 // answers that one; the model then makes it again.
 const alone = " Call it alone: a call beside those of other tools is not answered."
 
-// offer is a definition of the recall tool, and where in a body it stands. The zero value is none.
+type value = jsonedit.Value
+
+// offer is a definition of the recall tool, and the list of a body to which it is added. The zero value is none.
 type offer struct {
-	at   int
+	list value
 	tool []byte
 }
 
@@ -45,47 +42,56 @@ var recallTool = func() winnow.Tool {
 // offerRecall offers the tool to a model that has tools, but to one that has a tool of this name, and where the answer
 // could not be made one: Gemini's streams without events, and several answers at once.
 func (q *query) offerRecall(r *http.Request) {
-	var tool any
 	list := q.tools
 	switch q.form {
-	case messagesForm:
-		tool = anthropic.Tool(recallTool)
 	case chatForm:
-		tool = openai.Tool(recallTool)
-		if gjson.GetBytes(q.whole, "n").Int() > 1 {
+		if value(q.whole).Get("n").Int() > 1 {
 			return
 		}
 	case responseForm:
-		tool = responses.Tool(recallTool)
-		if gjson.GetBytes(q.whole, "background").Bool() { // the client fetches the answer by another request
+		if value(q.whole).Get("background").Is() { // the client fetches the answer by another request
 			return
 		}
 	case contentForm:
-		tool = genai.Tool(recallTool)
 		if strings.Contains(r.URL.Path, ":stream") && r.URL.Query().Get("alt") != "sse" {
 			return
 		}
-		for _, t := range q.tools.Array() { // one tool has all functions
-			if list = t.Get("functionDeclarations"); list.IsArray() {
+		for _, t := range q.tools.Elements() { // one tool has all functions
+			if list = t.Get("functionDeclarations"); list.IsList() {
 				break
 			}
 		}
 	}
-	text, err := json.Marshal(tool)
-	if err != nil || len(list.Array()) == 0 || strings.Contains(q.tools.Raw, `"`+recallTool.Name+`"`) {
+	if len(list.Elements()) == 0 || strings.Contains(string(q.tools), `"`+recallTool.Name+`"`) {
 		return
 	}
-	q.recall = offer{list.Index + len(list.Raw) - 1, append([]byte{','}, text...)}
+	q.recall = offer{list, q.form.tool(recallTool)}
+}
+
+// tool returns a tool as a request has it.
+func (f *form) tool(t winnow.Tool) []byte {
+	schema, err := json.Marshal(adapter.Schema(t))
+	if err != nil {
+		schema = []byte("{}")
+	}
+	switch f {
+	case messagesForm:
+		return jsonedit.Object("name", t.Name, "description", t.Description, "input_schema", schema)
+	case chatForm:
+		return jsonedit.Object("type", "function", "function",
+			jsonedit.Object("name", t.Name, "description", t.Description, "parameters", schema))
+	case responseForm:
+		return jsonedit.Object("type", "function", "name", t.Name, "description", t.Description, "parameters", schema,
+			"strict", []byte("false"))
+	}
+	return jsonedit.Object("name", t.Name, "description", t.Description, "parametersJsonSchema", schema)
 }
 
 // next returns the request that follows q when the model has answered it with calls of the tool.
-func (q *query) next(ctx context.Context, m *winnow.Manager, answer []json.RawMessage) (*query, error) {
+func (q *query) next(ctx context.Context, m *winnow.Manager, answer []value) (*query, error) {
 	n := *q
 	n.grew, n.tokens = true, 0
-	said, err := n.form.read(&n, answer)
-	if err != nil {
-		return nil, err
-	}
+	said := n.wire.Add(answer)
 	n.history = slices.Concat(q.history, said)
 	for i := range said {
 		for k := range said[i].Parts {
@@ -119,7 +125,7 @@ type answerForm struct {
 }
 
 var (
-	messagesAnswer = answerForm{items: "content", whole: "@this", ended: "stop_reason"}
+	messagesAnswer = answerForm{items: "content", ended: "stop_reason"}
 	chatAnswer     = answerForm{items: "choices.0.message.tool_calls", text: "choices.0.message.content",
 		whole: "choices.0.message", ended: "choices.0.finish_reason"}
 	responseAnswer = answerForm{items: "output", ended: "status", isBound: true}
@@ -134,7 +140,7 @@ var calling = []string{"tool_use", "end_turn", "tool_calls", "stop", "completed"
 // reply is what the client gets of an answer, or of several.
 type reply struct {
 	form    answerForm
-	items   []string // as they came
+	items   []value // as they came
 	text    string
 	isLater bool // there was an answer before this one
 	isLast  bool // the model was not offered the tool: if it calls it, the client answers
@@ -158,7 +164,7 @@ func (r *reply) isRecall(name string) bool { return name == recallTool.Name && !
 func (r *reply) noMore() { r.isLast = true }
 
 // judge says what becomes of the next item of an answer, and counts it if it is a call.
-func (r *reply) judge(item gjson.Result) int {
+func (r *reply) judge(item value) int {
 	name, isCall := callOf(item)
 	switch {
 	case isCall && r.isRecall(name):
@@ -176,18 +182,18 @@ func (r *reply) judge(item gjson.Result) int {
 }
 
 // add takes the items of an answer that the client gets.
-func (r *reply) add(items []gjson.Result) {
+func (r *reply) add(items []value) {
 	r.recalls, r.others, r.ledToRecall = 0, 0, false
-	var thoughts []string // that wait
+	var thoughts []value // that wait
 	for _, item := range items {
 		switch r.judge(item) {
 		case waiting:
 			if r.ledToRecall {
 				thoughts, r.ledToRecall = nil, false
 			}
-			thoughts = append(thoughts, item.Raw)
+			thoughts = append(thoughts, item)
 		case shown:
-			r.items = append(append(r.items, thoughts...), item.Raw)
+			r.items = append(append(r.items, thoughts...), item)
 			thoughts = nil
 		}
 	}
@@ -202,22 +208,22 @@ func (r *reply) mayGoOn(ended string) bool {
 }
 
 // callOf returns the name of the tool that an item of an answer calls, if the client answers the call.
-func callOf(item gjson.Result) (name string, ok bool) {
-	switch item.Get("type").Str {
+func callOf(item value) (name string, ok bool) {
+	switch item.Get("type").Text() {
 	case "tool_use", "function_call":
-		return item.Get("name").Str, true
+		return item.Get("name").Text(), true
 	case "function":
-		return item.Get("function.name").Str, true
+		return item.Get("function.name").Text(), true
 	case "custom", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call",
 		"mcp_approval_request":
 		return "", true
 	}
 	call := item.Get("functionCall")
-	return call.Get("name").Str, call.Exists()
+	return call.Get("name").Text(), call.Exists()
 }
 
-func isThought(item gjson.Result) bool {
-	switch item.Get("type").Str {
+func isThought(item value) bool {
+	switch item.Get("type").Text() {
 	case "thinking", "redacted_thinking", "reasoning":
 		return true
 	}
@@ -225,51 +231,54 @@ func isThought(item gjson.Result) bool {
 }
 
 // asHistory returns an answer as a history has it.
-func (f answerForm) asHistory(answer []byte) (list []json.RawMessage) {
-	if f.whole != "" {
-		of := gjson.GetBytes(answer, f.whole).Raw
-		if f.items == contentAnswer.items {
-			of, _ = sjson.Set(of, "role", "model")
-		}
-		if f.items == messagesAnswer.items {
-			of, _ = sjson.SetRaw(`{"role":"assistant"}`, "content", gjson.Get(of, "content").Raw)
-		}
-		return []json.RawMessage{json.RawMessage(of)}
+func (f answerForm) asHistory(answer value) []value {
+	switch f.items {
+	case messagesAnswer.items:
+		return []value{jsonedit.Object("role", "assistant", "content", answer.Get("content"))}
+	case contentAnswer.items:
+		return []value{answer.Get(f.whole).Set("role", jsonedit.Quote("model"))}
+	case chatAnswer.items:
+		return []value{answer.Get(f.whole)}
 	}
-	for _, item := range gjson.GetBytes(answer, f.items).Array() {
-		list = append(list, json.RawMessage(item.Raw))
-	}
-	return list
+	return answer.Get(f.items).Elements()
 }
 
 // put returns an answer with what the client gets in the place of what it has.
-func (r *reply) put(answer []byte) []byte {
-	// The paths are names, and exist: an error is not possible.
+func (r *reply) put(answer value) value {
 	if len(r.items) == 0 && r.form.text != "" {
-		answer, _ = sjson.DeleteBytes(answer, r.form.items)
+		answer = answer.Delete(r.form.items)
 	} else {
-		answer, _ = sjson.SetRawBytes(answer, r.form.items, []byte("["+strings.Join(r.items, ",")+"]"))
+		answer = answer.Set(r.form.items, listOf(r.items))
 	}
 	if r.form.text != "" && r.text != "" {
-		answer, _ = sjson.SetBytes(answer, r.form.text, r.text)
+		answer = answer.Set(r.form.text, jsonedit.Quote(r.text))
 	}
 	return answer
+}
+
+// listOf returns a list of values.
+func listOf(items []value) []byte {
+	list := make([][]byte, len(items))
+	for i, item := range items {
+		list[i] = item
+	}
+	return jsonedit.List(list...)
 }
 
 // answerRecalls returns the answer to q without calls of the tool. ask sends what follows q.
 func answerRecalls(ctx context.Context, q *query, m *winnow.Manager, res *http.Response,
 	ask func(*query) (*http.Response, error)) (*http.Response, error) {
-	if q.recall.at == 0 || res.StatusCode != http.StatusOK || res.Header.Get("Content-Encoding") != "" {
+	if q.recall.list == nil || res.StatusCode != http.StatusOK || res.Header.Get("Content-Encoding") != "" {
 		return res, nil
 	}
-	follow := func(answer []json.RawMessage) (res *http.Response, isLast bool, err error) {
+	follow := func(answer []value) (res *http.Response, isLast bool, err error) {
 		n, err := q.next(ctx, m, answer)
 		if err != nil {
 			return nil, false, err
 		}
 		q = n
 		res, err = ask(q)
-		return res, q.recall.at == 0, err
+		return res, q.recall.list == nil, err
 	}
 	if isStream(res) {
 		res.ContentLength = -1
@@ -284,22 +293,23 @@ func answerRecalls(ctx context.Context, q *query, m *winnow.Manager, res *http.R
 		if err != nil {
 			return nil, err
 		}
-		if !gjson.ValidBytes(answer) {
+		of, ok := jsonedit.Parse(answer)
+		if !ok {
 			return withAnswer(res, answer), nil
 		}
 		f := r.form
 		r.isLater = q.grew
-		r.add(gjson.GetBytes(answer, f.items).Array())
+		r.add(of.Get(f.items).Elements())
 		if f.text != "" {
-			r.text += gjson.GetBytes(answer, f.text).Str
+			r.text += of.Get(f.text).Text()
 		}
-		if !r.mayGoOn(gjson.GetBytes(answer, f.ended).Str) {
+		if !r.mayGoOn(of.Get(f.ended).Text()) {
 			if r.isLater || r.recalls > 0 {
-				answer = r.put(answer)
+				answer = r.put(of)
 			}
 			return withAnswer(res, answer), nil
 		}
-		if res, r.isLast, err = follow(f.asHistory(answer)); err != nil || res.StatusCode != http.StatusOK {
+		if res, r.isLast, err = follow(f.asHistory(of)); err != nil || res.StatusCode != http.StatusOK {
 			return res, err
 		}
 	}

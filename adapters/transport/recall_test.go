@@ -100,7 +100,7 @@ func TestRecallIsOffered(t *testing.T) {
 		reason              string
 	}{
 		{"/v1/messages", `{"tools":[` + mine[1:], `],"messages":[{"role":"user","content":"hi"}]}`, 1, "in front of the history"},
-		{"/v1/messages", `{"messages":[{"role":"user","content":"hi"}], "tools":[` + mine[1:] + " ", `], "x":1}`, 1, "behind it"},
+		{"/v1/messages", `{"messages":[{"role":"user","content":"hi"}], "tools":[` + mine[1:], ` ], "x":1}`, 1, "behind it"},
 		{"/v1/messages", `{"messages":[{"role":"user","content":"hi"}], "tools":[`, `]}`, 0, "no tools"},
 		{"/v1/messages", `{"messages":[{"role":"user","content":"hi"}]`, `}`, 0, "no tools at all"},
 		{"/v1/messages", `{"messages":[{"role":"user","content":"hi"}],"tools":[{"name":"recall"}`, `]}`, 0, "the client has its own"},

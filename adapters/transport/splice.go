@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 )
 
 // splice makes one stream of the streams of several answers. All is passed on as it comes, but for the thoughts of
@@ -30,7 +30,7 @@ type splice struct {
 }
 
 // follow asks the model again, behind its answer. isLast tells that it was not offered the tool.
-type follow func(answer []json.RawMessage) (res *http.Response, isLast bool, err error)
+type follow func(answer []value) (res *http.Response, isLast bool, err error)
 
 // streamed is an answer that comes in events.
 type streamed interface {
@@ -38,7 +38,7 @@ type streamed interface {
 	take(e event) []event
 	// end returns the rest. If the model waits for results of the tool alone, it returns its answer as a history has
 	// it, and what follows continues this one.
-	end() (rest []event, answer []json.RawMessage)
+	end() (rest []event, answer []value)
 	noMore() // the next one is the last
 }
 
@@ -46,7 +46,7 @@ type streamed interface {
 type event struct {
 	raw  []byte
 	name string
-	data gjson.Result
+	data value
 }
 
 func newSplice(f *form, body io.ReadCloser, follow follow) *splice {
@@ -85,7 +85,7 @@ func (s *splice) goOnWith(body io.Closer) bool {
 func (s *splice) Read(b []byte) (int, error) {
 	for s.out.Len() == 0 && s.err == nil {
 		e, err := s.next()
-		isCut := err != nil && e.data.Raw == "" // an event that breaks off in front of its data
+		isCut := err != nil && e.data == nil // an event that breaks off in front of its data
 		if len(e.raw) > 0 && !isCut {
 			s.write(s.answer.take(e))
 		}
@@ -120,9 +120,7 @@ func (s *splice) next() (e event, err error) {
 		e.raw = append(e.raw, line...)
 		text := strings.TrimRight(line, "\r\n")
 		if err != nil || text == "" {
-			if gjson.Valid(data.String()) { // else it is passed on as it came
-				e.data = gjson.Parse(data.String())
-			}
+			e.data, _ = jsonedit.Parse([]byte(data.String())) // what is none is passed on as it came
 			return e, err
 		}
 		switch field, value, _ := strings.Cut(text, ":"); field {
@@ -135,27 +133,26 @@ func (s *splice) next() (e event, err error) {
 }
 
 // with returns e with other data.
-func (e event) with(data string) event {
+func (e event) with(data value) event {
 	var b bytes.Buffer
 	if e.name != "" {
 		b.WriteString("event: " + e.name + "\n")
 	}
-	b.WriteString("data: " + data + "\n\n")
-	return event{raw: b.Bytes(), name: e.name, data: gjson.Parse(data)}
+	b.WriteString("data: " + string(data) + "\n\n")
+	return event{raw: b.Bytes(), name: e.name, data: data}
 }
 
 // number returns e with a number at a path, if it has another one there.
 func (e event) number(path string, n int) event {
-	if old := e.data.Get(path); !old.Exists() || old.Int() == int64(n) {
+	if old := e.data.Get(path); !old.Exists() || old.Int() == n {
 		return e
 	}
-	data, _ := sjson.Set(e.data.Raw, path, n) // the path exists
-	return e.with(data)
+	return e.with(e.data.Set(path, strconv.AppendInt(nil, int64(n), 10)))
 }
 
 // goOn asks for the next answer, and continues with it. A refusal becomes an event, as providers send errors in
 // streams.
-func (s *splice) goOn(answer []json.RawMessage) error {
+func (s *splice) goOn(answer []value) error {
 	if !s.goOnWith(http.NoBody) {
 		return http.ErrBodyReadAfterClose
 	}
@@ -182,6 +179,6 @@ func (s *splice) goOn(answer []json.RawMessage) error {
 		b.Reset()
 		_ = json.NewEncoder(&b).Encode(map[string]any{"error": map[string]string{"message": string(text)}})
 	}
-	s.write([]event{event{name: "error"}.with(strings.TrimSpace(b.String()))})
+	s.write([]event{event{name: "error"}.with(bytes.TrimSpace(b.Bytes()))})
 	return io.EOF
 }

@@ -1,18 +1,17 @@
 package transport
 
 import (
-	"encoding/json"
+	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-	"github.com/tidwall/sjson"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 )
 
 // chunkStream is an answer of Chat Completions.
 type chunkStream struct {
-	own   map[int64]int // where calls has a call
-	shown int           // how many calls the client has
-	id    string        // of the first answer
+	own   map[int]int // where calls has a call
+	shown int         // how many calls the client has
+	id    string      // of the first answer
 
 	last  []event // the end, if the answer has a call of the tool
 	ended string
@@ -23,7 +22,7 @@ type chunkStream struct {
 
 // streamedCall is a call with the arguments that came so far.
 type streamedCall struct {
-	raw       gjson.Result
+	raw       value
 	arguments strings.Builder
 	place     int // where the client has it
 }
@@ -35,7 +34,7 @@ const (
 )
 
 func newChunkStream(shown int, id string) *chunkStream {
-	return &chunkStream{own: map[int64]int{}, shown: shown, id: id}
+	return &chunkStream{own: map[int]int{}, shown: shown, id: id}
 }
 
 func (s *chunkStream) take(e event) []event {
@@ -47,23 +46,23 @@ func (s *chunkStream) take(e event) []event {
 	if !choice.Exists() {
 		return []event{e}
 	}
-	data := e.data.Raw
+	data := e.data
 	id := e.data.Get("id")
 	if s.id == "" {
-		s.id = id.Str
+		s.id = id.Text()
 	}
 	if s.isLater {
-		if id.Exists() && id.Str != s.id {
-			data, _ = sjson.Set(data, "id", s.id)
+		if id.Exists() && id.Text() != s.id {
+			data = data.Set("id", jsonedit.Quote(s.id))
 		}
-		data, _ = sjson.Delete(data, delta+".role")
+		data = data.Delete(delta + ".role")
 	}
-	s.said.WriteString(choice.Get("delta.content").Str)
-	s.thoughts.WriteString(choice.Get("delta.reasoning_content").Str)
-	data = s.withoutRecalls(data, choice.Get("delta.tool_calls").Array())
-	s.ended = choice.Get("finish_reason").Str
-	if data != e.data.Raw {
-		if gjson.Get(data, delta).Raw == "{}" && s.ended == "" {
+	s.said.WriteString(choice.Get("delta.content").Text())
+	s.thoughts.WriteString(choice.Get("delta.reasoning_content").Text())
+	data = s.withoutRecalls(data, choice.Get("delta.tool_calls").Elements())
+	s.ended = choice.Get("finish_reason").Text()
+	if string(data) != string(e.data) {
+		if string(data.Get(delta)) == "{}" && s.ended == "" {
 			return nil
 		}
 		e = e.with(data)
@@ -71,30 +70,28 @@ func (s *chunkStream) take(e event) []event {
 	if s.ended == "" || s.recalls == 0 {
 		return []event{e}
 	}
-	end, _ := sjson.SetRaw(data, delta, "{}")
-	s.last = []event{e.with(end)}
-	if gjson.Get(data, delta).Raw == "{}" {
+	s.last = []event{e.with(data.Set(delta, []byte("{}")))}
+	if string(data.Get(delta)) == "{}" {
 		return nil
 	}
-	data, _ = sjson.SetRaw(data, finished, "null")
-	return []event{e.with(data)}
+	return []event{e.with(data.Set(finished, []byte("null")))}
 }
 
 // withoutRecalls returns a chunk without calls of the tool, and takes note of all calls.
-func (s *chunkStream) withoutRecalls(data string, calls []gjson.Result) string {
+func (s *chunkStream) withoutRecalls(data value, calls []value) value {
 	if len(calls) == 0 {
 		return data
 	}
-	var left []string
+	var left []value
 	for _, c := range calls {
 		at := c.Get("index").Int()
 		own, ok := s.own[at]
-		if ok && c.Get("function.name").Str != "" && c.Get("id").Str != s.calls[own].raw.Get("id").Str {
+		if ok && c.Get("function.name").Text() != "" && c.Get("id").Text() != s.calls[own].raw.Get("id").Text() {
 			ok = false // Gemini numbers all its calls 0
 		}
 		if !ok {
 			call := &streamedCall{raw: c, place: hidden}
-			if s.isRecall(c.Get("function.name").Str) {
+			if s.isRecall(c.Get("function.name").Text()) {
 				s.recalls++
 			} else {
 				call.place = s.shown
@@ -106,53 +103,50 @@ func (s *chunkStream) withoutRecalls(data string, calls []gjson.Result) string {
 			s.calls = append(s.calls, call)
 		}
 		call := s.calls[own]
-		call.arguments.WriteString(c.Get(arguments).Str)
+		call.arguments.WriteString(c.Get(arguments).Text())
 		if call.place != hidden {
-			raw, _ := sjson.Set(c.Raw, "index", call.place)
-			left = append(left, raw)
+			left = append(left, c.Set("index", strconv.AppendInt(nil, int64(call.place), 10)))
 		}
 	}
 	if len(left) == 0 {
-		data, _ = sjson.Delete(data, delta+".tool_calls")
-		return data
+		return data.Delete(delta + ".tool_calls")
 	}
 	if s.shown == len(s.calls) && !s.isLater {
 		return data // nothing is hidden
 	}
-	data, _ = sjson.SetRaw(data, delta+".tool_calls", "["+strings.Join(left, ",")+"]")
-	return data
+	return data.Set(delta+".tool_calls", listOf(left))
 }
 
-func (s *chunkStream) end() (rest []event, answer []json.RawMessage) {
+func (s *chunkStream) end() (rest []event, answer []value) {
 	if len(s.last) == 0 || !s.mayGoOn(s.ended) {
 		return s.last, nil
 	}
-	message, _ := sjson.Set(`{"role":"assistant"}`, "content", s.said.String())
+	message := value(jsonedit.Object("role", "assistant", "content", s.said.String()))
 	if s.thoughts.Len() > 0 {
-		message, _ = sjson.Set(message, "reasoning_content", s.thoughts.String())
+		message = message.Set("reasoning_content", jsonedit.Quote(s.thoughts.String()))
 	}
-	for _, c := range s.calls {
-		call, _ := sjson.Delete(c.raw.Raw, "index")
-		call, _ = sjson.Set(call, arguments, c.arguments.String())
-		message, _ = sjson.SetRaw(message, "tool_calls.-1", call)
+	calls := make([]value, len(s.calls))
+	for i, c := range s.calls {
+		calls[i] = c.raw.Delete("index").Set(arguments, jsonedit.Quote(c.arguments.String()))
 	}
+	message = message.Set("tool_calls", listOf(calls))
 	*s = *newChunkStream(s.shown, s.id)
 	s.isLater = true
-	return nil, []json.RawMessage{json.RawMessage(message)}
+	return nil, []value{message}
 }
 
 // contentStream is an answer of Gemini. Each of its events is one, with some of the parts.
 type contentStream struct {
-	reply          // its items are those of the newest event
-	parts []string // as the model sees them
+	reply         // its items are those of the newest event
+	parts []value // as the model sees them
 	last  []event
 	ended string
 }
 
 func (s *contentStream) take(e event) []event {
-	items := e.data.Get(s.form.items).Array()
+	items := e.data.Get(s.form.items).Elements()
 	for _, p := range items {
-		s.parts = append(s.parts, p.Raw)
+		s.parts = append(s.parts, p)
 	}
 	recalls, others := s.recalls, s.others
 	s.items = nil
@@ -161,9 +155,9 @@ func (s *contentStream) take(e event) []event {
 	s.recalls += recalls
 	s.others += others
 	if !isWhole {
-		e = e.with(string(s.put([]byte(e.data.Raw))))
+		e = e.with(s.put(e.data))
 	}
-	ended := e.data.Get(s.form.ended).Str
+	ended := e.data.Get(s.form.ended).Text()
 	if ended == "" && len(s.last) == 0 || s.recalls == 0 {
 		if !isWhole && len(s.items) == 0 {
 			return nil
@@ -175,20 +169,18 @@ func (s *contentStream) take(e event) []event {
 	}
 	var out []event
 	if len(s.items) > 0 {
-		without, _ := sjson.Delete(e.data.Raw, s.form.ended)
-		out = []event{e.with(without)}
-		rest, _ := sjson.SetRaw(e.data.Raw, s.form.items, "[]")
-		e = e.with(rest)
+		out = []event{e.with(e.data.Delete(s.form.ended))}
+		e = e.with(e.data.Set(s.form.items, []byte("[]")))
 	}
 	s.last = append(s.last, e)
 	return out
 }
 
-func (s *contentStream) end() (rest []event, answer []json.RawMessage) {
+func (s *contentStream) end() (rest []event, answer []value) {
 	if len(s.last) == 0 || !s.mayGoOn(s.ended) {
 		return s.last, nil
 	}
-	content, _ := sjson.SetRaw(`{"role":"model"}`, "parts", "["+strings.Join(s.parts, ",")+"]")
+	content := value(jsonedit.Object("role", "model", "parts", listOf(s.parts)))
 	*s = contentStream{reply: reply{form: s.form}}
-	return nil, []json.RawMessage{json.RawMessage(content)}
+	return nil, []value{content}
 }

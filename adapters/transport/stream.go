@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidwall/gjson"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 )
 
 // Streams begin with events that say nothing yet (response.created, message_start, ping, a chunk with a role alone),
@@ -154,16 +154,16 @@ func weigh(event []byte) (isKnown bool, refusal string) {
 		return false, "" // a comment, which keeps the connection open
 	}
 	text := strings.Join(lines, "\n")
-	data := gjson.Parse(text)
-	if !data.IsObject() || !gjson.Valid(text) {
+	data, ok := jsonedit.Parse([]byte(text))
+	if !ok || !data.IsObject() {
 		return true, ""
 	}
 	for _, path := range []string{"response.error", "error"} {
-		if e := data.Get(path); e.Type != gjson.Null && e.String() != "" {
-			return true, e.Raw
+		if e := data.Get(path); !e.IsEmpty() {
+			return true, string(e)
 		}
 	}
-	if data.Get("type").Str == "error" || name == "error" {
+	if data.Get("type").Text() == "error" || name == "error" {
 		return true, text
 	}
 	return !isOpening(data), ""
@@ -171,47 +171,45 @@ func weigh(event []byte) (isKnown bool, refusal string) {
 
 // isOpening reports whether an event comes before the answer, in any of the four APIs: it has the place of one, which
 // is empty, or nothing at all.
-func isOpening(data gjson.Result) bool {
+func isOpening(data value) bool {
 	hasMore := false
-	data.ForEach(func(key, _ gjson.Result) bool {
-		hasMore = key.Str != "type" && key.Str != "sequence_number"
-		return !hasMore
+	data.Members(func(name string, _ value) {
+		hasMore = hasMore || name != "type" && name != "sequence_number"
 	})
 	if !hasMore {
 		return data.Get("type").Exists() // ping
 	}
 	for _, path := range []string{"message.content", "response.output"} {
-		if of := data.Get(path); of.IsArray() {
-			return len(of.Array()) == 0 && !isTold(data.Get("response.incomplete_details"))
+		if of := data.Get(path); of.IsList() {
+			return len(of.Elements()) == 0 && !isTold(data.Get("response.incomplete_details"))
 		}
 	}
 	if of := data.Get("response"); of.IsObject() {
-		return of.Get("status").Str != "completed" && !of.Get("output").Exists()
+		return of.Get("status").Text() != "completed" && !of.Get("output").Exists()
 	}
-	for _, c := range data.Get("choices").Array() {
+	for _, c := range data.Get("choices").Elements() {
 		if isTold(c.Get("finish_reason")) || isTold(c.Get("delta"), "role") {
 			return false
 		}
 	}
-	for _, c := range data.Get("candidates").Array() {
+	for _, c := range data.Get("candidates").Elements() {
 		if isTold(c.Get("finishReason")) || isTold(c.Get("content"), "role") {
 			return false
 		}
 	}
-	return data.Get("choices").IsArray() || data.Get("candidates").IsArray() ||
+	return data.Get("choices").IsList() || data.Get("candidates").IsList() ||
 		data.Get("usageMetadata").Exists() && !data.Get("promptFeedback").Exists()
 }
 
 // isTold reports whether a value has a text, a number or true anywhere in it, besides a member of a name.
-func isTold(v gjson.Result, but ...string) (is bool) {
-	if !v.IsObject() && !v.IsArray() {
-		return v.Type != gjson.Null && v.Type != gjson.False && v.String() != ""
+func isTold(v value, but ...string) (is bool) {
+	for _, of := range v.Elements() {
+		is = is || isTold(of)
 	}
-	v.ForEach(func(key, value gjson.Result) bool {
-		if len(but) == 0 || key.Str != but[0] {
-			is = isTold(value)
+	v.Members(func(name string, of value) {
+		if len(but) == 0 || name != but[0] {
+			is = is || isTold(of)
 		}
-		return !is
 	})
-	return is
+	return is || !v.IsObject() && !v.IsList() && !v.IsEmpty()
 }

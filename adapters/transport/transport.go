@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -193,9 +192,9 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	ctx := context.WithValue(r.Context(), callerKey{}, r)
 	res, sent, err := winnow.Do(ctx, c.manager, q.history,
 		func(_ context.Context, messages []winnow.Message) (*http.Response, error) {
-			body, err := q.body(messages, t.o.MarkCache)
-			if err != nil {
-				return nil, fmt.Errorf("transport: %w", err)
+			body, lost := q.body(messages, t.o.MarkCache)
+			if lost > 0 {
+				t.o.Logger.Warn("winnow: cache markers of the client have no place", "api", q.form.name, "markers", lost)
 			}
 			t.note(c, t.conversations.wrote(c))
 			res, err := t.base.RoundTrip(withBytes(identity(r), body))

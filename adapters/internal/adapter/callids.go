@@ -118,16 +118,16 @@ func (c *CallIDs) Result(id string) (sent string, call int) {
 
 // hash returns an id that the rule accepts.
 func (r *IDRule) hash(id string) string {
-	h := hashID(id)
+	h := HashID(id)
 	if len(h) > r.MaxLength {
 		h = h[len(h)-r.MaxLength:] // 9 digits hold 36 bits, and ids in use are not used again
 	}
 	return h
 }
 
-// hashID returns an id that every provider accepts, except those that require nine characters. The same id always has
+// HashID returns an id that every provider accepts, except those that require nine characters. The same id always has
 // the same hash, so that the same bytes are sent again and the provider's prompt cache is read.
-func hashID(id string) string {
+func HashID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return "call_" + hex.EncodeToString(sum[:12])
 }

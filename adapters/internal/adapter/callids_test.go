@@ -21,14 +21,14 @@ func TestCallIDs(t *testing.T) {
 	}{
 		{"valid", strict, [][2][]string{{{"a", "b"}, {"a", "b"}}, {{"c"}, {"c"}}}, []string{"a", "b", "a", "b", "c", "c"}, "never touched"},
 		{"any order", strict, [][2][]string{{{"a", "b"}, {"b", "a"}}}, []string{"a", "b", "b", "a"}, "results need not come in call order"},
-		{"characters", strict, [][2][]string{{{"a:0"}, {"a:0"}}}, []string{hashID("a:0"), hashID("a:0")}, "call and result alike"},
-		{"length", strict, [][2][]string{{{long}, {long}}}, []string{hashID(long), hashID(long)}, "hashed, not cut: ids may differ at the end only"},
+		{"characters", strict, [][2][]string{{{"a:0"}, {"a:0"}}}, []string{HashID("a:0"), HashID("a:0")}, "call and result alike"},
+		{"length", strict, [][2][]string{{{long}, {long}}}, []string{HashID(long), HashID(long)}, "hashed, not cut: ids may differ at the end only"},
 		{"other characters", lax, [][2][]string{{{"a:0"}, {"a:0"}}}, []string{"a:0", "a:0"}, "accepted there"},
-		{"reused", strict, [][2][]string{{{"a"}, {"a"}}, {{"a"}, {"a"}}}, []string{"a", "a", hashID("a\x002"), hashID("a\x002")}, "the first use keeps it"},
+		{"reused", strict, [][2][]string{{{"a"}, {"a"}}, {{"a"}, {"a"}}}, []string{"a", "a", HashID("a\x002"), HashID("a\x002")}, "the first use keeps it"},
 		{"reused where it may be", lax, [][2][]string{{{"a"}, {"a"}}, {{"a"}, {"a"}}}, []string{"a", "a", "a", "a"}, "unique in a message is enough"},
-		{"twice in a message", lax, [][2][]string{{{"a", "a"}, {"a", "a"}}}, []string{"a", hashID("a\x002"), "a", hashID("a\x002")}, "paired in order"},
-		{"empty", strict, [][2][]string{{{"", ""}, {"", ""}}}, []string{hashID("\x00empty 1"), hashID("\x00empty 2"), hashID("\x00empty 1"), hashID("\x00empty 2")}, "paired in order"},
-		{"orphan", strict, [][2][]string{{{"a"}, {"b", "c:1", "a", "a"}}}, []string{"a", "b", hashID("c:1"), "a", "a"}, "nothing is known of its call"},
+		{"twice in a message", lax, [][2][]string{{{"a", "a"}, {"a", "a"}}}, []string{"a", HashID("a\x002"), "a", HashID("a\x002")}, "paired in order"},
+		{"empty", strict, [][2][]string{{{"", ""}, {"", ""}}}, []string{HashID("\x00empty 1"), HashID("\x00empty 2"), HashID("\x00empty 1"), HashID("\x00empty 2")}, "paired in order"},
+		{"orphan", strict, [][2][]string{{{"a"}, {"b", "c:1", "a", "a"}}}, []string{"a", "b", HashID("c:1"), "a", "a"}, "nothing is known of its call"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ids := CallIDs{Rule: tt.rule}

@@ -118,8 +118,17 @@ func WholeOf[T any](most int, pieceAt func(i int) *Piece[T]) (of *T, n int) {
 // InCallOrder sorts the results of one value by the order of their calls, which are among parts. The library keeps
 // results in that order, so a value in another order is also recognized as whole.
 func InCallOrder[T any](results []winnow.Message, parts []winnow.Part) {
+	if SortByCalls(results, parts) {
+		for i := range results {
+			PieceOf[T](&results[i]).Index = i
+		}
+	}
+}
+
+// SortByCalls sorts results by the order of their calls, which are among parts. It reports whether there are several.
+func SortByCalls(results []winnow.Message, parts []winnow.Part) bool {
 	if len(results) < 2 {
-		return
+		return false
 	}
 	at := make(map[string]int, len(results))
 	for k := range slices.Backward(parts) { // the first of those with the same id counts
@@ -128,7 +137,5 @@ func InCallOrder[T any](results []winnow.Message, parts []winnow.Part) {
 		}
 	}
 	slices.SortStableFunc(results, func(a, b winnow.Message) int { return at[a.ToolCallID] - at[b.ToolCallID] })
-	for i := range results {
-		PieceOf[T](&results[i]).Index = i
-	}
+	return true
 }

@@ -1,0 +1,251 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
+)
+
+// Messages is Anthropic's API.
+type Messages struct{}
+
+// List implements [API].
+func (Messages) List() string { return "messages" }
+
+func (Messages) resultsAreBlocks() {}
+
+func (Messages) read(r *reader, of value) {
+	var role string
+	var content value
+	of.Members(func(name string, v value) {
+		switch name {
+		case "role":
+			role = v.Text()
+		case "content":
+			content = v
+		}
+	})
+	isKnown := content.IsText() || content.IsList()
+	switch {
+	case role == "assistant" && isKnown:
+		r.content(content, messagesBlock)
+		r.message(winnow.Message{Role: winnow.RoleAssistant}, piece{content: content, list: listIn(content)})
+	case role == "system" && isKnown:
+		r.content(content, messagesBlock)
+		r.message(winnow.Message{Role: winnow.RoleSystem}, piece{content: content, list: listIn(content)})
+	case role == "user" && isKnown:
+		messagesUser(r, content)
+	case role == "assistant":
+		r.opaque(winnow.Message{Role: winnow.RoleAssistant}, of)
+	case role == "system":
+		r.opaque(winnow.Message{Role: winnow.RoleSystem}, of)
+	default: // perhaps not a person's request
+		r.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true}, of)
+	}
+}
+
+// listIn returns content in which blocks stand.
+func listIn(content value) value {
+	if content.IsList() {
+		return content
+	}
+	return nil
+}
+
+// content reads content: a text, or blocks.
+func (r *reader) content(content value, block func(r *reader, of value, in *list)) {
+	if content.IsText() {
+		if text := content.Text(); text != "" {
+			r.part(winnow.Part{Text: text}, Block{raw: content, text: content, gone: []byte(`""`)})
+		}
+		return
+	}
+	in := &list{raw: content, empty: []byte(`""`)}
+	for _, b := range content.Elements() {
+		block(r, b, in)
+	}
+}
+
+// messagesUser splits a message of the user into its results, which come first, and the rest.
+func messagesUser(r *reader, content value) {
+	first := len(r.history.Messages)
+	var others []value
+	in := &list{raw: content}
+	for _, b := range content.Elements() {
+		if b.Get("type").Text() != "tool_result" {
+			others = append(others, b)
+			continue
+		}
+		m := winnow.Message{Role: winnow.RoleTool}
+		p := piece{raw: b, list: content}
+		b.Members(func(name string, v value) {
+			switch name {
+			case "tool_use_id":
+				m.ToolCallID, p.id = v.Text(), v
+			case "is_error":
+				m.IsError = v.Is()
+			case "content":
+				p.content = v
+			}
+		})
+		r.content(p.content, messagesBlock)
+		p.list = listIn(p.content)
+		r.message(m, p)
+	}
+	isBeside := len(r.history.Messages) > first
+	r.inCallOrder(first)
+	if isBeside && len(others) == 0 {
+		return
+	}
+	if content.IsText() {
+		r.content(content, messagesBlock)
+	}
+	for _, b := range others {
+		messagesBlock(r, b, in)
+	}
+	r.message(winnow.Message{Role: winnow.RoleUser}, piece{content: content, list: listIn(content)})
+}
+
+// messagesBlock reads a block that is no result.
+func messagesBlock(r *reader, of value, in *list) {
+	b := Block{raw: of, list: in}
+	p := winnow.Part{}
+	var text, thinking, signature, data, id, useID, name, input, content, source value
+	of.Members(func(key string, v value) {
+		switch key {
+		case "type":
+			b.typ = v.Text()
+		case "text":
+			text = v
+		case "thinking":
+			thinking = v
+		case "signature":
+			signature = v
+		case "data":
+			data = v
+		case "id":
+			id = v
+		case "tool_use_id":
+			useID = v
+		case "name":
+			name = v
+		case "input":
+			input = v
+		case "content":
+			content = v
+		case "source":
+			source = v
+		}
+	})
+	switch b.typ {
+	case "text":
+		p.Text, b.text = text.Text(), text
+	case "thinking":
+		p.Kind, p.Text, p.Signature, b.text = winnow.KindThinking, thinking.Text(), signature.Text(), thinking
+	case "redacted_thinking":
+		p.Kind, p.Signature, p.MediaType = winnow.KindThinking, data.Text(), b.typ
+	case "tool_use":
+		p.Kind, p.ID, p.Name, b.id, b.arguments = winnow.KindToolCall, id.Text(), name.Text(), id, input
+		if input.Exists() {
+			p.Arguments = adapter.Arguments(json.RawMessage(input))
+		}
+	case "image", "document":
+		p.Kind = winnow.KindOpaque
+		if b.typ == "image" {
+			p.Kind = winnow.KindImage
+		}
+		messagesSource(&p, source)
+	case "compaction":
+		p.Kind, p.Bytes = winnow.KindOpaque, len(of)
+		if s := content.Text(); s != "" { // else the API could not compact
+			p.MediaType, p.Text, p.Signature = winnow.MediaCompaction, s, signature.Text()
+		}
+	default:
+		p.Kind, p.Bytes = winnow.KindOpaque, len(of)
+		switch { // a half of a pair that the API runs itself
+		case strings.HasSuffix(b.typ, "_tool_use") && len(name) > 0:
+			p.ID, p.Name = id.Text(), name.Text()
+		case strings.HasSuffix(b.typ, "_tool_result"):
+			p.ID = useID.Text()
+		}
+	}
+	r.part(p, b)
+}
+
+// messagesSource reads the source of an image or a document.
+func messagesSource(p *winnow.Part, source value) {
+	data, url := source.Get("data"), source.Get("url")
+	isDocument := p.Kind == winnow.KindOpaque
+	switch kind := source.Get("type").Text(); {
+	case kind == "base64":
+		p.MediaType = source.Get("media_type").Text()
+		if isDocument {
+			p.MediaType = "application/pdf"
+		}
+		p.Bytes = max(0, len(data)-2)
+		adapter.Measure(p, data.Text())
+	case kind == "text":
+		p.MediaType, p.Bytes = "text/plain", len(data.Text())
+	case kind == "url" && isDocument:
+		p.MediaType = "application/pdf" // the size of the referenced data is unknown
+	case kind == "url":
+		p.Bytes = len(url.Text())
+	case kind == "content":
+		p.Bytes = len(source)
+	}
+}
+
+func (Messages) text(_ winnow.Role, text string) []byte {
+	return jsonedit.Object("type", "text", "text", text)
+}
+
+func (Messages) message(blocks [][]byte) []byte {
+	return jsonedit.Object("role", "user", "content", jsonedit.List(blocks...))
+}
+
+func (a Messages) result(m *winnow.Message, _ *Block) []byte {
+	members := []any{"type", "tool_result", "tool_use_id", m.ToolCallID}
+	var blocks [][]byte
+	for k := range m.Parts {
+		if p := &m.Parts[k]; adapter.IsShown(p) {
+			blocks = append(blocks, a.text(winnow.RoleTool, adapter.TextOf(p)))
+		}
+	}
+	if len(blocks) > 0 {
+		members = append(members, "content", jsonedit.List(blocks...))
+	}
+	if m.IsError {
+		members = append(members, "is_error", []byte("true"))
+	}
+	return jsonedit.Object(members...)
+}
+
+// settle lets a conversation begin with the user, or with a block of compaction, which stands for what was there.
+func (a Messages) settle(w *writer) { w.open(a) }
+
+// open puts a message of the user in front of a conversation that begins with the model, unless the client's does so.
+func (w *writer) open(api API) {
+	if len(w.out) == 0 || w.out[0].role != winnow.RoleAssistant {
+		return
+	}
+	if e := w.out[0].element; e == 0 || e > 0 && w.history.elements[e].isCompacted(w) {
+		return
+	}
+	opening := entry{element: -1, raw: api.message([][]byte{api.text(winnow.RoleUser, adapter.Opening)}), role: winnow.RoleUser}
+	w.out = append([]entry{opening}, w.out...)
+}
+
+// isCompacted reports whether e begins with a block in which the API has summarized what was before it.
+func (e *element) isCompacted(w *writer) bool {
+	for _, p := range e.pieces {
+		for _, b := range p.blocks {
+			if !w.edit.IsRemoved(b.raw) {
+				return b.typ == "compaction"
+			}
+		}
+	}
+	return false
+}
