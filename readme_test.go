@@ -92,7 +92,8 @@ func TestReadmeSnippetsAreThese(t *testing.T) {
 			shown[flat(snippet)] = true
 		}
 	}
-	files := []string{"readme_test.go", "winnowtest/example_test.go", "prompt/example_test.go", "adapters/openai/responses/example_test.go"}
+	files := []string{"readme_test.go", "winnowtest/example_test.go", "prompt/example_test.go", "adapters/openai/responses/example_test.go",
+		"adapters/transport/tests/example_test.go"}
 	var adapters []string
 	for _, pattern := range []string{"adapters/*/example_test.go", "adapters/*/example_agent_test.go", "adapters/*/*/example_agent_test.go", "session/readme_test.go"} {
 		found, err := filepath.Glob(pattern)

@@ -37,7 +37,7 @@ type Options struct {
 	// sees them, at most six for one answer. Each is a further request, of which Done is told as well.
 	Recall bool
 
-	MarkCache bool         // set Anthropic's cache markers in the messages, instead of the client's
+	MarkCache bool         // set Anthropic's cache markers in the messages of a client that sets none at all
 	Logger    *slog.Logger // (nil: [slog.Default])
 
 	// Done is told of each answered request of a conversation, when its answer has been read. It must not block.
@@ -194,7 +194,7 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 		func(_ context.Context, messages []winnow.Message) (*http.Response, error) {
 			body, lost := q.body(messages, t.o.MarkCache)
 			if lost > 0 {
-				t.o.Logger.Warn("winnow: cache markers of the client have no place", "api", q.form.name, "markers", lost)
+				t.o.Logger.Warn("winnow: cache markers of the client have no place", "conversation", c.name, "markers", lost)
 			}
 			t.note(c, t.conversations.wrote(c))
 			res, err := t.base.RoundTrip(withBytes(identity(r), body))

@@ -30,7 +30,7 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 	f.Int64Var(&o.Memory, "memory", 0, "how much they take about, in bytes (1 GB)")
 	f.Int64Var(&o.MaxBody, "max-body", 0, "the largest request, in bytes (256 MB)")
 	f.StringVar(&o.Summarize, "summarize", "", "the model that writes summaries, with the client's key (none)")
-	f.BoolVar(&o.MarkCache, "mark-cache", false, "sets Anthropic's cache marker at the end of the messages")
+	f.BoolVar(&o.MarkCache, "mark-cache", false, "sets Anthropic's cache markers for clients that set none")
 	f.BoolVar(&o.Recall, "recall", false, "offers the model a tool that shows what was left out, and answers its calls")
 	f.BoolVar(&o.Inspect, "inspect", false, "shows each conversation with its texts to who opens /winnow/")
 	if _, err := p.parse(args, 0, 0); err != nil {

@@ -120,7 +120,8 @@ func chatBlock(r *reader, of value, in *list) {
 	case "image_url":
 		p = adapter.Media(winnow.KindImage, "", of.Get("image_url.url").Text(), nil)
 	case "input_audio":
-		p = adapter.Media(winnow.KindOpaque, "audio/"+of.Get("input_audio.format").Text(), of.Get("input_audio.data").Text(), nil)
+		sound := of.Get("input_audio")
+		p = adapter.Media(winnow.KindOpaque, "audio/"+sound.Get("format").Text(), sound.Get("data").Text(), nil)
 	case "file":
 		p = adapter.Media(winnow.KindOpaque, "", of.Get("file.file_data").Text(), nil)
 	default:

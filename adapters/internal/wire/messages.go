@@ -234,7 +234,8 @@ func (w *writer) open(api API) {
 	if e := w.out[0].element; e == 0 || e > 0 && w.history.elements[e].isCompacted(w) {
 		return
 	}
-	opening := entry{element: -1, raw: api.message([][]byte{api.text(winnow.RoleUser, adapter.Opening)}), role: winnow.RoleUser}
+	text := api.text(winnow.RoleUser, adapter.Opening)
+	opening := entry{element: -1, raw: api.message([][]byte{text}), role: winnow.RoleUser}
 	w.out = append([]entry{opening}, w.out...)
 }
 

@@ -1,4 +1,4 @@
-module github.com/winnowgo/winnow/adapters/transport
+module github.com/winnowgo/winnow/adapters/transport/tests
 
 go 1.26.0
 
@@ -6,8 +6,6 @@ require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
 	github.com/openai/openai-go/v3 v3.96.0
 	github.com/stretchr/testify v1.12.1
-	github.com/tidwall/gjson v1.20.0
-	github.com/tidwall/sjson v1.2.5
 	github.com/winnowgo/winnow v0.0.0
 	github.com/winnowgo/winnow/adapters/anthropic v0.0.0
 	github.com/winnowgo/winnow/adapters/genai v0.0.0
@@ -32,8 +30,10 @@ require (
 	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // indirect
+	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.1.1 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
+	github.com/tidwall/sjson v1.2.5 // indirect
 	go.opencensus.io v0.24.0 // indirect
 	go.opentelemetry.io/auto/sdk v1.1.0 // indirect
 	go.opentelemetry.io/otel v1.33.0 // indirect
@@ -52,8 +52,8 @@ require (
 )
 
 replace (
-	github.com/winnowgo/winnow => ../..
-	github.com/winnowgo/winnow/adapters/anthropic => ../anthropic
-	github.com/winnowgo/winnow/adapters/genai => ../genai
-	github.com/winnowgo/winnow/adapters/openai => ../openai
+	github.com/winnowgo/winnow => ../../..
+	github.com/winnowgo/winnow/adapters/anthropic => ../../anthropic
+	github.com/winnowgo/winnow/adapters/genai => ../../genai
+	github.com/winnowgo/winnow/adapters/openai => ../../openai
 )
