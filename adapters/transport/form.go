@@ -69,8 +69,8 @@ type query struct {
 	recalls int  // how many answers these are
 }
 
-// parse reads the body of r. The error says why it cannot be managed. A name that stands twice is one reason: it depends
-// on the reader which one counts.
+// parse reads the body of r. The error says why it cannot be managed. A name that stands twice is one reason: it
+// depends on the reader which one counts.
 func parse(r *http.Request, f *form, body []byte) (*query, error) {
 	whole, ok := jsonedit.Parse(body)
 	if !ok || !whole.IsObject() {

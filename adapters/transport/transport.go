@@ -195,7 +195,8 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 		func(_ context.Context, messages []winnow.Message) (*http.Response, error) {
 			body, lost := q.body(messages, t.o.MarkCache)
 			if lost > 0 {
-				t.o.Logger.Warn("winnow: cache markers of the client have no place", "conversation", c.name, "lost", lost)
+				t.o.Logger.Warn("winnow: cache markers of the client have no place", "conversation", c.name,
+					"lost", lost)
 			}
 			t.note(c, t.conversations.wrote(c))
 			res, err := t.base.RoundTrip(withBytes(identity(r), body))
