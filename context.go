@@ -12,10 +12,10 @@ import (
 // a text stands in for the others until they come. If the provider has compacted the conversation ([MediaCompaction]),
 // the request begins there, unless Options.Model cannot read that.
 //
-// The error is an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited
-// for a summary, or that of [Options].Journal. The manager is then as it was, except that it remembers a failed
-// summarizer. A compaction that fails is no error if the request fits without it, or with a digest: see
-// [Request].Degraded.
+// The error is an [*InvalidMessageError] if history has a message with a role or a kind that is none, an
+// [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited for a summary,
+// or that of [Options].Journal. The manager is then as it was, except that it remembers a failed summarizer. A
+// compaction that fails is no error if the request fits without it, or with a digest: see [Request].Degraded.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,6 +120,9 @@ func (m *Manager) choose(history []Message, failedJustNow bool) *choice {
 func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJustNow bool) (*Request, error) {
 	for {
 		c := m.choose(history, failedJustNow)
+		if c.draft.fault != nil {
+			return nil, c.draft.fault
+		}
 		m.endUseless(c.draft, c.report, c.notReady)
 		if unlocked, err := m.prepareOutcome(ctx, c); err != nil {
 			return nil, err
@@ -167,6 +170,7 @@ func (m *Manager) mayReplaceDigest(d *draft) bool {
 // Plan is Prepare without effects: it calls no LLM and changes no state. Request.NeedsCompaction says that Prepare
 // would compact: the request is then the one before that, and may be above Budget. If Prepare would return an error,
 // Plan returns the smallest request that it could make, with Tokens above Budget or Bytes above the limit of the body.
+// It does not look for messages that [Validate] refuses.
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,12 +192,15 @@ func (m *Manager) Plan(history []Message) *Request {
 // instructions are for this summary only. If nothing is older than KeepRecent, only the newest step and the newest
 // request stay. The summary may be longer than what it replaces.
 //
-// The error is [ErrNothingToCompact], wraps [ErrCompaction] if no summary could be made, is an [*OverflowError] if the
-// request does not fit even with one (then none is asked for), or is that of [Options].Journal. After an error the
-// manager is as it was, but a summary in the background is lost.
+// The error is an [*InvalidMessageError], [ErrNothingToCompact], wraps [ErrCompaction] if no summary could be made, is
+// an [*OverflowError] if the request does not fit even with one (then none is asked for), or is that of
+// [Options].Journal. After an error the manager is as it was, but a summary in the background is lost.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := Validate(history); err != nil {
+		return nil, err
+	}
 	// Checked first: if there is nothing to compact, work in the background goes on.
 	if !m.draftByHand(history).isWorthCompacting() {
 		return nil, ErrNothingToCompact

@@ -34,10 +34,11 @@ type draft struct {
 
 // repaired is what the repair made of the history.
 type repaired struct {
-	section section  // the part that was repaired
-	facts   []*fact  // of the history's messages as they are sent whole: with the names of their calls
-	repair  *repair  // nil: nothing had to be repaired
-	ids     []string // of calls, as the repair changed them, and those that it may change again
+	section section              // the part that was repaired
+	facts   []*fact              // of the history's messages as they are sent whole: with the names of their calls
+	repair  *repair              // nil: nothing had to be repaired
+	fault   *InvalidMessageError // of the first message that no request can hold; nil: there is none
+	ids     []string             // of calls, as the repair changed them, and those that it may change again
 }
 
 // takenOver is what a draft takes over from earlier requests, and from the provider.

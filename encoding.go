@@ -2,11 +2,11 @@ package winnow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
@@ -36,8 +36,9 @@ func ReadMessages(r io.Reader) ([]Message, error) {
 		} else if err != nil {
 			return out, readError(data, start, err)
 		}
-		if err := checkRole(m.Role); err != nil {
-			return out, readError(data, start, err)
+		if e := cmp.Or(faultOf(&m), roleFault(m.Role)); e != nil {
+			e.Index = len(out)
+			return out, readError(data, start, e)
 		}
 		out = append(out, m)
 	}
@@ -57,40 +58,11 @@ func WriteMessages(w io.Writer, messages []Message) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for i := range messages {
-		m := messages[i]
-		// A host may have set Kind to "text" in Go, where no UnmarshalText put it right.
-		m.Parts = withoutTextKind(m.Parts)
-		if err := e.Encode(&m); err != nil {
+		if err := e.Encode(&messages[i]); err != nil {
 			return fmt.Errorf("winnow: writing message %d: %w", i, err)
 		}
 	}
 	return nil
-}
-
-// withoutTextKind returns parts with the text kind as it is written: absent.
-func withoutTextKind(parts []Part) []Part {
-	isText := func(p Part) bool { return p.Kind == "text" }
-	if !slices.ContainsFunc(parts, isText) {
-		return parts
-	}
-	parts = slices.Clone(parts)
-	for i := range parts {
-		if isText(parts[i]) {
-			parts[i].Kind = KindText
-		}
-	}
-	return parts
-}
-
-// checkRole refuses an unknown role. Without it, a typo would show only at the provider.
-func checkRole(r Role) error {
-	switch r {
-	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
-		return nil
-	case "":
-		return errors.New("role: missing")
-	}
-	return fmt.Errorf("role: unknown role %q", r)
 }
 
 // readError adds to err where it is in data: in the value that the decoder read from offset start on.

@@ -324,7 +324,8 @@ func factOf(k key, m *Message, known map[key]*fact, e Estimator) *fact {
 		return f
 	}
 	return &fact{
-		key: k, tokens: estimateWith(e, *m), counts: counts, sound: partsAreClean(m, true), redundant: redundantIn(m),
+		key: k, tokens: estimateWith(e, *m), counts: counts, sound: faultOf(m) == nil && partsAreClean(m, true),
+		redundant: redundantIn(m),
 	}
 }
 

@@ -55,6 +55,9 @@ func (d *draft) repairHistory(facts []*fact) (own []*fact) {
 	if r.isClean() {
 		return nil
 	}
+	if d.fault = r.fault(); d.fault != nil {
+		d.fault.Index = s.inHistory(d.fault.Index)
+	}
 	_, edits := r.run()
 	if d.goesOn = r.goesOn; len(edits) == 0 {
 		return nil

@@ -26,11 +26,15 @@ const leastShrink = 0.95
 // is guessed. An answer at the end of the next history shows that a request of Recover was accepted; if none was, all
 // is again as before the first refusal.
 //
-// The error wraps cause: an [*OverflowError] when nothing is left to try, and another one if cause is no overflow. If
-// ctx has ended, its error is returned; what cause says is remembered.
+// The error wraps cause: an [*OverflowError] when nothing is left to try, and another one if cause is no overflow. A
+// history that [Validate] refuses is an [*InvalidMessageError]. If ctx has ended, its error is returned; what cause
+// says is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")
+	}
+	if err := Validate(history); err != nil {
+		return nil, err
 	}
 	said := diagnose(cause, m.opts.ErrorMatcher)
 	m.mu.Lock()
@@ -335,8 +339,8 @@ func (l *ladder) giveUp(cause error) error {
 }
 
 // Do is Prepare, call and Recover in a loop: it calls the model with what Prepare returns, and with smaller requests as
-// long as the model's error is an overflow. Any other error of call is returned unchanged. The returned request is the
-// last one that was sent, nil if none was.
+// long as the model's error is an overflow. Any other error of call is returned unchanged. A history of which no
+// message is left to send is an error. The returned request is the last one that was sent, nil if none was.
 func Do[T any](
 	ctx context.Context, m *Manager, history []Message, call func(context.Context, []Message) (T, error),
 ) (T, *Request, error) {
@@ -344,6 +348,9 @@ func Do[T any](
 	r, err := m.Prepare(ctx, history)
 	if err != nil {
 		return zero, nil, err
+	}
+	if len(r.Messages) == 0 {
+		return zero, nil, errors.New("winnow: Do: there is no message to send")
 	}
 	for {
 		answer, err := call(ctx, r.Messages)

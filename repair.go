@@ -109,6 +109,19 @@ func (r *repair) isSound(i int) bool {
 	return partsAreClean(&r.history[i], r.forRequest)
 }
 
+// fault is Validate for a history whose messages are known: those that are sound were looked at when they came in.
+func (r *repair) fault() *InvalidMessageError {
+	for i := range r.history {
+		if !r.isSound(i) {
+			if e := faultOf(&r.history[i]); e != nil {
+				e.Index = i
+				return e
+			}
+		}
+	}
+	return nil
+}
+
 // needsCleaning reports whether cleaned may change message i, or leave nothing of it.
 func (r *repair) needsCleaning(i int) bool {
 	if !r.isSound(i) {
