@@ -132,6 +132,9 @@ type Codec interface {
 // stored returns m as it is stored: redacted, and in the form in which a log returns it.
 func (s *Session) stored(m winnow.Message) (winnow.Message, error) {
 	m, err := s.redact(m)
+	if err == nil {
+		err = winnow.Validate([]winnow.Message{m})
+	}
 	if err != nil {
 		return m, err
 	}

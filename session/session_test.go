@@ -115,6 +115,7 @@ func FuzzMessages(f *testing.F) {
 		if arguments == "" {
 			m.Parts[2].Arguments = nil
 		}
+		text += "|" // what a person says is not blank
 		require.NoError(t, s.Append(ctx, m, session.User(text)))
 		require.NoError(t, s.Close())
 		v, err := store.Read(ctx, "k")

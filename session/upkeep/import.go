@@ -28,7 +28,8 @@ import (
 // summary and data as if it were the text of an injected message.
 //
 // The error is [session.ErrExists] if the session already has entries, and [session.ErrFormat] if an id occurs twice or
-// a parent is missing. The entries and what they point to must not be changed afterwards.
+// a parent is missing; a message with a role or a kind that is none is a [*winnow.InvalidMessageError]. The entries and
+// what they point to must not be changed afterwards.
 func Import(ctx context.Context, s *session.Store, key string, entries []*entry.Entry) error {
 	turn, err := s.Backend().Turn(ctx, key)
 	if err != nil {
@@ -98,6 +99,9 @@ func (im *importer) write(ctx context.Context, entries []*entry.Entry) error {
 			return context.Cause(ctx)
 		}
 		if err := im.entry(*e); err != nil {
+			if invalid := (*winnow.InvalidMessageError)(nil); errors.As(err, &invalid) {
+				invalid.Index = i
+			}
 			return fmt.Errorf("entry %d, %q: %w", i+1, e.ID, err)
 		}
 	}
@@ -145,6 +149,11 @@ func (im *importer) entry(e entry.Entry) error {
 	}
 	if err := im.redact(&e); err != nil {
 		return err
+	}
+	if e.Message != nil {
+		if err := winnow.Validate([]winnow.Message{*e.Message}); err != nil {
+			return err
+		}
 	}
 	if err := clean(&e); err != nil {
 		return err
