@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/models"
 )
 
 // Manager keeps one conversation inside its window. Make one with [New] for each conversation, and keep it, or its
@@ -36,8 +37,8 @@ type Manager struct {
 //
 // Options.Model names the model, as providers, gateways and clouds spell it ("claude-opus-4-6",
 // "openrouter/anthropic/claude-opus-4.6"). A table of models then sets what opts does not: the rules and prices of the
-// prompt cache, the estimator, whether thinking is bound and, if window is 0, the window. An unknown name changes
-// nothing.
+// prompt cache, the estimator, whether thinking is bound and, if window is 0, the window. With a name that it does not
+// have the defaults hold, which is logged, and window must be given.
 //
 // The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1 or
 // an unknown policy. [CheckWindow] says whether a window is large enough for an agent.
@@ -46,6 +47,9 @@ func New(window int, opts *Options) (*Manager, error) {
 	o, err := opts.withDefaults(window)
 	if err != nil {
 		return nil, err
+	}
+	if _, isKnown := models.Find(o.Model); !isKnown && o.Model != "" {
+		o.Logger.Warn("winnow: the model is unknown", "model", o.Model)
 	}
 	m := &Manager{
 		settings: settings{window: window, opts: o, minifier: newMinifier(&o), cacheTokens: cacheTokens(o.Model)},

@@ -1,9 +1,11 @@
 package winnow_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -432,5 +434,29 @@ func TestCheckWindow(t *testing.T) {
 		{math.MaxInt, winnow.WindowOK, "no upper end"},
 	} {
 		assert.Equal(t, tt.want, winnow.CheckWindow(tt.tokens), "%d: %s", tt.tokens, tt.reason)
+	}
+}
+
+// TestUnknownModel: a typo in the model is an error where the window has to come from it, and one warning elsewhere.
+func TestUnknownModel(t *testing.T) {
+	for _, tt := range []struct {
+		model    string
+		window   int
+		warnings int
+		reason   string
+	}{
+		{"claude-opsu-5", 0, -1, "nothing says how large the window is"},
+		{"claude-opsu-5", 200_000, 1, "its cache, its tokenizer and its thinking are not known"},
+		{"claude-opus-4-6", 200_000, 0, "known"},
+		{"", 200_000, 0, "the host does not say"},
+	} {
+		var log bytes.Buffer
+		_, err := winnow.New(tt.window, &winnow.Options{Model: tt.model, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if tt.warnings < 0 {
+			require.ErrorContains(t, err, tt.model, tt.reason)
+			continue
+		}
+		require.NoError(t, err, tt.reason)
+		assert.Equal(t, tt.warnings, strings.Count(log.String(), "the model is unknown"), tt.reason)
 	}
 }
