@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -67,8 +68,8 @@ type Call func(ctx context.Context, messages []winnow.Message) (winnow.Message, 
 // call as it is, and appends nothing.
 //
 // A provider that runs its own tools may pause in the middle of an answer ([winnow.Message.Paused]). Do stores what it
-// said and asks again, until the answer has its end or calls: an answer without [Answer.Calls] ends the turn. After an
-// error the [Answer] is what was said before it.
+// said and asks again, up to 20 times, until the answer has its end or calls: an answer without [Answer.Calls] ends the
+// turn. After an error the [Answer] is what was said before it. A conversation without a message to send is an error.
 //
 // An answer that arrived is stored even if ctx has ended in the meantime. The session is not locked during the call.
 func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
@@ -81,11 +82,18 @@ func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
 // CallMessages is a [Call] whose answer may be several messages, from an API that runs its own tools.
 type CallMessages func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error)
 
+// maxPauses is how often Do goes on after a pause. Anthropic pauses after ten calls of its own tools: nobody waits for
+// two hundred.
+const maxPauses = 20
+
 // DoMessages is [Session.Do] for an API whose answer may be several messages, such as OpenAI's Responses. All of them
 // are stored, or none.
 func (s *Session) DoMessages(ctx context.Context, call CallMessages) (Answer, error) {
 	answer, err := s.ask(ctx, call)
-	for err == nil && answer.Paused() {
+	for pauses := 1; err == nil && answer.Paused(); pauses++ {
+		if pauses > maxPauses {
+			return answer, fmt.Errorf("session: the provider has paused %d times in one answer", pauses)
+		}
 		var rest Answer
 		if rest, err = s.ask(ctx, call); rest.Role != "" {
 			answer.More = append(answer.More, rest.messages()...)
@@ -98,6 +106,9 @@ func (s *Session) DoMessages(ctx context.Context, call CallMessages) (Answer, er
 // ask is DoMessages for one answer, which may have paused.
 func (s *Session) ask(ctx context.Context, call CallMessages) (Answer, error) {
 	r, err := s.Prepare(ctx)
+	if err == nil && len(r.Messages) == 0 {
+		err = errors.New("session: there is no message to send")
+	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -121,22 +132,20 @@ func (s *Session) ask(ctx context.Context, call CallMessages) (Answer, error) {
 // Prepare returns the next request and stores the manager's state. It is for hosts that do more around a call than
 // [Session.Do] does; they append the answer themselves.
 func (s *Session) Prepare(ctx context.Context) (*winnow.Request, error) {
-	return s.prepare(ctx, func(m *winnow.Manager, history []winnow.Message) (*winnow.Request, error) {
-		return m.Prepare(ctx, history)
-	})
+	return s.prepare(ctx, (*winnow.Manager).Prepare)
 }
 
 // Recover calls [winnow.Manager.Recover] after the provider refused a request of [Session.Prepare] with cause.
 func (s *Session) Recover(ctx context.Context, cause error) (*winnow.Request, error) {
-	return s.prepare(ctx, func(m *winnow.Manager, history []winnow.Message) (*winnow.Request, error) {
-		return m.Recover(ctx, history, cause)
+	return s.prepare(ctx, func(m *winnow.Manager, ctx context.Context, h []winnow.Message) (*winnow.Request, error) {
+		return m.Recover(ctx, h, cause)
 	})
 }
 
 // Compact summarizes now, as [winnow.Manager.Compact] does.
 func (s *Session) Compact(ctx context.Context, instructions string) (*winnow.Request, error) {
-	return s.prepare(ctx, func(m *winnow.Manager, history []winnow.Message) (*winnow.Request, error) {
-		return m.Compact(ctx, history, instructions)
+	return s.prepare(ctx, func(m *winnow.Manager, ctx context.Context, h []winnow.Message) (*winnow.Request, error) {
+		return m.Compact(ctx, h, instructions)
 	})
 }
 
@@ -151,7 +160,7 @@ func (s *Session) recover(ctx context.Context, cause error) (*winnow.Request, er
 }
 
 // maker makes a request with the manager.
-type maker func(*winnow.Manager, []winnow.Message) (*winnow.Request, error)
+type maker func(*winnow.Manager, context.Context, []winnow.Message) (*winnow.Request, error)
 
 // prepare makes a request and records it.
 func (s *Session) prepare(ctx context.Context, f maker) (*winnow.Request, error) {
@@ -164,14 +173,16 @@ func (s *Session) prepare(ctx context.Context, f maker) (*winnow.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	r, err := f(m, history) // host code runs here, and may take long
+	ctx, done := within(ctx, s.life)
+	defer done()
+	r, err := f(m, ctx, history) // host code runs here, and may take long
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil {
-		return nil, s.recordFailure(ctx, err)
-	}
 	if s.dead != nil {
 		return nil, s.dead
+	}
+	if err != nil {
+		return nil, s.recordFailure(ctx, err)
 	}
 	if err := s.record(ctx, r); err != nil {
 		return nil, err
@@ -265,8 +276,12 @@ func (s *Session) Abandon(ctx context.Context) error {
 
 // Begin begins a turn with the message of a person, in whatever state the last turn was left: it abandons open calls
 // and appends m. If m began the last turn already, and nothing has answered it since, it is not appended again. So a
-// host whose [Session.Do] failed, or that was killed, calls the same code again with the same message.
+// host whose [Session.Do] failed, or that was killed, calls the same code again with the same message. The error is a
+// [*winnow.InvalidMessageError] if m is not what a person may say.
 func (s *Session) Begin(ctx context.Context, m winnow.Message) error {
+	if err := s.mayBegin(ctx, m); err != nil {
+		return err
+	}
 	if err := s.Abandon(ctx); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type Session struct {
 	store *Store
 	key   string
 	turn  backend.Turn
+	life  context.Context // ends when the session is closed
+	end   context.CancelFunc
 
 	branch  sync.Mutex // held while a request is made or the branch rewritten; taken before mu
 	mu      sync.Mutex // protects the fields below, except journal, which branch protects
@@ -36,7 +38,7 @@ type Session struct {
 	at      jsonl.Loaded
 	encoder jsonl.Encoder
 	offsets []int64         // of the entries that were written last
-	manager *winnow.Manager // nil: made on first use
+	manager *winnow.Manager // nil: made anew on the next use
 	journal [][]byte        // unwritten deltas of the manager
 	flushes atomic.Int64    // unwritten flushes of the manager, which may flush while mu is held
 	model   string          // the model that answers
@@ -66,24 +68,32 @@ func (s *Session) View() *View {
 }
 
 // Close ends the turn. Everything acknowledged is stored already. Afterwards the session is empty: View, Leaf and
-// Interrupted no longer tell what is stored.
+// Interrupted no longer tell what is stored. A Prepare that waits for a summary ends with [ErrClosed]; the answer to a
+// call that [Session.Do] has begun is not stored.
 func (s *Session) Close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	var failed []error
-	if s.manager != nil {
-		s.manager.Close()
-	}
 	s.sumUp()
-	if s.log != nil {
-		failed = append(failed, s.log.Close())
-	}
-	if s.turn != nil {
-		failed = append(failed, s.turn.Release())
-	}
+	m, log, turn := s.manager, s.log, s.turn
 	s.manager, s.log, s.turn, s.at = nil, nil, nil, jsonl.Loaded{}
 	if s.dead == nil {
 		s.dead = ErrClosed
+	}
+	s.mu.Unlock() // what the manager does in the background may append
+	if s.end != nil {
+		s.end()
+		s.store.mu.Lock()
+		delete(s.store.open, s)
+		s.store.mu.Unlock()
+	}
+	if m != nil {
+		m.Close()
+	}
+	var failed []error
+	if log != nil {
+		failed = append(failed, log.Close())
+	}
+	if turn != nil {
+		failed = append(failed, turn.Release())
 	}
 	return errors.Join(failed...)
 }
@@ -110,14 +120,16 @@ func (s *Session) UseModel(model string) {
 }
 
 // Append adds messages to the conversation: all of them or none. They are stored when it returns. The messages and what
-// they point to must not be changed afterwards.
+// they point to must not be changed afterwards. The error is a [*winnow.InvalidMessageError] for a message whose role
+// or kind is none, for one that holds nothing (but a result, and an answer with Usage or StopReason, may be empty), and
+// for a result of a call that the log does not have.
 func (s *Session) Append(ctx context.Context, messages ...winnow.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	entries, err := s.messageEntries(messages)
+	entries, err := s.messageEntries(ctx, messages)
 	if err != nil {
 		return err
 	}
@@ -147,7 +159,7 @@ func (s *Session) lockBranch() (unlock func()) {
 }
 
 // messageEntries returns the entries of messages, and the messages as this session continues with them.
-func (s *Session) messageEntries(messages []winnow.Message) ([]*entry.Entry, error) {
+func (s *Session) messageEntries(ctx context.Context, messages []winnow.Message) ([]*entry.Entry, error) {
 	redacted, bare := make([]winnow.Message, len(messages)), make([]winnow.Message, len(messages))
 	for i := range messages {
 		var err error
@@ -157,6 +169,9 @@ func (s *Session) messageEntries(messages []winnow.Message) ([]*entry.Entry, err
 		if bare[i], err = jsonl.Canonical(redacted[i]); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.mayBeAppended(ctx, redacted); err != nil {
+		return nil, err
 	}
 	sources, err := s.encodeSources(redacted, bare)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -58,6 +59,11 @@ type Options struct {
 type Store struct {
 	backend backend.Backend
 	opts    Options
+	life    context.Context // ends when the store is closed
+	end     context.CancelFunc
+
+	mu   sync.Mutex
+	open map[*Session]struct{}
 }
 
 // OpenDirectory opens the store in a directory, and creates the directory if necessary. Only the owner can read its
@@ -103,7 +109,8 @@ func NewMemory(opts *Options) *Store {
 
 // New returns a store on a backend.
 func New(b backend.Backend, opts *Options) *Store {
-	s := &Store{backend: b}
+	s := &Store{backend: b, open: map[*Session]struct{}{}}
+	s.life, s.end = context.WithCancel(context.Background())
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -126,8 +133,9 @@ func (s *Store) Options() Options { return s.opts }
 func (s *Store) Backend() backend.Backend { return s.backend }
 
 // Open waits for the turn of a session, takes it, and returns the session as it was left. The session need not exist
-// yet: its first entry creates it. If ctx ends first, the error is a [*BusyError]. If the conversation is stale by
-// [Options].ResetRule, it begins anew, and [Session.FreshStart] says so.
+// yet: its first entry creates it. If ctx ends first, the error is a [*BusyError]. If [winnow.New] refuses what
+// [Options].Manager says, the error is its. If the conversation is stale by [Options].ResetRule, it begins anew, and
+// [Session.FreshStart] says so.
 func (s *Store) Open(ctx context.Context, key string) (*Session, error) {
 	return s.openBy(ctx, key, true)
 }
@@ -140,23 +148,41 @@ func (s *Store) Resume(ctx context.Context, key string) (*Session, error) {
 
 // openBy opens a session, with or without the reset rule.
 func (s *Store) openBy(ctx context.Context, key string, byRule bool) (*Session, error) {
+	ctx, done := within(ctx, s.life)
+	defer done()
 	for {
-		o, err := s.open(ctx, key, byRule)
-		if !errors.Is(err, ErrDeleted) { // deleted in between: the next try creates a new one
+		o, err := s.openNow(ctx, key, byRule)
+		switch {
+		case s.life.Err() != nil:
+			if err == nil {
+				o.Close()
+			}
+			return nil, ErrClosed
+		case !errors.Is(err, ErrDeleted): // deleted in between: the next try creates a new one
 			return o, err
-		}
-		if ctx.Err() != nil {
+		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, error) {
+// within returns ctx until life ends, and then one whose cause is ErrClosed.
+func within(ctx, life context.Context) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(life, func() { cancel(ErrClosed) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+func (s *Store) openNow(ctx context.Context, key string, byRule bool) (*Session, error) {
 	turn, err := s.backend.Turn(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	o := &Session{store: s, encoder: jsonl.Encoder{Seal: s.opts.Seal}, key: key, turn: turn}
+	o.life, o.end = context.WithCancel(context.Background())
+	s.mu.Lock()
+	s.open[o] = struct{}{}
+	s.mu.Unlock()
 	if o.log, err = turn.Log(ctx); err == nil {
 		err = turn.Check()
 	}
@@ -166,6 +192,9 @@ func (s *Store) open(ctx context.Context, key string, byRule bool) (*Session, er
 	damage := o.at.Damage
 	if err == nil {
 		err = o.resetIfStale(ctx, byRule)
+	}
+	if err == nil {
+		_, err = o.ready() // what is wrong with its options shows before anybody says something
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
@@ -207,9 +236,20 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.backend.Delete(ctx, key)
 }
 
-// Close releases the store's resources. Close its sessions first. In a directory and in memory, later calls return
-// [ErrClosed].
-func (s *Store) Close() error { return s.backend.Close() }
+// Close closes the sessions that are open, as [Session.Close] does, and releases the store's resources. Whoever waits
+// in Open gets [ErrClosed], and so does every later call of a session, of Open and, in a directory and in memory, of
+// the store.
+func (s *Store) Close() error {
+	s.end()
+	s.mu.Lock()
+	open := slices.Collect(maps.Keys(s.open))
+	s.mu.Unlock()
+	var failed []error
+	for _, o := range open {
+		failed = append(failed, o.Close())
+	}
+	return errors.Join(append(failed, s.backend.Close())...)
+}
 
 // View is what a session holds at one moment.
 type View struct {
