@@ -24,7 +24,21 @@ func said(text string) winnow.Message {
 	return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: text}}}
 }
 
-func readmeAgent(ctx context.Context, store *session.Store, key, text string, ask func(context.Context, []winnow.Message) (winnow.Message, error), runTool func(context.Context, string, []byte) string) (string, error) {
+func readmeStore(dir string) (*session.Store, error) {
+	// README
+	store, err := session.OpenDirectory(dir, &session.Options{Manager: func(key string) (int, *winnow.Options) {
+		return 0, &winnow.Options{Model: "claude-opus-4-8", Recall: true} // offer the model winnow.RecallTool() too
+	}})
+	// END
+	return store, err
+}
+
+type (
+	asks     = func(context.Context, []winnow.Message) (winnow.Message, error)
+	runsTool = func(ctx context.Context, name string, arguments []byte) string
+)
+
+func readmeAgent(ctx context.Context, store *session.Store, key, text string, ask asks, runTool runsTool) (string, error) {
 	// README
 	s, err := store.Open(ctx, key)
 	if err != nil {
@@ -43,8 +57,14 @@ func readmeAgent(ctx context.Context, store *session.Store, key, text string, as
 			return answer.Text(), nil
 		}
 		for _, call := range answer.Calls() {
-			result := runTool(ctx, call.Name, call.Arguments)
-			if err := s.Append(ctx, session.Result(call.ID, call.Name, result)); err != nil {
+			result, isOwn, err := s.RunTool(ctx, call) // the recall tool is Winnow's own
+			if err == nil && !isOwn {
+				result = session.Result(call.ID, call.Name, runTool(ctx, call.Name, call.Arguments))
+			}
+			if err == nil {
+				err = s.Append(ctx, result)
+			}
+			if err != nil {
 				return "", err
 			}
 		}
@@ -60,16 +80,25 @@ func TestReadmeAgentRuns(t *testing.T) {
 		ran++
 		return name + string(arguments)
 	}
+	var recalled string
 	ask := func(_ context.Context, messages []winnow.Message) (winnow.Message, error) {
 		last := messages[len(messages)-1]
-		if last.Role == winnow.RoleUser && len(messages)%2 == 1 {
+		switch {
+		case last.Parts[0].Text == "What was it?":
+			m := calls("own")
+			m.Parts[0].Name, m.Parts[0].Arguments = winnow.RecallTool().Name, []byte(`{"words":"exec"}`)
+			return m, nil
+		case last.ToolCallID == "own":
+			recalled = last.Parts[0].Text
+			return said("I looked."), nil
+		case last.Role == winnow.RoleUser && len(messages)%2 == 1:
 			return calls("call_" + strconv.Itoa(len(messages))), nil
 		}
 		return said(strconv.Itoa(len(messages)) + " messages, then " + last.Parts[0].Text), nil
 	}
 	dir := t.TempDir()
 	for _, want := range []string{"3 messages, then exec{}", "7 messages, then exec{}"} {
-		store, err := session.OpenDirectory(dir, nil)
+		store, err := readmeStore(dir)
 		require.NoError(t, err)
 		answer, err := readmeAgent(t.Context(), store, "chat", "Look.", ask, runTool)
 		require.NoError(t, err)
@@ -77,7 +106,7 @@ func TestReadmeAgentRuns(t *testing.T) {
 		require.NoError(t, store.Close())
 	}
 	assert.Equal(t, 2, ran)
-	store, err := session.OpenDirectory(dir, nil)
+	store, err := readmeStore(dir)
 	require.NoError(t, err)
 	s, err := store.Open(t.Context(), "chat")
 	require.NoError(t, err)
@@ -87,6 +116,12 @@ func TestReadmeAgentRuns(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, answer, "And?")
 	assert.Equal(t, 2, ran, "nothing is run again by itself")
+
+	answer, err = readmeAgent(t.Context(), store, "chat", "What was it?", ask, runTool)
+	require.NoError(t, err)
+	assert.Equal(t, "I looked.", answer)
+	assert.NotEmpty(t, recalled, "the recall tool is not the host's")
+	assert.Equal(t, 2, ran)
 	require.NoError(t, store.Close())
 }
 
