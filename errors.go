@@ -12,6 +12,9 @@ var (
 	// ErrOverflow: the request cannot be made to fit. The error is an [*OverflowError].
 	ErrOverflow = errors.New("winnow: the request does not fit into the context window")
 
+	// ErrNothingToSend: the history holds no message for a request, so [Do] calls no model.
+	ErrNothingToSend = errors.New("winnow: there is no message to send")
+
 	// ErrIncomplete: a summarizer's answer was cut off or is not a summary. A [Summarizer] wraps it unless the model
 	// ended its answer by itself.
 	ErrIncomplete = errors.New("winnow: the summary is incomplete")

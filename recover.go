@@ -339,8 +339,8 @@ func (l *ladder) giveUp(cause error) error {
 }
 
 // Do is Prepare, call and Recover in a loop: it calls the model with what Prepare returns, and with smaller requests as
-// long as the model's error is an overflow. Any other error of call is returned unchanged. A history of which no
-// message is left to send is an error. The returned request is the last one that was sent, nil if none was.
+// long as the model's error is an overflow. Any other error of call is returned unchanged. Where no message is left to
+// send, the error is [ErrNothingToSend]. The returned request is the last one that was sent, nil if none was.
 func Do[T any](
 	ctx context.Context, m *Manager, history []Message, call func(context.Context, []Message) (T, error),
 ) (T, *Request, error) {
@@ -350,7 +350,7 @@ func Do[T any](
 		return zero, nil, err
 	}
 	if len(r.Messages) == 0 {
-		return zero, nil, errors.New("winnow: Do: there is no message to send")
+		return zero, nil, ErrNothingToSend
 	}
 	for {
 		answer, err := call(ctx, r.Messages)

@@ -73,7 +73,7 @@ func TestDoWithNothingToSend(t *testing.T) {
 		m, err := winnow.New(8_000, nil)
 		require.NoError(t, err)
 		_, r, err := winnow.Do(context.Background(), m, h, func(context.Context, []winnow.Message) (int, error) { panic("the model was called") })
-		require.ErrorContains(t, err, "no message to send")
+		require.ErrorIs(t, err, winnow.ErrNothingToSend)
 		assert.Nil(t, r)
 	}
 }

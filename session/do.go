@@ -69,7 +69,8 @@ type Call func(ctx context.Context, messages []winnow.Message) (winnow.Message, 
 //
 // A provider that runs its own tools may pause in the middle of an answer ([winnow.Message.Paused]). Do stores what it
 // said and asks again, up to 20 times, until the answer has its end or calls: an answer without [Answer.Calls] ends the
-// turn. After an error the [Answer] is what was said before it. A conversation without a message to send is an error.
+// turn. After an error the [Answer] is what was said before it. The error is
+// [winnow.ErrNothingToSend] if the conversation has no message.
 //
 // An answer that arrived is stored even if ctx has ended in the meantime. The session is not locked during the call.
 func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
@@ -107,7 +108,7 @@ func (s *Session) DoMessages(ctx context.Context, call CallMessages) (Answer, er
 func (s *Session) ask(ctx context.Context, call CallMessages) (Answer, error) {
 	r, err := s.Prepare(ctx)
 	if err == nil && len(r.Messages) == 0 {
-		err = errors.New("session: there is no message to send")
+		err = winnow.ErrNothingToSend
 	}
 	if err != nil {
 		return Answer{}, err

@@ -115,5 +115,5 @@ func TestNothingToSend(t *testing.T) {
 	s := open(t, session.NewMemory(nil), "k")
 	defer s.Close()
 	_, err := s.Do(context.Background(), func(context.Context, []winnow.Message) (winnow.Message, error) { panic("called") })
-	require.ErrorContains(t, err, "no message to send")
+	require.ErrorIs(t, err, winnow.ErrNothingToSend)
 }

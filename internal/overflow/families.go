@@ -7,7 +7,7 @@ func (s *sentence) hit() hit {
 	switch {
 	case s.needsBlocks():
 		return hitTokens
-	case s.isOfPart():
+	case s.isOfPart(), s.word("memory", "vram") && !s.has(rInput): // a server's, whatever is sent to it
 		return hitNone
 	case s.number && !s.has(rToken|rContext) && s.word("expected") && s.word("actual"):
 		return hitChars // Bedrock Titan: "expected maxLength: 42000, actual: 150180"

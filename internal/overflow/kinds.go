@@ -81,7 +81,7 @@ func behind(ts []token, i int) count {
 		return countIgnored // "312 tokens left"
 	case t.role&(rContext|rMax) != 0 && (next.s == "=" || next.s == ":"):
 		return countNone // "n_prompt=9000 n_ctx=8192"
-	case t.role&rOver != 0 && next.s == "by", t.role&rContext != 0:
+	case t.role&rOver != 0 && next.s == "by", t.role&rContext != 0 && next.role&rToken == 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
 	case isBeside && isOneOf(t.s, "over above beyond"):
 		return countDelta // "512 tokens beyond the limit of 8192"

@@ -16,6 +16,7 @@ const (
 	pTimeout                         // "timeout" in whatever sense
 	pTimedOut                        // nobody answered in time
 	pKey                             // who asks may not
+	pKeyName                         // a key, whatever is said of it
 	pBusy                            // no room for anybody
 	pUsage                           // "usage" in whatever sense
 	pUsageLimit                      //
@@ -52,8 +53,8 @@ var phrases = [...]struct {
 		etimedout esockettimedout client_timeout request_timeout idle_timeout read_timeout connect_timeout
 		connection_timeout stream_timeout gateway_timeout upstream_timeout inference_timeout due_to_timeout i_o_timeout
 		timeout_~exceeded timeout_~expired timeout_~elapsed timeout_~reached`},
-	{pKey, `unauthorized unauthenticated authentication forbidden jwt bearer apikey api_key api_keys access_token
-		security_token invalid_credential invalid_credentials credential_~invalid credentials_~invalid
+	{pKeyName, "jwt bearer apikey api_key api_keys access_token security_token"},
+	{pKey, `unauthorized unauthenticated authentication forbidden invalid_credential invalid_credentials credential_~invalid credentials_~invalid
 		credentials_~expired missing_authorization authorization_~missing authorization_~invalid request_signature
 		signature_exception not_authorized access_denied permission_denied insufficient_permission
 		insufficient_permissions no_permission no_permissions lacks_permission missing_scopes token_~revoked

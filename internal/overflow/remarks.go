@@ -53,6 +53,10 @@ func withoutRates(text string, alsoAdvice bool) (rest string, refuses bool) {
 			b.WriteString(said)
 		}
 	}
+	// the name of an error in front is said of the whole: "QuotaExceeded: …"
+	if name, said, _ := strings.Cut(text, ": "); !strings.Contains(name, " ") && vetoRates(lex(name, false)) == vetoQuota {
+		text, refuses = said, true
+	}
 	for open := 0; open >= 0; {
 		if open = strings.IndexAny(text, "([（"); open >= 0 {
 			size := strings.IndexAny(text[open:], ")]）")

@@ -112,6 +112,21 @@ var refusalTexts = []struct {
 	{"a part of a sum that a line break cuts", "input length and `max_tokens` exceed context limit: 143653 + 64\n000 > 200000", told{ClassOverflow, 0, 200000}},
 	{"a line break in a body", `{"error":{"message":"prompt is too long: 200\n049 tokens > 200000 maximum"}}`, told{ClassOverflow, 0, 200000}},
 
+	// wrappers that name a key or a quota
+	{"a key in front", "Error using your API key: " + tooLong, isTooLong},
+	{"a key's alias behind", tooLong + ", API key alias: team-a", isTooLong},
+	{"a key in the sentence", "Your input exceeds the context window of this model for your API key.", told{Class: ClassOverflow}},
+	{"a key that is refused", "Invalid API key: your input was not read, and no context was made", told{Class: ClassAuth}},
+	{"what a key may use", "Your API key has exceeded its token limit of 1000", told{Class: ClassAuth}},
+	{"a quota in front of it", "QuotaExceeded: " + tooLong, isTooLong},
+	{"a quota that is exceeded", "QuotaExceeded: 212000 tokens > 200000 tokens", told{Class: ClassQuota}},
+	{"a rate in front of it", "RateLimitError: too many tokens", told{Class: ClassRateLimit}},
+	{"what is needed is no limit", "this request needs 70076 context tokens, but the maximum is 65536", told{ClassOverflow, 70076, 65536}},
+	{"a limit of context tokens", "prompt of 70076 tokens exceeds the maximum of 65536 context tokens", told{ClassOverflow, 70076, 65536}},
+	{"memory for a context", "a context of 131072 tokens does not fit into the GPU's memory", told{}},
+	{"memory for a model", "model requires more system memory (24.6 GiB) than is available (15.2 GiB)", told{}},
+	{"memory of a card", "the context size exceeds the available VRAM", told{}},
+
 	// other refusals that count
 	{"one request above its rate", "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 132819. The input or output tokens must be reduced in order to run successfully.", told{ClassOverflow, 132819, 30000}},
 	{"OpenAI's rate", "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 28000, Requested 4000. Please try again in 4s.", told{Class: ClassRateLimit}},

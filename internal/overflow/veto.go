@@ -107,12 +107,17 @@ func vetoText(s *segment, status int) verdict {
 	}
 	v := vetoRates(s)
 	switch {
-	case s.says&pKey != 0 && v == vetoNone: // and not "api key quota exceeded"
+	case v == vetoNone && s.refusesKey(): // and not "api key quota exceeded"
 		return vetoAuth
-	case s.says&pBusy != 0 && s.says&pKey == 0:
+	case s.says&pBusy != 0 && s.says&(pKey|pKeyName) == 0:
 		return vetoBusy
 	}
 	return v
+}
+
+// refusesKey reports whether a key is what is refused, and not only named beside an overflow.
+func (s *segment) refusesKey() bool {
+	return s.says&pKey != 0 || s.says&pKeyName != 0 && (s.roles&(rInput|rContext) == 0 || s.hit() != hitTokens)
 }
 
 // answered finds tokens that were billed for an answer: what was answered was not refused.
