@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -35,7 +35,7 @@ func fillDisk(t *testing.T, ctx context.Context, dir string, makeRoom, prepare f
 	require.NoError(t, err)
 	prepare()
 	s := open(t, store, "k")
-	text := strings.Repeat("\x01", 1000)
+	text := strings.Repeat("\x01x", 500)
 	acked := 0
 	for {
 		err := s.Append(ctx, session.User(text))

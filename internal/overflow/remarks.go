@@ -54,7 +54,8 @@ func withoutRates(text string, alsoAdvice bool) (rest string, refuses bool) {
 		}
 	}
 	// the name of an error in front is said of the whole: "QuotaExceeded: …"
-	if name, said, _ := strings.Cut(text, ": "); !strings.Contains(name, " ") && vetoRates(lex(name, false)) == vetoQuota {
+	name, said, _ := strings.Cut(text, ": ")
+	if !strings.Contains(name, " ") && vetoRates(lex(name, false)) == vetoQuota {
 		text, refuses = said, true
 	}
 	for open := 0; open >= 0; {

@@ -266,8 +266,9 @@ func (w *world) checkState(q *question, what string) {
 }
 
 // asked is what the manager remembers of a failed call, so that the next one does not pay again: that the host's
-// BeforeCompact ran, how often a summarizer was called in vain, and when, for the part that a digest covers.
-var asked = regexp.MustCompile(`,"(digestAt":\d+|flushed":true|breaker":\{[^}]*\})`)
+// BeforeCompact ran, how often a summarizer was called in vain, and when, for the part that a digest covers. The number
+// of a delta whose writing failed is not used again.
+var asked = regexp.MustCompile(`,"(digestAt":\d+|deltas":\d+|flushed":true|breaker":\{[^}]*\})`)
 
 // checkError: Prepare fails only because the request cannot fit, or because ctx has ended.
 func (w *world) checkError(q *question, err error) {
