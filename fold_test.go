@@ -17,7 +17,7 @@ import (
 func TestFilesInWorkStayOverAPause(t *testing.T) {
 	t.Parallel()
 	for _, newTurn := range []bool{false, true} {
-		m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: -1, Estimator: byChars, Now: newClock().Now, NoMinify: true})
+		m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: 0.001, Estimator: byChars, Now: newClock().Now, NoMinify: true})
 		h := runs(40) // seen for the first time, so that nothing is in the prompt cache
 		h[61].Parts[1].Name, h[62].ToolName = "read", "read"
 		h[61].Parts[1].Arguments = []byte(`{"path":"main.go"}`)
@@ -29,6 +29,51 @@ func TestFilesInWorkStayOverAPause(t *testing.T) {
 		assert.False(t, holds(r, &h[60]), "what a command said is folded")
 		requestCheck{estimator: byChars}.check(t, h, r)
 	}
+}
+
+// An agent reads 70 files of 1 700 tokens. What it has read in one turn is bounded, whatever it does then.
+func TestFilesInWorkAreBounded(t *testing.T) {
+	t.Parallel()
+	const reads = 70
+	type outcome struct {
+		largest int
+		cost    float64
+		first   bool // the first file is whole in the last request
+	}
+	play := func(turns int, tool string, edits bool, change func(o *winnow.Options)) (out outcome) {
+		c := newClock()
+		o := &winnow.Options{Estimator: byChars, Now: c.Now, NoMinify: true, Tools: &winnow.ToolOptions{}}
+		change(o)
+		m := newManager(t, 200_000, o)
+		h := list(userSays("Look at all of it."))
+		for k := range reads {
+			id := "call_" + itoa(k)
+			arguments := `{"path":"src/part` + itoa(k) + `.go"}`
+			h = named(append(h, callOf(id, tool, arguments, "part "+itoa(k)+"\n"+asciiText[k*37%1_000:][:6_800])...))
+			if edits && k >= 40 && k%4 == 0 {
+				h = named(append(h, callOf("edit_"+itoa(k), "edit", `{"path":"src/part0.go","old":"part 0","new":"part 00"}`, "ok")...))
+			}
+			r := prepare(t, m, h)
+			requestCheck{estimator: byChars}.check(t, h, r)
+			out.largest, out.cost, out.first = max(out.largest, r.Tokens), out.cost+r.Cost, holds(r, &h[2])
+			if turns > 1 && k%(reads/turns) == reads/turns-1 {
+				h = named(append(h, modelSays("So far all is green."), userSays("Go on.")))
+			}
+			c.pass(10 * time.Second)
+		}
+		return out
+	}
+	keep := func(*winnow.Options) {}
+	one, five, grep := play(1, "read", false, keep), play(5, "read", false, keep), play(1, "grep", false, keep)
+	fold := play(1, "read", false, func(o *winnow.Options) { o.Tools.FoldFiles = true })
+	always := play(1, "read", false, func(o *winnow.Options) { o.FoldAbove = -1 })
+	t.Logf("one turn %+v, five %+v, grep %+v, FoldFiles %+v, FoldAbove -1 %+v", one, five, grep, fold, always)
+	assert.Less(t, one.largest, 90_000)
+	assert.Less(t, one.cost, 1.5*five.cost)
+	assert.False(t, one.first)
+	assert.True(t, play(1, "read", true, keep).first, "what the agent changes stays")
+	assert.Equal(t, grep, fold, "files are work like any other")
+	assert.Less(t, always.largest, 30_000)
 }
 
 // Where a request does not fit, files in work go last and the largest first. As long as the turn has changed no file,

@@ -16,6 +16,23 @@ import (
 // is unchanged. The notices of the common agents have 5 to 40 tokens.
 const fewestOfFile = 80
 
+// Files in work may take mostInWork tokens of a request: an agent that only reads would carry all that it has read.
+// When they take more, only leftInWork of them are held. The others may go together, because each rewrite writes what
+// stays to the cache again. In a window of 200 000, the recorded sessions lose two points of the lines that edits quote
+// with a bound of 50 000, and none from 80 000 on; with 12 000 and 40 000 left, cost and lines are within .0001 and .1
+// points of 20 000. In a small window files go before that, when a request does not fit: see dropFilesTo.
+const (
+	mostInWork = 80_000
+	leftInWork = 20_000
+)
+
+// workStep is a step from message i to end with calls that work on files.
+type workStep struct {
+	i, end int
+	calls  []int // their places among the calls of the step
+	files  toolcall.WorkFiles
+}
+
 // findInForce finds what is in force among the messages of v before end. Later ones count only where they say that a
 // file is unchanged. isShown reports whether message i of v is in the request, and not only in a record.
 func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce {
@@ -24,6 +41,7 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 		work: toolcall.Work{Uncached: d.opts.Cache.None},
 		turn: newestRequest(v.unedited), end: end,
 	}
+	var inWork []workStep
 	next := len(v.messages) // where the step of message i ends
 	for i := len(v.messages) - 1; i >= 0; i-- {
 		switch m := &v.unedited[i]; m.Role {
@@ -35,15 +53,22 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 			}
 		case RoleAssistant:
 			f.work.Back()
+			w := workStep{i: i, end: next}
 			for n, s := range v.facts[i].subjectsOf(m, d.minifier.files) {
 				result := i + 1 + n
 				if result < next && v.unedited[result].IsError {
 					continue // the call has not done what it says
 				}
 				isShort := result < next && d.isShort(v.facts[result])
+				if i >= f.turn && i < end && f.work.Holds(s.files, isShort) {
+					w.calls, w.files = append(w.calls, n), append(w.files, s.files...)
+				}
 				if h := f.holdOf(i, s, isShort, !isShort || isShown(i)); h != holdNothing {
 					f.calls[callAt{i, n}], f.held[i] = h, max(f.held[i], h)
 				}
+			}
+			if w.calls != nil {
+				inWork = append(inWork, w)
 			}
 		}
 		for k := i + 1; k < next; k++ {
@@ -51,7 +76,53 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 		}
 		next = i
 	}
+	d.holdFiles(f, v, inWork, isShown)
 	return f
+}
+
+// holdFiles holds the steps of v that work on files, which are the newest first: all of them or, if they take too much,
+// those of files that the agent changes, and then the newest. What a record stands for takes nothing.
+func (d *draft) holdFiles(f *inForce, v *view, steps []workStep, isShown func(i int) bool) {
+	if d.opts.FoldAbove < 0 || d.opts.Tools.FoldFiles {
+		return
+	}
+	all := 0
+	tokens := make(map[int]int, len(steps)) // by the message of a step
+	for _, s := range steps {
+		if isShown(s.i) {
+			for _, fact := range v.facts[s.i:s.end] {
+				tokens[s.i] = count.Add(tokens[s.i], d.shownTokens(fact))
+			}
+			all = count.Add(all, tokens[s.i])
+		}
+	}
+	room := all
+	if all > mostInWork {
+		room = leftInWork
+		others := slices.DeleteFunc(slices.Clone(steps), func(s workStep) bool { return f.work.Changed(s.files) })
+		steps = append(slices.DeleteFunc(steps, func(s workStep) bool { return !f.work.Changed(s.files) }), others...)
+	}
+	for _, s := range steps {
+		if tokens[s.i] > 0 && room <= 0 {
+			continue
+		}
+		room -= tokens[s.i]
+		for _, n := range s.calls {
+			at := callAt{s.i, n}
+			f.calls[at] = max(f.calls[at], holdFile)
+		}
+		for k := s.i; k < s.end; k++ {
+			f.held[k] = max(f.held[k], holdFile)
+		}
+	}
+}
+
+// shownTokens returns the tokens of the message of f as the request has it, if no record stands for it.
+func (d *draft) shownTokens(f *fact) int {
+	if p := d.knownEdit(f); p != nil {
+		return p.tokens
+	}
+	return f.tokens
 }
 
 // isShort reports whether the result of f has too few tokens to be the text of a file, and no such text behind itself.
@@ -60,12 +131,9 @@ func (d *draft) isShort(f *fact) bool {
 	return f.tokens < fewestOfFile && (p == nil || p.op != OpShow)
 }
 
-// holdOf returns why a call of message i is in force, which comes before all that f has seen. isShort says that its
-// result is short, and points that it counts for what it points to.
+// holdOf returns why a call of message i is in force, beside the files in work. It comes before all that f has seen.
+// isShort says that its result is short, and points that it counts for what it points to.
 func (f *inForce) holdOf(i int, s subject, isShort, points bool) (h hold) {
-	if i >= f.turn && i < f.end && f.work.Holds(s.files, isShort) {
-		h = holdFile
-	}
 	if points && f.work.PointedAt(s.files, isShort) {
 		h = holdShown
 	}

@@ -68,7 +68,7 @@ type Options struct {
 
 	// share of the window, less Overhead, from which on old work becomes records: the answers that call tools, with
 	// their results, but for the newest and for what is in force (0.2, and at most 40 000 tokens). Below it, what was
-	// sent is sent again as it was; with 1 that ends only when a request does not fit
+	// sent is sent again as it was; with 1 that ends only when a request does not fit. Below 0, files in work go too
 	FoldAbove float64
 	Tools     *ToolOptions // the names of the host's own tools, as far as it matters what they do
 
@@ -132,6 +132,7 @@ type ToolOptions struct {
 	Read          []string // tools that show the file that an argument names
 	Modify        []string // tools that write, edit or delete that file
 	PathArguments []string // the arguments that name the file; case matters
+	FoldFiles     bool     // files that the agent reads and changes in a turn go with other old work
 
 	// tools that write down the whole of a state, such as a plan: the newest call of each is in force
 	Plan  []string

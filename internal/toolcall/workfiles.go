@@ -72,6 +72,7 @@ type Work struct {
 	Uncached bool // no provider's cache makes it cheap to carry a text
 
 	requests  int
+	changed   map[uint32]bool // files that a call changes
 	reads     map[uint32]int  // of each file that is worked on, how many reads are held; 0: only what was written
 	unchanged map[uint32]bool // files of which a newer result only says that they are as they were
 }
@@ -83,6 +84,9 @@ func (w *Work) Back() { w.requests++ }
 // file that is worked on, or wrote to it since. short says that its result is too short to be the text of a file.
 func (w *Work) Holds(files WorkFiles, short bool) (held bool) {
 	for _, use := range files {
+		if use.modifies {
+			note(&w.changed, use.name)
+		}
 		n, isKnown := w.reads[use.name]
 		if !isKnown && w.requests > w.requestsOf(use) {
 			n = heldReads // the work has moved on: no older one is held
@@ -99,6 +103,18 @@ func (w *Work) Holds(files WorkFiles, short bool) (held bool) {
 	return held
 }
 
+// Changed reports whether a call that [Work.Holds] was asked about changes one of these files.
+func (w *Work) Changed(files WorkFiles) bool {
+	return slices.ContainsFunc(files, func(u workFile) bool { return w.changed[u.name] })
+}
+
+func note(names *map[uint32]bool, name uint32) {
+	if *names == nil {
+		*names = map[uint32]bool{}
+	}
+	(*names)[name] = true
+}
+
 // PointedAt reports whether a call shows a file of which a newer result is short: most likely, that one says that the
 // file is unchanged. If short is set, it is such a newer result itself.
 func (w *Work) PointedAt(files WorkFiles, short bool) (isPointedAt bool) {
@@ -106,10 +122,7 @@ func (w *Work) PointedAt(files WorkFiles, short bool) (isPointedAt bool) {
 		switch {
 		case use.modifies:
 		case short:
-			if w.unchanged == nil {
-				w.unchanged = map[uint32]bool{}
-			}
-			w.unchanged[use.name] = true
+			note(&w.unchanged, use.name)
 		case w.unchanged[use.name]:
 			isPointedAt = true
 			delete(w.unchanged, use.name)
