@@ -164,7 +164,7 @@ func (t *Transport) pass(r *http.Request, body []byte, why error) (*http.Respons
 	var small *roomError
 	switch {
 	case errors.As(why, &held) && held.isRefused:
-		t.notePassed(r, name, why.Error(), "refused, so that the client sends the whole history")
+		t.notePassed(r, name, why.Error(), "refused, so that the client sends all of it")
 		return refusal(r, messagesForm, http.StatusBadRequest, "thread_unsupported_request",
 			"winnow: a thread cannot be continued here; send all messages, without thread"), nil
 	case errors.As(why, &small):
@@ -183,7 +183,8 @@ func (t *Transport) pass(r *http.Request, body []byte, why error) (*http.Respons
 	if model == "" {
 		model = modelInPath(r.URL.Path)
 	}
-	t.tap(res, Exchange{Conversation: name, Model: model, Passed: why.Error()}, func(winnow.Usage) {})
+	t.tap(res, Exchange{Conversation: name, Model: model, Client: clientOf(r), Passed: why.Error()},
+		func(winnow.Usage) {})
 	return res, nil
 }
 

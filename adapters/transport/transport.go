@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -49,6 +50,7 @@ type Options struct {
 type Exchange struct {
 	Conversation string          // a name that stays the same over restarts, if Options.Dir is set
 	Model        string          // as the request named it
+	Client       string          // as its User-Agent begins
 	Request      *winnow.Request // what was sent; nil if it was passed on as it came
 	Passed       string          // why it was passed on as it came ("": it was not)
 	History      int             // estimated tokens of what the client sent, without system prompt and tools; or 0
@@ -227,8 +229,8 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	default:
 		return nil, err
 	}
-	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Request: sent, History: q.tokens, Recalls: q.recalls,
-		Refusals: refusals}, func(u winnow.Usage) { c.manager.Counted(u.Prompt()) })
+	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Client: clientOf(r), Request: sent, History: q.tokens,
+		Recalls: q.recalls, Refusals: refusals}, func(u winnow.Usage) { c.manager.Counted(u.Prompt()) })
 	return res, nil
 }
 
@@ -245,6 +247,12 @@ func (t *Transport) tap(res *http.Response, x Exchange, counted func(winnow.Usag
 			t.o.Done(x)
 		}
 	}}
+}
+
+// clientOf returns how a client names itself, without what stands in brackets.
+func clientOf(r *http.Request) string {
+	name, _, _ := strings.Cut(r.UserAgent(), " (")
+	return name[:min(len(name), 60)]
 }
 
 // identity returns r with an answer asked for that is not compressed, because its usage is read.

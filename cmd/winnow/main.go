@@ -3,7 +3,7 @@
 //	winnow sessions ls
 //	winnow sessions import ~/.claude/projects
 //	winnow inspect                       # lists the sessions on this disk
-//	winnow proxy -to https://api.anthropic.com
+//	winnow proxy
 //	winnow inspect -open ~/.codex/sessions/2026/06/01/rollout-….jsonl
 //
 // It is a module of its own: build it in this directory, with go build -o ~/bin/winnow .
@@ -83,8 +83,9 @@ func commands() []command {
 		{"check", "FILE|DIR|KEY|N [-model M] [-window N] [-overhead N]",
 			"what of the work a recorded compaction left, and winnow's request", (*program).check},
 		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},
-		{"proxy", "-to URL [-listen ADDRESS] [-public] [-cert FILE -key FILE] [-state DIR] [-window N]" +
-			" [-fold-above F]\n      [-mark-cache] [-summarize MODEL] [-conversations N] [-memory BYTES]\n      [-max-body BYTES] [-recall] [-inspect]",
+		{"proxy", "[-to URL] [-listen ADDRESS] [-public] [-host NAME] [-cert FILE -key FILE] [-state DIR]\n" +
+			"      [-window N] [-fold-above F] [-mark-cache] [-summarize MODEL] [-conversations N]\n" +
+			"      [-memory BYTES] [-max-body BYTES] [-recall] [-inspect]",
 			"stands between an agent and its provider, and keeps each conversation inside the window",
 			(*program).proxy},
 	}

@@ -296,8 +296,8 @@ func TestProblems(t *testing.T) {
 		"sessions maintain -reference -max-sessions 3", "sessions maintain -archive-after soon", "sessions erase",
 		"inspect", "inspect 3", "inspect DIR/nowhere", "inspect -window 0 DIR", "inspect -price -1 DIR",
 		"inspect -overhead -1 DIR", "inspect DIR", "report",
-		"report -window -1 x", "report x", "proxy", "proxy -to ftp://x", "proxy -to https://x -listen :8080",
-		"proxy -to https://x -listen 0.0.0.0:0",
+		"report -window -1 x", "report x", "proxy -to ftp://x", "proxy -to https://x -listen :8080",
+		"proxy -to https://x -listen 0.0.0.0:0", "proxy -public",
 	} {
 		code, out, errs := s.run(line)
 		assert.Equal(t, exitProblem, code, line)

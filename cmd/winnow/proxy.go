@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -19,10 +20,19 @@ const shutdownTime = 30 * time.Second
 func (p *program) proxy(ctx context.Context, args []string) (code int, err error) {
 	f := p.flags
 	listen := f.String("listen", "127.0.0.1:8080", "where clients reach the proxy (127.0.0.1:8080)")
-	to := f.String("to", "", "the provider: https://api.anthropic.com, https://api.openai.com, …")
+	var o proxy.Options
+	f.Func("to", "a provider, as https://api.mistral.ai; more than once: the path begins with a host, "+
+		"as /api.mistral.ai/v1\n                    "+
+		"(by the API: Anthropic, OpenAI or Gemini; or any host with which the path begins)",
+		func(s string) error {
+			u, err := url.Parse(s)
+			o.To = append(o.To, u)
+			return err
+		})
+	f.Func("host", "a host name with dots under which clients ask for the proxy; more than once (the certificate's)",
+		func(s string) error { o.Names = append(o.Names, s); return nil })
 	public := f.Bool("public", false, "allows an address that others can reach")
 	cert, key := f.String("cert", "", "a certificate in PEM, for TLS to clients"), f.String("key", "", "its key")
-	var o proxy.Options
 	f.StringVar(&o.Dir, "state", "", "a directory that keeps the conversations over a restart")
 	f.IntVar(&o.Window, "window", 0, "the context window, in tokens (that of the model)")
 	f.Float64Var(&o.FoldAbove, "fold-above", 0, "from which share of the window old work becomes records (0.2)")
@@ -36,11 +46,21 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 	if _, err := p.parse(args, 0, 0); err != nil {
 		return 0, err
 	}
-	if o.To, err = url.Parse(*to); err != nil || *to == "" {
-		return 0, problemf("proxy: -to says where requests go, as in -to https://api.anthropic.com")
-	}
 	if !*public && !isLoopback(*listen) {
 		return 0, problemf("proxy: %s can be reached from elsewhere; -public allows that", *listen)
+	}
+	if *public && len(o.To) == 0 {
+		return 0, problemf("proxy: with -public, -to says where requests may go, as in -to https://api.anthropic.com")
+	}
+	if host, _, err := net.SplitHostPort(*listen); err == nil {
+		o.Names = append(o.Names, host)
+	}
+	if *cert != "" {
+		pair, err := tls.LoadX509KeyPair(*cert, *key)
+		if err != nil {
+			return 0, problemf("proxy: %v", err)
+		}
+		o.Names = append(o.Names, proxy.NamesIn(pair)...)
 	}
 	o.Logger = slog.New(slog.NewTextHandler(p.stderr, nil))
 	handler, err := proxy.New(o)
@@ -55,8 +75,14 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 	if *cert != "" {
 		scheme = "https"
 	}
+	to := "Anthropic, OpenAI and Gemini, and others by their host in the path"
+	for i, u := range o.To {
+		if to += ", " + u.Host; i == 0 {
+			to = u.Host
+		}
+	}
 	fmt.Fprintf(p.stdout, "winnow proxy: %s://%s to %s; %[1]s://%[2]s/winnow/ shows the conversations\n",
-		scheme, l.Addr(), o.To.Host)
+		scheme, l.Addr(), to)
 	return exitOK, serve(ctx, l, handler, *cert, *key)
 }
 

@@ -200,3 +200,18 @@ func (b *Basis) promptCost(tokens, cached int) float64 {
 	}
 	return b.cache.ReadPrice*float64(cached) + b.cache.WritePrice*float64(tokens-cached)
 }
+
+// Dollars returns what the provider's counts of a request cost.
+func (b *Basis) Dollars(u winnow.Usage) float64 {
+	cost := float64(u.Input) + b.cache.ReadPrice*float64(u.CacheRead) + b.cache.WritePrice*float64(u.CacheWrite)
+	return dollars(cost+b.outputPrice*float64(u.Output), b.Price)
+}
+
+// HasListPrice reports whether the price is the model's, and not assumed.
+func (b *Basis) HasListPrice() bool { return b.priceFrom != "assumed" }
+
+// CacheTTL returns how long the provider keeps what nobody reads.
+func (b *Basis) CacheTTL() time.Duration { return b.cache.TTL }
+
+// Money formats dollars.
+func Money(amount float64) string { return money(amount) }

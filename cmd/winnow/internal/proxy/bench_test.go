@@ -28,7 +28,7 @@ func BenchmarkStreams(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h, err := New(Options{To: to, Window: 200_000, Logger: slog.New(slog.DiscardHandler)})
+	h, err := New(Options{To: []*url.URL{to}, Window: 200_000, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}

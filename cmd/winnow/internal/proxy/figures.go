@@ -4,9 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"html/template"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -21,8 +19,9 @@ import (
 
 // figures are what the page and the metrics show.
 type figures struct {
-	now   func() time.Time
-	links bool // each conversation has a page of its own
+	now    func() time.Time
+	links  bool // each conversation has a page of its own
+	window int  // of the model, in tokens; 0: that of its name
 
 	mu            sync.Mutex
 	all           row
@@ -32,6 +31,7 @@ type figures struct {
 // row has the figures of a conversation, or of all. Tokens are Winnow's estimates, of the messages alone.
 type row struct {
 	Name      string
+	Client    string
 	Model     string
 	Last      time.Time
 	Requests  int
@@ -45,6 +45,9 @@ type row struct {
 	Prompt    int // tokens of all prompts, as the provider counted
 	CacheRead int // of Prompt
 	Output    int
+	Passed    int    // requests that were passed on as they came
+	Reason    string // of the last of them
+	Bill      bill
 }
 
 // mostShown is how many conversations the page has.
@@ -68,19 +71,19 @@ func (f *figures) note(x transport.Exchange) {
 		}
 		delete(f.conversations, oldest.Name)
 	}
+	r.Model, r.Last = x.Model, f.now()
+	if x.Client != "" {
+		r.Client = x.Client
+	}
 	sent := 0
-	for _, n := range x.Request.Counts {
-		sent += n
+	if x.Request != nil {
+		sent = r.noteRequest(x.Request)
+	} else {
+		r.Passed++
+		r.Reason = x.Passed
+		f.all.Passed++
 	}
-	r.Model, r.Last, r.Newest, r.Records, r.Summary = x.Model, f.now(), sent, 0, 0
-	for _, e := range x.Request.Edits {
-		switch e.Op {
-		case winnow.OpFold:
-			r.Records++
-		case winnow.OpCompact:
-			r.Summary++
-		}
-	}
+	r.Bill.add(&x, f.window, r.Last)
 	for _, to := range []*row{r, &f.all} {
 		to.Requests++
 		if x.Recalls > 0 {
@@ -95,18 +98,62 @@ func (f *figures) note(x transport.Exchange) {
 	}
 }
 
-// Saved returns the share of the messages' tokens that were not sent, in percent.
-func (r *row) Saved() int {
-	if r.History <= 0 || r.Sent >= r.History {
-		return 0
+// noteRequest notes what was sent, and returns the estimated tokens of its messages.
+func (r *row) noteRequest(sent *winnow.Request) (tokens int) {
+	for _, n := range sent.Counts {
+		tokens += n
 	}
-	return 100 - int(100*float64(r.Sent)/float64(r.History)+0.5)
+	r.Newest, r.Records, r.Summary = tokens, 0, 0
+	for _, e := range sent.Edits {
+		switch e.Op {
+		case winnow.OpFold:
+			r.Records++
+		case winnow.OpCompact:
+			r.Summary++
+		}
+	}
+	return tokens
+}
+
+// total is the first line of the page: what is known of all conversations that it shows.
+type total struct {
+	Known, Unknown int // conversations with a price, and without
+	Paid, Own      float64
+	NoFit          int
+}
+
+// Verdict compares what was paid with what the clients' own histories would have cost.
+func (t total) Verdict() string {
+	switch {
+	case t.Own <= 0:
+		return ""
+	case t.NoFit > 0:
+		return recording.Count(t.NoFit, "request") + " of these would not have fit"
+	}
+	return change(t.Paid, t.Own)
+}
+
+func totalOf(list []row) (t total) {
+	for i := range list {
+		b := &list[i].Bill
+		if own := b.Own().Paid; b.NoPrice || own <= 0 {
+			t.Unknown++
+		} else {
+			t.Known++
+			t.Paid += b.Paid
+			t.Own += own
+			t.NoFit += b.NoFit
+		}
+	}
+	return t
 }
 
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"count": recording.Comma, "money": inspect.Money,
+}).Parse(pageText))
 
 // page shows the conversations, the newest first.
 func (f *figures) page(w http.ResponseWriter, _ *http.Request) {
@@ -118,17 +165,13 @@ func (f *figures) page(w http.ResponseWriter, _ *http.Request) {
 	f.mu.Unlock()
 	slices.SortFunc(list, func(a, b row) int { return b.Last.Compare(a.Last) })
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = pageTemplate.Execute(w, map[string]any{"All": &all, "List": list, "Links": f.links}) // else the reader has gone
+	_ = pageTemplate.Execute(w, map[string]any{ // else the reader has gone
+		"All": &all, "List": list, "Links": f.links, "Total": totalOf(list),
+	})
 }
 
-// inspect shows what winnow inspect says of a history. A page of another site must not read it: under a name of its own
-// for this address, the browser would let it.
+// inspect shows what winnow inspect says of a history.
 func (f *figures) inspect(w http.ResponseWriter, r *http.Request, history []winnow.Message) {
-	host := (&url.URL{Host: r.Host}).Hostname()
-	if host != "localhost" && net.ParseIP(host) == nil {
-		http.Error(w, "winnow: this page is shown at localhost or a number", http.StatusForbidden)
-		return
-	}
 	var of row
 	f.mu.Lock()
 	if known := f.conversations[r.PathValue("name")]; known != nil {
@@ -161,6 +204,7 @@ var counters = []struct {
 	{counter("sent_tokens", "Estimated tokens of the messages that were sent."), func(r *row) int { return r.Sent }},
 	{counter("prompt_tokens", "Tokens of prompts, as providers counted."), func(r *row) int { return r.Prompt }},
 	{counter("cache_read_tokens", "Of these, tokens read from the cache."), func(r *row) int { return r.CacheRead }},
+	{counter("passed", "Requests that were passed on as they came."), func(r *row) int { return r.Passed }},
 	{counter("output_tokens", "Tokens of answers, as providers counted."), func(r *row) int { return r.Output }},
 }
 

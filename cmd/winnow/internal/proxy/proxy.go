@@ -3,6 +3,7 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
@@ -20,17 +21,18 @@ import (
 
 // Options are the options of [New].
 type Options struct {
-	To            *url.URL // the provider's base address
-	Window        int      // of the model, in tokens (0: by its name)
-	FoldAbove     float64  // see winnow.Options (0: its default)
-	Dir           string   // where conversations are kept for the next process ("": nowhere)
-	Conversations int      // how many are kept in memory (0: the transport's default)
-	Memory        int64    // how much they may take, in bytes (0: the transport's default)
-	MaxBody       int64    // of a request, in bytes; a larger one is refused with status 413 (256 MB)
-	Summarize     string   // the model that writes summaries, with the client's key ("": code writes them)
-	MarkCache     bool     // set Anthropic's cache markers for a client that sets none at all
-	Recall        bool     // offer the model what was left out, see transport.Options
-	Inspect       bool     // GET /winnow/NAME shows a conversation, with its texts
+	To            []*url.URL // base addresses of providers; the first one is for paths that name none (none: see [New])
+	Names         []string   // host names with dots under which it is asked for, besides numbers
+	Window        int        // of the model, in tokens (0: by its name)
+	FoldAbove     float64    // see winnow.Options (0: its default)
+	Dir           string     // where conversations are kept for the next process ("": nowhere)
+	Conversations int        // how many are kept in memory (0: the transport's default)
+	Memory        int64      // how much they may take, in bytes (0: the transport's default)
+	MaxBody       int64      // of a request, in bytes; a larger one is refused with status 413 (256 MB)
+	Summarize     string     // the model that writes summaries, with the client's key ("": code writes them)
+	MarkCache     bool       // set Anthropic's cache markers for a client that sets none at all
+	Recall        bool       // offer the model what was left out, see transport.Options
+	Inspect       bool       // GET /winnow/NAME shows a conversation, with its texts
 	Logger        *slog.Logger
 	Base          http.RoundTripper // how the provider is reached (nil: http.DefaultTransport)
 }
@@ -38,11 +40,17 @@ type Options struct {
 // DefaultMaxBody is the default of Options.MaxBody.
 const DefaultMaxBody = 256 << 20
 
-// New returns the handler of a proxy: GET /winnow/, /metrics and /healthz are its own, and all else goes to the
-// provider. Keys pass through, and are neither kept nor logged.
+// New returns the handler of a proxy: GET /winnow/, /metrics and /healthz are its own, and all else goes to a provider:
+// to that whose host the path begins with (/api.openai.com/v1/responses), or else to the first of Options.To. Without
+// Options.To, a path may begin with any host, and another one goes to Anthropic, OpenAI or Google, by its API. Keys
+// pass through, and are neither kept nor logged.
+//
+// A request for a host name that may be somebody else's is refused.
 func New(o Options) (http.Handler, error) {
-	if o.To == nil || o.To.Host == "" || o.To.Scheme != "http" && o.To.Scheme != "https" {
-		return nil, errors.New("the provider's address is no http or https URL")
+	for _, to := range o.To {
+		if to == nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+			return nil, fmt.Errorf("%v is no http or https address of a provider", to)
+		}
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = DefaultMaxBody
@@ -50,27 +58,34 @@ func New(o Options) (http.Handler, error) {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	f := &figures{now: time.Now, conversations: map[string]*row{}, links: o.Inspect}
+	f := &figures{now: time.Now, conversations: map[string]*row{}, links: o.Inspect, window: o.Window}
 	t, err := transport.New(o.Base, &transport.Options{
 		Manager: func(*http.Request, string) (int, *winnow.Options) {
 			return o.Window, &winnow.Options{FoldAbove: o.FoldAbove}
 		},
 		Conversations: o.Conversations, Memory: o.Memory, Dir: o.Dir, MarkCache: o.MarkCache, Summarize: o.Summarize,
-		Recall: o.Recall, Logger: o.Logger, Done: f.note,
+		Recall: o.Recall, Logger: o.Logger, Done: f.note, MaxBody: o.MaxBody,
 	})
 	if err != nil {
 		return nil, err
 	}
 	to := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(o.To) // the host too: whatever address the client asked for, the provider gets the request
+			to, rest := providerOf(r.In, o.To)
+			r.Out.URL.Path, r.Out.URL.RawPath = rest, ""
+			r.SetURL(to) // the host too: whatever address the client asked for, the provider gets the request
 		},
 		Transport: t,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			o.Logger.Warn("winnow: the provider cannot be reached", "path", r.URL.Path, "error", err)
 			status := http.StatusBadGateway
-			if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			switch tooLarge := new(http.MaxBytesError); {
+			case errors.As(err, &tooLarge):
 				status = http.StatusRequestEntityTooLarge
+				o.Logger.Warn("winnow: a request is refused", "path", r.URL.Path,
+					"reason", "it is larger than -max-body", "bytes", o.MaxBody)
+			case r.Context().Err() == nil: // else the client has gone
+				o.Logger.Warn("winnow: the provider cannot be reached", "host", r.URL.Host, "path", r.URL.Path,
+					"error", err)
 			}
 			w.WriteHeader(status)
 		},
@@ -91,6 +106,11 @@ func New(o Options) (http.Handler, error) {
 		switch {
 		case r.URL.IsAbs(), r.Method == http.MethodConnect, slices.Contains(strings.Split(r.URL.Path, "/"), ".."):
 			http.Error(w, "winnow: no such path", http.StatusBadRequest) // it would leave the provider's address
+		case !isOwnName(r.Host, o.Names):
+			o.Logger.Warn("winnow: a request is refused", "path", r.URL.Path, "reason", "it asks for another host",
+				"host", r.Host)
+			http.Error(w, "winnow: the proxy is asked for as localhost, or by its number or one of its own names",
+				http.StatusForbidden)
 		case own[r.URL.Path], strings.HasPrefix(r.URL.Path, "/winnow/"):
 			mux.ServeHTTP(w, r)
 		default:

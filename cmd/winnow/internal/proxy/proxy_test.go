@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/transport"
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
@@ -35,7 +38,7 @@ func start(t *testing.T, h http.Handler, o Options) (address string, log *safeBu
 	to, err := url.Parse(upstream.URL + "/base")
 	require.NoError(t, err)
 	log = &safeBuffer{}
-	o.To, o.Logger = to, slog.New(slog.NewTextHandler(log, nil))
+	o.To, o.Logger = []*url.URL{to}, slog.New(slog.NewTextHandler(log, nil))
 	p, err := New(o)
 	require.NoError(t, err)
 	server := httptest.NewServer(p)
@@ -144,7 +147,7 @@ func TestProxy(t *testing.T) {
 	assert.Contains(t, metrics, "winnow_requests_total 60\n")
 	assert.Contains(t, metrics, fmt.Sprintf("winnow_overflows_recovered_total %d\n", refusals))
 	page := get(t, address+"/winnow/")
-	assert.Contains(t, page, "<td>claude-sonnet-4-5<td>60")
+	assert.Contains(t, page, "<td>Go-http-client/1.1<td>claude-sonnet-4-5<td>60")
 	assert.Equal(t, "ok\n", get(t, address+"/healthz"))
 
 	kept := log.String() + page + metrics
@@ -170,14 +173,6 @@ func TestInspect(t *testing.T) {
 	assert.Contains(t, page, "Winnow inspect")
 	assert.Contains(t, page, "Read chapter 11.")
 	assert.Contains(t, get(t, address+"/winnow/unknown"), "no such conversation")
-
-	r, err := http.NewRequest(http.MethodGet, address+"/winnow/"+name[1], nil)
-	require.NoError(t, err)
-	r.Host = "rebound.example.com"
-	res, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	require.NoError(t, res.Body.Close())
-	assert.Equal(t, http.StatusForbidden, res.StatusCode)
 
 	address, _ = start(t, h, Options{})
 	converse(t, address, 1)
@@ -285,11 +280,143 @@ func TestStreams(t *testing.T) {
 	close(next)
 }
 
+// A request for a host that may be somebody else's is refused, whatever it asks for: a page of another site could make
+// a browser send it.
+func TestHosts(t *testing.T) {
+	n := 0
+	address, log := start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { n++ }), Options{Names: []string{"llm.example.com"}})
+	for host, want := range map[string]int{
+		"rebound.example.com": 403, "rebound.example.com:8080": 403, "127.0.0.1.example.com": 403, "localhost.example.com": 403,
+		"": 200, "localhost": 200, "localhost:9": 200, "x.localhost": 200, "127.0.0.1": 200, "[::1]:8080": 200, "10.1.2.3": 200, "winnow:8080": 200,
+		"LLM.example.com": 200,
+	} {
+		for _, path := range []string{"/v1/messages", "/winnow/", "/metrics", "/healthz"} {
+			r, err := http.NewRequest(http.MethodGet, address+path, nil)
+			require.NoError(t, err)
+			r.Host = host
+			res, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+			assert.Equal(t, want, res.StatusCode, host+path)
+		}
+	}
+	assert.Equal(t, 9, n)
+	assert.Contains(t, log.String(), `reason="it asks for another host" host=rebound.example.com`)
+}
+
+// A request goes to the provider whose host its path begins with, or to the first; without any, to the maker of its API.
+func TestProviders(t *testing.T) {
+	parse := func(list ...string) (urls []*url.URL) {
+		for _, s := range list {
+			u, err := url.Parse(s)
+			require.NoError(t, err)
+			urls = append(urls, u)
+		}
+		return urls
+	}
+	for _, tt := range []struct {
+		to                 []*url.URL
+		path, header, want string
+	}{
+		{nil, "/v1/messages", "", "https://api.anthropic.com/v1/messages"},
+		{nil, "/v1/models", "X-Api-Key", "https://api.anthropic.com/v1/models"},
+		{nil, "/v1/models", "Anthropic-Version", "https://api.anthropic.com/v1/models"},
+		{nil, "/v1/models", "Authorization", "https://api.openai.com/v1/models"},
+		{nil, "/v1/responses", "", "https://api.openai.com/v1/responses"},
+		{nil, "/v1/chat/completions", "", "https://api.openai.com/v1/chat/completions"},
+		{nil, "/v1beta/models/m:generateContent", "", "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent"},
+		{nil, "/v1.0/models", "X-Goog-Api-Key", "https://generativelanguage.googleapis.com/v1.0/models"},
+		{nil, "/api.mistral.ai/v1/chat/completions", "", "https://api.mistral.ai/v1/chat/completions"},
+		{nil, "/openrouter.ai/api/v1/messages", "X-Api-Key", "https://openrouter.ai/api/v1/messages"},
+		{nil, "/127.0.0.1/v1/messages", "", "https://api.anthropic.com/127.0.0.1/v1/messages"},
+		{nil, "/localhost/v1/messages", "", "https://api.anthropic.com/localhost/v1/messages"},
+		{nil, "/a.b@evil.com/v1/messages", "", "https://api.anthropic.com/a.b@evil.com/v1/messages"},
+		{parse("http://one.example/base"), "/v1/messages", "", "http://one.example/base/v1/messages"},
+		{parse("http://one.example/base"), "/api.openai.com/v1/messages", "", "http://one.example/base/api.openai.com/v1/messages"},
+		{parse("http://one.example", "http://localhost:11434/x"), "/localhost:11434/v1/chat/completions", "", "http://localhost:11434/x/v1/chat/completions"},
+		{parse("http://one.example", "http://localhost:11434/x"), "/v1/chat/completions", "", "http://one.example/v1/chat/completions"},
+	} {
+		var got string
+		h, err := New(Options{To: tt.to, Logger: slog.New(slog.DiscardHandler), Base: roundTrip(func(r *http.Request) (*http.Response, error) {
+			got = r.URL.String()
+			assert.Equal(t, r.URL.Host, cmp.Or(r.Host, r.URL.Host))
+			return &http.Response{StatusCode: 200, Body: http.NoBody, Header: http.Header{}}, nil
+		})})
+		require.NoError(t, err)
+		r := httptest.NewRequest(http.MethodPost, tt.path, strings.NewReader(`{}`))
+		r.Host = "localhost"
+		if tt.header != "" {
+			r.Header.Set(tt.header, "x")
+		}
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		assert.Equal(t, tt.want, got, tt.path)
+	}
+}
+
+type roundTrip func(r *http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// -max-body is what is managed, and a larger request is refused with a word.
+func TestMaxBody(t *testing.T) {
+	size := 0
+	address, log := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		size = len(b)
+	}), Options{MaxBody: 80 << 20, Window: 12_000})
+	ask := func(n int) (int, string) {
+		text := strings.Repeat("word ", n/5)
+		return post(t, address+"/v1/messages", `{"model":"m","messages":[{"role":"user","content":"Read."},`+
+			`{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"read","input":{}}]},`+
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"`+text+`"}]}]}`)
+	}
+	status, _ := ask(70 << 20)
+	assert.Equal(t, 200, status)
+	assert.Less(t, size, 1<<20, "it is managed")
+	status, _ = ask(81 << 20)
+	assert.Equal(t, 413, status)
+	assert.Contains(t, log.String(), "it is larger than -max-body")
+}
+
+// The page says no "less" that the provider's counts do not support.
+func TestBill(t *testing.T) {
+	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	// x is an answered request of a history of so many tokens, of which so many were sent.
+	x := func(history, sent int, u winnow.Usage) *transport.Exchange {
+		return &transport.Exchange{Model: "claude-sonnet-4-5", History: history, Usage: u,
+			Request: &winnow.Request{Tokens: sent, Counts: []int{sent}}}
+	}
+	for _, tt := range []struct {
+		name string
+		list []*transport.Exchange
+		want string
+	}{
+		{"nothing is counted", []*transport.Exchange{x(9_000, 900, winnow.Usage{})}, "the provider counts nothing"},
+		{"nothing is left out", []*transport.Exchange{x(9_000, 9_000, winnow.Usage{CacheWrite: 9_000}),
+			x(10_000, 10_000, winnow.Usage{CacheRead: 9_000, CacheWrite: 1_000})}, "as much"},
+		{"half is left out at once, and the cache is read", []*transport.Exchange{x(9_000, 9_000, winnow.Usage{CacheWrite: 9_000}),
+			x(29_000, 19_000, winnow.Usage{CacheRead: 9_000, CacheWrite: 10_000})}, "34 % less"},
+		{"half is left out, but the cache is missed", []*transport.Exchange{x(90_000, 90_000, winnow.Usage{CacheWrite: 90_000}),
+			x(91_000, 45_000, winnow.Usage{CacheWrite: 45_000})}, "37 % more; 44,000 tokens more were not read from the cache"},
+		{"no cache at all", []*transport.Exchange{x(10_000, 5_000, winnow.Usage{Input: 5_000}), x(20_000, 10_000, winnow.Usage{Input: 10_000})}, "50 % less"},
+		{"it would not have fit", []*transport.Exchange{x(250_000, 50_000, winnow.Usage{CacheWrite: 50_000})}, "1 request would not have fit"},
+		{"passed on", []*transport.Exchange{{Model: "claude-sonnet-4-5", Passed: "so", Usage: winnow.Usage{CacheWrite: 9_000}}}, "as much"},
+		{"a call to recall is paid", []*transport.Exchange{x(9_000, 9_000, winnow.Usage{CacheWrite: 9_000}),
+			{Model: "claude-sonnet-4-5", Recalls: 1, Request: &winnow.Request{}, Usage: winnow.Usage{CacheRead: 9_000}}}, "8 % more"},
+	} {
+		var b bill
+		for i, of := range tt.list {
+			b.add(of, 0, begin.Add(time.Duration(i)*time.Minute))
+		}
+		assert.Equal(t, tt.want, b.Verdict(), tt.name)
+	}
+}
+
 func TestNew(t *testing.T) {
 	for _, to := range []string{"", "ftp://x", "http://", "x"} {
 		u, err := url.Parse(to)
 		require.NoError(t, err)
-		_, err = New(Options{To: u})
+		_, err = New(Options{To: []*url.URL{u}})
 		assert.Error(t, err, to)
 	}
 }
