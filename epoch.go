@@ -21,7 +21,8 @@ const lowWater = 0.5
 func (d *draft) rewrite() {
 	cold, uncached := d.isCold(), d.opts.Cache.None
 	thinks := func(m Message) bool { return hasThinking(&m) }
-	if d.opts.Thinking == ThinkingBound && d.fits() && slices.ContainsFunc(d.view.messages, thinks) {
+	endsPhase := d.endsPhase()
+	if d.opts.Thinking == ThinkingBound && !endsPhase && d.fits() && slices.ContainsFunc(d.view.messages, thinks) {
 		return // an epoch would lose what the model thought
 	}
 	if d.passReason = "old images"; cold {
@@ -31,9 +32,9 @@ func (d *draft) rewrite() {
 	}
 	fits := d.fits()
 	if fits && d.isBelowFold() {
-		return // nothing else goes from a small request
+		return // nothing goes from a small request
 	}
-	if fits && d.endsPhase() {
+	if fits && endsPhase {
 		d.passReason = "the model ended a phase of its work"
 		d.drop(d.staleParts(1, holdFile))
 	}
@@ -235,12 +236,22 @@ func (d *draft) cachedTokens() []int {
 	return append(slices.Clone(d.view.tokens[:n]), make([]int, len(d.view.tokens)-n)...)
 }
 
-// dropOldImages replaces the images that are old by a line each, if at least `least` steps have some.
+// dropOldImages replaces the images that are old by a line each, if at least `least` steps have some. From a request
+// below the fold only those go that the provider may refuse.
 func (d *draft) dropOldImages(least int) {
-	if !d.isPressed && d.opts.FoldAbove >= 1 { // the host wants all that fits
+	v := d.view
+	images := 0
+	for i := range v.messages {
+		for _, p := range v.messages[i].Parts {
+			if p.Kind == KindImage {
+				images++
+			}
+		}
+	}
+	isSmall := d.fits() && d.isBelowFold() && images <= mostImages
+	if isSmall || !d.isPressed && d.opts.FoldAbove >= 1 {
 		return
 	}
-	v := d.view
 	var list []part
 	turn := newestRequest(v.messages)
 	steps, isCounted := 0, false

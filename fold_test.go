@@ -281,3 +281,18 @@ func TestNothingGoesWhileItFitsByTheBill(t *testing.T) {
 	require.Greater(t, estimateAll(byChars, h), 100_000)
 	require.Less(t, last, 80_000)
 }
+
+// Below the fold images stay too, but those of more than twenty, which a provider may refuse.
+func TestImagesBelowTheFold(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		steps int
+		fold  float64
+		want  int
+	}{{20, 0.7, 20}, {21, 0.7, 3}, {20, 0.01, 3}, {21, 1, 21}} {
+		m := newManager(t, 1_000_000, &winnow.Options{FoldAbove: tt.fold, Now: newClock().Now, NoMinify: true})
+		r := prepare(t, m, append(screenshots(tt.steps, 1_000), modelSays("Done."), userSays("And now?")))
+		images, _ := imagesOf(r.Messages)
+		assert.Equal(t, tt.want, images, "%+v", tt)
+	}
+}

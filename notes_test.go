@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,32 @@ func TestEndPhase(t *testing.T) {
 	assert.NotEmpty(t, recordsIn(r.Messages))
 	again := prepare(t, b.m, b.h)
 	assert.Equal(t, len(r.Messages), again.FirstChanged)
+	b.work(2)
+	assert.Equal(t, len(r.Messages), prepare(t, b.m, b.h).FirstChanged, "it does not come again")
+}
+
+// With thinking that is bound to what stands before it, a rewrite loses some. The model has asked for this one, so what
+// EndPhase says is done comes true; and it does so once.
+func TestEndPhaseUnderBoundThinking(t *testing.T) {
+	t.Parallel()
+	b := newNotebook(t, 100_000, winnow.Options{FoldAbove: 0.1, Thinking: winnow.ThinkingBound})
+	think := func() {
+		for i := range b.h {
+			if m := &b.h[i]; m.Role == winnow.RoleAssistant && !thinks(*m) {
+				m.Parts = append([]winnow.Part{thinkPart("what next?", "sig"+itoa(i))}, m.Parts...)
+			}
+		}
+	}
+	b.work(30)
+	b.h = append(b.h, modelSays("Done."), userSays("And now the rest."))
+	b.work(4)
+	think()
+	before := prepare(t, b.m, b.h)
+	require.Empty(t, before.Edits)
+	require.False(t, b.call(winnow.CompactTool(), json.RawMessage(`{"keep":"the tests pass"}`), b.m.EndPhase).IsError)
+	r := prepare(t, b.m, b.h)
+	assert.Less(t, r.Tokens, before.Tokens/2)
+	assert.False(t, slices.ContainsFunc(r.Messages[r.FirstChanged:], thinks), "the provider would refuse it")
 	b.work(2)
 	assert.Equal(t, len(r.Messages), prepare(t, b.m, b.h).FirstChanged, "it does not come again")
 }

@@ -68,7 +68,8 @@ type Options struct {
 
 	// share of the window, less Overhead, from which on old work becomes records: the answers that call tools, with
 	// their results, but for the newest and for what is in force (0.2, and at most 40 000 tokens). Below it, what was
-	// sent is sent again as it was; with 1 that ends only when a request does not fit. Below 0, files in work go too
+	// sent is sent again as it was, but for old images of more than 20; with 1 that ends only when a request does not
+	// fit. Below 0, files in work go too
 	FoldAbove float64
 	Tools     *ToolOptions // the names of the host's own tools, as far as it matters what they do
 
@@ -170,8 +171,8 @@ const (
 	ThinkingDropped ThinkingPolicy = "dropped"
 	// ThinkingBound is for models whose signatures are bound to everything before them (Claude 5.1 and later): after
 	// any change, the provider refuses the thinking that follows it. So sent messages are rewritten only when a request
-	// does not fit otherwise, and the thinking after the change is left out, even from pinned messages. A message that
-	// the host puts between a request and its answer is such a change.
+	// does not fit otherwise or the model ends a phase, and the thinking after the change is left out, even from pinned
+	// messages. A message that the host puts between a request and its answer is such a change.
 	ThinkingBound ThinkingPolicy = "bound"
 )
 

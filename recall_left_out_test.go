@@ -415,3 +415,23 @@ func TestRecallGivesAllBack(t *testing.T) {
 	assert.Greater(t, asked, n, "hardly anything was left out: the test says nothing")
 	assert.Greater(t, summaries, n/4)
 }
+
+// A record stands for a step with an image, which was left out while it was new because the request did not fit. The
+// next request has the record too, so that the model finds what it stands for.
+func TestRecordOfAStepWithAnImage(t *testing.T) {
+	t.Parallel()
+	for _, window := range []int{3_000, 5_000, 12_000} {
+		m, _ := recallManager(t, window, func(o *winnow.Options) { o.Summarizer = fails(errDown) })
+		h := workHistory(20, 12)
+		for i := 2; i < len(h); i += 6 {
+			h[i] = withImage(h[i], 1_000)
+		}
+		for n := 3; n <= len(h); n += 2 {
+			prepare(t, m, h[:n])
+			again := m.Plan(h[:n])
+			require.Equal(t, len(again.Messages), again.FirstChanged, "window %d, %d messages", window, n)
+		}
+		found := callRecall(t, m, h, `{"words":"retry limit shard0"}`)
+		assert.Contains(t, lastText(found), "shard0 is 1000", "window %d", window)
+	}
+}

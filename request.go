@@ -264,8 +264,11 @@ func saysUsage(messages []Message, i int) bool {
 func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 	prompt := m.Usage.Prompt()
 	reason := d.accounting.Doubt(prompt, shown, d.window)
-	if isFailed(m) {
+	switch {
+	case isFailed(m):
 		reason = "of a failed turn"
+	case hasPart(m, isServerResult): // the provider called its own tools, and asked the model again
+		reason = "the sum of several requests"
 	}
 	if reason != "" {
 		d.rejected = append(d.rejected, rejection{reason, prompt, estimate})

@@ -32,10 +32,13 @@ const (
 // A part of fewer tokens is not worth an edit.
 const leastStale = 100
 
-// While the cache is warm, the old images of this many steps or more go together, whatever the size of the request. An
-// agent that takes a screenshot of 1 400 tokens in each step then rewrites its prefix in 7 of 100 requests, and sends a
-// third of the tokens of 60 steps, and a tenth of those of 200.
+// While the cache is warm, the old images of this many steps or more go together. An agent that takes a screenshot of
+// 1 400 tokens in each step then rewrites its prefix in 7 of 100 requests, and sends a third of the tokens of 60 steps,
+// and a tenth of those of 200.
 const imagesAtOnce = 14
+
+// Of a request with more images, Anthropic refuses those of more than 2 000 pixels.
+const mostImages = 20
 
 // Below this, most conversations are short ones, and nothing is worth hiding from the model. In a replay of the
 // recorded sessions a lower floor saves 3 % more of the cost; see BENCHMARKS.md for the curve.
@@ -94,7 +97,7 @@ func (d *draft) staleParts(steps int, may hold) []part {
 	}
 	s := staleness{
 		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: steps,
-		calls: answered{messages: v.messages}, held: d.heldInView(may), images: imagesFrom(v.messages),
+		calls: answered{messages: v.messages}, held: d.heldInView(may), images: imagesFrom(v.unedited),
 		inside: insidePairs(v.messages),
 	}
 	var list []part
@@ -160,6 +163,7 @@ func (s *staleness) mayFold(i, end int) bool {
 	v, d := s.view, s.draft
 	m := &v.messages[i]
 	if m.Role == RoleUser {
+		m = &v.unedited[i] // a later request judges it by that
 		return i > s.first && (i < s.turn || isLaterResult(m)) && mayGo(m, d.inForceNow().held[d.unfoldedAt(i)])
 	}
 	if !hasCalls(m) || end == len(v.messages) || i >= s.turn && hasSignature(m) {
@@ -183,7 +187,7 @@ func (s *staleness) mayFold(i, end int) bool {
 		return false
 	}
 	for k := i + 1; k < end; k++ {
-		r := &v.messages[k]
+		r := &v.unedited[k] // with the images that were left out of it
 		if r.Pinned || !d.minifier.mayShorten(r, s.calls.tool(k)) {
 			return false
 		}
