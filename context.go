@@ -3,7 +3,10 @@ package winnow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+
+	"github.com/winnowgo/winnow/internal/record"
 )
 
 // Prepare returns what to send for history now. It may call the [Summarizer].
@@ -12,13 +15,19 @@ import (
 // a text stands in for the others until they come. If the provider has compacted the conversation ([MediaCompaction]),
 // the request begins there, unless Options.Model cannot read that.
 //
-// The error is an [*InvalidMessageError] if history has a message with a role or a kind that is none, an
-// [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare waited for a summary,
-// or that of [Options].Journal. The manager is then as it was, except that it remembers a failed summarizer. A
-// compaction that fails is no error if the request fits without it, or with a digest: see [Request].Degraded.
+// The error is an [*InvalidMessageError] if history has a message with a role or a kind that is none,
+// [ErrSentAsHistory], an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare
+// waited for a summary, or that of [Options].Journal. The manager is then as it was, except that it remembers a failed
+// summarizer. A compaction that fails is no error if the request fits without it, or with a digest: see
+// [Request].Degraded.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for i := range history {
+		if m.ledger.isSent(&history[i]) {
+			return nil, fmt.Errorf("%w (message %d)", ErrSentAsHistory, i)
+		}
+	}
 	undo := m.begin()
 	defer func() {
 		if r == nil { // an error, or code of the host has panicked
@@ -32,6 +41,18 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, e
 		return err
 	})
 	return r, err
+}
+
+// isSent reports whether m has, as the text of a person, a record or the summary that was sent. A host that keeps
+// [Request].History has the summary too, but marked as one.
+func (l *ledger) isSent(m *Message) bool {
+	return beginsTurn(m) && slices.ContainsFunc(m.Parts, func(p Part) bool {
+		if c := l.checkpoint; c != nil && joinedText(&c.message) == p.Text {
+			return true
+		}
+		isIt := func(r *runRecord) bool { return joinedText(&r.message) == p.Text }
+		return record.Is(p.Text) && slices.ContainsFunc(l.records, isIt)
+	})
 }
 
 // underLimits calls try, which makes a request for history, each time once more with fewer tokens if only the body was

@@ -25,6 +25,11 @@ var (
 	// ErrNothingToCompact: besides the last summary there is only what every compaction keeps, such as the newest step
 	// and the newest request. It is not a failure: no summarizer was asked. It wraps [ErrCompaction].
 	ErrNothingToCompact = fmt.Errorf("%w: there is nothing before the newest messages to summarize", ErrCompaction)
+
+	// ErrSentAsHistory: in the history, a record or a summary that the manager sent stands as the text of a person. The
+	// host kept what was sent in place of its own messages, which are lost to all later requests.
+	ErrSentAsHistory = errors.New("winnow: the history holds what a request was sent with in place of its messages: " +
+		"keep your own history, as docs/frameworks.md says")
 )
 
 // OverflowError says what fills the window when a request cannot be made to fit. It wraps [ErrOverflow]
