@@ -15,7 +15,7 @@ import (
 // the package documentation has the rules for the others. Without changes Export returns exactly what Import got.
 func Export(messages []winnow.Message) []*schema.Message {
 	e := exporter{out: make([]*schema.Message, 0, len(messages))}
-	e.ids.Rule.Request = true
+	e.ids = adapter.CallIDs{Rule: adapter.OwnIDs, Foreign: &adapter.ForeignIDs}
 	for run := range adapter.Runs(messages) {
 		if adapter.IsAssistant(&run[0]) {
 			e.assistant(&run[0])
@@ -25,13 +25,6 @@ func Export(messages []winnow.Message) []*schema.Message {
 	}
 	return e.out
 }
-
-// A model usually accepts its own ids. Ids from elsewhere have to fit every provider: OpenAI accepts 40 characters, and
-// Anthropic only these.
-var (
-	ownIDs     = adapter.IDRule{MaxLength: 256, Request: true}
-	foreignIDs = adapter.IDRule{MaxLength: 40, Byte: adapter.Letters, Request: true}
-)
 
 // exporter makes Eino's messages.
 type exporter struct {
@@ -112,7 +105,14 @@ func (e *exporter) result(m *winnow.Message) {
 }
 
 func (e *exporter) assistant(m *winnow.Message) {
-	stay := e.nameCalls(m)
+	var stay bool
+	e.sent, stay = e.ids.Name(m)
+	e.name = e.name[:0]
+	for k := range m.Parts {
+		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
+			e.name = append(e.name, p.Name)
+		}
+	}
 	p := own(m)
 	if p == nil {
 		p = e.output(m)
@@ -124,27 +124,6 @@ func (e *exporter) assistant(m *winnow.Message) {
 	if !isEmpty(p) {
 		e.out = append(e.out, p)
 	}
-}
-
-// nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged.
-func (e *exporter) nameCalls(m *winnow.Message) bool {
-	e.ids.Message()
-	e.sent, e.name = e.sent[:0], e.name[:0]
-	stay := true
-	for k := range m.Parts {
-		p := &m.Parts[k]
-		if p.Kind != winnow.KindToolCall {
-			continue
-		}
-		e.ids.Rule = foreignIDs
-		if _, ok := p.Source.(*schema.ToolCall); ok {
-			e.ids.Rule = ownIDs
-		}
-		id := e.ids.Call(p.ID)
-		e.sent, e.name = append(e.sent, id), append(e.name, p.Name)
-		stay = stay && id == p.ID
-	}
-	return stay
 }
 
 // calls returns m's calls with the ids to send.

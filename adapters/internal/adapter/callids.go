@@ -43,7 +43,8 @@ func (r *IDRule) accepts(id string) bool {
 // no earlier call has it. Any other id is replaced by its hash. Calls and results are paired by occurrence: a result
 // answers a call with its id in the newest assistant message.
 type CallIDs struct {
-	Rule IDRule
+	Rule    IDRule
+	Foreign *IDRule // for calls without a Source (nil: Rule)
 
 	used  map[string]bool  // ids sent in the request or in the message, as the rule says
 	empty int              // number of calls without an id so far
@@ -84,13 +85,25 @@ func (c *CallIDs) Call(id string) string {
 func (c *CallIDs) Name(m *winnow.Message) (sent []string, stay bool) {
 	c.Message()
 	stay = true
+	own := c.Rule
 	for k := range m.Parts {
 		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
+			if c.Foreign != nil && p.Source == nil {
+				c.Rule = *c.Foreign
+			}
 			stay = c.Call(p.ID) == p.ID && (!c.Rule.Objects || IsObject(p.Arguments)) && stay
+			c.Rule = own
 		}
 	}
 	return c.sent, stay
 }
+
+// OwnIDs and ForeignIDs are the rules for frameworks, behind which may be any provider. It usually accepts its own ids.
+// Ids from elsewhere have to fit every one: OpenAI accepts 40 characters, and Anthropic only these.
+var (
+	OwnIDs     = IDRule{MaxLength: 256, Request: true}
+	ForeignIDs = IDRule{MaxLength: 40, Byte: Letters, Request: true}
+)
 
 // Results returns the id to send for each message of run that is a result, and "" for the others.
 func (c *CallIDs) Results(run []winnow.Message) []string {

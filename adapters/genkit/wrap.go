@@ -1,0 +1,86 @@
+package genkit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/firebase/genkit/go/ai"
+	gk "github.com/firebase/genkit/go/genkit"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/framework"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Wrapper keeps the requests of an agent inside the window of its model: see [Wrap].
+type Wrapper struct{ conversations *framework.Conversations }
+
+// Wrap returns the middleware and the tools for an agent. The context of a run names its conversation: see
+// [framework.WithConversation]; with Genkit's sessions set Options.Key. Agents that call each other get one each.
+func Wrap(o *framework.Options) *Wrapper { return &Wrapper{framework.New(o)} }
+
+// Close ends the work in the background: see [framework.Conversations].
+func (w *Wrapper) Close() error { return w.conversations.Close() }
+
+// Middleware is an [ai.ModelMiddleware], for [ai.WithMiddleware]. What it sends is in no message of Genkit's: the
+// request in a response is that of the caller, so that [ai.ModelResponse.History] is whole. In a stream, a refusal is
+// recovered from as long as nothing came.
+func (w *Wrapper) Middleware(next ai.ModelFunc) ai.ModelFunc {
+	return func(ctx context.Context, req *ai.ModelRequest, each ai.ModelStreamCallback) (*ai.ModelResponse, error) {
+		begun := false
+		watched := each
+		if each != nil {
+			watched = func(ctx context.Context, chunk *ai.ModelResponseChunk) error {
+				begun = true
+				return each(ctx, chunk)
+			}
+		}
+		answer, turn, err := framework.Do(ctx, w.conversations, Import(req.Messages),
+			func(ctx context.Context, messages []winnow.Message) (*ai.ModelResponse, error) {
+				sent := *req
+				sent.Messages = Export(messages)
+				answer, err := next(ctx, &sent, watched)
+				if err != nil && begun {
+					err = framework.Begun(err)
+				}
+				return answer, err
+			})
+		if err != nil {
+			return nil, err
+		}
+		answer.Request = req
+		turn.Answered(ctx, Response(answer))
+		return answer, nil
+	}
+}
+
+// Tools returns the tools that o.Recall and o.Notes of [Wrap] offer, for [ai.WithTools] beside the agent's own.
+func (w *Wrapper) Tools() (tools []ai.ToolRef) {
+	for _, t := range w.conversations.Tools() {
+		tools = append(tools, ai.NewToolWithInputSchema(t.Name, t.Description, adapter.Schema(t.Tool),
+			func(ctx *ai.ToolContext, input any) (string, error) {
+				arguments, err := json.Marshal(input)
+				if err != nil {
+					return "", fmt.Errorf("genkit: %w", err)
+				}
+				return t.Run(ctx.Context, arguments)
+			}))
+	}
+	return tools
+}
+
+// NewSummarizer returns a summarizer that asks a model without tools. o names the model, and limits its answer in the
+// way of its plugin. If the finish reason does not say that the model finished, the error wraps
+// [winnow.ErrIncomplete].
+func NewSummarizer(g *gk.Genkit, o ...ai.GenerateOption) winnow.Summarizer {
+	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
+		prompt := ai.WithMessages(ai.NewSystemTextMessage(req.System()), ai.NewUserTextMessage(req.Prompt()))
+		answer, err := gk.Generate(ctx, g, append([]ai.GenerateOption{prompt}, o...)...)
+		if err != nil || answer == nil {
+			return "", adapter.Failed("genkit", err)
+		}
+		m := Response(answer)
+		return adapter.Summary(ctx, "genkit", &m, string(ai.FinishReasonStop))
+	})
+}
