@@ -110,9 +110,9 @@ var cases = []adaptertest.Case{
 	{Name: "empty part beside a call", Imports: turn(`"content":"","assistant_output_multi_content":[{"type":"text"}],`), Want: strings.Join(turn(`"content":"",`), ""), Reason: "some providers refuse it in a list"},
 	{Name: "empty question", Imports: []string{ask, said, `{"role":"user","content":""}`}, Want: ask + said, Reason: "nothing is said"},
 	{Name: "empty part of a question", Imports: []string{ask, said, `{"role":"user","content":"","user_input_multi_content":[{"type":"text"},{"type":"text","text":"q"}]}`}, Want: ask + said + `{"role":"user","content":"","user_input_multi_content":[{"type":"text","text":"q"}]}`, Reason: "some providers refuse it in a list"},
-	{Name: "empty result", Imports: withResult(`"content":""`), Reason: "accepted"},
-	{Name: "empty part of a result", Imports: withResult(`"content":"","user_input_multi_content":[{"type":"text"}]`), Want: strings.Join(withResult(`"content":"","tool_name":"read"`), ""), Reason: "an empty result is accepted"},
-	{Name: "blank result", Imports: withResult(`"content":" "`), Want: strings.Join(withResult(`"content":"","tool_name":"read"`), ""), Reason: "a manager leaves out what is blank"},
+	{Name: "empty result", Imports: withResult(`"content":""`), Want: strings.Join(withResult(`"content":"[empty]"`), ""), Reason: "OpenAI's component sends null, which is refused"},
+	{Name: "empty part of a result", Imports: withResult(`"content":"","user_input_multi_content":[{"type":"text"}]`), Want: strings.Join(withResult(`"content":"[empty]","tool_name":"read"`), ""), Reason: "likewise"},
+	{Name: "blank result", Imports: withResult(`"content":" "`), Want: strings.Join(withResult(`"content":"[empty]","tool_name":"read"`), ""), Reason: "a manager leaves out what is blank"},
 	{Name: "call without arguments", Imports: turnOf(`{"id":"a","type":"function","function":{"name":"read","arguments":""}}`), Want: strings.Join(turnOf(`{"id":"a","type":"function","function":{"name":"read"}}`), ""), Reason: "as the model wrote it"},
 	{Name: "call with broken arguments", Imports: turnOf(`{"id":"a","type":"function","function":{"name":"read","arguments":"{]"}}`), Want: strings.Join(turnOf(`{"id":"a","type":"function","function":{"name":"read","arguments":"{\"invalidJson\":\"{]\"}"}}`), ""), Reason: "wrapped"},
 

@@ -101,6 +101,11 @@ func (e *exporter) result(m *winnow.Message) {
 		copied.ToolCallID = id
 		p = &copied
 	}
+	if isEmpty(p) { // the component for OpenAI sends null for it, which is refused
+		copied := *p
+		copied.Content = adapter.Empty
+		p = &copied
+	}
 	e.out = append(e.out, p)
 }
 

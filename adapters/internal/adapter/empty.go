@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 )
 
+// Empty is sent where a provider wants a text and there is none.
+const Empty = "[empty]"
+
 // WithoutEmptyTexts returns a JSON value without the blank texts in its lists, which providers refuse at every depth. A
 // list of nothing else keeps one, which says so. found is false if there is no such text.
 func WithoutEmptyTexts(raw []byte) (out json.RawMessage, found bool) {
@@ -41,7 +44,7 @@ func withoutEmptyTexts(v any) (out any, found bool) {
 		}
 		if len(kept) == 0 && len(v) > 0 {
 			first, _ := v[0].(map[string]any)
-			first["text"] = "[empty]"
+			first["text"] = Empty
 			kept = append(kept, first)
 		}
 		return kept, found
