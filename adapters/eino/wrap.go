@@ -64,7 +64,8 @@ func (m *Model) Generate(ctx context.Context, in []*schema.Message, o ...model.O
 }
 
 // Stream implements [model.BaseChatModel]. A refusal is recovered from as long as nothing was read of the stream.
-func (m *Model) Stream(ctx context.Context, in []*schema.Message, o ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+func (m *Model) Stream(ctx context.Context, in []*schema.Message, o ...model.Option) (
+	*schema.StreamReader[*schema.Message], error) {
 	var first *schema.Message
 	stream, turn, err := framework.Do(ctx, m.conversations, Import(in),
 		func(ctx context.Context, messages []winnow.Message) (*schema.StreamReader[*schema.Message], error) {

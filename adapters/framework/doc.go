@@ -4,9 +4,10 @@
 // each request, and sends what comes back in their place. Nothing of that returns to the framework, whose history stays
 // as it would be without Winnow.
 //
-//	answer, turn, err := framework.Do(ctx, conversations, Import(messages), func(ctx context.Context, messages []winnow.Message) (Answer, error) {
-//		return model.Generate(ctx, Export(messages))
-//	})
+//	answer, turn, err := framework.Do(ctx, conversations, Import(messages),
+//		func(ctx context.Context, messages []winnow.Message) (Answer, error) {
+//			return model.Generate(ctx, Export(messages))
+//		})
 //	if err == nil {
 //		turn.Answered(ctx, Response(answer))
 //	}

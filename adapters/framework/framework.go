@@ -138,7 +138,7 @@ func Do[T any](ctx context.Context, c *Conversations, history []winnow.Message,
 		return none, nil, fmt.Errorf("framework: %w", err)
 	}
 	var begun error
-	answer, r, err := winnow.Do(ctx, v.manager, history, func(ctx context.Context, messages []winnow.Message) (T, error) {
+	send := func(ctx context.Context, messages []winnow.Message) (T, error) {
 		c.save(ctx, t)
 		c.threads.sent(v, messages)
 		answer, err := call(ctx, messages)
@@ -146,7 +146,8 @@ func Do[T any](ctx context.Context, c *Conversations, history []winnow.Message,
 			begun, err = of.error, nil
 		}
 		return answer, err
-	})
+	}
+	answer, r, err := winnow.Do(ctx, v.manager, history, send)
 	if err == nil {
 		err = begun
 	}

@@ -62,7 +62,8 @@ func outlineOf(history []winnow.Message) (o outline) {
 	system, rest := sha256.New(), sha256.New()
 	for i := range history {
 		m := &history[i]
-		text, _ := json.Marshal(winnow.Message{Role: m.Role, Parts: m.Parts, ToolCallID: m.ToolCallID}) // or it is left out
+		said := winnow.Message{Role: m.Role, Parts: m.Parts, ToolCallID: m.ToolCallID}
+		text, _ := json.Marshal(said) // arguments that are not JSON: the message tells nothing
 		if m.Role == winnow.RoleSystem {
 			system.Write(text)
 			continue
@@ -91,7 +92,8 @@ func (o *outline) goesOn(v *conversation) bool {
 }
 
 // find returns the conversation of a history.
-func (c *Conversations) find(ctx context.Context, key string, history []winnow.Message) (*thread, *conversation, error) {
+func (c *Conversations) find(ctx context.Context, key string, history []winnow.Message) (
+	*thread, *conversation, error) {
 	o := outlineOf(history)
 	name := sha256.Sum256(append([]byte(key), o.ends[0][:]...))
 	t := c.thread(ctx, key, hex.EncodeToString(name[:]))

@@ -39,8 +39,9 @@ func (c *Conversations) Tools() (tools []Tool) {
 type answers func(*winnow.Manager, context.Context, []winnow.Message, json.RawMessage) (winnow.Message, error)
 
 func withoutContext(answer func(*winnow.Manager, []winnow.Message, json.RawMessage) winnow.Message) answers {
-	return func(m *winnow.Manager, _ context.Context, history []winnow.Message, arguments json.RawMessage) (winnow.Message, error) {
-		return answer(m, history, arguments), nil
+	return func(m *winnow.Manager, _ context.Context, history []winnow.Message, args json.RawMessage) (
+		winnow.Message, error) {
+		return answer(m, history, args), nil
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package genkit keeps agents of Genkit, github.com/firebase/genkit/go, inside the context window of their model.
 //
 //	w := genkit.Wrap(&framework.Options{…})
-//	answer, err := gk.Generate(ctx, g, ai.WithMessages(history...), ai.WithMiddleware(w.Middleware), ai.WithTools(tools...))
+//	answer, err := gk.Generate(ctx, g, ai.WithMessages(history...), ai.WithMiddleware(w.Middleware))
 //	history = answer.History() // whole: what was sent in its place is not in it
 //
 // [Import] and [Export] turn messages into winnow's and back. Messages that winnow did not change are sent as they are.

@@ -72,7 +72,8 @@ func message(role ai.Role, m *winnow.Message, ids []string) []*ai.Message {
 				copied, request := *own, *own.ToolRequest
 				call, copied.ToolRequest = &copied, &request
 			} else {
-				call.ToolRequest = &ai.ToolRequest{Name: adapter.Name(p.Name, 64, adapter.Letters), Input: decoded(p.Arguments)}
+				name := adapter.Name(p.Name, 64, adapter.Letters)
+				call.ToolRequest = &ai.ToolRequest{Name: name, Input: decoded(p.Arguments)}
 			}
 			call.ToolRequest.Ref = ids[calls]
 			calls++

@@ -83,7 +83,8 @@ func appendPart(parts []winnow.Part, p *ai.Part) []winnow.Part {
 		out.Kind, out.Text, out.Signature = winnow.KindThinking, p.Text, signature(p)
 	case p.IsToolRequest() && p.ToolRequest != nil:
 		c := p.ToolRequest
-		out = winnow.Part{Kind: winnow.KindToolCall, ID: c.Ref, Name: c.Name, Arguments: adapter.Arguments(c.Input), Signature: signature(p), Source: p}
+		out.Kind, out.ID, out.Name = winnow.KindToolCall, c.Ref, c.Name
+		out.Arguments, out.Signature = adapter.Arguments(c.Input), signature(p)
 	case p.IsImage():
 		out = adapter.Media(winnow.KindImage, p.ContentType, p.Text, p)
 	case p.IsMedia():

@@ -1,4 +1,5 @@
-// Package langchaingo keeps agents of LangChainGo, github.com/tmc/langchaingo, inside the context window of their model.
+// Package langchaingo keeps agents of LangChainGo, github.com/tmc/langchaingo, inside the context window of their
+// model.
 //
 // [Wrap] stands around a model. It works for agents and chains that give the model a list of messages, such as
 // agents.OpenAIFunctionsAgent, and for loops of your own. Agents and chains that write the conversation into one prompt

@@ -10,13 +10,15 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// NewSummarizer returns a summarizer that asks a model. maxTokens limits the answer; 0 means the limit that each request
-// asks for. If the stop reason does not say that the model finished, the error wraps [winnow.ErrIncomplete].
+// NewSummarizer returns a summarizer that asks a model. maxTokens limits the answer; 0 means the limit that each
+// request asks for. If the stop reason does not say that the model finished, the error wraps [winnow.ErrIncomplete].
 func NewSummarizer(llm llms.Model, maxTokens int, o ...llms.CallOption) winnow.Summarizer {
 	return winnow.SummarizerFunc(func(ctx context.Context, req winnow.SummaryRequest) (string, error) {
 		o := append([]llms.CallOption{llms.WithMaxTokens(adapter.AnswerTokens(&req, maxTokens))}, o...)
 		answer, err := llm.GenerateContent(ctx, []llms.MessageContent{
-			llms.TextParts(llms.ChatMessageTypeSystem, req.System()), llms.TextParts(llms.ChatMessageTypeHuman, req.Prompt())}, o...)
+			llms.TextParts(llms.ChatMessageTypeSystem, req.System()),
+			llms.TextParts(llms.ChatMessageTypeHuman, req.Prompt()),
+		}, o...)
 		if err != nil && ctx.Err() != nil { // some models say it in their own words
 			err = errors.Join(err, context.Cause(ctx))
 		}

@@ -19,8 +19,8 @@ type Model struct {
 	conversations *framework.Conversations
 }
 
-// Wrap returns a model for an agent, a chain or a loop, which asks llm. The context of a run names its conversation: see
-// [framework.WithConversation]. Agents that call each other get one each.
+// Wrap returns a model for an agent, a chain or a loop, which asks llm. The context of a run names its conversation:
+// see [framework.WithConversation]. Agents that call each other get one each.
 //
 // Chains that write everything into one prompt cannot be shortened here: use [NewMemory] for them.
 func Wrap(llm llms.Model, o *framework.Options) *Model { return &Model{llm, framework.New(o)} }
@@ -37,7 +37,8 @@ func (m *Model) Call(ctx context.Context, prompt string, o ...llms.CallOption) (
 }
 
 // GenerateContent implements [llms.Model]. In a stream, a refusal is recovered from as long as nothing came.
-func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageContent, o ...llms.CallOption) (*llms.ContentResponse, error) {
+func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageContent, o ...llms.CallOption) (
+	*llms.ContentResponse, error) {
 	var begun bool
 	o = append(o[:len(o):len(o)], func(o *llms.CallOptions) { watch(o, &begun) })
 	answer, turn, err := framework.Do(ctx, m.conversations, Import(messages),
@@ -103,7 +104,8 @@ func (m *Model) Definitions() (list []llms.Tool) {
 
 // Tool turns a tool, such as [winnow.RecallTool], into one for [llms.WithTools].
 func Tool(t winnow.Tool) llms.Tool {
-	return llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Schema}}
+	f := &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Schema}
+	return llms.Tool{Type: "function", Function: f}
 }
 
 type agentTool struct{ t framework.Tool }

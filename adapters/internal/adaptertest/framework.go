@@ -74,7 +74,8 @@ func (b *book) answer(r *provider.Request) provider.Answer {
 	}
 	call := func(page int, book string, to int) provider.Answer {
 		return provider.Answer{Text: fmt.Sprintf("Page %d comes next.", page), Calls: []provider.ToolCall{{
-			ID: fmt.Sprintf("call_%s_%d", book, page), Name: "read", Arguments: json.RawMessage(fmt.Sprintf(b.agent.Arguments, page)),
+			ID: fmt.Sprintf("call_%s_%d", book, page), Name: "read",
+			Arguments: json.RawMessage(fmt.Sprintf(b.agent.Arguments, page)),
 		}}}
 	}
 	var name string
@@ -118,21 +119,26 @@ func (b *book) recall(r *provider.Request) (provider.Answer, bool) {
 			quoted, _ := json.Marshal(arguments)
 			arguments = fmt.Sprintf(b.agent.Recall, quoted)
 		}
-		return provider.Answer{Calls: []provider.ToolCall{{ID: recallID, Name: winnow.RecallTool().Name, Arguments: json.RawMessage(arguments)}}}, true
+		call := provider.ToolCall{ID: recallID, Name: winnow.RecallTool().Name, Arguments: json.RawMessage(arguments)}
+		return provider.Answer{Calls: []provider.ToolCall{call}}, true
 	}
 	return provider.Answer{}, false
 }
 
 func reads(book string, to int) func(page string) string {
 	return func(page string) string {
-		return fmt.Sprintf("%send of page %s of book %s, up to %d",
-			strings.Repeat(fmt.Sprintf("Line of page %s in book %s, which says that all is well.\n", page, book), 90), page, book, to)
+		line := fmt.Sprintf("Line of page %s in book %s, which says that all is well.\n", page, book)
+		return fmt.Sprintf("%send of page %s of book %s, up to %d", strings.Repeat(line, 90), page, book, to)
 	}
 }
 
-// place is where a run reads.
-func place(r Run, book string, from, to int) Run {
-	r.Question, r.Read, r.Steps = fmt.Sprintf("Read book %s from page %d to page %d.", book, from, to), reads(book, to), to-from+10
+// pages is a run that reads pages of a book.
+func pages(r Run, book string, from, to int) Run {
+	r.Question = fmt.Sprintf("Read book %s from page %d to page %d.", book, from, to)
+	r.Read, r.Steps = reads(book, to), to-from+10
+	if r.Client == nil {
+		r.Client = http.DefaultClient
+	}
 	return r
 }
 
@@ -188,7 +194,7 @@ func CheckFramework(t *testing.T, a FrameworkAgent) {
 	}
 	t.Run("no conversation", func(t *testing.T) {
 		_, url := atProvider(t, provider.Options{})
-		_, err := a.Run(t.Context(), place(Run{URL: url, Client: http.DefaultClient, Options: frameworkOptions(nil, frameworkWindow)}, "a", 1, 2))
+		_, err := a.Run(t.Context(), pages(Run{URL: url, Options: frameworkOptions(nil, frameworkWindow)}, "a", 1, 2))
 		assert.ErrorIs(t, err, framework.ErrNoConversation)
 	})
 }
@@ -211,12 +217,12 @@ func (a *FrameworkAgent) checkHistory(t *testing.T, stream bool) {
 	var group sync.WaitGroup
 	for _, book := range []string{"a", "b"} {
 		group.Go(func() {
-			want, err := a.Run(t.Context(), place(Run{URL: large, Client: http.DefaultClient, Stream: stream}, book, 1, steps))
+			want, err := a.Run(t.Context(), pages(Run{URL: large, Stream: stream}, book, 1, steps))
 			if !assert.NoError(t, err) {
 				return
 			}
 			got, err := a.Run(framework.WithConversation(t.Context(), book),
-				place(Run{URL: small, Client: http.DefaultClient, Stream: stream, Options: o}, book, 1, steps))
+				pages(Run{URL: small, Stream: stream, Options: o}, book, 1, steps))
 			if assert.NoError(t, err) {
 				sameHistory(t, want, got)
 			}
@@ -255,7 +261,7 @@ func (a *FrameworkAgent) checkOverflow(t *testing.T, stream bool) {
 	o := frameworkOptions(nil, 0)
 	o.Manager = func(string) (int, *winnow.Options) { return 2 * frameworkWindow, &winnow.Options{FoldAbove: 1} }
 	_, err := a.Run(framework.WithConversation(t.Context(), "c"),
-		place(Run{URL: url, Client: http.DefaultClient, Stream: stream, Options: o}, "a", 1, 40))
+		pages(Run{URL: url, Stream: stream, Options: o}, "a", 1, 40))
 	require.NoError(t, err)
 	refused := 0
 	for i, x := range p.Exchanges() {
@@ -271,9 +277,10 @@ func (a *FrameworkAgent) checkOverflow(t *testing.T, stream bool) {
 // checkErrors compares an error of the provider with what the framework says of it without Winnow.
 func (a *FrameworkAgent) checkErrors(t *testing.T, stream bool) {
 	_, url := atProvider(t, provider.Options{Model: func(*provider.Request) provider.Answer {
-		return provider.Answer{Error: &provider.Error{Status: 401, Type: "invalid_request_error", Message: "Incorrect API key provided."}}
+		e := &provider.Error{Status: 401, Type: "invalid_request_error", Message: "Incorrect API key provided."}
+		return provider.Answer{Error: e}
 	}})
-	r := place(Run{URL: url, Client: http.DefaultClient, Stream: stream}, "a", 1, 2)
+	r := pages(Run{URL: url, Stream: stream}, "a", 1, 2)
 	_, want := a.Run(t.Context(), r)
 	require.Error(t, want)
 	r.Options = frameworkOptions(nil, frameworkWindow)
@@ -289,19 +296,19 @@ func (a *FrameworkAgent) checkResumed(t *testing.T) {
 	p, url := atProvider(t, provider.Options{Window: frameworkWindow, Model: (&book{agent: a}).answer})
 	store := &memoryStore{}
 	ctx := framework.WithConversation(t.Context(), "c")
-	r := place(Run{URL: url, Client: http.DefaultClient, Options: frameworkOptions(store, frameworkWindow)}, "a", 1, 30)
+	r := pages(Run{URL: url, Options: frameworkOptions(store, frameworkWindow)}, "a", 1, 30)
 	history, err := a.Run(ctx, r)
 	require.NoError(t, err)
 	before := len(p.Exchanges())
-	r = place(Run{URL: url, Client: http.DefaultClient, Options: frameworkOptions(store, frameworkWindow), History: history}, "a", 31, 33)
-	_, err = a.Run(ctx, r)
+	r.Options, r.History = frameworkOptions(store, frameworkWindow), history
+	_, err = a.Run(ctx, pages(r, "a", 31, 33))
 	require.NoError(t, err)
 	x := p.Exchanges()
 	require.Greater(t, len(x), before)
 	SamePrefix(t, x[before-1], x[before])
 
-	r.Options, r.History = frameworkOptions(nil, frameworkWindow), history
-	_, err = a.Run(ctx, place(r, "a", 31, 33))
+	r.Options = frameworkOptions(nil, frameworkWindow)
+	_, err = a.Run(ctx, pages(r, "a", 31, 33))
 	require.NoError(t, err)
 	was, is := valuesOf(t, x[before-1].Body, "messages"), valuesOf(t, p.Exchanges()[len(x)].Body, "messages")
 	assert.NotEqual(t, was, is[:min(len(is), len(was))], "without the store it is another")
@@ -312,7 +319,7 @@ func (a *FrameworkAgent) checkRecall(t *testing.T) {
 	b := &book{agent: a, recallAt: 30}
 	p, url := atProvider(t, provider.Options{Window: frameworkWindow, Model: b.answer})
 	_, err := a.Run(framework.WithConversation(t.Context(), "c"),
-		place(Run{URL: url, Client: http.DefaultClient, Options: frameworkOptions(nil, frameworkWindow)}, "a", 1, 40))
+		pages(Run{URL: url, Options: frameworkOptions(nil, frameworkWindow)}, "a", 1, 40))
 	require.NoError(t, err)
 	assert.Contains(t, b.recalled, "Line of page")
 	last := p.Exchanges()[len(p.Exchanges())-1].Request
@@ -325,7 +332,7 @@ func (a *FrameworkAgent) checkMistake(t *testing.T, options *winnow.Options) {
 	o := frameworkOptions(nil, 0)
 	o.Manager = func(string) (int, *winnow.Options) { return frameworkWindow, options }
 	_, err := a.Run(framework.WithConversation(t.Context(), "c"),
-		place(Run{URL: url, Client: http.DefaultClient, Options: o, Mistake: true}, "a", 1, 60))
+		pages(Run{URL: url, Options: o, Mistake: true}, "a", 1, 60))
 	if !errors.Is(err, winnow.ErrSentAsHistory) { // some frameworks keep only the text of an error
 		assert.ErrorContains(t, err, winnow.ErrSentAsHistory.Error())
 	}
@@ -338,29 +345,4 @@ func SamePrefix(t *testing.T, earlier, later provider.Exchange) {
 	require.Greater(t, len(is), len(was))
 	assert.Contains(t, strings.Join(was, ""), "[Record of ", "nothing was shortened")
 	assert.Equal(t, was, is[:len(was)])
-}
-
-// CheckUnderTransport runs an agent without a wrapper, whose client has Winnow's transport.
-func CheckUnderTransport(t *testing.T, a FrameworkAgent, transport func(manager func(*http.Request, string) (int, *winnow.Options)) http.RoundTripper) {
-	const steps = 60
-	for _, stream := range []bool{false, true} {
-		if stream && a.NoStream {
-			continue
-		}
-		_, large := atProvider(t, provider.Options{Window: HugeWindow, Model: (&book{agent: &a}).answer})
-		p, small := atProvider(t, provider.Options{Window: frameworkWindow, Model: (&book{agent: &a}).answer})
-		under := transport(func(*http.Request, string) (int, *winnow.Options) {
-			return frameworkWindow, &winnow.Options{NoMinify: true, Reserve: 2_000}
-		})
-		want, err := a.Run(t.Context(), place(Run{URL: large, Client: http.DefaultClient, Stream: stream}, "a", 1, steps))
-		require.NoError(t, err)
-		got, err := a.Run(t.Context(), place(Run{URL: small, Client: &http.Client{Transport: under}, Stream: stream}, "a", 1, steps))
-		require.NoError(t, err)
-		sameHistory(t, want, got)
-		require.Len(t, p.Exchanges(), steps+1)
-		for i, x := range p.Exchanges() {
-			require.Nil(t, x.Error, "request %d", i)
-		}
-		assert.Contains(t, string(p.Exchanges()[steps].Body), "[Record of ", "nothing was shortened")
-	}
 }

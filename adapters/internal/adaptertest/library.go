@@ -30,7 +30,8 @@ func Library(arguments string) (url string, report func() string, stop func()) {
 		for i := range a.Messages {
 			same = same && string(a.Messages[i]) == string(b.Messages[i])
 		}
-		return fmt.Sprintf("%d requests, %d refused, the last one begins with the one before it: %v", len(x), refused, same)
+		return fmt.Sprintf("%d requests, %d refused, the last one begins with the one before it: %v",
+			len(x), refused, same)
 	}, server.Close
 }
 
