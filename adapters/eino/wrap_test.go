@@ -136,6 +136,11 @@ func TestReact(t *testing.T) {
 	adaptertest.CheckFramework(t, adaptertest.FrameworkAgent{Run: runReact, Arguments: `{"page":%d}`})
 }
 
+// TestTransport: the same agent without a wrapper.
+func TestTransport(t *testing.T) {
+	adaptertest.CheckUnderTransport(t, adaptertest.FrameworkAgent{Run: runReact, Arguments: `{"page":%d}`})
+}
+
 // An agent that stopped to ask a person goes on in another process, from Eino's checkpoint, with what was sent before.
 func TestCheckpoint(t *testing.T) {
 	p := provider.New(provider.Options{Window: 32_000, Model: func(r *provider.Request) provider.Answer {

@@ -165,6 +165,8 @@ var agent = adaptertest.FrameworkAgent{Run: runAgent, Arguments: `{"page":%d}`, 
 
 func TestAgent(t *testing.T) { adaptertest.CheckFramework(t, agent) }
 
+func TestTransport(t *testing.T) { adaptertest.CheckUnderTransport(t, agent) }
+
 type cart struct {
 	Items []string `json:"items"`
 }

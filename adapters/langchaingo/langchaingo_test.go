@@ -178,6 +178,11 @@ func TestExecutor(t *testing.T) { adaptertest.CheckFramework(t, executor) }
 
 func TestLoop(t *testing.T) { adaptertest.CheckFramework(t, loop) }
 
+func TestTransport(t *testing.T) {
+	adaptertest.CheckUnderTransport(t, executor)
+	adaptertest.CheckUnderTransport(t, loop)
+}
+
 // A chain writes the conversation into one prompt. Its memory has all of it, and the prompt fits.
 func TestMemory(t *testing.T) {
 	p := provider.New(provider.Options{Window: 8_000, Model: func(r *provider.Request) provider.Answer {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/framework"
+	"github.com/winnowgo/winnow/adapters/transport"
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
@@ -345,4 +346,31 @@ func SamePrefix(t *testing.T, earlier, later provider.Exchange) {
 	require.Greater(t, len(is), len(was))
 	assert.Contains(t, strings.Join(was, ""), "[Record of ", "nothing was shortened")
 	assert.Equal(t, was, is[:len(was)])
+}
+
+// CheckUnderTransport runs an agent without a wrapper, whose client has Winnow's transport.
+func CheckUnderTransport(t *testing.T, a FrameworkAgent) {
+	const steps = 60
+	for _, stream := range []bool{false, true} {
+		if stream && a.NoStream {
+			continue
+		}
+		_, large := atProvider(t, provider.Options{Window: HugeWindow, Model: (&book{agent: &a}).answer})
+		p, small := atProvider(t, provider.Options{Window: frameworkWindow, Model: (&book{agent: &a}).answer})
+		under, err := transport.New(nil, &transport.Options{Manager: func(*http.Request, string) (int, *winnow.Options) {
+			return frameworkWindow, &winnow.Options{NoMinify: true, Reserve: 2_000}
+		}})
+		require.NoError(t, err)
+		want, err := a.Run(t.Context(), pages(Run{URL: large, Stream: stream}, "a", 1, steps))
+		require.NoError(t, err)
+		client := &http.Client{Transport: under}
+		got, err := a.Run(t.Context(), pages(Run{URL: small, Client: client, Stream: stream}, "a", 1, steps))
+		require.NoError(t, err)
+		sameHistory(t, want, got)
+		require.Len(t, p.Exchanges(), steps+1)
+		for i, x := range p.Exchanges() {
+			require.Nil(t, x.Error, "request %d", i)
+		}
+		assert.Contains(t, string(p.Exchanges()[steps].Body), "[Record of ", "nothing was shortened")
+	}
 }
