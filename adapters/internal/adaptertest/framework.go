@@ -357,9 +357,10 @@ func CheckUnderTransport(t *testing.T, a FrameworkAgent) {
 		}
 		_, large := atProvider(t, provider.Options{Window: HugeWindow, Model: (&book{agent: &a}).answer})
 		p, small := atProvider(t, provider.Options{Window: frameworkWindow, Model: (&book{agent: &a}).answer})
-		under, err := transport.New(nil, &transport.Options{Manager: func(*http.Request, string) (int, *winnow.Options) {
+		manager := func(*http.Request, string) (int, *winnow.Options) {
 			return frameworkWindow, &winnow.Options{NoMinify: true, Reserve: 2_000}
-		}})
+		}
+		under, err := transport.New(nil, &transport.Options{Manager: manager})
 		require.NoError(t, err)
 		want, err := a.Run(t.Context(), pages(Run{URL: large, Stream: stream}, "a", 1, steps))
 		require.NoError(t, err)
