@@ -35,10 +35,58 @@ func (d *draft) bodyOf(i int) int {
 	return int(p.body)
 }
 
-// fitsBody reports whether the body is within its limit, as far as one is known.
+// fitsBody reports whether the body, and how many images it has, are within their limits, as far as these are known.
 func (d *draft) fitsBody() bool {
 	limit := d.bodyLimit()
-	return limit == 0 || d.bytes() <= limit
+	return (limit == 0 || d.bytes() <= limit) && d.fitsImages()
+}
+
+func (d *draft) fitsImages() bool { return d.ledger.images == 0 || d.images() <= d.ledger.images }
+
+// images returns how many images the request has.
+func (d *draft) images() (n int) {
+	for i := range d.view.messages {
+		for k := range d.view.messages[i].Parts {
+			if d.view.messages[i].Parts[k].Kind == KindImage {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// leaveOutSurplus leaves out images, the oldest first, until the provider takes how many there are: of old steps down
+// to a low-water mark, of the newest step no more than necessary.
+func (d *draft) leaveOutSurplus() {
+	n, most := d.images(), d.ledger.images
+	request := newestRequest(d.view.messages)
+	for _, step := range []struct{ end, goal int }{
+		{newestAnswers(d.view.messages, 1), count.Share(most, imagesLowWater)}, {len(d.view.messages), most},
+	} {
+		if n <= most {
+			return
+		}
+		for i := 0; i < step.end && n > step.goal; i++ {
+			if i != request {
+				n -= d.leaveOutFirst(i, n-step.goal)
+			}
+		}
+	}
+}
+
+// leaveOutFirst replaces the first images of message i, at most n, by a line each, and returns how many these were.
+func (d *draft) leaveOutFirst(i, n int) (gone int) {
+	m := d.view.messages[i]
+	line := d.imageLine(i)
+	parts := partsWithoutImages(&m, func(p *Part) string {
+		gone++
+		return line(p)
+	}, n)
+	if gone > 0 {
+		m.Parts, m.Source = parts, nil
+		d.project(i, m, estimateWith(d.opts.Estimator, m), OpClear, "its images are left out: the provider takes fewer")
+	}
+	return gone
 }
 
 // plannedBody is the share of a body's limit that a request is planned for if its text alone is too large. The other
@@ -89,9 +137,12 @@ const leastImagesGone, leastImagesLeft = 15, 3
 // the oldest results are cleared, both down to a low-water mark. What the model has not seen follows only if the limit
 // cannot be met otherwise: images, then results, which are cut before they are cleared.
 func (d *draft) shrinkBody() bool {
+	if !d.fitsImages() {
+		d.leaveOutSurplus()
+	}
 	limit, size := d.bodyLimit(), d.bytes()
 	if limit == 0 || size <= limit {
-		return true
+		return d.fitsImages()
 	}
 	d.showRepeats()
 	size = d.bytes()
@@ -147,23 +198,24 @@ func isOptionalImage(p *Part) bool { return p.Kind == KindImage && p.Signature =
 
 // dropImages replaces each image of message i that may be left out by a line, and returns the bytes that this saved.
 func (d *draft) dropImages(i int) int {
-	parts := partsWithoutImages(&d.view.messages[i], d.imageLine(i))
+	parts := partsWithoutImages(&d.view.messages[i], d.imageLine(i), -1)
 	if parts == nil {
 		return 0
 	}
 	return d.replaceForBody(i, parts, "its images are left out: the request body is too large")
 }
 
-// partsWithoutImages returns the parts of m with a line in the place of each image that may be left out. It returns nil
-// if there is none.
-func partsWithoutImages(m *Message, line func(*Part) string) (parts []Part) {
+// partsWithoutImages returns the parts of m with a line in the place of each of the first n images that may be left
+// out. It returns nil if there is none.
+func partsWithoutImages(m *Message, line func(*Part) string, n int) (parts []Part) {
 	if m.Pinned || m.Role == RoleSystem {
 		return nil
 	}
 	for k := range m.Parts {
-		if !isOptionalImage(&m.Parts[k]) {
+		if n == 0 || !isOptionalImage(&m.Parts[k]) {
 			continue
 		}
+		n--
 		if parts == nil {
 			parts = append(parts, m.Parts...)
 		}
@@ -179,7 +231,7 @@ func (d *draft) withoutImages(i int) (m Message, tokens int, ok bool) {
 	if !hasImage(&m) {
 		return m, d.view.tokens[i], false
 	}
-	parts := partsWithoutImages(&m, d.imageLine(i))
+	parts := partsWithoutImages(&m, d.imageLine(i), -1)
 	if parts == nil {
 		return m, d.view.tokens[i], false
 	}

@@ -186,3 +186,54 @@ func TestBodyMayTakeAllThatIsAllowed(t *testing.T) {
 		})
 	}
 }
+
+// TestTooManyImages: a provider that takes fewer images than a request has gets the newest ones, in that request and in
+// all later ones of the conversation.
+func TestTooManyImages(t *testing.T) {
+	shot := winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Bytes: 90_000, Width: 640, Height: 480}
+	for _, tt := range []struct {
+		name    string
+		refusal string
+		most    int // images that the provider takes
+		step    int // images in each step
+		sent    int // in the request that is taken
+		reason  string
+	}{
+		{"a limit", "messages: too many images and documents: 21 + 0 > 20", 20, 1, 10, "old ones go down to a low-water mark, so that the prefix is not written again with each new one"},
+		{"one step", "Too many images in request: at most 20 images are allowed", 20, 24, 20, "the model works with the newest step: no more of it goes than necessary"},
+		{"no limit said", "At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels", 20, 1, 5, "half of what was refused, and of that half again"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := &winnow.Options{FoldAbove: 1}
+			m := newManager(t, 1_000_000, o)
+			h := list(userSays("Click through the shop."))
+			refusals := 0
+			for k := 0; refusals == 0 || k%7 > 0; k++ {
+				step := callOf("c"+itoa(k), "screenshot", `{"page":`+itoa(k)+`}`, "page")
+				for range tt.step {
+					step[1].Parts = append(step[1].Parts, shot)
+				}
+				h = append(h, step...)
+				_, r, err := winnow.Do(t.Context(), m, h, func(_ context.Context, messages []winnow.Message) (int, error) {
+					if n, _ := imagesOf(messages); n > tt.most {
+						refusals++
+						return 0, errors.New(tt.refusal)
+					}
+					return 0, nil
+				})
+				require.NoError(t, err, tt.reason)
+				if n, _ := imagesOf(r.Messages); refusals == 1 && r.Rung != "" {
+					assert.Equal(t, tt.sent, n, tt.reason)
+					last := r.Messages[len(r.Messages)-1].Parts
+					assert.Equal(t, winnow.KindImage, last[len(last)-1].Kind, "the newest is there")
+				}
+			}
+			assert.Equal(t, 1, refusals, "the limit is learned for the conversation")
+			again := restarted(t, 1_000_000, o, snapshotOf(t, m))
+			n, _ := imagesOf(prepare(t, again, h).Messages)
+			assert.LessOrEqual(t, n, tt.most, "and in the next process")
+		})
+	}
+	info := winnow.ClassifyError(errors.New("Too much media: 0 document pages + 101 images > 100"))
+	assert.Equal(t, winnow.ErrorInfo{Class: winnow.ErrorImages, Limit: 100}, info)
+}

@@ -95,6 +95,7 @@ const (
 
 	// the request body is too large in bytes, whatever its tokens: drop images and large results
 	ErrorBytes      ErrorClass = "bytes"
+	ErrorImages     ErrorClass = "images"     // it holds too many images, or too many large ones: drop the oldest
 	ErrorRateLimit  ErrorClass = "rate_limit" // too much in too short a time: wait
 	ErrorQuota      ErrorClass = "quota"      // a budget or a credit is used up: waiting a moment does not help
 	ErrorAuth       ErrorClass = "auth"       // the key or its permissions
@@ -102,8 +103,8 @@ const (
 	ErrorTimeout    ErrorClass = "timeout"    // no answer in time
 )
 
-// ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], from numbers that count tokens.
-// Tokens has the room for the answer in it, if the provider counts that.
+// ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], from numbers that count tokens,
+// and Limit for [ErrorImages], in images. Tokens has the room for the answer in it, if the provider counts that.
 type ErrorInfo struct {
 	Class  ErrorClass
 	Tokens int // what the provider counted, 0 if it did not say
@@ -134,6 +135,9 @@ func isOwn(err error) bool {
 // infoOf returns what a host can use of the diagnosis d. A number of bytes or characters does not measure a context
 // window, so it is left out.
 func infoOf(d overflow.Diagnosis) ErrorInfo {
+	if d.Class == overflow.ClassImages {
+		return ErrorInfo{Class: ErrorImages, Limit: d.Limit}
+	}
 	if d.Class != overflow.ClassOverflow || d.Unit != overflow.UnitTokens {
 		return ErrorInfo{Class: ErrorClass(d.Class)}
 	}

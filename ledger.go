@@ -104,6 +104,7 @@ func (l *ledger) ignoreCounts() bool {
 // bodyLimits are the limits of a request's body.
 type bodyLimits struct {
 	body       int // bytes that the provider allows; 0: it did not say
+	images     int // that a request may have, by what the provider refused; 0: not known
 	mostTokens int // tokens that the current request is planned for, so that its body fits; 0: any number
 }
 

@@ -135,7 +135,10 @@ func (l *ladder) isNew(d *draft) bool {
 	// Both the corrected count and the estimate must be smaller: a correction that was learned from the refusal makes
 	// the very same request look smaller.
 	less := d.tokens() < l.refused && d.view.total < l.estimate
-	if l.bytes > 0 {
+	switch {
+	case l.images > 0:
+		less = d.images() < l.images
+	case l.bytes > 0:
 		less = d.bytes() < l.bytes
 	}
 	return less && !slices.Contains(l.ledger.tries.refused, d.key())
@@ -183,7 +186,7 @@ func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.ledger.che
 // work, cut oversized results and clear old ones if the request does not fit.
 func (l *ladder) clear(context.Context) *draft {
 	d := l.draft()
-	if l.bytes > 0 {
+	if l.bytes > 0 || l.images > 0 {
 		return l.take(d, d.shrinkToFit())
 	}
 	d.leaveOutThinking() // not shrinkToFit: it cuts the newest results, and a summary is tried before that
@@ -394,6 +397,7 @@ type ladder struct {
 	refused  int         // tokens of the refused request, as far as they are known
 	estimate int         // tokens of its messages, by the estimator
 	bytes    int         // of its body; 0: it was not refused for its size in bytes
+	images   int         // in it; 0: it was not refused for their number
 	body     int         // limit of the body that the provider named then; 0: none
 	guessed  bool        // the limit is a guess
 	allowed  int         // tokens that the provider allows, with none kept free for the answer; 0: it did not say
@@ -423,6 +427,16 @@ func (l *ladder) learn(said overflow.Diagnosis, bytes int) {
 	refusal := accounting.Refusal{
 		Said: said, Tokens: l.refused, Messages: len(l.ledger.sent), Estimate: l.ledger.estimate, Bytes: max(1, bytes),
 		IsSent: l.ledger.hasRequest(), IsLast: l.ledger.tries.Refusals >= maxRetries,
+	}
+	if said.Class == overflow.ClassImages {
+		// The provider may count documents too, or name the limit for large images only: half of them are tried then.
+		l.images = l.draft().images()
+		limit := said.Limit
+		if limit <= 0 || limit >= l.images {
+			limit = max(1, l.images/2)
+		}
+		l.ledger.images = count.Least(l.ledger.images, limit)
+		return
 	}
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
 		l.bytes = refusal.Bytes

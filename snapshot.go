@@ -103,7 +103,8 @@ func (l *ledger) goOnWith(m *Manager) {
 		return
 	}
 	l.undoRecovery()
-	l.accounting, l.body, l.refusals, l.tries, l.breaker = accounting.Account{}, 0, 0, tries{}, breaker.Breaker{}
+	l.accounting, l.body, l.images = accounting.Account{}, 0, 0
+	l.refusals, l.tries, l.breaker = 0, tries{}, breaker.Breaker{}
 	l.sentAt, l.tokens, l.estimate = time.Time{}, 0, 0
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,
@@ -225,7 +226,7 @@ func (l *ledger) head() saved.Snapshot {
 		Winnow:     saved.Version,
 		Request:    saved.Request{SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Bytes: l.bytes},
 		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
-		Body:       l.body, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
+		Body:       l.body, Images: l.images, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
 		Recovery: l.recovery.saved(), Tries: l.tries.Tries,
 		Deltas: l.journal.deltas, Model: l.model, OtherModel: l.otherModel,
 		Window: l.window, State: u.saved(),
@@ -364,7 +365,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 	}
 	l.accounting.Meter, l.accounting.Limit, l.accounting.Window = s.Accounting.Within()
-	l.body = max(0, s.Body)
+	l.body, l.images = max(0, s.Body), max(0, s.Images)
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
 	l.sent, l.names = r.keys(s.Sent), namesOf(s.Names)
 	l.tries = tries{Tries: s.Tries.Within()} // before revert, which adds the requests that were refused

@@ -464,7 +464,7 @@ func textAndImages(m *Message) string {
 	if !hasImage(m) {
 		return joinedText(m)
 	}
-	out := Message{Parts: partsWithoutImages(m, func(p *Part) string { return describeImage(p) + "]" })}
+	out := Message{Parts: partsWithoutImages(m, func(p *Part) string { return describeImage(p) + "]" }, -1)}
 	return joinedText(&out)
 }
 

@@ -13,6 +13,7 @@ const (
 	ClassOther      Class = ""
 	ClassOverflow   Class = "overflow"
 	ClassBytes      Class = "bytes"
+	ClassImages     Class = "images"
 	ClassRateLimit  Class = "rate_limit"
 	ClassQuota      Class = "quota"
 	ClassAuth       Class = "auth"
@@ -36,7 +37,7 @@ type Diagnosis struct {
 	Class  Class
 	Unit   Unit
 	Size   int  // what the provider counted, in Unit; 0 if it did not say
-	Limit  int  // what it allows, in Unit; 0 if it did not say
+	Limit  int  // what it allows, in Unit, or of images; 0 if it did not say
 	Output int  // the tokens of it that are reserved for the answer; 0 if it did not say
 	Rate   int  // of a rate limit: the tokens per minute; 0 if it did not say
 	Final  bool // the caller's own refusal is in the chain: all that could be tried was
@@ -53,7 +54,7 @@ func (d Diagnosis) OfRequest(tokens int) Diagnosis {
 
 // IsRecoverable reports whether the provider may accept a smaller request, unless all that could be tried was.
 func (d Diagnosis) IsRecoverable() bool {
-	return (d.Class == ClassOverflow || d.Class == ClassBytes) && !d.Final
+	return (d.Class == ClassOverflow || d.Class == ClassBytes || d.Class == ClassImages) && !d.Final
 }
 
 // InAnswer reports whether an answer shows that the prompt did not fit: by the reason for which it ended, the tokens of

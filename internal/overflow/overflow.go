@@ -45,6 +45,9 @@ func judge(r *reading, status int) Diagnosis {
 			return d
 		}
 	}
+	if d, ok := tooManyImages(r); ok && (v == vetoNone || v == vetoOther) {
+		return d
+	}
 	d := match(r, status)
 	if d.Class == ClassOverflow && d.Unit == UnitTokens && !measure(r, &d) {
 		return Diagnosis{} // the answer alone does not fit: an output cap

@@ -15,6 +15,9 @@ type told struct {
 
 func classify(err error) told {
 	d := Diagnose(err, isOwn)
+	if d.Class == ClassImages {
+		return told{Class: d.Class, Limit: d.Limit}
+	}
 	if d.Class != ClassOverflow || d.Unit != UnitTokens {
 		return told{Class: d.Class}
 	}
@@ -147,7 +150,16 @@ var refusalTexts = []struct {
 	{"a gateway", "502 Bad Gateway", told{Class: ClassOverloaded}},
 	{"Go's client", "context deadline exceeded (Client.Timeout exceeded while awaiting headers)", told{Class: ClassTimeout}},
 	{"an image", "messages.4.content.0.image.source.base64: image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes", told{}},
-	{"the number of images", "Too many images in request: at most 20 images are allowed", told{}},
+	{"the number of images", "Too many images in request: at most 20 images are allowed", told{Class: ClassImages, Limit: 20}},
+	{"Anthropic's many images", "messages.3.content.79.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels", told{Class: ClassImages}},
+	{"Anthropic's media", "Too much media: 0 document pages + 101 images > 100", told{Class: ClassImages, Limit: 100}},
+	{"Bedrock's images", "messages: too many images and documents: 21 + 0 > 20", told{Class: ClassImages, Limit: 20}},
+	{"vLLM's images", "At most 1 image(s) may be provided in one request.", told{Class: ClassImages, Limit: 1}},
+	{"more than", "The request has more than 20 images, which this model does not take.", told{Class: ClassImages, Limit: 20}},
+	{"a number of images", "The number of images (25) exceeds the limit of 16", told{Class: ClassImages, Limit: 16}},
+	{"one image's size", "image dimensions exceed max allowed size: 8000 pixels", told{}},
+	{"one image's bytes", "Image 3 of 12 is larger than the maximum of 5 MB", told{}},
+	{"a model without eyes", "This model does not support image inputs", told{}},
 	{"pages", "A maximum of 100 PDF pages may be provided.", told{}},
 	{"an id", "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 45 instead.", told{}},
 	{"the name of a tool", "tools.0.custom.name: String should have at most 64 characters", told{}},

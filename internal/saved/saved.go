@@ -29,6 +29,7 @@ type Snapshot struct {
 	Request
 	Accounting Accounting      `json:"accounting,omitzero"`
 	Body       int             `json:"body,omitempty"`
+	Images     int             `json:"images,omitempty"`
 	Refusals   int             `json:"refusals,omitempty"`
 	DigestAt   int             `json:"digestAt,omitempty"`
 	Breaker    breaker.Breaker `json:"breaker,omitzero"`
