@@ -146,6 +146,9 @@ func (t *Transport) options(r *http.Request, q *query) (window int, o *winnow.Op
 	if o.Logger == nil {
 		o.Logger = t.o.Logger
 	}
+	if o.Cache == nil {
+		o.Cache = q.prices(t.o.MarkCache)
+	}
 	o.Recall = o.Recall || t.o.Recall
 	if window == 0 && strings.Contains(strings.Join(r.Header.Values("Anthropic-Beta"), ","), "context-1m") {
 		window = 1_000_000

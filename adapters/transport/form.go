@@ -8,8 +8,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 	"github.com/winnowgo/winnow/adapters/internal/wire"
 )
@@ -168,6 +170,26 @@ func (q *query) body(messages []winnow.Message, mark bool) (body []byte, lost in
 		e.Append(q.recall.list, q.recall.tool)
 	}
 	return e.Bytes(q.whole), lost
+}
+
+// prices returns what the prompt cache costs by the markers that the client sets, or that are set for it. Claude caches
+// nothing without one. With other models the table knows.
+func (q *query) prices(mark bool) *winnow.CacheOptions {
+	if q.form != messagesForm || !strings.Contains(strings.ToLower(q.model), "claude") {
+		return nil
+	}
+	lifetimes := q.wire.Markers()
+	if automatic := value(q.whole).Get("cache_control"); automatic.Exists() {
+		lifetimes = append(lifetimes, automatic.Get("ttl").Text())
+	}
+	switch {
+	case slices.Contains(lifetimes, adapter.LongTTL):
+		const longPrice = 2 // of a token that is written for an hour
+		return &winnow.CacheOptions{TTL: time.Hour, WritePrice: longPrice}
+	case len(lifetimes) == 0 && (q.marked || !mark):
+		return &winnow.CacheOptions{None: true}
+	}
+	return nil
 }
 
 // isSame reports whether a is b, unchanged.

@@ -196,3 +196,29 @@ func (w *writer) markEnds(marker value) {
 		}
 	}
 }
+
+// Markers returns the lifetimes of the client's markers in the history, "" for the shorter one.
+func (h *History) Markers() (lifetimes []string) {
+	for i := range h.elements {
+		e := &h.elements[i]
+		if !bytes.Contains(e.raw, []byte(`"`+cacheControl+`"`)) {
+			continue
+		}
+		for _, p := range e.pieces {
+			for _, raw := range append([]value{p.raw}, rawOf(p.blocks)...) {
+				if marker := raw.Get(cacheControl); marker.Exists() {
+					lifetimes = append(lifetimes, marker.Get("ttl").Text())
+				}
+			}
+		}
+	}
+	return lifetimes
+}
+
+func rawOf(blocks []*Block) []value {
+	raw := make([]value, len(blocks))
+	for i, b := range blocks {
+		raw[i] = b.raw
+	}
+	return raw
+}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -30,6 +31,7 @@ func (Messages) read(r *reader, of value) {
 	})
 	isKnown := content.IsText() || content.IsList()
 	switch {
+	case role == "system" && r.isHidden(of):
 	case role == "assistant" && isKnown:
 		r.content(content, messagesBlock)
 		r.message(winnow.Message{Role: winnow.RoleAssistant}, piece{content: content, list: listIn(content)})
@@ -45,6 +47,31 @@ func (Messages) read(r *reader, of value) {
 	default: // perhaps not a person's request
 		r.opaque(winnow.Message{Role: winnow.RoleUser, Injected: true}, of)
 	}
+}
+
+// begin finds out which system messages the API does not show: those before its newest block of compaction, which
+// stands for them too and comes first, and those that are to be shown only until the user goes on. They are sent as
+// they came as long as what stands before them is.
+func (Messages) begin(r *reader, elements []value) {
+	for i, of := range elements {
+		if of.Get("role").Text() == "user" {
+			r.lastUser = i
+		}
+		if !bytes.Contains(of, []byte(`"compaction"`)) {
+			continue
+		}
+		for _, b := range of.Get("content").Elements() {
+			if b.Get("type").Text() == "compaction" && b.Get("content").Text() != "" {
+				r.shownFrom = i
+			}
+		}
+	}
+}
+
+// isHidden reports whether the API does not show the newest element, a system message.
+func (r *reader) isHidden(of value) bool {
+	at := len(r.history.elements) - 1
+	return at < r.shownFrom || at < r.lastUser && of.Get("clear_at").Text() == "next_user_message"
 }
 
 // listIn returns content in which blocks stand.

@@ -93,7 +93,13 @@ type list struct {
 func Read(api API, elements []value) *History {
 	h := &History{api: api}
 	h.reader.history = h
+	if e, ok := api.(interface {
+		begin(r *reader, elements []value)
+	}); ok { // what the provider does not show
+		e.begin(&h.reader, elements)
+	}
 	h.Add(elements)
+	adapter.EnsureRequest(h.Messages)
 	return h
 }
 
@@ -119,6 +125,8 @@ type reader struct {
 	names   adapter.ToolNames
 	calls   []winnow.Part // of the newest assistant message
 
+	shownFrom int               // the API shows no system message before this element (Messages)
+	lastUser  int               // the last element of the user (Messages)
 	functions int               // calls without an id so far, of Chat Completions
 	made      map[string]int    // calls without an id so far, by what they are (Gemini)
 	open      []openCall        // calls that may wait for their response (Gemini)
@@ -162,6 +170,10 @@ func (r *reader) message(m winnow.Message, p piece) *piece {
 	case winnow.RoleAssistant:
 		r.names.Add(m.Parts)
 		r.calls = m.Parts
+	case winnow.RoleUser:
+		if !m.Injected {
+			adapter.NoteWhose(&m, len(h.elements[at].pieces) > 0)
+		}
 	case winnow.RoleTool:
 		if m.ToolName == "" {
 			m.ToolName = r.names.Of(m.ToolCallID)

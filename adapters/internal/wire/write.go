@@ -441,7 +441,8 @@ func (w *writer) drop(p *piece) {
 // put edits the list of the body.
 func (w *writer) put() {
 	h, elements := w.history, w.list.Elements()
-	next, stays := 0, true // whether the newest element that was read is sent
+	next := 0
+	stays := len(w.out) > 0 && w.out[0].element >= 0 && w.isFirstRead(w.out[0].element) // what was read last is sent
 	skip := func(to int) {
 		for ; next < to; next++ {
 			stays = stays && len(h.elements[next].pieces) == 0
@@ -470,4 +471,9 @@ func (w *writer) put() {
 	for _, raw := range news {
 		w.edit.Append(w.list, raw)
 	}
+}
+
+// isFirstRead reports whether no element before one was read.
+func (w *writer) isFirstRead(at int) bool {
+	return !slices.ContainsFunc(w.history.elements[:at], func(e element) bool { return len(e.pieces) > 0 })
 }
