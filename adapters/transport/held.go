@@ -152,8 +152,8 @@ func (p *passed) isNew(conversation, reason string) bool {
 // notePassed logs why a request is not managed, once for a conversation and reason.
 func (t *Transport) notePassed(r *http.Request, conversation, reason, what string) {
 	if t.passed.isNew(conversation, reason) {
-		t.o.Logger.Warn("winnow: a request is "+what, "conversation", conversation, "path", r.URL.Path,
-			"reason", reason)
+		t.o.Logger.Warn("winnow: a request is not managed", "conversation", conversation, "path", r.URL.Path,
+			"is", what, "reason", reason)
 	}
 }
 
