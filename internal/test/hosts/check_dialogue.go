@@ -76,6 +76,28 @@ func words(m *winnow.Message) string {
 	return b.String()
 }
 
+// checkSeen: what no answer ever followed is there, whole or cut. If it is not, the edit says so.
+func (w *world) checkSeen(in []winnow.Message, r *winnow.Request) {
+	newest := len(in) - 1
+	for newest >= 0 && (in[newest].Role != winnow.RoleAssistant || histories.Failed(&in[newest])) {
+		newest--
+	}
+	for i := range newest {
+		w.answered[in[i].ID] = true // also when the host takes the answer back
+	}
+	for _, e := range r.Edits {
+		isGone := e.After == 0 || e.Op == winnow.OpClear
+		if e.Index <= newest || e.Index >= len(in) || e.Before == 0 || e.Op == winnow.OpRepair || !isGone {
+			continue
+		}
+		m := &in[e.Index]
+		if m.Role != winnow.RoleAssistant && !w.answered[m.ID] && !strings.Contains(e.Reason, "the model has not seen it") {
+			w.fail("nothing goes before the model has seen it", "%s (%s) of message %d of %d: %s", e.Op, e.Reason, e.Index,
+				len(in), show(m))
+		}
+	}
+}
+
 // checkFloor: below FoldAbove, as long as it was never near that and nothing was refused, only new results are edited.
 func (w *world) checkFloor(r *winnow.Request) {
 	window := w.window() - w.overhead()

@@ -40,6 +40,8 @@ type world struct {
 	fresh   int              // number of rebuilds by a host that rebuilds its messages
 	dropped bool             // the host has taken messages out
 
+	answered map[string]bool // messages that an answer followed, by ID; without IDs all
+
 	manager    *winnow.Manager
 	summarizer *summarizer
 	options    Setting // the manager's current options: a restart may change them
@@ -90,7 +92,7 @@ func Run(s Script, settle func()) (failure *Failure, seen map[string]int) {
 		seen:    seen,
 		setting: s.Setting, options: s.Setting, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), settle: settle,
 		release: make(chan struct{}), bound: map[string]uint64{}, said: map[bool]string{}, sentAt: -1,
-		overwritten: map[string]bool{},
+		overwritten: map[string]bool{}, answered: map[string]bool{"": s.Setting.NoIDs},
 	}
 	defer func() {
 		if p := recover(); p != nil {
