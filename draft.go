@@ -197,6 +197,7 @@ const (
 type inForce struct {
 	held  []hold          // by message; results are held with their calls
 	calls map[callAt]hold // those of held that are calls
+	again []bool          // by message: a later one is the same text of the host
 	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
 	work  toolcall.Work
 	turn  int // the newest request of a person

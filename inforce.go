@@ -37,11 +37,13 @@ type workStep struct {
 // file is unchanged. isShown reports whether message i of v is in the request, and not only in a record.
 func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce {
 	f := &inForce{
-		held: make([]hold, len(v.messages)), calls: map[callAt]hold{}, said: map[string]bool{},
+		held: make([]hold, len(v.messages)), again: make([]bool, len(v.messages)),
+		calls: map[callAt]hold{}, said: map[string]bool{},
 		work: toolcall.Work{Uncached: d.opts.Cache.None},
 		turn: newestRequest(v.unedited), end: end,
 	}
 	var inWork []workStep
+	inserted := map[key]bool{}
 	next := len(v.messages) // where the step of message i ends
 	for i := len(v.messages) - 1; i >= 0; i-- {
 		switch m := &v.unedited[i]; m.Role {
@@ -50,6 +52,9 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 		case RoleUser:
 			if i < end && f.isNews(m.InForce) {
 				f.held[i] = holdTold
+			}
+			if m.Injected {
+				f.again[i], inserted[v.facts[i].key] = inserted[v.facts[i].key], true
 			}
 		case RoleAssistant:
 			f.work.Back()
@@ -333,11 +338,11 @@ func (d *draft) isShownAgain(i int) bool {
 	return p >= 0 && d.view.edited[p] != nil && d.view.edited[p].op == OpShow
 }
 
-// mayGo reports whether m is a text that the host inserted and lets go: it is transient, or later texts replace all
-// that it said. held is what is known of the message.
-func mayGo(m *Message, held hold) bool {
-	isOver := m.Transient || isLaterResult(m) || len(m.InForce) > 0 && held == holdNothing
-	return isOver && mayFoldInjected(m)
+// mayGo reports whether m, message i of the unfolded view, is a text that the host inserted and lets go: a later text
+// is the same, later ones state all anew that it said, or it is transient and of an older turn.
+func (f *inForce) mayGo(i int, m *Message) bool {
+	isReplaced := f.again[i] || len(m.InForce) > 0 && f.held[i] == holdNothing
+	return (isReplaced || isLaterResult(m) || m.Transient && i < f.turn) && mayFoldInjected(m)
 }
 
 // changesFiles reports whether a call of the newest turn changes a file. It looks at the history, because a summary may

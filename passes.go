@@ -52,11 +52,11 @@ func (d *draft) limitAndReplay() {
 }
 
 // staysWhole reports whether no record may stand for message i of a view that is not edited yet; request is the newest
-// one. What a person wrote stays. In the newest turn a text of the host stays too, and a message with a signature that
-// the provider wants to see.
+// one. What a person wrote stays, and so does what the host does not let go. In the newest turn a message stays that
+// has a signature which the provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
 	if m := &d.view.messages[i]; m.Role == RoleUser {
-		return i >= request && !isLaterResult(m) || !mayGo(m, d.inForceNow().held[i])
+		return !d.inForceNow().mayGo(i, m)
 	}
 	return i >= request && d.isSentSigned(i, request)
 }

@@ -87,8 +87,8 @@ func (r *runRecord) maySend(v *view, i int, stays func(i int) bool) bool {
 	return true
 }
 
-// mayFoldInjected reports whether m is a text that the host inserted and that a record may stand for once a person has
-// asked for something else. The host pins what must stay.
+// mayFoldInjected reports whether m is a text that the host inserted and that a record may stand for once the host lets
+// it go. The host pins what must stay.
 func mayFoldInjected(m *Message) bool {
 	stays := m.Pinned || m.Summary || record.Is(joinedText(m))
 	return m.Injected && holdsOnlyText(m) && !stays

@@ -399,7 +399,7 @@ func withInjected() []winnow.Message {
 				}
 			}
 		}
-		h = append(append(append(h, steps[:3]...), reminds(injectedText)), steps[3:]...)
+		h = append(append(append(h, steps[:3]...), reminds(injectedText+itoa(turn))), steps[3:]...)
 	}
 	return named(h)
 }
@@ -416,7 +416,7 @@ func TestInjectedIsFolded(t *testing.T) {
 	}
 	texts := recordsIn(r.Messages)
 	require.Len(t, texts, 4)
-	const line = "\nInserted by the host, 2032 characters: Skills that can be used: deploy_service asks first. - a skill"
+	const line = "\nInserted by the host, 2033 characters: Skills that can be used: deploy_service asks first. - a skill"
 	assert.Contains(t, texts[0], line)
 	assert.Contains(t, texts[1], line)
 	assert.NotContains(t, texts[2]+texts[3], line, "it stands between these")

@@ -2,6 +2,7 @@ package winnow_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -223,4 +224,39 @@ func lettersOf(s string) string {
 		}
 		return -1
 	}, s)
+}
+
+// TestTextsThatTheHostRepeats inserts a text at each step of one turn.
+func TestTextsThatTheHostRepeats(t *testing.T) {
+	const steps = 120
+	reminder := strings.Repeat("Mind the list of what is still to be done, and mark what is done. ", 40) + "Next."
+	for name, text := range map[string]func(n int) winnow.Message{
+		"equal":     func(int) winnow.Message { return hostSays(reminder) },
+		"transient": func(int) winnow.Message { m := hostSays(reminder); m.Transient = true; return m },
+		"in force": func(n int) winnow.Message {
+			m := hostSays(itoa(n) + reminder)
+			m.InForce = []string{"todo"}
+			return m
+		},
+	} {
+		for _, signs := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, signed %v", name, signs), func(t *testing.T) {
+				m := newManager(t, 200_000, nil)
+				h := list(userSays("Fix all of the things that the tests complain about."))
+				shown := 0
+				for n := range steps {
+					r, err := m.Prepare(t.Context(), h)
+					require.NoError(t, err)
+					shown = strings.Count(toldIn(r), "and mark what is done. Next.")
+					step := callOf("c"+itoa(n), "exec", `{"command":"run"}`, linesOf("result "+itoa(n), 5))
+					if signs {
+						step[0].Parts = slices.Insert(step[0].Parts, 0, thinkPart("hm "+itoa(n), "sig"+itoa(n)))
+					}
+					h = append(append(h, step...), text(n))
+				}
+				assert.Less(t, shown, steps/3)
+				assert.Positive(t, shown)
+			})
+		}
+	}
 }

@@ -157,14 +157,14 @@ func (s *staleness) step(i, end int) (parts []part) {
 }
 
 // mayFold reports whether a record may stand for the messages from i to end. They have to be an answer with calls and
-// all of their results, with more behind it, or a text of the host in an older turn that the host lets go. A record
-// would end the turn in which the provider goes on with a call of its own.
+// all of their results, with more behind it, or a text that the host lets go. A record would end the turn in which the
+// provider goes on with a call of its own.
 func (s *staleness) mayFold(i, end int) bool {
 	v, d := s.view, s.draft
 	m := &v.messages[i]
 	if m.Role == RoleUser {
-		m = &v.unedited[i] // a later request judges it by that
-		return i > s.first && (i < s.turn || isLaterResult(m)) && mayGo(m, d.inForceNow().held[d.unfoldedAt(i)])
+		// A later request judges it as it is in the history.
+		return i > s.first && d.inForceNow().mayGo(d.unfoldedAt(i), &v.unedited[i])
 	}
 	if !hasCalls(m) || end == len(v.messages) || i >= s.turn && hasSignature(m) {
 		return false
@@ -206,7 +206,7 @@ func (s *staleness) saving(i, end int) int {
 	left := 0
 	if m.Role == RoleUser {
 		quoted := textBytes(m)
-		if len(m.InForce) > 0 {
+		if k := s.draft.unfoldedAt(i); len(m.InForce) > 0 || s.draft.inForceNow().again[k] {
 			quoted = 0
 		}
 		left = record.EstimateInserted(quoted)
@@ -442,7 +442,7 @@ func (d *draft) writeStep(w *record.Writer, unfolded *view, i int) {
 		}
 		return
 	case RoleUser:
-		if len(m.InForce) > 0 { // what is in force is in no record
+		if len(m.InForce) > 0 || d.inForceNow().again[i] { // what is in force is in no record
 			w.Replaced(joinedText(m), note)
 		} else {
 			w.Inserted(joinedText(m), note)

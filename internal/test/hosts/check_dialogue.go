@@ -49,20 +49,22 @@ func isDialogue(m *winnow.Message) bool {
 	return false
 }
 
-// mayGo reports whether the host lets message i go: it is transient, or all that it states was stated later.
+// mayGo reports whether the host lets message i go: a later text is the same, all that it states was stated later, or
+// it is transient and of an older turn.
 func (w *world) mayGo(in []winnow.Message, i int) bool {
 	m := &in[i]
 	if m.Role != winnow.RoleUser || !m.Injected || m.Pinned {
 		return false
 	}
-	stated := map[string]bool{}
+	stated, isAgain := map[string]bool{}, false
 	for k := i + 1; k < len(in); k++ {
+		isAgain = isAgain || in[k].Injected && wireForm(&in[k]) == wireForm(m)
 		for _, name := range in[k].InForce {
 			stated[name] = stated[name] || in[k].Role == winnow.RoleUser
 		}
 	}
 	isOver := len(m.InForce) > 0 && !slices.ContainsFunc(m.InForce, func(name string) bool { return !stated[name] })
-	return m.Transient || isOver
+	return isAgain || isOver || m.Transient && i < newestRequest(in)
 }
 
 // words returns the letters and digits of the texts of m.
@@ -91,9 +93,10 @@ func (w *world) checkSeen(in []winnow.Message, r *winnow.Request) {
 			continue
 		}
 		m := &in[e.Index]
-		if m.Role != winnow.RoleAssistant && !w.answered[m.ID] && !strings.Contains(e.Reason, "the model has not seen it") {
-			w.fail("nothing goes before the model has seen it", "%s (%s) of message %d of %d: %s", e.Op, e.Reason, e.Index,
-				len(in), show(m))
+		isSaid := strings.Contains(e.Reason, "the model has not seen it")
+		if m.Role != winnow.RoleAssistant && !w.answered[m.ID] && !isSaid {
+			w.fail("nothing goes before the model has seen it", "%s (%s) of message %d of %d: %s", e.Op, e.Reason,
+				e.Index, len(in), show(m))
 		}
 	}
 }

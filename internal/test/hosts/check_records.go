@@ -60,9 +60,10 @@ func (w *world) checkRecords(in []winnow.Message, r *winnow.Request) {
 		gone++
 		m := &in[e.Index]
 		switch {
-		case m.Role == winnow.RoleUser && e.Index < newestRequest(in) && w.mayGo(in, e.Index):
+		case m.Role == winnow.RoleUser && w.mayGo(in, e.Index):
 		case isDialogue(m) && m.Role == winnow.RoleUser, m.Role == winnow.RoleSystem:
-			w.fail("only answers, results and older texts of the host are folded", "message %d: %s", e.Index, show(m))
+			w.fail("only answers, results and texts that the host lets go are folded", "message %d: %s", e.Index,
+				show(m))
 		case m.Pinned, m.Summary:
 			w.fail("only answers and results are folded", "message %d: %s", e.Index, show(m))
 		}
