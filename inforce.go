@@ -341,8 +341,8 @@ func (d *draft) isShownAgain(i int) bool {
 // mayGo reports whether m, message i of the unfolded view, is a text that the host inserted and lets go: a later text
 // is the same, later ones state all anew that it said, or it is transient and of an older turn.
 func (f *inForce) mayGo(i int, m *Message) bool {
-	isReplaced := f.again[i] || len(m.InForce) > 0 && f.held[i] == holdNothing
-	return (isReplaced || isLaterResult(m) || m.Transient && i < f.turn) && mayFoldInjected(m)
+	isOver := len(m.InForce) > 0 && f.held[i] == holdNothing || m.Transient && i < f.turn
+	return (isOver || f.again[i] || isLaterResult(m)) && mayFoldInjected(m)
 }
 
 // changesFiles reports whether a call of the newest turn changes a file. It looks at the history, because a summary may
