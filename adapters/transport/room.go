@@ -19,14 +19,16 @@ func (e *roomError) Error() string {
 		e.window, e.system, e.tools, e.member, e.answer)
 }
 
-// leastRoom is what an agent's messages need at least, in tokens, but no more than a tenth of the window: a request, a
-// summary, and a result that is cut.
-const leastRoom = 4_000
+// leastRoom is what an agent's messages need at least, in tokens, but no more than a fifth of the window: a request with
+// the reminders of its client, a summary, and a result of 16 KB, some 4 000 each. With less, each request would be
+// summarized anew.
+const leastRoom = 12_000
 
 // checkRoom returns a roomError if a window that the host has named cannot hold the messages of an agent, whatever is
 // left out of them. A provider speaks for its own window, and a request without tools may be the only one.
 func (q *query) checkRoom(window, overhead int, e winnow.Estimator) error {
-	if window <= 0 || !q.tools.Exists() || q.answer == 0 || window-overhead-q.answer >= min(leastRoom, window/10) {
+	room := window - overhead - q.answer
+	if window <= 0 || !q.tools.Exists() || q.answer == 0 || room >= min(leastRoom, window/5) {
 		return nil
 	}
 	tools := tokensOf(e, sentTools(q.tools))

@@ -192,7 +192,7 @@ func TestCompressed(t *testing.T) {
 // An agent whose own wishes fill the window is told so at its first request, in the form of its API.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
-	tools := `"tools":[{"name":"read","input_schema":{"description":"` + strings.Repeat("a tool ", 4_000) + `"}}]`
+	tools := `"tools":[{"name":"read","input_schema":{"description":"` + strings.Repeat("a tool ", 3_000) + `"}}]`
 	for _, tt := range []struct{ path, body, want string }{
 		{"/v1/messages", `{"model":"claude-sonnet-4-5","max_tokens":9000,` + tools + `,"messages":[{"role":"user","content":"hi"}]}`, "max_tokens asks for 9000"},
 		{"/v1/chat/completions", `{"model":"gpt-4o","max_completion_tokens":9000,` + tools + `,"messages":[{"role":"user","content":"hi"}]}`, "max_completion_tokens asks for 9000"},

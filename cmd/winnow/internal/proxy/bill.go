@@ -117,6 +117,19 @@ func (b *bill) Verdict() string {
 	return strings.Join(said, "; ")
 }
 
+// Cost formats what was paid.
+func (b *bill) Cost() string { return b.money(b.Paid) }
+
+// OwnCost formats what the client's own history would have cost.
+func (b *bill) OwnCost() string { return b.money(b.Own().Paid) }
+
+func (b *bill) money(dollars float64) string {
+	if b.NoPrice || dollars <= 0 {
+		return "–"
+	}
+	return inspect.Money(dollars)
+}
+
 // change compares two costs.
 func change(paid, own float64) string {
 	switch percent := math.Round(100 * (paid - own) / own); {

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,16 +38,16 @@ type row struct {
 	Requests  int
 	Sent      int // tokens of the messages that were sent, over all requests
 	History   int // tokens of the messages that the client sent
-	Newest    int // of Sent, those of the last request
 	Recalls   int // of the requests, those that answered a call of the recall tool
 	Recovered int // refusals as too long that the client did not see
 	Records   int // messages that records stand for, in the last request
 	Summary   int // messages that a summary stands for, in the last request
+	Shorter   int // messages that are shortened or left out otherwise, in the last request
 	Prompt    int // tokens of all prompts, as the provider counted
 	CacheRead int // of Prompt
 	Output    int
 	Passed    int    // requests that were passed on as they came
-	Reason    string // of the last of them
+	Reason    string // why the last request was; "": it was not
 	Bill      bill
 }
 
@@ -78,11 +79,8 @@ func (f *figures) note(x transport.Exchange) {
 	sent := 0
 	if x.Request != nil {
 		sent = r.noteRequest(x.Request)
-	} else {
-		r.Passed++
-		r.Reason = x.Passed
-		f.all.Passed++
 	}
+	r.Reason = x.Passed
 	r.Bill.add(&x, f.window, r.Last)
 	for _, to := range []*row{r, &f.all} {
 		to.Requests++
@@ -92,6 +90,9 @@ func (f *figures) note(x transport.Exchange) {
 		to.Sent += sent
 		to.History += x.History
 		to.Recovered += x.Refusals
+		if x.Request == nil {
+			to.Passed++
+		}
 		to.Prompt += x.Usage.Prompt()
 		to.CacheRead += x.Usage.CacheRead
 		to.Output += x.Usage.Output
@@ -103,16 +104,39 @@ func (r *row) noteRequest(sent *winnow.Request) (tokens int) {
 	for _, n := range sent.Counts {
 		tokens += n
 	}
-	r.Newest, r.Records, r.Summary = tokens, 0, 0
+	r.Records, r.Summary, r.Shorter = 0, 0, 0
 	for _, e := range sent.Edits {
 		switch e.Op {
 		case winnow.OpFold:
 			r.Records++
 		case winnow.OpCompact:
 			r.Summary++
+		default:
+			r.Shorter++
 		}
 	}
 	return tokens
+}
+
+// Done says what was done with the messages of the last request, and what happened before.
+func (r *row) Done() string {
+	var done []string
+	if r.Reason != "" {
+		done = append(done, "not managed: "+r.Reason)
+	}
+	if r.Records > 0 {
+		done = append(done, recording.Count(r.Records, "message")+" in records")
+	}
+	if r.Summary > 0 {
+		done = append(done, recording.Count(r.Summary, "message")+" in a summary")
+	}
+	if r.Shorter > 0 {
+		done = append(done, recording.Count(r.Shorter, "message")+" shortened")
+	}
+	if r.Recovered > 0 {
+		done = append(done, recording.Count(r.Recovered, "refusal")+" recovered from so far")
+	}
+	return strings.Join(done, "; ")
 }
 
 // total is the first line of the page: what is known of all conversations that it shows.
@@ -136,9 +160,11 @@ func (t total) Verdict() string {
 func totalOf(list []row) (t total) {
 	for i := range list {
 		b := &list[i].Bill
-		if own := b.Own().Paid; b.NoPrice || own <= 0 {
+		switch own := b.Own().Paid; {
+		case own <= 0: // nothing is counted
+		case b.NoPrice:
 			t.Unknown++
-		} else {
+		default:
 			t.Known++
 			t.Paid += b.Paid
 			t.Own += own
