@@ -19,9 +19,9 @@ func (e *roomError) Error() string {
 		e.window, e.system, e.tools, e.member, e.answer)
 }
 
-// leastRoom is what an agent's messages need at least, in tokens, but no more than a fifth of the window: a request with
-// the reminders of its client, a summary, and a result of 16 KB, some 4 000 each. With less, each request would be
-// summarized anew.
+// leastRoom is what an agent's messages need at least, in tokens, but no more than a fifth of the window: a request
+// with the reminders of its client, a summary, and a result of 16 KB, some 4 000 each. With less, each request would
+// be summarized anew.
 const leastRoom = 12_000
 
 // checkRoom returns a roomError if a window that the host has named cannot hold the messages of an agent, whatever is
