@@ -58,14 +58,14 @@ func (w *Wrapper) Middleware(next ai.ModelFunc) ai.ModelFunc {
 // Tools returns the tools that o.Recall and o.Notes of [Wrap] offer, for [ai.WithTools] beside the agent's own.
 func (w *Wrapper) Tools() (tools []ai.ToolRef) {
 	for _, t := range w.conversations.Tools() {
-		tools = append(tools, ai.NewToolWithInputSchema(t.Name, t.Description, adapter.Schema(t.Tool),
-			func(ctx *ai.ToolContext, input any) (string, error) {
-				arguments, err := json.Marshal(input)
-				if err != nil {
-					return "", fmt.Errorf("genkit: %w", err)
-				}
-				return t.Run(ctx.Context, arguments)
-			}))
+		run := func(ctx *ai.ToolContext, input any) (string, error) {
+			arguments, err := json.Marshal(input)
+			if err != nil {
+				return "", fmt.Errorf("genkit: %w", err)
+			}
+			return t.Run(ctx.Context, arguments)
+		}
+		tools = append(tools, ai.NewTool(t.Name, t.Description, run, ai.WithInputSchema(adapter.Schema(t.Tool))))
 	}
 	return tools
 }
