@@ -262,6 +262,8 @@ func failureReason(err error) string {
 		return "the history changed"
 	case errors.Is(err, errRules):
 		return "rules"
+	case refusalIn(err) != "":
+		return "refused: " + refusalIn(err) // by a rule that Summarizer names
 	case errors.Is(err, ErrIncomplete):
 		return "incomplete"
 	case errors.Is(err, context.DeadlineExceeded):

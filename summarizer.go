@@ -15,6 +15,11 @@ import (
 
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour ctx, and return
 // an error that wraps [ErrIncomplete] unless the model ended its answer by itself.
+//
+// An answer is a summary if it has a section that was asked for, or repeats enough names and words of the conversation.
+// It is refused, and the error and the log say why, if it is empty, a tool call, an apology or a copy of the prompt, or
+// if it is longer than half as much again as MaxTokens or, above 400 tokens, than what it summarizes. So a fake one for
+// tests returns "## Goal" and a line below it.
 type Summarizer interface {
 	Summarize(ctx context.Context, req SummaryRequest) (string, error)
 }

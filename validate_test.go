@@ -1,9 +1,12 @@
 package winnow_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -104,4 +107,30 @@ func ExampleInvalidMessageError_Error() {
 	// Output:
 	// mend message 1
 	// invalid message 1: role is "asistant", want "system", "user", "assistant" or "tool"
+}
+
+// TestFakeSummarizers: what Summarizer's comment says of a fake one for tests is true, and the log says which rule failed.
+func TestFakeSummarizers(t *testing.T) {
+	for _, tt := range []struct {
+		by     winnow.Summarizer
+		reason string // in the log; "": it is a summary
+	}{
+		{says("## Goal\nThe parser is done."), ""},
+		{says("summary"), "refused: it says nothing of the conversation"},
+		{says(""), "refused: "},
+	} {
+		var log bytes.Buffer
+		m := newManager(t, 16_000, &winnow.Options{Summarizer: tt.by, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		r, err := m.Compact(t.Context(), agentSession(30, 600), "")
+		if tt.reason == "" {
+			require.NoError(t, err)
+			assert.False(t, r.Degraded)
+			continue
+		}
+		require.ErrorIs(t, err, winnow.ErrIncomplete)
+		require.ErrorContains(t, err, strings.TrimPrefix(tt.reason, "refused: "))
+		_, err = m.Prepare(t.Context(), agentSession(60, 2_000))
+		require.NoError(t, err)
+		assert.Contains(t, log.String(), tt.reason)
+	}
 }

@@ -51,6 +51,9 @@ func (p *program) inspect(ctx context.Context, args []string) (code int, err err
 		*output = filepath.Join(os.TempDir(), "winnow-inspect.html")
 	}
 	overflows, err := p.write(in, *output)
+	if err == nil && *output != "" {
+		_, err = fmt.Fprintln(p.stdout, "written:", *output)
+	}
 	if err == nil && *open {
 		err = openInBrowser(ctx, *output)
 	}

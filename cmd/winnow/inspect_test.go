@@ -68,7 +68,7 @@ func TestInspectFinds(t *testing.T) {
 
 	code, out, errs = s.run("inspect 1 -o DIR/page.html")
 	assert.Equal(t, exitOK, code)
-	assert.Empty(t, out+errs)
+	assert.Regexp(t, `^written: .*page.html\n$`, out+errs)
 	page, err := os.ReadFile(filepath.Join(s.dir, "page.html"))
 	require.NoError(t, err)
 	assert.Contains(t, string(page), "<title>s1.jsonl – Winnow inspect</title>")
