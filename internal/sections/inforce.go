@@ -126,8 +126,8 @@ const (
 	maxNoRoom    = 20  // texts that are named there: the newest
 )
 
-// Section quotes the texts within room tokens. The newest have precedence, and what the host and the model wrote down
-// has it over what can be read again. It is "" if there is nothing to quote, or no room for a line.
+// Section quotes the texts within room tokens. Notes come first: they are bounded where they are written. Then what the
+// host and the model wrote down has precedence over what can be read again, and the newest over older texts. It is "" if there is nothing to quote, or no room for a line.
 func (q *Quotes) Section(tokens func(string) int, room int) string {
 	list, most := q.list, room
 	if len(list) == 0 {
@@ -138,9 +138,9 @@ func (q *Quotes) Section(tokens func(string) int, room int) string {
 	if room -= tokens(inForceBlock(nil, []string{strings.Repeat(noRoom, 3)})); room < 0 {
 		return ""
 	}
-	for _, isFirst := range [2]bool{true, false} {
+	for _, kinds := range [][]kind{{note}, {told, plan}, {loaded, file, changed}} {
 		for i, t := range slices.Backward(list) {
-			if isKept := t.kind == told || t.kind == plan || t.kind == note; isKept != isFirst {
+			if !slices.Contains(kinds, t.kind) {
 				continue
 			}
 			s := t.write()
