@@ -11,8 +11,8 @@ import (
 func TestNotesComeFirst(t *testing.T) {
 	tokens := func(s string) int { return len(s) }
 	var q Quotes
-	q.Note("goal", "ship on the ninth")
-	q.Plan("plan:todo", strings.Repeat("step ", 20))
+	q.Note("goal", "ship on the ninth"+strings.Repeat(" and so on", 20))
+	q.Plan("plan:todo", "step step")
 	text := q.Section(tokens, q.NoteTokens(tokens))
 	assert.Contains(t, text, "ship on the ninth")
 	assert.NotContains(t, text, "step step")
