@@ -36,6 +36,9 @@ const (
 // session reaches it. It is for conversations that go on for days.
 const recordsShare = 0.3
 
+// bareShare is the share of the room that bare records may take, for what failed and what was made.
+const bareShare = 0.03
+
 // newRecord returns a record with text for the run of count messages that begins at first. last is the key of its last
 // message, and run is the key of all of them together.
 func newRecord(h *hasher, first position, count int, last, run key, text string) *runRecord {

@@ -267,7 +267,7 @@ func TestARecordThatIsNotWorthIt(t *testing.T) {
 		}
 		s.history = append(s.history, userSays("go on"))
 		for k := range 20 { // nearly all of it would stay in its record
-			s.call("x", `{"n":"`+strings.Repeat("abc"+strconv.Itoa(k)+" ", words)+`"}`, strings.Repeat("k", 10))
+			s.call("x", `{"path":"`+strings.Repeat("abc"+strconv.Itoa(k)+"/", words)+`"}`, strings.Repeat("k", 10))
 		}
 		s.answers(5)
 		d := replay(newOfAnySize(t, 2_400, &Options{Estimator: CharsPerToken(4)}), s.history)

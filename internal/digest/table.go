@@ -37,6 +37,9 @@ type note struct {
 // middle is data.
 const scanBytes = 16 << 10
 
+// shortReport is how many bytes the result of a call has that made something, and does not list what there is.
+const shortReport = 1_500
+
 // Table collects the identifiers of a history.
 type Table struct {
 	at    map[string]int // the indexes of notes
@@ -62,7 +65,14 @@ func (t *Table) Scan(s string, from Source) {
 		t.Scan(s[len(s)-scanBytes:], from)
 		s = s[:scanBytes]
 	}
-	identifier.Scan(secret.Mask(s), func(id string, kind identifier.Kind) { t.add(id, kind, from) })
+	isReport := from == FromResult && len(s) <= shortReport
+	identifier.Scan(secret.Mask(s), func(id string, kind identifier.Kind) {
+		if isReport && (kind == identifier.URL || kind == identifier.Hash) {
+			t.add(id, kind, FromArguments) // what was made: a commit, a request to merge, an order
+		} else {
+			t.add(id, kind, from)
+		}
+	})
 }
 
 func (t *Table) add(id string, kind identifier.Kind, from Source) {

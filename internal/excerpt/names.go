@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
@@ -57,6 +59,7 @@ func (n *Names) Choose(texts []Source, room int) []string {
 
 // foundName is a name in texts, with what it is worth.
 type foundName struct {
+	isOwn    bool // the model wrote it, too
 	id       string
 	worth    float64
 	place    int32 // among the names that were found
@@ -102,7 +105,7 @@ func (n *Names) find(texts []Source) (found []foundName) {
 	at := make(map[string]int, 16*len(texts)) // the indexes of found; -1: known
 	for _, t := range texts {
 		var mentioned []int // in t
-		identifier.Scan(t.Text, func(id string, kind identifier.Kind) {
+		identifier.Scan(secret.Mask(t.Text), func(id string, kind identifier.Kind) {
 			k, isSeen := at[id]
 			if !isSeen {
 				if k = len(found); n.known.Has(id) {
@@ -115,6 +118,7 @@ func (n *Names) find(texts []Source) (found []foundName) {
 			if k < 0 {
 				return
 			}
+			found[k].isOwn = found[k].isOwn || t.IsOwn
 			if found[k].mentions++; found[k].mentions == 1 {
 				mentioned = append(mentioned, k)
 			}
@@ -129,5 +133,16 @@ func (n *Names) find(texts []Source) (found []foundName) {
 			f.worth, f.mentions = max(f.worth, worth)+min(f.worth, worth)/2, 0
 		}
 	}
-	return found
+	return slices.DeleteFunc(found, func(f foundName) bool {
+		return f.kind == identifier.Number && !f.isOwn && saysLittle(f.id, at)
+	})
+}
+
+// saysLittle reports whether nobody asks for a number that the model did not write: it is no whole number, but a time, a
+// size or an address; or the next one or the one before is there too, as with the numbers of lines.
+func saysLittle(number string, at map[string]int) bool {
+	n, err := strconv.Atoi(number)
+	_, hasNext := at[strconv.Itoa(n+1)]
+	_, hasLast := at[strconv.Itoa(n-1)]
+	return err != nil || hasNext || hasLast
 }

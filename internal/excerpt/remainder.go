@@ -30,12 +30,13 @@ func Room(tokens int) int { return remainderTokens + int(remainderShare*float64(
 // first and the last line. Names that are in names already are left out, and the others are added to them. note stands
 // behind the words that say what is missing.
 func Remainder(text string, room int, reports bool, names *Names, note string) string {
-	text = secret.Mask(text)
-	head, tail := "", ""
+	head, tail, left := "", "", text
 	if reports {
 		head, tail = firstLine(text), lastLine(text)
+		left = text[len(head) : len(text)-len(tail)]
+		head, tail = secret.Mask(head), secret.Mask(tail)
 		if tokencount.Cautious(head)+tokencount.Cautious(tail) > room/2 {
-			head, tail = "", ""
+			head, tail, left = "", "", text
 		}
 	}
 	names.Add(head)
@@ -44,7 +45,6 @@ func Remainder(text string, room int, reports bool, names *Names, note string) s
 	if head != "" {
 		b.WriteString(head + "\n")
 	}
-	left := text[len(head) : len(text)-len(tail)]
 	fmt.Fprintf(&b, "[%d characters of an old result left out%s.", utf8.RuneCountInString(left), note)
 	room -= remainderFrame + tokencount.Cautious(head) + tokencount.Cautious(tail)
 	if ids := names.choose([]Source{{Text: left}}, leastNameWorth, room); len(ids) > 0 {

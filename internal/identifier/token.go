@@ -211,6 +211,8 @@ func wordKind(w string, all uint8) (Kind, bool) {
 		digits, _, _ = countClasses(w)
 	}
 	switch {
+	case strings.HasPrefix(w, "0x") && len(w) <= len("0x")+16: // an address in memory
+		return Number, digits >= 3
 	case all&^(runes.Alpha|runes.Digit|runes.Underscore) != 0:
 		head, tail, _ := strings.Cut(w, "-")
 		// CVE-2026-1, OPS-48

@@ -5,11 +5,14 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
@@ -28,16 +31,19 @@ const (
 	inserted = "Inserted by the host, "
 	names    = "Names: "
 	ended    = " → "
+
+	failedWith = ended + "failed: "
 )
 
 // How many characters of a text stay. Most of a record is names, which are not shortened.
 const (
-	saidChars     = 120 // of what the model said between calls: two thirds from its beginning, the rest from its end
-	insertedChars = 200 // of a text that the host inserted: its beginning
-	callChars     = 120 // a call: the tool and what its arguments tell
-	pathChars     = 280 // of a call that names files, which a path of the longest identifier fits into
-	failureChars  = 160 // why a call failed
-	outcomeChars  = 80  // the last line of a result that reports something
+	saidChars     = 120   // of what the model said between calls: two thirds from its beginning, the rest from its end
+	insertedChars = 200   // of a text that the host inserted: its beginning
+	failureChars  = 160   // why a call failed
+	outcomeChars  = 80    // the last line of a result that reports something
+	mostReport    = 1_500 // bytes of a report that names what was made
+	mostMade      = 3     // ids of that
+	mostBare      = 4_000 // bytes of what is left of a record
 )
 
 // The names of a record take at most namesTokens tokens, plus NamesShare of those of the run.
@@ -73,6 +79,9 @@ type Writer struct {
 	open  int // the first line that may wait for its result
 	texts []excerpt.Source
 	paths map[string]string // of the files that lines name, by their last elements
+
+	common    map[string]commonValue // by tool and argument
+	directory string                 // the change of directory that a command named last
 }
 
 // line consists of its four texts, one after the other.
@@ -80,7 +89,11 @@ type line struct {
 	frame, text   string
 	outcome, note string
 	id            string // of the call that waits for its result; "": it has one
-	call          toolcall.Call
+
+	tool      string // of a call
+	raw       json.RawMessage
+	arguments toolcall.Arguments
+	call      toolcall.Call
 }
 
 func (l *line) length() int { return len(l.frame) + len(l.text) + len(l.outcome) + len(l.note) }
@@ -145,116 +158,111 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 		arguments = json.RawMessage(masked)
 	}
 	w.mention(mem.String(arguments), true)
-	args := w.files.Arguments(arguments)
-	call := w.files.CallOf(tool, arguments, &args)
-	telling := args.Command
-	switch {
-	case args.File != "" && telling != "":
-		telling += " " + w.path(args.File)
-	case args.File != "" && args.Pattern != "":
-		telling = w.path(args.File) + " for " + args.Pattern
-	case args.File != "":
-		telling = w.path(args.File)
-	case len(args.Patched) > 0:
-		telling = w.patched(args.Patched)
-	case telling == "":
-		telling = mem.String(arguments)
-	}
-	if part := toolcall.Range(arguments); call.Shows && part != "" {
-		telling += " " + part
-	}
-	name := markup.Value(runes.OneLine(tool), callChars)
-	most := max(callChars-utf8.RuneCountInString(name), callChars/2)      // the tool alone tells little
-	if args.Command == "" && (args.File != "" || len(args.Patched) > 0) { // half a path is another path
-		most = max(most, pathChars)
-	}
-	text := name + " " + markup.Value(runes.OneLine(telling[:runes.Head(telling, 4*callChars)]), most)
-	w.notePath(args.File, text)
-	for _, p := range args.Patched {
-		w.notePath(p.File, text)
-	}
-	w.lines = append(w.lines, line{text: text, id: id, call: call})
+	l := line{id: id, tool: tool, raw: arguments, arguments: w.files.Arguments(arguments)}
+	l.call = w.files.CallOf(tool, arguments, &l.arguments)
+	w.lines = append(w.lines, l)
 }
-
-// patched returns how a line names the files of a patch.
-func (w *Writer) patched(patches []toolcall.Patch) string {
-	files := make([]string, len(patches))
-	for k, p := range patches {
-		files[k] = w.path(p.File)
-	}
-	return strings.Join(files, " ")
-}
-
-// path returns how a line names a file: by its path or, if the last element of the path was last used for the same
-// file, by that element alone.
-func (w *Writer) path(file string) string {
-	if name := lastElement(file); name != "" && w.paths[name] == file {
-		return name
-	}
-	return file
-}
-
-// notePath notes that the last element of a path stands for file from now on, if text, the line that names file, has
-// all of it: a line that was cut may not.
-func (w *Writer) notePath(file, text string) {
-	name := lastElement(file)
-	switch {
-	case w.paths[name] == file:
-	case !strings.Contains(text, file), strings.Contains(file, "…"): // … of a path that was too long
-		delete(w.paths, name)
-	default:
-		if w.paths == nil {
-			w.paths = map[string]string{}
-		}
-		w.paths[name] = file
-	}
-}
-
-// lastElement returns what stands behind the last slash or backslash of a path.
-func lastElement(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // Returned adds the result of a call: of the oldest one with this id that has no result yet. note says how to recall
 // the result; "" if that is not possible. colored says that text may have escape sequences.
 func (w *Writer) Returned(id, text, note string, failed, colored bool) {
-	text = secret.Mask(text)
-	w.mention(text, false)
-	if l := w.waiting(id); l != nil {
-		l.outcome, l.note, l.id = l.ending(text, failed, colored), note, ""
-	}
-}
-
-// ending returns how the call of l ended, by the text of its result: the beginning of a failure, or the last line of
-// a report, if it says how a call went. Text of files and matches says nothing of its call.
-func (l *line) ending(text string, failed, colored bool) string {
 	if colored {
 		text, _ = minify.Text(text, minify.Escapes)
 	}
-	text = withoutClosingTags(text)
+	w.mention(text, false)
+	if l := w.waiting(id); l != nil {
+		l.outcome, l.note, l.id = l.ending(text, failed), note, ""
+	}
+}
+
+// ending returns how the call of l ended, by the text of its result: the beginning of a failure; or the last line of a
+// report, if it says how a call went, and the ids that the report has and the call had not. Text of files and matches
+// says nothing of its call.
+func (l *line) ending(text string, failed bool) string {
+	text = withoutTags(text)
+	_, output, isFramed := strings.Cut(text, "\nOutput:") // behind a host's frame
 	if failed || l.call.Failed(text) {
+		reason := text
 		if l.call.Runs {
-			text = text[excerpt.Reason(text, failureChars):]
+			reason = text[excerpt.Reason(text, failureChars):]
 		}
-		if _, output, ok := strings.Cut(text, "\nOutput:\n"); ok { // behind a host's frame
-			text = output
+		if _, output, ok := strings.Cut(reason, "\nOutput:"); ok {
+			reason = output
 		}
-		return ended + "failed: " + markup.Value(runes.OneLine(text[:runes.Head(text, 2*failureChars)]),
-			failureChars)
+		reason = runes.OneLine(secret.Mask(reason[:runes.Head(reason, 3*failureChars)]))
+		if reason == "" {
+			reason = "exit code " + l.call.ExitCode(text)
+		}
+		return failedWith + markup.Value(reason, failureChars)
 	}
 	if l.call.Output != toolcall.Report || l.call.Edits || l.call.Shows {
 		return ""
 	}
+	if isFramed {
+		text = strings.TrimSpace(output)
+	}
 	last := text[strings.LastIndexByte(text, '\n')+1:]
-	last = runes.OneLine(last[:runes.Head(last, 2*outcomeChars)])
+	last = runes.OneLine(secret.Mask(last[:runes.Head(last, 3*outcomeChars)]))
 	isText := strings.ContainsFunc(last, runes.IsLetterOrDigit) && !strings.HasSuffix(last, ":") // else part of a frame
 	if !isText || !excerpt.TailMatters(text[runes.Tail(text, 2*outcomeChars):]) {
+		last = ""
+	}
+	ids := l.made(text)
+	if len(ids) > 0 && strings.HasPrefix(text, "{") {
+		last = ""
+	}
+	last = markup.Value(last, outcomeChars)
+	for _, id := range ids {
+		if !strings.Contains(last, id) {
+			last += " " + markup.Value(id, pathChars)
+		}
+	}
+	if last == "" {
 		return ""
 	}
-	return ended + markup.Value(last, outcomeChars)
+	return ended + strings.TrimLeft(last, " ")
 }
 
-// withoutClosingTags returns text without the lines at its end that begin with a closing tag, such as </output>: a
-// tool's frame around what a program wrote.
-func withoutClosingTags(text string) string {
+// made returns the ids, URLs and hashes in a short report that the call had not: what the world has since. A long report,
+// or one with many of them, lists what there was.
+func (l *line) made(text string) (ids []string) {
+	if len(text) > mostReport {
+		return nil
+	}
+	text = secret.Mask(text)
+	add := func(id string) {
+		if id != "" && !strings.Contains(mem.String(l.raw), id) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	jsontext.Members([]byte(text), func(key string, value []byte) {
+		id := strings.Trim(mem.String(value), `"`)
+		if !strings.ContainsAny(id, "{[") && strings.HasSuffix(strings.ToLower(key), "id") && id != "null" {
+			add(id)
+		}
+	})
+	if len(ids) > 0 {
+		return ids[:min(len(ids), mostMade)]
+	}
+	identifier.Scan(text, func(id string, kind identifier.Kind) {
+		if kind == identifier.URL || kind == identifier.Hash {
+			add(id)
+		}
+	})
+	if len(ids) > mostMade {
+		return nil
+	}
+	return ids
+}
+
+// withoutTags returns text without a tag around all of it, such as <error>, and without the lines at its end that begin
+// with a closing tag, such as </output>: a tool's frame around what a program wrote.
+func withoutTags(text string) string {
+	if tag, rest, ok := strings.Cut(text, ">"); ok && strings.HasPrefix(tag, "<") {
+		if inner, isWhole := strings.CutSuffix(strings.TrimSpace(rest), "</"+tag[1:]+">"); isWhole {
+			text = inner
+		}
+	}
 	for {
 		text = strings.TrimRight(text, " \t\r\n")
 		start := strings.LastIndexByte(text, '\n') + 1
@@ -285,14 +293,53 @@ func (w *Writer) waiting(id string) *line {
 	return nil
 }
 
-// Bare returns the record of which only its frame is left. messages is how many messages it stands for.
-func Bare(messages int) string { return begin + strconv.Itoa(messages) + frame }
+// Bare returns the record that stands for others. Of their lines are left: what failed and why, what has ids since, and
+// which files were changed: the newest of these, in at most room bytes. messages is how many messages it stands for.
+func Bare(messages, room int, others ...string) string {
+	var lines []string
+	room = min(room, mostBare)
+	for _, text := range slices.Backward(others) {
+		for _, line := range slices.Backward(strings.Split(text, "\n")) {
+			if !matters(line) || slices.Contains(lines, line) {
+				continue
+			}
+			if room -= len(line) + 1; room < 0 {
+				break
+			}
+			lines = append(lines, line)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(begin + strconv.Itoa(messages) + frame)
+	for _, line := range slices.Backward(lines) {
+		b.WriteString("\n" + line)
+	}
+	return b.String()
+}
 
-// Write returns the record. messages is how many messages it stands for, tokens is what they take.
+// matters reports whether a line outlives its record.
+func matters(line string) bool {
+	if strings.HasPrefix(line, begin) || strings.HasPrefix(line, said) || strings.HasPrefix(line, names) {
+		return false
+	}
+	tool, _, _ := strings.Cut(line, " ")
+	_, outcome, _ := strings.Cut(line, ended)
+	isMade := toolcall.Action(tool) != "" || strings.Contains(line, failedWith)
+	identifier.Scan(outcome, func(_ string, kind identifier.Kind) {
+		isMade = isMade || kind == identifier.URL || kind == identifier.Hash
+	})
+	return isMade
+}
+
+// Write returns the record. messages is how many messages it stands for, tokens is what they take; 0: it has no names.
 func (w *Writer) Write(messages, tokens int) string {
-	head := Bare(messages)
+	head := Bare(messages, 0)
 	size := len(head)
+	w.compare()
 	for k := range w.lines {
+		if l := &w.lines[k]; l.tool != "" {
+			l.text = w.tell(l)
+		}
 		size += len("\n") + w.lines[k].length()
 	}
 	var b strings.Builder
@@ -303,6 +350,9 @@ func (w *Writer) Write(messages, tokens int) string {
 		w.lines[k].write(&b)
 	}
 	text := b.String()
+	if tokens == 0 {
+		return text
+	}
 	return text + w.namesLine(text[len(head):], tokens)
 }
 

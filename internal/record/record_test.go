@@ -74,20 +74,12 @@ func TestLongPath(t *testing.T) {
 // A line that was cut may have lost the path: the next one names it whole.
 func TestPathOfACutLine(t *testing.T) {
 	t.Parallel()
-	for name, arguments := range map[string]string{
-		"behind a long command": `{"command":"` + strings.Repeat("insert words ", 40) + `","path":"very/long/dir/main.go"}`,
-		"longer than a line":    `{"path":"` + strings.Repeat("long/", 80) + `main.go"}`,
-	} {
-		w := writer(new(excerpt.Names))
-		w.Called("1", "edit", json.RawMessage(`{"path":"other/main.go"}`))
-		w.Called("2", "edit", json.RawMessage(arguments))
-		w.Called("3", "edit", json.RawMessage(arguments))
-		w.Called("4", "edit", json.RawMessage(`{"path":"very/long/dir/main.go"}`))
-		w.Called("5", "edit", json.RawMessage(`{"path":"other/main.go"}`))
-		lines := strings.Split(w.Write(4, 100), "\n")
-		assert.Equal(t, []string{"edit very/long/dir/main.go", "edit other/main.go"}, lines[len(lines)-2:], name)
-		assert.NotContains(t, lines, "edit main.go", name)
+	w := writer(new(excerpt.Names))
+	for _, path := range []string{"other/main.go", strings.Repeat("long/", 80) + "main.go", "very/long/dir/main.go", "other/main.go"} {
+		w.Called("1", "edit", json.RawMessage(`{"path":"`+path+`"}`))
 	}
+	lines := strings.Split(w.Write(4, 0), "\n")
+	assert.Equal(t, []string{"edit very/long/dir/main.go", "edit other/main.go"}, lines[len(lines)-2:])
 }
 
 // The last line of a file does not say how reading it went, but an error does.
@@ -214,11 +206,11 @@ func TestOutcome(t *testing.T) {
 		{"the reason stands behind a header", "exec", `{"command":"make"}`, "Exit code 1\n" + scope + "error: no such target\n", true,
 			"exec make → failed: error: no such target"},
 		{"a tool says at once why it failed", "send", `{"to":"x"}`, "refused: " + strings.Repeat("see below ", 40) + "\nerror: in a quote", true,
-			`send {"to":"x"} → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see...`},
+			`send to=x → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see...`},
 		{"the last line of a report", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → Ran 62 tests"},
 		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, "raise ValueError: x\n    return None", false, "exec cat a.py"},
 		{"a tool's frame is not quoted as the outcome", "exec", `{"command":"make"}`, "<output>\nall done\n</output>\n</result>\n", false, "exec make → all done"},
-		{"the reason of a failure is found behind a frame", "exec", `{"command":"make"}`, "<output>\nno rule\n</output>", true, "exec make → failed: <output> no rule"},
+		{"the reason of a failure is found behind a frame", "exec", `{"command":"make"}`, "<output>\nno rule\n</output>", true, "exec make → failed: no rule"},
 		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {}"},
 		{"a long line begins at its beginning", "list", `{}`, `{"ok":true,"rest":"` + strings.Repeat("x", 500) + `"}`, false,
 			`list {} → {"ok":true,"rest":"` + strings.Repeat("x", 58) + "..."},
@@ -228,7 +220,7 @@ func TestOutcome(t *testing.T) {
 		{"an exit code that the host did not read", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOutput:\n" + scope + "no rule",
 			false, "exec make → failed: • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli •..."},
 		{"a row that is not there", "query", `{"sql":"select"}`, "relation \"x\" does not exist", false,
-			`query {"sql":"select"} → failed: relation "x" does not exist`},
+			`query sql=select → failed: relation "x" does not exist`},
 		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
 			"exec run → failed: thread 'main' panicked at a.rs:3:5: index out of bounds note: x"},
 		{"the subject of a commit", "exec", `{"command":"git log --oneline"}`, "abc1234 one\ndef5678 tests: 3 failed before", false,
@@ -242,7 +234,7 @@ func TestOutcome(t *testing.T) {
 			"str_replace_editor view a.c"},
 		{"a number in front of it makes it a line of the file", "Edit", `{"file_path":"a.c"}`,
 			"The file a.c has been updated:\n     1\tan error", false, "Edit a.c"},
-		{"a match reports nothing either", "Grep", `{"pattern":"x"}`, "a.c:12: failed", false, `Grep {"pattern":"x"}`},
+		{"a match reports nothing either", "Grep", `{"pattern":"x"}`, "a.c:12: failed", false, `Grep x`},
 		{"what was replaced is not what went wrong", "Edit", `{"file_path":"a.c"}`, "Replaced 1 occurrence of \"not found\".",
 			false, "Edit a.c"},
 		{"a patch of several files that changed none", "apply_patch",
@@ -257,14 +249,14 @@ func TestOutcome(t *testing.T) {
 		{"the part of a file, by an editor", "str_replace_editor", `{"command":"view","path":"a.c","view_range":[10,60]}`,
 			"x\ny", false, "str_replace_editor view a.c view_range=[10,60]"},
 		{"an error above its details", "query", `{"sql":"insert"}`, "ERROR:  duplicate key\nDETAIL:  Key (id)=(1) exists.",
-			false, `query {"sql":"insert"} → failed: ERROR: duplicate key DETAIL: Key (id)=(1) exists.`},
+			false, `query sql=insert → failed: ERROR: duplicate key DETAIL: Key (id)=(1) exists.`},
 		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, "x\nreturn result", false, "exec cat a.py"},
 		{"a match with its surroundings", "Grep", `{"pattern":"x"}`, "a.go-12-// failed 3 times", false,
-			`Grep {"pattern":"x"}`},
+			`Grep x`},
 		{"a frame around nothing", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOriginal token count: 0\nOutput:\n", true,
-			"exec make → failed: Chunk ID: 1 Process exited with code 2 Original token count: 0 Output:"},
+			"exec make → failed: exit code 2"},
 		{"a frame around what a program that waits for input wrote", "write_stdin", `{"session_id":7,"chars":""}`,
-			"Chunk ID: 1\nProcess exited with code 2\nOutput:\nno rule", true, `write_stdin {"session_id":7,"chars":""} → failed: no rule`},
+			"Chunk ID: 1\nProcess exited with code 2\nOutput:\nno rule", true, `write_stdin session_id=7 → failed: no rule`},
 		{"a heading reports nothing", "exec", `{"command":"make"}`, "error in the log:\nOutput:", false, "exec make"},
 		{"the files that were changed are named already", "apply_patch", `{"input":"*** Update File: a/error.c\n"}`,
 			"Success. Updated the following files:\nM a/error.c", false, "apply_patch a/error.c"},
@@ -302,5 +294,85 @@ func TestSaidWords(t *testing.T) {
 	text := strings.TrimPrefix(w.Write(4, 0), frame+"\nSaid: ")
 	for word := range strings.FieldsSeq(text) {
 		assert.Contains(t, []string{"I", "look", "at", "a/long/path.go", "…"}, word)
+	}
+}
+
+// The line of a call has the tool, what the call is about, whole, and what it was asked, shortened in its middle. What
+// all calls of a tool have in common stands in the first of them.
+func TestCallLine(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("alpha|beta|", 20)
+	for _, tt := range []struct{ name, tool, arguments, want string }{
+		{"the file behind a short part", "exec", `{"cmd":"sed -n '1,260p' packages/core/src/evaluation/a.ts"}`,
+			"exec sed -n '1,260p' packages/core/src/evaluation/a.ts"},
+		{"the files behind a long pattern", "exec", `{"cmd":"rg -n \"` + long + `\" apps packages/core/src/evaluation/results.ts 2>/dev/null | head -20 | sort -u"}`,
+			`exec rg -n "alpha|beta|alpha|beta|alpha|beta|al … |beta|alpha|beta|" apps packages/core/src/evaluation/results.ts | head -20 | sort -u`},
+		{"long pipes", "exec", `{"cmd":"find packages/core packages/cli -name '*.ts' -not -path '*/node_modules/*' | xargs grep -l 'one two three four five six' | while read f; do echo $f; done | sort -u -k 2"}`,
+			"exec find packages/core packages/cli -name '*.ts' -not -path '*/node_modules/*' | xargs | while ; do echo $f; done | sort"},
+		{"a here-document", "exec", `{"cmd":"cat > \"$tmp\" <<'EOF'\nFollow the plan.\n` + long + `\nEOF\nworkmux send fix-it -f \"$tmp\""}`,
+			`exec cat > "$tmp" <<'EOF' Follow the plan. … workmux send fix-it -f "$tmp"`},
+		{"a URL behind a constant", "web_fetch", `{"maxChars":15000,"url":"https://example.com/docs/` + strings.Repeat("a-long-name/", 12) + `page.html"}`,
+			"web_fetch https://example.com/docs/" + strings.Repeat("a-long-name/", 12) + "page.html maxChars=15000"},
+		{"a URL that is asked about", "WebFetch", `{"prompt":"` + strings.Repeat("Tell all. ", 20) + `","url":"https://example.com"}`,
+			`WebFetch https://example.com prompt="Tell all. Tell all. Tell all. Tell … all. Tell all."`},
+		{"an id", "get_order", `{"verbose":true,"order_id":"#W2378156"}`, "get_order order_id=#W2378156 verbose=true"},
+		{"a path with blanks", "read", `{"path":"Use Cases/UC-16.md"}`, "read Use Cases/UC-16.md"},
+		{"what a file was asked for", "read_symbol", `{"path":"a/b.go","symbol":"Open"}`, "read_symbol a/b.go symbol=Open"},
+		{"nothing", "list", `{}`, "list {}"},
+	} {
+		w := writer(new(excerpt.Names))
+		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
+		assert.Equal(t, tt.want, strings.Split(w.Write(4, 0), "\n")[1], tt.name)
+	}
+	w := writer(new(excerpt.Names))
+	for _, n := range []string{"1", "2", "1"} {
+		w.Called("c", "poll", json.RawMessage(`{"session_id":`+n+`,"yield_time_ms":30000}`))
+		w.Called("c", "exec", json.RawMessage(`{"cmd":"cd /home/me/project && make `+n+`"}`))
+	}
+	assert.Equal(t, frame+"\npoll session_id=1 yield_time_ms=30000\nexec cd /home/me/project && make 1\npoll session_id=2\nexec make 2\n"+
+		"poll session_id=1\nexec make 1", w.Write(4, 0))
+}
+
+// A report that names something new is quoted with it; one that lists what there is is not.
+func TestMade(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, tool, arguments, text, want string }{
+		{"a commit", "exec", `{"cmd":"git commit -qam fix"}`, "[main 4f2a91c] fix\n 1 file changed", "exec git commit -qam fix → 4f2a91c"},
+		{"a request to merge", "exec", `{"cmd":"gh pr create"}`, "Creating\n\nhttps://github.com/a/b/pull/12\n", "exec gh pr create → https://github.com/a/b/pull/12"},
+		{"an id of a service", "create_ticket", `{"title":"x"}`, `{"ticketId":"T-7","state":"open","note":"` + strings.Repeat("x", 100) + `"}`, "create_ticket title=x → T-7"},
+		{"a number of a service", "start_job", `{"title":"x"}`, `{"job_id":4711}`, "start_job title=x → 4711"},
+		{"one that the call had", "get", `{"id":"T-7"}`, `{"id":"T-7"}`, `get id=T-7 → {"id":"T-7"}`},
+		{"a list", "exec", `{"cmd":"list-all"}`, "4f2a91c a\n5f2a91d b\n6f2a91e c\n7f2a91f d\n", "exec list-all"},
+		{"a file", "exec", `{"cmd":"cat x"}`, "4f2a91c", "exec cat x"},
+	} {
+		w := writer(new(excerpt.Names))
+		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
+		w.Returned("c", tt.text, "", false, false)
+		assert.Equal(t, tt.want, strings.Split(w.Write(4, 0), "\n")[1], tt.name)
+	}
+}
+
+// What failed, what was made and which files changed outlives the lines of a record, the newest first.
+func TestBare(t *testing.T) {
+	t.Parallel()
+	old := frame + "\nSaid: it → failed: no\nread a.go\nedit b.go\nexec make → failed: EACCES, recall 1\nexec git commit → 4f2a91c\nexec ls → ok\nNames: edit"
+	failed := strings.Replace(frame, "4", "9", 1) + "\nexec make → failed: EACCES, recall 1\nexec git commit → 4f2a91c"
+	assert.Equal(t, strings.Replace(failed, "\nexec make", "\nedit b.go\nexec make", 1), record.Bare(9, 1_000, old))
+	assert.Equal(t, failed, record.Bare(9, 70, old), "the newest")
+	assert.Equal(t, record.Bare(9, 1_000, old), record.Bare(9, 1_000, record.Bare(4, 1_000, old), old), "once")
+	assert.Equal(t, strings.Replace(frame, "4", "9", 1), record.Bare(9, 0, old))
+}
+
+// Numbers are names where the model used them, or where they may be ids.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	w := writer(new(excerpt.Names))
+	w.Called("c", "exec", json.RawMessage(`{"cmd":"show `+strings.Repeat("x ", 200)+` 8161 `+strings.Repeat("y ", 200)+`"}`))
+	w.Returned("c", "Wall time: 30.0012 seconds, 2245.5\n  1041\tone\n  1042\ttwo\nat 0x1a6471b94468\nticket 7734182 of port 8161 in 1128ms\n", "", false, false)
+	text := w.Write(4, 4_000)
+	assert.Contains(t, text, "7734182")
+	assert.Contains(t, text, "8161")
+	for _, noise := range []string{"30.0012", "2245", "1041", "1042", "0x1a6", "1128"} {
+		assert.NotContains(t, text, noise)
 	}
 }

@@ -1,0 +1,279 @@
+package record
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// The line of a call has what one needs to do it again, in the order in which one misses it: the tool; the file, URL or
+// pattern that it is about, whole; what it was asked, shortened in its middle; numbers. What all calls of a tool in the
+// record have in common stands in the first of them alone.
+
+// How many characters of a call stay.
+const (
+	callChars  = 120 // of the tool and of what it was asked
+	shellChars = 160 // of a command that is longer: its files, mostly
+	pathChars  = 280 // of what the call is about: a path of the longest identifier fits into it
+	valueChars = 60  // of one text that it was asked, and of one text in quotes in a long command
+
+	fewestAlike = 3 // calls of a tool whose arguments are compared
+)
+
+// member is an argument of a call.
+type member struct{ key, text string }
+
+// membersOf returns the arguments of a call as they are written into a line: first texts, then numbers.
+func membersOf(arguments []byte) (texts, numbers []member) {
+	jsontext.Members(arguments, func(key string, value []byte) {
+		text, isText := jsontext.Decode(value)
+		switch {
+		case isText && text != "":
+			texts = append(texts, member{key, text})
+		case len(value) > 0 && (value[0] == '{' || value[0] == '['):
+			texts = append(texts, member{key, runes.OneLine(mem.String(value))})
+		case !isText:
+			numbers = append(numbers, member{key, mem.String(value)})
+		}
+	})
+	return texts, numbers
+}
+
+// tell returns the text of the line of a call. The lines in front of it have been told already.
+func (w *Writer) tell(l *line) string {
+	name := markup.Value(runes.OneLine(l.tool), callChars)
+	a, about, rest := &l.arguments, "", ""
+	switch {
+	case len(a.Patched) > 0:
+		about = w.patched(a.Patched)
+	case a.File == "" && a.Command != "":
+		rest = w.command(a.Command) + w.rest(l, "", func(m member) bool { return strings.HasSuffix(m.key, "id") })
+	case l.call.Edits: // what it wrote is in the file
+		about = w.path(a.File)
+		if a.Command != "" {
+			about = markup.Value(runes.OneLine(a.Command), valueChars) + " " + about
+		}
+	case a.File != "":
+		if about = w.path(a.File); a.Command != "" {
+			about = runes.Clip(runes.OneLine(a.Command), callChars) + " " + about
+		} else if a.Pattern != "" {
+			about += " for " + a.Pattern
+		}
+		rest = w.rest(l, a.File, func(m member) bool { return m.text != a.Pattern && m.text != a.Command })
+	default:
+		texts, numbers := membersOf(l.raw)
+		for _, m := range texts {
+			if strings.Contains(m.text, "://") && !strings.ContainsAny(m.text, " \n") || m.text == a.Pattern {
+				about = m.text
+				break
+			}
+		}
+		if rest = w.rest(l, about, func(member) bool { return true }); len(texts)+len(numbers) == 0 {
+			rest = mem.String(l.raw)
+		}
+	}
+	about = markup.Value(runes.OneLine(about[:runes.Head(about, 4*pathChars)]), pathChars)
+	room := max(callChars-utf8.RuneCountInString(name)-utf8.RuneCountInString(about), valueChars) // the tool alone tells little
+	if a.Command != "" && a.File == "" {
+		room = pathChars
+	}
+	rest = markup.Value(runes.OneLine(rest), room)
+	text := strings.TrimRight(name+" "+strings.TrimLeft(about+" "+rest, " "), " ")
+	w.notePath(a.File, text)
+	for _, p := range a.Patched {
+		w.notePath(p.File, text)
+	}
+	return text
+}
+
+// rest returns the arguments of l that tells reports, as key=value, without what the call is about and without what a
+// call before said of the same tool.
+func (w *Writer) rest(l *line, about string, tells func(member) bool) string {
+	var b strings.Builder
+	texts, numbers := membersOf(l.raw)
+	for _, m := range append(texts, numbers...) {
+		if m.text == about || !tells(m) {
+			continue
+		}
+		c := w.common[l.tool+"\x00"+m.key]
+		if c.calls >= fewestAlike && c.isSame && !l.call.Shows {
+			if c.isTold {
+				continue
+			}
+			c.isTold = true
+			w.common[l.tool+"\x00"+m.key] = c
+		}
+		text := runes.Clip(runes.OneLine(m.text[:runes.Head(m.text, 4*pathChars)]), valueChars)
+		if strings.Contains(text, " ") && text[0] != '{' && text[0] != '[' {
+			text = `"` + text + `"`
+		}
+		b.WriteString(" " + m.key + "=" + text)
+	}
+	return b.String()
+}
+
+// commonValue is what calls of one tool say in one argument.
+type commonValue struct {
+	text           string
+	calls          int
+	isSame, isTold bool
+}
+
+// compare notes what the calls of the record have in common.
+func (w *Writer) compare() {
+	w.common = map[string]commonValue{}
+	for k := range w.lines {
+		l := &w.lines[k]
+		if l.tool == "" || l.arguments.Command != "" {
+			continue
+		}
+		texts, numbers := membersOf(l.raw)
+		for _, m := range append(texts, numbers...) {
+			key := l.tool + "\x00" + m.key
+			c := w.common[key]
+			c.isSame = c.calls == 0 || c.isSame && c.text == m.text
+			c.text, c.calls = m.text, c.calls+1
+			w.common[key] = c
+		}
+	}
+}
+
+// command returns a command in about shellChars characters. Its files stay. What goes first is what a here-document
+// holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe are told.
+func (w *Writer) command(s string) string {
+	s = runes.OneLine(withoutDocuments(s[:min(len(s), mostCommandBytes)]))
+	if dir, rest, ok := strings.Cut(s, " && "); ok && strings.HasPrefix(dir, "cd ") {
+		if dir == w.directory {
+			s = rest
+		}
+		w.directory = dir
+	}
+	if !runes.AtLeast(s, callChars+1) {
+		return s
+	}
+	s = strings.NewReplacer(" 2>/dev/null", "", " 2>&1", "").Replace(s)
+	if s = shortQuotes(s); runes.AtLeast(s, shellChars+1) {
+		s = shortPipes(s)
+	}
+	return runes.Clip(s, shellChars)
+}
+
+// mostCommandBytes is how much of a command is read for its line.
+const mostCommandBytes = 32 << 10
+
+// withoutDocuments returns a script with the first lines of its here-documents alone.
+func withoutDocuments(s string) string {
+	var b strings.Builder
+	end, isFirst := "", false
+	for line := range strings.Lines(s) {
+		if end != "" {
+			if strings.TrimSpace(line) == end {
+				end = ""
+			} else if line = runes.OneLine(line); isFirst && line != "" {
+				b.WriteString(line[:runes.HeadWords(line, valueChars)] + " …\n")
+				isFirst = false
+			}
+			continue
+		}
+		b.WriteString(line)
+		if _, word, ok := strings.Cut(line, "<<"); ok {
+			word = strings.TrimLeft(word, "-~ \t\\'\"")
+			if n := strings.IndexFunc(word, func(r rune) bool { return !runes.IsLetterOrDigit(r) && r != '_' }); n > 0 {
+				end, isFirst = word[:n], true
+			}
+		}
+	}
+	return b.String()
+}
+
+// shortQuotes shortens the texts in quotes of a command in their middles.
+func shortQuotes(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		n := strings.IndexAny(s[i:], `"'`)
+		if n < 0 {
+			n = len(s) - i
+		}
+		b.WriteString(s[i : i+n])
+		if i += n; i == len(s) {
+			break
+		}
+		end := strings.IndexByte(s[i+1:], s[i])
+		if end < 0 {
+			b.WriteString(s[i:])
+			break
+		}
+		b.WriteString(s[i:i+1] + runes.Clip(s[i+1:i+1+end], valueChars) + s[i:i+1])
+		i += end + 2
+	}
+	return b.String()
+}
+
+// shortPipes leaves of what stands behind each pipe of a command the program.
+func shortPipes(s string) string {
+	var b strings.Builder
+	var quote byte
+	skips := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == ';' || c == '&':
+			skips = false
+		case c == '|':
+			program, _, _ := strings.Cut(strings.TrimLeft(s[i+1:], "| "), " ")
+			b.WriteString("| " + program + " ")
+			skips = true
+		}
+		if !skips {
+			b.WriteByte(s[i])
+		}
+	}
+	return runes.OneLine(b.String())
+}
+
+// patched returns how a line names the files of a patch.
+func (w *Writer) patched(patches []toolcall.Patch) string {
+	files := make([]string, len(patches))
+	for k, p := range patches {
+		files[k] = w.path(p.File)
+	}
+	return strings.Join(files, " ")
+}
+
+// path returns how a line names a file: by its path or, if the last element of the path was last used for the same
+// file, by that element alone.
+func (w *Writer) path(file string) string {
+	if name := lastElement(file); name != "" && w.paths[name] == file {
+		return name
+	}
+	return file
+}
+
+// notePath notes that the last element of a path stands for file from now on, if text, the line that names file, has
+// all of it: a line that was cut may not.
+func (w *Writer) notePath(file, text string) {
+	name := lastElement(file)
+	switch {
+	case w.paths[name] == file:
+	case !strings.Contains(text, file), strings.Contains(file, "…"): // … of a path that was too long
+		delete(w.paths, name)
+	default:
+		if w.paths == nil {
+			w.paths = map[string]string{}
+		}
+		w.paths[name] = file
+	}
+}
+
+// lastElement returns what stands behind the last slash or backslash of a path.
+func lastElement(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
