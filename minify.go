@@ -55,12 +55,12 @@ func (n *minifier) saidIn(m *Message, tool string) (text string, ok bool) {
 }
 
 // formsIn returns the forms that may be left out of a result of kind o. A file loses nothing but the numbers of its
-// lines, so that an edit can quote it.
+// lines and data, so that an edit can quote it.
 func formsIn(o toolcall.Output) minify.Forms {
 	if o == toolcall.Content {
-		return minify.LineNumbers
+		return minify.LineNumbers | minify.Data
 	}
-	return minify.Escapes
+	return minify.Escapes | minify.Data
 }
 
 // formsFor returns those of the given forms that may be left out of result i of messages. A result that is an error
@@ -82,8 +82,8 @@ func (n *minifier) formsFor(messages []Message, i int, forms minify.Forms) minif
 func staysAsItCame(m *Message) bool { return m.Pinned || m.IsError || textBytes(m) < leastMinified }
 
 // minifiedParts returns parts with minified texts, and in had the forms that were left out. out is nil if nothing was
-// left out, and ok is false if that saves less than leastMinified.
-func minifiedParts(parts []Part, forms minify.Forms) (out []Part, had minify.Forms, ok bool) {
+// left out, and ok is false if that saves less than leastMinified. note says how to recall data.
+func minifiedParts(parts []Part, forms minify.Forms, note string) (out []Part, had minify.Forms, ok bool) {
 	saved := 0
 	for k := range parts {
 		p := &parts[k]
@@ -91,6 +91,11 @@ func minifiedParts(parts []Part, forms minify.Forms) (out []Part, had minify.For
 			continue
 		}
 		text, found := minify.Text(p.Text, forms)
+		if forms&minify.Data != 0 {
+			if short := minify.WithoutData(text, note); len(short) < len(text) {
+				text, found = short, found|minify.Data
+			}
+		}
 		if found == 0 {
 			continue
 		}
@@ -136,8 +141,14 @@ func redundantIn(m *Message) minify.Forms {
 	if m.Role != RoleTool || hasControls(m) {
 		return minify.All
 	}
-	if !slices.ContainsFunc(m.Parts, func(p Part) bool { return minify.MayBeNumbered(p.Text) }) {
-		return 0
+	var forms minify.Forms
+	for k := range m.Parts {
+		if minify.MayBeNumbered(m.Parts[k].Text) {
+			forms |= minify.LineNumbers
+		}
+		if minify.MayHoldData(m.Parts[k].Text) {
+			forms |= minify.Data
+		}
 	}
-	return minify.LineNumbers
+	return forms
 }

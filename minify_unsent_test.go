@@ -35,15 +35,15 @@ func TestRedundantIn(t *testing.T) {
 		m := Message{Role: RoleTool, Parts: []Part{{Text: b.String()}}}
 		may := redundantIn(&m)
 		for _, forms := range kinds {
-			parts, had, ok := minifiedParts(m.Parts, forms)
-			quick, quickHad, quickOK := minifiedParts(m.Parts, forms&may)
+			parts, had, ok := minifiedParts(m.Parts, forms, "")
+			quick, quickHad, quickOK := minifiedParts(m.Parts, forms&may, "")
 			require.Equal(t, parts, quick, "%q without %v", b.String(), forms)
 			require.Equal(t, had, quickHad)
 			require.Equal(t, ok, quickOK)
 			found[had]++
 		}
 	}
-	for form := minify.Escapes; form <= minify.LineNumbers; form <<= 1 {
+	for form := minify.Escapes; form <= minify.Data; form <<= 1 {
 		n := 0
 		for had, times := range found {
 			if had&form != 0 {

@@ -1,7 +1,10 @@
 package winnow_test
 
 import (
+	"encoding/base64"
+	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -531,4 +534,38 @@ func TestNoCredentials(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, made(r, h), "shop_eu", "%s: a name beside it stays", name)
 	}
+}
+
+// Data that no model can read is left out of a new result, with a handle; the words around it stay, and what was sent is
+// sent again, after a restart too. A pin, an error and a short run stay as they came.
+func TestDataIsLeftOut(t *testing.T) {
+	t.Parallel()
+	random := make([]byte, 60_000)
+	rand.NewChaCha8([32]byte{1}).Read(random)
+	data := base64.StdEncoding.EncodeToString(random)
+	text := "The last six hours.\n![chart](data:image/png;base64," + data + ")\nIt began at the release."
+	h := append(list(userSays("What is wrong?")), callOf("1", "get_panel", `{"panel":4}`, text)...)
+	h = append(h, callOf("2", "get_panel", `{"panel":5}`, "short: "+data[:400])...)
+	h = append(h, modelSends(callWith("3", "get_panel", `{}`)), pinned(toolOf("3", "get_panel", data[:4_000])),
+		modelSends(callWith("4", "get_panel", `{}`)), erroneous(toolOf("4", "get_panel", data[:4_000])))
+	h = named(h)
+	o := winnow.Options{Recall: true}
+	m := newManager(t, 200_000, &o)
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	sent := fullText(r.Messages[2])
+	assert.Less(t, len(sent), 200)
+	assert.Contains(t, sent, "hours.\n![chart](data:image/png;base64,[base64: ")
+	assert.Contains(t, sent, ")\nIt began at the release.")
+	for i := 3; i < len(h); i++ {
+		assert.Equal(t, fullText(h[i]), fullText(r.Messages[i]))
+	}
+	handle := regexp.MustCompile(`recall (\d+)`).FindStringSubmatch(sent)
+	require.NotNil(t, handle)
+	recalled, err := m.Recall(t.Context(), h, []byte(`{"handle":"`+handle[1]+`"}`))
+	require.NoError(t, err)
+	assert.Contains(t, fullText(recalled), data[:100])
+	again, err := restarted(t, 200_000, &o, snapshotOf(t, m)).Prepare(t.Context(), h)
+	require.NoError(t, err)
+	sameWire(t, r.Messages, again.Messages, "after a restart")
 }

@@ -34,7 +34,7 @@ func (d *draft) minified(messages []Message, i int, f *fact) *projection {
 		return nil
 	}
 	m := messages[i]
-	parts, forms, ok := minifiedParts(m.Parts, forms)
+	parts, forms, ok := minifiedParts(m.Parts, forms, d.recallNote(i))
 	if !ok {
 		return nil
 	}
@@ -44,6 +44,9 @@ func (d *draft) minified(messages []Message, i int, f *fact) *projection {
 		return nil
 	}
 	p.op, p.reason, p.forms = OpMinify, "redundant in a new result: "+forms.String(), forms
+	if forms&minify.Data != 0 {
+		p.forms = 0 // a snapshot has its text: a handle of the recall tool stands in it
+	}
 	p.key = d.ledger.index.hasher.key(&m)
 	return p
 }

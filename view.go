@@ -66,7 +66,7 @@ type projection struct {
 // read sets the parts, the key and the tokens of p by m, the message that it edits. A snapshot may have another key.
 func (p *projection) read(m *Message, e Estimator, h *hasher) {
 	if p.forms != 0 {
-		parts, _, _ := minifiedParts(m.Parts, p.forms)
+		parts, _, _ := minifiedParts(m.Parts, p.forms, "")
 		if parts == nil {
 			parts = slices.Clone(m.Parts)
 		}

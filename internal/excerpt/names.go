@@ -138,8 +138,8 @@ func (n *Names) find(texts []Source) (found []foundName) {
 	})
 }
 
-// saysLittle reports whether nobody asks for a number that the model did not write: it is no whole number, but a time, a
-// size or an address; or the next one or the one before is there too, as with the numbers of lines.
+// saysLittle reports whether nobody asks for a number that the model did not write: it is no whole number, but a time,
+// a size or an address; or the next one or the one before is there too, as with the numbers of lines.
 func saysLittle(number string, at map[string]int) bool {
 	n, err := strconv.Atoi(number)
 	_, hasNext := at[strconv.Itoa(n+1)]

@@ -12,8 +12,9 @@ type Forms uint8
 const (
 	Escapes     Forms = 1 << iota // ANSI escape sequences
 	LineNumbers                   // the numbers of a viewed file, except every tenth
+	Data                          // what no model can read, which WithoutData leaves out, not Text
 
-	All = Escapes | LineNumbers
+	All = Escapes | LineNumbers | Data
 )
 
 // Text returns s without the redundancy of the given forms, and which of them s had. The text is never longer than s,
@@ -35,13 +36,13 @@ func Text(s string, forms Forms) (text string, had Forms) {
 
 // String names the forms, for a reader of an edit.
 func (f Forms) String() string {
-	switch f {
-	case Escapes:
-		return "escape sequences"
-	case LineNumbers:
-		return "line numbers"
+	var names []string
+	for k, name := range []string{"escape sequences", "line numbers", "data that no model can read"} {
+		if f&(1<<k) != 0 {
+			names = append(names, name)
+		}
 	}
-	return "escape sequences, line numbers"
+	return strings.Join(names, ", ")
 }
 
 // rewriter builds a text from another one with some ranges replaced. Nothing is copied before the first range.

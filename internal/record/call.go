@@ -78,7 +78,7 @@ func (w *Writer) tell(l *line) string {
 		}
 	}
 	about = markup.Value(runes.OneLine(about[:runes.Head(about, 4*pathChars)]), pathChars)
-	room := max(callChars-utf8.RuneCountInString(name)-utf8.RuneCountInString(about), valueChars) // the tool alone tells little
+	room := max(callChars-utf8.RuneCountInString(name+about), valueChars) // the tool alone tells little
 	if a.Command != "" && a.File == "" {
 		room = pathChars
 	}

@@ -223,8 +223,8 @@ func (l *line) ending(text string, failed bool) string {
 	return ended + strings.TrimLeft(last, " ")
 }
 
-// made returns the ids, URLs and hashes in a short report that the call had not: what the world has since. A long report,
-// or one with many of them, lists what there was.
+// made returns the ids, URLs and hashes in a short report that the call had not: what the world has since. A long
+// report, or one with many of them, lists what there was.
 func (l *line) made(text string) (ids []string) {
 	if len(text) > mostReport {
 		return nil

@@ -1,0 +1,202 @@
+package minify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// What no model can read: images, archives and keys as base64, as hexadecimal digits or as escaped bytes. Such a run is
+// known by its alphabet, by how its letters and digits are mixed, and by its length, whatever stands around it.
+
+// leastData is how many bytes of a run are left out. A signature or a hash is shorter.
+const leastData = 1_000
+
+// Lines of one width belong to one run if they have this many bytes or more. Shorter ones are lists of names.
+const leastDataLine = 48
+
+// MayHoldData reports whether s is long enough to hold data.
+func MayHoldData(s string) bool { return len(s) >= leastData }
+
+// WithoutData returns s with a short text in the place of each run of data: its kind, its size, and note.
+func WithoutData(s, note string) string {
+	r := rewriter{text: s}
+	for i := 0; i < len(s); {
+		kind, end, size := "", i, 0
+		switch {
+		case isBase64(s[i]) && s[i] != '=':
+			kind, end, size = encoded(s, i)
+		case s[i] == '\\':
+			kind, end, size = escapedBytes(s, i)
+		}
+		if end-i >= leastData && kind != "" {
+			r.replace(i, end, fmt.Sprintf("[%s: %d bytes left out%s]", kind, size, note))
+		}
+		i = max(end, i+1)
+	}
+	return r.result()
+}
+
+func isBase64(c byte) bool {
+	return runes.IsLetter(c) || runes.IsDigit(c) || strings.IndexByte("+/-_=", c) >= 0
+}
+
+func wordEnd(s string, i int) int {
+	for i < len(s) && isBase64(s[i]) {
+		i++
+	}
+	return i
+}
+
+// encoded returns the kind of the run that begins with the word at s[i], where it ends, and how many bytes it stands
+// for: one long word, or lines of one width, of which the last may be shorter. kind is "" if it is no data.
+func encoded(s string, i int) (kind string, end, size int) {
+	end = wordEnd(s, i)
+	width := end - i
+	if isHexWord(s[i:end]) && (i == 0 || s[i-1] == '\n') {
+		if dump, bytes := hexDump(s, i); dump > end {
+			return "hex dump", dump, bytes
+		}
+	}
+	if width < leastDataLine {
+		return "", end, 0
+	}
+	first, lines := end, 1
+	signs, digits, upper, lower := signsIn(s[i:end])
+	for last := false; !last && s[end-1] != '='; lines++ {
+		from := afterBreak(s, end)
+		next := wordEnd(s, from)
+		if last = next-from < width; from == end || next == from || next-from > width || last && lines == 1 {
+			break
+		}
+		isText := next < len(s) && afterBreak(s, next) == next && !endsData(s[next])
+		if last && (isText || isHexWord(s[i:first]) && !isHexWord(s[from:next])) {
+			break // the first word of a line of text
+		}
+		more, d, u, l := signsIn(s[from:next])
+		signs, digits, upper, lower = signs+more, digits+d, upper+u, lower+l
+		end = next
+	}
+	n := digits + upper + lower
+	isHash := lines > 1 && (width == 56 || width == 64 || width == 96 || width == 128) // a list of them
+	switch {
+	case end-i < leastData:
+	case isHexWord(s[i:first]) && 5*digits > n && 8*(n-digits) > n && !isHash:
+		return "hexadecimal", end, n / 2
+	case 8*upper > n && 8*lower > n && 30*digits > n:
+		return "base64", end, (n + signs) * 3 / 4
+	case strings.HasPrefix(s[i:], "iVBOR"), strings.HasPrefix(s[i:], "AAAA"): // an image of one colour, zeros
+		return "base64", end, (n + signs) * 3 / 4
+	}
+	return "", end, 0
+}
+
+// signsIn counts the signs, digits and letters of either case in a word.
+func signsIn(w string) (signs, digits, upper, lower int) {
+	for k := range len(w) {
+		switch c := w[k]; {
+		case runes.IsDigit(c):
+			digits++
+		case runes.IsUpper(c):
+			upper++
+		case runes.IsLetter(c):
+			lower++
+		case c != '=':
+			signs++
+		}
+	}
+	return signs, digits, upper, lower
+}
+
+// endsData reports whether c may stand behind data: what closes a text, not what goes on in it.
+func endsData(c byte) bool { return strings.IndexByte("\"'`)]}<,;", c) >= 0 }
+
+// afterBreak returns where the next line of s begins, if one ends at s[i], in text or in a JSON string.
+func afterBreak(s string, i int) int {
+	for _, end := range []string{"\r\n", "\n", `\r\n`, `\n`, `\\n`} {
+		if strings.HasPrefix(s[i:], end) {
+			return i + len(end)
+		}
+	}
+	return i
+}
+
+func isHexWord(w string) bool {
+	for i := range len(w) {
+		if c := w[i] | 0x20; !runes.IsDigit(w[i]) && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return w != ""
+}
+
+// hexDump returns where the dump ends that begins with the line at s[i], and how many bytes it shows: an offset and
+// groups of hexadecimal digits, such as xxd, hexdump and od write.
+func hexDump(s string, i int) (end, size int) {
+	for end = i; end < len(s); {
+		stop := lineEnd(s, end)
+		words := strings.Fields(s[end:stop])
+		digits := 0
+		for k, w := range words {
+			if w = strings.TrimSuffix(w, ":"); !isHexWord(w) || len(w)%2 != 0 && k > 0 {
+				break
+			}
+			if k > 0 {
+				digits += len(w)
+			}
+		}
+		isOffset := len(words) > 0 && len(strings.TrimSuffix(words[0], ":")) >= 6
+		if !isOffset || 3*digits < stop-end { // not a line of text, nor of hashes and names
+			break
+		}
+		size += digits / 2
+		end = min(stop+1, len(s))
+	}
+	if end > i && end < len(s) && s[end-1] == '\n' {
+		end-- // the line behind it stays a line
+	}
+	return end, size
+}
+
+// escapedBytes returns where the run of escaped bytes ends that begins at s[i], such as \x89PNG\r\n\x1a and \u0089, and
+// how many bytes it has. Between escapes, a few bytes may stand for themselves.
+func escapedBytes(s string, i int) (kind string, end, size int) {
+	const between = 8
+	escapes := 0
+	for end = i; end < len(s); {
+		next := strings.IndexByte(s[end:min(len(s), end+between)], '\\')
+		if next < 0 || strings.IndexByte(s[end:end+next], '\n') >= 0 {
+			break
+		}
+		k := end + next
+		for k < len(s) && s[k] == '\\' {
+			k++
+		}
+		switch digits := 0; {
+		case k == len(s):
+			return "", k, 0
+		case s[k] == 'x':
+			digits = 2
+			fallthrough
+		case s[k] == 'u':
+			if digits == 0 {
+				digits = 4
+			}
+			if k+1+digits > len(s) || !isHexWord(s[k+1:k+1+digits]) {
+				return "", k + 1, 0
+			}
+			k += digits
+			escapes += digits + 2
+		case runes.IsDigit(s[k]) && k+3 <= len(s) && strings.Trim(s[k:k+3], "01234567") == "":
+			k += 2
+			escapes += 4
+		}
+		size += next + 1
+		end = k + 1
+	}
+	if 2*escapes < end-i {
+		return "", max(end, i+1), 0
+	}
+	return "escaped bytes", end, size
+}
