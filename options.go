@@ -80,9 +80,9 @@ type Options struct {
 	Compact  *CompactOptions  // when and how history is summarized
 	Cache    *CacheOptions    // the provider's prompt cache
 
-	// send new tool results as they came. Otherwise escape sequences, most numbers of lines, and four or more lines in
-	// a row that one of the newest results has already are left out before a result is sent for the first time
-	// ([OpMinify])
+	// send new tool results as they came. Otherwise escape sequences, most numbers of lines, base64 and other data that
+	// no model can read, and four or more lines in a row that one of the newest results has already are left out before
+	// a result is sent for the first time ([OpMinify])
 	NoMinify bool
 
 	Reserve  int // tokens kept free for the answer (20 000, at most a quarter of the window)

@@ -339,49 +339,13 @@ func (d *draft) putNew(news []recordedRun) {
 			runs = append(runs, run)
 		}
 	}
-	left := count.Share(4*d.room(), bareShare) // bytes
-	for i := range d.view.facts {
-		if r := d.recordAt(i); r != nil && r.isBare {
-			left -= len(joinedText(&r.message))
-		}
-	}
-	for k := range slices.Backward(runs) {
-		if run := &runs[k]; run.record == nil {
-			text := d.bareText(run.from, run.to, max(0, left))
-			left -= len(text)
-			run.record = d.recordOf(run.from, run.to, text)
-			run.record.isBare = true
-		}
-	}
+	d.makeBare(runs)
 	if d.firstReason == "" {
 		d.firstReason = d.passReason
 	}
 	d.unchangedPrefix = min(d.unchangedPrefix, runs[0].from)
 	d.newRecords += len(runs)
 	d.putRecords(runs)
-}
-
-// bareText returns the bare record of the messages of the view from start to end, some of which may be records, with
-// lines in at most room bytes.
-func (d *draft) bareText(start, end, room int) string {
-	var texts []string
-	if room == 0 {
-		return record.Bare(d.unfoldedAt(end)-d.unfoldedAt(start), 0)
-	}
-	w := record.NewWriter(d.minifier.files)
-	for i := start; i < end; {
-		if r := d.recordAt(i); r != nil {
-			texts = append(texts, joinedText(&r.message))
-			i++
-			continue
-		}
-		w.Reset(new(excerpt.Names))
-		for ; i < end && d.recordAt(i) == nil; i++ {
-			d.writeStep(w, d.unfoldedView(), d.unfoldedAt(i))
-		}
-		texts = append(texts, w.Write(0, 0))
-	}
-	return record.Bare(d.unfoldedAt(end)-d.unfoldedAt(start), room, texts...)
 }
 
 // namesKept returns the names in what the view keeps when the parts of list are dropped. Thinking counts only if every

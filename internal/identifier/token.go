@@ -24,7 +24,7 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 			return true
 		}
 	}
-	found := false
+	found, isOfFile := false, false // whether the piece before names a file, and a line of it may follow
 	for i := 0; i < len(token); {
 		if runes.Class[token[i]]&runes.Joint != 0 && token[i] != '@' {
 			i++
@@ -36,6 +36,7 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 		end, class := pieceEnd(token, i)
 		piece := token[i:end]
 		switch {
+		case isOfFile && class == runes.Digit && token[i-1] == ':': // says where in the file
 		case piece[0] != '@':
 			found = scanPiece(piece, class, 0, emit) || found
 		case len(piece) > 3 && strings.IndexByte(piece, '/') > 1: // @scope/package
@@ -44,6 +45,7 @@ func scanToken(token string, all uint8, emit func(string, Kind)) bool {
 		default:
 			found = scanPiece(piece[1:], classes(piece[1:]), 0, emit) || found
 		}
+		isOfFile = isFileName(piece) || isOfFile && class == runes.Digit // a.go:1974:12
 		i = end
 	}
 	return found

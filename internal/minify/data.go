@@ -2,6 +2,7 @@ package minify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/runes"
@@ -67,7 +68,10 @@ func encoded(s string, i int) (kind string, end, size int) {
 	for last := false; !last && s[end-1] != '='; lines++ {
 		from := afterBreak(s, end)
 		next := wordEnd(s, from)
-		if last = next-from < width; from == end || next == from || next-from > width || last && lines == 1 {
+		if last = next-from < width; last && lines == 1 || from == end || next == from {
+			break
+		}
+		if next-from > width {
 			break
 		}
 		isText := next < len(s) && afterBreak(s, next) == next && !endsData(s[next])
@@ -79,7 +83,7 @@ func encoded(s string, i int) (kind string, end, size int) {
 		end = next
 	}
 	n := digits + upper + lower
-	isHash := lines > 1 && (width == 56 || width == 64 || width == 96 || width == 128) // a list of them
+	isHash := lines > 1 && slices.Contains([]int{56, 64, 96, 128}, width) // a list of them
 	switch {
 	case end-i < leastData:
 	case isHexWord(s[i:first]) && 5*digits > n && 8*(n-digits) > n && !isHash:

@@ -96,6 +96,10 @@ func (w *Writer) tell(l *line) string {
 func (w *Writer) rest(l *line, about string, tells func(member) bool) string {
 	var b strings.Builder
 	texts, numbers := membersOf(l.raw)
+	most := valueChars
+	if len(texts) == 1 { // it has the room alone
+		most = callChars
+	}
 	for _, m := range append(texts, numbers...) {
 		if m.text == about || !tells(m) {
 			continue
@@ -108,7 +112,7 @@ func (w *Writer) rest(l *line, about string, tells func(member) bool) string {
 			c.isTold = true
 			w.common[l.tool+"\x00"+m.key] = c
 		}
-		text := runes.Clip(runes.OneLine(m.text[:runes.Head(m.text, 4*pathChars)]), valueChars)
+		text := runes.Clip(runes.OneLine(m.text[:runes.Head(m.text, 4*pathChars)]), most)
 		if strings.Contains(text, " ") && text[0] != '{' && text[0] != '[' {
 			text = `"` + text + `"`
 		}

@@ -152,11 +152,7 @@ func (v *value) isCredential() bool {
 	case len(text) < 4 || refers(text):
 		return false
 	case v.force == weak:
-		isPath := strings.Contains(text, "/") && strings.Contains(text, ".") || text[0] == '/'
-		isHex := strings.Trim(text, "0123456789abcdefABCDEF-") == ""
-		return !isPath && !isHex && looksRandom(text, 16) && strings.IndexFunc(text, func(r rune) bool {
-			return r < 0x80 && !isOfToken(byte(r))
-		}) < 0 && strings.ToLower(text) != text
+		return isRandomKey(text)
 	case isNumber(text): // of tokens, mostly
 		return strings.HasSuffix(strings.ToLower(v.text[max(0, v.name-mostName):v.name]), "password")
 	case v.isQuoted:
@@ -169,4 +165,15 @@ func (v *value) isCredential() bool {
 		return false // a member, a variable
 	}
 	return !v.isCode && (!v.isSpaced || v.endsLine && v.text[v.from-2] == ':')
+}
+
+// isRandomKey reports whether the value of a key looks like a credential: long, with letters of both cases and digits,
+// and no path, hash or sentence.
+func isRandomKey(text string) bool {
+	if strings.Contains(text, "/") && strings.Contains(text, ".") || text[0] == '/' {
+		return false
+	}
+	isToken := spanOf(text, 0, isOfToken) == len(text)
+	isHex := strings.Trim(text, "0123456789abcdefABCDEF-") == ""
+	return isToken && !isHex && looksRandom(text, 16) && strings.ToLower(text) != text
 }

@@ -80,7 +80,7 @@ func isWord(c byte) bool { return runes.IsLetter(c) || runes.IsDigit(c) || c == 
 
 // isOfToken reports whether c stands in credentials of services.
 func isOfToken(c byte) bool {
-	return isWord(c) || c == '-' || c == '.' || c == '+' || c == '/' || c == '='
+	return isWord(c) || strings.IndexByte("-.+/=", c) >= 0
 }
 
 // spanOf returns where the bytes end that has says of, from index i of s on.
@@ -108,7 +108,10 @@ func prefixed(s string, i int) (from, to int) {
 			if from += len(p); looksRandom(rest, 8) || strings.HasPrefix(rest, jwt) {
 				return from, end
 			}
-		} else if p == jwt && strings.Count(rest, ".") == 2 && len(rest) > 30 || p != jwt && looksRandom(rest, 16) {
+			continue
+		}
+		isToken := p == jwt && len(rest) > 30 && strings.Count(rest, ".") == 2
+		if isToken || p != jwt && looksRandom(rest, 16) {
 			return from, end
 		}
 	}
@@ -188,9 +191,11 @@ func flagValue(s string, i int) (from, to int) {
 // refers reports whether a value only says where a credential comes from, or is none: $TOKEN, <token>, %s, ***, true,
 // what Mask wrote.
 func refers(value string) bool {
-	return value == "" || value == "true" || value == "false" || strings.Contains(value, "${") ||
-		strings.IndexByte("$<{%*@&(", value[0]) >= 0 || strings.HasPrefix(value, mark) ||
-		strings.HasPrefix(value, "...") || strings.HasPrefix(value, "xxx")
+	if value == "" || strings.Contains(value, "${") || strings.IndexByte("$<{%*@&(", value[0]) >= 0 {
+		return true
+	}
+	begins := func(prefix string) bool { return strings.HasPrefix(value, prefix) }
+	return value == "true" || value == "false" || slices.ContainsFunc([]string{mark, "...", "xxx"}, begins)
 }
 
 func isNumber(value string) bool { return strings.Trim(value, "0123456789.,_") == "" }
