@@ -3,7 +3,10 @@ package winnow
 import (
 	"cmp"
 	"encoding/base64"
+	"slices"
 
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 )

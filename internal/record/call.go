@@ -33,7 +33,7 @@ func membersOf(arguments []byte) (texts, numbers []member) {
 	jsontext.Members(arguments, func(key string, value []byte) {
 		text, isText := jsontext.Decode(value)
 		switch {
-		case isText && text != "":
+		case isText && strings.TrimSpace(text) != "":
 			texts = append(texts, member{key, text})
 		case len(value) > 0 && (value[0] == '{' || value[0] == '['):
 			texts = append(texts, member{key, runes.OneLine(mem.String(value))})
@@ -112,9 +112,12 @@ func (w *Writer) rest(l *line, about string, tells func(member) bool) string {
 			c.isTold = true
 			w.common[l.tool+"\x00"+m.key] = c
 		}
-		text := runes.Clip(runes.OneLine(m.text[:runes.Head(m.text, 4*pathChars)]), most)
-		if strings.Contains(text, " ") && text[0] != '{' && text[0] != '[' {
-			text = `"` + text + `"`
+		text := runes.OneLine(m.text[:runes.Head(m.text, 4*pathChars)])
+		if isList := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "["); !isList || most < callChars {
+			text = runes.Clip(text, most)
+			if !isList && strings.Contains(text, " ") {
+				text = `"` + text + `"`
+			}
 		}
 		b.WriteString(" " + m.key + "=" + text)
 	}
