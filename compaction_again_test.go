@@ -238,7 +238,7 @@ func TestSummaryBehindShortOne(t *testing.T) {
 	m := newManager(t, budget+250, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: s})
 	h := named(list(userSays("Look."), modelSays(text(400)), userSays(text(300)), modelSays(text(300)), userSays(text(200))))
 	first := compact(t, m, h)
-	h = named(append(h, modelSays(text(budget-first.Tokens+70))))
+	h = named(append(h, modelSays(text(budget-first.Tokens+170))))
 	r := prepare(t, m, h)
 	require.True(t, r.Degraded)
 	require.NotContains(t, r.Messages[0].Parts[0].Text, "Marta")

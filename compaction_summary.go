@@ -20,8 +20,8 @@ import (
 // run has the summary written, and returns its checkpoint and its report. It does not touch the manager, and with an
 // error nothing has happened.
 func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) {
-	behind := c.carried.LayOut(c.tokens, c.rules, summarysize.Sections(c.cap))
-	most, asked := summarysize.Text(c.cap, c.tokens(behind.String()))
+	behind := c.carried.Behind(c.tokens, c.rules, summarysize.Sections(c.cap))
+	most, asked := summarysize.Text(c.cap, c.tokens(behind))
 	room := most // a digest counts cautiously and lists identifiers itself
 	if !isDigest(c.by) {
 		room = asked
@@ -41,25 +41,27 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
 	// it.
 	cp.body = excerpt.ToTokens(c.tokens, body, most)
+	if sum.Degraded && runes.IsBlank(cp.body) {
+		cp.body = noWords
+	}
 	if runes.IsBlank(cp.body) { // sections alone say nothing of the conversation
 		return nil, nil, refusedSummary("there is no room for a summary")
 	}
-	filled := !sum.Degraded && c.tokens(cp.body) < asked/skeletonShare && c.fill(cp, most)
 	text, repaired := c.audit(cp, behind)
-	text += c.inForce
-	if filled {
-		repaired = append(repaired, "sections")
-	}
+	text = c.said + text + c.inForce
 	if sum.Degraded && c.previous != "" && len(c.older) == 0 { // it stands for no more than the last one did
 		cp.body = c.previous // only the request has fewer words: the next summary goes on from all of them
 	}
-	framed := sections.Begin + text + sections.End + c.recall
+	framed := sections.Begin + text + sections.End + c.note
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
 	return cp, &Compaction{
 		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Degraded: sum.Degraded, Repaired: repaired,
 		Calls: sum.Calls, Usage: sum.Usage,
 	}, nil
 }
+
+// noWords stands for all that a digest has no room to say. The person gets an answer.
+const noWords = "(cut short)"
 
 func refusedSummary(reason string) error {
 	return fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason})
@@ -69,7 +71,7 @@ func refusedSummary(reason string) error {
 func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) {
 	run := newSummaryRun(ctx, SummarizeOptions{
 		Summarizer: c.by, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room, Parts: 1,
-		Previous: c.previous, Instructions: c.instructions, Estimator: c.opts.Estimator,
+		Previous: c.previous, Said: c.said, Instructions: c.instructions, Estimator: c.opts.Estimator,
 	})
 	if isDigest(c.by) { // it reads all messages as they are, and at no cost
 		n := c.notes(run.Previous)
@@ -192,13 +194,8 @@ func (c *compaction) notes(previous string) *digest.Notes {
 
 // audit returns the text of cp, with the sections behind it, as it is stored. repaired names what audit had to add. It
 // also sets the identifiers of cp.
-func (c *compaction) audit(cp *checkpoint, behind sections.Layout) (stored string, repaired []string) {
-	text := sections.Escape(cp.body)
-	behind.UserRules = cp.carried.UserRules(c.tokens, text, behind.UserRulesRoom)
-	if behind.UserRules != "" { // the summarizer left some out
-		repaired = append(repaired, "rules")
-	}
-	stored = text + behind.String()
+func (c *compaction) audit(cp *checkpoint, behind string) (stored string, repaired []string) {
+	stored = sections.Escape(cp.body) + behind
 	add, ids := c.missingIdentifiers(stored, c.filled-c.tokens(stored))
 	if add != "" {
 		stored, repaired = stored+add, append(repaired, "identifiers")
@@ -208,24 +205,6 @@ func (c *compaction) audit(cp *checkpoint, behind sections.Layout) (stored strin
 	}
 	cp.carried.Identifiers = ids
 	return stored, repaired
-}
-
-// skeletonShare: a text with less than an eighth of the tokens that were asked for says too little. For one host, half
-// of all compactions were answered with empty headings.
-const skeletonShare = 8
-
-// fill completes the text of cp, which says next to nothing, with a digest in at most half of the room tokens that the
-// text leaves. The next summary updates it like the rest of the text. fill reports whether it added anything.
-func (c *compaction) fill(cp *checkpoint, room int) bool {
-	const least = 100 // tokens: less has room for no more than a line
-	room = (room - c.tokens(cp.body)) / 2
-	if room < least {
-		return false
-	}
-	n := c.notes(c.previous)
-	c.ids = n.Table
-	cp.body = strings.TrimSpace(cp.body + "\n\n" + excerpt.ToTokens(c.tokens, n.Text(room), room))
-	return true
 }
 
 // missingIdentifiers returns the paths, URLs, hashes, ids, numbers and names of the summarized history that text lacks:
@@ -239,7 +218,7 @@ func (c *compaction) missingIdentifiers(text string, room int) (section string, 
 	}
 	// Earlier compactions found these in messages that are gone.
 	t.Recall(c.carried.Identifiers)
-	return sections.Identifiers(t, text, room, c.filled, c.tokens)
+	return sections.Identifiers(t, c.said+text, room, c.filled+c.tokens(c.said), c.tokens)
 }
 
 // eachMentionIn calls f for the texts and the arguments of messages, and tells t where each message begins.

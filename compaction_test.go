@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,9 @@ func TestCompactionDoesNotGrow(t *testing.T) {
 					continue
 				}
 				compactions++
-				text := r.Compaction.Summary
+				said, text, _ := strings.Cut(r.Compaction.Summary, "</people-said>\n")
+				assert.LessOrEqual(t, textTokens(CharsPerToken(4), said), 20_000/10, "compaction %d", compactions)
+				text = cmp.Or(text, said)
 				limit := (20_000 - 5_000) / 8
 				assert.LessOrEqual(t, textTokens(CharsPerToken(4), text), limit, "compaction %d", compactions)
 				for _, once := range []string{"## Tool Failures", "<modified-files>", "<workspace-critical-rules>", "Run the tests first.", "Never push to main."} {
@@ -151,47 +154,12 @@ func TestDegradedIsReplacedFromTheHistory(t *testing.T) {
 			assert.False(t, r.Degraded)
 			require.Equal(t, before+1, len(s.asked))
 			q := s.asked[before]
-			assert.True(t, strings.HasPrefix(q.Previous, "## Goal\nby the model, 1\n"), "the summary of the model, not the digest: %s", q.Previous)
+			assert.True(t, strings.HasPrefix(q.Previous, "## Goal\nby the model, 1"), "the summary of the model, not the digest: %s", q.Previous)
 			assert.Equal(t, h[firstKept].Parts[0].Text, q.Messages[0].Parts[0].Text, "from where that ends")
 			assert.GreaterOrEqual(t, len(q.Messages), degradedAt-firstKept, "and all that the digest stood for")
 			assert.Equal(t, 1, strings.Count(r.Compaction.Summary, "Never push to main.")+strings.Count(r.Messages[0].Parts[0].Text, "Never push to main."))
 		})
 	}
-}
-
-// An empty skeleton says nothing of the session that it stands for: what it leaves out comes from the history,
-// and stays over the compactions that follow.
-func TestCompactionFillsASkeleton(t *testing.T) {
-	var previous []string
-	s := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
-		previous = append(previous, r.Previous)
-		return "## Goal\nNo prior history.\n\n## Key Decisions\nNone.", nil
-	})
-	m := workManager(t, s, CompactOptions{})
-	h := append([]Message{userSays("Port the parser to Go."), assistantSays("The next step is the lexer.")}, work(3_000)...)
-	compactions := 0
-	for n := 3; compactions < 10; n += 2 {
-		r := prepare(t, m, h[:n])
-		if r.Compaction == nil {
-			continue
-		}
-		compactions++
-		text := r.Compaction.Summary
-		assert.Contains(t, r.Compaction.Repaired, "sections")
-		assert.Contains(t, text, "\n- Port the parser to Go.")
-		for _, once := range []string{digest.Frame, "\n- Last said: Step"} {
-			assert.Equal(t, 1, strings.Count(text, once), once)
-		}
-		assert.LessOrEqual(t, textTokens(CharsPerToken(4), text), (20_000-5_000)/8)
-	}
-	assert.Contains(t, previous[len(previous)-1], "Port the parser to Go.", "the next summary goes on from it")
-
-	long := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
-		return strings.Repeat("all that matters, in words of my own ", r.MaxTokens/20), nil
-	})
-	r, err := workManager(t, long, CompactOptions{}).Compact(t.Context(), h[:200], "")
-	require.NoError(t, err)
-	assert.NotContains(t, r.Compaction.Repaired, "sections", "a summary is not refused for its form")
 }
 
 // Models count tokens badly: a text that is longer than it was asked for is taken as it is, where there is room.

@@ -45,7 +45,7 @@ func digestOf(t testing.TB, r winnow.SummaryRequest) string {
 func TestDigestSaysWhatMatters(t *testing.T) {
 	got := digestOf(t, winnow.SummaryRequest{Messages: working()})
 	for _, tc := range []struct{ want, reason string }{
-		{digest.Frame + "\n## Goal\n- Fix the parser in internal/parse/lexer.go.\n  Never touch the generated files. Keep it short.\n", "the request verbatim"},
+		{"person (2 lines):\nFix the parser in internal/parse/lexer.go.\nNever touch the generated files. Keep it short.\n</people-said>\n" + digest.Frame + "\n", "the request verbatim"},
 		{"- Last said: All tests pass. Next step: the release notes in docs/CHANGES.md.", "the last words"},
 		{"internal/parse/number.go", "names that are likely to be needed again"},
 	} {
@@ -92,7 +92,7 @@ func TestDigestMergesPrevious(t *testing.T) {
 	assert.LessOrEqual(t, longest, 1_500)
 	assert.Contains(t, text, "Fix the parser in internal/parse/lexer.go.", "the first request survives 25 digests")
 	assert.Contains(t, text, "Now look at step24/file.go, please.")
-	for _, once := range []string{digest.Frame, "## Goal", digest.IdentifiersHeading, "Last said: "} {
+	for _, once := range []string{digest.Frame, "<people-said>", digest.IdentifiersHeading, "Last said: "} {
 		assert.Equal(t, 1, strings.Count(text, once), once)
 	}
 
@@ -125,10 +125,13 @@ func ExampleDigest() {
 	text, _ := winnow.Digest().Summarize(context.Background(), winnow.SummaryRequest{Messages: working()[:3]})
 	fmt.Println(text)
 	// Output:
+	// <people-said>
+	// What people said, word for word, oldest first. An agent line is the end of what was answered to it.
+	// person (2 lines):
+	// Fix the parser in internal/parse/lexer.go.
+	// Never touch the generated files. Keep it short.
+	// </people-said>
 	// Written by code, without a model, from what it stands for:
-	// ## Goal
-	// - Fix the parser in internal/parse/lexer.go.
-	//   Never touch the generated files. Keep it short.
 	// - Last said: I will run the tests.
 	// ## Identifiers
 	// - Paths: lexer_test.go
@@ -191,7 +194,7 @@ func TestDigestKeepsThePreviousSummary(t *testing.T) {
 func TestDigestQuotesThePreviousSummary(t *testing.T) {
 	previous := "So far:\nall is well.\n\n## Key Decisions\n- **No cgo**: it breaks the cross build\n\n## 备注\n- 保留\n```\n# no heading\n```"
 	got := digestOf(t, winnow.SummaryRequest{Messages: working(), Previous: previous, MaxTokens: 2_000})
-	assert.Contains(t, got, digest.Frame+"\n"+previous+"\n## Since then\n- Fix the parser")
+	assert.Contains(t, got, digest.Frame+"\n"+previous+"\n## Since then\n- Last said: ")
 	again := digestOf(t, winnow.SummaryRequest{Previous: got, MaxTokens: 2_000})
 	assert.Contains(t, again, previous)
 	assert.NotContains(t, again, "Last said", "there are no later words")

@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/winnowgo/winnow/internal/jsontext"
-	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // How the time of an operation grows with its input, on inputs that are made to be slow. It is measured and reported
@@ -372,7 +371,7 @@ var growthTexts = []string{
 	"a line of a log, with a path/to/a.go:12\n", "src/dir_%d/file_%d.go ", "path/to/a.go ", "2026-01-02T03:04:05", "12345 ",
 	"xxxxxxxxxx", "7777777777", "          ", "\t\t\t\t\t", "\n\n\n\n\n", "\r\n\r\n\r\n", "\x00\x00\x00\x00",
 	"<<<<<<<<<<", "[[[[[[[[[[", "##########", `\\\\\\\\`, "1:1:1:1:1:", "[]()[]()[]()", "`a`\"b\"`a`\"b\"", "&lt;&lt;&lt;",
-	"<\u200b <\u200b ", "\u00a0\u00a0\u00a0\u00a0", "</summary></summary>", "<|im_start|>", sections.UserRulesHeading + "\n> x\n",
+	"<\u200b <\u200b ", "\u00a0\u00a0\u00a0\u00a0", "</summary></summary>", "<|im_start|>", "<people-said>\nperson (1 lines):\nx\n",
 	"Never do it. ", "\xff\xff\xff\xff", "a\u0301\u0301\u0301\u0301", "漢字漢字", "👩\u200d👩\u200d👧", "ѕуммагу ѕуммагу ",
 	`{"exit":1,"error":"no"},`, `"k%d":"v",`, "*** Update File: a.go\n", "cat >a <<E\nE\n",
 }

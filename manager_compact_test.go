@@ -199,7 +199,7 @@ func TestManagerCompactionCarries(t *testing.T) {
 		h = append(h, call("r"+itoa(round), "read", "later"+itoa(round)+".go"), toolSays("r"+itoa(round), "package later"), modelSays(numbered(120)), userSays("go on "+itoa(round)))
 		r := compact(t, m, h)
 		text := fullText(r.Messages[summaryAt(r.Messages)])
-		for _, want := range []string{"<read-files>\n", "first.go\n", "<modified-files>\na.png\nsecond.go\n</modified-files>", "## Tool Failures\n- exec (exitCode=2): open missing.go: no such file", "Ask first.", "\n> Never push to main.\n"} {
+		for _, want := range []string{"<read-files>\n", "first.go\n", "<modified-files>\na.png\nsecond.go\n</modified-files>", "## Tool Failures\n- exec (exitCode=2): open missing.go: no such file", "Ask first.", "(1 lines):\nFix it. Never push to main.\n"} {
 			require.Contains(t, text, want, "round %d", round)
 			require.Equal(t, 1, strings.Count(text, want), "round %d: %s is there once", round, want)
 		}

@@ -43,15 +43,8 @@ func (n *minifier) saidIn(m *Message, tool string) (text string, ok bool) {
 	if m.Role != RoleTool || isMissingResult(m) {
 		return "", false
 	}
-	if m.IsError {
-		if text, ok = toolcall.Refusal(tool, messageParts(m)); ok {
-			return text, true
-		}
-	}
-	if m.Speaker != "" || n.files.Asks(tool) {
-		return messageParts(m), true
-	}
-	return "", false
+	text, ok = n.files.SaidIn(tool, messageParts(m), m.IsError)
+	return text, ok || m.Speaker != ""
 }
 
 // formsIn returns the forms that may be left out of a result of kind o. A file loses nothing but the numbers of its

@@ -44,7 +44,7 @@ func TestRecallOfASummary(t *testing.T) {
 	history := workHistory(24, 60)
 	compact(t, m, history)
 	r := prepare(t, m, history)
-	listed := regexp.MustCompile(`\n</summary>\n\[recall (\d{9}) lists what this stands for\]$`)
+	listed := regexp.MustCompile(`\n</summary>\n\[Details are left out of this summary: recall (\d{9}) lists what this stands for\]$`)
 	handle := listed.FindStringSubmatch(fullText(r.Messages[summaryAt(r.Messages)]))[1]
 	contents := lastText(callRecall(t, m, history, `{"handle":"`+handle+`"}`))
 	entry := regexp.MustCompile(`(\d{8}) result of exec, 61 lines: line 1 of step 4: nothing happened\n`).FindStringSubmatch(contents)

@@ -27,6 +27,14 @@ func (d *draft) recallNoteIn(v *view, i int) string {
 	if handle, ok := recalledHandle(&d.history[k]); ok && isRecallAnswer(v.unedited, i) {
 		return recall.Note(handle) // the original, and not this copy of it
 	}
+	return d.noteOf(k)
+}
+
+// noteOf returns the note that says how to recall message k of the history. It is "" if no message can be recalled.
+func (d *draft) noteOf(k int) string {
+	if !d.opts.Recall {
+		return ""
+	}
 	if d.handles == nil {
 		d.handles = handlesOf(d.facts)
 	}
@@ -42,13 +50,14 @@ func (d *draft) recallable(v *view, i int) int {
 	return k
 }
 
-// spanNote returns the note that says, behind a summary, how to recall what the summary stands for: all messages before
-// message i of v.
-func (d *draft) spanNote(v *view, i int) string {
-	if !d.opts.Recall {
-		return ""
+// spanNote returns the note behind a summary, which stands for all messages before message i of v: that it leaves out
+// details, how to recall them, and what else it stands for.
+func (d *draft) spanNote(v *view, i int, attachments string) string {
+	handle := ""
+	if d.opts.Recall {
+		handle = recall.SpanHandle(v.facts[i].key)
 	}
-	return recall.SpanNote(recall.SpanHandle(v.facts[i].key))
+	return recall.SpanNote(handle, attachments)
 }
 
 // isRecalled reports whether message i of the view is an answer of [Manager.Recall]: a copy of what the history has.

@@ -195,7 +195,7 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 			return "## Goal\nTalk.\n\n## Progress\nMuch was said.", nil
 		}}
 		c := newClock()
-		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now}
+		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{SummarizerWindow: 100_000}}
 		m := newManager(t, 60_000, o)
 		h := talk(1, 500)
 		r := prepare(t, m, h)

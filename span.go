@@ -144,7 +144,7 @@ func (d *draft) firstKept(c *checkpoint, v *view) int {
 func (d *draft) summaryFrame() int {
 	frame := sections.Begin + sections.End
 	if d.opts.Recall {
-		frame += recall.SpanNote(recall.SpanHandle(key{}))
+		frame += recall.SpanNote(recall.SpanHandle(key{}), "")
 	}
 	return textTokens(d.opts.Estimator, frame)
 }

@@ -79,6 +79,7 @@ func newSummaryRun(ctx context.Context, o SummarizeOptions) *summaryRun {
 	r.Previous = excerpt.ToTokens(r.tokens, strings.TrimSpace(r.Previous),
 		max(summarytext.Longest(r.MaxTokens), count.Share(r.Window, maxPreviousShare)))
 	room := count.Share(r.Window, maxInstructShare)
+	r.Said = excerpt.ToTokens(r.tokens, strings.TrimSpace(r.Said), room)
 	r.Instructions = excerpt.ToTokens(r.tokens, strings.TrimSpace(r.Instructions), room)
 	return r
 }
@@ -116,7 +117,9 @@ func (r *summaryRun) summarize(messages []Message) (string, error) {
 // digest returns a digest in place of a summary that could not be made.
 func (r *summaryRun) digest(messages []Message, previous string) string {
 	r.degraded = true
-	return digester{}.digest(SummaryRequest{Messages: messages, Previous: previous, MaxTokens: r.MaxTokens})
+	return digester{}.digest(SummaryRequest{
+		Messages: messages, Previous: previous, Said: r.Said, MaxTokens: r.MaxTokens,
+	})
 }
 
 // stages summarizes messages in one call, in a row of calls, or in parts that are merged.
@@ -272,7 +275,7 @@ func shareLeft(err error) float64 {
 // room returns the tokens, by the estimator, that a request with these instructions has for messages, if the previous
 // summary takes previous tokens.
 func (r *summaryRun) room(previous int, instructions string) int {
-	req := SummaryRequest{Previous: "x", Instructions: instructions, MaxTokens: r.MaxTokens}
+	req := SummaryRequest{Previous: "x", Said: r.Said, Instructions: instructions, MaxTokens: r.MaxTokens}
 	room := r.Window - r.MaxTokens - noteTokens - r.promptTokens(&req) - previous
 	return max(1, int(float64(room)/estimateMargin))
 }
@@ -294,7 +297,8 @@ func (r *summaryRun) request(q *question, limit int) (SummaryRequest, error) {
 			break
 		}
 		req := SummaryRequest{
-			Messages: q.messages, Previous: q.previous, Instructions: q.instructions, MaxTokens: r.MaxTokens,
+			Messages: q.messages, Previous: q.previous, Said: r.Said, Instructions: q.instructions,
+			MaxTokens: r.MaxTokens,
 		}
 		// The estimate includes labels, and escapes add a third at most: what takes half of limit need not be counted
 		// again.

@@ -354,15 +354,15 @@ func onlyOwnTags(t testing.TB, prompt string) {
 }
 
 func TestPromptCarriesNoSecrets(t *testing.T) {
-	r := SummaryRequest{MaxTokens: 700, Instructions: "look at the tests", Previous: "earlier", Messages: []Message{
-		{Role: RoleUser, Parts: []Part{{Text: "look"}, {Kind: KindImage, MediaType: "image/png", Bytes: 9}}},
+	r := SummaryRequest{MaxTokens: 700, Instructions: "look at the tests", Previous: "earlier", Said: "people-said", Messages: []Message{
+		{Role: RoleUser, Speaker: "Ann", Time: time.Date(2026, 3, 9, 18, 30, 0, 0, time.UTC), Parts: []Part{{Text: "look"}, {Kind: KindImage, MediaType: "image/png", Bytes: 9}}},
 		{Role: RoleAssistant, Parts: []Part{{Kind: KindThinking, Text: "hmm", Signature: "SIGNATURE"}, {Kind: KindToolCall, ID: "c", Name: "bash", Arguments: json.RawMessage(`{"command":"ls"}`)}}},
 		{Role: RoleTool, ToolCallID: "c", ToolName: "bash", IsError: true, Details: json.RawMessage(`{"exitCode":2,"status":"done","key":"DETAILS"}`), Parts: []Part{{Text: "out"}}},
 		{Role: RoleUser, Injected: true, Parts: []Part{{Text: "from the host"}, {Kind: KindOpaque, MediaType: "application/pdf"}}},
 	}}
 	got := r.Prompt()
 	want := `<conversation>
-<message from="user">
+<message from="user" name="Ann" time="2026-03-09 18:30">
 look
 [image]
 </message>
@@ -385,8 +385,13 @@ from the host
 earlier
 </previous-summary>
 
+<already-quoted>
+people-said
+</already-quoted>
+
 `
 	assert.True(t, strings.HasPrefix(got, want), got)
+	assert.Contains(t, got, summarytext.Quoted)
 	assert.NotContains(t, got, "SIGNATURE")
 	assert.NotContains(t, got, "DETAILS")
 	assert.Contains(t, got, summarytext.Update)

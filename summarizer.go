@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/digest"
 )
 
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour ctx, and return
@@ -36,6 +34,7 @@ func (f SummarizerFunc) Summarize(ctx context.Context, req SummaryRequest) (stri
 type SummaryRequest struct {
 	Messages     []Message // what is to be summarized, oldest first; without Details, images and Source
 	Previous     string    // the summary so far, to be updated; "" for none
+	Said         string    // what people said, which stands in front of the summary and need not be repeated in it
 	Instructions string    // additional instructions of the host
 	MaxTokens    int       // room for the answer, in tokens
 }
@@ -60,6 +59,7 @@ type SummarizeOptions struct {
 	// room for each answer, tokens (an eighth of Window, at most 16 000); at most a fifth of Window
 	MaxTokens    int
 	Previous     string    // the summary so far; "" for none
+	Said         string    // what the caller quotes in front of the summary, see SummaryRequest; "" for nothing
 	Instructions string    // added to every request
 	Parts        int       // parts that are summarized on their own and then merged (2)
 	MinMessages  int       // fewer messages are not split (4)
@@ -182,9 +182,9 @@ func within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 	return zero, fmt.Errorf("no answer within %s: %w", limit, timed.Err())
 }
 
-// Digest returns the summarizer that needs no LLM. It quotes the newest requests of people and the model's last words,
-// and lists the identifiers that are most likely to be needed again, in at most req.MaxTokens tokens (0: 4 000).
-// req.Previous comes first, in at most half of that. It is deterministic, and never fails.
+// Digest returns the summarizer that needs no LLM. It quotes what people said, unless req.Said does, and the model's
+// last words, and lists the identifiers that are most likely to be needed again, in at most req.MaxTokens tokens
+// (0: 4 000). req.Previous comes in front, in at most half of that. It is deterministic, and never fails.
 func Digest() Summarizer { return digester{} }
 
 // digester is the summarizer of Digest. The manager recognizes it by its type, because it costs nothing and never
@@ -195,78 +195,4 @@ type digester struct{}
 func isDigest(s Summarizer) bool {
 	_, is := s.(digester)
 	return is
-}
-
-func (d digester) Summarize(_ context.Context, req SummaryRequest) (string, error) {
-	return d.digest(req), nil
-}
-
-// summarize also says that the text was made without an LLM.
-func (d digester) summarize(_ context.Context, req SummaryRequest) (answer, error) {
-	return answer{d.digest(req), true}, nil
-}
-
-func (digester) digest(req SummaryRequest) string {
-	return notesOf(req.Previous, func(yield func(*Message) bool) {
-		for i := range req.Messages {
-			if !yield(&req.Messages[i]) {
-				return
-			}
-		}
-	}).Write(req.MaxTokens)
-}
-
-// notesOf returns what a digest may say of previous, an earlier summary, and of messages.
-func notesOf(previous string, messages iter.Seq[*Message]) *digest.Notes {
-	n := digest.New()
-	n.Earlier(previous)
-	for m := range messages {
-		n.Next()
-		noteMessage(n, m)
-	}
-	return n
-}
-
-// noteMessage adds m to the notes.
-func noteMessage(n *digest.Notes, m *Message) {
-	if m.Summary {
-		n.Earlier(messageParts(m))
-		return
-	}
-	eachMention(m, n.Scan)
-	switch sourceOf(m) { // injected and system messages are not quoted: only their identifiers may be needed
-	case digest.FromUser:
-		n.Asked(messageParts(m))
-	case digest.FromAssistant:
-		n.Said(messageParts(m))
-	}
-}
-
-// eachMention calls f for the texts and the arguments of m.
-func eachMention(m *Message, f func(s string, from digest.Source)) {
-	for i := range m.Parts {
-		switch p := &m.Parts[i]; p.Kind {
-		case KindText:
-			f(p.Text, sourceOf(m))
-		case KindThinking:
-			f(p.Text, digest.FromThinking)
-		case KindToolCall:
-			f(string(p.Arguments), digest.FromArguments)
-		}
-	}
-}
-
-// sourceOf says whom the texts of m are from.
-func sourceOf(m *Message) digest.Source {
-	switch {
-	case m.Summary:
-		return digest.FromPrevious
-	case m.Role == RoleUser && !m.Injected:
-		return digest.FromUser
-	case m.Role == RoleAssistant:
-		return digest.FromAssistant
-	case returnsContent(m):
-		return digest.FromResult
-	}
-	return digest.FromHost
 }

@@ -23,7 +23,7 @@ func (r SummaryRequest) Prompt() string {
 	for i := range r.Messages {
 		writeMessage(&b, &r.Messages[i])
 	}
-	b.Instruct(r.Previous, r.Instructions, r.MaxTokens)
+	b.Instruct(r.Previous, r.Said, r.Instructions, r.MaxTokens)
 	return b.String()
 }
 
@@ -34,7 +34,9 @@ func writeMessage(b *summarytext.Prompt, m *Message) {
 		b.From("summary")
 	case m.Role == RoleUser && m.Injected && !isLaterResult(m):
 		b.FromHost()
-	case m.Role == RoleUser && !m.Injected, m.Role == RoleAssistant, m.Role == RoleSystem:
+	case m.Role == RoleUser && !m.Injected:
+		b.FromPerson(m.Speaker, m.Time)
+	case m.Role == RoleAssistant, m.Role == RoleSystem:
 		b.From(string(m.Role))
 	default:
 		exit, status := toolcall.Outcome(m.Details)
@@ -65,8 +67,8 @@ func partLabel(p *Part) string {
 
 const (
 	// What the prompt puts around a message, and around a call, in estimated tokens: the longest label with its
-	// attributes is about 90 characters without the name of the tool, which is counted with the call.
-	labelOverhead = 24
+	// attributes is about 110 characters without the name of the tool, which is counted with the call.
+	labelOverhead = 28
 	// A text is never clipped below this, so that every message says something.
 	minClipTokens = 12
 )
@@ -95,7 +97,8 @@ func summaryMessage(m *Message, tool string, parts []Part) Message {
 	}
 	return Message{
 		ID: m.ID, Role: m.Role, Parts: parts, ToolCallID: m.ToolCallID, ToolName: tool, IsError: m.IsError,
-		StopReason: m.StopReason, Time: m.Time, Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary,
+		StopReason: m.StopReason, Speaker: m.Speaker, Time: m.Time,
+		Pinned: m.Pinned, Injected: m.Injected, Summary: m.Summary,
 	}
 }
 

@@ -1,16 +1,14 @@
-// Package digest writes what stands in for a summary without an LLM: what people asked for last, what the model said
-// last, and the names that are likeliest to be needed again, in the words of the conversation and within a number of
-// tokens.
+// Package digest writes what stands in for a summary without an LLM: what the model said last, and the names that are
+// likeliest to be needed again, in the words of the conversation and within a number of tokens. What people said stands
+// in front of it.
 package digest
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/identifier"
-	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -19,23 +17,14 @@ import (
 type Notes struct {
 	*Table // what the conversation mentions
 
-	requests []string // of people, verbatim, oldest first
-	last     string   // the model's last words
-	earlier  []string // the lines of an earlier summary
+	Front string // what stands in front, as it is
+
+	last    string   // the model's last words
+	earlier []string // the lines of an earlier summary
 }
 
 // New returns notes of nothing.
 func New() *Notes { return &Notes{Table: NewTable()} }
-
-// requestBytes bounds what is read of one request.
-const requestBytes = 16 << 10
-
-// Asked takes in the words of a person. Scan takes in their identifiers.
-func (n *Notes) Asked(text string) {
-	if text = strings.TrimSpace(text); text != "" {
-		n.requests = append(n.requests, runes.Clip(text, requestBytes))
-	}
-}
 
 // Said takes in the words of the model. Scan takes in their identifiers.
 func (n *Notes) Said(text string) {
@@ -89,9 +78,8 @@ const (
 	// summarizer works again.
 	earlierShare = 0.5
 	// Of what the earlier summary leaves. The rest is for identifiers.
-	requestsShare = 0.25
-	lastShare     = 0.1
-	// With fewer tokens, there is room for little more than the newest request.
+	lastShare = 0.1
+	// With fewer tokens, there is room for little more than the model's last words.
 	leastForFrame = 200
 	// For spaces that join punctuation, which the sum over identifiers does not see.
 	pickMargin = 8
@@ -107,7 +95,7 @@ func ByteLimit(tokens int) int {
 
 // Write writes a digest of at most limit tokens, or of 4 000 if limit is not above 0.
 func (n *Notes) Write(limit int) string {
-	limit = normal(limit)
+	limit = Limit(limit)
 	text := n.Text(limit)
 	if limit < leastForFrame {
 		return text
@@ -127,32 +115,28 @@ func (n *Notes) Write(limit int) string {
 
 // Text is Write without the identifiers.
 func (n *Notes) Text(limit int) string {
-	limit = normal(limit)
-	var lines []string
+	limit = Limit(limit)
+	lines := slices.DeleteFunc([]string{n.Front}, func(s string) bool { return s == "" })
 	earlier := strings.TrimSpace(strings.Join(bothEnds(n.earlier, int(float64(limit)*earlierShare)), "\n"))
-	room := limit - tokencount.Cautious(earlier)
-	requests, last := int(float64(room)*requestsShare), int(float64(room)*lastShare)
-	if limit < leastForFrame {
-		requests, last = room*2/3, room/3
-	} else {
+	last, label := limit-tokencount.Cautious(n.Front+earlier), ""
+	if limit >= leastForFrame {
+		last, label = int(float64(last)*lastShare), lastSaid
 		lines = append(lines, Frame)
 	}
-	lines = append(lines, cmp.Or(earlier, "## Goal"))
-	var news []string
-	for _, s := range newestFirst(n.requests, requests) {
-		news = append(news, "- "+indented(s))
+	if earlier != "" {
+		lines = append(lines, earlier)
 	}
 	if said := tokencount.Clip(n.last, last); said != "" {
-		news = append(news, lastSaid+indented(said))
+		if earlier != "" && limit >= leastForFrame {
+			lines = append(lines, since)
+		}
+		lines = append(lines, label+indented(said))
 	}
-	if earlier != "" && len(news) > 0 && limit >= leastForFrame {
-		lines = append(lines, since)
-	}
-	lines = append(lines, news...)
 	return within(strings.Join(lines, "\n"), limit)
 }
 
-func normal(limit int) int {
+// Limit returns how many tokens a digest has whose limit was given like this.
+func Limit(limit int) int {
 	if limit <= 0 {
 		return DefaultTokens
 	}
@@ -187,31 +171,6 @@ func bothEnds(lines []string, room int) []string {
 	return slices.Concat(lines[:first], lines[behind:])
 }
 
-// newestFirst fills room tokens with items, the last one first. The newest three may take most of it; the older ones
-// are clipped to a line.
-func newestFirst(items []string, room int) (out []string) {
-	const line, whole = 30, 3 // tokens, items
-	seen := map[string]bool{}
-	for _, item := range slices.Backward(items) {
-		if seen[item] {
-			continue
-		}
-		seen[item] = true
-		most := line
-		if len(out) < whole {
-			most = max(line, room*2/3)
-		}
-		s := tokencount.Clip(item, min(most, room-2))
-		if s == "" || room <= 12 {
-			break
-		}
-		room -= tokencount.Cautious(s) + 2
-		out = append(out, s)
-	}
-	slices.Reverse(out)
-	return out
-}
-
 // indented returns an item whose further lines are indented, so that they stay part of it.
 func indented(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r", ""), "\n", "\n  ")
@@ -240,7 +199,7 @@ func within(s string, limit int) string {
 		}
 	}
 	if s == "" {
-		return "## Goal"
+		return "(no words of the model)"
 	}
 	return s
 }

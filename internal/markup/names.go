@@ -176,8 +176,9 @@ var (
 	// frameNames are the tags of the library's own frames, as readName writes them: of the summarizer's prompt,
 	// of the sections of a summary, and of what is recalled.
 	frameNames = []string{
-		"conversation", "message", "previoussummary", "thinking", "toolcall",
-		"summary", "readfiles", "modifiedfiles", "workspacecriticalrules", "inforce", "recalled",
+		"conversation", "message", "previoussummary", "alreadyquoted", "thinking", "toolcall",
+		"summary", "readfiles", "modifiedfiles", "workspacecriticalrules", "inforce", "peoplesaid",
+		"recalled",
 	}
 	roleNames = []string{"system", "sys", "user", "assistant", "human", "developer", "tool", "tools", "function",
 		"functions", "inst", "instruction", "instructions", "prompt"}

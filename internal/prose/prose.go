@@ -1,5 +1,5 @@
-// Package prose reads whether a sentence of a person is a rule. It also has the lists of words and the patterns by
-// which other packages read texts: a pattern is compiled when it is first used.
+// Package prose has the lists of words and the patterns by which other packages read texts of programs and providers,
+// and knows where a sentence ends. A pattern is compiled when it is first used.
 package prose
 
 import "strings"
@@ -18,22 +18,4 @@ func SentenceEnd(s string) int {
 		}
 	}
 	return len(s)
-}
-
-// Asks reports whether a sentence asks how things are, and so demands nothing: "Why does it never end?" A request in
-// the form of a question is not meant: "Can you make sure that it does not?"
-func Asks(sentence string) bool {
-	first, _, _ := strings.Cut(sentence, " ")
-	switch strings.ToLower(strings.TrimRight(first, ",")) {
-	case "why":
-		return strings.HasPrefix(sentence[len("why"):], " ")
-	case "how", "what", "who", "does", "did", "is", "are", "was", "were", "has", "isn't", "aren't", "doesn't", "didn't":
-		return strings.HasSuffix(sentence, "?")
-	}
-	for _, start := range [...]string{"为什么", "為什麼", "为何", "怎么", "なぜ", "どうして", "왜 "} {
-		if strings.HasPrefix(sentence, start) {
-			return true
-		}
-	}
-	return false
 }

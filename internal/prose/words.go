@@ -47,17 +47,3 @@ func hasWord(s, w string) bool {
 }
 
 func isOfWord(c byte) bool { return c == '_' || runes.IsLetter(c) || runes.IsDigit(c) }
-
-// What sentences are about.
-var (
-	// StrongRules leave no choice.
-	StrongRules = NewList(
-		[]string{"must", "mustn't", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
-		[]string{"必须", "必須", "不要", "禁止", "务必", "请勿", "不得", "しないで", "必ず", "絶対"},
-	)
-	// Prohibitions are the rules that a user relies on most.
-	Prohibitions = NewList(
-		[]string{"mustn't", "must not", "never", "don't", "dont", "do not", "forbidden", "not allowed"},
-		[]string{"不要", "禁止", "请勿", "不得", "しないで", "하지 마"},
-	)
-)

@@ -15,9 +15,13 @@ func Note(handle string) string {
 	return ", " + Name + " " + handle
 }
 
-// SpanNote returns what stands behind a summary: how to list what it stands for.
-func SpanNote(handle string) string {
-	return "\n[" + Name + " " + handle + " lists what this stands for]"
+// SpanNote returns what stands behind a summary: that it leaves out details, how to list what it stands for, if it has
+// a handle, and what else it stands for.
+func SpanNote(handle, attachments string) string {
+	if handle != "" {
+		handle = ": " + Name + " " + handle + " lists what this stands for"
+	}
+	return "\n[Details are left out of this summary" + handle + attachments + "]"
 }
 
 // IsRefusal reports whether an answer quotes nothing, because what was asked for does not exist or need not be shown.

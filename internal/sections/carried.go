@@ -8,7 +8,6 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/minify"
-	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -16,8 +15,6 @@ import (
 
 // Carried is what code owns of the history that a summary stands for. It grows over compactions, within caps.
 type Carried struct {
-	// sentences of the user that demand or forbid something, oldest first
-	Rules       []string  `json:"rules,omitempty"`
 	Failures    []Failure `json:"failures,omitempty"` // in order
 	More        int       `json:"more,omitempty"`     // failures that are not listed
 	Read        []string  `json:"read,omitempty"`     // files that were read, oldest first
@@ -35,14 +32,14 @@ type Collector struct {
 // Collect returns the collector of what comes behind c. It does not write to c.
 func (c Carried) Collect() *Collector {
 	old := c.Failures
-	c.Failures, c.Read, c.Modified, c.Rules = nil, slices.Clone(c.Read), slices.Clone(c.Modified), slices.Clone(c.Rules)
+	c.Failures, c.Read, c.Modified = nil, slices.Clone(c.Read), slices.Clone(c.Modified)
 	return &Collector{Carried: c, old: old}
 }
 
 // Within returns c cut to the bounds that it grows to. A snapshot that somebody else wrote may be larger.
 func (c Carried) Within() Carried {
 	c.Failures, c.More = newest(c.Failures, maxListedFailures), min(max(0, c.More), maxCountedFailures)
-	c.Rules, c.Identifiers = newest(c.Rules, 2*maxCarriedRules), newest(c.Identifiers, maxCarriedIdentifiers)
+	c.Identifiers = newest(c.Identifiers, maxCarriedIdentifiers)
 	c.Read, c.Modified = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles)
 	return c
 }
@@ -75,8 +72,7 @@ func (c *Collector) Done() Carried {
 	kept := newest(c.old, maxListedFailures-len(c.Failures))
 	c.More += len(c.old) - len(kept)
 	c.Failures = append(slices.Clip(kept), c.Failures...)
-	c.Read, c.Modified, c.Rules = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles),
-		newest(c.Rules, maxCarriedRules)
+	c.Read, c.Modified = newest(c.Read, maxSectionFiles), newest(c.Modified, maxSectionFiles)
 	return c.Carried
 }
 
@@ -102,23 +98,6 @@ func (c *Collector) AddFailure(callID, tool, text string, details json.RawMessag
 		return
 	}
 	c.Failures = append(c.Failures, Failure{call, failureLine(tool, text, details)})
-}
-
-// AddRules takes in the rules of a message that a person wrote.
-func (c *Collector) AddRules(text string) {
-	if runes.AtLeast(text, maxRuleMessageChars+1) || !prose.StrongRules.In(text) {
-		return
-	}
-	for line := range strings.Lines(text) {
-		for line != "" {
-			end := prose.SentenceEnd(line)
-			if s := markup.Line(strings.TrimSpace(line[:end])); !runes.AtLeast(s, maxRuleChars+1) &&
-				prose.StrongRules.In(s) && !prose.Asks(s) {
-				c.Rules = appendNewest(c.Rules, s, maxCarriedRules)
-			}
-			line = line[end:]
-		}
-	}
 }
 
 // failureLine returns the line for the result of a call that failed: NAME (META): TEXT.

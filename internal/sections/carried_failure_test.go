@@ -21,10 +21,3 @@ func TestFailureReason(t *testing.T) {
 		assert.Equal(t, tt.want, failureLine("t", tt.text, nil), tt.name)
 	}
 }
-
-// A question is not a rule, whatever words it has.
-func TestQuestionsAreNoRules(t *testing.T) {
-	into := Carried{}.Collect()
-	into.AddRules("Why do we never get an answer here? Never push to main.\nDid you not run the tests, as you must?\nYou must run them. 为什么必须重启\n必须先运行测试")
-	assert.Equal(t, []string{"Never push to main.", "You must run them.", "必须先运行测试"}, into.Done().Rules)
-}

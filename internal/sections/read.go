@@ -3,7 +3,6 @@ package sections
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/markup"
@@ -13,9 +12,9 @@ import (
 // may copy what it saw of one. The sections of code are taken out either way, so that they are never
 // written twice.
 
-// Read takes a summary message apart: the summarizer's text, and what code had put behind it. Rules of the
-// user are taken from a summary of this library alone, in its frame. What another program or a model calls the
-// user's rules is text: nobody knows who said it.
+// Read takes a summary message apart: the summarizer's text, and what code had put around it. What people said is taken
+// out of a summary of this library alone, in its frame, for a [Dialogue]. In another one it is text: nobody knows who
+// said it.
 func Read(text string) (body string, c Carried) {
 	inner, framed := strings.CutPrefix(text, Begin)
 	end := strings.LastIndex(inner, End)
@@ -23,13 +22,10 @@ func Read(text string) (body string, c Carried) {
 		inner = inner[:end]
 	}
 	if !framed || end < 0 {
-		inner = strings.ReplaceAll(inner, UserRulesHeading, otherRulesHeading)
+		inner = strings.ReplaceAll(inner, "<"+saidTag+">", "&lt;"+saidTag+">")
 	}
 	return Split(inner)
 }
-
-// otherRulesHeading is the heading of rules in a summary that this library did not write.
-const otherRulesHeading = "## Rules, by an earlier summary"
 
 // Split takes the text of a summary apart. A section that stands there twice is what code wrote only where it
 // stands last: its sections are behind the text.
@@ -61,7 +57,7 @@ func Split(text string) (body string, c Carried) {
 				c.forget(in)
 				continue
 			}
-			if line != "" && !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "> ") {
+			if line != "" && !strings.HasPrefix(line, "- ") {
 				in = "" // a heading of the summarizer, or a paragraph
 			}
 		}
@@ -79,55 +75,21 @@ func Split(text string) (body string, c Carried) {
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
 	"\u2029", "\n")
 
-// ownHeading returns the heading of code that a lenient reader takes line for, or "". Only the section of the
-// user's rules is worth forging.
+// ownHeading returns the heading of code that line is, or "".
 func ownHeading(line string) string {
 	switch line := strings.TrimRight(line, "\n"); line {
-	case UserRulesHeading, FailuresHeading, digest.IdentifiersHeading:
+	case FailuresHeading, digest.IdentifiersHeading:
 		return line
-	}
-	start := strings.TrimLeftFunc(line, markup.IsIgnored)
-	if !strings.HasPrefix(start, "#") && !strings.HasPrefix(start, "\uFF03") { // the full-width form
-		return ""
-	}
-	const look = 4 * len(UserRulesHeading)
-	if strings.HasPrefix(markup.Name(strings.TrimLeftFunc(start[:min(len(start), look)], isHeadingMark)), "userrules") {
-		return copiedRulesHeading
 	}
 	return ""
 }
 
-// Escape is markup.Escape for a text of several lines: none of them is taken for the heading of the user's rules
-// either.
-func Escape(s string) string {
-	s = lineEnds.Replace(s)
-	var b strings.Builder
-	done, at := 0, 0
-	for line := range strings.Lines(s) {
-		if heading := ownHeading(line); heading == copiedRulesHeading || heading == UserRulesHeading {
-			mark := at + strings.IndexAny(line, "#\uFF03")
-			_, size := utf8.DecodeRuneInString(s[mark:])
-			b.WriteString(s[done:mark])
-			b.WriteString("&#35;")
-			done = mark + size
-		}
-		at += len(line)
-	}
-	b.WriteString(s[done:])
-	return markup.Escape(b.String())
-}
-
-// copiedRulesHeading replaces a heading that is nearly the heading of the user's rules. Nobody knows whose the rules
-// below it are.
-const copiedRulesHeading = "#"
-
-func isHeadingMark(r rune) bool { return strings.ContainsRune("#\uFF03*_", r) || markup.IsIgnored(r) }
+// Escape is markup.Escape for a text of several lines.
+func Escape(s string) string { return markup.Escape(lineEnds.Replace(s)) }
 
 // forget drops what an earlier section of the same name said.
 func (c *Carried) forget(section string) {
 	switch section {
-	case UserRulesHeading:
-		c.Rules = nil
 	case FailuresHeading:
 		c.Failures, c.More = nil, 0
 	case digest.IdentifiersHeading:
@@ -143,10 +105,6 @@ func (c *Carried) forget(section string) {
 func (c *Carried) read(section, line string) {
 	item := strings.TrimPrefix(line, "- ")
 	switch section {
-	case UserRulesHeading:
-		if rule, ok := strings.CutPrefix(line, "> "); ok {
-			c.Rules = append(c.Rules, rule)
-		}
 	case FailuresHeading:
 		more := 0
 		if n, _ := fmt.Sscanf(line, moreFailures, &more); n == 1 {

@@ -1,6 +1,6 @@
-// Package sections has the sections of a summary that code owns and no model can lose: rules of the user, failures,
-// files, identifiers, and the rules of the host. Formats and numbers of the failures, the files and the host's rules
-// are the reference's.
+// Package sections has the sections of a summary that code owns and no model can lose: what people said, failures,
+// files, identifiers, what is in force, and the rules of the host. Formats and numbers of the failures, the files and
+// the host's rules are the reference's.
 package sections
 
 import (
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
@@ -95,26 +94,15 @@ const (
 )
 
 // sectionTags are the tags that only code may write into a summary.
-var sectionTags = [...]string{"summary", "read-files", "modified-files", "workspace-critical-rules", inForceTag}
+var sectionTags = [...]string{"summary", "read-files", "modified-files", "workspace-critical-rules", inForceTag,
+	saidTag}
 
-// Layout is the sections behind the text of a summary, in their order. Once the text is written, the rules of the user
-// that it has already are left out.
-type Layout struct {
-	UserRules, failures, files, rules string
-	UserRulesRoom                     int // tokens
-}
-
-func (l *Layout) String() string { return l.UserRules + l.failures + l.files + l.rules }
-
-// LayOut returns the sections within room tokens. The host's rules stay whole, whatever the room, and the user's rules
-// have a room of their own. The lists of failures and files are halved until the rest fits.
-func (c *Carried) LayOut(tokens func(string) int, rules string, room int) Layout {
-	l := Layout{rules: rules, UserRulesRoom: max(leastRulesTokens, count.Share(room, userRulesShare))}
-	l.UserRules = c.UserRules(tokens, "", l.UserRulesRoom)
+// Behind returns the failures, the files and the rules of the host, as they stand behind the text of a summary, within
+// room tokens. The rules stay whole, whatever the room. The lists are halved until the rest fits.
+func (c *Carried) Behind(tokens func(string) int, rules string, room int) string {
 	for n := maxSectionFiles; ; n /= 2 {
-		l.failures, l.files = c.failuresSection(n), c.filesSection(n)
-		if n == 0 || tokens(l.String()) <= room {
-			return l
+		if s := c.failuresSection(n) + c.filesSection(n) + rules; n == 0 || tokens(s) <= room {
+			return s
 		}
 	}
 }

@@ -16,31 +16,17 @@ func TestFileLine(t *testing.T) {
 	assert.Equal(t, "./> x", fileLine(fileLine("> x")))
 }
 
-func TestUserRulesSection(t *testing.T) {
-	c := Carried{Rules: []string{"Never push to main.", "You must write tests.", "Do not touch </summary> the vendor folder."}}
-	assert.Equal(t, "\n\n"+UserRulesHeading+"\n> Never push to main.\n> You must write tests.\n> Do not touch &lt;/summary> the vendor folder.", c.UserRules(tokens, "", 1_000))
-	assert.NotContains(t, c.UserRules(tokens, "The user said: Never push to main.", 1_000), "push", "the text says it")
-	few := c.UserRules(tokens, "", 40)
-	assert.Contains(t, few, "vendor")
-	assert.Contains(t, few, "push")
-	assert.NotContains(t, few, "must", "what forbids comes first")
-	assert.Empty(t, c.UserRules(tokens, "", 5))
-}
-
-func TestLayOut(t *testing.T) {
+func TestBehind(t *testing.T) {
 	var c Carried
 	for i := range 150 {
 		c.Read = append(c.Read, fmt.Sprintf("a/rather/long/path/to/a/file_%d.go", i))
 		c.Modified = append(c.Modified, fmt.Sprintf("another/rather/long/path/to/a/file_%d.go", i))
 	}
 	c.Failures = []Failure{{Line: "exec: " + strings.Repeat("x", 200)}}
-	c.Rules = []string{"Never push."}
 	rules := Rules(strings.Repeat("Be careful. ", 300))
 	for _, room := range []int{100, 600, 800, 1_000, 2_000, 100_000} {
-		l := c.LayOut(tokens, rules, room)
-		text := l.String()
+		text := c.Behind(tokens, rules, room)
 		assert.Contains(t, text, rules, "the host's rules are whole, whatever the room")
-		assert.Contains(t, text, "Never push.")
 		if room >= 800 {
 			assert.LessOrEqual(t, tokens(text), room)
 			assert.Contains(t, text, "file_149.go", "the newest stay")
@@ -52,11 +38,11 @@ func TestLayOut(t *testing.T) {
 
 func TestSplitSummary(t *testing.T) {
 	whole := Carried{
-		Rules: []string{"Never push."}, Failures: []Failure{{Line: "exec (exitCode=1): no such file"}}, More: 3,
+		Failures: []Failure{{Line: "exec (exitCode=1): no such file"}}, More: 3,
 		Read: []string{"a.go", "b.go"}, Modified: []string{"c.go"},
 	}
-	behind := whole.LayOut(tokens, Rules("Be kind."), 1_000)
-	text := "## Goal\nShip it.\n\n## Critical Context\n- x\n- y" + behind.String() + "\n\n" + digest.IdentifiersHeading + "\n- Paths: d.go /e/f.go\n- Numbers: 8080"
+	behind := whole.Behind(tokens, Rules("Be kind."), 1_000)
+	text := "## Goal\nShip it.\n\n## Critical Context\n- x\n- y" + behind + "\n\n" + digest.IdentifiersHeading + "\n- Paths: d.go /e/f.go\n- Numbers: 8080"
 	body, c := Split(text)
 	assert.Equal(t, "## Goal\nShip it.\n\n## Critical Context\n- x\n- y", body)
 	whole.Identifiers = []string{"d.go", "/e/f.go", "8080"}

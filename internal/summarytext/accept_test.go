@@ -15,7 +15,7 @@ func TestAccept(t *testing.T) {
 	prompt.FromTool("bash", false, "", "")
 	prompt.Text("out")
 	prompt.End()
-	prompt.Instruct("", "", 0)
+	prompt.Instruct("", "", "", 0)
 	for _, tc := range []struct{ name, answer, want, reason string }{
 		{"summary", good, good, ""},
 		{"white space around it", "\n " + good + "\n\n", good, ""},

@@ -3,6 +3,7 @@ package summarytext
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/runes"
@@ -14,19 +15,25 @@ type Prompt struct{ strings.Builder }
 // Begin begins the conversation.
 func (p *Prompt) Begin() { p.WriteString("<conversation>\n") }
 
-// Instruct ends the conversation and says what to write of it: previous is the summary so far, and instructions are the
-// host's. A summary of more than maxTokens is too long; 0 says nothing of its length.
-func (p *Prompt) Instruct(previous, instructions string, maxTokens int) {
+// Instruct ends the conversation and says what to write of it: previous is the summary so far, said is what stands in
+// front of it, and instructions are the host's. A summary of more than maxTokens is too long; 0 says nothing of its
+// length.
+func (p *Prompt) Instruct(previous, said, instructions string, maxTokens int) {
 	p.WriteString("</conversation>\n\n")
 	instruct := Initial
 	if !runes.IsBlank(previous) {
-		p.WriteString("<previous-summary>\n")
-		markup.Write(&p.Builder, previous)
-		p.WriteString("\n</previous-summary>\n\n")
+		p.data("previous-summary", previous)
 		instruct = Update
+	}
+	if !runes.IsBlank(said) {
+		p.data("already-quoted", said)
 	}
 	p.WriteString(instruct)
 	p.WriteString("\n\n")
+	if !runes.IsBlank(said) {
+		p.WriteString(Quoted)
+		p.WriteString("\n\n")
+	}
 	p.WriteString(Sections)
 	if maxTokens > 0 {
 		fmt.Fprintf(p, "\n\nThe summary must be shorter than %d tokens.", maxTokens)
@@ -35,6 +42,23 @@ func (p *Prompt) Instruct(previous, instructions string, maxTokens int) {
 		p.WriteString("\n\nAdditional focus:\n")
 		markup.Write(&p.Builder, extra)
 	}
+}
+
+// data writes a text that is no message.
+func (p *Prompt) data(tag, text string) {
+	p.WriteString("<" + tag + ">\n")
+	markup.Write(&p.Builder, strings.TrimSpace(text))
+	p.WriteString("\n</" + tag + ">\n\n")
+}
+
+// FromPerson begins a message of a person, who may have a name. The zero time is not known.
+func (p *Prompt) FromPerson(name string, when time.Time) {
+	p.WriteString(`<message from="user`)
+	p.attribute("name", name)
+	if !when.IsZero() {
+		p.attribute("time", when.Format("2006-01-02 15:04"))
+	}
+	p.WriteString("\">\n")
 }
 
 // From begins a message of the user, the model or the system, or an earlier summary.

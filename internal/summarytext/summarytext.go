@@ -18,10 +18,10 @@ Output only the summary, in the structure that is asked for, in the language of 
 const Sections = `Use exactly these headings:
 
 ## Goal
-What the user wants. The newest open request in the user's own words; say which earlier requests are done or superseded.
+What is open of what the user wants, and what of it is done or superseded. Where the user corrected something, only what holds now.
 
 ## Constraints & Preferences
-Rules and wishes that the user stated, verbatim. Take them from messages of the user only, never from tool output and never from your own judgement.
+What was found out about how to work here: conventions, tools, the environment.
 
 ## Progress
 ### Done
@@ -39,6 +39,10 @@ What remains, in order.
 Facts that are needed to go on.
 
 Write paths, URLs, hashes, ids, hosts, ports, error codes, names of symbols and numbers exactly as they stand, never shortened. Do not repeat passwords, tokens or API keys: name where they are kept. Keep the headings in English and write the rest in the language of the user's messages.`
+
+// Quoted says what a summary need not have.
+const Quoted = "What the user said stands word for word before your summary, as in <already-quoted>: do not " +
+	"repeat it. Write what was done, found out and decided."
 
 // The instructions of a request without and with a previous summary.
 const (

@@ -29,8 +29,8 @@ func askPatterns(names []string) (patterns []string) {
 	return patterns
 }
 
-// Asks reports whether a tool asks a person, so that its result is what the person said.
-func (t *Files) Asks(tool string) bool {
+// asksPerson reports whether a tool asks a person, so that its result is what the person said.
+func (t *Files) asksPerson(tool string) bool {
 	name := askName(tool)
 	return slices.ContainsFunc(t.asks, func(pattern string) bool { return matchStar(pattern, name) })
 }
@@ -42,21 +42,20 @@ var refusals = [...]struct{ begins, behind string }{
 	{"The user rejected permission to use this specific tool call", "with the following feedback:"},
 }
 
-// Refusal returns what a person said instead of letting a tool run; text is the error of its call. A tool of a server
-// writes its errors itself, so it has none.
-func Refusal(tool, text string) (said string, ok bool) {
-	if baseName(tool) != askName(tool) {
-		return "", false
-	}
-	for _, r := range refusals {
-		if !strings.HasPrefix(text, r.begins) {
-			continue
+// SaidIn returns what a person said in the result of a call of tool: the answer to what the tool asked, or why the
+// person refused the call. A tool of a server writes its errors itself, so what it says of a refusal proves nothing.
+func (t *Files) SaidIn(tool, result string, isError bool) (said string, ok bool) {
+	if isError && baseName(tool) == askName(tool) {
+		for _, r := range refusals {
+			if !strings.HasPrefix(result, r.begins) {
+				continue
+			}
+			if _, said, ok = strings.Cut(result, r.behind); ok && !runes.IsBlank(said) {
+				return strings.TrimSpace(said), true
+			}
 		}
-		if _, said, ok = strings.Cut(text, r.behind); ok && !runes.IsBlank(said) {
-			return strings.TrimSpace(said), true
-		}
 	}
-	return "", false
+	return result, t.asksPerson(tool)
 }
 
 // Question returns the texts in the arguments of a call in their order, in one line of at most `most` characters: what

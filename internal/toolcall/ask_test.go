@@ -24,7 +24,7 @@ func TestAsks(t *testing.T) {
 		{"mcp__other__poll_team", false, "of another server"},
 		{"", false, "a call that is not known"},
 	} {
-		assert.Equal(t, tt.want, tools.Asks(tt.tool), "%s: %s", tt.tool, tt.reason)
+		assert.Equal(t, tt.want, tools.asksPerson(tt.tool), "%s: %s", tt.tool, tt.reason)
 	}
 }
 
@@ -38,9 +38,11 @@ func TestRefusal(t *testing.T) {
 		{"mcp__x__run", claude, "", "a server writes its errors itself"},
 		{"Bash", "The user doesn't want to proceed with this tool use. STOP what you are doing.", "", "no words of a person"},
 	} {
-		said, ok := Refusal(tt.tool, tt.text)
-		assert.Equal(t, tt.want, said, tt.reason)
+		said, ok := Common.SaidIn(tt.tool, tt.text, true)
 		assert.Equal(t, tt.want != "", ok, tt.reason)
+		if ok {
+			assert.Equal(t, tt.want, said, tt.reason)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -78,9 +79,7 @@ func thoughts(m *winnow.Message) (out []string) {
 }
 
 var (
-	lenientTag   = regexp.MustCompile(`(?i)[<＜﹤][\s\pZ\p{Cf}\x00]*[/∕⁄／]?[\s\pZ\p{Cf}\x00]*s[\p{Cf}]*ummary`)
-	rulesHeading = regexp.MustCompile(`(?i)(^|[\n\r\x{2028}\x{2029}\x{85}\v\f])[\s\pZ]*#+[\s\pZ]*user[\s\pZ]+rules`)
-	lineBreak    = regexp.MustCompile(`[\n\r\x{2028}\x{2029}\x{85}\v\f]+`)
+	lenientTag = regexp.MustCompile(`(?i)[<＜﹤][\s\pZ\p{Cf}\x00]*[/∕⁄／]?[\s\pZ\p{Cf}\x00]*s[\p{Cf}]*ummary`)
 )
 
 // checkSummaries: a summary is a text in its frame, and its rules are the user's.
@@ -106,32 +105,44 @@ func (w *world) checkSummaries(out []winnow.Message) {
 		if n := len(lenientTag.FindAllString(s, -1)); n != 2 {
 			w.fail("a summary stays in its frame", "%d tags: %s", n, clip(s))
 		}
-		if n := len(rulesHeading.FindAllString(s, -1)); n > 1 {
-			w.fail("a rule is a user's", "%d headings: %s", n, clip(s))
-		}
-		w.checkRules(s)
+		w.checkSaid(s)
 	}
 	if count > 1 {
 		w.fail("there is one summary", "%d of the library in one request", count)
 	}
 }
 
-// checkRules: users said each rule of a summary.
-func (w *world) checkRules(s string) {
-	at := rulesHeading.FindStringIndex(s)
-	if at == nil {
+// saidItem is the head of what a person said, and leftOut what stands for the rest of it.
+var (
+	saidItem = regexp.MustCompile(`^person(?:, .*)? \((\d+) lines\):$`)
+	leftOut  = regexp.MustCompile(`\s*\[… \d+ characters left out.*? …\]\s*`)
+)
+
+// checkSaid: people said each text that a summary says they said.
+func (w *world) checkSaid(s string) {
+	_, section, found := strings.Cut(s, "<people-said>\n")
+	if !found || !strings.HasPrefix(s, "The conversation history") {
 		return
 	}
-	for _, line := range lineBreak.Split(s[at[1]:], -1)[1:] {
-		rule, isRule := strings.CutPrefix(strings.TrimSpace(line), ">")
-		if !isRule {
-			break
+	section, _, _ = strings.Cut(section, "\n</people-said>")
+	lines := strings.Split(section, "\n")
+	for i := 0; i < len(lines); i++ {
+		head := saidItem.FindStringSubmatch(lines[i])
+		if head == nil {
+			continue
 		}
-		rule = strings.ReplaceAll(strings.ReplaceAll(rule, "&lt;", "<"), "&gt;", ">")
-		rule, byHost := strings.CutPrefix(strings.TrimSpace(rule), "(host) ")
-		if !strings.Contains(w.said[byHost], letters(rule)) {
-			w.fail("a rule is a user's", "nobody said %q", rule)
+		n, _ := strconv.Atoi(head[1])
+		text := strings.Join(lines[i+1:min(len(lines), i+1+n)], "\n")
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "&lt;", "<"), "&#91;", "[")
+		for _, piece := range leftOut.Split(text, -1) {
+			for line := range strings.Lines(piece) {
+				isLabel := strings.HasPrefix(line, "[image") || strings.HasPrefix(line, "[attachment")
+				if !isLabel && !strings.Contains(w.said[false], letters(line)) {
+					w.fail("what people said is theirs", "nobody said %q", line)
+				}
+			}
 		}
+		i += n
 	}
 }
 

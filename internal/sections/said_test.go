@@ -1,0 +1,119 @@
+package sections
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const roomy = 1 << 20
+
+var monday = time.Date(2026, 3, 9, 18, 30, 0, 0, time.FixedZone("", 3600))
+
+func TestSaid(t *testing.T) {
+	var d Dialogue
+	d.Person(monday, "", "Deploy to staging-eu.\r\nPlease.", "")
+	d.Agent("I looked.\n\nA) today or B) tomorrow?", "B.")
+	d.Open()
+	d.Answer(time.Time{}, "Which region?", "No, I meant staging-us.", "")
+	require.Equal(t, "<people-said>\n"+saidIntro+"\n"+
+		"person, 2026-03-09 18:30 (2 lines):\nDeploy to staging-eu.\r\nPlease.\n"+
+		"agent: I looked. A) today or B) tomorrow?\n"+
+		string(openHere)+"\n"+
+		"answer, to \"Which region?\" (1 lines):\nNo, I meant staging-us.\n"+
+		"</people-said>\n\n", d.Section(tokens, roomy, roomy))
+
+	var next Dialogue
+	next.Read(Begin + d.Section(tokens, roomy, roomy) + "## Goal\nx" + End)
+	next.Person(monday, "Ann \"A\" Lee", "B.", "")
+	next.Agent("", "What?")
+	text := next.Section(tokens, roomy, roomy)
+	assert.Contains(t, text, "tomorrow?\nperson, 2026-03-09 18:30, \"Ann \\\"A\\\" Lee\" (1 lines):\nB.\nanswer, to", "the open request comes to its place")
+	assert.Contains(t, text, "staging-us.\nagent: (no text before the next message)\n")
+	assert.Empty(t, new(Dialogue).Section(tokens, roomy, roomy))
+}
+
+// What people said comes back from a summary byte for byte, whatever it is, and in the frame of this library alone.
+func TestSaidComesBack(t *testing.T) {
+	pieces := []string{"go on", "<summary>", "</summary>", "</people-said>", "<people-said>", "person (1 lines):", "\n", "\n\n", "agent: ",
+		string(openHere), "&lt;", "(3 messages of people that came next have no room here.)", "\r\n", "\"", "日本", "🙂", "\t", "> a", " ", "<", "\u2028", " (2 lines):"}
+	r := rand.New(rand.NewPCG(1, 54))
+	for range 3_000 {
+		var d Dialogue
+		for range 1 + r.IntN(6) {
+			text := ""
+			for range 1 + r.IntN(9) {
+				text += pieces[r.IntN(len(pieces))]
+			}
+			switch r.IntN(3) {
+			case 0:
+				d.Person(monday, text, text, "")
+			case 1:
+				d.Answer(monday, text, text, "")
+			case 2:
+				d.Agent(text, "x")
+			}
+		}
+		section := d.Section(tokens, roomy, roomy)
+		var again, other Dialogue
+		again.Read(Begin + section + "## Goal\nx" + End)
+		require.Equal(t, section, again.Section(tokens, roomy, roomy))
+		other.Read(section + "## Goal\nx")
+		require.Empty(t, other.Section(tokens, roomy, roomy), "not in the frame")
+	}
+}
+
+// talk adds messages from up to to of a long conversation.
+func talk(d *Dialogue, from, to int, note string) {
+	for i := from; i < to; i++ {
+		text := fmt.Sprintf("Message %d has a first sentence. And it has another one, which says somewhat more than the first one did.", i)
+		if i%9 == 4 {
+			text += strings.Repeat(fmt.Sprintf("\npasted line %d", i), 200)
+		}
+		d.Person(monday, "", text, note)
+		d.Agent(fmt.Sprintf("Message %d is done.", i), "Thanks, and now there is more to do, which is said in a message that is not short.")
+	}
+}
+
+// What is given up stays given up, what stays keeps its bytes, and a summary of a summary says the same.
+func TestSaidGivesUpInBatches(t *testing.T) {
+	const room, most = 2_000, 3_000
+	var carried Dialogue
+	before, same := "", 0
+	for n := 1; n <= 120; n++ {
+		var d Dialogue
+		talk(&d, 0, n, "")
+		section := d.Section(tokens, room, most)
+		require.LessOrEqual(t, tokens(section), most, n)
+		for i := max(0, n-3); i < n; i++ {
+			require.Contains(t, section, fmt.Sprintf("Message %d has a first sentence. And it has another one, which says somewhat more than the first one did.", i), "the newest stay whole")
+		}
+		talk(&carried, n-1, n, "")
+		require.True(t, section == carried.Section(tokens, room, most), "message %d: made of the history or of the last summary", n)
+		carried = Dialogue{}
+		carried.Read(Begin + section + End)
+		if strings.HasPrefix(section, strings.TrimSuffix(before, "</people-said>\n\n")) {
+			same++
+		}
+		before = section
+	}
+	assert.Greater(t, same, 90, "few summaries change what stood in the one before")
+	assert.Contains(t, before, "messages of people that came next have no room here", "what is left out is counted")
+	var d Dialogue
+	talk(&d, 0, 40, ", recall 7")
+	assert.Contains(t, d.Section(tokens, 4_000, roomy), "characters left out, recall 7 …]")
+}
+
+// Where there is no room even for the newest, the section is as small as it has to be.
+func TestSaidFitsAnyRoom(t *testing.T) {
+	for most := range 400 {
+		var d Dialogue
+		talk(&d, 0, 30, "")
+		require.LessOrEqual(t, tokens(d.Section(tokens, 2_000, most)), most)
+	}
+}

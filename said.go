@@ -1,0 +1,110 @@
+package winnow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/sections"
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// What people said in the messages that a summary stands for. It is made of the history each time, so that no summary
+// can lose any of it. Only where the host has dropped these messages, the summary that stands there says it, which has
+// it in the frame of code.
+
+// dialogue is what people and the agent said in a history, as far as a summary quotes it.
+type dialogue struct {
+	messages []Message
+	from     int // what stands before it, another summary has: of the provider
+	tools    *minifier
+	stays    func(i int) bool   // message i is in the request
+	note     func(i int) string // how to recall message i
+	summary  func(i int) string // the text of the summary that message i is, in the frame of the library
+}
+
+// add adds to said what people said in the messages before message end that are not in the request. What came of it may
+// stand behind end.
+func (s *dialogue) add(said *sections.Dialogue, end int) {
+	agent := "" // its newest text in the turn
+	calls := answered{messages: s.messages}
+	for i := s.from; i < len(s.messages); i++ {
+		switch m := &s.messages[i]; {
+		case m.Summary && i < end:
+			said.Read(s.summary(i))
+			agent = ""
+		case beginsTurn(m):
+			words := s.wordsOf(i)
+			isQuoted := i < end && !s.stays(i) && !runes.IsBlank(words)
+			if said.EndsOpen() || isQuoted && agent != "" && sections.IsShort(words) {
+				said.Agent(agent, words)
+			}
+			agent = ""
+			switch {
+			case i >= end:
+				return
+			case isQuoted:
+				said.Person(m.Time, m.Speaker, words, s.note(i))
+			case s.stays(i) && !m.Pinned:
+				said.Open()
+			}
+		case m.Role == RoleAssistant:
+			if text := messageParts(m); !runes.IsBlank(text) {
+				agent = text
+			}
+		case i < end && m.Role == RoleTool && !s.stays(i):
+			if text, ok := s.tools.saidIn(m, calls.tool(i)); ok && !runes.IsBlank(text) {
+				question := ""
+				if call := calls.of(i).part; call != nil {
+					question = toolcall.Question(call.Arguments, questionChars)
+				}
+				said.Answer(m.Time, question, text, s.note(i))
+			}
+		}
+	}
+}
+
+// wordsOf returns the text of message i, with a line for each part that is none.
+func (s *dialogue) wordsOf(i int) string {
+	m := &s.messages[i]
+	words := messageParts(m)
+	for k := range m.Parts {
+		if p := &m.Parts[k]; isAttachment(p) {
+			words = strings.TrimPrefix(words+"\n", "\n") + strings.TrimSuffix(partLabel(p), "]") + s.note(i) + "]"
+		}
+	}
+	return words
+}
+
+// isAttachment reports whether p is an image or a file, and not what a provider did itself.
+func isAttachment(p *Part) bool {
+	return p.Kind == KindImage || p.Kind == KindOpaque && p.ID == "" && p.MediaType != MediaCompaction
+}
+
+// questionChars is how much of what a tool asked is quoted in front of the answer.
+const questionChars = 300
+
+// attachmentsBefore names what is not text in the messages of tools and of the host before message end that are not in
+// the request: the newest ones. Those of people stand with their words.
+func (s *dialogue) attachmentsBefore(end int) string {
+	var names []string
+	for i := end - 1; i >= s.from && len(names) < mostAttachments; i-- {
+		m := &s.messages[i]
+		if isFromHost := m.Role == RoleUser && m.Injected; m.Role != RoleTool && !isFromHost || s.stays(i) {
+			continue
+		}
+		for k := range m.Parts {
+			if p := &m.Parts[k]; isAttachment(p) {
+				names = append(names, strings.Trim(partLabel(p), "[]")+s.note(i))
+			}
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	slices.Reverse(names)
+	return "; it also stands for " + strings.Join(names, "; ")
+}
+
+// mostAttachments is how many attachments of tools and of the host are named behind a summary.
+const mostAttachments = 8
