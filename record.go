@@ -3,10 +3,7 @@ package winnow
 import (
 	"cmp"
 	"encoding/base64"
-	"slices"
 
-	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 )
@@ -38,50 +35,6 @@ const (
 // recordsShare is the share of the room above which the older half of the records becomes bare. Hardly any recorded
 // session reaches it. It is for conversations that go on for days.
 const recordsShare = 0.3
-
-// bareShare is the share of the room that bare records may take, for what failed and what was made.
-const bareShare = 0.03
-
-// makeBare gives the runs without a record a bare one. The newest have lines first.
-func (d *draft) makeBare(runs []recordedRun) {
-	left := count.Share(4*d.room(), bareShare) // bytes
-	for i := range d.view.facts {
-		if r := d.recordAt(i); r != nil && r.isBare {
-			left -= len(joinedText(&r.message))
-		}
-	}
-	for k := range slices.Backward(runs) {
-		if run := &runs[k]; run.record == nil {
-			text := d.bareText(run.from, run.to, max(0, left))
-			left -= len(text)
-			run.record = d.recordOf(run.from, run.to, text)
-			run.record.isBare = true
-		}
-	}
-}
-
-// bareText returns the bare record of the messages of the view from start to end, some of which may be records, with
-// lines in at most room bytes.
-func (d *draft) bareText(start, end, room int) string {
-	var texts []string
-	if room == 0 {
-		return record.Bare(d.unfoldedAt(end)-d.unfoldedAt(start), 0)
-	}
-	w := record.NewWriter(d.minifier.files)
-	for i := start; i < end; {
-		if r := d.recordAt(i); r != nil {
-			texts = append(texts, joinedText(&r.message))
-			i++
-			continue
-		}
-		w.Reset(new(excerpt.Names))
-		for ; i < end && d.recordAt(i) == nil; i++ {
-			d.writeStep(w, d.unfoldedView(), d.unfoldedAt(i))
-		}
-		texts = append(texts, w.Write(0, 0))
-	}
-	return record.Bare(d.unfoldedAt(end)-d.unfoldedAt(start), room, texts...)
-}
 
 // newRecord returns a record with text for the run of count messages that begins at first. last is the key of its last
 // message, and run is the key of all of them together.

@@ -6,8 +6,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/mem"
-	"github.com/winnowgo/winnow/internal/minify"
-	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 )
 
@@ -28,9 +26,6 @@ const (
 	// When the request does not fit otherwise, while the cache is warm.
 	pressedSteps = 3
 )
-
-// A part of fewer tokens is not worth an edit.
-const leastStale = 100
 
 // While the cache is warm, the old images of this many steps or more go together. An agent that takes a screenshot of
 // 1 400 tokens in each step then rewrites its prefix in 7 of 100 requests, and sends a third of the tokens of 60 steps,
@@ -281,7 +276,7 @@ func (d *draft) drop(list []part) {
 		case p.end > 0:
 			run := recordedRun{from: p.index, to: p.end}
 			if room > 0 {
-				r := d.writeRecord(w, p, names)
+				r := d.writeRecord(w, p.index, p.end, names)
 				if !isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[p.index:p.end])) {
 					continue // it stays, with its names, and takes nothing of the records' share
 				}
@@ -323,31 +318,6 @@ func (d *draft) clearInPlace(p part, names *excerpt.Names) {
 	}
 }
 
-// putNew puts records that were not sent before in the place of their runs in the view. A run without one gets a bare
-// record. Neighbours that are bare become one, because each of them would say the same.
-func (d *draft) putNew(news []recordedRun) {
-	if len(news) == 0 {
-		return
-	}
-	var runs []recordedRun
-	for _, run := range news {
-		if k := len(runs) - 1; run.record != nil {
-			runs = append(runs, run)
-		} else if run = d.withBareAround(run); k >= 0 && runs[k].record == nil && runs[k].to >= run.from {
-			runs[k].to = run.to
-		} else {
-			runs = append(runs, run)
-		}
-	}
-	d.makeBare(runs)
-	if d.firstReason == "" {
-		d.firstReason = d.passReason
-	}
-	d.unchangedPrefix = min(d.unchangedPrefix, runs[0].from)
-	d.newRecords += len(runs)
-	d.putRecords(runs)
-}
-
 // namesKept returns the names in what the view keeps when the parts of list are dropped. Thinking counts only if every
 // epoch keeps it.
 func (d *draft) namesKept(list []part) *excerpt.Names {
@@ -374,93 +344,6 @@ func (d *draft) namesKept(list []part) *excerpt.Names {
 		}
 	}
 	return names
-}
-
-// writeRecord returns the record of s, a run of steps. names are those that the request has elsewhere; those of the
-// record are added.
-func (d *draft) writeRecord(w *record.Writer, s part, names *excerpt.Names) *runRecord {
-	unfolded := d.unfoldedView()
-	from, to := d.unfoldedAt(s.index), d.unfoldedAt(s.end)
-	w.Reset(names)
-	for i := from; i < to; i++ {
-		d.writeStep(w, unfolded, i)
-	}
-	return d.recordOf(s.index, s.end, w.Write(to-from, sumOf(unfolded.facts[from:to])))
-}
-
-// withBareAround returns run with the bare records of the view that stand beside it.
-func (d *draft) withBareAround(run recordedRun) recordedRun {
-	isBare := func(i int) bool { r := d.recordAt(i); return r != nil && r.isBare }
-	for run.from > 0 && isBare(run.from-1) {
-		run.from--
-	}
-	for run.to < len(d.view.facts) && isBare(run.to) {
-		run.to++
-	}
-	return run
-}
-
-// recordOf returns the record with text of the messages of the view from start to end.
-func (d *draft) recordOf(start, end int, text string) *runRecord {
-	unfolded, x := d.unfoldedView(), &d.ledger.index
-	from := d.unfoldedAt(start)
-	run, keys := d.keysOfRun(start, end)
-	r := newRecord(&x.hasher, unfolded.position(from), len(keys), keys[len(keys)-1], run, text)
-	r.keys = keys
-	r.fact = x.factBy(r.key, &r.message, d.opts.Estimator)
-	return r
-}
-
-// keysOfRun returns the keys of the messages that the view has, or has records of, from start to end: run is the key of
-// all of them together, and keys has them one by one. A record that becomes bare passes on its own keys.
-func (d *draft) keysOfRun(start, end int) (run key, keys []key) {
-	if old := d.recordAt(start); old != nil && end-start == 1 && old.keys != nil {
-		return old.run, old.keys
-	}
-	keys = keysIn(d.unfoldedView().facts[d.unfoldedAt(start):d.unfoldedAt(end)])
-	return place.Of(keys), keys
-}
-
-// writeStep tells w of message i of unfoldedView.
-func (d *draft) writeStep(w *record.Writer, unfolded *view, i int) {
-	m := &unfolded.unedited[i]
-	note := ""
-	if m.Role != RoleAssistant && unfolded.facts[i].tokens >= leastStale { // a shorter text is mostly whole in its line
-		note = d.recallNoteIn(unfolded, i)
-	}
-	switch m.Role {
-	case RoleTool:
-		if isMissingResult(m) {
-			w.Lost(m.ToolCallID)
-		} else {
-			w.Returned(m.ToolCallID, textAndImages(m), note, m.IsError, unfolded.facts[i].redundant&minify.Escapes != 0)
-		}
-		return
-	case RoleUser:
-		if len(m.InForce) > 0 || d.inForceNow().again[i] { // what is in force is in no record
-			w.Replaced(joinedText(m), note)
-		} else {
-			w.Inserted(joinedText(m), note)
-		}
-		return
-	}
-	for k := range m.Parts {
-		switch p := &m.Parts[k]; {
-		case p.Kind == KindToolCall:
-			w.Called(p.ID, p.Name, p.Arguments)
-		case p.Kind == KindText:
-			w.Said(p.Text)
-		}
-	}
-}
-
-// textAndImages returns the text of m, with a line for each of its images.
-func textAndImages(m *Message) string {
-	if !hasImage(m) {
-		return joinedText(m)
-	}
-	out := Message{Parts: partsWithoutImages(m, func(p *Part) string { return describeImage(p) + "]" }, -1)}
-	return joinedText(&out)
 }
 
 // bareRecords makes the older half of the records bare if all that are not take more than share of the room together.

@@ -195,7 +195,8 @@ func (l *line) ending(text string, failed bool) string {
 		}
 		return failedWith + markup.Value(reason, failureChars)
 	}
-	if l.call.Output != toolcall.Report || l.call.Edits || l.call.Shows {
+	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
+	if l.call.Output != toolcall.Report && !writes || l.call.Edits || l.call.Shows {
 		return ""
 	}
 	if isFramed {
@@ -237,7 +238,8 @@ func (l *line) made(text string) (ids []string) {
 	}
 	jsontext.Members([]byte(text), func(key string, value []byte) {
 		id := strings.Trim(mem.String(value), `"`)
-		if !strings.ContainsAny(id, "{[") && strings.HasSuffix(strings.ToLower(key), "id") && id != "null" {
+		isID := strings.HasSuffix(strings.ToLower(key), "id") || key == "identifier" || key == "url"
+		if isID && id != "null" && !strings.ContainsAny(id, "{[") {
 			add(id)
 		}
 	})

@@ -338,6 +338,8 @@ func TestMade(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, tool, arguments, text, want string }{
 		{"a commit", "exec", `{"cmd":"git commit -qam fix"}`, "[main 4f2a91c] fix\n 1 file changed", "exec git commit -qam fix → 4f2a91c"},
+		{"a commit whose message is a document", "exec", `{"cmd":"git commit -m \"$(cat <<'EOF'\nfix it\nEOF\n)\""}`, "[main 4f2a91c] fix it\n 1 file changed",
+			`exec git commit -m "$(cat <<'EOF' fix it … )" → 4f2a91c`},
 		{"a request to merge", "exec", `{"cmd":"gh pr create"}`, "Creating\n\nhttps://github.com/a/b/pull/12\n", "exec gh pr create → https://github.com/a/b/pull/12"},
 		{"an id of a service", "create_ticket", `{"title":"x"}`, `{"ticketId":"T-7","state":"open","note":"` + strings.Repeat("x", 100) + `"}`, "create_ticket title=x → T-7"},
 		{"a number of a service", "start_job", `{"title":"x"}`, `{"job_id":4711}`, "start_job title=x → 4711"},
