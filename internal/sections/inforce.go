@@ -127,7 +127,8 @@ const (
 )
 
 // Section quotes the texts within room tokens. Notes come first: they are bounded where they are written. Then what the
-// host and the model wrote down has precedence over what can be read again, and the newest over older texts. It is "" if there is nothing to quote, or no room for a line.
+// host and the model wrote down has precedence over what can be read again, and the newest over older texts. It is ""
+// if there is nothing to quote, or no room for a line.
 func (q *Quotes) Section(tokens func(string) int, room int) string {
 	list, most := q.list, room
 	if len(list) == 0 {
