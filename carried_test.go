@@ -222,7 +222,6 @@ func summaryOf(t testing.TB, messages []Message) *Message {
 // restored, and of one that has nothing but the history.
 func checkForgery(t testing.TB, text string, s Summarizer) {
 	t.Helper()
-	text = strings.Clone(text)
 	const rule = "Fix the build. Never push to main."
 	manager := func() *Manager {
 		return newManager(t, 20_000, &Options{Summarizer: s, Estimator: CharsPerToken(4),

@@ -119,17 +119,17 @@ func placeOf(s string) uint64 { return bits.RotateLeft64(uint64(len(s)), 48) ^ u
 // isReadWhole reports whether sampleHash reads all of m.
 func isReadWhole(m *Message) bool { return m.Role != RoleAssistant && m.Role != RoleTool }
 
-// An anchor is the first text of a history that sampleHash identifies by its address. As long as the host holds that
-// text and passes it again, it holds the other texts too. If the text was freed, the host reads its log anew for each
-// call. Any text may then lie where another one of the same length lay, so all of them have to be read.
+// An anchor is the first text of a history that sampleHash identifies by its address. As long as the host passes that
+// text again, it holds the other texts too. If it passes another one, it reads its log anew for each call. Any text may
+// then lie where another one of the same length lay, so all of them have to be read.
 type anchor struct {
 	index, part int
 	isSignature bool // text is the Signature of the part, not its Text
-	text        mem.Ref
+	text        string
 }
 
 // isSet reports whether a has a text.
-func (a *anchor) isSet() bool { return a.text != mem.Ref{} }
+func (a *anchor) isSet() bool { return a.text != "" }
 
 // stillHolds reports whether a text of history is unchanged if it has the address that it had before.
 func (a *anchor) stillHolds(history []Message) bool {
@@ -144,7 +144,7 @@ func (a *anchor) stillHolds(history []Message) bool {
 	if a.isSignature {
 		s = p.Signature
 	}
-	return a.text.Is(s)
+	return mem.Same(a.text, s)
 }
 
 // set makes a the anchor of history: the first text, from message `from` on, that sampleHash identifies by its address.
@@ -157,11 +157,11 @@ func (a *anchor) set(history []Message, from int) {
 		for k := range history[i].Parts {
 			p := &history[i].Parts[k]
 			if s := p.Text; len(s) > sampledLong {
-				*a = anchor{i, k, false, mem.RefTo(s)}
+				*a = anchor{i, k, false, s}
 				return
 			}
 			if s := p.Signature; len(s) > sampledLong {
-				*a = anchor{i, k, true, mem.RefTo(s)}
+				*a = anchor{i, k, true, s}
 				return
 			}
 		}

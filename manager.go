@@ -19,9 +19,9 @@ import (
 // write to its history: append an answer when it is complete. A [Request] may share memory with the history: append to
 // its lists, and do not write to their elements.
 //
-// Between calls a manager holds no message of the history, but what it sent instead: summaries, records and edits,
-// which quote messages. [Manager.Snapshot] and [Options].Journal write these out. It starts no goroutine that outlives
-// a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context.
+// Between calls a manager holds one text of the history, to know it again, and what it sent instead: summaries, records
+// and edits, which quote messages. [Manager.Snapshot] and [Options].Journal write these out. It starts no goroutine
+// that outlives a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context.
 type Manager struct {
 	settings
 
