@@ -362,7 +362,7 @@ func TestEmptyTextsWithin(t *testing.T) {
 	require.NoError(t, err)
 	sent := got(t, "messages")
 	const page = `{"document":{"name":"d","source":{"content":[{"text":"page"}]}}}`
-	assert.JSONEq(t, user(`{"text":"q"},{"searchResult":{"source":"s","title":"t","content":[{"text":"`+empty+`"}]}},`+page), string(sent[0]))
+	assert.JSONEq(t, user(`{"text":"q"},{"searchResult":{"source":"s","title":"t","content":[{"text":"`+adapter.Empty+`"}]}},`+page), string(sent[0]))
 	assert.JSONEq(t, user(`{"toolResult":{"toolUseId":"a","content":[{"searchResult":{"source":"s","title":"t","content":[{"text":"hit"}]}},`+page+`]}}`), string(sent[2]))
 }
 

@@ -7,9 +7,6 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
-// empty stands for the content of a document or a search result of nothing but blank texts.
-const empty = "[empty]"
-
 // filledDocument returns a document without blank texts, which models refuse at every depth. same: it had none.
 func filledDocument(d types.DocumentBlock) (filled types.DocumentBlock, same bool) {
 	source, ok := d.Source.(*types.DocumentSourceMemberContent)
@@ -24,7 +21,7 @@ func filledDocument(d types.DocumentBlock) (filled types.DocumentBlock, same boo
 	}
 	same = len(kept) == len(source.Value)
 	if kept == nil {
-		kept = []types.DocumentContentBlock{&types.DocumentContentBlockMemberText{Value: empty}}
+		kept = []types.DocumentContentBlock{&types.DocumentContentBlockMemberText{Value: adapter.Empty}}
 	}
 	d.Source = &types.DocumentSourceMemberContent{Value: kept}
 	return d, same
@@ -40,7 +37,7 @@ func filledSearch(s types.SearchResultBlock) (filled types.SearchResultBlock, sa
 	}
 	same = len(kept) == len(s.Content)
 	if kept == nil {
-		kept = []types.SearchResultContentBlock{{Text: aws.String(empty)}}
+		kept = []types.SearchResultContentBlock{{Text: aws.String(adapter.Empty)}}
 	}
 	s.Content = kept
 	return s, same

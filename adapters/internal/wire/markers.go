@@ -19,9 +19,8 @@ type spot struct {
 	raw     value  // of the client's; empty: a new one
 	entry   *entry // of a new one
 	behind  int    // the element that it is of, or stands behind; with
-	place   uintptr
-	isText  bool  // content that is a text
-	marker  value // empty: it has none
+	isText  bool   // content that is a text
+	marker  value  // empty: it has none
 	mayHave bool
 }
 
