@@ -67,7 +67,7 @@ type Block struct {
 	raw  value // an element of a list, a member of an object, or a whole element of the history
 	text value // the literal that holds the text of the part; empty: there is none
 
-	id, name, arguments value // of a call
+	id, arguments value // of a call
 
 	kind  winnow.Kind
 	list  *list // that has raw as an element; nil: none
