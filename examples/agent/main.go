@@ -29,7 +29,7 @@ func main() {
 	flag.StringVar(&c.url, "url", "https://api.openai.com/v1", "the endpoint, which speaks Chat Completions; its "+
 		"key is $OPENAI_API_KEY")
 	flag.StringVar(&c.dir, "dir", ".", "the directory that the model may read")
-	flag.IntVar(&c.window, "window", 0, "context window of the model, in tokens (128 000, or 8 500)")
+	flag.IntVar(&c.window, "window", 0, "context window of the model, in tokens (128 000, or 7 000)")
 	flag.IntVar(&c.maxTokens, "max-tokens", 0, "room for each answer (a quarter of the window, at most 8 000)")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), "Usage: agent [flags] [question ...]\n\n")
@@ -58,7 +58,7 @@ func (c config) run(ctx context.Context, s *screen) error {
 }
 
 // scriptWindow is the window of the scripted model: its first two questions read more.
-const scriptWindow = 8_500
+const scriptWindow = 7_000
 
 func (c config) withDefaults(window int) config {
 	c.window = cmp.Or(c.window, window)

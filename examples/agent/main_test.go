@@ -32,9 +32,10 @@ func TestScript(t *testing.T) {
 	local, err := play(t.Context(), config{}.withDefaults(scriptWindow), &screen{out: &out})
 	require.NoError(t, err)
 	ordered(t, out.String(),
-		"you    "+scenes[0].user, "   1   █", "of 6 375, billed", `list {"path":"."}`, `write_note {`, scenes[0].answer(nil),
-		"you    "+scenes[1].user, "summarizing", "summarized:", "tokens became", scenes[1].answer(nil),
-		"[The provider now switches", ", refused", "4250", "billed", `read {"path":"config/port.yaml"}: failed: `, `end_phase {`,
+		"you    "+scenes[0].user, "   1   █", "of 5 250, billed", `list {"path":"."}`, `write_note {`, scenes[0].answer(nil),
+		"you    "+scenes[1].user, scenes[1].answer(nil),
+		"[The provider now switches", ", refused", "3500", "billed", `read {"path":"config/port.yaml"}: failed: `,
+		"summarizing", "summarized:", "tokens became", `end_phase {`,
 		"you    "+scenes[3].user, "It is INC-4711, and config/billing.yaml stays as it is.",
 		"you    "+scenes[4].user, `recall {`, "It weighed 716 kg.")
 

@@ -51,7 +51,8 @@ func TestRun(t *testing.T) {
 	c, requests := asked(t, 200, good)
 	var out, log strings.Builder
 	require.NoError(t, c.run(t.Context(), &out, &log))
-	assert.True(t, strings.HasPrefix(out.String(), "## Goal\nAnswer the questions."), out.String())
+	assert.Contains(t, out.String(), "Question 3: why so", "what people said is quoted by code")
+	assert.Contains(t, out.String(), "## Goal\nAnswer the questions.")
 	assert.Contains(t, out.String(), "src/file_3.go", "identifiers are kept by code")
 	assert.Contains(t, log.String(), "1 calls")
 	require.Len(t, *requests, 1)
@@ -93,7 +94,7 @@ func TestRunFallsBack(t *testing.T) {
 	var out, log strings.Builder
 	require.NoError(t, c.run(t.Context(), &out, &log))
 	assert.Contains(t, log.String(), "by the digest")
-	assert.Contains(t, out.String(), "## Goal")
+	assert.Contains(t, out.String(), "Question 3: why so")
 	assert.Len(t, *requests, 1)
 }
 
@@ -102,7 +103,7 @@ func TestWithoutModel(t *testing.T) {
 	c := config{in: "../quickstart/sessions/english.jsonl.gz", window: 200_000, keep: 4_000}
 	var out, log strings.Builder
 	require.NoError(t, c.run(t.Context(), &out, &log))
-	assert.Contains(t, out.String(), "## Goal")
+	assert.Contains(t, out.String(), "What people said, word for word")
 	assert.Contains(t, log.String(), "174 messages")
 	assert.Contains(t, log.String(), "by the digest")
 	c.in += ".none"
