@@ -235,13 +235,19 @@ func TestSummaryBehindShortOne(t *testing.T) {
 	const budget = 1_000
 	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
 	s := says("## Goal\n" + text(100) + "\n\n## Notes\nThe deploy key lives with Marta.")
-	m := newManager(t, budget+250, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: s})
 	h := named(list(userSays("Look."), modelSays(text(400)), userSays(text(300)), modelSays(text(300)), userSays(text(200))))
-	first := compact(t, m, h)
-	h = named(append(h, modelSays(text(budget-first.Tokens+170))))
-	r := prepare(t, m, h)
-	require.True(t, r.Degraded)
-	require.NotContains(t, r.Messages[0].Parts[0].Text, "Marta")
+	var m *winnow.Manager
+	isShort := false
+	for answer := 100; !isShort; answer += 10 { // up to the first answer that leaves no room for the whole summary
+		m = newManager(t, budget+250, &winnow.Options{Estimator: winnow.CharsPerToken(4), Reserve: 250, Summarizer: s})
+		compact(t, m, h)
+		longer := named(append(slices.Clip(h), modelSays(text(answer))))
+		r := prepare(t, m, longer)
+		isShort = r.Degraded && !strings.Contains(r.Messages[0].Parts[0].Text, "Marta")
+		if isShort {
+			h = longer
+		}
+	}
 	n := s.count()
 	prepare(t, m, named(append(h, userSays(text(100)), modelSays(text(200)))))
 	require.Greater(t, s.count(), n)
