@@ -97,8 +97,8 @@ func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Co
 	return stored, len(history)
 }
 
-// appended appends messages to s and returns them. Those that no conversation can go on with are left out, since a session
-// refuses them: a message that says nothing, and a result without its call.
+// appended appends messages to s and returns them. Those that no conversation can go on with are left out, since a
+// session refuses them: a message that says nothing, and a result without its call.
 func appended(t *testing.T, s *session.Session, list []winnow.Message) []winnow.Message {
 	t.Helper()
 	list = slices.Clone(list)
