@@ -165,9 +165,6 @@ func hostileHistory(text string) []Message {
 	return h
 }
 
-// oneLineEnd makes one kind of line end of all that readers know.
-var oneLineEnd = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
-
 // plain is what a lenient reader sees of a line: no invisible characters, blanks or slashes, in lower case.
 func plain(s string) string {
 	var b strings.Builder

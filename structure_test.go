@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"go/types"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -161,17 +160,6 @@ func TestFaces(t *testing.T) {
 
 // rootFiles returns the files of the root in the order of ARCHITECTURE.md.
 func rootFiles(t *testing.T) []string { return namedInTable(t, "The root, from the ground up") }
-
-// isShared reports whether other files can name an object: a declaration of the package, a method or a field.
-func isShared(object types.Object, root *types.Package) bool {
-	if v, ok := object.(*types.Var); ok && v.IsField() {
-		return true
-	}
-	if f, ok := object.(*types.Func); ok && f.Signature().Recv() != nil {
-		return true
-	}
-	return object.Parent() == root.Scope()
-}
 
 type parsedFile struct {
 	name string

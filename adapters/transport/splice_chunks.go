@@ -145,9 +145,7 @@ type contentStream struct {
 
 func (s *contentStream) take(e event) []event {
 	items := e.data.Get(s.form.items).Elements()
-	for _, p := range items {
-		s.parts = append(s.parts, p)
-	}
+	s.parts = append(s.parts, items...)
 	recalls, others := s.recalls, s.others
 	s.items = nil
 	s.add(items)
