@@ -88,7 +88,7 @@ func holder(ctx context.Context, store *session.Store) error {
 		err = s.Append(ctx, session.User("begin "+id))
 		for i := 0; i < 200 && err == nil; i++ { // a turn that is longer than the pause before the stop
 			time.Sleep(time.Millisecond)
-			err = s.Append(ctx, session.Result("call", "tool", fmt.Sprintf("within %s %d", id, i)))
+			err = s.Append(ctx, answer(fmt.Sprintf("within %s %d", id, i)))
 		}
 		if err == nil {
 			err = s.Append(ctx, answer("end "+id))
