@@ -240,15 +240,7 @@ func (d *draft) cachedTokens() []int {
 // below the fold only those go that the provider may refuse.
 func (d *draft) dropOldImages(least int) {
 	v := d.view
-	images := 0
-	for i := range v.messages {
-		for _, p := range v.messages[i].Parts {
-			if p.Kind == KindImage {
-				images++
-			}
-		}
-	}
-	isSmall := d.fits() && d.isBelowFold() && images <= mostImages
+	isSmall := d.fits() && d.isBelowFold() && d.images() <= mostImages
 	if isSmall || !d.isPressed && d.opts.FoldAbove >= 1 {
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -84,24 +83,6 @@ func membersOf(object []byte) map[string]json.RawMessage {
 		fields[key] = value
 	})
 	return fields
-}
-
-// Range returns the arguments of a call that say which part of a file it shows, as "offset=100 limit=50". It takes all
-// numbers and lists of numbers, because each tool has its own names for them.
-func Range(arguments json.RawMessage) string {
-	const mostBytes = 40 // of a name, and of a value
-	var b strings.Builder
-	jsontext.Members(bytes.TrimSpace(arguments), func(key string, value []byte) {
-		isRange := len(bytes.Trim(value, "-0123456789,[] ")) == 0
-		if !isRange || len(value) > mostBytes || len(key) > mostBytes {
-			return
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(key + "=" + mem.String(value))
-	})
-	return b.String()
 }
 
 var patchFile = prose.NewPattern(`(?m)^\*\*\* (Update|Add|Delete) File: (.+)$`)
