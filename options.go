@@ -178,8 +178,8 @@ const (
 
 // Journal writes down what has changed in the manager's state: a delta for [Manager.Restore], as JSON in one line. It
 // is called before a request is returned. A host that writes it to disk and is killed goes on with the same bytes, so
-// that the prompt cache is read. If it fails, there is no request, and the manager is as it was. It must not call the
-// manager.
+// that the prompt cache is read. If it fails, there is no request, and the manager is as it was, whether the delta is
+// there or not: the next one takes the place of all. It must not call the manager.
 type Journal func(delta []byte) error
 
 // valueOf returns what p points to, or the zero value.

@@ -36,7 +36,7 @@ type Options struct {
 
 // Exchange is a request that was answered.
 type Exchange struct {
-	Key     string
+	Key     string          // the name of the conversation
 	Request *winnow.Request // what was sent
 	Usage   winnow.Usage    // what the provider billed; zero if the framework does not pass it on
 }
