@@ -31,7 +31,7 @@ func isOf(err error, answer *http.Response) bool {
 	return errors.As(err, &r) && r.answer == answer
 }
 
-// refusalOf returns res as an error if it refuses a request as too long, and nil otherwise. The body of res is as it
+// refusalOf returns res as an error if it refuses a request as too large, and nil otherwise. The body of res is as it
 // was. A stream may refuse before its answer begins.
 func refusalOf(res *http.Response) *refused {
 	var said string
@@ -46,10 +46,11 @@ func refusalOf(res *http.Response) *refused {
 		return nil
 	}
 	r := &refused{res, http.StatusText(res.StatusCode) + " " + said}
-	if class := winnow.ClassifyError(r).Class; class != winnow.ErrorOverflow && class != winnow.ErrorBytes {
-		return nil
+	switch winnow.ClassifyError(r).Class {
+	case winnow.ErrorOverflow, winnow.ErrorBytes, winnow.ErrorImages:
+		return r
 	}
-	return r
+	return nil
 }
 
 // errorText returns the body of res, which stays readable.

@@ -36,6 +36,33 @@ func messages(name string, n int) string {
 	return b.String()
 }
 
+// A request with more images than the provider takes is answered with the newest of them.
+func TestTooManyImages(t *testing.T) {
+	t.Parallel()
+	const image = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`
+	body := `{"model":"m","max_tokens":500,"messages":[{"role":"user","content":"Click."},`
+	for i := range 30 {
+		body += fmt.Sprintf(`{"role":"assistant","content":[{"type":"tool_use","id":"c%d","name":"click","input":{}}]},`+
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%d","content":[%s]}]},`, i, i, image)
+	}
+	var sent []int
+	tr, err := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+		text, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		n := bytes.Count(text, []byte(`"type":"image"`))
+		if sent = append(sent, n); n > 20 {
+			return answer(400, "application/json", `{"type":"error","error":{"type":"invalid_request_error","message":"messages: too many images and documents: 30 + 0 > 20"}}`), nil
+		}
+		return answer(200, "application/json", "{}"), nil
+	}), &transport.Options{Manager: func(*http.Request, string) (int, *winnow.Options) {
+		return 200_000, &winnow.Options{FoldAbove: 1}
+	}})
+	require.NoError(t, err)
+	status, text := post(t, tr, "/v1/messages", strings.TrimSuffix(body, ",")+"]}")
+	assert.Equal(t, 200, status, text)
+	assert.Equal(t, []int{30, 10}, sent)
+}
+
 // What is no overflow passes through as it is, and so does an overflow that nothing helps against.
 func TestErrorsPassThrough(t *testing.T) {
 	t.Parallel()
