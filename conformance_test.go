@@ -45,21 +45,6 @@ func TestConformanceHistory(t *testing.T) {
 	})
 }
 
-func TestConformanceSessionKey(t *testing.T) {
-	type vector struct {
-		SessionKey string
-		Config     struct{ Channels winnow.HistoryLimits }
-		Want       *int
-	}
-	eachVector(t, "sessionkey", func(t *testing.T, v vector) {
-		limit, ok := v.Config.Channels.ForSession(v.SessionKey)
-		require.Equal(t, v.Want != nil, ok, "%q", v.SessionKey)
-		if ok {
-			assert.Equal(t, *v.Want, limit, "%q", v.SessionKey)
-		}
-	})
-}
-
 // changedTexts is the texts of the messages that the reference changed; null is a part that is not text.
 type changedTexts map[int][]*string
 
@@ -282,44 +267,6 @@ func inCallOrder(h []winnow.Message) []winnow.Message {
 		}
 	}
 	return out
-}
-
-func TestConformanceWindow(t *testing.T) {
-	type vector struct {
-		Args struct {
-			Cfg struct {
-				Agents struct {
-					Defaults struct{ ContextTokens int }
-				}
-				Models struct {
-					Providers map[string]struct {
-						Models []struct {
-							ID            string
-							ContextWindow int
-						}
-					}
-				}
-			}
-			Provider, ModelID                 string
-			ModelContextWindow, DefaultTokens int
-		}
-		Want struct {
-			Tokens int
-			Source string
-		}
-	}
-	sources := map[string]string{"modelsConfig": "configured", "model": "model", "default": "default", "agentContextTokens": "cap"}
-	eachVector(t, "window", func(t *testing.T, v vector) {
-		c := winnow.WindowConfig{Model: v.Args.ModelContextWindow, Cap: v.Args.Cfg.Agents.Defaults.ContextTokens, Default: v.Args.DefaultTokens}
-		for _, m := range v.Args.Cfg.Models.Providers[v.Args.Provider].Models {
-			if m.ID == v.Args.ModelID {
-				c.Configured = m.ContextWindow
-			}
-		}
-		tokens, source := winnow.ResolveWindow(c)
-		assert.Equal(t, v.Want.Tokens, tokens)
-		assert.Equal(t, sources[v.Want.Source], source)
-	})
 }
 
 func TestConformanceGuard(t *testing.T) {

@@ -1,11 +1,17 @@
 // Package winnow keeps the conversation of an LLM agent inside its model's context window.
 //
-// Make one [Manager] for each conversation with [New], and send what [Manager.Prepare] returns instead of the history:
+// An agent needs ten names:
+//
+//   - a conversation: [New] with [Options] makes its [Manager]
+//   - a request: [Do] calls the model with it, and returns a [Request]
+//   - a history: a list of [Message], each with a list of [Part]; the adapters make it from the messages of an SDK
+//   - summaries by an LLM: [Summarizer]
+//   - what was left out, for the model: [RecallTool]
+//   - nothing helps: [OverflowError]
+//
+// Make one manager for each conversation, and keep its history as an append-only list:
 //
 //	answer, request, err := winnow.Do(ctx, manager, history, callYourModel)
-//
-// [Do] prepares a request and calls the model. When the provider says "prompt is too long", it sends a smaller request.
-// A history is an append-only list of [Message]: the adapters make it from the messages of an SDK.
 //
 // # What happens to a history
 //
@@ -16,11 +22,15 @@
 // What people, the agent and the host said stays word for word until a summary is due. What was sent is sent again with
 // the same bytes, so that the provider's prompt cache is read. [Request].Edits lists every change.
 //
-// # Stages
+// # Who needs the rest
 //
-// The stages are pure functions, which can be used without a Manager: [LimitHistoryTurns], [PruneContext],
-// [TruncateToolResults], [RepairToolPairing] and [SummarizeInStages]. None writes to its input. The first four return
-// the new history and an [Edit] for each message that they changed, dropped or inserted.
+//   - a host with a loop of its own: [Manager.Prepare], [Manager.Recover], [Manager.Plan], [ClassifyError]
+//   - a host that restarts, without package session: [Options].Journal, [Manager.Snapshot], [Manager.Restore]
+//   - a model that keeps its own notes: [NotesTool], [CompactTool]
+//   - a provider whose tokens the host counts itself: [Estimator], [Part].Tokens, [Manager.Counted]
+//   - a program without a manager: the stages [LimitHistoryTurns], [PruneContext], [TruncateToolResults],
+//     [RepairToolPairing] and [SummarizeInStages]. They are pure functions, which do not write to their input; the
+//     first four return the new history and an [Edit] for each change
 //
 // # Words
 //

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/openclaw"
 )
 
 // Every exported name says what it is, and every function and method has an example that runs.
@@ -71,16 +72,14 @@ func TestMigrationNamesOptions(t *testing.T) {
 	text, err := os.ReadFile("docs/openclaw.md")
 	require.NoError(t, err)
 	types := map[string]reflect.Type{}
-	for _, v := range []any{winnow.Options{}, winnow.ToolOptions{}, winnow.PruneOptions{}, winnow.TruncateOptions{}, winnow.CompactOptions{}, winnow.CacheOptions{}, winnow.WindowConfig{},
-		winnow.ChannelLimits{}, winnow.DMLimits{}, winnow.HistoryLimits{}, &winnow.Manager{}} {
+	for _, v := range []any{winnow.Options{}, winnow.ToolOptions{}, winnow.PruneOptions{}, winnow.TruncateOptions{}, winnow.CompactOptions{}, winnow.CacheOptions{}, openclaw.WindowConfig{},
+		openclaw.ChannelLimits{}, openclaw.DMLimits{}, openclaw.HistoryLimits{}, &winnow.Manager{}} {
 		typ := reflect.TypeOf(v)
-		types[strings.TrimPrefix(typ.String(), "*")[len("winnow."):]] = typ
-		if typ.Kind() == reflect.Pointer {
-			types[typ.Elem().Name()] = typ
-		}
+		name := strings.TrimPrefix(typ.String(), "*")
+		types[strings.TrimPrefix(name, "winnow.")] = typ
 	}
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile("`([A-Z]\\w+)\\.(\\w+)").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("`((?:openclaw\\.)?[A-Z]\\w+)\\.(\\w+)").FindAllStringSubmatch(string(text), -1) {
 		named[m[1]+"."+m[2]] = true
 		typ := types[m[1]]
 		if !assert.NotNil(t, typ, "%s.%s: no such type", m[1], m[2]) {
@@ -93,9 +92,9 @@ func TestMigrationNamesOptions(t *testing.T) {
 		}
 		assert.True(t, isMethod || isField, "%s has no %s", m[1], m[2])
 	}
-	for _, name := range []string{"PruneOptions", "WindowConfig", "ChannelLimits", "DMLimits"} {
+	for _, name := range []string{"PruneOptions", "openclaw.WindowConfig", "openclaw.ChannelLimits", "openclaw.DMLimits"} {
 		for _, field := range reflect.VisibleFields(types[name]) {
-			if field.Name != "Estimator" && name+"."+field.Name != "WindowConfig.Default" {
+			if field.Name != "Estimator" && name+"."+field.Name != "openclaw.WindowConfig.Default" {
 				assert.True(t, named[name+"."+field.Name], "%s.%s is not in docs/openclaw.md", name, field.Name)
 			}
 		}

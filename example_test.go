@@ -55,20 +55,6 @@ func ExampleLimitHistoryTurns() {
 	// dropped message 2: older than the newest turns that are kept
 }
 
-func ExampleHistoryLimits_ForSession() {
-	few, many := 10, 100
-	limits := winnow.HistoryLimits{"telegram": {DMHistoryLimit: &many, DMs: map[string]winnow.DMLimits{"4711": {HistoryLimit: &few}}}}
-	for _, key := range []string{"agent:main:telegram:dm:4711", "telegram:dm:42", "telegram:group:-100", "slack:dm:u1"} {
-		limit, ok := limits.ForSession(key)
-		fmt.Println(key, limit, ok)
-	}
-	// Output:
-	// agent:main:telegram:dm:4711 10 true
-	// telegram:dm:42 100 true
-	// telegram:group:-100 0 false
-	// slack:dm:u1 0 false
-}
-
 func ExamplePruneContext() {
 	history := []winnow.Message{
 		user("Why does the build fail?"),
@@ -352,16 +338,6 @@ func ExampleErrorMatcher() {
 	info, ok := matcher(errors.New("gateway: E4711"))
 	fmt.Println(info.Class, info.Limit, ok)
 	// Output: overflow 65536 true
-}
-
-func ExampleResolveWindow() {
-	tokens, source := winnow.ResolveWindow(winnow.WindowConfig{Model: 1_000_000, Cap: 200_000})
-	fmt.Println(tokens, source)
-	tokens, source = winnow.ResolveWindow(winnow.WindowConfig{})
-	fmt.Println(tokens, source)
-	// Output:
-	// 200000 cap
-	// 200000 default
 }
 
 func ExampleCheckWindow() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/prompt"
+	"github.com/winnowgo/winnow/openclaw"
 )
 
 // A log as a tool prints it, much longer than anybody needs it.
@@ -181,7 +181,7 @@ func ExampleCompactOptions_flush() {
 		turn.Injected = true
 		view := append(slices.Clip(history), turn) // a list of its own
 		answer := ask(m.Plan(view).Messages)       // Plan has no effects
-		if text := prompt.StripSilent(answer, prompt.SilentToken{}); text != "" {
+		if text := openclaw.StripSilent(answer, openclaw.SilentToken{}); text != "" {
 			fmt.Println("to the user:", text)
 		}
 		return nil

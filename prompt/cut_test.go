@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/times"
+	"github.com/winnowgo/winnow/openclaw"
 	"github.com/winnowgo/winnow/prompt"
 )
 
@@ -74,13 +75,13 @@ func TestCutKeepsFencesRulesAndOutline(t *testing.T) {
 	last := 0
 	for limit := 400; limit < len(text)+200; limit += 97 {
 		a, err := prompt.Assemble(prompt.Input{Files: []prompt.File{{Name: "AGENTS.md", Path: "/w/AGENTS.md", Text: text}}},
-			&prompt.Options{MaxFileChars: limit, Estimator: winnow.CharsPerToken(4)})
+			&prompt.Options{MaxFileChars: limit, RuleHeadings: openclaw.RuleHeadings(), Estimator: winnow.CharsPerToken(4)})
 		require.NoError(t, err)
 		p := a.Parts[1]
 		assert.LessOrEqual(t, utf8.RuneCountInString(p.Text), limit, "the notice counts")
 		assert.True(t, fencesAreWhole(p.Text), "at %d", limit)
 		if limit > 3_000 {
-			assert.Equal(t, winnow.ExtractRules(text), winnow.ExtractRules(p.Text), "rules at %d", limit)
+			assert.Equal(t, rulesOf(text), rulesOf(p.Text), "rules at %d", limit)
 			for i := range 30 {
 				assert.Contains(t, p.Text, fmt.Sprintf("## Part %d", i), "the outline at %d", limit)
 			}

@@ -82,22 +82,6 @@ func ExampleReport_Text() {
 	// /context json: for machines
 }
 
-func ExampleSilentReplies() {
-	s := prompt.SilentReplies(prompt.SilentToken{Text: "HEARTBEAT_OK"})
-	fmt.Println(s.Name, strings.Contains(s.Text, "HEARTBEAT_OK"))
-	// Output: Silent Replies true
-}
-
-func ExampleSilentHint() {
-	fmt.Println(prompt.SilentHint("Write down what has to survive.", prompt.SilentToken{}))
-	fmt.Println(prompt.SilentHint("Write it down, then answer NO_REPLY.", prompt.SilentToken{}))
-	// Output:
-	// Write down what has to survive.
-	//
-	// If no user-visible reply is needed, start with NO_REPLY.
-	// Write it down, then answer NO_REPLY.
-}
-
 func ExampleTooLargeError() {
 	_, err := prompt.Assemble(prompt.Input{Sections: sections}, &prompt.Options{MaxTokens: 12})
 	fmt.Println(err)

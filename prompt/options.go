@@ -20,7 +20,7 @@ type Options struct {
 
 	// the reference's limits byte for byte: files in their order, each cut in its middle; the first skills that fit
 	HeadTail      bool
-	RuleHeadings  []string         // headings of file sections that are kept first (those of [winnow.ExtractRules])
+	RuleHeadings  []string         // headings of sections to keep first: see [winnow.ExtractRules] (none)
 	Home          string           // directory to show as ~ in the locations of skills ("")
 	MinimalSkills bool             // list skills in the mode Minimal too, as in later versions of the reference
 	Tools         map[Mode]Allowed // the tools that a mode may use (all)
@@ -61,9 +61,6 @@ func (o *Options) withDefaults() Options {
 		if c.MaxTokens = math.MaxInt; c.Window > 0 {
 			c.MaxTokens = c.Window / promptShare
 		}
-	}
-	if len(c.RuleHeadings) == 0 {
-		c.RuleHeadings = defaultRules
 	}
 	if !(c.ToolRatio > 0) || math.IsInf(c.ToolRatio, 0) {
 		c.ToolRatio = 1

@@ -14,9 +14,6 @@ type chunk struct {
 	isRule  bool // belongs to a section of rules
 }
 
-// defaultRules are the headings that [winnow.ExtractRules] takes by default.
-var defaultRules = []string{"Session Startup", "Red Lines"}
-
 // splitMarkdown splits a text at its headings, except those in fenced code.
 func splitMarkdown(text string, rules []string) []chunk {
 	var chunks []chunk

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/openclaw"
 	"github.com/winnowgo/winnow/prompt"
 )
 
@@ -40,9 +41,13 @@ func fileWithRules(name string, n int) string {
 	return b.String()
 }
 
+// rulesOf returns the sections of a file that OpenClaw takes for rules.
+func rulesOf(text string) string { return winnow.ExtractRules(text, openclaw.RuleHeadings()...) }
+
 func TestTwelveFilesKeepRulesAndOutline(t *testing.T) {
 	files := twelveFiles()
 	count := func(o prompt.Options) (rules, outlines int) {
+		o.RuleHeadings = openclaw.RuleHeadings()
 		a, err := prompt.Assemble(prompt.Input{Files: files}, &o)
 		require.NoError(t, err)
 		total := 0
@@ -57,7 +62,7 @@ func TestTwelveFilesKeepRulesAndOutline(t *testing.T) {
 					shown = p.Text
 				}
 			}
-			if winnow.ExtractRules(shown) == winnow.ExtractRules(f.Text) {
+			if rulesOf(shown) == rulesOf(f.Text) {
 				rules++
 			}
 			whole := shown != ""
@@ -120,6 +125,7 @@ func TestDifferencesFromTheReference(t *testing.T) {
 		{Name: "MEMORY.md", Path: "/w/MEMORY.md", Text: fileWithRules("MEMORY.md", 60_000)},
 	}
 	both := func(in prompt.Input, o prompt.Options) (theirs, ours *prompt.Assembly) {
+		o.RuleHeadings = openclaw.RuleHeadings()
 		theirs = reference(t, in, o)
 		ours, err := prompt.Assemble(in, &o)
 		require.NoError(t, err)
@@ -144,7 +150,7 @@ func TestDifferencesFromTheReference(t *testing.T) {
 	assert.LessOrEqual(t, share(ours, "AGENTS.md"), 500, "it counts against it")
 	theirs, ours = both(one, prompt.Options{})
 	assert.NotContains(t, theirs.Text, "## Red Lines", "S18: cut in the middle of the rules")
-	assert.Contains(t, ours.Text, winnow.ExtractRules(long), "rules are kept")
+	assert.Contains(t, ours.Text, rulesOf(long), "rules are kept")
 	assert.NotContains(t, theirs.Text, "Topic 10 of", "70 % and 20 %")
 	assert.Contains(t, ours.Text, "Topic 10 of", "the outline is kept")
 	assert.Contains(t, ours.Text, "Left out: ", "the notice names sections")

@@ -227,11 +227,11 @@ func (k *Key) parse(form, segments []string) bool {
 // olderWords are other words for those in forms.
 var olderWords = map[string]string{"dm": "direct", "room": "channel"}
 
-// ForHistory returns the key in the form that [winnow.HistoryLimits.ForSession] takes: channel:kind:id, with the id
+// ForHistory returns the key in the form that [openclaw.HistoryLimits.ForSession] takes: channel:kind:id, with the id
 // unescaped. It drops the account and the thread: a thread has the limit of its person or group. Other keys are
 // returned unchanged.
 //
-// [winnow.HistoryLimits.ForSession]: https://pkg.go.dev/github.com/winnowgo/winnow#HistoryLimits.ForSession
+// [openclaw.HistoryLimits.ForSession]: https://pkg.go.dev/github.com/winnowgo/winnow/openclaw#HistoryLimits.ForSession
 func ForHistory(key string) string {
 	k, ok := Parse(key)
 	if !ok || k.Channel == "" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/openclaw"
 	"github.com/winnowgo/winnow/session/keys"
 )
 
@@ -41,7 +41,7 @@ func ExampleParse() {
 
 func ExampleForHistory() {
 	five := 5
-	limits := winnow.HistoryLimits{"telegram": {DMs: map[string]winnow.DMLimits{"a:b": {HistoryLimit: &five}}}}
+	limits := openclaw.HistoryLimits{"telegram": {DMs: map[string]openclaw.DMLimits{"a:b": {HistoryLimit: &five}}}}
 	scheme := keys.Scheme{DMScope: keys.PerAccountChannelPeer}
 	key := scheme.Direct("helper", keys.Peer{Channel: "telegram", Account: "bot", ID: "a:b"})
 	fmt.Println(key)
@@ -249,7 +249,7 @@ func FuzzParse(f *testing.F) {
 // TestForHistory: the limits of the root apply to keys of all forms.
 func TestForHistory(t *testing.T) {
 	n := func(n int) *int { return &n }
-	limits := winnow.HistoryLimits{"telegram": {DMHistoryLimit: n(20), HistoryLimit: n(50), DMs: map[string]winnow.DMLimits{
+	limits := openclaw.HistoryLimits{"telegram": {DMHistoryLimit: n(20), HistoryLimit: n(50), DMs: map[string]openclaw.DMLimits{
 		"123": {HistoryLimit: n(5)}, "A%b:c": {HistoryLimit: n(7)},
 	}}}
 	s := keys.Scheme{DMScope: keys.PerAccountChannelPeer}

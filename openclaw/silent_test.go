@@ -1,7 +1,8 @@
-package prompt_test
+package openclaw_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,13 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/winnowgo/winnow/internal/test/times"
-	"github.com/winnowgo/winnow/prompt"
+	"github.com/winnowgo/winnow/openclaw"
 )
 
 func ExampleIsSilent() {
-	fmt.Println(prompt.IsSilent(" NO_REPLY\n", prompt.SilentToken{}))
-	fmt.Println(prompt.IsSilent("no_reply.", prompt.SilentToken{}))
-	fmt.Println(prompt.IsSilent("no_reply.", prompt.SilentToken{Loose: true}))
+	fmt.Println(openclaw.IsSilent(" NO_REPLY\n", openclaw.SilentToken{}))
+	fmt.Println(openclaw.IsSilent("no_reply.", openclaw.SilentToken{}))
+	fmt.Println(openclaw.IsSilent("no_reply.", openclaw.SilentToken{Loose: true}))
 	// Output:
 	// true
 	// false
@@ -31,9 +32,9 @@ func ExampleIsSilent() {
 }
 
 func ExampleStripSilent() {
-	fmt.Printf("%q\n", prompt.StripSilent("I wrote it down.\n\nNO_REPLY", prompt.SilentToken{}))
-	fmt.Printf("%q\n", prompt.StripSilent("NO_REPLY means silence.", prompt.SilentToken{}))
-	fmt.Printf("%q\n", prompt.StripSilent("All well. HEARTBEAT_OK", prompt.SilentToken{Text: "HEARTBEAT_OK"}))
+	fmt.Printf("%q\n", openclaw.StripSilent("I wrote it down.\n\nNO_REPLY", openclaw.SilentToken{}))
+	fmt.Printf("%q\n", openclaw.StripSilent("NO_REPLY means silence.", openclaw.SilentToken{}))
+	fmt.Printf("%q\n", openclaw.StripSilent("All well. HEARTBEAT_OK", openclaw.SilentToken{Text: "HEARTBEAT_OK"}))
 	// Output:
 	// "I wrote it down."
 	// "NO_REPLY means silence."
@@ -41,7 +42,7 @@ func ExampleStripSilent() {
 }
 
 func ExampleNewSilentFilter() {
-	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{})
+	f := openclaw.NewSilentFilter(os.Stdout, openclaw.SilentToken{})
 	for _, delta := range []string{"It is NO", "_ONE's turn.", "\n\nNO", "_REP", "LY\n"} { // as a model streams
 		if _, err := io.WriteString(f, delta); err != nil {
 			fmt.Println(err)
@@ -53,14 +54,14 @@ func ExampleNewSilentFilter() {
 }
 
 func ExampleSilentFilter_Write() {
-	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{})
+	f := openclaw.NewSilentFilter(os.Stdout, openclaw.SilentToken{})
 	_, err := f.Write([]byte("Done. NO_"))
 	fmt.Println("|", err)
 	// Output: Done.| <nil>
 }
 
 func ExampleSilentFilter_Close() {
-	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{})
+	f := openclaw.NewSilentFilter(os.Stdout, openclaw.SilentToken{})
 	_, err := io.WriteString(f, "The answer is NO")
 	fmt.Print("|")
 	fmt.Println(errors.Join(err, f.Close())) // it was not a token
@@ -68,7 +69,7 @@ func ExampleSilentFilter_Close() {
 }
 
 func ExampleSilentFilter_Silent() {
-	f := prompt.NewSilentFilter(os.Stdout, prompt.SilentToken{})
+	f := openclaw.NewSilentFilter(os.Stdout, openclaw.SilentToken{})
 	_, err := io.WriteString(f, "NO_REPLY")
 	err = errors.Join(err, f.Close())
 	fmt.Println(f.Silent(), err)
@@ -153,9 +154,9 @@ var silentCases = []struct {
 
 func TestSilentCases(t *testing.T) {
 	for _, c := range silentCases {
-		token := prompt.SilentToken{Loose: c.loose}
-		assert.Equal(t, c.silent, prompt.IsSilent(c.text, token), "%q: %s", c.text, c.why)
-		assert.Equal(t, c.strip, prompt.StripSilent(c.text, token), "%q: %s", c.text, c.why)
+		token := openclaw.SilentToken{Loose: c.loose}
+		assert.Equal(t, c.silent, openclaw.IsSilent(c.text, token), "%q: %s", c.text, c.why)
+		assert.Equal(t, c.strip, openclaw.StripSilent(c.text, token), "%q: %s", c.text, c.why)
 	}
 }
 
@@ -181,21 +182,21 @@ func TestSilentIsTheReferences(t *testing.T) {
 	for range times.Of(20_000) {
 		s := strings.NewReplacer("\u3000", "", "\xe3", "", "<think>", "", `{"action":"`, "").Replace(silentText(r))
 		isSilent := silentWhole.MatchString(s) || silentLeading.MatchString(s)
-		require.Equal(t, isSilent, prompt.IsSilent(s, prompt.SilentToken{}), "%q", s)
+		require.Equal(t, isSilent, openclaw.IsSilent(s, openclaw.SilentToken{}), "%q", s)
 		want := s
 		if isSilent {
 			want = ""
 		} else if silentTrailing.MatchString(s) {
 			want = strings.TrimSpace(silentTrailing.ReplaceAllString(s, ""))
 		}
-		require.Equal(t, want, prompt.StripSilent(s, prompt.SilentToken{}), "%q", s)
+		require.Equal(t, want, openclaw.StripSilent(s, openclaw.SilentToken{}), "%q", s)
 	}
 }
 
 // filtered is what a filter shows of the chunks.
-func filtered(t *testing.T, token prompt.SilentToken, chunks ...string) (shown string, silent bool) {
+func filtered(t *testing.T, token openclaw.SilentToken, chunks ...string) (shown string, silent bool) {
 	var b bytes.Buffer
-	f := prompt.NewSilentFilter(&b, token)
+	f := openclaw.NewSilentFilter(&b, token)
 	for _, c := range chunks {
 		n, err := io.WriteString(f, c)
 		require.NoError(t, err)
@@ -206,11 +207,11 @@ func filtered(t *testing.T, token prompt.SilentToken, chunks ...string) (shown s
 }
 
 // checkSplits holds every split of text, at every byte and into single bytes, to the text in one piece.
-func checkSplits(t *testing.T, text string, token prompt.SilentToken) {
+func checkSplits(t *testing.T, text string, token openclaw.SilentToken) {
 	t.Helper()
 	want, silent := filtered(t, token, text)
-	require.Equal(t, strings.TrimLeft(prompt.StripSilent(text, token), " \n\u3000"), strings.TrimLeft(want, " \n\u3000"), "%q", text)
-	require.Equal(t, silent, text != "" && want == "" && prompt.StripSilent(text, token) == "", "%q", text)
+	require.Equal(t, strings.TrimLeft(openclaw.StripSilent(text, token), " \n\u3000"), strings.TrimLeft(want, " \n\u3000"), "%q", text)
+	require.Equal(t, silent, text != "" && want == "" && openclaw.StripSilent(text, token) == "", "%q", text)
 	for i := range len(text) + 1 {
 		got, _ := filtered(t, token, text[:i], text[i:])
 		require.Equal(t, want, got, "%q at %d", text, i)
@@ -226,10 +227,10 @@ func checkSplits(t *testing.T, text string, token prompt.SilentToken) {
 }
 
 func TestSilentFilterSplits(t *testing.T) {
-	tokens := []prompt.SilentToken{{}, {Loose: true}, {Text: "[[quiet]]"}, {Text: "静か"}, {Text: "NO REPLY"}, {Text: "NO NO"}, {Text: "[[quiet]]", Loose: true}}
+	tokens := []openclaw.SilentToken{{}, {Loose: true}, {Text: "[[quiet]]"}, {Text: "静か"}, {Text: "NO REPLY"}, {Text: "NO NO"}, {Text: "[[quiet]]", Loose: true}}
 	for _, c := range silentCases {
 		for _, token := range tokens {
-			text := strings.ReplaceAll(c.text, "NO_REPLY", prompt.SilentReply)
+			text := strings.ReplaceAll(c.text, "NO_REPLY", openclaw.SilentReply)
 			if token.Text != "" {
 				text = strings.ReplaceAll(c.text, "NO_REPLY", token.Text)
 			}
@@ -254,11 +255,11 @@ func TestSilentFilterHoldsLittle(t *testing.T) {
 	var b bytes.Buffer
 	for range times.Of(4_000) {
 		text := strings.NewReplacer("<think>", "", `{"action":"`, "").Replace(silentText(r))
-		if prompt.IsSilent(text, prompt.SilentToken{}) {
+		if openclaw.IsSilent(text, openclaw.SilentToken{}) {
 			continue // all of it is held
 		}
 		b.Reset()
-		f := prompt.NewSilentFilter(&b, prompt.SilentToken{})
+		f := openclaw.NewSilentFilter(&b, openclaw.SilentToken{})
 		for i := range len(text) {
 			_, err := f.Write([]byte{text[i]})
 			require.NoError(t, err)
@@ -267,14 +268,14 @@ func TestSilentFilterHoldsLittle(t *testing.T) {
 			for len(solid) > 0 && solid[len(solid)-1] >= utf8.RuneSelf { // a character that is not all there
 				solid = solid[:len(solid)-1]
 			}
-			require.LessOrEqual(t, len(solid), len(prompt.SilentReply+"S"), "%q of %q", held, text[:i+1])
+			require.LessOrEqual(t, len(solid), len(openclaw.SilentReply+"S"), "%q of %q", held, text[:i+1])
 		}
 	}
 }
 
 func TestSilentFilterFails(t *testing.T) {
 	broken := errors.New("gone")
-	f := prompt.NewSilentFilter(writerFunc(func([]byte) (int, error) { return 0, broken }), prompt.SilentToken{})
+	f := openclaw.NewSilentFilter(writerFunc(func([]byte) (int, error) { return 0, broken }), openclaw.SilentToken{})
 	_, err := io.WriteString(f, "text")
 	require.ErrorIs(t, err, broken)
 }
@@ -288,7 +289,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 func TestSilentFilterLongRuns(t *testing.T) {
 	for _, run := range []string{" ", "<think>>", "</think", "\u3000", "NO_REPLY" + strings.Repeat(" ", 1000), "*", "("} {
 		for _, loose := range []bool{false, true} {
-			f := prompt.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), prompt.SilentToken{Loose: loose})
+			f := openclaw.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), openclaw.SilentToken{Loose: loose})
 			text := strings.Repeat(run, 100_000/len(run))
 			began := time.Now()
 			for i := range len(text) {
@@ -310,7 +311,7 @@ func FuzzSilentFilter(f *testing.F) {
 		if step <= 0 || len(token) > 40 {
 			return
 		}
-		tok := prompt.SilentToken{Text: token, Loose: loose}
+		tok := openclaw.SilentToken{Text: token, Loose: loose}
 		want, silent := filtered(t, tok, text)
 		var chunks []string
 		for rest := text; rest != ""; rest = rest[min(step, len(rest)):] {
@@ -329,7 +330,7 @@ func BenchmarkSilentFilter(b *testing.B) {
 		const sentence = "The build is **green** and the Release Notes (R 7) are written, so nothing is left. "
 		text := []byte(strings.Repeat(sentence, size/len(sentence)+2))
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			f := prompt.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), prompt.SilentToken{})
+			f := openclaw.NewSilentFilter(writerFunc(func(p []byte) (int, error) { return len(p), nil }), openclaw.SilentToken{})
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			at := 0
@@ -338,5 +339,23 @@ func BenchmarkSilentFilter(b *testing.B) {
 				at = (at + size) % len(sentence)
 			}
 		})
+	}
+}
+
+// TestSilentVectors holds the two functions to cases that were worked out from the reference's description, apart from
+// this package.
+func TestSilentVectors(t *testing.T) {
+	data, err := os.ReadFile("testdata/silent.json")
+	require.NoError(t, err)
+	var vectors []struct {
+		Rule, Reason, Text, Token, Strip string
+		Loose, Silent                    bool
+	}
+	require.NoError(t, json.Unmarshal(data, &vectors))
+	require.NotEmpty(t, vectors)
+	for _, v := range vectors {
+		token := openclaw.SilentToken{Text: v.Token, Loose: v.Loose}
+		assert.Equal(t, v.Silent, openclaw.IsSilent(v.Text, token), "%q: %s: %s", v.Text, v.Rule, v.Reason)
+		assert.Equal(t, v.Strip, openclaw.StripSilent(v.Text, token), "%q: %s: %s", v.Text, v.Rule, v.Reason)
 	}
 }

@@ -1,6 +1,10 @@
-package prompt
+package openclaw
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnowgo/winnow/prompt"
+)
 
 // SilentReply is the token with which a model says that it has nothing to tell the user.
 const SilentReply = "NO_REPLY"
@@ -38,9 +42,9 @@ func StripSilent(text string, token SilentToken) string {
 }
 
 // SilentReplies returns the section that tells the model how to reply with nothing, for [StripSilent] and
-// [SilentFilter]. Only the mode Full shows it.
-func SilentReplies(token SilentToken) Section {
-	return Section{Name: "Silent Replies", Text: `## Silent Replies
+// [SilentFilter]. Only the mode [prompt.Full] shows it.
+func SilentReplies(token SilentToken) prompt.Section {
+	return prompt.Section{Name: "Silent Replies", Text: `## Silent Replies
 
 When you have nothing to say to the user, answer with nothing but: ` + token.text() + `
 It is the whole message: no other text before or behind it, no Markdown around it, and never at the end of a real answer.`}
