@@ -16,7 +16,8 @@ type piece = adapter.Piece[sdk.MessageParam]
 // one for the rest. The result points to the caller's values, which must not be changed while it is in use. Importing
 // the same values again gives equal messages.
 //
-// Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
+// What stands beside results, or is nothing but reminders of an agent, is marked as no person's (Injected), unless nothing
+// else could be the request. Afterwards the host may mark others, and messages that must survive (Pinned).
 // [ImportSystem] imports the system prompt of [sdk.MessageNewParams].
 func Import(messages []sdk.MessageParam) []winnow.Message {
 	im := importer{
@@ -26,6 +27,7 @@ func Import(messages []sdk.MessageParam) []winnow.Message {
 	for i := range messages {
 		im.add(&messages[i])
 	}
+	adapter.EnsureImported(im.out)
 	return im.out
 }
 
@@ -108,7 +110,9 @@ func (im *importer) user(blocks []block, of *sdk.MessageParam) {
 	}
 	adapter.InCallOrder[sdk.MessageParam](im.out[first:], im.calls)
 	if results < count {
-		im.emit(winnow.Message{Role: winnow.RoleUser, Parts: im.blocks(blocks)}, of, nil, results, count)
+		m := winnow.Message{Role: winnow.RoleUser, Parts: im.blocks(blocks)}
+		adapter.NoteWhose(&m, results > 0)
+		im.emit(m, of, nil, results, count)
 	}
 }
 

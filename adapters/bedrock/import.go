@@ -19,12 +19,14 @@ import (
 // one for the rest. The result holds the caller's values, which must not be changed while it is in use. Importing the
 // same values again gives equal messages.
 //
-// Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
+// What stands beside results, or is nothing but reminders of an agent, is marked as no person's (Injected), unless nothing
+// else could be the request. Afterwards the host may mark others, and messages that must survive (Pinned).
 func Import(messages []types.Message) []winnow.Message {
 	im := importer{asked: slices.ContainsFunc(messages, isAsked)}
 	for i := range messages {
 		im.add(&messages[i])
 	}
+	adapter.EnsureImported(im.out)
 	return im.out
 }
 
@@ -72,17 +74,10 @@ func (im *importer) add(of *types.Message) {
 	}
 	adapter.InCallOrder[types.Message](im.out[first:], im.calls)
 	if results < count {
-		parts := im.blocks(of)
-		im.emit(winnow.Message{Role: winnow.RoleUser, Injected: results > 0 && onlyMarkers(of.Content), Parts: parts},
-			of, nil, results, count)
+		m := winnow.Message{Role: winnow.RoleUser, Parts: im.blocks(of)}
+		adapter.NoteWhose(&m, results > 0)
+		im.emit(m, of, nil, results, count)
 	}
-}
-
-// onlyMarkers reports whether only cache points stand beside the results, so that the message asks for nothing.
-func onlyMarkers(content []types.ContentBlock) bool {
-	return !slices.ContainsFunc(content, func(b types.ContentBlock) bool {
-		return !isResult(b) && pointOf(b) == nil
-	})
 }
 
 func isResult(b types.ContentBlock) bool {

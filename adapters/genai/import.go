@@ -16,7 +16,8 @@ import (
 // and one for the rest. The result holds the caller's pointers, whose values must not be changed while it is in use.
 // Importing the same values again gives equal messages. A nil content or part is left out.
 //
-// Afterwards the host may mark messages that no person wrote (Injected) and messages that must survive (Pinned).
+// What stands beside responses, or is nothing but reminders of an agent, is marked as no person's (Injected), unless
+// nothing else could be the request. Afterwards the host may mark others, and messages that must survive (Pinned).
 func Import(contents []*sdk.Content) []winnow.Message {
 	im := importer{
 		out: make([]winnow.Message, 0, len(contents)+len(contents)/4), parts: make([]winnow.Part, 0, 2*len(contents)),
@@ -27,6 +28,7 @@ func Import(contents []*sdk.Content) []winnow.Message {
 			im.add(c)
 		}
 	}
+	adapter.EnsureImported(im.out)
 	return im.out
 }
 
@@ -77,6 +79,7 @@ func (im *importer) add(c *sdk.Content) {
 	if responses < count {
 		m := im.message(winnow.RoleUser, c, nil, responses, count)
 		m.Parts = im.content(c)
+		adapter.NoteWhose(m, responses > 0)
 	}
 }
 

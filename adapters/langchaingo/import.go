@@ -13,7 +13,8 @@ import (
 type piece = adapter.Piece[llms.MessageContent]
 
 // Import returns messages in winnow's form. A message with several results becomes one for each. The caller's list must
-// not be changed while they are in use.
+// not be changed while they are in use. What stands beside results, or is nothing but reminders of an agent, is marked as
+// no person's (Injected), unless nothing else could be the request.
 func Import(messages []llms.MessageContent) (out []winnow.Message) {
 	var names adapter.ToolNames
 	for i := range messages {
@@ -34,8 +35,12 @@ func Import(messages []llms.MessageContent) (out []winnow.Message) {
 			}
 		}
 		names.Add(m.Parts)
+		if m.Role == winnow.RoleUser {
+			adapter.NoteWhose(&m, false)
+		}
 		out = append(out, m)
 	}
+	adapter.EnsureImported(out)
 	return out
 }
 
@@ -62,6 +67,7 @@ func results(of *llms.MessageContent, names *adapter.ToolNames) (out []winnow.Me
 		out = append(out, m)
 	}
 	if len(out) < count {
+		adapter.NoteWhose(&rest, true)
 		out = append(out, rest)
 	}
 	for i := range out {

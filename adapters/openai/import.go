@@ -10,8 +10,8 @@ import (
 // Import returns messages in winnow's form, one for each. The Source of a message is the pointer to the caller's value,
 // which must not be changed while the message is in use. Importing the same values again gives equal messages.
 //
-// Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
-// results that are errors (IsError), for which the API has no field.
+// A message of nothing but reminders of an agent is marked as no person's (Injected). Afterwards the host may mark others,
+// messages that must survive (Pinned) and results that are errors (IsError), for which the API has no field.
 func Import(messages []sdk.ChatCompletionMessageParamUnion) []winnow.Message {
 	im := importer{out: make([]winnow.Message, 0, len(messages)), parts: make([]winnow.Part, 0, 2*len(messages))}
 	for i := range messages {
@@ -72,6 +72,9 @@ func (im *importer) add(of *union) {
 		im.text(read.OfFunction.Content.Value, nil)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
+	if m.Role == winnow.RoleUser && !m.Injected {
+		adapter.NoteWhose(&m, false)
+	}
 	if im.hollow && (len(m.Parts) > 0 || m.Role == winnow.RoleTool) {
 		m.Source = hollow{of}
 	}

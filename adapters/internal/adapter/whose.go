@@ -60,6 +60,21 @@ func NoteWhose(m *winnow.Message, besideResults bool) {
 	}
 }
 
+// EnsureImported is [EnsureRequest] for what a host imports. Messages that begin with the model or with a result go on
+// from a history that has the request.
+func EnsureImported(messages []winnow.Message) {
+	for i := range messages {
+		switch messages[i].Role {
+		case winnow.RoleSystem:
+		case winnow.RoleUser:
+			EnsureRequest(messages)
+			return
+		default:
+			return
+		}
+	}
+}
+
 // EnsureRequest gives a conversation without a message of a person the newest one that could be: a text beside results
 // which is no reminder.
 func EnsureRequest(messages []winnow.Message) {

@@ -38,6 +38,7 @@ func CheckOrder[T any](t *testing.T, a winnowtest.Adapter[T], join func([]T) []T
 	t.Run("results in a summary", func(t *testing.T) {
 		assert.True(t, check(t, besideResult(2, 0, 0), 1), "nothing is compacted")
 	})
+	t.Run("whose", func(t *testing.T) { checkWhose(t, a, join) })
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprintf("made up %d", seed), func(t *testing.T) {
 			check(t, madeUp(rand.New(rand.NewPCG(seed, 1))), 20)
@@ -46,6 +47,40 @@ func CheckOrder[T any](t *testing.T, a winnowtest.Adapter[T], join func([]T) []T
 	t.Run("recorded", func(t *testing.T) {
 		EachSession(t, func(t *testing.T, history []winnow.Message) { check(t, withReminders(history), 3) })
 	})
+}
+
+// checkWhose checks which messages of the user an import takes for a person's.
+func checkWhose[T any](t *testing.T, a winnowtest.Adapter[T], join func([]T) []T) {
+	const reminder = "<system-reminder>The date has changed.</system-reminder>"
+	for _, tt := range []struct {
+		first, beside string
+		batch         bool // the host imports the results alone, with what stands beside them
+		want          []bool
+		reason        string
+	}{
+		{"Do it.", "Tokens left: 5", false, []bool{true, false}, "the client's, in whatever form"},
+		{reminder, "Do it.", false, []bool{false, true}, "nothing else could be the request"},
+		{reminder, reminder, false, []bool{false, false}, "a reminder never is"},
+		{"Do it.", "Tokens left: 5", true, []bool{false}, "the request is in the history that the host has"},
+	} {
+		values := a.Export([]winnow.Message{question(tt.first), callOf("call_1"), result("call_1", "done"), question(tt.beside)})
+		if join != nil {
+			values = join(values)
+		}
+		if len(values) > 3 && tt.beside != reminder {
+			continue // a message of its own may be a person's
+		}
+		if tt.batch {
+			values = values[2:]
+		}
+		var persons []bool
+		for _, m := range a.Import(values) {
+			if m.Role == winnow.RoleUser {
+				persons = append(persons, !m.Injected)
+			}
+		}
+		assert.Equal(t, tt.want, persons, tt.reason)
+	}
 }
 
 // checkOrder prepares several prefixes of a conversation in windows that it outgrows, sends it whole, and compacts it.

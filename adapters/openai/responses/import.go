@@ -27,8 +27,8 @@ const (
 // Import returns items in winnow's form. The result points to the caller's items, which must not be changed while it is
 // in use. Importing the same items again gives equal messages.
 //
-// Afterwards the host may mark messages that no person wrote (Injected), messages that must survive (Pinned) and
-// outputs that are errors (IsError), for which the API has no field.
+// A message of nothing but reminders of an agent is marked as no person's (Injected). Afterwards the host may mark others,
+// messages that must survive (Pinned) and outputs that are errors (IsError), for which the API has no field.
 func Import(items []Item) []winnow.Message {
 	im := importer{
 		out:   make([]winnow.Message, 0, len(items)),
@@ -125,6 +125,9 @@ func (im *importer) single(m winnow.Message, of *Item, begin int) *piece {
 		m.ToolName = im.names.Of(m.ToolCallID)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]
+	if m.Role == winnow.RoleUser && !m.Injected {
+		adapter.NoteWhose(&m, false)
+	}
 	p := &piece{Of: of, Count: 1}
 	m.Source = p
 	im.out = append(im.out, m)
