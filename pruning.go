@@ -26,6 +26,7 @@ type pruning struct {
 	rules   excerpt.Rules
 	history []Message
 	tokens  []int            // estimate of each message; nil: not known yet
+	chars   []int            // of each message's texts; 0: not counted yet
 	note    func(int) string // returns how to recall what is left out of a message; nil: without notes
 	stays   func(int) bool   // reports which messages stay as they are; nil: none for that
 	results []excerpt.Result // those that may be pruned
@@ -74,6 +75,7 @@ func (p *pruning) findResults() {
 	}
 	match := toolcall.NewMatcher(p.AllowTools, p.DenyTools)
 	calls := answered{messages: p.history}
+	p.results = make([]excerpt.Result, 0, (end-start)/2) // results and their calls take turns
 	for i := start; i < end; i++ {
 		m := &p.history[i]
 		if m.Role != RoleTool || m.Pinned || !holdsOnlyText(m) || !match.Matches(calls.tool(i)) {
@@ -82,7 +84,13 @@ func (p *pruning) findResults() {
 		if p.stays != nil && p.stays(i) {
 			continue
 		}
-		r := excerpt.Result{Index: i, Text: joinedText(m), Chars: textChars(m), Tokens: p.tokens[i]}
+		chars := p.chars[i]
+		if chars == 0 {
+			chars = textChars(m)
+		}
+		r := excerpt.Result{
+			Index: i, Text: joinedText(m), Chars: chars, Whole: chars + max(0, len(m.Parts)-1), Tokens: p.tokens[i],
+		}
 		if p.note != nil {
 			r.Note = p.note(i)
 		}
@@ -100,28 +108,44 @@ func textChars(m *Message) (n int) {
 	return n
 }
 
-// estimate estimates each message, and returns the tokens of the whole history.
+// estimate estimates each message, and returns the tokens of the whole history. An estimator that divides characters
+// does not count those of a result a second time.
 func (p *pruning) estimate() (total int) {
-	if p.tokens == nil {
-		p.tokens = make([]int, len(p.history))
-		for i := range p.history {
-			p.tokens[i] = estimateWith(p.Estimator, p.history[i])
+	p.chars = make([]int, len(p.history))
+	if p.tokens != nil {
+		return count.Sum(p.tokens)
+	}
+	p.tokens = make([]int, len(p.history))
+	n, byChars := p.Estimator.(charsPerToken)
+	for i := range p.history {
+		m := &p.history[i]
+		if byChars && m.Role == RoleTool && !hasPart(m, func(q *Part) bool { return !isPlainText(q) }) {
+			p.chars[i] = textChars(m)
+			p.tokens[i] = n.tokens(p.chars[i])
+			continue
 		}
+		p.tokens[i] = estimateWith(p.Estimator, *m)
 	}
 	return count.Sum(p.tokens)
+}
+
+// isPlainText reports whether p counts by its text alone.
+func isPlainText(p *Part) bool {
+	return p.Kind == KindText && p.Tokens <= 0 && p.Name == "" && len(p.Arguments) == 0
 }
 
 // build returns the pruned history and an edit for each of the results that were changed.
 func (p *pruning) build(changed int) ([]Message, []Edit) {
 	out := append(make([]Message, 0, len(p.history)), p.history...)
-	edits := make([]Edit, 0, changed)
+	edits, parts := make([]Edit, 0, changed), make([]Part, 0, changed)
 	for k := range p.results {
 		r := &p.results[k]
 		if r.Change == excerpt.None {
 			continue
 		}
 		m := &out[r.Index]
-		m.Parts, m.Source = []Part{{Text: p.rules.Left(r)}}, nil
+		parts = append(parts, Part{Text: p.rules.Left(r)})
+		m.Parts, m.Source = parts[len(parts)-1:len(parts):len(parts)], nil
 		e := Edit{
 			Op: OpClear, Index: r.Index, ID: m.ID, Before: max(1, p.tokens[r.Index]), After: max(1, r.Tokens),
 			Reason: r.Reason(),

@@ -3,6 +3,7 @@ package excerpt
 import (
 	"math"
 
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -109,8 +110,14 @@ type Trim struct {
 
 // Text returns the ends of s, with a note. chars is how many characters s has.
 func (t Trim) Text(s string, chars int) string {
-	return s[:runes.Head(s, t.Head)] + trimGap + s[runes.Tail(s, t.Tail):] + t.note(chars)
+	head, tail := s[:runes.Head(s, t.Head)], s[runes.Tail(s, t.Tail):]
+	b := make([]byte, 0, len(head)+len(tail)+len(t.Note)+128)
+	b = append(append(append(b, head...), trimGap...), tail...)
+	return mem.String(t.appendNote(b, chars))
 }
 
 // Chars returns how many characters [Trim.Text] leaves of a text that has chars.
-func (t Trim) Chars(chars int) int { return t.Head + len(trimGap) + t.Tail + len(t.note(chars)) }
+func (t Trim) Chars(chars int) int {
+	var room [256]byte // on the stack: it is asked of each result
+	return t.Head + len(trimGap) + t.Tail + len(t.appendNote(room[:0], chars))
+}

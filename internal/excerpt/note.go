@@ -64,10 +64,13 @@ const (
 	noteEnd = " chars.]"
 )
 
-// note returns the text behind the ends of a text of chars characters.
-func (t Trim) note(chars int) string {
-	const note = "\n\n[Tool result trimmed%s: kept first %d chars and last %d chars of %d%s"
-	return fmt.Sprintf(note, t.Note, t.Head, t.Tail, chars, noteEnd)
+// appendNote appends to b the text behind the ends of a text of chars characters.
+func (t Trim) appendNote(b []byte, chars int) []byte {
+	b = append(append(b, "\n\n[Tool result trimmed"...), t.Note...)
+	b = strconv.AppendInt(append(b, ": kept first "...), int64(t.Head), 10)
+	b = strconv.AppendInt(append(b, " chars and last "...), int64(t.Tail), 10)
+	b = strconv.AppendInt(append(b, " chars of "...), int64(chars), 10)
+	return append(b, noteEnd...)
 }
 
 // Made reports whether s is what [Trim.Text] made of a longer text; chars is how many characters s has. With unusual
@@ -81,5 +84,5 @@ func (t Trim) Made(s string, chars int) bool {
 	if err != nil {
 		return false
 	}
-	return strings.HasSuffix(s, t.note(whole)) && chars == t.Chars(whole)
+	return strings.HasSuffix(s, string(t.appendNote(nil, whole))) && chars == t.Chars(whole)
 }

@@ -1,7 +1,7 @@
 package excerpt
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -36,7 +36,7 @@ type Result struct {
 	Tokens int    // as Change leaves it
 	Chars  int    // of its texts, as Change leaves them
 	Change Change
-	Whole  int // characters of Text, where it was trimmed
+	Whole  int // characters of Text
 
 	short string // what Change leaves; "": not made yet
 }
@@ -117,15 +117,12 @@ func (r *Result) Reason() string {
 	if r.Change == Cleared {
 		return "old result cleared: the history is above the share of the window from which results are cleared"
 	}
-	return fmt.Sprintf("old result of %d characters: head and tail kept", r.Whole)
+	return "old result of " + strconv.Itoa(r.Whole) + " characters: head and tail kept"
 }
 
-// mayTrim reports whether r is long enough to be trimmed. It sets r.Whole.
+// mayTrim reports whether r is long enough to be trimmed.
 func (rules *Rules) mayTrim(r *Result) bool {
-	if len(r.Text) <= rules.TrimAbove {
-		return false
-	}
-	if r.Whole = runes.Count(r.Text); r.Whole <= rules.TrimAbove || rules.Head >= r.Whole-rules.Tail {
+	if r.Whole <= rules.TrimAbove || rules.Head >= r.Whole-rules.Tail {
 		return false // r is short, or nothing lies between the ends
 	}
 	// A second trim of a trimmed text would cut the note of the first.

@@ -13,7 +13,7 @@ func byChars(r *Result) int { return r.Chars }
 // results returns results of these lengths. Each token has one character.
 func results(lengths ...int) (list []Result) {
 	for i, n := range lengths {
-		list = append(list, Result{Index: i, Text: strings.Repeat("x", n), Tokens: n, Chars: n})
+		list = append(list, Result{Index: i, Text: strings.Repeat("x", n), Tokens: n, Chars: n, Whole: n})
 	}
 	return list
 }
@@ -82,6 +82,6 @@ func TestApplyTwice(t *testing.T) {
 	rules := Rules{Window: 100, TrimAbove: 100, Head: 60, Tail: 60, Placeholder: "[cleared]", NeverClear: true}
 	list := results(3_000)
 	assert.Equal(t, 1, rules.Apply(list, 3_000, byChars))
-	again := []Result{{Text: rules.Left(&list[0]), Tokens: list[0].Chars, Chars: list[0].Chars}}
+	again := []Result{{Text: rules.Left(&list[0]), Tokens: list[0].Chars, Chars: list[0].Chars, Whole: list[0].Chars}}
 	assert.Zero(t, rules.Apply(again, list[0].Chars, byChars))
 }
