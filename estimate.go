@@ -228,8 +228,8 @@ func newDropEdit(op Op, history []Message, i, tokens int, reason string) Edit {
 	return Edit{Op: op, Index: i, ID: history[i].ID, Before: max(1, tokens), Reason: reason}
 }
 
-// maxExactBytes is the most text, in bytes, that is counted exactly in a message. The worst text is counted at 2 MB/s,
-// so a longer one would stop an agent for many seconds. It is estimated.
+// maxExactBytes is the most text, in bytes, that is counted exactly in a message. The worst text is counted at 10 MB/s,
+// so a longer one would stop an agent for seconds. It is estimated.
 const maxExactBytes = 8 << 20
 
 // TiktokenEstimator returns an estimator that counts text as OpenAI's models do, exactly but for words of more than 768

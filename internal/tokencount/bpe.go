@@ -44,10 +44,10 @@ func (e *Encoding) load(packed string, piece func(string) int) *Encoding {
 	return e
 }
 
-// maxPieceBytes is the longest piece that is encoded at once, because the time of merging grows with the square of its
-// length. A longer one, which hardly anybody writes, is cut, and may count some tokens more at each cut. Tokens of one
-// repeated character hold 1, 2, 4 … 128 of it, so that 3 × 256 cuts none of one, two or three bytes each. 3 × 512 would
-// cut none of four bytes either, in twice the time.
+// maxPieceBytes is the longest piece that is encoded at once: pieces of four times that take twice as long, because
+// what merging needs to remember leaves the processor's cache. A longer one, which hardly anybody writes, is cut, and
+// may count some tokens more at each cut. Tokens of one repeated character hold 1, 2, 4 … 128 of it, so that 3 × 256
+// cuts none of one, two or three bytes each.
 const maxPieceBytes = 3 * 256
 
 // Count returns the tokens of s. Special tokens such as <|endoftext|> count as plain text, and a byte that is
