@@ -48,8 +48,12 @@ func New(window int, opts *Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, isKnown := models.Find(o.Model); !isKnown && o.Model != "" {
+	switch known, isKnown := models.Find(o.Model); {
+	case o.Model == "":
+	case !isKnown:
 		o.Logger.Warn("winnow: the model is unknown", "model", o.Model)
+	case known.Uncached == 0:
+		o.Logger.Warn("winnow: no price is known for the model", "model", o.Model)
 	}
 	m := &Manager{
 		settings: settings{window: window, opts: o, minifier: newMinifier(&o), cacheTokens: cacheTokens(o.Model)},

@@ -5,7 +5,8 @@ package models
 import (
 	"cmp"
 	_ "embed" // the table
-	"encoding/json"
+	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,50 +18,133 @@ import (
 type Model struct {
 	// tokens of a prompt and its answer; where the maker limits the prompt alone, of the prompt
 	Window      int
-	CacheTTL    time.Duration `json:",omitempty"` // how long the prompt cache keeps what nobody reads, in JSON in ns
-	CacheTokens int           `json:",omitempty"` // shorter prefixes are not cached
-	CacheRead   float64       `json:",omitempty"` // price of a read token, relative to the input's
-	CacheWrite  float64       `json:",omitempty"` // of one that is written
-	Output      float64       `json:",omitempty"` // of a token of the answer
+	CacheTTL    time.Duration // how long the prompt cache keeps what nobody reads
+	CacheTokens int           // shorter prefixes are not cached
+	LongTTL     time.Duration // the longer lifetime that a request may ask for
+
+	Input float64 // dollars for a million uncached tokens
+	Price         // of a request that no tier is for; it is known even where the dollars are not
+	Tiers []Tier  // in ascending order
 }
 
-// row is a row of the generated table, with the names of the models of which it is.
-type row struct {
-	Model
-	Names  string `json:",omitempty"` // without what stands between their parts
-	Hosted string `json:",omitempty"` // as hosts spell them that have another window than the maker
+// Price has what tokens cost relative to the uncached ones of a small prompt. 0 stands for what is not known.
+type Price struct {
+	Uncached   float64
+	CacheRead  float64 // of a token that is read from the cache
+	CacheWrite float64 // of one that is written
+	LongWrite  float64 // of one that is written for the longer lifetime
+	Output     float64 // of a token of the answer
 }
 
-// table is generated from the catalogue of providers: go test ./internal/models -update.
+// Tier is what a request costs as a whole, if its prompt has more than Above tokens.
+type Tier struct {
+	Above int
+	Price
+}
+
+// PriceOf returns what the tokens of a request cost whose prompt has this many.
+func (m *Model) PriceOf(prompt int) Price {
+	p := m.Price
+	for _, t := range m.Tiers {
+		if prompt > t.Above {
+			p = t.Price
+		}
+	}
+	return p
+}
+
+// Tokens are those of a request and its answer, as they are billed.
+type Tokens struct {
+	Input, CacheRead, CacheWrite, LongWrite, Output int
+}
+
+// Dollars returns what a request costs by the tier that it is in, and whether the price of the model is known. Tokens
+// of the cache are billed as others where it has no price of its own.
+func (m *Model) Dollars(t Tokens) (dollars float64, isKnown bool) {
+	p := m.PriceOf(t.Input + t.CacheRead + t.CacheWrite + t.LongWrite)
+	sum := p.Uncached*float64(t.Input) + p.Output*float64(t.Output) +
+		cmp.Or(p.CacheRead, p.Uncached)*float64(t.CacheRead) + cmp.Or(p.CacheWrite, p.Uncached)*float64(t.CacheWrite) +
+		cmp.Or(p.LongWrite, p.CacheWrite, p.Uncached)*float64(t.LongWrite)
+	return sum * m.Input / 1e6, m.Input > 0
+}
+
+// table is generated from the catalogue of providers; its head says how, and what its columns are.
 //
-//go:embed table.json
-var table []byte
+//go:embed table.tsv
+var table string
 
-// catalogue has the models by their names, see row.
-type catalogue struct{ named, hosted map[string]Model }
+// catalogue has the models by their names: without what stands between the parts of a name, and as hosts spell them
+// that have another window or price than the maker.
+type catalogue struct{ named, hosted map[string]*Model }
 
 var known = sync.OnceValue(func() *catalogue {
-	var rows []row
-	if err := json.Unmarshal(table, &rows); err != nil {
-		panic(err) // not of this table
-	}
-	c := &catalogue{map[string]Model{}, map[string]Model{}}
-	for _, r := range rows {
-		for _, name := range strings.Fields(r.Names) {
-			c.named[name] = r.Model
+	c := &catalogue{map[string]*Model{}, map[string]*Model{}}
+	for line := range strings.Lines(table) {
+		if strings.HasPrefix(line, "#") {
+			continue
 		}
-		for _, name := range strings.Fields(r.Hosted) {
-			c.hosted[name] = r.Model
+		column := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		m := parseRow(column)
+		for _, name := range strings.Fields(column[4]) {
+			c.named[name] = m
+		}
+		for _, name := range strings.Fields(column[5]) {
+			c.hosted[name] = m
 		}
 	}
 	return c
 })
 
+// parseRow reads the columns of a row that say what the model is.
+func parseRow(column []string) *Model {
+	m := &Model{}
+	m.Window = int(numbers(column[0])[0])
+	cache := numbers(column[1])
+	m.CacheTTL, m.CacheTokens = time.Duration(cache[0])*time.Second, int(cache[1])
+	m.LongTTL = time.Duration(cache[2]) * time.Second
+	longWrite := cache[3]
+	base := numbers(column[2])
+	if m.Input = base[0]; m.Input == 0 {
+		return m
+	}
+	relative := func(dollars []float64) (p Price) {
+		for i, to := range []*float64{&p.Uncached, &p.Output, &p.CacheRead, &p.CacheWrite} {
+			*to = math.Round(dollars[i]/m.Input*1e6) / 1e6
+		}
+		if p.CacheRead > 0 {
+			p.CacheWrite = max(p.Uncached, p.CacheWrite) // without a price, billed as any input
+			p.LongWrite = max(p.CacheWrite, longWrite*p.Uncached)
+		}
+		return p
+	}
+	m.Price = relative(base)
+	for _, tier := range strings.Split(column[3], ";") {
+		if n := numbers(tier); n[0] > 0 {
+			m.Tiers = append(m.Tiers, Tier{int(n[0]), relative(n[1:])})
+		}
+	}
+	return m
+}
+
+// numbers reads up to five numbers; those that are not there are 0.
+func numbers(text string) []float64 {
+	list := make([]float64, 5)
+	for i, field := range strings.Fields(text) {
+		n, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			panic(err) // not of this table
+		}
+		list[i] = n
+	}
+	return list
+}
+
 // Find returns what is known of a model by the name that its maker, a gateway or a cloud has for it:
 // "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4.1:free",
 // "models/gemini-2.5-pro-001". Where a host has another window than the maker, the host's own spelling finds it. A name
 // that is not known finds nothing: a model is never taken for its neighbour, except that the dated versions of a model
-// are the model.
+// are the model, and so is what a gateway sells of it in another way: later, for half the price ("-batch"), faster
+// ("-fast") or for nothing (":free"). The prices of the last two are not known, unless the table has them.
 func Find(name string) (Model, bool) { return known().find(name) }
 
 func (c *catalogue) find(name string) (Model, bool) {
@@ -79,29 +163,39 @@ func (c *catalogue) find(name string) (Model, bool) {
 }
 
 // findAt is find for a name without who serves the model in front. host is who that is, if it is known.
-func (c *catalogue) findAt(host, name string) (m Model, ok bool) {
+func (c *catalogue) findAt(host, name string) (Model, bool) {
 	folders, name := folders(host, name)
 	for _, version := range spellings(name) {
-		owned := owners(version)
-		for _, own := range owned { // as the host spells it
-			for _, folder := range folders {
-				if m, ok = c.hosted[folder+own]; ok {
-					return m, true
-				}
-			}
-		}
-		for _, own := range owned {
-			for _, word := range tuned {
-				if m, ok = c.named[squeezed(own)+word]; ok {
-					return m, true
-				}
-			}
-			if m, ok = c.named[squeezed(turned(own))]; ok {
-				return m, true
-			}
+		if m := c.findVersion(folders, version.name); m != nil {
+			found := *m
+			found.Input *= version.price
+			return found, true
 		}
 	}
 	return Model{}, false
+}
+
+// findVersion looks for one spelling of a name in each of the folders that it may be in.
+func (c *catalogue) findVersion(folders []string, name string) *Model {
+	owned := owners(name)
+	for _, own := range owned { // as the host spells it
+		for _, folder := range folders {
+			if m := c.hosted[folder+own]; m != nil {
+				return m
+			}
+		}
+	}
+	for _, own := range owned {
+		for _, word := range tuned {
+			if m := c.named[squeezed(own)+word]; m != nil {
+				return m
+			}
+		}
+		if m := c.named[squeezed(turned(own))]; m != nil {
+			return m
+		}
+	}
+	return nil
 }
 
 // tuned are endings of open models that people leave out, as there is no other model to talk to.
@@ -146,23 +240,51 @@ func folders(host, name string) (list []string, base string) {
 	}
 }
 
+// spelling is a name, and what a model of that name costs relative to the price of the whole name; 0: not known.
+type spelling struct {
+	name  string
+	price float64
+}
+
 // spellings are the versions of a name: with what stands behind a colon, which may be a variant or a price ("o3:free"),
-// and without it.
-func spellings(name string) (list []string) {
+// and without it. Behind them come those without what says how a gateway sells the model.
+func spellings(name string) (list []spelling) {
+	price := 1.0
 	for {
-		list = append(list, versions(name)...)
+		for _, v := range versions(name) {
+			list = append(list, spelling{v, price})
+			sold := soldAs.Get().FindStringSubmatch(v)
+			if sold == nil || sold[2] == "fast" && strings.HasPrefix(v, "grok") { // xAI's is a model of its own
+				continue
+			}
+			for _, base := range versions(sold[1]) {
+				list = append(list, spelling{base, price * prices[sold[2]]})
+			}
+		}
 		i := strings.LastIndexByte(name, ':')
 		if i < 0 {
 			return list
+		}
+		if factor, ok := prices[name[i+1:]]; ok {
+			price *= factor
 		}
 		name = name[:i]
 	}
 }
 
+var soldAs = prose.NewPattern(`^(.+)-(batch|fast|free)$`)
+
+// prices are those of the ways in which a gateway sells a model. That of a fast one is different for each model.
+var prices = map[string]float64{"batch": 0.5, "fast": 0, "free": 0}
+
 // owners are a name with and without the region and the maker that Bedrock writes in front: "us.anthropic.". A name
-// without its maker has two letters in front: "deepseek.v3.2" is no model "v3.2".
+// without its maker has two letters in front: "deepseek.v3.2" is no model "v3.2". Databricks and others write their own
+// name in front of a maker's, with a dash.
 func owners(name string) []string {
 	list := []string{name}
+	if made := maker.Get().FindStringSubmatch(name); made != nil {
+		list = append(list, made[1])
+	}
 	for {
 		owner, rest, _ := strings.Cut(name, ".")
 		if strings.ContainsAny(owner, digits) || len(rest) < 2 || strings.ContainsAny(rest[:2], digits) {
@@ -172,6 +294,8 @@ func owners(name string) []string {
 		list = append(list, name)
 	}
 }
+
+var maker = prose.NewPattern(`^[a-z]+-((?:claude|gpt|gemini|meta-llama)-\d?.*)$`)
 
 // versions are a name and what is left of it when what marks a version is removed from its end, step by step.
 func versions(name string) []string {
@@ -187,8 +311,10 @@ func versions(name string) []string {
 }
 
 // squeezed is a name without what providers, gateways and deployments put between its parts, each in its own way:
-// "gpt-4.1" is "gpt-41" at Azure, and "claude-opus-4-6" is "claude-opus-4.6" at OpenRouter.
+// "gpt-4.1" is "gpt-41" at Azure, and "claude-opus-4-6" is "claude-opus-4.6" at OpenRouter. Fireworks writes a p for
+// the point.
 func squeezed(name string) string {
+	name = pointed.Get().ReplaceAllString(name, "$1$2")
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-._ ", r) {
 			return -1
@@ -196,6 +322,8 @@ func squeezed(name string) string {
 		return r
 	}, name)
 }
+
+var pointed = prose.NewPattern(`(\d)p(\d)`)
 
 // marked is a name with one mark of a version at its end: a word, what Vertex AI puts behind an @, Bedrock's "-v1:0",
 // Vertex AI's "-v2" (DeepSeek v3 is a model of its own), a date or a part of one, a number of three digits or more.

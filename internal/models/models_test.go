@@ -36,9 +36,9 @@ func TestFind(t *testing.T) {
 		{"gemini-2.5-flash-preview-09-2025", "gemini25flash", "a month and a year"},
 		{"gemini-2.5-pro-preview-05-06", "gemini25pro", "a month and a day"},
 		{"gemini-3.1-pro", "gemini31pro", "listed as a preview"},
-		{"google/gemini-3-flash-preview", "gemini3flash", "listed as a preview"},
+		{"google/gemini-3-flash-preview", "gemini3flashpreview", "a gateway has another window for it without its mark"},
 		{"openai/gpt-oss-120b", "gptoss120b", "Groq"},
-		{"moonshotai/kimi-k2.6:free", "kimik26", "OpenRouter"},
+		{"gateway/kimi-k2.6:free", "kimik26", "a variant"},
 		{"mistral-large-latest", "mistrallargelatest", "an alias is a name of its own"},
 		{"MiniMax-M3.1-Flash", "minimaxm31flash", "case"},
 		{"claude-3-opus", "claude3opus", "listed with a date only"},
@@ -48,8 +48,11 @@ func TestFind(t *testing.T) {
 		{"kimi-latest:free", "kimi", "a variant behind a name without a digit"},
 		{"gemma-3-27b", "gemma327bit", "the one to talk to"},
 		{"meta/llama-3.1-405b", "llama31405binstruct", "the one to talk to"},
+		{"accounts/acme/models/claude-opus-4p8", "claudeopus48", "Fireworks has a p for the point"},
+		{"databricks-claude-opus-4-7", "claudeopus47", "Databricks"},
+		{"databricks-gpt-5-1", "gpt51", "Databricks"},
 		{"deepseek-v3.2", "deepseekv32", "Bedrock's deepseek.v3.2"},
-		{"mistral-large-2407", "mistrallarge", "an old version is not what latest is"},
+		{"mistral-large-2407", "mistrallarge2407", "an old version is not what latest is"},
 		{"gpt-5-codex", "gpt5codex", "a neighbour is another model"},
 		{"claude-opus-4-20250514", "claudeopus4", "not 4.5 or 4.6"},
 		{"anthropic.claude-v2:1", "claudev2:1", "a number behind a colon"},
@@ -77,8 +80,67 @@ func TestFind(t *testing.T) {
 	} {
 		m, ok := Find(c.name)
 		assert.Equal(t, c.key != "", ok, "%q: %s", c.name, c.reason)
-		assert.Equal(t, known().named[c.key], m, "%q: %s", c.name, c.reason)
+		want := Model{}
+		if c.key != "" {
+			want = *known().named[c.key]
+		}
+		assert.Equal(t, want.Window, m.Window, "%q: %s", c.name, c.reason)
 	}
+}
+
+// What a gateway or a cloud charges is its own price; how it sells a model has a price of its own, too.
+func TestFindPrice(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		input, output float64 // dollars for a million tokens
+		reason        string
+	}{
+		{"claude-opus-5-5", 4, 20, "the maker's"},
+		{"us.anthropic.claude-opus-5-5", 4.4, 22, "Bedrock's profile of a region"},
+		{"global.anthropic.claude-opus-5-5", 4, 20, "Bedrock's profile of all regions"},
+		{"anthropic/claude-opus-5.5-batch", 2, 10, "Vercel, for later"},
+		{"claude-opus-4-1-batch", 7.5, 37.5, "a rule: for later is half the price"},
+		{"anthropic/claude-opus-5.5-fast", 8, 40, "Vercel, faster: the table has it"},
+		{"claude-sonnet-4-5-fast", 0, 0, "faster costs more, nobody knows how much"},
+		{"moonshotai/kimi-k2.6:free", 0, 0, "what is free has no price"},
+		{"openai/gpt-4.1:nitro", 2, 8, "a variant that routes"},
+		{"accounts/fireworks/models/kimi-k3", 3, 15, "Fireworks"},
+		{"gpt-6.2-sol", 2, 10, "new"},
+		{"gemini-4-neon", 3, 15, "new"},
+	} {
+		m, ok := Find(c.name)
+		assert.True(t, ok, c.name)
+		assert.InDelta(t, c.input, m.Input, 1e-9, "%s: %s", c.name, c.reason)
+		assert.InDelta(t, c.output, m.Input*m.Output, 1e-9, "%s: %s", c.name, c.reason)
+	}
+	for _, name := range []string{"grok-9-fast", "grok-4.7-fast"} {
+		_, ok := Find(name)
+		assert.False(t, ok, "%s: xAI's fast models are no faster ones of the same", name)
+	}
+}
+
+// Above a size the whole request costs more.
+func TestDollars(t *testing.T) {
+	for _, c := range []struct {
+		model   string
+		tokens  Tokens
+		dollars float64
+		reason  string
+	}{
+		{"claude-haiku-5-5", Tokens{Input: 100_000, Output: 1_000}, .0105, "at the cliff"},
+		{"claude-haiku-5-5", Tokens{CacheRead: 100_000, Input: 1, Output: 1_000}, .0050005 + .0025, "behind it"},
+		{"openai/gpt-6.2-sol", Tokens{CacheRead: 200_000, CacheWrite: 80_000}, .04 + .4, "what is written counts, too"},
+		{"claude-opus-4-6", Tokens{CacheWrite: 10_000, LongWrite: 10_000}, .0625 + .1, "an hour costs twice the input"},
+		{"gpt-4-turbo", Tokens{Input: 1_000, CacheRead: 1_000}, .02, "a cache without a price"},
+	} {
+		m, _ := Find(c.model)
+		got, ok := m.Dollars(c.tokens)
+		assert.True(t, ok)
+		assert.InDelta(t, c.dollars, got, 1e-9, "%s: %s", c.model, c.reason)
+	}
+	m, _ := Find("no such model")
+	_, ok := m.Dollars(Tokens{Input: 1})
+	assert.False(t, ok)
 }
 
 // A host may give a model another window: its own spelling, or its name in front, says that it is meant.

@@ -1,16 +1,18 @@
 package models
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"math"
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,20 +20,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write table.json anew from ../../../shared/providers")
+var update = flag.Bool("update", false, "write table.tsv and testdata/found.txt anew from ../../../shared/providers")
 
 const providers = "../../../shared/providers/"
 
-// TestTable holds table.json to the catalogue of providers, and writes it anew with -update.
+// TestTable holds table.tsv to the catalogue of providers, and writes it anew with -update.
 func TestTable(t *testing.T) {
 	rows := readCatalogue(t)
-	rules, err := os.ReadFile(providers + "cache-rules.json")
-	require.NoError(t, err)
-	want := generate(t, rows, rules)
+	want := generate(t, rows)
 	if *update {
-		require.NoError(t, os.WriteFile("table.json", want, 0o644))
+		require.NoError(t, os.WriteFile("table.tsv", want, 0o644))
 	}
-	got, err := os.ReadFile("table.json")
+	got, err := os.ReadFile("table.tsv")
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got), "run go test ./internal/models -update")
 }
@@ -39,32 +39,34 @@ func TestTable(t *testing.T) {
 // TestFindCatalogue looks up every row as its provider spells it, and with what people put around a name.
 func TestFindCatalogue(t *testing.T) {
 	rows := readCatalogue(t)
-	window := map[string]int{} // of an id: the maker's, else the smallest one
+	first := map[string]entry{} // of an id: the maker's, else the one with the smallest window
 	for _, e := range rows {
-		if _, ok := window[e.ID]; !ok {
-			window[e.ID] = e.window()
+		if _, ok := first[e.ID]; !ok {
+			first[e.ID] = e
 		}
 	}
 	for _, e := range rows {
-		want := window[e.ID]
-		spelt := map[string]int{
-			e.ID: want, strings.ToUpper(" " + e.ID + " "): want, e.ID + ":free": want, e.ID + "-20991231": want,
-			e.ID + "@20991231": want, e.ID + "-2099-12-31": want, e.ID + "[1m]": want, e.ID + "-v1:0": want,
+		want := first[e.ID]
+		spelt := map[string]entry{
+			e.ID: want, strings.ToUpper(" " + e.ID + " "): want, e.ID + ":nitro": want,
 			"gateway/" + e.ID: want, "publishers/someone/models/" + e.ID: want,
 			"arn:aws:bedrock:us-east-1:123456789012:inference-profile/" + e.ID: want,
 		}
-		spelt[e.Provider+":"+e.ID], spelt[e.Provider+":"+e.ID+":free"] = e.window(), e.window()
-		if name := e.Provider + "/" + e.ID; window[name] == 0 { // else it is an id
-			spelt[name], spelt[name+":free"] = e.window(), e.window()
+		if !strings.HasSuffix(e.ID, ":batch") && !strings.HasSuffix(e.ID, ":free") { // nobody puts a date behind these
+			for _, mark := range []string{"-20991231", "@20991231", "-2099-12-31", "[1m]", "-v1:0"} {
+				spelt[e.ID+mark] = want
+			}
+		}
+		spelt[e.Provider+":"+e.ID], spelt[e.Provider+":"+e.ID+":nitro"] = e, e
+		if name := e.Provider + "/" + e.ID; first[name].ID == "" { // else it is an id
+			spelt[name], spelt[name+":nitro"] = e, e
 		}
 		if e.Provider == "amazon-bedrock" {
-			for _, prefix := range []string{"us.", "eu.", "us-gov.", "bedrock/", "bedrock/converse/", "bedrock/apac."} {
-				spelt[prefix+e.ID] = e.window()
-			}
+			spelt["bedrock/"+e.ID], spelt["bedrock/converse/"+e.ID] = e, e
 		}
 		for name, want := range spelt {
 			m, _ := Find(name)
-			assert.Equal(t, want, m.Window, "%s of %s", name, e.Provider)
+			assert.True(t, isRight(m, modelOf(t, want)), "%s of %s: %+v", name, e.Provider, m)
 		}
 	}
 }
@@ -77,17 +79,27 @@ type entry struct {
 	MaxInput  int    `json:"max_input_tokens"`
 	MaxOutput int    `json:"max_output_tokens"`
 	Price     struct {
-		Input      float64 `json:"input"`
-		Output     float64 `json:"output"`
-		CacheRead  float64 `json:"cacheRead"`
-		CacheWrite float64 `json:"cacheWrite"`
+		price
+		Tiers []struct {
+			Above int `json:"inputTokensAbove"`
+			price
+		} `json:"tiers"`
 	} `json:"price_usd_per_mtok"`
+}
+
+// price is in dollars for a million tokens.
+type price struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cacheRead"`
+	CacheWrite float64 `json:"cacheWrite"`
 }
 
 // profile is what the rules say of the cache of a provider.
 type profile struct {
 	TTL []struct {
-		Seconds int `json:"seconds"`
+		Seconds int     `json:"seconds"`
+		Write   float64 `json:"write_mult"`
 	} `json:"ttl"` // the first one is what a request gets that does not ask for another
 	// a number, or one for each model or pattern
 	Min  json.RawMessage `json:"min_cacheable_tokens"`
@@ -125,58 +137,115 @@ func (e *entry) window() int {
 // smallest window.
 func readCatalogue(t *testing.T) []entry {
 	t.Helper()
-	data, err := os.ReadFile(providers + "models-wide.json")
-	if os.IsNotExist(err) {
-		t.Skip("the catalogue of providers is not here")
+	var wide, newer struct {
+		Models  []entry
+		Changed []entry `json:"changed_windows"`
 	}
-	require.NoError(t, err)
-	var all struct{ Models []entry }
-	require.NoError(t, json.Unmarshal(data, &all))
-	for i := range all.Models {
-		all.Models[i].ID = strings.ToLower(all.Models[i].ID)
+	for name, into := range map[string]any{"models-wide.json": &wide, "models-newer.json": &newer} {
+		data, err := os.ReadFile(providers + name)
+		if os.IsNotExist(err) {
+			t.Skip("the catalogue of providers is not here")
+		}
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, into))
 	}
-	slices.SortStableFunc(all.Models, func(a, b entry) int {
+	for _, c := range newer.Changed {
+		i := slices.IndexFunc(wide.Models, func(e entry) bool { return e.Provider == c.Provider && e.ID == c.ID })
+		wide.Models[i].Window = c.Window
+	}
+	all := slices.Concat(wide.Models, newer.Models)
+	for i := range all {
+		all[i].ID = strings.ToLower(all[i].ID)
+	}
+	slices.SortStableFunc(all, func(a, b entry) int {
 		if a.isMaker() != b.isMaker() {
 			return map[bool]int{true: -1, false: 1}[a.isMaker()]
 		}
 		return cmp.Compare(a.window(), b.window())
 	})
-	return all.Models
+	return all
+}
+
+// isRight reports whether what was found of a model is what its row says. A row without a price says nothing of it.
+func isRight(got, want Model) bool {
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 0.005*max(a, b) }
+	same := func(a, b Price) bool {
+		return near(a.Output, b.Output) && near(a.CacheRead, b.CacheRead) && near(a.CacheWrite, b.CacheWrite)
+	}
+	return got.Window == want.Window && (want.Input == 0 || near(got.Input, want.Input) && same(got.Price, want.Price) &&
+		slices.EqualFunc(got.Tiers, want.Tiers, func(a, b Tier) bool {
+			return a.Above == b.Above && near(a.Uncached, b.Uncached) && same(a.Price, b.Price)
+		}))
 }
 
 // generate fills the table with what Find does not find yet: first the shortest names without hosts, then the names as
 // their hosts spell them, then those with the host in front.
-func generate(t *testing.T, rows []entry, rules []byte) []byte {
+func generate(t *testing.T, rows []entry) []byte {
 	t.Helper()
-	var cache struct{ Profiles map[string]profile }
-	require.NoError(t, json.Unmarshal(rules, &cache))
-	c := catalogue{map[string]Model{}, map[string]Model{}}
-	add := func(to map[string]Model, key, name string, e *entry) {
-		m := modelOf(t, *e, cache.Profiles)
-		// A version and a host of a model have its rules and prices; a price may be known of one version only.
-		if got, ok := c.find(name); !ok || got.Window != m.Window || got.CacheRead == 0 && m.CacheRead > 0 {
-			to[key] = m
+	c := catalogue{map[string]*Model{}, map[string]*Model{}}
+	lines := map[string]*row{} // by what they say of the model
+	add := func(key, name string, e *entry, isHosted bool) {
+		text := columnsOf(t, *e)
+		if lines[text] == nil {
+			lines[text] = &row{model: parseRow(strings.Split(text, "\t"))}
+		}
+		r := lines[text]
+		if got, ok := c.find(name); ok && isRight(got, *r.model) {
+			return
+		}
+		if isHosted {
+			c.hosted[key], r.hosted = r.model, append(r.hosted, key)
+		} else {
+			c.named[key], r.names = r.model, append(r.names, key)
 		}
 	}
 	for _, name := range shortNames(rows) {
-		add(c.named, squeezed(name.short), name.short, name.row)
+		add(squeezed(name.short), name.short, name.row, false)
 	}
 	slices.SortStableFunc(rows, func(a, b entry) int { return cmp.Compare(len(a.ID), len(b.ID)) })
 	ids := map[string]bool{}
 	for _, e := range rows {
 		if !ids[e.ID] { // the first one of several
-			add(c.hosted, e.ID, e.ID, &e)
+			add(e.ID, e.ID, &e, true)
 		}
 		ids[e.ID] = true
 	}
 	for _, e := range rows {
 		key := e.Provider + ":" + e.ID
-		add(c.hosted, key, key, &e)
+		add(key, key, &e, true)
 		if name := e.Provider + "/" + e.ID; !ids[name] {
-			add(c.hosted, key, name, &e)
+			add(key, name, &e, true)
 		}
 	}
-	return c.write(t)
+	var b strings.Builder
+	b.WriteString(head)
+	for _, text := range slices.SortedFunc(maps.Keys(lines), func(x, y string) int {
+		return cmp.Or(cmp.Compare(lines[x].model.Window, lines[y].model.Window), cmp.Compare(x, y))
+	}) {
+		r := lines[text]
+		if len(r.names)+len(r.hosted) > 0 {
+			slices.Sort(r.names)
+			slices.Sort(r.hosted)
+			b.WriteString(text + "\t" + strings.Join(r.names, " ") + "\t" + strings.Join(slices.Compact(r.hosted), " ") + "\n")
+		}
+	}
+	return []byte(b.String())
+}
+
+// head says how the table is made, and what it has.
+const head = `# Generated from the catalogue of providers: go test ./internal/models -update
+# window, in tokens
+# cache: seconds, least tokens, seconds of the longer lifetime and what it costs to write for it
+# dollars for a million tokens: uncached, answer, read, written
+# the same above so many tokens, for the whole request; several are divided by a semicolon
+# names, without what stands between their parts
+# names as hosts spell them that have another window or price than the maker
+`
+
+// row is a line of the table.
+type row struct {
+	model         *Model
+	names, hosted []string
 }
 
 // shortName is a name without path, region and maker, and with some or none of what marks its version, and the row
@@ -208,23 +277,61 @@ func shortNames(rows []entry) []shortName {
 	})
 }
 
-func modelOf(t *testing.T, e entry, profiles map[string]profile) Model {
+// rules are those of prompt caches.
+var rules = sync.OnceValues(func() (map[string]profile, error) {
+	var cache struct{ Profiles map[string]profile }
+	data, err := os.ReadFile(providers + "cache-rules.json")
+	if err == nil {
+		err = json.Unmarshal(data, &cache)
+	}
+	return cache.Profiles, err
+})
+
+func modelOf(t *testing.T, e entry) Model {
 	t.Helper()
-	m := Model{Window: e.window()}
+	return *parseRow(strings.Split(columnsOf(t, e), "\t"))
+}
+
+// columnsOf writes what a row of the catalogue says of its model.
+func columnsOf(t *testing.T, e entry) string {
+	t.Helper()
+	profiles, err := rules()
+	require.NoError(t, err)
 	p := profiles[profileOf(e)]
-	m.CacheTTL, m.CacheTokens = ttlOf(e, p), int(ruleFor(t, e.ID, p.Min))
-	if e.Price.Input == 0 {
-		return m
+	cache := []float64{ttlOf(e, p).Seconds(), ruleFor(t, e.ID, p.Min)}
+	if len(p.TTL) > 1 {
+		cache = append(cache, float64(p.TTL[1].Seconds), p.TTL[1].Write)
 	}
-	relative := func(price float64) float64 { return math.Round(price/e.Price.Input*10_000) / 10_000 }
-	m.Output, m.CacheRead = relative(e.Price.Output), relative(e.Price.CacheRead)
-	if m.CacheRead == 0 {
-		m.CacheRead = ruleFor(t, e.ID, p.Read)
+	base := e.Price.price
+	if base.Input > 0 && base.CacheRead == 0 {
+		base.CacheRead = base.Input * ruleFor(t, e.ID, p.Read)
 	}
-	if m.CacheRead > 0 {
-		m.CacheWrite = max(1, relative(e.Price.CacheWrite)) // without a price, billed as any input
+	base.CacheRead = min(base.CacheRead, base.Input)
+	var tiers []string
+	for _, tier := range e.Price.Tiers {
+		if tier.Input == base.Input && tier.Output == base.Output {
+			continue // not one
+		}
+		if tier.CacheRead == 0 {
+			tier.CacheRead = base.CacheRead * tier.Input / base.Input
+		}
+		tiers = append(tiers, fmt.Sprint(tier.Above, " ", tier.columns()))
 	}
-	return m
+	return fmt.Sprint(e.window(), "\t", joined(cache...), "\t", base.columns(), "\t", strings.Join(tiers, ";"))
+}
+
+func (p price) columns() string { return joined(p.Input, p.Output, p.CacheRead, p.CacheWrite) }
+
+// joined writes numbers without the zeros at their end.
+func joined(list ...float64) string {
+	for len(list) > 0 && list[len(list)-1] == 0 {
+		list = list[:len(list)-1]
+	}
+	var texts []string
+	for _, n := range list {
+		texts = append(texts, strconv.FormatFloat(n, 'g', 6, 64))
+	}
+	return strings.Join(texts, " ")
 }
 
 func profileOf(e entry) string {
@@ -281,31 +388,4 @@ func ruleFor(t *testing.T, id string, rule json.RawMessage) float64 {
 		}
 	}
 	return byName[best]
-}
-
-// write returns the table, a row for each line.
-func (c *catalogue) write(t *testing.T) []byte {
-	t.Helper()
-	names, hosted := byModel(c.named), byModel(c.hosted)
-	all := slices.Concat(slices.Collect(maps.Keys(names)), slices.Collect(maps.Keys(hosted)))
-	slices.SortFunc(all, func(a, b Model) int {
-		return cmp.Or(cmp.Compare(a.Window, b.Window), cmp.Compare(strings.Join(names[a], " "), strings.Join(names[b], " ")),
-			cmp.Compare(strings.Join(hosted[a], " "), strings.Join(hosted[b], " ")))
-	})
-	var lines [][]byte
-	for _, m := range slices.Compact(all) {
-		line, err := json.Marshal(row{m, strings.Join(names[m], " "), strings.Join(hosted[m], " ")})
-		require.NoError(t, err)
-		lines = append(lines, line)
-	}
-	return slices.Concat([]byte("[\n"), bytes.Join(lines, []byte(",\n")), []byte("\n]\n"))
-}
-
-// byModel returns the names of each model in order.
-func byModel(found map[string]Model) map[Model][]string {
-	names := map[Model][]string{}
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		names[found[name]] = append(names[found[name]], name)
-	}
-	return names
 }

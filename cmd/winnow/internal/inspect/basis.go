@@ -35,20 +35,12 @@ const claudeCodeWindow = 200_000
 // defaultPrice is the price of a million uncached tokens, in dollars, of a mid-range model.
 const defaultPrice = 3.0
 
+// noPrice says so.
+const noPrice = "assumed"
+
 // assumedOverhead is taken for an agent's file that counts nothing: the least that was found in files of Claude Code
 // that do, whose system prompts and tools take 16 000 to 43 000 tokens.
 const assumedOverhead = 16_000
-
-// listPrices are dollars for a million uncached tokens by a part of the model's name; the first match holds.
-var listPrices = []struct {
-	part  string
-	price float64
-}{
-	{"opus-4-1", 15}, {"opus-4-2025", 15}, {"3-opus", 15}, {"opus", 5}, {"sonnet", 3}, {"3-5-haiku", 0.8},
-	{"3-haiku", 0.25}, {"haiku", 1}, {"gpt-5-mini", 0.25}, {"gpt-5-nano", 0.05}, {"gpt-5.1", 1.25}, {"gpt-5.2", 1.75},
-	{"gpt-5.3", 1.75}, {"gpt-5.4", 2.5}, {"gpt-5", 1.25}, {"gpt-4.1", 2}, {"gpt-4o", 2.5}, {"o4-mini", 1.1}, {"o3", 2},
-	{"gemini-2.5-pro", 1.25}, {"gemini-3", 2},
-}
 
 // Complete finds out what is not set, and returns the estimator for the model.
 func (b Basis) Complete(s *recording.Session) (Basis, winnow.Estimator, error) {
@@ -79,7 +71,7 @@ func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 		}
 	}
 	b.completeWindow(s, known.Window)
-	b.completePrice()
+	b.completePrice(known.Input)
 	if b.Overhead != nil {
 		b.overheadFrom = "as set"
 	} else {
@@ -137,18 +129,16 @@ func (b *Basis) completeWindow(s *recording.Session, ofModel int) {
 	}
 }
 
-func (b *Basis) completePrice() {
-	if b.Price > 0 {
+func (b *Basis) completePrice(ofModel float64) {
+	switch {
+	case b.Price > 0:
 		b.priceFrom = "as set"
-		return
-	}
-	name := strings.ReplaceAll(strings.ToLower(b.Model), "claude-3.5", "claude-3-5")
-	b.Price, b.priceFrom = defaultPrice, "assumed"
-	for _, l := range listPrices {
-		_, behind, found := strings.Cut(name, l.part)
-		if found && !strings.HasPrefix(behind, ".") { // gpt-5.9 is not gpt-5
-			b.Price, b.priceFrom = l.price, "a list price"
-			return
+	case ofModel > 0:
+		b.Price, b.priceFrom = ofModel, "a list price"
+	default:
+		b.Price, b.priceFrom = defaultPrice, noPrice
+		if b.Model != "" {
+			b.priceFrom = "assumed: no price known for " + Plain(b.Model)
 		}
 	}
 }
@@ -208,7 +198,7 @@ func (b *Basis) Dollars(u winnow.Usage) float64 {
 }
 
 // HasListPrice reports whether the price is the model's, and not assumed.
-func (b *Basis) HasListPrice() bool { return b.priceFrom != "assumed" }
+func (b *Basis) HasListPrice() bool { return !strings.HasPrefix(b.priceFrom, noPrice) }
 
 // CacheTTL returns how long the provider keeps what nobody reads.
 func (b *Basis) CacheTTL() time.Duration { return b.cache.TTL }
