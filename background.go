@@ -224,8 +224,8 @@ func (m *Manager) awaitBackground(ctx context.Context, d *draft) (waited bool, e
 }
 
 // Close cancels the work of CompactOptions.Background and waits until it has ended. The manager stays usable. It must
-// not be called from BeforeCompact. Close returns nil.
-func (m *Manager) Close() error {
+// not be called from BeforeCompact.
+func (m *Manager) Close() {
 	m.mu.Lock()
 	m.closed = true // a call that waits for the lock must not begin new work
 	b := m.background
@@ -237,7 +237,6 @@ func (m *Manager) Close() error {
 	if b != nil {
 		<-b.ended
 	}
-	return nil
 }
 
 // noteFailure counts a compaction of d that failed with err, and logs why.

@@ -219,16 +219,16 @@ func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowSummarizer{takes: time.Hour}
 		m := chatManager(t, s, winnow.CompactOptions{Background: true})
-		require.NoError(t, m.Close(), "nothing to end")
+		m.Close() // nothing to end
 		m = chatManager(t, s, winnow.CompactOptions{Background: true})
 		h := chatOf(softTurns)
 		prepare(t, m, h)
 		synctest.Wait()
 		start := time.Now()
-		require.NoError(t, m.Close())
+		m.Close()
 		assert.Zero(t, time.Since(start))
 		assert.Equal(t, 1, s.stopped)
-		require.NoError(t, m.Close())
+		m.Close()
 
 		assert.Nil(t, prepare(t, m, h).Compaction)
 		synctest.Wait()
@@ -366,7 +366,7 @@ func TestFlushInBackground(t *testing.T) {
 		f := &flushes{run: func(ctx context.Context, _ []winnow.Message) { <-ctx.Done() }}
 		m := chatManager(t, &slowSummarizer{}, winnow.CompactOptions{BeforeCompact: f.beforeCompact, Background: true})
 		prepare(t, m, chatOf(softTurns))
-		require.NoError(t, m.Close(), "ends it")
+		m.Close() // ends it
 	})
 }
 
@@ -399,7 +399,7 @@ func TestBackgroundReadsCopies(t *testing.T) {
 		}
 		close(begin)
 		time.Sleep(time.Minute)
-		require.NoError(t, m.Close())
+		m.Close()
 		assert.Contains(t, flushed.String(), "Question 3")
 		assert.NotContains(t, flushed.String(), "overwritten")
 		require.Contains(t, asked.String(), "Question 3")

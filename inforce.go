@@ -88,7 +88,7 @@ func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce
 // holdFiles holds the steps of v that work on files, which are the newest first: all of them or, if they take too much,
 // those of files that the agent changes, and then the newest. What a record stands for takes nothing.
 func (d *draft) holdFiles(f *inForce, v *view, steps []workStep, isShown func(i int) bool) {
-	if d.opts.FoldAbove < 0 || d.opts.Tools.FoldFiles {
+	if d.opts.FoldAbove == FoldAlways || d.opts.Tools.FoldFiles {
 		return
 	}
 	all := 0

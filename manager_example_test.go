@@ -43,7 +43,7 @@ func ExampleNew() {
 	fmt.Println(err)
 	// Output:
 	// true <nil>
-	// winnow: New: FoldAbove is 1.5, want a share in 0..1
+	// winnow: New: FoldAbove is 1.5, want a share of at most 1
 }
 
 func ExampleManager_Prepare() {
@@ -145,11 +145,10 @@ func ExampleManager_Restore() {
 
 func ExampleManager_Close() {
 	m := must(winnow.New(200_000, &winnow.Options{Compact: &winnow.CompactOptions{Background: true}}))
-	fmt.Println(m.Close())
+	m.Close()
 	request := must(m.Prepare(context.Background(), []winnow.Message{user("Still there?")}))
 	fmt.Println(len(request.Messages), "message")
 	// Output:
-	// <nil>
 	// 1 message
 }
 

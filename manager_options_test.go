@@ -35,7 +35,8 @@ func TestManagerNewRefuses(t *testing.T) {
 		{"fold above", 8_000, winnow.Options{FoldAbove: nan}, "FoldAbove", "no comparison with NaN is true"},
 		{"fold above all", 8_000, winnow.Options{FoldAbove: 20}, "FoldAbove", "per cent were meant"},
 		{"fold above infinity", 8_000, winnow.Options{FoldAbove: inf}, "FoldAbove", "it would never be reached"},
-		{"thinking", 8_000, winnow.Options{Thinking: "Bound"}, "Thinking", "the provider would refuse what was meant to be left out"},
+		{"fold above below 0", 8_000, winnow.Options{FoldAbove: -0.2}, "FoldAlways", "a sign too many is no wish for records everywhere"},
+		{"thinking", 8_000, winnow.Options{Thinking: "Bound"}, `want "kept", "dropped", "bound" or ""`, "the provider would refuse what was meant to be left out"},
 		{"truncate", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: nan}}, "Truncate.MaxShare", "no comparison with NaN is true"},
 		{"truncate above 1", 8_000, winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: 2}}, "Truncate.MaxShare", "a result above the window never fits"},
 		{"read price", 8_000, winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: nan}}, "Cache.ReadPrice", "prices are compared"},
@@ -59,6 +60,7 @@ func TestManagerNewAccepts(t *testing.T) {
 		{"nil", nil, "nil means the defaults"},
 		{"zero", &winnow.Options{}, "the zero value means the defaults"},
 		{"prices above 1", &winnow.Options{Cache: &winnow.CacheOptions{ReadPrice: 0.5, WritePrice: 2}}, "a price is not a share"},
+		{"a share below 0", &winnow.Options{Truncate: &winnow.TruncateOptions{MaxShare: -1}}, "negative numbers mean 0"},
 		{"shares of 1", &winnow.Options{FoldAbove: 1, Truncate: &winnow.TruncateOptions{MaxShare: 1}}, "all of the window is a share"},
 		{"reserve above the window", &winnow.Options{Reserve: 1 << 40}, "hosts pass the output limit of the model, which may be the window"},
 		{"negative numbers", &winnow.Options{

@@ -17,7 +17,7 @@ import (
 // summary.
 
 // NotesTool returns the tool with which a model writes notes under names; the newest note of a name counts. Offer it
-// with [ToolOptions].Notes set, and answer its calls with [Manager.Note]. It takes at most 150 tokens.
+// with [ToolOptions].Notes set, and answer its calls with [Manager.TakeNote]. It takes at most 150 tokens.
 func NotesTool() Tool {
 	return Tool{
 		Name: toolcall.NoteTool,
@@ -81,11 +81,11 @@ const (
 	leastForNotes = 400  // tokens, in a small window too
 )
 
-// Note answers a call of [NotesTool]: it returns the result to append to the history, which says how much room is
+// TakeNote answers a call of [NotesTool]: it returns the result to append to the history, which says how much room is
 // left. IsError is set, and the note does not count, if its name is empty or longer than 64 bytes, or if there would
-// be more than 32 notes, or more than 5 % of the budget (400 tokens at least) in all notes together. Note calls no
+// be more than 32 notes, or more than 5 % of the budget (400 tokens at least) in all notes together. TakeNote calls no
 // model.
-func (m *Manager) Note(history []Message, arguments json.RawMessage) Message {
+func (m *Manager) TakeNote(history []Message, arguments json.RawMessage) Message {
 	name, text, ok := toolcall.NoteIn(toolcall.NoteTool, arguments)
 	answer := answerTo(toolcall.NoteTool, history, arguments)
 	say := func(failed bool, format string, args ...any) Message {
@@ -147,24 +147,24 @@ func (m *Manager) EndPhase(history []Message, arguments json.RawMessage) Message
 	return answer
 }
 
-// windowNote begins the message of WindowNote.
-const windowNote = "[The context window is "
+// windowLine begins the message of WindowLine.
+const windowLine = "[The context window is "
 
-// leastToTell is the share of the budget from which WindowNote says how full the window is: before the next epoch,
+// leastToTell is the share of the budget from which WindowLine says how full the window is: before the next epoch,
 // and with room for what the model wants to write down.
 const leastToTell = 0.6
 
-// WindowNote returns a line for the model that says how full the window of r, the last request, is and which tools
+// WindowLine returns a line for the model that says how full the window of r, the last request, is and which tools
 // help. Append it to the history. It is nil below 60 % of the budget, and where such a line stands in r and is still
 // true: it is told once between two rewrites.
-func (m *Manager) WindowNote(r *Request) *Message {
+func (m *Manager) WindowLine(r *Request) *Message {
 	least := count.Share(r.Budget, leastToTell)
 	if r.Tokens < least {
 		return nil
 	}
 	upTo := r.Tokens // of the request, up to message i
 	for i := len(r.Messages) - 1; i >= 0 && upTo >= least; i-- {
-		if x := &r.Messages[i]; x.Injected && strings.HasPrefix(joinedText(x), windowNote) {
+		if x := &r.Messages[i]; x.Injected && strings.HasPrefix(joinedText(x), windowLine) {
 			return nil
 		}
 		upTo -= r.Counts[i]
@@ -176,7 +176,7 @@ func (m *Manager) WindowNote(r *Request) *Message {
 	if m.opts.Recall {
 		tools = append(tools, RecallTool().Name+" shows again what was left out")
 	}
-	text := fmt.Sprintf("%s%d %% full, and older work will be shortened.", windowNote, r.Tokens*100/max(1, r.Budget))
+	text := fmt.Sprintf("%s%d %% full, and older work will be shortened.", windowLine, r.Tokens*100/max(1, r.Budget))
 	if len(tools) > 0 {
 		text += " " + strings.Join(tools, "; ") + "."
 	}

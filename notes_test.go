@@ -48,7 +48,7 @@ func (b *notebook) call(tool winnow.Tool, arguments json.RawMessage, answer func
 }
 
 func (b *notebook) note(name, text string) winnow.Message {
-	return b.call(winnow.NotesTool(), noteArguments(name, text), b.m.Note)
+	return b.call(winnow.NotesTool(), noteArguments(name, text), b.m.TakeNote)
 }
 
 // work adds n steps with results of about 500 tokens.
@@ -118,7 +118,7 @@ func TestNotesAreBounded(t *testing.T) {
 	for _, name := range []string{"", " \n", strings.Repeat("x", 65)} {
 		assert.True(t, b.note(name, "text").IsError, "%q", name)
 	}
-	assert.True(t, b.m.Note(b.h, json.RawMessage(`[1`)).IsError)
+	assert.True(t, b.m.TakeNote(b.h, json.RawMessage(`[1`)).IsError)
 	long := b.note("long", strings.Repeat("word ", 4_000))
 	assert.True(t, long.IsError)
 	assert.Contains(t, fullText(long), "All notes would have")
@@ -195,19 +195,19 @@ func TestWindowNote(t *testing.T) {
 	for range 60 {
 		b.work(1)
 		r := prepare(t, b.m, b.h)
-		if line := b.m.WindowNote(r); line != nil {
+		if line := b.m.WindowLine(r); line != nil {
 			told++
 			assert.GreaterOrEqual(t, r.Tokens, r.Budget*6/10)
 			for _, tool := range []string{"write_note", "end_phase", "recall"} {
 				assert.Contains(t, fullText(*line), tool)
 			}
 			b.h = append(b.h, *line)
-			require.Nil(t, b.m.WindowNote(prepare(t, b.m, b.h)), "once")
+			require.Nil(t, b.m.WindowLine(prepare(t, b.m, b.h)), "once")
 		}
 	}
 	assert.Greater(t, told, 1, "again in the next epoch")
 	assert.Less(t, told, 12)
-	assert.Nil(t, b.m.WindowNote(&winnow.Request{Tokens: 10, Budget: 100}))
+	assert.Nil(t, b.m.WindowLine(&winnow.Request{Tokens: 10, Budget: 100}))
 }
 
 func TestOwnToolsAreSmall(t *testing.T) {
@@ -229,10 +229,10 @@ func ExampleCompactTool() {
 	// Output: end_phase
 }
 
-func ExampleManager_Note() {
+func ExampleManager_TakeNote() {
 	m := must(winnow.New(200_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}}))
 	history := []winnow.Message{user("Ship it."), call("call_1", winnow.NotesTool().Name, `{"name":"goal","text":"Ship on Friday."}`)}
-	history = append(history, m.Note(history, history[1].Parts[0].Arguments))
+	history = append(history, m.TakeNote(history, history[1].Parts[0].Arguments))
 	fmt.Println(history[2].Parts[0].Text)
 	fmt.Println(winnow.Notes(history))
 	// Output:
@@ -253,9 +253,9 @@ func ExampleManager_EndPhase() {
 	// Output: true Not yet: it would free 0 tokens, and there is room enough. Go on.
 }
 
-func ExampleManager_WindowNote() {
+func ExampleManager_WindowLine() {
 	m := must(winnow.New(200_000, &winnow.Options{Tools: &winnow.ToolOptions{Notes: true}}))
-	line := m.WindowNote(&winnow.Request{Tokens: 130_000, Budget: 180_000})
+	line := m.WindowLine(&winnow.Request{Tokens: 130_000, Budget: 180_000})
 	fmt.Println(line.Parts[0].Text)
 	// Output: [The context window is 72 % full, and older work will be shortened. write_note keeps what must not be lost; end_phase ends a phase.]
 }

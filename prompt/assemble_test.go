@@ -52,7 +52,7 @@ func randomInput(r *rand.Rand) prompt.Input {
 		in.Skills = append(in.Skills, prompt.Skill{Name: fmt.Sprint("skill-", i), Description: randomText(r, 200), Location: "/s"})
 	}
 	for i := range r.IntN(4) {
-		in.Tools = append(in.Tools, prompt.Tool{Name: fmt.Sprint("tool_", i), Description: randomText(r, 100), Schema: []byte(`{"type":"object"}`)})
+		in.Tools = append(in.Tools, prompt.Tool{Tool: winnow.Tool{Name: fmt.Sprint("tool_", i), Description: randomText(r, 100), Schema: []byte(`{"type":"object"}`)}})
 	}
 	return in
 }
@@ -166,11 +166,11 @@ func checkLeftOut(t *testing.T, in prompt.Input, a *prompt.Assembly) {
 
 // What the host does to its own tools does not change an assembly.
 func TestAssembleOwnsItsTools(t *testing.T) {
-	own := []prompt.Tool{{Name: "read", Schema: []byte(`{"type":"object"}`)}}
+	own := []prompt.Tool{{Tool: winnow.Tool{Name: "read", Schema: []byte(`{"type":"object"}`)}}}
 	a, err := prompt.Assemble(prompt.Input{Tools: own}, &prompt.Options{Estimator: winnow.CharsPerToken(4)})
 	require.NoError(t, err)
 	own[0].Name, own[0].Schema[0] = "grep", 'x'
-	require.Equal(t, []prompt.Tool{{Name: "read", Schema: []byte(`{"type":"object"}`)}}, a.Tools)
+	require.Equal(t, []prompt.Tool{{Tool: winnow.Tool{Name: "read", Schema: []byte(`{"type":"object"}`)}}}, a.Tools)
 }
 
 // A required section is whole or an error, the volatile ones too.

@@ -69,11 +69,11 @@ func manyTools(n int) (tools []prompt.Tool) {
 		for k := range 8 {
 			properties = append(properties, fmt.Sprintf(`"field_%d": {"type": "string", "description": "What the service takes as field %d of operation %d, as text; see its manual for the values that it knows."}`, k, k, i))
 		}
-		tools = append(tools, prompt.Tool{
-			Name: fmt.Sprintf("service_%03d_operation", i), Summary: fmt.Sprintf("operation %d of the service", i),
+		tools = append(tools, prompt.Tool{Summary: fmt.Sprintf("operation %d of the service", i), Tool: winnow.Tool{
+			Name:        fmt.Sprintf("service_%03d_operation", i),
 			Description: fmt.Sprintf("Calls operation %d of the service and returns what it answers, as JSON. Use it when the user asks for this operation by name.", i),
 			Schema:      []byte(`{"type": "object", "properties": {` + strings.Join(properties, ", ") + `}, "required": ["field_0", "field_1"]}`),
-		})
+		}})
 	}
 	return tools
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/prompt"
 	"github.com/winnowgo/winnow/session"
-	"github.com/winnowgo/winnow/session/entry"
 )
 
 func ExampleNewReport() {
@@ -62,12 +61,11 @@ func ExampleReport_Save() {
 	err = conversation.Append(ctx, session.User("How many beans are left?"))
 	err = errors.Join(err, conversation.Close(), prompt.NewReport(assembled(), request, usage).Save(ctx, store, "agent:main:main"))
 	var saved prompt.Report
-	err = errors.Join(err, store.Entries(ctx, "agent:main:main", func(e *entry.Entry) error { // the newest counts
-		if e.Name != prompt.ReportEntry {
-			return nil
+	for e, readErr := range store.Entries(ctx, "agent:main:main") { // the newest counts
+		if err = errors.Join(err, readErr); err == nil && e.Name == prompt.ReportEntry {
+			err = json.Unmarshal(e.Data, &saved)
 		}
-		return json.Unmarshal(e.Data, &saved)
-	}))
+	}
 	fmt.Println(saved.Source, saved.Tokens.Used, err)
 	// Output: run 312 <nil>
 }

@@ -21,8 +21,8 @@ var (
 	}
 	skills = []prompt.Skill{{Name: "stock-take", Description: "Counts the stock. Use it when asked for an inventory.", Location: "/repo/skills/stock-take/SKILL.md", Body: "Count the shelves from left to right."}}
 	tools  = []prompt.Tool{
-		{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)},
-		{Name: "exec", Description: "Runs a command.", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}}}`)},
+		{Tool: winnow.Tool{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)}},
+		{Tool: winnow.Tool{Name: "exec", Description: "Runs a command.", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}}}`)}},
 	}
 	request = &winnow.Request{
 		Messages: []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "How many beans are left?"}}}},

@@ -7,8 +7,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// Options are the options of [Assemble]. nil and the zero value mean the defaults in parentheses; a negative limit of
-// characters or skills means 0, and a negative MaxTokens or ToolRatio the default. Characters are Unicode code points.
+// Options are the options of [Assemble]. nil and the zero value mean the defaults in parentheses; a negative number
+// means 0. Characters are Unicode code points.
 type Options struct {
 	Window        int // the model's context window, in tokens; 0: unknown, and only the limits in characters apply
 	MaxTokens     int // tokens of the system prompt's text (a quarter of Window)
@@ -57,14 +57,15 @@ func (o *Options) withDefaults() Options {
 	setDefault(&c.MaxSkills, defaultMaxSkills)
 	setDefault(&c.MaxSkillChars, defaultMaxSkillChars)
 	c.Window = max(0, c.Window)
-	if c.MaxTokens <= 0 {
-		if c.MaxTokens = math.MaxInt; c.Window > 0 {
-			c.MaxTokens = c.Window / promptShare
-		}
+	whole := math.MaxInt
+	if c.Window > 0 {
+		whole = c.Window / promptShare
 	}
-	if !(c.ToolRatio > 0) || math.IsInf(c.ToolRatio, 0) {
+	setDefault(&c.MaxTokens, whole)
+	if c.ToolRatio == 0 || math.IsNaN(c.ToolRatio) || math.IsInf(c.ToolRatio, 0) {
 		c.ToolRatio = 1
 	}
+	c.ToolRatio = max(0, c.ToolRatio)
 	return c
 }
 

@@ -15,14 +15,14 @@ const (
 	detailLines  = 30 // lines in each list of sizes
 )
 
-// ReportUsage lists the words that [Report.Text] accepts, as the reference's command /context does.
-const ReportUsage = `/context: what fills the context window
+// ReportHelp lists the words that [Report.Text] accepts, as the reference's command /context does.
+const ReportHelp = `/context: what fills the context window
 /context list: a short breakdown
 /context detail: sizes by file, skill and tool
 /context json: for machines`
 
 // Text returns the report in the form that word names: "list" (or "show"), "detail" (or "deep") or "json". Any other
-// word returns [ReportUsage].
+// word returns [ReportHelp].
 func (r *Report) Text(word string) string {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "list", "show":
@@ -32,7 +32,7 @@ func (r *Report) Text(word string) string {
 	case "json":
 		return r.JSON()
 	}
-	return ReportUsage
+	return ReportHelp
 }
 
 // List returns a short form of the report.

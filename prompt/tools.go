@@ -3,25 +3,20 @@ package prompt
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Tool is a tool that the model may call.
+// Tool is a tool of an agent, and how a prompt offers it.
 type Tool struct {
-	Name string `json:"name"`
+	winnow.Tool
 
-	// shown next to its name in the prompt (the first line of Description)
-	Summary     string          `json:"-"`
-	Description string          `json:"description"` // sent with its schema
-	Schema      json.RawMessage `json:"parameters"`  // JSON schema of its arguments
-
-	// with Options.OnDemand, still send its schema with every request
-	Always bool `json:"-"`
+	Summary string `json:"-"` // shown next to its name in the prompt (the first line of Description)
+	Always  bool   `json:"-"` // with Options.OnDemand, still send its schema with every request
 }
 
 // ToolSize is the size of a tool.

@@ -197,19 +197,19 @@ const (
 // the arguments of a tool.
 func OnDemandTools() []Tool {
 	return []Tool{
-		{
-			Name: callToolName, Summary: "call a tool that was loaded",
+		{Summary: "call a tool that was loaded", Tool: winnow.Tool{
+			Name:        callToolName,
 			Description: "Calls a tool whose parameters were loaded.",
 			Schema: json.RawMessage(`{"type":"object",` +
 				`"properties":{"name":{"type":"string"},"arguments":{"type":"object"}},` +
 				`"required":["name","arguments"]}`),
-		},
-		{
-			Name: loadToolName, Summary: "read the parameters of a tool",
+		}},
+		{Summary: "read the parameters of a tool", Tool: winnow.Tool{
+			Name: loadToolName,
 			Description: "Returns description and parameters of a tool or the text of a skill, by its name. " +
 				"Instead of a name, a few words on what it should do find some.",
 			Schema: json.RawMessage(`{"type":"object",` +
 				`"properties":{"name":{"type":"string"}},"required":["name"]}`),
-		},
+		}},
 	}
 }

@@ -20,17 +20,14 @@ func TestToolTokensAsOpenAIBilledThem(t *testing.T) {
 	const billed, perMessage, perRole, reply = 101, 3, 1, 3
 	exact, err := winnow.TiktokenEstimator("o200k_base")
 	require.NoError(t, err)
-	weather := prompt.Tool{
-		Name: "get_current_weather", Description: "Get the current weather in a given location",
-		Schema: json.RawMessage(`{
+	weather := prompt.Tool{Tool: winnow.Tool{Name: "get_current_weather", Description: "Get the current weather in a given location", Schema: json.RawMessage(`{
 			"type": "object",
 			"properties": {
 				"location": {"type": "string", "description": "The city and state, e.g. San Francisco, CA"},
 				"unit": {"type": "string", "description": "The unit of temperature to return", "enum": ["celsius", "fahrenheit"]}
 			},
 			"required": ["location"]
-		}`),
-	}
+		}`)}}
 	const system, user = "You are a helpful assistant that can answer to questions about the weather.", "What's the weather like in San Francisco?"
 	messages := 2*(perMessage+perRole) + reply + tokensOf(exact, user)
 	for _, c := range []struct {
@@ -62,7 +59,7 @@ func TestToolTokensAreOfWhatIsSent(t *testing.T) {
 	require.NoError(t, json.Indent(&indented, []byte(compact), "        ", "        "))
 	for _, form := range []prompt.Form{prompt.FormJSON, prompt.FormAnthropic, prompt.FormOpenAI, prompt.FormGemini} {
 		tokens := func(schema json.RawMessage, ratio float64) int {
-			a, err := prompt.Assemble(prompt.Input{Tools: []prompt.Tool{{Name: "read", Description: "Reads a file.", Schema: schema}}},
+			a, err := prompt.Assemble(prompt.Input{Tools: []prompt.Tool{{Tool: winnow.Tool{Name: "read", Description: "Reads a file.", Schema: schema}}}},
 				&prompt.Options{Form: form, Estimator: winnow.CharsPerToken(4), ToolRatio: ratio})
 			require.NoError(t, err)
 			return a.ToolTokens
@@ -102,7 +99,7 @@ func TestToolRatio(t *testing.T) {
 func TestAllowedTools(t *testing.T) {
 	var tools []prompt.Tool
 	for _, name := range []string{"read", "read_all", "write", "mcp_git_log", "mcp_git_diff", "mcp_web"} {
-		tools = append(tools, prompt.Tool{Name: name})
+		tools = append(tools, prompt.Tool{Tool: winnow.Tool{Name: name}})
 	}
 	for _, c := range []struct {
 		allowed prompt.Allowed
@@ -130,7 +127,7 @@ func TestAllowedTools(t *testing.T) {
 // the rest cost nothing.
 func TestToolTokensOfUnusualSchemas(t *testing.T) {
 	tokens := func(schema string) int {
-		a, err := prompt.Assemble(prompt.Input{Tools: []prompt.Tool{{Name: "t", Schema: []byte(schema)}}},
+		a, err := prompt.Assemble(prompt.Input{Tools: []prompt.Tool{{Tool: winnow.Tool{Name: "t", Schema: []byte(schema)}}}},
 			&prompt.Options{Form: prompt.FormOpenAI, Estimator: winnow.CharsPerToken(4)})
 		require.NoError(t, err)
 		return a.ToolTokens
@@ -157,7 +154,7 @@ func TestToolTokensOfUnusualSchemas(t *testing.T) {
 
 // A schema that is not JSON is named, and a conversation with it can still be stored.
 func TestSchemasThatAreNoJSON(t *testing.T) {
-	tools := []prompt.Tool{{Name: "cut", Schema: json.RawMessage(`{"type":`)}, {Name: "empty", Schema: json.RawMessage("")}, {Name: "none"}}
+	tools := []prompt.Tool{{Tool: winnow.Tool{Name: "cut", Schema: json.RawMessage(`{"type":`)}}, {Tool: winnow.Tool{Name: "empty", Schema: json.RawMessage("")}}, {Tool: winnow.Tool{Name: "none"}}}
 	a, err := prompt.Assemble(prompt.Input{Tools: tools}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"the schema of the tool cut is not JSON"}, a.Warnings)

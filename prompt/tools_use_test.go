@@ -92,8 +92,8 @@ func TestToolsAreChosenAtTheEdge(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	l := prompt.NewLoader(append(skills, prompt.Skill{Name: "secret-mail", Description: "sends mail", Hidden: true}), []prompt.Tool{
-		{Name: "send_mail", Description: "Sends a mail to people."}, {Name: "list_mails", Description: "Lists the mails of a folder."},
-		{Name: "weather", Description: "Says how the weather is."},
+		{Tool: winnow.Tool{Name: "send_mail", Description: "Sends a mail to people."}}, {Tool: winnow.Tool{Name: "list_mails", Description: "Lists the mails of a folder."}},
+		{Tool: winnow.Tool{Name: "weather", Description: "Says how the weather is."}},
 	})
 	assert.Equal(t, []string{"list_mails", "send_mail"}, l.Find("a mail folder, please")[:2], "most words first")
 	assert.Equal(t, []string{"weather"}, l.Find("WEATHER"))

@@ -222,7 +222,7 @@ func checkNames(t *testing.T, v *vector) {
 	for i := range v.Count {
 		name := fmt.Sprintf("t-%03d", i)
 		if v.What == "Tools" {
-			in.Tools = append(in.Tools, prompt.Tool{Name: name})
+			in.Tools = append(in.Tools, prompt.Tool{Tool: winnow.Tool{Name: name}})
 		} else {
 			in.Skills = append(in.Skills, prompt.Skill{Name: name, Description: "d"})
 		}

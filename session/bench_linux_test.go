@@ -19,7 +19,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
-	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
 
@@ -309,7 +308,7 @@ func scanOf(store *session.Store, size int) func(b *testing.B) {
 		b.SetBytes(int64(size))
 		defer measureCPU(b)()
 		for b.Loop() {
-			if err := store.Entries(context.Background(), "k", func(*entry.Entry) error { return nil }); err != nil {
+			if err := errorOf(store.Entries(context.Background(), "k")); err != nil {
 				b.Fatal(err)
 			}
 		}

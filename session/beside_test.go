@@ -92,6 +92,6 @@ func TestNoteThatIsNotJSON(t *testing.T) {
 	s := open(t, store, "k")
 	defer s.Close()
 	require.NoError(t, s.Append(ctx, session.User("one")))
-	require.ErrorContains(t, s.Note(ctx, "plan", []byte("{")), `session: the data of "plan"`)
-	require.ErrorContains(t, store.Note(ctx, "k", "plan", []byte("{")), `session: the data of "plan"`)
+	require.ErrorContains(t, s.AddData(ctx, "plan", []byte("{")), `session: the data of "plan"`)
+	require.ErrorContains(t, store.AddData(ctx, "k", "plan", []byte("{")), `session: the data of "plan"`)
 }

@@ -109,9 +109,9 @@ func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow
 	return s.add(ctx, &entry.Entry{Type: entry.TypeCustomMessage, Name: name, Hidden: hidden, Message: &m})
 }
 
-// Note appends data of the host, as JSON. The model does not see it. It belongs to the branch.
-func (s *Session) Note(ctx context.Context, name string, data json.RawMessage) error {
-	data, err := noteOf(name, data)
+// AddData appends data of the host, as JSON, under a name. The model does not see it. It belongs to the branch.
+func (s *Session) AddData(ctx context.Context, name string, data json.RawMessage) error {
+	data, err := dataOf(name, data)
 	if err != nil {
 		return err
 	}

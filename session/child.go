@@ -9,7 +9,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/recall"
-	"github.com/winnowgo/winnow/session/entry"
 )
 
 // A sub-agent has a session of its own, below the key of the session that began it. Its parent gets a capsule: the
@@ -116,18 +115,13 @@ func (s *Session) readChild(ctx context.Context, name string) (*View, error) {
 
 // origin returns the session that the newest log of a session was forked from, or "".
 func (s *Store) origin(ctx context.Context, key string) (string, error) {
-	found := errors.New("found")
-	var from string
-	err := s.Entries(ctx, key, func(e *entry.Entry) error {
-		if e.From != nil {
-			from = e.From.Session
+	for e, err := range s.Entries(ctx, key) { // the first is the header
+		if err != nil || e.From == nil {
+			return "", err
 		}
-		return found
-	})
-	if errors.Is(err, found) {
-		err = nil
+		return e.From.Session, nil
 	}
-	return from, err
+	return "", nil
 }
 
 // recallChild answers a call of the recall tool with a handle of a capsule. ok is false for other calls.

@@ -72,7 +72,7 @@ func storeCalls(store *session.Store, cursor string) map[string]func(context.Con
 		"Parts":        func(ctx context.Context) error { _, err := store.Parts(ctx, "k"); return err },
 		"Fork":         func(ctx context.Context) error { return store.Fork(ctx, "k", "", "fork") },
 		"SetInfo":      func(ctx context.Context) error { return store.SetInfo(ctx, "k", session.Info{}) },
-		"Note":         func(ctx context.Context) error { return store.Note(ctx, "k", "n", []byte("1")) },
+		"AddData":      func(ctx context.Context) error { return store.AddData(ctx, "k", "n", []byte("1")) },
 		"Delete":       func(ctx context.Context) error { return store.Delete(ctx, "k") },
 		"Erase":        func(ctx context.Context) error { _, err := upkeep.Erase(ctx, store, "k"); return err },
 		"EraseEntries": func(ctx context.Context) error { _, err := upkeep.EraseEntries(ctx, store, "k", "", "e2"); return err },

@@ -25,17 +25,17 @@ import (
 // message.
 func tokens(t testing.TB, store *session.Store, key string) map[string]string {
 	found := map[string]string{}
-	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
+	for e, err := range store.Entries(context.Background(), key) {
+		require.NoError(t, err)
 		if e.Type != entry.TypeMessage || e.Message == nil {
-			return nil
+			continue
 		}
 		for _, p := range e.Message.Parts {
 			if token, _, ok := strings.Cut(p.Text, ": "); ok && strings.HasPrefix(token, "message ") {
 				found[e.ID] = token + ": "
 			}
 		}
-		return nil
-	}))
+	}
 	return found
 }
 
@@ -293,13 +293,13 @@ func TestRepeatedErasureIsDurable(t *testing.T) {
 	title := secret
 	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
 	var ids []string // of the message and of the title
-	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+	for e, err := range store.Entries(ctx, "k") {
+		require.NoError(t, err)
 		isFirst := e.Message != nil && e.Message.Role == winnow.RoleUser
 		if isFirst || e.Type == entry.TypeInfo {
 			ids = append(ids, e.ID)
 		}
-		return nil
-	}))
+	}
 	require.Len(t, ids, 2)
 	name := findLog(t, fsys, "k", readStored(t, fsys, store, "k").log)
 	f, err := fsys.Open(name, os.O_RDWR, 0)

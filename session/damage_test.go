@@ -64,7 +64,7 @@ func newShortLog(t *testing.T) *shortLog {
 		ids := s.View().IDs
 		m := answer("other")
 		require.NoError(t, s.Edit(ctx, ids[len(ids)-1], &m, "test"))
-		require.NoError(t, s.Note(ctx, "n", json.RawMessage(`[1]`)))
+		require.NoError(t, s.AddData(ctx, "n", json.RawMessage(`[1]`)))
 		require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
 		require.NoError(t, store.SetLabel(ctx, "k", ids[0], "L"))
 		require.NoError(t, store.AddUsage(ctx, "k", "m", winnow.Usage{Input: n}))

@@ -335,7 +335,7 @@ func (s *Session) RunTool(ctx context.Context, call winnow.Part) (result winnow.
 			result, err = m.Recall(ctx, history, call.Arguments)
 		}
 	case winnow.NotesTool().Name:
-		result = m.Note(history, call.Arguments)
+		result = m.TakeNote(history, call.Arguments)
 	case winnow.CompactTool().Name:
 		result = m.EndPhase(history, call.Arguments)
 	default:

@@ -34,12 +34,12 @@ func TestDoWithSeveralMessages(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"look", "I look.", "two files", " Now you.", ""}, texts(v))
 	batches := 0
-	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+	for e, err := range store.Entries(ctx, "k") {
+		require.NoError(t, err)
 		if e.Type == entry.TypeMessage && e.Batch == [2]int64{1, 4} {
 			batches++
 		}
-		return nil
-	}))
+	}
 	require.Equal(t, 1, batches, "the answer is stored whole or not at all")
 }
 

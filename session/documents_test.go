@@ -3,9 +3,13 @@ package session_test
 import (
 	"context"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -85,4 +89,25 @@ func TestReaderInAnotherLanguage(t *testing.T) {
 	out, err := exec.Command(python, script, logs[0]).CombinedOutput()
 	require.NoError(t, err, string(out))
 	assert.Equal(t, want, strings.Split(strings.TrimSpace(string(out)), "\n"))
+}
+
+// TestAliasesNameTheirFields: go doc does not show the fields of a type that another package declares, so the comment
+// names them.
+func TestAliasesNameTheirFields(t *testing.T) {
+	tree, err := parser.ParseFile(token.NewFileSet(), "list.go", nil, parser.ParseComments)
+	require.NoError(t, err)
+	comments := map[string]string{}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok {
+			comments[spec.Name.Name] = spec.Doc.Text()
+		}
+		return true
+	})
+	for _, alias := range []any{session.Query{}, session.Page{}, session.Status{}, session.Changes{}, session.Change{},
+		session.BusyError{}, session.Info{}, session.Counts{}} {
+		typ := reflect.TypeOf(alias)
+		for _, field := range reflect.VisibleFields(typ) {
+			assert.Regexp(t, `\b`+field.Name+`\b`, comments[typ.Name()], "%s.%s", typ.Name(), field.Name)
+		}
+	}
 }

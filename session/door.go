@@ -7,7 +7,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/runes"
-	"github.com/winnowgo/winnow/session/entry"
 )
 
 // What is refused at the door, because a log keeps it for good.
@@ -83,18 +82,15 @@ func hasCall(messages []winnow.Message, id string) bool {
 // logHasCall reports whether the log has a call with this id that the history does not have: a summary stands for it,
 // or it is on another branch.
 func (s *Session) logHasCall(ctx context.Context, id string) (bool, error) {
-	found := errors.New("found")
-	err := s.store.Entries(ctx, s.key, func(e *entry.Entry) error {
-		if e.Message != nil && hasCall([]winnow.Message{*e.Message}, id) {
-			return found
+	for e, err := range s.store.Entries(ctx, s.key) {
+		switch {
+		case errors.Is(err, ErrNotFound): // nothing is written yet
+			return false, nil
+		case err != nil:
+			return false, err
+		case e.Message != nil && hasCall([]winnow.Message{*e.Message}, id):
+			return true, nil
 		}
-		return nil
-	})
-	if errors.Is(err, found) {
-		return true, nil
 	}
-	if errors.Is(err, ErrNotFound) { // nothing is written yet
-		return false, nil
-	}
-	return false, err
+	return false, nil
 }

@@ -21,12 +21,12 @@ const word = "4711-0815"
 // newest returns the id of the newest entry of a type in the newest log.
 func newest(t testing.TB, store *session.Store, kind entry.Type) (id string) {
 	t.Helper()
-	require.NoError(t, store.Entries(context.Background(), "k", func(e *entry.Entry) error {
+	for e, err := range store.Entries(context.Background(), "k") {
+		require.NoError(t, err)
 		if e.Type == kind {
 			id = e.ID
 		}
-		return nil
-	}))
+	}
 	require.NotEmpty(t, id)
 	return id
 }
@@ -107,7 +107,7 @@ func TestEraseForms(t *testing.T) {
 			return newest(t, store, entry.TypeCustomMessage)
 		}, "[erased]"},
 		{"a note", func(t *testing.T, store *session.Store, s *session.Session) string {
-			require.NoError(t, s.Note(ctx, "note", json.RawMessage(`"`+word+`"`)))
+			require.NoError(t, s.AddData(ctx, "note", json.RawMessage(`"`+word+`"`)))
 			return newest(t, store, entry.TypeCustom)
 		}, ""},
 		{"an edit: the original is not shown again", func(t *testing.T, store *session.Store, s *session.Session) string {

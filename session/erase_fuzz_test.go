@@ -38,13 +38,13 @@ func FuzzErase(f *testing.F) {
 		store := session.New(backend, nil)
 		ids := func() (all []string) {
 			seen := map[string]bool{}
-			require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+			for e, err := range store.Entries(ctx, "k") {
+				require.NoError(t, err)
 				if !seen[e.ID] && e.Type != entry.TypeSession { // the first counts that has an id
 					all = append(all, e.ID)
 				}
 				seen[e.ID] = true
-				return nil
-			}))
+			}
 			return all
 		}
 		before := ids()

@@ -100,7 +100,8 @@ func quotingOptions() *session.Options {
 
 func entryWith(t testing.TB, store *session.Store, key, text string) (id string) {
 	t.Helper()
-	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
+	for e, err := range store.Entries(context.Background(), key) {
+		require.NoError(t, err)
 		if e.Type == entry.TypeMessage && e.Message != nil {
 			for _, p := range e.Message.Parts {
 				if strings.Contains(p.Text, text) || strings.Contains(string(p.Arguments), text) {
@@ -108,8 +109,7 @@ func entryWith(t testing.TB, store *session.Store, key, text string) (id string)
 				}
 			}
 		}
-		return nil
-	}))
+	}
 	require.NotEmpty(t, id)
 	return id
 }

@@ -178,9 +178,16 @@ func index(ctx context.Context, store *session.Store, in *memoryIndex) error {
 			return err
 		}
 		for _, change := range changes.Changes {
-			err := store.ReadChange(ctx, change, in.Add)
-			if err != nil && !errors.Is(err, session.ErrNotFound) { // deleted, or another change tells of it
-				return err
+			for e, err := range store.ReadChange(ctx, change) {
+				if errors.Is(err, session.ErrNotFound) { // deleted, or another change tells of it
+					break
+				}
+				if err == nil {
+					err = in.Add(e)
+				}
+				if err != nil {
+					return err
+				}
 			}
 		}
 		if err := in.Save(changes.Cursor); err != nil {

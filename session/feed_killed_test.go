@@ -228,13 +228,13 @@ func TestFeedOfAnotherProcess(t *testing.T) {
 		require.NoError(t, err)
 		now := time.Now()
 		for _, change := range c.Changes {
-			require.NoError(t, store.ReadChange(ctx, change, func(e *entry.Entry) error {
+			for e, err := range store.ReadChange(ctx, change) {
+				require.NoError(t, err)
 				if e.Type == entry.TypeMessage && !seen[e.ID] { // a change may be delivered twice
 					seen[e.ID] = true
 					told = append(told, now)
 				}
-				return nil
-			}))
+			}
 		}
 		cursor = c.Cursor
 	}

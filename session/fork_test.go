@@ -251,14 +251,14 @@ func TestForkOfAnImportedSession(t *testing.T) {
 			require.NoError(t, store.Fork(ctx, "k", c.ids[2], "fork"))
 			for _, key := range []string{"k", "fork"} {
 				for range 6 {
-					require.NoError(t, store.Note(ctx, key, "beside", []byte("1")))
+					require.NoError(t, store.AddData(ctx, key, "beside", []byte("1")))
 				}
 				seen := map[string]bool{}
-				require.NoError(t, store.Entries(ctx, key, func(e *entry.Entry) error {
+				for e, err := range store.Entries(ctx, key) {
+					require.NoError(t, err)
 					require.False(t, seen[e.ID], "%s: the id %s is there twice", key, e.ID)
 					seen[e.ID] = true
-					return nil
-				}))
+				}
 			}
 			v, err := store.Read(ctx, "fork")
 			require.NoError(t, err)

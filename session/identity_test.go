@@ -131,7 +131,8 @@ func TestRecordedSessionsWithRestarts(t *testing.T) {
 			require.NoError(t, err)
 			assert.Empty(t, report.Damage, name)
 			logBytes += report.Bytes
-			require.NoError(t, whole.store.Entries(context.Background(), "k", func(e *entry.Entry) error {
+			for e, err := range whole.store.Entries(context.Background(), "k") {
+				require.NoError(t, err)
 				switch {
 				case e.Type == entry.TypeState && e.Full != nil:
 					fulls++
@@ -142,8 +143,7 @@ func TestRecordedSessionsWithRestarts(t *testing.T) {
 				case e.Type == entry.TypeCompaction:
 					compactions++
 				}
-				return nil
-			}))
+			}
 		}
 	}
 	assert.Zero(t, differ)

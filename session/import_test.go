@@ -19,11 +19,11 @@ import (
 )
 
 func entries(t *testing.T, store *session.Store, key string) (out []*entry.Entry) {
-	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
+	for e, err := range store.Entries(context.Background(), key) {
+		require.NoError(t, err)
 		c := *e
 		out = append(out, &c)
-		return nil
-	}))
+	}
 	return out
 }
 
@@ -35,7 +35,7 @@ func TestImport(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Append(ctx, session.User("one"), session.User("bad \xff bytes"), session.User("three")))
 	second := s.View().IDs[1]
-	require.NoError(t, s.Note(ctx, "todo", json.RawMessage(`{"a": 1}`)))
+	require.NoError(t, s.AddData(ctx, "todo", json.RawMessage(`{"a": 1}`)))
 	changed := session.User("shorter")
 	require.NoError(t, s.Edit(ctx, second, &changed, "too long"))
 	require.NoError(t, session.CompactTo(ctx, s, 2))
@@ -49,7 +49,7 @@ func TestImport(t *testing.T) {
 	require.NoError(t, store.SetInfo(ctx, "from", session.Info{Title: &title, Pinned: &pinned}))
 	require.NoError(t, store.SetLabel(ctx, "from", second, "here"))
 	require.NoError(t, store.AddUsage(ctx, "from", "m", winnow.Usage{Input: 5}))
-	require.NoError(t, store.Note(ctx, "from", "beside", []byte(`"x"`)))
+	require.NoError(t, store.AddData(ctx, "from", "beside", []byte(`"x"`)))
 
 	require.NoError(t, upkeep.Import(ctx, store, "to", entries(t, store, "from")))
 	want, err := store.Read(ctx, "from")

@@ -12,25 +12,34 @@ import (
 	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
-// Package backend has more about the following types, and package entry about the last two.
+// Package backend has more about the following types, and package entry about the last two: a backend and an entry are
+// made of them.
 type (
-	// Query selects and orders the sessions of a list. The zero value selects all, in pages of 100.
+	// Query selects and orders the sessions of a list; the zero value selects all. Prefix and Types are of the key,
+	// Since and Until of the time of the last change, and Pinned and Archived (nil: either) of the Info. Order is
+	// [ByKey] or [Newest], Limit the length of a page (100), and After is Page.Next of the page before.
 	Query = backend.Query
-	// Order is the order of a list.
+	// Order is the order of a list: [ByKey] or [Newest].
 	Order = backend.Order
-	// Page is one page of a list.
+	// Page is one page of a list: Sessions, and in Next what Query.After is for the next page ("": there is none).
 	Page = backend.Page
-	// Status is a row of a list.
+	// Status is a row of a list: Key, Log (its newest), Bytes (of that), Created, Updated, LastInteraction (of a
+	// person), Info, Counts, Damage (places found so far) and Open (somebody has the turn, as far as is known).
 	Status = backend.Status
-	// Changes is a piece of the feed.
+	// Changes is a piece of the feed: Changes in order, Cursor for the next piece, and Resync, which says that the
+	// list begins from nothing.
 	Changes = backend.Changes
-	// Change says that a session changed.
+	// Change says that a session changed: Key, the bytes From and To of its Log, or Deleted, and with another log than
+	// before the Cause.
 	Change = backend.Change
-	// BusyError says who has the turn.
+	// BusyError says who has the turn: PID (0: unknown, or this process), Host, Since, and with Cause why the wait
+	// ended.
 	BusyError = backend.BusyError
-	// Info is the title of a session, and whether it is pinned or archived. nil is unknown or, in a change, as before.
+	// Info is the Title of a session, and whether it is Pinned or Archived. nil is unknown or, in a change, as before.
 	Info = entry.Info
-	// Counts counts what a session holds, on all branches: messages, turns, tokens.
+	// Counts counts what a session holds, on all branches: Entries, Messages by role, Turns, Compactions and those of
+	// them that are Degraded, Flushes, Edits, Erased, Usage, LastUsage, usage by Models, LastTurn (the time), and
+	// Tokens of Window that are in use.
 	Counts = entry.Counts
 )
 
@@ -108,8 +117,31 @@ func (s *Store) Parts(ctx context.Context, key string) ([]backend.Part, error) {
 	return s.backend.Parts(ctx, key)
 }
 
-// Entries calls yield with every entry that counts of a session's newest log, on all branches, in the order of the log.
-func (s *Store) Entries(ctx context.Context, key string, yield func(*entry.Entry) error) error {
+// Entries iterates over every entry that counts of a session's newest log, on all branches, in the order of the log. It
+// ends with the first error.
+func (s *Store) Entries(ctx context.Context, key string) iter.Seq2[*entry.Entry, error] {
+	return sequence(func(yield func(*entry.Entry) error) error { return s.eachEntry(ctx, key, yield) })
+}
+
+// errStop ends a walk over entries that nobody wants to see the rest of.
+var errStop = errors.New("stop")
+
+// sequence returns the entries with which walk calls its function, and behind them the error of walk.
+func sequence(walk func(yield func(*entry.Entry) error) error) iter.Seq2[*entry.Entry, error] {
+	return func(yield func(*entry.Entry, error) bool) {
+		err := walk(func(e *entry.Entry) error {
+			if !yield(e, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(nil, err)
+		}
+	}
+}
+
+func (s *Store) eachEntry(ctx context.Context, key string, yield func(*entry.Entry) error) error {
 	log, err := s.backend.Log(ctx, key, false)
 	if err != nil {
 		return err
@@ -207,9 +239,14 @@ func (s *Store) logsUpTo(ctx context.Context, c Change) ([]backend.Part, error) 
 	return parts[:at+1], err
 }
 
-// ReadChange calls yield with the entries of a change, in the order of the log, which may be older than the newest. The
-// error is [ErrNotFound] if the log was rewritten, removed or deleted; a later change says so.
-func (s *Store) ReadChange(ctx context.Context, c Change, yield func(*entry.Entry) error) error {
+// ReadChange iterates over the entries of a change, in the order of the log, which may be older than the newest. It
+// ends with the first error, which is [ErrNotFound] if the log was rewritten, removed or deleted; a later change says
+// so.
+func (s *Store) ReadChange(ctx context.Context, c Change) iter.Seq2[*entry.Entry, error] {
+	return sequence(func(yield func(*entry.Entry) error) error { return s.eachOfChange(ctx, c, yield) })
+}
+
+func (s *Store) eachOfChange(ctx context.Context, c Change, yield func(*entry.Entry) error) error {
 	if c.To <= c.From {
 		return nil
 	}

@@ -18,7 +18,6 @@ import (
 
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/backend"
-	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
 
@@ -176,7 +175,10 @@ func TestListBesideADamagedArchive(t *testing.T) {
 		require.Len(t, c.Changes, 2)
 		n := 0
 		for _, change := range c.Changes {
-			require.NoError(t, store.ReadChange(ctx, change, func(*entry.Entry) error { n++; return nil }))
+			for _, err := range store.ReadChange(ctx, change) {
+				require.NoError(t, err)
+				n++
+			}
 		}
 		require.Positive(t, n)
 	}
@@ -250,12 +252,15 @@ func TestChangesSayWhy(t *testing.T) {
 	assert.Equal(t, backend.CauseReset, cause())
 
 	n := 0
-	require.NoError(t, store.ReadChange(t.Context(), old, func(*entry.Entry) error { n++; return nil }))
+	for _, err := range store.ReadChange(t.Context(), old) {
+		require.NoError(t, err)
+		n++
+	}
 	assert.Positive(t, n, "the old log")
 	_, err = upkeep.EraseEntries(t.Context(), store, "k", "", id)
 	require.NoError(t, err)
 	assert.Equal(t, backend.CauseRewritten, cause())
 	require.NoError(t, store.Delete(t.Context(), "k"))
 	assert.Equal(t, backend.CauseDeleted, cause())
-	assert.ErrorIs(t, store.ReadChange(t.Context(), old, func(*entry.Entry) error { return nil }), session.ErrNotFound)
+	assert.ErrorIs(t, errorOf(store.ReadChange(t.Context(), old)), session.ErrNotFound)
 }

@@ -28,17 +28,17 @@ func (s *Store) AddUsage(ctx context.Context, key, model string, usage winnow.Us
 	return s.beside(ctx, key, entry.Entry{Type: entry.TypeUsage, Model: model, Usage: &usage})
 }
 
-// Note stores data of the host beside the branch, as JSON.
-func (s *Store) Note(ctx context.Context, key, name string, data []byte) error {
-	line, err := noteOf(name, data)
+// AddData stores data of the host beside the branch, as JSON, under a name.
+func (s *Store) AddData(ctx context.Context, key, name string, data []byte) error {
+	line, err := dataOf(name, data)
 	if err != nil {
 		return err
 	}
 	return s.beside(ctx, key, entry.Entry{Type: entry.TypeCustom, Name: name, Data: line})
 }
 
-// noteOf returns the data of a note as it is stored.
-func noteOf(name string, data []byte) (json.RawMessage, error) {
+// dataOf returns data of the host as it is stored.
+func dataOf(name string, data []byte) (json.RawMessage, error) {
 	line, err := jsonl.OneLine(data)
 	if err != nil {
 		err = fmt.Errorf("session: the data of %q: %w", name, err)

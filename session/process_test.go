@@ -106,7 +106,7 @@ func manyChild(dir string) error {
 		wg.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				key, id := fmt.Sprintf("key %d", n%busyKeys), fmt.Sprintf("%d-beside-%d-%d", os.Getpid(), g, n)
-				err := store.Note(ctx, key, "beside", []byte(strconv.Quote(id)))
+				err := store.AddData(ctx, key, "beside", []byte(strconv.Quote(id)))
 				switch {
 				case err == nil:
 					acknowledge("note", key, id)
@@ -268,12 +268,12 @@ func checkTurns(t *testing.T, store *session.Store, key string, ids []string) {
 // checkNotes requires every acknowledged note once.
 func checkNotes(t *testing.T, store *session.Store, key string, ids []string) {
 	seen := map[string]int{}
-	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
+	for e, err := range store.Entries(context.Background(), key) {
+		require.NoError(t, err)
 		if e.Type == entry.TypeCustom {
 			seen[strings.Trim(string(e.Data), `"`)]++
 		}
-		return nil
-	}))
+	}
 	for _, id := range ids {
 		assert.Equal(t, 1, seen[id], "the note %s of %s", id, key)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
 	"github.com/winnowgo/winnow/session/backend"
-	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/upkeep"
 )
 
@@ -70,7 +69,13 @@ func TestReaderMemory(t *testing.T) {
 			reads := map[string]func() error{
 				"Verify": func() error { _, err := upkeep.Verify(ctx, store, "k"); return err },
 				"Entries": func() error {
-					return store.Entries(ctx, "k", func(*entry.Entry) error { weigh(); return nil })
+					for _, err := range store.Entries(ctx, "k") {
+						if err != nil {
+							return err
+						}
+						weigh()
+					}
+					return nil
 				},
 			}
 			for read, f := range reads {

@@ -96,7 +96,7 @@ func TestFreshnessCountsPeople(t *testing.T) {
 		housekeeping.Injected = true
 		require.NoError(t, s.Append(ctx, answer("an answer"), housekeeping))
 		require.NoError(t, s.Inject(ctx, "reminder", true, session.User("a reminder")))
-		require.NoError(t, s.Note(ctx, "note", json.RawMessage("1")))
+		require.NoError(t, s.AddData(ctx, "note", json.RawMessage("1")))
 		require.NoError(t, s.Close())
 		title := "title"
 		require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))

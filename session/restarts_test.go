@@ -93,7 +93,7 @@ func (p *program) rareStep(ctx context.Context) error {
 	case n == 1 && len(p.leaves) > 0:
 		return p.s.SummarizeBranch(ctx, p.leaves[p.random.IntN(len(p.leaves))], p.words())
 	case n == 2:
-		return p.s.Note(ctx, "note", []byte(`{"n":1}`))
+		return p.s.AddData(ctx, "note", []byte(`{"n":1}`))
 	case n == 3:
 		return p.s.Abandon(ctx)
 	case n == 4 && len(ids) > 0:

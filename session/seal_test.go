@@ -94,19 +94,19 @@ func sealedStore(t *testing.T, dir string, seal session.Sealer) *session.Store {
 	other := session.User("edited: " + quicksilver)
 	require.NoError(t, s.Edit(ctx, ids[len(ids)-1], &other, "because of "+quicksilver))
 	require.NoError(t, s.Inject(ctx, "name "+quicksilver, true, session.User("injected "+quicksilver)))
-	require.NoError(t, s.Note(ctx, "note "+quicksilver, []byte(`{"a":"`+quicksilver+`"}`)))
+	require.NoError(t, s.AddData(ctx, "note "+quicksilver, []byte(`{"a":"`+quicksilver+`"}`)))
 	require.NoError(t, s.SummarizeBranch(ctx, ids[len(ids)-2], "branch "+quicksilver))
 	require.NoError(t, store.SetInfo(ctx, "k", session.Info{Title: &title}))
 	require.NoError(t, store.SetLabel(ctx, "k", ids[len(ids)-2], "label "+quicksilver))
-	require.NoError(t, store.Note(ctx, "k", "beside "+quicksilver, []byte(`"`+quicksilver+`"`)))
+	require.NoError(t, store.AddData(ctx, "k", "beside "+quicksilver, []byte(`"`+quicksilver+`"`)))
 	require.NoError(t, s.Append(ctx, session.User(quicksilver)))
 	require.NoError(t, s.Close())
 	require.NoError(t, store.Fork(ctx, "k", "", "fork"))
 	var entries []*entry.Entry
-	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+	for e, err := range store.Entries(ctx, "k") {
+		require.NoError(t, err)
 		entries = append(entries, e)
-		return nil
-	}))
+	}
 	require.NoError(t, upkeep.Import(ctx, store, "imported", entries))
 	s = open(t, store, "reset")
 	require.NoError(t, s.Append(ctx, session.User(quicksilver)))
@@ -206,7 +206,7 @@ func TestWithoutTheKey(t *testing.T) {
 			assert.Equal(t, name == "missing", errors.Is(err, missing))
 			_, err = store.Open(ctx, "k")
 			require.ErrorIs(t, err, session.ErrSealed)
-			require.ErrorIs(t, store.Entries(ctx, "k", func(*entry.Entry) error { return nil }), session.ErrSealed)
+			require.ErrorIs(t, errorOf(store.Entries(ctx, "k")), session.ErrSealed)
 			require.ErrorIs(t, store.Fork(ctx, "k", "", "fork of "+name), session.ErrSealed)
 			report, err := upkeep.Verify(ctx, store, "k")
 			require.NoError(t, err)
@@ -286,13 +286,13 @@ func TestEraseSealed(t *testing.T) {
 	_, err = upkeep.EraseEntries(ctx, store, "k", "", last)
 	require.NoError(t, err)
 	found := 0
-	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+	for e, err := range store.Entries(ctx, "k") {
+		require.NoError(t, err)
 		if e.ID == last {
 			found++
 			assert.Equal(t, entry.TypeErased, e.Type)
 		}
-		return nil
-	}))
+	}
 	assert.Equal(t, 1, found)
 	report, err := upkeep.Verify(ctx, store, "k")
 	require.NoError(t, err)

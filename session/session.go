@@ -19,7 +19,7 @@ import (
 // Session is an open session. Its holder has the turn from [Store.Open] to Close. It is safe for concurrent use;
 // concurrent writes are stored one after another.
 //
-// Host code that runs within a request (a Summarizer, BeforeCompact, Rules) may call Append, Inject, Note and View.
+// Host code that runs within a request (a Summarizer, BeforeCompact, Rules) may call Append, Inject, AddData and View.
 // Methods that rewrite the branch or make another request (Edit, Rewind, Reset, Truncate, Prepare) wait until the
 // request is made.
 //

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -293,12 +294,12 @@ func TestLogOfAnotherFormat(t *testing.T) {
 		"open":    func() error { _, err := store.Open(ctx, "k"); return err },
 		"read":    func() error { _, err := store.Read(ctx, "k"); return err },
 		"verify":  func() error { _, err := upkeep.Verify(ctx, store, "k"); return err },
-		"entries": func() error { return store.Entries(ctx, "k", func(*entry.Entry) error { return nil }) },
+		"entries": func() error { return errorOf(store.Entries(ctx, "k")) },
 		"fork":    func() error { return store.Fork(ctx, "k", "", "fork") },
 		"erase":   func() error { _, err := upkeep.EraseEntries(ctx, store, "k", "", "e2"); return err },
 		"title":   func() error { return store.SetInfo(ctx, "k", session.Info{}) },
 		"label":   func() error { return store.SetLabel(ctx, "k", "e2", "here") },
-		"note":    func() error { return store.Note(ctx, "k", "name", []byte("1")) },
+		"note":    func() error { return store.AddData(ctx, "k", "name", []byte("1")) },
 		"usage":   func() error { return store.AddUsage(ctx, "k", "", winnow.Usage{}) },
 	} {
 		require.ErrorIs(t, call(), session.ErrFormat, what)
@@ -318,4 +319,14 @@ func TestLogOfAnotherFormat(t *testing.T) {
 			}
 		}
 	}
+}
+
+// errorOf returns the error with which entries end.
+func errorOf(entries iter.Seq2[*entry.Entry, error]) error {
+	for _, err := range entries {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

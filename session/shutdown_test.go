@@ -71,7 +71,7 @@ func TestShutdown(t *testing.T) {
 			"Append":  func() error { return s.Append(ctx, answer("x")) },
 			"Prepare": func() error { _, err := s.Prepare(ctx); return err },
 			"Rewind":  func() error { return s.Rewind(ctx, "") },
-			"Note":    func() error { return s.Note(ctx, "n", []byte("1")) },
+			"AddData": func() error { return s.AddData(ctx, "n", []byte("1")) },
 			"Open":    func() error { _, err := store.Open(ctx, s.Key()); return err },
 		} {
 			require.ErrorIs(t, call(), session.ErrClosed, name)

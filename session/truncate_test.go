@@ -110,12 +110,12 @@ func TestRecoveryCutsForGood(t *testing.T) {
 	})
 	require.NoError(t, err)
 	edits := 0
-	require.NoError(t, store.Entries(ctx, "k", func(e *entry.Entry) error {
+	for e, err := range store.Entries(ctx, "k") {
+		require.NoError(t, err)
 		if e.Type == entry.TypeEdit {
 			edits++
 		}
-		return nil
-	}))
+	}
 	require.Greater(t, len(sent), 1)
 	require.Positive(t, edits)
 	last := sent[len(sent)-1]

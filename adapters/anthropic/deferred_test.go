@@ -20,9 +20,9 @@ import (
 
 // weatherTools are a tool that is always sent and two that are found.
 var weatherTools = []prompt.Tool{
-	{Name: "read", Always: true},
-	{Name: "get_weather", Description: "The weather of a city."},
-	{Name: "get_tides", Description: "The tides of a port."},
+	{Tool: winnow.Tool{Name: "read"}, Always: true},
+	{Tool: winnow.Tool{Name: "get_weather", Description: "The weather of a city."}},
+	{Tool: winnow.Tool{Name: "get_tides", Description: "The tides of a port."}},
 }
 
 // The search tool comes last, and only where there is something to find.

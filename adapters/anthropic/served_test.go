@@ -99,12 +99,12 @@ func TestPairsThatTheServerRuns(t *testing.T) {
 
 			// From each place in the first and the last turn.
 			var entries []string
-			require.NoError(t, store.Entries(t.Context(), name, func(e *entry.Entry) error {
+			for e, err := range store.Entries(t.Context(), name) {
+				require.NoError(t, err)
 				if e.Type == entry.TypeMessage {
 					entries = append(entries, e.ID)
 				}
-				return nil
-			}))
+			}
 			for i, entry := range entries {
 				fork := fmt.Sprint(name, " fork ", i)
 				require.NoError(t, store.Fork(t.Context(), name, entry, fork))

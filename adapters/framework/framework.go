@@ -31,7 +31,7 @@ type Options struct {
 	// Done is told of each answer, in the goroutine of the request. (nil: nobody is)
 	Done func(Exchange)
 
-	Logger *slog.Logger // (nil: [slog.Default])
+	Logger *slog.Logger // what cannot be kept or restored, never text of the conversation (nil: none)
 }
 
 // Exchange is a request that was answered.
@@ -74,7 +74,7 @@ func New(o *Options) *Conversations {
 		c.o.Conversations = 1_000
 	}
 	if c.o.Logger == nil {
-		c.o.Logger = slog.Default()
+		c.o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
@@ -107,7 +107,7 @@ func (c *Conversations) manager(key string) (*winnow.Manager, error) {
 // usable.
 func (c *Conversations) Close() error {
 	for _, v := range c.threads.all() {
-		_ = v.manager.Close() // returns nil
+		v.manager.Close()
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (c *Conversations) Tools() (tools []Tool) {
 		tools = append(tools, c.tool(winnow.RecallTool(), (*winnow.Manager).Recall))
 	}
 	if c.o.Notes {
-		tools = append(tools, c.tool(winnow.NotesTool(), withoutContext((*winnow.Manager).Note)),
+		tools = append(tools, c.tool(winnow.NotesTool(), withoutContext((*winnow.Manager).TakeNote)),
 			c.tool(winnow.CompactTool(), withoutContext((*winnow.Manager).EndPhase)))
 	}
 	return tools

@@ -40,7 +40,7 @@ type Options struct {
 	Recall bool
 
 	MarkCache bool         // set Anthropic's cache markers in the messages of a client that sets none at all
-	Logger    *slog.Logger // (nil: [slog.Default])
+	Logger    *slog.Logger // which requests are not managed, and why; never text of a conversation (nil: none)
 
 	// Done is told of each answered request of a conversation, when its answer has been read. It must not block.
 	Done func(Exchange)
@@ -86,7 +86,7 @@ func New(base http.RoundTripper, o *Options) (*Transport, error) {
 		t.base = http.DefaultTransport
 	}
 	if t.o.Logger == nil {
-		t.o.Logger = slog.Default()
+		t.o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if t.o.Conversations <= 0 {
 		t.o.Conversations = 1_000

@@ -11,7 +11,6 @@ import (
 	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/internal/test/recording"
 	"github.com/winnowgo/winnow/prompt"
-	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
 )
 
@@ -40,12 +39,11 @@ func (p *program) read(ctx context.Context, name string) (*opened, error) {
 	}
 	defer store.Close()
 	t := &transcript.Transcript{Format: transcript.Winnow}
-	err = store.Entries(ctx, name, func(e *entry.Entry) error {
+	for e, err := range store.Entries(ctx, name) {
+		if err != nil {
+			return nil, unknown(err, name)
+		}
 		t.Entries = append(t.Entries, e)
-		return nil
-	})
-	if err != nil {
-		return nil, unknown(err, name)
 	}
 	view, err := store.Read(ctx, name)
 	if err != nil {

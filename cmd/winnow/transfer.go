@@ -44,11 +44,16 @@ func (p *program) export(ctx context.Context, args []string) (code int, err erro
 	bar := p.progress("exporting", int64(status.Counts.Entries))
 	n, out := 0, &lineCounter{w: to}
 	w := transcript.NewPiWriter(out)
-	err = store.Entries(ctx, rest[0], func(e *entry.Entry) error {
-		n++
-		bar.at(int64(n), p.now())
-		return w.Write(e)
-	})
+	for e, readErr := range store.Entries(ctx, rest[0]) {
+		if err = readErr; err == nil {
+			n++
+			bar.at(int64(n), p.now())
+			err = w.Write(e)
+		}
+		if err != nil {
+			break
+		}
+	}
 	bar.end()
 	if err = errors.Join(err, w.Close()); err != nil {
 		return 0, unknown(err, rest[0])

@@ -53,7 +53,7 @@ func (a *agent) call(ctx context.Context, p winnow.Part) (winnow.Message, error)
 	case winnow.RecallTool().Name: // the model asks for what was left out
 		return a.manager.Recall(ctx, a.history, p.Arguments)
 	case winnow.NotesTool().Name: // it writes down what has to stay
-		return a.manager.Note(a.history, p.Arguments), nil
+		return a.manager.TakeNote(a.history, p.Arguments), nil
 	case winnow.CompactTool().Name: // it has ended a phase of its work
 		return a.manager.EndPhase(a.history, p.Arguments), nil
 	}

@@ -263,17 +263,19 @@ func (f *Follower) count(ctx context.Context, p pendingChange, c session.Change)
 	if c.To-p.From >= f.opts.Bytes {
 		return 0, nil
 	}
-	err = f.store.ReadChange(ctx, c, func(e *entry.Entry) error {
+	for e, err := range f.store.ReadChange(ctx, c) {
+		// Of a log that is gone, the next change tells why. Of one that cannot be read, only the bytes count.
+		if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrSealed) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
 		if e.Type == entry.TypeMessage {
 			n++
 		}
-		return nil
-	})
-	// Of a log that is gone, the next change tells why. Of one that cannot be read, only the bytes count.
-	if errors.Is(err, session.ErrNotFound) || errors.Is(err, session.ErrSealed) {
-		return n, nil
 	}
-	return n, err
+	return n, nil
 }
 
 // logsUpTo returns the logs of a session that are older than that of a change, the oldest first, and then that log.

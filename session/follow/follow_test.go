@@ -179,12 +179,12 @@ func TestFollowerReadsWhatWasThereBeforeAReset(t *testing.T) {
 				assert.Equal(t, backend.CauseReset, c.Changes[2].Cause)
 				var said []string
 				for _, change := range c.Changes {
-					require.NoError(t, store.ReadChange(t.Context(), change, func(e *entry.Entry) error {
+					for e, err := range store.ReadChange(t.Context(), change) {
+						require.NoError(t, err)
 						if e.Type == entry.TypeMessage {
 							said = append(said, e.Message.Parts[0].Text)
 						}
-						return nil
-					}))
+					}
 				}
 				want := append(slices.Repeat([]string{"pending"}, pending), "before", "before", "between", "after")
 				if said[0] == "known" { // delivered again
@@ -222,12 +222,12 @@ func TestFollowerSkipsWhatItHas(t *testing.T) {
 				continue
 			}
 			there[change.Key], have[change.Key] = true, change
-			require.NoError(t, store.ReadChange(ctx, change, func(e *entry.Entry) error {
+			for e, err := range store.ReadChange(ctx, change) {
+				require.NoError(t, err)
 				if e.Type == entry.TypeMessage {
 					said[change.Key] = append(said[change.Key], e.Message.Parts[0].Text)
 				}
-				return nil
-			}))
+			}
 		}
 		for key := range said {
 			if !there[key] {

@@ -50,11 +50,11 @@ func testBranches(t *testing.T, open Open) {
 	c.holds("k", "1", "two")
 
 	var entries []*entry.Entry
-	c.must(c.store.Entries(t.Context(), "k", func(e *entry.Entry) error {
+	for e, err := range c.store.Entries(t.Context(), "k") {
+		c.must(err)
 		own := *e
 		entries = append(entries, &own)
-		return nil
-	}))
+	}
 	c.must(upkeep.Import(t.Context(), c.store, "copy", entries))
 	c.holds("copy", "1", "two")
 	c.want(upkeep.Import(t.Context(), c.store, "copy", entries), session.ErrExists)

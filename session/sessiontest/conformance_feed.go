@@ -71,12 +71,12 @@ func testFeed(t *testing.T, open Open) {
 		f.isComplete()
 	}
 	texts := []string{}
-	c.must(c.store.ReadChange(t.Context(), f.Known["a"], func(e *entry.Entry) error {
+	for e, err := range c.store.ReadChange(t.Context(), f.Known["a"]) {
+		c.must(err)
 		if e.Message != nil {
 			texts = append(texts, e.Message.Parts[0].Text)
 		}
-		return nil
-	}))
+	}
 	if len(texts) == 0 || texts[len(texts)-1] != "more" {
 		t.Fatalf("the newest change has %q", texts)
 	}
@@ -92,10 +92,10 @@ func testFeed(t *testing.T, open Open) {
 	f.isComplete()
 	if _, err := c.store.Parts(t.Context(), "a"); !errors.Is(err, errors.ErrUnsupported) {
 		old.From, texts = 0, nil
-		c.must(c.store.ReadChange(t.Context(), old, func(e *entry.Entry) error {
+		for e, err := range c.store.ReadChange(t.Context(), old) {
+			c.must(err)
 			texts = append(texts, string(e.Type))
-			return nil
-		}))
+		}
 		if len(texts) == 0 || texts[0] != string(entry.TypeSession) {
 			t.Fatalf("the log before the reset has %q", texts)
 		}

@@ -112,16 +112,15 @@ func testReadersBlockNobody(t *testing.T, open Open) {
 	defer cancel()
 	title := "a title"
 	read := 0
-	c.must(c.store.Entries(ctx, "k", func(e *entry.Entry) error {
+	for e, err := range c.store.Entries(ctx, "k") {
+		c.must(err)
 		if e.Type != entry.TypeMessage {
-			return nil
+			continue
 		}
 		read++
-		return errors.Join(
-			s.Append(ctx, session.User(fmt.Sprint("while ", read))),
-			c.store.SetInfo(ctx, "k", session.Info{Title: &title}),
-		)
-	}))
+		c.must(s.Append(ctx, session.User(fmt.Sprint("while ", read))))
+		c.must(c.store.SetInfo(ctx, "k", session.Info{Title: &title}))
+	}
 	if read != 2 {
 		t.Fatalf("the reader saw %d messages, want the 2 that there were", read)
 	}

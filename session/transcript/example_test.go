@@ -68,8 +68,13 @@ func ExamplePiWriter() {
 	}
 	var file bytes.Buffer
 	w := transcript.NewPiWriter(&file)
-	if err := store.Entries(ctx, "k", w.Write); err != nil {
-		log.Fatal(err)
+	for e, err := range store.Entries(ctx, "k") {
+		if err == nil {
+			err = w.Write(e)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		log.Fatal(err)

@@ -202,7 +202,10 @@ func TestExport(t *testing.T) {
 func export(t testing.TB, store *session.Store, key string) []byte {
 	var out bytes.Buffer
 	w := transcript.NewPiWriter(&out)
-	require.NoError(t, store.Entries(context.Background(), key, w.Write))
+	for e, err := range store.Entries(context.Background(), key) {
+		require.NoError(t, err)
+		require.NoError(t, w.Write(e))
+	}
 	require.NoError(t, w.Close())
 	return out.Bytes()
 }
@@ -211,7 +214,8 @@ func export(t testing.TB, store *session.Store, key string) []byte {
 func entriesOf(t testing.TB, store *session.Store, key string) (out []string) {
 	root := ""
 	parents := map[string]string{}
-	require.NoError(t, store.Entries(context.Background(), key, func(e *entry.Entry) error {
+	for e, err := range store.Entries(context.Background(), key) {
+		require.NoError(t, err)
 		parent := e.ParentID
 		if p, ok := parents[parent]; ok {
 			parent = p
@@ -219,10 +223,10 @@ func entriesOf(t testing.TB, store *session.Store, key string) (out []string) {
 		switch e.Type {
 		case entry.TypeSession:
 			root = e.ID
-			return nil
+			continue
 		case entry.TypeState, entry.TypeStatus:
 			parents[e.ID] = parent
-			return nil
+			continue
 		case entry.TypeLeaf:
 			if p, ok := parents[e.Target]; ok {
 				e.Target = p
@@ -241,9 +245,9 @@ func entriesOf(t testing.TB, store *session.Store, key string) (out []string) {
 		}
 		c.FirstKept = bare(c.FirstKept)
 		text, err := json.Marshal(&c)
+		require.NoError(t, err)
 		out = append(out, string(text))
-		return err
-	}))
+	}
 	return out
 }
 

@@ -27,7 +27,7 @@ func OnDemand[T any](tools []prompt.Tool, convert func(winnow.Tool) T, deferred 
 	isAny := false
 	for i := range tools {
 		t := &tools[i]
-		tool := convert(winnow.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+		tool := convert(t.Tool)
 		if !t.Always {
 			isAny = true
 			deferred(&tool)

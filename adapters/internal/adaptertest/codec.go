@@ -12,7 +12,6 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/session"
-	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/winnowtest"
 )
 
@@ -80,13 +79,13 @@ func storedIsSame[T any](t *testing.T, a winnowtest.Adapter[T], codec session.Co
 	if len(view.Damage) > 0 {
 		t.Fatal(view.Damage)
 	}
-	if err := store.Entries(t.Context(), "key", func(e *entry.Entry) error {
+	for e, err := range store.Entries(t.Context(), "key") {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if e.Source != nil {
 			stored++
 		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
 	}
 	half := starts[(len(starts)-1)/2]
 	for _, from := range []int{0, half} { // the history after a compaction

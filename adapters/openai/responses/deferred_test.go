@@ -18,8 +18,8 @@ import (
 )
 
 var weatherTools = []prompt.Tool{
-	{Name: "read", Always: true},
-	{Name: "get_weather", Description: "The weather of a city."},
+	{Tool: winnow.Tool{Name: "read"}, Always: true},
+	{Tool: winnow.Tool{Name: "get_weather", Description: "The weather of a city."}},
 }
 
 func TestOnDemand(t *testing.T) {

@@ -68,7 +68,7 @@ func (w *world) prepare(s *Step) {
 	if same {
 		twin, _ := w.twin(q.state)
 		want, wantErr = twin.Prepare(ctx, deepCopy(q.in))
-		_ = twin.Close()
+		twin.Close()
 	}
 	w.summarizer.calls.Store(0)
 	got, err := w.manager.Prepare(ctx, q.in)

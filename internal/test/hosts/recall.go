@@ -80,7 +80,7 @@ func (w *world) recall(s *Step) {
 	if !w.recount {
 		twin, _ := w.twin(q.state)
 		again, err := twin.Recall(ctx, deepCopy(q.in), arguments)
-		_ = twin.Close()
+		twin.Close()
 		if err != nil || !reflect.DeepEqual(got, again) {
 			w.fail("a restored manager recalls the same", "%v\nwant %s\ngot  %s", err, show(&got), show(&again))
 		}
@@ -213,7 +213,7 @@ func (w *world) checkFork(in []winnow.Message, handle string, arguments json.Raw
 		w.fail("a handle stays that of its message", "%s, of a fork that has lost its state: %v, %s", handle, err,
 			show(&again))
 	}
-	_ = fork.Close()
+	fork.Close()
 }
 
 // joined returns the texts and the arguments of m that a model may see again.

@@ -100,7 +100,7 @@ func Run(s Script, settle func()) (failure *Failure, seen map[string]int) {
 		}
 		close(w.release) // summarizers that hang
 		if w.manager != nil {
-			_ = w.manager.Close()
+			w.manager.Close()
 		}
 	}()
 	w.summarizer = &summarizer{world: w}
@@ -135,7 +135,7 @@ func (w *world) failed() bool {
 
 // goOnWith plays a new process with another manager, whose state is the base of the journal.
 func (w *world) goOnWith(m *winnow.Manager, state []byte) {
-	_ = w.manager.Close()
+	w.manager.Close()
 	w.manager, w.base, w.deltas = m, state, nil
 }
 

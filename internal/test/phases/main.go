@@ -166,7 +166,7 @@ func (c *played) end(m *winnow.Manager, said string) {
 		map[string]string{"name": fmt.Sprint("phase ", n), "text": cut(said, mostNote)})
 	phase := call(id("end"), winnow.CompactTool().Name, map[string]string{"keep": cut(said, mostKept)})
 	c.history = append(c.history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{note, phase}})
-	noted := m.Note(c.history, note.Arguments)
+	noted := m.TakeNote(c.history, note.Arguments)
 	ended := m.EndPhase(c.history, phase.Arguments)
 	c.history = append(c.history, noted, ended)
 	if ended.IsError {

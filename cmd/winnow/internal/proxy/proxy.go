@@ -21,7 +21,7 @@ import (
 
 // Options are the options of [New].
 type Options struct {
-	To            []*url.URL // base addresses of providers; the first one is for paths that name none (none: see [New])
+	To            []*url.URL // base addresses of providers; the first one is for paths without one (none: see [New])
 	Names         []string   // host names with dots under which it is asked for, besides numbers
 	Window        int        // of the model, in tokens (0: by its name)
 	FoldAbove     float64    // see winnow.Options (0: its default)
@@ -56,7 +56,7 @@ func New(o Options) (http.Handler, error) {
 		o.MaxBody = DefaultMaxBody
 	}
 	if o.Logger == nil {
-		o.Logger = slog.Default()
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	f := &figures{now: time.Now, conversations: map[string]*row{}, links: o.Inspect, window: o.Window}
 	t, err := transport.New(o.Base, &transport.Options{
