@@ -290,8 +290,9 @@ func (d *Dialogue) giveUp(tokens func(string) int, sizes []int, end, sum, goal i
 	})
 	each(0, dropAnswer(false))
 	each(0, func(i int, s *saying) {
-		line, _, _ := strings.Cut(s.text, "\n")
-		head := min(prose.SentenceEnd(line), runes.HeadWords(line, sentenceChars))
+		start := len(s.text) - len(strings.TrimLeft(s.text, " \t\r\n"))
+		line, _, _ := strings.Cut(s.text[start:], "\n")
+		head := start + min(prose.SentenceEnd(line), runes.HeadWords(line, sentenceChars))
 		if rest := s.text[head:]; s.isOfPerson() && runes.AtLeast(rest, sentenceChars) {
 			shorten(i, s.text[:head]+strings.TrimSuffix(leftOutOf(rest, s.note), " "))
 		}

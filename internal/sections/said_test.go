@@ -117,3 +117,14 @@ func TestSaidFitsAnyRoom(t *testing.T) {
 		require.LessOrEqual(t, tokens(d.Section(tokens, 2_000, most)), most)
 	}
 }
+
+// Of a message that begins with empty lines the first sentence stays, not the empty line.
+func TestSaidKeepsTheFirstSentence(t *testing.T) {
+	var d Dialogue
+	for range 8 {
+		d.Person(time.Time{}, "", "\n \n  Never drop the table. "+strings.Repeat("It has been there for years. ", 40), "")
+	}
+	section := d.Section(func(s string) int { return len(s) / 4 }, 300, 2_000)
+	assert.Equal(t, 8, strings.Count(section, "Never drop the table."), section)
+	assert.Contains(t, section, "characters left out")
+}

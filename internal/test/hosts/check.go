@@ -41,6 +41,7 @@ func (w *world) checkRequest(q *question, r *winnow.Request) {
 	w.checkSum(q.in, r)
 	w.checkRecords(q.in, r)
 	w.checkDialogue(q.in, r)
+	w.checkQuoted(q.in, r)
 	w.checkSeen(q.in, r)
 	w.checkFloor(r)
 	w.checkMinified(q.in, r)

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/winnowgo/winnow"
@@ -32,6 +33,43 @@ func (w *world) checkDialogue(in []winnow.Message, r *winnow.Request) {
 				w.fail("the dialogue is word for word", "%s (%s) changes message %d: %q was %q", e.Op,
 					e.Reason, e.Index, clip(is), clip(was))
 			}
+		}
+	}
+}
+
+// checkQuoted: a summary quotes each message of a person that it stands for, at least its beginning, or says how many
+// have no room. In a request that is full to the last tokens a summary may be cut, and in a window of a
+// thousand tokens there is no room for the frame.
+func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
+	if r.Compaction == nil || w.damaged || w.window() < 2_000 { // a later request has it as it was made
+		return
+	}
+	const frame = 100 // tokens of the section without what is quoted
+	quoted, without := "", 0
+	for i := range r.Messages {
+		if section := saidSection(textOf(&r.Messages[i])); r.Messages[i].Summary && section != "" {
+			quoted = letters(section)
+			if found := noRoom.FindStringSubmatch(section); found != nil {
+				without, _ = strconv.Atoi(found[1])
+			}
+		}
+	}
+	for _, e := range r.Edits {
+		if e.Op != winnow.OpCompact || e.After > 0 || e.Index >= len(in) {
+			continue
+		}
+		m := &in[e.Index]
+		said := []rune(words(m))
+		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || len(said) == 0 {
+			continue
+		}
+		w.seen["quoted"]++
+		if strings.Contains(quoted, string(said[:min(len(said), 12)])) {
+			continue
+		}
+		if without--; without < 0 && w.estimate(in[e.Index:e.Index+1])+frame < r.Budget-r.Tokens {
+			w.fail("a summary has what people said", "message %d of %d is missing: %s\nin %s\nof %s", e.Index, len(in),
+				show(m), clip(quoted), sketch(r.Messages))
 		}
 	}
 }

@@ -91,11 +91,7 @@ func (w *world) checkSummaries(out []winnow.Message) {
 			continue
 		}
 		count++
-		var b strings.Builder
-		for _, p := range m.Parts {
-			b.WriteString(p.Text)
-		}
-		s := b.String()
+		s := textOf(m)
 		if strings.TrimFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }) == "" {
 			w.fail("a summary is a text", "message %d is blank", k) // its content may be cut completely
 		}
@@ -112,20 +108,16 @@ func (w *world) checkSummaries(out []winnow.Message) {
 	}
 }
 
-// saidItem is the head of what a person said, and leftOut what stands for the rest of it.
+// saidItem is the head of what a person said, leftOut what stands for the rest of it, and noRoom for whole messages.
 var (
 	saidItem = regexp.MustCompile(`^person(?:, .*)? \((\d+) lines\):$`)
 	leftOut  = regexp.MustCompile(`\s*\[… \d+ characters left out.*? …\]\s*`)
+	noRoom   = regexp.MustCompile(`(?m)^\((\d+) messages of people that came next have no room here\.\)$`)
 )
 
 // checkSaid: people said each text that a summary says they said.
 func (w *world) checkSaid(s string) {
-	_, section, found := strings.Cut(s, "<people-said>\n")
-	if !found || !strings.HasPrefix(s, "The conversation history") {
-		return
-	}
-	section, _, _ = strings.Cut(section, "\n</people-said>")
-	lines := strings.Split(section, "\n")
+	lines := strings.Split(saidSection(s), "\n")
 	for i := 0; i < len(lines); i++ {
 		head := saidItem.FindStringSubmatch(lines[i])
 		if head == nil {
@@ -133,7 +125,6 @@ func (w *world) checkSaid(s string) {
 		}
 		n, _ := strconv.Atoi(head[1])
 		text := strings.Join(lines[i+1:min(len(lines), i+1+n)], "\n")
-		text = strings.ReplaceAll(strings.ReplaceAll(text, "&lt;", "<"), "&#91;", "[")
 		for _, piece := range leftOut.Split(text, -1) {
 			for line := range strings.Lines(piece) {
 				isLabel := strings.HasPrefix(line, "[image") || strings.HasPrefix(line, "[attachment")
@@ -144,6 +135,25 @@ func (w *world) checkSaid(s string) {
 		}
 		i += n
 	}
+}
+
+// saidSection returns the section of what people said, as they said it, or "".
+func saidSection(summary string) string {
+	_, section, found := strings.Cut(summary, "<people-said>\n")
+	if !found || !strings.HasPrefix(summary, "The conversation history") {
+		return ""
+	}
+	section, _, _ = strings.Cut(section, "\n</people-said>")
+	return strings.ReplaceAll(strings.ReplaceAll(section, "&lt;", "<"), "&#91;", "[")
+}
+
+// textOf returns the texts of m.
+func textOf(m *winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
 
 // letters returns the letters and digits of s, which no escaping changes.
