@@ -82,6 +82,9 @@ func commands() []command {
 			(*program).inspect},
 		{"check", "FILE|DIR|KEY|N [-model M] [-window N] [-overhead N]",
 			"what of the work a recorded compaction left, and winnow's request", (*program).check},
+		{"trial", "[FILE|DIR…] -model M [-to URL] [-budget 2.00] [-n N] [-o PAGE] [-yes] …",
+			"asks your model what comes next, with the whole history and with winnow's request, and compares",
+			(*program).trial},
 		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},
 		{"proxy", "[-to URL] [-listen ADDRESS] [-public] [-host NAME] [-cert FILE -key FILE] [-state DIR]\n" +
 			"      [-window N] [-fold-above F] [-mark-cache] [-summarize MODEL] [-conversations N]\n" +

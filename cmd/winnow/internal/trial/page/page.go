@@ -1,0 +1,133 @@
+// Package page shows a trial as one HTML page that asks the network for nothing.
+package page
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/trial"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/questions"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/stats"
+	"github.com/winnowgo/winnow/internal/test/recording"
+)
+
+// Input is what a page shows.
+type Input struct {
+	*trial.Report
+	Results          []*trial.Result
+	Found            questions.Found
+	Model, Host, API string
+	Window           int
+	Log              string
+	Now              time.Time
+}
+
+//go:embed page.html
+var text string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"percent": func(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) },
+	"points":  func(x float64) string { return fmt.Sprintf("%+.1f", 100*x) },
+	"count":   recording.Count, "comma": recording.Comma, "money": inspect.Money,
+	"base": func(id string) string { return inspect.Plain(filepath.Base(id)) },
+	"clip": clip, "share": share, "difference": difference, "replaced": replaced, "instead": instead,
+	"said": said, "form": form,
+}).Parse(text))
+
+// Write writes the page.
+func Write(w io.Writer, in Input) error { return pageTemplate.Execute(w, in) }
+
+// form names a form in the table: the history is compared with itself.
+func form(r trial.Row) string {
+	if r.Form == trial.Whole && strings.Contains(r.Name, "whole") {
+		return "the whole history, asked again"
+	}
+	return r.Form
+}
+
+// bar is an interval in a picture of 100 units.
+type bar struct{ Low, Width, Mean, Zero float64 }
+
+// share places a share from 0 to 100 %.
+func share(e stats.Estimate) bar {
+	return bar{100 * e.Low, 100 * (e.High - e.Low), 100 * e.Mean, -1}
+}
+
+// difference places points from -50 to 50.
+func difference(e stats.Estimate) bar {
+	at := func(x float64) float64 { return min(100, max(0, 50+100*x)) }
+	return bar{at(e.Low), at(e.High) - at(e.Low), at(e.Mean), 50}
+}
+
+const (
+	mostText     = 1500 // characters of one text
+	mostReplaced = 40   // messages of one question
+)
+
+func clip(s string) string {
+	s = strings.TrimSpace(inspect.Plain(s))
+	if r := []rune(s); len(r) > mostText {
+		return string(r[:mostText]) + "…"
+	}
+	return s
+}
+
+// said is what an answer says, and what it calls.
+func said(m winnow.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		switch p.Kind {
+		case winnow.KindText:
+			b.WriteString(p.Text + "\n")
+		case winnow.KindToolCall:
+			b.WriteString(p.Name + " " + string(p.Arguments) + "\n")
+		}
+	}
+	return clip(b.String())
+}
+
+// message is a message of the history that is not sent as it was, or one that stands in its place.
+type message struct{ What, Text string }
+
+// replaced are the messages of the history that Winnow's request does not have as they were.
+func replaced(d *trial.Disagreement) (list []message) {
+	seen := map[int]bool{}
+	for _, e := range d.Edits {
+		if e.Index < 0 || e.Index >= len(d.History) || seen[e.Index] || e.Op == winnow.OpRepair {
+			continue
+		}
+		seen[e.Index] = true
+		m := &d.History[e.Index]
+		what := fmt.Sprintf("%d, %s: %s", e.Index, m.Role, recording.Past(e.Op))
+		if m.ToolName != "" {
+			what = fmt.Sprintf("%d, result of %s: %s", e.Index, m.ToolName, recording.Past(e.Op))
+		}
+		if list = append(list, message{what, said(*m)}); len(list) == mostReplaced {
+			break
+		}
+	}
+	return list
+}
+
+// instead are the messages of Winnow's request that the history does not have.
+func instead(d *trial.Disagreement) (list []message) {
+	has := map[string]bool{}
+	for _, m := range d.Question.Whole {
+		has[string(m.Role)+said(m)] = true
+	}
+	for i, m := range d.Question.Short {
+		if text := said(m); !has[string(m.Role)+text] {
+			if list = append(list, message{fmt.Sprintf("%d, %s", i, m.Role), text}); len(list) == mostReplaced {
+				break
+			}
+		}
+	}
+	return list
+}

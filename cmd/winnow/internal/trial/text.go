@@ -1,0 +1,100 @@
+package trial
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/internal/test/recording"
+)
+
+// WriteText writes the figures for a terminal.
+func (r *Report) WriteText(w io.Writer) error {
+	if r.Questions == 0 {
+		_, err := fmt.Fprintf(w, "No question was answered in each form, so there is no figure. Spent: %s.\n",
+			inspect.Money(r.Spent))
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "%s of %s\n\n", recording.Count(r.Questions, "question"), recording.Count(r.Sessions, "session"))
+	name := ""
+	for _, row := range r.Rows {
+		if row.Name != name {
+			name = row.Name
+			fmt.Fprintf(t, "%s\n", name)
+		}
+		form := row.Form
+		if form == Whole && strings.Contains(name, "whole") {
+			form = "the whole history, asked again"
+		}
+		fmt.Fprintf(t, "  %s\t%s\t(%s to %s)\n", form, percent(row.Share.Mean), percent(row.Share.Low),
+			percent(row.Share.High))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, s := range r.Sentences() {
+		for _, line := range recording.Wrap(s, 110) {
+			fmt.Fprintln(w, line)
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(r.PriceLines(), "\n"))
+	return err
+}
+
+// Sentences say what the figures mean.
+func (r *Report) Sentences() []string {
+	list := []string{"Winnow's request, the next step: " + r.Worse.Sentence()}
+	if r.WithTool.N > 0 {
+		list = append(list, "With the recall tool: "+r.WithTool.Sentence())
+	}
+	if r.Probes.N > 0 {
+		list = append(list,
+			"The probes: "+r.Probes.Sentence()+
+				" Right with the whole history and with Winnow's request: "+r.kinds()+".")
+	}
+	return append(list, r.Again.sentence(r.Questions))
+}
+
+func (r *Report) kinds() string {
+	var said []string
+	for _, k := range r.Kinds {
+		said = append(said, fmt.Sprintf("%s %d and %d of %d", k.Name, k.Whole, k.Short, k.Asked))
+	}
+	return strings.Join(said, ", ")
+}
+
+func (a *Again) sentence(questions int) string {
+	said := fmt.Sprintf("Read again what is left out: in %s of %d, and with the whole history in %.4g.",
+		recording.Comma(a.Short), questions, a.Whole)
+	if a.Only > 0 {
+		said += fmt.Sprintf(" In %d only with Winnow's request; the recall tool would have shown it in %d of them.",
+			a.Only, a.Recallable)
+	}
+	return said + fmt.Sprintf(" With the recall tool: in %d; it was called in %s (%s, %d found something).", a.WithTool,
+		recording.Count(a.Recalled, "question"), recording.Count(a.Calls, "call"), a.Found)
+}
+
+// PriceLines say what the prompts cost.
+func (r *Report) PriceLines() []string {
+	list := []string{"A prompt, with a cold and a warm cache:"}
+	for i := range r.Prices {
+		p := &r.Prices[i]
+		list = append(list, fmt.Sprintf("  %s: %s and %s, %s tokens (%d cold, %d warm)", p.Form, p.cost(p.Cold,
+			p.ColdN),
+			p.cost(p.Warm, p.WarmN), recording.Comma(int(p.Tokens)), p.ColdN, p.WarmN))
+	}
+	return append(list, "Spent in all: "+inspect.Money(r.Spent)+".")
+}
+
+func (p *Price) cost(dollars float64, n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("$%.4f", dollars)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
