@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/event"
 )
 
 var errHistoryChanged = errors.New("the history changed meanwhile")
@@ -246,7 +247,7 @@ func (m *Manager) noteFailure(err error, d *draft) {
 	if errors.Is(err, ErrIncomplete) || errors.Is(err, errNoGain) {
 		b.Refused++
 	}
-	m.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err), "error_class",
+	m.opts.Logger.Warn(event.Failed, "reason", failureReason(err), "error_class",
 		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == breaker.Limit)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/event"
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
@@ -207,7 +208,7 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	}
 	switch {
 	case r.FirstChanged < len(sent):
-		m.opts.Logger.Info("winnow: what was sent is rewritten", "first_changed", r.FirstChanged,
+		m.opts.Logger.Info(event.Rewritten, "first_changed", r.FirstChanged,
 			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens,
 			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
 	case d.firstReason != "" || d.newRecords > 0:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/event"
 	"github.com/winnowgo/winnow/internal/overflow"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/summarysize"
@@ -77,7 +78,7 @@ func (l *ladder) climb(ctx context.Context, cause error, undo func()) (*Request,
 			return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
 		}
 		if next != nil {
-			m.opts.Logger.Info("winnow: recovering from an overflow", "rung", rung.name, "refused_tokens", l.refused,
+			m.opts.Logger.Info(event.Recovering, "rung", rung.name, "refused_tokens", l.refused,
 				"tokens", next.tokens())
 			r, err := l.commit(next)
 			if err != nil { // nothing is sent, so the host asks again with the same cause
@@ -110,7 +111,7 @@ func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladde
 	l.ledger.refusals++
 	l.learn(said, bytes)
 	a := &m.ledger.accounting
-	m.opts.Logger.Warn("winnow: the provider refused a request", "class", string(said.Class), "tokens", l.refused,
+	m.opts.Logger.Warn(event.Refused, "class", string(said.Class), "tokens", l.refused,
 		"answer_reserve", said.Output, "limit", a.Limit, "guessed_limit", a.Guess.Most,
 		"body_limit", count.Least(m.ledger.toldBody(&m.settings), a.Body.Most), "refusals", m.ledger.refusals)
 	return l
@@ -248,7 +249,7 @@ func (l *ladder) canFit(d *draft) bool {
 func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft {
 	next, report, err := l.manager.compact(ctx, d, compactCall{by: s})
 	if err != nil {
-		l.manager.opts.Logger.Warn("winnow: compaction failed", "reason", failureReason(err),
+		l.manager.opts.Logger.Warn(event.Failed, "reason", failureReason(err),
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil
 	}

@@ -52,6 +52,11 @@ func unseenIn(h []winnow.Message, from int, r *winnow.Request) (unseen []int) {
 	return unseen
 }
 
+// refusedAt is what a provider says of a request that is a tenth larger than its window.
+func refusedAt(window int) error {
+	return fmt.Errorf("prompt is too long: %d tokens > %d maximum", window*11/10, window)
+}
+
 func TestSeenFirst(t *testing.T) {
 	type step func(n int) []winnow.Message
 	call := func(n, lines int) []winnow.Message {
@@ -101,6 +106,16 @@ func TestSeenFirst(t *testing.T) {
 				h = append(h, c.step(n)...)
 			}
 			assert.Zero(t, total)
+			for name, again := range map[string]func() (*winnow.Request, error){
+				"by hand":     func() (*winnow.Request, error) { return m.Compact(t.Context(), h, "") },
+				"in recovery": func() (*winnow.Request, error) { return m.Recover(t.Context(), h, refusedAt(c.window)) },
+			} {
+				if r, err := again(); err == nil {
+					assert.Empty(t, unseenIn(h, sent, r), name)
+				} else {
+					require.ErrorIs(t, err, winnow.ErrNothingToCompact, name)
+				}
+			}
 		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/winnowgo/winnow/internal/event"
 )
 
 // logger returns a logger whose records become events and counts, and are passed on to next.
@@ -29,7 +31,6 @@ type records struct {
 func (h *records) Enabled(context.Context, slog.Level) bool { return true }
 
 func (h *records) Handle(ctx context.Context, r slog.Record) error {
-	name := strings.TrimPrefix(r.Message, "winnow: ")
 	values := map[string]slog.Value{}
 	var attributes []attribute.KeyValue
 	r.Attrs(func(a slog.Attr) bool {
@@ -44,9 +45,9 @@ func (h *records) Handle(ctx context.Context, r slog.Record) error {
 	span := h.manager.span
 	h.manager.mu.Unlock()
 	if span != nil {
-		span.AddEvent(name, trace.WithAttributes(attributes...))
+		span.AddEvent(strings.TrimPrefix(r.Message, "winnow: "), trace.WithAttributes(attributes...))
 	}
-	h.manager.measure.record(ctx, name, values)
+	h.manager.measure.record(ctx, r.Message, values)
 	if h.next.Enabled(ctx, r.Level) {
 		return h.next.Handle(ctx, r)
 	}
@@ -71,22 +72,22 @@ func keyValue(key string, value slog.Value) (attribute.KeyValue, bool) {
 }
 
 // record counts what only the log reports.
-func (i *instruments) record(ctx context.Context, name string, values map[string]slog.Value) {
+func (i *instruments) record(ctx context.Context, message string, values map[string]slog.Value) {
 	text := func(key string) string {
 		if v := values[key]; v.Kind() == slog.KindString && v.String() != "" {
 			return v.String()
 		}
 		return "_OTHER"
 	}
-	switch name {
-	case "what was sent is rewritten":
+	switch message {
+	case event.Rewritten:
 		cold := values["cold"]
 		i.rewrites.Add(ctx, 1, i.with(attribute.Bool("winnow.cold", cold.Kind() == slog.KindBool && cold.Bool())))
-	case "compaction failed":
+	case event.Failed:
 		i.compactions.Add(ctx, 1, i.with(semconv.ErrorTypeKey.String(text("error_class"))))
-	case "the provider refused a request":
+	case event.Refused:
 		i.refusals.Add(ctx, 1, i.with(semconv.ErrorTypeKey.String(text("class"))))
-	case "recovering from an overflow":
+	case event.Recovering:
 		i.recoveries.Add(ctx, 1, i.with(attribute.String("winnow.rung", text("rung"))))
 	}
 }

@@ -178,7 +178,7 @@ func (Responses) model(r *reader, of value, it *item) {
 	case it.typ == "function_call":
 		b.id, b.arguments, p.Arguments = it.call, it.text, []byte(it.text.Text())
 	case it.typ == "custom_tool_call":
-		b.id, p.MediaType, p.Arguments = it.call, it.typ, []byte(it.text)
+		b.id, p.MediaType, p.Arguments = it.call, it.typ, jsonedit.Quote(it.text.Text())
 	case isOwnCall(it.typ):
 		b.id, p.MediaType, p.Arguments = it.call, it.typ, []byte(of)
 		p.Name = strings.TrimSuffix(it.typ, "_call")

@@ -69,11 +69,14 @@ type Block struct {
 
 	id, arguments value // of a call
 
+	api   API
 	kind  winnow.Kind
 	list  *list // that has raw as an element; nil: none
 	gone  []byte
 	of    *piece
 	place int // in of
+
+	values *Values // that of was imported from
 
 	isWhole bool   // raw is an element of the history
 	member  string // raw is an object, and what takes its place has this one member
@@ -93,14 +96,19 @@ type list struct {
 func Read(api API, elements []value) *History {
 	h := &History{api: api}
 	h.reader.history = h
-	if e, ok := api.(interface {
-		begin(r *reader, elements []value)
-	}); ok { // what the provider does not show
-		e.begin(&h.reader, elements)
-	}
+	h.begin(elements)
 	h.Add(elements)
 	adapter.EnsureRequest(h.Messages)
 	return h
+}
+
+// begin finds out what the provider does not show.
+func (h *History) begin(elements []value) {
+	if e, ok := h.api.(interface {
+		begin(r *reader, elements []value)
+	}); ok {
+		e.begin(&h.reader, elements)
+	}
 }
 
 // Add reads what follows the history, such as an answer of the model as a history has it, and returns its messages.
@@ -110,10 +118,15 @@ func (h *History) Add(elements []value) []winnow.Message {
 		h.elements = append(h.elements, element{raw: of})
 		h.api.read(&h.reader, of)
 	}
-	if e, ok := h.api.(interface{ end(r *reader) }); ok { // of what several elements make up
+	h.end()
+	return h.Messages[n:]
+}
+
+// end ends what several elements make up.
+func (h *History) end() {
+	if e, ok := h.api.(interface{ end(r *reader) }); ok {
 		e.end(&h.reader)
 	}
-	return h.Messages[n:]
 }
 
 // reader reads elements. Parts share a few blocks of memory.
@@ -139,7 +152,7 @@ const partsPerBlock = 128
 
 // part adds a part of the next message.
 func (r *reader) part(p winnow.Part, b Block) *Block {
-	b.kind = p.Kind
+	b.kind, b.api = p.Kind, r.history.api
 	block := &b
 	p.Source = block
 	r.parts = append(r.parts, p)

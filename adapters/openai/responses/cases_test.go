@@ -305,13 +305,13 @@ func TestForms(t *testing.T) {
 func answered(items []Item) ([]Item, error) {
 	out, err := throughJSON(items)
 	for i := range out {
-		f, parts := read(&items[i], nil)
-		if f.typ != "message" || f.role != "assistant" {
+		m := Import(items[i : i+1])[0]
+		if m.Role != winnow.RoleAssistant || m.Parts[0].Kind != winnow.KindText {
 			continue
 		}
 		var content []map[string]any
-		for k := range parts {
-			content = append(content, map[string]any{"type": "output_text", "text": parts[k].Text, "annotations": []any{}})
+		for k := range m.Parts {
+			content = append(content, map[string]any{"type": "output_text", "text": m.Parts[k].Text, "annotations": []any{}})
 		}
 		b, err := json.Marshal(map[string]any{"type": "message", "role": "assistant", "content": content})
 		if err != nil {

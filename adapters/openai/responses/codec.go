@@ -1,10 +1,8 @@
 package responses
 
 import (
-	"github.com/openai/openai-go/v3/packages/param"
-
-	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/wire"
 	"github.com/winnowgo/winnow/session"
 )
 
@@ -12,13 +10,6 @@ import (
 // and the encrypted content of reasoning. Set it as Codec in the Options of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[Item]{
-		ID: "openai-responses", Import: Import, Export: Export,
-		Values: func(messages []winnow.Message) ([]Item, int) {
-			if t, ok := messages[0].Source.(*turn); ok && t != nil {
-				return t.items, 1
-			}
-			return adapter.WholeValue[Item](messages)
-		},
-		Read: adapter.ReadExactly(param.Override[Item]),
+		ID: "openai-responses", Import: Import, Export: Export, Values: wire.ValueOf(typed), Read: typed,
 	}
 }

@@ -45,7 +45,7 @@ func summaryOf(answer *responses.Response) winnow.Message {
 	}
 	for i := range answer.Output {
 		item := &answer.Output[i]
-		if item.Type != "message" && item.Type != reasoning {
+		if item.Type != "message" && item.Type != "reasoning" {
 			m.StopReason = item.Type
 		}
 		for k := range item.Content {

@@ -1,0 +1,108 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
+)
+
+// Given is a value of an SDK: its JSON, and a pointer to it, nil for one that is new.
+type Given struct {
+	JSON value
+	Of   any
+}
+
+// Values are those that a message was read from: one, or the items of an answer.
+type Values []Given
+
+// Piece is the Source of an imported message. Its Block is the JSON of a result that is a block among others.
+type Piece = adapter.Piece[Values]
+
+// Import reads values of an SDK, whose JSON raw returns.
+func Import[T any](api API, values []T, raw func(*T) []byte) []winnow.Message {
+	h := &History{api: api}
+	r := &h.reader
+	r.history = h
+	elements := make([]value, len(values))
+	for i := range values {
+		elements[i] = bytes.TrimSpace(raw(&values[i]))
+	}
+	h.begin(elements)
+	for i, of := range elements {
+		h.elements = append(h.elements, element{raw: of})
+		api.read(r, of)
+		if len(h.elements[i].pieces) == 0 && r.turn == nil { // the API does not show it, and wants it back
+			r.part(adapter.Marker(nil), Block{raw: of, isWhole: true})
+			r.message(winnow.Message{Role: winnow.RoleSystem}, piece{})
+		}
+	}
+	h.end()
+	isFirst := slices.ContainsFunc(h.Messages, isAsked)
+	for i := 0; i < len(h.Messages); {
+		from, to := h.Messages[i].Source.(*piece).from, h.Messages[i].Source.(*piece).to
+		group := h.Messages[i:]
+		if n := slices.IndexFunc(group, func(m winnow.Message) bool { return m.Source.(*piece).from != from }); n > 0 {
+			group = group[:n]
+		}
+		of := make(Values, to-from)
+		for k := range of {
+			of[k] = Given{elements[from+k], &values[from+k]}
+		}
+		for k := range group {
+			m := &group[k]
+			for _, b := range m.Source.(*piece).blocks {
+				b.values = &of
+			}
+			p := &Piece{Of: &of, Index: k, Count: len(group), First: isFirst}
+			if raw := m.Source.(*piece).raw; len(raw) > 0 {
+				p.Block = raw
+			}
+			m.ID, m.Source = "", p
+			m.Parts, p.Hollow = withoutEmpty(m.Parts)
+			isFirst = isFirst && m.Role == winnow.RoleSystem
+		}
+		i += len(group)
+	}
+	adapter.EnsureImported(h.Messages)
+	return h.Messages
+}
+
+// isAsked reports whether something of m is sent in the role of a user. Without such a message, those that are imported
+// are an answer alone, and not a conversation that begins with it.
+func isAsked(m winnow.Message) bool {
+	isSaid := func(p winnow.Part) bool { return !adapter.IsSilent(&p) }
+	return m.Role == winnow.RoleTool || m.Role == winnow.RoleUser && slices.ContainsFunc(m.Parts, isSaid)
+}
+
+// withoutEmpty returns parts without empty texts, which make no difference.
+func withoutEmpty(parts []winnow.Part) (kept []winnow.Part, found bool) {
+	kept = slices.DeleteFunc(parts, func(p winnow.Part) bool { return p.Kind == winnow.KindText && p.Text == "" })
+	return kept, len(kept) < len(parts)
+}
+
+// ValueOf is [adapter.Sources.Values] for imported messages.
+func ValueOf[T any](typed func(json.RawMessage) (T, error)) func([]winnow.Message) ([]T, int) {
+	return func(messages []winnow.Message) ([]T, int) {
+		of, n := adapter.Whole[Values](messages)
+		if n == 0 {
+			return nil, 0
+		}
+		return Export(*of, typed), n
+	}
+}
+
+// Export returns values in the form of an SDK: the caller's own, or what typed makes of new ones.
+func Export[T any](values Values, typed func(json.RawMessage) (T, error)) []T {
+	out := make([]T, len(values))
+	for i, v := range values {
+		if own, ok := v.Of.(*T); ok {
+			out[i] = *own
+		} else {
+			out[i], _ = typed(json.RawMessage(v.JSON)) // it is JSON, and given as it is at worst
+		}
+	}
+	return out
+}
