@@ -12,6 +12,7 @@ import (
 	"github.com/tidwall/sjson"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
@@ -209,7 +210,7 @@ func lastMarkable(raw []byte) (message []byte, path string) {
 				n++
 			})
 		default:
-			text := map[string]any{"type": typeText, "text": json.RawMessage(value)}
+			text := map[string]any{"type": "text", "text": json.RawMessage(value)}
 			message, path = setMember(raw, "content", []any{text}), "content.0."
 		}
 	})
@@ -219,10 +220,10 @@ func lastMarkable(raw []byte) (message []byte, path string) {
 // isMarkable reports whether the API accepts a marker on a block: not on thinking and blank texts, and perhaps not on
 // blocks that are not known here.
 func isMarkable(raw []byte) bool {
-	switch f := readJSON(raw); f.typ {
-	case typeText:
-		return !adapter.IsBlank(f.text)
-	case typeToolUse, typeToolResult, typeImage, typeDocument:
+	switch of := jsonedit.Value(raw); of.Get("type").Text() {
+	case "text":
+		return !adapter.IsBlank(of.Get("text").Text())
+	case "tool_use", "tool_result", "image", "document":
 		return true
 	}
 	return false

@@ -2,9 +2,9 @@ package anthropic
 
 import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/wire"
 	"github.com/winnowgo/winnow/session"
 )
 
@@ -12,7 +12,6 @@ import (
 // markers and citations. Set it as Codec in the Options of package session.
 func Codec() session.Codec {
 	return &adapter.Sources[sdk.MessageParam]{
-		ID: "anthropic", Import: Import, Export: Export, Values: adapter.WholeValue[sdk.MessageParam],
-		Read: adapter.ReadExactly(param.Override[sdk.MessageParam]),
+		ID: "anthropic", Import: Import, Export: Export, Values: wire.ValueOf(typed), Read: typed,
 	}
 }

@@ -138,3 +138,35 @@ func TestBeginsAtCompaction(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenSystemMessages: system messages that the API does not show are sent as they came and do not count, and none
+// stands in front of a block of compaction with which a request begins.
+func TestHiddenSystemMessages(t *testing.T) {
+	cleared := `{"role":"system","clear_at":"next_user_message","content":[{"type":"text","text":"` + strings.Repeat("CLEARED ", 500) + `"}]}`
+	added := `{"role":"system","content":[{"type":"tool_addition","tool":{"type":"tool_reference","name":"read"}}]}`
+	before := []string{`{"role":"user","content":"q"}`, cleared, `{"role":"assistant","content":[{"type":"text","text":"a"}]}`, `{"role":"user","content":"And?"}`, added}
+	compacted := []string{`{"role":"assistant","content":[{"type":"compaction","content":"So far."},{"type":"text","text":"On."}]}`, `{"role":"user","content":"Go on."}`}
+	read := func(list ...string) (messages []sdk.BetaMessageParam) {
+		for _, m := range list {
+			messages = append(messages, param.Override[sdk.BetaMessageParam](json.RawMessage(m)))
+		}
+		return messages
+	}
+	for _, tt := range []struct {
+		name       string
+		list, want []string
+	}{
+		{"cleared", before, before},
+		{"shown until the user goes on", before[:2], before[:2]},
+		{"behind a compaction", append(before, compacted...), compacted},
+	} {
+		m, err := winnow.New(2_500, &winnow.Options{Reserve: 500})
+		require.NoError(t, err)
+		history := ImportBeta(read(tt.list...))
+		assert.Equal(t, "["+strings.Join(tt.list, ",")+"]", jsonOf(t, ExportBeta(history)))
+		r, err := m.Prepare(t.Context(), history)
+		require.NoError(t, err)
+		assert.Equal(t, "["+strings.Join(tt.want, ",")+"]", jsonOf(t, ExportBeta(r.Messages)), tt.name)
+		assert.Equal(t, tt.name == "shown until the user goes on", r.Tokens > 800, "%s: %d tokens", tt.name, r.Tokens)
+	}
+}

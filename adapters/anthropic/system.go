@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/wire"
 )
 
 // ImportSystem returns the system prompt of [sdk.MessageNewParams] as one message, or nil if there is none, so that it
@@ -36,7 +37,7 @@ func exportSystem[B any](messages []winnow.Message, block func(text string) B) [
 	var blocks []B
 	for i := range messages {
 		m := &messages[i]
-		if m.Role != winnow.RoleSystem || adapter.PieceOf[message](m) != nil {
+		if m.Role != winnow.RoleSystem || adapter.PieceOf[wire.Values](m) != nil {
 			continue
 		}
 		for k := range m.Parts {

@@ -296,12 +296,17 @@ func Raw(v Param) json.RawMessage {
 }
 
 // ReadExactly is a [Sources.Read] for types whose values may be given as JSON, by override. It gives those as JSON that
-// would not encode to the same bytes.
-func ReadExactly[T any](override func(any) T) func(json.RawMessage) (T, error) {
+// would not encode to the same bytes, as encoding/json escapes them. mend sets what the SDK decodes into something else.
+func ReadExactly[T any](override func(any) T, mend ...func(*T, json.RawMessage)) func(json.RawMessage) (T, error) {
 	return func(text json.RawMessage) (T, error) {
 		var v T
 		if json.Unmarshal(text, &v) == nil {
-			if again, err := json.Marshal(v); err == nil && bytes.Equal(again, compact(text)) {
+			for _, f := range mend {
+				f(&v, text)
+			}
+			var escaped bytes.Buffer
+			json.HTMLEscape(&escaped, compact(text))
+			if again, err := json.Marshal(v); err == nil && bytes.Equal(again, escaped.Bytes()) {
 				return v, nil
 			}
 		}
