@@ -75,6 +75,7 @@ type learned struct {
 // progress is how far the passes of a draft have come, and why they changed messages.
 type progress struct {
 	isPressed       bool     // the request does not fit as it is
+	givesUpSteps    bool     // it does not fit with the newest steps that the host wants whole, either
 	isCramped       bool     // a rewrite has left so little room that a summary is due: see crampedShare
 	inForce         *inForce // what is in force in the whole view; nil: not asked yet
 	passReason      string   // why the current pass changes messages, for the log

@@ -108,6 +108,10 @@ func (d *draft) dropStale() {
 		steps = coldSteps
 	}
 	d.dropTo(goal, steps)
+	if d.opts.WholeSteps > 0 && !d.fits() && !d.canCompact() { // a summary would leave them whole
+		d.givesUpSteps = true
+		d.dropTo(goal, steps)
+	}
 	d.foldAllButNewest(goal)
 }
 
@@ -247,7 +251,7 @@ func (d *draft) dropOldImages(least int) {
 	var list []part
 	turn := newestRequest(v.messages)
 	steps, isCounted := 0, false
-	for i := range imagesFrom(v.messages) {
+	for i := range min(imagesFrom(v.messages), d.wholeFrom()) {
 		m := &v.messages[i]
 		if m.Role != RoleTool { // a step begins
 			isCounted = false
@@ -299,14 +303,26 @@ func (d *draft) shrink() {
 	}
 }
 
-// clearOld clears all results but those that the model has not seen: these are cut, if they have to be.
+// clearOld clears all results but those that the model has not seen: these are cut, if they have to be. The newest
+// steps that the host wants whole go last.
 func (d *draft) clearOld() {
 	d.showRepeats()
+	if from := d.wholeFrom(); from < len(d.view.messages) {
+		d.clearResults(func(i int) bool { return i >= from || d.isUnseen(i) })
+		if d.fits() {
+			return
+		}
+	}
+	d.clearResults(d.isUnseen)
+}
+
+// clearResults clears all results but those that stay.
+func (d *draft) clearResults(stays func(i int) bool) {
 	o := *d.opts.Prune
 	o.KeepLastAssistants = 0
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
 	p := newPruning(d.view.messages, max(1, d.room()), o)
-	p.tokens, p.stays = d.view.tokens, d.isUnseen
+	p.tokens, p.stays = d.view.tokens, stays
 	if d.opts.Recall {
 		p.note = d.recallNote
 	}

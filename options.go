@@ -74,6 +74,10 @@ type Options struct {
 	FoldAbove float64
 	Tools     *ToolOptions // the names of the host's own tools, as far as it matters what they do
 
+	// newest steps that every rewrite leaves whole, a summary too, as long as the request fits with them (0: one to
+	// four, as the rewrite needs it)
+	WholeSteps int
+
 	// how results are trimmed or cleared where nothing milder makes a request fit. SoftTrimRatio, HardClearRatio,
 	// MinPrunableToolChars and a KeepLastAssistants above 1 are for [PruneContext] alone
 	Prune    *PruneOptions
@@ -350,7 +354,8 @@ func (o *Options) withDefaults(window int) (Options, error) {
 	setDefault(&c.Reserve, min(20_000, share)) // the reference's floor
 	// A host may pass the model's output limit, which may be the whole window. A quarter is left for the prompt.
 	c.Reserve = min(c.Reserve, count.Share(window, 0.75))
-	c.HistoryTurns, c.Overhead, c.MaxBytes = max(0, c.HistoryTurns), max(0, c.Overhead), max(0, c.MaxBytes)
+	c.HistoryTurns, c.WholeSteps = max(0, c.HistoryTurns), max(0, c.WholeSteps)
+	c.Overhead, c.MaxBytes = max(0, c.Overhead), max(0, c.MaxBytes)
 	if c.Recall { // the tool is part of every request, and no message shows it
 		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
 	}

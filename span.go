@@ -33,7 +33,7 @@ func (d *draft) span() span {
 	all := slices.Clone(stays)
 	n := keepFront(v.unedited, all)
 	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.limited != (position{})
-	unseen := d.firstUnseen()
+	unseen := min(d.firstUnseen(), d.wholeBehindSummary())
 	if n > 0 && !isLimited && count.Sum(v.tokens[:n]) <= count.Share(d.room(), mostFront) {
 		if s := d.spanBeside(all, unseen); d.restFits(&s, summarysize.LeastGain) {
 			s.front = n
@@ -44,6 +44,15 @@ func (d *draft) span() span {
 		return s
 	}
 	return d.spanBeside(stays, len(v.unedited))
+}
+
+// wholeBehindSummary is wholeFrom for a summary: if the newest steps do not fit beside one, they cannot be had.
+func (d *draft) wholeBehindSummary() int {
+	from := min(d.wholeFrom(), len(d.view.unedited))
+	if count.Add(count.Sum(d.view.tokens[from:]), summarysize.In(d.budget)) > d.room() {
+		return len(d.view.unedited)
+	}
+	return from
 }
 
 // spanBeside chooses the cut: what stands from message `last` on stays, and so do the newest messages, as long as the

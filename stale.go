@@ -15,7 +15,7 @@ import (
 // else stay too. So the model still knows these names and what it can ask for again.
 
 // How many of the newest steps stay whole when old work goes. Where the model ends a phase of its work, or records are
-// tried in place of a summary, only one does; [PruneOptions] has a number of its own.
+// tried in place of a summary, only one does. Options.WholeSteps may ask for more.
 const (
 	// While the prompt cache is warm, and where the provider caches nothing. In a replay of the recorded sessions 2 and
 	// 8 cost the same within 0.7 %: what stands behind a step decides when a record is made. See BENCHMARKS.md.
@@ -90,9 +90,13 @@ func (d *draft) staleParts(steps int, may hold) []part {
 	if d.isBelowFold() || first < 0 {
 		return nil
 	}
+	if !d.givesUpSteps {
+		steps = max(steps, d.opts.WholeSteps)
+	}
 	s := staleness{
 		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: steps,
-		calls: answered{messages: v.messages}, held: d.heldInView(may), images: imagesFrom(v.unedited),
+		calls: answered{messages: v.messages}, held: d.heldInView(may),
+		images: min(imagesFrom(v.unedited), d.wholeFrom()),
 		inside: insidePairs(v.messages),
 	}
 	var list []part
@@ -111,6 +115,15 @@ func (d *draft) staleParts(steps int, may hold) []part {
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// wholeFrom returns where the newest steps begin that the host wants whole: the length of the view if it asks for none,
+// or if they cannot be had.
+func (d *draft) wholeFrom() int {
+	if d.opts.WholeSteps == 0 || d.givesUpSteps {
+		return len(d.view.messages)
+	}
+	return newestAnswers(d.view.messages, d.opts.WholeSteps)
 }
 
 // mayLoseImages reports whether old images of m may go: not those of a pin, and not those that a person sent in the

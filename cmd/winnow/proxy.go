@@ -35,7 +35,8 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 	cert, key := f.String("cert", "", "a certificate in PEM, for TLS to clients"), f.String("key", "", "its key")
 	f.StringVar(&o.Dir, "state", "", "a directory that keeps the conversations over a restart")
 	f.IntVar(&o.Window, "window", 0, "the context window, in tokens (that of the model)")
-	f.Float64Var(&o.FoldAbove, "fold-above", 0, "from which share of the window old work becomes records; -1: all (0.2)")
+	f.Float64Var(&o.FoldAbove, "fold-above", 0,
+		"from which share of the window old work becomes records; -1: from the first request on (0.2)")
 	f.IntVar(&o.Conversations, "conversations", 0, "how many are kept in memory (1000)")
 	f.Int64Var(&o.Memory, "memory", 0, "how much they take about, in bytes (1 GB)")
 	f.Int64Var(&o.MaxBody, "max-body", 0, "the largest request, in bytes (256 MB)")

@@ -58,6 +58,7 @@ func (g *writer) setting() Setting {
 		s.Flush = one(g, "asks", "fails", "panics")
 	}
 	s.Tools, s.Truncate, s.Estimator = odd(40, 1, 2, 3), odd(30, 1, 2, 3), odd(15, 1)
+	s.WholeSteps = odd(20, 1, 5, 12)
 	return s
 }
 

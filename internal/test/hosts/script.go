@@ -35,6 +35,7 @@ type Setting struct {
 	Model      int     `json:"model,omitempty"` // one of a few names, where Thinking is set; 0: none
 	FoldAbove  float64 `json:"foldAbove,omitempty"`
 	KeepRecent int     `json:"keepRecent,omitempty"`
+	WholeSteps int     `json:"wholeSteps,omitempty"`
 	Summarizer int     `json:"summarizer,omitempty"` // its window, tokens
 	NoCache    bool    `json:"noCache,omitempty"`
 	Off        bool    `json:"off,omitempty"`        // no compaction in Prepare

@@ -170,7 +170,7 @@ func (w *world) managerOptions(s *summarizer) *winnow.Options {
 	}
 	out := &winnow.Options{
 		HistoryTurns: o.Turns, Reserve: o.Reserve, Overhead: o.Overhead, MaxBytes: o.MaxBytes,
-		Thinking: winnow.ThinkingPolicy(o.Thinking), FoldAbove: o.FoldAbove, Compact: c,
+		Thinking: winnow.ThinkingPolicy(o.Thinking), FoldAbove: o.FoldAbove, Compact: c, WholeSteps: o.WholeSteps,
 		Cache: &winnow.CacheOptions{None: o.NoCache},
 		Tools: toolOptions[o.Tools%len(toolOptions)], Truncate: truncateOptions[o.Truncate%len(truncateOptions)],
 		NoMinify: o.Minify%2 == 1,
