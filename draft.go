@@ -16,6 +16,7 @@ type draft struct {
 	history []Message
 	now     time.Time
 	budget  int             // tokens that the request may have, Overhead included
+	cliff   int             // tokens above which the whole request costs more, if it pays to stay below; 0: none
 	handles *recall.Handles // of the history; nil: not asked for yet
 	unseen  int             // the index in the history behind the newest answer
 

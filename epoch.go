@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"slices"
-	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -22,6 +21,7 @@ func (d *draft) rewrite() {
 	cold, uncached := d.isCold(), d.opts.Cache.None
 	thinks := func(m Message) bool { return hasThinking(&m) }
 	endsPhase := d.endsPhase()
+	d.stayBelow()
 	if d.opts.Thinking == ThinkingBound && !endsPhase && d.fits() && slices.ContainsFunc(d.view.messages, thinks) {
 		return // an epoch would lose what the model thought
 	}
@@ -100,7 +100,9 @@ func (d *draft) isStillNearlyFull() bool {
 // dropStale is the epoch of a request that does not fit. It drops what is stale, and then the oldest of the rest, until
 // there is room for the next requests too.
 func (d *draft) dropStale() {
-	d.isPressed, d.passReason = true, "the request did not fit"
+	if d.isPressed, d.passReason = true, "the request did not fit"; d.cliff > 0 {
+		d.passReason = "a larger request costs more as a whole"
+	}
 	d.dropOldImages(1)
 	goal := count.Share(d.room(), lowWater)
 	steps := pressedSteps
@@ -184,33 +186,10 @@ func (d *draft) rewriteIfItPays() {
 	d.drop(list[d.epochFrom(list):])
 }
 
-// How many more requests an epoch is expected to serve, because nobody knows how many will come. In the recorded
-// sessions 4 keeps half a point more of the lines than 5, and costs .002 more; with 6 edits find up to 1.6 points less
-// of their lines, for .002. A cache for an hour outlives most pauses: there 8 costs up to .014 less than 5, for up to a
-// point of the lines.
-const (
-	requestsAhead     = 5
-	requestsAheadHour = 8
-)
-
-// worthOfKept returns how much of a request has to go for each token that is kept behind it. The kept is written to the
-// cache again, once; what goes would be read in each later request. At the prices of Anthropic's cache for five minutes
-// it is 2.3. Without a cache it is 0: it makes no difference what was sent before.
-func (d *draft) worthOfKept() float64 {
-	c, ahead := d.opts.Cache, float64(requestsAhead)
-	if c.TTL >= time.Hour {
-		ahead = requestsAheadHour
-	}
-	if c.None {
-		return 0
-	}
-	return (c.WritePrice - c.ReadPrice) / (ahead * c.ReadPrice)
-}
-
 // epochFrom returns the first part of list with which an epoch pays most, or len(list) if none does. An epoch that
 // begins at a part drops it and all parts behind it, and writes what is kept behind it to the cache again.
 func (d *draft) epochFrom(list []part) int {
-	worth := d.worthOfKept()
+	worth := d.prices.worthOfKept()
 	tokens := d.cachedTokens()
 	best, from := 0.0, len(list)
 	saving, behind := 0, 0
@@ -269,8 +248,9 @@ func (d *draft) dropOldImages(least int) {
 }
 
 // shrinkToFit is pass 8: it shrinks what is left to shrink, and reports whether the request fits. The margin of the
-// estimates alone is no reason to cut the newest results, or to fail.
+// estimates alone is no reason to cut the newest results, or to fail, and neither is a cliff.
 func (d *draft) shrinkToFit() bool {
+	d.cliff = 0
 	if d.tokens() > d.budget {
 		d.shrink()
 	}

@@ -21,7 +21,7 @@ type settings struct {
 	opts     Options // with every default
 	minifier minifier
 
-	cacheTokens int // shorter prefixes are not cached
+	prices prices
 
 	// the host gave the stage an estimator of its own, whose counts are not those of a request
 	truncateHasEstimator bool

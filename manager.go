@@ -56,7 +56,7 @@ func New(window int, opts *Options) (*Manager, error) {
 		o.Logger.Warn("winnow: no price is known for the model", "model", o.Model)
 	}
 	m := &Manager{
-		settings: settings{window: window, opts: o, minifier: newMinifier(&o), cacheTokens: cacheTokens(o.Model)},
+		settings: settings{window: window, opts: o, minifier: newMinifier(&o), prices: pricesOf(o.Model, o.Cache)},
 		ledger:   ledger{partner: partner{model: o.Model, window: window}},
 	}
 	m.truncateHasEstimator = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil

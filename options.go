@@ -252,13 +252,6 @@ func (o *Options) windowFor(n int) int {
 	return known.Window
 }
 
-// cacheTokens returns how many tokens a prefix has at least that the provider of a model caches. Where the table does
-// not say it, it is what most of the table's models need.
-func cacheTokens(model string) int {
-	known, _ := models.Find(model)
-	return cmp.Or(known.CacheTokens, 1_024)
-}
-
 // describeModel sets the options that the host has not set and that follow from the model's name. An unknown name gives
 // the defaults.
 func (o *Options) describeModel() error {

@@ -11,8 +11,9 @@ import (
 // Request is what a manager returns. Append to its lists, and do not write to their elements.
 //
 // Bytes, Cached and the costs are expectations for this request, without its answer and without the call that wrote a
-// summary. Costs are in uncached input tokens, at the prices of [CacheOptions]. CostUnedited is the cost of sending the
-// history as it was passed in, as if it had always been sent so.
+// summary. Costs are in uncached input tokens of a small prompt, at the prices of [CacheOptions]. Where Options.Model
+// costs more above a size, they are those of the size. CostUnedited is the cost of sending the history as it was passed
+// in, as if it had always been sent so.
 type Request struct {
 	Messages []Message // send these
 	History  []Message // repaired and compacted, but never pruned: a host may keep these instead of its own list
@@ -313,24 +314,27 @@ const crampedShare = 0.8
 // not more, because a request that is refused costs more than one that is a little smaller.
 func (d *draft) fits() bool {
 	n := d.tokens()
-	return n <= d.budget && count.Add(n, d.margin()) <= d.ceiling()
+	return n <= d.limit() && count.Add(n, d.margin()) <= d.ceiling()
 }
 
 // margin returns by how much d.tokens may be too low.
 func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.unchangedPrefix) }
 
-// ceiling returns the budget and half of the reserve, see fits.
-func (d *draft) ceiling() int { return count.Add(d.budget, d.opts.Reserve/2) }
+// limit returns the budget, or the cliff that the request is to stay below.
+func (d *draft) limit() int { return count.Least(d.budget, d.cliff) }
+
+// ceiling returns the budget and half of the reserve, see fits. Nothing above a cliff is below it.
+func (d *draft) ceiling() int { return count.Least(count.Add(d.budget, d.opts.Reserve/2), d.cliff) }
 
 // room returns how many estimated tokens the messages may have once something that was sent is changed: the request
 // does not go on from the one that the provider counted then.
 func (d *draft) room() int {
-	return d.accounting.Room(d.budget, d.ceiling(), d.opts.Overhead)
+	return d.accounting.Room(d.limit(), d.ceiling(), d.opts.Overhead)
 }
 
 // roomWithoutMargin is room without the margin of the estimates.
 func (d *draft) roomWithoutMargin() int {
-	return d.accounting.RoomWithoutMargin(d.budget, d.opts.Overhead)
+	return d.accounting.RoomWithoutMargin(d.limit(), d.opts.Overhead)
 }
 
 // windowEstimate returns the model's window in estimated tokens, without what no message shows.
@@ -416,11 +420,11 @@ func (d *draft) lastSent() int {
 func (d *draft) price(r *Request, history int, p sentPrefix) {
 	a := &d.accounting
 	r.Cached = d.cached(p.sent, r.Tokens)
-	r.Cost = d.costOf(r.Tokens, r.Cached)
+	r.Cost = d.prices.of(r.Tokens, r.Cached)
 	// The difference of the two estimates is added to r.Tokens, which is better than any estimate of the whole history.
 	unedited := count.Add(r.Tokens, a.BilledAs(max(0, history-d.view.total)))
 	unedited -= min(unedited, a.BilledAs(max(0, d.view.total-history)))
-	r.CostUnedited = d.costOf(unedited, d.cached(p.unedited, unedited))
+	r.CostUnedited = d.prices.of(unedited, d.cached(p.unedited, unedited))
 }
 
 // cached returns how many of a request's tokens the provider reads from its cache, if it has seen the messages at the
@@ -428,18 +432,8 @@ func (d *draft) price(r *Request, history int, p sentPrefix) {
 func (d *draft) cached(prefix, tokens int) int {
 	a := &d.accounting
 	n := min(tokens, count.Add(a.Hidden(d.opts.Overhead), a.BilledAs(prefix)))
-	if d.isCold() || n < d.cacheTokens {
+	if d.isCold() || n < d.prices.least {
 		return 0
 	}
 	return n
-}
-
-// costOf returns the price of a prompt, of which `cached` tokens are read from the cache. Its unit is the price of an
-// uncached token of input.
-func (d *draft) costOf(tokens, cached int) float64 {
-	c := d.opts.Cache
-	if c.None || tokens < d.cacheTokens {
-		return float64(tokens)
-	}
-	return c.ReadPrice*float64(cached) + c.WritePrice*float64(tokens-cached)
 }

@@ -48,10 +48,14 @@ func (d *draft) isBelowFold() bool {
 	return !d.isPressed && (d.opts.FoldAbove >= 1 || d.view.total < d.foldFrom())
 }
 
-// foldFrom returns from how many estimated tokens on the messages may lose old work.
+// foldFrom returns from how many estimated tokens on the messages may lose old work. By default it is a share of the
+// window, or of the size above which requests cost more.
 func (d *draft) foldFrom() int {
 	window := d.windowEstimate()
 	if d.opts.FoldAbove == 0 {
+		if len(d.prices.cliffs) > 0 {
+			window = min(window, d.prices.cliffs[0].Above)
+		}
 		return min(defaultFoldTokens, count.Share(window, defaultFoldAbove))
 	}
 	return count.Share(window, max(0, d.opts.FoldAbove))

@@ -27,7 +27,7 @@ func (m *Manager) Warm(history []Message, now time.Time) Warmth {
 	if c.None || l.sentAt.IsZero() || now.Sub(l.sentAt) >= c.TTL {
 		return Warmth{}
 	}
-	prompt := float64(l.tokens)
+	prompt := float64(l.tokens) * m.prices.times(l.tokens)
 	w := Warmth{
 		Until: l.sentAt.Add(c.TTL), KeepAlive: prompt * c.ReadPrice, Saves: prompt * (c.WritePrice - c.ReadPrice),
 	}

@@ -1,0 +1,119 @@
+package winnow_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/models"
+)
+
+// dollarsOf returns what the prompts of a session cost, billed as the provider of a model does: by exact prefixes, with
+// its tiers, each request a few seconds behind the one before it.
+func dollarsOf(t *testing.T, model string, window int, history []winnow.Message) float64 {
+	t.Helper()
+	known, ok := models.Find(model)
+	require.True(t, ok, model)
+	now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+	estimator := estimatorOf(t, "")
+	summaries := 0.0
+	m, err := winnow.New(window, &winnow.Options{
+		Model: model, Estimator: estimator, Now: func() time.Time { return now },
+		Summarizer: winnow.SummarizerFunc(func(ctx context.Context, r winnow.SummaryRequest) (string, error) {
+			text, err := winnow.Digest().Summarize(ctx, r)
+			ask := estimator.Estimate(userSays(r.System() + r.Prompt()))
+			d, _ := known.Dollars(models.Tokens{Input: ask, Output: estimator.Estimate(userSays(text))})
+			summaries += d
+			return text, err
+		}),
+	})
+	require.NoError(t, err)
+	dollars := 0.0
+	last := []string{}
+	for i := range history {
+		if i == 0 || history[i].Role != winnow.RoleAssistant {
+			continue
+		}
+		now = now.Add(8 * time.Second)
+		r, err := m.Prepare(context.Background(), history[:i])
+		require.NoError(t, err)
+		tokens := models.Tokens{}
+		keys, same := make([]string, len(r.Messages)), true
+		for k := range r.Messages {
+			keys[k] = fmt.Sprint(r.Messages[k].Role, r.Messages[k].Parts)
+			n := estimator.Estimate(r.Messages[k])
+			if same = same && k < len(last) && last[k] == keys[k]; same {
+				tokens.CacheRead += n
+			} else {
+				tokens.CacheWrite += n
+			}
+		}
+		last = keys
+		d, _ := known.Dollars(tokens)
+		dollars += d
+	}
+	return dollars + summaries
+}
+
+// reading is a session of so many reads, in so many turns, whose results have about so many tokens.
+func reading(reads, turns, tokens int) (history []winnow.Message) {
+	for i := range reads {
+		if i%max(1, reads/turns) == 0 {
+			history = append(history, userSays(fmt.Sprintf("Look for what is wrong in part %d.", i)))
+		}
+		id := fmt.Sprintf("call_%d", i)
+		text := strings.Repeat(fmt.Sprintf("line of file %d, which says what it does with value_%d\n", i, i*7919), tokens/16)
+		history = append(history, modelCalls(id, "read", fmt.Sprintf(`{"path":"dir/file_%d.go"}`, i)), toolSays(id, text))
+	}
+	return append(history, modelSays("Done."))
+}
+
+// shell is a session of commands whose results differ in size: most are short and every tenth is long.
+func shell(calls int) (history []winnow.Message) {
+	history = append(history, userSays("Find out why the build is slow."))
+	for i := range calls {
+		id := fmt.Sprintf("call_%d", i)
+		n := 20 + i*37%60
+		if i%10 == 0 {
+			n = 500
+		}
+		var b strings.Builder
+		for k := range n {
+			fmt.Fprintf(&b, "compiled unit %d of target %d in %d ms, with no warning\n", k, i, i*k%977)
+		}
+		history = append(history, modelCalls(id, "bash", fmt.Sprintf(`{"command":"make -d target_%d"}`, i)), toolSays(id, b.String()))
+	}
+	return append(history, modelSays("Done."))
+}
+
+// TestCliffs: by default a session costs at most a tenth more than with the best of twelve windows that a host could
+// set by hand, on models whose requests cost more as a whole above a size. Windows of half that size cost up to a sixth
+// less, as small windows do on any model, and lose what the model works with.
+func TestCliffs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays 117 sessions")
+	}
+	sessions := map[string][]winnow.Message{
+		"reads in one turn": reading(150, 1, 7_000), "reads in 20 turns": reading(150, 20, 7_000), "shell": shell(400),
+	}
+	for _, model := range []string{"claude-haiku-5-5", "openrouter/openai/gpt-6.2-sol", "gemini-3.1-pro"} {
+		known, _ := models.Find(model)
+		for name, history := range sessions {
+			byDefault, best, at := dollarsOf(t, model, 0, history), 0.0, 0
+			for _, share := range []float64{.7, .75, .8, .85, .9, .95, 1, 1.1, 1.25, 1.5, 2, 10} { // of the cliff
+				window := min(known.Window, int(share*float64(known.Tiers[0].Above)))
+				if d := dollarsOf(t, model, window, history); best == 0 || d < best {
+					best, at = d, window
+				}
+			}
+			t.Logf("%-30s %-20s %.3f by default, %.3f with %d", model, name, byDefault, best, at)
+			assert.LessOrEqual(t, byDefault, 1.1*best, "%s, %s: best with %d", model, name, at)
+		}
+	}
+}
