@@ -98,17 +98,29 @@ func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
 	return args.use(reads, modifies)
 }
 
-// OfShell is Of with the files that a call has a shell show, as far as that can be told, where it changes none.
+// OfShell is Of with the files that a call has a shell write or show, and the file that a tool that is not known is given
+// beside a text, as far as that can be told. What a shell shows counts where it changes nothing.
 func (t *Files) OfShell(tool string, arguments json.RawMessage) (use Use) {
 	args := t.Arguments(arguments)
-	if reads, modifies := t.does(tool); reads || modifies || patches(arguments) {
+	reads, modifies := t.does(tool)
+	isKnown := reads || modifies || patches(arguments)
+	switch {
+	case isKnown:
 		use = args.use(reads, modifies)
+	case args.Command == "" && args.File != "" && args.Pattern == "" && holdsText(arguments):
+		use = args.use(false, true)
+	}
+	if !isKnown {
+		use.Modified = append(use.Modified, writtenByShell(args.Command)...)
 	}
 	if len(use.Modified) == 0 {
 		use.Read = append(use.Read, shownByShell(args.Command)...)
 	}
 	return use
 }
+
+// holdsText reports whether the arguments hold a text that may be written to a file: one of several lines.
+func holdsText(arguments json.RawMessage) bool { return bytes.Contains(arguments, []byte(`\n`)) }
 
 // patches reports whether a call may hold a patch, which a shell may apply too.
 func patches(arguments json.RawMessage) bool { return bytes.Contains(arguments, []byte("*** ")) }

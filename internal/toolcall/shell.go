@@ -28,6 +28,61 @@ func shownByShell(command string) (paths []string) {
 	return paths
 }
 
+// Programs that write to the files that they are given, and those that run a text, which may write to any file that it
+// names. A flag says it of others: sed -i, gofmt -w.
+var (
+	shellWriters = []string{"tee", "patch", "cp", "mv", "truncate"}
+	shellRunners = []string{"python", "python3", "node", "ruby", "perl", "php", "deno", "bun"}
+)
+
+// writtenByShell returns the files that a command may have written, as far as that can be told: what its output goes to,
+// what a program that writes is given, and what stands in a text that an interpreter runs.
+func writtenByShell(command string) (paths []string) {
+	command = command[:min(len(command), shellLook)]
+	add := func(word string) {
+		if word = strings.Trim(word, "'\"`,;:()[]{}"); looksLikeFile(word) && !strings.HasPrefix(word, "/dev/") {
+			paths = append(paths, word)
+		}
+	}
+	for segment := range strings.FieldsFuncSeq(command, dividesCommands) {
+		for _, to := range strings.Split(segment, ">")[1:] {
+			if words := strings.Fields(to); len(words) > 0 {
+				add(words[0])
+			}
+		}
+		words := strings.Fields(segment)
+		if len(words) < 2 {
+			continue
+		}
+		switch program := words[0][strings.LastIndexByte(words[0], '/')+1:]; {
+		case slices.Contains(shellRunners, program) && slices.ContainsFunc(words[1:], givesText):
+			for _, word := range strings.FieldsFunc(command, endsShellWord) {
+				add(word)
+			}
+			return paths
+		case slices.Contains(shellWriters, program), slices.ContainsFunc(words[1:], writesInPlace):
+			for _, word := range words[1:] {
+				add(word)
+			}
+		}
+	}
+	return paths
+}
+
+// givesText reports whether an argument of an interpreter says that the text it runs stands in the command.
+func givesText(word string) bool {
+	return word == "-" || word == "-c" || word == "-e" || strings.HasPrefix(word, "<<")
+}
+
+// writesInPlace reports whether a flag says that a program writes to the files that it reads.
+func writesInPlace(word string) bool {
+	return word == "-w" || word == "--write" || word == "--fix" || word == "-i" || strings.HasPrefix(word, "-i.") ||
+		strings.HasPrefix(word, "--in-place")
+}
+
+// endsShellWord reports whether r ends a name in a program's text.
+func endsShellWord(r rune) bool { return strings.ContainsRune(" \t\n'\"`()[]{},;=", r) }
+
 // dividesCommands reports whether r stands between commands.
 func dividesCommands(r rune) bool { return strings.ContainsRune("|;&\n()", r) }
 

@@ -1,9 +1,12 @@
 package toolcall
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 func TestHolds(t *testing.T) {
@@ -92,4 +95,37 @@ func TestWorkFiles(t *testing.T) {
 	assert.Len(t, whole, 1)
 	assert.Equal(t, whole, Common.WorkFiles("read", []byte(`{"path":"app\\main.go"}`)), "by the end of its path")
 	assert.NotEqual(t, whole, Common.WorkFiles("edit", []byte(`{"path":"main.go"}`)), "it is changed")
+}
+
+// A call that may have written a file counts as a change of it, and no other does.
+func TestMayHaveWritten(t *testing.T) {
+	shell := func(command string) [2]string {
+		return [2]string{"bash", `{"command":` + string(jsontext.Quote(command)) + `}`}
+	}
+	for _, tt := range []struct {
+		call    [2]string
+		changed bool
+	}{
+		{shell("cat > app/main.go <<'EOF'\npackage main\nEOF"), true},
+		{shell("echo x >> main.go"), true},
+		{shell("sed -i 's/a/b/' main.go"), true},
+		{shell("sed -i.bak 's/a/b/' main.go"), true},
+		{shell("tee main.go < /tmp/x"), true},
+		{shell("cat fix.diff | patch main.go"), true},
+		{shell("python3 - <<EOF\nopen('main.go', 'w').write('x')\nEOF"), true},
+		{shell("cd app && node -e 'fs.writeFileSync(\"main.go\", s)'"), true},
+		{shell("gofmt -w main.go && go test ./..."), true},
+		{[2]string{"str_edit_thing", `{"path":"main.go","text":"package main\nfunc main() {}"}`}, true},
+		{shell("grep -n 'a\\|b' main.go | head -3"), false},
+		{shell("sed -n '1,20p' main.go 2>/dev/null"), false},
+		{shell("git diff main.go; wc -l main.go"), false},
+		{shell("cat > other.go <<'EOF'\npackage main\nEOF"), false},
+		{shell("go test -run X main.go 2>&1 > /tmp/out.txt"), false},
+		{shell("python3 main.go"), false},
+		{[2]string{"outline", `{"path":"main.go"}`}, false},
+		{[2]string{"ask_about", `{"path":"main.go","question":"What is it?"}`}, false},
+	} {
+		edit := Common.WorkFiles("edit", []byte(`{"path":"/srv/app/main.go"}`))[0]
+		assert.Equal(t, tt.changed, slices.Contains(Common.WorkFiles(tt.call[0], []byte(tt.call[1])), edit), tt.call[1])
+	}
 }
