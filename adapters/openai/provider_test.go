@@ -163,7 +163,7 @@ func TestThoughtSignatures(t *testing.T) {
 	}
 	ask := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "q"}}}}
 	signed := call("s")
-	signed.Signature = googlePrefix + "sig"
+	signed.Signature = "google:sig"
 	for _, tt := range []struct {
 		name         string
 		history      []winnow.Message

@@ -48,7 +48,7 @@ func unknownMembers(fields map[string]respjson.Field, calls bool) map[string]any
 		}
 	}
 	taken := !calls
-	for _, key := range reasoningKeys {
+	for _, key := range []string{"reasoning_content", "reasoning"} {
 		raw, ok := extra[key].(json.RawMessage)
 		if isText := jsontext.Text(raw) != ""; ok && (taken || !isText) {
 			delete(extra, key)
@@ -60,7 +60,7 @@ func unknownMembers(fields map[string]respjson.Field, calls bool) map[string]any
 }
 
 // carryUnknown adds to a call those members of the answer's call that the SDK does not know.
-func carryUnknown(c *toolCall, raw string) {
+func carryUnknown(c *sdk.ChatCompletionMessageToolCallUnionParam, raw string) {
 	known, err := c.MarshalJSON()
 	if err != nil {
 		return

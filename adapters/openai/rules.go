@@ -7,6 +7,8 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
+	"github.com/winnowgo/winnow/adapters/internal/wire"
 )
 
 // Rules are for servers that are stricter than OpenAI's. The zero value has OpenAI's rules, which [Export] follows.
@@ -31,51 +33,39 @@ type Rules struct {
 // Export is the function [Export] with these rules. Messages that break them are built anew; all others come back as
 // the caller's own.
 func (r Rules) Export(messages []winnow.Message) []sdk.ChatCompletionMessageParamUnion {
-	e := exporter{alternate: r.Alternate, out: make([]sdk.ChatCompletionMessageParamUnion, 0, len(messages))}
-	e.ids.Rule = adapter.IDRule{MaxLength: maxCallID}
+	b := wire.ChatBuilder{IDs: adapter.IDRule{MaxLength: maxCallID}, Given: given, ImagesApart: r.Alternate}
 	if r.MistralIDs {
-		e.ids.Rule = adapter.IDRule{MinLength: 9, MaxLength: 9, Byte: adapter.Alphanumeric}
+		b.IDs = adapter.IDRule{MinLength: 9, MaxLength: 9, Byte: adapter.Alphanumeric}
 	}
 	if r.Alternate {
-		messages = alternating(messages)
+		a := alternation{userImage: b.UserImage}
+		messages = a.of(messages)
 	}
-	for run := range adapter.Runs(messages) {
-		if adapter.IsAssistant(&run[0]) {
-			e.assistant(&run[0])
-		} else {
-			e.between(run)
-		}
-	}
+	values := b.Build(messages)
 	if r.ThoughtSignatures {
-		e.sign()
+		wire.SignChat(values, placeholder)
 	}
-	return e.out
+	return wire.Export(values, typed)
 }
+
+// maxCallID is the longest id of a call, in characters.
+const maxCallID = 40
 
 // placeholder is sent as the thought signature of a call that Gemini did not make.
 const placeholder = "skip_thought_signature_validator"
 
-// sign puts the placeholder at the first call of each step of the newest turn, if that has no signature.
-func (e *exporter) sign() {
-	for i := len(e.out) - 1; i >= 0 && e.out[i].OfUser == nil; i-- {
-		m := &e.out[i]
-		read := readMessage(m)
-		if read != nil && read.OfUser != nil {
-			return
-		}
-		if read == nil || read.OfAssistant == nil || len(read.OfAssistant.ToolCalls) == 0 ||
-			callPart(&read.OfAssistant.ToolCalls[0]).Signature != "" {
-			continue
-		}
-		*m = edited[union](m, "tool_calls.0."+extraContent+".google.thought_signature", placeholder)
-	}
-}
-
 const interrupted = "(interrupted)"
 
-// alternating returns messages whose roles alternate. Messages that need no change stay unchanged.
-func alternating(messages []winnow.Message) []winnow.Message {
-	var a alternation
+// alternation is a list of messages whose roles alternate so far.
+type alternation struct {
+	out  []winnow.Message
+	last winnow.Role // role of the last message, ignoring calls
+
+	userImage func(*winnow.Part) jsonedit.Value
+}
+
+// of returns messages whose roles alternate. Messages that need no change stay unchanged.
+func (a *alternation) of(messages []winnow.Message) []winnow.Message {
 	for run := range adapter.Runs(messages) {
 		for k := range run {
 			if run[k].Role == winnow.RoleTool {
@@ -96,17 +86,11 @@ func alternating(messages []winnow.Message) []winnow.Message {
 	return a.out
 }
 
-// alternation is a list of messages whose roles alternate so far.
-type alternation struct {
-	out  []winnow.Message
-	last winnow.Role // role of the last message, ignoring calls
-}
-
 // images adds the images of a result as the user's, because no result may hold them.
 func (a *alternation) images(result *winnow.Message) {
 	var parts []winnow.Part
 	for k := range result.Parts {
-		if imageOf(&result.Parts[k]) != nil {
+		if a.userImage(&result.Parts[k]) != nil {
 			parts = append(parts, result.Parts[k])
 		}
 	}

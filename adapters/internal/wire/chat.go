@@ -2,7 +2,6 @@ package wire
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
@@ -30,7 +29,7 @@ func (Chat) read(r *reader, of value) {
 		r.message(winnow.Message{Role: winnow.RoleSystem}, p)
 	case "user":
 		r.content(content, chatBlock)
-		r.message(winnow.Message{Role: winnow.RoleUser}, p)
+		r.message(winnow.Message{Role: winnow.RoleUser, Speaker: members["name"].Text()}, p)
 	case "assistant":
 		chatAssistant(r, of, members)
 		r.message(winnow.Message{Role: winnow.RoleAssistant}, p)
@@ -75,16 +74,16 @@ func chatAssistant(r *reader, of value, members map[string]value) {
 		}
 	}
 	if v := members["refusal"]; v.Text() != "" {
-		r.part(winnow.Part{Text: v.Text()}, Block{raw: v, text: v})
+		r.part(winnow.Part{Text: v.Text()}, Block{raw: v, text: v, typ: "refusal"})
 	}
 	if v := members["audio"]; v.Get("id").Text() != "" {
-		r.part(winnow.Part{Kind: winnow.KindOpaque, Name: v.Get("id").Text()}, Block{raw: v})
+		r.part(winnow.Part{Kind: winnow.KindOpaque, Name: v.Get("id").Text()}, Block{raw: v, typ: "audio"})
 	}
 	if v := members["function_call"]; v.Get("name").Text() != "" {
 		r.functions++
 		r.part(winnow.Part{
 			Kind: winnow.KindToolCall, ID: functionPrefix + strconv.Itoa(r.functions), Name: v.Get("name").Text(),
-			Arguments: []byte(v.Get("arguments").Text()),
+			Arguments: []byte(v.Get("arguments").Text()), MediaType: "function_call",
 		}, Block{raw: v, arguments: v.Get("arguments"), isMade: true})
 	}
 	calls := &list{raw: members["tool_calls"]}
@@ -93,19 +92,24 @@ func chatAssistant(r *reader, of value, members map[string]value) {
 	}
 }
 
+// googlePrefix distinguishes a thought signature from those of other APIs, which are not sent here.
+const googlePrefix = "google:"
+
 func chatCall(r *reader, of value, in *list) {
 	b := Block{raw: of, list: in, id: of.Get("id"), typ: "function"}
 	p := winnow.Part{Kind: winnow.KindToolCall, ID: b.id.Text()}
 	if f := of.Get("custom"); f.Exists() {
 		b.typ = "custom"
-		p.Name, p.Arguments = f.Get("name").Text(), []byte(f.Get("input"))
+		p.Name, p.Arguments, p.MediaType = f.Get("name").Text(), jsonedit.Quote(f.Get("input").Text()), b.typ
 	} else {
 		f := of.Get("function")
 		b.arguments = f.Get("arguments")
 		p.Name, p.Arguments = f.Get("name").Text(), []byte(b.arguments.Text())
 	}
 	// Gemini's servers that speak Chat Completions put the signature of its thoughts here, and want it back.
-	p.Signature = of.Get("extra_content.google.thought_signature").Text()
+	if s := of.Get("extra_content.google.thought_signature").Text(); s != "" {
+		p.Signature = googlePrefix + s
+	}
 	r.part(p, b)
 }
 
@@ -145,7 +149,7 @@ func (Chat) message(blocks [][]byte) []byte {
 
 func (Chat) result(m *winnow.Message, _ *Block) []byte {
 	text := adapter.Text(m.Parts)
-	if strings.HasPrefix(m.ToolCallID, functionPrefix) {
+	if IsFunctionID(m.ToolCallID) {
 		return jsonedit.Object("role", "function", "name", m.ToolName, "content", text)
 	}
 	return jsonedit.Object("role", "tool", "tool_call_id", m.ToolCallID, "content", text)
