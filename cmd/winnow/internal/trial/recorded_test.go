@@ -21,7 +21,7 @@ import (
 	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
-var recorded = flag.Int("recorded", 12, "how many recorded sessions the providers' rules are tried with")
+var recorded = flag.Int("recorded", 6, "how many recorded sessions the providers' rules are tried with")
 
 const shared = "../../../../../shared/"
 

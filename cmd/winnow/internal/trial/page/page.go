@@ -72,7 +72,11 @@ const (
 )
 
 func clip(s string) string {
-	s = strings.TrimSpace(inspect.Plain(s))
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(s)) {
+		lines = append(lines, inspect.Plain(strings.TrimRight(line, "\r\n")))
+	}
+	s = strings.Join(lines, "\n")
 	if r := []rune(s); len(r) > mostText {
 		return string(r[:mostText]) + "…"
 	}

@@ -127,11 +127,13 @@ func object(arguments json.RawMessage) json.RawMessage {
 	default:
 		members = map[string]any{"input": value}
 	}
-	out, err := json.Marshal(clearValue(members))
-	if err != nil {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false) // the model sees these bytes
+	if e.Encode(clearValue(members)) != nil {
 		return json.RawMessage("{}") // cannot happen: it was JSON
 	}
-	return out
+	return bytes.TrimSpace(out.Bytes())
 }
 
 func clearValue(value any) any {

@@ -34,7 +34,7 @@ func TestClean(t *testing.T) {
 		{Role: winnow.RoleAssistant, Parts: []winnow.Part{signed, {Kind: winnow.KindThinking, Text: "unsigned"}, {Text: " \n"}, {Text: "x"}}},
 		{Role: winnow.RoleUser, Parts: []winnow.Part{{Kind: winnow.KindImage, MediaType: "image/png", Width: 2, Height: 3}}},
 		{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindOpaque, ID: "srv", Name: "web_search"}}},
-	}, calls("toolu:1/é", "mcp.files:read", "\"*** Begin\\u0000\"", "")...)
+	}, calls("toolu:1/é", "mcp.files:read", "\"*** Begin\\u0000 & <end>\"", "")...)
 	out := c.clean(in)
 	require.Len(t, out, 5, "the message of which nothing stays is gone, and an empty result is not")
 	assert.Equal(t, "a\ufffd\ufffdb", out[0].Parts[0].Text)
@@ -44,7 +44,7 @@ func TestClean(t *testing.T) {
 	assert.Regexp(t, `^[a-z0-9]{9}$`, call.ID, "as Mistral wants it")
 	assert.Equal(t, call.ID, out[4].ToolCallID)
 	assert.Equal(t, "mcp_files_read", call.Name)
-	assert.JSONEq(t, `{"input":"*** Begin\ufffd"}`, string(call.Arguments), "a free text is an object")
+	assert.Equal(t, "{\"input\":\"*** Begin\ufffd & <end>\"}", string(call.Arguments), "a free text is an object")
 	assert.Equal(t, Left{Thinking: 1, Images: 1, Other: 1}, c.left)
 }
 
