@@ -47,6 +47,15 @@ type Difference struct {
 // leastBase is the share below which a small difference shows nothing: who is mostly wrong has little to lose.
 const leastBase = 0.5
 
+// NewDifference estimates a difference, beside the shares with the whole history.
+func NewDifference(scores, itself []stats.Score, seed uint64) Difference {
+	e, sum := stats.Of(scores, seed), 0.0
+	for _, s := range itself {
+		sum += s.Value
+	}
+	return Difference{e, e.Needed(Margin), sum / max(1, float64(len(itself)))}
+}
+
 // Verdict says what the difference shows.
 func (d *Difference) Verdict() string {
 	switch {
@@ -275,8 +284,9 @@ func (b *builder) finish(seed uint64) {
 			}
 		}
 	}
-	b.Worse, b.WithTool = b.difference(b.worse, Whole, seed), b.difference(b.withTool, Whole, seed)
-	b.Probes = b.difference(b.probed, "probes "+Whole, seed)
+	itself := b.shares[Whole]
+	b.Worse, b.WithTool = NewDifference(b.worse, itself, seed), NewDifference(b.withTool, itself, seed)
+	b.Probes = NewDifference(b.probed, b.shares["probes "+Whole], seed)
 	for _, kind := range b.kinds {
 		b.Kinds = append(b.Kinds, *b.byKind[kind])
 	}
@@ -287,13 +297,4 @@ func (b *builder) finish(seed uint64) {
 			b.Prices = append(b.Prices, *p)
 		}
 	}
-}
-
-// difference estimates a difference, beside the share with the whole history.
-func (b *builder) difference(scores []stats.Score, base string, seed uint64) Difference {
-	e, sum := stats.Of(scores, seed), 0.0
-	for _, s := range b.shares[base] {
-		sum += s.Value
-	}
-	return Difference{e, e.Needed(Margin), sum / max(1, float64(len(b.shares[base])))}
 }

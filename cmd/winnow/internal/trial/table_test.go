@@ -53,7 +53,7 @@ func (m model) trial(t *testing.T, n int, r *rand.Rand) Difference {
 		b.steps(t.Context(), &Result{Question: &questions.Question{Session: fmt.Sprint(i / 2)}, Replies: map[string]*Reply{
 			Whole: m.answer(r, right, 0), WholeAgain: m.answer(r, right, 0), Short: m.answer(r, right, loses)}})
 	}
-	return b.difference(b.worse, Whole, 1)
+	return NewDifference(b.worse, b.shares[Whole], 1)
 }
 
 // TestTable: how often a trial says something wrong. With -update docs/trial.md gets the table, of 400 trials each;

@@ -115,7 +115,9 @@ func hasVersion(p string) bool {
 
 // Body returns the body of a request.
 func Body(a API, model string, r *Request) ([]byte, error) {
-	b, err := json.Marshal(a.write(model, r))
+	sent := *r
+	sent.Messages = withIDs(r.Messages)
+	b, err := json.Marshal(a.write(model, &sent))
 	if err != nil {
 		return nil, fmt.Errorf("writing a request of %s: %w", a.Name(), err)
 	}

@@ -26,9 +26,10 @@ func conversation() *Request {
 		return winnow.Message{Role: role, Parts: []winnow.Part{{Text: s}}}
 	}
 	think := winnow.Part{Kind: winnow.KindThinking, ID: "rs_1", Text: "Hm.", Signature: "c2ln"}
-	call := winnow.Part{Kind: winnow.KindToolCall, ID: "a00000001", Name: "read", Arguments: json.RawMessage(`{"path":"a.go"}`)}
+	call := winnow.Part{Kind: winnow.KindToolCall, ID: "a00000001", Name: "read",
+		Arguments: json.RawMessage(`{"path":"a.go"}`)}
 	fails := call
-	fails.ID = "b00000002"
+	fails.ID = "toolu:01/2" // an id that few providers take
 	result := func(id, s string, isError bool) winnow.Message {
 		m := text(winnow.RoleTool, s)
 		m.ToolCallID, m.ToolName, m.IsError = id, "read", isError
@@ -36,11 +37,12 @@ func conversation() *Request {
 	}
 	return &Request{
 		System: "Be kind.", MaxTokens: 100, Shared: 7,
-		Tools: []winnow.Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}},
+		Tools: []winnow.Tool{{Name: "read", Description: "Reads.",
+			Schema: json.RawMessage(`{"type":"object","properties":{}}`)}},
 		Messages: []winnow.Message{
 			text(winnow.RoleSystem, "Use tabs."), text(winnow.RoleAssistant, "Hello."), text(winnow.RoleUser, "Look."),
 			{Role: winnow.RoleAssistant, Parts: []winnow.Part{think, {Text: "I look."}, call, fails}},
-			result("a00000001", "package a", false), result("b00000002", "", true), text(winnow.RoleUser, "And?"),
+			result("a00000001", "package a", false), result("toolu:01/2", "", true), text(winnow.RoleUser, "And?"),
 			text(winnow.RoleUser, "A probe."),
 		},
 	}
@@ -76,13 +78,18 @@ func TestAnswers(t *testing.T) {
 		isCut bool
 		why   string
 	}{
-		{messages{}, `{"content":[{"type":"thinking","thinking":"Hm."},{"type":"text","text":"I look."},{"type":"tool_use","id":"t","name":"read","input":{"path":"a.go"}}],"stop_reason":"tool_use","usage":{"input_tokens":1,"cache_read_input_tokens":2,"cache_creation_input_tokens":3,"output_tokens":4}}`,
-			winnow.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4}, false, "the three counts of a prompt stand apart"},
-		{chat{}, `{"choices":[{"finish_reason":"tool_calls","message":{"content":"I look.","tool_calls":[{"id":"t","function":{"name":"read","arguments":"{\"path\":\"a.go\"}"}}]}}],"usage":{"prompt_tokens":5,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}`,
+		{messages{},
+			`{"content":[{"type":"thinking","thinking":"Hm."},{"type":"text","text":"I look."},{"type":"tool_use","id":"t","name":"read","input":{"path":"a.go"}}],"stop_reason":"tool_use","usage":{"input_tokens":1,"cache_read_input_tokens":2,"cache_creation_input_tokens":3,"output_tokens":4}}`,
+			winnow.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4}, false,
+				"the three counts of a prompt stand apart"},
+		{chat{},
+			`{"choices":[{"finish_reason":"tool_calls","message":{"content":"I look.","tool_calls":[{"id":"t","function":{"name":"read","arguments":"{\"path\":\"a.go\"}"}}]}}],"usage":{"prompt_tokens":5,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}`,
 			winnow.Usage{Input: 3, CacheRead: 2, Output: 4}, false, "the cached tokens are part of the prompt's"},
-		{responses{}, `{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"reasoning"},{"type":"message","content":[{"type":"output_text","text":"I look."}]},{"type":"function_call","call_id":"t","name":"read","arguments":"{\"path\":\"a.go\"}"}],"usage":{"input_tokens":5,"output_tokens":4,"input_tokens_details":{"cached_tokens":2}}}`,
+		{responses{},
+			`{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"reasoning"},{"type":"message","content":[{"type":"output_text","text":"I look."}]},{"type":"function_call","call_id":"t","name":"read","arguments":"{\"path\":\"a.go\"}"}],"usage":{"input_tokens":5,"output_tokens":4,"input_tokens_details":{"cached_tokens":2}}}`,
 			winnow.Usage{Input: 3, CacheRead: 2, Output: 4}, true, "it was cut"},
-		{contents{}, `{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"Hm.","thought":true},{"text":"I look."},{"functionCall":{"name":"read","args":{"path":"a.go"}}}]}}],"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":2,"candidatesTokenCount":1,"thoughtsTokenCount":3}}`,
+		{contents{},
+			`{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"Hm.","thought":true},{"text":"I look."},{"functionCall":{"name":"read","args":{"path":"a.go"}}}]}}],"usageMetadata":{"promptTokenCount":5,"cachedContentTokenCount":2,"candidatesTokenCount":1,"thoughtsTokenCount":3}}`,
 			winnow.Usage{Input: 3, CacheRead: 2, Output: 4}, false, "thoughts are paid as the answer is"},
 	} {
 		a, err := tt.api.read([]byte(tt.body))
@@ -103,13 +110,19 @@ func TestAddress(t *testing.T) {
 	for _, tt := range []struct{ model, to, api, want, why string }{
 		{"claude-opus-4-8", "", "messages", "https://api.anthropic.com/v1/messages", "the maker's"},
 		{"gpt-5.2", "", "responses", "https://api.openai.com/v1/responses", "the maker's"},
-		{"gemini-3-pro", "", "contents", "https://generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:generateContent", "the maker's"},
+		{"gemini-3-pro", "", "contents",
+			"https://generativelanguage.googleapis.com/v1beta/models/gemini-3-pro:generateContent", "the maker's"},
 		{"qwen3", "http://localhost:11434", "chat", "http://localhost:11434/v1/chat/completions", "a host alone"},
-		{"anthropic/claude-opus-4-8", "https://openrouter.ai/api/v1", "chat", "https://openrouter.ai/api/v1/chat/completions", "with a version"},
-		{"glm", "https://api.z.ai/api/paas/v4/", "chat", "https://api.z.ai/api/paas/v4/chat/completions", "another version, and a slash"},
-		{"m", "https://x.example/v1/chat/completions", "chat", "https://x.example/v1/chat/completions", "the whole address"},
-		{"m", "https://x.example/anthropic/v1/messages", "messages", "https://x.example/anthropic/v1/messages", "which says the API"},
-		{"claude-opus-4-8", "https://api.anthropic.com", "messages", "https://api.anthropic.com/v1/messages", "a maker's host"},
+		{"anthropic/claude-opus-4-8", "https://openrouter.ai/api/v1", "chat",
+			"https://openrouter.ai/api/v1/chat/completions", "with a version"},
+		{"glm", "https://api.z.ai/api/paas/v4/", "chat", "https://api.z.ai/api/paas/v4/chat/completions",
+			"another version, and a slash"},
+		{"m", "https://x.example/v1/chat/completions", "chat", "https://x.example/v1/chat/completions",
+			"the whole address"},
+		{"m", "https://x.example/anthropic/v1/messages", "messages", "https://x.example/anthropic/v1/messages",
+			"which says the API"},
+		{"claude-opus-4-8", "https://api.anthropic.com", "messages", "https://api.anthropic.com/v1/messages",
+			"a maker's host"},
 		{"llama-9", "", "", "", "nobody knows whose it is"},
 	} {
 		var to *url.URL

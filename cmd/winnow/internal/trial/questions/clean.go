@@ -2,10 +2,8 @@ package questions
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"regexp"
 	"strings"
 
@@ -37,9 +35,6 @@ func (c *cleaner) clean(recorded []winnow.Message) (out []winnow.Message) {
 		m := recorded[i]
 		m.ID, m.Source, m.Details = fmt.Sprint("m", i), nil, nil
 		m.ToolName = toolName(m.ToolName)
-		if m.Role == winnow.RoleTool {
-			m.ToolCallID = callID(m.ToolCallID)
-		}
 		m.Parts = c.parts(recorded[i].Parts)
 		if len(m.Parts) > 0 || m.Role == winnow.RoleTool {
 			out = append(out, m)
@@ -63,7 +58,7 @@ func (c *cleaner) parts(recorded []winnow.Part) (out []winnow.Part) {
 			thinks = true
 			continue
 		case p.Kind == winnow.KindToolCall:
-			p.ID, p.Name, p.Signature = callID(p.ID), toolName(p.Name), ""
+			p.Name, p.Signature = toolName(p.Name), ""
 			p.Arguments = object(p.Arguments)
 		case p.Kind == winnow.KindImage:
 			c.left.Images++
@@ -92,14 +87,6 @@ func kindOf(p *winnow.Part) string {
 // clearText returns a text that JSON of any server can hold.
 func clearText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
-}
-
-// callID returns the id of a call in a form that every provider takes: nine letters and digits, as Mistral wants them.
-func callID(id string) string {
-	const digits = 9
-	sum := sha256.Sum256([]byte(id))
-	text := new(big.Int).SetBytes(sum[:8]).Text(36)
-	return strings.Repeat("0", max(0, digits-len(text))) + text[max(0, len(text)-digits):]
 }
 
 var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
