@@ -88,7 +88,7 @@ func commands() []command {
 		{"report", "FILE|DIR|KEY [-window N]", "what fills the window now", (*program).report},
 		{"proxy", "[-to URL] [-listen ADDRESS] [-public] [-host NAME] [-cert FILE -key FILE] [-state DIR]\n" +
 			"      [-window N] [-fold-above F] [-mark-cache] [-summarize MODEL] [-conversations N]\n" +
-			"      [-memory BYTES] [-max-body BYTES] [-recall] [-inspect]",
+			"      [-memory BYTES] [-max-body BYTES] [-recall] [-inspect] [-shadow F] [-shadow-budget D]",
 			"stands between an agent and its provider, and keeps each conversation inside the window",
 			(*program).proxy},
 	}

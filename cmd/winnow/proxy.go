@@ -17,10 +17,16 @@ import (
 // shutdownTime is how long answers may go on when the proxy is stopped.
 const shutdownTime = 30 * time.Second
 
-func (p *program) proxy(ctx context.Context, args []string) (code int, err error) {
-	f := p.flags
-	listen := f.String("listen", "127.0.0.1:8080", "where clients reach the proxy (127.0.0.1:8080)")
-	var o proxy.Options
+// proxyFlags are those of winnow proxy.
+type proxyFlags struct {
+	proxy.Options
+	listen, cert, key string
+	isPublic          bool
+}
+
+func (p *program) proxyFlags() *proxyFlags {
+	o, f := &proxyFlags{}, p.flags
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "where clients reach the proxy (127.0.0.1:8080)")
 	f.Func("to", "a provider, as https://api.mistral.ai; more than once: the path begins with a host, "+
 		"as /api.mistral.ai/v1\n                    "+
 		"(by the API: Anthropic, OpenAI or Gemini; or any host with which the path begins)",
@@ -31,8 +37,9 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 		})
 	f.Func("host", "a host name with dots under which clients ask for the proxy; more than once (the certificate's)",
 		func(s string) error { o.Names = append(o.Names, s); return nil })
-	public := f.Bool("public", false, "allows an address that others can reach")
-	cert, key := f.String("cert", "", "a certificate in PEM, for TLS to clients"), f.String("key", "", "its key")
+	f.BoolVar(&o.isPublic, "public", false, "allows an address that others can reach")
+	f.StringVar(&o.cert, "cert", "", "a certificate in PEM, for TLS to clients")
+	f.StringVar(&o.key, "key", "", "its key")
 	f.StringVar(&o.Dir, "state", "", "a directory that keeps the conversations over a restart")
 	f.IntVar(&o.Window, "window", 0, "the context window, in tokens (that of the model)")
 	f.Float64Var(&o.FoldAbove, "fold-above", 0,
@@ -43,37 +50,48 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 	f.StringVar(&o.Summarize, "summarize", "", "the model that writes summaries, with the client's key (none)")
 	f.BoolVar(&o.MarkCache, "mark-cache", false, "sets Anthropic's cache markers for clients that set none")
 	f.BoolVar(&o.Recall, "recall", false, "offers the model a tool that shows what was left out, and answers its calls")
+	f.Float64Var(&o.Shadow, "shadow", 0, "for this share of the requests the client's own history is asked too, and "+
+		"compared: it spends\n                    the client's money (none)")
+	f.Float64Var(&o.ShadowBudget, "shadow-budget", 1, "what that may cost, in dollars a day (1)")
 	f.BoolVar(&o.Inspect, "inspect", false, "shows each conversation with its texts to who opens /winnow/")
+	return o
+}
+
+func (p *program) proxy(ctx context.Context, args []string) (code int, err error) {
+	o := p.proxyFlags()
 	if _, err := p.parse(args, 0, 0); err != nil {
 		return 0, err
 	}
-	if !*public && !isLoopback(*listen) {
-		return 0, problemf("proxy: %s can be reached from elsewhere; -public allows that", *listen)
+	if !(o.Shadow >= 0 && o.Shadow <= 1) || !(o.ShadowBudget > 0) {
+		return 0, problemf("proxy: -shadow wants a share, as 0.02, and -shadow-budget dollars")
 	}
-	if *public && len(o.To) == 0 {
+	if !o.isPublic && !isLoopback(o.listen) {
+		return 0, problemf("proxy: %s can be reached from elsewhere; -public allows that", o.listen)
+	}
+	if o.isPublic && len(o.To) == 0 {
 		return 0, problemf("proxy: with -public, -to says where requests may go, as in -to https://api.anthropic.com")
 	}
-	if host, _, err := net.SplitHostPort(*listen); err == nil {
+	if host, _, err := net.SplitHostPort(o.listen); err == nil {
 		o.Names = append(o.Names, host)
 	}
-	if *cert != "" {
-		pair, err := tls.LoadX509KeyPair(*cert, *key)
+	if o.cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
 		if err != nil {
 			return 0, problemf("proxy: %v", err)
 		}
 		o.Names = append(o.Names, proxy.NamesIn(pair)...)
 	}
 	o.Logger = slog.New(slog.NewTextHandler(p.stderr, nil))
-	handler, err := proxy.New(o)
+	handler, err := proxy.New(o.Options)
 	if err != nil {
 		return 0, problemf("proxy: %v", err)
 	}
-	l, err := net.Listen("tcp", *listen)
+	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return 0, problemf("proxy: %v", err)
 	}
 	scheme := "http"
-	if *cert != "" {
+	if o.cert != "" {
 		scheme = "https"
 	}
 	to := "Anthropic, OpenAI and Gemini, and others by their host in the path"
@@ -84,7 +102,7 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 	}
 	fmt.Fprintf(p.stdout, "winnow proxy: %s://%s to %s; %[1]s://%[2]s/winnow/ shows the conversations\n",
 		scheme, l.Addr(), to)
-	return exitOK, serve(ctx, l, handler, *cert, *key)
+	return exitOK, serve(ctx, l, handler, o.cert, o.key)
 }
 
 // serve serves until ctx ends, and then lets answers come to their end.

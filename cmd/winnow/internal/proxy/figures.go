@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -21,8 +22,9 @@ import (
 // figures are what the page and the metrics show.
 type figures struct {
 	now    func() time.Time
-	links  bool // each conversation has a page of its own
-	window int  // of the model, in tokens; 0: that of its name
+	links  bool    // each conversation has a page of its own
+	window int     // of the model, in tokens; 0: that of its name
+	shadow *shadow // nil: none
 
 	mu            sync.Mutex
 	all           row
@@ -179,6 +181,8 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"count": recording.Comma, "money": inspect.Money,
+	"percent": func(x float64) string { return fmt.Sprintf("%.4g %%", 100*x) },
+	"of":      func(x float64, n int) string { return fmt.Sprintf("%.0f %%", 100*x/float64(max(1, n))) },
 }).Parse(pageText))
 
 // page shows the conversations, the newest first.
@@ -192,7 +196,7 @@ func (f *figures) page(w http.ResponseWriter, _ *http.Request) {
 	slices.SortFunc(list, func(a, b row) int { return b.Last.Compare(a.Last) })
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = pageTemplate.Execute(w, map[string]any{ // else the reader has gone
-		"All": &all, "List": list, "Links": f.links, "Total": totalOf(list),
+		"All": &all, "List": list, "Links": f.links, "Total": totalOf(list), "Shadow": f.shadow.page(),
 	})
 }
 
@@ -234,6 +238,25 @@ var counters = []struct {
 	{counter("output_tokens", "Tokens of answers, as providers counted."), func(r *row) int { return r.Output }},
 }
 
+// shadowCounters are those of the shadow, if there is one.
+var shadowCounters = []struct {
+	of    *prometheus.Desc
+	value func(f *shadowFigures) float64
+}{
+	{counter("shadow_compared", "Requests that were compared with the client's own history."),
+		func(f *shadowFigures) float64 { return float64(f.Compared) }},
+	{counter("shadow_itself", "Of these, where the model took the same step when it was asked the same again."),
+		func(f *shadowFigures) float64 { return f.Itself }},
+	{counter("shadow_same", "Of these, where it took the same step with the client's own history."),
+		func(f *shadowFigures) float64 { return f.Same }},
+	{counter("shadow_failed", "Requests whose shadow was not answered."),
+		func(f *shadowFigures) float64 { return float64(f.Failed) }},
+	{counter("shadow_unpaid", "Requests without a shadow, because the day's budget was spent."),
+		func(f *shadowFigures) float64 { return float64(f.Unpaid) }},
+	{counter("shadow_dollars", "What the shadows cost at list prices."),
+		func(f *shadowFigures) float64 { return f.Dollars }},
+}
+
 func counter(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("winnow_"+name+"_total", help, nil, nil)
 }
@@ -248,5 +271,12 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 	f.mu.Unlock()
 	for _, c := range counters {
 		to <- prometheus.MustNewConstMetric(c.of, prometheus.CounterValue, float64(c.value(&all)))
+	}
+	if f.shadow == nil {
+		return
+	}
+	s := f.shadow.figures()
+	for _, c := range shadowCounters {
+		to <- prometheus.MustNewConstMetric(c.of, prometheus.CounterValue, c.value(&s))
 	}
 }

@@ -33,6 +33,8 @@ type Options struct {
 	MarkCache     bool       // set Anthropic's cache markers for a client that sets none at all
 	Recall        bool       // offer the model what was left out, see transport.Options
 	Inspect       bool       // GET /winnow/NAME shows a conversation, with its texts
+	Shadow        float64    // the share of requests that are compared with the client's own history (0: none)
+	ShadowBudget  float64    // what that may cost, in dollars a day ($1)
 	Logger        *slog.Logger
 	Base          http.RoundTripper // how the provider is reached (nil: http.DefaultTransport)
 }
@@ -47,19 +49,16 @@ const DefaultMaxBody = 256 << 20
 //
 // A request for a host name that may be somebody else's is refused.
 func New(o Options) (http.Handler, error) {
-	for _, to := range o.To {
-		if to == nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-			return nil, fmt.Errorf("%v is no http or https address of a provider", to)
-		}
-	}
-	if o.MaxBody <= 0 {
-		o.MaxBody = DefaultMaxBody
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
+	if err := o.complete(); err != nil {
+		return nil, err
 	}
 	f := &figures{now: time.Now, conversations: map[string]*row{}, links: o.Inspect, window: o.Window}
-	t, err := transport.New(o.Base, &transport.Options{
+	base := o.Base
+	if o.Shadow > 0 {
+		f.shadow = newShadow(&o, f.now)
+		base = sender{f.shadow}
+	}
+	t, err := transport.New(base, &transport.Options{
 		Manager: func(*http.Request, string) (int, *winnow.Options) {
 			return o.Window, &winnow.Options{FoldAbove: o.FoldAbove}
 		},
@@ -69,13 +68,42 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := &httputil.ReverseProxy{
+	var through http.RoundTripper = t
+	if f.shadow != nil {
+		f.shadow.next = t
+		through = f.shadow
+	}
+	return o.front(o.own(f, t), o.provider(through)), nil
+}
+
+// complete sets what is not set, and refuses what is no address of a provider.
+func (o *Options) complete() error {
+	for _, to := range o.To {
+		if to == nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+			return fmt.Errorf("%v is no http or https address of a provider", to)
+		}
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = DefaultMaxBody
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.ShadowBudget <= 0 {
+		o.ShadowBudget = 1
+	}
+	return nil
+}
+
+// provider passes requests on to providers.
+func (o *Options) provider(through http.RoundTripper) http.Handler {
+	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			to, rest := providerOf(r.In, o.To)
 			r.Out.URL.Path, r.Out.URL.RawPath = rest, ""
 			r.SetURL(to) // the host too: whatever address the client asked for, the provider gets the request
 		},
-		Transport: t,
+		Transport: through,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			status := http.StatusBadGateway
 			switch tooLarge := new(http.MaxBytesError); {
@@ -90,6 +118,10 @@ func New(o Options) (http.Handler, error) {
 			w.WriteHeader(status)
 		},
 	}
+}
+
+// own serves what is the proxy's own.
+func (o *Options) own(f *figures, t *transport.Transport) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /winnow/{$}", f.page)
@@ -101,6 +133,11 @@ func New(o Options) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(f)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// front divides the requests between what is the proxy's own and the providers, and refuses those for another host.
+func (o *Options) front(mine, to http.Handler) http.Handler {
 	own := map[string]bool{"/healthz": true, "/metrics": true}
 	return http.MaxBytesHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -112,9 +149,9 @@ func New(o Options) (http.Handler, error) {
 			http.Error(w, "winnow: the proxy is asked for as localhost, or by its number or one of its own names",
 				http.StatusForbidden)
 		case own[r.URL.Path], strings.HasPrefix(r.URL.Path, "/winnow/"):
-			mux.ServeHTTP(w, r)
+			mine.ServeHTTP(w, r)
 		default:
 			to.ServeHTTP(w, r)
 		}
-	}), o.MaxBody), nil
+	}), o.MaxBody)
 }

@@ -81,7 +81,7 @@ func TestAnswers(t *testing.T) {
 		{messages{},
 			`{"content":[{"type":"thinking","thinking":"Hm."},{"type":"text","text":"I look."},{"type":"tool_use","id":"t","name":"read","input":{"path":"a.go"}}],"stop_reason":"tool_use","usage":{"input_tokens":1,"cache_read_input_tokens":2,"cache_creation_input_tokens":3,"output_tokens":4}}`,
 			winnow.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4}, false,
-				"the three counts of a prompt stand apart"},
+			"the three counts of a prompt stand apart"},
 		{chat{},
 			`{"choices":[{"finish_reason":"tool_calls","message":{"content":"I look.","tool_calls":[{"id":"t","function":{"name":"read","arguments":"{\"path\":\"a.go\"}"}}]}}],"usage":{"prompt_tokens":5,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}`,
 			winnow.Usage{Input: 3, CacheRead: 2, Output: 4}, false, "the cached tokens are part of the prompt's"},

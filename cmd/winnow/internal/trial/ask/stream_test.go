@@ -28,14 +28,14 @@ func TestReadStream(t *testing.T) {
 			`{"choices":[{"delta":{"content":"look."}}]}`,
 			`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"t","function":{"name":"read","arguments":""}}]}}]}`,
 			`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"path\":\"a.go\"}"}}]}}]}`,
-				`{"choices":[],"usage":{}}`}},
+			`{"choices":[],"usage":{}}`}},
 		{responses{}, []string{`{"type":"response.created","response":{"output":[]}}`,
 			`{"type":"response.output_item.done","item":{}}`,
 			`{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"text":"I look."}]},{"type":"function_call","call_id":"t","name":"read","arguments":"{\"path\":\"a.go\"}"}]}}`}},
 		{contents{}, []string{`{"candidates":[{"content":{"parts":[{"text":"I "}]}}]}`,
 			`{"candidates":[{"content":{"parts":[{"text":"look."}]}}]}`,
 			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"read","args":{"path":"a.go"}}}]}}]}`,
-				`{"usageMetadata":{}}`}},
+			`{"usageMetadata":{}}`}},
 	} {
 		a, err := ReadStream(tt.api, []byte("event: x\ndata: "+strings.Join(tt.events,
 			"\n\ndata: ")+"\n\ndata: [DONE]\n\n"))
