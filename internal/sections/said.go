@@ -289,11 +289,16 @@ func (d *Dialogue) giveUp(tokens func(string) int, sizes []int, end, sum, goal i
 		}
 	})
 	each(0, dropAnswer(false))
+	chars := sentenceChars
+	if end == len(d.list) { // even the newest ones have no room
+		chars /= 4
+	}
 	each(0, func(i int, s *saying) {
 		start := len(s.text) - len(strings.TrimLeft(s.text, " \t\r\n"))
 		line, _, _ := strings.Cut(s.text[start:], "\n")
-		head := start + min(prose.SentenceEnd(line), runes.HeadWords(line, sentenceChars))
-		if rest := s.text[head:]; s.isOfPerson() && runes.AtLeast(rest, sentenceChars) {
+		head := start + min(prose.SentenceEnd(line), runes.HeadWords(line, chars))
+		rest := s.text[head:]
+		if s.isOfPerson() && runes.AtLeast(rest, chars) && !strings.HasSuffix(s.text, leftOutEnd) {
 			shorten(i, s.text[:head]+strings.TrimSuffix(leftOutOf(rest, s.note), " "))
 		}
 	})
@@ -328,16 +333,18 @@ func leftOutOf(text, note string) string {
 }
 
 func (d *Dialogue) write() string {
-	if len(d.list) == 0 {
+	if len(d.list) == 0 && d.left == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("<" + saidTag + ">\n" + saidIntro + "\n")
 	for i := range d.list {
-		b.WriteString(d.list[i].write())
-		if d.left > 0 && i == 0 {
+		if b.WriteString(d.list[i].write()); i == 0 && d.left > 0 {
 			fmt.Fprintf(&b, leftOut+"\n", d.left)
 		}
+	}
+	if len(d.list) == 0 {
+		fmt.Fprintf(&b, leftOut+"\n", d.left)
 	}
 	b.WriteString("</" + saidTag + ">\n\n")
 	return b.String()

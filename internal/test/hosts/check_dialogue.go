@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
@@ -38,13 +39,13 @@ func (w *world) checkDialogue(in []winnow.Message, r *winnow.Request) {
 }
 
 // checkQuoted: a summary quotes each message of a person that it stands for, at least its beginning, or says how many
-// have no room. In a request that is full to the last tokens a summary may be cut, and in a window of a
-// thousand tokens there is no room for the frame.
+// have no room. A summary may be cut where little room is left beside it, and in a window of a thousand
+// tokens there is none for the frame.
 func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
-	if r.Compaction == nil || w.damaged || w.window() < 2_000 { // a later request has it as it was made
+	// A later request has it as it was made. After a refusal for bytes there is less room than tokens say.
+	if r.Compaction == nil || w.damaged || w.window() < 2_000 || w.usage || w.options.MaxBytes > 0 {
 		return
 	}
-	const frame = 100 // tokens of the section without what is quoted
 	quoted, without := "", 0
 	for i := range r.Messages {
 		if section := saidSection(textOf(&r.Messages[i])); r.Messages[i].Summary && section != "" {
@@ -59,19 +60,26 @@ func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
 			continue
 		}
 		m := &in[e.Index]
-		said := []rune(words(m))
-		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || len(said) == 0 {
+		said := firstWords(textOf(m))
+		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || said == "" {
 			continue
 		}
 		w.seen["quoted"]++
-		if strings.Contains(quoted, string(said[:min(len(said), 12)])) {
+		if strings.Contains(quoted, said) {
 			continue
 		}
-		if without--; without < 0 && w.estimate(in[e.Index:e.Index+1])+frame < r.Budget-r.Tokens {
+		if without--; without < 0 && w.estimate(in[e.Index:e.Index+1]) < r.Budget/2-r.Tokens {
 			w.fail("a summary has what people said", "message %d of %d is missing: %s\nin %s\nof %s", e.Index, len(in),
 				show(m), clip(quoted), sketch(r.Messages))
 		}
 	}
+}
+
+// firstWords returns the letters that a text begins with, at most those of its first sentence.
+func firstWords(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	first := []rune(letters(line[:prose.SentenceEnd(line)]))
+	return string(first[:min(len(first), 12)])
 }
 
 // isDialogue reports whether m is of a person or of the host, or an answer that calls nothing. A message of a user with
