@@ -143,14 +143,14 @@ func (b *background) covers(d *draft) bool {
 
 // replacedBefore returns the keys of the messages in the history of d that a summary up to b replaces.
 func (d *draft) replacedBefore(b *boundary) []key {
-	v := d.unfoldedView()
-	s := span{stays: outlives(v.unedited, len(v.unedited))}
-	keepFront(v.unedited, s.stays[:min(b.front, len(s.stays))])
-	s.cut, s.request = b.firstKept.Find(v.places()), b.request.Find(v.places())
+	all := unfolded(d.items)
+	s := span{stays: outlives(asOwn(all), len(all))}
+	keepFront(asOwn(all), s.stays[:min(b.front, len(s.stays))])
+	s.cut, s.request = b.firstKept.Find(placesIn(all)), b.request.Find(placesIn(all))
 	var keys []key
 	for i := range max(0, s.cut) {
 		if s.replaces(i) {
-			keys = append(keys, v.facts[i].key)
+			keys = append(keys, all[i].fact.key)
 		}
 	}
 	return keys
@@ -171,15 +171,15 @@ func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	case !b.covers(d):
 		return d, nil, errHistoryChanged
 	}
-	m.makeUnique(b.cp, d.view)
-	next := m.redraft(d, b.cp, m.ledger.records, map[key]*projection{})
+	m.makeUnique(b.cp, d)
+	next := m.redraft(d, b.cp, m.ledger.records, map[key]*edit{})
 	if next.checkpoint == nil || next.tokens() >= d.tokens() {
 		return d, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	report := *b.report
 	report.TokensBefore = d.tokens()
-	unfolded := d.unfoldedView()
-	report.FirstKept = max(0, unfolded.index[b.cp.firstKept.Find(unfolded.places())])
+	all := unfolded(d.items)
+	report.FirstKept = max(0, all[b.cp.firstKept.Find(placesIn(all))].index)
 	return next, &report, nil
 }
 
@@ -243,7 +243,7 @@ func (m *Manager) Close() {
 func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.Failures++
-	b.Total, b.RestartAt = d.uneditedTokens(), 0
+	b.Total, b.RestartAt = d.historyTokens(), 0
 	if errors.Is(err, ErrIncomplete) || errors.Is(err, errNoGain) {
 		b.Refused++
 	}
@@ -284,14 +284,14 @@ func flushDue(tokens, threshold int) bool {
 // not count: it becomes records first, and a compaction is far away then.
 func (m *Manager) isNearCompaction(d *draft) bool {
 	o := &m.opts
-	if o.Compact.Off || !d.isWithinReach() || m.ledger.breaker.IsOpen(d.uneditedTokens(), d.budget) {
+	if o.Compact.Off || !d.isWithinReach() || m.ledger.breaker.IsOpen(d.historyTokens(), d.budget) {
 		return false
 	}
 	if !d.canCompact() || d.unsummarizedTokens() < count.Share(d.budget, leastWorth) {
 		return false
 	}
 	// least is the request with records of all old work: that is tried before a summary is asked for.
-	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*projection{}).passes()
+	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*edit{}).passes()
 	least.dropStale()
 	return least.isWithinReach()
 }

@@ -16,23 +16,10 @@ import (
 // bytes estimates the size of the request's body, without what is not in the history, such as the schemas of tools.
 func (d *draft) bytes() int {
 	n := 0
-	for i := range d.view.facts {
-		n = count.Add(n, d.bodyOf(i))
+	for _, x := range d.items {
+		n = count.Add(n, x.size())
 	}
 	return n
-}
-
-// bodyOf returns the bytes of message i.
-func (d *draft) bodyOf(i int) int {
-	v := d.view
-	p := v.edited[i]
-	if p == nil {
-		return v.facts[i].bytes(&v.messages[i])
-	}
-	if p.body == 0 {
-		p.body = bodySize(&v.messages[i])
-	}
-	return int(p.body)
 }
 
 // fitsBody reports whether the body, and how many images it has, are within their limits, as far as these are known.
@@ -45,9 +32,9 @@ func (d *draft) fitsImages() bool { return d.ledger.images == 0 || d.images() <=
 
 // images returns how many images the request has.
 func (d *draft) images() (n int) {
-	for i := range d.view.messages {
-		for k := range d.view.messages[i].Parts {
-			if d.view.messages[i].Parts[k].Kind == KindImage {
+	for _, x := range d.items {
+		for k := range x.sent.Parts {
+			if x.sent.Parts[k].Kind == KindImage {
 				n++
 			}
 		}
@@ -59,9 +46,9 @@ func (d *draft) images() (n int) {
 // to a low-water mark, of the newest step no more than necessary.
 func (d *draft) leaveOutSurplus() {
 	n, most := d.images(), d.ledger.images
-	request := newestRequest(d.view.messages)
+	request := newestRequest(d.sent())
 	for _, step := range []struct{ end, goal int }{
-		{newestAnswers(d.view.messages, 1), count.Share(most, imagesLowWater)}, {len(d.view.messages), most},
+		{newestAnswers(d.sent(), 1), count.Share(most, imagesLowWater)}, {len(d.items), most},
 	} {
 		if n <= most {
 			return
@@ -76,7 +63,7 @@ func (d *draft) leaveOutSurplus() {
 
 // leaveOutFirst replaces the first images of message i, at most n, by a line each, and returns how many these were.
 func (d *draft) leaveOutFirst(i, n int) (gone int) {
-	m := d.view.messages[i]
+	m := *d.items[i].sent
 	line := d.imageLine(i)
 	parts := partsWithoutImages(&m, func(p *Part) string {
 		gone++
@@ -84,7 +71,7 @@ func (d *draft) leaveOutFirst(i, n int) (gone int) {
 	}, n)
 	if gone > 0 {
 		m.Parts, m.Source = parts, nil
-		d.project(i, m, estimateWith(d.opts.Estimator, m), OpClear, "its images are left out: the provider takes fewer")
+		d.edit(i, m, estimateWith(d.opts.Estimator, m), OpClear, "its images are left out: the provider takes fewer")
 	}
 	return gone
 }
@@ -146,7 +133,7 @@ func (d *draft) shrinkBody() bool {
 	}
 	d.showRepeats()
 	size = d.bytes()
-	request := newestRequest(d.view.messages)
+	request := newestRequest(d.sent())
 	dropImages := func(i int) int {
 		if i == request {
 			return 0
@@ -170,7 +157,7 @@ func (d *draft) shrinkBody() bool {
 		if size <= limit {
 			return true
 		}
-		for i := 0; i < len(d.view.messages) && size > step.goal; i++ { // the oldest first
+		for i := 0; i < len(d.items) && size > step.goal; i++ { // the oldest first
 			if step.unseen || !d.isUnseen(i) {
 				size -= step.drop(i)
 			}
@@ -182,9 +169,9 @@ func (d *draft) shrinkBody() bool {
 // bytesOfOldImages returns the bytes of the oldest leastImagesGone images, or of fewer, so that leastImagesLeft stay.
 func (d *draft) bytesOfOldImages() (bytes int) {
 	var sizes []int
-	for i := range d.view.messages {
-		for k := range d.view.messages[i].Parts {
-			if p := &d.view.messages[i].Parts[k]; p.Kind == KindImage {
+	for _, x := range d.items {
+		for k := range x.sent.Parts {
+			if p := &x.sent.Parts[k]; p.Kind == KindImage {
 				sizes = append(sizes, p.Bytes)
 			}
 		}
@@ -198,7 +185,7 @@ func isOptionalImage(p *Part) bool { return p.Kind == KindImage && p.Signature =
 
 // dropImages replaces each image of message i that may be left out by a line, and returns the bytes that this saved.
 func (d *draft) dropImages(i int) int {
-	parts := partsWithoutImages(&d.view.messages[i], d.imageLine(i), -1)
+	parts := partsWithoutImages(d.items[i].sent, d.imageLine(i), -1)
 	if parts == nil {
 		return 0
 	}
@@ -227,32 +214,32 @@ func partsWithoutImages(m *Message, line func(*Part) string, n int) (parts []Par
 // withoutImages returns message i with a line for each of its images, and its tokens. ok is false if that saves no
 // tokens.
 func (d *draft) withoutImages(i int) (m Message, tokens int, ok bool) {
-	m = d.view.messages[i]
+	m = *d.items[i].sent
 	if !hasImage(&m) {
-		return m, d.view.tokens[i], false
+		return m, d.items[i].tokens(), false
 	}
 	parts := partsWithoutImages(&m, d.imageLine(i), -1)
 	if parts == nil {
-		return m, d.view.tokens[i], false
+		return m, d.items[i].tokens(), false
 	}
 	m.Parts, m.Source = parts, nil
 	tokens = estimateWith(d.opts.Estimator, m)
-	return m, tokens, tokens < d.view.tokens[i]
+	return m, tokens, tokens < d.items[i].tokens()
 }
 
 // cutForBody cuts message i, if it is a result, so that it has `over` bytes less. It returns the bytes that this
 // saved.
 func (d *draft) cutForBody(i, over int) int {
-	before := d.bodyOf(i)
+	before := d.items[i].size()
 	left := float64(max(0, before-over)) / float64(max(1, before))
-	d.cut(i, d.squeeze(count.Share(d.view.tokens[i], left)), "the request body is too large")
-	return before - d.bodyOf(i)
+	d.cut(i, d.squeeze(count.Share(d.items[i].tokens(), left)), "the request body is too large")
+	return before - d.items[i].size()
 }
 
 // clearResult replaces message i by the placeholder if it is a result and not pinned. It returns the bytes that this
 // saved.
 func (d *draft) clearResult(i int) int {
-	if m := &d.view.messages[i]; m.Role != RoleTool || m.Pinned {
+	if m := d.items[i].sent; m.Role != RoleTool || m.Pinned {
 		return 0
 	}
 	return d.replaceForBody(i, []Part{{Text: excerpt.WithNote(d.opts.Prune.Placeholder, d.recallNote(i))}},
@@ -263,15 +250,15 @@ func (d *draft) clearResult(i int) int {
 // where that would save no bytes, or would cost more tokens. Only a message with an image may cost more tokens, because
 // a marker may be estimated higher than its image.
 func (d *draft) replaceForBody(i int, parts []Part, reason string) int {
-	m := d.view.messages[i]
+	m := *d.items[i].sent
 	before := messageBytes(&m)
 	m.Parts, m.Source = parts, nil
 	saved := before - messageBytes(&m)
 	tokens := estimateWith(d.opts.Estimator, m)
-	if saved <= 0 || tokens > d.view.tokens[i] && !hasImage(&d.view.messages[i]) {
+	if saved <= 0 || tokens > d.items[i].tokens() && !hasImage(d.items[i].sent) {
 		return 0
 	}
-	d.project(i, m, tokens, OpClear, d.orUnseen(i, reason))
+	d.edit(i, m, tokens, OpClear, d.orUnseen(i, reason))
 	return saved
 }
 

@@ -37,7 +37,7 @@ func (d *draft) isLastResort() bool {
 		return false
 	}
 	// A draft of its own, because shrinkToFit changes it.
-	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*projection{}).passes()
+	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*edit{}).passes()
 	return !least.shrinkToFit() && least.tokens() > least.budget
 }
 
@@ -63,7 +63,7 @@ func (m *Manager) checkRest(history []Message) error {
 // compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
 // while a summarizer is called.
 func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	total := d.uneditedTokens()
+	total := d.historyTokens()
 	if m.ledger.breaker.IsOpen(total, d.budget) && !d.isDigestDue(d.checkpoint, total) {
 		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open",
 			"failures", m.ledger.breaker.Failures)
@@ -94,7 +94,7 @@ func (m *Manager) summarizeAndCommit(ctx context.Context, d *draft) (*Request, e
 	case err != nil:
 		m.noteFailure(err, d)
 	}
-	m.ledger.digestAt = d.uneditedTokens() // in the place of a digest, it is tried again when the history has grown
+	m.ledger.digestAt = d.historyTokens() // in the place of a digest, it is tried again when the history has grown
 	return m.withoutSummary(ctx, d)
 }
 
@@ -112,10 +112,10 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 // cleared. Only the newest results are left to cut, and the model works with those, so they are cut only if the digest
 // is not enough. A summary is made shorter only if nothing else helps.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
-	before := failed.uneditedTokens()
+	before := failed.historyTokens()
 	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), compactCall{by: Digest()})
 	if err == nil && d.shrinkToFit() {
-		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.Digested(before - d.uneditedTokens()) })
+		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.Digested(before - d.historyTokens()) })
 	}
 	if err != nil {
 		d = m.draft(failed.history, m.ledger.checkpoint)
@@ -147,8 +147,8 @@ func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*dra
 	if err != nil {
 		return nil, nil, err
 	}
-	m.makeUnique(cp, d.view)
-	next := m.redraft(d, cp, m.ledger.records, map[key]*projection{})
+	m.makeUnique(cp, d)
+	next := m.redraft(d, cp, m.ledger.records, map[key]*edit{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
 		// The first try left out the new edits and records of d. They shorten results that may be among the newest once
 		// older messages are summarized, and the model wants the newest results whole. That did not fit, so the second
@@ -241,7 +241,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 		l.flushed = false // the next compaction has a flush of its own
 		l.names = withNames(l.names, d.names, d.checkpoint.summaryKeys)
 		if report.Degraded {
-			l.digestAt = d.uneditedTokens()
+			l.digestAt = d.historyTokens()
 		}
 	})...)
 	if err != nil {

@@ -18,13 +18,14 @@ import (
 // the model: system messages, pins and the newest user request stay as messages, and code owns the
 // sections behind the summary's text.
 
-// unsummarized returns the position in v of the first message that no model has summarized. request is the position of
-// a user request before it that no model has summarized either, or -1.
-func (c *checkpoint) unsummarized(v *view) (from, request int) {
+// unsummarized returns the position in items of the first message that no model has summarized. request is the position
+// of a user request before it that no model has summarized either, or -1.
+func (c *checkpoint) unsummarized(items []*item) (from, request int) {
 	if c.byModel == nil {
 		return 0, -1
 	}
-	return max(0, c.byModel.firstKept.Find(v.places())), c.byModel.request.Find(v.places())
+	places := placesIn(items)
+	return max(0, c.byModel.firstKept.Find(places)), c.byModel.request.Find(places)
 }
 
 // compaction is one compaction of a draft: what is summarized, what is kept, and how the summarizer is asked. It runs
@@ -146,51 +147,65 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 func (c *compaction) collect(d *draft, s span) {
 	cp := d.checkpoint
 	previous := c.inheritSummary(d, cp)
-	v := d.unfoldedView() // the messages that a record stands for are summarized, and not the record
-	cut, request := d.unfoldedAt(s.cut), d.unfoldedAt(s.request)
-	c.older = slices.Grow(c.older, cut)
-	for i := range cut {
-		m := &v.unedited[i]
-		if !s.replaces(d.foldedAt(i)) {
-			c.requestLeads = c.requestLeads || i == request && len(c.replacedKeys) == 0
+	older, first, stays := d.before(&s)
+	c.older = slices.Grow(c.older, len(older))
+	var request *item // of the person, once it is passed
+	for _, x := range older {
+		if stays[x] {
+			if s.request >= 0 && x == d.items[s.request] {
+				request, c.requestLeads = x, len(c.replacedKeys) == 0
+			}
 			continue
 		}
-		c.replacedKeys = append(c.replacedKeys, v.facts[i].key)
+		c.replacedKeys = append(c.replacedKeys, x.fact.key)
 		switch {
-		case m.Summary:
+		case x.own.Summary:
 			if cp == nil { // of another manager, or of the host
-				previous = joinedText(m)
+				previous = joinedText(x.own)
 				c.previous, c.carried = sections.Read(previous)
 			}
 		default:
-			if request >= 0 && i > request && c.open == nil && len(d.digested) == 0 {
-				c.open, c.openAt = &v.unedited[request], len(c.older) // a digest does not say where turns began
+			if request != nil && c.open == nil && len(d.digested) == 0 {
+				c.open, c.openAt = request.own, len(c.older) // a digest does not say where turns began
 			}
-			c.older = append(c.older, *m)
+			c.older = append(c.older, *x.own)
 		}
 	}
-	c.quote(d, &s, cut)
-	c.inForce = d.carryInForce(previous, cut, func(i int) bool { return !s.replaces(d.foldedAt(i)) },
-		d.view.total-s.replaced.Sent+c.cap+c.tokens(c.said))
+	c.quote(d, older, first, stays)
+	c.inForce = d.carryInForce(previous, older, stays, d.total-s.replaced.Sent+c.cap+c.tokens(c.said))
 	c.carried = carry(c.carried, d.minifier.files, c.older)
-	c.firstKept, c.index = v.bookmark(cut), max(0, v.index[cut])
+	c.firstKept, c.index = bookmarkIn(unfolded(d.items), len(older)), max(0, first.index)
 	c.front = s.front
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
 		c.limited = cp.limited
 	}
-	if request >= 0 && request < cut {
-		c.request = v.position(request)
+	if request != nil {
+		c.request = request.position()
 	}
 }
 
-// quote quotes what people said before message cut of the unfolded view, and notes what else the summary leaves out.
-func (c *compaction) quote(d *draft, s *span, cut int) {
-	v, end := d.unfoldedView(), 0
+// before returns the messages of the history before the cut of s, the first one behind it, and which of the former
+// stay. The messages that a record stands for are summarized, and not the record.
+func (d *draft) before(s *span) (older []*item, first *item, stays map[*item]bool) {
+	all := unfolded(d.items)
+	older = unfolded(d.items[:s.cut])
+	stays = map[*item]bool{}
+	for i, x := range d.items[:s.cut] {
+		if !s.replaces(i) {
+			stays[x] = true
+		}
+	}
+	return older, all[len(older)], stays
+}
+
+// quote quotes what people said in older, and notes what else the summary leaves out: it stands in front of `first`.
+func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item]bool) {
+	end := 0
 	inRequest := map[int]bool{} // messages of the history, and those that the turn limit has dropped
-	for i := range cut {
-		end = max(end, v.index[i]+1)
-		if !s.replaces(d.foldedAt(i)) {
-			inRequest[v.index[i]] = true
+	for _, x := range older {
+		end = max(end, x.index+1)
+		if stays[x] {
+			inRequest[x.index] = true
 		}
 	}
 	for _, e := range d.edits {
@@ -211,7 +226,7 @@ func (c *compaction) quote(d *draft, s *span, cut int) {
 	}
 	said.add(&quoted, end)
 	c.said = quoted.Section(c.tokens, count.Share(d.window, saidShare), c.free/4)
-	if c.note = d.spanNote(v, cut, said.attachmentsBefore(end)); !d.opts.Recall && c.tokens(c.note) > c.free/4 {
+	if c.note = d.spanNote(first, said.attachmentsBefore(end)); !d.opts.Recall && c.tokens(c.note) > c.free/4 {
 		c.note = ""
 	}
 }
@@ -234,7 +249,7 @@ func (c *compaction) tokens(text string) int {
 // a file.
 func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sections.Carried {
 	into := c.Collect()
-	calls := answered{messages: messages}
+	calls := answered{messages: listed(messages)}
 	for i := range messages {
 		m := &messages[i]
 		switch m.Role {

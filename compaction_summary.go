@@ -82,13 +82,13 @@ func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) 
 	return run.run(c.read())
 }
 
-// makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice. If v has the summary
+// makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice. If d has the summary
 // already, makeUnique adds a line to the text of the new one, so that the two are told apart.
-func (m *Manager) makeUnique(cp *checkpoint, v *view) {
+func (m *Manager) makeUnique(cp *checkpoint, d *draft) {
 	summaries := make(map[key]bool)
-	for i := range v.messages {
-		if v.messages[i].Summary {
-			summaries[v.facts[i].key] = true
+	for _, x := range d.items {
+		if x.own.Summary {
+			summaries[x.fact.key] = true
 		}
 	}
 	text := cp.message.Parts[0].Text
@@ -177,7 +177,7 @@ func excerptParts(e Estimator, m Message) Message {
 func (c *compaction) notes(previous string) *digest.Notes {
 	return notesOf(previous, func(yield func(*Message) bool) {
 		messages := c.older
-		calls := answered{messages: messages}
+		calls := answered{messages: listed(messages)}
 		var shown Message
 		for i := range messages {
 			m := &messages[i]

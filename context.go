@@ -185,7 +185,7 @@ func (m *Manager) prepareOutcome(ctx context.Context, c *choice) (unlocked bool,
 // mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
 // fits: the cache is cold, or the history has grown by a share of the budget.
 func (m *Manager) mayReplaceDigest(d *draft) bool {
-	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.uneditedTokens())
+	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.historyTokens())
 }
 
 // Plan is Prepare without effects: it calls no LLM and changes no state. Request.NeedsCompaction says that Prepare

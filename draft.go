@@ -1,9 +1,12 @@
 package winnow
 
 import (
+	"iter"
+	"math"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
+	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -22,10 +25,11 @@ type draft struct {
 
 	keepRecent int // tokens that stay behind a summary
 
-	view     *view
-	edits    []Edit              // what was dropped, inserted or repaired
-	newEdits map[key]*projection // that were not sent before
-	repeated map[key]bool        // messages, by their keys as they are sent, whose lines later results leave out
+	items    []*item       // the request
+	total    int           // sum of their tokens
+	edits    []Edit        // what was dropped, inserted or repaired
+	newEdits map[key]*edit // that were not sent before
+	repeated map[key]bool  // messages, by their keys as they are sent, whose lines later results leave out
 	folds
 	repaired
 	takenOver
@@ -36,10 +40,10 @@ type draft struct {
 // repaired is what the repair made of the history.
 type repaired struct {
 	section section              // the part that was repaired
+	source  []Message            // of which the items were made: that part, as it was repaired
 	facts   []*fact              // of the history's messages as they are sent whole: with the names of their calls
 	repair  *repair              // nil: nothing had to be repaired
 	fault   *InvalidMessageError // of the first message that no request can hold; nil: there is none
-	ids     []string             // of calls, as the repair changed them, and those that it may change again
 }
 
 // takenOver is what a draft takes over from earlier requests, and from the provider.
@@ -49,18 +53,17 @@ type takenOver struct {
 	checkpoint *checkpoint // the same, if the history has a place for it, or else nil
 	digested   []Message   // what only a digest stands for, if the history still has it
 	returned   []Message   // Request.History
-	goesOn     bool        // with a call that the provider runs itself, and that has no result yet
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	reopened   position    // see ledger
 	apart      []key       // see ledger
-	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the view
+	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the request
 	limitedAt  position    // the same message by its index in the history
 	names      *givenNames // of the calls behind a new checkpoint; nil: their own
 }
 
 // beginning is where the request begins, if the provider has compacted the conversation.
 type beginning struct {
-	start           int // position in the view of the message with that compaction; -1: none
+	start           int // position in the request of the message with that compaction; -1: none
 	compactedAt     int // its index in the history; -1: none
 	compactedTokens int // of the history, that it stands for
 }
@@ -78,7 +81,7 @@ type progress struct {
 	isPressed       bool     // the request does not fit as it is
 	givesUpSteps    bool     // it does not fit with the newest steps that the host wants whole, either
 	isCramped       bool     // a rewrite has left so little room that a summary is due: see crampedShare
-	inForce         *inForce // what is in force in the whole view; nil: not asked yet
+	inForce         *inForce // what is in force; nil: not asked yet
 	passReason      string   // why the current pass changes messages, for the log
 	firstReason     string   // the reason of the first change
 	unchangedPrefix int      // how many leading messages are as they were sent, or will be sent as they are
@@ -87,7 +90,7 @@ type progress struct {
 // newDraft begins the draft of a request for history. c and records are replayed. newEdits are edits that were made
 // already but not sent.
 func newDraft(
-	s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, newEdits map[key]*projection,
+	s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, newEdits map[key]*edit,
 ) *draft {
 	a := l.accounting
 	return &draft{
@@ -101,9 +104,9 @@ func newDraft(
 
 // key returns the identity of the request.
 func (d *draft) key() key {
-	keys := make([]key, len(d.view.messages))
-	for i := range keys {
-		keys[i] = d.view.sentKey(i)
+	keys := make([]key, len(d.items))
+	for i, x := range d.items {
+		keys[i] = x.key()
 	}
 	return place.Of(keys)
 }
@@ -119,14 +122,14 @@ func (d *draft) findUnseen() {
 	}
 }
 
-// isUnseen reports whether the model has not seen message i of the view.
-func (d *draft) isUnseen(i int) bool { return d.view.index[i] >= d.unseen }
+// isUnseen reports whether the model has not seen message i.
+func (d *draft) isUnseen(i int) bool { return d.items[i].index >= d.unseen }
 
-// firstUnseen returns the position in the view of the first message that the model has not seen. A result that came
+// firstUnseen returns the position of the first message that the model has not seen. A result that came
 // late may stand far in front of the newest answer.
 func (d *draft) firstUnseen() int {
 	i := 0
-	for i < len(d.view.index) && !d.isUnseen(i) {
+	for i < len(d.items) && !d.isUnseen(i) {
 		i++
 	}
 	return i
@@ -147,36 +150,99 @@ func (d *draft) isCold() bool {
 	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
 }
 
-// project puts m, of `tokens` tokens, in the place of message i: in this request and, once it is sent, in all later
+// edit puts m, of `tokens` tokens, in the place of message i: in this request and, once it is sent, in all later
 // ones. op and reason are for the Edit.
-func (d *draft) project(i int, m Message, tokens int, op Op, reason string) {
-	p := newProjection(withOwnArguments(m.Parts))
+func (d *draft) edit(i int, m Message, tokens int, op Op, reason string) {
+	p := newEdit(withOwnArguments(m.Parts))
 	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
 	if d.put(i, p); d.firstReason == "" {
 		d.firstReason = d.passReason
 	}
 }
 
-// put is project for a projection that exists already.
-func (d *draft) put(i int, p *projection) {
-	d.newEdits[d.view.facts[i].key] = p
-	d.view.project(i, p)
+// put is edit for an edit that exists already.
+func (d *draft) put(i int, p *edit) {
+	d.newEdits[d.items[i].fact.key] = p
+	d.show(i, p)
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
 }
 
-// knownEdit returns the projection that was sent in place of the message of f, or nil.
-func (d *draft) knownEdit(f *fact) *projection {
+// show sends message i as p has it. nil: as it is in the history.
+func (d *draft) show(i int, p *edit) {
+	x := d.items[i]
+	before := x.tokens()
+	x.sent, x.edit = x.own, p
+	if p != nil {
+		m := *x.own // an edit changes the parts; what else a host set stays
+		m.Parts, m.Source = p.partsFor(x.own), nil
+		x.sent = &m
+	}
+	after := x.tokens()
+	if d.total == math.MaxInt || after == math.MaxInt { // a host's own counts may be absurd
+		d.setItems(d.items)
+		return
+	}
+	d.total += after - before
+}
+
+// setItems makes items the request.
+func (d *draft) setItems(items []*item) {
+	d.items, d.total = items, 0
+	for _, x := range items {
+		d.total = count.Add(d.total, x.tokens())
+	}
+}
+
+// sent returns the messages as they are sent, and own as the history has them.
+func (d *draft) sent() sequence { return sequence{items: d.items, asSent: true} }
+func (d *draft) own() sequence  { return asOwn(d.items) }
+
+// eachFact yields the facts of the history and of what the library made of it.
+func (d *draft) eachFact() iter.Seq[*fact] {
+	return func(yield func(*fact) bool) {
+		for _, f := range d.facts {
+			if !yield(f) {
+				return
+			}
+		}
+		for _, x := range d.items {
+			if !yield(x.fact) {
+				return
+			}
+		}
+	}
+}
+
+// counts returns the tokens of each message, in a new list.
+func (d *draft) counts() []int {
+	counts := make([]int, len(d.items))
+	for i, x := range d.items {
+		counts[i] = x.tokens()
+	}
+	return counts
+}
+
+// tokensOf returns the tokens of the messages from one to another.
+func (d *draft) tokensOf(from, to int) (n int) {
+	for _, x := range d.items[from:to] {
+		n = count.Add(n, x.tokens())
+	}
+	return n
+}
+
+// knownEdit returns the edit that was sent in place of the message of f, or nil.
+func (d *draft) knownEdit(f *fact) *edit {
 	if p := d.newEdits[f.key]; p != nil {
 		return p
 	}
-	return d.ledger.projections[f.key]
+	return d.ledger.edits[f.key]
 }
 
 // firstChanged returns the index of the first message that differs from the last request's.
 func (d *draft) firstChanged() int {
-	n := min(len(d.ledger.sent), len(d.view.messages))
+	n := min(len(d.ledger.sent), len(d.items))
 	for i := range n {
-		if d.ledger.sent[i] != d.view.sentKey(i) {
+		if d.ledger.sent[i] != d.items[i].key() {
 			return i
 		}
 	}
@@ -195,19 +261,21 @@ const (
 	holdTold         // a text of the host ([Message.InForce]), which only a summary replaces
 )
 
-// inForce is what is in force in a view that has no records.
+// inForce is what is in force. A message that a record stands for has a place in it too.
 type inForce struct {
-	held  []hold          // by message; results are held with their calls
+	held  map[*item]hold  // results are held with their calls
 	calls map[callAt]hold // those of held that are calls
-	again []bool          // by message: a later one is the same text of the host
+	again map[*item]bool  // a later message is the same text of the host
+	over  map[*item]bool  // texts of the host that it lets go: see findInForce
 	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
 	work  toolcall.Work
-	turn  int // the newest request of a person
-	end   int // of the messages that count
 }
 
 // callAt is a call by its message and its place among the calls there.
-type callAt struct{ message, nth int }
+type callAt struct {
+	message *item
+	nth     int
+}
 
 // A rejection is a count of the provider that is not used.
 type rejection struct {

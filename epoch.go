@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -19,10 +20,10 @@ const lowWater = 0.5
 // Or the request does not fit. Or the epoch pays.
 func (d *draft) rewrite() {
 	cold, uncached := d.isCold(), d.opts.Cache.None
-	thinks := func(m Message) bool { return hasThinking(&m) }
+	thinks := func(x *item) bool { return hasThinking(x.sent) }
 	endsPhase := d.endsPhase()
 	d.stayBelow()
-	if d.opts.Thinking == ThinkingBound && !endsPhase && d.fits() && slices.ContainsFunc(d.view.messages, thinks) {
+	if d.opts.Thinking == ThinkingBound && !endsPhase && d.fits() && slices.ContainsFunc(d.items, thinks) {
 		return // an epoch would lose what the model thought
 	}
 	if d.passReason = "old images"; cold {
@@ -72,13 +73,12 @@ func (d *draft) endsPhase() bool {
 	if d.opts.Tools == nil || !d.opts.Tools.Notes {
 		return false
 	}
-	v := d.view
-	for i := len(v.messages) - 1; i >= d.firstChanged(); i-- {
-		m := &v.messages[i]
+	for i := len(d.items) - 1; i >= d.firstChanged(); i-- {
+		m := d.items[i].sent
 		if m.Role != RoleTool {
 			return false
 		}
-		if tool, _ := callOf(v.messages, i); tool == toolcall.PhaseTool && !m.IsError && !isMissingResult(m) {
+		if tool, _ := callOf(d.sent(), i); tool == toolcall.PhaseTool && !m.IsError && !isMissingResult(m) {
 			return true
 		}
 	}
@@ -89,11 +89,11 @@ func (d *draft) endsPhase() bool {
 // summary stands for them, and the next epoch can drop them.
 func (d *draft) isStillNearlyFull() bool {
 	newest := 0
-	for i := len(d.view.messages) - 1; i >= 0 && d.view.messages[i].Role == RoleTool; i-- {
-		newest = count.Add(newest, d.view.tokens[i])
+	for i := len(d.items) - 1; i >= 0 && d.items[i].sent.Role == RoleTool; i-- {
+		newest = count.Add(newest, d.items[i].tokens())
 	}
 	room := d.room()
-	rest := d.view.total - newest
+	rest := d.total - newest
 	return count.Add(rest, min(newest, count.Share(room, lowWater))) > count.Share(room, crampedShare)
 }
 
@@ -142,7 +142,7 @@ func (d *draft) dropTo(goal, steps int) {
 	if d.foldFrom() < goal { // else the host wants all that fits
 		d.drop(d.staleParts(warmSteps, holdNothing))
 	}
-	for d.view.total > goal && d.bareRecords(recordsShare) {
+	for d.total > goal && d.bareRecords(recordsShare) {
 	}
 	d.dropUntil(goal, d.staleParts(steps, holdNothing))
 	d.dropFilesTo(goal, steps)
@@ -150,7 +150,7 @@ func (d *draft) dropTo(goal, steps int) {
 
 // dropUntil drops the first parts of list until the messages take at most goal tokens.
 func (d *draft) dropUntil(goal int, list []part) {
-	left, n := d.view.total, 0
+	left, n := d.total, 0
 	for n < len(list) && left > goal {
 		left -= list[n].saving
 		n++
@@ -168,7 +168,7 @@ func (d *draft) dropFilesTo(goal, steps int) {
 		water = editingWater
 	}
 	goal = max(goal, count.Share(d.room(), water))
-	if d.view.total <= goal {
+	if d.total <= goal {
 		return
 	}
 	list := d.staleParts(steps, holdFile)
@@ -179,7 +179,7 @@ func (d *draft) dropFilesTo(goal, steps int) {
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm. Nothing happens if the host asks for the
 // same request again: it gets the one that was sent.
 func (d *draft) rewriteIfItPays() {
-	if n := d.firstChanged(); n == len(d.ledger.sent) && n == len(d.view.messages) {
+	if n := d.firstChanged(); n == len(d.ledger.sent) && n == len(d.items) {
 		return
 	}
 	list := d.staleParts(warmSteps, holdNothing)
@@ -214,24 +214,25 @@ func (d *draft) epochFrom(list []part) int {
 func (d *draft) cachedTokens() []int {
 	n := d.firstChanged()
 	if n == len(d.ledger.sent) {
-		return d.view.tokens
+		n = len(d.items)
 	}
-	return append(slices.Clone(d.view.tokens[:n]), make([]int, len(d.view.tokens)-n)...)
+	tokens := d.counts()
+	clear(tokens[n:])
+	return tokens
 }
 
 // dropOldImages replaces the images that are old by a line each, if at least `least` steps have some. From a request
 // below the fold only those go that the provider may refuse.
 func (d *draft) dropOldImages(least int) {
-	v := d.view
 	isSmall := d.fits() && d.isBelowFold() && d.images() <= mostImages
 	if isSmall || !d.isPressed && d.opts.FoldAbove >= 1 {
 		return
 	}
 	var list []part
-	turn := newestRequest(v.messages)
+	turn := newestRequest(d.sent())
 	steps, isCounted := 0, false
-	for i := range min(imagesFrom(v.messages), d.wholeFrom()) {
-		m := &v.messages[i]
+	for i := range min(imagesFrom(d.sent()), d.wholeFrom()) {
+		m := d.items[i].sent
 		if m.Role != RoleTool { // a step begins
 			isCounted = false
 		}
@@ -272,10 +273,11 @@ func (d *draft) shrink() {
 	for !d.fits() && d.bareRecords(0) {
 	}
 	d.clearOld()
-	for i, p := range d.view.edited {
-		isAdded := p != nil && (p.op == OpShow || p.op == OpTruncate && saysUnchanged(&d.view.unedited[i]))
+	for i, x := range d.items {
+		p := x.edit
+		isAdded := p != nil && (p.op == OpShow || p.op == OpTruncate && saysUnchanged(x.own))
 		if isAdded && !d.fits() { // what was added goes before anything is cut
-			d.view.unproject(i)
+			d.show(i, nil)
 		}
 	}
 	if !d.fits() {
@@ -287,7 +289,7 @@ func (d *draft) shrink() {
 // steps that the host wants whole go last.
 func (d *draft) clearOld() {
 	d.showRepeats()
-	if from := d.wholeFrom(); from < len(d.view.messages) {
+	if from := d.wholeFrom(); from < len(d.items) {
 		d.clearResults(func(i int) bool { return i >= from || d.isUnseen(i) })
 		if d.fits() {
 			return
@@ -301,14 +303,16 @@ func (d *draft) clearResults(stays func(i int) bool) {
 	o := *d.opts.Prune
 	o.KeepLastAssistants = 0
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
-	p := newPruning(d.view.messages, max(1, d.room()), o)
-	p.tokens, p.stays = d.view.tokens, stays
+	p := newPruning(d.sent(), max(1, d.room()), o)
+	p.tokens, p.stays = d.counts(), stays
 	if d.opts.Recall {
 		p.note = d.recallNote
 	}
-	out, edits := p.run()
-	for _, e := range edits {
-		d.project(e.Index, out[e.Index], e.After, e.Op, e.Reason)
+	p.apply()
+	for k := range p.results {
+		if r := &p.results[k]; r.Change != excerpt.None {
+			d.edit(r.Index, p.left(r), max(1, r.Tokens), opOf(r), r.Reason())
+		}
 	}
 }
 
@@ -317,32 +321,31 @@ func (d *draft) leaveOutImages() {
 	if d.tokens() <= d.budget {
 		return
 	}
-	request := newestRequest(d.view.messages)
-	for i := 0; i < len(d.view.messages) && d.tokens() > d.budget; i++ {
+	request := newestRequest(d.sent())
+	for i := 0; i < len(d.items) && d.tokens() > d.budget; i++ {
 		if i == request {
 			continue
 		}
 		if m, tokens, ok := d.withoutImages(i); ok {
 			reason := d.orUnseen(i, "its images are left out: the request does not fit otherwise")
-			d.project(i, m, tokens, OpClear, reason)
+			d.edit(i, m, tokens, OpClear, reason)
 		}
 	}
 }
 
 // squeezeResults cuts all results to the room that the other messages leave, and keeps both ends of each.
 func (d *draft) squeezeResults() {
-	v := d.view
 	var sizes []int
-	for i := range v.messages {
-		if m := &v.messages[i]; returnsContent(m) && !m.Pinned {
-			sizes = append(sizes, v.tokens[i])
+	for i := range d.items {
+		if m := d.items[i].sent; returnsContent(m) && !m.Pinned {
+			sizes = append(sizes, d.items[i].tokens())
 		}
 	}
-	fair := count.Fair(sizes, max(0, d.room()-(v.total-count.Sum(sizes))))
+	fair := count.Fair(sizes, max(0, d.room()-(d.total-count.Sum(sizes))))
 	// Results cannot be cut below a minimum. Where that keeps some above their fair share, the others are cut further.
 	for _, limit := range []int{fair, 0} {
 		squeeze := d.squeeze(limit)
-		for i := range v.messages {
+		for i := range d.items {
 			d.cut(i, squeeze, "the request does not fit otherwise")
 		}
 		if d.tokens() <= d.budget {
@@ -353,24 +356,23 @@ func (d *draft) squeezeResults() {
 
 // overflow returns the error that says what fills the window.
 func (d *draft) overflow() *OverflowError {
-	v := d.view
 	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.Hidden(d.opts.Overhead)}
 	if limit := d.bodyLimit(); limit > 0 {
 		e.Bytes, e.MaxBytes = d.bytes(), limit
 	}
-	request := newestRequest(v.messages)
+	request := newestRequest(d.sent())
 	if request < 0 {
-		request = len(v.messages)
+		request = len(d.items)
 	}
-	for i := range v.messages {
-		m := &v.messages[i]
+	for i := range d.items {
+		m := d.items[i].sent
 		switch {
 		case m.Summary:
-			e.Summary = count.Add(e.Summary, v.tokens[i])
+			e.Summary = count.Add(e.Summary, d.items[i].tokens())
 		case m.Pinned || m.Role == RoleSystem:
-			e.Pinned = count.Add(e.Pinned, v.tokens[i])
+			e.Pinned = count.Add(e.Pinned, d.items[i].tokens())
 		case i >= request:
-			e.Protected = count.Add(e.Protected, v.tokens[i])
+			e.Protected = count.Add(e.Protected, d.items[i].tokens())
 		}
 	}
 	// Tokens may rest on the provider's count of the last request, which may be lower than the estimates of its parts.

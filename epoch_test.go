@@ -32,8 +32,8 @@ func epochByDefinition(d *draft, list []part) int {
 		for _, p := range list[k:] {
 			saving += float64(p.saving)
 		}
-		for i := list[k].index; i < len(d.view.messages); i++ {
-			behind += float64(d.view.tokens[i])
+		for i := list[k].index; i < len(d.items); i++ {
+			behind += float64(d.items[i].tokens())
 		}
 		if gain := ahead*read*saving - (write-read)*(behind-saving); gain > best*(1+1e-12)+1e-9 {
 			best, from = gain, k
@@ -148,7 +148,7 @@ func TestEpochsPay(t *testing.T) {
 						stale[p.index] = true
 					}
 					for i, m := range s.last.Messages {
-						if charTokens(before.view.messages[i:i+1]) != charTokens([]Message{m}) {
+						if charTokens([]Message{*before.items[i].sent}) != charTokens([]Message{m}) {
 							require.True(t, stale[i], "seed %d at %d: message %d was rewritten and is not stale", seed, len(in), i)
 						}
 					}
@@ -281,7 +281,7 @@ func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 
 // replay is the draft of the manager's next request before anything is rewritten in it.
 func replay(m *Manager, history []Message) *draft {
-	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, nil, map[key]*projection{})
+	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, nil, map[key]*edit{})
 	d.indexAndRepair()
 	d.limitAndReplay()
 	return d

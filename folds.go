@@ -1,58 +1,56 @@
 package winnow
 
 import (
-	"maps"
 	"slices"
 )
 
-// Records in the view, in the place of the runs that they stand for.
+// Records in a request, in the place of the runs that they stand for.
 
-// recordedRun is a run of messages of a view, and its record.
+// recordedRun is a run of messages of a request, and its record.
 type recordedRun struct {
 	from, to int
 	record   *runRecord
 }
 
-// replayRecords puts the records that were sent in the place of their runs. The texts of the view are not edited yet.
-// stays reports whether message i of the view has to be sent whole.
+// replayRecords puts the records that were sent in the place of their runs, before texts are edited. stays reports
+// whether message i has to be sent whole.
 func (d *draft) replayRecords(stays func(i int) bool) {
 	known := d.toReplay
 	d.toReplay = nil
 	if len(known) == 0 {
 		return
 	}
-	v := d.view
 	// The same text may stand in a history many times, so a record stays where it was made. The host may have dropped
 	// messages from before it; the run then stands elsewhere. There, a record stands only for a run with results,
 	// because their ids distinguish it from other runs.
-	find := v.finder(len(d.history))
 	byPlace, byFirst := map[int][]*runRecord{}, map[key][]*runRecord{}
+	at := d.byIndex()
 	for _, r := range known {
-		if i := find(r.first.Index); i >= 0 && r.standsAt(v, i) {
-			byPlace[i] = append(byPlace[i], r)
+		if i := r.first.Index; i >= 0 && i < len(at) && at[i] > 0 && r.standsFor(d.items[at[i]-1:]) {
+			byPlace[int(at[i]-1)] = append(byPlace[int(at[i]-1)], r)
 		} else {
 			byFirst[r.first.Key] = append(byFirst[r.first.Key], r)
 		}
 	}
-	isResult := func(m Message) bool { return returnsContent(&m) }
+	isResult := func(x *item) bool { return returnsContent(x.own) }
 	used, lost := map[*runRecord]bool{}, map[*runRecord]bool{}
 	var runs []recordedRun
-	for i := 0; i < len(v.facts); i++ {
+	for i := 0; i < len(d.items); i++ {
 		var found *runRecord
 		for _, r := range byPlace[i] {
 			if found == nil || r.count > found.count { // the longest, which was written last
 				found = r
 			}
 		}
-		for _, r := range byFirst[v.facts[i].key] {
+		for _, r := range byFirst[d.items[i].fact.key] {
 			isLonger := found == nil || r.count > found.count
-			if isLonger && !used[r] && r.standsAt(v, i) && slices.ContainsFunc(v.messages[i:i+r.count], isResult) {
+			if isLonger && !used[r] && r.standsFor(d.items[i:]) && slices.ContainsFunc(d.items[i:i+r.count], isResult) {
 				found = r
 			}
 		}
 		switch {
 		case found == nil:
-		case !found.maySend(v, i, stays):
+		case !d.maySend(found, i, stays):
 			lost[found] = true
 		default:
 			used[found] = true
@@ -70,114 +68,75 @@ func (d *draft) replayRecords(stays func(i int) bool) {
 	d.putRecords(runs)
 }
 
-// putRecords puts the record of each run in the place of that run in the view. The runs are in order and do not
-// overlap.
+// byIndex returns, by index in the history, one more than the position of the first message with that index; 0: there
+// is none.
+func (d *draft) byIndex() []int32 {
+	at := make([]int32, len(d.history))
+	for i, x := range slices.Backward(d.items) {
+		if x.index >= 0 {
+			at[x.index] = int32(i + 1)
+		}
+	}
+	return at
+}
+
+// maySend reports whether r may still be sent for its run, which begins at message i. It may not if the run is the end
+// of the request, or has a pin or a message for which stays returns true. This can change: a history that was rewound
+// ends elsewhere, and a host may set a pin later.
+func (d *draft) maySend(r *runRecord, i int, stays func(i int) bool) bool {
+	end := i + r.count
+	for k := i; k < end; k++ {
+		if d.items[k].own.Pinned || stays(k) {
+			return false
+		}
+	}
+	return end < len(d.items)
+}
+
+// putRecords puts the record of each run in the place of that run. The runs are in order and do not overlap. A record
+// stands for the messages of the history, and not for the records in its run.
 func (d *draft) putRecords(runs []recordedRun) {
 	if len(runs) == 0 {
 		return
 	}
-	v := d.view
-	// The view from before the first record is kept, because a summary stands for messages of the history and not for
-	// records of them.
-	if d.unfolded == nil {
-		d.unfolded = d.unfoldedView()
-		d.origin, d.standing = make([]int, len(v.facts)), map[int]*runRecord{}
-		for i := range d.origin {
-			d.origin[i] = i
-		}
-	}
-	keep := slices.Repeat([]bool{true}, len(v.facts))
-	for _, run := range runs {
-		for i := run.from; i < run.to; i++ {
-			delete(d.standing, d.origin[i])
-			keep[i] = i == run.from
-		}
-	}
-	v.keepOnly(keep)
-	d.origin = kept(d.origin, keep)
 	gone := 0
 	for _, run := range runs {
-		r, at := run.record, run.from-gone
+		gone += run.to - run.from - 1
+	}
+	items, next := make([]*item, 0, len(d.items)-gone), 0
+	for _, run := range runs {
+		r := run.record
 		if r.fact == nil {
 			r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
 		}
-		v.replace(at, r.message, r.fact)
-		d.standing[d.origin[at]] = r
-		gone += run.to - run.from - 1
+		x := madeItem(&r.message, r.fact)
+		x.record = &folded{r, unfolded(d.items[run.from:run.to])}
+		for _, m := range x.record.stands {
+			m.in = x
+		}
+		items = append(append(items, d.items[next:run.from]...), x)
+		next = run.to
 	}
+	d.setItems(append(items, d.items[next:]...))
 }
 
 // appendFolds appends the edits that say which messages are gone, and which records stand for them.
 func (d *draft) appendFolds(edits []Edit) []Edit {
-	v, u := d.view, d.unfolded
-	if u != nil {
-		edits = slices.Grow(edits, len(u.facts))
-	}
-	for i := range v.facts {
-		if !d.isRecord(i) {
+	for _, x := range d.items {
+		if x.record == nil {
 			continue
 		}
-		from, to := d.unfoldedAt(i), d.unfoldedAt(i+1)
-		for k := from; k < to; k++ {
+		edits = slices.Grow(edits, len(x.record.stands)+1)
+		for _, m := range x.record.stands {
 			edits = append(edits, Edit{
-				Op: OpFold, Index: max(0, u.index[k]), ID: u.messages[k].ID, Before: max(1, u.facts[k].tokens),
-				Reason: foldReason,
+				Op: OpFold, Index: max(0, m.index), ID: m.own.ID, Before: max(1, m.fact.tokens), Reason: foldReason,
 			})
 		}
-		edits = append(edits, Edit{Op: OpFold, Index: max(0, u.index[from]), After: max(1, v.tokens[i]),
-			Reason: recordReason})
+		edits = append(edits, Edit{
+			Op: OpFold, Index: max(0, x.record.stands[0].index), After: max(1, x.tokens()), Reason: recordReason,
+		})
 	}
 	return edits
-}
-
-// isRecord reports whether message i of the view is a record.
-func (d *draft) isRecord(i int) bool { return d.recordAt(i) != nil }
-
-// recordAt returns the record that message i of the view is, or nil.
-func (d *draft) recordAt(i int) *runRecord {
-	if d.unfolded == nil {
-		return nil
-	}
-	return d.standing[d.origin[i]]
-}
-
-// unfoldedView returns the view without records and without edits of texts.
-func (d *draft) unfoldedView() *view {
-	if d.unfolded != nil {
-		return d.unfolded
-	}
-	v := d.view
-	return &view{messages: v.unedited, unedited: v.unedited, facts: v.facts, index: v.index, at: v.at}
-}
-
-// unfoldedAt returns the position in unfoldedView of message i of the view. If that is a record, it is the position of
-// the first message of its run. For -1 it returns -1.
-func (d *draft) unfoldedAt(i int) int {
-	switch {
-	case d.unfolded == nil || i < 0:
-		return i
-	case i >= len(d.origin):
-		return len(d.unfolded.facts)
-	}
-	return d.origin[i]
-}
-
-// foldedAt returns the position in the view of message i of unfoldedView, or of the record that stands for it. For -1
-// it returns -1.
-func (d *draft) foldedAt(i int) int {
-	if d.unfolded == nil || i < 0 {
-		return i
-	}
-	k, found := slices.BinarySearch(d.origin, i)
-	if !found {
-		k--
-	}
-	return k
-}
-
-// uneditedTokens returns the tokens of the history without records and without edits of texts.
-func (d *draft) uneditedTokens() int {
-	return sumOf(d.unfoldedView().facts)
 }
 
 // recordsBehind returns the records to remember once the request of d was sent. They are the records in that request
@@ -185,7 +144,12 @@ func (d *draft) uneditedTokens() int {
 // rewound, or of another branch, and the host may go back to it. A record whose run is there and may not be left out is
 // gone for good: a run that was sent whole stays whole.
 func (l *ledger) recordsBehind(d *draft) []*runRecord {
-	all := append(slices.Collect(maps.Values(d.standing)), withinRoom(d.idle)...)
+	all := slices.Clip(withinRoom(d.idle))
+	for _, x := range d.items {
+		if x.record != nil {
+			all = append(all, x.record.runRecord)
+		}
+	}
 	slices.SortFunc(all, compareRecords)
 	return all
 }
@@ -202,14 +166,12 @@ func withinRoom(idle []*runRecord) []*runRecord {
 	return idle
 }
 
-// withoutGoneRecords returns records. Of those whose runs begin in none of the lists, it returns only as many as there
-// is room for.
-func withoutGoneRecords(records []*runRecord, lists ...[]*fact) []*runRecord {
+// withoutGoneRecords returns records. Of those whose runs begin nowhere among d's messages, it returns only as many as
+// there is room for.
+func (d *draft) withoutGoneRecords(records []*runRecord) []*runRecord {
 	begins := map[key]bool{}
-	for _, facts := range lists {
-		for _, f := range facts {
-			begins[f.key] = true
-		}
+	for f := range d.eachFact() {
+		begins[f.key] = true
 	}
 	// A record whose run begins in a list may find its place again. The others are kept only as far as there is room.
 	var kept, idle []*runRecord

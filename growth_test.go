@@ -210,8 +210,8 @@ func TestHugeInputsEnd(t *testing.T) {
 				assert.NoError(t, err)
 			}
 		}},
-		{"pinned results without a call", 120_000, func(n int) { keptBefore(orphans(n, true), 3*n, nil) }},
-		{"pinned results of one message", 120_000, func(n int) { keptBefore(oneBatch(n, true), n+2, nil) }},
+		{"pinned results without a call", 120_000, func(n int) { keptBefore(listed(orphans(n, true)), 3*n, nil) }},
+		{"pinned results of one message", 120_000, func(n int) { keptBefore(listed(oneBatch(n, true)), n+2, nil) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			done := make(chan struct{})

@@ -10,13 +10,13 @@ import (
 // System messages, pins and summaries stay, and so do the call, the results and the question that a pin belongs to. A
 // limit of 0 or less means none. If nothing is dropped, history itself is returned.
 func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
-	from := turnLimitStart(history, limit)
+	from := turnLimitStart(listed(history), limit)
 	if from == 0 {
 		return clip(history), nil
 	}
 	var out []Message
 	edits := make([]Edit, 0, from)
-	for i, stays := range keptBefore(history, from, nil) {
+	for i, stays := range keptBefore(listed(history), from, nil) {
 		if stays {
 			out = append(out, history[i])
 		} else {
@@ -36,13 +36,13 @@ const limitReason = "older than the newest turns that are kept"
 
 // turnLimitStart returns the index at which the newest `limit` turns begin. It returns 0 if history has no more turns
 // than that, or if limit is 0 or less.
-func turnLimitStart(history []Message, limit int) int {
-	if limit <= 0 || limit >= len(history) {
+func turnLimitStart(history sequence, limit int) int {
+	if limit <= 0 || limit >= history.len() {
 		return 0
 	}
 	turns, start := 0, 0
-	for i := len(history) - 1; turns+i >= limit; i-- { // until too few messages are left to exceed the limit
-		if !beginsTurn(&history[i]) {
+	for i := history.len() - 1; turns+i >= limit; i-- { // until too few messages are left to exceed the limit
+		if !beginsTurn(history.at(i)) {
 			continue
 		}
 		if turns++; turns > limit {
@@ -53,9 +53,9 @@ func turnLimitStart(history []Message, limit int) int {
 	return 0
 }
 
-// keptBefore marks the messages of history[:from] that survive the turn limit. Those for which isHeld returns true stay
-// like pins; it may be nil.
-func keptBefore(history []Message, from int, isHeld func(i int) bool) []bool {
+// keptBefore marks the messages of history before `from` that survive the turn limit. Those for which isHeld returns
+// true stay like pins; it may be nil.
+func keptBefore(history sequence, from int, isHeld func(i int) bool) []bool {
 	keep := make([]bool, from)
 	// For each message, the index of the user message that began its turn, or of the summary or text of the host that
 	// stands there instead; -1: none.
@@ -75,7 +75,7 @@ func keptBefore(history []Message, from int, isHeld func(i int) bool) []bool {
 		}
 	}
 	for i := range from {
-		m := &history[i]
+		m := history.at(i)
 		isFixed := m.Role == RoleSystem || m.Summary
 		// As long as there was no question, a summary or a text of the host takes its place.
 		if beginsTurn(m) || question < 0 && (m.Summary || m.Role == RoleUser) {
@@ -89,27 +89,27 @@ func keptBefore(history []Message, from int, isHeld func(i int) bool) []bool {
 		}
 		keepCall(i, calls.owner(i))
 	}
-	for i := from; i < len(history); i++ { // the call of a pinned result may stand before `from`
-		if m := &history[i]; m.Pinned && m.Role == RoleTool {
+	for i := from; i < history.len(); i++ { // the call of a pinned result may stand before `from`
+		if m := history.at(i); m.Pinned && m.Role == RoleTool {
 			if owner := calls.owner(i); owner >= 0 && owner < from {
 				keepCall(owner, owner)
 			}
 		}
 	}
-	keepPairs(history[:from], keep, atoms)
-	keepResults(history[:from], keep, atoms)
+	keepPairs(history, keep, atoms)
+	keepResults(&calls, keep, atoms)
 	return keep
 }
 
 // insidePairs marks the messages in front of which a call of the provider's own waits for its result: nothing divides
 // the two, or stands between them that is not of the turn. It is nil if there are none.
-func insidePairs(history []Message) (inside []bool) {
+func insidePairs(history sequence) (inside []bool) {
 	open := map[string]bool{}
-	for i := range history {
-		m := &history[i]
+	for i := range history.len() {
+		m := history.at(i)
 		if len(open) > 0 {
 			if inside == nil {
-				inside = make([]bool, len(history))
+				inside = make([]bool, history.len())
 			}
 			inside[i] = true
 		}
@@ -131,7 +131,7 @@ func insidePairs(history []Message) (inside []bool) {
 }
 
 // keepPairs keeps both halves of the pairs that the provider ran itself, where one is in atoms.
-func keepPairs(history []Message, keep []bool, atoms map[int]bool) {
+func keepPairs(history sequence, keep []bool, atoms map[int]bool) {
 	if len(atoms) == 0 {
 		return
 	}
@@ -142,8 +142,8 @@ func keepPairs(history []Message, keep []bool, atoms map[int]bool) {
 			keep[k], atoms[k] = true, true
 		}
 	}
-	for i := range history {
-		if history[i].Role != RoleAssistant {
+	for i := range keep {
+		if history.at(i).Role != RoleAssistant {
 			continue
 		}
 		if inside == nil || !inside[i] {
@@ -157,24 +157,23 @@ func keepPairs(history []Message, keep []bool, atoms map[int]bool) {
 
 // keepResults keeps the results of the calls of the assistant messages in atoms, wherever the results stand. A call
 // without its result would be answered by a stand-in.
-func keepResults(history []Message, keep []bool, atoms map[int]bool) {
+func keepResults(calls *answered, keep []bool, atoms map[int]bool) {
 	if len(atoms) == 0 {
 		return
 	}
-	calls := answered{messages: history}
-	for i := range history {
-		if history[i].Role == RoleTool && !keep[i] {
+	for i := range keep {
+		if calls.messages.at(i).Role == RoleTool && !keep[i] {
 			keep[i] = atoms[calls.owner(i)]
 		}
 	}
 }
 
-// outlives marks the messages of messages[:n] that every compaction keeps: system messages, and pins with their calls
+// outlives marks those of the first n messages that every compaction keeps: system messages, and pins with their calls
 // and results. A pin does not need its question, because the summary stands in front of it.
-func outlives(messages []Message, n int) []bool {
+func outlives(messages sequence, n int) []bool {
 	keep := keptBefore(messages, n, nil)
 	for i := range keep {
-		m := &messages[i]
+		m := messages.at(i)
 		keep[i] = keep[i] && (m.Pinned || !m.Summary && m.Role != RoleUser)
 	}
 	return keep
@@ -182,9 +181,9 @@ func outlives(messages []Message, n int) []bool {
 
 // keepFront marks in keep the texts that the host inserted and that nothing stands in front of, except what is marked
 // already. It returns 0 if there are none, or else the number of messages up to the last one.
-func keepFront(messages []Message, keep []bool) (n int) {
+func keepFront(messages sequence, keep []bool) (n int) {
 	for i := range keep {
-		switch m := &messages[i]; {
+		switch m := messages.at(i); {
 		case keep[i]:
 		case m.Role == RoleUser && m.Injected && !m.Summary && !record.Is(joinedText(m)):
 			keep[i], n = true, i+1

@@ -9,30 +9,50 @@ import (
 
 // The history, indexed and repaired: each message with its fact, and each call with its name.
 
+// section is the part of a history of which a request is made.
+type section struct {
+	messages []Message
+	facts    []*fact
+	index    []int // in the history; nil: it is the whole history
+}
+
+func (x *section) add(m Message, f *fact, i int) {
+	x.messages, x.facts, x.index = append(x.messages, m), append(x.facts, f), append(x.index, i)
+}
+
+// inHistory returns the index in the history of message i.
+func (x *section) inHistory(i int) int {
+	if x.index == nil {
+		return i
+	}
+	return x.index[i]
+}
+
 // indexAndRepair is passes 1 and 2 of the list at Manager.draft.
 func (d *draft) indexAndRepair() {
 	facts := d.ledger.index.update(d.history, d.opts.Estimator)
 	if own := d.repairHistory(facts); own == nil {
-		d.view = newView(d.section.messages, d.section.facts)
+		d.source = d.section.messages
+		d.setItems(itemsOf(d.source, d.section.facts))
 	} else {
-		d.viewRepaired(own)
+		d.takeRepaired(own)
 	}
-	for k, i := range d.view.index {
-		d.view.index[k] = d.section.inHistory(i)
+	for _, x := range d.items {
+		x.index = d.section.inHistory(x.index)
 	}
 	d.findStart()
 	d.findUnseen()
 }
 
-// viewRepaired makes the view of what the repair made, whose messages have the facts own.
-func (d *draft) viewRepaired(own []*fact) {
+// takeRepaired makes the request of what the repair made, whose messages have the facts own.
+func (d *draft) takeRepaired(own []*fact) {
 	r := d.repair
 	for _, e := range r.edits {
 		e.Index = d.section.inHistory(e.Index)
 		d.edits = append(d.edits, e)
 	}
-	d.view = newView(r.out, own)
-	d.ids = slices.AppendSeq(r.pairs.NewIDs(), maps.Keys(r.given.Names))
+	d.source = r.out
+	d.setItems(itemsOf(r.out, own))
 	call := 0
 	for k, i := range r.origin {
 		if i < 0 { // a result that stands in belongs to its call
@@ -40,7 +60,7 @@ func (d *draft) viewRepaired(own []*fact) {
 		} else if r.out[k].Role != RoleTool {
 			call = int(i)
 		}
-		d.view.index[k] = int(i)
+		d.items[k].index = int(i)
 	}
 }
 
@@ -59,7 +79,7 @@ func (d *draft) repairHistory(facts []*fact) (own []*fact) {
 		d.fault.Index = s.inHistory(d.fault.Index)
 	}
 	_, edits := r.run()
-	if d.goesOn = r.goesOn; len(edits) == 0 {
+	if len(edits) == 0 {
 		return nil
 	}
 	// A message that the repair made or changed is another one for the provider, so it has a fact of its own.
@@ -90,7 +110,7 @@ func (d *draft) standsApart() func(first, later *Message) bool {
 			sent, apart = setOf(l.sent), setOf(l.apart)
 		}
 		k := l.index.hasher.key(first)
-		p := l.projections[k]
+		p := l.edits[k]
 		isSent := sent[k] || p != nil && sent[p.key]
 		k = l.index.hasher.key(later)
 		if !isSent && !apart[k] {
@@ -102,16 +122,16 @@ func (d *draft) standsApart() func(first, later *Message) bool {
 }
 
 // namesBehind returns the names of the calls that a request with a new checkpoint keeps: those of the messages of the
-// view for which keep is true. `first` is the first one behind the summary.
+// request for which keep is true. `first` is the first one behind the summary.
 func (d *draft) namesBehind(first int, keep []bool) *givenNames {
-	r, v := d.repair, d.view
+	r := d.repair
 	if r == nil {
 		return nil
 	}
-	from := v.index[first]
+	from := d.items[first].index
 	isKept := make(map[int]bool, len(keep))
 	for i, stays := range keep {
-		isKept[v.index[i]] = stays || isKept[v.index[i]]
+		isKept[d.items[i].index] = stays || isKept[d.items[i].index]
 	}
 	n := &givenNames{before: map[string][]string{}, behind: map[string][]string{}}
 	n.firstKept = place.At(placesOf(d.ledger.index.facts), from, func(int) bool { return true })

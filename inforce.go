@@ -26,79 +26,110 @@ const (
 	leftInWork = 20_000
 )
 
-// workStep is a step from message i to end with calls that work on files.
+// workStep is a step with calls that work on files.
 type workStep struct {
-	i, end int
+	items  []*item
 	calls  []int // their places among the calls of the step
 	files  toolcall.WorkFiles
+	tokens int // as it is sent; 0: a record stands for it
 }
 
-// findInForce finds what is in force among the messages of v before end. Later ones count only where they say that a
-// file is unchanged. isShown reports whether message i of v is in the request, and not only in a record.
-func (d *draft) findInForce(v *view, end int, isShown func(i int) bool) *inForce {
+// findInForce finds what is in force among the messages of a history before end. Later ones count only where they say
+// that a file is unchanged.
+func (d *draft) findInForce(messages []*item, end int) *inForce {
 	f := &inForce{
-		held: make([]hold, len(v.messages)), again: make([]bool, len(v.messages)),
-		calls: map[callAt]hold{}, said: map[string]bool{},
-		work: toolcall.Work{Uncached: d.opts.Cache.None},
-		turn: newestRequest(v.unedited), end: end,
+		held: map[*item]hold{}, calls: map[callAt]hold{}, again: map[*item]bool{}, over: map[*item]bool{},
+		said: map[string]bool{}, work: toolcall.Work{Uncached: d.opts.Cache.None},
 	}
 	var inWork []workStep
 	inserted := map[key]bool{}
-	next := len(v.messages) // where the step of message i ends
-	for i := len(v.messages) - 1; i >= 0; i-- {
-		switch m := &v.unedited[i]; m.Role {
+	turn := newestRequest(asOwn(messages))
+	next := len(messages) // where the step of message i ends
+	for i, x := range slices.Backward(messages) {
+		isBefore := i < end
+		switch x.own.Role {
 		case RoleTool:
 			continue
 		case RoleUser:
-			if i < end && f.isNews(m.InForce) {
-				f.held[i] = holdTold
-			}
-			if m.Injected {
-				f.again[i], inserted[v.facts[i].key] = inserted[v.facts[i].key], true
-			}
+			f.findText(x, isBefore, i < turn, inserted)
 		case RoleAssistant:
 			f.work.Back()
-			w := workStep{i: i, end: next}
-			for n, s := range v.facts[i].subjectsOf(m, d.minifier.files) {
-				result := i + 1 + n
-				if result < next && v.unedited[result].IsError {
-					continue // the call has not done what it says
+			w := workStep{items: messages[i:next]}
+			for n, s := range x.fact.subjectsOf(x.own, d.minifier.files) {
+				isShort := false
+				if result := i + 1 + n; result < next {
+					if messages[result].own.IsError {
+						continue // the call has not done what it says
+					}
+					isShort = d.isShort(messages[result].fact)
 				}
-				isShort := result < next && d.isShort(v.facts[result])
-				if i >= f.turn && i < end && f.work.Holds(s.files, isShort) {
+				if i >= turn && isBefore && f.work.Holds(s.files, isShort) {
 					w.calls, w.files = append(w.calls, n), append(w.files, s.files...)
 				}
-				if h := f.holdOf(i, s, isShort, !isShort || isShown(i)); h != holdNothing {
-					f.calls[callAt{i, n}], f.held[i] = h, max(f.held[i], h)
-				}
+				f.hold(x, n, f.holdOf(isBefore, s, isShort, !isShort || x.in == nil))
 			}
 			if w.calls != nil {
 				inWork = append(inWork, w)
 			}
 		}
-		for k := i + 1; k < next; k++ {
-			f.held[k] = f.held[i]
-		}
+		f.holdStep(messages[i:next], f.held[x])
 		next = i
 	}
-	d.holdFiles(f, v, inWork, isShown)
+	d.holdFiles(f, inWork)
 	return f
 }
 
-// holdFiles holds the steps of v that work on files, which are the newest first: all of them or, if they take too much,
+// findText finds whether x, a text of a user, is in force or lets itself go. It lets go of what the host inserted if a
+// later text is the same, if later ones state all anew that it said, or if it is transient and of an older turn.
+func (f *inForce) findText(x *item, isBefore, isOlderTurn bool, inserted map[key]bool) {
+	m := x.own
+	if isBefore && f.isNews(m.InForce) {
+		f.held[x] = holdTold
+	}
+	if m.Injected {
+		if inserted[x.fact.key] {
+			f.again[x] = true
+		}
+		inserted[x.fact.key] = true
+	}
+	isOver := len(m.InForce) > 0 && f.held[x] == holdNothing || m.Transient && isOlderTurn
+	if (isOver || f.again[x] || isLaterResult(m)) && mayFoldInjected(m) {
+		f.over[x] = true
+	}
+}
+
+// hold holds call n of x, and with it x, for h.
+func (f *inForce) hold(x *item, n int, h hold) {
+	if h != holdNothing {
+		at := callAt{x, n}
+		f.calls[at], f.held[x] = max(f.calls[at], h), max(f.held[x], h)
+	}
+}
+
+// holdStep holds all messages of a step for h.
+func (f *inForce) holdStep(step []*item, h hold) {
+	if h == holdNothing {
+		return
+	}
+	for _, x := range step {
+		f.held[x] = max(f.held[x], h)
+	}
+}
+
+// holdFiles holds the steps that work on files, which are the newest first: all of them or, if they take too much,
 // those of files that the agent changes, and then the newest. What a record stands for takes nothing.
-func (d *draft) holdFiles(f *inForce, v *view, steps []workStep, isShown func(i int) bool) {
+func (d *draft) holdFiles(f *inForce, steps []workStep) {
 	if d.opts.FoldAbove == FoldAlways || d.opts.Tools.FoldFiles {
 		return
 	}
 	all := 0
-	tokens := make(map[int]int, len(steps)) // by the message of a step
-	for _, s := range steps {
-		if isShown(s.i) {
-			for _, fact := range v.facts[s.i:s.end] {
-				tokens[s.i] = count.Add(tokens[s.i], d.shownTokens(fact))
+	for k := range steps {
+		s := &steps[k]
+		if s.items[0].in == nil {
+			for _, x := range s.items {
+				s.tokens = count.Add(s.tokens, d.shownTokens(x.fact))
 			}
-			all = count.Add(all, tokens[s.i])
+			all = count.Add(all, s.tokens)
 		}
 	}
 	room := all
@@ -108,17 +139,14 @@ func (d *draft) holdFiles(f *inForce, v *view, steps []workStep, isShown func(i 
 		steps = append(slices.DeleteFunc(steps, func(s workStep) bool { return !f.work.Changed(s.files) }), others...)
 	}
 	for _, s := range steps {
-		if tokens[s.i] > 0 && room <= 0 {
+		if s.tokens > 0 && room <= 0 {
 			continue
 		}
-		room -= tokens[s.i]
+		room -= s.tokens
 		for _, n := range s.calls {
-			at := callAt{s.i, n}
-			f.calls[at] = max(f.calls[at], holdFile)
+			f.hold(s.items[0], n, holdFile)
 		}
-		for k := s.i; k < s.end; k++ {
-			f.held[k] = max(f.held[k], holdFile)
-		}
+		f.holdStep(s.items, holdFile)
 	}
 }
 
@@ -136,14 +164,14 @@ func (d *draft) isShort(f *fact) bool {
 	return f.tokens < fewestOfFile && (p == nil || p.op != OpShow)
 }
 
-// holdOf returns why a call of message i is in force, beside the files in work. It comes before all that f has seen.
-// isShort says that its result is short, and points that it counts for what it points to.
-func (f *inForce) holdOf(i int, s subject, isShort, points bool) (h hold) {
+// holdOf returns why a call is in force, beside the files in work. It comes before all that f has seen. isShort says
+// that its result is short, and points that it counts for what it points to.
+func (f *inForce) holdOf(isBefore bool, s subject, isShort, points bool) (h hold) {
 	if points && f.work.PointedAt(s.files, isShort) {
 		h = holdShown
 	}
 	switch {
-	case s.state == "" || i >= f.end || !f.isNews([]string{s.state}):
+	case s.state == "" || !isBefore || !f.isNews([]string{s.state}):
 	case toolcall.IsOwn(s.state):
 		h = holdPlan
 	default:
@@ -161,38 +189,26 @@ func (f *inForce) isNews(names []string) (isNews bool) {
 	return isNews
 }
 
-// keptByLimit marks the messages of the view before `from` that survive the turn limit. It looks at what was in force
+// keptByLimit marks the messages before `from` that survive the turn limit. It looks at what was in force
 // when the turns were cut, and not at what is now: the beginning of the request stays as it is until the next cut.
 func (d *draft) keptByLimit(from int) []bool {
 	if from == 0 {
 		return nil
 	}
-	v := &view{messages: d.view.messages, unedited: d.view.messages, facts: d.view.facts}
-	f := d.findInForce(v, from, func(int) bool { return true })
-	return keptBefore(v.messages, from, func(i int) bool {
-		return f.held[i] >= holdShown && v.messages[i].Role != RoleTool // results stay with their calls
+	f := d.findInForce(d.items, from)
+	return keptBefore(d.own(), from, func(i int) bool {
+		x := d.items[i]
+		return f.held[x] >= holdShown && x.own.Role != RoleTool // results stay with their calls
 	})
 }
 
-// inForceNow returns what is in force in the unfolded view: it is found once for each draft.
+// inForceNow returns what is in force: it is found once before records are replayed, and once behind that.
 func (d *draft) inForceNow() *inForce {
 	if d.inForce == nil {
-		v := d.unfoldedView()
-		d.inForce = d.findInForce(v, len(v.messages), func(i int) bool { return !d.isRecord(d.foldedAt(i)) })
+		all := unfolded(d.items)
+		d.inForce = d.findInForce(all, len(all))
 	}
 	return d.inForce
-}
-
-// heldInView returns, by message of the view, what is in force and held for a better reason than may.
-func (d *draft) heldInView(may hold) []hold {
-	f := d.inForceNow()
-	held := make([]hold, len(d.view.messages))
-	for i := range held {
-		if h := f.held[d.unfoldedAt(i)]; h > may && !d.isRecord(i) {
-			held[i] = h
-		}
-	}
-	return held
 }
 
 // inForceShare is how much of the budget the texts in force may take behind a summary. In a replay of the recorded
@@ -203,26 +219,25 @@ const (
 	leastInForce = 0.02
 )
 
-// carryInForce writes the section of what is in force in the messages before message cut of the unfolded view, and in
-// previous, the summary of what came before. stays reports whether a message stays beside the summary. In all, beside
-// tokens stand beside the section.
-func (d *draft) carryInForce(previous string, cut int, stays func(i int) bool, beside int) string {
-	f, v, free := d.inForceNow(), d.unfoldedView(), count.Share(d.room(), crampedShare)
+// carryInForce writes the section of what is in force in previous, an earlier summary, and in older, the messages that
+// the new one stands for: all but those that stay beside it. In all, beside tokens stand beside the section.
+func (d *draft) carryInForce(previous string, older []*item, stays map[*item]bool, beside int) string {
+	f, free := d.inForceNow(), count.Share(d.room(), crampedShare)
 	var q sections.Quotes
 	q.Keep(previous, func(name string) bool { return !f.said[name] }, f.work.WasPointedAt)
-	for i := range cut {
-		switch m := &v.unedited[i]; {
-		case f.held[i] == holdNothing || m.Role == RoleTool || stays(i):
-		case m.Role == RoleUser:
-			q.Told(m.InForce, messageParts(m))
+	for i, x := range older {
+		switch {
+		case f.held[x] == holdNothing || x.own.Role == RoleTool || stays[x]:
+		case x.own.Role == RoleUser:
+			q.Told(x.own.InForce, messageParts(x.own))
 		default:
 			nth := 0
-			for p := range callsOf(m) {
+			for p := range callsOf(x.own) {
 				result := ""
-				if k := i + 1 + nth; k < len(v.unedited) && v.unedited[k].Role == RoleTool {
-					result = messageParts(&v.unedited[k])
+				if k := i + 1 + nth; k < len(older) && older[k].own.Role == RoleTool {
+					result = messageParts(older[k].own)
 				}
-				quoteCall(&q, d.minifier.files, p, f.calls[callAt{i, nth}], result)
+				quoteCall(&q, d.minifier.files, p, f.calls[callAt{x, nth}], result)
 				nth++
 			}
 		}
@@ -270,20 +285,19 @@ const shownAgain = "\n[What this points to is no longer shown, so here it is:]\n
 // showUnchanged puts the text of a file behind a new result that only says that the file is unchanged, if the request
 // has that text no more. A tool that remembers what it showed would say the same again and again.
 func (d *draft) showUnchanged(wasSent func(int) bool) {
-	v := d.view
-	for i := range v.messages {
-		m := &v.messages[i]
-		isNew := v.index[i] >= 0 && v.edited[i] == nil && !wasSent(i)
+	for i, x := range d.items {
+		m := x.own
+		isNew := x.index >= 0 && x.edit == nil && !wasSent(i)
 		if !isNew || !saysUnchanged(m) {
 			continue
 		}
-		text, isShown := d.pointedAt(v.index[i])
+		text, isShown := d.pointedAt(x.index)
 		if text == "" || isShown {
 			continue
 		}
 		out := *m
 		out.Parts, out.Source = []Part{{Text: joinedText(m) + shownAgain + text}}, nil
-		d.project(i, out, estimateWith(d.opts.Estimator, out), OpShow, "what it points to is no longer in the request")
+		d.edit(i, out, estimateWith(d.opts.Estimator, out), OpShow, "what it points to is no longer in the request")
 	}
 }
 
@@ -322,27 +336,25 @@ func (d *draft) pointedAt(i int) (text string, isShown bool) {
 	return "", false
 }
 
+// shownNow returns the item of message i of the history, or nil if the request does not have that.
+func (d *draft) shownNow(i int) *item {
+	p := slices.IndexFunc(d.items, func(x *item) bool { return x.index == i })
+	if p < 0 {
+		return nil
+	}
+	return d.items[p]
+}
+
 // showsWhole reports whether the request has message i of the history with all that it says.
 func (d *draft) showsWhole(i int) bool {
-	p := slices.Index(d.view.index, i)
-	if p < 0 {
-		return false
-	}
-	e := d.view.edited[p]
-	return e == nil || e.op == OpMinify || e.op == OpTruncate
+	x := d.shownNow(i)
+	return x != nil && (x.edit == nil || x.edit.op == OpMinify || x.edit.op == OpTruncate)
 }
 
 // isShownAgain reports whether the request has message i of the history with what it points to.
 func (d *draft) isShownAgain(i int) bool {
-	p := slices.Index(d.view.index, i)
-	return p >= 0 && d.view.edited[p] != nil && d.view.edited[p].op == OpShow
-}
-
-// mayGo reports whether m, message i of the unfolded view, is a text that the host inserted and lets go: a later text
-// is the same, later ones state all anew that it said, or it is transient and of an older turn.
-func (f *inForce) mayGo(i int, m *Message) bool {
-	isOver := len(m.InForce) > 0 && f.held[i] == holdNothing || m.Transient && i < f.turn
-	return (isOver || f.again[i] || isLaterResult(m)) && mayFoldInjected(m)
+	x := d.shownNow(i)
+	return x != nil && x.edit != nil && x.edit.op == OpShow
 }
 
 // changesFiles reports whether a call of the newest turn changes a file. It looks at the history, because a summary may

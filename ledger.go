@@ -54,9 +54,9 @@ type ledger struct {
 // rewrites are the decisions about how the history is sent. If a recovery fails, the manager restores those from before
 // it.
 type rewrites struct {
-	projections map[key]*projection // how messages are sent if not as they are, by their keys
-	records     []*runRecord        // that stand for runs of messages; nobody writes to the list
-	checkpoint  *checkpoint         // the summary that stands for the oldest part of the history; nil: none
+	edits      map[key]*edit // how messages are sent if not as they are, by their keys
+	records    []*runRecord  // that stand for runs of messages; nobody writes to the list
+	checkpoint *checkpoint   // the summary that stands for the oldest part of the history; nil: none
 
 	// a user request from before the checkpoint's cut that is sent besides checkpoint.request; zero: none
 	reopened  position
@@ -111,7 +111,6 @@ type bodyLimits struct {
 // lastRequest is what was sent last.
 type lastRequest struct {
 	sent     []key     // message by message
-	counts   []int     // estimated tokens of the same messages; requests share the list, so it is only appended to
 	sentAt   time.Time // zero: nothing was sent
 	tokens   int       // of the request
 	estimate int       // of its messages
@@ -126,9 +125,9 @@ func (l *ledger) hasRequest() bool { return !l.otherModel && (len(l.sent) > 0 ||
 // again. This is room for some fifty placeholders or for five trimmed results.
 const mostGoneEdits = 16 << 10
 
-// withoutGone returns edits. If those of messages that are in none of the lists take more than mostGoneEdits, it leaves
-// these out.
-func withoutGone(edits map[key]*projection, lists ...[]*fact) map[key]*projection {
+// withoutGone returns edits. If those of messages that d does not have take more than mostGoneEdits, it leaves these
+// out.
+func (d *draft) withoutGone(edits map[key]*edit) map[key]*edit {
 	all := 0
 	for _, p := range edits {
 		all += p.size()
@@ -136,13 +135,11 @@ func withoutGone(edits map[key]*projection, lists ...[]*fact) map[key]*projectio
 	if all <= mostGoneEdits {
 		return edits
 	}
-	used, size := make(map[key]*projection, len(edits)), 0
-	for _, facts := range lists {
-		for _, f := range facts {
-			if p := edits[f.key]; p != nil && used[f.key] == nil {
-				used[f.key] = p
-				size += p.size()
-			}
+	used, size := make(map[key]*edit, len(edits)), 0
+	for f := range d.eachFact() {
+		if p := edits[f.key]; p != nil && used[f.key] == nil {
+			used[f.key] = p
+			size += p.size()
 		}
 	}
 	if all-size <= mostGoneEdits {
@@ -202,12 +199,12 @@ type undoable struct {
 
 // journal is what Options.Journal has received so far. It stays empty if that is not set.
 type journal struct {
-	deltas     int                 // how many, in the life of the conversation
-	sent       int                 // how many leading keys of ledger.sent were written
-	edits      map[key]*projection // edits that were written; the map is never changed
-	records    []*runRecord        // records that were written; likewise
-	checkpoint *checkpoint         // the checkpoint that was written
-	names      *givenNames         // the newest names that were written
+	deltas     int           // how many, in the life of the conversation
+	sent       int           // how many leading keys of ledger.sent were written
+	edits      map[key]*edit // edits that were written; the map is never changed
+	records    []*runRecord  // records that were written; likewise
+	checkpoint *checkpoint   // the checkpoint that was written
+	names      *givenNames   // the newest names that were written
 
 	// The next delta follows the state that Restore was given and the one that it made of that: it has all in it.
 	isUnknown bool

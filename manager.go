@@ -115,12 +115,12 @@ type background struct {
 //
 // It changes nothing in the manager but what is known of the messages. c is the checkpoint to replay.
 func (m *Manager) draft(history []Message, c *checkpoint) *draft {
-	return newDraft(&m.settings, &m.ledger, history, c, m.ledger.records, map[key]*projection{}).passes()
+	return newDraft(&m.settings, &m.ledger, history, c, m.ledger.records, map[key]*edit{}).passes()
 }
 
 // redraft makes another draft in the same call, for the history of from: with checkpoint c, and with records and
 // newEdits that were made already. It takes over what from has learned from the provider's counts.
-func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, newEdits map[key]*projection) *draft {
+func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
 	d := newDraft(&m.settings, &m.ledger, from.history, c, records, newEdits)
 	d.isLearned, d.rejected = true, from.rejected
 	d.accounting.TakeOver(&from.accounting, &from.known)
@@ -139,15 +139,14 @@ func (d *draft) passes() *draft {
 
 // request returns the request as it stands.
 func (d *draft) request() *Request {
-	v := d.view
 	edits := d.appendFolds(slices.Clip(d.edits))
-	for i, p := range v.edited {
-		if p != nil {
-			edits = append(edits, p.edit(max(0, v.index[i]), &v.messages[i], v.facts[i]))
+	for _, x := range d.items {
+		if x.edit != nil {
+			edits = append(edits, x.edit.report(max(0, x.index), x.own, x.fact))
 		}
 	}
 	r := &Request{
-		Messages: clip(v.messages), History: d.returned, Tokens: d.tokens(), Counts: slices.Clip(v.tokens),
+		Messages: d.messages(), History: d.returned, Tokens: d.tokens(), Counts: d.counts(),
 		Budget: d.budget, Bytes: d.bytes(),
 		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
 	}
@@ -177,7 +176,7 @@ func (m *Manager) openRecovery(history []Message) {
 	if l.recovery != nil {
 		open = *l.recovery // a copy: see savepoint
 	} else {
-		l.projections = maps.Clone(l.projections) // undoRecovery puts the old map back
+		l.edits = maps.Clone(l.edits) // undoRecovery puts the old map back
 	}
 	if n := len(history); n > 0 {
 		facts := m.know(history)

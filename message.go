@@ -152,9 +152,9 @@ func beginsTurn(m *Message) bool {
 }
 
 // newestRequest returns the index of the newest message in which a person asks for something, or -1.
-func newestRequest(messages []Message) int {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if beginsTurn(&messages[i]) {
+func newestRequest(messages sequence) int {
+	for i := messages.len() - 1; i >= 0; i-- {
+		if beginsTurn(messages.at(i)) {
 			return i
 		}
 	}
@@ -162,9 +162,9 @@ func newestRequest(messages []Message) int {
 }
 
 // newestAnswers returns the index of the oldest of the model's newest n messages, or 0 if there are fewer.
-func newestAnswers(messages []Message, n int) int {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == RoleAssistant {
+func newestAnswers(messages sequence, n int) int {
+	for i := messages.len() - 1; i >= 0; i-- {
+		if messages.at(i).Role == RoleAssistant {
 			if n--; n == 0 {
 				return i
 			}
@@ -333,9 +333,9 @@ func isSigned(p Part) bool { return isThinking(p) && p.Signature != "" }
 func mayAnswer(m *Message) bool { return m.Role == RoleAssistant || m.Role == RoleTool }
 
 // countAnswers returns how many of the messages are answers of the model. The age of a result is counted in answers.
-func countAnswers(messages []Message) (n int) {
-	for i := range messages {
-		if messages[i].Role == RoleAssistant {
+func countAnswers(messages sequence) (n int) {
+	for i := range messages.len() {
+		if messages.at(i).Role == RoleAssistant {
 			n++
 		}
 	}
@@ -417,7 +417,7 @@ func returnsContent(m *Message) bool { return m.Role == RoleTool || isLaterResul
 // answered finds the call that each result of messages answers: the newest one before it with its id. Calls without ids
 // are answered in their order. The messages are read once, and only if somebody asks.
 type answered struct {
-	messages []Message
+	messages sequence
 	calls    []madeCall // by message: the call that it answers
 }
 
@@ -432,11 +432,11 @@ func (a *answered) of(i int) madeCall {
 	if a.calls != nil {
 		return a.calls[i]
 	}
-	a.calls = make([]madeCall, len(a.messages))
+	a.calls = make([]madeCall, a.messages.len())
 	byID := map[string]madeCall{}
 	var unnamed []madeCall // the newest calls without ids that wait for their results
-	for k := range a.messages {
-		switch m := &a.messages[k]; {
+	for k := range a.calls {
+		switch m := a.messages.at(k); {
 		case m.Role == RoleAssistant:
 			unnamed = nil
 			for p := range callsOf(m) {
@@ -458,7 +458,7 @@ func (a *answered) of(i int) madeCall {
 
 // owner returns the index of the answer that message i belongs to: i itself, the one whose call it answers, or -1.
 func (a *answered) owner(i int) int {
-	switch a.messages[i].Role {
+	switch a.messages.at(i).Role {
 	case RoleAssistant:
 		return i
 	case RoleTool:
@@ -471,8 +471,9 @@ func (a *answered) owner(i int) int {
 // calls gives them the ids of the calls and no tool names. The messages stay as they are, because a message is
 // recognized by its tool's name too.
 func (a *answered) tool(i int) string {
-	if m := &a.messages[i]; m.ToolName == "" && m.Role == RoleTool && a.of(i).part != nil {
+	m := a.messages.at(i)
+	if m.ToolName == "" && m.Role == RoleTool && a.of(i).part != nil {
 		return a.of(i).part.Name
 	}
-	return a.messages[i].ToolName
+	return m.ToolName
 }

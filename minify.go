@@ -58,8 +58,8 @@ func formsIn(o toolcall.Output) minify.Forms {
 
 // formsFor returns those of the given forms that may be left out of result i of messages. A result that is an error
 // stays as it came.
-func (n *minifier) formsFor(messages []Message, i int, forms minify.Forms) minify.Forms {
-	m := &messages[i]
+func (n *minifier) formsFor(messages sequence, i int, forms minify.Forms) minify.Forms {
+	m := messages.at(i)
 	if n.off || forms == 0 || m.Role != RoleTool || staysAsItCame(m) {
 		return 0
 	}
@@ -104,18 +104,18 @@ func minifiedParts(parts []Part, forms minify.Forms, note string) (out []Part, h
 
 // callOf returns the tool of result i of messages and the arguments of its call. The arguments are empty if the call is
 // not found.
-func callOf(messages []Message, i int) (tool string, arguments []byte) {
-	result := &messages[i]
+func callOf(messages sequence, i int) (tool string, arguments []byte) {
+	result := messages.at(i)
 	tool = result.ToolName
 	nth := 0 // position of the result behind the message of its call
 	k := i - 1
-	for ; k >= 0 && messages[k].Role == RoleTool; k-- {
+	for ; k >= 0 && messages.at(k).Role == RoleTool; k-- {
 		nth++
 	}
-	if k < 0 || messages[k].Role != RoleAssistant {
+	if k < 0 || messages.at(k).Role != RoleAssistant {
 		return tool, nil
 	}
-	for c := range callsOf(&messages[k]) {
+	for c := range callsOf(messages.at(k)) {
 		if c.ID == result.ToolCallID && (c.ID != "" || nth == 0) {
 			if tool == "" {
 				tool = c.Name

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/place"
 )
 
 // turnGrowth is how far the number of turns grows above the limit before the turns are cut to it in one go. Cutting at
@@ -13,7 +12,6 @@ const turnGrowth = 1.5
 
 // limitAndReplay is passes 3 to 5. The checkpoint comes first: the turns that it stands for do not count.
 func (d *draft) limitAndReplay() {
-	v := d.view
 	if d.checkpoint != nil && !d.replayCheckpoint(d.checkpoint) {
 		d.checkpoint = nil // a history that was rewound to before it, or another one
 	}
@@ -21,29 +19,28 @@ func (d *draft) limitAndReplay() {
 	if limit := d.opts.HistoryTurns; limit > 0 {
 		d.limitTurns(limit)
 	}
-	v.unedited = v.share()
-	request, images := newestRequest(v.messages), imagesFrom(v.messages)
+	request, images := newestRequest(d.sent()), imagesFrom(d.sent())
 	d.replayRecords(func(i int) bool {
-		return d.staysWhole(i, request) || i >= images && hasImage(&v.messages[i])
+		return d.staysWhole(i, request) || i >= images && hasImage(d.items[i].sent)
 	})
 	d.inForce = nil // what only records show is known now
 	// Both are looked for again, because records have moved the messages. An older message with the same key may be
 	// sent edited.
-	request, images = newestRequest(v.messages), imagesFrom(v.messages)
-	for i, f := range v.facts {
-		p := d.knownEdit(f)
+	request, images = newestRequest(d.sent()), imagesFrom(d.sent())
+	for i, x := range d.items {
+		p := d.knownEdit(x.fact)
 		if p == nil {
 			continue
 		}
 		showsImages := p.reason == oldImages && (i >= images || d.wasSentWhole(i))
 		if i == request || showsImages || !d.mayReplay(i, p, request) {
-			d.wholeAgain = append(d.wholeAgain, f.key)
+			d.wholeAgain = append(d.wholeAgain, x.fact.key)
 			continue
 		}
 		if p.undecoded {
-			p.read(&v.messages[i], d.opts.Estimator, &d.ledger.index.hasher)
+			p.read(x.own, d.opts.Estimator, &d.ledger.index.hasher)
 		}
-		if v.project(i, p); p.isRepeat() {
+		if d.show(i, p); p.isRepeat() {
 			d.repeated[*p.repeats] = true
 		}
 	}
@@ -51,31 +48,31 @@ func (d *draft) limitAndReplay() {
 	d.observeUsage()
 }
 
-// staysWhole reports whether no record may stand for message i of a view that is not edited yet; request is the newest
+// staysWhole reports whether no record may stand for message i, before edits; request is the newest
 // one. What a person wrote stays, and so does what the host does not let go. In the newest turn a message stays that
 // has a signature which the provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
-	if m := &d.view.messages[i]; m.Role == RoleUser {
-		return !d.inForceNow().mayGo(i, m)
+	if m := d.items[i].sent; m.Role == RoleUser {
+		return !d.inForceNow().over[d.items[i]]
 	}
 	return i >= request && d.isSentSigned(i, request)
 }
 
-// isSentSigned reports whether message i of a view that is not edited yet is sent with a signature: it has one, and no
+// isSentSigned reports whether message i, before edits, is sent with a signature: it has one, and no
 // edit leaves that out. request is the newest one.
 func (d *draft) isSentSigned(i, request int) bool {
-	m := &d.view.messages[i]
+	m := d.items[i].sent
 	if !hasSignature(m) {
 		return false
 	}
-	p := d.knownEdit(d.view.facts[i])
+	p := d.knownEdit(d.items[i].fact)
 	return p == nil || !d.mayReplay(i, p, request) || hasSignature(&Message{Parts: p.sent()})
 }
 
 // mayReplay reports whether message i is sent as p has it; request is the newest one. A pin is sent whole, and so is
 // thinking that the model needs again. Thinking that the provider would refuse stays out even of a pin.
-func (d *draft) mayReplay(i int, p *projection, request int) bool {
-	m := &d.view.messages[i]
+func (d *draft) mayReplay(i int, p *edit, request int) bool {
+	m := d.items[i].sent
 	switch {
 	case (p.parts != nil || m.Role == RoleAssistant) && !haveSameCalls(p.sent(), m.Parts):
 		return false // from a damaged state: results would lose their calls
@@ -98,10 +95,11 @@ const oldImages = "old images: a line stands for each"
 const keptImages = 3
 
 // imagesFrom returns the beginning of the newest steps with images that keep them. The images before it are old.
-func imagesFrom(messages []Message) int {
+func imagesFrom(messages sequence) int {
 	kept, has := 0, false
-	for i := len(messages) - 1; i >= 0; i-- {
-		if has = has || hasImage(&messages[i]); messages[i].Role == RoleTool || !has {
+	for i := messages.len() - 1; i >= 0; i-- {
+		m := messages.at(i)
+		if has = has || hasImage(m); m.Role == RoleTool || !has {
 			continue
 		}
 		if kept++; kept == keptImages {
@@ -120,33 +118,32 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	if d.replayInPlace(c) {
 		return true
 	}
-	v := d.view
-	first := d.firstKept(c, v)
+	first := d.firstKept(c, d.items)
 	if first < 0 {
 		return false
 	}
 	// Pins are those of the history as it is now: one that was set after the summary is sent whole again.
-	keep := append(outlives(v.messages, first), slices.Repeat([]bool{true}, len(v.messages)-first)...)
-	keepFront(v.messages, keep[:min(c.front, first)])
+	keep := append(outlives(d.sent(), first), slices.Repeat([]bool{true}, len(d.items)-first)...)
+	keepFront(d.sent(), keep[:min(c.front, first)])
 	at := d.leaveOutSummarized(c, keep[:first])
 	if c != d.ledger.checkpoint {
 		d.names = d.namesBehind(first, keep)
 	}
-	v.keepOnly(keep)
-	v.insert(at, c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
+	summary := madeItem(&c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
+	d.setItems(slices.Insert(kept(d.items, keep), at, summary))
 	return true
 }
 
-// leaveOutSummarized drops the messages of the view that c stands for: keep has the messages in front of the first one
+// leaveOutSummarized drops the messages that c stands for: keep has the messages in front of the first one
 // behind c, and says which outlive it. It returns where the summary belongs among those that stay.
 func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
-	v, first := d.view, len(keep)
-	moved := v.index[first] - c.firstKept.Index // a host may have dropped some of what the summary stands for
-	request, limited := c.request.Moved(moved).Find(v.places()), c.limited.Moved(moved).Find(v.places())
+	first, places := len(keep), placesIn(d.items)
+	moved := d.items[first].index - c.firstKept.Index // a host may have dropped some of what the summary stands for
+	request, limited := c.request.Moved(moved).Find(places), c.limited.Moved(moved).Find(places)
 	reopened := d.findReopened(request, first)
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
 	inSummary := d.keptByLimit(max(0, limited))
-	undigested, pending := c.unsummarized(v)
+	undigested, pending := c.unsummarized(d.items)
 	d.edits = slices.Grow(d.edits, first)
 	if c.degraded {
 		d.digested = slices.Grow(d.digested, max(0, first-undigested)+1)
@@ -179,9 +176,9 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		case isLimited(i):
 			op, reason = OpLimit, limitReason
 		case c.degraded && (i >= undigested || i == pending):
-			d.digested = append(d.digested, v.messages[i])
+			d.digested = append(d.digested, *d.items[i].own)
 		}
-		d.edits = append(d.edits, v.dropEdit(i, op, reason))
+		d.edits = append(d.edits, d.items[i].dropEdit(op, reason))
 	}
 	if at < 0 { // the host has dropped all of them
 		at = kept
@@ -189,17 +186,18 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	return at
 }
 
-// replayInPlace reports whether the summary stands in the view. It puts the one that was sent in the place of its text.
+// replayInPlace reports whether the summary stands in the history. It puts the one that was sent in the place of its
+// text.
 func (d *draft) replayInPlace(c *checkpoint) bool {
-	v := d.view
-	for i, f := range v.facts {
+	for i, x := range d.items {
 		switch {
-		case !v.messages[i].Summary:
-		case f.key == c.key:
+		case !x.own.Summary:
+		case x.fact.key == c.key:
 			return true // the history is one that a request returned
-		case f.key == c.plain && c == d.ledger.checkpoint: // the host keeps Compaction.Summary
-			d.edits = append(d.edits, v.dropEdit(i, OpCompact, summarizedReason))
-			v.replace(i, c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
+		case x.fact.key == c.plain && c == d.ledger.checkpoint: // the host keeps Compaction.Summary
+			d.edits = append(d.edits, x.dropEdit(OpCompact, summarizedReason))
+			d.items[i] = madeItem(&c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
+			d.setItems(d.items)
 			return true
 		}
 	}
@@ -211,16 +209,15 @@ func (d *draft) replayInPlace(c *checkpoint) bool {
 // request stands there, and the summary does not show that it is the open one. Once sent, such a request stays, so that
 // the requests that follow begin with the same bytes.
 func (d *draft) findReopened(request, first int) int {
-	v := d.view
 	reopened := -1
 	if d.base == d.ledger.checkpoint {
-		reopened = d.ledger.reopened.Find(v.places())
+		reopened = d.ledger.reopened.Find(placesIn(d.items))
 	}
-	if newest := newestRequest(v.messages); newest >= 0 && newest < first && newest != request {
+	if newest := newestRequest(d.sent()); newest >= 0 && newest < first && newest != request {
 		reopened = newest
 	}
 	if reopened >= 0 {
-		d.reopened = v.position(reopened)
+		d.reopened = d.items[reopened].position()
 	}
 	return reopened
 }
@@ -228,36 +225,34 @@ func (d *draft) findReopened(request, first int) int {
 // limitTurns drops the oldest turns. The place of the last cut is remembered, so that the beginning of the request
 // stays the same until the list has grown by half, or the cache is cold.
 func (d *draft) limitTurns(limit int) {
-	v := d.view
-	inView := place.List{Len: len(v.facts), Key: v.keyOf}
-	start := max(0, d.ledger.turnStart.Find(inView)) // -1: a history that begins elsewhere
+	start := max(0, d.ledger.turnStart.Find(placesBy(d.items))) // -1: a history that begins elsewhere
 	turns := 0
-	for i := start; i < len(v.messages); i++ {
-		if beginsTurn(&v.messages[i]) {
+	for i := start; i < len(d.items); i++ {
+		if beginsTurn(d.items[i].sent) {
 			turns++
 		}
 	}
 	if turns > limit && (d.isCold() || float64(turns) > turnGrowth*float64(limit)) {
-		start = turnLimitStart(v.messages, limit)
+		start = turnLimitStart(d.sent(), limit)
 		if unseen := d.firstUnseen(); unseen < start {
-			start = max(0, newestRequest(v.messages[:unseen+1])) // its turn stays
+			start = max(0, newestRequest(asOwn(d.items[:unseen+1]))) // its turn stays
 		}
 	}
 	if start == 0 {
 		return
 	}
-	d.turnStart = position{Key: v.facts[start].key, Index: start}
-	d.limitedAt = v.position(start)
-	keep := append(d.keptByLimit(start), slices.Repeat([]bool{true}, len(v.messages)-start)...)
+	d.turnStart = position{Key: d.items[start].fact.key, Index: start}
+	d.limitedAt = d.items[start].position()
+	keep := append(d.keptByLimit(start), slices.Repeat([]bool{true}, len(d.items)-start)...)
 	dropped := false
 	for i := range start {
 		if !keep[i] {
 			dropped = true
-			d.edits = append(d.edits, v.dropEdit(i, OpLimit, limitReason))
+			d.edits = append(d.edits, d.items[i].dropEdit(OpLimit, limitReason))
 		}
 	}
 	if dropped {
-		v.keepOnly(keep)
+		d.setItems(kept(d.items, keep))
 	}
 }
 
@@ -270,19 +265,18 @@ const maxBatchShare = 0.7
 // cache costs nothing to cut.
 func (d *draft) shortenNew() {
 	d.passReason = "a new result is larger than one may be"
-	v := d.view
 	t := newTruncation(*d.opts.Truncate, d.windowEstimate())
 	wasSent := d.sentBefore()
 	d.minifyUnsent(wasSent)
 	d.showUnchanged(wasSent)
 	wasRefused := d.ledger.tries.Refusals > 0
 	// The newest results that were not sent yet stand together at the end: those of one step.
-	batch := len(v.messages)
-	for i := len(v.messages) - 1; i >= 0 && returnsContent(&v.messages[i]) && !wasSent(i); i-- {
+	batch := len(d.items)
+	for i := len(d.items) - 1; i >= 0 && returnsContent(d.items[i].sent) && !wasSent(i); i-- {
 		batch = i
 	}
 	d.capResults(batch, t.limit, count.Share(d.room(), maxBatchShare))
-	for i := range v.messages {
+	for i := range d.items {
 		if wasRefused || !wasSent(i) && !d.isRecalled(i) {
 			d.cut(i, t, oversizedReason)
 		}
@@ -298,25 +292,24 @@ func (d *draft) sentBefore() func(i int) bool {
 	for _, k := range d.ledger.sent[same:] {
 		rest[k] = true
 	}
-	return func(i int) bool { return i < same || rest[d.view.sentKey(i)] }
+	return func(i int) bool { return i < same || rest[d.items[i].key()] }
 }
 
 // capResults cuts the largest results from message `from` on, none of which may have more than limit tokens, so
 // that together they take at most budget tokens. Each keeps its head and its tail: the model asked for all of
 // them, and nobody knows which end it wants.
 func (d *draft) capResults(from, limit, budget int) {
-	v := d.view
 	var sizes []int
-	for i := from; i < len(v.messages); i++ {
-		if m := &v.messages[i]; returnsContent(m) && !m.Pinned && !d.isRecalled(i) {
-			sizes = append(sizes, min(v.tokens[i], limit))
+	for i := from; i < len(d.items); i++ {
+		if m := d.items[i].sent; returnsContent(m) && !m.Pinned && !d.isRecalled(i) {
+			sizes = append(sizes, min(d.items[i].tokens(), limit))
 		}
 	}
 	if count.Sum(sizes) <= budget {
 		return
 	}
 	t := &truncation{TruncateOptions: *d.opts.Truncate, limit: count.Fair(sizes, budget), bothEnds: true}
-	for i := from; i < len(v.messages); i++ {
+	for i := from; i < len(d.items); i++ {
 		if !d.isRecalled(i) {
 			d.cut(i, t, "the results of one step are larger together than they may be")
 		}

@@ -96,7 +96,7 @@ func (d *draft) gainBelow(above int) float64 {
 	room := a.Room(above, above, d.opts.Overhead)
 	wasPressed := d.isPressed
 	d.isPressed = true // else nothing counts as stale below the fold
-	least := d.view.total
+	least := d.total
 	for _, p := range d.staleParts(pressedSteps, holdFile) {
 		least -= p.saving
 	}
@@ -111,7 +111,7 @@ func (d *draft) gainBelow(above int) float64 {
 			call = d.prices.times(d.tokens()) * float64(d.tokens())
 		}
 	}
-	answers, history := countAnswers(d.history), d.estimateHistory(len(d.history))
+	answers, history := countAnswers(listed(d.history)), d.estimateHistory(len(d.history))
 	if answers == 0 || history == 0 {
 		return 0
 	}

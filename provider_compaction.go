@@ -86,15 +86,15 @@ func (d *draft) fromCompaction(facts []*fact) section {
 // newest of them, from `returned` on, belong in front of that: an adapter pins what people said if the provider
 // returned it together with an item of its own.
 func outliveCompaction(h []Message, begin int) (stays []bool, returned int) {
-	stays = outlives(h, begin)
+	stays = outlives(listed(h), begin)
 	open := map[int]bool{} // answers whose results are not all from before
-	calls := answered{messages: h}
+	calls := answered{messages: listed(h)}
 	for i := begin; i < len(h); i++ {
 		if owner := calls.owner(i); owner >= 0 && owner < begin {
 			stays[owner], open[owner] = true, true
 		}
 	}
-	keepResults(h[:begin], stays, open)
+	keepResults(&calls, stays, open)
 	for i := range stays { // an older compaction, even if it is pinned
 		stays[i] = stays[i] && compactionIn(&h[i]) < 0
 	}
@@ -127,25 +127,25 @@ func (d *draft) cutCompacted(i int, f *fact) (Message, *fact, int) {
 // Responses API seals them, and a model of an unknown maker may be one that it serves.
 func (d *draft) canRead(p *Part) bool { return p.Text != "" || models.MayReadSealed(d.opts.Model) }
 
-// findStart finds, in a view of the whole section, where it begins.
+// findStart finds where in the request the section begins.
 func (d *draft) findStart() {
 	if d.compactedAt < 0 {
 		return
 	}
-	d.start = slices.Index(d.view.index, d.compactedAt)
+	d.start = slices.IndexFunc(d.items, func(x *item) bool { return x.index == d.compactedAt })
 	if d.start >= 0 {
-		d.limitedAt = d.view.position(d.start) // a summary of what follows does not stand for what is in front
+		d.limitedAt = d.items[d.start].position() // a summary of what follows does not stand for what is in front
 	}
 }
 
-// countUnreadable returns how many messages of the view no summary stands for, although they are older than c: they
+// countUnreadable returns how many messages no summary stands for, although they are older than c: they
 // stand before a compaction that the model cannot read, and c was made for one that could.
 func (d *draft) countUnreadable(c *checkpoint) (n int) {
 	at := c.limited.Find(placesOf(d.ledger.index.facts))
 	if d.start >= 0 || at < 0 || compactionIn(&d.history[at]) < 0 {
 		return 0
 	}
-	for n < len(d.view.index) && d.view.index[n] < at {
+	for n < len(d.items) && d.items[n].index < at {
 		n++
 	}
 	return n
@@ -154,27 +154,26 @@ func (d *draft) countUnreadable(c *checkpoint) (n int) {
 // returnedHistory returns Request.History. What stands before a compaction of the provider stays in it, as it is: it is
 // recalled from there, and sent to a model that cannot read the compaction.
 func (d *draft) returnedHistory() []Message {
-	v := d.view
 	switch {
 	case d.start < 0:
-		return v.share()
+		return messagesOf(d.own(), d.source)
 	case d.checkpoint == nil:
 		return clip(d.history)
 	}
 	kept := slices.Clone(d.history[:d.compactedAt+1])
-	for i := d.start + 1; i < len(v.messages); i++ {
-		if v.index[i] < 0 || v.index[i] > d.compactedAt { // else it has moved behind the compaction
-			kept = append(kept, v.messages[i])
+	for _, x := range d.items[d.start+1:] {
+		if x.index < 0 || x.index > d.compactedAt { // else it has moved behind the compaction
+			kept = append(kept, *x.own)
 		}
 	}
 	return kept
 }
 
-// isInPlace reports whether message i of the view stands where it does in the history, or in what the history is from a
+// isInPlace reports whether message i stands where it does in the history, or in what the history is from a
 // compaction of the provider on.
 func (d *draft) isInPlace(i int) bool {
 	if i < d.start || d.start < 0 {
-		return d.view.index[i] == i
+		return d.items[i].index == i
 	}
-	return d.view.index[i]-d.compactedAt == i-d.start
+	return d.items[i].index-d.compactedAt == i-d.start
 }

@@ -16,15 +16,18 @@ import (
 // what follows them, pins, results with anything but text, and results of tools that the patterns exclude. No message
 // gets longer. With a window of 0 or less nothing is done.
 func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
-	p := newPruning(history, window, opts.withDefaults(charsPerToken(4)))
-	return p.run()
+	p := newPruning(listed(history), window, opts.withDefaults(charsPerToken(4)))
+	if changed := p.apply(); changed > 0 {
+		return p.build(history, changed)
+	}
+	return clip(history), nil
 }
 
 // pruning is one run of PruneContext.
 type pruning struct {
 	PruneOptions
 	rules   excerpt.Rules
-	history []Message
+	history sequence
 	tokens  []int            // estimate of each message; nil: not known yet
 	chars   []int            // of each message's texts; 0: not counted yet
 	note    func(int) string // returns how to recall what is left out of a message; nil: without notes
@@ -32,7 +35,7 @@ type pruning struct {
 	results []excerpt.Result // those that may be pruned
 }
 
-func newPruning(history []Message, window int, o PruneOptions) pruning {
+func newPruning(history sequence, window int, o PruneOptions) pruning {
 	return pruning{PruneOptions: o, history: history, rules: excerpt.Rules{
 		Window: window, TrimFrom: o.SoftTrimRatio, ClearFrom: o.HardClearRatio, TrimAbove: o.SoftTrimMaxChars,
 		Head: o.SoftTrimHeadChars, Tail: o.SoftTrimTailChars, LeastToClear: o.MinPrunableToolChars,
@@ -40,44 +43,54 @@ func newPruning(history []Message, window int, o PruneOptions) pruning {
 	}}
 }
 
-// run prunes the history.
-func (p *pruning) run() ([]Message, []Edit) {
+// apply decides what becomes of the results, and returns how many of them change.
+func (p *pruning) apply() (changed int) {
 	if p.rules.Window <= 0 {
-		return clip(p.history), nil
+		return 0
 	}
 	total := p.estimate()
 	if !p.rules.IsAbove(total, p.SoftTrimRatio) {
-		return clip(p.history), nil
+		return 0
 	}
 	p.findResults()
 	tokens := func(r *excerpt.Result) int {
 		if n, ok := p.Estimator.(charsPerToken); ok { // without the text, which a clear may replace at once
 			return n.tokens(r.Chars)
 		}
-		m := p.history[r.Index]
-		m.Parts, m.Source = []Part{{Text: p.rules.Left(r)}}, nil
-		return estimateWith(p.Estimator, m)
+		return estimateWith(p.Estimator, p.left(r))
 	}
-	if changed := p.rules.Apply(p.results, total, tokens); changed > 0 {
-		return p.build(changed)
+	return p.rules.Apply(p.results, total, tokens)
+}
+
+// left returns the message of r with what is left of it.
+func (p *pruning) left(r *excerpt.Result) Message {
+	m := *p.history.at(r.Index)
+	m.Parts, m.Source = []Part{{Text: p.rules.Left(r)}}, nil
+	return m
+}
+
+// opOf says what was done to r.
+func opOf(r *excerpt.Result) Op {
+	if r.Change == excerpt.Trimmed {
+		return OpTrim
 	}
-	return clip(p.history), nil
+	return OpClear
 }
 
 // findResults lists the results that may be pruned.
 func (p *pruning) findResults() {
-	start, end := 0, len(p.history)
+	start, end := 0, p.history.len()
 	if p.KeepLastAssistants > 0 {
 		end = newestAnswers(p.history, p.KeepLastAssistants)
 	}
-	for start < end && p.history[start].Role != RoleUser {
+	for start < end && p.history.at(start).Role != RoleUser {
 		start++
 	}
 	match := toolcall.NewMatcher(p.AllowTools, p.DenyTools)
 	calls := answered{messages: p.history}
 	p.results = make([]excerpt.Result, 0, (end-start)/2) // results and their calls take turns
 	for i := start; i < end; i++ {
-		m := &p.history[i]
+		m := p.history.at(i)
 		if m.Role != RoleTool || m.Pinned || !holdsOnlyText(m) || !match.Matches(calls.tool(i)) {
 			continue
 		}
@@ -111,14 +124,14 @@ func textChars(m *Message) (n int) {
 // estimate estimates each message, and returns the tokens of the whole history. An estimator that divides characters
 // does not count those of a result a second time.
 func (p *pruning) estimate() (total int) {
-	p.chars = make([]int, len(p.history))
+	p.chars = make([]int, p.history.len())
 	if p.tokens != nil {
 		return count.Sum(p.tokens)
 	}
-	p.tokens = make([]int, len(p.history))
+	p.tokens = make([]int, p.history.len())
 	n, byChars := p.Estimator.(charsPerToken)
-	for i := range p.history {
-		m := &p.history[i]
+	for i := range p.tokens {
+		m := p.history.at(i)
 		if byChars && m.Role == RoleTool && !hasPart(m, func(q *Part) bool { return !isPlainText(q) }) {
 			p.chars[i] = textChars(m)
 			p.tokens[i] = n.tokens(p.chars[i])
@@ -135,8 +148,8 @@ func isPlainText(p *Part) bool {
 }
 
 // build returns the pruned history and an edit for each of the results that were changed.
-func (p *pruning) build(changed int) ([]Message, []Edit) {
-	out := append(make([]Message, 0, len(p.history)), p.history...)
+func (p *pruning) build(history []Message, changed int) ([]Message, []Edit) {
+	out := append(make([]Message, 0, len(history)), history...)
 	edits, parts := make([]Edit, 0, changed), make([]Part, 0, changed)
 	for k := range p.results {
 		r := &p.results[k]
@@ -146,14 +159,10 @@ func (p *pruning) build(changed int) ([]Message, []Edit) {
 		m := &out[r.Index]
 		parts = append(parts, Part{Text: p.rules.Left(r)})
 		m.Parts, m.Source = parts[len(parts)-1:len(parts):len(parts)], nil
-		e := Edit{
-			Op: OpClear, Index: r.Index, ID: m.ID, Before: max(1, p.tokens[r.Index]), After: max(1, r.Tokens),
+		edits = append(edits, Edit{
+			Op: opOf(r), Index: r.Index, ID: m.ID, Before: max(1, p.tokens[r.Index]), After: max(1, r.Tokens),
 			Reason: r.Reason(),
-		}
-		if r.Change == excerpt.Trimmed {
-			e.Op = OpTrim
-		}
-		edits = append(edits, e)
+		})
 	}
 	return out, edits
 }

@@ -181,36 +181,37 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	m.settle(history)
 	hasSent := len(m.ledger.sent) > 0
 	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.
-	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, m.ledger.records, map[key]*projection{})
+	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, m.ledger.records, map[key]*edit{})
 	d.indexAndRepair()
 	firstKept := -1
 	if c := d.checkpoint; c != nil {
-		if i := d.firstKept(c, d.view); i >= 0 {
-			firstKept = d.view.index[i]
+		if i := d.firstKept(c, d.items); i >= 0 {
+			firstKept = d.items[i].index
 		}
 	}
 	d.limitAndReplay()
 
-	facts, v := d.facts, d.view
-	whole := make(map[key]bool, len(v.messages))
-	for p, i := range v.index {
+	facts := d.facts
+	whole := make(map[key]bool, len(d.items))
+	for _, x := range d.items {
+		i := x.index
 		if !hasSent || i < 0 {
 			continue
 		}
-		sent := v.messages[p]
+		sent := *x.sent
 		if isLaterResult(&sent) && history[i].Role == RoleTool {
 			sent.Role, sent.Parts = RoleTool, sent.Parts[1:] // without the line that names its call
 		}
 		if sent.Role != history[i].Role { // made by the library
 			continue
 		}
-		isUntouched := v.edited[p] == nil && v.facts[p] == m.ledger.index.facts[i]
+		isUntouched := x.edit == nil && x.fact == m.ledger.index.facts[i]
 		if isUntouched || showsAll(&sent, &history[i]) {
 			whole[facts[i].key] = true
 		}
 	}
 	l := &leftOut{history: history, facts: slices.Clone(facts), firstKept: firstKept}
-	l.calls.messages, l.handles = history, handlesOf(l.facts)
+	l.calls.messages, l.handles = listed(history), handlesOf(l.facts)
 	for i := range history {
 		if !whole[facts[i].key] && m.mayRecall(history, i) {
 			l.list = append(l.list, i)
@@ -223,7 +224,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 // show.
 func (m *Manager) mayRecall(history []Message, i int) bool {
 	isBlank := func(p Part) bool { return isThinking(p) && p.Text == "" || isEmptyPart(&p, true) }
-	return !isRecallAnswer(history, i) &&
+	return !isRecallAnswer(listed(history), i) &&
 		slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) })
 }
 

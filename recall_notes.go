@@ -11,20 +11,19 @@ func handlesOf(facts []*fact) *recall.Handles {
 	return recall.NewHandles(len(facts), func(i int) [16]byte { return facts[i].key })
 }
 
-// recallNote returns the note that says how to recall message i of the view. It is "" if the message cannot be
-// recalled.
-func (d *draft) recallNote(i int) string { return d.recallNoteIn(d.view, i) }
+// recallNote returns the note that says how to recall message i. It is "" if the message cannot be recalled.
+func (d *draft) recallNote(i int) string { return d.recallNoteIn(d.items, i) }
 
-// recallNoteIn is recallNote for a message of another view of the history.
-func (d *draft) recallNoteIn(v *view, i int) string {
+// recallNoteIn is recallNote for message i of items, such as those that a record stands for.
+func (d *draft) recallNoteIn(items []*item, i int) string {
 	if !d.opts.Recall {
 		return ""
 	}
-	k := d.recallable(v, i)
+	k := d.recallable(items[i])
 	if k < 0 {
 		return ""
 	}
-	if handle, ok := recalledHandle(&d.history[k]); ok && isRecallAnswer(v.unedited, i) {
+	if handle, ok := recalledHandle(&d.history[k]); ok && isRecallAnswer(asOwn(items), i) {
 		return recall.Note(handle) // the original, and not this copy of it
 	}
 	return d.noteOf(k)
@@ -41,35 +40,33 @@ func (d *draft) noteOf(k int) string {
 	return recall.Note(d.handles.Of(k))
 }
 
-// recallable returns the index in the history of message i of v, or -1 if the message cannot be recalled.
-func (d *draft) recallable(v *view, i int) int {
-	k := v.index[i]
-	if k < 0 || d.history[k].Role != v.messages[i].Role {
+// recallable returns the index in the history of x, or -1 if x cannot be recalled.
+func (d *draft) recallable(x *item) int {
+	if x.index < 0 || d.history[x.index].Role != x.own.Role {
 		return -1 // made by the library: a result that stands in has the index of its call
 	}
-	return k
+	return x.index
 }
 
-// spanNote returns the note behind a summary, which stands for all messages before message i of v: that it leaves out
-// details, how to recall them, and what else it stands for.
-func (d *draft) spanNote(v *view, i int, attachments string) string {
+// spanNote returns the note behind a summary, which stands for all messages before `first`: that it leaves out details,
+// how to recall them, and what else it stands for.
+func (d *draft) spanNote(first *item, attachments string) string {
 	handle := ""
 	if d.opts.Recall {
-		handle = recall.SpanHandle(v.facts[i].key)
+		handle = recall.SpanHandle(first.fact.key)
 	}
 	return recall.SpanNote(handle, attachments)
 }
 
-// isRecalled reports whether message i of the view is an answer of [Manager.Recall]: a copy of what the history has.
+// isRecalled reports whether message i is an answer of [Manager.Recall]: a copy of what the history has.
 func (d *draft) isRecalled(i int) bool {
-	v := d.view
-	return d.opts.Recall && v.messages[i].Role == RoleTool && isRecallAnswer(v.unedited, i)
+	return d.opts.Recall && d.items[i].sent.Role == RoleTool && isRecallAnswer(d.own(), i)
 }
 
-// isRecallAnswer reports whether messages[i] is an answer of [Manager.Recall]. A result without a tool name is of the
+// isRecallAnswer reports whether message i is an answer of [Manager.Recall]. A result without a tool name is of the
 // tool of its call.
-func isRecallAnswer(messages []Message, i int) bool {
-	m := &messages[i]
+func isRecallAnswer(messages sequence, i int) bool {
+	m := messages.at(i)
 	if m.Role != RoleTool || len(m.Parts) == 0 {
 		return false
 	}
@@ -79,7 +76,7 @@ func isRecallAnswer(messages []Message, i int) bool {
 		}
 	}
 	_, ok := recall.ShownHandle(m.Parts[0].Text)
-	return ok && (&answered{messages: messages[:i+1]}).tool(i) == recall.Name
+	return ok && (&answered{messages: messages}).tool(i) == recall.Name
 }
 
 // recalledHandle returns the handle that an answer of [Manager.Recall] shows, "" if it shows several messages. ok is

@@ -50,40 +50,25 @@ func (r *runRecord) size() int {
 	return savedEditBytes + base64.StdEncoding.EncodedLen(len(r.message.Parts[0].Text))
 }
 
-// standsAt reports whether the messages of v from i on are the run of r.
-func (r *runRecord) standsAt(v *view, i int) bool {
-	if i+r.count > len(v.facts) || v.facts[i+r.count-1].key != r.last {
+// standsFor reports whether items begin with the run of r.
+func (r *runRecord) standsFor(items []*item) bool {
+	if r.count > len(items) || items[r.count-1].fact.key != r.last {
 		return false
 	}
-	facts := v.facts[i : i+r.count]
+	items = items[:r.count]
 	if r.keys != nil {
-		for k := range facts {
-			if facts[k].key != r.keys[k] {
+		for k, x := range items {
+			if x.fact.key != r.keys[k] {
 				return false
 			}
 		}
 		return true
 	}
-	keys := keysIn(facts)
+	keys := keysOf(items)
 	if place.Of(keys) != r.run {
 		return false
 	}
 	r.keys = keys
-	return true
-}
-
-// maySend reports whether r may still be sent for its run, which stands at i. It may not if the run is the end of the
-// view, or has a pin or a message for which stays returns true. This can change: a history that was rewound ends
-// elsewhere, and a host may set a pin later.
-func (r *runRecord) maySend(v *view, i int, stays func(i int) bool) bool {
-	if i+r.count == len(v.facts) {
-		return false
-	}
-	for k := i; k < i+r.count; k++ {
-		if v.messages[k].Pinned || stays(k) {
-			return false
-		}
-	}
 	return true
 }
 
@@ -94,15 +79,12 @@ func mayFoldInjected(m *Message) bool {
 	return m.Injected && holdsOnlyText(m) && !stays
 }
 
-// folds are the records of a draft.
+// folds are the records of a draft that are not among its items.
 type folds struct {
-	toReplay []*runRecord       // that were sent; nil once they are replayed
-	standing map[int]*runRecord // that the view has, by the position in unfolded of the first message of each run
-	idle     []*runRecord       // that found no place in this history
-	unfolded *view              // the view without records; nil: it has none
-	origin   []int              // of each message of the view, its position in unfolded
+	toReplay []*runRecord // that were sent; nil once they are replayed
+	idle     []*runRecord // that found no place in this history
 
-	newRecords int // how many of them were not sent before
+	newRecords int // how many records were not sent before
 }
 
 // compareRecords orders records, in the same way in each process.

@@ -105,7 +105,7 @@ func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladde
 		l.ledger.tries.remember(place.Of(l.ledger.sent))
 	} else {
 		d := l.unprepared()
-		l.refused, l.estimate, bytes = d.tokens(), d.view.total, d.bytes()
+		l.refused, l.estimate, bytes = d.tokens(), d.total, d.bytes()
 	}
 	l.ledger.tries.Refusals++
 	l.ledger.refusals++
@@ -125,7 +125,7 @@ func (l *ladder) unprepared() *draft {
 	if !l.ledger.otherModel {
 		s.opts.HistoryTurns = 0
 	}
-	d := newDraft(&s, l.ledger, l.history, l.ledger.checkpoint, l.ledger.records, map[key]*projection{})
+	d := newDraft(&s, l.ledger, l.history, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
 	d.indexAndRepair()
 	d.limitAndReplay()
 	return d
@@ -135,7 +135,7 @@ func (l *ladder) unprepared() *draft {
 func (l *ladder) isNew(d *draft) bool {
 	// Both the corrected count and the estimate must be smaller: a correction that was learned from the refusal makes
 	// the very same request look smaller.
-	less := d.tokens() < l.refused && d.view.total < l.estimate
+	less := d.tokens() < l.refused && d.total < l.estimate
 	switch {
 	case l.images > 0:
 		less = d.images() < l.images
@@ -273,7 +273,7 @@ func (l *ladder) truncate(ctx context.Context) *draft {
 func (l *ladder) cutToFit(context.Context) *draft {
 	d := l.draft()
 	if budget := d.budget; !l.guessed && l.bytes == 0 {
-		d.budget = max(1, budget-d.accounting.Margin(d.view.total, 0)) // 0: the cut changes what the provider counted
+		d.budget = max(1, budget-d.accounting.Margin(d.total, 0)) // 0: the cut changes what the provider counted
 		d.shrinkToFit()
 		d.budget = budget
 	}

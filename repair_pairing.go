@@ -36,7 +36,6 @@ type repair struct {
 type halves struct {
 	hasLone bool                // there is a message with one half of a pair
 	lone    map[partAt]struct{} // those that are left out; nil: none
-	goesOn  bool                // a call stays open at the end
 }
 
 // laterResults are messages with another result of a call that has one.
@@ -119,9 +118,6 @@ func (r *repair) findLone() {
 		if isSaid && (m.Role != RoleAssistant || m.Summary || isFailed(m)) {
 			r.leaveOutOpen(calls, -1)
 		}
-	}
-	for _, c := range calls {
-		r.goesOn = r.goesOn || !c.answered
 	}
 }
 

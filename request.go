@@ -58,25 +58,24 @@ type Compaction struct {
 
 // record remembers that d was sent.
 func (l *ledger) record(d *draft) {
-	if len(d.newEdits) > 0 && l.projections == nil {
-		l.projections = make(map[key]*projection, len(d.newEdits))
+	if len(d.newEdits) > 0 && l.edits == nil {
+		l.edits = make(map[key]*edit, len(d.newEdits))
 	}
-	maps.Copy(l.projections, d.newEdits)
+	maps.Copy(l.edits, d.newEdits)
 	l.forgetReplaced(d)
 	l.forgetRepeats(d)
 	l.forgetGone(d)
 	from := d.firstChanged()
 	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
-	for i := from; i < len(d.view.messages); i++ {
-		l.sent = append(l.sent, d.view.sentKey(i))
+	for _, x := range d.items[from:] {
+		l.sent = append(l.sent, x.key())
 	}
-	l.counts = d.view.tokens
 	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
 	l.apart = d.stillApart()
-	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.view.total, false
+	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.total, false
 	if l.accounting = d.accounting; l.isRestored {
 		l.isRestored = false
-		l.breaker.Restarted(d.uneditedTokens())
+		l.breaker.Restarted(d.historyTokens())
 	}
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = accounting.Lost
@@ -99,13 +98,13 @@ func (d *draft) stillApart() []key {
 // A host that keeps the shorter history of a request leaves some behind at each compaction. The edits and the records
 // from before an open recovery are kept until it ends, within the same bounds.
 func (l *ledger) forgetGone(d *draft) {
-	l.projections = withoutGone(l.projections, d.facts, d.view.facts)
+	l.edits = d.withoutGone(l.edits)
 	if l.recovery == nil {
 		return
 	}
 	open := *l.recovery // a copy: savepoint may hold the recovery as it was
-	open.before.projections = withoutGone(open.before.projections, d.facts, d.view.facts)
-	open.before.records = withoutGoneRecords(open.before.records, d.facts, d.unfoldedView().facts)
+	open.before.edits = d.withoutGone(open.before.edits)
+	open.before.records = d.withoutGoneRecords(open.before.records)
 	l.recovery = &open
 }
 
@@ -114,12 +113,12 @@ func (l *ledger) forgetGone(d *draft) {
 // of such an edit cannot. The ledger and its snapshots would keep it for as long as the conversation lives.
 func (l *ledger) forgetRepeats(d *draft) {
 	sent := map[key]bool{}
-	for i, p := range d.view.edited {
-		if p.isRepeat() {
-			sent[d.view.facts[i].key] = true
+	for _, x := range d.items {
+		if x.edit.isRepeat() {
+			sent[x.fact.key] = true
 		}
 	}
-	maps.DeleteFunc(l.projections, func(k key, p *projection) bool { return p.isRepeat() && !sent[k] })
+	maps.DeleteFunc(l.edits, func(k key, p *edit) bool { return p.isRepeat() && !sent[k] })
 }
 
 // forgetReplaced drops the edits of messages that d sends whole again: a pin, or the newest request of a history that
@@ -130,28 +129,28 @@ func (l *ledger) forgetReplaced(d *draft) {
 		return
 	}
 	again, found := setOf(d.wholeAgain), map[key]bool{}
-	for i, f := range d.view.facts {
+	for _, x := range d.items {
 		switch {
-		case d.view.edited[i] != nil: // another message with the same key
-			delete(again, f.key)
-		case again[f.key]:
-			found[f.key] = true
+		case x.edit != nil: // another message with the same key
+			delete(again, x.fact.key)
+		case again[x.fact.key]:
+			found[x.fact.key] = true
 		}
 	}
-	maps.DeleteFunc(l.projections, func(k key, _ *projection) bool { return again[k] && found[k] })
+	maps.DeleteFunc(l.edits, func(k key, _ *edit) bool { return again[k] && found[k] })
 }
 
 // observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
-// view as it was replayed, without new edits.
+// request as it was replayed, without new edits.
 func (d *draft) observeUsage() {
-	v, sent := d.view, len(d.ledger.sent)
+	sent := len(d.ledger.sent)
 	if d.unchangedPrefix = d.firstChanged(); d.isLearned { // an earlier draft of this history has learned all
 		return
 	}
 	// Another model's tokenizer counted, with other tools and limits, or another process with other tools.
 	if d.ledger.otherModel || d.ledger.ignoresCounts {
 		d.rejectFrom(sent)
-		d.unchangedPrefix = len(v.messages)
+		d.unchangedPrefix = len(d.items)
 		return
 	}
 	if i := d.unchangedPrefix; i < sent {
@@ -161,13 +160,13 @@ func (d *draft) observeUsage() {
 		d.rejectFrom(i) // they count a request that this one does not continue
 		return
 	}
-	if sent > 0 && sent < len(v.messages) {
-		d.takeAnswer(&v.messages[sent])
+	if sent > 0 && sent < len(d.items) {
+		d.takeAnswer(d.items[sent].sent)
 	}
-	sum, shown := v.sums(sent)
+	sum, shown := d.sums(sent)
 	read := d.readThen(sent)
-	for i := sent; i < len(v.messages); i++ {
-		m := &v.messages[i]
+	for i := sent; i < len(d.items); i++ {
+		m := d.items[i].sent
 		if m.Role == RoleUser {
 			read = 0
 		}
@@ -178,26 +177,26 @@ func (d *draft) observeUsage() {
 		}
 		// saysUsage looks at the history: the repair may have dropped what stood between two
 		// answers.
-		if k := v.index[i]; m.Role == RoleAssistant && k >= 0 && saysUsage(d.history, k) {
+		if k := d.items[i].index; m.Role == RoleAssistant && k >= 0 && saysUsage(d.history, k) {
 			d.observeAnswer(m, i, count.Add(sum, read), shown)
 		}
-		if v.edited[i] != nil {
+		if d.items[i].edit != nil {
 			d.rejectFrom(i + 1) // the requests of those answers were sent by somebody else, without this edit
 			return
 		}
-		sum = count.Add(sum, v.tokens[i])
+		sum = count.Add(sum, d.items[i].tokens())
 		read = count.Add(read, d.forgottenAt(i))
 		if !hasHiddenParts(m) {
-			shown = count.Add(shown, v.tokens[i])
+			shown = count.Add(shown, d.items[i].tokens())
 		}
 	}
-	d.unchangedPrefix = len(v.messages)
+	d.unchangedPrefix = len(d.items)
 }
 
 // readThen returns the tokens of reasoning in the first n messages that the provider read when these were a request,
 // and does not read any more.
 func (d *draft) readThen(n int) (tokens int) {
-	for i := n - 1; i >= 0 && d.view.messages[i].Role != RoleUser; i-- {
+	for i := n - 1; i >= 0 && d.items[i].sent.Role != RoleUser; i-- {
 		tokens = count.Add(tokens, d.forgottenAt(i))
 	}
 	return tokens
@@ -205,18 +204,18 @@ func (d *draft) readThen(n int) (tokens int) {
 
 // forgottenAt returns the tokens of message i that do not count any more.
 func (d *draft) forgottenAt(i int) int {
-	if f := d.view.facts[i]; f == nil || !f.isEarlier || d.view.edited[i] != nil {
+	if f := d.items[i].fact; f == nil || !f.isEarlier || d.items[i].edit != nil {
 		return 0
 	}
-	return reasoningOf(d.opts.Estimator, &d.view.messages[i])
+	return reasoningOf(d.opts.Estimator, d.items[i].sent)
 }
 
 // sums returns two estimates: of the first n messages, and of those among them without hidden parts.
-func (v *view) sums(n int) (sum, shown int) {
+func (d *draft) sums(n int) (sum, shown int) {
 	for i := range n {
-		sum = count.Add(sum, v.tokens[i])
-		if !hasHiddenParts(&v.messages[i]) {
-			shown = count.Add(shown, v.tokens[i])
+		sum = count.Add(sum, d.items[i].tokens())
+		if !hasHiddenParts(d.items[i].sent) {
+			shown = count.Add(shown, d.items[i].tokens())
 		}
 	}
 	return sum, shown
@@ -228,16 +227,16 @@ func (v *view) sums(n int) (sum, shown int) {
 // subtracted. observeWithoutNewest returns the index of the message behind that answer, or i if there is no such
 // answer.
 func (d *draft) observeWithoutNewest(i int) int {
-	v, at := d.view, i
-	if at < len(v.messages) && v.messages[at].Role != RoleAssistant {
+	at := i
+	if at < len(d.items) && d.items[at].sent.Role != RoleAssistant {
 		at++ // the newest message is there, without that text
 	}
-	if at >= len(v.messages) || v.index[at] < 0 || !saysUsage(d.history, v.index[at]) {
+	if at >= len(d.items) || d.items[at].index < 0 || !saysUsage(d.history, d.items[at].index) {
 		return i
 	}
-	sum, shown := v.sums(i)
+	sum, shown := d.sums(i)
 	sum = count.Add(sum, d.readThen(i))
-	answer := v.messages[at]
+	answer := *d.items[at].sent
 	newest := d.accounting.BilledAs(max(0, d.ledger.estimate-sum))
 	answer.Usage = &Usage{Input: max(0, answer.Usage.Prompt()-newest)}
 	d.observeAnswer(&answer, i, sum, shown)
@@ -283,8 +282,8 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 // rejectFrom rejects the counts in message i and those behind it, because they are of other requests. It notes only the
 // newest.
 func (d *draft) rejectFrom(i int) {
-	for k := len(d.view.messages) - 1; k >= i; k-- {
-		if m := &d.view.messages[k]; m.Usage != nil && m.Role == RoleAssistant {
+	for k := len(d.items) - 1; k >= i; k-- {
+		if m := d.items[k].sent; m.Usage != nil && m.Role == RoleAssistant {
 			const reason = "from before a compaction or another change: the request does not go on from that"
 			d.rejected = append(d.rejected, rejection{reason, m.Usage.Prompt(), 0})
 			return
@@ -302,7 +301,7 @@ func (d *draft) logRejected() {
 
 // tokens returns how many tokens the provider is expected to count for the request.
 func (d *draft) tokens() int {
-	return d.accounting.Tokens(d.view.total, d.unchangedPrefix, d.opts.Overhead)
+	return d.accounting.Tokens(d.total, d.unchangedPrefix, d.opts.Overhead)
 }
 
 // crampedShare is the share of the room above which the next epoch would follow soon. If an epoch cannot get below it,
@@ -318,7 +317,7 @@ func (d *draft) fits() bool {
 }
 
 // margin returns by how much d.tokens may be too low.
-func (d *draft) margin() int { return d.accounting.Margin(d.view.total, d.unchangedPrefix) }
+func (d *draft) margin() int { return d.accounting.Margin(d.total, d.unchangedPrefix) }
 
 // limit returns the budget, or the cliff that the request is to stay below.
 func (d *draft) limit() int { return count.Least(d.budget, d.cliff) }
@@ -363,7 +362,7 @@ type sentPrefix struct {
 // prefix estimates the messages before firstChanged, which are as they were sent.
 func (d *draft) prefix(firstChanged int) sentPrefix {
 	return sentPrefix{
-		sent: count.Sum(d.view.tokens[:firstChanged]), unedited: d.estimateHistory(d.knownHistory(firstChanged)),
+		sent: d.tokensOf(0, firstChanged), unedited: d.estimateHistory(d.knownHistory(firstChanged)),
 	}
 }
 
@@ -371,20 +370,23 @@ func (d *draft) prefix(firstChanged int) sentPrefix {
 // compaction stands for: no provider reads or bills that.
 func (d *draft) estimateHistory(n int) int {
 	facts := d.ledger.index.facts
-	return max(0, sumOf(facts[:min(n, len(facts))])-d.compactedTokens)
+	sum := 0
+	for _, f := range facts[:min(n, len(facts))] {
+		sum = count.Add(sum, f.tokens)
+	}
+	return max(0, sum-d.compactedTokens)
 }
 
 // knownHistory returns how many messages of the history the last request was made for: those before the first message
 // behind its last one. If the history was rewound, forked or replaced, only those before firstChanged count.
 func (d *draft) knownHistory(firstChanged int) int {
-	v := d.view
 	last := d.lastSent()
 	if last < 0 {
 		last = firstChanged - 1
 	}
-	for _, i := range v.index[last+1:] {
-		if i >= 0 {
-			return i
+	for _, x := range d.items[last+1:] {
+		if x.index >= 0 {
+			return x.index
 		}
 	}
 	return len(d.history)
@@ -396,18 +398,17 @@ func (d *draft) lastSent() int {
 	if n == 0 {
 		return -1
 	}
-	v := d.view
 	was := func(i int) bool { // by the edits of the ledger, because those of d were not sent yet
-		k := v.facts[i].key
-		if p := d.ledger.projections[k]; p != nil && !v.messages[i].Pinned {
+		k := d.items[i].fact.key
+		if p := d.ledger.edits[k]; p != nil && !d.items[i].sent.Pinned {
 			k = p.key
 		}
 		return k == d.ledger.sent[n-1]
 	}
-	if n <= len(v.facts) && was(n-1) {
+	if n <= len(d.items) && was(n-1) {
 		return n - 1
 	}
-	for i := len(v.facts) - 1; i >= 0; i-- { // messages before it were dropped
+	for i := len(d.items) - 1; i >= 0; i-- { // messages before it were dropped
 		if was(i) {
 			return i
 		}
@@ -422,8 +423,8 @@ func (d *draft) price(r *Request, history int, p sentPrefix) {
 	r.Cached = d.cached(p.sent, r.Tokens)
 	r.Cost = d.prices.of(r.Tokens, r.Cached)
 	// The difference of the two estimates is added to r.Tokens, which is better than any estimate of the whole history.
-	unedited := count.Add(r.Tokens, a.BilledAs(max(0, history-d.view.total)))
-	unedited -= min(unedited, a.BilledAs(max(0, d.view.total-history)))
+	unedited := count.Add(r.Tokens, a.BilledAs(max(0, history-d.total)))
+	unedited -= min(unedited, a.BilledAs(max(0, d.total-history)))
 	r.CostUnedited = d.prices.of(unedited, d.cached(p.unedited, unedited))
 }
 

@@ -27,7 +27,7 @@ type dialogue struct {
 // stand behind end.
 func (s *dialogue) add(said *sections.Dialogue, end int) {
 	agent := "" // its newest text in the turn
-	calls := answered{messages: s.messages}
+	calls := answered{messages: listed(s.messages)}
 	for i := s.from; i < len(s.messages); i++ {
 		switch m := &s.messages[i]; {
 		case m.Summary && i < end:

@@ -21,7 +21,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.ledger.head()
-	s.Sent, s.Edits, s.Records = m.ledger.sent, savedEdits(m.ledger.projections), savedRecords(m.ledger.records)
+	s.Sent, s.Edits, s.Records = m.ledger.sent, savedEdits(m.ledger.edits), savedRecords(m.ledger.records)
 	s.Names = savedNames(m.ledger.names)
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -108,7 +108,7 @@ func (l *ledger) goOnWith(m *Manager) {
 	l.sentAt, l.tokens, l.estimate = time.Time{}, 0, 0
 	l.otherModel = true
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,
-		"edits_kept", len(l.projections))
+		"edits_kept", len(l.edits))
 }
 
 // A ledger turned into a snapshot.
@@ -117,17 +117,17 @@ func (u undoable) saved() saved.State {
 	return saved.State{
 		Reopened: u.reopened, Apart: u.apart, TurnStart: u.turnStart, Flushed: u.flushed,
 		Refused: u.refused, Checkpoint: u.checkpoint.saved(), Guess: u.guess, BodyGuess: u.body,
-		Edits: savedEdits(u.projections), Records: savedRecords(u.records),
+		Edits: savedEdits(u.edits), Records: savedRecords(u.records),
 	}
 }
 
 // savedEdits returns nil where there are no edits, so that the field is absent.
-func savedEdits(projections map[key]*projection) map[key]saved.Edit {
-	if len(projections) == 0 {
+func savedEdits(list map[key]*edit) map[key]saved.Edit {
+	if len(list) == 0 {
 		return nil
 	}
-	edits := make(map[key]saved.Edit, len(projections))
-	for k, p := range projections {
+	edits := make(map[key]saved.Edit, len(list))
+	for k, p := range list {
 		edits[k] = p.saved()
 	}
 	return edits
@@ -144,12 +144,12 @@ func savedRecords(records []*runRecord) (list []saved.Record) {
 }
 
 // saved keeps the parts that are sent: the text of an edit must not change, even if the code that made it does.
-func (p *projection) saved() saved.Edit {
+func (p *edit) saved() saved.Edit {
 	e := saved.Edit{Key: p.key, Op: string(p.op), Reason: p.reason}
 	if p.isRepeat() {
 		e.Repeats = *p.repeats
 	}
-	// The text of a projection with forms is not stored: it is made again from the message in the history.
+	// The text of an edit with forms is not stored: it is made again from the message in the history.
 	if e.Forms = p.forms; e.Forms == 0 {
 		e.Parts = saveParts(p.sent())
 	}
@@ -221,7 +221,7 @@ func partsOf(list []saved.Part) []Part {
 // calls, no edits and no records.
 func (l *ledger) head() saved.Snapshot {
 	u := l.state()
-	u.projections, u.records = nil, nil // a delta has only those that are new
+	u.edits, u.records = nil, nil // a delta has only those that are new
 	return saved.Snapshot{
 		Winnow:     saved.Version,
 		Request:    saved.Request{SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Bytes: l.bytes},
@@ -329,7 +329,7 @@ func saysWhat(e *saved.Edit) bool {
 // state from before it.
 func (r *reader) state(s *saved.State) undoable {
 	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
-		projections: map[key]*projection{}, checkpoint: r.checkpoint(s.Checkpoint), reopened: s.Reopened.Within(),
+		edits: map[key]*edit{}, checkpoint: r.checkpoint(s.Checkpoint), reopened: s.Reopened.Within(),
 		turnStart: s.TurnStart.Within(),
 		flushed:   s.Flushed,
 	}}
@@ -346,13 +346,13 @@ func (r *reader) state(s *saved.State) undoable {
 			r.errs = append(r.errs, err)
 			continue
 		}
-		p := &projection{parts: partsOf(e.Parts)} // as parts: partsFor finds the Source of even a single text again
+		p := &edit{parts: partsOf(e.Parts)} // as parts: partsFor finds the Source of even a single text again
 		p.key, p.op, p.reason, p.undecoded = e.Key, Op(e.Op), e.Reason, true
 		p.forms = e.Forms
 		if earlier := e.Repeats; earlier != (key{}) {
 			p.repeats = &earlier // not &e.Repeats, which would keep all of e
 		}
-		u.projections[k] = p
+		u.edits[k] = p
 	}
 	return u
 }
@@ -381,7 +381,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 // journalFrom returns the journal of l once l was restored from a snapshot and the number of deltas that followed it.
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{
-		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.projections), records: l.records,
+		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.edits), records: l.records,
 		checkpoint: l.checkpoint, names: l.newestNames(),
 	}
 }
@@ -396,7 +396,7 @@ func (m *Manager) journaled(record func()) error {
 	}
 	l := &m.ledger
 	before := *l // copies the struct only: before and l share their maps and lists, to which record may write
-	l.sent, l.projections = slices.Clone(l.sent), maps.Clone(l.projections)
+	l.sent, l.edits = slices.Clone(l.sent), maps.Clone(l.edits)
 	isWritten := false
 	defer func() {
 		if !isWritten {
@@ -431,9 +431,9 @@ func (l *ledger) delta() ([]byte, journal, error) {
 	if j.isUnknown {
 		d.Whole, d.Names, j.isUnknown = true, savedNames(l.names), false
 	}
-	compareEdits(&d, j.edits, l.projections)
+	compareEdits(&d, j.edits, l.edits)
 	compareRecordLists(&d, j.records, l.records)
-	j.edits, j.records = maps.Clone(l.projections), l.records
+	j.edits, j.records = maps.Clone(l.edits), l.records
 	j.sent, j.checkpoint = len(l.sent), l.checkpoint
 	text, err := json.Marshal(d)
 	return text, j, err
@@ -441,8 +441,8 @@ func (l *ledger) delta() ([]byte, journal, error) {
 
 // compareEdits adds to d the edits of now that are not in written, and the keys of those that are gone. Edits never
 // change, so it compares their addresses.
-func compareEdits(d *saved.Delta, written, now map[key]*projection) {
-	changed := make(map[key]*projection)
+func compareEdits(d *saved.Delta, written, now map[key]*edit) {
+	changed := make(map[key]*edit)
 	for k, p := range now {
 		if written[k] != p {
 			changed[k] = p

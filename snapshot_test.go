@@ -120,8 +120,8 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 			require.LessOrEqual(t, len(state), 2*most+20_000, "after %d steps", i+1)
 		}
 	}
-	t.Logf("%d edits, %d messages", len(m.ledger.projections), len(h))
-	assert.LessOrEqual(t, len(m.ledger.projections), 2*len(h))
+	t.Logf("%d edits, %d messages", len(m.ledger.edits), len(h))
+	assert.LessOrEqual(t, len(m.ledger.edits), 2*len(h))
 }
 
 // editedWork is a conversation whose old results are sent edited, and a manager that has sent it.
@@ -134,7 +134,7 @@ func editedWork(t *testing.T) (*Manager, []Message) {
 	}
 	prepare(t, m, s.history)
 	size := 0
-	for _, p := range m.ledger.projections {
+	for _, p := range m.ledger.edits {
 		size += p.size()
 	}
 	require.Greater(t, size, mostGoneEdits, "there is something to forget")
@@ -150,7 +150,7 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 		other = append(other, userSays(fmt.Sprint("Question ", i)), assistantSays("Yes."))
 	}
 	prepare(t, m, append(other, userSays("And now?")))
-	assert.Zero(t, len(m.ledger.projections), "edits")
+	assert.Zero(t, len(m.ledger.edits), "edits")
 }
 
 // A run of Recover that is still open remembers the edits that were there before it. A host that goes on from the
@@ -164,7 +164,7 @@ func TestSnapshotForgetsEditsBehindRecover(t *testing.T) {
 	}
 	require.NotNil(t, m.ledger.recovery)
 	gone := 0
-	for k, p := range m.ledger.recovery.before.projections {
+	for k, p := range m.ledger.recovery.before.edits {
 		if !slices.ContainsFunc(m.ledger.index.facts, func(f *fact) bool { return f.key == k }) {
 			gone += p.size()
 		}

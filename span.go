@@ -28,13 +28,12 @@ const mostFront = 0.25
 // span chooses what is summarized. What the host inserted in front of all else, such as instructions and lists of
 // abilities, stays if there is room for it and for a short summary.
 func (d *draft) span() span {
-	v := d.view
-	stays := outlives(v.unedited, len(v.unedited))
+	stays := outlives(d.own(), len(d.items))
 	all := slices.Clone(stays)
-	n := keepFront(v.unedited, all)
+	n := keepFront(d.own(), all)
 	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.limited != (position{})
 	unseen := min(d.firstUnseen(), d.wholeBehindSummary())
-	if n > 0 && !isLimited && count.Sum(v.tokens[:n]) <= count.Share(d.room(), mostFront) {
+	if n > 0 && !isLimited && d.tokensOf(0, n) <= count.Share(d.room(), mostFront) {
 		if s := d.spanBeside(all, unseen); d.restFits(&s, summarysize.LeastGain) {
 			s.front = n
 			return s
@@ -43,14 +42,14 @@ func (d *draft) span() span {
 	if s := d.spanBeside(stays, unseen); d.restFits(&s, summarysize.LeastWords) {
 		return s
 	}
-	return d.spanBeside(stays, len(v.unedited))
+	return d.spanBeside(stays, len(d.items))
 }
 
 // wholeBehindSummary is wholeFrom for a summary: if the newest steps do not fit beside one, they cannot be had.
 func (d *draft) wholeBehindSummary() int {
-	from := min(d.wholeFrom(), len(d.view.unedited))
-	if count.Add(count.Sum(d.view.tokens[from:]), summarysize.In(d.budget)) > d.room() {
-		return len(d.view.unedited)
+	from := d.wholeFrom()
+	if count.Add(d.tokensOf(from, len(d.items)), summarysize.In(d.budget)) > d.room() {
+		return len(d.items)
 	}
 	return from
 }
@@ -58,28 +57,26 @@ func (d *draft) wholeBehindSummary() int {
 // spanBeside chooses the cut: what stands from message `last` on stays, and so do the newest messages, as long as the
 // request lands well below the budget.
 func (d *draft) spanBeside(stays []bool, last int) span {
-	v := d.view
-	s := span{stays: stays, request: newestRequest(v.unedited)}
+	s := span{stays: stays, request: newestRequest(d.own())}
 	fixed := 0
-	for i := range v.unedited {
+	for i, x := range d.items {
 		if !s.replaces(i) {
-			fixed = count.Add(fixed, v.tokens[i])
+			fixed = count.Add(fixed, x.tokens())
 		}
 	}
 	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
 	s.cut = d.cutPoint(&s, min(d.keepRecent, landing), last)
-	unfolded := d.unfoldedView()
-	calls := answered{messages: v.unedited}
-	for i := len(v.unedited) - 1; i >= 0; i-- {
+	calls := answered{messages: d.own()}
+	for i, x := range slices.Backward(d.items) {
 		switch {
 		case i < s.cut && s.replaces(i):
-			s.replaced.Sent = count.Add(s.replaced.Sent, v.tokens[i])
-			s.replaced.History = count.Add(s.replaced.History, sumOf(unfolded.facts[d.unfoldedAt(i):d.unfoldedAt(i+1)]))
-			if v.unedited[i].Summary {
-				s.replaced.Earlier = count.Add(s.replaced.Earlier, v.tokens[i])
+			s.replaced.Sent = count.Add(s.replaced.Sent, x.tokens())
+			s.replaced.History = count.Add(s.replaced.History, historyTokens(d.items[i:i+1]))
+			if x.own.Summary {
+				s.replaced.Earlier = count.Add(s.replaced.Earlier, x.tokens())
 			}
 		default:
-			mayClear := !d.isUnseen(i) && d.minifier.mayShorten(&v.unedited[i], calls.tool(i))
+			mayClear := !d.isUnseen(i) && d.minifier.mayShorten(x.own, calls.tool(i))
 			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, mayClear))
 		}
 	}
@@ -95,19 +92,19 @@ func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 // messages there are in a summary already, or stay for a reason of their own, such as a pin. Nor is the cut at a
 // message that stays for such a reason, unless only such messages follow it.
 func (d *draft) cutPoint(s *span, keep, last int) int {
-	v := d.view
-	first := max(d.firstUnsummarized(), d.foldedAt(d.limitedAt.Find(d.unfoldedView().places())))
-	cut, sum := len(v.unedited), 0
-	inside := insidePairs(v.unedited)
+	all := unfolded(d.items)
+	first := max(d.firstUnsummarized(), d.shownAt(all, d.limitedAt.Find(placesIn(all))))
+	cut, sum := len(d.items), 0
+	inside := insidePairs(d.own())
 	canStand := false // at a message that no compaction replaces: only such messages follow
-	for i := len(v.unedited) - 1; i >= first; i-- {
+	for i := len(d.items) - 1; i >= first; i-- {
 		if s.replaces(i) {
-			sum = count.Add(sum, v.tokens[i])
+			sum = count.Add(sum, d.items[i].tokens())
 		}
-		if v.unedited[i].Role == RoleTool || inside != nil && inside[i] {
+		if d.items[i].own.Role == RoleTool || inside != nil && inside[i] {
 			continue // a cut in front of it would divide it from its call
 		}
-		switch newest := cut == len(v.unedited); {
+		switch newest := cut == len(d.items); {
 		case newest:
 			cut, canStand = i, s.stays[i]
 		case sum > keep && cut <= last:
@@ -119,34 +116,48 @@ func (d *draft) cutPoint(s *span, keep, last int) int {
 	return cut
 }
 
-// firstUnsummarized returns the position in the view of the first message behind the last cut and behind all summaries,
+// firstUnsummarized returns the position of the first message behind the last cut and behind all summaries,
 // those of the host included: a request has one.
 func (d *draft) firstUnsummarized() int {
-	v, c := d.view, d.checkpoint
-	behind := len(v.messages)
-	for behind > 0 && !v.messages[behind-1].Summary {
+	c := d.checkpoint
+	behind := len(d.items)
+	for behind > 0 && !d.items[behind-1].sent.Summary {
 		behind--
 	}
 	if c == nil {
 		return behind
 	}
-	unfolded := d.unfoldedView()
-	first := d.firstKept(c, unfolded)
+	all := unfolded(d.items)
+	first := d.firstKept(c, all)
 	if first < 0 { // the turn limit has dropped that message, and maybe later ones
-		first = d.limitedAt.Find(unfolded.places())
+		first = d.limitedAt.Find(placesIn(all))
 	}
-	return max(d.foldedAt(first), behind)
+	return max(d.shownAt(all, first), behind)
 }
 
-// firstKept returns the position in v, a view of the history, of the first message behind c, or -1.
-func (d *draft) firstKept(c *checkpoint, v *view) int {
+// shownAt returns the position in the request of message i of all, or of the record that stands for it. For -1 it
+// returns -1.
+func (d *draft) shownAt(all []*item, i int) int {
+	if i < 0 {
+		return -1
+	}
+	x := all[i]
+	if x.in != nil {
+		x = x.in
+	}
+	return slices.Index(d.items, x)
+}
+
+// firstKept returns the position in items of the first message behind c, or -1.
+func (d *draft) firstKept(c *checkpoint, items []*item) int {
 	// Where names were given, it was found to give them again. The names of the calls in front of it may have changed.
 	if r := d.repair; r != nil && r.given.Count && c == d.ledger.checkpoint {
-		if i := slices.Index(v.index, d.section.inHistory(int(r.given.From))); i >= 0 {
+		at := d.section.inHistory(int(r.given.From))
+		if i := slices.IndexFunc(items, func(x *item) bool { return x.index == at }); i >= 0 {
 			return i
 		}
 	}
-	return c.firstKept.Find(v.places())
+	return c.firstKept.Find(placesIn(items))
 }
 
 // summaryFrame returns the tokens of the text around a summary.
@@ -173,12 +184,12 @@ const leastSummaryBody = 1_000
 // dropped all images and results that it may drop.
 func (d *draft) bodyAtLeast(s *span) int {
 	n := leastSummaryBody
-	for i := range d.view.messages {
-		m := &d.view.messages[i]
+	for i, x := range d.items {
+		m := x.sent
 		if i < s.cut && s.replaces(i) || m.Role == RoleTool && !m.Pinned {
 			continue
 		}
-		n = count.Add(n, d.bodyOf(i))
+		n = count.Add(n, x.size())
 		if m.Pinned || m.Role == RoleSystem || i == s.request {
 			continue
 		}
@@ -195,8 +206,8 @@ func (d *draft) bodyAtLeast(s *span) int {
 // older steps, squeezes the others, and leaves out images. request is the position of the newest user request.
 func (d *draft) leastOf(i, request int, mayClear bool) int {
 	const cleared = 100 // tokens: a placeholder has less
-	least := d.view.tokens[i]
-	m := &d.view.unedited[i]
+	least := d.items[i].tokens()
+	m := d.items[i].own
 	isResult := returnsContent(m) && !m.Pinned
 	if isResult && m.Role == RoleTool && (least <= cleared || mayClear) {
 		return min(least, cleared)
@@ -287,7 +298,7 @@ func (d *draft) summaryCap(s *span, least int) int {
 // has news if a digest stands in for a model's summary, or if the summary is longer than a new one may be, as after a
 // change to a smaller window. It has no news if no message stays behind the summary, as after an undo.
 func (d *draft) hasNews(s *span, least int) bool {
-	if s.cut == len(d.view.unedited) {
+	if s.cut == len(d.items) {
 		return false // nothing is kept behind the summary, so nothing could mark its end
 	}
 	switch {
@@ -317,7 +328,7 @@ func (d *draft) summaryIsTooLong(s *span) bool {
 // canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.
 // Within a limit that is only guessed it need not: the request is made without the guess instead.
 func (d *draft) canShorten(s *span) bool {
-	if s.cut == len(d.view.unedited) || d.fits() || d.ledger.accounting.IsGuessed() {
+	if s.cut == len(d.items) || d.fits() || d.ledger.accounting.IsGuessed() {
 		return false
 	}
 	return s.replaced.Earlier > d.summaryCap(s, summarysize.LeastWords)+d.summaryFrame()

@@ -45,7 +45,7 @@ const (
 // isBelowFold reports whether the messages take so little of the window that nothing of them may go. A request that
 // does not fit counts as large enough.
 func (d *draft) isBelowFold() bool {
-	return !d.isPressed && (d.opts.FoldAbove >= 1 || d.view.total < d.foldFrom())
+	return !d.isPressed && (d.opts.FoldAbove >= 1 || d.total < d.foldFrom())
 }
 
 // foldFrom returns from how many estimated tokens on the messages may lose old work. By default it is a share of the
@@ -61,15 +61,14 @@ func (d *draft) foldFrom() int {
 	return count.Share(window, max(0, d.opts.FoldAbove))
 }
 
-// staleness finds the parts of a view that may go.
+// staleness finds the parts of a request that may go.
 type staleness struct {
 	draft *draft
-	view  *view
 	calls answered
-	first int    // the oldest message of a user: nothing before it goes
-	turn  int    // the newest turn of a person begins here
-	held  []hold // by message, what is in force
-	least int    // how many of the newest steps stay whole
+	first int  // the oldest message of a user: nothing before it goes
+	turn  int  // the newest turn of a person begins here
+	may   hold // what is in force goes if it is held for no better reason
+	least int  // how many of the newest steps stay whole
 
 	inside []bool // by message, whether it stands between the halves of a pair of the provider's; nil: none does
 
@@ -89,8 +88,7 @@ type part struct {
 // staleParts returns the parts that may go, oldest first. The given number of the newest steps stay whole, and so does
 // what is in force, except for what is held for no better reason than may.
 func (d *draft) staleParts(steps int, may hold) []part {
-	v := d.view
-	first := slices.IndexFunc(v.messages, func(m Message) bool { return m.Role == RoleUser })
+	first := slices.IndexFunc(d.items, func(x *item) bool { return x.own.Role == RoleUser })
 	if d.isBelowFold() || first < 0 {
 		return nil
 	}
@@ -98,18 +96,16 @@ func (d *draft) staleParts(steps int, may hold) []part {
 		steps = max(steps, d.opts.WholeSteps)
 	}
 	s := staleness{
-		draft: d, view: v, first: first, turn: max(0, newestRequest(v.messages)), least: steps,
-		calls: answered{messages: v.messages}, held: d.heldInView(may),
-		images: min(imagesFrom(v.unedited), d.wholeFrom()),
-		inside: insidePairs(v.messages),
+		draft: d, first: first, turn: max(0, newestRequest(d.own())), least: steps, may: may,
+		calls: answered{messages: d.own()}, images: min(imagesFrom(d.own()), d.wholeFrom()),
+		inside: insidePairs(d.own()),
 	}
 	var list []part
-	unfolded := d.unfoldedView()
-	carried, end := 0, len(v.messages) // how many requests held message i; where its step ends
+	carried, end := 0, len(d.items) // how many requests held message i; where its step ends
 	isSeen := true
-	for i := len(v.messages) - 1; i >= first; i-- {
-		carried += countAnswers(unfolded.messages[d.unfoldedAt(i):d.unfoldedAt(i+1)])
-		if isSeen = isSeen && !d.isUnseen(i); v.messages[i].Role == RoleTool {
+	for i := len(d.items) - 1; i >= first; i-- {
+		carried += countAnswers(asOwn(unfolded(d.items[i : i+1])))
+		if isSeen = isSeen && !d.isUnseen(i); d.items[i].sent.Role == RoleTool {
 			continue
 		}
 		if isSeen && s.isOld(i, carried) {
@@ -121,13 +117,13 @@ func (d *draft) staleParts(steps int, may hold) []part {
 	return list
 }
 
-// wholeFrom returns where the newest steps begin that the host wants whole: the length of the view if it asks for none,
+// wholeFrom returns where the newest steps begin that the host wants whole: behind all if it asks for none,
 // or if they cannot be had.
 func (d *draft) wholeFrom() int {
 	if d.opts.WholeSteps == 0 || d.givesUpSteps {
-		return len(d.view.messages)
+		return len(d.items)
 	}
-	return newestAnswers(d.view.messages, d.opts.WholeSteps)
+	return newestAnswers(d.own(), d.opts.WholeSteps)
 }
 
 // mayLoseImages reports whether old images of m may go: not those of a pin, and not those that a person sent in the
@@ -139,7 +135,7 @@ func mayLoseImages(m *Message, isOlderTurn bool) bool {
 
 // isOld reports whether so many requests held the step at i that it is none of the newest.
 func (s *staleness) isOld(i, carried int) bool {
-	if s.view.messages[i].Role == RoleAssistant {
+	if s.draft.items[i].own.Role == RoleAssistant {
 		carried-- // the request that it answers did not hold it
 	}
 	return carried >= s.least
@@ -148,9 +144,9 @@ func (s *staleness) isOld(i, carried int) bool {
 // step returns the parts of the step from i to end that may go, the newest first. A step that becomes a record is one
 // part.
 func (s *staleness) step(i, end int) (parts []part) {
-	v := s.view
-	m := &v.messages[i]
-	if s.held != nil && s.held[i] != holdNothing || m.Pinned || m.Summary {
+	x, d := s.draft.items[i], s.draft
+	isHeld := x.record == nil && d.inForceNow().held[x] > s.may
+	if isHeld || x.own.Pinned || x.own.Summary {
 		return nil
 	}
 	if s.mayFold(i, end) {
@@ -172,13 +168,13 @@ func (s *staleness) step(i, end int) (parts []part) {
 // all of their results, with more behind it, or a text that the host lets go. A record would end the turn in which the
 // provider goes on with a call of its own.
 func (s *staleness) mayFold(i, end int) bool {
-	v, d := s.view, s.draft
-	m := &v.messages[i]
+	d := s.draft
+	m := d.items[i].sent
 	if m.Role == RoleUser {
 		// A later request judges it as it is in the history.
-		return i > s.first && d.inForceNow().mayGo(d.unfoldedAt(i), &v.unedited[i])
+		return i > s.first && d.inForceNow().over[d.items[i]]
 	}
-	if !hasCalls(m) || end == len(v.messages) || i >= s.turn && hasSignature(m) {
+	if !hasCalls(m) || end == len(d.items) || i >= s.turn && hasSignature(m) {
 		return false
 	}
 	if s.inside != nil && s.inside[i] {
@@ -199,7 +195,7 @@ func (s *staleness) mayFold(i, end int) bool {
 		return false
 	}
 	for k := i + 1; k < end; k++ {
-		r := &v.unedited[k] // with the images that were left out of it
+		r := d.items[k].own // with the images that were left out of it
 		if r.Pinned || !d.minifier.mayShorten(r, s.calls.tool(k)) {
 			return false
 		}
@@ -214,11 +210,12 @@ func (s *staleness) mayFold(i, end int) bool {
 
 // saving estimates how many tokens a record saves of the step from i to end.
 func (s *staleness) saving(i, end int) int {
-	m := &s.view.unedited[i]
+	x := s.draft.items[i]
+	m := x.own
 	left := 0
 	if m.Role == RoleUser {
 		quoted := textBytes(m)
-		if k := s.draft.unfoldedAt(i); len(m.InForce) > 0 || s.draft.inForceNow().again[k] {
+		if len(m.InForce) > 0 || s.draft.inForceNow().again[x] {
 			quoted = 0
 		}
 		left = record.EstimateInserted(quoted)
@@ -231,23 +228,23 @@ func (s *staleness) saving(i, end int) int {
 			left += record.EstimateSaid(len(p.Text))
 		}
 	}
-	sum := count.Sum(s.view.tokens[i:end])
+	sum := s.draft.tokensOf(i, end)
 	return sum - left - count.Share(sum, record.NamesShare/2)
 }
 
 // result returns result k as a part that is cleared in its place, and whether that may be.
 func (s *staleness) result(k int) (part, bool) {
-	v := s.view
-	m := &v.messages[k]
-	isCleared := v.edited[k] != nil && v.edited[k].op == OpClear
-	if isCleared || v.tokens[k] < leastStale || m.Pinned || !holdsOnlyText(m) {
+	x := s.draft.items[k]
+	m, tokens := x.sent, x.tokens()
+	isCleared := x.edit != nil && x.edit.op == OpClear
+	if isCleared || tokens < leastStale || m.Pinned || !holdsOnlyText(m) {
 		return part{}, false
 	}
 	tool := s.calls.tool(k)
 	if !s.draft.minifier.mayShorten(m, tool) {
 		return part{}, false
 	}
-	p := part{index: k, saving: v.tokens[k] - excerpt.Room(v.tokens[k]),
+	p := part{index: k, saving: tokens - excerpt.Room(tokens),
 		isRead: s.draft.minifier.files.Reads(tool), reason: "an old result: its names and what it reports are kept"}
 	return p, p.saving > 0
 }
@@ -294,7 +291,7 @@ func (d *draft) drop(list []part) {
 			run := recordedRun{from: p.index, to: p.end}
 			if room > 0 {
 				r := d.writeRecord(w, p.index, p.end, names)
-				if !isWorthIt(r.fact.tokens, count.Sum(d.view.tokens[p.index:p.end])) {
+				if !isWorthIt(r.fact.tokens, d.tokensOf(p.index, p.end)) {
 					continue // it stays, with its names, and takes nothing of the records' share
 				}
 				if room -= r.fact.tokens; room > 0 {
@@ -309,7 +306,7 @@ func (d *draft) drop(list []part) {
 			runs = append(runs, run)
 		case p.images:
 			if out, after, ok := d.withoutImages(p.index); ok {
-				d.project(p.index, out, after, OpClear, p.reason)
+				d.edit(p.index, out, after, OpClear, p.reason)
 			}
 		default:
 			d.clearInPlace(p, names)
@@ -322,26 +319,25 @@ func (d *draft) drop(list []part) {
 
 // clearInPlace leaves of result p what it reports, and the names in it that are not in names.
 func (d *draft) clearInPlace(p part, names *excerpt.Names) {
-	v := d.view
-	m := &v.messages[p.index]
-	out := *m
-	if v.edited[p.index].isRepeat() {
+	x := d.items[p.index]
+	m, out, tokens := x.sent, *x.sent, x.tokens()
+	if x.edit.isRepeat() {
 		m, _ = d.beforeCut(p.index)
 	}
-	text := excerpt.Remainder(joinedText(m), excerpt.Room(v.tokens[p.index]), !p.isRead, names, d.recallNote(p.index))
+	text := excerpt.Remainder(joinedText(m), excerpt.Room(tokens), !p.isRead, names, d.recallNote(p.index))
 	out.Parts, out.Source = []Part{{Text: text}}, nil
-	if after := estimateWith(d.opts.Estimator, out); isWorthIt(after, v.tokens[p.index]) {
-		d.project(p.index, out, after, OpClear, p.reason)
+	if after := estimateWith(d.opts.Estimator, out); isWorthIt(after, tokens) {
+		d.edit(p.index, out, after, OpClear, p.reason)
 	}
 }
 
-// namesKept returns the names in what the view keeps when the parts of list are dropped. Thinking counts only if every
-// epoch keeps it.
+// namesKept returns the names in what the request keeps when the parts of list are dropped. Thinking counts only if
+// every epoch keeps it.
 func (d *draft) namesKept(list []part) *excerpt.Names {
 	names := new(excerpt.Names)
 	keepsThinking := d.opts.Thinking == ThinkingKept
 	next := 0
-	for i := range d.view.messages {
+	for i, x := range d.items {
 		for next < len(list) && list[next].end > 0 && list[next].end <= i {
 			next++
 		}
@@ -352,8 +348,8 @@ func (d *draft) namesKept(list []part) *excerpt.Names {
 			next++
 			continue
 		}
-		for k := range d.view.messages[i].Parts {
-			p := &d.view.messages[i].Parts[k]
+		for k := range x.sent.Parts {
+			p := &x.sent.Parts[k]
 			if keepsThinking || !isThinking(*p) {
 				names.Add(p.Text)
 			}
@@ -368,9 +364,9 @@ func (d *draft) namesKept(list []part) *excerpt.Names {
 func (d *draft) bareRecords(share float64) bool {
 	var runs []recordedRun
 	all, half := 0, 0
-	for i := range d.view.facts {
-		if r := d.recordAt(i); r != nil && !r.isBare {
-			runs, all = append(runs, recordedRun{from: i, to: i + 1}), count.Add(all, d.view.tokens[i])
+	for i, x := range d.items {
+		if x.record != nil && !x.isBare() {
+			runs, all = append(runs, recordedRun{from: i, to: i + 1}), count.Add(all, x.tokens())
 		}
 	}
 	if all <= count.Share(d.room(), share) {
@@ -378,7 +374,7 @@ func (d *draft) bareRecords(share float64) bool {
 	}
 	n := 0
 	for ; n < len(runs) && half <= all/2; n++ {
-		half = count.Add(half, d.view.tokens[runs[n].from])
+		half = count.Add(half, d.items[runs[n].from].tokens())
 	}
 	d.putNew(runs[:n])
 	return n > 0

@@ -87,12 +87,12 @@ func TestStaleOnce(t *testing.T) {
 	s.answers(12)
 	d := replayed(t, Options{}, s.history)
 	d.drop(d.staleParts(warmSteps, holdNothing))
-	require.Equal(t, OpClear, d.view.edited[result].op)
+	require.Equal(t, OpClear, d.items[result].edit.op)
 	assert.False(t, isPart(d.staleParts(coldSteps, holdNothing), result))
 
 	d = replayed(t, Options{Prune: &PruneOptions{NoHardClear: true}}, s.history)
 	d.clearOld()
-	require.Equal(t, OpTrim, d.view.edited[result].op)
+	require.Equal(t, OpTrim, d.items[result].edit.op)
 	assert.True(t, isPart(d.staleParts(warmSteps, holdNothing), result))
 }
 
@@ -130,7 +130,7 @@ func TestStaleParts(t *testing.T) {
 		d := replayed(t, Options{Tools: &ToolOptions{Keep: []string{"read"}}}, s.history)
 		list := calls(d)
 		require.Len(t, list, 1)
-		assert.Equal(t, "exec", d.view.messages[list[0]].ToolName, "results are told apart behind the repair")
+		assert.Equal(t, "exec", d.items[list[0]].sent.ToolName, "results are told apart behind the repair")
 	})
 }
 
@@ -141,7 +141,6 @@ func TestStalePartsProperties(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		d := replayed(t, Options{}, randomScript(r, 5+r.IntN(60)).history)
-		v := d.view
 		for _, steps := range []int{warmSteps, coldSteps} {
 			list := d.staleParts(steps, holdNothing)
 			end := 0
@@ -151,7 +150,7 @@ func TestStalePartsProperties(t *testing.T) {
 				require.Positive(t, p.saving)
 				end = max(p.index+1, p.end)
 				for i := p.index; i < end; i++ {
-					m := &v.messages[i]
+					m := d.items[i].sent
 					require.False(t, m.Pinned)
 					require.NotEqual(t, RoleUser, m.Role, "seed %d: the dialogue stays", seed)
 					require.True(t, m.Role == RoleTool || hasCalls(m), "seed %d: the dialogue stays", seed)
@@ -159,7 +158,7 @@ func TestStalePartsProperties(t *testing.T) {
 				if steps == warmSteps {
 					require.True(t, isPart(d.staleParts(coldSteps, holdNothing), p.index), "seed %d: cold, less is protected", seed)
 				}
-				require.GreaterOrEqual(t, countAnswers(v.messages[end:]), steps-1, "seed %d: message %d is one of the newest", seed, p.index)
+				require.GreaterOrEqual(t, countAnswers(asOwn(d.items[end:])), steps-1, "seed %d: message %d is one of the newest", seed, p.index)
 			}
 		}
 	}
@@ -191,16 +190,16 @@ func TestDropShrinks(t *testing.T) {
 			}
 			m := newManager(t, 1_000_000, &Options{FoldAbove: -1, Estimator: e, Compact: &CompactOptions{Off: true}})
 			d := replay(m, s.history)
-			before := append([]int(nil), d.view.tokens...)
+			before := d.counts()
 			list := d.staleParts(coldSteps, holdNothing)
 			d.drop(list)
 			for _, p := range list {
-				if d.view.edited[p.index] == nil {
+				if d.items[p.index].edit == nil {
 					refused++
 					continue
 				}
 				dropped++
-				require.LessOrEqual(t, float64(d.view.tokens[p.index]), mostRemainder*float64(before[p.index]), "%s, seed %d", name, seed)
+				require.LessOrEqual(t, float64(d.items[p.index].tokens()), mostRemainder*float64(before[p.index]), "%s, seed %d", name, seed)
 			}
 		}
 	}
@@ -223,7 +222,7 @@ func TestNamesStayOnce(t *testing.T) {
 		d := replayed(t, o, s.history)
 		d.drop(d.staleParts(coldSteps, holdNothing))
 		for k, i := range []int{oldest, middle, newest} {
-			texts[k] = joinedText(&d.view.messages[i])
+			texts[k] = joinedText(d.items[i].sent)
 		}
 		return texts
 	}
@@ -255,7 +254,7 @@ func TestNamesOfADiscardedRecord(t *testing.T) {
 	s.answers(6)
 	d := replay(newOfAnySize(t, 4_000, &Options{Estimator: CharsPerToken(4)}), s.history)
 	d.drop(d.staleParts(warmSteps, holdNothing))
-	assert.Contains(t, d.view.messages[i].Parts[0].Text, "parseManifestEntry")
+	assert.Contains(t, d.items[i].sent.Parts[0].Text, "parseManifestEntry")
 }
 
 // A run whose record would hardly be shorter stays whole, and takes nothing of the records' share of the room.
@@ -272,8 +271,8 @@ func TestARecordThatIsNotWorthIt(t *testing.T) {
 		s.answers(5)
 		d := replay(newOfAnySize(t, 2_400, &Options{Estimator: CharsPerToken(4)}), s.history)
 		d.drop(d.staleParts(warmSteps, holdNothing))
-		require.NotNil(t, d.recordAt(1))
-		assert.False(t, d.recordAt(1).isBare, "%d: no other record takes any room", words)
-		assert.Nil(t, d.recordAt(3), "%d: a run that is not worth a record stays", words)
+		require.NotNil(t, d.items[1].record)
+		assert.False(t, d.items[1].record.isBare, "%d: no other record takes any room", words)
+		assert.Nil(t, d.items[3].record, "%d: a run that is not worth a record stays", words)
 	}
 }

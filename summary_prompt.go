@@ -76,7 +76,7 @@ const (
 // forSummary returns history as a summarizer is shown it: without Details, Signature, Source, images and opaque parts.
 // Only the arguments of calls share memory with history.
 func forSummary(history []Message) []Message {
-	out, calls := make([]Message, len(history)), answered{messages: history}
+	out, calls := make([]Message, len(history)), answered{messages: listed(history)}
 	for i := range history {
 		m := &history[i]
 		out[i] = summaryMessage(m, calls.tool(i), make([]Part, 0, len(m.Parts)+1))

@@ -8,13 +8,12 @@ const signedByAnother = "thinking that another model signed"
 // leaveOutThinking leaves out what Options.Thinking asks for. It is called at an epoch, when nothing behind the first
 // rewrite is in the cache.
 func (d *draft) leaveOutThinking() {
-	v := d.view
 	if d.ledger.otherModel { // whatever the policy: another model cannot use a signature, and may refuse it
-		for i := range v.messages {
+		for i := range d.items {
 			d.dropThinking(i, isSigned, signedByAnother)
 		}
 	}
-	from, end := d.firstChanged(), len(v.messages)
+	from, end := d.firstChanged(), len(d.items)
 	switch d.opts.Thinking {
 	case ThinkingBound:
 		from = d.brokenFrom(from)
@@ -22,12 +21,12 @@ func (d *draft) leaveOutThinking() {
 		if from >= len(d.ledger.sent) {
 			return
 		}
-		end = max(0, newestRequest(v.messages))
+		end = max(0, newestRequest(d.sent()))
 	default:
 		return
 	}
 	for i := from; i < end; i++ {
-		if !v.messages[i].Pinned || d.opts.Thinking == ThinkingBound {
+		if !d.items[i].sent.Pinned || d.opts.Thinking == ThinkingBound {
 			d.dropThinking(i, isThinking, "thinking from before what is rewritten")
 		}
 	}
@@ -36,15 +35,15 @@ func (d *draft) leaveOutThinking() {
 // dropThinking leaves out the parts of message i for which `which` returns true. Other parts stay: the repair has
 // dropped each message of thinking alone, because providers refuse it.
 func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
-	m := d.view.messages[i]
+	m := *d.items[i].sent
 	if m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, which) {
 		return
 	}
-	if p := d.view.edited[i]; p != nil && p.reason == signedByAnother {
+	if p := d.items[i].edit; p != nil && p.reason == signedByAnother {
 		reason = signedByAnother // it never comes back
 	}
 	m.Parts, m.Source = slices.DeleteFunc(slices.Clone(m.Parts), which), nil
-	d.project(i, m, estimateWith(d.opts.Estimator, m), OpTrim, reason)
+	d.edit(i, m, estimateWith(d.opts.Estimator, m), OpTrim, reason)
 }
 
 // brokenFrom returns the index of the first message in which thinking cannot stay. That is `changed`, the first message
@@ -53,23 +52,31 @@ func (d *draft) dropThinking(i int, which func(Part) bool, reason string) {
 // were made with the history as it is. But the answer to the last request stands directly behind that request, so a
 // message that the host put in between is such a change: the model has not seen it.
 func (d *draft) brokenFrom(changed int) int {
-	v := d.view
 	switch start := d.start; {
-	case start >= changed && !slices.Contains(d.ledger.sent, v.facts[start].key):
+	case start >= changed && !slices.Contains(d.ledger.sent, d.items[start].fact.key):
 		changed = start // the provider has compacted since: what it thought from there on is bound to that
 	case changed < len(d.ledger.sent):
 		return changed
 	}
-	if changed > 0 && changed != d.start && changed < len(v.messages) && !mayAnswer(&v.messages[changed]) {
+	if changed > 0 && changed != d.start && changed < len(d.items) && !mayAnswer(d.items[changed].sent) {
 		return changed
 	}
-	for i := changed; i < len(v.messages); i++ {
+	for i := changed; i < len(d.items); i++ {
 		isBehindSent := i == changed && i > 0 || i == d.start
-		if !isBehindSent && !v.follows(i) || v.edited[i] != nil {
+		if !isBehindSent && !d.follows(i) || d.items[i].edit != nil {
 			return i
 		}
 	}
-	return len(v.messages)
+	return len(d.items)
+}
+
+// follows reports whether message i also stands directly behind the one before it in the history passed in.
+func (d *draft) follows(i int) bool {
+	before := -1
+	if i > 0 {
+		before = d.items[i-1].index
+	}
+	return d.items[i].index == before+1
 }
 
 // needsThinking reports, for ThinkingDropped, whether message i must be sent with its thinking again. That is so if the
@@ -82,10 +89,10 @@ func (d *draft) needsThinking(i, request int) bool { return i >= request || d.wa
 // with the same key may have been edited.
 func (d *draft) wasSentWhole(i int) bool {
 	sent := d.ledger.sent
-	return i < len(sent) && sent[i] == d.view.facts[i].key
+	return i < len(sent) && sent[i] == d.items[i].fact.key
 }
 
 // leavesOutThinking reports whether m has thinking and p sends it without.
-func (p *projection) leavesOutThinking(m *Message) bool {
+func (p *edit) leavesOutThinking(m *Message) bool {
 	return m.Role == RoleAssistant && hasThinking(m) && !slices.ContainsFunc(p.sent(), isThinking)
 }

@@ -15,31 +15,30 @@ import (
 // minifyUnsent is the first half of pass 6. It only touches results that were never sent, so that the prompt cache
 // stays valid.
 func (d *draft) minifyUnsent(wasSent func(int) bool) {
-	v := d.view
-	for i := range v.messages {
-		if v.messages[i].Role != RoleTool || v.edited[i] != nil || wasSent(i) {
+	for i, x := range d.items {
+		if x.own.Role != RoleTool || x.edit != nil || wasSent(i) {
 			continue
 		}
-		if p := d.minified(v.messages, i, v.facts[i]); p != nil {
+		if p := d.minified(i); p != nil {
 			d.put(i, p)
 		}
 	}
 }
 
-// minified returns a projection of result i of messages, whose fact is f, that has fewer tokens, or nil. The answer to
-// a recall stays as it is.
-func (d *draft) minified(messages []Message, i int, f *fact) *projection {
-	forms := d.minifier.formsFor(messages, i, f.redundant)
-	if forms == 0 || d.opts.Recall && isRecallAnswer(messages, i) {
+// minified returns an edit of result i, as it is in the history, that has fewer tokens, or nil. The answer to a recall
+// stays as it is.
+func (d *draft) minified(i int) *edit {
+	m, f := *d.items[i].own, d.items[i].fact
+	forms := d.minifier.formsFor(d.own(), i, f.redundant)
+	if forms == 0 || d.isRecalled(i) {
 		return nil
 	}
-	m := messages[i]
 	parts, forms, ok := minifiedParts(m.Parts, forms, d.recallNote(i))
 	if !ok {
 		return nil
 	}
 	m.Parts, m.Source = parts, nil
-	p := newProjection(parts)
+	p := newEdit(parts)
 	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= f.tokens {
 		return nil
 	}
@@ -63,8 +62,7 @@ func (d *draft) squeeze(limit int) *truncation {
 
 // cut truncates message i with t.
 func (d *draft) cut(i int, t *truncation, reason string) {
-	v := d.view
-	if m := &v.messages[i]; !returnsContent(m) || m.Pinned || t.isWithin(m, v.tokens[i]) {
+	if m := d.items[i].sent; !returnsContent(m) || m.Pinned || t.isWithin(m, d.items[i].tokens()) {
 		return
 	}
 	m, tokens := d.toCut(i, t)
@@ -73,16 +71,15 @@ func (d *draft) cut(i int, t *truncation, reason string) {
 	if ok && d.truncateHasEstimator {
 		after = estimateWith(d.opts.Estimator, out)
 	}
-	if ok && (after < v.tokens[i] || !t.cutsAgain) {
-		d.project(i, out, after, OpTruncate, reason)
+	if ok && (after < d.items[i].tokens() || !t.cutsAgain) {
+		d.edit(i, out, after, OpTruncate, reason)
 	}
 }
 
 // beforeCut returns message i as it is before any cut, and its tokens.
 func (d *draft) beforeCut(i int) (*Message, int) {
-	m, f := d.view.unedited[i], d.view.facts[i]
-	tokens := f.tokens
-	if p := d.minified(d.view.unedited, i, f); p != nil {
+	m, tokens := *d.items[i].own, d.items[i].fact.tokens
+	if p := d.minified(i); p != nil {
 		m.Parts, m.Source, tokens = p.sent(), nil, p.tokens
 	}
 	return &m, tokens
@@ -92,10 +89,10 @@ func (d *draft) beforeCut(i int) (*Message, int) {
 // anew from the whole text, because the end of what is left says only that it was cut. A result that leaves out lines
 // of an earlier one is cut from the whole text too: it is not made whole again when the earlier one is dropped.
 func (d *draft) toCut(i int, t *truncation) (*Message, int) {
-	if p := d.view.edited[i]; p.isRepeat() || t.cutsAgain && p.isCut() {
+	if p := d.items[i].edit; p.isRepeat() || t.cutsAgain && p.isCut() {
 		return d.beforeCut(i)
 	}
-	return &d.view.messages[i], d.view.tokens[i]
+	return d.items[i].sent, d.items[i].tokens()
 }
 
 // A new result may have lines that the request already shows: a file is read again, or after the model wrote it, or a
@@ -134,7 +131,7 @@ func firstCompared(history []Message) int {
 
 // source is what shows lines: a result, or a call in its arguments.
 type source struct {
-	message int // in a view
+	message int // in a request
 	part    int // of the message: its text or its call
 }
 
@@ -165,10 +162,10 @@ func shownTexts(m *Message, k int) iter.Seq[string] {
 	}
 }
 
-// showsLines reports whether later results may leave out what message i of the view shows: it is a result that is sent
+// showsLines reports whether later results may leave out what message i shows: it is a result that is sent
 // whole, or that only lacks what was redundant in itself, or an answer whose calls are sent whole.
 func (d *draft) showsLines(i int) bool {
-	m, own := &d.view.unedited[i], &d.history[d.view.index[i]]
+	m, own := d.items[i].own, &d.history[d.items[i].index]
 	if !mayShow(m) || d.isRecalled(i) {
 		return false
 	}
@@ -176,9 +173,9 @@ func (d *draft) showsLines(i int) bool {
 		return false // the repair changed it
 	}
 	if m.Role == RoleAssistant {
-		return argumentBytes(&d.view.messages[i]) == argumentBytes(m)
+		return argumentBytes(d.items[i].sent) == argumentBytes(m)
 	}
-	p := d.view.edited[i]
+	p := d.items[i].edit
 	return p == nil || p.op == OpMinify && !p.isRepeat()
 }
 
@@ -187,11 +184,10 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 	if d.minifier.off {
 		return
 	}
-	v := d.view
 	first := firstCompared(d.history)
-	isCompared := func(i int) bool { return v.index[i] >= first && d.showsLines(i) }
-	isNew := func(i int) bool { return v.messages[i].Role == RoleTool && isCompared(i) && !wasSent(i) }
-	newest := len(v.messages) - 1
+	isCompared := func(i int) bool { return d.items[i].index >= first && d.showsLines(i) }
+	isNew := func(i int) bool { return d.items[i].sent.Role == RoleTool && isCompared(i) && !wasSent(i) }
+	newest := len(d.items) - 1
 	for newest >= 0 && !isNew(newest) {
 		newest--
 	}
@@ -199,13 +195,13 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 		return
 	}
 	shown := map[uint32]source{} // the newest one that has each mark
-	for i := range v.messages[:newest+1] {
+	for i := range newest + 1 {
 		if !isCompared(i) {
 			continue
 		}
-		m := &v.unedited[i]
+		m := d.items[i].own
 		// After a rewind a result may come again, together with a later one that leaves out the lines it shows.
-		isFree := isNew(i) && !d.repeated[v.sentKey(i)] && !staysAsItCame(m)
+		isFree := isNew(i) && !d.repeated[d.items[i].key()] && !staysAsItCame(m)
 		for k := range m.Parts {
 			for text := range shownTexts(m, k) {
 				marks := minify.Marks(text)
@@ -223,9 +219,8 @@ func (d *draft) leaveOutRepeats(wasSent func(int) bool) {
 // leaveOutShown leaves the lines that s shows out of new result i. It returns false if s is no source, if that saves
 // too little, or if the options say that result i stays as it is.
 func (d *draft) leaveOutShown(i int, s source) bool {
-	v := d.view
-	tool, _ := callOf(v.unedited, i)
-	if s == noSource || len(v.messages[i].Parts) > 1 || !d.minifier.mayShorten(&v.messages[i], tool) {
+	tool, _ := callOf(d.own(), i)
+	if s == noSource || len(d.items[i].sent.Parts) > 1 || !d.minifier.mayShorten(d.items[i].sent, tool) {
 		return false
 	}
 	name := ""
@@ -239,16 +234,16 @@ func (d *draft) leaveOutShown(i int, s source) bool {
 	if !ok {
 		return false
 	}
-	if p := v.edited[i]; p != nil {
+	if p := d.items[i].edit; p != nil {
 		text, _ = minify.Text(text, p.forms&minify.LineNumbers)
 	}
-	m := v.messages[i]
+	m := *d.items[i].sent
 	m.Parts, m.Source = []Part{{Text: text}}, nil
-	p := newProjection(m.Parts)
-	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= v.tokens[i] {
+	p := newEdit(m.Parts)
+	if p.tokens = estimateWith(d.opts.Estimator, m); p.tokens >= d.items[i].tokens() {
 		return false
 	}
-	shows := v.sentKey(s.message)
+	shows := d.items[s.message].key()
 	p.op, p.reason, p.repeats, p.key = OpMinify, repeatsReason, &shows, d.ledger.index.hasher.key(&m)
 	d.put(i, p)
 	d.repeated[shows] = true
@@ -257,18 +252,18 @@ func (d *draft) leaveOutShown(i int, s source) bool {
 
 // numberedText returns the text of result i with all numbers of its lines, of which minifying leaves most out.
 func (d *draft) numberedText(i int) string {
-	if p := d.view.edited[i]; p != nil && p.forms == minify.LineNumbers {
-		return d.view.unedited[i].Parts[0].Text
+	if p := d.items[i].edit; p != nil && p.forms == minify.LineNumbers {
+		return d.items[i].own.Parts[0].Text
 	}
-	return d.view.messages[i].Parts[0].Text
+	return d.items[i].sent.Parts[0].Text
 }
 
 // textOfSource returns the text of s, of a result with all numbers of its lines.
 func (d *draft) textOfSource(s source) string {
-	if d.view.messages[s.message].Role == RoleTool {
+	if d.items[s.message].sent.Role == RoleTool {
 		return d.numberedText(s.message)
 	}
-	for text := range shownTexts(&d.view.unedited[s.message], s.part) {
+	for text := range shownTexts(d.items[s.message].own, s.part) {
 		return text
 	}
 	return ""
@@ -325,8 +320,8 @@ const (
 // call.
 func (d *draft) nameOfSource(s source) string {
 	kind := "result of "
-	tool, arguments := callOf(d.view.unedited, s.message)
-	if m := &d.view.unedited[s.message]; m.Role == RoleAssistant {
+	tool, arguments := callOf(d.own(), s.message)
+	if m := d.items[s.message].own; m.Role == RoleAssistant {
 		kind, tool, arguments = "call of ", m.Parts[s.part].Name, m.Parts[s.part].Arguments
 	}
 	a := d.minifier.files.Arguments(arguments)
@@ -346,11 +341,11 @@ func (d *draft) settleRepeats() {
 		return
 	}
 	isShown := map[key]bool{}
-	for i := range d.view.facts {
-		if p := d.view.edited[i]; p.isRepeat() && !isShown[*p.repeats] {
+	for i, x := range d.items {
+		if p := x.edit; p.isRepeat() && !isShown[*p.repeats] {
 			d.showWhole(i)
 		}
-		if k := d.view.sentKey(i); d.repeated[k] {
+		if k := x.key(); d.repeated[k] {
 			isShown[k] = true
 		}
 	}
@@ -360,8 +355,8 @@ func (d *draft) settleRepeats() {
 // fit: otherwise, dropping a result could make a later one longer, and what the drops save could not be added up.
 func (d *draft) showRepeats() {
 	clear(d.repeated)
-	for i, p := range d.view.edited {
-		if p.isRepeat() {
+	for i, x := range d.items {
+		if x.edit.isRepeat() {
 			d.showWhole(i)
 		}
 	}
@@ -370,15 +365,14 @@ func (d *draft) showRepeats() {
 // showWhole sends result i as it would be if no lines of an earlier message were left out of it. It may be above the
 // limit of one result, which may be lower by now than when the result was new.
 func (d *draft) showWhole(i int) {
-	v := d.view
-	f := v.facts[i]
-	delete(d.newEdits, f.key)
+	k := d.items[i].fact.key
+	delete(d.newEdits, k)
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
-	if p := d.minified(v.unedited, i, f); p != nil {
+	if p := d.minified(i); p != nil {
 		d.put(i, p)
 	} else {
-		v.unproject(i)
-		d.wholeAgain = append(d.wholeAgain, f.key)
+		d.show(i, nil)
+		d.wholeAgain = append(d.wholeAgain, k)
 	}
 	d.cut(i, newTruncation(*d.opts.Truncate, d.windowEstimate()), oversizedReason)
 }

@@ -18,7 +18,7 @@ const leastStale = 100
 // bareShare is the share of the room that bare records may take, for what failed and what was made.
 const bareShare = 0.03
 
-// putNew puts records that were not sent before in the place of their runs in the view. A run without one gets a bare
+// putNew puts records that were not sent before in the place of their runs. A run without one gets a bare
 // record. Neighbours that are bare become one, because each of them would say the same.
 func (d *draft) putNew(news []recordedRun) {
 	if len(news) == 0 {
@@ -46,65 +46,56 @@ func (d *draft) putNew(news []recordedRun) {
 // writeRecord returns the record of the steps from start to end. names are those that the request has elsewhere; those
 // of the record are added.
 func (d *draft) writeRecord(w *record.Writer, start, end int, names *excerpt.Names) *runRecord {
-	unfolded := d.unfoldedView()
-	from, to := d.unfoldedAt(start), d.unfoldedAt(end)
+	run := unfolded(d.items[start:end])
 	w.Reset(names)
-	for i := from; i < to; i++ {
-		d.writeStep(w, unfolded, i)
-	}
-	return d.recordOf(start, end, w.Write(to-from, sumOf(unfolded.facts[from:to])))
+	d.writeSteps(w, run)
+	return d.recordOf(run, w.Write(len(run), historyTokens(run)))
 }
 
-// withBareAround returns run with the bare records of the view that stand beside it.
+// withBareAround returns run with the bare records of the request that stand beside it.
 func (d *draft) withBareAround(run recordedRun) recordedRun {
-	isBare := func(i int) bool { r := d.recordAt(i); return r != nil && r.isBare }
-	for run.from > 0 && isBare(run.from-1) {
+	for run.from > 0 && d.items[run.from-1].isBare() {
 		run.from--
 	}
-	for run.to < len(d.view.facts) && isBare(run.to) {
+	for run.to < len(d.items) && d.items[run.to].isBare() {
 		run.to++
 	}
 	return run
 }
 
-// recordOf returns the record with text of the messages of the view from start to end.
-func (d *draft) recordOf(start, end int, text string) *runRecord {
-	unfolded, x := d.unfoldedView(), &d.ledger.index
-	from := d.unfoldedAt(start)
-	run, keys := d.keysOfRun(start, end)
-	r := newRecord(&x.hasher, unfolded.position(from), len(keys), keys[len(keys)-1], run, text)
+// recordOf returns the record with text of the messages of run.
+func (d *draft) recordOf(run []*item, text string) *runRecord {
+	x, keys := &d.ledger.index, keysOf(run)
+	r := newRecord(&x.hasher, run[0].position(), len(keys), keys[len(keys)-1], place.Of(keys), text)
 	r.keys = keys
 	r.fact = x.factBy(r.key, &r.message, d.opts.Estimator)
 	return r
 }
 
-// keysOfRun returns the keys of the messages that the view has, or has records of, from start to end: run is the key of
-// all of them together, and keys has them one by one. A record that becomes bare passes on its own keys.
-func (d *draft) keysOfRun(start, end int) (run key, keys []key) {
-	if old := d.recordAt(start); old != nil && end-start == 1 && old.keys != nil {
-		return old.run, old.keys
+// writeSteps tells w of the messages of run.
+func (d *draft) writeSteps(w *record.Writer, run []*item) {
+	for i, x := range run {
+		note := ""
+		if x.own.Role != RoleAssistant && x.fact.tokens >= leastStale { // a shorter text is mostly whole in its line
+			note = d.recallNoteIn(run, i)
+		}
+		d.writeMessage(w, x, note)
 	}
-	keys = keysIn(d.unfoldedView().facts[d.unfoldedAt(start):d.unfoldedAt(end)])
-	return place.Of(keys), keys
 }
 
-// writeStep tells w of message i of unfoldedView.
-func (d *draft) writeStep(w *record.Writer, unfolded *view, i int) {
-	m := &unfolded.unedited[i]
-	note := ""
-	if m.Role != RoleAssistant && unfolded.facts[i].tokens >= leastStale { // a shorter text is mostly whole in its line
-		note = d.recallNoteIn(unfolded, i)
-	}
+// writeMessage tells w of x. note says how to recall it.
+func (d *draft) writeMessage(w *record.Writer, x *item, note string) {
+	m := x.own
 	switch m.Role {
 	case RoleTool:
 		if isMissingResult(m) {
 			w.Lost(m.ToolCallID)
 		} else {
-			w.Returned(m.ToolCallID, textAndImages(m), note, m.IsError, unfolded.facts[i].redundant&minify.Escapes != 0)
+			w.Returned(m.ToolCallID, textAndImages(m), note, m.IsError, x.fact.redundant&minify.Escapes != 0)
 		}
 		return
 	case RoleUser:
-		if len(m.InForce) > 0 || d.inForceNow().again[i] { // what is in force is in no record
+		if len(m.InForce) > 0 || d.inForceNow().again[x] { // what is in force is in no record
 			w.Replaced(joinedText(m), note)
 		} else {
 			w.Inserted(joinedText(m), note)
@@ -133,40 +124,42 @@ func textAndImages(m *Message) string {
 // makeBare gives the runs without a record a bare one. The newest have lines first.
 func (d *draft) makeBare(runs []recordedRun) {
 	left := count.Share(4*d.room(), bareShare) // bytes
-	for i := range d.view.facts {
-		if r := d.recordAt(i); r != nil && r.isBare {
-			left -= len(joinedText(&r.message))
+	for _, x := range d.items {
+		if x.isBare() {
+			left -= len(joinedText(x.own))
 		}
 	}
 	for k := range slices.Backward(runs) {
 		if run := &runs[k]; run.record == nil {
-			text := d.bareText(run.from, run.to, max(0, left))
+			text := d.bareText(d.items[run.from:run.to], max(0, left))
 			left -= len(text)
-			run.record = d.recordOf(run.from, run.to, text)
+			run.record = d.recordOf(unfolded(d.items[run.from:run.to]), text)
 			run.record.isBare = true
 		}
 	}
 }
 
-// bareText returns the bare record of the messages of the view from start to end, some of which may be records, with
-// lines in at most room bytes.
-func (d *draft) bareText(start, end, room int) string {
-	var texts []string
+// bareText returns the bare record of items, some of which may be records, with lines in at most room bytes.
+func (d *draft) bareText(items []*item, room int) string {
+	n := len(unfolded(items))
 	if room == 0 {
-		return record.Bare(d.unfoldedAt(end)-d.unfoldedAt(start), 0)
+		return record.Bare(n, 0)
 	}
+	var texts []string
 	w := record.NewWriter(d.minifier.files)
-	for i := start; i < end; {
-		if r := d.recordAt(i); r != nil {
-			texts = append(texts, joinedText(&r.message))
+	for i := 0; i < len(items); {
+		if items[i].record != nil {
+			texts = append(texts, joinedText(items[i].own))
 			i++
 			continue
 		}
-		w.Reset(new(excerpt.Names))
-		for ; i < end && d.recordAt(i) == nil; i++ {
-			d.writeStep(w, d.unfoldedView(), d.unfoldedAt(i))
+		from := i
+		for i < len(items) && items[i].record == nil {
+			i++
 		}
+		w.Reset(new(excerpt.Names))
+		d.writeSteps(w, items[from:i])
 		texts = append(texts, w.Write(0, 0))
 	}
-	return record.Bare(d.unfoldedAt(end)-d.unfoldedAt(start), room, texts...)
+	return record.Bare(n, room, texts...)
 }

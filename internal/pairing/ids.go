@@ -89,16 +89,6 @@ func (p *Pairs) SentID(s int32) string {
 // IsRenamed reports whether call s is not sent with its own id.
 func (p *Pairs) IsRenamed(s int32) bool { return p.sent != nil && p.sent[s] != p.Calls[s].ID }
 
-// NewIDs returns the ids of calls that are not sent with their own.
-func (p *Pairs) NewIDs() (ids []string) {
-	for s, id := range p.sent {
-		if id != "" && id != p.Calls[s].ID {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // maxIDLength is the longest id that every provider takes (OpenAI Chat Completions: 40 characters).
 const maxIDLength = 40
 

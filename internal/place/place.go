@@ -4,14 +4,14 @@ package place
 type List struct {
 	Len   int
 	Key   func(i int) Key
-	Index []int // of each message in its history; nil: as in the list
+	Index func(i int) int // of each message in its history; nil: as in the list
 }
 
 func (l *List) index(i int) int {
 	if l.Index == nil {
 		return i
 	}
-	return l.Index[i]
+	return l.Index(i)
 }
 
 // Position names a message of a history by its key, and by the index that it had when the position was made. The zero

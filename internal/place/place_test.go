@@ -8,7 +8,11 @@ import (
 
 // listOf is a list of messages whose keys are the letters of a text, at these indexes of the history.
 func listOf(text string, index ...int) List {
-	return List{Len: len(text), Key: func(i int) Key { return Key{text[i]} }, Index: index}
+	l := List{Len: len(text), Key: func(i int) Key { return Key{text[i]} }}
+	if index != nil {
+		l.Index = func(i int) int { return index[i] }
+	}
+	return l
 }
 
 func TestPositionFind(t *testing.T) {
