@@ -20,7 +20,7 @@ import (
 type form struct {
 	name   string
 	api    wire.API
-	limits []string // members that say how long the answer may be
+	limits []string // paths of what says how long the answer may be
 	answer answerForm
 }
 
@@ -31,7 +31,8 @@ var (
 		answer: chatAnswer}
 	responseForm = &form{name: "openai responses", api: wire.Responses{}, limits: []string{"max_output_tokens"},
 		answer: responseAnswer}
-	contentForm = &form{name: "gemini", api: wire.Contents{}, answer: contentAnswer}
+	contentForm = &form{name: "gemini", api: wire.Contents{}, answer: contentAnswer,
+		limits: []string{"generationConfig.maxOutputTokens", "generation_config.max_output_tokens"}}
 )
 
 // formOf returns the form of r, or nil.
@@ -96,8 +97,6 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 			q.list = value
 		case name == "model":
 			q.model = strings.Clone(value.Text()) // the manager keeps it, and would keep the body
-		case slices.Contains(f.limits, name):
-			q.answer, q.limit = value.Int(), name
 		default:
 			text := string(value)
 			if name == "tools" {
@@ -111,6 +110,11 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range f.limits {
+		if v := whole.Get(name); v.Exists() && q.limit == "" {
+			q.answer, q.limit = v.Int(), name
+		}
 	}
 	elements := q.list.Elements()
 	if len(elements) == 0 {

@@ -139,13 +139,13 @@ func (w *writer) markerIn(p *piece) value {
 }
 
 // mayBeMarked reports whether the API accepts a marker on a block: not on thinking and blank texts, and perhaps not on
-// blocks that are not known here.
+// blocks that are not known here. In Chat Completions only texts may have one.
 func (b *Block) mayBeMarked() bool {
 	switch b.kind {
 	case winnow.KindText:
-		return len(b.text) > 0 && !adapter.IsBlank(b.text.Text())
+		return len(b.text) > 0 && !adapter.IsBlank(b.text.Text()) && b.typ != "refusal"
 	case winnow.KindToolCall, winnow.KindImage:
-		return true
+		return b.api == (Messages{})
 	}
 	return b.typ == "document"
 }
@@ -155,18 +155,24 @@ func (w *writer) mark(s *spot, marker value) {
 	s.marker = marker
 	switch {
 	case s.entry != nil:
-		blocks := value(s.entry.raw).Get("content")
+		content := value(s.entry.raw).Get("content")
 		e := jsonedit.Edit(s.entry.raw)
-		if list := blocks.Elements(); len(list) > 0 {
+		if list := content.Elements(); len(list) > 0 {
 			e.Add(list[len(list)-1], cacheControl, marker)
+		} else {
+			e.Replace(content, markedText(content, marker))
 		}
 		s.entry.raw = e.Bytes(s.entry.raw)
 	case s.isText:
-		text := jsonedit.Object("type", "text", "text", value(w.edit.Bytes(s.raw)), cacheControl, marker)
-		w.edit.Replace(s.raw, jsonedit.List(text))
+		w.edit.Replace(s.raw, markedText(w.edit.Bytes(s.raw), marker))
 	default:
 		w.edit.Add(s.raw, cacheControl, marker)
 	}
+}
+
+// markedText returns content that is a text as one that has a marker.
+func markedText(text []byte, marker value) []byte {
+	return jsonedit.List(jsonedit.Object("type", "text", "text", text, cacheControl, marker))
 }
 
 // markEnds sets markers where the next request may continue, for a client that sets none: at the end, and where the

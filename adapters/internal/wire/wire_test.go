@@ -202,6 +202,44 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
+// TestChatMarkers has those that OpenRouter passes on to Anthropic.
+func TestChatMarkers(t *testing.T) {
+	const marker = `,"cache_control":{"type":"ephemeral"}`
+	text := func(role, text, marker string) string {
+		return `{"role":"` + role + `","content":[{"type":"text","text":"` + text + `"` + marker + `}]}`
+	}
+	call := `{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"n","arguments":"{}"}}]}`
+	result := func(content string) string { return `{"role":"tool","tool_call_id":"c","content":` + content + `}` }
+	long := result(`[{"type":"text","text":"LONG"` + marker + `,"x":1}]`)
+	for _, tt := range []struct {
+		name string
+		list []string
+		edit func([]winnow.Message) []winnow.Message
+		want []string
+		lost int
+	}{
+		{"a result is shortened", []string{text("user", "a", ""), call, long}, func(m []winnow.Message) []winnow.Message {
+			m[2].Parts, m[2].Source = []winnow.Part{{Text: "S"}}, nil
+			return m
+		}, []string{text("user", "a", ""), call, strings.Replace(long, "LONG", "S", 1)}, 0},
+		{"a step goes: not to a call", []string{text("user", "a", ""), `{"role":"assistant","content":"b"}`, text("user", "c", ""), call, result(`"r"`), text("user", "d", marker), text("user", "e", "")},
+			func(m []winnow.Message) []winnow.Message { return append(m[:4:4], m[6:]...) },
+			[]string{text("user", "a", ""), `{"role":"assistant","content":"b"}`, text("user", "c", marker), call, text("user", "e", "")}, 0},
+		{"to a text", []string{text("user", "a", ""), `{"role":"assistant","content":"b"}`, text("user", "c", marker), text("user", "e", "")},
+			func(m []winnow.Message) []winnow.Message { return append(m[:2:2], m[3:]...) },
+			[]string{text("user", "a", ""), text("assistant", "b", marker), text("user", "e", "")}, 0},
+		{"to a record", []string{text("user", "a", ""), call, long, text("user", "e", "")}, func(m []winnow.Message) []winnow.Message {
+			return slices.Replace(m, 1, 3, winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: "R"}}})
+		}, []string{text("user", "a", ""), text("user", "R", marker), text("user", "e", "")}, 0},
+		{"none is before it", []string{text("user", "a", marker), text("user", "e", "")}, func(m []winnow.Message) []winnow.Message { return m[1:] },
+			[]string{text("user", "e", "")}, 1},
+	} {
+		got, lost := write(Chat{}, `{"messages":[`+strings.Join(tt.list, ", ")+`]}`, tt.edit)
+		assert.JSONEq(t, `{"messages":[`+strings.Join(tt.want, ",")+`]}`, got, "%s: %s", tt.name, got)
+		assert.Equal(t, tt.lost, lost, tt.name)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for name := range apis {
 		r := &random{Rand: rand.New(rand.NewPCG(7, 7))}
