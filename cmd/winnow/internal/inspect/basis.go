@@ -21,9 +21,10 @@ type Basis struct {
 	Overhead *int    // tokens of the system prompt and the tools that are not among the messages
 
 	windowFrom, priceFrom, overheadFrom string
+	isForAnHour                         bool // what the file's bill shows of the cache's lifetime
 	cache                               winnow.CacheOptions
-	cacheTokens                         int     // shorter prefixes are not cached
-	outputPrice                         float64 // of a token of an answer
+	cacheTokens                         int          // shorter prefixes are not cached
+	prices                              models.Model // of prompts of any size, relative to Price
 }
 
 // DefaultWindow is taken where neither the file nor the model's name tells.
@@ -58,18 +59,21 @@ func (b *Basis) WindowFrom() string { return b.windowFrom }
 func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 	b.Model = cmp.Or(b.Model, s.Model)
 	known, _ := models.Find(b.Model)
-	b.cache = winnow.CacheOptions{ // the defaults are Anthropic's for the five-minute cache
-		TTL:        cmp.Or(known.CacheTTL, 5*time.Minute),
-		ReadPrice:  cmp.Or(known.CacheRead, 0.1),
-		WritePrice: cmp.Or(known.CacheWrite, 1.25),
-	}
-	b.cacheTokens, b.outputPrice = cmp.Or(known.CacheTokens, 1_024), cmp.Or(known.Output, 5)
+	p := &known.Price // the defaults are Anthropic's for the five-minute cache
+	p.Uncached, p.CacheRead, p.Output = 1, cmp.Or(p.CacheRead, 0.1), cmp.Or(p.Output, 5)
+	p.CacheWrite = cmp.Or(p.CacheWrite, 1.25)
+	b.cache.TTL, b.cacheTokens = cmp.Or(known.CacheTTL, 5*time.Minute), cmp.Or(known.CacheTokens, 1_024)
 	if b.cache.TTL < time.Hour && cachedForAnHour(s) {
-		b.cache.TTL = time.Hour
-		if b.cache.WritePrice > 1 { // Anthropic's cache of an hour is written at twice the price
-			b.cache.WritePrice = 2
+		b.cache.TTL, b.isForAnHour = time.Hour, true
+		p.CacheWrite = max(p.CacheWrite, p.LongWrite)
+		known.Tiers = slices.Clone(known.Tiers)
+		for i := range known.Tiers {
+			t := &known.Tiers[i]
+			t.CacheWrite = max(t.CacheWrite, t.LongWrite)
 		}
 	}
+	b.cache.ReadPrice, b.cache.WritePrice = p.CacheRead, p.CacheWrite
+	b.prices = known
 	b.completeWindow(s, known.Window)
 	b.completePrice(known.Input)
 	if b.Overhead != nil {
@@ -183,19 +187,29 @@ func (b *Basis) Said() string {
 		b.windowFrom, b.Price, b.priceFrom, recording.Comma(*b.Overhead), b.overheadFrom)
 }
 
-// promptCost returns the cost of a partly cached prompt, in uncached tokens.
+// promptCost returns the cost of a partly cached prompt, in uncached tokens of a small one.
 func (b *Basis) promptCost(tokens, cached int) float64 {
+	p := b.prices.PriceOf(tokens)
 	if tokens < b.cacheTokens {
-		return float64(tokens)
+		return p.Uncached * float64(tokens)
 	}
-	return b.cache.ReadPrice*float64(cached) + b.cache.WritePrice*float64(tokens-cached)
+	return p.CacheRead*float64(cached) + p.CacheWrite*float64(tokens-cached)
+}
+
+// answerCost returns the cost of an answer to a prompt of so many tokens.
+func (b *Basis) answerCost(prompt, answer int) float64 {
+	return b.prices.PriceOf(prompt).Output * float64(answer)
+}
+
+// cost returns the cost of what was billed for one request.
+func (b *Basis) cost(u winnow.Usage) float64 {
+	p := b.prices.PriceOf(u.Prompt())
+	return p.Uncached*float64(u.Input) + p.CacheRead*float64(u.CacheRead) + p.CacheWrite*float64(u.CacheWrite) +
+		p.Output*float64(u.Output)
 }
 
 // Dollars returns what the provider's counts of a request cost.
-func (b *Basis) Dollars(u winnow.Usage) float64 {
-	cost := float64(u.Input) + b.cache.ReadPrice*float64(u.CacheRead) + b.cache.WritePrice*float64(u.CacheWrite)
-	return dollars(cost+b.outputPrice*float64(u.Output), b.Price)
-}
+func (b *Basis) Dollars(u winnow.Usage) float64 { return dollars(b.cost(u), b.Price) }
 
 // HasListPrice reports whether the price is the model's, and not assumed.
 func (b *Basis) HasListPrice() bool { return !strings.HasPrefix(b.priceFrom, noPrice) }

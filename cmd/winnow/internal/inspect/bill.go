@@ -1,9 +1,12 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/recording"
@@ -21,20 +24,21 @@ type outcome struct {
 	Missing   counts  // what answers used again and their requests did not hold
 }
 
-func (o outcome) Total() float64 { return o.Requests + o.Answers + o.Summaries }
+// Total is the cost of prompts and answers. What summaries cost is assumed, and never added to it.
+func (o outcome) Total() float64 { return o.Requests + o.Answers }
 
 // scribe writes summaries instead of a model: the digest gives the text, and the call is billed like a model's.
 type scribe struct {
 	estimator winnow.Estimator
-	output    float64 // price of a token that it writes
+	basis     *Basis
 	into      *outcome
 }
 
 func (s scribe) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
 	text, err := winnow.Digest().Summarize(ctx, req)
 	s.into.Calls++
-	s.into.Summaries += float64(s.tokens(req.System())+s.tokens(req.Prompt())) +
-		s.output*float64(s.tokens(text))
+	asked := s.tokens(req.System()) + s.tokens(req.Prompt())
+	s.into.Summaries += s.basis.cost(winnow.Usage{Input: asked, Output: s.tokens(text)})
 	return text, err
 }
 
@@ -53,19 +57,33 @@ func money(amount float64) string {
 	return fmt.Sprintf("$%.2f", amount)
 }
 
-// headline returns one sentence that compares winnow with a host that compacts at the limit.
+// headline returns one sentence that compares prompts and answers at today's prices: with the bill in the file, or with
+// a host that compacts at the limit.
 func (r *report) headline() string {
-	ours, theirs := r.Winnow.Total(), r.Limit.Total()
-	cost := r.money(ours) + " with winnow"
-	elsewhere := r.money(theirs) + " compacting at the limit"
-	if r.Winnow.Refused > 0 || r.Limit.Refused > 0 {
+	ours, theirs, refused, other := r.Winnow.Total(), r.theirs(), r.Limit.Refused, " compacting at the limit"
+	if r.Recorded.isWhole(r) {
+		refused, other = 0, " that was billed"
+	}
+	cost, elsewhere := r.money(ours)+" with winnow", r.money(theirs)+other
+	switch {
+	case r.Winnow.Refused > 0 || refused > 0:
 		return fmt.Sprintf("%s and %s, which is no comparison: %s and %s do not fit",
-			cost, elsewhere, recording.Count(r.Winnow.Refused, "request"), recording.Count(r.Limit.Refused, "request"))
+			cost, elsewhere, recording.Count(r.Winnow.Refused, "request"), recording.Count(refused, "request"))
+	case r.Recorded.isWhole(r) && math.Abs(ours-theirs) < math.Abs(r.Recorded.unexplained()):
+		return fmt.Sprintf("%s and %s: they differ by less than what the model of the cache cannot explain", cost, elsewhere)
 	}
 	if change := percentMore(ours, theirs); change != "" {
 		return fmt.Sprintf("%s: %s than %s", cost, change, elsewhere)
 	}
 	return fmt.Sprintf("%s: as much as %s", cost, elsewhere)
+}
+
+// theirs is what winnow is compared with: the bill in the file, or else a host that compacts at the limit.
+func (r *report) theirs() float64 {
+	if r.Recorded.isWhole(r) {
+		return r.Recorded.Cost
+	}
+	return r.Limit.Total()
 }
 
 // percentMore compares two costs: "5 % less", or "" if they are the same.
@@ -82,17 +100,27 @@ func percentMore(ours, theirs float64) string {
 	return ""
 }
 
-// parts says what the two totals consist of.
+// parts says what the figures of the headline consist of.
 func (r *report) parts() string {
 	w, l := &r.Winnow, &r.Limit
-	prompts := percentMore(w.Requests, l.Requests)
-	if prompts != "" {
-		prompts = " (" + prompts + ")"
+	answers := r.money(w.Answers) + " for either"
+	if math.Abs(w.Answers-l.Answers) > 1e-6*w.Answers {
+		answers = r.money(w.Answers) + " against " + r.money(l.Answers)
 	}
-	return fmt.Sprintf("Of that, prompts %s against %s%s, answers %s for either, and summaries, whose price is "+
-		"assumed, %s against %s.",
-		r.money(w.Requests), r.money(l.Requests), prompts, r.money(w.Answers), r.money(w.Summaries),
-		r.money(l.Summaries))
+	return fmt.Sprintf("Of that, prompts %s (%s), and answers %s. Compacting at the limit would cost %s.",
+		r.money(w.Requests)+" against "+r.money(l.Requests), cmp.Or(percentMore(w.Requests, l.Requests), "as much"),
+		answers, r.money(l.Total()))
+}
+
+// summaries says what calls would cost that write summaries, "" if there are none.
+func (r *report) summaries() string {
+	w, l := &r.Winnow, &r.Limit
+	if w.Calls+l.Calls == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Not in these figures, because its price is assumed: to write summaries, %s in %s against %s in "+
+		"%s compacting at the limit.", r.money(w.Summaries), recording.Count(w.Calls, "call"), r.money(l.Summaries),
+		recording.Count(l.Calls, "call"))
 }
 
 func (r *report) money(cost float64) string { return money(dollars(cost, r.Price)) }
@@ -126,19 +154,22 @@ func (r *report) verbatim() string {
 // tableRow compares the hosts in one respect.
 type tableRow struct{ Name, Winnow, Limit string }
 
-// table compares costs and results.
+// table compares costs and results. What is nothing for both is left out.
 func (r *report) table() []tableRow {
+	zero := func(row tableRow) bool {
+		return row.Winnow == row.Limit && (row.Winnow == "0" || row.Winnow == money(0))
+	}
 	cost := func(name string, of func(o *outcome) float64) tableRow {
 		return tableRow{name, r.money(of(&r.Winnow)), r.money(of(&r.Limit))}
 	}
 	count := func(name string, of func(o *outcome) int) tableRow {
 		return tableRow{name, recording.Comma(of(&r.Winnow)), recording.Comma(of(&r.Limit))}
 	}
-	return []tableRow{
+	return slices.DeleteFunc([]tableRow{
 		cost("prompts", func(o *outcome) float64 { return o.Requests }),
 		cost("answers", func(o *outcome) float64 { return o.Answers }),
-		cost("calls that write summaries", func(o *outcome) float64 { return o.Summaries }),
-		cost("total", func(o *outcome) float64 { return o.Total() }),
+		cost("together", func(o *outcome) float64 { return o.Total() }),
+		cost("calls that write summaries, whose price is assumed", func(o *outcome) float64 { return o.Summaries }),
 		count("summary calls", func(o *outcome) int { return o.Calls }),
 		count("requests that changed what was sent before, so that the cache behind it is lost",
 			func(o *outcome) int { return o.Rewrites }),
@@ -146,20 +177,28 @@ func (r *report) table() []tableRow {
 		count("tokens of the largest request", func(o *outcome) int { return o.Peak }),
 		count("names that an answer used and its request lacked", func(o *outcome) int { return o.Missing[aName] }),
 		count("lines that an answer quoted and its request lacked", func(o *outcome) int { return o.Missing[aLine] }),
-	}
+	}, zero)
 }
 
 // assumptions describes the assumptions behind the figures.
 func (r *report) assumptions() string {
 	c := &r.cache
-	return fmt.Sprintf("Sizes are estimates. Of the price of an uncached token a cached one costs %.4g, "+
+	return fmt.Sprintf("Sizes are estimates. Prices are today's. %sOf the price of an uncached token a cached one costs %.4g, "+
 		"a written one %.4g, one of an answer %.4g; the cache lasts %g minutes and takes %s tokens or more. "+
 		"System prompt and tools are the same in each request, and cached with it. Both hosts' summaries are the "+
 		"digest's text, billed as a model's call whose prompt is not cached. Compacting at the limit means to send "+
 		"everything until %s tokens of the window are left, and then to summarize all but the newest %s; a result "+
 		"that is still too large is cut. The model has winnow's recall tool. The recording does not react: what is "+
-		"read again because it was lost costs nothing here.",
-		c.ReadPrice, c.WritePrice, r.outputPrice, c.TTL.Minutes(),
+		"read again because it was lost costs nothing here.", r.tiers(), c.ReadPrice, c.WritePrice, r.prices.Output, c.TTL.Minutes(),
 		recording.Comma(r.cacheTokens), recording.Comma(min(limitReserve, r.Window/4)),
 		recording.Comma(min(limitKeep, r.Window/4)))
+}
+
+// tiers says above which sizes a request costs more.
+func (r *report) tiers() string {
+	var b strings.Builder
+	for _, t := range r.prices.Tiers {
+		fmt.Fprintf(&b, "A request of more than %s tokens costs %.3g times as much. ", recording.Comma(t.Above), t.Uncached)
+	}
+	return b.String()
 }

@@ -36,22 +36,47 @@ func says(role winnow.Role, tokens int) winnow.Message {
 
 func TestHeadline(t *testing.T) {
 	of := func(cost float64, refused int) outcome {
-		return outcome{Requests: cost / 2, Summaries: cost / 2, Refused: refused}
+		return outcome{Requests: cost / 2, Answers: cost / 2, Summaries: cost, Refused: refused}
 	}
 	for _, tt := range []struct {
 		ours, theirs outcome
+		bill         bill
 		want, why    string
 	}{
-		{of(500_000, 0), of(1_000_000, 0), "$1.50 with winnow: 50 % less than $3.00 compacting at the limit", "summaries are in it"},
-		{of(1_500_000, 0), of(1_000_000, 0), "$4.50 with winnow: 50 % more than $3.00 compacting at the limit", "what costs more is said to"},
-		{of(100_000, 0), of(100_000, 0), "$0.300 with winnow: as much as $0.300 compacting at the limit", "nothing happened"},
-		{of(0, 0), of(0, 0), "$0.000 with winnow: as much as $0.000 compacting at the limit", "nothing is divided by nothing"},
-		{of(100_000, 3), of(1_000_000, 0), "$0.300 with winnow and $3.00 compacting at the limit, which is no comparison: 3 requests and 0 requests do not fit", "what was not sent costs nothing"},
-		{of(1_000_000, 0), of(100_000, 1), "$3.00 with winnow and $0.300 compacting at the limit, which is no comparison: 0 requests and 1 request do not fit", "the other host likewise"},
+		{of(500_000, 0), of(1_000_000, 0), bill{}, "$1.50 with winnow: 50 % less than $3.00 compacting at the limit", "summaries are not in it"},
+		{of(1_500_000, 0), of(1_000_000, 0), bill{}, "$4.50 with winnow: 50 % more than $3.00 compacting at the limit", "what costs more is said to"},
+		{of(100_000, 0), of(100_000, 0), bill{}, "$0.300 with winnow: as much as $0.300 compacting at the limit", "nothing happened"},
+		{of(0, 0), of(0, 0), bill{}, "$0.000 with winnow: as much as $0.000 compacting at the limit", "nothing is divided by nothing"},
+		{of(100_000, 3), of(1_000_000, 0), bill{}, "$0.300 with winnow and $3.00 compacting at the limit, which is no comparison: 3 requests and 0 requests do not fit", "what was not sent costs nothing"},
+		{of(1_000_000, 0), of(100_000, 1), bill{}, "$3.00 with winnow and $0.300 compacting at the limit, which is no comparison: 0 requests and 1 request do not fit", "the other host likewise"},
+		{of(500_000, 0), of(9_000_000, 1), bill{Cost: 1_000_000, Modeled: 1_010_000, Calls: 1}, "$1.50 with winnow: 50 % less than $3.00 that was billed", "what was paid is what counts"},
+		{of(500_000, 0), of(9_000_000, 0), bill{Cost: 600_000, Modeled: 800_000, Calls: 1}, "$1.50 with winnow and $1.80 that was billed: they differ by less than what the model of the cache cannot explain", "the model is no better than this"},
 	} {
-		r := report{Basis: Basis{Price: 3}, Winnow: tt.ours, Limit: tt.theirs}
+		r := report{Basis: Basis{Price: 3}, Winnow: tt.ours, Limit: tt.theirs, Recorded: tt.bill, Requests: make([]request, 1)}
 		assert.Equal(t, tt.want, r.headline(), tt.why)
 	}
+}
+
+// What a file says that it was billed, and what the model of the cache says of the same requests, by hand. A prefix
+// of tools that was warm before the file began is read; behind a pause the messages are written again.
+func TestRecordedBill(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	r := &replayer{report: &report{Basis: *basisOf(200_000, 5_000)}}
+	for _, x := range []struct {
+		after time.Duration
+		usage winnow.Usage
+	}{
+		{0, winnow.Usage{CacheRead: 5_000, CacheWrite: 1_000, Output: 100}},
+		{time.Minute, winnow.Usage{CacheRead: 6_000, CacheWrite: 2_000, Output: 100}},
+		{time.Hour, winnow.Usage{CacheRead: 8_000, CacheWrite: 500, Output: 100}}, // the model reads the tools alone
+	} {
+		noon = noon.Add(x.after)
+		r.bill(&winnow.Message{Usage: &x.usage}, noon)
+	}
+	assert.InDelta(t, .1*19_000+1.25*3_500+5*300, r.Recorded.Cost, 1e-6)
+	assert.InDelta(t, .1*16_000+1.25*6_500+5*300, r.Recorded.Modeled, 1e-6)
+	assert.InDelta(t, 1.15*3_000, r.Recorded.unexplained(), 1e-6)
+	assert.Contains(t, r.Explained(), "$0.023 was billed for 3 requests here; by our model of the cache it is $0.034")
 }
 
 // The other host sends everything, and pays for it as the cache has it.
@@ -59,13 +84,13 @@ func TestLimitHostCost(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	h := newLimitHost(basisOf(40_000, 0), letters{})
 	history := []winnow.Message{says(winnow.RoleSystem, 1_000), says(winnow.RoleUser, 1_000)}
-	h.next(history, noon)
+	h.next(history, noon, 0)
 	assert.InDelta(t, 1.25*2_000, h.out.Total(), 1e-6, "all is written")
 	history = append(history, says(winnow.RoleAssistant, 500), says(winnow.RoleUser, 500))
-	h.next(history, noon.Add(time.Minute))
+	h.next(history, noon.Add(time.Minute), 0)
 	assert.InDelta(t, 1.25*2_000+0.1*2_000+1.25*1_000, h.out.Total(), 1e-6, "what was sent is read")
 	before := h.out.Total()
-	h.next(history, noon.Add(time.Hour))
+	h.next(history, noon.Add(time.Hour), 0)
 	assert.InDelta(t, 1.25*3_000, h.out.Total()-before, 1e-6, "the cache has expired")
 	assert.Zero(t, h.out.Calls)
 	assert.Zero(t, h.out.Rewrites)
@@ -78,10 +103,10 @@ func TestLimitHostCompacts(t *testing.T) {
 	for range 14 {
 		history = append(history, says(winnow.RoleUser, 1_000), says(winnow.RoleAssistant, 1_000))
 	}
-	require.Len(t, h.next(history, noon), 29, "30 000 tokens of 40 000 are as much as it sends")
+	require.Len(t, h.next(history, noon, 0), 29, "30 000 tokens of 40 000 are as much as it sends")
 	history = append(history, says(winnow.RoleUser, 1))
 	prompts := h.out.Requests
-	sent := h.next(history, noon.Add(time.Second))
+	sent := h.next(history, noon.Add(time.Second), 0)
 	require.True(t, sent[1].Summary, "the system prompt stays in front")
 	require.Len(t, sent, 1+1+10, "a quarter of the window is kept: 9 messages of 1 000 and the last")
 	assert.Equal(t, 1, h.out.Calls)
@@ -92,7 +117,7 @@ func TestLimitHostCompacts(t *testing.T) {
 	call := winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: winnow.KindToolCall, ID: "c", Name: "read", Arguments: []byte("{}")}}}
 	result := says(winnow.RoleTool, 60_000)
 	result.ToolCallID = "c"
-	sent = h.next(append(history, call, result), noon.Add(time.Minute))
+	sent = h.next(append(history, call, result), noon.Add(time.Minute), 0)
 	require.NotEmpty(t, sent, "a result that is too large is cut")
 	last := sent[len(sent)-2:]
 	assert.Equal(t, []winnow.Role{winnow.RoleAssistant, winnow.RoleTool}, []winnow.Role{last[0].Role, last[1].Role}, "and stays with its call")
@@ -100,19 +125,19 @@ func TestLimitHostCompacts(t *testing.T) {
 	assert.Len(t, result.Parts[0].Text, 60_000, "the history is not written to")
 
 	h = newLimitHost(basisOf(4_000, 0), letters{})
-	assert.Empty(t, h.next([]winnow.Message{says(winnow.RoleUser, 10_000)}, noon))
+	assert.Empty(t, h.next([]winnow.Message{says(winnow.RoleUser, 10_000)}, noon, 0))
 	assert.Equal(t, 1, h.out.Refused, "a question that is too large does not fit")
 
 	h = newLimitHost(basisOf(20_000, 0), letters{})
 	history = []winnow.Message{says(winnow.RoleUser, 6_000), says(winnow.RoleAssistant, 6_000)}
-	h.next(history, noon)
+	h.next(history, noon, 0)
 	history = append(history, says(winnow.RoleUser, 16_000))
-	require.Empty(t, h.next(history, noon.Add(time.Second)))
+	require.Empty(t, h.next(history, noon.Add(time.Second), 0))
 	require.NotNil(t, h.summary, "it tried")
 	prompts = h.out.Requests
 	history[2] = says(winnow.RoleUser, 1_000)
 	h.sizes[2] = 1_000
-	require.NotEmpty(t, h.next(history, noon.Add(2*time.Second)))
+	require.NotEmpty(t, h.next(history, noon.Add(2*time.Second), 0))
 	assert.InDelta(t, 1.25*float64(h.sent), h.out.Requests-prompts, 1e-6, "what was compacted for a refused request is cached no more")
 }
 

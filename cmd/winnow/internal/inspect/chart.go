@@ -123,12 +123,20 @@ func short(v float64) string {
 	return fmt.Sprint(v)
 }
 
+// inTokens writes an amount of tokens for an axis.
+func inTokens(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return short(v) + " tok"
+}
+
 // contextChart shows the parts of each request in its window.
 func contextChart(r *report) chart {
 	s := scale{len(r.Requests), r.scale()}
 	c := chart{
 		Label: "What each request consists of, in tokens",
-		Ticks: s.ticks(short), Turns: turnTicks(r, s), Events: events(r, s),
+		Ticks: s.ticks(inTokens), Turns: turnTicks(r, s), Events: events(r, s),
 	}
 	upTo := func(i, kind int) (n float64) {
 		for _, k := range r.Requests[i].Kinds[:kind] {
@@ -206,7 +214,7 @@ func cacheChart(r *report) chart {
 		}
 		return float64(r.Requests[i].Tokens)
 	}
-	c := chart{Label: "Cached and written tokens of each request", Ticks: s.ticks(short), Turns: turnTicks(r, s)}
+	c := chart{Label: "Cached and written tokens of each request", Ticks: s.ticks(inTokens), Turns: turnTicks(r, s)}
 	c.Layers = shown(
 		layer{"cached", "cached", s.area(func(int) float64 { return 0 }, cached)},
 		layer{"written", "written", s.area(cached, sent)},

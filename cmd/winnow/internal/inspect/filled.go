@@ -159,22 +159,3 @@ func (r *report) compacted() string {
 	return text + ", in front of request " + strings.Join(at, ", ") +
 		"; the requests here are made from the whole history."
 }
-
-// Billed says what the session cost when it was recorded, "" if that is unknown.
-func (r *report) Billed() string {
-	if r.Source == nil || r.Source.From == nil || r.Source.Answers == 0 {
-		return ""
-	}
-	u, cost := r.Source.Billed, r.billedCost()
-	return fmt.Sprintf("When it was recorded, %s of the model were billed for %s tokens of input, "+
-		"%s read from the cache, %s written to it and %s of output: %s at these prices.",
-		recording.Count(r.Source.Answers, "call"), recording.Comma(u.Input), recording.Comma(u.CacheRead),
-		recording.Comma(u.CacheWrite), recording.Comma(u.Output), money(dollars(cost, r.Price)))
-}
-
-// billedCost returns the cost of the session when it was recorded, in uncached tokens.
-func (r *report) billedCost() float64 {
-	u := r.Source.Billed
-	return float64(u.Input) + r.cache.ReadPrice*float64(u.CacheRead) + r.cache.WritePrice*float64(u.CacheWrite) +
-		r.outputPrice*float64(u.Output)
-}

@@ -3,7 +3,6 @@ package inspect
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -219,7 +218,7 @@ func TestKinds(t *testing.T) {
 			f.codexSays(0, "assistant", "It is.")
 			f.codexCount(0, 40_050, 20_050, 20_000)
 			return f
-		}, 1, 1, 258_400, 20_050, 1.25, 20_050, 0, 2},
+		}, 1, 1, 258_400, 20_050, 1.25, 50 + 0.1*20_000, 0, 2}, // the second call reads what the first one wrote
 		{"codex: a count that is repeated for a limit", func() *file {
 			f := codexBegin()
 			f.codexSays(0, "assistant", "It is.")
@@ -290,8 +289,7 @@ func TestKinds(t *testing.T) {
 			assert.Len(t, s.Compactions, tt.compactions)
 			assert.Equal(t, tt.answers, s.Answers)
 			assert.InEpsilon(t, tt.prompts, r.Limit.Requests, 0.01)
-			saving := 100 * (1 - r.Winnow.Total()/r.Limit.Total())
-			assert.Less(t, math.Abs(saving), 3.0, "there is nothing to leave out")
+			assert.InDelta(t, r.Limit.Total(), r.Winnow.Total(), 1_000, "there is nothing to leave out, but the recall tool is in it")
 		})
 	}
 }
@@ -375,7 +373,7 @@ func TestPartsAddUp(t *testing.T) {
 		}
 		assert.Equal(t, r.Filled.Tokens, tokens)
 		for _, o := range []outcome{r.Winnow, r.Limit} {
-			assert.InDelta(t, o.Total(), o.Requests+o.Answers+o.Summaries, 1e-6)
+			assert.InDelta(t, o.Total(), o.Requests+o.Answers, 1e-6)
 		}
 		var text strings.Builder
 		require.NoError(t, writeText(&text, r))

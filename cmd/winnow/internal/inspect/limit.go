@@ -43,12 +43,12 @@ func isCompacted(m *winnow.Message) bool {
 
 func newLimitHost(b *Basis, e winnow.Estimator) *limitHost {
 	h := &limitHost{basis: b, estimator: e, cut: map[int]winnow.Message{}}
-	h.scribe = scribe{e, b.outputPrice, &h.out}
+	h.scribe = scribe{e, b, &h.out}
 	return h
 }
 
-// next sends one request and returns its messages.
-func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Message {
+// next sends one request and returns its messages. So many tokens of its beginning are in the cache in any case.
+func (h *limitHost) next(history []winnow.Message, at time.Time, warm int) []winnow.Message {
 	for i := len(h.sizes); i < len(history); i++ {
 		if h.head == i && history[i].Role == winnow.RoleSystem {
 			h.head++
@@ -72,16 +72,17 @@ func (h *limitHost) next(history []winnow.Message, at time.Time) []winnow.Messag
 		h.out.Refused++
 		return nil
 	}
-	h.bill(tokens, at)
+	h.bill(tokens, at, warm)
 	return h.messages(history)
 }
 
 // bill adds the cost of a request.
-func (h *limitHost) bill(tokens int, at time.Time) {
+func (h *limitHost) bill(tokens int, at time.Time, warm int) {
 	cached := h.prefix
 	if cached < h.basis.cacheTokens || at.Sub(h.sentAt) > h.basis.cache.TTL {
 		cached = 0
 	}
+	cached = max(cached, min(warm, tokens))
 	if h.prefix < h.sent {
 		h.out.Rewrites++
 	}

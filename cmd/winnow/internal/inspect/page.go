@@ -72,6 +72,7 @@ func writePage(w io.Writer, r *report) error {
 		PerTurn     []turnRequests
 		Headline    string
 		Parts       string
+		Summaries   string
 		Losses      string
 		Verbatim    string
 		Other       string
@@ -82,8 +83,8 @@ func writePage(w io.Writer, r *report) error {
 			"than the window. Records are lines that stand for old steps.", contextChart(r)},
 		{"Prompt cache", "What the provider is expected to read from its cache, and what it writes to it; what is " +
 			"too short to be cached counts as written.", cacheChart(r)},
-		{"Cost", "Of all requests so far, with their answers and the calls that write summaries.", costChart(r)},
-	}, perTurn(r), r.headline(), r.parts(), r.losses(), r.verbatim(), other, r.assumptions(), r.table()})
+		{"Cost", "Of all requests so far, with their answers, in dollars at today's prices.", costChart(r)},
+	}, perTurn(r), r.headline(), r.parts(), r.summaries(), r.losses(), r.verbatim(), other, r.assumptions(), r.table()})
 }
 
 // dated says when a session was recorded.

@@ -38,6 +38,7 @@ type report struct {
 	FirstHopeless  int // the first request that would not fit if the whole history were sent; 0: none
 
 	Winnow, Limit outcome // Limit: a host that compacts at the limit
+	Recorded      bill    // what the file says that the recorded host paid
 	Needed        counts  // what answers used again
 	Recallable    counts  // of what winnow's requests lacked, what the recall tool shows
 	History       int     // tokens of the whole history at the last request
@@ -69,7 +70,7 @@ type request struct {
 	Summary    *summary   // this request compacted
 	Records    []string   // records that the previous request did not have
 	Error      string     // why there is nothing to send
-	SoFar      float64    // Cost of all requests up to this one, with their answers and the calls that wrote summaries
+	SoFar      float64    // Cost of all requests up to this one, with their answers
 	SoFarElse  float64    // Unedited of them, with their answers
 	SoFarLimit float64    // the same for the host that compacts at the limit
 }
@@ -141,7 +142,7 @@ func newReplayer(s *recording.Session, given Basis) (*replayer, []recording.Requ
 	}
 	r.manager, err = winnow.New(b.Window, &winnow.Options{
 		Model: b.Model, Estimator: estimator, Cache: &b.cache, Overhead: *b.Overhead, Recall: true,
-		Summarizer: scribe{estimator, b.outputPrice, &r.Winnow},
+		Summarizer: scribe{estimator, &b, &r.Winnow},
 		Now:        func() time.Time { return r.clock },
 	})
 	return r, requests, err
@@ -221,16 +222,19 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 		q.Pause = asked.At.Sub(r.clock)
 	}
 	r.clock = asked.At
-	r.answer(answer)
-	elsewhere := r.limit.next(asked.History, asked.At)
-	q.SoFarLimit = r.limit.out.Total()
+	warm := r.warm(answer)
+	elsewhere := r.limit.next(asked.History, asked.At, warm)
 	sent, err := r.manager.Prepare(context.Background(), asked.History)
 	if err != nil {
 		r.fail(&q, err)
 	} else {
 		r.describe(&q, asked.History, sent)
+		r.readWarm(&q, warm)
 		r.compare(asked.History, answer, sent.Messages, elsewhere)
 	}
+	r.answer(&q, answer)
+	r.bill(answer, asked.At)
+	q.SoFarLimit = r.limit.out.Total()
 	r.add(q)
 }
 
@@ -240,14 +244,13 @@ func (r *replayer) isRepeated(m *winnow.Message) bool {
 }
 
 // answer adds the cost of an answer: what was billed, or more, because some hosts count an answer that has only begun.
-func (r *replayer) answer(m *winnow.Message) {
+func (r *replayer) answer(q *request, m *winnow.Message) {
 	tokens := r.estimator.Estimate(*m)
 	if m.Usage != nil {
 		tokens = max(tokens, m.Usage.Output)
 	}
-	cost := r.outputPrice * float64(tokens)
-	r.Winnow.Answers += cost
-	r.limit.out.Answers += cost
+	r.Winnow.Answers += r.answerCost(q.Tokens, tokens)
+	r.limit.out.Answers += r.answerCost(r.limit.sent, tokens)
 }
 
 // compare looks for what an answer uses again in the request of each host, and for what is not there with the recall

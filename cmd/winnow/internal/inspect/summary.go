@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -30,10 +31,14 @@ type Summary struct {
 	MissingLimit map[string]int `json:"missingAtTheLimit"`
 	Recallable   map[string]int `json:"recallable"` // of Missing, what the recall tool shows
 
-	Cost       float64       `json:"cost"`             // with winnow
-	CostLimit  float64       `json:"costAtTheLimit"`   // cost of a host that compacts at the limit
+	Cost       float64       `json:"cost"`           // of prompts and answers, with winnow
+	CostLimit  float64       `json:"costAtTheLimit"` // the same of a host that compacts at the limit
+	Against    float64       `json:"against"`        // what Cost is compared with: the file's bill, or else CostLimit
+	Summaries  float64       `json:"summaries"`      // what is assumed for calls that write summaries, with winnow
+	SumsLimit  float64       `json:"summariesAtTheLimit"`
 	Billed     *winnow.Usage `json:"billed,omitempty"` // when it was recorded; nil: unknown
 	CostBilled float64       `json:"costBilled,omitempty"`
+	HasPrice   bool          `json:"hasPrice"` // the dollars are those of the model, and not of an assumed price
 }
 
 func (c counts) byName() map[string]int { return map[string]int{"names": c[aName], "lines": c[aLine]} }
@@ -52,6 +57,8 @@ func Summarize(in Input) (*Summary, error) {
 		Model: r.Model, Overhead: *r.Overhead, Needed: r.Needed.byName(), Missing: r.Winnow.Missing.byName(),
 		MissingLimit: r.Limit.Missing.byName(), Recallable: r.Recallable.byName(),
 		Cost: dollars(r.Winnow.Total(), r.Price), CostLimit: dollars(r.Limit.Total(), r.Price),
+		Summaries: dollars(r.Winnow.Summaries, r.Price), SumsLimit: dollars(r.Limit.Summaries, r.Price),
+		Against: dollars(r.theirs(), r.Price), HasPrice: r.HasListPrice(),
 	}
 	for _, k := range r.Filled.Kinds {
 		s.Filled[k.Name] = k.Tokens
@@ -71,6 +78,7 @@ func (s *Summary) Add(o *Summary) {
 	s.Refused += o.Refused
 	s.Cost += o.Cost
 	s.CostLimit += o.CostLimit
+	s.Against += o.Against
 	for _, m := range []struct{ into, from *map[string]int }{
 		{&s.Needed, &o.Needed}, {&s.Missing, &o.Missing}, {&s.MissingLimit, &o.MissingLimit},
 		{&s.Recallable, &o.Recallable},
@@ -84,7 +92,7 @@ func (s *Summary) Add(o *Summary) {
 	}
 }
 
-// Row is the session in a table: requests, window, costs at the limit and with winnow, their difference, and what was
+// Row is the session in a table: requests, window, what was billed or would cost at the limit, and with winnow, their difference, and what was
 // lost by either, and of what winnow lost what its recall tool finds.
 func (s *Summary) Row(name, last string) []string {
 	window, needed := "", recording.Comma(s.Needed["names"]+s.Needed["lines"])
@@ -94,12 +102,12 @@ func (s *Summary) Row(name, last string) []string {
 	lost := func(missing map[string]int) string {
 		return fmt.Sprintf("%s of %s", recording.Comma(missing["names"]+missing["lines"]), needed)
 	}
-	change := percentMore(s.Cost, s.CostLimit)
+	change := cmp.Or(percentMore(s.Cost, s.Against), "as much")
 	if s.Refused > 0 {
 		change = recording.Count(s.Refused, "request") + " too large"
 	}
 	return []string{
-		name, last, recording.Comma(s.Requests), window, money(s.CostLimit), money(s.Cost), change,
+		name, last, recording.Comma(s.Requests), window, money(s.Against), money(s.Cost), change,
 		lost(s.Missing), recording.Comma(s.Recallable["names"] + s.Recallable["lines"]), lost(s.MissingLimit),
 	}
 }

@@ -51,6 +51,7 @@ func (p *printer) head() {
 	p.line("")
 	p.paragraph(r.headline() + ".")
 	p.paragraph(r.parts())
+	p.paragraph(r.summaries())
 	p.paragraph(r.losses())
 	p.paragraph(other)
 	p.line("")
@@ -167,6 +168,7 @@ func (p *printer) totals() {
 		p.line("%-12s%-*s%14s%14s", "", name, lines[len(lines)-1], row.Winnow, row.Limit)
 	}
 	p.named("billed", r.Billed())
+	p.named("", r.Explained())
 	p.named("kept", r.verbatim())
 	p.named("assumed", r.assumptions())
 	p.named("minified", r.minified())
