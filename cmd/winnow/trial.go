@@ -87,6 +87,9 @@ func (p *program) trial(ctx context.Context, args []string) (code int, err error
 	// The first signal stops the trial behind the answer that is on its way; the second one ends the program.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	results, stopped := trial.Run(ctx, list, asker, p.trialProgress(len(list), o, asker))
+	if p.isTerminal {
+		fmt.Fprintln(p.stderr)
+	}
 	report := trial.NewReport(context.WithoutCancel(ctx), results, asker.Log.Spent(), o.Seed)
 	if err := p.trialReport(report, results, found, o, asker); err != nil {
 		return 0, err
@@ -194,6 +197,9 @@ func (p *program) questions(ctx context.Context, names []string, o *trialFlags, 
 	if len(files) == 0 {
 		return nil, questions.Found{}, problemf("trial: there is no session there; name files or directories")
 	}
+	bar := p.progress("looking at sessions", int64(min(len(files), o.Count)))
+	o.Looked = func(sessions int) { bar.at(int64(sessions), p.now()) }
+	defer bar.end()
 	list, found, err := questions.Choose(ctx, files, func(name string) (*recording.Session, error) {
 		s, _, err := recording.OpenFile(name)
 		return s, err
@@ -228,8 +234,12 @@ func (p *program) agree(list []*questions.Question, found questions.Found, o *tr
 			pays++
 		}
 	}
-	fmt.Fprintf(p.stderr, "%s of %s to %s at %s (%s).\n", recording.Count(len(list), "question"),
-		recording.Count(found.Sessions, "session"), inspect.Plain(o.Model), a.Client.Host(), a.Client.API.Name())
+	fmt.Fprintf(p.stderr, "%s of %s to %s at %s (%s), in a window of %s tokens.\n", recording.Count(len(list), "question"),
+		recording.Count(found.Sessions, "session"), inspect.Plain(o.Model), a.Client.Host(), a.Client.API.Name(),
+		recording.Comma(o.Window))
+	if said := found.Left.String(); said != "" {
+		fmt.Fprintf(p.stderr, "Not sent, with either request: %s.\n", said)
+	}
 	fmt.Fprintf(p.stderr, "Their texts go to that provider alone. What stays here: %s.\n", o.log)
 	fmt.Fprintf(p.stderr, "All cost about %s", inspect.Money(cost))
 	if spent := a.Log.Spent(); spent > 0 {
@@ -258,9 +268,6 @@ func (p *program) trialProgress(all int, o *trialFlags, a *ask.Asker) func(done 
 		switch {
 		case p.isTerminal:
 			fmt.Fprint(p.stderr, "\r"+line+"\x1b[K")
-			if done == all {
-				fmt.Fprintln(p.stderr)
-			}
 		case done%each == 0 || done == all:
 			fmt.Fprintln(p.stderr, line)
 		}

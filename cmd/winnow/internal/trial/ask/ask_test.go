@@ -144,6 +144,30 @@ func TestAddress(t *testing.T) {
 	assert.ErrorContains(t, err, "want messages, responses, contents, chat")
 }
 
+// TestCanThink: thinking goes back only to the API that signed it, and is written there as it came.
+func TestCanThink(t *testing.T) {
+	for _, tt := range []struct {
+		p     winnow.Part
+		takes string
+		why   string
+	}{
+		{winnow.Part{Text: "Hm.", Signature: "c2ln"}, "messages", "Anthropic's"},
+		{winnow.Part{Signature: "c2ln", MediaType: redacted}, "messages", "Anthropic's, encrypted"},
+		{winnow.Part{ID: "rs_1", Signature: "c2ln", MediaType: "reasoning"}, "responses", "OpenAI's"},
+		{winnow.Part{Text: "Hm."}, "", "nobody signed it"},
+		{winnow.Part{Signature: "c2ln", MediaType: "openai-completions"}, "", "another API's"},
+	} {
+		for _, a := range APIs() {
+			assert.Equal(t, a.Name() == tt.takes, CanThink(a, &tt.p), "%s: %s", a.Name(), tt.why)
+		}
+	}
+	r := &Request{Messages: []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Go."}}}, {Role: winnow.RoleAssistant,
+		Parts: []winnow.Part{{Kind: winnow.KindThinking, Signature: "ZW5j", MediaType: redacted}, {Text: "Yes."}}}}}
+	b, err := Body(messages{}, "m", r)
+	require.NoError(t, err)
+	assert.Contains(t, string(b), `{"data":"ZW5j","type":"redacted_thinking"}`)
+}
+
 // TestNew: without an address the key must be there; with one, as of a server of one's own, it need not.
 func TestNew(t *testing.T) {
 	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"} {

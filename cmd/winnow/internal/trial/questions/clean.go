@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
 // Left counts what a provider cannot be sent, or a recording does not have.
@@ -21,6 +22,21 @@ func (l *Left) add(more Left) {
 	l.Thinking += more.Thinking
 	l.Images += more.Images
 	l.Other += more.Other
+}
+
+// String says it in words. Of nothing it is "".
+func (l Left) String() string {
+	var said []string
+	if l.Thinking > 0 {
+		said = append(said, "the thinking of "+recording.Count(l.Thinking, "answer")+", which another model or API wrote")
+	}
+	if l.Images > 0 {
+		said = append(said, recording.Count(l.Images, "image")+", for each of which a line stands")
+	}
+	if l.Other > 0 {
+		said = append(said, recording.Count(l.Other, "part")+" that only the recorded provider reads")
+	}
+	return strings.Join(said, "; ")
 }
 
 // cleaner makes the messages of a recording such that any provider accepts them once they are paired.

@@ -29,6 +29,8 @@ type Options struct {
 	Probes int    // of each question, at most
 	Seed   uint64
 
+	Looked func(sessions int) // is told how many have been looked at (nil: nobody is)
+
 	// Keeps reports whether the model can be sent a thinking part of a session that another model, or the same one,
 	// has answered. nil: none is sent.
 	Keeps func(recordedWith string, thinking *winnow.Part) bool
@@ -75,9 +77,12 @@ func Choose(ctx context.Context, names []string, open func(name string) (*record
 	slices.Sort(names)
 	r.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	var with []*session
-	for _, name := range names {
+	for i, name := range names {
 		if ctx.Err() != nil {
 			return nil, f, ctx.Err()
+		}
+		if o.Looked != nil {
+			o.Looked(i)
 		}
 		if len(with) == o.Count {
 			break
