@@ -243,11 +243,11 @@ func (m *Manager) Close() {
 func (m *Manager) noteFailure(err error, d *draft) {
 	b := &m.ledger.breaker
 	b.Failures++
-	b.Total, b.RestartAt = d.historyTokens(), 0
+	b.Total, b.RestartAt, b.Reason = d.historyTokens(), 0, failureReason(err)
 	if errors.Is(err, ErrIncomplete) || errors.Is(err, errNoGain) {
 		b.Refused++
 	}
-	m.opts.Logger.Warn(event.Failed, "reason", failureReason(err), "error_class",
+	m.opts.Logger.Warn(event.Failed, "reason", b.Reason, "error_class",
 		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == breaker.Limit)
 }
 
@@ -268,6 +268,9 @@ func failureReason(err error) string {
 		return "incomplete"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
+	}
+	if class := ClassifyError(err).Class; class != ErrorOther {
+		return "summarizer: " + string(class)
 	}
 	return "summarizer"
 }

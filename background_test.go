@@ -211,7 +211,7 @@ func TestBackgroundFails(t *testing.T) {
 
 		r := prepare(t, m, chatOf(hardTurns))
 		require.NotNil(t, r.Compaction)
-		assert.True(t, r.Degraded, "the digest stands in")
+		assert.NotEmpty(t, r.Degraded, "the digest stands in")
 	})
 }
 

@@ -45,21 +45,23 @@ func TestFilesOfFailedCalls(t *testing.T) {
 	}
 }
 
-// Of the failures of one compaction the first are listed, as the reference does; over compactions the newest stay.
-func TestFailuresOverCompactions(t *testing.T) {
-	var c sections.Carried
-	for round := range 4 {
-		var m []Message
-		for i := range 3 {
-			m = append(m, resultOf(fmt.Sprintf("%d-%d", round, i), "exec", fmt.Sprintf("failure %d of round %d", i, round), true))
+// The newest failures are listed, oldest first among them, whether one compaction has them all or several have.
+func TestNewestFailuresAreListed(t *testing.T) {
+	for _, inOne := range []int{12, 5, 3, 1} {
+		var c sections.Carried
+		var want strings.Builder
+		for first := 0; first < 12; first += inOne {
+			var m []Message
+			for i := first; i < min(12, first+inOne); i++ {
+				m = append(m, resultOf(fmt.Sprint(i), "exec", fmt.Sprint("failure ", i), true))
+			}
+			c = carry(c, &toolcall.Common, m)
 		}
-		c = carry(c, &toolcall.Common, m)
+		for i := 4; i < 12; i++ {
+			fmt.Fprintf(&want, "- exec: failure %d\n", i)
+		}
+		assert.Contains(t, c.Behind(func(string) int { return 0 }, "", 1), want.String()+"- ...and 4 more", "%d in each", inOne)
 	}
-	section := c.Behind(func(string) int { return 0 }, "", 1)
-	assert.Equal(t, 8, strings.Count(section, "- exec: "))
-	assert.Contains(t, section, "failure 0 of round 3")
-	assert.NotContains(t, section, "round 0")
-	assert.True(t, strings.HasSuffix(section, "\n- ...and 4 more"), section)
 }
 
 // A host that keeps Request.History may hand it to a manager that knows nothing of it.

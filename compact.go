@@ -3,6 +3,7 @@ package winnow
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
@@ -108,12 +109,24 @@ func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error
 	return m.digestAndCommit(ctx, d)
 }
 
+// whyDigest says why a digest stands in for a summary.
+func (m *Manager) whyDigest() string {
+	switch {
+	case !m.opts.asksSummarizer():
+		return noSummarizer
+	case m.ledger.breaker.Reason != "":
+		return m.ledger.breaker.Reason
+	}
+	return "too little for a call of the summarizer"
+}
+
 // digestAndCommit lets a digest stand in for a summary that cannot be had. By then everything that may be cleared is
 // cleared. Only the newest results are left to cut, and the model works with those, so they are cut only if the digest
 // is not enough. A summary is made shorter only if nothing else helps.
 func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
 	before := failed.historyTokens()
-	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), compactCall{by: Digest()})
+	call := compactCall{by: Digest(), because: m.whyDigest()}
+	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), call)
 	if err == nil && d.shrinkToFit() {
 		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.Digested(before - d.historyTokens()) })
 	}
@@ -123,7 +136,7 @@ func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request,
 	if d.shrinkToFit() {
 		return m.commit(d)
 	}
-	call := compactCall{by: Digest(), shortens: true}
+	call.shortens = true
 	next, report, err := m.compact(ctx, m.draft(failed.history, failed.base), call)
 	if err == nil && next.shrinkToFit() {
 		return m.commitCompaction(next, report)
@@ -170,9 +183,12 @@ func (m *Manager) writeSummary(ctx context.Context, c *compaction) (cp *checkpoi
 	isCounted := !isDigest(c.by) // a digest costs no call, so a request may take any number of them
 	if isCounted {
 		tries.Compactions++
+		c.limit = max(0, c.limit-m.waited)
 	}
+	began := time.Now()
 	m.unlocked(func() { cp, report, err = c.run(ctx) })
 	if isCounted {
+		m.waited += time.Since(began)
 		tries.countCalls(report, err)
 	}
 	return cp, report, err
@@ -240,7 +256,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	r, err := m.commit(d, append(also, func(l *ledger) {
 		l.flushed = false // the next compaction has a flush of its own
 		l.names = withNames(l.names, d.names, d.checkpoint.summaryKeys)
-		if report.Degraded {
+		if d.checkpoint.degraded != "" {
 			l.digestAt = d.historyTokens()
 		}
 	})...)
@@ -252,7 +268,7 @@ func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l 
 	report.TokensAfter = r.Tokens
 	r.Compaction = report
 	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
-		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", report.Degraded)
+		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", r.Degraded)
 	return r, nil
 }
 

@@ -1,10 +1,12 @@
 package winnow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
@@ -36,8 +38,9 @@ type compaction struct {
 	summarySizes
 	summarizedPart
 	boundary
-	index int  // of firstKept in the history passed in
-	once  bool // the summarizer is called once: it failed before, or no more calls are left
+	index int           // of firstKept in the history passed in
+	once  bool          // the summarizer is called once: it failed before, or no more calls are left
+	limit time.Duration // for all calls of the summarizer together
 
 	said    string // the section of what people said
 	rules   string // the section of the host's rules
@@ -73,6 +76,7 @@ type compactCall struct {
 	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
 	instructions string // of that call, for this summary only; in a compaction, behind those of CompactOptions
 	shortens     bool   // a summary is written again in fewer words, although nothing new is to be summarized
+	because      string // of a digest: why it stands in
 }
 
 // newCompaction plans the compaction of d that call asks for. The error is ErrNothingToCompact.
@@ -84,6 +88,7 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 	least, leastGain := summarysize.Least, summarysize.LeastGain
 	if isDigest(call.by) {
 		least, leastGain = summarysize.LeastWords, summarysize.LeastWords
+		call.because = cmp.Or(call.because, noSummarizer)
 	}
 	c := &compaction{
 		opts: o, compactCall: call,
@@ -91,7 +96,7 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 			cap: d.summaryCap(&s, least), free: d.roomWithoutMargin() - s.restAtLeast - d.summaryFrame(),
 			leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
-		once: d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked,
+		once: d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked, limit: o.Compact.TotalTimeout,
 	}
 	c.instructions = strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions)
 	c.collect(d, s)
@@ -125,7 +130,7 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 	switch {
 	case cp == nil:
 		return ""
-	case cp.degraded && len(d.digested) > 0: // the messages that the digest stands for are still there
+	case cp.degraded != "" && len(d.digested) > 0: // the messages that the digest stands for are still there
 		for i := range d.digested {
 			n := estimateWith(c.opts.Estimator, d.digested[i])
 			c.older = append(c.older, d.digested[i])
@@ -136,7 +141,7 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 		}
 	default:
 		c.previous, c.carried = cp.body, cp.carried
-		if !cp.degraded {
+		if cp.degraded == "" {
 			c.byModel = cp
 		}
 	}

@@ -26,7 +26,9 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	if !isDigest(c.by) {
 		room = asked
 	}
-	sum, err := c.summarize(ctx, room)
+	timed, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	sum, err := c.summarize(timed, room)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, err)
 	}
@@ -35,13 +37,13 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 		return nil, nil, refusedSummary("it holds no summary")
 	}
 	cp := &checkpoint{boundary: c.boundary, carried: c.carried, degraded: sum.Degraded}
-	if sum.Degraded {
+	if sum.Degraded != "" {
 		cp.byModel = c.byModel // a later summary goes on from that one, and covers what only a digest stands for
 	}
 	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
 	// it.
 	cp.body = excerpt.ToTokens(c.tokens, body, most)
-	if sum.Degraded && runes.IsBlank(cp.body) {
+	if sum.Degraded != "" && runes.IsBlank(cp.body) {
 		cp.body = noWords
 	}
 	if runes.IsBlank(cp.body) { // sections alone say nothing of the conversation
@@ -49,14 +51,14 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	}
 	text, repaired := c.audit(cp, behind)
 	text = c.said + text + c.inForce
-	if sum.Degraded && c.previous != "" && len(c.older) == 0 { // it stands for no more than the last one did
+	if sum.Degraded != "" && c.previous != "" && len(c.older) == 0 { // it stands for no more than the last one did
 		cp.body = c.previous // only the request has fewer words: the next summary goes on from all of them
 	}
 	framed := sections.Begin + text + sections.End + c.note
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
 	return cp, &Compaction{
-		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Degraded: sum.Degraded, Repaired: repaired,
-		Calls: sum.Calls, Usage: sum.Usage,
+		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Repaired: repaired, Calls: sum.Calls,
+		Usage: sum.Usage,
 	}, nil
 }
 
@@ -76,7 +78,7 @@ func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) 
 	if isDigest(c.by) { // it reads all messages as they are, and at no cost
 		n := c.notes(run.Previous)
 		c.ids = n.Table
-		return &Summary{Text: n.Text(run.MaxTokens), Degraded: true, Calls: 1}, nil
+		return &Summary{Text: n.Text(run.MaxTokens), Degraded: c.because, Calls: 1}, nil
 	}
 	run.timeout, run.once, run.noDigest = c.opts.Compact.Timeout, c.once, true
 	return run.run(c.read())

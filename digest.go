@@ -19,7 +19,7 @@ func (d digester) Summarize(_ context.Context, req SummaryRequest) (string, erro
 
 // summarize also says that the text was made without an LLM.
 func (d digester) summarize(_ context.Context, req SummaryRequest) (answer, error) {
-	return answer{d.digest(req), true}, nil
+	return answer{d.digest(req), noSummarizer}, nil
 }
 
 func (digester) digest(req SummaryRequest) string {

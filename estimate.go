@@ -184,6 +184,12 @@ func NewEstimator(family string) (Estimator, error) {
 	return nil, fmt.Errorf("winnow: unknown tokenizer family %q; known are %s", family, strings.Join(names, ", "))
 }
 
+// cautious returns the estimator of an unknown model.
+func cautious() Estimator {
+	s, _ := nontext.Of("")
+	return familyEstimator{tokencount.Of(""), s}
+}
+
 // FamilyForModel returns the family of tokenizers of a model for [NewEstimator], by the name as in Options.Model; "" if
 // it is not known.
 func FamilyForModel(model string) string { return models.Family(model) }

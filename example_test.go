@@ -361,10 +361,10 @@ func ExampleSummarizeInStages() {
 		history = append(history, winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: strings.Repeat("one more ", 100)}}})
 	}
 	summary := must(winnow.SummarizeInStages(context.Background(), history, &winnow.SummarizeOptions{Summarizer: summarizer, Window: 32_000}))
-	fmt.Println(summary.Calls, summary.Degraded)
+	fmt.Printf("%d calls, %q\n", summary.Calls, summary.Degraded)
 	fmt.Println(summary.Text)
 	// Output:
-	// 3 false
+	// 3 calls, ""
 	// ## Goal
 	// Count to a hundred (2 messages, 0 bytes of earlier summary).
 }

@@ -48,7 +48,7 @@ func TestFirstOfRests(t *testing.T) {
 		assert.Equal(t, "b", ask())
 		assert.Equal(t, 4, a.calls, "a passing error is no reason to rest")
 
-		a.err, b.err = errors.New("quota exceeded"), errors.New("401")
+		a.err, b.err = errors.New("quota exceeded"), errors.New("401 unauthorized")
 		_, err := s.Summarize(t.Context(), winnow.SummaryRequest{})
 		require.ErrorContains(t, err, "quota exceeded")
 		require.ErrorContains(t, err, "401")
@@ -62,11 +62,11 @@ func TestFirstOfRests(t *testing.T) {
 
 // A digest that stood in is replaced by the next summary of a model: it must be known for one.
 func TestFirstOfTellsOfADigest(t *testing.T) {
-	a := &flaky{name: "## Goal\nby a model", err: errors.New("401")}
+	a := &flaky{name: "## Goal\nby a model", err: errors.New("401 unauthorized")}
 	for _, tc := range []struct {
 		err      error
-		degraded bool
-	}{{errors.New("401"), true}, {nil, false}} {
+		degraded string
+	}{{errors.New("401 unauthorized"), "summarizer: auth"}, {nil, ""}} {
 		a.err = tc.err
 		sum, err := winnow.SummarizeInStages(t.Context(), agentSession(5, 100), &winnow.SummarizeOptions{Summarizer: winnow.FirstOf(0, a, winnow.Digest())})
 		require.NoError(t, err)

@@ -167,7 +167,7 @@ type checkpoint struct {
 	boundary
 	body     string // what the next summary updates: the summarizer's text, or more than a digest had room for
 	carried  sections.Carried
-	degraded bool
+	degraded string
 	// If degraded, the newest checkpoint before it that a model wrote. What that one stands for is not read again; nil:
 	// none.
 	byModel *checkpoint

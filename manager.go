@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
@@ -31,6 +32,8 @@ type Manager struct {
 	flushCount int         // how often BeforeCompact was called
 	generation int         // how often a call began that may change the ledger: see savepoint
 	closed     bool        // Close was called: no background work begins any more
+
+	waited time.Duration // for the summarizer, in the current call
 }
 
 // New returns a manager for a model with a context window of window tokens. opts is copied; nil means the defaults.
@@ -148,7 +151,10 @@ func (d *draft) request() *Request {
 	r := &Request{
 		Messages: d.messages(), History: d.returned, Tokens: d.tokens(), Counts: d.counts(),
 		Budget: d.budget, Bytes: d.bytes(),
-		Edits: edits, FirstChanged: d.firstChanged(), Degraded: d.checkpoint != nil && d.checkpoint.degraded,
+		Edits: edits, FirstChanged: d.firstChanged(),
+	}
+	if d.checkpoint != nil {
+		r.Degraded = d.checkpoint.degraded
 	}
 	d.price(r, d.estimateHistory(len(d.history)), d.prefix(r.FirstChanged))
 	return r
@@ -261,6 +267,7 @@ func (m *Manager) requestAccepted() {
 // begin begins a call that may change the ledger. See savepoint.
 func (m *Manager) begin() (undo func()) {
 	m.generation++
+	m.waited = 0
 	return m.savepoint()
 }
 

@@ -36,8 +36,11 @@ type PruneOptions struct {
 
 	// tools whose results may be pruned: names, or patterns with *, in any case; empty: all tools
 	AllowTools []string
-	DenyTools  []string  // tools whose results are never pruned, likewise; wins over AllowTools
-	Estimator  Estimator // nil: CharsPerToken(4)
+	DenyTools  []string // tools whose results are never pruned, likewise; wins over AllowTools
+
+	// nil: CharsPerToken(4), as the reference counts. That is a third or less of what Chinese, Japanese or Korean text
+	// takes, so such a history is pruned when it is three times as large as the ratios say: pass NewEstimator("")
+	Estimator Estimator
 }
 
 // TruncateOptions are the options of [TruncateToolResults]; nil and the zero value mean the defaults. A
@@ -50,7 +53,7 @@ type TruncateOptions struct {
 
 	// keep only the beginning, as the reference does; false: also the end, and the first lines with errors
 	HeadOnly  bool
-	Estimator Estimator // nil: CharsPerToken(4)
+	Estimator Estimator // nil: NewEstimator("")
 }
 
 // Options are the options of [New]; nil and the zero value mean the defaults. In this and all other options, the zero
@@ -121,6 +124,7 @@ type CompactOptions struct {
 	KeepRecent int // how many tokens of the newest messages stay behind a summary (20 000, at most a quarter)
 
 	Timeout          time.Duration // of one summarizer call; one more may follow if it fails (180 s)
+	TotalTimeout     time.Duration // of all that one Prepare, Compact or Recover makes (twice Timeout)
 	Instructions     string        // added to every summary request
 	SummarizerWindow int           // the summarizer's context window, in tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
@@ -353,7 +357,7 @@ func (o *Options) withDefaults(window int) (Options, error) {
 		c.Overhead = count.Add(c.Overhead, recallOverhead(c.Estimator))
 	}
 
-	// The stage estimates as the manager does that runs it. On its own it takes four characters for a token.
+	// The stage estimates as the manager does that runs it.
 	truncate := c.Truncate.withDefaults(c.Estimator)
 	prune := c.Prune.withDefaults(c.Estimator)
 	prune.Estimator = c.Estimator // of requests, whose tokens count here
@@ -372,6 +376,7 @@ func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	c := valueOf(o)
 	setDefault(&c.KeepRecent, min(20_000, max(1, count.Share(window, maxDefaultShare))))
 	setDefault(&c.Timeout, defaultTimeout)
+	setDefault(&c.TotalTimeout, 2*c.Timeout)
 	if c.SummarizerWindow <= 0 {
 		c.SummarizerWindow = window
 	}

@@ -145,7 +145,7 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	inSummary := d.keptByLimit(max(0, limited))
 	undigested, pending := c.unsummarized(d.items)
 	d.edits = slices.Grow(d.edits, first)
-	if c.degraded {
+	if c.degraded != "" {
 		d.digested = slices.Grow(d.digested, max(0, first-undigested)+1)
 	}
 	unreadable := d.countUnreadable(c)
@@ -175,7 +175,7 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		switch {
 		case isLimited(i):
 			op, reason = OpLimit, limitReason
-		case c.degraded && (i >= undigested || i == pending):
+		case c.degraded != "" && (i >= undigested || i == pending):
 			d.digested = append(d.digested, *d.items[i].own)
 		}
 		d.edits = append(d.edits, d.items[i].dropEdit(op, reason))

@@ -170,7 +170,7 @@ func (l *ladder) isSmaller(d, s *draft) bool {
 	return l.size(d) < most
 }
 
-func isDigested(c *checkpoint) bool { return c != nil && c.degraded }
+func isDigested(c *checkpoint) bool { return c != nil && c.degraded != "" }
 
 // size returns the size of d in the unit in which a request was refused: bytes of its body, or tokens.
 func (l *ladder) size(d *draft) int {
@@ -247,8 +247,11 @@ func (l *ladder) canFit(d *draft) bool {
 
 // compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.
 func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft {
-	next, report, err := l.manager.compact(ctx, d, compactCall{by: s})
+	next, report, err := l.manager.compact(ctx, d, compactCall{by: s, because: l.manager.whyDigest()})
 	if err != nil {
+		if !isDigest(s) {
+			l.ledger.breaker.Reason = failureReason(err)
+		}
 		l.manager.opts.Logger.Warn(event.Failed, "reason", failureReason(err),
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil

@@ -111,7 +111,7 @@ func TestGivingUpUndoesItself(t *testing.T) {
 			again := prepare(t, m, h)
 			sameMessages(t, first.Messages, again.Messages, name)
 			assert.Equal(t, first.Budget, again.Budget, name)
-			assert.False(t, again.Degraded, name)
+			assert.Empty(t, again.Degraded, name)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestUnansweredRecoveryIsUndone(t *testing.T) {
 		next := prepare(t, m, h)
 		assert.Equal(t, full.Budget, next.Budget)
 		assert.Greater(t, next.Tokens, full.Tokens)
-		assert.False(t, next.Degraded)
+		assert.Empty(t, next.Degraded)
 		sameMessages(t, plan.Messages, next.Messages, "Plan and Prepare")
 	}
 }
@@ -199,7 +199,7 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 		m := newManager(t, 60_000, o)
 		h := talk(1, 500)
 		r := prepare(t, m, h)
-		for i := 0; !r.Degraded; i++ {
+		for i := 0; r.Degraded == ""; i++ {
 			h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:2_000]), userSays("Go on "+itoa(i)))
 			r = prepare(t, m, h)
 			require.Less(t, i, 500)
@@ -210,7 +210,7 @@ func TestDigestIsReplacedSoon(t *testing.T) {
 			c.pass(1 << 40)
 		}
 		added := 0
-		for i := 0; r.Degraded; i++ {
+		for i := 0; r.Degraded != ""; i++ {
 			answer := modelSays("Later " + itoa(i) + numbered(200)[:2_000])
 			added += byChars(answer)
 			h = append(h, answer, userSays("Further "+itoa(i)))

@@ -29,7 +29,7 @@ type Request struct {
 	FirstChanged    int
 	NeedsCompaction bool        // only of Plan: Prepare would compact
 	Compaction      *Compaction // what this call compacted; nil if it did not
-	Degraded        bool        // some of the summary in it was made without an LLM
+	Degraded        string      // why some of the summary in it was made without an LLM; "": none was, see [Digest]
 
 	// what Recover did, from the mildest: "clear", "compact", "truncate", "digest", "smallest"; "" if Prepare made it
 	Rung  string
@@ -48,7 +48,6 @@ type Compaction struct {
 	FirstKept    int      // index, in the history passed in, of the first message that was not summarized
 	TokensBefore int      // tokens of the request without the compaction
 	TokensAfter  int      // tokens of the request
-	Degraded     bool     // some of the summary was made without an LLM
 	Repaired     []string // what the summary lacked and the library appended
 	Calls        int      // calls to the Summarizer
 

@@ -285,7 +285,7 @@ func (o *Options) asksSummarizer() bool { return !isDigest(o.Summarizer) && !o.C
 
 // replacesDigest reports whether a digest wrote c and a summarizer may replace it.
 func (o *Options) replacesDigest(c *checkpoint) bool {
-	return c != nil && c.degraded && o.asksSummarizer()
+	return c != nil && c.degraded != "" && o.asksSummarizer()
 }
 
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
@@ -319,7 +319,7 @@ func (d *draft) summaryIsTooLong(s *span) bool {
 		return s.replaced.Earlier > limit+d.summaryFrame()+summarysize.LeastGain
 	}
 	text := d.checkpoint.body
-	if d.checkpoint.degraded { // the request may say less
+	if d.checkpoint.degraded != "" { // the request may say less
 		text, _ = sections.Read(joinedText(&d.checkpoint.message))
 	}
 	return textTokens(d.opts.Estimator, text) > limit

@@ -148,8 +148,15 @@ func TestTruncateLimits(t *testing.T) {
 		{"own estimator", x(3_001), 10_000, &winnow.TruncateOptions{MinKeepChars: 100, Estimator: winnow.EstimatorFunc(chars)}, true, "a token a character"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			opts := &winnow.TruncateOptions{}
+			if tt.opts != nil {
+				*opts = *tt.opts
+			}
+			if opts.Estimator == nil {
+				opts.Estimator = winnow.CharsPerToken(4)
+			}
 			in := resultOf(tt.result)
-			got, edits := winnow.TruncateToolResults(in, tt.window, tt.opts)
+			got, edits := winnow.TruncateToolResults(in, tt.window, opts)
 			assert.Equal(t, tt.cut, len(edits) == 1, tt.reason)
 			assert.Equal(t, !tt.cut, sharesMemory(in, got), "the same list exactly if nothing was done")
 			if tt.cut {

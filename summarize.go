@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,9 +35,11 @@ const (
 // opts.Parts parts is summarized in chunks that fit, and the summaries of the parts are merged. No message is left out:
 // one that is too large is clipped in its middle.
 //
-// A call that fails or takes longer than 180 s is made once more, unless the key, a quota or a rate limit is the
-// reason. An answer that is no summary counts as failed. The [Digest] then stands in, and Degraded is set. The only
-// errors are those of ctx. An empty history gives opts.Previous.
+// A call that fails or takes longer than 180 s is made once more, after about a second or, where the error has a
+// Retry-After, after that; not if the key, a quota or a rate limit without one is the reason. An answer that is no
+// summary counts as failed. The [Digest] then stands in for the rest, and Degraded says why. If it stands in for all,
+// the error says why too, and the summary is returned with it; with an error of ctx it is nil. An empty history gives
+// opts.Previous.
 func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
 	return newSummaryRun(ctx, valueOf(opts)).run(history)
 }
@@ -50,8 +53,9 @@ type summaryRun struct {
 	noDigest bool          // the run fails where a digest would stand in
 	calls    int
 	meter    usageMeter
-	answered bool // the summarizer made some of the text
-	degraded bool // the digest made some of the text
+	answered bool   // the summarizer made some of the text
+	degraded string // why the digest made some of the text; "": it did not
+	failed   error  // the last call, for which a digest stands in
 }
 
 // newSummaryRun returns a run with a default for every option that is not set, and with texts cut to what the window
@@ -71,7 +75,7 @@ func newSummaryRun(ctx context.Context, o SummarizeOptions) *summaryRun {
 	setDefault(&r.Parts, 2)
 	setDefault(&r.MinMessages, 4)
 	if r.Estimator == nil {
-		r.Estimator = CharsPerToken(4)
+		r.Estimator = cautious()
 	}
 	if r.Summarizer == nil {
 		r.Summarizer = Digest()
@@ -96,12 +100,16 @@ func (r *summaryRun) run(history []Message) (*Summary, error) {
 			return nil, err
 		}
 	}
-	return &Summary{Text: text, Degraded: r.degraded, Calls: r.calls, Usage: r.meter.total()}, nil
+	sum := &Summary{Text: text, Degraded: r.degraded, Calls: r.calls, Usage: r.meter.total()}
+	if r.failed != nil && !r.answered {
+		return sum, fmt.Errorf("winnow: summarizing: %w", r.failed)
+	}
+	return sum, nil
 }
 
 func (r *summaryRun) summarize(messages []Message) (string, error) {
 	if isDigest(r.Summarizer) { // it reads a history of any size at once, and waits for nothing
-		r.calls = 1
+		r.calls, r.degraded = 1, noSummarizer
 		return r.digest(messages, r.Previous), nil
 	}
 	if err := r.ctx.Err(); err != nil {
@@ -116,7 +124,6 @@ func (r *summaryRun) summarize(messages []Message) (string, error) {
 
 // digest returns a digest in place of a summary that could not be made.
 func (r *summaryRun) digest(messages []Message, previous string) string {
-	r.degraded = true
 	return digester{}.digest(SummaryRequest{
 		Messages: messages, Previous: previous, Said: r.Said, MaxTokens: r.MaxTokens,
 	})
@@ -220,6 +227,7 @@ func (r *summaryRun) rolling(
 		case r.noDigest:
 			return "", fmt.Errorf("summarizing messages from %d on: %w", from+1, err)
 		default:
+			r.failed, r.degraded = err, failureReason(err)
 			return r.digest(messages[from:end], summary), nil
 		}
 	}
@@ -241,7 +249,7 @@ func (r *summaryRun) call(q *question) (string, error) {
 		return "", err
 	}
 	text, err := r.ask(&req, q)
-	if err == nil || r.once || r.ctx.Err() != nil || restsAfter(err) {
+	if err == nil || r.once || r.ctx.Err() != nil || !pauseAfter(r.ctx, err) {
 		return text, err
 	}
 	if share := shareLeft(err); share < 1 {
@@ -346,13 +354,13 @@ func (r *summaryRun) ask(req *SummaryRequest, q *question) (string, error) {
 		return "", err
 	}
 	text, refused := summarytext.Accept(a.text, r.tokens, r.MaxTokens, count.Add(q.tokens, r.tokens(q.previous)))
-	if refused == "" && !a.degraded && summarytext.IsHollow(text, q.texts()) {
+	if refused == "" && a.degraded == "" && summarytext.IsHollow(text, q.texts()) {
 		refused = "it says nothing of the conversation"
 	}
 	if refused != "" {
 		return "", &badAnswer{refused}
 	}
-	r.degraded = r.degraded || a.degraded
+	r.degraded = cmp.Or(a.degraded, r.degraded)
 	return text, nil
 }
 
@@ -431,6 +439,12 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (answer, e
 		a, err := safeSummarize(ctx, f.list[i], own)
 		if err == nil {
 			f.rest(i, time.Time{})
+			if isDigest(f.list[i]) {
+				a.degraded = noSummarizer
+				if len(failed) > 0 {
+					a.degraded = failureReason(errors.Join(failed...))
+				}
+			}
 			return a, nil
 		}
 		// The host gave up. The summarizer is not to blame, so it does not rest.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -77,7 +78,7 @@ func TestSummarizeInStagesHoldsTheWindow(t *testing.T) {
 		{"tiny messages", "labels cost more than the text", numbered(800, 1), []int{4_000, 32_000}, SummarizeOptions{}},
 		{"one huge message", "clipped, and its escapes make it longer", huge, []int{4_000, 32_000, 200_000}, SummarizeOptions{}},
 		{"huge everything", "every message is oversized", numbered(8, 100_000), []int{4_000, 16_000}, SummarizeOptions{}},
-		{"many calls", "a message is clipped by parts", many, []int{4_000, 200_000}, SummarizeOptions{}},
+		{"many calls", "a message is clipped by parts", many, []int{4_000, 200_000}, SummarizeOptions{Estimator: CharsPerToken(4)}},
 		{"large answers", "MaxTokens above what the window allows", numbered(40, 2_000), []int{4_000, 16_000}, SummarizeOptions{MaxTokens: math.MaxInt}},
 		{"large previous", "a summary from a model with a larger window", numbered(40, 2_000), []int{4_000, 16_000}, SummarizeOptions{Previous: strings.Repeat("fact ", 40_000)}},
 		{"large instructions", "instructions that fill the window", numbered(40, 2_000), []int{4_000, 16_000}, SummarizeOptions{Instructions: strings.Repeat("focus ", 40_000)}},
@@ -91,11 +92,11 @@ func TestSummarizeInStagesHoldsTheWindow(t *testing.T) {
 				opts.Summarizer, opts.Window = s, window
 				sum := inStages(t, tc.history, &opts)
 				require.NotEmpty(t, s.prompts, tc.reason)
-				assert.False(t, sum.Degraded, tc.reason)
+				assert.Empty(t, sum.Degraded, tc.reason)
 				assert.Equal(t, len(s.prompts), sum.Calls)
 				e := opts.Estimator
 				if e == nil {
-					e = CharsPerToken(4)
+					e = cautious()
 				}
 				seen := map[string]bool{}
 				for i, p := range s.prompts {
@@ -137,39 +138,55 @@ func TestSummarizeInStagesMergesInOrder(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("## Goal\nsummary %d", len(s.reqs)), sum.Text)
 }
 
+// refusedCall is an error as SDKs have it.
+type refusedCall struct{ Response *http.Response }
+
+func (e *refusedCall) Error() string { return e.Response.Status }
+
 func TestSummarizeInStagesRetries(t *testing.T) {
 	boom := errors.New("boom")
 	for _, tc := range []struct {
 		name     string
 		answer   func(n int, req SummaryRequest) (string, error)
 		calls    int
-		degraded bool
+		degraded string
+		least    time.Duration // the pause before the second call
+		most     time.Duration
 	}{
-		{"first call", nil, 1, false},
+		{"first call", nil, 1, "", 0, 0},
 		{"second call", func(n int, _ SummaryRequest) (string, error) {
 			if n < 2 {
 				return "", boom
 			}
 			return "## Goal\nfine", nil
-		}, 2, false},
+		}, 2, "", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"the provider says when", func(n int, _ SummaryRequest) (string, error) {
+			if n < 2 {
+				return "", fmt.Errorf("summarizing: %w", &refusedCall{&http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {"20"}}}})
+			}
+			return "## Goal\nfine", nil
+		}, 2, "", 20 * time.Second, 20 * time.Second},
+		{"the provider says at once", func(n int, _ SummaryRequest) (string, error) {
+			return "", &refusedCall{&http.Response{StatusCode: 529, Header: http.Header{"Retry-After": {"0"}}}}
+		}, 2, "summarizer: overloaded", 0, 0},
 		{"an error text in place of a summary", func(n int, _ SummaryRequest) (string, error) {
 			if n < 2 {
 				return "Error: rate limit exceeded, please try again later.", nil
 			}
 			return "## Goal\nfine", nil
-		}, 2, false},
-		{"always", func(int, SummaryRequest) (string, error) { return "", boom }, 2, true},
-		{"panic", func(int, SummaryRequest) (string, error) { panic("no model") }, 2, true},
-		{"cut by length", func(int, SummaryRequest) (string, error) { return "## Goal\nhalf", ErrIncomplete }, 2, true},
-		{"too long", func(int, SummaryRequest) (string, error) { return strings.Repeat("word ", 5_000_000), nil }, 2, true},
-		{"auth: it would fail again", func(int, SummaryRequest) (string, error) { return "", errors.New("401 unauthorized") }, 1, true},
-		{"rate limit: only time helps", func(int, SummaryRequest) (string, error) { return "", errors.New("429 rate limit") }, 1, true},
+		}, 2, "", 0, 0},
+		{"always", func(int, SummaryRequest) (string, error) { return "", boom }, 2, "summarizer", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"panic", func(int, SummaryRequest) (string, error) { panic("no model") }, 2, "summarizer", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"cut by length", func(int, SummaryRequest) (string, error) { return "## Goal\nhalf", ErrIncomplete }, 2, "incomplete", 0, 0},
+		{"too long", func(int, SummaryRequest) (string, error) { return strings.Repeat("word ", 5_000_000), nil }, 2, "refused: it is longer than MaxTokens allows", 0, 0},
+		{"auth: it would fail again", func(int, SummaryRequest) (string, error) { return "", errors.New("401 unauthorized") }, 1, "summarizer: auth", 0, 0},
+		{"rate limit: only time helps", func(int, SummaryRequest) (string, error) { return "", errors.New("429 rate limit") }, 1, "summarizer: rate_limit", 0, 0},
 		{"overflow: less text", func(_ int, r SummaryRequest) (string, error) {
 			if len(r.Prompt()) > 12_000 {
 				return "", errors.New("prompt is too long")
 			}
 			return "## Goal\nfine", nil
-		}, 2, false},
+		}, 2, "", 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -179,7 +196,8 @@ func TestSummarizeInStagesRetries(t *testing.T) {
 				assert.Equal(t, tc.calls, len(s.prompts))
 				assert.Equal(t, tc.degraded, sum.Degraded)
 				assert.NotEmpty(t, sum.Text)
-				assert.Zero(t, time.Since(start), "nobody waits")
+				assert.GreaterOrEqual(t, time.Since(start), tc.least)
+				assert.LessOrEqual(t, time.Since(start), tc.most)
 				seen := map[string]bool{}
 				for _, p := range s.prompts {
 					assert.False(t, seen[p], "an attempt repeats a prompt")
@@ -199,7 +217,7 @@ func TestSummarizeInStagesClipsToTheLimitTold(t *testing.T) {
 		return "## Goal\nfine", nil
 	}}
 	sum := inStages(t, numbered(5, 2_000), &SummarizeOptions{Summarizer: s})
-	assert.False(t, sum.Degraded)
+	assert.Empty(t, sum.Degraded)
 	require.Len(t, s.reqs, 2)
 	share := float64(len(s.prompts[1])-3_000) / float64(len(s.prompts[0])-3_000) // the instructions are not clipped
 	assert.InDelta(t, 0.72, share, 0.15, "a tenth below what is allowed, and not a quarter")
@@ -213,7 +231,7 @@ func TestSummarizeInStagesDigestsTheRestOfAPart(t *testing.T) {
 		return fmt.Sprintf("## Goal\nby the model, %d", n), nil
 	}}
 	sum := inStages(t, numbered(60, 2_000), &SummarizeOptions{Summarizer: s, Window: 16_000, Parts: 1})
-	assert.True(t, sum.Degraded)
+	assert.NotEmpty(t, sum.Degraded)
 	assert.Equal(t, 4, sum.Calls)
 	assert.Contains(t, sum.Text, "by the model, 2", "the digest goes on from what was summarized")
 }
@@ -264,7 +282,7 @@ func TestSummarizeInStagesEmpty(t *testing.T) {
 	sum := inStages(t, nil, &SummarizeOptions{Summarizer: &scripted{}, Previous: "as it was"})
 	assert.Equal(t, &Summary{Text: "as it was"}, sum)
 	sum = inStages(t, numbered(2, 10), nil)
-	assert.True(t, sum.Degraded, "without a summarizer it is the digest")
+	assert.NotEmpty(t, sum.Degraded, "without a summarizer it is the digest")
 }
 
 func TestClipArgumentsStayJSON(t *testing.T) {
@@ -287,7 +305,7 @@ func TestHollowAnswerOfAClippedRequest(t *testing.T) {
 		"Ich kann diese Anfrage leider nicht bearbeiten.", `{"action": "NO_REPLY"}`,
 	} {
 		sum := inStages(t, history, &SummarizeOptions{Summarizer: answers(text)})
-		assert.True(t, sum.Degraded, text)
+		assert.NotEmpty(t, sum.Degraded, text)
 		assert.Equal(t, 2, sum.Calls, text)
 	}
 }

@@ -14,10 +14,11 @@ import (
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour ctx, and return
 // an error that wraps [ErrIncomplete] unless the model ended its answer by itself.
 //
-// An answer is a summary if it has a section that was asked for, or repeats enough names and words of the conversation.
-// It is refused, and the error and the log say why, if it is empty, a tool call, an apology or a copy of the prompt, or
-// if it is longer than half as much again as MaxTokens or, above 400 tokens, than what it summarizes. So a fake one for
-// tests returns "## Goal" and a line below it.
+// An answer is a summary if it has a section that was asked for, repeats a name of the conversation, or is a sentence
+// or more with two words of it at least, and half of its own from there. It is refused if it is empty, a tool call, an
+// apology or a copy of the prompt, or if it is longer than half as much again as MaxTokens or, above 400 tokens, than
+// what it summarizes. The error, the log and [Request].Degraded say which rule it was. A fake one for tests returns
+// "## Goal" and a line below it.
 type Summarizer interface {
 	Summarize(ctx context.Context, req SummaryRequest) (string, error)
 }
@@ -63,13 +64,13 @@ type SummarizeOptions struct {
 	Instructions string    // added to every request
 	Parts        int       // parts that are summarized on their own and then merged (2)
 	MinMessages  int       // fewer messages are not split (4)
-	Estimator    Estimator // nil: CharsPerToken(4)
+	Estimator    Estimator // nil: NewEstimator("")
 }
 
 // Summary is what [SummarizeInStages] made.
 type Summary struct {
 	Text     string // never blank, unless there was nothing to summarize
-	Degraded bool   // some of it was made without an LLM
+	Degraded string // why some of it was made without an LLM; "": none was
 	Calls    int    // calls to the Summarizer, retries included
 	Usage    Usage  // what they were billed for, as far as the Summarizer says so with ReportUsage
 }
@@ -77,7 +78,7 @@ type Summary struct {
 // answer is what a summarizer said.
 type answer struct {
 	text     string
-	degraded bool // made without the LLM
+	degraded string // why it was made without an LLM; "": it was not
 }
 
 // ownSummarizer is a summarizer of this package. Its answer says whether it was made without an LLM.
@@ -186,6 +187,9 @@ func within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 // last words, and lists the identifiers that are most likely to be needed again, in at most req.MaxTokens tokens
 // (0: 4 000). req.Previous comes in front, in at most half of that. It is deterministic, and never fails.
 func Digest() Summarizer { return digester{} }
+
+// noSummarizer is why a digest is all there is.
+const noSummarizer = "no summarizer"
 
 // digester is the summarizer of Digest. The manager recognizes it by its type, because it costs nothing and never
 // fails.

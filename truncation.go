@@ -16,7 +16,7 @@ func TruncateToolResults(history []Message, window int, opts *TruncateOptions) (
 	if window <= 0 {
 		return clip(history), nil
 	}
-	t := newTruncation(opts.withDefaults(charsPerToken(4)), window)
+	t := newTruncation(opts.withDefaults(cautious()), window)
 	var out []Message
 	var edits []Edit
 	for i := range history {

@@ -124,7 +124,7 @@ func TestFakeSummarizers(t *testing.T) {
 		r, err := m.Compact(t.Context(), agentSession(30, 600), "")
 		if tt.reason == "" {
 			require.NoError(t, err)
-			assert.False(t, r.Degraded)
+			assert.Empty(t, r.Degraded)
 			continue
 		}
 		require.ErrorIs(t, err, winnow.ErrIncomplete)

@@ -121,7 +121,7 @@ func (m *Manager) request(ctx context.Context, span trace.Span, r *winnow.Reques
 	attributes := []attribute.KeyValue{
 		attribute.Int("winnow.request.messages", len(r.Messages)), attribute.Int("winnow.request.tokens", r.Tokens),
 		attribute.Int("winnow.request.budget", r.Budget), attribute.Int("winnow.request.first_changed", r.FirstChanged),
-		attribute.Bool("winnow.degraded", r.Degraded),
+		attribute.Bool("winnow.degraded", r.Degraded != ""),
 	}
 	counts := map[winnow.Op]int{}
 	for _, e := range r.Edits {
@@ -143,7 +143,7 @@ func (m *Manager) request(ctx context.Context, span trace.Span, r *winnow.Reques
 		m.measure.edits.Add(ctx, int64(fresh[op]), m.measure.with(attribute.String("winnow.edit.op", string(op))))
 	}
 	if c := r.Compaction; c != nil {
-		m.measure.compactions.Add(ctx, 1, m.measure.with(attribute.Bool("winnow.degraded", c.Degraded)))
+		m.measure.compactions.Add(ctx, 1, m.measure.with(attribute.Bool("winnow.degraded", r.Degraded != "")))
 		m.measure.saved.Add(ctx, int64(max(0, c.TokensBefore-c.TokensAfter)), m.measure.with())
 	}
 }

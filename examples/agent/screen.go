@@ -42,7 +42,7 @@ func (s *screen) says(who, text string) {
 func (s *screen) sent(r *winnow.Request, answer *winnow.Message, err error) {
 	if c := r.Compaction; c != nil {
 		how := "summarized"
-		if c.Degraded {
+		if r.Degraded != "" {
 			how = "compacted without the model"
 		}
 		s.print("       %s: %s tokens became %s\n", how, number(c.TokensBefore), number(c.TokensAfter))

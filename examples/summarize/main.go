@@ -69,8 +69,8 @@ func (c *config) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if len(report.Repaired) > 0 {
 		fmt.Fprintf(stderr, "; added by code: %q", report.Repaired)
 	}
-	if report.Degraded {
-		fmt.Fprint(stderr, "; by the digest")
+	if r.Degraded != "" {
+		fmt.Fprint(stderr, "; by the digest: ", r.Degraded)
 	}
 	fmt.Fprintln(stderr)
 	_, err = fmt.Fprintln(stdout, report.Summary)

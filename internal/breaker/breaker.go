@@ -26,6 +26,8 @@ type Breaker struct {
 	Total   int `json:"total"`
 	Refused int `json:"refused,omitempty"` // failures with an answer that was billed, but is no summary
 
+	Reason string `json:"reason,omitempty"` // of the last failure
+
 	// RestartAt is how many tokens the history had at the first request after a restart. The restart may have brought a
 	// summarizer that works, so it is asked once more when the history has grown from there. 0: it was asked, or
 	// nothing was restored. RestartAt is not saved, so that a host with a process for each request does not pay for an

@@ -189,7 +189,7 @@ type Checkpoint struct {
 	Leads     bool             `json:"leads,omitempty"` // Request stands in front of all that Text stands for
 	Body      []byte           `json:"body"`
 	Carried   sections.Carried `json:"carried"`
-	Degraded  bool             `json:"degraded,omitempty"`
+	Degraded  string           `json:"degraded,omitempty"`
 	Healthy   *Checkpoint      `json:"healthy,omitempty"`
 }
 

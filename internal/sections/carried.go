@@ -22,8 +22,7 @@ type Carried struct {
 	Identifiers []string  `json:"identifiers,omitempty"`
 }
 
-// A Collector adds what further messages hold to what is carried already. Of the failures the first of the new ones are
-// kept, and the newest of the old ones as far as there is room.
+// A Collector adds what further messages hold to what is carried already. Of the failures the newest are kept.
 type Collector struct {
 	Carried
 	old []Failure
@@ -93,9 +92,8 @@ func (c *Collector) AddFailure(callID, tool, text string, details json.RawMessag
 	if call == "" || slices.ContainsFunc(c.Failures, func(f Failure) bool { return f.Call == call }) {
 		return
 	}
-	if len(c.Failures) == maxListedFailures {
-		c.More++
-		return
+	if len(c.Failures) == maxListedFailures { // the reference lists the oldest; the model works on the newest
+		c.Failures, c.More = slices.Delete(c.Failures, 0, 1), c.More+1
 	}
 	c.Failures = append(c.Failures, Failure{call, failureLine(tool, text, details)})
 }

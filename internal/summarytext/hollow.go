@@ -95,8 +95,11 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// tellsOf reports whether text has a name of the conversation, or many of its words. Of a conversation that is short,
-// or has no names, one word is enough.
+// sentence matches the end of one, that asks for nothing.
+var sentence = prose.NewPattern(`[.!。！]["'”’)*_]*\s*$`)
+
+// tellsOf reports whether text has a name of the conversation, many of its words, or in a sentence as many as others.
+// Of a conversation that is short, or has no names, one word is enough.
 func tellsOf(text string, conversation iter.Seq[string]) bool {
 	names, said := map[string]bool{}, map[string]bool{}
 	identifier.Scan(text, func(id string, _ identifier.Kind) { names[id] = true })
@@ -122,7 +125,8 @@ func tellsOf(text string, conversation iter.Seq[string]) bool {
 			}
 		}
 	}
-	if hasNames && size >= longConversation {
+	isProse := sentence.Get().MatchString(text) && len(found) >= 2 && 2*len(found) >= len(said)
+	if hasNames && size >= longConversation && !isProse {
 		return false
 	}
 	isError := overflow.Diagnose(errors.New(text), func(error) bool { return false }).Class != overflow.ClassOther

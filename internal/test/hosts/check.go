@@ -57,7 +57,7 @@ func (w *world) see(r *winnow.Request) {
 	if r.Compaction != nil {
 		w.seen["compaction"]++
 	}
-	if r.Degraded {
+	if r.Degraded != "" {
 		w.seen["digest"]++
 	}
 	if r.FirstChanged < len(w.sent) {
