@@ -37,6 +37,7 @@ func TestSame(t *testing.T) {
 		{[]winnow.Part{call("grep", `{"pattern":"func Foo","path":"a"}`)}, []winnow.Part{call("grep", `{"pattern":"func  foo("}`)}, true, "the same query"},
 		{[]winnow.Part{call("read", `{"path":"a.go"}`), call("read", `{"path":"b.go"}`)}, []winnow.Part{call("read", `{"path":"b.go"}`)}, true,
 			"one does more at once"},
+		{[]winnow.Part{call("bash", `{"command":"grep -i foo a.go | tail -3"}`)}, []winnow.Part{call("bash", `{"command":"grep foo a.go"}`)}, true, "a search, though -i may mean that it writes"},
 		{[]winnow.Part{call("recall", `{"handle":"1"}`)}, []winnow.Part{says}, true, "a recall is no step"},
 		{[]winnow.Part{call("lookup", `{"id":7,"deep":true}`)}, []winnow.Part{call("lookup", `{"deep":true,"id":7}`)}, true, "a tool that nobody knows"},
 		{[]winnow.Part{call("lookup", `{"id":7}`)}, []winnow.Part{call("lookup", `{"id":8}`)}, false, "with another argument"},

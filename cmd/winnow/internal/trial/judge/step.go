@@ -43,8 +43,11 @@ func StepOf(answer *winnow.Message) (step Step) {
 
 // ActsOf returns what a call does: for each file that it works on, or one.
 func ActsOf(tool string, arguments json.RawMessage) (acts []Act) {
-	use := toolcall.Common.OfShell(tool, arguments)
-	switch args := toolcall.Common.Arguments(arguments); {
+	use, args := toolcall.Common.OfShell(tool, arguments), toolcall.Common.Arguments(arguments)
+	if args.Command != "" { // what a shell may have written is no more than a guess
+		use.Modified = toolcall.Common.Of(tool, arguments).Modified
+	}
+	switch {
 	case len(use.Modified) > 0:
 		acts = of(changes, use.Modified)
 	case len(use.Read) > 0:

@@ -69,11 +69,14 @@ func doneIn(history []winnow.Message) (list []done) {
 
 func fileProbe(list []done) (judge.Probe, bool) {
 	for i := len(list) - 1; i >= 0; i-- {
-		if d := &list[i]; !d.failed {
-			if use := toolcall.Common.Of(d.call.Name, d.call.Arguments); len(use.Modified) > 0 {
-				return judge.Probe{Kind: ProbeFile, Ask: "Which file did you change last? Give its path.",
-					Want: use.Modified[len(use.Modified)-1:], IsFile: true}, true
-			}
+		d := &list[i]
+		use := toolcall.Common.Of(d.call.Name, d.call.Arguments)
+		switch may := toolcall.Common.OfShell(d.call.Name, d.call.Arguments); {
+		case len(use.Modified) == 0 && len(may.Modified) > 0:
+			return judge.Probe{}, false // a shell may have written later
+		case len(use.Modified) > 0 && !d.failed:
+			return judge.Probe{Kind: ProbeFile, Ask: "Which file did you change last? Give its path.",
+				Want: use.Modified[len(use.Modified)-1:], IsFile: true}, true
 		}
 	}
 	return judge.Probe{}, false
