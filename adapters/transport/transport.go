@@ -150,7 +150,10 @@ func (t *Transport) read(r *http.Request) (*http.Request, []byte, error) {
 	if encoding != "" && encoding != "gzip" && encoding != "identity" {
 		return r, nil, fmt.Errorf("the body is compressed: %s", encoding)
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, t.o.MaxBody+1))
+	var read bytes.Buffer
+	read.Grow(int(min(max(0, r.ContentLength), mostAtOnce)) + bytes.MinRead) // so much free makes it read on at the end
+	_, err := read.ReadFrom(io.LimitReader(r.Body, t.o.MaxBody+1))
+	body := read.Bytes()
 	if err != nil {
 		_ = r.Body.Close()
 		return nil, nil, err
@@ -178,6 +181,9 @@ func (t *Transport) read(r *http.Request) (*http.Request, []byte, error) {
 	out.Header.Del("Content-Encoding")
 	return out, body, nil
 }
+
+// mostAtOnce is how much memory is taken for a body because its header says so, in bytes.
+const mostAtOnce = 8 << 20
 
 var errTooLarge = errors.New("the body is larger than MaxBody")
 
