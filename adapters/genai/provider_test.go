@@ -72,7 +72,8 @@ func writeAnswer(m *winnow.Message, stream bool) []byte {
 			parts = append(parts, &sdk.Part{Text: p.Text})
 			continue
 		}
-		call := &sdk.Part{FunctionCall: &sdk.FunctionCall{Name: p.Name, Args: object(p.Arguments)}}
+		call := &sdk.Part{FunctionCall: &sdk.FunctionCall{Name: p.Name}}
+		_ = json.Unmarshal(p.Arguments, &call.FunctionCall.Args)
 		if first {
 			call.ThoughtSignature, first = signed, false
 		}

@@ -13,8 +13,16 @@ func ImportSystem(instruction *sdk.Content) []winnow.Message {
 	if instruction == nil || len(instruction.Parts) == 0 {
 		return nil
 	}
-	var im importer
-	return []winnow.Message{{Role: winnow.RoleSystem, Parts: im.content(instruction), Source: instruction}}
+	m := winnow.Message{Role: winnow.RoleSystem, Source: instruction}
+	for _, p := range instruction.Parts {
+		for _, read := range Import([]*sdk.Content{{Role: sdk.RoleModel, Parts: []*sdk.Part{p}}}) {
+			for _, part := range read.Parts {
+				part.Source = p
+				m.Parts = append(m.Parts, part)
+			}
+		}
+	}
+	return []winnow.Message{m}
 }
 
 // ExportSystem returns the system messages for the field SystemInstruction of [sdk.GenerateContentConfig], or nil if

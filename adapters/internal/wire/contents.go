@@ -145,11 +145,14 @@ func contentsMedia(of value) winnow.Part {
 	return winnow.Part{Kind: kind, MediaType: mediaType}
 }
 
+// madePrefix begins the ids that are made for calls without one. They are never sent.
+const madePrefix = "winnow_made_"
+
 // madeID makes an id for a call without one, from the call itself, so that it keeps its id when the client drops other
 // messages from the front.
 func (r *reader) madeID(call *winnow.Part) string {
 	what := call.Name + "\xff" + call.Signature + "\xff" + string(call.Arguments)
-	id := "winnow_made_" + adapter.HashID(what)
+	id := madePrefix + strings.TrimPrefix(adapter.HashID(what), "call_")[:16] // every provider takes 28 characters
 	if r.made == nil {
 		r.made, r.named = map[string]int{}, map[string]string{}
 	}
