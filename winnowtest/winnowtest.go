@@ -1,10 +1,16 @@
-// Package winnowtest tests adapters: the functions that turn a host's own messages into winnow's and back.
+// Package winnowtest has what tests of agents and adapters need.
+//
+// An agent is tested against a [Model], which answers by a script, counts, bills, and refuses what is too long in the
+// words of a real provider. A [Summarizer] is a fake whose summaries are accepted, a [Conversation] a long session in a
+// line. [Model.Check] and [CheckRequest] say what an agent does wrong: the example of Model is a whole test.
+//
+// An adapter is the pair of functions that turn a host's own messages into winnow's and back:
 //
 //	func TestAdapter(t *testing.T) {
 //		winnowtest.Run(t, winnowtest.Adapter[mine.Message]{Import: Import, Export: Export, Valid: Valid})
 //	}
 //
-// It runs every history of [Histories] through the adapter and looks for errors that occur in practice: lost content,
+// Run takes every history of [Histories] through the adapter and looks for errors that occur in practice: lost content,
 // values that come back changed although nothing changed them, equal values that are not recognized when they are
 // imported again, and lists that the provider refuses after a stage.
 package winnowtest
