@@ -227,10 +227,11 @@ func (p *program) usualPlaces() (dirs []string) {
 
 // agree says what will be sent where, and what it will cost, and asks. Without -yes and anybody to ask it is refused.
 func (p *program) agree(list []*questions.Question, found questions.Found, o *trialFlags, a *ask.Asker) (bool, error) {
-	cost, pays := 0.0, 0
-	left := a.Left()
+	cost, pays, begun := 0.0, 0, 0
 	for _, q := range list {
-		if cost += trial.Expected(a, q); cost <= left {
+		if trial.Begun(a, q) {
+			begun++
+		} else if cost += trial.Expected(a, q); cost <= a.Left() {
 			pays++
 		}
 	}
@@ -241,11 +242,11 @@ func (p *program) agree(list []*questions.Question, found questions.Found, o *tr
 		fmt.Fprintf(p.stderr, "Not sent, with either request: %s.\n", said)
 	}
 	fmt.Fprintf(p.stderr, "Their texts go to that provider alone. What stays here: %s.\n", o.log)
-	fmt.Fprintf(p.stderr, "All cost about %s", inspect.Money(cost))
-	if spent := a.Log.Spent(); spent > 0 {
-		fmt.Fprintf(p.stderr, ", of which %s are spent", inspect.Money(spent))
+	if begun > 0 {
+		fmt.Fprintf(p.stderr, "%d have been asked, for %s. ", begun, inspect.Money(a.Log.Spent()))
 	}
-	if pays < len(list) && cost > left {
+	fmt.Fprintf(p.stderr, "%d cost about %s", len(list)-begun, inspect.Money(cost))
+	if cost > a.Left() {
 		fmt.Fprintf(p.stderr, "; the budget of %s pays for about %d", inspect.Money(o.budget), pays)
 	}
 	fmt.Fprintln(p.stderr, ".")

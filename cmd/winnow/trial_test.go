@@ -90,7 +90,9 @@ func TestTrial(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(log), "sk-secret")
 
-	_, again, _ := s.run(line + " -yes")
+	_, again, errs := s.run(line + " -yes")
+	assert.Contains(t, errs, "10 have been asked, for $")
+	assert.Contains(t, errs, "0 cost about $0.000.")
 	assert.Equal(t, strings.Split(out, "written")[0], again, "the log has all answers")
 	assert.Len(t, p.Exchanges(), sent)
 	code, out, _ = s.run(line + " -yes -json")

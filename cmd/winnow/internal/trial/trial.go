@@ -118,8 +118,8 @@ var orders = [...][]string{
 // question asks one question in all its forms, and then its probes. The order depends on its place in the trial.
 func (r *runner) question(ctx context.Context, at int, q *questions.Question) (*Result, error) {
 	result := &Result{Question: q, Replies: map[string]*Reply{}}
-	if err := r.canPay(q); err != nil {
-		return nil, err
+	if Expected(r.Asker, q) > r.Left() && !Begun(r.Asker, q) {
+		return nil, ask.ErrBudget
 	}
 	for _, form := range orders[at%len(orders)] {
 		reply, err := r.form(ctx, q, form)
@@ -159,13 +159,15 @@ func (r *runner) question(ctx context.Context, at int, q *questions.Question) (*
 	return result, nil
 }
 
-// canPay returns an error if the budget does not pay for a question that has not been begun.
-func (r *runner) canPay(q *questions.Question) error {
-	body, err := ask.Body(r.Client.API, r.Client.Model, request(q, Whole))
-	if err == nil && Expected(r.Asker, q) > r.Left() && !r.Has(q.ID, Whole, body) {
-		err = ask.ErrBudget
+// Begun reports whether the log has that a question was asked.
+func Begun(a *ask.Asker, q *questions.Question) bool {
+	for _, form := range orders[0] {
+		body, err := ask.Body(a.Client.API, a.Client.Model, request(q, form))
+		if err == nil && a.Has(q.ID, form, body) {
+			return true
+		}
 	}
-	return err
+	return false
 }
 
 // note keeps an error of one request, and returns those that end the trial.
