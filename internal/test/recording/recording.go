@@ -129,7 +129,7 @@ func Requests(recorded []winnow.Message) ([]Request, error) {
 	billed := slices.ContainsFunc(recorded, isBilled)
 	var requests []Request
 	for n := range history {
-		if n > 0 && isAnswer(recorded[n], billed) {
+		if n > 0 && isAnswer(recorded[n], billed) && !isNote(recorded, n) {
 			requests = append(requests, Request{history[:n:n], at})
 		}
 		history[n].Usage = nil
@@ -155,6 +155,26 @@ func isAnswer(m winnow.Message, billed bool) bool {
 		return true
 	}
 	return m.StopReason != "error" && (!billed || m.Usage == nil)
+}
+
+// isNote reports whether a gateway wrote message n in the name of the model: it was billed for nothing, calls nothing, and
+// answers nothing that a model has not answered, or stands among answers whose usage is not counted at all.
+func isNote(recorded []winnow.Message, n int) bool {
+	isFree := func(m *winnow.Message) bool {
+		return m.Usage != nil && !isBilled(*m) && !hasCalls(m) && m.StopReason != "aborted"
+	}
+	if !isFree(&recorded[n]) {
+		return false
+	}
+	before := &recorded[n-1]
+	isAnswered := before.Role == winnow.RoleAssistant && !hasCalls(before)
+	return isAnswered || slices.ContainsFunc(recorded, func(m winnow.Message) bool {
+		return m.Role == winnow.RoleAssistant && m.Usage == nil
+	})
+}
+
+func hasCalls(m *winnow.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindToolCall })
 }
 
 func isBilled(m winnow.Message) bool { return m.Usage != nil && *m.Usage != (winnow.Usage{}) }

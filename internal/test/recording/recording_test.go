@@ -131,3 +131,26 @@ func TestReadOtherForm(t *testing.T) {
 	_, err := recording.Read([]byte(`{"role":"user","content":"hi"}` + "\n" + `{"role":"assistant","content":"yes"}`))
 	assert.ErrorContains(t, err, `no message has "parts"`, "the form of a chat API: it would be a session of empty messages")
 }
+
+// TestGatewayNotesAreNoAnswers: what a gateway says in the model's name, with a usage of nothing, is no request.
+func TestGatewayNotesAreNoAnswers(t *testing.T) {
+	person := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Hello?"}}}
+	says := func(text string, u *winnow.Usage) winnow.Message {
+		return winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: text}}, Usage: u}
+	}
+	free, paid := &winnow.Usage{}, &winnow.Usage{Input: 10}
+	for _, tt := range []struct {
+		name     string
+		recorded []winnow.Message
+		requests int
+	}{
+		{"billed answers", []winnow.Message{person, says("yes", paid), says("gateway restarted", free)}, 1},
+		{"answers whose usage is not recorded", []winnow.Message{person, says("gateway restarted", free), person, says("yes", nil)}, 1},
+		{"answers that are counted as nothing", []winnow.Message{person, says("yes", free), person, says("yes", free)}, 2},
+		{"a note behind such an answer", []winnow.Message{person, says("yes", free), says("gateway restarted", free), says("again", free), person, says("yes", free)}, 2},
+	} {
+		got, err := recording.Requests(tt.recorded)
+		require.NoError(t, err, tt.name)
+		assert.Len(t, got, tt.requests, tt.name)
+	}
+}
