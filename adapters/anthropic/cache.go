@@ -3,17 +3,13 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
-	"github.com/tidwall/sjson"
 
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
-	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
 // MarkRequest sets the markers of the prompt cache in the messages of a request at the two places where the next
@@ -75,22 +71,22 @@ type marking struct {
 	markers []adapter.CacheMarker
 }
 
-// place is where a marker stands.
+// place is where a marker stands, or is to stand.
 type place struct {
 	value int
-	path  string // of the block that has it, in the JSON of the value: "content.0.content.1."; "": the value itself
+	block jsonedit.Value // that has it: the value itself, or one in it
 	ttl   string
 	none  bool // it is to be marked
 }
 
 // note adds the markers of tools, or of a system prompt. Once all are decided, the result returns the values with them.
 func note[T value, P param.InferPtr[T]](m *marking, values []T) (decided func() []T) {
-	raw := make([][]byte, len(values))
+	raw := make([]jsonedit.Value, len(values))
 	var places []place
 	for i := range values {
-		raw[i] = adapter.Raw(values[i])
-		eachMarker(raw[i], "", func(path, ttl string) {
-			places = append(places, place{value: i, path: path, ttl: ttl})
+		raw[i] = jsonedit.Value(adapter.Raw(values[i]))
+		eachMarker(raw[i], func(block jsonedit.Value, ttl string) {
+			places = append(places, place{value: i, block: block, ttl: ttl})
 			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl})
 		})
 	}
@@ -99,28 +95,27 @@ func note[T value, P param.InferPtr[T]](m *marking, values []T) (decided func() 
 
 // noteMessages is note for messages, which are also to be marked where the next request may continue.
 func noteMessages[T value, P param.InferPtr[T]](m *marking, messages []T) (decided func() []T) {
-	raw := make([][]byte, len(messages))
+	raw := make([]jsonedit.Value, len(messages))
 	roles := make([]bool, len(messages)) // of the assistant
 	for i := range messages {
-		raw[i] = adapter.Raw(messages[i])
-		jsontext.Members(raw[i], func(key string, value []byte) {
-			roles[i] = roles[i] || key == "role" && jsontext.Text(value) == "assistant"
-		})
+		raw[i] = jsonedit.Value(adapter.Raw(messages[i]))
+		roles[i] = raw[i].Get("role").Text() == "assistant"
 	}
 	boundaries := adapter.CacheBoundaries(roles)
 	var places []place
 	for i := range raw {
-		end := "" // the path of the block that is to be marked
+		var end jsonedit.Value // the block that is to be marked
 		if slices.Contains(boundaries, i) {
 			raw[i], end = lastMarkable(raw[i])
 		}
-		isMarked := end == ""
-		add := func(path, ttl string) {
-			isMarked = isMarked || path == end
-			places = append(places, place{value: i, path: path, ttl: ttl})
-			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl, Message: true, Boundary: path == end})
+		isEnd := func(b jsonedit.Value) bool { return len(end) > 0 && &b[0] == &end[0] }
+		isMarked := len(end) == 0
+		add := func(block jsonedit.Value, ttl string) {
+			isMarked = isMarked || isEnd(block)
+			places = append(places, place{value: i, block: block, ttl: ttl})
+			m.markers = append(m.markers, adapter.CacheMarker{TTL: ttl, Message: true, Boundary: isEnd(block)})
 		}
-		eachMarker(raw[i], "", add)
+		eachMarker(raw[i], add)
 		if !isMarked {
 			add(end, string(m.ttl))
 			places[len(places)-1].none = true
@@ -129,118 +124,90 @@ func noteMessages[T value, P param.InferPtr[T]](m *marking, messages []T) (decid
 	return decision[T, P](m, messages, raw, places)
 }
 
+const cacheControl = "cache_control"
+
 // decision returns a function for the time when the markers are decided that were noted last, at these places. It
 // returns the values with them.
-func decision[T value, P param.InferPtr[T]](m *marking, values []T, raw [][]byte, places []place) func() []T {
+func decision[T value, P param.InferPtr[T]](m *marking, values []T, raw []jsonedit.Value, places []place) func() []T {
 	first := len(m.markers) - len(places)
 	return func() []T {
 		out := slices.Clone(values)
+		edits := map[int]*jsonedit.Editor{}
 		for n, p := range places {
-			if now := &m.markers[first+n]; now.Gone != p.none || now.TTL != p.ttl {
-				raw[p.value] = setMember(raw[p.value], p.path+"cache_control", marked(now))
-				out[p.value] = param.Override[T, P](json.RawMessage(raw[p.value]))
+			now := &m.markers[first+n]
+			if now.Gone == p.none && now.TTL == p.ttl {
+				continue
 			}
+			if edits[p.value] == nil {
+				edits[p.value] = jsonedit.Edit(raw[p.value])
+			}
+			switch e, old := edits[p.value], p.block.Get(cacheControl); {
+			case now.Gone:
+				e.Remove(old)
+			case len(old) > 0:
+				e.Replace(old, marked(now))
+			default:
+				e.Add(p.block, cacheControl, marked(now))
+			}
+		}
+		for i, e := range edits {
+			out[i] = param.Override[T, P](json.RawMessage(e.Bytes(raw[i])))
 		}
 		return out
 	}
 }
 
-// eachMarker calls f for the markers in a value, and last for its own. The API counts them at every depth. path is that
-// of the value.
-func eachMarker(raw []byte, path string, f func(path, ttl string)) {
-	if !bytes.Contains(raw, []byte(`"cache_control"`)) {
+// eachMarker calls f for the markers in a value, and last for its own. The API counts them at every depth.
+func eachMarker(of jsonedit.Value, f func(block jsonedit.Value, ttl string)) {
+	if !bytes.Contains(of, []byte(`"`+cacheControl+`"`)) {
 		return
 	}
-	jsontext.Members(raw, func(key string, value []byte) {
-		switch key {
+	of.Members(func(name string, v jsonedit.Value) {
+		switch name {
 		case "source": // of a document, which may have texts
-			eachMarker(value, path+"source.", f)
+			eachMarker(v, f)
 		case "content":
-			n := 0
-			jsontext.Elements(value, func(b []byte) {
-				eachMarker(b, fmt.Sprintf("%scontent.%d.", path, n), f)
-				n++
-			})
+			for _, b := range v.Elements() {
+				eachMarker(b, f)
+			}
 		}
 	})
-	if ttl, ok := markerIn(raw); ok {
-		f(path, ttl)
+	if marker := of.Get(cacheControl); marker.Exists() {
+		f(of, marker.Get("ttl").Text())
 	}
 }
 
-// marked returns the marker that was decided, or nil.
-func marked(m *adapter.CacheMarker) any {
-	if m.Gone {
-		return nil
-	}
+// marked returns the marker that was decided.
+func marked(m *adapter.CacheMarker) []byte {
 	marker := sdk.NewCacheControlEphemeralParam()
 	marker.TTL = sdk.CacheControlEphemeralTTL(m.TTL)
-	return marker
+	return adapter.Raw(marker)
 }
 
-// markerIn returns the lifetime of the marker of a value that is given as JSON.
-func markerIn(raw []byte) (ttl string, ok bool) {
-	jsontext.Members(raw, func(key string, value []byte) {
-		if key != "cache_control" || string(value) == "null" {
-			return
+// lastMarkable returns the last block of a message that has a marker or can have one, or nothing. A text becomes a
+// block.
+func lastMarkable(raw jsonedit.Value) (message, block jsonedit.Value) {
+	content := raw.Get("content")
+	if !adapter.IsBlank(content.Text()) {
+		message = raw.Set("content", jsonedit.List(jsonedit.Object("type", "text", "text", content)))
+		return message, message.Get("content.0")
+	}
+	for _, b := range content.Elements() {
+		if b.Get(cacheControl).Exists() || isMarkable(b) {
+			block = b
 		}
-		ok = true
-		jsontext.Members(value, func(key string, value []byte) {
-			if key == "ttl" {
-				ttl = strings.Trim(string(value), `"`)
-			}
-		})
-	})
-	return ttl, ok
-}
-
-// lastMarkable returns the path of the last block of a message that has a marker or can have one, or "". A text
-// becomes a block.
-func lastMarkable(raw []byte) (message []byte, path string) {
-	message = raw
-	jsontext.Members(raw, func(key string, value []byte) {
-		switch {
-		case key != "content":
-		case adapter.IsBlank(jsontext.Text(value)):
-			n := 0
-			jsontext.Elements(value, func(b []byte) {
-				if _, ok := markerIn(b); ok || isMarkable(b) {
-					path = fmt.Sprintf("content.%d.", n)
-				}
-				n++
-			})
-		default:
-			text := map[string]any{"type": "text", "text": json.RawMessage(value)}
-			message, path = setMember(raw, "content", []any{text}), "content.0."
-		}
-	})
-	return message, path
+	}
+	return raw, block
 }
 
 // isMarkable reports whether the API accepts a marker on a block: not on thinking and blank texts, and perhaps not on
 // blocks that are not known here.
-func isMarkable(raw []byte) bool {
-	switch of := jsonedit.Value(raw); of.Get("type").Text() {
+func isMarkable(of jsonedit.Value) bool {
+	switch of.Get("type").Text() {
 	case "text":
 		return !adapter.IsBlank(of.Get("text").Text())
 	case "tool_use", "tool_result", "image", "document":
 		return true
 	}
 	return false
-}
-
-// setMember returns a JSON object with a new value for a member, or without the member if value is nil.
-func setMember(raw []byte, key string, value any) []byte {
-	raw = slices.Clone(raw)
-	var err error
-	out := raw
-	if value == nil {
-		out, err = sjson.DeleteBytes(raw, key)
-	} else {
-		out, err = sjson.SetBytes(raw, key, value)
-	}
-	if err != nil { // the member names are ours, and only objects are read
-		return raw
-	}
-	return out
 }

@@ -97,18 +97,12 @@ func JoinResults[T any](run []winnow.Message) (joined, rest []winnow.Message) {
 
 // Whole returns the caller's value if messages begins with all its pieces in order, and the number of pieces.
 func Whole[T any](messages []winnow.Message) (of *T, n int) {
-	return WholeOf(len(messages), func(i int) *Piece[T] { return PieceOf[T](&messages[i]) })
-}
-
-// WholeOf is Whole for so many messages or parts, which pieceAt knows the pieces of.
-func WholeOf[T any](most int, pieceAt func(i int) *Piece[T]) (of *T, n int) {
-	first := pieceAt(0)
-	if first == nil || first.Index != 0 || first.Count > most {
+	first := PieceOf[T](&messages[0])
+	if first == nil || first.Index != 0 || first.Count > len(messages) {
 		return nil, 0
 	}
 	for i := 1; i < first.Count; i++ {
-		p := pieceAt(i)
-		if p == nil || p.Of != first.Of || p.Index != i {
+		if p := PieceOf[T](&messages[i]); p == nil || p.Of != first.Of || p.Index != i {
 			return nil, 0
 		}
 	}

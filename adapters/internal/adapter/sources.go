@@ -258,25 +258,10 @@ func compact(text json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// WholeValue is [Sources.Values] for messages whose sources are pieces.
-func WholeValue[T any](messages []winnow.Message) ([]T, int) {
-	of, n := Whole[T](messages)
-	if n == 0 {
-		return nil, 0
-	}
-	return []T{*of}, n
-}
-
 // Param is a value of an SDK that may be given as JSON, by param.Override.
 type Param interface {
 	Overrides() (value any, given bool)
 	json.Marshaler
-}
-
-// IsTyped reports whether v is not given as JSON: its fields are set.
-func IsTyped(v Param) bool {
-	_, given := v.Overrides()
-	return !given
 }
 
 // Raw returns the JSON that is sent for v: nil if v cannot be encoded.

@@ -92,34 +92,14 @@ func nameRune(r rune) rune {
 	return r
 }
 
-// content returns the content of a message that is not the model's: a text if it is one that is new, because every
-// server takes that, else a list, nil for nothing. Only the user's may have more than texts.
+// content returns the content of a message that is not the model's. Only the user's may have more than texts.
 func (b *ChatBuilder) content(m *winnow.Message, isUsers bool) []byte {
-	var list [][]byte
-	text, plain := "", true
-	for k := range m.Parts {
-		p := &m.Parts[k]
-		if !adapter.IsShown(p) {
-			continue
+	return contentOf(m, "text", adapter.IsShown, func(p *winnow.Part) value {
+		if !isUsers && b.UserImage(p) != nil {
+			return nil
 		}
-		own := b.own(p)
-		if own != nil && !isUsers && b.UserImage(p) != nil {
-			own = nil
-		}
-		if own != nil {
-			list, plain = append(list, own), false
-		} else {
-			text = adapter.TextOf(p)
-			list = append(list, jsonedit.Object("text", text, "type", "text"))
-		}
-	}
-	switch {
-	case len(list) == 0:
-		return nil
-	case len(list) == 1 && plain:
-		return jsonedit.Quote(text)
-	}
-	return jsonedit.List(list...)
+		return b.own(p)
+	})
 }
 
 // own returns the caller's element of content for a part, or nil.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 )
 
 // Given is a value of an SDK: its JSON, and a pointer to it, nil for one that is new.
@@ -105,4 +106,31 @@ func Export[T any](values Values, typed func(json.RawMessage) (T, error)) []T {
 		}
 	}
 	return out
+}
+
+// contentOf returns the content of a message that is not the model's: a text if it is one that is new, because every
+// server takes that, else a list, nil for nothing. own returns the caller's element for a part, and typ is that of a new
+// text.
+func contentOf(m *winnow.Message, typ string, isSent func(*winnow.Part) bool, own func(*winnow.Part) value) []byte {
+	var list [][]byte
+	text, plain := "", true
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if !isSent(p) {
+			continue
+		}
+		if given := own(p); given != nil {
+			list, plain = append(list, given), false
+		} else {
+			text = adapter.TextOf(p)
+			list = append(list, jsonedit.Object("text", text, "type", typ))
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return nil
+	case len(list) == 1 && plain:
+		return jsonedit.Quote(text)
+	}
+	return jsonedit.List(list...)
 }

@@ -42,8 +42,8 @@ type itemBuilder struct {
 
 func (b *itemBuilder) add(raw value) { b.out = append(b.out, Given{JSON: raw}) }
 
-// own returns the caller's items of m, or nil if they are built anew.
-func (b *itemBuilder) own(m *winnow.Message) Values {
+// itemsOf returns the caller's items of m, or nil if they are built anew.
+func itemsOf(m *winnow.Message) Values {
 	if p := adapter.PieceOf[Values](m); p != nil && (!p.Hollow || m.Role == winnow.RoleAssistant) {
 		return *p.Of
 	}
@@ -52,7 +52,7 @@ func (b *itemBuilder) own(m *winnow.Message) Values {
 
 // message adds a message of the user or the system.
 func (b *itemBuilder) message(m *winnow.Message) {
-	if own := b.own(m); own != nil {
+	if own := itemsOf(m); own != nil {
 		b.out = append(b.out, own...)
 		return
 	}
@@ -64,7 +64,7 @@ func (b *itemBuilder) message(m *winnow.Message) {
 	if m.Role == winnow.RoleSystem {
 		role = "system"
 	}
-	if content := b.content(m, adapter.IsShown); content != nil {
+	if content := contentOf(m, "input_text", adapter.IsShown, b.own); content != nil {
 		b.add(newItem(role, content))
 	}
 }
@@ -74,33 +74,8 @@ func newItem(role string, content []byte) value {
 	return jsonedit.Object("content", content, "role", role, "type", "message")
 }
 
-// content returns the content of a message or an output: a text if it is one that is new, else a list, nil for nothing.
-func (b *itemBuilder) content(m *winnow.Message, isSent func(*winnow.Part) bool) []byte {
-	var list [][]byte
-	text, plain := "", true
-	for k := range m.Parts {
-		p := &m.Parts[k]
-		if !isSent(p) {
-			continue
-		}
-		if own := b.contentOf(p); own != nil {
-			list, plain = append(list, own), false
-		} else {
-			text = adapter.TextOf(p)
-			list = append(list, jsonedit.Object("text", text, "type", "input_text"))
-		}
-	}
-	switch {
-	case len(list) == 0:
-		return nil
-	case len(list) == 1 && plain:
-		return jsonedit.Quote(text)
-	}
-	return jsonedit.List(list...)
-}
-
-// contentOf returns the caller's content of a part, which messages and outputs share.
-func (b *itemBuilder) contentOf(p *winnow.Part) []byte {
+// own returns the caller's content of a part, which messages and outputs share, or nil.
+func (b *itemBuilder) own(p *winnow.Part) value {
 	if own, ok := p.Source.(*Block); ok {
 		if own.api == (Responses{}) && own.list != nil {
 			return own.raw
@@ -117,11 +92,11 @@ func (b *itemBuilder) result(m *winnow.Message) {
 	if other && kind == "" {
 		return // its call was left out
 	}
-	if own := b.own(m); own != nil {
+	if own := itemsOf(m); own != nil {
 		b.out = append(b.out, withCallID(own[0], m.ToolCallID, id))
 		return
 	}
-	output := b.content(m, func(p *winnow.Part) bool { return !adapter.IsSilent(p) })
+	output := contentOf(m, "input_text", func(p *winnow.Part) bool { return !adapter.IsSilent(p) }, b.own)
 	if output == nil {
 		output = []byte(`""`)
 	}
@@ -137,7 +112,7 @@ func (b *itemBuilder) result(m *winnow.Message) {
 // assistant adds an answer. behind are the messages that follow it.
 func (b *itemBuilder) assistant(m *winnow.Message, behind []winnow.Message) {
 	stay := b.nameCalls(m, behind)
-	if own := b.own(m); own != nil && stay {
+	if own := itemsOf(m); own != nil && stay {
 		for _, item := range own {
 			if len(m.Parts) > 0 || isSaid(item.JSON.Get("content")) {
 				b.out = append(b.out, item)
