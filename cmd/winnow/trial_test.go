@@ -93,7 +93,7 @@ func TestTrial(t *testing.T) {
 	_, again, errs := s.run(line + " -yes")
 	assert.Contains(t, errs, "10 have been asked, for $")
 	assert.Contains(t, errs, "0 cost about $0.000.")
-	assert.Equal(t, strings.Split(out, "written")[0], again, "the log has all answers")
+	assert.Equal(t, strings.Split(out, "written: ")[0], again, "the log has all answers")
 	assert.Len(t, p.Exchanges(), sent)
 	code, out, _ = s.run(line + " -yes -json")
 	assert.Equal(t, exitOK, code)

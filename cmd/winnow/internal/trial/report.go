@@ -121,6 +121,8 @@ type Price struct {
 	ColdN    int     `json:"coldN"`
 	WarmN    int     `json:"warmN"`
 	Tokens   float64 `json:"tokens"` // of the prompt, as the provider counted
+	Read     float64 `json:"read"`   // of these, from its cache
+	Written  float64 `json:"written"`
 	counted  int
 	coldCost float64
 	warmCost float64
@@ -268,7 +270,10 @@ func (b *builder) price(form string, reply *Reply) {
 		p.coldCost += reply.Prompt
 	}
 	p.counted++
-	p.Tokens += float64(reply.Answer.Usage.Prompt())
+	u := reply.Answer.Usage
+	p.Tokens += float64(u.Prompt())
+	p.Read += float64(u.CacheRead)
+	p.Written += float64(u.CacheWrite)
 }
 
 func (b *builder) finish(seed uint64) {
@@ -293,7 +298,9 @@ func (b *builder) finish(seed uint64) {
 	for _, form := range []string{Whole, Short, Recall} {
 		if p := b.prices[form]; p != nil {
 			p.Cold, p.Warm = p.coldCost/math.Max(1, float64(p.ColdN)), p.warmCost/math.Max(1, float64(p.WarmN))
-			p.Tokens /= float64(p.counted)
+			for _, mean := range []*float64{&p.Tokens, &p.Read, &p.Written} {
+				*mean /= float64(p.counted)
+			}
 			b.Prices = append(b.Prices, *p)
 		}
 	}

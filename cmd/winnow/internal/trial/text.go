@@ -80,12 +80,12 @@ func (a *Again) sentence(questions int) string {
 
 // PriceLines say what the prompts cost.
 func (r *Report) PriceLines() []string {
-	list := []string{"A prompt, with a cold and a warm cache:"}
+	list := []string{"What a prompt cost with a cold and a warm cache (so many times):"}
 	for i := range r.Prices {
 		p := &r.Prices[i]
-		list = append(list, fmt.Sprintf("  %s: %s and %s, %s tokens (%d cold, %d warm)", p.Form, p.cost(p.Cold,
-			p.ColdN),
-			p.cost(p.Warm, p.WarmN), recording.Comma(int(p.Tokens)), p.ColdN, p.WarmN))
+		list = append(list, fmt.Sprintf("  %s: %s (%d) and %s (%d); on average %s tokens, %s read from the cache and %s "+
+			"written to it", p.Form, p.cost(p.Cold, p.ColdN), p.ColdN, p.cost(p.Warm, p.WarmN), p.WarmN,
+			recording.Comma(int(p.Tokens)), recording.Comma(int(p.Read)), recording.Comma(int(p.Written))))
 	}
 	return append(list, "Spent in all: "+inspect.Money(r.Spent)+".")
 }
