@@ -232,14 +232,14 @@ func TestToldWindowIsDisprovedByAnAnswer(t *testing.T) {
 func TestCounted(t *testing.T) {
 	h := namelessHistory(8, true)
 	m := newManager(t, 200_000, &winnow.Options{Estimator: winnow.CharsPerToken(4)})
-	m.Counted(50_000) // nothing was sent
+	m.Counted(winnow.Usage{Input: 50_000}) // nothing was sent
 	first := prepare(t, m, h)
 	for _, absurd := range []int{-1, 0, 1, first.Tokens / 3, 1_000_000} {
-		m.Counted(absurd)
+		m.Counted(winnow.Usage{Input: absurd})
 		assert.Equal(t, first.Tokens, m.Plan(h).Tokens, "%d tokens are not of this request", absurd)
 	}
 	counted := first.Tokens + first.Tokens/3
-	m.Counted(counted)
+	m.Counted(winnow.Usage{Input: counted})
 	h = append(h, modelSays("All is well."), userSays("Go on."))
 	next := prepare(t, m, h)
 	assert.Greater(t, next.Tokens, counted, "the next request goes on from there")

@@ -211,7 +211,7 @@ func (t *tries) countCalls(report *Compaction, err error) {
 func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 	// kept for the comparison below, because the ledger has a new list by then
 	r, sent := d.request(), m.ledger.sent
-	tokens, cold, reason := m.ledger.tokens, d.isCold(), d.reason()
+	tokens, cold, reason, wasBound := m.ledger.tokens, d.isCold(), d.reason(), m.ledger.bindsThinking
 	err := m.journaled(func() {
 		m.ledger.record(d)
 		m.ledger.bytes = r.Bytes
@@ -233,6 +233,9 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 			"records", d.newRecords,
 			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
 			"options", "FoldAbove, Prune, Truncate")
+	}
+	if m.ledger.bindsThinking && !wasBound {
+		m.logBinding()
 	}
 	d.logRejected()
 	return r, nil

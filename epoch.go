@@ -23,7 +23,7 @@ func (d *draft) rewrite() {
 	thinks := func(x *item) bool { return hasThinking(x.sent) }
 	endsPhase := d.endsPhase()
 	d.stayBelow()
-	if d.opts.Thinking == ThinkingBound && !endsPhase && d.fits() && slices.ContainsFunc(d.items, thinks) {
+	if d.thinking() == ThinkingBound && !endsPhase && d.fits() && slices.ContainsFunc(d.items, thinks) {
 		return // an epoch would lose what the model thought
 	}
 	if d.passReason = "old images"; cold {

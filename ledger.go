@@ -79,6 +79,7 @@ type partner struct {
 	otherModel    bool   // nothing was sent to model yet, only to another one
 	window        int    // of the manager, in tokens; 0: not known
 	isRestored    bool   // nothing was sent since Restore
+	bindsThinking bool   // the provider has said so
 	ignoresCounts bool   // of another process in the history, because the request does not fit otherwise
 }
 

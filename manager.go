@@ -288,12 +288,12 @@ func (m *Manager) savepoint() (undo func()) {
 	}
 }
 
-// Counted passes on the provider's count of tokens for the last request, system prompt and tools included, where no
-// Usage in the history says it. The next requests are estimated from there. A count of another request is ignored.
-func (m *Manager) Counted(tokens int) {
+// Counted passes on what the provider counted for the last request, system prompt and tools included, where no Usage in
+// the history says it. The next requests are estimated from there. A count of another request is ignored.
+func (m *Manager) Counted(u Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	l := &m.ledger
+	l, tokens := &m.ledger, u.Prompt()
 	if len(l.sent) == 0 || tokens <= 0 {
 		return // nothing was sent, or nothing was counted
 	}
@@ -304,4 +304,13 @@ func (m *Manager) Counted(tokens int) {
 	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
 	m.generation++
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
+	if u.ThinkingDropped > 0 && !l.bindsThinking {
+		l.bindsThinking = true
+		m.logBinding()
+	}
+}
+
+// logBinding says that from now on the model's thinking is treated as bound.
+func (m *Manager) logBinding() {
+	m.opts.Logger.Info("winnow: the provider binds thinking to what stands before it", "model", m.opts.Model)
 }

@@ -203,7 +203,7 @@ func ExampleManager_Counted() {
 	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: strings.Repeat("word ", 1_000)}}}}
 	request := must(m.Prepare(context.Background(), history))
 	const counted = 1_150 // of request.Messages, by the provider
-	m.Counted(counted)
+	m.Counted(winnow.Usage{Input: counted})
 	fmt.Println(request.Tokens != counted, m.Plan(history).Tokens)
 	// Output: true 1150
 }

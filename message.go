@@ -121,6 +121,10 @@ type Usage struct {
 	CacheRead  int `json:"cacheRead,omitempty"`  // read from the prompt cache
 	CacheWrite int `json:"cacheWrite,omitempty"` // written to the prompt cache
 	Output     int `json:"output,omitempty"`     // the answer
+
+	// parts of thinking for which the provider reports that what stands before them has changed, so that it leaves them
+	// out of the prompt
+	ThinkingDropped int `json:"thinkingDropped,omitempty"`
 }
 
 // Prompt returns the tokens of the whole prompt: Input + CacheRead + CacheWrite. Negative counts are

@@ -80,7 +80,7 @@ func (d *draft) mayReplay(i int, p *edit, request int) bool {
 		return true // the provider would refuse it, even in a pin
 	case !p.leavesOutThinking(m):
 		return !m.Pinned // an edit of something else
-	case d.opts.Thinking == ThinkingBound:
+	case d.thinking() == ThinkingBound:
 		return !d.wasSentWhole(i) // the provider accepted the thinking then
 	}
 	return !m.Pinned && !d.needsThinking(i, request)

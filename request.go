@@ -71,6 +71,7 @@ func (l *ledger) record(d *draft) {
 	}
 	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
 	l.apart = d.stillApart()
+	l.bindsThinking = l.bindsThinking || d.saysBound() // before otherModel is forgotten
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.total, false
 	if l.accounting = d.accounting; l.isRestored {
 		l.isRestored = false

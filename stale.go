@@ -335,7 +335,7 @@ func (d *draft) clearInPlace(p part, names *excerpt.Names) {
 // every epoch keeps it.
 func (d *draft) namesKept(list []part) *excerpt.Names {
 	names := new(excerpt.Names)
-	keepsThinking := d.opts.Thinking == ThinkingKept
+	keepsThinking := d.thinking() == ThinkingKept
 	next := 0
 	for i, x := range d.items {
 		for next < len(list) && list[next].end > 0 && list[next].end <= i {

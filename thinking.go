@@ -5,6 +5,33 @@ import "slices"
 // signedByAnother is the reason of an edit that leaves out thinking which only the model that signed it accepts.
 const signedByAnother = "thinking that another model signed"
 
+// thinking returns the policy: that of the options, unless the provider has said that it binds thinking to what stands
+// before it.
+func (d *draft) thinking() ThinkingPolicy {
+	if d.ledger.bindsThinking || d.saysBound() {
+		return ThinkingBound
+	}
+	return d.opts.Thinking
+}
+
+// saysBound reports whether the newest answer says that the provider has left out thinking because what stands before
+// it had changed. Nothing is learned from an answer of another model.
+func (d *draft) saysBound() bool {
+	if d.ledger.otherModel {
+		return false
+	}
+	i := len(d.history) - 1
+	for i >= 0 && d.history[i].Role != RoleAssistant {
+		i--
+	}
+	for ; i >= 0 && d.history[i].Role == RoleAssistant; i-- {
+		if u := d.history[i].Usage; u != nil && u.ThinkingDropped > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // leaveOutThinking leaves out what Options.Thinking asks for. It is called at an epoch, when nothing behind the first
 // rewrite is in the cache.
 func (d *draft) leaveOutThinking() {
@@ -14,7 +41,7 @@ func (d *draft) leaveOutThinking() {
 		}
 	}
 	from, end := d.firstChanged(), len(d.items)
-	switch d.opts.Thinking {
+	switch d.thinking() {
 	case ThinkingBound:
 		from = d.brokenFrom(from)
 	case ThinkingDropped:
@@ -26,7 +53,7 @@ func (d *draft) leaveOutThinking() {
 		return
 	}
 	for i := from; i < end; i++ {
-		if !d.items[i].sent.Pinned || d.opts.Thinking == ThinkingBound {
+		if !d.items[i].sent.Pinned || d.thinking() == ThinkingBound {
 			d.dropThinking(i, isThinking, "thinking from before what is rewritten")
 		}
 	}

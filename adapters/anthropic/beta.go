@@ -4,6 +4,7 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
 // ResponseBeta is [Response] for an answer of the beta API. A streamed answer is collected by [CollectBeta] first.
@@ -20,6 +21,11 @@ func ResponseBeta(answer *sdk.BetaMessage) winnow.Message {
 		CacheRead:  int(answer.Usage.CacheReadInputTokens),
 		CacheWrite: int(answer.Usage.CacheCreationInputTokens),
 		Output:     int(answer.Usage.OutputTokens),
+	}
+	for _, x := range answer.InputTransformations {
+		if adapter.BindsToPrefix(x.Reason) {
+			m.Usage.ThinkingDropped++
+		}
 	}
 	return m
 }

@@ -423,7 +423,7 @@ func TestCounter(t *testing.T) {
 		n, err := c.Count(t.Context(), request.Messages)
 		require.NoError(t, err)
 		assert.Equal(t, 700, n)
-		m.Counted(n)
+		m.Counted(winnow.Usage{Input: n})
 	}
 	assert.Equal(t, 1, asked)
 	history = append(history, Import([]sdk.MessageParam{sdk.NewAssistantMessage(sdk.NewTextBlock("a")), sdk.NewUserMessage(sdk.NewTextBlock("q"))})...)

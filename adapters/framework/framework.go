@@ -170,7 +170,7 @@ func (t *Turn) Answered(ctx context.Context, m winnow.Message) {
 		usage = *m.Usage
 	}
 	if usage.Prompt() > 0 {
-		t.conversation.manager.Counted(usage.Prompt())
+		t.conversation.manager.Counted(usage)
 	}
 	c.threads.answered(t.conversation, m)
 	c.save(context.WithoutCancel(ctx), t.thread)

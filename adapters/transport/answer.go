@@ -176,8 +176,19 @@ func (t *tap) note(answer value) {
 			t.usage.Output = n
 		}
 		if prompt > 0 {
+			dropped := t.usage.ThinkingDropped
 			t.usage = *adapter.Usage(prompt, read+cached, written+stored, t.usage.Output)
+			t.usage.ThinkingDropped = dropped
 		}
+	}
+	for _, path := range []string{"input_transformations", "message.input_transformations", "response.input_transformations"} {
+		dropped := 0
+		for _, x := range answer.Get(path).Elements() {
+			if adapter.BindsToPrefix(x.Get("reason").Text()) {
+				dropped++
+			}
+		}
+		t.usage.ThinkingDropped = max(t.usage.ThinkingDropped, dropped)
 	}
 	n := func(name string) int { return answer.Get("usageMetadata." + name).Int() }
 	if prompt := n("promptTokenCount") + n("toolUsePromptTokenCount"); prompt > 0 {

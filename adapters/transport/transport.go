@@ -236,7 +236,7 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 		return nil, err
 	}
 	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Client: clientOf(r), Request: sent, History: q.tokens,
-		Recalls: q.recalls, Refusals: refusals}, func(u winnow.Usage) { c.manager.Counted(u.Prompt()) })
+		Recalls: q.recalls, Refusals: refusals}, c.manager.Counted)
 	return res, nil
 }
 

@@ -130,18 +130,22 @@ func smallNumber(s string) (n int, ok bool) {
 
 var small = prose.NewPattern(`^v?(\d{1,2})([op].*)?$`)
 
-// Claude 5.1 is the first version whose thinking is bound to the messages in front of it.
-const firstBoundMajor, firstBoundMinor = 5, 1
+// firstBound is the first version of a model whose thinking is bound to the messages in front of it.
+var firstBound = []struct {
+	word         string
+	major, minor int
+}{{"claude", 5, 1}, {"gpt-", 6, 2}}
 
-// BindsThinking reports whether the signatures of a model's thinking are valid only if the messages before it are
-// unchanged.
+// BindsThinking reports whether a model's thinking is valid only if the messages before it are unchanged.
 func BindsThinking(model string) bool {
 	name := strings.ToLower(model)
-	if !strings.Contains(name, "claude") {
-		return false
+	for _, first := range firstBound {
+		if strings.Contains(name, first.word) {
+			major, minor := version(name, first.word)
+			return major > first.major || major == first.major && minor >= first.minor
+		}
 	}
-	major, minor := version(name, "claude")
-	return major > firstBoundMajor || major == firstBoundMajor && minor >= firstBoundMinor
+	return false
 }
 
 // IsSame reports whether a and b name one model at one provider. Another spelling may mean another gateway, which has

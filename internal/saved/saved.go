@@ -21,11 +21,13 @@ const Version = 1
 
 // Snapshot is the whole memory of a manager. Texts are bytes, so that what is not valid UTF-8 comes back unchanged.
 type Snapshot struct {
-	Winnow     int     `json:"winnow"` // version
-	Model      string  `json:"model,omitempty"`
-	OtherModel bool    `json:"otherModel,omitempty"`
-	Window     int     `json:"window,omitempty"` // of the manager
-	Names      []Names `json:"names,omitempty"`  // of calls, the newest last
+	Winnow     int    `json:"winnow"` // version
+	Model      string `json:"model,omitempty"`
+	OtherModel bool   `json:"otherModel,omitempty"`
+	// the provider has said that it binds thinking to what stands before it
+	BindsThinking bool    `json:"bindsThinking,omitempty"`
+	Window        int     `json:"window,omitempty"` // of the manager
+	Names         []Names `json:"names,omitempty"`  // of calls, the newest last
 	Request
 	Accounting Accounting      `json:"accounting,omitzero"`
 	Body       int             `json:"body,omitempty"`

@@ -28,11 +28,33 @@ func Response(answer *sdk.Response) []winnow.Message {
 	for i := range messages {
 		if messages[i].Role == winnow.RoleAssistant {
 			messages[i].Usage = usage(&answer.Usage)
+			if u := messages[i].Usage; u != nil {
+				u.ThinkingDropped = thinkingDropped(answer)
+			}
 			break
 		}
 	}
 	messages[len(messages)-1].StopReason = stopReason(answer)
 	return messages
+}
+
+// thinkingDropped counts the reasoning that the API has left out because what stands before it has changed. The SDK
+// does not know the member.
+func thinkingDropped(answer *sdk.Response) (n int) {
+	var more struct {
+		Transformations []struct {
+			Reason string `json:"reason"`
+		} `json:"input_transformations"`
+	}
+	if json.Unmarshal([]byte(answer.RawJSON()), &more) != nil {
+		return 0
+	}
+	for _, x := range more.Transformations {
+		if adapter.BindsToPrefix(x.Reason) {
+			n++
+		}
+	}
+	return n
 }
 
 func usage(u *sdk.ResponseUsage) *winnow.Usage {
