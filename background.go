@@ -187,7 +187,7 @@ func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
 func hasFailed(err error) bool { return err != nil && !errors.Is(err, errHistoryChanged) }
 
 // endUseless ends background work that is of no use for d. report and err are those of withReadySummary. If the summary
-// is used, commitCompaction ends the work, because the request may still fail before that.
+// is used, commit ends the work, because the request may still fail before that.
 func (m *Manager) endUseless(d *draft, report *Compaction, err error) {
 	b := m.background
 	switch {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/breaker"
-	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/event"
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
@@ -61,54 +60,6 @@ func (m *Manager) checkRest(history []Message) error {
 	return d.overflow()
 }
 
-// compactAndCommit is what Prepare does with a draft that needs a compaction. The lock is held, but not
-// while a summarizer is called.
-func (m *Manager) compactAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	total := d.historyTokens()
-	if m.ledger.breaker.IsOpen(total, d.budget) && !d.isDigestDue(d.checkpoint, total) {
-		m.opts.Logger.Debug("winnow: the summarizer is not asked: the breaker is open",
-			"failures", m.ledger.breaker.Failures)
-		return m.withoutSummary(ctx, d)
-	}
-	if unread := d.unsummarizedTokens(); unread < count.Share(d.budget, leastWorth) || !d.isWorthCall() {
-		m.opts.Logger.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
-		return m.withoutSummary(ctx, d)
-	}
-	return m.summarizeAndCommit(ctx, d)
-}
-
-// replaceDigest asks the summarizer once for the summary that a digest stands in for. If it fails, the digest stays.
-func (m *Manager) replaceDigest(ctx context.Context, d *draft) (*Request, error) {
-	m.ledger.tries.oneCall = true // the request fits without the summary, so it must not wait long
-	return m.summarizeAndCommit(ctx, d)
-}
-
-// summarizeAndCommit asks the summarizer for a summary in d. Where there is none, or where even that leaves too little
-// room, a digest can be shorter.
-func (m *Manager) summarizeAndCommit(ctx context.Context, d *draft) (*Request, error) {
-	compacted, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer})
-	switch {
-	case err == nil && compacted.shrinkToFit():
-		return m.commitCompaction(compacted, report, closeBreaker)
-	case ctx.Err() != nil:
-		return nil, errWaiting(ctx)
-	case err != nil:
-		m.noteFailure(err, d)
-	}
-	m.ledger.digestAt = d.historyTokens() // in the place of a digest, it is tried again when the history has grown
-	return m.withoutSummary(ctx, d)
-}
-
-// withoutSummary decides what becomes of d when no summary can be had. The request is sent without one if it fits the
-// budget, even if only without the margin of the estimates, because a digest would lose more. Else a digest stands in.
-func (m *Manager) withoutSummary(ctx context.Context, d *draft) (*Request, error) {
-	// A new draft, because the host may have used the manager while the summarizer was asked.
-	if next := m.draft(d.history, m.ledger.checkpoint); next.tokens() <= next.budget && next.shrinkToFit() {
-		return m.commit(next)
-	}
-	return m.digestAndCommit(ctx, d)
-}
-
 // whyDigest says why a digest stands in for a summary.
 func (m *Manager) whyDigest() string {
 	switch {
@@ -118,30 +69,6 @@ func (m *Manager) whyDigest() string {
 		return m.ledger.breaker.Reason
 	}
 	return "too little for a call of the summarizer"
-}
-
-// digestAndCommit lets a digest stand in for a summary that cannot be had. By then everything that may be cleared is
-// cleared. Only the newest results are left to cut, and the model works with those, so they are cut only if the digest
-// is not enough. A summary is made shorter only if nothing else helps.
-func (m *Manager) digestAndCommit(ctx context.Context, failed *draft) (*Request, error) {
-	before := failed.historyTokens()
-	call := compactCall{by: Digest(), because: m.whyDigest()}
-	d, report, err := m.compact(ctx, m.draft(failed.history, failed.base), call)
-	if err == nil && d.shrinkToFit() {
-		return m.commitCompaction(d, report, func(l *ledger) { l.breaker.Digested(before - d.historyTokens()) })
-	}
-	if err != nil {
-		d = m.draft(failed.history, m.ledger.checkpoint)
-	}
-	if d.shrinkToFit() {
-		return m.commit(d)
-	}
-	call.shortens = true
-	next, report, err := m.compact(ctx, m.draft(failed.history, failed.base), call)
-	if err == nil && next.shrinkToFit() {
-		return m.commitCompaction(next, report)
-	}
-	return nil, d.overflow()
 }
 
 // compact summarizes the older messages of d and returns the draft that has the summary in their place, with its
@@ -206,17 +133,21 @@ func (t *tries) countCalls(report *Compaction, err error) {
 	}
 }
 
-// commit makes d what was sent last, and returns its request. The functions of `also` change the ledger in the same
-// step. The error comes from Options.Journal; nothing has changed then.
-func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
+// commit makes the draft of p what was sent last, and returns its request. The error comes from Options.Journal;
+// nothing has changed then.
+func (m *Manager) commit(p *proposal) (*Request, error) {
 	// kept for the comparison below, because the ledger has a new list by then
+	d := p.draft
 	r, sent := d.request(), m.ledger.sent
 	tokens, cold, reason, wasBound := m.ledger.tokens, d.isCold(), d.reason(), m.ledger.bindsThinking
 	err := m.journaled(func() {
 		m.ledger.record(d)
 		m.ledger.bytes = r.Bytes
-		for _, change := range also {
-			change(&m.ledger)
+		if p.also != nil {
+			p.also(&m.ledger)
+		}
+		if p.report != nil {
+			m.ledger.recordSummary(d)
 		}
 	})
 	if err != nil {
@@ -238,6 +169,9 @@ func (m *Manager) commit(d *draft, also ...func(l *ledger)) (*Request, error) {
 		m.logBinding()
 	}
 	d.logRejected()
+	if p.report != nil {
+		m.reportSummary(r, p.report)
+	}
 	return r, nil
 }
 
@@ -254,25 +188,23 @@ func (d *draft) reason() string {
 	return "the history is not the last one and what follows it"
 }
 
-// commitCompaction is commit for a draft that has a new checkpoint.
-func (m *Manager) commitCompaction(d *draft, report *Compaction, also ...func(l *ledger)) (*Request, error) {
-	r, err := m.commit(d, append(also, func(l *ledger) {
-		l.flushed = false // the next compaction has a flush of its own
-		l.names = withNames(l.names, d.names, d.checkpoint.summaryKeys)
-		if d.checkpoint.degraded != "" {
-			l.digestAt = d.historyTokens()
-		}
-	})...)
-	if err != nil {
-		return nil, err
+// recordSummary remembers that d has a new summary.
+func (l *ledger) recordSummary(d *draft) {
+	l.flushed = false // the next compaction has a flush of its own
+	l.names = withNames(l.names, d.names, d.checkpoint.summaryKeys)
+	if d.checkpoint.degraded != "" {
+		l.digestAt = d.historyTokens()
 	}
-	// Only now: had the commit failed, the next call would have used the background work.
+}
+
+// reportSummary says in r, and in the log, what was compacted. The work in the background ends only now: had the commit
+// failed, the next call would have used it.
+func (m *Manager) reportSummary(r *Request, report *Compaction) {
 	m.endBackground() // its summary is in use now, or is about messages that are replaced now
 	report.TokensAfter = r.Tokens
 	r.Compaction = report
 	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
 		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", r.Degraded)
-	return r, nil
 }
 
 // closeBreaker resets the breaker of l, because the summarizer works.

@@ -96,96 +96,32 @@ func (l *ledger) withinBody(try func() error) error {
 	return try()
 }
 
-// outcome is what becomes of a draft.
-type outcome uint8
-
-const (
-	tooLarge     outcome = iota // it cannot be made to fit
-	mayBeSent                   // as it is, or shrunk
-	summaryIsDue                // a summary is due
-	digestIsDue                 // it fits, and it is time to replace its digest by a summary
-)
-
-// choice is what becomes of a history: Prepare carries it out, and Plan shows it.
-type choice struct {
-	draft    *draft
-	report   *Compaction // of the summary in draft that was made in the background; nil: none was
-	notReady error       // why the summary made in the background cannot be used; nil: it can, or there is none
-	fits     bool        // the draft, before it was shrunk
-	outcome  outcome
-}
-
-// choose decides what becomes of history. It sends and commits nothing; only the tries begin anew. failedJustNow says
-// that the summarizer failed, for this same request.
-func (m *Manager) choose(history []Message, failedJustNow bool) *choice {
-	m.ledger.tries.begin()
-	c := &choice{}
-	c.draft, c.report, c.notReady = m.withReadySummary(m.draft(history, m.ledger.checkpoint))
-	d, wasAskedJustNow := c.draft, c.report != nil || failedJustNow || hasFailed(c.notReady)
-	c.fits = d.fits()
-	switch {
-	case d.needsCompaction():
-		c.outcome = summaryIsDue
-	case !wasAskedJustNow && m.mayReplaceDigest(d):
-		c.outcome = digestIsDue
-	case d.shrinkToFit():
-		c.outcome = mayBeSent
-	}
-	return c
-}
-
-// makeRequest carries out what choose says. The host may use the manager while Prepare waits, so the choice is then
+// makeRequest climbs the ladder of Prepare. The host may use the manager while Prepare waits, so the ladder is then
 // made anew. The loop ends, because there are two reasons to go round and each occurs only once: background work has
 // ended, or the host was asked to save what it wants to keep, which is done once before each compaction. The lock is
 // held, but not while code of the host runs.
 func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJustNow bool) (*Request, error) {
-	for {
-		c := m.choose(history, failedJustNow)
-		if c.draft.fault != nil {
-			return nil, c.draft.fault
+	var l *ladder
+	for unlocked := true; unlocked; {
+		l = m.newLadder(history, failedJustNow)
+		if l.draft.fault != nil {
+			return nil, l.draft.fault
 		}
-		m.endUseless(c.draft, c.report, c.notReady)
-		if unlocked, err := m.prepareOutcome(ctx, c); err != nil {
+		m.endUseless(l.draft, l.ready, l.notReady)
+		var err error
+		if unlocked, err = l.wait(ctx); err != nil {
 			return nil, err
-		} else if unlocked {
-			continue
 		}
-		switch {
-		case c.outcome == summaryIsDue && (failedJustNow || hasFailed(c.notReady)):
-			return m.withoutSummary(ctx, c.draft) // asking the summarizer again at once would fail again
-		case c.outcome == summaryIsDue:
-			return m.compactAndCommit(ctx, c.draft)
-		case c.outcome == digestIsDue:
-			return m.replaceDigest(ctx, c.draft)
-		case c.outcome == tooLarge:
-			return nil, c.draft.overflow()
-		case c.report != nil:
-			return m.commitCompaction(c.draft, c.report, closeBreaker)
-		}
-		return m.commit(c.draft)
 	}
-}
-
-// prepareOutcome waits or saves before c is carried out: it waits for the summary that is being made in the background,
-// begins one, or has the host save what it wants to keep. It reports whether it let go of the lock.
-func (m *Manager) prepareOutcome(ctx context.Context, c *choice) (unlocked bool, err error) {
-	d := c.draft
-	if c.outcome == summaryIsDue {
-		if unlocked, err = m.awaitBackground(ctx, d); unlocked || err != nil {
-			return unlocked, err
-		}
-		return m.flush(ctx, d.history), nil
+	rungs := ofPrepare
+	if l.due == notDue {
+		rungs = rungs[:1]
 	}
-	if c.report == nil && c.fits && m.prepareCompaction(ctx, d) {
-		return true, nil // ahead of a compaction that is near
+	r, err := l.climb(ctx, rungs)
+	if r == nil && err == nil {
+		err = l.last.overflow()
 	}
-	return c.outcome == digestIsDue && m.flush(ctx, d.history), nil
-}
-
-// mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
-// fits: the cache is cold, or the history has grown by a share of the budget.
-func (m *Manager) mayReplaceDigest(d *draft) bool {
-	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.historyTokens())
+	return r, err
 }
 
 // Plan is Prepare without effects: it calls no LLM and changes no state. Request.NeedsCompaction says that Prepare
@@ -197,15 +133,15 @@ func (m *Manager) Plan(history []Message) *Request {
 	defer m.mu.Unlock()
 	defer m.savepoint()() // what is decided and forgotten here is undone: Plan has no effects
 	m.settle(history)
-	var c *choice
+	var l *ladder
 	_ = m.underLimits(history, func() error { // what does not fit is shown as well
-		if c = m.choose(history, false); c.outcome == tooLarge {
-			return c.draft.overflow()
+		if l = m.newLadder(history, false); l.due == notDue && !l.mayBeSent {
+			return l.draft.overflow()
 		}
 		return nil
 	})
-	r := c.draft.request()
-	r.NeedsCompaction = c.outcome == summaryIsDue || c.outcome == digestIsDue
+	r := l.draft.request()
+	r.NeedsCompaction = l.due != notDue
 	return r
 }
 
@@ -239,15 +175,6 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		return nil, err
 	}
 	m.flush(ctx, history)
-	d := m.draftByHand(history) // anew: the host may have used the manager during the flush
-	d, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer, isAsked: true, instructions: instructions})
-	if err != nil {
-		return nil, err
-	}
-	if !d.shrinkToFit() {
-		return nil, d.overflow()
-	}
-	// An open recovery, whose request no answer has followed yet, is closed here: the next answer is to this request,
-	// and proves nothing about the one that Recover made.
-	return m.commitCompaction(d, report, closeBreaker, (*ledger).closeRecovery)
+	l := &ladder{manager: m, ledger: &m.ledger, history: history, instructions: instructions}
+	return l.climb(ctx, ofCompact)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/winnowgo/winnow/internal/summarysize"
 )
 
-// The ladder: what is tried after a provider refused a request, until nothing is left to try.
+// What a refusal teaches, and what is tried after one.
 
 // leastShrink bounds the size of a request with a digest. Such a request is sent in place of one with a model's summary
 // only if it is smaller than this share of that one.
@@ -49,47 +49,43 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 			undo()
 		}
 	}()
-	r, err := m.noteRefusal(history, said).climb(ctx, cause, undo)
+	l := m.noteRefusal(history, said)
+	l.cause, l.undo = cause, undo
+	r, err := l.recover(ctx)
 	isDone = true
 	return r, err
 }
 
-// climb tries one rung after the other, and commits the first request that may fit. Each call of Recover begins with
-// the first rung again: what was refused is not sent again. undo is called where committing fails.
-func (l *ladder) climb(ctx context.Context, cause error, undo func()) (*Request, error) {
-	m := l.manager
+// recover climbs the rungs of Recover. Each call begins with the first rung again: what was refused is not sent again.
+func (l *ladder) recover(ctx context.Context) (*Request, error) {
 	if ctx.Err() != nil { // what was learned stays
-		return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
+		return nil, l.ended(ctx)
 	}
-	if m.ledger.refusals > maxRefusals || m.ledger.tries.Refusals > maxRetries {
-		return nil, l.giveUp(cause)
+	if l.ledger.refusals > maxRefusals || l.ledger.tries.Refusals > maxRetries {
+		return nil, l.giveUp()
 	}
-	for _, rung := range []struct {
-		name  string
-		climb func(context.Context) *draft
-	}{
-		{"clear", l.clear}, {"compact", l.compact}, {"truncate", l.truncate}, {"digest", l.digest},
-		// If the provider refused the request that truncate made, the estimates were still too low. They have been
-		// corrected since by that refusal, so the results are cut further.
-		{"truncate", l.cutToFit}, {"smallest", l.takeSmallest},
-	} {
-		next := rung.climb(ctx)
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("winnow: %w: %w", context.Cause(ctx), cause)
-		}
-		if next != nil {
-			m.opts.Logger.Info(event.Recovering, "rung", rung.name, "refused_tokens", l.refused,
-				"tokens", next.tokens())
-			r, err := l.commit(next)
-			if err != nil { // nothing is sent, so the host asks again with the same cause
-				undo()
-				return nil, err
-			}
-			r.Rung = rung.name
-			return r, nil
-		}
+	r, err := l.climb(ctx, ofRecover)
+	if r == nil && err == nil {
+		err = l.giveUp()
 	}
-	return nil, l.giveUp(cause)
+	return r, err
+}
+
+// ended returns the error of Recover whose ctx has ended.
+func (l *ladder) ended(ctx context.Context) error {
+	return fmt.Errorf("winnow: %w: %w", context.Cause(ctx), l.cause)
+}
+
+// sendSmaller commits p, the proposal of the rung called name.
+func (l *ladder) sendSmaller(name string, p *proposal) (*Request, error) {
+	l.manager.opts.Logger.Info(event.Recovering, "rung", name, "refused_tokens", l.refused, "tokens", p.draft.tokens())
+	r, err := l.manager.commit(p)
+	if err != nil { // nothing is sent, so the host asks again with the same cause
+		l.undo()
+		return nil, err
+	}
+	r.Rung = name
+	return r, nil
 }
 
 // noteRefusal records that the provider refused the last request, learns from what it said, and returns the ladder on
@@ -97,8 +93,8 @@ func (l *ladder) climb(ctx context.Context, cause error, undo func()) (*Request,
 func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladder {
 	m.openRecovery(history)
 	l := &ladder{
-		manager: m, ledger: &m.ledger, history: history, answer: said.Output,
-		refused: m.ledger.tokens, estimate: m.ledger.estimate,
+		manager: m, ledger: &m.ledger, history: history,
+		refusal: refusal{answer: said.Output, refused: m.ledger.tokens, estimate: m.ledger.estimate},
 	}
 	bytes := l.ledger.bytes
 	if l.ledger.hasRequest() {
@@ -145,17 +141,15 @@ func (l *ladder) isNew(d *draft) bool {
 	return less && !slices.Contains(l.ledger.tries.refused, d.key())
 }
 
-// take returns d if it is new and fits. If d is new but does not fit, take remembers it where it is the smallest so
+// take returns p if it is new and fits. If it is new but does not fit, take remembers it where it is the smallest so
 // far, and returns nil.
-func (l *ladder) take(d *draft, fits bool) *draft {
-	if !l.isNew(d) {
-		return nil
-	}
-	if fits {
-		return d
-	}
-	if s := l.smallest.draft; s == nil || l.isSmaller(d, s) {
-		l.smallest = proposal{d, l.report}
+func (l *ladder) take(p *proposal, fits bool) *proposal {
+	switch s := l.smallest; {
+	case !l.isNew(p.draft):
+	case fits:
+		return p
+	case s == nil || l.isSmaller(p.draft, s.draft):
+		l.smallest = p
 	}
 	return nil
 }
@@ -180,51 +174,46 @@ func (l *ladder) size(d *draft) int {
 	return d.tokens()
 }
 
-// draft returns what Prepare would make of the history now, under the limits that the refusal taught.
-func (l *ladder) draft() *draft { return l.manager.draft(l.history, l.ledger.checkpoint) }
-
 // clear makes the request anew under the limits that were just learned: the steps of Manager.draft make records of old
 // work, cut oversized results and clear old ones if the request does not fit.
-func (l *ladder) clear(context.Context) *draft {
-	d := l.draft()
+func (l *ladder) clear(context.Context) *proposal {
+	d := l.newDraft()
 	if l.bytes > 0 || l.images > 0 {
-		return l.take(d, d.shrinkToFit())
+		return l.take(&proposal{draft: d}, d.shrinkToFit())
 	}
 	d.leaveOutThinking() // not shrinkToFit: it cuts the newest results, and a summary is tried before that
-	return l.take(d, d.fits() && d.fitsBody())
+	return l.take(&proposal{draft: d}, d.fits() && d.fitsBody())
 }
 
-// compact asks for a summary, or takes the one that was made in the background, unless that was done often enough for
-// this request.
-func (l *ladder) compact(ctx context.Context) *draft {
-	tries := &l.ledger.tries
-	if l.manager.opts.Compact.Off {
+// summaryInRecovery asks for a summary, or takes the one that was made in the background, unless that was done often
+// enough for this request.
+func (l *ladder) summaryInRecovery(ctx context.Context) *proposal {
+	m, tries := l.manager, &l.ledger.tries
+	if m.opts.Compact.Off {
 		return nil
 	}
 	if tries.Compactions >= maxCompactions || tries.Calls >= maxSummaryCalls {
-		l.manager.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
+		m.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
 			"compactions", tries.Compactions)
 		return nil
 	}
-	m := l.manager
 	m.flush(ctx, l.history)
-	d := l.draft()
+	d := l.newDraft()
 	waited, err := m.awaitBackground(ctx, d)
 	if err != nil {
-		return nil
+		return nil // climb says so
 	}
 	if waited {
-		d = l.draft() // the host may have used the manager meanwhile
+		d = l.newDraft() // the host may have used the manager meanwhile
 	}
 	summarized, report, notReady := m.withReadySummary(d)
 	m.endUseless(d, report, notReady)
 	if hasFailed(notReady) {
 		return nil // the summarizer was asked just now
 	}
-	if report != nil {
-		l.report = report // made in the background: it costs no call
-		if next := l.take(summarized, summarized.shrinkToFit()); next != nil {
-			return next
+	if report != nil { // made in the background: it costs no call
+		if p := l.take(&proposal{draft: summarized, report: report}, summarized.shrinkToFit()); p != nil {
+			return p
 		}
 	}
 	if !l.canFit(d) { // nobody should pay for a summary that changes nothing
@@ -246,7 +235,7 @@ func (l *ladder) canFit(d *draft) bool {
 }
 
 // compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.
-func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft {
+func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *proposal {
 	next, report, err := l.manager.compact(ctx, d, compactCall{by: s, because: l.manager.whyDigest()})
 	if err != nil {
 		if !isDigest(s) {
@@ -256,12 +245,12 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *draft
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil
 	}
-	l.report, l.ledger.body = report, count.Least(l.ledger.body, l.body) // the summarizer may have restored a state
-	return l.take(next, next.shrinkToFit())
+	l.ledger.body = count.Least(l.ledger.body, l.body) // the summarizer may have restored a state
+	return l.take(&proposal{draft: next, report: report}, next.shrinkToFit())
 }
 
 // truncate cuts all results to the room that the other messages leave, once for a request of Prepare.
-func (l *ladder) truncate(ctx context.Context) *draft {
+func (l *ladder) truncate(ctx context.Context) *proposal {
 	tries := &l.ledger.tries
 	if tries.Truncated {
 		return nil
@@ -273,31 +262,32 @@ func (l *ladder) truncate(ctx context.Context) *draft {
 // cutToFit returns a draft in which results are cut until the request fits. Within a limit that the provider named, the
 // margin of the estimates is kept free as well, if that is possible: the estimate of the refused request was too low,
 // and the estimate of the next one may be too low again.
-func (l *ladder) cutToFit(context.Context) *draft {
-	d := l.draft()
+func (l *ladder) cutToFit(context.Context) *proposal {
+	d := l.newDraft()
 	if budget := d.budget; !l.guessed && l.bytes == 0 {
 		d.budget = max(1, budget-d.accounting.Margin(d.total, 0)) // 0: the cut changes what the provider counted
 		d.shrinkToFit()
 		d.budget = budget
 	}
-	return l.take(d, d.shrinkToFit())
+	return l.take(&proposal{draft: d}, d.shrinkToFit())
 }
 
-// digest replaces old history with a digest. It needs no call, so it can be tried however often summarizers failed.
-func (l *ladder) digest(ctx context.Context) *draft {
+// digestInRecovery replaces old history with a digest. It needs no call, so it can be tried however often summarizers
+// failed.
+func (l *ladder) digestInRecovery(ctx context.Context) *proposal {
 	if l.manager.opts.Compact.Off {
 		return nil
 	}
-	return l.compactWith(ctx, l.draft(), Digest())
+	return l.compactWith(ctx, l.newDraft(), Digest())
 }
 
-// takeSmallest returns the smallest draft that was tried, although it is above the budget, or nil. For it, the
+// takeSmallest proposes the smallest draft that was tried, although it is above the budget. For it, the
 // manager gives up a limit that was only guessed, or the room for the answer within a limit that the provider named.
-func (l *ladder) takeSmallest(context.Context) *draft {
-	d := l.smallest.draft
-	if d == nil {
+func (l *ladder) takeSmallest(context.Context) *proposal {
+	if l.smallest == nil {
 		return nil
 	}
+	d := l.smallest.draft
 	n, learned := l.size(d), &l.ledger.accounting
 	told := l.ledger.toldBody(&l.manager.settings)
 	switch {
@@ -313,30 +303,23 @@ func (l *ladder) takeSmallest(context.Context) *draft {
 	default:
 		return nil
 	}
-	l.report = l.smallest.report
-	return d
-}
-
-// commit records d as the request that was sent last, with the report of its compaction if it has a new one.
-func (l *ladder) commit(d *draft) (*Request, error) {
-	if d.checkpoint != l.ledger.checkpoint && l.report != nil {
-		return l.manager.commitCompaction(d, l.report)
-	}
-	return l.manager.commit(d)
+	return l.smallest
 }
 
 // giveUp undoes what the recovery has changed, and returns the error that says what fills the window.
-func (l *ladder) giveUp(cause error) error {
-	d := l.smallest.draft
-	if d == nil {
-		d = l.draft()
+func (l *ladder) giveUp() error {
+	var d *draft
+	if l.smallest != nil {
+		d = l.smallest.draft
+	} else {
+		d = l.newDraft()
 		d.shrinkToFit()
 	}
 	if l.guessed && l.bytes == 0 { // a guess is not a window: report against the limit that is known
 		d.budget = d.accounting.Told(l.manager.window - l.manager.opts.Reserve)
 	}
 	e := d.overflow()
-	e.Answer, e.Err = l.answer, cause
+	e.Answer, e.Err = l.answer, l.cause
 	l.ledger.undoRecovery()
 	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
 		"budget", e.Budget, "overhead", e.Overhead,
@@ -392,28 +375,19 @@ func (m *Manager) canRecover(err error) bool {
 	return said.OfRequest(m.ledger.tokens).IsRecoverable()
 }
 
-// ladder is what one call of Recover climbs, rung by rung, to find a smaller request. The manager's lock is held,
-// except during the call of a summarizer.
-type ladder struct {
-	manager  *Manager
-	ledger   *ledger // of manager
-	history  []Message
-	refused  int         // tokens of the refused request, as far as they are known
-	estimate int         // tokens of its messages, by the estimator
-	bytes    int         // of its body; 0: it was not refused for its size in bytes
-	images   int         // in it; 0: it was not refused for their number
-	body     int         // limit of the body that the provider named then; 0: none
-	guessed  bool        // the limit is a guess
-	allowed  int         // tokens that the provider allows, with none kept free for the answer; 0: it did not say
-	answer   int         // tokens of the refused request that were kept for the answer, if the provider said so
-	report   *Compaction // of the last compaction that was tried
-	smallest proposal    // the smallest request of those that were tried
-}
-
-// proposal is a draft with the report of the compaction that made it.
-type proposal struct {
-	draft  *draft
-	report *Compaction
+// refusal is what a provider refused, and what it said of that.
+type refusal struct {
+	cause    error     // the error of the provider; nil: it is not Recover that climbs
+	undo     func()    // called where a request cannot be committed
+	refused  int       // tokens of the refused request, as far as they are known
+	estimate int       // tokens of its messages, by the estimator
+	bytes    int       // of its body; 0: it was not refused for its size in bytes
+	images   int       // in it; 0: it was not refused for their number
+	body     int       // limit of the body that the provider named then; 0: none
+	guessed  bool      // the limit is a guess
+	allowed  int       // tokens that the provider allows, with none kept free for the answer; 0: it did not say
+	answer   int       // tokens of the refused request that were kept for the answer, if the provider said so
+	smallest *proposal // the smallest request of those that were tried
 }
 
 const (
@@ -434,7 +408,7 @@ func (l *ladder) learn(said overflow.Diagnosis, bytes int) {
 	}
 	if said.Class == overflow.ClassImages {
 		// The provider may count documents too, or name the limit for large images only: half of them are tried then.
-		l.images = l.draft().images()
+		l.images = l.newDraft().images()
 		limit := said.Limit
 		if limit <= 0 || limit >= l.images {
 			limit = max(1, l.images/2)

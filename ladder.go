@@ -1,0 +1,252 @@
+package winnow
+
+import (
+	"context"
+
+	"github.com/winnowgo/winnow/internal/count"
+)
+
+// What is tried after what, until a request can be sent.
+
+// rung is one thing that is tried. It returns nil if it leads to no request.
+type rung struct {
+	name string
+	try  func(*ladder, context.Context) *proposal
+}
+
+// proposal is a draft that may be sent.
+type proposal struct {
+	draft  *draft
+	report *Compaction     // of the new summary in draft; nil: it has none
+	also   func(l *ledger) // what changes with it in the ledger, if it is sent; nil: nothing
+}
+
+// The rungs of each call; what is tried first stands first. Prepare ends at the first one if no summary is due, and
+// Plan shows the draft of the first one, which costs no call.
+var (
+	ofPrepare = []rung{
+		{"as it is", (*ladder).asItIs},
+		{"summary", (*ladder).summary},
+		{"without margin", (*ladder).withoutMargin},
+		{"digest", (*ladder).digest},
+		{"cut", (*ladder).cut},
+		{"shorter digest", (*ladder).shorterDigest},
+	}
+	ofCompact = []rung{{"summary", (*ladder).summaryByHand}}
+	ofRecover = []rung{ // see [Request].Rung
+		{"clear", (*ladder).clear},
+		{"compact", (*ladder).summaryInRecovery},
+		{"truncate", (*ladder).truncate},
+		{"digest", (*ladder).digestInRecovery},
+		// If the provider refused the request that truncate made, the estimates were still too low. They have been
+		// corrected since by that refusal, so the results are cut further.
+		{"truncate", (*ladder).cutToFit},
+		{"smallest", (*ladder).takeSmallest},
+	}
+)
+
+// ladder is what one call climbs, rung by rung, to find a request. The manager's lock is held, except during the calls
+// of the host's code.
+type ladder struct {
+	manager *Manager
+	ledger  *ledger // of manager
+	history []Message
+
+	draft         *draft      // of Prepare: the first one
+	last          *draft      // that was shrunk in vain: the error is about it
+	ready         *Compaction // of the summary in draft that was made in the background; nil: none was
+	notReady      error       // why the summary made in the background cannot be used; nil: it can, or there is none
+	due           due         // why a summary is asked for
+	fits          bool        // draft, before it was shrunk
+	mayBeSent     bool        // draft, as it is or shrunk
+	failedJustNow bool        // the summarizer, for this same request
+	instructions  string      // of Compact
+	err           error       // after which nothing else is tried
+	refusal                   // of Recover
+}
+
+// due says whether a summary is due, and why.
+type due uint8
+
+const (
+	notDue     due = iota
+	summaryDue     // the request does not fit, or soon will not
+	digestDue      // it fits, and it is time to replace its digest
+)
+
+// climb tries one rung after the other, and sends the first proposal. The request is nil if there is none.
+func (l *ladder) climb(ctx context.Context, rungs []rung) (*Request, error) {
+	for _, x := range rungs {
+		p := x.try(l, ctx)
+		switch {
+		case l.err != nil:
+			return nil, l.err
+		case l.cause != nil && ctx.Err() != nil:
+			return nil, l.ended(ctx)
+		case p != nil && l.cause != nil:
+			return l.sendSmaller(x.name, p)
+		case p != nil:
+			return l.manager.commit(p)
+		}
+	}
+	return nil, nil
+}
+
+// newLadder returns the ladder of Prepare for history, with its first draft. It sends and commits nothing; only the
+// tries begin anew.
+func (m *Manager) newLadder(history []Message, failedJustNow bool) *ladder {
+	m.ledger.tries.begin()
+	l := &ladder{manager: m, ledger: &m.ledger, history: history, failedJustNow: failedJustNow}
+	l.draft, l.ready, l.notReady = m.withReadySummary(l.newDraft())
+	l.failedJustNow = l.failedJustNow || hasFailed(l.notReady)
+	l.fits = l.draft.fits()
+	switch {
+	case l.draft.needsCompaction():
+		l.due = summaryDue
+	case l.ready == nil && !l.failedJustNow && m.mayReplaceDigest(l.draft):
+		l.due = digestDue
+	default:
+		l.mayBeSent = l.draft.shrinkToFit()
+	}
+	l.last = l.draft
+	return l
+}
+
+// newDraft returns what can be sent of the history now without a call.
+func (l *ladder) newDraft() *draft { return l.manager.draft(l.history, l.ledger.checkpoint) }
+
+// mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
+// fits: the cache is cold, or the history has grown by a share of the budget.
+func (m *Manager) mayReplaceDigest(d *draft) bool {
+	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.historyTokens())
+}
+
+// wait waits or saves before anything is sent: it waits for the summary that is being made in the background, begins
+// one, or has the host save what it wants to keep. It reports whether it let go of the lock.
+func (l *ladder) wait(ctx context.Context) (unlocked bool, err error) {
+	m, d := l.manager, l.draft
+	if l.due == summaryDue {
+		if unlocked, err = m.awaitBackground(ctx, d); unlocked || err != nil {
+			return unlocked, err
+		}
+		return m.flush(ctx, l.history), nil
+	}
+	if l.ready == nil && l.fits && m.prepareCompaction(ctx, d) {
+		return true, nil // ahead of a compaction that is near
+	}
+	return l.due == digestDue && m.flush(ctx, l.history), nil
+}
+
+// asItIs proposes the first draft, shrunk if it has to be, and with the summary that was made in the background.
+func (l *ladder) asItIs(context.Context) *proposal {
+	switch {
+	case !l.mayBeSent:
+		return nil
+	case l.ready == nil:
+		return &proposal{draft: l.draft}
+	}
+	return &proposal{l.draft, l.ready, closeBreaker}
+}
+
+// summary asks the summarizer, if that can help. Where there is no summary, or where even that leaves too little room,
+// a digest can be shorter.
+func (l *ladder) summary(ctx context.Context) *proposal {
+	m, d := l.manager, l.draft
+	if l.due == digestDue {
+		l.ledger.tries.oneCall = true // the request fits without the summary, so it must not wait long
+	} else if l.failedJustNow || !l.isWorthAsking() {
+		return nil
+	}
+	compacted, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer})
+	switch {
+	case err == nil && compacted.shrinkToFit():
+		return &proposal{compacted, report, closeBreaker}
+	case ctx.Err() != nil:
+		l.err = errWaiting(ctx)
+		return nil
+	case err != nil:
+		m.noteFailure(err, d)
+	}
+	l.ledger.digestAt = d.historyTokens() // in the place of a digest, it is tried again when the history has grown
+	return nil
+}
+
+// isWorthAsking reports whether the summarizer is asked: it has not failed too often, and there is enough to summarize.
+func (l *ladder) isWorthAsking() bool {
+	d, b, log := l.draft, &l.ledger.breaker, l.manager.opts.Logger
+	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.isDigestDue(d.checkpoint, total) {
+		log.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", b.Failures)
+		return false
+	}
+	if unread := d.unsummarizedTokens(); unread < count.Share(d.budget, leastWorth) || !d.isWorthCall() {
+		log.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
+		return false
+	}
+	return true
+}
+
+// withoutMargin proposes a request without a summary if it fits the budget, even if only without the margin of the
+// estimates: a digest would lose more. The draft is a new one, because the host may have used the manager while the
+// summarizer was asked.
+func (l *ladder) withoutMargin(context.Context) *proposal {
+	if d := l.newDraft(); d.tokens() <= d.budget && d.shrinkToFit() {
+		return &proposal{draft: d}
+	}
+	return nil
+}
+
+// digest lets a digest stand in for a summary that cannot be had. By then everything that may be cleared is cleared.
+// Only the newest results are left to cut, and the model works with those, so they are cut only if the digest is not
+// enough.
+func (l *ladder) digest(ctx context.Context) *proposal {
+	p := l.digested(ctx, false)
+	if l.last = p.draft; l.last == nil {
+		l.last = l.newDraft()
+	} else if l.last.shrinkToFit() {
+		saved := l.draft.historyTokens() - l.last.historyTokens()
+		p.also = func(l *ledger) { l.breaker.Digested(saved) }
+		return p
+	}
+	return nil
+}
+
+// cut proposes what is left, with its newest results cut.
+func (l *ladder) cut(context.Context) *proposal {
+	if l.last.shrinkToFit() {
+		return &proposal{draft: l.last}
+	}
+	return nil
+}
+
+// shorterDigest makes the summary in the request shorter, which is done only if nothing else helps.
+func (l *ladder) shorterDigest(ctx context.Context) *proposal {
+	p := l.digested(ctx, true)
+	if p.draft != nil && p.draft.shrinkToFit() {
+		return p
+	}
+	return nil
+}
+
+// digested returns the history with a digest. It has no draft if there is no digest.
+func (l *ladder) digested(ctx context.Context, shortens bool) *proposal {
+	m := l.manager
+	call := compactCall{by: Digest(), because: m.whyDigest(), shortens: shortens}
+	d, report, _ := m.compact(ctx, m.draft(l.history, l.draft.base), call)
+	return &proposal{draft: d, report: report}
+}
+
+// summaryByHand is the summary that the host asks for.
+func (l *ladder) summaryByHand(ctx context.Context) *proposal {
+	m := l.manager
+	call := compactCall{by: m.opts.Summarizer, isAsked: true, instructions: l.instructions}
+	d, report, err := m.compact(ctx, m.draftByHand(l.history), call)
+	if err == nil && !d.shrinkToFit() {
+		err = d.overflow()
+	}
+	l.err = err
+	return &proposal{d, report, func(l *ledger) {
+		closeBreaker(l)
+		// The next answer is to this request, and proves nothing about the one that Recover made.
+		l.closeRecovery()
+	}}
+}
