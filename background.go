@@ -290,7 +290,7 @@ func (m *Manager) isNearCompaction(d *draft) bool {
 	if o.Compact.Off || !d.isWithinReach() || m.ledger.breaker.IsOpen(d.historyTokens(), d.budget) {
 		return false
 	}
-	if !d.canCompact() || d.unsummarizedTokens() < count.Share(d.budget, leastWorth) {
+	if v := d.verdict(); !v.canHelp || d.unread(&v) < count.Share(d.budget, leastWorth) {
 		return false
 	}
 	// least is the request with records of all old work: that is tried before a summary is asked for.

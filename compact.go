@@ -22,7 +22,8 @@ func (d *draft) needsCompaction() bool {
 	if d.opts.Compact.Off || d.fits() && !d.isCramped {
 		return false
 	}
-	return d.canCompact() || d.isLastResort()
+	v := d.verdict()
+	return v.canHelp || v.isLastWay && d.isLastResort()
 }
 
 // isLastResort reports whether only a summary can make the request fit, although it would stand for little: for little
@@ -30,10 +31,6 @@ func (d *draft) needsCompaction() bool {
 // window.
 func (d *draft) isLastResort() bool {
 	if d.fits() || d.checkpoint == nil && d.ledger.accounting.IsGuessed() { // it is made without the guess instead
-		return false
-	}
-	s := d.span()
-	if !d.restFits(&s, summarysize.LeastWords) || !d.hasNews(&s, 0) && !d.canShorten(&s) {
 		return false
 	}
 	// A draft of its own, because shrinkToFit changes it.
@@ -44,7 +41,7 @@ func (d *draft) isLastResort() bool {
 // draftByHand is draft for Compact.
 func (m *Manager) draftByHand(history []Message) *draft {
 	d := m.draft(history, m.ledger.checkpoint)
-	if !d.isWorthCompacting() {
+	if !d.verdict().hasNews {
 		d.keepRecent = 0 // the newest step stays whatever its size
 	}
 	return d

@@ -159,7 +159,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 		return nil, err
 	}
 	// Checked first: if there is nothing to compact, work in the background goes on.
-	if !m.draftByHand(history).isWorthCompacting() {
+	if !m.draftByHand(history).verdict().hasNews {
 		return nil, ErrNothingToCompact
 	}
 	m.endBackground()

@@ -110,7 +110,7 @@ func (d *draft) dropStale() {
 		steps = coldSteps
 	}
 	d.dropTo(goal, steps)
-	if d.opts.WholeSteps > 0 && !d.fits() && !d.canCompact() { // a summary would leave them whole
+	if d.opts.WholeSteps > 0 && !d.fits() && !d.verdict().canHelp { // a summary would leave them whole
 		d.givesUpSteps = true
 		d.dropTo(goal, steps)
 	}

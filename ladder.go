@@ -178,7 +178,8 @@ func (l *ladder) isWorthAsking() bool {
 		log.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", b.Failures)
 		return false
 	}
-	if unread := d.unsummarizedTokens(); unread < count.Share(d.budget, leastWorth) || !d.isWorthCall() {
+	v := d.verdict()
+	if unread := d.unread(&v); unread < count.Share(d.budget, leastWorth) || !v.isWorth {
 		log.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
 		return false
 	}

@@ -103,7 +103,7 @@ func (d *draft) gainBelow(above int) float64 {
 	d.isPressed = wasPressed
 	kept, call := max(least, count.Share(room, lowWater)), 0.0
 	if kept >= room {
-		if d.opts.Compact.Off || !d.canCompact() {
+		if d.opts.Compact.Off || !d.verdict().canHelp {
 			return 0
 		}
 		kept = count.Share(room, lowWater)

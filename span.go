@@ -231,36 +231,32 @@ func (d *draft) leastOf(i, request int, mayClear bool) int {
 // it gains. A model is asked when there is more, and the digest stands in until then.
 const leastWorth = 0.05
 
-// canCompact reports whether a summary would be smaller than what it replaces, and whether the rest can fit beside it.
-// A request that cannot fit in any way is not worth a call. The margin of the estimates does not count here. Where
-// fewer tokens are planned only to make the body smaller, the rest must fit the limit of the body, and not the planned
-// tokens.
-func (d *draft) canCompact() bool {
-	return d.canGain(summarysize.LeastGain+d.summaryFrame(), summarysize.Least)
+// verdict says what a compaction of a draft is worth. The margin of the estimates does not count in it.
+type verdict struct {
+	span
+	hasNews   bool // there is anything to summarize
+	canHelp   bool // a summary would be smaller than what it replaces, and the rest can fit beside it
+	isWorth   bool // a call of a model: a summary that goes on from the last one need not stand for much more
+	isLastWay bool // the rest can fit beside a few words that stand for what is replaced, or for a summary that is too long
 }
 
-// isWorthCall reports whether a summary by a model can help d. Else only a digest is short enough. A summary that
-// continues the last one need not stand for much more.
-func (d *draft) isWorthCall() bool {
-	return d.canCompact() || d.checkpoint != nil && d.canGain(0, summarysize.Least)
+// verdict judges a compaction of d. A request that cannot fit in any way is not worth a call. Where fewer tokens are
+// planned only to make the body smaller, the rest must fit the limit of the body, and not the planned tokens.
+func (d *draft) verdict() verdict {
+	v := verdict{span: d.span()}
+	s := &v.span
+	v.hasNews = d.hasNews(s, 0)
+	if d.restFits(s, summarysize.Least) {
+		v.canHelp = d.hasNews(s, summarysize.LeastGain+d.summaryFrame())
+		v.isWorth = v.canHelp || v.hasNews && d.checkpoint != nil
+	}
+	v.isLastWay = (v.hasNews || d.canShorten(s)) && d.restFits(s, summarysize.LeastWords)
+	return v
 }
 
-// canGain is canCompact where a summary has to stand for more than `gain` tokens and to have room for `least`.
-func (d *draft) canGain(gain, least int) bool {
-	s := d.span()
-	return d.hasNews(&s, gain) && d.restFits(&s, least)
-}
-
-// isWorthCompacting reports whether a compaction has anything to summarize.
-func (d *draft) isWorthCompacting() bool {
-	s := d.span()
-	return d.hasNews(&s, 0)
-}
-
-// unsummarizedTokens estimates the tokens in a compaction of d that no model has summarized yet.
-func (d *draft) unsummarizedTokens() int {
-	s := d.span()
-	n := s.replaced.News()
+// unread estimates the tokens in a compaction of v that no model has summarized yet.
+func (d *draft) unread(v *verdict) int {
+	n := v.replaced.News()
 	for i := range d.digested {
 		n = count.Add(n, estimateWith(d.opts.Estimator, d.digested[i]))
 	}
