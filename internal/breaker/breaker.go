@@ -18,6 +18,9 @@ const (
 	mostDoublings = 4
 )
 
+// mostReason is how many bytes of a reason are read: all of this library's have less.
+const mostReason = 200
+
 // Breaker counts compactions that came to nothing, so that a summarizer that does not work is not paid for at every
 // request. The zero value is closed.
 type Breaker struct {
@@ -65,7 +68,10 @@ func (b Breaker) Saved() Breaker {
 
 // Within returns b with its numbers in range: what is read from a disk may hold any number, and no sum may overflow.
 func (b Breaker) Within() Breaker {
-	return Breaker{Failures: max(0, b.Failures), Total: max(math.MinInt32, b.Total), Refused: max(0, b.Refused)}
+	return Breaker{
+		Failures: max(0, b.Failures), Total: max(math.MinInt32, b.Total), Refused: max(0, b.Refused),
+		Reason: b.Reason[:min(len(b.Reason), mostReason)],
+	}
 }
 
 // Restarted notes how many tokens the history has at the first request after a restart.
