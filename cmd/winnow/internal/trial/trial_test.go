@@ -240,7 +240,8 @@ func TestBudget(t *testing.T) {
 	}
 	billed := 0.0
 	for _, e := range x.provider.Exchanges() {
-		billed += x.Price(winnow.Usage(e.Usage))
+		billed += x.Price(winnow.Usage{Input: e.Usage.Input, CacheRead: e.Usage.CacheRead, CacheWrite: e.Usage.CacheWrite,
+			Output: e.Usage.Output})
 	}
 	assert.InDelta(t, billed, x.Log.Spent(), 1e-9, "what the provider billed")
 	assert.Greater(t, billed, 0.2, "a larger budget goes on")
