@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"context"
 	"encoding/base64"
 	"math/rand/v2"
 	"path/filepath"
@@ -534,6 +535,29 @@ func TestNoCredentials(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, made(r, h), "shop_eu", "%s: a name beside it stays", name)
 	}
+}
+
+// A summarizer reads no data either, also where a person pasted it, which a request has as it was said.
+func TestSummarizerReadsNoData(t *testing.T) {
+	t.Parallel()
+	random := make([]byte, 60_000)
+	rand.NewChaCha8([32]byte{2}).Read(random)
+	data := base64.StdEncoding.EncodeToString(random)
+	asked := ""
+	s := winnow.SummarizerFunc(func(_ context.Context, q winnow.SummaryRequest) (string, error) {
+		for i := range q.Messages {
+			asked += fullText(q.Messages[i])
+		}
+		return "## Goal\nto find out why the chart is red", nil
+	})
+	h := named(append(list(userSays("Why is this chart red?\n"+data+"\nIt was green.")), agentSession(20, 4_000)...))
+	m := newManager(t, 200_000, &winnow.Options{Summarizer: s})
+	r, err := m.Prepare(t.Context(), h)
+	require.NoError(t, err)
+	assert.Contains(t, fullText(r.Messages[0]), data)
+	_, err = m.Compact(t.Context(), h, "")
+	require.NoError(t, err)
+	assert.Contains(t, asked, "red?\n[base64: 60000 bytes left out]\nIt was green.")
 }
 
 // Data that no model can read is left out of a new result, with a handle; the words around it stay, and what was sent is

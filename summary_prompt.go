@@ -7,6 +7,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/summarytext"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -102,11 +103,11 @@ func summaryMessage(m *Message, tool string, parts []Part) Message {
 	}
 }
 
-// summaryPart returns what a summarizer may see of a part. An image and an opaque part become their names.
+// summaryPart returns what a summarizer may see of a part. An image, an opaque part and data in a text become their names.
 func summaryPart(p *Part) Part {
 	switch p.Kind {
 	case KindText, KindThinking:
-		return Part{Kind: p.Kind, Text: p.Text}
+		return Part{Kind: p.Kind, Text: minify.WithoutData(p.Text, "")}
 	case KindToolCall:
 		args := p.Arguments
 		if !validArguments(args) { // a summarizer may marshal what it gets
