@@ -230,7 +230,7 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 		},
 	}
 	said.add(&quoted, end)
-	c.said = quoted.Section(c.tokens, count.Share(d.window, saidShare), c.free/4)
+	c.said = quoted.Section(c.tokens, count.Share(d.window, saidShare), max(c.free/4, min(c.free/2, leastSaid)))
 	if c.note = d.spanNote(first, said.attachmentsBefore(end)); !d.opts.Recall && c.tokens(c.note) > c.free/4 {
 		c.note = ""
 	}
@@ -239,6 +239,10 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 // saidShare is how much of the window the words of people may take in front of a summary. A tenth of 200 000 tokens has
 // room for all words in 99 of 100 recorded sessions, and a tenth of 64 000 in 96.
 const saidShare = 0.1
+
+// leastSaid is how many tokens the words of people may take where little is free, up to half of that: the frame of the
+// section and a few short messages.
+const leastSaid = 200
 
 // tokens estimates text. An empty text costs nothing, though an estimator may charge for a message without text.
 func (c *compaction) tokens(text string) int {

@@ -193,7 +193,7 @@ func (w *world) checkRecalled(s *Step, in []winnow.Message, target int, wasSent 
 		return strings.Contains(quoted, letters(joined(&m))) && len(letters(joined(&m))) > 0
 	}
 	i := slices.IndexFunc(in, isOf)
-	if i < 0 && quoted != "" && !strings.Contains(f[5], "so it is not quoted") {
+	if i < 0 && quoted != "" && !strings.Contains(f[5], "not text, so it is not") {
 		w.fail("what is recalled is of the history", "%s", clip(text))
 		return
 	}
