@@ -372,7 +372,8 @@ func (q *question) texts() iter.Seq[string] {
 		}
 		for i := range q.messages {
 			for k := range q.messages[i].Parts {
-				if p := &q.messages[i].Parts[k]; !yield(p.Text) || !yield(string(p.Arguments)) {
+				p := &q.messages[i].Parts[k]
+				if !yield(p.Text) || !yield(p.Name) || !yield(string(p.Arguments)) {
 					return
 				}
 			}

@@ -95,6 +95,13 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
+// stem is a word without what it ends in when it is one of several, or was done: files, tested.
+func stem(word string) string {
+	const letters = 5
+	word = strings.TrimSuffix(word, "s")
+	return word[:runes.Head(word, letters)]
+}
+
 // sentence matches the end of one, that asks for nothing.
 var sentence = prose.NewPattern(`[.!。！]["'”’)*_]*\s*$`)
 
@@ -105,7 +112,7 @@ func tellsOf(text string, conversation iter.Seq[string]) bool {
 	identifier.Scan(text, func(id string, _ identifier.Kind) { names[id] = true })
 	for w := range words(text) {
 		if lower := strings.ToLower(w); len(w) >= 4 && !commonWords()[lower] {
-			said[lower] = true
+			said[stem(lower)] = true
 		}
 	}
 	size, found, hasNames := 0, map[string]bool{}, false
@@ -118,8 +125,8 @@ func tellsOf(text string, conversation iter.Seq[string]) bool {
 			}
 		}
 		for w := range words(t) {
-			if lower := strings.ToLower(w); said[lower] {
-				if found[lower] = true; len(found) >= manyWords {
+			if s := stem(strings.ToLower(w)); said[s] {
+				if found[s] = true; len(found) >= manyWords {
 					return true
 				}
 			}

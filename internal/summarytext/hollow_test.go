@@ -42,7 +42,7 @@ func TestIsHollow(t *testing.T) {
 		{"GOAL\n====\nship it", work, false}, {"- **Next Steps** – ship it", work, false},
 		{"## Ziel\nDie Rechnungen bleiben, wie sie sind.", work, false}, {"## 目标\n修复构建，不要动发票表。", work, false}, {"【目标】修复构建，不要动发票表。", work, false},
 		{"The server said null after the ticket had changed.", work, false}, {"Invoices never take care of the server.", work, false},
-		{"Invoices, tables, the moon and the stars in the sky above.", work, true}, {"ticket server changed care", work, true},
+		{"Oranges, tables, the moon and the stars in the sky above.", work, true}, {"ticket server changed care", work, true},
 		{"The ticket PROJ-1001 is done.", work, false}, {`{"summary": "PROJ-1001 is done, file1.go in src/mod1/file1.go has changed."}`, work, false},
 		{"PROJ-1001 已完成。", work, false},
 		{"The family flies to the sea in summer.", talk, false}, {"Ein Flug ans Meer wird gesucht, der Hund kommt mit.", talk, false},
