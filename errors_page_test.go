@@ -15,7 +15,13 @@ import (
 
 // docs/errors.md has all errors that a caller branches on, all log messages, and no others.
 func TestErrorsPage(t *testing.T) {
-	said := regexp.MustCompile(`\.(Debug|Info|Warn|Error)\("((?:winnow|session): [^"]+)"`)
+	said := regexp.MustCompile(`\.(Debug|Info|Warn|Error)\((?:"((?:winnow|session): [^"]+)"|event\.(\w+))`)
+	events := map[string]string{}
+	text, err := os.ReadFile("internal/event/event.go")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile(`(?m)^\t(\w+) += "([^"]+)"`).FindAllStringSubmatch(string(text), -1) {
+		events[m[1]] = m[2]
+	}
 	declared := regexp.MustCompile(`(?m)^(?:var|\t)\s*(Err[A-Z]\w*) +=`)
 	var errs, messages []string
 	for _, dir := range []string{".", "session", "session/postgres", "session/transcript", "prompt", "adapters/transport"} {
@@ -28,7 +34,7 @@ func TestErrorsPage(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(dir, name))
 			require.NoError(t, err)
 			for _, m := range said.FindAllStringSubmatch(string(text), -1) {
-				messages = append(messages, strings.ToLower(m[1])+" "+m[2])
+				messages = append(messages, strings.ToLower(m[1])+" "+m[2]+events[m[3]])
 			}
 			of := filepath.Base(dir)
 			if dir == "." {
@@ -39,7 +45,7 @@ func TestErrorsPage(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile("docs/errors.md")
+	text, err = os.ReadFile("docs/errors.md")
 	require.NoError(t, err)
 	tables := strings.Split(string(text), "## Log messages")
 	require.Len(t, tables, 2)

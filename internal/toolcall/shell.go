@@ -60,7 +60,7 @@ func writtenByShell(command string) (paths []string) {
 				add(word)
 			}
 			return paths
-		case slices.Contains(shellWriters, program), slices.ContainsFunc(words[1:], writesInPlace):
+		case slices.Contains(shellWriters, program), writesInPlace(program, words[1:]):
 			for _, word := range words[1:] {
 				add(word)
 			}
@@ -75,9 +75,14 @@ func givesText(word string) bool {
 }
 
 // writesInPlace reports whether a flag says that a program writes to the files that it reads.
-func writesInPlace(word string) bool {
-	return word == "-w" || word == "--write" || word == "--fix" || word == "-i" || strings.HasPrefix(word, "-i.") ||
-		strings.HasPrefix(word, "--in-place")
+func writesInPlace(program string, words []string) bool {
+	flag := map[string]string{
+		"sed": "-i", "gsed": "-i", "perl": "-i", "gofmt": "-w", "goimports": "-w", "gofumpt": "-w",
+	}[program]
+	return slices.ContainsFunc(words, func(word string) bool {
+		return word == "--write" || word == "--fix" || strings.HasPrefix(word, "--in-place") ||
+			flag != "" && strings.HasPrefix(word, flag)
+	})
 }
 
 // endsShellWord reports whether r ends a name in a program's text.

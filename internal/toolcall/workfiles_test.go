@@ -122,6 +122,7 @@ func TestMayHaveWritten(t *testing.T) {
 		{shell("cat > other.go <<'EOF'\npackage main\nEOF"), false},
 		{shell("go test -run X main.go 2>&1 > /tmp/out.txt"), false},
 		{shell("python3 main.go"), false},
+		{shell("grep -i -w total main.go; wc -w main.go"), false},
 		{[2]string{"outline", `{"path":"main.go"}`}, false},
 		{[2]string{"ask_about", `{"path":"main.go","question":"What is it?"}`}, false},
 	} {
