@@ -137,8 +137,11 @@ func (m *Manager) commit(p *proposal) (*Request, error) {
 	d := p.draft
 	r, sent := d.request(), m.ledger.sent
 	tokens, cold, reason, wasBound := m.ledger.tokens, d.isCold(), d.reason(), m.ledger.bindsThinking
+	var miss *missed
 	err := m.journaled(func() {
+		miss = m.ledger.compare(d.lastUsage)
 		m.ledger.record(d)
+		m.ledger.promise(d, r, len(sent), tokens, cold)
 		m.ledger.bytes = r.Bytes
 		if p.also != nil {
 			p.also(&m.ledger)
@@ -165,6 +168,7 @@ func (m *Manager) commit(p *proposal) (*Request, error) {
 	if m.ledger.bindsThinking && !wasBound {
 		m.logBinding()
 	}
+	m.logMissed(miss)
 	d.logRejected()
 	if p.report != nil {
 		m.reportSummary(r, p.report)

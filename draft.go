@@ -74,6 +74,7 @@ type learned struct {
 	known      accounting.Account // the ledger's when the draft was begun
 	isLearned  bool               // the counts of this history are in accounting already
 	rejected   []rejection
+	lastUsage  *Usage // of the answer to the last request; nil: not known
 }
 
 // progress is how far the passes of a draft have come, and why they changed messages.

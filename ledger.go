@@ -49,6 +49,9 @@ type ledger struct {
 	tries    tries     // since the last Prepare
 	recovery *recovery // whose outcome is not known yet; nil: none
 	journal  journal
+
+	promised promise        // of the last request, until it was compared
+	cacheUse saved.CacheUse // of the whole conversation
 }
 
 // rewrites are the decisions about how the history is sent. If a recovery fails, the manager restores those from before

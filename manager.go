@@ -125,7 +125,7 @@ func (m *Manager) draft(history []Message, c *checkpoint) *draft {
 // newEdits that were made already. It takes over what from has learned from the provider's counts.
 func (m *Manager) redraft(from *draft, c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
 	d := newDraft(&m.settings, &m.ledger, from.history, c, records, newEdits)
-	d.isLearned, d.rejected = true, from.rejected
+	d.isLearned, d.rejected, d.lastUsage = true, from.rejected, from.lastUsage
 	d.accounting.TakeOver(&from.accounting, &from.known)
 	d.budget = m.ledger.budgetBy(&m.settings, &d.accounting)
 	return d.passes()
@@ -304,6 +304,7 @@ func (m *Manager) Counted(u Usage) {
 	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
 	m.generation++
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
+	m.logMissed(l.compare(&u))
 	if u.ThinkingDropped > 0 && !l.bindsThinking {
 		l.bindsThinking = true
 		m.logBinding()

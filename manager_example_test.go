@@ -207,3 +207,13 @@ func ExampleManager_Counted() {
 	fmt.Println(request.Tokens != counted, m.Plan(history).Tokens)
 	// Output: true 1150
 }
+
+// What the provider reads from its cache is set against what each request was expected to read.
+func ExampleManager_CacheUse() {
+	m, _ := winnow.New(200_000, nil)
+	history := []winnow.Message{{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "Is the build green?"}}}}
+	_, _ = m.Prepare(context.Background(), history)
+	m.Counted(winnow.Usage{CacheWrite: 2_000})
+	fmt.Printf("%+v\n", m.CacheUse())
+	// Output: {Requests:1 Expected:0 Read:0 Missed:0 Rewritten:0 Changed:0 Expired:0}
+}

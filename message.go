@@ -125,6 +125,8 @@ type Usage struct {
 	// parts of thinking for which the provider reports that what stands before them has changed, so that it leaves them
 	// out of the prompt
 	ThinkingDropped int `json:"thinkingDropped,omitempty"`
+
+	CacheMiss string `json:"cacheMiss,omitempty"` // the provider's own reason why its cache was not read
 }
 
 // Prompt returns the tokens of the whole prompt: Input + CacheRead + CacheWrite. Negative counts are

@@ -162,6 +162,7 @@ func (d *draft) observeUsage() {
 	}
 	if sent > 0 && sent < len(d.items) {
 		d.takeAnswer(d.items[sent].sent)
+		d.lastUsage = d.items[sent].sent.Usage
 	}
 	sum, shown := d.sums(sent)
 	read := d.readThen(sent)

@@ -22,6 +22,7 @@ func ResponseBeta(answer *sdk.BetaMessage) winnow.Message {
 		CacheWrite: int(answer.Usage.CacheCreationInputTokens),
 		Output:     int(answer.Usage.OutputTokens),
 	}
+	m.Usage.CacheMiss = answer.Diagnostics.CacheMissReason.Type
 	for _, x := range answer.InputTransformations {
 		if adapter.BindsToPrefix(x.Reason) {
 			m.Usage.ThinkingDropped++

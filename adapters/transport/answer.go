@@ -176,14 +176,22 @@ func (t *tap) note(answer value) {
 			t.usage.Output = n
 		}
 		if prompt > 0 {
-			dropped := t.usage.ThinkingDropped
-			t.usage = *adapter.Usage(prompt, read+cached, written+stored, t.usage.Output)
-			t.usage.ThinkingDropped = dropped
+			was := t.usage
+			t.usage = *adapter.Usage(prompt, read+cached, written+stored, was.Output)
+			t.usage.ThinkingDropped, t.usage.CacheMiss = was.ThinkingDropped, was.CacheMiss
 		}
 	}
-	for _, path := range []string{"input_transformations", "message.input_transformations", "response.input_transformations"} {
+	for _, path := range []string{
+		"diagnostics.cache_miss_reason.type", "message.diagnostics.cache_miss_reason.type",
+		"prompt_cache_diagnostics.reason", "response.prompt_cache_diagnostics.reason",
+	} {
+		if reason := answer.Get(path); reason.IsText() {
+			t.usage.CacheMiss = strings.Clone(reason.Text())
+		}
+	}
+	for _, in := range []string{"", "message.", "response."} {
 		dropped := 0
-		for _, x := range answer.Get(path).Elements() {
+		for _, x := range answer.Get(in + "input_transformations").Elements() {
 			if adapter.BindsToPrefix(x.Get("reason").Text()) {
 				dropped++
 			}

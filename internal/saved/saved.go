@@ -19,6 +19,17 @@ import (
 // know.
 const Version = 1
 
+// CacheUse is what the manager counts of the provider's cache, in tokens.
+type CacheUse struct {
+	Requests  int `json:"requests,omitempty"`
+	Expected  int `json:"expected,omitempty"`
+	Read      int `json:"read,omitempty"`
+	Missed    int `json:"missed,omitempty"`
+	Rewritten int `json:"rewritten,omitempty"`
+	Changed   int `json:"changed,omitempty"`
+	Expired   int `json:"expired,omitempty"`
+}
+
 // Snapshot is the whole memory of a manager. Texts are bytes, so that what is not valid UTF-8 comes back unchanged.
 type Snapshot struct {
 	Winnow     int    `json:"winnow"` // version
@@ -37,6 +48,7 @@ type Snapshot struct {
 	Breaker    breaker.Breaker `json:"breaker,omitzero"`
 	Recovery   *Recovery       `json:"attempt,omitempty"`
 	Tries      Tries           `json:"run,omitzero"`
+	CacheUse   CacheUse        `json:"cacheUse,omitzero"`
 	Deltas     int             `json:"deltas,omitempty"` // that Options.Journal was given
 	State
 }

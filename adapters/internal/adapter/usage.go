@@ -6,8 +6,8 @@ import (
 	"github.com/winnowgo/winnow"
 )
 
-// BindsToPrefix reports whether the reason of a provider, for a part of thinking that it leaves out of a prompt, is that
-// what stands before it has changed: "prefix_mismatch" of OpenAI, "prefix_binding_mismatch" of Anthropic.
+// BindsToPrefix reports whether a provider leaves a part of thinking out of a prompt because what stands before it has
+// changed, by its reason: "prefix_mismatch" of OpenAI, "prefix_binding_mismatch" of Anthropic.
 func BindsToPrefix(reason string) bool { return strings.HasPrefix(reason, "prefix_") }
 
 // Usage returns the usage of an API that counts what it read from its cache, and wrote to it, in the prompt. It is nil

@@ -29,7 +29,7 @@ func Response(answer *sdk.Response) []winnow.Message {
 		if messages[i].Role == winnow.RoleAssistant {
 			messages[i].Usage = usage(&answer.Usage)
 			if u := messages[i].Usage; u != nil {
-				u.ThinkingDropped = thinkingDropped(answer)
+				u.ThinkingDropped, u.CacheMiss = thinkingDropped(answer), answer.PromptCacheDiagnostics.Reason
 			}
 			break
 		}

@@ -70,7 +70,8 @@ func (r *report) headline() string {
 		return fmt.Sprintf("%s and %s, which is no comparison: %s and %s do not fit",
 			cost, elsewhere, recording.Count(r.Winnow.Refused, "request"), recording.Count(refused, "request"))
 	case r.Recorded.isWhole(r) && math.Abs(ours-theirs) < math.Abs(r.Recorded.unexplained()):
-		return fmt.Sprintf("%s and %s: they differ by less than what the model of the cache cannot explain", cost, elsewhere)
+		return fmt.Sprintf("%s and %s: they differ by less than what the model of the cache cannot explain", cost,
+			elsewhere)
 	}
 	if change := percentMore(ours, theirs); change != "" {
 		return fmt.Sprintf("%s: %s than %s", cost, change, elsewhere)
@@ -118,8 +119,8 @@ func (r *report) summaries() string {
 	if w.Calls+l.Calls == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Not in these figures, because its price is assumed: to write summaries, %s in %s against %s in "+
-		"%s compacting at the limit.", r.money(w.Summaries), recording.Count(w.Calls, "call"), r.money(l.Summaries),
+	return fmt.Sprintf("Not in these figures, because its price is assumed: to write summaries, %s in %s against %s "+
+		"in %s compacting at the limit.", r.money(w.Summaries), recording.Count(w.Calls, "call"), r.money(l.Summaries),
 		recording.Count(l.Calls, "call"))
 }
 
@@ -183,13 +184,14 @@ func (r *report) table() []tableRow {
 // assumptions describes the assumptions behind the figures.
 func (r *report) assumptions() string {
 	c := &r.cache
-	return fmt.Sprintf("Sizes are estimates. Prices are today's. %sOf the price of an uncached token a cached one costs %.4g, "+
-		"a written one %.4g, one of an answer %.4g; the cache lasts %g minutes and takes %s tokens or more. "+
+	return fmt.Sprintf("Sizes are estimates. Prices are today's. %sOf the price of an uncached token a cached one costs "+
+		"%.4g, a written one %.4g, one of an answer %.4g; the cache lasts %g minutes and takes %s tokens or more. "+
 		"System prompt and tools are the same in each request, and cached with it. Both hosts' summaries are the "+
 		"digest's text, billed as a model's call whose prompt is not cached. Compacting at the limit means to send "+
 		"everything until %s tokens of the window are left, and then to summarize all but the newest %s; a result "+
 		"that is still too large is cut. The model has winnow's recall tool. The recording does not react: what is "+
-		"read again because it was lost costs nothing here.", r.tiers(), c.ReadPrice, c.WritePrice, r.prices.Output, c.TTL.Minutes(),
+		"read again because it was lost costs nothing here.", r.tiers(), c.ReadPrice,
+		c.WritePrice, r.prices.Output, c.TTL.Minutes(),
 		recording.Comma(r.cacheTokens), recording.Comma(min(limitReserve, r.Window/4)),
 		recording.Comma(min(limitKeep, r.Window/4)))
 }
@@ -198,7 +200,8 @@ func (r *report) assumptions() string {
 func (r *report) tiers() string {
 	var b strings.Builder
 	for _, t := range r.prices.Tiers {
-		fmt.Fprintf(&b, "A request of more than %s tokens costs %.3g times as much. ", recording.Comma(t.Above), t.Uncached)
+		fmt.Fprintf(&b, "A request of more than %s tokens costs %.3g times as much. ", recording.Comma(t.Above),
+			t.Uncached)
 	}
 	return b.String()
 }

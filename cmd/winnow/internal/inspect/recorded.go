@@ -81,8 +81,8 @@ func (r *report) Billed() string {
 		recording.Comma(u.CacheWrite), recording.Comma(u.Output), r.money(r.billedCost()))
 }
 
-// Explained compares the bill with what the model of the cache says of the same prompts, "" if there is no bill, or they
-// are the same within a hundredth.
+// Explained compares the bill with what the model of the cache says of the same prompts, "" if there is no bill, or if
+// they are the same within a hundredth.
 func (r *report) Explained() string {
 	b := &r.Recorded
 	if b.Calls == 0 || math.Abs(b.unexplained()) < b.Cost/100 {
@@ -92,8 +92,8 @@ func (r *report) Explained() string {
 	if b.Modeled < b.Cost {
 		often = "less"
 	}
-	return fmt.Sprintf("%s was billed for %s here; by our model of the cache it is %s: they were read from the cache %s often "+
-		"than sizes and pauses tell. What winnow costs is by that model, too.", r.money(b.Cost),
+	return fmt.Sprintf("%s was billed for %s here; by our model of the cache it is %s: they were read from the cache "+
+		"%s often than sizes and pauses tell. What winnow costs is by that model, too.", r.money(b.Cost),
 		recording.Count(b.Calls, "request"), r.money(b.Modeled), often)
 }
 

@@ -92,8 +92,8 @@ func (s *Summary) Add(o *Summary) {
 	}
 }
 
-// Row is the session in a table: requests, window, what was billed or would cost at the limit, and with winnow, their difference, and what was
-// lost by either, and of what winnow lost what its recall tool finds.
+// Row is the session in a table: requests, window, what was billed or would cost at the limit, what it costs with
+// winnow, their difference, what was lost by either, and of what winnow lost what its recall tool finds.
 func (s *Summary) Row(name, last string) []string {
 	window, needed := "", recording.Comma(s.Needed["names"]+s.Needed["lines"])
 	if s.Window > 0 {

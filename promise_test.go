@@ -1,0 +1,86 @@
+package winnow_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow"
+)
+
+// TestPromise plays a provider with faults: what should have been read and was not is said with whose it was, and where
+// nothing is wrong nothing is said.
+func TestPromise(t *testing.T) {
+	const faulty = 6 // the request with the fault
+	for _, tt := range []struct {
+		name   string
+		usage  func(u winnow.Usage) winnow.Usage // of the answer with the fault
+		edit   bool                              // the host changes an old message
+		pause  time.Duration                     // before that request
+		logged string                            // "" where nothing is said
+		count  func(u winnow.CacheUse) int       // what is not 0
+	}{
+		{"nothing", nil, false, 0, "", func(u winnow.CacheUse) int { return u.Read }},
+		{"blocks: a little less is read", func(u winnow.Usage) winnow.Usage {
+			return winnow.Usage{CacheRead: u.CacheRead - 127, CacheWrite: u.CacheWrite + 127}
+		}, false, 0, "", func(u winnow.CacheUse) int { return u.Read }},
+		{"the provider has lost it", func(u winnow.Usage) winnow.Usage {
+			return winnow.Usage{CacheWrite: u.Prompt()}
+		}, false, 0, `whose=provider reason="not said"`, func(u winnow.CacheUse) int { return u.Missed }},
+		{"other tools", func(u winnow.Usage) winnow.Usage {
+			return winnow.Usage{CacheWrite: u.Prompt() + 9_000}
+		}, false, 0, "whose=host", func(u winnow.CacheUse) int { return u.Missed }},
+		{"another model, by the provider's word", func(u winnow.Usage) winnow.Usage {
+			return winnow.Usage{CacheWrite: u.Prompt(), CacheMiss: "model_changed"}
+		}, false, 0, "whose=host reason=model_changed", func(u winnow.CacheUse) int { return u.Missed }},
+		{"the provider's own reason", func(u winnow.Usage) winnow.Usage {
+			return winnow.Usage{CacheWrite: u.Prompt(), CacheMiss: "unavailable"}
+		}, false, 0, "whose=provider reason=unavailable", func(u winnow.CacheUse) int { return u.Missed }},
+		{"an edited message is no broken promise", nil, true, 0, "", func(u winnow.CacheUse) int { return u.Changed }},
+		{"what is too old was not promised", nil, false, time.Hour, "", func(u winnow.CacheUse) int { return u.Expired }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var log bytes.Buffer
+			now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+			m := newManager(t, 200_000, &winnow.Options{Model: "claude-opus-4-6", Now: func() time.Time { return now },
+				Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			history := list(userSays("Find it." + strings.Repeat(" And say where.", 2_000)))
+			for i := range 12 {
+				now = now.Add(5 * time.Second)
+				if i == faulty {
+					now = now.Add(tt.pause)
+					if tt.edit {
+						history[2] = toolSays("call_0", "another result")
+					}
+				}
+				r, err := m.Prepare(context.Background(), history)
+				require.NoError(t, err)
+				u := winnow.Usage{CacheRead: r.Cached, CacheWrite: r.Tokens - r.Cached, Output: 50}
+				if i == faulty && tt.usage != nil {
+					u = tt.usage(u)
+				}
+				id := fmt.Sprintf("call_%d", i)
+				answer := modelCalls(id, "bash", fmt.Sprintf(`{"command":"grep -n word_%d"}`, i))
+				answer.Usage = &u
+				history = append(history, answer, toolSays(id, fmt.Sprintf("file_%d.go:%d: found", i, i)))
+			}
+			const text = "less was read from the prompt cache"
+			assert.Equal(t, tt.logged != "", strings.Contains(log.String(), text), log.String())
+			assert.Contains(t, log.String(), tt.logged)
+			assert.LessOrEqual(t, strings.Count(log.String(), text), 1, "once")
+			assert.Positive(t, tt.count(m.CacheUse()), "%+v", m.CacheUse())
+			state, err := m.Snapshot()
+			require.NoError(t, err)
+			next := newManager(t, 200_000, &winnow.Options{Model: "claude-opus-4-6"})
+			require.NoError(t, next.Restore(state))
+			assert.Equal(t, m.CacheUse(), next.CacheUse(), "the state keeps it")
+		})
+	}
+}
