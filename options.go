@@ -182,10 +182,10 @@ const (
 	// ThinkingDropped leaves out the thinking of older turns whenever sent messages are rewritten: most providers do
 	// not read it, and some bill it. The thinking of the newest turn is sent unchanged.
 	ThinkingDropped ThinkingPolicy = "dropped"
-	// ThinkingBound is for models whose thinking is bound to everything before it (Claude 5.1, GPT-6.2 and later, and any
-	// whose provider says so in [Usage].ThinkingDropped, whatever the policy): after any change, the provider refuses or
-	// leaves out the thinking that follows it. So sent messages are rewritten only when a request
-	// does not fit otherwise or the model ends a phase, and the thinking after the change is left out, even from pinned
+	// ThinkingBound is for models whose thinking is bound to everything before it (Claude 5.1, GPT-6.2 and later, and
+	// any whose provider says so in [Usage].ThinkingDropped, whatever the policy): after any change, the provider
+	// refuses or leaves out the thinking that follows it. So sent messages are rewritten only when a request does not
+	// fit otherwise or the model ends a phase, and the thinking after the change is left out, even from pinned
 	// messages. A message that the host puts between a request and its answer is such a change.
 	ThinkingBound ThinkingPolicy = "bound"
 )

@@ -232,7 +232,7 @@ func (d *draft) limitTurns(limit int) {
 			turns++
 		}
 	}
-	if turns > limit && (d.isCold() || float64(turns) > turnGrowth*float64(limit)) {
+	if turns > limit && d.endsInNews() && (d.isCold() || float64(turns) > turnGrowth*float64(limit)) {
 		start = turnLimitStart(d.sent(), limit)
 		if unseen := d.firstUnseen(); unseen < start {
 			start = max(0, newestRequest(asOwn(d.items[:unseen+1]))) // its turn stays
@@ -254,6 +254,14 @@ func (d *draft) limitTurns(limit int) {
 	if dropped {
 		d.setItems(kept(d.items, keep))
 	}
+}
+
+// endsInNews reports whether the newest message is another than that of the last request. Where it is not, the host
+// asks again: what the model had not seen then, it has not seen now, though a repair may have moved it in front of an
+// answer.
+func (d *draft) endsInNews() bool {
+	sent, n := d.ledger.sent, len(d.items)
+	return len(sent) == 0 || n == 0 || sent[len(sent)-1] != d.items[n-1].key()
 }
 
 // maxBatchShare is how much of the room the newest batch of results may take. Several results that are each within

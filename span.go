@@ -237,7 +237,7 @@ type verdict struct {
 	hasNews   bool // there is anything to summarize
 	canHelp   bool // a summary would be smaller than what it replaces, and the rest can fit beside it
 	isWorth   bool // a call of a model: a summary that goes on from the last one need not stand for much more
-	isLastWay bool // the rest can fit beside a few words that stand for what is replaced, or for a summary that is too long
+	isLastWay bool // the rest can fit beside a few words for what is replaced, or for a summary that is too long
 }
 
 // verdict judges a compaction of d. A request that cannot fit in any way is not worth a call. Where fewer tokens are

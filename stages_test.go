@@ -93,7 +93,7 @@ func TestStagesAllocateNothingForNothing(t *testing.T) {
 		stage stage
 		most  float64 // allocations
 	}{
-		{pruneStage("roomy", 20_000_000, nil), 1}, {truncateStage("roomy", 200_000, nil), 1},
+		{pruneStage("roomy", 20_000_000, nil), 2}, {truncateStage("roomy", 200_000, nil), 1},
 		{limitStage(0), 0}, {limitStage(1000), 0}, {limitStage(1_000_000), 0},
 	} {
 		got, edits := tt.stage.run(h)

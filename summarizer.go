@@ -15,10 +15,10 @@ import (
 // an error that wraps [ErrIncomplete] unless the model ended its answer by itself.
 //
 // An answer is a summary if it has a section that was asked for, repeats a name of the conversation, or is a sentence
-// or more of whose words, besides those of the prompt, half and at least two stand in the conversation. It is refused if
-// it is empty, a tool call, an apology or a copy of the prompt, or if it is longer than half as much again as MaxTokens
-// or, above 400 tokens, than what it summarizes. The error, the log and [Request].Degraded say which rule it was. A fake
-// one for tests returns "## Goal" and a line below it.
+// or more of whose words, besides those of the prompt, half and at least two stand in the conversation. It is refused
+// if it is empty, a tool call, an apology or a copy of the prompt, or if it is longer than half as much again as
+// MaxTokens or, above 400 tokens, than what it summarizes. The error, the log and [Request].Degraded say which rule it
+// was. A fake one for tests returns "## Goal" and a line below it.
 type Summarizer interface {
 	Summarize(ctx context.Context, req SummaryRequest) (string, error)
 }

@@ -103,7 +103,8 @@ func summaryMessage(m *Message, tool string, parts []Part) Message {
 	}
 }
 
-// summaryPart returns what a summarizer may see of a part. An image, an opaque part and data in a text become their names.
+// summaryPart returns what a summarizer may see of a part. An image, an opaque part and data in a text become their
+// names.
 func summaryPart(p *Part) Part {
 	switch p.Kind {
 	case KindText, KindThinking:

@@ -47,8 +47,8 @@ var (
 		})
 )
 
-// inputsOf returns the inputs of the calls of so many blocks. The SDK decodes them into maps, in which their order and the
-// spelling of numbers are gone.
+// inputsOf returns the inputs of the calls of so many blocks. The SDK decodes them into maps, in which their order and
+// the spelling of numbers are gone.
 func inputsOf(raw json.RawMessage, blocks int) []json.RawMessage {
 	inputs := make([]json.RawMessage, blocks)
 	for i, b := range jsonedit.Value(raw).Get("content").Elements() {

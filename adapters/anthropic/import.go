@@ -12,8 +12,8 @@ import (
 // one for the rest. The result points to the caller's values, which must not be changed while it is in use. Importing
 // the same values again gives equal messages.
 //
-// What stands beside results, or is nothing but reminders of an agent, is marked as no person's (Injected), unless nothing
-// else could be the request. Afterwards the host may mark others, and messages that must survive (Pinned).
+// What stands beside results, or is nothing but reminders of an agent, is marked as no person's (Injected), unless
+// nothing else could be the request. Afterwards the host may mark others, and messages that must survive (Pinned).
 // [ImportSystem] imports the system prompt of [sdk.MessageNewParams].
 func Import(messages []sdk.MessageParam) []winnow.Message {
 	return wire.Import(wire.Messages{}, messages, func(of *sdk.MessageParam) []byte { return adapter.Raw(of) })

@@ -19,8 +19,8 @@ import (
 // one for the rest. The result holds the caller's values, which must not be changed while it is in use. Importing the
 // same values again gives equal messages.
 //
-// What stands beside results, or is nothing but reminders of an agent, is marked as no person's (Injected), unless nothing
-// else could be the request. Afterwards the host may mark others, and messages that must survive (Pinned).
+// What stands beside results, or is nothing but reminders of an agent, is marked as no person's (Injected), unless
+// nothing else could be the request. Afterwards the host may mark others, and messages that must survive (Pinned).
 func Import(messages []types.Message) []winnow.Message {
 	im := importer{asked: slices.ContainsFunc(messages, isAsked)}
 	for i := range messages {

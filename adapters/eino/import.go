@@ -11,8 +11,8 @@ import (
 // must not be changed while the message is in use. Importing the same values again gives equal messages. A nil message
 // is left out.
 //
-// A message of nothing but reminders of an agent is marked as no person's (Injected). Afterwards the host may mark others,
-// messages that must survive (Pinned) and results that are errors (IsError), for which Eino has no field.
+// A message of nothing but reminders of an agent is marked as no person's (Injected). Afterwards the host may mark
+// others, messages that must survive (Pinned) and results that are errors (IsError), for which Eino has no field.
 func Import(messages []*schema.Message) []winnow.Message {
 	im := importer{out: make([]winnow.Message, 0, len(messages)), parts: make([]winnow.Part, 0, 2*len(messages))}
 	for _, m := range messages {

@@ -28,7 +28,8 @@ func Import(contents []*sdk.Content) []winnow.Message {
 		return given(&filled)
 	})
 	for i := range messages {
-		if p := adapter.PieceOf[wire.Values](&messages[i]); slices.ContainsFunc((*(*p.Of)[0].Of.(**sdk.Content)).Parts, isEmpty) {
+		p := adapter.PieceOf[wire.Values](&messages[i])
+		if content := *(*p.Of)[0].Of.(**sdk.Content); slices.ContainsFunc(content.Parts, isEmpty) {
 			p.Hollow = true // Export leaves the empty parts out
 		}
 	}
@@ -37,9 +38,9 @@ func Import(contents []*sdk.Content) []winnow.Message {
 
 // isEmpty reports whether p holds nothing that the API knows.
 func isEmpty(p *sdk.Part) bool {
-	return p == nil || p.Text == "" && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil && p.FunctionResponse == nil &&
-		p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil && p.CodeExecutionResult == nil &&
-		p.ToolCall == nil && p.ToolResponse == nil && p.AudioTranscription == nil
+	return p == nil || p.Text == "" && len(p.ThoughtSignature) == 0 && p.FunctionCall == nil &&
+		p.FunctionResponse == nil && p.InlineData == nil && p.FileData == nil && p.ExecutableCode == nil &&
+		p.CodeExecutionResult == nil && p.ToolCall == nil && p.ToolResponse == nil && p.AudioTranscription == nil
 }
 
 // given returns a content, or the part that a host put into the Source of one, as JSON.

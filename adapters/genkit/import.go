@@ -14,8 +14,9 @@ import (
 type piece = adapter.Piece[*ai.Message]
 
 // Import returns messages in winnow's form: one for each, and of a message with results one for each result. The
-// caller's messages must not be changed while they are in use. A nil message is left out. What stands beside results, or
-// is nothing but reminders of an agent, is marked as no person's (Injected), unless nothing else could be the request.
+// caller's messages must not be changed while they are in use. A nil message is left out. What stands beside results,
+// or is nothing but reminders of an agent, is marked as no person's (Injected), unless nothing else could be the
+// request.
 func Import(messages []*ai.Message) (out []winnow.Message) {
 	var names adapter.ToolNames
 	for i, of := range messages {

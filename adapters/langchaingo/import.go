@@ -13,8 +13,8 @@ import (
 type piece = adapter.Piece[llms.MessageContent]
 
 // Import returns messages in winnow's form. A message with several results becomes one for each. The caller's list must
-// not be changed while they are in use. What stands beside results, or is nothing but reminders of an agent, is marked as
-// no person's (Injected), unless nothing else could be the request.
+// not be changed while they are in use. What stands beside results, or is nothing but reminders of an agent, is marked
+// as no person's (Injected), unless nothing else could be the request.
 func Import(messages []llms.MessageContent) (out []winnow.Message) {
 	var names adapter.ToolNames
 	for i := range messages {

@@ -235,8 +235,9 @@ func (p *program) agree(list []*questions.Question, found questions.Found, o *tr
 			pays++
 		}
 	}
-	fmt.Fprintf(p.stderr, "%s of %s to %s at %s (%s), in a window of %s tokens.\n", recording.Count(len(list), "question"),
-		recording.Count(found.Sessions, "session"), inspect.Plain(o.Model), a.Client.Host(), a.Client.API.Name(),
+	fmt.Fprintf(p.stderr, "%s of %s to %s at %s (%s), in a window of %s tokens.\n",
+		recording.Count(len(list), "question"), recording.Count(found.Sessions, "session"), inspect.Plain(o.Model),
+		a.Client.Host(), a.Client.API.Name(),
 		recording.Comma(o.Window))
 	if said := found.Left.String(); said != "" {
 		fmt.Fprintf(p.stderr, "Not sent, with either request: %s.\n", said)

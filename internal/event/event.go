@@ -1,5 +1,5 @@
-// Package event names the log messages of a manager that counters are made of. The texts of all others are written where
-// they are logged.
+// Package event names the log messages of a manager that counters are made of. The texts of all others are written
+// where they are logged.
 package event
 
 // Each is the message of one kind of record.

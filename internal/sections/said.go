@@ -333,7 +333,7 @@ func leftOutOf(text, note string) string {
 }
 
 func (d *Dialogue) write() string {
-	if len(d.list) == 0 && d.left == 0 {
+	if len(d.list) == 0 { // the frame alone would take the room of other names
 		return ""
 	}
 	var b strings.Builder
@@ -342,9 +342,6 @@ func (d *Dialogue) write() string {
 		if b.WriteString(d.list[i].write()); i == 0 && d.left > 0 {
 			fmt.Fprintf(&b, leftOut+"\n", d.left)
 		}
-	}
-	if len(d.list) == 0 {
-		fmt.Fprintf(&b, leftOut+"\n", d.left)
 	}
 	b.WriteString("</" + saidTag + ">\n\n")
 	return b.String()

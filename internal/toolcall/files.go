@@ -98,8 +98,8 @@ func (t *Files) Of(tool string, arguments json.RawMessage) (use Use) {
 	return args.use(reads, modifies)
 }
 
-// OfShell is Of with the files that a call has a shell write or show, and the file that a tool that is not known is given
-// beside a text, as far as that can be told. What a shell shows counts where it changes nothing.
+// OfShell is Of with the files that a call has a shell write or show, and the file that a tool that is not known is
+// given beside a text, as far as that can be told. What a shell shows counts where it changes nothing.
 func (t *Files) OfShell(tool string, arguments json.RawMessage) (use Use) {
 	args := t.Arguments(arguments)
 	reads, modifies := t.does(tool)

@@ -35,8 +35,8 @@ var (
 	shellRunners = []string{"python", "python3", "node", "ruby", "perl", "php", "deno", "bun"}
 )
 
-// writtenByShell returns the files that a command may have written, as far as that can be told: what its output goes to,
-// what a program that writes is given, and what stands in a text that an interpreter runs.
+// writtenByShell returns the files that a command may have written, as far as that can be told: what its output goes
+// to, what a program that writes is given, and what stands in a text that an interpreter runs.
 func writtenByShell(command string) (paths []string) {
 	command = command[:min(len(command), shellLook)]
 	add := func(word string) {
@@ -80,8 +80,8 @@ func writesInPlace(program string, words []string) bool {
 		"sed": "-i", "gsed": "-i", "perl": "-i", "gofmt": "-w", "goimports": "-w", "gofumpt": "-w",
 	}[program]
 	return slices.ContainsFunc(words, func(word string) bool {
-		return word == "--write" || word == "--fix" || strings.HasPrefix(word, "--in-place") ||
-			flag != "" && strings.HasPrefix(word, flag)
+		isLong := word == "--write" || word == "--fix" || strings.HasPrefix(word, "--in-place")
+		return isLong || flag != "" && strings.HasPrefix(word, flag)
 	})
 }
 

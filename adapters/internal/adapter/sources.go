@@ -281,7 +281,8 @@ func Raw(v Param) json.RawMessage {
 }
 
 // ReadExactly is a [Sources.Read] for types whose values may be given as JSON, by override. It gives those as JSON that
-// would not encode to the same bytes, as encoding/json escapes them. mend sets what the SDK decodes into something else.
+// would not encode to the same bytes, as encoding/json escapes them. mend sets what the SDK decodes into something
+// else.
 func ReadExactly[T any](override func(any) T, mend ...func(*T, json.RawMessage)) func(json.RawMessage) (T, error) {
 	return func(text json.RawMessage) (T, error) {
 		var v T

@@ -63,7 +63,9 @@ func checkWhose[T any](t *testing.T, a winnowtest.Adapter[T], join func([]T) []T
 		{reminder, reminder, false, []bool{false, false}, "a reminder never is"},
 		{"Do it.", "Tokens left: 5", true, []bool{false}, "the request is in the history that the host has"},
 	} {
-		values := a.Export([]winnow.Message{question(tt.first), callOf("call_1"), result("call_1", "done"), question(tt.beside)})
+		values := a.Export([]winnow.Message{
+			question(tt.first), callOf("call_1"), result("call_1", "done"), question(tt.beside),
+		})
 		if join != nil {
 			values = join(values)
 		}

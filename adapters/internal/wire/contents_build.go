@@ -243,7 +243,8 @@ func responsesStay(pieces []winnow.Message, sent []sentCall) bool {
 			continue
 		}
 		own := ownResult(m)
-		if own == nil || sent[i].id != m.ToolCallID || sent[i].name != either(own, "functionResponse").Get("name").Text() {
+		if own == nil || sent[i].id != m.ToolCallID ||
+			sent[i].name != either(own, "functionResponse").Get("name").Text() {
 			return false
 		}
 	}
@@ -313,7 +314,8 @@ func (b *ContentBuilder) response(m *winnow.Message, call sentCall) value {
 	var parts [][]byte
 	for k := range m.Parts {
 		p := &m.Parts[k]
-		if block, ok := p.Source.(*Block); ok && block.api == (Contents{}) && block.list != nil && len(block.of.raw) > 0 {
+		block, ok := p.Source.(*Block)
+		if ok && block.api == (Contents{}) && block.list != nil && len(block.of.raw) > 0 {
 			parts = append(parts, block.raw)
 		} else {
 			texts = append(texts, winnow.Part{Text: adapter.TextOf(p)})

@@ -109,8 +109,8 @@ func Export[T any](values Values, typed func(json.RawMessage) (T, error)) []T {
 }
 
 // contentOf returns the content of a message that is not the model's: a text if it is one that is new, because every
-// server takes that, else a list, nil for nothing. own returns the caller's element for a part, and typ is that of a new
-// text.
+// server takes that, else a list, nil for nothing. own returns the caller's element for a part, and typ is that of a
+// new text.
 func contentOf(m *winnow.Message, typ string, isSent func(*winnow.Part) bool, own func(*winnow.Part) value) []byte {
 	var list [][]byte
 	text, plain := "", true

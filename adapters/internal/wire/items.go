@@ -56,7 +56,8 @@ func (b *itemBuilder) message(m *winnow.Message) {
 		b.out = append(b.out, own...)
 		return
 	}
-	if p := m.Parts; len(p) == 1 && p[0].MediaType == winnow.MediaCompaction && p[0].Text == "" && p[0].Signature != "" {
+	p := m.Parts
+	if len(p) == 1 && p[0].MediaType == winnow.MediaCompaction && p[0].Text == "" && p[0].Signature != "" {
 		b.add(jsonedit.Object("encrypted_content", p[0].Signature, "type", "compaction")) // its own item is gone
 		return
 	}

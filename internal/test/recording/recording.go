@@ -157,8 +157,8 @@ func isAnswer(m winnow.Message, billed bool) bool {
 	return m.StopReason != "error" && (!billed || m.Usage == nil)
 }
 
-// isNote reports whether a gateway wrote message n in the name of the model: it was billed for nothing, calls nothing, and
-// answers nothing that a model has not answered, or stands among answers whose usage is not counted at all.
+// isNote reports whether a gateway wrote message n in the name of the model: it was billed for nothing, calls nothing,
+// and answers nothing that a model has not answered, or stands among answers whose usage is not counted at all.
 func isNote(recorded []winnow.Message, n int) bool {
 	isFree := func(m *winnow.Message) bool {
 		return m.Usage != nil && !isBilled(*m) && !hasCalls(m) && m.StopReason != "aborted"

@@ -184,9 +184,9 @@ func (r *report) table() []tableRow {
 // assumptions describes the assumptions behind the figures.
 func (r *report) assumptions() string {
 	c := &r.cache
-	return fmt.Sprintf("Sizes are estimates. Prices are today's. %sOf the price of an uncached token a cached one costs "+
-		"%.4g, a written one %.4g, one of an answer %.4g; the cache lasts %g minutes and takes %s tokens or more. "+
-		"System prompt and tools are the same in each request, and cached with it. Both hosts' summaries are the "+
+	return fmt.Sprintf("Sizes are estimates. Prices are today's. %sOf the price of an uncached token a cached "+
+		"one costs %.4g, a written one %.4g, one of an answer %.4g; the cache lasts %g minutes and takes %s tokens or "+
+		"more. System prompt and tools are the same in each request, and cached with it. Both hosts' summaries are the "+
 		"digest's text, billed as a model's call whose prompt is not cached. Compacting at the limit means to send "+
 		"everything until %s tokens of the window are left, and then to summarize all but the newest %s; a result "+
 		"that is still too large is cut. The model has winnow's recall tool. The recording does not react: what is "+

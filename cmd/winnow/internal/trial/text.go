@@ -83,8 +83,8 @@ func (r *Report) PriceLines() []string {
 	list := []string{"What a prompt cost with a cold and a warm cache (so many times):"}
 	for i := range r.Prices {
 		p := &r.Prices[i]
-		list = append(list, fmt.Sprintf("  %s: %s (%d) and %s (%d); on average %s tokens, %s read from the cache and %s "+
-			"written to it", p.Form, p.cost(p.Cold, p.ColdN), p.ColdN, p.cost(p.Warm, p.WarmN), p.WarmN,
+		list = append(list, fmt.Sprintf("  %s: %s (%d) and %s (%d); on average %s tokens, %s read from the cache "+
+			"and %s written to it", p.Form, p.cost(p.Cold, p.ColdN), p.ColdN, p.cost(p.Warm, p.WarmN), p.WarmN,
 			recording.Comma(int(p.Tokens)), recording.Comma(int(p.Read)), recording.Comma(int(p.Written))))
 	}
 	return append(list, "Spent in all: "+inspect.Money(r.Spent)+".")

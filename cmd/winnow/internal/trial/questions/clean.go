@@ -28,7 +28,8 @@ func (l *Left) add(more Left) {
 func (l Left) String() string {
 	var said []string
 	if l.Thinking > 0 {
-		said = append(said, "the thinking of "+recording.Count(l.Thinking, "answer")+", which another model or API wrote")
+		answers := recording.Count(l.Thinking, "answer")
+		said = append(said, "the thinking of "+answers+", which another model or API wrote")
 	}
 	if l.Images > 0 {
 		said = append(said, recording.Count(l.Images, "image")+", for each of which a line stands")
