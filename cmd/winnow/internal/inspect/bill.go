@@ -186,11 +186,11 @@ func (r *report) assumptions() string {
 	c := &r.cache
 	return fmt.Sprintf("Sizes are estimates. Prices are today's. %sOf the price of an uncached token a cached "+
 		"one costs %.4g, a written one %.4g, one of an answer %.4g; the cache lasts %g minutes and takes %s tokens or "+
-		"more. System prompt and tools are the same in each request, and cached with it. Both hosts' summaries are the "+
-		"digest's text, billed as a model's call whose prompt is not cached. Compacting at the limit means to send "+
-		"everything until %s tokens of the window are left, and then to summarize all but the newest %s; a result "+
-		"that is still too large is cut. The model has winnow's recall tool. The recording does not react: what is "+
-		"read again because it was lost costs nothing here.", r.tiers(), c.ReadPrice,
+		"more. System prompt and tools are the same in each request, and cached with it. Both hosts' summaries are "+
+		"the digest's text, billed as a model's call whose prompt is not cached. Compacting at the limit means to "+
+		"send everything until %s tokens of the window are left, and then to summarize all but the newest %s; a "+
+		"result that is still too large is cut. The model has winnow's recall tool. The recording does not react: "+
+		"what is read again because it was lost costs nothing here.", r.tiers(), c.ReadPrice,
 		c.WritePrice, r.prices.Output, c.TTL.Minutes(),
 		recording.Comma(r.cacheTokens), recording.Comma(min(limitReserve, r.Window/4)),
 		recording.Comma(min(limitKeep, r.Window/4)))
