@@ -58,10 +58,11 @@ func (b Breaker) HasGrown(tokens, from, budget int) bool {
 // it.
 func (b Breaker) RefusesAnswers() bool { return b.Refused >= Limit }
 
-// Saved returns what is worth keeping: nothing, if no summarizer failed.
+// Saved returns what is worth keeping: if no failure is counted, only why a summary came to nothing within a recovery,
+// which counts none.
 func (b Breaker) Saved() Breaker {
 	if b.Failures == 0 {
-		return Breaker{}
+		return Breaker{Reason: b.Reason}
 	}
 	return b
 }

@@ -28,6 +28,7 @@ func TestIsOpen(t *testing.T) {
 		assert.Equal(t, tt.want, tt.b.IsOpen(tt.tokens, 10_000), tt.reason)
 	}
 	assert.Zero(t, Breaker{Total: 7}.Saved(), "without a failure nothing is worth keeping")
+	assert.Equal(t, Breaker{Reason: "no gain"}, Breaker{Total: 7, Reason: "no gain"}.Saved(), "a recovery counts none")
 }
 
 func TestRestarted(t *testing.T) {

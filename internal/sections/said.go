@@ -296,7 +296,7 @@ func (d *Dialogue) giveUp(tokens func(string) int, sizes []int, end, sum, goal i
 	each(0, func(i int, s *saying) {
 		start := len(s.text) - len(strings.TrimLeft(s.text, " \t\r\n"))
 		line, _, _ := strings.Cut(s.text[start:], "\n")
-		head := start + min(prose.SentenceEnd(line), runes.HeadWords(line, chars))
+		head := start + headOf(line, chars)
 		rest := s.text[head:]
 		if s.isOfPerson() && runes.AtLeast(rest, chars) && !strings.HasSuffix(s.text, leftOutEnd) {
 			shorten(i, s.text[:head]+strings.TrimSuffix(leftOutOf(rest, s.note), " "))
@@ -306,6 +306,15 @@ func (d *Dialogue) giveUp(tokens func(string) int, sizes []int, end, sum, goal i
 	each(0, dropAnswer(true))
 	each(first, dropMessage(true))
 	return sum, d.withoutEmpty(sizes)
+}
+
+// headOf returns where to cut line, behind its first sentence or behind about n characters. A path in front is whole,
+// so that some of the message stays: half a path is another path.
+func headOf(line string, n int) (head int) {
+	for ; head == 0 && n <= 2*sentenceChars; n *= 2 {
+		head = runes.HeadWords(line, n)
+	}
+	return min(prose.SentenceEnd(line), head)
 }
 
 // withoutEmpty takes out what giveUp has left nothing of. It returns the sizes of the rest.

@@ -128,3 +128,11 @@ func TestSaidKeepsTheFirstSentence(t *testing.T) {
 	assert.Equal(t, 8, strings.Count(section, "Never drop the table."), section)
 	assert.Contains(t, section, "characters left out")
 }
+
+// A path in front of a message stays whole, although it is longer than what stays of a message otherwise.
+func TestSaidKeepsThePathInFront(t *testing.T) {
+	var d Dialogue
+	path := "/srv/" + strings.Repeat("deep/", 20) + "main.go:7"
+	d.Person(time.Time{}, "", path+" does not build: "+strings.Repeat("It did before. ", 40), "")
+	assert.Contains(t, d.Section(tokens, 100, 100), path)
+}
