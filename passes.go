@@ -248,7 +248,11 @@ func (d *draft) limitTurns(limit int) {
 	for i := range start {
 		if !keep[i] {
 			dropped = true
-			d.edits = append(d.edits, d.items[i].dropEdit(OpLimit, limitReason))
+			reason := limitReason
+			if d.isUnseen(i) { // a result that came late, of a turn that the host does not want
+				reason += " (the model has not seen it)"
+			}
+			d.edits = append(d.edits, d.items[i].dropEdit(OpLimit, reason))
 		}
 	}
 	if dropped {
