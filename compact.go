@@ -23,7 +23,15 @@ func (d *draft) needsCompaction() bool {
 		return false
 	}
 	v := d.verdict()
-	return v.canHelp || v.isLastWay && d.isLastResort()
+	helps := v.canHelp && (d.gainsBy(d.opts.Summarizer) || !d.fits() && d.gainsBy(Digest()))
+	return helps || v.isLastWay && d.isLastResort()
+}
+
+// gainsBy reports whether a summary by x can be smaller than what it stands for, with the sections that code owns, such
+// as what people said. The host's rules are not asked for, so they do not count.
+func (d *draft) gainsBy(x Summarizer) bool {
+	c, err := d.newCompaction(compactCall{by: x})
+	return err == nil && c.setLimits()
 }
 
 // isLastResort reports whether only a summary can make the request fit, although it would stand for little: for little

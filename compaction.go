@@ -115,13 +115,18 @@ func (c *compaction) askRules() error {
 			return fmt.Errorf("%w: %w: %w", ErrCompaction, errRules, err)
 		}
 	}
-	frame, isGain := c.tokens(sections.Begin+c.said+c.inForce+sections.End+c.note), false
-	c.cap = max(summarysize.LeastWords, min(c.cap, c.free-c.tokens(c.said+c.inForce)))
-	c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(c.rules), c.leastGain, c.isAsked)
-	if !isGain {
+	if !c.setLimits() {
 		return ErrNothingToCompact
 	}
 	return nil
+}
+
+// setLimits sets the limits of the summary, and reports whether it can be smaller than what it stands for.
+func (c *compaction) setLimits() (isGain bool) {
+	frame := c.tokens(sections.Begin + c.said + c.inForce + sections.End + c.note)
+	c.cap = max(summarysize.LeastWords, min(c.cap, c.free-c.tokens(c.said+c.inForce)))
+	c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(c.rules), c.leastGain, c.isAsked)
+	return isGain
 }
 
 // inheritSummary has c update the summary of cp; nil: there is none. It returns the text of that summary as it stands
