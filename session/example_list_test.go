@@ -65,8 +65,9 @@ func ExampleStore_Status() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(st.Counts.Turns, st.Counts.Messages, st.Counts.Models["large"].Sum)
-	// Output: 1 map[assistant:1 user:1] {100 0 0 20}
+	sum := st.Counts.Models["large"].Sum
+	fmt.Println(st.Counts.Turns, st.Counts.Messages, sum.Input, sum.Output)
+	// Output: 1 map[assistant:1 user:1] 100 20
 }
 
 func ExampleStore_NextChanges() {
