@@ -37,7 +37,7 @@ func exportSystem[B any](messages []winnow.Message, block func(text string) B) [
 	var blocks []B
 	for i := range messages {
 		m := &messages[i]
-		if m.Role != winnow.RoleSystem || adapter.PieceOf[wire.Values](m) != nil {
+		if m.Role != winnow.RoleSystem || wire.IsFrom(wire.Messages{}, m) {
 			continue
 		}
 		for k := range m.Parts {

@@ -27,7 +27,7 @@ type ChatBuilder struct {
 // Build returns messages as those of a request. Those that were not changed since [Import] are the caller's.
 func (b *ChatBuilder) Build(messages []winnow.Message) Values {
 	b.ids.Rule = b.IDs
-	for run := range adapter.Runs(messages) {
+	for run := range adapter.Runs(ownOf(Chat{}, messages)) {
 		if adapter.IsAssistant(&run[0]) {
 			b.assistant(&run[0])
 		} else {

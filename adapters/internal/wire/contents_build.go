@@ -28,7 +28,7 @@ type sentCall struct{ id, name string }
 func (b *ContentBuilder) Build(messages []winnow.Message) {
 	b.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters}
 	b.foreign = map[int]bool{}
-	for run := range adapter.Runs(messages) {
+	for run := range adapter.Runs(ownOf(Contents{}, messages)) {
 		if adapter.IsAssistant(&run[0]) {
 			b.model(&run[0])
 		} else {

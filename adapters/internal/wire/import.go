@@ -14,6 +14,7 @@ import (
 type Given struct {
 	JSON value
 	Of   any
+	api  API // that it was read by; nil: it is new
 }
 
 // Values are those that a message was read from: one, or the items of an answer.
@@ -50,7 +51,7 @@ func Import[T any](api API, values []T, raw func(*T) []byte) []winnow.Message {
 		}
 		of := make(Values, to-from)
 		for k := range of {
-			of[k] = Given{elements[from+k], &values[from+k]}
+			of[k] = Given{elements[from+k], &values[from+k], api}
 		}
 		for k := range group {
 			m := &group[k]
@@ -69,6 +70,40 @@ func Import[T any](api API, values []T, raw func(*T) []byte) []winnow.Message {
 	}
 	adapter.EnsureImported(h.Messages)
 	return h.Messages
+}
+
+// IsFrom reports whether m was imported by api, and not changed.
+func IsFrom(api API, m *winnow.Message) bool {
+	p := adapter.PieceOf[Values](m)
+	return p != nil && len(*p.Of) > 0 && (*p.Of)[0].api == api
+}
+
+// ownOf returns messages without what another API gave: a conversation may go on with another provider.
+func ownOf(api API, messages []winnow.Message) []winnow.Message {
+	isForeign := func(m winnow.Message) bool {
+		return adapter.PieceOf[Values](&m) != nil && !IsFrom(api, &m) ||
+			slices.ContainsFunc(m.Parts, func(p winnow.Part) bool { return isForeignBlock(api, &p) })
+	}
+	if !slices.ContainsFunc(messages, isForeign) {
+		return messages
+	}
+	out := slices.Clone(messages)
+	for i := range out {
+		if m := &out[i]; isForeign(*m) {
+			m.Source, m.Parts = nil, slices.Clone(m.Parts)
+			for k := range m.Parts {
+				if isForeignBlock(api, &m.Parts[k]) {
+					m.Parts[k].Source = nil
+				}
+			}
+		}
+	}
+	return out
+}
+
+func isForeignBlock(api API, p *winnow.Part) bool {
+	block, ok := p.Source.(*Block)
+	return ok && block.api != nil && block.api != api
 }
 
 // isAsked reports whether something of m is sent in the role of a user. Without such a message, those that are imported

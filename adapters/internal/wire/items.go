@@ -13,6 +13,7 @@ import (
 // Build returns messages as items of a request: those that were not changed since [Import] are the caller's. of returns
 // the JSON of the content that a host keeps in the Source of a part.
 func (Responses) Build(messages []winnow.Message, of func(source any) []byte) Values {
+	messages = ownOf(Responses{}, messages)
 	b := itemBuilder{of: of, kinds: map[string]string{}}
 	b.ids.Rule = adapter.IDRule{MaxLength: 64, Request: true}
 	for i := range messages {

@@ -14,7 +14,7 @@ import (
 func (Messages) Build(messages []winnow.Message, of func(source any) []byte) Values {
 	b := messageBuilder{of: of, toolsets: map[string]string{}}
 	b.ids.Rule = adapter.IDRule{MaxLength: 64, Byte: adapter.Letters, Request: true, Objects: true}
-	for run := range adapter.Runs(messages) {
+	for run := range adapter.Runs(ownOf(Messages{}, messages)) {
 		if adapter.IsAssistant(&run[0]) {
 			b.assistant(&run[0])
 			continue
