@@ -199,6 +199,7 @@ func TestBackgroundFails(t *testing.T) {
 		plain := prepare(t, m, h)
 		synctest.Wait()
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		before := s.calls
 		for range 5 {
 			r := prepare(t, m, h)
