@@ -96,8 +96,8 @@ func shell(calls int) (history []winnow.Message) {
 // set by hand, on models whose requests cost more as a whole above a size. Windows of half that size cost up to a sixth
 // less, as small windows do on any model, and lose what the model works with.
 func TestCliffs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("replays 117 sessions")
+	if !*replayTimes {
+		t.Skip("on request: -replay; it replays 117 sessions, a minute on two idle cores")
 	}
 	sessions := map[string][]winnow.Message{
 		"reads in one turn": reading(150, 1, 7_000), "reads in 20 turns": reading(150, 20, 7_000), "shell": shell(400),
