@@ -117,7 +117,7 @@ func (m *Manager) writeSummary(ctx context.Context, c *compaction) (cp *checkpoi
 		tries.Compactions++
 		c.limit = max(0, c.limit-m.waited)
 	}
-	began := time.Now()
+	began := time.Now() // not Options.Now: it is how long somebody waits
 	m.unlocked(func() { cp, report, err = c.run(ctx) })
 	if isCounted {
 		m.waited += time.Since(began)

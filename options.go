@@ -57,9 +57,8 @@ type TruncateOptions struct {
 }
 
 // Options are the options of [New]; nil and the zero value mean the defaults. In this and all other options, the zero
-// value of a field means the default in parentheses, and a negative number means 0 (but for FoldAbove, of which New
-// refuses it). New refuses a NaN, an infinity and a share above 1; the stages take the default for a NaN or an
-// infinity.
+// value of a field means the default in parentheses, and a negative number means 0. New refuses a NaN, an infinity, a
+// share above 1 and a negative FoldAbove other than FoldAlways; the stages take the default for a NaN or an infinity.
 //
 // The manager is locked while it calls Estimator, Journal, Now and Logger's handler: these must not use it.
 type Options struct {

@@ -48,9 +48,9 @@ func (d *draft) limitAndReplay() {
 	d.observeUsage()
 }
 
-// staysWhole reports whether no record may stand for message i, before edits; request is the newest
-// one. What a person wrote stays, and so does what the host does not let go. In the newest turn a message stays that
-// has a signature which the provider wants to see.
+// staysWhole reports whether no record may stand for message i, before edits; request is the newest one. What a person
+// wrote stays, and so does what the host does not let go. In the newest turn a message stays that has a signature which
+// the provider wants to see.
 func (d *draft) staysWhole(i, request int) bool {
 	if m := d.items[i].sent; m.Role == RoleUser {
 		return !d.inForceNow().over[d.items[i]]
@@ -58,8 +58,8 @@ func (d *draft) staysWhole(i, request int) bool {
 	return i >= request && d.isSentSigned(i, request)
 }
 
-// isSentSigned reports whether message i, before edits, is sent with a signature: it has one, and no
-// edit leaves that out. request is the newest one.
+// isSentSigned reports whether message i, before edits, is sent with a signature: it has one, and no edit leaves that
+// out. request is the newest one.
 func (d *draft) isSentSigned(i, request int) bool {
 	m := d.items[i].sent
 	if !hasSignature(m) {
