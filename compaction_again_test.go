@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -157,12 +158,14 @@ func TestSummaryStandsBehindWhatLeads(t *testing.T) {
 		{"texts of the host that take most of the window", list(pinned(userSays("Be brief.")), hostSays(strings.Repeat(rules, 8))), 1},
 		{"nothing", nil, 0},
 	}
-	type maker func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error)
-	byHand := func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+	type maker func(t *testing.T, m *winnow.Manager, h []winnow.Message) (*winnow.Request, error)
+	byHand := func(t *testing.T, m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
 		return m.Compact(t.Context(), h, "")
 	}
-	whenDue := func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) { return m.Prepare(t.Context(), h) }
-	afterRefusal := func(m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+	whenDue := func(t *testing.T, m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
+		return m.Prepare(t.Context(), h)
+	}
+	afterRefusal := func(t *testing.T, m *winnow.Manager, h []winnow.Message) (*winnow.Request, error) {
 		n := prepare(t, m, h).Tokens
 		return m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", n, n*4/5))
 	}
@@ -182,26 +185,28 @@ func TestSummaryStandsBehindWhatLeads(t *testing.T) {
 	for _, f := range fronts {
 		for _, way := range ways {
 			t.Run(f.name+", "+way.name, func(t *testing.T) {
-				o := &winnow.Options{
-					Estimator: byChars, Summarizer: way.by, Now: newClock().Now, FoldAbove: 1, NoMinify: true,
-					Compact: &winnow.CompactOptions{KeepRecent: 2_000},
-				}
-				m := newManager(t, 40_000, o)
-				h := slices.Clip(f.front)
-				for range 2 { // the second summary takes the place of the first
-					h = append(h, chat(12, 2_500)...)
-					prepare(t, m, named(h))
-					h = named(append(h, chat(12, way.size)...))
-					r, err := way.make(m, h)
-					require.NoError(t, err)
-					require.NotNil(t, r.Compaction)
-					assert.Equal(t, f.kept, r.FirstChanged)
-					assert.Equal(t, f.kept, summaryAt(r.Messages))
-					assert.Equal(t, f.kept, firstDifference(h, r.Messages))
-					assert.GreaterOrEqual(t, r.Cached, estimateAll(byChars, h[:f.kept])/1_024*1_024, "less than that is not cached")
-					m = newManager(t, 40_000, o)
-					sameWire(t, r.Messages, prepare(t, m, r.Messages).Messages, "from what was sent")
-				}
+				synctest.Test(t, func(t *testing.T) {
+					o := &winnow.Options{
+						Estimator: byChars, Summarizer: way.by, Now: newClock().Now, FoldAbove: 1, NoMinify: true,
+						Compact: &winnow.CompactOptions{KeepRecent: 2_000},
+					}
+					m := newManager(t, 40_000, o)
+					h := slices.Clip(f.front)
+					for range 2 { // the second summary takes the place of the first
+						h = append(h, chat(12, 2_500)...)
+						prepare(t, m, named(h))
+						h = named(append(h, chat(12, way.size)...))
+						r, err := way.make(t, m, h)
+						require.NoError(t, err)
+						require.NotNil(t, r.Compaction)
+						assert.Equal(t, f.kept, r.FirstChanged)
+						assert.Equal(t, f.kept, summaryAt(r.Messages))
+						assert.Equal(t, f.kept, firstDifference(h, r.Messages))
+						assert.GreaterOrEqual(t, r.Cached, estimateAll(byChars, h[:f.kept])/1_024*1_024, "less than that is not cached")
+						m = newManager(t, 40_000, o)
+						sameWire(t, r.Messages, prepare(t, m, r.Messages).Messages, "from what was sent")
+					}
+				})
 			})
 		}
 	}

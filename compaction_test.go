@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -117,47 +118,49 @@ func (o *outage) Summarize(_ context.Context, r SummaryRequest) (string, error) 
 func TestDegradedIsReplacedFromTheHistory(t *testing.T) {
 	for _, way := range []string{"goes on", "restarted", "by hand"} {
 		t.Run(way, func(t *testing.T) {
-			s := &outage{}
-			m := workManager(t, s, CompactOptions{})
-			h := work(400)
-			var firstKept, degradedAt int
-			n := 1
-			until := func(degraded bool) *Request {
-				for ; n <= len(h); n += 2 {
-					r := prepare(t, m, h[:n])
-					if r.Compaction != nil && (r.Degraded != "") == degraded {
-						return r
+			synctest.Test(t, func(t *testing.T) {
+				s := &outage{}
+				m := workManager(t, s, CompactOptions{})
+				h := work(400)
+				var firstKept, degradedAt int
+				n := 1
+				until := func(degraded bool) *Request {
+					for ; n <= len(h); n += 2 {
+						r := prepare(t, m, h[:n])
+						if r.Compaction != nil && (r.Degraded != "") == degraded {
+							return r
+						}
 					}
+					t.Fatal("no compaction")
+					return nil
 				}
-				t.Fatal("no compaction")
-				return nil
-			}
-			r := until(false)
-			firstKept = r.Compaction.FirstKept
-			s.down = true
-			r = until(true)
-			assert.NotEmpty(t, r.Degraded)
-			assert.Contains(t, r.Compaction.Summary, "by the model, 1", "the digest goes on from the summary")
-			degradedAt = r.Compaction.FirstKept
-			s.down = false
-			if way == "restarted" {
-				state := snapshotOf(t, m)
-				m = workManager(t, s, CompactOptions{})
-				require.NoError(t, m.Restore(state))
-			}
-			before := len(s.asked)
-			if way == "by hand" { // it is replaced at once
-				r = compact(t, m, h[:n])
-			} else {
-				r = until(false)
-			}
-			assert.Empty(t, r.Degraded)
-			require.Equal(t, before+1, len(s.asked))
-			q := s.asked[before]
-			assert.True(t, strings.HasPrefix(q.Previous, "## Goal\nby the model, 1"), "the summary of the model, not the digest: %s", q.Previous)
-			assert.Equal(t, h[firstKept].Parts[0].Text, q.Messages[0].Parts[0].Text, "from where that ends")
-			assert.GreaterOrEqual(t, len(q.Messages), degradedAt-firstKept, "and all that the digest stood for")
-			assert.Equal(t, 1, strings.Count(r.Compaction.Summary, "Never push to main.")+strings.Count(r.Messages[0].Parts[0].Text, "Never push to main."))
+				r := until(false)
+				firstKept = r.Compaction.FirstKept
+				s.down = true
+				r = until(true)
+				assert.NotEmpty(t, r.Degraded)
+				assert.Contains(t, r.Compaction.Summary, "by the model, 1", "the digest goes on from the summary")
+				degradedAt = r.Compaction.FirstKept
+				s.down = false
+				if way == "restarted" {
+					state := snapshotOf(t, m)
+					m = workManager(t, s, CompactOptions{})
+					require.NoError(t, m.Restore(state))
+				}
+				before := len(s.asked)
+				if way == "by hand" { // it is replaced at once
+					r = compact(t, m, h[:n])
+				} else {
+					r = until(false)
+				}
+				assert.Empty(t, r.Degraded)
+				require.Equal(t, before+1, len(s.asked))
+				q := s.asked[before]
+				assert.True(t, strings.HasPrefix(q.Previous, "## Goal\nby the model, 1"), "the summary of the model, not the digest: %s", q.Previous)
+				assert.Equal(t, h[firstKept].Parts[0].Text, q.Messages[0].Parts[0].Text, "from where that ends")
+				assert.GreaterOrEqual(t, len(q.Messages), degradedAt-firstKept, "and all that the digest stood for")
+				assert.Equal(t, 1, strings.Count(r.Compaction.Summary, "Never push to main.")+strings.Count(r.Messages[0].Parts[0].Text, "Never push to main."))
+			})
 		})
 	}
 }

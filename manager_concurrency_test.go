@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -22,7 +23,9 @@ import (
 func TestManagerConcurrency(t *testing.T) {
 	log := named(append(chat(40, 1_600), agentSession(30, 3_000)...))
 	for _, background := range []bool{false, true} {
-		t.Run(fmt.Sprintf("background %v", background), func(t *testing.T) { testConcurrency(t, log, background) })
+		t.Run(fmt.Sprintf("background %v", background), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testConcurrency(t, log, background) })
+		})
 	}
 }
 

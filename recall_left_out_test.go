@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -420,24 +421,26 @@ func TestRecallGivesAllBack(t *testing.T) {
 // request too, and the model finds what that leaves out.
 func TestRecordOfAStepWithAnImage(t *testing.T) {
 	t.Parallel()
-	for _, window := range []int{3_000, 4_000, 6_000} {
-		for _, every := range []int{2, 6, 14, 40} {
-			m, _ := recallManager(t, window, func(o *winnow.Options) { o.Summarizer = fails(errDown) })
-			h := workHistory(20, 8)
-			for i := 2; i < len(h); i += every {
-				h[i] = withParts(h[i], winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Width: 1_000, Height: 1_000})
-			}
-			for n := 3; n <= len(h); n += 2 {
-				sent := prepare(t, m, h[:n])
-				again := m.Plan(h[:n])
-				require.Equal(t, len(again.Messages), again.FirstChanged, "window %d, every %d, %d messages", window, every, n)
-				for k := 2; k < n; k += 2 {
-					if !strings.Contains(toldIn(sent), "shard"+itoa(k/2-1)+" is") {
-						found := callRecall(t, m, h[:n], `{"words":"shard`+itoa(k/2-1)+`"}`)
-						require.Contains(t, lastText(found), "shard"+itoa(k/2-1)+" is", "window %d, every %d, %d messages", window, every, n)
+	synctest.Test(t, func(t *testing.T) { // a call that failed is made again after a pause
+		for _, window := range []int{3_000, 4_000, 6_000} {
+			for _, every := range []int{2, 6, 14, 40} {
+				m, _ := recallManager(t, window, func(o *winnow.Options) { o.Summarizer = fails(errDown) })
+				h := workHistory(20, 8)
+				for i := 2; i < len(h); i += every {
+					h[i] = withParts(h[i], winnow.Part{Kind: winnow.KindImage, MediaType: "image/png", Width: 1_000, Height: 1_000})
+				}
+				for n := 3; n <= len(h); n += 2 {
+					sent := prepare(t, m, h[:n])
+					again := m.Plan(h[:n])
+					require.Equal(t, len(again.Messages), again.FirstChanged, "window %d, every %d, %d messages", window, every, n)
+					for k := 2; k < n; k += 2 {
+						if !strings.Contains(toldIn(sent), "shard"+itoa(k/2-1)+" is") {
+							found := callRecall(t, m, h[:n], `{"words":"shard`+itoa(k/2-1)+`"}`)
+							require.Contains(t, lastText(found), "shard"+itoa(k/2-1)+" is", "window %d, every %d, %d messages", window, every, n)
+						}
 					}
 				}
 			}
 		}
-	}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -186,43 +187,45 @@ func TestResultsAreMeasuredOnWhatWasLearned(t *testing.T) {
 
 // A digest that stands in is replaced as soon as a summarizer works, and not after another whole window.
 func TestDigestIsReplacedSoon(t *testing.T) {
-	for _, idle := range []bool{false, true} {
-		down := true
-		s := &fakeSummarizer{answer: func(int, winnow.SummaryRequest) (string, error) {
-			if down {
-				return "", errors.New("503 service unavailable")
+	synctest.Test(t, func(t *testing.T) { // a call that failed is made again after a pause
+		for _, idle := range []bool{false, true} {
+			down := true
+			s := &fakeSummarizer{answer: func(int, winnow.SummaryRequest) (string, error) {
+				if down {
+					return "", errors.New("503 service unavailable")
+				}
+				return "## Goal\nTalk.\n\n## Progress\nMuch was said.", nil
+			}}
+			c := newClock()
+			o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{SummarizerWindow: 100_000}}
+			m := newManager(t, 60_000, o)
+			h := talk(1, 500)
+			r := prepare(t, m, h)
+			for i := 0; r.Degraded == ""; i++ {
+				h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:2_000]), userSays("Go on "+itoa(i)))
+				r = prepare(t, m, h)
+				require.Less(t, i, 500)
 			}
-			return "## Goal\nTalk.\n\n## Progress\nMuch was said.", nil
-		}}
-		c := newClock()
-		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: c.Now, Compact: &winnow.CompactOptions{SummarizerWindow: 100_000}}
-		m := newManager(t, 60_000, o)
-		h := talk(1, 500)
-		r := prepare(t, m, h)
-		for i := 0; r.Degraded == ""; i++ {
-			h = append(h, modelSays("Answer "+itoa(i)+numbered(200)[:2_000]), userSays("Go on "+itoa(i)))
-			r = prepare(t, m, h)
-			require.Less(t, i, 500)
+			down = false
+			calls := s.count()
+			if idle {
+				c.pass(1 << 40)
+			}
+			added := 0
+			for i := 0; r.Degraded != ""; i++ {
+				answer := modelSays("Later " + itoa(i) + numbered(200)[:2_000])
+				added += byChars(answer)
+				h = append(h, answer, userSays("Further "+itoa(i)))
+				plan := m.Plan(h)
+				r = prepare(t, m, h)
+				require.Equal(t, r.Compaction != nil, plan.NeedsCompaction)
+				require.Less(t, added, r.Budget/8, "idle %v: a tenth of the budget", idle)
+			}
+			assert.Equal(t, idle, added < 600)
+			assert.Equal(t, calls+1, s.count())
+			assert.Contains(t, fullText(r.Messages[0]), "Much was said")
 		}
-		down = false
-		calls := s.count()
-		if idle {
-			c.pass(1 << 40)
-		}
-		added := 0
-		for i := 0; r.Degraded != ""; i++ {
-			answer := modelSays("Later " + itoa(i) + numbered(200)[:2_000])
-			added += byChars(answer)
-			h = append(h, answer, userSays("Further "+itoa(i)))
-			plan := m.Plan(h)
-			r = prepare(t, m, h)
-			require.Equal(t, r.Compaction != nil, plan.NeedsCompaction)
-			require.Less(t, added, r.Budget/8, "idle %v: a tenth of the budget", idle)
-		}
-		assert.Equal(t, idle, added < 600)
-		assert.Equal(t, calls+1, s.count())
-		assert.Contains(t, fullText(r.Messages[0]), "Much was said")
-	}
+	})
 }
 
 // Plan says what Prepare does after refusals too, while a run is open and when it has ended.
@@ -255,32 +258,34 @@ func TestPlanAfterRefusals(t *testing.T) {
 // after a restart and with a cold cache. One that cannot be reached costs nothing, and is asked as often as before.
 func TestRefusingSummarizer(t *testing.T) {
 	t.Parallel()
-	const window = 20_000
-	calls := func(s *fakeSummarizer) (all []int) {
-		clock := newClock()
-		o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: clock.Now, Tools: keepAll}
-		m := newManager(t, window, o)
-		log := chat(600, 1_000)
-		for n := 2; n < len(log); n += 2 {
-			before := s.count()
-			prepare(t, m, log[:n])
-			if s.count() > before {
-				all = append(all, n)
+	synctest.Test(t, func(t *testing.T) { // a call that failed is made again after a pause
+		const window = 20_000
+		calls := func(s *fakeSummarizer) (all []int) {
+			clock := newClock()
+			o := &winnow.Options{Summarizer: s, Estimator: byChars, Now: clock.Now, Tools: keepAll}
+			m := newManager(t, window, o)
+			log := chat(600, 1_000)
+			for n := 2; n < len(log); n += 2 {
+				before := s.count()
+				prepare(t, m, log[:n])
+				if s.count() > before {
+					all = append(all, n)
+				}
+				if clock.pass(time.Minute); n%100 == 0 {
+					m = restarted(t, window, o, snapshotOf(t, m))
+					clock.pass(time.Hour)
+				}
 			}
-			if clock.pass(time.Minute); n%100 == 0 {
-				m = restarted(t, window, o, snapshotOf(t, m))
-				clock.pass(time.Hour)
-			}
+			return all
 		}
-		return all
-	}
-	refusing, down := calls(says("I'm sorry, but I can't help with that.")), calls(fails(errDown))
-	t.Log(refusing, down)
-	require.Greater(t, len(refusing), 4)
-	assert.Greater(t, len(down), 2*len(refusing))
-	last := len(refusing) - 1
-	assert.Greater(t, refusing[last]-refusing[last-1], 60, "messages between the last two calls")
-	assert.LessOrEqual(t, refusing[last]-refusing[last-1], 260, "it is never given up")
+		refusing, down := calls(says("I'm sorry, but I can't help with that.")), calls(fails(errDown))
+		t.Log(refusing, down)
+		require.Greater(t, len(refusing), 4)
+		assert.Greater(t, len(down), 2*len(refusing))
+		last := len(refusing) - 1
+		assert.Greater(t, refusing[last]-refusing[last-1], 60, "messages between the last two calls")
+		assert.LessOrEqual(t, refusing[last]-refusing[last-1], 260, "it is never given up")
+	})
 }
 
 // A limit that a provider told is for the window that the host had then. In another window, which may be another

@@ -237,45 +237,47 @@ func TestSummarizeInStagesDigestsTheRestOfAPart(t *testing.T) {
 }
 
 func TestSummarizeInStagesIsSafe(t *testing.T) {
-	vandal := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
-		for i := range r.Messages {
-			r.Messages[i].Role = "nobody"
-			for k := range r.Messages[i].Parts {
-				r.Messages[i].Parts[k].Text = "overwritten"
-				for b := range r.Messages[i].Parts[k].Arguments {
-					r.Messages[i].Parts[k].Arguments[b] = 'x'
+	synctest.Test(t, func(t *testing.T) { // a call that failed is made again after a pause
+		vandal := SummarizerFunc(func(_ context.Context, r SummaryRequest) (string, error) {
+			for i := range r.Messages {
+				r.Messages[i].Role = "nobody"
+				for k := range r.Messages[i].Parts {
+					r.Messages[i].Parts[k].Text = "overwritten"
+					for b := range r.Messages[i].Parts[k].Arguments {
+						r.Messages[i].Parts[k].Arguments[b] = 'x'
+					}
+				}
+			}
+			return "fine", nil
+		})
+		h := numbered(5, 100)
+		h[2].Details = json.RawMessage(`{"exitCode":3,"secret":"hidden"}`)
+		h[2].Source, h[2].Parts[0].Source = "source", "source"
+		before, err := json.Marshal(h)
+		require.NoError(t, err)
+		absurd := EstimatorFunc(func(Message) int { return math.MaxInt })
+		negative := EstimatorFunc(func(Message) int { return math.MinInt })
+		for _, n := range []int{math.MinInt, -1, 0, 1, 100, 4_000, math.MaxInt} {
+			for _, s := range []Summarizer{nil, vandal, Digest(), FirstOf(0), SummarizerFunc(nil)} {
+				for _, e := range []Estimator{nil, absurd, negative} {
+					o := SummarizeOptions{Summarizer: s, Window: n, MaxTokens: n, Parts: n, MinMessages: n, Estimator: e}
+					sum := inStages(t, h, &o)
+					assert.NotEmpty(t, sum.Text)
 				}
 			}
 		}
-		return "fine", nil
-	})
-	h := numbered(5, 100)
-	h[2].Details = json.RawMessage(`{"exitCode":3,"secret":"hidden"}`)
-	h[2].Source, h[2].Parts[0].Source = "source", "source"
-	before, err := json.Marshal(h)
-	require.NoError(t, err)
-	absurd := EstimatorFunc(func(Message) int { return math.MaxInt })
-	negative := EstimatorFunc(func(Message) int { return math.MinInt })
-	for _, n := range []int{math.MinInt, -1, 0, 1, 100, 4_000, math.MaxInt} {
-		for _, s := range []Summarizer{nil, vandal, Digest(), FirstOf(0), SummarizerFunc(nil)} {
-			for _, e := range []Estimator{nil, absurd, negative} {
-				o := SummarizeOptions{Summarizer: s, Window: n, MaxTokens: n, Parts: n, MinMessages: n, Estimator: e}
-				sum := inStages(t, h, &o)
-				assert.NotEmpty(t, sum.Text)
-			}
+		after, err := json.Marshal(h)
+		require.NoError(t, err)
+		assert.Empty(t, cmp.Diff(string(before), string(after)), "the history was written to")
+		s := &scripted{}
+		inStages(t, h, &SummarizeOptions{Summarizer: s})
+		for _, m := range s.reqs[0].Messages {
+			assert.Nil(t, m.Details)
+			assert.Nil(t, m.Source)
 		}
-	}
-	after, err := json.Marshal(h)
-	require.NoError(t, err)
-	assert.Empty(t, cmp.Diff(string(before), string(after)), "the history was written to")
-	s := &scripted{}
-	inStages(t, h, &SummarizeOptions{Summarizer: s})
-	for _, m := range s.reqs[0].Messages {
-		assert.Nil(t, m.Details)
-		assert.Nil(t, m.Source)
-	}
-	assert.Contains(t, s.prompts[0], "[exit code 3]")
-	assert.NotContains(t, s.prompts[0], "hidden")
+		assert.Contains(t, s.prompts[0], "[exit code 3]")
+		assert.NotContains(t, s.prompts[0], "hidden")
+	})
 }
 
 func TestSummarizeInStagesEmpty(t *testing.T) {

@@ -95,8 +95,8 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// stem returns what a word has in common with its other forms, roughly: "file" of files, "teste" of tested. Five letters
-// tell most words apart, and leave out most endings.
+// stem returns what a word has in common with its other forms, roughly: "file" of files, "teste" of tested. Five
+// letters tell most words apart, and leave out most endings.
 func stem(word string) string {
 	const letters = 5
 	word = strings.TrimSuffix(word, "s")
