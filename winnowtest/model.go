@@ -14,10 +14,13 @@ import (
 )
 
 // Model is a scripted model for the test of an agent: a provider that counts, bills, refuses what is too long in the
-// words of a real one, and answers by a list. Its Call is what [winnow.Do] and a session's Do take. It is safe for
-// concurrent use.
+// words of a real one, and answers by a list or a function. Its Call is what [winnow.Do] and a session's Do take. It is
+// safe for concurrent use.
 type Model struct {
 	Answers []Answer // in their order; behind the last one, Call fails with [ErrScript]
+	// Script makes the answers in place of Answers: a model that knows only its request. It is not called for what is
+	// refused.
+	Script func(request []winnow.Message) Answer
 
 	Window   int              // tokens; a longer prompt is refused (0: nothing is)
 	Provider string           // whose words the refusals are in: one of [Providers] ("anthropic")
@@ -54,11 +57,10 @@ func (m *Model) Call(ctx context.Context, messages []winnow.Message) (winnow.Mes
 	if err := m.refuse(tokens); err != nil {
 		return winnow.Message{}, err
 	}
-	if m.given == len(m.Answers) {
-		return winnow.Message{}, fmt.Errorf("%w: request %d", ErrScript, len(m.requests))
+	a, err := m.next(messages)
+	if err != nil {
+		return winnow.Message{}, err
 	}
-	a := m.Answers[m.given]
-	m.given++
 	if a.Err != nil {
 		return winnow.Message{}, a.Err
 	}
@@ -72,6 +74,17 @@ func (m *Model) Call(ctx context.Context, messages []winnow.Message) (winnow.Mes
 	read := m.tokens(messages[:cached])
 	out.Usage = &winnow.Usage{CacheRead: read, CacheWrite: tokens - read, Output: m.tokens([]winnow.Message{out})}
 	return out, nil
+}
+
+func (m *Model) next(messages []winnow.Message) (Answer, error) {
+	switch {
+	case m.Script != nil:
+		return m.Script(messages), nil
+	case m.given == len(m.Answers):
+		return Answer{}, fmt.Errorf("%w: request %d", ErrScript, len(m.requests))
+	}
+	m.given++
+	return m.Answers[m.given-1], nil
 }
 
 // refuse returns the provider's error for a prompt that is too long.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -99,4 +100,19 @@ func ExampleConversation() {
 	h := winnowtest.Conversation{}.Person("Fix the build.").Step("bash", `{"command":"go build"}`, "ok").Says("It builds.")
 	fmt.Println(len(h), winnow.Validate(h))
 	// Output: 4 <nil>
+}
+
+// A model with a script knows its request, and is not asked where the provider refuses.
+func TestModelScript(t *testing.T) {
+	asked := 0
+	m := &winnowtest.Model{Window: 100, Script: func(request []winnow.Message) winnowtest.Answer {
+		asked++
+		return winnowtest.Answer{Text: request[0].Parts[0].Text}
+	}}
+	answer, err := m.Call(t.Context(), winnowtest.Conversation{}.Person("the code is 17"))
+	require.NoError(t, err)
+	assert.Equal(t, "the code is 17", answer.Parts[0].Text)
+	_, err = m.Call(t.Context(), winnowtest.Conversation{}.Person(strings.Repeat("word ", 200)))
+	assert.Equal(t, winnow.ErrorOverflow, winnow.ClassifyError(err).Class)
+	assert.Equal(t, 1, asked)
 }

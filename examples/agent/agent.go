@@ -2,62 +2,23 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"slices"
+	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/winnowtest"
 )
-
-const systemPrompt = `You are a careful agent that works in one directory with tools. Paths are relative to it. Look ` +
-	`before you answer, and answer in a few sentences.`
 
 // maxSteps is the limit of steps in a turn. It stops a model that goes in circles.
 const maxSteps = 50
 
 // agent is a conversation.
 type agent struct {
-	model     *endpoint
-	maxTokens int // room for each answer
-	files     *os.Root
-	tools     []winnow.Tool
-	screen    *screen
-	manager   *winnow.Manager
-	history   []winnow.Message // append-only: the manager never modifies it
-}
-
-func newAgent(c config, e *endpoint, files *os.Root, s *screen) (*agent, error) {
-	schemas, err := json.Marshal(fileTools)
-	if err != nil {
-		return nil, err
-	}
-	own := winnow.Message{Parts: []winnow.Part{{Text: systemPrompt + string(schemas)}}}
-	manager, err := winnow.New(c.window, &winnow.Options{
-		Summarizer: &summarizer{e, s},
-		Overhead:   winnow.CharsPerToken(4).Estimate(own),
-		Recall:     true, // its tool is part of the overhead
-		Tools:      &winnow.ToolOptions{Notes: true},
-		Reserve:    c.maxTokens,
-	})
-	s.window = c.window
-	return &agent{
-		model: e, maxTokens: c.maxTokens, files: files, screen: s, manager: manager,
-		tools: slices.Concat(fileTools, []winnow.Tool{winnow.RecallTool(), winnow.NotesTool(), winnow.CompactTool()}),
-	}, err
-}
-
-// call executes a call of the model.
-func (a *agent) call(ctx context.Context, p winnow.Part) (winnow.Message, error) {
-	switch p.Name {
-	case winnow.RecallTool().Name: // the model asks for what was left out
-		return a.manager.Recall(ctx, a.history, p.Arguments)
-	case winnow.NotesTool().Name: // it writes down what has to stay
-		return a.manager.TakeNote(a.history, p.Arguments), nil
-	case winnow.CompactTool().Name: // it has ended a phase of its work
-		return a.manager.EndPhase(a.history, p.Arguments), nil
-	}
-	return callTool(a.files, p), nil
+	model   *winnowtest.Model
+	manager *winnow.Manager
+	history []winnow.Message // append-only: the manager never modifies it
+	files   files
+	screen  *screen
 }
 
 // turn answers the user.
@@ -71,22 +32,20 @@ func (a *agent) turn(ctx context.Context, text string) error {
 			return err
 		}
 		a.history = append(a.history, answer)
-		calls := 0
+		a.screen.says("agent", textOf(answer))
+		before := len(a.history)
 		for _, p := range answer.Parts {
-			switch p.Kind {
-			case winnow.KindText:
-				a.screen.says("agent", p.Text)
-			case winnow.KindToolCall:
-				calls++
-				result, err := a.call(ctx, p)
-				if err != nil {
-					return err
-				}
-				a.screen.called(p, &result)
-				a.history = append(a.history, result)
+			if p.Kind != winnow.KindToolCall {
+				continue
 			}
+			result, err := a.call(ctx, p)
+			if err != nil {
+				return err
+			}
+			a.screen.called(p, textOf(result))
+			a.history = append(a.history, result)
 		}
-		if calls == 0 {
+		if len(a.history) == before {
 			return nil
 		}
 	}
@@ -97,8 +56,7 @@ func (a *agent) turn(ctx context.Context, text string) error {
 func (a *agent) step(ctx context.Context) (winnow.Message, error) {
 	request, err := a.manager.Prepare(ctx, a.history)
 	for err == nil {
-		answer, refused := a.model.ask(ctx,
-			question{system: systemPrompt, messages: request.Messages, tools: a.tools, maxTokens: a.maxTokens})
+		answer, refused := a.model.Call(ctx, request.Messages)
 		a.screen.sent(request, &answer, refused)
 		if refused == nil {
 			return answer, nil
@@ -108,20 +66,28 @@ func (a *agent) step(ctx context.Context) (winnow.Message, error) {
 	return winnow.Message{}, err
 }
 
-// summarizer lets the answering model also write the summaries.
-type summarizer struct {
-	model  *endpoint
-	screen *screen
+// call executes a call of the model.
+func (a *agent) call(ctx context.Context, p winnow.Part) (winnow.Message, error) {
+	switch p.Name {
+	case winnow.RecallTool().Name: // the model asks for what was left out
+		return a.manager.Recall(ctx, a.history, p.Arguments)
+	case winnow.NotesTool().Name: // it writes down what has to stay
+		return a.manager.TakeNote(a.history, p.Arguments), nil
+	case winnow.CompactTool().Name: // it has ended a phase of its work
+		return a.manager.EndPhase(a.history, p.Arguments), nil
+	}
+	return winnowtest.Result(p.ID, p.Name, a.files.call(p)), nil
 }
 
-// Summarize implements [winnow.Summarizer].
-func (s *summarizer) Summarize(ctx context.Context, req winnow.SummaryRequest) (string, error) {
-	s.screen.print("       summarizing %d messages\n", len(req.Messages))
-	prompt := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: req.Prompt()}}}
-	answer, err := s.model.ask(ctx, question{system: req.System(), messages: []winnow.Message{prompt},
-		maxTokens: req.MaxTokens})
-	if err == nil && answer.StopReason != "stop" {
-		err = fmt.Errorf("the answer ended with %q: %w", answer.StopReason, winnow.ErrIncomplete)
+// textOf returns the texts of messages.
+func textOf(messages ...winnow.Message) string {
+	var texts []string
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.Kind == winnow.KindText {
+				texts = append(texts, p.Text)
+			}
+		}
 	}
-	return textOf(&answer), err
+	return strings.Join(texts, "\n")
 }

@@ -1,87 +1,67 @@
-// Command agent is a small agent that works in one directory with tools. A [winnow.Manager] lets it survive an overflow
-// of its context window.
+// Command agent is an agent with tools whose conversation does not fit into the window of its model. It shows each
+// request. The model is a script that knows only its request, so it needs no key and no network. Agents with real
+// models are in examples/sdk.
 //
-//	go run ./examples/agent                    # no key and no network: a scripted model at a local provider
-//	go run ./examples/agent -model qwen3 -url http://localhost:11434/v1 -window 32000 -dir ~/project 'What is this?'
+//	go run ./examples/agent
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/winnowtest"
 )
 
-// config holds the flags.
-type config struct {
-	url, model, dir   string
-	window, maxTokens int
-	questions         []string
-}
-
 func main() {
-	var c config
-	flag.StringVar(&c.model, "model", "", "the model; empty: a scripted one plays the other side, at a "+
-		"provider within this program that checks every request as strictly as the real ones")
-	flag.StringVar(&c.url, "url", "https://api.openai.com/v1", "the endpoint, which speaks Chat Completions; its "+
-		"key is $OPENAI_API_KEY")
-	flag.StringVar(&c.dir, "dir", ".", "the directory that the model may read")
-	flag.IntVar(&c.window, "window", 0, "context window of the model, in tokens (128 000, or 7 000)")
-	flag.IntVar(&c.maxTokens, "max-tokens", 0, "room for each answer (a quarter of the window, at most 8 000)")
-	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), "Usage: agent [flags] [question ...]\n\n")
-		flag.PrintDefaults()
-	}
+	// The first two questions read more than 7 000 tokens.
+	window := flag.Int("window", 7_000, "context window of the model, in tokens")
 	flag.Parse()
-	c.questions = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := c.run(ctx, &screen{out: os.Stdout}); err != nil {
+	a, err := newAgent(*window, &screen{out: os.Stdout, window: *window})
+	if err == nil {
+		err = a.play(ctx, *window)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "agent:", err)
 		os.Exit(1)
 	}
 }
 
-func (c config) run(ctx context.Context, s *screen) error {
-	if c.model == "" {
-		_, err := play(ctx, c.withDefaults(scriptWindow), s)
-		return err
-	}
-	if len(c.questions) == 0 {
-		return errors.New("there is no question")
-	}
-	e := &endpoint{url: c.url, key: os.Getenv("OPENAI_API_KEY"), model: c.model}
-	return talk(ctx, c.withDefaults(128_000), e, s, func(int) {})
+func newAgent(window int, s *screen) (*agent, error) {
+	p := &player{}
+	a := &agent{screen: s, files: project(),
+		model: &winnowtest.Model{Script: p.answer, Window: window, Provider: "openai"}}
+	var err error
+	a.manager, err = winnow.New(window, &winnow.Options{
+		Summarizer: winnow.SummarizerFunc(func(_ context.Context, r winnow.SummaryRequest) (string, error) {
+			s.print("       summarizing %d messages\n", len(r.Messages))
+			return summaryOf(r.Prompt()), nil
+		}),
+		Recall:  true, // the model gets back what was left out
+		Tools:   &winnow.ToolOptions{Notes: true},
+		Reserve: window / 4, // room for each answer
+		// An agent with a real model sets Overhead too: the tokens of its system prompt and tools.
+	})
+	return a, err
 }
 
-// scriptWindow is the window of the scripted model: its first two questions read more.
-const scriptWindow = 7_000
-
-func (c config) withDefaults(window int) config {
-	c.window = cmp.Or(c.window, window)
-	c.maxTokens = cmp.Or(c.maxTokens, min(c.window/4, 8_000))
-	return c
-}
-
-// talk asks the questions, one after the other.
-func talk(ctx context.Context, c config, e *endpoint, s *screen, before func(question int)) error {
-	files, err := os.OpenRoot(c.dir)
-	if err != nil {
-		return err
-	}
-	defer files.Close()
-	a, err := newAgent(c, e, files, s)
-	if err != nil {
-		return err
-	}
-	for i, question := range c.questions {
-		before(i)
-		if err := a.turn(ctx, question); err != nil {
+// play asks the questions of the script. During the conversation the model's window becomes smaller, as when a gateway
+// switches to another model.
+func (a *agent) play(ctx context.Context, window int) error {
+	for i := range scenes {
+		if i == sceneOfSwitch {
+			a.model.Window = window / 2
+			a.screen.print("\n[The provider now switches to a model with a window of %s tokens, and tells nobody.]\n",
+				number(window/2))
+		}
+		if err := a.turn(ctx, scenes[i].user); err != nil {
 			return err
 		}
 	}
-	return nil
+	return a.model.Check(a.history) // each request was valid, and nothing went before the model had seen it
 }

@@ -31,10 +31,15 @@ func bar(tokens, budget, window int) string {
 	return strings.Repeat("█", full) + strings.Repeat("·", end-full) + "|" + strings.Repeat(" ", barCells-end)
 }
 
-// says prints what someone says. Lines after the first are indented.
+// says prints what someone says, of a long text the beginning. Lines after the first are indented.
 func (s *screen) says(who, text string) {
-	if text = strings.TrimSpace(text); text != "" {
-		s.print("%-7s%s\n", who, strings.ReplaceAll(text, "\n", "\n       "))
+	const most = 4
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if n := len(lines) - most; n > 0 {
+		lines = append(lines[:most], fmt.Sprintf("… %d more lines", n))
+	}
+	if text != "" {
+		s.print("%-7s%s\n", who, strings.Join(lines, "\n       "))
 	}
 }
 
@@ -76,13 +81,9 @@ func edits(list []winnow.Edit) string {
 }
 
 // called prints a call and its result.
-func (s *screen) called(call winnow.Part, result *winnow.Message) {
-	text := textOf(result)
-	outcome := fmt.Sprintf("%s characters", number(len([]rune(text))))
-	if result.IsError {
-		outcome = "failed: " + text
-	}
-	s.print("       %s %s: %s\n", call.Name, oneLine(string(call.Arguments), 80), oneLine(outcome, 80))
+func (s *screen) called(call winnow.Part, result string) {
+	arguments := oneLine(string(call.Arguments), 80)
+	s.print("       %s %s: %s characters\n", call.Name, arguments, number(len([]rune(result))))
 }
 
 // oneLine shortens a text to one line of limit characters.
