@@ -50,6 +50,26 @@ func BenchmarkTruncateResult(b *testing.B) {
 
 var managerSizes = []int{200, 2_000, 20_000}
 
+// BenchmarkPruneContext trims and clears old results of 4 KB, in a window that a third of them fill.
+func BenchmarkPruneContext(b *testing.B) {
+	for _, n := range managerSizes {
+		var h []winnow.Message
+		for i := 0; len(h) < n; i++ {
+			if i%20 == 0 {
+				h = append(h, userSays("do it"))
+			}
+			id := itoa(i)
+			h = append(h, modelCalls(id), toolSays(id, strings.Repeat("line of the output, which says nothing\n", 100)))
+		}
+		b.Run(itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				winnow.PruneContext(h, n*200, nil)
+			}
+		})
+	}
+}
+
 // roomy is a window in which a transcript of n messages fits and nothing is to be done, not even at first.
 func roomy(n int) int { return max(n, 1_000) * 3_000 }
 
