@@ -174,7 +174,7 @@ func (d *draft) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		op, reason := OpCompact, d.orUnseen(i, summarizedReason)
 		switch {
 		case isLimited(i):
-			op, reason = OpLimit, limitReason
+			op, reason = OpLimit, d.limitReason(i)
 		case c.degraded != "" && (i >= undigested || i == pending):
 			d.digested = append(d.digested, *d.items[i].own)
 		}
@@ -248,16 +248,21 @@ func (d *draft) limitTurns(limit int) {
 	for i := range start {
 		if !keep[i] {
 			dropped = true
-			reason := limitReason
-			if d.isUnseen(i) { // a result that came late, of a turn that the host does not want
-				reason += " (the model has not seen it)"
-			}
-			d.edits = append(d.edits, d.items[i].dropEdit(OpLimit, reason))
+			d.edits = append(d.edits, d.items[i].dropEdit(OpLimit, d.limitReason(i)))
 		}
 	}
 	if dropped {
 		d.setItems(kept(d.items, keep))
 	}
+}
+
+// limitReason says why the turn limit leaves out message i. The model may not have seen a result that came late, of a
+// turn that the host does not want.
+func (d *draft) limitReason(i int) string {
+	if d.isUnseen(i) {
+		return limitReason + " (the model has not seen it)"
+	}
+	return limitReason
 }
 
 // endsInNews reports whether the newest message is another than that of the last request. Where it is not, the host

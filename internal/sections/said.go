@@ -214,13 +214,13 @@ func (d *Dialogue) Section(tokens func(string) int, room, most int) string {
 		}
 	}
 	section := d.write()
-	for from := 0; tokens(section) > most && from < 2; from++ { // there is no room for the newest either
+	for try := 1; tokens(section) > most && try <= 3; try++ { // there is no room for the newest either
 		sum := 0
 		for i := range sizes {
 			sum += sizes[i]
 		}
-		goal := most - (tokens(section) - sum)
-		if from > 0 {
+		goal := most - (tokens(section) - sum) // the items together may have more tokens than each for itself
+		if try == 3 {
 			goal = -1
 		}
 		_, sizes = d.giveUp(tokens, sizes, len(d.list), sum, goal)
