@@ -1,8 +1,11 @@
 package winnow
 
 import (
+	"encoding/json"
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -102,6 +105,34 @@ func minifiedParts(parts []Part, forms minify.Forms, note string) (out []Part, h
 	return out, had, saved >= leastMinified
 }
 
+// withoutData returns parts with a short text in the place of each run of data in the arguments of calls. It is nil if
+// there is none. note says how to recall the data. A call that is signed stays as it is.
+func withoutData(parts []Part, note string) (out []Part) {
+	for k := range parts {
+		p := &parts[k]
+		if p.Kind != KindToolCall || p.Signature != "" || !minify.MayHoldData(mem.String(p.Arguments)) {
+			continue
+		}
+		var short []byte
+		shown := 0 // bytes of the arguments that short stands for
+		for from, to := range jsontext.Strings(p.Arguments) {
+			whole := mem.String(p.Arguments[from:to])
+			if text := minify.WithoutData(whole, note); len(text) < len(whole) {
+				short = append(append(short, p.Arguments[shown:from]...), text...)
+				shown = to
+			}
+		}
+		if short = append(short, p.Arguments[shown:]...); shown == 0 || !json.Valid(short) {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(parts)
+		}
+		out[k].Arguments, out[k].Source, out[k].Tokens = short, nil, 0
+	}
+	return out
+}
+
 // callOf returns the tool of result i of messages and the arguments of its call. The arguments are empty if the call is
 // not found.
 func callOf(messages sequence, i int) (tool string, arguments []byte) {
@@ -127,9 +158,16 @@ func callOf(messages sequence, i int) (tool string, arguments []byte) {
 	return tool, nil
 }
 
-// redundantIn returns the forms that may be left out of m, a result, as far as a quick look at its texts tells. It is
-// for facts, which are made while the texts are in the processor's cache; later, each has to be fetched again.
+// redundantIn returns the forms that may be left out of m, a result or an answer, as far as a quick look at its texts
+// tells. It is for facts, which are made while the texts are in the processor's cache; later, each has to be fetched
+// again.
 func redundantIn(m *Message) minify.Forms {
+	if m.Role == RoleAssistant {
+		if withoutData(m.Parts, "") != nil {
+			return minify.Data
+		}
+		return 0
+	}
 	// An escape sequence may stand in front of a number.
 	if m.Role != RoleTool || hasControls(m) {
 		return minify.All

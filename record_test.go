@@ -3,6 +3,8 @@ package winnow_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
@@ -592,4 +594,68 @@ func TestDataIsLeftOut(t *testing.T) {
 	again, err := restarted(t, 200_000, &o, snapshotOf(t, m)).Prepare(t.Context(), h)
 	require.NoError(t, err)
 	sameWire(t, r.Messages, again.Messages, "after a restart")
+}
+
+// Data in the arguments of a call is left out once the model has answered behind its result: the words around it stay,
+// the arguments are JSON, and what was sent is sent again, after a restart too. The newest call is whole, and so is what
+// must not be changed.
+func TestDataInOldArgumentsIsLeftOut(t *testing.T) {
+	t.Parallel()
+	random := make([]byte, 60_000)
+	rand.NewChaCha8([32]byte{3}).Read(random)
+	data := base64.StdEncoding.EncodeToString(random)
+	escapes := strings.Repeat(`\\x89\\x50\\x4e\\x47`, 4_000)
+	for _, tt := range []struct {
+		reason    string
+		call      winnow.Part
+		pinned    bool
+		options   winnow.Options
+		wantShort string // what stands in the place of the data; "": the call stays whole
+	}{
+		{reason: "a whole file with an image in it", call: callWith("1", "write", `{"path":"a.html","content":"<img src=\"data:image/png;base64,`+data+`\">\nThe end"}`),
+			wantShort: `{"path":"a.html","content":"<img src=\"data:image/png;base64,[base64: 60000 bytes left out, recall `},
+		{reason: "a tool that is not known, data in a list", call: callWith("1", "mcp__panel__upload", `{"images":["`+data+`"],"title":"errors"}`),
+			wantShort: `{"images":["[base64: 60000 bytes left out, recall `},
+		{reason: "a command of a shell", call: callWith("1", "bash", `{"command":"echo `+data+` | base64 -d > a.png"}`),
+			wantShort: `{"command":"echo [base64: 60000 bytes left out, recall `},
+		{reason: "hexadecimal", call: callWith("1", "put", `{"blob":"`+hex.EncodeToString(random)+`"}`),
+			wantShort: `{"blob":"[hexadecimal: 60000 bytes left out, recall `},
+		{reason: "escaped bytes", call: callWith("1", "put", `{"blob":"`+escapes+`","name":"\\x41"}`),
+			wantShort: `{"blob":"[escaped bytes: 16000 bytes left out, recall `},
+		{reason: "a pin", call: callWith("1", "put", `{"blob":"`+data+`"}`), pinned: true},
+		{reason: "a signed call", call: winnow.Part{Kind: winnow.KindToolCall, ID: "1", Name: "put", Arguments: []byte(`{"blob":"` + data + `"}`), Signature: "s"}},
+		{reason: "a tool that the host keeps", call: callWith("1", "put", `{"blob":"`+data+`"}`), options: winnow.Options{Tools: &winnow.ToolOptions{Keep: []string{"put"}}}},
+		{reason: "results as they come", call: callWith("1", "put", `{"blob":"`+data+`"}`), options: winnow.Options{NoMinify: true}},
+		{reason: "nothing goes before the window is full", call: callWith("1", "put", `{"blob":"`+data+`"}`), options: winnow.Options{FoldAbove: 1}},
+		{reason: "text of this length is none", call: callWith("1", "write", `{"path":"a.txt","content":"`+strings.ReplaceAll(asciiText[:8_000], "\n", " ")+`"}`)},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			h := list(userSays("Put the chart there."), modelSends(tt.call), toolOf("1", tt.call.Name, "Done."))
+			h[1].Pinned = tt.pinned
+			h = named(append(h, callOf("2", "look", `{}`, "It is there.")...))
+			o := tt.options
+			o.Recall = true
+			m := newManager(t, 128_000, &o)
+			r, err := m.Prepare(t.Context(), h[:3])
+			require.NoError(t, err)
+			assert.Equal(t, string(h[1].Parts[0].Arguments), string(r.Messages[1].Parts[0].Arguments), "the newest call")
+			r, err = m.Prepare(t.Context(), h)
+			require.NoError(t, err)
+			sent := r.Messages[1].Parts[0].Arguments
+			if tt.wantShort == "" {
+				assert.Equal(t, string(h[1].Parts[0].Arguments), string(sent))
+				return
+			}
+			require.True(t, json.Valid(sent), "%s", sent)
+			assert.Equal(t, tt.wantShort, string(sent[:min(len(sent), len(tt.wantShort))]))
+			assert.Less(t, len(sent), 200)
+			handle := regexp.MustCompile(`recall (\d+)`).FindSubmatch(sent)
+			recalled, err := m.Recall(t.Context(), h, []byte(`{"handle":"`+string(handle[1])+`"}`))
+			require.NoError(t, err)
+			assert.Contains(t, fullText(recalled), "call of "+tt.call.Name)
+			again, err := restarted(t, 128_000, &o, snapshotOf(t, m)).Prepare(t.Context(), h)
+			require.NoError(t, err)
+			sameWire(t, r.Messages, again.Messages, "after a restart")
+		})
+	}
 }

@@ -81,6 +81,7 @@ type part struct {
 	saving int  // tokens, about
 	isRead bool // it shows a file, whose ends report nothing
 	images bool // only its images go
+	data   bool // only what no model can read goes, of the arguments of its calls
 	end    int  // a record may stand for the messages from index to end; 0: the part is edited in place
 	reason string
 }
@@ -108,8 +109,8 @@ func (d *draft) staleParts(steps int, may hold) []part {
 		if isSeen = isSeen && !d.isUnseen(i); d.items[i].sent.Role == RoleTool {
 			continue
 		}
-		if isSeen && s.isOld(i, carried) {
-			list = append(list, s.step(i, end)...)
+		if isSeen {
+			list = append(list, s.step(i, end, carried)...)
 		}
 		end, isSeen = i, true
 	}
@@ -133,32 +134,40 @@ func mayLoseImages(m *Message, isOlderTurn bool) bool {
 	return !m.Pinned && m.Role != RoleAssistant && (isOlderTurn || !isPersons)
 }
 
-// isOld reports whether so many requests held the step at i that it is none of the newest.
-func (s *staleness) isOld(i, carried int) bool {
+// isOld reports whether so many requests held the step at i that it is none of the newest `least`.
+func (s *staleness) isOld(i, carried, least int) bool {
 	if s.draft.items[i].own.Role == RoleAssistant {
 		carried-- // the request that it answers did not hold it
 	}
-	return carried >= s.least
+	return carried >= least
 }
 
 // step returns the parts of the step from i to end that may go, the newest first. A step that becomes a record is one
-// part.
-func (s *staleness) step(i, end int) (parts []part) {
+// part. Of a step that stays, what no model can read goes, if the model has answered since.
+func (s *staleness) step(i, end, carried int) (parts []part) {
 	x, d := s.draft.items[i], s.draft
-	isHeld := x.record == nil && d.inForceNow().held[x] > s.may
-	if isHeld || x.own.Pinned || x.own.Summary {
+	if x.own.Pinned || x.own.Summary {
 		return nil
 	}
-	if s.mayFold(i, end) {
-		p := part{index: i, end: end, saving: s.saving(i, end), reason: foldReason}
-		if p.saving > 0 {
-			parts = append(parts, p)
+	if isHeld := x.record == nil && d.inForceNow().held[x] > s.may; !isHeld && s.isOld(i, carried, s.least) {
+		if s.mayFold(i, end) {
+			p := part{index: i, end: end, saving: s.saving(i, end), reason: foldReason}
+			if p.saving > 0 {
+				parts = append(parts, p)
+			}
+			return parts
 		}
-		return parts
+		for k := end - 1; k > i; k-- {
+			if p, ok := s.result(k); ok {
+				parts = append(parts, p)
+			}
+		}
 	}
-	for k := end - 1; k > i; k-- {
-		if p, ok := s.result(k); ok {
-			parts = append(parts, p)
+	if x.own.Role == RoleAssistant && s.isOld(i, carried, 1) {
+		if _, after, ok := d.withoutData(i); ok {
+			parts = append(parts, part{
+				index: i, data: true, saving: x.tokens() - after, reason: "data in the arguments of an older call",
+			})
 		}
 	}
 	return parts
@@ -308,6 +317,10 @@ func (d *draft) drop(list []part) {
 			if out, after, ok := d.withoutImages(p.index); ok {
 				d.edit(p.index, out, after, OpClear, p.reason)
 			}
+		case p.data:
+			if out, after, ok := d.withoutData(p.index); ok {
+				d.edit(p.index, out, after, OpClear, p.reason)
+			}
 		default:
 			d.clearInPlace(p, names)
 		}
@@ -315,6 +328,26 @@ func (d *draft) drop(list []part) {
 	slices.Reverse(runs)
 	d.putNew(runs) // after the edits, because records change the positions of messages
 	d.settleRepeats()
+}
+
+// withoutData returns message i, an answer, without what no model can read in the arguments of its calls, and its
+// tokens. ok is false if there is nothing to leave out, if the host wants it as it came, or if the provider wants to
+// see it as it signed it.
+func (d *draft) withoutData(i int) (out Message, tokens int, ok bool) {
+	x := d.items[i]
+	isSigned := i >= newestRequest(d.own()) && hasSignature(x.sent)
+	isKept := func(p Part) bool { return p.Kind == KindToolCall && !d.minifier.match.Matches(p.Name) }
+	if d.minifier.off || x.fact.redundant == 0 || isSigned || slices.ContainsFunc(x.own.Parts, isKept) {
+		return out, 0, false
+	}
+	parts := withoutData(x.sent.Parts, d.recallNote(i))
+	if parts == nil {
+		return out, 0, false
+	}
+	out = *x.sent
+	out.Parts, out.Source = parts, nil
+	tokens = estimateWith(d.opts.Estimator, out)
+	return out, tokens, tokens < x.tokens()
 }
 
 // clearInPlace leaves of result p what it reports, and the names in it that are not in names.
@@ -345,8 +378,9 @@ func (d *draft) namesKept(list []part) *excerpt.Names {
 			continue // of a run
 		}
 		if next < len(list) && list[next].index == i {
-			next++
-			continue
+			if next++; !list[next-1].data {
+				continue
+			}
 		}
 		for k := range x.sent.Parts {
 			p := &x.sent.Parts[k]
