@@ -47,6 +47,9 @@ func nameAt(s string) int {
 			return strong
 		}
 	}
+	if name == "pwd" && start > 0 && s[start-1] == ';' { // of a connection string
+		return strong
+	}
 	for _, end := range weakNames {
 		k := len(s) - len(end)
 		isApart := k <= start || !runes.IsLetter(s[k-1]) || runes.IsLower(s[k-1]) && runes.IsUpper(s[k])
@@ -152,7 +155,8 @@ func (v *value) isCredential() bool {
 	case len(text) < 4 || refers(text):
 		return false
 	case v.force == weak:
-		return isRandomKey(text)
+		isSetting := v.isEnvironment && looksRandom(text, 8) && !strings.ContainsAny(text, "/_")
+		return isSetting || isRandomKey(text)
 	case isNumber(text): // of tokens, mostly
 		return strings.HasSuffix(strings.ToLower(v.text[max(0, v.name-mostName):v.name]), "password")
 	case v.isQuoted:
@@ -173,7 +177,7 @@ func isRandomKey(text string) bool {
 	if strings.Contains(text, "/") && strings.Contains(text, ".") || text[0] == '/' {
 		return false
 	}
-	isToken := spanOf(text, 0, isOfToken) == len(text)
+	isToken := spanOf(text, 0, func(c byte) bool { return isOfToken(c) || c == '%' }) == len(text)
 	isHex := strings.Trim(text, "0123456789abcdefABCDEF-") == ""
 	return isToken && !isHex && looksRandom(text, 16) && strings.ToLower(text) != text
 }

@@ -31,6 +31,8 @@ func Mask(s string) string {
 			if from, to = privateKey(s, i); to == 0 {
 				from, to = flagValue(s, i)
 			}
+		case s[i] == '>':
+			from, to = element(s, i)
 		case isApart:
 			from, to = prefixed(s, i)
 		}
@@ -52,9 +54,9 @@ const (
 
 // prefixes begin the credentials of services. Sources: the token formats of GitHub, GitLab, OpenAI, Anthropic, Stripe,
 // Slack, AWS, Google, npm, PyPI, Hugging Face, DigitalOcean, SendGrid, Shopify, Groq, xAI, Tavily, Linear, Notion,
-// Replicate and age.
+// Replicate, Tailscale and age; an incoming webhook of Slack or Discord is a credential as a whole.
 var prefixes = strings.Fields(`ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- sk- sk_live_ sk_test_ rk_live_ rk_test_ whsec_
-	xoxb- xoxp- xoxa- xoxs- xoxr- xapp- AKIA ASIA AIza ya29. npm_ pypi- hf_ dop_v1_ SG. shpat_ gsk_ xai- tvly- lin_api_
+	hooks.slack.com/services/ discord.com/api/webhooks/ tskey- xoxe. xoxb- xoxp- xoxa- xoxs- xoxr- xapp- AKIA ASIA AIza ya29. npm_ pypi- hf_ dop_v1_ SG. shpat_ gsk_ xai- tvly- lin_api_
 	ntn_ r8_ AGE-SECRET-KEY-`)
 
 // schemes stand between Authorization and the credential.
@@ -73,7 +75,7 @@ func init() {
 	for i := range begins {
 		begins[i] = prefixesBy[i] != nil
 	}
-	begins['='], begins[':'], begins['-'] = true, true, true
+	begins['='], begins[':'], begins['-'], begins['>'] = true, true, true, true
 }
 
 func isWord(c byte) bool { return runes.IsLetter(c) || runes.IsDigit(c) || c == '_' }
@@ -164,12 +166,16 @@ func privateKey(s string, i int) (from, to int) {
 	return from, from + n
 }
 
-// flagValue returns the value of the flag that begins at s[i], --password x, and the password of curl's -u.
+// flagValue returns the value of the flag that begins at s[i]: --password x, the password of curl's -u, and -p x in the
+// command of a program that asks for a password or has named a user (-u).
 func flagValue(s string, i int) (from, to int) {
 	if i > 0 && s[i-1] != ' ' {
 		return 0, 0
 	}
 	end := spanOf(s, i, func(c byte) bool { return isWord(c) || c == '-' })
+	if rest, ok := strings.CutPrefix(s[i:end], "-p"); ok && looksRandom(rest, 4) && namesUser(s[:i]) {
+		return i + 2, end
+	}
 	if end == len(s) || s[end] != ' ' {
 		return 0, 0
 	}
@@ -180,12 +186,38 @@ func flagValue(s string, i int) (from, to int) {
 		if from += len(user) + 1; ok && !strings.HasPrefix(password, "//") && !refers(password) && !isNumber(password) {
 			return from, to
 		}
+	case s[i:end] == "-p" && namesUser(s[:i]):
+		if !ok && !refers(s[from:to]) && !isNumber(s[from:to]) && !strings.Contains(s[from:to], "/") {
+			return from, to
+		}
 	case strings.HasPrefix(s[i:end], "--") && nameAt(s[i:end]) == strong && !refers(s[from:to]):
 		if !strings.ContainsAny(s[from:to], "/") && !strings.HasPrefix(s[from:], "-") {
 			return from, to
 		}
 	}
 	return 0, 0
+}
+
+// namesUser reports whether a -p behind the command s is of a password and not of a port: sshpass, docker login -u me.
+func namesUser(s string) bool {
+	s = strings.TrimRight(s[strings.LastIndexAny(s, "\n|;&")+1:], " ")
+	return strings.HasSuffix(s, "pass") || strings.Contains(s, " -u ") || strings.Contains(s, " --username ")
+}
+
+// element returns the text of an XML element behind s[i], the end of its tag, if its name is one of a credential.
+func element(s string, i int) (from, to int) {
+	name := i
+	for name > 0 && (isWord(s[name-1]) || s[name-1] == '-') {
+		name--
+	}
+	if name == i || name == 0 || s[name-1] != '<' || nameAt(s[:i]) != strong {
+		return 0, 0
+	}
+	text, _, ok := strings.Cut(s[i+1:], "</"+s[name:i])
+	if !ok || refers(text) || isNumber(text) || strings.ContainsAny(text, "<\n") {
+		return 0, 0
+	}
+	return i + 1, i + 1 + len(text)
 }
 
 // refers reports whether a value only says where a credential comes from, or is none: $TOKEN, <token>, %s, ***, true,
