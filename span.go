@@ -162,11 +162,11 @@ func (d *draft) firstKept(c *checkpoint, items []*item) int {
 
 // summaryFrame returns the tokens of the text around a summary.
 func (d *draft) summaryFrame() int {
-	frame := sections.Begin + sections.End
+	handle := ""
 	if d.opts.Recall {
-		frame += recall.SpanNote(recall.SpanHandle(key{}), "")
+		handle = recall.SpanHandle(key{})
 	}
-	return textTokens(d.opts.Estimator, frame)
+	return textTokens(d.opts.Estimator, sections.Begin+sections.End+recall.SpanNote(handle, ""))
 }
 
 // restFits reports whether what stays can fit beside a summary of s with `least` tokens, in tokens and in bytes.
