@@ -1,7 +1,6 @@
 package genai
 
 import (
-	"encoding/base64"
 	"encoding/json"
 
 	sdk "google.golang.org/genai"
@@ -27,7 +26,7 @@ func ExportFor(model string, messages []winnow.Message) []*sdk.Content {
 	b := wire.ContentBuilder{Given: given}
 	b.Build(messages)
 	if major := majorOf(model); major == 0 || major >= firstStrict {
-		b.Sign(base64.StdEncoding.EncodeToString([]byte(placeholder)), major > 0)
+		b.Sign(placeholder, major > 0)
 	}
 	return wire.Export(b.Contents(), typed)
 }

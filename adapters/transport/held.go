@@ -183,7 +183,8 @@ func (t *Transport) pass(r *http.Request, body []byte, why error) (*http.Respons
 	if model == "" {
 		model = modelInPath(r.URL.Path)
 	}
-	t.tap(res, Exchange{Conversation: name, Model: model, Client: clientOf(r), Passed: why.Error()},
+	t.tap(res, Exchange{Conversation: name, Model: model, Client: clientOf(r), HTTP: r,
+		Passed: why.Error()},
 		func(winnow.Usage) {})
 	return res, nil
 }

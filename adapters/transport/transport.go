@@ -51,6 +51,7 @@ type Exchange struct {
 	Conversation string          // a name that stays the same over restarts, if Options.Dir is set
 	Model        string          // as the request named it
 	Client       string          // as its User-Agent begins
+	HTTP         *http.Request   // that the client sent, with its context, without its body; do not change it
 	Request      *winnow.Request // what was sent; nil if it was passed on as it came
 	Passed       string          // why it was passed on as it came ("": it was not)
 	History      int             // estimated tokens of what the client sent, without system prompt and tools; or 0
@@ -235,8 +236,8 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	default:
 		return nil, err
 	}
-	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Client: clientOf(r), Request: sent, History: q.tokens,
-		Recalls: q.recalls, Refusals: refusals}, c.manager.Counted)
+	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Client: clientOf(r), HTTP: r, Request: sent,
+		History: q.tokens, Recalls: q.recalls, Refusals: refusals}, c.manager.Counted)
 	return res, nil
 }
 

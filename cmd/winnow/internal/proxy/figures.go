@@ -16,6 +16,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/transport"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/stats"
 	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
@@ -182,7 +183,10 @@ var pageText string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"count": recording.Comma, "money": inspect.Money,
 	"percent": func(x float64) string { return fmt.Sprintf("%.4g %%", 100*x) },
-	"of":      func(x float64, n int) string { return fmt.Sprintf("%.0f %%", 100*x/float64(max(1, n))) },
+	"share": func(e stats.Estimate) string {
+		return fmt.Sprintf("%.0f %% (%.0f to %.0f)", 100*e.Mean, 100*e.Low, 100*e.High)
+	},
+	"mean": func(sum, n int) string { return recording.Comma(sum / max(1, n)) },
 }).Parse(pageText))
 
 // page shows the conversations, the newest first.
@@ -241,21 +245,31 @@ var counters = []struct {
 // shadowCounters are those of the shadow, if there is one.
 var shadowCounters = []struct {
 	of    *prometheus.Desc
-	value func(f *shadowFigures) float64
+	value func(f *shadowFigures) int
 }{
 	{counter("shadow_compared", "Requests that were compared with the client's own history."),
-		func(f *shadowFigures) float64 { return float64(f.Compared) }},
-	{counter("shadow_itself", "Of these, where the model took the same step when it was asked the same again."),
-		func(f *shadowFigures) float64 { return f.Itself }},
-	{counter("shadow_same", "Of these, where it took the same step with the client's own history."),
-		func(f *shadowFigures) float64 { return f.Same }},
+		func(f *shadowFigures) int { return f.Compared }},
+	{counter("shadow_same", "Of these, where the model took the same step."),
+		func(f *shadowFigures) int { return f.Same }},
+	{counter("shadow_again", "Of these, where the step asks for what was left out."),
+		func(f *shadowFigures) int { return f.Again }},
+	{counter("shadow_again_only", "Of these, where it does not with the client's own history."),
+		func(f *shadowFigures) int { return f.Only }},
+	{counter("shadow_prompt_tokens", "Tokens of the prompts that were compared, as providers counted."),
+		func(f *shadowFigures) int { return f.Tokens }},
+	{counter("shadow_own_prompt_tokens", "Tokens of their prompts with the client's own history."),
+		func(f *shadowFigures) int { return f.Own }},
+	{counter("shadow_repeated", "Requests that were sent again as they were."),
+		func(f *shadowFigures) int { return f.Repeated }},
+	{counter("shadow_itself", "Of these, where the model took the same step."),
+		func(f *shadowFigures) int { return f.Itself }},
 	{counter("shadow_failed", "Requests whose shadow was not answered."),
-		func(f *shadowFigures) float64 { return float64(f.Failed) }},
+		func(f *shadowFigures) int { return f.Failed }},
 	{counter("shadow_unpaid", "Requests without a shadow, because the day's budget was spent."),
-		func(f *shadowFigures) float64 { return float64(f.Unpaid) }},
-	{counter("shadow_dollars", "What the shadows cost at list prices."),
-		func(f *shadowFigures) float64 { return f.Dollars }},
+		func(f *shadowFigures) int { return f.Unpaid }},
 }
+
+var shadowDollars = counter("shadow_dollars", "What the shadows cost at list prices.")
 
 func counter(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("winnow_"+name+"_total", help, nil, nil)
@@ -277,6 +291,7 @@ func (f *figures) Collect(to chan<- prometheus.Metric) {
 	}
 	s := f.shadow.figures()
 	for _, c := range shadowCounters {
-		to <- prometheus.MustNewConstMetric(c.of, prometheus.CounterValue, c.value(&s))
+		to <- prometheus.MustNewConstMetric(c.of, prometheus.CounterValue, float64(c.value(&s)))
 	}
+	to <- prometheus.MustNewConstMetric(shadowDollars, prometheus.CounterValue, s.Dollars)
 }

@@ -58,12 +58,20 @@ func New(o Options) (http.Handler, error) {
 		f.shadow = newShadow(&o, f.now)
 		base = sender{f.shadow}
 	}
+	var t *transport.Transport
+	done := f.note
+	if f.shadow != nil {
+		done = func(x transport.Exchange) {
+			f.note(x)
+			f.shadow.note(&x, t.History)
+		}
+	}
 	t, err := transport.New(base, &transport.Options{
 		Manager: func(*http.Request, string) (int, *winnow.Options) {
 			return o.Window, &winnow.Options{FoldAbove: o.FoldAbove}
 		},
 		Conversations: o.Conversations, Memory: o.Memory, Dir: o.Dir, MarkCache: o.MarkCache, Summarize: o.Summarize,
-		Recall: o.Recall, Logger: o.Logger, Done: f.note, MaxBody: o.MaxBody,
+		Recall: o.Recall, Logger: o.Logger, Done: done, MaxBody: o.MaxBody,
 	})
 	if err != nil {
 		return nil, err

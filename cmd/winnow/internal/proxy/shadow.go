@@ -4,20 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"path"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/adapters/transport"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/ask"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/judge"
@@ -26,9 +24,9 @@ import (
 )
 
 // A shadow compares, for a share of the requests, what the model does next with what it would have done with the
-// client's own history. When the client has its answer, two more requests are sent with its key: one with its own
-// history, and the same as before once more, which shows how much the model differs from itself. Their answers are read
-// for the first step, and never shown to the client.
+// client's own history. When the client has its answer, one more request is sent with its key: in turns one with its own
+// history, and the same as before once more, which shows how much the model differs from itself. Its answer is read for
+// the first step, and never shown to the client.
 type shadow struct {
 	share  float64
 	budget float64 // dollars a day
@@ -43,17 +41,23 @@ type shadow struct {
 	day    string
 	today  float64 // dollars
 	said   map[string]bool
-	worse  []stats.Score
-	itself []stats.Score
+	turns  int           // requests that were asked for, of which each other one is the same again
+	same   []stats.Score // with the client's own history
+	itself []stats.Score // the same again
 }
 
 // shadowFigures are what the page and the metrics show.
 type shadowFigures struct {
-	Compared int
-	Itself   float64 // of these, where the model did the same when it was asked the same again
-	Same     float64 // and with the client's own history
-	Failed   int     // were not answered
-	Unpaid   int     // were not asked, because the day's budget was spent
+	Compared int // with the client's own history
+	Same     int // of these, where the model did the same
+	Again    int // of these, where it asked for what was left out
+	Only     int // of these, where it did not with its own history
+	Tokens   int // of the prompts of these, as the provider counted
+	Own      int // of the prompts with the client's own history
+	Repeated int // the same again
+	Itself   int // of these, where the model did the same
+	Failed   int // were not answered
+	Unpaid   int // were not asked, because the day's budget was spent
 	Dollars  float64
 }
 
@@ -61,7 +65,7 @@ const (
 	shadowOutput  = 512 // tokens that an answer may have: the first step alone is read
 	shadowTime    = 3 * time.Minute
 	mostShadowed  = 2       // at once
-	mostScores    = 2_000   // the newest comparisons that the figures are of
+	mostScores    = 2_000   // the newest comparisons that the intervals are of
 	mostAnswer    = 4 << 20 // bytes of an answer
 	leastLeftOut  = 0.05    // of the bytes of a body: a request that is nearly the client's says nothing
 	bytesPerToken = 3.0     // fewer than there are, so that a request costs no more than expected
@@ -72,15 +76,26 @@ func newShadow(o *Options, now func() time.Time) *shadow {
 		busy: make(chan struct{}, mostShadowed), base: cmp.Or[http.RoundTripper](o.Base, http.DefaultTransport)}
 }
 
-// seen is what was sent in the place of a client's request.
+// seen is what was sent in the place of a client's request, and what came of it.
 type seen struct {
 	own, sent []byte
 	request   *http.Request // that had sent
 	times     int
+	exchange  *transport.Exchange // nil: it was not managed
+	leftOut   []judge.Shown
+	step      judge.Step // what the client was answered
 }
 
 // seenKey is its key in a context.
 type seenKey struct{}
+
+// note takes what the transport knows of a request, when its answer has been read.
+func (s *shadow) note(x *transport.Exchange, history func(conversation string) []winnow.Message) {
+	if of, ok := x.HTTP.Context().Value(seenKey{}).(*seen); ok && x.Request != nil {
+		of.exchange = x
+		of.leftOut = judge.LeftOut(history(x.Conversation), x.Request.Edits)
+	}
+}
 
 // sender is what a transport sends its requests with.
 type sender struct{ *shadow }
@@ -140,22 +155,23 @@ func (c *copied) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// begin compares in the background, unless there is no budget or too much is asked already.
+// begin asks in the background, unless there is no budget or too much is asked already.
 func (s *shadow) begin(api ask.API, x *seen, answer []byte, isStream bool) {
 	read := ask.Read
 	if isStream {
 		read = ask.ReadStream
 	}
 	a, err := read(api, answer)
-	if err != nil || x.request == nil {
+	if err != nil || x.request == nil || x.exchange == nil {
 		return
 	}
-	model := modelOf(x)
-	known, _ := models.Find(model)
-	expected, isKnown := known.Dollars(models.Tokens{Input: int(float64(len(x.own)+len(x.sent)) / bytesPerToken),
-		Output: 2 * shadowOutput})
+	x.step = judge.StepOf(&a.Message)
+	known, _ := models.Find(x.exchange.Model)
+	body, isSame := s.turn(x)
+	expected, isKnown := known.Dollars(models.Tokens{Input: int(float64(len(body)) / bytesPerToken),
+		Output: shadowOutput})
 	if !isKnown {
-		s.sayOnce(model, "the price of the model is not known, so that its requests have no shadow")
+		s.sayOnce(x.exchange.Model, "the price of the model is not known, so that its requests have no shadow")
 		return
 	}
 	if !s.reserve(expected) {
@@ -169,34 +185,55 @@ func (s *shadow) begin(api ask.API, x *seen, answer []byte, isStream bool) {
 	}
 	go func() {
 		defer func() { <-s.busy }()
-		s.compare(api, x, judge.StepOf(&a.Message), &known, expected)
+		ctx, cancel := context.WithTimeout(context.Background(), shadowTime)
+		defer cancel()
+		again, paid, err := s.ask(ctx, api, x.request, body, &known)
+		s.settle(expected, paid)
+		s.count(x, again, isSame, err)
 	}()
 }
 
-// compare asks with the client's own history, and the same again.
-func (s *shadow) compare(api ask.API, x *seen, step judge.Step, known *models.Model, expected float64) {
-	ctx, cancel := context.WithTimeout(context.Background(), shadowTime)
-	defer cancel()
-	whole, paid, err := s.ask(ctx, api, x.request, x.own, known)
-	again, more, err2 := s.ask(ctx, api, x.request, x.sent, known)
-	s.settle(expected, paid+more)
+// turn returns what is asked next: in turns the client's own history, and the same again.
+func (s *shadow) turn(x *seen) (body []byte, isSame bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err = errors.Join(err, err2); err != nil {
+	if s.turns++; s.turns%2 == 0 {
+		return x.sent, true
+	}
+	return x.own, false
+}
+
+// count takes the answer of a shadow.
+func (s *shadow) count(x *seen, answer ask.Answer, isSame bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
 		s.f.Failed++
 		s.logger.Warn("winnow: a shadow was not answered", "error", err)
 		return
 	}
-	itself, same := one(step.Same(again)), (one(step.Same(whole))+one(again.Same(whole)))/2
+	step := judge.StepOf(&answer.Message)
+	agrees := one(x.step.Same(step))
+	score := stats.Score{Session: x.exchange.Conversation, Value: float64(agrees)}
+	if isSame {
+		s.f.Repeated++
+		s.f.Itself += agrees
+		s.itself = newest(append(s.itself, score))
+		return
+	}
 	s.f.Compared++
-	s.f.Itself += itself
-	s.f.Same += same
-	session := sessionOf(x.own)
-	s.worse = newest(append(s.worse, stats.Score{Session: session, Value: itself - same}))
-	s.itself = newest(append(s.itself, stats.Score{Session: session, Value: itself}))
+	s.f.Same += agrees
+	s.same = newest(append(s.same, score))
+	asks := x.step.Again(x.leftOut) != nil
+	s.f.Again += one(asks)
+	s.f.Only += one(asks && step.Again(x.leftOut) == nil)
+	if x.exchange.Usage.Prompt() > 0 {
+		s.f.Tokens += x.exchange.Usage.Prompt()
+		s.f.Own += answer.Usage.Prompt()
+	}
 }
 
-func one(yes bool) float64 {
+func one(yes bool) int {
 	if yes {
 		return 1
 	}
@@ -205,37 +242,35 @@ func one(yes bool) float64 {
 
 func newest(scores []stats.Score) []stats.Score { return scores[max(0, len(scores)-mostScores):] }
 
-// ask sends one request of a shadow, as the client's was sent, and returns the first step and what it cost.
+// ask sends one request of a shadow, as the client's was sent, and returns the answer and what it cost.
 func (s *shadow) ask(ctx context.Context, api ask.API, as *http.Request, body []byte, known *models.Model) (
-	judge.Step, float64, error) {
+	answer ask.Answer, dollars float64, err error) {
 	r := as.Clone(ctx)
-	body, err := ask.Shorten(api, r, body, shadowOutput)
-	if err != nil {
-		return nil, 0, err
+	if body, err = ask.Shorten(api, r, body, shadowOutput); err != nil {
+		return answer, 0, err
 	}
 	r.Body, r.ContentLength, r.GetBody = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	r.Header.Del("Content-Length")
 	r.Header.Set("Accept-Encoding", "identity")
 	res, err := s.base.RoundTrip(r)
 	if err != nil {
-		return nil, 0, err
+		return answer, 0, err
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
 	if err != nil || res.StatusCode != http.StatusOK {
-		return nil, 0, errors.Join(err, fmt.Errorf("status %d", res.StatusCode))
+		return answer, 0, errors.Join(err, fmt.Errorf("status %d", res.StatusCode))
 	}
-	answer, err := ask.Read(api, text)
-	if err != nil {
-		return nil, 0, err
+	if answer, err = ask.Read(api, text); err != nil {
+		return answer, 0, err
 	}
 	u := answer.Usage
-	dollars, _ := known.Dollars(models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+	dollars, _ = known.Dollars(models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
 		Output: u.Output})
-	return judge.StepOf(&answer.Message), dollars, nil
+	return answer, dollars, nil
 }
 
-// reserve takes what two requests may cost from the day's budget, if that has so much.
+// reserve takes what a request may cost from the day's budget, if that has so much.
 func (s *shadow) reserve(expected float64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,18 +306,20 @@ func (s *shadow) sayOnce(model, what string) {
 type shadowPage struct {
 	shadowFigures
 	Share, Budget, Today float64
+	SameShare, ItsShare  stats.Estimate
 	Verdict              string
 }
 
-// Page returns the figures. Of no shadow they are nil.
+// page returns the figures. Of no shadow they are nil.
 func (s *shadow) page() *shadowPage {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := trial.NewDifference(s.worse, s.itself, 1)
-	return &shadowPage{s.f, s.share, s.budget, s.today, d.Sentence()}
+	d := trial.Apart(s.same, s.itself, 1)
+	return &shadowPage{s.f, s.share, s.budget, s.today, stats.Of(s.same, 1).Share(), stats.Of(s.itself, 1).Share(),
+		d.Sentence()}
 }
 
 // figures returns them for the metrics.
@@ -290,27 +327,4 @@ func (s *shadow) figures() shadowFigures {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.f
-}
-
-// modelOf is the model that a request names, in its body or in its path.
-func modelOf(x *seen) string {
-	var body struct{ Model string }
-	if json.Unmarshal(x.sent, &body) == nil && body.Model != "" {
-		return body.Model
-	}
-	name, _, _ := strings.Cut(path.Base(x.request.URL.Path), ":")
-	return name
-}
-
-// sessionOf tells conversations apart: by their first message.
-func sessionOf(own []byte) string {
-	var body struct{ Messages, Input, Contents []json.RawMessage }
-	_ = json.Unmarshal(own, &body) // a text is one conversation of its own
-	for _, list := range [][]json.RawMessage{body.Messages, body.Input, body.Contents} {
-		if len(list) > 0 {
-			own = list[0]
-		}
-	}
-	sum := sha256.Sum256(own)
-	return hex.EncodeToString(sum[:8])
 }

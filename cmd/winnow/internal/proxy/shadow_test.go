@@ -31,39 +31,53 @@ func fetched(t *testing.T, book int, stream bool) string {
 	return string(body)
 }
 
-// TestShadow: behind the answer of a client the provider is asked with the client's own history, and the same again; the
-// client sees nothing of it, and the page and the metrics have the figures.
+// waitFor waits until the metrics say so.
+func waitFor(t *testing.T, address, metric string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return strings.Contains(get(t, address+"/metrics"), metric+"\n") },
+		10*time.Second, 10*time.Millisecond, metric)
+}
+
+// TestShadow: behind the answer of a client the provider is asked once more, in turns with the client's own history and
+// the same again; the client sees nothing of it, and the page and the metrics have the figures.
 func TestShadow(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		p, h := strict(200_000)
 		address, _ := start(t, h, Options{Window: 60_000, Shadow: 1, ShadowBudget: 10})
-		status, _ := post(t, address+"/v1/messages", fetched(t, 1, stream))
-		require.Equal(t, 200, status)
-		require.Eventually(t, func() bool { return strings.Contains(get(t, address+"/metrics"), "winnow_shadow_compared_total 1") },
-			10*time.Second, 10*time.Millisecond)
+		for i, metric := range []string{"winnow_shadow_compared_total 1", "winnow_shadow_repeated_total 1"} {
+			status, _ := post(t, address+"/v1/messages", fetched(t, i, stream))
+			require.Equal(t, 200, status)
+			waitFor(t, address, metric)
+		}
 		sent := p.Exchanges()
-		require.Len(t, sent, 3)
-		for _, x := range sent {
+		require.Len(t, sent, 4, "one more for each")
+		for i, x := range sent {
 			require.Nil(t, x.Error)
+			assert.Equal(t, secret, x.Request.Header.Get("X-Api-Key"), "the client's key")
+			if i%2 == 1 {
+				assert.Equal(t, shadowOutput, x.Request.MaxTokens)
+				assert.False(t, x.Request.Stream)
+			}
 		}
 		assert.Less(t, len(sent[0].Body), len(sent[1].Body), "the client's own history")
-		assert.Equal(t, sent[0].Request.Messages, sent[2].Request.Messages, "the same again")
-		for _, x := range sent[1:] {
-			assert.Equal(t, shadowOutput, x.Request.MaxTokens)
-			assert.False(t, x.Request.Stream)
-			assert.Equal(t, secret, x.Request.Header.Get("X-Api-Key"), "the client's key")
-		}
+		assert.Equal(t, sent[2].Request.Messages, sent[3].Request.Messages, "the same again")
 		metrics, page := get(t, address+"/metrics"), get(t, address+"/winnow/")
-		assert.Contains(t, metrics, "winnow_shadow_same_total 1")
-		assert.Contains(t, metrics, "winnow_shadow_itself_total 1")
+		for _, want := range []string{
+			"winnow_shadow_same_total 1", "winnow_shadow_itself_total 1", "winnow_shadow_again_total 0",
+			fmt.Sprint("winnow_shadow_prompt_tokens_total ", sent[0].Usage.Input+sent[0].Usage.CacheRead+sent[0].Usage.CacheWrite),
+			fmt.Sprint("winnow_shadow_own_prompt_tokens_total ", sent[1].Usage.Input+sent[1].Usage.CacheRead+sent[1].Usage.CacheWrite),
+			"winnow_requests_total 2", // the shadow is no request of a client
+		} {
+			assert.Contains(t, metrics, want+"\n")
+		}
 		assert.NotContains(t, metrics, "winnow_shadow_dollars_total 0\n")
-		assert.Contains(t, metrics, "winnow_requests_total 1\n", "the shadow is no request of a client")
 		assert.Contains(t, page, "at up to $10.00 a day")
-		assert.Contains(t, page, "Compared: 1.")
+		assert.Contains(t, page, "own history: 1; the same step in 100 %")
 	}
 }
 
-// TestShadowSees: a model that needs what is left out does something else with the client's own history.
+// TestShadowSees: a model that needs what is left out does something else with the client's own history, and reads again
+// what is left out.
 func TestShadowSees(t *testing.T) {
 	p := provider.New(provider.Options{Model: func(r *provider.Request) provider.Answer {
 		if strings.Count(fmt.Sprint(r.Messages), "page 2 of book") > 10 {
@@ -72,17 +86,17 @@ func TestShadowSees(t *testing.T) {
 		return provider.Answer{Calls: []provider.ToolCall{{Name: "fetch", Arguments: json.RawMessage(`{"page":2}`)}}}
 	}})
 	address, _ := start(t, http.StripPrefix("/base", p), Options{Window: 60_000, Shadow: 1, ShadowBudget: 10})
-	for book := range 3 {
+	for book := range 6 {
 		status, answer := post(t, address+"/v1/messages", fetched(t, book, false))
 		require.Equal(t, 200, status)
 		assert.Contains(t, answer, "tool_use")
-		require.Eventually(t, func() bool {
-			return strings.Contains(get(t, address+"/metrics"), fmt.Sprint("winnow_shadow_compared_total ", book+1))
-		}, 10*time.Second, 10*time.Millisecond)
+		waitFor(t, address, fmt.Sprint("winnow_shadow_compared_total ", (book+2)/2))
+		waitFor(t, address, fmt.Sprint("winnow_shadow_repeated_total ", (book+1)/2))
 	}
 	metrics := get(t, address+"/metrics")
-	assert.Contains(t, metrics, "winnow_shadow_itself_total 3")
-	assert.Contains(t, metrics, "winnow_shadow_same_total 0")
+	for _, want := range []string{"winnow_shadow_itself_total 3", "winnow_shadow_same_total 0", "winnow_shadow_again_total 3", "winnow_shadow_again_only_total 3"} {
+		assert.Contains(t, metrics, want+"\n")
+	}
 	assert.Contains(t, get(t, address+"/winnow/"), "It is worse than the whole history")
 }
 

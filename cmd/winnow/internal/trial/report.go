@@ -49,11 +49,18 @@ const leastBase = 0.5
 
 // NewDifference estimates a difference, beside the shares with the whole history.
 func NewDifference(scores, itself []stats.Score, seed uint64) Difference {
-	e, sum := stats.Of(scores, seed), 0.0
-	for _, s := range itself {
-		sum += s.Value
-	}
-	return Difference{e, e.Needed(Margin), sum / max(1, float64(len(itself)))}
+	return differenceOf(stats.Of(scores, seed), stats.Of(itself, seed).Mean)
+}
+
+// Apart estimates the difference where the model differs from itself in other questions than those in which it is
+// compared.
+func Apart(same, itself []stats.Score, seed uint64) Difference {
+	base := stats.Of(itself, seed)
+	return differenceOf(base.Minus(stats.Of(same, seed)), base.Mean)
+}
+
+func differenceOf(e stats.Estimate, base float64) Difference {
+	return Difference{e, e.Needed(Margin), base}
 }
 
 // Verdict says what the difference shows.
@@ -283,9 +290,7 @@ func (b *builder) finish(seed uint64) {
 	} {
 		for _, form := range []string{Whole, Short, Recall} {
 			if scores := b.shares[row.group+form]; len(scores) > 0 {
-				e := stats.Of(scores, seed)
-				e.Low, e.High, e.AtMost = max(0, e.Low), min(1, e.High), min(1, e.AtMost)
-				b.Rows = append(b.Rows, Row{row.name, form, e})
+				b.Rows = append(b.Rows, Row{row.name, form, stats.Of(scores, seed).Share()})
 			}
 		}
 	}

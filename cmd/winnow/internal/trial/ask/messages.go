@@ -57,7 +57,8 @@ func messagesBlocks(t *turn) (blocks []object) {
 		}
 	}
 	for _, m := range t.results {
-		b := object{"type": "tool_result", "tool_use_id": m.ToolCallID, "content": resultText(m)}
+		b := object{"type": "tool_result", "tool_use_id": m.ToolCallID,
+			"content": []object{{"type": "text", "text": resultText(m)}}}
 		if m.IsError {
 			b["is_error"] = true
 		}

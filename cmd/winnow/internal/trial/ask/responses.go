@@ -55,7 +55,7 @@ func responsesItems(t *turn) (items []object) {
 		if t.assistant {
 			role = "assistant"
 		}
-		items = append(items, object{"role": role, "content": said})
+		items = append(items, object{"type": "message", "role": role, "content": said})
 	}
 	for _, p := range t.calls {
 		items = append(items, object{"type": "function_call", "call_id": p.ID, "name": p.Name,

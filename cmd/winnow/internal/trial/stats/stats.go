@@ -78,6 +78,27 @@ func Of(scores []Score, seed uint64) Estimate {
 	return e
 }
 
+// Share returns the estimate of a mean that is a share: nothing lies outside of 0..1.
+func (e Estimate) Share() Estimate {
+	e.Low, e.High, e.AtMost = max(0, e.Low), min(1, e.High), min(1, e.AtMost)
+	return e
+}
+
+// Minus estimates the difference of two means whose questions are others: each interval is as wide as both together, at
+// the sides where they add up.
+func (e Estimate) Minus(less Estimate) Estimate {
+	d := Estimate{N: e.N + less.N, Sessions: max(e.Sessions, less.Sessions), Mean: e.Mean - less.Mean,
+		TheseAlone: e.TheseAlone || less.TheseAlone}
+	if e.N == 0 || less.N == 0 {
+		return Estimate{Low: -1, High: 1, AtMost: 1}
+	}
+	down, up := math.Hypot(e.Mean-e.Low, less.High-less.Mean), math.Hypot(e.High-e.Mean, less.Mean-less.Low)
+	d.Low, d.High = max(-1, d.Mean-down), min(1, d.Mean+up)
+	d.AtMost = min(1, d.Mean+math.Hypot(e.AtMost-e.Mean, (less.Mean-less.Low)*normalAtMost/normal95))
+	d.variance = float64(d.N) * (e.variance/float64(e.N) + less.variance/float64(less.N))
+	return d
+}
+
 // at returns the value below which a share of sorted ones lies.
 func at(sorted []float64, share float64) float64 { return sorted[int(share*float64(len(sorted)))] }
 

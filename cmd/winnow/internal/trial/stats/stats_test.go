@@ -138,3 +138,34 @@ func TestNeeded(t *testing.T) {
 	assert.InDelta(t, 0.8, float64(said)/trials, 0.1, "%d questions", n)
 	assert.Zero(t, Of(nil, 1).Needed(0.05))
 }
+
+// TestMinus: two means of other questions have a difference whose interval holds the truth in at least 93 of 100.
+func TestMinus(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	draw := func(n int, p float64) (scores []Score) {
+		for i := range n {
+			value := 0.0
+			if r.Float64() < p {
+				value = 1
+			}
+			scores = append(scores, Score{Session: strconv.Itoa(i), Value: value})
+		}
+		return scores
+	}
+	const trials = 200
+	covers, below := 0, 0
+	for range trials {
+		d := Of(draw(60, 0.9), 1).Minus(Of(draw(60, 0.75), 1))
+		if d.Low <= 0.15 && 0.15 <= d.High {
+			covers++
+		}
+		if d.AtMost >= 0.15 {
+			below++
+		}
+	}
+	assert.GreaterOrEqual(t, covers, trials*93/100)
+	assert.GreaterOrEqual(t, below, trials*93/100)
+	assert.Positive(t, Of(draw(60, 0.9), 1).Minus(Of(draw(60, 0.75), 1)).Needed(0.05))
+	none := Of(draw(60, 0.9), 1).Minus(Of(nil, 1))
+	assert.Zero(t, none.N, "without one of the two nothing is known")
+}
