@@ -69,7 +69,7 @@ func reading(reads, turns, tokens int) (history []winnow.Message) {
 		}
 		id := fmt.Sprintf("call_%d", i)
 		text := strings.Repeat(fmt.Sprintf("line of file %d, which says what it does with value_%d\n", i, i*7919), tokens/16)
-		history = append(history, modelCalls(id, "read", fmt.Sprintf(`{"path":"dir/file_%d.go"}`, i)), toolSays(id, text))
+		history = append(history, call(id, "read", fmt.Sprintf(`{"path":"dir/file_%d.go"}`, i)), toolSays(id, text))
 	}
 	return append(history, modelSays("Done."))
 }
@@ -87,7 +87,7 @@ func shell(calls int) (history []winnow.Message) {
 		for k := range n {
 			fmt.Fprintf(&b, "compiled unit %d of target %d in %d ms, with no warning\n", k, i, i*k%977)
 		}
-		history = append(history, modelCalls(id, "bash", fmt.Sprintf(`{"command":"make -d target_%d"}`, i)), toolSays(id, b.String()))
+		history = append(history, call(id, "bash", fmt.Sprintf(`{"command":"make -d target_%d"}`, i)), toolSays(id, b.String()))
 	}
 	return append(history, modelSays("Done."))
 }

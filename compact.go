@@ -143,13 +143,14 @@ func (t *tries) countCalls(report *Compaction, err error) {
 func (m *Manager) commit(p *proposal) (*Request, error) {
 	// kept for the comparison below, because the ledger has a new list by then
 	d := p.draft
-	r, sent := d.request(), m.ledger.sent
-	tokens, cold, reason, wasBound := m.ledger.tokens, d.isCold(), d.reason(), m.ledger.bindsThinking
+	r, sent, l := d.request(), m.ledger.sent, &m.ledger
+	before := sentBefore{messages: len(sent), tokens: l.tokens, at: l.sentAt, isCold: d.isCold()}
+	reason, wasBound := d.reason(), l.bindsThinking
 	var miss *missed
 	err := m.journaled(func() {
-		miss = m.ledger.compare(d.lastUsage)
+		miss = m.ledger.compare(d.lastUsage, d.prices.least)
 		m.ledger.record(d)
-		m.ledger.promise(d, r, len(sent), tokens, cold)
+		m.ledger.promise(d, r, before)
 		m.ledger.bytes = r.Bytes
 		if p.also != nil {
 			p.also(&m.ledger)
@@ -164,8 +165,8 @@ func (m *Manager) commit(p *proposal) (*Request, error) {
 	switch {
 	case r.FirstChanged < len(sent):
 		m.opts.Logger.Info(event.Rewritten, "first_changed", r.FirstChanged,
-			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", tokens, "tokens", r.Tokens,
-			"edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
+			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", before.tokens, "tokens", r.Tokens,
+			"edits", len(d.newEdits), "records", d.newRecords, "cold", before.isCold, "reason", reason)
 	case d.firstReason != "" || d.newRecords > 0:
 		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
 		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", reason, "edits", len(d.newEdits),

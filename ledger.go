@@ -50,7 +50,7 @@ type ledger struct {
 	recovery *recovery // whose outcome is not known yet; nil: none
 	journal  journal
 
-	promised promise        // of the last request, until it was compared
+	promised *saved.Promise // of the last request, until it was compared
 	cacheUse saved.CacheUse // of the whole conversation
 }
 

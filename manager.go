@@ -304,7 +304,7 @@ func (m *Manager) Counted(u Usage) {
 	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
 	m.generation++
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
-	m.logMissed(l.compare(&u))
+	m.logMissed(l.compare(&u, m.prices.least))
 	if u.ThinkingDropped > 0 && !l.bindsThinking {
 		l.bindsThinking = true
 		m.logBinding()

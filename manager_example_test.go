@@ -215,5 +215,5 @@ func ExampleManager_CacheUse() {
 	_, _ = m.Prepare(context.Background(), history)
 	m.Counted(winnow.Usage{CacheWrite: 2_000})
 	fmt.Printf("%+v\n", m.CacheUse())
-	// Output: {Requests:1 Expected:0 Read:0 Missed:0 Rewritten:0 Changed:0 Expired:0}
+	// Output: {Requests:1 Expected:0 Read:0 Missed:0 Rewritten:0 Changed:0 Expired:0 Lost:0}
 }

@@ -1,6 +1,11 @@
 package winnow
 
-import "strings"
+import (
+	"strings"
+	"time"
+
+	"github.com/winnowgo/winnow/internal/saved"
+)
 
 // Each request says what the provider is expected to read from its cache: that is set against what was read. A promise
 // that was not kept is counted and logged, with whose it was.
@@ -8,13 +13,22 @@ import "strings"
 // CacheUse counts the tokens of a conversation by what became of them in the provider's cache. Only requests count
 // whose answers say what was read, by a Usage in the history or by [Manager.Counted].
 type CacheUse struct {
-	Requests  int // that were compared
-	Expected  int // what they should have read: [Request].Cached
-	Read      int // what was read
-	Missed    int // of Expected, what was not read, by requests that missed more than a tenth
-	Rewritten int // of requests before, what the manager had rewritten, so that it was not expected to be read
-	Changed   int // the same, because the host had changed a message that was sent
-	Expired   int // the same, because it was older than CacheOptions.TTL
+	Requests int // that were compared
+	Expected int // what they should have read: [Request].Cached
+	Read     int // what was read
+	Missed   int // of Expected, what was not read, by requests that missed more than a tenth
+
+	// what the request before had and was not read, missed or not expected: because the manager had rewritten it, the
+	// host had changed it, it was older than [CacheOptions].TTL or 5 minutes, or the provider had lost it
+	Rewritten, Changed, Expired, Lost int
+}
+
+// Plus returns the sums of u and n times more: with -1, what was counted since more.
+func (u CacheUse) Plus(n int, more CacheUse) CacheUse {
+	return CacheUse{
+		u.Requests + n*more.Requests, u.Expected + n*more.Expected, u.Read + n*more.Read, u.Missed + n*more.Missed,
+		u.Rewritten + n*more.Rewritten, u.Changed + n*more.Changed, u.Expired + n*more.Expired, u.Lost + n*more.Lost,
+	}
 }
 
 // CacheUse returns the counts of the conversation, which [Manager.Snapshot] keeps.
@@ -24,70 +38,89 @@ func (m *Manager) CacheUse() CacheUse {
 	return CacheUse(m.ledger.cacheUse)
 }
 
-// promise is what a request was expected to read, until its answer says what was read.
-type promise struct {
-	cached, tokens, margin int
-	isMade                 bool
-}
-
-// mostMissed is the share of what was expected that may be missing: providers cache whole blocks, and counts are
-// estimates.
+// mostMissed is the share of what was expected that may be missing: providers cache whole blocks.
 const mostMissed = 0.1
 
-// promise remembers what r, the request of d, is expected to read. It counts what it cannot read of the request before,
-// which had so many messages and tokens.
-func (l *ledger) promise(d *draft, r *Request, messages, tokens int, wasCold bool) {
+// shortestTTL is how long any provider keeps what was cached.
+const shortestTTL = 5 * time.Minute
+
+// sentBefore is what of the request before matters for what the next one reads.
+type sentBefore struct {
+	messages, tokens int
+	at               time.Time
+	isCold           bool
+}
+
+// promise remembers what r, the request of d, is expected to read. It counts what it cannot read of the request before.
+func (l *ledger) promise(d *draft, r *Request, before sentBefore) {
 	use := &l.cacheUse
-	lost := max(0, tokens-r.Cached)
+	lost := max(0, before.tokens-r.Cached)
+	l.promised = &saved.Promise{Cached: r.Cached, Tokens: r.Tokens, Margin: d.margin(), Pause: d.now.Sub(before.at)}
 	switch {
-	case messages == 0 || d.opts.Cache.None:
-	case wasCold:
-		use.Expired += tokens
-	case r.FirstChanged >= messages:
+	case before.messages == 0 || d.opts.Cache.None:
+	case before.isCold:
+		use.Expired += before.tokens
+	case r.FirstChanged >= before.messages:
 	case d.firstReason != "" || d.newRecords > 0 || d.checkpoint != d.base:
 		use.Rewritten += lost
+		l.promised.Rewrite = d.reason()
 	default:
 		use.Changed += lost
 	}
-	l.promised = promise{cached: r.Cached, tokens: r.Tokens, margin: d.margin(), isMade: true}
 }
 
 // missed is a promise that was not kept.
 type missed struct {
 	tokens, expected int
-	whose            string // "host" or "provider"
+	whose            string // "winnow", "host", "time" or "provider"
 	reason           string
 }
 
 // compare sets what was read against the promise of the last request. It returns nil if that was kept, or if nothing is
-// known of it: the provider has not counted its cache yet.
-func (l *ledger) compare(u *Usage) *missed {
+// known of it: the provider has not counted its cache yet. Prefixes shorter than least are not cached.
+func (l *ledger) compare(u *Usage, least int) *missed {
 	p, use := l.promised, &l.cacheUse
-	if l.promised = (promise{}); !p.isMade || u == nil || u.Prompt() == 0 {
+	if l.promised = nil; p == nil || u == nil || u.Prompt() == 0 {
 		return nil
 	}
-	countsCache := use.Read > 0 || u.CacheRead+u.CacheWrite > 0
-	if !countsCache {
+	read := max(0, u.CacheRead)
+	if use.Read == 0 && read+u.CacheWrite <= 0 {
 		return nil
 	}
-	use.Requests, use.Expected, use.Read = use.Requests+1, use.Expected+p.cached, use.Read+max(0, u.CacheRead)
-	tokens := p.cached - max(0, u.CacheRead)
-	if float64(tokens) <= mostMissed*float64(p.cached) {
+	use.Requests, use.Expected, use.Read = use.Requests+1, use.Expected+p.Cached, use.Read+read
+	// An estimate that was too high was so of what is cached, for all that is known, and may be off by its margin.
+	likely := p.Cached - max(0, p.Tokens-u.Prompt())
+	tokens := likely - read
+	if likely < least || float64(tokens) <= mostMissed*float64(p.Cached)+float64(p.Margin) {
 		return nil
 	}
 	use.Missed += tokens
-	miss := &missed{tokens: tokens, expected: p.cached, whose: "provider", reason: u.CacheMiss}
-	another := max(p.tokens-u.Prompt(), u.Prompt()-p.tokens)
-	switch {
-	case strings.HasSuffix(u.CacheMiss, "_changed"): // model_changed, system_changed, tools_changed, messages_changed
-		miss.whose = "host"
-	case u.CacheMiss != "":
-	case another > p.margin:
-		miss.whose, miss.reason = "host", "the prompt has another size: another system prompt or other tools"
-	default:
-		miss.reason = "not said"
+	whose, reason, counted := blame(p, u, use)
+	*counted += tokens
+	return &missed{tokens: tokens, expected: p.Cached, whose: whose, reason: reason}
+}
+
+// blame says whose it was that less was read than promised, why, and where it is counted.
+func blame(p *saved.Promise, u *Usage, use *saved.CacheUse) (whose, reason string, counted *int) {
+	another := max(p.Tokens-u.Prompt(), u.Prompt()-p.Tokens) > p.Margin
+	switch said := u.CacheMiss; {
+	case p.Rewrite != "" && (said == "" && !another || saysMessages(said)):
+		return "winnow", p.Rewrite, &use.Rewritten
+	case saysMessages(said) || strings.HasSuffix(said, "_changed"): // the model, the system prompt, tools, the tier
+		return "host", said, &use.Changed
+	case said != "":
+		return "provider", said, &use.Lost
+	case another:
+		return "host", "the prompt has another size: another system prompt or other tools", &use.Changed
+	case p.Pause >= shortestTTL:
+		return "time", "kept for less than Cache.TTL says", &use.Expired
 	}
-	return miss
+	return "provider", "not said", &use.Lost
+}
+
+// saysMessages reports whether a reason of a provider is about the messages, and not about what stands beside them.
+func saysMessages(reason string) bool {
+	return reason == "messages_changed" || reason == "input_changed" || reason == "context_compacted"
 }
 
 // logMissed says how much was not read that should have been, and whose it was.

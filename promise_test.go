@@ -33,24 +33,30 @@ func TestPromise(t *testing.T) {
 		}, false, 0, "", func(u winnow.CacheUse) int { return u.Read }},
 		{"the provider has lost it", func(u winnow.Usage) winnow.Usage {
 			return winnow.Usage{CacheWrite: u.Prompt()}
-		}, false, 0, `whose=provider reason="not said"`, func(u winnow.CacheUse) int { return u.Missed }},
+		}, false, 0, `whose=provider reason="not said"`, func(u winnow.CacheUse) int { return u.Lost }},
 		{"other tools", func(u winnow.Usage) winnow.Usage {
 			return winnow.Usage{CacheWrite: u.Prompt() + 9_000}
 		}, false, 0, "whose=host", func(u winnow.CacheUse) int { return u.Missed }},
 		{"another model, by the provider's word", func(u winnow.Usage) winnow.Usage {
 			return winnow.Usage{CacheWrite: u.Prompt(), CacheMiss: "model_changed"}
-		}, false, 0, "whose=host reason=model_changed", func(u winnow.CacheUse) int { return u.Missed }},
+		}, false, 0, "whose=host reason=model_changed", func(u winnow.CacheUse) int { return u.Changed }},
+		{"another service tier, by the provider's word", func(u winnow.Usage) winnow.Usage {
+			return winnow.Usage{CacheWrite: u.Prompt(), CacheMiss: "service_tier_changed"}
+		}, false, 0, "whose=host reason=service_tier_changed", func(u winnow.CacheUse) int { return u.Changed }},
+		{"kept for less than the marker says", func(u winnow.Usage) winnow.Usage {
+			return winnow.Usage{CacheWrite: u.Prompt()}
+		}, false, 20 * time.Minute, "whose=time", func(u winnow.CacheUse) int { return u.Expired }},
 		{"the provider's own reason", func(u winnow.Usage) winnow.Usage {
 			return winnow.Usage{CacheWrite: u.Prompt(), CacheMiss: "unavailable"}
-		}, false, 0, "whose=provider reason=unavailable", func(u winnow.CacheUse) int { return u.Missed }},
+		}, false, 0, "whose=provider reason=unavailable", func(u winnow.CacheUse) int { return u.Lost }},
 		{"an edited message is no broken promise", nil, true, 0, "", func(u winnow.CacheUse) int { return u.Changed }},
-		{"what is too old was not promised", nil, false, time.Hour, "", func(u winnow.CacheUse) int { return u.Expired }},
+		{"what is too old was not promised", nil, false, 2 * time.Hour, "", func(u winnow.CacheUse) int { return u.Expired }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
 			now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
 			m := newManager(t, 200_000, &winnow.Options{Model: "claude-opus-4-6", Now: func() time.Time { return now },
-				Logger: slog.New(slog.NewTextHandler(&log, nil))})
+				Cache: &winnow.CacheOptions{TTL: time.Hour}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			history := list(userSays("Find it." + strings.Repeat(" And say where.", 2_000)))
 			for i := range 12 {
 				now = now.Add(5 * time.Second)
@@ -67,7 +73,7 @@ func TestPromise(t *testing.T) {
 					u = tt.usage(u)
 				}
 				id := fmt.Sprintf("call_%d", i)
-				answer := modelCalls(id, "bash", fmt.Sprintf(`{"command":"grep -n word_%d"}`, i))
+				answer := call(id, "bash", fmt.Sprintf(`{"command":"grep -n word_%d"}`, i))
 				answer.Usage = &u
 				history = append(history, answer, toolSays(id, fmt.Sprintf("file_%d.go:%d: found", i, i)))
 			}
@@ -83,4 +89,27 @@ func TestPromise(t *testing.T) {
 			assert.Equal(t, m.CacheUse(), next.CacheUse(), "the state keeps it")
 		})
 	}
+}
+
+// TestPromiseOfRewrite: what the manager has rewritten is its own, also where the provider reads less in front of it.
+func TestPromiseOfRewrite(t *testing.T) {
+	var log bytes.Buffer
+	m := newManager(t, 20_000, &winnow.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	history := list(userSays("Find it." + strings.Repeat(" And say where it was.", 400)))
+	for i := range 60 {
+		r, err := m.Prepare(t.Context(), history)
+		require.NoError(t, err)
+		u := winnow.Usage{CacheRead: r.Cached, CacheWrite: r.Tokens - r.Cached, Output: 50}
+		if strings.Contains(log.String(), "what was sent is rewritten") && !strings.Contains(log.String(), "less was read") {
+			u = winnow.Usage{CacheWrite: r.Tokens, CacheMiss: "messages_changed"}
+		}
+		id := fmt.Sprintf("call_%d", i)
+		answer := call(id, "bash", fmt.Sprintf(`{"command":"cat part_%d"}`, i))
+		answer.Usage = &u
+		history = append(history, answer, toolSays(id, strings.Repeat(fmt.Sprintf("line of part %d\n", i), 100)))
+	}
+	use := m.CacheUse()
+	assert.Positive(t, use.Rewritten)
+	assert.Contains(t, log.String(), "whose=winnow")
+	assert.Zero(t, use.Changed+use.Expired+use.Lost, "%+v", use)
 }

@@ -153,6 +153,7 @@ func (d *draft) observeUsage() {
 		d.unchangedPrefix = len(d.items)
 		return
 	}
+	d.lastUsage = d.usageOfAnswer()
 	if i := d.unchangedPrefix; i < sent {
 		if i == sent-1 {
 			i = d.observeWithoutNewest(i)
@@ -162,7 +163,6 @@ func (d *draft) observeUsage() {
 	}
 	if sent > 0 && sent < len(d.items) {
 		d.takeAnswer(d.items[sent].sent)
-		d.lastUsage = d.items[sent].sent.Usage
 	}
 	sum, shown := d.sums(sent)
 	read := d.readThen(sent)
@@ -391,6 +391,19 @@ func (d *draft) knownHistory(firstChanged int) int {
 		}
 	}
 	return len(d.history)
+}
+
+// usageOfAnswer returns what was billed for the answer to the last request; nil: not known. An empty answer, which no
+// request has, is billed too.
+func (d *draft) usageOfAnswer() *Usage {
+	at, newest := d.lastSent(), -1
+	for ; at >= 0 && d.items[at].sent.Role != RoleAssistant; at-- { // the repair may have moved some of these
+		newest = max(newest, d.items[at].index)
+	}
+	if next := newest + 1; next > 0 && next < len(d.history) && d.history[next].Role == RoleAssistant {
+		return d.history[next].Usage
+	}
+	return nil
 }
 
 // lastSent returns the position of the last request's last message, or -1 if d does not have it.

@@ -228,7 +228,7 @@ func (l *ledger) head() saved.Snapshot {
 		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
 		Body:       l.body, Images: l.images, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
 		Recovery: l.recovery.saved(), Tries: l.tries.Tries,
-		Deltas: l.journal.deltas, CacheUse: l.cacheUse, Model: l.model, OtherModel: l.otherModel,
+		Deltas: l.journal.deltas, CacheUse: l.cacheUse, Promise: l.promised, Model: l.model, OtherModel: l.otherModel,
 		BindsThinking: l.bindsThinking, Window: l.window, State: u.saved(),
 	}
 }
@@ -364,7 +364,7 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 		partner: partner{
 			model: s.Model, otherModel: s.OtherModel, window: s.Window, bindsThinking: s.BindsThinking,
 		},
-		breaker: s.Breaker.Within(), cacheUse: s.CacheUse,
+		breaker: s.Breaker.Within(), cacheUse: s.CacheUse, promised: s.Promise,
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 	}
 	l.accounting.Meter, l.accounting.Limit, l.accounting.Window = s.Accounting.Within()

@@ -20,6 +20,9 @@
 //   - winnow.edits {edit}, by winnow.edit.op: content that was trimmed, cleared, cut, dropped or repaired. An edit is
 //     counted only in the first request that has it
 //   - winnow.cache.tokens {token}, by winnow.cache.io: read from the prompt cache and written to it
+//   - winnow.cache.expected {token}: what requests were expected to read, of those whose answers say what was read;
+//     winnow.cache.unread {token}, by winnow.cache.whose: what the request before had and was not read, because it was
+//     rewritten ("winnow"), changed ("host"), too old ("time") or lost ("provider"). See [winnow.CacheUse]
 //   - winnow.rewrites {rewrite}: requests that changed what was sent before, so that the prompt cache could not be used
 //     from there on
 //   - winnow.compactions {compaction}, by winnow.degraded, or error.type if one failed; winnow.compaction.tokens

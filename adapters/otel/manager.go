@@ -86,10 +86,11 @@ func (m *Manager) call(ctx context.Context, operation string, history int,
 	f func(context.Context) (*winnow.Request, error)) (*winnow.Request, error) {
 	ctx, span := m.tracer.Start(ctx, "winnow."+operation, trace.WithAttributes(m.conversation...),
 		trace.WithAttributes(attribute.Int("winnow.history.messages", history)))
-	before := m.enter(span)
+	before, use := m.enter(span), m.CacheUse()
 	began := time.Now()
 	r, err := f(ctx)
 	m.enter(before)
+	m.measure.cacheUse(ctx, m.CacheUse().Plus(-1, use))
 	m.took(ctx, operation, began, err)
 	if err != nil {
 		fail(span, err)
@@ -114,6 +115,29 @@ func (m *Manager) took(ctx context.Context, operation string, began time.Time, e
 		attributes = append(attributes, errorType(err))
 	}
 	m.measure.duration.Record(ctx, time.Since(began).Seconds(), m.measure.with(attributes...))
+}
+
+// Counted is [winnow.Manager.Counted], and measures what was read of what was expected.
+func (m *Manager) Counted(u winnow.Usage) {
+	use := m.CacheUse()
+	m.Manager.Counted(u)
+	m.measure.cacheUse(context.Background(), m.CacheUse().Plus(-1, use))
+}
+
+// cacheUse counts what became of tokens in the provider's cache. Calls at the same time may see each other's: a count
+// that is not positive adds nothing.
+func (i *instruments) cacheUse(ctx context.Context, u winnow.CacheUse) {
+	if u.Expected > 0 {
+		i.expected.Add(ctx, int64(u.Expected), i.with())
+	}
+	for _, of := range []struct {
+		whose  string
+		tokens int
+	}{{"winnow", u.Rewritten}, {"host", u.Changed}, {"time", u.Expired}, {"provider", u.Lost}} {
+		if of.tokens > 0 {
+			i.unread.Add(ctx, int64(of.tokens), i.with(attribute.String("winnow.cache.whose", of.whose)))
+		}
+	}
 }
 
 // request describes a request that is about to be sent.

@@ -33,6 +33,8 @@ type instruments struct {
 	utilization  metric.Float64Histogram
 	edits        metric.Int64Counter
 	cache        metric.Int64Counter
+	expected     metric.Int64Counter
+	unread       metric.Int64Counter
 	rewrites     metric.Int64Counter
 	compactions  metric.Int64Counter
 	saved        metric.Int64Counter
@@ -78,6 +80,8 @@ func newInstruments(o *Options) (*instruments, error) {
 	}
 	i.edits = counter("edits", "{edit}", "Messages that are sent other than they stand in the history.")
 	i.cache = counter("cache.tokens", "{token}", "Prompt tokens read from the provider's cache and written to it.")
+	i.expected = counter("cache.expected", "{token}", "Prompt tokens that were expected to be read from the cache.")
+	i.unread = counter("cache.unread", "{token}", "Tokens of the request before that were not read from the cache.")
 	i.rewrites = counter("rewrites", "{rewrite}", "Requests that change what was sent before.")
 	i.compactions = counter("compactions", "{compaction}", "Compactions, also those that failed.")
 	i.saved = counter("compaction.tokens", "{token}", "Tokens that compactions took off a request.")

@@ -341,3 +341,26 @@ func TestEditsAreCountedOnce(t *testing.T) {
 	assert.Empty(t, e.next([]winnow.Edit{trim}, 3), "of another history")
 	assert.Empty(t, e.next([]winnow.Edit{trim}, 4))
 }
+
+// TestCacheUse: what was expected to be read, and why it was not, by what the provider counted.
+func TestCacheUse(t *testing.T) {
+	out, options := record()
+	m, err := New(100_000, nil, options)
+	require.NoError(t, err)
+	history := []winnow.Message{user(strings.Repeat("Read it all. ", 3_000))}
+	expected := 0
+	for _, read := range []float64{0, 1, 0} { // the third time the provider has lost it
+		r, err := m.Prepare(t.Context(), history)
+		require.NoError(t, err)
+		n := int(read * float64(r.Cached))
+		m.Counted(winnow.Usage{CacheRead: n, CacheWrite: r.Tokens - n})
+		expected += r.Cached
+		history = append(history, winnow.Message{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Text: "Yes."}}}, user("And?"))
+	}
+	require.Positive(t, expected)
+	got := out.metrics(t)
+	assert.EqualValues(t, expected, got["winnow.cache.expected"])
+	assert.EqualValues(t, m.CacheUse().Lost, got["winnow.cache.unread{winnow.cache.whose=provider}"])
+	assert.Equal(t, got["winnow.cache.unread"], got["winnow.cache.unread{winnow.cache.whose=provider}"])
+	assert.Positive(t, got["winnow.cache.unread"])
+}

@@ -26,6 +26,7 @@ type conversation struct {
 	recent  *list.Element
 	size    int64 // of the memory that it takes, about
 	newest  []winnow.Message
+	told    winnow.CacheUse // that Options.Done knows of
 
 	end    chain // of its last history
 	turn   chain // of that up to its newest answer; zero: it has none
@@ -189,7 +190,7 @@ func (l *conversations) begin(window int, o *winnow.Options, from string) (*conv
 		c.file.name = c.name
 		return c, nil
 	}
-	c.file.path = from
+	c.file.path, c.told = from, m.CacheUse()
 	return c, nil
 }
 
@@ -202,6 +203,7 @@ func (c *conversation) takeState(of *conversation) error {
 	if err := c.manager.Restore(state); err != nil {
 		return err
 	}
+	c.told = c.manager.CacheUse()
 	if c.file != nil {
 		c.file.begin(state)
 	}
@@ -220,6 +222,15 @@ func (t *Transport) History(name string) []winnow.Message {
 		}
 	}
 	return nil
+}
+
+// cacheUse returns what became of tokens in the provider's cache since it was asked the last time.
+func (l *conversations) cacheUse(c *conversation) winnow.CacheUse {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := c.told
+	c.told = c.manager.CacheUse()
+	return c.told.Plus(-1, before)
 }
 
 // find returns the conversation that has the longest beginning of h, and how h goes on with it. file is one with the

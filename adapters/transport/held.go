@@ -185,7 +185,7 @@ func (t *Transport) pass(r *http.Request, body []byte, why error) (*http.Respons
 	}
 	t.tap(res, Exchange{Conversation: name, Model: model, Client: clientOf(r), HTTP: r,
 		Passed: why.Error()},
-		func(winnow.Usage) {})
+		func(winnow.Usage) winnow.CacheUse { return winnow.CacheUse{} })
 	return res, nil
 }
 

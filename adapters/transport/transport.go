@@ -58,6 +58,9 @@ type Exchange struct {
 	Recalls      int             // from 1: it answers a call of the recall tool (0: the client sent it)
 	Refusals     int             // overflows of the provider that the client did not see
 	Usage        winnow.Usage    // as the provider counted; zero if the answer did not say
+
+	// what became of the request in the provider's cache, set against what was expected
+	Cache winnow.CacheUse
 }
 
 // Transport is an [http.RoundTripper] that keeps each conversation inside its model's context window.
@@ -237,19 +240,20 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 		return nil, err
 	}
 	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Client: clientOf(r), HTTP: r, Request: sent,
-		History: q.tokens, Recalls: q.recalls, Refusals: refusals}, c.manager.Counted)
+		History: q.tokens, Recalls: q.recalls, Refusals: refusals}, func(u winnow.Usage) winnow.CacheUse {
+		c.manager.Counted(u)
+		return t.conversations.cacheUse(c)
+	})
 	return res, nil
 }
 
 // tap reads the usage of an answer while the client reads it, and then tells Done of x.
-func (t *Transport) tap(res *http.Response, x Exchange, counted func(winnow.Usage)) {
+func (t *Transport) tap(res *http.Response, x Exchange, counted func(winnow.Usage) winnow.CacheUse) {
 	res.Body = &tap{ReadCloser: res.Body, stream: isStream(res), done: func(id string, u winnow.Usage) {
 		if id != "" {
 			t.passed.answered(id, x.Conversation)
 		}
-		if x.Usage = u; u.Prompt() > 0 {
-			counted(u)
-		}
+		x.Usage, x.Cache = u, counted(u)
 		if t.o.Done != nil {
 			t.o.Done(x)
 		}

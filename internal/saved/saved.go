@@ -19,6 +19,15 @@ import (
 // know.
 const Version = 1
 
+// Promise is what a request was expected to read from the provider's cache, of how many tokens.
+type Promise struct {
+	Cached  int           `json:"cached,omitempty"`
+	Tokens  int           `json:"tokens,omitempty"`
+	Margin  int           `json:"margin,omitempty"`  // by which Tokens may be too low
+	Pause   time.Duration `json:"pause,omitempty"`   // since the request before
+	Rewrite string        `json:"rewrite,omitempty"` // why that was rewritten; "": it was not
+}
+
 // CacheUse is what the manager counts of the provider's cache, in tokens.
 type CacheUse struct {
 	Requests  int `json:"requests,omitempty"`
@@ -28,6 +37,7 @@ type CacheUse struct {
 	Rewritten int `json:"rewritten,omitempty"`
 	Changed   int `json:"changed,omitempty"`
 	Expired   int `json:"expired,omitempty"`
+	Lost      int `json:"lost,omitempty"`
 }
 
 // Snapshot is the whole memory of a manager. Texts are bytes, so that what is not valid UTF-8 comes back unchanged.
@@ -49,7 +59,8 @@ type Snapshot struct {
 	Recovery   *Recovery       `json:"attempt,omitempty"`
 	Tries      Tries           `json:"run,omitzero"`
 	CacheUse   CacheUse        `json:"cacheUse,omitzero"`
-	Deltas     int             `json:"deltas,omitempty"` // that Options.Journal was given
+	Promise    *Promise        `json:"promise,omitempty"` // of the last request, until its answer is counted
+	Deltas     int             `json:"deltas,omitempty"`  // that Options.Journal was given
 	State
 }
 

@@ -51,6 +51,7 @@ type row struct {
 	Output    int
 	Passed    int    // requests that were passed on as they came
 	Reason    string // why the last request was; "": it was not
+	Cache     winnow.CacheUse
 	Bill      bill
 }
 
@@ -99,6 +100,7 @@ func (f *figures) note(x transport.Exchange) {
 		to.Prompt += x.Usage.Prompt()
 		to.CacheRead += x.Usage.CacheRead
 		to.Output += x.Usage.Output
+		to.Cache = to.Cache.Plus(1, x.Cache)
 	}
 }
 
@@ -140,6 +142,27 @@ func (r *row) Done() string {
 		done = append(done, recording.Count(r.Recovered, "refusal")+" recovered from so far")
 	}
 	return strings.Join(done, "; ")
+}
+
+// Missed says what was not read from the cache that was expected to be, and whose it was.
+func (r *row) Missed() string {
+	c := &r.Cache
+	if c.Missed == 0 {
+		return ""
+	}
+	said := fmt.Sprintf("%s of %s expected", recording.Comma(c.Missed), recording.Comma(c.Expected))
+	for _, of := range []struct {
+		tokens int
+		whose  string
+	}{
+		{c.Lost, "the provider lost %s"}, {c.Changed, "the client changed %s"}, {c.Expired, "%s were too old"},
+		{c.Rewritten, "Winnow rewrote %s"},
+	} {
+		if of.tokens > 0 {
+			said += "; " + fmt.Sprintf(of.whose, recording.Comma(of.tokens))
+		}
+	}
+	return said
 }
 
 // total is the first line of the page: what is known of all conversations that it shows.
@@ -239,6 +262,15 @@ var counters = []struct {
 	{counter("prompt_tokens", "Tokens of prompts, as providers counted."), func(r *row) int { return r.Prompt }},
 	{counter("cache_read_tokens", "Of these, tokens read from the cache."), func(r *row) int { return r.CacheRead }},
 	{counter("passed", "Requests that were passed on as they came."), func(r *row) int { return r.Passed }},
+	{counter("cache_expected_tokens", "Tokens that were expected to be read from the cache, of requests that were counted."),
+		func(r *row) int { return r.Cache.Expected }},
+	{counter("cache_missed_tokens", "Of these, tokens that were not read."), func(r *row) int { return r.Cache.Missed }},
+	{counter("cache_rewritten_tokens", "Tokens of the request before that were not read because Winnow rewrote them."),
+		func(r *row) int { return r.Cache.Rewritten }},
+	{counter("cache_changed_tokens", "The same, because the client changed them or what stands before them."),
+		func(r *row) int { return r.Cache.Changed }},
+	{counter("cache_expired_tokens", "The same, because they were too old."), func(r *row) int { return r.Cache.Expired }},
+	{counter("cache_lost_tokens", "The same, because the provider lost them."), func(r *row) int { return r.Cache.Lost }},
 	{counter("output_tokens", "Tokens of answers, as providers counted."), func(r *row) int { return r.Output }},
 }
 

@@ -132,7 +132,7 @@ func converse(t *testing.T, address string, turns int) {
 func TestProxy(t *testing.T) {
 	p, h := strict(12_000)
 	dir := t.TempDir()
-	address, log := start(t, h, Options{Window: 24_000, FoldAbove: 1, Dir: dir})
+	address, log := start(t, h, Options{Window: 24_000, FoldAbove: 1, Dir: dir, MarkCache: true})
 	converse(t, address, 30)
 	refusals := 0
 	for _, x := range p.Exchanges() {
@@ -146,6 +146,9 @@ func TestProxy(t *testing.T) {
 	metrics := get(t, address+"/metrics")
 	assert.Contains(t, metrics, "winnow_requests_total 60\n")
 	assert.Contains(t, metrics, fmt.Sprintf("winnow_overflows_recovered_total %d\n", refusals))
+	assert.NotContains(t, metrics, "winnow_cache_expected_tokens_total 0\n")
+	assert.NotContains(t, metrics, "winnow_cache_rewritten_tokens_total 0\n")
+	assert.Contains(t, metrics, "winnow_cache_missed_tokens_total 0\n", "the provider does what it says")
 	page := get(t, address+"/winnow/")
 	assert.Contains(t, page, "<td>Go-http-client/1.1<td>claude-sonnet-4-5<td>60")
 	assert.Equal(t, "ok\n", get(t, address+"/healthz"))
