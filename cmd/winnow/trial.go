@@ -29,6 +29,7 @@ type trialFlags struct {
 	to                         *url.URL
 	api, key, price, log, page string
 	budget                     float64
+	sessions                   int
 	isYes                      bool
 }
 
@@ -47,6 +48,7 @@ func (p *program) trialFlags() *trialFlags {
 	f.Float64Var(&o.budget, "budget", 2, "dollars that are spent at most (2)")
 	f.IntVar(&o.Count, "n", 40, "how many questions (40)")
 	f.IntVar(&o.Probes, "probes", 2, "how many probes behind each question, at most (2)")
+	f.IntVar(&o.sessions, "sessions", 0, "how many sessions are asked side by side (4; 1 with -to)")
 	f.IntVar(&o.Window, "window", 0, "the context window, in tokens (that of the model)")
 	f.StringVar(&o.price, "price", "",
 		"dollars for a million tokens: input,output[,cache read[,cache write]] (the list price)")
@@ -86,7 +88,7 @@ func (p *program) trial(ctx context.Context, args []string) (code int, err error
 	}
 	// The first signal stops the trial behind the answer that is on its way; the second one ends the program.
 	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
-	results, stopped := trial.Run(ctx, list, asker, p.trialProgress(len(list), o, asker))
+	results, stopped := trial.Run(ctx, list, asker, o.sideBySide(), p.trialProgress(len(list), o, asker))
 	if p.isTerminal {
 		fmt.Fprintln(p.stderr)
 	}
@@ -102,8 +104,8 @@ func (o *trialFlags) asker() (*ask.Asker, error) {
 	switch {
 	case o.Model == "":
 		return nil, problemf("trial: -model says which model is asked")
-	case o.Count <= 0 || !(o.budget > 0) || o.Window < 0:
-		return nil, problemf("trial: -n and -budget want a positive number, and -window one or none")
+	case o.Count <= 0 || !(o.budget > 0) || o.Window < 0 || o.sessions < 0:
+		return nil, problemf("trial: -n and -budget want a positive number, and -window and -sessions one or none")
 	}
 	api, err := ask.For(o.Model, o.to)
 	if o.api != "" {
@@ -126,6 +128,17 @@ func (o *trialFlags) asker() (*ask.Asker, error) {
 		return models.IsSame(recordedWith, o.Model) && ask.CanThink(api, thinking)
 	}
 	return &ask.Asker{Client: client, Budget: o.budget, Price: price}, nil
+}
+
+// sideBySide is how many sessions are asked at once. A server of one's own often caches one conversation alone.
+func (o *trialFlags) sideBySide() int {
+	switch {
+	case o.sessions > 0:
+		return o.sessions
+	case o.to != nil:
+		return 1
+	}
+	return 4
 }
 
 // priceOf returns what a request costs in dollars: as given, or by the list price of the model.

@@ -82,6 +82,8 @@ type trialOf struct {
 	server   *httptest.Server
 	provider *provider.Provider
 	log      string
+
+	sideBySide int
 }
 
 func newTrial(t testing.TB, api string, o provider.Options) *trialOf {
@@ -113,7 +115,7 @@ func (x *trialOf) open(t testing.TB) {
 }
 
 func (x *trialOf) run(ctx context.Context, list []*questions.Question) (*Report, error) {
-	results, err := Run(ctx, list, x.Asker, func(int) {})
+	results, err := Run(ctx, list, x.Asker, x.sideBySide, func(int) {})
 	return NewReport(context.WithoutCancel(ctx), results, x.Log.Spent(), 1), err
 }
 

@@ -68,34 +68,6 @@ func (r *Result) IsWhole() bool {
 	return r.Replies[Whole] != nil && r.Replies[WholeAgain] != nil && r.Replies[Short] != nil
 }
 
-// runner asks questions one by one.
-type runner struct {
-	*ask.Asker
-	progress func(done int)
-	refused  int // questions in a row of which nothing was answered
-}
-
-// mostRefused questions in a row end a trial: something is wrong with all of them.
-const mostRefused = 3
-
-// Run asks the questions, as far as the budget goes. It returns what there is when it ends: with ctx, with the budget
-// ([ask.ErrBudget]), or because the provider refuses everything.
-func Run(ctx context.Context, list []*questions.Question, a *ask.Asker, progress func(done int)) ([]*Result, error) {
-	r := &runner{Asker: a, progress: progress}
-	var results []*Result
-	for i, q := range list {
-		result, err := r.question(ctx, i, q)
-		if result != nil {
-			results = append(results, result)
-		}
-		if err != nil {
-			return results, err
-		}
-		progress(i + 1)
-	}
-	return results, nil
-}
-
 // Expected is what a question costs if nothing of it has been asked, in dollars: the history and Winnow's two requests
 // are sent once with a cold cache, and what comes behind them with a warm one.
 func Expected(a *ask.Asker, q *questions.Question) float64 {
@@ -118,9 +90,6 @@ var orders = [...][]string{
 // question asks one question in all its forms, and then its probes. The order depends on its place in the trial.
 func (r *runner) question(ctx context.Context, at int, q *questions.Question) (*Result, error) {
 	result := &Result{Question: q, Replies: map[string]*Reply{}}
-	if Expected(r.Asker, q) > r.Left() && !Begun(r.Asker, q) {
-		return nil, ask.ErrBudget
-	}
 	for _, form := range orders[at%len(orders)] {
 		reply, err := r.form(ctx, q, form)
 		if err = result.note(form, err); err != nil {
@@ -130,13 +99,8 @@ func (r *runner) question(ctx context.Context, at int, q *questions.Question) (*
 			result.Replies[form] = reply
 		}
 	}
-	r.refused++
-	if len(result.Replies) > 0 {
-		r.refused = 0
-	}
-	if r.refused == mostRefused {
-		return nil, fmt.Errorf("%d questions in a row were not answered; the last time: %s", mostRefused,
-			result.Errors[0])
+	if len(result.Replies) == 0 {
+		return result, nil
 	}
 	for i := range q.Probes {
 		p := Probed{Probe: q.Probes[i]}

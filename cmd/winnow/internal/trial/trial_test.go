@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -141,7 +142,7 @@ func TestBalance(t *testing.T) {
 	}
 	x := newTrial(t, "chat", provider.Options{Model: steady})
 	var whole, short float64
-	results, err := Run(t.Context(), list, x.Asker, func(int) {})
+	results, err := Run(t.Context(), list, x.Asker, 1, func(int) {})
 	require.NoError(t, err)
 	for i, r := range results {
 		order := orders[i%len(orders)]
@@ -245,6 +246,58 @@ func TestBudget(t *testing.T) {
 	}
 	assert.InDelta(t, billed, x.Log.Spent(), 1e-9, "what the provider billed")
 	assert.Greater(t, billed, 0.2, "a larger budget goes on")
+}
+
+// TestSideBySide: sessions are asked side by side, and nothing else: the requests of one session come one after the other,
+// in the order of the forms, so that the figures are those of a trial that asks one after the other. The budget holds.
+func TestSideBySide(t *testing.T) {
+	list := choose(t, 6, options(12))
+	var mu sync.Mutex
+	asked, most := map[string]int{}, 0
+	slow := func(r *provider.Request) provider.Answer {
+		mu.Lock()
+		asked[project(r)]++
+		assert.Equal(t, 1, asked[project(r)], "one request of a session at a time")
+		most = max(most, len(asked))
+		mu.Unlock()
+		time.Sleep(10 * time.Millisecond)
+		mu.Lock()
+		delete(asked, project(r))
+		mu.Unlock()
+		return needy(r)
+	}
+	var reports []*Report
+	for _, n := range []int{1, 4} {
+		x := newTrial(t, "messages", provider.Options{Model: slow})
+		x.sideBySide = n
+		r, err := x.run(t.Context(), list)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, most, n)
+		assert.Equal(t, n > 1, most > 1, "side by side")
+		for _, d := range r.Apart {
+			d.Result = nil
+		}
+		reports = append(reports, r)
+		require.NoError(t, x.Log.Close())
+		x.open(t)
+		again, err := x.run(t.Context(), list)
+		require.NoError(t, err)
+		assert.Equal(t, r.Rows, again.Rows, "the log has all of it")
+		assert.Equal(t, 12*len(orders[0]), len(x.provider.Exchanges()))
+	}
+	reports[1].Spent = reports[0].Spent // but for the last digits: it is a sum in another order
+	assert.Equal(t, reports[0], reports[1])
+
+	x := newTrial(t, "messages", provider.Options{Model: func(r *provider.Request) provider.Answer {
+		a := slow(r)
+		a.Text = strings.Repeat("I think aloud. ", 900) // six times as long as expected
+		return a
+	}})
+	x.sideBySide, x.Budget = 4, 1
+	_, err := x.run(t.Context(), list)
+	assert.ErrorIs(t, err, ask.ErrBudget)
+	assert.LessOrEqual(t, x.Log.Spent(), 1+x.Price(winnow.Usage{Output: MaxTokens}), "the budget, and one answer")
+	assert.Greater(t, x.Log.Spent(), 0.8)
 }
 
 // TestProviders: what a provider does that is not well.

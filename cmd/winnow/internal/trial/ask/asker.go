@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"sync"
 
 	"github.com/winnowgo/winnow"
 )
@@ -12,14 +13,25 @@ import (
 // ErrBudget: what is asked may cost more than what is left of the budget.
 var ErrBudget = errors.New("the budget is spent")
 
-// Asker asks each thing once, within a budget.
+// Asker asks each thing once, within a budget. It is safe for concurrent use.
 type Asker struct {
 	Client *Client
 	Log    *Log
 	Budget float64                    // dollars
 	Price  func(winnow.Usage) float64 // dollars
 
-	Paid, Known int // requests that were answered now, and those whose answers the log had
+	mu       sync.Mutex
+	ended    *sync.Cond // an answer has come
+	underWay int        // requests
+	more     float64    // dollars that these may cost beyond what is expected
+	paid     int
+}
+
+// Paid is how many requests were answered, without those whose answers the log had.
+func (a *Asker) Paid() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.paid
 }
 
 // Expect is what a prompt and an answer of so many tokens cost if nothing is cached, or if all is.
@@ -39,28 +51,22 @@ func (a *Asker) Left() float64 { return a.Budget - a.Log.Spent() }
 
 // Ask asks one thing, or returns the answer that the log has. expected is what it may cost, in dollars: if that is more
 // than what is left, the error is [ErrBudget], and nothing is sent. So at most the budget is spent, and what one answer
-// costs more than expected. A request that was sent and not answered is never sent again: its error is [ErrLost].
+// costs more than expected, however many are asked at once. A request that was sent and not answered is never sent
+// again: its error is [ErrLost].
 func (a *Asker) Ask(ctx context.Context, question, what string, r *Request, expected float64) (Answer, error) {
 	body, err := Body(a.Client.API, a.Client.Model, r)
 	if err != nil {
 		return Answer{}, err
 	}
-	e := Entry{Key: keyOf(question, what, body)}
+	e := Entry{Key: keyOf(question, what, body), State: Sent, Dollars: expected}
 	if known, ok := a.Log.Find(e.Key); ok {
 		if known.State != Answered || known.Answer == nil {
 			return Answer{}, ErrLost
 		}
-		a.Known++
 		return *known.Answer, nil
 	}
-	switch {
-	case ctx.Err() != nil:
-		return Answer{}, ctx.Err()
-	case expected > a.Left():
-		return Answer{}, ErrBudget
-	}
-	e.State, e.Dollars = Sent, expected
-	if err := a.Log.Add(e); err != nil {
+	more := a.Price(winnow.Usage{Output: r.MaxTokens})
+	if err := a.begin(ctx, e, more); err != nil {
 		return Answer{}, err
 	}
 	answer, err := a.Client.Ask(ctx, body)
@@ -70,13 +76,47 @@ func (a *Asker) Ask(ctx context.Context, question, what string, r *Request, expe
 		if answer.Usage.Prompt() > 0 { // else the provider does not say, and the budget must end all the same
 			e.Dollars = a.Price(*answer.Usage)
 		}
-		a.Paid++
 	case errors.Is(err, ErrLost):
 		e.State, e.Error = Lost, err.Error()
 	default: // refused, or not reached
 		e.State, e.Error, e.Dollars = Refused, err.Error(), 0
 	}
-	return answer, errors.Join(err, a.Log.Add(e))
+	return answer, errors.Join(err, a.end(e, more))
+}
+
+// begin writes down that a request is sent, as soon as the budget pays for it even if all that are under way cost as
+// much more as they can.
+func (a *Asker) begin(ctx context.Context, e Entry, more float64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended == nil {
+		a.ended = sync.NewCond(&a.mu)
+	}
+	for a.underWay > 0 && e.Dollars+a.more > a.Left() {
+		a.ended.Wait()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case e.Dollars > a.Left():
+		return ErrBudget
+	}
+	a.underWay++
+	a.more += more
+	return a.Log.Add(e)
+}
+
+// end writes down what became of a request.
+func (a *Asker) end(e Entry, more float64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.underWay--
+	a.more -= more
+	if e.State == Answered {
+		a.paid++
+	}
+	a.ended.Broadcast()
+	return a.Log.Add(e)
 }
 
 // Has reports whether the log has an answer to a body, or that it was sent.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 )
 
 // Key names one thing that is asked.
@@ -37,9 +38,11 @@ const (
 )
 
 // Log is a file with a line for each request and each answer. It is the evidence of a trial, and what one that was
-// stopped goes on from: nothing in it is asked again. It has no key of a provider.
+// stopped goes on from: nothing in it is asked again. It has no key of a provider. It is safe for concurrent use.
 type Log struct {
-	file    *os.File
+	file *os.File
+
+	mu      sync.Mutex
 	entries map[Key]Entry
 	spent   float64
 }
@@ -110,6 +113,8 @@ func (l *Log) take(e Entry) {
 
 // Add writes a line. What the request cost so far is replaced by what this line says.
 func (l *Log) Add(e Entry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if err := l.write(e); err != nil {
 		return err
 	}
@@ -130,12 +135,18 @@ func (l *Log) write(v any) error {
 
 // Find returns what became of a request. What was refused has not been asked.
 func (l *Log) Find(k Key) (Entry, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	e, ok := l.entries[k]
 	return e, ok && e.State != Refused
 }
 
 // Spent is what all requests have cost, in dollars.
-func (l *Log) Spent() float64 { return l.spent }
+func (l *Log) Spent() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.spent
+}
 
 // Close closes the file.
 func (l *Log) Close() error { return l.file.Close() }

@@ -76,7 +76,7 @@ func TestSDKs(t *testing.T) {
 			log, err := ask.OpenLog(filepath.Join(t.TempDir(), "trial.jsonl"), client)
 			require.NoError(t, err)
 			a := &ask.Asker{Client: client, Log: log, Budget: 1e9, Price: func(u winnow.Usage) float64 { return float64(u.Prompt()) }}
-			results, err := trial.Run(t.Context(), list, a, func(int) {})
+			results, err := trial.Run(t.Context(), list, a, 4, func(int) {})
 			require.NoError(t, err)
 			recalls := 0
 			for _, r := range results {
@@ -85,7 +85,7 @@ func TestSDKs(t *testing.T) {
 				recalls += r.Replies[trial.Recall].Recalls
 			}
 			assert.Equal(t, len(list), recalls, "each recalls once")
-			t.Logf("%d questions of %d sessions, %d requests; left out: %s", len(results), found.Sessions, a.Paid, found.Left)
+			t.Logf("%d questions of %d sessions, %d requests; left out: %s", len(results), found.Sessions, a.Paid(), found.Left)
 		})
 	}
 }
