@@ -49,19 +49,19 @@ func (b *background) hasEnded() bool {
 
 // startBackground starts a goroutine that makes the summary for a compaction of d. It uses the values of ctx, but not
 // its cancellation, because the work belongs to no single request.
-func (m *Manager) startBackground(ctx context.Context, d *draft) {
-	plan, err := d.newCompaction(compactCall{by: m.opts.Summarizer})
+func (c *call) startBackground(ctx context.Context, d *draft) {
+	plan, err := d.newCompaction(compactCall{by: c.opts.Summarizer})
 	if err != nil {
 		return // the compaction itself will meet the same error and report it
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
 	// Set before the goroutine runs, so that no other call flushes for the same compaction.
-	b.isFlushing = m.opts.Compact.BeforeCompact != nil && !m.ledger.flushed
+	b.isFlushing = c.opts.Compact.BeforeCompact != nil && !c.ledger.flushed
 	if b.isFlushing {
-		m.ledger.flushed = true
-		m.flushCount++
+		c.note(func(l *ledger) { l.flushed = true })
 	}
+	m := c.manager
 	m.background = b
 	// The goroutine gets copies, because the host may write to its history meanwhile.
 	plan.own()
@@ -100,21 +100,21 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 		m.callBeforeCompact(ctx, history)
 		m.mu.Lock()
 		b.isFlushing = false
-		stale := b.dropped || m.ledger.checkpoint != b.base // the host may have used the manager in the flush
+		stale := b.dropped || m.state.checkpoint != b.base // the host may have used the manager in the flush
 		m.mu.Unlock()
 		if stale {
 			b.cancel()
 		}
 	}
-	cp, report, err := m.runPlan(ctx, b.plan)
+	cp, report, err := b.plan.runAlone(ctx)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b.cp, b.report, b.err = cp, report, err
 }
 
-// runPlan asks the host for its rules and the summarizer for the summary of c. It turns a panic into an error, because
+// runAlone asks the host for its rules and the summarizer for the summary of c. It turns a panic into an error, because
 // nobody else could catch a panic in this goroutine.
-func (m *Manager) runPlan(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
+func (c *compaction) runAlone(ctx context.Context) (cp *checkpoint, report *Compaction, err error) {
 	err = safely("the compaction", func() (err error) {
 		if err = ctx.Err(); err == nil {
 			err = c.askRules()
@@ -159,8 +159,8 @@ func (d *draft) replacedBefore(b *boundary) []key {
 // withReadySummary returns a draft with the summary that was made in the background, and its report. It returns d and
 // no report if no summary is ready, if the history has changed, or if the request would not become smaller. It does not
 // change the manager.
-func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
-	b := m.background
+func (c *call) withReadySummary(d *draft) (*draft, *Compaction, error) {
+	b := c.manager.background
 	switch {
 	case b == nil || !b.hasEnded():
 		return d, nil, nil
@@ -171,8 +171,8 @@ func (m *Manager) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	case !b.covers(d):
 		return d, nil, errHistoryChanged
 	}
-	m.makeUnique(b.cp, d)
-	next := m.redraft(d, b.cp, m.ledger.records, map[key]*edit{})
+	d.makeUnique(b.cp)
+	next := d.again(b.cp, c.ledger.records, map[key]*edit{})
 	if next.checkpoint == nil || next.tokens() >= d.tokens() {
 		return d, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
@@ -188,8 +188,8 @@ func hasFailed(err error) bool { return err != nil && !errors.Is(err, errHistory
 
 // endUseless ends background work that is of no use for d. report and err are those of withReadySummary. If the summary
 // is used, commit ends the work, because the request may still fail before that.
-func (m *Manager) endUseless(d *draft, report *Compaction, err error) {
-	b := m.background
+func (c *call) endUseless(d *draft, report *Compaction, err error) {
+	b := c.manager.background
 	switch {
 	case b == nil || report != nil:
 		return
@@ -199,21 +199,21 @@ func (m *Manager) endUseless(d *draft, report *Compaction, err error) {
 		}
 		return
 	}
-	m.endBackground()
+	c.manager.endBackground()
 	if hasFailed(err) {
-		m.noteFailure(err, d)
+		c.noteFailure(err, d)
 	}
 }
 
 // awaitBackground waits for the work in the background, if d can use its summary, and reports whether it waited. An
 // error says that ctx ended first.
-func (m *Manager) awaitBackground(ctx context.Context, d *draft) (waited bool, err error) {
-	b := m.background
+func (c *call) awaitBackground(ctx context.Context, d *draft) (waited bool, err error) {
+	b := c.manager.background
 	// A flush may call Prepare: if that waited for the work, which waits for the flush, neither would end.
 	if b == nil || b.hasEnded() || b.isFlushing || !b.covers(d) {
 		return false, nil
 	}
-	m.unlocked(func() {
+	c.unlocked(func() {
 		select {
 		case <-b.ended:
 		case <-ctx.Done():
@@ -240,14 +240,18 @@ func (m *Manager) Close() {
 }
 
 // noteFailure counts a compaction of d that failed with err, and logs why.
-func (m *Manager) noteFailure(err error, d *draft) {
-	b := &m.ledger.breaker
-	b.Failures++
-	b.Total, b.RestartAt, b.Reason = d.historyTokens(), 0, failureReason(err)
-	if errors.Is(err, ErrIncomplete) || errors.Is(err, errNoGain) {
-		b.Refused++
-	}
-	m.opts.Logger.Warn(event.Failed, "reason", b.Reason, "error_class",
+func (c *call) noteFailure(err error, d *draft) {
+	total := d.historyTokens()
+	c.note(func(l *ledger) {
+		b := &l.breaker
+		b.Failures++
+		b.Total, b.RestartAt, b.Reason = total, 0, failureReason(err)
+		if errors.Is(err, ErrIncomplete) || errors.Is(err, errNoGain) {
+			b.Refused++
+		}
+	})
+	b := &c.ledger.breaker
+	c.opts.Logger.Warn(event.Failed, "reason", b.Reason, "error_class",
 		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == breaker.Limit)
 }
 
@@ -285,16 +289,15 @@ func flushDue(tokens, threshold int) bool {
 
 // isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does
 // not count: it becomes records first, and a compaction is far away then.
-func (m *Manager) isNearCompaction(d *draft) bool {
-	o := &m.opts
-	if o.Compact.Off || !d.isWithinReach() || m.ledger.breaker.IsOpen(d.historyTokens(), d.budget) {
+func (d *draft) isNearCompaction() bool {
+	if d.opts.Compact.Off || !d.isWithinReach() || d.ledger.breaker.IsOpen(d.historyTokens(), d.budget) {
 		return false
 	}
 	if v := d.verdict(); !v.canHelp || d.unread(&v) < count.Share(d.budget, leastWorth) {
 		return false
 	}
 	// least is the request with records of all old work: that is tried before a summary is asked for.
-	least := newDraft(&m.settings, &m.ledger, d.history, d.base, m.ledger.records, map[key]*edit{}).passes()
+	least := d.replay(d.base)
 	least.dropStale()
 	return least.isWithinReach()
 }
@@ -315,36 +318,36 @@ func (d *draft) isWithinReach() bool {
 // prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
 // background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
 // the manager meanwhile.
-func (m *Manager) prepareCompaction(ctx context.Context, d *draft) bool {
-	o := m.opts.Compact
-	if o.Background && !m.closed { // after Close, summaries are made in the foreground
-		if m.background == nil && m.isNearCompaction(d) {
-			m.startBackground(ctx, d) // the flush runs there too, ahead of the summary
+func (c *call) prepareCompaction(ctx context.Context, d *draft) bool {
+	o := c.opts.Compact
+	if o.Background && !c.manager.closed { // after Close, summaries are made in the foreground
+		if c.manager.background == nil && d.isNearCompaction() {
+			c.startBackground(ctx, d) // the flush runs there too, ahead of the summary
 		}
 		return false
 	}
-	return o.BeforeCompact != nil && !m.ledger.flushed && m.isNearCompaction(d) && m.flush(ctx, d.history)
+	return o.BeforeCompact != nil && !c.ledger.flushed && d.isNearCompaction() && c.flush(ctx)
 }
 
 // flush calls BeforeCompact, unless it was called since the last compaction, and reports whether it did. The lock is
 // not held during the call, so the host may use the manager, which may be in another state afterwards.
-func (m *Manager) flush(ctx context.Context, history []Message) bool {
-	isFlushing := m.background != nil && m.background.isFlushing
-	if m.opts.Compact.BeforeCompact == nil || m.ledger.flushed || isFlushing || ctx.Err() != nil {
+func (c *call) flush(ctx context.Context) bool {
+	isFlushing := c.manager.background != nil && c.manager.background.isFlushing
+	if c.opts.Compact.BeforeCompact == nil || c.ledger.flushed || isFlushing || ctx.Err() != nil {
 		return false
 	}
-	m.ledger.flushed = true
-	m.flushCount++
-	m.unlocked(func() { m.callBeforeCompact(ctx, history) })
-	m.ledger.flushed = true // again: a compaction during the flush does not call for another one
+	wasCalled := func(l *ledger) { l.flushed = true }
+	c.note(wasCalled)
+	c.unlocked(func() { c.callBeforeCompact(ctx, c.history) })
+	c.note(wasCalled) // again: a compaction during the flush does not call for another one
 	return true
 }
 
 // callBeforeCompact calls the host's function. An error or a panic does not keep the history from being compacted.
-func (m *Manager) callBeforeCompact(ctx context.Context, history []Message) {
-	err := safely("BeforeCompact", func() error { return m.opts.Compact.BeforeCompact(ctx, clip(history)) })
+func (s *settings) callBeforeCompact(ctx context.Context, history []Message) {
+	err := safely("BeforeCompact", func() error { return s.opts.Compact.BeforeCompact(ctx, clip(history)) })
 	if err != nil {
 		// Only the class is logged, because the text may quote the conversation.
-		m.opts.Logger.Warn("winnow: BeforeCompact failed", "error_class", string(ClassifyError(err).Class))
+		s.opts.Logger.Warn("winnow: BeforeCompact failed", "error_class", string(ClassifyError(err).Class))
 	}
 }

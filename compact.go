@@ -38,27 +38,27 @@ func (d *draft) gainsBy(x Summarizer) bool {
 // more than the last one, for no more but in fewer words, or for a short history before a request that nearly fills the
 // window.
 func (d *draft) isLastResort() bool {
-	if d.fits() || d.checkpoint == nil && d.ledger.accounting.IsGuessed() { // it is made without the guess instead
+	if d.fits() || d.checkpoint == nil && d.known.IsGuessed() { // it is made without the guess instead
 		return false
 	}
 	// A draft of its own, because shrinkToFit changes it.
-	least := newDraft(d.settings, d.ledger, d.history, d.base, d.ledger.records, map[key]*edit{}).passes()
+	least := d.replay(d.base)
 	return !least.shrinkToFit() && least.tokens() > least.budget
 }
 
-// draftByHand is draft for Compact.
-func (m *Manager) draftByHand(history []Message) *draft {
-	d := m.draft(history, m.ledger.checkpoint)
+// draftByHand is newDraft for Compact.
+func (c *call) draftByHand() *draft {
+	d := c.newDraft()
 	if !d.verdict().hasNews {
 		d.keepRecent = 0 // the newest step stays whatever its size
 	}
 	return d
 }
 
-// checkRest returns an error if a request for history cannot fit, not even with a short summary in it. Nobody should
-// pay for such a summary.
-func (m *Manager) checkRest(history []Message) error {
-	d := m.draftByHand(history)
+// checkRest returns an error if a request cannot fit, not even with a short summary in it. Nobody should pay for such a
+// summary.
+func (c *call) checkRest() error {
+	d := c.draftByHand()
 	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s, summarysize.Least) || d.shrinkToFit() {
 		return nil
 	}
@@ -66,61 +66,61 @@ func (m *Manager) checkRest(history []Message) error {
 }
 
 // whyDigest says why a digest stands in for a summary.
-func (m *Manager) whyDigest() string {
+func (c *call) whyDigest() string {
 	switch {
-	case !m.opts.asksSummarizer():
+	case !c.opts.asksSummarizer():
 		return noSummarizer
-	case m.ledger.breaker.Reason != "":
-		return m.ledger.breaker.Reason
+	case c.ledger.breaker.Reason != "":
+		return c.ledger.breaker.Reason
 	}
 	return "too little for a call of the summarizer"
 }
 
 // compact summarizes the older messages of d and returns the draft that has the summary in their place, with its
 // report. It commits nothing. The lock is held, but not while code of the host runs.
-func (m *Manager) compact(ctx context.Context, d *draft, call compactCall) (*draft, *Compaction, error) {
+func (c *call) compact(ctx context.Context, d *draft, how compactCall) (*draft, *Compaction, error) {
 	before := d.tokens()
-	c, err := d.newCompaction(call)
+	plan, err := d.newCompaction(how)
 	if err == nil {
-		m.unlocked(func() { err = c.askRules() })
+		c.unlocked(func() { err = plan.askRules() })
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	m.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", call.isAsked)
-	cp, report, err := m.writeSummary(ctx, c)
+	c.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", how.isAsked)
+	cp, report, err := c.writeSummary(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	m.makeUnique(cp, d)
-	next := m.redraft(d, cp, m.ledger.records, map[key]*edit{})
+	d.makeUnique(cp)
+	next := d.again(cp, c.ledger.records, map[key]*edit{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
 		// The first try left out the new edits and records of d. They shorten results that may be among the newest once
 		// older messages are summarized, and the model wants the newest results whole. That did not fit, so the second
 		// try has them.
-		next = m.redraft(d, cp, m.ledger.recordsBehind(d), d.newEdits)
+		next = d.again(cp, d.recordsBehind(), d.newEdits)
 	}
-	if next.checkpoint == nil || !call.isAsked && !next.shrinkToFit() && next.tokens() >= before {
+	if next.checkpoint == nil || !how.isAsked && !next.shrinkToFit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
 	}
 	return next, report, nil
 }
 
-// writeSummary runs c, and counts that for the limits of the tries.
-func (m *Manager) writeSummary(ctx context.Context, c *compaction) (cp *checkpoint, report *Compaction, err error) {
-	tries := &m.ledger.tries
+// writeSummary runs plan, and counts that for the limits of the tries.
+func (c *call) writeSummary(ctx context.Context, plan *compaction) (cp *checkpoint, report *Compaction, err error) {
+	tries := &c.ledger.tries
 	if tries.oneCall || tries.Refusals > 0 && maxSummaryCalls-tries.Calls < 2 {
-		c.once = true
+		plan.once = true
 	}
-	isCounted := !isDigest(c.by) // a digest costs no call, so a request may take any number of them
+	isCounted := !isDigest(plan.by) // a digest costs no call, so a request may take any number of them
 	if isCounted {
 		tries.Compactions++
-		c.limit = max(0, c.limit-m.waited)
+		plan.limit = max(0, plan.limit-c.waited)
 	}
 	began := time.Now() // not Options.Now: it is how long somebody waits
-	m.unlocked(func() { cp, report, err = c.run(ctx) })
+	c.unlocked(func() { cp, report, err = plan.run(ctx) })
 	if isCounted {
-		m.waited += time.Since(began)
+		c.waited += time.Since(began)
 		tries.countCalls(report, err)
 	}
 	return cp, report, err
@@ -138,50 +138,47 @@ func (t *tries) countCalls(report *Compaction, err error) {
 	}
 }
 
-// commit makes the draft of p what was sent last, and returns its request. The error comes from Options.Journal;
-// nothing has changed then.
-func (m *Manager) commit(p *proposal) (*Request, error) {
-	// kept for the comparison below, because the ledger has a new list by then
-	d := p.draft
-	r, sent, l := d.request(), m.ledger.sent, &m.ledger
-	before := sentBefore{messages: len(sent), tokens: l.tokens, at: l.sentAt, isCold: d.isCold()}
-	reason, wasBound := d.reason(), l.bindsThinking
-	var miss *missed
-	err := m.journaled(func() {
-		miss = m.ledger.compare(d.lastUsage, d.prices.least)
-		m.ledger.record(d)
-		m.ledger.promise(d, r, before)
-		m.ledger.bytes = r.Bytes
-		if p.also != nil {
-			p.also(&m.ledger)
-		}
-		if p.report != nil {
-			m.ledger.recordSummary(d)
-		}
-	})
-	if err != nil {
+// commit makes the draft of p what was sent last, and returns its request. The error comes from Options.Journal.
+func (c *call) commit(p *proposal) (*Request, error) {
+	d, l, before := p.draft, c.ledger, *c.ledger
+	r, cold, reason := d.request(), d.isCold(), d.reason()
+	miss := l.compare(d.lastUsage, d.prices.least)
+	l.record(d)
+	l.promise(d, r, &before, cold)
+	l.bytes = r.Bytes
+	if p.also != nil {
+		p.also(l)
+	}
+	if p.report != nil {
+		l.recordSummary(d)
+		p.report.TokensAfter, r.Compaction = r.Tokens, p.report
+	}
+	if err := c.writeDelta(); err != nil {
 		return nil, err
 	}
-	switch {
-	case r.FirstChanged < len(sent):
-		m.opts.Logger.Info(event.Rewritten, "first_changed", r.FirstChanged,
-			"messages_before", len(sent), "messages", len(r.Messages), "tokens_before", before.tokens, "tokens", r.Tokens,
-			"edits", len(d.newEdits), "records", d.newRecords, "cold", before.isCold, "reason", reason)
+	switch log := c.opts.Logger; {
+	case r.FirstChanged < len(before.sent):
+		log.Info(event.Rewritten, "first_changed", r.FirstChanged,
+			"messages_before", len(before.sent), "messages", len(r.Messages), "tokens_before", before.tokens,
+			"tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
 	case d.firstReason != "" || d.newRecords > 0:
 		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
-		m.opts.Logger.Info("winnow: the history is sent shortened", "reason", reason, "edits", len(d.newEdits),
+		log.Info("winnow: the history is sent shortened", "reason", reason, "edits", len(d.newEdits),
 			"records", d.newRecords,
 			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
 			"options", "FoldAbove, Prune, Truncate")
 	}
-	if m.ledger.bindsThinking && !wasBound {
-		m.logBinding()
+	if l.bindsThinking && !before.bindsThinking {
+		c.logBinding()
 	}
-	m.logMissed(miss)
+	c.logMissed(miss)
 	d.logRejected()
-	if p.report != nil {
-		m.reportSummary(r, p.report)
+	if x := p.report; x != nil {
+		c.opts.Logger.Info("winnow: compacted", "tokens_before", x.TokensBefore, "tokens_after", x.TokensAfter,
+			"first_kept", x.FirstKept, "calls", x.Calls, "degraded", r.Degraded)
+		c.manager.endBackground() // its summary is in use now, or is about messages that are replaced now
 	}
+	c.keep()
 	return r, nil
 }
 
@@ -205,16 +202,6 @@ func (l *ledger) recordSummary(d *draft) {
 	if d.checkpoint.degraded != "" {
 		l.digestAt = d.historyTokens()
 	}
-}
-
-// reportSummary says in r, and in the log, what was compacted. The work in the background ends only now: had the commit
-// failed, the next call would have used it.
-func (m *Manager) reportSummary(r *Request, report *Compaction) {
-	m.endBackground() // its summary is in use now, or is about messages that are replaced now
-	report.TokensAfter = r.Tokens
-	r.Compaction = report
-	m.opts.Logger.Info("winnow: compacted", "tokens_before", report.TokensBefore, "tokens_after", report.TokensAfter,
-		"first_kept", report.FirstKept, "calls", report.Calls, "degraded", r.Degraded)
 }
 
 // closeBreaker resets the breaker of l, because the summarizer works.

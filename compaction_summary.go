@@ -86,7 +86,7 @@ func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) 
 
 // makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice. If d has the summary
 // already, makeUnique adds a line to the text of the new one, so that the two are told apart.
-func (m *Manager) makeUnique(cp *checkpoint, d *draft) {
+func (d *draft) makeUnique(cp *checkpoint) {
 	summaries := make(map[key]bool)
 	for _, x := range d.items {
 		if x.own.Summary {
@@ -95,7 +95,7 @@ func (m *Manager) makeUnique(cp *checkpoint, d *draft) {
 	}
 	text := cp.message.Parts[0].Text
 	for n := 2; ; n++ {
-		if cp.summaryKeys = m.ledger.index.hasher.summaryKeys(&cp.message); !summaries[cp.key] {
+		if cp.summaryKeys = d.index.hasher.summaryKeys(&cp.message); !summaries[cp.key] {
 			return
 		}
 		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)

@@ -24,20 +24,14 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, e
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range history {
-		if m.ledger.isSent(&history[i]) {
+		if m.state.isSent(&history[i]) {
 			return nil, fmt.Errorf("%w (message %d)", ErrSentAsHistory, i)
 		}
 	}
-	undo := m.begin()
-	defer func() {
-		if r == nil { // an error, or code of the host has panicked
-			undo()
-		}
-	}()
-	m.settle(history)
-	failures := m.ledger.breaker.Failures
-	err = m.underLimits(history, func() (err error) {
-		r, err = m.makeRequest(ctx, history, m.ledger.breaker.Failures > failures)
+	c := m.begin(history, (*call).settle)
+	failures := c.ledger.breaker.Failures
+	err = c.underLimits(func() (err error) {
+		r, err = c.makeRequest(ctx, c.ledger.breaker.Failures > failures)
 		return err
 	})
 	return r, err
@@ -55,59 +49,60 @@ func (l *ledger) isSent(m *Message) bool {
 	})
 }
 
-// underLimits calls try, which makes a request for history, each time once more with fewer tokens if only the body was
-// too large. As long as the error is an overflow, it goes on
+// underLimits calls try, which makes a request, each time once more with fewer tokens if only the body was too large.
+// As long as the error is an overflow, it goes on
 //
 //  1. without limits that were only guessed
 //  2. without what another process learned from counts
 //
-// because a guess alone must not make a call fail. A request that was refused already is not tried again. If all of
-// them fail, the caller brings back what was forgotten.
-func (m *Manager) underLimits(history []Message, try func() error) error {
-	l := &m.ledger
-	err := l.withinBody(try)
-	for _, forget := range []func(l *ledger) bool{(*ledger).forgetGuesses, (*ledger).ignoreCounts} {
-		isGuessed := l.accounting.Guess.Most > 0
-		if !errors.Is(err, ErrOverflow) || !forget(l) {
+// because a guess alone must not make a call fail. Guesses come first, so that a restart changes no request that the
+// old process would have made. A request that was refused already is not tried again.
+func (c *call) underLimits(try func() error) error {
+	err := c.withinBody(try)
+	for _, counts := range []bool{false, true} {
+		l := c.ledger
+		isGuessed := !c.withoutGuess && l.accounting.Guess.Most > 0
+		switch {
+		case !errors.Is(err, ErrOverflow), counts && !l.isRestored, !counts && !l.accounting.IsGuessed():
 			continue
+		case counts:
+			c.withoutCounts = true
+		default:
+			c.withoutGuess = true
 		}
-		d := m.draft(history, l.checkpoint)
+		d := c.replay(l.checkpoint)
 		switch {
 		case !d.shrinkToFit() || !slices.Contains(l.tries.refused, d.key()):
-			err = l.withinBody(try)
+			err = c.withinBody(try)
 		case isGuessed:
 			err = d.overflow() // against the limit that was told, not against the guess
 		}
 	}
-	l.ignoresCounts = false
 	return err
 }
 
-// withinBody calls try, and once more if its request would have too many bytes: ledger.mostTokens bounds the budget of
-// all drafts meanwhile.
-func (l *ledger) withinBody(try func() error) error {
+// withinBody calls try, and once more if its request would have too many bytes.
+func (c *call) withinBody(try func() error) error {
 	err := try()
-	tokens := tokensForBody(err)
-	if tokens == 0 {
-		return err
+	if c.mostTokens = tokensForBody(err); c.mostTokens > 0 {
+		err = try()
+		c.mostTokens = 0
 	}
-	l.mostTokens = tokens
-	defer func() { l.mostTokens = 0 }()
-	return try()
+	return err
 }
 
 // makeRequest climbs the ladder of Prepare. The host may use the manager while Prepare waits, so the ladder is then
 // made anew. The loop ends, because there are two reasons to go round and each occurs only once: background work has
 // ended, or the host was asked to save what it wants to keep, which is done once before each compaction. The lock is
 // held, but not while code of the host runs.
-func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJustNow bool) (*Request, error) {
+func (c *call) makeRequest(ctx context.Context, failedJustNow bool) (*Request, error) {
 	var l *ladder
 	for unlocked := true; unlocked; {
-		l = m.newLadder(history, failedJustNow)
+		l = c.newLadder(failedJustNow)
 		if l.draft.fault != nil {
 			return nil, l.draft.fault
 		}
-		m.endUseless(l.draft, l.ready, l.notReady)
+		c.endUseless(l.draft, l.ready, l.notReady)
 		var err error
 		if unlocked, err = l.wait(ctx); err != nil {
 			return nil, err
@@ -131,11 +126,10 @@ func (m *Manager) makeRequest(ctx context.Context, history []Message, failedJust
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer m.savepoint()() // what is decided and forgotten here is undone: Plan has no effects
-	m.settle(history)
+	c := m.begin(history, (*call).settle)
 	var l *ladder
-	_ = m.underLimits(history, func() error { // what does not fit is shown as well
-		if l = m.newLadder(history, false); l.due == notDue && !l.mayBeSent {
+	_ = c.underLimits(func() error { // what does not fit is shown as well
+		if l = c.newLadder(false); l.due == notDue && !l.mayBeSent {
 			return l.draft.overflow()
 		}
 		return nil
@@ -152,29 +146,22 @@ func (m *Manager) Plan(history []Message) *Request {
 // The error is an [*InvalidMessageError], [ErrNothingToCompact], wraps [ErrCompaction] if no summary could be made, is
 // an [*OverflowError] if the request does not fit even with one (then none is asked for), or is that of
 // [Options].Journal. After an error the manager is as it was, but a summary in the background is lost.
-func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (r *Request, err error) {
+func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := Validate(history); err != nil {
 		return nil, err
 	}
 	// Checked first: if there is nothing to compact, work in the background goes on.
-	if !m.draftByHand(history).verdict().hasNews {
+	if !m.begin(history, nil).draftByHand().verdict().hasNews {
 		return nil, ErrNothingToCompact
 	}
 	m.endBackground()
-	undo := m.begin()
-	defer func() {
-		if r == nil { // an error, or code of the host has panicked
-			undo()
-		}
-	}()
-	m.settle(history)
-	m.ledger.tries.begin()
-	if err := m.checkRest(history); err != nil {
+	c := m.begin(history, (*call).settle)
+	c.ledger.tries.begin()
+	if err := c.checkRest(); err != nil {
 		return nil, err
 	}
-	m.flush(ctx, history)
-	l := &ladder{manager: m, ledger: &m.ledger, history: history, instructions: instructions}
-	return l.climb(ctx, ofCompact)
+	c.flush(ctx)
+	return (&ladder{call: c, instructions: instructions}).climb(ctx, ofCompact)
 }

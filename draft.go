@@ -12,11 +12,25 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
+// basis is what a draft is made of. A draft only reads it, but for the index, which learns new messages.
+type basis struct {
+	*settings
+	index   *index
+	ledger  *ledger
+	history []Message
+	assumption
+}
+
+// assumption is what one try of a call assumes, because the request cannot be made otherwise.
+type assumption struct {
+	mostTokens    int  // that the request may have, so that its body fits; 0: any number
+	withoutGuess  bool // limits that are only guessed do not count
+	withoutCounts bool // those of another process in the history do not count, which may have had other tools
+}
+
 // draft is a request in the making: draft.passes takes it through the numbered passes.
 type draft struct {
-	*settings
-	ledger  *ledger // read; only its index learns new messages before record writes to it
-	history []Message
+	basis
 	now     time.Time
 	budget  int             // tokens that the request may have, Overhead included
 	cliff   int             // tokens above which the whole request costs more, if it pays to stay below; 0: none
@@ -70,8 +84,8 @@ type beginning struct {
 
 // learned is what a draft learns from the provider's counts in its history.
 type learned struct {
-	accounting accounting.Account // the ledger's, and what this history adds to it
-	known      accounting.Account // the ledger's when the draft was begun
+	accounting accounting.Account // the ledger's by the assumption, and what this history adds to it
+	known      accounting.Account // the same when the draft was begun
 	isLearned  bool               // the counts of this history are in accounting already
 	rejected   []rejection
 	lastUsage  *Usage // of the answer to the last request; nil: not known
@@ -88,19 +102,61 @@ type progress struct {
 	unchangedPrefix int      // how many leading messages are as they were sent, or will be sent as they are
 }
 
-// newDraft begins the draft of a request for history. c and records are replayed. newEdits are edits that were made
-// already but not sent.
-func newDraft(
-	s *settings, l *ledger, history []Message, c *checkpoint, records []*runRecord, newEdits map[key]*edit,
-) *draft {
-	a := l.accounting
-	return &draft{
-		settings: s, ledger: l, history: history, now: s.opts.Now(), budget: l.budgetBy(s, &a),
-		keepRecent: s.opts.Compact.KeepRecent,
-		newEdits:   newEdits, repeated: map[key]bool{}, folds: folds{toReplay: records},
+// newDraft begins the draft of a request. c and records are replayed. newEdits are edits that were made already but not
+// sent.
+func newDraft(b basis, c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
+	a := b.ledger.accounting
+	if b.withoutGuess {
+		a.ForgetGuesses()
+	}
+	if b.withoutCounts {
+		a.Anchor = accounting.Anchor{}
+	}
+	d := &draft{
+		basis: b, now: b.opts.Now(), keepRecent: b.opts.Compact.KeepRecent,
+		newEdits: newEdits, repeated: map[key]bool{}, folds: folds{toReplay: records},
 		takenOver: takenOver{base: c, checkpoint: c},
 		learned:   learned{accounting: a, known: a},
 	}
+	d.setBudget()
+	return d
+}
+
+// replay is newDraft with checkpoint c and the records that were sent, through all passes.
+func (b basis) replay(c *checkpoint) *draft {
+	return newDraft(b, c, b.ledger.records, map[key]*edit{}).passes()
+}
+
+// again makes another draft in the same call: with checkpoint c, and with records and newEdits that were made already.
+// It takes over what d has learned from the provider's counts.
+func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
+	next := newDraft(d.basis, c, records, newEdits)
+	next.isLearned, next.rejected, next.lastUsage = true, d.rejected, d.lastUsage
+	next.accounting.TakeOver(&d.accounting, &d.known)
+	next.setBudget()
+	return next.passes()
+}
+
+// passes runs the numbered passes, which need no LLM, in their order: each relies on what the one before it left.
+//
+//  1. index what is new
+//  2. repair the pairing of calls and results
+//  3. replay the checkpoint: the summary that was sent stands for the oldest messages
+//  4. limit turns
+//  5. replay the records and edits that were sent, byte for byte
+//  6. minify results that were not sent yet, leave out what earlier ones show, and cut those that are too large
+//  7. rewrite what was sent, if that costs nothing, if it pays, or if the request does not fit
+func (d *draft) passes() *draft {
+	d.indexAndRepair()
+	d.limitAndReplay()
+	d.shortenNew()
+	d.rewrite()
+	return d
+}
+
+// setBudget sets the budget by what is known of limits.
+func (d *draft) setBudget() {
+	d.budget = count.Least(d.accounting.Budget(d.window-d.opts.Reserve), d.mostTokens)
 }
 
 // key returns the identity of the request.
@@ -155,7 +211,7 @@ func (d *draft) isCold() bool {
 // ones. op and reason are for the Edit.
 func (d *draft) edit(i int, m Message, tokens int, op Op, reason string) {
 	p := newEdit(withOwnArguments(m.Parts))
-	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.ledger.index.hasher.key(&m)
+	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.index.hasher.key(&m)
 	if d.put(i, p); d.firstReason == "" {
 		d.firstReason = d.passReason
 	}

@@ -255,7 +255,7 @@ func (d *draft) shrinkToFit() bool {
 	if d.tokens() > d.budget {
 		d.shrink()
 	}
-	if d.ledger.mostTokens > 0 { // planned only to make the body smaller: it may fit with more tokens than planned
+	if d.mostTokens > 0 { // planned only to make the body smaller: it may fit with more tokens than planned
 		d.budget = d.accounting.Budget(d.window - d.opts.Reserve)
 	}
 	d.leaveOutImages()

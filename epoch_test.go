@@ -281,7 +281,7 @@ func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 
 // replay is the draft of the manager's next request before anything is rewritten in it.
 func replay(m *Manager, history []Message) *draft {
-	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, nil, map[key]*edit{})
+	d := newDraft(m.begin(history, nil).basis, m.state.checkpoint, nil, map[key]*edit{})
 	d.indexAndRepair()
 	d.limitAndReplay()
 	return d

@@ -107,7 +107,7 @@ func (d *draft) putRecords(runs []recordedRun) {
 	for _, run := range runs {
 		r := run.record
 		if r.fact == nil {
-			r.fact = d.ledger.index.fact(&r.message, d.opts.Estimator)
+			r.fact = d.index.fact(&r.message, d.opts.Estimator)
 		}
 		x := madeItem(&r.message, r.fact)
 		x.record = &folded{r, unfolded(d.items[run.from:run.to])}
@@ -143,7 +143,7 @@ func (d *draft) appendFolds(edits []Edit) []Edit {
 // and, of those that found no place, as many as mostGoneEdits has room for. The latter are of a history that was
 // rewound, or of another branch, and the host may go back to it. A record whose run is there and may not be left out is
 // gone for good: a run that was sent whole stays whole.
-func (l *ledger) recordsBehind(d *draft) []*runRecord {
+func (d *draft) recordsBehind() []*runRecord {
 	all := slices.Clip(withinRoom(d.idle))
 	for _, x := range d.items {
 		if x.record != nil {

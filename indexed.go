@@ -28,9 +28,9 @@ func (x *section) inHistory(i int) int {
 	return x.index[i]
 }
 
-// indexAndRepair is passes 1 and 2 of the list at Manager.draft.
+// indexAndRepair is passes 1 and 2 of the list at draft.passes.
 func (d *draft) indexAndRepair() {
-	facts := d.ledger.index.update(d.history, d.opts.Estimator)
+	facts := d.index.update(d.history, d.opts.Estimator)
 	if own := d.repairHistory(facts); own == nil {
 		d.source = d.section.messages
 		d.setItems(itemsOf(d.source, d.section.facts))
@@ -67,7 +67,7 @@ func (d *draft) takeRepaired(own []*fact) {
 // repairHistory repairs the pairing of the history, whose messages have these facts. It returns the facts of the
 // repaired messages, or nil if nothing had to be repaired.
 func (d *draft) repairHistory(facts []*fact) (own []*fact) {
-	x, e := &d.ledger.index, d.opts.Estimator
+	x, e := d.index, d.opts.Estimator
 	d.facts, d.section = facts, d.fromCompaction(facts)
 	s := &d.section
 	r := &repair{history: s.messages, facts: s.facts, forRequest: true, given: d.ledger.namesFor(s.messages, s.facts)}
@@ -109,10 +109,10 @@ func (d *draft) standsApart() func(first, later *Message) bool {
 		if sent == nil {
 			sent, apart = setOf(l.sent), setOf(l.apart)
 		}
-		k := l.index.hasher.key(first)
+		k := d.index.hasher.key(first)
 		p := l.edits[k]
 		isSent := sent[k] || p != nil && sent[p.key]
-		k = l.index.hasher.key(later)
+		k = d.index.hasher.key(later)
 		if !isSent && !apart[k] {
 			return false
 		}
@@ -134,7 +134,7 @@ func (d *draft) namesBehind(first int, keep []bool) *givenNames {
 		isKept[d.items[i].index] = stays || isKept[d.items[i].index]
 	}
 	n := &givenNames{before: map[string][]string{}, behind: map[string][]string{}}
-	n.firstKept = place.At(placesOf(d.ledger.index.facts), from, func(int) bool { return true })
+	n.firstKept = place.At(placesOf(d.index.facts), from, func(int) bool { return true })
 	renamed := map[string]bool{}
 	for s := range r.pairs.Calls {
 		c := &r.pairs.Calls[s]

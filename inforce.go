@@ -304,7 +304,7 @@ func (d *draft) showUnchanged(wasSent func(int) bool) {
 // pointedAt returns the newest text of the file that result i of the history is about, "" if there is none, and whether
 // the request shows it.
 func (d *draft) pointedAt(i int) (text string, isShown bool) {
-	facts, files := d.ledger.index.facts, toolcall.WorkFiles(nil)
+	facts, files := d.index.facts, toolcall.WorkFiles(nil)
 	var work toolcall.Work
 	nth := 0
 	for k := i; k >= 0; k-- {
@@ -360,7 +360,7 @@ func (d *draft) isShownAgain(i int) bool {
 // changesFiles reports whether a call of the newest turn changes a file. It looks at the history, because a summary may
 // stand for most of the turn.
 func (d *draft) changesFiles() bool {
-	facts := d.ledger.index.facts
+	facts := d.index.facts
 	for i := len(d.history) - 1; i >= max(0, d.compactedAt) && !beginsTurn(&d.history[i]); i-- {
 		for _, s := range facts[i].subjectsOf(&d.history[i], d.minifier.files) {
 			if s.files.Change() {

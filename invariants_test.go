@@ -1,12 +1,17 @@
 package winnow_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -227,57 +232,117 @@ func checkSmaller(t testing.TB, s stage, in, out []winnow.Message) {
 	}
 }
 
-// TestPanicsOfTheHostChangeNothing lets the host's estimator or clock panic at each of its calls after a refusal. A
-// host that recovers from the panic goes on with the manager as it was.
+// hooks are code of the host that panics, or fails where it may, at one of its calls.
+type hooks struct {
+	name   string // of the one that does
+	left   int    // its calls until then; 0: it does not
+	panics bool
+}
+
+func (x *hooks) call(name string) error {
+	if name != x.name || x.left == 0 {
+		return nil
+	}
+	if x.left--; x.left > 0 {
+		return nil
+	}
+	if x.panics {
+		panic("index out of range")
+	}
+	return errors.New("it does not work")
+}
+
+// Enabled, Handle, WithAttrs and WithGroup make it a handler of logs.
+func (x *hooks) Enabled(context.Context, slog.Level) bool  { return true }
+func (x *hooks) Handle(context.Context, slog.Record) error { return x.call("log") }
+func (x *hooks) WithAttrs([]slog.Attr) slog.Handler        { return x }
+func (x *hooks) WithGroup(string) slog.Handler             { return x }
+
+// whatMayChange are the fields of a snapshot that a call changes though it comes to nothing: the summarizer failed, the
+// host has saved, and a delta may have been written.
+var whatMayChange = []string{"breaker", "digestAt", "flushed", "deltas"}
+
+func unchanging(t *testing.T, snapshot string) map[string]any {
+	var fields map[string]any
+	require.NoError(t, json.Unmarshal([]byte(snapshot), &fields))
+	for _, name := range whatMayChange {
+		delete(fields, name)
+	}
+	return fields
+}
+
+// TestPanicsOfTheHostChangeNothing lets each of the host's functions panic at each of its calls after a refusal. A host
+// that recovers from the panic goes on with the manager as it was. Where a function may fail, a panic is the same as an
+// error.
 func TestPanicsOfTheHostChangeNothing(t *testing.T) {
 	t.Parallel()
-	left := 0 // calls of the host's code until one panics; 0: none does
-	tick := func() {
-		if left > 0 {
-			if left--; left == 0 {
-				panic("index out of range")
-			}
-		}
-	}
-	c := newClock()
+	synctest.Test(t, panicsOfTheHost) // a summarizer that failed is left alone for a second
+}
+
+func panicsOfTheHost(t *testing.T) {
+	x, c := &hooks{}, newClock()
 	o := &winnow.Options{
-		Estimator: winnow.EstimatorFunc(func(m winnow.Message) int { tick(); return quarterOfText(m) }),
-		Now:       func() time.Time { tick(); return c.Now() },
-		Compact:   &winnow.CompactOptions{KeepRecent: 500},
+		Estimator: winnow.EstimatorFunc(func(m winnow.Message) int { _ = x.call("estimator"); return quarterOfText(m) }),
+		Now:       func() time.Time { _ = x.call("clock"); return c.Now() },
+		Logger:    slog.New(x),
+		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
+			return "## Goal\nGet it done.\n\n## Progress\nMuch was looked into.", x.call("summarizer")
+		}),
+		Compact: &winnow.CompactOptions{KeepRecent: 500, BeforeCompact: func(context.Context, []winnow.Message) error {
+			return x.call("flush")
+		}},
 	}
 	m, h := newManager(t, 20_000, o), longSession()
 	prepare(t, m, h)
 	recovered(t, m, h, errNoNumbers)
 	state := snapshotOf(t, m)
-	answered, other := append(h[:len(h):len(h)], modelSays("Done."), userSays("Next.")), append(h[:len(h):len(h)], userSays("No."))
-	for name, call := range map[string]func(m *winnow.Manager){
-		"accepted": func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), answered) },
-		"given up": func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), other) },
-		"too large": func(m *winnow.Manager) {
-			_, _ = m.Prepare(t.Context(), append(h[:len(h):len(h)], userSays(numbered(3_000))))
-		},
+	then := func(more ...winnow.Message) []winnow.Message { return append(h[:len(h):len(h)], more...) }
+	answered, other := then(modelSays("Done."), userSays("Next.")), then(userSays("No."))
+	large := then(userSays(numbered(3_000)))
+	full := append(then(modelSays("Done.")), chat(40, 2_000)...)
+	calls := map[string]func(m *winnow.Manager){
+		"accepted":   func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), answered) },
+		"given up":   func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), other) },
+		"too large":  func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), large) },
+		"full":       func(m *winnow.Manager) { _, _ = m.Prepare(t.Context(), full) },
 		"refused":    func(m *winnow.Manager) { _, _ = m.Recover(t.Context(), h, errNoNumbers) },
 		"compacted":  func(m *winnow.Manager) { _, _ = m.Compact(t.Context(), answered, "") },
 		"only asked": func(m *winnow.Manager) { m.Plan(other) },
-	} {
-		panics := 0
-		for at := 1; at == 1 || left == 0; at += 1 + at/16 {
-			m := restarted(t, 20_000, o, state)
-			before := snapshotOf(t, m)
-			left = at
-			func() {
-				defer func() {
-					if recover() != nil {
-						panics++
-					}
-				}()
-				call(m)
-			}()
-			if left == 0 {
-				require.Equal(t, before, snapshotOf(t, m), "%s: the panic in call %d", name, at)
+		"recalled":   func(m *winnow.Manager) { _, _ = m.Recall(t.Context(), other, json.RawMessage(`{"words":"step"}`)) },
+		"restored":   func(m *winnow.Manager) { _ = m.Restore([]byte(state)) },
+	}
+	places := map[string]int{}
+	// after returns the state behind the call, in which the hook called name fails at its call number `at`.
+	after := func(call func(m *winnow.Manager), name string, at int, panics bool) (now string, isReached, hasPanicked bool) {
+		if o.Journal = nil; name == "journal" { // with one, lists are shared less
+			o.Journal = func([]byte) error { return x.call("journal") }
+		}
+		m := restarted(t, 20_000, o, state)
+		*x = hooks{name: name, left: at, panics: panics}
+		func() {
+			defer func() { hasPanicked = recover() != nil }()
+			call(m)
+		}()
+		isReached = x.left == 0
+		*x = hooks{}
+		return snapshotOf(t, m), isReached, hasPanicked
+	}
+	for what, call := range calls {
+		for _, name := range []string{"estimator", "clock", "log", "journal", "summarizer", "flush"} {
+			for at := 1; ; at += 1 + at/8 {
+				now, isReached, hasPanicked := after(call, name, at, true)
+				if !isReached {
+					break
+				}
+				places[name]++
+				if hasPanicked {
+					require.Equal(t, unchanging(t, state), unchanging(t, now), "%s: call %d of %s", what, at, name)
+					continue
+				}
+				failed, _, _ := after(call, name, at, false)
+				require.JSONEq(t, failed, now, "%s: call %d of %s", what, at, name)
 			}
 		}
-		assert.Positive(t, panics, name)
-		left = 0
 	}
+	assert.Len(t, places, 6, "%v", places)
 }

@@ -45,13 +45,9 @@ var (
 	}
 )
 
-// ladder is what one call climbs, rung by rung, to find a request. The manager's lock is held, except during the calls
-// of the host's code.
+// ladder is what one call climbs, rung by rung, to find a request.
 type ladder struct {
-	manager *Manager
-	ledger  *ledger // of manager
-	history []Message
-
+	*call
 	draft         *draft      // of Prepare: the first one
 	last          *draft      // that was shrunk in vain: the error is about it
 	ready         *Compaction // of the summary in draft that was made in the background; nil: none was
@@ -86,24 +82,23 @@ func (l *ladder) climb(ctx context.Context, rungs []rung) (*Request, error) {
 		case p != nil && l.cause != nil:
 			return l.sendSmaller(x.name, p)
 		case p != nil:
-			return l.manager.commit(p)
+			return l.commit(p)
 		}
 	}
 	return nil, nil
 }
 
-// newLadder returns the ladder of Prepare for history, with its first draft. It sends and commits nothing; only the
-// tries begin anew.
-func (m *Manager) newLadder(history []Message, failedJustNow bool) *ladder {
-	m.ledger.tries.begin()
-	l := &ladder{manager: m, ledger: &m.ledger, history: history, failedJustNow: failedJustNow}
-	l.draft, l.ready, l.notReady = m.withReadySummary(l.newDraft())
+// newLadder returns the ladder of Prepare, with its first draft. The tries begin anew.
+func (c *call) newLadder(failedJustNow bool) *ladder {
+	c.ledger.tries.begin()
+	l := &ladder{call: c, failedJustNow: failedJustNow}
+	l.draft, l.ready, l.notReady = c.withReadySummary(l.newDraft())
 	l.failedJustNow = l.failedJustNow || hasFailed(l.notReady)
 	l.fits = l.draft.fits()
 	switch {
 	case l.draft.needsCompaction():
 		l.due = summaryDue
-	case l.ready == nil && !l.failedJustNow && m.mayReplaceDigest(l.draft):
+	case l.ready == nil && !l.failedJustNow && c.mayReplaceDigest(l.draft):
 		l.due = digestDue
 	default:
 		l.mayBeSent = l.draft.shrinkToFit()
@@ -112,29 +107,29 @@ func (m *Manager) newLadder(history []Message, failedJustNow bool) *ladder {
 	return l
 }
 
-// newDraft returns what can be sent of the history now without a call.
-func (l *ladder) newDraft() *draft { return l.manager.draft(l.history, l.ledger.checkpoint) }
+// newDraft returns what can be sent of the history now without a call of a summarizer.
+func (c *call) newDraft() *draft { return c.replay(c.ledger.checkpoint) }
 
 // mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
 // fits: the cache is cold, or the history has grown by a share of the budget.
-func (m *Manager) mayReplaceDigest(d *draft) bool {
-	return len(d.digested) > 0 && m.background == nil && d.fits() && d.isDigestDue(d.checkpoint, d.historyTokens())
+func (c *call) mayReplaceDigest(d *draft) bool {
+	isFree := c.manager.background == nil && d.fits()
+	return len(d.digested) > 0 && isFree && d.isDigestDue(d.checkpoint, d.historyTokens())
 }
 
 // wait waits or saves before anything is sent: it waits for the summary that is being made in the background, begins
 // one, or has the host save what it wants to keep. It reports whether it let go of the lock.
 func (l *ladder) wait(ctx context.Context) (unlocked bool, err error) {
-	m, d := l.manager, l.draft
 	if l.due == summaryDue {
-		if unlocked, err = m.awaitBackground(ctx, d); unlocked || err != nil {
+		if unlocked, err = l.awaitBackground(ctx, l.draft); unlocked || err != nil {
 			return unlocked, err
 		}
-		return m.flush(ctx, l.history), nil
+		return l.flush(ctx), nil
 	}
-	if l.ready == nil && l.fits && m.prepareCompaction(ctx, d) {
+	if l.ready == nil && l.fits && l.prepareCompaction(ctx, l.draft) {
 		return true, nil // ahead of a compaction that is near
 	}
-	return l.due == digestDue && m.flush(ctx, l.history), nil
+	return l.due == digestDue && l.flush(ctx), nil
 }
 
 // asItIs proposes the first draft, shrunk if it has to be, and with the summary that was made in the background.
@@ -151,13 +146,13 @@ func (l *ladder) asItIs(context.Context) *proposal {
 // summary asks the summarizer, if that can help. Where there is no summary, or where even that leaves too little room,
 // a digest can be shorter.
 func (l *ladder) summary(ctx context.Context) *proposal {
-	m, d := l.manager, l.draft
+	d := l.draft
 	if l.due == digestDue {
 		l.ledger.tries.oneCall = true // the request fits without the summary, so it must not wait long
 	} else if l.failedJustNow || !l.isWorthAsking() {
 		return nil
 	}
-	compacted, report, err := m.compact(ctx, d, compactCall{by: m.opts.Summarizer})
+	compacted, report, err := l.compact(ctx, d, compactCall{by: l.opts.Summarizer})
 	switch {
 	case err == nil && compacted.shrinkToFit():
 		return &proposal{compacted, report, closeBreaker}
@@ -165,15 +160,16 @@ func (l *ladder) summary(ctx context.Context) *proposal {
 		l.err = errWaiting(ctx)
 		return nil
 	case err != nil:
-		m.noteFailure(err, d)
+		l.noteFailure(err, d)
 	}
-	l.ledger.digestAt = d.historyTokens() // in the place of a digest, it is tried again when the history has grown
+	total := d.historyTokens() // in the place of a digest, it is tried again when the history has grown
+	l.note(func(x *ledger) { x.digestAt = total })
 	return nil
 }
 
 // isWorthAsking reports whether the summarizer is asked: it has not failed too often, and there is enough to summarize.
 func (l *ladder) isWorthAsking() bool {
-	d, b, log := l.draft, &l.ledger.breaker, l.manager.opts.Logger
+	d, b, log := l.draft, &l.ledger.breaker, l.opts.Logger
 	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.isDigestDue(d.checkpoint, total) {
 		log.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", b.Failures)
 		return false
@@ -230,17 +226,15 @@ func (l *ladder) shorterDigest(ctx context.Context) *proposal {
 
 // digested returns the history with a digest. It has no draft if there is no digest.
 func (l *ladder) digested(ctx context.Context, shortens bool) *proposal {
-	m := l.manager
-	call := compactCall{by: Digest(), because: m.whyDigest(), shortens: shortens}
-	d, report, _ := m.compact(ctx, m.draft(l.history, l.draft.base), call)
+	call := compactCall{by: Digest(), because: l.whyDigest(), shortens: shortens}
+	d, report, _ := l.compact(ctx, l.replay(l.draft.base), call)
 	return &proposal{draft: d, report: report}
 }
 
 // summaryByHand is the summary that the host asks for.
 func (l *ladder) summaryByHand(ctx context.Context) *proposal {
-	m := l.manager
-	call := compactCall{by: m.opts.Summarizer, isAsked: true, instructions: l.instructions}
-	d, report, err := m.compact(ctx, m.draftByHand(l.history), call)
+	call := compactCall{by: l.opts.Summarizer, isAsked: true, instructions: l.instructions}
+	d, report, err := l.compact(ctx, l.draftByHand(), call)
 	if err == nil && !d.shrinkToFit() {
 		err = d.overflow()
 	}

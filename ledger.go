@@ -35,7 +35,6 @@ func (s *settings) limits() accounting.Host {
 // ledger is the manager's memory of one conversation. Because of it, what was sent stays as it was sent.
 type ledger struct {
 	partner
-	index index
 	rewrites
 	names   []*givenNames // of calls behind the newest summaries, the newest last
 	breaker breaker.Breaker
@@ -83,33 +82,12 @@ type partner struct {
 	window        int    // of the manager, in tokens; 0: not known
 	isRestored    bool   // nothing was sent since Restore
 	bindsThinking bool   // the provider has said so
-	ignoresCounts bool   // of another process in the history, because the request does not fit otherwise
-}
-
-// forgetGuesses forgets the limits that are only guessed, and reports whether there were any.
-func (l *ledger) forgetGuesses() bool {
-	if !l.accounting.IsGuessed() {
-		return false
-	}
-	l.accounting.ForgetGuesses()
-	return true
-}
-
-// ignoreCounts has the counts of another process ignored, which may have had other tools that no message shows. It
-// reports whether nothing was sent since Restore. Guesses are forgotten first, so that a restart changes no request
-// that the old process would have made.
-func (l *ledger) ignoreCounts() bool {
-	if l.isRestored {
-		l.ignoresCounts, l.accounting.Anchor = true, accounting.Anchor{}
-	}
-	return l.isRestored
 }
 
 // bodyLimits are the limits of a request's body.
 type bodyLimits struct {
-	body       int // bytes that the provider allows; 0: it did not say
-	images     int // that a request may have, by what the provider refused; 0: not known
-	mostTokens int // tokens that the current request is planned for, so that its body fits; 0: any number
+	body   int // bytes that the provider allows; 0: it did not say
+	images int // that a request may have, by what the provider refused; 0: not known
 }
 
 // lastRequest is what was sent last.
@@ -214,11 +192,6 @@ type journal struct {
 	isUnknown bool
 }
 
-// budgetBy returns the budget by the accounting a, which may be a draft's own.
-func (l *ledger) budgetBy(s *settings, a *accounting.Account) int {
-	return count.Least(a.Budget(s.window-s.opts.Reserve), l.mostTokens)
-}
-
 // toldBody returns the limit of a body, in bytes, that the host or the provider named. 0: neither named one. A guessed
 // limit does not count.
 func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.body) }
@@ -232,7 +205,7 @@ func (t *tries) begin() { *t = tries{refused: t.refused} }
 // remember adds a request that the provider refused.
 func (t *tries) remember(request key) {
 	newest := t.refused[max(0, len(t.refused)+1-maxRemembered):]
-	t.refused = append(slices.Clip(newest), request) // a list of its own: see savepoint
+	t.refused = append(slices.Clip(newest), request) // a list of its own
 }
 
 func setOf[T comparable](list []T) map[T]bool {

@@ -131,9 +131,7 @@ const leastPhase = 0.1
 func (m *Manager) EndPhase(history []Message, arguments json.RawMessage) Message {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer m.savepoint()()
-	m.settle(history)
-	d := m.draft(history, m.ledger.checkpoint)
+	d := m.begin(history, (*call).settle).newDraft()
 	freed := 0
 	for _, p := range d.staleParts(1, holdFile) {
 		freed = count.Add(freed, p.saving)

@@ -38,7 +38,7 @@ func (d *draft) limitAndReplay() {
 			continue
 		}
 		if p.undecoded {
-			p.read(x.own, d.opts.Estimator, &d.ledger.index.hasher)
+			p.read(x.own, d.opts.Estimator, &d.index.hasher)
 		}
 		if d.show(i, p); p.isRepeat() {
 			d.repeated[*p.repeats] = true
@@ -129,7 +129,7 @@ func (d *draft) replayCheckpoint(c *checkpoint) bool {
 	if c != d.ledger.checkpoint {
 		d.names = d.namesBehind(first, keep)
 	}
-	summary := madeItem(&c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
+	summary := madeItem(&c.message, d.index.fact(&c.message, d.opts.Estimator))
 	d.setItems(slices.Insert(kept(d.items, keep), at, summary))
 	return true
 }
@@ -196,7 +196,7 @@ func (d *draft) replayInPlace(c *checkpoint) bool {
 			return true // the history is one that a request returned
 		case x.fact.key == c.plain && c == d.ledger.checkpoint: // the host keeps Compaction.Summary
 			d.edits = append(d.edits, x.dropEdit(OpCompact, summarizedReason))
-			d.items[i] = madeItem(&c.message, d.ledger.index.fact(&c.message, d.opts.Estimator))
+			d.items[i] = madeItem(&c.message, d.index.fact(&c.message, d.opts.Estimator))
 			d.setItems(d.items)
 			return true
 		}

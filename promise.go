@@ -35,7 +35,7 @@ func (u CacheUse) Plus(n int, more CacheUse) CacheUse {
 func (m *Manager) CacheUse() CacheUse {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return CacheUse(m.ledger.cacheUse)
+	return CacheUse(m.state.cacheUse)
 }
 
 // mostMissed is the share of what was expected that may be missing: providers cache whole blocks.
@@ -44,23 +44,16 @@ const mostMissed = 0.1
 // shortestTTL is how long any provider keeps what was cached.
 const shortestTTL = 5 * time.Minute
 
-// sentBefore is what of the request before matters for what the next one reads.
-type sentBefore struct {
-	messages, tokens int
-	at               time.Time
-	isCold           bool
-}
-
 // promise remembers what r, the request of d, is expected to read. It counts what it cannot read of the request before.
-func (l *ledger) promise(d *draft, r *Request, before sentBefore) {
+func (l *ledger) promise(d *draft, r *Request, before *ledger, wasCold bool) {
 	use := &l.cacheUse
 	lost := max(0, before.tokens-r.Cached)
-	l.promised = &saved.Promise{Cached: r.Cached, Tokens: r.Tokens, Margin: d.margin(), Pause: d.now.Sub(before.at)}
+	l.promised = &saved.Promise{Cached: r.Cached, Tokens: r.Tokens, Margin: d.margin(), Pause: d.now.Sub(before.sentAt)}
 	switch {
-	case before.messages == 0 || d.opts.Cache.None:
-	case before.isCold:
+	case len(before.sent) == 0 || d.opts.Cache.None:
+	case wasCold:
 		use.Expired += before.tokens
-	case r.FirstChanged >= before.messages:
+	case r.FirstChanged >= len(before.sent):
 	case d.firstReason != "" || d.newRecords > 0 || d.checkpoint != d.base:
 		use.Rewritten += lost
 		l.promised.Rewrite = d.reason()
@@ -124,9 +117,9 @@ func saysMessages(reason string) bool {
 }
 
 // logMissed says how much was not read that should have been, and whose it was.
-func (m *Manager) logMissed(x *missed) {
+func (s *settings) logMissed(x *missed) {
 	if x != nil {
-		m.opts.Logger.Info("winnow: less was read from the prompt cache than expected", "tokens", x.tokens,
+		s.opts.Logger.Info("winnow: less was read from the prompt cache than expected", "tokens", x.tokens,
 			"expected", x.expected, "whose", x.whose, "reason", x.reason)
 	}
 }

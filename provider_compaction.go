@@ -116,7 +116,7 @@ func (d *draft) cutCompacted(i int, f *fact) (Message, *fact, int) {
 	}
 	m.Parts, m.Source = m.Parts[part:], nil
 	e := newDropEdit(OpCompact, d.history, i, f.tokens, compactedReason)
-	f = d.ledger.index.repaired(f, &m, d.opts.Estimator)
+	f = d.index.repaired(f, &m, d.opts.Estimator)
 	e.After = max(1, f.tokens)
 	d.compactedTokens = count.Add(d.compactedTokens, max(0, e.Before-e.After))
 	d.edits = append(d.edits, e)
@@ -141,7 +141,7 @@ func (d *draft) findStart() {
 // countUnreadable returns how many messages no summary stands for, although they are older than c: they
 // stand before a compaction that the model cannot read, and c was made for one that could.
 func (d *draft) countUnreadable(c *checkpoint) (n int) {
-	at := c.limited.Find(placesOf(d.ledger.index.facts))
+	at := c.limited.Find(placesOf(d.index.facts))
 	if d.start >= 0 || at < 0 || compactionIn(&d.history[at]) < 0 {
 		return 0
 	}

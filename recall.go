@@ -92,7 +92,7 @@ const (
 
 // newAnswer returns the answer to call, without what it is about, and the window that bounds it. The lock is held.
 func (m *Manager) newAnswer(call recall.Call) (a *recall.Answer, window int) {
-	window = count.Least(m.window, m.ledger.accounting.Window)
+	window = count.Least(m.window, m.state.accounting.Window)
 	room := min(max(leastRecallTokens, count.Share(window, recallShare)), max(1, count.Share(window, maxDefaultShare)))
 	tokens := func(text string) int { return textTokens(m.opts.Estimator, text) }
 	return &recall.Answer{Call: call, Room: room, Tokens: tokens}, window
@@ -125,7 +125,7 @@ func (m *Manager) newRecall(history []Message, call recall.Call) (a *recall.Answ
 // may stand several times in the history. The checkpoint tells the place if the request has the summary. Otherwise the
 // last one is taken: too much is better than too little.
 func (m *Manager) spanEnd(handle string, out *leftOut) int {
-	c := m.ledger.checkpoint
+	c := m.state.checkpoint
 	if c != nil && out.firstKept >= 0 && handle == recall.SpanHandle(c.firstKept.Key) {
 		return out.firstKept
 	}
@@ -177,11 +177,9 @@ type leftOut struct {
 // Nothing changes but what the manager knows of messages. If the manager has sent nothing, an earlier process may have
 // sent requests, and its state is gone. Then nobody knows what the model was sent, so every message counts as left out.
 func (m *Manager) leftOut(history []Message) *leftOut {
-	defer m.savepoint()()
-	m.settle(history)
-	hasSent := len(m.ledger.sent) > 0
+	b := m.begin(history, (*call).settle).basis
 	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.
-	d := newDraft(&m.settings, &m.ledger, history, m.ledger.checkpoint, m.ledger.records, map[key]*edit{})
+	d := newDraft(b, b.ledger.checkpoint, b.ledger.records, map[key]*edit{})
 	d.indexAndRepair()
 	firstKept := -1
 	if c := d.checkpoint; c != nil {
@@ -195,7 +193,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	whole := make(map[key]bool, len(d.items))
 	for _, x := range d.items {
 		i := x.index
-		if !hasSent || i < 0 {
+		if len(b.ledger.sent) == 0 || i < 0 {
 			continue
 		}
 		sent := *x.sent
@@ -205,7 +203,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 		if sent.Role != history[i].Role { // made by the library
 			continue
 		}
-		isUntouched := x.edit == nil && x.fact == m.ledger.index.facts[i]
+		isUntouched := x.edit == nil && x.fact == b.index.facts[i]
 		if isUntouched || showsAll(&sent, &history[i]) {
 			whole[facts[i].key] = true
 		}

@@ -40,25 +40,15 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	said := diagnose(cause, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if said = said.OfRequest(m.ledger.tokens); !said.IsRecoverable() {
+	if said = said.OfRequest(m.state.tokens); !said.IsRecoverable() {
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
-	undo, isDone := m.begin(), false
-	defer func() {
-		if !isDone { // code of the host has panicked
-			undo()
-		}
-	}()
-	l := m.noteRefusal(history, said)
-	l.cause, l.undo = cause, undo
-	r, err := l.recover(ctx)
-	isDone = true
-	return r, err
+	return m.begin(history, nil).noteRefusal(said, cause).recover(ctx)
 }
 
 // recover climbs the rungs of Recover. Each call begins with the first rung again: what was refused is not sent again.
 func (l *ladder) recover(ctx context.Context) (*Request, error) {
-	if ctx.Err() != nil { // what was learned stays
+	if ctx.Err() != nil {
 		return nil, l.ended(ctx)
 	}
 	if l.ledger.refusals > maxRefusals || l.ledger.tries.Refusals > maxRetries {
@@ -71,45 +61,44 @@ func (l *ladder) recover(ctx context.Context) (*Request, error) {
 	return r, err
 }
 
-// ended returns the error of Recover whose ctx has ended.
+// ended returns the error of Recover whose ctx has ended. What was learned stays.
 func (l *ladder) ended(ctx context.Context) error {
+	l.keep()
 	return fmt.Errorf("winnow: %w: %w", context.Cause(ctx), l.cause)
 }
 
-// sendSmaller commits p, the proposal of the rung called name.
+// sendSmaller commits p, the proposal of the rung called name. After an error nothing is sent, and nothing was learned:
+// the host asks again with the same cause.
 func (l *ladder) sendSmaller(name string, p *proposal) (*Request, error) {
-	l.manager.opts.Logger.Info(event.Recovering, "rung", name, "refused_tokens", l.refused, "tokens", p.draft.tokens())
-	r, err := l.manager.commit(p)
-	if err != nil { // nothing is sent, so the host asks again with the same cause
-		l.undo()
-		return nil, err
+	l.opts.Logger.Info(event.Recovering, "rung", name, "refused_tokens", l.refused, "tokens", p.draft.tokens())
+	r, err := l.commit(p)
+	if err == nil {
+		r.Rung = name
 	}
-	r.Rung = name
-	return r, nil
+	return r, err
 }
 
 // noteRefusal records that the provider refused the last request, learns from what it said, and returns the ladder on
 // which a smaller request is looked for.
-func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladder {
-	m.openRecovery(history)
-	l := &ladder{
-		manager: m, ledger: &m.ledger, history: history,
-		refusal: refusal{answer: said.Output, refused: m.ledger.tokens, estimate: m.ledger.estimate},
+func (c *call) noteRefusal(said overflow.Diagnosis, cause error) *ladder {
+	l := &ladder{call: c, refusal: refusal{cause: cause, answer: said.Output, estimate: c.ledger.estimate}}
+	l.evidence = accounting.Refusal{
+		Said: said, Tokens: c.ledger.tokens, Messages: len(c.ledger.sent), Estimate: c.ledger.estimate,
+		Bytes: c.ledger.bytes, IsSent: c.ledger.hasRequest(), IsLast: c.ledger.tries.Refusals+1 >= maxRetries,
 	}
-	bytes := l.ledger.bytes
-	if l.ledger.hasRequest() {
-		l.ledger.tries.remember(place.Of(l.ledger.sent))
+	if l.evidence.IsSent {
+		l.key = place.Of(c.ledger.sent)
 	} else {
 		d := l.unprepared()
-		l.refused, l.estimate, bytes = d.tokens(), d.total, d.bytes()
+		l.evidence.Tokens, l.estimate, l.evidence.Bytes = d.tokens(), d.total, d.bytes()
 	}
-	l.ledger.tries.Refusals++
-	l.ledger.refusals++
-	l.learn(said, bytes)
-	a := &m.ledger.accounting
-	m.opts.Logger.Warn(event.Refused, "class", string(said.Class), "tokens", l.refused,
+	l.evidence.Bytes = max(1, l.evidence.Bytes)
+	c.settles = func(*call) { l.learn() }
+	l.learn()
+	a := &c.ledger.accounting
+	c.opts.Logger.Warn(event.Refused, "class", string(said.Class), "tokens", l.refused,
 		"answer_reserve", said.Output, "limit", a.Limit, "guessed_limit", a.Guess.Most,
-		"body_limit", count.Least(m.ledger.toldBody(&m.settings), a.Body.Most), "refusals", m.ledger.refusals)
+		"body_limit", count.Least(c.ledger.toldBody(c.settings), a.Body.Most), "refusals", c.ledger.refusals)
 	return l
 }
 
@@ -117,11 +106,12 @@ func (m *Manager) noteRefusal(history []Message, said overflow.Diagnosis) *ladde
 // Nothing in it is shortened for this model: a shortened draft would be smaller than what was refused, and the limit
 // that is guessed from it would be too low.
 func (l *ladder) unprepared() *draft {
-	s := l.manager.settings
+	b := l.basis
 	if !l.ledger.otherModel {
-		s.opts.HistoryTurns = 0
+		s := *l.settings
+		s.opts.HistoryTurns, b.settings = 0, &s
 	}
-	d := newDraft(&s, l.ledger, l.history, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
+	d := newDraft(b, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
 	d.indexAndRepair()
 	d.limitAndReplay()
 	return d
@@ -174,7 +164,7 @@ func (l *ladder) size(d *draft) int {
 	return d.tokens()
 }
 
-// clear makes the request anew under the limits that were just learned: the steps of Manager.draft make records of old
+// clear makes the request anew under the limits that were just learned: the passes of a draft make records of old
 // work, cut oversized results and clear old ones if the request does not fit.
 func (l *ladder) clear(context.Context) *proposal {
 	d := l.newDraft()
@@ -188,26 +178,26 @@ func (l *ladder) clear(context.Context) *proposal {
 // summaryInRecovery asks for a summary, or takes the one that was made in the background, unless that was done often
 // enough for this request.
 func (l *ladder) summaryInRecovery(ctx context.Context) *proposal {
-	m, tries := l.manager, &l.ledger.tries
-	if m.opts.Compact.Off {
+	tries := &l.ledger.tries
+	if l.opts.Compact.Off {
 		return nil
 	}
 	if tries.Compactions >= maxCompactions || tries.Calls >= maxSummaryCalls {
-		m.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
+		l.opts.Logger.Debug("winnow: compaction skipped", "reason", "often enough in this run",
 			"compactions", tries.Compactions)
 		return nil
 	}
-	m.flush(ctx, l.history)
+	l.flush(ctx)
 	d := l.newDraft()
-	waited, err := m.awaitBackground(ctx, d)
+	waited, err := l.awaitBackground(ctx, d)
 	if err != nil {
 		return nil // climb says so
 	}
 	if waited {
 		d = l.newDraft() // the host may have used the manager meanwhile
 	}
-	summarized, report, notReady := m.withReadySummary(d)
-	m.endUseless(d, report, notReady)
+	summarized, report, notReady := l.withReadySummary(d)
+	l.endUseless(d, report, notReady)
 	if hasFailed(notReady) {
 		return nil // the summarizer was asked just now
 	}
@@ -219,7 +209,7 @@ func (l *ladder) summaryInRecovery(ctx context.Context) *proposal {
 	if !l.canFit(d) { // nobody should pay for a summary that changes nothing
 		return nil
 	}
-	return l.compactWith(ctx, d, m.opts.Summarizer)
+	return l.compactWith(ctx, d, l.opts.Summarizer)
 }
 
 // canFit reports whether a summary may bring d below the limits that the provider named, even if that leaves less room
@@ -236,16 +226,15 @@ func (l *ladder) canFit(d *draft) bool {
 
 // compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.
 func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *proposal {
-	next, report, err := l.manager.compact(ctx, d, compactCall{by: s, because: l.manager.whyDigest()})
+	next, report, err := l.compact(ctx, d, compactCall{by: s, because: l.whyDigest()})
 	if err != nil {
 		if !isDigest(s) {
-			l.ledger.breaker.Reason = failureReason(err)
+			l.note(func(x *ledger) { x.breaker.Reason = failureReason(err) })
 		}
-		l.manager.opts.Logger.Warn(event.Failed, "reason", failureReason(err),
+		l.opts.Logger.Warn(event.Failed, "reason", failureReason(err),
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
 		return nil
 	}
-	l.ledger.body = count.Least(l.ledger.body, l.body) // the summarizer may have restored a state
 	return l.take(&proposal{draft: next, report: report}, next.shrinkToFit())
 }
 
@@ -275,7 +264,7 @@ func (l *ladder) cutToFit(context.Context) *proposal {
 // digestInRecovery replaces old history with a digest. It needs no call, so it can be tried however often summarizers
 // failed.
 func (l *ladder) digestInRecovery(ctx context.Context) *proposal {
-	if l.manager.opts.Compact.Off {
+	if l.opts.Compact.Off {
 		return nil
 	}
 	return l.compactWith(ctx, l.newDraft(), Digest())
@@ -289,7 +278,7 @@ func (l *ladder) takeSmallest(context.Context) *proposal {
 	}
 	d := l.smallest.draft
 	n, learned := l.size(d), &l.ledger.accounting
-	told := l.ledger.toldBody(&l.manager.settings)
+	told := l.ledger.toldBody(l.settings)
 	switch {
 	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
 		// It is within the limit if it leaves less than the reserve for the answer: a short answer is better than none.
@@ -306,7 +295,8 @@ func (l *ladder) takeSmallest(context.Context) *proposal {
 	return l.smallest
 }
 
-// giveUp undoes what the recovery has changed, and returns the error that says what fills the window.
+// giveUp undoes what the recovery has changed, keeps what the provider said, and returns the error that says what fills
+// the window.
 func (l *ladder) giveUp() error {
 	var d *draft
 	if l.smallest != nil {
@@ -316,15 +306,16 @@ func (l *ladder) giveUp() error {
 		d.shrinkToFit()
 	}
 	if l.guessed && l.bytes == 0 { // a guess is not a window: report against the limit that is known
-		d.budget = d.accounting.Told(l.manager.window - l.manager.opts.Reserve)
+		d.budget = d.accounting.Told(l.window - l.opts.Reserve)
 	}
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, l.cause
 	l.ledger.undoRecovery()
-	l.manager.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
+	l.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
 		"budget", e.Budget, "overhead", e.Overhead,
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals",
 		l.ledger.refusals)
+	l.keep()
 	return e
 }
 
@@ -363,8 +354,9 @@ func Do[T any](
 func (m *Manager) answered() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.generation++
-	m.requestAccepted()
+	c := m.begin(nil, nil)
+	c.ledger.requestAccepted(c.settings)
+	c.keep()
 }
 
 // canRecover reports whether a smaller request may help against err.
@@ -372,22 +364,22 @@ func (m *Manager) canRecover(err error) bool {
 	said := diagnose(err, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return said.OfRequest(m.ledger.tokens).IsRecoverable()
+	return said.OfRequest(m.state.tokens).IsRecoverable()
 }
 
 // refusal is what a provider refused, and what it said of that.
 type refusal struct {
-	cause    error     // the error of the provider; nil: it is not Recover that climbs
-	undo     func()    // called where a request cannot be committed
-	refused  int       // tokens of the refused request, as far as they are known
-	estimate int       // tokens of its messages, by the estimator
-	bytes    int       // of its body; 0: it was not refused for its size in bytes
-	images   int       // in it; 0: it was not refused for their number
-	body     int       // limit of the body that the provider named then; 0: none
-	guessed  bool      // the limit is a guess
-	allowed  int       // tokens that the provider allows, with none kept free for the answer; 0: it did not say
-	answer   int       // tokens of the refused request that were kept for the answer, if the provider said so
-	smallest *proposal // the smallest request of those that were tried
+	evidence accounting.Refusal // what was refused, and what the provider said of it
+	cause    error              // the error of the provider; nil: it is not Recover that climbs
+	key      key                // of the refused request; zero: this manager did not make it
+	refused  int                // tokens of it, as far as they are known
+	estimate int                // tokens of its messages, by the estimator
+	bytes    int                // of its body; 0: it was not refused for its size in bytes
+	images   int                // in it; 0: it was not refused for their number
+	guessed  bool               // the limit is a guess
+	allowed  int                // tokens that the provider allows, with none kept free for the answer; 0: not said
+	answer   int                // tokens of it that were kept for the answer, if the provider said so
+	smallest *proposal          // the smallest request of those that were tried
 }
 
 const (
@@ -399,13 +391,17 @@ const (
 
 // What a refusal teaches: what the provider allows, what it counted, and which requests it refuses.
 
-// learn lowers the limits to those in said, or to guesses, and corrects the estimates by the count in said. bytes is
-// the size of the refused request's body.
-func (l *ladder) learn(said overflow.Diagnosis, bytes int) {
-	refusal := accounting.Refusal{
-		Said: said, Tokens: l.refused, Messages: len(l.ledger.sent), Estimate: l.ledger.estimate, Bytes: max(1, bytes),
-		IsSent: l.ledger.hasRequest(), IsLast: l.ledger.tries.Refusals >= maxRetries,
+// learn records the refusal in the state: it lowers the limits to those that the provider named, or to guesses, and
+// corrects the estimates by its count.
+func (l *ladder) learn() {
+	l.openRecovery()
+	if l.key != (key{}) {
+		l.ledger.tries.remember(l.key)
 	}
+	l.ledger.tries.Refusals++
+	l.ledger.refusals++
+	said := &l.evidence.Said
+	l.refused = l.evidence.Tokens
 	if said.Class == overflow.ClassImages {
 		// The provider may count documents too, or name the limit for large images only: half of them are tried then.
 		l.images = l.newDraft().images()
@@ -417,16 +413,118 @@ func (l *ladder) learn(said overflow.Diagnosis, bytes int) {
 		return
 	}
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
-		l.bytes = refusal.Bytes
-		if l.guessed = l.ledger.accounting.LearnBody(&refusal, &l.ledger.body); l.guessed {
+		l.bytes = l.evidence.Bytes
+		if l.guessed = l.ledger.accounting.LearnBody(&l.evidence, &l.ledger.body); l.guessed {
 			l.ledger.recovery.bytes.Add(l.bytes)
 		}
-		l.body = l.ledger.body
 		return
 	}
-	lesson := l.ledger.accounting.Learn(&refusal, l.manager.limits())
+	lesson := l.ledger.accounting.Learn(&l.evidence, l.limits())
 	l.refused, l.allowed, l.guessed = lesson.Tokens, lesson.Allowed, lesson.IsGuessed
 	if l.guessed {
 		l.ledger.recovery.tokens.Add(l.refused)
 	}
+}
+
+// What Recover did for a request is undone if that came to nothing.
+
+// state returns the state of l that revert can put back. It shares the map of edits with l.
+func (l *ledger) state() undoable {
+	return undoable{
+		rewrites: l.rewrites, guess: l.accounting.Guess, body: l.accounting.Body,
+		refused: l.tries.refused,
+	}
+}
+
+// revert puts l back to u. It keeps what was sent last, because the next request is compared with that.
+func (l *ledger) revert(u undoable) {
+	l.rewrites = u.rewrites
+	l.accounting.Guess, l.accounting.Body, l.tries.refused = u.guess, u.body, u.refused
+}
+
+// openRecovery makes sure that a recovery is open, and that it is about the history of c. If none is open yet, it saves
+// the state for undoRecovery.
+func (c *call) openRecovery() {
+	l := c.ledger
+	open := recovery{before: l.state()}
+	if l.recovery != nil {
+		open = *l.recovery // a copy, as of all state
+	}
+	if n := len(c.history); n > 0 {
+		facts := c.know()
+		open.end, open.ahead = position{Key: facts[n-1].key, Index: n - 1}, position{}
+		if n > 1 {
+			open.ahead = position{Key: facts[n-2].key, Index: n - 2}
+		}
+	}
+	l.recovery = &open
+}
+
+// undoRecovery undoes the open recovery, if there is one, because it came to nothing.
+func (l *ledger) undoRecovery() {
+	if l.recovery != nil {
+		l.revert(l.recovery.before)
+		l.recovery = nil
+	}
+}
+
+// closeRecovery closes the open recovery, if there is one, without knowing whether its request was accepted. It keeps
+// what was sent and forgets what was guessed.
+func (l *ledger) closeRecovery() {
+	if l.recovery != nil {
+		l.accounting.Guess, l.accounting.Body = l.recovery.before.guess, l.recovery.before.body
+		l.recovery = nil
+	}
+}
+
+// settle looks in the history for the outcome of the open recovery. If an answer follows, the request was accepted. If
+// the history goes on without an answer, it was not. If nothing follows yet, the recovery stays open.
+func (c *call) settle() {
+	l, history := c.ledger, c.history
+	if l.recovery == nil {
+		return
+	}
+	facts := c.know()
+	end := l.recovery.end.Find(placesOf(facts))
+	if end >= 0 && end == len(history)-1 {
+		return
+	}
+	if end < 0 { // hosts may put text, such as the time, at the end of a request and drop it later
+		end = l.recovery.ahead.Find(placesOf(facts))
+		if end >= 0 && end+1 < len(history) && history[end+1].Role != RoleAssistant {
+			end++
+		}
+	}
+	// A failed turn is not an answer: hosts record a provider's error as a message of the model.
+	if end >= 0 && end+1 < len(history) && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]) {
+		l.requestAccepted(c.settings)
+	} else {
+		l.undoRecovery()
+	}
+}
+
+// know learns what is new in the history and returns the facts of its messages as they are sent whole: with the names
+// of their calls. The slice belongs to the index.
+func (c *call) know() []*fact {
+	facts := c.index.update(c.history, c.opts.Estimator)
+	d := draft{basis: c.basis}
+	d.repairHistory(facts)
+	return d.facts
+}
+
+// requestAccepted closes the open recovery, if there is one, because its last request was accepted. A limit that it
+// guessed stays only if the evidence is good enough: see accounting.Limit.
+func (l *ledger) requestAccepted(s *settings) {
+	x, a := l.recovery, &l.accounting
+	if x == nil {
+		return
+	}
+	if x.tokens.First > 0 {
+		believed := count.Least(a.Told(s.window-s.opts.Reserve), x.before.guess.Most)
+		a.Guess = x.before.guess.Settle(x.tokens, a.Guess.Most, l.tokens, believed)
+	}
+	if x.bytes.First > 0 {
+		a.Body = x.before.body.Settle(x.bytes, a.Body.Most, l.bytes, l.toldBody(s))
+	}
+	l.recovery, l.refusals = nil, 0
 }

@@ -55,21 +55,24 @@ type Compaction struct {
 	Usage Usage
 }
 
-// record remembers that d was sent.
+// record remembers that d was sent. It writes to no list and no map that another state may have.
 func (l *ledger) record(d *draft) {
-	if len(d.newEdits) > 0 && l.edits == nil {
-		l.edits = make(map[key]*edit, len(d.newEdits))
+	l.edits = d.withoutGone(d.editsSent())
+	if l.recovery != nil { // what was before it is kept within the same bounds
+		open := *l.recovery
+		open.before.edits = d.withoutGone(open.before.edits)
+		open.before.records = d.withoutGoneRecords(open.before.records)
+		l.recovery = &open
 	}
-	maps.Copy(l.edits, d.newEdits)
-	l.forgetReplaced(d)
-	l.forgetRepeats(d)
-	l.forgetGone(d)
 	from := d.firstChanged()
-	l.sent, l.journal.sent = l.sent[:from], min(l.journal.sent, from)
+	l.journal.sent = min(l.journal.sent, from)
+	if from < len(l.sent) {
+		l.sent = slices.Clip(l.sent[:from])
+	}
 	for _, x := range d.items[from:] {
 		l.sent = append(l.sent, x.key())
 	}
-	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, l.recordsBehind(d), d.reopened
+	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, d.recordsBehind(), d.reopened
 	l.apart = d.stillApart()
 	l.bindsThinking = l.bindsThinking || d.saysBound() // before otherModel is forgotten
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.total, false
@@ -94,50 +97,43 @@ func (d *draft) stillApart() []key {
 	return all[max(0, len(all)-maxRemembered):]
 }
 
-// forgetGone drops the edits of messages that are gone from the history if together they are larger than mostGoneEdits.
-// A host that keeps the shorter history of a request leaves some behind at each compaction. The edits and the records
-// from before an open recovery are kept until it ends, within the same bounds.
-func (l *ledger) forgetGone(d *draft) {
-	l.edits = d.withoutGone(l.edits)
-	if l.recovery == nil {
-		return
-	}
-	open := *l.recovery // a copy: savepoint may hold the recovery as it was
-	open.before.edits = d.withoutGone(open.before.edits)
-	open.before.records = d.withoutGoneRecords(open.before.records)
-	l.recovery = &open
-}
-
-// forgetRepeats drops the edits of results that leave out lines of an earlier one, if d does not send these results any
-// more because a record or a summary stands for them. A minified text can be made again from its message, but the text
-// of such an edit cannot. The ledger and its snapshots would keep it for as long as the conversation lives.
-func (l *ledger) forgetRepeats(d *draft) {
-	sent := map[key]bool{}
+// editsSent returns the edits that were sent so far, and those of d. It leaves out
+//
+//   - those of messages that d sends whole again: a pin, or the newest request of a history that was rewound to it.
+//     The cache holds what was sent last, so such a message stays whole when it is unpinned, or another one follows.
+//   - those of results that leave out lines of an earlier one, if d does not send them because a record or a summary
+//     stands for them. A minified text can be made again from its message, but the text of such an edit cannot: it
+//     would be kept for as long as the conversation lives.
+func (d *draft) editsSent() map[key]*edit {
+	again, isWhole, repeats := setOf(d.wholeAgain), map[key]bool{}, map[key]bool{}
 	for _, x := range d.items {
+		k := x.fact.key
 		if x.edit.isRepeat() {
-			sent[x.fact.key] = true
+			repeats[k] = true
 		}
-	}
-	maps.DeleteFunc(l.edits, func(k key, p *edit) bool { return p.isRepeat() && !sent[k] })
-}
-
-// forgetReplaced drops the edits of messages that d sends whole again: a pin, or the newest request of a history that
-// was rewound to it. The cache holds what was sent last, so such a message stays whole when it is unpinned, or when
-// another request follows.
-func (l *ledger) forgetReplaced(d *draft) {
-	if len(d.wholeAgain) == 0 {
-		return
-	}
-	again, found := setOf(d.wholeAgain), map[key]bool{}
-	for _, x := range d.items {
 		switch {
-		case x.edit != nil: // another message with the same key
-			delete(again, x.fact.key)
-		case again[x.fact.key]:
-			found[x.fact.key] = true
+		case x.edit != nil:
+			delete(again, k) // another message with the same key
+		case again[k]:
+			isWhole[k] = true
 		}
 	}
-	maps.DeleteFunc(l.edits, func(k key, _ *edit) bool { return again[k] && found[k] })
+	isForgotten := func(k key, p *edit) bool { return again[k] && isWhole[k] || p.isRepeat() && !repeats[k] }
+	edits, isOwn := d.ledger.edits, false
+	if len(d.newEdits) > 0 {
+		edits, isOwn = make(map[key]*edit, len(edits)+len(d.newEdits)), true
+		maps.Copy(edits, d.ledger.edits)
+		maps.Copy(edits, d.newEdits)
+	}
+	for k, p := range edits {
+		if isForgotten(k, p) {
+			if !isOwn {
+				edits, isOwn = maps.Clone(edits), true
+			}
+			delete(edits, k)
+		}
+	}
+	return edits
 }
 
 // observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
@@ -148,7 +144,7 @@ func (d *draft) observeUsage() {
 		return
 	}
 	// Another model's tokenizer counted, with other tools and limits, or another process with other tools.
-	if d.ledger.otherModel || d.ledger.ignoresCounts {
+	if d.ledger.otherModel || d.withoutCounts {
 		d.rejectFrom(sent)
 		d.unchangedPrefix = len(d.items)
 		return
@@ -277,7 +273,7 @@ func (d *draft) observeAnswer(m *Message, i, estimate, shown int) {
 	}
 	d.accounting.Observe(accounting.Anchor{Messages: i, Estimate: estimate, Prompt: prompt}, shown, d.opts.Overhead)
 	d.accounting.Accept(prompt)
-	d.budget = d.ledger.budgetBy(d.settings, &d.accounting)
+	d.setBudget()
 }
 
 // rejectFrom rejects the counts in message i and those behind it, because they are of other requests. It notes only the
@@ -347,7 +343,7 @@ func (d *draft) takeAnswer(next *Message) {
 		l, a := d.ledger, &d.accounting
 		a.Guess.Take(l.tokens, a.Told(d.window-d.opts.Reserve))
 		a.Body.Take(l.bytes, l.toldBody(d.settings))
-		d.budget = l.budgetBy(d.settings, a)
+		d.setBudget()
 	}
 }
 
@@ -370,7 +366,7 @@ func (d *draft) prefix(firstChanged int) sentPrefix {
 // estimateHistory estimates the first n messages of the history, as they are, without what the provider's own
 // compaction stands for: no provider reads or bills that.
 func (d *draft) estimateHistory(n int) int {
-	facts := d.ledger.index.facts
+	facts := d.index.facts
 	sum := 0
 	for _, f := range facts[:min(n, len(facts))] {
 		sum = count.Add(sum, f.tokens)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -20,9 +19,9 @@ import (
 func (m *Manager) Snapshot() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.ledger.head()
-	s.Sent, s.Edits, s.Records = m.ledger.sent, savedEdits(m.ledger.edits), savedRecords(m.ledger.records)
-	s.Names = savedNames(m.ledger.names)
+	l := m.state
+	s := l.head()
+	s.Sent, s.Edits, s.Records, s.Names = l.sent, savedEdits(l.edits), savedRecords(l.records), savedNames(l.names)
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)
@@ -44,32 +43,30 @@ func (m *Manager) Restore(state []byte, deltas ...[]byte) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.endBackground()
 	wasOpen := l.recovery != nil
 	if l.goOnWith(m); wasOpen && l.recovery == nil {
 		l.journal = journal{deltas: l.journal.deltas, isUnknown: true}
 	}
-	l.index = m.ledger.index
-	m.ledger = l
-	m.generation++
+	m.endBackground()
+	m.state = l
 	return nil
 }
 
 // restored returns the ledger that state and deltas describe.
-func restored(state []byte, deltas [][]byte) (ledger, error) {
+func restored(state []byte, deltas [][]byte) (*ledger, error) {
 	s := saved.Snapshot{Winnow: saved.Version}
 	if len(state) > 0 || len(deltas) == 0 {
 		s.Winnow = 0
 		if err := json.Unmarshal(state, &s); err != nil {
-			return ledger{}, err
+			return nil, err
 		}
 	}
 	if s.Winnow != saved.Version {
-		return ledger{}, fmt.Errorf("no snapshot of version %d", saved.Version)
+		return nil, fmt.Errorf("no snapshot of version %d", saved.Version)
 	}
 	for i, text := range deltas {
 		if err := s.Add(text); err != nil {
-			return ledger{}, fmt.Errorf("delta %d of %d: %w", i+1, len(deltas), err)
+			return nil, fmt.Errorf("delta %d of %d: %w", i+1, len(deltas), err)
 		}
 	}
 	l, err := ledgerOf(&s)
@@ -358,9 +355,9 @@ func (r *reader) state(s *saved.State) undoable {
 }
 
 // ledgerOf returns the ledger that a snapshot describes.
-func ledgerOf(s *saved.Snapshot) (ledger, error) {
+func ledgerOf(s *saved.Snapshot) (*ledger, error) {
 	var r reader
-	l := ledger{
+	l := &ledger{
 		partner: partner{
 			model: s.Model, otherModel: s.OtherModel, window: s.Window, bindsThinking: s.BindsThinking,
 		},
@@ -384,38 +381,26 @@ func ledgerOf(s *saved.Snapshot) (ledger, error) {
 // journalFrom returns the journal of l once l was restored from a snapshot and the number of deltas that followed it.
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{
-		deltas: deltas, sent: len(l.sent), edits: maps.Clone(l.edits), records: l.records,
+		deltas: deltas, sent: len(l.sent), edits: l.edits, records: l.records,
 		checkpoint: l.checkpoint, names: l.newestNames(),
 	}
 }
 
-// journaled runs record, which notes a request as the last one sent, and passes the delta to Options.Journal. If
-// journaled returns an error, or if the journal panics, nothing was recorded, but for the number of the delta: a line
-// may be there although its sync failed. Its number is not used again, and the next delta takes the place of all.
-func (m *Manager) journaled(record func()) error {
-	if m.opts.Journal == nil {
-		record()
+// writeDelta passes what c has changed to Options.Journal. A line may be there although its sync failed: its number is
+// not used again, and the next delta takes the place of all.
+func (c *call) writeDelta() error {
+	if c.opts.Journal == nil {
 		return nil
 	}
-	l := &m.ledger
-	before := *l // copies the struct only: before and l share their maps and lists, to which record may write
-	l.sent, l.edits = slices.Clone(l.sent), maps.Clone(l.edits)
-	isWritten := false
-	defer func() {
-		if !isWritten {
-			*l = before
-		}
-	}()
-	record()
-	text, next, err := l.delta()
+	text, next, err := c.ledger.delta()
+	if err == nil {
+		c.note(func(l *ledger) { l.journal = journal{deltas: next.deltas, isUnknown: true} })
+		err = c.opts.Journal(text)
+	}
 	if err != nil {
 		return fmt.Errorf("winnow: writing the journal: %w", err)
 	}
-	before.journal = journal{deltas: next.deltas, isUnknown: true}
-	if err := m.opts.Journal(text); err != nil {
-		return fmt.Errorf("winnow: writing the journal: %w", err)
-	}
-	l.journal, isWritten = next, true
+	c.ledger.journal = next
 	return nil
 }
 
@@ -436,7 +421,7 @@ func (l *ledger) delta() ([]byte, journal, error) {
 	}
 	compareEdits(&d, j.edits, l.edits)
 	compareRecordLists(&d, j.records, l.records)
-	j.edits, j.records = maps.Clone(l.edits), l.records
+	j.edits, j.records = l.edits, l.records
 	j.sent, j.checkpoint = len(l.sent), l.checkpoint
 	text, err := json.Marshal(d)
 	return text, j, err

@@ -95,7 +95,7 @@ func TestSnapshotKeepsBytes(t *testing.T) {
 	state := snapshotOf(t, m)
 	other := workManager(t, same, CompactOptions{})
 	require.NoError(t, other.Restore(state))
-	assert.Equal(t, m.ledger.checkpoint.carried, other.ledger.checkpoint.carried)
+	assert.Equal(t, m.state.checkpoint.carried, other.state.checkpoint.carried)
 	more := append(h[:len(h):len(h)], work(130)[121:]...)
 	want := compact(t, m, more)
 	got := compact(t, other, more)
@@ -120,8 +120,8 @@ func TestSnapshotDoesNotGrow(t *testing.T) {
 			require.LessOrEqual(t, len(state), 2*most+20_000, "after %d steps", i+1)
 		}
 	}
-	t.Logf("%d edits, %d messages", len(m.ledger.edits), len(h))
-	assert.LessOrEqual(t, len(m.ledger.edits), 2*len(h))
+	t.Logf("%d edits, %d messages", len(m.state.edits), len(h))
+	assert.LessOrEqual(t, len(m.state.edits), 2*len(h))
 }
 
 // editedWork is a conversation whose old results are sent edited, and a manager that has sent it.
@@ -134,7 +134,7 @@ func editedWork(t *testing.T) (*Manager, []Message) {
 	}
 	prepare(t, m, s.history)
 	size := 0
-	for _, p := range m.ledger.edits {
+	for _, p := range m.state.edits {
 		size += p.size()
 	}
 	require.Greater(t, size, mostGoneEdits, "there is something to forget")
@@ -150,7 +150,7 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 		other = append(other, userSays(fmt.Sprint("Question ", i)), assistantSays("Yes."))
 	}
 	prepare(t, m, append(other, userSays("And now?")))
-	assert.Zero(t, len(m.ledger.edits), "edits")
+	assert.Zero(t, len(m.state.edits), "edits")
 }
 
 // A run of Recover that is still open remembers the edits that were there before it. A host that goes on from the
@@ -158,14 +158,14 @@ func TestSnapshotForgetsLargeEdits(t *testing.T) {
 func TestSnapshotForgetsEditsBehindRecover(t *testing.T) {
 	m, h := editedWork(t)
 	for range 2 {
-		r, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
+		r, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.state.tokens, m.state.tokens/3))
 		require.NoError(t, err)
 		h = r.History
 	}
-	require.NotNil(t, m.ledger.recovery)
+	require.NotNil(t, m.state.recovery)
 	gone := 0
-	for k, p := range m.ledger.recovery.before.edits {
-		if !slices.ContainsFunc(m.ledger.index.facts, func(f *fact) bool { return f.key == k }) {
+	for k, p := range m.state.recovery.before.edits {
+		if !slices.ContainsFunc(m.index.facts, func(f *fact) bool { return f.key == k }) {
 			gone += p.size()
 		}
 	}
@@ -178,12 +178,12 @@ func TestSnapshotForgetsRecords(t *testing.T) {
 	m, h := editedWork(t)
 	for i := range 300 {
 		gone := key{1, byte(i), byte(i >> 8)}
-		m.ledger.records = append(m.ledger.records, newRecord(&hasher{}, position{Key: gone, Index: i}, 1, gone, gone, "[Record of 1 earlier messages]"))
+		m.state.records = append(m.state.records, newRecord(&hasher{}, position{Key: gone, Index: i}, 1, gone, gone, "[Record of 1 earlier messages]"))
 	}
-	_, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.ledger.tokens, m.ledger.tokens/3))
+	_, err := m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", m.state.tokens, m.state.tokens/3))
 	require.NoError(t, err)
-	require.NotNil(t, m.ledger.recovery)
-	for name, records := range map[string][]*runRecord{"now": m.ledger.records, "before": m.ledger.recovery.before.records} {
+	require.NotNil(t, m.state.recovery)
+	for name, records := range map[string][]*runRecord{"now": m.state.records, "before": m.state.recovery.before.records} {
 		assert.Greater(t, len(records), 20, name)
 		text, err := json.Marshal(savedRecords(records))
 		require.NoError(t, err)

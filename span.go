@@ -174,7 +174,7 @@ func (d *draft) restFits(s *span, least int) bool {
 	if limit := d.bodyLimit(); limit > 0 && d.bodyAtLeast(s) > limit {
 		return false
 	}
-	return d.ledger.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+least) <= d.roomWithoutMargin()
+	return d.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+least) <= d.roomWithoutMargin()
 }
 
 // leastSummaryBody is about how many bytes of a body a message with a short summary takes.
@@ -324,7 +324,7 @@ func (d *draft) summaryIsTooLong(s *span) bool {
 // canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.
 // Within a limit that is only guessed it need not: the request is made without the guess instead.
 func (d *draft) canShorten(s *span) bool {
-	if s.cut == len(d.items) || d.fits() || d.ledger.accounting.IsGuessed() {
+	if s.cut == len(d.items) || d.fits() || d.known.IsGuessed() {
 		return false
 	}
 	return s.replaced.Earlier > d.summaryCap(s, summarysize.LeastWords)+d.summaryFrame()

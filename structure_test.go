@@ -193,7 +193,7 @@ func eachFile(t *testing.T, f func(set *token.FileSet, path string, tree *ast.Fi
 
 // What a reader takes in at once. A file, a function, a struct or a condition above these is asking to be named in parts.
 const (
-	mostFileLines     = 500
+	mostFileLines     = 900
 	mostFunctionLines = 60
 	mostFields        = 15
 	mostOperators     = 3 // && and || of one condition

@@ -46,7 +46,7 @@ func (d *draft) minified(i int) *edit {
 	if forms&minify.Data != 0 {
 		p.forms = 0 // a snapshot has its text: a handle of the recall tool stands in it
 	}
-	p.key = d.ledger.index.hasher.key(&m)
+	p.key = d.index.hasher.key(&m)
 	return p
 }
 
@@ -244,7 +244,7 @@ func (d *draft) leaveOutShown(i int, s source) bool {
 		return false
 	}
 	shows := d.items[s.message].key()
-	p.op, p.reason, p.repeats, p.key = OpMinify, repeatsReason, &shows, d.ledger.index.hasher.key(&m)
+	p.op, p.reason, p.repeats, p.key = OpMinify, repeatsReason, &shows, d.index.hasher.key(&m)
 	d.put(i, p)
 	d.repeated[shows] = true
 	return true

@@ -23,7 +23,7 @@ type Warmth struct {
 func (m *Manager) Warm(history []Message, now time.Time) Warmth {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c, l := m.opts.Cache, &m.ledger
+	c, l := m.opts.Cache, m.state
 	if c.None || l.sentAt.IsZero() || now.Sub(l.sentAt) >= c.TTL {
 		return Warmth{}
 	}

@@ -65,7 +65,7 @@ func (d *draft) withBareAround(run recordedRun) recordedRun {
 
 // recordOf returns the record with text of the messages of run.
 func (d *draft) recordOf(run []*item, text string) *runRecord {
-	x, keys := &d.ledger.index, keysOf(run)
+	x, keys := d.index, keysOf(run)
 	r := newRecord(&x.hasher, run[0].position(), len(keys), keys[len(keys)-1], place.Of(keys), text)
 	r.keys = keys
 	r.fact = x.factBy(r.key, &r.message, d.opts.Estimator)
