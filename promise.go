@@ -48,7 +48,10 @@ const shortestTTL = 5 * time.Minute
 func (l *ledger) promise(d *draft, r *Request, before *ledger, wasCold bool) {
 	use := &l.cacheUse
 	lost := max(0, before.tokens-r.Cached)
-	l.promised = &saved.Promise{Cached: r.Cached, Tokens: r.Tokens, Margin: d.margin(), Pause: d.now.Sub(before.sentAt)}
+	l.promised = &saved.Promise{Cached: r.Cached, Tokens: r.Tokens, Margin: d.margin()}
+	if !before.sentAt.IsZero() {
+		l.promised.Pause = d.now.Sub(before.sentAt)
+	}
 	switch {
 	case len(before.sent) == 0 || d.opts.Cache.None:
 	case wasCold:
