@@ -233,7 +233,7 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	}
 	switch {
 	case res != nil:
-		t.note(c, t.conversations.answered(c, sent))
+		t.note(c, t.conversations.answered(c, q, sent))
 	case sent == nil && !q.grew: // no request fits: the provider says so in its own words
 		return t.pass(r, q.whole, err)
 	default:

@@ -6,6 +6,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 // Strings yields where the strings in a JSON text, keys included, begin and end.
@@ -35,9 +39,38 @@ func Unquote(raw json.RawMessage) string {
 
 // Decode returns the text of a JSON string, as encoding/json reads it. ok is false for anything else.
 func Decode(literal []byte) (s string, ok bool) {
-	if len(literal) == 0 || literal[0] != '"' {
+	if len(literal) < 2 || literal[0] != '"' {
 		return "", false
+	}
+	if last := len(literal) - 1; literal[last] == '"' {
+		if s, ok = unescape(literal[1:last]); ok {
+			return s, true
+		}
 	}
 	ok = json.Unmarshal(literal, &s) == nil
 	return s, ok
+}
+
+// unescape returns what stands between the quotes of a string, and leaves to package json, which takes four times as
+// long, what it replaces: halves of pairs, and what is not UTF-8.
+func unescape(text []byte) (s string, ok bool) {
+	if !utf8.Valid(text) {
+		return "", false
+	}
+	out, from := make([]byte, 0, len(text)), 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c < ' ' || c == '"':
+			return "", false
+		case c == '\\':
+			r, n := escape(text[i:])
+			if n == 0 || utf16.IsSurrogate(r) {
+				return "", false
+			}
+			out = utf8.AppendRune(append(out, text[from:i]...), r)
+			i += n - 1
+			from = i + 1
+		}
+	}
+	return mem.String(append(out, text[from:]...)), true
 }

@@ -17,6 +17,27 @@ var texts = []string{
 	strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), "\"\x7f\x80\xa0\xdc\xa2\"", `"née 读 😀 and more of it"`,
 }
 
+func TestValid(t *testing.T) {
+	for _, text := range texts {
+		assert.Equal(t, json.Valid([]byte(text)), Valid([]byte(text)), "%q", text)
+	}
+}
+
+// FuzzValid: what is valid, and what a string says, is what package json says.
+func FuzzValid(f *testing.F) {
+	for _, text := range append(texts, `"a\nb"`, `"\u2028"`, `"\ud83d\ude00"`, `"\u00E9\u00c9"`, "\"\xff\"", `{"a":1}x`, `"a" "b"`, `"\u001G"`) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		assert.Equal(t, json.Valid([]byte(text)), Valid([]byte(text)), "%q", text)
+		var want string
+		is := strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &want) == nil
+		if got, ok := Decode([]byte(text)); ok != is || is && got != want {
+			t.Errorf("%q says %q, %v, package json says %q", text, got, ok, want)
+		}
+	})
+}
+
 // FuzzStrings: what is quoted can be read, and strings are found in their order.
 func FuzzStrings(f *testing.F) {
 	for _, text := range texts {

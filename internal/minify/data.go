@@ -140,17 +140,19 @@ func isHexWord(w string) bool {
 func hexDump(s string, i int) (end, size int) {
 	for end = i; end < len(s); {
 		stop := lineEnd(s, end)
-		words := strings.Fields(s[end:stop])
-		digits := 0
-		for k, w := range words {
+		digits, isOffset := 0, false
+		k := 0
+		for w := range strings.FieldsSeq(s[end:stop]) {
 			if w = strings.TrimSuffix(w, ":"); !isHexWord(w) || len(w)%2 != 0 && k > 0 {
 				break
 			}
-			if k > 0 {
+			if k == 0 {
+				isOffset = len(w) >= 6
+			} else {
 				digits += len(w)
 			}
+			k++
 		}
-		isOffset := len(words) > 0 && len(strings.TrimSuffix(words[0], ":")) >= 6
 		if !isOffset || 3*digits < stop-end { // not a line of text, nor of hashes and names
 			break
 		}

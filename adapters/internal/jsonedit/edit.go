@@ -85,10 +85,15 @@ func (e *Editor) Bytes(v Value) []byte {
 	if !e.touches(v) {
 		return v
 	}
-	b := bytes.NewBuffer(make([]byte, 0, len(v)))
-	e.write(b, v)
-	return b.Bytes()
+	var out pieces
+	e.write(&out, v)
+	return slices.Concat(out...)
 }
+
+// pieces are what a text is put together from, in memory that is taken once.
+type pieces [][]byte
+
+func (p *pieces) add(text []byte) { *p = append(*p, text) }
 
 // touches reports whether something is edited in v.
 func (e *Editor) touches(v Value) bool {
@@ -97,16 +102,16 @@ func (e *Editor) touches(v Value) bool {
 	return i < len(e.places) && e.places[i] < from+len(v)
 }
 
-func (e *Editor) write(b *bytes.Buffer, v Value) {
+func (e *Editor) write(out *pieces, v Value) {
 	x := e.edits[e.at(v)]
 	switch {
 	case x != nil && x.set != nil:
-		b.Write(x.set)
+		out.add(x.set)
 	case !e.touches(v):
-		b.Write(v)
+		out.add(v)
 	default:
-		c := container{e: e, b: b, of: v, last: 1}
-		b.WriteByte(v[0])
+		c := container{e: e, out: out, of: v, last: 1}
+		out.add(v[:1])
 		if v.IsObject() {
 			jsontext.Members(v, func(_ string, value []byte) {
 				c.child(c.last+bytes.IndexByte(v[c.last:], '"'), value)
@@ -119,14 +124,16 @@ func (e *Editor) write(b *bytes.Buffer, v Value) {
 				c.insert(text)
 			}
 		}
-		b.Write(v[c.last:])
+		out.add(v[c.last:])
 	}
 }
+
+var comma = []byte{','}
 
 // container is a list or an object that is written.
 type container struct {
 	e    *Editor
-	b    *bytes.Buffer
+	out  *pieces
 	of   Value
 	last int  // where what was read of it ends
 	any  bool // it has something by now
@@ -146,24 +153,24 @@ func (c *container) child(from int, value Value) {
 	if x != nil && x.isGone {
 		return
 	}
-	comma := bytes.IndexByte(between, ',')
+	n := bytes.IndexByte(between, ',')
 	switch {
-	case c.any && comma < 0:
-		c.b.WriteByte(',')
+	case c.any && n < 0:
+		c.out.add(comma)
 	case !c.any:
-		between = between[comma+1:]
+		between = between[n+1:]
 	}
-	c.b.Write(between)
-	c.b.Write(head)
-	c.e.write(c.b, value)
+	c.out.add(between)
+	c.out.add(head)
+	c.e.write(c.out, value)
 	c.any = true
 }
 
 func (c *container) insert(text []byte) {
 	if c.any {
-		c.b.WriteByte(',')
+		c.out.add(comma)
 	}
-	c.b.Write(text)
+	c.out.add(text)
 	c.any = true
 }
 

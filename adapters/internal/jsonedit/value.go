@@ -4,7 +4,6 @@ package jsonedit
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -18,7 +17,7 @@ type Value []byte
 
 // Parse returns the value that a text is. ok is false if it is no JSON.
 func Parse(text []byte) (v Value, ok bool) {
-	if !json.Valid(text) {
+	if !jsontext.Valid(text) {
 		return nil, false
 	}
 	return bytes.TrimSpace(text), true

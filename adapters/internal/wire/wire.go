@@ -5,11 +5,14 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
+	"github.com/winnowgo/winnow/internal/mem"
 )
 
 type value = jsonedit.Value
@@ -234,4 +237,26 @@ func AppendSource(to []byte, p *winnow.Part) []byte {
 		return append(to, b.raw.Delete(cacheControl)...)
 	}
 	return to
+}
+
+// Detached returns the messages without what they were read from, in memory of their own: the body can be freed.
+func (h *History) Detached(body []byte) []winnow.Message {
+	from := mem.Address(mem.String(body))
+	own := func(s string) string {
+		if at := mem.Address(s); s != "" && at >= from && at < from+uintptr(len(body)) {
+			return strings.Clone(s)
+		}
+		return s
+	}
+	out := slices.Clone(h.Messages)
+	for i := range out {
+		m := &out[i]
+		m.Source, m.ToolCallID, m.ToolName, m.Parts = nil, own(m.ToolCallID), own(m.ToolName), slices.Clone(m.Parts)
+		for k := range m.Parts {
+			p := &m.Parts[k]
+			p.Source, p.Text, p.Signature, p.ID, p.Name = nil, own(p.Text), own(p.Signature), own(p.ID), own(p.Name)
+			p.MediaType, p.Arguments = own(p.MediaType), slices.Clone(p.Arguments)
+		}
+	}
+	return out
 }
