@@ -50,12 +50,11 @@ func (Contents) read(r *reader, of value) {
 			others = append(others, p)
 		}
 	}
-	isBeside := len(r.history.Messages) > first
+	in := &list{raw: parts, left: len(r.history.Messages) - first} // responses are in it too
 	r.inCallOrder(first)
-	if isBeside && len(others) == 0 {
+	if in.left > 0 && len(others) == 0 {
 		return
 	}
-	in := &list{raw: parts}
 	for _, p := range others {
 		contentsPart(r, p, in)
 	}

@@ -81,7 +81,7 @@ func (w *writer) goneMarkers() (gone []lostMarker) {
 				gone = append(gone, lostMarker{i, p.raw, marker})
 			}
 			for _, b := range p.blocks {
-				if marker := b.raw.Get(cacheControl); marker.Exists() && (isPieceGone || isGone(b.raw)) {
+				if marker := markerOf(b.raw); marker.Exists() && (isPieceGone || isGone(b.raw)) {
 					gone = append(gone, lostMarker{i, b.raw, marker})
 				}
 			}
@@ -109,7 +109,7 @@ func (w *writer) spots() (spots []spot) {
 			for _, b := range p.blocks {
 				if !w.edit.IsGone(b.raw) {
 					spots = append(spots, spot{
-						raw: b.raw, behind: e.element, marker: b.raw.Get(cacheControl), mayHave: b.mayBeMarked(),
+						raw: b.raw, behind: e.element, marker: markerOf(b.raw), mayHave: b.mayBeMarked(),
 						isText: b.list == nil,
 					})
 				}
@@ -131,7 +131,20 @@ func (w *writer) markerIn(p *piece) value {
 		return marker
 	}
 	for _, b := range p.blocks {
-		if marker := b.raw.Get(cacheControl); marker.Exists() && !w.edit.IsGone(b.raw) {
+		if marker := markerOf(b.raw); marker.Exists() && !w.edit.IsGone(b.raw) {
+			return marker
+		}
+	}
+	return nil
+}
+
+// markerOf returns the marker of a block, or of one in its content: a text that a search found, for example.
+func markerOf(block value) value {
+	if marker := block.Get(cacheControl); marker.Exists() {
+		return marker
+	}
+	for _, b := range block.Get("content").Elements() {
+		if marker := markerOf(b); marker.Exists() {
 			return marker
 		}
 	}
@@ -211,7 +224,7 @@ func (h *History) Markers() (lifetimes []string) {
 		}
 		for _, p := range e.pieces {
 			for _, raw := range append([]value{p.raw}, rawOf(p.blocks)...) {
-				if marker := raw.Get(cacheControl); marker.Exists() {
+				if marker := markerOf(raw); marker.Exists() {
 					lifetimes = append(lifetimes, marker.Get("ttl").Text())
 				}
 			}

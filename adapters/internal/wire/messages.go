@@ -122,9 +122,9 @@ func messagesUser(r *reader, content value) {
 		p.list = listIn(p.content)
 		r.message(m, p)
 	}
-	isBeside := len(r.history.Messages) > first
+	in.left = len(r.history.Messages) - first // results are in it too
 	r.inCallOrder(first)
-	if isBeside && len(others) == 0 {
+	if in.left > 0 && len(others) == 0 {
 		return
 	}
 	if content.IsText() {

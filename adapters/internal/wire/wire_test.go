@@ -147,6 +147,34 @@ func TestUnknownMembersStay(t *testing.T) {
 	}
 }
 
+// What stands beside results goes without them, and they without it.
+func TestBesideResults(t *testing.T) {
+	for _, tt := range []struct {
+		api                    API
+		call, results, besides string
+	}{
+		{Messages{}, `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"n","input":{}},{"type":"tool_use","id":"b","name":"n","input":{}}]}`,
+			`{"type":"tool_result","tool_use_id":"a","content":"r"},{"type":"tool_result","tool_use_id":"b"}`, `{"type":"text","text":"<system-reminder>So.</system-reminder>"}`},
+		{Contents{}, `{"role":"model","parts":[{"functionCall":{"id":"a","name":"n"}},{"functionCall":{"id":"b","name":"n"}}]}`,
+			`{"functionResponse":{"id":"a","name":"n","response":{"output":"r"}}},{"functionResponse":{"id":"b","name":"n","response":{}}}`, `{"text":"Two images."}`},
+	} {
+		content := "content"
+		if tt.api == (Contents{}) {
+			content = "parts"
+		}
+		body := func(blocks string) string {
+			return `{"` + tt.api.List() + `":[` + tt.call + `,{"role":"user","` + content + `":[` + blocks + `]}]}`
+		}
+		got, _ := write(tt.api, body(tt.results+","+tt.besides), func(m []winnow.Message) []winnow.Message { return m[:3] })
+		assert.JSONEq(t, body(tt.results), got)
+		got, _ = write(tt.api, body(tt.results+","+tt.besides), func(m []winnow.Message) []winnow.Message {
+			return append([]winnow.Message{{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: "R"}}}}, m[3:]...)
+		})
+		assert.Contains(t, got, tt.besides)
+		assert.NotContains(t, got, `"a"`)
+	}
+}
+
 // Markers of the client stay, and move to the block before where theirs goes.
 func TestMarkers(t *testing.T) {
 	block := func(text, marker string) string {
@@ -195,6 +223,8 @@ func TestMarkers(t *testing.T) {
 		{"not on thinking", []string{user(block("a", "")), `{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"5m"}}]}`, user(block("c", ""))},
 			func(m []winnow.Message) []winnow.Message { m[1].Parts, m[1].Source = m[1].Parts[:1], nil; return m },
 			[]string{user(block("a", "5m")), `{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"}]}`, user(block("c", ""))}, 0},
+		{"in what a search found", []string{user(block("a", "")), call, strings.Replace(result, `"LONG","cache_control":{"type":"ephemeral"}`, `[{"type":"search_result","source":"s","title":"t","content":[`+block("f", "5m")+`]}]`, 1), user(block("c", ""))},
+			func(m []winnow.Message) []winnow.Message { return append(m[:1:1], m[3]) }, []string{user(block("a", "5m")), user(block("c", ""))}, 0},
 	} {
 		got, lost := write(Messages{}, `{"messages":[`+strings.Join(tt.list, ", ")+`]}`, tt.edit)
 		assert.JSONEq(t, `{"messages":[`+strings.Join(tt.want, ",")+`]}`, got, "%s: %s", tt.name, got)
