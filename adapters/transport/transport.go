@@ -39,6 +39,10 @@ type Options struct {
 	// sees them, at most six for one answer. Each is a further request, of which Done is told as well.
 	Recall bool
 
+	// Decompress returns a reader of a body that is compressed by something but gzip, as its Content-Encoding says. The
+	// request is sent uncompressed. (nil, or an error: it is passed on as it came.)
+	Decompress func(encoding string, body io.Reader) (io.Reader, error)
+
 	MarkCache bool         // set Anthropic's cache markers in the messages of a client that sets none at all
 	Logger    *slog.Logger // which requests are not managed, and why; never text of a conversation (nil: none)
 
@@ -74,7 +78,7 @@ type Transport struct {
 // New returns a transport on top of base (nil: [http.DefaultTransport]).
 //
 // A request that is none of the four forms, that cannot be read, or whose history cannot be made to fit, is sent as it
-// came. So is one whose body is compressed (but by gzip), and one whose history the provider has: it refers to it, or
+// came. So is one whose body is compressed (but by gzip, or what Options.Decompress reads), and one whose history the provider has: it refers to it, or
 // begins with the result of a call that it has not. The log says so once for a conversation.
 //
 // Two requests are refused because their clients then go on as is good here: one that continues a thread of Anthropic's
@@ -151,8 +155,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // came, or there is none.
 func (t *Transport) read(r *http.Request) (*http.Request, []byte, error) {
 	encoding := r.Header.Get("Content-Encoding")
-	if encoding != "" && encoding != "gzip" && encoding != "identity" {
-		return r, nil, fmt.Errorf("the body is compressed: %s", encoding)
+	if encoding != "" && encoding != "gzip" && encoding != "identity" && t.o.Decompress == nil {
+		return r, nil, compressedBy(encoding)
 	}
 	var read bytes.Buffer
 	read.Grow(int(min(max(0, r.ContentLength), mostAtOnce)) + bytes.MinRead) // so much free makes it read on at the end
@@ -168,15 +172,15 @@ func (t *Transport) read(r *http.Request) (*http.Request, []byte, error) {
 	}
 	_ = r.Body.Close()
 	out := withBytes(r, body)
-	if encoding != "gzip" {
+	if encoding == "" || encoding == "identity" {
 		return out, body, nil
 	}
-	z, err := gzip.NewReader(bytes.NewReader(body))
+	plain, err := t.decompress(encoding, bytes.NewReader(body))
 	if err != nil {
-		return out, nil, err
+		return out, nil, compressedBy(encoding)
 	}
-	if body, err = io.ReadAll(io.LimitReader(z, t.o.MaxBody+1)); err != nil {
-		return out, nil, err
+	if body, err = io.ReadAll(io.LimitReader(plain, t.o.MaxBody+1)); err != nil {
+		return out, nil, compressedBy(encoding)
 	}
 	if int64(len(body)) > t.o.MaxBody {
 		return out, nil, errTooLarge
@@ -185,6 +189,15 @@ func (t *Transport) read(r *http.Request) (*http.Request, []byte, error) {
 	out.Header.Del("Content-Encoding")
 	return out, body, nil
 }
+
+func (t *Transport) decompress(encoding string, body io.Reader) (io.Reader, error) {
+	if encoding == "gzip" {
+		return gzip.NewReader(body)
+	}
+	return t.o.Decompress(encoding, body)
+}
+
+func compressedBy(encoding string) error { return fmt.Errorf("the body is compressed: %s", encoding) }
 
 // mostAtOnce is how much memory is taken for a body because its header says so, in bytes.
 const mostAtOnce = 8 << 20

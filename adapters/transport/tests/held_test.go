@@ -3,7 +3,10 @@ package transport_test
 import (
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -154,7 +157,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// A body that is compressed by gzip is managed; any other is passed on, and the log says so.
+// A body that is compressed by gzip, or by what the host can read, is managed; any other is passed on, and the log says
+// so.
 func TestCompressed(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -162,6 +166,12 @@ func TestCompressed(t *testing.T) {
 	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	var got []byte
 	var encoding string
+	o.Decompress = func(encoding string, body io.Reader) (io.Reader, error) {
+		if encoding != "deflate" {
+			return nil, errors.ErrUnsupported
+		}
+		return zlib.NewReader(body)
+	}
 	tr, err := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
 		got, encoding = read(r), r.Header.Get("Content-Encoding")
 		return answer(200, "application/json", "{}"), nil
@@ -174,19 +184,21 @@ func TestCompressed(t *testing.T) {
 		require.NoError(t, err)
 	}
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write([]byte(messages("book", 60)))
-	require.NoError(t, z.Close())
-	send("gzip", b.String())
-	assert.Empty(t, encoding)
-	assert.Less(t, len(got), 4*window)
+	for kind, z := range map[string]io.WriteCloser{"gzip": gzip.NewWriter(&b), "deflate": zlib.NewWriter(&b)} {
+		b.Reset()
+		_, _ = z.Write([]byte(messages("book", 60)))
+		require.NoError(t, z.Close())
+		send(kind, b.String())
+		assert.Empty(t, encoding)
+		assert.Less(t, len(got), 4*window)
+	}
 	log.Reset()
-	for _, kind := range []string{"zstd", "gzip", "zstd"} {
+	for _, kind := range []string{"zstd", "gzip", "deflate", "zstd"} {
 		send(kind, "no such bytes")
 		assert.Equal(t, "no such bytes", string(got))
 		assert.Equal(t, kind, encoding)
 	}
-	assert.Equal(t, 2, strings.Count(log.String(), "\n"), "%s", &log)
+	assert.Equal(t, 3, strings.Count(log.String(), "\n"), "%s", &log)
 }
 
 // An agent whose own wishes fill the window is told so at its first request, in the form of its API.

@@ -4,6 +4,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -72,6 +74,12 @@ func New(o Options) (http.Handler, error) {
 		},
 		Conversations: o.Conversations, Memory: o.Memory, Dir: o.Dir, MarkCache: o.MarkCache, Summarize: o.Summarize,
 		Recall: o.Recall, Logger: o.Logger, Done: done, MaxBody: o.MaxBody,
+		Decompress: func(encoding string, body io.Reader) (io.Reader, error) {
+			if encoding != "zstd" { // Codex sends it where a setting of its maker says so
+				return nil, errors.ErrUnsupported
+			}
+			return zstd.NewReader(body, zstd.WithDecoderConcurrency(1)) // no goroutines, so nothing to close
+		},
 	})
 	if err != nil {
 		return nil, err

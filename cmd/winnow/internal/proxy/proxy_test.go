@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -252,6 +253,27 @@ func TestBadBodies(t *testing.T) {
 			assert.NotEmpty(t, text)
 		}
 	}
+}
+
+// A body in zstd, as Codex may send it, is managed.
+func TestZstd(t *testing.T) {
+	var got []byte
+	address, log := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got, _ = io.ReadAll(r.Body)
+		assert.Empty(t, r.Header.Get("Content-Encoding"))
+		_, _ = io.WriteString(w, `{"usage":{"input_tokens":7}}`)
+	}), Options{})
+	const body = `{"model":"gpt-5","input":[{"role":"user","content":"hi"}]}`
+	z, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	r, err := http.NewRequest(http.MethodPost, address+"/v1/responses", bytes.NewReader(z.EncodeAll([]byte(body), nil)))
+	require.NoError(t, err)
+	r.Header.Set("Content-Encoding", "zstd")
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, body, string(got))
+	assert.Empty(t, log.String())
 }
 
 // A slow reader holds back nobody else, and a stream reaches the client as it comes.
