@@ -151,7 +151,11 @@ func (t *Transport) options(r *http.Request, q *query) (window int, o *winnow.Op
 		o.Cache = q.prices(t.o.MarkCache)
 	}
 	o.Recall = o.Recall || t.o.Recall
-	if window == 0 && strings.Contains(strings.Join(r.Header.Values("Anthropic-Beta"), ","), "context-1m") {
+	beta := strings.Join(r.Header.Values("Anthropic-Beta"), ",")
+	if isVertex(r.URL.Path) {
+		beta += string(value(q.whole).Get("anthropic_beta"))
+	}
+	if window == 0 && strings.Contains(beta, "context-1m") {
 		window = 1_000_000
 	}
 	return window, o

@@ -43,7 +43,7 @@ func formOf(r *http.Request) *form {
 	switch last := path.Base(r.URL.Path); {
 	case strings.HasSuffix(last, ":generateContent"), strings.HasSuffix(last, ":streamGenerateContent"):
 		return contentForm
-	case last == "messages":
+	case last == "messages", isVertex(r.URL.Path):
 		return messagesForm
 	case last == "responses":
 		return responseForm
@@ -51,6 +51,13 @@ func formOf(r *http.Request) *form {
 		return chatForm
 	}
 	return nil
+}
+
+// isVertex reports whether a path is that of a model of Anthropic's at Google, whose requests name it there alone.
+func isVertex(p string) bool {
+	name, method, _ := strings.Cut(path.Base(p), ":")
+	return strings.HasSuffix(path.Dir(p), "/anthropic/models") && name != "count-tokens" &&
+		(method == "rawPredict" || method == "streamRawPredict")
 }
 
 // query is a request of a client.
@@ -120,12 +127,15 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 	if len(elements) == 0 {
 		return nil, fmt.Errorf("the body has no list %q", f.api.List())
 	}
+	if f == responseForm && slices.ContainsFunc(elements, isReference) {
+		return nil, guess(whole, f, "item_reference")
+	}
 	q.wire = wire.Read(f.api, elements)
 	if q.history = q.wire.Messages; len(q.history) == 0 {
 		return nil, errors.New("nothing of the history can be read")
 	}
 	if isOrphaned(q.history) {
-		return nil, orphanIn(whole, f)
+		return nil, guess(whole, f, "the result of a call that it has not")
 	}
 	return q, nil
 }

@@ -78,6 +78,13 @@ func isOrphaned(history []winnow.Message) bool {
 	return false
 }
 
+// isReference reports whether an element of a history only names one that the provider has: an item_reference of
+// Responses, whose type may be left out.
+func isReference(of value) bool {
+	typ := of.Get("type")
+	return typ.Text() == "item_reference" || !typ.Exists() && !of.Get("role").Exists() && of.Get("id").IsText()
+}
+
 // stringsIn returns a string, or those in an object.
 func stringsIn(v value) (list []string) {
 	if v.IsText() {
@@ -91,10 +98,10 @@ func stringsIn(v value) (list []string) {
 	return list
 }
 
-// orphanIn returns a heldError for a body whose first result has no call. An id of an answer that the provider gave
+// guess returns a heldError for a body whose list is not whole, as what shows. An id of an answer that the provider gave
 // before may stand in any of its members.
-func orphanIn(body value, f *form) error {
-	e := &heldError{isGuess: true, reason: "the result of a call that it has not: the provider keeps the history"}
+func guess(body value, f *form, what string) error {
+	e := &heldError{isGuess: true, reason: what + ": the provider keeps the history"}
 	body.Members(func(name string, v value) {
 		if name != f.api.List() {
 			e.refs = append(e.refs, stringsIn(v)...)

@@ -51,18 +51,25 @@ func (t *Transport) summarizerFor(f *form) winnow.Summarizer {
 func (t *Transport) summaryRequest(ctx context.Context, f *form, of *http.Request,
 	req *winnow.SummaryRequest) *http.Request {
 	out := of.Clone(ctx)
-	if f == contentForm { // the path names the model, and the query may have the key
-		out.URL.Path = path.Join(path.Dir(of.URL.Path), t.o.Summarize+":generateContent")
+	body := f.summaryBody(t.o.Summarize, req)
+	method := ":generateContent"
+	if isVertex(of.URL.Path) {
+		method = ":rawPredict"
+		body = value(body).Delete("model").Set("anthropic_version", jsonedit.Quote("vertex-2023-10-16"))
+	}
+	if modelInPath(of.URL.Path) != "" { // the query may have the key
+		out.URL.Path = path.Join(path.Dir(of.URL.Path), t.o.Summarize+method)
 		out.URL.RawPath = ""
 		q := of.URL.Query()
 		q.Del("alt")
 		out.URL.RawQuery = q.Encode()
 	}
-	for _, name := range []string{"Accept", "Accept-Encoding", "Content-Encoding"} {
+	own := []string{"Accept", "Accept-Encoding", "Content-Encoding", "Idempotency-Key"}
+	for _, name := range append(own, digests...) {
 		out.Header.Del(name)
 	}
 	out.Header.Set("Content-Type", "application/json")
-	return withBytes(out, f.summaryBody(t.o.Summarize, req))
+	return withBytes(out, body)
 }
 
 // summaryBody asks a model for a summary.

@@ -78,8 +78,9 @@ type Transport struct {
 // New returns a transport on top of base (nil: [http.DefaultTransport]).
 //
 // A request that is none of the four forms, that cannot be read, or whose history cannot be made to fit, is sent as it
-// came. So is one whose body is compressed (but by gzip, or what Options.Decompress reads), and one whose history the provider has: it refers to it, or
-// begins with the result of a call that it has not. The log says so once for a conversation.
+// came. So is one whose body is signed (for AWS), or compressed (but by gzip, or what Options.Decompress reads), and one
+// whose history the provider has: it refers to it, or begins with the result of a call that it has not. The log says so
+// once for a conversation.
 //
 // Two requests are refused because their clients then go on as is good here: one that continues a thread of Anthropic's
 // is sent again with the whole history, and the upgrade of Responses to a WebSocket is followed by requests over HTTP.
@@ -155,6 +156,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // came, or there is none.
 func (t *Transport) read(r *http.Request) (*http.Request, []byte, error) {
 	encoding := r.Header.Get("Content-Encoding")
+	if strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") {
+		return r, nil, errors.New("the body is signed")
+	}
 	if encoding != "" && encoding != "gzip" && encoding != "identity" && t.o.Decompress == nil {
 		return r, nil, compressedBy(encoding)
 	}
@@ -224,7 +228,7 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 					"lost", lost)
 			}
 			t.note(c, t.conversations.wrote(c))
-			res, err := t.base.RoundTrip(withBytes(identity(r), body))
+			res, err := t.base.RoundTrip(q.request(r, body, refusals > 0))
 			if err != nil {
 				return nil, err
 			}
@@ -258,6 +262,24 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 		return t.conversations.cacheUse(c)
 	})
 	return res, nil
+}
+
+// digests are the headers with a hash of the body.
+var digests = []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
+
+// request returns r with another body. What says something of the body that is not true any more goes, and what says
+// that it is the same request, if it is not sent for the first time.
+func (q *query) request(r *http.Request, body []byte, isAgain bool) *http.Request {
+	out := withBytes(identity(r), body)
+	if !bytes.Equal(body, q.whole) {
+		for _, name := range digests {
+			out.Header.Del(name)
+		}
+	}
+	if isAgain || q.grew {
+		out.Header.Del("Idempotency-Key")
+	}
+	return out
 }
 
 // tap reads the usage of an answer while the client reads it, and then tells Done of x.

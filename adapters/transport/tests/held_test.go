@@ -38,6 +38,7 @@ func TestHistoryElsewhere(t *testing.T) {
 		{"/v1/responses", `{"input":` + asked + `,"conversation":"%s"}`},
 		{"/v1/responses", `{"input":` + asked + `,"conversation":{"id":"%s"}}`},
 		{"/v1/responses", `{"input":[{"role":"user","content":"hi"},{"type":"item_reference","id":"%s"},{"type":"function_call_output","call_id":"c1","output":"read"}]}`},
+		{"/v1/responses", `{"input":[{"role":"user","content":"hi"},{"id":"%s"},{"role":"user","content":"Go on."}]}`},
 		{"/v1/messages", `{"thread":{"type":"fork","previous_message_id":"%s"},"messages":` + asked + `}`},
 		{"/v1beta/models/m:generateContent", `{"cachedContent":"%s","contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
 		{"/v1beta/models/m:streamGenerateContent", `{"cached_content":"%s","contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
@@ -68,7 +69,7 @@ func TestHistoryElsewhere(t *testing.T) {
 			assert.Equal(t, 200, status)
 			assert.Equal(t, body, got)
 		}
-		isSame := strings.Contains(tt.body, "onversation") || strings.Contains(tt.body, "item_ref") // refers to no answer
+		isSame := strings.Contains(tt.body, "onversation") || strings.Contains(tt.body, "item_ref") || strings.Contains(tt.body, `{"id":"%s"},`) // refers to no answer
 		assert.Equal(t, 1, strings.Count(log.String(), "\n"), "%s\n%s", tt.body, &log)
 		assert.Contains(t, log.String(), "level=WARN")
 		assert.Contains(t, log.String(), "the provider keeps the history", tt.body)
@@ -88,6 +89,7 @@ func TestHistoryIsHere(t *testing.T) {
 	for _, tt := range []struct{ path, body string }{
 		{"/v1/messages", messages("book", 1)},
 		{"/v1/messages", strings.Replace(messages("book", 1), `{"model"`, `{"thread":{"type":"create"},"model"`, 1)},
+		{"/v1/projects/p/locations/l/publishers/anthropic/models/claude-opus-4-5@20251101:streamRawPredict", strings.Replace(messages("book", 1), `"model":"m"`, `"anthropic_version":"vertex-2023-10-16"`, 1)},
 		{"/v1/responses", `{"previous_response_id":null,"conversation":null,"input":[{"role":"user","content":"hi"},` +
 			`{"type":"function_call","call_id":"c1","name":"read","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"read"}]}`},
 		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"function_call":{"name":"read","arguments":"{}"}},` +
@@ -105,6 +107,9 @@ func TestHistoryIsHere(t *testing.T) {
 		post(t, tr, tt.path, tt.body)
 		require.Len(t, seen, 1)
 		assert.Empty(t, seen[0].Passed, tt.body)
+		if strings.Contains(tt.path, "@") {
+			assert.Equal(t, "claude-opus-4-5@20251101", seen[0].Model)
+		}
 	}
 }
 

@@ -13,64 +13,134 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/anthropic"
+	"github.com/winnowgo/winnow/adapters/genai"
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
+	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
+	"github.com/winnowgo/winnow/adapters/internal/wire"
+	"github.com/winnowgo/winnow/adapters/openai"
+	"github.com/winnowgo/winnow/adapters/openai/responses"
 	"github.com/winnowgo/winnow/adapters/transport"
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
-// Recorded sessions, as a client sends them: the whole history each time. Each request is valid, and has the messages
+// recordedAPI is an API in which a client sends recorded sessions.
+type recordedAPI struct {
+	path, rest string
+	api        wire.API
+	// list returns the list of a body for messages, and what a host imports that has it.
+	list  func(messages []winnow.Message) (values any, imported []winnow.Message)
+	check func(t *testing.T, body, list []byte)
+}
+
+// strictly checks a body with a provider that refuses what breaks a rule.
+func strictly(path string) func(*testing.T, []byte, []byte) {
+	strict := provider.New(provider.Options{Window: adaptertest.HugeWindow, Prefill: true})
+	return func(t *testing.T, body, _ []byte) {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(body)))
+		r.Header.Set("X-Api-Key", "k")
+		r.Header.Set("Authorization", "Bearer k")
+		r.Header.Set("Anthropic-Version", "2023-06-01")
+		strict.ServeHTTP(w, r)
+		require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
+	}
+}
+
+func recordedAPIs() map[string]recordedAPI {
+	of := func(valid func([]byte) error) func(*testing.T, []byte, []byte) {
+		return func(t *testing.T, _, list []byte) { require.NoError(t, valid(list)) }
+	}
+	return map[string]recordedAPI{
+		"messages": {"/v1/messages", `"max_tokens":8000,"tools":[{"name":"read","input_schema":{"type":"object"}}]`, wire.Messages{},
+			func(m []winnow.Message) (any, []winnow.Message) {
+				values := anthropic.Export(m)
+				return values, anthropic.Import(values)
+			}, strictly("/v1/messages")},
+		"chat": {"/v1/chat/completions", `"max_completion_tokens":8000,"tools":[{"type":"function","function":{"name":"read"}}]`, wire.Chat{},
+			func(m []winnow.Message) (any, []winnow.Message) {
+				values := openai.Export(m)
+				return values, openai.Import(values)
+			}, strictly("/v1/chat/completions")},
+		"responses": {"/v1/responses", `"max_output_tokens":8000,"tools":[{"type":"function","name":"read"}]`, wire.Responses{},
+			func(m []winnow.Message) (any, []winnow.Message) {
+				values := responses.Export(m)
+				return values, responses.Import(values)
+			}, of(adaptertest.ValidItems)},
+		"gemini": {"/v1beta/models/m:generateContent", `"generationConfig":{"maxOutputTokens":8000},"tools":[{"functionDeclarations":[{"name":"read"}]}]`, wire.Contents{},
+			func(m []winnow.Message) (any, []winnow.Message) {
+				values := genai.Export(m)
+				return values, genai.Import(values)
+			}, of(adaptertest.ValidContents)},
+	}
+}
+
+// Recorded sessions, as clients send them: the whole history each time. Each request is valid, and has the messages
 // that a host would send which uses the library itself.
 func TestRecordedSessions(t *testing.T) {
 	t.Parallel()
+	for name, api := range recordedAPIs() {
+		t.Run(name, func(t *testing.T) {
+			requests, smaller := 0, 0
+			adaptertest.EachSession(t, func(t *testing.T, history []winnow.Message) {
+				for i := range history { // no provider here has signed the thinking
+					history[i].Parts = slices.DeleteFunc(history[i].Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindThinking })
+				}
+				all, less := api.replay(t, history)
+				requests, smaller = requests+all, smaller+less
+			})
+			t.Logf("%d requests, %d of them smaller than the client's", requests, smaller)
+			assert.Positive(t, smaller)
+		})
+	}
+}
+
+// replay sends a session, and returns how many requests that were and how many were made smaller.
+func (api *recordedAPI) replay(t *testing.T, history []winnow.Message) (requests, smaller int) {
 	const window = 64_000
-	requests, smaller := 0, 0
-	adaptertest.EachSession(t, func(t *testing.T, history []winnow.Message) {
-		strict := provider.New(provider.Options{Window: adaptertest.HugeWindow, Prefill: true})
-		var sent json.RawMessage
-		o := options(window, 0)
-		tr, err := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
-			body := read(r)
-			w, again := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(string(body)))
-			again.Header.Set("X-Api-Key", "k")
-			again.Header.Set("Anthropic-Version", "2023-06-01")
-			strict.ServeHTTP(w, again)
-			assert.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
-			var q struct{ Messages json.RawMessage }
-			require.NoError(t, json.Unmarshal(body, &q))
-			sent = q.Messages
-			return answer(http.StatusOK, "application/json", "{}"), nil
-		}), o)
-		require.NoError(t, err)
-		library, err := winnow.New(window, &winnow.Options{Reserve: 8_000, Model: "m"})
-		require.NoError(t, err)
-		for i := range history { // the strict provider has not signed the thinking
-			history[i].Parts = slices.DeleteFunc(history[i].Parts, func(p winnow.Part) bool { return p.Kind == winnow.KindThinking })
+	var sent []byte
+	tr, err := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+		body := read(r)
+		sent = jsonedit.Value(body).Get(api.api.List())
+		api.check(t, body, sent)
+		return answer(http.StatusOK, "application/json", "{}"), nil
+	}), options(window, 0))
+	require.NoError(t, err)
+	library, err := winnow.New(window, &winnow.Options{Reserve: 8_000, Model: "m"})
+	require.NoError(t, err)
+	for i := range history {
+		isAsked := i+1 == len(history) || history[i+1].Role == winnow.RoleAssistant
+		if history[i].Role == winnow.RoleAssistant || history[i].Role == winnow.RoleSystem || !isAsked {
+			continue
 		}
-		n := 0
-		for i := range history {
-			isAsked := i+1 == len(history) || history[i+1].Role == winnow.RoleAssistant
-			if history[i].Role == winnow.RoleAssistant || history[i].Role == winnow.RoleSystem || !isAsked {
-				continue
-			}
-			if n++; n > 40 && n%10 != 0 { // a client need not have asked each time
-				continue
-			}
-			values := anthropic.Export(history[:i+1])
-			text, err := json.Marshal(values)
-			require.NoError(t, err)
-			body := `{"model":"m","max_tokens":8000,"tools":[{"name":"read","input_schema":{"type":"object"}}],"messages":` + string(text) + `}`
-			status, _ := post(t, tr, "/v1/messages", body)
-			require.Equal(t, http.StatusOK, status)
-			want, err := library.Prepare(t.Context(), anthropic.Import(values))
-			require.NoError(t, err)
-			wanted, err := json.Marshal(anthropic.Export(want.Messages))
-			require.NoError(t, err)
-			require.JSONEq(t, string(wanted), string(sent), "request %d", n)
-			if requests++; len(sent) < len(text) {
-				smaller++
-			}
+		if requests++; requests > 40 && requests%10 != 0 { // a client need not have asked each time
+			continue
 		}
-	})
-	t.Logf("%d requests, %d of them smaller than the client's", requests, smaller)
-	assert.Positive(t, smaller)
+		values, imported := api.list(history[:i+1])
+		text, err := json.Marshal(values)
+		require.NoError(t, err)
+		status, _ := post(t, tr, api.path, `{"model":"m",`+api.rest+`,"`+api.api.List()+`":`+string(text)+`}`)
+		require.Equal(t, http.StatusOK, status)
+		want, err := library.Prepare(t.Context(), imported)
+		require.NoError(t, err)
+		wanted, _ := api.list(want.Messages)
+		list, err := json.Marshal(wanted)
+		require.NoError(t, err)
+		require.Equal(t, api.said(list), api.said(sent), "request %d", requests)
+		if len(sent) < len(text) {
+			smaller++
+		}
+	}
+	return requests, smaller
+}
+
+// said returns the messages in a list, without where they come from.
+func (api *recordedAPI) said(list []byte) []winnow.Message {
+	messages := wire.Read(api.api, jsonedit.Value(list).Elements()).Messages
+	for i := range messages {
+		m := &messages[i]
+		m.ID, m.Source = "", nil
+		for k := range m.Parts {
+			m.Parts[k].Source = nil
+		}
+	}
+	return messages
 }
