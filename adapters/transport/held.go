@@ -98,8 +98,8 @@ func stringsIn(v value) (list []string) {
 	return list
 }
 
-// guess returns a heldError for a body whose list is not whole, as what shows. An id of an answer that the provider gave
-// before may stand in any of its members.
+// guess returns a heldError for a body whose list is not whole, as what shows. An id of an answer that the provider
+// gave before may stand in any of its members.
 func guess(body value, f *form, what string) error {
 	e := &heldError{isGuess: true, reason: what + ": the provider keeps the history"}
 	body.Members(func(name string, v value) {
