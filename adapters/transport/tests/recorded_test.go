@@ -27,9 +27,35 @@ import (
 type recordedAPI struct {
 	path, rest string
 	api        wire.API
-	// list returns the list of a body for messages, and what a host imports that has it.
-	list  func(messages []winnow.Message) (values any, imported []winnow.Message)
-	check func(t *testing.T, body, list []byte)
+	client     func(history []winnow.Message) recordedClient
+	check      func(t *testing.T, body, list []byte)
+}
+
+// recordedClient is a session in the values of an SDK.
+type recordedClient struct {
+	elements []jsonedit.Value
+	imported func(n int) []winnow.Message                  // the first n
+	export   func(messages []winnow.Message) (list []byte) // as a host sends them
+}
+
+func clientOf[T any](t *testing.T, export func([]winnow.Message) []T, imported func([]T) []winnow.Message) func([]winnow.Message) recordedClient {
+	list := func(messages []winnow.Message) []byte {
+		text, err := json.Marshal(export(messages))
+		require.NoError(t, err)
+		return text
+	}
+	return func(history []winnow.Message) recordedClient {
+		values := export(history)
+		text, err := json.Marshal(values)
+		require.NoError(t, err)
+		return recordedClient{jsonedit.Value(text).Elements(), func(n int) []winnow.Message { return imported(values[:n]) }, list}
+	}
+}
+
+// isModels reports whether an element is of an answer.
+func isModels(of jsonedit.Value) bool {
+	typ := of.Get("type").Text()
+	return of.Get("role").Text() == "assistant" || of.Get("role").Text() == "model" || strings.HasSuffix(typ, "_call") || typ == "reasoning"
 }
 
 // strictly checks a body with a provider that refuses what breaks a rule.
@@ -45,31 +71,19 @@ func strictly(path string) func(*testing.T, []byte, []byte) {
 	}
 }
 
-func recordedAPIs() map[string]recordedAPI {
+func recordedAPIs(t *testing.T) map[string]recordedAPI {
 	of := func(valid func([]byte) error) func(*testing.T, []byte, []byte) {
 		return func(t *testing.T, _, list []byte) { require.NoError(t, valid(list)) }
 	}
 	return map[string]recordedAPI{
 		"messages": {"/v1/messages", `"max_tokens":8000,"tools":[{"name":"read","input_schema":{"type":"object"}}]`, wire.Messages{},
-			func(m []winnow.Message) (any, []winnow.Message) {
-				values := anthropic.Export(m)
-				return values, anthropic.Import(values)
-			}, strictly("/v1/messages")},
+			clientOf(t, anthropic.Export, anthropic.Import), strictly("/v1/messages")},
 		"chat": {"/v1/chat/completions", `"max_completion_tokens":8000,"tools":[{"type":"function","function":{"name":"read"}}]`, wire.Chat{},
-			func(m []winnow.Message) (any, []winnow.Message) {
-				values := openai.Export(m)
-				return values, openai.Import(values)
-			}, strictly("/v1/chat/completions")},
+			clientOf(t, openai.Export, openai.Import), strictly("/v1/chat/completions")},
 		"responses": {"/v1/responses", `"max_output_tokens":8000,"tools":[{"type":"function","name":"read"}]`, wire.Responses{},
-			func(m []winnow.Message) (any, []winnow.Message) {
-				values := responses.Export(m)
-				return values, responses.Import(values)
-			}, of(adaptertest.ValidItems)},
+			clientOf(t, responses.Export, responses.Import), of(adaptertest.ValidItems)},
 		"gemini": {"/v1beta/models/m:generateContent", `"generationConfig":{"maxOutputTokens":8000},"tools":[{"functionDeclarations":[{"name":"read"}]}]`, wire.Contents{},
-			func(m []winnow.Message) (any, []winnow.Message) {
-				values := genai.Export(m)
-				return values, genai.Import(values)
-			}, of(adaptertest.ValidContents)},
+			clientOf(t, genai.Export, genai.Import), of(adaptertest.ValidContents)},
 	}
 }
 
@@ -77,7 +91,7 @@ func recordedAPIs() map[string]recordedAPI {
 // that a host would send which uses the library itself.
 func TestRecordedSessions(t *testing.T) {
 	t.Parallel()
-	for name, api := range recordedAPIs() {
+	for name, api := range recordedAPIs(t) {
 		t.Run(name, func(t *testing.T) {
 			requests, smaller := 0, 0
 			adaptertest.EachSession(t, func(t *testing.T, history []winnow.Message) {
@@ -106,30 +120,32 @@ func (api *recordedAPI) replay(t *testing.T, history []winnow.Message) (requests
 	require.NoError(t, err)
 	library, err := winnow.New(window, &winnow.Options{Reserve: 8_000, Model: "m"})
 	require.NoError(t, err)
-	for i := range history {
-		isAsked := i+1 == len(history) || history[i+1].Role == winnow.RoleAssistant
-		if history[i].Role == winnow.RoleAssistant || history[i].Role == winnow.RoleSystem || !isAsked {
+	client := api.client(history)
+	for i, element := range client.elements {
+		if isModels(element) || i+1 < len(client.elements) && !isModels(client.elements[i+1]) {
 			continue
 		}
 		if requests++; requests > 40 && requests%10 != 0 { // a client need not have asked each time
 			continue
 		}
-		values, imported := api.list(history[:i+1])
-		text, err := json.Marshal(values)
-		require.NoError(t, err)
-		status, _ := post(t, tr, api.path, `{"model":"m",`+api.rest+`,"`+api.api.List()+`":`+string(text)+`}`)
+		list := jsonedit.List(valuesOf(client.elements[:i+1])...)
+		status, _ := post(t, tr, api.path, `{"model":"m",`+api.rest+`,"`+api.api.List()+`":`+string(list)+`}`)
 		require.Equal(t, http.StatusOK, status)
-		want, err := library.Prepare(t.Context(), imported)
+		want, err := library.Prepare(t.Context(), client.imported(i+1))
 		require.NoError(t, err)
-		wanted, _ := api.list(want.Messages)
-		list, err := json.Marshal(wanted)
-		require.NoError(t, err)
-		require.Equal(t, api.said(list), api.said(sent), "request %d", requests)
-		if len(sent) < len(text) {
+		require.Equal(t, api.said(client.export(want.Messages)), api.said(sent), "request %d", requests)
+		if len(sent) < len(list) {
 			smaller++
 		}
 	}
 	return requests, smaller
+}
+
+func valuesOf(elements []jsonedit.Value) (list [][]byte) {
+	for _, e := range elements {
+		list = append(list, e)
+	}
+	return list
 }
 
 // said returns the messages in a list, without where they come from.
