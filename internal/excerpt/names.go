@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/identifier"
 	"github.com/winnowgo/winnow/internal/secret"
@@ -94,6 +95,9 @@ func (n *Names) choose(texts []Source, least float64, room int) (ids []string) {
 	}
 	slices.SortFunc(chosen, byPlace)
 	for _, f := range chosen {
+		if strings.Contains(f.id, " ") { // among others, nobody could tell where it begins
+			f.id = `"` + f.id + `"`
+		}
 		ids = append(ids, f.id)
 	}
 	return ids

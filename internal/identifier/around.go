@@ -61,7 +61,10 @@ func drivePath(s string, i int) int {
 	}
 	end := i + 1
 	for most := min(len(s), i+MaxBytes-2); end < most; end++ {
-		if isBetween := s[end] == '\\' && s[end-1] != '\\'; !isBetween && !isNameByte(s[end]) {
+		isBetween := s[end] == '\\' && s[end-1] != '\\'
+		behind := strings.IndexAny(s[end+1:most], " \\\r\n\t:")
+		isSpace := s[end] == ' ' && behind > 0 && s[end+1+behind] == '\\' // Program Files
+		if !isBetween && !isSpace && !isNameByte(s[end]) {
 			break
 		}
 	}

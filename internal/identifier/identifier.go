@@ -37,6 +37,11 @@ func Scan(s string, emit func(id string, kind Kind)) {
 		switch {
 		case i > start:
 			if all != runes.Lower || start > 0 && s[start-1] == '`' { // most tokens are words of a text
+				if end := spacedPath(s, start, i); end > i {
+					emit(strings.TrimPrefix(s[start:end], "./"), Path)
+					i = end
+					continue
+				}
 				scanAt(s, start, i, all, emit)
 			}
 		case s[i] == '\\': // an escape, not a letter of the next word

@@ -49,6 +49,12 @@ func TestScan(t *testing.T) {
 		{"took 0.14s and 12.305ms, within 1.5s, of 0.35GB", []string{"3 1.5s", "3 0.35GB"}},
 		{"diff --git a/cmd/main.go b/cmd/main.go\n--- a/cmd/main.go\n+++ b/cmd/main.go\n see a/main.go",
 			[]string{"0 cmd/main.go", "0 cmd/main.go", "0 cmd/main.go", "0 cmd/main.go", "0 a/main.go"}},
+		{"in Use Cases/UC-16.md:12, docs/Use Cases/Second Part/UC 17.md and See README.md", []string{"0 Use Cases/UC-16.md", "0 docs/Use Cases/Second Part/UC 17.md", "0 README.md"}},
+		{"./my notes/todo list.md: x\n/srv/my data/a.csv\nsee src/my\\ data/b.csv, in \"/Library/Application Support/Code/a.json\"",
+			[]string{"0 my notes/todo list.md", "0 /srv/my data/a.csv", "0 src/my\\ data/b.csv", "0 /Library/Application Support/Code/a.json"}},
+		{`"C:\Program Files\App\a.txt" and C:\Users\me\b.txt Then D:\my data\c.txt`, []string{`0 C:\Program Files\App\a.txt`, `0 C:\Users\me\b.txt`, `0 D:\my data\c.txt`}},
+		{"FAIL Tests/a.test.ts, M Sources/App.swift, ls -la Docs/a.md -x Other/b.md, src/a.go Docs/b.go, of 269B", // words beside paths
+			[]string{"0 Tests/a.test.ts", "0 Sources/App.swift", "0 Docs/a.md", "0 Other/b.md", "0 src/a.go", "0 Docs/b.go", "3 269B"}},
 		{"plain words, and/or 12 of 345. EMPTY", nil},
 		{"", nil},
 	} {

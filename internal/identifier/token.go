@@ -253,10 +253,10 @@ func humpKind(w string) Kind {
 	return Name
 }
 
-// isErrorCode reports whether a word is a few capitals and three digits or more, as TS2345 and E0308 are.
+// isErrorCode reports whether a word is a few capitals and then three digits or more, as TS2345 and E0308 are.
 func isErrorCode(w string, digits int, all uint8) bool {
 	upper := len(w) - digits
-	return digits >= 3 && all == runes.Upper|runes.Digit && upper <= 6
+	return digits >= 3 && all == runes.Upper|runes.Digit && upper <= 6 && runes.IsUpper(w[0])
 }
 
 // hasHump reports whether an upper-case letter follows a lower-case one, as in camelCase.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -167,7 +168,25 @@ func (w *Writer) command(s string) string {
 	if s = shortQuotes(s); runes.AtLeast(s, shellChars+1) {
 		s = shortPipes(s)
 	}
-	return runes.Clip(s, shellChars)
+	return runes.Clip(withoutLongWords(s, shellChars), pathChars)
+}
+
+// withoutLongWords leaves of a command that is longer than most the programs and what may be a file or a URL, and of
+// the other words the shortest.
+func withoutLongWords(s string, most int) string {
+	words, others := strings.Fields(s), []int{}
+	for k, w := range words {
+		isProgram := k == 0 || strings.Trim(words[k-1], "|&;") == ""
+		if !isProgram && strings.Trim(w, "|&;") != "" && !strings.ContainsAny(w, `/\.`) {
+			others = append(others, k)
+		}
+	}
+	slices.SortStableFunc(others, func(a, b int) int { return len(words[b]) - len(words[a]) })
+	for k := 0; k < len(others) && len(s) > most; k++ {
+		words[others[k]] = "…"
+		s = strings.Join(slices.CompactFunc(slices.Clone(words), bothLeftOut), " ")
+	}
+	return s
 }
 
 // mostCommandBytes is how much of a command is read for its line.
@@ -198,7 +217,9 @@ func withoutDocuments(s string) string {
 	return b.String()
 }
 
-// shortQuotes shortens the texts in quotes of a command in their middles.
+func bothLeftOut(a, b string) bool { return a == "…" && b == "…" }
+
+// shortQuotes shortens the texts in quotes of a command in their middles: not a file or a URL, which is one word.
 func shortQuotes(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -215,7 +236,11 @@ func shortQuotes(s string) string {
 			b.WriteString(s[i:])
 			break
 		}
-		b.WriteString(s[i:i+1] + runes.Clip(s[i+1:i+1+end], valueChars) + s[i:i+1])
+		text := s[i+1 : i+1+end]
+		if isName := strings.ContainsAny(text, "/") && !strings.ContainsAny(text, " |*()$"); !isName {
+			text = runes.Clip(text, valueChars)
+		}
+		b.WriteString(s[i:i+1] + text + s[i:i+1])
 		i += end + 2
 	}
 	return b.String()

@@ -16,6 +16,7 @@ import (
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -157,7 +158,7 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	if masked := secret.Mask(mem.String(arguments)); masked != mem.String(arguments) {
 		arguments = json.RawMessage(masked)
 	}
-	w.mention(mem.String(arguments), true)
+	jsontext.Members(arguments, func(_ string, value []byte) { w.mention(mem.String(value), true) })
 	l := line{id: id, tool: tool, raw: arguments, arguments: w.files.Arguments(arguments)}
 	l.call = w.files.CallOf(tool, arguments, &l.arguments)
 	w.lines = append(w.lines, l)
@@ -196,7 +197,8 @@ func (l *line) ending(text string, failed bool) string {
 		return failedWith + markup.Value(reason, failureChars)
 	}
 	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
-	if l.call.Output != toolcall.Report && !writes || l.call.Edits || l.call.Shows {
+	answers := !l.call.Runs && strings.HasPrefix(text, "{")              // a service
+	if l.call.Output != toolcall.Report && !writes && !answers || l.call.Edits || l.call.Shows {
 		return ""
 	}
 	if isFramed {
@@ -236,15 +238,12 @@ func (l *line) made(text string) (ids []string) {
 			ids = append(ids, id)
 		}
 	}
-	jsontext.Members([]byte(text), func(key string, value []byte) {
-		id := strings.Trim(mem.String(value), `"`)
-		isID := strings.HasSuffix(strings.ToLower(key), "id") || key == "identifier" || key == "url"
-		if isID && id != "null" && !strings.ContainsAny(id, "{[") {
-			add(id)
-		}
-	})
+	eachID(text, 0, add)
 	if len(ids) > 0 {
 		return ids[:min(len(ids), mostMade)]
+	}
+	for _, found := range saidID.Get().FindAllStringSubmatch(text, mostMade) {
+		add(found[1] + found[2])
 	}
 	identifier.Scan(text, func(id string, kind identifier.Kind) {
 		if kind == identifier.URL || kind == identifier.Hash {
@@ -255,6 +254,23 @@ func (l *line) made(text string) (ids []string) {
 		return nil
 	}
 	return ids
+}
+
+// saidID is an id that a report names as one, or the job that a shell has begun: [1] 4711.
+var saidID = prose.NewPattern(`(?i)\b(?:p|u?u)?id[:= ]{1,3}["'#]?([\w./-]*\d[\w/-]*)|(?m:^\[\d+\] (\d+)$)`)
+
+// eachID calls add for the ids and URLs among the members of an object, and of the objects in it.
+func eachID(object string, depth int, add func(string)) {
+	jsontext.Members([]byte(object), func(key string, value []byte) {
+		id := strings.Trim(mem.String(value), `"`)
+		if depth == 0 && strings.HasPrefix(id, "{") {
+			eachID(id, 1, add)
+		}
+		isID := strings.HasSuffix(strings.ToLower(key), "id") || key == "identifier" || key == "url"
+		if isID && id != "null" && !strings.ContainsAny(id, "{[") {
+			add(id)
+		}
+	})
 }
 
 // withoutTags returns text without a tag around all of it, such as <error>, and without the lines at its end that begin

@@ -264,6 +264,25 @@ func TestOutcome(t *testing.T) {
 			"Exit code: 1\nOutput:\nerror: no such line", false, "apply_patch a.c → failed: error: no such line"},
 		{"colours are not text", "exec", `{"command":"make"}`, "\x1b[31mall failed\x1b[0m", true, "exec make → failed: all failed"},
 		{"a search says what for", "Grep", `{"pattern":"a|b","path":"src"}`, "src/x.go", false, "Grep src for a|b"},
+		{"a program that complains in German", "bash", `{"command":"cd a && rm x"}`, "rm: das Entfernen von 'x' ist nicht möglich", false,
+			"bash cd a && rm x → failed: rm: das Entfernen von 'x' ist nicht möglich"},
+		{"a shell that complains", "exec", `{"cmd":"foo"}`, "/bin/sh: 1: foo: nicht gefunden", false, "exec foo → failed: /bin/sh: 1: foo: nicht gefunden"},
+		{"a command of PowerShell", "powershell", `{"command":"Remove-Item C:\\a.txt"}`, "Remove-Item : Der Pfad ist nicht da.\nIn Zeile:1", false,
+			`powershell Remove-Item C:\a.txt → failed: Remove-Item : Der Pfad ist nicht da. In Zeile:1`},
+		{"make says what it does", "exec", `{"command":"make"}`, "make: Nothing to be done for 'all'.", false, "exec make → make: Nothing to be done for 'all'."},
+		{"make says why not", "exec", `{"command":"make"}`, "make: *** Keine Regel für x.  Schluss.", false, "exec make → failed: make: *** Keine Regel für x. Schluss."},
+		{"a long text of a program is none", "exec", `{"command":"rm -v *"}`, "rm: " + strings.Repeat("gone ", 80), false, "exec rm -v *"},
+		{"a push that was refused", "exec", `{"command":"git push"}`, "To github.com:a/b.git\n ! [rejected] main -> main\nerror: failed to push", false,
+			"exec git push → failed: To github.com:a/b.git ! [rejected] main -> main error: failed to push"},
+		{"tests that fail, without an exit code", "exec", `{"command":"go test ./..."}`, "--- FAIL: TestX (0.00s)\nFAIL\tex/a\t0.1s\nFAIL", false,
+			"exec go test ./... → failed: --- FAIL: TestX (0.00s) FAIL ex/a 0.1s FAIL"},
+		{"tests, of which none failed", "exec", `{"command":"pytest"}`, "....\n4 passed, 0 failed in 0.12s", false, "exec pytest → 4 passed, 0 failed in 0.12s"},
+		{"a service that was asked by a path", "call_api", `{"path":"/v1/orders"}`, `{"error":{"code":"no_funds"}}`, false,
+			`call_api /v1/orders → failed: {"error":{"code":"no_funds"}}`},
+		{"a status of HTTP", "call_api", `{"method":"GET"}`, `{"status":503,"message":"x"}`, false, `call_api method=GET → failed: {"status":503,"message":"x"}`},
+		{"a status that is none", "call_api", `{"method":"GET"}`, `{"status":200,"message":"x"}`, false, `call_api method=GET → {"status":200,"message":"x"}`},
+		{"an error number of a system", "read_file", `{"path":"a.txt"}`, "EACCES: keine Berechtigung, open 'a.txt'", false,
+			"read_file a.txt → failed: EACCES: keine Berechtigung, open 'a.txt'"},
 	} {
 		w := writer(new(excerpt.Names))
 		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
@@ -316,6 +335,10 @@ func TestCallLine(t *testing.T) {
 		{"a URL that is asked about", "WebFetch", `{"prompt":"` + strings.Repeat("Tell all. ", 20) + `","url":"https://example.com"}`,
 			`WebFetch https://example.com prompt="Tell all. Tell all. Tell all. Tell … all. Tell all."`},
 		{"an id", "get_order", `{"verbose":true,"order_id":"#W2378156"}`, "get_order order_id=#W2378156 verbose=true"},
+		{"a URL in quotes", "exec", `{"cmd":"curl -sSL -H 'Accept: application/vnd.github+json' 'https://api.github.com/repos/a/b/issues?state=open&per_page=100&sort=updated' | jq -r '.[] | select(.state) | [.number,.title,.created_at,.updated_at] | @tsv'"}`,
+			"exec curl -sSL -H 'Accept: application/vnd.github+json' 'https://api.github.com/repos/a/b/issues?state=open&per_page=100&sort=updated' | jq"},
+		{"two long files", "exec", `{"cmd":"cp ` + strings.Repeat("one/", 20) + `a.md ` + strings.Repeat("two/", 20) + `b.md && git status --short --branch"}`,
+			"exec cp " + strings.Repeat("one/", 20) + "a.md " + strings.Repeat("two/", 20) + "b.md && git …"},
 		{"a path with blanks", "read", `{"path":"Use Cases/UC-16.md"}`, "read Use Cases/UC-16.md"},
 		{"what a file was asked for", "read_symbol", `{"path":"a/b.go","symbol":"Open"}`, "read_symbol a/b.go symbol=Open"},
 		{"nothing", "list", `{}`, "list {}"},
@@ -343,6 +366,12 @@ func TestMade(t *testing.T) {
 		{"a request to merge", "exec", `{"cmd":"gh pr create"}`, "Creating\n\nhttps://github.com/a/b/pull/12\n", "exec gh pr create → https://github.com/a/b/pull/12"},
 		{"an id of a service", "create_ticket", `{"title":"x"}`, `{"ticketId":"T-7","state":"open","note":"` + strings.Repeat("x", 100) + `"}`, "create_ticket title=x → T-7"},
 		{"a number of a service", "start_job", `{"title":"x"}`, `{"job_id":4711}`, "start_job title=x → 4711"},
+		{"an id in an object of the answer", "create_order", `{"sku":"A"}`, `{"order":{"id":"ord_1"},"` + strings.Repeat("x", 80) + `":1}`, "create_order sku=A → ord_1"},
+		{"a file that was put somewhere", "upload", `{"file":"a.png"}`, `{"url":"https://cdn.example.com/my file.png","ok":true}`,
+			"upload a.png → https://cdn.example.com/my file.png"},
+		{"a job of a shell", "exec", `{"cmd":"npm run dev &"}`, "[1] 48213", "exec npm run dev & → 48213"},
+		{"a job of a host", "Bash", `{"command":"npm run dev"}`, "Running in the background with ID: bash_3", "Bash npm run dev → bash_3"},
+		{"a word that ends so is none", "exec", `{"cmd":"run"}`, "rapid 12 tests, avoid: 3", "exec run"},
 		{"one that the call had", "get", `{"id":"T-7"}`, `{"id":"T-7"}`, `get id=T-7 → {"id":"T-7"}`},
 		{"a list", "exec", `{"cmd":"list-all"}`, "4f2a91c a\n5f2a91d b\n6f2a91e c\n7f2a91f d\n", "exec list-all"},
 		{"a file", "exec", `{"cmd":"cat x"}`, "4f2a91c", "exec cat x"},
@@ -363,6 +392,16 @@ func TestBare(t *testing.T) {
 	assert.Equal(t, failed, record.Bare(9, 70, old), "the newest")
 	assert.Equal(t, record.Bare(9, 1_000, old), record.Bare(9, 1_000, record.Bare(4, 1_000, old), old), "once")
 	assert.Equal(t, strings.Replace(frame, "4", "9", 1), record.Bare(9, 0, old))
+}
+
+// A name with spaces is whole, and the keys of arguments are none.
+func TestNamesWithSpaces(t *testing.T) {
+	t.Parallel()
+	w := writer(new(excerpt.Names))
+	w.Called("c", "find", json.RawMessage(`{"max_depth":3,"filter":{"glob":"*.md"}}`))
+	w.Returned("c", "./README.md\n./Use Cases/UC-16.md\n", "", false, false)
+	lines := strings.Split(w.Write(4, 400), "\n")
+	assert.Equal(t, `Names: README.md "Use Cases/UC-16.md"`, lines[len(lines)-1])
 }
 
 // Numbers are names where the model used them, or where they may be ids.

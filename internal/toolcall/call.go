@@ -45,9 +45,45 @@ func (c *Call) Failed(text string) bool {
 		return SaysNotShown(text)
 	case (c.Edits || c.Runs) && c.IsFailure(c.ExitCode(text)):
 		return true
+	case c.Runs && (c.complains(text) || c.Output == Report && lastFailure.Get().MatchString(lastLine(text))):
+		return true
 	}
-	return (c.Edits || c.Output == Report) && SaysFailed(text)
+	isAnswer := !c.Runs && strings.HasPrefix(text, "{") // of a service, also where a path says what was asked for
+	return (c.Edits || c.Output == Report || isAnswer) && SaysFailed(text)
 }
+
+// complains reports whether text is a few lines of which one begins with the name of a shell, or of a program that the
+// command runs, and a colon: so do programs say, in any language, why they failed.
+func (c *Call) complains(text string) bool {
+	if len(text) > mostFailureBytes {
+		return false
+	}
+	programs := []string{"sh", "bash", "zsh", "dash", "ash", "fish"}
+	for segment := range strings.FieldsFuncSeq(c.command, dividesCommands) {
+		if words := strings.Fields(segment); len(words) > 0 {
+			programs = append(programs, strings.ToLower(words[0]))
+		}
+	}
+	for line := range strings.Lines(text) {
+		name, rest, found := strings.Cut(line, ":")
+		name = strings.ToLower(strings.TrimRight(name[strings.LastIndexByte(name, '/')+1:], " "))
+		// These two also say what they do.
+		saysWhat := (name == "make" || name == "go") && !strings.HasPrefix(rest, " ***")
+		if found && !saysWhat && slices.Contains(programs, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func lastLine(text string) string {
+	text = strings.TrimRight(text, " \t\r\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// lastFailure is the last line of what a program wrote that failed: git and compilers, test runners.
+var lastFailure = prose.NewPattern(`^(?:error|fatal|panic|ERROR|FATAL|Error): |^FAIL(?:ED)?\b|` +
+	`(?:^|[^.\d])[1-9]\d* (?:failed|failing)\b`)
 
 // ExitCode returns the code with which the command exited, as text, its result, names it, or "".
 func (c *Call) ExitCode(text string) string {
@@ -71,14 +107,15 @@ var comparers = []string{"cmp", "diff", "colordiff", "test", "[[", "pgrep"}
 // failure is how the result of a call begins that failed, in the words of the common agents, programs and services.
 var failure = prose.NewPattern(`(?i)^\W{0,3}(?:\w*(?:error|exception)(?:>|(?:\[\w+\])?\s*[:：]\s*(?:\d+ )?[^\s\d])|` +
 	`(?:\w+ )?failed (?:to|in|with|for)\b|(?:fatal|panic|failed|unauthorized):|traceback \(|could ?n[o']t |` +
-	`thread '|can(?:not|'t) |unable to |no replacement|(?:permission|access) denied|错误|失败|錯誤|失敗|エラー|오류)`)
+	`thread '|can(?:not|'t) |unable to |no replacement|(?:permission|access) denied|(?-i:E[A-Z]{3,12}): |错误|失败|錯誤|失敗|エラー|오류)`)
 
 // denial is one line that says, outside of quotes, that a call was not carried out.
 var denial = prose.NewPattern(`(?i)^[^\d\s"](?:[^"]|"[^"]*")*\b(?:not found|(?:does not|doesn't) exist|` +
 	`no such|timed out|(?:rejected|denied|declined|cancelled|canceled|aborted|interrupted)(?: by| th|\.|$))`)
 
 // fault are the members of an object of JSON that say that a call failed.
-var fault = prose.NewPattern(`^\{[^\n]*?"(?:(?:success|ok)" ?: ?false|is_?[eE]rror" ?: ?true|error" ?: ?(?:"[^"]|\{"))`)
+var fault = prose.NewPattern(`^\{[^\n]*?"(?:(?:success|ok)" ?: ?false|is_?[eE]rror" ?: ?true|` +
+	`error" ?: ?(?:"[^"]|\{")|status(?:_?[cC]ode)?" ?: ?[45]\d\d\b)`)
 
 // mostFailureBytes is how much of a result is searched for words that say whether the call worked.
 const mostFailureBytes = 320
