@@ -24,9 +24,9 @@ import (
 )
 
 // A shadow compares, for a share of the requests, what the model does next with what it would have done with the
-// client's own history. When the client has its answer, one more request is sent with its key: in turns one with its own
-// history, and the same as before once more, which shows how much the model differs from itself. Its answer is read for
-// the first step, and never shown to the client.
+// client's own history. When the client has its answer, one more request is sent with its key: in turns one with its
+// own history, and the same as before once more, which shows how much the model differs from itself. Its answer is read
+// for the first step, and never shown to the client.
 type shadow struct {
 	share  float64
 	budget float64 // dollars a day

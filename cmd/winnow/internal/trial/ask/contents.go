@@ -25,9 +25,9 @@ func (contents) at(model string) (string, string) {
 	return "/v1beta", "/models/" + strings.TrimPrefix(model, "models/") + ":generateContent"
 }
 
-// unsigned stands for the signature of a call that another model made. Gemini 3 wants one, and takes this, as it stands:
-// Google documents the text itself, and reads it as bytes in the URL's alphabet of base64. Encoded once more it is
-// refused.
+// unsigned stands for the signature of a call that another model made. Gemini 3 wants one, and takes this, as it
+// stands: Google documents the text itself, and reads it as bytes in the URL's alphabet of base64. Encoded once more it
+// is refused.
 const unsigned = "skip_thought_signature_validator"
 
 func (contents) write(_ string, r *Request) any {
