@@ -118,3 +118,21 @@ func TestCliffs(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestsStayBelowACliff: a conversation that is longer than the size above which requests cost more as a whole, and
+// fits into the window, has no request above that size.
+func TestRequestsStayBelowACliff(t *testing.T) {
+	const model = "openrouter/openai/gpt-6.2-sol"
+	known, _ := models.Find(model)
+	history, now := chat(40, 32_000), newClock()
+	whole := estimateAll(estimatorOf(t, ""), history)
+	require.Greater(t, whole, known.Tiers[0].Above)
+	require.Less(t, whole, known.Window*8/10)
+	m := newManager(t, 0, &winnow.Options{Model: model, Now: now.Now})
+	for i := range history {
+		if i > 0 && history[i].Role == winnow.RoleAssistant {
+			now.pass(8 * time.Second)
+			require.LessOrEqual(t, prepare(t, m, history[:i]).Tokens, known.Tiers[0].Above, "request at %d", i)
+		}
+	}
+}

@@ -175,3 +175,17 @@ func TestCompactionTakesALongerText(t *testing.T) {
 	r := compact(t, m, work(100))
 	assert.Equal(t, text, r.Compaction.Summary[:min(len(text), len(r.Compaction.Summary))])
 }
+
+// An answer that makes nothing smaller was billed, like one that is no summary: a pause alone is then no reason to ask again.
+func TestUselessAnswersAreRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		want bool
+	}{"no gain": {errNoGain, true}, "no summary": {&badAnswer{"it is empty"}, true}, "an outage": {errors.New("503"), false}} {
+		c := workManager(t, Digest(), CompactOptions{}).begin(nil, nil)
+		for range 2 {
+			c.noteFailure(tt.err, c.newDraft())
+		}
+		assert.Equal(t, tt.want, c.manager.state.breaker.RefusesAnswers(), name)
+	}
+}

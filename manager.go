@@ -15,9 +15,9 @@ import (
 // [Manager.Snapshot], as long as the conversation lasts. It is safe for concurrent use.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it. A log
-// may be rewound, forked or replaced, and a message changed, to redact it for example. While a call runs, nobody may
-// write to its history: append an answer when it is complete. A [Request] may share memory with the history: append to
-// its lists, and do not write to their elements.
+// may be rewound, forked or replaced. Between calls a host may write to its messages, to redact one for example: the next
+// call finds what has changed. While a call runs, nobody may write to its history: append an answer when it is complete.
+// A [Request] may share memory with the history: append to its lists, and do not write to their elements.
 //
 // Between calls a manager holds one text of the history, to know it again, and what it sent instead: summaries, records
 // and edits, which quote messages. [Manager.Snapshot] and [Options].Journal write these out. It starts no goroutine

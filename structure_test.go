@@ -19,7 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestArchitecture: ARCHITECTURE.md says of every file of the root where it belongs, and names nothing that is gone.
+// TestArchitecture: ARCHITECTURE.md says of every file of the root where it belongs, of every rule which test holds it, and
+// names nothing that is gone.
 func TestArchitecture(t *testing.T) {
 	files := []string{}
 	for _, file := range parsedFiles(t, token.NewFileSet(), ".") {
@@ -35,10 +36,15 @@ func TestArchitecture(t *testing.T) {
 	named := regexp.MustCompile("`([a-z_/]+)`(?: \\(([^)]*)\\))?")
 	identifier := regexp.MustCompile("`(\\w+)`")
 	rules, _, _ = strings.Cut(rules, "## Words")
+	tests := namesOfTests(t)
 	for _, row := range strings.Split(rules, "\n") {
 		cells := strings.Split(row, "|")
-		if len(cells) < 4 {
+		if len(cells) < 5 {
 			continue
+		}
+		if strings.Contains(cells[2], "`") {
+			name := strings.Trim(cells[3], " `")
+			assert.True(t, tests[name], "there is no test %q of the rule that %s", name, cells[1])
 		}
 		for _, m := range named.FindAllStringSubmatch(cells[2], -1) {
 			source := sourceOf(t, m[1])
@@ -48,6 +54,22 @@ func TestArchitecture(t *testing.T) {
 			}
 		}
 	}
+}
+
+// namesOfTests returns the names of all tests of the module.
+func namesOfTests(t *testing.T) map[string]bool {
+	names, test := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
+	require.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range test.FindAllSubmatch(text, -1) {
+			names[string(m[1])] = true
+		}
+		return err
+	}))
+	return names
 }
 
 // sourceOf returns the text of a file, or of all files of a package.
