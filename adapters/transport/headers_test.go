@@ -50,3 +50,19 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 }
+
+// A body that came in chunks has a length when it is sent on, because it is known, and some servers want it.
+func TestChunkedBodies(t *testing.T) {
+	tr, err := New(sent(func(r *http.Request) (*http.Response, error) {
+		assert.Equal(t, int64(57), r.ContentLength)
+		assert.Empty(t, r.TransferEncoding)
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
+	}), nil)
+	require.NoError(t, err)
+	body := io.MultiReader(strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`))
+	r, err := http.NewRequest(http.MethodPost, "http://x/v1/messages", body)
+	require.NoError(t, err)
+	r.ContentLength, r.TransferEncoding = -1, []string{"chunked"}
+	_, err = tr.RoundTrip(r)
+	require.NoError(t, err)
+}

@@ -324,7 +324,7 @@ func withBody(r *http.Request, body io.Reader, close io.Closer, length int64) *h
 		io.Reader
 		io.Closer
 	}{body, close}
-	out.ContentLength, out.GetBody = length, nil
+	out.ContentLength, out.TransferEncoding, out.GetBody = length, nil, nil
 	out.Header.Del("Content-Length")
 	return out
 }

@@ -107,7 +107,12 @@ func (p *program) proxy(ctx context.Context, args []string) (code int, err error
 
 // serve serves until ctx ends, and then lets answers come to their end.
 func serve(ctx context.Context, l net.Listener, h http.Handler, cert, key string) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute}
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 5 * time.Minute, Protocols: &http.Protocols{},
+	}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetHTTP2(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	ended := make(chan error, 1)
 	go func() {
 		if cert != "" {

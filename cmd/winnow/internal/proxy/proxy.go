@@ -116,8 +116,13 @@ func (o *Options) provider(through http.RoundTripper) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			to, rest := providerOf(r.In, o.To)
-			r.Out.URL.Path, r.Out.URL.RawPath = rest, ""
-			r.SetURL(to) // the host too: whatever address the client asked for, the provider gets the request
+			raw := r.In.URL.EscapedPath()
+			if rest != r.In.URL.Path { // without the host
+				_, raw, _ = strings.Cut(raw[1:], "/")
+				raw = "/" + raw
+			}
+			r.Out.URL.Path, r.Out.URL.RawPath = rest, raw // an escaped slash in the name of a model stays one
+			r.SetURL(to)                                  // the host too: whatever address the client asked for, the provider gets the request
 		},
 		Transport: through,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {

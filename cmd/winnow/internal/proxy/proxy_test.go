@@ -353,6 +353,8 @@ func TestProviders(t *testing.T) {
 		{nil, "/v1.0/models", "X-Goog-Api-Key", "https://generativelanguage.googleapis.com/v1.0/models"},
 		{nil, "/api.mistral.ai/v1/chat/completions", "", "https://api.mistral.ai/v1/chat/completions"},
 		{nil, "/openrouter.ai/api/v1/messages", "X-Api-Key", "https://openrouter.ai/api/v1/messages"},
+		{nil, "/api.mistral.ai/v1/models/a%2Fb", "", "https://api.mistral.ai/v1/models/a%2Fb"},
+		{parse("http://one.example/base"), "/v1/models/a%2Fb", "", "http://one.example/base/v1/models/a%2Fb"},
 		{nil, "/127.0.0.1/v1/messages", "", "https://api.anthropic.com/127.0.0.1/v1/messages"},
 		{nil, "/localhost/v1/messages", "", "https://api.anthropic.com/localhost/v1/messages"},
 		{nil, "/a.b@evil.com/v1/messages", "", "https://api.anthropic.com/a.b@evil.com/v1/messages"},
