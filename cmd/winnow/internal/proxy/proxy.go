@@ -121,8 +121,9 @@ func (o *Options) provider(through http.RoundTripper) http.Handler {
 				_, raw, _ = strings.Cut(raw[1:], "/")
 				raw = "/" + raw
 			}
-			r.Out.URL.Path, r.Out.URL.RawPath = rest, raw // an escaped slash in the name of a model stays one
-			r.SetURL(to)                                  // the host too: whatever address the client asked for, the provider gets the request
+			r.Out.URL.Path, r.Out.URL.RawPath = rest, raw // a slash that is escaped in the name of a model stays so
+
+			r.SetURL(to) // the host too: whatever address the client asked for, the provider gets the request
 		},
 		Transport: through,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
