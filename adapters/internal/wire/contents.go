@@ -198,6 +198,9 @@ func contentsResponse(r *reader, of, response, parts value) {
 // answered returns the id of the call that a response answers: its own, else that of the first open call without an id
 // that has its name, else of the first such call with any name, else of the newest call of its name without an id.
 func (r *reader) answered(id, name string) string {
+	for len(r.open) > 0 && r.open[0].answered {
+		r.open = r.open[1:]
+	}
 	found := -1
 	for i := range r.open {
 		c := &r.open[i]
