@@ -15,11 +15,9 @@ import (
 // a text stands in for the others until they come. If the provider has compacted the conversation ([MediaCompaction]),
 // the request begins there, unless Options.Model cannot read that.
 //
-// The error is an [*InvalidMessageError] if history has a message with a role or a kind that is none,
-// [ErrSentAsHistory], an [*OverflowError] if the request cannot be made to fit, that of ctx if ctx ended while Prepare
-// waited for a summary, or that of [Options].Journal. The manager is then as it was, except that it remembers a failed
-// summarizer. A compaction that fails is no error if the request fits without it, or with a digest: see
-// [Request].Degraded.
+// The error is an [*InvalidMessageError], [ErrSentAsHistory], an [*OverflowError], that of ctx if ctx ended while
+// Prepare waited for a summary, or that of [Options].Journal. The manager then only remembers a failed summarizer. A
+// compaction that fails is no error if the request fits without it, or with a digest: see [Request].Degraded.
 func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,7 +143,7 @@ func (m *Manager) Plan(history []Message) *Request {
 //
 // The error is an [*InvalidMessageError], [ErrNothingToCompact], wraps [ErrCompaction] if no summary could be made, is
 // an [*OverflowError] if the request does not fit even with one (then none is asked for), or is that of
-// [Options].Journal. After an error the manager is as it was, but a summary in the background is lost.
+// [Options].Journal. After one a summary in the background is lost.
 func (m *Manager) Compact(ctx context.Context, history []Message, instructions string) (*Request, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,12 +15,11 @@
 //
 // # What happens to a history
 //
-// Three lines of defence follow each other, and each is used only when the one before was not enough. Prevention keeps
-// results small and replaces old tool work by records. Compaction replaces old messages by a summary, which a
-// [Summarizer] writes with an LLM, or [Digest] without one. Recovery reads the provider's refusal and sends less.
-//
-// What people, the agent and the host said stays word for word until a summary is due. What was sent is sent again with
-// the same bytes, so that the provider's prompt cache is read. [Request].Edits lists every change.
+// Prevention keeps results small and replaces old tool work by records. Where that is not enough, compaction replaces
+// old messages by a summary, which a [Summarizer] writes with an LLM, or [Digest] without one. Where a provider refuses
+// a request all the same, recovery reads its error and sends less. What people, the agent and the host said stays word
+// for word until a summary is due. What was sent is sent again with the same bytes, so that the prompt cache is read.
+// [Request].Edits lists every change.
 //
 // # Who needs the rest
 //
@@ -37,15 +36,9 @@
 //   - host: the program that uses this package
 //   - turn: what begins with a person's message and ends before the next one
 //   - step: an answer of the model, with the results of its tool calls
-//   - reserve: the part of the window that is kept free for the answer; the rest is the budget
 //   - pin: a message that no stage changes, see Message.Pinned
 //   - in force: what the agent works by, such as its plan, a skill or a rule; it stays while a request fits
-//   - prune: shorten old tool results, by their ends ([OpTrim]) or to one line ([OpClear])
-//   - truncate: cut a result that is larger than a single result may be, however new it is
-//   - fold: replace old steps by a record, a short text that code writes
-//   - compact: replace old messages by a summary
-//   - recall: show the model again what was left out, by the number (handle) that stands in its place
-//   - epoch: a request that rewrites what was sent before, with all changes that are due
-//
-// Some numbers come from OpenClaw, an agent whose behaviour Winnow began with. Comments call it the reference.
+//   - record: a short text, written by code, that stands for old steps; to replace them is to fold
+//   - recall: show the model again what was left out, by the number (handle) in its place
+//   - budget: the window without the reserve, which is kept free for the answer
 package winnow

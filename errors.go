@@ -15,15 +15,13 @@ var (
 	// ErrNothingToSend: the history holds no message for a request, so [Do] calls no model.
 	ErrNothingToSend = errors.New("winnow: there is no message to send")
 
-	// ErrIncomplete: a summarizer's answer was cut off or is not a summary. A [Summarizer] wraps it unless the model
-	// ended its answer by itself.
+	// ErrIncomplete: a summarizer's answer was cut off or is not a summary, see [Summarizer].
 	ErrIncomplete = errors.New("winnow: the summary is incomplete")
 
 	// ErrCompaction: compaction failed; the history and the manager's state are as they were.
 	ErrCompaction = errors.New("winnow: compaction failed")
 
-	// ErrNothingToCompact: besides the last summary there is only what every compaction keeps, such as the newest step
-	// and the newest request. It is not a failure: no summarizer was asked. It wraps [ErrCompaction].
+	// ErrNothingToCompact: nothing is older than what every compaction keeps. No summarizer was asked.
 	ErrNothingToCompact = fmt.Errorf("%w: there is nothing before the newest messages to summarize", ErrCompaction)
 
 	// ErrSentAsHistory: in the history, a record or a summary that the manager sent stands as the text of a person. The
@@ -35,19 +33,17 @@ var (
 // OverflowError says what fills the window when a request cannot be made to fit. It wraps [ErrOverflow]
 // and, in Err, the provider's error if there was one. Counts without another unit are estimated tokens.
 type OverflowError struct {
-	Tokens    int // the smallest request that could be made, Overhead included
-	Budget    int // what it had to fit into: the window minus the reserve
-	Overhead  int // system prompt and tool schemas that are not in the history (Options.Overhead)
-	Tools     int // of Overhead, the tool definitions, as far as ToolOptions.Tokens says
-	Pinned    int // pinned and system messages
-	Summary   int // the summary of older history
-	Protected int // the newest user request and what follows it
-	Bytes     int // about how many bytes the request's body has; 0 if no limit for it is known
-
-	// tokens that the provider counted for the answer (max_tokens), besides Tokens; 0 if it did not say
-	Answer   int
-	MaxBytes int   // bytes that the body may have, by Options.MaxBytes or the provider's refusal; 0: no limit is known
-	Err      error // the provider's error; nil if the request was never sent
+	Tokens    int   // the smallest request that could be made, Overhead included
+	Budget    int   // what it had to fit into: the window minus the reserve
+	Overhead  int   // system prompt and tool schemas that are not in the history (Options.Overhead)
+	Tools     int   // of Overhead, the tool definitions, as far as ToolOptions.Tokens says
+	Pinned    int   // pinned and system messages
+	Summary   int   // the summary of older history
+	Protected int   // the newest user request and what follows it
+	Bytes     int   // about how many bytes the request's body has; 0 if no limit for it is known
+	Answer    int   // tokens that the provider counted for the answer (max_tokens), besides Tokens; 0: it did not say
+	MaxBytes  int   // bytes that the body may have, by Options.MaxBytes or the provider's refusal; 0: no limit is known
+	Err       error // the provider's error; nil if the request was never sent
 }
 
 // Error names what fills the window and what a user can do about it.
@@ -88,13 +84,9 @@ func (e *OverflowError) Unwrap() []error {
 type ErrorClass string
 
 const (
-	ErrorOther ErrorClass = "" // none of the others: a smaller request does not help
-
-	// the prompt, or prompt and answer together, do not fit into the window: shrink
-	ErrorOverflow ErrorClass = "overflow"
-
-	// the request body is too large in bytes, whatever its tokens: drop images and large results
-	ErrorBytes      ErrorClass = "bytes"
+	ErrorOther      ErrorClass = ""           // none of the others: a smaller request does not help
+	ErrorOverflow   ErrorClass = "overflow"   // prompt, or prompt and answer, do not fit into the window: shrink
+	ErrorBytes      ErrorClass = "bytes"      // the body is too large in bytes: drop images and large results
 	ErrorImages     ErrorClass = "images"     // it holds too many images, or too many large ones: drop the oldest
 	ErrorRateLimit  ErrorClass = "rate_limit" // too much in too short a time: wait
 	ErrorQuota      ErrorClass = "quota"      // a budget or a credit is used up: waiting a moment does not help
@@ -103,8 +95,8 @@ const (
 	ErrorTimeout    ErrorClass = "timeout"    // no answer in time
 )
 
-// ErrorInfo is what an error says. Tokens and Limit are only set for [ErrorOverflow], from numbers that count tokens,
-// and Limit for [ErrorImages], in images. Tokens has the room for the answer in it, if the provider counts that.
+// ErrorInfo is what an error says. Tokens and Limit count tokens and are set for [ErrorOverflow]; for [ErrorImages]
+// Limit counts images. Tokens includes the room for the answer, if the provider counts that.
 type ErrorInfo struct {
 	Class  ErrorClass
 	Tokens int // what the provider counted, 0 if it did not say
@@ -116,12 +108,9 @@ type ErrorInfo struct {
 type ErrorMatcher func(err error) (ErrorInfo, bool)
 
 // ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text, with or
-// without JSON in it. The body of a response stays readable. It never panics. An error that no rule knows is
-// [ErrorOther].
-//
-// A refusal for tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit, because waiting never
-// helps then. So is a 502 or 503 that passes on another server's overflow. Status 413 is [ErrorBytes], unless the words
-// count tokens. A limit for the answer (max_tokens) is ErrorOther.
+// without JSON in it. The body of a response stays readable. An error that no rule knows is [ErrorOther]. A refusal for
+// tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit: waiting never helps then. A limit for
+// the answer (max_tokens) is [ErrorOther].
 func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
@@ -165,7 +154,6 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 // ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse: by a stop reason, in the
 // provider's own word, that names the context window, by a prompt billed above the window, in tokens (0: unknown), and
 // by an empty answer that ended because of its length while the window was 99 % full.
-//
 // A provider that silently drops the front of the prompt (Ollama above num_ctx) is not recognized: give New the window
 // of the server.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {

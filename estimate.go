@@ -37,9 +37,9 @@ func textTokens(e Estimator, s string) int {
 	return estimateWith(e, Message{Role: RoleUser, Parts: []Part{{Text: s}}})
 }
 
-// CharsPerToken returns the estimator of most agents: the characters of text, thinking and calls / n, rounded up for
-// each message (n not above 0: 4). An image counts by its size, as with Anthropic, or 1 200 tokens; an opaque part by
-// its pages or seconds, or a quarter of its bytes. Part.Tokens wins. [NewEstimator] is more exact.
+// CharsPerToken returns the estimator of most agents: characters of text, thinking and calls / n, rounded up for each
+// message (n not above 0: 4). Images, pages, seconds and bytes count by fixed rates. Part.Tokens wins. [NewEstimator]
+// is more exact.
 func CharsPerToken(n float64) Estimator {
 	if !(n > 0) || math.IsInf(n, 0) {
 		n = 4
@@ -170,9 +170,8 @@ func (e familyEstimator) ofPart(p *Part) int {
 //	gemini       Gemini; gemma is the same      qwen    Qwen
 //	deepseek     DeepSeek                       llama3  Llama 3
 //
-// Half of all texts are within 3 % of the family's count, 95 of 100 within 15 %. For an unknown model it is 9 % above
-// at the median in Latin script, up to three times as much in others. An image, a page or a second counts as with the
-// family's provider. Another name is an error that lists the known ones.
+// Half of all texts are within 3 % of the family's count; an unknown model's is rather too high. Images, pages and
+// seconds count as with the family's provider. Another name is an error.
 func NewEstimator(family string) (Estimator, error) {
 	if s, ok := nontext.Of(family); ok {
 		return familyEstimator{tokencount.Of(family), s}, nil
@@ -238,10 +237,9 @@ func newDropEdit(op Op, history []Message, i, tokens int, reason string) Edit {
 // so a longer one would stop an agent for seconds. It is estimated.
 const maxExactBytes = 8 << 20
 
-// TiktokenEstimator returns an estimator that counts text as OpenAI's models do, exactly but for words of more than 768
-// bytes: encoding is "o200k_base" (GPT-4o and later) or "cl100k_base" (GPT-4, GPT-3.5). Special tokens count as plain
-// text. All else counts as with [NewEstimator], which is many times as fast and exact enough for most uses, and so does
-// a message with more than 8 MiB of text. The vocabulary is part of the program: 1.7 MB, and 9 MB of memory.
+// TiktokenEstimator returns an estimator that counts text as OpenAI's models do: encoding is "o200k_base" (GPT-4o and
+// later) or "cl100k_base" (GPT-4, GPT-3.5). Special tokens, very long words and messages, and all else count as with
+// [NewEstimator], which is many times as fast and exact enough for most uses. The vocabulary takes 9 MB of memory.
 func TiktokenEstimator(encoding string) (Estimator, error) {
 	s, _ := nontext.Of("o200k") // the same for both
 	switch encoding {

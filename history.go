@@ -6,9 +6,8 @@ import (
 	"github.com/winnowgo/winnow/internal/record"
 )
 
-// LimitHistoryTurns keeps the newest limit turns. A turn begins at a message of a person, and extends to the next one.
-// System messages, pins and summaries stay, and so do the call, the results and the question that a pin belongs to. A
-// limit of 0 or less means none. If nothing is dropped, history itself is returned.
+// LimitHistoryTurns keeps the newest limit turns; 0 or less means all. System messages, pins and summaries stay, and so
+// do the call, the results and the question that a pin belongs to. If nothing is dropped, history itself is returned.
 func LimitHistoryTurns(history []Message, limit int) ([]Message, []Edit) {
 	from := turnLimitStart(listed(history), limit)
 	if from == 0 {

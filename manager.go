@@ -15,13 +15,11 @@ import (
 // [Manager.Snapshot], as long as the conversation lasts. It is safe for concurrent use.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it. A log
-// may be rewound, forked or replaced. Between calls a host may write to its messages, to redact one for example: the next
-// call finds what has changed. While a call runs, nobody may write to its history: append an answer when it is complete.
-// A [Request] may share memory with the history: append to its lists, and do not write to their elements.
+// may be rewound, forked or replaced. Between calls a host may write to its messages, to redact one for example. While a
+// call runs, nobody may write to its history: append an answer when it is complete.
 //
-// Between calls a manager holds one text of the history, to know it again, and what it sent instead: summaries, records
-// and edits, which quote messages. [Manager.Snapshot] and [Options].Journal write these out. It starts no goroutine
-// that outlives a call, unless CompactOptions.Background is set or a [Summarizer] ignores its context.
+// A manager starts no goroutine that outlives a call, unless CompactOptions.Background is set or a [Summarizer] ignores
+// its context. Unless its comment says otherwise, a method that returns an error leaves the manager as it was.
 type Manager struct {
 	settings
 
@@ -36,11 +34,10 @@ type Manager struct {
 //
 // Options.Model names the model, as providers, gateways and clouds spell it ("claude-opus-4-6",
 // "openrouter/anthropic/claude-opus-4.6"). A table of models then sets what opts does not: the rules and prices of the
-// prompt cache, the estimator, whether thinking is bound and, if window is 0, the window. With a name that it does not
-// have the defaults hold, which is logged, and window must be given.
+// prompt cache, whether thinking is bound and, if window is 0, the window. A name that is not in it is an error if
+// window is 0; else Options.Logger gets a warning. The estimator goes by the name alone: see FamilyForModel.
 //
-// The error names the bad option: a window that is not positive, a value that is not a number, a share outside 0..1 or
-// an unknown policy. [CheckWindow] says whether a window is large enough for an agent.
+// The error names the bad option.
 func New(window int, opts *Options) (*Manager, error) {
 	window = opts.windowFor(window)
 	o, err := opts.withDefaults(window)

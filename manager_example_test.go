@@ -217,3 +217,11 @@ func ExampleManager_CacheUse() {
 	fmt.Printf("%+v\n", m.CacheUse())
 	// Output: {Requests:1 Expected:0 Read:0 Missed:0 Rewritten:0 Changed:0 Expired:0 Lost:0}
 }
+
+// What became of the tokens since the last time that one looked.
+func ExampleCacheUse_Plus() {
+	before, now := winnow.CacheUse{Expected: 9_000, Read: 9_000}, winnow.CacheUse{Expected: 21_000, Read: 20_500}
+	since := now.Plus(-1, before)
+	fmt.Println(since.Expected, since.Read)
+	// Output: 12000 11500
+}

@@ -34,9 +34,8 @@ const (
 	KindOpaque   Kind = "opaque"   // kept as it is, and never read; a half of a pair says so by its ID, see [Part]
 )
 
-// MediaCompaction is the MediaType of a KindOpaque part in which the provider has summarized everything before it. Text
-// is the summary, if it can be read, and Signature what only that provider reads; a part with neither stands for
-// nothing. A request begins at the newest one that the model can read: see [Manager.Prepare].
+// MediaCompaction is the MediaType of a KindOpaque part in which the provider has summarized everything before it: Text
+// is the summary, if it can be read, Signature what only that provider reads. See [Manager.Prepare].
 const MediaCompaction = "compaction"
 
 // UnmarshalText reads a kind in JSON. Some hosts spell the text kind out as "text".
@@ -56,21 +55,16 @@ type Part struct {
 	Kind Kind   `json:"kind,omitempty"` // what the part is; "" is text
 	Text string `json:"text,omitempty"` // text, thinking
 
-	// thinking: the provider's proof that its model wrote it; a signed part is never edited
-	Signature string          `json:"signature,omitempty"`
+	Signature string          `json:"signature,omitempty"` // thinking: the provider's proof; it is never edited
 	ID        string          `json:"id,omitempty"`        // toolCall: what the result's ToolCallID repeats; opaque
 	Name      string          `json:"name,omitempty"`      // toolCall, opaque: the tool
 	Arguments json.RawMessage `json:"arguments,omitempty"` // toolCall: one JSON value; empty for none
 	MediaType string          `json:"mediaType,omitempty"` // image, opaque
 	Bytes     int             `json:"bytes,omitempty"`     // image, opaque: size as sent, in bytes
-
-	// image: size in pixels, from which providers compute tokens; 0: not known
-	Width  int `json:"width,omitempty"`
-	Height int `json:"height,omitempty"` // image: likewise
-
-	// opaque: the pages of a document, or the seconds that a sound or a video plays, which providers bill; 0: not known
-	Pages   int `json:"pages,omitempty"`
-	Seconds int `json:"seconds,omitempty"` // opaque: likewise
+	Width     int             `json:"width,omitempty"`     // image: in pixels, which providers bill; 0: not known
+	Height    int             `json:"height,omitempty"`    // image: likewise
+	Pages     int             `json:"pages,omitempty"`     // opaque: of a document, which providers bill; 0: not known
+	Seconds   int             `json:"seconds,omitempty"`   // opaque: of a sound or a video, likewise
 
 	Tokens int `json:"tokens,omitempty"` // > 0: the host's own count, used instead of an estimate
 	Source any `json:"-"`                // the caller's own value; nil once the library changed the part
@@ -79,34 +73,25 @@ type Part struct {
 // Message is one message of a conversation, in a form into which every provider's messages can be converted, and back.
 // Each tool result is a message of its own. Package encoding/json reads and writes it.
 type Message struct {
-	ID         string `json:"id,omitempty"`         // stable identity, if the host has one
-	Role       Role   `json:"role"`                 // who it is from
-	Parts      []Part `json:"parts"`                // the content, in order
-	ToolCallID string `json:"toolCallId,omitempty"` // RoleTool: the ID of the call that this answers
-	ToolName   string `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
-	IsError    bool   `json:"isError,omitempty"`    // RoleTool: the call failed
-
-	// for the host only, except that a summary may name its exitCode and status
-	Details    json.RawMessage `json:"details,omitempty"`
-	StopReason string          `json:"stopReason,omitempty"` // RoleAssistant: "error" and "aborted" mark a failed turn
-
-	// RoleAssistant: what the provider billed for the request it answered
-	Usage  *Usage    `json:"usage,omitempty"`
-	Time   time.Time `json:"time,omitzero"`    // when it was written; zero if unknown
-	Pinned bool      `json:"pinned,omitempty"` // survives every stage verbatim
-
+	ID         string          `json:"id,omitempty"`         // stable identity, if the host has one
+	Role       Role            `json:"role"`                 // who it is from
+	Parts      []Part          `json:"parts"`                // the content, in order
+	ToolCallID string          `json:"toolCallId,omitempty"` // RoleTool: the ID of the call that this answers
+	ToolName   string          `json:"toolName,omitempty"`   // RoleTool: the tool that was called; "": that of the call
+	IsError    bool            `json:"isError,omitempty"`    // RoleTool: the call failed
+	Details    json.RawMessage `json:"details,omitempty"`    // for the host; a summary may name its exitCode and status
+	StopReason string          `json:"stopReason,omitempty"` // "error", "aborted": it failed; cut off: run no call
+	Usage      *Usage          `json:"usage,omitempty"`      // RoleAssistant: what its request was billed
+	Time       time.Time       `json:"time,omitzero"`        // when it was written; zero if unknown
+	Pinned     bool            `json:"pinned,omitempty"`     // survives every stage verbatim
 	// RoleUser: the name of the person who wrote it, where several take part; summaries quote it with the words.
 	// RoleTool: a person wrote this result, such as the reason why a call was refused; it stays like a person's message
 	Speaker string `json:"speaker,omitempty"`
 
-	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, and no summary quotes it. Pin
-	// what must outlive summaries. What stands in front of all else stays there, unless it takes more than a quarter of
-	// the window
-	Injected bool `json:"injected,omitempty"`
-
-	// Injected: it need not stay once a person has asked for something else, like a reminder
-	Transient bool `json:"transient,omitempty"`
-
+	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, and no summary quotes it. In
+	// front of all else it stays, up to a quarter of the window; elsewhere pin what must outlive summaries
+	Injected  bool `json:"injected,omitempty"`
+	Transient bool `json:"transient,omitempty"` // Injected: it may go once a person has asked for something else
 	// Injected: the names of the rules or facts that it states. It is in force, and quoted by a summary within its
 	// room, until later messages state all of them anew
 	InForce []string `json:"inForce,omitempty"`
@@ -122,15 +107,11 @@ type Usage struct {
 	CacheWrite int `json:"cacheWrite,omitempty"` // written to the prompt cache
 	Output     int `json:"output,omitempty"`     // the answer
 
-	// parts of thinking for which the provider reports that what stands before them has changed, so that it leaves them
-	// out of the prompt
-	ThinkingDropped int `json:"thinkingDropped,omitempty"`
-
-	CacheMiss string `json:"cacheMiss,omitempty"` // the provider's own reason why its cache was not read
+	ThinkingDropped int    `json:"thinkingDropped,omitempty"` // parts of thinking that the provider left out
+	CacheMiss       string `json:"cacheMiss,omitempty"`       // the provider's own reason why its cache was not read
 }
 
-// Prompt returns the tokens of the whole prompt: Input + CacheRead + CacheWrite. Negative counts are
-// taken as 0, and a sum above the largest int is the largest int.
+// Prompt returns Input + CacheRead + CacheWrite.
 func (u Usage) Prompt() int {
 	return count.Add(count.Add(max(0, u.Input), max(0, u.CacheRead)), max(0, u.CacheWrite))
 }

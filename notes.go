@@ -82,9 +82,8 @@ const (
 )
 
 // TakeNote answers a call of [NotesTool]: it returns the result to append to the history, which says how much room is
-// left. IsError is set, and the note does not count, if its name is empty or longer than 64 bytes, or if there would
-// be more than 32 notes, or more than 5 % of the budget (400 tokens at least) in all notes together. TakeNote calls no
-// model.
+// left. IsError is set, and the note does not count, if its name is empty or too long, or if there would be more than
+// 32 notes, or more than 5 % of the budget in all notes together.
 func (m *Manager) TakeNote(history []Message, arguments json.RawMessage) Message {
 	name, text, ok := toolcall.NoteIn(toolcall.NoteTool, arguments)
 	answer := answerTo(toolcall.NoteTool, history, arguments)
@@ -127,7 +126,7 @@ const leastPhase = 0.1
 // EndPhase answers a call of [CompactTool]: it returns the result to append to the history. The next request has
 // records in place of the steps before the call. IsError is set, and nothing changes, if that would free less than a
 // tenth of the room, or if the request is smaller than [Options].FoldAbove. For a summary, call [Manager.Compact]
-// afterwards. EndPhase calls no model.
+// afterwards.
 func (m *Manager) EndPhase(history []Message, arguments json.RawMessage) Message {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -153,8 +152,7 @@ const windowLine = "[The context window is "
 const leastToTell = 0.6
 
 // WindowLine returns a line for the model that says how full the window of r, the last request, is and which tools
-// help. Append it to the history. It is nil below 60 % of the budget, and where such a line stands in r and is still
-// true: it is told once between two rewrites.
+// help. Append it to the history. It is nil below 60 % of the budget, and where such a line stands in r.
 func (m *Manager) WindowLine(r *Request) *Message {
 	least := count.Share(r.Budget, leastToTell)
 	if r.Tokens < least {

@@ -8,78 +8,58 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/runes"
-	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// PruneOptions are the options of [PruneContext]; nil and the zero value mean the defaults. Characters
-// are Unicode code points, as everywhere in the package. The defaults are the reference system's.
+// PruneOptions are the options of [PruneContext]. Characters are Unicode code points, as everywhere in the package.
 type PruneOptions struct {
-	KeepLastAssistants int     // newest assistant messages that protect the results behind them (3)
-	SoftTrimRatio      float64 // share of the window above which results are trimmed (0.3)
-	HardClearRatio     float64 // share of the window above which results are cleared (0.5)
-
-	// clear only if the results that may be cleared hold at least this many characters (50 000)
-	MinPrunableToolChars int
-	SoftTrimMaxChars     int    // only longer results are trimmed, in characters (4 000)
-	SoftTrimHeadChars    int    // characters kept of the beginning (1 500)
-	SoftTrimTailChars    int    // characters kept of the end (1 500)
-	NoHardClear          bool   // trim, and never clear
-	Placeholder          string // text of a cleared result; blank: "[Old tool result content cleared]"
-
-	// tools whose results may be pruned: names, or patterns with *, in any case; empty: all tools
-	AllowTools []string
-	DenyTools  []string // tools whose results are never pruned, likewise; wins over AllowTools
-
-	// nil: CharsPerToken(4), as the reference counts. That is a third or less of what Chinese, Japanese or Korean text
-	// takes, so such a history is pruned when it is three times as large as the ratios say: pass NewEstimator("")
-	Estimator Estimator
+	KeepLastAssistants   int       // newest assistant messages that protect the results behind them (3)
+	SoftTrimRatio        float64   // share of the window above which results are trimmed (0.3)
+	HardClearRatio       float64   // share of the window above which results are cleared (0.5)
+	MinPrunableToolChars int       // clear only if what may be cleared has so many characters (50 000)
+	SoftTrimMaxChars     int       // only longer results are trimmed, in characters (4 000)
+	SoftTrimHeadChars    int       // characters kept of the beginning (1 500)
+	SoftTrimTailChars    int       // characters kept of the end (1 500)
+	NoHardClear          bool      // trim, and never clear
+	Placeholder          string    // text of a cleared result; blank: "[Old tool result content cleared]"
+	AllowTools           []string  // tools whose results may be pruned: names or patterns with *, in any case (all)
+	DenyTools            []string  // tools whose results are never pruned, likewise; wins over AllowTools
+	Estimator            Estimator // nil: CharsPerToken(4), a third or less of what Chinese, Japanese, Korean takes
 }
 
-// TruncateOptions are the options of [TruncateToolResults]; nil and the zero value mean the defaults. A
-// result is oversized above MaxShare of the window in estimated tokens or above MaxChars characters.
+// TruncateOptions are the options of [TruncateToolResults]; nil and the zero value mean the defaults.
 type TruncateOptions struct {
-	MaxShare     float64 // share that one result may take of the window, or of the window that a provider named (0.3)
-	MaxChars     int     // characters that one result may have (400 000)
-	MinKeepChars int     // characters that are kept of a text even if it then exceeds the limit (2 000)
-	Notice       string  // appended verbatim to what is cut; blank: a text that says how much was left out
-
-	// keep only the beginning, as the reference does; false: also the end, and the first lines with errors
-	HeadOnly  bool
-	Estimator Estimator // nil: NewEstimator("")
+	MaxShare     float64   // share that one result may take of the window, or of the window that a provider named (0.3)
+	MaxChars     int       // characters that one result may have (400 000)
+	MinKeepChars int       // characters that are kept of a text even if it then exceeds the limit (2 000)
+	Notice       string    // appended verbatim to what is cut; blank: a text that says how much was left out
+	HeadOnly     bool      // keep only the beginning; false: also what matters of the rest
+	Estimator    Estimator // nil: NewEstimator("")
 }
 
-// Options are the options of [New]; nil and the zero value mean the defaults. In this and all other options, the zero
-// value of a field means the default in parentheses, and a negative number means 0. New refuses a NaN, an infinity, a
-// share above 1 and a negative FoldAbove other than FoldAlways; the stages take the default for a NaN or an infinity.
-//
-// The manager is locked while it calls Estimator, Journal, Now and Logger's handler: these must not use it.
+// Options are the options of [New]. In this and all other options, the zero value of a field means the default in
+// parentheses, and a negative number means 0. New refuses a NaN, an infinity, a share above 1 and a negative FoldAbove
+// other than FoldAlways; the stages take the default for a NaN or an infinity. The manager
+// is locked while it calls Estimator, Journal, Now and Logger's handler: these must not use it.
 type Options struct {
 	Model      string     // the model's name as its provider or a gateway spells it, see [New] ("": not known)
 	Summarizer Summarizer // writes the summary of a compaction (nil: [Digest])
 	Estimator  Estimator  // counts tokens (nil: [NewEstimator] with the Model's family)
 
-	// newest turns that are kept; 0: no limit. The list grows to 1.5 times this number before it is cut
-	HistoryTurns int
+	HistoryTurns int // newest turns that are kept (0: all); the list grows to 1.5 times this number before it is cut
 
-	// share of the window, less Overhead, from which on old work becomes records: the answers that call tools, with
-	// their results, but for the newest and for what is in force (0.2, and at most 40 000 tokens). Below it, what was
-	// sent is sent again as it was, but for old images of more than 20; with 1 that ends only when a request does not
-	// fit. See also [FoldAlways]
-	FoldAbove float64
-	Tools     *ToolOptions // the names of the host's own tools, as far as it matters what they do
-
-	// newest steps that every rewrite leaves whole, a summary too, as long as the request fits with them (0: one to
-	// four, as the rewrite needs it)
-	WholeSteps int
-
+	// share of the window, less Overhead, from which on records stand for old answers that call tools, and for their
+	// results, but for the newest and what is in force (0.2, and at most 40 000 tokens). Below it, what was sent is
+	// sent again as it was, but for old images of more than 20. 1: only when a request does not fit. See [FoldAlways]
+	FoldAbove  float64
+	Tools      *ToolOptions // the names of the host's own tools, as far as it matters what they do
+	WholeSteps int          // newest steps that stay whole as long as the request fits with them (one to four)
 	// how results are trimmed or cleared where nothing milder makes a request fit. SoftTrimRatio, HardClearRatio,
 	// MinPrunableToolChars and a KeepLastAssistants above 1 are for [PruneContext] alone
 	Prune    *PruneOptions
@@ -87,28 +67,19 @@ type Options struct {
 	Compact  *CompactOptions  // when and how history is summarized
 	Cache    *CacheOptions    // the provider's prompt cache
 
-	// send new tool results as they came. Otherwise escape sequences, most numbers of lines, base64 and other data that
-	// no model can read, and four or more lines in a row that one of the newest results has already are left out before
-	// a result is sent for the first time ([OpMinify])
-	NoMinify bool
+	NoMinify bool // send new results as they came, with data that no model reads and lines sent before: [OpMinify]
 
-	Reserve  int // tokens kept free for the answer (20 000, at most a quarter of the window)
-	Overhead int // tokens of system prompt and tool schemas that are not in the history (learned from the first Usage)
-
+	Reserve  int            // tokens kept free for the answer (20 000, at most a quarter of the window)
+	Overhead int            // tokens of system prompt and tool schemas (learned from the first Usage)
 	Thinking ThinkingPolicy // what happens to older thinking when sent messages are rewritten (as the Model needs it)
-
-	// limit of the request body in bytes; 0: none. A larger body loses its oldest images, and then its oldest results
-	MaxBytes int
+	MaxBytes int            // of the body; a larger one loses its oldest images, then its oldest results (none)
 
 	ErrorMatcher ErrorMatcher     // the host's own reading of errors, before [ClassifyError]'s (nil: none)
 	Journal      Journal          // writes down what changes, before a request is returned (nil: none)
 	Now          func() time.Time // the clock, in the years 0 to 9999: JSON has no others (nil: [time.Now])
 	Logger       *slog.Logger     // receives decisions, never text of the conversation (nil: none)
-
-	// the model can ask for what is left out, see [RecallTool]; the tool's tokens are added to Overhead
-	Recall bool
-
-	RecallImages bool // an answer of [Manager.Recall] that shows a whole result has its images too
+	Recall       bool             // the model can ask for what is left out: offer it [RecallTool]
+	RecallImages bool             // an answer of [Manager.Recall] that shows a whole result has its images too
 }
 
 // FoldAlways is the [Options].FoldAbove with which old work becomes records from the first request on, and files in
@@ -118,23 +89,19 @@ const FoldAlways float64 = -1
 // CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
 // the defaults.
 type CompactOptions struct {
-	Off bool // never compact, not even in Recover; only a call of Manager.Compact does
-
-	KeepRecent int // how many tokens of the newest messages stay behind a summary (20 000, at most a quarter)
-
+	Off              bool          // never compact, not even in Recover; only a call of Manager.Compact does
+	KeepRecent       int           // tokens of newest messages that stay behind a summary (20 000, at most a quarter)
 	Timeout          time.Duration // of one summarizer call; one more may follow if it fails (180 s)
 	TotalTimeout     time.Duration // of all that one Prepare, Compact or Recover makes (twice Timeout)
 	Instructions     string        // added to every summary request
 	SummarizerWindow int           // the summarizer's context window, in tokens (the manager's window)
 	Rules            func() string // text that must survive every compaction, e.g. from AGENTS.md (nil: none)
 
-	// runs once before each compaction, so that the host can save what it wants to keep: when one is near (4 000
-	// tokens, fewer in a small window), or just before it. It may use the manager, and a failure is only logged (nil:
-	// none)
+	// runs once before each compaction, when one is near or due, so that the host can save what it wants to keep. It
+	// may use the manager, and a failure is only logged (nil: none)
 	BeforeCompact func(ctx context.Context, history []Message) error
 
-	// summarize while the conversation goes on, from 4 000 tokens before the summary is due; [Manager.Close] ends it
-	Background bool
+	Background bool // summarize meanwhile, from 4 000 tokens before the summary is due; [Manager.Close] ends it
 }
 
 // ToolOptions names the host's own tools, besides those of the common agents. Case, underscores, dashes and a namespace
@@ -146,19 +113,14 @@ type ToolOptions struct {
 	Modify        []string // tools that write, edit or delete that file
 	PathArguments []string // the arguments that name the file; case matters
 	FoldFiles     bool     // files that the agent reads and changes in a turn go with other old work
-
-	// tools that write down the whole of a state, such as a plan: the newest call of each is in force
-	Plan  []string
-	Skill []string // tools that load instructions by a name: the newest result for each name stays
-
-	// tools that ask a person, whose results are that person's words: they stay like a message of a person. Of this
-	// list a namespace matters, and * stands for any text: a tool of a server is none because of its name alone
+	Plan          []string // tools that write down a whole state, such as a plan: the newest call of each is in force
+	Skill         []string // tools that load instructions by a name: the newest result for each name stays
+	// tools that ask a person: their results stay like a message of that person. A namespace matters, and * stands for
+	// any text
 	Ask []string
 
-	Notes bool // the model has [NotesTool] and [CompactTool]
-
-	// how much of Overhead are the definitions of tools, in tokens: an [OverflowError] says so (0: not known)
-	Tokens int
+	Notes  bool // the model has [NotesTool] and [CompactTool]
+	Tokens int  // of Overhead, the definitions of tools: an [OverflowError] says so (0: not known)
 }
 
 // CacheOptions describes the provider's prompt cache; prices are relative to uncached input. What is not set comes from
@@ -176,23 +138,18 @@ type CacheOptions struct {
 type ThinkingPolicy string
 
 const (
-	// ThinkingKept sends all thinking as it came.
-	ThinkingKept ThinkingPolicy = "kept"
-	// ThinkingDropped leaves out the thinking of older turns whenever sent messages are rewritten: most providers do
-	// not read it, and some bill it. The thinking of the newest turn is sent unchanged.
-	ThinkingDropped ThinkingPolicy = "dropped"
-	// ThinkingBound is for models whose thinking is bound to everything before it (Claude 5.1, GPT-6.2 and later, and
-	// any whose provider says so in [Usage].ThinkingDropped, whatever the policy): after any change, the provider
-	// refuses or leaves out the thinking that follows it. So sent messages are rewritten only when a request does not
-	// fit otherwise or the model ends a phase, and the thinking after the change is left out, even from pinned
-	// messages. A message that the host puts between a request and its answer is such a change.
+	ThinkingKept    ThinkingPolicy = "kept"    // all thinking is sent as it came
+	ThinkingDropped ThinkingPolicy = "dropped" // that of older turns is left out whenever sent messages are rewritten
+	// ThinkingBound is for models that refuse or leave out thinking once something before it has changed (Claude 5.1,
+	// GPT-6.2 and later, and any whose provider says so in [Usage].ThinkingDropped, whatever the policy). Sent messages
+	// are rewritten only when a request does not fit otherwise or the model ends a phase; the thinking after the change
+	// is left out, even from pins. A message that the host puts between a request and its answer is a change.
 	ThinkingBound ThinkingPolicy = "bound"
 )
 
-// Journal writes down what has changed in the manager's state: a delta for [Manager.Restore], as JSON in one line. It
-// is called before a request is returned. A host that writes it to disk and is killed goes on with the same bytes, so
-// that the prompt cache is read. If it fails, there is no request, and the manager is as it was, whether the delta is
-// there or not: the next one takes the place of all. It must not call the manager.
+// Journal writes down what has changed in the manager's state, before a request is returned: a delta for
+// [Manager.Restore], as JSON in one line. If it fails, there is no request, and the manager is as it was, whether the
+// delta is there or not: the next one takes the place of all. It must not call the manager.
 type Journal func(delta []byte) error
 
 // valueOf returns what p points to, or the zero value.
@@ -416,8 +373,8 @@ type Tool struct {
 	Schema      json.RawMessage `json:"parameters"`  // JSON schema of the arguments
 }
 
-// RecallTool returns the tool with which a model asks for what was left out of a request. Offer it in every request of
-// a conversation with [Options].Recall, and answer its calls with [Manager.Recall]. It takes at most 250 tokens.
+// RecallTool returns the tool with which a model asks for what was left out. Offer it in each request of a conversation
+// with [Options].Recall, and answer its calls with [Manager.Recall]. It takes at most 250 tokens.
 func RecallTool() Tool {
 	description, schema := recall.Definition()
 	return Tool{Name: recall.Name, Description: description, Schema: json.RawMessage(schema)}
@@ -436,17 +393,4 @@ func recallOverhead(e Estimator) int {
 // not there, or need not be shown. That is not a failure of the agent's work.
 func isRefusedRecall(m *Message, tool string) bool {
 	return tool == recall.Name && len(m.Parts) == 1 && recall.IsRefusal(m.Parts[0].Text)
-}
-
-// ExtractRules returns the sections of a markdown file, such as an AGENTS.md, that have the given headings, for
-// CompactOptions.Rules, in the order of headings; "" if there are none. A heading has two or three #, in any case. Its
-// section ends at the next heading of the same level or the one above.
-func ExtractRules(markdown string, headings ...string) string {
-	var found []string
-	for _, h := range headings {
-		if s := sections.Section(markdown, strings.TrimSpace(h)); s != "" {
-			found = append(found, s)
-		}
-	}
-	return strings.Join(found, "\n\n")
 }

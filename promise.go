@@ -10,20 +10,18 @@ import (
 // Each request says what the provider is expected to read from its cache: that is set against what was read. A promise
 // that was not kept is counted and logged, with whose it was.
 
-// CacheUse counts the tokens of a conversation by what became of them in the provider's cache. Only requests count
-// whose answers say what was read, by a Usage in the history or by [Manager.Counted].
+// CacheUse counts what became of a conversation's tokens in the provider's cache, as far as answers say what was read.
 type CacheUse struct {
 	Requests int // that were compared
 	Expected int // what they should have read: [Request].Cached
 	Read     int // what was read
 	Missed   int // of Expected, what was not read, by requests that missed more than a tenth
-
-	// what the request before had and was not read, missed or not expected: because the manager had rewritten it, the
-	// host had changed it, it was older than [CacheOptions].TTL or 5 minutes, or the provider had lost it
+	// what the request before had and was not read, because the manager had rewritten it, the host had changed it, it
+	// was older than [CacheOptions].TTL or 5 minutes, or the provider had lost it
 	Rewritten, Changed, Expired, Lost int
 }
 
-// Plus returns the sums of u and n times more: with -1, what was counted since more.
+// Plus returns u and n times more.
 func (u CacheUse) Plus(n int, more CacheUse) CacheUse {
 	return CacheUse{
 		u.Requests + n*more.Requests, u.Expected + n*more.Expected, u.Read + n*more.Read, u.Missed + n*more.Missed,

@@ -7,14 +7,10 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// PruneContext trims and then clears old tool results, once the history takes a certain share of the window, in tokens.
-// From SoftTrimRatio on, every result longer than SoftTrimMaxChars keeps only its head and its tail. From
-// HardClearRatio on, if the results that may be cleared hold MinPrunableToolChars, the placeholder replaces the oldest
-// results until the history is below that ratio.
-//
-// It never touches what stands before the first message of a user, the newest KeepLastAssistants assistant messages and
-// what follows them, pins, results with anything but text, and results of tools that the patterns exclude. No message
-// gets longer. With a window of 0 or less nothing is done.
+// PruneContext shortens old tool results once the history takes a share of the window, in tokens: from SoftTrimRatio on
+// to their ends, from HardClearRatio on to the placeholder, the oldest first, until the history is below that ratio. It
+// never touches what stands before the first message of a user, the newest KeepLastAssistants assistant messages and
+// what follows them, pins, results with anything but text, and results of tools that the patterns exclude.
 func PruneContext(history []Message, window int, opts *PruneOptions) ([]Message, []Edit) {
 	p := newPruning(listed(history), window, opts.withDefaults(charsPerToken(4)))
 	if changed := p.apply(); changed > 0 {

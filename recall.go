@@ -16,10 +16,8 @@ import (
 )
 
 // Recall answers a call of [RecallTool], one of the newest without a result: it returns the result to append to the
-// history. It quotes the history, as data: a message, some of its lines, the lines that match a pattern, or the best
-// places for some words in everything that is not whole in the request. It takes at most 5 % of the window, or 1 000
-// tokens, and says how to get the rest. IsError is set for an unknown handle or an invalid pattern. Recall calls no
-// model. The error is that of ctx, or says that Options.Recall is not set.
+// history, which quotes the history as data, in at most 5 % of the window, or 1 000 tokens. IsError is set for an
+// unknown handle or an invalid pattern. The error is that of ctx, or says that Options.Recall is not set.
 func (m *Manager) Recall(ctx context.Context, history []Message, arguments json.RawMessage) (Message, error) {
 	if !m.opts.Recall {
 		return Message{}, errors.New("winnow: Recall: Options.Recall is not set")

@@ -24,8 +24,7 @@ const leastShrink = 0.95
 // For one request of Prepare it makes at most 3, none twice, and calls the summarizer at most twice.
 //
 // What the provider says of its limit and its count is used for the rest of the conversation; without numbers a limit
-// is guessed. An answer at the end of the next history shows that a request of Recover was accepted; if none was, all
-// is again as before the first refusal.
+// is guessed. If no answer follows in the next history, all is again as before the first refusal.
 //
 // The error wraps cause: an [*OverflowError] when nothing is left to try, and another one if cause is no overflow. A
 // history that [Validate] refuses is an [*InvalidMessageError]. If ctx has ended, its error is returned; what cause

@@ -18,9 +18,6 @@ import (
 //   - Calls of failed turns (StopReason "error" or "aborted") go with their results; their text stays.
 //   - A call that the provider runs itself and its result stay together.
 //   - Arguments that are not JSON are wrapped in an object. Empty texts and empty messages go.
-//
-// A host, or its adapter, puts a message in front of an answer that comes first, where its provider wants one. A call
-// that max_tokens cut may have valid arguments: only the stop reason shows that it must not be run.
 func RepairToolPairing(history []Message) ([]Message, []Edit) {
 	r := repair{history: history}
 	if r.isClean() {

@@ -10,36 +10,25 @@ import (
 
 // Request is what a manager returns. Append to its lists, and do not write to their elements.
 //
-// Bytes, Cached and the costs are expectations for this request, without its answer and without the call that wrote a
-// summary. Costs are in uncached input tokens of a small prompt, at the prices of [CacheOptions]. Where Options.Model
-// costs more above a size, they are those of the size. CostUnedited is the cost of sending the history as it was passed
-// in, as if it had always been sent so.
+// Bytes, Cached and the costs are expectations, without the answer and the call that wrote a summary. Costs are in
+// uncached input tokens of a small prompt, at the prices of [CacheOptions], and in the tier of the request's size.
 type Request struct {
 	Messages []Message // send these
 	History  []Message // repaired and compacted, but never pruned: a host may keep these instead of its own list
 	Tokens   int       // estimate of Messages plus Options.Overhead
+	Counts   []int     // estimate of each of Messages, not corrected by the provider's counts
+	Budget   int       // what Tokens fits into: the window minus the reserve
+	Edits    []Edit    // all that makes Messages differ from the history passed in, by index in it
 
-	// estimate of each of Messages, not corrected by the provider's counts: for a report of what fills the window
-	Counts []int
-	Budget int    // what Tokens fits into: the window minus the reserve
-	Edits  []Edit // all that makes Messages differ from the history passed in, by index in it
-
-	// index of the first message that a provider sees changed since the previous request; if messages were only
-	// appended, it is the length of that request
-	FirstChanged    int
+	FirstChanged    int         // the first message that changed since the previous request, or that one's length
 	NeedsCompaction bool        // only of Plan: Prepare would compact
 	Compaction      *Compaction // what this call compacted; nil if it did not
 	Degraded        string      // why some of the summary in it was made without an LLM; "": none was, see [Digest]
-
-	// what Recover did, from the mildest: "clear", "compact", "truncate", "digest", "smallest"; "" if Prepare made it
-	Rung  string
-	Bytes int // about the size of the body: Messages as JSON, without what is not in the history
-
-	// how many of Tokens the provider is expected to read from its cache: those before FirstChanged, if it is warm
-	Cached int
-
-	Cost         float64 // Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached
-	CostUnedited float64 // the same for the history as it was passed in
+	Rung            string      // what Recover did: "clear", "compact", "truncate", "digest", "smallest"; "": nothing
+	Bytes           int         // about the size of the body: Messages as JSON, without what is not in the history
+	Cached          int         // what the provider is expected to read from its cache: what stands before FirstChanged
+	Cost            float64     // Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached
+	CostUnedited    float64     // the same for the history as it was passed in
 }
 
 // Compaction describes how a call replaced old history with a summary.
@@ -51,8 +40,7 @@ type Compaction struct {
 	Repaired     []string // what the summary lacked and the library appended
 	Calls        int      // calls to the Summarizer
 
-	// what they were billed for, as far as the Summarizer says so with [ReportUsage]
-	Usage Usage
+	Usage Usage // what these calls were billed, by [ReportUsage]
 }
 
 // record remembers that d was sent. It writes to no list and no map that another state may have.

@@ -32,7 +32,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 // Restore takes the state of a manager with the same options: what [Manager.Snapshot] returned, and the deltas that
 // [Options].Journal has been given since, in their order. Deltas that the state already holds are skipped; an empty
 // state in front of deltas means a new manager. The next request has the same bytes as that manager's next request
-// would have had. After an error the manager is as it was.
+// would have had.
 //
 // Another window or another Options.Model is allowed: what was learned of the old one is then forgotten, and signed
 // thinking of the old model is not sent. Summary and edits stay.

@@ -31,15 +31,11 @@ const (
 	noteTokens          = 64    // kept free in every request for what a second attempt adds to its instructions
 )
 
-// SummarizeInStages summarizes history with opts.Summarizer, in one call if it fits into its window. Else each of
-// opts.Parts parts is summarized in chunks that fit, and the summaries of the parts are merged. No message is left out:
-// one that is too large is clipped in its middle.
-//
-// A call that fails or takes longer than 180 s is made once more, after about a second or, where the error has a
-// Retry-After, after that; not if the key, a quota or a rate limit without one is the reason. An answer that is no
-// summary counts as failed. The [Digest] then stands in for the rest, and Degraded says why. If it stands in for all,
-// the error says why too, and the summary is returned with it; with an error of ctx it is nil. An empty history gives
-// opts.Previous.
+// SummarizeInStages summarizes history with opts.Summarizer, in one call if it fits into its window, else in opts.Parts
+// parts whose summaries are merged. No message is left out: one that is too large is clipped in its middle. A call that
+// fails, takes longer than 180 s or gives no summary is made once more, unless waiting a moment cannot help. Then
+// [Digest] stands in for the rest, and Degraded says why. If it stands in for all, the error says why too, and the
+// summary is returned with it; with an error of ctx it is nil. An empty history gives opts.Previous.
 func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
 	return newSummaryRun(ctx, valueOf(opts)).run(history)
 }
@@ -404,8 +400,8 @@ func restsAfter(err error) bool {
 }
 
 // FirstOf returns a summarizer that asks each of s in turn until one answers. One that fails with a rate limit, a quota
-// or an auth error is skipped for cooldown; while all are, the one that is free soonest is asked. The error joins those
-// of all that were asked, or is that of ctx. If a [Digest] answers, the summary counts as Degraded.
+// or an auth error is skipped for cooldown. The error joins those of all that were asked, or is that of ctx. If a
+// [Digest] answers, the summary counts as Degraded.
 func FirstOf(cooldown time.Duration, s ...Summarizer) Summarizer {
 	list := slices.DeleteFunc(slices.Clone(s), func(one Summarizer) bool { return one == nil })
 	return &failover{cooldown: max(0, cooldown), list: list, rests: make([]time.Time, len(list))}

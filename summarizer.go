@@ -14,11 +14,9 @@ import (
 // Summarizer writes a summary of req with an LLM. Implementations are safe for concurrent use, honour ctx, and return
 // an error that wraps [ErrIncomplete] unless the model ended its answer by itself.
 //
-// An answer is a summary if it has a section that was asked for, repeats a name of the conversation, or is a sentence
-// or more of whose words, besides those of the prompt, half and at least two stand in the conversation. It is refused
-// if it is empty, a tool call, an apology or a copy of the prompt, or if it is longer than half as much again as
-// MaxTokens or, above 400 tokens, than what it summarizes. The error, the log and [Request].Degraded say which rule it
-// was. A fake one for tests returns "## Goal" and a line below it.
+// An answer is refused if it is empty, a tool call, an apology or a copy of the prompt, shares too few words with the
+// conversation, or is much longer than MaxTokens or than what it summarizes. The error, the log and [Request].Degraded
+// say which rule it was. A fake one for tests returns "## Goal" and a line below it, or is a winnowtest.Summarizer.
 type Summarizer interface {
 	Summarize(ctx context.Context, req SummaryRequest) (string, error)
 }
@@ -57,8 +55,7 @@ type SummarizeOptions struct {
 	Summarizer Summarizer // nil: Digest()
 	Window     int        // the summarizer's own context window, tokens (200 000)
 
-	// room for each answer, tokens (an eighth of Window, at most 16 000); at most a fifth of Window
-	MaxTokens    int
+	MaxTokens    int       // room for each answer, at most a fifth of Window (an eighth, at most 16 000 tokens)
 	Previous     string    // the summary so far; "" for none
 	Said         string    // what the caller quotes in front of the summary, see SummaryRequest; "" for nothing
 	Instructions string    // added to every request
@@ -185,7 +182,7 @@ func within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 
 // Digest returns the summarizer that needs no LLM. It quotes what people said, unless req.Said does, and the model's
 // last words, and lists the identifiers that are most likely to be needed again, in at most req.MaxTokens tokens
-// (0: 4 000). req.Previous comes in front, in at most half of that. It is deterministic, and never fails.
+// (0: 4 000). It is deterministic, and never fails.
 func Digest() Summarizer { return digester{} }
 
 // noSummarizer is why a digest is all there is.

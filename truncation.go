@@ -8,10 +8,9 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// TruncateToolResults cuts tool results that are larger than MaxShare of the window in estimated tokens, or than
-// MaxChars characters. What is left says how much was left out. Unless HeadOnly is set, the first lines with errors
-// stay, and the end of the text if it matters (an error, an exit code, a verdict). Pins stay, and so does what is not
-// text. No result gets longer. With a window of 0 or less nothing is done.
+// TruncateToolResults cuts tool results that are larger than TruncateOptions allow, and says in what is left how much
+// was left out. Unless HeadOnly is set, the first lines with errors stay, and the end if it matters (an error, an exit
+// code, a verdict). Pins stay, and what is not text.
 func TruncateToolResults(history []Message, window int, opts *TruncateOptions) ([]Message, []Edit) {
 	if window <= 0 {
 		return clip(history), nil

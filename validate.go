@@ -15,9 +15,9 @@ func (e *InvalidMessageError) Error() string {
 	return fmt.Sprintf("invalid message %d: %s is %.80q, want %s", e.Index, e.Field, e.Got, e.Want)
 }
 
-// Validate returns an [*InvalidMessageError] for the first message whose Role, or the Kind of one of its parts, is none
-// of those that this package names, and nil if there is none. Prepare, Compact and Recover refuse the same messages.
-// What [RepairToolPairing] mends is no error, so a message without a role is one only if it has parts.
+// Validate returns an [*InvalidMessageError] for the first message with an unknown Role or Kind, nil if there is none.
+// Prepare, Compact and Recover refuse the same messages. What [RepairToolPairing] mends is no error, such as a message
+// without role and parts.
 func Validate(history []Message) error {
 	for i := range history {
 		if e := faultOf(&history[i]); e != nil {

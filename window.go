@@ -20,8 +20,8 @@ const (
 	WindowBlock WindowStatus = "block" // below 16 000 tokens: a host may refuse such a model
 )
 
-// CheckWindow says whether a window, in tokens, is large enough for an agent. It is advice for the host: [New]
-// takes any positive window. A window of 0 or less stands for one that is not known, and gets no warning.
+// CheckWindow says whether a window, in tokens, is large enough for an agent; 0 or less: not known. It is advice: [New]
+// takes any positive window.
 func CheckWindow(tokens int) WindowStatus {
 	switch {
 	case tokens <= 0 || tokens >= warnWindow:

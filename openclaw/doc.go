@@ -7,7 +7,7 @@
 package openclaw
 
 // RuleHeadings returns the headings of an AGENTS.md under which the reference looks for rules, for
-// [winnow.ExtractRules] and the RuleHeadings of package prompt's Options.
+// [prompt.ExtractRules] and the RuleHeadings of package prompt's Options.
 //
-// [winnow.ExtractRules]: https://pkg.go.dev/github.com/winnowgo/winnow#ExtractRules
+// [prompt.ExtractRules]: https://pkg.go.dev/github.com/winnowgo/winnow/prompt#ExtractRules
 func RuleHeadings() []string { return []string{"Session Startup", "Red Lines"} }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/openclaw"
+	"github.com/winnowgo/winnow/prompt"
 )
 
 func ExampleRuleHeadings() {
 	agents := "# Agent\n\n## Style\nBe brief.\n\n## Red Lines\n- Never delete mail without asking.\n"
-	fmt.Println(winnow.ExtractRules(agents, openclaw.RuleHeadings()...))
+	fmt.Println(prompt.ExtractRules(agents, openclaw.RuleHeadings()...))
 	// Output:
 	// ## Red Lines
 	// - Never delete mail without asking.

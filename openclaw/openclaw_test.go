@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/openclaw"
+	"github.com/winnowgo/winnow/prompt"
 )
 
 // eachVector reads inputs and outputs of the reference system, which were made by running it.
@@ -94,7 +94,7 @@ func TestExtractRulesConformance(t *testing.T) {
 	eachVector(t, "rules", func(t *testing.T, v vector) {
 		want := strings.TrimPrefix(v.Want, "\n\n<workspace-critical-rules>\n")
 		want = strings.TrimSuffix(want, "\n</workspace-critical-rules>")
-		got := winnow.ExtractRules(v.AgentsMd, openclaw.RuleHeadings()...)
+		got := prompt.ExtractRules(v.AgentsMd, openclaw.RuleHeadings()...)
 		if head, cut := strings.CutSuffix(want, "\n...[truncated]..."); cut { // the length is the section's affair
 			assert.True(t, strings.HasPrefix(got, head), v.Name)
 			return

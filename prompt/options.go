@@ -20,7 +20,7 @@ type Options struct {
 
 	// the reference's limits byte for byte: files in their order, each cut in its middle; the first skills that fit
 	HeadTail      bool
-	RuleHeadings  []string         // headings of sections to keep first: see [winnow.ExtractRules] (none)
+	RuleHeadings  []string         // headings of sections to keep first: see [ExtractRules] (none)
 	Home          string           // directory to show as ~ in the locations of skills ("")
 	MinimalSkills bool             // list skills in the mode Minimal too, as in later versions of the reference
 	Tools         map[Mode]Allowed // the tools that a mode may use (all)

@@ -61,7 +61,7 @@ func heading(line string) (level int, title string) {
 	return level, strings.TrimSpace(rest)
 }
 
-// markRules marks the sections that [winnow.ExtractRules] finds: the first one with each name at the second or third
+// markRules marks the sections that [ExtractRules] finds: the first one with each name at the second or third
 // level, up to the next heading of the same or a higher level.
 func markRules(chunks []chunk, names []string) {
 	for _, name := range names {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/openclaw"
 	"github.com/winnowgo/winnow/prompt"
 )
@@ -42,7 +41,7 @@ func fileWithRules(name string, n int) string {
 }
 
 // rulesOf returns the sections of a file that OpenClaw takes for rules.
-func rulesOf(text string) string { return winnow.ExtractRules(text, openclaw.RuleHeadings()...) }
+func rulesOf(text string) string { return prompt.ExtractRules(text, openclaw.RuleHeadings()...) }
 
 func TestTwelveFilesKeepRulesAndOutline(t *testing.T) {
 	files := twelveFiles()

@@ -1,4 +1,4 @@
-package winnow_test
+package prompt_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/prompt"
 )
 
 func TestExtractRules(t *testing.T) {
@@ -27,15 +27,15 @@ func TestExtractRules(t *testing.T) {
 		{"nothing", "", "", "", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.want, winnow.ExtractRules(tc.in, tc.headings...), tc.reason)
+			assert.Equal(t, tc.want, prompt.ExtractRules(tc.in, tc.headings...), tc.reason)
 		})
 	}
 }
 
 func ExampleExtractRules() {
 	agents := "# Agent\n\n## Style\nBe brief.\n\n## Red Lines\n- Never delete mail without asking.\n\n## Other\nx\n"
-	fmt.Println(winnow.ExtractRules(agents, "Red Lines"))
-	fmt.Println(winnow.ExtractRules(agents, "Style"))
+	fmt.Println(prompt.ExtractRules(agents, "Red Lines"))
+	fmt.Println(prompt.ExtractRules(agents, "Style"))
 	// Output:
 	// ## Red Lines
 	// - Never delete mail without asking.
