@@ -237,7 +237,10 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 	said.add(&quoted, end)
 	c.said = quoted.Section(c.tokens, count.Share(d.window, saidShare), max(c.free/4, min(c.free/2, leastSaid)))
 	c.note = d.spanNote(first, said.attachmentsBefore(end))
-	plain := d.spanNote(first, "") // summaryFrame counts it
+	plain := ""
+	if d.opts.Recall {
+		plain = d.spanNote(first, "") // summaryFrame counts it
+	}
 	names := c.tokens(c.note) - c.tokens(plain)
 	if names > c.free/4 {
 		c.note, names = plain, 0

@@ -162,11 +162,11 @@ func (d *draft) firstKept(c *checkpoint, items []*item) int {
 
 // summaryFrame returns the tokens of the text around a summary.
 func (d *draft) summaryFrame() int {
-	handle := ""
-	if d.opts.Recall {
-		handle = recall.SpanHandle(key{})
+	frame := sections.Begin + sections.End
+	if d.opts.Recall { // else the note goes where it has no room
+		frame += recall.SpanNote(recall.SpanHandle(key{}), "")
 	}
-	return textTokens(d.opts.Estimator, sections.Begin+sections.End+recall.SpanNote(handle, ""))
+	return textTokens(d.opts.Estimator, frame)
 }
 
 // restFits reports whether what stays can fit beside a summary of s with `least` tokens, in tokens and in bytes.
