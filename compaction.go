@@ -2,19 +2,221 @@ package winnow
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
+	"github.com/winnowgo/winnow/internal/event"
+	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/summarysize"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
+
+// Pass 9, and the only one that waits: the compaction.
+
+// How many compactions there may be from one call of Prepare to the next, and how many calls of the summarizer
+// Recover's compactions may take. A history that is larger than the summarizer's window still takes a call for each of
+// its parts.
+const maxCompactions, maxSummaryCalls = 2, 2
+
+// needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
+func (d *draft) needsCompaction() bool {
+	if d.opts.Compact.Off || d.fits() && !d.isCramped {
+		return false
+	}
+	v := d.verdict()
+	helps := v.canHelp && (d.gainsBy(d.opts.Summarizer) || !d.fits() && d.gainsBy(Digest()))
+	return helps || v.isLastWay && d.isLastResort()
+}
+
+// gainsBy reports whether a summary by x can be smaller than what it stands for, with the sections that code owns, such
+// as what people said. The host's rules are not asked for, so they do not count.
+func (d *draft) gainsBy(x Summarizer) bool {
+	c, err := d.newCompaction(compactCall{by: x})
+	return err == nil && c.setLimits()
+}
+
+// isLastResort reports whether only a summary can make the request fit, although it would stand for little: for little
+// more than the last one, for no more but in fewer words, or for a short history before a request that nearly fills the
+// window.
+func (d *draft) isLastResort() bool {
+	if d.fits() || d.checkpoint == nil && d.known.IsGuessed() { // it is made without the guess instead
+		return false
+	}
+	// A draft of its own, because shrinkToFit changes it.
+	least := d.replay(d.base)
+	return !least.shrinkToFit() && least.tokens() > least.budget
+}
+
+// draftByHand is newDraft for Compact.
+func (c *call) draftByHand() *draft {
+	d := c.newDraft()
+	if !d.verdict().hasNews {
+		d.keepRecent = 0 // the newest step stays whatever its size
+	}
+	return d
+}
+
+// checkRest returns an error if a request cannot fit, not even with a short summary in it. Nobody should pay for such a
+// summary.
+func (c *call) checkRest() error {
+	d := c.draftByHand()
+	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s, summarysize.Least) || d.shrinkToFit() {
+		return nil
+	}
+	return d.overflow()
+}
+
+// whyDigest says why a digest stands in for a summary.
+func (c *call) whyDigest() string {
+	switch {
+	case !c.opts.asksSummarizer():
+		return noSummarizer
+	case c.ledger.breaker.Reason != "":
+		return c.ledger.breaker.Reason
+	}
+	return "too little for a call of the summarizer"
+}
+
+// compact summarizes the older messages of d and returns the draft that has the summary in their place, with its
+// report. It commits nothing. The lock is held, but not while code of the host runs.
+func (c *call) compact(ctx context.Context, d *draft, how compactCall) (*draft, *Compaction, error) {
+	before := d.tokens()
+	plan, err := d.newCompaction(how)
+	if err == nil {
+		c.unlocked(func() { err = plan.askRules() })
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	c.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", how.isAsked)
+	cp, report, err := c.writeSummary(ctx, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	d.makeUnique(cp)
+	next := d.again(cp, c.ledger.records, map[key]*edit{})
+	if next.checkpoint != nil && !next.shrinkToFit() {
+		// The first try left out the new edits and records of d. They shorten results that may be among the newest once
+		// older messages are summarized, and the model wants the newest results whole. That did not fit, so the second
+		// try has them.
+		next = d.again(cp, d.recordsBehind(), d.newEdits)
+	}
+	if next.checkpoint == nil || !how.isAsked && !next.shrinkToFit() && next.tokens() >= before {
+		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
+	}
+	return next, report, nil
+}
+
+// writeSummary runs plan, and counts that for the limits of the tries.
+func (c *call) writeSummary(ctx context.Context, plan *compaction) (cp *checkpoint, report *Compaction, err error) {
+	tries := &c.ledger.tries
+	if tries.oneCall || tries.Refusals > 0 && maxSummaryCalls-tries.Calls < 2 {
+		plan.once = true
+	}
+	isCounted := !isDigest(plan.by) // a digest costs no call, so a request may take any number of them
+	if isCounted {
+		tries.Compactions++
+		plan.limit = max(0, plan.limit-c.waited)
+	}
+	began := time.Now() // not Options.Now: it is how long somebody waits
+	c.unlocked(func() { cp, report, err = plan.run(ctx) })
+	if isCounted {
+		c.waited += time.Since(began)
+		tries.countCalls(report, err)
+	}
+	return cp, report, err
+}
+
+// countCalls counts the calls of the summarizer for a compaction that ended with report or err.
+func (t *tries) countCalls(report *Compaction, err error) {
+	switch {
+	case err != nil:
+		t.Calls = maxSummaryCalls // no call is left: a summarizer that failed is not asked again for this request
+	case t.Refusals == 0:
+		t.Calls++ // for Prepare: it counts as one, however many calls it took
+	default:
+		t.Calls += report.Calls
+	}
+}
+
+// commit makes the draft of p what was sent last, and returns its request. The error comes from Options.Journal.
+func (c *call) commit(p *proposal) (*Request, error) {
+	d, l, before := p.draft, c.ledger, *c.ledger
+	r, cold, reason := d.request(), d.isCold(), d.reason()
+	miss := l.compare(d.lastUsage, d.prices.least)
+	l.record(d)
+	l.promise(d, r, &before, cold)
+	l.bytes = r.Bytes
+	if p.also != nil {
+		p.also(l)
+	}
+	if p.report != nil {
+		l.recordSummary(d)
+		p.report.TokensAfter, r.Compaction = r.Tokens, p.report
+	}
+	if err := c.writeDelta(); err != nil {
+		return nil, err
+	}
+	switch log := c.opts.Logger; {
+	case r.FirstChanged < len(before.sent):
+		log.Info(event.Rewritten, "first_changed", r.FirstChanged,
+			"messages_before", len(before.sent), "messages", len(r.Messages), "tokens_before", before.tokens,
+			"tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
+	case d.firstReason != "" || d.newRecords > 0:
+		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
+		log.Info("winnow: the history is sent shortened", "reason", reason, "edits", len(d.newEdits),
+			"records", d.newRecords,
+			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
+			"options", "FoldAbove, Prune, Truncate")
+	}
+	if l.bindsThinking && !before.bindsThinking {
+		c.logBinding()
+	}
+	c.logMissed(miss)
+	d.logRejected()
+	if x := p.report; x != nil {
+		c.opts.Logger.Info("winnow: compacted", "tokens_before", x.TokensBefore, "tokens_after", x.TokensAfter,
+			"first_kept", x.FirstKept, "calls", x.Calls, "degraded", r.Degraded)
+		c.manager.endBackground() // its summary is in use now, or is about messages that are replaced now
+	}
+	c.keep()
+	return r, nil
+}
+
+// reason says for the log why d is not the history as it came, or not what was sent.
+func (d *draft) reason() string {
+	switch {
+	case d.firstReason != "":
+		return d.firstReason
+	case d.checkpoint != d.ledger.checkpoint:
+		return "a summary stands for older history"
+	case d.newRecords > 0:
+		return "old work becomes records"
+	}
+	return "the history is not the last one and what follows it"
+}
+
+// recordSummary remembers that d has a new summary.
+func (l *ledger) recordSummary(d *draft) {
+	l.flushed = false // the next compaction has a flush of its own
+	l.names = withNames(l.names, d.names, d.checkpoint.summaryKeys)
+	if d.checkpoint.degraded != "" {
+		l.digestAt = d.historyTokens()
+	}
+}
+
+// closeBreaker resets the breaker of l, because the summarizer works.
+func closeBreaker(l *ledger) { l.breaker = breaker.Breaker{} }
 
 // A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to
 // the model: system messages, pins and the newest user request stay as messages, and code owns the
@@ -310,4 +512,220 @@ func resultsBehind(messages []Message, i int) map[string]*Message {
 // done its work.
 func saysFailed(r *Message, call *toolcall.Call) bool {
 	return r != nil && !isMissingResult(r) && (r.IsError || call.Failed(messageParts(r)))
+}
+
+// The text of a summary: the summarizer writes it, in the room that the sections behind it leave.
+
+// run has the summary written, and returns its checkpoint and its report. It does not touch the manager, and with an
+// error nothing has happened.
+func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) {
+	behind := c.carried.Behind(c.tokens, c.rules, summarysize.Sections(c.cap))
+	most, asked := summarysize.Text(c.cap, c.tokens(behind))
+	room := most // a digest counts cautiously and lists identifiers itself
+	if !isDigest(c.by) {
+		room = asked
+	}
+	timed, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	sum, err := c.summarize(timed, room)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, err)
+	}
+	body, _ := sections.Split(sum.Text) // code knows failures and files: the model's sections of them are dropped
+	if runes.IsBlank(body) {
+		return nil, nil, refusedSummary("it holds no summary")
+	}
+	cp := &checkpoint{boundary: c.boundary, carried: c.carried, degraded: sum.Degraded}
+	if sum.Degraded != "" {
+		cp.byModel = c.byModel // a later summary goes on from that one, and covers what only a digest stands for
+	}
+	// Models write more than they are asked for. The excess is cut from the text here, and not from the sections behind
+	// it.
+	cp.body = excerpt.ToTokens(c.tokens, body, most)
+	if sum.Degraded != "" && runes.IsBlank(cp.body) {
+		cp.body = noWords
+	}
+	if runes.IsBlank(cp.body) { // sections alone say nothing of the conversation
+		return nil, nil, refusedSummary("there is no room for a summary")
+	}
+	text, repaired := c.audit(cp, behind)
+	text = c.said + text + c.inForce
+	if sum.Degraded != "" && c.previous != "" && len(c.older) == 0 { // it stands for no more than the last one did
+		cp.body = c.previous // only the request has fewer words: the next summary goes on from all of them
+	}
+	framed := sections.Begin + text + sections.End + c.note
+	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
+	return cp, &Compaction{
+		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Repaired: repaired, Calls: sum.Calls,
+		Usage: sum.Usage,
+	}, nil
+}
+
+// noWords stands for all that a digest has no room to say. The person gets an answer.
+const noWords = "(cut short)"
+
+func refusedSummary(reason string) error {
+	return fmt.Errorf("%w: %w", ErrCompaction, &badAnswer{reason})
+}
+
+// summarize asks for a text of at most room tokens.
+func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) {
+	run := newSummaryRun(ctx, SummarizeOptions{
+		Summarizer: c.by, Window: c.opts.Compact.SummarizerWindow, MaxTokens: room, Parts: 1,
+		Previous: c.previous, Said: c.said, Instructions: c.instructions, Estimator: c.opts.Estimator,
+	})
+	if isDigest(c.by) { // it reads all messages as they are, and at no cost
+		n := c.notes(run.Previous)
+		c.ids = n.Table
+		return &Summary{Text: n.Text(run.MaxTokens), Degraded: c.because, Calls: 1}, nil
+	}
+	run.timeout, run.once, run.noDigest = c.opts.Compact.Timeout, c.once, true
+	return run.run(c.read())
+}
+
+// makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice. If d has the summary
+// already, makeUnique adds a line to the text of the new one, so that the two are told apart.
+func (d *draft) makeUnique(cp *checkpoint) {
+	summaries := make(map[key]bool)
+	for _, x := range d.items {
+		if x.own.Summary {
+			summaries[x.fact.key] = true
+		}
+	}
+	text := cp.message.Parts[0].Text
+	for n := 2; ; n++ {
+		if cp.summaryKeys = d.index.hasher.summaryKeys(&cp.message); !summaries[cp.key] {
+			return
+		}
+		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
+	}
+}
+
+// errNoGain: the summary is not smaller than what it stands for.
+var errNoGain = errors.New("the summary does not make the request smaller")
+
+// mostExcerptTokens is how much a summarizer reads of one result, of the arguments of one call, and of one thought:
+// 2 000 characters, which is what pi shows of a result. What a file held does not belong in a summary, but how a
+// command ended does. Code collects the identifiers in the rest. Reading everything would cost as much again as all the
+// requests of the conversation, at the price of input that is not cached.
+const mostExcerptTokens = 500
+
+// read returns what a summarizer reads: older with long results, arguments and thoughts cut to their two ends, and of a
+// result also the lines with errors. The open request stands in front of the work on it, which would seem to belong to
+// the request before it otherwise. A message that is not cut shares its memory with older.
+func (c *compaction) read() []Message {
+	out := make([]Message, 0, len(c.older)+1)
+	for i := range c.older {
+		if c.open != nil && i == c.openAt {
+			out = append(out, c.excerpt(c.open, true))
+		}
+		m := &c.older[i]
+		out = append(out, c.excerpt(m, returnsContent(m)))
+	}
+	return out
+}
+
+// excerpt returns m with its long arguments and thoughts cut, and if its texts are cut as well, those together.
+func (c *compaction) excerpt(m *Message, cutsTexts bool) Message {
+	switch {
+	case cutsTexts:
+		return excerptTexts(c.opts.Estimator, *m)
+	case m.Role == RoleAssistant:
+		return excerptParts(c.opts.Estimator, *m)
+	}
+	return *m
+}
+
+// excerptTexts returns m with its texts cut to about mostExcerptTokens together. The cut need not be exact, because
+// only a summarizer reads it.
+func excerptTexts(e Estimator, m Message) Message {
+	texts := m
+	texts.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p Part) bool { return p.Kind != KindText })
+	tokens := min(estimateWith(e, texts), textBytes(&m)) // a host's own count may be absurd
+	if tokens <= mostExcerptTokens {
+		return m
+	}
+	share := float64(mostExcerptTokens) / float64(tokens)
+	m.Parts = slices.Clone(m.Parts)
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		if p.Kind != KindText {
+			continue
+		}
+		chars := utf8.RuneCountInString(p.Text)
+		if cut := excerpt.ForSummary(p.Text, int(share*float64(chars))); len(cut) < len(p.Text) {
+			*p = Part{Text: cut}
+		}
+	}
+	return m
+}
+
+// excerptParts returns m with the long arguments of its calls and its long thoughts cut to mostExcerptTokens each.
+func excerptParts(e Estimator, m Message) Message {
+	long := m
+	m.Parts = slices.Clone(m.Parts)
+	for k := range m.Parts {
+		if p := &m.Parts[k]; p.Kind == KindToolCall || isThinking(*p) {
+			cutMiddle(p, min(partTokens(e, &long, k), len(p.Arguments)+len(p.Text)), mostExcerptTokens)
+		}
+	}
+	return m
+}
+
+// notes returns what a digest may say of previous, an earlier summary, and of the messages that are summarized. It
+// prepares these one by one: a copy of them all would take as much memory as the history, which may be many times as
+// long as the window.
+func (c *compaction) notes(previous string) *digest.Notes {
+	return notesOf(previous, func(yield func(*Message) bool) {
+		messages := c.older
+		calls := answered{messages: listed(messages)}
+		var shown Message
+		for i := range messages {
+			m := &messages[i]
+			if shown = summaryMessage(m, calls.tool(i), shown.Parts[:0]); !yield(&shown) {
+				return
+			}
+		}
+	})
+}
+
+// The audit of a summary. Code checks whether the text, as it will be stored, has everything that a summary must carry.
+// What is missing it takes from the history. The model is not asked again: what it left out once, it would leave out
+// twice, and refusing the summary for that would help nobody.
+
+// audit returns the text of cp, with the sections behind it, as it is stored. repaired names what audit had to add. It
+// also sets the identifiers of cp.
+func (c *compaction) audit(cp *checkpoint, behind string) (stored string, repaired []string) {
+	stored = sections.Escape(cp.body) + behind
+	add, ids := c.missingIdentifiers(stored, c.filled-c.tokens(stored))
+	if add != "" {
+		stored, repaired = stored+add, append(repaired, "identifiers")
+	}
+	for i := range ids {
+		ids[i] = strings.Clone(strings.ToValidUTF8(ids[i], "\uFFFD")) // as a snapshot keeps it, and not in its text
+	}
+	cp.carried.Identifiers = ids
+	return stored, repaired
+}
+
+// missingIdentifiers returns the paths, URLs, hashes, ids, numbers and names of the summarized history that text lacks:
+// as a section of at most room tokens, and as a list. Those that are likeliest to be used again have precedence.
+func (c *compaction) missingIdentifiers(text string, room int) (section string, ids []string) {
+	t := c.ids
+	if t == nil {
+		t = digest.NewTable()
+		t.Scan(c.previous, digest.FromPrevious)
+		eachMentionIn(t, c.older, t.Scan)
+	}
+	// Earlier compactions found these in messages that are gone.
+	t.Recall(c.carried.Identifiers)
+	return sections.Identifiers(t, c.said+text, room, c.filled+c.tokens(c.said), c.tokens)
+}
+
+// eachMentionIn calls f for the texts and the arguments of messages, and tells t where each message begins.
+func eachMentionIn(t *digest.Table, messages []Message, f func(s string, from digest.Source)) {
+	for i := range messages {
+		t.Next()
+		eachMention(&messages[i], f)
+	}
 }

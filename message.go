@@ -1,7 +1,12 @@
 package winnow
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"iter"
 	"math"
 	"strings"
@@ -463,4 +468,116 @@ func (a *answered) tool(i int) string {
 		return a.of(i).part.Name
 	}
 	return m.ToolName
+}
+
+// InvalidMessageError says which message of a history no request can hold, and what is wrong with it.
+type InvalidMessageError struct {
+	Index int    // of the message in the list that was passed, from 0 on
+	Field string // as in JSON: "role", "parts[0].kind", "toolCallId"
+	Got   string // what the field holds
+	Want  string // what it has to hold
+}
+
+// Error names all four. It quotes the beginning of what the field holds.
+func (e *InvalidMessageError) Error() string {
+	return fmt.Sprintf("invalid message %d: %s is %.80q, want %s", e.Index, e.Field, e.Got, e.Want)
+}
+
+// Validate returns an [*InvalidMessageError] for the first message with an unknown Role or Kind, nil if there is none.
+// Prepare, Compact and Recover refuse the same messages. What [RepairToolPairing] mends is no error, such as a message
+// without role and parts.
+func Validate(history []Message) error {
+	for i := range history {
+		if e := faultOf(&history[i]); e != nil {
+			e.Index = i
+			return e
+		}
+	}
+	return nil
+}
+
+// faultOf returns what is wrong with m, or nil.
+func faultOf(m *Message) *InvalidMessageError {
+	if e := roleFault(m.Role); e != nil && (m.Role != "" || len(m.Parts) > 0) {
+		return e
+	}
+	for k := range m.Parts {
+		switch m.Parts[k].Kind {
+		case KindText, KindThinking, KindImage, KindToolCall, KindOpaque:
+		default:
+			return &InvalidMessageError{
+				Field: fmt.Sprintf("parts[%d].kind", k), Got: string(m.Parts[k].Kind),
+				Want: `"" (text), "thinking", "image", "toolCall" or "opaque"`,
+			}
+		}
+	}
+	return nil
+}
+
+// roleFault returns what is wrong with r, or nil. A typo would show only at the provider, or not at all.
+func roleFault(r Role) *InvalidMessageError {
+	switch r {
+	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
+		return nil
+	}
+	return &InvalidMessageError{Field: "role", Got: string(r), Want: `"system", "user", "assistant" or "tool"`}
+}
+
+// ReadMessages reads messages in JSON: one a line (JSON Lines), any number separated by white space, or
+// one array of them. The error names the line and the field; the messages before it are returned with it.
+func ReadMessages(r io.Reader) ([]Message, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("winnow: reading messages: %w", err)
+	}
+	// Some editors put a byte order mark in front of UTF-8. encoding/json takes it for an error.
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	d := json.NewDecoder(bytes.NewReader(data))
+	array := bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("["))
+	if array {
+		if _, err := d.Token(); err != nil {
+			return nil, readError(data, 0, err)
+		}
+	}
+	var out []Message
+	for !array || d.More() {
+		start := d.InputOffset()
+		var m Message
+		if err := d.Decode(&m); err == io.EOF && !array {
+			return out, nil // an array that ends here has lost its closing bracket
+		} else if err != nil {
+			return out, readError(data, start, err)
+		}
+		if e := cmp.Or(faultOf(&m), roleFault(m.Role)); e != nil {
+			e.Index = len(out)
+			return out, readError(data, start, e)
+		}
+		out = append(out, m)
+	}
+	if _, err := d.Token(); err != nil { // the closing bracket
+		return out, readError(data, d.InputOffset(), err)
+	}
+	if rest := bytes.TrimLeft(data[d.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return out, readError(data, int64(len(data)-len(rest)), errors.New("syntax: there is text behind the array"))
+	}
+	return out, nil
+}
+
+// WriteMessages writes messages as JSON Lines, in the form that [ReadMessages] reads. It fails on
+// Arguments or Details that are not valid JSON; text that is not valid UTF-8 is written with U+FFFD in
+// its place.
+func WriteMessages(w io.Writer, messages []Message) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i := range messages {
+		if err := e.Encode(&messages[i]); err != nil {
+			return fmt.Errorf("winnow: writing message %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// readError adds to err where it is in data: in the value that the decoder read from offset start on.
+func readError(data []byte, start int64, err error) error {
+	return fmt.Errorf("winnow: reading messages: %w", jsontext.Place(err, data, start))
 }
