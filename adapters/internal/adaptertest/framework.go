@@ -51,12 +51,14 @@ type FrameworkAgent struct {
 const (
 	frameworkWindow = 32_000
 	recallID        = "call_recall"
+	ownID           = "call_own_%d"
 )
 
 // book is a model that reads a book to the page that the question names. On the page recallAt it looks up a record.
 type book struct {
 	agent    *FrameworkAgent
 	recallAt int
+	own      map[int]provider.ToolCall // of Winnow's tools, behind a page
 	mu       sync.Mutex
 	recalled string // what the tool answered
 }
@@ -88,6 +90,10 @@ func (b *book) answer(r *provider.Request) provider.Answer {
 			b.recalled = text
 			return provider.Answer{Text: "That was it."}
 		}
+		if _, err := fmt.Sscanf(result.ID, ownID, &page); err == nil { // go on behind that page
+			text = fmt.Sprintf("end of page %d of book a, up to %d", page, lastOf(r))
+			delete(b.own, page)
+		}
 	}
 	if m := readTo.FindStringSubmatch(text); m != nil {
 		_, _ = fmt.Sscan(m[1]+" "+m[2]+" "+m[3], &page, &name, &to)
@@ -95,6 +101,10 @@ func (b *book) answer(r *provider.Request) provider.Answer {
 			if a, ok := b.recall(r); ok {
 				return a
 			}
+		}
+		if own, ok := b.own[page]; ok {
+			own.ID, own.Arguments = fmt.Sprintf(ownID, page), b.agent.wrapped(string(own.Arguments))
+			return provider.Answer{Calls: []provider.ToolCall{own}}
 		}
 		if page >= to {
 			return provider.Answer{Text: fmt.Sprintf("Page %d was the last one of book %s.", page, name)}
@@ -115,15 +125,30 @@ func (b *book) recall(r *provider.Request) (provider.Answer, bool) {
 		if found == nil {
 			continue
 		}
-		arguments := fmt.Sprintf(`{"handle":%q}`, found[1])
-		if b.agent.Recall != "" {
-			quoted, _ := json.Marshal(arguments)
-			arguments = fmt.Sprintf(b.agent.Recall, quoted)
-		}
-		call := provider.ToolCall{ID: recallID, Name: winnow.RecallTool().Name, Arguments: json.RawMessage(arguments)}
+		call := provider.ToolCall{ID: recallID, Name: winnow.RecallTool().Name,
+			Arguments: b.agent.wrapped(fmt.Sprintf(`{"handle":%q}`, found[1]))}
 		return provider.Answer{Calls: []provider.ToolCall{call}}, true
 	}
 	return provider.Answer{}, false
+}
+
+// wrapped returns the arguments of one of Winnow's tools as a model writes them for the framework.
+func (a *FrameworkAgent) wrapped(arguments string) json.RawMessage {
+	if a.Recall != "" {
+		quoted, _ := json.Marshal(arguments)
+		arguments = fmt.Sprintf(a.Recall, quoted)
+	}
+	return json.RawMessage(arguments)
+}
+
+// lastOf is the page to which the newest question wants the book to be read.
+func lastOf(r *provider.Request) (to int) {
+	for _, m := range r.Messages {
+		if found := asked.FindStringSubmatch(m.Text); found != nil {
+			_, _ = fmt.Sscan(found[3], &to)
+		}
+	}
+	return to
 }
 
 func reads(book string, to int) func(page string) string {
@@ -184,6 +209,7 @@ func CheckFramework(t *testing.T, a FrameworkAgent) {
 		t.Run(name+", other errors", func(t *testing.T) { a.checkErrors(t, stream) })
 	}
 	t.Run("recall", func(t *testing.T) { a.checkRecall(t) })
+	t.Run("notes", func(t *testing.T) { a.checkNotes(t) })
 	if !a.NoResume {
 		t.Run("resumed", func(t *testing.T) { a.checkResumed(t) })
 	}
@@ -325,6 +351,28 @@ func (a *FrameworkAgent) checkRecall(t *testing.T) {
 	assert.Contains(t, b.recalled, "Line of page")
 	last := p.Exchanges()[len(p.Exchanges())-1].Request
 	assert.Contains(t, strings.Join(last.Tools, " "), winnow.RecallTool().Name)
+}
+
+// checkNotes lets the model write a note, and end a phase: the steps before that become records at once, and the note
+// stays.
+func (a *FrameworkAgent) checkNotes(t *testing.T) {
+	b := &book{agent: a, own: map[int]provider.ToolCall{
+		8:  {Name: winnow.NotesTool().Name, Arguments: json.RawMessage(`{"name":"goal","text":"find the blue key"}`)},
+		12: {Name: winnow.CompactTool().Name, Arguments: json.RawMessage(`{"keep":"the door is on page 3"}`)},
+	}}
+	p, url := atProvider(t, provider.Options{Window: frameworkWindow, Model: b.answer})
+	o := frameworkOptions(nil, frameworkWindow)
+	o.Notes = true
+	_, err := a.Run(framework.WithConversation(t.Context(), "c"), pages(Run{URL: url, Options: o}, "a", 1, 60))
+	require.NoError(t, err)
+	assert.Empty(t, b.own, "each was answered")
+	x := p.Exchanges()
+	body := string(x[len(x)-1].Body)
+	for _, want := range []string{"find the blue key", "the door is on page 3", "[Record of "} {
+		assert.Contains(t, body, want)
+	}
+	assert.Less(t, x[14].Request.Tokens, x[13].Request.Tokens, "behind the end of the phase")
+	assert.Contains(t, strings.Join(x[0].Request.Tools, " "), winnow.NotesTool().Name)
 }
 
 // checkMistake makes the mistake of which docs/frameworks.md warns.
