@@ -384,8 +384,10 @@ func (d *draft) usageOfAnswer() *Usage {
 	for ; at >= 0 && d.items[at].sent.Role != RoleAssistant; at-- { // the repair may have moved some of these
 		newest = max(newest, d.items[at].index)
 	}
-	if next := newest + 1; next > 0 && next < len(d.history) && d.history[next].Role == RoleAssistant {
-		return d.history[next].Usage
+	for next := newest + 1; next > 0 && next < len(d.history); next++ { // an empty message may stand in front of it
+		if d.history[next].Role == RoleAssistant {
+			return d.history[next].Usage
+		}
 	}
 	return nil
 }

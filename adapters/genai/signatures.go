@@ -6,9 +6,9 @@ import (
 )
 
 // placeholder is the thought signature of a call that Gemini did not make, as the SDK writes it. Google documents
-// "skip_thought_signature_validator". That is a field of bytes, which Google reads in either alphabet of base64, and the
-// SDK writes in the standard one, with slashes. The bytes of the documented text itself would be written in base64 once
-// more, and refused.
+// "skip_thought_signature_validator". That is a field of bytes, which Google reads in either alphabet of base64, and
+// the SDK writes in the standard one, with slashes. The bytes of the documented text itself would be written in base64
+// once more, and refused.
 const placeholder = "skip/thought/signature/validator"
 
 // firstStrict is the first generation of Gemini that refuses unsigned calls.

@@ -78,9 +78,9 @@ type Transport struct {
 // New returns a transport on top of base (nil: [http.DefaultTransport]).
 //
 // A request that is none of the four forms, that cannot be read, or whose history cannot be made to fit, is sent as it
-// came. So is one whose body is signed (for AWS), or compressed (but by gzip, or what Options.Decompress reads), and one
-// whose history the provider has: it refers to it, or begins with the result of a call that it has not. The log says so
-// once for a conversation.
+// came. So is one whose body is signed (for AWS), or compressed (but by gzip, or what Options.Decompress reads), and
+// one whose history the provider has: it refers to it, or begins with the result of a call that it has not. The log
+// says so once for a conversation.
 //
 // Two requests are refused because their clients then go on as is good here: one that continues a thread of Anthropic's
 // is sent again with the whole history, and the upgrade of Responses to a WebSocket is followed by requests over HTTP.
