@@ -66,14 +66,16 @@ func (c *call) draftByHand() *draft {
 	return d
 }
 
-// checkRest returns an error if a request cannot fit, not even with a short summary in it. Nobody should pay for such a
-// summary.
-func (c *call) checkRest() error {
-	d := c.draftByHand()
-	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s, summarysize.Least) || d.shrinkToFit() {
+// checkRest returns an error if the request of d cannot fit, not even with a short summary in it. Nobody should pay for
+// such a summary.
+func (c *call) checkRest(d *draft) error {
+	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s, summarysize.Least) {
 		return nil
 	}
-	return d.overflow()
+	if d = c.draftByHand(); !d.shrinkToFit() { // another one, because that changes it
+		return d.overflow()
+	}
+	return nil
 }
 
 // whyDigest says why a digest stands in for a summary.

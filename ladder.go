@@ -48,7 +48,7 @@ var (
 // ladder is what one call climbs, rung by rung, to find a request.
 type ladder struct {
 	*call
-	draft         *draft      // of Prepare: the first one
+	draft         *draft      // of Prepare and Compact: the first one
 	last          *draft      // that was shrunk in vain: the error is about it
 	ready         *Compaction // of the summary in draft that was made in the background; nil: none was
 	notReady      error       // why the summary made in the background cannot be used; nil: it can, or there is none
@@ -234,7 +234,7 @@ func (l *ladder) digested(ctx context.Context, shortens bool) *proposal {
 // summaryByHand is the summary that the host asks for.
 func (l *ladder) summaryByHand(ctx context.Context) *proposal {
 	call := compactCall{by: l.opts.Summarizer, isAsked: true, instructions: l.instructions}
-	d, report, err := l.compact(ctx, l.draftByHand(), call)
+	d, report, err := l.compact(ctx, l.draft, call)
 	if err == nil && !d.shrinkToFit() {
 		err = d.overflow()
 	}

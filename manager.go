@@ -331,18 +331,20 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	if err := Validate(history); err != nil {
 		return nil, err
 	}
-	// Checked first: if there is nothing to compact, work in the background goes on.
-	if !m.begin(history, nil).draftByHand().verdict().hasNews {
-		return nil, ErrNothingToCompact
-	}
-	m.endBackground()
 	c := m.begin(history, (*call).settle)
 	c.ledger.tries.begin()
-	if err := c.checkRest(); err != nil {
+	l := &ladder{call: c, instructions: instructions, draft: c.draftByHand()}
+	if !l.draft.verdict().hasNews {
+		return nil, ErrNothingToCompact // and work in the background goes on
+	}
+	m.endBackground()
+	if err := c.checkRest(l.draft); err != nil {
 		return nil, err
 	}
-	c.flush(ctx)
-	return (&ladder{call: c, instructions: instructions}).climb(ctx, ofCompact)
+	if c.flush(ctx) { // the host may have used the manager
+		l.draft = c.draftByHand()
+	}
+	return l.climb(ctx, ofCompact)
 }
 
 // defaultWindow is taken where nobody knows the model: the smallest window of today's large models.
