@@ -24,6 +24,7 @@ func TestHeaders(t *testing.T) {
 		{"an unchanged body has its digest", "Content-Digest", "sha-256=:x:", short, []string{"sha-256=:x:"}},
 		{"an edited one has not", "Content-Digest", "sha-256=:x:", readFiles(30), []string{"", ""}},
 		{"another body is another request", "Idempotency-Key", "k", readFiles(30), []string{"k", ""}},
+		{"a body that is here is sent at once", "Expect", "100-continue", short, []string{""}},
 		{"a signed body is passed on", "Authorization", "AWS4-HMAC-SHA256 Signature=x", readFiles(30), []string{"AWS4-HMAC-SHA256 Signature=x"}},
 	} {
 		var got []string

@@ -313,6 +313,7 @@ func identity(r *http.Request) *http.Request {
 
 func withBytes(r *http.Request, body []byte) *http.Request {
 	out := withBody(r, bytes.NewReader(body), http.NoBody, int64(len(body)))
+	out.Header.Del("Expect") // the body is here: nobody need be asked whether it may come
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	return out
 }
