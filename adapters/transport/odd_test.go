@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,6 +187,25 @@ func (o *odd) responses() (list []string) {
 	return append(list, o.object(`"role":"assistant"`, `"content":"Done."`))
 }
 
+var cleared = regexp.MustCompile(`(line \d+ of it: \\"all\\" is well \\u00e9\\n)+`)
+
+// shortened is what a client leaves of its history that shortens it by itself: old results, or the first turns, go.
+func (o *odd) shortened(list []string) []string {
+	if o.IntN(4) > 0 {
+		return list
+	}
+	if begin := o.IntN(len(list) + 1); o.turn > 3 && begin < len(list)/2 && typed.MatchString(list[begin]) {
+		return slices.Clone(list[begin:])
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		if o.IntN(4) == 0 {
+			list[i] = cleared.ReplaceAllString(list[i], "[cleared]")
+		}
+	}
+	return list
+}
+
 // contents is a turn of Gemini's API.
 func (o *odd) contents() (list []string) {
 	text := func(s string) string { return o.object(`"text":"` + s + `"`) }
@@ -343,6 +363,7 @@ func TestOddConversations(t *testing.T) {
 				var list []string
 				smaller := 0
 				for o.turn = range 15 {
+					list = o.shortened(list)
 					turn := api.turn(o)
 					for i, element := range turn {
 						if list = append(list, element); said.MatchString(element) || i+1 < len(turn) && !said.MatchString(turn[i+1]) {
