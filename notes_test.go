@@ -95,6 +95,34 @@ func TestNotesStay(t *testing.T) {
 	assert.Contains(t, r.Compaction.Summary, "note \"goal\" (2 lines):\nShip ")
 }
 
+// Notes are in every request, in small windows too, where a plan stands beside them, turns are limited, and summaries are
+// written by a model or a digest.
+func TestNotesAreInEveryRequest(t *testing.T) {
+	t.Parallel()
+	for _, window := range []int{6_000, 12_000} {
+		for _, s := range []winnow.Summarizer{nil, says("## Goal\nto mend the shop")} {
+			for _, limit := range []int{0, 4} {
+				b := newNotebook(t, window, winnow.Options{Reserve: window / 4, Summarizer: s, HistoryTurns: limit})
+				for k := range 60 {
+					switch {
+					case k%7 == 1:
+						b.note("note "+itoa(k%5), "Decision "+itoa(k)+": "+strings.Repeat("keep this, ", 12)+"always.")
+					case k%7 == 3:
+						plan := `{"todos":[{"content":"` + strings.Repeat("step "+itoa(k), 60) + `","status":"pending"}]}`
+						b.h = append(b.h, callOf("plan_"+itoa(k), "todo_write", plan, "ok")...)
+					case k%7 == 6:
+						b.h = append(b.h, modelSays("So far."), userSays("Go on with part "+itoa(k)))
+					default:
+						b.work(1)
+					}
+					r := prepare(t, b.m, b.h)
+					require.ElementsMatch(t, winnow.Notes(b.h), winnow.Notes(r.Messages), "window %d, step %d", window, k)
+				}
+			}
+		}
+	}
+}
+
 // Only the model writes notes, and only those that were accepted count.
 func TestNotesAreNotForged(t *testing.T) {
 	t.Parallel()
