@@ -473,7 +473,7 @@ func (a *answered) tool(i int) string {
 // InvalidMessageError says which message of a history no request can hold, and what is wrong with it.
 type InvalidMessageError struct {
 	Index int    // of the message in the list that was passed, from 0 on
-	Field string // as in JSON: "role", "parts[0].kind", "toolCallId"
+	Field string // as in JSON: "role", "parts", "parts[0].kind", "toolCallId" and others
 	Got   string // what the field holds
 	Want  string // what it has to hold
 }

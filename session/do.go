@@ -69,10 +69,12 @@ type Call func(ctx context.Context, messages []winnow.Message) (winnow.Message, 
 //
 // A provider that runs its own tools may pause in the middle of an answer ([winnow.Message.Paused]). Do stores what it
 // said and asks again, up to 20 times, until the answer has its end or calls: an answer without [Answer.Calls] ends the
-// turn. After an error the [Answer] is what was said before it. The error is
-// [winnow.ErrNothingToSend] if the conversation has no message.
+// turn. After an error the [Answer] is what was said before it; with [ErrClosed], [ErrSync] and [ErrConflict] it is not
+// stored. The error is [winnow.ErrNothingToSend] if no message is left to send, and a *winnow.InvalidMessageError, with
+// the index in the answer, if that holds nothing.
 //
-// An answer that arrived is stored even if ctx has ended in the meantime. The session is not locked during the call.
+// An answer that arrived is stored even if ctx has ended in the meantime. The session is not locked during the call,
+// and neither it nor [Store.Close] ends the call: end ctx for that.
 func (s *Session) Do(ctx context.Context, call Call) (Answer, error) {
 	return s.DoMessages(ctx, func(ctx context.Context, messages []winnow.Message) ([]winnow.Message, error) {
 		answer, err := call(ctx, messages)
@@ -154,7 +156,7 @@ func (s *Session) Compact(ctx context.Context, instructions string) (*winnow.Req
 func (s *Session) recover(ctx context.Context, cause error) (*winnow.Request, error) {
 	next, err := s.Recover(ctx, cause)
 	var overflow *winnow.OverflowError
-	if err != nil && !errors.As(err, &overflow) && errors.Is(err, cause) && ctx.Err() == nil {
+	if err != nil && !errors.As(err, &overflow) && errors.Is(err, cause) {
 		return nil, cause
 	}
 	return next, err

@@ -3,6 +3,8 @@ package session_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,6 +54,32 @@ func TestDoWithoutAMessage(t *testing.T) {
 	_, err := s.DoMessages(ctx, func(context.Context, []winnow.Message) ([]winnow.Message, error) { return nil, nil })
 	require.ErrorContains(t, err, "no message")
 	require.Equal(t, []string{"look"}, texts(s.View()))
+}
+
+// TestDoReturnsTheCallsError: a call that ended with its context is no overflow that could not be mended.
+func TestDoReturnsTheCallsError(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := open(t, session.NewMemory(nil), "k")
+	defer s.Close()
+	require.NoError(t, s.Append(ctx, session.User("look")))
+	_, err := s.Do(ctx, func(ctx context.Context, _ []winnow.Message) (winnow.Message, error) {
+		cancel()
+		return winnow.Message{}, ctx.Err()
+	})
+	require.Equal(t, context.Canceled, err)
+}
+
+// TestManagersLogToTheStore: a typo in the model's name is heard of where the store has a logger.
+func TestManagersLogToTheStore(t *testing.T) {
+	var log strings.Builder
+	store := session.NewMemory(&session.Options{
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Manager: func(string) (int, *winnow.Options) {
+			return 100_000, &winnow.Options{Model: "claude-opsu-5"}
+		},
+	})
+	require.NoError(t, open(t, store, "k").Close())
+	require.Contains(t, log.String(), "the model is unknown")
 }
 
 // TestDoGoesOnAfterAPause: an answer that paused is not the end of the turn, whatever comes after it.

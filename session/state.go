@@ -34,6 +34,9 @@ func (s *Session) ready() (*winnow.Manager, error) {
 	if opts != nil {
 		own = *opts
 	}
+	if own.Logger == nil {
+		own.Logger = s.store.opts.Logger
+	}
 	own.Journal = func(delta []byte) error { // the manager calls it, so the lock is held
 		s.journal = append(s.journal, delta)
 		return nil

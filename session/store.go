@@ -52,7 +52,7 @@ type Options struct {
 
 	AllowNetwork bool             // accept a directory on a network file system, whose locks and syncs may not hold
 	Now          func() time.Time // the clock of the entries (nil: [time.Now])
-	Logger       *slog.Logger     // gets damage and repairs, never text of the conversation (nil: none)
+	Logger       *slog.Logger     // gets damage and repairs, and what managers without a Logger log, never text (nil: none)
 }
 
 // Store stores sessions. It is safe for concurrent use. Several processes may use the same directory.
@@ -238,7 +238,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 
 // Close closes the sessions that are open, as [Session.Close] does, and releases the store's resources. Whoever waits
 // in Open gets [ErrClosed], and so does every later call of a session, of Open and, in a directory and in memory, of
-// the store.
+// the store. A call of the model goes on until it returns. To stop a server, end the contexts of its turns, wait for
+// their goroutines, and close the store.
 func (s *Store) Close() error {
 	s.end()
 	s.mu.Lock()
