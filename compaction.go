@@ -54,7 +54,7 @@ func (d *draft) isLastResort() bool {
 	}
 	// A draft of its own, because shrinkToFit changes it.
 	least := d.replay(d.base)
-	return !least.shrinkToFit() && least.tokens() > least.budget
+	return !least.shrinkToFit() && !least.fitsBudget()
 }
 
 // draftByHand is newDraft for Compact.
@@ -69,7 +69,7 @@ func (c *call) draftByHand() *draft {
 // checkRest returns an error if the request of d cannot fit, not even with a short summary in it. Nobody should pay for
 // such a summary.
 func (c *call) checkRest(d *draft) error {
-	if s := d.span(); d.tokens() <= d.budget && d.fitsBody() || d.restFits(&s, summarysize.Least) {
+	if s := d.span(); d.fitsBudget() && d.fitsBody() || d.restFits(&s, summarysize.Least) {
 		return nil
 	}
 	if d = c.draftByHand(); !d.shrinkToFit() { // another one, because that changes it

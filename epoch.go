@@ -252,7 +252,7 @@ func (d *draft) dropOldImages(least int) {
 // estimates alone is no reason to cut the newest results, or to fail, and neither is a cliff.
 func (d *draft) shrinkToFit() bool {
 	d.cliff = 0
-	if d.tokens() > d.budget {
+	if !d.fitsBudget() {
 		d.shrink()
 	}
 	if d.mostTokens > 0 { // planned only to make the body smaller: it may fit with more tokens than planned
@@ -264,7 +264,7 @@ func (d *draft) shrinkToFit() bool {
 		d.shrinkBody()
 		d.leaveOutThinking() // behind the body's changes too: Recover may send what is still too large
 	}
-	return d.fitsBody() && d.tokens() <= d.budget
+	return d.fitsBody() && d.fitsBudget()
 }
 
 // shrink clears all results that the model has seen. Where that is not enough, it cuts the others.
@@ -318,11 +318,11 @@ func (d *draft) clearResults(stays func(i int) bool) {
 
 // leaveOutImages leaves out images, the oldest first, until the request fits.
 func (d *draft) leaveOutImages() {
-	if d.tokens() <= d.budget {
+	if d.fitsBudget() {
 		return
 	}
 	request := newestRequest(d.sent())
-	for i := 0; i < len(d.items) && d.tokens() > d.budget; i++ {
+	for i := 0; i < len(d.items) && !d.fitsBudget(); i++ {
 		if i == request {
 			continue
 		}
@@ -348,7 +348,7 @@ func (d *draft) squeezeResults() {
 		for i := range d.items {
 			d.cut(i, squeeze, "the request does not fit otherwise")
 		}
-		if d.tokens() <= d.budget {
+		if d.fitsBudget() {
 			return
 		}
 	}

@@ -186,7 +186,7 @@ func (l *ladder) isWorthAsking() bool {
 // estimates: a digest would lose more. The draft is a new one, because the host may have used the manager while the
 // summarizer was asked.
 func (l *ladder) withoutMargin(context.Context) *proposal {
-	if d := l.newDraft(); d.tokens() <= d.budget && d.shrinkToFit() {
+	if d := l.newDraft(); d.fitsBudget() && d.shrinkToFit() {
 		return &proposal{draft: d}
 	}
 	return nil

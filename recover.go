@@ -284,7 +284,7 @@ func (l *ladder) takeSmallest(context.Context) *proposal {
 		learned.Limit, d.accounting.Limit, d.budget = l.allowed, l.allowed, l.allowed
 	case !l.guessed:
 		return nil // the provider named a limit, and this is above it
-	case l.bytes > 0 && d.tokens() <= d.budget && (told == 0 || n <= told):
+	case l.bytes > 0 && d.fitsBudget() && (told == 0 || n <= told):
 		learned.Body.Most, d.accounting.Body.Most = n, n
 	case l.bytes == 0 && d.fitsBody():
 		learned.Guess.Most, d.accounting.Guess.Most, d.budget = n, n, n

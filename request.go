@@ -301,6 +301,9 @@ func (d *draft) fits() bool {
 	return n <= d.limit() && count.Add(n, d.margin()) <= d.ceiling()
 }
 
+// fitsBudget is fits without the margin and the cliff: the least that holds of what is sent.
+func (d *draft) fitsBudget() bool { return d.tokens() <= d.budget }
+
 // margin returns by how much d.tokens may be too low.
 func (d *draft) margin() int { return d.accounting.Margin(d.total, d.unchangedPrefix) }
 
