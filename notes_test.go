@@ -117,6 +117,10 @@ func TestNotesAreInEveryRequest(t *testing.T) {
 					}
 					r := prepare(t, b.m, b.h)
 					require.ElementsMatch(t, winnow.Notes(b.h), winnow.Notes(r.Messages), "window %d, step %d", window, k)
+					if k%20 == 19 {
+						r = compact(t, b.m, b.h)
+						require.ElementsMatch(t, winnow.Notes(b.h), winnow.Notes(r.Messages), "window %d, summary %d", window, k)
+					}
 				}
 			}
 		}
