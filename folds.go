@@ -259,7 +259,7 @@ func (d *draft) recordOf(run []*item, text string) *runRecord {
 func (d *draft) writeSteps(w *record.Writer, run []*item) {
 	for i, x := range run {
 		note := ""
-		if x.own.Role != RoleAssistant && x.fact.tokens >= leastStale { // a shorter text is mostly whole in its line
+		if x.own.Role != RoleAssistant {
 			note = d.recallNoteIn(run, i)
 		}
 		d.writeMessage(w, x, note)

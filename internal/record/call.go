@@ -52,6 +52,8 @@ func (w *Writer) tell(l *line) string {
 	switch {
 	case len(a.Patched) > 0:
 		about = w.patched(a.Patched)
+	case strings.HasPrefix(w.files.State(l.tool, l.raw), toolcall.Plan):
+		rest = openItems(l.raw)
 	case a.File == "" && a.Command != "":
 		rest = w.command(a.Command) + w.rest(l, "", func(m member) bool { return strings.HasSuffix(m.key, "id") })
 	case l.call.Edits: // what it wrote is in the file
@@ -88,6 +90,17 @@ func (w *Writer) tell(l *line) string {
 	w.notePath(a.File, text)
 	for _, p := range a.Patched {
 		w.notePath(p.File, text)
+	}
+	return text
+}
+
+// openItems returns what is open of a plan: the plan is sent whole each time, and begins with what is done.
+func openItems(arguments []byte) string {
+	text, _ := toolcall.Unfinished(arguments)
+	if k := strings.LastIndexByte(text, '('); k >= 0 {
+		if n, ok := strings.CutSuffix(text[k+1:], " finished)"); ok {
+			return n + " finished, " + text[:k]
+		}
 	}
 	return text
 }
@@ -154,12 +167,13 @@ func (w *Writer) compare() {
 // command returns a command in about shellChars characters. Its files stay. What goes first is what a here-document
 // holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe are told.
 func (w *Writer) command(s string) string {
-	s = runes.OneLine(withoutDocuments(s[:min(len(s), mostCommandBytes)]))
+	s = oneCommand(withoutDocuments(s[:min(len(s), mostCommandBytes)]))
+	before := w.directory
+	w.directory = "" // many hosts begin each command where the session began
 	if dir, rest, ok := strings.Cut(s, " && "); ok && strings.HasPrefix(dir, "cd ") {
-		if dir == w.directory {
+		if w.directory = dir; dir == before {
 			s = rest
 		}
-		w.directory = dir
 	}
 	if !runes.AtLeast(s, callChars+1) {
 		return s
@@ -187,6 +201,40 @@ func withoutLongWords(s string, most int) string {
 		s = strings.Join(slices.CompactFunc(slices.Clone(words), bothLeftOut), " ")
 	}
 	return s
+}
+
+// oneCommand returns a script in one line, with a semicolon where a line ends a command.
+func oneCommand(s string) string {
+	if !strings.Contains(strings.TrimSpace(s), "\n") {
+		return runes.OneLine(s)
+	}
+	var b strings.Builder
+	var quote byte
+	for line := range strings.Lines(s) {
+		for i := range len(line) {
+			switch c := line[i]; {
+			case i > 0 && line[i-1] == '\\':
+			case c == quote:
+				quote = 0
+			case quote == 0 && (c == '"' || c == '\''):
+				quote = c
+			}
+		}
+		line = runes.OneLine(line)
+		if rest, goesOn := strings.CutSuffix(line, "\\"); quote == 0 && !goesOn && endsCommand(line) {
+			b.WriteString(line + "; ")
+		} else {
+			b.WriteString(rest + " ")
+		}
+	}
+	return strings.TrimSuffix(strings.ReplaceAll(runes.OneLine(b.String()), " ;", ";"), ";")
+}
+
+// endsCommand reports whether a command ends where a line of a script ends: not behind an operator, and not where a
+// here-document begins or is left out.
+func endsCommand(line string) bool {
+	isOpen := line == "" || strings.IndexByte("|&;({", line[len(line)-1]) >= 0
+	return !isOpen && !strings.HasSuffix(line, " …") && !strings.Contains(line, "<<")
 }
 
 // mostCommandBytes is how much of a command is read for its line.
@@ -260,6 +308,8 @@ func shortPipes(s string) string {
 		case c == '"' || c == '\'':
 			quote = c
 		case c == ';' || c == '&':
+			skips = false
+		case c == '|' && (strings.HasPrefix(s[i:], "||") || strings.HasSuffix(s[:i], "|")):
 			skips = false
 		case c == '|':
 			program, _, _ := strings.Cut(strings.TrimLeft(s[i+1:], "| "), " ")

@@ -16,7 +16,6 @@ import (
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
-	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -40,10 +39,6 @@ const (
 const (
 	saidChars     = 120   // of what the model said between calls: two thirds from its beginning, the rest from its end
 	insertedChars = 200   // of a text that the host inserted: its beginning
-	failureChars  = 160   // why a call failed
-	outcomeChars  = 80    // the last line of a result that reports something
-	mostReport    = 1_500 // bytes of a report that names what was made
-	mostMade      = 3     // ids of that
 	mostBare      = 4_000 // bytes of what is left of a record
 )
 
@@ -82,7 +77,7 @@ type Writer struct {
 	paths map[string]string // of the files that lines name, by their last elements
 
 	common    map[string]commonValue // by tool and argument
-	directory string                 // the change of directory that a command named last
+	directory string                 // the change of directory that the command before names
 }
 
 // line consists of its four texts, one after the other.
@@ -120,6 +115,18 @@ func (w *Writer) mention(text string, isOwn bool) {
 	w.texts = append(w.texts, excerpt.Source{Text: text, IsOwn: isOwn})
 }
 
+// mentionValues notes the values of the arguments of a call: their keys are the tool's.
+func (w *Writer) mentionValues(arguments json.RawMessage) {
+	isObject := false
+	jsontext.Members(arguments, func(_ string, value []byte) {
+		isObject = true
+		w.mention(mem.String(value), true)
+	})
+	if !isObject {
+		w.mention(mem.String(arguments), true)
+	}
+}
+
 // Said adds what the model said beside its calls.
 func (w *Writer) Said(text string) {
 	const most = saidChars
@@ -142,6 +149,9 @@ func (w *Writer) Inserted(text, note string) {
 	text = secret.Mask(text)
 	w.mention(text, false)
 	beginning := markup.Value(runes.OneLine(text[:runes.Head(text, 2*insertedChars)]), insertedChars)
+	if len(text) <= insertedChars {
+		note = "" // there is no more of it
+	}
 	text = fmt.Sprintf("%d characters: %s", utf8.RuneCountInString(text), beginning)
 	w.lines = append(w.lines, line{frame: inserted, text: text, note: note})
 }
@@ -158,7 +168,7 @@ func (w *Writer) Called(id, tool string, arguments json.RawMessage) {
 	if masked := secret.Mask(mem.String(arguments)); masked != mem.String(arguments) {
 		arguments = json.RawMessage(masked)
 	}
-	jsontext.Members(arguments, func(_ string, value []byte) { w.mention(mem.String(value), true) })
+	w.mentionValues(arguments)
 	l := line{id: id, tool: tool, raw: arguments, arguments: w.files.Arguments(arguments)}
 	l.call = w.files.CallOf(tool, arguments, &l.arguments)
 	w.lines = append(w.lines, l)
@@ -172,122 +182,11 @@ func (w *Writer) Returned(id, text, note string, failed, colored bool) {
 	}
 	w.mention(text, false)
 	if l := w.waiting(id); l != nil {
-		l.outcome, l.note, l.id = l.ending(text, failed), note, ""
-	}
-}
-
-// ending returns how the call of l ended, by the text of its result: the beginning of a failure; or the last line of a
-// report, if it says how a call went, and the ids that the report has and the call had not. Text of files and matches
-// says nothing of its call.
-func (l *line) ending(text string, failed bool) string {
-	text = withoutTags(text)
-	_, output, isFramed := strings.Cut(text, "\nOutput:") // behind a host's frame
-	if failed || l.call.Failed(text) {
-		reason := text
-		if l.call.Runs {
-			reason = text[excerpt.Reason(text, failureChars):]
+		isWhole := false
+		if l.outcome, isWhole = l.ending(text, failed); isWhole || len(text) <= wholeChars {
+			note = "" // there is no more of it
 		}
-		if _, output, ok := strings.Cut(reason, "\nOutput:"); ok {
-			reason = output
-		}
-		reason = runes.OneLine(secret.Mask(reason[:runes.Head(reason, 3*failureChars)]))
-		if reason == "" {
-			reason = "exit code " + l.call.ExitCode(text)
-		}
-		return failedWith + markup.Value(reason, failureChars)
-	}
-	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
-	answers := !l.call.Runs && strings.HasPrefix(text, "{")              // a service
-	if l.call.Output != toolcall.Report && !writes && !answers || l.call.Edits || l.call.Shows {
-		return ""
-	}
-	if isFramed {
-		text = strings.TrimSpace(output)
-	}
-	last := text[strings.LastIndexByte(text, '\n')+1:]
-	last = runes.OneLine(secret.Mask(last[:runes.Head(last, 3*outcomeChars)]))
-	isText := strings.ContainsFunc(last, runes.IsLetterOrDigit) && !strings.HasSuffix(last, ":") // else part of a frame
-	if !isText || !excerpt.TailMatters(text[runes.Tail(text, 2*outcomeChars):]) {
-		last = ""
-	}
-	ids := l.made(text)
-	if len(ids) > 0 && strings.HasPrefix(text, "{") {
-		last = ""
-	}
-	last = markup.Value(last, outcomeChars)
-	for _, id := range ids {
-		if !strings.Contains(last, id) {
-			last += " " + markup.Value(id, pathChars)
-		}
-	}
-	if last == "" {
-		return ""
-	}
-	return ended + strings.TrimLeft(last, " ")
-}
-
-// made returns the ids, URLs and hashes in a short report that the call had not: what the world has since. A long
-// report, or one with many of them, lists what there was.
-func (l *line) made(text string) (ids []string) {
-	if len(text) > mostReport {
-		return nil
-	}
-	text = secret.Mask(text)
-	add := func(id string) {
-		if id != "" && !strings.Contains(mem.String(l.raw), id) && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	eachID(text, 0, add)
-	if len(ids) > 0 {
-		return ids[:min(len(ids), mostMade)]
-	}
-	for _, found := range saidID.Get().FindAllStringSubmatch(text, mostMade) {
-		add(found[1] + found[2])
-	}
-	identifier.Scan(text, func(id string, kind identifier.Kind) {
-		if kind == identifier.URL || kind == identifier.Hash {
-			add(id)
-		}
-	})
-	if len(ids) > mostMade {
-		return nil
-	}
-	return ids
-}
-
-// saidID is an id that a report names as one, or the job that a shell has begun: [1] 4711.
-var saidID = prose.NewPattern(`(?i)\b(?:p|u?u)?id[:= ]{1,3}["'#]?([\w./-]*\d[\w/-]*)|(?m:^\[\d+\] (\d+)$)`)
-
-// eachID calls add for the ids and URLs among the members of an object, and of the objects in it.
-func eachID(object string, depth int, add func(string)) {
-	jsontext.Members([]byte(object), func(key string, value []byte) {
-		id := strings.Trim(mem.String(value), `"`)
-		if depth == 0 && strings.HasPrefix(id, "{") {
-			eachID(id, 1, add)
-		}
-		isID := strings.HasSuffix(strings.ToLower(key), "id") || key == "identifier" || key == "url"
-		if isID && id != "null" && !strings.ContainsAny(id, "{[") {
-			add(id)
-		}
-	})
-}
-
-// withoutTags returns text without a tag around all of it, such as <error>, and without the lines at its end that begin
-// with a closing tag, such as </output>: a tool's frame around what a program wrote.
-func withoutTags(text string) string {
-	if tag, rest, ok := strings.Cut(text, ">"); ok && strings.HasPrefix(tag, "<") {
-		if inner, isWhole := strings.CutSuffix(strings.TrimSpace(rest), "</"+tag[1:]+">"); isWhole {
-			text = inner
-		}
-	}
-	for {
-		text = strings.TrimRight(text, " \t\r\n")
-		start := strings.LastIndexByte(text, '\n') + 1
-		if start == 0 || !strings.HasPrefix(strings.TrimSpace(text[start:]), "</") {
-			return text
-		}
-		text = text[:start]
+		l.note, l.id = note, ""
 	}
 }
 

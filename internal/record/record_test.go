@@ -121,7 +121,7 @@ func TestOutcomes(t *testing.T) {
 	w.Returned("other", "3 tests passed", "", false, true)
 	w.Returned("same", "broken", "", true, true)
 	w.Returned("same", "plain text", "", false, true)
-	assert.Equal(t, frame+"\nexec one → failed: broken\nexec two\nexec three → 3 tests passed", w.Write(4, 100))
+	assert.Equal(t, frame+"\nexec one → failed: broken\nexec two → plain text\nexec three → 3 tests passed", w.Write(4, 100))
 }
 
 // Nothing that a tool or a model wrote begins a line, opens a tag or ends the frame: what looks like a record, like a
@@ -207,11 +207,29 @@ func TestOutcome(t *testing.T) {
 			"exec make → failed: error: no such target"},
 		{"a tool says at once why it failed", "send", `{"to":"x"}`, "refused: " + strings.Repeat("see below ", 40) + "\nerror: in a quote", true,
 			`send to=x → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see...`},
-		{"the last line of a report", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → Ran 62 tests"},
-		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, "raise ValueError: x\n    return None", false, "exec cat a.py"},
+		{"a short report is whole", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → 58 pass / 4 fail / Ran 62 tests"},
+		{"the last lines of a long report", "exec", `{"command":"make | tail"}`, scope + " 58 pass\n--------\n 4 fail\nRan 62 tests\n", false,
+			"exec make | tail → • Packages in scope: core, cli / 58 pass / 4 fail / Ran 62 tests"},
+		{"a search that finds nothing", "exec", `{"command":"rg old src"}`, "Exit code 1", true, "exec rg old src → nothing"},
+		{"the same behind a frame", "exec", `{"command":"rg old src"}`, "Chunk ID: 1\nProcess exited with code 1\nOutput:\n", false, "exec rg old src → nothing"},
+		{"a search that fails", "exec", `{"command":"rg old src"}`, "Exit code 2\nrg: src: No such file or directory", true,
+			"exec rg old src → failed: Exit code 2 rg: src: No such file or directory"},
+		{"tests that fail are no comparison", "exec", `{"command":"go test ./..."}`, "Exit code 1\n--- FAIL: TestX (0.00s)\n    x_test.go:3: want 1", true,
+			"exec go test ./... → failed: Exit code 1 --- FAIL: TestX (0.00s) x_test.go:3: want 1"},
+		{"an empty result", "exec", `{"command":"go build ./..."}`, "", false, "exec go build ./... → nothing"},
+		{"a short answer", "exec", `{"command":"python -c 'print(v)'"}`, "0.12.2.dev0\n", false, "exec python -c 'print(v)' → 0.12.2.dev0"},
+		{"the echo of a command is no outcome", "exec", `{"command":"bun run lint"}`, "$ biome check --error-on-warnings\nChecked 12 files", false,
+			"exec bun run lint → Checked 12 files"},
+		{"a traceback's reason, and not its frames", "exec", `{"command":"python -m unittest"}`, "ERROR: test_many (tests.T)\n" + strings.Repeat("-", 70) +
+			"\nTraceback (most recent call last):\n  File \"a.py\", line 3, in test_many\n    f(1)\nTypeError: f() takes 0 arguments\n\n" + strings.Repeat("-", 70) + "\nRan 1 test", true,
+			"exec python -m unittest → failed: ERROR: test_many (tests.T) TypeError: f() takes 0 arguments Ran 1 test"},
+		{"the frame around a reason", "exec", `{"command":"grep x | make"}`, "<returncode>2</returncode>\n<output>\nno rule to make it\n</output>", false,
+			"exec grep x | make → failed: no rule to make it"},
+		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, scope + "raise ValueError: x\n    return None", false, "exec cat a.py"},
+		{"a short file is whole", "exec", `{"command":"cat VERSION"}`, "1.2.3\n", false, "exec cat VERSION → 1.2.3"},
 		{"a tool's frame is not quoted as the outcome", "exec", `{"command":"make"}`, "<output>\nall done\n</output>\n</result>\n", false, "exec make → all done"},
 		{"the reason of a failure is found behind a frame", "exec", `{"command":"make"}`, "<output>\nno rule\n</output>", true, "exec make → failed: no rule"},
-		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {}"},
+		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {} → 1"},
 		{"a long line begins at its beginning", "list", `{}`, `{"ok":true,"rest":"` + strings.Repeat("x", 500) + `"}`, false,
 			`list {} → {"ok":true,"rest":"` + strings.Repeat("x", 58) + "..."},
 		{"a person who denies it", "deploy", `{}`, "User declined", false, "deploy {} → failed: User declined"},
@@ -223,7 +241,7 @@ func TestOutcome(t *testing.T) {
 			`query sql=select → failed: relation "x" does not exist`},
 		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
 			"exec run → failed: thread 'main' panicked at a.rs:3:5: index out of bounds note: x"},
-		{"the subject of a commit", "exec", `{"command":"git log --oneline"}`, "abc1234 one\ndef5678 tests: 3 failed before", false,
+		{"the subject of a commit", "exec", `{"command":"git log --oneline"}`, scope + "abc1234 one\ndef5678 tests: 3 failed before", false,
 			"exec git log --oneline"},
 		{"an edit that changed nothing", "str_replace_editor", `{"command":"str_replace","path":"a.c"}`,
 			"ERROR:\nNo replacement was performed. Multiple occurrences of x in lines 1, 2.", false,
@@ -234,7 +252,9 @@ func TestOutcome(t *testing.T) {
 			"str_replace_editor view a.c"},
 		{"a number in front of it makes it a line of the file", "Edit", `{"file_path":"a.c"}`,
 			"The file a.c has been updated:\n     1\tan error", false, "Edit a.c"},
-		{"a match reports nothing either", "Grep", `{"pattern":"x"}`, "a.c:12: failed", false, `Grep x`},
+		{"a match reports nothing either", "Grep", `{"pattern":"x"}`, scope + "a.c:12: failed", false, `Grep x`},
+		{"a short list of matches is whole", "Grep", `{"pattern":"x"}`, "a.c:12: int x;", false, `Grep x → a.c:12: int x;`},
+		{"no match", "Grep", `{"pattern":"x"}`, "No files found", false, `Grep x → No files found`},
 		{"what was replaced is not what went wrong", "Edit", `{"file_path":"a.c"}`, "Replaced 1 occurrence of \"not found\".",
 			false, "Edit a.c"},
 		{"a patch of several files that changed none", "apply_patch",
@@ -250,20 +270,20 @@ func TestOutcome(t *testing.T) {
 			"x\ny", false, "str_replace_editor view a.c view_range=[10,60]"},
 		{"an error above its details", "query", `{"sql":"insert"}`, "ERROR:  duplicate key\nDETAIL:  Key (id)=(1) exists.",
 			false, `query sql=insert → failed: ERROR: duplicate key DETAIL: Key (id)=(1) exists.`},
-		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, "x\nreturn result", false, "exec cat a.py"},
-		{"a match with its surroundings", "Grep", `{"pattern":"x"}`, "a.go-12-// failed 3 times", false,
+		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, scope + "return result", false, "exec cat a.py"},
+		{"a match with its surroundings", "Grep", `{"pattern":"x"}`, scope + "a.go-12-// failed 3 times", false,
 			`Grep x`},
 		{"a frame around nothing", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOriginal token count: 0\nOutput:\n", true,
 			"exec make → failed: exit code 2"},
 		{"a frame around what a program that waits for input wrote", "write_stdin", `{"session_id":7,"chars":""}`,
 			"Chunk ID: 1\nProcess exited with code 2\nOutput:\nno rule", true, `write_stdin session_id=7 → failed: no rule`},
-		{"a heading reports nothing", "exec", `{"command":"make"}`, "error in the log:\nOutput:", false, "exec make"},
+		{"a heading reports nothing", "exec", `{"command":"make"}`, scope + "error in the log:\nOutput:", false, "exec make"},
 		{"the files that were changed are named already", "apply_patch", `{"input":"*** Update File: a/error.c\n"}`,
 			"Success. Updated the following files:\nM a/error.c", false, "apply_patch a/error.c"},
 		{"a patch behind the header of a shell", "apply_patch", `{"input":"*** Update File: a.c\n"}`,
 			"Exit code: 1\nOutput:\nerror: no such line", false, "apply_patch a.c → failed: error: no such line"},
 		{"colours are not text", "exec", `{"command":"make"}`, "\x1b[31mall failed\x1b[0m", true, "exec make → failed: all failed"},
-		{"a search says what for", "Grep", `{"pattern":"a|b","path":"src"}`, "src/x.go", false, "Grep src for a|b"},
+		{"a search says what for", "Grep", `{"pattern":"a|b","path":"src"}`, "src/x.go", false, "Grep src for a|b → src/x.go"},
 		{"a program that complains in German", "bash", `{"command":"cd a && rm x"}`, "rm: das Entfernen von 'x' ist nicht möglich", false,
 			"bash cd a && rm x → failed: rm: das Entfernen von 'x' ist nicht möglich"},
 		{"a shell that complains", "exec", `{"cmd":"foo"}`, "/bin/sh: 1: foo: nicht gefunden", false, "exec foo → failed: /bin/sh: 1: foo: nicht gefunden"},
@@ -330,6 +350,12 @@ func TestCallLine(t *testing.T) {
 			"exec find packages/core packages/cli -name '*.ts' -not -path '*/node_modules/*' | xargs | while ; do echo $f; done | sort"},
 		{"a here-document", "exec", `{"cmd":"cat > \"$tmp\" <<'EOF'\nFollow the plan.\n` + long + `\nEOF\nworkmux send fix-it -f \"$tmp\""}`,
 			`exec cat > "$tmp" <<'EOF' Follow the plan. … workmux send fix-it -f "$tmp"`},
+		{"two commands in two lines", "exec", `{"cmd":"git checkout a.py\npython3 -m unittest \\\n  -v\n"}`, "exec git checkout a.py; python3 -m unittest -v"},
+		{"a text of two lines", "exec", `{"cmd":"python3 -c \"import a\nprint(a.b)\"\nls"}`, `exec python3 -c "import a print(a.b)"; ls`},
+		{"what else is tried", "exec", `{"cmd":"` + strings.Repeat("git merge-base main HEAD | sort -u || ", 4) + `echo no merge base"}`,
+			"exec " + strings.Repeat("git merge-base main HEAD | sort || ", 4) + "echo no merge base"},
+		{"a plan that is sent whole again", "TodoWrite", `{"todos":[{"content":"Add the type","status":"completed"},{"content":"Write it","status":"in_progress"},{"content":"Test it","status":"pending"}]}`,
+			"TodoWrite 1 finished, - [in_progress] Write it - [pending] Test it"},
 		{"a URL behind a constant", "web_fetch", `{"maxChars":15000,"url":"https://example.com/docs/` + strings.Repeat("a-long-name/", 12) + `page.html"}`,
 			"web_fetch https://example.com/docs/" + strings.Repeat("a-long-name/", 12) + "page.html maxChars=15000"},
 		{"a URL that is asked about", "WebFetch", `{"prompt":"` + strings.Repeat("Tell all. ", 20) + `","url":"https://example.com"}`,
@@ -356,25 +382,40 @@ func TestCallLine(t *testing.T) {
 		"poll session_id=1\nexec make 1", w.Write(4, 0))
 }
 
+// A change of directory is left out behind one to the same directory, and not behind a command without: many hosts begin
+// each command where the session began.
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	w := writer(new(excerpt.Names))
+	for _, command := range []string{"cd /a && make", "cd /a && ls", "pwd", "cd /a && make", "cd /b && make"} {
+		w.Called("c", "exec", json.RawMessage(`{"cmd":"`+command+`"}`))
+	}
+	assert.Equal(t, frame+"\nexec cd /a && make\nexec ls\nexec pwd\nexec cd /a && make\nexec cd /b && make", w.Write(4, 0))
+}
+
 // A report that names something new is quoted with it; one that lists what there is is not.
 func TestMade(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, tool, arguments, text, want string }{
-		{"a commit", "exec", `{"cmd":"git commit -qam fix"}`, "[main 4f2a91c] fix\n 1 file changed", "exec git commit -qam fix → 4f2a91c"},
+		{"a commit", "exec", `{"cmd":"git commit -qam fix"}`, "[main 4f2a91c] fix\n 1 file changed", "exec git commit -qam fix → [main 4f2a91c] fix / 1 file changed"},
+		{"a commit among much else", "exec", `{"cmd":"git commit -am fix"}`, strings.Repeat("checked a file\n", 20) + "[main 4f2a91c] fix\n 1 file changed", "exec git commit -am fix → [main 4f2a91c] fix"},
+		{"a stash and a rebase", "exec", `{"cmd":"git stash && git rebase"}`, "Saved working directory and index state WIP on alex/x: e63878e Add it\n" + strings.Repeat("Rebasing (1/2)\n", 20) +
+			"Successfully rebased and updated refs/heads/alex/x.\n", "exec git stash && git rebase → Saved working directory and index state WIP on alex/x: e63878e Add it"},
 		{"a commit whose message is a document", "exec", `{"cmd":"git commit -m \"$(cat <<'EOF'\nfix it\nEOF\n)\""}`, "[main 4f2a91c] fix it\n 1 file changed",
-			`exec git commit -m "$(cat <<'EOF' fix it … )" → 4f2a91c`},
-		{"a request to merge", "exec", `{"cmd":"gh pr create"}`, "Creating\n\nhttps://github.com/a/b/pull/12\n", "exec gh pr create → https://github.com/a/b/pull/12"},
-		{"an id of a service", "create_ticket", `{"title":"x"}`, `{"ticketId":"T-7","state":"open","note":"` + strings.Repeat("x", 100) + `"}`, "create_ticket title=x → T-7"},
-		{"a number of a service", "start_job", `{"title":"x"}`, `{"job_id":4711}`, "start_job title=x → 4711"},
-		{"an id in an object of the answer", "create_order", `{"sku":"A"}`, `{"order":{"id":"ord_1"},"` + strings.Repeat("x", 80) + `":1}`, "create_order sku=A → ord_1"},
+			`exec git commit -m "$(cat <<'EOF' fix it … )" → [main 4f2a91c] fix it / 1 file changed`},
+		{"a request to merge", "exec", `{"cmd":"gh pr create"}`, "Creating\n\nhttps://github.com/a/b/pull/12\n", "exec gh pr create → Creating / https://github.com/a/b/pull/12"},
+		{"an id of a service", "create_ticket", `{"title":"x"}`, `{"ticketId":"T-7","state":"open","note":"` + strings.Repeat("x", 300) + `"}`, "create_ticket title=x → T-7"},
+		{"a number of a service", "start_job", `{"title":"x"}`, `{"job_id":4711}`, `start_job title=x → {"job_id":4711}`},
+		{"an id in an object of the answer", "create_order", `{"sku":"A"}`, `{"order":{"id":"ord_1"},"` + strings.Repeat("x", 180) + `":1}`, "create_order sku=A → ord_1"},
 		{"a file that was put somewhere", "upload", `{"file":"a.png"}`, `{"url":"https://cdn.example.com/my file.png","ok":true}`,
-			"upload a.png → https://cdn.example.com/my file.png"},
-		{"a job of a shell", "exec", `{"cmd":"npm run dev &"}`, "[1] 48213", "exec npm run dev & → 48213"},
-		{"a job of a host", "Bash", `{"command":"npm run dev"}`, "Running in the background with ID: bash_3", "Bash npm run dev → bash_3"},
-		{"a word that ends so is none", "exec", `{"cmd":"run"}`, "rapid 12 tests, avoid: 3", "exec run"},
+			`upload a.png → {"url":"https://cdn.example.com/my file.png","ok":true}`},
+		{"a job of a shell", "exec", `{"cmd":"npm run dev &"}`, "[1] 48213", "exec npm run dev & → [1] 48213"},
+		{"a job among much else", "exec", `{"cmd":"npm run dev &"}`, strings.Repeat("checked a file\n", 20) + "[1] 48213\n", "exec npm run dev & → [1] 48213"},
+		{"a job of a host", "Bash", `{"command":"npm run dev"}`, "Running in the background with ID: bash_3", "Bash npm run dev → Running in the background with ID: bash_3"},
+		{"a word that ends so is none", "exec", `{"cmd":"run"}`, strings.Repeat("rapid 12 tests, avoid: 3\n", 10), "exec run"},
 		{"one that the call had", "get", `{"id":"T-7"}`, `{"id":"T-7"}`, `get id=T-7 → {"id":"T-7"}`},
-		{"a list", "exec", `{"cmd":"list-all"}`, "4f2a91c a\n5f2a91d b\n6f2a91e c\n7f2a91f d\n", "exec list-all"},
-		{"a file", "exec", `{"cmd":"cat x"}`, "4f2a91c", "exec cat x"},
+		{"a list", "exec", `{"cmd":"list-all"}`, strings.Repeat("4f2a91c a\n5f2a91d b\n6f2a91e c\n7f2a91f d\n", 6), "exec list-all"},
+		{"a file", "exec", `{"cmd":"cat x"}`, strings.Repeat("4f2a91c\n", 30), "exec cat x"},
 	} {
 		w := writer(new(excerpt.Names))
 		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
@@ -399,7 +440,7 @@ func TestNamesWithSpaces(t *testing.T) {
 	t.Parallel()
 	w := writer(new(excerpt.Names))
 	w.Called("c", "find", json.RawMessage(`{"max_depth":3,"filter":{"glob":"*.md"}}`))
-	w.Returned("c", "./README.md\n./Use Cases/UC-16.md\n", "", false, false)
+	w.Returned("c", "./README.md\n./Use Cases/UC-16.md\n"+strings.Repeat("\nit goes on", 20), "", false, false)
 	lines := strings.Split(w.Write(4, 400), "\n")
 	assert.Equal(t, `Names: README.md "Use Cases/UC-16.md"`, lines[len(lines)-1])
 }
@@ -409,7 +450,7 @@ func TestNumbers(t *testing.T) {
 	t.Parallel()
 	w := writer(new(excerpt.Names))
 	w.Called("c", "exec", json.RawMessage(`{"cmd":"show `+strings.Repeat("x ", 200)+` 8161 `+strings.Repeat("y ", 200)+`"}`))
-	w.Returned("c", "Wall time: 30.0012 seconds, 2245.5\n  1041\tone\n  1042\ttwo\nat 0x1a6471b94468 in src/testing/a.go:1974:1088\nticket 7734182 of port 8161 in 1128ms\n", "", false, false)
+	w.Returned("c", "Wall time: 30.0012 seconds, 2245.5\n  1041\tone\n  1042\ttwo\nat 0x1a6471b94468 in src/testing/a.go:1974:1088\nticket 7734182 of port 8161 in 1128ms\n"+strings.Repeat("it goes on\n", 20), "", false, false)
 	text := w.Write(4, 4_000)
 	assert.Contains(t, text, "7734182")
 	assert.Contains(t, text, "8161")

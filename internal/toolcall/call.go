@@ -97,12 +97,20 @@ func (c *Call) IsFailure(exitCode string) bool {
 
 // compares reports whether the exit code 1 is an answer: nothing was found, or two files differ.
 func (c *Call) compares() bool {
-	return c.Output == Matches || c.Runs && slices.ContainsFunc(strings.FieldsFunc(c.command, endsWord),
+	if !c.Runs {
+		return c.Output == Matches
+	}
+	for segment := range strings.FieldsFuncSeq(c.command, dividesCommands) {
+		if strings.HasPrefix(strings.TrimSpace(segment), "test ") { // and not go test, npm test
+			return true
+		}
+	}
+	return c.Output == Matches || slices.ContainsFunc(strings.FieldsFunc(c.command, endsWord),
 		func(word string) bool { return slices.Contains(comparers, word) || slices.Contains(greps, word) })
 }
 
-// comparers exit with 1 to give an answer: two files differ, a condition does not hold. So do those in greps.
-var comparers = []string{"cmp", "diff", "colordiff", "test", "[[", "pgrep"}
+// comparers exit with 1 to give an answer: two files differ, a condition does not hold. So do those in greps, and test.
+var comparers = []string{"cmp", "diff", "colordiff", "[[", "pgrep"}
 
 // failure is how the result of a call begins that failed, in the words of the common agents, programs and services.
 var failure = prose.NewPattern(`(?i)^\W{0,3}(?:\w*(?:error|exception)(?:>|(?:\[\w+\])?\s*[:：]\s*(?:\d+ )?[^\s\d])|` +

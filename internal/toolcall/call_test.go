@@ -25,6 +25,8 @@ func TestFailed(t *testing.T) {
 		{"bash", `{"command":"make"}`, "<returncode>0</returncode>\nx exited with code 1", false, "that of another program"},
 		{"bash", `{"command":"grep -rn foo ."}`, "Process exited with code 1\nOutput:\n", false, "nothing was found"},
 		{"bash", `{"command":"grep -rn foo ."}`, "Process exited with code 2\nOutput:\n", true, "a search that failed"},
+		{"bash", `{"command":"go test ./... && npm test"}`, "Process exited with code 1\nOutput:\n--- FAIL: TestX", true, "tests failed"},
+		{"bash", `{"command":"cd x && test -f y"}`, "Process exited with code 1\nOutput:\n", false, "a condition that does not hold"},
 		{"bash", `{"command":"diff a b"}`, "1c1\nexit code 1", false, "the files differ"},
 		{"bash", `{"command":"git show"}`, "commit 1\n  why it ended with\n  exit code 1.\n\n a.go | 2 +-", false, "a commit's message"},
 		{"bash", `{"command":"cat x"}`, "Exit code 1\ncat: x: No such file", true, "a file that is not there"},

@@ -1,0 +1,227 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/identifier"
+	"github.com/winnowgo/winnow/internal/jsontext"
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/mem"
+	"github.com/winnowgo/winnow/internal/prose"
+	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/secret"
+	"github.com/winnowgo/winnow/internal/toolcall"
+)
+
+// The line of a call ends with how the call ended: the reason of a failure; the result itself, if it is short; of a
+// long report the lines in which something new has an id, and the last ones. Text of files and long lists of matches
+// say nothing of their call.
+
+// How much of a result stays.
+const (
+	wholeChars   = 120   // a result that is no longer is whole: a note that says how to recall it has 17
+	failureChars = 160   // why a call failed
+	outcomeChars = 80    // the last lines of a longer result that reports something
+	madeChars    = 120   // a line that names what was made
+	mostReport   = 1_500 // bytes of a report that names what was made
+	mostMade     = 3     // lines, or ids, of that
+
+	mostFrame = 40 // bytes in which a host says nothing but an exit code
+
+	nothing = "nothing" // what an empty result says
+)
+
+// ending returns how the call of l ended, by the text of its result. isWhole says that all of it stands there.
+func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
+	text = withoutTags(text)
+	output, code := text, l.call.ExitCode(text)
+	if _, behind, ok := strings.Cut(text, "\nOutput:"); ok && (code != "" || behind != "") { // a host's frame
+		output = strings.TrimSpace(behind)
+	}
+	// A search that finds nothing exits with 1, and hosts call that a failure.
+	isAnswer := code != "" && !l.call.IsFailure(code) && len(output) <= mostFrame && !strings.Contains(output, "\n")
+	switch {
+	case l.call.Failed(text), failed && !isAnswer:
+		return failedWith + l.reason(text, code), false
+	case isAnswer && failed:
+		return ended + nothing, true
+	case l.call.Edits || l.call.Shows:
+		return "", false
+	}
+	if len(output) <= 4*wholeChars {
+		masked := secret.Mask(output)
+		whole := strings.Join(telling(masked, len(output)), " / ")
+		if whole == "" && code == "" {
+			whole = runes.OneLine(masked)
+		}
+		if whole == "" {
+			whole = nothing
+		}
+		if !runes.AtLeast(whole, wholeChars+1) {
+			return ended + markup.Escape(markup.Line(whole)), true
+		}
+	}
+	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
+	answers := !l.call.Runs && strings.HasPrefix(output, "{")            // a service
+	if l.call.Output != toolcall.Report && !writes && !answers {
+		return "", false
+	}
+	parts := l.made(output)
+	if len(parts) == 0 || output[0] != '{' { // else the ids say it
+		for _, line := range lastLines(output) {
+			if !slices.Contains(parts, line) {
+				parts = append(parts, line)
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return "", false
+	}
+	return ended + strings.Join(parts, " / "), false
+}
+
+// reason returns why a call failed, by the text of its result. code is the code with which it exited.
+func (l *line) reason(text, code string) string {
+	if l.call.Runs {
+		text = text[excerpt.Reason(text, failureChars):]
+	}
+	if _, output, ok := strings.Cut(text, "\nOutput:"); ok {
+		text = output
+	}
+	text = secret.Mask(text[:runes.Head(text, 20*failureChars)])
+	reason := strings.Join(telling(text, failureChars), " ")
+	if reason == "" {
+		reason = "exit code " + code
+	}
+	return markup.Value(reason, failureChars)
+}
+
+// telling returns those lines of text that tell something, each without the white space around it, until they have
+// `most` bytes: no rulers, no tags of a tool's frame, no echo of the command, and of a traceback no frames.
+func telling(text string, most int) (lines []string) {
+	inTrace := false
+	for line := range strings.Lines(text) {
+		isIndented := line[0] == ' ' || line[0] == '\t'
+		inTrace = inTrace && isIndented || strings.HasPrefix(line, "Traceback (most recent call last)")
+		line = runes.OneLine(line)
+		isEmpty := !strings.ContainsFunc(line, runes.IsLetterOrDigit)
+		if isEmpty || inTrace || strings.HasPrefix(line, "$ ") || isTag(line) {
+			continue
+		}
+		lines = append(lines, line)
+		if most -= len(line); most < 0 {
+			break
+		}
+	}
+	return lines
+}
+
+// isTag reports whether a line has nothing but a tag, or an element such as <returncode>1</returncode>.
+func isTag(line string) bool {
+	name, rest, ok := strings.Cut(strings.TrimPrefix(line, "<"), ">")
+	return ok && line[0] == '<' && (rest == "" || strings.HasSuffix(rest, "</"+name+">"))
+}
+
+// lastLines returns the last lines of a report, as many as fit, if they say how a call went: a verdict often stands in
+// the lines in front of the last.
+func lastLines(text string) (lines []string) {
+	if !excerpt.TailMatters(text[runes.Tail(text, 2*outcomeChars):]) {
+		return nil
+	}
+	for room := outcomeChars; text != ""; {
+		start := strings.LastIndexByte(text, '\n') + 1
+		last := text[start:]
+		told := telling(secret.Mask(last[:runes.Head(last, 3*outcomeChars)]), len(last))
+		if text = text[:max(0, start-1)]; len(told) == 0 {
+			continue
+		}
+		line := markup.Value(told[0], outcomeChars)
+		if len(lines) == 0 && strings.HasSuffix(line, ":") {
+			return nil // part of a frame
+		}
+		if room -= len(line); room < 0 && len(lines) > 0 {
+			break
+		}
+		lines = append(lines, line)
+	}
+	slices.Reverse(lines)
+	return lines
+}
+
+// made returns what the world has since a call, by its report: the lines in which an id, a URL or a hash stands that
+// the call had not. Of an object in JSON it returns the ids. A long report, or one with many of them, lists what there
+// was.
+func (l *line) made(text string) (parts []string) {
+	if len(text) > mostReport {
+		return nil
+	}
+	text = secret.Mask(text)
+	isNew := func(id string) bool { return id != "" && !strings.Contains(mem.String(l.raw), id) }
+	eachID(text, 0, func(id string) {
+		if isNew(id) && len(parts) < mostMade {
+			parts = append(parts, markup.Value(id, pathChars))
+		}
+	})
+	if len(parts) > 0 {
+		return parts
+	}
+	for _, line := range telling(text, len(text)) {
+		id := ""
+		if found := saidID.Get().FindStringSubmatch(line); found != nil && isNew(found[1]+found[2]) {
+			id = found[1] + found[2]
+		}
+		identifier.Scan(line, func(name string, kind identifier.Kind) {
+			if id == "" && (kind == identifier.URL || kind == identifier.Hash) && isNew(name) {
+				id = name
+			}
+		})
+		if id == "" {
+			continue
+		}
+		if len(parts) == mostMade {
+			return nil
+		}
+		if line = markup.Value(line, madeChars); !strings.Contains(line, id) {
+			line = markup.Value(id, pathChars)
+		}
+		parts = append(parts, line)
+	}
+	return parts
+}
+
+// saidID is an id that a report names as one, or the job that a shell has begun: [1] 4711.
+var saidID = prose.NewPattern(`(?i)\b(?:p|u?u)?id[:= ]{1,3}["'#]?([\w./-]*\d[\w/-]*)|(?m:^\[\d+\] (\d+)$)`)
+
+// eachID calls add for the ids and URLs among the members of an object, and of the objects in it.
+func eachID(object string, depth int, add func(string)) {
+	jsontext.Members([]byte(object), func(key string, value []byte) {
+		id := strings.Trim(mem.String(value), `"`)
+		if depth == 0 && strings.HasPrefix(id, "{") {
+			eachID(id, 1, add)
+		}
+		isID := strings.HasSuffix(strings.ToLower(key), "id") || key == "identifier" || key == "url"
+		if isID && id != "null" && !strings.ContainsAny(id, "{[") {
+			add(id)
+		}
+	})
+}
+
+// withoutTags returns text without a tag around all of it, such as <error>, and without the lines at its end that begin
+// with a closing tag, such as </output>: a tool's frame around what a program wrote.
+func withoutTags(text string) string {
+	if tag, rest, ok := strings.Cut(text, ">"); ok && strings.HasPrefix(tag, "<") {
+		if inner, isWhole := strings.CutSuffix(strings.TrimSpace(rest), "</"+tag[1:]+">"); isWhole {
+			text = inner
+		}
+	}
+	for {
+		text = strings.TrimRight(text, " \t\r\n")
+		start := strings.LastIndexByte(text, '\n') + 1
+		if start == 0 || !strings.HasPrefix(strings.TrimSpace(text[start:]), "</") {
+			return text
+		}
+		text = text[:start]
+	}
+}
