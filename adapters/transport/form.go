@@ -127,7 +127,7 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 	if len(elements) == 0 {
 		return nil, fmt.Errorf("the body has no list %q", f.api.List())
 	}
-	if f == responseForm && slices.ContainsFunc(elements, isReference) {
+	if f == responseForm && refersToItem(elements) {
 		return nil, guess(whole, f, "item_reference")
 	}
 	q.wire = wire.Read(f.api, elements)

@@ -78,11 +78,24 @@ func isOrphaned(history []winnow.Message) bool {
 	return false
 }
 
-// isReference reports whether an element of a history only names one that the provider has: an item_reference of
-// Responses, whose type may be left out.
-func isReference(of value) bool {
-	typ := of.Get("type")
-	return typ.Text() == "item_reference" || !typ.Exists() && !of.Get("role").Exists() && of.Get("id").IsText()
+// refersToItem reports whether a list of Responses names an answer, or a part of one, that only the provider has: an
+// item_reference, whose type may be left out, that ends an answer. One of reasoning has the item that it led to behind
+// it, and may go like other thinking.
+func refersToItem(list []value) bool {
+	for i, of := range list {
+		typ := of.Get("type")
+		isOne := typ.Text() == "item_reference" || !typ.Exists() && !of.Get("role").Exists() && of.Get("id").IsText()
+		if !isOne {
+			continue
+		}
+		if i+1 == len(list) || strings.HasSuffix(list[i+1].Get("type").Text(), "_output") {
+			return true
+		}
+		if role := list[i+1].Get("role").Text(); role != "" && role != "assistant" {
+			return true
+		}
+	}
+	return false
 }
 
 // stringsIn returns a string, or those in an object.

@@ -92,6 +92,8 @@ func TestHistoryIsHere(t *testing.T) {
 		{"/v1/projects/p/locations/l/publishers/anthropic/models/claude-opus-4-5@20251101:streamRawPredict", strings.Replace(messages("book", 1), `"model":"m"`, `"anthropic_version":"vertex-2023-10-16"`, 1)},
 		{"/v1/responses", `{"previous_response_id":null,"conversation":null,"input":[{"role":"user","content":"hi"},` +
 			`{"type":"function_call","call_id":"c1","name":"read","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"read"}]}`},
+		{"/v1/responses", `{"input":[{"role":"user","content":"hi"},{"type":"item_reference","id":"rs_1"},{"type":"function_call","call_id":"c1","name":"read","arguments":"{}"},` +
+			`{"type":"function_call_output","call_id":"c1","output":"read"}]}`},
 		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"function_call":{"name":"read","arguments":"{}"}},` +
 			`{"role":"function","name":"read","content":"read"}]}`},
 		{"/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"read","args":{}}}]},` +
