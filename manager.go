@@ -18,8 +18,8 @@ import (
 // [Manager.Snapshot], as long as the conversation lasts. It is safe for concurrent use.
 //
 // The history passed in is either the whole log, append-only, or the last Request.History and what came after it. A log
-// may be rewound, forked or replaced. Between calls a host may write to its messages, to redact one for example. While
-// a call runs, nobody may write to its history: append an answer when it is complete.
+// may be rewound, forked or replaced, and messages changed between calls. While a call runs, nobody may write to its
+// history: append an answer when it is complete.
 //
 // A manager starts no goroutine that outlives a call, unless CompactOptions.Background is set or a [Summarizer] ignores
 // its context. Unless its comment says otherwise, a method that returns an error leaves the manager as it was.

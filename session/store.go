@@ -52,7 +52,7 @@ type Options struct {
 
 	AllowNetwork bool             // accept a directory on a network file system, whose locks and syncs may not hold
 	Now          func() time.Time // the clock of the entries (nil: [time.Now])
-	Logger       *slog.Logger     // gets damage and repairs, and what managers without a Logger log, never text (nil: none)
+	Logger       *slog.Logger     // gets damage, repairs, and what managers without one log; no text (nil: none)
 }
 
 // Store stores sessions. It is safe for concurrent use. Several processes may use the same directory.
