@@ -37,7 +37,8 @@ func spacedPath(s string, start, end int) int {
 			to++
 		}
 		isWord := to > next && runes.Class[s[next]]&(runes.Alpha|runes.Digit) != 0
-		if !isWord || to-start > MaxBytes || !isPath && !isEscaped && !(isTitle(left) && isTitle(s[next:to])) {
+		goesOn := isPath || isEscaped || isTitle(left) && isTitle(s[next:to])
+		if !isWord || !goesOn || to-start > MaxBytes {
 			break
 		}
 		isPath = isPath || isEscaped || strings.IndexByte(s[next:to], '/') >= 0

@@ -32,6 +32,11 @@ func (s *scan) isValue(depth int) bool {
 	return json.Valid(value)
 }
 
+// isKey reads the name of a member, and the colon behind it.
+func (s *scan) isKey(depth int) bool {
+	return len(s.in) > 0 && s.in[0] == '"' && s.isValue(depth) && s.opens(':')
+}
+
 // isContainer is isValue for a list or an object with this end.
 func (s *scan) isContainer(end byte, depth int) bool {
 	s.in = s.in[1:]
@@ -39,10 +44,8 @@ func (s *scan) isContainer(end byte, depth int) bool {
 		return true
 	}
 	for {
-		if s.space(); end == '}' && (len(s.in) == 0 || s.in[0] != '"' || !s.isValue(depth) || !s.opens(':')) {
-			return false
-		}
-		if !s.isValue(depth) {
+		s.space()
+		if isObject := end == '}'; isObject && !s.isKey(depth) || !s.isValue(depth) {
 			return false
 		}
 		if s.opens(end) {

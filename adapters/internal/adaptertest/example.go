@@ -17,7 +17,8 @@ import (
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
-// Example is an agent as a framework's own examples have it: it answers questions, and keeps its history in its own way.
+// Example is an agent as a framework's own examples have it: it answers questions, and keeps its history in its own
+// way.
 type Example struct {
 	// Start begins a process, with the history that the one before returned (nil: none). o is nil without Winnow.
 	Start func(ctx context.Context, url string, o *framework.Options, history any) Process
@@ -113,7 +114,8 @@ func StepOf(n int) string {
 	return fmt.Sprintf("step %d of the work\n", n) + strings.Repeat("It is as it was before.\n", 150)
 }
 
-// Steps is a model of an [Example] that calls a tool so many times in each turn, one step after the other, and says much.
+// Steps is a model of an [Example] that calls a tool so many times in each turn, one step after the other, and says
+// much.
 func Steps(tool, arguments string, calls int) func(r *provider.Request) provider.Answer {
 	return func(r *provider.Request) provider.Answer {
 		done, name := 0, ""
