@@ -7,7 +7,7 @@ import (
 )
 
 // Names of files with spaces. That a word belongs to the path behind it is told by what is common to all of them: a
-// backslash in front of the space, a line that begins as a path, or capitals on both sides, as in
+// backslash in front of the space, a line that is nothing else, or capitals on both sides, as in
 // "Use Cases/UC-16.md" and "Library/Application Support/Code/settings.json".
 
 // mostSpaces is how many spaces a path may have.
@@ -19,8 +19,8 @@ func spacedPath(s string, start, end int) int {
 		return end
 	}
 	found, word := end, start
-	isPath := (start == 0 || s[start-1] == '\n') && strings.IndexByte("/.~", s[start]) >= 0 &&
-		strings.IndexByte(s[start:end], '/') >= 0
+	isLine := (start == 0 || s[start-1] == '\n') && isPathStart(s[start:end])
+	isPath := isLine
 	for n := 0; n < mostSpaces && end+2 < len(s); n++ {
 		next := end + 1
 		isEscaped := s[end] == '\\' && s[next] == ' '
@@ -44,11 +44,18 @@ func spacedPath(s string, start, end int) int {
 		isPath = isPath || isEscaped || strings.IndexByte(s[next:to], '/') >= 0
 		word, end = next, to
 		name := strings.TrimRight(s[next:to], ".-")
-		if isPath && isFileName(name[strings.LastIndexByte(name, '/')+1:]) {
+		isWhole := !isLine || to == len(s) || strings.IndexByte("\n:", s[to]) >= 0 // a search puts a colon behind it
+		if isPath && isWhole && isFileName(name[strings.LastIndexByte(name, '/')+1:]) {
 			found = next + len(name)
 		}
 	}
 	return found
+}
+
+// isPathStart reports whether a line that begins with w may be a path: /a, ./a or ~/a, and not a comment.
+func isPathStart(w string) bool {
+	k := strings.IndexByte(w, '/')
+	return strings.IndexByte("/.~", w[0]) >= 0 && k >= 0 && k+1 < len(w) && runes.Class[w[k+1]]&runes.Alpha != 0
 }
 
 // isTitle reports whether w begins with a capital and a small letter.
