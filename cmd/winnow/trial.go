@@ -240,11 +240,14 @@ func (p *program) usualPlaces() (dirs []string) {
 
 // agree says what will be sent where, and what it will cost, and asks. Without -yes and anybody to ask it is refused.
 func (p *program) agree(list []*questions.Question, found questions.Found, o *trialFlags, a *ask.Asker) (bool, error) {
-	cost, pays, begun := 0.0, 0, 0
+	cost, uncached, pays, begun := 0.0, 0.0, 0, 0
 	for _, q := range list {
 		if trial.Begun(a, q) {
 			begun++
-		} else if cost += trial.Expected(a, q); cost <= a.Left() {
+			continue
+		}
+		uncached += trial.Uncached(a, q)
+		if cost += trial.Expected(a, q); cost <= a.Left() {
 			pays++
 		}
 	}
@@ -260,6 +263,9 @@ func (p *program) agree(list []*questions.Question, found questions.Found, o *tr
 		fmt.Fprintf(p.stderr, "%d have been asked, for %s. ", begun, inspect.Money(a.Log.Spent()))
 	}
 	fmt.Fprintf(p.stderr, "%d cost about %s", len(list)-begun, inspect.Money(cost))
+	if uncached > cost {
+		fmt.Fprintf(p.stderr, ", and %s where nothing is read from a cache", inspect.Money(uncached))
+	}
 	if cost > a.Left() {
 		fmt.Fprintf(p.stderr, "; the budget of %s pays for about %d", inspect.Money(o.budget), pays)
 	}

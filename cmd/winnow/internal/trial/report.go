@@ -63,11 +63,17 @@ func differenceOf(e stats.Estimate, base float64) Difference {
 	return Difference{e, e.Needed(Margin), base}
 }
 
+// leastQuestions is how many questions a verdict needs: of one question, a model that differs from itself at random is
+// "worse" in one trial of four.
+const leastQuestions = 10
+
 // Verdict says what the difference shows.
 func (d *Difference) Verdict() string {
 	switch {
 	case d.N == 0:
 		return "not measured"
+	case d.N < leastQuestions:
+		return "not decided"
 	case d.Low > 0:
 		return "worse"
 	case d.AtMost <= Margin && d.Base >= leastBase:
@@ -80,6 +86,10 @@ func (d *Difference) Verdict() string {
 func (d *Difference) Sentence() string {
 	if d.N == 0 {
 		return "Not measured: there is no answer."
+	}
+	if d.N < leastQuestions {
+		return fmt.Sprintf("%s: too few to say anything; %d are the least.", recording.Count(d.N, "question"),
+			leastQuestions)
 	}
 	points := func(x float64) string { return fmt.Sprintf("%.1f points", 100*x) }
 	said := fmt.Sprintf("It is at most %s worse than the whole history, with 95 %%.", points(max(0, d.AtMost)))

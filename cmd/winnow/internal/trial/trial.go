@@ -79,6 +79,15 @@ func Expected(a *ask.Asker, q *questions.Question) float64 {
 	return cost
 }
 
+// Uncached returns what a question costs at a provider whose cache has nothing of it.
+func Uncached(a *ask.Asker, q *questions.Question) float64 {
+	cost := 2 * (a.Expect(q.WholeTokens, expectedOutput, false) + a.Expect(q.ShortTokens, expectedOutput, false))
+	for range q.Probes {
+		cost += a.Expect(q.WholeTokens, expectedProbe, false) + a.Expect(q.ShortTokens, expectedProbe, false)
+	}
+	return cost
+}
+
 // orders are those in which the forms of a question are asked. Each is as often in front of each other one as behind
 // it, so that what one finds in the cache because of another evens out; the two with the same bytes stay together, the
 // first of them being the cold one.

@@ -21,6 +21,7 @@ import (
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/ask"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/questions"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/stats"
 	"github.com/winnowgo/winnow/internal/test/provider"
 )
 
@@ -367,4 +368,20 @@ func TestUnreached(t *testing.T) {
 	_, err := x.run(t.Context(), list)
 	assert.False(t, err == nil || errors.Is(err, ask.ErrLost), "%v", err)
 	assert.Zero(t, x.Log.Spent(), "nothing was reached")
+}
+
+// Few questions say nothing: a model that differs from itself at random is "worse" in one of four trials of one question.
+func TestFewQuestionsSayNothing(t *testing.T) {
+	t.Parallel()
+	scores := func(n int, value float64) (list []stats.Score) {
+		for range n {
+			list = append(list, stats.Score{Session: "s", Value: value})
+		}
+		return list
+	}
+	few := NewDifference(scores(9, 1), scores(9, 1), 1)
+	assert.Equal(t, "not decided", few.Verdict())
+	assert.Equal(t, "9 questions: too few to say anything; 10 are the least.", few.Sentence())
+	enough := NewDifference(scores(10, 1), scores(10, 1), 1)
+	assert.Equal(t, "worse", enough.Verdict())
 }
