@@ -71,7 +71,7 @@ type Call func(ctx context.Context, messages []winnow.Message) (winnow.Message, 
 // said and asks again, up to 20 times, until the answer has its end or calls: an answer without [Answer.Calls] ends the
 // turn. After an error the [Answer] is what was said before it; with [ErrClosed], [ErrSync] and [ErrConflict] it is not
 // stored. The error is [winnow.ErrNothingToSend] if no message is left to send, and a *winnow.InvalidMessageError, with
-// the index in the answer, if that holds nothing.
+// the index in the answer, if that holds nothing or is no model's.
 //
 // An answer that arrived is stored even if ctx has ended in the meantime. The session is not locked during the call,
 // and neither it nor [Store.Close] ends the call: end ctx for that.
@@ -117,8 +117,8 @@ func (s *Session) ask(ctx context.Context, call CallMessages) (Answer, error) {
 	}
 	for {
 		answer, cause := call(ctx, r.Messages)
-		if cause == nil && len(answer) == 0 {
-			cause = errors.New("session: the call returned no message")
+		if cause == nil {
+			cause = checkAnswer(answer)
 		}
 		if cause == nil {
 			more := slices.Clip(answer[1:]) // the caller's list is not written to
@@ -130,6 +130,20 @@ func (s *Session) ask(ctx context.Context, call CallMessages) (Answer, error) {
 		}
 		r = next
 	}
+}
+
+// checkAnswer returns an error for what no model says: a log is written for good.
+func checkAnswer(answer []winnow.Message) error {
+	if len(answer) == 0 {
+		return errors.New("session: the call returned no message")
+	}
+	for i := range answer {
+		if role := answer[i].Role; role == winnow.RoleUser || role == winnow.RoleSystem {
+			want := `"assistant": an answer`
+			return &winnow.InvalidMessageError{Index: i, Field: "role", Got: string(role), Want: want}
+		}
+	}
+	return nil
 }
 
 // Prepare returns the next request and stores the manager's state. It is for hosts that do more around a call than

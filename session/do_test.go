@@ -54,6 +54,11 @@ func TestDoWithoutAMessage(t *testing.T) {
 	_, err := s.DoMessages(ctx, func(context.Context, []winnow.Message) ([]winnow.Message, error) { return nil, nil })
 	require.ErrorContains(t, err, "no message")
 	require.Equal(t, []string{"look"}, texts(s.View()))
+	_, err = s.Do(ctx, func(context.Context, []winnow.Message) (winnow.Message, error) { return session.User("I?"), nil })
+	var invalid *winnow.InvalidMessageError
+	require.ErrorAs(t, err, &invalid, "no model speaks for a person")
+	require.Equal(t, "role", invalid.Field)
+	require.Equal(t, []string{"look"}, texts(s.View()))
 }
 
 // TestDoReturnsTheCallsError: a call that ended with its context is no overflow that could not be mended.
