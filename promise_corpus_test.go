@@ -63,8 +63,8 @@ func TestPromiseIsQuiet(t *testing.T) {
 			twin := &cacheTwin{estimator: estimatorOf(t, "o200k")}
 			sent, read, last := 0, 0, 0
 			for n := range h {
-				if h[n].Role != winnow.RoleAssistant {
-					continue
+				if h[n].Role != winnow.RoleAssistant || n > 0 && h[n-1].Role == winnow.RoleAssistant {
+					continue // what follows an answer directly is the rest of it
 				}
 				c.follow(h[n].Time)
 				r, err := m.Prepare(t.Context(), h[:n])

@@ -330,6 +330,7 @@ func TestRecordsOfSessionsAreTrue(t *testing.T) {
 							continue
 						}
 						isCut := strings.HasSuffix(path, "...")
+						path = strings.TrimSuffix(path, ";") // where a line of a script ended
 						if isOther {
 							path = strings.TrimRight(path, ".,:;)")
 						}
