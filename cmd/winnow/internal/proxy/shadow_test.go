@@ -86,7 +86,7 @@ func TestShadowSees(t *testing.T) {
 		return provider.Answer{Calls: []provider.ToolCall{{Name: "fetch", Arguments: json.RawMessage(`{"page":2}`)}}}
 	}})
 	address, _ := start(t, http.StripPrefix("/base", p), Options{Window: 60_000, Shadow: 1, ShadowBudget: 10})
-	for book := range 6 {
+	for book := range 12 {
 		status, answer := post(t, address+"/v1/messages", fetched(t, book, false))
 		require.Equal(t, 200, status)
 		assert.Contains(t, answer, "tool_use")
@@ -94,7 +94,7 @@ func TestShadowSees(t *testing.T) {
 		waitFor(t, address, fmt.Sprint("winnow_shadow_repeated_total ", (book+1)/2))
 	}
 	metrics := get(t, address+"/metrics")
-	for _, want := range []string{"winnow_shadow_itself_total 3", "winnow_shadow_same_total 0", "winnow_shadow_again_total 3", "winnow_shadow_again_only_total 3"} {
+	for _, want := range []string{"winnow_shadow_itself_total 6", "winnow_shadow_same_total 0", "winnow_shadow_again_total 6", "winnow_shadow_again_only_total 6"} {
 		assert.Contains(t, metrics, want+"\n")
 	}
 	assert.Contains(t, get(t, address+"/winnow/"), "It is worse than the whole history")
