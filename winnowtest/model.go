@@ -19,7 +19,7 @@ import (
 type Model struct {
 	Answers []Answer // in their order; behind the last one, Call fails with [ErrScript]
 	// Script makes the answers in place of Answers: a model that knows only its request. It is not called for what is
-	// refused.
+	// refused, and calls no method of the model itself, which waits for it.
 	Script func(request []winnow.Message) Answer
 
 	Window   int              // tokens; a longer prompt is refused (0: nothing is)

@@ -41,7 +41,8 @@ func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
 		output = strings.TrimSpace(behind)
 	}
 	// A search that finds nothing exits with 1, and hosts call that a failure.
-	isAnswer := code != "" && !l.call.IsFailure(code) && len(output) <= mostFrame && !strings.Contains(output, "\n")
+	saysCode := code != "" && len(output) <= mostFrame && !strings.Contains(output, "\n")
+	isAnswer := saysCode && !l.call.IsFailure(code) && l.isOneCommand()
 	switch {
 	case l.call.Failed(text), failed && !isAnswer:
 		return failedWith + l.reason(text, code), false
@@ -80,6 +81,15 @@ func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
 		return "", false
 	}
 	return ended + strings.Join(parts, " / "), false
+}
+
+// isOneCommand reports whether the exit code is that of the one command that l runs, beside a change of directory.
+func (l *line) isOneCommand() bool {
+	command := strings.TrimSpace(l.arguments.Command)
+	if dir, rest, ok := strings.Cut(command, " && "); ok && strings.HasPrefix(dir, "cd ") {
+		command = rest
+	}
+	return !strings.Contains(command, "&&") && !strings.ContainsAny(command, ";\n")
 }
 
 // reason returns why a call failed, by the text of its result. code is the code with which it exited.

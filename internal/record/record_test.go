@@ -211,6 +211,8 @@ func TestOutcome(t *testing.T) {
 		{"the last lines of a long report", "exec", `{"command":"make | tail"}`, scope + " 58 pass\n--------\n 4 fail\nRan 62 tests\n", false,
 			"exec make | tail → • Packages in scope: core, cli / 58 pass / 4 fail / Ran 62 tests"},
 		{"a search that finds nothing", "exec", `{"command":"rg old src"}`, "Exit code 1", true, "exec rg old src → nothing"},
+		{"a search in front of a command that fails", "exec", `{"command":"cd a && rg -q old src && make -s"}`, "Exit code 1", true,
+			"exec cd a && rg -q old src && make -s → failed: Exit code 1"},
 		{"the same behind a frame", "exec", `{"command":"rg old src"}`, "Chunk ID: 1\nProcess exited with code 1\nOutput:\n", false, "exec rg old src → nothing"},
 		{"a search that fails", "exec", `{"command":"rg old src"}`, "Exit code 2\nrg: src: No such file or directory", true,
 			"exec rg old src → failed: Exit code 2 rg: src: No such file or directory"},
