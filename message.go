@@ -110,6 +110,7 @@ type Usage struct {
 	Input      int `json:"input,omitempty"`      // neither read from nor written to the cache
 	CacheRead  int `json:"cacheRead,omitempty"`  // read from the prompt cache
 	CacheWrite int `json:"cacheWrite,omitempty"` // written to the prompt cache
+	LongWrite  int `json:"longWrite,omitempty"`  // of CacheWrite: for the longer lifetime, which may cost more
 	Output     int `json:"output,omitempty"`     // the answer
 
 	ThinkingDropped int    `json:"thinkingDropped,omitempty"` // parts of thinking that the provider left out

@@ -122,6 +122,7 @@ func (u Usage) plus(v Usage) Usage {
 		Input:      count.Add(max(0, u.Input), max(0, v.Input)),
 		CacheRead:  count.Add(max(0, u.CacheRead), max(0, v.CacheRead)),
 		CacheWrite: count.Add(max(0, u.CacheWrite), max(0, v.CacheWrite)),
+		LongWrite:  count.Add(max(0, u.LongWrite), max(0, v.LongWrite)),
 		Output:     count.Add(max(0, u.Output), max(0, v.Output)),
 	}
 }

@@ -20,6 +20,7 @@ func ResponseBeta(answer *sdk.BetaMessage) winnow.Message {
 		Input:      int(answer.Usage.InputTokens),
 		CacheRead:  int(answer.Usage.CacheReadInputTokens),
 		CacheWrite: int(answer.Usage.CacheCreationInputTokens),
+		LongWrite:  int(answer.Usage.CacheCreation.Ephemeral1hInputTokens),
 		Output:     int(answer.Usage.OutputTokens),
 	}
 	m.Usage.CacheMiss = answer.Diagnostics.CacheMissReason.Type

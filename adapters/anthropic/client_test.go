@@ -25,7 +25,7 @@ const answerJSON = `{"id":"msg_1","type":"message","role":"assistant","model":"c
 	{"type":"text","text":"I look.","citations":null},
 	{"type":"tool_use","id":"toolu_1","name":"read","input":{"path":"a.go","n":1}},
 	{"type":"future","x":1}],
-	"usage":{"input_tokens":10,"cache_read_input_tokens":200,"cache_creation_input_tokens":30,"output_tokens":4}}`
+	"usage":{"input_tokens":10,"cache_read_input_tokens":200,"cache_creation_input_tokens":30,"output_tokens":4,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20}}}`
 
 func TestResponse(t *testing.T) {
 	client, _ := answering(t, 200, answerJSON)
@@ -34,7 +34,7 @@ func TestResponse(t *testing.T) {
 	m := Response(answer)
 	assert.Equal(t, winnow.Message{
 		ID: "msg_1", Role: winnow.RoleAssistant, StopReason: "tool_use",
-		Usage: &winnow.Usage{Input: 10, CacheRead: 200, CacheWrite: 30, Output: 4},
+		Usage: &winnow.Usage{Input: 10, CacheRead: 200, CacheWrite: 30, LongWrite: 20, Output: 4},
 		Parts: []winnow.Part{
 			{Kind: winnow.KindThinking, Text: "Hm.", Signature: "c2ln"},
 			{Text: "I look."},

@@ -26,6 +26,7 @@ func Response(answer *sdk.Message) winnow.Message {
 		Input:      int(answer.Usage.InputTokens),
 		CacheRead:  int(answer.Usage.CacheReadInputTokens),
 		CacheWrite: int(answer.Usage.CacheCreationInputTokens),
+		LongWrite:  int(answer.Usage.CacheCreation.Ephemeral1hInputTokens),
 		Output:     int(answer.Usage.OutputTokens),
 	}
 	return m

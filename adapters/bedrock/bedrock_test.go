@@ -373,12 +373,12 @@ func TestResponse(t *testing.T) {
 	url, _ := adaptertest.Server(t, 200, `{"output":{"message":{"role":"assistant","content":[
 		{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},{"reasoningContent":{"redactedContent":"ZW5j"}},{"text":"I look."},{"future":{"x":1}},
 		{"toolUse":{"toolUseId":"a","name":"read","input":{"path":"x","n":12345678901234567890}}},{"future":{"x":1}}]}},
-		"stopReason":"tool_use","usage":{"inputTokens":10,"outputTokens":5,"totalTokens":245,"cacheReadInputTokens":200,"cacheWriteInputTokens":30}}`)
+		"stopReason":"tool_use","usage":{"inputTokens":10,"outputTokens":5,"totalTokens":245,"cacheReadInputTokens":200,"cacheWriteInputTokens":30,"cacheDetails":[{"ttl":"1h","inputTokens":20},{"ttl":"5m","inputTokens":10}]}}`)
 	answer, err := clientOf(url).Converse(t.Context(), &bedrockruntime.ConverseInput{ModelId: aws.String("m")})
 	require.NoError(t, err)
 	m := Response(answer)
 	assert.Equal(t, "tool_use", m.StopReason)
-	assert.Equal(t, &winnow.Usage{Input: 10, CacheRead: 200, CacheWrite: 30, Output: 5}, m.Usage)
+	assert.Equal(t, &winnow.Usage{Input: 10, CacheRead: 200, CacheWrite: 30, LongWrite: 20, Output: 5}, m.Usage)
 	assert.Equal(t, []winnow.Part{
 		{Kind: winnow.KindThinking, Text: "Hm.", Signature: "c2ln"},
 		{Kind: winnow.KindThinking, Signature: base64.StdEncoding.EncodeToString([]byte("enc")), MediaType: redacted},

@@ -26,6 +26,11 @@ func Response(answer *bedrockruntime.ConverseOutput) winnow.Message {
 			CacheWrite: int(aws.ToInt32(u.CacheWriteInputTokens)),
 			Output:     int(aws.ToInt32(u.OutputTokens)),
 		}
+		for _, written := range u.CacheDetails {
+			if written.Ttl == types.CacheTTLOneHour {
+				m.Usage.LongWrite += int(aws.ToInt32(written.InputTokens))
+			}
+		}
 	}
 	return m
 }

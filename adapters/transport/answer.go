@@ -177,7 +177,11 @@ func (t *tap) note(answer value) {
 		}
 		if prompt > 0 {
 			was := t.usage
+			long := sum("cache_creation.ephemeral_1h_input_tokens",
+				"input_tokens_details.cache_write_tokens_details.ttl_12h_tokens")
 			t.usage = *adapter.Usage(prompt, read+cached, written+stored, was.Output)
+			// The last event of a stream repeats the counts, without what they consist of.
+			t.usage.LongWrite = min(max(long, was.LongWrite), written+stored)
 			t.usage.ThinkingDropped, t.usage.CacheMiss = was.ThinkingDropped, was.CacheMiss
 		}
 	}

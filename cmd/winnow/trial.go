@@ -155,8 +155,7 @@ func priceOf(model, given string) (func(winnow.Usage) float64, error) {
 				"and $15 in answers", model)
 	}
 	return func(u winnow.Usage) float64 {
-		dollars, _ := known.Dollars(models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-			Output: u.Output})
+		dollars, _ := known.Dollars(inspect.TokensOf(u))
 		return dollars
 	}, nil
 }

@@ -11,6 +11,7 @@ func readClaudeUsage(u members) *winnow.Usage {
 	return &winnow.Usage{
 		Input: u.number("input_tokens"), Output: u.number("output_tokens"),
 		CacheRead: u.number("cache_read_input_tokens"), CacheWrite: u.number("cache_creation_input_tokens"),
+		LongWrite: u.object("cache_creation").number("ephemeral_1h_input_tokens"),
 	}
 }
 

@@ -28,25 +28,28 @@ func (r *codexReader) event(raw []byte) {
 }
 
 // usage sets the usage of the newest answer. Each change of a rate limit repeats the counts; only a different total
-// means another call. In Codex's counts, cached input is part of the input.
+// means another call. In Codex's counts, input that was read from the cache or written to it is part of the input, and
+// reasoning of the output. After a compaction it counts what it expects to send, which nobody was billed for.
 func (r *codexReader) usage() {
 	info := r.item.object("info")
 	last := info.object("last_token_usage")
 	total := string(info.get("total_token_usage"))
-	if len(last) == 0 || total != "" && total == r.billed {
+	input, cached, written := last.number("input_tokens"), last.number("cached_input_tokens"), last.number(codexWritten)
+	u := &winnow.Usage{Input: max(0, input-cached-written), CacheRead: cached, CacheWrite: written,
+		Output: last.number("output_tokens")}
+	if *u == (winnow.Usage{}) || total != "" && total == r.billed {
 		return
 	}
 	r.billed = total
-	cached := last.number("cached_input_tokens")
-	u := &winnow.Usage{
-		Input: max(0, last.number("input_tokens")-cached), CacheRead: cached, Output: last.number("output_tokens"),
-	}
 	if r.newest != nil && r.newest.Message.Usage == nil {
 		r.newest.Message.Usage = u
 		return
 	}
 	r.beside(&entry.Entry{Type: entry.TypeUsage, Time: parseTime(r.at), Usage: u, Model: r.model})
 }
+
+// codexWritten is the count of what was written to the cache, where that costs more.
+const codexWritten = "cache_write_input_tokens"
 
 // rollBack removes the newest turns.
 func (r *codexReader) rollBack(turns int) {

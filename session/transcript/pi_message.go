@@ -133,12 +133,16 @@ func bashText(m members) string {
 }
 
 // usageMembers are the counts in a usage.
-var usageMembers = []string{"input", "output", "cacheRead", "cacheWrite"}
+var usageMembers = []string{"input", "output", "cacheRead", "cacheWrite", longWrite}
+
+// longWrite is the part of cacheWrite that was written for an hour.
+const longWrite = "cacheWrite1h"
 
 func readPiUsage(u members) *winnow.Usage {
 	return &winnow.Usage{
 		Input: u.number("input"), Output: u.number("output"),
 		CacheRead: u.number("cacheRead"), CacheWrite: u.number("cacheWrite"),
+		LongWrite: u.number(longWrite),
 	}
 }
 

@@ -82,6 +82,9 @@ func piUsageOf(u *winnow.Usage, rest members) []byte {
 		number("input", u.Input), number("output", u.Output),
 		number("cacheRead", u.CacheRead), number("cacheWrite", u.CacheWrite),
 	}
+	if u.LongWrite > 0 {
+		out = append(out, number(longWrite, u.LongWrite))
+	}
 	if !rest.has("totalTokens") {
 		out = append(out, number("totalTokens", totalTokens(u)))
 	}

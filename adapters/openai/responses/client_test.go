@@ -25,14 +25,14 @@ func TestResponse(t *testing.T) {
 	const thought, called = `{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"abc","later":1}`, `{"id":"fc_1","type":"function_call","call_id":"a","name":"read","arguments":"{}","status":"completed"}`
 	const listing, listed = `{"id":"sh_1","type":"shell_call","call_id":"s","action":{"commands":["ls"]},"status":"completed"}`, `{"id":"so_1","type":"shell_call_output","call_id":"s","output":[]}`
 	const said = `{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Found.","annotations":[]}]}`
-	client, _ := answering(t, 200, `{"id":"resp_1","status":"completed","output":[`+thought+`,`+called+`],"usage":{"input_tokens":240,"output_tokens":7,"input_tokens_details":{"cached_tokens":200,"cache_write_tokens":30}}}`)
+	client, _ := answering(t, 200, `{"id":"resp_1","status":"completed","output":[`+thought+`,`+called+`],"usage":{"input_tokens":240,"output_tokens":7,"input_tokens_details":{"cached_tokens":200,"cache_write_tokens":30,"cache_write_tokens_details":{"ttl_30m_tokens":10,"ttl_12h_tokens":20}}}}`)
 	answer, err := client.Responses.New(context.Background(), sdk.ResponseNewParams{})
 	require.NoError(t, err)
 	messages := Response(answer)
 	assert.Equal(t, "["+thought+","+called+"]", jsonOf(t, Export(messages)), "it is sent back as it came")
 	require.Len(t, messages, 1)
 	assert.Equal(t, winnow.Message{
-		ID: "resp_1", Role: winnow.RoleAssistant, StopReason: "completed", Usage: &winnow.Usage{Input: 10, CacheRead: 200, CacheWrite: 30, Output: 7},
+		ID: "resp_1", Role: winnow.RoleAssistant, StopReason: "completed", Usage: &winnow.Usage{Input: 10, CacheRead: 200, CacheWrite: 30, LongWrite: 20, Output: 7},
 		Parts: []winnow.Part{
 			{Kind: winnow.KindThinking, ID: "rs_1", Signature: "abc"},
 			{Kind: winnow.KindToolCall, ID: "a", Name: "read", Arguments: json.RawMessage("{}")},

@@ -59,7 +59,11 @@ func thinkingDropped(answer *sdk.Response) (n int) {
 
 func usage(u *sdk.ResponseUsage) *winnow.Usage {
 	cache := &u.InputTokensDetails
-	return adapter.Usage(u.InputTokens, cache.CachedTokens, cache.CacheWriteTokens, u.OutputTokens)
+	billed := adapter.Usage(u.InputTokens, cache.CachedTokens, cache.CacheWriteTokens, u.OutputTokens)
+	if billed != nil {
+		billed.LongWrite = int(cache.CacheWriteTokensDetails.Ttl12hTokens)
+	}
+	return billed
 }
 
 func stopReason(answer *sdk.Response) string {

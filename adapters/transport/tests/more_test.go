@@ -183,8 +183,10 @@ func TestUsage(t *testing.T) {
 	for _, tt := range []struct{ path, body, answer string }{
 		{"/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`, `{"usageMetadata":{"promptTokenCount":5,"toolUsePromptTokenCount":-5}}`}, // counts nothing
 		{"/v1/messages", messages("book", 1), `{"usage":{"input_tokens":5,"cache_read_input_tokens":30,"cache_creation_input_tokens":7,"output_tokens":9}}`},
+		{"/v1/messages", messages("book", 1), `{"usage":{"input_tokens":5,"cache_read_input_tokens":30,"cache_creation_input_tokens":7,"output_tokens":9,"cache_creation":{"ephemeral_1h_input_tokens":4}}}`},
 		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"}]}`, `{"usage":{"prompt_tokens":42,"completion_tokens":9,"prompt_tokens_details":{"cached_tokens":30,"cache_write_tokens":7}}}`},
 		{"/v1/responses", `{"input":[{"role":"user","content":"hi"}]}`, `{"usage":{"input_tokens":42,"output_tokens":9,"input_tokens_details":{"cached_tokens":30,"cache_write_tokens":7}}}`},
+		{"/v1/responses", `{"input":[{"role":"user","content":"hi"}]}`, `{"usage":{"input_tokens":42,"output_tokens":9,"input_tokens_details":{"cached_tokens":30,"cache_write_tokens":7,"cache_write_tokens_details":{"ttl_12h_tokens":4}}}}`},
 		{"/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`, `{"usageMetadata":{"promptTokenCount":32,"toolUsePromptTokenCount":10,"cachedContentTokenCount":30,"candidatesTokenCount":4,"thoughtsTokenCount":5}}`},
 	} {
 		var got transport.Exchange
@@ -201,6 +203,8 @@ func TestUsage(t *testing.T) {
 			want = winnow.Usage{}
 		case strings.Contains(tt.path, "models"):
 			want.Input, want.CacheWrite = 12, 0 // Gemini does not say it
+		case strings.Contains(tt.answer, "h_"):
+			want.LongWrite = 4
 		}
 		assert.Equal(t, want, got.Usage, tt.path)
 	}

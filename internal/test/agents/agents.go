@@ -66,6 +66,7 @@ func Write(form Form, history []winnow.Message, o Options, r *rand.Rand) File {
 		if isTurn && o.Compact && isDue {
 			w.file.Summary = fmt.Sprintf("## Goal\nPart %d of the work is done.", r.IntN(100))
 			p.compact(w.file.Summary)
+			w.tokens, w.cached = 0, hidden
 		}
 		if isTurn && o.Branches && r.IntN(6) == 0 && len(w.file.Want) > 0 {
 			p.detour()
@@ -98,6 +99,9 @@ type writer struct {
 	out  bytes.Buffer
 	file File
 	ids  int
+
+	tokens int // of the messages that a request has
+	cached int // tokens that the provider has in its cache
 }
 
 // object is a JSON object.
@@ -135,8 +139,29 @@ func (w *writer) noise(p program) {
 	}
 }
 
+// hidden are the tokens of a system prompt and tools that no file has.
+const hidden = 16_000
+
+// usage is what was billed for an answer, to a host that sends everything: what the request before had is read from
+// the cache.
+func (w *writer) usage(m *winnow.Message) *winnow.Usage {
+	prompt, behind := hidden+w.tokens, 1+w.r.IntN(9) // nothing is cached behind the last mark
+	u := &winnow.Usage{Input: behind, CacheRead: w.cached, CacheWrite: prompt - w.cached, Output: tokensOf(m)}
+	w.cached = prompt
+	return u
+}
+
+func tokensOf(m *winnow.Message) int {
+	data, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // the test is wrong
+	}
+	return len(data) / 4
+}
+
 // want records a message that is on the branch.
 func (w *writer) want(m winnow.Message) {
+	w.tokens += tokensOf(&m)
 	if m.Usage != nil {
 		w.file.Billed.Input += m.Usage.Input
 		w.file.Billed.CacheRead += m.Usage.CacheRead

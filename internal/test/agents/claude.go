@@ -74,8 +74,7 @@ func (c *claude) answer(m winnow.Message) {
 		return
 	}
 	if m.Usage == nil {
-		m.Usage = &winnow.Usage{Input: c.r.IntN(9), CacheRead: c.r.IntN(90_000), CacheWrite: c.r.IntN(3_000),
-			Output: c.r.IntN(500)}
+		m.Usage = c.usage(&m)
 	}
 	m.StopReason = "end_turn"
 	usage := object{

@@ -116,10 +116,10 @@ func (c *codex) answer(m winnow.Message) {
 		return
 	}
 	if m.Usage == nil {
-		m.Usage = &winnow.Usage{Input: 1 + c.r.IntN(900), CacheRead: c.r.IntN(90_000), Output: c.r.IntN(500)}
+		m.Usage = c.usage(&m)
 	}
 	u := *m.Usage
-	u.CacheWrite, u.Input = 0, u.Input+1 // each total differs
+	u.Input, u.CacheWrite = u.Input+u.CacheWrite+1, 0 // each total differs
 	m.Usage = &u
 	c.total.Input, c.total.CacheRead, c.total.Output = c.total.Input+u.Input, c.total.CacheRead+u.CacheRead,
 		c.total.Output+u.Output

@@ -97,7 +97,7 @@ func partsOf(content []object) (parts []winnow.Part) {
 
 func (p *pi) answer(out object, m *winnow.Message) {
 	if m.Usage == nil {
-		m.Usage = &winnow.Usage{Input: 10 + p.r.IntN(900), CacheRead: p.r.IntN(9_000), Output: p.r.IntN(500)}
+		m.Usage = p.usage(m)
 	}
 	u := m.Usage
 	out["api"], out["provider"], out["model"] = "anthropic-messages", "anthropic", "claude-sonnet-4-5"

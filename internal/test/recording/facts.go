@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,6 +58,23 @@ func statedWindow(e *entry.Entry) int {
 	}
 	n, _ := strconv.Atoi(string(found[1]))
 	return n
+}
+
+// statedCost returns what pi, or an early Claude Code, states that an answer cost, in dollars.
+func statedCost(e *entry.Entry) float64 {
+	var of struct {
+		Line struct {
+			CostUSD float64
+			Usage   struct{ Cost struct{ Total float64 } }
+		}
+		Message struct {
+			Usage struct{ Cost struct{ Total float64 } }
+		}
+	}
+	if e.Source == nil || json.Unmarshal(e.Source.Data, &of) != nil {
+		return 0
+	}
+	return max(0, of.Line.CostUSD+of.Line.Usage.Cost.Total+of.Message.Usage.Cost.Total)
 }
 
 // compactionsOf returns the compactions on the branch of the messages. Each is made a message first, so that it keeps

@@ -21,9 +21,15 @@ import (
 type Session struct {
 	Facts
 	Messages []winnow.Message
-	Billed   winnow.Usage           // usage of all calls of the model
-	Answers  int                    // number of billed calls
+	Calls    []Call                 // all that the file counts, those of other branches and of sub-agents among them
 	From     *transcript.Transcript // nil: recorded as winnow's messages
+}
+
+// Call is a call of a model that was billed.
+type Call struct {
+	Usage   *winnow.Usage // of a message of the session: the message's own
+	Model   string        // "": the file does not say
+	Dollars float64       // what the file says that it cost; 0: nothing
 }
 
 // Open reads a session in any form: a file of another agent, a log of package session, or winnow's messages in JSON
@@ -50,29 +56,28 @@ func Of(t *transcript.Transcript) *Session { return newSession(t.Messages(), t) 
 
 func newSession(messages []winnow.Message, from *transcript.Transcript) *Session {
 	s := &Session{Messages: messages, From: from}
-	for i := range messages {
-		s.bill(messages[i].Usage)
+	if from == nil {
+		for i := range messages {
+			s.bill(Call{Usage: messages[i].Usage})
+		}
+		return s
 	}
-	if from != nil {
-		s.Facts = factsOf(from, messages)
-		for _, e := range from.Entries {
-			if e.Type == entry.TypeUsage { // a call whose answer is not in the conversation
-				s.bill(e.Usage)
-			}
+	s.Facts = factsOf(from, messages)
+	for _, e := range from.Entries {
+		switch {
+		case e.Type == entry.TypeUsage: // a call whose answer is not in the conversation
+			s.bill(Call{e.Usage, e.Model, statedCost(e)})
+		case e.Type == entry.TypeMessage && e.Message != nil:
+			s.bill(Call{e.Message.Usage, e.Model, statedCost(e)})
 		}
 	}
 	return s
 }
 
-func (s *Session) bill(u *winnow.Usage) {
-	if u == nil || *u == (winnow.Usage{}) {
-		return
+func (s *Session) bill(c Call) {
+	if c.Usage != nil && *c.Usage != (winnow.Usage{}) {
+		s.Calls = append(s.Calls, c)
 	}
-	s.Answers++
-	s.Billed.Input += u.Input
-	s.Billed.CacheRead += u.CacheRead
-	s.Billed.CacheWrite += u.CacheWrite
-	s.Billed.Output += u.Output
 }
 
 // Read returns the messages of a session that Open reads.

@@ -307,6 +307,7 @@ func addTo(sum, u *winnow.Usage) {
 	sum.Input += u.Input
 	sum.CacheRead += u.CacheRead
 	sum.CacheWrite += u.CacheWrite
+	sum.LongWrite += u.LongWrite
 	sum.Output += u.Output
 }
 

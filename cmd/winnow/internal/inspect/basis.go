@@ -21,7 +21,7 @@ type Basis struct {
 	Overhead *int    // tokens of the system prompt and the tools that are not among the messages
 
 	windowFrom, priceFrom, overheadFrom string
-	isForAnHour                         bool // what the file's bill shows of the cache's lifetime
+	isForAnHour, countsLong             bool // whether most was cached for longer; whether the file counts it
 	cache                               winnow.CacheOptions
 	cacheTokens                         int          // shorter prefixes are not cached
 	prices                              models.Model // of prompts of any size, relative to Price
@@ -63,16 +63,19 @@ func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 	p.Uncached, p.CacheRead, p.Output = 1, cmp.Or(p.CacheRead, 0.1), cmp.Or(p.Output, 5)
 	p.CacheWrite = cmp.Or(p.CacheWrite, 1.25)
 	b.cache.TTL, b.cacheTokens = cmp.Or(known.CacheTTL, 5*time.Minute), cmp.Or(known.CacheTokens, 1_024)
-	if b.cache.TTL < time.Hour && cachedForAnHour(s) {
-		b.cache.TTL, b.isForAnHour = time.Hour, true
-		p.CacheWrite = max(p.CacheWrite, p.LongWrite)
-		known.Tiers = slices.Clone(known.Tiers)
-		for i := range known.Tiers {
-			t := &known.Tiers[i]
-			t.CacheWrite = max(t.CacheWrite, t.LongWrite)
-		}
+	p.LongWrite = max(p.CacheWrite, p.LongWrite)
+	known.Tiers = slices.Clone(known.Tiers)
+	for i := range known.Tiers {
+		t := &known.Tiers[i]
+		t.CacheRead = cmp.Or(t.CacheRead, p.CacheRead*t.Uncached)
+		t.CacheWrite = cmp.Or(t.CacheWrite, p.CacheWrite*t.Uncached)
+		t.LongWrite = max(t.CacheWrite, t.LongWrite)
 	}
-	b.cache.ReadPrice, b.cache.WritePrice = p.CacheRead, p.CacheWrite
+	b.cache.WritePrice = p.CacheWrite
+	if b.isForAnHour, b.countsLong = cachedForLong(s); b.isForAnHour && b.cache.TTL < time.Hour {
+		b.cache.TTL, b.cache.WritePrice = max(time.Hour, known.LongTTL), p.LongWrite
+	}
+	b.cache.ReadPrice = p.CacheRead
 	b.prices = known
 	b.completeWindow(s, known.Window)
 	b.completePrice(known.Input)
@@ -84,9 +87,18 @@ func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 	return b
 }
 
-// cachedForAnHour reports whether most answers behind a pause of 6 to 55 minutes read most of their prompt from the
-// cache: with the cache of five minutes none would have.
-func cachedForAnHour(s *recording.Session) bool {
+// cachedForLong reports whether most of what a file counts as written to the cache was for the longer lifetime. Where
+// it does not count by lifetime, most answers behind a pause of 6 to 55 minutes must have read most of their prompt
+// from the cache: with the cache of five minutes none would have.
+func cachedForLong(s *recording.Session) (isLong, isCounted bool) {
+	written, long := 0, 0
+	for _, c := range s.Calls {
+		written += c.Usage.CacheWrite
+		long += c.Usage.LongWrite
+	}
+	if long > 0 {
+		return 2*long > written, true
+	}
 	hits, misses := 0, 0
 	var before time.Time // time of the last answer
 	for i := range s.Messages {
@@ -104,7 +116,7 @@ func cachedForAnHour(s *recording.Session) bool {
 		}
 		before = m.Time
 	}
-	return hits > misses
+	return hits > misses, false
 }
 
 func (b *Basis) completeWindow(s *recording.Session, ofModel int) {
@@ -189,11 +201,14 @@ func (b *Basis) Said() string {
 
 // promptCost returns the cost of a partly cached prompt, in uncached tokens of a small one.
 func (b *Basis) promptCost(tokens, cached int) float64 {
-	p := b.prices.PriceOf(tokens)
 	if tokens < b.cacheTokens {
-		return p.Uncached * float64(tokens)
+		return b.cost(winnow.Usage{Input: tokens})
 	}
-	return p.CacheRead*float64(cached) + p.CacheWrite*float64(tokens-cached)
+	u := winnow.Usage{CacheRead: cached, CacheWrite: tokens - cached}
+	if b.isForAnHour {
+		u.LongWrite = u.CacheWrite
+	}
+	return b.cost(u)
 }
 
 // answerCost returns the cost of an answer to a prompt of so many tokens.
@@ -203,9 +218,19 @@ func (b *Basis) answerCost(prompt, answer int) float64 {
 
 // cost returns the cost of what was billed for one request.
 func (b *Basis) cost(u winnow.Usage) float64 {
-	p := b.prices.PriceOf(u.Prompt())
-	return p.Uncached*float64(u.Input) + p.CacheRead*float64(u.CacheRead) + p.CacheWrite*float64(u.CacheWrite) +
-		p.Output*float64(u.Output)
+	p, t := b.prices.PriceOf(u.Prompt()), TokensOf(u)
+	if b.isForAnHour && !b.countsLong {
+		t.CacheWrite, t.LongWrite = 0, u.CacheWrite
+	}
+	return p.Uncached*float64(t.Input) + p.CacheRead*float64(t.CacheRead) + p.CacheWrite*float64(t.CacheWrite) +
+		p.LongWrite*float64(t.LongWrite) + p.Output*float64(t.Output)
+}
+
+// TokensOf returns a usage as the table of prices has it.
+func TokensOf(u winnow.Usage) models.Tokens {
+	long := min(u.LongWrite, u.CacheWrite)
+	return models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite - long, LongWrite: long,
+		Output: u.Output}
 }
 
 // Dollars returns what the provider's counts of a request cost.

@@ -287,7 +287,7 @@ func TestKinds(t *testing.T) {
 			assert.InDelta(t, tt.overhead, *r.Overhead, 100, r.overheadFrom) // less the short messages
 			assert.InDelta(t, tt.price, r.Price, 1e-9, r.priceFrom)
 			assert.Len(t, s.Compactions, tt.compactions)
-			assert.Equal(t, tt.answers, s.Answers)
+			assert.Len(t, s.Calls, tt.answers)
 			assert.InEpsilon(t, tt.prompts, r.Limit.Requests, 0.01)
 			assert.InDelta(t, r.Limit.Total(), r.Winnow.Total(), 1_000, "there is nothing to leave out, but the recall tool is in it")
 		})

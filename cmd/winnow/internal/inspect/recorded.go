@@ -1,11 +1,16 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
@@ -42,7 +47,7 @@ func (r *replayer) readWarm(q *request, warm int) {
 // had is read, within the lifetime, and the rest is written.
 func (r *replayer) bill(answer *winnow.Message, at time.Time) {
 	u, b := answer.Usage, &r.Recorded
-	if u == nil || u.Prompt() == 0 {
+	if u == nil || u.Prompt() == 0 || r.otherModels[u] {
 		return
 	}
 	prompt, cached := u.Prompt(), 0
@@ -63,22 +68,82 @@ func (r *replayer) bill(answer *winnow.Message, at time.Time) {
 	b.last, b.at = prompt, at
 }
 
-// isWhole reports whether the file has a count for each request that is replayed.
+// isWhole reports whether the file has a count for each request that is replayed, and all are of the replay's model.
 func (b *bill) isWhole(r *report) bool { return b.Calls > 0 && b.Calls == len(r.Requests) }
 
 // unexplained is what the model of the cache would have billed more.
 func (b *bill) unexplained() float64 { return b.Modeled - b.Cost }
 
+// paid is what the calls of a session cost, at today's prices.
+type paid struct {
+	winnow.Usage
+	Dollars float64
+	Stated  float64            // what the file itself says
+	Models  map[string]float64 // dollars by model
+	Unknown map[string]int     // calls of models without a price, which are not in Dollars
+}
+
+// paid sums up what the file counts: each call at the prices of its own model, those of other branches and of
+// sub-agents, too.
+func (r *report) paid() *paid {
+	p := &paid{Models: map[string]float64{}, Unknown: map[string]int{}}
+	for _, c := range r.Source.Calls {
+		p.Input, p.Output = p.Input+c.Usage.Input, p.Output+c.Usage.Output
+		p.CacheRead, p.CacheWrite = p.CacheRead+c.Usage.CacheRead, p.CacheWrite+c.Usage.CacheWrite
+		p.LongWrite += c.Usage.LongWrite
+		p.Stated += c.Dollars
+		dollars, isKnown := r.dollarsOf(&c)
+		if !isKnown {
+			p.Unknown[c.Model]++
+			continue
+		}
+		p.Dollars += dollars
+		p.Models[cmp.Or(c.Model, r.Model)] += dollars
+	}
+	return p
+}
+
+// dollarsOf returns what a call cost, if that is known.
+func (r *report) dollarsOf(c *recording.Call) (amount float64, isKnown bool) {
+	if r.isOf(c.Model) {
+		return r.Dollars(*c.Usage), true
+	}
+	m, _ := models.Find(c.Model)
+	return m.Dollars(TokensOf(*c.Usage))
+}
+
+// isOf reports whether a call is of the model of the replay.
+func (b *Basis) isOf(model string) bool { return model == "" || models.IsSame(model, b.Model) }
+
 // Billed says what the session cost when it was recorded, "" if that is unknown.
 func (r *report) Billed() string {
-	if r.Source == nil || r.Source.From == nil || r.Source.Answers == 0 {
+	if r.Source == nil || r.Source.From == nil || len(r.Source.Calls) == 0 {
 		return ""
 	}
-	u := r.Source.Billed
-	return fmt.Sprintf("When it was recorded, %s of the model were billed for %s tokens of input, "+
-		"%s read from the cache, %s written to it and %s of output: %s at today's prices.",
-		recording.Count(r.Source.Answers, "call"), recording.Comma(u.Input), recording.Comma(u.CacheRead),
-		recording.Comma(u.CacheWrite), recording.Comma(u.Output), r.money(r.billedCost()))
+	p := r.paid()
+	long := ""
+	if p.LongWrite > 0 {
+		long = fmt.Sprintf(" (%s of that for longer)", recording.Comma(p.LongWrite))
+	}
+	said := fmt.Sprintf("When it was recorded, %s of the model were billed for %s tokens of input, "+
+		"%s read from the cache, %s written to it%s and %s of output: %s at today's prices.",
+		recording.Count(len(r.Source.Calls), "call"), recording.Comma(p.Input), recording.Comma(p.CacheRead),
+		recording.Comma(p.CacheWrite), long, recording.Comma(p.Output), money(p.Dollars))
+	if len(p.Models) > 1 {
+		var each []string
+		for _, model := range slices.Sorted(maps.Keys(p.Models)) {
+			each = append(each, Plain(model)+" "+money(p.Models[model]))
+		}
+		said += " Of that, " + strings.Join(each, ", ") + "."
+	}
+	for _, model := range slices.Sorted(maps.Keys(p.Unknown)) {
+		said += fmt.Sprintf(" Not in it, because no price is known for %s: %s.", Plain(model),
+			recording.Count(p.Unknown[model], "call"))
+	}
+	if p.Stated > 0 {
+		said += fmt.Sprintf(" The file itself says %s.", money(p.Stated))
+	}
+	return said
 }
 
 // Explained compares the bill with what the model of the cache says of the same prompts, "" if there is no bill, or if
@@ -95,19 +160,4 @@ func (r *report) Explained() string {
 	return fmt.Sprintf("%s was billed for %s here; by our model of the cache it is %s: they were read from the cache "+
 		"%s often than sizes and pauses tell. What winnow costs is by that model, too.", r.money(b.Cost),
 		recording.Count(b.Calls, "request"), r.money(b.Modeled), often)
-}
-
-// billedCost returns the cost of the session when it was recorded, in uncached tokens. Calls whose answers are not in
-// the conversation are billed as small ones.
-func (r *report) billedCost() float64 {
-	rest, cost := r.Source.Billed, 0.0
-	for i := range r.Source.Messages {
-		if u := r.Source.Messages[i].Usage; u != nil {
-			cost += r.cost(*u)
-			rest.Input, rest.CacheRead = rest.Input-u.Input, rest.CacheRead-u.CacheRead
-			rest.CacheWrite, rest.Output = rest.CacheWrite-u.CacheWrite, rest.Output-u.Output
-		}
-	}
-	return cost + r.cost(winnow.Usage{Input: max(0, rest.Input), CacheRead: max(0, rest.CacheRead),
-		CacheWrite: max(0, rest.CacheWrite), Output: max(0, rest.Output)})
 }

@@ -139,6 +139,10 @@ func newReplayer(s *recording.Session, given Basis) (*replayer, []recording.Requ
 		history: history, report: &report{Basis: b, Source: s, Messages: len(history)}, estimator: estimator,
 		limit:  newLimitHost(&b, estimator),
 		quotes: quotes{}, seen: known{map[string]bool{}, map[string]bool{}}, last: map[string]string{},
+		otherModels: map[*winnow.Usage]bool{},
+	}
+	for _, c := range s.Calls {
+		r.otherModels[c.Usage] = !b.isOf(c.Model)
 	}
 	r.manager, err = winnow.New(b.Window, &winnow.Options{
 		Model: b.Model, Estimator: estimator, Cache: &b.cache, Overhead: *b.Overhead, Recall: true,
@@ -203,6 +207,8 @@ type replayer struct {
 	seen      known             // of the history
 	last      map[string]string // texts of the previous request, by message
 	records   map[string]bool   // those of the request before
+
+	otherModels map[*winnow.Usage]bool // usages of calls of another model than that of the replay
 }
 
 // next prepares the request behind an answer, and describes it.

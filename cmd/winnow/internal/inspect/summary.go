@@ -66,8 +66,9 @@ func Summarize(in Input) (*Summary, error) {
 	for _, t := range r.Filled.Tools {
 		s.Tools[t.Name] = t.Tokens
 	}
-	if in.Session.Answers > 0 {
-		s.Billed, s.CostBilled = &in.Session.Billed, dollars(r.billedCost(), r.Price)
+	if len(in.Session.Calls) > 0 {
+		p := r.paid()
+		s.Billed, s.CostBilled = &p.Usage, p.Dollars
 	}
 	return s, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/transport"
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/ask"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/judge"
@@ -264,9 +265,7 @@ func (s *shadow) ask(ctx context.Context, api ask.API, as *http.Request, body []
 	if answer, err = ask.Read(api, text); err != nil {
 		return answer, 0, err
 	}
-	u := answer.Usage
-	dollars, _ = known.Dollars(models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-		Output: u.Output})
+	dollars, _ = known.Dollars(inspect.TokensOf(*answer.Usage))
 	return answer, dollars, nil
 }
 

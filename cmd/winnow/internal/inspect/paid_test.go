@@ -1,0 +1,139 @@
+package inspect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/winnowgo/winnow/internal/test/recording"
+)
+
+// claudeBilled adds an answer of Claude Code with what was billed: uncached, read, written for five minutes, written
+// for an hour, and the answer.
+func (f *file) claudeBilled(model string, tokens [5]int, more object) {
+	f.claude(0, "user", "And now?", more)
+	usage := object{"input_tokens": tokens[0], "cache_read_input_tokens": tokens[1],
+		"cache_creation_input_tokens": tokens[2] + tokens[3], "output_tokens": tokens[4], "cache_creation": object{
+			"ephemeral_5m_input_tokens": tokens[2], "ephemeral_1h_input_tokens": tokens[3]}}
+	line := object{"message": object{"id": "m" + f.last, "role": "assistant", "model": model, "content": said("It is."),
+		"usage": usage}}
+	for key, v := range more {
+		line[key] = v
+	}
+	f.claude(0, "assistant", nil, line)
+}
+
+// codexBilled adds an answer of Codex that was billed: the whole prompt, what of it was read and written, and the
+// answer, all of them since the session began, and of this call.
+func (f *file) codexBilled(sum *[4]int, tokens [4]int) {
+	f.codexSays(0, "assistant", "It is.")
+	usage := func(n [4]int) object {
+		return object{"input_tokens": n[0], "cached_input_tokens": n[1], "cache_write_input_tokens": n[2],
+			"output_tokens": n[3], "reasoning_output_tokens": n[3] / 2, "total_tokens": n[0] + n[3]}
+	}
+	for i := range sum {
+		sum[i] += tokens[i]
+	}
+	for range 2 { // each change of a limit repeats the counts
+		f.codex(0, "event_msg", object{"type": "token_count", "info": object{
+			"total_token_usage": usage(*sum), "last_token_usage": usage(tokens)}})
+	}
+}
+
+// TestBillByHand: what the calls in a file cost, each figure worked out by hand from the price list: dollars for a
+// million tokens.
+func TestBillByHand(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		file func() *file
+		want float64
+		also []string // what is said beside the sum
+		not  string
+	}{
+		{"both lifetimes", func() *file {
+			f := &file{}
+			f.claudeBilled("claude-opus-4-6", [5]int{3, 0, 1_000, 20_000, 100}, nil)
+			f.claudeBilled("claude-opus-4-6", [5]int{3, 21_000, 500, 0, 200}, nil)
+			return f
+		}, (5*6 + .5*21_000 + 6.25*1_500 + 10*20_000 + 25*300) / 1e6, []string{"21,500 written to it (20,000 of that for longer)"}, "Of that,"},
+		{"several models, each at its own price", func() *file {
+			f := &file{}
+			f.claudeBilled("claude-opus-4-6", [5]int{10, 0, 20_000, 0, 100}, nil)
+			f.claudeBilled("claude-haiku-4-5", [5]int{10, 0, 20_000, 0, 100}, nil)
+			f.claudeBilled("claude-opus-4-6", [5]int{10, 20_000, 100, 0, 100}, nil)
+			return f
+		}, (5*20 + 6.25*20_100 + .5*20_000 + 25*200 + 1*10 + 1.25*20_000 + 5*100) / 1e6,
+			[]string{"Of that, claude-haiku-4-5 $0.026, claude-opus-4-6 $0.141."}, ""},
+		{"a sub-agent in the same file", func() *file {
+			f := &file{}
+			f.claudeBilled("claude-opus-4-6", [5]int{10, 0, 20_000, 0, 100}, nil)
+			main := f.last
+			f.last = ""
+			f.claudeBilled("claude-haiku-4-5", [5]int{100, 0, 0, 0, 50}, object{"isSidechain": true})
+			f.last = main
+			return f
+		}, (5*10 + 6.25*20_000 + 25*100 + 1*100 + 5*50) / 1e6, []string{"2 calls"}, ""},
+		{"a model that costs more above a size", func() *file {
+			f := &file{}
+			f.claudeBilled("claude-haiku-5-5", [5]int{0, 0, 99_000, 0, 100}, nil)
+			f.claudeBilled("claude-haiku-5-5", [5]int{0, 99_000, 2_000, 0, 100}, nil)
+			return f
+		}, (.125*99_000 + .5*100 + 5*(.01*99_000+.125*2_000+.5*100)) / 1e6, nil, ""},
+		{"answers without counts", func() *file {
+			f := twoAnswers()
+			f.claude(2, "user", "More?", nil)
+			f.claude(2, "assistant", nil, object{"message": object{"id": "x", "role": "assistant", "model": "claude-sonnet-4-5", "content": said("No.")}})
+			return f
+		}, (3.75*20_100 + .3*20_000 + 15*40) / 1e6, []string{"2 calls"}, ""},
+		{"a model without a price beside another", func() *file {
+			f := &file{}
+			f.claudeBilled("claude-opus-4-6", [5]int{10, 0, 20_000, 0, 100}, nil)
+			f.claudeBilled("claude-opus-4-6", [5]int{10, 20_000, 0, 0, 100}, nil)
+			f.claudeBilled("house-model", [5]int{10, 0, 0, 0, 100}, nil)
+			return f
+		}, (5*20 + 6.25*20_000 + .5*20_000 + 25*200) / 1e6, []string{"Not in it, because no price is known for house-model: 1 call."}, ""},
+		{"codex: counts since the beginning, repeated; reasoning is part of the answer", func() *file {
+			f, sum := codexBegin(), [4]int{}
+			f.codexBilled(&sum, [4]int{20_000, 0, 0, 400})
+			f.codexSays(1, "user", "And now?")
+			f.codexBilled(&sum, [4]int{21_000, 19_968, 0, 600})
+			return f
+		}, (1.25*(20_000+1_032) + .125*19_968 + 10*1_000) / 1e6, []string{"21,032 tokens of input, 19,968 read"}, ""},
+		{"codex: writes that cost more", func() *file {
+			f, sum := &file{}, [4]int{}
+			f.codex(0, "session_meta", object{"id": "s", "cwd": "/w", "cli_version": "0.150.0"})
+			f.codex(0, "turn_context", object{"model": "gpt-6.2-sol"})
+			f.codexSays(0, "user", "Is it green?")
+			f.codexBilled(&sum, [4]int{20_000, 0, 19_000, 400})
+			return f
+		}, (2*1_000 + 2.5*19_000 + 10*400) / 1e6, []string{"19,000 written to it"}, ""},
+		{"pi: what the file itself says is beside it, and a call beside the conversation counts", func() *file {
+			f := piTwo("claude-sonnet-4-5")
+			f.pi(2, object{"role": "user", "content": "More?"})
+			f.pi(2, object{"role": "assistant", "content": said("No."), "provider": "anthropic", "model": "claude-sonnet-4-5", "stopReason": "stop",
+				"usage": object{"input": 1_000, "output": 20, "cacheRead": 0, "cacheWrite": 3_000, "cacheWrite1h": 2_000,
+					"cost": object{"input": .003, "output": .0003, "cacheRead": 0, "cacheWrite": .0158, "total": .0191}}})
+			f.line(object{"type": "usage", "id": "u1", "parentId": f.last, "timestamp": at(3), "kind": "other",
+				"usage": object{"input": 100, "output": 0, "cacheRead": 0, "cacheWrite": 0}})
+			return f
+		}, (3.75*20_100 + .3*20_000 + 15*40 + 3*1_000 + 15*20 + 3.75*1_000 + 6*2_000 + 3*100) / 1e6, []string{"The file itself says $0.019."}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := recording.Open([]byte(strings.Join(tt.file().lines, "\n")))
+			require.NoError(t, err)
+			r, err := replay(s, Basis{})
+			require.NoError(t, err)
+			assert.InDelta(t, tt.want, r.paid().Dollars, 1e-9)
+			said := r.Billed()
+			assert.Contains(t, said, money(tt.want)+" at today's prices")
+			for _, part := range tt.also {
+				assert.Contains(t, said, part)
+			}
+			if tt.not != "" {
+				assert.NotContains(t, said, tt.not)
+			}
+		})
+	}
+}
