@@ -136,12 +136,16 @@ var firstBound = []struct {
 	major, minor int
 }{{"claude", 5, 1}, {"gpt-", 6, 2}}
 
-// BindsThinking reports whether a model's thinking is valid only if the messages before it are unchanged.
+// BindsThinking reports whether a model's thinking is valid only if the messages before it are unchanged. The latest
+// Claude is one whose thinking is.
 func BindsThinking(model string) bool {
 	name := strings.ToLower(model)
 	for _, first := range firstBound {
 		if strings.Contains(name, first.word) {
 			major, minor := version(name, first.word)
+			if major == 0 && first.word == "claude" && strings.HasSuffix(name, "-latest") {
+				return true
+			}
 			return major > first.major || major == first.major && minor >= first.minor
 		}
 	}

@@ -61,6 +61,7 @@ func TestBindsThinking(t *testing.T) {
 	for model, want := range map[string]bool{
 		"claude-fable-5-1": true, "anthropic/claude-opus-5.5": true, "claude-opus-5": false, "claude-sonnet-4-6": false,
 		"gpt-6.2-sol": true, "openrouter/openai/gpt-6.2-astra-pro:batch": true, "global.openai.gpt-6.2-sol": true,
+		"claude-opus-latest": true, "claude-3-5-sonnet-latest": false,
 		"gpt-6.1-sol": false, "gpt-6-astra": false, "gpt-oss-120b": false, "gpt-35-turbo": false, "gemini-4-neon": false, "": false,
 	} {
 		assert.Equal(t, want, BindsThinking(model), model)

@@ -144,7 +144,9 @@ func numbers(text string) []float64 {
 // "models/gemini-2.5-pro-001". Where a host has another window than the maker, the host's own spelling finds it. A name
 // that is not known finds nothing: a model is never taken for its neighbour, except that the dated versions of a model
 // are the model, and so is what a gateway sells of it in another way: later, for half the price ("-batch"), faster
-// ("-fast") or for nothing (":free"). The prices of the last two are not known, unless the table has them.
+// ("-fast"), for nothing (":free"), or made small ("-GGUF"). The prices of all but the first are not known, unless the
+// table has them. So it is with a model at Ollama ("llama3.1:8b"). How much a model shall think ("gpt-5.5-high") does
+// not count.
 func Find(name string) (Model, bool) { return known().find(name) }
 
 func (c *catalogue) find(name string) (Model, bool) {
@@ -153,8 +155,9 @@ func (c *catalogue) find(name string) (Model, bool) {
 		return Model{}, false
 	}
 	name = strings.ToLower(strings.TrimSpace(name))
-	// A colon stands behind who serves the model ("openai:o3") or in front of a variant ("o3:free").
-	if host, rest, ok := strings.Cut(name, ":"); ok && host != "ft" && !strings.ContainsAny(host, "/.") {
+	// A colon stands behind who serves the model ("openai:o3") or in front of a variant ("o3:free", "gpt-oss:20b").
+	host, rest, ok := strings.Cut(name, ":")
+	if ok && host != "ft" && !strings.ContainsAny(host, "/.") && !sizeTag.Get().MatchString(rest) {
 		if _, isModel := c.findAt("", host); !isModel {
 			return c.findAt(host, rest)
 		}
@@ -265,6 +268,9 @@ func spellings(name string) (list []spelling) {
 		if i < 0 {
 			return list
 		}
+		if size := sizeTag.Get().FindString(name[i+1:]); size != "" {
+			return append(list, spelling{name[:i] + "-" + size, 0})
+		}
 		if factor, ok := prices[name[i+1:]]; ok {
 			price *= factor
 		}
@@ -272,9 +278,15 @@ func spellings(name string) (list []spelling) {
 	}
 }
 
-var soldAs = prose.NewPattern(`^(.+)-(batch|fast|free)$`)
+// soldAs is a name with how a model is sold at its end, or how somebody made an open one small.
+var soldAs = prose.NewPattern(`^(.+)-(batch|fast|free|gguf|awq|gptq|fp8|bf16|int\d|\dbit)$`)
 
-// prices are those of the ways in which a gateway sells a model. That of a fast one is different for each model.
+// sizeTag begins what stands behind the colon in Ollama's names: the size of the model ("llama3.1:8b-instruct-q4_0"),
+// which other hosts write behind a dash. Models of other sizes are other ones.
+var sizeTag = prose.NewPattern(`^\d+(\.\d+)?b(-a\d+b)?(-instruct|-it)?`)
+
+// prices are those of the ways in which a gateway sells a model. That of a fast one is different for each model, and
+// that of a small one for each host.
 var prices = map[string]float64{"batch": 0.5, "fast": 0, "free": 0}
 
 // owners are a name with and without the region and the maker that Bedrock writes in front: "us.anthropic.". A name
@@ -303,6 +315,9 @@ func versions(name string) []string {
 	for {
 		mark := marked.Get().FindStringSubmatch(name)
 		if mark == nil {
+			mark = effort.Get().FindStringSubmatch(name)
+		}
+		if mark == nil {
 			return list
 		}
 		name = mark[1]
@@ -329,5 +344,8 @@ var pointed = prose.NewPattern(`(\d)p(\d)`)
 // Vertex AI's "-v2" (DeepSeek v3 is a model of its own), a date or a part of one, a number of three digits or more.
 var marked = prose.NewPattern(`^(.+?)(-latest|-preview|-thinking|\[1m\]|@[^@]*|-v([12]|\d+:\d+)|` +
 	`(-\d{4})?-\d\d-\d\d|(-\d\d)?-\d{4}|-\d{3,})$`)
+
+// effort is a name with how much the model shall think behind it. Other makers have sizes of these names.
+var effort = prose.NewPattern(`^((?:claude|gpt|gemini|o\d).*)-(?:minimal|low|medium|high|xhigh)$`)
 
 const digits = "0123456789"
