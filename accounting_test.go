@@ -273,7 +273,68 @@ func TestSummariesSayWhatTheyCost(t *testing.T) {
 		m := newManager(t, 60_000, &winnow.Options{Tools: keepAll, Summarizer: reporting(&calls)})
 		request := compact(t, m, history)
 		require.Positive(t, calls)
-		assert.Equal(t, winnow.Usage{Input: 100 * calls, CacheRead: 10 * calls, CacheWrite: calls, Output: 20 * calls}, request.Compaction.Usage)
+		assert.Equal(t, winnow.Usage{Input: 100 * calls, CacheRead: 10 * calls, CacheWrite: calls, Output: 20 * calls}, request.SummaryUsage)
+	})
+}
+
+// TestRequestsSayWhatSummariesCost: the requests of a conversation add up to what its summarizer was asked, whatever it
+// answered and whoever was returned the request.
+func TestRequestsSayWhatSummariesCost(t *testing.T) {
+	one := winnow.Usage{Input: 1_000, Output: 10}
+	good := "## Goal\nThe model gave a long answer about this question."
+	for _, tt := range []struct {
+		name    string
+		text    string
+		err     error
+		options winnow.CompactOptions
+		reason  string
+	}{
+		{"good", good, nil, winnow.CompactOptions{}, "each summary is one call"},
+		{"refused", "", nil, winnow.CompactOptions{}, "an empty answer is billed too, and asked for twice"},
+		{"failed", "", errors.New("boom"), winnow.CompactOptions{}, "so is an answer that failed on its way"},
+		{"in the background", good, nil, winnow.CompactOptions{Background: true}, "the next request has it"},
+		{"refused in the background", "", nil, winnow.CompactOptions{Background: true}, "even where no compaction came of it"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked, calls, billed := 0, 0, winnow.Usage{}
+				s := winnow.SummarizerFunc(func(ctx context.Context, _ winnow.SummaryRequest) (string, error) {
+					asked++
+					winnow.ReportUsage(ctx, one)
+					return tt.text, tt.err
+				})
+				m := newManager(t, 12_000, &winnow.Options{Summarizer: s, Compact: &tt.options})
+				defer m.Close()
+				var h []winnow.Message
+				for n := range 40 {
+					h = append(h, userSays("Question "+itoa(n)+" about a long answer?"), modelSays(strings.Repeat("The model gave a long answer about this question. ", 60)))
+					r := prepare(t, m, h)
+					calls, billed.Input, billed.Output = calls+r.SummaryCalls, billed.Input+r.SummaryUsage.Input, billed.Output+r.SummaryUsage.Output
+					synctest.Wait()
+				}
+				r := prepare(t, m, h)
+				calls, billed.Input, billed.Output = calls+r.SummaryCalls, billed.Input+r.SummaryUsage.Input, billed.Output+r.SummaryUsage.Output
+				require.Greater(t, asked, 2, tt.reason)
+				assert.Equal(t, asked, calls, tt.reason)
+				assert.Equal(t, winnow.Usage{Input: asked * one.Input, Output: asked * one.Output}, billed, tt.reason)
+			})
+		})
+	}
+}
+
+// TestRecoverSaysWhatItsSummariesCost: Do returns the last of the requests that it tried, which has the calls of all.
+func TestRecoverSaysWhatItsSummariesCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, h := 0, agentSession(40, 4_000)
+		m := newManager(t, 30_000, &winnow.Options{Tools: keepAll, Summarizer: reporting(&calls)})
+		_, err := m.Compact(t.Context(), h[:2], "")
+		require.ErrorIs(t, err, winnow.ErrNothingToCompact)
+		call, sent := provider(4_000)
+		_, r, _ := winnow.Do(t.Context(), m, h, call)
+		require.Greater(t, len(*sent), 1)
+		require.Greater(t, calls, 2, "of Prepare, and of Recover")
+		assert.Equal(t, calls, r.SummaryCalls)
+		assert.Equal(t, 100*calls, r.SummaryUsage.Input)
 	})
 }
 

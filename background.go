@@ -1,10 +1,12 @@
 package winnow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
@@ -273,10 +275,27 @@ func failureReason(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
 	}
-	if class := ClassifyError(err).Class; class != ErrorOther {
-		return "summarizer: " + string(class)
+	return "summarizer: " + cmp.Or(string(ClassifyError(err).Class), typeIn(err), "an error of no known class")
+}
+
+// typeIn names the Go type of the first error in err that has one of its own: all that is sure to hold no secret.
+func typeIn(err error) string {
+	name := fmt.Sprintf("%T", err)
+	switch wrapping := err.(type) {
+	case nil:
+		return ""
+	case interface{ Unwrap() []error }:
+		for _, one := range wrapping.Unwrap() {
+			if found := typeIn(one); found != "" {
+				return found
+			}
+		}
+		return ""
 	}
-	return "summarizer"
+	if strings.HasPrefix(name, "*errors.") || strings.HasPrefix(name, "*fmt.") {
+		return typeIn(errors.Unwrap(err))
+	}
+	return name
 }
 
 // The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.

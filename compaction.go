@@ -134,21 +134,28 @@ func (c *call) writeSummary(ctx context.Context, plan *compaction) (cp *checkpoi
 	c.unlocked(func() { cp, report, err = plan.run(ctx) })
 	if isCounted {
 		c.waited += time.Since(began)
-		tries.countCalls(report, err)
+		tries.countCalls(plan.calls, err)
 	}
 	return cp, report, err
 }
 
-// countCalls counts the calls of the summarizer for a compaction that ended with report or err.
-func (t *tries) countCalls(report *Compaction, err error) {
+// countCalls counts the calls of the summarizer for a compaction that ended with err.
+func (t *tries) countCalls(calls int, err error) {
 	switch {
 	case err != nil:
 		t.Calls = maxSummaryCalls // no call is left: a summarizer that failed is not asked again for this request
 	case t.Refusals == 0:
 		t.Calls++ // for Prepare: it counts as one, however many calls it took
 	default:
-		t.Calls += report.Calls
+		t.Calls += calls
 	}
+}
+
+// count says in r what the summarizer was asked since the last Prepare that led to a request.
+func (t *tries) count(r *Request, m *meter) {
+	calls, usage := m.take()
+	t.asked, t.usage = t.asked+calls, t.usage.plus(usage)
+	r.SummaryCalls, r.SummaryUsage = t.asked, t.usage
 }
 
 // commit makes the draft of p what was sent last, and returns its request. The error comes from Options.Journal.
@@ -184,11 +191,12 @@ func (c *call) commit(p *proposal) (*Request, error) {
 	if l.bindsThinking && !before.bindsThinking {
 		c.logBinding()
 	}
+	l.tries.count(r, c.meter)
 	c.logMissed(miss)
 	d.logRejected()
 	if x := p.report; x != nil {
 		c.opts.Logger.Info("winnow: compacted", "tokens_before", x.TokensBefore, "tokens_after", x.TokensAfter,
-			"first_kept", x.FirstKept, "calls", x.Calls, "degraded", r.Degraded)
+			"first_kept", x.FirstKept, "calls", r.SummaryCalls, "degraded", r.Degraded)
 		c.manager.endBackground() // its summary is in use now, or is about messages that are replaced now
 	}
 	c.keep()
@@ -245,6 +253,8 @@ type compaction struct {
 	index int           // of firstKept in the history passed in
 	once  bool          // the summarizer is called once: it failed before, or no more calls are left
 	limit time.Duration // for all calls of the summarizer together
+	meter *meter        // of the manager
+	calls int           // of the summarizer, once it has run
 
 	said    string // the section of what people said
 	rules   string // the section of the host's rules
@@ -301,6 +311,7 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 			leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
 		once: d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked, limit: o.Compact.TotalTimeout,
+		meter: d.meter,
 	}
 	c.instructions = strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions)
 	c.collect(d, s)
@@ -527,12 +538,13 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	if !isDigest(c.by) {
 		room = asked
 	}
-	timed, cancel := context.WithTimeout(ctx, c.limit)
+	timed, cancel := context.WithTimeout(meteredBy(ctx, c.meter), c.limit)
 	defer cancel()
 	sum, err := c.summarize(timed, room)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, err)
 	}
+	c.calls = sum.Calls
 	body, _ := sections.Split(sum.Text) // code knows failures and files: the model's sections of them are dropped
 	if runes.IsBlank(body) {
 		return nil, nil, refusedSummary("it holds no summary")
@@ -558,8 +570,7 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	framed := sections.Begin + text + sections.End + c.note
 	cp.message = Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: framed}}}
 	return cp, &Compaction{
-		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Repaired: repaired, Calls: sum.Calls,
-		Usage: sum.Usage,
+		Summary: text, FirstKept: c.index, TokensBefore: c.requestTokens, Repaired: repaired,
 	}, nil
 }
 
@@ -579,7 +590,7 @@ func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) 
 	if isDigest(c.by) { // it reads all messages as they are, and at no cost
 		n := c.notes(run.Previous)
 		c.ids = n.Table
-		return &Summary{Text: n.Text(run.MaxTokens), Degraded: c.because, Calls: 1}, nil
+		return &Summary{Text: n.Text(run.MaxTokens), Degraded: c.because}, nil
 	}
 	run.timeout, run.once, run.noDigest = c.opts.Compact.Timeout, c.once, true
 	return run.run(c.read())

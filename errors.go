@@ -9,7 +9,8 @@ import (
 
 // The errors that a caller branches on with [errors.Is].
 var (
-	// ErrOverflow: the request cannot be made to fit. The error is an [*OverflowError].
+	// ErrOverflow: the request cannot be made to fit. The error is an [*OverflowError]. A host returns it itself from
+	// the call of [Do], or gives it to Recover, where [ResponseOverflow] is true: then a smaller request is sent.
 	ErrOverflow = errors.New("winnow: the request does not fit into the context window")
 
 	// ErrNothingToSend: the history holds no message for a request, so [Do] calls no model.
@@ -30,8 +31,8 @@ var (
 		"keep your own history, as docs/frameworks.md says")
 )
 
-// OverflowError says what fills the window when a request cannot be made to fit. It wraps [ErrOverflow]
-// and, in Err, the provider's error if there was one. Counts without another unit are estimated tokens.
+// OverflowError says what fills the window when a request cannot be made to fit. It is an [ErrOverflow], and wraps the
+// provider's error if there was one. Counts without another unit are estimated tokens.
 type OverflowError struct {
 	Tokens    int   // the smallest request that could be made, Overhead included
 	Budget    int   // what it had to fit into: the window minus the reserve
@@ -72,13 +73,11 @@ func (e *OverflowError) Error() string {
 	return s
 }
 
-// Unwrap returns [ErrOverflow] and Err.
-func (e *OverflowError) Unwrap() []error {
-	if e.Err == nil {
-		return []error{ErrOverflow}
-	}
-	return []error{ErrOverflow, e.Err}
-}
+// Is reports whether target is [ErrOverflow].
+func (e *OverflowError) Is(target error) bool { return target == ErrOverflow }
+
+// Unwrap returns Err.
+func (e *OverflowError) Unwrap() error { return e.Err }
 
 // ErrorClass says what a provider's error is, and so what helps against it.
 type ErrorClass string
@@ -115,10 +114,10 @@ func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
 
-// isOwn reports whether err is this package's own error, whose numbers are estimates and not a provider's.
+// isOwn reports whether err is a manager's own refusal: its numbers are estimates, and no smaller request can be made.
 func isOwn(err error) bool {
 	_, ok := err.(*OverflowError)
-	return ok || err == ErrOverflow
+	return ok
 }
 
 // infoOf returns what a host can use of the diagnosis d. A number of bytes or characters does not measure a context
@@ -153,7 +152,8 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 
 // ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse: by a stop reason, in the
 // provider's own word, that names the context window, by a prompt billed above the window, in tokens (0: unknown), and
-// by an empty answer that ended because of its length while the window was 99 % full.
+// by an empty answer that ended because of its length while the window was 99 % full. The call of [Do] returns
+// [ErrOverflow] then.
 // A provider that silently drops the front of the prompt (Ollama above num_ctx) is not recognized: give New the window
 // of the server.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {

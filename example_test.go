@@ -280,6 +280,13 @@ func ExampleOverflowError() {
 	// Output: 30000 tokens too many, 195000 of them in the newest request
 }
 
+// What another manager could not make fit is its refusal, and no provider's.
+func ExampleOverflowError_Is() {
+	err := fmt.Errorf("sub-agent: %w", &winnow.OverflowError{Tokens: 210_000, Budget: 180_000})
+	fmt.Println(errors.Is(err, winnow.ErrOverflow))
+	// Output: true
+}
+
 func ExampleOverflowError_Unwrap() {
 	refused := errors.New("prompt is too long")
 	err := &winnow.OverflowError{Tokens: 210_000, Budget: 180_000, Err: refused}

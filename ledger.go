@@ -22,6 +22,7 @@ type settings struct {
 	minifier minifier
 
 	prices prices
+	meter  *meter // of its summarizer, since the last request
 
 	// the host gave the stage an estimator of its own, whose counts are not those of a request
 	truncateHasEstimator bool
@@ -160,6 +161,8 @@ type tries struct {
 	saved.Tries
 	refused []key // the newest refused requests of the whole conversation
 	oneCall bool  // the next summary may take only one call of the summarizer
+	asked   int   // calls of the summarizer, and those that failed before
+	usage   Usage // what these were billed
 }
 
 // recovery is what Recover did for one request that was refused, in one call or in several. It is open as long as

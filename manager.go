@@ -55,8 +55,9 @@ func New(window int, opts *Options) (*Manager, error) {
 		o.Logger.Warn("winnow: no price is known for the model", "model", o.Model)
 	}
 	m := &Manager{
-		settings: settings{window: window, opts: o, minifier: newMinifier(&o), prices: pricesOf(o.Model, o.Cache)},
-		state:    &ledger{partner: partner{model: o.Model, window: window}},
+		settings: settings{window: window, opts: o, minifier: newMinifier(&o), prices: pricesOf(o.Model, o.Cache),
+			meter: new(meter)},
+		state: &ledger{partner: partner{model: o.Model, window: window}},
 	}
 	m.truncateHasEstimator = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil
 	return m, nil

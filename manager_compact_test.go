@@ -86,7 +86,7 @@ func TestManagerCompaction(t *testing.T) {
 	r := prepare(t, m, h)
 	sameMessages(t, before, h, "the history was written to")
 	require.NotNil(t, r.Compaction)
-	assert.Equal(t, s.count(), r.Compaction.Calls)
+	assert.Equal(t, s.count(), r.SummaryCalls)
 	assert.Equal(t, plan.Tokens, r.Compaction.TokensBefore)
 	assert.Equal(t, r.Tokens, r.Compaction.TokensAfter)
 	assert.LessOrEqual(t, r.Tokens, r.Budget*6/10, "it lands at 60 % of the budget")

@@ -481,7 +481,11 @@ type InvalidMessageError struct {
 
 // Error names all four. It quotes the beginning of what the field holds.
 func (e *InvalidMessageError) Error() string {
-	return fmt.Sprintf("invalid message %d: %s is %.80q, want %s", e.Index, e.Field, e.Got, e.Want)
+	got := "empty"
+	if e.Got != "" {
+		got = fmt.Sprintf("%.80q", e.Got)
+	}
+	return fmt.Sprintf("winnow: invalid message %d: %s is %s, want %s", e.Index, e.Field, got, e.Want)
 }
 
 // Validate returns an [*InvalidMessageError] for the first message with an unknown Role or Kind, nil if there is none.

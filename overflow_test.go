@@ -53,6 +53,7 @@ func TestClassifyErrorOwn(t *testing.T) {
 		assert.Equal(t, c.want, ClassifyError(c.err), c.why)
 	}
 	assert.False(t, diagnose(&OverflowError{Err: tooLong}, nil).IsRecoverable(), "a run that gave up is begun again")
+	assert.True(t, diagnose(fmt.Errorf("the answer says so: %w", ErrOverflow), nil).IsRecoverable(), "of an answer: a smaller request helps")
 }
 
 // TestErrorClasses: a class is one word in both packages.

@@ -26,9 +26,9 @@ const leastShrink = 0.95
 // What the provider says of its limit and its count is used for the rest of the conversation; without numbers a limit
 // is guessed. If no answer follows in the next history, all is again as before the first refusal.
 //
-// The error wraps cause: an [*OverflowError] when nothing is left to try, and another one if cause is no overflow. A
-// history that [Validate] refuses is an [*InvalidMessageError]. If ctx has ended, its error is returned; what cause
-// says is remembered.
+// The error wraps cause: an [*OverflowError] when nothing is left to try, [ErrNothingToSend] when no message is left,
+// and another one if cause is no overflow or is an [*OverflowError] already. A history that [Validate] refuses is an
+// [*InvalidMessageError]. If ctx has ended, its error is returned; what cause says is remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")
@@ -39,7 +39,10 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	said := diagnose(cause, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if said = said.OfRequest(m.state.tokens); !said.IsRecoverable() {
+	switch said = said.OfRequest(m.state.tokens); {
+	case said.Final:
+		return nil, fmt.Errorf("winnow: a manager has tried all that it can: %w", cause)
+	case !said.IsRecoverable():
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
 	return m.begin(history, nil).noteRefusal(said, cause).recover(ctx)
@@ -315,6 +318,9 @@ func (l *ladder) giveUp() error {
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals",
 		l.ledger.refusals)
 	l.keep()
+	if len(d.items) == 0 {
+		return fmt.Errorf("%w: %w", ErrNothingToSend, l.cause)
+	}
 	return e
 }
 

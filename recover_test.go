@@ -127,7 +127,7 @@ func TestRecoverOfNothing(t *testing.T) {
 		_, err := m.Prepare(t.Context(), nil)
 		require.NoError(t, err)
 		_, err = m.Recover(t.Context(), nil, cause)
-		require.ErrorIs(t, err, winnow.ErrOverflow, "no request is returned twice")
+		require.ErrorIs(t, err, winnow.ErrNothingToSend, "no request is returned twice")
 	}
 }
 
@@ -592,6 +592,42 @@ func TestManagerDo(t *testing.T) {
 	require.ErrorIs(t, err, winnow.ErrOverflow)
 	assert.Nil(t, r)
 	assert.False(t, called, "what is known not to fit is not sent")
+}
+
+// TestOverflowOfTheHost: what ClassifyError calls an overflow, Recover and Do take for one. Only where a manager itself
+// found no smaller request, nothing is tried again.
+func TestOverflowOfTheHost(t *testing.T) {
+	h := agentSession(40, 4_000)
+	for _, tt := range []struct {
+		name  string
+		err   error
+		calls int
+	}{
+		{"by the answer", winnow.ErrOverflow, 2},
+		{"wrapped", fmt.Errorf("stop reason model_context_window_exceeded: %w", winnow.ErrOverflow), 2},
+		{"of another manager", fmt.Errorf("sub-agent: %w", &winnow.OverflowError{Tokens: 5, Budget: 4}), 1},
+	} {
+		require.Equal(t, winnow.ErrorOverflow, winnow.ClassifyError(tt.err).Class, tt.name)
+		calls := 0
+		_, _, err := winnow.Do(t.Context(), newManager(t, 200_000, nil), h, func(context.Context, []winnow.Message) (int, error) {
+			if calls++; calls > 1 {
+				return 1, nil
+			}
+			return 0, tt.err
+		})
+		assert.Equal(t, tt.calls, calls, tt.name)
+		if tt.calls == 1 {
+			assert.True(t, err == tt.err, "any other error is returned as it is")
+			_, err = newManager(t, 200_000, nil).Recover(t.Context(), h, tt.err)
+			require.ErrorIs(t, err, winnow.ErrOverflow, "the cause is wrapped")
+		}
+	}
+	for _, empty := range [][]winnow.Message{nil, {userSays(" ")}} {
+		cause := errors.New("prompt is too long: 9000 tokens > 8000 maximum")
+		_, err := newManager(t, 200_000, nil).Recover(t.Context(), empty, cause)
+		require.ErrorIs(t, err, winnow.ErrNothingToSend)
+		require.ErrorIs(t, err, cause)
+	}
 }
 
 func TestRecoverLearns(t *testing.T) {

@@ -29,6 +29,11 @@ type Request struct {
 	Cached          int         // what the provider is expected to read from its cache: what stands before FirstChanged
 	Cost            float64     // Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached
 	CostUnedited    float64     // the same for the history as it was passed in
+
+	// calls to the Summarizer that this request took, and what they were billed by [ReportUsage]: those too that failed
+	// or were refused, for it or since the last one, or for the refused request in whose place Recover made it
+	SummaryCalls int
+	SummaryUsage Usage
 }
 
 // Compaction describes how a call replaced old history with a summary.
@@ -38,9 +43,6 @@ type Compaction struct {
 	TokensBefore int      // tokens of the request without the compaction
 	TokensAfter  int      // tokens of the request
 	Repaired     []string // what the summary lacked and the library appended
-	Calls        int      // calls to the Summarizer
-
-	Usage Usage // what these calls were billed, by [ReportUsage]
 }
 
 // record remembers that d was sent. It writes to no list and no map that another state may have.

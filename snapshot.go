@@ -220,13 +220,15 @@ func (l *ledger) head() saved.Snapshot {
 	u := l.state()
 	u.edits, u.records = nil, nil // a delta has only those that are new
 	return saved.Snapshot{
-		Winnow:     saved.Version,
+		Winnow: saved.Version,
+		Partner: saved.Partner{Model: l.model, OtherModel: l.otherModel, Window: l.window,
+			BindsThinking: l.bindsThinking},
 		Request:    saved.Request{SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Bytes: l.bytes},
 		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
-		Body:       l.body, Images: l.images, Refusals: l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
+		BodyLimits: saved.BodyLimits{Body: l.body, Images: l.images},
+		Refusals:   l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
 		Recovery: l.recovery.saved(), Tries: l.tries.Tries,
-		Deltas: l.journal.deltas, CacheUse: l.cacheUse, Promise: l.promised, Model: l.model, OtherModel: l.otherModel,
-		BindsThinking: l.bindsThinking, Window: l.window, State: u.saved(),
+		Deltas: l.journal.deltas, CacheUse: l.cacheUse, Promise: l.promised, State: u.saved(),
 	}
 }
 

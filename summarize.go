@@ -40,9 +40,10 @@ const (
 
 // SummarizeInStages summarizes history with opts.Summarizer, in one call if it fits into its window, else in opts.Parts
 // parts whose summaries are merged. No message is left out: one that is too large is clipped in its middle. A call that
-// fails, takes longer than 180 s or gives no summary is made once more, unless waiting a moment cannot help. Then
-// [Digest] stands in for the rest, and Degraded says why. If it stands in for all, the error says why too, and the
-// summary is returned with it; with an error of ctx it is nil. An empty history gives opts.Previous.
+// fails, takes longer than 180 s or gives no summary is made once more, after about a second unless the request was too
+// large or slow, and not if waiting cannot help. Then [Digest] stands in for the rest, and Degraded says why. If it
+// stands in for all, the error says why too, and the summary is returned with it; with an error of ctx it is nil. An
+// empty history gives opts.Previous.
 func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
 	return newSummaryRun(ctx, valueOf(opts)).run(history)
 }
@@ -54,8 +55,7 @@ type summaryRun struct {
 	timeout  time.Duration // of one call
 	once     bool          // a call that fails is not made again
 	noDigest bool          // the run fails where a digest would stand in
-	calls    int
-	meter    usageMeter
+	meter    *meter
 	answered bool   // the summarizer made some of the text
 	degraded string // why the digest made some of the text; "": it did not
 	failed   error  // the last call, for which a digest stands in
@@ -67,7 +67,7 @@ func newSummaryRun(ctx context.Context, o SummarizeOptions) *summaryRun {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	r := &summaryRun{SummarizeOptions: o, ctx: ctx, timeout: defaultTimeout}
+	r := &summaryRun{SummarizeOptions: o, ctx: ctx, timeout: defaultTimeout, meter: &meter{within: meterIn(ctx)}}
 	if r.Window <= 0 {
 		r.Window = defaultWindow
 	}
@@ -103,7 +103,8 @@ func (r *summaryRun) run(history []Message) (*Summary, error) {
 			return nil, err
 		}
 	}
-	sum := &Summary{Text: text, Degraded: r.degraded, Calls: r.calls, Usage: r.meter.total()}
+	sum := &Summary{Text: text, Degraded: r.degraded}
+	sum.Calls, sum.Usage = r.meter.take()
 	if r.failed != nil && !r.answered {
 		return sum, fmt.Errorf("winnow: summarizing: %w", r.failed)
 	}
@@ -112,7 +113,7 @@ func (r *summaryRun) run(history []Message) (*Summary, error) {
 
 func (r *summaryRun) summarize(messages []Message) (string, error) {
 	if isDigest(r.Summarizer) { // it reads a history of any size at once, and waits for nothing
-		r.calls, r.degraded = 1, noSummarizer
+		r.degraded = noSummarizer
 		return r.digest(messages, r.Previous), nil
 	}
 	if err := r.ctx.Err(); err != nil {
@@ -346,11 +347,10 @@ func (r *summaryRun) ask(req *SummaryRequest, q *question) (string, error) {
 	if err := r.ctx.Err(); err != nil {
 		return "", err
 	}
-	r.calls++
+	r.meter.add(1, Usage{})
 	own := *req
 	own.Messages = copyMessages(req.Messages) // its own, even when this call has given up on it
-	ctx := context.WithValue(r.ctx, meterKey{}, &r.meter)
-	a, err := within(ctx, r.timeout, func(ctx context.Context) (answer, error) {
+	a, err := within(meteredBy(r.ctx, r.meter), r.timeout, func(ctx context.Context) (answer, error) {
 		return safeSummarize(ctx, r.Summarizer, own)
 	})
 	if err != nil {
@@ -683,15 +683,15 @@ const retryPause = time.Second
 // the provider has to be left alone for longer than ctx lasts.
 func pauseAfter(ctx context.Context, err error) bool {
 	wait, isNamed := retryAfter(err)
-	switch class := ClassifyError(err).Class; {
-	case errors.Is(err, ErrIncomplete), errors.Is(err, context.DeadlineExceeded), class == ErrorOverflow,
-		class == ErrorBytes: // it did not fail because of others
-		return true
-	case isNamed:
-	case restsAfter(err):
-		return false
-	default:
+	if !isNamed {
 		wait = retryPause/2 + rand.N(retryPause)
+	}
+	switch class := ClassifyError(err).Class; {
+	case errors.Is(err, ErrIncomplete): // it is about the answer, whatever its text sounds like
+	case errors.Is(err, context.DeadlineExceeded), class == ErrorOverflow, class == ErrorBytes: // no others are busy
+		return true
+	case restsAfter(err) && !isNamed:
+		return false
 	}
 	if until, ok := ctx.Deadline(); ok && time.Until(until) <= wait {
 		return false

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -174,11 +175,14 @@ func TestSummarizeInStagesRetries(t *testing.T) {
 				return "Error: rate limit exceeded, please try again later.", nil
 			}
 			return "## Goal\nfine", nil
-		}, 2, "", 0, 0},
-		{"always", func(int, SummaryRequest) (string, error) { return "", boom }, 2, "summarizer", 500 * time.Millisecond, 1500 * time.Millisecond},
-		{"panic", func(int, SummaryRequest) (string, error) { panic("no model") }, 2, "summarizer", 500 * time.Millisecond, 1500 * time.Millisecond},
-		{"cut by length", func(int, SummaryRequest) (string, error) { return "## Goal\nhalf", ErrIncomplete }, 2, "incomplete", 0, 0},
-		{"too long", func(int, SummaryRequest) (string, error) { return strings.Repeat("word ", 5_000_000), nil }, 2, "refused: it is longer than MaxTokens allows", 0, 0},
+		}, 2, "", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"always", func(int, SummaryRequest) (string, error) { return "", boom }, 2, "summarizer: an error of no known class", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"panic", func(int, SummaryRequest) (string, error) { panic("no model") }, 2, "summarizer: an error of no known class", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"cut by length", func(int, SummaryRequest) (string, error) { return "## Goal\nhalf", ErrIncomplete }, 2, "incomplete", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"an SDK's error", func(int, SummaryRequest) (string, error) {
+			return "", fmt.Errorf("key sk-1: %w", errors.Join(boom, &net.OpError{Op: "dial", Err: boom}))
+		}, 2, "summarizer: *net.OpError", 500 * time.Millisecond, 1500 * time.Millisecond},
+		{"too long", func(int, SummaryRequest) (string, error) { return strings.Repeat("word ", 5_000_000), nil }, 2, "refused: it is longer than MaxTokens allows", 500 * time.Millisecond, 1500 * time.Millisecond},
 		{"auth: it would fail again", func(int, SummaryRequest) (string, error) { return "", errors.New("401 unauthorized") }, 1, "summarizer: auth", 0, 0},
 		{"rate limit: only time helps", func(int, SummaryRequest) (string, error) { return "", errors.New("429 rate limit") }, 1, "summarizer: rate_limit", 0, 0},
 		{"overflow: less text", func(_ int, r SummaryRequest) (string, error) {

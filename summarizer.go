@@ -87,33 +87,49 @@ type ownSummarizer interface {
 // need not return more than a text.
 
 // ReportUsage is for a [Summarizer]: it reports the usage of an answer, even of one that is then rejected. ctx is the
-// context that Summarize got, or one derived from it. [Summary.Usage] and [Compaction.Usage] are the sums. With any
+// context that Summarize got, or one derived from it. [Summary.Usage] and [Request.SummaryUsage] are the sums. With any
 // other context it does nothing.
 func ReportUsage(ctx context.Context, u Usage) {
-	if m, ok := ctx.Value(meterKey{}).(*usageMeter); ok {
-		m.add(u)
-	}
+	meterIn(ctx).add(0, u)
 }
 
 type meterKey struct{}
 
-// usageMeter adds up what calls were billed for. A call that was given up may still report, from a goroutine of its
-// own.
-type usageMeter struct {
-	mu  sync.Mutex
-	sum Usage
+// meter counts calls of a summarizer, and adds up what they were billed for. A call that was given up may still report,
+// from a goroutine of its own.
+type meter struct {
+	within *meter // that of a manager for the run of one summary, which counts the same; nil: none
+	mu     sync.Mutex
+	calls  int
+	usage  Usage
 }
 
-func (m *usageMeter) add(u Usage) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.sum = m.sum.plus(u)
+// meterIn returns the meter that the work of ctx is counted by; nil: nobody asks.
+func meterIn(ctx context.Context) *meter {
+	m, _ := ctx.Value(meterKey{}).(*meter)
+	return m
 }
 
-func (m *usageMeter) total() Usage {
+// meteredBy returns ctx for work that m counts.
+func meteredBy(ctx context.Context, m *meter) context.Context {
+	return context.WithValue(ctx, meterKey{}, m)
+}
+
+func (m *meter) add(calls int, u Usage) {
+	for ; m != nil; m = m.within {
+		m.mu.Lock()
+		m.calls, m.usage = m.calls+calls, m.usage.plus(u)
+		m.mu.Unlock()
+	}
+}
+
+// take returns what was counted since it was last taken.
+func (m *meter) take() (calls int, u Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.sum
+	calls, u = m.calls, m.usage
+	m.calls, m.usage = 0, Usage{}
+	return calls, u
 }
 
 // plus adds two usages. Negative counts are taken as 0.

@@ -87,7 +87,7 @@ func ExampleValidate() {
 		{Role: winnow.RoleAssistant, Parts: []winnow.Part{{Kind: "output_text", Text: "Two tests fail."}}},
 	}
 	fmt.Println(winnow.Validate(history))
-	// Output: invalid message 1: parts[0].kind is "output_text", want "" (text), "thinking", "image", "toolCall" or "opaque"
+	// Output: winnow: invalid message 1: parts[0].kind is "output_text", want "" (text), "thinking", "image", "toolCall" or "opaque"
 }
 
 func ExampleInvalidMessageError_Error() {
@@ -106,7 +106,7 @@ func ExampleInvalidMessageError_Error() {
 	fmt.Println(err)
 	// Output:
 	// mend message 1
-	// invalid message 1: role is "asistant", want "system", "user", "assistant" or "tool"
+	// winnow: invalid message 1: role is "asistant", want "system", "user", "assistant" or "tool"
 }
 
 // TestFakeSummarizers: what Summarizer's comment says of a fake one for tests is true, and the log says which rule failed.

@@ -77,7 +77,7 @@ func (s *Session) SummarizeBranch(ctx context.Context, from, summary string) err
 }
 
 // Edit replaces the content of a message, or leaves the message out if m is nil. The original stays in the log. The
-// error is [ErrNotFound] if the entry is not a message of the history.
+// error is [ErrNotFound] if the entry is not a message of the history, and for m as [Session.Append] has it.
 func (s *Session) Edit(ctx context.Context, id string, m *winnow.Message, reason string) error {
 	defer s.lockBranch()()
 	if s.dead != nil {
@@ -100,7 +100,8 @@ func (s *Session) Edit(ctx context.Context, id string, m *winnow.Message, reason
 	return fmt.Errorf("%w: entry %q in the history of %q", ErrNotFound, id, s.key)
 }
 
-// Inject appends a message of the host under a name. The model sees it; people do not if it is hidden.
+// Inject appends a message of the host under a name. The model sees it; people do not if it is hidden. A message that
+// holds nothing is refused, as by [Session.Append].
 func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow.Message) error {
 	m, err := s.stored(m)
 	if err != nil {

@@ -169,8 +169,7 @@ func (s *Session) Compact(ctx context.Context, instructions string) (*winnow.Req
 // recover returns cause unchanged if no smaller request would help.
 func (s *Session) recover(ctx context.Context, cause error) (*winnow.Request, error) {
 	next, err := s.Recover(ctx, cause)
-	var overflow *winnow.OverflowError
-	if err != nil && !errors.As(err, &overflow) && errors.Is(err, cause) {
+	if _, gaveUp := err.(*winnow.OverflowError); err != nil && !gaveUp && errors.Is(err, cause) {
 		return nil, cause
 	}
 	return next, err

@@ -13,13 +13,10 @@ import (
 
 // mayBeAppended returns an error for the first of messages that no conversation can go on with. The lock is held.
 func (s *Session) mayBeAppended(ctx context.Context, messages []winnow.Message) error {
-	if err := winnow.Validate(messages); err != nil {
-		return err
-	}
 	for i := range messages {
 		m := &messages[i]
-		if isEmpty(m) {
-			return &winnow.InvalidMessageError{Index: i, Field: "parts", Want: "a part that is not blank"}
+		if err := isOne(m, i); err != nil {
+			return err
 		}
 		if m.Role != winnow.RoleTool || hasCall(messages[:i], m.ToolCallID) || hasCall(s.at.History, m.ToolCallID) {
 			continue
@@ -56,6 +53,17 @@ func (s *Session) mayBegin(ctx context.Context, m winnow.Message) error {
 		return err
 	}
 	return s.mayBeAppended(ctx, []winnow.Message{m})
+}
+
+// isOne returns an error if m, message i of those that came in, is none or holds nothing.
+func isOne(m *winnow.Message, i int) error {
+	err := winnow.Validate([]winnow.Message{*m})
+	if invalid := (*winnow.InvalidMessageError)(nil); errors.As(err, &invalid) {
+		invalid.Index = i
+	} else if isEmpty(m) {
+		return &winnow.InvalidMessageError{Index: i, Field: "parts", Want: "a part that is not blank"}
+	}
+	return err
 }
 
 // isEmpty reports whether m says nothing, so that no request would hold it. An empty result says that its tool printed

@@ -67,8 +67,11 @@ func TestTheDoor(t *testing.T) {
 	defer s.Close()
 	require.NoError(t, s.Begin(ctx, session.User("look")))
 	var invalid *winnow.InvalidMessageError
-	require.ErrorAs(t, s.Inject(ctx, "clock", true, kind), &invalid)
-	require.ErrorAs(t, s.Edit(ctx, s.View().IDs[0], &typo, "redacted"), &invalid)
+	blank := session.User(" ")
+	for _, m := range []winnow.Message{kind, typo, blank, {}} {
+		require.ErrorAs(t, s.Inject(ctx, "clock", true, m), &invalid)
+		require.ErrorAs(t, s.Edit(ctx, s.View().IDs[0], &m, "redacted"), &invalid)
+	}
 	_, err := s.Do(ctx, func(context.Context, []winnow.Message) (winnow.Message, error) { return typo, nil })
 	require.ErrorAs(t, err, &invalid, "an adapter of the host's own has the typo")
 	require.Equal(t, []string{"look"}, texts(s.View()))

@@ -129,11 +129,12 @@ type Codec interface {
 	Decode(messages []winnow.Message, sources []json.RawMessage) error
 }
 
-// stored returns m as it is stored: redacted, and in the form in which a log returns it.
+// stored returns m as it is stored: redacted, and in the form in which a log returns it. A message that is none, or
+// that holds nothing, is an error.
 func (s *Session) stored(m winnow.Message) (winnow.Message, error) {
 	m, err := s.redact(m)
 	if err == nil {
-		err = winnow.Validate([]winnow.Message{m})
+		err = isOne(&m, 0)
 	}
 	if err != nil {
 		return m, err

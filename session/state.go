@@ -229,7 +229,7 @@ func (s *Session) compactionEntry(r *winnow.Request) *entry.Entry {
 	c := r.Compaction
 	e := &entry.Entry{
 		Type: entry.TypeCompaction, Summary: c.Summary, TokensBefore: c.TokensBefore, TokensAfter: c.TokensAfter,
-		Degraded: r.Degraded != "", Repaired: c.Repaired, Calls: c.Calls,
+		Degraded: r.Degraded != "", Repaired: c.Repaired, Calls: r.SummaryCalls,
 	}
 	if !utf8.ValidString(c.Summary) {
 		m := jsonl.SummaryMessage(e)

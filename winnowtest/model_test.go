@@ -92,7 +92,7 @@ func ExampleSummarizer() {
 		panic(err)
 	}
 	request, err := m.Compact(context.Background(), winnowtest.Conversation{}.Work(20, 3, 2_000), "")
-	fmt.Println(err, request.Compaction.Calls, len(s.Asked()), request.Degraded == "")
+	fmt.Println(err, request.SummaryCalls, len(s.Asked()), request.Degraded == "")
 	// Output: <nil> 1 1 true
 }
 

@@ -59,7 +59,7 @@ func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct{ why, content, want string }{
 		{"an array", `[{"role":"user","parts":[{"text":"hi"}]},{"role":"assistant","parts":[{"text":"hello"}]},{"role":"user","parts":[{"text":"bye"}]}]`, ""},
-		{"a bad role: the line and the field are named", "{\"role\":\"user\",\"parts\":[]}\n{\"role\":\"usr\"}", `line 2: invalid message 1: role is "usr"`},
+		{"a bad role: the line and the field are named", "{\"role\":\"user\",\"parts\":[]}\n{\"role\":\"usr\"}", `line 2: winnow: invalid message 1: role is "usr"`},
 		{"no JSON", "hello", "line 1: syntax"},
 		{"a broken gzip header", "\x1f\x8bnothing", "gzip"},
 		{"an answer without a question", `{"role":"assistant","parts":[{"text":"yes"}]}`, "no request"},

@@ -65,7 +65,7 @@ func (c *config) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	report := r.Compaction
 	fmt.Fprintf(stderr, "%d messages, %d tokens → %d messages, %d tokens; %d calls", len(history), report.TokensBefore,
-		len(r.Messages), report.TokensAfter, report.Calls)
+		len(r.Messages), report.TokensAfter, r.SummaryCalls)
 	if len(report.Repaired) > 0 {
 		fmt.Fprintf(stderr, "; added by code: %q", report.Repaired)
 	}

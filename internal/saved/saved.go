@@ -42,26 +42,36 @@ type CacheUse struct {
 
 // Snapshot is the whole memory of a manager. Texts are bytes, so that what is not valid UTF-8 comes back unchanged.
 type Snapshot struct {
-	Winnow     int    `json:"winnow"` // version
+	Winnow int `json:"winnow"` // version
+	Partner
+	Names []Names `json:"names,omitempty"` // of calls, the newest last
+	Request
+	Accounting Accounting `json:"accounting,omitzero"`
+	BodyLimits
+	Refusals int             `json:"refusals,omitempty"`
+	DigestAt int             `json:"digestAt,omitempty"`
+	Breaker  breaker.Breaker `json:"breaker,omitzero"`
+	Recovery *Recovery       `json:"attempt,omitempty"`
+	Tries    Tries           `json:"run,omitzero"`
+	CacheUse CacheUse        `json:"cacheUse,omitzero"`
+	Promise  *Promise        `json:"promise,omitempty"` // of the last request, until its answer is counted
+	Deltas   int             `json:"deltas,omitempty"`  // that Options.Journal was given
+	State
+}
+
+// Partner is the model that the conversation is held with.
+type Partner struct {
 	Model      string `json:"model,omitempty"`
 	OtherModel bool   `json:"otherModel,omitempty"`
 	// the provider has said that it binds thinking to what stands before it
-	BindsThinking bool    `json:"bindsThinking,omitempty"`
-	Window        int     `json:"window,omitempty"` // of the manager
-	Names         []Names `json:"names,omitempty"`  // of calls, the newest last
-	Request
-	Accounting Accounting      `json:"accounting,omitzero"`
-	Body       int             `json:"body,omitempty"`
-	Images     int             `json:"images,omitempty"`
-	Refusals   int             `json:"refusals,omitempty"`
-	DigestAt   int             `json:"digestAt,omitempty"`
-	Breaker    breaker.Breaker `json:"breaker,omitzero"`
-	Recovery   *Recovery       `json:"attempt,omitempty"`
-	Tries      Tries           `json:"run,omitzero"`
-	CacheUse   CacheUse        `json:"cacheUse,omitzero"`
-	Promise    *Promise        `json:"promise,omitempty"` // of the last request, until its answer is counted
-	Deltas     int             `json:"deltas,omitempty"`  // that Options.Journal was given
-	State
+	BindsThinking bool `json:"bindsThinking,omitempty"`
+	Window        int  `json:"window,omitempty"` // of the manager
+}
+
+// BodyLimits are those that the provider told.
+type BodyLimits struct {
+	Body   int `json:"body,omitempty"`
+	Images int `json:"images,omitempty"`
 }
 
 // Request is what was sent last.

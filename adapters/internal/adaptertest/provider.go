@@ -114,7 +114,7 @@ func converse(t *testing.T, m *winnow.Manager,
 		}
 		if req.Compaction != nil && req.Degraded == "" {
 			compactions++
-			if u := req.Compaction.Usage; u.Prompt() == 0 || u.Output == 0 {
+			if u := req.SummaryUsage; u.Prompt() == 0 || u.Output == 0 {
 				t.Errorf("step %d: the summarizer does not say what it cost: %+v", step, u)
 			}
 		}
