@@ -167,6 +167,27 @@ func TestAgent(t *testing.T) { adaptertest.CheckFramework(t, agent) }
 
 func TestTransport(t *testing.T) { adaptertest.CheckUnderTransport(t, agent) }
 
+// Genkit gives its tools in another order at each run. They are sent in one, or nothing is read from the cache.
+func TestTools(t *testing.T) {
+	p := provider.New(provider.Options{})
+	server := httptest.NewServer(p)
+	defer server.Close()
+	ctx := framework.WithConversation(t.Context(), "a")
+	g := genkitAt(ctx, server.URL, http.DefaultClient)
+	w := Wrap(nil)
+	var tools []ai.ToolRef
+	for _, name := range strings.Fields("write read find list run ask") {
+		tools = append(tools, gk.DefineTool(g, name, name, func(*ai.ToolContext, struct{}) (string, error) { return "", nil }))
+	}
+	for range 5 {
+		_, err := gk.Generate(ctx, g, ai.WithPrompt("Go on."), ai.WithTools(tools...), ai.WithMiddleware(w.Middleware))
+		require.NoError(t, err)
+	}
+	for _, x := range p.Exchanges() {
+		assert.Equal(t, strings.Fields("ask find list read run write"), x.Request.Tools)
+	}
+}
+
 type cart struct {
 	Items []string `json:"items"`
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/firebase/genkit/go/ai"
 	gk "github.com/firebase/genkit/go/genkit"
@@ -39,7 +41,7 @@ func (w *Wrapper) Middleware(next ai.ModelFunc) ai.ModelFunc {
 		answer, turn, err := framework.Do(ctx, w.conversations, Import(req.Messages),
 			func(ctx context.Context, messages []winnow.Message) (*ai.ModelResponse, error) {
 				sent := *req
-				sent.Messages = Export(messages)
+				sent.Messages, sent.Tools = Export(messages), sorted(req.Tools)
 				answer, err := next(ctx, &sent, watched)
 				if err != nil && begun {
 					err = framework.Begun(err)
@@ -53,6 +55,14 @@ func (w *Wrapper) Middleware(next ai.ModelFunc) ai.ModelFunc {
 		turn.Answered(ctx, Response(answer))
 		return answer, nil
 	}
+}
+
+// sorted returns tools in the order of their names. Genkit gives them in another order at each run, and they stand
+// before the messages: the provider would read nothing from its cache.
+func sorted(tools []*ai.ToolDefinition) []*ai.ToolDefinition {
+	return slices.SortedFunc(slices.Values(tools), func(a, b *ai.ToolDefinition) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 }
 
 // Tools returns the tools that o.Recall and o.Notes of [Wrap] offer, for [ai.WithTools] beside the agent's own.
