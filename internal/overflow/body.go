@@ -54,8 +54,7 @@ func (r *reading) scan(text string, nesting int) {
 	r.addText(text[start:])
 }
 
-// beginsJSON reports whether JSON may go on with rest behind an opening bracket, so that a bracket in a sentence does
-// not make it JSON. Python writes its keys in single quotes.
+// beginsJSON reports whether rest may be JSON behind a bracket: sentences have some, too. Python has single quotes.
 func beginsJSON(open byte, rest string) bool {
 	next := `"'`
 	if open == '[' {
@@ -96,8 +95,7 @@ func (r *reading) addText(text string) {
 	r.add(text, false)
 }
 
-// page is where a proxy's page begins, and pageTitle its title with an HTTP status: "413 Request Entity Too Large",
-// "Error 413 (Request Entity Too Large)", "example.com | 502: Bad gateway", "404.13 - Not Found".
+// page is where a proxy's page begins, and pageTitle its title with an HTTP status: "Error 413 (Entity Too Large)".
 var (
 	page      = prose.NewPattern(`(?i)<(?:html|!doctype|head)`)
 	pageTitle = prose.NewPattern(`(?i)<title>[^<]*?\b([45]\d\d)\b(\.13 )?`)

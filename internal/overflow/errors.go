@@ -45,8 +45,7 @@ func ask[T any](err error, f func(T)) {
 	}
 }
 
-// gather walks the tree of err, outermost first. It does what errors.Is and errors.As do, but it ends
-// on any tree: a chain may lead back to itself.
+// gather walks the tree of err as errors.As does, but it ends on any tree: a chain may lead back to itself.
 func gather(err error, own func(error) bool) finding {
 	var f finding
 	queue := []error{err}
@@ -116,8 +115,7 @@ func (f *finding) goErrors(err error) {
 	})
 }
 
-// methods reads the methods that the errors of SDKs have: StatusCode (many), HTTPStatusCode (AWS),
-// ErrorCode and ErrorMessage (smithy, the base of AWS).
+// methods reads the methods that the errors of SDKs have; HTTPStatusCode, ErrorCode and ErrorMessage are of AWS.
 func (f *finding) methods(err error) {
 	ask(err, func(e interface{ StatusCode() int }) { f.addStatus(e.StatusCode()) })
 	ask(err, func(e interface{ HTTPStatusCode() int }) { f.addStatus(e.HTTPStatusCode()) })
@@ -180,8 +178,7 @@ func (f *finding) field(name string, v reflect.Value) {
 	}
 }
 
-// maxErrorBody is how much of a response's body is read, in bytes. Refusals are far shorter; some send the request
-// back.
+// maxErrorBody is how many bytes of a body are read. Refusals are far shorter; some send the request back.
 const maxErrorBody = 64 << 10
 
 // bodyInMemory returns the beginning of a response's body that an SDK has read and put back, as those of OpenAI and
@@ -198,21 +195,19 @@ func bodyInMemory(v reflect.Value) string {
 	if !v.IsValid() || !v.CanInterface() {
 		return ""
 	}
-	var unread io.Reader
 	switch b := v.Interface().(type) {
 	case *bytes.Buffer:
-		unread = bytes.NewReader(b.Bytes())
-	case *bytes.Reader:
-		again := *b
-		unread = &again
-	case *strings.Reader:
-		again := *b
-		unread = &again
-	default:
-		return ""
+		return string(b.Bytes()[:min(b.Len(), maxErrorBody)])
+	case interface { // *bytes.Reader, *strings.Reader
+		io.ReaderAt
+		Len() int
+		Size() int64
+	}:
+		body := make([]byte, min(b.Len(), maxErrorBody))
+		n, _ := b.ReadAt(body, b.Size()-int64(b.Len()))
+		return string(body[:n])
 	}
-	body, _ := io.ReadAll(io.LimitReader(unread, maxErrorBody)) // from memory: nothing can fail
-	return string(body)
+	return ""
 }
 
 // addStatus keeps the outermost status that says something: a 200 may carry an error in its stream.

@@ -7,7 +7,7 @@ func (s *sentence) hit() hit {
 	switch {
 	case s.needsBlocks():
 		return hitTokens
-	case s.isOfPart(), s.word("memory", "vram") && !s.has(rInput): // a server's, whatever is sent to it
+	case s.isOfPart(), s.text&rMemory != 0 && !s.has(rInput): // a server's, whatever is sent to it
 		return hitNone
 	case s.number && !s.has(rToken|rContext) && s.word("expected") && s.word("actual"):
 		return hitChars // Bedrock Titan: "expected maxLength: 42000, actual: 150180"
@@ -90,8 +90,7 @@ func (s *sentence) plainSubject() bool {
 	return false
 }
 
-// bodyBesideRelation reports whether it is the body that is too large, whatever else is named: "function payload too
-// large", "request body exceeded DATA_UPLOAD_MAX_MEMORY_SIZE".
+// bodyBesideRelation reports whether it is the body that is too large: "function payload too large".
 func (s *sentence) bodyBesideRelation() bool {
 	k := s.rel - 1
 	for s.at(k).role&rSkip != 0 {
@@ -100,8 +99,7 @@ func (s *sentence) bodyBesideRelation() bool {
 	return isOneOf(s.at(k).s, "body payload") || s.at(k).s == "data" && s.at(k-1).s == "request"
 }
 
-// needsBlocks reports whether a prompt needs more of a server's cache than there is. A cache that is only full has room
-// again when others have finished.
+// needsBlocks reports whether a prompt needs more cache than a server has. One that is only full has room again later.
 func (s *sentence) needsBlocks() bool {
 	return s.has(rInput) && s.word("needs", "requires", "need", "require") && s.word("kv") && s.word("blocks")
 }
@@ -111,8 +109,7 @@ func (s *sentence) isSmall() bool {
 	return s.has(rToo) && s.word("small") || s.word("enough") && s.word("no", "not", "none")
 }
 
-// contextBeside reports whether nothing unknown stands between "context" and the relation: a context menu is something
-// else.
+// contextBeside reports whether nothing unknown stands between "context" and the relation: not in "context menu".
 func (s *sentence) contextBeside() bool {
 	for i, t := range s.ts {
 		k := i + 1
@@ -126,8 +123,7 @@ func (s *sentence) contextBeside() bool {
 	return false
 }
 
-// isMessageFrame reports whether the subject is a "message" whose size is counted: gRPC's frames, Kimi's "total
-// message size".
+// isMessageFrame reports whether the subject is a "message" whose size is counted, such as gRPC's frames.
 func (s *sentence) isMessageFrame() bool {
 	return !s.has(rToken|rContext|rLength) && !inputWord(s.ts) && (s.word("size") || s.has(rMore|rBytes))
 }
@@ -177,7 +173,7 @@ func (s *sentence) demands() bool {
 		return false
 	}
 	isLess := s.has(rLess) || s.word("<") || s.word("up") && s.word("to")
-	return isLess || s.several && s.word("only", "but", "supports")
+	return isLess || s.several && s.word("only", "but", "supports", "cannot")
 }
 
 // reduces finds advice that only helps against an overflow.
@@ -261,8 +257,7 @@ func (s *sentence) countsTokens() bool {
 // leastCounted is above the status codes of HTTP, which SDKs write before a message: "400 Token too long".
 const leastCounted = 600
 
-// countedAt reports whether the word at i is counted: "number of token", "9000 Token". Nobody has that many
-// credentials.
+// countedAt reports whether the word at i is counted, as credentials are not: "number of token", "9000 Token".
 func (s *sentence) countedAt(i int) bool {
 	before := s.at(i - 1)
 	if before.isNum && before.n >= leastCounted {

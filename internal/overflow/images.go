@@ -33,7 +33,7 @@ func countsImages(ts []token) bool {
 			return true
 		case before.isNum && (isSign(ts, i+1, ">") || roleIn(ts, i-4, i-1, rMax|rMore|rLess|rThan|rOver)):
 			return true
-		case roleIn(ts, i-2, i, rLength), roleAt(ts, i+1, rLength):
+		case roleIn(ts, i-3, i, rLength), roleAt(ts, i+1, rLength):
 			if roleIn(ts, 0, len(ts), rOver|rMax|rToo) {
 				return true
 			}

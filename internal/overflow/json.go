@@ -1,7 +1,6 @@
 package overflow
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,8 +8,7 @@ import (
 
 // The JSON in a body: what of it is written for a reader, and what counts or names an error.
 
-// json reads one value from i on and returns where it ends. It forgives what real bodies have: single
-// quotes, a missing end, a comma too many.
+// json reads one value from i on and returns where it ends. It forgives single quotes, a missing end, a comma too many.
 func (r *reading) json(text string, i, nesting int) int {
 	var keys [maxJSONDepth + 1]string
 	var object [maxJSONDepth + 1]bool
@@ -128,8 +126,7 @@ func (r *reading) jsonString(key, raw string, nesting int) {
 	}
 }
 
-// messageKey reports whether strings under key are written for a reader: "message", "error_msg", "errMsg",
-// "metadata.raw" of OpenRouter, "details" and whatever else gateways call it.
+// messageKey reports whether strings under key are written for a reader: "message", "errMsg", "raw" of OpenRouter.
 func messageKey(key string) bool {
 	return key == "" || isOneOf(key, "body response title value info quotaid") ||
 		containsAny(key, "mess", "msg", "err", "detail", "reason", "cause", "desc", "fault", "exception", "raw")
@@ -173,15 +170,13 @@ func (r *reading) pair(key string, n int) {
 // neighbourKeys are fields that say what their neighbours are about.
 const neighbourKeys = "param parameter field property unit metric resource"
 
-// A pair of numbers without a unit counts tokens only if it lies between these sizes: no window is smaller, and larger
-// numbers count bytes.
+// Numbers without a unit count tokens only between these sizes: no window is smaller, and larger ones count bytes.
 const (
 	smallestWindow = 1 << 10
 	largestWindow  = 16 << 20
 )
 
-// pairsTokens reports whether a body gives a size and a limit without a unit, and they count tokens. They do unless
-// some word of the body says otherwise.
+// pairsTokens reports whether a body gives a size and a limit without a unit, and no word says that it is not tokens.
 func (r *reading) pairsTokens() bool {
 	if r.allowed < smallestWindow || r.asked <= r.allowed || r.asked > largestWindow {
 		return false
@@ -194,9 +189,8 @@ func (r *reading) pairsTokens() bool {
 
 // isCountKey reports whether the field counts the tokens of a request.
 func isCountKey(key string) bool {
-	isEnd := func(end string) bool { return strings.HasSuffix(key, end) }
 	return key == "actualtokens" ||
-		slices.ContainsFunc([]string{"prompttokens", "inputtokens", "tokencount", "requestedtokens"}, isEnd)
+		containsAny(key+" ", "prompttokens ", "inputtokens ", "tokencount ", "requestedtokens ")
 }
 
 // isLimitKey reports whether the field counts the tokens of a context window: "n_ctx", "max_context_tokens",

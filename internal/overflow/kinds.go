@@ -42,8 +42,7 @@ func (c *counts) kind(ts []token, i int) (kind count, over bool) {
 	return before, false
 }
 
-// endsWithin reports whether the relation behind the number i and its unit has no other side: "a window of 8192 tokens
-// exceeded for this model".
+// endsWithin reports whether the relation behind the number i has no other side: "8192 tokens exceeded for this model".
 func endsWithin(ts []token, i int) bool {
 	k := skipUnit(ts, i+1)
 	if !roleAt(ts, k, rOver) {
@@ -52,7 +51,7 @@ func endsWithin(ts []token, i int) bool {
 	for end := min(k+6, len(ts)); k+1 < end && !ts[k+1].endsSentence(); {
 		k++
 		if ts[k].isNum && ts[k].n >= minLimit || ts[k].role&(rMax|rContext|rCapacity) != 0 {
-			return isSign(ts, k-1, ":")
+			return isSign(ts, k-1, ":") || roleAt(ts, k-1, rActual) // "exceeded: got 9000"
 		}
 	}
 	return true
@@ -64,7 +63,7 @@ func behind(ts []token, i int) count {
 	if isSign(ts, k, "-") && roleAt(ts, k+1, rToken) {
 		k = skipUnit(ts, k+1) // "the 8192-token window"
 	}
-	for isOneOf(wordOf(ts, k), ") is are cannot which") || isSign(ts, k, ",") && roleAt(ts, k+1, rToo) {
+	for isOneOf(wordOf(ts, k), ") is are was were cannot which") || isSign(ts, k, ",") && roleAt(ts, k+1, rToo) {
 		k++
 	}
 	if k >= len(ts) {
@@ -73,14 +72,14 @@ func behind(ts []token, i int) count {
 	t, next := ts[k], tokenFrom(ts, k+1)
 	isBeside := k == skipUnit(ts, i+1) && isLess(ts[i].n, ts, k+1)
 	switch {
-	case t.s == "requested" && (next.s == "" || next.sign):
+	case isOneOf(t.s, "requested given received sent") && (next.s == "" || next.sign):
 		return countTotal // "140000 requested, 131072 available"
 	case t.s == "available" && isRequested(ts, i):
 		return countLimit
 	case leftBehind(ts, k):
 		return countIgnored // "312 tokens left"
-	case t.role&(rContext|rMax) != 0 && (next.s == "=" || next.s == ":"):
-		return countNone // "n_prompt=9000 n_ctx=8192"
+	case t.role&(rContext|rMax) != 0 && (isOneOf(next.s, "= :") || next.role&rCapacity != 0 && isSign(ts, k+2, "=")):
+		return countNone // "n_prompt=9000 n_ctx=8192 ctx_len=8192"
 	case t.role&rOver != 0 && next.s == "by", t.role&rContext != 0 && next.role&rToken == 0:
 		return countLimit // "a limit of 8192 exceeded by …", "an 8192 token context"
 	case isBeside && isOneOf(t.s, "over above beyond"):
@@ -107,11 +106,11 @@ func isLess(n int32, ts []token, k int) bool {
 
 // roleIn reports whether a token from one place up to another has one of the roles.
 func roleIn(ts []token, from, to int, roles role) bool {
-	return rolesOf(ts[max(0, from):min(to, len(ts))])&roles != 0
+	to = min(to, len(ts))
+	return rolesOf(ts[max(0, min(from, to)):max(0, to)])&roles != 0
 }
 
-// isRequested reports whether the number before the i-th, or the one behind it, is what was requested: what is
-// available beside it is a limit.
+// isRequested reports whether the number before or behind the i-th is what was requested: what is available is a limit.
 func isRequested(ts []token, i int) bool {
 	for k := max(0, i-9); k < min(i+9, len(ts)); k++ {
 		for n := k - 2; ts[k].s == "requested" && n <= k+2; n++ {
@@ -136,8 +135,7 @@ func leftBehind(ts []token, k int) bool {
 	return false
 }
 
-// before reads the words before a number, nearest first, up to the number before it. A word that only hints at what is
-// counted decides if none is more telling.
+// before reads the words before a number, nearest first. A word that only hints decides if none is more telling.
 func (c *counts) before(ts []token, i int) count {
 	weak := countNone
 	for k := i - 1; k >= 0 && k >= i-9; k-- {
@@ -146,7 +144,10 @@ func (c *counts) before(ts []token, i int) count {
 			break
 		}
 		if t.sign {
-			if isOneOf(t.s, "< >") && !isSign(ts, k-1, "-") {
+			switch {
+			case t.s == "<" && weak == countInput:
+				return countInput // "context 8192 < prompt 9000"
+			case isOneOf(t.s, "< >") && !isSign(ts, k-1, "-"):
 				return countLimit
 			}
 			if endsBefore(ts, k, weak != countNone) {
@@ -242,8 +243,7 @@ func beforeRole(ts []token, k, i int) (kind count, decided bool) {
 	return countNone, false
 }
 
-// isLimitWord reports whether the k-th token makes the number at i a limit. What a model "cannot handle" is what was
-// sent.
+// isLimitWord reports whether the k-th token makes the number at i a limit: not in "cannot handle 9000 tokens".
 func isLimitWord(ts []token, k, i int) bool {
 	t := ts[k]
 	switch {
@@ -252,7 +252,7 @@ func isLimitWord(ts []token, k, i int) bool {
 	case t.role&rThan != 0:
 		return k >= i-4 && !isSign(ts, i-1, ":")
 	case t.role&rOver != 0:
-		return k >= i-4
+		return k >= i-4 && wordOf(ts, k+1) != "by" // "8192 exceeded by a prompt of 9000"
 	}
 	return isOneOf(t.s, "window room range")
 }

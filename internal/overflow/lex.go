@@ -103,24 +103,13 @@ func joinsName(t string, digit bool) bool {
 }
 
 // scaled multiplies a number with its unit, thousands or millions.
-func scaled(number token, unit string) token {
-	factor := 1e3
-	if unit == "m" {
-		factor = 1e6
-	}
+func scaled(number token, factor float64) token {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(number.s, ",", ""), 64)
 	number.n, number.isNum = int32(math.Round(min(n*factor, math.MaxInt32))), err == nil
 	return number
 }
 
-// firstWord returns the word that a text begins with, behind a space.
-func firstWord(t string) string {
-	t = strings.TrimPrefix(t, " ")
-	return t[:len(t)-len(strings.TrimLeft(t, "abcdefghijklmnopqrstuvwxyz"))]
-}
-
-// number takes a number from i on: 300000, 300,000, 300_000, 128k, 32mb. An id that begins with digits is a word,
-// and so is a fraction.
+// number takes a number from i on: 300,000, 300_000, 128k, 32mb. An id with digits in front is a word, as a fraction.
 func (s *segment) number(i int) int {
 	t, start := s.lower, i
 	n, isWhole := 0, true
@@ -146,8 +135,10 @@ func (s *segment) number(i int) int {
 	switch unit := t[end:i]; {
 	case unit == "":
 		s.tokens = append(s.tokens, number)
-	case unit == "k", unit == "m" && isOneOf(firstWord(t[i:]), "token tokens context"):
-		s.tokens = append(s.tokens, scaled(number, unit)) // 128k, 1.2m tokens, and not the minutes of 1m
+	case unit == "k":
+		s.tokens = append(s.tokens, scaled(number, 1e3))
+	case unit == "m" && (strings.HasPrefix(t[i:], " token") || strings.HasPrefix(t[i:], " context")):
+		s.tokens = append(s.tokens, scaled(number, 1e6)) // and not the minutes of 1m
 	case roleOf(unit)&rBytes != 0:
 		s.tokens = append(s.tokens, number, token{s: unit, role: rBytes})
 	default:

@@ -79,10 +79,11 @@ func (c *counts) settle(r *reading) {
 }
 
 // measureSizes fills in sizes in bytes or characters, for the ladder only.
-func measureSizes(r *reading, d *Diagnosis) {
+func measureSizes(r *reading, d Diagnosis) Diagnosis {
 	c := countsOf(r, d.Unit)
 	d.Size, d.Limit = max(c.total, c.input), c.limit
 	d.dropSizeWithin()
+	return d
 }
 
 // dropSizeWithin forgets a size that the limit allows: what was refused is larger, so something else was counted.
@@ -227,8 +228,12 @@ func (c *counts) expression(ts []token, i int) int {
 	}
 	switch {
 	case isSign(ts, k, ">"):
-	case parts > 1:
-		return c.sum(ts, i, k, sum, parts, last)
+	case parts > 1: // a sum is what was compared with the limit: "71602 + 2048"
+		if sum < minLimit || c.before(ts, i) == countLimit && behind(ts, k-1) != countTotal {
+			return 0
+		}
+		c.addSum(c.size(ts, i), sum, parts, last)
+		return k - i
 	case isSign(ts, k, "/") && !isSign(ts, k+2, "/"), wordOf(ts, k) == "of":
 	case isOneOf(wordOf(ts, k), "vs versus"):
 		if isSign(ts, k+1, ".") {
@@ -252,16 +257,6 @@ func (c *counts) expression(ts []token, i int) int {
 		c.add(countLimit, limit, false)
 	}
 	return k + 2 - i
-}
-
-// sum takes a sum that ends before k, "71602 + 2048", for what was compared with the limit. It returns how many
-// tokens that was, 0 where the words around it speak of the limit.
-func (c *counts) sum(ts []token, i, k, sum, parts, last int) int {
-	if sum < minLimit || c.before(ts, i) == countLimit && behind(ts, k-1) != countTotal {
-		return 0
-	}
-	c.addSum(c.size(ts, i), sum, parts, last)
-	return k - i
 }
 
 // addSum adds a total and, where it has two parts, what they are: what is sent and the room for the answer.
@@ -354,7 +349,7 @@ func numberBehind(ts []token, word string) int {
 			continue
 		}
 		k := i + 1
-		if isSign(ts, k, ":") || isSign(ts, k, "=") {
+		if isOneOf(wordOf(ts, k), ": =") {
 			k++
 		}
 		if isNum(ts, k) {

@@ -40,8 +40,8 @@ func judge(r *reading, status int) Diagnosis {
 	if d, ok := singleRequest(r, v); ok {
 		return d
 	}
-	if (v == vetoRate || v == vetoQuota) && bySaying {
-		if d, ok := besideRates(r, status); ok {
+	if (v == vetoRate || v == vetoQuota || v == vetoAuth) && bySaying {
+		if d, ok := besideAccount(r, status); ok {
 			return d
 		}
 	}
@@ -124,13 +124,9 @@ func match(r *reading, status int) Diagnosis {
 	case hitTokens:
 		return Diagnosis{Class: ClassOverflow}
 	case hitChars:
-		d := Diagnosis{Class: ClassOverflow, Unit: UnitChars}
-		measureSizes(r, &d)
-		return d
+		return measureSizes(r, Diagnosis{Class: ClassOverflow, Unit: UnitChars})
 	case hitBytes:
-		d := Diagnosis{Class: ClassBytes, Unit: UnitBytes}
-		measureSizes(r, &d)
-		return d
+		return measureSizes(r, Diagnosis{Class: ClassBytes, Unit: UnitBytes})
 	}
 	return Diagnosis{}
 }
@@ -153,8 +149,7 @@ func (s *segment) comparesSizes() bool {
 	return s.roles&(rOutput|rTime|rDay|rQuota|rRate) == 0
 }
 
-// outnumbers reports whether a text gives the size of the prompt and that of the context, in whatever sentences,
-// and the prompt is the larger one.
+// outnumbers reports whether a text, in whatever sentences, gives the size of a prompt and a smaller one of a context.
 func outnumbers(r *reading) bool {
 	if r.jsonLimit >= minLimit && r.jsonTokens > r.jsonLimit {
 		return true

@@ -18,15 +18,10 @@ const (
 	pKey                             // who asks may not
 	pKeyName                         // a key, whatever is said of it
 	pBusy                            // no room for anybody
-	pUsage                           // "usage" in whatever sense
 	pUsageLimit                      //
 	pCost                            //
-	pExplain                         //
-	pReturns                         //
-	pFirstPerson                     // "I", maybe
 	pStringLong                      //
 	pArrayLong                       //
-	pResets                          // a budget does, some time
 	pFlagged                         // a policy is in the way
 	pPace                            // how fast requests came
 	pRate                            // too much in too short a time
@@ -66,15 +61,10 @@ var phrases = [...]struct {
 	{pBusy, `overloaded service_unavailable temporarily_unavailable upstream_connect_error bad_gateway currently_loading
 		still_loading not_ready isnt_ready no_healthy high_traffic heavy_traffic high_load heavy_load over_capacity
 		at_capacity is_busy are_busy server_busy currently_busy @too_busy high_demand`},
-	{pUsage, "usage"},
 	{pUsageLimit, "usage_limit usage_limits"},
 	{pCost, "current_cost"},
-	{pExplain, "explain"},
-	{pReturns, "returns"},
-	{pFirstPerson, "i"},
 	{pStringLong, "string_too_long string_above_max_length string_should_have_at_most"},
 	{pArrayLong, "array_too_long array_above_max_length"},
-	{pResets, "resets"},
 	{pFlagged, "flagged moderation"},
 	{pPace, `@too_quickly @too_fast @too_often @too_frequently @too_frequent slow_down last_@time last_#_@time
 		past_@time past_#_@time previous_@time previous_#_@time refills_in refills_at parallel_@request`},
@@ -168,8 +158,7 @@ func saidAt(ts []token, i int, words []string) bool {
 	return true
 }
 
-// invalidToken reports whether the "invalid" at i is said of a credential: a tokenizer and a parser of JSON have
-// invalid tokens, too, and say where.
+// invalidToken reports whether the "invalid" at i is said of a credential: parsers have invalid tokens, and say where.
 func invalidToken(ts []token, i int) bool {
 	if ts[i].s != "invalid" || wordAt(ts, i+1) != "token" {
 		return false

@@ -15,7 +15,7 @@ const (
 	segmentTail   = 1 << 9   // and of its end
 	readingBudget = 12 << 10 // bytes of all texts together
 	maxJSONDepth  = 32       // levels whose keys are told apart
-	maxNesting    = 5        // JSON in strings in JSON
+	maxNesting    = 5        // JSON in strings in JSON, wrappers around a wrapper
 )
 
 // reading is what is known about an error's texts.

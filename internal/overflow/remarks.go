@@ -1,31 +1,31 @@
 package overflow
 
-import "strings"
+import (
+	"strings"
 
-// A rate or a quota is often told beside a refusal and not as one: "(quota used: 12%)". Its words rule an overflow out
-// in their own sentence only.
+	"github.com/winnowgo/winnow/internal/prose"
+)
 
-// besideRates reads what is left of the texts without the sentences and the brackets that tell of rates and quotas. It
-// reports false where that is no overflow. Where a rate or a quota is the refusal itself, the rest must name what is
-// too long or give both sizes, and advice to send less does not count: it helps against both.
-func besideRates(r *reading, status int) (Diagnosis, bool) {
-	rest := &reading{budget: readingBudget}
-	isRefusal := false
-	for _, s := range r.segments {
-		if !s.code {
-			_, refuses := withoutRates(s.raw, false)
-			isRefusal = isRefusal || refuses
-		}
-	}
-	for _, s := range r.segments {
-		switch {
-		case !s.code:
-			text, _ := withoutRates(s.raw, isRefusal)
-			rest.add(text, false)
-		case vetoRates(s) != vetoNone:
-			return Diagnosis{}, false // a code says what the whole error is
-		default:
-			rest.add(s.raw, true)
+// A rate, a quota or a key is often told beside a refusal and not as one: "(quota used: 12%)". Its words rule an
+// overflow out in their own sentence only.
+
+// besideAccount reads what is left of the texts without the sentences and the brackets that tell of these. It reports
+// false where that is no overflow. Where one of them is the refusal itself, the rest must name what is too long or give
+// both sizes, and advice to send less does not count: it helps against both.
+func besideAccount(r *reading, status int) (Diagnosis, bool) {
+	var rest *reading
+	var told remarks
+	for range 2 { // the second time it is known whether one of them refuses
+		rest, told.cutsAdvice = &reading{budget: readingBudget}, told.refuse
+		for _, s := range r.segments {
+			switch {
+			case !s.code:
+				rest.add(told.cut(s.raw), false)
+			case s.account() != vetoNone:
+				return Diagnosis{}, false // a code says what the whole error is
+			default:
+				rest.add(s.raw, true)
+			}
 		}
 	}
 	rest.codeNumber, rest.jsonTokens, rest.jsonLimit = r.codeNumber, r.jsonTokens, r.jsonLimit
@@ -33,55 +33,62 @@ func besideRates(r *reading, status int) (Diagnosis, bool) {
 		return Diagnosis{}, false
 	}
 	d := judge(rest, status)
-	if !isRefusal {
-		return d, d.IsRecoverable()
-	}
+	isSized := d.Size > 0 && d.Limit > 0
 	isNamed := rest.names(rContext) || rest.names(rInput) && namesPrompt(rest)
-	return d, d.Class == ClassOverflow && (isNamed || d.Size > 0 && d.Limit > 0)
+	switch {
+	case told.wrap:
+		return d, d.Class == ClassOverflow && isSized
+	case told.refuse:
+		return d, d.Class == ClassOverflow && (isNamed || isSized)
+	}
+	return d, d.IsRecoverable()
 }
 
-// withoutRates returns a text without the remarks on rates and quotas, and whether one of these is itself a refusal.
-func withoutRates(text string, alsoAdvice bool) (rest string, refuses bool) {
-	var b strings.Builder
-	keep := func(said string) {
-		s := lex(said, false)
-		switch {
-		case vetoRates(s) != vetoNone:
-			refuses = refuses || s.isRefusal()
-		case alsoAdvice && s.isAdvice():
-		default:
-			b.WriteString(said)
+// What may be a remark of its own: a bracket, and a sentence with its end.
+var (
+	bracket = prose.NewPattern(`[(\[（][^)\]）]*[)\]）]`)
+	remark  = prose.NewPattern(`(?s).+?(?:[.;!?] |\n| [-|] |[。；]|$)`)
+)
+
+// remarks are what a text tells of rates, quotas and keys.
+type remarks struct {
+	refuse     bool // one of them is itself a refusal
+	wrap       bool // one of them stands in front of what is kept
+	cutsAdvice bool // to send less
+}
+
+// cut returns text without such remarks.
+func (x *remarks) cut(text string) string {
+	return remark.Get().ReplaceAllStringFunc(bracket.Get().ReplaceAllStringFunc(text, x.kept), x.kept)
+}
+
+// kept returns what stays of one remark.
+func (x *remarks) kept(said string) string {
+	s := lex(said, false)
+	v := s.account()
+	if v == vetoNone {
+		if x.cutsAdvice && s.isAdvice() {
+			return ""
 		}
+		return said
 	}
-	// the name of an error in front is said of the whole: "QuotaExceeded: …"
-	name, said, _ := strings.Cut(text, ": ")
-	if !strings.Contains(name, " ") && vetoRates(lex(name, false)) == vetoQuota {
-		text, refuses = said, true
-	}
-	for open := 0; open >= 0; {
-		if open = strings.IndexAny(text, "([（"); open >= 0 {
-			size := strings.IndexAny(text[open:], ")]）")
-			if size < 0 {
-				break
-			}
-			b.WriteString(text[:open])
-			keep(text[open : open+size])
-			text = text[open+size:]
+	x.refuse = x.refuse || v == vetoAuth || s.isRefusal()
+	// In front may stand an error's name, "QuotaExceeded: …", or what a wrapper says of itself: "quota project p: …".
+	front, inner := lex("", false), said
+	for n := 0; front.account() == vetoNone; n++ {
+		name, behind, isFront := strings.Cut(inner, ": ")
+		if !isFront || n == maxNesting {
+			return ""
 		}
+		front, inner = lex(front.raw+name+" ", false), behind
 	}
-	text = b.String() + text
-	b.Reset()
-	for text != "" {
-		end := len(text)
-		for _, mark := range [...]string{". ", "; ", "! ", "? ", "\n", " - ", " | ", "。", "；"} {
-			if i := strings.Index(text[:end], mark); i >= 0 {
-				end = i + len(mark)
-			}
-		}
-		keep(text[:end])
-		text = text[end:]
+	isName := strings.Count(front.raw, " ") == 1 && front.account() == vetoQuota
+	if !isName && (front.isRefusal() || lex(inner, false).roles&(rInput|rContext) == 0) {
+		return ""
 	}
-	return b.String(), refuses
+	inner = x.kept(inner)
+	x.wrap = x.wrap || !isName && inner != ""
+	return inner
 }
 
 // isRefusal reports whether a sentence on a rate or a quota says that it is used up, or that one should wait.
@@ -89,7 +96,7 @@ func (s *segment) isRefusal() bool {
 	if s.wide || s.says&pPace != 0 || s.roles&(rOver|rToo|rFull|rReduce|rMust) != 0 {
 		return true
 	}
-	return hasWord(s.tokens, "wait") || hasWord(s.tokens, "again") || hasWord(s.tokens, "retry")
+	return s.hasWord("wait", "again", "retry")
 }
 
 // isAdvice reports whether a sentence only advises to send less.

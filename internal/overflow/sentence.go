@@ -1,7 +1,5 @@
 package overflow
 
-import "slices"
-
 // hit is what a sentence says.
 type hit uint8
 
@@ -28,10 +26,7 @@ type sentence struct {
 
 func (s *sentence) has(r role) bool { return s.roles&r != 0 }
 
-// word reports whether one of the words is in the sentence.
-func (s *sentence) word(words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return hasWord(s.ts, w) })
-}
+func (s *sentence) word(words ...string) bool { return hasWord(s.ts, words...) }
 
 func (s *sentence) at(i int) token { return tokenFrom(s.ts, i) }
 
@@ -92,9 +87,7 @@ func (s *sentence) namesWindow(i int) bool {
 }
 
 // within reports whether one of the n words from i on has one of the roles.
-func (s *sentence) within(i, n int, roles role) bool {
-	return i < len(s.ts) && rolesOf(s.ts[i:min(i+n, len(s.ts))])&roles != 0
-}
+func (s *sentence) within(i, n int, roles role) bool { return roleIn(s.ts, i, i+n, roles) }
 
 // isMinimum reports whether the "greater" at i is what is asked for: "should be greater than 1024".
 func (s *sentence) isMinimum(i int) bool {

@@ -1,7 +1,6 @@
 package overflow
 
-// status reads the HTTP status from the body or from the beginning of the text: "Error code: 413 - {",
-// "API error (400 Bad Request)", "status code: 429".
+// status reads the HTTP status from the body or the beginning of the text: "Error code: 413 - {", "status code: 429".
 func (r *reading) status() int {
 	for _, s := range r.segments {
 		ts := s.tokens

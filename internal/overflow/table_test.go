@@ -46,6 +46,33 @@ var refusalTexts = []struct {
 	why, text string
 	want      told
 }{
+	// an overflow outweighs the words of a wrapper
+	{"a key is used", "Error using your API key: prompt is too long: 212000 tokens > 200000 maximum", told{ClassOverflow, 212000, 200000}},
+	{"the name of an error", "QuotaExceeded: prompt is too long: 212000 tokens > 200000 maximum", told{ClassOverflow, 212000, 200000}},
+	{"whose quota it is", "quota project my-proj-1: The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).", told{ClassOverflow, 1050000, 1048576}},
+	{"a quota was looked at", "Permission check ok, quota ok, upstream: requested 50000 tokens exceed the model's context length of 32768 tokens", told{ClassOverflow, 50000, 32768}},
+	{"behind several colons", "litellm.BadRequestError: key=prod-7 spend=12.50 max_budget=100 Message: This model's maximum context length is 131072 tokens. However, your messages resulted in 131500 tokens.", told{ClassOverflow, 131500, 131072}},
+	{"a key beside it was refused", "Unauthorized models were skipped; the remaining model answered: prompt too long (35000 tokens, max 32000 tokens)", told{ClassOverflow, 35000, 32000}},
+	{"a wrapper without both sizes", "rate limit: This model's maximum context length is 100000 tokens. Try again in 20 s.", told{Class: ClassRateLimit}},
+	{"a quota that is used up", "Token budget of key 'ci' exceeded: 1200000 of 1000000 tokens this month", told{Class: ClassQuota}},
+	{"a key that may not", "key 'dev' may not use models with a context window above 200000 tokens: permission denied", told{Class: ClassAuth}},
+
+	// a server's memory is no window
+	{"CUDA", "CUDA out of memory. GPU 0 has a total capacity of 79.10 GiB. The model's context of 131072 tokens does not fit.", told{}},
+	{"vLLM at its start", "To serve at least one request with the model's max seq len (131072), 16.00 GiB KV cache is needed, which is larger than the available KV cache memory (7.41 GiB). Decrease max_model_len.", told{}},
+	{"Ollama", "model requires more system memory (18.2 GiB) than is available (11.4 GiB)", told{}},
+
+	// numbers in other places
+	{"what it needs", "needs 70076 context tokens, but the maximum is 65536", told{ClassOverflow, 70076, 65536}},
+	{"the sign the other way", "max context 131072 < prompt 150000", told{ClassOverflow, 150000, 131072}},
+	{"a field behind a number", "prompt_len=8300 ctx_len=8192 -> rejected: prompt longer than context", told{ClassOverflow, 8300, 8192}},
+	{"exceeded: got", "Context window of 262,144 tokens exceeded: got 270,000.", told{ClassOverflow, 270000, 262144}},
+	{"exceeded by", "ctx 8192 exceeded by prompt with 9100 tokens", told{ClassOverflow, 9100, 8192}},
+	{"given at the end", "context: 131072 max, 150000 given", told{ClassOverflow, 150000, 131072}},
+	{"were sent", "the model can process 8192 tokens, but 9100 tokens were sent", told{ClassOverflow, 9100, 8192}},
+	{"a window that cannot take it", "65536-token window cannot take a 66000-token prompt", told{ClassOverflow, 0, 65536}},
+	{"input images", "number of input images exceeds limit", told{Class: ClassImages}},
+
 	// what is sent, how it is too much, what it is compared with
 	{"Anthropic", tooLong, isTooLong},
 	{"Anthropic, with the answer", "input length and `max_tokens` exceed context limit: 143653 + 64000 > 200000, decrease input length or `max_tokens` and try again", told{ClassOverflow, 207653, 200000}},

@@ -1,6 +1,7 @@
 package overflow
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,8 +19,7 @@ var plainSigns = strings.NewReplacer("‘", "'", "’", "'", "´", " ", "“", "
 	"&gt;", ">", "&lt;", "<", "&quot;", " ", "MiB", "mib", "KiB", "kib", "GiB", "gib",
 	"０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
 
-// places are where in a file, at which port of a host, or when something was, and no sizes: "client.go:263:17",
-// "[chat:263]", "2026-10-01".
+// places are where or when something was, and no sizes: "client.go:263:17", "[chat:263]", "2026-10-01".
 var places = prose.NewPattern(`\[[^\s\]]+:\d+\]|(?:(\.[a-z]{1,4})(?::\d+)+)|\b\d{4}-\d\d-\d\d`)
 
 // tags stand around what one field says: <Message>Input is too long: 9000 tokens</Message>.
@@ -48,7 +48,7 @@ func normalise(text string) (lower string, wide bool) {
 			continue
 		case strings.HasPrefix(text[i:], "://"):
 			size = linkLength(text[i:])
-			r, b = ' ', append(trimWord(b), ' ')
+			r, b = ' ', append(bytes.TrimRight(b, "abcdefghijklmnopqrstuvwxyz0123456789"), ' ') // its scheme
 		case r == '`', r == '\'', r < ' ' && r != '\n':
 			r, b = ' ', append(b, ' ')
 		default:
@@ -64,14 +64,6 @@ func normalise(text string) (lower string, wide bool) {
 	lower = tags.Get().ReplaceAllString(string(b), " . ")
 	lower = places.Get().ReplaceAllString(lower, "$1 ")
 	return brokenNumber.Get().ReplaceAllString(lower, someNumber), wide
-}
-
-// trimWord takes the scheme of a link off the end.
-func trimWord(b []byte) []byte {
-	for len(b) > 0 && isAlnum(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
 }
 
 // isWide reports whether words in the script of r are written without spaces.

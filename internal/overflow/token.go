@@ -42,6 +42,7 @@ const (
 	rPer                       // per
 	rTime                      // minute, hour
 	rDay                       // day, month: a quota
+	rMemory                    // of a server
 	rQuota                     // quota, billing
 	rSkip                      // a small word between the others
 	rHolds                     // what a model does with all that it has room for: accepts, allows, supports
@@ -69,6 +70,8 @@ type segment struct {
 }
 
 func (s *segment) hasAll(r role) bool { return s.roles&r == r }
+
+func (s *segment) hasWord(words ...string) bool { return hasWord(s.tokens, words...) }
 
 // minLimit is the smallest number that is taken for a size: smaller ones are positions, versions, counts.
 const minLimit = 64
@@ -155,8 +158,9 @@ func isOneOf(word, list string) bool {
 	return false
 }
 
-func hasWord(ts []token, w string) bool {
-	return slices.ContainsFunc(ts, func(t token) bool { return t.s == w })
+// hasWord reports whether one of the words is in the text.
+func hasWord(ts []token, words ...string) bool {
+	return slices.ContainsFunc(ts, func(t token) bool { return slices.Contains(words, t.s) })
 }
 
 func rolesOf(ts []token) role {

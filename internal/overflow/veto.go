@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// verdict is what rules an overflow out, whatever else the text says: rate limits talk about tokens and
-// limits, too, and so do caps on the answer.
+// verdict is what rules an overflow out, as a rate limit or a cap on the answer does, which are about tokens too.
 type verdict string
 
 const (
@@ -102,22 +101,23 @@ func vetoText(s *segment, status int) verdict {
 		return vetoGo
 	case s.says&pTimedOut != 0:
 		return vetoTimeout
-	case talk(s), s.says&pFlagged != 0, s.says&pUsage != 0 && answered(s.tokens):
+	case talk(s), s.says&pFlagged != 0, s.hasWord("usage") && answered(s.tokens):
 		return vetoOther
 	}
-	v := vetoRates(s)
-	switch {
-	case v == vetoNone && s.refusesKey(): // and not "api key quota exceeded"
-		return vetoAuth
-	case s.says&pBusy != 0 && s.says&(pKey|pKeyName) == 0:
+	if s.says&pBusy != 0 && s.says&(pKey|pKeyName) == 0 {
 		return vetoBusy
 	}
-	return v
+	return s.account()
 }
 
-// refusesKey reports whether a key is what is refused, and not only named beside an overflow.
-func (s *segment) refusesKey() bool {
-	return s.says&pKey != 0 || s.says&pKeyName != 0 && (s.roles&(rInput|rContext) == 0 || s.hit() != hitTokens)
+// account looks for what is wrong with who asks: a rate, a quota, a key that is not only named beside an overflow.
+func (s *segment) account() verdict {
+	v := vetoRates(s) // first: "api key quota exceeded"
+	isOfPrompt := s.roles&(rInput|rContext) != 0 && s.hit() == hitTokens
+	if v == vetoNone && (s.says&pKey != 0 || s.says&pKeyName != 0 && !isOfPrompt) {
+		return vetoAuth
+	}
+	return v
 }
 
 // answered finds tokens that were billed for an answer: what was answered was not refused.
@@ -131,17 +131,15 @@ func answered(ts []token) bool {
 	return false
 }
 
-// talk reports whether a text is about overflows instead of being one: an assistant's or a user's sentence, a
-// line of source code, a commit message. Callers should not pass such a text, but logs and proxies do.
+// talk reports whether a text only is about overflows: a sentence of somebody, code, a commit. Logs pass such on.
 func talk(s *segment) bool {
-	raw := s.raw
 	switch {
 	case s.code:
 		return false
-	case strings.Contains(raw, "\", //"), strings.Contains(raw, ") {") && strings.Contains(raw, "return "),
+	case strings.Contains(s.raw, "\", //"), strings.Contains(s.raw, ") {") && strings.Contains(s.raw, "return "),
 		s.wide && containsAny(s.lower, "我", "わたし", "私は"),
-		s.says&pFirstPerson != 0 && (strings.HasPrefix(raw, "I ") || strings.Contains(raw, " I ")),
-		s.says&pExplain != 0, s.says&pReturns != 0 && strings.Contains(s.lower, " when "):
+		strings.Contains(" "+s.raw, " I "), s.hasWord("explain"),
+		s.hasWord("returns") && strings.Contains(s.lower, " when "):
 		return true
 	}
 	first, _, _ := strings.Cut(s.lower, " ")
@@ -150,18 +148,17 @@ func talk(s *segment) bool {
 		containsAny(head, "curl: (", "fix(", "feat(", "docs(", "test(", "chore(", "refactor(")
 }
 
-// vetoRates looks for the words of rates and quotas: refusals that talk about tokens and limits, as overflows do. They
-// need not stand in one sentence with the rest.
+// vetoRates looks for the words of rates and quotas, which talk about tokens and limits as overflows do.
 func vetoRates(s *segment) verdict {
 	if strings.Contains(s.lower, "prompt tokens limit exceeded: ") {
 		return vetoQuota // OpenRouter's wording for what the credits still pay for, with status 402
 	}
 	isIn := s.says&pInMinutes != 0 && s.roles&(rToken|rRequest) != 0 && s.roles&(rMax|rOver) != 0
 	isSpan := s.says&pThisMinute != 0 || isIn
-	isUsage := s.says&pUsage != 0 && hasWord(s.tokens, "rate")
+	isUsage := s.hasWord("usage") && s.hasWord("rate")
 	rate := s.says&(pPace|pRate) != 0 || s.roles&rRate != 0 || isSpan || isUsage
 	perMinute := s.says&pPerMinute != 0 || isSpan
-	quota := s.says&(pUsageLimit|pQuota) != 0 || s.says&pCost != 0 && hasWord(s.tokens, "budget") ||
+	quota := s.says&(pUsageLimit|pQuota) != 0 || s.says&pCost != 0 && s.hasWord("budget") ||
 		slices.ContainsFunc(s.tokens, func(t token) bool { return t.role&rQuota != 0 && t.s != "quota" })
 	for i, t := range s.tokens { // and not "(e.g. check quota)"
 		quota = quota || t.s == "quota" && wordOf(s.tokens, i-1) != "check"
@@ -171,8 +168,8 @@ func vetoRates(s *segment) verdict {
 		perMinute = perMinute || containsAny(s.lower, minuteWide...)
 		quota = quota || containsAny(s.lower, quotaWide...)
 	}
-	if s.says&pResets != 0 && !rate {
-		quota = quota || s.roles&rMax != 0 || s.says&pUsage != 0 && s.roles&rFull != 0
+	if s.hasWord("resets") && !rate {
+		quota = quota || s.roles&rMax != 0 || s.hasWord("usage") && s.roles&rFull != 0
 	}
 	switch {
 	case rate && (perMinute || !quota):

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// hitWide runs the families over scripts without spaces between the words, and over Korean: what is
-// sent and how it is too much, as parts of the text.
+// hitWide runs the families over scripts without spaces between the words, and over Korean, by parts of the text.
 func hitWide(s string) hit {
 	if !containsAny(s, "过长", "過長", "太长", "太長", "超长", "超長", "超过", "超過", "超出", "超限", "过大", "過大", "大于", "大於", "溢出", "最大长度",
 		"上限", "最多", "不能超", "过多", "已满", "耗尽", "用尽", "请缩短", "請縮短",
@@ -48,8 +47,7 @@ var (
 	inputWide  = []string{"输入", "輸入", "入力", "입력", "上下文", "コンテキスト", "컨텍스트"}
 )
 
-// beginsWithUnit reports whether a run of characters of a script without spaces begins with the unit of the number in
-// front of it.
+// beginsWithUnit reports whether a run of such characters begins with the unit of the number in front of it.
 func beginsWithUnit(s string) bool {
 	begins := func(unit string) bool { return strings.HasPrefix(s, unit) }
 	return slices.ContainsFunc([]string{"トークン", "토큰", "个", "個"}, begins)

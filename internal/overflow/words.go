@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// words are the dictionary: the words of the refusals that were collected from some eighty providers, gateways and
-// servers, and their synonyms, with the roles that each can play. Scripts without spaces have their own lists in
-// wide.go.
+// words are the dictionary: the words of the refusals of some eighty providers, gateways and servers, and their
+// synonyms, with the roles that each can play. Scripts without spaces have their own lists in wide.go.
 var words = [...]struct {
 	role role
 	list string
@@ -43,7 +42,7 @@ var words = [...]struct {
 	{rFull, "exhausted full fit fits exhausts occupy occupies reached hit room overfull fill fills filled"},
 	{rMust, "must should cannot can expected only support up range"},
 	{rMust | rHolds, "supports"},
-	{rHolds, "hold holds take reads handle handles accepts allows permits serves processes accepted served"},
+	{rHolds, "hold holds take reads process handle handles accepts allows permits serves processes accepted served"},
 	{rLeft, "left leaves leaving remaining remain remains available free unused spare"},
 	{rBytes, "byte bytes mb mib kb kib gb gib megabytes kilobytes octets"},
 	{rChars, "character characters char chars"},
@@ -62,6 +61,7 @@ var words = [...]struct {
 	{rPer, "per each"},
 	{rTime, "minute minutes min second seconds hour hours sec 60s 1m 1h hourly"},
 	{rDay, "day days month week daily monthly weekly tpd rpd today todays"},
+	{rMemory, "memory vram"},
 	{rQuota, `quota quotas billing credit credits balance afford payment spend spending prepaid insufficient_quota
 		allowance allotment arrears arrearage overdue recharge topup wallet`},
 	{rSkip, "the a an of for to is are be this your you that models model in its our and"},
