@@ -254,6 +254,10 @@ func (p *program) agree(list []*questions.Question, found questions.Found, o *tr
 		recording.Count(len(list), "question"), recording.Count(found.Sessions, "session"), inspect.Plain(o.Model),
 		a.Client.Host(), a.Client.API.Name(),
 		recording.Comma(o.Window))
+	if found.Without > 0 {
+		fmt.Fprintf(p.stderr, "%s without a question: nothing is left out of it, or the whole does not fit.\n",
+			recording.Count(found.Without, "session"))
+	}
 	if said := found.Left.String(); said != "" {
 		fmt.Fprintf(p.stderr, "Not sent, with either request: %s.\n", said)
 	}

@@ -124,6 +124,9 @@ func TestTrialRefused(t *testing.T) {
 		{"trial DIR/none -model m -to http://localhost:1 -price 3,15", "no such file"},
 		{"trial DIR/claude -model m -to http://localhost:1 -price 3,15 -log DIR/x.jsonl", "there is nothing to ask"},
 		{"trial DIR/rec -model m -window 60000 -to " + server.URL + " -price 3,15 -yes -log DIR/x.jsonl", "refused with status 404: no such model; the same command goes on"},
+		{"trial DIR/rec -model m -window 60000 -to http://127.0.0.1:1 -price 3,15 -yes -log DIR/y.jsonl", "connection refused"}, // at once
+		{"trial DIR/rec DIR/claude -model m -window 60000 -to http://127.0.0.1:1 -price 3,15 -api messages -log DIR/y.jsonl",
+			"1 session without a question: nothing is left out"}, // nothing was asked before: the log is made anew
 	} {
 		code, _, errs := s.run(tt.line)
 		assert.Equal(t, exitProblem, code, tt.line)

@@ -318,7 +318,7 @@ func (s *shadow) page() *shadowPage {
 	defer s.mu.Unlock()
 	d := trial.Apart(s.same, s.itself, 1)
 	return &shadowPage{s.f, s.share, s.budget, s.today, stats.Of(s.same, 1).Share(), stats.Of(s.itself, 1).Share(),
-		d.Sentence()}
+		d.Sentence(0)}
 }
 
 // figures returns them for the metrics.

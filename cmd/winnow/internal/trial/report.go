@@ -3,8 +3,8 @@ package trial
 import (
 	"context"
 	"fmt"
-	"math"
 
+	"github.com/winnowgo/winnow/cmd/winnow/internal/inspect"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/judge"
 	"github.com/winnowgo/winnow/cmd/winnow/internal/trial/stats"
 	"github.com/winnowgo/winnow/internal/test/recording"
@@ -82,8 +82,8 @@ func (d *Difference) Verdict() string {
 	return "not decided"
 }
 
-// Sentence says it in the form of a test for non-inferiority.
-func (d *Difference) Sentence() string {
+// Sentence says it in the form of a test for non-inferiority. each is what a question costs, in dollars (0: not known).
+func (d *Difference) Sentence(each float64) string {
 	if d.N == 0 {
 		return "Not measured: there is no answer."
 	}
@@ -101,7 +101,11 @@ func (d *Difference) Sentence() string {
 		if d.Base < leastBase {
 			return said + fmt.Sprintf(" That shows little: the whole history itself has %s.", percent(d.Base))
 		}
-		said += fmt.Sprintf(" For a bound of 5 points about %s would be needed.", recording.Count(d.Needed, "question"))
+		said += fmt.Sprintf(" For a bound of 5 points about %s would be needed", recording.Count(d.Needed, "question"))
+		if each > 0 {
+			said += ", for " + inspect.Money(each*float64(d.Needed))
+		}
+		said += "."
 	}
 	if d.TheseAlone {
 		said += fmt.Sprintf(" That holds for %s: there are too few to say it of others.",
@@ -129,8 +133,8 @@ type Again struct {
 	Found      int     `json:"found"` // calls that were shown something
 }
 
-// Price is what a prompt of one form cost on average, in dollars, with a cold or a warm cache. Answers are left out:
-// they are as long with one as with the other.
+// Price is what a million tokens of the prompts of one form cost, in dollars, with a cold or a warm cache. Answers are
+// left out: they are as long with one as with the other.
 type Price struct {
 	Form     string  `json:"form"`
 	Cold     float64 `json:"cold"`
@@ -141,8 +145,8 @@ type Price struct {
 	Read     float64 `json:"read"`   // of these, from its cache
 	Written  float64 `json:"written"`
 	counted  int
-	coldCost float64
-	warmCost float64
+	coldSize int // tokens
+	warmSize int
 }
 
 // Disagreement is a question in which Winnow's request led to another next step than the whole history did both times.
@@ -281,10 +285,12 @@ func (b *builder) price(form string, reply *Reply) {
 	}
 	if reply.IsWarm {
 		p.WarmN++
-		p.warmCost += reply.Prompt
+		p.Warm += reply.Prompt
+		p.warmSize += reply.Tokens
 	} else {
 		p.ColdN++
-		p.coldCost += reply.Prompt
+		p.Cold += reply.Prompt
+		p.coldSize += reply.Tokens
 	}
 	p.counted++
 	u := reply.Answer.Usage
@@ -312,7 +318,8 @@ func (b *builder) finish(seed uint64) {
 	}
 	for _, form := range []string{Whole, Short, Recall} {
 		if p := b.prices[form]; p != nil {
-			p.Cold, p.Warm = p.coldCost/math.Max(1, float64(p.ColdN)), p.warmCost/math.Max(1, float64(p.WarmN))
+			p.Cold *= 1e6 / float64(max(1, p.coldSize))
+			p.Warm *= 1e6 / float64(max(1, p.warmSize))
 			for _, mean := range []*float64{&p.Tokens, &p.Read, &p.Written} {
 				*mean /= float64(p.counted)
 			}

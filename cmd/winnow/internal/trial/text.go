@@ -47,13 +47,14 @@ func (r *Report) WriteText(w io.Writer) error {
 
 // Sentences say what the figures mean.
 func (r *Report) Sentences() []string {
-	list := []string{"Winnow's request, the next step: " + r.Worse.Sentence()}
+	each := r.Spent / float64(max(1, r.Questions))
+	list := []string{"Winnow's request, the next step: " + r.Worse.Sentence(each)}
 	if r.WithTool.N > 0 {
-		list = append(list, "With the recall tool: "+r.WithTool.Sentence())
+		list = append(list, "With the recall tool: "+r.WithTool.Sentence(each))
 	}
 	if r.Probes.N > 0 {
 		list = append(list,
-			"The probes: "+r.Probes.Sentence()+
+			"The probes: "+r.Probes.Sentence(each)+
 				" Right with the whole history and with Winnow's request: "+r.kinds()+".")
 	}
 	return append(list, r.Again.sentence(r.Questions))
@@ -68,19 +69,21 @@ func (r *Report) kinds() string {
 }
 
 func (a *Again) sentence(questions int) string {
-	said := fmt.Sprintf("Read again what is left out: in %s of %d, and with the whole history in %.4g.",
-		recording.Comma(a.Short), questions, a.Whole)
+	said := fmt.Sprintf("What Winnow's request leaves out is read again in %s of %s, and with the whole history, "+
+		"which has it, in %.4g.", recording.Comma(a.Short), recording.Count(questions, "question"), a.Whole)
 	if a.Only > 0 {
 		said += fmt.Sprintf(" In %d only with Winnow's request; the recall tool would have shown it in %d of them.",
 			a.Only, a.Recallable)
 	}
-	return said + fmt.Sprintf(" With the recall tool: in %d; it was called in %s (%s, %d found something).", a.WithTool,
-		recording.Count(a.Recalled, "question"), recording.Count(a.Calls, "call"), a.Found)
+	return said + fmt.Sprintf(" With the recall tool it is read again in %d. The model called the tool in %s: %s, of "+
+		"which %d found something.", a.WithTool, recording.Count(a.Recalled, "question"),
+		recording.Count(a.Calls, "call"), a.Found)
 }
 
 // PriceLines say what the prompts cost.
 func (r *Report) PriceLines() []string {
-	list := []string{"What a prompt cost with a cold and a warm cache (so many times):"}
+	list := []string{"What a million tokens of prompts cost with a cold cache and with a warm one, from which more " +
+		"than half of the prompt was read (so many prompts):"}
 	for i := range r.Prices {
 		p := &r.Prices[i]
 		list = append(list, fmt.Sprintf("  %s: %s (%d) and %s (%d); on average %s tokens, %s read from the cache "+
@@ -94,7 +97,7 @@ func (p *Price) cost(dollars float64, n int) string {
 	if n == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("$%.4f", dollars)
+	return fmt.Sprintf("$%.2f", dollars)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

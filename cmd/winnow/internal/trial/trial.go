@@ -35,6 +35,7 @@ const expectedOutput, expectedProbe = 500, 60
 type Reply struct {
 	Answer  ask.Answer
 	Prompt  float64 // dollars, of what was sent; recalls are sent too
+	Tokens  int     // of that
 	IsWarm  bool    // the provider read most of the first prompt from its cache
 	Recalls int
 	Found   int  // recalls that were answered with what they asked for
@@ -69,14 +70,14 @@ func (r *Result) IsWhole() bool {
 }
 
 // Expected is what a question costs if nothing of it has been asked, in dollars: the history and Winnow's two requests
-// are sent once with a cold cache, and what comes behind them with a warm one.
+// are sent once with a cold cache, and what comes behind them with a warm one. What was billed so far corrects it.
 func Expected(a *ask.Asker, q *questions.Question) float64 {
 	cost := a.Expect(q.WholeTokens, expectedOutput, false) + a.Expect(q.WholeTokens, expectedOutput, true) +
 		2*a.Expect(q.ShortTokens, expectedOutput, false)
 	for range q.Probes {
 		cost += a.Expect(q.WholeTokens, expectedProbe, true) + a.Expect(q.ShortTokens, expectedProbe, true)
 	}
-	return cost
+	return cost * a.Log.Ratio()
 }
 
 // Uncached returns what a question costs at a provider whose cache has nothing of it.
@@ -217,6 +218,7 @@ func (r *Reply) take(of *runner, answer ask.Answer) {
 		r.IsWarm = 2*answer.Usage.CacheRead > answer.Usage.Prompt()
 	}
 	r.Answer = answer
+	r.Tokens += answer.Usage.Prompt()
 	sent := *answer.Usage
 	sent.Output = 0
 	r.Prompt += of.Price(sent)

@@ -62,7 +62,7 @@ func TestModels(t *testing.T) {
 	r, err := newTrial(t, "messages", provider.Options{Model: steady}).run(t.Context(), list)
 	require.NoError(t, err)
 	assert.Equal(t, 50, r.Questions)
-	assert.Equal(t, "not worse", r.Worse.Verdict(), r.Worse.Sentence())
+	assert.Equal(t, "not worse", r.Worse.Verdict(), r.Worse.Sentence(0))
 	assert.Equal(t, "not worse", r.WithTool.Verdict())
 	assert.Zero(t, r.Again.Short)
 	assert.Empty(t, r.Apart)
@@ -70,7 +70,7 @@ func TestModels(t *testing.T) {
 
 	r, err = newTrial(t, "chat", provider.Options{Model: needy}).run(t.Context(), list[:r.Worse.Needed])
 	require.NoError(t, err)
-	assert.Equal(t, "worse", r.Worse.Verdict(), r.Worse.Sentence())
+	assert.Equal(t, "worse", r.Worse.Verdict(), r.Worse.Sentence(0))
 	assert.Equal(t, Again{Short: 45, Only: 45, Recallable: 45, WithTool: 45}, r.Again, "each asks for the page again, and the tool has it")
 	assert.Len(t, r.Apart, r.Questions)
 }
@@ -106,7 +106,7 @@ func TestRecall(t *testing.T) {
 	} {
 		r, err := newTrial(t, "messages", provider.Options{Model: tt.model}).run(t.Context(), list)
 		require.NoError(t, err, tt.name)
-		assert.Equal(t, tt.verdict, r.WithTool.Verdict(), "%s: %s", tt.name, r.WithTool.Sentence())
+		assert.Equal(t, tt.verdict, r.WithTool.Verdict(), "%s: %s", tt.name, r.WithTool.Sentence(0))
 		assert.Equal(t, tt.recalled, r.Again, tt.name)
 	}
 }
@@ -381,7 +381,7 @@ func TestFewQuestionsSayNothing(t *testing.T) {
 	}
 	few := NewDifference(scores(9, 1), scores(9, 1), 1)
 	assert.Equal(t, "not decided", few.Verdict())
-	assert.Equal(t, "9 questions: too few to say anything; 10 are the least.", few.Sentence())
+	assert.Equal(t, "9 questions: too few to say anything; 10 are the least.", few.Sentence(0))
 	enough := NewDifference(scores(10, 1), scores(10, 1), 1)
 	assert.Equal(t, "worse", enough.Verdict())
 }

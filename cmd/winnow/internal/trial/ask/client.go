@@ -13,6 +13,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -22,8 +24,9 @@ type Client struct {
 	Model string
 	Wait  func(ctx context.Context, d time.Duration) error // between two tries
 
-	url, key string
-	http     *http.Client
+	url, key  string
+	http      *http.Client
+	isReached atomic.Bool // once
 }
 
 // New returns a client for a model. Without an address it is the maker's, and the key must be in the environment, in
@@ -112,11 +115,15 @@ func (c *Client) once(ctx context.Context, body []byte) (a Answer, after time.Du
 	answer, err := c.http.Do(request)
 	if err != nil {
 		if isUnreached(err) {
-			return a, 0, c.clear(err)
+			if errors.Is(err, syscall.ECONNREFUSED) && !c.isReached.Load() {
+				after = -1 // nobody is there: it is the wrong address
+			}
+			return a, after, c.clear(err)
 		}
 		return a, -1, fmt.Errorf("%w: %w", ErrLost, c.clear(err))
 	}
 	defer answer.Body.Close()
+	c.isReached.Store(true)
 	text, err := io.ReadAll(io.LimitReader(answer.Body, longestBody))
 	switch {
 	case answer.StatusCode != http.StatusOK:

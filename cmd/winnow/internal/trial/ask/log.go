@@ -45,6 +45,8 @@ type Log struct {
 	mu      sync.Mutex
 	entries map[Key]Entry
 	spent   float64
+
+	expected, billed float64 // of what was answered, in dollars
 }
 
 // head is the first line.
@@ -80,10 +82,6 @@ func (l *Log) read(want head) error {
 	if json.Unmarshal(first, &h) != nil || h.Trial != version {
 		return errors.New("it is no log of a trial; -log names another file")
 	}
-	if h != want {
-		return fmt.Errorf("it is the log of a trial of %s with the API %q at %s; -log names another file", h.Model,
-			h.API, h.Host)
-	}
 	isWhole := true
 	for {
 		line, err := r.ReadBytes('\n')
@@ -99,6 +97,16 @@ func (l *Log) read(want head) error {
 			return err
 		}
 	}
+	if h != want {
+		for _, e := range l.entries {
+			if e.State != Refused {
+				return fmt.Errorf("it is the log of a trial of %s with the API %q at %s; -log names another file",
+					h.Model, h.API, h.Host)
+			}
+		}
+		clear(l.entries) // nothing was asked
+		return errors.Join(l.file.Truncate(0), l.write(want))
+	}
 	if !isWhole { // the program was killed while it wrote
 		_, err = l.file.WriteString("\n")
 		return err
@@ -107,6 +115,10 @@ func (l *Log) read(want head) error {
 }
 
 func (l *Log) take(e Entry) {
+	if before := l.entries[e.Key]; before.State == Sent && e.State == Answered {
+		l.expected += before.Dollars
+		l.billed += e.Dollars
+	}
 	l.spent += e.Dollars - l.entries[e.Key].Dollars
 	l.entries[e.Key] = e
 }
@@ -146,6 +158,16 @@ func (l *Log) Spent() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.spent
+}
+
+// Ratio is what the answers cost, to what was expected of them. (1: there is none)
+func (l *Log) Ratio() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.expected == 0 {
+		return 1
+	}
+	return l.billed / l.expected
 }
 
 // Close closes the file.

@@ -60,6 +60,7 @@ type Question struct {
 // Found says what there was to choose from.
 type Found struct {
 	Sessions int // that have a question
+	Without  int // that were looked at and have none
 	Unread   int // files that are no session, or without an answer
 	Requests int // of all sessions that were looked at
 	Same     int // of these, where Winnow's request leaves out no old work
@@ -97,6 +98,8 @@ func Choose(ctx context.Context, names []string, open func(name string) (*record
 		}
 		if len(s.candidates) > 0 {
 			with = append(with, s)
+		} else {
+			f.Without++
 		}
 	}
 	f.Sessions = len(with)
