@@ -20,7 +20,8 @@ type Options struct {
 	Key func(ctx context.Context) string
 
 	// Store keeps what is remembered of each conversation, so that the next process goes on with the same bytes. It has
-	// texts of the conversations. (nil: only this process remembers)
+	// texts of the conversations. Two wrappers of the same conversations have one each. (nil: only this process
+	// remembers)
 	Store Store
 
 	Recall bool // the model can ask for what was left out: see [Conversations.Tools]
