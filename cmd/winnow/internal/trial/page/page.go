@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,18 +121,33 @@ func replaced(d *trial.Disagreement) (list []message) {
 	return list
 }
 
-// instead are the messages of Winnow's request that the history does not have.
+// instead are the messages of Winnow's request that the history does not have, with what they stand for. Both are
+// compared from their ends, where they are alike.
 func instead(d *trial.Disagreement) (list []message) {
-	has := map[string]bool{}
-	for _, m := range d.Question.Whole {
-		has[string(m.Role)+said(m)] = true
+	whole := make([]string, len(d.Question.Whole))
+	for i, m := range d.Question.Whole {
+		whole[i] = string(m.Role) + said(m)
 	}
-	for i, m := range d.Question.Short {
-		if text := said(m); !has[string(m.Role)+text] {
-			if list = append(list, message{fmt.Sprintf("%d, %s", i, m.Role), text}); len(list) == mostReplaced {
-				break
-			}
+	end, from := len(whole), 0 // what is in front of end is not compared yet; list[from:] stands for the end of it
+	stand := func(at int) {
+		for i := from; i < len(list) && at+1 < end; i++ {
+			list[i].What += fmt.Sprintf(", for %d to %d of the history", at+1, end-1)
 		}
+		end, from = at, len(list)
 	}
-	return list
+	for i, m := range slices.Backward(d.Question.Short) {
+		text := said(m)
+		at := end - 1
+		for at >= 0 && whole[at] != string(m.Role)+text {
+			at--
+		}
+		if at >= 0 {
+			stand(at)
+			continue
+		}
+		list = append(list, message{fmt.Sprintf("%d, %s", i, m.Role), text})
+	}
+	stand(-1)
+	slices.Reverse(list)
+	return list[:min(len(list), mostReplaced)]
 }

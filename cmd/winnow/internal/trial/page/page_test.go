@@ -33,16 +33,17 @@ func TestDisagreement(t *testing.T) {
 		m.Parts = append(m.Parts, winnow.Part{Kind: winnow.KindToolCall, Name: "fetch", Arguments: []byte(`{"page":"` + page + `"}`)})
 		return &trial.Reply{Answer: ask.Answer{Message: m}}
 	}
-	history := []winnow.Message{says(winnow.RoleUser, "Go on.\nPlease."), says(winnow.RoleAssistant, "An old step.")}
+	history := []winnow.Message{says(winnow.RoleUser, "Go on.\nPlease."), says(winnow.RoleAssistant, "An old step."),
+		says(winnow.RoleUser, "And?"), says(winnow.RoleAssistant, "A newer step."), says(winnow.RoleUser, "And?")}
 	q := &questions.Question{ID: "dir/s.jsonl:7", Session: "s", History: history, Whole: history, Next: says(winnow.RoleAssistant, "As recorded."),
-		Short: []winnow.Message{history[0], says(winnow.RoleUser, "[Record of 1 earlier message]")}, Edits: []winnow.Edit{{Op: winnow.OpFold, Index: 1}}}
+		Short: []winnow.Message{history[0], says(winnow.RoleUser, "[Record of 2 earlier messages]"), history[3], history[4]}, Edits: []winnow.Edit{{Op: winnow.OpFold, Index: 1}}}
 	r := &trial.Result{Question: q, Replies: map[string]*trial.Reply{trial.Whole: calls("1"), trial.WholeAgain: calls("1"), trial.Short: calls("2")}}
 	var b bytes.Buffer
 	require.NoError(t, Write(&b, Input{Report: trial.NewReport(t.Context(), []*trial.Result{r}, 1, 1), Model: "m<i>", Host: "h",
 		Found: questions.Found{Left: questions.Left{Images: 2}}}))
 	page := b.String()
 	for _, want := range []string{"1 disagreement<", "s.jsonl:7", "fetch 2", "&lt;b&gt;1&lt;/b&gt;", "As recorded.", "1, assistant: folded", "An old step.",
-		"[Record of 1 earlier message]", "not answered", "2 images, for each of which a line stands", "m&lt;i&gt;"} {
+		"[Record of 2 earlier messages]", "1, user, for 1 to 2 of the history", "not answered", "2 images, for each of which a line stands", "m&lt;i&gt;"} {
 		assert.Contains(t, page, want)
 	}
 	assert.NotContains(t, page, "Go on.", "what both have is no difference")
