@@ -52,7 +52,7 @@ func (b *background) hasEnded() bool {
 // startBackground starts a goroutine that makes the summary for a compaction of d. It uses the values of ctx, but not
 // its cancellation, because the work belongs to no single request.
 func (c *call) startBackground(ctx context.Context, d *draft) {
-	plan, err := d.newCompaction(compactCall{by: c.opts.Summarizer})
+	plan, err := newCompaction(d, compactCall{by: c.opts.Summarizer})
 	if err != nil {
 		return // the compaction itself will meet the same error and report it
 	}
@@ -138,14 +138,13 @@ func (b *background) covers(d *draft) bool {
 	if d.base != b.base || b.dropped {
 		return false
 	}
-	now := d.replacedBefore(&b.plan.boundary)
+	now := b.plan.boundary.replacedIn(unfolded(d.items))
 	then := b.plan.replacedKeys
 	return len(now) > 0 && len(now) <= len(then) && slices.Equal(now, then[len(then)-len(now):])
 }
 
-// replacedBefore returns the keys of the messages in the history of d that a summary up to b replaces.
-func (d *draft) replacedBefore(b *boundary) []key {
-	all := unfolded(d.items)
+// replacedIn returns the keys of the messages in all, a whole history, that a summary up to b replaces.
+func (b *boundary) replacedIn(all []*item) []key {
 	s := span{stays: outlives(asOwn(all), len(all))}
 	keepFront(asOwn(all), s.stays[:min(b.front, len(s.stays))])
 	s.cut, s.request = b.firstKept.Find(placesIn(all)), b.request.Find(placesIn(all))
@@ -173,7 +172,7 @@ func (c *call) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	case !b.covers(d):
 		return d, nil, errHistoryChanged
 	}
-	d.makeUnique(b.cp)
+	b.cp.makeUnique(d)
 	next := d.again(b.cp, c.ledger.records, map[key]*edit{})
 	if next.checkpoint == nil || next.tokens() >= d.tokens() {
 		return d, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
@@ -308,31 +307,21 @@ func flushDue(tokens, threshold int) bool {
 
 // isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does
 // not count: it becomes records first, and a compaction is far away then.
-func (d *draft) isNearCompaction() bool {
+func (c *call) isNearCompaction(d *draft) bool {
 	if d.opts.Compact.Off || !d.isWithinReach() || d.ledger.breaker.IsOpen(d.historyTokens(), d.budget) {
 		return false
 	}
-	if v := d.verdict(); !v.canHelp || d.unread(&v) < count.Share(d.budget, leastWorth) {
+	if v := d.span().verdict(); !v.canHelp || v.unread() < count.Share(d.budget, leastWorth) {
 		return false
 	}
 	// least is the request with records of all old work: that is tried before a summary is asked for.
-	least := d.replay(d.base)
-	least.dropStale()
+	least := c.replay(d.base)
+	newEpoch(least).dropStale()
 	return least.isWithinReach()
 }
 
 // softThreshold is the reference's, in tokens. In a small window it would be the whole budget, so it is a share there.
 const softThreshold = 4_000
-
-// isWithinReach reports whether the request has room for at most softThreshold more tokens.
-func (d *draft) isWithinReach() bool {
-	soft := min(softThreshold, count.Share(d.window, maxDefaultShare))
-	threshold, n := d.budget-soft, d.tokens()
-	if over := count.Add(n, d.margin()) - (d.ceiling() - soft); over > 0 { // the margin is what does not fit
-		n = max(n, threshold)
-	}
-	return flushDue(n, threshold)
-}
 
 // prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
 // background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
@@ -340,12 +329,12 @@ func (d *draft) isWithinReach() bool {
 func (c *call) prepareCompaction(ctx context.Context, d *draft) bool {
 	o := c.opts.Compact
 	if o.Background && !c.manager.closed { // after Close, summaries are made in the foreground
-		if c.manager.background == nil && d.isNearCompaction() {
+		if c.manager.background == nil && c.isNearCompaction(d) {
 			c.startBackground(ctx, d) // the flush runs there too, ahead of the summary
 		}
 		return false
 	}
-	return o.BeforeCompact != nil && !c.ledger.flushed && d.isNearCompaction() && c.flush(ctx)
+	return o.BeforeCompact != nil && !c.ledger.flushed && c.isNearCompaction(d) && c.flush(ctx)
 }
 
 // flush calls BeforeCompact, unless it was called since the last compaction, and reports whether it did. The lock is

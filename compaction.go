@@ -29,38 +29,38 @@ import (
 const maxCompactions, maxSummaryCalls = 2, 2
 
 // needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
-func (d *draft) needsCompaction() bool {
+func (c *call) needsCompaction(d *draft) bool {
 	if d.opts.Compact.Off || d.fits() && !d.isCramped {
 		return false
 	}
-	v := d.verdict()
-	helps := v.canHelp && (d.gainsBy(d.opts.Summarizer) || !d.fits() && d.gainsBy(Digest()))
-	return helps || v.isLastWay && d.isLastResort()
+	v := d.span().verdict()
+	helps := v.canHelp && (gainsBy(d, d.opts.Summarizer) || !d.fits() && gainsBy(d, Digest()))
+	return helps || v.isLastWay && c.isLastResort(d)
 }
 
 // gainsBy reports whether a summary by x can be smaller than what it stands for, with the sections that code owns, such
 // as what people said. The host's rules are not asked for, so they do not count.
-func (d *draft) gainsBy(x Summarizer) bool {
-	c, err := d.newCompaction(compactCall{by: x})
+func gainsBy(d *draft, x Summarizer) bool {
+	c, err := newCompaction(d, compactCall{by: x})
 	return err == nil && c.setLimits()
 }
 
 // isLastResort reports whether only a summary can make the request fit, although it would stand for little: for little
 // more than the last one, for no more but in fewer words, or for a short history before a request that nearly fills the
 // window.
-func (d *draft) isLastResort() bool {
+func (c *call) isLastResort(d *draft) bool {
 	if d.fits() || d.checkpoint == nil && d.known.IsGuessed() { // it is made without the guess instead
 		return false
 	}
 	// A draft of its own, because shrinkToFit changes it.
-	least := d.replay(d.base)
+	least := c.replay(d.base)
 	return !least.shrinkToFit() && !least.fitsBudget()
 }
 
 // draftByHand is newDraft for Compact.
 func (c *call) draftByHand() *draft {
 	d := c.newDraft()
-	if !d.verdict().hasNews {
+	if !d.span().verdict().isNews {
 		d.keepRecent = 0 // the newest step stays whatever its size
 	}
 	return d
@@ -69,7 +69,7 @@ func (c *call) draftByHand() *draft {
 // checkRest returns an error if the request of d cannot fit, not even with a short summary in it. Nobody should pay for
 // such a summary.
 func (c *call) checkRest(d *draft) error {
-	if s := d.span(); d.fitsBudget() && d.fitsBody() || d.restFits(&s, summarysize.Least) {
+	if s := d.span(); d.fitsBudget() && d.fitsBody() || s.restFits(summarysize.Least) {
 		return nil
 	}
 	if d = c.draftByHand(); !d.shrinkToFit() { // another one, because that changes it
@@ -93,7 +93,7 @@ func (c *call) whyDigest() string {
 // report. It commits nothing. The lock is held, but not while code of the host runs.
 func (c *call) compact(ctx context.Context, d *draft, how compactCall) (*draft, *Compaction, error) {
 	before := d.tokens()
-	plan, err := d.newCompaction(how)
+	plan, err := newCompaction(d, how)
 	if err == nil {
 		c.unlocked(func() { err = plan.askRules() })
 	}
@@ -105,13 +105,13 @@ func (c *call) compact(ctx context.Context, d *draft, how compactCall) (*draft, 
 	if err != nil {
 		return nil, nil, err
 	}
-	d.makeUnique(cp)
+	cp.makeUnique(d)
 	next := d.again(cp, c.ledger.records, map[key]*edit{})
 	if next.checkpoint != nil && !next.shrinkToFit() {
 		// The first try left out the new edits and records of d. They shorten results that may be among the newest once
 		// older messages are summarized, and the model wants the newest results whole. That did not fit, so the second
 		// try has them.
-		next = d.again(cp, d.recordsBehind(), d.newEdits)
+		next = d.again(cp, d.recordsBehind(d.items), d.newEdits)
 	}
 	if next.checkpoint == nil || !how.isAsked && !next.shrinkToFit() && next.tokens() >= before {
 		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
@@ -193,7 +193,7 @@ func (c *call) commit(p *proposal) (*Request, error) {
 	}
 	l.tries.count(r, c.meter)
 	c.logMissed(miss)
-	d.logRejected()
+	d.logRejected(d.rejected)
 	if x := p.report; x != nil {
 		c.opts.Logger.Info("winnow: compacted", "tokens_before", x.TokensBefore, "tokens_after", x.TokensAfter,
 			"first_kept", x.FirstKept, "calls", r.SummaryCalls, "degraded", r.Degraded)
@@ -201,19 +201,6 @@ func (c *call) commit(p *proposal) (*Request, error) {
 	}
 	c.keep()
 	return r, nil
-}
-
-// reason says for the log why d is not the history as it came, or not what was sent.
-func (d *draft) reason() string {
-	switch {
-	case d.firstReason != "":
-		return d.firstReason
-	case d.checkpoint != d.ledger.checkpoint:
-		return "a summary stands for older history"
-	case d.newRecords > 0:
-		return "old work becomes records"
-	}
-	return "the history is not the last one and what follows it"
 }
 
 // recordSummary remembers that d has a new summary.
@@ -294,9 +281,9 @@ type compactCall struct {
 }
 
 // newCompaction plans the compaction of d that call asks for. The error is ErrNothingToCompact.
-func (d *draft) newCompaction(call compactCall) (*compaction, error) {
+func newCompaction(d *draft, call compactCall) (*compaction, error) {
 	o, s := d.opts, d.span()
-	if !d.hasNews(&s, 0) && !(call.shortens && d.canShorten(&s)) {
+	if !s.hasNews(0) && !(call.shortens && s.canShorten()) {
 		return nil, ErrNothingToCompact
 	}
 	least, leastGain := summarysize.Least, summarysize.LeastGain
@@ -307,7 +294,7 @@ func (d *draft) newCompaction(call compactCall) (*compaction, error) {
 	c := &compaction{
 		opts: o, compactCall: call,
 		summarySizes: summarySizes{
-			cap: d.summaryCap(&s, least), free: d.roomWithoutMargin() - s.restAtLeast - d.summaryFrame(),
+			cap: s.summaryCap(least), free: d.roomWithoutMargin() - s.restAtLeast - s.summaryFrame(),
 			leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
 		once: d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked, limit: o.Compact.TotalTimeout,
@@ -372,7 +359,7 @@ func (c *compaction) inheritSummary(d *draft, cp *checkpoint) string {
 func (c *compaction) collect(d *draft, s span) {
 	cp := d.checkpoint
 	previous := c.inheritSummary(d, cp)
-	older, first, stays := d.before(&s)
+	older, first, stays := s.before()
 	c.older = slices.Grow(c.older, len(older))
 	var request *item // of the person, once it is passed
 	for _, x := range older {
@@ -397,7 +384,7 @@ func (c *compaction) collect(d *draft, s span) {
 		}
 	}
 	c.quote(d, older, first, stays)
-	c.inForce = d.carryInForce(previous, older, stays, d.total-s.replaced.Sent+c.cap+c.tokens(c.said))
+	c.inForce = c.carryInForce(d, previous, older, stays, d.total-s.replaced.Sent+c.cap+c.tokens(c.said))
 	c.carried = carry(c.carried, d.minifier.files, c.older)
 	c.firstKept, c.index = bookmarkIn(unfolded(d.items), len(older)), max(0, first.index)
 	c.front = s.front
@@ -407,20 +394,6 @@ func (c *compaction) collect(d *draft, s span) {
 	if request != nil {
 		c.request = request.position()
 	}
-}
-
-// before returns the messages of the history before the cut of s, the first one behind it, and which of the former
-// stay. The messages that a record stands for are summarized, and not the record.
-func (d *draft) before(s *span) (older []*item, first *item, stays map[*item]bool) {
-	all := unfolded(d.items)
-	older = unfolded(d.items[:s.cut])
-	stays = map[*item]bool{}
-	for i, x := range d.items[:s.cut] {
-		if !s.replaces(i) {
-			stays[x] = true
-		}
-	}
-	return older, all[len(older)], stays
 }
 
 // quote quotes what people said in older, and notes what else the summary leaves out: it stands in front of `first`.
@@ -440,7 +413,7 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 	}
 	var quoted sections.Dialogue
 	said := dialogue{
-		messages: d.history, from: max(0, d.compactedAt), tools: &d.minifier, note: d.noteOf,
+		messages: d.history, from: max(0, d.compactedAt), tools: &d.minifier, note: shortening{d}.noteOf,
 		stays: func(i int) bool { return inRequest[i] },
 		summary: func(i int) string {
 			if cp := d.checkpoint; cp != nil && cp.isOf(d.facts[i].key) { // the host may keep the text alone
@@ -451,10 +424,10 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 	}
 	said.add(&quoted, end)
 	c.said = quoted.Section(c.tokens, count.Share(d.window, saidShare), max(c.free/4, min(c.free/2, leastSaid)))
-	c.note = d.spanNote(first, said.attachmentsBefore(end))
+	c.note = spanNote(&c.opts, first, said.attachmentsBefore(end))
 	plain := ""
 	if d.opts.Recall {
-		plain = d.spanNote(first, "") // summaryFrame counts it
+		plain = spanNote(&c.opts, first, "") // summaryFrame counts it
 	}
 	names := c.tokens(c.note) - c.tokens(plain)
 	if names > c.free/4 {
@@ -596,21 +569,21 @@ func (c *compaction) summarize(ctx context.Context, room int) (*Summary, error) 
 	return run.run(c.read())
 }
 
-// makeUnique sets the key of the summary of cp. A summarizer may give the same answer twice. If d has the summary
+// makeUnique sets the key of the summary of c. A summarizer may give the same answer twice. If d has the summary
 // already, makeUnique adds a line to the text of the new one, so that the two are told apart.
-func (d *draft) makeUnique(cp *checkpoint) {
+func (c *checkpoint) makeUnique(d *draft) {
 	summaries := make(map[key]bool)
 	for _, x := range d.items {
 		if x.own.Summary {
 			summaries[x.fact.key] = true
 		}
 	}
-	text := cp.message.Parts[0].Text
+	text := c.message.Parts[0].Text
 	for n := 2; ; n++ {
-		if cp.summaryKeys = d.index.hasher.summaryKeys(&cp.message); !summaries[cp.key] {
+		if c.summaryKeys = d.index.hasher.summaryKeys(&c.message); !summaries[c.key] {
 			return
 		}
-		cp.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
+		c.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)
 	}
 }
 

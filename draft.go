@@ -3,13 +3,12 @@ package winnow
 import (
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/recall"
-	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // basis is what a draft is made of. A draft only reads it, but for the index, which learns new messages.
@@ -28,78 +27,46 @@ type assumption struct {
 	withoutCounts bool // those of another process in the history do not count, which may have had other tools
 }
 
-// draft is a request in the making: draft.passes takes it through the numbered passes.
+// draft is a request in the making. Its passes take it from the history to what is sent, in one direction: each is a
+// type of its own, which stands in the file that it is named for, and relies on what those before it left. What all of
+// them share is here: the items, what is decided of them, and how large they may be.
 type draft struct {
-	basis
-	now     time.Time
-	budget  int             // tokens that the request may have, Overhead included
-	cliff   int             // tokens above which the whole request costs more, if it pays to stay below; 0: none
-	handles *recall.Handles // of the history; nil: not asked for yet
-	unseen  int             // the index in the history behind the newest answer
+	repaired // the history
+	sized    // the request
+	now      time.Time
+	handles  *recall.Handles // of the history; nil: not asked for yet
 
 	keepRecent int // tokens that stay behind a summary
 
-	items    []*item       // the request
-	total    int           // sum of their tokens
 	edits    []Edit        // what was dropped, inserted or repaired
 	newEdits map[key]*edit // that were not sent before
 	repeated map[key]bool  // messages, by their keys as they are sent, whose lines later results leave out
+	inForce  *inForce      // what is in force; nil: not asked yet
 	folds
-	repaired
 	takenOver
 	learned
-	progress
+	changes
 }
 
-// repaired is what the repair made of the history.
-type repaired struct {
-	section section              // the part that was repaired
-	source  []Message            // of which the items were made: that part, as it was repaired
-	facts   []*fact              // of the history's messages as they are sent whole: with the names of their calls
-	repair  *repair              // nil: nothing had to be repaired
-	fault   *InvalidMessageError // of the first message that no request can hold; nil: there is none
-}
-
-// takenOver is what a draft takes over from earlier requests, and from the provider.
+// takenOver is what a draft takes over from earlier requests.
 type takenOver struct {
-	beginning
 	base       *checkpoint // the checkpoint that the draft was begun with; nil: none
 	checkpoint *checkpoint // the same, if the history has a place for it, or else nil
 	digested   []Message   // what only a digest stands for, if the history still has it
 	returned   []Message   // Request.History
 	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
 	reopened   position    // see ledger
-	apart      []key       // see ledger
 	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the request
 	limitedAt  position    // the same message by its index in the history
 	names      *givenNames // of the calls behind a new checkpoint; nil: their own
 }
 
-// beginning is where the request begins, if the provider has compacted the conversation.
-type beginning struct {
-	start           int // position in the request of the message with that compaction; -1: none
-	compactedAt     int // its index in the history; -1: none
-	compactedTokens int // of the history, that it stands for
-}
-
-// learned is what a draft learns from the provider's counts in its history.
-type learned struct {
-	accounting accounting.Account // the ledger's by the assumption, and what this history adds to it
-	known      accounting.Account // the same when the draft was begun
-	isLearned  bool               // the counts of this history are in accounting already
-	rejected   []rejection
-	lastUsage  *Usage // of the answer to the last request; nil: not known
-}
-
-// progress is how far the passes of a draft have come, and why they changed messages.
-type progress struct {
-	isPressed       bool     // the request does not fit as it is
-	givesUpSteps    bool     // it does not fit with the newest steps that the host wants whole, either
-	isCramped       bool     // a rewrite has left so little room that a summary is due: see crampedShare
-	inForce         *inForce // what is in force; nil: not asked yet
-	passReason      string   // why the current pass changes messages, for the log
-	firstReason     string   // the reason of the first change
-	unchangedPrefix int      // how many leading messages are as they were sent, or will be sent as they are
+// changes is why the passes changed messages, and what they found.
+type changes struct {
+	passReason   string // why the current pass changes messages, for the log
+	firstReason  string // the reason of the first change
+	givesUpSteps bool   // the request does not fit with the newest steps that the host wants whole
+	isCramped    bool   // a rewrite has left so little room that a summary is due: see crampedShare
 }
 
 // newDraft begins the draft of a request. c and records are replayed. newEdits are edits that were made already but not
@@ -113,10 +80,10 @@ func newDraft(b basis, c *checkpoint, records []*runRecord, newEdits map[key]*ed
 		a.Anchor = accounting.Anchor{}
 	}
 	d := &draft{
-		basis: b, now: b.opts.Now(), keepRecent: b.opts.Compact.KeepRecent,
+		sized: sized{basis: b, accounting: a, known: a},
+		now:   b.opts.Now(), keepRecent: b.opts.Compact.KeepRecent,
 		newEdits: newEdits, repeated: map[key]bool{}, folds: folds{toReplay: records},
 		takenOver: takenOver{base: c, checkpoint: c},
-		learned:   learned{accounting: a, known: a},
 	}
 	d.setBudget()
 	return d
@@ -131,13 +98,13 @@ func (b basis) replay(c *checkpoint) *draft {
 // It takes over what d has learned from the provider's counts.
 func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
 	next := newDraft(d.basis, c, records, newEdits)
-	next.isLearned, next.rejected, next.lastUsage = true, d.rejected, d.lastUsage
+	next.learned = learned{isLearned: true, rejected: d.rejected, lastUsage: d.lastUsage}
 	next.accounting.TakeOver(&d.accounting, &d.known)
 	next.setBudget()
 	return next.passes()
 }
 
-// passes runs the numbered passes, which need no LLM, in their order: each relies on what the one before it left.
+// passes runs the numbered passes, which need no LLM, in their order.
 //
 //  1. index what is new
 //  2. repair the pairing of calls and results
@@ -146,38 +113,37 @@ func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edi
 //  5. replay the records and edits that were sent, byte for byte
 //  6. minify results that were not sent yet, leave out what earlier ones show, and cut those that are too large
 //  7. rewrite what was sent, if that costs nothing, if it pays, or if the request does not fit
+//
+// Pass 8 is shrinkToFit, and pass 9 begins with verdict.
 func (d *draft) passes() *draft {
-	d.indexAndRepair()
-	d.limitAndReplay()
-	d.shortenNew()
-	d.rewrite()
+	d.read()
+	d.replayHistory()
+	newFresh(d).shortenNew()
+	newEpoch(d).rewrite()
 	return d
 }
 
-// setBudget sets the budget by what is known of limits.
-func (d *draft) setBudget() {
-	d.budget = count.Least(d.accounting.Budget(d.window-d.opts.Reserve), d.mostTokens)
-}
+// replayHistory is passes 3 to 5.
+func (d *draft) replayHistory() { replaying{shortening{d}}.limitAndReplay() }
 
-// key returns the identity of the request.
-func (d *draft) key() key {
-	keys := make([]key, len(d.items))
-	for i, x := range d.items {
-		keys[i] = x.key()
+// shrinkToFit is pass 8: it shrinks what is left to shrink, and reports whether the request fits.
+func (d *draft) shrinkToFit() bool { return newShrinking(d).shrinkToFit() }
+
+// read takes the history into d, indexed and repaired.
+func (d *draft) read() {
+	h := d.basis.read()
+	d.repaired, d.edits = h.repaired, h.edits
+	d.setItems(h.items())
+	if d.compactedAt >= 0 {
+		d.start = slices.IndexFunc(d.items, func(x *item) bool { return x.index == d.compactedAt })
 	}
-	return place.Of(keys)
+	if d.start >= 0 {
+		d.limitedAt = d.items[d.start].position() // a summary of what follows does not stand for what is in front
+	}
 }
 
 // The model has seen a message if an answer stands behind it. Until then nothing may stand for that message: it is sent
 // whole, or cut as a new result. The exception is a request that cannot be made otherwise, and its [Edit] says so.
-
-// findUnseen finds what the model has not seen. An answer that failed proves nothing.
-func (d *draft) findUnseen() {
-	d.unseen = len(d.history)
-	for d.unseen > 0 && (d.history[d.unseen-1].Role != RoleAssistant || isFailed(&d.history[d.unseen-1])) {
-		d.unseen--
-	}
-}
 
 // isUnseen reports whether the model has not seen message i.
 func (d *draft) isUnseen(i int) bool { return d.items[i].index >= d.unseen }
@@ -202,9 +168,10 @@ func (d *draft) orUnseen(i int, reason string) string {
 
 // isCold reports whether rewriting what was sent costs nothing: the provider's cache holds nothing of it, or there is
 // none, or nothing was sent.
-func (d *draft) isCold() bool {
-	c := d.opts.Cache
-	return c.None || d.ledger.sentAt.IsZero() || d.now.Sub(d.ledger.sentAt) >= c.TTL
+func (d *draft) isCold() bool { return d.ledger.isCold(&d.opts, d.now) }
+
+func (l *ledger) isCold(o *Options, now time.Time) bool {
+	return o.Cache.None || l.sentAt.IsZero() || now.Sub(l.sentAt) >= o.Cache.TTL
 }
 
 // edit puts m, of `tokens` tokens, in the place of message i: in this request and, once it is sent, in all later
@@ -242,18 +209,6 @@ func (d *draft) show(i int, p *edit) {
 	d.total += after - before
 }
 
-// setItems makes items the request.
-func (d *draft) setItems(items []*item) {
-	d.items, d.total = items, 0
-	for _, x := range items {
-		d.total = count.Add(d.total, x.tokens())
-	}
-}
-
-// sent returns the messages as they are sent, and own as the history has them.
-func (d *draft) sent() sequence { return sequence{items: d.items, asSent: true} }
-func (d *draft) own() sequence  { return asOwn(d.items) }
-
 // eachFact yields the facts of the history and of what the library made of it.
 func (d *draft) eachFact() iter.Seq[*fact] {
 	return func(yield func(*fact) bool) {
@@ -268,23 +223,6 @@ func (d *draft) eachFact() iter.Seq[*fact] {
 			}
 		}
 	}
-}
-
-// counts returns the tokens of each message, in a new list.
-func (d *draft) counts() []int {
-	counts := make([]int, len(d.items))
-	for i, x := range d.items {
-		counts[i] = x.tokens()
-	}
-	return counts
-}
-
-// tokensOf returns the tokens of the messages from one to another.
-func (d *draft) tokensOf(from, to int) (n int) {
-	for _, x := range d.items[from:to] {
-		n = count.Add(n, x.tokens())
-	}
-	return n
 }
 
 // knownEdit returns the edit that was sent in place of the message of f, or nil.
@@ -306,36 +244,199 @@ func (d *draft) firstChanged() int {
 	return n
 }
 
-// hold says why a message is in force. What has the lowest is given up first.
-type hold uint8
-
-const (
-	holdNothing hold = iota
-	holdFile         // it shows a file that the model works on
-	holdShown        // it shows a file of which a newer result only says that it is unchanged
-	holdLoaded       // instructions that a tool returned, the newest of their name
-	holdPlan         // the newest call of a tool that replaces its own state
-	holdTold         // a text of the host ([Message.InForce]), which only a summary replaces
-)
-
-// inForce is what is in force. A message that a record stands for has a place in it too.
-type inForce struct {
-	held  map[*item]hold  // results are held with their calls
-	calls map[callAt]hold // those of held that are calls
-	again map[*item]bool  // a later message is the same text of the host
-	over  map[*item]bool  // texts of the host that it lets go: see findInForce
-	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
-	work  toolcall.Work
+// firstKept returns the position in items of the first message behind c, or -1.
+func (d *draft) firstKept(c *checkpoint, items []*item) int {
+	// Where names were given, it was found to give them again. The names of the calls in front of it may have changed.
+	if r := d.repair; r != nil && r.given.Count && c == d.ledger.checkpoint {
+		at := d.section.inHistory(int(r.given.From))
+		if i := slices.IndexFunc(items, func(x *item) bool { return x.index == at }); i >= 0 {
+			return i
+		}
+	}
+	return c.firstKept.Find(placesIn(items))
 }
 
-// callAt is a call by its message and its place among the calls there.
-type callAt struct {
-	message *item
-	nth     int
+// overflow returns the error that says what fills the window.
+func (d *draft) overflow() *OverflowError {
+	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.Hidden(d.opts.Overhead)}
+	if limit := d.bodyLimit(); limit > 0 {
+		e.Bytes, e.MaxBytes = d.bytes(), limit
+	}
+	request := newestRequest(d.sent())
+	if request < 0 {
+		request = len(d.items)
+	}
+	for i := range d.items {
+		m := d.items[i].sent
+		switch {
+		case m.Summary:
+			e.Summary = count.Add(e.Summary, d.items[i].tokens())
+		case m.Pinned || m.Role == RoleSystem:
+			e.Pinned = count.Add(e.Pinned, d.items[i].tokens())
+		case i >= request:
+			e.Protected = count.Add(e.Protected, d.items[i].tokens())
+		}
+	}
+	// Tokens may rest on the provider's count of the last request, which may be lower than the estimates of its parts.
+	e.Overhead = min(e.Overhead, e.Tokens)
+	if d.opts.Tools != nil {
+		e.Tools = min(max(0, d.opts.Tools.Tokens), e.Overhead)
+	}
+	rest := e.Tokens - e.Overhead
+	for _, n := range []*int{&e.Pinned, &e.Summary, &e.Protected} {
+		*n = min(d.accounting.BilledAs(*n), rest)
+		rest -= *n
+	}
+	return e
 }
 
-// A rejection is a count of the provider that is not used.
-type rejection struct {
-	reason           string
-	prompt, estimate int // tokens; estimate of the messages before the answer, 0: not known
+// isDigestDue reports whether a digest wrote the summary and it is time to replace it: the provider's cache went cold,
+// or the history has grown by a share of the budget. After answers that were refused only growth counts.
+// historyTokens are those of the request without edits.
+func (d *draft) isDigestDue(historyTokens int) bool {
+	o := &d.opts
+	if !o.replacesDigest(d.checkpoint) {
+		return false
+	}
+	b := &d.ledger.breaker
+	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
+	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens, d.ledger.digestAt, d.budget)
+}
+
+// reason says for the log why d is not the history as it came, or not what was sent.
+func (d *draft) reason() string {
+	switch {
+	case d.firstReason != "":
+		return d.firstReason
+	case d.checkpoint != d.ledger.checkpoint:
+		return "a summary stands for older history"
+	case d.newRecords > 0:
+		return "old work becomes records"
+	}
+	return "the history is not the last one and what follows it"
+}
+
+// inForceNow returns what is in force: it is found once before records are replayed, and once behind that.
+func (d *draft) inForceNow() *inForce {
+	if d.inForce == nil {
+		all := unfolded(d.items)
+		d.inForce = findInForce(d, all, len(all))
+	}
+	return d.inForce
+}
+
+// request returns the request as it stands.
+func (d *draft) request() *Request {
+	edits := appendFolds(slices.Clip(d.edits), d.items)
+	for _, x := range d.items {
+		if x.edit != nil {
+			edits = append(edits, x.edit.report(max(0, x.index), x.own, x.fact))
+		}
+	}
+	r := &Request{
+		Messages: d.messages(), History: d.returned, Tokens: d.tokens(), Counts: d.counts(),
+		Budget: d.budget, Bytes: d.bytes(),
+		Edits: edits, FirstChanged: d.firstChanged(),
+	}
+	if d.checkpoint != nil {
+		r.Degraded = d.checkpoint.degraded
+	}
+	pricing{d}.price(r)
+	return r
+}
+
+// putRecords puts the record of each run in the place of that run. The runs are in order and do not overlap. A record
+// stands for the messages of the history, and not for the records in its run.
+func (d *draft) putRecords(runs []recordedRun) {
+	if len(runs) == 0 {
+		return
+	}
+	gone := 0
+	for _, run := range runs {
+		gone += run.to - run.from - 1
+	}
+	items, next := make([]*item, 0, len(d.items)-gone), 0
+	for _, run := range runs {
+		r := run.record
+		if r.fact == nil {
+			r.fact = d.index.fact(&r.message, d.opts.Estimator)
+		}
+		x := madeItem(&r.message, r.fact)
+		x.record = &folded{r, unfolded(d.items[run.from:run.to])}
+		for _, m := range x.record.stands {
+			m.in = x
+		}
+		items = append(append(items, d.items[next:run.from]...), x)
+		next = run.to
+	}
+	d.setItems(append(items, d.items[next:]...))
+}
+
+// estimateHistory estimates the first n messages of the history, as they are, without what the provider's own
+// compaction stands for: no provider reads or bills that.
+func (d *draft) estimateHistory(n int) int {
+	facts := d.index.facts
+	sum := 0
+	for _, f := range facts[:min(n, len(facts))] {
+		sum = count.Add(sum, f.tokens)
+	}
+	return max(0, sum-d.compactedTokens)
+}
+
+// lastSent returns the position of the last request's last message, or -1 if d does not have it.
+func (d *draft) lastSent() int {
+	n := len(d.ledger.sent)
+	if n == 0 {
+		return -1
+	}
+	was := func(i int) bool { // by the edits of the ledger, because those of d were not sent yet
+		k := d.items[i].fact.key
+		if p := d.ledger.edits[k]; p != nil && !d.items[i].sent.Pinned {
+			k = p.key
+		}
+		return k == d.ledger.sent[n-1]
+	}
+	if n <= len(d.items) && was(n-1) {
+		return n - 1
+	}
+	for i := len(d.items) - 1; i >= 0; i-- { // messages before it were dropped
+		if was(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// wholeFrom returns where the newest steps begin that the host wants whole: behind all if it asks for none,
+// or if they cannot be had.
+func (d *draft) wholeFrom() int {
+	if d.opts.WholeSteps == 0 || d.givesUpSteps {
+		return len(d.items)
+	}
+	return newestAnswers(d.own(), d.opts.WholeSteps)
+}
+
+// wasSentWhole reports whether the last request had message i as it is. It looks at that place only: another message
+// with the same key may have been edited.
+func (d *draft) wasSentWhole(i int) bool {
+	sent := d.ledger.sent
+	return i < len(sent) && sent[i] == d.items[i].fact.key
+}
+
+// messages returns what is sent as a list: [Request.History], but for what is edited, if nothing is left out of it.
+func (d *draft) messages() []Message {
+	if d.start >= 0 || len(d.items) != len(d.returned) {
+		return messagesOf(d.sent(), d.source)
+	}
+	list, isOwn := clip(d.returned), false
+	for i, x := range d.items {
+		if x.edit == nil && x.record == nil {
+			continue
+		}
+		if !isOwn {
+			list, isOwn = slices.Clone(list), true
+		}
+		list[i] = *x.sent
+	}
+	return clip(list)
 }

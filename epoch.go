@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
-	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -15,70 +14,78 @@ import (
 // requests fit and their prefix stays in the prompt cache.
 const lowWater = 0.5
 
+// epoch is pass 7: it rewrites what was sent.
+type epoch struct {
+	folding
+	isPressed bool // the request does not fit as it is
+}
+
+func newEpoch(d *draft) *epoch { return &epoch{folding: folding{shortening{d}}} }
+
 // rewrite is pass 7. There are six reasons for an epoch. Old images have come together, or the model has ended a phase
 // of its work. The provider's cache is cold, or the request has a new summary: then everything is written again anyway.
 // Or the request does not fit. Or the epoch pays.
-func (d *draft) rewrite() {
-	cold, uncached := d.isCold(), d.opts.Cache.None
+func (e *epoch) rewrite() {
+	cold, uncached := e.isCold(), e.opts.Cache.None
 	thinks := func(x *item) bool { return hasThinking(x.sent) }
-	endsPhase := d.endsPhase()
-	d.stayBelow()
-	if d.thinking() == ThinkingBound && !endsPhase && d.fits() && slices.ContainsFunc(d.items, thinks) {
+	endsPhase := e.endsPhase()
+	e.stayBelow()
+	if e.thinking() == ThinkingBound && !endsPhase && e.fits() && slices.ContainsFunc(e.items, thinks) {
 		return // an epoch would lose what the model thought
 	}
-	if d.passReason = "old images"; cold {
-		d.dropOldImages(1)
+	if e.passReason = "old images"; cold {
+		e.dropOldImages(1)
 	} else {
-		d.dropOldImages(imagesAtOnce)
+		e.dropOldImages(imagesAtOnce)
 	}
-	fits := d.fits()
-	if fits && d.isBelowFold() {
+	fits := e.fits()
+	if fits && e.isBelowFold() {
 		return // nothing goes from a small request
 	}
 	if fits && endsPhase {
-		d.passReason = "the model ended a phase of its work"
-		d.drop(d.staleParts(1, holdFile))
+		e.passReason = "the model ended a phase of its work"
+		e.drop(e.staleParts(1, holdFile))
 	}
 	switch {
 	case cold:
-		d.passReason = "nothing is in the prompt cache"
+		e.passReason = "nothing is in the prompt cache"
 		steps := coldSteps
 		if uncached {
 			steps = warmSteps
 		}
-		d.drop(d.staleParts(steps, holdNothing))
-		d.bareRecords(recordsShare)
-	case fits && d.base == d.ledger.checkpoint:
-		d.passReason = "carrying it further costs more than writing the cache again"
-		d.rewriteIfItPays()
+		e.drop(e.staleParts(steps, holdNothing))
+		e.bareRecords(recordsShare)
+	case fits && e.base == e.ledger.checkpoint:
+		e.passReason = "carrying it further costs more than writing the cache again"
+		e.rewriteIfItPays()
 		return
 	case fits:
-		d.passReason = "behind a new summary everything is written to the cache again"
-		d.drop(d.staleParts(warmSteps, holdNothing))
+		e.passReason = "behind a new summary everything is written to the cache again"
+		e.drop(e.staleParts(warmSteps, holdNothing))
 		return
 	}
-	pressed := !d.fits()
+	pressed := !e.fits()
 	if pressed {
-		d.dropStale()
+		e.dropStale()
 	}
-	for uncached && d.bareRecords(recordsShare) {
+	for uncached && e.bareRecords(recordsShare) {
 		// Else the next request would do it, even if its history has nothing new.
 	}
-	wasIdle := cold && !uncached && !d.ledger.sentAt.IsZero()
-	d.isCramped = (pressed || wasIdle) && d.isStillNearlyFull()
+	wasIdle := cold && !uncached && !e.ledger.sentAt.IsZero()
+	e.isCramped = (pressed || wasIdle) && e.isStillNearlyFull()
 }
 
 // endsPhase reports whether the newest answer, which no request had so far, ends a phase.
-func (d *draft) endsPhase() bool {
-	if d.opts.Tools == nil || !d.opts.Tools.Notes {
+func (e *epoch) endsPhase() bool {
+	if e.opts.Tools == nil || !e.opts.Tools.Notes {
 		return false
 	}
-	for i := len(d.items) - 1; i >= d.firstChanged(); i-- {
-		m := d.items[i].sent
+	for i := len(e.items) - 1; i >= e.firstChanged(); i-- {
+		m := e.items[i].sent
 		if m.Role != RoleTool {
 			return false
 		}
-		if tool, _ := callOf(d.sent(), i); tool == toolcall.PhaseTool && !m.IsError && !isMissingResult(m) {
+		if tool, _ := callOf(e.sent(), i); tool == toolcall.PhaseTool && !m.IsError && !isMissingResult(m) {
 			return true
 		}
 	}
@@ -87,43 +94,43 @@ func (d *draft) endsPhase() bool {
 
 // isStillNearlyFull reports whether the next epoch would follow soon. The newest results count as lowWater at most: no
 // summary stands for them, and the next epoch can drop them.
-func (d *draft) isStillNearlyFull() bool {
+func (e *epoch) isStillNearlyFull() bool {
 	newest := 0
-	for i := len(d.items) - 1; i >= 0 && d.items[i].sent.Role == RoleTool; i-- {
-		newest = count.Add(newest, d.items[i].tokens())
+	for i := len(e.items) - 1; i >= 0 && e.items[i].sent.Role == RoleTool; i-- {
+		newest = count.Add(newest, e.items[i].tokens())
 	}
-	room := d.room()
-	rest := d.total - newest
+	room := e.room()
+	rest := e.total - newest
 	return count.Add(rest, min(newest, count.Share(room, lowWater))) > count.Share(room, crampedShare)
 }
 
 // dropStale is the epoch of a request that does not fit. It drops what is stale, and then the oldest of the rest, until
 // there is room for the next requests too.
-func (d *draft) dropStale() {
-	if d.isPressed, d.passReason = true, "the request did not fit"; d.cliff > 0 {
-		d.passReason = "a larger request costs more as a whole"
+func (e *epoch) dropStale() {
+	if e.isPressed, e.passReason = true, "the request did not fit"; e.cliff > 0 {
+		e.passReason = "a larger request costs more as a whole"
 	}
-	d.dropOldImages(1)
-	goal := count.Share(d.room(), lowWater)
+	e.dropOldImages(1)
+	goal := count.Share(e.room(), lowWater)
 	steps := pressedSteps
-	if d.isCold() {
+	if e.isCold() {
 		steps = coldSteps
 	}
-	d.dropTo(goal, steps)
-	if d.opts.WholeSteps > 0 && !d.fits() && !d.verdict().canHelp { // a summary would leave them whole
-		d.givesUpSteps = true
-		d.dropTo(goal, steps)
+	e.dropTo(goal, steps)
+	if e.opts.WholeSteps > 0 && !e.fits() && !e.span().verdict().canHelp { // a summary would leave them whole
+		e.givesUpSteps = true
+		e.dropTo(goal, steps)
 	}
-	d.foldAllButNewest(goal)
+	e.foldAllButNewest(goal)
 }
 
 // foldAllButNewest makes records of all steps but the newest before a model is asked for a summary. Records say more of
 // these steps than a summary would, and they cost no call. In a window of 64 000 tokens, the recorded sessions then
 // need 202 calls for summaries instead of 292.
-func (d *draft) foldAllButNewest(goal int) {
-	if d.isStillNearlyFull() && d.opts.asksSummarizer() {
-		d.drop(d.staleParts(1, holdNothing))
-		d.dropTo(goal, 1)
+func (e *epoch) foldAllButNewest(goal int) {
+	if e.isStillNearlyFull() && e.opts.asksSummarizer() {
+		e.drop(e.staleParts(1, holdNothing))
+		e.dropTo(goal, 1)
 	}
 }
 
@@ -138,59 +145,59 @@ const (
 
 // dropTo drops what is stale, and then the oldest of the rest, until the messages take at most goal tokens. Files in
 // work are dropped last, and the given number of the newest steps stay whole.
-func (d *draft) dropTo(goal, steps int) {
-	if d.foldFrom() < goal { // else the host wants all that fits
-		d.drop(d.staleParts(warmSteps, holdNothing))
+func (e *epoch) dropTo(goal, steps int) {
+	if e.foldFrom() < goal { // else the host wants all that fits
+		e.drop(e.staleParts(warmSteps, holdNothing))
 	}
-	for d.total > goal && d.bareRecords(recordsShare) {
+	for e.total > goal && e.bareRecords(recordsShare) {
 	}
-	d.dropUntil(goal, d.staleParts(steps, holdNothing))
-	d.dropFilesTo(goal, steps)
+	e.dropUntil(goal, e.staleParts(steps, holdNothing))
+	e.dropFilesTo(goal, steps)
 }
 
 // dropUntil drops the first parts of list until the messages take at most goal tokens.
-func (d *draft) dropUntil(goal int, list []part) {
-	left, n := d.total, 0
+func (e *epoch) dropUntil(goal int, list []part) {
+	left, n := e.total, 0
 	for n < len(list) && left > goal {
 		left -= list[n].saving
 		n++
 	}
 	list = list[:n]
 	slices.SortFunc(list, func(a, b part) int { return a.index - b.index })
-	d.drop(list)
+	e.drop(list)
 }
 
 // dropFilesTo drops files in work, the largest first. To read a file again takes a request whatever its size, so it is
 // cheaper to read a large one again than several small ones.
-func (d *draft) dropFilesTo(goal, steps int) {
+func (e *epoch) dropFilesTo(goal, steps int) {
 	water := lookingWater
-	if d.changesFiles() {
+	if e.changesFiles() {
 		water = editingWater
 	}
-	goal = max(goal, count.Share(d.room(), water))
-	if d.total <= goal {
+	goal = max(goal, count.Share(e.room(), water))
+	if e.total <= goal {
 		return
 	}
-	list := d.staleParts(steps, holdFile)
+	list := e.staleParts(steps, holdFile)
 	slices.SortStableFunc(list, func(a, b part) int { return b.saving - a.saving })
-	d.dropUntil(goal, list)
+	e.dropUntil(goal, list)
 }
 
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm. Nothing happens if the host asks for the
 // same request again: it gets the one that was sent.
-func (d *draft) rewriteIfItPays() {
-	if n := d.firstChanged(); n == len(d.ledger.sent) && n == len(d.items) {
+func (e *epoch) rewriteIfItPays() {
+	if n := e.firstChanged(); n == len(e.ledger.sent) && n == len(e.items) {
 		return
 	}
-	list := d.staleParts(warmSteps, holdNothing)
-	d.drop(list[d.epochFrom(list):])
+	list := e.staleParts(warmSteps, holdNothing)
+	e.drop(list[e.epochFrom(list):])
 }
 
 // epochFrom returns the first part of list with which an epoch pays most, or len(list) if none does. An epoch that
 // begins at a part drops it and all parts behind it, and writes what is kept behind it to the cache again.
-func (d *draft) epochFrom(list []part) int {
-	worth := d.prices.worthOfKept()
-	tokens := d.cachedTokens()
+func (e *epoch) epochFrom(list []part) int {
+	worth := e.prices.worthOfKept()
+	tokens := e.cachedTokens()
 	best, from := 0.0, len(list)
 	saving, behind := 0, 0
 	next := len(tokens)
@@ -211,32 +218,32 @@ func (d *draft) epochFrom(list []part) int {
 
 // cachedTokens returns the tokens of each message, but 0 for those behind a message that the host has changed: writing
 // these to the cache is not the price of an epoch.
-func (d *draft) cachedTokens() []int {
-	n := d.firstChanged()
-	if n == len(d.ledger.sent) {
-		n = len(d.items)
+func (e *epoch) cachedTokens() []int {
+	n := e.firstChanged()
+	if n == len(e.ledger.sent) {
+		n = len(e.items)
 	}
-	tokens := d.counts()
+	tokens := e.counts()
 	clear(tokens[n:])
 	return tokens
 }
 
 // dropOldImages replaces the images that are old by a line each, if at least `least` steps have some. From a request
 // below the fold only those go that the provider may refuse.
-func (d *draft) dropOldImages(least int) {
-	isSmall := d.fits() && d.isBelowFold() && d.images() <= mostImages
-	if isSmall || !d.isPressed && d.opts.FoldAbove >= 1 {
+func (e *epoch) dropOldImages(least int) {
+	isSmall := e.fits() && e.isBelowFold() && e.images() <= mostImages
+	if isSmall || !e.isPressed && e.opts.FoldAbove >= 1 {
 		return
 	}
 	var list []part
-	turn := newestRequest(d.sent())
+	turn := newestRequest(e.sent())
 	steps, isCounted := 0, false
-	for i := range min(imagesFrom(d.sent()), d.wholeFrom()) {
-		m := d.items[i].sent
+	for i := range min(imagesFrom(e.sent()), e.wholeFrom()) {
+		m := e.items[i].sent
 		if m.Role != RoleTool { // a step begins
 			isCounted = false
 		}
-		if hasImage(m) && mayLoseImages(m, i < turn) && !d.isUnseen(i) {
+		if hasImage(m) && mayLoseImages(m, i < turn) && !e.isUnseen(i) {
 			list = append(list, part{index: i, images: true, reason: oldImages})
 			if !isCounted {
 				steps, isCounted = steps+1, true
@@ -244,146 +251,20 @@ func (d *draft) dropOldImages(least int) {
 		}
 	}
 	if steps >= least {
-		d.drop(list)
+		e.drop(list)
 	}
 }
 
-// shrinkToFit is pass 8: it shrinks what is left to shrink, and reports whether the request fits. The margin of the
-// estimates alone is no reason to cut the newest results, or to fail, and neither is a cliff.
-func (d *draft) shrinkToFit() bool {
-	d.cliff = 0
-	if !d.fitsBudget() {
-		d.shrink()
-	}
-	if d.mostTokens > 0 { // planned only to make the body smaller: it may fit with more tokens than planned
-		d.budget = d.accounting.Budget(d.window - d.opts.Reserve)
-	}
-	d.leaveOutImages()
-	d.leaveOutThinking()
-	if !d.fitsBody() {
-		d.shrinkBody()
-		d.leaveOutThinking() // behind the body's changes too: Recover may send what is still too large
-	}
-	return d.fitsBody() && d.fitsBudget()
-}
-
-// shrink clears all results that the model has seen. Where that is not enough, it cuts the others.
-func (d *draft) shrink() {
-	// Records first: they are the oldest, and each time half of them become bare.
-	for !d.fits() && d.bareRecords(0) {
-	}
-	d.clearOld()
-	for i, x := range d.items {
-		p := x.edit
-		isAdded := p != nil && (p.op == OpShow || p.op == OpTruncate && saysUnchanged(x.own))
-		if isAdded && !d.fits() { // what was added goes before anything is cut
-			d.show(i, nil)
+// changesFiles reports whether a call of the newest turn changes a file. It looks at the history, because a summary may
+// stand for most of the turn.
+func (e *epoch) changesFiles() bool {
+	facts := e.index.facts
+	for i := len(e.history) - 1; i >= max(0, e.compactedAt) && !beginsTurn(&e.history[i]); i-- {
+		for _, s := range facts[i].subjectsOf(&e.history[i], e.minifier.files) {
+			if s.files.Change() {
+				return true
+			}
 		}
 	}
-	if !d.fits() {
-		d.squeezeResults()
-	}
-}
-
-// clearOld clears all results but those that the model has not seen: these are cut, if they have to be. The newest
-// steps that the host wants whole go last.
-func (d *draft) clearOld() {
-	d.showRepeats()
-	if from := d.wholeFrom(); from < len(d.items) {
-		d.clearResults(func(i int) bool { return i >= from || d.isUnseen(i) })
-		if d.fits() {
-			return
-		}
-	}
-	d.clearResults(d.isUnseen)
-}
-
-// clearResults clears all results but those that stay.
-func (d *draft) clearResults(stays func(i int) bool) {
-	o := *d.opts.Prune
-	o.KeepLastAssistants = 0
-	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
-	p := newPruning(d.sent(), max(1, d.room()), o)
-	p.tokens, p.stays = d.counts(), stays
-	if d.opts.Recall {
-		p.note = d.recallNote
-	}
-	p.apply()
-	for k := range p.results {
-		if r := &p.results[k]; r.Change != excerpt.None {
-			d.edit(r.Index, p.left(r), max(1, r.Tokens), opOf(r), r.Reason())
-		}
-	}
-}
-
-// leaveOutImages leaves out images, the oldest first, until the request fits.
-func (d *draft) leaveOutImages() {
-	if d.fitsBudget() {
-		return
-	}
-	request := newestRequest(d.sent())
-	for i := 0; i < len(d.items) && !d.fitsBudget(); i++ {
-		if i == request {
-			continue
-		}
-		if m, tokens, ok := d.withoutImages(i); ok {
-			reason := d.orUnseen(i, "its images are left out: the request does not fit otherwise")
-			d.edit(i, m, tokens, OpClear, reason)
-		}
-	}
-}
-
-// squeezeResults cuts all results to the room that the other messages leave, and keeps both ends of each.
-func (d *draft) squeezeResults() {
-	var sizes []int
-	for i := range d.items {
-		if m := d.items[i].sent; returnsContent(m) && !m.Pinned {
-			sizes = append(sizes, d.items[i].tokens())
-		}
-	}
-	fair := count.Fair(sizes, max(0, d.room()-(d.total-count.Sum(sizes))))
-	// Results cannot be cut below a minimum. Where that keeps some above their fair share, the others are cut further.
-	for _, limit := range []int{fair, 0} {
-		squeeze := d.squeeze(limit)
-		for i := range d.items {
-			d.cut(i, squeeze, "the request does not fit otherwise")
-		}
-		if d.fitsBudget() {
-			return
-		}
-	}
-}
-
-// overflow returns the error that says what fills the window.
-func (d *draft) overflow() *OverflowError {
-	e := &OverflowError{Tokens: d.tokens(), Budget: d.budget, Overhead: d.accounting.Hidden(d.opts.Overhead)}
-	if limit := d.bodyLimit(); limit > 0 {
-		e.Bytes, e.MaxBytes = d.bytes(), limit
-	}
-	request := newestRequest(d.sent())
-	if request < 0 {
-		request = len(d.items)
-	}
-	for i := range d.items {
-		m := d.items[i].sent
-		switch {
-		case m.Summary:
-			e.Summary = count.Add(e.Summary, d.items[i].tokens())
-		case m.Pinned || m.Role == RoleSystem:
-			e.Pinned = count.Add(e.Pinned, d.items[i].tokens())
-		case i >= request:
-			e.Protected = count.Add(e.Protected, d.items[i].tokens())
-		}
-	}
-	// Tokens may rest on the provider's count of the last request, which may be lower than the estimates of its parts.
-	e.Overhead = min(e.Overhead, e.Tokens)
-	if d.opts.Tools != nil {
-		e.Tools = min(max(0, d.opts.Tools.Tokens), e.Overhead)
-	}
-	rest := e.Tokens - e.Overhead
-	for _, n := range []*int{&e.Pinned, &e.Summary, &e.Protected} {
-		*n = min(d.accounting.BilledAs(*n), rest)
-		rest -= *n
-	}
-	return e
+	return false
 }

@@ -18,7 +18,7 @@ import (
 
 // epochByDefinition is epochFrom by its definition: for each part where an epoch may begin, what it saves in the requests
 // ahead against what is written to the cache again.
-func epochByDefinition(d *draft, list []part) int {
+func epochByDefinition(d *epoch, list []part) int {
 	read, write, ahead := d.opts.Cache.ReadPrice, d.opts.Cache.WritePrice, 5.0
 	if d.opts.Cache.None {
 		read, write = 1, 1
@@ -108,23 +108,23 @@ func charTokens(messages []Message) (n float64) {
 }
 
 // send prepares the next request. It returns the draft of it before anything was rewritten, and whether an epoch began.
-func (s *simulation) send(t testing.TB, in []Message) (before *draft, epoch bool) {
+func (s *simulation) send(t testing.TB, in []Message) (before *epoch, rewrites bool) {
 	t.Helper()
 	before = replay(s.m, in)
 	r := prepare(t, s.m, in)
 	same, added := 0, len(in)
 	if s.last != nil {
 		same, added = r.FirstChanged, len(in)-len(s.last.Messages)
-		epoch = r.FirstChanged < len(s.last.Messages)
+		rewrites = r.FirstChanged < len(s.last.Messages)
 	}
 	s.cost += s.read*charTokens(r.Messages[:same]) + s.write*charTokens(r.Messages[same:])
 	s.uncut += s.read*charTokens(in[:len(in)-added]) + s.write*charTokens(in[len(in)-added:])
-	if epoch {
+	if rewrites {
 		s.epochs++
 	}
 	s.requests++
 	s.last, s.now = r, s.now.Add(10*time.Second)
-	return before, epoch
+	return before, rewrites
 }
 
 // While the cache is warm, all in all a conversation costs less than without epochs, though one that ends just behind an
@@ -261,8 +261,8 @@ func written(path string, lines int) string {
 	return `{"path":"` + path + `","content":"` + strings.Repeat(`a line of the file which is forty long\n`, lines) + `"}`
 }
 
-// replayed is the draft of a request before anything is rewritten in it, and has counted by characters.
-func replayed(t testing.TB, o Options, history []Message) *draft {
+// replayed is the epoch of a request before anything is rewritten in it, and has counted by characters.
+func replayed(t testing.TB, o Options, history []Message) *epoch {
 	t.Helper()
 	o.Estimator = CharsPerToken(4)
 	return replay(newOfAnySize(t, 1_000_000, &o), history)
@@ -279,12 +279,12 @@ func newOfAnySize(t testing.TB, window int, o *Options) *Manager {
 	return newManager(t, window, &c)
 }
 
-// replay is the draft of the manager's next request before anything is rewritten in it.
-func replay(m *Manager, history []Message) *draft {
+// replay is the epoch of the manager's next request before anything is rewritten in it.
+func replay(m *Manager, history []Message) *epoch {
 	d := newDraft(m.begin(history, nil).basis, m.state.checkpoint, nil, map[key]*edit{})
-	d.indexAndRepair()
-	d.limitAndReplay()
-	return d
+	d.read()
+	d.replayHistory()
+	return newEpoch(d)
 }
 
 // isPart reports whether a part of list begins at message index.

@@ -26,6 +26,35 @@ const (
 	leftInWork = 20_000
 )
 
+// hold says why a message is in force. What has the lowest is given up first.
+type hold uint8
+
+const (
+	holdNothing hold = iota
+	holdFile         // it shows a file that the model works on
+	holdShown        // it shows a file of which a newer result only says that it is unchanged
+	holdLoaded       // instructions that a tool returned, the newest of their name
+	holdPlan         // the newest call of a tool that replaces its own state
+	holdTold         // a text of the host ([Message.InForce]), which only a summary replaces
+)
+
+// inForce is what is in force. A message that a record stands for has a place in it too.
+type inForce struct {
+	draft *draft
+	held  map[*item]hold  // results are held with their calls
+	calls map[callAt]hold // those of held that are calls
+	again map[*item]bool  // a later message is the same text of the host
+	over  map[*item]bool  // texts of the host that it lets go: see findInForce
+	said  map[string]bool // the names under which something holds, as in [Message.InForce] or subject.state
+	work  toolcall.Work
+}
+
+// callAt is a call by its message and its place among the calls there.
+type callAt struct {
+	message *item
+	nth     int
+}
+
 // workStep is a step with calls that work on files.
 type workStep struct {
 	items  []*item
@@ -36,9 +65,10 @@ type workStep struct {
 
 // findInForce finds what is in force among the messages of a history before end. Later ones count only where they say
 // that a file is unchanged.
-func (d *draft) findInForce(messages []*item, end int) *inForce {
+func findInForce(d *draft, messages []*item, end int) *inForce {
 	f := &inForce{
-		held: map[*item]hold{}, calls: map[callAt]hold{}, again: map[*item]bool{}, over: map[*item]bool{},
+		draft: d,
+		held:  map[*item]hold{}, calls: map[callAt]hold{}, again: map[*item]bool{}, over: map[*item]bool{},
 		said: map[string]bool{}, work: toolcall.Work{Uncached: d.opts.Cache.None},
 	}
 	var inWork []workStep
@@ -61,7 +91,7 @@ func (d *draft) findInForce(messages []*item, end int) *inForce {
 					if messages[result].own.IsError {
 						continue // the call has not done what it says
 					}
-					isShort = d.isShort(messages[result].fact)
+					isShort = f.isShort(messages[result].fact)
 				}
 				if i >= turn && isBefore && f.work.Holds(s.files, isShort) {
 					w.calls, w.files = append(w.calls, n), append(w.files, s.files...)
@@ -75,7 +105,7 @@ func (d *draft) findInForce(messages []*item, end int) *inForce {
 		f.holdStep(messages[i:next], f.held[x])
 		next = i
 	}
-	d.holdFiles(f, inWork)
+	f.holdFiles(inWork)
 	return f
 }
 
@@ -118,8 +148,8 @@ func (f *inForce) holdStep(step []*item, h hold) {
 
 // holdFiles holds the steps that work on files, which are the newest first: all of them or, if they take too much,
 // those of files that the agent changes, and then the newest. What a record stands for takes nothing.
-func (d *draft) holdFiles(f *inForce, steps []workStep) {
-	if d.opts.FoldAbove == FoldAlways || d.opts.Tools.FoldFiles {
+func (f *inForce) holdFiles(steps []workStep) {
+	if o := &f.draft.opts; o.FoldAbove == FoldAlways || o.Tools.FoldFiles {
 		return
 	}
 	all := 0
@@ -127,7 +157,7 @@ func (d *draft) holdFiles(f *inForce, steps []workStep) {
 		s := &steps[k]
 		if s.items[0].in == nil {
 			for _, x := range s.items {
-				s.tokens = count.Add(s.tokens, d.shownTokens(x.fact))
+				s.tokens = count.Add(s.tokens, f.shownTokens(x.fact))
 			}
 			all = count.Add(all, s.tokens)
 		}
@@ -150,18 +180,18 @@ func (d *draft) holdFiles(f *inForce, steps []workStep) {
 	}
 }
 
-// shownTokens returns the tokens of the message of f as the request has it, if no record stands for it.
-func (d *draft) shownTokens(f *fact) int {
-	if p := d.knownEdit(f); p != nil {
+// shownTokens returns the tokens of the message of x as the request has it, if no record stands for it.
+func (f *inForce) shownTokens(x *fact) int {
+	if p := f.draft.knownEdit(x); p != nil {
 		return p.tokens
 	}
-	return f.tokens
+	return x.tokens
 }
 
-// isShort reports whether the result of f has too few tokens to be the text of a file, and no such text behind itself.
-func (d *draft) isShort(f *fact) bool {
-	p := d.knownEdit(f)
-	return f.tokens < fewestOfFile && (p == nil || p.op != OpShow)
+// isShort reports whether the result of x has too few tokens to be the text of a file, and no such text behind itself.
+func (f *inForce) isShort(x *fact) bool {
+	p := f.draft.knownEdit(x)
+	return x.tokens < fewestOfFile && (p == nil || p.op != OpShow)
 }
 
 // holdOf returns why a call is in force, beside the files in work. It comes before all that f has seen. isShort says
@@ -189,28 +219,6 @@ func (f *inForce) isNews(names []string) (isNews bool) {
 	return isNews
 }
 
-// keptByLimit marks the messages before `from` that survive the turn limit. It looks at what was in force
-// when the turns were cut, and not at what is now: the beginning of the request stays as it is until the next cut.
-func (d *draft) keptByLimit(from int) []bool {
-	if from == 0 {
-		return nil
-	}
-	f := d.findInForce(d.items, from)
-	return keptBefore(d.own(), from, func(i int) bool {
-		x := d.items[i]
-		return f.held[x] >= holdShown && x.own.Role != RoleTool // results stay with their calls
-	})
-}
-
-// inForceNow returns what is in force: it is found once before records are replayed, and once behind that.
-func (d *draft) inForceNow() *inForce {
-	if d.inForce == nil {
-		all := unfolded(d.items)
-		d.inForce = d.findInForce(all, len(all))
-	}
-	return d.inForce
-}
-
 // inForceShare is how much of the budget the texts in force may take behind a summary. In a replay of the recorded
 // sessions in a window of 64 000 tokens a quarter makes 10 % more summaries necessary, for no more lines. A plan and
 // what the host told have a fiftieth even where the next summary is near.
@@ -221,7 +229,7 @@ const (
 
 // carryInForce writes the section of what is in force in previous, an earlier summary, and in older, the messages that
 // the new one stands for: all but those that stay beside it. In all, beside tokens stand beside the section.
-func (d *draft) carryInForce(previous string, older []*item, stays map[*item]bool, beside int) string {
+func (c *compaction) carryInForce(d *draft, previous string, older []*item, stays map[*item]bool, beside int) string {
 	f, free := d.inForceNow(), count.Share(d.room(), crampedShare)
 	var q sections.Quotes
 	q.Keep(previous, func(name string) bool { return !f.said[name] }, f.work.WasPointedAt)
@@ -243,8 +251,7 @@ func (d *draft) carryInForce(previous string, older []*item, stays map[*item]boo
 		}
 	}
 	room := min(count.Share(d.budget, inForceShare), max(count.Share(d.budget, leastInForce), free-beside))
-	tokens := func(s string) int { return textTokens(d.opts.Estimator, s) }
-	return q.Section(tokens, max(room, q.NoteTokens(tokens))) // notes are bounded where they are written
+	return q.Section(c.tokens, max(room, q.NoteTokens(c.tokens))) // notes are bounded where they are written
 }
 
 // quoteCall adds what a summary quotes of a call, which is in force because of h, and of its result.
@@ -270,103 +277,4 @@ func quoteCall(q *sections.Quotes, tools *toolcall.Files, p *Part, h hold, resul
 			q.Read(use.Read, result)
 		}
 	}
-}
-
-// saysUnchanged reports whether m is a result that may only say that a file is as it was shown before.
-func saysUnchanged(m *Message) bool {
-	if m.Role != RoleTool || m.Pinned || m.IsError {
-		return false
-	}
-	return holdsOnlyText(m) && toolcall.SaysUnchanged(joinedText(m))
-}
-
-const shownAgain = "\n[What this points to is no longer shown, so here it is:]\n"
-
-// showUnchanged puts the text of a file behind a new result that only says that the file is unchanged, if the request
-// has that text no more. A tool that remembers what it showed would say the same again and again.
-func (d *draft) showUnchanged(wasSent func(int) bool) {
-	for i, x := range d.items {
-		m := x.own
-		isNew := x.index >= 0 && x.edit == nil && !wasSent(i)
-		if !isNew || !saysUnchanged(m) {
-			continue
-		}
-		text, isShown := d.pointedAt(x.index)
-		if text == "" || isShown {
-			continue
-		}
-		out := *m
-		out.Parts, out.Source = []Part{{Text: joinedText(m) + shownAgain + text}}, nil
-		d.edit(i, out, estimateWith(d.opts.Estimator, out), OpShow, "what it points to is no longer in the request")
-	}
-}
-
-// pointedAt returns the newest text of the file that result i of the history is about, "" if there is none, and whether
-// the request shows it.
-func (d *draft) pointedAt(i int) (text string, isShown bool) {
-	facts, files := d.index.facts, toolcall.WorkFiles(nil)
-	var work toolcall.Work
-	nth := 0
-	for k := i; k >= 0; k-- {
-		m := &d.history[k]
-		if m.Role == RoleTool {
-			nth++
-			continue
-		}
-		for n, s := range facts[k].subjectsOf(m, d.minifier.files) {
-			result := k + 1 + n
-			switch {
-			case result > i || d.history[result].Role != RoleTool:
-			case files == nil && n == nth-1:
-				files = s.files
-				work.PointedAt(files, true)
-			case files != nil && !d.history[result].IsError && facts[result].tokens >= fewestOfFile:
-				if work.PointedAt(s.files, false) {
-					return joinedText(&d.history[result]), d.showsWhole(result)
-				}
-			case files != nil && files.Overlap(s.files) && d.isShownAgain(result):
-				return shownAgain, true
-			}
-		}
-		if files == nil { // its call is not known, or is about no file
-			return "", false
-		}
-		nth = 0
-	}
-	return "", false
-}
-
-// shownNow returns the item of message i of the history, or nil if the request does not have that.
-func (d *draft) shownNow(i int) *item {
-	p := slices.IndexFunc(d.items, func(x *item) bool { return x.index == i })
-	if p < 0 {
-		return nil
-	}
-	return d.items[p]
-}
-
-// showsWhole reports whether the request has message i of the history with all that it says.
-func (d *draft) showsWhole(i int) bool {
-	x := d.shownNow(i)
-	return x != nil && (x.edit == nil || x.edit.op == OpMinify || x.edit.op == OpTruncate)
-}
-
-// isShownAgain reports whether the request has message i of the history with what it points to.
-func (d *draft) isShownAgain(i int) bool {
-	x := d.shownNow(i)
-	return x != nil && x.edit != nil && x.edit.op == OpShow
-}
-
-// changesFiles reports whether a call of the newest turn changes a file. It looks at the history, because a summary may
-// stand for most of the turn.
-func (d *draft) changesFiles() bool {
-	facts := d.index.facts
-	for i := len(d.history) - 1; i >= max(0, d.compactedAt) && !beginsTurn(&d.history[i]); i-- {
-		for _, s := range facts[i].subjectsOf(&d.history[i], d.minifier.files) {
-			if s.files.Change() {
-				return true
-			}
-		}
-	}
-	return false
 }

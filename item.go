@@ -1,10 +1,13 @@
 package winnow
 
 import (
+	"bytes"
+	"encoding/base64"
 	"iter"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 )
 
@@ -125,8 +128,86 @@ func historyTokens(items []*item) (n int) {
 	return n
 }
 
+// itemList is the items of a request, in their order.
+type itemList struct {
+	items []*item
+	total int // sum of their tokens
+}
+
+// setItems makes items the request.
+func (l *itemList) setItems(items []*item) {
+	l.items, l.total = items, 0
+	for _, x := range items {
+		l.total = count.Add(l.total, x.tokens())
+	}
+}
+
+// key returns the identity of the request.
+func (l *itemList) key() key {
+	keys := make([]key, len(l.items))
+	for i, x := range l.items {
+		keys[i] = x.key()
+	}
+	return place.Of(keys)
+}
+
+// sent returns the messages as they are sent, and own as the history has them.
+func (l *itemList) sent() sequence { return sequence{items: l.items, asSent: true} }
+
+func (l *itemList) own() sequence { return asOwn(l.items) }
+
+// counts returns the tokens of each message, in a new list.
+func (l *itemList) counts() []int {
+	counts := make([]int, len(l.items))
+	for i, x := range l.items {
+		counts[i] = x.tokens()
+	}
+	return counts
+}
+
+// tokensOf returns the tokens of the messages from one to another.
+func (l *itemList) tokensOf(from, to int) (n int) {
+	for _, x := range l.items[from:to] {
+		n = count.Add(n, x.tokens())
+	}
+	return n
+}
+
+// bytes estimates the size of the request's body, without what is not in the history, such as the schemas of tools.
+func (l *itemList) bytes() int {
+	n := 0
+	for _, x := range l.items {
+		n = count.Add(n, x.size())
+	}
+	return n
+}
+
+// images returns how many images the request has.
+func (l *itemList) images() (n int) {
+	for _, x := range l.items {
+		for k := range x.sent.Parts {
+			if x.sent.Parts[k].Kind == KindImage {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// byIndex returns, by index in a history of so many messages, one more than the position of the first message with that
+// index; 0: there is none.
+func (l *itemList) byIndex(history int) []int32 {
+	at := make([]int32, history)
+	for i, x := range slices.Backward(l.items) {
+		if x.index >= 0 {
+			at[x.index] = int32(i + 1)
+		}
+	}
+	return at
+}
+
 // historyTokens returns the tokens of the history without records and without edits of texts.
-func (d *draft) historyTokens() int { return historyTokens(d.items) }
+func (l *itemList) historyTokens() int { return historyTokens(l.items) }
 
 // sequence is a list of messages that a rule reads: a history, or a request as it is sent or as the history has it.
 type sequence struct {
@@ -164,24 +245,6 @@ func messagesOf(s sequence, from []Message) []Message {
 		list[i] = *s.at(i)
 	}
 	return list
-}
-
-// messages returns what is sent as a list: [Request.History], but for what is edited, if nothing is left out of it.
-func (d *draft) messages() []Message {
-	if d.start >= 0 || len(d.items) != len(d.returned) {
-		return messagesOf(d.sent(), d.source)
-	}
-	list, isOwn := clip(d.returned), false
-	for i, x := range d.items {
-		if x.edit == nil && x.record == nil {
-			continue
-		}
-		if !isOwn {
-			list, isOwn = slices.Clone(list), true
-		}
-		list[i] = *x.sent
-	}
-	return clip(list)
 }
 
 // A position, or a bookmark, identifies a message so that it is found again in another history.
@@ -226,4 +289,157 @@ func kept(items []*item, keep []bool) []*item {
 		}
 	}
 	return out
+}
+
+// edit is what is sent in place of a message of the history, and why. An [Edit] reports it.
+type edit struct {
+	parts  []Part // in place of the message's own; nothing else of it changes. nil: text alone
+	text   string
+	key    key // of the message with them
+	tokens int
+	op     Op
+	reason string
+	forms  minify.Forms // of redundancy that are gone, for OpMinify
+
+	undecoded bool   // from a snapshot, which has no tokens of it, and may be damaged
+	body      uint32 // bytes of a request's body; 0: not asked for yet
+
+	// the key, as it is sent, of the earlier message that shows the lines left out here; nil: none were left out for
+	// that
+	repeats *key
+}
+
+// read sets the parts, the key and the tokens of p by m, the message that it edits. A snapshot may have another key.
+func (p *edit) read(m *Message, e Estimator, h *hasher) {
+	if p.forms != 0 {
+		parts, _, _ := minifiedParts(m.Parts, p.forms, "")
+		if parts == nil {
+			parts = slices.Clone(m.Parts)
+		}
+		p.setParts(parts)
+	}
+	sent := *m
+	sent.Parts, sent.Source = p.sent(), nil
+	p.key, p.tokens, p.undecoded = h.key(&sent), estimateWith(e, sent), false
+}
+
+// isRepeat reports whether p leaves out what an earlier message shows. p may be nil.
+func (p *edit) isRepeat() bool { return p != nil && p.repeats != nil }
+
+// isCut reports whether p shows only the ends of a result. p may be nil.
+func (p *edit) isCut() bool { return p != nil && (p.op == OpTruncate || p.op == OpTrim) }
+
+// report returns the Edit that reports p: it is of message m, which was at index i of the history and has fact f.
+func (p *edit) report(i int, m *Message, f *fact) Edit {
+	return Edit{Op: p.op, Index: i, ID: m.ID, Before: max(1, f.tokens), After: max(1, p.tokens), Reason: p.reason}
+}
+
+// newEdit returns the edit that puts parts in the place of a message's own.
+func newEdit(parts []Part) *edit {
+	p := &edit{}
+	p.setParts(parts)
+	return p
+}
+
+// withOwnArguments gives parts, a list of the caller's own, arguments in memory of their own, and returns it. A host
+// that decodes its log again into the same memory overwrites its bytes.
+func withOwnArguments(parts []Part) []Part {
+	for i := range parts {
+		parts[i].Arguments = bytes.Clone(parts[i].Arguments)
+	}
+	return parts
+}
+
+// setParts makes p send parts. Most edits send a single part with nothing but a text: only that text is kept.
+func (p *edit) setParts(parts []Part) {
+	if len(parts) == 1 && sameParts(&parts[0], &Part{Text: parts[0].Text}) && parts[0].Source == nil {
+		p.parts, p.text = nil, parts[0].Text
+		return
+	}
+	p.parts, p.text = parts, ""
+}
+
+// sent returns the parts that are sent.
+func (p *edit) sent() []Part {
+	if p.parts == nil {
+		return []Part{{Text: p.text}}
+	}
+	return p.parts
+}
+
+// What an edit, and each part of it, takes in a snapshot besides its texts, in bytes: keys, the reason and the names of
+// the fields.
+const savedEditBytes, savedPartBytes = 200, 60
+
+// size returns about how many bytes p takes in a snapshot. It is the same for an edit that was restored.
+func (p *edit) size() int {
+	switch {
+	case p.forms != 0: // its text is not stored: it is made from the message's own
+		return savedEditBytes
+	case p.parts == nil:
+		return savedEditBytes + savedPartBytes + base64.StdEncoding.EncodedLen(len(p.text))
+	}
+	n := savedEditBytes
+	for i := range p.parts {
+		part := &p.parts[i]
+		n += savedPartBytes + base64.StdEncoding.EncodedLen(len(part.Text)+len(part.Arguments))
+		n += len(part.Signature) + len(part.ID) + len(part.Name)
+	}
+	return n
+}
+
+// partsLook is how many parts of a message are searched for the original of a part of an edit.
+const partsLook = 64
+
+// partsFor returns the parts that are sent in place of those of m, each with the Source that the host has on that part
+// now. The parts in earlier requests are not changed.
+func (p *edit) partsFor(m *Message) []Part {
+	parts := p.sent()
+	if p.parts == nil {
+		return parts
+	}
+	parts = slices.Clone(parts)
+	next := 0 // parts keep their order
+	for i := range parts {
+		parts[i].Source = nil
+		for k := next; k < min(len(m.Parts), next+partsLook); k++ {
+			if sameParts(&parts[i], &m.Parts[k]) {
+				parts[i].Source, next = m.Parts[k].Source, k+1
+				break
+			}
+		}
+	}
+	return parts
+}
+
+// haveSameCalls reports whether a and b hold calls with the same ids, in the same order. Edits never change them.
+func haveSameCalls(a, b []Part) bool {
+	k := 0
+	for i := range a {
+		if a[i].Kind != KindToolCall {
+			continue
+		}
+		for k < len(b) && b[k].Kind != KindToolCall {
+			k++
+		}
+		if k == len(b) || a[i].ID != b[k].ID {
+			return false
+		}
+		k++
+	}
+	return !slices.ContainsFunc(b[k:], func(p Part) bool { return p.Kind == KindToolCall })
+}
+
+// sameParts reports whether a provider is sent the same for a and b.
+func sameParts(a, b *Part) bool {
+	switch {
+	case a.Kind != b.Kind || a.Text != b.Text || a.Signature != b.Signature:
+		return false
+	case a.ID != b.ID || a.Name != b.Name || !bytes.Equal(a.Arguments, b.Arguments):
+		return false
+	case a.MediaType != b.MediaType || a.Bytes != b.Bytes:
+		return false
+	}
+	isSameSize := a.Width == b.Width && a.Height == b.Height
+	return isSameSize && a.Pages == b.Pages && a.Seconds == b.Seconds && a.Tokens == b.Tokens
 }

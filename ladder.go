@@ -96,7 +96,7 @@ func (c *call) newLadder(failedJustNow bool) *ladder {
 	l.failedJustNow = l.failedJustNow || hasFailed(l.notReady)
 	l.fits = l.draft.fits()
 	switch {
-	case l.draft.needsCompaction():
+	case c.needsCompaction(l.draft):
 		l.due = summaryDue
 	case l.ready == nil && !l.failedJustNow && c.mayReplaceDigest(l.draft):
 		l.due = digestDue
@@ -114,7 +114,7 @@ func (c *call) newDraft() *draft { return c.replay(c.ledger.checkpoint) }
 // fits: the cache is cold, or the history has grown by a share of the budget.
 func (c *call) mayReplaceDigest(d *draft) bool {
 	isFree := c.manager.background == nil && d.fits()
-	return len(d.digested) > 0 && isFree && d.isDigestDue(d.checkpoint, d.historyTokens())
+	return len(d.digested) > 0 && isFree && d.isDigestDue(d.historyTokens())
 }
 
 // wait waits or saves before anything is sent: it waits for the summary that is being made in the background, begins
@@ -170,12 +170,12 @@ func (l *ladder) summary(ctx context.Context) *proposal {
 // isWorthAsking reports whether the summarizer is asked: it has not failed too often, and there is enough to summarize.
 func (l *ladder) isWorthAsking() bool {
 	d, b, log := l.draft, &l.ledger.breaker, l.opts.Logger
-	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.isDigestDue(d.checkpoint, total) {
+	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.isDigestDue(total) {
 		log.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", b.Failures)
 		return false
 	}
-	v := d.verdict()
-	if unread := d.unread(&v); unread < count.Share(d.budget, leastWorth) || !v.isWorth {
+	v := d.span().verdict()
+	if unread := v.unread(); unread < count.Share(d.budget, leastWorth) || !v.isWorth {
 		log.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
 		return false
 	}

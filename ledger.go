@@ -110,7 +110,7 @@ const mostGoneEdits = 16 << 10
 
 // withoutGone returns edits. If those of messages that d does not have take more than mostGoneEdits, it leaves these
 // out.
-func (d *draft) withoutGone(edits map[key]*edit) map[key]*edit {
+func withoutGone(d *draft, edits map[key]*edit) map[key]*edit {
 	all := 0
 	for _, p := range edits {
 		all += p.size()

@@ -72,7 +72,7 @@ func (m *Manager) Window() int { return m.window }
 func (m *Manager) Cold() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return (&draft{basis: m.begin(nil, nil).basis, now: m.opts.Now()}).isCold()
+	return m.state.isCold(&m.opts, m.opts.Now())
 }
 
 // call is one call of the manager. It works on a copy of the state, which becomes the manager's when a request is
@@ -140,26 +140,6 @@ type background struct {
 	cp     *checkpoint // the result, once the goroutine has ended
 	report *Compaction
 	err    error
-}
-
-// request returns the request as it stands.
-func (d *draft) request() *Request {
-	edits := d.appendFolds(slices.Clip(d.edits))
-	for _, x := range d.items {
-		if x.edit != nil {
-			edits = append(edits, x.edit.report(max(0, x.index), x.own, x.fact))
-		}
-	}
-	r := &Request{
-		Messages: d.messages(), History: d.returned, Tokens: d.tokens(), Counts: d.counts(),
-		Budget: d.budget, Bytes: d.bytes(),
-		Edits: edits, FirstChanged: d.firstChanged(),
-	}
-	if d.checkpoint != nil {
-		r.Degraded = d.checkpoint.degraded
-	}
-	d.price(r, d.estimateHistory(len(d.history)), d.prefix(r.FirstChanged))
-	return r
 }
 
 // Counted passes on what the provider counted for the last request, system prompt and tools included, where no Usage in
@@ -335,7 +315,7 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	c := m.begin(history, (*call).settle)
 	c.ledger.tries.begin()
 	l := &ladder{call: c, instructions: instructions, draft: c.draftByHand()}
-	if !l.draft.verdict().hasNews {
+	if !l.draft.span().verdict().isNews {
 		return nil, ErrNothingToCompact // and work in the background goes on
 	}
 	m.endBackground()

@@ -132,7 +132,7 @@ func (m *Manager) EndPhase(history []Message, arguments json.RawMessage) Message
 	defer m.mu.Unlock()
 	d := m.begin(history, (*call).settle).newDraft()
 	freed := 0
-	for _, p := range d.staleParts(1, holdFile) {
+	for _, p := range newEpoch(d).staleParts(1, holdFile) {
 		freed = count.Add(freed, p.saving)
 	}
 	answer := answerTo(toolcall.PhaseTool, history, arguments)

@@ -67,18 +67,18 @@ func (p *prices) worthOfKept() float64 {
 
 // stayBelow finds the cliff that it pays to stay below, if the request is above one: d then fits only below it, until
 // shrinkToFit, because only work and old history go for that.
-func (d *draft) stayBelow() {
-	if d.ledger.recovery != nil { // which has a limit of its own
+func (e *epoch) stayBelow() {
+	if e.ledger.recovery != nil { // which has a limit of its own
 		return
 	}
 	most := 0.0
-	for _, c := range d.prices.cliffs {
+	for _, c := range e.prices.cliffs {
 		below := count.Share(c.Above, belowCliff)
-		if below >= d.budget || count.Add(d.tokens(), d.margin()) <= below {
+		if below >= e.budget || count.Add(e.tokens(), e.margin()) <= below {
 			break
 		}
-		if gain := d.gainBelow(below); gain > most {
-			most, d.cliff = gain, below
+		if gain := e.gainBelow(below); gain > most {
+			most, e.cliff = gain, below
 		}
 	}
 }
@@ -91,40 +91,40 @@ const belowCliff = 0.9
 // until then are as many as the history has needed so far for as many tokens. Both ways are billed: what is above the
 // cliff is read there again and again, and what is kept below it is written once more. Where old work does not suffice,
 // a summary is needed, whose call reads all of it.
-func (d *draft) gainBelow(above int) float64 {
-	a, hidden := &d.accounting, d.accounting.Hidden(d.opts.Overhead)
-	room := a.Room(above, above, d.opts.Overhead)
-	wasPressed := d.isPressed
-	d.isPressed = true // else nothing counts as stale below the fold
-	least := d.total
-	for _, p := range d.staleParts(pressedSteps, holdFile) {
+func (e *epoch) gainBelow(above int) float64 {
+	a, hidden := &e.accounting, e.accounting.Hidden(e.opts.Overhead)
+	room := a.Room(above, above, e.opts.Overhead)
+	wasPressed := e.isPressed
+	e.isPressed = true // else nothing counts as stale below the fold
+	least := e.total
+	for _, p := range e.staleParts(pressedSteps, holdFile) {
 		least -= p.saving
 	}
-	d.isPressed = wasPressed
+	e.isPressed = wasPressed
 	kept, call := max(least, count.Share(room, lowWater)), 0.0
 	if kept >= room {
-		if d.opts.Compact.Off || !d.verdict().canHelp {
+		if e.opts.Compact.Off || !e.span().verdict().canHelp {
 			return 0
 		}
 		kept = count.Share(room, lowWater)
-		if d.opts.asksSummarizer() {
-			call = d.prices.times(d.tokens()) * float64(d.tokens())
+		if e.opts.asksSummarizer() {
+			call = e.prices.times(e.tokens()) * float64(e.tokens())
 		}
 	}
-	answers, history := countAnswers(listed(d.history)), d.estimateHistory(len(d.history))
+	answers, history := countAnswers(listed(e.history)), e.estimateHistory(len(e.history))
 	if answers == 0 || history == 0 {
 		return 0
 	}
 	step := a.BilledAs(history / answers)
 	requests := float64(a.BilledAs(room-kept)) / float64(max(1, step))
-	small, large := hidden+a.BilledAs((kept+room)/2), d.tokens()
+	small, large := hidden+a.BilledAs((kept+room)/2), e.tokens()
 	first := hidden + a.BilledAs(kept)
 	cached, read := hidden, large-step
-	if d.isCold() {
+	if e.isCold() {
 		cached, read = 0, 0
 	}
 	small = min(small, above)
-	without := d.prices.of(large, max(0, read)) + requests*d.prices.of(large+step, large)
-	with := d.prices.of(first, min(first, cached)) + requests*d.prices.of(small, max(0, small-step))
+	without := e.prices.of(large, max(0, read)) + requests*e.prices.of(large+step, large)
+	with := e.prices.of(first, min(first, cached)) + requests*e.prices.of(small, max(0, small-step))
 	return without - with - call
 }

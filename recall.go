@@ -178,14 +178,14 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	b := m.begin(history, (*call).settle).basis
 	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.
 	d := newDraft(b, b.ledger.checkpoint, b.ledger.records, map[key]*edit{})
-	d.indexAndRepair()
+	d.read()
 	firstKept := -1
 	if c := d.checkpoint; c != nil {
 		if i := d.firstKept(c, d.items); i >= 0 {
 			firstKept = d.items[i].index
 		}
 	}
-	d.limitAndReplay()
+	d.replayHistory()
 
 	facts := d.facts
 	whole := make(map[key]bool, len(d.items))
@@ -333,37 +333,37 @@ func handlesOf(facts []*fact) *recall.Handles {
 }
 
 // recallNote returns the note that says how to recall message i. It is "" if the message cannot be recalled.
-func (d *draft) recallNote(i int) string { return d.recallNoteIn(d.items, i) }
+func (c shortening) recallNote(i int) string { return c.recallNoteIn(c.items, i) }
 
 // recallNoteIn is recallNote for message i of items, such as those that a record stands for.
-func (d *draft) recallNoteIn(items []*item, i int) string {
-	if !d.opts.Recall {
+func (c shortening) recallNoteIn(items []*item, i int) string {
+	if !c.opts.Recall {
 		return ""
 	}
-	k := d.recallable(items[i])
+	k := c.recallable(items[i])
 	if k < 0 {
 		return ""
 	}
-	if handle, ok := recalledHandle(&d.history[k]); ok && isRecallAnswer(asOwn(items), i) {
+	if handle, ok := recalledHandle(&c.history[k]); ok && isRecallAnswer(asOwn(items), i) {
 		return recall.Note(handle) // the original, and not this copy of it
 	}
-	return d.noteOf(k)
+	return c.noteOf(k)
 }
 
 // noteOf returns the note that says how to recall message k of the history. It is "" if no message can be recalled.
-func (d *draft) noteOf(k int) string {
-	if !d.opts.Recall {
+func (c shortening) noteOf(k int) string {
+	if !c.opts.Recall {
 		return ""
 	}
-	if d.handles == nil {
-		d.handles = handlesOf(d.facts)
+	if c.handles == nil {
+		c.handles = handlesOf(c.facts)
 	}
-	return recall.Note(d.handles.Of(k))
+	return recall.Note(c.handles.Of(k))
 }
 
 // recallable returns the index in the history of x, or -1 if x cannot be recalled.
-func (d *draft) recallable(x *item) int {
-	if x.index < 0 || d.history[x.index].Role != x.own.Role {
+func (c shortening) recallable(x *item) int {
+	if x.index < 0 || c.history[x.index].Role != x.own.Role {
 		return -1 // made by the library: a result that stands in has the index of its call
 	}
 	return x.index
@@ -371,17 +371,17 @@ func (d *draft) recallable(x *item) int {
 
 // spanNote returns the note behind a summary, which stands for all messages before `first`: that it leaves out details,
 // how to recall them, and what else it stands for.
-func (d *draft) spanNote(first *item, attachments string) string {
+func spanNote(o *Options, first *item, attachments string) string {
 	handle := ""
-	if d.opts.Recall {
+	if o.Recall {
 		handle = recall.SpanHandle(first.fact.key)
 	}
 	return recall.SpanNote(handle, attachments)
 }
 
 // isRecalled reports whether message i is an answer of [Manager.Recall]: a copy of what the history has.
-func (d *draft) isRecalled(i int) bool {
-	return d.opts.Recall && d.items[i].sent.Role == RoleTool && isRecallAnswer(d.own(), i)
+func (c shortening) isRecalled(i int) bool {
+	return c.opts.Recall && c.items[i].sent.Role == RoleTool && isRecallAnswer(c.own(), i)
 }
 
 // isRecallAnswer reports whether message i is an answer of [Manager.Recall]. A result without a tool name is of the

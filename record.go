@@ -3,7 +3,11 @@ package winnow
 import (
 	"cmp"
 	"encoding/base64"
+	"slices"
 
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/record"
 )
@@ -91,4 +95,234 @@ type folds struct {
 func compareRecords(a, b *runRecord) int {
 	return cmp.Or(cmp.Compare(a.first.Index, b.first.Index), cmp.Compare(a.count, b.count),
 		place.Compare(a.run, b.run), place.Compare(a.key, b.key))
+}
+
+// recordedRun is a run of messages of a request, and its record.
+type recordedRun struct {
+	from, to int
+	record   *runRecord
+}
+
+// appendFolds appends the edits that say which messages are gone, and which records stand for them.
+func appendFolds(edits []Edit, items []*item) []Edit {
+	for _, x := range items {
+		if x.record == nil {
+			continue
+		}
+		edits = slices.Grow(edits, len(x.record.stands)+1)
+		for _, m := range x.record.stands {
+			edits = append(edits, Edit{
+				Op: OpFold, Index: max(0, m.index), ID: m.own.ID, Before: max(1, m.fact.tokens), Reason: foldReason,
+			})
+		}
+		edits = append(edits, Edit{
+			Op: OpFold, Index: max(0, x.record.stands[0].index), After: max(1, x.tokens()), Reason: recordReason,
+		})
+	}
+	return edits
+}
+
+// recordsBehind returns the records to remember once a request with these items was sent. They are the records among
+// the items and, of those that found no place, as many as mostGoneEdits has room for. The latter are of a history that
+// was rewound, or of another branch, and the host may go back to it. A record whose run is there and may not be left
+// out is gone for good: a run that was sent whole stays whole.
+func (f *folds) recordsBehind(items []*item) []*runRecord {
+	all := slices.Clip(withinRoom(f.idle))
+	for _, x := range items {
+		if x.record != nil {
+			all = append(all, x.record.runRecord)
+		}
+	}
+	slices.SortFunc(all, compareRecords)
+	return all
+}
+
+// withinRoom returns as many of the idle records as mostGoneEdits has room for, always the same ones. It sorts idle.
+func withinRoom(idle []*runRecord) []*runRecord {
+	slices.SortFunc(idle, compareRecords)
+	room := mostGoneEdits
+	for k, r := range idle {
+		if room -= r.size(); room < 0 {
+			return idle[:k]
+		}
+	}
+	return idle
+}
+
+// withoutGoneRecords returns records. Of those whose runs begin nowhere among d's messages, it returns only as many as
+// there is room for.
+func withoutGoneRecords(d *draft, records []*runRecord) []*runRecord {
+	begins := map[key]bool{}
+	for f := range d.eachFact() {
+		begins[f.key] = true
+	}
+	// A record whose run begins in a list may find its place again. The others are kept only as far as there is room.
+	var kept, idle []*runRecord
+	for _, r := range records {
+		if begins[r.first.Key] {
+			kept = append(kept, r)
+		} else {
+			idle = append(idle, r)
+		}
+	}
+	kept = append(kept, withinRoom(idle)...)
+	slices.SortFunc(kept, compareRecords)
+	return kept
+}
+
+// How a record is written, and what is left of it once it is bare.
+
+// A part of fewer tokens is not worth an edit.
+const leastStale = 100
+
+// bareShare is the share of the room that bare records may take, for what failed and what was made.
+const bareShare = 0.03
+
+// folding writes new records into a draft.
+type folding struct{ shortening }
+
+// putNew puts records that were not sent before in the place of their runs. A run without one gets a bare
+// record. Neighbours that are bare become one, because each of them would say the same.
+func (f folding) putNew(news []recordedRun) {
+	if len(news) == 0 {
+		return
+	}
+	var runs []recordedRun
+	for _, run := range news {
+		if k := len(runs) - 1; run.record != nil {
+			runs = append(runs, run)
+		} else if run = f.withBareAround(run); k >= 0 && runs[k].record == nil && runs[k].to >= run.from {
+			runs[k].to = run.to
+		} else {
+			runs = append(runs, run)
+		}
+	}
+	f.makeBare(runs)
+	if f.firstReason == "" {
+		f.firstReason = f.passReason
+	}
+	f.unchangedPrefix = min(f.unchangedPrefix, runs[0].from)
+	f.newRecords += len(runs)
+	f.putRecords(runs)
+}
+
+// writeRecord returns the record of the steps from start to end. names are those that the request has elsewhere; those
+// of the record are added.
+func (f folding) writeRecord(w *record.Writer, start, end int, names *excerpt.Names) *runRecord {
+	run := unfolded(f.items[start:end])
+	w.Reset(names)
+	f.writeSteps(w, run)
+	return f.recordOf(run, w.Write(len(run), historyTokens(run)))
+}
+
+// withBareAround returns run with the bare records of the request that stand beside it.
+func (f folding) withBareAround(run recordedRun) recordedRun {
+	for run.from > 0 && f.items[run.from-1].isBare() {
+		run.from--
+	}
+	for run.to < len(f.items) && f.items[run.to].isBare() {
+		run.to++
+	}
+	return run
+}
+
+// recordOf returns the record with text of the messages of run.
+func (f folding) recordOf(run []*item, text string) *runRecord {
+	x, keys := f.index, keysOf(run)
+	r := newRecord(&x.hasher, run[0].position(), len(keys), keys[len(keys)-1], place.Of(keys), text)
+	r.keys = keys
+	r.fact = x.factBy(r.key, &r.message, f.opts.Estimator)
+	return r
+}
+
+// writeSteps tells w of the messages of run.
+func (f folding) writeSteps(w *record.Writer, run []*item) {
+	for i, x := range run {
+		note := ""
+		if x.own.Role != RoleAssistant {
+			note = f.recallNoteIn(run, i)
+		}
+		f.writeMessage(w, x, note)
+	}
+}
+
+// writeMessage tells w of x. note says how to recall it.
+func (f folding) writeMessage(w *record.Writer, x *item, note string) {
+	m := x.own
+	switch m.Role {
+	case RoleTool:
+		if isMissingResult(m) {
+			w.Lost(m.ToolCallID)
+		} else {
+			w.Returned(m.ToolCallID, textAndImages(m), note, m.IsError, x.fact.redundant&minify.Escapes != 0)
+		}
+		return
+	case RoleUser:
+		if len(m.InForce) > 0 || f.inForceNow().again[x] { // what is in force is in no record
+			w.Replaced(joinedText(m), note)
+		} else {
+			w.Inserted(joinedText(m), note)
+		}
+		return
+	}
+	for k := range m.Parts {
+		switch p := &m.Parts[k]; {
+		case p.Kind == KindToolCall:
+			w.Called(p.ID, p.Name, p.Arguments)
+		case p.Kind == KindText:
+			w.Said(p.Text)
+		}
+	}
+}
+
+// textAndImages returns the text of m, with a line for each of its images.
+func textAndImages(m *Message) string {
+	if !hasImage(m) {
+		return joinedText(m)
+	}
+	out := Message{Parts: partsWithoutImages(m, func(p *Part) string { return describeImage(p) + "]" }, -1)}
+	return joinedText(&out)
+}
+
+// makeBare gives the runs without a record a bare one. The newest have lines first.
+func (f folding) makeBare(runs []recordedRun) {
+	left := count.Share(4*f.room(), bareShare) // bytes
+	for _, x := range f.items {
+		if x.isBare() {
+			left -= len(joinedText(x.own))
+		}
+	}
+	for k := range slices.Backward(runs) {
+		if run := &runs[k]; run.record == nil {
+			text := f.bareText(f.items[run.from:run.to], max(0, left))
+			left -= len(text)
+			run.record = f.recordOf(unfolded(f.items[run.from:run.to]), text)
+			run.record.isBare = true
+		}
+	}
+}
+
+// bareText returns the bare record of items, some of which may be records, with lines in at most room bytes.
+func (f folding) bareText(items []*item, room int) string {
+	n := len(unfolded(items))
+	if room == 0 {
+		return record.Bare(n, 0)
+	}
+	var texts []string
+	w := record.NewWriter(f.minifier.files)
+	for i := 0; i < len(items); {
+		if items[i].record != nil {
+			texts = append(texts, joinedText(items[i].own))
+			i++
+			continue
+		}
+		from := i
+		for i < len(items) && items[i].record == nil {
+			i++
+		}
+		w.Reset(new(excerpt.Names))
+		f.writeSteps(w, items[from:i])
+		texts = append(texts, w.Write(0, 0))
+	}
+	return record.Bare(n, room, texts...)
 }

@@ -114,8 +114,8 @@ func (l *ladder) unprepared() *draft {
 		s.opts.HistoryTurns, b.settings = 0, &s
 	}
 	d := newDraft(b, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
-	d.indexAndRepair()
-	d.limitAndReplay()
+	d.read()
+	d.replayHistory()
 	return d
 }
 
@@ -173,7 +173,8 @@ func (l *ladder) clear(context.Context) *proposal {
 	if l.bytes > 0 || l.images > 0 {
 		return l.take(&proposal{draft: d}, d.shrinkToFit())
 	}
-	d.leaveOutThinking() // not shrinkToFit: it cuts the newest results, and a summary is tried before that
+	// Not shrinkToFit: it cuts the newest results, and a summary is tried before that.
+	newShrinking(d).leaveOutThinking()
 	return l.take(&proposal{draft: d}, d.fits() && d.fitsBody())
 }
 
@@ -223,7 +224,7 @@ func (l *ladder) canFit(d *draft) bool {
 	s, budget := d.span(), d.budget
 	d.budget = max(budget, l.allowed)
 	defer func() { d.budget = budget }()
-	return d.restFits(&s, summarysize.Least)
+	return s.restFits(summarysize.Least)
 }
 
 // compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.
@@ -511,10 +512,7 @@ func (c *call) settle() {
 // know learns what is new in the history and returns the facts of its messages as they are sent whole: with the names
 // of their calls. The slice belongs to the index.
 func (c *call) know() []*fact {
-	facts := c.index.update(c.history, c.opts.Estimator)
-	d := draft{basis: c.basis}
-	d.repairHistory(facts)
-	return d.facts
+	return c.basis.read().facts
 }
 
 // requestAccepted closes the open recovery, if there is one, because its last request was accepted. A limit that it

@@ -13,6 +13,7 @@ import (
 
 // span is the part of a draft that a compaction replaces. Sizes are in tokens.
 type span struct {
+	shortening
 	stays       []bool // messages that no compaction replaces
 	front       int    // up to where the texts of the host in front of all else stay, see keepFront
 	cut         int    // the first message that is kept
@@ -25,39 +26,35 @@ type span struct {
 // summary and the newest messages need most of the rest.
 const mostFront = 0.25
 
-// span chooses what is summarized. What the host inserted in front of all else, such as instructions and lists of
-// abilities, stays if there is room for it and for a short summary.
+// span chooses what a compaction summarizes. What the host inserted in front of all else, such as instructions and
+// lists of abilities, stays if there is room for it and for a short summary.
 func (d *draft) span() span {
 	stays := outlives(d.own(), len(d.items))
 	all := slices.Clone(stays)
 	n := keepFront(d.own(), all)
 	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.limited != (position{})
-	unseen := min(d.firstUnseen(), d.wholeBehindSummary())
+	unseen := d.firstUnseen()
+	// If the newest steps that the host wants whole do not fit beside a summary, they cannot be had.
+	whole := d.wholeFrom()
+	if count.Add(d.tokensOf(whole, len(d.items)), summarysize.In(d.budget)) <= d.room() {
+		unseen = min(unseen, whole)
+	}
 	if n > 0 && !isLimited && d.tokensOf(0, n) <= count.Share(d.room(), mostFront) {
-		if s := d.spanBeside(all, unseen); d.restFits(&s, summarysize.LeastGain) {
+		if s := newSpan(d, all, unseen); s.restFits(summarysize.LeastGain) {
 			s.front = n
 			return s
 		}
 	}
-	if s := d.spanBeside(stays, unseen); d.restFits(&s, summarysize.LeastWords) {
+	if s := newSpan(d, stays, unseen); s.restFits(summarysize.LeastWords) {
 		return s
 	}
-	return d.spanBeside(stays, len(d.items))
+	return newSpan(d, stays, len(d.items))
 }
 
-// wholeBehindSummary is wholeFrom for a summary: if the newest steps do not fit beside one, they cannot be had.
-func (d *draft) wholeBehindSummary() int {
-	from := d.wholeFrom()
-	if count.Add(d.tokensOf(from, len(d.items)), summarysize.In(d.budget)) > d.room() {
-		return len(d.items)
-	}
-	return from
-}
-
-// spanBeside chooses the cut: what stands from message `last` on stays, and so do the newest messages, as long as the
+// newSpan chooses the cut: what stands from message `last` on stays, and so do the newest messages, as long as the
 // request lands well below the budget.
-func (d *draft) spanBeside(stays []bool, last int) span {
-	s := span{stays: stays, request: newestRequest(d.own())}
+func newSpan(d *draft, stays []bool, last int) span {
+	s := span{shortening: shortening{d}, stays: stays, request: newestRequest(d.own())}
 	fixed := 0
 	for i, x := range d.items {
 		if !s.replaces(i) {
@@ -65,7 +62,7 @@ func (d *draft) spanBeside(stays []bool, last int) span {
 		}
 	}
 	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
-	s.cut = d.cutPoint(&s, min(d.keepRecent, landing), last)
+	s.cut = s.cutPoint(min(d.keepRecent, landing), last)
 	calls := answered{messages: d.own()}
 	for i, x := range slices.Backward(d.items) {
 		switch {
@@ -77,7 +74,7 @@ func (d *draft) spanBeside(stays []bool, last int) span {
 			}
 		default:
 			mayClear := !d.isUnseen(i) && d.minifier.mayShorten(x.own, calls.tool(i))
-			s.restAtLeast = count.Add(s.restAtLeast, d.leastOf(i, s.request, mayClear))
+			s.restAtLeast = count.Add(s.restAtLeast, s.leastOf(i, mayClear))
 		}
 	}
 	return s
@@ -91,20 +88,20 @@ func (s *span) replaces(i int) bool { return !s.stays[i] && i != s.request }
 // follows it, and the cut never divides a call from its results. The cut does not go back behind the last one: the
 // messages there are in a summary already, or stay for a reason of their own, such as a pin. Nor is the cut at a
 // message that stays for such a reason, unless only such messages follow it.
-func (d *draft) cutPoint(s *span, keep, last int) int {
-	all := unfolded(d.items)
-	first := max(d.firstUnsummarized(), d.shownAt(all, d.limitedAt.Find(placesIn(all))))
-	cut, sum := len(d.items), 0
-	inside := insidePairs(d.own())
+func (s *span) cutPoint(keep, last int) int {
+	all := unfolded(s.items)
+	first := max(s.firstUnsummarized(), s.shownAt(all, s.limitedAt.Find(placesIn(all))))
+	cut, sum := len(s.items), 0
+	inside := insidePairs(s.own())
 	canStand := false // at a message that no compaction replaces: only such messages follow
-	for i := len(d.items) - 1; i >= first; i-- {
+	for i := len(s.items) - 1; i >= first; i-- {
 		if s.replaces(i) {
-			sum = count.Add(sum, d.items[i].tokens())
+			sum = count.Add(sum, s.items[i].tokens())
 		}
-		if d.items[i].own.Role == RoleTool || inside != nil && inside[i] {
+		if s.items[i].own.Role == RoleTool || inside != nil && inside[i] {
 			continue // a cut in front of it would divide it from its call
 		}
-		switch newest := cut == len(d.items); {
+		switch newest := cut == len(s.items); {
 		case newest:
 			cut, canStand = i, s.stays[i]
 		case sum > keep && cut <= last:
@@ -118,26 +115,26 @@ func (d *draft) cutPoint(s *span, keep, last int) int {
 
 // firstUnsummarized returns the position of the first message behind the last cut and behind all summaries,
 // those of the host included: a request has one.
-func (d *draft) firstUnsummarized() int {
-	c := d.checkpoint
-	behind := len(d.items)
-	for behind > 0 && !d.items[behind-1].sent.Summary {
+func (s *span) firstUnsummarized() int {
+	c := s.checkpoint
+	behind := len(s.items)
+	for behind > 0 && !s.items[behind-1].sent.Summary {
 		behind--
 	}
 	if c == nil {
 		return behind
 	}
-	all := unfolded(d.items)
-	first := d.firstKept(c, all)
+	all := unfolded(s.items)
+	first := s.firstKept(c, all)
 	if first < 0 { // the turn limit has dropped that message, and maybe later ones
-		first = d.limitedAt.Find(placesIn(all))
+		first = s.limitedAt.Find(placesIn(all))
 	}
-	return max(d.shownAt(all, first), behind)
+	return max(s.shownAt(all, first), behind)
 }
 
 // shownAt returns the position in the request of message i of all, or of the record that stands for it. For -1 it
 // returns -1.
-func (d *draft) shownAt(all []*item, i int) int {
+func (s *span) shownAt(all []*item, i int) int {
 	if i < 0 {
 		return -1
 	}
@@ -145,36 +142,24 @@ func (d *draft) shownAt(all []*item, i int) int {
 	if x.in != nil {
 		x = x.in
 	}
-	return slices.Index(d.items, x)
-}
-
-// firstKept returns the position in items of the first message behind c, or -1.
-func (d *draft) firstKept(c *checkpoint, items []*item) int {
-	// Where names were given, it was found to give them again. The names of the calls in front of it may have changed.
-	if r := d.repair; r != nil && r.given.Count && c == d.ledger.checkpoint {
-		at := d.section.inHistory(int(r.given.From))
-		if i := slices.IndexFunc(items, func(x *item) bool { return x.index == at }); i >= 0 {
-			return i
-		}
-	}
-	return c.firstKept.Find(placesIn(items))
+	return slices.Index(s.items, x)
 }
 
 // summaryFrame returns the tokens of the text around a summary.
-func (d *draft) summaryFrame() int {
+func (s *span) summaryFrame() int {
 	frame := sections.Begin + sections.End
-	if d.opts.Recall { // else the note goes where it has no room
+	if s.opts.Recall { // else the note goes where it has no room
 		frame += recall.SpanNote(recall.SpanHandle(key{}), "")
 	}
-	return textTokens(d.opts.Estimator, frame)
+	return textTokens(s.opts.Estimator, frame)
 }
 
 // restFits reports whether what stays can fit beside a summary of s with `least` tokens, in tokens and in bytes.
-func (d *draft) restFits(s *span, least int) bool {
-	if limit := d.bodyLimit(); limit > 0 && d.bodyAtLeast(s) > limit {
+func (s *span) restFits(least int) bool {
+	if limit := s.bodyLimit(); limit > 0 && s.bodyAtLeast() > limit {
 		return false
 	}
-	return d.mostTokens > 0 || count.Add(s.restAtLeast, d.summaryFrame()+least) <= d.roomWithoutMargin()
+	return s.mostTokens > 0 || count.Add(s.restAtLeast, s.summaryFrame()+least) <= s.roomWithoutMargin()
 }
 
 // leastSummaryBody is about how many bytes of a body a message with a short summary takes.
@@ -182,9 +167,9 @@ const leastSummaryBody = 1_000
 
 // bodyAtLeast returns about how many bytes the body has once a summary stands for what s replaces, and shrinkBody has
 // dropped all images and results that it may drop.
-func (d *draft) bodyAtLeast(s *span) int {
+func (s *span) bodyAtLeast() int {
 	n := leastSummaryBody
-	for i, x := range d.items {
+	for i, x := range s.items {
 		m := x.sent
 		if i < s.cut && s.replaces(i) || m.Role == RoleTool && !m.Pinned {
 			continue
@@ -203,23 +188,23 @@ func (d *draft) bodyAtLeast(s *span) int {
 }
 
 // leastOf returns about how many tokens shrink leaves of message i: it clears the results that it may clear, those of
-// older steps, squeezes the others, and leaves out images. request is the position of the newest user request.
-func (d *draft) leastOf(i, request int, mayClear bool) int {
+// older steps, squeezes the others, and leaves out images.
+func (s *span) leastOf(i int, mayClear bool) int {
 	const cleared = 100 // tokens: a placeholder has less
-	least := d.items[i].tokens()
-	m := d.items[i].own
+	least := s.items[i].tokens()
+	m := s.items[i].own
 	isResult := returnsContent(m) && !m.Pinned
 	if isResult && m.Role == RoleTool && (least <= cleared || mayClear) {
 		return min(least, cleared)
 	}
 	images := 0 // tokens that leaving them out saves
-	if _, tokens, ok := d.withoutImages(i); ok && i != request {
+	if _, tokens, ok := s.withoutImages(i); ok && i != s.request {
 		images = least - tokens
 	}
 	if isResult { // exact: no summary is paid for if the request cannot fit beside it
-		squeeze := d.squeeze(0)
-		squeeze.note = d.recallNote(i)
-		m, tokens := d.toCut(i, squeeze)
+		squeeze := s.squeeze(0)
+		squeeze.note = s.recallNote(i)
+		m, tokens := s.toCut(i, squeeze)
 		if _, after, ok := squeeze.cut(m, tokens); ok {
 			least = min(least, after)
 		}
@@ -234,46 +219,31 @@ const leastWorth = 0.05
 // verdict says what a compaction of a draft is worth. The margin of the estimates does not count in it.
 type verdict struct {
 	span
-	hasNews   bool // there is anything to summarize
+	isNews    bool // there is anything to summarize
 	canHelp   bool // a summary would be smaller than what it replaces, and the rest can fit beside it
 	isWorth   bool // a call of a model: a summary that goes on from the last one need not stand for much more
 	isLastWay bool // the rest can fit beside a few words for what is replaced, or for a summary that is too long
 }
 
-// verdict judges a compaction of d. A request that cannot fit in any way is not worth a call. Where fewer tokens are
+// verdict judges a compaction of s. A request that cannot fit in any way is not worth a call. Where fewer tokens are
 // planned only to make the body smaller, the rest must fit the limit of the body, and not the planned tokens.
-func (d *draft) verdict() verdict {
-	v := verdict{span: d.span()}
-	s := &v.span
-	v.hasNews = d.hasNews(s, 0)
-	if d.restFits(s, summarysize.Least) {
-		v.canHelp = d.hasNews(s, summarysize.LeastGain+d.summaryFrame())
-		v.isWorth = v.canHelp || v.hasNews && d.checkpoint != nil
+func (s span) verdict() verdict {
+	v := verdict{span: s, isNews: s.hasNews(0)}
+	if s.restFits(summarysize.Least) {
+		v.canHelp = s.hasNews(summarysize.LeastGain + s.summaryFrame())
+		v.isWorth = v.canHelp || v.isNews && s.checkpoint != nil
 	}
-	v.isLastWay = (v.hasNews || d.canShorten(s)) && d.restFits(s, summarysize.LeastWords)
+	v.isLastWay = (v.isNews || s.canShorten()) && s.restFits(summarysize.LeastWords)
 	return v
 }
 
 // unread estimates the tokens in a compaction of v that no model has summarized yet.
-func (d *draft) unread(v *verdict) int {
+func (v *verdict) unread() int {
 	n := v.replaced.News()
-	for i := range d.digested {
-		n = count.Add(n, estimateWith(d.opts.Estimator, d.digested[i]))
+	for i := range v.digested {
+		n = count.Add(n, estimateWith(v.opts.Estimator, v.digested[i]))
 	}
 	return n
-}
-
-// isDigestDue reports whether a digest wrote checkpoint c and it is time to replace it: the provider's cache went cold,
-// or the history has grown by a share of the budget. After answers that were refused only growth counts.
-// historyTokens are those of the request without edits.
-func (d *draft) isDigestDue(c *checkpoint, historyTokens int) bool {
-	o := &d.opts
-	if !o.replacesDigest(c) {
-		return false
-	}
-	b := &d.ledger.breaker
-	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens, d.ledger.digestAt, d.budget)
 }
 
 // asksSummarizer reports whether a compaction calls a model.
@@ -286,15 +256,15 @@ func (o *Options) replacesDigest(c *checkpoint) bool {
 
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
 // fewer than `least` tokens is no summary.
-func (d *draft) summaryCap(s *span, least int) int {
-	return summarysize.Beside(s.restAtLeast+d.summaryFrame(), d.budget, d.room(), d.roomWithoutMargin(), least)
+func (s *span) summaryCap(least int) int {
+	return summarysize.Beside(s.restAtLeast+s.summaryFrame(), s.budget, s.room(), s.roomWithoutMargin(), least)
 }
 
 // hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also
 // has news if a digest stands in for a model's summary, or if the summary is longer than a new one may be, as after a
 // change to a smaller window. It has no news if no message stays behind the summary, as after an undo.
-func (d *draft) hasNews(s *span, least int) bool {
-	if s.cut == len(d.items) {
+func (s *span) hasNews(least int) bool {
+	if s.cut == len(s.items) {
 		return false // nothing is kept behind the summary, so nothing could mark its end
 	}
 	switch {
@@ -304,28 +274,42 @@ func (d *draft) hasNews(s *span, least int) bool {
 		return false
 	}
 	// A digest would write the same again, so it does not replace a digest.
-	return len(d.digested) > 0 && !isDigest(d.opts.Summarizer) || d.summaryIsTooLong(s)
+	return len(s.digested) > 0 && !isDigest(s.opts.Summarizer) || s.summaryIsTooLong()
 }
 
 // summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have
 // become smaller since it was written.
-func (d *draft) summaryIsTooLong(s *span) bool {
-	limit := d.summaryCap(s, summarysize.Least)
-	if d.checkpoint == nil { // of the host, or of another manager
-		return s.replaced.Earlier > limit+d.summaryFrame()+summarysize.LeastGain
+func (s *span) summaryIsTooLong() bool {
+	limit := s.summaryCap(summarysize.Least)
+	if s.checkpoint == nil { // of the host, or of another manager
+		return s.replaced.Earlier > limit+s.summaryFrame()+summarysize.LeastGain
 	}
-	text := d.checkpoint.body
-	if d.checkpoint.degraded != "" { // the request may say less
-		text, _ = sections.Read(joinedText(&d.checkpoint.message))
+	text := s.checkpoint.body
+	if s.checkpoint.degraded != "" { // the request may say less
+		text, _ = sections.Read(joinedText(&s.checkpoint.message))
 	}
-	return textTokens(d.opts.Estimator, text) > limit
+	return textTokens(s.opts.Estimator, text) > limit
 }
 
 // canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.
 // Within a limit that is only guessed it need not: the request is made without the guess instead.
-func (d *draft) canShorten(s *span) bool {
-	if s.cut == len(d.items) || d.fits() || d.known.IsGuessed() {
+func (s *span) canShorten() bool {
+	if s.cut == len(s.items) || s.fits() || s.known.IsGuessed() {
 		return false
 	}
-	return s.replaced.Earlier > d.summaryCap(s, summarysize.LeastWords)+d.summaryFrame()
+	return s.replaced.Earlier > s.summaryCap(summarysize.LeastWords)+s.summaryFrame()
+}
+
+// before returns the messages of the history before the cut of s, the first one behind it, and which of the former
+// stay. The messages that a record stands for are summarized, and not the record.
+func (s *span) before() (older []*item, first *item, stays map[*item]bool) {
+	all := unfolded(s.items)
+	older = unfolded(s.items[:s.cut])
+	stays = map[*item]bool{}
+	for i, x := range s.items[:s.cut] {
+		if !s.replaces(i) {
+			stays[x] = true
+		}
+	}
+	return older, all[len(older)], stays
 }

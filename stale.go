@@ -44,26 +44,26 @@ const (
 
 // isBelowFold reports whether the messages take so little of the window that nothing of them may go. A request that
 // does not fit counts as large enough.
-func (d *draft) isBelowFold() bool {
-	return !d.isPressed && (d.opts.FoldAbove >= 1 || d.total < d.foldFrom())
+func (e *epoch) isBelowFold() bool {
+	return !e.isPressed && (e.opts.FoldAbove >= 1 || e.total < e.foldFrom())
 }
 
 // foldFrom returns from how many estimated tokens on the messages may lose old work. By default it is a share of the
 // window, or of the size above which requests cost more.
-func (d *draft) foldFrom() int {
-	window := d.windowEstimate()
-	if d.opts.FoldAbove == 0 {
-		if len(d.prices.cliffs) > 0 {
-			window = min(window, d.prices.cliffs[0].Above)
+func (e *epoch) foldFrom() int {
+	window := e.windowEstimate()
+	if e.opts.FoldAbove == 0 {
+		if len(e.prices.cliffs) > 0 {
+			window = min(window, e.prices.cliffs[0].Above)
 		}
 		return min(defaultFoldTokens, count.Share(window, defaultFoldAbove))
 	}
-	return count.Share(window, max(0, d.opts.FoldAbove))
+	return count.Share(window, max(0, e.opts.FoldAbove))
 }
 
 // staleness finds the parts of a request that may go.
 type staleness struct {
-	draft *draft
+	*epoch
 	calls answered
 	first int  // the oldest message of a user: nothing before it goes
 	turn  int  // the newest turn of a person begins here
@@ -88,25 +88,25 @@ type part struct {
 
 // staleParts returns the parts that may go, oldest first. The given number of the newest steps stay whole, and so does
 // what is in force, except for what is held for no better reason than may.
-func (d *draft) staleParts(steps int, may hold) []part {
-	first := slices.IndexFunc(d.items, func(x *item) bool { return x.own.Role == RoleUser })
-	if d.isBelowFold() || first < 0 {
+func (e *epoch) staleParts(steps int, may hold) []part {
+	first := slices.IndexFunc(e.items, func(x *item) bool { return x.own.Role == RoleUser })
+	if e.isBelowFold() || first < 0 {
 		return nil
 	}
-	if !d.givesUpSteps {
-		steps = max(steps, d.opts.WholeSteps)
+	if !e.givesUpSteps {
+		steps = max(steps, e.opts.WholeSteps)
 	}
 	s := staleness{
-		draft: d, first: first, turn: max(0, newestRequest(d.own())), least: steps, may: may,
-		calls: answered{messages: d.own()}, images: min(imagesFrom(d.own()), d.wholeFrom()),
-		inside: insidePairs(d.own()),
+		epoch: e, first: first, turn: max(0, newestRequest(e.own())), least: steps, may: may,
+		calls: answered{messages: e.own()}, images: min(imagesFrom(e.own()), e.wholeFrom()),
+		inside: insidePairs(e.own()),
 	}
 	var list []part
-	carried, end := 0, len(d.items) // how many requests held message i; where its step ends
+	carried, end := 0, len(e.items) // how many requests held message i; where its step ends
 	isSeen := true
-	for i := len(d.items) - 1; i >= first; i-- {
-		carried += countAnswers(asOwn(unfolded(d.items[i : i+1])))
-		if isSeen = isSeen && !d.isUnseen(i); d.items[i].sent.Role == RoleTool {
+	for i := len(e.items) - 1; i >= first; i-- {
+		carried += countAnswers(asOwn(unfolded(e.items[i : i+1])))
+		if isSeen = isSeen && !e.isUnseen(i); e.items[i].sent.Role == RoleTool {
 			continue
 		}
 		if isSeen {
@@ -118,15 +118,6 @@ func (d *draft) staleParts(steps int, may hold) []part {
 	return list
 }
 
-// wholeFrom returns where the newest steps begin that the host wants whole: behind all if it asks for none,
-// or if they cannot be had.
-func (d *draft) wholeFrom() int {
-	if d.opts.WholeSteps == 0 || d.givesUpSteps {
-		return len(d.items)
-	}
-	return newestAnswers(d.own(), d.opts.WholeSteps)
-}
-
 // mayLoseImages reports whether old images of m may go: not those of a pin, and not those that a person sent in the
 // newest turn.
 func mayLoseImages(m *Message, isOlderTurn bool) bool {
@@ -136,7 +127,7 @@ func mayLoseImages(m *Message, isOlderTurn bool) bool {
 
 // isOld reports whether so many requests held the step at i that it is none of the newest `least`.
 func (s *staleness) isOld(i, carried, least int) bool {
-	if s.draft.items[i].own.Role == RoleAssistant {
+	if s.items[i].own.Role == RoleAssistant {
 		carried-- // the request that it answers did not hold it
 	}
 	return carried >= least
@@ -145,11 +136,11 @@ func (s *staleness) isOld(i, carried, least int) bool {
 // step returns the parts of the step from i to end that may go, the newest first. A step that becomes a record is one
 // part. Of a step that stays, what no model can read goes, if the model has answered since.
 func (s *staleness) step(i, end, carried int) (parts []part) {
-	x, d := s.draft.items[i], s.draft
+	x := s.items[i]
 	if x.own.Pinned || x.own.Summary {
 		return nil
 	}
-	if isHeld := x.record == nil && d.inForceNow().held[x] > s.may; !isHeld && s.isOld(i, carried, s.least) {
+	if isHeld := x.record == nil && s.inForceNow().held[x] > s.may; !isHeld && s.isOld(i, carried, s.least) {
 		if s.mayFold(i, end) {
 			p := part{index: i, end: end, saving: s.saving(i, end), reason: foldReason}
 			if p.saving > 0 {
@@ -164,7 +155,7 @@ func (s *staleness) step(i, end, carried int) (parts []part) {
 		}
 	}
 	if x.own.Role == RoleAssistant && s.isOld(i, carried, 1) {
-		if _, after, ok := d.withoutData(i); ok {
+		if _, after, ok := s.withoutData(i); ok {
 			parts = append(parts, part{
 				index: i, data: true, saving: x.tokens() - after, reason: "data in the arguments of an older call",
 			})
@@ -177,13 +168,12 @@ func (s *staleness) step(i, end, carried int) (parts []part) {
 // all of their results, with more behind it, or a text that the host lets go. A record would end the turn in which the
 // provider goes on with a call of its own.
 func (s *staleness) mayFold(i, end int) bool {
-	d := s.draft
-	m := d.items[i].sent
+	m := s.items[i].sent
 	if m.Role == RoleUser {
 		// A later request judges it as it is in the history.
-		return i > s.first && d.inForceNow().over[d.items[i]]
+		return i > s.first && s.inForceNow().over[s.items[i]]
 	}
-	if !hasCalls(m) || end == len(d.items) || i >= s.turn && hasSignature(m) {
+	if !hasCalls(m) || end == len(s.items) || i >= s.turn && hasSignature(m) {
 		return false
 	}
 	if s.inside != nil && s.inside[i] {
@@ -193,7 +183,7 @@ func (s *staleness) mayFold(i, end int) bool {
 	for k := range m.Parts {
 		switch p := &m.Parts[k]; {
 		case p.Kind == KindToolCall:
-			if calls++; !d.minifier.match.Matches(p.Name) {
+			if calls++; !s.minifier.match.Matches(p.Name) {
 				return false
 			}
 		case p.Kind != KindText && !isThinking(*p):
@@ -204,8 +194,8 @@ func (s *staleness) mayFold(i, end int) bool {
 		return false
 	}
 	for k := i + 1; k < end; k++ {
-		r := d.items[k].own // with the images that were left out of it
-		if r.Pinned || !d.minifier.mayShorten(r, s.calls.tool(k)) {
+		r := s.items[k].own // with the images that were left out of it
+		if r.Pinned || !s.minifier.mayShorten(r, s.calls.tool(k)) {
 			return false
 		}
 		for p := range r.Parts {
@@ -219,12 +209,12 @@ func (s *staleness) mayFold(i, end int) bool {
 
 // saving estimates how many tokens a record saves of the step from i to end.
 func (s *staleness) saving(i, end int) int {
-	x := s.draft.items[i]
+	x := s.items[i]
 	m := x.own
 	left := 0
 	if m.Role == RoleUser {
 		quoted := textBytes(m)
-		if len(m.InForce) > 0 || s.draft.inForceNow().again[x] {
+		if len(m.InForce) > 0 || s.inForceNow().again[x] {
 			quoted = 0
 		}
 		left = record.EstimateInserted(quoted)
@@ -237,24 +227,24 @@ func (s *staleness) saving(i, end int) int {
 			left += record.EstimateSaid(len(p.Text))
 		}
 	}
-	sum := s.draft.tokensOf(i, end)
+	sum := s.tokensOf(i, end)
 	return sum - left - count.Share(sum, record.NamesShare/2)
 }
 
 // result returns result k as a part that is cleared in its place, and whether that may be.
 func (s *staleness) result(k int) (part, bool) {
-	x := s.draft.items[k]
+	x := s.items[k]
 	m, tokens := x.sent, x.tokens()
 	isCleared := x.edit != nil && x.edit.op == OpClear
 	if isCleared || tokens < leastStale || m.Pinned || !holdsOnlyText(m) {
 		return part{}, false
 	}
 	tool := s.calls.tool(k)
-	if !s.draft.minifier.mayShorten(m, tool) {
+	if !s.minifier.mayShorten(m, tool) {
 		return part{}, false
 	}
 	p := part{index: k, saving: tokens - excerpt.Room(tokens),
-		isRead: s.draft.minifier.files.Reads(tool), reason: "an old result: its names and what it reports are kept"}
+		isRead: s.minifier.files.Reads(tool), reason: "an old result: its names and what it reports are kept"}
 	return p, p.saving > 0
 }
 
@@ -285,28 +275,28 @@ func runsOf(list []part) []part {
 // drop replaces the stale parts of list by what stays of them, where that is worth an edit. It begins with the newest,
 // because a name that several hold stays there. Where the newest records have their share of the room already, older
 // ones are bare from the beginning: of a history that is many times as long as the window, nobody would read them.
-func (d *draft) drop(list []part) {
+func (e *epoch) drop(list []part) {
 	list = runsOf(list)
 	if len(list) == 0 { // else everything that is kept would be read for its names in vain
 		return
 	}
-	names := d.namesKept(list)
+	names := e.namesKept(list)
 	var runs []recordedRun
-	w := record.NewWriter(d.minifier.files) // of all records, so that its memory is used again
-	room := count.Share(d.room(), recordsShare)
+	w := record.NewWriter(e.minifier.files) // of all records, so that its memory is used again
+	room := count.Share(e.room(), recordsShare)
 	for _, p := range slices.Backward(list) {
 		switch {
 		case p.end > 0:
 			run := recordedRun{from: p.index, to: p.end}
 			if room > 0 {
-				r := d.writeRecord(w, p.index, p.end, names)
-				if !isWorthIt(r.fact.tokens, d.tokensOf(p.index, p.end)) {
+				r := e.writeRecord(w, p.index, p.end, names)
+				if !isWorthIt(r.fact.tokens, e.tokensOf(p.index, p.end)) {
 					continue // it stays, with its names, and takes nothing of the records' share
 				}
 				if room -= r.fact.tokens; room > 0 {
 					run.record = r
 				} else { // its names are nowhere then
-					names = d.namesKept(list)
+					names = e.namesKept(list)
 					for _, sent := range runs {
 						names.Add(joinedText(&sent.record.message))
 					}
@@ -314,63 +304,43 @@ func (d *draft) drop(list []part) {
 			}
 			runs = append(runs, run)
 		case p.images:
-			if out, after, ok := d.withoutImages(p.index); ok {
-				d.edit(p.index, out, after, OpClear, p.reason)
+			if out, after, ok := e.withoutImages(p.index); ok {
+				e.edit(p.index, out, after, OpClear, p.reason)
 			}
 		case p.data:
-			if out, after, ok := d.withoutData(p.index); ok {
-				d.edit(p.index, out, after, OpClear, p.reason)
+			if out, after, ok := e.withoutData(p.index); ok {
+				e.edit(p.index, out, after, OpClear, p.reason)
 			}
 		default:
-			d.clearInPlace(p, names)
+			e.clearInPlace(p, names)
 		}
 	}
 	slices.Reverse(runs)
-	d.putNew(runs) // after the edits, because records change the positions of messages
-	d.settleRepeats()
-}
-
-// withoutData returns message i, an answer, without what no model can read in the arguments of its calls, and its
-// tokens. ok is false if there is nothing to leave out, if the host wants it as it came, or if the provider wants to
-// see it as it signed it.
-func (d *draft) withoutData(i int) (out Message, tokens int, ok bool) {
-	x := d.items[i]
-	isSigned := i >= newestRequest(d.own()) && hasSignature(x.sent)
-	isKept := func(p Part) bool { return p.Kind == KindToolCall && !d.minifier.match.Matches(p.Name) }
-	if d.minifier.off || x.fact.redundant == 0 || isSigned || slices.ContainsFunc(x.own.Parts, isKept) {
-		return out, 0, false
-	}
-	parts := withoutData(x.sent.Parts, d.recallNote(i))
-	if parts == nil {
-		return out, 0, false
-	}
-	out = *x.sent
-	out.Parts, out.Source = parts, nil
-	tokens = estimateWith(d.opts.Estimator, out)
-	return out, tokens, tokens < x.tokens()
+	e.putNew(runs) // after the edits, because records change the positions of messages
+	e.settleRepeats()
 }
 
 // clearInPlace leaves of result p what it reports, and the names in it that are not in names.
-func (d *draft) clearInPlace(p part, names *excerpt.Names) {
-	x := d.items[p.index]
+func (e *epoch) clearInPlace(p part, names *excerpt.Names) {
+	x := e.items[p.index]
 	m, out, tokens := x.sent, *x.sent, x.tokens()
 	if x.edit.isRepeat() {
-		m, _ = d.beforeCut(p.index)
+		m, _ = e.beforeCut(p.index)
 	}
-	text := excerpt.Remainder(joinedText(m), excerpt.Room(tokens), !p.isRead, names, d.recallNote(p.index))
+	text := excerpt.Remainder(joinedText(m), excerpt.Room(tokens), !p.isRead, names, e.recallNote(p.index))
 	out.Parts, out.Source = []Part{{Text: text}}, nil
-	if after := estimateWith(d.opts.Estimator, out); isWorthIt(after, tokens) {
-		d.edit(p.index, out, after, OpClear, p.reason)
+	if after := estimateWith(e.opts.Estimator, out); isWorthIt(after, tokens) {
+		e.edit(p.index, out, after, OpClear, p.reason)
 	}
 }
 
 // namesKept returns the names in what the request keeps when the parts of list are dropped. Thinking counts only if
 // every epoch keeps it.
-func (d *draft) namesKept(list []part) *excerpt.Names {
+func (e *epoch) namesKept(list []part) *excerpt.Names {
 	names := new(excerpt.Names)
-	keepsThinking := d.thinking() == ThinkingKept
+	keepsThinking := e.thinking() == ThinkingKept
 	next := 0
-	for i, x := range d.items {
+	for i, x := range e.items {
 		for next < len(list) && list[next].end > 0 && list[next].end <= i {
 			next++
 		}
@@ -395,21 +365,21 @@ func (d *draft) namesKept(list []part) *excerpt.Names {
 
 // bareRecords makes the older half of the records bare if all that are not take more than share of the room together.
 // It returns false if there was nothing to make bare.
-func (d *draft) bareRecords(share float64) bool {
+func (f folding) bareRecords(share float64) bool {
 	var runs []recordedRun
 	all, half := 0, 0
-	for i, x := range d.items {
+	for i, x := range f.items {
 		if x.record != nil && !x.isBare() {
 			runs, all = append(runs, recordedRun{from: i, to: i + 1}), count.Add(all, x.tokens())
 		}
 	}
-	if all <= count.Share(d.room(), share) {
+	if all <= count.Share(f.room(), share) {
 		return false
 	}
 	n := 0
 	for ; n < len(runs) && half <= all/2; n++ {
-		half = count.Add(half, d.items[runs[n].from].tokens())
+		half = count.Add(half, f.items[runs[n].from].tokens())
 	}
-	d.putNew(runs[:n])
+	f.putNew(runs[:n])
 	return n > 0
 }

@@ -70,7 +70,7 @@ func TestStaleWork(t *testing.T) {
 			s := newScript()
 			i := tt.build(s)
 			s.answers(tt.behind)
-			draft := func() *draft { return replayed(t, Options{Tools: &tt.tools}, s.history) }
+			draft := func() *epoch { return replayed(t, Options{Tools: &tt.tools}, s.history) }
 			assert.Equal(t, tt.want, isPart(draft().staleParts(tt.steps, holdNothing), i), tt.reason)
 			if tt.want && (tt.behind == warmSteps || tt.behind == coldSteps) {
 				s.history = s.history[:len(s.history)-2]
@@ -91,13 +91,13 @@ func TestStaleOnce(t *testing.T) {
 	assert.False(t, isPart(d.staleParts(coldSteps, holdNothing), result))
 
 	d = replayed(t, Options{Prune: &PruneOptions{NoHardClear: true}}, s.history)
-	d.clearOld()
+	newShrinking(d.draft).clearOld()
 	require.Equal(t, OpTrim, d.items[result].edit.op)
 	assert.True(t, isPart(d.staleParts(warmSteps, holdNothing), result))
 }
 
 func TestStaleParts(t *testing.T) {
-	calls := func(d *draft) (list []int) {
+	calls := func(d *epoch) (list []int) {
 		for _, p := range d.staleParts(coldSteps, holdNothing) {
 			list = append(list, p.index)
 		}

@@ -1,0 +1,87 @@
+package winnow
+
+import (
+	"github.com/winnowgo/winnow/internal/accounting"
+	"github.com/winnowgo/winnow/internal/count"
+)
+
+// How much room a request has.
+
+// sized is a request against its limits: what there is room for, as strictly as a pass asks.
+type sized struct {
+	basis
+	itemList
+	accounting accounting.Account // the ledger's by the assumption, and what this history adds to it
+	known      accounting.Account // the same when the draft was begun
+
+	budget          int // tokens that the request may have, Overhead included
+	cliff           int // tokens above which the whole request costs more, if it pays to stay below; 0: none
+	unchangedPrefix int // how many leading messages are as they were sent, or will be sent as they are
+}
+
+// setBudget sets the budget by what is known of limits.
+func (s *sized) setBudget() {
+	s.budget = count.Least(s.accounting.Budget(s.window-s.opts.Reserve), s.mostTokens)
+}
+
+// tokens returns how many tokens the provider is expected to count for the request.
+func (s *sized) tokens() int {
+	return s.accounting.Tokens(s.total, s.unchangedPrefix, s.opts.Overhead)
+}
+
+// fits reports whether the request fits its budget. The margin of its estimates may take up to half of the reserve, but
+// not more, because a request that is refused costs more than one that is a little smaller.
+func (s *sized) fits() bool {
+	n := s.tokens()
+	return n <= s.limit() && count.Add(n, s.margin()) <= s.ceiling()
+}
+
+// fitsBudget is fits without the margin and the cliff: the least that holds of what is sent.
+func (s *sized) fitsBudget() bool { return s.tokens() <= s.budget }
+
+// margin returns by how much d.tokens may be too low.
+func (s *sized) margin() int { return s.accounting.Margin(s.total, s.unchangedPrefix) }
+
+// limit returns the budget, or the cliff that the request is to stay below.
+func (s *sized) limit() int { return count.Least(s.budget, s.cliff) }
+
+// ceiling returns the budget and half of the reserve, see fits. Nothing above a cliff is below it.
+func (s *sized) ceiling() int { return count.Least(count.Add(s.budget, s.opts.Reserve/2), s.cliff) }
+
+// room returns how many estimated tokens the messages may have once something that was sent is changed: the request
+// does not go on from the one that the provider counted then.
+func (s *sized) room() int {
+	return s.accounting.Room(s.limit(), s.ceiling(), s.opts.Overhead)
+}
+
+// roomWithoutMargin is room without the margin of the estimates.
+func (s *sized) roomWithoutMargin() int {
+	return s.accounting.RoomWithoutMargin(s.limit(), s.opts.Overhead)
+}
+
+// windowEstimate returns the model's window in estimated tokens, without what no message shows.
+func (s *sized) windowEstimate() int { return s.accounting.EstimatedWindow(s.limits()) }
+
+// fitsBody reports whether the body, and how many images it has, are within their limits, as far as these are known.
+func (s *sized) fitsBody() bool {
+	limit := s.bodyLimit()
+	return (limit == 0 || s.bytes() <= limit) && s.fitsImages()
+}
+
+func (s *sized) fitsImages() bool { return s.ledger.images == 0 || s.images() <= s.ledger.images }
+
+// bodyLimit returns the lowest known limit of a body in bytes: the host's, the provider's or a guessed one. 0: no limit
+// is known.
+func (s *sized) bodyLimit() int {
+	return count.Least(s.ledger.toldBody(s.settings), s.accounting.Body.Most)
+}
+
+// isWithinReach reports whether the request has room for at most softThreshold more tokens.
+func (s *sized) isWithinReach() bool {
+	soft := min(softThreshold, count.Share(s.window, maxDefaultShare))
+	threshold, n := s.budget-soft, s.tokens()
+	if over := count.Add(n, s.margin()) - (s.ceiling() - soft); over > 0 { // the margin is what does not fit
+		n = max(n, threshold)
+	}
+	return flushDue(n, threshold)
+}
