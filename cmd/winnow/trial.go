@@ -240,13 +240,22 @@ func (p *program) usualPlaces() (dirs []string) {
 // agree says what will be sent where, and what it will cost, and asks. Without -yes and anybody to ask it is refused.
 func (p *program) agree(list []*questions.Question, found questions.Found, o *trialFlags, a *ask.Asker) (bool, error) {
 	cost, uncached, pays, begun := 0.0, 0.0, 0, 0
+	expected, ahead := 0.0, []*questions.Question(nil)
 	for _, q := range list {
 		if trial.Begun(a, q) {
 			begun++
-			continue
+			expected += trial.Expected(a, q)
+		} else {
+			ahead = append(ahead, q)
+		}
+	}
+	for _, q := range ahead {
+		of := trial.Expected(a, q)
+		if begun > 0 { // as the bills so far
+			of *= a.Log.Spent() / expected
 		}
 		uncached += trial.Uncached(a, q)
-		if cost += trial.Expected(a, q); cost <= a.Left() {
+		if cost += of; cost <= a.Left() {
 			pays++
 		}
 	}

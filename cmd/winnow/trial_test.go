@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -132,4 +133,28 @@ func TestTrialRefused(t *testing.T) {
 		assert.Equal(t, exitProblem, code, tt.line)
 		assert.Contains(t, errs, tt.want, tt.line)
 	}
+}
+
+// TestTrialEstimate: what is left is said to cost what the answers so far were billed, not what was expected of them.
+func TestTrialEstimate(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"choices":[{"message":{"role":"assistant","content":"Done."},"finish_reason":"stop"}],` +
+			`"usage":{"prompt_tokens":100000,"completion_tokens":10}}`))
+	}))
+	defer server.Close()
+	s := newShell(t)
+	s.fetching(2)
+	line := "trial DIR/rec -model m -window 60000 -to " + server.URL + " -price 3,15,0.3 -n 2 -log DIR/t.jsonl"
+	said := regexp.MustCompile(`1 have been asked, for \$([\d.]+)\. 1 cost about \$([\d.]+)`)
+	code, _, errs := s.run(line + " -budget 1 -yes")
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, errs, "The budget of $1.00 is spent.")
+	_, _, errs = s.run(line)
+	m := said.FindStringSubmatch(errs)
+	require.NotNil(t, m, errs)
+	var spent, ahead float64
+	_, err := fmt.Sscan(m[1]+" "+m[2], &spent, &ahead)
+	require.NoError(t, err)
+	assert.Greater(t, spent, 1.0)
+	assert.Greater(t, ahead, spent/4, "what was expected is some cents")
 }

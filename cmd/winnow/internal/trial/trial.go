@@ -70,14 +70,14 @@ func (r *Result) IsWhole() bool {
 }
 
 // Expected is what a question costs if nothing of it has been asked, in dollars: the history and Winnow's two requests
-// are sent once with a cold cache, and what comes behind them with a warm one. What was billed so far corrects it.
+// are sent once with a cold cache, and what comes behind them with a warm one.
 func Expected(a *ask.Asker, q *questions.Question) float64 {
 	cost := a.Expect(q.WholeTokens, expectedOutput, false) + a.Expect(q.WholeTokens, expectedOutput, true) +
 		2*a.Expect(q.ShortTokens, expectedOutput, false)
 	for range q.Probes {
 		cost += a.Expect(q.WholeTokens, expectedProbe, true) + a.Expect(q.ShortTokens, expectedProbe, true)
 	}
-	return cost * a.Log.Ratio()
+	return cost
 }
 
 // Uncached returns what a question costs at a provider whose cache has nothing of it.

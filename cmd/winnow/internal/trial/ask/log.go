@@ -45,8 +45,6 @@ type Log struct {
 	mu      sync.Mutex
 	entries map[Key]Entry
 	spent   float64
-
-	expected, billed float64 // of what was answered, in dollars
 }
 
 // head is the first line.
@@ -115,10 +113,6 @@ func (l *Log) read(want head) error {
 }
 
 func (l *Log) take(e Entry) {
-	if before := l.entries[e.Key]; before.State == Sent && e.State == Answered {
-		l.expected += before.Dollars
-		l.billed += e.Dollars
-	}
 	l.spent += e.Dollars - l.entries[e.Key].Dollars
 	l.entries[e.Key] = e
 }
@@ -158,16 +152,6 @@ func (l *Log) Spent() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.spent
-}
-
-// Ratio is what the answers cost, to what was expected of them. (1: there is none)
-func (l *Log) Ratio() float64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.expected == 0 {
-		return 1
-	}
-	return l.billed / l.expected
 }
 
 // Close closes the file.
