@@ -311,7 +311,7 @@ func (c *call) isNearCompaction(d *draft) bool {
 	if d.opts.Compact.Off || !d.isWithinReach() || d.ledger.breaker.IsOpen(d.historyTokens(), d.budget) {
 		return false
 	}
-	if v := d.span().verdict(); !v.canHelp || v.unread() < count.Share(d.budget, leastWorth) {
+	if v := d.span().verdict(); !v.canHelp || v.unread() < count.Share(d.limit(), leastWorth) {
 		return false
 	}
 	// least is the request with records of all old work: that is tried before a summary is asked for.

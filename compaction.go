@@ -423,7 +423,8 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 		},
 	}
 	said.add(&quoted, end)
-	c.said = quoted.Section(c.tokens, count.Share(d.window, saidShare), max(c.free/4, min(c.free/2, leastSaid)))
+	most := count.Share(count.Least(d.window, d.cliff), saidShare)
+	c.said = quoted.Section(c.tokens, most, max(c.free/4, min(c.free/2, leastSaid)))
 	c.note = spanNote(&c.opts, first, said.attachmentsBefore(end))
 	plain := ""
 	if d.opts.Recall {

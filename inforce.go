@@ -250,7 +250,7 @@ func (c *compaction) carryInForce(d *draft, previous string, older []*item, stay
 			}
 		}
 	}
-	room := min(count.Share(d.budget, inForceShare), max(count.Share(d.budget, leastInForce), free-beside))
+	room := min(count.Share(d.limit(), inForceShare), max(count.Share(d.limit(), leastInForce), free-beside))
 	return q.Section(c.tokens, max(room, q.NoteTokens(c.tokens))) // notes are bounded where they are written
 }
 

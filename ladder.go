@@ -175,7 +175,7 @@ func (l *ladder) isWorthAsking() bool {
 		return false
 	}
 	v := d.span().verdict()
-	if unread := v.unread(); unread < count.Share(d.budget, leastWorth) || !v.isWorth {
+	if unread := v.unread(); unread < count.Share(d.limit(), leastWorth) || !v.isWorth {
 		log.Debug("winnow: the summarizer is not asked: there is too little to summarize", "tokens", unread)
 		return false
 	}

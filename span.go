@@ -36,7 +36,7 @@ func (d *draft) span() span {
 	unseen := d.firstUnseen()
 	// If the newest steps that the host wants whole do not fit beside a summary, they cannot be had.
 	whole := d.wholeFrom()
-	if count.Add(d.tokensOf(whole, len(d.items)), summarysize.In(d.budget)) <= d.room() {
+	if count.Add(d.tokensOf(whole, len(d.items)), summarysize.In(d.limit())) <= d.room() {
 		unseen = min(unseen, whole)
 	}
 	if n > 0 && !isLimited && d.tokensOf(0, n) <= count.Share(d.room(), mostFront) {
@@ -61,7 +61,7 @@ func newSpan(d *draft, stays []bool, last int) span {
 			fixed = count.Add(fixed, x.tokens())
 		}
 	}
-	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.budget))
+	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.limit()))
 	s.cut = s.cutPoint(min(d.keepRecent, landing), last)
 	calls := answered{messages: d.own()}
 	for i, x := range slices.Backward(d.items) {
@@ -257,7 +257,7 @@ func (o *Options) replacesDigest(c *checkpoint) bool {
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
 // fewer than `least` tokens is no summary.
 func (s *span) summaryCap(least int) int {
-	return summarysize.Beside(s.restAtLeast+s.summaryFrame(), s.budget, s.room(), s.roomWithoutMargin(), least)
+	return summarysize.Beside(s.restAtLeast+s.summaryFrame(), s.limit(), s.room(), s.roomWithoutMargin(), least)
 }
 
 // hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also

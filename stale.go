@@ -49,12 +49,12 @@ func (e *epoch) isBelowFold() bool {
 }
 
 // foldFrom returns from how many estimated tokens on the messages may lose old work. By default it is a share of the
-// window, or of the size above which requests cost more.
+// window, or of what requests stay below because they cost more above it.
 func (e *epoch) foldFrom() int {
 	window := e.windowEstimate()
 	if e.opts.FoldAbove == 0 {
 		if len(e.prices.cliffs) > 0 {
-			window = min(window, e.prices.cliffs[0].Above)
+			window = min(window, count.Share(e.prices.cliffs[0].Above, belowCliff))
 		}
 		return min(defaultFoldTokens, count.Share(window, defaultFoldAbove))
 	}
