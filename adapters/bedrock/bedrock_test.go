@@ -413,3 +413,10 @@ func TestErrors(t *testing.T) {
 		{Status: 400, Body: `{"__type":"ValidationException","message":"The toolUse blocks at messages.2.content contain duplicate Ids: http_request"}`, Want: winnow.ErrorInfo{Class: winnow.ErrorOther}},
 	})
 }
+
+func TestImportTypo(t *testing.T) {
+	text := func(s string) []types.ContentBlock {
+		return []types.ContentBlock{&types.ContentBlockMemberText{Value: s}}
+	}
+	adaptertest.Typo(t, Import([]types.Message{{Role: "user", Content: text("Hello?")}, {Role: "asistant", Content: text("Hello.")}}))
+}

@@ -75,6 +75,9 @@ func (im *importer) add(of *types.Message) {
 	adapter.InCallOrder[types.Message](im.out[first:], im.calls)
 	if results < count {
 		m := winnow.Message{Role: winnow.RoleUser, Parts: im.blocks(of)}
+		if of.Role != types.ConversationRoleUser { // a typo, which Prepare refuses
+			m.Role = winnow.Role(of.Role)
+		}
 		adapter.NoteWhose(&m, results > 0)
 		im.emit(m, of, nil, results, count)
 	}

@@ -71,7 +71,6 @@ var cases = []adaptertest.Case{
 	{Name: "unknown part of an assistant alone", Imports: []string{ask, `{"role":"assistant","content":"","assistant_output_multi_content":[{"type":"future"}]}`, ask}, Reason: "in its role"},
 	{Name: "unknown part of a result", Imports: withResult(`"content":"","user_input_multi_content":[{"type":"future"},{"type":"text","text":"r"}]`), Reason: "in its place"},
 	{Name: "unknown part of the old list", Imports: []string{`{"role":"user","content":"","multi_content":[{"type":"text","text":"q"},{"type":"future"}]}`, said, ask}, Reason: "in its place"},
-	{Name: "unknown role", Imports: []string{`{"role":"critic","content":"c"}`, ask, said, ask}, Reason: "carried"},
 	{Name: "an image", Imports: userOf(`{"type":"image_url","image":{"base64data":"aGk=","mime_type":"image/png","detail":"low"}}`), Reason: "as it is"},
 	{Name: "an image by its address", Imports: userOf(`{"type":"text","text":"q"},{"type":"image_url","image":{"url":"https://example.com/a.png"}}`), Reason: "as it is"},
 	{Name: "a recording, a film, a file", Imports: userOf(`{"type":"audio_url","audio":{"base64data":"aGk=","mime_type":"audio/wav"}},{"type":"video_url","video":{"url":"u"}},{"type":"file_url","file":{"base64data":"aGk=","mime_type":"application/pdf","name":"f"}}`), Reason: "as they are"},

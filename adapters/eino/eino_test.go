@@ -279,3 +279,7 @@ func TestSpeaker(t *testing.T) {
 	m.Source = nil
 	assert.Equal(t, in, Export([]winnow.Message{m})[0])
 }
+
+func TestImportTypo(t *testing.T) {
+	adaptertest.Typo(t, Import([]*schema.Message{schema.UserMessage("Hello?"), {Role: "asistant", Content: "Hello."}}))
+}

@@ -48,8 +48,11 @@ func (im *importer) add(of *schema.Message) {
 			m.ToolName = im.names.Of(of.ToolCallID)
 		}
 		im.input(of)
-	default:
+	case schema.User:
 		m.Role, m.Speaker = winnow.RoleUser, of.Name
+		im.input(of)
+	default: // a typo, which Prepare refuses
+		m.Role = winnow.Role(of.Role)
 		im.input(of)
 	}
 	m.Parts = im.parts[begin:len(im.parts):len(im.parts)]

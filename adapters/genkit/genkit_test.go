@@ -276,3 +276,7 @@ func TestSummarizer(t *testing.T) {
 				map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": prompt}}}}}
 		})
 }
+
+func TestImportTypo(t *testing.T) {
+	adaptertest.Typo(t, Import([]*ai.Message{ai.NewUserTextMessage("Hello?"), {Role: "asistant", Content: []*ai.Part{ai.NewTextPart("Hello.")}}}))
+}

@@ -31,6 +31,9 @@ func Import(messages []*ai.Message) (out []winnow.Message) {
 			rest.Role = winnow.RoleAssistant
 		case ai.RoleSystem:
 			rest.Role = winnow.RoleSystem
+		case ai.RoleUser, ai.RoleTool:
+		default: // a typo, which Prepare refuses
+			rest.Role = winnow.Role(of.Role)
 		}
 		begin := len(out)
 		for _, p := range of.Content {

@@ -28,6 +28,9 @@ func Import(messages []llms.MessageContent) (out []winnow.Message) {
 		case llms.ChatMessageTypeTool, llms.ChatMessageTypeFunction:
 			out = append(out, results(of, &names)...)
 			continue
+		case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
+		default: // a typo, which Prepare refuses
+			m.Role = winnow.Role(of.Role)
 		}
 		for _, p := range of.Parts {
 			if p, ok := importPart(p); ok {

@@ -267,3 +267,7 @@ func TestUsage(t *testing.T) {
 		assert.Equal(t, tt.want, m.Usage)
 	}
 }
+
+func TestImportTypo(t *testing.T) {
+	adaptertest.Typo(t, Import([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Hello?"), llms.TextParts("asistant", "Hello.")}))
+}

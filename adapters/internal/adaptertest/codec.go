@@ -139,3 +139,12 @@ func at(list []string, i int) string {
 	}
 	return head(list[i])
 }
+
+// Typo tests that the last of imported, whose role in the SDK's list was "asistant", is refused, and not sent as what
+// a person said.
+func Typo(t *testing.T, imported []winnow.Message) {
+	t.Helper()
+	var invalid *winnow.InvalidMessageError
+	require.ErrorAs(t, winnow.Validate(imported), &invalid)
+	require.Equal(t, [3]any{len(imported) - 1, "role", "asistant"}, [3]any{invalid.Index, invalid.Field, invalid.Got})
+}
