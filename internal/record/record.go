@@ -5,6 +5,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ const (
 
 // How many characters of a text stay. Most of a record is names, which are not shortened.
 const (
-	saidChars     = 120   // of what the model said between calls: two thirds from its beginning, the rest from its end
+	saidChars     = 140   // of what the model said between calls
 	insertedChars = 200   // of a text that the host inserted: its beginning
 	mostBare      = 4_000 // bytes of what is left of a record
 )
@@ -129,18 +130,74 @@ func (w *Writer) mentionValues(arguments json.RawMessage) {
 
 // Said adds what the model said beside its calls.
 func (w *Writer) Said(text string) {
-	const most = saidChars
 	text = secret.Mask(text)
 	w.mention(text, true)
-	text = runes.OneLine(text)
-	if text == "" {
-		return
+	if text = gist(text, saidChars); text != "" {
+		w.lines = append(w.lines, line{frame: said, text: markup.Escape(markup.Line(text))})
 	}
-	if runes.AtLeast(text, most*3/2) {
-		text = strings.TrimSpace(text[:runes.HeadWords(text, most*2/3)] + " … " +
-			strings.TrimLeft(text[runes.TailWords(text, most/3):], " "))
+}
+
+// gist returns text, which stands beside calls, in one line of at most about limit characters, and in whole sentences if
+// they fit. Blocks of code go first, and then the last sentence: most often it announces the calls, which the next lines
+// show. What was found stands in front of it.
+func gist(text string, limit int) string {
+	if whole := runes.OneLine(text); !runes.AtLeast(whole, limit+1) {
+		return whole
 	}
-	w.lines = append(w.lines, line{frame: said, text: markup.Escape(markup.Line(text))})
+	var said []string
+	for i, prose := range strings.Split(text, "```") {
+		if i%2 == 0 {
+			said = slices.AppendSeq(said, sentences(prose))
+		}
+	}
+	short := strings.Join(said, " ")
+	if n := len(said) - 1; n > 0 && len(short)-len(said[n]) >= limit/2 {
+		said = said[:n]
+		short = strings.Join(said, " ")
+	}
+	end := 0
+	for _, s := range said {
+		next := end + len(s) + 1
+		if runes.AtLeast(short[:next-1], limit+1) {
+			break
+		}
+		end = min(next, len(short))
+	}
+	if end < min(limit/2, len(short)) { // the next sentence is a long one
+		end = runes.HeadWords(short, limit)
+	}
+	return strings.TrimSpace(short[:end]) + " …"
+}
+
+// sentences yields the sentences of text, with what ends them. The end of a line ends one too.
+func sentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(text) {
+			for line != "" {
+				end := sentenceEnd(line)
+				if s := runes.OneLine(line[:end]); s != "" && !yield(s) {
+					return
+				}
+				line = line[end:]
+			}
+		}
+	}
+}
+
+// sentenceEnd returns where the first sentence of line ends.
+func sentenceEnd(line string) int {
+	for i, r := range line {
+		next := i + utf8.RuneLen(r)
+		switch r {
+		case '.', '!', '?':
+			if next == len(line) || line[next] == ' ' {
+				return next
+			}
+		case '。', '！', '？':
+			return next
+		}
+	}
+	return len(line)
 }
 
 // Inserted adds a text that the host put among the messages. note says how to recall the text; "" if that is not

@@ -327,6 +327,24 @@ func TestLost(t *testing.T) {
 	assert.Equal(t, frame+"\nread a.go → no result; whether it ran is not known\nexec make → done", w.Write(4, 0))
 }
 
+// Of a longer text stay the sentences that say what was found, and not what the next call shows.
+func TestSaidSentences(t *testing.T) {
+	t.Parallel()
+	found := "It fails to pass `simple_col` in the recursive call, which takes the default value False."
+	for _, tt := range []struct{ name, text, want string }{
+		{"short", "I look.\nThen I test.", "I look. Then I test."},
+		{"what is announced goes", found + " " + strings.Repeat("Let me look at the next file. ", 4)[:119], found + " Let me look at the next file. …"},
+		{"code goes first", "In _add_q:\n```python\n" + strings.Repeat("return a\n", 30) + "```\n" + found + "\nLet's check build_filter.", "In _add_q: " + found + " …"},
+		{"one announcement alone stays", "Good. Next I read " + strings.Repeat("one more file and ", 20), "Good. Next I read " + strings.TrimSpace(strings.Repeat("one more file and ", 6)) + " one more file …"},
+		{"no spaces", strings.Repeat("测试失败了。", 40), strings.TrimSpace(strings.Repeat("测试失败了。 ", 20)) + " …"},
+		{"a version is no end", "It is 1.2.3 of a/b.go now. " + strings.Repeat("word ", 40) + "end.", "It is 1.2.3 of a/b.go now. " + strings.TrimSpace(strings.Repeat("word ", 22)) + " …"},
+	} {
+		w := writer(new(excerpt.Names))
+		w.Said(tt.text)
+		assert.Equal(t, tt.want, strings.TrimPrefix(w.Write(4, 0), frame+"\nSaid: "), tt.name)
+	}
+}
+
 // A text between calls is cut between words.
 func TestSaidWords(t *testing.T) {
 	t.Parallel()
