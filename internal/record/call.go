@@ -61,6 +61,7 @@ func (w *Writer) tell(l *line) string {
 		if a.Command != "" {
 			about = markup.Value(runes.OneLine(a.Command), valueChars) + " " + about
 		}
+		rest = w.written(l)
 	case a.File != "":
 		if about = w.path(a.File); a.Command != "" {
 			about = runes.Clip(runes.OneLine(a.Command), callChars) + " " + about
@@ -92,6 +93,28 @@ func (w *Writer) tell(l *line) string {
 		w.notePath(p.File, text)
 	}
 	return text
+}
+
+// mostWritten is how many names the line of an edit has.
+const mostWritten = 3
+
+// written returns names that only what was written by an edit has: the last of its texts. They are looked for there
+// first, and not among all other names.
+func (w *Writer) written(l *line) string {
+	var texts []string
+	jsontext.Members(l.raw, func(_ string, value []byte) {
+		if text, ok := jsontext.Decode(value); ok && text != l.arguments.File && text != l.arguments.Command {
+			texts = append(texts, text)
+		}
+	})
+	if len(texts) == 0 {
+		return ""
+	}
+	names := w.names.OfEdit(texts[:len(texts)-1], texts[len(texts)-1], mostWritten)
+	if len(names) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(names, ", ") + ")"
 }
 
 // openItems returns what is open of a plan: the plan is sent whole each time, and begins with what is done.

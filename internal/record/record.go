@@ -137,9 +137,9 @@ func (w *Writer) Said(text string) {
 	}
 }
 
-// gist returns text, which stands beside calls, in one line of at most about limit characters, and in whole sentences if
-// they fit. Blocks of code go first, and then the last sentence: most often it announces the calls, which the next lines
-// show. What was found stands in front of it.
+// gist returns text, which stands beside calls, in one line of at most about limit characters, and in whole sentences
+// if they fit. Blocks of code go first, and then the last sentence: most often it announces the calls, which the next
+// lines show. What was found stands in front of it.
 func gist(text string, limit int) string {
 	if whole := runes.OneLine(text); !runes.AtLeast(whole, limit+1) {
 		return whole
