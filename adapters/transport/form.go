@@ -14,6 +14,7 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 	"github.com/winnowgo/winnow/adapters/internal/wire"
+	"github.com/winnowgo/winnow/internal/models"
 )
 
 // form is an API: what a request of it is, and where it has its history.
@@ -91,7 +92,7 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 			refs: stringsIn(whole.Get("previous_interaction_id"))}
 	}
 	q := &query{form: f, whole: body, model: modelInPath(r.URL.Path)}
-	q.marked = bytes.Contains(body, []byte(`"cache_control"`))
+	q.marked = bytes.Contains(body, []byte(`"cache_control"`)) || bytes.Contains(body, []byte(`"`+wire.Breakpoint+`"`))
 	var err error
 	seen := map[string]bool{}
 	whole.Members(func(name string, value jsonedit.Value) {
@@ -171,19 +172,34 @@ func modelInPath(p string) string {
 // body returns the body with messages in the place of the history, and the recall tool if it is offered. lost is how
 // many cache markers of the client have no place in it.
 func (q *query) body(messages []winnow.Message, mark bool) (body []byte, lost int) {
-	mark = mark && !q.marked
-	isSame := !mark && !q.grew && slices.EqualFunc(messages, q.history, isSame)
+	marks := q.marks(mark)
+	isSame := marks != wire.EndMarks && !q.grew && slices.EqualFunc(messages, q.history, isSame)
 	if isSame && q.recall.list == nil {
 		return q.whole, 0
 	}
 	e := jsonedit.Edit(q.whole)
 	if !isSame {
-		lost = q.wire.Write(e, q.list, messages, mark)
+		lost = q.wire.Write(e, q.list, messages, marks)
 	}
 	if q.recall.list != nil {
 		e.Append(q.recall.list, q.recall.tool)
 	}
 	return e.Bytes(q.whole), lost
+}
+
+// marks returns which markers are set for a client that sets none at all: by the API, and in Chat Completions by the
+// model, because gateways take Anthropic's there.
+func (q *query) marks(mark bool) wire.Marks {
+	isClaude := strings.Contains(strings.ToLower(q.model), "claude")
+	switch {
+	case !mark || q.marked || q.form == contentForm:
+		return wire.NoMarks
+	case q.form == messagesForm || q.form == chatForm && isClaude:
+		return wire.EndMarks
+	case models.HasBreakpoints(q.model):
+		return wire.MadeMarks
+	}
+	return wire.NoMarks
 }
 
 // prices returns what the prompt cache costs by the markers that the client sets, or that are set for it. Claude caches

@@ -369,7 +369,7 @@ func TestOddConversations(t *testing.T) {
 						if list = append(list, element); said.MatchString(element) || i+1 < len(turn) && !said.MatchString(turn[i+1]) {
 							continue // no request ends here
 						}
-						body := `{"model":"claude-opus-4-5","max_tokens":500,` + tools + `,"metadata":{"a": [1]},"` + api.list + `":` + listOf(list...) + `}`
+						body := `{"model":"` + map[bool]string{true: "gpt-6.1-sol", false: "claude-opus-4-5"}[name == "responses"] + `","max_tokens":500,` + tools + `,"metadata":{"a": [1]},"` + api.list + `":` + listOf(list...) + `}`
 						if name == "contents" && seed%4 > 1 {
 							body = renamed(body, snakes, false)
 						}

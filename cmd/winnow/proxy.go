@@ -48,7 +48,7 @@ func (p *program) proxyFlags() *proxyFlags {
 	f.Int64Var(&o.Memory, "memory", 0, "how much they take about, in bytes (1 GB)")
 	f.Int64Var(&o.MaxBody, "max-body", 0, "the largest request, in bytes (256 MB)")
 	f.StringVar(&o.Summarize, "summarize", "", "the model that writes summaries, with the client's key (none)")
-	f.BoolVar(&o.MarkCache, "mark-cache", false, "sets Anthropic's cache markers for clients that set none")
+	f.BoolVar(&o.MarkCache, "mark-cache", false, "sets cache markers for clients that set none")
 	f.BoolVar(&o.Recall, "recall", false, "offers the model a tool that shows what was left out, and answers its calls")
 	f.Float64Var(&o.Shadow, "shadow", 0, "for this share of the requests the client's own history is asked too, and "+
 		"compared: it spends\n                    the client's money (none)")

@@ -130,6 +130,13 @@ func smallNumber(s string) (n int, ok bool) {
 
 var small = prose.NewPattern(`^v?(\d{1,2})([op].*)?$`)
 
+// HasBreakpoints reports whether a model of OpenAI's reads its prompt cache only up to a breakpoint: the end of an
+// earlier request, or a block that is marked.
+func HasBreakpoints(model string) bool {
+	major, minor := version(strings.ToLower(model), "gpt-")
+	return major > 5 || major == 5 && minor >= 6
+}
+
 // firstBound is the first version of a model whose thinking is bound to the messages in front of it.
 var firstBound = []struct {
 	word         string

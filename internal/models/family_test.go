@@ -57,6 +57,15 @@ func TestFamily(t *testing.T) {
 	}
 }
 
+func TestHasBreakpoints(t *testing.T) {
+	for model, want := range map[string]bool{
+		"gpt-5.6-sol": true, "openai/gpt-6-luna": true, "gpt-6.2-astra": true, "azure/gpt-5.6-terra-2026-07-01": true,
+		"gpt-5.5": false, "gpt-5": false, "gpt-4o": false, "gpt-35-turbo": false, "gpt-oss-120b": false, "o3": false, "claude-opus-5-6": false, "": false,
+	} {
+		assert.Equal(t, want, HasBreakpoints(model), model)
+	}
+}
+
 func TestBindsThinking(t *testing.T) {
 	for model, want := range map[string]bool{
 		"claude-fable-5-1": true, "anthropic/claude-opus-5.5": true, "claude-opus-5": false, "claude-sonnet-4-6": false,

@@ -215,6 +215,38 @@ func (w *writer) markEnds(marker value) {
 	}
 }
 
+// Breakpoint is the member of a block at which OpenAI's models from GPT-5.6 on look for the beginning of a prompt in
+// their cache, beside the ends of earlier requests.
+const Breakpoint = "prompt_cache_breakpoint"
+
+// markMade sets breakpoints behind what winnow has made, in the role of the user.
+func (w *writer) markMade() {
+	for i := range w.out {
+		e := &w.out[i]
+		if e.element >= 0 || e.role != winnow.RoleUser {
+			continue
+		}
+		content, edit := value(e.raw).Get("content"), jsonedit.Edit(e.raw)
+		blocks := content.Elements()
+		if content.IsText() {
+			blocks = []value{w.api.text(winnow.RoleUser, content.Text())}
+		}
+		if len(blocks) == 0 {
+			continue
+		}
+		last := &blocks[len(blocks)-1]
+		marked := jsonedit.Edit(*last)
+		marked.Add(*last, Breakpoint, value(`{"mode":"explicit"}`))
+		*last = marked.Bytes(*last)
+		list := make([][]byte, len(blocks))
+		for k, b := range blocks {
+			list[k] = b
+		}
+		edit.Replace(content, jsonedit.List(list...))
+		e.raw = edit.Bytes(e.raw)
+	}
+}
+
 // Markers returns the lifetimes of the client's markers in the history, "" for the shorter one.
 func (h *History) Markers() (lifetimes []string) {
 	for i := range h.elements {

@@ -19,11 +19,15 @@ var apis = map[string]API{"messages": Messages{}, "chat": Chat{}, "responses": R
 
 // write edits a body with what edit makes of its messages.
 func write(api API, body string, edit func([]winnow.Message) []winnow.Message) (string, int) {
+	return writeMarked(api, body, edit, NoMarks)
+}
+
+func writeMarked(api API, body string, edit func([]winnow.Message) []winnow.Message, set Marks) (string, int) {
 	v := jsonedit.Value(body)
 	list := v.Get(api.List())
 	h := Read(api, list.Elements())
 	e := jsonedit.Edit(v)
-	lost := h.Write(e, list, edit(slices.Clone(h.Messages)), false)
+	lost := h.Write(e, list, edit(slices.Clone(h.Messages)), set)
 	return string(e.Bytes(v)), lost
 }
 
@@ -267,6 +271,27 @@ func TestChatMarkers(t *testing.T) {
 		got, lost := write(Chat{}, `{"messages":[`+strings.Join(tt.list, ", ")+`]}`, tt.edit)
 		assert.JSONEq(t, `{"messages":[`+strings.Join(tt.want, ",")+`]}`, got, "%s: %s", tt.name, got)
 		assert.Equal(t, tt.lost, lost, tt.name)
+	}
+}
+
+// TestBreakpoints: behind what winnow has made, and nowhere else, stands a breakpoint of OpenAI's, in the blocks that
+// each of its APIs has.
+func TestBreakpoints(t *testing.T) {
+	record := func(m []winnow.Message) []winnow.Message {
+		return slices.Insert(m[:2], 1, winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: "R \"1\""}}})
+	}
+	const explicit = `,"prompt_cache_breakpoint":{"mode":"explicit"}}]}`
+	for _, tt := range []struct {
+		api              API
+		user, more, made string
+	}{
+		{Chat{}, `{"role":"user","content":"a"}`, `{"role":"user","content":"b"}`, `{"role":"user","content":[{"type":"text","text":"R \"1\""` + explicit},
+		{Responses{}, `{"role":"user","content":"a"}`, `{"role":"user","content":[{"type":"input_text","text":"b"}]}`,
+			`{"type":"message","role":"user","content":[{"type":"input_text","text":"R \"1\""` + explicit},
+	} {
+		list := tt.api.List()
+		got, _ := writeMarked(tt.api, `{"`+list+`":[`+tt.user+`,`+tt.more+`]}`, record, MadeMarks)
+		assert.JSONEq(t, `{"`+list+`":[`+tt.user+`,`+tt.made+`,`+tt.more+`]}`, got)
 	}
 }
 

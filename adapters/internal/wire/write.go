@@ -11,9 +11,18 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/jsonedit"
 )
 
-// Write edits the list of a body so that it has messages, which were made of h.Messages. mark sets cache markers where
-// the next request may continue. lost is how many markers of the client have no place any more.
-func (h *History) Write(e *jsonedit.Editor, body value, messages []winnow.Message, mark bool) (lost int) {
+// Marks says which cache markers [History.Write] sets.
+type Marks int
+
+const (
+	NoMarks   Marks = iota
+	EndMarks        // Anthropic's, where the next request may continue
+	MadeMarks       // OpenAI's, behind what winnow has made: it stays so when what follows is rewritten
+)
+
+// Write edits the list of a body so that it has messages, which were made of h.Messages, and sets markers. lost is how
+// many markers of the client have no place any more.
+func (h *History) Write(e *jsonedit.Editor, body value, messages []winnow.Message, set Marks) (lost int) {
 	w := writer{
 		history: h, api: h.api, edit: e, list: body, count: len(body.Elements()),
 		present: make(map[*piece]bool, len(messages)), at: map[int]int{},
@@ -24,8 +33,11 @@ func (h *History) Write(e *jsonedit.Editor, body value, messages []winnow.Messag
 	w.dropRest()
 	w.api.settle(&w)
 	lost = w.moveMarkers()
-	if mark {
+	switch set {
+	case EndMarks:
 		w.markEnds(value(`{"type":"ephemeral"}`))
+	case MadeMarks:
+		w.markMade()
 	}
 	w.put()
 	return lost

@@ -32,7 +32,7 @@ type Options struct {
 	Memory        int64      // how much they may take, in bytes (0: the transport's default)
 	MaxBody       int64      // of a request, in bytes; a larger one is refused with status 413 (256 MB)
 	Summarize     string     // the model that writes summaries, with the client's key ("": code writes them)
-	MarkCache     bool       // set Anthropic's cache markers for a client that sets none at all
+	MarkCache     bool       // set cache markers for a client that sets none at all
 	Recall        bool       // offer the model what was left out, see transport.Options
 	Inspect       bool       // GET /winnow/NAME shows a conversation, with its texts
 	Shadow        float64    // the share of requests that are compared with the client's own history (0: none)
