@@ -327,22 +327,50 @@ func (d *draft) inForceNow() *inForce {
 
 // request returns the request as it stands.
 func (d *draft) request() *Request {
-	edits := appendFolds(slices.Clip(d.edits), d.items)
-	for _, x := range d.items {
-		if x.edit != nil {
-			edits = append(edits, x.edit.report(max(0, x.index), x.own, x.fact))
-		}
-	}
 	r := &Request{
 		Messages: d.messages(), History: d.returned, Tokens: d.tokens(), Counts: d.counts(),
 		Budget: d.budget, Bytes: d.bytes(),
-		Edits: edits, FirstChanged: d.firstChanged(),
+		Edits: d.allEdits(), FirstChanged: d.firstChanged(),
 	}
 	if d.checkpoint != nil {
 		r.Degraded = d.checkpoint.degraded
 	}
 	pricing{d}.price(r)
 	return r
+}
+
+// allEdits returns Request.Edits: what was dropped, inserted or repaired, which messages are gone and which records
+// stand for them, and what is edited.
+func (d *draft) allEdits() []Edit {
+	n := 0
+	for _, x := range d.items {
+		switch {
+		case x.record != nil:
+			n += len(x.record.stands) + 1
+		case x.edit != nil:
+			n++
+		}
+	}
+	edits := slices.Grow(slices.Clip(d.edits), n)
+	for _, x := range d.items {
+		if x.record == nil {
+			continue
+		}
+		for _, m := range x.record.stands {
+			edits = append(edits, Edit{
+				Op: OpFold, Index: max(0, m.index), ID: m.own.ID, Before: max(1, m.fact.tokens), Reason: foldReason,
+			})
+		}
+		edits = append(edits, Edit{
+			Op: OpFold, Index: max(0, x.record.stands[0].index), After: max(1, x.tokens()), Reason: recordReason,
+		})
+	}
+	for _, x := range d.items {
+		if x.edit != nil {
+			edits = append(edits, x.edit.report(max(0, x.index), x.own, x.fact))
+		}
+	}
+	return edits
 }
 
 // putRecords puts the record of each run in the place of that run. The runs are in order and do not overlap. A record

@@ -103,25 +103,6 @@ type recordedRun struct {
 	record   *runRecord
 }
 
-// appendFolds appends the edits that say which messages are gone, and which records stand for them.
-func appendFolds(edits []Edit, items []*item) []Edit {
-	for _, x := range items {
-		if x.record == nil {
-			continue
-		}
-		edits = slices.Grow(edits, len(x.record.stands)+1)
-		for _, m := range x.record.stands {
-			edits = append(edits, Edit{
-				Op: OpFold, Index: max(0, m.index), ID: m.own.ID, Before: max(1, m.fact.tokens), Reason: foldReason,
-			})
-		}
-		edits = append(edits, Edit{
-			Op: OpFold, Index: max(0, x.record.stands[0].index), After: max(1, x.tokens()), Reason: recordReason,
-		})
-	}
-	return edits
-}
-
 // recordsBehind returns the records to remember once a request with these items was sent. They are the records among
 // the items and, of those that found no place, as many as mostGoneEdits has room for. The latter are of a history that
 // was rewound, or of another branch, and the host may go back to it. A record whose run is there and may not be left
