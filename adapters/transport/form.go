@@ -180,6 +180,7 @@ func (q *query) body(messages []winnow.Message, mark bool) (body []byte, lost in
 	e := jsonedit.Edit(q.whole)
 	if !isSame {
 		lost = q.wire.Write(e, q.list, messages, marks)
+		q.keepBudget(e, messages)
 	}
 	if q.recall.list != nil {
 		e.Append(q.recall.list, q.recall.tool)
