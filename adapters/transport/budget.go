@@ -11,8 +11,8 @@ import (
 // Anthropic tells a model how many tokens are left of a task's budget, and counts what of the task is in the request.
 // Steps that are left out would give the model their tokens back.
 
-// keepBudget takes the tokens of steps that messages lack from what is left of the budget. They are the same between two
-// rewrites, and so are the bytes in front of the messages.
+// keepBudget takes the tokens of steps that messages lack from what is left of the budget. They are the same between
+// two rewrites, and so are the bytes in front of the messages.
 func (q *query) keepBudget(e *jsonedit.Editor, messages []winnow.Message) {
 	budget := value(q.whole).Get("output_config.task_budget")
 	left, n := budget.Get("remaining"), 0
