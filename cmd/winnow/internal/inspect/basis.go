@@ -72,7 +72,7 @@ func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 		t.LongWrite = max(t.CacheWrite, t.LongWrite)
 	}
 	b.cache.WritePrice = p.CacheWrite
-	if b.isForAnHour, b.countsLong = cachedForLong(s); b.isForAnHour && b.cache.TTL < time.Hour {
+	if b.isForAnHour, b.countsLong = b.cachedForLong(s); b.isForAnHour && b.cache.TTL < time.Hour {
 		b.cache.TTL, b.cache.WritePrice = max(time.Hour, known.LongTTL), p.LongWrite
 	}
 	b.cache.ReadPrice = p.CacheRead
@@ -87,14 +87,16 @@ func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 	return b
 }
 
-// cachedForLong reports whether most of what a file counts as written to the cache was for the longer lifetime. Where
-// it does not count by lifetime, most answers behind a pause of 6 to 55 minutes must have read most of their prompt
-// from the cache: with the cache of five minutes none would have.
-func cachedForLong(s *recording.Session) (isLong, isCounted bool) {
+// cachedForLong reports whether most of what a file counts as written to the model's cache was for the longer lifetime.
+// Where it does not count by lifetime, most answers behind a pause of 6 to 55 minutes must have read most of their
+// prompt from the cache: with the cache of five minutes none would have.
+func (b *Basis) cachedForLong(s *recording.Session) (isLong, isCounted bool) {
 	written, long := 0, 0
 	for _, c := range s.Calls {
-		written += c.Usage.CacheWrite
-		long += c.Usage.LongWrite
+		if b.isOf(c.Model) {
+			written += c.Usage.CacheWrite
+			long += c.Usage.LongWrite
+		}
 	}
 	if long > 0 {
 		return 2*long > written, true

@@ -3,10 +3,12 @@ package inspect
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
@@ -136,4 +138,18 @@ func TestBillByHand(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCachedForLong: the lifetime is that of most of what the file counts as written by the replay's model.
+func TestCachedForLong(t *testing.T) {
+	f := &file{}
+	f.claudeBilled("claude-opus-4-6", [5]int{3, 0, 1_000, 20_000, 100}, nil)
+	f.claudeBilled("claude-opus-4-6", [5]int{3, 21_000, 0, 500, 200}, nil)
+	f.claudeBilled("claude-haiku-4-5", [5]int{3, 0, 30_000, 0, 100}, nil)
+	s, err := recording.Open([]byte(strings.Join(f.lines, "\n")))
+	require.NoError(t, err)
+	b := Basis{}.complete(s, letters{})
+	assert.Equal(t, time.Hour, b.cache.TTL)
+	assert.InDelta(t, 2*20_000, b.promptCost(20_000, 0), 1e-6)
+	assert.InDelta(t, 1.25*20_000, b.cost(winnow.Usage{CacheWrite: 20_000}), 1e-6, "what was billed is by the file's counts")
 }
