@@ -95,11 +95,14 @@ func (w *Writer) tell(l *line) string {
 	return text
 }
 
-// mostWritten is how many names the line of an edit has.
-const mostWritten = 3
+// How much the line of an edit has of it.
+const (
+	changeChars = 60 // of the old text and of the new one, without what they have in common
+	mostWritten = 3  // names, where that is longer
+)
 
-// written returns names that only what was written by an edit has: the last of its texts. They are looked for there
-// first, and not among all other names.
+// written returns what an edit wrote: where its two texts differ if that is short, or the first names that only the last
+// of its texts has. These are looked for there first, and not among all other names.
 func (w *Writer) written(l *line) string {
 	var texts []string
 	jsontext.Members(l.raw, func(_ string, value []byte) {
@@ -107,14 +110,56 @@ func (w *Writer) written(l *line) string {
 			texts = append(texts, text)
 		}
 	})
-	if len(texts) == 0 {
+	last := len(texts) - 1
+	switch {
+	case last < 0:
 		return ""
+	case last == 1:
+		if change := change(texts[0], texts[1]); change != "" {
+			return change
+		}
 	}
-	names := w.names.OfEdit(texts[:len(texts)-1], texts[len(texts)-1], mostWritten)
+	names := w.names.OfEdit(texts[:last], texts[last], mostWritten)
 	if len(names) == 0 {
 		return ""
 	}
 	return "(" + strings.Join(names, ", ") + ")"
+}
+
+// change returns in which words two texts differ, or "" if these are too long.
+func change(before, after string) string {
+	n, most := 0, min(len(before), len(after))
+	for n < most && before[n] == after[n] {
+		n++
+	}
+	for !isBetweenWords(before, n) || !isBetweenWords(after, n) {
+		n--
+	}
+	before, after = before[n:], after[n:]
+	n, most = 0, min(len(before), len(after))
+	for n < most && before[len(before)-1-n] == after[len(after)-1-n] {
+		n++
+	}
+	for !isBetweenWords(before, len(before)-n) || !isBetweenWords(after, len(after)-n) {
+		n--
+	}
+	before, after = runes.OneLine(before[:len(before)-n]), runes.OneLine(after[:len(after)-n])
+	if before == after || runes.AtLeast(before, changeChars+1) || runes.AtLeast(after, changeChars+1) {
+		return ""
+	}
+	if before != "" {
+		before = "- " + before
+	}
+	if after != "" {
+		after = "+ " + after
+	}
+	return "(" + strings.TrimSpace(before+" "+after) + ")"
+}
+
+// isBetweenWords reports whether no word goes on at s[i]. It does not where s ends.
+func isBetweenWords(s string, i int) bool {
+	isSpace := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
+	return i == 0 || i == len(s) || isSpace(s[i-1]) || isSpace(s[i])
 }
 
 // openItems returns what is open of a plan: the plan is sent whole each time, and begins with what is done.

@@ -1,8 +1,10 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/identifier"
@@ -41,7 +43,8 @@ func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
 		output = strings.TrimSpace(behind)
 	}
 	// A search that finds nothing exits with 1, and hosts call that a failure.
-	saysCode := code != "" && len(output) <= mostFrame && !strings.Contains(output, "\n")
+	isFrame := len(output) <= mostFrame && !strings.Contains(output, "\n") || len(telling(output, 0)) == 0
+	saysCode := code != "" && isFrame
 	isAnswer := saysCode && !l.call.IsFailure(code) && l.isOneCommand()
 	switch {
 	case l.call.Failed(text), failed && !isAnswer:
@@ -71,6 +74,9 @@ func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
 	}
 	parts := l.made(output)
 	if len(parts) == 0 || output[0] != '{' { // else the ids say it
+		if counts := labels(output); counts != "" {
+			parts = append(parts, counts)
+		}
 		for _, line := range lastLines(output) {
 			if !slices.Contains(parts, line) {
 				parts = append(parts, line)
@@ -159,6 +165,41 @@ func lastLines(text string) (lines []string) {
 	slices.Reverse(lines)
 	return lines
 }
+
+// How many words that begin lines are counted, and how often one of them must.
+const (
+	mostLabels  = 6
+	labelChars  = 12
+	fewestCases = 3
+)
+
+// labels counts the words in front of the colons of lines, if a report has lines of few kinds and not as many of each:
+// so one sees that some of many cases ended otherwise than the last one.
+func labels(text string) string {
+	var order []string
+	counts := map[string]int{}
+	for line := range strings.Lines(text) {
+		label, _, ok := strings.Cut(strings.TrimLeft(line, " \t"), ":")
+		if !ok || label == "" || len(label) > labelChars || strings.ContainsFunc(label, isNoLetter) {
+			continue
+		}
+		if counts[label]++; counts[label] == 1 {
+			order = append(order, label)
+		}
+	}
+	least, most := len(text), 0
+	var b strings.Builder
+	for _, label := range order {
+		least, most = min(least, counts[label]), max(most, counts[label])
+		fmt.Fprintf(&b, ", %s: ×%d", label, counts[label])
+	}
+	if len(order) > mostLabels || most < fewestCases || least == most {
+		return ""
+	}
+	return strings.TrimPrefix(b.String(), ", ")
+}
+
+func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // made returns what the world has since a call, by its report: the lines in which an id, a URL or a hash stands that
 // the call had not. Of an object in JSON it returns the ids. A long report, or one with many of them, lists what there

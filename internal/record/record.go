@@ -138,8 +138,8 @@ func (w *Writer) Said(text string) {
 }
 
 // gist returns text, which stands beside calls, in one line of at most about limit characters, and in whole sentences
-// if they fit. Blocks of code go first, and then the last sentence: most often it announces the calls, which the next
-// lines show. What was found stands in front of it.
+// if they fit. Blocks of code go first, with what introduces them, and then the last sentence: most often it announces
+// the calls, which the next lines show. Of what is left the first sentence stays, and what was decided at the end.
 func gist(text string, limit int) string {
 	if whole := runes.OneLine(text); !runes.AtLeast(whole, limit+1) {
 		return whole
@@ -150,23 +150,24 @@ func gist(text string, limit int) string {
 			said = slices.AppendSeq(said, sentences(prose))
 		}
 	}
+	finished := slices.DeleteFunc(slices.Clone(said), func(s string) bool { return strings.HasSuffix(s, ":") })
+	if n := len(finished) - 1; n > 0 && len(strings.Join(finished[:n], " ")) >= limit/2 {
+		said = finished[:n]
+	}
 	short := strings.Join(said, " ")
-	if n := len(said) - 1; n > 0 && len(short)-len(said[n]) >= limit/2 {
-		said = said[:n]
-		short = strings.Join(said, " ")
+	if !runes.AtLeast(short, limit+1) {
+		return short + " …"
 	}
-	end := 0
-	for _, s := range said {
-		next := end + len(s) + 1
-		if runes.AtLeast(short[:next-1], limit+1) {
-			break
-		}
-		end = min(next, len(short))
+	room := limit - utf8.RuneCountInString(said[0])
+	from := len(said)
+	for from > 1 && room > utf8.RuneCountInString(said[from-1]) {
+		from--
+		room -= utf8.RuneCountInString(said[from]) + 1
 	}
-	if end < min(limit/2, len(short)) { // the next sentence is a long one
-		end = runes.HeadWords(short, limit)
+	if from == len(said) { // the sentences are long ones
+		return strings.TrimSpace(short[:runes.HeadWords(short, limit)]) + " …"
 	}
-	return strings.TrimSpace(short[:end]) + " …"
+	return said[0] + " … " + strings.Join(said[from:], " ")
 }
 
 // sentences yields the sentences of text, with what ends them. The end of a line ends one too.

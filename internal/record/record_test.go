@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -210,6 +211,7 @@ func TestOutcome(t *testing.T) {
 		{"a short report is whole", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → 58 pass / 4 fail / Ran 62 tests"},
 		{"the last lines of a long report", "exec", `{"command":"make | tail"}`, scope + " 58 pass\n--------\n 4 fail\nRan 62 tests\n", false,
 			"exec make | tail → • Packages in scope: core, cli / 58 pass / 4 fail / Ran 62 tests"},
+		{"a search that finds nothing, in a frame", "exec", `{"command":"grep x a.py"}`, "<returncode>1</returncode>\n<output>\n</output>", true, "exec grep x a.py → nothing"},
 		{"a search that finds nothing", "exec", `{"command":"rg old src"}`, "Exit code 1", true, "exec rg old src → nothing"},
 		{"a search in front of a command that fails", "exec", `{"command":"cd a && rg -q old src && make -s"}`, "Exit code 1", true,
 			"exec cd a && rg -q old src && make -s → failed: Exit code 1"},
@@ -333,10 +335,11 @@ func TestSaidSentences(t *testing.T) {
 	found := "It fails to pass `simple_col` in the recursive call, which takes the default value False."
 	for _, tt := range []struct{ name, text, want string }{
 		{"short", "I look.\nThen I test.", "I look. Then I test."},
-		{"what is announced goes", found + " " + strings.Repeat("Let me look at the next file. ", 4)[:119], found + " Let me look at the next file. …"},
-		{"code goes first", "In _add_q:\n```python\n" + strings.Repeat("return a\n", 30) + "```\n" + found + "\nLet's check build_filter.", "In _add_q: " + found + " …"},
+		{"what is announced goes", found + " " + strings.Repeat("Let me look at the next file. ", 4)[:119], found + " … Let me look at the next file."},
+		{"code goes first", "In _add_q:\n```python\n" + strings.Repeat("return a\n", 30) + "```\n" + found + "\nLet's check build_filter.", found + " …"},
+		{"what was decided at the end", "The matrix is wrong. " + strings.Repeat("It may be this. ", 20) + "So k == 0 must be asked first. Now I edit it.", "The matrix is wrong. … " + strings.Repeat("It may be this. ", 5) + "So k == 0 must be asked first."},
 		{"one announcement alone stays", "Good. Next I read " + strings.Repeat("one more file and ", 20), "Good. Next I read " + strings.TrimSpace(strings.Repeat("one more file and ", 6)) + " one more file …"},
-		{"no spaces", strings.Repeat("测试失败了。", 40), strings.TrimSpace(strings.Repeat("测试失败了。 ", 20)) + " …"},
+		{"no spaces", strings.Repeat("测试失败了。", 40), "测试失败了。 … " + strings.TrimSpace(strings.Repeat("测试失败了。 ", 19))},
 		{"a version is no end", "It is 1.2.3 of a/b.go now. " + strings.Repeat("word ", 40) + "end.", "It is 1.2.3 of a/b.go now. " + strings.TrimSpace(strings.Repeat("word ", 22)) + " …"},
 	} {
 		w := writer(new(excerpt.Names))
@@ -375,7 +378,11 @@ func TestCallLine(t *testing.T) {
 		{"what else is tried", "exec", `{"cmd":"` + strings.Repeat("git merge-base main HEAD | sort -u || ", 4) + `echo no merge base"}`,
 			"exec " + strings.Repeat("git merge-base main HEAD | sort || ", 4) + "echo no merge base"},
 		{"what an edit brings", "edit", `{"path":"a.go","old_string":"func loadState() {","new_string":"func loadState() {\n\tsaveState()\n\tdropState(firstState, secondState)"}`,
-			"edit a.go (saveState, dropState, firstState)"},
+			"edit a.go (+ saveState() dropState(firstState, secondState))"},
+		{"the word that an edit changes", "edit", `{"path":"a.ts","old_string":"const args = [\"--json\"];\nrun(args)","new_string":"const args = [\"--json\", \"--trust\"];\nrun(args)"}`,
+			`edit a.ts (- ["--json"]; + ["--json", "--trust"];)`},
+		{"what an edit takes out", "edit", `{"path":"a.ts","old_string":"one two three","new_string":"one three"}`, "edit a.ts (- two)"},
+		{"a long change", "edit", `{"path":"a.go","old_string":"x","new_string":"` + strings.Repeat("loadState saveState ", 9) + `"}`, "edit a.go (loadState, saveState)"},
 		{"what a file holds", "write", `{"content":"see https://example.org/x and loadState","path":"b.md"}`, "write b.md (https://example.org/x, loadState)"},
 		{"a plan that is sent whole again", "TodoWrite", `{"todos":[{"content":"Add the type","status":"completed"},{"content":"Write it","status":"in_progress"},{"content":"Test it","status":"pending"}]}`,
 			"TodoWrite 1 finished, - [in_progress] Write it - [pending] Test it"},
@@ -480,4 +487,21 @@ func TestNumbers(t *testing.T) {
 	for _, noise := range []string{"30.0012", "2245", "1041", "1042", "0x1a6", "1128", "1974", "1088"} {
 		assert.NotContains(t, text, noise)
 	}
+}
+
+// Of a run with many cases a record says that they did not all end as the last one.
+func TestMixedCases(t *testing.T) {
+	t.Parallel()
+	run := func(verdicts string) string {
+		var b strings.Builder
+		for i, v := range strings.Fields(verdicts) {
+			fmt.Fprintf(&b, "Case: number %d of the table of urls\n%s: the entity at the end\n", i, v)
+		}
+		w := writer(new(excerpt.Names))
+		w.Called("1", "bash", json.RawMessage(`{"command":"python3 test_edge_cases.py"}`))
+		w.Returned("1", b.String(), "", false, false)
+		return strings.TrimPrefix(w.Write(4, 0), frame+"\nbash python3 test_edge_cases.py → ")
+	}
+	assert.Contains(t, run("PASS FAIL PASS FAIL PASS PASS"), "Case: ×6, PASS: ×4, FAIL: ×2 / ")
+	assert.NotContains(t, run("PASS PASS PASS PASS PASS PASS"), "×", "all went as the last one")
 }
