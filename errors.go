@@ -102,12 +102,12 @@ type ErrorInfo struct {
 	Limit  int // what it allows, 0 if it did not say
 }
 
-// ErrorMatcher is a host's own rule for errors: if it returns true, it replaces [ClassifyError]. It may be called with
-// any error but nil, concurrently.
+// ErrorMatcher is a host's own rule for errors: true replaces [ClassifyError]. It is called concurrently, with any
+// error but nil.
 type ErrorMatcher func(err error) (ErrorInfo, bool)
 
 // ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text, with or
-// without JSON in it. The body of a response stays readable. An error that no rule knows is [ErrorOther]. A refusal for
+// without JSON in it. An error that no rule knows is [ErrorOther]. A refusal for
 // tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit: waiting never helps then. A limit for
 // the answer (max_tokens) is [ErrorOther].
 func ClassifyError(err error) ErrorInfo {

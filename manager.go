@@ -63,12 +63,11 @@ func New(window int, opts *Options) (*Manager, error) {
 	return m, nil
 }
 
-// Window returns the context window that [New] was given, or that of Options.Model, in tokens. A smaller one that a
-// provider names does not change it.
+// Window returns the context window in tokens, of [New] or of Options.Model. What a provider names does not change it.
 func (m *Manager) Window() int { return m.window }
 
 // Cold reports whether the provider's cache most likely holds nothing of the last request: there was none yet, it is
-// older than CacheOptions.TTL, or the provider caches nothing. Then another system prompt or other tools cost nothing.
+// older than CacheOptions.TTL, or the provider caches nothing.
 func (m *Manager) Cold() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -43,7 +43,7 @@ const (
 // is the summary, if it can be read, Signature what only that provider reads. See [Manager.Prepare].
 const MediaCompaction = "compaction"
 
-// UnmarshalText reads a kind in JSON. Some hosts spell the text kind out as "text".
+// UnmarshalText reads a kind in JSON; some hosts spell "text" out.
 func (k *Kind) UnmarshalText(text []byte) error {
 	if *k = Kind(text); *k == "text" {
 		*k = KindText

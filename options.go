@@ -168,7 +168,7 @@ func (o *Options) check(window int) error {
 				"context window in tokens, as its provider's list of models says it, or the model's name as its "+
 				"provider spells it", o.Model)
 		}
-		return fmt.Errorf("winnow: New: window is %d, want a positive number of tokens", window)
+		return fmt.Errorf("winnow: New: window is %d, want a number of tokens, or 0 and a Model", window)
 	}
 	switch o.Thinking {
 	case "", ThinkingKept, ThinkingDropped, ThinkingBound:

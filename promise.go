@@ -29,7 +29,7 @@ func (u CacheUse) Plus(n int, more CacheUse) CacheUse {
 	}
 }
 
-// CacheUse returns the counts of the conversation, which [Manager.Snapshot] keeps.
+// CacheUse returns the counts of the conversation; [Manager.Snapshot] has them.
 func (m *Manager) CacheUse() CacheUse {
 	m.mu.Lock()
 	defer m.mu.Unlock()

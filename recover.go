@@ -26,9 +26,9 @@ const leastShrink = 0.95
 // What the provider says of its limit and its count is used for the rest of the conversation; without numbers a limit
 // is guessed. If no answer follows in the next history, all is again as before the first refusal.
 //
-// The error wraps cause: an [*OverflowError] when nothing is left to try, [ErrNothingToSend] when no message is left,
-// and another one if cause is no overflow or is an [*OverflowError] already. A history that [Validate] refuses is an
-// [*InvalidMessageError]. If ctx has ended, its error is returned; what cause says is remembered.
+// The error wraps cause: an [*OverflowError] when nothing is left to try, [ErrNothingToSend] for no message, another
+// one if cause is no overflow or an [*OverflowError] already. It is an [*InvalidMessageError] as from [Validate], or
+// that of ctx if it has ended; what cause says is then remembered.
 func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (*Request, error) {
 	if cause == nil {
 		return nil, errors.New("winnow: Recover: no cause")

@@ -29,11 +29,8 @@ type Request struct {
 	Cached          int         // what the provider is expected to read from its cache: what stands before FirstChanged
 	Cost            float64     // Cached at ReadPrice and the rest at WritePrice; Tokens if nothing is cached
 	CostUnedited    float64     // the same for the history as it was passed in
-
-	// calls to the Summarizer that this request took, and what they were billed by [ReportUsage]: those too that failed
-	// or were refused, for it or since the last one, or for the refused request in whose place Recover made it
-	SummaryCalls int
-	SummaryUsage Usage
+	SummaryCalls    int         // to the Summarizer since the last Prepare that led to a request; failed ones too
+	SummaryUsage    Usage       // what these were billed, by [ReportUsage]
 }
 
 // Compaction describes how a call replaced old history with a summary.

@@ -40,10 +40,9 @@ const (
 
 // SummarizeInStages summarizes history with opts.Summarizer, in one call if it fits into its window, else in opts.Parts
 // parts whose summaries are merged. No message is left out: one that is too large is clipped in its middle. A call that
-// fails, takes longer than 180 s or gives no summary is made once more, after about a second unless the request was too
-// large or slow, and not if waiting cannot help. Then [Digest] stands in for the rest, and Degraded says why. If it
-// stands in for all, the error says why too, and the summary is returned with it; with an error of ctx it is nil. An
-// empty history gives opts.Previous.
+// fails, takes longer than 180 s or gives no summary is made once more, after a second if that may help. Then [Digest]
+// stands in for the rest, and Degraded says why. If it stands in for all, the error says why too, and the summary is
+// returned with it; with an error of ctx it is nil. An empty history gives opts.Previous.
 func SummarizeInStages(ctx context.Context, history []Message, opts *SummarizeOptions) (*Summary, error) {
 	return newSummaryRun(ctx, valueOf(opts)).run(history)
 }

@@ -100,10 +100,16 @@ func (s *Session) Edit(ctx context.Context, id string, m *winnow.Message, reason
 	return fmt.Errorf("%w: entry %q in the history of %q", ErrNotFound, id, s.key)
 }
 
-// Inject appends a message of the host under a name. The model sees it; people do not if it is hidden. A message that
-// holds nothing is refused, as by [Session.Append].
+// Inject appends a message of the host under a name. The model sees it; people do not if it is hidden. What
+// [Session.Append] refuses is refused.
 func (s *Session) Inject(ctx context.Context, name string, hidden bool, m winnow.Message) error {
 	m, err := s.stored(m)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	err = s.mayBeAppended(ctx, []winnow.Message{m})
+	s.mu.Unlock()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/session/internal/jsonl"
 )
 
 // Answer is what the model said, and the request that it answers.
@@ -101,7 +102,11 @@ func (s *Session) DoMessages(ctx context.Context, call CallMessages) (Answer, er
 		if rest, err = s.ask(ctx, call); rest.Role != "" {
 			answer.More = append(answer.More, rest.messages()...)
 		}
-		answer.Request = rest.Request
+		if r := rest.Request; r != nil { // a new one; it took all that those before it took
+			r.SummaryCalls += answer.Request.SummaryCalls
+			jsonl.AddUsage(&r.SummaryUsage, &answer.Request.SummaryUsage)
+			answer.Request = r
+		}
 	}
 	return answer, err
 }

@@ -71,7 +71,13 @@ func isOne(m *winnow.Message, i int) error {
 func isEmpty(m *winnow.Message) bool {
 	isAnswer := m.Role == winnow.RoleAssistant && (m.Usage != nil || m.StopReason != "")
 	return m.Role != winnow.RoleTool && !isAnswer && !slices.ContainsFunc(m.Parts, func(p winnow.Part) bool {
-		return p.Kind != winnow.KindText || !runes.IsBlank(p.Text) || p.Signature != ""
+		switch p.Kind {
+		case winnow.KindText, winnow.KindThinking:
+			return !runes.IsBlank(p.Text) || p.Signature != ""
+		case winnow.KindToolCall:
+			return m.Role == winnow.RoleAssistant // nobody else calls tools
+		}
+		return true
 	})
 }
 

@@ -67,8 +67,11 @@ func TestTheDoor(t *testing.T) {
 	defer s.Close()
 	require.NoError(t, s.Begin(ctx, session.User("look")))
 	var invalid *winnow.InvalidMessageError
-	blank := session.User(" ")
-	for _, m := range []winnow.Message{kind, typo, blank, {}} {
+	blank, stray := session.User(" "), call("1", "read")
+	stray.Role = winnow.RoleUser // a request leaves out a call of a person
+	require.ErrorAs(t, s.Begin(ctx, stray), &invalid)
+	require.ErrorAs(t, s.Inject(ctx, "clock", true, session.Result("7", "read", "x")), &invalid, "no call has this id")
+	for _, m := range []winnow.Message{kind, typo, blank, stray, {}} {
 		require.ErrorAs(t, s.Inject(ctx, "clock", true, m), &invalid)
 		require.ErrorAs(t, s.Edit(ctx, s.View().IDs[0], &m, "redacted"), &invalid)
 	}

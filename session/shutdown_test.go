@@ -153,3 +153,34 @@ func TestPausesEnd(t *testing.T) {
 	require.True(t, got.Paused())
 	require.Len(t, s.View().History, 1+asked)
 }
+
+// TestPausesAddUpSummaries: the last request of an answer that paused says what all of its requests asked for.
+func TestPausesAddUpSummaries(t *testing.T) {
+	ctx, asked := context.Background(), 0
+	said := winnow.SummarizerFunc(func(ctx context.Context, _ winnow.SummaryRequest) (string, error) {
+		asked++
+		winnow.ReportUsage(ctx, winnow.Usage{Input: 1_000})
+		return "## Goal\nto look around", nil
+	})
+	s := open(t, session.NewMemory(&session.Options{Manager: func(string) (int, *winnow.Options) {
+		return 8_000, &winnow.Options{Summarizer: said}
+	}}), "k")
+	defer s.Close()
+	for range 12 {
+		require.NoError(t, s.Append(ctx, session.User(strings.Repeat("and something else ", 100)), answer(strings.Repeat("a long answer ", 200))))
+	}
+	require.NoError(t, s.Begin(ctx, session.User("well?")))
+	n := 0
+	got, err := s.Do(ctx, func(context.Context, []winnow.Message) (winnow.Message, error) {
+		m := answer("I look.")
+		if n++; n < 4 {
+			m.StopReason = "pause_turn"
+		}
+		return m, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, 4, n)
+	require.Positive(t, asked)
+	require.Equal(t, asked, got.Request.SummaryCalls)
+	require.Equal(t, 1_000*asked, got.Request.SummaryUsage.Input)
+}

@@ -292,18 +292,19 @@ func countUsage(c *entry.Counts, model string, u *winnow.Usage) {
 		return
 	}
 	c.LastUsage = u
-	addTo(&c.Usage, u)
+	AddUsage(&c.Usage, u)
 	if c.Models == nil {
 		c.Models = make(map[string]entry.ModelUsage, 1)
 	}
 	of := c.Models[model]
 	of.Calls++
 	of.Last = *u
-	addTo(&of.Sum, u)
+	AddUsage(&of.Sum, u)
 	c.Models[model] = of
 }
 
-func addTo(sum, u *winnow.Usage) {
+// AddUsage adds u to sum.
+func AddUsage(sum, u *winnow.Usage) {
 	sum.Input += u.Input
 	sum.CacheRead += u.CacheRead
 	sum.CacheWrite += u.CacheWrite
