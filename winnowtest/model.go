@@ -197,7 +197,9 @@ func CheckRequest(r *winnow.Request) error {
 }
 
 // Summarizer is a fake [winnow.Summarizer], whose summary is accepted: a section with Text. It keeps what it was asked.
-// It is safe for concurrent use.
+// It is safe for concurrent use. For a bad answer take a [winnow.SummarizerFunc], in testing/synctest: a second one is
+// asked for after a pause. A summary is due for what people and the model say, such as Person and Says with long texts,
+// rather than for tool work, which becomes records; or call Manager.Compact.
 type Summarizer struct {
 	Text string // ("what was done so far")
 	Err  error  // returned in place of a summary
