@@ -72,7 +72,7 @@ func behind(ts []token, i int) count {
 	t, next := ts[k], tokenFrom(ts, k+1)
 	isBeside := k == skipUnit(ts, i+1) && isLess(ts[i].n, ts, k+1)
 	switch {
-	case isOneOf(t.s, "requested given received sent") && (next.s == "" || next.sign):
+	case isOneOf(t.s, "requested given received sent") && (next.s == "" || next.sign || next.s == "but"):
 		return countTotal // "140000 requested, 131072 available"
 	case t.s == "available" && isRequested(ts, i):
 		return countLimit

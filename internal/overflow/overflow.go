@@ -143,7 +143,7 @@ func (s *segment) comparesSizes() bool {
 		return true
 	}
 	// "the maximum number of tokens is 128000, and you sent 140000", but not of an answer and not in a span of time
-	if !s.hasAll(rToken|rActual) || s.roles&(rMax|rHolds) == 0 {
+	if !s.hasAll(rToken|rActual) || s.roles&(rMax|rHolds|rLess) == 0 {
 		return false
 	}
 	return s.roles&(rOutput|rTime|rDay|rQuota|rRate) == 0

@@ -70,6 +70,7 @@ var refusalTexts = []struct {
 	{"exceeded by", "ctx 8192 exceeded by prompt with 9100 tokens", told{ClassOverflow, 9100, 8192}},
 	{"given at the end", "context: 131072 max, 150000 given", told{ClassOverflow, 150000, 131072}},
 	{"were sent", "the model can process 8192 tokens, but 9100 tokens were sent", told{ClassOverflow, 9100, 8192}},
+	{"were given", "9000 tokens were given but this model takes at most 8192", told{ClassOverflow, 9000, 8192}},
 	{"a window that cannot take it", "65536-token window cannot take a 66000-token prompt", told{ClassOverflow, 0, 65536}},
 	{"input images", "number of input images exceeds limit", told{Class: ClassImages}},
 
