@@ -101,8 +101,8 @@ const (
 	mostWritten = 3  // names, where that is longer
 )
 
-// written returns what an edit wrote: where its two texts differ if that is short, or the first names that only the last
-// of its texts has. These are looked for there first, and not among all other names.
+// written returns what an edit wrote: where its two texts differ if that is short, or the first names that only the
+// last of its texts has. These are looked for there first, and not among all other names.
 func (w *Writer) written(l *line) string {
 	var texts []string
 	jsontext.Members(l.raw, func(_ string, value []byte) {
