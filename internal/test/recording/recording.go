@@ -5,6 +5,7 @@ package recording
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,9 @@ func Open(data []byte) (*Session, error) {
 	t, err := transcript.Parse(data)
 	if err != nil { // not a transcript
 		messages, err := readMessages(data)
-		return newSession(messages, nil), err
+		s := newSession(messages, nil)
+		s.takeModels(statedModels(data))
+		return s, err
 	}
 	s := Of(t)
 	if len(s.Messages) == 0 {
@@ -72,6 +75,38 @@ func newSession(messages []winnow.Message, from *transcript.Transcript) *Session
 		}
 	}
 	return s
+}
+
+// takeModels takes the models that stand beside winnow's messages, if there is one for each.
+func (s *Session) takeModels(list []string) {
+	if len(list) != len(s.Messages) {
+		return
+	}
+	answers, of := map[string]int{}, map[*winnow.Usage]string{}
+	for i, model := range list {
+		if m := &s.Messages[i]; m.Role == winnow.RoleAssistant && model != "" {
+			of[m.Usage] = model
+			if answers[model]++; answers[model] > answers[s.Model] || s.Model == "" {
+				s.Model = model
+			}
+		}
+	}
+	for i := range s.Calls {
+		s.Calls[i].Model = of[s.Calls[i].Usage]
+	}
+}
+
+// statedModels returns the member "model" of each message.
+func statedModels(data []byte) (list []string) {
+	var x struct{ Model string }
+	d := json.NewDecoder(bytes.NewReader(data))
+	if data = bytes.TrimSpace(data); len(data) > 0 && data[0] == '[' {
+		_, _ = d.Token() // the messages follow
+	}
+	for ; d.More() && d.Decode(&x) == nil; x.Model = "" {
+		list = append(list, x.Model)
+	}
+	return list
 }
 
 func (s *Session) bill(c Call) {

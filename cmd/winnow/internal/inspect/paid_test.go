@@ -153,3 +153,22 @@ func TestCachedForLong(t *testing.T) {
 	assert.InDelta(t, 2*20_000, b.promptCost(20_000, 0), 1e-6)
 	assert.InDelta(t, 1.25*20_000, b.cost(winnow.Usage{CacheWrite: 20_000}), 1e-6, "what was billed is by the file's counts")
 }
+
+// TestBillOfMessages: winnow's messages have a bill, too, and may name the model beside each.
+func TestBillOfMessages(t *testing.T) {
+	lines := `{"role":"user","parts":[{"text":"Is it green?"}]}
+{"role":"assistant","model":"claude-opus-4-6","parts":[{"text":"It is."}],"usage":{"input":10,"cacheWrite":20000,"output":100}}
+{"role":"user","parts":[{"text":"And now?"}]}
+{"role":"assistant","model":"claude-haiku-4-5","parts":[{"text":"Still."}],"usage":{"input":20,"output":100}}
+{"role":"user","parts":[{"text":"And now?"}]}
+{"role":"assistant","model":"claude-opus-4-6","parts":[{"text":"Still."}],"usage":{"input":10,"cacheRead":20000,"output":100}}`
+	want := (5*20 + 6.25*20_000 + .5*20_000 + 25*200 + 1*20 + 5*100) / 1e6
+	for _, data := range []string{lines, "[" + strings.ReplaceAll(lines, "\n", ",") + "]"} {
+		s, err := recording.Open([]byte(data))
+		require.NoError(t, err)
+		r, err := replay(s, Basis{})
+		require.NoError(t, err)
+		assert.Equal(t, "claude-opus-4-6", r.Model)
+		assert.InDelta(t, want, r.paid().Dollars, 1e-9)
+	}
+}

@@ -117,7 +117,7 @@ func (b *Basis) isOf(model string) bool { return model == "" || models.IsSame(mo
 
 // Billed says what the session cost when it was recorded, "" if that is unknown.
 func (r *report) Billed() string {
-	if r.Source == nil || r.Source.From == nil || len(r.Source.Calls) == 0 {
+	if r.Source == nil || len(r.Source.Calls) == 0 {
 		return ""
 	}
 	p := r.paid()
