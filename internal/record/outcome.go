@@ -77,7 +77,7 @@ func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
 		if counts := labels(output); counts != "" {
 			parts = append(parts, counts)
 		}
-		for _, line := range lastLines(output) {
+		for _, line := range lastLines(output, l.call.Runs && len(parts) == 0) {
 			if !slices.Contains(parts, line) {
 				parts = append(parts, line)
 			}
@@ -140,10 +140,10 @@ func isTag(line string) bool {
 	return ok && line[0] == '<' && (rest == "" || strings.HasSuffix(rest, "</"+name+">"))
 }
 
-// lastLines returns the last lines of a report, as many as fit, if they say how a call went: a verdict often stands in
-// the lines in front of the last.
-func lastLines(text string) (lines []string) {
-	if !excerpt.TailMatters(text[runes.Tail(text, 2*outcomeChars):]) {
+// lastLines returns the last lines of a report, as many as fit, if they say how a call went or if `always` is set: a
+// verdict often stands in the lines in front of the last.
+func lastLines(text string, always bool) (lines []string) {
+	if !always && !excerpt.TailMatters(text[runes.Tail(text, 2*outcomeChars):]) {
 		return nil
 	}
 	for room := outcomeChars; text != ""; {
