@@ -60,7 +60,7 @@ func money(amount float64) string {
 // headline returns one sentence that compares prompts and answers at today's prices: with the bill in the file, or with
 // a host that compacts at the limit.
 func (r *report) headline() string {
-	ours, theirs, refused, other := r.Winnow.Total(), r.theirs(), r.Limit.Refused, " compacting at the limit"
+	ours, theirs, refused, other := r.ours(), r.theirs(), r.Limit.Refused, " compacting at the limit"
 	if r.Recorded.isWhole(r) {
 		refused, other = 0, " that was billed"
 	}
@@ -77,6 +77,14 @@ func (r *report) headline() string {
 		return fmt.Sprintf("%s: %s than %s", cost, change, elsewhere)
 	}
 	return fmt.Sprintf("%s: as much as %s", cost, elsewhere)
+}
+
+// ours is what winnow is compared by: beside the bill in the file its answers cost what was billed for them.
+func (r *report) ours() float64 {
+	if r.Recorded.isWhole(r) {
+		return r.Winnow.Requests + r.Recorded.Answers
+	}
+	return r.Winnow.Total()
 }
 
 // theirs is what winnow is compared with: the bill in the file, or else a host that compacts at the limit.
@@ -105,6 +113,12 @@ func percentMore(ours, theirs float64) string {
 func (r *report) parts() string {
 	w, l := &r.Winnow, &r.Limit
 	answers := r.money(w.Answers) + " for either"
+	if r.Recorded.isWhole(r) {
+		return fmt.Sprintf("Of that, prompts %s against %s (%s), and answers %s, as billed. Compacting at the limit, "+
+			"prompts would cost %s.", r.money(w.Requests), r.money(r.Recorded.Cost-r.Recorded.Answers),
+			cmp.Or(percentMore(w.Requests, r.Recorded.Cost-r.Recorded.Answers), "as much"),
+			r.money(r.Recorded.Answers), r.money(l.Requests))
+	}
 	if math.Abs(w.Answers-l.Answers) > 1e-6*w.Answers {
 		answers = r.money(w.Answers) + " against " + r.money(l.Answers)
 	}

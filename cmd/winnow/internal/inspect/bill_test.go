@@ -49,8 +49,8 @@ func TestHeadline(t *testing.T) {
 		{of(0, 0), of(0, 0), bill{}, "$0.000 with winnow: as much as $0.000 compacting at the limit", "nothing is divided by nothing"},
 		{of(100_000, 3), of(1_000_000, 0), bill{}, "$0.300 with winnow and $3.00 compacting at the limit, which is no comparison: 3 requests and 0 requests do not fit", "what was not sent costs nothing"},
 		{of(1_000_000, 0), of(100_000, 1), bill{}, "$3.00 with winnow and $0.300 compacting at the limit, which is no comparison: 0 requests and 1 request do not fit", "the other host likewise"},
-		{of(500_000, 0), of(9_000_000, 1), bill{Cost: 1_000_000, Modeled: 1_010_000, Calls: 1}, "$1.50 with winnow: 50 % less than $3.00 that was billed", "what was paid is what counts"},
-		{of(500_000, 0), of(9_000_000, 0), bill{Cost: 600_000, Modeled: 800_000, Calls: 1}, "$1.50 with winnow and $1.80 that was billed: they differ by less than what the model of the cache cannot explain", "the model is no better than this"},
+		{of(500_000, 0), of(9_000_000, 1), bill{Cost: 1_000_000, Answers: 250_000, Modeled: 1_010_000, Calls: 1}, "$1.50 with winnow: 50 % less than $3.00 that was billed", "what was paid is what counts"},
+		{of(500_000, 0), of(9_000_000, 0), bill{Cost: 600_000, Answers: 250_000, Modeled: 800_000, Calls: 1}, "$1.50 with winnow and $1.80 that was billed: they differ by less than what the model of the cache cannot explain", "the model is no better than this"},
 	} {
 		r := report{Basis: Basis{Price: 3}, Winnow: tt.ours, Limit: tt.theirs, Recorded: tt.bill, Requests: make([]request, 1)}
 		assert.Equal(t, tt.want, r.headline(), tt.why)

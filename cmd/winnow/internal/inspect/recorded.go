@@ -17,6 +17,7 @@ import (
 // bill is what the recorded host paid by the provider's counts in the file, at today's prices, in uncached tokens.
 type bill struct {
 	Cost    float64
+	Answers float64 // of Cost; some programs count an answer that has only begun
 	Modeled float64 // the same prompts and answers, by the model of the cache that the replay has
 	Calls   int     // calls of the model that the file counts, of those that are replayed
 
@@ -64,6 +65,7 @@ func (r *replayer) bill(answer *winnow.Message, at time.Time) {
 	cached = max(cached, r.warm(answer))
 	b.Calls++
 	b.Cost += r.cost(*u)
+	b.Answers += r.answerCost(prompt, u.Output)
 	b.Modeled += r.promptCost(prompt, cached) + r.answerCost(prompt, u.Output)
 	b.last, b.at = prompt, at
 }

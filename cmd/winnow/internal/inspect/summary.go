@@ -56,7 +56,7 @@ func Summarize(in Input) (*Summary, error) {
 		Sent: r.Tokens, Cached: r.Cached, Refused: r.Overflows,
 		Model: r.Model, Overhead: *r.Overhead, Needed: r.Needed.byName(), Missing: r.Winnow.Missing.byName(),
 		MissingLimit: r.Limit.Missing.byName(), Recallable: r.Recallable.byName(),
-		Cost: dollars(r.Winnow.Total(), r.Price), CostLimit: dollars(r.Limit.Total(), r.Price),
+		Cost: dollars(r.ours(), r.Price), CostLimit: dollars(r.Limit.Total(), r.Price),
 		Summaries: dollars(r.Winnow.Summaries, r.Price), SumsLimit: dollars(r.Limit.Summaries, r.Price),
 		Against: dollars(r.theirs(), r.Price), HasPrice: r.HasListPrice(),
 	}
