@@ -15,8 +15,8 @@ import (
 
 var errHistoryChanged = errors.New("the history changed meanwhile")
 
-// errWaiting is the error of a call whose ctx ended while it waited.
-func errWaiting(ctx context.Context) error {
+// waitError returns the error of a call whose ctx ended while it waited.
+func waitError(ctx context.Context) error {
 	return fmt.Errorf("winnow: waiting for a summary: %w", context.Cause(ctx))
 }
 
@@ -102,9 +102,9 @@ func (m *Manager) runBackground(ctx context.Context, b *background, history []Me
 		m.callBeforeCompact(ctx, history)
 		m.mu.Lock()
 		b.isFlushing = false
-		stale := b.dropped || m.state.checkpoint != b.base // the host may have used the manager in the flush
+		useless := b.dropped || m.state.checkpoint != b.base // the host may have used the manager in the flush
 		m.mu.Unlock()
-		if stale {
+		if useless {
 			b.cancel()
 		}
 	}
@@ -158,8 +158,8 @@ func (b *boundary) replacedIn(all []*item) []key {
 }
 
 // withReadySummary returns a draft with the summary that was made in the background, and its report. It returns d and
-// no report if no summary is ready, if the history has changed, or if the request would not become smaller. It does not
-// change the manager.
+// no report if no summary is ready, if the history has changed, or if the request would not become smaller. It changes
+// nothing of the manager but the text of that summary, which is made unique.
 func (c *call) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	b := c.manager.background
 	switch {
@@ -218,7 +218,7 @@ func (c *call) awaitBackground(ctx context.Context, d *draft) (waited bool, err 
 		select {
 		case <-b.ended:
 		case <-ctx.Done():
-			err = errWaiting(ctx)
+			err = waitError(ctx)
 		}
 	})
 	return true, err
@@ -300,7 +300,7 @@ func typeIn(err error) string {
 // The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.
 
 // flushDue reports whether a request with this number of tokens has reached threshold and calls for a flush. The rule
-// is the reference's: if threshold is 0 or less, only the compaction itself calls for one.
+// is OpenClaw's: if threshold is 0 or less, only the compaction itself calls for one.
 func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold
 }
@@ -320,7 +320,7 @@ func (c *call) isNearCompaction(d *draft) bool {
 	return least.isWithinReach()
 }
 
-// softThreshold is the reference's, in tokens. In a small window it would be the whole budget, so it is a share there.
+// softThreshold is OpenClaw's, in tokens. In a small window it would be the whole budget, so it is a share there.
 const softThreshold = 4_000
 
 // prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the

@@ -57,7 +57,7 @@ func (c *call) isLastResort(d *draft) bool {
 	return !least.shrinkToFit() && !least.fitsBudget()
 }
 
-// draftByHand is newDraft for Compact.
+// draftByHand is newDraft for Compact. If nothing is older than KeepRecent, only the newest step is kept.
 func (c *call) draftByHand() *draft {
 	d := c.newDraft()
 	if !d.span().verdict().isNews {
@@ -151,7 +151,8 @@ func (t *tries) countCalls(calls int, err error) {
 	}
 }
 
-// count says in r what the summarizer was asked since the last Prepare that led to a request.
+// count sets in r how often the summarizer was asked and what that was billed: since the last request, and for the
+// refused ones in whose place r is sent.
 func (t *tries) count(r *Request, m *meter) {
 	calls, usage := m.take()
 	t.asked, t.usage = t.asked+calls, t.usage.plus(usage)
@@ -162,8 +163,8 @@ func (t *tries) count(r *Request, m *meter) {
 func (c *call) commit(p *proposal) (*Request, error) {
 	d, l, before := p.draft, c.ledger, *c.ledger
 	r, cold, reason := d.request(), d.isCold(), d.reason()
-	miss := l.compare(d.lastUsage, d.prices.least)
-	l.record(d)
+	miss := l.comparePromise(d.lastUsage, d.prices.least)
+	l.remember(d)
 	l.promise(d, r, &before, cold)
 	l.bytes = r.Bytes
 	if p.also != nil {
@@ -215,12 +216,12 @@ func (l *ledger) recordSummary(d *draft) {
 // closeBreaker resets the breaker of l, because the summarizer works.
 func closeBreaker(l *ledger) { l.breaker = breaker.Breaker{} }
 
-// A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to
-// the model: system messages, pins and the newest user request stay as messages, and code owns the
-// sections behind the summary's text.
+// A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to the model:
+// system messages, pins and the newest user request stay as messages, and code owns the sections behind the summary's
+// text.
 
-// unsummarized returns the position in items of the first message that no model has summarized. request is the position
-// of a user request before it that no model has summarized either, or -1.
+// unsummarized returns the index in items of the first message that no model has summarized; request is that of a user
+// request before it that no model has summarized either, or -1.
 func (c *checkpoint) unsummarized(items []*item) (from, request int) {
 	if c.byModel == nil {
 		return 0, -1
@@ -239,7 +240,7 @@ type compaction struct {
 	boundary
 	index int           // of firstKept in the history passed in
 	once  bool          // the summarizer is called once: it failed before, or no more calls are left
-	limit time.Duration // for all calls of the summarizer together
+	limit time.Duration // time that all calls of the summarizer may still take
 	meter *meter        // of the manager
 	calls int           // of the summarizer, once it has run
 
@@ -271,7 +272,7 @@ type summarizedPart struct {
 	replacedKeys []key            // of the messages that are summarized, as they stand in the history
 }
 
-// compactCall says who writes the summary of a compaction, and why.
+// compactCall is the order for a summary: who writes it, who asked for it, and how.
 type compactCall struct {
 	by           Summarizer
 	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
@@ -437,8 +438,9 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 	c.free -= names
 }
 
-// saidShare is how much of the window the words of people may take in front of a summary. A tenth of 200 000 tokens has
-// room for all words in 99 of 100 recorded sessions, and a tenth of 64 000 in 96.
+// saidShare is how much of the window, or of the cliff that the request stays below, the words of people may take in
+// front of a summary. A tenth of 200 000 tokens has room for all words in 99 of 100 recorded sessions, and a tenth of
+// 64 000 in 96.
 const saidShare = 0.1
 
 // leastSaid is how many tokens the words of people may take where little is free, up to half of that: the frame of the

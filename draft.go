@@ -20,7 +20,7 @@ type basis struct {
 	assumption
 }
 
-// assumption is what one try of a call assumes, because the request cannot be made otherwise.
+// assumption is what a further try leaves out of account, because the first one overflowed.
 type assumption struct {
 	mostTokens    int  // that the request may have, so that its body fits; 0: any number
 	withoutGuess  bool // limits that are only guessed do not count
@@ -28,8 +28,8 @@ type assumption struct {
 }
 
 // draft is a request in the making. Its passes take it from the history to what is sent, in one direction: each is a
-// type of its own, which stands in the file that it is named for, and relies on what those before it left. What all of
-// them share is here: the items, what is decided of them, and how large they may be.
+// type of its own (ARCHITECTURE.md names its file), and relies on what those before it left. What all of them share is
+// here: the items, what is decided of them, and how large they may be.
 type draft struct {
 	repaired // the history
 	sized    // the request
@@ -48,20 +48,23 @@ type draft struct {
 	changes
 }
 
-// takenOver is what a draft takes over from earlier requests.
+// takenOver is what passes 3 to 5 made of earlier requests: the summary, what it stands for, and what was decided about
+// turns, edits and names.
 type takenOver struct {
 	base       *checkpoint // the checkpoint that the draft was begun with; nil: none
 	checkpoint *checkpoint // the same, if the history has a place for it, or else nil
 	digested   []Message   // what only a digest stands for, if the history still has it
 	returned   []Message   // Request.History
-	wholeAgain []key       // messages with an edit that is not replayed: a pin, the newest request
+	// messages whose edit is forgotten and not replayed, such as pins, the newest request, images that are new again,
+	// and results whose repeated lines are gone
+	wholeAgain []key
 	reopened   position    // see ledger
 	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the request
 	limitedAt  position    // the same message by its index in the history
 	names      *givenNames // of the calls behind a new checkpoint; nil: their own
 }
 
-// changes is why the passes changed messages, and what they found.
+// changes is what the log says of the passes, and two decisions of pass 7.
 type changes struct {
 	passReason   string // why the current pass changes messages, for the log
 	firstReason  string // the reason of the first change
@@ -69,9 +72,9 @@ type changes struct {
 	isCramped    bool   // a rewrite has left so little room that a summary is due: see crampedShare
 }
 
-// newDraft begins the draft of a request. c and records are replayed. newEdits are edits that were made already but not
-// sent.
-func newDraft(b basis, c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
+// beginDraft returns the draft of a request without its items. The passes replay c and records. newEdits are edits that
+// were made already but not sent.
+func beginDraft(b basis, c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
 	a := b.ledger.accounting
 	if b.withoutGuess {
 		a.ForgetGuesses()
@@ -89,15 +92,15 @@ func newDraft(b basis, c *checkpoint, records []*runRecord, newEdits map[key]*ed
 	return d
 }
 
-// replay is newDraft with checkpoint c and the records that were sent, through all passes.
+// replay makes a draft with checkpoint c and the records that were sent, through passes 1 to 7.
 func (b basis) replay(c *checkpoint) *draft {
-	return newDraft(b, c, b.ledger.records, map[key]*edit{}).passes()
+	return beginDraft(b, c, b.ledger.records, map[key]*edit{}).passes()
 }
 
 // again makes another draft in the same call: with checkpoint c, and with records and newEdits that were made already.
 // It takes over what d has learned from the provider's counts.
 func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
-	next := newDraft(d.basis, c, records, newEdits)
+	next := beginDraft(d.basis, c, records, newEdits)
 	next.learned = learned{isLearned: true, rejected: d.rejected, lastUsage: d.lastUsage}
 	next.accounting.TakeOver(&d.accounting, &d.known)
 	next.setBudget()
@@ -110,11 +113,12 @@ func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edi
 //  2. repair the pairing of calls and results
 //  3. replay the checkpoint: the summary that was sent stands for the oldest messages
 //  4. limit turns
-//  5. replay the records and edits that were sent, byte for byte
-//  6. minify results that were not sent yet, leave out what earlier ones show, and cut those that are too large
-//  7. rewrite what was sent, if that costs nothing, if it pays, or if the request does not fit
+//  5. replay the records and edits that were sent, byte for byte; then read the provider's counts
+//  6. minify results that were not sent yet, show again what they point to, cut those that are too large, and leave
+//     out lines that earlier ones show
+//  7. rewrite what was sent, for one of the six reasons that epoch.rewrite names
 //
-// Pass 8 is shrinkToFit, and pass 9 begins with verdict.
+// Pass 8 is shrinkToFit. Pass 9 is call.compact: verdict says whether that is worth a call.
 func (d *draft) passes() *draft {
 	d.read()
 	d.replayHistory()
@@ -126,7 +130,7 @@ func (d *draft) passes() *draft {
 // replayHistory is passes 3 to 5.
 func (d *draft) replayHistory() { replaying{shortening{d}}.limitAndReplay() }
 
-// shrinkToFit is pass 8: it shrinks what is left to shrink, and reports whether the request fits.
+// shrinkToFit is pass 8: it makes the request fit, if need be, and reports whether it does.
 func (d *draft) shrinkToFit() bool { return newShrinking(d).shrinkToFit() }
 
 // read takes the history into d, indexed and repaired.
@@ -191,7 +195,7 @@ func (d *draft) put(i int, p *edit) {
 	d.unchangedPrefix = min(d.unchangedPrefix, i)
 }
 
-// show sends message i as p has it. nil: as it is in the history.
+// show sends message i as p has it; if p is nil, as it is in the history.
 func (d *draft) show(i int, p *edit) {
 	x := d.items[i]
 	before := x.tokens()
@@ -246,7 +250,8 @@ func (d *draft) firstChanged() int {
 
 // firstKept returns the position in items of the first message behind c, or -1.
 func (d *draft) firstKept(c *checkpoint, items []*item) int {
-	// Where names were given, it was found to give them again. The names of the calls in front of it may have changed.
+	// Names were given because this summary was found in the history: its place is known. Its bookmark may not find it,
+	// because the ids in front may have changed.
 	if r := d.repair; r != nil && r.given.Count && c == d.ledger.checkpoint {
 		at := d.section.inHistory(int(r.given.From))
 		if i := slices.IndexFunc(items, func(x *item) bool { return x.index == at }); i >= 0 {
@@ -291,8 +296,8 @@ func (d *draft) overflow() *OverflowError {
 }
 
 // isDigestDue reports whether a digest wrote the summary and it is time to replace it: the provider's cache went cold,
-// or the history has grown by a share of the budget. After answers that were refused only growth counts.
-// historyTokens are those of the request without edits.
+// or the history has grown by a share of the budget. After answers that were refused only growth counts. historyTokens
+// are those of the request without records and edits.
 func (d *draft) isDigestDue(historyTokens int) bool {
 	o := &d.opts
 	if !o.replacesDigest(d.checkpoint) {
@@ -346,7 +351,7 @@ func (d *draft) allEdits() []Edit {
 	for _, x := range d.items {
 		switch {
 		case x.record != nil:
-			n += len(x.record.stands) + 1
+			n += len(x.record.standsFor) + 1
 		case x.edit != nil:
 			n++
 		}
@@ -356,13 +361,13 @@ func (d *draft) allEdits() []Edit {
 		if x.record == nil {
 			continue
 		}
-		for _, m := range x.record.stands {
+		for _, m := range x.record.standsFor {
 			edits = append(edits, Edit{
 				Op: OpFold, Index: max(0, m.index), ID: m.own.ID, Before: max(1, m.fact.tokens), Reason: foldReason,
 			})
 		}
 		edits = append(edits, Edit{
-			Op: OpFold, Index: max(0, x.record.stands[0].index), After: max(1, x.tokens()), Reason: recordReason,
+			Op: OpFold, Index: max(0, x.record.standsFor[0].index), After: max(1, x.tokens()), Reason: recordReason,
 		})
 	}
 	for _, x := range d.items {
@@ -391,7 +396,7 @@ func (d *draft) putRecords(runs []recordedRun) {
 		}
 		x := madeItem(&r.message, r.fact)
 		x.record = &folded{r, unfolded(d.items[run.from:run.to])}
-		for _, m := range x.record.stands {
+		for _, m := range x.record.standsFor {
 			m.in = x
 		}
 		items = append(append(items, d.items[next:run.from]...), x)

@@ -7,17 +7,17 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// When what was sent is rewritten, and what is shrunk where that is not enough. A rewrite makes the provider write
-// everything behind it to its cache again. So everything stale is dropped together, at an epoch.
+// When what was sent is rewritten. A rewrite makes the provider write everything behind it to its cache again, so
+// everything stale is dropped together, at an epoch.
 
 // lowWater is the share of the room that an epoch goes down to when a request does not fit, so that the next
 // requests fit and their prefix stays in the prompt cache.
 const lowWater = 0.5
 
-// epoch is pass 7: it rewrites what was sent.
+// epoch is pass 7. It knows which old work may go, and what it costs to rewrite what was sent.
 type epoch struct {
 	folding
-	isPressed bool // the request does not fit as it is
+	isPressed bool // dropStale runs, and FoldAbove does not count; gainBelow sets it to ask what would go
 }
 
 func newEpoch(d *draft) *epoch { return &epoch{folding: folding{shortening{d}}} }

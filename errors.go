@@ -27,8 +27,8 @@ var (
 
 	// ErrSentAsHistory: in the history, a record or a summary that the manager sent stands as the text of a person. The
 	// host kept what was sent in place of its own messages, which are lost to all later requests.
-	ErrSentAsHistory = errors.New("winnow: the history holds what a request was sent with in place of its messages: " +
-		"keep your own history, as docs/frameworks.md says")
+	ErrSentAsHistory = errors.New("winnow: the history contains text from a sent request in place of the host's " +
+		"own messages: keep your own history, as docs/frameworks.md says")
 )
 
 // OverflowError says what fills the window when a request cannot be made to fit. It is an [ErrOverflow], and wraps the

@@ -22,7 +22,7 @@ import (
 // that are then read again: in a window of 64 000 tokens it costs .0016 more (BENCHMARKS.md says of what).
 const maxBatchShare = 0.7
 
-// fresh is pass 6, on what was not sent yet.
+// fresh is pass 6: results that no request had so far are sent shorter.
 type fresh struct {
 	shortening
 	wasSent func(i int) bool // see sentBefore
@@ -30,8 +30,8 @@ type fresh struct {
 
 func newFresh(d *draft) *fresh { return &fresh{shortening{d}, sentBefore(d)} }
 
-// shortenNew is pass 6. It shortens results that were not sent yet and, after a refusal, those that were: what is in no
-// cache costs nothing to cut.
+// shortenNew shortens results that were not sent yet and, after a refusal, those that were: what is in no cache costs
+// nothing to cut.
 func (f *fresh) shortenNew() {
 	f.passReason = "a new result is larger than one may be"
 	t := newTruncation(*f.opts.Truncate, f.windowEstimate())
@@ -84,7 +84,7 @@ func (f *fresh) capResults(from, limit, budget int) {
 	}
 }
 
-// minifyUnsent is the first half of pass 6. It only touches results that were never sent, so that the prompt cache
+// minifyUnsent is the first step of pass 6. It only touches results that were never sent, so that the prompt cache
 // stays valid.
 func (f *fresh) minifyUnsent() {
 	for i, x := range f.items {

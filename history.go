@@ -100,8 +100,8 @@ func keptBefore(history sequence, from int, isHeld func(i int) bool) []bool {
 	return keep
 }
 
-// insidePairs marks the messages in front of which a call of the provider's own waits for its result: nothing divides
-// the two, or stands between them that is not of the turn. It is nil if there are none.
+// insidePairs marks the messages in front of which a call that the provider runs itself waits for its result: nothing
+// may be cut there, and nothing may be put there. It is nil if there are none.
 func insidePairs(history sequence) (inside []bool) {
 	open := map[string]bool{}
 	for i := range history.len() {

@@ -229,8 +229,8 @@ func (f *fact) bytes(m *Message) int {
 
 // index remembers facts of messages, so that no text is read twice.
 type index struct {
-	anchor   anchor        // of that history: shows whether its texts can be recognized by their addresses
-	samples  []uint64      // of the history passed in last, by position: sampleHash of each message
+	anchor   anchor        // of the history passed in last: shows whether its texts are known by their addresses
+	samples  []uint64      // likewise, by position: sampleHash of each message
 	facts    []*fact       // likewise
 	ownFacts map[key]*fact // of messages that the library made: summaries, results that stand in, repaired messages
 	aliases  map[key]*fact // of repaired messages, by the original message and what the repair changed
@@ -263,7 +263,8 @@ func (x *index) update(history []Message, e Estimator) []*fact {
 		x.anchor.set(history, len(x.samples))
 	}
 	for i := len(x.samples); i < len(history); i++ {
-		f := factOf(x.hasher.key(&history[i]), &history[i], before, e) // e may panic: before the columns grow
+		// may panic in e, so it comes before the two lists grow
+		f := factOf(x.hasher.key(&history[i]), &history[i], before, e)
 		x.samples, x.facts = append(x.samples, sampleHash(&history[i])), append(x.facts, f)
 	}
 	x.forgetReasoning(history, e)

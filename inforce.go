@@ -109,8 +109,9 @@ func findInForce(d *draft, messages []*item, end int) *inForce {
 	return f
 }
 
-// findText finds whether x, a text of a user, is in force or lets itself go. It lets go of what the host inserted if a
-// later text is the same, if later ones state all anew that it said, or if it is transient and of an older turn.
+// findText finds whether x, a text of a user message, is in force, or may go. A text that the host inserted may go if a
+// later one is the same, if later ones state all of it anew, if it is transient and of an older turn, or if it shows
+// another result of a call that has one.
 func (f *inForce) findText(x *item, isBefore, isOlderTurn bool, inserted map[key]bool) {
 	m := x.own
 	if isBefore && f.isNews(m.InForce) {
@@ -188,7 +189,7 @@ func (f *inForce) shownTokens(x *fact) int {
 	return x.tokens
 }
 
-// isShort reports whether the result of x has too few tokens to be the text of a file, and no such text behind itself.
+// isShort reports whether the result of x has too few tokens to be a file's text, and no such text was put behind it.
 func (f *inForce) isShort(x *fact) bool {
 	p := f.draft.knownEdit(x)
 	return x.tokens < fewestOfFile && (p == nil || p.op != OpShow)
@@ -219,16 +220,17 @@ func (f *inForce) isNews(names []string) (isNews bool) {
 	return isNews
 }
 
-// inForceShare is how much of the budget the texts in force may take behind a summary. In a replay of the recorded
-// sessions in a window of 64 000 tokens a quarter makes 10 % more summaries necessary, for no more lines. A plan and
-// what the host told have a fiftieth even where the next summary is near.
+// inForceShare is how much of the budget, or of the cliff that the request stays below, the texts in force may take
+// behind a summary. In a replay of the recorded sessions in a window of 64 000 tokens a quarter makes 10 % more
+// summaries necessary, for no more lines. A plan and what the host told have a fiftieth even where the next summary is
+// near.
 const (
 	inForceShare = 0.1
 	leastInForce = 0.02
 )
 
 // carryInForce writes the section of what is in force in previous, an earlier summary, and in older, the messages that
-// the new one stands for: all but those that stay beside it. In all, beside tokens stand beside the section.
+// the new one stands for: all but those that stay beside it. In all, `beside` tokens stand beside the section.
 func (c *compaction) carryInForce(d *draft, previous string, older []*item, stays map[*item]bool, beside int) string {
 	f, free := d.inForceNow(), count.Share(d.room(), crampedShare)
 	var q sections.Quotes

@@ -28,7 +28,7 @@ type item struct {
 // folded is a record in a request, with the messages of the history that it stands for.
 type folded struct {
 	*runRecord
-	stands []*item
+	standsFor []*item
 }
 
 // itemsOf returns the items of a repaired history, whose messages have these facts.
@@ -93,7 +93,7 @@ func (x *item) messages() iter.Seq[*item] {
 			yield(x)
 			return
 		}
-		for _, m := range x.record.stands {
+		for _, m := range x.record.standsFor {
 			if !yield(m) {
 				return
 			}
@@ -112,7 +112,7 @@ func unfolded(items []*item) []*item {
 		if x.record == nil {
 			out = append(out, x)
 		} else {
-			out = append(out, x.record.stands...)
+			out = append(out, x.record.standsFor...)
 		}
 	}
 	return out
@@ -165,7 +165,7 @@ func (l *itemList) counts() []int {
 	return counts
 }
 
-// tokensOf returns the tokens of the messages from one to another.
+// tokensOf returns the tokens of items[from:to].
 func (l *itemList) tokensOf(from, to int) (n int) {
 	for _, x := range l.items[from:to] {
 		n = count.Add(n, x.tokens())
@@ -194,8 +194,8 @@ func (l *itemList) images() (n int) {
 	return n
 }
 
-// byIndex returns, by index in a history of so many messages, one more than the position of the first message with that
-// index; 0: there is none.
+// byIndex maps each index of a history of that length to the first item with that index, as its position plus one; 0:
+// none.
 func (l *itemList) byIndex(history int) []int32 {
 	at := make([]int32, history)
 	for i, x := range slices.Backward(l.items) {
@@ -206,10 +206,11 @@ func (l *itemList) byIndex(history int) []int32 {
 	return at
 }
 
-// historyTokens returns the tokens of the history without records and without edits of texts.
+// historyTokens returns the tokens that the request would have without records and edits. A summary counts as it is.
 func (l *itemList) historyTokens() int { return historyTokens(l.items) }
 
-// sequence is a list of messages that a rule reads: a history, or a request as it is sent or as the history has it.
+// sequence is a view of messages for the rules that read them: a history, or the items of a request, as sent or as in
+// the history.
 type sequence struct {
 	list   []Message
 	items  []*item // nil: list
@@ -341,8 +342,8 @@ func newEdit(parts []Part) *edit {
 	return p
 }
 
-// withOwnArguments gives parts, a list of the caller's own, arguments in memory of their own, and returns it. A host
-// that decodes its log again into the same memory overwrites its bytes.
+// withOwnArguments copies the arguments of parts, a list that belongs to the caller, and returns parts. A host that
+// decodes its log again into the same memory overwrites its bytes.
 func withOwnArguments(parts []Part) []Part {
 	for i := range parts {
 		parts[i].Arguments = bytes.Clone(parts[i].Arguments)

@@ -6,7 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// What is tried after what, until a request can be sent.
+// The order in which requests are tried until one can be sent.
 
 // rung is one thing that is tried. It returns nil if it leads to no request.
 type rung struct {
@@ -49,16 +49,16 @@ var (
 type ladder struct {
 	*call
 	draft         *draft      // of Prepare and Compact: the first one
-	last          *draft      // that was shrunk in vain: the error is about it
+	last          *draft      // the draft that the error is about if no rung helps
 	ready         *Compaction // of the summary in draft that was made in the background; nil: none was
 	notReady      error       // why the summary made in the background cannot be used; nil: it can, or there is none
 	due           due         // why a summary is asked for
-	fits          bool        // draft, before it was shrunk
-	mayBeSent     bool        // draft, as it is or shrunk
-	failedJustNow bool        // the summarizer, for this same request
+	fits          bool        // draft did so before it was shrunk
+	mayBeSent     bool        // draft fits, shrunk if need be; not looked at while a summary is due
+	failedJustNow bool        // the summarizer has failed for this very request
 	instructions  string      // of Compact
 	err           error       // after which nothing else is tried
-	refusal                   // of Recover
+	refusal                   // only of Recover: with a cause, a refused request is replaced
 }
 
 // due says whether a summary is due, and why.
@@ -157,12 +157,12 @@ func (l *ladder) summary(ctx context.Context) *proposal {
 	case err == nil && compacted.shrinkToFit():
 		return &proposal{compacted, report, closeBreaker}
 	case ctx.Err() != nil:
-		l.err = errWaiting(ctx)
+		l.err = waitError(ctx)
 		return nil
 	case err != nil:
 		l.noteFailure(err, d)
 	}
-	total := d.historyTokens() // in the place of a digest, it is tried again when the history has grown
+	total := d.historyTokens() // instead of a digest, a summary is tried again only when this has grown
 	l.note(func(x *ledger) { x.digestAt = total })
 	return nil
 }
@@ -182,8 +182,8 @@ func (l *ladder) isWorthAsking() bool {
 	return true
 }
 
-// withoutMargin proposes a request without a summary if it fits the budget, even if only without the margin of the
-// estimates: a digest would lose more. The draft is a new one, because the host may have used the manager while the
+// withoutMargin proposes a request without a new summary if it fits the budget, even if only by ignoring the margin of
+// the estimates: a digest would lose more. The draft is a new one, because the host may have used the manager while the
 // summarizer was asked.
 func (l *ladder) withoutMargin(context.Context) *proposal {
 	if d := l.newDraft(); d.fitsBudget() && d.shrinkToFit() {
@@ -207,7 +207,8 @@ func (l *ladder) digest(ctx context.Context) *proposal {
 	return nil
 }
 
-// cut proposes what is left, with its newest results cut.
+// cut proposes the draft without a digest, with its newest results cut. Where a digest was made, that draft was cut
+// already, so that as a rule this finds nothing.
 func (l *ladder) cut(context.Context) *proposal {
 	if l.last.shrinkToFit() {
 		return &proposal{draft: l.last}

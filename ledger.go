@@ -15,14 +15,15 @@ import (
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
-// settings are what [New] made of its arguments. Nothing writes to them afterwards, so they are read without the lock.
+// settings are what [New] made of its arguments. Nothing writes to them afterwards but to meter, which has a lock of
+// its own; so they are read without the manager's.
 type settings struct {
 	window   int
 	opts     Options // with every default
 	minifier minifier
 
 	prices prices
-	meter  *meter // of its summarizer, since the last request
+	meter  *meter // of the calls of the summarizer since the last request
 
 	// the host gave the stage an estimator of its own, whose counts are not those of a request
 	truncateHasEstimator bool
@@ -139,7 +140,7 @@ type boundary struct {
 	// where the turn limit cut when the summary was made: no summary covers what lies before; zero: it did not cut
 	limited position
 
-	front        int  // of so many messages in front of all else, what the host inserted stays, too
+	front        int  // number of leading messages among which the host's inserted texts stay in front
 	requestLeads bool // request stands in front of all that the summary stands for
 }
 
@@ -156,7 +157,7 @@ type checkpoint struct {
 	byModel *checkpoint
 }
 
-// tries is what was tried since the last Prepare, and what is known to be refused.
+// tries is what was tried since the last Prepare, and which requests the provider has refused.
 type tries struct {
 	saved.Tries
 	refused []key // the newest refused requests of the whole conversation
@@ -223,7 +224,7 @@ func setOf[T comparable](list []T) map[T]bool {
 // from the order of the calls. A host that goes on with a summary has lost that order, and so has one that drops what
 // the summary stands for. So the names of the calls behind it are remembered.
 
-// givenNames are the names of the calls that were kept when a summary was made.
+// givenNames are the ids with which calls were sent, of those calls that stayed when a summary was made.
 type givenNames struct {
 	summaryKeys
 	firstKept bookmark // the first message that the summary does not stand for, among the host's own messages

@@ -80,8 +80,8 @@ func (m *Manager) Cold() bool {
 type call struct {
 	manager *Manager
 	basis                 // its ledger is the copy
-	base    *ledger       // what it is a copy of
-	settles func(*call)   // what the call does first, and again if another call has changed the state meanwhile; or nil
+	base    *ledger       // the state that ledger is a copy of
+	settles func(*call)   // applied to each copy: the first, and one of what another call has changed; nil: nothing
 	waited  time.Duration // for the summarizer
 }
 
@@ -157,7 +157,7 @@ func (m *Manager) Counted(u Usage) {
 	}
 	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
-	m.logMissed(l.compare(&u, m.prices.least))
+	m.logMissed(l.comparePromise(&u, m.prices.least))
 	if u.ThinkingDropped > 0 && !l.bindsThinking {
 		l.bindsThinking = true
 		m.logBinding()
@@ -196,7 +196,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, e
 	return r, err
 }
 
-// isSent reports whether m has, as the text of a person, a record or the summary that was sent. A host that keeps
+// isSent reports whether m, a message of a person, repeats a record or the summary that was sent. A host that keeps
 // [Request].History has the summary too, but marked as one.
 func (l *ledger) isSent(m *Message) bool {
 	return beginsTurn(m) && slices.ContainsFunc(m.Parts, func(p Part) bool {
@@ -327,12 +327,12 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	return l.climb(ctx, ofCompact)
 }
 
-// defaultWindow is taken where nobody knows the model: the smallest window of today's large models.
-// Source: the reference system's DEFAULT_CONTEXT_TOKENS.
+// defaultWindow is taken where nobody knows the model: the smallest window of today's large models. Source: OpenClaw's
+// DEFAULT_CONTEXT_TOKENS.
 const defaultWindow = 200_000
 
-// Windows below these cannot hold a useful agent loop: system prompt, tools and a few results. Source:
-// the reference system's guard.
+// Windows below these cannot hold a useful agent loop: system prompt, tools and a few results. Source: OpenClaw's
+// guard.
 const (
 	warnWindow  = 32_000
 	blockWindow = 16_000

@@ -171,8 +171,8 @@ func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")
 }
 
-// missingResult is the text of a result that stands in for one that the history does not have. It says
-// what is known and no more: the call may or may not have run.
+// missingResult is the text of a result that stands in for one that the history does not have. It says what is known
+// and no more: the call may or may not have run.
 const missingResult = "[No result: the conversation has no result for this call. Whether it ran is not known.]"
 
 // isMissingResult reports whether m is a result that a repair made.
@@ -528,8 +528,8 @@ func roleFault(r Role) *InvalidMessageError {
 	return &InvalidMessageError{Field: "role", Got: string(r), Want: `"system", "user", "assistant" or "tool"`}
 }
 
-// ReadMessages reads messages in JSON: one a line (JSON Lines), any number separated by white space, or
-// one array of them. The error names the line and the field; the messages before it are returned with it.
+// ReadMessages reads messages in JSON: one a line (JSON Lines), any number separated by white space, or one array of
+// them. The error names the line and the field; the messages before it are returned with it.
 func ReadMessages(r io.Reader) ([]Message, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -568,9 +568,8 @@ func ReadMessages(r io.Reader) ([]Message, error) {
 	return out, nil
 }
 
-// WriteMessages writes messages as JSON Lines, in the form that [ReadMessages] reads. It fails on
-// Arguments or Details that are not valid JSON; text that is not valid UTF-8 is written with U+FFFD in
-// its place.
+// WriteMessages writes messages as JSON Lines, in the form that [ReadMessages] reads. It fails on Arguments or Details
+// that are not valid JSON; text that is not valid UTF-8 is written with U+FFFD in its place.
 func WriteMessages(w io.Writer, messages []Message) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -92,7 +92,7 @@ func (m *Manager) TakeNote(history []Message, arguments json.RawMessage) Message
 		return answer
 	}
 	if !ok || len(name) > mostNoteName {
-		return say(true, "A note needs a name of at most %d characters and a text.", mostNoteName)
+		return say(true, "A note needs a name of at most %d bytes and a text.", mostNoteName)
 	}
 	room := max(leastForNotes, count.Share(m.window-m.opts.Reserve, notesShare))
 	number, used := 0, 0

@@ -45,8 +45,8 @@ type TruncateOptions struct {
 
 // Options are the options of [New]. In this and all other options, the zero value of a field means the default in
 // parentheses, and a negative number means 0. New refuses a NaN, an infinity, a share above 1 and a negative FoldAbove
-// other than FoldAlways; the stages take the default for a NaN or an infinity. The manager
-// is locked while it calls Estimator, Journal, Now and Logger's handler: these must not use it.
+// other than FoldAlways; the stages take the default for a NaN or an infinity. The manager is locked while it calls
+// Estimator, Journal, Now and Logger's handler: these must not use it.
 type Options struct {
 	Model      string     // the model's name as its provider or a gateway spells it, see [New] ("": not known)
 	Summarizer Summarizer // writes the summary of a compaction (nil: [Digest])
@@ -244,13 +244,13 @@ func (o *CacheOptions) of(known models.Model) *CacheOptions {
 }
 
 const (
-	defaultTimeout = 180 * time.Second // the reference's
+	defaultTimeout = 180 * time.Second // OpenClaw's
 	// A default above this share of the window would leave a small window no room for the conversation.
 	maxDefaultShare = 0.25
 )
 
 // withDefaults returns a copy of o in which every field is set and no number is negative. Its estimator is e if o has
-// none. The numbers are the reference system's.
+// none. The numbers are OpenClaw's.
 func (o *PruneOptions) withDefaults(e Estimator) PruneOptions {
 	p := valueOf(o)
 	setDefault(&p.KeepLastAssistants, 3)
@@ -270,7 +270,7 @@ func (o *PruneOptions) withDefaults(e Estimator) PruneOptions {
 }
 
 // withDefaults returns a copy of o in which every field but Notice is set and no number is negative. The numbers are
-// the reference system's.
+// OpenClaw's.
 func (o *TruncateOptions) withDefaults(e Estimator) TruncateOptions {
 	t := valueOf(o)
 	setDefault(&t.MaxShare, 0.3)
@@ -305,7 +305,7 @@ func (o *Options) withDefaults(window int) (Options, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	share := max(1, count.Share(window, maxDefaultShare))
-	setDefault(&c.Reserve, min(20_000, share)) // the reference's floor
+	setDefault(&c.Reserve, min(20_000, share)) // OpenClaw's floor
 	// A host may pass the model's output limit, which may be the whole window. A quarter is left for the prompt.
 	c.Reserve = min(c.Reserve, count.Share(window, 0.75))
 	c.HistoryTurns, c.WholeSteps = max(0, c.HistoryTurns), max(0, c.WholeSteps)
@@ -327,8 +327,8 @@ func (o *Options) withDefaults(window int) (Options, error) {
 }
 
 // withDefaults returns a copy of o with its defaults for a window, in tokens. Off, Background and the host's functions
-// stay as they are. The default of KeepRecent is the reference's, and at most a share of the window, so that a small
-// window has something to summarize.
+// stay as they are. The default of KeepRecent is OpenClaw's, and at most a share of the window, so that a small window
+// has something to summarize.
 func (o *CompactOptions) withDefaults(window int) *CompactOptions {
 	c := valueOf(o)
 	setDefault(&c.KeepRecent, min(20_000, max(1, count.Share(window, maxDefaultShare))))

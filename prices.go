@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/models"
 )
 
-// prices says what prompts cost, in uncached tokens of a small prompt.
+// prices says what prompts cost, in units of one uncached token of a small prompt.
 type prices struct {
 	cache  *CacheOptions
 	least  int           // shorter prefixes are not cached
@@ -22,7 +22,7 @@ func pricesOf(model string, cache *CacheOptions) prices {
 	return prices{cache: cache, least: cmp.Or(known.CacheTokens, 1_024), cliffs: known.Tiers}
 }
 
-// times returns how many times as much as a small prompt one of so many tokens costs.
+// times returns by what factor a token of a prompt of this size costs more than one of a small prompt.
 func (p *prices) times(tokens int) float64 {
 	times := 1.0
 	for _, c := range p.cliffs {
@@ -65,8 +65,8 @@ func (p *prices) worthOfKept() float64 {
 	return (c.WritePrice - c.ReadPrice) / (ahead * c.ReadPrice)
 }
 
-// stayBelow finds the cliff that it pays to stay below, if the request is above one: d then fits only below it, until
-// shrinkToFit, because only work and old history go for that.
+// stayBelow finds the cliff that it pays to stay below, if the request is above one. Until shrinkToFit the request then
+// fits only below it: for a cliff, only old work and old history are given up.
 func (e *epoch) stayBelow() {
 	if e.ledger.recovery != nil { // which has a limit of its own
 		return
@@ -87,13 +87,13 @@ func (e *epoch) stayBelow() {
 // the whole, and the estimates may be wrong by a few percent.
 const belowCliff = 0.9
 
-// gainBelow returns what is saved by going below a size now, and staying there until the next rewrite. The requests
-// until then are as many as the history has needed so far for as many tokens. Both ways are billed: what is above the
-// cliff is read there again and again, and what is kept below it is written once more. Where old work does not suffice,
-// a summary is needed, whose call reads all of it.
-func (e *epoch) gainBelow(above int) float64 {
+// gainBelow returns what is saved by going below `size` tokens now and staying there until the next rewrite. The
+// requests until then are as many as the history has needed so far for as many tokens. Both ways are billed: what is
+// above the cliff is read there again and again, and what is kept below it is written once more. Where old work does
+// not suffice, a summary is needed, whose call reads all of it.
+func (e *epoch) gainBelow(size int) float64 {
 	a, hidden := &e.accounting, e.accounting.Hidden(e.opts.Overhead)
-	room := a.Room(above, above, e.opts.Overhead)
+	room := a.Room(size, size, e.opts.Overhead)
 	wasPressed := e.isPressed
 	e.isPressed = true // else nothing counts as stale below the fold
 	least := e.total
@@ -123,7 +123,7 @@ func (e *epoch) gainBelow(above int) float64 {
 	if e.isCold() {
 		cached, read = 0, 0
 	}
-	small = min(small, above)
+	small = min(small, size)
 	without := e.prices.of(large, max(0, read)) + requests*e.prices.of(large+step, large)
 	with := e.prices.of(first, min(first, cached)) + requests*e.prices.of(small, max(0, small-step))
 	return without - with - call

@@ -8,7 +8,7 @@ import (
 )
 
 // Each request says what the provider is expected to read from its cache: that is set against what was read. A promise
-// that was not kept is counted and logged, with whose it was.
+// that was not kept is counted and logged, with who broke it.
 
 // CacheUse counts what became of a conversation's tokens in the provider's cache, as far as answers say what was read.
 type CacheUse struct {
@@ -21,7 +21,7 @@ type CacheUse struct {
 	Rewritten, Changed, Expired, Lost int
 }
 
-// Plus returns u and n times more.
+// Plus returns the sum of u and n times `more`.
 func (u CacheUse) Plus(n int, more CacheUse) CacheUse {
 	return CacheUse{
 		u.Requests + n*more.Requests, u.Expected + n*more.Expected, u.Read + n*more.Read, u.Missed + n*more.Missed,
@@ -42,7 +42,8 @@ const mostMissed = 0.1
 // shortestTTL is how long any provider keeps what was cached.
 const shortestTTL = 5 * time.Minute
 
-// promise remembers what r, the request of d, is expected to read. It counts what it cannot read of the request before.
+// promise remembers how much of r, the request of d, the provider is expected to read from its cache, and counts what
+// it cannot read again of the request before.
 func (l *ledger) promise(d *draft, r *Request, before *ledger, wasCold bool) {
 	use := &l.cacheUse
 	lost := max(0, before.tokens-r.Cached)
@@ -70,9 +71,9 @@ type missed struct {
 	reason           string
 }
 
-// compare sets what was read against the promise of the last request. It returns nil if that was kept, or if nothing is
-// known of it: the provider has not counted its cache yet. Prefixes shorter than least are not cached.
-func (l *ledger) compare(u *Usage, least int) *missed {
+// comparePromise compares what was read with the promise of the last request. It returns nil if the promise was kept,
+// or if nothing is known of it: the provider has not counted its cache yet. Prefixes shorter than least are not cached.
+func (l *ledger) comparePromise(u *Usage, least int) *missed {
 	p, use := l.promised, &l.cacheUse
 	if l.promised = nil; p == nil || u == nil || u.Prompt() == 0 {
 		return nil
@@ -82,7 +83,8 @@ func (l *ledger) compare(u *Usage, least int) *missed {
 		return nil
 	}
 	use.Requests, use.Expected, use.Read = use.Requests+1, use.Expected+p.Cached, use.Read+read
-	// An estimate that was too high was so of what is cached, for all that is known, and may be off by its margin.
+	// If the prompt was estimated too high, its cached part is taken to have been too high by as much; either may be
+	// off by the margin.
 	likely := p.Cached - max(0, p.Tokens-u.Prompt())
 	tokens := likely - read
 	if likely < least || float64(tokens) <= mostMissed*float64(p.Cached)+float64(p.Margin) {
@@ -94,7 +96,7 @@ func (l *ledger) compare(u *Usage, least int) *missed {
 	return &missed{tokens: tokens, expected: p.Cached, whose: whose, reason: reason}
 }
 
-// blame says whose it was that less was read than promised, why, and where it is counted.
+// blame says who caused that less was read than promised, why, and in which count it belongs.
 func blame(p *saved.Promise, u *Usage, use *saved.CacheUse) (whose, reason string, counted *int) {
 	another := max(p.Tokens-u.Prompt(), u.Prompt()-p.Tokens) > p.Margin
 	switch said := u.CacheMiss; {
@@ -117,7 +119,7 @@ func saysMessages(reason string) bool {
 	return reason == "messages_changed" || reason == "input_changed" || reason == "context_compacted"
 }
 
-// logMissed says how much was not read that should have been, and whose it was.
+// logMissed says how much was not read that should have been, and who caused it.
 func (s *settings) logMissed(x *missed) {
 	if x != nil {
 		s.opts.Logger.Info("winnow: less was read from the prompt cache than expected", "tokens", x.tokens,

@@ -9,7 +9,7 @@ import (
 
 // The history, indexed and repaired: each message with its fact, and each call with its name.
 
-// section is the part of a history of which a request is made.
+// section is the part of a history that a request is made from.
 type section struct {
 	messages []Message
 	facts    []*fact
@@ -28,11 +28,11 @@ func (x *section) inHistory(i int) int {
 	return x.index[i]
 }
 
-// repaired is the history as a request can have it: indexed, repaired, and from the provider's own compaction on.
+// repaired is the history as a request may contain it: indexed, repaired, and from the provider's own compaction on.
 type repaired struct {
 	section section              // the part that was repaired
-	source  []Message            // of which the items are made: that part, as it was repaired
-	facts   []*fact              // of the history's messages as they are sent whole: with the names of their calls
+	source  []Message            // section.messages as repaired; the items are made from it
+	facts   []*fact              // of all messages of the history, those of repaired ones as they are sent
 	repair  *repair              // nil: nothing had to be repaired
 	fault   *InvalidMessageError // of the first message that no request can hold; nil: there is none
 	apart   []key                // see ledger
@@ -40,7 +40,7 @@ type repaired struct {
 	beginning
 }
 
-// reading is passes 1 and 2 of the list at draft.passes.
+// reading is passes 1 and 2: the history with a fact for each message, and calls paired with results.
 type reading struct {
 	basis
 	repaired
@@ -120,9 +120,9 @@ func (h *reading) repairPairing() {
 	}
 }
 
-// standsApart returns a function that says whether later, a result of a call that has first, is shown where it stands
-// although the model has not answered in between: the last request had first, or it was decided before. Both are
-// messages of the repaired history.
+// standsApart returns a function that reports whether `later`, another result of the call that `first` answers, keeps
+// its own place although the model has not answered in between: the last request had `first`, or it was decided before.
+// Both are messages of the repaired history.
 func (h *reading) standsApart() func(first, later *Message) bool {
 	l := h.ledger
 	var sent, apart map[key]bool
@@ -176,9 +176,10 @@ func compactionIn(m *Message) int {
 	return found
 }
 
-// fromCompaction returns the part of the history from the newest compaction of the provider on, which is pinned. Of
-// what stands before, system messages stay in front of it, because they may change and the host sends them in every
-// request. Pins stay behind it, where the provider reads them, and so do steps of which a result came later.
+// fromCompaction returns the part of the history from the provider's newest compaction on; the message with that
+// compaction is pinned. Of what stands before, system messages stay in front of it, because they may change and the
+// host sends them in every request. Pins stay behind it, where the provider reads them, and so do steps of which a
+// result came later.
 func (h *reading) fromCompaction(facts []*fact) section {
 	h.beginning = beginning{start: -1, compactedAt: -1}
 	begin, isSealed := -1, false

@@ -177,7 +177,7 @@ type leftOut struct {
 func (m *Manager) leftOut(history []Message) *leftOut {
 	b := m.begin(history, (*call).settle).basis
 	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.
-	d := newDraft(b, b.ledger.checkpoint, b.ledger.records, map[key]*edit{})
+	d := beginDraft(b, b.ledger.checkpoint, b.ledger.records, map[key]*edit{})
 	d.read()
 	firstKept := -1
 	if c := d.checkpoint; c != nil {

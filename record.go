@@ -83,7 +83,7 @@ func mayFoldInjected(m *Message) bool {
 	return m.Injected && holdsOnlyText(m) && !stays
 }
 
-// folds are the records of a draft that are not among its items.
+// folds are the records that the draft was begun with, those of them that found no place, and how many were made anew.
 type folds struct {
 	toReplay []*runRecord // that were sent; nil once they are replayed
 	idle     []*runRecord // that found no place in this history
@@ -97,10 +97,10 @@ func compareRecords(a, b *runRecord) int {
 		place.Compare(a.run, b.run), place.Compare(a.key, b.key))
 }
 
-// recordedRun is a run of messages of a request, and its record.
+// recordedRun is a run of messages in a request and the record that takes its place.
 type recordedRun struct {
 	from, to int
-	record   *runRecord
+	record   *runRecord // nil: a bare one is still to be written
 }
 
 // recordsBehind returns the records to remember once a request with these items was sent. They are the records among
@@ -153,7 +153,7 @@ func withoutGoneRecords(d *draft, records []*runRecord) []*runRecord {
 
 // How a record is written, and what is left of it once it is bare.
 
-// A part of fewer tokens is not worth an edit.
+// leastStale is the number of tokens below which a part is not worth an edit.
 const leastStale = 100
 
 // bareShare is the share of the room that bare records may take, for what failed and what was made.

@@ -45,7 +45,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	case !said.IsRecoverable():
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
-	return m.begin(history, nil).noteRefusal(said, cause).recover(ctx)
+	return m.begin(history, nil).ladderOfRecover(said, cause).recover(ctx)
 }
 
 // recover climbs the rungs of Recover. Each call begins with the first rung again: what was refused is not sent again.
@@ -80,9 +80,9 @@ func (l *ladder) sendSmaller(name string, p *proposal) (*Request, error) {
 	return r, err
 }
 
-// noteRefusal records that the provider refused the last request, learns from what it said, and returns the ladder on
-// which a smaller request is looked for.
-func (c *call) noteRefusal(said overflow.Diagnosis, cause error) *ladder {
+// ladderOfRecover records that the provider refused the last request, learns from what it said, and returns the ladder
+// on which a smaller request is looked for.
+func (c *call) ladderOfRecover(said overflow.Diagnosis, cause error) *ladder {
 	l := &ladder{call: c, refusal: refusal{cause: cause, answer: said.Output, estimate: c.ledger.estimate}}
 	l.evidence = accounting.Refusal{
 		Said: said, Tokens: c.ledger.tokens, Messages: len(c.ledger.sent), Estimate: c.ledger.estimate,
@@ -113,7 +113,7 @@ func (l *ladder) unprepared() *draft {
 		s := *l.settings
 		s.opts.HistoryTurns, b.settings = 0, &s
 	}
-	d := newDraft(b, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
+	d := beginDraft(b, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
 	d.read()
 	d.replayHistory()
 	return d
@@ -395,7 +395,7 @@ const (
 	maxRefusals = 200 // of one conversation without an answer: then the host gets an error instead of a request
 )
 
-// What a refusal teaches: what the provider allows, what it counted, and which requests it refuses.
+// What the provider said: what it allows, what it counted, and which requests it refuses.
 
 // learn records the refusal in the state: it lowers the limits to those that the provider named, or to guesses, and
 // corrects the estimates by its count.
@@ -434,8 +434,8 @@ func (l *ladder) learn() {
 
 // What Recover did for a request is undone if that came to nothing.
 
-// state returns the state of l that revert can put back. It shares the map of edits with l.
-func (l *ledger) state() undoable {
+// undoable returns what revert can put back. It shares the map of edits with l.
+func (l *ledger) undoable() undoable {
 	return undoable{
 		rewrites: l.rewrites, guess: l.accounting.Guess, body: l.accounting.Body,
 		refused: l.tries.refused,
@@ -452,7 +452,7 @@ func (l *ledger) revert(u undoable) {
 // the state for undoRecovery.
 func (c *call) openRecovery() {
 	l := c.ledger
-	open := recovery{before: l.state()}
+	open := recovery{before: l.undoable()}
 	if l.recovery != nil {
 		open = *l.recovery // a copy, as of all state
 	}
@@ -509,8 +509,8 @@ func (c *call) settle() {
 	}
 }
 
-// know learns what is new in the history and returns the facts of its messages as they are sent whole: with the names
-// of their calls. The slice belongs to the index.
+// know reads the history (passes 1 and 2) and returns the facts of its messages as they are sent whole: with the names
+// of their calls. A draft reads it once more. The slice belongs to the index.
 func (c *call) know() []*fact {
 	return c.basis.read().facts
 }

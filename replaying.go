@@ -9,14 +9,14 @@ import (
 
 // Passes 3 to 5: what was sent stands as it was sent.
 
-// replaying is passes 3 to 5.
+// replaying puts what was sent into the place that it had: summary, turn limit, records, edits.
 type replaying struct{ shortening }
 
 // turnGrowth is how far the number of turns grows above the limit before the turns are cut to it in one go. Cutting at
 // every turn would change the beginning of every request, and the prompt cache would never be read.
 const turnGrowth = 1.5
 
-// limitAndReplay is passes 3 to 5. The checkpoint comes first: the turns that it stands for do not count.
+// limitAndReplay runs them in order. The checkpoint comes first, because the turns that it stands for do not count.
 func (a replaying) limitAndReplay() {
 	if a.checkpoint != nil && !a.replayCheckpoint(a.checkpoint) {
 		a.checkpoint = nil // a history that was rewound to before it, or another one
@@ -30,8 +30,8 @@ func (a replaying) limitAndReplay() {
 		return a.staysWhole(i, request) || i >= images && hasImage(a.items[i].sent)
 	})
 	a.inForce = nil // what only records show is known now
-	// Both are looked for again, because records have moved the messages. An older message with the same key may be
-	// sent edited.
+	// Records have moved the messages, so both are looked for again. An older message with the same key may be edited
+	// in its place.
 	request, images = newestRequest(a.sent()), imagesFrom(a.sent())
 	for i, x := range a.items {
 		p := a.knownEdit(x.fact)

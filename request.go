@@ -8,7 +8,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// Request is what a manager returns. Append to its lists, and do not write to their elements.
+// Request is what a manager returns. You may append to its lists, but must not write to their elements.
 //
 // Bytes, Cached and the costs are expectations, without the answer and the call that wrote a summary. Costs are in
 // uncached input tokens of a small prompt, at the prices of [CacheOptions], and in the tier of the request's size.
@@ -42,8 +42,8 @@ type Compaction struct {
 	Repaired     []string // what the summary lacked and the library appended
 }
 
-// record remembers that d was sent. It writes to no list and no map that another state may have.
-func (l *ledger) record(d *draft) {
+// remember notes that d was sent. It writes to no list and no map that another state may have.
+func (l *ledger) remember(d *draft) {
 	l.edits = withoutGone(d, l.editsSent(d))
 	if l.recovery != nil { // what was before it is kept within the same bounds
 		open := *l.recovery
@@ -128,8 +128,8 @@ func (l *ledger) editsSent(d *draft) map[key]*edit {
 // cost the same.
 const crampedShare = 0.8
 
-// pricing says what a request costs, as far as that is known before it is sent. The sizes of messages are remembered,
-// so no text is read for it.
+// pricing estimates what a request costs before it is sent. The sizes of messages are remembered, so no text is read
+// for it.
 type pricing struct{ *draft }
 
 // knownHistory returns how many messages of the history the last request was made for: those before the first message

@@ -7,16 +7,16 @@ import (
 
 // How much room a request has.
 
-// sized is a request against its limits: what there is room for, as strictly as a pass asks.
+// sized is a request with its limits: it says what fits, and how much room is left.
 type sized struct {
 	basis
 	itemList
 	accounting accounting.Account // the ledger's by the assumption, and what this history adds to it
-	known      accounting.Account // the same when the draft was begun
+	known      accounting.Account // accounting as it was when the draft was begun
 
 	budget          int // tokens that the request may have, Overhead included
 	cliff           int // tokens above which the whole request costs more, if it pays to stay below; 0: none
-	unchangedPrefix int // how many leading messages are as they were sent, or will be sent as they are
+	unchangedPrefix int // leading messages up to which the provider's count of the last request still holds
 }
 
 // setBudget sets the budget by what is known of limits.
@@ -36,10 +36,10 @@ func (s *sized) fits() bool {
 	return n <= s.limit() && count.Add(n, s.margin()) <= s.ceiling()
 }
 
-// fitsBudget is fits without the margin and the cliff: the least that holds of what is sent.
+// fitsBudget is fits without margin and cliff: what must hold of every request.
 func (s *sized) fitsBudget() bool { return s.tokens() <= s.budget }
 
-// margin returns by how much d.tokens may be too low.
+// margin returns by how many tokens the estimate of s.tokens may be too low.
 func (s *sized) margin() int { return s.accounting.Margin(s.total, s.unchangedPrefix) }
 
 // limit returns the budget, or the cliff that the request is to stay below.
@@ -48,8 +48,8 @@ func (s *sized) limit() int { return count.Least(s.budget, s.cliff) }
 // ceiling returns the budget and half of the reserve, see fits. Nothing above a cliff is below it.
 func (s *sized) ceiling() int { return count.Least(count.Add(s.budget, s.opts.Reserve/2), s.cliff) }
 
-// room returns how many estimated tokens the messages may have once something that was sent is changed: the request
-// does not go on from the one that the provider counted then.
+// room returns how many estimated tokens the messages may have once something that was sent is changed: then the
+// provider's count of the last request no longer helps.
 func (s *sized) room() int {
 	return s.accounting.Room(s.limit(), s.ceiling(), s.opts.Overhead)
 }
@@ -76,7 +76,7 @@ func (s *sized) bodyLimit() int {
 	return count.Least(s.ledger.toldBody(s.settings), s.accounting.Body.Most)
 }
 
-// isWithinReach reports whether the request has room for at most softThreshold more tokens.
+// isWithinReach reports whether a compaction is near: at most softThreshold more tokens fit.
 func (s *sized) isWithinReach() bool {
 	soft := min(softThreshold, count.Share(s.window, maxDefaultShare))
 	threshold, n := s.budget-soft, s.tokens()

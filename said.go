@@ -9,14 +9,14 @@ import (
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
-// What people said in the messages that a summary stands for. It is made of the history each time, so that no summary
-// can lose any of it. Only where the host has dropped these messages, the summary that stands there says it, which has
-// it in the frame of code.
+// What people said in the messages that a summary stands for. It is made from the history each time, so that no summary
+// can lose any of it. Only where the host has dropped these messages is it taken from the summary that stands there,
+// which has it in a section that code owns.
 
 // dialogue is what people and the agent said in a history, as far as a summary quotes it.
 type dialogue struct {
 	messages []Message
-	from     int // what stands before it, another summary has: of the provider
+	from     int // where to begin: what stands before it is in a summary of the provider
 	tools    *minifier
 	stays    func(i int) bool   // message i is in the request
 	note     func(i int) string // how to recall message i

@@ -11,7 +11,7 @@ import (
 
 // What may be left out of single messages, and what is sent in their place.
 
-// shortening shortens single messages of a draft, new and old ones.
+// shortening edits single messages of a draft: every pass from 3 on, and a span, is built on it.
 type shortening struct{ *draft }
 
 // minified returns an edit of result i, as it is in the history, that has fewer tokens, or nil. The answer to a recall
@@ -84,7 +84,7 @@ func (c shortening) toCut(i int, t *truncation) (*Message, int) {
 	return c.items[i].sent, c.items[i].tokens()
 }
 
-// settleRepeats sends a result whole again if no earlier message still shows the lines that it leaves out.
+// settleRepeats sends each result whole again whose left-out lines no earlier message shows any more.
 func (c shortening) settleRepeats() {
 	if len(c.repeated) == 0 {
 		return

@@ -8,15 +8,16 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 )
 
-// Pass 8: what is left to shrink, where a request does not fit.
+// Pass 8: the request is made to fit, and thinking that must not be sent is left out.
 
-// shrinking is pass 8.
+// shrinking is pass 8: it makes a request fit, or reports that it cannot.
 type shrinking struct{ folding }
 
 func newShrinking(d *draft) shrinking { return shrinking{folding{shortening{d}}} }
 
-// shrinkToFit is pass 8: it shrinks what is left to shrink, and reports whether the request fits. The margin of the
-// estimates alone is no reason to cut the newest results, or to fail, and neither is a cliff.
+// shrinkToFit is pass 8. If the request does not fit, it shrinks what is left to shrink; in any case it leaves out the
+// thinking that must not be sent. It reports whether the request fits. Neither the margin of the estimates nor a cliff
+// is a reason to cut the newest results, or to fail.
 func (s shrinking) shrinkToFit() bool {
 	s.cliff = 0
 	if !s.fitsBudget() {
@@ -320,8 +321,8 @@ func (b *basis) saysBound() bool {
 	return false
 }
 
-// leaveOutThinking leaves out what Options.Thinking asks for. It is called at an epoch, when nothing behind the first
-// rewrite is in the cache.
+// leaveOutThinking leaves out what Options.Thinking asks for. It runs on every request, but reaches only what stands
+// behind the first change, of which the cache holds nothing. From another model, all signed thinking goes.
 func (s shrinking) leaveOutThinking() {
 	if s.ledger.otherModel { // whatever the policy: another model cannot use a signature, and may refuse it
 		for i := range s.items {

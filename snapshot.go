@@ -217,7 +217,7 @@ func partsOf(list []saved.Part) []Part {
 // head returns the part of the snapshot that does not grow with the history: no keys of what was sent, no names of
 // calls, no edits and no records.
 func (l *ledger) head() saved.Snapshot {
-	u := l.state()
+	u := l.undoable()
 	u.edits, u.records = nil, nil // a delta has only those that are new
 	return saved.Snapshot{
 		Winnow: saved.Version,

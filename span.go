@@ -187,8 +187,8 @@ func (s *span) bodyAtLeast() int {
 	return n
 }
 
-// leastOf returns about how many tokens shrink leaves of message i: it clears the results that it may clear, those of
-// older steps, squeezes the others, and leaves out images.
+// leastOf returns about how many tokens shrinkToFit leaves of message i: it clears the results that it may clear, those
+// of older steps, squeezes the others, and leaves out images.
 func (s *span) leastOf(i int, mayClear bool) int {
 	const cleared = 100 // tokens: a placeholder has less
 	least := s.items[i].tokens()
@@ -212,8 +212,9 @@ func (s *span) leastOf(i int, mayClear bool) int {
 	return max(0, least-images)
 }
 
-// leastWorth is the share of the budget that a summary must stand for. A summary that stands for less costs more than
-// it gains. A model is asked when there is more, and the digest stands in until then.
+// leastWorth is the share of what a request may have, the budget or the cliff below it, that a summary must stand for.
+// A summary that stands for less costs more than it gains. A model is asked when there is more, and the digest stands
+// in until then.
 const leastWorth = 0.05
 
 // verdict says what a compaction of a draft is worth. The margin of the estimates does not count in it.
@@ -221,7 +222,7 @@ type verdict struct {
 	span
 	isNews    bool // there is anything to summarize
 	canHelp   bool // a summary would be smaller than what it replaces, and the rest can fit beside it
-	isWorth   bool // a call of a model: a summary that goes on from the last one need not stand for much more
+	isWorth   bool // worth a call of a model; a summary that updates an earlier one need not stand for much more
 	isLastWay bool // the rest can fit beside a few words for what is replaced, or for a summary that is too long
 }
 
@@ -292,7 +293,7 @@ func (s *span) summaryIsTooLong() bool {
 }
 
 // canShorten reports whether a digest can make the summary in the request shorter, which leaves no room for the rest.
-// Within a limit that is only guessed it need not: the request is made without the guess instead.
+// Under a limit that is only guessed it says no: the request is made without the guess instead.
 func (s *span) canShorten() bool {
 	if s.cut == len(s.items) || s.fits() || s.known.IsGuessed() {
 		return false

@@ -42,8 +42,8 @@ const (
 	defaultFoldTokens = 40_000
 )
 
-// isBelowFold reports whether the messages take so little of the window that nothing of them may go. A request that
-// does not fit counts as large enough.
+// isBelowFold reports whether the messages take so little of the window that no old work may go. From dropStale on, no
+// request counts as too small.
 func (e *epoch) isBelowFold() bool {
 	return !e.isPressed && (e.opts.FoldAbove >= 1 || e.total < e.foldFrom())
 }
@@ -75,7 +75,7 @@ type staleness struct {
 	images int // messages before this one have images that are old
 }
 
-// part is a part of a request that may go.
+// part is one place in the request that may be shortened: a step that a record may replace, a result, images, or data.
 type part struct {
 	index  int  // of its message
 	saving int  // tokens, about
@@ -125,7 +125,7 @@ func mayLoseImages(m *Message, isOlderTurn bool) bool {
 	return !m.Pinned && m.Role != RoleAssistant && (isOlderTurn || !isPersons)
 }
 
-// isOld reports whether so many requests held the step at i that it is none of the newest `least`.
+// isOld reports whether the step at i is older than the newest `least` steps: `carried` requests held it.
 func (s *staleness) isOld(i, carried, least int) bool {
 	if s.items[i].own.Role == RoleAssistant {
 		carried-- // the request that it answers did not hold it
@@ -363,8 +363,8 @@ func (e *epoch) namesKept(list []part) *excerpt.Names {
 	return names
 }
 
-// bareRecords makes the older half of the records bare if all that are not take more than share of the room together.
-// It returns false if there was nothing to make bare.
+// bareRecords makes the older half of the records bare if those that still have lines take more than `share` of the
+// room. It returns false if there was nothing to make bare.
 func (f folding) bareRecords(share float64) bool {
 	var runs []recordedRun
 	all, half := 0, 0

@@ -26,7 +26,7 @@ import (
 // The stage that summarizes, and its calls: one where the history fits into the summarizer's window, else one for each
 // chunk, each with the summary of the chunks before it.
 
-// The reference allows an answer 0.8 × its reserve of 20 000 tokens, whatever the window. Here a summary grows with the
+// OpenClaw allows an answer 0.8 × its reserve of 20 000 tokens, whatever the window. Here a summary grows with the
 // window, and the answer leaves room in it for the previous summary.
 const (
 	defaultAnswerShare  = 0.125
@@ -34,7 +34,7 @@ const (
 	maxAnswerShare      = 0.2
 	maxPreviousShare    = 0.3   // of the window, for the summary that is updated
 	maxInstructShare    = 0.125 // of the window, for the host's instructions
-	estimateMargin      = 1.2   // the reference's: estimates may be too low by this factor
+	estimateMargin      = 1.2   // OpenClaw's: estimates may be too low by this factor
 	noteTokens          = 64    // kept free in every request for what a second attempt adds to its instructions
 )
 
@@ -608,9 +608,9 @@ func frameTokens(m *Message) int {
 	return n
 }
 
-// fitMessages returns messages clipped to about limit estimated tokens as rendered. The longest texts and
-// arguments lose most: all are cut to one height, from their middle. Every message keeps something, even
-// where limit is too small for that. The input is not written.
+// fitMessages returns messages clipped to about limit estimated tokens as rendered. The longest texts and arguments
+// lose most: all are cut to one height, from their middle. Every message keeps something, even where limit is too small
+// for that. The input is not written.
 func fitMessages(e Estimator, messages []Message, limit int) []Message {
 	// Labels are not clipped: they may take half of the room at most.
 	messages = thinMessages(messages, limit/(2*labelOverhead))
@@ -674,8 +674,8 @@ func thinMessages(messages []Message, limit int) []Message {
 
 // When a summarizer that failed is asked once more.
 
-// retryPause is the pause before that, unless the error names one: half as long to half as long again, so that hosts
-// that failed together do not come back together.
+// retryPause is the mean pause before that, unless the error names one. The pause is at random between half of it and
+// one and a half times it, so that hosts that failed together do not come back together.
 const retryPause = time.Second
 
 // pauseAfter waits until a call that failed with err may be made once more. It reports whether that may help: not if

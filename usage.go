@@ -5,7 +5,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 )
 
-// What the provider's counts in a history teach of its requests.
+// What the provider's counts in a history teach about its requests.
 
 // learned is what a draft learns from them, beside what is in its account.
 type learned struct {
@@ -24,7 +24,7 @@ type rejection struct {
 type observing struct{ *draft }
 
 // observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
-// request as it was replayed, without new edits.
+// request as it was replayed: only settleRepeats may have made new edits.
 func (o observing) observeUsage() {
 	sent := len(o.ledger.sent)
 	if o.unchangedPrefix = o.firstChanged(); o.isLearned { // an earlier draft of this history has learned all
@@ -59,8 +59,7 @@ func (o observing) observeUsage() {
 			o.rejectFrom(i)
 			return
 		}
-		// saysUsage looks at the history: the repair may have dropped what stood between two
-		// answers.
+		// saysUsage looks at the history: the repair may have dropped what stood between two answers.
 		if k := o.items[i].index; m.Role == RoleAssistant && k >= 0 && saysUsage(o.history, k) {
 			o.observeAnswer(m, i, count.Add(sum, read), shown)
 		}
