@@ -115,6 +115,10 @@ func (w *Writer) written(l *line) string {
 	case last < 0:
 		return ""
 	case last == 1:
+		w.changes[[3]string{l.arguments.File, texts[0], texts[1]}] = true
+		if w.changes[[3]string{l.arguments.File, texts[1], texts[0]}] {
+			return "(as it was before an edit above)"
+		}
 		if change := change(texts[0], texts[1]); change != "" {
 			return change
 		}

@@ -79,6 +79,7 @@ type Writer struct {
 
 	common    map[string]commonValue // by tool and argument
 	directory string                 // the change of directory that the command before names
+	changes   map[[3]string]bool     // that edits made: file, old text, new text
 }
 
 // line consists of its four texts, one after the other.
@@ -108,7 +109,7 @@ func NewWriter(files *toolcall.Files) *Writer { return &Writer{files: files} }
 // Reset begins another record. It uses w's memory again. names are the names in what is kept; those that the record
 // lists are added to them.
 func (w *Writer) Reset(names *excerpt.Names) {
-	*w = Writer{files: w.files, names: names, lines: w.lines[:0], texts: w.texts[:0]}
+	*w = Writer{files: w.files, names: names, lines: w.lines[:0], texts: w.texts[:0], changes: map[[3]string]bool{}}
 }
 
 // mention notes a text whose names the record may list. isOwn says that the model wrote it.

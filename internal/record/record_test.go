@@ -509,3 +509,13 @@ func TestMixedCases(t *testing.T) {
 	assert.Contains(t, run("PASS FAIL PASS FAIL PASS PASS"), "Case: ×6, PASS: ×4, FAIL: ×2 / ")
 	assert.NotContains(t, run("PASS PASS PASS PASS PASS PASS"), "×", "all went as the last one")
 }
+
+// An edit that takes another one back does not look like a step ahead.
+func TestEditTakenBack(t *testing.T) {
+	t.Parallel()
+	w := writer(new(excerpt.Names))
+	for i, texts := range [][2]string{{"max(2, n)", "int(max(2, n))"}, {"int(max(2, n))", "max(2, n)"}} {
+		w.Called(fmt.Sprint(i), "edit", json.RawMessage(fmt.Sprintf(`{"path":"a.py","old":%q,"new":%q}`, texts[0], texts[1])))
+	}
+	assert.Equal(t, frame+"\nedit a.py (- max(2, n) + int(max(2, n)))\nedit a.py (as it was before an edit above)", w.Write(4, 0))
+}
