@@ -13,6 +13,21 @@ import (
 	"github.com/winnowgo/winnow/internal/event"
 )
 
+// background is a compaction that is made while the conversation goes on. Its fields are protected by the
+// manager's lock; the summarizer is called without it.
+type background struct {
+	cancel     context.CancelFunc
+	ended      chan struct{} // closed when its goroutine ends
+	base       *checkpoint   // the summary that the history had when it began
+	plan       *compaction
+	isFlushing bool // BeforeCompact runs: nobody waits for it, and it is not cancelled when the summary is dropped
+	dropped    bool // nobody can use its summary any more
+
+	cp     *checkpoint // the result, once the goroutine has ended
+	report *Compaction
+	err    error
+}
+
 var errHistoryChanged = errors.New("the history changed meanwhile")
 
 // waitError returns the error of a call whose ctx ended while it waited.

@@ -13,7 +13,6 @@ import (
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
-	"github.com/winnowgo/winnow/internal/event"
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/sections"
@@ -157,51 +156,6 @@ func (t *tries) count(r *Request, m *meter) {
 	calls, usage := m.take()
 	t.asked, t.usage = t.asked+calls, t.usage.plus(usage)
 	r.SummaryCalls, r.SummaryUsage = t.asked, t.usage
-}
-
-// commit makes the draft of p what was sent last, and returns its request. The error comes from Options.Journal.
-func (c *call) commit(p *proposal) (*Request, error) {
-	d, l, before := p.draft, c.ledger, *c.ledger
-	r, cold, reason := d.request(), d.isCold(), d.reason()
-	miss := l.comparePromise(d.lastUsage, d.prices.least)
-	l.remember(d)
-	l.promise(d, r, &before, cold)
-	l.bytes = r.Bytes
-	if p.also != nil {
-		p.also(l)
-	}
-	if p.report != nil {
-		l.recordSummary(d)
-		p.report.TokensAfter, r.Compaction = r.Tokens, p.report
-	}
-	if err := c.writeDelta(); err != nil {
-		return nil, err
-	}
-	switch log := c.opts.Logger; {
-	case r.FirstChanged < len(before.sent):
-		log.Info(event.Rewritten, "first_changed", r.FirstChanged,
-			"messages_before", len(before.sent), "messages", len(r.Messages), "tokens_before", before.tokens,
-			"tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
-	case d.firstReason != "" || d.newRecords > 0:
-		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
-		log.Info("winnow: the history is sent shortened", "reason", reason, "edits", len(d.newEdits),
-			"records", d.newRecords,
-			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
-			"options", "FoldAbove, Prune, Truncate")
-	}
-	if l.bindsThinking && !before.bindsThinking {
-		c.logBinding()
-	}
-	l.tries.count(r, c.meter)
-	c.logMissed(miss)
-	d.logRejected(d.rejected)
-	if x := p.report; x != nil {
-		c.opts.Logger.Info("winnow: compacted", "tokens_before", x.TokensBefore, "tokens_after", x.TokensAfter,
-			"first_kept", x.FirstKept, "calls", r.SummaryCalls, "degraded", r.Degraded)
-		c.manager.endBackground() // its summary is in use now, or is about messages that are replaced now
-	}
-	c.keep()
-	return r, nil
 }
 
 // recordSummary remembers that d has a new summary.

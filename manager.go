@@ -126,21 +126,6 @@ func (c *call) unlocked(f func()) {
 	f()
 }
 
-// background is a compaction that is made while the conversation goes on. Its fields are protected by the
-// manager's lock; the summarizer is called without it.
-type background struct {
-	cancel     context.CancelFunc
-	ended      chan struct{} // closed when its goroutine ends
-	base       *checkpoint   // the summary that the history had when it began
-	plan       *compaction
-	isFlushing bool // BeforeCompact runs: nobody waits for it, and it is not cancelled when the summary is dropped
-	dropped    bool // nobody can use its summary any more
-
-	cp     *checkpoint // the result, once the goroutine has ended
-	report *Compaction
-	err    error
-}
-
 // Counted passes on what the provider counted for the last request, system prompt and tools included, where no Usage in
 // the history says it. The next requests are estimated from there. A count of another request is ignored.
 func (m *Manager) Counted(u Usage) {
@@ -208,8 +193,7 @@ func (l *ledger) isSent(m *Message) bool {
 	})
 }
 
-// underLimits calls try, which makes a request, each time once more with fewer tokens if only the body was too large.
-// As long as the error is an overflow, it goes on
+// underLimits calls try, which makes a request. While the error is an overflow, it calls try again
 //
 //  1. without limits that were only guessed
 //  2. without what another process learned from counts
@@ -218,29 +202,33 @@ func (l *ledger) isSent(m *Message) bool {
 // old process would have made. A request that was refused already is not tried again.
 func (c *call) underLimits(try func() error) error {
 	err := c.withinBody(try)
-	for _, counts := range []bool{false, true} {
-		l := c.ledger
-		isGuessed := !c.withoutGuess && l.accounting.Guess.Most > 0
-		switch {
-		case !errors.Is(err, ErrOverflow), counts && !l.isRestored, !counts && !l.accounting.IsGuessed():
-			continue
-		case counts:
-			c.withoutCounts = true
-		default:
-			c.withoutGuess = true
-		}
-		d := c.replay(l.checkpoint)
-		switch {
-		case !d.shrinkToFit() || !slices.Contains(l.tries.refused, d.key()):
+	if a := c.ledger.accounting; errors.Is(err, ErrOverflow) && a.IsGuessed() {
+		c.withoutGuess = true
+		if d := c.refusedBefore(); d == nil {
 			err = c.withinBody(try)
-		case isGuessed:
+		} else if a.Guess.Most > 0 {
 			err = d.overflow() // against the limit that was told, not against the guess
+		}
+	}
+	if errors.Is(err, ErrOverflow) && c.ledger.isRestored {
+		c.withoutCounts = true
+		if c.refusedBefore() == nil {
+			err = c.withinBody(try)
 		}
 	}
 	return err
 }
 
-// withinBody calls try, and once more if its request would have too many bytes.
+// refusedBefore returns the draft of the next try, if it fits and the provider has refused it already; else nil.
+func (c *call) refusedBefore() *draft {
+	d := c.replay(c.ledger.checkpoint)
+	if !d.shrinkToFit() || !slices.Contains(c.ledger.tries.refused, d.key()) {
+		return nil
+	}
+	return d
+}
+
+// withinBody calls try, and once more with fewer tokens if only the body of its request was too large.
 func (c *call) withinBody(try func() error) error {
 	err := try()
 	if c.mostTokens = tokensForBody(err); c.mostTokens > 0 {

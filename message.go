@@ -166,6 +166,9 @@ func newestAnswers(messages sequence, n int) int {
 	return 0
 }
 
+// clip returns s without room behind its end, so that appending to it never writes into the input's memory.
+func clip(s []Message) []Message { return s[:len(s):len(s)] }
+
 // isFailed reports whether m is an assistant message of a turn that ended in an error or was aborted.
 func isFailed(m *Message) bool {
 	return m.Role == RoleAssistant && (m.StopReason == "error" || m.StopReason == "aborted")

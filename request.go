@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/event"
 )
 
 // Request is what a manager returns. You may append to its lists, but must not write to their elements.
@@ -40,6 +41,51 @@ type Compaction struct {
 	TokensBefore int      // tokens of the request without the compaction
 	TokensAfter  int      // tokens of the request
 	Repaired     []string // what the summary lacked and the library appended
+}
+
+// commit makes the draft of p what was sent last, and returns its request. The error comes from Options.Journal.
+func (c *call) commit(p *proposal) (*Request, error) {
+	d, l, before := p.draft, c.ledger, *c.ledger
+	r, cold, reason := d.request(), d.isCold(), d.reason()
+	miss := l.comparePromise(d.lastUsage, d.prices.least)
+	l.remember(d)
+	l.promise(d, r, &before, cold)
+	l.bytes = r.Bytes
+	if p.also != nil {
+		p.also(l)
+	}
+	if p.report != nil {
+		l.recordSummary(d)
+		p.report.TokensAfter, r.Compaction = r.Tokens, p.report
+	}
+	if err := c.writeDelta(); err != nil {
+		return nil, err
+	}
+	switch log := c.opts.Logger; {
+	case r.FirstChanged < len(before.sent):
+		log.Info(event.Rewritten, "first_changed", r.FirstChanged,
+			"messages_before", len(before.sent), "messages", len(r.Messages), "tokens_before", before.tokens,
+			"tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
+	case d.firstReason != "" || d.newRecords > 0:
+		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
+		log.Info("winnow: the history is sent shortened", "reason", reason, "edits", len(d.newEdits),
+			"records", d.newRecords,
+			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
+			"options", "FoldAbove, Prune, Truncate")
+	}
+	if l.bindsThinking && !before.bindsThinking {
+		c.logBinding()
+	}
+	l.tries.count(r, c.meter)
+	c.logMissed(miss)
+	d.logRejected(d.rejected)
+	if x := p.report; x != nil {
+		c.opts.Logger.Info("winnow: compacted", "tokens_before", x.TokensBefore, "tokens_after", x.TokensAfter,
+			"first_kept", x.FirstKept, "calls", r.SummaryCalls, "degraded", r.Degraded)
+		c.manager.endBackground() // its summary is in use now, or is about messages that are replaced now
+	}
+	c.keep()
+	return r, nil
 }
 
 // remember notes that d was sent. It writes to no list and no map that another state may have.
@@ -122,11 +168,6 @@ func (l *ledger) editsSent(d *draft) map[key]*edit {
 	}
 	return edits
 }
-
-// crampedShare is the share of the room above which the next epoch would follow soon. If an epoch cannot get below it,
-// a summary is made at once, and not after several rewrites that each free less. In the recorded sessions 0.7 and 0.8
-// cost the same.
-const crampedShare = 0.8
 
 // pricing estimates what a request costs before it is sent. The sizes of messages are remembered, so no text is read
 // for it.

@@ -362,24 +362,3 @@ func (e *epoch) namesKept(list []part) *excerpt.Names {
 	}
 	return names
 }
-
-// bareRecords makes the older half of the records bare if those that still have lines take more than `share` of the
-// room. It returns false if there was nothing to make bare.
-func (f folding) bareRecords(share float64) bool {
-	var runs []recordedRun
-	all, half := 0, 0
-	for i, x := range f.items {
-		if x.record != nil && !x.isBare() {
-			runs, all = append(runs, recordedRun{from: i, to: i + 1}), count.Add(all, x.tokens())
-		}
-	}
-	if all <= count.Share(f.room(), share) {
-		return false
-	}
-	n := 0
-	for ; n < len(runs) && half <= all/2; n++ {
-		half = count.Add(half, f.items[runs[n].from].tokens())
-	}
-	f.putNew(runs[:n])
-	return n > 0
-}
