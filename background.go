@@ -320,8 +320,8 @@ func flushDue(tokens, threshold int) bool {
 	return threshold > 0 && tokens >= threshold
 }
 
-// isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does
-// not count: it becomes records first, and a compaction is far away then.
+// isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does not count: it
+// becomes records first, and a compaction is far away then.
 func (c *call) isNearCompaction(d *draft) bool {
 	if d.opts.Compact.Off || !d.isWithinReach() || d.ledger.breaker.IsOpen(d.historyTokens(), d.budget) {
 		return false

@@ -411,8 +411,7 @@ func (c *compaction) tokens(text string) int {
 
 // What code carries from a history into its summary.
 
-// carry returns c with the failures and the files of messages, which are newer. tools says which calls show
-// a file.
+// carry returns c with the failures and the files of messages, which are newer. tools says which calls show a file.
 func carry(c sections.Carried, tools *toolcall.Files, messages []Message) sections.Carried {
 	into := c.Collect()
 	calls := answered{messages: listed(messages)}

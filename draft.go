@@ -152,8 +152,8 @@ func (d *draft) read() {
 // isUnseen reports whether the model has not seen message i.
 func (d *draft) isUnseen(i int) bool { return d.items[i].index >= d.unseen }
 
-// firstUnseen returns the position of the first message that the model has not seen. A result that came
-// late may stand far in front of the newest answer.
+// firstUnseen returns the position of the first message that the model has not seen. A result that came late may stand
+// far in front of the newest answer.
 func (d *draft) firstUnseen() int {
 	i := 0
 	for i < len(d.items) && !d.isUnseen(i) {
@@ -440,8 +440,8 @@ func (d *draft) lastSent() int {
 	return -1
 }
 
-// wholeFrom returns where the newest steps begin that the host wants whole: behind all if it asks for none,
-// or if they cannot be had.
+// wholeFrom returns where the newest steps begin that the host wants whole: behind all if it asks for none, or if they
+// cannot be had.
 func (d *draft) wholeFrom() int {
 	if d.opts.WholeSteps == 0 || d.givesUpSteps {
 		return len(d.items)

@@ -107,9 +107,9 @@ type ErrorInfo struct {
 type ErrorMatcher func(err error) (ErrorInfo, bool)
 
 // ClassifyError reads any provider's error: an SDK's typed error, a wrapped or joined one, or a plain text, with or
-// without JSON in it. An error that no rule knows is [ErrorOther]. A refusal for
-// tokens per minute is an [ErrorOverflow] if one request alone exceeds the limit: waiting never helps then. A limit for
-// the answer (max_tokens) is [ErrorOther].
+// without JSON in it. An error that no rule knows is [ErrorOther]. A refusal for tokens per minute is an
+// [ErrorOverflow] if one request alone exceeds the limit: waiting never helps then. A limit for the answer (max_tokens)
+// is [ErrorOther].
 func ClassifyError(err error) ErrorInfo {
 	return infoOf(overflow.Diagnose(err, isOwn))
 }
@@ -153,9 +153,8 @@ func diagnose(err error, matcher ErrorMatcher) overflow.Diagnosis {
 // ResponseOverflow recognizes an overflow by the answer, for providers that do not refuse: by a stop reason, in the
 // provider's own word, that names the context window, by a prompt billed above the window, in tokens (0: unknown), and
 // by an empty answer that ended because of its length while the window was 99 % full. The call of [Do] returns
-// [ErrOverflow] then.
-// A provider that silently drops the front of the prompt (Ollama above num_ctx) is not recognized: give New the window
-// of the server.
+// [ErrOverflow] then. A provider that silently drops the front of the prompt (Ollama above num_ctx) is not recognized:
+// give New the window of the server.
 func ResponseOverflow(stopReason string, u Usage, window int) bool {
 	return overflow.InAnswer(stopReason, u.Prompt(), u.Output, window)
 }

@@ -86,8 +86,7 @@ type Options struct {
 // work too.
 const FoldAlways float64 = -1
 
-// CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean
-// the defaults.
+// CompactOptions says when and how old history is replaced by a summary; nil and the zero value mean the defaults.
 type CompactOptions struct {
 	Off              bool          // never compact, not even in Recover; only a call of Manager.Compact does
 	KeepRecent       int           // tokens of newest messages that stay behind a summary (20 000, at most a quarter)

@@ -273,8 +273,8 @@ func (l *ladder) digestInRecovery(ctx context.Context) *proposal {
 	return l.compactWith(ctx, l.newDraft(), Digest())
 }
 
-// takeSmallest proposes the smallest draft that was tried, although it is above the budget. For it, the
-// manager gives up a limit that was only guessed, or the room for the answer within a limit that the provider named.
+// takeSmallest proposes the smallest draft that was tried, although it is above the budget. For it, the manager gives
+// up a limit that was only guessed, or the room for the answer within a limit that the provider named.
 func (l *ladder) takeSmallest(context.Context) *proposal {
 	if l.smallest == nil {
 		return nil

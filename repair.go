@@ -366,8 +366,8 @@ func (r *repair) drop(i int, reason string) {
 	r.edits = append(r.edits, dropEdit(OpRepair, r.history, i, reason))
 }
 
-// reportMoves adds an edit for each result that moved ahead of another message and was not changed
-// otherwise. Results never move back.
+// reportMoves adds an edit for each result that moved ahead of another message and was not changed otherwise. Results
+// never move back.
 func (r *repair) reportMoves() {
 	var moved []int32
 	lowest := int32(math.MaxInt32) // index of all messages behind

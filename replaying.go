@@ -198,8 +198,8 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	return at
 }
 
-// countUnreadable returns how many messages no summary stands for, although they are older than c: they
-// stand before a compaction that the model cannot read, and c was made for one that could.
+// countUnreadable returns how many messages no summary stands for, although they are older than c: they stand before a
+// compaction that the model cannot read, and c was made for one that could.
 func (a replaying) countUnreadable(c *checkpoint) (n int) {
 	at := c.limited.Find(placesOf(a.index.facts))
 	if a.start >= 0 || at < 0 || compactionIn(&a.history[at]) < 0 {
@@ -320,8 +320,8 @@ func (a replaying) limitTurns(limit int) {
 	}
 }
 
-// keptByLimit marks the messages before `from` that survive the turn limit. It looks at what was in force
-// when the turns were cut, and not at what is now: the beginning of the request stays as it is until the next cut.
+// keptByLimit marks the messages before `from` that survive the turn limit. It looks at what was in force when the
+// turns were cut, and not at what is now: the beginning of the request stays as it is until the next cut.
 func (a replaying) keptByLimit(from int) []bool {
 	if from == 0 {
 		return nil
