@@ -357,6 +357,9 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 	inRequest := map[int]bool{} // messages of the history, and those that the turn limit has dropped
 	for _, x := range older {
 		end = max(end, x.index+1)
+		if x.own.Summary && x.index < 0 { // it stands for all that is in front of the first message behind it
+			end = max(end, first.index)
+		}
 		if stays[x] {
 			inRequest[x.index] = true
 		}

@@ -266,6 +266,43 @@ func TestWhatPeopleSaidOutlivesRecovery(t *testing.T) {
 	checkSaid(t, r, w.h, peopleSay)
 }
 
+// So it is where a summary takes the place of a digest, and stands for no more than that one did.
+func TestWhatPeopleSaidOutlivesDigest(t *testing.T) {
+	fails := true
+	c := newClock()
+	m := newManager(t, 40_000, &winnow.Options{
+		Now: c.Now, Tools: &winnow.ToolOptions{Keep: []string{"exec"}}, Compact: &winnow.CompactOptions{KeepRecent: 4_000},
+		Summarizer: winnow.SummarizerFunc(func(context.Context, winnow.SummaryRequest) (string, error) {
+			if fails {
+				return "", errors.New("overloaded")
+			}
+			return goodSummary, nil
+		}),
+	})
+	w := &worker{t: t, m: m, c: c}
+	for _, text := range peopleSay {
+		w.say(text)
+		w.step(10)
+		w.h = append(w.h, modelSays("I did that."))
+	}
+	var digested *winnow.Request
+	for digested == nil || digested.Compaction == nil {
+		w.say("And now the next.") // the newest request stands behind the summary
+		digested = w.step(150)
+		w.h = append(w.h, modelSays("Done."))
+	}
+	require.NotEmpty(t, digested.Degraded)
+	w.h = append(w.h[:len(w.h)-3], modelSays("Done.")) // nothing new is worth a place in a summary
+	fails = false
+	w.c.pass(2 * time.Hour)
+	w.say("Go on.")
+	r := prepare(t, w.m, w.h)
+	require.NotNil(t, r.Compaction, "the cache is cold: the digest is replaced")
+	require.Empty(t, r.Degraded)
+	require.Equal(t, digested.Compaction.FirstKept, r.Compaction.FirstKept)
+	checkSaid(t, r, w.h, peopleSay)
+}
+
 // What was taken back is not quoted.
 func TestRewoundWords(t *testing.T) {
 	w := newWorker(t, summarizers["good"])
