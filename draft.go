@@ -165,10 +165,12 @@ func (d *draft) firstUnseen() int {
 // orUnseen returns reason, the reason of an edit that leaves out message i, or says that the model has not seen it.
 func (d *draft) orUnseen(i int, reason string) string {
 	if d.isUnseen(i) {
-		return reason + " (the model has not seen it, but the request does not fit otherwise)"
+		return reason + unseenReason
 	}
 	return reason
 }
+
+const unseenReason = " (the model has not seen it, but the request does not fit otherwise)"
 
 // isCold reports whether rewriting what was sent costs nothing: the provider's cache holds nothing of it, or there is
 // none, or nothing was sent.

@@ -3,6 +3,7 @@ package winnow
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/winnowgo/winnow/internal/place"
 )
@@ -84,6 +85,8 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 		return false // from a damaged state: results would lose their calls
 	case p.reason == signedByAnother:
 		return true // the provider would refuse it, even in a pin
+	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isUnseen(i):
+		return strings.HasSuffix(p.reason, unseenReason) // else the history was rewound to before the answer to it
 	case !p.leavesOutThinking(m):
 		return !m.Pinned // an edit of something else
 	case a.thinking() == ThinkingBound:
@@ -425,12 +428,12 @@ func (a replaying) replayRecords(stays func(i int) bool) {
 }
 
 // maySend reports whether r may still be sent for its run, which begins at message i. It may not if the run is the end
-// of the request, or has a pin or a message for which stays returns true. This can change: a history that was rewound
-// ends elsewhere, and a host may set a pin later.
+// of the request, or has a pin, a message for which stays returns true, or one that the model has not seen. This can
+// change: a history that was rewound ends elsewhere, and a host may set a pin later.
 func (a replaying) maySend(r *runRecord, i int, stays func(i int) bool) bool {
 	end := i + r.count
 	for k := i; k < end; k++ {
-		if a.items[k].own.Pinned || stays(k) {
+		if a.items[k].own.Pinned || stays(k) || a.isUnseen(k) {
 			return false
 		}
 	}
