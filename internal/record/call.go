@@ -95,10 +95,10 @@ func (w *Writer) tell(l *line) string {
 	return text
 }
 
-// How much the line of an edit has of it.
+// How much the line of an edit has of it. In the recorded sessions, cost and lines are the same with it as without.
 const (
-	changeChars = 60 // of the old text and of the new one, without what they have in common
-	mostWritten = 3  // names, where that is longer
+	changeChars = valueChars // of the old text and of the new one, without what they have in common
+	mostWritten = 3          // names, where that is longer
 )
 
 // written returns what an edit wrote: where its two texts differ if that is short, or the first names that only the
@@ -119,8 +119,8 @@ func (w *Writer) written(l *line) string {
 		if w.changes[[3]string{l.arguments.File, texts[1], texts[0]}] {
 			return "(as it was before an edit above)"
 		}
-		if change := change(texts[0], texts[1]); change != "" {
-			return change
+		if words := changed(texts[0], texts[1]); words != "" {
+			return words
 		}
 	}
 	names := w.names.OfEdit(texts[:last], texts[last], mostWritten)
@@ -130,8 +130,8 @@ func (w *Writer) written(l *line) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// change returns in which words two texts differ, or "" if these are too long.
-func change(before, after string) string {
+// changed returns in which words two texts differ, or "" if these are too long.
+func changed(before, after string) string {
 	n, most := 0, min(len(before), len(after))
 	for n < most && before[n] == after[n] {
 		n++

@@ -166,11 +166,11 @@ func lastLines(text string, always bool) (lines []string) {
 	return lines
 }
 
-// How many words that begin lines are counted, and how often one of them must.
+// Words that begin lines are counted where they are few: two lines of each case and some verdicts fit into a line.
 const (
-	mostLabels  = 6
-	labelChars  = 12
-	fewestCases = 3
+	mostLabels  = 6  // different ones
+	labelChars  = 12 // of one, in bytes: longer ones are keys of data
+	fewestCases = 3  // lines with the same word: the last lines show fewer
 )
 
 // labels counts the words in front of the colons of lines, if a report has lines of few kinds and not as many of each:
@@ -183,8 +183,11 @@ func labels(text string) string {
 		if !ok || label == "" || len(label) > labelChars || strings.ContainsFunc(label, isNoLetter) {
 			continue
 		}
-		if counts[label]++; counts[label] == 1 {
-			order = append(order, label)
+		if counts[label]++; counts[label] > 1 {
+			continue
+		}
+		if order = append(order, label); len(order) > mostLabels {
+			return ""
 		}
 	}
 	least, most := len(text), 0
@@ -193,7 +196,7 @@ func labels(text string) string {
 		least, most = min(least, counts[label]), max(most, counts[label])
 		fmt.Fprintf(&b, ", %s: ×%d", label, counts[label])
 	}
-	if len(order) > mostLabels || most < fewestCases || least == most {
+	if most < fewestCases || least == most {
 		return ""
 	}
 	return strings.TrimPrefix(b.String(), ", ")

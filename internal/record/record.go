@@ -38,7 +38,7 @@ const (
 
 // How many characters of a text stay. Most of a record is names, which are not shortened.
 const (
-	saidChars     = 140   // of what the model said between calls
+	saidChars     = 140   // of what the model said between calls: about two sentences
 	insertedChars = 200   // of a text that the host inserted: its beginning
 	mostBare      = 4_000 // bytes of what is left of a record
 )
@@ -156,7 +156,11 @@ func gist(text string, limit int) string {
 		said = finished[:n]
 	}
 	short := strings.Join(said, " ")
-	if !runes.AtLeast(short, limit+1) {
+	switch {
+	case short == "": // code alone
+		whole := runes.OneLine(text)
+		return strings.TrimSpace(whole[:runes.HeadWords(whole, limit)]) + " …"
+	case !runes.AtLeast(short, limit+1):
 		return short + " …"
 	}
 	room := limit - utf8.RuneCountInString(said[0])

@@ -341,6 +341,7 @@ func TestSaidSentences(t *testing.T) {
 		{"what is announced goes", found + " " + strings.Repeat("Let me look at the next file. ", 4)[:119], found + " … Let me look at the next file."},
 		{"code goes first", "In _add_q:\n```python\n" + strings.Repeat("return a\n", 30) + "```\n" + found + "\nLet's check build_filter.", found + " …"},
 		{"what was decided at the end", "The matrix is wrong. " + strings.Repeat("It may be this. ", 20) + "So k == 0 must be asked first. Now I edit it.", "The matrix is wrong. … " + strings.Repeat("It may be this. ", 5) + "So k == 0 must be asked first."},
+		{"code alone", "```\n" + strings.Repeat("return a\n", 30) + "```", "``` " + strings.Repeat("return a ", 15)[:134] + " …"},
 		{"one announcement alone stays", "Good. Next I read " + strings.Repeat("one more file and ", 20), "Good. Next I read " + strings.TrimSpace(strings.Repeat("one more file and ", 6)) + " one more file …"},
 		{"no spaces", strings.Repeat("测试失败了。", 40), "测试失败了。 … " + strings.TrimSpace(strings.Repeat("测试失败了。 ", 19))},
 		{"a version is no end", "It is 1.2.3 of a/b.go now. " + strings.Repeat("word ", 40) + "end.", "It is 1.2.3 of a/b.go now. " + strings.TrimSpace(strings.Repeat("word ", 22)) + " …"},
