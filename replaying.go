@@ -86,7 +86,8 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 	case p.reason == signedByAnother:
 		return true // the provider would refuse it, even in a pin
 	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isUnseen(i):
-		return strings.HasSuffix(p.reason, unseenReason) // else the history was rewound to before the answer to it
+		// else the history was rewound to before the answer to it
+		return !m.Pinned && strings.HasSuffix(p.reason, unseenReason)
 	case !p.leavesOutThinking(m):
 		return !m.Pinned // an edit of something else
 	case a.thinking() == ThinkingBound:
