@@ -26,7 +26,7 @@ func WithoutData(s, note string) string {
 	for i := 0; i < len(s); {
 		kind, end, size := "", i, 0
 		switch {
-		case isBase64(s[i]) && s[i] != '=':
+		case isBase64[s[i]] && s[i] != '=':
 			kind, end, size = encoded(s, i)
 		case s[i] == '\\':
 			kind, end, size = escapedBytes(s, i)
@@ -39,12 +39,17 @@ func WithoutData(s, note string) string {
 	return r.result()
 }
 
-func isBase64(c byte) bool {
-	return runes.IsLetter(c) || runes.IsDigit(c) || strings.IndexByte("+/-_=", c) >= 0
-}
+// isBase64 says of each byte whether it stands in base64, in either of its alphabets. It is a table, because each byte
+// of each new result is looked up.
+var isBase64 = func() (is [256]bool) {
+	for c := range 256 {
+		is[c] = runes.IsLetter(byte(c)) || runes.IsDigit(byte(c)) || strings.IndexByte("+/-_=", byte(c)) >= 0
+	}
+	return is
+}()
 
 func wordEnd(s string, i int) int {
-	for i < len(s) && isBase64(s[i]) {
+	for i < len(s) && isBase64[s[i]] {
 		i++
 	}
 	return i
@@ -55,7 +60,7 @@ func wordEnd(s string, i int) int {
 func encoded(s string, i int) (kind string, end, size int) {
 	end = wordEnd(s, i)
 	width := end - i
-	if isHexWord(s[i:end]) && (i == 0 || s[i-1] == '\n') {
+	if (i == 0 || s[i-1] == '\n') && isHexWord(s[i:end]) {
 		if dump, bytes := hexDump(s, i); dump > end {
 			return "hex dump", dump, bytes
 		}

@@ -24,13 +24,15 @@ var (
 
 // nameAt returns what the name at the end of s says, or 0.
 func nameAt(s string) int {
-	s = strings.TrimRight(s, "0123456789_-")
+	for s != "" && (runes.IsDigit(s[len(s)-1]) || s[len(s)-1] == '_' || s[len(s)-1] == '-') {
+		s = s[:len(s)-1]
+	}
 	if s == "" || strings.IndexByte("ntdehysgNTDEHYSG", s[len(s)-1]) < 0 {
 		return 0
 	}
 	var letters [48]byte // the last of them, in lower case
 	n, start := len(letters), len(s)
-	for ; start > 0 && len(s)-start < mostName && (isWord(s[start-1]) || s[start-1] == '-'); start-- {
+	for ; start > 0 && len(s)-start < mostName && (inWord[s[start-1]] || s[start-1] == '-'); start-- {
 		if c := s[start-1]; c != '_' && c != '-' {
 			n--
 			letters[n] = c | 0x20
@@ -128,7 +130,7 @@ func (v *value) find() {
 		v.from = open + 1 // the text was cut
 	}
 	start := v.name
-	for start > 0 && isWord(s[start-1]) {
+	for start > 0 && inWord[s[start-1]] {
 		start--
 	}
 	name := s[start:v.name]

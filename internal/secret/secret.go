@@ -17,12 +17,12 @@ func Mask(s string) string {
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(s); i++ {
-		if !begins[s[i]] {
+		if !begins[s[i]] || i > 0 && inWord[s[i]] && inWord[s[i-1]] {
 			continue
 		}
 		from, to := 0, 0
 		s := s[:min(len(s), i+mostBytes)]
-		switch isApart := i == 0 || !isWord(s[i-1]); {
+		switch {
 		case s[i] == '=' || s[i] == ':':
 			if from, to = userPart(s, i); to == 0 {
 				from, to = namedValue(s, i)
@@ -33,7 +33,7 @@ func Mask(s string) string {
 			}
 		case s[i] == '>':
 			from, to = element(s, i)
-		case isApart:
+		default:
 			from, to = prefixed(s, i)
 		}
 		if to > from {
@@ -64,6 +64,7 @@ var schemes = []string{"Bearer ", "Basic ", "Token ", "ApiKey "}
 
 var (
 	begins     [256]bool     // bytes at which Mask looks
+	inWord     [256]bool     // letters, digits and _
 	prefixesBy [256][]string // by their first bytes, with jwt and the schemes
 )
 
@@ -73,16 +74,15 @@ func init() {
 	}
 	prefixesBy['b'] = []string{"bearer "}
 	for i := range begins {
-		begins[i] = prefixesBy[i] != nil
+		c := byte(i)
+		begins[i], inWord[i] = prefixesBy[i] != nil, runes.IsLetter(c) || runes.IsDigit(c) || c == '_'
 	}
 	begins['='], begins[':'], begins['-'], begins['>'] = true, true, true, true
 }
 
-func isWord(c byte) bool { return runes.IsLetter(c) || runes.IsDigit(c) || c == '_' }
-
 // isOfToken reports whether c stands in credentials of services.
 func isOfToken(c byte) bool {
-	return isWord(c) || strings.IndexByte("-.+/=", c) >= 0
+	return inWord[c] || strings.IndexByte("-.+/=", c) >= 0
 }
 
 // spanOf returns where the bytes end that has says of, from index i of s on.
@@ -98,7 +98,7 @@ const jwt = "eyJ" // the beginning of {" in base64
 // prefixed returns the credential at s[i] that its prefix gives away, or the one behind a scheme.
 func prefixed(s string, i int) (from, to int) {
 	for _, p := range prefixesBy[s[i]] {
-		if !strings.HasPrefix(s[i:], p) {
+		if i+1 == len(s) || s[i+1] != p[1] || !strings.HasPrefix(s[i:], p) {
 			continue
 		}
 		from, end := i, spanOf(s, i+len(p), isOfToken)
@@ -172,7 +172,7 @@ func flagValue(s string, i int) (from, to int) {
 	if i > 0 && s[i-1] != ' ' {
 		return 0, 0
 	}
-	end := spanOf(s, i, func(c byte) bool { return isWord(c) || c == '-' })
+	end := spanOf(s, i, func(c byte) bool { return inWord[c] || c == '-' })
 	if rest, ok := strings.CutPrefix(s[i:end], "-p"); ok && looksRandom(rest, 4) && namesUser(s[:i]) {
 		return i + 2, end
 	}
@@ -207,7 +207,7 @@ func namesUser(s string) bool {
 // element returns the text of an XML element behind s[i], the end of its tag, if its name is one of a credential.
 func element(s string, i int) (from, to int) {
 	name := i
-	for name > 0 && (isWord(s[name-1]) || s[name-1] == '-') {
+	for name > 0 && (inWord[s[name-1]] || s[name-1] == '-') {
 		name--
 	}
 	if name == i || name == 0 || s[name-1] != '<' || nameAt(s[:i]) != strong {
