@@ -15,6 +15,7 @@ import (
 // Write writes s so that it stays data: the bracket that opens markup becomes an entity, control characters are left
 // out, and invalid UTF-8 becomes U+FFFD.
 func Write(b *strings.Builder, s string) {
+	b.Grow(len(s) + len(s)/16) // at once: a text of megabytes would be copied at each step of its growth
 	done := 0
 	replace := func(from, to int, text string) {
 		b.WriteString(s[done:from])
@@ -47,7 +48,6 @@ func Escape(s string) string {
 		return s
 	}
 	var b strings.Builder
-	b.Grow(len(s) + len(s)/16)
 	Write(&b, s)
 	return b.String()
 }
