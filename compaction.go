@@ -478,7 +478,7 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	}
 	c.calls = sum.Calls
 	body, _ := sections.Split(sum.Text) // code knows failures and files: the model's sections of them are dropped
-	if runes.IsBlank(body) {
+	if sum.Degraded == "" && runes.IsBlank(body) {
 		return nil, nil, refusedSummary("it holds no summary")
 	}
 	cp := &checkpoint{boundary: c.boundary, carried: c.carried, degraded: sum.Degraded}

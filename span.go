@@ -187,8 +187,8 @@ func (s *span) bodyAtLeast() int {
 	return n
 }
 
-// leastOf returns about how many tokens shrinkToFit leaves of message i: it clears the results that it may clear, those
-// of older steps, squeezes the others, and leaves out images.
+// leastOf returns about how many tokens shrinkToFit leaves of message i behind a summary: it clears the results that it
+// may clear, those of older steps, squeezes the others, and leaves out images and thinking.
 func (s *span) leastOf(i int, mayClear bool) int {
 	const cleared = 100 // tokens: a placeholder has less
 	least := s.items[i].tokens()
@@ -209,7 +209,22 @@ func (s *span) leastOf(i int, mayClear bool) int {
 			least = min(least, after)
 		}
 	}
+	if s.losesThinking(i) {
+		bare := *s.items[i].sent
+		bare.Parts = slices.DeleteFunc(slices.Clone(bare.Parts), isThinking)
+		least = min(least, estimateWith(s.opts.Estimator, bare))
+	}
 	return max(0, least-images)
+}
+
+// losesThinking reports whether message i is sent without its thinking once a summary stands in front of it.
+func (s *span) losesThinking(i int) bool {
+	m := s.items[i].sent
+	if i < s.cut || m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, isThinking) {
+		return false
+	}
+	policy := s.thinking()
+	return policy == ThinkingBound || policy == ThinkingDropped && i < s.request && !m.Pinned
 }
 
 // leastWorth is the share of what a request may have, the budget or the cliff below it, that a summary must stand for.

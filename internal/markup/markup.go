@@ -12,6 +12,9 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
+// What Write writes for a bracket.
+const angle, square = "&lt;", "&#91;"
+
 // Write writes s so that it stays data: the bracket that opens markup becomes an entity, control characters are left
 // out, and invalid UTF-8 becomes U+FFFD.
 func Write(b *strings.Builder, s string) {
@@ -33,9 +36,9 @@ func Write(b *strings.Builder, s string) {
 		case r < ' ' && r != '\n' && r != '\t': // NUL and terminal codes: providers refuse some of them
 			replace(i, i+size, "")
 		case isAngle(r) && opensTag(s[i+size:]):
-			replace(i, i+size, "&lt;")
+			replace(i, i+size, angle)
 		case isSquare(r) && opensInstruction(s[i+size:]):
-			replace(i, i+size, "&#91;")
+			replace(i, i+size, square)
 		}
 		i += size
 	}
@@ -50,6 +53,19 @@ func Escape(s string) string {
 	var b strings.Builder
 	Write(&b, s)
 	return b.String()
+}
+
+// CutAt returns where to cut s, which is escaped: at i, or in front of the entity that i is inside of. Half an entity
+// is another text.
+func CutAt(s string, i int) int {
+	for _, entity := range []string{angle, square} {
+		for k := max(0, i+1-len(entity)); k < i; k++ {
+			if strings.HasPrefix(s[k:], entity) {
+				return k
+			}
+		}
+	}
+	return i
 }
 
 // nextOdd returns the index of the next byte of s, from i on, that Write has to look at. Most text has only printable
@@ -98,7 +114,8 @@ func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r
 func Value(s string, most int) string {
 	s = Escape(Line(s))
 	if end := runes.Head(s, most); end < len(s) {
-		s = strings.TrimRight(s[:runes.HeadWords(s, most-len(valueCut))], " ") + valueCut // half a path is another path
+		head := CutAt(s, runes.HeadWords(s, most-len(valueCut))) // half a path is another path
+		s = strings.TrimRight(s[:head], " ") + valueCut
 	}
 	return s
 }

@@ -75,6 +75,20 @@ func TestEscapeLeavesTheRest(t *testing.T) {
 	}
 }
 
+// Half an entity says what nobody said.
+func TestCutAt(t *testing.T) {
+	const s = "a&lt;b&#91;c & d;"
+	for _, tc := range []struct{ from, to, want int }{{0, 1, -1}, {2, 4, 1}, {5, 6, -1}, {7, 10, 6}, {11, len(s), -1}} {
+		for i := tc.from; i <= tc.to; i++ {
+			want := tc.want
+			if want < 0 {
+				want = i
+			}
+			assert.Equal(t, want, CutAt(s, i), "%q", s[:i])
+		}
+	}
+}
+
 func TestValue(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"a b", "a b"},

@@ -284,7 +284,8 @@ func (d *Dialogue) giveUp(tokens func(string) int, sizes []int, end, sum, goal i
 	}
 	each(0, func(i int, s *saying) {
 		if s.isOfPerson() && runes.AtLeast(s.text, pastedChars+1) {
-			head, tail := runes.HeadWords(s.text, pastedHead), runes.TailWords(s.text, pastedTail)
+			head := markup.CutAt(s.text, runes.HeadWords(s.text, pastedHead))
+			tail := markup.CutAt(s.text, runes.TailWords(s.text, pastedTail))
 			shorten(i, s.text[:head]+leftOutOf(s.text[head:tail], s.note)+s.text[tail:])
 		}
 	})
@@ -314,7 +315,7 @@ func headOf(line string, n int) (head int) {
 	for ; head == 0 && n <= 2*sentenceChars; n *= 2 {
 		head = runes.HeadWords(line, n)
 	}
-	return min(prose.SentenceEnd(line), head)
+	return markup.CutAt(line, min(prose.SentenceEnd(line), head))
 }
 
 // withoutEmpty takes out what giveUp has left nothing of. It returns the sizes of the rest.

@@ -309,8 +309,8 @@ func (w *world) least(in []winnow.Message) int {
 		})
 	})
 	newest, step := newestRequest(in), len(in)-1
-	for step > 0 && (in[step].Role != winnow.RoleAssistant || histories.Failed(&in[step])) {
-		step--
+	for step > 0 && (in[step].Role != winnow.RoleAssistant || in[step].Summary || histories.Failed(&in[step])) {
+		step-- // a summary that nothing follows is no step: no other one can take its place
 	}
 	for from := 0; from < len(in); {
 		to := from + 1 // the end of the step that begins at from

@@ -59,6 +59,8 @@ func TestHosts(t *testing.T) {
 					mu.Unlock()
 					if isNew {
 						report(t, *playFrom+n, s, f)
+					} else if f != nil {
+						t.Errorf("seed %d breaks the same promise: %s", *playFrom+n, f.Promise)
 					}
 				}
 			})
