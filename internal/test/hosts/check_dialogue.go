@@ -62,7 +62,7 @@ func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
 		}
 		m := &in[e.Index]
 		said := firstWords(textOf(m))
-		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || said == "" {
+		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || said == "" || w.isBeyondLimit(in, e.Index) {
 			continue
 		}
 		w.seen["quoted"]++
@@ -74,6 +74,18 @@ func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
 				show(m), clip(quoted), sketch(r.Messages))
 		}
 	}
+}
+
+// isBeyondLimit reports whether message i is of a turn that the host does not want any more: the limit may have dropped
+// it before a summary stood for its work.
+func (w *world) isBeyondLimit(in []winnow.Message, i int) bool {
+	behind := 0
+	for k := i + 1; k < len(in); k++ {
+		if in[k].Role == winnow.RoleUser && !in[k].Injected && isDialogue(&in[k]) {
+			behind++
+		}
+	}
+	return w.options.Turns > 0 && behind >= w.options.Turns
 }
 
 // firstWords returns the letters that a text begins with, at most those of its first sentence.

@@ -66,7 +66,7 @@ func TestHosts(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("what happened: %v", seen)
+	t.Logf("%d conversations from %d on: %v", played.Load(), *playFrom, seen)
 	if played.Load() < 300 {
 		return
 	}
