@@ -245,7 +245,7 @@ func TestAnswers(t *testing.T) {
 			want = tt.content
 		}
 		answer := `{"id":"msg_1","role":"assistant","stop_reason":"end_turn","content":[` + tt.content + `],"usage":{"input_tokens":1,"output_tokens":1}}`
-		client, _ := answering(t, 200, answer)
+		client := clientOf(adaptertest.Answers(t, answer))
 		question := winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: "q"}}}
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Check(client.Messages.New(t.Context(), sdk.MessageNewParams{MaxTokens: 1}))
@@ -310,7 +310,7 @@ func TestErrorsInsideOf200(t *testing.T) {
 		`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 215000 tokens > 200000 maximum"}}`,
 		`{"error":{"message":"prompt is too long: 215000 tokens > 200000 maximum"}}`,
 	} {
-		client, _ := answering(t, 200, body)
+		client := clientOf(adaptertest.Answers(t, body))
 		_, err := Check(client.Messages.New(t.Context(), sdk.MessageNewParams{MaxTokens: 1}))
 		assert.Equal(t, winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 215000, Limit: 200000}, winnow.ClassifyError(err), body)
 		_, err = CheckBeta(client.Beta.Messages.New(t.Context(), sdk.BetaMessageNewParams{MaxTokens: 1}))

@@ -13,13 +13,6 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
 
-// answering returns the SDK's client of a server that gives one answer to all requests, and the body of the last.
-func answering(t *testing.T, status int, answer string) (client *sdk.Client, body *map[string]any) {
-	t.Helper()
-	url, body := adaptertest.Server(t, status, answer)
-	return clientOf(url), body
-}
-
 const answerJSON = `{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-5","stop_reason":"tool_use","content":[
 	{"type":"thinking","thinking":"Hm.","signature":"c2ln"},
 	{"type":"text","text":"I look.","citations":null},
@@ -28,7 +21,7 @@ const answerJSON = `{"id":"msg_1","type":"message","role":"assistant","model":"c
 	"usage":{"input_tokens":10,"cache_read_input_tokens":200,"cache_creation_input_tokens":30,"output_tokens":4,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20}}}`
 
 func TestResponse(t *testing.T) {
-	client, _ := answering(t, 200, answerJSON)
+	client := clientOf(adaptertest.Answers(t, answerJSON))
 	answer, err := client.Messages.New(context.Background(), sdk.MessageNewParams{MaxTokens: 1})
 	require.NoError(t, err)
 	m := Response(answer)

@@ -65,14 +65,12 @@ func (e *exporter) assistant(m *winnow.Message) {
 		return
 	}
 	out := types.Message{Role: types.ConversationRoleAssistant}
-	call := 0
 	for k := range m.Parts {
 		part := &m.Parts[k]
 		own, _ := part.Source.(types.ContentBlock)
 		switch {
 		case part.Kind == winnow.KindToolCall:
-			out.Content = append(out.Content, callBlock(part, own, sent[call]))
-			call++
+			out.Content = append(out.Content, callBlock(part, own, sent[k]))
 		case own != nil && isSendableBlock(own):
 			out.Content = append(out.Content, own)
 		case part.Kind == winnow.KindThinking, adapter.IsSilent(part):

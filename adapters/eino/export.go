@@ -28,10 +28,10 @@ func Export(messages []winnow.Message) []*schema.Message {
 
 // exporter makes Eino's messages.
 type exporter struct {
-	out  []*schema.Message
-	ids  adapter.CallIDs
-	sent []string // ids to send for the current calls
-	name []string // the tools of these calls
+	out   []*schema.Message
+	ids   adapter.CallIDs
+	sent  []string      // ids to send for the calls among parts
+	parts []winnow.Part // of the newest answer
 }
 
 // own returns the caller's message for m, or nil if it is to be built anew.
@@ -94,7 +94,7 @@ func (e *exporter) result(m *winnow.Message) {
 		p = build(m, schema.Tool)
 		p.ToolCallID, p.ToolName = id, m.ToolName
 		if call >= 0 { // whether or not the result was imported together with its call
-			p.ToolName = e.name[call]
+			p.ToolName = e.parts[call].Name
 		}
 	case p.ToolCallID != id:
 		copied := *p
@@ -112,12 +112,7 @@ func (e *exporter) result(m *winnow.Message) {
 func (e *exporter) assistant(m *winnow.Message) {
 	var stay bool
 	e.sent, stay = e.ids.Name(m)
-	e.name = e.name[:0]
-	for k := range m.Parts {
-		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
-			e.name = append(e.name, p.Name)
-		}
-	}
+	e.parts = m.Parts
 	p := own(m)
 	if p == nil {
 		p = e.output(m)
@@ -147,7 +142,7 @@ func (e *exporter) calls(m *winnow.Message) []schema.ToolCall {
 		} else {
 			call.Extra = extraOf(p.Signature)
 		}
-		call.ID = e.sent[len(calls)]
+		call.ID = e.sent[k]
 		calls = append(calls, call)
 	}
 	return calls

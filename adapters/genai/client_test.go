@@ -14,17 +14,10 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/wire"
 )
 
-// answering returns the SDK's client of a server that gives one answer to all requests, and the body of the last.
-func answering(t *testing.T, status int, answer string) (client *sdk.Client, body *map[string]any) {
-	t.Helper()
-	url, body := adaptertest.Server(t, status, answer)
-	return clientOf(url), body
-}
-
 func TestResponse(t *testing.T) {
-	client, _ := answering(t, 200, `{"responseId":"r1","candidates":[{"finishReason":"STOP","content":{"role":"model","parts":[
+	client := clientOf(adaptertest.Answers(t, `{"responseId":"r1","candidates":[{"finishReason":"STOP","content":{"role":"model","parts":[
 		{"text":"Hm.","thought":true},{"text":"I look."},{"functionCall":{"name":"read","args":{"path":"x"}},"thoughtSignature":"c2lnbmVk"}]}}],
-		"usageMetadata":{"promptTokenCount":240,"cachedContentTokenCount":200,"candidatesTokenCount":7,"thoughtsTokenCount":3,"toolUsePromptTokenCount":5}}`)
+		"usageMetadata":{"promptTokenCount":240,"cachedContentTokenCount":200,"candidatesTokenCount":7,"thoughtsTokenCount":3,"toolUsePromptTokenCount":5}}`))
 	answer, err := client.Models.GenerateContent(context.Background(), "gemini-3-flash", []*sdk.Content{user(text("q"))}, nil)
 	require.NoError(t, err)
 	m := Response(answer)

@@ -61,12 +61,12 @@ func said(m *winnow.Message, ids []string) []*ai.Message { return message(ai.Rol
 // message returns a message with the parts of m that are shown, and, of the model's, its own thinking and its calls. It
 // is nothing if there are none.
 func message(role ai.Role, m *winnow.Message, ids []string) []*ai.Message {
-	out, calls := &ai.Message{Role: role}, 0
+	out := &ai.Message{Role: role}
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own, _ := p.Source.(*ai.Part)
 		switch {
-		case p.Kind == winnow.KindToolCall && calls < len(ids):
+		case p.Kind == winnow.KindToolCall && ids != nil:
 			call := &ai.Part{Kind: ai.PartToolRequest}
 			if own != nil {
 				copied, request := *own, *own.ToolRequest
@@ -75,8 +75,7 @@ func message(role ai.Role, m *winnow.Message, ids []string) []*ai.Message {
 				name := adapter.Name(p.Name, 64, adapter.Letters)
 				call.ToolRequest = &ai.ToolRequest{Name: name, Input: decoded(p.Arguments)}
 			}
-			call.ToolRequest.Ref = ids[calls]
-			calls++
+			call.ToolRequest.Ref = ids[k]
 			out.Content = append(out.Content, call)
 		case p.Kind == winnow.KindThinking && own != nil && role == ai.RoleModel:
 			out.Content = append(out.Content, own)

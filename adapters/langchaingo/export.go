@@ -56,19 +56,18 @@ func said(m *winnow.Message, ids []string) []llms.MessageContent {
 
 // message returns a message with the parts of m that are shown, and its calls. It is nothing if there are none.
 func message(role llms.ChatMessageType, m *winnow.Message, ids []string) []llms.MessageContent {
-	out, calls := llms.MessageContent{Role: role}, 0
+	out := llms.MessageContent{Role: role}
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own, _ := p.Source.(llms.ContentPart)
 		switch {
-		case p.Kind == winnow.KindToolCall && calls < len(ids):
+		case p.Kind == winnow.KindToolCall && ids != nil:
 			call, isOwn := own.(llms.ToolCall)
 			if !isOwn {
 				call = llms.ToolCall{Type: "function", FunctionCall: &llms.FunctionCall{
 					Name: adapter.Name(p.Name, 64, adapter.Letters), Arguments: string(adapter.Object(p.Arguments))}}
 			}
-			call.ID = ids[calls]
-			calls++
+			call.ID = ids[k]
 			out.Parts = append(out.Parts, call)
 		case !adapter.IsShown(p):
 		case own != nil:

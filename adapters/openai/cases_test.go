@@ -192,7 +192,7 @@ func TestAnswers(t *testing.T) {
 			if want == "" {
 				want = tt.members
 			}
-			client, _ := answering(t, 200, `{"id":"c","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",`+tt.members+`}}]}`)
+			client := clientOf(adaptertest.Answers(t, `{"id":"c","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",`+tt.members+`}}]}`))
 			answer, err := Check(client.Chat.Completions.New(t.Context(), sdk.ChatCompletionNewParams{}))
 			require.NoError(t, err)
 			m := Response(answer)
@@ -248,7 +248,7 @@ func TestStreams(t *testing.T) {
 			assert.Equal(t, winnow.ErrorInfo{Class: winnow.ErrorOverflow, Tokens: 5000, Limit: 4096}, winnow.ClassifyError(err), "in the place of chunk %d: %s", n, failure)
 		}
 	}
-	client, _ := answering(t, 200, strings.Join(chunks, "")) // a stream that says that it is JSON
+	client := clientOf(adaptertest.Answers(t, strings.Join(chunks, ""))) // a stream that says that it is JSON
 	answer, err := Collect(client.Chat.Completions.NewStreaming(t.Context(), sdk.ChatCompletionNewParams{}, KeepErrors()), nil)
 	require.NoError(t, err)
 	assert.Equal(t, m.Parts, Response(answer).Parts)
@@ -298,7 +298,7 @@ func TestErrorForms(t *testing.T) {
 					assert.Equal(t, want, winnow.ClassifyError(err), "streamed")
 				}
 			}
-			client, _ := answering(t, 200, tt.body)
+			client := clientOf(adaptertest.Answers(t, tt.body))
 			if isTold(tt.body) {
 				stream := client.Chat.Completions.NewStreaming(t.Context(), sdk.ChatCompletionNewParams{}, KeepErrors())
 				_, err := Collect(stream, nil)

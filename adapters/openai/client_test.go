@@ -13,13 +13,6 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
 
-// answering returns the SDK's client of a server that gives one answer to all requests, and the body of the last.
-func answering(t *testing.T, status int, answer string) (client *sdk.Client, body *map[string]any) {
-	t.Helper()
-	url, body := adaptertest.Server(t, status, answer)
-	return clientOf(url), body
-}
-
 func TestResponse(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer string
@@ -38,7 +31,7 @@ func TestResponse(t *testing.T) {
 			`{"role":"assistant","content":"I am"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			client, _ := answering(t, 200, tt.answer)
+			client := clientOf(adaptertest.Answers(t, tt.answer))
 			answer, err := client.Chat.Completions.New(context.Background(), sdk.ChatCompletionNewParams{})
 			require.NoError(t, err)
 			m := Response(answer)

@@ -48,7 +48,7 @@ type CallIDs struct {
 
 	used  map[string]bool  // ids sent in the request or in the message, as the rule says
 	empty int              // number of calls without an id so far
-	sent  []string         // ids sent for the calls of the newest assistant message
+	sent  []string         // for the parts of the newest assistant message, "" for one that is no call
 	open  map[string][]int // by id, those of them that wait for a result
 }
 
@@ -60,7 +60,7 @@ func (c *CallIDs) Message() {
 	}
 }
 
-// Call returns the id to send for the next call of the message.
+// Call returns the id to send for the next part of the message, a call.
 func (c *CallIDs) Call(id string) string {
 	sent := id
 	if !c.Rule.accepts(id) {
@@ -80,20 +80,23 @@ func (c *CallIDs) Call(id string) string {
 	return sent
 }
 
-// Name begins m, an assistant message, and returns the ids to send for its calls. stay reports whether all calls may be
-// sent as they are. The list is good until the next message.
+// Name begins m, an assistant message, and returns the id to send for each part that is a call, and "" for the others.
+// stay reports whether all calls may be sent as they are. The list is good until the next message.
 func (c *CallIDs) Name(m *winnow.Message) (sent []string, stay bool) {
 	c.Message()
 	stay = true
 	own := c.Rule
 	for k := range m.Parts {
-		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
-			if c.Foreign != nil && p.Source == nil {
-				c.Rule = *c.Foreign
-			}
-			stay = c.Call(p.ID) == p.ID && (!c.Rule.Objects || IsObject(p.Arguments)) && stay
-			c.Rule = own
+		p := &m.Parts[k]
+		if p.Kind != winnow.KindToolCall {
+			c.sent = append(c.sent, "")
+			continue
 		}
+		if c.Foreign != nil && p.Source == nil {
+			c.Rule = *c.Foreign
+		}
+		stay = c.Call(p.ID) == p.ID && (!c.Rule.Objects || IsObject(p.Arguments)) && stay
+		c.Rule = own
 	}
 	return c.sent, stay
 }
@@ -116,8 +119,8 @@ func (c *CallIDs) Results(run []winnow.Message) []string {
 	return sent
 }
 
-// Result returns the id to send for the next result, and the index of the call of the newest message that it answers.
-// The index is -1 for a result without a call, which keeps its id if the provider accepts it.
+// Result returns the id to send for the next result, and which part of the newest message is the call that it answers:
+// -1 for a result without a call, which keeps its id if the provider accepts it.
 func (c *CallIDs) Result(id string) (sent string, call int) {
 	if calls := c.open[id]; len(calls) > 0 {
 		c.open[id] = calls[1:]

@@ -6,7 +6,7 @@ import "github.com/winnowgo/winnow"
 type Values[T any] struct {
 	// Hollow reports whether a value of the caller's has a blank text beside others, which providers refuse.
 	Hollow func(of *T) bool
-	// Said makes a message of the model, with these ids for its calls; nothing if it is empty.
+	// Said makes a message of the model, with these ids for the calls among its parts; nothing if it is empty.
 	Said func(m *winnow.Message, ids []string) []T
 	// Results makes results, with these ids.
 	Results func(results []winnow.Message, ids []string) []T

@@ -17,6 +17,13 @@ func Server(t testing.TB, status int, answer string) (url string, body *map[stri
 	return serve[map[string]any](t, status, answer)
 }
 
+// Answers is the URL of a server that answers every request so, in JSON.
+func Answers(t testing.TB, answer string) (url string) {
+	t.Helper()
+	url, _ = Server(t, http.StatusOK, answer)
+	return url
+}
+
 func serve[T any](t testing.TB, status int, answer string) (url string, body *T) {
 	t.Helper()
 	body = new(T)

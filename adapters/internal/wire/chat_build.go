@@ -103,15 +103,7 @@ func (b *ChatBuilder) content(m *winnow.Message, isUsers bool) []byte {
 }
 
 // own returns the caller's element of content for a part, or nil.
-func (b *ChatBuilder) own(p *winnow.Part) value {
-	if block, ok := p.Source.(*Block); ok {
-		if block.api == (Chat{}) && block.list != nil {
-			return block.raw
-		}
-		return nil
-	}
-	return b.Given(p.Source)
-}
+func (b *ChatBuilder) own(p *winnow.Part) value { return ownElement(Chat{}, p, b.Given) }
 
 // UserImage returns the caller's element for an image that only a message of the user may hold, or nil.
 func (b *ChatBuilder) UserImage(p *winnow.Part) value {
@@ -160,16 +152,11 @@ func (b *ChatBuilder) assistant(m *winnow.Message) {
 	case own == nil:
 		b.build(m, sent)
 	case !stay:
-		e, call := jsonedit.Edit(own.JSON), 0
-		for k := range m.Parts {
-			p := &m.Parts[k]
-			if p.Kind != winnow.KindToolCall {
-				continue
+		e := jsonedit.Edit(own.JSON)
+		for k, id := range sent {
+			if block, ok := m.Parts[k].Source.(*Block); ok && id != "" && len(block.id) > 0 && id != m.Parts[k].ID {
+				e.Replace(block.id, jsonedit.Quote(id))
 			}
-			if block, ok := p.Source.(*Block); ok && len(block.id) > 0 && sent[call] != p.ID {
-				e.Replace(block.id, jsonedit.Quote(sent[call]))
-			}
-			call++
 		}
 		b.out = append(b.out, Given{JSON: e.Bytes(own.JSON)})
 	case len(m.Parts) > 0 || isSaid(own.JSON.Get("content")): // the API refuses it without content and calls
@@ -187,12 +174,9 @@ type chatAnswer struct {
 // build adds a message of the model that cannot be sent unchanged.
 func (b *ChatBuilder) build(m *winnow.Message, sent []string) {
 	var a chatAnswer
-	call := 0
 	for k := range m.Parts {
-		p := &m.Parts[k]
-		if p.Kind == winnow.KindToolCall {
-			a.call(p, b.own(p), sent[call])
-			call++
+		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
+			a.call(p, b.own(p), sent[k])
 		} else {
 			a.content(p, b.own(p))
 		}

@@ -18,7 +18,7 @@ type ContentBuilder struct {
 	out     Values
 	foreign map[int]bool // contents whose first call did not come from Gemini's API
 	ids     adapter.CallIDs
-	calls   []sentCall // of the model's newest message
+	calls   []sentCall // of the model's newest message, by its parts
 }
 
 // sentCall is the id and name of a sent call, which its response has to repeat.
@@ -100,13 +100,13 @@ func (b *ContentBuilder) joinModel(content *Given) *Given {
 // nameCalls decides the ids of m's calls. It reports whether all of them stay unchanged, and whether m has calls.
 func (b *ContentBuilder) nameCalls(m *winnow.Message) (stay, calls bool) {
 	sent, stay := b.ids.Name(m)
-	b.calls = b.calls[:0]
+	b.calls = make([]sentCall, len(m.Parts))
 	for k := range m.Parts {
 		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
-			b.calls = append(b.calls, sentCall{sent[len(b.calls)], b.callName(p)})
+			b.calls[k], calls = sentCall{sent[k], b.callName(p)}, true
 		}
 	}
-	return stay, len(b.calls) > 0
+	return stay, calls
 }
 
 // callName returns the name to send for a call.
@@ -118,29 +118,20 @@ func (b *ContentBuilder) callName(p *winnow.Part) string {
 }
 
 // own returns the caller's part, or nil. A response is none: its text is only a member of it.
-func (b *ContentBuilder) own(p *winnow.Part) value {
-	if block, ok := p.Source.(*Block); ok {
-		if block.api == (Contents{}) && block.list != nil {
-			return block.raw
-		}
-		return nil
-	}
-	return b.Given(p.Source)
-}
+func (b *ContentBuilder) own(p *winnow.Part) value { return ownElement(Contents{}, p, b.Given) }
 
 // modelParts builds the content of a message of the model that cannot be sent unchanged.
 func (b *ContentBuilder) modelParts(m *winnow.Message) (parts [][]byte, isForeign bool) {
-	call := 0
+	isFirst := true // of the calls
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own, signature := b.own(p), signatureOf(p)
 		switch {
 		case p.Kind == winnow.KindToolCall:
-			if call == 0 { // Import makes the ids of Gemini's calls
-				isForeign = own == nil && !IsMade(p.ID)
+			if isFirst { // Import makes the ids of Gemini's calls
+				isForeign, isFirst = own == nil && !IsMade(p.ID), false
 			}
-			parts = append(parts, b.callPart(p, own, b.calls[call]))
-			call++
+			parts = append(parts, b.callPart(p, own, b.calls[k]))
 		case own != nil:
 			parts = append(parts, own)
 		case p.Kind == winnow.KindOpaque && signature != "":

@@ -143,6 +143,19 @@ func Export[T any](values Values, typed func(json.RawMessage) (T, error)) []T {
 	return out
 }
 
+// ownElement returns the caller's element of a list of content for a part, or nil. given returns the JSON of one that a
+// host keeps in the Source of a part.
+func ownElement(api API, p *winnow.Part, given func(source any) []byte) value {
+	block, ok := p.Source.(*Block)
+	switch {
+	case !ok:
+		return given(p.Source)
+	case block.api == api && block.list != nil:
+		return block.raw
+	}
+	return nil
+}
+
 // contentOf returns the content of a message that is not the model's: a text if it is one that is new, because every
 // server takes that, else a list, nil for nothing. own returns the caller's element for a part, and typ is that of a
 // new text.

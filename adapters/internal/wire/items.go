@@ -35,7 +35,7 @@ type itemBuilder struct {
 	out  Values
 	of   func(source any) []byte
 	ids  adapter.CallIDs
-	sent []string // ids to send for the current calls; "" for a call that is left out
+	sent []string // for the parts of the newest answer; "" for one that is no call, or a call that is left out
 
 	// types by id of the newest calls that are not of functions; "" for a call that was left out
 	kinds map[string]string
@@ -77,15 +77,7 @@ func newItem(role string, content []byte) value {
 }
 
 // own returns the caller's content of a part, which messages and outputs share, or nil.
-func (b *itemBuilder) own(p *winnow.Part) value {
-	if own, ok := p.Source.(*Block); ok {
-		if own.api == (Responses{}) && own.list != nil {
-			return own.raw
-		}
-		return nil
-	}
-	return b.of(p.Source)
-}
+func (b *itemBuilder) own(p *winnow.Part) value { return ownElement(Responses{}, p, b.of) }
 
 // result adds the output of a call.
 func (b *itemBuilder) result(m *winnow.Message) {
@@ -123,15 +115,10 @@ func (b *itemBuilder) assistant(m *winnow.Message, behind []winnow.Message) {
 		return
 	}
 	kept := b.keptItems(m)
-	call := 0
 	for k := 0; k < len(m.Parts); k++ {
-		p, id := &m.Parts[k], ""
-		if p.Kind == winnow.KindToolCall {
-			id = b.sent[call]
-			call++
-			if id == "" {
-				continue
-			}
+		p, id := &m.Parts[k], b.sent[k]
+		if p.Kind == winnow.KindToolCall && id == "" {
+			continue
 		}
 		n, at := wholeItem(m.Parts[k:])
 		if n == 0 {
@@ -159,7 +146,7 @@ func isSaid(content value) bool { return content.IsText() || len(content.Element
 // longer the caller's. It reports whether all stay unchanged.
 func (b *itemBuilder) nameCalls(m *winnow.Message, behind []winnow.Message) bool {
 	b.ids.Message()
-	b.sent = b.sent[:0]
+	b.sent = make([]string, len(m.Parts))
 	clear(b.kinds)
 	stay := true
 	for k := range m.Parts {
@@ -175,7 +162,7 @@ func (b *itemBuilder) nameCalls(m *winnow.Message, behind []winnow.Message) bool
 		case isOwnCall(kind), kind == "custom_tool_call":
 			b.kinds[id] = kind
 		}
-		b.sent = append(b.sent, id)
+		b.sent[k] = id
 		stay = stay && id == p.ID
 	}
 	return stay
@@ -239,14 +226,10 @@ type itemState struct {
 func (b *itemBuilder) keptItems(m *winnow.Message) map[*byte]*itemState {
 	kept := map[*byte]*itemState{}
 	var items Values
-	call := 0
 	for k := 0; k < len(m.Parts); k++ {
-		p, sent := &m.Parts[k], true
-		if p.Kind == winnow.KindToolCall {
-			sent = b.sent[call] != ""
-			call++
-		}
-		if n, at := wholeItem(m.Parts[k:]); n > 0 && sent {
+		p := &m.Parts[k]
+		isSent := p.Kind != winnow.KindToolCall || b.sent[k] != ""
+		if n, at := wholeItem(m.Parts[k:]); n > 0 && isSent {
 			kept[at] = &itemState{}
 			items = *p.Source.(*Block).values
 			k += n - 1

@@ -108,13 +108,9 @@ func (b *messageBuilder) typeOf(p *winnow.Part) string { return b.own(p).Get("ty
 // noteToolsets remembers the toolsets of m's calls.
 func (b *messageBuilder) noteToolsets(m *winnow.Message, sent []string) {
 	clear(b.toolsets)
-	call := 0
-	for k := range m.Parts {
-		if p := &m.Parts[k]; p.Kind == winnow.KindToolCall {
-			if toolset := b.own(p).Get("toolset_name").Text(); toolset != "" {
-				b.toolsets[sent[call]] = toolset
-			}
-			call++
+	for k, id := range sent {
+		if id != "" {
+			b.toolsets[id] = b.own(&m.Parts[k]).Get("toolset_name").Text()
 		}
 	}
 }
@@ -140,14 +136,12 @@ func isSendable(m *winnow.Message) bool {
 
 // assistantBlocks builds the content of an answer that cannot be sent unchanged.
 func (b *messageBuilder) assistantBlocks(m *winnow.Message, sent []string) (blocks [][]byte) {
-	call := 0
 	for k := range m.Parts {
 		p := &m.Parts[k]
 		own := b.own(p)
 		switch {
 		case p.Kind == winnow.KindToolCall:
-			blocks = append(blocks, callBlock(p, own, sent[call]))
-			call++
+			blocks = append(blocks, callBlock(p, own, sent[k]))
 		case adapter.IsSilent(p):
 		case own != nil:
 			blocks = append(blocks, own)

@@ -192,7 +192,7 @@ func TestAnswers(t *testing.T) {
 		{"members of a call", `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"ZW5j","later":1},{"type":"function_call","id":"fc_1","call_id":"a","name":"read","arguments":"{}","later":2}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			client, _ := answering(t, 200, `{"id":"r","status":"completed","output":[`+tt.output+`]}`)
+			client := clientOf(adaptertest.Answers(t, `{"id":"r","status":"completed","output":[`+tt.output+`]}`))
 			answer, err := Check(client.Responses.New(t.Context(), sdk.ResponseNewParams{}))
 			require.NoError(t, err)
 			assert.JSONEq(t, `[`+tt.output+`]`, jsonOf(t, Export(Response(answer))))
@@ -261,13 +261,13 @@ func TestFailedAnswers(t *testing.T) {
 		{`{"error":{"code":"context_length_exceeded","message":"` + tooLong + `"}}`, winnow.ErrorOverflow},
 		{`{"object":"error","message":"` + tooLong + `"}`, winnow.ErrorOverflow},
 	} {
-		client, _ := answering(t, 200, tt.body)
+		client := clientOf(adaptertest.Answers(t, tt.body))
 		_, err := Check(client.Responses.New(t.Context(), sdk.ResponseNewParams{}))
 		require.Error(t, err, tt.body)
 		assert.Equal(t, tt.want, winnow.ClassifyError(err).Class, tt.body)
 	}
 	for _, body := range []string{`{"id":"r","status":"completed","output":[]}`, `{"id":"r","status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]}`, `{"id":"r","status":"cancelled","output":[]}`} {
-		client, _ := answering(t, 200, body)
+		client := clientOf(adaptertest.Answers(t, body))
 		_, err := Check(client.Responses.New(t.Context(), sdk.ResponseNewParams{}))
 		assert.NoError(t, err, body)
 	}
@@ -275,8 +275,8 @@ func TestFailedAnswers(t *testing.T) {
 
 // TestRecoversFromFailedAnswers continues after an overflow with status 200.
 func TestRecoversFromFailedAnswers(t *testing.T) {
-	refused, _ := answering(t, 200, `{"id":"r","status":"failed","output":[],"error":{"code":"context_length_exceeded","message":"`+tooLong+`"}}`)
-	good, _ := answering(t, 200, `{"id":"r","status":"completed","output":[`+said+`]}`)
+	refused := clientOf(adaptertest.Answers(t, `{"id":"r","status":"failed","output":[],"error":{"code":"context_length_exceeded","message":"`+tooLong+`"}}`))
+	good := clientOf(adaptertest.Answers(t, `{"id":"r","status":"completed","output":[`+said+`]}`))
 	history := Import([]Item{raw(ask), raw(callA), raw(strings.ReplaceAll(gotA, `"ra"`, `"`+strings.Repeat("word ", 20_000)+`"`)), raw(said), raw(ask)})
 	m, err := winnow.New(200_000, nil)
 	require.NoError(t, err)

@@ -14,18 +14,11 @@ import (
 	"github.com/winnowgo/winnow/adapters/internal/adaptertest"
 )
 
-// answering returns the SDK's client of a server that gives one answer to all requests, and the body of the last.
-func answering(t *testing.T, status int, answer string) (client *openai.Client, body *map[string]any) {
-	t.Helper()
-	url, body := adaptertest.Server(t, status, answer)
-	return clientOf(url), body
-}
-
 func TestResponse(t *testing.T) {
 	const thought, called = `{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"abc","later":1}`, `{"id":"fc_1","type":"function_call","call_id":"a","name":"read","arguments":"{}","status":"completed"}`
 	const listing, listed = `{"id":"sh_1","type":"shell_call","call_id":"s","action":{"commands":["ls"]},"status":"completed"}`, `{"id":"so_1","type":"shell_call_output","call_id":"s","output":[]}`
 	const said = `{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Found.","annotations":[]}]}`
-	client, _ := answering(t, 200, `{"id":"resp_1","status":"completed","output":[`+thought+`,`+called+`],"usage":{"input_tokens":240,"output_tokens":7,"input_tokens_details":{"cached_tokens":200,"cache_write_tokens":30,"cache_write_tokens_details":{"ttl_30m_tokens":10,"ttl_12h_tokens":20}}}}`)
+	client := clientOf(adaptertest.Answers(t, `{"id":"resp_1","status":"completed","output":[`+thought+`,`+called+`],"usage":{"input_tokens":240,"output_tokens":7,"input_tokens_details":{"cached_tokens":200,"cache_write_tokens":30,"cache_write_tokens_details":{"ttl_30m_tokens":10,"ttl_12h_tokens":20}}}}`))
 	answer, err := client.Responses.New(context.Background(), sdk.ResponseNewParams{})
 	require.NoError(t, err)
 	messages := Response(answer)
@@ -39,7 +32,7 @@ func TestResponse(t *testing.T) {
 		},
 	}, adaptertest.Bare(messages[0]))
 
-	client, _ = answering(t, 200, `{"id":"resp_2","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[`+listing+`,`+listed+`,`+said+`]}`)
+	client = clientOf(adaptertest.Answers(t, `{"id":"resp_2","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[`+listing+`,`+listed+`,`+said+`]}`))
 	answer, err = client.Responses.New(context.Background(), sdk.ResponseNewParams{})
 	require.NoError(t, err)
 	messages = Response(answer)
