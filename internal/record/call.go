@@ -55,7 +55,7 @@ func (w *Writer) tell(l *line) string {
 	case strings.HasPrefix(w.files.State(l.tool, l.raw), toolcall.Plan):
 		rest = openItems(l.raw)
 	case a.File == "" && a.Command != "":
-		rest = w.command(a.Command) + w.rest(l, "", func(m member) bool { return strings.HasSuffix(m.key, "id") })
+		rest = w.command(l) + w.rest(l, "", func(m member) bool { return strings.HasSuffix(m.key, "id") })
 	case l.call.Edits: // what it wrote is in the file
 		about = w.path(a.File)
 		if a.Command != "" {
@@ -99,10 +99,13 @@ func (w *Writer) tell(l *line) string {
 const (
 	changeChars = valueChars // of the old text and of the new one, without what they have in common
 	mostWritten = 3          // names, where that is longer
+
+	tookBack = "(as it was before an edit above)"
 )
 
 // written returns what an edit wrote: where its two texts differ if that is short, or the first names that only the
-// last of its texts has. These are looked for there first, and not among all other names.
+// last of its texts has, or else the beginning of what differs. Names are looked for there first, and not among all
+// others.
 func (w *Writer) written(l *line) string {
 	var texts []string
 	jsontext.Members(l.raw, func(_ string, value []byte) {
@@ -115,39 +118,39 @@ func (w *Writer) written(l *line) string {
 	case last < 0:
 		return ""
 	case last == 1:
-		w.changes[[3]string{l.arguments.File, texts[0], texts[1]}] = true
-		if w.changes[[3]string{l.arguments.File, texts[1], texts[0]}] {
-			return "(as it was before an edit above)"
+		if w.noteChange(l.arguments.File, texts[0], texts[1]) {
+			return tookBack
 		}
 		if words := changed(texts[0], texts[1]); words != "" {
 			return words
 		}
 	}
 	names := w.names.OfEdit(texts[:last], texts[last], mostWritten)
-	if len(names) == 0 {
+	switch {
+	case len(names) > 0:
+		return "(" + strings.Join(names, ", ") + ")"
+	case last == 1:
+		return beginning(differing(texts[0], texts[1]))
+	}
+	return ""
+}
+
+// beginning returns the beginning of what an edit has changed, where that is long and names nothing new.
+func beginning(before, after string) string {
+	sign, text := "+ ", after
+	if strings.TrimSpace(after) == "" {
+		sign, text = "- ", before
+	}
+	if text = runes.OneLine(text[:runes.Head(text, 4*changeChars)]); text == "" {
 		return ""
 	}
-	return "(" + strings.Join(names, ", ") + ")"
+	return "(" + sign + strings.TrimSpace(text[:runes.HeadWords(text, changeChars)]) + " …)"
 }
 
 // changed returns in which words two texts differ, or "" if these are too long.
 func changed(before, after string) string {
-	n, most := 0, min(len(before), len(after))
-	for n < most && before[n] == after[n] {
-		n++
-	}
-	for !isBetweenWords(before, n) || !isBetweenWords(after, n) {
-		n--
-	}
-	before, after = before[n:], after[n:]
-	n, most = 0, min(len(before), len(after))
-	for n < most && before[len(before)-1-n] == after[len(after)-1-n] {
-		n++
-	}
-	for !isBetweenWords(before, len(before)-n) || !isBetweenWords(after, len(after)-n) {
-		n--
-	}
-	before, after = runes.OneLine(before[:len(before)-n]), runes.OneLine(after[:len(after)-n])
+	before, after = differing(before, after)
+	before, after = runes.OneLine(before), runes.OneLine(after)
 	if before == after || runes.AtLeast(before, changeChars+1) || runes.AtLeast(after, changeChars+1) {
 		return ""
 	}
@@ -158,6 +161,31 @@ func changed(before, after string) string {
 		after = "+ " + after
 	}
 	return "(" + strings.TrimSpace(before+" "+after) + ")"
+}
+
+// differing returns what two texts have between the words with which both begin and those with which both end.
+func differing(before, after string) (string, string) {
+	n := commonStart(before, after)
+	before, after = before[n:], after[n:]
+	n = 0
+	for most := min(len(before), len(after)); n < most && before[len(before)-1-n] == after[len(after)-1-n]; {
+		n++
+	}
+	for !isBetweenWords(before, len(before)-n) || !isBetweenWords(after, len(after)-n) {
+		n--
+	}
+	return before[:len(before)-n], after[:len(after)-n]
+}
+
+// commonStart returns the length of the words with which both texts begin.
+func commonStart(a, b string) (n int) {
+	for most := min(len(a), len(b)); n < most && a[n] == b[n]; {
+		n++
+	}
+	for !isBetweenWords(a, n) || !isBetweenWords(b, n) {
+		n--
+	}
+	return n
 }
 
 // isBetweenWords reports whether no word goes on at s[i]. It does not where s ends.
@@ -236,25 +264,52 @@ func (w *Writer) compare() {
 	}
 }
 
-// command returns a command in about shellChars characters. Its files stay. What goes first is what a here-document
-// holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe are told.
-func (w *Writer) command(s string) string {
+// command returns the command of l in about shellChars characters. Its files and substitutions stay. What goes first
+// is what a here-document holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe
+// are told.
+func (w *Writer) command(l *line) string {
+	s := l.arguments.Command
 	s = oneCommand(withoutDocuments(s[:min(len(s), mostCommandBytes)]))
-	before := w.directory
-	w.directory = "" // many hosts begin each command where the session began
-	if dir, rest, ok := strings.Cut(s, " && "); ok && strings.HasPrefix(dir, "cd ") {
-		if w.directory = dir; dir == before {
-			s = rest
-		}
+	before := w.directory // it ends there: many hosts begin each command where the session began
+	dir, rest := directoryOf(s)
+	if w.directory = dir; dir != "" && dir == before {
+		s = rest
 	}
+	back := ""
+	if files := w.files.OfShell(l.tool, l.raw).Modified; len(files) > 0 && w.takesBack(s, files[len(files)-1]) {
+		back = " " + tookBack
+	}
+	return shortCommand(s) + back
+}
+
+// shortCommand is [Writer.command] of one in a line.
+func shortCommand(s string) string {
 	if !runes.AtLeast(s, callChars+1) {
 		return s
+	}
+	const place = "\x00" // of a substitution, which is one word until the others have been shortened
+	s = strings.ReplaceAll(s, place, "")
+	substitutions := substitutionsIn(s)
+	for _, x := range slices.Backward(substitutions) {
+		s = s[:x.from] + place + s[x.to:]
 	}
 	s = strings.NewReplacer(" 2>/dev/null", "", " 2>&1", "").Replace(s)
 	if s = shortQuotes(s); runes.AtLeast(s, shellChars+1) {
 		s = shortPipes(s)
 	}
-	return runes.Clip(withoutLongWords(s, shellChars), pathChars)
+	s = runes.Clip(withoutLongWords(s, shellChars), pathChars)
+	for _, x := range substitutions {
+		s = strings.Replace(s, place, x.short(), 1)
+	}
+	return s
+}
+
+// directoryOf returns the change of directory that a command begins with, or "", and the rest of the command.
+func directoryOf(command string) (dir, rest string) {
+	if dir, rest, ok := strings.Cut(command, " && "); ok && strings.HasPrefix(dir, "cd ") {
+		return dir, rest
+	}
+	return "", command
 }
 
 // withoutLongWords leaves of a command that is longer than most the programs and what may be a file or a URL, and of
@@ -263,7 +318,7 @@ func withoutLongWords(s string, most int) string {
 	words, others := strings.Fields(s), []int{}
 	for k, w := range words {
 		isProgram := k == 0 || strings.Trim(words[k-1], "|&;") == ""
-		if !isProgram && strings.Trim(w, "|&;") != "" && !strings.ContainsAny(w, `/\.`) {
+		if !isProgram && strings.Trim(w, "|&;<>") != "" && !strings.ContainsAny(w, `/\.`) {
 			others = append(others, k)
 		}
 	}

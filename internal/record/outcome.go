@@ -35,9 +35,18 @@ const (
 	nothing = "nothing" // what an empty result says
 )
 
-// ending returns how the call of l ended, by the text of its result. isWhole says that all of it stands there.
-func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
-	text = withoutTags(text)
+// end writes how the call of l ended, by the text of its result, and leaves out the note if that is all. told are the
+// identifiers in the ends of calls before this one.
+func (l *line) end(text string, told *identifier.Known) {
+	isWhole := false
+	if l.outcome, isWhole = l.ending(text, told); isWhole || len(text) <= wholeChars {
+		l.note = ""
+	}
+	identifier.Cover(told, l.outcome)
+}
+
+// ending returns how the call of l ended. isWhole says that all of its result stands there.
+func (l *line) ending(text string, told *identifier.Known) (outcome string, isWhole bool) {
 	output, code := text, l.call.ExitCode(text)
 	if _, behind, ok := strings.Cut(text, "\nOutput:"); ok && (code != "" || behind != "") { // a host's frame
 		output = strings.TrimSpace(behind)
@@ -47,9 +56,9 @@ func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
 	saysCode := code != "" && isFrame
 	isAnswer := saysCode && !l.call.IsFailure(code) && l.isOneCommand()
 	switch {
-	case l.call.Failed(text), failed && !isAnswer:
+	case l.call.Failed(text), l.failed && !isAnswer:
 		return failedWith + l.reason(text, code), false
-	case isAnswer && failed:
+	case isAnswer && l.failed:
 		return ended + nothing, true
 	case l.call.Edits || l.call.Shows:
 		return "", false
@@ -72,7 +81,7 @@ func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
 	if l.call.Output != toolcall.Report && !writes && !answers {
 		return "", false
 	}
-	parts := l.made(output)
+	parts := l.made(output, told)
 	if len(parts) == 0 || output[0] != '{' { // else the ids say it
 		if counts := labels(output); counts != "" {
 			parts = append(parts, counts)
@@ -91,10 +100,7 @@ func (l *line) ending(text string, failed bool) (outcome string, isWhole bool) {
 
 // isOneCommand reports whether the exit code is that of the one command that l runs, beside a change of directory.
 func (l *line) isOneCommand() bool {
-	command := strings.TrimSpace(l.arguments.Command)
-	if dir, rest, ok := strings.Cut(command, " && "); ok && strings.HasPrefix(dir, "cd ") {
-		command = rest
-	}
+	_, command := directoryOf(strings.TrimSpace(l.arguments.Command))
 	return !strings.Contains(command, "&&") && !strings.ContainsAny(command, ";\n")
 }
 
@@ -205,14 +211,16 @@ func labels(text string) string {
 func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // made returns what the world has since a call, by its report: the lines in which an id, a URL or a hash stands that
-// the call had not. Of an object in JSON it returns the ids. A long report, or one with many of them, lists what there
-// was.
-func (l *line) made(text string) (parts []string) {
+// neither the call nor a line before it had. Of an object in JSON it returns the ids. A long report, or one with many
+// of them, lists what there was.
+func (l *line) made(text string, told *identifier.Known) (parts []string) {
 	if len(text) > mostReport {
 		return nil
 	}
 	text = secret.Mask(text)
-	isNew := func(id string) bool { return id != "" && !strings.Contains(mem.String(l.raw), id) }
+	isNew := func(id string) bool {
+		return id != "" && !strings.Contains(mem.String(l.raw), id) && !told.Has(id)
+	}
 	eachID(text, 0, func(id string) {
 		if isNew(id) && len(parts) < mostMade {
 			parts = append(parts, markup.Value(id, pathChars))

@@ -80,6 +80,7 @@ type Writer struct {
 	common    map[string]commonValue // by tool and argument
 	directory string                 // the change of directory that the command before names
 	changes   map[[3]string]bool     // that edits made: file, old text, new text
+	prompt    []string               // the last lines of most results, from the end, without digits
 }
 
 // line consists of its four texts, one after the other.
@@ -87,6 +88,9 @@ type line struct {
 	frame, text   string
 	outcome, note string
 	id            string // of the call that waits for its result; "": it has one
+	result        string // of a call that isAnswered
+	isAnswered    bool
+	failed        bool // the host says so
 
 	tool      string // of a call
 	raw       json.RawMessage
@@ -245,10 +249,7 @@ func (w *Writer) Returned(id, text, note string, failed, colored bool) {
 	}
 	w.mention(text, false)
 	if l := w.waiting(id); l != nil {
-		isWhole := false
-		if l.outcome, isWhole = l.ending(text, failed); isWhole || len(text) <= wholeChars {
-			note = "" // there is no more of it
-		}
+		l.result, l.failed, l.isAnswered = withoutTags(text), failed, true
 		l.note, l.id = note, ""
 	}
 }
@@ -316,9 +317,15 @@ func (w *Writer) Write(messages, tokens int) string {
 	head := Bare(messages, 0)
 	size := len(head)
 	w.compare()
+	w.findPrompt()
+	told := new(identifier.Known)
 	for k := range w.lines {
-		if l := &w.lines[k]; l.tool != "" {
+		l := &w.lines[k]
+		if l.tool != "" {
 			l.text = w.tell(l)
+		}
+		if l.isAnswered {
+			l.end(w.withoutPrompt(l.result), told)
 		}
 		size += len("\n") + w.lines[k].length()
 	}

@@ -386,6 +386,10 @@ func TestCallLine(t *testing.T) {
 		{"the word that an edit changes", "edit", `{"path":"a.ts","old_string":"const args = [\"--json\"];\nrun(args)","new_string":"const args = [\"--json\", \"--trust\"];\nrun(args)"}`,
 			`edit a.ts (- ["--json"]; + ["--json", "--trust"];)`},
 		{"what an edit takes out", "edit", `{"path":"a.ts","old_string":"one two three","new_string":"one three"}`, "edit a.ts (- two)"},
+		{"a long change that names nothing new", "edit", `{"path":"a.md","old_string":"# Notes\n","new_string":"# Notes\n` + strings.Repeat("one more word ", 9) + `"}`,
+			"edit a.md (+ one more word one more word one more word one more word one …)"},
+		{"a long text that goes", "edit", `{"path":"a.md","old_string":"# Notes\n` + strings.Repeat("one more word ", 9) + `","new_string":"# Notes\n"}`,
+			"edit a.md (- one more word one more word one more word one more word one …)"},
 		{"a long change", "edit", `{"path":"a.go","old_string":"x","new_string":"` + strings.Repeat("loadState saveState ", 9) + `"}`, "edit a.go (loadState, saveState)"},
 		{"what a file holds", "write", `{"content":"see https://example.org/x and loadState","path":"b.md"}`, "write b.md (https://example.org/x, loadState)"},
 		{"a plan that is sent whole again", "TodoWrite", `{"todos":[{"content":"Add the type","status":"completed"},{"content":"Write it","status":"in_progress"},{"content":"Test it","status":"pending"}]}`,
@@ -519,4 +523,78 @@ func TestEditTakenBack(t *testing.T) {
 		w.Called(fmt.Sprint(i), "edit", json.RawMessage(fmt.Sprintf(`{"path":"a.py","old":%q,"new":%q}`, texts[0], texts[1])))
 	}
 	assert.Equal(t, frame+"\nedit a.py (- max(2, n) + int(max(2, n)))\nedit a.py (as it was before an edit above)", w.Write(4, 0))
+}
+
+// A substitution in a shell is an edit: its line says both halves, and that it takes an earlier one back.
+func TestSubstitution(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("field.remote_field.through.", 3)
+	for _, tt := range []struct{ name, command, want string }{
+		{"a short one", `sed -i 's/a/b/' x.py`, `sed -i 's/a/b/' x.py`},
+		{"each half from where they differ",
+			`sed -i "12s/if ` + long + `auto:/if hasattr(` + long + ` 'auto') and ` + long + `auto:/g" django/db/backends/base/schema.py`,
+			`sed -i "12s/…field.remote_field.through.field.remote_field.through.field…/…hasattr(field.remote_field.through.field.remote_field.throu…/g" django/db/backends/base/schema.py`},
+		{"with a sign in it", `sed -i 's|max(2, a\|b)|` + strings.Repeat("x", 100) + `|' x.py`,
+			`sed -i 's/max(2, a\|b)/` + strings.Repeat("x", 60) + `…/' x.py`},
+		{"one that is none", `grep -rn "s/` + strings.Repeat("very ", 30) + `" src`,
+			`grep -rn "s/very very very very very very … very very very " src`},
+		{"what is written stays behind its arrow",
+			"cat <<EOF > a/models.py && cat <<EOF2 > a/" + strings.Repeat("long/", 40) + "views.py\nfrom django import x\nEOF",
+			"cat … > a/models.py && cat … > a/" + strings.Repeat("long/", 40) + "views.py …"},
+	} {
+		w := writer(new(excerpt.Names))
+		arguments, err := json.Marshal(map[string]string{"command": tt.command})
+		require.NoError(t, err)
+		w.Called("1", "bash", arguments)
+		assert.Equal(t, "bash "+tt.want, strings.TrimPrefix(w.Write(4, 0), frame+"\n"), tt.name)
+	}
+	w := writer(new(excerpt.Names))
+	for _, s := range []string{"s/max(2, n)/int(max(2, n))/", `s/int(max(2, n))/max(2, n)/`, "s/max(2, n)/max(3, n)/"} {
+		w.Called(s, "bash", json.RawMessage(`{"command":"sed -i '`+s+`' a.py"}`))
+	}
+	lines := strings.Split(w.Write(4, 0), "\n")
+	assert.Equal(t, "bash sed -i 's/int(max(2, n))/max(2, n)/' a.py (as it was before an edit above)", lines[2])
+	assert.NotContains(t, lines[3], "before an edit")
+}
+
+// A prompt that the host writes behind each result is no outcome of a command; the verdicts of tests are.
+func TestPrompt(t *testing.T) {
+	t.Parallel()
+	outcomes := func(results ...string) (all []string) {
+		w := writer(new(excerpt.Names))
+		for k := 0; k < len(results); k += 2 {
+			arguments, err := json.Marshal(map[string]string{"command": results[k]})
+			require.NoError(t, err)
+			w.Called(results[k], "bash", arguments)
+			w.Returned(results[k], results[k+1], "", false, false)
+		}
+		for _, line := range strings.Split(w.Write(4, 0), "\n")[1:] {
+			_, outcome, _ := strings.Cut(line, " → ")
+			all = append(all, outcome)
+		}
+		return all
+	}
+	assert.Equal(t, []string{"Hello", "nothing", "created"}, outcomes(
+		"curl a", "Hello\n(Open file: n/a)\n(Current directory: /)\nbash-$ ",
+		"mkdir b", "(Open file: /b/c.py)\n(Current directory: /b)\nbash-$ ",
+		"cd /b && create c.py", "created\n(Open file: n/a)\n(Current directory: /b)\nbash-$ "))
+	assert.Equal(t, []string{"3 tests / OK", "3 tests / OK", "3 tests / OK"}, outcomes(
+		"pytest a", "3 tests\nOK", "pytest b", "3 tests\nOK", "pytest c", "3 tests\nOK"), "of one program")
+	assert.Equal(t, []string{"failed: [exit code: 1]", "failed: [exit code: 2]", "failed: [exit code: 1]"}, outcomes(
+		"make", "[exit code: 1]", "go build", "[exit code: 2]", "npm run x", "[exit code: 1]"))
+}
+
+// An id that an earlier report had is not what a call has made.
+func TestMadeOnce(t *testing.T) {
+	t.Parallel()
+	w := writer(new(excerpt.Names))
+	page := `"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd"` + strings.Repeat("\nA paragraph that stands in each page", 20)
+	for _, path := range []string{"first", "second"} {
+		w.Called(path, "bash", json.RawMessage(`{"command":"curl localhost/`+path+`"}`))
+		w.Returned(path, page+"\nThe "+path+" one.", "", false, false)
+	}
+	lines := strings.Split(w.Write(4, 0), "\n")
+	assert.Contains(t, lines[1], "xhtml1")
+	assert.NotContains(t, lines[2], "xhtml1")
+	assert.Contains(t, lines[2], "The second one.")
 }

@@ -36,9 +36,19 @@ var (
 )
 
 // writtenByShell returns the files that a command may have written, as far as that can be told: what its output goes
-// to, what a program that writes is given, and what stands in a text that an interpreter runs.
-func writtenByShell(command string) (paths []string) {
+// to, what a program that writes is given, and what stands in a text that an interpreter runs. Texts in quotes are read
+// like the rest, because they may be a script, and then left out: what stands in them may look like the end of a
+// command.
+func writtenByShell(command string) []string {
 	command = command[:min(len(command), shellLook)]
+	paths := writtenBy(command)
+	if bare := withoutTexts(command); bare != command {
+		paths = append(paths, writtenBy(bare)...)
+	}
+	return paths
+}
+
+func writtenBy(command string) (paths []string) {
 	add := func(word string) {
 		if word = strings.Trim(word, "'\"`,;:()[]{}"); looksLikeFile(word) && !strings.HasPrefix(word, "/dev/") {
 			paths = append(paths, word)
@@ -67,6 +77,29 @@ func writtenByShell(command string) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// withoutTexts returns a command without the texts in quotes that seem to end a command.
+func withoutTexts(command string) string {
+	var b strings.Builder
+	for {
+		from := strings.IndexAny(command, `"'`)
+		if from < 0 {
+			break
+		}
+		n := strings.IndexByte(command[from+1:], command[from])
+		if n < 0 {
+			break
+		}
+		end := from + 1 + n + 1
+		if text := command[from:end]; strings.ContainsFunc(text, dividesCommands) {
+			b.WriteString(command[:from])
+		} else {
+			b.WriteString(command[:end])
+		}
+		command = command[end:]
+	}
+	return b.String() + command
 }
 
 // givesText reports whether an argument of an interpreter says that the text it runs stands in the command.

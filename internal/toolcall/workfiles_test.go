@@ -110,6 +110,8 @@ func TestMayHaveWritten(t *testing.T) {
 		{shell("echo x >> main.go"), true},
 		{shell("sed -i 's/a/b/' main.go"), true},
 		{shell("sed -i.bak 's/a/b/' main.go"), true},
+		{shell("sed -i 's/max(2, n)/min(a | b; c)/' main.go"), true},
+		{shell("sh -c 'cd src && sed -i s/a/b/ main.go'"), true},
 		{shell("tee main.go < /tmp/x"), true},
 		{shell("cat fix.diff | patch main.go"), true},
 		{shell("python3 - <<EOF\nopen('main.go', 'w').write('x')\nEOF"), true},
