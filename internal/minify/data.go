@@ -48,9 +48,25 @@ var isBase64 = func() (is [256]bool) {
 	return is
 }()
 
+// escapedSigns are those of base64 as JSON and URLs escape them.
+var escapedSigns = []string{`\/`, `\u002b`, `\u002B`, `\u002f`, `\u002F`, `\u003d`, `\u003D`,
+	"%2B", "%2F", "%3D", "%2b", "%2f", "%3d"}
+
 func wordEnd(s string, i int) int {
-	for i < len(s) && isBase64[s[i]] {
-		i++
+	start := i
+	for i < len(s) {
+		if isBase64[s[i]] {
+			i++
+			continue
+		}
+		if isEscape := s[i] == '\\' || s[i] == '%'; !isEscape || i-start < leastDataLine/4 {
+			break
+		}
+		k := slices.IndexFunc(escapedSigns, func(sign string) bool { return strings.HasPrefix(s[i:], sign) })
+		if k < 0 {
+			break
+		}
+		i += len(escapedSigns[k])
 	}
 	return i
 }
@@ -66,12 +82,16 @@ func encoded(s string, i int) (kind string, end, size int) {
 		}
 	}
 	if width < leastDataLine {
+		if isByte := width <= len("0xff") && (runes.IsDigit(s[i]) || width == 2 && isHexWord(s[i:end])); isByte {
+			return byteList(s, i)
+		}
 		return "", end, 0
 	}
 	first, lines := end, 1
 	signs, digits, upper, lower := signsIn(s[i:end])
+	glue := glueAt(s, end)
 	for last := false; !last && s[end-1] != '='; lines++ {
-		from := afterBreak(s, end)
+		from := behindGlue(s, end, glue)
 		next := wordEnd(s, from)
 		if last = next-from < width; last && lines == 1 || from == end || next == from {
 			break
@@ -79,7 +99,7 @@ func encoded(s string, i int) (kind string, end, size int) {
 		if next-from > width {
 			break
 		}
-		isText := next < len(s) && afterBreak(s, next) == next && !endsData(s[next])
+		isText := next < len(s) && glueAt(s, next) == "" && !endsData(s[next])
 		if last && (isText || isHexWord(s[i:first]) && !isHexWord(s[from:next])) {
 			break // the first word of a line of text
 		}
@@ -91,7 +111,7 @@ func encoded(s string, i int) (kind string, end, size int) {
 	isHash := lines > 1 && slices.Contains([]int{56, 64, 96, 128}, width) // a list of them
 	switch {
 	case end-i < leastData:
-	case isHexWord(s[i:first]) && 5*digits > n && 8*(n-digits) > n && !isHash:
+	case isHexWord(strings.TrimPrefix(s[i:first], "0x")) && 5*digits > n && 8*(n-digits) > n && !isHash:
 		return "hexadecimal", end, n / 2
 	case 8*upper > n && 8*lower > n && 30*digits > n:
 		return "base64", end, (n + signs) * 3 / 4
@@ -111,7 +131,7 @@ func signsIn(w string) (signs, digits, upper, lower int) {
 			upper++
 		case runes.IsLetter(c):
 			lower++
-		case c != '=':
+		case c != '=' && c != '\\' && c != '%': // see escapedSigns
 			signs++
 		}
 	}
@@ -119,17 +139,7 @@ func signsIn(w string) (signs, digits, upper, lower int) {
 }
 
 // endsData reports whether c may stand behind data: what closes a text, not what goes on in it.
-func endsData(c byte) bool { return strings.IndexByte("\"'`)]}<,;", c) >= 0 }
-
-// afterBreak returns where the next line of s begins, if one ends at s[i], in text or in a JSON string.
-func afterBreak(s string, i int) int {
-	for _, end := range []string{"\r\n", "\n", `\r\n`, `\n`, `\\n`} {
-		if strings.HasPrefix(s[i:], end) {
-			return i + len(end)
-		}
-	}
-	return i
-}
+func endsData(c byte) bool { return strings.IndexByte("\"'`)]}<,;\\", c) >= 0 }
 
 func isHexWord(w string) bool {
 	for i := range len(w) {
@@ -148,11 +158,15 @@ func hexDump(s string, i int) (end, size int) {
 		digits, isOffset := 0, false
 		k := 0
 		for w := range strings.FieldsSeq(s[end:stop]) {
-			if w = strings.TrimSuffix(w, ":"); !isHexWord(w) || len(w)%2 != 0 && k > 0 {
+			w = strings.TrimSuffix(w, ":")
+			isOctal := len(w) == 3 && strings.Trim(w, "01234567") == ""
+			if !isHexWord(w) || len(w)%2 != 0 && k > 0 && !isOctal {
 				break
 			}
 			if k == 0 {
 				isOffset = len(w) >= 6
+			} else if isOctal {
+				digits += 2
 			} else {
 				digits += len(w)
 			}
