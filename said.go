@@ -58,7 +58,7 @@ func (s *dialogue) add(said *sections.Dialogue, end int) {
 				if call := calls.of(i).part; call != nil {
 					question = toolcall.Question(call.Arguments, questionChars)
 				}
-				said.Answer(m.Time, question, text, s.note(i))
+				said.Answer(m.Time, m.Speaker, question, text, s.note(i))
 			}
 		}
 	}

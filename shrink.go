@@ -66,13 +66,15 @@ func (s shrinking) clearOld() {
 	s.clearResults(s.isUnseen)
 }
 
-// clearResults clears all results but those that stay.
+// clearResults clears all results but those that stay, and those that a person wrote.
 func (s shrinking) clearResults(stays func(i int) bool) {
 	o := *s.opts.Prune
 	o.KeepLastAssistants = 0
 	o.SoftTrimRatio, o.HardClearRatio, o.MinPrunableToolChars = 0, 0, 0
 	p := newPruning(s.sent(), max(1, s.room()), o)
-	p.tokens, p.stays = s.counts(), stays
+	calls := answered{messages: s.own()}
+	p.tokens = s.counts()
+	p.stays = func(i int) bool { return stays(i) || s.minifier.isSaid(s.items[i].own, calls.tool(i)) }
 	if s.opts.Recall {
 		p.note = s.recallNote
 	}

@@ -60,11 +60,7 @@ type Dialogue struct {
 
 // Person adds what a person said, who may have a name. note says how to recall it.
 func (d *Dialogue) Person(when time.Time, name, text, note string) {
-	head := string(byPerson) + day(when)
-	if name = runes.OneLine(name); name != "" {
-		head += ", " + quoted([]string{name})
-	}
-	s := saying{byPerson, head, saidText(text), note}
+	s := saying{byPerson, byWhom(byPerson, when, name), saidText(text), note}
 	if d.open > 0 { // it was open when an earlier summary was written
 		d.list[d.open-1], d.open = s, 0
 		return
@@ -72,9 +68,9 @@ func (d *Dialogue) Person(when time.Time, name, text, note string) {
 	d.list = append(d.list, s)
 }
 
-// Answer adds what a person answered through a tool to a question.
-func (d *Dialogue) Answer(when time.Time, question, text, note string) {
-	head := string(byAnswer) + day(when) + ", to " + quoted([]string{secret.Mask(question)})
+// Answer adds what a person, who may have a name, answered through a tool to a question.
+func (d *Dialogue) Answer(when time.Time, name, question, text, note string) {
+	head := byWhom(byAnswer, when, name) + ", to " + quoted([]string{secret.Mask(question)})
 	d.list = append(d.list, saying{byAnswer, head, saidText(text), note})
 }
 
@@ -110,12 +106,16 @@ func (d *Dialogue) EndsOpen() bool {
 	return len(d.list) > 0 && d.list[len(d.list)-1].kind != byAgent
 }
 
-// day returns the day and the time of a message as the host's clock showed them.
-func day(t time.Time) string {
-	if t.IsZero() {
-		return ""
+// byWhom returns the head of what a person said, with the day and the time as the host's clock showed them.
+func byWhom(kind sayingKind, when time.Time, name string) string {
+	head := string(kind)
+	if !when.IsZero() {
+		head += when.Format(", 2006-01-02 15:04")
 	}
-	return t.Format(", 2006-01-02 15:04")
+	if name = runes.OneLine(name); name != "" {
+		head += ", " + quoted([]string{name})
+	}
+	return head
 }
 
 // saidText returns a text as the section has it: with its own line ends, and without markup of the frame.
@@ -149,6 +149,7 @@ func (d *Dialogue) Read(summary string) {
 // Take adds what a section at the beginning of text quotes, and returns the rest of text.
 func (d *Dialogue) Take(text string) (rest string) {
 	rest, found := strings.CutPrefix(text, "<"+saidTag+">\n"+saidIntro+"\n")
+	first := len(d.list)
 	for found {
 		var line string
 		line, rest, found = strings.Cut(rest, "\n")
@@ -159,7 +160,10 @@ func (d *Dialogue) Take(text string) (rest string) {
 		case n == 1:
 			d.left += lines
 		case line == string(openHere):
-			d.Open()
+			// What the host kept of the last request may have the open one in front of the summary.
+			if n := len(d.list); n == 0 || n > first || d.list[n-1].kind != byPerson {
+				d.Open()
+			}
 		case strings.HasPrefix(line, string(byAgent)):
 			d.list = append(d.list, saying{kind: byAgent, text: strings.TrimPrefix(line, string(byAgent))})
 		default:
@@ -214,16 +218,19 @@ func (d *Dialogue) Section(tokens func(string) int, room, most int) string {
 		}
 	}
 	section := d.write()
-	for try := 1; tokens(section) > most && try <= 3; try++ { // there is no room for the newest either
-		sum := 0
+	for try := 0; tokens(section) > most && try <= 3; try++ { // less than the room is free
+		sum, end := 0, len(d.list)
 		for i := range sizes {
 			sum += sizes[i]
 		}
 		goal := most - (tokens(section) - sum) // the items together may have more tokens than each for itself
-		if try == 3 {
+		switch try {
+		case 0: // the newest stay, as long as there is something else
+			end = newest
+		case 3:
 			goal = -1
 		}
-		_, sizes = d.giveUp(tokens, sizes, len(d.list), sum, goal)
+		_, sizes = d.giveUp(tokens, sizes, end, sum, goal)
 		section = d.write()
 	}
 	if tokens(section) > most {

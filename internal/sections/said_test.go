@@ -20,12 +20,12 @@ func TestSaid(t *testing.T) {
 	d.Person(monday, "", "Deploy to staging-eu.\r\nPlease.", "")
 	d.Agent("I looked.\n\nA) today or B) tomorrow?", "B.")
 	d.Open()
-	d.Answer(time.Time{}, "Which region?", "No, I meant staging-us.", "")
+	d.Answer(time.Time{}, "Bo", "Which region?", "No, I meant staging-us.", "")
 	require.Equal(t, "<people-said>\n"+saidIntro+"\n"+
 		"person, 2026-03-09 18:30 (2 lines):\nDeploy to staging-eu.\r\nPlease.\n"+
 		"agent: I looked. A) today or B) tomorrow?\n"+
 		string(openHere)+"\n"+
-		"answer, to \"Which region?\" (1 lines):\nNo, I meant staging-us.\n"+
+		"answer, \"Bo\", to \"Which region?\" (1 lines):\nNo, I meant staging-us.\n"+
 		"</people-said>\n\n", d.Section(tokens, roomy, roomy))
 
 	var next Dialogue
@@ -33,9 +33,23 @@ func TestSaid(t *testing.T) {
 	next.Person(monday, "Ann \"A\" Lee", "B.", "")
 	next.Agent("", "What?")
 	text := next.Section(tokens, roomy, roomy)
-	assert.Contains(t, text, "tomorrow?\nperson, 2026-03-09 18:30, \"Ann \\\"A\\\" Lee\" (1 lines):\nB.\nanswer, to", "the open request comes to its place")
+	assert.Contains(t, text, "tomorrow?\nperson, 2026-03-09 18:30, \"Ann \\\"A\\\" Lee\" (1 lines):\nB.\nanswer, \"Bo\", to", "the open request comes to its place")
 	assert.Contains(t, text, "staging-us.\nagent: (no text before the next message)\n")
 	assert.Empty(t, new(Dialogue).Section(tokens, roomy, roomy))
+}
+
+// A request that stood in front of all is there in what a host keeps of the last request: its mark is its place, and the
+// next request is not.
+func TestSaidBehindItsRequest(t *testing.T) {
+	var first, next Dialogue
+	first.Open()
+	first.Answer(monday, "", "Which region?", "us", "")
+	text := first.Section(tokens, roomy, roomy)
+	next.Person(monday, "", "Deploy it.", "")
+	next.Read(Begin + text + "## Goal\nx" + End)
+	next.Agent("Done.", "Test it.")
+	next.Person(monday, "", "Test it.", "")
+	assert.Equal(t, []string{"Deploy it.", "us", "Done.", "Test it."}, []string{next.list[0].text, next.list[1].text, next.list[2].text, next.list[3].text})
 }
 
 // What people said comes back from a summary byte for byte, whatever it is, and in the frame of this library alone.
@@ -54,7 +68,7 @@ func TestSaidComesBack(t *testing.T) {
 			case 0:
 				d.Person(monday, text, text, "")
 			case 1:
-				d.Answer(monday, text, text, "")
+				d.Answer(monday, text, text, text, "")
 			case 2:
 				d.Agent(text, "x")
 			}
@@ -116,6 +130,15 @@ func TestSaidFitsAnyRoom(t *testing.T) {
 		talk(&d, 0, 30, "")
 		require.LessOrEqual(t, tokens(d.Section(tokens, 2_000, most)), most)
 	}
+}
+
+// The newest messages stay whole as long as older ones can go.
+func TestSaidGivesUpOldestFirst(t *testing.T) {
+	var d Dialogue
+	talk(&d, 0, 14, "")
+	section := d.Section(tokens, roomy, 1_300)
+	assert.True(t, strings.Contains(section, strings.Repeat("\npasted line 13", 200)), "the newest is longer than most")
+	assert.Contains(t, section, "characters left out", "of an older one")
 }
 
 // Of a message that begins with empty lines the first sentence stays, not the empty line.
