@@ -29,9 +29,11 @@ func shownByShell(command string) (paths []string) {
 }
 
 // Programs that write to the files that they are given, and those that run a text, which may write to any file that it
-// names. A flag says it of others: sed -i, gofmt -w.
+// names. A flag says it of others: sed -i, gofmt -w. Of git, a subcommand does.
 var (
-	shellWriters = []string{"tee", "patch", "cp", "mv", "truncate"}
+	shellWriters = []string{"tee", "patch", "cp", "mv", "truncate", "rm", "install", "rsync", "ln", "ed", "ex",
+		"sponge", "Set-Content", "Add-Content", "Out-File"}
+	gitWriters   = []string{"checkout", "restore", "mv", "rm"}
 	shellRunners = []string{"python", "python3", "node", "ruby", "perl", "php", "deno", "bun"}
 )
 
@@ -70,7 +72,10 @@ func writtenBy(command string) (paths []string) {
 				add(word)
 			}
 			return paths
-		case slices.Contains(shellWriters, program), writesInPlace(program, words[1:]):
+		case program == "+++": // of a diff, for patch or git apply
+			add(words[1])
+		case program == "git" && slices.Contains(gitWriters, words[1]),
+			slices.Contains(shellWriters, program), writesInPlace(program, words[1:]):
 			for _, word := range words[1:] {
 				add(word)
 			}
@@ -110,7 +115,7 @@ func givesText(word string) bool {
 // writesInPlace reports whether a flag says that a program writes to the files that it reads.
 func writesInPlace(program string, words []string) bool {
 	flag := map[string]string{
-		"sed": "-i", "gsed": "-i", "perl": "-i", "gofmt": "-w", "goimports": "-w", "gofumpt": "-w",
+		"sed": "-i", "gsed": "-i", "perl": "-i", "ruby": "-i", "gofmt": "-w", "goimports": "-w", "gofumpt": "-w",
 	}[program]
 	return slices.ContainsFunc(words, func(word string) bool {
 		isLong := word == "--write" || word == "--fix" || strings.HasPrefix(word, "--in-place")
