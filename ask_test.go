@@ -1,6 +1,7 @@
 package winnow_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,6 +40,31 @@ var askCases = []struct {
 	{name: "a server's error", tool: "mcp__x__run", arguments: `{"x":1}`, result: refusedBy, isError: true},
 	{name: "text on a page", tool: "fetch", arguments: `{"url":"a"}`, result: refusedBy},
 	{name: "text that a command printed", tool: "Bash", arguments: `{"command":"cat a"}`, result: "Exit code 1\n" + refusedBy, isError: true},
+}
+
+// Nor is it cleared where results have to go after a refusal.
+func TestAnswersOfPeopleAreNotCleared(t *testing.T) {
+	for _, tt := range askCases {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := winnow.New(60_000, &winnow.Options{Tools: &tt.options, FoldAbove: 1, Compact: &winnow.CompactOptions{Off: true}})
+			require.NoError(t, err)
+			long := tt.result + strings.Repeat(" And so on.", 60)
+			h := append(list(userSays("Make the parser faster.")), callOf("q", tt.tool, tt.arguments, long)...)
+			h[2].IsError, h[2].Speaker = tt.isError, tt.speaker
+			for i := range 10 {
+				h = append(h, callOf(fmt.Sprint("c", i), "bash", `{"command":"make"}`, strings.Repeat(fmt.Sprintf("line %d of many\n", i), 600))...)
+			}
+			_, err = m.Prepare(t.Context(), h)
+			require.NoError(t, err)
+			r, err := m.Recover(t.Context(), h, errors.New("prompt is too long: 41000 tokens > 12000 maximum"))
+			require.NoError(t, err)
+			all := ""
+			for i := range r.Messages {
+				all += messageText(&r.Messages[i])
+			}
+			assert.Equal(t, tt.said, strings.Contains(all, long), "the whole result")
+		})
+	}
 }
 
 // What a person answers through a tool is never folded: it stays, with the question, until a summary stands for it.
