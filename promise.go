@@ -43,8 +43,8 @@ const mostMissed = 0.1
 const shortestTTL = 5 * time.Minute
 
 // promise remembers how much of r, the request of d, the provider is expected to read from its cache, and counts what
-// it cannot read again of the request before.
-func (l *ledger) promise(d *draft, r *Request, before *ledger, wasCold bool) {
+// it cannot read again of the request before. reason says why d differs from that.
+func (l *ledger) promise(d *draft, r *Request, before *ledger, wasCold bool, reason string) {
 	use := &l.cacheUse
 	lost := max(0, before.tokens-r.Cached)
 	l.promised = &saved.Promise{Cached: r.Cached, Tokens: r.Tokens, Margin: d.margin()}
@@ -56,9 +56,9 @@ func (l *ledger) promise(d *draft, r *Request, before *ledger, wasCold bool) {
 	case wasCold:
 		use.Expired += before.tokens
 	case r.FirstChanged >= len(before.sent):
-	case d.firstReason != "" || d.newRecords > 0 || d.checkpoint != d.base:
+	case d.firstReason != "" || d.newRecords > 0 || d.checkpoint != before.checkpoint:
 		use.Rewritten += lost
-		l.promised.Rewrite = d.reason()
+		l.promised.Rewrite = reason
 	default:
 		use.Changed += lost
 	}

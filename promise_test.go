@@ -113,3 +113,33 @@ func TestPromiseOfRewrite(t *testing.T) {
 	assert.Contains(t, log.String(), "whose=winnow")
 	assert.Zero(t, use.Changed+use.Expired+use.Lost, "%+v", use)
 }
+
+// A summary of a digest is the manager's too, also where the provider counts more than was estimated.
+func TestPromiseOfSummary(t *testing.T) {
+	for _, factor := range []float64{1, 1.3, 1.5} {
+		m := newManager(t, 20_000, nil)
+		history := list(userSays("Find it."))
+		const overhead = 5_000
+		counted := func(counts []int) (n int) {
+			for _, c := range counts {
+				n += int(factor * float64(c))
+			}
+			return n + overhead
+		}
+		for i := range 60 {
+			r, err := m.Prepare(t.Context(), history)
+			require.NoError(t, err)
+			read := 0
+			if i > 0 {
+				read = counted(r.Counts[:r.FirstChanged])
+			}
+			id := fmt.Sprintf("call_%d", i)
+			answer := call(id, "bash", fmt.Sprintf(`{"command":"cat part_%d"}`, i))
+			answer.Usage = &winnow.Usage{CacheRead: read, CacheWrite: counted(r.Counts) - read, Output: 50}
+			history = append(history, answer, toolSays(id, strings.Repeat(fmt.Sprintf("line of part %d\n", i), 200)))
+		}
+		use := m.CacheUse()
+		assert.Positive(t, use.Rewritten)
+		assert.Zero(t, use.Changed, "the host has changed nothing: %+v", use)
+	}
+}

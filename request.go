@@ -49,7 +49,7 @@ func (c *call) commit(p *proposal) (*Request, error) {
 	r, cold, reason := d.request(), d.isCold(), d.reason()
 	miss := l.comparePromise(d.lastUsage, d.prices.least)
 	l.remember(d)
-	l.promise(d, r, &before, cold)
+	l.promise(d, r, &before, cold, reason)
 	l.bytes = r.Bytes
 	if p.also != nil {
 		p.also(l)
