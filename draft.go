@@ -128,7 +128,7 @@ func (d *draft) passes() *draft {
 }
 
 // replayHistory is passes 3 to 5.
-func (d *draft) replayHistory() { replaying{shortening{d}}.limitAndReplay() }
+func (d *draft) replayHistory() { replaying{shortening: shortening{d}}.limitAndReplay() }
 
 // shrinkToFit is pass 8: it makes the request fit, if need be, and reports whether it does.
 func (d *draft) shrinkToFit() bool { return newShrinking(d).shrinkToFit() }

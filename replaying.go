@@ -11,7 +11,10 @@ import (
 // Passes 3 to 5: what was sent stands as it was sent.
 
 // replaying puts what was sent into the place that it had: summary, turn limit, records, edits.
-type replaying struct{ shortening }
+type replaying struct {
+	shortening
+	isRewound bool // the last request's last message is gone
+}
 
 // turnGrowth is how far the number of turns grows above the limit before the turns are cut to it in one go. Cutting at
 // every turn would change the beginning of every request, and the prompt cache would never be read.
@@ -19,6 +22,8 @@ const turnGrowth = 1.5
 
 // limitAndReplay runs them in order. The checkpoint comes first, because the turns that it stands for do not count.
 func (a replaying) limitAndReplay() {
+	// Else a result that the repair moved behind the newest answer would count as one that the model has not seen.
+	a.isRewound = len(a.ledger.sent) > 0 && a.lastSent() < 0
 	if a.checkpoint != nil && !a.replayCheckpoint(a.checkpoint) {
 		a.checkpoint = nil // a history that was rewound to before it, or another one
 	}
@@ -85,7 +90,7 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 		return false // from a damaged state: results would lose their calls
 	case p.reason == signedByAnother:
 		return true // the provider would refuse it, even in a pin
-	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isUnseen(i):
+	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isRewound && a.isUnseen(i):
 		// else the history was rewound to before the answer to it
 		return !m.Pinned && strings.HasSuffix(p.reason, unseenReason)
 	case !p.leavesOutThinking(m):
@@ -434,7 +439,7 @@ func (a replaying) replayRecords(stays func(i int) bool) {
 func (a replaying) maySend(r *runRecord, i int, stays func(i int) bool) bool {
 	end := i + r.count
 	for k := i; k < end; k++ {
-		if a.items[k].own.Pinned || stays(k) || a.isUnseen(k) {
+		if a.items[k].own.Pinned || stays(k) || a.isRewound && a.isUnseen(k) {
 			return false
 		}
 	}
