@@ -22,7 +22,6 @@ const turnGrowth = 1.5
 
 // limitAndReplay runs them in order. The checkpoint comes first, because the turns that it stands for do not count.
 func (a replaying) limitAndReplay() {
-	// Else a result that the repair moved behind the newest answer would count as one that the model has not seen.
 	a.isRewound = len(a.ledger.sent) > 0 && a.lastSent() < 0
 	if a.checkpoint != nil && !a.replayCheckpoint(a.checkpoint) {
 		a.checkpoint = nil // a history that was rewound to before it, or another one
@@ -90,8 +89,7 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 		return false // from a damaged state: results would lose their calls
 	case p.reason == signedByAnother:
 		return true // the provider would refuse it, even in a pin
-	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isRewound && a.isUnseen(i):
-		// else the history was rewound to before the answer to it
+	case returnsContent(m) && (p.op == OpClear || p.op == OpTrim) && a.isUnseenAgain(i):
 		return !m.Pinned && strings.HasSuffix(p.reason, unseenReason)
 	case !p.leavesOutThinking(m):
 		return !m.Pinned // an edit of something else
@@ -100,6 +98,10 @@ func (a replaying) mayReplay(i int, p *edit, request int) bool {
 	}
 	return !m.Pinned && !a.needsThinking(i, request)
 }
+
+// isUnseenAgain reports whether the history was rewound to before the answer to message i. In one that was not, the
+// repair may have moved the message behind that answer.
+func (a replaying) isUnseenAgain(i int) bool { return a.isRewound && a.isUnseen(i) }
 
 // needsThinking reports, for ThinkingDropped, whether message i must be sent with its thinking again. That is so if the
 // message is of the newest turn, because the history was rewound into that turn or because the message reads like an
@@ -439,7 +441,7 @@ func (a replaying) replayRecords(stays func(i int) bool) {
 func (a replaying) maySend(r *runRecord, i int, stays func(i int) bool) bool {
 	end := i + r.count
 	for k := i; k < end; k++ {
-		if a.items[k].own.Pinned || stays(k) || a.isRewound && a.isUnseen(k) {
+		if a.items[k].own.Pinned || stays(k) || a.isUnseenAgain(k) {
 			return false
 		}
 	}
