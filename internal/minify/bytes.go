@@ -68,7 +68,8 @@ func number(digits string, base int) (value int, ok bool) {
 	return value, digits != "" && value < 256
 }
 
-// isData reports whether the values are spread as those of bytes are.
+// isData reports whether the values are spread as those of bytes are. Of random ones, an eighth is below 32 and an
+// eighth above 223, and almost all 256 occur. A picture or a program may have a quarter of that.
 func (p *spread) isData() bool {
 	return p.n >= leastData/5 && p.small*32 > p.n && p.large*32 > p.n && p.different > 64
 }
@@ -76,7 +77,7 @@ func (p *spread) isData() bool {
 // byteList returns where the list of bytes ends that begins with the word at s[i], and how many it has. Its words stand
 // apart by blanks, commas, colons and ends of lines.
 func byteList(s string, i int) (kind string, end, size int) {
-	const apart = 24
+	const apart = 24 // bytes between two words: the end of a line and its indentation
 	var p spread
 	for from := i; ; {
 		next := wordEnd(s, from)

@@ -12,7 +12,7 @@ import (
 // glueAt returns what stands between two lines of a run if the first ends at s[i], without a number. It is "" if no
 // line ends there.
 func glueAt(s string, i int) string {
-	const most = 40
+	const most = 40 // bytes: quotes and a sign, the end of the line, and deep indentation
 	end, hasBreak := i, false
 	for ; end < len(s) && end-i < most && !beginsData(s, end); end++ {
 		if c := s[end]; c == '\\' && end+1 < len(s) && (s[end+1] == 'n' || s[end+1] == 'r') {

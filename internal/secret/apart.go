@@ -33,7 +33,7 @@ func behindBlank(s string, i int) (from, to int) {
 		return 0, 0
 	}
 	value := s[from:to]
-	before := strings.Fields(lineEnd(s[max(0, i-200):i]))
+	before := strings.Fields(lastLine(s[max(0, i-200):i]))
 	if len(before) == 0 {
 		return 0, 0
 	}
@@ -55,8 +55,8 @@ func behindBlank(s string, i int) (from, to int) {
 	return 0, 0
 }
 
-// lineEnd returns what stands in the last line of s. In .netrc, fields may stand in lines of their own.
-func lineEnd(s string) string {
+// lastLine returns what stands in the last line of s. In .netrc, fields may stand in lines of their own.
+func lastLine(s string) string {
 	if n := strings.LastIndexByte(s, '\n'); n >= 0 && !strings.Contains(s[:n], "login ") {
 		return s[n+1:]
 	}
@@ -80,7 +80,7 @@ func sets(words []string) bool {
 // toldIn returns the password that a sentence tells that goes on at s[i], behind the word: "password is x", "password
 // for me: x". It ends the line, and is no word.
 func toldIn(s string, i int) (from, to int) {
-	line := lineOf(s[i:min(len(s), i+200)])
+	line := firstLine(s[i:min(len(s), i+200)])
 	line = strings.TrimRight(line, " .")
 	n := strings.LastIndexByte(line, ' ') + 1
 	told := strings.TrimSuffix(strings.TrimRight(line[:n], " "), ":")

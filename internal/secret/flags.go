@@ -176,8 +176,8 @@ func hereDocument(s string, i int) (from, to int) {
 		from, to = word(s, i+len("<<<"))
 		return credentialIn(s, from, to)
 	}
-	end := strings.Trim(lineOf(s[i+2:]), "-'\" ")
-	from = afterBreak(s, i+2+len(lineOf(s[i+2:])))
+	end := strings.Trim(firstLine(s[i+2:]), "-'\" ")
+	from = afterBreak(s, i+2+len(firstLine(s[i+2:])))
 	n := strings.Index(s[from:], end)
 	if end == "" || n < 1 {
 		return 0, 0

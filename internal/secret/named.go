@@ -199,7 +199,7 @@ func (v *value) block() bool {
 		from = spanOf(s, from+1, func(c byte) bool { return strings.IndexByte("-+ 123456789", c) >= 0 })
 	}
 	next := afterBreak(s, from)
-	to := next + len(lineOf(s[next:]))
+	to := next + len(firstLine(s[next:]))
 	text := strings.TrimLeft(s[next:to], " ")
 	if next == from || len(text) < 4 || refers(text) || strings.HasPrefix(text, "---") {
 		return false
@@ -222,8 +222,8 @@ func afterBreak(s string, i int) int {
 	return i
 }
 
-// lineOf returns what stands in front of the end of the first line of s, or of a string.
-func lineOf(s string) string {
+// firstLine returns what stands in front of the end of the first line of s, or of a string.
+func firstLine(s string) string {
 	if n := strings.IndexAny(s, "\n\r\\\""); n >= 0 {
 		return s[:n]
 	}
