@@ -89,9 +89,7 @@ type Message struct {
 	Usage      *Usage          `json:"usage,omitempty"`      // RoleAssistant: what its request was billed
 	Time       time.Time       `json:"time,omitzero"`        // when it was written; zero if unknown
 	Pinned     bool            `json:"pinned,omitempty"`     // survives every stage verbatim
-	// RoleUser: the name of the person who wrote it, where several take part; summaries quote it with the words.
-	// RoleTool: a person wrote this result, such as the reason why a call was refused; it stays like a person's message
-	Speaker string `json:"speaker,omitempty"`
+	Summary    bool            `json:"summary,omitempty"`    // stands for compacted history; written by the library
 
 	// RoleUser: the host inserted it, and no person wrote it. It does not begin a turn, and no summary quotes it. In
 	// front of all else it stays, up to a quarter of the window; elsewhere pin what must outlive summaries
@@ -100,8 +98,10 @@ type Message struct {
 	// Injected: the names of the rules or facts that it states. It is in force, and quoted by a summary within its
 	// room, until later messages state all of them anew
 	InForce []string `json:"inForce,omitempty"`
-	Summary bool     `json:"summary,omitempty"` // stands for compacted history; written by the library
-	Source  any      `json:"-"`                 // the caller's own value; nil once the library made or changed it
+	// RoleUser: the name of the person who wrote it, where several take part; summaries quote it with the words.
+	// RoleTool: a person wrote this result, such as the reason why a call was refused; it stays like a person's message
+	Speaker string `json:"speaker,omitempty"`
+	Source  any    `json:"-"` // the caller's own value; nil once the library made or changed it
 }
 
 // Usage is what a provider billed for one request, in tokens. Input excludes what was read from or written to the

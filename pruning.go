@@ -146,15 +146,17 @@ func isPlainText(p *Part) bool {
 // build returns the pruned history and an edit for each of the results that were changed.
 func (p *pruning) build(history []Message, changed int) ([]Message, []Edit) {
 	out := append(make([]Message, 0, len(history)), history...)
-	edits, parts := make([]Edit, 0, changed), make([]Part, 0, changed)
+	edits, left := make([]Edit, 0, changed), []Part{{}}
 	for k := range p.results {
 		r := &p.results[k]
 		if r.Change == excerpt.None {
 			continue
 		}
+		if text := p.rules.Left(r); text != left[0].Text {
+			left = []Part{{Text: text}} // most are the placeholder
+		}
 		m := &out[r.Index]
-		parts = append(parts, Part{Text: p.rules.Left(r)})
-		m.Parts, m.Source = parts[len(parts)-1:len(parts):len(parts)], nil
+		m.Parts, m.Source = left, nil
 		edits = append(edits, Edit{
 			Op: opOf(r), Index: r.Index, ID: m.ID, Before: max(1, p.tokens[r.Index]), After: max(1, r.Tokens),
 			Reason: r.Reason(),
