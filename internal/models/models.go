@@ -145,8 +145,8 @@ func numbers(text string) []float64 {
 // that is not known finds nothing: a model is never taken for its neighbour, except that the dated versions of a model
 // are the model, and so is what a gateway sells of it in another way: later, for half the price ("-batch"), faster
 // ("-fast"), for nothing (":free"), or made small ("-GGUF"). The prices of all but the first are not known, unless the
-// table has them. So it is with a model at Ollama ("llama3.1:8b"). How much a model shall think ("gpt-5.5-high") does
-// not count.
+// table has them. So it is with a model at Ollama ("llama3.1:8b"). Bedrock's regions cost a tenth more for new Claudes.
+// How much a model shall think ("gpt-5.5-high") does not count.
 func Find(name string) (Model, bool) { return known().find(name) }
 
 func (c *catalogue) find(name string) (Model, bool) {
@@ -169,36 +169,40 @@ func (c *catalogue) find(name string) (Model, bool) {
 func (c *catalogue) findAt(host, name string) (Model, bool) {
 	folders, name := folders(host, name)
 	for _, version := range spellings(name) {
-		if m := c.findVersion(folders, version.name); m != nil {
+		if m, isHosted := c.findVersion(folders, version.name); m != nil {
 			found := *m
 			found.Input *= version.price
+			if !isHosted {
+				found.Input *= regionPrice(version.name)
+			}
 			return found, true
 		}
 	}
 	return Model{}, false
 }
 
-// findVersion looks for one spelling of a name in each of the folders that it may be in.
-func (c *catalogue) findVersion(folders []string, name string) *Model {
+// findVersion looks for one spelling of a name in each of the folders that it may be in. isHosted tells that the row is
+// the host's own.
+func (c *catalogue) findVersion(folders []string, name string) (m *Model, isHosted bool) {
 	owned := owners(name)
 	for _, own := range owned { // as the host spells it
 		for _, folder := range folders {
 			if m := c.hosted[folder+own]; m != nil {
-				return m
+				return m, true
 			}
 		}
 	}
 	for _, own := range owned {
 		for _, word := range tuned {
 			if m := c.named[squeezed(own)+word]; m != nil {
-				return m
+				return m, false
 			}
 		}
 		if m := c.named[squeezed(turned(own))]; m != nil {
-			return m
+			return m, false
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // tuned are endings of open models that people leave out, as there is no other model to talk to.
@@ -260,7 +264,11 @@ func spellings(name string) (list []spelling) {
 			if sold == nil || sold[2] == "fast" && strings.HasPrefix(v, "grok") { // xAI's is a model of its own
 				continue
 			}
-			for _, base := range versions(sold[1]) {
+			bases := versions(sold[1])
+			for _, base := range bases { // the table may have it without the date
+				list = append(list, spelling{base + "-" + sold[2], price})
+			}
+			for _, base := range bases {
 				list = append(list, spelling{base, price * prices[sold[2]]})
 			}
 		}
@@ -307,6 +315,21 @@ func owners(name string) []string {
 	}
 }
 
+// regionPrice is what a model costs by Bedrock's profile of a region, relative to the profile of all regions: a tenth
+// more, for Claude 4.5 and what came after. The price of the government's is not known.
+func regionPrice(name string) float64 {
+	of := region.Get().FindStringSubmatch(name)
+	switch major, minor := version(name, "claude"); {
+	case of == nil || of[1] == "global" || 10*major+minor < 45:
+		return 1
+	case of[1] == "us-gov":
+		return 0
+	}
+	return 1.1
+}
+
+var region = prose.NewPattern(`^([a-z-]+)\.anthropic\.`)
+
 var maker = prose.NewPattern(`^[a-z]+-((?:claude|gpt|gemini|meta-llama)-\d?.*)$`)
 
 // versions are a name and what is left of it when what marks a version is removed from its end, step by step.
@@ -317,7 +340,7 @@ func versions(name string) []string {
 		if mark == nil {
 			mark = effort.Get().FindStringSubmatch(name)
 		}
-		if mark == nil {
+		if mark == nil || nameless.Get().MatchString(name) {
 			return list
 		}
 		name = mark[1]
@@ -346,6 +369,10 @@ var marked = prose.NewPattern(`^(.+?)(-latest|-preview|-thinking|\[1m\]|@[^@]*|-
 	`(-\d{4})?-\d\d-\d\d|(-\d\d)?-\d{4}|-\d{3,})$`)
 
 // effort is a name with how much the model shall think behind it. Other makers have sizes of these names.
-var effort = prose.NewPattern(`^((?:claude|gpt|gemini|o\d).*)-(?:minimal|low|medium|high|xhigh)$`)
+var effort = prose.NewPattern(`^((?:claude|gpt|gemini|o\d).*)-(?:none|minimal|low|medium|high|xhigh|max)$`)
+
+// nameless is a name of which too little is left without its end: "claude-v2" is not any Claude, and Codex Max is a
+// model of its own.
+var nameless = prose.NewPattern(`^[a-z]+-v[2-9](:\d+)?$|-codex-max$`)
 
 const digits = "0123456789"
