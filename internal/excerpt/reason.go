@@ -54,10 +54,20 @@ func NamesExit(text string) bool {
 func reasonIn(s string) int {
 	at := 0
 	for line := range strings.Lines(s) {
-		if reportsError(line) && !noReason.Get().MatchString(line) {
+		if isDiagnostic(line) || reportsError(line) && !noReason.Get().MatchString(line) {
 			return at
 		}
 		at += len(line)
 	}
 	return -1
+}
+
+// isDiagnostic reports whether a line begins with a place in a file, as those of compilers do, main.go:12:3: x, and is
+// no warning.
+func isDiagnostic(line string) bool {
+	place, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
+	end := strings.IndexAny(place, ":(")
+	isWarning := strings.Contains(line, "arning")
+	point := strings.LastIndexByte(place[:max(0, end)], '.')
+	return point >= 0 && runes.IsLetter(place[point+1]) && end+1 < len(place) && runes.IsDigit(place[end+1]) && !isWarning
 }

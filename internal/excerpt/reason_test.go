@@ -13,8 +13,10 @@ func TestReason(t *testing.T) {
 	trace := "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    x()\n"
 	for _, tt := range []struct{ name, text, want string }{
 		{"a compiler behind a header", header + "src/index.ts(892,11): error TS2322: no\nERROR: command failed\n",
-			"ERROR: command failed"},
-		{"a verdict behind a place", header + "./a_test.go:5:2: \"path\" imported and not used\nFAIL a [build failed]", "FAIL a"},
+			"src/index.ts(892,11)"},
+		{"a place behind a header", header + "./a_test.go:5:2: \"path\" imported and not used\nFAIL a [build failed]", "./a_test.go"},
+		{"a warning in front of it", header + "a.py:3: SyntaxWarning: \"is\"\nKeyError: 1\n", "KeyError: 1"},
+		{"a place that is a host's", header + "10.0.0.1:80 listens\n12:03.5 on\nError: no\n", "Error: no"},
 		{"an exception behind its traceback", header + trace + "ValueError: no\n", "ValueError: no"},
 		{"the first of two exceptions", header + trace + "KeyError: 1\n\nDuring handling:\n\n" + trace + "a.b.C: no", "KeyError: 1"},
 		{"frames that are not indented", header + "Traceback (most recent call last):\nFile \"a.py\", line 3\nDEBUG: x\nOSError: no", "OSError: no"},

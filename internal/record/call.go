@@ -83,7 +83,7 @@ func (w *Writer) tell(l *line) string {
 	}
 	about = markup.Value(runes.OneLine(about[:runes.Head(about, 4*pathChars)]), pathChars)
 	room := max(callChars-utf8.RuneCountInString(name+about), valueChars) // the tool alone tells little
-	if a.Command != "" && a.File == "" {
+	if a.Command != "" && a.File == "" || l.call.Edits {
 		room = pathChars
 	}
 	rest = markup.Value(runes.OneLine(rest), room)
@@ -97,8 +97,8 @@ func (w *Writer) tell(l *line) string {
 
 // How much the line of an edit has of it. In the recorded sessions, cost and lines are the same with it as without.
 const (
-	changeChars = valueChars // of the old text and of the new one, without what they have in common
-	mostWritten = 3          // names, where that is longer
+	changeChars = 100 // of the old text and of the new one, without what they have in common
+	mostWritten = 3   // names, where that is longer
 
 	tookBack = "(as it was before an edit above)"
 )

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -26,6 +27,7 @@ const (
 	wholeChars   = 120   // a result that is no longer is whole: a note that says how to recall it has 17
 	failureChars = 160   // why a call failed
 	outcomeChars = 80    // the last lines of a longer result that reports something
+	answerChars  = 160   // the values of an answer in JSON
 	madeChars    = 120   // a line that names what was made
 	mostReport   = 1_500 // bytes of a report that names what was made
 	mostMade     = 3     // lines, or ids, of that
@@ -76,13 +78,18 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 			return ended + markup.Escape(markup.Line(whole)), true
 		}
 	}
-	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
-	answers := !l.call.Runs && strings.HasPrefix(output, "{")            // a service
+	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<")                         // cat <<EOF shows no file
+	answers := !l.call.Runs && strings.HasPrefix(output, "{") || strings.HasPrefix(output, "[{") // a service
 	if l.call.Output != toolcall.Report && !writes && !answers {
 		return "", false
 	}
 	parts := l.made(output, told)
-	if len(parts) == 0 || output[0] != '{' { // else the ids say it
+	if answers {
+		values := l.values(output)
+		if parts = slices.DeleteFunc(parts, func(id string) bool { return strings.Contains(values, id) }); values != "" {
+			parts = append(parts, values)
+		}
+	} else {
 		if counts := labels(output); counts != "" {
 			parts = append(parts, counts)
 		}
@@ -140,10 +147,11 @@ func telling(text string, most int) (lines []string) {
 	return lines
 }
 
-// isTag reports whether a line has nothing but a tag, or an element such as <returncode>1</returncode>.
+// isTag reports whether a line has nothing but a tag, or an element with a number such as <returncode>1</returncode>.
 func isTag(line string) bool {
 	name, rest, ok := strings.Cut(strings.TrimPrefix(line, "<"), ">")
-	return ok && line[0] == '<' && (rest == "" || strings.HasSuffix(rest, "</"+name+">"))
+	number, isWhole := strings.CutSuffix(rest, "</"+name+">")
+	return ok && line[0] == '<' && (rest == "" || isWhole && strings.Trim(number, "0123456789") == "")
 }
 
 // lastLines returns the last lines of a report, as many as fit, if they say how a call went or if `always` is set: a
@@ -156,7 +164,7 @@ func lastLines(text string, always bool) (lines []string) {
 		start := strings.LastIndexByte(text, '\n') + 1
 		last := text[start:]
 		told := telling(secret.Mask(last[:runes.Head(last, 3*outcomeChars)]), len(last))
-		if text = text[:max(0, start-1)]; len(told) == 0 {
+		if text = text[:max(0, start-1)]; len(told) == 0 || isTiming(told[0]) {
 			continue
 		}
 		line := markup.Value(told[0], outcomeChars)
@@ -170,6 +178,19 @@ func lastLines(text string, always bool) (lines []string) {
 	}
 	slices.Reverse(lines)
 	return lines
+}
+
+// isTiming reports whether a line says how long several steps took.
+func isTiming(line string) bool {
+	times := 0
+	for word := range strings.FieldsSeq(line) {
+		word = strings.Trim(word, "(),;")
+		unit := strings.TrimLeft(word, "0123456789.")
+		if len(unit) < len(word) && (unit == "s" || unit == "ms") {
+			times++
+		}
+	}
+	return times > 1
 }
 
 // Words that begin lines are counted where they are few: two lines of each case and some verdicts fit into a line.
@@ -251,6 +272,40 @@ func (l *line) made(text string, told *identifier.Known) (parts []string) {
 		parts = append(parts, line)
 	}
 	return parts
+}
+
+// values returns what an answer in JSON says: the texts and numbers of an object that its call did not name, or how
+// many objects a list has, and how each of them begins.
+func (l *line) values(answer string) string {
+	var parts []string
+	room := answerChars
+	add := func(name string, value []byte) {
+		text := runes.Clip(runes.OneLine(jsontext.Unquote(value)), valueChars)
+		isOther := text == "" || text == "null" || value[0] == '{' || value[0] == '['
+		if isOther || strings.Contains(mem.String(l.raw), text) || len(name+text) >= room {
+			return
+		}
+		parts = append(parts, name+text)
+		room -= len(name+text) + 1
+	}
+	answer = secret.Mask(answer)
+	objects := 0
+	jsontext.Members([]byte(answer), func(key string, value []byte) { add(key+"=", value) })
+	jsontext.Elements([]byte(answer), func(object []byte) {
+		objects++
+		isFirst := true
+		jsontext.Members(object, func(_ string, value []byte) {
+			if isFirst {
+				add("", value)
+			}
+			isFirst = false
+		})
+	})
+	text := strings.Join(parts, " ")
+	if objects > 0 {
+		text = strconv.Itoa(objects) + ": " + strings.Join(parts, ", ")
+	}
+	return markup.Value(text, answerChars)
 }
 
 // saidID is an id that a report names as one, or the job that a shell has begun: [1] 4711.
