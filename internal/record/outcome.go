@@ -78,8 +78,8 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 			return ended + markup.Escape(markup.Line(whole)), true
 		}
 	}
-	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<")                         // cat <<EOF shows no file
-	answers := !l.call.Runs && strings.HasPrefix(output, "{") || strings.HasPrefix(output, "[{") // a service
+	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<")                   // cat <<EOF shows no file
+	answers := !l.call.Runs && (strings.HasPrefix(output, "{") || isListOfObjects(output)) // a service
 	if l.call.Output != toolcall.Report && !writes && !answers {
 		return "", false
 	}
@@ -303,9 +303,14 @@ func (l *line) values(answer string) string {
 	})
 	text := strings.Join(parts, " ")
 	if objects > 0 {
-		text = strconv.Itoa(objects) + ": " + strings.Join(parts, ", ")
+		text = strconv.Itoa(objects) + ": " + strings.Join(parts, "; ")
 	}
 	return markup.Value(text, answerChars)
+}
+
+func isListOfObjects(text string) bool {
+	rest, ok := strings.CutPrefix(text, "[")
+	return ok && strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), "{")
 }
 
 // saidID is an id that a report names as one, or the job that a shell has begun: [1] 4711.
