@@ -67,7 +67,9 @@ func reasonIn(s string) int {
 func isDiagnostic(line string) bool {
 	place, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
 	end := strings.IndexAny(place, ":(")
-	isWarning := strings.Contains(line, "arning")
 	point := strings.LastIndexByte(place[:max(0, end)], '.')
-	return point >= 0 && runes.IsLetter(place[point+1]) && end+1 < len(place) && runes.IsDigit(place[end+1]) && !isWarning
+	if point < 0 || end+1 == len(place) || strings.Contains(line, "arning") {
+		return false
+	}
+	return runes.IsLetter(place[point+1]) && runes.IsDigit(place[end+1])
 }

@@ -86,23 +86,28 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 	parts := l.made(output, told)
 	if answers {
 		values := l.values(output)
-		if parts = slices.DeleteFunc(parts, func(id string) bool { return strings.Contains(values, id) }); values != "" {
-			parts = append(parts, values)
-		}
+		parts = slices.DeleteFunc(parts, func(id string) bool { return strings.Contains(values, id) })
+		parts = slices.DeleteFunc(append(parts, values), func(part string) bool { return part == "" })
 	} else {
-		if counts := labels(output); counts != "" {
-			parts = append(parts, counts)
-		}
-		for _, line := range lastLines(output, l.call.Runs && len(parts) == 0) {
-			if !slices.Contains(parts, line) {
-				parts = append(parts, line)
-			}
-		}
+		parts = withVerdict(parts, output, l.call.Runs)
 	}
 	if len(parts) == 0 {
 		return "", false
 	}
 	return ended + strings.Join(parts, " / "), false
+}
+
+// withVerdict appends to parts how a report ends, and how many lines of each kind it has.
+func withVerdict(parts []string, report string, isCommand bool) []string {
+	if counts := labels(report); counts != "" {
+		parts = append(parts, counts)
+	}
+	for _, line := range lastLines(report, isCommand && len(parts) == 0) {
+		if !slices.Contains(parts, line) {
+			parts = append(parts, line)
+		}
+	}
+	return parts
 }
 
 // isOneCommand reports whether the exit code is that of the one command that l runs, beside a change of directory.
@@ -150,8 +155,11 @@ func telling(text string, most int) (lines []string) {
 // isTag reports whether a line has nothing but a tag, or an element with a number such as <returncode>1</returncode>.
 func isTag(line string) bool {
 	name, rest, ok := strings.Cut(strings.TrimPrefix(line, "<"), ">")
+	if !ok || line[0] != '<' || rest == "" {
+		return ok && line[0] == '<'
+	}
 	number, isWhole := strings.CutSuffix(rest, "</"+name+">")
-	return ok && line[0] == '<' && (rest == "" || isWhole && strings.Trim(number, "0123456789") == "")
+	return isWhole && strings.Trim(number, "0123456789") == ""
 }
 
 // lastLines returns the last lines of a report, as many as fit, if they say how a call went or if `always` is set: a
