@@ -375,6 +375,9 @@ func (r *claudeReader) assistant(id string) {
 	a.extras.message = a.extras.message.and(r.message.without(claudeMessageMembers...))
 	if usage := r.message.object("usage"); len(usage) > 0 {
 		m.Usage = readClaudeUsage(usage)
+		if sold := claudeSold(usage); len(sold) > 0 {
+			a.extras.message = a.extras.message.and(members{{"usage", sold.append(nil)}})
+		}
 	}
 	if reason := r.message.text("stop_reason"); reason != "" {
 		m.StopReason = reason

@@ -7,12 +7,26 @@ import (
 	"github.com/winnowgo/winnow/internal/jsontext"
 )
 
+// readClaudeUsage reads counts. Some programs write the sum of what was written to the cache, some its parts.
 func readClaudeUsage(u members) *winnow.Usage {
+	written := u.object("cache_creation")
+	long := written.number("ephemeral_1h_input_tokens")
 	return &winnow.Usage{
 		Input: u.number("input_tokens"), Output: u.number("output_tokens"),
-		CacheRead: u.number("cache_read_input_tokens"), CacheWrite: u.number("cache_creation_input_tokens"),
-		LongWrite: u.object("cache_creation").number("ephemeral_1h_input_tokens"),
+		CacheRead:  u.number("cache_read_input_tokens"),
+		CacheWrite: max(u.number("cache_creation_input_tokens"), long+written.number("ephemeral_5m_input_tokens")),
+		LongWrite:  long,
 	}
+}
+
+// claudeSold returns how a call was sold, where that is not the usual way: it has another price.
+func claudeSold(usage members) (sold members) {
+	for _, key := range []string{"service_tier", "speed"} {
+		if how := usage.text(key); how != "" && how != "standard" {
+			sold = append(sold, quoted(key, how))
+		}
+	}
+	return sold
 }
 
 // readClaudeContent reads a content: a text, or a list of blocks.

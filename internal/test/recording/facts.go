@@ -60,21 +60,33 @@ func statedWindow(e *entry.Entry) int {
 	return n
 }
 
-// statedCost returns what pi, or an early Claude Code, states that an answer cost, in dollars.
-func statedCost(e *entry.Entry) float64 {
+// callOf returns a call with what its entry says of it: what pi, or an early Claude Code, states that it cost, and in
+// which other way than the usual one Claude sold it, as the table of models has that in a name.
+func callOf(e *entry.Entry, usage *winnow.Usage) Call {
 	var of struct {
 		Line struct {
 			CostUSD float64
 			Usage   struct{ Cost struct{ Total float64 } }
 		}
 		Message struct {
-			Usage struct{ Cost struct{ Total float64 } }
+			Usage struct {
+				Cost  struct{ Total float64 }
+				Tier  string `json:"service_tier"`
+				Speed string
+			}
 		}
 	}
+	c := Call{Usage: usage, Model: e.Model}
 	if e.Source == nil || json.Unmarshal(e.Source.Data, &of) != nil {
-		return 0
+		return c
 	}
-	return max(0, of.Line.CostUSD+of.Line.Usage.Cost.Total+of.Message.Usage.Cost.Total)
+	c.Dollars = max(0, of.Line.CostUSD+of.Line.Usage.Cost.Total+of.Message.Usage.Cost.Total)
+	for _, sold := range []string{of.Message.Usage.Speed, of.Message.Usage.Tier} {
+		if c.Model != "" && sold != "" {
+			c.Model += "-" + sold
+		}
+	}
+	return c
 }
 
 // compactionsOf returns the compactions on the branch of the messages. Each is made a message first, so that it keeps

@@ -69,9 +69,9 @@ func newSession(messages []winnow.Message, from *transcript.Transcript) *Session
 	for _, e := range from.Entries {
 		switch {
 		case e.Type == entry.TypeUsage: // a call whose answer is not in the conversation
-			s.bill(Call{e.Usage, e.Model, statedCost(e)})
+			s.bill(callOf(e, e.Usage))
 		case e.Type == entry.TypeMessage && e.Message != nil:
-			s.bill(Call{e.Message.Usage, e.Model, statedCost(e)})
+			s.bill(callOf(e, e.Message.Usage))
 		}
 	}
 	return s
