@@ -5,6 +5,7 @@ package models
 import (
 	"cmp"
 	_ "embed" // the table
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ type Model struct {
 	Input float64 // dollars for a million uncached tokens
 	Price         // of a request that no tier is for; it is known even where the dollars are not
 	Tiers []Tier  // in ascending order
+
+	key string // what the table calls it
 }
 
 // Price has what tokens cost relative to the uncached ones of a small prompt. 0 stands for what is not known.
@@ -42,7 +45,8 @@ type Tier struct {
 	Price
 }
 
-// PriceOf returns what the tokens of a request cost whose prompt has this many.
+// PriceOf returns what the tokens of a request cost whose prompt has this many. Those of the cache cost what others do
+// where it has no price of its own.
 func (m *Model) PriceOf(prompt int) Price {
 	p := m.Price
 	for _, t := range m.Tiers {
@@ -50,7 +54,15 @@ func (m *Model) PriceOf(prompt int) Price {
 			p = t.Price
 		}
 	}
+	p.CacheRead, p.CacheWrite = cmp.Or(p.CacheRead, p.Uncached), cmp.Or(p.CacheWrite, p.Uncached)
+	p.LongWrite = cmp.Or(p.LongWrite, p.CacheWrite)
 	return p
+}
+
+// Of returns what tokens cost.
+func (p Price) Of(t Tokens) float64 {
+	return p.Uncached*float64(t.Input) + p.CacheRead*float64(t.CacheRead) + p.CacheWrite*float64(t.CacheWrite) +
+		p.LongWrite*float64(t.LongWrite) + p.Output*float64(t.Output)
 }
 
 // Tokens are those of a request and its answer, as they are billed.
@@ -58,14 +70,10 @@ type Tokens struct {
 	Input, CacheRead, CacheWrite, LongWrite, Output int
 }
 
-// Dollars returns what a request costs by the tier that it is in, and whether the price of the model is known. Tokens
-// of the cache are billed as others where it has no price of its own.
+// Dollars returns what a request costs by the tier that it is in, and whether the price of the model is known.
 func (m *Model) Dollars(t Tokens) (dollars float64, isKnown bool) {
 	p := m.PriceOf(t.Input + t.CacheRead + t.CacheWrite + t.LongWrite)
-	sum := p.Uncached*float64(t.Input) + p.Output*float64(t.Output) +
-		cmp.Or(p.CacheRead, p.Uncached)*float64(t.CacheRead) + cmp.Or(p.CacheWrite, p.Uncached)*float64(t.CacheWrite) +
-		cmp.Or(p.LongWrite, p.CacheWrite, p.Uncached)*float64(t.LongWrite)
-	return sum * m.Input / 1e6, m.Input > 0
+	return p.Of(t) * m.Input / 1e6, m.Input > 0
 }
 
 // table is generated from the catalogue of providers; its head says how, and what its columns are.
@@ -85,11 +93,12 @@ var known = sync.OnceValue(func() *catalogue {
 		}
 		column := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		m := parseRow(column)
-		for _, name := range strings.Fields(column[4]) {
-			c.named[name] = m
-		}
-		for _, name := range strings.Fields(column[5]) {
-			c.hosted[name] = m
+		for i, names := range []map[string]*Model{c.named, c.hosted} {
+			for _, name := range strings.Fields(column[4+i]) {
+				own := *m
+				own.key = name
+				names[name] = &own
+			}
 		}
 	}
 	return c
@@ -148,6 +157,15 @@ func numbers(text string) []float64 {
 // table has them. So it is with a model at Ollama ("llama3.1:8b"). Bedrock's regions cost a tenth more for new Claudes.
 // How much a model shall think ("gpt-5.5-high") does not count.
 func Find(name string) (Model, bool) { return known().find(name) }
+
+// Key is the same for all names of one model at one price, and no other. A name that is not known is its own.
+func Key(name string) string {
+	m, ok := Find(name)
+	if !ok {
+		return strings.ToLower(strings.TrimSpace(name))
+	}
+	return fmt.Sprint(m.key, " ", m.Input)
+}
 
 func (c *catalogue) find(name string) (Model, bool) {
 	const longest = 256 // an ARN or a path of Vertex AI has a hundred

@@ -154,6 +154,7 @@ func TestDollars(t *testing.T) {
 		{"openai/gpt-6.2-sol", Tokens{CacheRead: 200_000, CacheWrite: 80_000}, .04 + .4, "what is written counts, too"},
 		{"claude-opus-4-6", Tokens{CacheWrite: 10_000, LongWrite: 10_000}, .0625 + .1, "an hour costs twice the input"},
 		{"gpt-4-turbo", Tokens{Input: 1_000, CacheRead: 1_000}, .02, "a cache without a price"},
+		{"gpt-5.4-pro", Tokens{Input: 1_000, CacheRead: 272_000, Output: 10}, 273*.06 + .0027, "the same behind a cliff"},
 	} {
 		m, _ := Find(c.model)
 		got, ok := m.Dollars(c.tokens)
@@ -163,6 +164,26 @@ func TestDollars(t *testing.T) {
 	m, _ := Find("no such model")
 	_, ok := m.Dollars(Tokens{Input: 1})
 	assert.False(t, ok)
+}
+
+func TestKey(t *testing.T) {
+	for _, c := range []struct {
+		a, b   string
+		isSame bool
+		reason string
+	}{
+		{"claude-haiku-4-5-20251001", "claude-haiku-4-5", true, "a date"},
+		{"anthropic/claude-opus-4.6", "Claude-Opus-4-6", true, "a gateway at the same price"},
+		{"claude-opus-4-6", "claude-opus-4-6-high", true, "how much it shall think"},
+		{"claude-opus-4-6", "us.anthropic.claude-opus-4-8", false, "another model"},
+		{"claude-opus-5-5", "us.anthropic.claude-opus-5-5", false, "another price"},
+		{"claude-opus-5-5", "claude-opus-5-5-batch", false, "another price"},
+		{"claude-opus-4-7", "claude-opus-4-8", false, "another model at the same price"},
+		{"house-1", " House-1", true, "a name that is not known is its own"},
+		{"house-1", "house-2", false, "another name"},
+	} {
+		assert.Equal(t, c.isSame, Key(c.a) == Key(c.b), "%s and %s: %s", c.a, c.b, c.reason)
+	}
 }
 
 // A host may give a model another window: its own spelling, or its name in front, says that it is meant.

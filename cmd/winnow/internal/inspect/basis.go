@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/winnowgo/winnow"
@@ -17,11 +16,12 @@ import (
 type Basis struct {
 	Model    string  // of most answers
 	Window   int     // context window of the model, in tokens
-	Price    float64 // dollars for a million uncached tokens of input
+	Price    float64 // dollars for a million uncached tokens of input; 1 where nobody knows it
 	Overhead *int    // tokens of the system prompt and the tools that are not among the messages
 
-	windowFrom, priceFrom, overheadFrom string
-	isForAnHour, countsLong             bool // whether most was cached for longer; whether the file counts it
+	windowFrom, priceFrom, overheadFrom string // priceFrom: "" if the price is not known
+	isForAnHour, lastsAnHour            bool   // most was cached for longer: as the file counts; as its pauses tell
+	isAssumed                           bool   // the prices of what is cached and of answers are those of most models
 	cache                               winnow.CacheOptions
 	cacheTokens                         int          // shorter prefixes are not cached
 	prices                              models.Model // of prompts of any size, relative to Price
@@ -32,12 +32,6 @@ const DefaultWindow = 200_000
 
 // claudeCodeWindow is what Claude Code gives a model that has more, unless its user chooses the larger window.
 const claudeCodeWindow = 200_000
-
-// defaultPrice is the price of a million uncached tokens, in dollars, of a mid-range model.
-const defaultPrice = 3.0
-
-// noPrice says so.
-const noPrice = "assumed"
 
 // assumedOverhead is taken for an agent's file that counts nothing: the least that was found in files of Claude Code
 // that do, whose system prompts and tools take 16 000 to 43 000 tokens.
@@ -59,24 +53,19 @@ func (b *Basis) WindowFrom() string { return b.windowFrom }
 func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 	b.Model = cmp.Or(b.Model, s.Model)
 	known, _ := models.Find(b.Model)
-	p := &known.Price // the defaults are Anthropic's for the five-minute cache
-	p.Uncached, p.CacheRead, p.Output = 1, cmp.Or(p.CacheRead, 0.1), cmp.Or(p.Output, 5)
-	p.CacheWrite = cmp.Or(p.CacheWrite, 1.25)
-	b.cache.TTL, b.cacheTokens = cmp.Or(known.CacheTTL, 5*time.Minute), cmp.Or(known.CacheTokens, 1_024)
-	p.LongWrite = max(p.CacheWrite, p.LongWrite)
-	known.Tiers = slices.Clone(known.Tiers)
-	for i := range known.Tiers {
-		t := &known.Tiers[i]
-		t.CacheRead = cmp.Or(t.CacheRead, p.CacheRead*t.Uncached)
-		t.CacheWrite = cmp.Or(t.CacheWrite, p.CacheWrite*t.Uncached)
-		t.LongWrite = max(t.CacheWrite, t.LongWrite)
+	if b.isAssumed = known.Uncached == 0; b.isAssumed { // Anthropic's, for the five-minute cache
+		known.Price = models.Price{Uncached: 1, CacheRead: 0.1, CacheWrite: 1.25, LongWrite: 2, Output: 5}
 	}
-	b.cache.WritePrice = p.CacheWrite
-	if b.isForAnHour, b.countsLong = b.cachedForLong(s); b.isForAnHour && b.cache.TTL < time.Hour {
-		b.cache.TTL, b.cache.WritePrice = max(time.Hour, known.LongTTL), p.LongWrite
+	b.prices, b.cacheTokens = known, cmp.Or(known.CacheTokens, 1_024)
+	p := known.PriceOf(0)
+	b.cache = winnow.CacheOptions{TTL: cmp.Or(known.CacheTTL, 5*time.Minute), ReadPrice: p.CacheRead,
+		WritePrice: p.CacheWrite}
+	if isLong, isCounted := b.cachedForLong(s); isLong && b.cache.TTL < time.Hour {
+		b.cache.TTL = max(time.Hour, known.LongTTL)
+		if b.isForAnHour, b.lastsAnHour = isCounted, !isCounted; isCounted {
+			b.cache.WritePrice = p.LongWrite
+		}
 	}
-	b.cache.ReadPrice = p.CacheRead
-	b.prices = known
 	b.completeWindow(s, known.Window)
 	b.completePrice(known.Input)
 	if b.Overhead != nil {
@@ -154,10 +143,7 @@ func (b *Basis) completePrice(ofModel float64) {
 	case ofModel > 0:
 		b.Price, b.priceFrom = ofModel, "a list price"
 	default:
-		b.Price, b.priceFrom = defaultPrice, noPrice
-		if b.Model != "" {
-			b.priceFrom = "assumed: no price known for " + Plain(b.Model)
-		}
+		b.Price = 1
 	}
 }
 
@@ -185,7 +171,7 @@ func (b *Basis) findOverhead(s *recording.Session, e winnow.Estimator) {
 	case s.From != nil:
 		n, b.overheadFrom = min(assumedOverhead, b.Window/8), "assumed, because the file counts nothing"
 	default:
-		b.overheadFrom = "assumed: the file has the messages alone"
+		n, b.overheadFrom = recallTool(e), "winnow's recall tool, for either: the file has the messages alone"
 	}
 	b.Overhead = &n
 }
@@ -196,9 +182,16 @@ func (b *Basis) Said() string {
 	if b.Model != "" {
 		model = "Model " + Plain(b.Model)
 	}
-	return fmt.Sprintf("%s, a window of %s tokens (%s), $%g for a million uncached ones (%s). "+
-		"System prompt and tools: %s tokens in each request (%s).", model, recording.Comma(b.Window),
-		b.windowFrom, b.Price, b.priceFrom, recording.Comma(*b.Overhead), b.overheadFrom)
+	price := "no price known for it, so that costs are in uncached tokens"
+	if b.HasPrice() {
+		price = fmt.Sprintf("$%g for a million uncached ones (%s)", b.Price, b.priceFrom)
+	}
+	if p := b.prices.PriceOf(0); b.isAssumed {
+		price += fmt.Sprintf("; one that is read from the cache counts %g, a written one %g, one of an answer %g "+
+			"(assumed)", p.CacheRead, p.CacheWrite, p.Output)
+	}
+	return fmt.Sprintf("%s, a window of %s tokens (%s), %s. System prompt and tools: %s tokens in each request (%s).",
+		model, recording.Comma(b.Window), b.windowFrom, price, recording.Comma(*b.Overhead), b.overheadFrom)
 }
 
 // promptCost returns the cost of a partly cached prompt, in uncached tokens of a small one.
@@ -219,14 +212,7 @@ func (b *Basis) answerCost(prompt, answer int) float64 {
 }
 
 // cost returns the cost of what was billed for one request.
-func (b *Basis) cost(u winnow.Usage) float64 {
-	p, t := b.prices.PriceOf(u.Prompt()), TokensOf(u)
-	if b.isForAnHour && !b.countsLong {
-		t.CacheWrite, t.LongWrite = 0, u.CacheWrite
-	}
-	return p.Uncached*float64(t.Input) + p.CacheRead*float64(t.CacheRead) + p.CacheWrite*float64(t.CacheWrite) +
-		p.LongWrite*float64(t.LongWrite) + p.Output*float64(t.Output)
-}
+func (b *Basis) cost(u winnow.Usage) float64 { return b.prices.PriceOf(u.Prompt()).Of(TokensOf(u)) }
 
 // TokensOf returns a usage as the table of prices has it.
 func TokensOf(u winnow.Usage) models.Tokens {
@@ -238,8 +224,16 @@ func TokensOf(u winnow.Usage) models.Tokens {
 // Dollars returns what the provider's counts of a request cost.
 func (b *Basis) Dollars(u winnow.Usage) float64 { return dollars(b.cost(u), b.Price) }
 
-// HasListPrice reports whether the price is the model's, and not assumed.
-func (b *Basis) HasListPrice() bool { return !strings.HasPrefix(b.priceFrom, noPrice) }
+// HasPrice reports whether the price is known: it is the model's, or was set.
+func (b *Basis) HasPrice() bool { return b.priceFrom != "" }
+
+// amount writes a cost: in dollars, if the price is known.
+func (b *Basis) amount(cost float64) string {
+	if !b.HasPrice() {
+		return whole(cost) + " uncached tokens"
+	}
+	return money(dollars(cost, b.Price))
+}
 
 // CacheTTL returns how long the provider keeps what nobody reads.
 func (b *Basis) CacheTTL() time.Duration { return b.cache.TTL }

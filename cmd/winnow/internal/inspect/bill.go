@@ -60,39 +60,46 @@ func money(amount float64) string {
 // headline returns one sentence that compares prompts and answers at today's prices: with the bill in the file, or with
 // a host that compacts at the limit.
 func (r *report) headline() string {
-	ours, theirs, refused, other := r.ours(), r.theirs(), r.Limit.Refused, " compacting at the limit"
-	if r.Recorded.isWhole(r) {
-		refused, other = 0, " that was billed"
+	b := &r.Recorded
+	change := percentMore(r.ours(), r.theirs())
+	cost, elsewhere, refused := r.amount(r.Winnow.Total()), r.amount(r.Limit.Total()), r.Limit.Refused
+	if b.Calls > 0 {
+		cost, elsewhere, refused = money(r.ours()), money(r.theirs())+" that was billed", 0
+		if b.Calls < len(r.Requests) {
+			elsewhere += fmt.Sprintf(" for %s of %s", recording.Comma(b.Calls),
+				recording.Count(len(r.Requests), "request"))
+		}
+	} else {
+		elsewhere += " compacting at the limit"
 	}
-	cost, elsewhere := r.money(ours)+" with winnow", r.money(theirs)+other
+	cost += " with winnow"
 	switch {
 	case r.Winnow.Refused > 0 || refused > 0:
 		return fmt.Sprintf("%s and %s, which is no comparison: %s and %s do not fit",
 			cost, elsewhere, recording.Count(r.Winnow.Refused, "request"), recording.Count(refused, "request"))
-	case r.Recorded.isWhole(r) && math.Abs(ours-theirs) < math.Abs(r.Recorded.unexplained()):
+	case change == "":
+		return fmt.Sprintf("%s: as much as %s", cost, elsewhere)
+	case b.Calls > 0 && math.Abs(r.ours()-r.theirs()) < math.Abs(b.unexplained()):
 		return fmt.Sprintf("%s and %s: they differ by less than what the model of the cache cannot explain", cost,
 			elsewhere)
 	}
-	if change := percentMore(ours, theirs); change != "" {
-		return fmt.Sprintf("%s: %s than %s", cost, change, elsewhere)
-	}
-	return fmt.Sprintf("%s: as much as %s", cost, elsewhere)
+	return fmt.Sprintf("%s: %s than %s", cost, change, elsewhere)
 }
 
-// ours is what winnow is compared by: beside the bill in the file its answers cost what was billed for them.
+// ours is what winnow is compared by, in dollars: beside the bill in the file its answers cost what was billed.
 func (r *report) ours() float64 {
-	if r.Recorded.isWhole(r) {
-		return r.Winnow.Requests + r.Recorded.Answers
+	if b := &r.Recorded; b.Calls > 0 {
+		return b.WithWinnow() + b.Answers
 	}
-	return r.Winnow.Total()
+	return dollars(r.Winnow.Total(), r.Price)
 }
 
 // theirs is what winnow is compared with: the bill in the file, or else a host that compacts at the limit.
 func (r *report) theirs() float64 {
-	if r.Recorded.isWhole(r) {
-		return r.Recorded.Cost
+	if b := &r.Recorded; b.Calls > 0 {
+		return b.Prompts + b.Answers
 	}
-	return r.Limit.Total()
+	return dollars(r.Limit.Total(), r.Price)
 }
 
 // percentMore compares two costs: "5 % less", or "" if they are the same.
@@ -112,33 +119,37 @@ func percentMore(ours, theirs float64) string {
 // parts says what the figures of the headline consist of.
 func (r *report) parts() string {
 	w, l := &r.Winnow, &r.Limit
-	answers := r.money(w.Answers) + " for either"
-	if r.Recorded.isWhole(r) {
-		return fmt.Sprintf("Of that, prompts %s against %s (%s), and answers %s, as billed. Compacting at the limit, "+
-			"prompts would cost %s.", r.money(w.Requests), r.money(r.Recorded.Cost-r.Recorded.Answers),
-			cmp.Or(percentMore(w.Requests, r.Recorded.Cost-r.Recorded.Answers), "as much"),
-			r.money(r.Recorded.Answers), r.money(l.Requests))
+	if b := &r.Recorded; b.Calls > 0 {
+		return fmt.Sprintf("Of that, prompts %s against %s (%s), and answers %s, as billed. The figures below are of "+
+			"the text in the file alone.", money(b.WithWinnow()), money(b.Prompts),
+			cmp.Or(percentMore(b.WithWinnow(), b.Prompts), "as much"), money(b.Answers))
 	}
+	answers := r.amount(w.Answers) + " for either"
 	if math.Abs(w.Answers-l.Answers) > 1e-6*w.Answers {
-		answers = r.money(w.Answers) + " against " + r.money(l.Answers)
+		answers = r.amount(w.Answers) + " against " + r.amount(l.Answers)
 	}
-	return fmt.Sprintf("Of that, prompts %s (%s), and answers %s. Compacting at the limit would cost %s.",
-		r.money(w.Requests)+" against "+r.money(l.Requests), cmp.Or(percentMore(w.Requests, l.Requests), "as much"),
-		answers, r.money(l.Total()))
+	return fmt.Sprintf("Of that, prompts %s (%s), and answers %s.", r.amount(w.Requests)+" against "+
+		r.amount(l.Requests), cmp.Or(percentMore(w.Requests, l.Requests), "as much"), answers)
 }
 
 // summaries says what calls would cost that write summaries, "" if there are none.
 func (r *report) summaries() string {
-	w, l := &r.Winnow, &r.Limit
-	if w.Calls+l.Calls == 0 {
+	var each []string
+	for _, of := range []struct {
+		*outcome
+		host string
+	}{{&r.Winnow, "with winnow"}, {&r.Limit, "compacting at the limit"}} {
+		if of.Calls > 0 {
+			each = append(each, fmt.Sprintf("%s in %s %s", r.amount(of.Summaries), recording.Count(of.Calls, "call"),
+				of.host))
+		}
+	}
+	if len(each) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Not in these figures, because its price is assumed: to write summaries, %s in %s against %s "+
-		"in %s compacting at the limit.", r.money(w.Summaries), recording.Count(w.Calls, "call"), r.money(l.Summaries),
-		recording.Count(l.Calls, "call"))
+	return fmt.Sprintf("Not in these figures, because its price is assumed: to write summaries, %s.",
+		strings.Join(each, " against "))
 }
-
-func (r *report) money(cost float64) string { return money(dollars(cost, r.Price)) }
 
 // losses describes what the requests did not hold.
 func (r *report) losses() string {
@@ -175,7 +186,10 @@ func (r *report) table() []tableRow {
 		return row.Winnow == row.Limit && (row.Winnow == "0" || row.Winnow == money(0))
 	}
 	cost := func(name string, of func(o *outcome) float64) tableRow {
-		return tableRow{name, r.money(of(&r.Winnow)), r.money(of(&r.Limit))}
+		if !r.HasPrice() {
+			return tableRow{name + ", in uncached tokens", whole(of(&r.Winnow)), whole(of(&r.Limit))}
+		}
+		return tableRow{name, r.amount(of(&r.Winnow)), r.amount(of(&r.Limit))}
 	}
 	count := func(name string, of func(o *outcome) int) tableRow {
 		return tableRow{name, recording.Comma(of(&r.Winnow)), recording.Comma(of(&r.Limit))}
@@ -203,11 +217,10 @@ func (r *report) assumptions() string {
 		"more. System prompt and tools are the same in each request, and cached with it. Both hosts' summaries are "+
 		"the digest's text, billed as a model's call whose prompt is not cached. Compacting at the limit means to "+
 		"send everything until %s tokens of the window are left, and then to summarize all but the newest %s; a "+
-		"result that is still too large is cut. The model has winnow's recall tool. The recording does not react: "+
-		"what is read again because it was lost costs nothing here.", r.tiers(), c.ReadPrice,
-		c.WritePrice, r.prices.Output, c.TTL.Minutes(),
-		recording.Comma(r.cacheTokens), recording.Comma(min(limitReserve, r.Window/4)),
-		recording.Comma(min(limitKeep, r.Window/4)))
+		"result that is still too large is cut. The model has winnow's recall tool, which makes no difference here: a "+
+		"host need not offer it. The recording does not react: what is read again because it was lost costs nothing "+
+		"here.", r.tiers(), c.ReadPrice, c.WritePrice, r.prices.Output, c.TTL.Minutes(), recording.Comma(r.cacheTokens),
+		recording.Comma(min(limitReserve, r.Window/4)), recording.Comma(min(limitKeep, r.Window/4)))
 }
 
 // tiers says above which sizes a request costs more.

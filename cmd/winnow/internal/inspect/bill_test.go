@@ -49,34 +49,16 @@ func TestHeadline(t *testing.T) {
 		{of(0, 0), of(0, 0), bill{}, "$0.000 with winnow: as much as $0.000 compacting at the limit", "nothing is divided by nothing"},
 		{of(100_000, 3), of(1_000_000, 0), bill{}, "$0.300 with winnow and $3.00 compacting at the limit, which is no comparison: 3 requests and 0 requests do not fit", "what was not sent costs nothing"},
 		{of(1_000_000, 0), of(100_000, 1), bill{}, "$3.00 with winnow and $0.300 compacting at the limit, which is no comparison: 0 requests and 1 request do not fit", "the other host likewise"},
-		{of(500_000, 0), of(9_000_000, 1), bill{Cost: 1_000_000, Answers: 250_000, Modeled: 1_010_000, Calls: 1}, "$1.50 with winnow: 50 % less than $3.00 that was billed", "what was paid is what counts"},
-		{of(500_000, 0), of(9_000_000, 0), bill{Cost: 600_000, Answers: 250_000, Modeled: 800_000, Calls: 1}, "$1.50 with winnow and $1.80 that was billed: they differ by less than what the model of the cache cannot explain", "the model is no better than this"},
+		{of(500_000, 0), of(9_000_000, 1), bill{Calls: 2, Prompts: 2, Answers: 1, Modeled: 2.02, Winnow: 1.01}, "$2.00 with winnow: 33 % less than $3.00 that was billed", "what was paid is what counts, in the proportion of the model"},
+		{of(500_000, 0), of(9_000_000, 0), bill{Calls: 1, Prompts: 2, Answers: 1, Modeled: 2, Winnow: 1}, "$2.00 with winnow: 33 % less than $3.00 that was billed for 1 of 2 requests", "of how many requests is said"},
+		{of(500_000, 0), of(9_000_000, 0), bill{Calls: 2, Prompts: 2, Answers: 1, Modeled: 1, Winnow: 1}, "$3.00 with winnow: as much as $3.00 that was billed", "what the model cannot explain is no saving"},
+		{of(500_000, 0), of(9_000_000, 0), bill{Calls: 2, Prompts: 2, Answers: 1, Modeled: 1, Winnow: .9}, "$2.80 with winnow and $3.00 that was billed: they differ by less than what the model of the cache cannot explain", "the model is no better than this"},
 	} {
-		r := report{Basis: Basis{Price: 3}, Winnow: tt.ours, Limit: tt.theirs, Recorded: tt.bill, Requests: make([]request, 1)}
+		r := report{Basis: Basis{Price: 3, priceFrom: "as set"}, Winnow: tt.ours, Limit: tt.theirs, Recorded: tt.bill, Requests: make([]request, 2)}
 		assert.Equal(t, tt.want, r.headline(), tt.why)
 	}
-}
-
-// What a file says that it was billed, and what the model of the cache says of the same requests, by hand. A prefix
-// of tools that was warm before the file began is read; behind a pause the messages are written again.
-func TestRecordedBill(t *testing.T) {
-	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	r := &replayer{report: &report{Basis: *basisOf(200_000, 5_000)}}
-	for _, x := range []struct {
-		after time.Duration
-		usage winnow.Usage
-	}{
-		{0, winnow.Usage{CacheRead: 5_000, CacheWrite: 1_000, Output: 100}},
-		{time.Minute, winnow.Usage{CacheRead: 6_000, CacheWrite: 2_000, Output: 100}},
-		{time.Hour, winnow.Usage{CacheRead: 8_000, CacheWrite: 500, Output: 100}}, // the model reads the tools alone
-	} {
-		noon = noon.Add(x.after)
-		r.bill(&winnow.Message{Usage: &x.usage}, noon)
-	}
-	assert.InDelta(t, .1*19_000+1.25*3_500+5*300, r.Recorded.Cost, 1e-6)
-	assert.InDelta(t, .1*16_000+1.25*6_500+5*300, r.Recorded.Modeled, 1e-6)
-	assert.InDelta(t, 1.15*3_000, r.Recorded.unexplained(), 1e-6)
-	assert.Contains(t, r.Explained(), "$0.023 was billed for 3 requests here; by our model of the cache it is $0.034")
+	r := report{Basis: Basis{Price: 1}, Winnow: of(500_000, 0), Limit: of(1_000_000, 0)}
+	assert.Equal(t, "500,000 uncached tokens with winnow: 50 % less than 1,000,000 uncached tokens compacting at the limit", r.headline(), "a model that nobody knows has no dollars")
 }
 
 // The other host sends everything, and pays for it as the cache has it.

@@ -222,13 +222,13 @@ func cacheChart(r *report) chart {
 	return c
 }
 
-// costChart shows the cost of all requests so far, in dollars.
+// costChart shows the cost of all requests so far.
 func costChart(r *report) chart {
 	last := &r.Requests[len(r.Requests)-1]
 	of := func(cost float64) float64 { return dollars(cost, r.Price) }
 	whole := func(i int) float64 { return of(r.Requests[i].SoFarElse) }
 	s := scale{len(r.Requests), max(1e-6, of(last.SoFar), of(last.SoFarElse), of(last.SoFarLimit))}
-	c := chart{Label: "Cost of all requests so far, in dollars", Ticks: s.ticks(dollarTick), Turns: turnTicks(r, s)}
+	c := chart{Label: "Cost of all requests so far, in " + r.unit(), Ticks: s.ticks(r.costTick), Turns: turnTicks(r, s)}
 	c.Lines = []layer{
 		{"unmanaged", "the whole history, in any window", s.steps(whole)},
 		{"atlimit", "compacting at the limit", s.steps(func(i int) float64 { return of(r.Requests[i].SoFarLimit) })},
@@ -237,8 +237,21 @@ func costChart(r *report) chart {
 	return c
 }
 
-// dollarTick formats dollars without trailing zeros.
-func dollarTick(v float64) string { return fmt.Sprintf("$%.3g", v) }
+// unit is that of an axis of costs.
+func (r *report) unit() string {
+	if !r.HasPrice() {
+		return "millions of uncached tokens"
+	}
+	return "dollars"
+}
+
+// costTick formats a cost without trailing zeros.
+func (r *report) costTick(v float64) string {
+	if !r.HasPrice() {
+		return fmt.Sprintf("%.3g M", v)
+	}
+	return fmt.Sprintf("$%.3g", v)
+}
 
 func shown(layers ...layer) (out []layer) {
 	for _, l := range layers {
@@ -271,7 +284,7 @@ func turnTicks(r *report, s scale) (out []tick) {
 }
 
 // title describes a request in one line.
-func (q *request) title(price float64) string {
+func (q *request) title(b *Basis) string {
 	if q.Error != "" {
 		return fmt.Sprintf("request %d does not fit", q.Number)
 	}
@@ -282,7 +295,7 @@ func (q *request) title(price float64) string {
 		}
 	}
 	parts = append(parts, "cached "+recording.Comma(q.Cached),
-		"so far "+money(dollars(q.SoFar, price))+", compacting at the limit "+money(dollars(q.SoFarLimit, price)))
+		"so far "+b.amount(q.SoFar)+", compacting at the limit "+b.amount(q.SoFarLimit))
 	if q.Pause >= 5*time.Minute {
 		parts = append(parts, "after a pause of "+recording.Count(int(q.Pause.Minutes()), "minute"))
 	}

@@ -43,7 +43,7 @@ func page() (*template.Template, error) {
 		"comma":   recording.Comma,
 		"gone":    isGone,
 		"dated":   dated,
-		"title":   func(q request, price float64) string { return q.title(price) },
+		"title":   func(q request, b Basis) string { return q.title(&b) },
 		"script":  func() template.JS { return template.JS(source("page.js")) },
 		"style":   func() template.CSS { return template.CSS(source("page.css")) },
 		"policy":  policy,
@@ -83,7 +83,7 @@ func writePage(w io.Writer, r *report) error {
 			"than the window. Records are lines that stand for old steps.", contextChart(r)},
 		{"Prompt cache", "What the provider is expected to read from its cache, and what it writes to it; what is " +
 			"too short to be cached counts as written.", cacheChart(r)},
-		{"Cost", "Of all requests so far, with their answers, in dollars at today's prices.", costChart(r)},
+		{"Cost", "Of all requests so far, with their answers, at today's prices.", costChart(r)},
 	}, perTurn(r), r.headline(), r.parts(), r.summaries(), r.losses(), r.verbatim(), other, r.assumptions(), r.table()})
 }
 
@@ -104,8 +104,8 @@ type figures struct {
 	Cost, SoFar            string
 }
 
-func figuresOf(q request, price float64) figures {
-	return figures{q.Number, q.Tokens, q.Cached, money(dollars(q.Cost, price)), money(dollars(q.SoFar, price))}
+func figuresOf(q request, b Basis) figures {
+	return figures{q.Number, q.Tokens, q.Cached, b.amount(q.Cost), b.amount(q.SoFar)}
 }
 
 // isGone reports whether nothing of a message is sent in its own place.

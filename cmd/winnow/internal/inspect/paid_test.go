@@ -59,7 +59,7 @@ func TestBillByHand(t *testing.T) {
 			f.claudeBilled("claude-opus-4-6", [5]int{3, 0, 1_000, 20_000, 100}, nil)
 			f.claudeBilled("claude-opus-4-6", [5]int{3, 21_000, 500, 0, 200}, nil)
 			return f
-		}, (5*6 + .5*21_000 + 6.25*1_500 + 10*20_000 + 25*300) / 1e6, []string{"21,500 written to it (20,000 of that for longer)"}, "Of that,"},
+		}, (5*6 + .5*21_000 + 6.25*1_500 + 10*20_000 + 25*300) / 1e6, []string{"21,500 written to the cache (20,000 of that for longer)"}, "Of that,"},
 		{"several models, each at its own price", func() *file {
 			f := &file{}
 			f.claudeBilled("claude-opus-4-6", [5]int{10, 0, 20_000, 0, 100}, nil)
@@ -102,7 +102,7 @@ func TestBillByHand(t *testing.T) {
 			f.codexSays(1, "user", "And now?")
 			f.codexBilled(&sum, [4]int{21_000, 19_968, 0, 600})
 			return f
-		}, (1.25*(20_000+1_032) + .125*19_968 + 10*1_000) / 1e6, []string{"21,032 tokens of input, 19,968 read"}, ""},
+		}, (1.25*(20_000+1_032) + .125*19_968 + 10*1_000) / 1e6, []string{"21,032 of input, 19,968 read"}, ""},
 		{"codex: writes that cost more", func() *file {
 			f, sum := &file{}, [4]int{}
 			f.codex(0, "session_meta", object{"id": "s", "cwd": "/w", "cli_version": "0.150.0"})
@@ -110,7 +110,7 @@ func TestBillByHand(t *testing.T) {
 			f.codexSays(0, "user", "Is it green?")
 			f.codexBilled(&sum, [4]int{20_000, 0, 19_000, 400})
 			return f
-		}, (2*1_000 + 2.5*19_000 + 10*400) / 1e6, []string{"19,000 written to it"}, ""},
+		}, (2*1_000 + 2.5*19_000 + 10*400) / 1e6, []string{"19,000 written to the cache"}, ""},
 		{"pi: what the file itself says is beside it, and a call beside the conversation counts", func() *file {
 			f := piTwo("claude-sonnet-4-5")
 			f.pi(2, object{"role": "user", "content": "More?"})
@@ -129,7 +129,7 @@ func TestBillByHand(t *testing.T) {
 			require.NoError(t, err)
 			assert.InDelta(t, tt.want, r.paid().Dollars, 1e-9)
 			said := r.Billed()
-			assert.Contains(t, said, money(tt.want)+" at today's prices")
+			assert.Contains(t, said, "That is "+money(tt.want)+" at today's prices")
 			for _, part := range tt.also {
 				assert.Contains(t, said, part)
 			}

@@ -22,7 +22,7 @@ const recordLines, recordColumns = 10, 116
 func TestReadme(t *testing.T) {
 	s, _, err := recording.OpenFile(recorded("english"))
 	require.NoError(t, err)
-	r, err := replay(s, Basis{Window: readmeWindow})
+	r, err := replay(s, Basis{Window: readmeWindow, Price: 3})
 	require.NoError(t, err)
 	var b strings.Builder
 	require.NoError(t, writeSVG(&b, r))

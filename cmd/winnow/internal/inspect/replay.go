@@ -139,17 +139,29 @@ func newReplayer(s *recording.Session, given Basis) (*replayer, []recording.Requ
 		history: history, report: &report{Basis: b, Source: s, Messages: len(history)}, estimator: estimator,
 		limit:  newLimitHost(&b, estimator),
 		quotes: quotes{}, seen: known{map[string]bool{}, map[string]bool{}}, last: map[string]string{},
-		otherModels: map[*winnow.Usage]bool{},
+		models: map[*winnow.Usage]string{},
 	}
+	r.Recorded.caches = map[string]*cache{}
 	for _, c := range s.Calls {
-		r.otherModels[c.Usage] = !b.isOf(c.Model)
+		r.models[c.Usage] = c.Model
 	}
 	r.manager, err = winnow.New(b.Window, &winnow.Options{
-		Model: b.Model, Estimator: estimator, Cache: &b.cache, Overhead: *b.Overhead, Recall: true,
+		Model: b.Model, Estimator: estimator, Cache: &b.cache,
+		Overhead: max(0, *b.Overhead-recallTool(estimator)), Recall: true,
 		Summarizer: scribe{estimator, &b, &r.Winnow},
 		Now:        func() time.Time { return r.clock },
 	})
 	return r, requests, err
+}
+
+// recallTool estimates the tokens of the recall tool. It takes the place of as many of the host's tools, because a host
+// need not offer it.
+func recallTool(e winnow.Estimator) int {
+	text, err := json.Marshal(winnow.RecallTool())
+	if err != nil {
+		return 0
+	}
+	return e.Estimate(winnow.Message{Role: winnow.RoleUser, Parts: []winnow.Part{{Text: string(text)}}})
 }
 
 // replay sends every request of the recorded session through its own manager.
@@ -208,7 +220,7 @@ type replayer struct {
 	last      map[string]string // texts of the previous request, by message
 	records   map[string]bool   // those of the request before
 
-	otherModels map[*winnow.Usage]bool // usages of calls of another model than that of the replay
+	models map[*winnow.Usage]string // of the calls that the file counts
 }
 
 // next prepares the request behind an answer, and describes it.
@@ -239,7 +251,7 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 		r.compare(asked.History, answer, sent.Messages, elsewhere)
 	}
 	r.answer(&q, answer)
-	r.bill(answer, asked.At)
+	r.bill(&q, answer, asked.At)
 	q.SoFarLimit = r.limit.out.Total()
 	r.add(q)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/winnowgo/winnow/internal/test/recording"
 )
 
-// Summary is the result of a replay in numbers. Tokens are estimates; costs are in dollars.
+// Summary is the result of a replay in numbers. Tokens are estimates; costs are in dollars or, if no price is known, in
+// millions of uncached tokens.
 type Summary struct {
 	Name     string         `json:"name"`
 	Messages int            `json:"messages"`
@@ -38,7 +39,8 @@ type Summary struct {
 	SumsLimit  float64       `json:"summariesAtTheLimit"`
 	Billed     *winnow.Usage `json:"billed,omitempty"` // when it was recorded; nil: unknown
 	CostBilled float64       `json:"costBilled,omitempty"`
-	HasPrice   bool          `json:"hasPrice"` // the dollars are those of the model, and not of an assumed price
+	Compared   int           `json:"compared"` // requests that Cost and Against are of
+	HasPrice   bool          `json:"hasPrice"` // costs are in dollars
 }
 
 func (c counts) byName() map[string]int { return map[string]int{"names": c[aName], "lines": c[aLine]} }
@@ -56,15 +58,18 @@ func Summarize(in Input) (*Summary, error) {
 		Sent: r.Tokens, Cached: r.Cached, Refused: r.Overflows,
 		Model: r.Model, Overhead: *r.Overhead, Needed: r.Needed.byName(), Missing: r.Winnow.Missing.byName(),
 		MissingLimit: r.Limit.Missing.byName(), Recallable: r.Recallable.byName(),
-		Cost: dollars(r.ours(), r.Price), CostLimit: dollars(r.Limit.Total(), r.Price),
+		Cost: r.ours(), CostLimit: dollars(r.Limit.Total(), r.Price),
 		Summaries: dollars(r.Winnow.Summaries, r.Price), SumsLimit: dollars(r.Limit.Summaries, r.Price),
-		Against: dollars(r.theirs(), r.Price), HasPrice: r.HasListPrice(),
+		Against: r.theirs(), Compared: len(r.Requests), HasPrice: r.HasPrice(),
 	}
 	for _, k := range r.Filled.Kinds {
 		s.Filled[k.Name] = k.Tokens
 	}
 	for _, t := range r.Filled.Tools {
 		s.Tools[t.Name] = t.Tokens
+	}
+	if n := r.Recorded.Calls; n > 0 {
+		s.Compared = n
 	}
 	if len(in.Session.Calls) > 0 {
 		p := r.paid()
@@ -77,9 +82,10 @@ func Summarize(in Input) (*Summary, error) {
 func (s *Summary) Add(o *Summary) {
 	s.Requests += o.Requests
 	s.Refused += o.Refused
-	s.Cost += o.Cost
-	s.CostLimit += o.CostLimit
-	s.Against += o.Against
+	if o.HasPrice {
+		s.HasPrice = true
+		s.Cost, s.CostLimit, s.Against = s.Cost+o.Cost, s.CostLimit+o.CostLimit, s.Against+o.Against
+	}
 	for _, m := range []struct{ into, from *map[string]int }{
 		{&s.Needed, &o.Needed}, {&s.Missing, &o.Missing}, {&s.MissingLimit, &o.MissingLimit},
 		{&s.Recallable, &o.Recallable},
@@ -107,8 +113,12 @@ func (s *Summary) Row(name, last string) []string {
 	if s.Refused > 0 {
 		change = recording.Count(s.Refused, "request") + " too large"
 	}
+	against, cost := "no price", "no price"
+	if s.HasPrice {
+		against, cost = money(s.Against), money(s.Cost)
+	}
 	return []string{
-		name, last, recording.Comma(s.Requests), window, money(s.Against), money(s.Cost), change,
+		name, last, recording.Comma(s.Requests), window, against, cost, change,
 		lost(s.Missing), recording.Comma(s.Recallable["names"] + s.Recallable["lines"]), lost(s.MissingLimit),
 	}
 }

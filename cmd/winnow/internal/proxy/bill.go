@@ -61,7 +61,7 @@ func (b *bill) add(x *transport.Exchange, window int, now time.Time) {
 	b.at = now
 	b.Paid += b.basis.Dollars(u)
 	b.Written += u.Prompt() - u.CacheRead
-	b.NoPrice = b.NoPrice || !b.basis.HasListPrice()
+	b.NoPrice = b.NoPrice || !b.basis.HasPrice()
 	b.isCached = b.isCached || u.CacheRead+u.CacheWrite > 0
 	switch {
 	case x.Recalls > 0: // the client's own history needs no recall
