@@ -22,8 +22,8 @@ type bill struct {
 	Answers float64 // as billed; some programs count an answer that has only begun
 	Modeled float64 // the prompts by the model of the cache
 	Winnow  float64 // those with winnow, by the same model
-	Tokens  int     // of the prompts
-	Unread  int     // of these, what the model takes for read and was not; negative: the other way round
+	Reread  float64 // the prompts by the model, but with what was read from the cache as billed
+	Unread  int     // tokens that the model takes for read and that were not; negative: the other way round
 
 	caches map[string]*cache // by model
 	last   counted
@@ -117,7 +117,8 @@ func (r *replayer) bill(q *request, answer *winnow.Message, at time.Time) {
 	if q.Error == "" {
 		b.Winnow += dollars(c.basis.promptCost(ours, oursRead), c.basis.Price)
 	}
-	b.Tokens, b.Unread = b.Tokens+u.Prompt(), b.Unread+read-u.CacheRead
+	b.Reread += dollars(c.basis.promptCost(u.Prompt(), u.CacheRead), c.basis.Price)
+	b.Unread += read - u.CacheRead
 	c.at = at
 }
 
@@ -234,7 +235,7 @@ func (r *report) Billed() string {
 			counts = append(counts, recording.Comma(c.tokens)+" "+c.as)
 		}
 	}
-	said := fmt.Sprintf("When it was recorded, %s of the model were billed for these tokens: %s.",
+	said := fmt.Sprintf("When it was recorded, the provider billed %s of the model for these tokens: %s.",
 		recording.Count(len(r.Source.Calls), "call"), strings.Join(counts, ", "))
 	if len(p.Models) > 0 {
 		said += fmt.Sprintf(" That is %s at today's prices.", money(p.Dollars))
@@ -264,7 +265,7 @@ func (r *report) Explained() string {
 		return r.lasted()
 	}
 	why := "as much was read, but the rest has another price than what is written to the cache"
-	if math.Abs(float64(b.Unread)) > float64(b.Tokens)/100 {
+	if math.Abs(b.Modeled-b.Reread) > math.Abs(b.Reread-b.Prompts) {
 		more := "more"
 		if b.Unread > 0 {
 			more = "less"

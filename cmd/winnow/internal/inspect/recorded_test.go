@@ -156,3 +156,44 @@ func TestLasted(t *testing.T) {
 	assert.InDelta(t, (5*20_200+.2*40_000)/1e6, r.Recorded.Prompts, 1e-9)
 	assert.Contains(t, r.Explained(), "it cost "+money(3*20_200/1e6)+" more")
 }
+
+// TestSavingOfBill: what winnow leaves out of the file's text comes off the prompts that were billed, with all that the
+// file lacks in them. A rewrite reads what stands in front of it, and of what the file lacks nothing.
+func TestSavingOfBill(t *testing.T) {
+	const n, lacking = 30, 500 // results; tokens more that are billed at each request
+	var words strings.Builder
+	for i := range 2_000 {
+		fmt.Fprintf(&words, "%d lines of log %d\n", i*i, 7*i)
+	}
+	f := &file{}
+	f.claude(0, "user", "What do the logs say?", nil)
+	read, prompt := 0, 20_000
+	for k := range n {
+		id := fmt.Sprint("t", k)
+		call := object{"type": "tool_use", "id": id, "name": "Bash", "input": object{"command": fmt.Sprint("tail log", k)}}
+		f.claudeAnswer(0, "claude-opus-4-6", []object{call}, read, prompt-read, nil)
+		text := words.String()[100*k : 100*k+6_000]
+		f.claude(0, "user", []object{{"type": "tool_result", "tool_use_id": id, "content": text}}, nil)
+		read, prompt = prompt, prompt+lacking+3_500
+	}
+	f.claudeAnswer(0, "claude-opus-4-6", said("Nothing."), read, prompt-read, nil)
+	r := reported(t, f)
+	theirs, ours, common, rewrites := 0.0, 0.0, 0, 0
+	for i, q := range r.Requests {
+		billed := 20_000 + i*(lacking+3_500)
+		left := billed - (20_000 + q.History - q.Tokens)
+		if q.Epoch {
+			common, rewrites = q.Cached, rewrites+1
+		}
+		theirs += .1*float64(max(0, billed-lacking-3_500)) + 1.25*(lacking+3_500)
+		ours += .1*float64(common) + 1.25*float64(left-common)
+		common = left
+	}
+	theirs += 1.25*20_000 - 1.25*(lacking+3_500) - .1*(20_000-lacking-3_500) // the first one reads nothing
+	require.Positive(t, rewrites)
+	assert.InDelta(t, theirs*5/1e6, r.Recorded.Prompts, 1e-9)
+	assert.InDelta(t, theirs*5/1e6, r.Recorded.Modeled, 1e-9)
+	assert.InEpsilon(t, ours*5/1e6, r.Recorded.Winnow, .001, "but for fractions of tokens")
+	assert.Contains(t, r.headline(), fmt.Sprintf(": %s than %s that was billed", percentMore(ours+100*(n+1), theirs+100*(n+1)),
+		money((theirs+100*(n+1))*5/1e6)))
+}
