@@ -51,7 +51,7 @@ func New(window int, opts *Options) (*Manager, error) {
 	case o.Model == "":
 	case !isKnown:
 		o.Logger.Warn("winnow: the model is unknown", "model", o.Model)
-	case known.Uncached == 0:
+	case known.Input == 0:
 		o.Logger.Warn("winnow: no price is known for the model", "model", o.Model)
 	}
 	m := &Manager{

@@ -415,18 +415,22 @@ func TestCheckWindow(t *testing.T) {
 	}
 }
 
-// TestUnknownModel: a typo in the model is an error where the window has to come from it, and one warning elsewhere.
+// TestUnknownModel: a typo in the model is an error where the window has to come from it, and one warning elsewhere. So is
+// a model without a price.
 func TestUnknownModel(t *testing.T) {
 	for _, tt := range []struct {
 		model    string
 		window   int
 		warnings int
+		warning  string
 		reason   string
 	}{
-		{"claude-opsu-5", 0, -1, "nothing says how large the window is"},
-		{"claude-opsu-5", 200_000, 1, "its cache, its tokenizer and its thinking are not known"},
-		{"claude-opus-4-6", 200_000, 0, "known"},
-		{"", 200_000, 0, "the host does not say"},
+		{"claude-opsu-5", 0, -1, "", "nothing says how large the window is"},
+		{"claude-opsu-5", 200_000, 1, "the model is unknown", "its cache, its tokenizer and its thinking are not known"},
+		{"c4ai-aya-vision-8b", 0, 1, "no price is known", "only its window is"},
+		{"anthropic/claude-opus-4.6-fast", 0, 1, "no price is known", "a variant whose price is another one"},
+		{"claude-opus-4-6", 200_000, 0, "level=", "known"},
+		{"", 200_000, 0, "level=", "the host does not say"},
 	} {
 		var log bytes.Buffer
 		_, err := winnow.New(tt.window, &winnow.Options{Model: tt.model, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -435,6 +439,6 @@ func TestUnknownModel(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, tt.reason)
-		assert.Equal(t, tt.warnings, strings.Count(log.String(), "the model is unknown"), tt.reason)
+		assert.Equal(t, tt.warnings, strings.Count(log.String(), tt.warning), tt.reason)
 	}
 }
