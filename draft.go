@@ -101,7 +101,7 @@ func (b basis) replay(c *checkpoint) *draft {
 // It takes over what d has learned from the provider's counts.
 func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
 	next := beginDraft(d.basis, c, records, newEdits)
-	next.learned = learned{isLearned: true, rejected: d.rejected, lastUsage: d.lastUsage}
+	next.learned, next.isLearned = d.learned, true
 	next.accounting.TakeOver(&d.accounting, &d.known)
 	next.setBudget()
 	return next.passes()
@@ -320,8 +320,10 @@ func (d *draft) reason() string {
 	case d.newRecords > 0:
 		return "old work becomes records"
 	}
-	return "the history is not the last one and what follows it"
+	return otherHistory
 }
+
+const otherHistory = "the history is not the last one and what follows it"
 
 // inForceNow returns what is in force: it is found once before records are replayed, and once behind that.
 func (d *draft) inForceNow() *inForce {
@@ -416,6 +418,17 @@ func (d *draft) estimateHistory(n int) int {
 		sum = count.Add(sum, f.tokens)
 	}
 	return max(0, sum-d.compactedTokens)
+}
+
+// end returns the position of the newest message of the history, as that has it, and of the one ahead of it.
+func (d *draft) end() (end, ahead position) {
+	facts := d.index.facts
+	if n := min(len(d.history), len(facts)) - 1; n >= 0 {
+		if end = (position{Key: facts[n].key, Index: n}); n > 0 {
+			ahead = position{Key: facts[n-1].key, Index: n - 1}
+		}
+	}
+	return end, ahead
 }
 
 // lastSent returns the position of the last request's last message, or -1 if d does not have it.

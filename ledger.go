@@ -11,6 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/pairing"
 	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow/internal/promise"
 	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
 )
@@ -51,8 +52,8 @@ type ledger struct {
 	recovery *recovery // whose outcome is not known yet; nil: none
 	journal  journal
 
-	promised *saved.Promise // of the last request, until it was compared
-	cacheUse saved.CacheUse // of the whole conversation
+	promised promise.Promise // of the last request
+	cacheUse promise.Use     // of the whole conversation
 }
 
 // rewrites are the decisions about how the history is sent. If a recovery fails, the manager restores those from before
@@ -99,6 +100,8 @@ type lastRequest struct {
 	tokens   int       // of the request
 	estimate int       // of its messages
 	bytes    int       // of its body
+	// the newest message of its history, as that had it, and the one ahead of it
+	end, ahead position
 }
 
 // hasRequest reports whether there was a last request and it was for the current model. It may have had no messages.

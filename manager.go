@@ -142,7 +142,7 @@ func (m *Manager) Counted(u Usage) {
 	}
 	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
 	l.accounting.Observe(anchor, 0, m.opts.Overhead)
-	m.logMissed(l.comparePromise(&u, m.prices.least))
+	m.logMissed(l.settlePromise(&u, &m.settings))
 	if u.ThinkingDropped > 0 && !l.bindsThinking {
 		l.bindsThinking = true
 		m.logBinding()

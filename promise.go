@@ -1,23 +1,28 @@
 package winnow
 
 import (
-	"strings"
+	"math"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/saved"
+	"github.com/winnowgo/winnow/internal/accounting"
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/promise"
 )
 
 // Each request says what the provider is expected to read from its cache: that is set against what was read. A promise
 // that was not kept is counted and logged, with who broke it.
 
-// CacheUse counts what became of a conversation's tokens in the provider's cache, as far as answers say what was read.
+// CacheUse counts what became of a conversation's tokens in the provider's cache, as far as answers say what was read:
+// those in the history that Prepare is given, and what [Manager.Counted] is told, also of the last one. A request
+// without such an answer counts for nothing.
 type CacheUse struct {
-	Requests int // that were compared
-	Expected int // what they should have read: [Request].Cached
+	Requests int // whose answers were counted
+	Expected int // what they should have read: [Request].Cached, as far as an answer shows that the cache has it
 	Read     int // what was read
 	Missed   int // of Expected, what was not read, by requests that missed more than a tenth
-	// what the request before had and was not read, because the manager had rewritten it, the host had changed it, it
-	// was older than [CacheOptions].TTL or 5 minutes, or the provider had lost it
+	// what the newest request before had whose answer was counted, and was not read, because the manager had rewritten
+	// it, the host had changed it or its model, system prompt or tools, it was older than [CacheOptions].TTL or 5
+	// minutes, or the provider had lost it
 	Rewritten, Changed, Expired, Lost int
 }
 
@@ -36,94 +41,83 @@ func (m *Manager) CacheUse() CacheUse {
 	return CacheUse(m.state.cacheUse)
 }
 
-// mostMissed is the share of what was expected that may be missing: providers cache whole blocks.
-const mostMissed = 0.1
-
-// shortestTTL is how long any provider keeps what was cached.
-const shortestTTL = 5 * time.Minute
-
-// promise remembers how much of r, the request of d, the provider is expected to read from its cache, and counts what
-// it cannot read again of the request before. reason says why d differs from that.
-func (l *ledger) promise(d *draft, r *Request, before *ledger, wasCold bool, reason string) {
-	use := &l.cacheUse
-	lost := max(0, before.tokens-r.Cached)
-	l.promised = &saved.Promise{Cached: r.Cached, Tokens: r.Tokens, Margin: d.margin()}
-	if !before.sentAt.IsZero() {
-		l.promised.Pause = d.now.Sub(before.sentAt)
+// promise says what the last request, of d, should read of what the cache has: the newest request whose answer was
+// counted. before is the state in front of it. reason says why d differs from the request before, from `first` on.
+func (l *ledger) promise(d *draft, before *ledger, first int, reason string) {
+	p := &l.promised
+	if p.SentAt.IsZero() && d.answer != nil && countsMore(d.answer) {
+		p.Base = promise.Base{}
 	}
+	whose := promise.Winnow
 	switch {
-	case len(before.sent) == 0 || d.opts.Cache.None:
-	case wasCold:
-		use.Expired += before.tokens
-	case r.FirstChanged >= len(before.sent):
-	case d.firstReason != "" || d.newRecords > 0 || d.checkpoint != before.checkpoint:
-		use.Rewritten += lost
-		l.promised.Rewrite = reason
-	default:
-		use.Changed += lost
+	case before.otherModel:
+		first, whose, reason = promise.Elsewhere, promise.Host, "another model"
+	case d.compactedAt > before.end.Index:
+		whose, reason = promise.Provider, "it has compacted the conversation"
+	case first >= d.changedFrom && d.turnStart.Key == before.turnStart.Key:
+		whose, reason = promise.Host, otherHistory
 	}
+	p.Keep(l.sent, first, whose, reason)
+	if i := (observing{d}).firstForgotten(p.Kept); i < p.Kept {
+		p.Kept, p.Whose, p.Reason = i, promise.Provider, "the reasoning of an earlier turn is not read any more"
+	}
+	p.SentAt, p.Estimate, p.Size = d.now, d.total, observing{d}.promisedSize(p)
 }
 
-// missed is a promise that was not kept.
-type missed struct {
-	tokens, expected int
-	whose            string // "winnow", "host", "time" or "provider"
-	reason           string
+// countsMore reports whether the usage of m may be that of other requests too.
+func countsMore(m *Message) bool {
+	return isFailed(m) || hasPart(m, isServerResult) || compactionIn(m) >= 0
 }
 
-// comparePromise compares what was read with the promise of the last request. It returns nil if the promise was kept,
-// or if nothing is known of it: the provider has not counted its cache yet. Prefixes shorter than least are not cached.
-func (l *ledger) comparePromise(u *Usage, least int) *missed {
-	p, use := l.promised, &l.cacheUse
-	if l.promised = nil; p == nil || u == nil || u.Prompt() == 0 {
+// promisedSize returns what is known of the tokens of a request that p is about.
+func (o observing) promisedSize(p *promise.Promise) (z promise.Size) {
+	a, b := &o.accounting, &p.Base
+	if b.Prompt == 0 || p.Kept == promise.Elsewhere {
+		return z
+	}
+	kept, shownKept := o.sums(p.Kept)
+	all, shown := o.sums(len(o.items))
+	gone := max(0, b.Estimate-kept)
+	leastGone, mostGone := a.Bounds(gone)
+	leastKept, _ := a.Bounds(kept)
+	z.Cached = max(0, min(b.Held, b.Prompt-a.BilledAs(gone)))
+	// Either what is gone or what is kept may be estimated wrongly: it is the smaller error that counts.
+	z.Error = max(0, z.Cached-max(b.Prompt-mostGone, leastKept))
+	z.Hidden = min(z.Cached, a.Hidden(o.opts.Overhead))
+	least := b.Prompt - mostGone + count.Share(shown-shownKept, accounting.MinRatio)
+	z.Most = count.Add(max(0, b.Prompt-leastGone), b.Output)
+	z.Most = count.Add(z.Most, int(accounting.MaxRatio*float64(all-kept)))
+	for _, x := range o.items[p.Kept:] {
+		switch {
+		case x.sent.Role == RoleUser: // what was thought before may not be read any more
+			least -= int(accounting.MaxRatio * float64(kept-shownKept))
+			kept = shownKept
+		case x.sent.Role == RoleTool && hasHiddenParts(x.sent):
+			z.Most = math.MaxInt
+		}
+	}
+	z.Least = max(0, least)
+	return z
+}
+
+// settlePromise sets what was billed for the last request against what it should have read. It returns what was missed;
+// nil: nothing. A count that came without an answer says nothing of the cache.
+func (l *ledger) settlePromise(u *Usage, s *settings) *promise.Missed {
+	if u == nil || u.Output <= 0 && u.CacheRead+u.CacheWrite <= 0 {
 		return nil
 	}
-	read := max(0, u.CacheRead)
-	if use.Read == 0 && read+u.CacheWrite <= 0 {
-		return nil
-	}
-	use.Requests, use.Expected, use.Read = use.Requests+1, use.Expected+p.Cached, use.Read+read
-	// If the prompt was estimated too high, its cached part is taken to have been too high by as much; either may be
-	// off by the margin.
-	likely := p.Cached - max(0, p.Tokens-u.Prompt())
-	tokens := likely - read
-	if likely < least || float64(tokens) <= mostMissed*float64(p.Cached)+float64(p.Margin) {
-		return nil
-	}
-	use.Missed += tokens
-	whose, reason, counted := blame(p, u, use)
-	*counted += tokens
-	return &missed{tokens: tokens, expected: p.Cached, whose: whose, reason: reason}
-}
-
-// blame says who caused that less was read than promised, why, and in which count it belongs.
-func blame(p *saved.Promise, u *Usage, use *saved.CacheUse) (whose, reason string, counted *int) {
-	another := max(p.Tokens-u.Prompt(), u.Prompt()-p.Tokens) > p.Margin
-	switch said := u.CacheMiss; {
-	case p.Rewrite != "" && (said == "" && !another || saysMessages(said)):
-		return "winnow", p.Rewrite, &use.Rewritten
-	case saysMessages(said) || strings.HasSuffix(said, "_changed"): // the model, the system prompt, tools, the tier
-		return "host", said, &use.Changed
-	case said != "":
-		return "provider", said, &use.Lost
-	case another:
-		return "host", "the prompt has another size: another system prompt or other tools", &use.Changed
-	case p.Pause >= shortestTTL:
-		return "time", "kept for less than Cache.TTL says", &use.Expired
-	}
-	return "provider", "not said", &use.Lost
-}
-
-// saysMessages reports whether a reason of a provider is about the messages, and not about what stands beside them.
-func saysMessages(reason string) bool {
-	return reason == "messages_changed" || reason == "input_changed" || reason == "context_compacted"
+	c := s.opts.Cache
+	return l.promised.Settle(promise.Answer{Sent: l.sent,
+		Prompt: u.Prompt(), Read: max(0, u.CacheRead), Written: max(0, u.CacheWrite), Output: max(0, u.Output),
+		Said: u.CacheMiss,
+	}, promise.Cache{None: c.None, TTL: c.TTL, Least: s.prices.least}, &l.cacheUse)
 }
 
 // logMissed says how much was not read that should have been, and who caused it.
-func (s *settings) logMissed(x *missed) {
+func (s *settings) logMissed(x *promise.Missed) {
 	if x != nil {
-		s.opts.Logger.Info("winnow: less was read from the prompt cache than expected", "tokens", x.tokens,
-			"expected", x.expected, "whose", x.whose, "reason", x.reason)
+		s.opts.Logger.Info("winnow: less was read from the prompt cache than expected", "tokens", x.Tokens,
+			"expected", x.Expected, "whose", string(x.Whose), "reason", x.Reason)
 	}
 }
 

@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -87,6 +88,176 @@ func TestPromise(t *testing.T) {
 			next := newManager(t, 200_000, &winnow.Options{Model: "claude-opus-4-6"})
 			require.NoError(t, next.Restore(state))
 			assert.Equal(t, m.CacheUse(), next.CacheUse(), "the state keeps it")
+		})
+	}
+}
+
+// checked is a conversation with a twin, of which each request is answered unless a test says otherwise.
+type checked struct {
+	t       *testing.T
+	m       *winnow.Manager
+	opts    winnow.Options
+	now     time.Time
+	log     bytes.Buffer
+	twin    twin
+	history []winnow.Message
+	had     int // tokens of the request that was answered last
+	step    int
+}
+
+// begin begins one of a few requests, all answered.
+func begin(t *testing.T) *checked {
+	c := &checked{t: t, now: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)}
+	c.opts = winnow.Options{Model: "claude-opus-4-6", Now: func() time.Time { return c.now },
+		Logger: slog.New(slog.NewTextHandler(&c.log, nil))}
+	c.m = newManager(t, 200_000, &c.opts)
+	c.twin = twin{estimator: estimatorOf(t, "o200k"), factor: 1.1, hidden: 9_000, ttl: 5 * time.Minute,
+		seen: map[string]time.Time{}}
+	c.history = list(userSays("Find it." + strings.Repeat(" And say where.", 1_000)))
+	for range 5 {
+		c.answer(c.prepare())
+	}
+	return c
+}
+
+func (c *checked) prepare() *winnow.Request {
+	c.now = c.now.Add(5 * time.Second)
+	r, err := c.m.Prepare(c.t.Context(), c.history)
+	require.NoError(c.t, err)
+	return r
+}
+
+// answer answers r, and counts that at once.
+func (c *checked) answer(r *winnow.Request) {
+	c.step++
+	u := c.twin.take(r.Messages, c.now)
+	c.had = u.Prompt()
+	id := fmt.Sprintf("call_%d", c.step)
+	answer := call(id, "bash", fmt.Sprintf(`{"command":"grep -n word_%d"}`, c.step))
+	answer.Usage = u
+	c.history = append(c.history, answer, toolSays(id, fmt.Sprintf("file_%d.go:%d: found", c.step, c.step)))
+	c.m.Counted(*u)
+}
+
+// goOn is another process, with other options.
+func (c *checked) goOn(change func(o *winnow.Options)) {
+	state, err := c.m.Snapshot()
+	require.NoError(c.t, err)
+	change(&c.opts)
+	c.m = newManager(c.t, 200_000, &c.opts)
+	require.NoError(c.t, c.m.Restore(state))
+}
+
+// TestPromiseGoesOn: what a request should read follows from the newest one that was answered, whatever came between.
+func TestPromiseGoesOn(t *testing.T) {
+	otherTools := func(c *checked, hidden int) { c.twin.beside, c.twin.hidden = "other", hidden }
+	for _, tt := range []struct {
+		name   string
+		play   func(c *checked)
+		want   func(u winnow.CacheUse) int // has all of the request before; nil: nothing was lost
+		logged string                      // "" where nothing is said
+	}{
+		{"another model", func(c *checked) {
+			c.goOn(func(o *winnow.Options) { o.Model = "claude-opus-4-5" })
+			c.twin.beside = "another model"
+			c.answer(c.prepare())
+		}, func(u winnow.CacheUse) int { return u.Changed }, ""},
+		{"another process", func(c *checked) {
+			c.goOn(func(*winnow.Options) {})
+			c.answer(c.prepare())
+		}, nil, ""},
+		{"another process, and the provider has lost it", func(c *checked) {
+			c.goOn(func(*winnow.Options) {})
+			clear(c.twin.seen)
+			c.answer(c.prepare())
+		}, func(u winnow.CacheUse) int { return u.Lost }, "whose=provider"},
+		{"no answer, and again much later", func(c *checked) {
+			c.prepare()
+			c.now = c.now.Add(10 * time.Minute)
+			c.prepare()
+			c.answer(c.prepare())
+		}, func(u winnow.CacheUse) int { return u.Expired }, ""},
+		{"no answer, though the provider has read it", func(c *checked) {
+			c.now = c.now.Add(3 * time.Minute)
+			c.twin.take(c.prepare().Messages, c.now)
+			c.now = c.now.Add(3 * time.Minute)
+			c.answer(c.prepare())
+		}, nil, ""},
+		{"an edit that no answer came to", func(c *checked) {
+			c.history[2] = toolSays("call_1", "another result")
+			c.prepare()
+			c.answer(c.prepare())
+		}, func(u winnow.CacheUse) int { return u.Changed }, ""},
+		{"a refusal, and the answer to the smaller request", func(c *checked) {
+			c.prepare()
+			r, err := c.m.Recover(c.t.Context(), c.history, errors.New("prompt is too long"))
+			require.NoError(c.t, err)
+			c.answer(r)
+		}, func(u winnow.CacheUse) int { return u.Rewritten }, ""},
+		{"a count of the request before it was sent", func(c *checked) {
+			r := c.prepare()
+			c.m.Counted(winnow.Usage{Input: r.Tokens})
+			c.answer(r)
+		}, nil, ""},
+		{"plans", func(c *checked) {
+			c.now = c.now.Add(3 * time.Minute)
+			c.m.Plan(c.history[:3])
+			c.m.Plan(nil)
+			c.answer(c.prepare())
+		}, nil, ""},
+		{"a longer lifetime than is believed", func(c *checked) {
+			c.twin.ttl = time.Hour
+			c.now = c.now.Add(20 * time.Minute)
+			c.answer(c.prepare())
+		}, nil, ""},
+		{"more tools", func(c *checked) {
+			otherTools(c, 14_000)
+			c.answer(c.prepare())
+		}, func(u winnow.CacheUse) int { return u.Changed }, "whose=host"},
+		{"fewer tools", func(c *checked) {
+			otherTools(c, 4_000)
+			c.answer(c.prepare())
+		}, func(u winnow.CacheUse) int { return u.Changed }, "whose=host"},
+		{"other tools, and a pause", func(c *checked) {
+			c.goOn(func(o *winnow.Options) { o.Cache = &winnow.CacheOptions{TTL: time.Hour} })
+			c.now = c.now.Add(10 * time.Minute)
+			otherTools(c, 14_000)
+			c.answer(c.prepare())
+		}, func(u winnow.CacheUse) int { return u.Changed }, "whose=host"},
+		{"a pause, and a result of which the estimate is far off", func(c *checked) {
+			c.goOn(func(o *winnow.Options) { o.Cache = &winnow.CacheOptions{TTL: time.Hour} })
+			c.now = c.now.Add(10 * time.Minute)
+			c.history[len(c.history)-1] = toolSays(fmt.Sprintf("call_%d", c.step), strings.Repeat("found it here ", 2_000))
+			c.twin.factor = 2.2
+			r := c.prepare()
+			_, tokens := c.twin.prefixes(r.Messages)
+			c.m.Counted(winnow.Usage{CacheWrite: c.had + (tokens[len(tokens)-1] - tokens[len(tokens)-2])})
+		}, func(u winnow.CacheUse) int { return u.Expired }, "whose=time"},
+		{"an answer that was several requests", func(c *checked) {
+			u := c.twin.take(c.prepare().Messages, c.now)
+			u.CacheRead, u.CacheWrite = 3*u.CacheRead, 3*u.CacheWrite
+			c.history = append(c.history, winnow.Message{Role: winnow.RoleAssistant, Usage: u, Parts: []winnow.Part{
+				{Kind: winnow.KindOpaque, ID: "search_1", Name: "web_search", Text: `{"query":"word"}`},
+				{Kind: winnow.KindOpaque, ID: "search_1", Text: `{"found":true}`},
+				{Text: "It is there."},
+			}}, userSays("Where?"))
+			c.answer(c.prepare())
+		}, nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := begin(t)
+			had, before := c.had, c.m.CacheUse()
+			tt.play(c)
+			use := c.m.CacheUse().Plus(-1, before)
+			assert.Equal(t, tt.logged != "", strings.Contains(c.log.String(), "less was read from the prompt cache"), c.log.String())
+			assert.Contains(t, c.log.String(), tt.logged)
+			lost := use.Rewritten + use.Changed + use.Expired + use.Lost
+			if tt.want == nil {
+				assert.Zero(t, lost, "%+v", use)
+				return
+			}
+			assert.Equal(t, had-use.Read, lost, "what was not read, once: %+v", use)
+			assert.Equal(t, lost, tt.want(use), "%+v", use)
 		})
 	}
 }

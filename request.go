@@ -7,6 +7,7 @@ import (
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/event"
+	"github.com/winnowgo/winnow/internal/promise"
 )
 
 // Request is what a manager returns. You may append to its lists, but must not write to their elements.
@@ -47,9 +48,12 @@ type Compaction struct {
 func (c *call) commit(p *proposal) (*Request, error) {
 	d, l, before := p.draft, c.ledger, *c.ledger
 	r, cold, reason := d.request(), d.isCold(), d.reason()
-	miss := l.comparePromise(d.lastUsage, d.prices.least)
+	var missed *promise.Missed
+	if d.answer != nil && d.answerTo == l.promised { // else another call has counted it meanwhile
+		missed = l.settlePromise(d.answer.Usage, d.settings)
+	}
 	l.remember(d)
-	l.promise(d, r, &before, cold, reason)
+	l.promise(d, &before, r.FirstChanged, reason)
 	l.bytes = r.Bytes
 	if p.also != nil {
 		p.also(l)
@@ -77,7 +81,7 @@ func (c *call) commit(p *proposal) (*Request, error) {
 		c.logBinding()
 	}
 	l.tries.count(r, c.meter)
-	c.logMissed(miss)
+	c.logMissed(missed)
 	d.logRejected(d.rejected)
 	if x := p.report; x != nil {
 		c.opts.Logger.Info("winnow: compacted", "tokens_before", x.TokensBefore, "tokens_after", x.TokensAfter,
@@ -109,6 +113,7 @@ func (l *ledger) remember(d *draft) {
 	l.apart = l.stillApart(d)
 	l.bindsThinking = l.bindsThinking || d.saysBound() // before otherModel is forgotten
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.total, false
+	l.end, l.ahead = d.end()
 	if l.accounting = d.accounting; l.isRestored {
 		l.isRestored = false
 		l.breaker.Restarted(d.historyTokens())

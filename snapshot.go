@@ -223,7 +223,8 @@ func (l *ledger) head() saved.Snapshot {
 		Winnow: saved.Version,
 		Partner: saved.Partner{Model: l.model, OtherModel: l.otherModel, Window: l.window,
 			BindsThinking: l.bindsThinking},
-		Request:    saved.Request{SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Bytes: l.bytes},
+		Request: saved.Request{SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Bytes: l.bytes,
+			End: l.end, Ahead: l.ahead},
 		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
 		BodyLimits: saved.BodyLimits{Body: l.body, Images: l.images},
 		Refusals:   l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
@@ -363,12 +364,13 @@ func ledgerOf(s *saved.Snapshot) (*ledger, error) {
 		partner: partner{
 			model: s.Model, otherModel: s.OtherModel, window: s.Window, bindsThinking: s.BindsThinking,
 		},
-		breaker: s.Breaker.Within(), cacheUse: s.CacheUse, promised: s.Promise,
+		breaker: s.Breaker.Within(), cacheUse: s.CacheUse.Within(), promised: s.Promise.Within(),
 		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
 	}
 	l.accounting.Meter, l.accounting.Limit, l.accounting.Window = s.Accounting.Within()
 	l.body, l.images = max(0, s.Body), max(0, s.Images)
 	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
+	l.end, l.ahead = s.End.Within(), s.Ahead.Within()
 	l.sent, l.names = r.keys(s.Sent), namesOf(s.Names)
 	l.tries = tries{Tries: s.Tries.Within()} // before revert, which adds the requests that were refused
 	// undoable is the same struct for the ledger and for what it was before a recovery.

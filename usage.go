@@ -3,6 +3,7 @@ package winnow
 import (
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/promise"
 )
 
 // What the provider's counts in a history teach about its requests.
@@ -11,7 +12,10 @@ import (
 type learned struct {
 	isLearned bool // the counts of this history are in accounting already
 	rejected  []rejection
-	lastUsage *Usage // of the answer to the last request; nil: not known
+
+	answer      *Message        // to the last request; nil: not known
+	answerTo    promise.Promise // what that request should have read
+	changedFrom int             // the first message that the host has changed since that request
 }
 
 // A rejection is a count of the provider that is not used.
@@ -30,13 +34,13 @@ func (o observing) observeUsage() {
 	if o.unchangedPrefix = o.firstChanged(); o.isLearned { // an earlier draft of this history has learned all
 		return
 	}
+	o.answer, o.answerTo, o.changedFrom = o.findAnswer(), o.ledger.promised, o.unchangedPrefix
 	// Another model's tokenizer counted, with other tools and limits, or another process with other tools.
 	if o.ledger.otherModel || o.withoutCounts {
 		o.rejectFrom(sent)
 		o.unchangedPrefix = len(o.items)
 		return
 	}
-	o.lastUsage = o.usageOfAnswer()
 	if i := o.unchangedPrefix; i < sent {
 		if i == sent-1 {
 			i = o.observeWithoutNewest(i)
@@ -83,6 +87,18 @@ func (o observing) readThen(n int) (tokens int) {
 		tokens = count.Add(tokens, o.forgottenAt(i))
 	}
 	return tokens
+}
+
+// firstForgotten returns the first of the n first messages whose reasoning the provider read when these were a request,
+// and does not read any more; or n.
+func (o observing) firstForgotten(n int) int {
+	first := n
+	for i := n - 1; i >= 0 && o.items[i].sent.Role != RoleUser; i-- {
+		if o.forgottenAt(i) > 0 {
+			first = i
+		}
+	}
+	return first
 }
 
 // forgottenAt returns the tokens of message i that do not count any more.
@@ -193,16 +209,20 @@ func (o observing) takeAnswer(next *Message) {
 	}
 }
 
-// usageOfAnswer returns what was billed for the answer to the last request; nil: not known. An empty answer, which no
-// request has, is billed too.
-func (o observing) usageOfAnswer() *Usage {
-	at, newest := o.lastSent(), -1
-	for ; at >= 0 && o.items[at].sent.Role != RoleAssistant; at-- { // the repair may have moved some of these
-		newest = max(newest, o.items[at].index)
+// findAnswer returns the message that answers the last request; nil: not known. An empty answer, which no request has,
+// is billed too.
+func (o observing) findAnswer() *Message {
+	facts := placesOf(o.index.facts)
+	newest := o.ledger.end.Find(facts)
+	if newest < 0 { // hosts may put text, such as the time, at the end of a request and drop it later
+		newest = o.ledger.ahead.Find(facts)
+	}
+	if at := o.lastSent(); newest < 0 && at >= 0 { // or go on with the history that a request returned
+		newest = o.items[at].index
 	}
 	for next := newest + 1; next > 0 && next < len(o.history); next++ { // an empty message may stand in front of it
 		if o.history[next].Role == RoleAssistant {
-			return o.history[next].Usage
+			return &o.history[next]
 		}
 	}
 	return nil

@@ -62,6 +62,16 @@ func (m *Meter) BilledAs(n int) int { return count.Share(n, m.ratio()) }
 // EstimatedAs returns the estimate of what will be billed as n tokens.
 func (m *Meter) EstimatedAs(n int) int { return count.Share(max(0, n), 1/m.ratio()) }
 
+// Bounds returns what n estimated tokens are billed as at least and at most.
+func (m *Meter) Bounds(n int) (least, most int) {
+	if m.Estimated < ratioPrior {
+		return count.Share(n, MinRatio), int(min(MaxRatio*float64(n), math.MaxInt/2))
+	}
+	billed := m.BilledAs(n)
+	margin := count.Share(billed, marginNew)
+	return billed - margin, count.Add(billed, margin)
+}
+
 // Hidden returns what a request costs besides its messages. overhead is what the host says it is.
 func (m *Meter) Hidden(overhead int) int {
 	if m.Anchor.Prompt == 0 {

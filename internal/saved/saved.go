@@ -11,6 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow/internal/promise"
 	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/sections"
 )
@@ -18,27 +19,6 @@ import (
 // Version is the version of the form below. A reader accepts only its own version, and ignores fields that it does not
 // know.
 const Version = 1
-
-// Promise is what a request was expected to read from the provider's cache, of how many tokens.
-type Promise struct {
-	Cached  int           `json:"cached,omitempty"`
-	Tokens  int           `json:"tokens,omitempty"`
-	Margin  int           `json:"margin,omitempty"`  // by which Tokens may be too low
-	Pause   time.Duration `json:"pause,omitempty"`   // since the request before
-	Rewrite string        `json:"rewrite,omitempty"` // why that was rewritten; "": it was not
-}
-
-// CacheUse is what the manager counts of the provider's cache, in tokens.
-type CacheUse struct {
-	Requests  int `json:"requests,omitempty"`
-	Expected  int `json:"expected,omitempty"`
-	Read      int `json:"read,omitempty"`
-	Missed    int `json:"missed,omitempty"`
-	Rewritten int `json:"rewritten,omitempty"`
-	Changed   int `json:"changed,omitempty"`
-	Expired   int `json:"expired,omitempty"`
-	Lost      int `json:"lost,omitempty"`
-}
 
 // Snapshot is the whole memory of a manager. Texts are bytes, so that what is not valid UTF-8 comes back unchanged.
 type Snapshot struct {
@@ -53,9 +33,9 @@ type Snapshot struct {
 	Breaker  breaker.Breaker `json:"breaker,omitzero"`
 	Recovery *Recovery       `json:"attempt,omitempty"`
 	Tries    Tries           `json:"run,omitzero"`
-	CacheUse CacheUse        `json:"cacheUse,omitzero"`
-	Promise  *Promise        `json:"promise,omitempty"` // of the last request, until its answer is counted
-	Deltas   int             `json:"deltas,omitempty"`  // that Options.Journal was given
+	CacheUse promise.Use     `json:"cacheUse,omitzero"`
+	Promise  promise.Promise `json:"promise,omitzero"`
+	Deltas   int             `json:"deltas,omitempty"` // that Options.Journal was given
 	State
 }
 
@@ -74,13 +54,15 @@ type BodyLimits struct {
 	Images int `json:"images,omitempty"`
 }
 
-// Request is what was sent last.
+// Request is what was sent last. End is the newest message of its history, and Ahead the one in front of that.
 type Request struct {
-	Sent     []place.Key `json:"sent,omitempty"` // its messages
-	SentAt   time.Time   `json:"sentAt,omitzero"`
-	Tokens   int         `json:"tokens,omitempty"`
-	Estimate int         `json:"estimate,omitempty"`
-	Bytes    int         `json:"bytes,omitempty"`
+	Sent     []place.Key    `json:"sent,omitempty"` // its messages
+	SentAt   time.Time      `json:"sentAt,omitzero"`
+	Tokens   int            `json:"tokens,omitempty"`
+	Estimate int            `json:"estimate,omitempty"`
+	Bytes    int            `json:"bytes,omitempty"`
+	End      place.Position `json:"end,omitzero"`
+	Ahead    place.Position `json:"ahead,omitzero"`
 }
 
 // State is what a recovery can undo.
