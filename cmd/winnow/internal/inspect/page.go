@@ -105,6 +105,9 @@ type figures struct {
 }
 
 func figuresOf(q request, b Basis) figures {
+	if !b.HasPrice() {
+		return figures{q.Number, q.Tokens, q.Cached, whole(q.Cost), whole(q.SoFar)}
+	}
 	return figures{q.Number, q.Tokens, q.Cached, b.amount(q.Cost), b.amount(q.SoFar)}
 }
 

@@ -123,7 +123,7 @@ func (r *replayer) bill(q *request, answer *winnow.Message, at time.Time) {
 }
 
 // follow takes the next request that the file counts. The recorded host has left out messages if it has compacted, or
-// if its prompt is much smaller than the last one.
+// if its prompt is much smaller than the last one, and sends them again if it has grown by much more than the text.
 func (r *replayer) follow(next counted) {
 	last := &r.Recorded.last
 	for _, c := range r.Source.Compactions {
@@ -131,9 +131,10 @@ func (r *replayer) follow(next counted) {
 			next.compactions++
 		}
 	}
-	if next.compactions > last.compactions || next.model == last.model && next.prompt < last.prompt-last.prompt/10 {
-		next.leftOut = last.prompt + last.leftOut + next.text - last.text - next.prompt
-		next.leftOut = max(0, min(next.leftOut, next.text-*r.Overhead))
+	missing := next.text - last.text - (next.prompt - last.prompt) // of what is new
+	isShort := next.model == last.model && next.prompt < last.prompt-last.prompt/10
+	if next.compactions > last.compactions || isShort || -missing > next.prompt/10 {
+		next.leftOut = max(0, min(last.leftOut+missing, next.text-*r.Overhead))
 	}
 	*last = next
 }

@@ -118,6 +118,7 @@ func TestLeftOut(t *testing.T) {
 		{7, 4 * text, 8_200, 500, "it stays out"},
 		{9, 5 * text, 5_400, 4_300, "much less than before, without a word"},
 		{11, 6 * text, 400, 6 * text, "no more than the messages"},
+		{13, 7 * text, 12_400, 0, "all is there again: the small one was not the whole prompt"},
 	} {
 		r.known = x.known
 		r.follow(counted{model: "m", prompt: x.billed, text: host + x.text, leftOut: r.Recorded.last.leftOut})
