@@ -228,29 +228,18 @@ func costChart(r *report) chart {
 	of := func(cost float64) float64 { return dollars(cost, r.Price) }
 	whole := func(i int) float64 { return of(r.Requests[i].SoFarElse) }
 	s := scale{len(r.Requests), max(1e-6, of(last.SoFar), of(last.SoFarElse), of(last.SoFarLimit))}
-	c := chart{Label: "Cost of all requests so far, in " + r.unit(), Ticks: s.ticks(r.costTick), Turns: turnTicks(r, s)}
+	unit, format := "dollars", "$%.3g"
+	if !r.HasPrice() {
+		unit, format = "millions of uncached tokens", "%.3g M"
+	}
+	c := chart{Label: "Cost of all requests so far, in " + unit, Turns: turnTicks(r, s)}
+	c.Ticks = s.ticks(func(v float64) string { return fmt.Sprintf(format, v) })
 	c.Lines = []layer{
 		{"unmanaged", "the whole history, in any window", s.steps(whole)},
 		{"atlimit", "compacting at the limit", s.steps(func(i int) float64 { return of(r.Requests[i].SoFarLimit) })},
 		{"managed", "winnow", s.steps(func(i int) float64 { return of(r.Requests[i].SoFar) })},
 	}
 	return c
-}
-
-// unit is that of an axis of costs.
-func (r *report) unit() string {
-	if !r.HasPrice() {
-		return "millions of uncached tokens"
-	}
-	return "dollars"
-}
-
-// costTick formats a cost without trailing zeros.
-func (r *report) costTick(v float64) string {
-	if !r.HasPrice() {
-		return fmt.Sprintf("%.3g M", v)
-	}
-	return fmt.Sprintf("$%.3g", v)
 }
 
 func shown(layers ...layer) (out []layer) {
