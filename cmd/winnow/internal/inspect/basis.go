@@ -21,6 +21,7 @@ type Basis struct {
 
 	windowFrom, priceFrom, overheadFrom string // priceFrom: "" if the price is not known
 	isForAnHour, lastsAnHour            bool   // most was cached for longer: as the file counts; as its pauses tell
+	alias                               string // what the file calls the model, if only that is not known
 	isAssumed                           bool   // the prices of what is cached and of answers are those of most models
 	cache                               winnow.CacheOptions
 	cacheTokens                         int          // shorter prefixes are not cached
@@ -53,6 +54,9 @@ func (b *Basis) WindowFrom() string { return b.windowFrom }
 func (b Basis) complete(s *recording.Session, e winnow.Estimator) Basis {
 	b.Model = cmp.Or(b.Model, s.Model)
 	known, _ := models.Find(b.Model)
+	if _, ok := models.Find(s.Model); !ok {
+		b.alias = s.Model
+	}
 	if b.isAssumed = known.Uncached == 0; b.isAssumed { // Anthropic's, for the five-minute cache
 		known.Price = models.Price{Uncached: 1, CacheRead: 0.1, CacheWrite: 1.25, LongWrite: 2, Output: 5}
 	}

@@ -211,7 +211,7 @@ func (r *report) dollarsOf(c *recording.Call) (amount float64, isKnown bool) {
 
 // isOf reports whether a call is of the model of the replay.
 func (b *Basis) isOf(model string) bool {
-	return model == "" || models.IsSame(model, b.Model) || models.Key(model) == models.Key(b.Model)
+	return model == "" || model == b.alias || models.Key(model) == models.Key(b.Model)
 }
 
 // Billed says what the session cost when it was recorded, "" if that is unknown.

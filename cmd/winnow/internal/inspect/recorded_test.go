@@ -145,6 +145,18 @@ func TestSold(t *testing.T) {
 	assert.Contains(t, r.headline(), "that was billed for 4 of 5 requests")
 }
 
+// TestAlias: a name that only the file has is the model that the user says it is.
+func TestAlias(t *testing.T) {
+	f := &file{}
+	f.claudeBilled("my-deployment", [5]int{0, 0, 20_000, 0, 100}, nil)
+	s, err := recording.Open([]byte(strings.Join(f.lines, "\n")))
+	require.NoError(t, err)
+	r, err := replay(s, Basis{Model: "claude-opus-5-5"})
+	require.NoError(t, err)
+	assert.InDelta(t, (5*20_000+20*100)/1e6, r.Recorded.Prompts+r.Recorded.Answers, 1e-9)
+	assert.InDelta(t, (5*20_000+20*100)/1e6, r.paid().Dollars, 1e-9)
+}
+
 // TestLasted: a lifetime that only the pauses tell is in no price, and what it may have cost is said.
 func TestLasted(t *testing.T) {
 	f := &file{}
