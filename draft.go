@@ -420,17 +420,6 @@ func (d *draft) estimateHistory(n int) int {
 	return max(0, sum-d.compactedTokens)
 }
 
-// end returns the position of the newest message of the history, as that has it, and of the one ahead of it.
-func (d *draft) end() (end, ahead position) {
-	facts := d.index.facts
-	if n := min(len(d.history), len(facts)) - 1; n >= 0 {
-		if end = (position{Key: facts[n].key, Index: n}); n > 0 {
-			ahead = position{Key: facts[n-1].key, Index: n - 1}
-		}
-	}
-	return end, ahead
-}
-
 // lastSent returns the position of the last request's last message, or -1 if d does not have it.
 func (d *draft) lastSent() int {
 	n := len(d.ledger.sent)

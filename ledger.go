@@ -175,8 +175,6 @@ type recovery struct {
 	before undoable
 	tokens accounting.Refused
 	bytes  accounting.Refused
-	end    position // the newest message of the history that it is about
-	ahead  position // the message in front of end; zero: there was only one
 }
 
 // undoable is what a recovery changes in a ledger, except for what the provider said.

@@ -100,6 +100,7 @@ type faulty struct {
 	faults    []string // since then
 	edited    string   // text that the host has replaced
 	wrong     []string
+	seen      map[string]int // what happened, and who was blamed
 }
 
 func playTwin(t *testing.T, seed uint64) *faulty {
@@ -119,6 +120,7 @@ func playTwin(t *testing.T, seed uint64) *faulty {
 	}
 	f.twin = twin{estimator: estimatorOf(t, "claude"), factor: .7 + f.Float64(), beside: "claude-opus-4-6", hidden: 1_500 + f.IntN(8_000), ttl: believed,
 		seen: map[string]time.Time{}, says: f.IntN(2) == 0}
+	f.seen = map[string]int{}
 	f.m = newManager(t, f.window, &f.opts)
 	defer f.m.Close()
 	f.history = list(userSays("Find the word." + strings.Repeat(" And say where it was.", 20+f.IntN(300))))
@@ -183,7 +185,10 @@ func (f *faulty) fault(i int) {
 		f.twin.ttl = 24 * time.Hour
 		f.now = f.now.Add(f.opts.Cache.TTL + time.Duration(f.IntN(600))*time.Second)
 	}
-	f.faults = append(f.faults, name)
+	f.seen[name]++
+	if f.faults = append(f.faults, name); len(f.faults) > 1 {
+		f.seen["two at once"]++
+	}
 }
 
 // restore goes on in another process.
@@ -199,6 +204,7 @@ func (f *faulty) restore() {
 func (f *faulty) request(i int) {
 	f.now = f.now.Add(time.Duration(2+f.IntN(30)) * time.Second)
 	if f.IntN(8) == 0 {
+		f.seen["restored"]++
 		f.restore()
 	}
 	h := slices.Clone(f.history)
@@ -212,6 +218,7 @@ func (f *faulty) request(i int) {
 		if f.IntN(2) == 0 { // though it was sent
 			f.twin.take(r.Messages, f.now)
 		}
+		f.seen["again"]++
 		f.m.Plan(h)
 		if f.IntN(3) == 0 {
 			f.now = f.now.Add(time.Duration(f.IntN(10)) * time.Minute)
@@ -220,6 +227,7 @@ func (f *faulty) request(i int) {
 		case n == 0 && !f.clocked:
 			// The text that a clocked host drops hides that a request begins with all of an earlier one.
 			if next, err := f.m.Recover(f.t.Context(), h, errors.New("prompt is too long")); err == nil {
+				f.seen["recovered"]++
 				r = next
 				continue
 			}
@@ -346,6 +354,9 @@ func (f *faulty) check(i int, u *winnow.Usage, kept int, use winnow.CacheUse) {
 	sum := 0
 	for whose, n := range map[string]int{"winnow": d.Rewritten, "host": d.Changed, "time": d.Expired, "provider": d.Lost} {
 		sum += n
+		if n > 0 {
+			f.seen[whose]++
+		}
 		if float64(n) > .1*float64(max(f.had, leastCached)) && !can[whose] {
 			fail("wrong count of %s", whose)
 		}
@@ -364,9 +375,12 @@ func (f *faulty) sums() {
 
 // TestPromiseTwin plays conversations with a twin, and one or two faults at a time: who is blamed could have done it, alone.
 func TestPromiseTwin(t *testing.T) {
-	wrong := 0
+	wrong, seen := 0, map[string]int{}
 	for seed := range times.Of(uint64(40)) {
 		f := playTwin(t, seed)
+		for what, n := range f.seen {
+			seen[what] += n
+		}
 		for _, w := range f.wrong {
 			wrong++
 			if wrong < 30 {
@@ -374,5 +388,12 @@ func TestPromiseTwin(t *testing.T) {
 			}
 		}
 	}
+	t.Log(seen)
 	assert.Zero(t, wrong)
+	for _, what := range []string{
+		"tools", "fewer tools", "model", "tier", "edit", "lost", "shorter", "pause", "longer", "two at once", "again",
+		"recovered", "restored", "winnow", "host", "time", "provider",
+	} {
+		assert.Positive(t, seen[what], "%s: it never happened, and the test says nothing of it", what)
+	}
 }

@@ -59,6 +59,31 @@ func (b basis) read() *reading {
 	return h
 }
 
+// ends returns the positions of the newest message of the history, as that has it, and of the one ahead of it.
+func (b basis) ends() (end, ahead position) {
+	facts := b.index.facts
+	if n := min(len(b.history), len(facts)) - 1; n >= 0 {
+		if end = (position{Key: facts[n].key, Index: n}); n > 0 {
+			ahead = position{Key: facts[n-1].key, Index: n - 1}
+		}
+	}
+	return end, ahead
+}
+
+// behindLast returns the index of what follows the history of the last request; 0: this history does not have that.
+func (b basis) behindLast() int {
+	facts := placesOf(b.index.facts)
+	if end := b.ledger.end.Find(facts); end >= 0 {
+		return end + 1
+	}
+	// Hosts may put text, such as the time, at the end of a request and drop it later.
+	i := b.ledger.ahead.Find(facts) + 1
+	if i > 0 && i < len(b.history) && b.history[i].Role != RoleAssistant {
+		i++
+	}
+	return i
+}
+
 // findUnseen finds what the model has not seen. An answer that failed proves nothing.
 func (h *reading) findUnseen() {
 	h.unseen = len(h.history)

@@ -448,22 +448,17 @@ func (l *ledger) revert(u undoable) {
 	l.accounting.Guess, l.accounting.Body, l.tries.refused = u.guess, u.body, u.refused
 }
 
-// openRecovery makes sure that a recovery is open, and that it is about the history of c. If none is open yet, it saves
-// the state for undoRecovery.
+// openRecovery makes sure that a recovery is open. If none is open yet, it saves the state for undoRecovery. The request
+// that was refused was for the history of c.
 func (c *call) openRecovery() {
 	l := c.ledger
 	open := recovery{before: l.undoable()}
 	if l.recovery != nil {
 		open = *l.recovery // a copy, as of all state
 	}
-	if n := len(c.history); n > 0 {
-		facts := c.know()
-		open.end, open.ahead = position{Key: facts[n-1].key, Index: n - 1}, position{}
-		if n > 1 {
-			open.ahead = position{Key: facts[n-2].key, Index: n - 2}
-		}
-	}
+	c.index.update(c.history, c.opts.Estimator)
 	l.recovery = &open
+	l.end, l.ahead = c.ends()
 }
 
 // undoRecovery undoes the open recovery, if there is one, because it came to nothing.
@@ -490,29 +485,15 @@ func (c *call) settle() {
 	if l.recovery == nil {
 		return
 	}
-	facts := c.know()
-	end := l.recovery.end.Find(placesOf(facts))
-	if end >= 0 && end == len(history)-1 {
-		return
-	}
-	if end < 0 { // hosts may put text, such as the time, at the end of a request and drop it later
-		end = l.recovery.ahead.Find(placesOf(facts))
-		if end >= 0 && end+1 < len(history) && history[end+1].Role != RoleAssistant {
-			end++
-		}
-	}
+	c.index.update(c.history, c.opts.Estimator)
+	switch next := c.behindLast(); {
+	case next > 0 && next == len(history):
 	// A failed turn is not an answer: hosts record a provider's error as a message of the model.
-	if end >= 0 && end+1 < len(history) && history[end+1].Role == RoleAssistant && !isFailed(&history[end+1]) {
+	case next > 0 && next < len(history) && history[next].Role == RoleAssistant && !isFailed(&history[next]):
 		l.requestAccepted(c.settings)
-	} else {
+	default:
 		l.undoRecovery()
 	}
-}
-
-// know reads the history (passes 1 and 2) and returns the facts of its messages as they are sent whole: with the names
-// of their calls. A draft reads it once more. The slice belongs to the index.
-func (c *call) know() []*fact {
-	return c.basis.read().facts
 }
 
 // requestAccepted closes the open recovery, if there is one, because its last request was accepted. A limit that it

@@ -113,7 +113,7 @@ func (l *ledger) remember(d *draft) {
 	l.apart = l.stillApart(d)
 	l.bindsThinking = l.bindsThinking || d.saysBound() // before otherModel is forgotten
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.total, false
-	l.end, l.ahead = d.end()
+	l.end, l.ahead = d.ends()
 	if l.accounting = d.accounting; l.isRestored {
 		l.isRestored = false
 		l.breaker.Restarted(d.historyTokens())

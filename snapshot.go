@@ -168,7 +168,7 @@ func (a *recovery) saved() *saved.Recovery {
 	if a == nil {
 		return nil
 	}
-	return &saved.Recovery{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes, End: a.end, Ahead: a.ahead}
+	return &saved.Recovery{Before: a.before.saved(), Tokens: a.tokens, Bytes: a.bytes}
 }
 
 // saved keeps the text as it was sent and, apart from it, the body that the next summary updates. The sections between
@@ -376,8 +376,7 @@ func ledgerOf(s *saved.Snapshot) (*ledger, error) {
 	// undoable is the same struct for the ledger and for what it was before a recovery.
 	l.revert(r.state(&s.State))
 	if a := s.Recovery; a != nil {
-		l.recovery = &recovery{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within(),
-			end: a.End.Within(), ahead: a.Ahead.Within()}
+		l.recovery = &recovery{before: r.state(&a.Before), tokens: a.Tokens.Within(), bytes: a.Bytes.Within()}
 	}
 	return l, errors.Join(r.errs...)
 }

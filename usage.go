@@ -212,15 +212,11 @@ func (o observing) takeAnswer(next *Message) {
 // findAnswer returns the message that answers the last request; nil: not known. An empty answer, which no request has,
 // is billed too.
 func (o observing) findAnswer() *Message {
-	facts := placesOf(o.index.facts)
-	newest := o.ledger.end.Find(facts)
-	if newest < 0 { // hosts may put text, such as the time, at the end of a request and drop it later
-		newest = o.ledger.ahead.Find(facts)
+	next := o.behindLast()
+	if at := o.lastSent(); next == 0 && at >= 0 { // a host may go on with the history that a request returned
+		next = o.items[at].index + 1
 	}
-	if at := o.lastSent(); newest < 0 && at >= 0 { // or go on with the history that a request returned
-		newest = o.items[at].index
-	}
-	for next := newest + 1; next > 0 && next < len(o.history); next++ { // an empty message may stand in front of it
+	for ; next > 0 && next < len(o.history); next++ { // an empty message may stand in front of it
 		if o.history[next].Role == RoleAssistant {
 			return &o.history[next]
 		}

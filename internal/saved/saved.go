@@ -84,8 +84,6 @@ type Recovery struct {
 	Before State              `json:"before"`
 	Tokens accounting.Refused `json:"tokens,omitzero"`
 	Bytes  accounting.Refused `json:"bytes,omitzero"`
-	End    place.Position     `json:"end"`
-	Ahead  place.Position     `json:"ahead,omitzero"`
 }
 
 // Tries counts what was tried for one request. It is saved so that a restart does not allow more.
