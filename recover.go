@@ -448,8 +448,8 @@ func (l *ledger) revert(u undoable) {
 	l.accounting.Guess, l.accounting.Body, l.tries.refused = u.guess, u.body, u.refused
 }
 
-// openRecovery makes sure that a recovery is open. If none is open yet, it saves the state for undoRecovery. The request
-// that was refused was for the history of c.
+// openRecovery makes sure that a recovery is open. If none is open yet, it saves the state for undoRecovery. The history
+// of c is the one of which a request was refused.
 func (c *call) openRecovery() {
 	l := c.ledger
 	open := recovery{before: l.undoable()}
