@@ -448,8 +448,8 @@ func (l *ledger) revert(u undoable) {
 	l.accounting.Guess, l.accounting.Body, l.tries.refused = u.guess, u.body, u.refused
 }
 
-// openRecovery makes sure that a recovery is open. If none is open yet, it saves the state for undoRecovery. The history
-// of c is the one of which a request was refused.
+// openRecovery makes sure that a recovery is open, of a request for the history of c. If none is open yet, it saves the
+// state for undoRecovery.
 func (c *call) openRecovery() {
 	l := c.ledger
 	open := recovery{before: l.undoable()}
