@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,368 +10,374 @@ import (
 
 // How much a name says of the value behind it.
 const (
-	weak   = 1 + iota // a key, which may be one of a table: only a long random value is a credential
-	quoted            // a credential if it is a string, else a verdict or a directory
-	strong            // a credential
+	weak     = 1 + iota // a key, which may be one of a table: only a random value is a credential
+	quoted              // a credential if it is a string, else a verdict or a directory
+	strong              // a credential
+	password            // a credential, and nothing of a parser
 )
 
 // Names of credentials end in one of these, in any case, with _, - or nothing between their words.
+var names = []string{
+	weak:   "key auth sig signature seed",
+	quoted: "pass pwd",
+	strong: `token secret authorization cookie credential credentials apikey accesskey secretkey privatekey signingkey
+		encryptionkey authkey accountkey masterkey sharedkey subscriptionkey keybase seedphrase mnemonic`,
+	password: `password passwd passphrase passcode storepass keypass dbpass requirepass masterauth psk securestring
+		identifiedby`,
+}
+
+// ending is the end of a name.
+type ending struct {
+	word  string
+	force int
+}
+
 var (
-	strongNames = []string{"token", "secret", "password", "passwd", "passphrase", "authorization", "cookie",
-		"credential", "credentials", "apikey", "accesskey", "secretkey", "privatekey", "signingkey", "encryptionkey",
-		"authkey", "accountkey", "masterkey", "sharedkey", "keybase", "passcode", "seedphrase", "storepass", "keypass",
-		"securestring", "subscriptionkey", "dbpass", "mnemonic"}
-	weakNames = []string{"key", "auth", "sig", "signature", "seed"}
-	joined    = []string{"_pass", "_pwd"} // alone, the one is a verdict and the other a directory
-	mostName  = 40                        // bytes of a name that are looked at
+	endings [32][]ending // by their last letters, the strongest first
+	lasts   [256]uint32  // the letters in front of those; any in front of a digit
 )
 
-// before says which letters stand before the last one of a name, by that: most words are told from it.
-var before [32]uint32
-
 func init() {
-	others := []string{"pwd", "pass", "identifiedby", "fill", "type"}
-	for _, name := range slices.Concat(strongNames, weakNames, joined, others) {
-		before[name[len(name)-1]&31] |= 1 << (name[len(name)-2] & 31)
+	for force, words := range slices.Backward(names) {
+		for word := range strings.FieldsSeq(words) {
+			last, letter := word[len(word)-1], uint32(1)<<(word[len(word)-2]&31)
+			endings[last&31] = append(endings[last&31], ending{word, force})
+			lasts[last] |= letter
+			lasts[runes.ToUpper(last)] |= letter
+		}
+	}
+	for _, c := range []byte("0123456789_") {
+		lasts[c] = 1<<32 - 1
 	}
 }
 
-// mayEndName reports whether a name of a credential may end in front of s[i], or a string that holds one.
-func mayEndName(s string, i int) bool {
-	if i < 2 {
-		return false
-	}
-	c := s[i-1]
-	return before[c&31]>>(s[i-2]&31)&1 != 0 || runes.IsDigit(c) || strings.IndexByte("\"'=", c) >= 0
-}
+// mayEndName reports whether the two bytes in front of s[end] may end the name of a credential.
+func mayEndName(s string, end int) bool { return end > 1 && lasts[s[end-1]]>>(s[end-2]&31)&1 != 0 }
 
-// nameAt returns what the name at the end of s says, or 0.
-func nameAt(s string) int {
+// nameAt returns where the name begins that ends s, and what it says, or 0.
+func nameAt(s string) (start, force int) {
 	for s != "" && (runes.IsDigit(s[len(s)-1]) || s[len(s)-1] == '_' || s[len(s)-1] == '-') {
 		s = s[:len(s)-1]
 	}
-	if len(s) < 2 || before[s[len(s)-1]&31]>>(s[len(s)-2]&31)&1 == 0 {
-		return 0
+	if !mayEndName(s, len(s)) {
+		return 0, 0
 	}
-	var letters [48]byte // the last of them, in lower case
+	var letters [32]byte // of it, in lower case
 	n, start := len(letters), len(s)
-	for ; start > 0 && len(s)-start < mostName && (inWord[s[start-1]] || s[start-1] == '-'); start-- {
-		if c := s[start-1]; c != '_' && c != '-' {
+	for n > 0 && start > 0 {
+		c, word := s[start-1], string(letters[n:])
+		isTwo := c == ' ' && (word == "key" || word == "by") // API key, identified by
+		if !inWord[c] && c != '-' && !isTwo {
+			break
+		} else if runes.IsLetter(c) {
 			n--
 			letters[n] = c | 0x20
 		}
-	}
-	if word, ok := strings.CutSuffix(s[:start], " "); ok && string(letters[n:]) == "key" {
-		return max(weak, nameAt(word[max(0, len(word)-mostName):]+"key")) // API key
+		start--
 	}
 	name := string(letters[n:])
-	for _, end := range strongNames {
-		if strings.HasSuffix(name, end) {
-			return strong
-		}
-	}
-	for _, end := range joined {
-		if k := len(s) - len(end); k > start && strings.EqualFold(s[k:], end) && !strings.HasSuffix(name, "oldpwd") {
-			return strong
-		}
-	}
-	if name == "pwd" && start > 0 && s[start-1] == ';' { // of a connection string
-		return strong
-	} else if name == "pass" || name == "pwd" {
-		return quoted
-	}
-	for _, end := range weakNames {
-		k := len(s) - len(end)
+	for _, end := range endings[s[len(s)-1]&31] {
+		k := len(s) - len(end.word)
 		isApart := k <= start || !runes.IsLetter(s[k-1]) || runes.IsLower(s[k-1]) && runes.IsUpper(s[k])
-		if strings.HasSuffix(name, end) && isApart && !strings.Contains(name, "public") {
-			return weak
+		switch {
+		case !strings.HasSuffix(name, end.word):
+			continue
+		case end.force >= strong:
+			return start, end.force
+		case !isApart || strings.HasPrefix(name, "public") || name == "oldpwd":
+			return 0, 0
+		case end.force == weak:
+			return start, weak
+		case k > start && s[k-1] == '_', start > 0 && s[start-1] == ';': // DB_PASS, or of a connection string
+			return start, strong
+		case name == end.word:
+			return start, quoted
 		}
-	}
-	return 0
-}
-
-// namedValue returns the credential behind the separator s[i], if the name in front of it is one of a credential.
-func namedValue(s string, i int) (from, to int) {
-	isOperator := i > 0 && strings.IndexByte("!<>+=:", s[i-1]) >= 0
-	if isOperator || strings.HasPrefix(s[i:], "==") || strings.HasPrefix(s[i:], "::") {
-		return 0, 0
-	}
-	end := i
-	for end > 0 && s[end-1] == ' ' && i-end < 3 {
-		end--
-	}
-	for end > 0 && strings.IndexByte("\"'`\\[]", s[end-1]) >= 0 {
-		end--
-	}
-	end = behindType(s, i, end)
-	force := max(nameAt(s[:end]), entryAt(s, end))
-	if force == 0 || isPlace(s, i, end) {
-		return botToken(s, i)
-	}
-	v := value{text: s, from: i + 1, force: force, isSpaced: end < i && s[i-1] == ' ', name: end}
-	if strings.HasPrefix(s[i:], ":=") || strings.HasPrefix(s[i:], "=>") {
-		v.from, v.isSpaced = i+2, true
-	} else if strings.HasPrefix(s[i:], ":-") { // ${NAME:-value}
-		v.from = i + 2
-	}
-	blanks := spanOf(s, v.from, isBlank)
-	v.isSpaced = v.isSpaced || blanks > v.from
-	if v.from = blanks; force == strong && s[i] == ':' && v.block() {
-		return v.from, v.to
-	}
-	v.find()
-	v.skipScheme()
-	if v.isCredential() {
-		return v.from, v.to
 	}
 	return 0, 0
 }
 
-// behindType returns where the name ends whose type ends at s[end], as in "password: String =", or end.
-func behindType(s string, i, end int) int {
-	start := end
-	for start > 0 && (inWord[s[start-1]] || s[start-1] == '?') {
-		start--
-	}
-	name := strings.TrimRight(s[:start], " ")
-	if s[i] != '=' || start == len(name) || !strings.HasSuffix(name, ":") {
-		return end
-	}
-	return len(name) - 1
+// How sure it is that a joint gives the name the value behind it.
+const (
+	near     = iota // only a random value is a credential
+	assigned        // any but a number or a word of code
+	given           // any but a number
+)
+
+// joint is what may stand between a name and its value, behind the quotes and brackets that close the name.
+type joint struct {
+	least    int     // the force that the name needs
+	front    pattern // of the name and what stands in front of it, or nil
+	begins   string  // the bytes it may begin with; * is any, and nothing any behind a blank
+	text     pattern // of it, or nil if it is a blank
+	sure     int
+	isString bool                // the value stands in quotes
+	ends     string              // a value without quotes, if not all that ends a word
+	holds    func(v *value) bool // what else must be so, or nil
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+const setter = `(?i:(?:\b|_)(?:set|add|put|fill|type|append|define|header|env|getenv)\w*)` // gives a name a value
 
-// isPlace reports whether the name in front of the separator s[i] is a part of an ARN, or the file in which a search
-// found a line.
-func isPlace(s string, i, end int) bool {
-	if s[i] != ':' || end < i || i+1 == len(s) || isBlank(s[i+1]) {
-		return false
-	}
-	digits := spanOf(s, i+1, runes.IsDigit)
-	if digits > i+1 && digits < len(s) && s[digits] == ':' {
-		return true
-	}
-	for end > 0 && (inWord[s[end-1]] || s[end-1] == '-') {
-		end--
-	}
-	return end > 1 && s[end-1] == ':' && inWord[s[end-2]]
+// joints are tried in this order until one leads to a credential.
+var joints = []joint{
+	// Authorization: x, ;Password=x, TOKEN=x
+	{least: strong, front: re(`(?i:authorization|cookie)$`), begins: ":=", text: re(`^(?::|=>?)[ \t]*`),
+		sure: assigned, ends: "\r\n\"'`\\"},
+	{least: strong, front: re(`;\w+$`), begins: "=", text: re(`^=`), sure: assigned, ends: ";\r\n\"'`\\"},
+	{least: weak, front: re(`(?:^|[ \n])[A-Z\d_]+$`), begins: "=", text: re(`^=`), sure: assigned,
+		ends: " \t\r\n\"'`\\"},
+	// token: x, "token": "x", env["token"] = "x", token => x, token := x, ${TOKEN:-x}, token%3Dx, token: String = "x"
+	{least: weak, begins: ":=%", text: re(`^(?:::? |:[=-]?|=>?|%3D)[ \t]*`), sure: assigned, holds: isAssignment},
+	{least: weak, begins: ":", text: re(`^: ?[\w?.*&<>\[\]| ]+ = *`), sure: assigned, isString: true},
+	// token: | and x in the next line
+	{least: strong, begins: ":", text: re(`^: *[|>]?[-+\d]*(?:\\n|\r?\n) *`), sure: given, ends: "\n\r\\\"",
+		holds: isBelow},
+	// {"name": "TOKEN", "value": "x"}, {"element": "Password field", "text": "x"}
+	{least: strong, begins: ",\r\nvd{", text: re(`^[\s,{\\n"'-]*(?i:value|default)\\*["']?\s*[:=]\s*`),
+		sure: assigned, holds: isEntry},
+	{least: password, begins: "*", text: re(`^[^{}\n]*?["'](?:text|value)\\*["']: ?`), sure: given, isString: true,
+		holds: isField},
+	// <token>x</token>, <add key="token">x</add>, <key>token</key> <string>x</string>
+	{least: strong, front: re(`(?:<(?:[\w-]+:)?|(?:<key>|(?:name|key)=\\*["'])[\w.-]*)\b\w+$`), begins: "><",
+		text: re(`^(?:>|</key>\s*<string>)`), sure: given, ends: "<\n", holds: isElement},
+	// TOKEN || "x", .password("x"), setToken("x"), auth=("me", "x"), getByLabel("Password").fill("x")
+	{least: strong, begins: "|?)", text: re(`^[)\]]*\s*(?:\|\||\?\?|\?:) *`), sure: given, isString: true},
+	{least: strong, front: re(`(?i)(?:\.password|(?:\b|_)(?:set|with)\w*)$`), begins: "(", text: re(`^\(`), sure: given,
+		isString: true},
+	{least: weak, front: re(`(?i)auth$`), begins: "(=", text: re(`^=? ?\(\\*["'][^"'\n]*["'], *`), sure: given,
+		isString: true},
+	{least: strong, begins: ")", text: re(`^\)\.(?:fill|type|send_?[kK]eys)\(`), sure: given, isString: true},
+	// setenv("token", "x"), get("TOKEN", "x")
+	{least: strong, front: re(`(?:` + setter + `\(\\*["'][^"']*|\(\\*["'][A-Z\d_]+)$`), begins: ",", text: re(`^, *`),
+		sure: given, isString: true},
+	// --token x, set THE_TOKEN x, login me password x, PASSWORD 'x', :token "x", TOKEN "x"
+	{least: strong, sure: given, holds: isOfFlag},
+	{least: strong, front: re(`\b(?:set|setx|ENV) (?:-\w+ )*\w+$`), sure: given, holds: isOfCommand},
+	{least: password, front: re(`login \S+\s+\w+$`), sure: given},
+	{least: password, sure: given, isString: true, holds: isLiteral},
+	{least: strong, front: re(`(?:(?:^|[ :])[A-Z\d_]+|:[\w-]+)$`), sure: given, isString: true, holds: isLiteral},
+	// "token", "x", token x, token is x, token == "x"
+	{least: weak, begins: ",", text: re(`^, *`), sure: near, isString: true},
+	{least: strong, text: re(`^(?:===? *)?(?:is:? )?`), sure: near},
+	// requirepass x in a line of its own; password is x, password for me: x
+	{least: password, front: re(`(?:^|\n)[ \t]*\w+$`), sure: given, holds: isLast},
+	{least: strong, sure: given, holds: isTold},
 }
 
-// botToken returns the token of Telegram behind the number of a bot and s[i].
-func botToken(s string, i int) (from, to int) {
-	if i < 8 || !strings.HasPrefix(s[i:], ":AA") || !isNumber(s[i-8:i]) {
+func (j *joint) mayBegin(c byte, isBehindBlank bool) bool {
+	return j.begins == "" && isBehindBlank || j.begins == "*" || strings.IndexByte(j.begins, c) >= 0
+}
+
+const (
+	mostTail  = 60  // bytes in front of a name that joint.front sees
+	mostJoint = 200 // bytes of a joint, or of a sentence
+)
+
+// named returns the credential behind the name that ends at s[end].
+func named(s string, end int) (from, to int) {
+	if end == len(s) || strings.IndexByte("\"'`\\[] \t\r\n:=%|?(<>", s[end]) < 0 {
 		return 0, 0
 	}
-	end := spanOf(s, i+1, func(c byte) bool { return inWord[c] || c == '-' })
-	if end-i < 34 {
+	start, force := nameAt(s[:end])
+	behind := strings.TrimLeft(s[end:], "\"'`\\[]")
+	closed := len(s) - len(behind)
+	behind = strings.TrimLeft(behind, " \t")
+	sign := len(s) - len(behind)
+	if force == 0 || behind == "" {
 		return 0, 0
+	} else if behind[0] == '(' && !strings.ContainsAny(behind[:min(len(behind), 4)], "\"'`") {
+		return 0, 0 // of a variable, as most calls: it need not be tried
 	}
-	return i + 1, end
+	v := value{s: s, force: force, front: s[max(0, start-mostLine):start], name: s[start:end], closing: s[end:closed]}
+	for i := range joints {
+		j := &joints[i]
+		if j.least > force || !j.mayBegin(behind[0], sign > closed) {
+			continue
+		}
+		if v.joint, v.from = j, sign; j.text != nil {
+			text := j.text().FindStringIndex(behind[:min(len(behind), mostJoint)])
+			if text == nil {
+				continue
+			}
+			v.from += text[1]
+		}
+		v.sign = s[closed:v.from]
+		if v.find(); j.isString && !v.isQuoted || j.holds != nil && !j.holds(&v) {
+			continue
+		}
+		if j.front != nil && !j.front().MatchString(s[max(0, start-mostTail):end]) {
+			continue
+		}
+		if strings.Contains(v.text, mark) {
+			break // it is left out already
+		} else if len(v.text) > 3 && v.isCredential() {
+			return v.from, v.from + len(v.text)
+		}
+	}
+	return 0, 0
 }
 
 // value is what stands behind a name of credentials.
 type value struct {
-	text             string
-	name             int // where the name ends
-	from, to         int
-	force            int
-	isQuoted         bool
-	isSpaced         bool // blanks stand beside the separator
-	isEnvironment    bool // NAME=value
-	hasScheme        bool // "Bearer" stood in front of it
-	endsLine, isCode bool // nothing follows; what follows continues an expression
+	*joint
+	s             string
+	force         int
+	name, front   string // and what stands in front of that
+	closing, sign string // between the name and the value
+	from          int    // where the value begins
+	text, behind  string // it, and what stands behind it
+	isQuoted      bool
+	hasScheme     bool // "Bearer" stood in front of it
 }
 
-// skipScheme leaves the scheme in front of the value of a header.
-func (v *value) skipScheme() {
-	for _, scheme := range schemes {
-		if v.to-v.from > len(scheme) && strings.EqualFold(v.text[v.from:v.from+len(scheme)], scheme) {
-			v.from, v.hasScheme = v.from+len(scheme), true
-		}
-	}
-}
+var (
+	literals = []string{"b", "r", "rb", "br", "u", "f", "@", "$", "[]byte(", "Buffer.from("} // make a string a value
+	schemes  = []string{"Bearer ", "Basic ", "Token ", "ApiKey "}
+)
 
-// block finds a value that stands below its name in YAML: in a block, or alone if it is random.
-func (v *value) block() bool {
-	s, from := v.text, v.from
-	isBlock := from < len(s) && (s[from] == '|' || s[from] == '>')
-	if isBlock {
-		from = spanOf(s, from+1, func(c byte) bool { return strings.IndexByte("-+ 123456789", c) >= 0 })
-	}
-	next := afterBreak(s, from)
-	to := next + len(firstLine(s[next:]))
-	text := strings.TrimLeft(s[next:to], " ")
-	if next == from || len(text) < 4 || refers(text) || strings.HasPrefix(text, "---") {
-		return false
-	}
-	isIndented, isAlone := len(text) < to-next, !strings.ContainsAny(text, " :") && looksRandom(text, 8)
-	if !isIndented && !isRandomKey(text) || !isBlock && !isAlone {
-		return false
-	}
-	v.from, v.to = to-len(text), to
-	return true
-}
-
-// afterBreak returns where the line behind s[i] begins if it ends there, in text or in a JSON string.
-func afterBreak(s string, i int) int {
-	for _, end := range []string{"\n", "\r\n", `\n`} {
-		if strings.HasPrefix(s[i:], end) {
-			return i + len(end)
-		}
-	}
-	return i
-}
-
-// firstLine returns what stands in front of the end of the first line of s, or of a string.
-func firstLine(s string) string {
-	if n := strings.IndexAny(s, "\n\r\\\""); n >= 0 {
-		return s[:n]
-	}
-	return s
-}
-
-// literals stand in front of a string that is a value as it is: its prefix, or what makes bytes of it.
-var literals = []string{"b", "r", "rb", "br", "u", "f", "@", "$", "[]byte(", "Buffer.from("}
-
-// find finds the ends of v: quotes, or the end of a word, or of the line in a header.
+// find finds the ends of a value: its quotes, or where a word ends, without a scheme.
 func (v *value) find() {
-	s := v.text
 	for _, l := range literals {
-		if rest, ok := strings.CutPrefix(s[v.from:], l); ok && strings.IndexByte("\"'\\", (rest + " ")[0]) >= 0 {
+		if s, ok := strings.CutPrefix(v.s[v.from:], l); ok && s != "" && strings.IndexByte("\"'`\\", s[0]) >= 0 {
 			v.from += len(l)
 		}
 	}
-	open := spanOf(s, v.from, func(c byte) bool { return c == '\\' })
-	if open < len(s) && strings.IndexByte("\"'`", s[open]) >= 0 {
-		if start := v.start(); start > 0 && s[start-1] == s[open] && s[v.name] == ':' {
-			v.to = v.from // "password:" is a text
-			return
-		}
-		if v.to = closing(s, open, open > v.from); v.to > 0 {
-			v.from, v.isQuoted = open+1, true
-			return
-		}
-		v.from = open + 1 // the text was cut
+	s := v.s[v.from:]
+	v.isQuoted, v.hasScheme = false, false
+	if open := len(s) - len(strings.TrimLeft(s, `\`)); open < len(s) && strings.IndexByte("\"'`", s[open]) >= 0 {
+		v.from += open + 1
+		v.text, v.isQuoted = quotedIn(s[open+1:], s[open], open > 0)
 	}
-	start := v.start()
-	name := s[start:v.name]
-	v.isEnvironment = !v.isSpaced && strings.ToUpper(name) == name
-	ends := " \t\r\n\"'`\\,;)}]<>|&"
-	switch {
-	case start > 0 && s[start-1] == ';':
-		ends = ";\r\n\"'`\\" // of a connection string
-	case v.isEnvironment && (start == 0 || s[start-1] == '\n' || s[start-1] == ' '):
-		ends = " \t\r\n\"'`\\"
-	case strings.EqualFold(name, "authorization"), strings.EqualFold(name, "cookie"):
-		ends = "\r\n\"'`\\" // a header
+	if !v.isQuoted {
+		v.text = v.s[v.from:until(v.s, v.from, cmp.Or(v.ends, " \t\r\n\"'`\\,;)}]<>|&"))]
 	}
-	v.to = spanOf(s, v.from, func(c byte) bool { return strings.IndexByte(ends, c) < 0 })
-	v.endsLine = v.to == len(s) || strings.IndexByte("\r\n\\\"'`", s[v.to]) >= 0
-	behind := s[v.to:]
-	isList := s[v.from-1] == '=' && strings.HasPrefix(behind, ",") && !strings.HasPrefix(behind, ", ") // a=x,b=y
-	v.isCode = v.to < len(s) && strings.IndexByte(",)]", s[v.to]) >= 0 && !isList
-	if inProse := start > 1 && s[start-1] == ' ' && runes.IsLower(s[start-2]); inProse && v.isSpaced {
-		v.isCode, v.endsLine = true, false // "unexpected token: string"
+	if !v.isQuoted && v.sure != assigned {
+		v.text = strings.TrimRight(v.text, ".") // of a sentence
 	}
-}
-
-// closing returns where the string ends whose quote is s[open], or 0. In a string that stands in another one, quotes
-// are escaped.
-func closing(s string, open int, isEscaped bool) int {
-	for k := open + 1; k < len(s) && s[k] != '\n'; k++ {
-		if s[k] == '\\' && !isEscaped && k+1 < len(s) {
-			k++
-		} else if s[k] == s[open] {
-			for k > open+1 && s[k-1] == '\\' {
-				k--
-			}
-			return k
+	for _, scheme := range schemes {
+		if len(v.text) > len(scheme) && strings.EqualFold(v.text[:len(scheme)], scheme) {
+			v.from, v.text, v.hasScheme = v.from+len(scheme), v.text[len(scheme):], true
 		}
 	}
-	return 0
+	v.behind = v.s[v.from+len(v.text):]
 }
 
-// start returns where the name of v begins.
-func (v *value) start() int {
-	start := v.name
-	for start > 0 && inWord[v.text[start-1]] {
-		start--
+// quotedIn returns what stands in front of the quote in a line. In a string that stands in another one, it is escaped.
+func quotedIn(s string, quote byte, isEscaped bool) (text string, ok bool) {
+	for i := 0; i < len(s) && s[i] != '\n'; i++ {
+		if s[i] == '\\' && !isEscaped {
+			i++
+		} else if s[i] == quote {
+			return strings.TrimRight(s[:i], `\`), true
+		}
 	}
-	if start > 0 && start < v.name && v.text[start-1] == '\\' {
-		start++ // behind a \n
-	}
-	return start
+	return "", false
 }
 
-// isCredential reports whether v is a credential and not a number, a reference or a name in code.
+// isCredential reports whether v is a credential and not a number, a reference or a word of code.
 func (v *value) isCredential() bool {
-	text, name := v.text[v.from:v.to], strings.ToLower(v.text[v.start():v.name])
-	hasDigit := strings.ContainsAny(text, "0123456789")
+	name, isWord := strings.ToLower(v.name), !strings.Contains(v.text, " ")
 	switch {
-	case len(text) < 4 || refers(text) || strings.HasSuffix(name, strings.ToLower(text)): // "password": "Password"
+	case refers(v.text), strings.HasSuffix(name, strings.ToLower(v.text)): // "password": "Password"
 		return false
 	case strings.HasSuffix(name, "mnemonic"): // of a wallet, not of an assembler
-		return strings.Count(text, " ") > 10
-	case v.force == weak:
-		isSetting := v.isEnvironment && looksRandom(text, 8) && !strings.ContainsAny(text, "/_")
-		return isSetting || isRandomKey(text) || v.isInQuery() && looksRandom(text, 16)
+		return strings.Count(v.text, " ") > 10
+	case v.force == weak && v.sure != given:
+		isCapital := strings.ToUpper(v.name) == v.name && !strings.ContainsAny(v.sign, " \t")
+		isSetting := isCapital && looksRandom(v.text, 8) && !strings.ContainsAny(v.text, "/_")
+		isInQuery := strings.HasSuffix(v.front, "?") || strings.HasSuffix(v.front, "&")
+		return isSetting || isRandom(v.text) || isInQuery && looksRandom(v.text, 16)
+	case isNumber(v.text): // of tokens, mostly
+		return v.force == password && v.sure != near
 	case v.force == quoted:
-		return v.isQuoted && !strings.ContainsAny(text, "/ ") && !isNumber(text)
-	case isNumber(text): // of tokens, mostly
-		return strings.HasSuffix(name, "password")
+		return v.sure != near && v.isQuoted && isWord && !isPath(v.text)
+	case v.sure == near && isHex(v.text):
+		return len(v.text) >= 32
+	case v.sure == near:
+		return isRandom(v.text) || v.hasScheme && isWord
+	case v.sure == given, v.hasScheme && isWord:
+		return true
 	case strings.HasPrefix(name, "credential"), name == "authorization" && !v.hasScheme:
-		return hasDigit
-	case v.isQuoted, v.hasScheme && !strings.Contains(text, " "):
-		return true
-	case strings.ContainsAny(text, "(["), name == "cookie" && !strings.Contains(text, "="):
-		return false // code that gets it
-	case looksRandom(text, 8), hasDigit && !v.isCode, strings.ContainsAny(text, "!#%^*~") && !v.isCode:
-		return true
-	case v.isSpaced && strings.ContainsAny(text, "._"):
-		return false // a member, a variable
+		return hasDigit(v.text)
 	}
-	isAlone := v.endsLine && (v.text[v.from-2] == ':' || v.isSetting())
-	return !v.isCode && (!v.isSpaced || isAlone)
+	return v.isQuoted || v.isNoCode()
 }
 
-// isInQuery reports whether v is a parameter of a URL.
-func (v *value) isInQuery() bool {
-	start := v.name
-	for start > 0 && (inWord[v.text[start-1]] || v.text[start-1] == '-') {
-		start--
-	}
-	return start > 0 && (v.text[start-1] == '?' || v.text[start-1] == '&')
-}
-
-// isSetting reports whether "name = value" is a line of a file of settings and not of code: its name is a path of them,
-// or it stands below the heading of a section.
-func (v *value) isSetting() bool {
-	before := v.text[max(0, v.name-2_000):v.name]
-	start := strings.LastIndexByte(before, '\n') + 1
-	path := before[start:]
-	isOfObject := strings.HasPrefix(path, "self.") || strings.HasPrefix(path, "this.")
-	if strings.Count(path, ".") > 1 && !strings.ContainsAny(path, " \t") && !isOfObject {
+// isNoCode reports whether an assigned value that stands in no quotes is none of a program's words.
+func (v *value) isNoCode() bool {
+	isSpaced := strings.ContainsAny(v.sign, " \t>") || strings.HasPrefix(v.sign, ":=")
+	isList := v.sign == "=" && strings.HasPrefix(v.behind, ",") && !strings.HasPrefix(v.behind, ", ") // a=x,b=y
+	isCode := v.behind != "" && strings.IndexByte(",)]", v.behind[0]) >= 0 && !isList                 // f(token=token)
+	n := len(v.front)
+	isProse := isSpaced && n > 1 && v.front[n-1] == ' ' && v.front[n-2] >= 'a' // unexpected token: string
+	switch {
+	case strings.ContainsAny(v.text, "(["), strings.HasSuffix(v.name, "ookie") && !strings.Contains(v.text, "="):
+		return false
+	case looksRandom(v.text, 8):
+		return true
+	case isCode || isProse:
+		return false
+	case hasDigit(v.text), strings.ContainsAny(v.text, "!#%^*~"), !isSpaced:
 		return true
 	}
-	above := before[:start]
-	n := strings.LastIndex(above, "]\n")
-	if n < 0 || v.name-len(path) != v.start() {
+	isLine := v.behind == "" || strings.IndexByte("\r\n\\\"'`", v.behind[0]) >= 0
+	isSetting := strings.Contains(v.sign, ":") || setting().MatchString(v.front)
+	return isLine && isSetting && !strings.ContainsAny(v.text, "._") // no member, no variable
+}
+
+// setting matches in front of a line of a file of settings: a path of them, or the heading of a section.
+var setting = re(`(?:(?:^|\n)(?:[\w-]+\.){2,}|\[[^,'"()\n]+\]\n(?:[^\n]*\n)*)$`)
+
+// What a joint needs beside its text.
+
+// isAssignment: no ARN and no line that a search found has it, and "password:" is no text.
+func isAssignment(v *value) bool {
+	if v.closing != "" || v.sign[0] != ':' {
+		return true
+	}
+	isField := v.sign == ":" && (strings.HasSuffix(v.front, ":") || strings.Contains(v.text, ":"))
+	isText := v.isQuoted && strings.HasSuffix(v.front, strings.TrimLeft(v.behind, `\`)[:1])
+	return !isField && !isText
+}
+
+// isBelow: it is a block, or a random word in a line of its own.
+func isBelow(v *value) bool {
+	isIndented, isBlock := strings.HasSuffix(v.sign, " "), strings.ContainsAny(v.sign, "|>")
+	if strings.ContainsAny(v.text, " :") || !looksRandom(v.text, 8) {
+		return isIndented && isBlock
+	}
+	return isIndented || isRandom(v.text)
+}
+
+func isEntry(v *value) bool { return !strings.EqualFold(v.name, "token") } // of a parser
+
+func isField(v *value) bool { return v.text != "" && !strings.Contains(v.text, " ") && !isPath(v.text) }
+
+func isElement(v *value) bool { return strings.HasPrefix(v.behind, "</") }
+
+func isOfFlag(v *value) bool { return v.name[0] == '-' && isOfCommand(v) }
+
+func isOfCommand(v *value) bool {
+	isName := v.closing == "" && strings.ContainsAny(v.name, "_-")
+	return isName && v.text != "" && v.text[0] != '-' && !isPath(v.text)
+}
+
+var title = re(`^[A-Z][a-z]*$| `)
+
+func isLiteral(v *value) bool { return v.closing == "" && v.text != "" && !title().MatchString(v.text) }
+
+func isLast(v *value) bool { return hasDigit(v.text) && (v.behind == "" || v.behind[0] == '\n') }
+
+// isTold: a sentence ends in it, and it is no word.
+func isTold(v *value) bool {
+	line := strings.TrimRight(v.s[v.from:until(v.s[:min(len(v.s), v.from+mostJoint)], v.from, "\n\r\\\"")], " .")
+	v.text = line[strings.LastIndexByte(line, ' ')+1:]
+	v.from += len(line) - len(v.text)
+	front := strings.TrimRight(line[:len(line)-len(v.text)], " ")
+	isMixed := strings.ToLower(v.text) != v.text && strings.ToUpper(v.text) != v.text
+	isSure := strings.HasSuffix(strings.TrimSuffix(front, ":"), "is") || isMixed && strings.HasSuffix(front, ":")
+	if len(v.text) < 6 || !hasDigit(v.text) || strings.Contains(v.text, "/") {
 		return false
 	}
-	heading := above[strings.LastIndexByte(above[:n], '\n')+1 : n]
-	return strings.HasPrefix(heading, "[") && !strings.ContainsAny(heading, ",'\"()")
-}
-
-// isRandomKey reports whether the value of a key looks like a credential: long, with letters of both cases and digits,
-// and no path, hash or sentence.
-func isRandomKey(text string) bool {
-	if strings.Contains(text, "/") && strings.Contains(text, ".") || text[0] == '/' {
-		return false
-	}
-	isToken := spanOf(text, 0, func(c byte) bool { return isOfToken(c) || c == '%' }) == len(text)
-	const numbers = "0123456789"
-	isName := !strings.ContainsAny(strings.TrimRight(text, numbers), numbers) // SettingsOfUser2
-	isRandom := looksRandom(text, 16) && strings.ToLower(text) != text && !isHex(text)
-	return isToken && isRandom && !isName
+	return isSure && (v.force == password || isRandom(v.text))
 }
