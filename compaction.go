@@ -199,6 +199,7 @@ type compaction struct {
 	calls int           // of the summarizer, once it has run
 
 	said    string // the section of what people said
+	hasRoom bool   // for the newest of that
 	rules   string // the section of the host's rules
 	inForce string // the section of what is in force
 	note    string // behind the summary: what it leaves out, and how to recall it
@@ -207,6 +208,7 @@ type compaction struct {
 // summarySizes are the limits of a summary, and what it is measured against, all in tokens.
 type summarySizes struct {
 	cap           int // of the whole summary
+	least         int // that it must have to say anything
 	filled        int // of the summary, up to which code adds names that the text left out
 	free          int // what the rest of the request leaves for the text and for what is in force
 	leastGain     int // what the summary stands for must have more
@@ -231,8 +233,9 @@ type compactCall struct {
 	by           Summarizer
 	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
 	instructions string // of that call, for this summary only; in a compaction, behind those of CompactOptions
-	shortens     bool   // a summary is written again in fewer words, although nothing new is to be summarized
+	shortens     bool   // nothing else helps: people's newest words are cut, and the last summary, if nothing is new
 	because      string // of a digest: why it stands in
+	beyond       int    // tokens above the budget that the request may have rather than people's words cut
 }
 
 // newCompaction plans the compaction of d that call asks for. The error is ErrNothingToCompact.
@@ -250,7 +253,7 @@ func newCompaction(d *draft, call compactCall) (*compaction, error) {
 		opts: o, compactCall: call,
 		summarySizes: summarySizes{
 			cap: s.summaryCap(least), free: d.roomWithoutMargin() - s.restAtLeast - s.summaryFrame(),
-			leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
+			least: least, leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
 		once: d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked, limit: o.Compact.TotalTimeout,
 		meter: d.meter,
@@ -278,12 +281,13 @@ func (c *compaction) askRules() error {
 	return nil
 }
 
-// setLimits sets the limits of the summary, and reports whether it can be smaller than what it stands for.
+// setLimits sets the limits of the summary, and reports whether it can be smaller than what it stands for, with the
+// newest words of people.
 func (c *compaction) setLimits() (isGain bool) {
 	frame := c.tokens(sections.Begin + c.said + c.inForce + sections.End + c.note)
 	c.cap = max(summarysize.LeastWords, min(c.cap, c.free-c.tokens(c.said+c.inForce)))
 	c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(c.rules), c.leastGain, c.isAsked)
-	return isGain
+	return isGain && c.hasRoom
 }
 
 // inheritSummary has c update the summary of cp; nil: there is none. It returns the text of that summary as it stands
@@ -338,7 +342,7 @@ func (c *compaction) collect(d *draft, s span) {
 			c.older = append(c.older, *x.own)
 		}
 	}
-	c.quote(d, older, first, stays)
+	c.quote(d, s.newestBehind(), older, first, stays)
 	c.inForce = c.carryInForce(d, previous, older, stays, d.total-s.replaced.Sent+c.cap+c.tokens(c.said))
 	c.carried = carry(c.carried, d.minifier.files, c.older)
 	c.firstKept, c.index = bookmarkIn(unfolded(d.items), len(older)), max(0, first.index)
@@ -352,9 +356,10 @@ func (c *compaction) collect(d *draft, s span) {
 }
 
 // quote quotes what people said in older, and notes what else the summary leaves out: it stands in front of `first`.
-func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item]bool) {
+// `behind` messages of people are newer.
+func (c *compaction) quote(d *draft, behind int, older []*item, first *item, stays map[*item]bool) {
 	end := 0
-	inRequest := map[int]bool{} // messages of the history, and those that the turn limit has dropped
+	inRequest := map[int]bool{} // messages of the history
 	for _, x := range older {
 		end = max(end, x.index+1)
 		if x.own.Summary && x.index < 0 { // it stands for all that is in front of the first message behind it
@@ -364,32 +369,32 @@ func (c *compaction) quote(d *draft, older []*item, first *item, stays map[*item
 			inRequest[x.index] = true
 		}
 	}
+	limited := map[int]bool{}
 	for _, e := range d.edits {
 		if e.Op == OpLimit {
-			inRequest[e.Index] = true
+			limited[e.Index] = true
 		}
 	}
+	said := d.dialogue()
+	said.stays = func(i int) bool { return inRequest[i] }
+	said.isLimited = func(i int) bool { return limited[i] }
 	var quoted sections.Dialogue
-	said := dialogue{
-		messages: d.history, from: max(0, d.compactedAt), tools: &d.minifier, note: shortening{d}.noteOf,
-		stays: func(i int) bool { return inRequest[i] },
-		summary: func(i int) string {
-			if cp := d.checkpoint; cp != nil && cp.isOf(d.facts[i].key) { // the host may keep the text alone
-				return joinedText(&cp.message)
-			}
-			return joinedText(&d.history[i])
-		},
-	}
 	said.add(&quoted, end)
-	most := count.Share(count.Least(d.window, d.cliff), saidShare)
-	c.said = quoted.Section(c.tokens, most, max(c.free/4, min(c.free/2, leastSaid)))
+	room := sections.Room{
+		Old:  count.Share(count.Least(d.window, d.cliff), saidShare),
+		Free: max(c.free/4, min(c.free/2, leastSaid)), Behind: behind,
+	}
+	if most := count.Add(c.free, c.beyond); !c.shortens {
+		room.Whole, room.Most = most-c.least, most-summarysize.LeastWords
+	}
+	c.said, c.hasRoom = quoted.Section(c.tokens, room)
 	c.note = spanNote(&c.opts, first, said.attachmentsBefore(end))
 	plain := ""
 	if d.opts.Recall {
 		plain = spanNote(&c.opts, first, "") // summaryFrame counts it
 	}
 	names := c.tokens(c.note) - c.tokens(plain)
-	if names > c.free/4 {
+	if names > (c.free-c.tokens(c.said))/4 {
 		c.note, names = plain, 0
 	}
 	c.free -= names

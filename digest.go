@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/sections"
+	"github.com/winnowgo/winnow/internal/summarysize"
 	"github.com/winnowgo/winnow/internal/tokencount"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -33,13 +34,12 @@ func (digester) digest(req SummaryRequest) string {
 		}
 	})
 	if req.Said == "" {
-		quoted := dialogue{
-			messages: req.Messages, tools: &minifier{files: &toolcall.Common}, stays: func(int) bool { return false },
-			note: func(int) string { return "" }, summary: func(i int) string { return joinedText(&req.Messages[i]) },
-		}
-		quoted.add(said, len(req.Messages))
+		dialogueIn(req.Messages, &minifier{files: &toolcall.Common}).add(said, len(req.Messages))
 		limit := digest.Limit(req.MaxTokens)
-		notes.Front = strings.TrimSpace(said.Section(tokencount.Cautious, limit/4, limit/2))
+		section, _ := said.Section(tokencount.Cautious, sections.Room{
+			Old: limit / 4, Free: limit / 2, Whole: limit - summarysize.Least,
+		})
+		notes.Front = strings.TrimSpace(section)
 	}
 	return notes.Write(req.MaxTokens)
 }

@@ -2,6 +2,7 @@ package winnow
 
 import (
 	"context"
+	"errors"
 
 	"github.com/winnowgo/winnow/internal/count"
 )
@@ -41,6 +42,8 @@ var (
 		// If the provider refused the request that truncate made, the estimates were still too low. They have been
 		// corrected since by that refusal, so the results are cut further.
 		{"truncate", (*ladder).cutToFit},
+		{"smallest", (*ladder).takeSmallest},
+		{"digest", (*ladder).digestInRecovery},
 		{"smallest", (*ladder).takeSmallest},
 	}
 )
@@ -159,7 +162,7 @@ func (l *ladder) summary(ctx context.Context) *proposal {
 	case ctx.Err() != nil:
 		l.err = waitError(ctx)
 		return nil
-	case err != nil:
+	case err != nil && !errors.Is(err, ErrNothingToCompact): // else it was not asked
 		l.noteFailure(err, d)
 	}
 	total := d.historyTokens() // instead of a digest, a summary is tried again only when this has grown
@@ -216,7 +219,8 @@ func (l *ladder) cut(context.Context) *proposal {
 	return nil
 }
 
-// shorterDigest makes the summary in the request shorter, which is done only if nothing else helps.
+// shorterDigest makes the summary in the request shorter, and cuts what people said last. Both are done only if nothing
+// else helps.
 func (l *ladder) shorterDigest(ctx context.Context) *proposal {
 	p := l.digested(ctx, true)
 	if p.draft != nil && p.draft.shrinkToFit() {
@@ -236,6 +240,10 @@ func (l *ladder) digested(ctx context.Context, shortens bool) *proposal {
 func (l *ladder) summaryByHand(ctx context.Context) *proposal {
 	call := compactCall{by: l.opts.Summarizer, isAsked: true, instructions: l.instructions}
 	d, report, err := l.compact(ctx, l.draft, call)
+	if errors.Is(err, ErrNothingToCompact) && !l.draft.fitsBudget() {
+		call.shortens = true
+		d, report, err = l.compact(ctx, l.draft, call)
+	}
 	if err == nil && !d.shrinkToFit() {
 		err = d.overflow()
 	}

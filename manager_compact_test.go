@@ -392,7 +392,7 @@ func testBreaker(t *testing.T, s *fakeSummarizer, isBilled bool) {
 	// A system prompt leaves so little room that each compaction is soon followed by the next.
 	const budget = 12_000
 	h := []winnow.Message{{ID: "system", Role: winnow.RoleSystem, Parts: []winnow.Part{textPart(strings.Repeat("be good ", budget*9/20))}}}
-	talk := chat(2_000, 800)
+	talk := chat(3_000, 500)
 	compact := func() (calls, grown int) { // goes on until the next compaction
 		for before := s.count(); ; {
 			added := talk[:2]

@@ -321,3 +321,134 @@ func TestRewoundWords(t *testing.T) {
 	assert.Contains(t, section, "Use both.")
 	assert.NotContains(t, section, "Use spaces.")
 }
+
+// saysInRequest reports whether a request has a text of a person whole: as a message, or quoted.
+func saysInRequest(r *winnow.Request, text string) bool {
+	item := fmt.Sprintf(" (%d lines):\n%s\n", strings.Count(text, "\n")+1, text)
+	return strings.Contains(peopleSaid(r), item) ||
+		slices.ContainsFunc(r.Messages, func(m winnow.Message) bool { return !m.Summary && messageText(&m) == text+"\n" })
+}
+
+// checkNewestWords checks that the newest three messages of people are whole, and that of each other one the request has
+// all words, or an edit says that it has not.
+func checkNewestWords(t *testing.T, r *winnow.Request, h []winnow.Message) {
+	t.Helper()
+	behind := 0
+	for i := len(h) - 1; i >= 0; i-- {
+		if h[i].Role != winnow.RoleUser {
+			continue
+		}
+		if text := strings.TrimSuffix(messageText(&h[i]), "\n"); !saysInRequest(r, text) {
+			assert.GreaterOrEqual(t, behind, 3, "message %d of %d: %.40q…", i, len(h), text)
+			assert.True(t, slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool {
+				return e.Index == i && strings.Contains(e.Reason, "the words have no room")
+			}), "no edit says so of message %d: %.40q…", i, text)
+		}
+		behind++
+	}
+}
+
+// What people said last stays whole behind a summary, however little room there is beside it, as long as the request can
+// be made so.
+func TestNewestWordsStayWhole(t *testing.T) {
+	compactions := 0
+	tooMuch := summarizerSays(goodSummary + strings.Repeat("\nThe result of a run was read, and the next one was begun.", 2_000))
+	for _, window := range []int{4_000, 6_000, 8_000, 40_000} {
+		for name, s := range map[string]winnow.Summarizer{"good": summarizers["good"], "fails": summarizers["fails"], "none": nil, "too much": tooMuch} {
+			for _, how := range []string{"prepare", "by hand", "recover"} {
+				t.Run(fmt.Sprint(window, " ", name, " ", how), func(t *testing.T) {
+					o := &winnow.Options{Now: newClock().Now, Summarizer: s, Estimator: byChars, Reserve: window / 10, Recall: true}
+					m := newManager(t, window, o)
+					h := list(userSays("Make the parser faster."))
+					for n := range 5 {
+						h = append(h, callOf("a"+itoa(n), "exec", `{}`, linesOf("old "+itoa(n), window/200))...)
+						h = append(h, modelSays("Done, and step "+itoa(n)+" was read."), userSays("Now do part "+itoa(n)+" of it."))
+						prepare(t, m, h)
+					}
+					h = append(h, modelSays("What next?"), userSays("This is what it says.\n"+strings.TrimSuffix(linesOf("pasted", window*3/10/9), "\n")))
+					for n := range 12 {
+						h = append(h, callOf("b"+itoa(n), "exec", `{}`, linesOf("new "+itoa(n), window/80))...)
+						r := prepare(t, m, h)
+						checkNewestWords(t, r, h)
+						var err error
+						switch {
+						case n != 6:
+						case how == "by hand" && name != "fails" && name != "too much":
+							r, err = m.Compact(t.Context(), h, "")
+						case how == "recover":
+							most := r.Tokens * 8 / 10
+							r, err = m.Recover(t.Context(), h, fmt.Errorf("prompt is too long: %d tokens > %d maximum", r.Tokens, most))
+						}
+						require.NoError(t, err)
+						checkNewestWords(t, r, h)
+						if r.Compaction != nil {
+							compactions++
+						}
+						if n == 8 {
+							h = append(h, modelSays("It is done."), userSays("Good. And the docs?"))
+						}
+					}
+				})
+			}
+		}
+	}
+	assert.Greater(t, compactions, 25, "else the test says little")
+}
+
+// A manager that has only Compaction.Summary of another one quotes what people said before, and what is in force.
+func TestSummaryWithoutItsFrame(t *testing.T) {
+	w := newWorker(t, summarizers["good"])
+	for _, text := range peopleSay {
+		w.say(text)
+		w.step(10)
+		w.h = append(w.h, modelSays("I did that."))
+	}
+	rule := hostSays("The office is closed on Fridays.")
+	rule.InForce = []string{"office"}
+	w.h = append(w.h, rule)
+	w.say("And now the rest.")
+	r := w.untilCompacted()
+	kept := append(list(summarySays(r.Compaction.Summary)), w.h[r.Compaction.FirstKept:]...)
+
+	other := newWorker(t, summarizers["good"])
+	other.h, other.n = kept, w.n
+	next := other.untilCompacted()
+	checkSaid(t, next, w.h, peopleSay)
+	assert.NotContains(t, strings.Split(next.Compaction.Summary, "</people-said>")[1], "staging-us", "once")
+	assert.Contains(t, next.Compaction.Summary, "The office is closed on Fridays.")
+}
+
+// Control characters are left out of a quotation, and no edit says that words are missing.
+func TestControlCharactersAreNotQuoted(t *testing.T) {
+	w := newWorker(t, nil)
+	w.say("The terminal says \x1b[31mred\x1b[0m\x00 and then\r\n\x07.")
+	w.step(10)
+	w.h = append(w.h, modelSays("I see."))
+	w.say("Go on.")
+	r := w.untilCompacted()
+	assert.Contains(t, peopleSaid(r), " (2 lines):\nThe terminal says [31mred[0m and then\r\n.\n")
+	for _, e := range r.Edits {
+		assert.NotContains(t, e.Reason, "the words have no room")
+	}
+}
+
+// What stands for the open request says nothing that is wrong once a turn limit has dropped that request, and a later
+// summary has no such line.
+func TestOpenRequestGoesWithItsTurn(t *testing.T) {
+	c := newClock()
+	o := &winnow.Options{Now: c.Now, HistoryTurns: 2, Tools: &winnow.ToolOptions{Keep: []string{"exec"}}}
+	w := &worker{t: t, m: newManager(t, 40_000, o), c: c}
+	w.say("Make the parser faster.")
+	w.h = append(w.h, modelSends(callWith("q", "AskUserQuestion", `{"question":"Which one?"}`)), toolOf("q", "AskUserQuestion", "The second."))
+	const mark = "a message of its own, as long as it is sent"
+	assert.Contains(t, peopleSaid(w.untilCompacted()), mark)
+	for i := range 4 {
+		w.say("And then part " + itoa(i) + ".")
+		c.pass(time.Hour)
+		r := w.step(10)
+		w.h = append(w.h, modelSays("Done."))
+		isThere := strings.Contains(toldIn(r), "Make the parser faster.")
+		assert.Equal(t, i == 0, isThere, i)
+	}
+	assert.NotContains(t, peopleSaid(w.untilCompacted()), mark)
+}

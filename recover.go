@@ -212,7 +212,7 @@ func (l *ladder) summaryInRecovery(ctx context.Context) *proposal {
 	if !l.canFit(d) { // nobody should pay for a summary that changes nothing
 		return nil
 	}
-	return l.compactWith(ctx, d, l.opts.Summarizer)
+	return l.compactWith(ctx, d, compactCall{by: l.opts.Summarizer})
 }
 
 // canFit reports whether a summary may bring d below the limits that the provider named, even if that leaves less room
@@ -227,11 +227,15 @@ func (l *ladder) canFit(d *draft) bool {
 	return s.restFits(summarysize.Least)
 }
 
-// compactWith summarizes the history of d with s. A failure is only logged: the next rung is tried.
-func (l *ladder) compactWith(ctx context.Context, d *draft, s Summarizer) *proposal {
-	next, report, err := l.compact(ctx, d, compactCall{by: s, because: l.whyDigest()})
+// compactWith summarizes the history of d as call says. A failure is only logged: the next rung is tried.
+func (l *ladder) compactWith(ctx context.Context, d *draft, call compactCall) *proposal {
+	call.because = l.whyDigest()
+	if l.bytes == 0 {
+		call.beyond = max(0, l.mostAllowed(d)-d.budget)
+	}
+	next, report, err := l.compact(ctx, d, call)
 	if err != nil {
-		if !isDigest(s) {
+		if !isDigest(call.by) && !errors.Is(err, ErrNothingToCompact) { // else it was not asked
 			l.note(func(x *ledger) { x.breaker.Reason = failureReason(err) })
 		}
 		l.opts.Logger.Warn(event.Failed, "reason", failureReason(err),
@@ -265,18 +269,29 @@ func (l *ladder) cutToFit(context.Context) *proposal {
 }
 
 // digestInRecovery replaces old history with a digest. It needs no call, so it can be tried however often summarizers
-// failed.
+// failed. The second one in a call is a shorter one, see [ladder.shorterDigest].
 func (l *ladder) digestInRecovery(ctx context.Context) *proposal {
+	l.digests++
 	if l.opts.Compact.Off {
 		return nil
 	}
-	return l.compactWith(ctx, l.newDraft(), Digest())
+	return l.compactWith(ctx, l.newDraft(), compactCall{by: Digest(), shortens: l.digests > 1})
+}
+
+// mostAllowed returns what d may have beyond a guess, or within the limit that the provider named, with none of it kept
+// free for the answer.
+func (l *ladder) mostAllowed(d *draft) int {
+	if l.guessed {
+		return d.accounting.Told(l.window - l.opts.Reserve)
+	}
+	return l.allowed
 }
 
 // takeSmallest proposes the smallest draft that was tried, although it is above the budget. For it, the manager gives
-// up a limit that was only guessed, or the room for the answer within a limit that the provider named.
+// up a limit that was only guessed, or the room for the answer within a limit that the provider named. In the last try
+// within a guess a shorter digest comes before.
 func (l *ladder) takeSmallest(context.Context) *proposal {
-	if l.smallest == nil {
+	if l.smallest == nil || l.guessed && l.evidence.IsLast && l.digests < 2 {
 		return nil
 	}
 	d := l.smallest.draft
@@ -309,7 +324,7 @@ func (l *ladder) giveUp() error {
 		d.shrinkToFit()
 	}
 	if l.guessed && l.bytes == 0 { // a guess is not a window: report against the limit that is known
-		d.budget = d.accounting.Told(l.window - l.opts.Reserve)
+		d.budget = l.mostAllowed(d)
 	}
 	e := d.overflow()
 	e.Answer, e.Err = l.answer, l.cause
@@ -386,6 +401,7 @@ type refusal struct {
 	allowed  int                // tokens that the provider allows, with none kept free for the answer; 0: not said
 	answer   int                // tokens of it that were kept for the answer, if the provider said so
 	smallest *proposal          // the smallest request of those that were tried
+	digests  int                // that were tried
 }
 
 const (

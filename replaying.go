@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow/internal/sections"
 )
 
 // Passes 3 to 5: what was sent stands as it was sent.
@@ -133,7 +134,10 @@ func imagesFrom(messages sequence) int {
 	return 0
 }
 
-const summarizedReason = "older than what is kept: a summary stands for it"
+const (
+	summarizedReason = "older than what is kept: a summary stands for it"
+	wordsReason      = " (some of the words have no room in it)"
+)
 
 // replayCheckpoint puts the summary in the place of what it stands for. It returns false if the history has neither the
 // summary nor the first message that was kept after it.
@@ -185,6 +189,7 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		}
 		return !keep[i] && !isLimited(i)
 	}
+	isQuoted := a.quotedIn(c)
 	at, kept := -1, 0
 	for i := range first {
 		if at < 0 && begins(i) {
@@ -195,11 +200,15 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 			continue
 		}
 		op, reason := OpCompact, a.orUnseen(i, summarizedReason)
+		hasWords := isQuoted(a.items[i])
 		switch {
-		case isLimited(i):
+		case isLimited(i), i < limited && !hasWords: // it begins a turn of which an older summary has the rest
 			op, reason = OpLimit, a.limitReason(i)
 		case c.degraded != "" && (i >= undigested || i == pending):
 			a.digested = append(a.digested, *a.items[i].own)
+		}
+		if op == OpCompact && !hasWords {
+			reason += wordsReason
 		}
 		a.edits = append(a.edits, a.items[i].dropEdit(op, reason))
 	}
@@ -207,6 +216,18 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		at = kept
 	}
 	return at
+}
+
+// quotedIn returns what reports whether the summary of c has all words of a person in a message, if it has any.
+func (a replaying) quotedIn(c *checkpoint) func(x *item) bool {
+	said, words := a.dialogue(), sections.WordsIn(joinedText(&c.message))
+	return func(x *item) bool {
+		text := ""
+		if x.index >= 0 {
+			text = said.words(x.index)
+		}
+		return text == "" || words.Have(text)
+	}
 }
 
 // countUnreadable returns how many messages no summary stands for, although they are older than c: they stand before a

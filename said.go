@@ -15,53 +15,84 @@ import (
 
 // dialogue is what people and the agent said in a history, as far as a summary quotes it.
 type dialogue struct {
-	messages []Message
-	from     int // where to begin: what stands before it is in a summary of the provider
-	tools    *minifier
-	stays    func(i int) bool   // message i is in the request
-	note     func(i int) string // how to recall message i
-	summary  func(i int) string // the text of the summary that message i is, in the frame of the library
+	messages  []Message
+	calls     answered // in messages
+	from      int      // where to begin: what stands before it is in a summary of the provider
+	tools     *minifier
+	stays     func(i int) bool   // message i is in the request
+	isLimited func(i int) bool   // a turn limit has dropped message i
+	note      func(i int) string // how to recall message i
+}
+
+// dialogueIn returns what was said in messages, of which all is to be quoted.
+func dialogueIn(messages []Message, tools *minifier) *dialogue {
+	never := func(int) bool { return false }
+	return &dialogue{
+		messages: messages, calls: answered{messages: listed(messages)}, tools: tools, stays: never, isLimited: never,
+		note: func(int) string { return "" },
+	}
+}
+
+func (d *draft) dialogue() *dialogue {
+	s := dialogueIn(d.history, &d.minifier)
+	s.from, s.note = max(0, d.compactedAt), shortening{d}.noteOf
+	return s
 }
 
 // add adds to said what people said in the messages before message end that are not in the request. What came of it may
 // stand behind end.
 func (s *dialogue) add(said *sections.Dialogue, end int) {
 	agent := "" // its newest text in the turn
-	calls := answered{messages: listed(s.messages)}
 	for i := s.from; i < len(s.messages); i++ {
 		switch m := &s.messages[i]; {
 		case m.Summary && i < end:
-			said.Read(s.summary(i))
+			said.Read(joinedText(m))
 			agent = ""
 		case beginsTurn(m):
-			words := s.wordsOf(i)
-			isQuoted := i < end && !s.stays(i) && !runes.IsBlank(words)
+			words := s.words(i)
+			isQuoted := i < end && !s.stays(i) && !s.isLimited(i) && words != ""
 			if said.EndsOpen() || isQuoted && agent != "" && sections.IsShort(words) {
 				said.Agent(agent, words)
 			}
 			agent = ""
-			switch {
-			case i >= end:
-				return
-			case isQuoted:
+			if isQuoted {
 				said.Person(m.Time, m.Speaker, words, s.note(i))
-			case s.stays(i) && !m.Pinned:
+			} else if (i >= end || s.stays(i)) && !m.Pinned && !s.isLimited(i) {
 				said.Open()
+			}
+			if i >= end {
+				return
 			}
 		case m.Role == RoleAssistant:
 			if text := messageParts(m); !runes.IsBlank(text) {
 				agent = text
 			}
-		case i < end && m.Role == RoleTool && !s.stays(i):
-			if text, ok := s.tools.saidIn(m, calls.tool(i)); ok && !runes.IsBlank(text) {
+		case i < end && !s.stays(i):
+			if text := s.words(i); text != "" {
 				question := ""
-				if call := calls.of(i).part; call != nil {
+				if call := s.calls.of(i).part; call != nil {
 					question = toolcall.Question(call.Arguments, questionChars)
 				}
 				said.Answer(m.Time, m.Speaker, question, text, s.note(i))
 			}
 		}
 	}
+}
+
+// words returns what a person said in message i, or through a tool; "": nothing.
+func (s *dialogue) words(i int) (text string) {
+	switch m := &s.messages[i]; {
+	case beginsTurn(m):
+		text = s.wordsOf(i)
+	case m.Role == RoleTool:
+		if said, ok := s.tools.saidIn(m, s.calls.tool(i)); ok {
+			text = said
+		}
+	}
+	if runes.IsBlank(text) {
+		return ""
+	}
+	return text
 }
 
 // wordsOf returns the text of message i, with a line for each part that is none.
@@ -90,7 +121,8 @@ func (s *dialogue) attachmentsBefore(end int) string {
 	var names []string
 	for i := end - 1; i >= s.from && len(names) < mostAttachments; i-- {
 		m := &s.messages[i]
-		if isFromHost := m.Role == RoleUser && m.Injected; m.Role != RoleTool && !isFromHost || s.stays(i) {
+		isFromHost := m.Role == RoleUser && m.Injected
+		if m.Role != RoleTool && !isFromHost || s.stays(i) || s.isLimited(i) {
 			continue
 		}
 		for k := range m.Parts {

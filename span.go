@@ -61,7 +61,7 @@ func newSpan(d *draft, stays []bool, last int) span {
 			fixed = count.Add(fixed, x.tokens())
 		}
 	}
-	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-summarysize.In(d.limit()))
+	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-s.newestWords()-summarysize.In(d.limit()))
 	s.cut = s.cutPoint(min(d.keepRecent, landing), last)
 	calls := answered{messages: d.own()}
 	for i, x := range slices.Backward(d.items) {
@@ -78,6 +78,30 @@ func newSpan(d *draft, stays []bool, last int) span {
 		}
 	}
 	return s
+}
+
+// newestWords returns the tokens of the newest messages of people that a summary would quote whole.
+func (s *span) newestWords() (sum int) {
+	n := 0
+	for i := len(s.items) - 1; i >= 0 && n < sections.NewestSaid; i-- {
+		if beginsTurn(s.items[i].own) {
+			n++
+			if s.replaces(i) {
+				sum = count.Add(sum, s.items[i].tokens())
+			}
+		}
+	}
+	return sum
+}
+
+// newestBehind returns how many messages of people stay behind the cut, with the newest request.
+func (s *span) newestBehind() (n int) {
+	for i := range s.items {
+		if i == s.request || i >= s.cut && beginsTurn(s.items[i].own) {
+			n++
+		}
+	}
+	return n
 }
 
 // replaces reports whether message i is summarized if it lies before the cut.

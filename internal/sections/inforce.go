@@ -190,12 +190,12 @@ func quoted(names []string) string {
 	return strings.Join(out, " ")
 }
 
-// readInForce reads the section back from a summary. It is taken from a summary of this library alone: see [Read].
+// readInForce reads the section back from a summary of this library, in its frame or at the end of all.
 func readInForce(summary string) (list []quote) {
 	inner, framed := strings.CutPrefix(summary, Begin)
 	start := strings.LastIndex(inner, "\n<"+inForceTag+">\n")
-	section, _, closed := strings.Cut(inner[max(0, start):], "\n</"+inForceTag+">")
-	if !framed || start < 0 || !closed {
+	section, behind, closed := strings.Cut(inner[max(0, start):], "\n</"+inForceTag+">")
+	if start < 0 || !closed || !framed && strings.TrimSpace(behind) != "" {
 		return nil
 	}
 	lines := strings.Split(section, "\n")

@@ -12,19 +12,15 @@ import (
 // may copy what it saw of one. The sections of code are taken out either way, so that they are never
 // written twice.
 
-// Read takes a summary message apart: the summarizer's text, and what code had put around it. What people said is taken
-// out of a summary of this library alone, in its frame, for a [Dialogue]. In another one it is text: nobody knows who
-// said it.
+// Read takes a summary message apart: the summarizer's text, and what code had put around it. What people said stands
+// in front, and is for a [Dialogue]. In another place it is text: nobody knows who said it.
 func Read(text string) (body string, c Carried) {
-	inner, framed := strings.CutPrefix(text, Begin)
-	end := strings.LastIndex(inner, End)
-	if end >= 0 {
+	inner := strings.TrimPrefix(text, Begin)
+	if end := strings.LastIndex(inner, End); end >= 0 {
 		inner = inner[:end]
 	}
-	if !framed || end < 0 {
-		inner = strings.ReplaceAll(inner, "<"+saidTag+">", "&lt;"+saidTag+">")
-	}
-	return Split(inner)
+	inner = new(Dialogue).Take(inner)
+	return Split(strings.ReplaceAll(inner, "<"+saidTag+">", "&lt;"+saidTag+">"))
 }
 
 // Split takes the text of a summary apart. A section that stands there twice is what code wrote only where it

@@ -2,13 +2,10 @@ package sections
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/markup"
-	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/secret"
 )
@@ -20,18 +17,9 @@ import (
 const (
 	saidTag   = "people-said"
 	saidIntro = "What people said, word for word, oldest first. An agent line is the end of what was answered to it."
-	// A longer message has something pasted into it, most likely: nine in ten in the recorded sessions are shorter.
-	pastedChars = 1_500
-	pastedHead  = 700 // characters that stay of it at its beginning, and 350 at its end
-	pastedTail  = 350
-	// What stays of a message for which there is no other room.
-	sentenceChars = 160
 	// The end of an answer is one line. What a short message answers is quoted at more length: "B2." means nothing
 	// without what the agent had listed.
 	answerChars, askedChars, shortChars = 160, 600, 80
-
-	newestSaid = 3   // messages of people that stay whole, whatever there is no room for
-	saidLow    = 0.7 // of the room: what is given up is given up for several summaries at once
 )
 
 // saying is one item of the section.
@@ -48,20 +36,21 @@ const (
 	byPerson sayingKind = "person"
 	byAnswer sayingKind = "answer"
 	byAgent  sayingKind = "agent: "
-	openHere sayingKind = "(Here stands the open request, which is a message of its own.)"
+	openHere sayingKind = "(Here came the request that was open then: a message of its own, as long as it is sent.)"
 )
 
 // Dialogue is what people said in the messages that a summary stands for, oldest first.
 type Dialogue struct {
-	list []saying
-	left int // messages that are left out
-	open int // one more than the index of the open request, which has no text here; 0: none
+	list  []saying
+	left  int  // messages that are left out
+	open  int  // one more than the index of the open request, which has no text here; 0: none
+	stays bool // that request is still a message
 }
 
 // Person adds what a person said, who may have a name. note says how to recall it.
 func (d *Dialogue) Person(when time.Time, name, text, note string) {
 	s := saying{byPerson, byWhom(byPerson, when, name), saidText(text), note}
-	if d.open > 0 { // it was open when an earlier summary was written
+	if d.open > 0 && !d.stays { // it was open when an earlier summary was written
 		d.list[d.open-1], d.open = s, 0
 		return
 	}
@@ -74,8 +63,13 @@ func (d *Dialogue) Answer(when time.Time, name, question, text, note string) {
 	d.list = append(d.list, saying{byAnswer, head, saidText(text), note})
 }
 
-// Open marks the place of the open request, which is a message of its own behind the summary.
+// Open marks the place of the open request, which is a message of its own beside the summary.
 func (d *Dialogue) Open() {
+	d.mark()
+	d.stays = true
+}
+
+func (d *Dialogue) mark() {
 	if d.open == 0 {
 		d.list = append(d.list, saying{kind: openHere})
 		d.open = len(d.list)
@@ -139,16 +133,39 @@ func (s *saying) write() string {
 
 func (s *saying) isOfPerson() bool { return s.kind == byPerson || s.kind == byAnswer }
 
-// Read adds what an earlier summary of this library quotes. The host may have dropped the messages.
-func (d *Dialogue) Read(summary string) {
-	if inner, framed := strings.CutPrefix(summary, Begin); framed {
-		d.Take(inner)
+// Words are the texts that a summary quotes whole.
+type Words struct {
+	texts   map[string]bool
+	longest int // in bytes
+}
+
+// WordsIn returns what people said that a summary quotes whole, in its frame or not.
+func WordsIn(summary string) Words {
+	var d Dialogue
+	d.Read(summary)
+	words := Words{texts: map[string]bool{}}
+	for i := range d.list {
+		if s := &d.list[i]; s.isOfPerson() {
+			words.texts[s.text], words.longest = true, max(words.longest, len(s.text))
+		}
 	}
+	return words
+}
+
+// Have reports whether text is among them. One that is much longer, though control characters are left out, need not be
+// read.
+func (w Words) Have(text string) bool { return len(text) <= 2*w.longest && w.texts[saidText(text)] }
+
+// Read adds what an earlier summary quotes, in its frame or as [Compaction.Summary] has it. The host may have dropped
+// the messages.
+func (d *Dialogue) Read(summary string) {
+	d.Take(strings.TrimPrefix(summary, Begin))
 }
 
 // Take adds what a section at the beginning of text quotes, and returns the rest of text.
 func (d *Dialogue) Take(text string) (rest string) {
-	rest, found := strings.CutPrefix(text, "<"+saidTag+">\n"+saidIntro+"\n")
+	rest, found := strings.CutPrefix(text, "<"+saidTag+">\n")
+	rest = strings.TrimPrefix(rest, saidIntro+"\n")
 	first := len(d.list)
 	for found {
 		var line string
@@ -162,7 +179,7 @@ func (d *Dialogue) Take(text string) (rest string) {
 		case line == string(openHere):
 			// What the host kept of the last request may have the open one in front of the summary.
 			if n := len(d.list); n == 0 || n > first || d.list[n-1].kind != byPerson {
-				d.Open()
+				d.mark()
 			}
 		case strings.HasPrefix(line, string(byAgent)):
 			d.list = append(d.list, saying{kind: byAgent, text: strings.TrimPrefix(line, string(byAgent))})
@@ -195,166 +212,17 @@ func nthLine(s string, n int) (at int) {
 
 const leftOut = "(%d messages of people that came next have no room here.)"
 
-// Section returns the section. It has room tokens for all but the newest messages, and never more than most. What it
-// gives up follows from the messages in their order, as if it had been written behind each of them: so what is given up
-// once stays so, and another message changes nothing that stands before it as long as there is room.
-func (d *Dialogue) Section(tokens func(string) int, room, most int) string {
-	if d.open > 0 && d.open == len(d.list) { // it needs no mark at the end
-		d.list, d.open = d.list[:d.open-1], 0
-	}
-	all := d.list
-	sizes := make([]int, 0, len(all))
-	d.list = make([]saying, 0, len(all))
-	old, recent, newest := 0, 0, 0 // tokens before and from index newest on
-	for i := range all {
-		d.list, sizes = append(d.list, all[i]), append(sizes, tokens(all[i].write()))
-		recent += sizes[len(sizes)-1]
-		for n := d.newest(newest); newest < n; newest++ {
-			old, recent = old+sizes[newest], recent-sizes[newest]
-		}
-		if left := room - min(recent, room/2); old > left {
-			old, sizes = d.giveUp(tokens, sizes, newest, old, int(saidLow*float64(left)))
-			newest = d.newest(0)
-		}
-	}
-	section := d.write()
-	for try := 0; tokens(section) > most && try <= 3; try++ { // less than the room is free
-		sum, end := 0, len(d.list)
-		for i := range sizes {
-			sum += sizes[i]
-		}
-		goal := most - (tokens(section) - sum) // the items together may have more tokens than each for itself
-		switch try {
-		case 0: // the newest stay, as long as there is something else
-			end = newest
-		case 3:
-			goal = -1
-		}
-		_, sizes = d.giveUp(tokens, sizes, end, sum, goal)
-		section = d.write()
-	}
-	if tokens(section) > most {
-		return ""
-	}
-	return section
-}
-
-// newest returns the index of the oldest of the newest messages, which is not before from.
-func (d *Dialogue) newest(from int) int {
-	n := 0
-	for i := len(d.list) - 1; i >= from; i-- {
-		if d.list[i].isOfPerson() {
-			if n++; n == newestSaid {
-				return i
-			}
-		}
-	}
-	return from
-}
-
-// giveUp shortens the items before index end, whose tokens are sum, to goal, and returns what is left of both: first
-// what was pasted, then the answers, then long messages to their first sentences, always the oldest first. Short
-// messages take little, and with what they answer they say most. At last messages are left out.
-func (d *Dialogue) giveUp(tokens func(string) int, sizes []int, end, sum, goal int) (left int, after []int) {
-	shorten := func(i int, text string) {
-		s := &d.list[i]
-		s.text = text
-		n := 0
-		if text != "" {
-			n = tokens(s.write())
-		}
-		sum, sizes[i] = sum+n-sizes[i], n
-	}
-	each := func(first int, f func(i int, s *saying)) {
-		for i := first; i < end && sum > goal; i++ {
-			f(i, &d.list[i])
-		}
-	}
-	dropAnswer := func(isAsked bool) func(int, *saying) {
-		return func(i int, s *saying) {
-			if s.kind == byAgent && isAsked == (i+1 < len(d.list) && IsShort(d.list[i+1].text)) {
-				shorten(i, "")
-			}
-		}
-	}
-	dropMessage := func(mayBeWhole bool) func(int, *saying) {
-		return func(i int, s *saying) {
-			if s.isOfPerson() && s.text != "" && (mayBeWhole || strings.HasSuffix(s.text, leftOutEnd)) {
-				d.left++
-				shorten(i, "")
-			}
-		}
-	}
-	first := 1 // what people said first is what all is about
-	if end == len(d.list) {
-		first = 0
-	}
-	each(0, func(i int, s *saying) {
-		if s.isOfPerson() && runes.AtLeast(s.text, pastedChars+1) {
-			head := markup.CutAt(s.text, runes.HeadWords(s.text, pastedHead))
-			tail := markup.CutAt(s.text, runes.TailWords(s.text, pastedTail))
-			shorten(i, s.text[:head]+leftOutOf(s.text[head:tail], s.note)+s.text[tail:])
-		}
-	})
-	each(0, dropAnswer(false))
-	chars := sentenceChars
-	if end == len(d.list) { // even the newest ones have no room
-		chars /= 4
-	}
-	each(0, func(i int, s *saying) {
-		start := len(s.text) - len(strings.TrimLeft(s.text, " \t\r\n"))
-		line, _, _ := strings.Cut(s.text[start:], "\n")
-		head := start + headOf(line, chars)
-		rest := s.text[head:]
-		if s.isOfPerson() && runes.AtLeast(rest, chars) && !strings.HasSuffix(s.text, leftOutEnd) {
-			shorten(i, s.text[:head]+strings.TrimSuffix(leftOutOf(rest, s.note), " "))
-		}
-	})
-	each(first, dropMessage(false))
-	each(0, dropAnswer(true))
-	each(first, dropMessage(true))
-	return sum, d.withoutEmpty(sizes)
-}
-
-// headOf returns where to cut line, behind its first sentence or behind about n characters. A path in front is whole,
-// so that some of the message stays: half a path is another path.
-func headOf(line string, n int) (head int) {
-	for ; head == 0 && n <= 2*sentenceChars; n *= 2 {
-		head = runes.HeadWords(line, n)
-	}
-	return markup.CutAt(line, min(prose.SentenceEnd(line), head))
-}
-
-// withoutEmpty takes out what giveUp has left nothing of. It returns the sizes of the rest.
-func (d *Dialogue) withoutEmpty(sizes []int) []int {
-	kept := 0
-	for i := range d.list {
-		if d.list[i].text == "" && d.list[i].kind != openHere {
-			continue
-		}
-		if d.open == i+1 {
-			d.open = kept + 1
-		}
-		d.list[kept], sizes[kept] = d.list[i], sizes[i]
-		kept++
-	}
-	d.list = slices.Delete(d.list, kept, len(d.list))
-	return sizes[:kept]
-}
-
-const leftOutEnd = " …]"
-
-// leftOutOf says that a text is left out.
-func leftOutOf(text, note string) string {
-	return fmt.Sprintf(" [… %d characters left out%s"+leftOutEnd+" ", utf8.RuneCountInString(text), note)
-}
-
 func (d *Dialogue) write() string {
-	if len(d.list) == 0 { // the frame alone would take the room of other names
+	if len(d.list) == 0 && d.left == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("<" + saidTag + ">\n" + saidIntro + "\n")
+	b.WriteString("<" + saidTag + ">\n")
+	if len(d.list) == 0 {
+		fmt.Fprintf(&b, leftOut+"\n", d.left)
+	} else {
+		b.WriteString(saidIntro + "\n")
+	}
 	for i := range d.list {
 		if b.WriteString(d.list[i].write()); i == 0 && d.left > 0 {
 			fmt.Fprintf(&b, leftOut+"\n", d.left)

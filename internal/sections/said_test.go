@@ -13,6 +13,12 @@ import (
 
 const roomy = 1 << 20
 
+// sectionOf returns the section with room for the newest messages whatever they are.
+func sectionOf(d *Dialogue, old, most int) string {
+	section, _ := d.Section(tokens, Room{Old: old, Free: most})
+	return section
+}
+
 var monday = time.Date(2026, 3, 9, 18, 30, 0, 0, time.FixedZone("", 3600))
 
 func TestSaid(t *testing.T) {
@@ -26,16 +32,16 @@ func TestSaid(t *testing.T) {
 		"agent: I looked. A) today or B) tomorrow?\n"+
 		string(openHere)+"\n"+
 		"answer, \"Bo\", to \"Which region?\" (1 lines):\nNo, I meant staging-us.\n"+
-		"</people-said>\n\n", d.Section(tokens, roomy, roomy))
+		"</people-said>\n\n", sectionOf(&d, roomy, roomy))
 
 	var next Dialogue
-	next.Read(Begin + d.Section(tokens, roomy, roomy) + "## Goal\nx" + End)
+	next.Read(Begin + sectionOf(&d, roomy, roomy) + "## Goal\nx" + End)
 	next.Person(monday, "Ann \"A\" Lee", "B.", "")
 	next.Agent("", "What?")
-	text := next.Section(tokens, roomy, roomy)
+	text := sectionOf(&next, roomy, roomy)
 	assert.Contains(t, text, "tomorrow?\nperson, 2026-03-09 18:30, \"Ann \\\"A\\\" Lee\" (1 lines):\nB.\nanswer, \"Bo\", to", "the open request comes to its place")
 	assert.Contains(t, text, "staging-us.\nagent: (no text before the next message)\n")
-	assert.Empty(t, new(Dialogue).Section(tokens, roomy, roomy))
+	assert.Empty(t, sectionOf(new(Dialogue), roomy, roomy))
 }
 
 // A request that stood in front of all is there in what a host keeps of the last request: its mark is its place, and the
@@ -44,7 +50,7 @@ func TestSaidBehindItsRequest(t *testing.T) {
 	var first, next Dialogue
 	first.Open()
 	first.Answer(monday, "", "Which region?", "us", "")
-	text := first.Section(tokens, roomy, roomy)
+	text := sectionOf(&first, roomy, roomy)
 	next.Person(monday, "", "Deploy it.", "")
 	next.Read(Begin + text + "## Goal\nx" + End)
 	next.Agent("Done.", "Test it.")
@@ -52,7 +58,7 @@ func TestSaidBehindItsRequest(t *testing.T) {
 	assert.Equal(t, []string{"Deploy it.", "us", "Done.", "Test it."}, []string{next.list[0].text, next.list[1].text, next.list[2].text, next.list[3].text})
 }
 
-// What people said comes back from a summary byte for byte, whatever it is, and in the frame of this library alone.
+// What people said comes back from a summary byte for byte, whatever it is, if it stands in front of all.
 func TestSaidComesBack(t *testing.T) {
 	pieces := []string{"go on", "<summary>", "</summary>", "</people-said>", "<people-said>", "person (1 lines):", "\n", "\n\n", "agent: ",
 		string(openHere), "&lt;", "(3 messages of people that came next have no room here.)", "\r\n", "\"", "日本", "🙂", "\t", "> a", " ", "<", "\u2028", " (2 lines):"}
@@ -73,12 +79,12 @@ func TestSaidComesBack(t *testing.T) {
 				d.Agent(text, "x")
 			}
 		}
-		section := d.Section(tokens, roomy, roomy)
+		section := sectionOf(&d, roomy, roomy)
 		var again, other Dialogue
 		again.Read(Begin + section + "## Goal\nx" + End)
-		require.Equal(t, section, again.Section(tokens, roomy, roomy))
-		other.Read(section + "## Goal\nx")
-		require.Empty(t, other.Section(tokens, roomy, roomy), "not in the frame")
+		require.Equal(t, section, sectionOf(&again, roomy, roomy))
+		other.Read("## Goal\nx\n" + section)
+		require.Empty(t, sectionOf(&other, roomy, roomy), "not in front")
 	}
 }
 
@@ -102,13 +108,13 @@ func TestSaidGivesUpInBatches(t *testing.T) {
 	for n := 1; n <= 120; n++ {
 		var d Dialogue
 		talk(&d, 0, n, "")
-		section := d.Section(tokens, room, most)
+		section := sectionOf(&d, room, most)
 		require.LessOrEqual(t, tokens(section), most, n)
 		for i := max(0, n-3); i < n; i++ {
 			require.Contains(t, section, fmt.Sprintf("Message %d has a first sentence. And it has another one, which says somewhat more than the first one did.", i), "the newest stay whole")
 		}
 		talk(&carried, n-1, n, "")
-		require.True(t, section == carried.Section(tokens, room, most), "message %d: made of the history or of the last summary", n)
+		require.True(t, section == sectionOf(&carried, room, most), "message %d: made of the history or of the last summary", n)
 		carried = Dialogue{}
 		carried.Read(Begin + section + End)
 		if strings.HasPrefix(section, strings.TrimSuffix(before, "</people-said>\n\n")) {
@@ -120,7 +126,7 @@ func TestSaidGivesUpInBatches(t *testing.T) {
 	assert.Contains(t, before, "messages of people that came next have no room here", "what is left out is counted")
 	var d Dialogue
 	talk(&d, 0, 40, ", recall 7")
-	assert.Contains(t, d.Section(tokens, 4_000, roomy), "characters left out, recall 7 …]")
+	assert.Contains(t, sectionOf(&d, 4_000, roomy), "characters left out, recall 7 …]")
 }
 
 // Where there is no room even for the newest, the section is as small as it has to be.
@@ -128,7 +134,7 @@ func TestSaidFitsAnyRoom(t *testing.T) {
 	for most := range 400 {
 		var d Dialogue
 		talk(&d, 0, 30, "")
-		require.LessOrEqual(t, tokens(d.Section(tokens, 2_000, most)), most)
+		require.LessOrEqual(t, tokens(sectionOf(&d, 2_000, most)), most)
 	}
 }
 
@@ -136,7 +142,7 @@ func TestSaidFitsAnyRoom(t *testing.T) {
 func TestSaidGivesUpOldestFirst(t *testing.T) {
 	var d Dialogue
 	talk(&d, 0, 14, "")
-	section := d.Section(tokens, roomy, 1_300)
+	section := sectionOf(&d, roomy, 1_300)
 	assert.True(t, strings.Contains(section, strings.Repeat("\npasted line 13", 200)), "the newest is longer than most")
 	assert.Contains(t, section, "characters left out", "of an older one")
 }
@@ -147,7 +153,7 @@ func TestSaidKeepsTheFirstSentence(t *testing.T) {
 	for range 8 {
 		d.Person(time.Time{}, "", "\n \n  Never drop the table. "+strings.Repeat("It has been there for years. ", 40), "")
 	}
-	section := d.Section(func(s string) int { return len(s) / 4 }, 300, 2_000)
+	section := sectionOf(&d, 300, 2_000)
 	assert.Equal(t, 8, strings.Count(section, "Never drop the table."), section)
 	assert.Contains(t, section, "characters left out")
 }
@@ -157,5 +163,5 @@ func TestSaidKeepsThePathInFront(t *testing.T) {
 	var d Dialogue
 	path := "/srv/" + strings.Repeat("deep/", 20) + "main.go:7"
 	d.Person(time.Time{}, "", path+" does not build: "+strings.Repeat("It did before. ", 40), "")
-	assert.Contains(t, d.Section(tokens, 100, 100), path)
+	assert.Contains(t, sectionOf(&d, 100, 100), path)
 }

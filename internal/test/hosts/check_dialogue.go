@@ -2,11 +2,9 @@ package hosts
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/test/histories"
 )
 
@@ -39,60 +37,50 @@ func (w *world) checkDialogue(in []winnow.Message, r *winnow.Request) {
 	}
 }
 
-// checkQuoted: a summary quotes each message of a person that it stands for, at least its beginning, or says how many
-// have no room. A summary may be cut where little room is left beside it, and in a window of a thousand
-// tokens there is none for the frame.
+// checkQuoted: a summary quotes each message of a person that it stands for, word for word, or its edit says that some
+// of the words have no room. That is not said of the newest three as long as there would be room.
 func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
-	// A later request has it as it was made. After a refusal for bytes there is less room than tokens say.
-	if r.Compaction == nil || w.damaged || w.window() < 2_000 || w.usage || w.options.MaxBytes > 0 {
+	if w.damaged {
 		return
 	}
-	quoted, without := "", 0
+	quoted := ""
 	for i := range r.Messages {
-		if section := saidSection(textOf(&r.Messages[i])); r.Messages[i].Summary && section != "" {
-			quoted = letters(section)
-			if found := noRoom.FindStringSubmatch(section); found != nil {
-				without, _ = strconv.Atoi(found[1])
-			}
+		if r.Messages[i].Summary {
+			quoted += letters(saidSection(textOf(&r.Messages[i])))
 		}
 	}
+	gone := map[int]string{} // why
 	for _, e := range r.Edits {
-		if e.Op != winnow.OpCompact || e.After > 0 || e.Index >= len(in) {
+		if e.Op == winnow.OpCompact && e.After == 0 && e.Before > 0 && e.Index < len(in) {
+			gone[e.Index] = e.Reason
+		}
+	}
+	newest, missing := 0, false // tokens of what people said last and a summary stands for
+	for i, n := len(in)-1, 0; i >= 0; i-- {
+		m := &in[i]
+		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || letters(textOf(m)) == "" {
 			continue
 		}
-		m := &in[e.Index]
-		said := firstWords(textOf(m))
-		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || said == "" || w.isBeyondLimit(in, e.Index) {
+		n++
+		reason := gone[i]
+		if reason == "" {
 			continue
 		}
 		w.seen["quoted"]++
-		if strings.Contains(quoted, said) {
-			continue
-		}
-		if without--; without < 0 && w.estimate(in[e.Index:e.Index+1]) < r.Budget/2-r.Tokens {
-			w.fail("a summary has what people said", "message %d of %d is missing: %s\nin %s\nof %s", e.Index, len(in),
+		isSaid := strings.Contains(reason, "the words have no room")
+		if !isSaid && !strings.Contains(quoted, letters(textOf(m))) {
+			w.fail("a summary has what people said", "message %d of %d is missing: %s\nin %s\nof %s", i, len(in),
 				show(m), clip(quoted), sketch(r.Messages))
 		}
-	}
-}
-
-// isBeyondLimit reports whether message i is of a turn that the host does not want any more: the limit may have dropped
-// it before a summary stood for its work.
-func (w *world) isBeyondLimit(in []winnow.Message, i int) bool {
-	behind := 0
-	for k := i + 1; k < len(in); k++ {
-		if in[k].Role == winnow.RoleUser && !in[k].Injected && isDialogue(&in[k]) {
-			behind++
+		if n <= 3 {
+			newest, missing = newest+w.estimate(in[i:i+1]), missing || isSaid
 		}
 	}
-	return w.options.Turns > 0 && behind >= w.options.Turns
-}
-
-// firstWords returns the letters that a text begins with, at most those of its first sentence.
-func firstWords(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	first := []rune(letters(line[:prose.SentenceEnd(line)]))
-	return string(first[:min(len(first), 12)])
+	// After a refusal for bytes there is less room than tokens say, and a later request has the summary as it was made.
+	if missing && r.Compaction != nil && !w.usage && w.options.MaxBytes == 0 && newest < (r.Budget-r.Tokens)/2 {
+		w.fail("what people said last stays whole", "%d tokens of it, with %d of %d: %s", newest, r.Tokens, r.Budget,
+			sketch(r.Messages))
+	}
 }
 
 // isDialogue reports whether m is of a person or of the host, or an answer that calls nothing. A message of a user with

@@ -108,11 +108,10 @@ func (w *world) checkSummaries(out []winnow.Message) {
 	}
 }
 
-// saidItem is the head of what a person said, leftOut what stands for the rest of it, and noRoom for whole messages.
+// saidItem is the head of what a person said, and leftOut what stands for the rest of it.
 var (
 	saidItem = regexp.MustCompile(`^person(?:, .*)? \((\d+) lines\):$`)
 	leftOut  = regexp.MustCompile(`\s*\[… \d+ characters left out.*? …\]\s*`)
-	noRoom   = regexp.MustCompile(`(?m)^\((\d+) messages of people that came next have no room here\.\)$`)
 )
 
 // checkSaid: people said each text that a summary says they said.

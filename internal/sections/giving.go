@@ -1,0 +1,243 @@
+package sections
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/markup"
+	"github.com/winnowgo/winnow/internal/prose"
+	"github.com/winnowgo/winnow/internal/runes"
+)
+
+// What is given up of what people said, where there is no room for all.
+
+const (
+	// A longer message has something pasted into it, most likely: nine in ten in the recorded sessions are shorter.
+	pastedChars = 1_500
+	pastedHead  = 700 // characters that stay of it at its beginning, and 350 at its end
+	pastedTail  = 350
+	// What stays of a message for which there is no other room.
+	sentenceChars = 160
+
+	saidLow = 0.7 // of the room: what is given up is given up for several summaries at once
+)
+
+// NewestSaid is how many messages of people stay whole as long as the request can be made so.
+const NewestSaid = 3
+
+// Room says how many tokens the section may have.
+type Room struct {
+	Old   int // for what stands before the newest messages; these may take half of it
+	Free  int // for all, if the newest messages need no more
+	Whole int // for all, with the newest messages whole
+	Most  int // for all, with the least beside it: above that, even the newest messages are cut
+
+	Behind int // how many of the newest messages are newer than all in the section
+}
+
+// Section returns the section. It is not ok if its newest messages have no room as they are, although with less beside
+// them they have.
+//
+// What it gives up follows from the messages in their order, as if it had been written behind each of them: so what is
+// given up once stays so, and another message changes nothing that stands before it as long as there is room.
+func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, ok bool) {
+	if d.open > 0 && (!d.stays || d.open == len(d.list)) { // it needs no mark at the end
+		d.list, d.open = slices.Delete(d.list, d.open-1, d.open), 0
+	}
+	g := giving{Dialogue: d, tokens: tokens}
+	g.inOrder(room.Old)
+	section = g.fit(func() int { return g.newest(0, room.Behind) }, room.Free)
+	if tokens(section) <= max(room.Free, room.Whole) {
+		return section, true
+	}
+	g.measure(section, max(room.Whole, room.Free)) // what came of the newest goes before their words
+	g.dropAnswers()
+	if section = g.write(); tokens(section) <= max(room.Whole, room.Most) {
+		return section, tokens(section) <= room.Whole
+	}
+	g.cutsNewest = true
+	if section = g.fit(func() int { return len(g.list) }, room.Free); tokens(section) > room.Free {
+		g.goal = -1
+		g.upTo(len(g.list))
+		section = g.write()
+	}
+	if tokens(section) > room.Free {
+		section = ""
+	}
+	return section, true
+}
+
+// giving gives up items of a dialogue, always the oldest first, until what is counted has at most goal tokens.
+type giving struct {
+	*Dialogue
+	tokens    func(string) int
+	sizes     []int // of the items
+	sum, goal int
+
+	cutsNewest bool // even the newest messages have no room
+}
+
+// inOrder gives up, behind each message, what has no room then.
+func (g *giving) inOrder(room int) {
+	all := g.list
+	g.list = make([]saying, 0, len(all))
+	old, recent, newest := 0, 0, 0 // tokens before and from index newest on
+	for i := range all {
+		size := g.tokens(all[i].write())
+		g.list, g.sizes = append(g.list, all[i]), append(g.sizes, size)
+		recent += size
+		for n := g.newest(newest, 0); newest < n; newest++ {
+			old, recent = old+g.sizes[newest], recent-g.sizes[newest]
+		}
+		if left := room - min(recent, room/2); old > left {
+			g.sum, g.goal = old, int(saidLow*float64(left))
+			g.upTo(newest)
+			old, newest = g.sum, g.newest(0, 0)
+		}
+	}
+}
+
+// newest returns the index of the oldest of the newest messages, n of which are behind the section. It is not before
+// from.
+func (d *Dialogue) newest(from, n int) int {
+	if n >= NewestSaid {
+		return len(d.list)
+	}
+	for i := len(d.list) - 1; i >= from; i-- {
+		if d.list[i].isOfPerson() {
+			if n++; n == NewestSaid {
+				return i
+			}
+		}
+	}
+	return from
+}
+
+// fit gives up what stands before index end() until the section has at most `most` tokens, and returns the section.
+func (g *giving) fit(end func() int, most int) string {
+	for range 2 { // the items together may have more tokens than each for itself
+		section := g.write()
+		if g.tokens(section) <= most {
+			return section
+		}
+		g.measure(section, most)
+		g.upTo(end())
+	}
+	return g.write()
+}
+
+// measure counts all items; the goal is a section of `most` tokens.
+func (g *giving) measure(section string, most int) {
+	g.sum = count.Sum(g.sizes)
+	g.goal = most - (g.tokens(section) - g.sum)
+}
+
+// upTo gives up what stands before index end: first what was pasted, then the answers, then long messages to their
+// first sentences. Short messages take little, and with what they answer they say most. At last messages are left out.
+func (g *giving) upTo(end int) {
+	first, chars := 1, sentenceChars // what people said first is what all is about
+	if g.cutsNewest {
+		first, chars = 0, sentenceChars/4
+	}
+	g.each(0, end, g.cutPasted)
+	g.each(0, end, func(i int) { g.dropAnswer(i, false) })
+	g.each(0, end, func(i int) { g.cutToSentence(i, chars) })
+	g.each(first, end, func(i int) { g.dropMessage(i, false) })
+	g.each(0, end, func(i int) { g.dropAnswer(i, true) })
+	g.each(first, end, func(i int) { g.dropMessage(i, true) })
+	g.dropEmpty()
+}
+
+// dropAnswers gives up all answers.
+func (g *giving) dropAnswers() {
+	for _, isAsked := range []bool{false, true} {
+		g.each(0, len(g.list), func(i int) { g.dropAnswer(i, isAsked) })
+	}
+	g.dropEmpty()
+}
+
+func (g *giving) each(first, end int, f func(i int)) {
+	for i := first; i < end && g.sum > g.goal; i++ {
+		f(i)
+	}
+}
+
+// shorten gives item i another text; none leaves it out.
+func (g *giving) shorten(i int, text string) {
+	s, n := &g.list[i], 0
+	if s.text = text; text != "" {
+		n = g.tokens(s.write())
+	}
+	g.sum, g.sizes[i] = g.sum+n-g.sizes[i], n
+}
+
+func (g *giving) cutPasted(i int) {
+	s := &g.list[i]
+	if s.isOfPerson() && runes.AtLeast(s.text, pastedChars+1) {
+		head := markup.CutAt(s.text, runes.HeadWords(s.text, pastedHead))
+		tail := markup.CutAt(s.text, runes.TailWords(s.text, pastedTail))
+		g.shorten(i, s.text[:head]+leftOutOf(s.text[head:tail], s.note)+s.text[tail:])
+	}
+}
+
+// dropAnswer leaves out item i if it is what a short message answers, with isAsked, or another answer of the agent.
+func (g *giving) dropAnswer(i int, isAsked bool) {
+	if g.list[i].kind == byAgent && isAsked == (i+1 < len(g.list) && IsShort(g.list[i+1].text)) {
+		g.shorten(i, "")
+	}
+}
+
+func (g *giving) cutToSentence(i, chars int) {
+	s := &g.list[i]
+	start := len(s.text) - len(strings.TrimLeft(s.text, " \t\r\n"))
+	line, _, _ := strings.Cut(s.text[start:], "\n")
+	head := start + headOf(line, chars)
+	rest := s.text[head:]
+	if s.isOfPerson() && runes.AtLeast(rest, chars) && !strings.HasSuffix(s.text, leftOutEnd) {
+		g.shorten(i, s.text[:head]+strings.TrimSuffix(leftOutOf(rest, s.note), " "))
+	}
+}
+
+// headOf returns where to cut line, behind its first sentence or behind about n characters. A path in front is whole,
+// so that some of the message stays: half a path is another path.
+func headOf(line string, n int) (head int) {
+	for ; head == 0 && n <= 2*sentenceChars; n *= 2 {
+		head = runes.HeadWords(line, n)
+	}
+	return markup.CutAt(line, min(prose.SentenceEnd(line), head))
+}
+
+// dropMessage leaves out what a person said in item i, if that was cut already or may be whole.
+func (g *giving) dropMessage(i int, mayBeWhole bool) {
+	s := &g.list[i]
+	if s.isOfPerson() && s.text != "" && (mayBeWhole || strings.HasSuffix(s.text, leftOutEnd)) {
+		g.left++
+		g.shorten(i, "")
+	}
+}
+
+// dropEmpty takes out the items of which nothing is left.
+func (g *giving) dropEmpty() {
+	kept := 0
+	for i := range g.list {
+		if g.list[i].text == "" && g.list[i].kind != openHere {
+			continue
+		}
+		if g.open == i+1 {
+			g.open = kept + 1
+		}
+		g.list[kept], g.sizes[kept] = g.list[i], g.sizes[i]
+		kept++
+	}
+	g.list, g.sizes = slices.Delete(g.list, kept, len(g.list)), g.sizes[:kept]
+}
+
+const leftOutEnd = " …]"
+
+// leftOutOf says that a text is left out.
+func leftOutOf(text, note string) string {
+	return fmt.Sprintf(" [… %d characters left out%s"+leftOutEnd+" ", utf8.RuneCountInString(text), note)
+}
