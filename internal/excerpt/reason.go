@@ -5,6 +5,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
 // searchedBytes is how many bytes are searched for a reason at each end of a text. A log of megabytes says at its ends
@@ -12,9 +13,10 @@ import (
 const searchedBytes = 16 << 10
 
 // Reason returns the index at which text, the output of a failed command, says why the command failed: the first line
-// that reports an error. An exit code is not a reason. Reason returns 0 if no line gives a reason, if text has at most
-// chars characters, or if the line is in the first half of the first chars characters anyway. Of a long text only the
-// ends are searched.
+// that reports an error, or else where the verdict at its end begins, or else the line where its last chars characters
+// begin. An exit
+// code is not a reason. Reason returns 0 if text has at most chars characters, or if the line is in the first half of
+// the first chars characters anyway. Of a long text only the ends are searched.
 func Reason(text string, chars int) int {
 	if !runes.AtLeast(text, chars+1) {
 		return 0
@@ -29,7 +31,13 @@ func Reason(text string, chars int) int {
 			reason += from
 		}
 	}
-	if reason < runes.Head(text, chars/2) {
+	if reason < 0 {
+		reason = toolcall.Verdict(text)
+	}
+	switch {
+	case reason < 0:
+		return strings.LastIndexByte(text[:runes.Tail(text, chars)], '\n') + 1
+	case reason < runes.Head(text, chars/2):
 		return 0
 	}
 	return reason

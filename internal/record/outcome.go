@@ -30,6 +30,7 @@ const (
 	answerChars  = 160   // the values of an answer in JSON
 	madeChars    = 120   // a line that names what was made
 	mostReport   = 1_500 // bytes of a report that names what was made
+	mostAnswer   = 8_000 // bytes of an answer in JSON that does
 	mostMade     = 3     // lines, or ids, of that
 
 	mostFrame = 40 // bytes in which a host says nothing but an exit code
@@ -78,18 +79,20 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 			return ended + markup.Escape(markup.Line(whole)), true
 		}
 	}
-	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<")                   // cat <<EOF shows no file
-	answers := !l.call.Runs && (strings.HasPrefix(output, "{") || isListOfObjects(output)) // a service
+	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
+	answers := strings.HasPrefix(output, "{") || isListOfObjects(output) // of a service
 	if l.call.Output != toolcall.Report && !writes && !answers {
 		return "", false
 	}
-	parts := l.made(output, told)
+	var parts []string
 	if answers {
 		values := l.values(output)
-		parts = slices.DeleteFunc(parts, func(id string) bool { return strings.Contains(values, id) })
-		parts = slices.DeleteFunc(append(parts, values), func(part string) bool { return part == "" })
+		parts = slices.DeleteFunc(l.ids(output, told), func(id string) bool { return strings.Contains(values, id) })
+		if values != "" {
+			parts = append(parts, values)
+		}
 	} else {
-		parts = withVerdict(parts, output, l.call.Runs)
+		parts = withVerdict(l.made(output, told), output, l.call.Runs)
 	}
 	if len(parts) == 0 {
 		return "", false
@@ -126,7 +129,10 @@ func (l *line) reason(text, code string) string {
 	}
 	text = secret.Mask(text[:runes.Head(text, 20*failureChars)])
 	reason := strings.Join(telling(text, failureChars), " ")
-	if reason == "" {
+	switch {
+	case reason == "" && code == "":
+		reason = "it said " + nothing
+	case reason == "":
 		reason = "exit code " + code
 	}
 	return markup.Value(reason, failureChars)
@@ -239,32 +245,37 @@ func labels(text string) string {
 
 func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
+// ids returns the ids and URLs in an answer in JSON that neither the call nor a line before it had.
+func (l *line) ids(answer string, told *identifier.Known) (parts []string) {
+	if len(answer) > mostAnswer {
+		return nil
+	}
+	eachID([]byte(secret.Mask(answer)), "", func(key, id string) {
+		if l.isNew(id, told) && len(parts) < mostMade {
+			parts = append(parts, markup.Value(key+"="+id, pathChars))
+		}
+	})
+	return parts
+}
+
+// isNew reports whether neither the call nor a line before it has an identifier.
+func (l *line) isNew(id string, told *identifier.Known) bool {
+	return id != "" && !strings.Contains(mem.String(l.raw), id) && !told.Has(id)
+}
+
 // made returns what the world has since a call, by its report: the lines in which an id, a URL or a hash stands that
-// neither the call nor a line before it had. Of an object in JSON it returns the ids. A long report, or one with many
-// of them, lists what there was.
+// neither the call nor a line before it had. A long report, or one with many of them, lists what there was.
 func (l *line) made(text string, told *identifier.Known) (parts []string) {
 	if len(text) > mostReport {
 		return nil
 	}
-	text = secret.Mask(text)
-	isNew := func(id string) bool {
-		return id != "" && !strings.Contains(mem.String(l.raw), id) && !told.Has(id)
-	}
-	eachID(text, 0, func(id string) {
-		if isNew(id) && len(parts) < mostMade {
-			parts = append(parts, markup.Value(id, pathChars))
-		}
-	})
-	if len(parts) > 0 {
-		return parts
-	}
-	for _, line := range telling(text, len(text)) {
+	for _, line := range telling(secret.Mask(text), len(text)) {
 		id := ""
-		if found := saidID.Get().FindStringSubmatch(line); found != nil && isNew(found[1]+found[2]) {
+		if found := saidID.Get().FindStringSubmatch(line); found != nil && l.isNew(found[1]+found[2], told) {
 			id = found[1] + found[2]
 		}
 		identifier.Scan(line, func(name string, kind identifier.Kind) {
-			if id == "" && (kind == identifier.URL || kind == identifier.Hash) && isNew(name) {
+			if id == "" && (kind == identifier.URL || kind == identifier.Hash) && l.isNew(name, told) {
 				id = name
 			}
 		})
@@ -298,7 +309,13 @@ func (l *line) values(answer string) string {
 	}
 	answer = secret.Mask(answer)
 	objects := 0
-	jsontext.Members([]byte(answer), func(key string, value []byte) { add(key+"=", value) })
+	jsontext.Members([]byte(answer), func(key string, value []byte) {
+		elements := 0
+		jsontext.Elements(value, func([]byte) { elements++ })
+		if add(key+"=", value); elements > 0 {
+			add("", []byte(key+":"+strconv.Itoa(elements)))
+		}
+	})
 	jsontext.Elements([]byte(answer), func(object []byte) {
 		objects++
 		isFirst := true
@@ -322,18 +339,28 @@ func isListOfObjects(text string) bool {
 }
 
 // saidID is an id that a report names as one, or the job that a shell has begun: [1] 4711.
-var saidID = prose.NewPattern(`(?i)\b(?:p|u?u)?id[:= ]{1,3}["'#]?([\w./-]*\d[\w/-]*)|(?m:^\[\d+\] (\d+)$)`)
+var saidID = prose.NewPattern(`(?:\b(?i:p|u?u)?(?i:id)|[a-z]I[dD]|_(?i:id))"?[:= ]{1,3}["'#]?([\w./-]*\d[\w/-]*)|` +
+	`(?m:^\[\d+\] (\d+)$)`)
 
-// eachID calls add for the ids and URLs among the members of an object, and of the objects in it.
-func eachID(object string, depth int, add func(string)) {
-	jsontext.Members([]byte(object), func(key string, value []byte) {
-		id := strings.Trim(mem.String(value), `"`)
-		if depth == 0 && strings.HasPrefix(id, "{") {
-			eachID(id, 1, add)
-		}
+// eachID calls add for the ids and URLs among the members of an object, of the objects in it, and of the first objects
+// of lists.
+func eachID(object []byte, parent string, add func(key, id string)) {
+	if strings.Count(parent, ".") > 2 {
+		return
+	}
+	jsontext.Members(object, func(key string, value []byte) {
+		name := parent + key
+		isFirst := true
+		jsontext.Elements(value, func(element []byte) {
+			if isFirst {
+				eachID(element, name+".", add)
+			}
+			isFirst = false
+		})
+		eachID(value, name+".", add)
 		isID := strings.HasSuffix(strings.ToLower(key), "id") || key == "identifier" || key == "url"
-		if isID && id != "null" && !strings.ContainsAny(id, "{[") {
-			add(id)
+		if id := strings.Trim(mem.String(value), `"`); isID && id != "null" && !strings.ContainsAny(id, "{[") {
+			add(name, id)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/minify"
+	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/secret"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -274,42 +275,56 @@ func (w *Writer) waiting(id string) *line {
 	return nil
 }
 
-// Bare returns the record that stands for others. Of their lines are left: what failed and why, what has ids since, and
-// which files were changed: the newest of these, in at most room bytes. messages is how many messages it stands for.
+// Bare returns the record that stands for others. Of their lines are left: what failed and why and what has ids since,
+// and then which files were changed: the newest of these, in at most room bytes. messages is how many messages it
+// stands for.
 func Bare(messages, room int, others ...string) string {
-	var lines []string
+	var all []string
+	for _, text := range others {
+		all = append(all, strings.Split(text, "\n")...)
+	}
+	kept := map[string]bool{}
 	room = min(room, mostBare)
-	for _, text := range slices.Backward(others) {
-		for _, line := range slices.Backward(strings.Split(text, "\n")) {
-			if !matters(line) || slices.Contains(lines, line) {
-				continue
+	for _, matters := range []func(line string) bool{isFailureOrMade, changesFile} {
+		for _, line := range slices.Backward(all) {
+			isFrame := strings.HasPrefix(line, begin) || strings.HasPrefix(line, said) || strings.HasPrefix(line, names)
+			if !isFrame && !kept[line] && len(line) < room && matters(line) {
+				kept[line] = true
+				room -= len(line) + 1
 			}
-			if room -= len(line) + 1; room < 0 {
-				break
-			}
-			lines = append(lines, line)
 		}
 	}
 	var b strings.Builder
 	b.WriteString(begin + strconv.Itoa(messages) + frame)
-	for _, line := range slices.Backward(lines) {
-		b.WriteString("\n" + line)
+	for k, line := range all {
+		if kept[line] && !slices.Contains(all[k+1:], line) {
+			b.WriteString("\n" + line)
+		}
 	}
 	return b.String()
 }
 
-// matters reports whether a line outlives its record.
-func matters(line string) bool {
-	if strings.HasPrefix(line, begin) || strings.HasPrefix(line, said) || strings.HasPrefix(line, names) {
-		return false
-	}
-	tool, _, _ := strings.Cut(line, " ")
+// isFailureOrMade reports whether a line says why a call failed, or what the world has since.
+func isFailureOrMade(line string) bool {
 	_, outcome, _ := strings.Cut(line, ended)
-	isMade := toolcall.Action(tool) != "" || strings.Contains(line, failedWith)
+	isMade := strings.Contains(line, failedWith) || created.Get().MatchString(outcome) ||
+		saidID.Get().MatchString(outcome)
 	identifier.Scan(outcome, func(_ string, kind identifier.Kind) {
 		isMade = isMade || kind == identifier.URL || kind == identifier.Hash
 	})
 	return isMade
+}
+
+// created is a word with which programs and services say in English that something is there now.
+var created = prose.NewPattern(`(?i)\b(?:created|generat(?:ed|ing)|saved|uploaded|published|deployed|installed|` +
+	`started|moved)\b`)
+
+// changesFile reports whether the line of a call says that it wrote to a file: by the name of its tool, by a patch, or
+// by the command of a shell.
+func changesFile(line string) bool {
+	call, _, _ := strings.Cut(line, ended)
+	tool, rest, _ := strings.Cut(call, " ")
+	return toolcall.Action(tool) != "" || toolcall.WritesFile(rest)
 }
 
 // Write returns the record. messages is how many messages it stands for, tokens is what they take; 0: it has no names.

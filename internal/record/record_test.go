@@ -69,7 +69,7 @@ func TestLongPath(t *testing.T) {
 	w := writer(new(excerpt.Names))
 	w.Called("1", "edit", json.RawMessage(`{"path":"`+path+`"}`))
 	w.Called("2", "apply_patch", json.RawMessage(`{"input":"*** Update File: `+path+`\n*** Add File: other.go\n"}`))
-	assert.Equal(t, frame+"\nedit "+path+"\napply_patch main.go other.go", w.Write(4, 0))
+	assert.Equal(t, frame+"\nedit "+path+"\napply_patch main.go wrote other.go", w.Write(4, 0))
 }
 
 // A line that was cut may have lost the path: the next one names it whole.
@@ -208,9 +208,9 @@ func TestOutcome(t *testing.T) {
 			"exec make → failed: error: no such target"},
 		{"a tool says at once why it failed", "send", `{"to":"x"}`, "refused: " + strings.Repeat("see below ", 40) + "\nerror: in a quote", true,
 			`send to=x → failed: refused: see below see below see below see below see below see below see below see below see below see below see below see below see below see below see...`},
-		{"a short report is whole", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → 58 pass / 4 fail / Ran 62 tests"},
+		{"a short report is whole", "exec", `{"command":"make | tail"}`, " 58 pass\n 4 fail\nRan 62 tests", false, "exec make | tail → failed: 58 pass 4 fail Ran 62 tests"},
 		{"the last lines of a long report", "exec", `{"command":"make | tail"}`, scope + " 58 pass\n--------\n 4 fail\nRan 62 tests\n", false,
-			"exec make | tail → • Packages in scope: core, cli / 58 pass / 4 fail / Ran 62 tests"},
+			"exec make | tail → failed: 4 fail Ran 62 tests"},
 		{"a search that finds nothing, in a frame", "exec", `{"command":"grep x a.py"}`, "<returncode>1</returncode>\n<output>\n</output>", true, "exec grep x a.py → nothing"},
 		{"a search that finds nothing", "exec", `{"command":"rg old src"}`, "Exit code 1", true, "exec rg old src → nothing"},
 		{"a search in front of a command that fails", "exec", `{"command":"cd a && rg -q old src && make -s"}`, "Exit code 1", true,
@@ -238,10 +238,15 @@ func TestOutcome(t *testing.T) {
 			`list {} → ` + strings.Repeat("ok ", 25) + "ok..."},
 		{"an answer says what its call did not", "get_order", `{"id":"W1"}`,
 			`{"id":"W1","status":"paid","items":[{"name":"` + strings.Repeat("x", 500) + `"}],"total":12,"note":null}`, false,
-			"get_order id=W1 → status=paid total=12"},
+			"get_order id=W1 → status=paid items:1 total=12"},
 		{"an answer that is a list", "find_flights", `{"to":"BOS"}`,
 			"[\n " + `{"flight":"HAT017","to":"BOS","price":140,"rest":"` + strings.Repeat("x", 500) + `"},{"flight":"HAT028"}]`, false,
 			"find_flights to=BOS → 2: HAT017; HAT028"},
+		{"tests that fail above their times", "exec", `{"command":"npx vitest | tail"}`, " Tests  1 failed | 1 passed (2)\n Duration  300ms\n", false,
+			"exec npx vitest | tail → failed: Tests 1 failed | 1 passed (2) Duration 300ms"},
+		{"a failure that nothing explains", "exec", `{"command":"timeout 5 ./server"}`, "", true, "exec timeout 5 ./server → failed: it said nothing"},
+		{"what ran in front of the verdict", "exec", `{"command":"npm install x"}`, strings.Repeat("added a package\n", 30) + "npm error code E404\nnpm error 404 Not Found: x\n", false,
+			"exec npm install x → failed: npm error code E404 npm error 404 Not Found: x"},
 		{"a page is no frame", "exec", `{"command":"grep x a.html"}`, "<returncode>0</returncode>\n<output>\n<p>x</p>\n</output>", false,
 			"exec grep x a.html → <p>x</p>"},
 		{"how long steps took is no outcome", "exec", `{"command":"vitest"}`,
@@ -251,7 +256,7 @@ func TestOutcome(t *testing.T) {
 		{"a command that did not run", "exec", `{"command":"make"}`, "User rejected this command.\n", false,
 			"exec make → failed: User rejected this command."},
 		{"an exit code that the host did not read", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOutput:\n" + scope + "no rule",
-			false, "exec make → failed: • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli •..."},
+			false, "exec make → failed: • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli • Packages in scope: core, cli no..."},
 		{"a row that is not there", "query", `{"sql":"select"}`, "relation \"x\" does not exist", false,
 			`query sql=select → failed: relation "x" does not exist`},
 		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
@@ -274,7 +279,7 @@ func TestOutcome(t *testing.T) {
 			false, "Edit a.c"},
 		{"a patch of several files that changed none", "apply_patch",
 			`{"input":"*** Update File: a.c\n*** Delete File: b.c\n"}`, "Failed to find the lines in a.c:\nx", false,
-			"apply_patch a.c b.c → failed: Failed to find the lines in a.c: x"},
+			"apply_patch a.c deleted b.c → failed: Failed to find the lines in a.c: x"},
 		{"an editor that answers in JSON", "editFile", `{"path":"a.c"}`, `{"success":false,"error":"old text not found"}`, false,
 			`editFile a.c → failed: {"success":false,"error":"old text not found"}`},
 		{"a file that is not there", "read", `{"path":"a.c"}`, "File a.c not found.", false, "read a.c → failed: File a.c not found."},
@@ -408,7 +413,7 @@ func TestCallLine(t *testing.T) {
 		{"a URL behind a constant", "web_fetch", `{"maxChars":15000,"url":"https://example.com/docs/` + strings.Repeat("a-long-name/", 12) + `page.html"}`,
 			"web_fetch https://example.com/docs/" + strings.Repeat("a-long-name/", 12) + "page.html maxChars=15000"},
 		{"a URL that is asked about", "WebFetch", `{"prompt":"` + strings.Repeat("Tell all. ", 20) + `","url":"https://example.com"}`,
-			`WebFetch https://example.com prompt="Tell all. Tell all. Tell all. Tell … all. Tell all."`},
+			`WebFetch https://example.com prompt="Tell all. Tell all. Tell all. Tell all. Tell all. Tell … all. Tell all. Tell all."`},
 		{"an id", "get_order", `{"verbose":true,"order_id":"#W2378156"}`, "get_order order_id=#W2378156 verbose=true"},
 		{"a URL in quotes", "exec", `{"cmd":"curl -sSL -H 'Accept: application/vnd.github+json' 'https://api.github.com/repos/a/b/issues?state=open&per_page=100&sort=updated' | jq -r '.[] | select(.state) | [.number,.title,.created_at,.updated_at] | @tsv'"}`,
 			"exec curl -sSL -H 'Accept: application/vnd.github+json' 'https://api.github.com/repos/a/b/issues?state=open&per_page=100&sort=updated' | jq"},
@@ -417,6 +422,28 @@ func TestCallLine(t *testing.T) {
 		{"a path with blanks", "read", `{"path":"Use Cases/UC-16.md"}`, "read Use Cases/UC-16.md"},
 		{"what a file was asked for", "read_symbol", `{"path":"a/b.go","symbol":"Open"}`, "read_symbol a/b.go symbol=Open"},
 		{"nothing", "list", `{}`, "list {}"},
+		{"files in a script in quotes", "exec", `{"cmd":"docker exec -i web sh -c 'cd /srv/app && cat config/settings/production.yml && grep -rn DATABASE_URL config/ | head -20 | sort -u'"}`,
+			"exec docker exec -i web sh -c 'cd /srv/app && cat … config/settings/production.yml … -20 | sort -u'"},
+		{"files of Windows in quotes", "exec", `{"cmd":"powershell -NoProfile -Command \"Get-ChildItem -Path C:\\\\src\\\\app -Recurse -Filter *.csproj | Select-Object FullName; Get-Content C:\\\\src\\\\Build.props\""}`,
+			`exec powershell -NoProfile -Command "Get-ChildItem -Path C:\\src\\app … C:\\src\\Build.props"`},
+		{"a document that begins with imports", "exec", `{"cmd":"python3 - <<'EOF'\nimport re\nfrom pathlib import Path\n\np = Path('a/config.py')\np.touch()\nEOF"}`,
+			"exec python3 - <<'EOF' p = Path('a/config.py') …"},
+		{"a document of imports", "exec", `{"cmd":"cat > a.py <<EOF\nimport re\nEOF"}`, "exec cat > a.py <<EOF import re …"},
+		{"a script that begins with its options", "exec", `{"cmd":"set -euo pipefail\nmake all\nmake test"}`, "exec make all; make test"},
+		{"a cell of a notebook", "execute_python", `{"code":"import pandas as pd\n\ndf = pd.read_csv('raw/sales.csv')\nprint(df.shape)","kernel_id":"k-1"}`,
+			"execute_python df = pd.read_csv('raw/sales.csv'); print(df.shape) kernel_id=k-1"},
+		{"what is short behind what is long", "create_issue", `{"body":"` + strings.Repeat("It stops. ", 60) + `","owner":"acme","repo":"widgets","issue_number":4711,"title":"It stops when the configuration is missing"}`,
+			`create_issue body="It stops. It … stops." owner=acme repo=widgets title="It stops when the configuration is missing" issue_number=4711`},
+		{"where a command runs", "remote_exec", `{"host":"web-3","command":"uptime","timeout_ms":1000}`, "remote_exec uptime host=web-3"},
+		{"several files", "read_files", `{"paths":["/a/one.txt","/a/` + strings.Repeat("long/", 25) + `two.txt"]}`,
+			`read_files ["/a/one.txt","/a/` + strings.Repeat("long/", 25) + `two.txt"]`},
+		{"an edit whose keys are sorted", "edit", `{"new_string":"five","old_string":"four","path":"a.go"}`, "edit a.go (- four + five)"},
+		{"an edit that says why", "replace", `{"file_path":"a.go","instruction":"Wait longer.","old_string":"t = 5","new_string":"t = 50"}`, "replace a.go (- 5 + 50)"},
+		{"a list of edits", "edit_file", `{"path":"a.go","edits":[{"oldText":"four","newText":"five"},{"oldText":"x","newText":"y"}]}`, "edit_file a.go (- four + five)"},
+		{"old and new text behind marks", "replace_in_file", `{"path":"a.ts","diff":"<<<<<<< SEARCH\nconst a = 1\n=======\nconst a = 2\n>>>>>>> REPLACE\n"}`, "replace_in_file a.ts (- 1 + 2)"},
+		{"a diff", "apply_diff", `{"path":"a.ts","diff":"--- a.ts\n+++ a.ts\n@@ -1,2 +1,2 @@\n same\n-old line\n+new line\n"}`, "apply_diff a.ts (- old + new)"},
+		{"a patch by a shell", "shell", `{"command":["apply_patch","*** Begin Patch\n*** Update File: a.c\n*** Add File: b.c\n*** Delete File: c.c\n"]}`, "shell apply_patch a.c wrote b.c deleted c.c"},
+		{"a patch that moves a file", "apply_patch", `{"input":"*** Update File: a.c\n*** Move to: b/c.c\n@@\n-x\n+y\n"}`, "apply_patch a.c wrote b/c.c"},
 	} {
 		w := writer(new(excerpt.Names))
 		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
@@ -456,7 +483,7 @@ func TestMade(t *testing.T) {
 		{"an id of a service", "create_ticket", `{"title":"x"}`, `{"ticketId":"T-7","state":"open","note":"` + strings.Repeat("x", 300) + `"}`,
 			"create_ticket title=x → ticketId=T-7 state=open note=" + strings.Repeat("x", 35) + " … " + strings.Repeat("x", 17)},
 		{"a number of a service", "start_job", `{"title":"x"}`, `{"job_id":4711}`, `start_job title=x → {"job_id":4711}`},
-		{"an id in an object of the answer", "create_order", `{"sku":"A"}`, `{"order":{"id":"ord_1"},"` + strings.Repeat("x", 180) + `":1}`, "create_order sku=A → ord_1"},
+		{"an id in an object of the answer", "create_order", `{"sku":"A"}`, `{"order":{"id":"ord_1"},"` + strings.Repeat("x", 180) + `":1}`, "create_order sku=A → order.id=ord_1"},
 		{"a file that was put somewhere", "upload", `{"file":"a.png"}`, `{"url":"https://cdn.example.com/my file.png","ok":true}`,
 			`upload a.png → {"url":"https://cdn.example.com/my file.png","ok":true}`},
 		{"a job of a shell", "exec", `{"cmd":"npm run dev &"}`, "[1] 48213", "exec npm run dev & → [1] 48213"},
@@ -467,6 +494,9 @@ func TestMade(t *testing.T) {
 		{"a list", "exec", `{"cmd":"list-all"}`, strings.Repeat("4f2a91c a\n5f2a91d b\n6f2a91e c\n7f2a91f d\n", 6),
 			"exec list-all → 4f2a91c a / 5f2a91d b / 6f2a91e c / 7f2a91f d"},
 		{"a file", "exec", `{"cmd":"cat x"}`, strings.Repeat("4f2a91c\n", 30), "exec cat x"},
+		{"an answer in JSON to a command", "exec", `{"cmd":"aws ec2 run-instances"}`, `{"Instances":[{"Index":0,"InstanceId":"i-12ab"` + strings.Repeat(`,"x":"y"`, 80) + "}]}",
+			"exec aws ec2 run-instances → Instances.InstanceId=i-12ab / Instances:1"},
+		{"a page of a service", "query", `{"page_size":100}`, `{"object":"list","results":[` + strings.Repeat(`{"a":"page"},`, 20) + `{}]}`, "query page_size=100 → object=list results:21"},
 	} {
 		w := writer(new(excerpt.Names))
 		w.Called("c", tt.tool, json.RawMessage(tt.arguments))
@@ -484,6 +514,23 @@ func TestBare(t *testing.T) {
 	assert.Equal(t, failed, record.Bare(9, 70, old), "the newest")
 	assert.Equal(t, record.Bare(9, 1_000, old), record.Bare(9, 1_000, record.Bare(4, 1_000, old), old), "once")
 	assert.Equal(t, strings.Replace(frame, "4", "9", 1), record.Bare(9, 0, old))
+	for line, want := range map[string]bool{
+		"exec npm run dev & → [1] 48213":                               true,  // a job
+		"Bash npm run dev → Running in the background with ID: bash_3": true,  // a job of a host
+		"create_ticket title=x → ticketId=T-7 state=open":              true,  // an id of a service
+		`start_job title=x → {"job_id":4711}`:                          true,  // the same, as it came
+		"exec alembic revision → Generating /w/1975_add.py ... done":   true,  // a file by a program
+		"shell apply_patch a.py wrote b.py deleted c.py":               true,  // a patch by a shell
+		"exec cat > b.py <<'EOF' app = FastAPI() …":                    true,  // a file by a shell
+		"exec ls | sed -i s/a/b/ b.py → nothing":                       true,  // a change by a shell
+		"exec ls > /tmp/list → nothing":                                false, // nobody comes back to it
+		"exec ls a/b.py → a/b.py":                                      false, // a look
+		"get_weather city=Rome → temperature=21 wind=4":                false, // an answer
+	} {
+		assert.Equal(t, want, strings.Contains(record.Bare(9, 1_000, frame+"\n"+line), line), line)
+	}
+	edits := "\nedit b.go (a long line of many that changed the file)"
+	assert.Contains(t, record.Bare(9, 90, frame+"\nexec make → failed: EACCES"+edits), "EACCES", "before any edit")
 }
 
 // A name with spaces is whole, and the keys of arguments are none.

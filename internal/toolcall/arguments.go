@@ -25,7 +25,9 @@ type Arguments struct {
 type Patch struct{ File, Action string }
 
 // patchActions says what the words in front of a file's name in a patch mean.
-var patchActions = map[string]string{"Update": "edited", "Add": "wrote", "Delete": "deleted"}
+var patchActions = map[string]string{
+	"Update File": "edited", "Add File": "wrote", "Delete File": "deleted", "Move to": "wrote",
+}
 
 func (a *Arguments) patch(text string) {
 	for _, m := range patchFile.Get().FindAllStringSubmatch(text, 64) {
@@ -47,6 +49,9 @@ func (t *Files) Arguments(raw json.RawMessage) Arguments {
 		if a.Command = commandText(fields[key]); a.Command != "" {
 			break
 		}
+	}
+	if code, _ := jsontext.Decode(fields["code"]); a.Command == "" && strings.Contains(code, "(") { // of a notebook
+		a.Command = code
 	}
 	for _, key := range t.paths {
 		if a.File, _ = jsontext.Decode(fields[key]); a.File != "" {
@@ -85,7 +90,7 @@ func membersOf(object []byte) map[string]json.RawMessage {
 	return fields
 }
 
-var patchFile = prose.NewPattern(`(?m)^\*\*\* (Update|Add|Delete) File: (.+)$`)
+var patchFile = prose.NewPattern(`(?m)^\*\*\* (Update File|Add File|Delete File|Move to): (.+)$`)
 
 // commandText reads a command, which is a string, or a list whose last element is the script of a shell.
 func commandText(raw json.RawMessage) string {

@@ -43,9 +43,9 @@ func (c *Call) Failed(text string) bool {
 	switch {
 	case c.Shows:
 		return SaysNotShown(text)
-	case (c.Edits || c.Runs) && c.IsFailure(c.ExitCode(text)):
-		return true
-	case c.Runs && (c.complains(text) || c.Output == Report && lastFailure.Get().MatchString(lastLine(text))):
+	case (c.Edits || c.Runs) && c.ExitCode(text) != "":
+		return c.IsFailure(c.ExitCode(text))
+	case c.Runs && (c.complains(text) || c.Output == Report && Verdict(text) >= 0):
 		return true
 	}
 	isAnswer := !c.Runs && strings.HasPrefix(text, "{") // of a service, also where a path says what was asked for
@@ -55,12 +55,12 @@ func (c *Call) Failed(text string) bool {
 // complains reports whether text is a few lines of which one begins with the name of a shell, or of a program that the
 // command runs, and a colon: so do programs say, in any language, why they failed.
 func (c *Call) complains(text string) bool {
-	if len(text) > mostFailureBytes {
+	if len(text) > mostComplaint {
 		return false
 	}
-	programs := []string{"sh", "bash", "zsh", "dash", "ash", "fish"}
+	programs := []string{"sh", "bash", "zsh", "(eval)", "dash", "ash", "fish"}
 	for segment := range strings.FieldsFuncSeq(c.command, dividesCommands) {
-		if words := strings.Fields(segment); len(words) > 0 {
+		for words := range programsIn(segment) {
 			programs = append(programs, strings.ToLower(words[0]))
 		}
 	}
@@ -69,21 +69,44 @@ func (c *Call) complains(text string) bool {
 		name = strings.ToLower(strings.TrimRight(name[strings.LastIndexByte(name, '/')+1:], " "))
 		// These two also say what they do.
 		saysWhat := (name == "make" || name == "go") && !strings.HasPrefix(rest, " ***")
-		if found && !saysWhat && slices.Contains(programs, name) {
+		if found && len(line) <= mostFailureBytes && !saysWhat && slices.Contains(programs, name) {
 			return true
 		}
 	}
 	return false
 }
 
-func lastLine(text string) string {
-	text = strings.TrimRight(text, " \t\r\n")
-	return text[strings.LastIndexByte(text, '\n')+1:]
+// How much of the end of a report is searched for a verdict: counts, times and hints may stand behind it.
+const (
+	verdictLines = 6
+	verdictBytes = 1_000
+)
+
+// Verdict returns where the first of the last lines of what a program wrote begins that says that it failed, or -1.
+func Verdict(text string) int {
+	at := -1
+	end := len(text)
+	for range verdictLines {
+		line := strings.TrimRight(text[:end], " \t\r\n")
+		if end = strings.LastIndexByte(line, '\n') + 1; len(text)-end > verdictBytes {
+			break
+		}
+		if verdict.Get().MatchString(line[end:]) {
+			at = end
+		}
+	}
+	return at
 }
 
-// lastFailure is the last line of what a program wrote that failed: git and compilers, test runners.
-var lastFailure = prose.NewPattern(`^(?:error|fatal|panic|ERROR|FATAL|Error): |^FAIL(?:ED)?\b|` +
-	`(?:^|[^.\d])[1-9]\d* (?:failed|failing)\b`)
+// verdict is a line of a program that failed: of git, npm, make, compilers, interpreters, shells, and with a number of
+// tests or errors. In the recorded sessions it knows 531 of 701 commands that failed without their exit codes, and
+// takes none for failed that printed no error.
+var verdict = prose.NewPattern(`^\W*(?:(?i:error|fatal|panic|failure): *[^\s(\d]|FAIL(?:ED|URES)?(?:[^:\w]|$)|` +
+	`npm (?:error|ERR)|make(?:\[\d+\])?: \*\*\*|[\w.]+(?:Error|Exception)(?:: |$))|` +
+	`: (?:fatal )?error(?: \w+)?:|^[^\s:]+\.\w+:\d+:\d+: (?:[^w]|w[^a])|` +
+	`\b[Ee]xited? (?:\(|(?:with )?(?:code|status):? )[1-9]|\b(?i:failures|errors|failed)[:=] *[1-9]|` +
+	`(?:^|[^.\d])[1-9]\d* (?:tests? )?(?:fail(?:ed|ing|ures?)?|errors?)\b|` +
+	`\bfailed(?:; | because )|core dumped|^(?:Killed|Aborted|Terminated)$`)
 
 // ExitCode returns the code with which the command exited, as text, its result, names it, or "".
 func (c *Call) ExitCode(text string) string {
@@ -113,9 +136,10 @@ func (c *Call) compares() bool {
 var comparers = []string{"cmp", "diff", "colordiff", "[[", "pgrep"}
 
 // failure is how the result of a call begins that failed, in the words of the common agents, programs and services.
-var failure = prose.NewPattern(`(?i)^\W{0,3}(?:\w*(?:error|exception)(?:>|(?:\[\w+\])?\s*[:：]\s*(?:\d+ )?[^\s\d])|` +
-	`(?:\w+ )?failed (?:to|in|with|for)\b|(?:fatal|panic|failed|unauthorized):|traceback \(|could ?n[o']t |` +
-	`thread '|can(?:not|'t) |unable to |no replacement|(?:permission|access) denied|(?-i:E[A-Z]{3,12}): |错误|失败|錯誤|失敗|エラー|오류)`)
+var failure = prose.NewPattern(`(?i)^\W{0,3}(?:\w*(?:error|exception)(?:>|\) |` +
+	`(?:\[\w+\])?\s*[:：]\s*(?:\d+ )?[^\s\d])|(?:\w+ )?failed (?:to|in|with|for)\b|` +
+	`(?:fatal|panic|failed|unauthorized):|traceback \(|could ?n[o']t |thread '|can(?:not|'t) |unable to |` +
+	`no replacement|[^\n]{1,80} is not recognized as |(?:permission|access) denied|(?-i:E[A-Z]{3,12}): |错误|失败|錯誤|失敗|エラー|오류)`)
 
 // denial is one line that says, outside of quotes, that a call was not carried out.
 var denial = prose.NewPattern(`(?i)^[^\d\s"](?:[^"]|"[^"]*")*\b(?:not found|(?:does not|doesn't) exist|` +
@@ -125,8 +149,12 @@ var denial = prose.NewPattern(`(?i)^[^\d\s"](?:[^"]|"[^"]*")*\b(?:not found|(?:d
 var fault = prose.NewPattern(`^\{[^\n]*?"(?:(?:success|ok)" ?: ?false|is_?[eE]rror" ?: ?true|` +
 	`error" ?: ?(?:"[^"]|\{")|status(?:_?[cC]ode)?" ?: ?[45]\d\d\b)`)
 
-// mostFailureBytes is how much of a result is searched for words that say whether the call worked.
-const mostFailureBytes = 320
+// How much of a result is searched for words that say whether the call worked, in bytes. What programs say for
+// themselves names long paths, and more than one.
+const (
+	mostFailureBytes = 320
+	mostComplaint    = 1_000
+)
 
 // SaysFailed reports whether text, the result of a call, begins by saying that the call failed.
 func SaysFailed(text string) bool {

@@ -45,7 +45,7 @@ func (t *Files) Output(tool string, arguments json.RawMessage) Output {
 	jsontext.Members(arguments, func(key string, value []byte) {
 		namesFile = namesFile || slices.Contains(t.paths, key) && len(value) > len(`""`) ||
 			bytes.HasSuffix(value, []byte(`.json"`)) // whatever the argument is called: an edit quotes its white space
-		if slices.Contains(commandKeys, key) && len(value) > len(command) {
+		if (key == "code" || slices.Contains(commandKeys, key)) && len(value) > len(command) {
 			command = value
 		}
 	})

@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -32,7 +33,7 @@ func shownByShell(command string) (paths []string) {
 // names. A flag says it of others: sed -i, gofmt -w. Of git, a subcommand does.
 var (
 	shellWriters = []string{"tee", "patch", "cp", "mv", "truncate", "rm", "install", "rsync", "ln", "ed", "ex",
-		"sponge", "Set-Content", "Add-Content", "Out-File"}
+		"sponge", "apply_patch", "Set-Content", "Add-Content", "Out-File"}
 	gitWriters   = []string{"checkout", "restore", "mv", "rm"}
 	shellRunners = []string{"python", "python3", "node", "ruby", "perl", "php", "deno", "bun"}
 )
@@ -50,6 +51,12 @@ func writtenByShell(command string) []string {
 	return paths
 }
 
+// WritesFile reports whether a command seems to write to a file that lasts, or to apply a patch.
+func WritesFile(command string) bool {
+	lasts := func(file string) bool { return !strings.HasPrefix(file, "/tmp/") }
+	return slices.ContainsFunc(writtenByShell(command), lasts)
+}
+
 func writtenBy(command string) (paths []string) {
 	add := func(word string) {
 		if word = strings.Trim(word, "'\"`,;:()[]{}"); looksLikeFile(word) && !strings.HasPrefix(word, "/dev/") {
@@ -62,26 +69,43 @@ func writtenBy(command string) (paths []string) {
 				add(words[0])
 			}
 		}
-		words := strings.Fields(segment)
-		if len(words) < 2 {
-			continue
-		}
-		switch program := words[0][strings.LastIndexByte(words[0], '/')+1:]; {
-		case slices.Contains(shellRunners, program) && slices.ContainsFunc(words[1:], givesText):
-			for _, word := range strings.FieldsFunc(command, endsShellWord) {
-				add(word)
+		for words := range programsIn(segment) {
+			if len(words) < 2 {
+				break
 			}
-			return paths
-		case program == "+++": // of a diff, for patch or git apply
-			add(words[1])
-		case program == "git" && slices.Contains(gitWriters, words[1]),
-			slices.Contains(shellWriters, program), writesInPlace(program, words[1:]):
-			for _, word := range words[1:] {
-				add(word)
+			switch program := words[0][strings.LastIndexByte(words[0], '/')+1:]; {
+			case slices.Contains(shellRunners, program) && slices.ContainsFunc(words[1:], givesText):
+				for _, word := range strings.FieldsFunc(command, endsShellWord) {
+					add(word)
+				}
+				return paths
+			case program == "+++": // of a diff, for patch or git apply
+				add(words[1])
+			case program == "git" && slices.Contains(gitWriters, words[1]),
+				slices.Contains(shellWriters, program), writesInPlace(program, words[1:]):
+				for _, word := range words[1:] {
+					add(word)
+				}
 			}
 		}
 	}
 	return paths
+}
+
+// shellWrappers run the program that is named behind them, and behind flags with and without values.
+var shellWrappers = []string{"sudo", "doas", "env", "timeout", "nohup", "time", "nice", "xargs", "exec", "command",
+	"docker", "podman", "kubectl", "ssh", "npx", "bunx", "find", "then", "do", "else"}
+
+// programsIn yields the words of a command from its program on. Where the first word only sets a variable or runs
+// another program, it yields them from each later word on, too.
+func programsIn(command string) iter.Seq[[]string] {
+	words := strings.Fields(command)
+	return func(yield func([]string) bool) {
+		isWrapped := true
+		for k := 0; k < len(words) && isWrapped && yield(words[k:]); k++ {
+			isWrapped = k > 0 || strings.Contains(words[0], "=") || slices.Contains(shellWrappers, words[0])
+		}
+	}
 }
 
 // withoutTexts returns a command without the texts in quotes that seem to end a command.
