@@ -331,6 +331,9 @@ func TestRecordsOfSessionsAreTrue(t *testing.T) {
 						}
 						isCut := strings.HasSuffix(path, "...")
 						path = strings.TrimSuffix(path, ";") // where a line of a script ended
+						if key, given, ok := strings.Cut(path, "="); ok && !strings.Contains(key, "/") { // workdir=/a/b
+							path = given
+						}
 						if isOther {
 							path = strings.TrimRight(path, ".,:;)")
 						}

@@ -56,7 +56,7 @@ func (w *Writer) tell(l *line) string {
 			about = "apply_patch " + about
 		}
 	case strings.HasPrefix(w.files.State(l.tool, l.raw), toolcall.Plan):
-		rest = runes.Clip(openItems(l.raw), callChars)
+		rest = markup.Value(runes.OneLine(openItems(l.raw)), callChars)
 	case a.File == "" && a.Command != "":
 		rest = w.command(l) + w.rest(l, a.Command, func(m member) bool {
 			return strings.HasSuffix(m.key, "id") || m.isText && !strings.Contains(m.text, " ")
@@ -86,7 +86,7 @@ func (w *Writer) tell(l *line) string {
 			}
 		}
 		if rest = w.rest(l, about, func(member) bool { return true }); len(texts)+len(numbers) == 0 {
-			rest = runes.Clip(mem.String(l.raw), callChars)
+			rest = markup.Value(runes.OneLine(mem.String(l.raw)), callChars)
 		}
 	}
 	about = markup.Value(runes.OneLine(about[:runes.Head(about, 4*pathChars)]), pathChars)
