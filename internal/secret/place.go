@@ -36,10 +36,11 @@ type place struct {
 
 const (
 	token = `([\w\-./+=]*[\w\-/+=])` // a point behind it ends a sentence
-	// word is one of a shell.
+	ends  = "\\s\"'`<>\\\\,;)/?#"    // what ends the host of a URL
+
+	// word is one of a shell, and reads what commands say that read a password.
 	word  = "(?:\\\\*\"([^\"\\n]+?)\\\\*\"|\\\\*'([^'\\n]+?)\\\\*'|([^\\s\\\\'\"`|;]+))"
-	ends  = "\\s\"'`<>\\\\,;)/?#"                                   // of the host of a URL
-	reads = `-stdin|sudo -S|passwd|--with-token|secret (?:put|set)` // a password, from its input
+	reads = `-stdin|sudo -S|passwd|--with-token|secret (?:put|set)`
 )
 
 // places are tried in this order. Long flags are names, so --password x needs no list; the short ones of programs are
@@ -141,15 +142,17 @@ func commandOf(s string) string {
 	return s[strings.LastIndexAny(s, "\n|;&")+1:]
 }
 
-// datas are the lines of the data of a Secret of Kubernetes, and datum the value of one.
+const dataOf = `"?(?:data|stringData)"?:[ {]*\r?\n` // a Secret of Kubernetes, at the depths where it stands
+
 var (
-	datas = re(`(?m)^ *"?(?:data|stringData)"?:[ {]*\r?\n(?: +[^\n}]*\n?)+`)
-	datum = re(`(?m)^( +[\w.\-"]+: *"?)([^"$<{|\[\n]{4,}?)("?,?\r?)$`)
+	dataLines = re(`(?m)^(?:` + dataOf + `(?: +[^\n}]*\n?)+|[ -] ` + dataOf + `(?: {3,}[^\n}]*\n?)+|  [ -] ` + dataOf +
+		`(?: {5,}[^\n}]*\n?)+)`)
+	dataLine = re(`(?m)^( +[\w.\-"]+: *"?)([^"$<{|\[\n]{4,}?)("?,?\r?)$`)
 )
 
 // maskData masks the data of a Secret of Kubernetes, whatever their names.
 func maskData(s string) string {
-	return datas().ReplaceAllStringFunc(s, func(lines string) string {
-		return datum().ReplaceAllString(lines, "${1}"+mark+"${3}")
+	return dataLines().ReplaceAllStringFunc(s, func(lines string) string {
+		return dataLine().ReplaceAllString(lines, "${1}"+mark+"${3}")
 	})
 }
