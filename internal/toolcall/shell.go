@@ -9,8 +9,12 @@ import (
 // shellReaders are the commands with which agents look at files.
 var shellReaders = []string{"cat", "sed", "nl", "head", "tail", "less", "bat", "awk"}
 
-// shellLook is how far a script is looked through: agents read a file with a short command.
-const shellLook = 1_000
+// How far a script is looked through, in bytes: agents read a file with a short command, and may write it with a long
+// one.
+const (
+	shellLook   = 1_000
+	shellWrites = 32 << 10
+)
 
 // shownByShell returns the files that a command shows, as far as that can be told.
 func shownByShell(command string) (paths []string) {
@@ -33,7 +37,8 @@ func shownByShell(command string) (paths []string) {
 // names. A flag says it of others: sed -i, gofmt -w. Of git, a subcommand does.
 var (
 	shellWriters = []string{"tee", "patch", "cp", "mv", "truncate", "rm", "install", "rsync", "ln", "ed", "ex",
-		"sponge", "apply_patch", "Set-Content", "Add-Content", "Out-File"}
+		"sponge", "apply_patch", "dd", "wget", "black", "isort", "rustfmt",
+		"Set-Content", "Add-Content", "Out-File"}
 	gitWriters   = []string{"checkout", "restore", "mv", "rm"}
 	shellRunners = []string{"python", "python3", "node", "ruby", "perl", "php", "deno", "bun"}
 )
@@ -43,7 +48,7 @@ var (
 // like the rest, because they may be a script, and then left out: what stands in them may look like the end of a
 // command.
 func writtenByShell(command string) []string {
-	command = command[:min(len(command), shellLook)]
+	command = command[:min(len(command), shellWrites)]
 	paths := writtenBy(command)
 	if bare := withoutTexts(command); bare != command {
 		paths = append(paths, writtenBy(bare)...)
@@ -73,7 +78,8 @@ func writtenBy(command string) (paths []string) {
 			if len(words) < 2 {
 				break
 			}
-			switch program := words[0][strings.LastIndexByte(words[0], '/')+1:]; {
+			program := strings.Trim(words[0][strings.LastIndexByte(words[0], '/')+1:], `"'`)
+			switch {
 			case slices.Contains(shellRunners, program) && slices.ContainsFunc(words[1:], givesText):
 				for _, word := range strings.FieldsFunc(command, endsShellWord) {
 					add(word)
@@ -94,7 +100,8 @@ func writtenBy(command string) (paths []string) {
 
 // shellWrappers run the program that is named behind them, and behind flags with and without values.
 var shellWrappers = []string{"sudo", "doas", "env", "timeout", "nohup", "time", "nice", "xargs", "exec", "command",
-	"docker", "podman", "kubectl", "ssh", "npx", "bunx", "find", "then", "do", "else"}
+	"sh", "bash", "zsh", "powershell", "pwsh", "docker", "podman", "kubectl", "ssh",
+	"npx", "bunx", "find", "then", "do", "else"}
 
 // programsIn yields the words of a command from its program on. Where the first word only sets a variable or runs
 // another program, it yields them from each later word on, too.
@@ -139,10 +146,15 @@ func givesText(word string) bool {
 // writesInPlace reports whether a flag says that a program writes to the files that it reads.
 func writesInPlace(program string, words []string) bool {
 	flag := map[string]string{
-		"sed": "-i", "gsed": "-i", "perl": "-i", "ruby": "-i", "gofmt": "-w", "goimports": "-w", "gofumpt": "-w",
+		"sed": "-i", "gsed": "-i", "awk": "-i", "gawk": "-i", "clang-format": "-i",
+		"perl": "-i", "ruby": "-i", "gofmt": "-w", "goimports": "-w", "gofumpt": "-w",
 	}[program]
 	return slices.ContainsFunc(words, func(word string) bool {
-		isLong := word == "--write" || word == "--fix" || strings.HasPrefix(word, "--in-place")
+		short, isFlag := strings.CutPrefix(word, "-")
+		if isFlag && program == "curl" && !strings.HasPrefix(short, "-") && strings.HasSuffix(short, "o") {
+			return true
+		}
+		isLong := word == "--output" || word == "--write" || word == "--fix" || strings.HasPrefix(word, "--in-place")
 		return isLong || flag != "" && strings.HasPrefix(word, flag)
 	})
 }

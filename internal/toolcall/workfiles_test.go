@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -122,6 +123,15 @@ func TestMayHaveWritten(t *testing.T) {
 		{shell("git apply <<'EOF'\n--- a/main.go\n+++ b/main.go\n@@ -1 +1 @@\n-a\n+b\nEOF"), true},
 		{shell("ruby -i -pe 'x' main.go"), true},
 		{shell("jq . main.go | sponge main.go"), true},
+		{shell("cat > notes.md <<'EOF'\n" + strings.Repeat("a line of a long text\n", 100) + "EOF\ncat > main.go <<'EOF'\nx\nEOF"), true},
+		{shell("curl -so main.go https://example.com/x"), true},
+		{shell("wget -O main.go https://example.com/x"), true},
+		{shell("dd if=x of=app/main.go"), true},
+		{shell("black main.go && git commit -am x"), true},
+		{shell("bash -c 'sed -i s/a/b/ main.go'"), true},
+		{shell("powershell -Command \"Set-Content app/main.go 'x'\""), true},
+		{shell("awk -i inplace '{print}' main.go"), true},
+		{shell("awk '{print}' main.go; curl -s https://example.com/x"), false},
 		{shell("curl -s x | sudo tee main.go"), true},
 		{shell("find . -name main.go | xargs sed -i s/a/b/ app/main.go"), true},
 		{shell("LANG=C timeout 5 patch main.go x.diff"), true},
