@@ -440,7 +440,7 @@ func TestOpenRequestGoesWithItsTurn(t *testing.T) {
 	w := &worker{t: t, m: newManager(t, 40_000, o), c: c}
 	w.say("Make the parser faster.")
 	w.h = append(w.h, modelSends(callWith("q", "AskUserQuestion", `{"question":"Which one?"}`)), toolOf("q", "AskUserQuestion", "The second."))
-	const mark = "a message of its own, as long as it is sent"
+	const mark = "Here stands the open request"
 	assert.Contains(t, peopleSaid(w.untilCompacted()), mark)
 	for i := range 4 {
 		w.say("And then part " + itoa(i) + ".")

@@ -36,7 +36,7 @@ const (
 	byPerson sayingKind = "person"
 	byAnswer sayingKind = "answer"
 	byAgent  sayingKind = "agent: "
-	openHere sayingKind = "(Here came the request that was open then: a message of its own, as long as it is sent.)"
+	openHere sayingKind = "(Here stands the open request: a message of its own, as long as it is sent.)"
 )
 
 // Dialogue is what people said in the messages that a summary stands for, oldest first.
