@@ -1,7 +1,6 @@
 package winnow
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -124,10 +123,7 @@ func (d *draft) passes() *draft {
 	d.read()
 	d.replayHistory()
 	newFresh(d).shortenNew()
-	ofNew := d.firstReason
-	d.firstReason = "" // of what was sent, if that changes too
 	newEpoch(d).rewrite()
-	d.firstReason = cmp.Or(d.firstReason, ofNew)
 	return d
 }
 
@@ -317,10 +313,10 @@ func (d *draft) isDigestDue(historyTokens int) bool {
 // reason says for the log why d is not the history as it came, or not what was sent.
 func (d *draft) reason() string {
 	switch {
-	case d.checkpoint != nil && d.checkpoint != d.ledger.checkpoint:
-		return "a summary stands for older history"
 	case d.firstReason != "":
 		return d.firstReason
+	case d.checkpoint != d.ledger.checkpoint:
+		return "a summary stands for older history"
 	case d.newRecords > 0:
 		return "old work becomes records"
 	}

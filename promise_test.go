@@ -314,28 +314,3 @@ func TestPromiseOfSummary(t *testing.T) {
 		assert.Zero(t, use.Changed, "the host has changed nothing: %+v", use)
 	}
 }
-
-// What was sent is rewritten for a reason of its own, also where the newest result is cut in the same request.
-func TestReasonOfRewrite(t *testing.T) {
-	var log bytes.Buffer
-	m := newManager(t, 20_000, &winnow.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	history := list(userSays("Find it."))
-	for i := range 30 {
-		_, err := m.Prepare(t.Context(), history)
-		require.NoError(t, err)
-		id := fmt.Sprintf("call_%d", i)
-		var text strings.Builder
-		for k := range 1_500 {
-			fmt.Fprintf(&text, "line %d of part %d\n", k*k, i)
-		}
-		history = append(history, call(id, "bash", fmt.Sprintf(`{"command":"cat part_%d"}`, i)), toolSays(id, text.String()))
-	}
-	rewritten := 0
-	for line := range strings.Lines(log.String()) {
-		if strings.Contains(line, "what was sent is rewritten") {
-			rewritten++
-			assert.NotContains(t, line, "a new result is larger")
-		}
-	}
-	assert.Positive(t, rewritten)
-}

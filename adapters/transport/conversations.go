@@ -349,14 +349,14 @@ func (l *conversations) name(c *conversation) error {
 	return err
 }
 
-// answered notes that the client got an answer to r.
-func (l *conversations) answered(c *conversation, q *query, r *winnow.Request) error {
+// answered notes that the client got an answer to r. With an error, which is none, the client sends the same again.
+func (l *conversations) answered(c *conversation, q *query, r *winnow.Request, isError bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(c.newest) > 0 && &c.newest[0] == &q.history[0] { // the body is not needed any more
 		c.newest = q.wire.Detached(q.whole)
 	}
-	c.isOpen = false
+	c.isOpen = isError
 	c.isSafe = !slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool {
 		return e.Op == winnow.OpCompact && e.Index >= c.reach
 	})

@@ -156,14 +156,19 @@ func (p *passed) name(refs []string, same ...string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// isNew reports whether the log has not said this of a conversation yet.
+// isNew reports whether the log has not said this of a conversation yet. Reasons that differ in numbers alone are one.
 func (p *passed) isNew(conversation, reason string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.said) >= mostPassed {
 		clear(p.said)
 	}
-	of := [2]string{conversation, reason}
+	of := [2]string{conversation, strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return -1
+		}
+		return c
+	}, reason)}
 	is := !p.said[of]
 	p.said[of] = true
 	return is
@@ -177,9 +182,12 @@ func (t *Transport) notePassed(r *http.Request, conversation, reason, what strin
 	}
 }
 
-// pass sends a request as it came, or refuses it, and logs why. body is nil if it was not read.
-func (t *Transport) pass(r *http.Request, body []byte, why error) (*http.Response, error) {
-	name := t.nameOf(r, body, why)
+// pass sends a request as it came, or refuses it, and logs why. name is that of its conversation, if it has one, and
+// body is nil if it was not read.
+func (t *Transport) pass(r *http.Request, name string, body []byte, why error) (*http.Response, error) {
+	if name == "" {
+		name = t.nameOf(r, body, why)
+	}
 	var held *heldError
 	var small *roomError
 	switch {

@@ -69,6 +69,15 @@ func (o *odd) id(i int) string {
 
 const pixel = `iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==`
 
+// torn returns results in another order, at times without one of several, as of an agent that was interrupted.
+func (o *odd) torn(results []string) []string {
+	o.Shuffle(len(results), func(i, k int) { results[i], results[k] = results[k], results[i] })
+	if len(results) > 1 && o.IntN(4) == 0 {
+		return results[1:]
+	}
+	return results
+}
+
 // messages is a turn of Anthropic's API.
 func (o *odd) messages() (list []string) {
 	text := func(s string) string { return o.object(`"type":"text"`, `"text":"`+s+`"`, o.marker()) }
@@ -103,7 +112,7 @@ func (o *odd) messages() (list []string) {
 				`"content":`+listOf(o.object(`"type":"tool_reference"`, `"tool_name":"read"`)), `"is_error":false`)
 			results = append(results, o.object(`"type":"tool_result"`, `"tool_use_id":"`+id+`"`, content, o.marker()))
 		}
-		o.Shuffle(len(results), func(i, k int) { results[i], results[k] = results[k], results[i] })
+		results = o.torn(results)
 		if o.IntN(3) == 0 {
 			results = append(results, reminder)
 		}
@@ -129,7 +138,7 @@ func (o *odd) chat() (list []string) {
 			calls = append(calls, call)
 			results = append(results, o.object(`"role":"tool"`, `"tool_call_id":"`+id+`"`, `"content":`+o.one(`"`+o.long()+`"`, listOf(text(o.long())), listOf(text(o.long()), text(o.long())), `""`)))
 		}
-		o.Shuffle(len(results), func(i, k int) { results[i], results[k] = results[k], results[i] })
+		results = o.torn(results)
 		said := o.one(`"content":null`, `"content":"I look."`, `"content":"","refusal":null`, `"content":"So.","reasoning_content":"Hm."`, `"content":`+listOf(o.object(`"type":"text"`, `"text":"I look."`)))
 		list = append(append(list, o.object(`"role":"assistant"`, said, `"tool_calls":`+listOf(calls...))), results...)
 	}
@@ -181,7 +190,7 @@ func (o *odd) responses() (list []string) {
 			}
 			last = ""
 		}
-		o.Shuffle(len(results), func(i, k int) { results[i], results[k] = results[k], results[i] })
+		results = o.torn(results)
 		list = append(list, results...)
 	}
 	return append(list, o.object(`"role":"assistant"`, `"content":"Done."`))
@@ -231,6 +240,9 @@ func (o *odd) contents() (list []string) {
 			said = append(said, o.object(`"functionCall":{`+id+`"name":"read","args":{"path":"`+fmt.Sprint(o.next())+`"}}`, signature))
 			results = append(results, o.object(`"functionResponse":{`+id+`"name":"read","response":`+o.one(`{"output":"`+o.long()+`"}`, `{"result":"`+o.long()+`"}`, `{"error":"failed"}`,
 				`{"lines":["`+o.long()+`"],"n":1}`, `{"output":"`+o.long()+`"},"parts":[{"inlineData":{"mimeType":"image/png","data":"`+pixel+`"}}]`)+`}`))
+		}
+		if o.ids {
+			results = o.torn(results)
 		}
 		list = append(list, o.object(`"role":"model"`, `"parts":`+listOf(said...)), o.object(`"role":"user"`, `"parts":`+listOf(results...)))
 	}

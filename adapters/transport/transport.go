@@ -130,15 +130,15 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if r == nil {
 			return nil, err
 		}
-		return t.pass(r, nil, err)
+		return t.pass(r, "", nil, err)
 	}
 	q, err := parse(r, f, body)
 	if err != nil {
-		return t.pass(r, body, err)
+		return t.pass(r, "", body, err)
 	}
 	c, err := t.conversation(r, q)
 	if err != nil {
-		return t.pass(r, body, err)
+		return t.pass(r, "", body, err)
 	}
 	if t.o.Recall {
 		q.offerRecall(r)
@@ -250,9 +250,9 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	}
 	switch {
 	case res != nil:
-		t.note(c, t.conversations.answered(c, q, sent))
+		t.note(c, t.conversations.answered(c, q, sent, res.StatusCode >= http.StatusBadRequest))
 	case sent == nil && !q.grew: // no request fits: the provider says so in its own words
-		return t.pass(r, q.whole, err)
+		return t.pass(r, c.name, q.whole, err)
 	default:
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func nameAt(s string) (start, force int) {
 			continue
 		case end.force >= strong:
 			return start, end.force
-		case !isApart || strings.Contains(name, "public") || name == "oldpwd":
+		case !isApart || strings.HasPrefix(name, "public") || name == "oldpwd":
 			return 0, 0
 		case end.force == weak:
 			return start, weak
@@ -255,7 +255,7 @@ func (v *value) find() {
 		v.text = strings.TrimRight(v.text, ".") // of a sentence
 	}
 	for _, scheme := range schemes {
-		if len(v.text) >= len(scheme) && strings.EqualFold(v.text[:len(scheme)], scheme) {
+		if len(v.text) > len(scheme) && strings.EqualFold(v.text[:len(scheme)], scheme) {
 			v.from, v.text, v.hasScheme = v.from+len(scheme), v.text[len(scheme):], true
 		}
 	}

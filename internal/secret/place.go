@@ -36,11 +36,10 @@ type place struct {
 
 const (
 	token = `([\w\-./+=]*[\w\-/+=])` // a point behind it ends a sentence
-	ends  = "\\s\"'`<>\\\\,;)/?#"    // what ends the host of a URL
-
-	// word is one of a shell, and reads what commands say that read a password.
+	// word is one of a shell.
 	word  = "(?:\\\\*\"([^\"\\n]+?)\\\\*\"|\\\\*'([^'\\n]+?)\\\\*'|([^\\s\\\\'\"`|;]+))"
-	reads = `-stdin|sudo -S|passwd|--with-token|secret (?:put|set)`
+	ends  = "\\s\"'`<>\\\\,;)/?#"                                   // of the host of a URL
+	reads = `-stdin|sudo -S|passwd|--with-token|secret (?:put|set)` // a password, from its input
 )
 
 // places are tried in this order. Long flags are names, so --password x needs no list; the short ones of programs are
@@ -142,17 +141,15 @@ func commandOf(s string) string {
 	return s[strings.LastIndexAny(s, "\n|;&")+1:]
 }
 
-const dataOf = `"?(?:data|stringData)"?:[ {]*\r?\n` // a Secret of Kubernetes, at the depths where it stands
-
+// datas are the lines of the data of a Secret of Kubernetes, and datum the value of one.
 var (
-	dataLines = re(`(?m)^(?:` + dataOf + `(?: +[^\n}]*\n?)+|[ -] ` + dataOf + `(?: {3,}[^\n}]*\n?)+|  [ -] ` + dataOf +
-		`(?: {5,}[^\n}]*\n?)+)`)
-	dataLine = re(`(?m)^( +[\w.\-"]+: *"?)([^"$<{|\[\n]{4,}?)("?,?\r?)$`)
+	datas = re(`(?m)^ *"?(?:data|stringData)"?:[ {]*\r?\n(?: +[^\n}]*\n?)+`)
+	datum = re(`(?m)^( +[\w.\-"]+: *"?)([^"$<{|\[\n]{4,}?)("?,?\r?)$`)
 )
 
 // maskData masks the data of a Secret of Kubernetes, whatever their names.
 func maskData(s string) string {
-	return dataLines().ReplaceAllStringFunc(s, func(lines string) string {
-		return dataLine().ReplaceAllString(lines, "${1}"+mark+"${3}")
+	return datas().ReplaceAllStringFunc(s, func(lines string) string {
+		return datum().ReplaceAllString(lines, "${1}"+mark+"${3}")
 	})
 }

@@ -128,10 +128,10 @@ func Text(parts []winnow.Part) string {
 // ToolNames remembers the tool of each call, for results that name only the id. The zero value is ready.
 type ToolNames struct{ byID map[string]string }
 
-// Add remembers the calls in parts.
+// Add remembers the calls in parts. Those without an id cannot be told apart.
 func (n *ToolNames) Add(parts []winnow.Part) {
 	for k := range parts {
-		if p := &parts[k]; p.Kind == winnow.KindToolCall {
+		if p := &parts[k]; p.Kind == winnow.KindToolCall && p.ID != "" {
 			if n.byID == nil {
 				n.byID = map[string]string{}
 			}

@@ -45,6 +45,8 @@ func TestPaths(t *testing.T) {
 	v := Value(`{"a":{"b":[1,{"c":"d"}]},"n":null}`)
 	assert.Equal(t, "d", v.Get("a.b.1.c").Text())
 	assert.Equal(t, 1, v.Get("a.b.0").Int())
+	assert.Equal(t, 1<<53, Value(`12345678901234567890`).Int(), "it would overflow")
+	assert.Equal(t, 0, Value(`1e400`).Int(), "it is none of 64 bits")
 	assert.Empty(t, v.Get("a.b.2"))
 	assert.Empty(t, v.Get("a.x.y"))
 	assert.False(t, v.Get("n").Exists())

@@ -38,13 +38,14 @@ func (v Value) IsText() bool { return len(v) > 0 && v[0] == '"' }
 // Text returns what a string says, "" for anything else. It shares the memory of v if it has no escapes.
 func (v Value) Text() string { return jsontext.Text(v) }
 
-// Int returns a number, 0 for anything else.
+// Int returns a number, the nearest one of at most 53 bits, and 0 for anything else.
 func (v Value) Int() int {
 	f, err := strconv.ParseFloat(string(v), 64)
 	if err != nil {
 		return 0
 	}
-	return int(f)
+	const most = 1 << 53
+	return int(max(-most, min(f, most)))
 }
 
 // Is reports whether v is true.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"github.com/winnowgo/winnow"
@@ -83,13 +84,21 @@ func chatAssistant(r *reader, of value, members map[string]value) {
 		r.functions++
 		r.part(winnow.Part{
 			Kind: winnow.KindToolCall, ID: functionPrefix + strconv.Itoa(r.functions), Name: v.Get("name").Text(),
-			Arguments: []byte(v.Get("arguments").Text()), MediaType: "function_call",
+			Arguments: argumentsOf(v.Get("arguments")), MediaType: "function_call",
 		}, Block{raw: v, arguments: v.Get("arguments"), isMade: true})
 	}
 	calls := &list{raw: members["tool_calls"]}
 	for _, c := range calls.raw.Elements() {
 		chatCall(r, c, calls)
 	}
+}
+
+// argumentsOf returns the arguments of a call, which OpenAI's APIs have as a text, and some servers as an object.
+func argumentsOf(of value) json.RawMessage {
+	if of.IsObject() {
+		return adapter.Arguments(json.RawMessage(of))
+	}
+	return json.RawMessage(of.Text())
 }
 
 // googlePrefix distinguishes a thought signature from those of other APIs, which are not sent here.
@@ -104,7 +113,7 @@ func chatCall(r *reader, of value, in *list) {
 	} else {
 		f := of.Get("function")
 		b.arguments = f.Get("arguments")
-		p.Name, p.Arguments = f.Get("name").Text(), []byte(b.arguments.Text())
+		p.Name, p.Arguments = f.Get("name").Text(), argumentsOf(b.arguments)
 	}
 	// Gemini's servers that speak Chat Completions put the signature of its thoughts here, and want it back.
 	if s := of.Get("extra_content.google.thought_signature").Text(); s != "" {

@@ -165,7 +165,7 @@ func (r *reader) madeID(call *winnow.Part) string {
 // contentsResponse reads a response of a function.
 func contentsResponse(r *reader, of, response, parts value) {
 	m := winnow.Message{Role: winnow.RoleTool, ToolName: response.Get("name").Text()}
-	p := piece{raw: of, id: response.Get("id"), content: response.Get("response"), wrap: "output"}
+	p := piece{raw: of, in: parts, id: response.Get("id"), content: response.Get("response"), wrap: "output"}
 	m.ToolCallID = r.answered(p.id.Text(), m.ToolName)
 	b := Block{raw: p.content, gone: []byte("{}")}
 	text := ""

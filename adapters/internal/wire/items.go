@@ -221,8 +221,7 @@ type itemState struct {
 	isBare bool // it is sent without its id
 }
 
-// keptItems returns the items of a changed message that are sent. An item of reasoning needs the item that it led to
-// directly after it. That item in turn needs the reasoning, unless it is sent without its id.
+// keptItems returns the items of a changed message that are sent, see settleReasoning.
 func (b *itemBuilder) keptItems(m *winnow.Message) map[*byte]*itemState {
 	kept := map[*byte]*itemState{}
 	var items Values
@@ -235,21 +234,17 @@ func (b *itemBuilder) keptItems(m *winnow.Message) map[*byte]*itemState {
 			k += n - 1
 		}
 	}
-	isReasoning := func(i int) bool { return items[i].JSON.Get("type").Text() == "reasoning" }
-	at := func(i int) *byte { return &items[i].JSON[0] }
-	for i := len(items) - 1; i >= 0; i-- { // from the end: reasoning may lead to more reasoning
-		if isReasoning(i) && (i+1 == len(items) || kept[at(i+1)] == nil) {
-			delete(kept, at(i))
-		}
-	}
-	isBare := false // the reasoning for the next items is not sent
+	raw, gone := make([]value, len(items)), make([]bool, len(items))
 	for i := range items {
-		state := kept[at(i)]
-		if isReasoning(i) {
-			isBare = state == nil
-		}
-		if state != nil {
-			*state = itemState{items[i], isBare && !isReasoning(i)}
+		raw[i] = items[i].JSON
+		gone[i] = kept[&raw[i][0]] == nil
+	}
+	bare := settleReasoning(raw, gone)
+	for i := range items {
+		if gone[i] {
+			delete(kept, &raw[i][0])
+		} else {
+			*kept[&raw[i][0]] = itemState{items[i], bare[i]}
 		}
 	}
 	return kept

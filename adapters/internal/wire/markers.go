@@ -10,9 +10,15 @@ import (
 )
 
 // A marker of the prompt cache stays where the client set it. If its block goes, the nearest block before it that stays
-// and has none gets it.
+// and has none gets it. Its name is Anthropic's or OpenAI's.
 
-const cacheControl = "cache_control"
+const (
+	cacheControl = "cache_control"
+
+	// Breakpoint is the member of a block at which OpenAI's models from GPT-5.6 on look for the beginning of a prompt
+	// in their cache, beside the ends of earlier requests.
+	Breakpoint = "prompt_cache_breakpoint"
+)
 
 // spot is a block of the new list that has a marker or may have one.
 type spot struct {
@@ -31,13 +37,13 @@ type lostMarker struct {
 	marker  value
 }
 
-// moveMarkers gives each marker whose block goes another one. It returns how many find none.
-func (w *writer) moveMarkers() (lost int) {
-	gone := w.goneMarkers()
+// moveMarkers gives each marker of a name whose block goes another block, and counts those that find none.
+func (w *writer) moveMarkers(name string) {
+	gone := w.goneMarkers(name)
 	if len(gone) == 0 {
-		return 0
+		return
 	}
-	spots := w.spots()
+	spots := w.spots(name)
 	for _, g := range gone {
 		at := slices.IndexFunc(spots, func(s spot) bool { return s.isBehind(&g) })
 		if at < 0 {
@@ -50,12 +56,11 @@ func (w *writer) moveMarkers() (lost int) {
 			}
 		}
 		if at < 0 {
-			lost++
+			w.lost++
 			continue
 		}
-		w.mark(&spots[at], marker)
+		w.mark(&spots[at], name, marker)
 	}
-	return lost
 }
 
 // isBehind reports whether s is of the client's and stands behind g in its history.
@@ -67,52 +72,65 @@ func (s *spot) isBehind(g *lostMarker) bool {
 }
 
 // goneMarkers returns the markers in the client's list whose blocks are not sent.
-func (w *writer) goneMarkers() (gone []lostMarker) {
+func (w *writer) goneMarkers(name string) (gone []lostMarker) {
+	if !bytes.Contains(w.list, []byte(`"`+name+`"`)) {
+		return nil
+	}
 	for i := range w.history.elements {
 		e := &w.history.elements[i]
-		if !bytes.Contains(e.raw, []byte(`"`+cacheControl+`"`)) {
-			continue
-		}
-		_, isSent := w.at[i]
-		isGone := func(raw value) bool { return !isSent || w.edit.IsGone(raw) }
-		for _, p := range e.pieces {
-			isPieceGone := len(p.raw) > 0 && isGone(p.raw)
-			if marker := p.raw.Get(cacheControl); marker.Exists() && isPieceGone {
-				gone = append(gone, lostMarker{i, p.raw, marker})
+		_, isPlaced := w.at[i]
+		note := func(raw, marker value, isSent bool) {
+			if marker.Exists() && !isSent {
+				gone = append(gone, lostMarker{i, raw, marker})
 			}
+		}
+		for k, p := range e.pieces {
+			isSent := w.moved[p] || isPlaced && (len(p.raw) == 0 || !w.edit.IsGone(p.raw))
+			if k == 0 && !p.isWhole() {
+				note(e.raw, e.raw.Get(name), isSent || isPlaced)
+			}
+			if i != p.from {
+				continue // its blocks are noted
+			}
+			note(p.raw, p.raw.Get(name), isSent)
 			for _, b := range p.blocks {
-				if marker := markerOf(b.raw); marker.Exists() && (isPieceGone || isGone(b.raw)) {
-					gone = append(gone, lostMarker{i, b.raw, marker})
-				}
+				note(b.raw, markerOf(b.raw, name), isSent && !w.edit.IsGone(b.raw))
 			}
 		}
 	}
 	return gone
 }
 
+// isWhole reports whether the block of p is a whole element.
+func (p *piece) isWhole() bool { return len(p.blocks) > 0 && p.blocks[0].isWhole }
+
 // spots returns the blocks of the new list in their order.
-func (w *writer) spots() (spots []spot) {
+func (w *writer) spots(name string) (spots []spot) {
 	for i := range w.out {
 		e := &w.out[i]
 		if e.element < 0 {
-			spots = append(spots, spot{entry: e, mayHave: true})
+			spots = append(spots, spot{entry: e, marker: markerOf(e.raw, name), mayHave: true})
 			continue
 		}
 		first := len(spots)
-		for _, p := range w.history.elements[e.element].pieces {
+		of := &w.history.elements[e.element]
+		for _, p := range of.pieces {
 			if len(p.raw) > 0 {
 				if !w.edit.IsGone(p.raw) {
-					spots = append(spots, spot{raw: p.raw, behind: e.element, marker: w.markerIn(p), mayHave: true})
+					marker := w.markerIn(p, name)
+					spots = append(spots, spot{raw: p.raw, behind: e.element, marker: marker, mayHave: true})
 				}
 				continue
 			}
 			for _, b := range p.blocks {
-				if !w.edit.IsGone(b.raw) {
-					spots = append(spots, spot{
-						raw: b.raw, behind: e.element, marker: markerOf(b.raw), mayHave: b.mayBeMarked(),
-						isText: b.list == nil,
-					})
+				if w.edit.IsGone(b.raw) {
+					continue
 				}
+				s := spot{raw: b.raw, behind: e.element, mayHave: b.mayBeMarked(name), isText: b.list == nil}
+				if s.marker = of.raw.Get(name); !s.marker.Exists() {
+					s.marker = markerOf(b.raw, name)
+				}
+				spots = append(spots, s)
 			}
 		}
 		slices.SortFunc(spots[first:], func(a, b spot) int {
@@ -126,25 +144,26 @@ func (w *writer) spots() (spots []spot) {
 }
 
 // markerIn returns the marker of a result, or of a block in it that stays.
-func (w *writer) markerIn(p *piece) value {
-	if marker := p.raw.Get(cacheControl); marker.Exists() {
+func (w *writer) markerIn(p *piece, name string) value {
+	if marker := p.raw.Get(name); marker.Exists() {
 		return marker
 	}
 	for _, b := range p.blocks {
-		if marker := markerOf(b.raw); marker.Exists() && !w.edit.IsGone(b.raw) {
+		if marker := markerOf(b.raw, name); marker.Exists() && !w.edit.IsGone(b.raw) {
 			return marker
 		}
 	}
 	return nil
 }
 
-// markerOf returns the marker of a block, or of one in its content: a text that a search found, for example.
-func markerOf(block value) value {
-	if marker := block.Get(cacheControl); marker.Exists() {
+// markerOf returns the marker of a block or a message, or of one in its content: a text that a search found or that a
+// document consists of, for example.
+func markerOf(block value, name string) value {
+	if marker := block.Get(name); marker.Exists() {
 		return marker
 	}
-	for _, b := range block.Get("content").Elements() {
-		if marker := markerOf(b); marker.Exists() {
+	for _, b := range append(block.Get("content").Elements(), block.Get("source.content").Elements()...) {
+		if marker := markerOf(b, name); marker.Exists() {
 			return marker
 		}
 	}
@@ -152,11 +171,12 @@ func markerOf(block value) value {
 }
 
 // mayBeMarked reports whether the API accepts a marker on a block: not on thinking and blank texts, and perhaps not on
-// blocks that are not known here. In Chat Completions only texts may have one.
-func (b *Block) mayBeMarked() bool {
+// blocks that are not known here. In Chat Completions only texts may have one, and OpenAI's stand in no answer.
+func (b *Block) mayBeMarked(name string) bool {
 	switch b.kind {
 	case winnow.KindText:
-		return len(b.text) > 0 && !adapter.IsBlank(b.text.Text()) && b.typ != "refusal"
+		return len(b.text) > 0 && !adapter.IsBlank(b.text.Text()) && b.typ != "refusal" &&
+			(name == cacheControl || b.of.role != winnow.RoleAssistant)
 	case winnow.KindToolCall, winnow.KindImage:
 		return b.api == (Messages{})
 	}
@@ -164,86 +184,55 @@ func (b *Block) mayBeMarked() bool {
 }
 
 // mark sets a marker.
-func (w *writer) mark(s *spot, marker value) {
+func (w *writer) mark(s *spot, name string, marker value) {
 	s.marker = marker
 	switch {
 	case s.entry != nil:
 		content := value(s.entry.raw).Get("content")
 		e := jsonedit.Edit(s.entry.raw)
 		if list := content.Elements(); len(list) > 0 {
-			e.Add(list[len(list)-1], cacheControl, marker)
+			e.Add(list[len(list)-1], name, marker)
 		} else {
-			e.Replace(content, markedText(content, marker))
+			e.Replace(content, w.markedText(content, name, marker))
 		}
 		s.entry.raw = e.Bytes(s.entry.raw)
 	case s.isText:
-		w.edit.Replace(s.raw, markedText(w.edit.Bytes(s.raw), marker))
+		w.edit.Replace(s.raw, w.markedText(w.edit.Bytes(s.raw), name, marker))
 	default:
-		w.edit.Add(s.raw, cacheControl, marker)
+		w.edit.Add(s.raw, name, marker)
 	}
 }
 
 // markedText returns content that is a text as one that has a marker.
-func markedText(text []byte, marker value) []byte {
-	return jsonedit.List(jsonedit.Object("type", "text", "text", text, cacheControl, marker))
+func (w *writer) markedText(text value, name string, marker value) []byte {
+	block := value(w.api.text(winnow.RoleUser, text.Text()))
+	return jsonedit.List(block.Set(name, marker))
 }
 
 // markEnds sets markers where the next request may continue, for a client that sets none: at the end, and where the
 // request before this one ended.
 func (w *writer) markEnds(marker value) {
-	spots := w.spots()
-	markLast := func(spots []spot) {
-		for i := len(spots) - 1; i >= 0; i-- {
-			if spots[i].mayHave {
-				if len(spots[i].marker) == 0 {
-					w.mark(&spots[i], marker)
-				}
-				return
-			}
-		}
+	spots := w.spots(cacheControl)
+	models := make([]bool, len(spots))
+	for i, s := range spots {
+		models[i] = s.entry == nil && w.history.elements[s.behind].role == winnow.RoleAssistant
 	}
-	markLast(spots)
-	for i := len(spots) - 1; i >= 0; i-- {
-		s := &spots[i]
-		if s.entry == nil && w.history.elements[s.behind].role == winnow.RoleAssistant {
-			for i >= 0 && spots[i].entry == nil && w.history.elements[spots[i].behind].role == winnow.RoleAssistant {
-				i--
-			}
-			markLast(spots[:i+1])
-			return
+	for _, at := range adapter.CacheBoundaries(models) {
+		for at >= 0 && !spots[at].mayHave {
+			at--
+		}
+		if at >= 0 && len(spots[at].marker) == 0 {
+			w.mark(&spots[at], cacheControl, marker)
 		}
 	}
 }
 
-// Breakpoint is the member of a block at which OpenAI's models from GPT-5.6 on look for the beginning of a prompt in
-// their cache, beside the ends of earlier requests.
-const Breakpoint = "prompt_cache_breakpoint"
-
 // markMade sets breakpoints behind what winnow has made, in the role of the user.
 func (w *writer) markMade() {
 	for i := range w.out {
-		e := &w.out[i]
-		if e.element >= 0 || e.role != winnow.RoleUser {
-			continue
+		if e := &w.out[i]; e.element < 0 && e.role == winnow.RoleUser {
+			w.mark(&spot{entry: e}, Breakpoint, value(`{"mode":"explicit"}`))
 		}
-		content, edit := value(e.raw).Get("content"), jsonedit.Edit(e.raw)
-		blocks := content.Elements()
-		if content.IsText() {
-			blocks = []value{w.api.text(winnow.RoleUser, content.Text())}
-		}
-		if len(blocks) == 0 {
-			continue
-		}
-		last := &blocks[len(blocks)-1]
-		marked := jsonedit.Edit(*last)
-		marked.Add(*last, Breakpoint, value(`{"mode":"explicit"}`))
-		*last = marked.Bytes(*last)
-		list := make([][]byte, len(blocks))
-		for k, b := range blocks {
-			list[k] = b
-		}
-		edit.Replace(content, jsonedit.List(list...))
-		e.raw = edit.Bytes(e.raw)
 	}
 }
 
@@ -256,7 +245,7 @@ func (h *History) Markers() (lifetimes []string) {
 		}
 		for _, p := range e.pieces {
 			for _, raw := range append([]value{p.raw}, rawOf(p.blocks)...) {
-				if marker := markerOf(raw); marker.Exists() {
+				if marker := markerOf(raw, cacheControl); marker.Exists() {
 					lifetimes = append(lifetimes, marker.Get("ttl").Text())
 				}
 			}

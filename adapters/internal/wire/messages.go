@@ -107,7 +107,7 @@ func messagesUser(r *reader, content value) {
 			continue
 		}
 		m := winnow.Message{Role: winnow.RoleTool}
-		p := piece{raw: b, list: content}
+		p := piece{raw: b, in: content}
 		b.Members(func(name string, v value) {
 			switch name {
 			case "tool_use_id":

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/winnowgo/winnow"
@@ -176,7 +177,7 @@ func (Responses) model(r *reader, of value, it *item) {
 			p.Signature = p.ID
 		}
 	case it.typ == "function_call":
-		b.id, b.arguments, p.Arguments = it.call, it.text, []byte(it.text.Text())
+		b.id, b.arguments, p.Arguments = it.call, it.text, argumentsOf(it.text)
 	case it.typ == "custom_tool_call":
 		b.id, p.MediaType, p.Arguments = it.call, it.typ, jsonedit.Quote(it.text.Text())
 	case isOwnCall(it.typ):
@@ -245,9 +246,8 @@ func (a Responses) result(m *winnow.Message, call *Block) []byte {
 	return jsonedit.Object("type", typ, "call_id", m.ToolCallID, "output", adapter.Text(m.Parts))
 }
 
-// settle takes out the calls of the API's own kinds whose output is no longer the client's, and what reasoning needs:
-// an item of it needs the item that it led to directly behind it, which in turn needs the reasoning, unless it is sent
-// without its id.
+// settle takes out the reasoning that may not be sent any more: an item of it needs the item that it led to directly
+// behind it, which in turn needs the reasoning, unless it is sent without its id.
 func (a Responses) settle(w *writer) {
 	for p := range w.present {
 		if p.role == winnow.RoleAssistant {
@@ -257,27 +257,39 @@ func (a Responses) settle(w *writer) {
 }
 
 func (Responses) settleTurn(w *writer, p *piece) {
-	items := w.history.elements[p.from:p.to]
-	changed := false
-	for i := range items {
-		changed = changed || w.edit.IsRemoved(items[i].raw)
+	items := make([]value, 0, p.to-p.from)
+	gone := make([]bool, 0, p.to-p.from)
+	for _, e := range w.history.elements[p.from:p.to] {
+		items, gone = append(items, e.raw), append(gone, w.edit.IsRemoved(e.raw))
 	}
-	if !changed {
+	if !slices.Contains(gone, true) {
 		return
 	}
-	isReasoning := func(i int) bool { return items[i].raw.Get("type").Text() == "reasoning" }
-	for i := len(items) - 1; i >= 0; i-- { // from the end: reasoning may lead to more reasoning
-		if isReasoning(i) && (i+1 == len(items) || w.edit.IsRemoved(items[i+1].raw)) {
-			w.edit.Remove(items[i].raw)
-		}
-	}
-	isBare := false // the reasoning for the next items is not sent
-	for i := range items {
-		isGone := w.edit.IsRemoved(items[i].raw)
-		if isReasoning(i) {
-			isBare = isGone
-		} else if id := items[i].raw.Get("id"); isBare && !isGone && id.Exists() {
+	bare := settleReasoning(items, gone)
+	for i, of := range items {
+		if id := of.Get("id"); gone[i] {
+			w.edit.Remove(of)
+		} else if bare[i] && id.Exists() {
 			w.edit.Remove(id)
 		}
 	}
+}
+
+// settleReasoning decides what becomes of the items of an answer, of which some are gone: reasoning goes without the
+// item that it led to, and an item whose reasoning is gone is bare, without its id.
+func settleReasoning(items []value, gone []bool) (bare []bool) {
+	isReasoning := func(i int) bool { return items[i].Get("type").Text() == "reasoning" }
+	for i := len(items) - 1; i >= 0; i-- { // from the end: reasoning may lead to more reasoning
+		gone[i] = gone[i] || isReasoning(i) && (i+1 == len(items) || gone[i+1])
+	}
+	bare = make([]bool, len(items))
+	isBare := false // the reasoning for the next items is not sent
+	for i := range items {
+		if isReasoning(i) {
+			isBare = gone[i]
+		} else {
+			bare[i] = isBare
+		}
+	}
+	return bare
 }

@@ -56,6 +56,7 @@ type piece struct {
 	role     winnow.Role
 	from, to int   // the elements
 	raw      value // a result that is a block among others
+	in       value // the list of those
 	id       value // of a result: the literal with the id of its call
 	call     string
 	blocks   []*Block
@@ -234,7 +235,7 @@ func (h *History) pieceOf(m *winnow.Message) *piece {
 // AppendSource appends what p was read from to a text, but for a cache marker in it: clients move that.
 func AppendSource(to []byte, p *winnow.Part) []byte {
 	if b, ok := p.Source.(*Block); ok {
-		return append(to, b.raw.Delete(cacheControl)...)
+		return append(to, b.raw.Delete(cacheControl).Delete(Breakpoint)...)
 	}
 	return to
 }

@@ -179,6 +179,56 @@ func TestBesideResults(t *testing.T) {
 	}
 }
 
+// The results of one answer are written into one message of the API in which they are blocks, with their markers, and
+// stay in the client's order elsewhere.
+func TestResultsOfOneAnswer(t *testing.T) {
+	const (
+		q, on  = `{"role":"user","content":"q"}`, `{"role":"assistant","content":"on"}`
+		calls  = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"n","input":{}},{"type":"tool_use","id":"b","name":"n","input":{}}]}`
+		a      = `{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"A"}]}`
+		b      = `{"type":"tool_result","tool_use_id":"b","content":"B","cache_control":{"type":"ephemeral"}}`
+		made   = `{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"made"}]}`
+		gq     = `{"role":"user","parts":[{"text":"q"}]}`
+		gcalls = `{"role":"model","parts":[{"functionCall":{"id":"a","name":"n"}},{"functionCall":{"id":"b","name":"n"}}]}`
+		ga     = `{"functionResponse":{"id":"a","name":"n","response":{"output":"A"}}}`
+		gb     = `{"functionResponse":{"id":"b","name":"n","response":{"output":"B"}}}`
+		ccalls = `{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"n","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"n","arguments":"{}"}}]}`
+		ca, cb = `{"role":"tool","tool_call_id":"a","content":"A"}`, `{"role":"tool","tool_call_id":"b","content":"B"}`
+	)
+	user := func(blocks ...string) string { return `{"role":"user","content":[` + strings.Join(blocks, ",") + `]}` }
+	gemini := func(parts ...string) string { return `{"role":"user","parts":[` + strings.Join(parts, ",") + `]}` }
+	const standIn = -1
+	for _, tt := range []struct {
+		name  string
+		api   API
+		list  []string
+		order []int // of the messages that are read
+		want  []string
+	}{
+		{"one that is missing is made, behind a text", Messages{}, []string{q, calls, user(b)}, []int{0, 1, standIn, 2}, []string{q, calls, user(b, made)}},
+		{"behind blocks", Messages{}, []string{q, calls, user(strings.Replace(b, `"B"`, `[{"type":"text","text":"B"}]`, 1))}, []int{0, 1, standIn, 2},
+			[]string{q, calls, user(strings.Replace(b, `"B"`, `[{"type":"text","text":"B"}]`, 1), made)}},
+		{"one that comes late moves, with its marker", Messages{}, []string{q, calls, user(a), on, user(b), on}, []int{0, 1, 2, 4, 3, 5}, []string{q, calls, user(a, b), on, on}},
+		{"a text stands between", Messages{}, []string{q, calls, user(a), q, user(b)}, []int{0, 1, 2, 4, 3}, []string{q, calls, user(a, b), q}},
+		{"Gemini's", Contents{}, []string{gq, gcalls, gemini(ga), gq, gemini(gb)}, []int{0, 1, 2, 4, 3}, []string{gq, gcalls, gemini(ga, gb), gq}},
+		{"each a message of its own", Chat{}, []string{q, ccalls, cb, ca}, []int{0, 1, 3, 2}, []string{q, ccalls, cb, ca}},
+	} {
+		list := func(of []string) string { return `{"` + tt.api.List() + `":[` + strings.Join(of, ",") + `]}` }
+		got, lost := write(tt.api, list(tt.list), func(m []winnow.Message) (out []winnow.Message) {
+			for _, at := range tt.order {
+				if at == standIn {
+					out = append(out, winnow.Message{Role: winnow.RoleTool, ToolCallID: "a", Parts: []winnow.Part{{Text: "made"}}})
+				} else {
+					out = append(out, m[at])
+				}
+			}
+			return out
+		})
+		assert.Equal(t, list(tt.want), got, tt.name)
+		assert.Zero(t, lost, tt.name)
+	}
+}
+
 // Markers of the client stay, and move to the block before where theirs goes.
 func TestMarkers(t *testing.T) {
 	block := func(text, marker string) string {
@@ -227,6 +277,8 @@ func TestMarkers(t *testing.T) {
 		{"not on thinking", []string{user(block("a", "")), `{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"5m"}}]}`, user(block("c", ""))},
 			func(m []winnow.Message) []winnow.Message { m[1].Parts, m[1].Source = m[1].Parts[:1], nil; return m },
 			[]string{user(block("a", "5m")), `{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"}]}`, user(block("c", ""))}, 0},
+		{"with a system message that is not shown", []string{user(block("a", "")), strings.Replace(user(block("s", "5m")), `"user"`, `"system","clear_at":"next_user_message"`, 1), model("b"), user(block("c", ""))}, without(0, 1),
+			[]string{user(block("c", ""))}, 1},
 		{"in what a search found", []string{user(block("a", "")), call, strings.Replace(result, `"LONG","cache_control":{"type":"ephemeral"}`, `[{"type":"search_result","source":"s","title":"t","content":[`+block("f", "5m")+`]}]`, 1), user(block("c", ""))},
 			func(m []winnow.Message) []winnow.Message { return append(m[:1:1], m[3]) }, []string{user(block("a", "5m")), user(block("c", ""))}, 0},
 	} {
@@ -265,6 +317,8 @@ func TestChatMarkers(t *testing.T) {
 		{"to a record", []string{text("user", "a", ""), call, long, text("user", "e", "")}, func(m []winnow.Message) []winnow.Message {
 			return slices.Replace(m, 1, 3, winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: "R"}}})
 		}, []string{text("user", "a", ""), text("user", "R", marker), text("user", "e", "")}, 0},
+		{"of a whole message", []string{text("user", "a", ""), `{"role":"assistant","content":"b"` + marker + `}`, text("user", "e", "")}, func(m []winnow.Message) []winnow.Message { return append(m[:1:1], m[2]) },
+			[]string{text("user", "a", marker), text("user", "e", "")}, 0},
 		{"none is before it", []string{text("user", "a", marker), text("user", "e", "")}, func(m []winnow.Message) []winnow.Message { return m[1:] },
 			[]string{text("user", "e", "")}, 1},
 	} {
@@ -292,6 +346,11 @@ func TestBreakpoints(t *testing.T) {
 		list := tt.api.List()
 		got, _ := writeMarked(tt.api, `{"`+list+`":[`+tt.user+`,`+tt.more+`]}`, record, MadeMarks)
 		assert.JSONEq(t, `{"`+list+`":[`+tt.user+`,`+tt.made+`,`+tt.more+`]}`, got)
+
+		answer := strings.Replace(strings.Replace(tt.made, `"user"`, `"assistant"`, 1), `"input_text"`, `"output_text"`, 1)
+		got, lost := write(tt.api, `{"`+list+`":[`+tt.user+`,`+answer+`,`+tt.more+`]}`, func(m []winnow.Message) []winnow.Message { return append(m[:1:1], m[2]) })
+		assert.Zero(t, lost)
+		assert.Contains(t, got, `"a"`+explicit, "the client's own moves")
 	}
 }
 

@@ -25,14 +25,15 @@ const (
 func (h *History) Write(e *jsonedit.Editor, body value, messages []winnow.Message, set Marks) (lost int) {
 	w := writer{
 		history: h, api: h.api, edit: e, list: body, count: len(body.Elements()),
-		present: make(map[*piece]bool, len(messages)), at: map[int]int{},
+		present: make(map[*piece]bool, len(messages)), at: map[int]int{}, moved: map[*piece]bool{},
 	}
 	for run := range adapter.Runs(messages) {
 		w.run(run)
 	}
 	w.dropRest()
 	w.api.settle(&w)
-	lost = w.moveMarkers()
+	w.moveMarkers(cacheControl)
+	w.moveMarkers(Breakpoint)
 	switch set {
 	case EndMarks:
 		w.markEnds(value(`{"type":"ephemeral"}`))
@@ -40,7 +41,7 @@ func (h *History) Write(e *jsonedit.Editor, body value, messages []winnow.Messag
 		w.markMade()
 	}
 	w.put()
-	return lost
+	return w.lost
 }
 
 // writer makes the list of a request.
@@ -54,6 +55,8 @@ type writer struct {
 	present map[*piece]bool // written in their own elements
 	at      map[int]int     // where in out an element is
 	call    map[string]*Block
+	moved   map[*piece]bool // written elsewhere
+	lost    int             // markers of the client without a place
 }
 
 // entry is an element of the new list.
@@ -79,8 +82,10 @@ func (w *writer) run(run []winnow.Message) {
 		results++
 	}
 	if results > 0 && w.isBlocks() {
-		w.results(run[:results], run)
+		w.results(run[:results])
 		run = run[results:]
+	} else if results > 1 {
+		run = append(w.asTheyStood(run[:results]), run[results:]...)
 	}
 	for i := range run {
 		w.message(&run[i])
@@ -174,6 +179,7 @@ func (w *writer) newBlocks(m *winnow.Message) (blocks [][]byte) {
 // copied writes a message whose element stands elsewhere.
 func (w *writer) copied(p *piece, m *winnow.Message) {
 	w.piece(p, m)
+	w.moved[p] = true
 	switch {
 	case !w.isBlocks():
 		for i := p.from; i < p.to; i++ {
@@ -184,81 +190,6 @@ func (w *writer) copied(p *piece, m *winnow.Message) {
 	default:
 		w.newMessage(m)
 	}
-}
-
-// results writes the results of one answer into one message: the one that has the first of them. run are the messages
-// up to the next answer.
-func (w *writer) results(results, run []winnow.Message) {
-	host, together := w.hostOf(results)
-	if together {
-		for i := range results {
-			w.message(&results[i])
-		}
-		return
-	}
-	if host < 0 {
-		var blocks [][]byte
-		for i := range results {
-			blocks = append(blocks, w.resultBlock(&results[i]))
-		}
-		w.out = append(w.out, entry{element: -1, raw: w.api.message(blocks), role: winnow.RoleUser})
-		return
-	}
-	var behind value // what stands behind the results in the host
-	of := &w.history.elements[host]
-	for _, p := range of.pieces {
-		if len(p.raw) == 0 && len(p.blocks) > 0 {
-			behind = p.blocks[0].raw
-		}
-	}
-	for i := range results {
-		m := &results[i]
-		if p := w.history.pieceOf(m); p != nil && p.from == host && !w.present[p] && w.place(p) {
-			w.piece(p, m)
-			continue
-		}
-		raw := w.resultBlock(m)
-		if len(behind) > 0 {
-			w.edit.Before(behind, raw)
-		} else {
-			w.edit.Append(of.pieces[0].list, raw)
-		}
-	}
-}
-
-// resultBlock returns the block of a result that stands elsewhere, or is new.
-func (w *writer) resultBlock(m *winnow.Message) []byte {
-	if p := w.history.pieceOf(m); p != nil {
-		w.piece(p, m)
-		return w.edit.Bytes(p.raw)
-	}
-	return w.api.result(m, w.call[m.ToolCallID])
-}
-
-// hostOf returns the element that has the first of the results; -1: none has. together reports whether the client has
-// all of them together, as they are: in that element, or in others that follow it.
-func (w *writer) hostOf(results []winnow.Message) (host int, together bool) {
-	host, together = -1, true
-	last := 0
-	for i := range results {
-		p := w.history.pieceOf(&results[i])
-		if p == nil || w.present[p] {
-			together = false
-			continue
-		}
-		if _, placed := w.at[p.from]; placed {
-			together = false
-			continue
-		}
-		if host < 0 {
-			host, last = p.from, p.from
-		}
-		if p.from != last && p.from != last+1 {
-			together = false
-		}
-		host, last = min(host, p.from), p.from
-	}
-	return host, together && host >= 0
 }
 
 // piece writes what is changed of p, which became m.
@@ -397,7 +328,8 @@ func (w *writer) callPart(part *winnow.Part, b *Block) {
 		if b.arguments.Text() != string(part.Arguments) {
 			w.edit.Replace(b.arguments, jsonedit.Quote(string(part.Arguments)))
 		}
-	case len(b.arguments) > 0 && !bytes.Equal(adapter.Arguments(json.RawMessage(b.arguments)), part.Arguments):
+	case len(b.arguments) == 0 || len(part.Arguments) == 0:
+	case !bytes.Equal(adapter.Arguments(json.RawMessage(b.arguments)), part.Arguments):
 		w.edit.Replace(b.arguments, part.Arguments)
 	}
 }
@@ -460,6 +392,9 @@ func (w *writer) put() {
 			stays = stays && len(h.elements[next].pieces) == 0
 			if !stays {
 				w.edit.Remove(elements[next])
+			}
+			if !stays && len(h.elements[next].pieces) == 0 && markerOf(elements[next], cacheControl).Exists() {
+				w.lost++
 			}
 		}
 	}
