@@ -39,7 +39,7 @@ const (
 
 // How many characters of a text stay. Most of a record is names, which are not shortened.
 const (
-	saidChars     = 140   // of what the model said between calls: about two sentences
+	saidChars     = 200   // of what the model said between calls: about three sentences
 	insertedChars = 200   // of a text that the host inserted: its beginning
 	mostBare      = 4_000 // bytes of what is left of a record
 )
