@@ -174,7 +174,7 @@ const (
 )
 
 // named returns the credential behind the name that ends at s[end].
-func named(s string, end int) (from, to int) {
+func (f *finder) named(s string, end int) (from, to int) {
 	if end == len(s) || strings.IndexByte("\"'`\\[] \t\r\n:=%|?(<>", s[end]) < 0 {
 		return 0, 0
 	}
@@ -202,7 +202,9 @@ func named(s string, end int) (from, to int) {
 			v.from += text[1]
 		}
 		v.sign = s[closed:v.from]
-		if v.find(); j.isString && !v.isQuoted || j.holds != nil && !j.holds(&v) {
+		v.find()
+		f.work += mostTail + len(v.sign) + len(v.text)
+		if j.isString && !v.isQuoted || j.holds != nil && !j.holds(&v) {
 			continue
 		}
 		if j.front != nil && !j.front().MatchString(s[max(0, start-mostTail):end]) {

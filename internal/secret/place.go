@@ -112,14 +112,20 @@ func init() {
 
 // placed returns the credential at s[i], if its place gives it away. Of the places whose command stands in front of it,
 // only the first counts: mysql -p x names a database.
-func placed(s string, i int) (from, to int) {
+func (f *finder) placed(s string, i int) (from, to int) {
 	for _, p := range placesAt[s[i]] {
 		if s[i+1] != p.begin[1] || !strings.HasPrefix(s[i:], p.begin) {
 			continue
-		} else if p.before != nil && !p.before().MatchString(commandOf(s[:i])) {
-			continue
+		} else if p.before != nil {
+			if f.work += mostLine; !p.before().MatchString(commandOf(s[:i])) {
+				continue
+			}
 		}
-		groups := p.form().FindStringSubmatchIndex(s[i:min(len(s), i+cmp.Or(p.most, mostLine))])
+		most := cmp.Or(p.most, mostLine)
+		groups := p.form().FindStringSubmatchIndex(s[i:min(len(s), i+most)])
+		if f.work += most / 4; groups != nil {
+			f.work += groups[1]
+		}
 		for g := 2; g < len(groups); g += 2 {
 			if from, to = i+groups[g], i+groups[g+1]; from < i || refers(s[from:to]) {
 				continue

@@ -16,11 +16,20 @@ import (
 	"unicode"
 )
 
-// Mask returns s with … in the place of each credential, and s itself if it has none. It takes time linear in s.
+// Mask returns s with … in the place of each credential, and s itself if it has none. It takes time linear in s. Where
+// so much looks like a credential that the search would take long, the rest of s is left out.
 func Mask(s string) string {
 	if strings.Contains(s, "kind: Secret") || strings.Contains(s, `"kind": "Secret"`) {
 		s = maskData(s)
 	}
+	f := finder{}
+	return f.mask(s)
+}
+
+// finder looks for credentials.
+type finder struct{ work int } // bytes that patterns have read, about
+
+func (f *finder) mask(s string) string {
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(s); {
@@ -30,17 +39,19 @@ func Mask(s string) string {
 		}
 		window := s[:min(len(s), next+mostBytes)]
 		if i+1 < len(s) && seconds[s[i]]>>(s[i+1]&63)&1 != 0 {
-			from, to = placed(window, i)
+			from, to = f.placed(window, i)
 		}
 		if to == 0 && mayEndName(s, next) {
-			from, to = named(window, next)
+			from, to = f.named(window, next)
 		}
 		if to > from {
 			next = min(next, from)
-			b.WriteString(s[done:next] + Mask(s[next:from]) + mark) // what joins it to its name may hold another one
+			b.WriteString(s[done:next] + f.mask(s[next:from]) + mark) // what joins it to its name may hold another one
 			done, next = to, to
 		}
-		i = next
+		if i = next; f.work > mostWork {
+			return b.String() + s[done:max(done, i)] + mark
+		}
 	}
 	if done == 0 {
 		return s
@@ -52,6 +63,7 @@ const (
 	mark      = "…"     // stands for a credential
 	mostBytes = 8 << 10 // of a credential and what joins it to its name: private keys have 3 KB
 	mostLine  = 400     // bytes of a line that are looked at for what it says of a credential
+	mostWork  = 4 << 20 // bytes that patterns read: half a second; no recorded result needs a tenth of it
 )
 
 // pattern is a regular expression that is compiled when it is first needed.
