@@ -330,7 +330,7 @@ func TestRecordsOfSessionsAreTrue(t *testing.T) {
 							continue
 						}
 						isCut := strings.HasSuffix(path, "...")
-						path = strings.TrimSuffix(path, ";") // where a line of a script ended
+						path = strings.TrimSuffix(path, ";")                                             // where a line of a script ended
 						if key, given, ok := strings.Cut(path, "="); ok && !strings.Contains(key, "/") { // workdir=/a/b
 							path = given
 						}
