@@ -13,10 +13,9 @@ import (
 const searchedBytes = 16 << 10
 
 // Reason returns the index at which text, the output of a failed command, says why the command failed: the first line
-// that reports an error, or else where the verdict at its end begins, or else the line where its last chars characters
-// begin. An exit
-// code is not a reason. Reason returns 0 if text has at most chars characters, or if the line is in the first half of
-// the first chars characters anyway. Of a long text only the ends are searched.
+// that reports an error, or else where the verdict at its end begins, or else the line in which its last chars
+// characters begin. An exit code is not a reason. Reason returns 0 if text has at most chars characters, or if the line
+// is in the first half of the first chars characters anyway. Of a long text only the ends are searched.
 func Reason(text string, chars int) int {
 	if !runes.AtLeast(text, chars+1) {
 		return 0

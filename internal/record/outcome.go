@@ -342,10 +342,13 @@ func isListOfObjects(text string) bool {
 var saidID = prose.NewPattern(`(?:\b(?i:p|u?u)?(?i:id)|[a-z]I[dD]|_(?i:id))"?[:= ]{1,3}["'#]?([\w./-]*\d[\w/-]*)|` +
 	`(?m:^\[\d+\] (\d+)$)`)
 
+// mostNested is how deep in an object ids are looked for: those of clouds stand in Reservations.Instances.InstanceId.
+const mostNested = 2
+
 // eachID calls add for the ids and URLs among the members of an object, of the objects in it, and of the first objects
 // of lists.
 func eachID(object []byte, parent string, add func(key, id string)) {
-	if strings.Count(parent, ".") > 2 {
+	if strings.Count(parent, ".") > mostNested {
 		return
 	}
 	jsontext.Members(object, func(key string, value []byte) {
