@@ -108,6 +108,7 @@ func sealedStore(t *testing.T, dir string, seal session.Sealer) *session.Store {
 		entries = append(entries, e)
 	}
 	require.NoError(t, upkeep.Import(ctx, store, "imported", entries))
+	now = now.Truncate(time.Hour).Add(time.Hour) // how often state is written in full depends on its size, sealed or not
 	s = open(t, store, "reset")
 	require.NoError(t, s.Append(ctx, session.User(quicksilver)))
 	require.NoError(t, s.Reset(ctx, "reason "+quicksilver, []byte(`"`+quicksilver+`"`)))
