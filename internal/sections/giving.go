@@ -23,6 +23,8 @@ const (
 	sentenceChars = 160
 
 	saidLow = 0.7 // of the room: what is given up is given up for several summaries at once
+
+	mostPerToken = 128 // bytes: the longest token of the vocabularies, a run of spaces
 )
 
 // NewestSaid is how many messages of people stay whole as long as the request can be made so.
@@ -48,7 +50,7 @@ func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, 
 		d.list, d.open = slices.Delete(d.list, d.open-1, d.open), 0
 	}
 	g := giving{Dialogue: d, tokens: tokens}
-	g.inOrder(room.Old)
+	g.inOrder(room.Old, max(room.Free, room.Whole, room.Most))
 	section = g.fit(func() int { return g.newest(0, room.Behind) }, room.Free)
 	if tokens(section) <= max(room.Free, room.Whole) {
 		return section, true
@@ -80,15 +82,20 @@ type giving struct {
 	cutsNewest bool // even the newest messages have no room
 }
 
-// inOrder gives up, behind each message, what has no room then.
-func (g *giving) inOrder(room int) {
+// inOrder gives up, behind each message, what has no room then, and of a text what has no room in `most` tokens even
+// alone: to count 50 MB again and again takes seconds.
+func (g *giving) inOrder(room, most int) {
 	all := g.list
 	g.list = make([]saying, 0, len(all))
 	old, recent, newest := 0, 0, 0 // tokens before and from index newest on
 	for i := range all {
-		size := g.tokens(all[i].write())
-		g.list, g.sizes = append(g.list, all[i]), append(g.sizes, size)
-		recent += size
+		last := len(g.list)
+		g.list, g.sizes = append(g.list, all[i]), append(g.sizes, 0)
+		if len(all[i].text)/mostPerToken > most {
+			g.cutPasted(last)
+		}
+		g.sizes[last] = g.tokens(g.list[last].write())
+		recent += g.sizes[last]
 		for n := g.newest(newest, 0); newest < n; newest++ {
 			old, recent = old+g.sizes[newest], recent-g.sizes[newest]
 		}
