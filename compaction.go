@@ -233,7 +233,7 @@ type compactCall struct {
 	by           Summarizer
 	isAsked      bool   // the host called Compact: a short history is summarized too, and its summary may be longer
 	instructions string // of that call, for this summary only; in a compaction, behind those of CompactOptions
-	shortens     bool   // nothing else helps: people's newest words are cut, and the last summary, if nothing is new
+	shortens     int    // as the last resort: 1: the last summary, if nothing is new; 2: newest words of people
 	because      string // of a digest: why it stands in
 	beyond       int    // tokens above the budget that the request may have rather than people's words cut
 }
@@ -241,7 +241,7 @@ type compactCall struct {
 // newCompaction plans the compaction of d that call asks for. The error is ErrNothingToCompact.
 func newCompaction(d *draft, call compactCall) (*compaction, error) {
 	o, s := d.opts, d.span()
-	if !s.hasNews(0) && !(call.shortens && s.canShorten()) {
+	if !s.hasNews(0) && !(call.shortens > 0 && s.canShorten()) {
 		return nil, ErrNothingToCompact
 	}
 	least, leastGain := summarysize.Least, summarysize.LeastGain
@@ -369,6 +369,9 @@ func (c *compaction) quote(d *draft, behind int, older []*item, first *item, sta
 			inRequest[x.index] = true
 		}
 	}
+	for _, x := range unfolded(d.items)[len(older):] { // one of older may stand behind these in the history
+		inRequest[x.index] = true
+	}
 	limited := map[int]bool{}
 	for _, e := range d.edits {
 		if e.Op == OpLimit {
@@ -384,7 +387,7 @@ func (c *compaction) quote(d *draft, behind int, older []*item, first *item, sta
 		Old:  count.Share(count.Least(d.window, d.cliff), saidShare),
 		Free: max(c.free/4, min(c.free/2, leastSaid)), Behind: behind,
 	}
-	if most := count.Add(c.free, c.beyond); !c.shortens {
+	if most := count.Add(c.free, c.beyond); c.shortens < 2 {
 		room.Whole, room.Most = most-c.least, most-summarysize.LeastWords
 	}
 	c.said, c.hasRoom = quoted.Section(c.tokens, room)

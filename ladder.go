@@ -32,6 +32,7 @@ var (
 		{"digest", (*ladder).digest},
 		{"cut", (*ladder).cut},
 		{"shorter digest", (*ladder).shorterDigest},
+		{"shorter digest", (*ladder).shorterDigest},
 	}
 	ofCompact = []rung{{"summary", (*ladder).summaryByHand}}
 	ofRecover = []rung{ // see [Request].Rung
@@ -43,6 +44,7 @@ var (
 		// corrected since by that refusal, so the results are cut further.
 		{"truncate", (*ladder).cutToFit},
 		{"smallest", (*ladder).takeSmallest},
+		{"digest", (*ladder).digestInRecovery},
 		{"digest", (*ladder).digestInRecovery},
 		{"smallest", (*ladder).takeSmallest},
 	}
@@ -61,6 +63,7 @@ type ladder struct {
 	failedJustNow bool        // the summarizer has failed for this very request
 	instructions  string      // of Compact
 	err           error       // after which nothing else is tried
+	digests       int         // that were ordered
 	refusal                   // only of Recover: with a cause, a refused request is replaced
 }
 
@@ -199,7 +202,7 @@ func (l *ladder) withoutMargin(context.Context) *proposal {
 // Only the newest results are left to cut, and the model works with those, so they are cut only if the digest is not
 // enough.
 func (l *ladder) digest(ctx context.Context) *proposal {
-	p := l.digested(ctx, false)
+	p := l.digested(ctx)
 	if l.last = p.draft; l.last == nil {
 		l.last = l.newDraft()
 	} else if l.last.shrinkToFit() {
@@ -219,20 +222,25 @@ func (l *ladder) cut(context.Context) *proposal {
 	return nil
 }
 
-// shorterDigest makes the summary in the request shorter, and cuts what people said last. Both are done only if nothing
-// else helps.
+// shorterDigest makes the summary in the request shorter, the second time also by what people said last. Each is done
+// only if nothing else helps.
 func (l *ladder) shorterDigest(ctx context.Context) *proposal {
-	p := l.digested(ctx, true)
+	p := l.digested(ctx)
 	if p.draft != nil && p.draft.shrinkToFit() {
 		return p
 	}
 	return nil
 }
 
-// digested returns the history with a digest. It has no draft if there is no digest.
-func (l *ladder) digested(ctx context.Context, shortens bool) *proposal {
-	call := compactCall{by: Digest(), because: l.whyDigest(), shortens: shortens}
-	d, report, _ := l.compact(ctx, l.replay(l.draft.base), call)
+// nextDigest orders a digest, each time a shorter one.
+func (l *ladder) nextDigest() compactCall {
+	l.digests++
+	return compactCall{by: Digest(), because: l.whyDigest(), shortens: l.digests - 1}
+}
+
+// digested returns the history with the next digest. It has no draft if there is no digest.
+func (l *ladder) digested(ctx context.Context) *proposal {
+	d, report, _ := l.compact(ctx, l.replay(l.draft.base), l.nextDigest())
 	return &proposal{draft: d, report: report}
 }
 
@@ -240,8 +248,8 @@ func (l *ladder) digested(ctx context.Context, shortens bool) *proposal {
 func (l *ladder) summaryByHand(ctx context.Context) *proposal {
 	call := compactCall{by: l.opts.Summarizer, isAsked: true, instructions: l.instructions}
 	d, report, err := l.compact(ctx, l.draft, call)
-	if errors.Is(err, ErrNothingToCompact) && !l.draft.fitsBudget() {
-		call.shortens = true
+	for call.shortens < 2 && errors.Is(err, ErrNothingToCompact) && !l.draft.fitsBudget() {
+		call.shortens++
 		d, report, err = l.compact(ctx, l.draft, call)
 	}
 	if err == nil && !d.shrinkToFit() {

@@ -229,7 +229,6 @@ func (l *ladder) canFit(d *draft) bool {
 
 // compactWith summarizes the history of d as call says. A failure is only logged: the next rung is tried.
 func (l *ladder) compactWith(ctx context.Context, d *draft, call compactCall) *proposal {
-	call.because = l.whyDigest()
 	if l.bytes == 0 {
 		call.beyond = max(0, l.mostAllowed(d)-d.budget)
 	}
@@ -269,13 +268,13 @@ func (l *ladder) cutToFit(context.Context) *proposal {
 }
 
 // digestInRecovery replaces old history with a digest. It needs no call, so it can be tried however often summarizers
-// failed. The second one in a call is a shorter one, see [ladder.shorterDigest].
+// failed. The next ones in a call are shorter, see [ladder.shorterDigest].
 func (l *ladder) digestInRecovery(ctx context.Context) *proposal {
-	l.digests++
+	call := l.nextDigest()
 	if l.opts.Compact.Off {
 		return nil
 	}
-	return l.compactWith(ctx, l.newDraft(), compactCall{by: Digest(), shortens: l.digests > 1})
+	return l.compactWith(ctx, l.newDraft(), call)
 }
 
 // mostAllowed returns what d may have beyond a guess, or within the limit that the provider named, with none of it kept
@@ -291,7 +290,7 @@ func (l *ladder) mostAllowed(d *draft) int {
 // up a limit that was only guessed, or the room for the answer within a limit that the provider named. In the last try
 // within a guess a shorter digest comes before.
 func (l *ladder) takeSmallest(context.Context) *proposal {
-	if l.smallest == nil || l.guessed && l.evidence.IsLast && l.digests < 2 {
+	if l.smallest == nil || l.guessed && l.evidence.IsLast && l.digests < 3 {
 		return nil
 	}
 	d := l.smallest.draft
@@ -401,7 +400,6 @@ type refusal struct {
 	allowed  int                // tokens that the provider allows, with none kept free for the answer; 0: not said
 	answer   int                // tokens of it that were kept for the answer, if the provider said so
 	smallest *proposal          // the smallest request of those that were tried
-	digests  int                // that were tried
 }
 
 const (

@@ -58,6 +58,10 @@ func (c *call) commit(p *proposal) (*Request, error) {
 	if p.also != nil {
 		p.also(l)
 	}
+	if l.isRestored {
+		l.isRestored = false
+		l.breaker.Restarted(d.historyTokens()) // behind p.also, which subtracts what a digest has removed
+	}
 	if p.report != nil {
 		l.recordSummary(d)
 		p.report.TokensAfter, r.Compaction = r.Tokens, p.report
@@ -114,10 +118,7 @@ func (l *ledger) remember(d *draft) {
 	l.bindsThinking = l.bindsThinking || d.saysBound() // before otherModel is forgotten
 	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.total, false
 	l.end, l.ahead = d.ends()
-	if l.accounting = d.accounting; l.isRestored {
-		l.isRestored = false
-		l.breaker.Restarted(d.historyTokens())
-	}
+	l.accounting = d.accounting
 	if d.unchangedPrefix < l.accounting.Anchor.Messages {
 		l.accounting.Anchor.Messages = accounting.Lost
 	}

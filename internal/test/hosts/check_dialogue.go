@@ -58,7 +58,8 @@ func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
 	newest, missing := 0, false // tokens of what people said last and a summary stands for
 	for i, n := len(in)-1, 0; i >= 0; i-- {
 		m := &in[i]
-		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || letters(textOf(m)) == "" {
+		isText := letters(textOf(m)) != ""
+		if m.Role != winnow.RoleUser || m.Injected || !isDialogue(m) || !isText && !hasAttachment(m) {
 			continue
 		}
 		n++
@@ -67,7 +68,7 @@ func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
 			continue
 		}
 		w.seen["quoted"]++
-		isSaid := strings.Contains(reason, "the words have no room")
+		isSaid := isText && strings.Contains(reason, "the words have no room")
 		if !isSaid && !strings.Contains(quoted, letters(textOf(m))) {
 			w.fail("a summary has what people said", "message %d of %d is missing: %s\nin %s\nof %s", i, len(in),
 				show(m), clip(quoted), sketch(r.Messages))
@@ -81,6 +82,13 @@ func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
 		w.fail("what people said last stays whole", "%d tokens of it, with %d of %d: %s", newest, r.Tokens, r.Budget,
 			sketch(r.Messages))
 	}
+}
+
+// hasAttachment reports whether m has an image or a file.
+func hasAttachment(m *winnow.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p winnow.Part) bool {
+		return p.Kind == winnow.KindImage || p.Kind == winnow.KindOpaque
+	})
 }
 
 // isDialogue reports whether m is of a person or of the host, or an answer that calls nothing. A message of a user with
