@@ -145,7 +145,7 @@ func telling(text string, most int) (lines []string) {
 	for line := range strings.Lines(text) {
 		isIndented := line[0] == ' ' || line[0] == '\t'
 		inTrace = inTrace && isIndented || strings.HasPrefix(line, "Traceback (most recent call last)")
-		line = runes.OneLine(line)
+		line = runes.OneLine(line[:runes.Head(line, 20*failureChars)]) // a line can have 50 MB
 		isEmpty := !strings.ContainsFunc(line, runes.IsLetterOrDigit)
 		if isEmpty || inTrace || strings.HasPrefix(line, "$ ") || isTag(line) {
 			continue
