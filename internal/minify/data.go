@@ -82,9 +82,6 @@ func encoded(s string, i int) (kind string, end, size int) {
 		}
 	}
 	if width < leastDataLine {
-		if isByte := width <= len("0xff") && (runes.IsDigit(s[i]) || width == 2 && isHexWord(s[i:end])); isByte {
-			return byteList(s, i)
-		}
 		return "", end, 0
 	}
 	first, lines := end, 1
