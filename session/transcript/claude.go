@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -49,7 +50,8 @@ type claudeReader struct {
 type answer struct {
 	entry  *entry.Entry
 	extras extras
-	tail   string // the newest result of its calls, or the answer
+	tail   string         // the newest result of its calls, or the answer
+	beside []*entry.Entry // what the provider asked a model beside it
 }
 
 func readClaude(b *builder, data []byte) {
@@ -375,9 +377,12 @@ func (r *claudeReader) assistant(id string) {
 	a.extras.message = a.extras.message.and(r.message.without(claudeMessageMembers...))
 	if usage := r.message.object("usage"); len(usage) > 0 {
 		m.Usage = readClaudeUsage(usage)
-		if sold := claudeSold(usage); len(sold) > 0 {
-			a.extras.message = a.extras.message.and(members{{"usage", sold.append(nil)}})
+		var sold members
+		if how := claudeSold(usage); len(how) > 0 {
+			sold = members{{"usage", how.append(nil)}}
 		}
+		a.extras.message = a.extras.message.and(sold)
+		r.callsBeside(a, usage, sold)
 	}
 	if reason := r.message.text("stop_reason"); reason != "" {
 		m.StopReason = reason
@@ -385,6 +390,27 @@ func (r *claudeReader) assistant(id string) {
 	if r.line.isTrue("isApiErrorMessage") {
 		m.StopReason = "error"
 	}
+}
+
+// callsBeside adds what the provider asked a model beside the answer: for advice, or for a summary. The usage of the
+// answer has no part of that.
+func (r *claudeReader) callsBeside(a *answer, usage, sold members) {
+	n := 0
+	jsontext.Elements(usage.get("iterations"), func(value []byte) {
+		var call members
+		call.read(value)
+		if call.text("type") == "message" || !call.has("type") {
+			return
+		}
+		if n == len(a.beside) { // each line of the answer repeats them
+			x := extras{message: sold}
+			a.beside = append(a.beside, &entry.Entry{Type: entry.TypeUsage, Time: a.entry.Message.Time,
+				Model: cmp.Or(call.text("model"), a.entry.Model), Source: x.source()})
+			r.beside(a.beside[n])
+		}
+		a.beside[n].Usage = readClaudeUsage(call)
+		n++
+	})
 }
 
 func (r *claudeReader) newAnswer(id, key string) *answer {

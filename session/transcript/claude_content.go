@@ -19,10 +19,12 @@ func readClaudeUsage(u members) *winnow.Usage {
 	}
 }
 
-// claudeSold returns how a call was sold, where that is not the usual way: it has another price.
+// claudeSold returns how and where a call was sold, where that is not the usual way: it has another price.
 func claudeSold(usage members) (sold members) {
-	for _, key := range []string{"service_tier", "speed"} {
-		if how := usage.text(key); how != "" && how != "standard" {
+	for _, key := range []string{"service_tier", "speed", "inference_geo"} {
+		switch how := usage.text(key); how {
+		case "", "standard", "global", "not_available":
+		default:
 			sold = append(sold, quoted(key, how))
 		}
 	}

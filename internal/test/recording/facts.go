@@ -1,15 +1,18 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/session/entry"
 	"github.com/winnowgo/winnow/session/transcript"
 )
@@ -27,21 +30,55 @@ type Compaction struct {
 	Entry  int // index in Transcript.Entries; -1: the provider compacted
 }
 
-// factsOf reads the facts of a transcript with these messages.
+// factsOf reads the facts of a transcript with these messages. The model is that of its branch: sub-agents may have
+// answered more often.
 func factsOf(t *transcript.Transcript, messages []winnow.Message) (f Facts) {
-	answers := map[string]int{}
 	for _, e := range t.Entries {
-		if e.Type == entry.TypeMessage && e.Model != "" && !strings.HasPrefix(e.Model, "<") {
-			if answers[e.Model]++; answers[e.Model] > answers[f.Model] || f.Model == "" {
-				f.Model = e.Model
-			}
-		}
 		if n := statedWindow(e); n > 0 {
 			f.Window = n
 		}
 	}
-	f.Compactions = compactionsOf(t, messages)
+	answers, at := map[string]int{}, 0
+	for _, m := range marked(t).Messages() {
+		i, isMark := m.Source.(int)
+		switch {
+		case !isMark:
+			at++
+		case t.Entries[i].Type == entry.TypeMessage:
+			at++
+			model := modelOf(t.Entries[i], sourceOf(t.Entries[i]))
+			if answers[model]++; model != "" && (answers[model] > answers[f.Model] || f.Model == "") {
+				f.Model = model
+			}
+		case at > 0 && at <= len(messages): // of the first one the file lacks the history
+			f.Compactions = append(f.Compactions, Compaction{Before: at, Entry: i})
+		}
+	}
+	for i := range messages {
+		if i > 0 && slices.ContainsFunc(messages[i].Parts, isSeal) {
+			f.Compactions = append(f.Compactions, Compaction{Before: i, Entry: -1})
+		}
+	}
+	slices.SortStableFunc(f.Compactions, func(a, b Compaction) int { return a.Before - b.Before })
 	return f
+}
+
+// marked returns t with messages that have the place of their entry as Source. Compactions are messages there, so that
+// they keep their place among them.
+func marked(t *transcript.Transcript) *transcript.Transcript {
+	out := &transcript.Transcript{Format: t.Format, Entries: slices.Clone(t.Entries)}
+	for i, e := range t.Entries {
+		mark, m := *e, winnow.Message{Role: winnow.RoleUser}
+		switch {
+		case e.Type == entry.TypeMessage && e.Message != nil:
+			m = *e.Message
+		case e.Type != entry.TypeCompaction || e.Degraded:
+			continue
+		}
+		mark.Type, mark.Message, m.Source = entry.TypeMessage, &m, i
+		out.Entries[i] = &mark
+	}
+	return out
 }
 
 // windowMember is how Codex and OpenClaw state the window.
@@ -60,61 +97,59 @@ func statedWindow(e *entry.Entry) int {
 	return n
 }
 
-// callOf returns a call with what its entry says of it: what pi, or an early Claude Code, states that it cost, and in
-// which other way than the usual one Claude sold it, as the table of models has that in a name.
+// source is what an entry's source says of a call: what pi, or an early Claude Code, states that it cost, who served
+// it, and in which other way or place than the usual one Claude sold it.
+type source struct {
+	Line struct {
+		CostUSD float64
+		Usage   struct{ Cost struct{ Total float64 } }
+	}
+	Message struct {
+		Provider string
+		Usage    struct {
+			Cost  struct{ Total float64 }
+			Tier  string `json:"service_tier"`
+			Speed string
+			Place string `json:"inference_geo"`
+		}
+	}
+}
+
+func sourceOf(e *entry.Entry) (of source) {
+	if e.Source != nil {
+		_ = json.Unmarshal(e.Source.Data, &of) // what cannot be read is not said
+	}
+	return of
+}
+
+// modelOf returns the model of an answer, with who served it where that makes a difference; "" if it is not known.
+func modelOf(e *entry.Entry, of source) string {
+	if e.Model == "" || strings.HasPrefix(e.Model, "<") {
+		return ""
+	}
+	name := of.Message.Provider + ":" + e.Model
+	alone, _ := models.Find(e.Model)
+	if served, _ := models.Find(name); of.Message.Provider == "" || reflect.DeepEqual(served, alone) {
+		return e.Model
+	}
+	return name
+}
+
+// callOf returns a call with what its entry says of it. How and where it was sold stand in the name of its model, as
+// the table of models has them.
 func callOf(e *entry.Entry, usage *winnow.Usage) Call {
-	var of struct {
-		Line struct {
-			CostUSD float64
-			Usage   struct{ Cost struct{ Total float64 } }
-		}
-		Message struct {
-			Usage struct {
-				Cost  struct{ Total float64 }
-				Tier  string `json:"service_tier"`
-				Speed string
-			}
-		}
-	}
-	c := Call{Usage: usage, Model: e.Model}
-	if e.Source == nil || json.Unmarshal(e.Source.Data, &of) != nil {
-		return c
-	}
+	of := sourceOf(e)
+	c := Call{Usage: usage, Model: cmp.Or(modelOf(e, of), e.Model)}
 	c.Dollars = max(0, of.Line.CostUSD+of.Line.Usage.Cost.Total+of.Message.Usage.Cost.Total)
 	for _, sold := range []string{of.Message.Usage.Speed, of.Message.Usage.Tier} {
 		if c.Model != "" && sold != "" {
 			c.Model += "-" + sold
 		}
 	}
+	if place := of.Message.Usage.Place; c.Model != "" && place != "" {
+		c.Model = place + ".anthropic." + c.Model
+	}
 	return c
-}
-
-// compactionsOf returns the compactions on the branch of the messages. Each is made a message first, so that it keeps
-// its place among them.
-func compactionsOf(t *transcript.Transcript, messages []winnow.Message) (list []Compaction) {
-	marked := &transcript.Transcript{Format: t.Format, Entries: slices.Clone(t.Entries)}
-	for i, e := range t.Entries {
-		if e.Type == entry.TypeCompaction && !e.Degraded {
-			mark := *e
-			mark.Type, mark.Message = entry.TypeMessage, &winnow.Message{Role: winnow.RoleUser, Source: i}
-			marked.Entries[i] = &mark
-		}
-	}
-	at := 0
-	for _, m := range marked.Messages() {
-		if i, isMark := m.Source.(int); !isMark {
-			at++
-		} else if at > 0 && at <= len(messages) { // of the first one the file lacks the history
-			list = append(list, Compaction{Before: at, Entry: i})
-		}
-	}
-	for i := range messages {
-		if i > 0 && slices.ContainsFunc(messages[i].Parts, isSeal) {
-			list = append(list, Compaction{Before: i, Entry: -1})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b Compaction) int { return a.Before - b.Before })
-	return list
 }
 
 func isSeal(p winnow.Part) bool {

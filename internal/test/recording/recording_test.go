@@ -3,6 +3,7 @@ package recording_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -153,4 +154,17 @@ func TestGatewayNotesAreNoAnswers(t *testing.T) {
 		require.NoError(t, err, tt.name)
 		assert.Len(t, got, tt.requests, tt.name)
 	}
+}
+
+// TestModel: the model is that of the conversation, though sub-agents in the same file answered more often.
+func TestModel(t *testing.T) {
+	line := func(id, parent, role, model string, isSide bool) string {
+		return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%q,"isSidechain":%t,"sessionId":"s","cwd":"/w","version":"2","message":`+
+			`{"role":%q,"id":%q,"model":%q,"content":"text"}}`+"\n", role, id, parent, isSide, role, id, model)
+	}
+	s, err := recording.Open([]byte(line("1", "", "user", "", false) + line("2", "1", "assistant", "claude-opus-4-6", false) +
+		line("3", "", "user", "", true) + line("4", "3", "assistant", "claude-haiku-4-5", true) + line("5", "4", "assistant", "claude-haiku-4-5", true)))
+	require.NoError(t, err)
+	assert.Len(t, s.Messages, 2)
+	assert.Equal(t, "claude-opus-4-6", s.Model)
 }

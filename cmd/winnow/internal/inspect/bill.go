@@ -120,9 +120,14 @@ func percentMore(ours, theirs float64) string {
 func (r *report) parts() string {
 	w, l := &r.Winnow, &r.Limit
 	if b := &r.Recorded; b.Calls > 0 {
-		return fmt.Sprintf("Of that, prompts %s against %s (%s), and answers %s, as billed. The figures below are of "+
+		beside := ""
+		if n := len(r.Source.Calls) - b.Calls; n > 0 {
+			beside = fmt.Sprintf(" Not in it: %s for %s that the file counts beside these requests.",
+				money(r.paid().Dollars-b.Prompts-b.Answers), recording.Count(n, "call"))
+		}
+		return fmt.Sprintf("Of that, prompts %s against %s (%s), and answers %s, as billed.%s The figures below are of "+
 			"the text in the file alone.", money(b.WithWinnow()), money(b.Prompts),
-			cmp.Or(percentMore(b.WithWinnow(), b.Prompts), "as much"), money(b.Answers))
+			cmp.Or(percentMore(b.WithWinnow(), b.Prompts), "as much"), money(b.Answers), beside)
 	}
 	answers := r.amount(w.Answers) + " for either"
 	if math.Abs(w.Answers-l.Answers) > 1e-6*w.Answers {

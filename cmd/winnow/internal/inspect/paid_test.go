@@ -77,6 +77,18 @@ func TestBillByHand(t *testing.T) {
 			f.last = main
 			return f
 		}, (5*10 + 6.25*20_000 + 25*100 + 1*100 + 5*50) / 1e6, []string{"2 calls"}, ""},
+		{"advice by another model, which each line of an answer repeats, and the place where it ran", func() *file {
+			f := &file{}
+			f.claudeBilled("claude-opus-5-5", [5]int{10, 0, 20_000, 0, 100}, nil)
+			f.claude(1, "user", "And now?", nil)
+			for _, text := range []string{"It", "is."} {
+				f.claude(1, "assistant", nil, object{"message": object{"id": "x", "role": "assistant", "model": "claude-opus-5-5", "content": said(text),
+					"usage": object{"input_tokens": 10, "cache_read_input_tokens": 20_000, "output_tokens": 100, "inference_geo": "us", "iterations": []object{
+						{"type": "message", "input_tokens": 10, "cache_read_input_tokens": 20_000, "output_tokens": 100},
+						{"type": "advisor_message", "model": "claude-opus-4-6", "input_tokens": 3_000, "output_tokens": 200}}}}})
+			}
+			return f
+		}, (4*10 + 5*20_000 + 20*100 + 1.1*(4*10+.2*20_000+20*100+5*3_000+25*200)) / 1e6, []string{"3 calls"}, ""},
 		{"a model that costs more above a size", func() *file {
 			f := &file{}
 			f.claudeBilled("claude-haiku-5-5", [5]int{0, 0, 99_000, 0, 100}, nil)
@@ -111,6 +123,14 @@ func TestBillByHand(t *testing.T) {
 			f.codexBilled(&sum, [4]int{20_000, 0, 19_000, 400})
 			return f
 		}, (2*1_000 + 2.5*19_000 + 10*400) / 1e6, []string{"19,000 written to the cache"}, ""},
+		{"pi: the host that served a model has a price of its own", func() *file {
+			f := &file{}
+			f.line(object{"type": "session", "version": 3, "id": "s1", "timestamp": at(0), "cwd": "/w"})
+			f.pi(0, object{"role": "user", "content": "Is it green?"})
+			f.pi(0, object{"role": "assistant", "content": said("It is."), "provider": "openrouter", "model": "openai/gpt-oss-20b", "stopReason": "stop",
+				"usage": object{"input": 10_000, "output": 1_000, "cacheRead": 0, "cacheWrite": 0}})
+			return f
+		}, (.03*10_000 + .13*1_000) / 1e6, []string{"1 call"}, ""},
 		{"pi: what the file itself says is beside it, and a call beside the conversation counts", func() *file {
 			f := piTwo("claude-sonnet-4-5")
 			f.pi(2, object{"role": "user", "content": "More?"})
