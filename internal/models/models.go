@@ -152,10 +152,10 @@ func numbers(text string) []float64 {
 // "claude-opus-4-6", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "openrouter/openai/gpt-4.1:free",
 // "models/gemini-2.5-pro-001". Where a host has another window than the maker, the host's own spelling finds it. A name
 // that is not known finds nothing: a model is never taken for its neighbour, except that the dated versions of a model
-// are the model, and so is what a gateway sells of it in another way: later, for half the price ("-batch"), faster
-// ("-fast"), for nothing (":free"), or made small ("-GGUF"). The prices of all but the first are not known, unless the
-// table has them. So it is with a model at Ollama ("llama3.1:8b"). Bedrock's regions cost a tenth more for new Claudes.
-// How much a model shall think ("gpt-5.5-high") does not count.
+// are the model, and so is what a gateway sells of it in another way: later, for half the price ("-batch", "-flex"),
+// faster ("-fast"), first ("-priority"), for nothing (":free"), or made small ("-GGUF"). The prices of all but the
+// first are not known, unless the table has them. So it is with a model at Ollama ("llama3.1:8b"). Bedrock's regions
+// cost a tenth more for new Claudes. How much a model shall think ("gpt-5.5-high") does not count.
 func Find(name string) (Model, bool) { return known().find(name) }
 
 // Key is the same for all names of one model at one price, and no other. A name that is not known is its own.
@@ -183,14 +183,18 @@ func (c *catalogue) find(name string) (Model, bool) {
 	return c.findAt("", name)
 }
 
-// findAt is find for a name without who serves the model in front. host is who that is, if it is known.
+// findAt is find for a name without who serves the model in front. host is who that is, if it is known. The prices of
+// the government's regions at Bedrock are not known.
 func (c *catalogue) findAt(host, name string) (Model, bool) {
+	isOfGovernment := strings.Contains(name, "us-gov")
 	folders, name := folders(host, name)
 	for _, version := range spellings(name) {
 		if m, isHosted := c.findVersion(folders, version.name); m != nil {
 			found := *m
 			found.Input *= version.price
-			if !isHosted {
+			if isOfGovernment && !strings.Contains(m.key, "us-gov") {
+				found.Input = 0
+			} else if !isHosted {
 				found.Input *= regionPrice(version.name)
 			}
 			return found, true
@@ -305,7 +309,7 @@ func spellings(name string) (list []spelling) {
 }
 
 // soldAs is a name with how a model is sold at its end, or how somebody made an open one small.
-var soldAs = prose.NewPattern(`^(.+)-(batch|fast|free|gguf|awq|gptq|fp8|bf16|int\d|\dbit)$`)
+var soldAs = prose.NewPattern(`^(.+)-(batch|flex|fast|priority|free|gguf|awq|gptq|fp8|bf16|int\d|\dbit)$`)
 
 // sizeTag begins what stands behind the colon in Ollama's names: the size of the model ("llama3.1:8b-instruct-q4_0"),
 // which other hosts write behind a dash. Models of other sizes are other ones.
@@ -313,7 +317,7 @@ var sizeTag = prose.NewPattern(`^\d+(\.\d+)?b(-a\d+b)?(-instruct|-it)?`)
 
 // prices are those of the ways in which a gateway sells a model. That of a fast one is different for each model, and
 // that of a small one for each host.
-var prices = map[string]float64{"batch": 0.5, "fast": 0, "free": 0}
+var prices = map[string]float64{"batch": 0.5, "flex": 0.5, "fast": 0, "priority": 0, "free": 0}
 
 // owners are a name with and without the region and the maker that Bedrock writes in front: "us.anthropic.". A name
 // without its maker has two letters in front: "deepseek.v3.2" is no model "v3.2". Databricks and others write their own
@@ -334,21 +338,18 @@ func owners(name string) []string {
 }
 
 // regionPrice is what a model costs by Bedrock's profile of a region, relative to the profile of all regions: a tenth
-// more, for Claude 4.5 and what came after. The price of the government's is not known.
+// more, for Claude 4.5 and what came after.
 func regionPrice(name string) float64 {
 	of := region.Get().FindStringSubmatch(name)
-	switch major, minor := version(name, "claude"); {
-	case of == nil || of[1] == "global" || 10*major+minor < 45:
+	if major, minor := version(name, "claude"); of == nil || of[1] == "global" || 10*major+minor < 45 {
 		return 1
-	case of[1] == "us-gov":
-		return 0
 	}
 	return 1.1
 }
 
 var region = prose.NewPattern(`^([a-z-]+)\.anthropic\.`)
 
-var maker = prose.NewPattern(`^[a-z]+-((?:claude|gpt|gemini|meta-llama)-\d?.*)$`)
+var maker = prose.NewPattern(`^[a-z]+-+((?:claude|gpt|gemini|meta-llama)-\d?.*)$`)
 
 // versions are a name and what is left of it when what marks a version is removed from its end, step by step.
 func versions(name string) []string {
@@ -382,15 +383,16 @@ func squeezed(name string) string {
 var pointed = prose.NewPattern(`(\d)p(\d)`)
 
 // marked is a name with one mark of a version at its end: a word, what Vertex AI puts behind an @, Bedrock's "-v1:0",
-// Vertex AI's "-v2" (DeepSeek v3 is a model of its own), a date or a part of one, a number of three digits or more.
-var marked = prose.NewPattern(`^(.+?)(-latest|-preview|-thinking|\[1m\]|@[^@]*|-v([12]|\d+:\d+)|` +
+// Vertex AI's "-v2" (DeepSeek v3 is a model of its own) and "-maas", a date or a part of one, a number of three digits
+// or more.
+var marked = prose.NewPattern(`^(.+?)(-latest|-preview|-thinking|-maas|\[1m\]|@[^@]*|-v([12]|\d+:\d+)|` +
 	`(-\d{4})?-\d\d-\d\d|(-\d\d)?-\d{4}|-\d{3,})$`)
 
 // effort is a name with how much the model shall think behind it. Other makers have sizes of these names.
 var effort = prose.NewPattern(`^((?:claude|gpt|gemini|o\d).*)-(?:none|minimal|low|medium|high|xhigh|max)$`)
 
-// nameless is a name of which too little is left without its end: "claude-v2" is not any Claude, and Codex Max is a
-// model of its own.
-var nameless = prose.NewPattern(`^[a-z]+-v[2-9](:\d+)?$|-codex-max$`)
+// nameless is a name of which too little is left without its end: "claude-v2" is not any Claude, nobody knows which
+// model "chat" is, and Codex Max is a model of its own.
+var nameless = prose.NewPattern(`^[a-z]+-v[2-9](:\d+)?$|^chat-latest$|-codex-max$`)
 
 const digits = "0123456789"

@@ -125,8 +125,8 @@ func (r *report) parts() string {
 			beside = fmt.Sprintf(" Not in it: %s for %s that the file counts beside these requests.",
 				money(r.paid().Dollars-b.Prompts-b.Answers), recording.Count(n, "call"))
 		}
-		return fmt.Sprintf("Of that, prompts %s against %s (%s), and answers %s, as billed.%s The figures below are of "+
-			"the text in the file alone.", money(b.WithWinnow()), money(b.Prompts),
+		return fmt.Sprintf("Of that, prompts %s against %s (%s), and answers %s, as billed.%s The figures below are "+
+			"of the text in the file alone.", money(b.WithWinnow()), money(b.Prompts),
 			cmp.Or(percentMore(b.WithWinnow(), b.Prompts), "as much"), money(b.Answers), beside)
 	}
 	answers := r.amount(w.Answers) + " for either"
