@@ -1,11 +1,9 @@
 package record
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/identifier"
@@ -92,25 +90,17 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 			parts = append(parts, values)
 		}
 	} else {
-		parts = withVerdict(l.made(output, told), output, l.call.Runs)
+		parts = l.made(output, told)
+		for _, line := range lastLines(output, l.call.Runs && len(parts) == 0) {
+			if !slices.Contains(parts, line) {
+				parts = append(parts, line)
+			}
+		}
 	}
 	if len(parts) == 0 {
 		return "", false
 	}
 	return ended + strings.Join(parts, " / "), false
-}
-
-// withVerdict appends to parts how a report ends, and how many lines of each kind it has.
-func withVerdict(parts []string, report string, isCommand bool) []string {
-	if counts := labels(report); counts != "" {
-		parts = append(parts, counts)
-	}
-	for _, line := range lastLines(report, isCommand && len(parts) == 0) {
-		if !slices.Contains(parts, line) {
-			parts = append(parts, line)
-		}
-	}
-	return parts
 }
 
 // isOneCommand reports whether the exit code is that of the one command that l runs, beside a change of directory.
@@ -206,44 +196,6 @@ func isTiming(line string) bool {
 	}
 	return times > 1
 }
-
-// Words that begin lines are counted where they are few: two lines of each case and some verdicts fit into a line.
-const (
-	mostLabels  = 6  // different ones
-	labelChars  = 12 // of one, in bytes: longer ones are keys of data
-	fewestCases = 3  // lines with the same word: the last lines show fewer
-)
-
-// labels counts the words in front of the colons of lines, if a report has lines of few kinds and not as many of each:
-// so one sees that some of many cases ended otherwise than the last one.
-func labels(text string) string {
-	var order []string
-	counts := map[string]int{}
-	for line := range strings.Lines(text) {
-		label, _, ok := strings.Cut(strings.TrimLeft(line, " \t"), ":")
-		if !ok || label == "" || len(label) > labelChars || strings.ContainsFunc(label, isNoLetter) {
-			continue
-		}
-		if counts[label]++; counts[label] > 1 {
-			continue
-		}
-		if order = append(order, label); len(order) > mostLabels {
-			return ""
-		}
-	}
-	least, most := len(text), 0
-	var b strings.Builder
-	for _, label := range order {
-		least, most = min(least, counts[label]), max(most, counts[label])
-		fmt.Fprintf(&b, ", %s: ×%d", label, counts[label])
-	}
-	if most < fewestCases || least == most {
-		return ""
-	}
-	return strings.TrimPrefix(b.String(), ", ")
-}
-
-func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // ids returns the ids and URLs in an answer in JSON that neither the call nor a line before it had.
 func (l *line) ids(answer string, told *identifier.Known) (parts []string) {

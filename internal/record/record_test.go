@@ -557,23 +557,6 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Of a run with many cases a record says that they did not all end as the last one.
-func TestMixedCases(t *testing.T) {
-	t.Parallel()
-	run := func(verdicts string) string {
-		var b strings.Builder
-		for i, v := range strings.Fields(verdicts) {
-			fmt.Fprintf(&b, "Case: number %d of the table of urls\n%s: the entity at the end\n", i, v)
-		}
-		w := writer(new(excerpt.Names))
-		w.Called("1", "bash", json.RawMessage(`{"command":"python3 test_edge_cases.py"}`))
-		w.Returned("1", b.String(), "", false, false)
-		return strings.TrimPrefix(w.Write(4, 0), frame+"\nbash python3 test_edge_cases.py → ")
-	}
-	assert.Contains(t, run("PASS FAIL PASS FAIL PASS PASS"), "Case: ×6, PASS: ×4, FAIL: ×2 / ")
-	assert.NotContains(t, run("PASS PASS PASS PASS PASS PASS"), "×", "all went as the last one")
-}
-
 // An edit that takes another one back does not look like a step ahead.
 func TestEditTakenBack(t *testing.T) {
 	t.Parallel()
