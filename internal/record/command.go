@@ -10,9 +10,8 @@ import (
 
 // The command of a shell in its line.
 
-// command returns the command of l in about shellChars characters. Its files and substitutions stay. What goes first
-// is what a here-document holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe
-// are told.
+// command returns the command of l in about shellChars characters. Its files stay. What goes first is what a
+// here-document holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe are told.
 func (w *Writer) command(l *line) string {
 	s := l.arguments.Command
 	s = oneCommand(withoutOpening(withoutDocuments(s[:min(len(s), mostCommandBytes)])))
@@ -21,11 +20,7 @@ func (w *Writer) command(l *line) string {
 	if w.directory = dir; dir != "" && dir == before {
 		s = rest
 	}
-	back := ""
-	if files := w.files.OfShell(l.tool, l.raw).Modified; len(files) > 0 && w.takesBack(s, files[len(files)-1]) {
-		back = " " + tookBack
-	}
-	return shortCommand(s) + back
+	return shortCommand(s)
 }
 
 // shortCommand is [Writer.command] of one in a line.
@@ -33,21 +28,11 @@ func shortCommand(s string) string {
 	if !runes.AtLeast(s, callChars+1) {
 		return s
 	}
-	const place = "\x00" // of a substitution, which is one word until the others have been shortened
-	s = strings.ReplaceAll(s, place, "")
-	substitutions := substitutionsIn(s)
-	for _, x := range slices.Backward(substitutions) {
-		s = s[:x.from] + place + s[x.to:]
-	}
 	s = strings.NewReplacer(" 2>/dev/null", "", " 2>&1", "").Replace(s)
 	if s = shortQuotes(s); runes.AtLeast(s, shellChars+1) {
 		s = shortPipes(s)
 	}
-	s = runes.Clip(withoutLongWords(s, shellChars), pathChars)
-	for _, x := range substitutions {
-		s = strings.Replace(s, place, x.short(), 1)
-	}
-	return s
+	return runes.Clip(withoutLongWords(s, shellChars), pathChars)
 }
 
 // directoryOf returns the change of directory that a command begins with, or "", and the rest of the command.

@@ -80,7 +80,6 @@ type Writer struct {
 
 	common    map[string]commonValue // by tool and argument
 	directory string                 // the change of directory that the command before names
-	changes   map[[3]string]bool     // that edits made: file, old text, new text
 	prompt    []string               // the last lines of most results, from the end, without digits
 }
 
@@ -114,7 +113,7 @@ func NewWriter(files *toolcall.Files) *Writer { return &Writer{files: files} }
 // Reset begins another record. It uses w's memory again. names are the names in what is kept; those that the record
 // lists are added to them.
 func (w *Writer) Reset(names *excerpt.Names) {
-	*w = Writer{files: w.files, names: names, lines: w.lines[:0], texts: w.texts[:0], changes: map[[3]string]bool{}}
+	*w = Writer{files: w.files, names: names, lines: w.lines[:0], texts: w.texts[:0]}
 }
 
 // mention notes a text whose names the record may list. isOwn says that the model wrote it.

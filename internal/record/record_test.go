@@ -2,7 +2,6 @@ package record_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -440,8 +439,8 @@ func TestCallLine(t *testing.T) {
 		{"an edit whose keys are sorted", "edit", `{"new_string":"five","old_string":"four","path":"a.go"}`, "edit a.go (- four + five)"},
 		{"an edit that says why", "replace", `{"file_path":"a.go","instruction":"Wait longer.","old_string":"t = 5","new_string":"t = 50"}`, "replace a.go (- 5 + 50)"},
 		{"a list of edits", "edit_file", `{"path":"a.go","edits":[{"oldText":"four","newText":"five"},{"oldText":"x","newText":"y"}]}`, "edit_file a.go (- four + five)"},
-		{"old and new text behind marks", "replace_in_file", `{"path":"a.ts","diff":"<<<<<<< SEARCH\nconst a = 1\n=======\nconst a = 2\n>>>>>>> REPLACE\n"}`, "replace_in_file a.ts (- 1 + 2)"},
-		{"a diff", "apply_diff", `{"path":"a.ts","diff":"--- a.ts\n+++ a.ts\n@@ -1,2 +1,2 @@\n same\n-old line\n+new line\n"}`, "apply_diff a.ts (- old + new)"},
+		{"what is written stays behind its arrow", "exec", `{"cmd":"cat <<EOF > a/models.py && cat <<EOF2 > a/` + strings.Repeat("long/", 40) + `views.py\nfrom django import x\nEOF"}`,
+			"exec cat … > a/models.py && cat … > a/" + strings.Repeat("long/", 40) + "views.py …"},
 		{"a patch by a shell", "shell", `{"command":["apply_patch","*** Begin Patch\n*** Update File: a.c\n*** Add File: b.c\n*** Delete File: c.c\n"]}`, "shell apply_patch a.c wrote b.c deleted c.c"},
 		{"a patch that moves a file", "apply_patch", `{"input":"*** Update File: a.c\n*** Move to: b/c.c\n@@\n-x\n+y\n"}`, "apply_patch a.c wrote b/c.c"},
 	} {
@@ -555,48 +554,6 @@ func TestNumbers(t *testing.T) {
 	for _, noise := range []string{"30.0012", "2245", "1041", "1042", "0x1a6", "1128", "1974", "1088"} {
 		assert.NotContains(t, text, noise)
 	}
-}
-
-// An edit that takes another one back does not look like a step ahead.
-func TestEditTakenBack(t *testing.T) {
-	t.Parallel()
-	w := writer(new(excerpt.Names))
-	for i, texts := range [][2]string{{"max(2, n)", "int(max(2, n))"}, {"int(max(2, n))", "max(2, n)"}} {
-		w.Called(fmt.Sprint(i), "edit", json.RawMessage(fmt.Sprintf(`{"path":"a.py","old":%q,"new":%q}`, texts[0], texts[1])))
-	}
-	assert.Equal(t, frame+"\nedit a.py (- max(2, n) + int(max(2, n)))\nedit a.py (as it was before an edit above)", w.Write(4, 0))
-}
-
-// A substitution in a shell is an edit: its line says both halves, and that it takes an earlier one back.
-func TestSubstitution(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("field.remote_field.through.", 3)
-	for _, tt := range []struct{ name, command, want string }{
-		{"a short one", `sed -i 's/a/b/' x.py`, `sed -i 's/a/b/' x.py`},
-		{"each half from where they differ",
-			`sed -i "12s/if ` + long + `auto:/if hasattr(` + long + ` 'auto') and ` + long + `auto:/g" django/db/backends/base/schema.py`,
-			`sed -i "12s/…field.remote_field.through.field.remote_field.through.field.remote_field.through.auto:/…hasattr(field.remote_field.through.field.remote_field.through.field.remote_field.through. 'auto') a…/g" django/db/backends/base/schema.py`},
-		{"with a sign in it", `sed -i 's|max(2, a\|b)|` + strings.Repeat("x", 110) + `|' x.py`,
-			`sed -i 's/max(2, a\|b)/` + strings.Repeat("x", 100) + `…/' x.py`},
-		{"one that is none", `grep -rn "s/` + strings.Repeat("very ", 30) + `" src`,
-			`grep -rn "s/very very very very very very … very very very " src`},
-		{"what is written stays behind its arrow",
-			"cat <<EOF > a/models.py && cat <<EOF2 > a/" + strings.Repeat("long/", 40) + "views.py\nfrom django import x\nEOF",
-			"cat … > a/models.py && cat … > a/" + strings.Repeat("long/", 40) + "views.py …"},
-	} {
-		w := writer(new(excerpt.Names))
-		arguments, err := json.Marshal(map[string]string{"command": tt.command})
-		require.NoError(t, err)
-		w.Called("1", "bash", arguments)
-		assert.Equal(t, "bash "+tt.want, strings.TrimPrefix(w.Write(4, 0), frame+"\n"), tt.name)
-	}
-	w := writer(new(excerpt.Names))
-	for _, s := range []string{"s/max(2, n)/int(max(2, n))/", `s/int(max(2, n))/max(2, n)/`, "s/max(2, n)/max(3, n)/"} {
-		w.Called(s, "bash", json.RawMessage(`{"command":"sed -i '`+s+`' a.py"}`))
-	}
-	lines := strings.Split(w.Write(4, 0), "\n")
-	assert.Equal(t, "bash sed -i 's/int(max(2, n))/max(2, n)/' a.py (as it was before an edit above)", lines[2])
-	assert.NotContains(t, lines[3], "before an edit")
 }
 
 // A prompt that the host writes behind each result is no outcome of a command; the verdicts of tests are.
