@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,11 +29,11 @@ type conversation struct {
 	newest  []winnow.Message
 	told    winnow.CacheUse // that Options.Done knows of
 
-	end    chain // of its last history
-	turn   chain // of that up to its newest answer; zero: it has none
-	reach  int   // how many messages that is
-	isOpen bool  // the client has no answer to the last history yet
-	isSafe bool  // its summary stands for nothing behind turn
+	chains  []chain // of each beginning of its last history
+	begin   chain   // by which it is found: that up to the first message which is not of the system
+	reach   int     // how many messages that history has up to its newest answer; 0: it has none
+	covered int     // for how many messages a summary stands, at most
+	busy    int     // how many of its requests are being answered
 }
 
 // conversations finds the conversation that a request continues.
@@ -43,8 +44,7 @@ type conversations struct {
 
 	mu     sync.Mutex
 	size   int64                     // of those in memory, about
-	ends   map[chain][]*conversation // by the last history, those that were used last at the end
-	turns  map[chain][]*conversation // by the last history up to its newest answer
+	begun  map[chain][]*conversation // by conversation.begin, those that were used last at the end
 	keys   map[string]*conversation  // by a key of the host's
 	recent *list.List                // of *conversation, the one that was used last in front
 	stored map[chain]string          // names of files, by the hashes in them
@@ -54,8 +54,8 @@ type conversations struct {
 // each in dir, if that is not "".
 func newConversations(most int, memory int64, dir string) *conversations {
 	return &conversations{
-		most: most, memory: memory, dir: dir, ends: map[chain][]*conversation{}, turns: map[chain][]*conversation{},
-		keys: map[string]*conversation{}, recent: list.New(), stored: map[chain]string{},
+		most: most, memory: memory, dir: dir, begun: map[chain][]*conversation{}, keys: map[string]*conversation{},
+		recent: list.New(), stored: map[chain]string{},
 	}
 }
 
@@ -63,6 +63,7 @@ func newConversations(most int, memory int64, dir string) *conversations {
 type history struct {
 	key    string  // the host's, with the scope; "": it has none
 	chains []chain // of each beginning, from the empty one on
+	begin  int     // how many messages the one has that ends with the first which is not of the system
 	turn   int     // how many messages the one up to the newest answer has; 0: there is none
 	size   int64   // of the memory that a conversation takes which has it
 
@@ -72,8 +73,6 @@ type history struct {
 // A conversation has its newest history as it was read, and until the answer as it came too: of files of 10 KB that
 // takes 1.3 times the body, of many short messages 1.5 times, and one body more until the answer.
 const memoryPerBody = 2
-
-func (h *history) end() chain { return h.chains[len(h.chains)-1] }
 
 // way is how a request goes on with a conversation.
 type way uint8
@@ -240,44 +239,37 @@ func (l *conversations) cacheUse(c *conversation) winnow.CacheUse {
 // find returns the conversation that has the longest beginning of h, and how h goes on with it. file is one with the
 // state of a conversation that is not in memory. The lock is held.
 //
-// A history that ends where a conversation ends is a retry, if that has no answer yet. Otherwise it may be another
-// conversation that began alike. Clients rewrite their newest message, such as its reminders, when it is no longer the
-// newest: a history may also differ behind the newest answer, as long as no summary stands for what differs.
+// Clients rewrite their newest message, such as its reminders, ask something aside, and send a request again whose
+// answer broke off: what differs behind the newest answer alone goes on as well, as long as no summary stands for it.
+// While a request is being answered, another one is another branch. A history that differs before that begins anew.
 func (l *conversations) find(h *history) (c *conversation, how way, file string) {
 	if h.key != "" {
 		if c = l.keys[h.key]; c != nil {
 			return c, goOn, ""
 		}
 	}
-	last := len(h.chains) - 1
-	for i := last; i > 0; i-- {
-		if c = newest(l.ends[h.chains[i]], h.key, func(*conversation) bool { return true }); c != nil {
-			if i == last && !c.isOpen {
-				return c, clone, ""
-			}
-			return c, goOn, ""
+	common := 0
+	for _, of := range slices.Backward(l.begun[h.chains[h.begin]]) {
+		n := of.common(h)
+		isWhole := n == len(of.chains)-1
+		if of.key != h.key || n <= common || !isWhole && n < max(of.reach, of.covered) {
+			continue
 		}
-		if c = newest(l.turns[h.chains[i]], h.key, func(c *conversation) bool { return c.isSafe }); c != nil {
-			if i < h.turn && !c.isOpen { // the history has an answer to what differs
-				return c, goOn, ""
-			}
-			return c, clone, ""
+		if c, common, how = of, n, goOn; !isWhole && c.busy > 0 {
+			how = clone
 		}
+	}
+	for i := len(h.chains) - 1; i > common; i-- {
 		if name := l.stored[h.chains[i]]; name != "" {
 			return nil, anew, name
 		}
 	}
-	return nil, anew, ""
+	return c, how, ""
 }
 
-// newest returns the one of list that was used last, of those that belong to a key and are good.
-func newest(list []*conversation, key string, isGood func(*conversation) bool) *conversation {
-	for _, c := range slices.Backward(list) {
-		if c.key == key && isGood(c) {
-			return c
-		}
-	}
-	return nil
+// common returns how many messages the last history of c and h have in common from the beginning on.
+func (c *conversation) common(h *history) int {
+	return sort.Search(min(len(c.chains), len(h.chains))-1, func(i int) bool { return c.chains[i+1] != h.chains[i+1] })
 }
 
 // note makes h the last history of c, and lets conversations go that were not used for longest. The lock is held.
@@ -285,12 +277,9 @@ func (l *conversations) note(c *conversation, h *history) {
 	if c.recent != nil {
 		l.forget(c)
 	}
-	c.end, c.reach, c.turn, c.isOpen, c.isSafe = h.end(), h.turn, chain{}, true, false
-	l.ends[c.end] = append(l.ends[c.end], c)
-	if h.turn > 0 {
-		c.turn = h.chains[h.turn]
-		l.turns[c.turn] = append(l.turns[c.turn], c)
-	}
+	c.chains, c.begin, c.reach, c.covered = h.chains, h.chains[h.begin], h.turn, max(c.covered, h.turn)
+	c.busy++
+	l.begun[c.begin] = append(l.begun[c.begin], c)
 	if h.key != "" {
 		l.keys[h.key] = c
 	}
@@ -307,17 +296,12 @@ func (l *conversations) forget(c *conversation) {
 	l.recent.Remove(c.recent)
 	l.size -= c.size
 	c.recent = nil
-	without(l.ends, c.end, c)
-	without(l.turns, c.turn, c)
+	list := slices.DeleteFunc(l.begun[c.begin], func(x *conversation) bool { return x == c })
+	if l.begun[c.begin] = list; len(list) == 0 {
+		delete(l.begun, c.begin)
+	}
 	if c.key != "" {
 		delete(l.keys, c.key)
-	}
-}
-
-func without(of map[chain][]*conversation, at chain, c *conversation) {
-	list := slices.DeleteFunc(of[at], func(x *conversation) bool { return x == c })
-	if of[at] = list; len(list) == 0 {
-		delete(of, at)
 	}
 }
 
@@ -333,9 +317,9 @@ func (l *conversations) name(c *conversation) error {
 	if c.file == nil {
 		return nil
 	}
-	chains := []chain{c.end}
-	if c.isSafe && c.reach > 0 {
-		chains = append(chains, c.turn)
+	chains := c.chains[len(c.chains)-1:]
+	if c.reach > 0 && c.covered <= c.reach {
+		chains = []chain{chains[0], c.chains[c.reach]}
 	}
 	old, now, err := c.file.moveTo(chains, c.manager.Snapshot)
 	for _, of := range chainsIn(old) {
@@ -349,18 +333,27 @@ func (l *conversations) name(c *conversation) error {
 	return err
 }
 
-// answered notes that the client got an answer to r. With an error, which is none, the client sends the same again.
-func (l *conversations) answered(c *conversation, q *query, r *winnow.Request, isError bool) error {
+// answered notes that r was sent for q, and answered.
+func (l *conversations) answered(c *conversation, q *query, r *winnow.Request) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(c.newest) > 0 && &c.newest[0] == &q.history[0] { // the body is not needed any more
 		c.newest = q.wire.Detached(q.whole)
 	}
-	c.isOpen = isError
-	c.isSafe = !slices.ContainsFunc(r.Edits, func(e winnow.Edit) bool {
-		return e.Op == winnow.OpCompact && e.Index >= c.reach
-	})
+	c.covered = 0
+	for _, e := range r.Edits {
+		if e.Op == winnow.OpCompact {
+			c.covered = max(c.covered, e.Index+1)
+		}
+	}
 	return l.name(c)
+}
+
+// leave notes that a request of c is answered, or failed.
+func (l *conversations) leave(c *conversation) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.busy--
 }
 
 // historyOf returns what is compared of the history of q.
@@ -384,8 +377,13 @@ func (t *Transport) historyOf(r *http.Request, q *query) *history {
 		hash.Write(text)
 		var sum [sha256.Size]byte
 		copy(h.chains[i+1][:], hash.Sum(sum[:0]))
-		if i >= 0 && q.history[i].Role == winnow.RoleAssistant {
+		if i < 0 {
+			continue
+		}
+		if role := q.history[i].Role; role == winnow.RoleAssistant {
 			h.turn = i + 1
+		} else if role != winnow.RoleSystem && h.begin == 0 {
+			h.begin = i + 1
 		}
 	}
 	return h

@@ -12,9 +12,9 @@
 //
 // # Which conversation
 //
-// A request continues the conversation whose last history is the longest beginning of its own. Forks and retries of
-// answered requests get a manager of their own, and so does a history that begins alike and goes on differently. So no
-// request has a text of another conversation.
+// A request continues the conversation whose last history is the longest beginning of its own, or differs from it
+// behind the newest answer alone. A history that begins alike and goes on differently gets a manager of its own, and so
+// does another request that is sent meanwhile. So no request has a text of another conversation.
 //
 // # What a client sees
 //

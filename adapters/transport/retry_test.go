@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,20 +29,20 @@ func grown(n int) string {
 	return `{"model":"claude-opus-4-5","max_tokens":50,"messages":[` + b.String() + fmt.Sprintf(`{"role":"user","content":"Read %d."}]}`, n)
 }
 
-// A request that was answered by an error, and is sent again, is the same one: of the same conversation, with the same
-// bytes, in the same file. One that was answered is perhaps another.
+// A request that is sent again, after an error or an answer that broke off, is the same one: of the same conversation,
+// with the same bytes, in the same file.
 func TestRetries(t *testing.T) {
-	for _, tt := range []struct{ status, want int }{{429, 1}, {529, 1}, {500, 1}, {200, 9}} {
+	for _, status := range []int{429, 529, 500, 200} {
 		var got []string
 		names := map[string]bool{}
 		dir := t.TempDir()
 		tr, err := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
 			b, _ := io.ReadAll(r.Body)
-			status := tt.status
+			now := status
 			if got = append(got, string(b)); len(got)%3 == 0 {
-				status = http.StatusOK
+				now = http.StatusOK
 			}
-			return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+			return &http.Response{StatusCode: now, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
 		}), &transport.Options{Dir: dir, Done: func(x transport.Exchange) { names[x.Conversation] = true },
 			Manager: func(*http.Request, string) (int, *winnow.Options) { return 12_000, nil }})
 		require.NoError(t, err)
@@ -53,13 +55,75 @@ func TestRetries(t *testing.T) {
 				require.NoError(t, res.Body.Close())
 			}
 			n := len(got)
-			assert.Equal(t, got[n-3], got[n-1], tt.status)
+			assert.Equal(t, got[n-3], got[n-1], status)
 			assert.Less(t, len(got[n-1]), len(grown(turns)))
 		}
 		files, err := os.ReadDir(dir)
 		require.NoError(t, err)
-		assert.Len(t, names, tt.want, tt.status)
-		assert.Len(t, files, tt.want, tt.status)
+		assert.Len(t, names, 1, status)
+		assert.Len(t, files, 1, status)
+	}
+}
+
+// Which requests are of one conversation, one after the other and at once.
+func TestConversations(t *testing.T) {
+	for _, tt := range []struct{ name, requests, want string }{ // a to t are answers
+		{"turns", "u uau uauau", "1 1 1"},
+		{"something is asked aside", "ua uau uav uavau uavaw", "1 1 1 1 1"},
+		{"the newest message has another reminder", "uau uav uavau", "1 1 1"},
+		{"two that begin alike take turns", "u u uau ubu uauau ububu uauauau", "1 1 1 2 1 2 1"},
+		{"back to a turn before", "uau uauau uav", "1 1 2"},
+		{"at once", "uau uau|uav uavau uauau", "1 1|2 2 1"},
+	} {
+		var mu sync.Mutex
+		names := map[string]string{} // of conversations, by the history
+		numbers := map[string]string{}
+		both := make(chan struct{})
+		tr, err := transport.New(roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Header.Get("Wait") != "" {
+				both <- struct{}{}
+				<-both
+			}
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+		}), &transport.Options{Done: func(x transport.Exchange) {
+			mu.Lock()
+			defer mu.Unlock()
+			if numbers[x.Conversation] == "" {
+				numbers[x.Conversation] = strconv.Itoa(len(numbers) + 1)
+			}
+			names[x.HTTP.Header.Get("History")] = numbers[x.Conversation]
+		}})
+		require.NoError(t, err)
+		send := func(history, wait string) {
+			var list []string
+			for _, c := range history {
+				list = append(list, fmt.Sprintf(`{"role":%q,"content":"%c"}`, map[bool]string{true: "assistant", false: "user"}[c < 'u'], c))
+			}
+			r, err := http.NewRequest(http.MethodPost, "http://x/v1/messages", strings.NewReader(`{"model":"m","messages":[`+strings.Join(list, ",")+`]}`))
+			require.NoError(t, err)
+			r.Header.Set("History", history)
+			r.Header.Set("Wait", wait)
+			res, err := tr.RoundTrip(r)
+			require.NoError(t, err)
+			require.NoError(t, res.Body.Close())
+		}
+		var got []string
+		for _, history := range strings.Fields(tt.requests) {
+			first, second, isBoth := strings.Cut(history, "|")
+			if isBoth {
+				var wait sync.WaitGroup
+				wait.Go(func() { send(first, "yes") })
+				<-both // the first has been sent
+				send(second, "")
+				both <- struct{}{}
+				wait.Wait()
+				got = append(got, names[first]+"|"+names[second])
+				continue
+			}
+			send(first, "")
+			got = append(got, names[first])
+		}
+		assert.Equal(t, tt.want, strings.Join(got, " "), tt.name)
 	}
 }
 

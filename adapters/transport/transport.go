@@ -140,6 +140,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return t.pass(r, "", body, err)
 	}
+	defer t.conversations.leave(c)
 	if t.o.Recall {
 		q.offerRecall(r)
 	}
@@ -250,7 +251,7 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	}
 	switch {
 	case res != nil:
-		t.note(c, t.conversations.answered(c, q, sent, res.StatusCode >= http.StatusBadRequest))
+		t.note(c, t.conversations.answered(c, q, sent))
 	case sent == nil && !q.grew: // no request fits: the provider says so in its own words
 		return t.pass(r, c.name, q.whole, err)
 	default:
