@@ -71,7 +71,11 @@ func (b *bill) add(x *transport.Exchange, window int, now time.Time) {
 		b.uncached.add(&b.basis, u)
 		return
 	}
-	prompt := u.Prompt() + leftOut(x)
+	left := leftOut(x)
+	prompt := u.Prompt() + left
+	if b.last == 0 && u.CacheRead > 0 { // it goes on from another process or branch: the cache has what was left out
+		b.last = u.CacheRead + left
+	}
 	read := min(u.CacheRead, prompt) // of the larger request it would have read as much at least
 	if pause < b.basis.CacheTTL() || u.CacheRead > 0 {
 		read = max(read, min(b.last, prompt))

@@ -426,6 +426,7 @@ func TestBill(t *testing.T) {
 		{"half is left out, but the cache is missed", []*transport.Exchange{x(90_000, 90_000, winnow.Usage{CacheWrite: 90_000}),
 			x(91_000, 45_000, winnow.Usage{CacheWrite: 45_000})}, "37 % more; 44,000 tokens more were not read from the cache"},
 		{"no cache at all", []*transport.Exchange{x(10_000, 5_000, winnow.Usage{Input: 5_000}), x(20_000, 10_000, winnow.Usage{Input: 10_000})}, "50 % less"},
+		{"what an earlier process left out was written before", []*transport.Exchange{x(150_000, 50_000, winnow.Usage{CacheRead: 49_000, CacheWrite: 1_000})}, "62 % less"},
 		{"it would not have fit", []*transport.Exchange{x(250_000, 50_000, winnow.Usage{CacheWrite: 50_000})}, "1 request would not have fit"},
 		{"passed on", []*transport.Exchange{{Model: "claude-sonnet-4-5", Passed: "so", Usage: winnow.Usage{CacheWrite: 9_000}}}, "as much"},
 		{"a call to recall is paid", []*transport.Exchange{x(9_000, 9_000, winnow.Usage{CacheWrite: 9_000}),
