@@ -53,6 +53,7 @@ type draft struct {
 type takenOver struct {
 	base       *checkpoint // the checkpoint that the draft was begun with; nil: none
 	checkpoint *checkpoint // the same, if the history has a place for it, or else nil
+	behind     *item       // the first message that checkpoint does not stand for; nil: its summary is in the history
 	digested   []Message   // what only a digest stands for, if the history still has it
 	returned   []Message   // Request.History
 	// messages whose edit is forgotten and not replayed, such as pins, the newest request, images that are new again,

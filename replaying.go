@@ -149,6 +149,7 @@ func (a replaying) replayCheckpoint(c *checkpoint) bool {
 	if first < 0 {
 		return false
 	}
+	a.behind = a.items[first]
 	// Pins are those of the history as it is now: one that was set after the summary is sent whole again.
 	keep := append(outlives(a.sent(), first), slices.Repeat([]bool{true}, len(a.items)-first)...)
 	keepFront(a.sent(), keep[:min(c.front, first)])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/markup"
 	"github.com/winnowgo/winnow/internal/minify"
 )
@@ -37,6 +38,11 @@ func (c shortening) minified(i int) *edit {
 	}
 	p.key = c.index.hasher.key(&m)
 	return p
+}
+
+// placeholder returns what stands for result i once it is cleared.
+func (c shortening) placeholder(i int) string {
+	return excerpt.WithNote(c.opts.Prune.Placeholder, c.recallNote(i))
 }
 
 // squeezedChars is how many characters of a result may remain when nothing else makes the request fit.

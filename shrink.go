@@ -66,7 +66,7 @@ func (s shrinking) clearOld() {
 	s.clearResults(s.isUnseen)
 }
 
-// clearResults clears all results but those that stay, and those that a person wrote.
+// clearResults clears all results but those that stay, those that a person wrote, and those that there never were.
 func (s shrinking) clearResults(stays func(i int) bool) {
 	o := *s.opts.Prune
 	o.KeepLastAssistants = 0
@@ -74,7 +74,10 @@ func (s shrinking) clearResults(stays func(i int) bool) {
 	p := newPruning(s.sent(), max(1, s.room()), o)
 	calls := answered{messages: s.own()}
 	p.tokens = s.counts()
-	p.stays = func(i int) bool { return stays(i) || s.minifier.isSaid(s.items[i].own, calls.tool(i)) }
+	p.stays = func(i int) bool {
+		m := s.items[i].own
+		return stays(i) || isMissingResult(m) || s.minifier.isSaid(m, calls.tool(i))
+	}
 	if s.opts.Recall {
 		p.note = s.recallNote
 	}
@@ -273,8 +276,7 @@ func (s shrinking) clearResult(i int) int {
 	if m := s.items[i].sent; m.Role != RoleTool || m.Pinned {
 		return 0
 	}
-	return s.replaceForBody(i, []Part{{Text: excerpt.WithNote(s.opts.Prune.Placeholder, s.recallNote(i))}},
-		"cleared: the request body is too large")
+	return s.replaceForBody(i, []Part{{Text: s.placeholder(i)}}, "cleared: the request body is too large")
 }
 
 // replaceForBody replaces the parts of message i by parts, and returns the bytes that this saved. It changes nothing

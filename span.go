@@ -140,16 +140,15 @@ func (s *span) cutPoint(keep, last int) int {
 // firstUnsummarized returns the position of the first message behind the last cut and behind all summaries,
 // those of the host included: a request has one.
 func (s *span) firstUnsummarized() int {
-	c := s.checkpoint
 	behind := len(s.items)
 	for behind > 0 && !s.items[behind-1].sent.Summary {
 		behind--
 	}
-	if c == nil {
+	if s.checkpoint == nil {
 		return behind
 	}
 	all := unfolded(s.items)
-	first := s.firstKept(c, all)
+	first := slices.Index(all, s.behind)
 	if first < 0 { // the turn limit has dropped that message, and maybe later ones
 		first = s.limitedAt.Find(placesIn(all))
 	}
@@ -214,12 +213,13 @@ func (s *span) bodyAtLeast() int {
 // leastOf returns about how many tokens shrinkToFit leaves of message i behind a summary: it clears the results that it
 // may clear, those of older steps, squeezes the others, and leaves out images and thinking.
 func (s *span) leastOf(i int, mayClear bool) int {
-	const cleared = 100 // tokens: a placeholder has less
 	least := s.items[i].tokens()
 	m := s.items[i].own
 	isResult := returnsContent(m) && !m.Pinned
-	if isResult && m.Role == RoleTool && (least <= cleared || mayClear) {
-		return min(least, cleared)
+	if isResult && m.Role == RoleTool && mayClear {
+		cleared := *m
+		cleared.Parts = []Part{{Text: s.placeholder(i)}}
+		return min(least, estimateWith(s.opts.Estimator, cleared))
 	}
 	images := 0 // tokens that leaving them out saves
 	if _, tokens, ok := s.withoutImages(i); ok && i != s.request {

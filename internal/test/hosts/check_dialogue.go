@@ -78,7 +78,8 @@ func (w *world) checkQuoted(in []winnow.Message, r *winnow.Request) {
 		}
 	}
 	// After a refusal for bytes there is less room than tokens say, and a later request has the summary as it was made.
-	if missing && r.Compaction != nil && !w.usage && w.options.MaxBytes == 0 && newest < (r.Budget-r.Tokens)/2 {
+	const frame = 100 // tokens around the words
+	if missing && r.Compaction != nil && !w.usage && w.options.MaxBytes == 0 && newest+frame < (r.Budget-r.Tokens)/2 {
 		w.fail("what people said last stays whole", "%d tokens of it, with %d of %d: %s", newest, r.Tokens, r.Budget,
 			sketch(r.Messages))
 	}
