@@ -84,9 +84,11 @@ func (o observing) promisedSize(p *promise.Promise) (z promise.Size) {
 	// Either what is gone or what is kept may be estimated wrongly: it is the smaller error that counts.
 	z.Error = max(0, z.Cached-max(b.Prompt-mostGone, leastKept))
 	z.Hidden = min(z.Cached, a.Hidden(o.opts.Overhead))
-	least := b.Prompt - mostGone + count.Share(shown-shownKept, accounting.MinRatio)
+	leastNew, _ := a.Bounds(shown - shownKept)
+	_, mostNew := a.Bounds(all - kept)
+	least := b.Prompt - mostGone + leastNew
 	z.Most = count.Add(max(0, b.Prompt-leastGone), b.Output)
-	z.Most = count.Add(z.Most, int(accounting.MaxRatio*float64(all-kept)))
+	z.Most = count.Add(z.Most, mostNew)
 	for _, x := range o.items[p.Kept:] {
 		switch {
 		case x.sent.Role == RoleUser: // what was thought before may not be read any more

@@ -262,6 +262,22 @@ func TestPromiseGoesOn(t *testing.T) {
 	}
 }
 
+// TestPromiseOfAFewTools: a few more tools are told from the next result by the ratio that the conversation has taught.
+func TestPromiseOfAFewTools(t *testing.T) {
+	for hidden, want := range map[int]string{9_000: "whose=provider", 12_000: "whose=host", 7_000: "whose=host"} {
+		c := begin(t)
+		for range 5 {
+			c.history[len(c.history)-1] = toolSays(fmt.Sprintf("call_%d", c.step), strings.Repeat("found it there ", 1_000+c.step))
+			c.answer(c.prepare())
+		}
+		c.twin.beside, c.twin.hidden = "other", hidden
+		c.history[len(c.history)-1] = toolSays(fmt.Sprintf("call_%d", c.step), strings.Repeat("found it there ", 900))
+		c.answer(c.prepare())
+		c.prepare()
+		assert.Contains(t, c.log.String(), want, "of 9,000 tokens before")
+	}
+}
+
 // TestPromiseOfRewrite: what the manager has rewritten is its own, also where the provider reads less in front of it.
 func TestPromiseOfRewrite(t *testing.T) {
 	var log bytes.Buffer

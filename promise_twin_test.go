@@ -149,7 +149,7 @@ func (f *faulty) fault(i int) {
 		if f.twin.hidden > 20_000 {
 			return
 		}
-		f.twin.beside, f.twin.hidden = f.twin.beside+"+", f.twin.hidden+6_000+f.IntN(15_000)
+		f.twin.beside, f.twin.hidden = f.twin.beside+"+", f.twin.hidden+2_500+f.IntN(15_000)
 		f.twin.because = "tools_changed"
 	case "fewer tools":
 		if f.twin.hidden < 5_000 {
@@ -350,7 +350,7 @@ func (f *faulty) check(i int, u *winnow.Usage, kept int, use winnow.CacheUse) {
 			explains("host", kept)
 		}
 	}
-	if isSame := max(f.twin.hidden, f.hidden)-min(f.twin.hidden, f.hidden) < 3_000; (has("tools") || has("fewer tools")) &&
+	if isSame := max(f.twin.hidden, f.hidden)-min(f.twin.hidden, f.hidden) < 2_000; (has("tools") || has("fewer tools")) &&
 		u.CacheMiss == "" && (rewritten || isSame) { // its size says nothing
 		explains("provider", 0)
 	}
