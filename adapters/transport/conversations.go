@@ -30,7 +30,7 @@ type conversation struct {
 	told    winnow.CacheUse // that Options.Done knows of
 
 	chains  []chain // of each beginning of its last history
-	begin   chain   // by which it is found: that up to the first message which is not of the system
+	begin   chain   // by which it is found: that up to the first message which is no system prompt
 	reach   int     // how many messages that history has up to its newest answer; 0: it has none
 	covered int     // for how many messages a summary stands, at most
 	busy    int     // how many of its requests are being answered
@@ -63,8 +63,8 @@ func newConversations(most int, memory int64, dir string) *conversations {
 type history struct {
 	key    string  // the host's, with the scope; "": it has none
 	chains []chain // of each beginning, from the empty one on
-	begin  int     // how many messages the one has that ends with the first which is not of the system
-	turn   int     // how many messages the one up to the newest answer has; 0: there is none
+	begin  int     // how many messages the one has that ends with the first which is no system prompt
+	turn   int     // how many messages the one up to the newest answer with something behind it has; 0: there is none
 	size   int64   // of the memory that a conversation takes which has it
 
 	messages []winnow.Message
@@ -356,7 +356,7 @@ func (l *conversations) leave(c *conversation) {
 	c.busy--
 }
 
-// historyOf returns what is compared of the history of q.
+// historyOf returns what is compared of the history of q: in each API without the system prompt.
 func (t *Transport) historyOf(r *http.Request, q *query) *history {
 	scope := strings.Join([]string{q.form.name, r.URL.Scheme, r.URL.Host, q.model}, "\x00")
 	h := &history{chains: make([]chain, len(q.history)+1), messages: q.history,
@@ -367,23 +367,24 @@ func (t *Transport) historyOf(r *http.Request, q *query) *history {
 		}
 	}
 	hash := sha256.New()
-	var text []byte
-	for i := -1; i < len(q.history); i++ {
-		if text = text[:0]; i < 0 {
-			text = append(text, scope...)
-		} else {
-			text = appendMessage(text, &q.history[i])
-		}
+	text := []byte(scope)
+	for i := range h.chains {
 		hash.Write(text)
 		var sum [sha256.Size]byte
-		copy(h.chains[i+1][:], hash.Sum(sum[:0]))
-		if i < 0 {
+		copy(h.chains[i][:], hash.Sum(sum[:0]))
+		if i == len(q.history) {
+			break
+		}
+		m := &q.history[i]
+		if text = text[:0]; m.Role == winnow.RoleSystem && h.begin == 0 { // it may have the time in it
 			continue
 		}
-		if role := q.history[i].Role; role == winnow.RoleAssistant {
-			h.turn = i + 1
-		} else if role != winnow.RoleSystem && h.begin == 0 {
+		text = appendMessage(text, m)
+		if h.begin == 0 {
 			h.begin = i + 1
+		}
+		if m.Role == winnow.RoleAssistant && i+1 < len(q.history) { // the last one may go on
+			h.turn = i + 1
 		}
 	}
 	return h

@@ -67,12 +67,14 @@ func TestRetries(t *testing.T) {
 
 // Which requests are of one conversation, one after the other and at once.
 func TestConversations(t *testing.T) {
-	for _, tt := range []struct{ name, requests, want string }{ // a to t are answers
+	for _, tt := range []struct{ name, requests, want string }{ // a to t are answers, and S and T are of the system
 		{"turns", "u uau uauau", "1 1 1"},
 		{"something is asked aside", "ua uau uav uavau uavaw", "1 1 1 1 1"},
 		{"the newest message has another reminder", "uau uav uavau", "1 1 1"},
 		{"two that begin alike take turns", "u u uau ubu uauau ububu uauauau", "1 1 1 2 1 2 1"},
 		{"back to a turn before", "uau uauau uav", "1 1 2"},
+		{"an answer that paused goes on", "uau uaub uaucu", "1 1 1"},
+		{"the system prompt has the time in it", "Su Tuau Suauau", "1 1 1"},
 		{"at once", "uau uau|uav uavau uauau", "1 1|2 2 1"},
 	} {
 		var mu sync.Mutex
@@ -97,7 +99,13 @@ func TestConversations(t *testing.T) {
 		send := func(history, wait string) {
 			var list []string
 			for _, c := range history {
-				list = append(list, fmt.Sprintf(`{"role":%q,"content":"%c"}`, map[bool]string{true: "assistant", false: "user"}[c < 'u'], c))
+				role := "user"
+				if c < 'a' {
+					role = "system"
+				} else if c < 'u' {
+					role = "assistant"
+				}
+				list = append(list, fmt.Sprintf(`{"role":%q,"content":"%c"}`, role, c))
 			}
 			r, err := http.NewRequest(http.MethodPost, "http://x/v1/messages", strings.NewReader(`{"model":"m","messages":[`+strings.Join(list, ",")+`]}`))
 			require.NoError(t, err)
