@@ -71,7 +71,7 @@ func (s *dialogue) add(said *sections.Dialogue, end int) {
 			if text := s.words(i); text != "" {
 				question := ""
 				if call := s.calls.of(i).part; call != nil {
-					question = toolcall.Question(call.Arguments, questionChars)
+					question = toolcall.Question(call.Arguments, sections.AskedChars)
 				}
 				said.Answer(m.Time, m.Speaker, question, text, s.note(i))
 			}
@@ -111,9 +111,6 @@ func (s *dialogue) wordsOf(i int) string {
 func isAttachment(p *Part) bool {
 	return p.Kind == KindImage || p.Kind == KindOpaque && p.ID == "" && p.MediaType != MediaCompaction
 }
-
-// questionChars is how much of what a tool asked is quoted in front of the answer.
-const questionChars = 300
 
 // attachmentsBefore names what is not text in the messages of tools and of the host before message end that are not in
 // the request: the newest ones. Those of people stand with their words.

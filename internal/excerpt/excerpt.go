@@ -84,7 +84,7 @@ func TailMatters(end string) bool {
 	if t := strings.TrimRight(end, " \t\r\n"); strings.HasSuffix(t, "}") || strings.HasSuffix(t, "]") {
 		return true // the end of a structure often holds counts, cursors, a status
 	}
-	return endWords.In(end)
+	return saysHow(end)
 }
 
 // errorLines returns the first lines of s that report an error, in at most room characters: they tend to be the cause.

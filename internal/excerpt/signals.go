@@ -1,20 +1,39 @@
 package excerpt
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/prose"
+	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// endWords show that the end of a text reports something: an error, or how it went. The parts are what Chinese,
-// Japanese, Korean, Russian and Arabic tools print in their place.
-var endWords = prose.NewList([]string{"error", "errors", "exception", "failed", "fail", "fails", "failure",
-	"failures", "fatal", "panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid",
-	"undefined", "exit", "exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results",
-	"done", "finished", "completed", "complete", "elapsed", "success", "succeeded", "successful", "warning",
-	"warnings"},
-	[]string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "錯誤", "異常", "エラー", "失敗", "完了", "오류", "실패", "성공",
-		"완료", "ошибка", "успешно", "خطأ", "فشل"})
+// endWords show that the end of a text reports something: an error, or how it went. endParts are what Chinese,
+// Japanese, Korean, Russian and Arabic tools print in their place; they are found within a word too.
+var (
+	endWords = []string{"error", "errors", "exception", "failed", "fail", "fails", "failure", "failures", "fatal",
+		"panic", "traceback", "denied", "refused", "aborted", "killed", "timeout", "invalid", "undefined", "exit",
+		"exited", "passed", "pass", "ok", "skipped", "total", "summary", "result", "results", "done", "finished",
+		"completed", "complete", "elapsed", "success", "succeeded", "successful", "warning", "warnings"}
+	endParts = []string{"错误", "失败", "异常", "成功", "完成", "通过", "退出", "錯誤", "異常", "エラー", "失敗", "完了", "오류",
+		"실패", "성공", "완료", "ошибка", "успешно", "خطأ", "فشل"}
+	lineEnds = strings.NewReplacer(`\n`, " ", `\t`, " ") // as JSON writes them
+)
+
+// saysHow reports whether the end of a text has one of these words or parts.
+func saysHow(end string) bool {
+	end = lineEnds.Replace(strings.ToLower(end))
+	isBetween := func(r rune) bool {
+		return r >= utf8.RuneSelf || r != '_' && !runes.IsLetter(byte(r)) && !runes.IsDigit(byte(r))
+	}
+	for word := range strings.FieldsFuncSeq(end, isBetween) {
+		if slices.Contains(endWords, word) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(endParts, func(part string) bool { return strings.Contains(end, part) })
+}
 
 const (
 	// reportWords begin a report when a colon follows.

@@ -1,5 +1,5 @@
-// Package prose has the lists of words and the patterns by which other packages read texts of programs and providers,
-// and knows where a sentence ends. A pattern is compiled when it is first used.
+// Package prose has the patterns by which other packages read texts of programs and providers, and knows where a
+// sentence ends. A pattern is compiled when it is first used.
 package prose
 
 import "strings"

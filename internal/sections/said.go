@@ -17,10 +17,14 @@ import (
 const (
 	saidTag   = "people-said"
 	saidIntro = "What people said, word for word, oldest first. An agent line is the end of what was answered to it."
-	// The end of an answer is one line. What a short message answers is quoted at more length: "B2." means nothing
-	// without what the agent had listed.
-	answerChars, askedChars, shortChars = 160, 600, 80
+
+	answerChars = 160 // the end of an answer is one line
+	shortChars  = 80  // a text of no more says little without the one that it answers
 )
+
+// AskedChars is how much is quoted of a question, in front of what answers it: "B2." means nothing without what the
+// agent had listed.
+const AskedChars = 300
 
 // saying is one item of the section.
 type saying struct {
@@ -80,7 +84,7 @@ func (d *Dialogue) mark() {
 func (d *Dialogue) Agent(text, next string) {
 	most := answerChars
 	if IsShort(next) {
-		most = askedChars
+		most = AskedChars
 	}
 	text = secret.Mask(runes.OneLine(strings.ToValidUTF8(text, "\uFFFD")))
 	switch start := runes.TailWords(text, most); {
