@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -82,7 +83,8 @@ type tap struct {
 	text  []byte     // of a stream: the last line so far; else the answer so far
 	id    string     // of the answer
 	usage winnow.Usage
-	done  func(id string, u winnow.Usage) // called once, at the end
+	sold  []string                                       // the answer's words for how and where
+	done  func(id string, u winnow.Usage, sold []string) // called once, at the end
 }
 
 func (t *tap) Read(b []byte) (int, error) {
@@ -106,10 +108,10 @@ func (t *tap) end() {
 		t.read(t.text)
 	}
 	t.done, t.text = nil, nil
-	id, usage := t.id, t.usage
+	id, usage, sold := t.id, t.usage, t.sold
 	t.mu.Unlock()
 	if done != nil {
-		done(id, usage)
+		done(id, usage, sold)
 	}
 }
 
@@ -153,8 +155,19 @@ func (t *tap) read(text []byte) {
 	}
 }
 
-// note takes the usage of an answer in any of the four forms, and its id.
+// soldBy are where an answer says how or where it was sold.
+var soldBy = []string{
+	"service_tier", "response.service_tier", "usage.service_tier", "usage.speed", "usage.inference_geo",
+	"message.usage.service_tier", "message.usage.speed", "message.usage.inference_geo",
+}
+
+// note takes the usage of an answer in any of the four forms, how it was sold, and its id.
 func (t *tap) note(answer value) {
+	for _, path := range soldBy {
+		if how := answer.Get(path); how.IsText() && !slices.Contains(t.sold, how.Text()) {
+			t.sold = append(t.sold, strings.Clone(how.Text()))
+		}
+	}
 	for _, path := range []string{"id", "message.id", "response.id", "responseId", "interaction.id"} {
 		if id := answer.Get(path); id.IsText() {
 			t.id = strings.Clone(id.Text())

@@ -157,3 +157,28 @@ func TestOverflowIsLoggedOnce(t *testing.T) {
 	}
 	assert.Contains(t, seen[0].Passed, "tokens and")
 }
+
+// An answer that was sold in another way or place than usual has another price.
+func TestSoldAs(t *testing.T) {
+	for _, tt := range []struct{ path, model, answer, want string }{
+		{"responses", "gpt-5.5", `{"service_tier":"flex","usage":{"input_tokens":9,"output_tokens":1}}`, "gpt-5.5-flex"},
+		{"chat/completions", "gpt-5.5", `{"service_tier":"default","usage":{"prompt_tokens":9,"completion_tokens":1}}`, "gpt-5.5"},
+		{"messages", "claude-opus-5-5", `{"usage":{"input_tokens":9,"output_tokens":1,"speed":"fast","service_tier":"standard","inference_geo":"us"}}`,
+			"us.anthropic.claude-opus-5-5-fast"},
+		{"messages", "claude-opus-5-5", `{"usage":{"input_tokens":9,"output_tokens":1,"speed":"standard","inference_geo":"not_available"}}`, "claude-opus-5-5"},
+	} {
+		got := ""
+		tr, err := transport.New(roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(tt.answer))}, nil
+		}), &transport.Options{Done: func(x transport.Exchange) { got = x.SoldAs }})
+		require.NoError(t, err)
+		body := fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi."}],"input":"Hi."}`, tt.model)
+		r, err := http.NewRequest(http.MethodPost, "http://x/v1/"+tt.path, strings.NewReader(body))
+		require.NoError(t, err)
+		res, err := tr.RoundTrip(r)
+		require.NoError(t, err)
+		_, err = io.ReadAll(res.Body)
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, got, tt.answer)
+	}
+}

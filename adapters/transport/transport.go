@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/models"
 )
 
 // Options are the options of [New]. The zero value is the default.
@@ -54,6 +55,7 @@ type Options struct {
 type Exchange struct {
 	Conversation string          // a name that stays the same over restarts, if Options.Dir is set
 	Model        string          // as the request named it
+	SoldAs       string          // Model, with how and where the answer was sold if not as usual: "gpt-5.5-flex"
 	Client       string          // as its User-Agent begins
 	HTTP         *http.Request   // that the client sent, with its context, without its body; do not change it
 	Request      *winnow.Request // what was sent; nil if it was passed on as it came
@@ -285,11 +287,11 @@ func (q *query) request(r *http.Request, body []byte, isAgain bool) *http.Reques
 
 // tap reads the usage of an answer while the client reads it, and then tells Done of x.
 func (t *Transport) tap(res *http.Response, x Exchange, counted func(winnow.Usage) winnow.CacheUse) {
-	res.Body = &tap{ReadCloser: res.Body, stream: isStream(res), done: func(id string, u winnow.Usage) {
+	res.Body = &tap{ReadCloser: res.Body, stream: isStream(res), done: func(id string, u winnow.Usage, sold []string) {
 		if id != "" {
 			t.passed.answered(id, x.Conversation)
 		}
-		x.Usage, x.Cache = u, counted(u)
+		x.Usage, x.Cache, x.SoldAs = u, counted(u), models.Sold(x.Model, sold...)
 		if t.o.Done != nil {
 			t.o.Done(x)
 		}

@@ -319,6 +319,19 @@ var sizeTag = prose.NewPattern(`^\d+(\.\d+)?b(-a\d+b)?(-instruct|-it)?`)
 // that of a small one for each host.
 var prices = map[string]float64{"batch": 0.5, "flex": 0.5, "fast": 0, "priority": 0, "free": 0}
 
+// Sold returns the name of a model as a provider sold it, by the words of its answer: in another way ("flex") or place
+// ("us", of Anthropic's) than the usual one it has another price. Other words mean the usual one.
+func Sold(model string, words ...string) string {
+	for _, word := range words {
+		if _, isWay := prices[word]; isWay {
+			model += "-" + word
+		} else if len(word) == 2 {
+			model = word + ".anthropic." + model
+		}
+	}
+	return model
+}
+
 // owners are a name with and without the region and the maker that Bedrock writes in front: "us.anthropic.". A name
 // without its maker has two letters in front: "deepseek.v3.2" is no model "v3.2". Databricks and others write their own
 // name in front of a maker's, with a dash.

@@ -141,13 +141,8 @@ func callOf(e *entry.Entry, usage *winnow.Usage) Call {
 	of := sourceOf(e)
 	c := Call{Usage: usage, Model: cmp.Or(modelOf(e, of), e.Model)}
 	c.Dollars = max(0, of.Line.CostUSD+of.Line.Usage.Cost.Total+of.Message.Usage.Cost.Total)
-	for _, sold := range []string{of.Message.Usage.Speed, of.Message.Usage.Tier} {
-		if c.Model != "" && sold != "" {
-			c.Model += "-" + sold
-		}
-	}
-	if place := of.Message.Usage.Place; c.Model != "" && place != "" {
-		c.Model = place + ".anthropic." + c.Model
+	if u := &of.Message.Usage; c.Model != "" {
+		c.Model = models.Sold(c.Model, u.Speed, u.Tier, u.Place)
 	}
 	return c
 }

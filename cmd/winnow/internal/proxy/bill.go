@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -52,10 +53,10 @@ func (b *bill) add(x *transport.Exchange, window int, now time.Time) {
 		b.Unknown++
 		return
 	}
-	if b.model != x.Model || b.at.IsZero() {
+	if model := cmp.Or(x.SoldAs, x.Model); b.model != model || b.at.IsZero() {
 		// Each model has a cache of its own. An error is one of the estimator, which is not used here.
-		b.model, b.last = x.Model, 0
-		b.basis, _, _ = inspect.Basis{Model: x.Model}.Complete(&recording.Session{})
+		b.model, b.last = model, 0
+		b.basis, _, _ = inspect.Basis{Model: model}.Complete(&recording.Session{})
 	}
 	pause := now.Sub(b.at)
 	b.at = now

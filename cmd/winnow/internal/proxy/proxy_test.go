@@ -438,6 +438,11 @@ func TestBill(t *testing.T) {
 		}
 		assert.Equal(t, tt.want, b.Verdict(), tt.name)
 	}
+	for soldAs, want := range map[string]string{"gpt-5.5": "$0.500", "gpt-5.5-flex": "$0.250", "gpt-5.5-priority": "–"} {
+		var b bill
+		b.add(&transport.Exchange{Model: "gpt-5.5", SoldAs: soldAs, Request: &winnow.Request{}, Usage: winnow.Usage{Input: 100_000}}, 0, begin)
+		assert.Equal(t, want, b.Cost(), soldAs)
+	}
 }
 
 func TestNew(t *testing.T) {
