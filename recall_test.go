@@ -425,7 +425,7 @@ func ExampleManager_Recall() {
 	answer := must(m.Recall(ctx, append(history, asked), asked.Parts[0].Arguments))
 	fmt.Println(answer.Parts[0].Text)
 	// Output:
-	// exec ./check a → all is well, recall 36132253
+	// exec ./check a → last of 401 lines: all is well, recall 36132253
 	// <recalled handle="36132253" from="result of exec" lines="401" matches="1 of 1">
 	// 200: all is well
 	// 201: the retry limit is seventeen

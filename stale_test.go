@@ -261,7 +261,7 @@ func TestNamesOfADiscardedRecord(t *testing.T) {
 func TestARecordThatIsNotWorthIt(t *testing.T) {
 	for _, words := range []int{16, 17} {
 		s := newScript()
-		for k := range 30 {
+		for k := range 20 {
 			s.call("exec", `{"command":"old step number `+strconv.Itoa(k)+`"}`, output(20))
 		}
 		s.history = append(s.history, userSays("go on"))

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,34 +16,76 @@ import (
 const (
 	changeChars = 100 // of the old text and of the new one, without what they have in common
 	mostWritten = 3   // names, where that is longer
+
+	mostCompared = 1 << 20 // bytes of the texts that are compared
 )
 
-// written returns what an edit wrote: where its two texts differ if that is short, or the first names that only the
-// last of its texts has, or else the beginning of what differs. Names are looked for there first, and not among all
-// others.
+// written returns what an edit wrote: the lines in which its two texts differ if they are short, or else how many these
+// are, with the first names that only the new text has, or the first of these lines. Names are looked for there first,
+// and not among all others. Behind it stands what else the tool was told.
 func (w *Writer) written(l *line) string {
 	texts, isChange := w.textsOf(l)
+	others := w.rest(l, l.arguments.File, func(m member) bool {
+		return m.text != "false" && !slices.Contains(texts, m.text) && (m.isText || !strings.ContainsAny(m.text, "[{"))
+	})
 	last := len(texts) - 1
-	if last < 0 {
-		return ""
+	if last < 0 || len(texts[0])+len(texts[last]) > mostCompared {
+		return others
 	}
+	var removed, added []string
 	if isChange {
-		if words := changed(texts[0], texts[1]); words != "" {
-			return words
+		removed, added = differing(texts[0], texts[1])
+		if len(removed) == 1 && len(added) == 1 {
+			removed[0], added[0] = differingWords(removed[0], added[0])
 		}
+	} else {
+		_, added = differing("", texts[last])
+	}
+	before, after := strings.Join(removed, " "), strings.Join(added, " ")
+	if !runes.AtLeast(before, changeChars+1) && !runes.AtLeast(after, changeChars+1) {
+		return inParentheses(strings.TrimSpace(signed("- ", before)+" "+signed("+ ", after))) + others
 	}
 	names := w.names.OfEdit(texts[:last], texts[last], mostWritten)
-	switch {
-	case len(names) > 0:
-		return "(" + strings.Join(names, ", ") + ")"
-	case isChange:
-		return beginning(differing(texts[0], texts[1]))
+	about := strings.Join(names, ", ")
+	if about == "" {
+		about = cmp.Or(after, before)
+		about = strings.TrimSpace(about[:runes.HeadWords(about, changeChars)]) + " …"
 	}
-	return ""
+	return inParentheses(sizeOf(removed, added)+about) + others
 }
 
-// textsOf returns the texts of an edit, of a list of edits those of the first. If isChange is set, these are an old
-// text and the new one: they have keys that say so, or there are no others.
+// sizeOf says how many lines an edit took out and put in, as a comparison of files does.
+func sizeOf(removed, added []string) string {
+	switch {
+	case len(removed) == 0 && len(added) == 1:
+		return "+ "
+	case len(removed) == 1 && len(added) == 0:
+		return "- "
+	case len(removed) == 0:
+		return fmt.Sprintf("+%d lines: ", len(added))
+	case len(added) == 0:
+		return fmt.Sprintf("-%d lines: ", len(removed))
+	}
+	return fmt.Sprintf("-%d +%d lines: ", len(removed), len(added))
+}
+
+// signed returns text behind a sign, or nothing if there is no text.
+func signed(sign, text string) string {
+	if text == "" {
+		return ""
+	}
+	return sign + text
+}
+
+func inParentheses(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "(" + text + ")"
+}
+
+// textsOf returns the text that an edit wrote: the longest. If isChange is set, the text that it replaced is in front
+// of it. The two have keys that say so, or begin or end alike and are the only texts. Of several edits it is the first.
 func (w *Writer) textsOf(l *line) (texts []string, isChange bool) {
 	var keys []string
 	var read func(object []byte)
@@ -66,7 +110,14 @@ func (w *Writer) textsOf(l *line) (texts []string, isChange bool) {
 			return []string{texts[n], texts[k]}, true
 		}
 	}
-	return texts, len(texts) == 2
+	if len(texts) == 2 {
+		if old, _ := differingWords(texts[0], texts[1]); len(old) < len(strings.TrimSpace(texts[0])) {
+			return texts, true
+		}
+	}
+	byLength := func(a, b string) int { return len(b) - len(a) }
+	slices.SortStableFunc(texts, byLength)
+	return texts[:min(1, len(texts))], false
 }
 
 // isOldOf reports whether one key names the old text and the other one the new one: old_str and new_str, search and
@@ -78,36 +129,34 @@ func isOldOf(old, other string) bool {
 	return strings.Contains(other, "new") && old == strings.Replace(other, "new", "old", 1)
 }
 
-// beginning returns the beginning of what an edit has changed, where that is long and names nothing new.
-func beginning(before, after string) string {
-	sign, text := "+ ", after
-	if strings.TrimSpace(after) == "" {
-		sign, text = "- ", before
+// differing returns the lines that only the text before has, and those that only the text after has, without the
+// white space around them.
+func differing(before, after string) (removed, added []string) {
+	left := map[string]int{}
+	for line := range strings.Lines(before) {
+		left[runes.OneLine(line)]++
 	}
-	if text = runes.OneLine(text[:runes.Head(text, 4*changeChars)]); text == "" {
-		return ""
+	for line := range strings.Lines(after) {
+		if line = runes.OneLine(line); left[line] > 0 {
+			left[line]--
+		} else if says(line) {
+			added = append(added, line)
+		}
 	}
-	return "(" + sign + strings.TrimSpace(text[:runes.HeadWords(text, changeChars)]) + " …)"
+	for line := range strings.Lines(before) {
+		if line = runes.OneLine(line); left[line] > 0 && says(line) {
+			left[line]--
+			removed = append(removed, line)
+		}
+	}
+	return removed, added
 }
 
-// changed returns in which words two texts differ, or "" if these are too long.
-func changed(before, after string) string {
-	before, after = differing(before, after)
-	before, after = runes.OneLine(before), runes.OneLine(after)
-	if before == after || runes.AtLeast(before, changeChars+1) || runes.AtLeast(after, changeChars+1) {
-		return ""
-	}
-	if before != "" {
-		before = "- " + before
-	}
-	if after != "" {
-		after = "+ " + after
-	}
-	return "(" + strings.TrimSpace(before+" "+after) + ")"
-}
+// says reports whether a line has more than brackets.
+func says(line string) bool { return strings.ContainsFunc(line, runes.IsLetterOrDigit) }
 
-// differing returns what two texts have between the words with which both begin and those with which both end.
-func differing(before, after string) (string, string) {
+// differingWords returns what two lines have between the words with which both begin and those with which both end.
+func differingWords(before, after string) (string, string) {
 	n := 0
 	for most := min(len(before), len(after)); n < most && before[n] == after[n]; {
 		n++
@@ -123,7 +172,7 @@ func differing(before, after string) (string, string) {
 	for !isBetweenWords(before, len(before)-n) || !isBetweenWords(after, len(after)-n) {
 		n--
 	}
-	return before[:len(before)-n], after[:len(after)-n]
+	return strings.TrimSpace(before[:len(before)-n]), strings.TrimSpace(after[:len(after)-n])
 }
 
 // isBetweenWords reports whether no word goes on at s[i]. It does not where s ends.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,10 +92,9 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 		}
 	} else {
 		parts = l.made(output, told)
-		for _, line := range lastLines(output, l.call.Runs && len(parts) == 0) {
-			if !slices.Contains(parts, line) {
-				parts = append(parts, line)
-			}
+		isVerdict := excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):])
+		if isVerdict || l.call.Runs && len(parts) == 0 {
+			parts = appendLast(parts, output, isVerdict)
 		}
 	}
 	if len(parts) == 0 {
@@ -158,20 +158,33 @@ func isTag(line string) bool {
 	return isWhole && strings.Trim(number, "0123456789") == ""
 }
 
-// lastLines returns the last lines of a report, as many as fit, if they say how a call went or if `always` is set: a
-// verdict often stands in the lines in front of the last.
-func lastLines(text string, always bool) (lines []string) {
-	if !always && !excerpt.TailMatters(text[runes.Tail(text, 2*outcomeChars):]) {
-		return nil
+// appendLast appends the last lines of a report. If these are no verdict, it says how many lines the report has: they
+// would read as all of it.
+func appendLast(parts []string, report string, isVerdict bool) []string {
+	last := lastLines(report)
+	all := strings.Count(strings.TrimSpace(report), "\n") + 1
+	for k, line := range last {
+		switch {
+		case k == 0 && !isVerdict && len(last) < all:
+			parts = append(parts, fmt.Sprintf("last of %d lines: %s", all, line))
+		case !slices.Contains(parts, line) && !slices.Contains(last[:k], line):
+			parts = append(parts, line)
+		}
 	}
+	return parts
+}
+
+// lastLines returns the last lines of a report, as many as fit: a verdict often stands in the lines in front of the
+// last.
+func lastLines(text string) (lines []string) {
 	for room := outcomeChars; text != ""; {
 		start := strings.LastIndexByte(text, '\n') + 1
 		last := text[start:]
-		told := telling(secret.Mask(last[:runes.Head(last, 3*outcomeChars)]), len(last))
+		told := telling(secret.Mask(last[:runes.HeadWords(last, 20*outcomeChars)]), len(last))
 		if text = text[:max(0, start-1)]; len(told) == 0 || isTiming(told[0]) {
 			continue
 		}
-		line := markup.Value(told[0], outcomeChars)
+		line := markup.Escape(markup.Line(runes.Clip(told[0], outcomeChars))) // a listing has the names at the ends
 		if len(lines) == 0 && strings.HasSuffix(line, ":") {
 			return nil // part of a frame
 		}
@@ -221,8 +234,12 @@ func (l *line) made(text string, told *identifier.Known) (parts []string) {
 	if len(text) > mostReport {
 		return nil
 	}
+	before := "" // the id that the line before has
 	for _, line := range telling(secret.Mask(text), len(text)) {
 		id := ""
+		if before != "" && strings.Contains(line, before) && len(parts) < mostMade {
+			id = before // says more of it
+		}
 		if found := saidID.Get().FindStringSubmatch(line); found != nil && l.isNew(found[1]+found[2], told) {
 			id = found[1] + found[2]
 		}
@@ -237,6 +254,7 @@ func (l *line) made(text string, told *identifier.Known) (parts []string) {
 		if len(parts) == mostMade {
 			return nil
 		}
+		before = id
 		if line = markup.Value(line, madeChars); !strings.Contains(line, id) {
 			line = markup.Value(id, pathChars)
 		}
