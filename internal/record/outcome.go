@@ -26,7 +26,7 @@ const (
 	wholeChars   = 120   // a result that is no longer is whole: a note that says how to recall it has 17
 	failureChars = 160   // why a call failed
 	outcomeChars = 80    // the last lines of a longer result that reports something
-	answerChars  = 160   // the values of an answer in JSON
+	answerChars  = 240   // the values of an answer in JSON
 	madeChars    = 120   // a line that names what was made
 	mostReport   = 1_500 // bytes of a report that names what was made
 	mostAnswer   = 8_000 // bytes of an answer in JSON that does
@@ -85,9 +85,8 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 	}
 	var parts []string
 	if answers {
-		values := l.values(output)
-		parts = slices.DeleteFunc(l.ids(output, told), func(id string) bool { return strings.Contains(values, id) })
-		if values != "" {
+		parts = l.ids(output, told)
+		if values := l.values(output, strings.Join(parts, " ")); values != "" {
 			parts = append(parts, values)
 		}
 	} else {
@@ -263,29 +262,43 @@ func (l *line) made(text string, told *identifier.Known) (parts []string) {
 	return parts
 }
 
-// values returns what an answer in JSON says: the texts and numbers of an object that its call did not name, or how
-// many objects a list has, and how each of them begins.
-func (l *line) values(answer string) string {
+// values returns what an answer in JSON says: the texts and numbers of an object that neither its call nor ids names,
+// and behind them those in its lists; or how many objects a list has, and how each of them begins.
+func (l *line) values(answer, ids string) string {
+	told := mem.String(l.raw) + ids
 	var parts []string
 	room := answerChars
 	add := func(name string, value []byte) {
 		text := runes.Clip(runes.OneLine(jsontext.Unquote(value)), valueChars)
 		isOther := text == "" || text == "null" || value[0] == '{' || value[0] == '['
-		if isOther || strings.Contains(mem.String(l.raw), text) || len(name+text) >= room {
+		if isOther || len(text) > 1 && strings.Contains(told, text) {
 			return
 		}
-		parts = append(parts, name+text)
-		room -= len(name+text) + 1
+		if room -= len(name+text) + 1; room >= 0 {
+			parts = append(parts, name+text)
+		}
+	}
+	var each func(object []byte, tell func(key string, value []byte))
+	each = func(object []byte, tell func(key string, value []byte)) {
+		jsontext.Members(object, func(key string, value []byte) {
+			tell(key, value)
+			each(value, tell)
+		})
 	}
 	answer = secret.Mask(answer)
-	objects := 0
-	jsontext.Members([]byte(answer), func(key string, value []byte) {
+	each([]byte(answer), func(key string, value []byte) { add(key+"=", value) })
+	each([]byte(answer), func(key string, list []byte) {
 		elements := 0
-		jsontext.Elements(value, func([]byte) { elements++ })
-		if add(key+"=", value); elements > 0 {
+		jsontext.Elements(list, func([]byte) { elements++ })
+		if elements > 0 {
 			add("", []byte(key+":"+strconv.Itoa(elements)))
 		}
+		jsontext.Elements(list, func(element []byte) {
+			add("", element)
+			each(element, func(_ string, value []byte) { add("", value) })
+		})
 	})
+	objects := 0
 	jsontext.Elements([]byte(answer), func(object []byte) {
 		objects++
 		isFirst := true
@@ -300,7 +313,10 @@ func (l *line) values(answer string) string {
 	if objects > 0 {
 		text = strconv.Itoa(objects) + ": " + strings.Join(parts, "; ")
 	}
-	return markup.Value(text, answerChars)
+	if room < 0 {
+		text += " …"
+	}
+	return markup.Escape(markup.Line(text))
 }
 
 func isListOfObjects(text string) bool {

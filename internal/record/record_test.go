@@ -235,9 +235,13 @@ func TestOutcome(t *testing.T) {
 		{"a bracket reports nothing", "list", `{}`, "[\n  1\n]\n", false, "list {} → 1"},
 		{"a long line begins at its beginning", "list", `{}`, strings.Repeat("ok ", 500), false,
 			`list {} → ` + strings.Repeat("ok ", 16) + "…" + strings.Repeat(" ok", 8)},
+		{"what is in lists stands behind the rest", "get_booking", `{"booking":"B1"}`,
+			`{"booking":"B1","legs":[{"from":"OSL","to":"BGO","price":74},{"from":"BGO","to":"OSL","price":81}],"paid":{"with":"card_7"},"bags":1,` +
+				`"note":"` + strings.Repeat("-", 130) + `"}`, false,
+			"get_booking booking=B1 → with=card_7 bags=1 note=" + strings.Repeat("-", 35) + " … " + strings.Repeat("-", 17) + " legs:2 OSL BGO 74 BGO OSL 81"},
 		{"an answer says what its call did not", "get_order", `{"id":"W1"}`,
 			`{"id":"W1","status":"paid","items":[{"name":"` + strings.Repeat("x", 500) + `"}],"total":12,"note":null}`, false,
-			"get_order id=W1 → status=paid items:1 total=12"},
+			"get_order id=W1 → status=paid total=12 items:1 " + strings.Repeat("x", 35) + " … " + strings.Repeat("x", 17)},
 		{"an answer that is a list", "find_flights", `{"to":"BOS"}`,
 			"[\n " + `{"flight":"HAT017","to":"BOS","price":140,"rest":"` + strings.Repeat("x", 500) + `"},{"flight":"HAT028"}]`, false,
 			"find_flights to=BOS → 2: HAT017; HAT028"},
@@ -490,9 +494,9 @@ func TestMade(t *testing.T) {
 			`exec git commit -m "$(cat <<'EOF' fix it … )" → [main 4f2a91c] fix it / 1 file changed`},
 		{"a request to merge", "exec", `{"cmd":"gh pr create"}`, "Creating\n\nhttps://github.com/a/b/pull/12\n", "exec gh pr create → Creating / https://github.com/a/b/pull/12"},
 		{"an id of a service", "create_ticket", `{"title":"x"}`, `{"ticketId":"T-7","state":"open","note":"` + strings.Repeat("x", 300) + `"}`,
-			"create_ticket title=x → ticketId=T-7 state=open note=" + strings.Repeat("x", 35) + " … " + strings.Repeat("x", 17)},
+			"create_ticket title=x → ticketId=T-7 / state=open note=" + strings.Repeat("x", 35) + " … " + strings.Repeat("x", 17)},
 		{"a number of a service", "start_job", `{"title":"x"}`, `{"job_id":4711}`, `start_job title=x → {"job_id":4711}`},
-		{"an id in an object of the answer", "create_order", `{"sku":"A"}`, `{"order":{"id":"ord_1"},"` + strings.Repeat("x", 180) + `":1}`, "create_order sku=A → order.id=ord_1"},
+		{"an id in an object of the answer", "create_order", `{"sku":"A"}`, `{"order":{"id":"ord_1"},"` + strings.Repeat("x", 180) + `":1}`, "create_order sku=A → order.id=ord_1 / " + strings.Repeat("x", 180) + "=1"},
 		{"a file that was put somewhere", "upload", `{"file":"a.png"}`, `{"url":"https://cdn.example.com/my file.png","ok":true}`,
 			`upload a.png → {"url":"https://cdn.example.com/my file.png","ok":true}`},
 		{"a job of a shell", "exec", `{"cmd":"npm run dev &"}`, "[1] 48213", "exec npm run dev & → [1] 48213"},
@@ -505,7 +509,7 @@ func TestMade(t *testing.T) {
 			"exec list-all → last of 24 lines: 4f2a91c a / 5f2a91d b / 6f2a91e c / 7f2a91f d"},
 		{"a file", "exec", `{"cmd":"cat x"}`, strings.Repeat("4f2a91c\n", 30), "exec cat x"},
 		{"an answer in JSON to a command", "exec", `{"cmd":"aws ec2 run-instances"}`, `{"Instances":[{"Index":0,"InstanceId":"i-12ab"` + strings.Repeat(`,"x":"y"`, 80) + "}]}",
-			"exec aws ec2 run-instances → Instances.InstanceId=i-12ab / Instances:1"},
+			"exec aws ec2 run-instances → Instances.InstanceId=i-12ab / Instances:1 0" + strings.Repeat(" y", 80)},
 		{"a page of a service", "query", `{"page_size":100}`, `{"object":"list","results":[` + strings.Repeat(`{"a":"page"},`, 20) + `{}]}`, "query page_size=100 → object=list results:21"},
 	} {
 		w := writer(new(excerpt.Names))
@@ -527,7 +531,7 @@ func TestBare(t *testing.T) {
 	for line, want := range map[string]bool{
 		"exec npm run dev & → [1] 48213":                               true,  // a job
 		"Bash npm run dev → Running in the background with ID: bash_3": true,  // a job of a host
-		"create_ticket title=x → ticketId=T-7 state=open":              true,  // an id of a service
+		"create_ticket title=x → ticketId=T-7 / state=open":              true,  // an id of a service
 		`start_job title=x → {"job_id":4711}`:                          true,  // the same, as it came
 		"exec alembic revision → Generating /w/1975_add.py ... done":   true,  // a file by a program
 		"shell apply_patch a.py wrote b.py deleted c.py":               true,  // a patch by a shell
