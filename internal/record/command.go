@@ -14,7 +14,7 @@ import (
 // here-document holds, then the middles of texts in quotes, redirections, and what the programs behind a pipe are told.
 func (w *Writer) command(l *line) string {
 	s := l.arguments.Command
-	s = oneCommand(withoutOpening(withoutDocuments(s[:min(len(s), mostCommandBytes)])))
+	s = oneCommand(withoutDocuments(s[:min(len(s), mostCommandBytes)]))
 	before := w.directory // it ends there: many hosts begin each command where the session began
 	dir, rest := directoryOf(s)
 	if w.directory = dir; dir != "" && dir == before {
@@ -97,21 +97,6 @@ func endsCommand(line string) bool {
 
 // mostCommandBytes is how much of a command is read for its line.
 const mostCommandBytes = 32 << 10
-
-// withoutOpening returns a script without the lines at its beginning that say nothing of what it does.
-func withoutOpening(s string) string {
-	rest := s
-	for {
-		line, behind, ok := strings.Cut(rest, "\n")
-		if !ok {
-			return s // nothing stands behind them
-		}
-		if !opens(strings.TrimSpace(line)) {
-			return rest
-		}
-		rest = behind
-	}
-}
 
 // withoutDocuments returns a script with one line of each of its here-documents: the first that says something.
 func withoutDocuments(s string) string {

@@ -353,21 +353,3 @@ func eachID(object []byte, parent string, add func(key, id string)) {
 		}
 	})
 }
-
-// withoutTags returns text without a tag around all of it, such as <error>, and without the lines at its end that begin
-// with a closing tag, such as </output>: a tool's frame around what a program wrote.
-func withoutTags(text string) string {
-	if tag, rest, ok := strings.Cut(text, ">"); ok && strings.HasPrefix(tag, "<") {
-		if inner, isWhole := strings.CutSuffix(strings.TrimSpace(rest), "</"+tag[1:]+">"); isWhole {
-			text = inner
-		}
-	}
-	for {
-		text = strings.TrimRight(text, " \t\r\n")
-		start := strings.LastIndexByte(text, '\n') + 1
-		if start == 0 || !strings.HasPrefix(strings.TrimSpace(text[start:]), "</") {
-			return text
-		}
-		text = text[:start]
-	}
-}

@@ -249,7 +249,7 @@ func (w *Writer) Returned(id, text, note string, failed, colored bool) {
 	}
 	w.mention(text, false)
 	if l := w.waiting(id); l != nil {
-		l.result, l.failed, l.isAnswered = withoutTags(text), failed, true
+		l.result, l.failed, l.isAnswered = text, failed, true
 		l.note, l.id = note, ""
 	}
 }
