@@ -22,15 +22,15 @@ func (e *placedError) Error() string { return fmt.Sprintf("line %d: %s", e.line,
 
 func (e *placedError) Unwrap() error { return e.err }
 
-// Place names the line in which an error of package json is, and the field. The error is of the value that a decoder
-// read from offset start of data on: a message, or what stands in its place.
+// Place names the line in which an error of package json is, and the field. Of a time that cannot be read, it is the
+// line in which the message begins. The error is of the value that a decoder read from offset start of data on: a
+// message, or what stands in its place.
 func Place(err error, data []byte, start int64) error {
 	decoded := start // the decoder counts from behind the comma, white space included
 	if rest := bytes.TrimLeft(data[start:], " \t\r\n"); bytes.HasPrefix(rest, []byte(",")) {
 		decoded = int64(len(data)-len(rest)) + 1
 	}
 	at := int64(len(data) - len(bytes.TrimLeft(data[decoded:], " \t\r\n")))
-	value := data[at:]
 	e := &placedError{text: err.Error(), err: err}
 	var syntax *json.SyntaxError
 	var typ *json.UnmarshalTypeError
@@ -45,8 +45,7 @@ func Place(err error, data []byte, start int64) error {
 			field = "message"
 		}
 		e.text = fmt.Sprintf("%s: want %s, got %s", field, nameInJSON(typ.Type), typ.Value)
-	case timeOffset(value, err) >= 0:
-		at += timeOffset(value, err)
+	case isOfTime(err):
 		e.text = "time: " + err.Error()
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		at = int64(len(data))
@@ -73,22 +72,8 @@ func nameInJSON(t reflect.Type) string {
 	return t.String()
 }
 
-// timeOffset returns where the time of the message in data is, if err is an error of reading it, or -1.
-// Package json does not say where such an error is.
-func timeOffset(data []byte, err error) int64 {
+// isOfTime reports whether err is an error of reading the time of a message.
+func isOfTime(err error) bool {
 	var parse *time.ParseError
-	if !errors.As(err, &parse) && !strings.HasPrefix(err.Error(), "Time.UnmarshalJSON: ") {
-		return -1
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	for key, err := d.Token(); err == nil; key, err = d.Token() {
-		if name, ok := key.(string); ok && strings.EqualFold(name, "time") {
-			return d.InputOffset()
-		}
-		var value json.RawMessage
-		if key != json.Delim('{') && d.Decode(&value) != nil {
-			break
-		}
-	}
-	return 0
+	return errors.As(err, &parse) || strings.HasPrefix(err.Error(), "Time.UnmarshalJSON: ")
 }

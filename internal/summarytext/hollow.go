@@ -1,13 +1,11 @@
 package summarytext
 
 import (
-	"errors"
 	"iter"
 	"strings"
 	"sync"
 
 	"github.com/winnowgo/winnow/internal/identifier"
-	"github.com/winnowgo/winnow/internal/overflow"
 	"github.com/winnowgo/winnow/internal/prose"
 	"github.com/winnowgo/winnow/internal/runes"
 )
@@ -95,14 +93,6 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// stem returns what a word has in common with its other forms, roughly: "file" of files, "teste" of tested. Five
-// letters tell most words apart, and leave out most endings.
-func stem(word string) string {
-	const letters = 5
-	word = strings.TrimSuffix(word, "s")
-	return word[:runes.Head(word, letters)]
-}
-
 // sentence matches the end of one, that asks for nothing.
 var sentence = prose.NewPattern(`[.!。！]["'”’)*_]*\s*$`)
 
@@ -113,7 +103,7 @@ func tellsOf(text string, conversation iter.Seq[string]) bool {
 	identifier.Scan(text, func(id string, _ identifier.Kind) { names[id] = true })
 	for w := range words(text) {
 		if lower := strings.ToLower(w); len(w) >= 4 && !commonWords()[lower] {
-			said[stem(lower)] = true
+			said[lower] = true
 		}
 	}
 	size, found, hasNames := 0, map[string]bool{}, false
@@ -126,7 +116,7 @@ func tellsOf(text string, conversation iter.Seq[string]) bool {
 			}
 		}
 		for w := range words(t) {
-			if s := stem(strings.ToLower(w)); said[s] {
+			if s := strings.ToLower(w); said[s] {
 				if found[s] = true; len(found) >= manyWords {
 					return true
 				}
@@ -137,6 +127,5 @@ func tellsOf(text string, conversation iter.Seq[string]) bool {
 	if hasNames && size >= longConversation && !isProse {
 		return false
 	}
-	isError := overflow.Diagnose(errors.New(text), func(error) bool { return false }).Class != overflow.ClassOther
-	return !isError && (size < longConversation || len(found) > 0)
+	return len(found) > 0 || size < longConversation && len(said) > 0
 }
