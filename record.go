@@ -104,11 +104,19 @@ type recordedRun struct {
 }
 
 // recordsBehind returns the records to remember once a request with these items was sent. They are the records among
-// the items and, of those that found no place, as many as mostGoneEdits has room for. The latter are of a history that
-// was rewound, or of another branch, and the host may go back to it. A record whose run is there and may not be left
-// out is gone for good: a run that was sent whole stays whole.
+// the items and, of those that found no place, as many as mostGoneEdits has room for, always the same ones. The latter
+// are of a history that was rewound, or of another branch, and the host may go back to it. A record whose run is there
+// and may not be left out is gone for good: a run that was sent whole stays whole. It sorts f.idle.
 func (f *folds) recordsBehind(items []*item) []*runRecord {
-	all := slices.Clip(withinRoom(f.idle))
+	slices.SortFunc(f.idle, compareRecords)
+	var all []*runRecord
+	room := mostGoneEdits
+	for _, r := range f.idle {
+		if room -= r.size(); room < 0 {
+			break
+		}
+		all = append(all, r)
+	}
 	for _, x := range items {
 		if x.record != nil {
 			all = append(all, x.record.runRecord)
@@ -116,39 +124,6 @@ func (f *folds) recordsBehind(items []*item) []*runRecord {
 	}
 	slices.SortFunc(all, compareRecords)
 	return all
-}
-
-// withinRoom returns as many of the idle records as mostGoneEdits has room for, always the same ones. It sorts idle.
-func withinRoom(idle []*runRecord) []*runRecord {
-	slices.SortFunc(idle, compareRecords)
-	room := mostGoneEdits
-	for k, r := range idle {
-		if room -= r.size(); room < 0 {
-			return idle[:k]
-		}
-	}
-	return idle
-}
-
-// withoutGoneRecords returns records. Of those whose runs begin nowhere among d's messages, it returns only as many as
-// there is room for.
-func withoutGoneRecords(d *draft, records []*runRecord) []*runRecord {
-	begins := map[key]bool{}
-	for f := range d.eachFact() {
-		begins[f.key] = true
-	}
-	// A record whose run begins in a list may find its place again. The others are kept only as far as there is room.
-	var kept, idle []*runRecord
-	for _, r := range records {
-		if begins[r.first.Key] {
-			kept = append(kept, r)
-		} else {
-			idle = append(idle, r)
-		}
-	}
-	kept = append(kept, withinRoom(idle)...)
-	slices.SortFunc(kept, compareRecords)
-	return kept
 }
 
 // How a record is written, and what is left of it once it is bare.

@@ -99,12 +99,6 @@ func (c *call) commit(p *proposal) (*Request, error) {
 // remember notes that d was sent. It writes to no list and no map that another state may have.
 func (l *ledger) remember(d *draft) {
 	l.edits = withoutGone(d, l.editsSent(d))
-	if l.recovery != nil { // what was before it is kept within the same bounds
-		open := *l.recovery
-		open.before.edits = withoutGone(d, open.before.edits)
-		open.before.records = withoutGoneRecords(d, open.before.records)
-		l.recovery = &open
-	}
 	from := d.firstChanged()
 	l.journal.sent = min(l.journal.sent, from)
 	if from < len(l.sent) {
