@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/winnowgo/winnow/internal/jsontext"
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
@@ -61,36 +63,27 @@ func (t *Files) SaidIn(tool, result string, isError bool) (said string, ok bool)
 // Question returns the texts in the arguments of a call in their order, in one line of at most `most` characters: what
 // was asked, and what there was to choose.
 func Question(arguments json.RawMessage, most int) string {
-	var b strings.Builder
-	d := json.NewDecoder(strings.NewReader(string(arguments)))
-	isValue := false // of a member: its name comes first
-	var inObject []bool
-	for {
-		token, err := d.Token()
-		if s := b.String(); err != nil || runes.AtLeast(s, most+1) {
-			return s[:runes.HeadWords(s, most)]
+	var texts []string
+	room := most
+	addTexts(arguments, deepest, func(text string) {
+		if text = runes.OneLine(text); text != "" && room > 0 {
+			texts = append(texts, text)
+			room -= utf8.RuneCountInString(text)
 		}
-		switch token := token.(type) {
-		case json.Delim:
-			if token == '{' || token == '[' {
-				inObject = append(inObject, token == '{')
-			} else {
-				inObject = inObject[:len(inObject)-1]
-			}
-			isValue = false
-			continue
-		case string:
-			if n := len(inObject); n > 0 && inObject[n-1] && !isValue {
-				isValue = true
-				continue
-			}
-			if token = runes.OneLine(token); token != "" {
-				if b.Len() > 0 {
-					b.WriteString(" / ")
-				}
-				b.WriteString(token)
-			}
-		}
-		isValue = false
+	})
+	s := strings.Join(texts, " / ")
+	return s[:runes.HeadWords(s, most)]
+}
+
+// deepest is how deep in arguments a question lies at most.
+const deepest = 8
+
+// addTexts calls add for each text in a value of JSON, in their order.
+func addTexts(value []byte, depth int, add func(text string)) {
+	if text, isText := jsontext.Decode(value); isText {
+		add(text)
+	} else if depth > 0 {
+		jsontext.Members(value, func(_ string, member []byte) { addTexts(member, depth-1, add) })
+		jsontext.Elements(value, func(element []byte) { addTexts(element, depth-1, add) })
 	}
 }
