@@ -148,32 +148,28 @@ func isHidden(w string) bool {
 	return w[0] == '.' && runes.IsLetter(w[1]) && (strings.IndexByte(w, '/') > 0 || isFileName(w[1:]))
 }
 
-// isBesideWide reports whether a byte that is not ASCII stands beside s[start:end].
-func isBesideWide(s string, start, end int) bool {
-	return start > 0 && s[start-1] >= utf8.RuneSelf || end < len(s) && s[end] >= utf8.RuneSelf
-}
-
 // spaced is the end of the letters of Latin, Greek, Cyrillic, Hebrew and Arabic, which put spaces between words. The
-// scripts from there on may put none, like those of China, Japan and Thailand.
+// scripts from there on may put none, like those of China, Japan and Thailand: a name may stand beside their letters,
+// unless it begins like the rest of a longer one.
 const spaced = 0x800
 
-// behindWord returns where the token s[start:end] begins if what it would begin with is the end of a longer word with
-// letters that are not ASCII: "es.csv" of "données.csv". That word goes on up to a joint, or to the end of the token.
-// In scripts without spaces a name may stand directly behind a letter, unless it begins like the rest of a longer name:
-// "_1", ".csv", and "/src/a.go" of "数据/src/a.go". Nothing but its first directory tells such an end of a path from a
-// whole one.
-func behindWord(s string, start, end int) int {
-	if start == 0 || s[start-1] < utf8.RuneSelf {
-		return start
+// isPiece reports whether the token s[start:end] is a piece of a longer name with letters that are not ASCII: "es.csv"
+// of "données.csv", and "/src/a.go" of "数据/src/a.go". Nothing but its first directory tells such an end of a path from
+// a whole one.
+func isPiece(s string, start, end int) bool {
+	if (start == 0 || s[start-1] < utf8.RuneSelf) && (end == len(s) || s[end] < utf8.RuneSelf) {
+		return false
 	}
-	r, _ := utf8.DecodeLastRuneInString(s[:start])
-	if !isOfWord(r) || r >= spaced && !isRest(s[start:end]) {
-		return start
-	}
-	for start < end && runes.Class[s[start]]&runes.Joint == 0 {
-		start++
-	}
-	return start
+	before, _ := utf8.DecodeLastRuneInString(s[:start])
+	behind, _ := utf8.DecodeRuneInString(s[end:])
+	isInWord := isOfWord(before) && (before < spaced || isRest(s[start:end]))
+	return isInWord || isOfWord(behind) && behind < spaced
+}
+
+// isOfWord reports whether r, which is not ASCII, stands in words: a letter, or a mark above or below one. The names of
+// files on a Mac have their accents as marks, and Thai and Hindi write vowels as marks.
+func isOfWord(r rune) bool {
+	return r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsMark(r))
 }
 
 // isRest reports whether a token that follows a letter begins like the rest of a longer name.
@@ -188,38 +184,6 @@ func isRest(token string) bool {
 		return !rootDirectories()[root]
 	}
 	return false
-}
-
-// endsInWord reports whether the token that ends at s[end] is the beginning of a longer word with letters that are not
-// ASCII: "src/donn" of "src/données", and "src/a" of "src/a数据.go".
-func endsInWord(s string, end int) bool {
-	if end == len(s) || s[end] < utf8.RuneSelf || runes.Class[s[end-1]] == runes.Slash {
-		return false
-	}
-	r, _ := utf8.DecodeRuneInString(s[end:])
-	return isOfWord(r) && (r < spaced || endsFileName(s[end:]))
-}
-
-// isOfWord reports whether r stands in words: a letter, or a mark above or below one. The names of files on a Mac have
-// their accents as marks, and Thai and Hindi write vowels as marks.
-func isOfWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
-
-// endsFileName reports whether a text that begins with letters that are not ASCII goes on like the rest of a path:
-// "数据.go", "数据/a.go". Names of one word may stand directly in front of other text in scripts without spaces.
-func endsFileName(s string) bool {
-	const most = 64 // bytes
-	end := 0
-	for end < min(len(s), most) && s[end] >= utf8.RuneSelf {
-		end++
-	}
-	if end == len(s) || s[end] != '.' && s[end] != '/' {
-		return false
-	}
-	rest := end + 1
-	for rest < min(len(s), most) && runes.Class[s[rest]]&^runes.Joint != 0 {
-		rest++
-	}
-	return isRest(s[end:rest]) && isFileName(s[end-1:rest])
 }
 
 // prefixLength returns how many bytes at the beginning of the token s[start:end] do not belong to its name: the slash

@@ -75,15 +75,13 @@ func skipWords(s string, i int) int {
 
 // scanAt emits the identifiers in the token s[start:end]. all has the classes of its bytes.
 func scanAt(s string, start, end int, all uint8, emit func(string, Kind)) {
-	whole := start
-	if isBesideWide(s, start, end) {
-		if start = behindWord(s, start, end); start == end || endsInWord(s, end) {
-			return
-		}
+	if isPiece(s, start, end) {
+		return
 	}
-	start += prefixLength(s, start, end)
+	n := prefixLength(s, start, end)
+	start += n
 	token := s[start:end]
-	if start > whole {
+	if n > 0 {
 		all = classes(token)
 	}
 	if all == runes.Digit {
