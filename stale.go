@@ -293,14 +293,8 @@ func (e *epoch) drop(list []part) {
 				if !isWorthIt(r.fact.tokens, e.tokensOf(p.index, p.end)) {
 					continue // it stays, with its names, and takes nothing of the records' share
 				}
-				if room -= r.fact.tokens; room > 0 {
-					run.record = r
-				} else { // its names are nowhere then
-					names = e.namesKept(list)
-					for _, sent := range runs {
-						names.Add(joinedText(&sent.record.message))
-					}
-				}
+				run.record = r
+				room -= r.fact.tokens
 			}
 			runs = append(runs, run)
 		case p.images:

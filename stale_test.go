@@ -244,19 +244,6 @@ func randomText(r *rand.Rand) string {
 	return b.String()
 }
 
-// A record that is thrown away, because the newer ones have their share already, takes no names with it.
-func TestNamesOfADiscardedRecord(t *testing.T) {
-	s := newScript()
-	i := s.inPlace(s.call("exec", `{"command":"make"}`, output(60)+"see configLoader_alpha.go and parseManifestEntry\n"+output(60)))
-	for k := range 60 {
-		s.call("exec", `{"command":"step `+strconv.Itoa(k)+` of the work on configLoader_alpha.go parseManifestEntry"}`, output(20))
-	}
-	s.answers(6)
-	d := replay(newOfAnySize(t, 4_000, &Options{Estimator: CharsPerToken(4)}), s.history)
-	d.drop(d.staleParts(warmSteps, holdNothing))
-	assert.Contains(t, d.items[i].sent.Parts[0].Text, "parseManifestEntry")
-}
-
 // A run whose record would hardly be shorter stays whole, and takes nothing of the records' share of the room.
 func TestARecordThatIsNotWorthIt(t *testing.T) {
 	for _, words := range []int{16, 17} {
