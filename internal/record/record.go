@@ -80,7 +80,6 @@ type Writer struct {
 
 	common    map[string]commonValue // by tool and argument
 	directory string                 // the change of directory that the command before names
-	prompt    []string               // the last lines of most results, from the end, without digits
 }
 
 // line consists of its four texts, one after the other.
@@ -331,7 +330,6 @@ func (w *Writer) Write(messages, tokens int) string {
 	head := Bare(messages, 0)
 	size := len(head)
 	w.compare()
-	w.findPrompt()
 	told := new(identifier.Known)
 	for k := range w.lines {
 		l := &w.lines[k]
@@ -339,7 +337,7 @@ func (w *Writer) Write(messages, tokens int) string {
 			l.text = w.tell(l)
 		}
 		if l.isAnswered {
-			l.end(w.withoutPrompt(l.result), told)
+			l.end(l.result, told)
 		}
 		size += len("\n") + w.lines[k].length()
 	}

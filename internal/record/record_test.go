@@ -570,33 +570,6 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// A prompt that the host writes behind each result is no outcome of a command; the verdicts of tests are.
-func TestPrompt(t *testing.T) {
-	t.Parallel()
-	outcomes := func(results ...string) (all []string) {
-		w := writer(new(excerpt.Names))
-		for k := 0; k < len(results); k += 2 {
-			arguments, err := json.Marshal(map[string]string{"command": results[k]})
-			require.NoError(t, err)
-			w.Called(results[k], "bash", arguments)
-			w.Returned(results[k], results[k+1], "", false, false)
-		}
-		for _, line := range strings.Split(w.Write(4, 0), "\n")[1:] {
-			_, outcome, _ := strings.Cut(line, " → ")
-			all = append(all, outcome)
-		}
-		return all
-	}
-	assert.Equal(t, []string{"Hello", "nothing", "created"}, outcomes(
-		"curl a", "Hello\n(Open file: n/a)\n(Current directory: /)\nbash-$ ",
-		"mkdir b", "(Open file: /b/c.py)\n(Current directory: /b)\nbash-$ ",
-		"cd /b && create c.py", "created\n(Open file: n/a)\n(Current directory: /b)\nbash-$ "))
-	assert.Equal(t, []string{"3 tests / OK", "3 tests / OK", "3 tests / OK"}, outcomes(
-		"pytest a", "3 tests\nOK", "pytest b", "3 tests\nOK", "pytest c", "3 tests\nOK"), "of one program")
-	assert.Equal(t, []string{"failed: [exit code: 1]", "failed: [exit code: 2]", "failed: [exit code: 1]"}, outcomes(
-		"make", "[exit code: 1]", "go build", "[exit code: 2]", "npm run x", "[exit code: 1]"))
-}
-
 // An id that an earlier report had is not what a call has made.
 func TestMadeOnce(t *testing.T) {
 	t.Parallel()
