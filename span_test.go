@@ -311,7 +311,7 @@ func TestShortHistoryBeforeALargeRequest(t *testing.T) {
 func TestSummaryBehindShortOne(t *testing.T) {
 	const budget = 1_000
 	text := func(tokens int) string { return strings.Repeat("some ", tokens)[:4*tokens] }
-	s := says("## Goal\n" + text(100) + "\n\n## Notes\nThe deploy key lives with Marta.")
+	s := says("## Goal\n" + text(50) + "\n\n## Notes\nThe deploy key lives with Marta.\n" + text(50))
 	h := named(list(userSays("Look."), modelSays(text(400)), userSays(text(300)), modelSays(text(300)), userSays(text(200))))
 	var m *winnow.Manager
 	isShort := false

@@ -4,7 +4,7 @@
 package digest
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -72,7 +72,6 @@ func isIdentifierList(line string) bool {
 const (
 	DefaultTokens = 4_000 // the limit if the caller sets no limit
 	LeastTokens   = 24    // room for one line; less says nothing
-	bytesPerToken = 4     // 16 000 tokens are 64 KB
 
 	// What a model wrote about messages that are gone exists nowhere else. The messages at hand get a summary when a
 	// summarizer works again.
@@ -84,14 +83,6 @@ const (
 	// For spaces that join punctuation, which the sum over identifiers does not see.
 	pickMargin = 8
 )
-
-// ByteLimit is the longest digest in bytes.
-func ByteLimit(tokens int) int {
-	if tokens > math.MaxInt/bytesPerToken {
-		return math.MaxInt
-	}
-	return max(1_024, tokens*bytesPerToken)
-}
 
 // Write writes a digest of at most limit tokens, or of 4 000 if limit is not above 0.
 func (n *Notes) Write(limit int) string {
@@ -117,7 +108,8 @@ func (n *Notes) Write(limit int) string {
 func (n *Notes) Text(limit int) string {
 	limit = Limit(limit)
 	lines := slices.DeleteFunc([]string{n.Front}, func(s string) bool { return s == "" })
-	earlier := strings.TrimSpace(strings.Join(bothEnds(n.earlier, int(float64(limit)*earlierShare)), "\n"))
+	// What an earlier summary begins with says what it is all about, and what it ends with is newest.
+	earlier := strings.TrimSpace(tokencount.Clip(strings.Join(n.earlier, "\n"), int(float64(limit)*earlierShare)))
 	last, label := limit-tokencount.Cautious(n.Front+earlier), ""
 	if limit >= leastForFrame {
 		last, label = int(float64(last)*lastShare), lastSaid
@@ -143,34 +135,6 @@ func Limit(limit int) int {
 	return max(LeastTokens, limit)
 }
 
-// bothEnds returns lines if they have at most room tokens. Else it returns the first and the last of them: what an
-// earlier summary begins with says what it is all about, and what it ends with is newest.
-func bothEnds(lines []string, room int) []string {
-	sum := 0
-	for _, line := range lines {
-		sum += tokencount.Cautious(line) + 1
-	}
-	if sum <= room {
-		return lines
-	}
-	first, behind := 0, len(lines)
-	for left := room * 2 / 3; first < behind; first++ {
-		if left -= tokencount.Cautious(lines[first]) + 1; left < 0 {
-			break
-		}
-	}
-	for left := room / 3; behind > first; behind-- {
-		if left -= tokencount.Cautious(lines[behind-1]) + 1; left < 0 {
-			break
-		}
-	}
-	if first == 0 && behind == len(lines) { // one long paragraph
-		text := strings.Join(lines, "\n")
-		return []string{tokencount.Clip(text, room)}
-	}
-	return slices.Concat(lines[:first], lines[behind:])
-}
-
 // indented returns an item whose further lines are indented, so that they stay part of it.
 func indented(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r", ""), "\n", "\n  ")
@@ -186,20 +150,8 @@ func withoutControls(s string) string {
 	}, s)
 }
 
-// within returns s without what providers refuse, cut between words if it has more than limit tokens after all.
+// within returns s without what providers refuse, cut in its middle if it has more than limit tokens after all.
 func within(s string, limit int) string {
 	s = strings.TrimSpace(withoutControls(strings.ToValidUTF8(s, "\uFFFD")))
-	for len(s) > ByteLimit(limit) || tokencount.Cautious(s) > limit {
-		shorter := s[:len(s)*9/10]
-		if k := strings.LastIndexAny(shorter, " \n"); k > 0 {
-			shorter = shorter[:k]
-		}
-		if s = strings.TrimSpace(strings.ToValidUTF8(shorter, "")); len(s) < 16 {
-			break
-		}
-	}
-	if s == "" {
-		return "(no words of the model)"
-	}
-	return s
+	return cmp.Or(strings.TrimSpace(tokencount.Clip(s, limit)), "(no words of the model)")
 }
