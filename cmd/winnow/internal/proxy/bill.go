@@ -84,8 +84,10 @@ func (b *bill) add(x *transport.Exchange, window int, now time.Time) {
 	b.last = prompt
 	b.uncached.add(&b.basis, winnow.Usage{Input: prompt, Output: u.Output})
 	whole := winnow.Usage{CacheRead: read, Input: prompt - read, Output: u.Output}
-	if u.CacheWrite > 0 {
-		whole.Input, whole.CacheWrite = 0, prompt-read
+	if u.CacheWrite > 0 { // what stands behind the last marker is the same
+		whole.Input = min(u.Input, prompt-read)
+		whole.CacheWrite = prompt - read - whole.Input
+		whole.LongWrite = int(float64(whole.CacheWrite) * float64(u.LongWrite) / float64(u.CacheWrite))
 	}
 	b.cached.add(&b.basis, whole)
 	if known, ok := models.Find(x.Model); window == 0 && ok {

@@ -421,6 +421,8 @@ func TestBill(t *testing.T) {
 		{"nothing is counted", []*transport.Exchange{x(9_000, 900, winnow.Usage{})}, "the provider counts nothing"},
 		{"nothing is left out", []*transport.Exchange{x(9_000, 9_000, winnow.Usage{CacheWrite: 9_000}),
 			x(10_000, 10_000, winnow.Usage{CacheRead: 9_000, CacheWrite: 1_000})}, "as much"},
+		{"nothing is left out, and some stands behind the last marker", []*transport.Exchange{x(9_000, 9_000, winnow.Usage{Input: 4_000, CacheWrite: 5_000})}, "as much"},
+		{"nothing is left out, with markers of an hour", []*transport.Exchange{x(9_000, 9_000, winnow.Usage{CacheWrite: 9_000, LongWrite: 9_000})}, "as much"},
 		{"half is left out at once, and the cache is read", []*transport.Exchange{x(9_000, 9_000, winnow.Usage{CacheWrite: 9_000}),
 			x(29_000, 19_000, winnow.Usage{CacheRead: 9_000, CacheWrite: 10_000})}, "34 % less"},
 		{"half is left out, but the cache is missed", []*transport.Exchange{x(90_000, 90_000, winnow.Usage{CacheWrite: 90_000}),
