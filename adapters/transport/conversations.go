@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
@@ -81,6 +82,7 @@ const (
 	anew  way = iota // with none
 	goOn             // it is its next request
 	clone            // with a copy: the conversation may go on differently
+	renew            // in its place, without its state: the client has changed it
 )
 
 // conversation returns the one that q continues, or a new one.
@@ -117,7 +119,12 @@ func (t *Transport) conversation(r *http.Request, q *query) (*conversation, erro
 		}
 		o.Reserve = q.answer
 	}
-	c, err := l.begin(window, o, file)
+	name := newName()
+	if how == renew {
+		name = found.name
+		l.forget(found)
+	}
+	c, err := l.begin(window, o, name, file)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +132,8 @@ func (t *Transport) conversation(r *http.Request, q *query) (*conversation, erro
 		if err := c.takeState(found); err != nil {
 			return nil, err
 		}
+	} else if how == renew && found.file != nil {
+		l.forgetFile(found.file.remove())
 	}
 	c.key = h.key
 	l.note(c, h)
@@ -163,9 +172,9 @@ func (t *Transport) options(r *http.Request, q *query) (window int, o *winnow.Op
 // defaultWindow is that of a model that the table does not know.
 const defaultWindow = 200_000
 
-// begin returns a new conversation, or the one that a file has the state of.
-func (l *conversations) begin(window int, o *winnow.Options, from string) (*conversation, error) {
-	c := &conversation{name: newName()}
+// begin returns a new conversation of a name, or the one that a file has the state of.
+func (l *conversations) begin(window int, o *winnow.Options, name, from string) (*conversation, error) {
+	c := &conversation{name: name}
 	var state []byte
 	var deltas [][]byte
 	if from != "" {
@@ -241,7 +250,9 @@ func (l *conversations) cacheUse(c *conversation) winnow.CacheUse {
 //
 // Clients rewrite their newest message, such as its reminders, ask something aside, and send a request again whose
 // answer broke off: what differs behind the newest answer alone goes on as well, as long as no summary stands for it.
-// While a request is being answered, another one is another branch. A history that differs before that begins anew.
+// While a request is being answered, another one is another branch. Where a client has changed something before that
+// answer, such as old results, thinking, or the time in a text of its own, the state would keep what costs more than to
+// begin anew. Any other history is another conversation.
 func (l *conversations) find(h *history) (c *conversation, how way, file string) {
 	if h.key != "" {
 		if c = l.keys[h.key]; c != nil {
@@ -251,12 +262,18 @@ func (l *conversations) find(h *history) (c *conversation, how way, file string)
 	common := 0
 	for _, of := range slices.Backward(l.begun[h.chains[h.begin]]) {
 		n := of.common(h)
-		isWhole := n == len(of.chains)-1
-		if of.key != h.key || n <= common || !isWhole && n < max(of.reach, of.covered) {
-			continue
+		is := anew
+		switch {
+		case of.key != h.key, n <= common:
+		case n == len(of.chains)-1, n >= max(of.reach, of.covered) && of.busy == 0:
+			is = goOn
+		case n >= max(of.reach, of.covered):
+			is = clone
+		case n < of.reach && of.busy == 0 && of.goesOn(h.messages[n:]):
+			is = renew
 		}
-		if c, common, how = of, n, goOn; !isWhole && c.busy > 0 {
-			how = clone
+		if is != anew {
+			c, common, how = of, n, is
 		}
 	}
 	for i := len(h.chains) - 1; i > common; i-- {
@@ -265,6 +282,28 @@ func (l *conversations) find(h *history) (c *conversation, how way, file string)
 		}
 	}
 	return c, how, ""
+}
+
+// goesOn reports whether messages have the newest answer of c, which calls a tool, and the same result behind it. Other
+// answers may be the same by chance.
+func (c *conversation) goesOn(messages []winnow.Message) bool {
+	answer, result := &c.newest[c.reach-1], &c.newest[c.reach]
+	for i := 1; i < len(messages) && result.Role == winnow.RoleTool; i++ {
+		if isAlike(&messages[i-1], answer) && isAlike(&messages[i], result) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAlike reports whether two messages are the same but for thinking, which clients leave out later.
+func isAlike(m, of *winnow.Message) bool {
+	isThinking := func(p winnow.Part) bool { return p.Kind == winnow.KindThinking }
+	said := func(m *winnow.Message) []winnow.Part { return slices.DeleteFunc(slices.Clone(m.Parts), isThinking) }
+	return m.Role == of.Role && m.ToolCallID == of.ToolCallID &&
+		slices.EqualFunc(said(m), said(of), func(a, b winnow.Part) bool {
+			return a.Kind == b.Kind && a.Text == b.Text && a.ID == b.ID && bytes.Equal(a.Arguments, b.Arguments)
+		})
 }
 
 // common returns how many messages the last history of c and h have in common from the beginning on.
@@ -322,15 +361,20 @@ func (l *conversations) name(c *conversation) error {
 		chains = []chain{chains[0], c.chains[c.reach]}
 	}
 	old, now, err := c.file.moveTo(chains, c.manager.Snapshot)
-	for _, of := range chainsIn(old) {
-		if l.stored[of] == old {
-			delete(l.stored, of)
-		}
-	}
+	l.forgetFile(old)
 	for _, of := range chainsIn(now) {
 		l.stored[of] = now
 	}
 	return err
+}
+
+// forgetFile takes a file out of what is stored.
+func (l *conversations) forgetFile(path string) {
+	for _, of := range chainsIn(path) {
+		if l.stored[of] == path {
+			delete(l.stored, of)
+		}
+	}
 }
 
 // answered notes that r was sent for q, and answered.

@@ -13,8 +13,9 @@
 // # Which conversation
 //
 // A request continues the conversation whose last history is the longest beginning of its own, or differs from it
-// behind the newest answer alone. A history that begins alike and goes on differently gets a manager of its own, and so
-// does another request that is sent meanwhile. So no request has a text of another conversation.
+// behind the newest answer alone. One in which the client has changed an older text begins anew under the same name. A
+// history that begins alike and goes on differently gets a manager of its own, and so does another request that is sent
+// meanwhile. So no request has a text of another conversation.
 //
 // # What a client sees
 //

@@ -67,17 +67,20 @@ func TestRetries(t *testing.T) {
 
 // Which requests are of one conversation, one after the other and at once.
 func TestConversations(t *testing.T) {
-	for _, tt := range []struct{ name, requests, want string }{ // a to t are answers, and S and T are of the system
+	for _, tt := range []struct{ name, requests, want string }{ // a to t are answers, numbers calls with their results, S and T of the system
 		{"turns", "u uau uauau", "1 1 1"},
 		{"something is asked aside", "ua uau uav uavau uavaw", "1 1 1 1 1"},
 		{"the newest message has another reminder", "uau uav uavau", "1 1 1"},
 		{"two that begin alike take turns", "u u uau ubu uauau ububu uauauau", "1 1 1 2 1 2 1"},
 		{"back to a turn before", "uau uauau uav", "1 1 2"},
+		{"the client changes an old text", "uau1 uav12 uav123", "1 1 1"},
+		{"a text of the client's is always before the newest answer", "u1w2 u12w3 u123w4", "1 1 1"},
 		{"an answer that paused goes on", "uau uaub uaucu", "1 1 1"},
 		{"the system prompt has the time in it", "Su Tuau Suauau", "1 1 1"},
 		{"at once", "uau uau|uav uavau uauau", "1 1|2 2 1"},
 	} {
 		var mu sync.Mutex
+		dir := t.TempDir()
 		names := map[string]string{} // of conversations, by the history
 		numbers := map[string]string{}
 		both := make(chan struct{})
@@ -87,7 +90,7 @@ func TestConversations(t *testing.T) {
 				<-both
 			}
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
-		}), &transport.Options{Done: func(x transport.Exchange) {
+		}), &transport.Options{Dir: dir, Done: func(x transport.Exchange) {
 			mu.Lock()
 			defer mu.Unlock()
 			if numbers[x.Conversation] == "" {
@@ -100,9 +103,14 @@ func TestConversations(t *testing.T) {
 			var list []string
 			for _, c := range history {
 				role := "user"
-				if c < 'a' {
+				switch {
+				case c < 'A':
+					list = append(list, fmt.Sprintf(`{"role":"assistant","content":[{"type":"tool_use","id":"c%c","name":"read","input":{}}]}`, c),
+						fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%c","content":"read"}]}`, c))
+					continue
+				case c < 'a':
 					role = "system"
-				} else if c < 'u' {
+				case c < 'u':
 					role = "assistant"
 				}
 				list = append(list, fmt.Sprintf(`{"role":%q,"content":"%c"}`, role, c))
@@ -132,6 +140,9 @@ func TestConversations(t *testing.T) {
 			got = append(got, names[first])
 		}
 		assert.Equal(t, tt.want, strings.Join(got, " "), tt.name)
+		files, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Len(t, files, len(numbers), tt.name)
 	}
 }
 
