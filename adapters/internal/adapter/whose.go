@@ -13,7 +13,7 @@ var (
 	reminderElements = []string{
 		"system-reminder", "environment_context", "user_instructions", "permissions instructions", "turn_aborted",
 		"subagent_notification", "task-notification", "local-command-stdout", "local-command-stderr",
-		"local-command-caveat", "bash-stdout", "bash-stderr", "total_tokens",
+		"local-command-caveat", "bash-stdout", "bash-stderr", "total_tokens", "info-msg",
 	}
 	reminderBeginnings = []string{"# AGENTS.md instructions for", interruption}
 )

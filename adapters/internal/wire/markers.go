@@ -159,6 +159,9 @@ func (w *writer) markerIn(p *piece, name string) value {
 // markerOf returns the marker of a block or a message, or of one in its content: a text that a search found or that a
 // document consists of, for example.
 func markerOf(block value, name string) value {
+	if !bytes.Contains(block, []byte(name)) {
+		return nil
+	}
 	if marker := block.Get(name); marker.Exists() {
 		return marker
 	}
@@ -238,26 +241,18 @@ func (w *writer) markMade() {
 
 // Markers returns the lifetimes of the client's markers in the history, "" for the shorter one.
 func (h *History) Markers() (lifetimes []string) {
-	for i := range h.elements {
-		e := &h.elements[i]
-		if !bytes.Contains(e.raw, []byte(`"`+cacheControl+`"`)) {
-			continue
+	note := func(raw value) {
+		if marker := markerOf(raw, cacheControl); marker.Exists() {
+			lifetimes = append(lifetimes, marker.Get("ttl").Text())
 		}
-		for _, p := range e.pieces {
-			for _, raw := range append([]value{p.raw}, rawOf(p.blocks)...) {
-				if marker := markerOf(raw, cacheControl); marker.Exists() {
-					lifetimes = append(lifetimes, marker.Get("ttl").Text())
-				}
+	}
+	for i := range h.elements {
+		for _, p := range h.elements[i].pieces {
+			note(p.raw)
+			for _, b := range p.blocks {
+				note(b.raw)
 			}
 		}
 	}
 	return lifetimes
-}
-
-func rawOf(blocks []*Block) []value {
-	raw := make([]value, len(blocks))
-	for i, b := range blocks {
-		raw[i] = b.raw
-	}
-	return raw
 }
