@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
+	"github.com/winnowgo/winnow/internal/nontext"
 )
 
 // A host that compacts at the limit sends everything until only limitReserve of the window is left, and then lets a
@@ -24,6 +25,7 @@ type limitHost struct {
 	out       outcome
 
 	sizes   []int // size of each message as it is sent
+	whole   int   // size of the whole history
 	cut     map[int]winnow.Message
 	from    int // the first message after the summary
 	head    int // system messages at the beginning, which stay
@@ -32,6 +34,9 @@ type limitHost struct {
 	sent   int // tokens of the last request
 	prefix int // of these, the prefix that the next request shares
 	sentAt time.Time
+
+	forgets bool        // the provider does not read the reasoning of earlier turns
+	open    map[int]int // size of the reasoning in the messages of this turn
 }
 
 // isCompacted reports whether the provider has compacted the conversation at m.
@@ -42,7 +47,9 @@ func isCompacted(m *winnow.Message) bool {
 }
 
 func newLimitHost(b *Basis, e winnow.Estimator) *limitHost {
-	h := &limitHost{basis: b, estimator: e, cut: map[int]winnow.Message{}}
+	family, _ := nontext.Of(winnow.FamilyForModel(b.Model))
+	h := &limitHost{basis: b, estimator: e, cut: map[int]winnow.Message{}, forgets: family.ForgetsReasoning,
+		open: map[int]int{}}
 	h.scribe = scribe{e, b, &h.out}
 	return h
 }
@@ -54,7 +61,7 @@ func (h *limitHost) next(history []winnow.Message, at time.Time, warm int) []win
 			h.head++
 			h.from = h.head
 		}
-		if h.sizes = append(h.sizes, h.estimator.Estimate(history[i])); isCompacted(&history[i]) {
+		if h.add(&history[i]); isCompacted(&history[i]) {
 			// its provider reads nothing of what stands before
 			h.from, h.summary, h.prefix = max(i, h.head), nil, *h.basis.Overhead
 		}
@@ -74,6 +81,34 @@ func (h *limitHost) next(history []winnow.Message, at time.Time, warm int) []win
 	}
 	h.bill(tokens, at, warm)
 	return h.messages(history)
+}
+
+// add takes the next message of the history. Behind a message of a user, the reasoning of the turn before may count no
+// more.
+func (h *limitHost) add(m *winnow.Message) {
+	size := h.estimator.Estimate(*m)
+	h.sizes, h.whole = append(h.sizes, size), h.whole+size
+	switch {
+	case !h.forgets:
+	case m.Role == winnow.RoleAssistant:
+		h.open[len(h.sizes)-1] = thinkingIn(m, h.estimator)
+	case m.Role == winnow.RoleUser:
+		for i, n := range h.open {
+			if h.sizes[i], h.whole = h.sizes[i]-n, h.whole-n; i >= h.from && h.sent > 0 {
+				h.sent, h.prefix = h.sent-n, max(0, h.prefix-n)
+			}
+		}
+		clear(h.open)
+	}
+}
+
+// thinkingIn returns how much of a message is thinking.
+func thinkingIn(m *winnow.Message, e winnow.Estimator) int {
+	spoken := *m
+	spoken.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool {
+		return p.Kind == winnow.KindThinking
+	})
+	return max(0, e.Estimate(*m)-e.Estimate(spoken))
 }
 
 // bill adds the cost of a request.

@@ -160,6 +160,23 @@ func TestBillByHand(t *testing.T) {
 	}
 }
 
+// TestReasoningOfEarlierTurns: OpenAI does not read it again, so that it is nothing that winnow has left out.
+func TestReasoningOfEarlierTurns(t *testing.T) {
+	f, sum := codexBegin(), [4]int{}
+	for i := range 6 {
+		f.codex(i, "response_item", object{"type": "reasoning", "id": "r", "summary": []object{}, "encrypted_content": strings.Repeat("gAAA", 2_000)})
+		f.codexBilled(&sum, [4]int{20_000 + 20*i, min(i, 1) * 19_968, 0, 400})
+		f.codexSays(i, "user", "And now?")
+	}
+	s, err := recording.Open([]byte(strings.Join(f.lines, "\n")))
+	require.NoError(t, err)
+	r, err := replay(s, Basis{})
+	require.NoError(t, err)
+	assert.Contains(t, r.headline(), "as much as")
+	assert.Less(t, r.Requests[5].History, 300, "the questions and answers alone")
+	assert.InEpsilon(t, r.Limit.Requests, r.Winnow.Requests, .01, "nor does the other host pay for it")
+}
+
 // TestCachedForLong: the lifetime is that of most of what the file counts as written by the replay's model.
 func TestCachedForLong(t *testing.T) {
 	f := &file{}

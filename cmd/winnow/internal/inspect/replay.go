@@ -212,7 +212,6 @@ type replayer struct {
 	clock     time.Time
 	ledger    recording.Ledger
 	known     int // messages of the history
-	tokens    int // of these
 	sent      int // messages of the previous request; 0: none
 	limit     *limitHost
 	quotes    quotes
@@ -228,20 +227,20 @@ func (r *replayer) next(asked recording.Request, answer *winnow.Message) {
 	recalls := recallsIn(asked.History, r.known, r.estimator)
 	for i := range asked.History[r.known:] {
 		m := &asked.History[r.known+i]
-		r.tokens += r.estimator.Estimate(*m)
 		r.seen.add(r.quotes.of(m))
 		if recording.BeginsTurn(m) && !r.isRepeated(m) {
 			r.Turns = append(r.Turns, turn{Text: excerpt(recording.Text(m)), First: len(r.Requests) + 1})
 		}
 	}
 	r.known = len(asked.History)
-	q := request{Number: len(r.Requests) + 1, Turn: len(r.Turns), History: r.tokens, Recalls: recalls}
+	q := request{Number: len(r.Requests) + 1, Turn: len(r.Turns), Recalls: recalls}
 	if r.clock.Unix() > 0 {
 		q.Pause = asked.At.Sub(r.clock)
 	}
 	r.clock = asked.At
 	warm := r.warm(answer)
 	elsewhere := r.limit.next(asked.History, asked.At, warm)
+	q.History = r.limit.whole
 	sent, err := r.manager.Prepare(context.Background(), asked.History)
 	if err != nil {
 		r.fail(&q, err)
@@ -323,6 +322,8 @@ func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.R
 	r.sent = len(sent.Messages)
 	for i := range sent.Messages {
 		addKinds(&q.Kinds, &sent.Messages[i], r.estimator)
+		// reasoning of earlier turns may count for nothing
+		q.Kinds[kindThinking] -= max(0, r.estimator.Estimate(sent.Messages[i])-sent.Counts[i])
 	}
 	inMessages := 0
 	for _, n := range q.Kinds {
@@ -333,12 +334,12 @@ func (r *replayer) describe(q *request, history []winnow.Message, sent *winnow.R
 	q.Edits = groups(history, r.ledger.Changes(sent.Edits, q.Kinds[kindSummary]), r.last, texts)
 	r.last = texts
 	q.Records, r.records = newRecords(sent.Messages, r.records)
-	r.History, r.Verbatim = r.tokens, r.tokens
+	r.History, r.Verbatim = r.limit.whole, r.limit.whole
 	edited := map[int]bool{}
 	for _, e := range sent.Edits {
 		if !edited[e.Index] && e.Index >= 0 && e.Index < len(history) {
 			edited[e.Index] = true
-			r.Verbatim -= r.estimator.Estimate(history[e.Index])
+			r.Verbatim = max(0, r.Verbatim-r.estimator.Estimate(history[e.Index]))
 		}
 	}
 	if c := sent.Compaction; c != nil {
@@ -385,13 +386,9 @@ func addKinds(sums *[kinds]int, m *winnow.Message, e winnow.Estimator) {
 	case m.Role == winnow.RoleTool:
 		sums[kindResult] += n
 	default:
-		spoken := *m
-		spoken.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p winnow.Part) bool {
-			return p.Kind == winnow.KindThinking
-		})
-		said := min(n, e.Estimate(spoken))
-		sums[kindAssistant] += said
-		sums[kindThinking] += n - said
+		thinking := thinkingIn(m, e)
+		sums[kindAssistant] += n - thinking
+		sums[kindThinking] += thinking
 	}
 }
 
