@@ -14,6 +14,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/excerpt"
+	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/summarysize"
@@ -345,7 +346,7 @@ func (c *compaction) collect(d *draft, s span) {
 	c.quote(d, s.newestBehind(), older, first, stays)
 	c.inForce = c.carryInForce(d, previous, older, stays, d.total-s.replaced.Sent+c.cap+c.tokens(c.said))
 	c.carried = carry(c.carried, d.minifier.files, c.older)
-	c.firstKept, c.index = bookmarkIn(unfolded(d.items), len(older)), max(0, first.index)
+	c.firstKept, c.index = place.At(placesIn(unfolded(d.items)), len(older)), max(0, first.index)
 	c.front = s.front
 	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
 		c.limited = cp.limited

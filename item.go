@@ -258,18 +258,19 @@ type (
 func placesIn(items []*item) place.List {
 	l := placesBy(items)
 	l.Index = func(i int) int { return items[i].index }
+	l.Before = func(i, n int) (keys []key) {
+		for x := items[i].before; x != nil && len(keys) < n; x = x.before {
+			keys = append(keys, x.fact.key)
+		}
+		slices.Reverse(keys)
+		return keys
+	}
 	return l
 }
 
 // placesBy is placesIn where the index of an item is its place in the list.
 func placesBy(items []*item) place.List {
 	return place.List{Len: len(items), Key: func(i int) key { return items[i].fact.key }}
-}
-
-// bookmarkIn returns the bookmark of message i of items. Of the messages before it, it covers those that stand directly
-// before it in the repaired history too.
-func bookmarkIn(items []*item, i int) bookmark {
-	return place.At(placesIn(items), i, func(k int) bool { return items[k].before == items[k-1] })
 }
 
 // keysOf returns the keys of items, as they are in the history.

@@ -497,3 +497,27 @@ func TestACallThatFailsLeavesAnotherOneAlone(t *testing.T) {
 	calls := regexp.MustCompile(`"run":\{[^}]*\},|"deltas":\d+,`)
 	require.JSONEq(t, calls.ReplaceAllString(between, ""), calls.ReplaceAllString(snapshotOf(t, m), ""))
 }
+
+// A host asks aside, with the same text each time, and takes the question back. Where a summary stood in front of
+// nothing but the question, what was said since then is new all the same.
+func TestTheSameQuestionBehindWhatIsNew(t *testing.T) {
+	m, err := winnow.New(4_000, &winnow.Options{
+		Reserve: 500, Estimator: winnow.CharsPerToken(4), Compact: &winnow.CompactOptions{KeepRecent: 1},
+		Summarizer: says("## Goal\nEach wish is granted: " + strings.Repeat("there is much to tell of it, ", 30)),
+	})
+	require.NoError(t, err)
+	var h []winnow.Message
+	for i := range 6 {
+		wish := "Wish " + itoa(i) + strings.Repeat(", with much detail", 40)
+		h = append(h, userSays(wish), modelSays(strings.Repeat("It is done. ", 200)))
+	}
+	withAside := func() []winnow.Message { return append(h[:len(h):len(h)], userSays("Status?")) }
+	r, err := m.Prepare(context.Background(), withAside())
+	require.NoError(t, err)
+	r = recovered(t, m, withAside(), fmt.Errorf("prompt is too long: %d tokens > %d maximum", r.Tokens, r.Tokens*2/3))
+	require.Len(t, r.Messages, 2, "the summary, which is shorter now, and the question")
+	h = append(h, userSays("Deploy to staging-us."), modelSays("Deployed."))
+	r, err = m.Prepare(context.Background(), withAside())
+	require.NoError(t, err)
+	assert.Contains(t, toldIn(r), "Deploy to staging-us.", sketch(r.Messages))
+}

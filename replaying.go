@@ -293,7 +293,7 @@ func (a replaying) namesBehind(first int, keep []bool) *givenNames {
 		isKept[a.items[i].index] = stays || isKept[a.items[i].index]
 	}
 	n := &givenNames{before: map[string][]string{}, behind: map[string][]string{}}
-	n.firstKept = place.At(placesOf(a.index.facts), from, func(int) bool { return true })
+	n.firstKept = place.At(placesOf(a.index.facts), from)
 	renamed := map[string]bool{}
 	for s := range r.pairs.Calls {
 		c := &r.pairs.Calls[s]

@@ -73,7 +73,7 @@ func newSpan(d *draft, stays []bool, last int) span {
 				s.replaced.Earlier = count.Add(s.replaced.Earlier, x.tokens())
 			}
 		default:
-			mayClear := !d.isUnseen(i) && d.minifier.mayShorten(x.own, calls.tool(i))
+			mayClear := !d.isUnseen(i) && !isMissingResult(x.own) && d.minifier.mayShorten(x.own, calls.tool(i))
 			s.restAtLeast = count.Add(s.restAtLeast, s.leastOf(i, mayClear))
 		}
 	}
@@ -216,7 +216,7 @@ func (s *span) leastOf(i int, mayClear bool) int {
 	least := s.items[i].tokens()
 	m := s.items[i].own
 	isResult := returnsContent(m) && !m.Pinned
-	if isResult && m.Role == RoleTool && mayClear {
+	if isResult && m.Role == RoleTool && mayClear && holdsOnlyText(m) {
 		cleared := *m
 		cleared.Parts = []Part{{Text: s.placeholder(i)}}
 		return min(least, estimateWith(s.opts.Estimator, cleared))

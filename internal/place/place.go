@@ -5,6 +5,10 @@ type List struct {
 	Len   int
 	Key   func(i int) Key
 	Index func(i int) int // of each message in its history; nil: as in the list
+
+	// Before returns the keys of up to n messages that stand directly before message i in its history, the last one at
+	// the end; nil: as in the list
+	Before func(i, n int) []Key
 }
 
 func (l *List) index(i int) int {
@@ -68,15 +72,12 @@ type Bookmark struct {
 // neighbours is how many messages before its own a bookmark remembers at most.
 const neighbours = 3
 
-// At returns the bookmark of message i of l. follows reports whether message i of l stood directly behind the one
-// before it in the history.
-func At(l List, i int, follows func(i int) bool) Bookmark {
-	m := Bookmark{Position: Position{l.Key(i), l.index(i)}}
-	for i > m.Count && m.Count < neighbours && follows(i-m.Count) {
-		m.Count++
-	}
+// At returns the bookmark of message i of l.
+func At(l List, i int) Bookmark {
+	before := l.before(i, neighbours)
+	m := Bookmark{Position: Position{l.Key(i), l.index(i)}, Count: len(before)}
 	if m.Count > 0 {
-		m.Before = l.before(i, m.Count)
+		m.Before = Of(before)
 	}
 	if i+1 < l.Len {
 		m.After = l.Key(i + 1)
@@ -84,20 +85,24 @@ func At(l List, i int, follows func(i int) bool) Bookmark {
 	return m
 }
 
-// before returns one key for the n messages before message i.
-func (l *List) before(i, n int) Key {
-	var keys [neighbours]Key
-	for k := range n {
+// before returns the keys of up to n messages before message i.
+func (l *List) before(i, n int) []Key {
+	if l.Before != nil {
+		return l.Before(i, n)
+	}
+	n = min(n, i)
+	keys := make([]Key, n)
+	for k := range keys {
 		keys[k] = l.Key(i - n + k)
 	}
-	return Of(keys[:n])
+	return keys
 }
 
 // Find returns the index in l of the bookmarked message, or -1.
 func (m Bookmark) Find(l List) int {
 	return m.nearest(&l, func(i int) bool {
-		if i >= m.Count && m.Count > 0 {
-			return l.before(i, m.Count) == m.Before
+		if before := l.before(i, m.Count); m.Count > 0 && len(before) == m.Count {
+			return Of(before) == m.Before
 		}
 		if m.Count == 0 && m.After == (Key{}) {
 			return true // nothing is known of its surroundings

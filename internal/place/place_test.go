@@ -34,7 +34,6 @@ func TestPositionFind(t *testing.T) {
 }
 
 func TestBookmarkFind(t *testing.T) {
-	together := func(int) bool { return true }
 	for _, tt := range []struct {
 		marked string
 		at     int
@@ -50,15 +49,17 @@ func TestBookmarkFind(t *testing.T) {
 		{"x", 0, "abx", 2, "nothing is known of its surroundings"},
 		{"xe", 0, "abxf", -1, "another one behind it"},
 	} {
-		assert.Equal(t, tt.want, At(listOf(tt.marked), tt.at, together).Find(listOf(tt.list)), tt.reason)
+		assert.Equal(t, tt.want, At(listOf(tt.marked), tt.at).Find(listOf(tt.list)), tt.reason)
 	}
 }
 
-// Of what stands before a bookmark only that belongs to it which stood there in the repaired history too.
-func TestBookmarkStopsAtAGap(t *testing.T) {
-	m := At(listOf("abcx"), 3, func(i int) bool { return i != 2 })
-	assert.Equal(t, 1, m.Count)
-	assert.Equal(t, Of([]Key{{'c'}}), m.Before)
+// What a list leaves out still tells a message from another one: its history has it.
+func TestBookmarkKnowsWhatIsNotInTheList(t *testing.T) {
+	short := listOf("sx")
+	short.Before = func(i, n int) []Key { l := listOf("abcx"); return l.before(3, n) }
+	m := At(short, 1)
+	assert.Equal(t, 3, m.Find(listOf("abcx")))
+	assert.Equal(t, -1, m.Find(listOf("abcdex")), "a later one, behind messages that nobody has read")
 }
 
 func TestWithin(t *testing.T) {

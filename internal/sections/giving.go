@@ -56,7 +56,8 @@ func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, 
 		return section, true
 	}
 	g.measure(section, max(room.Whole, room.Free)) // what came of the newest goes before their words
-	g.dropAnswers()
+	g.each(0, len(g.list), g.dropAnswer)
+	g.dropEmpty()
 	if section = g.write(); tokens(section) <= max(room.Whole, room.Most) {
 		return section, tokens(section) <= room.Whole
 	}
@@ -142,27 +143,18 @@ func (g *giving) measure(section string, most int) {
 	g.goal = most - (g.tokens(section) - g.sum)
 }
 
-// upTo gives up what stands before index end: first what was pasted, then the answers, then long messages to their
-// first sentences. Short messages take little, and with what they answer they say most. At last messages are left out.
+// upTo gives up what stands before index end: first what was pasted, then the answers, then messages to their first
+// sentences. At last messages are left out.
 func (g *giving) upTo(end int) {
 	first, chars := 1, sentenceChars // what people said first is what all is about
 	if g.cutsNewest {
 		first, chars = 0, sentenceChars/4
 	}
 	g.each(0, end, g.cutPasted)
-	g.each(0, end, func(i int) { g.dropAnswer(i, false) })
+	g.each(0, end, g.dropAnswer)
 	g.each(0, end, func(i int) { g.cutToSentence(i, chars) })
 	g.each(first, end, func(i int) { g.dropMessage(i, false) })
-	g.each(0, end, func(i int) { g.dropAnswer(i, true) })
 	g.each(first, end, func(i int) { g.dropMessage(i, true) })
-	g.dropEmpty()
-}
-
-// dropAnswers gives up all answers.
-func (g *giving) dropAnswers() {
-	for _, isAsked := range []bool{false, true} {
-		g.each(0, len(g.list), func(i int) { g.dropAnswer(i, isAsked) })
-	}
 	g.dropEmpty()
 }
 
@@ -190,9 +182,9 @@ func (g *giving) cutPasted(i int) {
 	}
 }
 
-// dropAnswer leaves out item i if it is what a short message answers, with isAsked, or another answer of the agent.
-func (g *giving) dropAnswer(i int, isAsked bool) {
-	if g.list[i].kind == byAgent && isAsked == (i+1 < len(g.list) && IsShort(g.list[i+1].text)) {
+// dropAnswer leaves out item i if it is an answer of the agent.
+func (g *giving) dropAnswer(i int) {
+	if g.list[i].kind == byAgent {
 		g.shorten(i, "")
 	}
 }
