@@ -193,3 +193,37 @@ func TestSoldAs(t *testing.T) {
 		assert.Equal(t, tt.want, got, tt.answer)
 	}
 }
+
+// The usage of an answer has what its provider left out of the thinking, and why its cache was missed.
+func TestProvidersSay(t *testing.T) {
+	const dropped = `"input_transformations":[{"type":"thinking_dropped","reason":"prefix_binding_mismatch"},{"type":"thinking_dropped","reason":"model_mismatch"}]`
+	for _, tt := range []struct {
+		name, path, answer string
+		want               winnow.Usage
+	}{
+		{"a stream of Anthropic: the last event has the counts again", "messages", `data: {"type":"message_start","message":{` + dropped +
+			`,"diagnostics":{"cache_miss_reason":{"type":"tools_changed"}},"usage":{"input_tokens":9,"output_tokens":1}}}` + "\n\n" +
+			`data: {"type":"message_delta","usage":{"input_tokens":9,"output_tokens":7}}` + "\n\n",
+			winnow.Usage{Input: 9, Output: 7, ThinkingDropped: 1, CacheMiss: "tools_changed"}},
+		{"in the last event, after another model had to answer", "messages", `data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}` + "\n\n" +
+			`data: {"type":"message_delta",` + dropped + `,"usage":{"output_tokens":7}}` + "\n\n", winnow.Usage{Input: 9, Output: 7, ThinkingDropped: 1}},
+		{"a stream of OpenAI", "responses", `data: {"type":"response.completed","response":{"input_transformations":[{"reason":"prefix_mismatch"},{"reason":"prefix_mismatch"}],` +
+			`"prompt_cache_diagnostics":{"reason":"model_changed"},"usage":{"input_tokens":9,"output_tokens":7}}}` + "\n\n",
+			winnow.Usage{Input: 9, Output: 7, ThinkingDropped: 2, CacheMiss: "model_changed"}},
+	} {
+		var got winnow.Usage
+		tr, err := transport.New(roundTrip(func(*http.Request) (*http.Response, error) {
+			header := http.Header{"Content-Type": {"text/event-stream"}}
+			return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(tt.answer))}, nil
+		}), &transport.Options{Done: func(x transport.Exchange) { got = x.Usage }})
+		require.NoError(t, err)
+		body := `{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi."}],"input":"Hi."}`
+		r, err := http.NewRequest(http.MethodPost, "http://x/v1/"+tt.path, strings.NewReader(body))
+		require.NoError(t, err)
+		res, err := tr.RoundTrip(r)
+		require.NoError(t, err)
+		_, err = io.ReadAll(res.Body)
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, got, tt.name)
+	}
+}
