@@ -23,7 +23,7 @@ func Import(contents []*sdk.Content) []winnow.Message {
 	messages := wire.Import(wire.Contents{}, contents, func(c **sdk.Content) []byte {
 		filled := **c
 		if filled.Parts = slices.DeleteFunc(slices.Clone(filled.Parts), isEmpty); len(filled.Parts) == 0 {
-			return jsonedit.Object("parts", jsonedit.List(), "role", filled.Role)
+			return jsonedit.Object("parts", []byte("[]"), "role", filled.Role)
 		}
 		return given(&filled)
 	})

@@ -24,14 +24,13 @@ type conversation struct {
 	name    string
 	manager *winnow.Manager
 	file    *file // nil: its state is not kept
-	key     string
 	recent  *list.Element
 	size    int64 // of the memory that it takes, about
 	newest  []winnow.Message
 	told    winnow.CacheUse // that Options.Done knows of
 
 	chains  []chain // of each beginning of its last history
-	begin   chain   // by which it is found: that up to the first message which is no system prompt
+	begun   chain   // by which it is found, see history
 	reach   int     // how many messages that history has up to its newest answer; 0: it has none
 	covered int     // for how many messages a summary stands, at most
 	busy    int     // how many of its requests are being answered
@@ -45,8 +44,7 @@ type conversations struct {
 
 	mu     sync.Mutex
 	size   int64                     // of those in memory, about
-	begun  map[chain][]*conversation // by conversation.begin, those that were used last at the end
-	keys   map[string]*conversation  // by a key of the host's
+	begun  map[chain][]*conversation // by conversation.begun, those that were used last at the end
 	recent *list.List                // of *conversation, the one that was used last in front
 	stored map[chain]string          // names of files, by the hashes in them
 }
@@ -55,18 +53,18 @@ type conversations struct {
 // each in dir, if that is not "".
 func newConversations(most int, memory int64, dir string) *conversations {
 	return &conversations{
-		most: most, memory: memory, dir: dir, begun: map[chain][]*conversation{}, keys: map[string]*conversation{},
-		recent: list.New(), stored: map[chain]string{},
+		most: most, memory: memory, dir: dir, begun: map[chain][]*conversation{}, recent: list.New(),
+		stored: map[chain]string{},
 	}
 }
 
 // history is the history of a request, as conversations look at it.
 type history struct {
-	key    string  // the host's, with the scope; "": it has none
-	chains []chain // of each beginning, from the empty one on
-	begin  int     // how many messages the one has that ends with the first which is no system prompt
-	turn   int     // how many messages the one up to the newest answer with something behind it has; 0: there is none
-	size   int64   // of the memory that a conversation takes which has it
+	isNamed bool    // by a key of the host's
+	begun   chain   // of that key, or of the beginning up to the first message which is no system prompt
+	chains  []chain // of each beginning, from the empty one on
+	turn    int     // how many messages the one up to the newest answer with something behind it has; 0: there is none
+	size    int64   // of the memory that a conversation takes which has it
 
 	messages []winnow.Message
 }
@@ -132,10 +130,9 @@ func (t *Transport) conversation(r *http.Request, q *query) (*conversation, erro
 		if err := c.takeState(found); err != nil {
 			return nil, err
 		}
-	} else if how == renew && found.file != nil {
-		l.forgetFile(found.file.remove())
+	} else if how == renew && c.file != nil {
+		c.file.path, c.file.size = found.file.path, mostAppended+1 // a snapshot takes the place of the old state
 	}
-	c.key = h.key
 	l.note(c, h)
 	return c, nil
 }
@@ -254,17 +251,15 @@ func (l *conversations) cacheUse(c *conversation) winnow.CacheUse {
 // answer, such as old results, thinking, or the time in a text of its own, the state would keep what costs more than to
 // begin anew. Any other history is another conversation.
 func (l *conversations) find(h *history) (c *conversation, how way, file string) {
-	if h.key != "" {
-		if c = l.keys[h.key]; c != nil {
-			return c, goOn, ""
-		}
-	}
 	common := 0
-	for _, of := range slices.Backward(l.begun[h.chains[h.begin]]) {
+	for _, of := range slices.Backward(l.begun[h.begun]) {
+		if h.isNamed {
+			return of, goOn, ""
+		}
 		n := of.common(h)
 		is := anew
 		switch {
-		case of.key != h.key, n <= common:
+		case n <= common:
 		case n == len(of.chains)-1, n >= max(of.reach, of.covered) && of.busy == 0:
 			is = goOn
 		case n >= max(of.reach, of.covered):
@@ -316,12 +311,9 @@ func (l *conversations) note(c *conversation, h *history) {
 	if c.recent != nil {
 		l.forget(c)
 	}
-	c.chains, c.begin, c.reach, c.covered = h.chains, h.chains[h.begin], h.turn, max(c.covered, h.turn)
+	c.chains, c.begun, c.reach, c.covered = h.chains, h.begun, h.turn, max(c.covered, h.turn)
 	c.busy++
-	l.begun[c.begin] = append(l.begun[c.begin], c)
-	if h.key != "" {
-		l.keys[h.key] = c
-	}
+	l.begun[c.begun] = append(l.begun[c.begun], c)
 	c.recent = l.recent.PushFront(c)
 	c.size, c.newest = h.size, h.messages
 	l.size += c.size
@@ -335,12 +327,9 @@ func (l *conversations) forget(c *conversation) {
 	l.recent.Remove(c.recent)
 	l.size -= c.size
 	c.recent = nil
-	list := slices.DeleteFunc(l.begun[c.begin], func(x *conversation) bool { return x == c })
-	if l.begun[c.begin] = list; len(list) == 0 {
-		delete(l.begun, c.begin)
-	}
-	if c.key != "" {
-		delete(l.keys, c.key)
+	list := slices.DeleteFunc(l.begun[c.begun], func(x *conversation) bool { return x == c })
+	if l.begun[c.begun] = list; len(list) == 0 {
+		delete(l.begun, c.begun)
 	}
 }
 
@@ -361,20 +350,15 @@ func (l *conversations) name(c *conversation) error {
 		chains = []chain{chains[0], c.chains[c.reach]}
 	}
 	old, now, err := c.file.moveTo(chains, c.manager.Snapshot)
-	l.forgetFile(old)
+	for _, of := range chainsIn(old) {
+		if l.stored[of] == old {
+			delete(l.stored, of)
+		}
+	}
 	for _, of := range chainsIn(now) {
 		l.stored[of] = now
 	}
 	return err
-}
-
-// forgetFile takes a file out of what is stored.
-func (l *conversations) forgetFile(path string) {
-	for _, of := range chainsIn(path) {
-		if l.stored[of] == path {
-			delete(l.stored, of)
-		}
-	}
 }
 
 // answered notes that r was sent for q, and answered.
@@ -405,13 +389,8 @@ func (t *Transport) historyOf(r *http.Request, q *query) *history {
 	scope := strings.Join([]string{q.form.name, r.URL.Scheme, r.URL.Host, q.model}, "\x00")
 	h := &history{chains: make([]chain, len(q.history)+1), messages: q.history,
 		size: int64(memoryPerBody * float64(len(q.whole)))}
-	if t.o.Key != nil {
-		if h.key = t.o.Key(r); h.key != "" {
-			h.key = scope + "\x00" + h.key
-		}
-	}
 	hash := sha256.New()
-	text := []byte(scope)
+	text, begun := []byte(scope), 0
 	for i := range h.chains {
 		hash.Write(text)
 		var sum [sha256.Size]byte
@@ -420,15 +399,22 @@ func (t *Transport) historyOf(r *http.Request, q *query) *history {
 			break
 		}
 		m := &q.history[i]
-		if text = text[:0]; m.Role == winnow.RoleSystem && h.begin == 0 { // it may have the time in it
+		if text = text[:0]; m.Role == winnow.RoleSystem && begun == 0 { // it may have the time in it
 			continue
 		}
 		text = appendMessage(text, m)
-		if h.begin == 0 {
-			h.begin = i + 1
+		if begun == 0 {
+			begun = i + 1
 		}
 		if m.Role == winnow.RoleAssistant && i+1 < len(q.history) { // the last one may go on
 			h.turn = i + 1
+		}
+	}
+	h.begun = h.chains[begun]
+	if t.o.Key != nil {
+		if key := t.o.Key(r); key != "" {
+			sum := sha256.Sum256([]byte(scope + "\x00" + key))
+			h.begun, h.isNamed = chain(sum[:len(h.begun)]), true
 		}
 	}
 	return h

@@ -163,17 +163,6 @@ func (f *file) moveTo(chains []chain, snapshot func() ([]byte, error)) (old, now
 	return old, path, nil
 }
 
-// remove removes the file, whose name it returns.
-func (f *file) remove() (path string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if path = f.path; path != "" {
-		_ = os.Remove(filepath.Join(f.dir, path)) // the next process finds it too old at worst
-	}
-	f.path = ""
-	return path
-}
-
 // replace puts a snapshot in the place of what the file has.
 func (f *file) replace(state []byte) error {
 	temporary := filepath.Join(f.dir, f.name+".tmp")

@@ -248,21 +248,12 @@ func (r *reply) put(answer value) value {
 	if len(r.items) == 0 && r.form.text != "" {
 		answer = answer.Delete(r.form.items)
 	} else {
-		answer = answer.Set(r.form.items, listOf(r.items))
+		answer = answer.Set(r.form.items, jsonedit.List(r.items...))
 	}
 	if r.form.text != "" && r.text != "" {
 		answer = answer.Set(r.form.text, jsonedit.Quote(r.text))
 	}
 	return answer
-}
-
-// listOf returns a list of values.
-func listOf(items []value) []byte {
-	list := make([][]byte, len(items))
-	for i, item := range items {
-		list[i] = item
-	}
-	return jsonedit.List(list...)
 }
 
 // answerRecalls returns the answer to q without calls of the tool. ask sends what follows q.

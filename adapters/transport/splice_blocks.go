@@ -148,7 +148,7 @@ func (s *blockStream) finish(e event) []event {
 	if response := e.data.Get("response"); response.Exists() {
 		s.answer = response
 		if len(response.Get(s.form.items).Elements()) == 0 && len(s.done) > 0 { // Codex's provider lists nothing here
-			s.answer = s.answer.Set(s.form.items, listOf(s.done))
+			s.answer = s.answer.Set(s.form.items, jsonedit.List(s.done...))
 		}
 		s.add(s.answer.Get(s.form.items).Elements())
 		if s.isLater || s.recalls > 0 {
@@ -249,8 +249,8 @@ func (m *streamedMessage) whole() value {
 			}
 		}
 		for member, list := range b.lists {
-			blocks[i] = blocks[i].Set(member, listOf(list))
+			blocks[i] = blocks[i].Set(member, jsonedit.List(list...))
 		}
 	}
-	return jsonedit.Object("role", "assistant", "content", listOf(blocks))
+	return jsonedit.Object("role", "assistant", "content", jsonedit.List(blocks...))
 }

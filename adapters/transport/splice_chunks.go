@@ -114,7 +114,7 @@ func (s *chunkStream) withoutRecalls(data value, calls []value) value {
 	if s.shown == len(s.calls) && !s.isLater {
 		return data // nothing is hidden
 	}
-	return data.Set(delta+".tool_calls", listOf(left))
+	return data.Set(delta+".tool_calls", jsonedit.List(left...))
 }
 
 func (s *chunkStream) end() (rest []event, answer []value) {
@@ -129,7 +129,7 @@ func (s *chunkStream) end() (rest []event, answer []value) {
 	for i, c := range s.calls {
 		calls[i] = c.raw.Delete("index").Set(arguments, jsonedit.Quote(c.arguments.String()))
 	}
-	message = message.Set("tool_calls", listOf(calls))
+	message = message.Set("tool_calls", jsonedit.List(calls...))
 	*s = *newChunkStream(s.shown, s.id)
 	s.isLater = true
 	return nil, []value{message}
@@ -178,7 +178,7 @@ func (s *contentStream) end() (rest []event, answer []value) {
 	if len(s.last) == 0 || !s.mayGoOn(s.ended) {
 		return s.last, nil
 	}
-	content := value(jsonedit.Object("role", "model", "parts", listOf(s.parts)))
+	content := value(jsonedit.Object("role", "model", "parts", jsonedit.List(s.parts...)))
 	*s = contentStream{reply: reply{form: s.form}}
 	return nil, []value{content}
 }

@@ -138,8 +138,14 @@ func Object(members ...any) []byte {
 }
 
 // List returns a list of values.
-func List(values ...[]byte) []byte {
-	b := append([]byte{'['}, bytes.Join(values, []byte{','})...)
+func List[T ~[]byte](values ...T) []byte {
+	b := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, v...)
+	}
 	return append(b, ']')
 }
 
