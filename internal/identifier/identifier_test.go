@@ -74,8 +74,8 @@ func TestWithin(t *testing.T) {
 		{"https://x.dev/a", []string{"https://x.dev/a", "//x.dev/a", "/x.dev/a", "x.dev/a", "a", "x.dev"}},
 		{strings.Repeat("a/", MaxBytes), []string{strings.Repeat("a/", MaxBytes)}},
 	} {
-		var got []string
-		Within(tc.in, func(s string) { got = append(got, s) })
+		got := []string{tc.in}
+		inside(tc.in, func(s string) { got = append(got, s) })
 		assert.Equal(t, tc.want, got, tc.in)
 	}
 }
@@ -87,7 +87,7 @@ func TestCover(t *testing.T) {
 	for _, id := range []string{"cmd/main.go", "main.go", "TS2345"} {
 		assert.True(t, covered.Has(id), id)
 	}
-	assert.Equal(t, 3, covered.Len())
+	assert.Equal(t, 3, len(covered.hashes))
 }
 
 func TestScanAllocatesNothing(t *testing.T) {

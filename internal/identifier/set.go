@@ -12,9 +12,6 @@ type Known struct{ hashes map[uint64]struct{} }
 
 var seed = maphash.MakeSeed()
 
-// Len returns how many identifiers are in k.
-func (k *Known) Len() int { return len(k.hashes) }
-
 // Has reports whether id is in k.
 func (k *Known) Has(id string) bool {
 	_, has := k.hashes[maphash.String(seed, id)]

@@ -6,12 +6,6 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 )
 
-// Within calls f for id and for the identifiers that can be found within it, such as the ends of a path.
-func Within(id string, f func(s string)) {
-	f(id)
-	inside(id, f)
-}
-
 // inside calls f for the identifiers that can be found within id, without id.
 func inside(id string, f func(s string)) {
 	if len(id) > MaxBytes {

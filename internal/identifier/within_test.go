@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/winnowgo/winnow/internal/runes"
 )
 
 // What is found within an identifier is found once: Cover adds no less than it would if it looked each time.
@@ -27,38 +25,17 @@ func TestCoverTwice(t *testing.T) {
 			clear(all)
 		}
 		Cover(&covered, b.String())
-		Scan(b.String(), func(id string, _ Kind) { Within(id, func(s string) { all[s] = true }) })
+		Scan(b.String(), func(id string, _ Kind) {
+			all[id] = true
+			inside(id, func(s string) { all[s] = true })
+		})
 		for s := range all {
 			if !covered.Has(s) {
 				t.Fatalf("%q is not covered behind %q", s, b.String())
 			}
 		}
-		if covered.Len() != len(all) {
+		if len(covered.hashes) != len(all) {
 			t.Fatalf("more is covered than there is behind %q", b.String())
-		}
-	}
-}
-
-// Letters and digits are counted eight at a time as they are one by one, whatever else is in a token.
-func TestCountClasses(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 20_000 {
-		token := make([]byte, r.IntN(30))
-		want := [3]int{}
-		for i := range token {
-			token[i] = byte(r.IntN(0x80))
-			switch {
-			case runes.IsDigit(token[i]):
-				want[0]++
-			case runes.IsUpper(token[i]):
-				want[1]++
-			case runes.IsLower(token[i]):
-				want[2]++
-			}
-		}
-		if digits, upper, lower := countClasses(string(token)); [3]int{digits, upper, lower} != want {
-			t.Fatalf("%q: %d digits, %d and %d letters of either case", token, digits, upper, lower)
 		}
 	}
 }

@@ -161,12 +161,6 @@ func readName(s string) (n tagName) {
 	return n
 }
 
-// Name returns what a reader makes of the name that s begins with: lower case, ASCII letters and digits only.
-func Name(s string) string {
-	n := readName(s)
-	return string(n.name())
-}
-
 // isJoint reports whether r stands between the words of a name.
 func isJoint(r rune) bool { return strings.ContainsRune("_-.:▁", r) }
 

@@ -530,7 +530,7 @@ func TestBare(t *testing.T) {
 	for line, want := range map[string]bool{
 		"exec npm run dev & → [1] 48213":                               true,  // a job
 		"Bash npm run dev → Running in the background with ID: bash_3": true,  // a job of a host
-		"create_ticket title=x → ticketId=T-7 / state=open":              true,  // an id of a service
+		"create_ticket title=x → ticketId=T-7 / state=open":            true,  // an id of a service
 		`start_job title=x → {"job_id":4711}`:                          true,  // the same, as it came
 		"exec alembic revision → Generating /w/1975_add.py ... done":   true,  // a file by a program
 		"shell apply_patch a.py wrote b.py deleted c.py":               true,  // a patch by a shell
