@@ -130,7 +130,7 @@ func (t *Transport) conversation(r *http.Request, q *query) (*conversation, erro
 		if err := c.takeState(found); err != nil {
 			return nil, err
 		}
-	} else if how == renew && c.file != nil {
+	} else if how == renew && c.file != nil && found.file.path != "" {
 		c.file.path, c.file.size = found.file.path, mostAppended+1 // a snapshot takes the place of the old state
 	}
 	l.note(c, h)
