@@ -226,6 +226,17 @@ func TestCases(t *testing.T) {
 // TestCodec: stored messages are exported with the same bytes.
 func TestCodec(t *testing.T) { adaptertest.CheckCodec(t, underTest, Codec(), forms, cases) }
 
+// TestUsageSays: the usage has what the API left out of the thinking, and why it missed its cache.
+func TestUsageSays(t *testing.T) {
+	client := clientOf(adaptertest.Answers(t, `{"id":"m","role":"assistant","content":[{"type":"text","text":"a"}],"usage":{"input_tokens":9,"output_tokens":5},`+
+		`"input_transformations":[{"type":"thinking_dropped","reason":"prefix_binding_mismatch"},{"type":"thinking_dropped","reason":"model_mismatch"}],`+
+		`"diagnostics":{"cache_miss_reason":{"type":"tools_changed"}}}`))
+	answer, err := CheckBeta(client.Beta.Messages.New(t.Context(), sdk.BetaMessageNewParams{MaxTokens: 1}))
+	require.NoError(t, err)
+	want := &winnow.Usage{Input: 9, Output: 5, ThinkingDropped: 1, CacheMiss: "tools_changed"}
+	assert.Equal(t, want, ResponseBeta(answer).Usage)
+}
+
 // TestRestarts: after each restart the SDK sends the same as without one.
 func TestRestarts(t *testing.T) { adaptertest.CheckRestarts(t, underTest, Codec(), send(t)) }
 

@@ -200,6 +200,16 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestUsageSays: the usage has what the API left out of the reasoning, and why it missed its cache.
+func TestUsageSays(t *testing.T) {
+	client := clientOf(adaptertest.Answers(t, `{"id":"r","status":"completed","output":[`+said+`],"usage":{"input_tokens":10,"output_tokens":5},`+
+		`"input_transformations":[{"reason":"prefix_mismatch"},{"reason":"expired"}],"prompt_cache_diagnostics":{"reason":"model_changed"}}`))
+	answer, err := Check(client.Responses.New(t.Context(), sdk.ResponseNewParams{}))
+	require.NoError(t, err)
+	want := &winnow.Usage{Input: 10, Output: 5, ThinkingDropped: 1, CacheMiss: "model_changed"}
+	assert.Equal(t, want, Response(answer)[0].Usage)
+}
+
 // events are a stream in which the model thinks and calls a tool.
 var events = []string{
 	adaptertest.SSE("response.created", `{"type":"response.created","sequence_number":0,"response":{"id":"r","status":"in_progress","output":[]}}`),
