@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,8 +20,8 @@ const (
 )
 
 // written returns what an edit wrote: the lines in which its two texts differ if they are short, or else how many these
-// are, with the first names that only the new text has, or the first of these lines. Names are looked for there first,
-// and not among all others. Behind it stands what else the tool was told.
+// are, and how those begin that are more: with the first names that only the new text has, which are looked for there
+// and not among all others, or with their words. Behind it stands what else the tool was told.
 func (w *Writer) written(l *line) string {
 	texts, isChange := w.textsOf(l)
 	others := w.rest(l, l.arguments.File, func(m member) bool {
@@ -41,17 +40,23 @@ func (w *Writer) written(l *line) string {
 	} else {
 		_, added = differing("", texts[last])
 	}
-	before, after := strings.Join(removed, " "), strings.Join(added, " ")
+	before, after := saying(removed), saying(added)
 	if !runes.AtLeast(before, changeChars+1) && !runes.AtLeast(after, changeChars+1) {
 		return inParentheses(strings.TrimSpace(signed("- ", before)+" "+signed("+ ", after))) + others
 	}
-	names := w.names.OfEdit(texts[:last], texts[last], mostWritten)
-	about := strings.Join(names, ", ")
-	if about == "" {
-		about = cmp.Or(after, before)
-		about = strings.TrimSpace(about[:runes.HeadWords(about, changeChars)]) + " …"
+	size := sizeOf(removed, added)
+	if len(removed) > 2*len(added) {
+		return inParentheses(size+beginning(before)) + others
 	}
-	return inParentheses(sizeOf(removed, added)+about) + others
+	if names := w.names.OfEdit(texts[:last], texts[last], mostWritten); len(names) > 0 {
+		return inParentheses(size+strings.Join(names, ", ")) + others
+	}
+	return inParentheses(size+beginning(after)) + others
+}
+
+// beginning returns the beginning of a text.
+func beginning(text string) string {
+	return strings.TrimSpace(text[:runes.HeadWords(text, changeChars)]) + " …"
 }
 
 // sizeOf says how many lines an edit took out and put in, as a comparison of files does.
@@ -65,6 +70,9 @@ func sizeOf(removed, added []string) string {
 		return fmt.Sprintf("+%d lines: ", len(added))
 	case len(added) == 0:
 		return fmt.Sprintf("-%d lines: ", len(removed))
+	}
+	if len(removed) > 2*len(added) {
+		return fmt.Sprintf("+%d -%d lines: ", len(added), len(removed)) // these are shown
 	}
 	return fmt.Sprintf("-%d +%d lines: ", len(removed), len(added))
 }
@@ -139,12 +147,12 @@ func differing(before, after string) (removed, added []string) {
 	for line := range strings.Lines(after) {
 		if line = runes.OneLine(line); left[line] > 0 {
 			left[line]--
-		} else if says(line) {
+		} else {
 			added = append(added, line)
 		}
 	}
 	for line := range strings.Lines(before) {
-		if line = runes.OneLine(line); left[line] > 0 && says(line) {
+		if line = runes.OneLine(line); left[line] > 0 {
 			left[line]--
 			removed = append(removed, line)
 		}
@@ -152,8 +160,11 @@ func differing(before, after string) (removed, added []string) {
 	return removed, added
 }
 
-// says reports whether a line has more than brackets.
-func says(line string) bool { return strings.ContainsFunc(line, runes.IsLetterOrDigit) }
+// saying returns those of lines that have more than brackets, one behind the other.
+func saying(lines []string) string {
+	isBlank := func(line string) bool { return !strings.ContainsFunc(line, runes.IsLetterOrDigit) }
+	return strings.Join(slices.DeleteFunc(slices.Clone(lines), isBlank), " ")
+}
 
 // differingWords returns what two lines have between the words with which both begin and those with which both end.
 func differingWords(before, after string) (string, string) {

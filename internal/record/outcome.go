@@ -50,7 +50,7 @@ func (l *line) end(text string, told *identifier.Known) {
 // ending returns how the call of l ended. isWhole says that all of its result stands there.
 func (l *line) ending(text string, told *identifier.Known) (outcome string, isWhole bool) {
 	output, code := text, l.call.ExitCode(text)
-	if _, behind, ok := strings.Cut(text, "\nOutput:"); ok && (code != "" || behind != "") { // a host's frame
+	if _, behind, ok := strings.Cut(text, "\nOutput:"); ok && (code != "" || strings.TrimSpace(behind) != "") { // a host's frame
 		output = strings.TrimSpace(behind)
 	}
 	// A search that finds nothing exits with 1, and hosts call that a failure.
@@ -85,7 +85,7 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 	}
 	var parts []string
 	if answers {
-		parts = l.ids(output, told)
+		parts = l.ids(output)
 		if values := l.values(output, strings.Join(parts, " ")); values != "" {
 			parts = append(parts, values)
 		}
@@ -209,13 +209,13 @@ func isTiming(line string) bool {
 	return times > 1
 }
 
-// ids returns the ids and URLs in an answer in JSON that neither the call nor a line before it had.
-func (l *line) ids(answer string, told *identifier.Known) (parts []string) {
+// ids returns the ids and URLs in an answer in JSON that the call did not have.
+func (l *line) ids(answer string) (parts []string) {
 	if len(answer) > mostAnswer {
 		return nil
 	}
 	eachID([]byte(secret.Mask(answer)), "", func(key, id string) {
-		if l.isNew(id, told) && len(parts) < mostMade {
+		if id != "" && !strings.Contains(mem.String(l.raw), id) && len(parts) < mostMade {
 			parts = append(parts, markup.Value(key+"="+id, pathChars))
 		}
 	})
@@ -278,45 +278,58 @@ func (l *line) values(answer, ids string) string {
 			parts = append(parts, name+text)
 		}
 	}
-	var each func(object []byte, tell func(key string, value []byte))
-	each = func(object []byte, tell func(key string, value []byte)) {
-		jsontext.Members(object, func(key string, value []byte) {
-			tell(key, value)
-			each(value, tell)
+	addElement := func(element []byte) {
+		add("", element)
+		eachMember(element, func(key string, value []byte) {
+			if value[0] == '"' {
+				add("", value)
+			} else {
+				add(key+"=", value)
+			}
 		})
 	}
 	answer = secret.Mask(answer)
-	each([]byte(answer), func(key string, value []byte) { add(key+"=", value) })
-	each([]byte(answer), func(key string, list []byte) {
-		elements := 0
-		jsontext.Elements(list, func([]byte) { elements++ })
-		if elements > 0 {
-			add("", []byte(key+":"+strconv.Itoa(elements)))
+	eachMember([]byte(answer), func(key string, value []byte) { add(key+"=", value) })
+	eachMember([]byte(answer), func(key string, list []byte) {
+		if n := elementsOf(list); n > 0 {
+			add("", []byte(key+":"+strconv.Itoa(n)))
 		}
-		jsontext.Elements(list, func(element []byte) {
-			add("", element)
-			each(element, func(_ string, value []byte) { add("", value) })
-		})
+		jsontext.Elements(list, addElement)
 	})
-	objects := 0
-	jsontext.Elements([]byte(answer), func(object []byte) {
-		objects++
-		isFirst := true
-		jsontext.Members(object, func(_ string, value []byte) {
-			if isFirst {
-				add("", value)
-			}
-			isFirst = false
-		})
+	n := elementsOf([]byte(answer))
+	left, isCut := room, room < 0
+	jsontext.Elements([]byte(answer), func(element []byte) {
+		share := min(left, max(valueChars+1, answerChars/n))
+		first := len(parts)
+		room = share
+		addElement(element)
+		if left -= share - max(0, room); len(parts) > first {
+			parts = append(parts[:first], strings.Join(parts[first:], " ")+";")
+		}
+		isCut = isCut || room < 0
 	})
-	text := strings.Join(parts, " ")
-	if objects > 0 {
-		text = strconv.Itoa(objects) + ": " + strings.Join(parts, "; ")
+	text := strings.TrimSuffix(strings.Join(parts, " "), ";")
+	if n > 0 {
+		text = strconv.Itoa(n) + ": " + text
 	}
-	if room < 0 {
+	if isCut {
 		text += " …"
 	}
 	return markup.Escape(markup.Line(text))
+}
+
+// eachMember calls tell for the members of an object and of the objects in it.
+func eachMember(object []byte, tell func(key string, value []byte)) {
+	jsontext.Members(object, func(key string, value []byte) {
+		tell(key, value)
+		eachMember(value, tell)
+	})
+}
+
+// elementsOf returns how many elements a list has.
+func elementsOf(list []byte) (n int) {
+	jsontext.Elements(list, func([]byte) { n++ })
+	return n
 }
 
 func isListOfObjects(text string) bool {
