@@ -50,8 +50,10 @@ func (l *line) end(text string, told *identifier.Known) {
 // ending returns how the call of l ended. isWhole says that all of its result stands there.
 func (l *line) ending(text string, told *identifier.Known) (outcome string, isWhole bool) {
 	output, code := text, l.call.ExitCode(text)
-	if _, behind, ok := strings.Cut(text, "\nOutput:"); ok && (code != "" || strings.TrimSpace(behind) != "") { // a host's frame
-		output = strings.TrimSpace(behind)
+	if _, behind, ok := strings.Cut(text, "\nOutput:"); ok { // a host's frame
+		if behind = strings.TrimSpace(behind); code != "" || behind != "" {
+			output = behind
+		}
 	}
 	// A search that finds nothing exits with 1, and hosts call that a failure.
 	isFrame := len(output) <= mostFrame && !strings.Contains(output, "\n") || len(telling(output, 0)) == 0
