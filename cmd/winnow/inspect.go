@@ -272,9 +272,11 @@ func (p *program) inspectAll(dir string, basis inspect.Basis) (int, error) {
 		return 0, err
 	}
 	fmt.Fprint(p.stdout, "\nThe cost is what was billed or, where the file does not say it,\n"+
-		"what compacting at the limit would cost. Lost: names and lines that answers\n"+
-		"used and that their requests lacked, of all that they used; "+
-		"recallable: what of it winnow's recall\ntool finds. Each session in its own window, and at its model's price.\n")
+		"what compacting at the limit would cost: tokens, without fees such as\n"+
+		"those of web searches. What one file copies from another counts twice.\n"+
+		"Lost: names and lines that answers used and that their requests lacked,\n"+
+		"of all that they used; recallable: what of it winnow's recall tool finds.\n"+
+		"Each session in its own window, and at its model's price.\n")
 	if unread > 0 {
 		fmt.Fprintf(p.stdout, "Left out: %s without an answer of a model.\n", count(unread, "file"))
 	}
