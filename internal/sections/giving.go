@@ -88,7 +88,7 @@ type giving struct {
 func (g *giving) inOrder(room, most int) {
 	all := g.list
 	g.list = make([]saying, 0, len(all))
-	old, recent, newest := 0, 0, 0 // tokens before index newest, and of words from there on
+	old, recent, newest := 0, 0, 0 // tokens before and from index newest on
 	for i := range all {
 		last := len(g.list)
 		g.list, g.sizes = append(g.list, all[i]), append(g.sizes, 0)
@@ -96,9 +96,9 @@ func (g *giving) inOrder(room, most int) {
 			g.cutPasted(last)
 		}
 		g.sizes[last] = g.tokens(g.list[last].write())
-		recent += g.words(last)
+		recent += g.sizes[last]
 		for n := g.newest(newest, 0); newest < n; newest++ {
-			old, recent = old+g.sizes[newest], recent-g.words(newest)
+			old, recent = old+g.sizes[newest], recent-g.sizes[newest]
 		}
 		if left := room - min(recent, room/2); old > left {
 			g.sum, g.goal = old, int(saidLow*float64(left))
@@ -106,15 +106,6 @@ func (g *giving) inOrder(room, most int) {
 			old, newest = g.sum, g.newest(0, 0)
 		}
 	}
-}
-
-// words returns the tokens of item i if a person said it. What came of the newest messages takes no room from older
-// words.
-func (g *giving) words(i int) int {
-	if g.list[i].isOfPerson() {
-		return g.sizes[i]
-	}
-	return 0
 }
 
 // newest returns the index of the oldest of the newest messages, n of which are behind the section. It is not before

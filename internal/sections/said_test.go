@@ -130,25 +130,6 @@ func TestSaidGivesUpInBatches(t *testing.T) {
 }
 
 // Where there is no room even for the newest, the section is as small as it has to be.
-// What came of the newest messages takes no room from words: a correction goes no sooner than what it corrects.
-func TestSaidKeepsWordsBeforeWhatCameOfThem(t *testing.T) {
-	var d Dialogue
-	for k := range 10 {
-		d.Person(monday, "", fmt.Sprintf("Deploy number %d to staging.", k), "")
-		d.Agent(strings.Repeat("It was not done. ", 9), "")
-	}
-	words := 0
-	for i := range d.list {
-		if d.list[i].isOfPerson() {
-			words += tokens(d.list[i].write())
-		}
-	}
-	text := sectionOf(&d, words*3/2, roomy)
-	for k := range 10 {
-		assert.Contains(t, text, fmt.Sprintf("number %d", k))
-	}
-}
-
 func TestSaidFitsAnyRoom(t *testing.T) {
 	for most := range 400 {
 		var d Dialogue
