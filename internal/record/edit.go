@@ -16,12 +16,12 @@ const (
 	changeChars = 100 // of the old text and of the new one, without what they have in common
 	mostWritten = 3   // names, where that is longer
 
-	mostCompared = 1 << 20 // bytes of the texts that are compared
+	mostCompared = 1 << 20 // bytes of the texts that are compared: that takes 20 ms
 )
 
 // written returns what an edit wrote: the lines in which its two texts differ if they are short, or else how many these
-// are, and how those begin that are more: with the first names that only the new text has, which are looked for there
-// and not among all others, or with their words. Behind it stands what else the tool was told.
+// are, and how those begin that matter more: with the first names that only the new text has, or with their words. The
+// names are looked for there first, and not among all others. Behind it stands what else the tool was told.
 func (w *Writer) written(l *line) string {
 	texts, isChange := w.textsOf(l)
 	others := w.rest(l, l.arguments.File, func(m member) bool {
@@ -45,7 +45,10 @@ func (w *Writer) written(l *line) string {
 		return inParentheses(strings.TrimSpace(signed("- ", before)+" "+signed("+ ", after))) + others
 	}
 	size := sizeOf(removed, added)
-	if len(removed) > 2*len(added) {
+	if len(removed) > 2*len(added) { // it says more what went
+		if len(added) > 0 {
+			size += "- "
+		}
 		return inParentheses(size+beginning(before)) + others
 	}
 	if names := w.names.OfEdit(texts[:last], texts[last], mostWritten); len(names) > 0 {
@@ -70,9 +73,6 @@ func sizeOf(removed, added []string) string {
 		return fmt.Sprintf("+%d lines: ", len(added))
 	case len(added) == 0:
 		return fmt.Sprintf("-%d lines: ", len(removed))
-	}
-	if len(removed) > 2*len(added) {
-		return fmt.Sprintf("+%d -%d lines: ", len(added), len(removed)) // these are shown
 	}
 	return fmt.Sprintf("-%d +%d lines: ", len(removed), len(added))
 }

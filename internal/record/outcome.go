@@ -271,9 +271,11 @@ func (l *line) values(answer, ids string) string {
 	var parts []string
 	room := answerChars
 	add := func(name string, value []byte) {
-		text := runes.Clip(runes.OneLine(jsontext.Unquote(value)), valueChars)
-		isOther := text == "" || text == "null" || value[0] == '{' || value[0] == '['
-		if isOther || len(text) > 1 && strings.Contains(told, text) {
+		if room < 0 || value[0] == '{' || value[0] == '[' {
+			return // the rest of a long answer is not read
+		}
+		text := runes.Clip(runes.OneLine(runes.Clip(jsontext.Unquote(value), 10*valueChars)), valueChars)
+		if text == "" || text == "null" || len(text) > 1 && strings.Contains(told, text) {
 			return
 		}
 		if room -= len(name+text) + 1; room >= 0 {
@@ -282,7 +284,7 @@ func (l *line) values(answer, ids string) string {
 	}
 	addElement := func(element []byte) {
 		add("", element)
-		eachMember(element, func(key string, value []byte) {
+		eachMember(element, mostNested, func(key string, value []byte) {
 			if value[0] == '"' {
 				add("", value)
 			} else {
@@ -291,8 +293,8 @@ func (l *line) values(answer, ids string) string {
 		})
 	}
 	answer = secret.Mask(answer)
-	eachMember([]byte(answer), func(key string, value []byte) { add(key+"=", value) })
-	eachMember([]byte(answer), func(key string, list []byte) {
+	eachMember([]byte(answer), mostNested, func(key string, value []byte) { add(key+"=", value) })
+	eachMember([]byte(answer), mostNested, func(key string, list []byte) {
 		if n := elementsOf(list); n > 0 {
 			add("", []byte(key+":"+strconv.Itoa(n)))
 		}
@@ -320,11 +322,13 @@ func (l *line) values(answer, ids string) string {
 	return markup.Escape(markup.Line(text))
 }
 
-// eachMember calls tell for the members of an object and of the objects in it.
-func eachMember(object []byte, tell func(key string, value []byte)) {
+// eachMember calls tell for the members of an object and of the objects in it, at most depth levels deep: each level is
+// read again.
+func eachMember(object []byte, depth int, tell func(key string, value []byte)) {
 	jsontext.Members(object, func(key string, value []byte) {
-		tell(key, value)
-		eachMember(value, tell)
+		if tell(key, value); depth > 0 {
+			eachMember(value, depth-1, tell)
+		}
 	})
 }
 
@@ -343,7 +347,8 @@ func isListOfObjects(text string) bool {
 var saidID = prose.NewPattern(`(?:\b(?i:p|u?u)?(?i:id)|[a-z]I[dD]|_(?i:id))"?[:= ]{1,3}["'#]?([\w./-]*\d[\w/-]*)|` +
 	`(?m:^\[\d+\] (\d+)$)`)
 
-// mostNested is how deep in an object ids are looked for: those of clouds stand in Reservations.Instances.InstanceId.
+// mostNested is how deep in an object ids and values are looked for: the ids of clouds stand in
+// Reservations.Instances.InstanceId.
 const mostNested = 2
 
 // eachID calls add for the ids and URLs among the members of an object, of the objects in it, and of the first objects
