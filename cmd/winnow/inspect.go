@@ -277,6 +277,10 @@ func (p *program) inspectAll(dir string, basis inspect.Basis) (int, error) {
 		"Lost: names and lines that answers used and that their requests lacked,\n"+
 		"of all that they used; recallable: what of it winnow's recall tool finds.\n"+
 		"Each session in its own window, and at its model's price.\n")
+	if sum.Unpriced > 0 {
+		fmt.Fprintf(p.stdout, "Not in what was billed: %s at a price that is not known. A session\n"+
+			"without others counts at its model's usual price.\n", count(sum.Unpriced, "request"))
+	}
 	if unread > 0 {
 		fmt.Fprintf(p.stdout, "Left out: %s without an answer of a model.\n", count(unread, "file"))
 	}

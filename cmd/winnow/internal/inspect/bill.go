@@ -58,8 +58,22 @@ func money(amount float64) string {
 }
 
 // headline returns one sentence that compares prompts and answers at today's prices: with the bill in the file, or with
-// a host that compacts at the limit.
+// a host that compacts at the limit. It says of how many requests the file has a bill without a known price: they are
+// not in what was billed, and where nothing else was, the usual price of the model is nobody's bill.
 func (r *report) headline() string {
+	b := &r.Recorded
+	if len(b.Unknown) == 0 {
+		return r.compared()
+	}
+	said, usual := r.compared(), ""
+	if b.Calls == 0 {
+		usual = ", at the usual price of " + Plain(r.Model)
+	}
+	return fmt.Sprintf("%s%s; no price is known for %s", said, usual, b.Unknown.each("request"))
+}
+
+// compared is the headline without what it leaves out.
+func (r *report) compared() string {
 	b := &r.Recorded
 	change := percentMore(r.ours(), r.theirs())
 	cost, elsewhere, refused := r.amount(r.Winnow.Total()), r.amount(r.Limit.Total()), r.Limit.Refused
@@ -121,7 +135,7 @@ func (r *report) parts() string {
 	w, l := &r.Winnow, &r.Limit
 	if b := &r.Recorded; b.Calls > 0 {
 		beside := ""
-		if n := len(r.Source.Calls) - b.Calls; n > 0 {
+		if n := len(r.Source.Calls) - b.Calls - b.Unknown.sum(); n > 0 {
 			beside = fmt.Sprintf(" Not in it: %s for %s that the file counts beside these requests.",
 				money(r.paid().Dollars-b.Prompts-b.Answers), recording.Count(n, "call"))
 		}

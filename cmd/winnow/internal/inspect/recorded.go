@@ -24,6 +24,7 @@ type bill struct {
 	Winnow  float64 // those with winnow, by the same model
 	Reread  float64 // the prompts by the model, but with what was read from the cache as billed
 	Unread  int     // tokens that the model takes for read and that were not; negative: the other way round
+	Unknown byModel // requests that the file counts, of models without a price
 
 	caches map[string]*cache // by model
 	last   counted
@@ -99,6 +100,7 @@ func (r *replayer) bill(q *request, answer *winnow.Message, at time.Time) {
 	}
 	c := r.cacheOf(r.models[u])
 	if !c.basis.HasPrice() {
+		b.Unknown.add(r.models[u])
 		return
 	}
 	leftOut := b.last.leftOut
@@ -172,13 +174,35 @@ type paid struct {
 	Dollars float64
 	Stated  float64            // what the file itself says
 	Models  map[string]float64 // dollars by model
-	Unknown map[string]int     // calls of models without a price, which are not in Dollars
+	Unknown byModel            // calls of models without a price, which are not in Dollars
+}
+
+// byModel counts calls by the name of their model, which says how they were sold, too.
+type byModel map[string]int
+
+func (b byModel) add(model string) { b[cmp.Or(model, "an unknown model")]++ }
+
+// sum returns how many calls there are.
+func (b byModel) sum() (n int) {
+	for _, calls := range b {
+		n += calls
+	}
+	return n
+}
+
+// each says how many calls there are of each model.
+func (b byModel) each(of string) string {
+	var list []string
+	for _, model := range slices.Sorted(maps.Keys(b)) {
+		list = append(list, recording.Count(b[model], of)+" of "+Plain(model))
+	}
+	return strings.Join(list, ", ")
 }
 
 // paid sums up what the file counts: each call at the prices of its own model, those of other branches and of
 // sub-agents, too.
 func (r *report) paid() *paid {
-	p := &paid{Models: map[string]float64{}, Unknown: map[string]int{}}
+	p := &paid{Models: map[string]float64{}, Unknown: byModel{}}
 	named := map[string]string{} // by key: the first of several spellings
 	for _, c := range r.Source.Calls {
 		p.Input, p.Output = p.Input+c.Usage.Input, p.Output+c.Usage.Output
@@ -187,7 +211,7 @@ func (r *report) paid() *paid {
 		p.Stated += c.Dollars
 		dollars, isKnown := r.dollarsOf(&c)
 		if !isKnown {
-			p.Unknown[cmp.Or(c.Model, "an unknown model")]++
+			p.Unknown.add(c.Model)
 			continue
 		}
 		p.Dollars += dollars
@@ -248,9 +272,8 @@ func (r *report) Billed() string {
 		}
 		said += " Of that, " + strings.Join(each, ", ") + "."
 	}
-	for _, model := range slices.Sorted(maps.Keys(p.Unknown)) {
-		said += fmt.Sprintf(" Not in it, because no price is known for %s: %s.", Plain(model),
-			recording.Count(p.Unknown[model], "call"))
+	if len(p.Unknown) > 0 {
+		said += fmt.Sprintf(" Not in it, because no price is known: %s.", p.Unknown.each("call"))
 	}
 	if p.Stated > 0 {
 		said += fmt.Sprintf(" The file itself says %s.", money(p.Stated))

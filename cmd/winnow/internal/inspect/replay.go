@@ -141,7 +141,7 @@ func newReplayer(s *recording.Session, given Basis) (*replayer, []recording.Requ
 		quotes: quotes{}, seen: known{map[string]bool{}, map[string]bool{}}, last: map[string]string{},
 		models: map[*winnow.Usage]string{},
 	}
-	r.Recorded.caches = map[string]*cache{}
+	r.Recorded.caches, r.Recorded.Unknown = map[string]*cache{}, byModel{}
 	for _, c := range s.Calls {
 		r.models[c.Usage] = c.Model
 	}

@@ -41,6 +41,8 @@ type Summary struct {
 	CostBilled float64       `json:"costBilled,omitempty"`
 	Compared   int           `json:"compared"` // requests that Cost and Against are of
 	HasPrice   bool          `json:"hasPrice"` // costs are in dollars
+	// requests that were billed at a price that nobody knows; where none was at another, the model's usual price counts
+	Unpriced int `json:"unpriced,omitempty"`
 }
 
 func (c counts) byName() map[string]int { return map[string]int{"names": c[aName], "lines": c[aLine]} }
@@ -61,6 +63,7 @@ func Summarize(in Input) (*Summary, error) {
 		Cost: r.ours(), CostLimit: dollars(r.Limit.Total(), r.Price),
 		Summaries: dollars(r.Winnow.Summaries, r.Price), SumsLimit: dollars(r.Limit.Summaries, r.Price),
 		Against: r.theirs(), Compared: len(r.Requests), HasPrice: r.HasPrice(),
+		Unpriced: r.Recorded.Unknown.sum(),
 	}
 	for _, k := range r.Filled.Kinds {
 		s.Filled[k.Name] = k.Tokens
@@ -82,6 +85,7 @@ func Summarize(in Input) (*Summary, error) {
 func (s *Summary) Add(o *Summary) {
 	s.Requests += o.Requests
 	s.Refused += o.Refused
+	s.Unpriced += o.Unpriced
 	if o.HasPrice {
 		s.HasPrice = true
 		s.Cost, s.CostLimit, s.Against = s.Cost+o.Cost, s.CostLimit+o.CostLimit, s.Against+o.Against

@@ -21,7 +21,7 @@ type bill struct {
 	Written int     // tokens that were not read from the cache
 	NoFit   int     // requests for which the client's own history is larger than the window
 	Unknown int     // requests that the provider did not count
-	NoPrice bool    // of a model without a list price: the dollars mean nothing
+	NoPrice string  // a model, as it was sold, without a list price: the dollars mean nothing; "": each has one
 
 	cached, uncached own  // the client's own history, by a provider that caches it or not
 	isCached         bool // the provider has counted tokens that it read from a cache or wrote to it
@@ -53,7 +53,8 @@ func (b *bill) add(x *transport.Exchange, window int, now time.Time) {
 		b.Unknown++
 		return
 	}
-	if model := cmp.Or(x.SoldAs, x.Model); b.model != model || b.at.IsZero() {
+	model := cmp.Or(x.SoldAs, x.Model)
+	if b.model != model || b.at.IsZero() {
 		// Each model has a cache of its own. An error is one of the estimator, which is not used here.
 		b.model, b.last = model, 0
 		b.basis, _, _ = inspect.Basis{Model: model}.Complete(&recording.Session{})
@@ -62,7 +63,9 @@ func (b *bill) add(x *transport.Exchange, window int, now time.Time) {
 	b.at = now
 	b.Paid += b.basis.Dollars(u)
 	b.Written += u.Prompt() - u.CacheRead
-	b.NoPrice = b.NoPrice || !b.basis.HasPrice()
+	if !b.basis.HasPrice() {
+		b.NoPrice = model
+	}
 	b.isCached = b.isCached || u.CacheRead+u.CacheWrite > 0
 	switch {
 	case x.Recalls > 0: // the client's own history needs no recall
@@ -131,7 +134,7 @@ func (b *bill) Cost() string { return b.money(b.Paid) }
 func (b *bill) OwnCost() string { return b.money(b.Own().Paid) }
 
 func (b *bill) money(dollars float64) string {
-	if b.NoPrice || dollars <= 0 {
+	if b.NoPrice != "" || dollars <= 0 {
 		return "–"
 	}
 	return inspect.Money(dollars)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -188,7 +189,7 @@ func totalOf(list []row) (t total) {
 		b := &list[i].Bill
 		switch own := b.Own().Paid; {
 		case own <= 0: // nothing is counted
-		case b.NoPrice:
+		case b.NoPrice != "":
 			t.Unknown++
 		default:
 			t.Known++
@@ -239,7 +240,9 @@ func (f *figures) inspect(w http.ResponseWriter, r *http.Request, history []winn
 		http.Error(w, "winnow: no such conversation is in memory", http.StatusNotFound)
 		return
 	}
-	s := &recording.Session{Messages: history, Facts: recording.Facts{Model: of.Model}}
+	// Where a price is not known, as on the page in front of this, there are no dollars.
+	model := cmp.Or(of.Bill.NoPrice, of.Bill.model, of.Model)
+	s := &recording.Session{Messages: history, Facts: recording.Facts{Model: model}}
 	var page bytes.Buffer
 	if _, err := inspect.WritePage(&page, inspect.Input{Name: of.Name, Session: s, Now: f.now()}); err != nil {
 		http.Error(w, "winnow: "+err.Error(), http.StatusInternalServerError)

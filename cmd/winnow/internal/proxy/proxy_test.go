@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -178,10 +179,27 @@ func TestInspect(t *testing.T) {
 	assert.Contains(t, page, "Read chapter 11.")
 	assert.Contains(t, get(t, address+"/winnow/unknown"), "no such conversation")
 
+	address, _ = start(t, soldAs("priority", h), Options{Window: 24_000, Inspect: true})
+	converse(t, address, 2)
+	name = regexp.MustCompile(`href="(\w+)"`).FindStringSubmatch(get(t, address+"/winnow/"))
+	require.NotNil(t, name)
+	assert.Contains(t, get(t, address+"/winnow/"+name[1]), "no price known for it", "nobody knows what is paid for this tier")
+
 	address, _ = start(t, h, Options{})
 	converse(t, address, 1)
 	assert.NotContains(t, get(t, address+"/winnow/"), "href")
 	assert.Contains(t, get(t, address+"/winnow/x"), "404", "and nothing of it goes to the provider")
+}
+
+// soldAs is a provider that sells its answers in another way than h.
+func soldAs(tier string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, r)
+		maps.Copy(w.Header(), answer.Header())
+		w.WriteHeader(answer.Code)
+		_, _ = io.WriteString(w, strings.Replace(answer.Body.String(), `"usage":{`, `"usage":{"service_tier":"`+tier+`",`, 1))
+	})
 }
 
 // The model recalls what the proxy left out, and the client knows nothing of it.
