@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -72,8 +73,9 @@ type query struct {
 	limit   string // the member that says so
 	beside  string
 	tools   jsonedit.Value
-	marked  bool // the client sets cache markers
-	tokens  int  // estimated, of its history
+	toolset chain // of what the model reads of them
+	marked  bool  // the client sets cache markers
+	tokens  int   // estimated, of its history
 	history []winnow.Message
 	recall  offer
 	grew    bool // history has messages that the body has not
@@ -119,6 +121,8 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
+	sum := sha256.Sum256([]byte(sentTools(q.tools)))
+	copy(q.toolset[:], sum[:])
 	for _, name := range f.limits {
 		if v := whole.Get(name); v.Exists() && q.limit == "" {
 			q.answer, q.limit = v.Int(), name

@@ -227,3 +227,45 @@ func TestProvidersSay(t *testing.T) {
 		assert.Equal(t, tt.want, got, tt.name)
 	}
 }
+
+// Few tools do not show by the size of the prompt, but the transport sees them: what is missed is the client's.
+func TestToolsChanged(t *testing.T) {
+	var log bytes.Buffer
+	read := 0
+	tr, err := transport.New(roundTrip(func(*http.Request) (*http.Response, error) {
+		answer := fmt.Sprintf(`{"usage":{"input_tokens":10,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"output_tokens":9}}`, read, 20_000-read)
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}, nil
+	}), &transport.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), MarkCache: true})
+	require.NoError(t, err)
+	tool := func(name string) string {
+		return fmt.Sprintf(`{"name":%q,"description":%q,"input_schema":{"type":"object"}}`, name, strings.Repeat("It reads. ", 40))
+	}
+	for i, tt := range []struct {
+		tools, says string
+		read        int
+		want        string
+	}{
+		{tool("read"), "", 0, ""},
+		{tool("read"), "", 19_000, ""},
+		{tool("read") + "," + tool("grep"), "", 0, "whose=host reason=tools_changed"},
+		{tool("read") + "," + tool("grep"), "", 0, "whose=provider"},
+		{tool("read"), "", 9_000, "whose=provider"}, // what stands behind them was read
+		{tool("read") + `,{"name":"late","defer_loading":true}`, "", 0, "whose=provider"},
+	} {
+		log.Reset()
+		read = tt.read
+		body := strings.Replace(grown(i+1), `"messages"`, `"tools":[`+tt.tools+`],"messages"`, 1)
+		body = strings.Replace(body, `"model":"m"`, `"model":"claude-opus-4-6"`, 1)
+		r, err := http.NewRequest(http.MethodPost, "http://x/v1/messages", strings.NewReader(body))
+		require.NoError(t, err)
+		res, err := tr.RoundTrip(r)
+		require.NoError(t, err)
+		_, err = io.ReadAll(res.Body)
+		require.NoError(t, err)
+		if tt.want == "" {
+			assert.NotContains(t, log.String(), "whose=", i)
+		} else {
+			assert.Contains(t, log.String(), tt.want, i)
+		}
+	}
+}

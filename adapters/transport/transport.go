@@ -259,13 +259,18 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	default:
 		return nil, err
 	}
+	toolset, beside := q.toolset, len(q.beside)/charsPerToken // what is kept until the answer ends does not keep the body
 	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Client: clientOf(r), HTTP: r, Request: sent,
 		History: q.tokens, Recalls: q.recalls, Refusals: refusals}, func(u winnow.Usage) winnow.CacheUse {
+		u.CacheMiss = t.conversations.missOfTools(c, toolset, beside, &u)
 		c.manager.Counted(u)
 		return t.conversations.cacheUse(c)
 	})
 	return res, nil
 }
+
+// charsPerToken are those of JSON, about.
+const charsPerToken = 4
 
 // digests are the headers with a hash of the body.
 var digests = []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
