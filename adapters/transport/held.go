@@ -203,7 +203,7 @@ func (t *Transport) pass(r *http.Request, name string, body []byte, why error) (
 	if body != nil {
 		r = withBytes(r, body)
 	}
-	res, err := t.base.RoundTrip(identity(r))
+	res, err := t.send(identity(r), name)
 	if err != nil {
 		return nil, err
 	}

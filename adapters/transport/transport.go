@@ -125,7 +125,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	f := formOf(r)
 	if f == nil && !isInteraction(r) || r.Body == nil {
-		return t.base.RoundTrip(r)
+		return t.send(r, "")
 	}
 	r, body, err := t.read(r)
 	if err != nil {
@@ -231,7 +231,7 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 					"lost", lost)
 			}
 			t.note(c, t.conversations.wrote(c))
-			res, err := t.base.RoundTrip(q.request(r, body, refusals > 0))
+			res, err := t.send(q.request(r, body, refusals > 0), c.name)
 			if err != nil {
 				return nil, err
 			}
@@ -271,6 +271,20 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 
 // charsPerToken are those of JSON, about.
 const charsPerToken = 4
+
+// send sends a request of a conversation ("": of none), and logs that the provider did not answer. The error is that of
+// the base as it came: clients ask its type whether to try again.
+func (t *Transport) send(r *http.Request, conversation string) (*http.Response, error) {
+	res, err := t.base.RoundTrip(r)
+	if err != nil && r.Context().Err() == nil { // else the client has gone
+		log := t.o.Logger
+		if conversation != "" {
+			log = log.With("conversation", conversation)
+		}
+		log.Warn("winnow: the provider does not answer", "host", r.URL.Host, "path", r.URL.Path, "error", err)
+	}
+	return res, err
+}
 
 // digests are the headers with a hash of the body.
 var digests = []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}

@@ -98,10 +98,21 @@ func TestErrorsPassThrough(t *testing.T) {
 		}
 	}
 	broken := errors.New("connection reset")
-	tr, err := transport.New(roundTrip(func(*http.Request) (*http.Response, error) { return nil, broken }), options(window, 0))
+	var log bytes.Buffer
+	o := options(window, 0)
+	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	tr, err := transport.New(roundTrip(func(*http.Request) (*http.Response, error) { return nil, broken }), o)
 	require.NoError(t, err)
-	_, err = tr.RoundTrip(request("/v1/messages", messages("book", 3)))
-	assert.ErrorIs(t, err, broken)
+	for _, r := range []*http.Request{request("/v1/messages", messages("book", 3)), request("/v1/messages", "{")} {
+		log.Reset()
+		_, err = tr.RoundTrip(r)
+		assert.Same(t, broken, err, "clients ask its type")
+		assert.Regexp(t, `does not answer" conversation=\S+ host=\S+ path=/v1/messages error="connection reset"`, log.String())
+	}
+	log.Reset()
+	_, err = tr.RoundTrip(request("/v1/models", ""))
+	assert.Same(t, broken, err)
+	assert.Contains(t, log.String(), `does not answer" host=`, "it is of no conversation")
 }
 
 // Other requests, and those that cannot be read, are sent as they came.

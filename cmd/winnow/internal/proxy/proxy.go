@@ -127,17 +127,14 @@ func (o *Options) provider(through http.RoundTripper) http.Handler {
 		},
 		Transport: through,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			status := http.StatusBadGateway
-			switch tooLarge := new(http.MaxBytesError); {
-			case errors.As(err, &tooLarge):
-				status = http.StatusRequestEntityTooLarge
+			if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 				o.Logger.Warn("winnow: a request is refused", "path", r.URL.Path,
 					"reason", "it is larger than -max-body", "bytes", o.MaxBody)
-			case r.Context().Err() == nil: // else the client has gone
-				o.Logger.Warn("winnow: the provider cannot be reached", "host", r.URL.Host, "path", r.URL.Path,
-					"error", err)
+				http.Error(w, fmt.Sprintf("winnow: the request is larger than -max-body, %d bytes", o.MaxBody),
+					http.StatusRequestEntityTooLarge)
+				return
 			}
-			w.WriteHeader(status)
+			http.Error(w, fmt.Sprintf("winnow: %s does not answer: %v", r.URL.Host, err), http.StatusBadGateway)
 		},
 	}
 }

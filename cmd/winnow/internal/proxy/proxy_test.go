@@ -418,8 +418,9 @@ func TestMaxBody(t *testing.T) {
 	status, _ := ask(70 << 20)
 	assert.Equal(t, 200, status)
 	assert.Less(t, size, 1<<20, "it is managed")
-	status, _ = ask(81 << 20)
+	status, why := ask(81 << 20)
 	assert.Equal(t, 413, status)
+	assert.Contains(t, why, "-max-body")
 	assert.Contains(t, log.String(), "it is larger than -max-body")
 }
 
