@@ -16,7 +16,8 @@ import (
 type found struct{ right, wrong, none int }
 
 // TestFound counts by vendor and gateway what is found of all names: of the catalogue, alone and with the provider in
-// front, and of the constants of SDKs. The counts are in testdata/found.txt; -update writes it.
+// front, and of the constants of SDKs for models that answer in text. The counts are in testdata/found.txt, with what is
+// not found: a manager for such a model logs that no price is known. -update writes it.
 func TestFound(t *testing.T) {
 	rows := readCatalogue(t)
 	first := map[string]entry{} // of an id
@@ -26,6 +27,7 @@ func TestFound(t *testing.T) {
 		}
 	}
 	counts := map[string]*found{}
+	var unknown []string
 	count := func(whose, name string, want *entry) {
 		if counts[whose] == nil {
 			counts[whose] = &found{}
@@ -33,6 +35,7 @@ func TestFound(t *testing.T) {
 		switch m, ok := Find(name); {
 		case !ok:
 			counts[whose].none++
+			unknown = append(unknown, name)
 		case want != nil && !isRight(m, modelOf(t, *want)):
 			counts[whose].wrong++
 		default:
@@ -61,6 +64,8 @@ func TestFound(t *testing.T) {
 		assert.Zero(t, c.wrong, whose)
 		fmt.Fprintf(&b, "%-44s %6d %6d %9d\n", whose, c.right, c.wrong, c.none)
 	}
+	slices.Sort(unknown)
+	fmt.Fprintf(&b, "\nnot found:\n%s\n", strings.Join(slices.Compact(unknown), "\n"))
 	const name = "testdata/found.txt"
 	if *update {
 		require.NoError(t, os.WriteFile(name, []byte(b.String()), 0o644))
