@@ -11,6 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/event"
+	"github.com/winnowgo/winnow/internal/saved"
 )
 
 // background is a compaction that is made while the conversation goes on. Its fields are protected by the
@@ -74,9 +75,9 @@ func (c *call) startBackground(ctx context.Context, d *draft) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b := &background{cancel: cancel, ended: make(chan struct{}), base: d.base, plan: plan}
 	// Set before the goroutine runs, so that no other call flushes for the same compaction.
-	b.isFlushing = c.opts.Compact.BeforeCompact != nil && !c.ledger.flushed
+	b.isFlushing = c.opts.Compact.BeforeCompact != nil && !c.ledger.Flushed
 	if b.isFlushing {
-		c.note(func(l *ledger) { l.flushed = true })
+		c.note(func(l *ledger) { l.Flushed = true })
 	}
 	m := c.manager
 	m.background = b
@@ -153,16 +154,16 @@ func (b *background) covers(d *draft) bool {
 	if d.base != b.base || b.dropped {
 		return false
 	}
-	now := b.plan.boundary.replacedIn(unfolded(d.items))
+	now := replacedBy(&b.plan.Boundary, unfolded(d.items))
 	then := b.plan.replacedKeys
 	return len(now) > 0 && len(now) <= len(then) && slices.Equal(now, then[len(then)-len(now):])
 }
 
-// replacedIn returns the keys of the messages in all, a whole history, that a summary up to b replaces.
-func (b *boundary) replacedIn(all []*item) []key {
+// replacedBy returns the keys of the messages in all, a whole history, that a summary up to b replaces.
+func replacedBy(b *saved.Boundary, all []*item) []key {
 	s := span{stays: outlives(asOwn(all), len(all))}
-	keepFront(asOwn(all), s.stays[:min(b.front, len(s.stays))])
-	s.cut, s.request = b.firstKept.Find(placesIn(all)), b.request.Find(placesIn(all))
+	keepFront(asOwn(all), s.stays[:min(b.Front, len(s.stays))])
+	s.cut, s.request = b.FirstKept.Find(placesIn(all)), b.Request.Find(placesIn(all))
 	var keys []key
 	for i := range max(0, s.cut) {
 		if s.replaces(i) {
@@ -195,7 +196,7 @@ func (c *call) withReadySummary(d *draft) (*draft, *Compaction, error) {
 	report := *b.report
 	report.TokensBefore = d.tokens()
 	all := unfolded(d.items)
-	report.FirstKept = max(0, all[b.cp.firstKept.Find(placesIn(all))].index)
+	report.FirstKept = max(0, all[b.cp.FirstKept.Find(placesIn(all))].index)
 	return next, &report, nil
 }
 
@@ -259,14 +260,14 @@ func (m *Manager) Close() {
 func (c *call) noteFailure(err error, d *draft) {
 	total := d.historyTokens()
 	c.note(func(l *ledger) {
-		b := &l.breaker
+		b := &l.Breaker
 		b.Failures++
 		b.Total, b.RestartAt, b.Reason = total, 0, failureReason(err)
 		if errors.Is(err, ErrIncomplete) || errors.Is(err, errNoGain) {
 			b.Refused++
 		}
 	})
-	b := &c.ledger.breaker
+	b := &c.ledger.Breaker
 	c.opts.Logger.Warn(event.Failed, "reason", b.Reason, "error_class",
 		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == breaker.Limit)
 }
@@ -323,7 +324,7 @@ func flushDue(tokens, threshold int) bool {
 // isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does not count: it
 // becomes records first, and a compaction is far away then.
 func (c *call) isNearCompaction(d *draft) bool {
-	if d.opts.Compact.Off || !d.isWithinReach() || d.ledger.breaker.IsOpen(d.historyTokens(), d.budget) {
+	if d.opts.Compact.Off || !d.isWithinReach() || d.ledger.Breaker.IsOpen(d.historyTokens(), d.budget) {
 		return false
 	}
 	if v := d.span().verdict(); !v.canHelp || v.unread() < count.Share(d.limit(), leastWorth) {
@@ -349,17 +350,17 @@ func (c *call) prepareCompaction(ctx context.Context, d *draft) bool {
 		}
 		return false
 	}
-	return o.BeforeCompact != nil && !c.ledger.flushed && c.isNearCompaction(d) && c.flush(ctx)
+	return o.BeforeCompact != nil && !c.ledger.Flushed && c.isNearCompaction(d) && c.flush(ctx)
 }
 
 // flush calls BeforeCompact, unless it was called since the last compaction, and reports whether it did. The lock is
 // not held during the call, so the host may use the manager, which may be in another state afterwards.
 func (c *call) flush(ctx context.Context) bool {
 	isFlushing := c.manager.background != nil && c.manager.background.isFlushing
-	if c.opts.Compact.BeforeCompact == nil || c.ledger.flushed || isFlushing || ctx.Err() != nil {
+	if c.opts.Compact.BeforeCompact == nil || c.ledger.Flushed || isFlushing || ctx.Err() != nil {
 		return false
 	}
-	wasCalled := func(l *ledger) { l.flushed = true }
+	wasCalled := func(l *ledger) { l.Flushed = true }
 	c.note(wasCalled)
 	c.unlocked(func() { c.callBeforeCompact(ctx, c.history) })
 	c.note(wasCalled) // again: a compaction during the flush does not call for another one

@@ -16,6 +16,7 @@ import (
 	"github.com/winnowgo/winnow/internal/excerpt"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/runes"
+	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
 	"github.com/winnowgo/winnow/internal/summarysize"
 	"github.com/winnowgo/winnow/internal/toolcall"
@@ -83,8 +84,8 @@ func (c *call) whyDigest() string {
 	switch {
 	case !c.opts.asksSummarizer():
 		return noSummarizer
-	case c.ledger.breaker.Reason != "":
-		return c.ledger.breaker.Reason
+	case c.ledger.Breaker.Reason != "":
+		return c.ledger.Breaker.Reason
 	}
 	return "too little for a call of the summarizer"
 }
@@ -161,15 +162,15 @@ func (t *tries) count(r *Request, m *meter) {
 
 // recordSummary remembers that d has a new summary.
 func (l *ledger) recordSummary(d *draft) {
-	l.flushed = false // the next compaction has a flush of its own
-	l.names = withNames(l.names, d.names, d.checkpoint.summaryKeys)
+	l.Flushed = false // the next compaction has a flush of its own
+	l.Names = withNames(l.Names, d.names, d.checkpoint.SummaryKeys)
 	if d.checkpoint.degraded != "" {
-		l.digestAt = d.historyTokens()
+		l.DigestAt = d.historyTokens()
 	}
 }
 
 // closeBreaker resets the breaker of l, because the summarizer works.
-func closeBreaker(l *ledger) { l.breaker = breaker.Breaker{} }
+func closeBreaker(l *ledger) { l.Breaker = breaker.Breaker{} }
 
 // A compaction replaces the messages before a cut point by a summary. What must not be lost is not left to the model:
 // system messages, pins and the newest user request stay as messages, and code owns the sections behind the summary's
@@ -182,7 +183,7 @@ func (c *checkpoint) unsummarized(items []*item) (from, request int) {
 		return 0, -1
 	}
 	places := placesIn(items)
-	return max(0, c.byModel.firstKept.Find(places)), c.byModel.request.Find(places)
+	return max(0, c.byModel.FirstKept.Find(places)), c.byModel.Request.Find(places)
 }
 
 // compaction is one compaction of a draft: what is summarized, what is kept, and how the summarizer is asked. It runs
@@ -192,7 +193,7 @@ type compaction struct {
 	compactCall
 	summarySizes
 	summarizedPart
-	boundary
+	saved.Boundary
 	index int           // of firstKept in the history passed in
 	once  bool          // the summarizer is called once: it failed before, or no more calls are left
 	limit time.Duration // time that all calls of the summarizer may still take
@@ -256,7 +257,7 @@ func newCompaction(d *draft, call compactCall) (*compaction, error) {
 			cap: s.summaryCap(least), free: d.roomWithoutMargin() - s.restAtLeast - s.summaryFrame(),
 			least: least, leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
-		once: d.ledger.breaker.Failures >= breaker.Limit && !call.isAsked, limit: o.Compact.TotalTimeout,
+		once: d.ledger.Breaker.Failures >= breaker.Limit && !call.isAsked, limit: o.Compact.TotalTimeout,
 		meter: d.meter,
 	}
 	c.instructions = strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions)
@@ -325,7 +326,7 @@ func (c *compaction) collect(d *draft, s span) {
 	for _, x := range older {
 		if stays[x] {
 			if s.request >= 0 && x == d.items[s.request] {
-				request, c.requestLeads = x, len(c.replacedKeys) == 0
+				request, c.Leads = x, len(c.replacedKeys) == 0
 			}
 			continue
 		}
@@ -346,13 +347,13 @@ func (c *compaction) collect(d *draft, s span) {
 	c.quote(d, s.newestBehind(), older, first, stays)
 	c.inForce = c.carryInForce(d, previous, older, stays, d.total-s.replaced.Sent+c.cap+c.tokens(c.said))
 	c.carried = carry(c.carried, d.minifier.files, c.older)
-	c.firstKept, c.index = place.At(placesIn(unfolded(d.items)), len(older)), max(0, first.index)
-	c.front = s.front
-	if c.limited = d.limitedAt; c.limited == (position{}) && cp != nil {
-		c.limited = cp.limited
+	c.FirstKept, c.index = place.At(placesIn(unfolded(d.items)), len(older)), max(0, first.index)
+	c.Front = s.front
+	if c.Limited = d.limitedAt; c.Limited == (position{}) && cp != nil {
+		c.Limited = cp.Limited
 	}
 	if request != nil {
-		c.request = request.position()
+		c.Request = request.position()
 	}
 }
 
@@ -490,7 +491,7 @@ func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) 
 	if sum.Degraded == "" && runes.IsBlank(body) {
 		return nil, nil, refusedSummary("it holds no summary")
 	}
-	cp := &checkpoint{boundary: c.boundary, carried: c.carried, degraded: sum.Degraded}
+	cp := &checkpoint{Boundary: c.Boundary, carried: c.carried, degraded: sum.Degraded}
 	if sum.Degraded != "" {
 		cp.byModel = c.byModel // a later summary goes on from that one, and covers what only a digest stands for
 	}
@@ -548,7 +549,7 @@ func (c *checkpoint) makeUnique(d *draft) {
 	}
 	text := c.message.Parts[0].Text
 	for n := 2; ; n++ {
-		if c.summaryKeys = d.index.hasher.summaryKeys(&c.message); !summaries[c.key] {
+		if c.SummaryKeys = d.index.hasher.summaryKeys(&c.message); !summaries[c.Key] {
 			return
 		}
 		c.message.Parts[0].Text = fmt.Sprintf("%s\n(no. %d of the same text)", text, n)

@@ -186,6 +186,6 @@ func TestUselessAnswersAreRefused(t *testing.T) {
 		for range 2 {
 			c.noteFailure(tt.err, c.newDraft())
 		}
-		assert.Equal(t, tt.want, c.manager.state.breaker.RefusesAnswers(), name)
+		assert.Equal(t, tt.want, c.manager.state.Breaker.RefusesAnswers(), name)
 	}
 }

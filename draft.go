@@ -9,6 +9,7 @@ import (
 	"github.com/winnowgo/winnow/internal/accounting"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/recall"
+	"github.com/winnowgo/winnow/internal/saved"
 )
 
 // basis is what a draft is made of. A draft only reads it, but for the index, which learns new messages.
@@ -59,10 +60,10 @@ type takenOver struct {
 	// messages whose edit is forgotten and not replayed, such as pins, the newest request, images that are new again,
 	// and results whose repeated lines are gone
 	wholeAgain []key
-	reopened   position    // see ledger
-	turnStart  position    // the beginning of the oldest turn that is kept, by its position in the request
-	limitedAt  position    // the same message by its index in the history
-	names      *givenNames // of the calls behind a new checkpoint; nil: their own
+	reopened   position     // see ledger
+	turnStart  position     // the beginning of the oldest turn that is kept, by its position in the request
+	limitedAt  position     // the same message by its index in the history
+	names      *saved.Names // of the calls behind a new checkpoint; nil: their own
 }
 
 // changes is what the log says of the passes, and two decisions of pass 7.
@@ -76,7 +77,7 @@ type changes struct {
 // beginDraft returns the draft of a request without its items. The passes replay c and records. newEdits are edits that
 // were made already but not sent.
 func beginDraft(b basis, c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
-	a := b.ledger.accounting
+	a := b.ledger.Accounting
 	if b.withoutGuess {
 		a.ForgetGuesses()
 	}
@@ -178,7 +179,7 @@ const unseenReason = " (the model has not seen it, but the request does not fit 
 func (d *draft) isCold() bool { return d.ledger.isCold(&d.opts, d.now) }
 
 func (l *ledger) isCold(o *Options, now time.Time) bool {
-	return o.Cache.None || l.sentAt.IsZero() || now.Sub(l.sentAt) >= o.Cache.TTL
+	return o.Cache.None || l.SentAt.IsZero() || now.Sub(l.SentAt) >= o.Cache.TTL
 }
 
 // edit puts m, of `tokens` tokens, in the place of message i: in this request and, once it is sent, in all later
@@ -242,9 +243,9 @@ func (d *draft) knownEdit(f *fact) *edit {
 
 // firstChanged returns the index of the first message that differs from the last request's.
 func (d *draft) firstChanged() int {
-	n := min(len(d.ledger.sent), len(d.items))
+	n := min(len(d.ledger.Sent), len(d.items))
 	for i := range n {
-		if d.ledger.sent[i] != d.items[i].key() {
+		if d.ledger.Sent[i] != d.items[i].key() {
 			return i
 		}
 	}
@@ -261,7 +262,7 @@ func (d *draft) firstKept(c *checkpoint, items []*item) int {
 			return i
 		}
 	}
-	return c.firstKept.Find(placesIn(items))
+	return c.FirstKept.Find(placesIn(items))
 }
 
 // overflow returns the error that says what fills the window.
@@ -306,9 +307,9 @@ func (d *draft) isDigestDue(historyTokens int) bool {
 	if !o.replacesDigest(d.checkpoint) {
 		return false
 	}
-	b := &d.ledger.breaker
-	wasIdle := !o.Cache.None && !d.ledger.sentAt.IsZero() && d.isCold()
-	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens, d.ledger.digestAt, d.budget)
+	b := &d.ledger.Breaker
+	wasIdle := !o.Cache.None && !d.ledger.SentAt.IsZero() && d.isCold()
+	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens, d.ledger.DigestAt, d.budget)
 }
 
 // reason says for the log why d is not the history as it came, or not what was sent.
@@ -423,7 +424,7 @@ func (d *draft) estimateHistory(n int) int {
 
 // lastSent returns the position of the last request's last message, or -1 if d does not have it.
 func (d *draft) lastSent() int {
-	n := len(d.ledger.sent)
+	n := len(d.ledger.Sent)
 	if n == 0 {
 		return -1
 	}
@@ -432,7 +433,7 @@ func (d *draft) lastSent() int {
 		if p := d.ledger.edits[k]; p != nil && !d.items[i].sent.Pinned {
 			k = p.key
 		}
-		return k == d.ledger.sent[n-1]
+		return k == d.ledger.Sent[n-1]
 	}
 	if n <= len(d.items) && was(n-1) {
 		return n - 1
@@ -457,7 +458,7 @@ func (d *draft) wholeFrom() int {
 // wasSentWhole reports whether the last request had message i as it is. It looks at that place only: another message
 // with the same key may have been edited.
 func (d *draft) wasSentWhole(i int) bool {
-	sent := d.ledger.sent
+	sent := d.ledger.Sent
 	return i < len(sent) && sent[i] == d.items[i].fact.key
 }
 

@@ -71,7 +71,7 @@ func (e *epoch) rewrite() {
 	for uncached && e.bareRecords(recordsShare) {
 		// Else the next request would do it, even if its history has nothing new.
 	}
-	wasIdle := cold && !uncached && !e.ledger.sentAt.IsZero()
+	wasIdle := cold && !uncached && !e.ledger.SentAt.IsZero()
 	e.isCramped = (pressed || wasIdle) && e.isStillNearlyFull()
 }
 
@@ -191,7 +191,7 @@ func (e *epoch) dropFilesTo(goal, steps int) {
 // rewriteIfItPays is the epoch of a request that fits while the cache is warm. Nothing happens if the host asks for the
 // same request again: it gets the one that was sent.
 func (e *epoch) rewriteIfItPays() {
-	if n := e.firstChanged(); n == len(e.ledger.sent) && n == len(e.items) {
+	if n := e.firstChanged(); n == len(e.ledger.Sent) && n == len(e.items) {
 		return
 	}
 	list := e.staleParts(warmSteps, holdNothing)
@@ -225,7 +225,7 @@ func (e *epoch) epochFrom(list []part) int {
 // these to the cache is not the price of an epoch.
 func (e *epoch) cachedTokens() []int {
 	n := e.firstChanged()
-	if n == len(e.ledger.sent) {
+	if n == len(e.ledger.Sent) {
 		n = len(e.items)
 	}
 	tokens := e.counts()

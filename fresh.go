@@ -56,8 +56,8 @@ func (f *fresh) shortenNew() {
 // sentBefore returns a function that says whether the last request held message i as it stands now.
 func sentBefore(d *draft) func(i int) bool {
 	same := d.firstChanged()
-	rest := make(map[key]bool, len(d.ledger.sent)-same)
-	for _, k := range d.ledger.sent[same:] {
+	rest := make(map[key]bool, len(d.ledger.Sent)-same)
+	for _, k := range d.ledger.Sent[same:] {
 		rest[k] = true
 	}
 	return func(i int) bool { return i < same || rest[d.items[i].key()] }

@@ -169,13 +169,13 @@ func (l *ladder) summary(ctx context.Context) *proposal {
 		l.noteFailure(err, d)
 	}
 	total := d.historyTokens() // instead of a digest, a summary is tried again only when this has grown
-	l.note(func(x *ledger) { x.digestAt = total })
+	l.note(func(x *ledger) { x.DigestAt = total })
 	return nil
 }
 
 // isWorthAsking reports whether the summarizer is asked: it has not failed too often, and there is enough to summarize.
 func (l *ladder) isWorthAsking() bool {
-	d, b, log := l.draft, &l.ledger.breaker, l.opts.Logger
+	d, b, log := l.draft, &l.ledger.Breaker, l.opts.Logger
 	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.isDigestDue(total) {
 		log.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", b.Failures)
 		return false
@@ -207,7 +207,7 @@ func (l *ladder) digest(ctx context.Context) *proposal {
 		l.last = l.newDraft()
 	} else if l.last.shrinkToFit() {
 		saved := l.draft.historyTokens() - l.last.historyTokens()
-		p.also = func(l *ledger) { l.breaker.Digested(saved) }
+		p.also = func(l *ledger) { l.Breaker.Digested(saved) }
 		return p
 	}
 	return nil

@@ -4,14 +4,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
-	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/pairing"
 	"github.com/winnowgo/winnow/internal/place"
-	"github.com/winnowgo/winnow/internal/promise"
 	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
 )
@@ -37,23 +34,13 @@ func (s *settings) limits() accounting.Host {
 
 // ledger is the manager's memory of one conversation. Because of it, what was sent stays as it was sent.
 type ledger struct {
-	partner
+	saved.Memory
+	saved.Cache
 	rewrites
-	names   []*givenNames // of calls behind the newest summaries, the newest last
-	breaker breaker.Breaker
-
-	// tokens of the history when a digest stood in for a summary, or when a summary was last tried in vain
-	digestAt int
-	lastRequest
-	accounting accounting.Account
-	bodyLimits
-	refusals int       // by the provider, since a request of Recover was last accepted
-	tries    tries     // since the last Prepare
-	recovery *recovery // whose outcome is not known yet; nil: none
-	journal  journal
-
-	promised promise.Promise // of the last request
-	cacheUse promise.Use     // of the whole conversation
+	isRestored bool      // nothing was sent since Restore
+	tries      tries     // since the last Prepare
+	recovery   *recovery // whose outcome is not known yet; nil: none
+	journal    journal
 }
 
 // rewrites are the decisions about how the history is sent. If a recovery fails, the manager restores those from before
@@ -62,50 +49,19 @@ type rewrites struct {
 	edits      map[key]*edit // how messages are sent if not as they are, by their keys
 	records    []*runRecord  // that stand for runs of messages; nobody writes to the list
 	checkpoint *checkpoint   // the summary that stands for the oldest part of the history; nil: none
-
-	// a user request from before the checkpoint's cut that is sent besides checkpoint.request; zero: none
-	reopened  position
-	apart     []key    // results of calls that have one, shown apart since the first one was sent unanswered
-	turnStart position // the user message that begins the oldest turn that is kept; zero: no turn was dropped
-	flushed   bool     // BeforeCompact ran since the last compaction
+	saved.Decisions
 }
 
 // newestNames returns the names behind the newest summary that has some, or nil.
-func (l *ledger) newestNames() *givenNames {
-	if len(l.names) == 0 {
+func (l *ledger) newestNames() *saved.Names {
+	if len(l.Names) == 0 {
 		return nil
 	}
-	return l.names[len(l.names)-1]
-}
-
-// partner is the model that the conversation is held with, and who held it.
-type partner struct {
-	model         string // as the host names it; "": not known
-	otherModel    bool   // nothing was sent to model yet, only to another one
-	window        int    // of the manager, in tokens; 0: not known
-	isRestored    bool   // nothing was sent since Restore
-	bindsThinking bool   // the provider has said so
-}
-
-// bodyLimits are the limits of a request's body.
-type bodyLimits struct {
-	body   int // bytes that the provider allows; 0: it did not say
-	images int // that a request may have, by what the provider refused; 0: not known
-}
-
-// lastRequest is what was sent last.
-type lastRequest struct {
-	sent     []key     // message by message
-	sentAt   time.Time // zero: nothing was sent
-	tokens   int       // of the request
-	estimate int       // of its messages
-	bytes    int       // of its body
-	// the newest message of its history, as that had it, and the one ahead of it
-	end, ahead position
+	return &l.Names[len(l.Names)-1]
 }
 
 // hasRequest reports whether there was a last request and it was for the current model. It may have had no messages.
-func (l *ledger) hasRequest() bool { return !l.otherModel && (len(l.sent) > 0 || !l.sentAt.IsZero()) }
+func (l *ledger) hasRequest() bool { return !l.OtherModel && (len(l.Sent) > 0 || !l.SentAt.IsZero()) }
 
 // mostGoneEdits bounds the edits of messages that are gone from the history, in bytes of a snapshot's text. The records
 // of such messages have a bound of the same size. A host that goes back to a branch of the conversation finds both
@@ -135,23 +91,11 @@ func withoutGone(d *draft, edits map[key]*edit) map[key]*edit {
 	return used
 }
 
-// boundary says where, in the repaired history, a summary ends.
-type boundary struct {
-	firstKept bookmark // the first message that the summary does not stand for
-	request   position // the user request before firstKept that is kept verbatim; zero: none
-
-	// where the turn limit cut when the summary was made: no summary covers what lies before; zero: it did not cut
-	limited position
-
-	front        int  // number of leading messages among which the host's inserted texts stay in front
-	requestLeads bool // request stands in front of all that the summary stands for
-}
-
 // checkpoint stands for the history in front of its boundary.
 type checkpoint struct {
 	message Message // the summary, as it is sent
-	summaryKeys
-	boundary
+	saved.SummaryKeys
+	saved.Boundary
 	body     string // what the next summary updates: the summarizer's text, or more than a digest had room for
 	carried  sections.Carried
 	degraded string
@@ -191,7 +135,7 @@ type journal struct {
 	edits      map[key]*edit // edits that were written; the map is never changed
 	records    []*runRecord  // records that were written; likewise
 	checkpoint *checkpoint   // the checkpoint that was written
-	names      *givenNames   // the newest names that were written
+	names      *saved.Names  // the newest names that were written
 
 	// The next delta follows the state that Restore was given and the one that it made of that: it has all in it.
 	isUnknown bool
@@ -199,7 +143,7 @@ type journal struct {
 
 // toldBody returns the limit of a body, in bytes, that the host or the provider named. 0: neither named one. A guessed
 // limit does not count.
-func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.body) }
+func (l *ledger) toldBody(s *settings) int { return count.Least(s.opts.MaxBytes, l.Body) }
 
 // maxRemembered is how many refused requests are remembered, and how many results that stand apart.
 const maxRemembered = 32
@@ -225,63 +169,45 @@ func setOf[T comparable](list []T) map[T]bool {
 // from the order of the calls. A host that goes on with a summary has lost that order, and so has one that drops what
 // the summary stands for. So the names of the calls behind it are remembered.
 
-// givenNames are the ids with which calls were sent, of those calls that stayed when a summary was made.
-type givenNames struct {
-	summaryKeys
-	firstKept bookmark // the first message that the summary does not stand for, among the host's own messages
-
-	// by the ids in the history, in their order: of calls that are kept before that message, and of all from there on
-	before, behind map[string][]string
-}
-
-// summaryKeys identify a summary in a history.
-type summaryKeys struct {
-	key   key // as it is sent
-	plain key // with its text alone: Compaction.Summary
-}
-
 // namesFor returns the names that the calls of history were sent with, as far as its messages, which have these facts,
 // do not show them. A summary may stand in the history, or the history may have what the newest one stands for, or the
 // end of that.
 func (l *ledger) namesFor(history []Message, facts []*fact) (g pairing.Given) {
-	if len(l.names) == 0 {
+	if len(l.Names) == 0 {
 		return g
 	}
 	for i, m := range slices.Backward(history) {
 		if !m.Summary {
 			continue
 		}
-		for _, n := range slices.Backward(l.names) {
-			if n.isOf(facts[i].key) {
-				return pairing.Given{Names: joinNames(n.before, n.behind)}
+		for _, n := range slices.Backward(l.Names) {
+			if k := facts[i].key; k == n.Key || k == n.Plain {
+				return pairing.Given{Names: joinNames(n.Before, n.Behind)}
 			}
 		}
 	}
-	for _, n := range l.names {
-		if l.checkpoint == nil || n.key != l.checkpoint.key {
+	for _, n := range l.Names {
+		if l.checkpoint == nil || n.Key != l.checkpoint.Key {
 			continue
 		}
-		if from := n.firstKept.Find(placesOf(facts)); from >= 0 {
-			return pairing.Given{From: int32(from), Names: n.behind, Count: true}
+		if from := n.FirstKept.Find(placesOf(facts)); from >= 0 {
+			return pairing.Given{From: int32(from), Names: n.Behind, Count: true}
 		}
 	}
 	return g
 }
 
 // summaryKeys returns the keys of m, a summary in its frame.
-func (h *hasher) summaryKeys(m *Message) summaryKeys {
+func (h *hasher) summaryKeys(m *Message) saved.SummaryKeys {
 	plain := strings.TrimPrefix(joinedText(m), sections.Begin)
 	plain = plain[:max(0, strings.LastIndex(plain, sections.End))]
-	return summaryKeys{h.key(m), h.key(&Message{Role: RoleUser, Parts: []Part{{Text: plain}}})}
+	return saved.SummaryKeys{Key: h.key(m), Plain: h.key(&Message{Role: RoleUser, Parts: []Part{{Text: plain}}})}
 }
 
 // placesOf returns the messages with these facts.
 func placesOf(facts []*fact) place.List {
 	return place.List{Len: len(facts), Key: func(i int) key { return facts[i].key }}
 }
-
-// isOf reports whether k is the key of the summary, or of its text alone.
-func (s *summaryKeys) isOf(k key) bool { return k == s.key || k == s.plain }
 
 // joinNames returns the names of a with those of b behind them.
 func joinNames(a, b map[string][]string) map[string][]string {
@@ -296,15 +222,13 @@ func joinNames(a, b map[string][]string) map[string][]string {
 }
 
 // withNames returns list with n as the names behind the summary with these keys. It does not change list.
-func withNames(list []*givenNames, n *givenNames, keys summaryKeys) []*givenNames {
-	isSame := func(old *givenNames) bool { return old.key == keys.key }
-	switch {
-	case n == nil && !slices.ContainsFunc(list, isSame):
-		return list
-	case n == nil:
-		n = &givenNames{} // behind an earlier summary with the same text, calls had names; here each has its id
+func withNames(list []saved.Names, n *saved.Names, keys saved.SummaryKeys) []saved.Names {
+	if n == nil {
+		if !slices.ContainsFunc(list, func(old saved.Names) bool { return old.Key == keys.Key }) {
+			return list
+		}
+		n = &saved.Names{} // behind an earlier summary with the same text, calls had names; here each has its id
 	}
-	n.summaryKeys = keys
-	list = slices.DeleteFunc(slices.Clone(list), isSame)
-	return append(list[max(0, len(list)-saved.MostNames+1):], n)
+	n.SummaryKeys = keys
+	return saved.AddNames(list, *n)
 }

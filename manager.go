@@ -12,6 +12,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/record"
+	"github.com/winnowgo/winnow/internal/saved"
 )
 
 // Manager keeps one conversation inside its window. Make one with [New] for each conversation, and keep it, or its
@@ -57,7 +58,7 @@ func New(window int, opts *Options) (*Manager, error) {
 	m := &Manager{
 		settings: settings{window: window, opts: o, minifier: newMinifier(&o), prices: pricesOf(o.Model, o.Cache),
 			meter: new(meter)},
-		state: &ledger{partner: partner{model: o.Model, window: window}},
+		state: &ledger{Memory: saved.Memory{Partner: saved.Partner{Model: o.Model, Window: window}}},
 	}
 	m.truncateHasEstimator = opts != nil && opts.Truncate != nil && opts.Truncate.Estimator != nil
 	return m, nil
@@ -133,18 +134,18 @@ func (m *Manager) Counted(u Usage) {
 	defer m.mu.Unlock()
 	c, tokens := m.begin(nil, nil), u.Prompt()
 	l := c.ledger
-	if len(l.sent) == 0 || tokens <= 0 {
+	if len(l.Sent) == 0 || tokens <= 0 {
 		return // nothing was sent, or nothing was counted
 	}
-	known := count.Add(l.estimate, m.opts.Overhead)
+	known := count.Add(l.Estimate, m.opts.Overhead)
 	if tokens < count.Share(known, accounting.LeastCount) || tokens > count.Share(m.window, accounting.MostCount) {
 		return // the count is of another request
 	}
-	anchor := accounting.Anchor{Messages: len(l.sent), Estimate: l.estimate, Prompt: tokens}
-	l.accounting.Observe(anchor, 0, m.opts.Overhead)
+	anchor := accounting.Anchor{Messages: len(l.Sent), Estimate: l.Estimate, Prompt: tokens}
+	l.Accounting.Observe(anchor, 0, m.opts.Overhead)
 	m.logMissed(l.settlePromise(&u, &m.settings))
-	if u.ThinkingDropped > 0 && !l.bindsThinking {
-		l.bindsThinking = true
+	if u.ThinkingDropped > 0 && !l.BindsThinking {
+		l.BindsThinking = true
 		m.logBinding()
 	}
 	c.keep()
@@ -173,9 +174,9 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, e
 		}
 	}
 	c := m.begin(history, (*call).settle)
-	failures := c.ledger.breaker.Failures
+	failures := c.ledger.Breaker.Failures
 	err = c.underLimits(func() (err error) {
-		r, err = c.makeRequest(ctx, c.ledger.breaker.Failures > failures)
+		r, err = c.makeRequest(ctx, c.ledger.Breaker.Failures > failures)
 		return err
 	})
 	return r, err
@@ -202,7 +203,7 @@ func (l *ledger) isSent(m *Message) bool {
 // old process would have made. A request that was refused already is not tried again.
 func (c *call) underLimits(try func() error) error {
 	err := c.withinBody(try)
-	if a := c.ledger.accounting; errors.Is(err, ErrOverflow) && a.IsGuessed() {
+	if a := c.ledger.Accounting; errors.Is(err, ErrOverflow) && a.IsGuessed() {
 		c.withoutGuess = true
 		if d := c.refusedBefore(); d == nil {
 			err = c.withinBody(try)

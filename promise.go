@@ -38,26 +38,26 @@ func (u CacheUse) Plus(n int, more CacheUse) CacheUse {
 func (m *Manager) CacheUse() CacheUse {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return CacheUse(m.state.cacheUse)
+	return CacheUse(m.state.CacheUse)
 }
 
 // promise says what the last request, of d, should read of what the cache has: the newest request whose answer was
 // counted. before is the state in front of it. reason says why d differs from the request before, from `first` on.
 func (l *ledger) promise(d *draft, before *ledger, first int, reason string) {
-	p := &l.promised
+	p := &l.Promise
 	if p.SentAt.IsZero() && d.answer != nil && countsMore(d.answer) {
 		p.Base = promise.Base{}
 	}
 	whose := promise.Winnow
 	switch {
-	case before.otherModel:
+	case before.OtherModel:
 		first, whose, reason = promise.Elsewhere, promise.Host, "another model"
-	case d.compactedAt > before.end.Index:
+	case d.compactedAt > before.End.Index:
 		whose, reason = promise.Provider, "it has compacted the conversation"
-	case first >= d.changedFrom && d.turnStart.Key == before.turnStart.Key:
+	case first >= d.changedFrom && d.turnStart.Key == before.TurnStart.Key:
 		whose, reason = promise.Host, otherHistory
 	}
-	p.Keep(l.sent, first, whose, reason)
+	p.Keep(l.Sent, first, whose, reason)
 	if i := (observing{d}).firstForgotten(p.Kept); i < p.Kept {
 		p.Kept, p.Whose, p.Reason = i, promise.Provider, "the reasoning of an earlier turn is not read any more"
 	}
@@ -109,10 +109,10 @@ func (l *ledger) settlePromise(u *Usage, s *settings) *promise.Missed {
 		return nil
 	}
 	c := s.opts.Cache
-	return l.promised.Settle(promise.Answer{Sent: l.sent,
+	return l.Promise.Settle(promise.Answer{Sent: l.Sent,
 		Prompt: u.Prompt(), Read: max(0, u.CacheRead), Written: max(0, u.CacheWrite), Output: max(0, u.Output),
 		Said: u.CacheMiss,
-	}, promise.Cache{None: c.None, TTL: c.TTL, Least: s.prices.least}, &l.cacheUse)
+	}, promise.Cache{None: c.None, TTL: c.TTL, Least: s.prices.least}, &l.CacheUse)
 }
 
 // logMissed says how much was not read that should have been, and who caused it.
@@ -146,9 +146,9 @@ func (m *Manager) Warm(history []Message, now time.Time) Warmth {
 	if l.isCold(&m.opts, now) {
 		return Warmth{}
 	}
-	prompt := float64(l.tokens) * m.prices.times(l.tokens)
+	prompt := float64(l.Tokens) * m.prices.times(l.Tokens)
 	w := Warmth{
-		Until: l.sentAt.Add(c.TTL), KeepAlive: prompt * c.ReadPrice, Saves: prompt * (c.WritePrice - c.ReadPrice),
+		Until: l.SentAt.Add(c.TTL), KeepAlive: prompt * c.ReadPrice, Saves: prompt * (c.WritePrice - c.ReadPrice),
 	}
 	longer, within := 0.0, 0.0 // pauses that outlast the cache, and those of them that end within its next TTL
 	for i := 1; i < len(history); i++ {

@@ -73,11 +73,11 @@ func (b basis) ends() (end, ahead position) {
 // behindLast returns the index of what follows the history of the last request; 0: this history does not have that.
 func (b basis) behindLast() int {
 	facts := placesOf(b.index.facts)
-	if end := b.ledger.end.Find(facts); end >= 0 {
+	if end := b.ledger.End.Find(facts); end >= 0 {
 		return end + 1
 	}
 	// Hosts may put text, such as the time, at the end of a request and drop it later.
-	i := b.ledger.ahead.Find(facts) + 1
+	i := b.ledger.Ahead.Find(facts) + 1
 	if i > 0 && i < len(b.history) && b.history[i].Role != RoleAssistant {
 		i++
 	}
@@ -153,7 +153,7 @@ func (h *reading) standsApart() func(first, later *Message) bool {
 	var sent, apart map[key]bool
 	return func(first, later *Message) bool {
 		if sent == nil {
-			sent, apart = setOf(l.sent), setOf(l.apart)
+			sent, apart = setOf(l.Sent), setOf(l.Apart)
 		}
 		k := h.index.hasher.key(first)
 		p := l.edits[k]

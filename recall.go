@@ -90,7 +90,7 @@ const (
 
 // newAnswer returns the answer to call, without what it is about, and the window that bounds it. The lock is held.
 func (m *Manager) newAnswer(call recall.Call) (a *recall.Answer, window int) {
-	window = count.Least(m.window, m.state.accounting.Window)
+	window = count.Least(m.window, m.state.Accounting.Window)
 	room := min(max(leastRecallTokens, count.Share(window, recallShare)), max(1, count.Share(window, maxDefaultShare)))
 	tokens := func(text string) int { return textTokens(m.opts.Estimator, text) }
 	return &recall.Answer{Call: call, Room: room, Tokens: tokens}, window
@@ -124,7 +124,7 @@ func (m *Manager) newRecall(history []Message, call recall.Call) (a *recall.Answ
 // last one is taken: too much is better than too little.
 func (m *Manager) spanEnd(handle string, out *leftOut) int {
 	c := m.state.checkpoint
-	if c != nil && out.firstKept >= 0 && handle == recall.SpanHandle(c.firstKept.Key) {
+	if c != nil && out.firstKept >= 0 && handle == recall.SpanHandle(c.FirstKept.Key) {
 		return out.firstKept
 	}
 	i := len(out.facts) - 1
@@ -191,7 +191,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	whole := make(map[key]bool, len(d.items))
 	for _, x := range d.items {
 		i := x.index
-		if len(b.ledger.sent) == 0 || i < 0 {
+		if len(b.ledger.Sent) == 0 || i < 0 {
 			continue
 		}
 		sent := *x.sent

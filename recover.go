@@ -39,7 +39,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	said := diagnose(cause, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch said = said.OfRequest(m.state.tokens); {
+	switch said = said.OfRequest(m.state.Tokens); {
 	case said.Final:
 		return nil, fmt.Errorf("winnow: a manager has tried all that it can: %w", cause)
 	case !said.IsRecoverable():
@@ -53,7 +53,7 @@ func (l *ladder) recover(ctx context.Context) (*Request, error) {
 	if ctx.Err() != nil {
 		return nil, l.ended(ctx)
 	}
-	if l.ledger.refusals > maxRefusals || l.ledger.tries.Refusals > maxRetries {
+	if l.ledger.Refusals > maxRefusals || l.ledger.tries.Refusals > maxRetries {
 		return nil, l.giveUp()
 	}
 	r, err := l.climb(ctx, ofRecover)
@@ -83,13 +83,13 @@ func (l *ladder) sendSmaller(name string, p *proposal) (*Request, error) {
 // ladderOfRecover records that the provider refused the last request, learns from what it said, and returns the ladder
 // on which a smaller request is looked for.
 func (c *call) ladderOfRecover(said overflow.Diagnosis, cause error) *ladder {
-	l := &ladder{call: c, refusal: refusal{cause: cause, answer: said.Output, estimate: c.ledger.estimate}}
+	l := &ladder{call: c, refusal: refusal{cause: cause, answer: said.Output, estimate: c.ledger.Estimate}}
 	l.evidence = accounting.Refusal{
-		Said: said, Tokens: c.ledger.tokens, Messages: len(c.ledger.sent), Estimate: c.ledger.estimate,
-		Bytes: c.ledger.bytes, IsSent: c.ledger.hasRequest(), IsLast: c.ledger.tries.Refusals+1 >= maxRetries,
+		Said: said, Tokens: c.ledger.Tokens, Messages: len(c.ledger.Sent), Estimate: c.ledger.Estimate,
+		Bytes: c.ledger.Bytes, IsSent: c.ledger.hasRequest(), IsLast: c.ledger.tries.Refusals+1 >= maxRetries,
 	}
 	if l.evidence.IsSent {
-		l.key = place.Of(c.ledger.sent)
+		l.key = place.Of(c.ledger.Sent)
 	} else {
 		d := l.unprepared()
 		l.evidence.Tokens, l.estimate, l.evidence.Bytes = d.tokens(), d.total, d.bytes()
@@ -97,10 +97,10 @@ func (c *call) ladderOfRecover(said overflow.Diagnosis, cause error) *ladder {
 	l.evidence.Bytes = max(1, l.evidence.Bytes)
 	c.settles = func(*call) { l.learn() }
 	l.learn()
-	a := &c.ledger.accounting
+	a := &c.ledger.Accounting
 	c.opts.Logger.Warn(event.Refused, "class", string(said.Class), "tokens", l.refused,
 		"answer_reserve", said.Output, "limit", a.Limit, "guessed_limit", a.Guess.Most,
-		"body_limit", count.Least(c.ledger.toldBody(c.settings), a.Body.Most), "refusals", c.ledger.refusals)
+		"body_limit", count.Least(c.ledger.toldBody(c.settings), a.Body.Most), "refusals", c.ledger.Refusals)
 	return l
 }
 
@@ -109,7 +109,7 @@ func (c *call) ladderOfRecover(said overflow.Diagnosis, cause error) *ladder {
 // that is guessed from it would be too low.
 func (l *ladder) unprepared() *draft {
 	b := l.basis
-	if !l.ledger.otherModel {
+	if !l.ledger.OtherModel {
 		s := *l.settings
 		s.opts.HistoryTurns, b.settings = 0, &s
 	}
@@ -235,7 +235,7 @@ func (l *ladder) compactWith(ctx context.Context, d *draft, call compactCall) *p
 	next, report, err := l.compact(ctx, d, call)
 	if err != nil {
 		if !isDigest(call.by) && !errors.Is(err, ErrNothingToCompact) { // else it was not asked
-			l.note(func(x *ledger) { x.breaker.Reason = failureReason(err) })
+			l.note(func(x *ledger) { x.Breaker.Reason = failureReason(err) })
 		}
 		l.opts.Logger.Warn(event.Failed, "reason", failureReason(err),
 			"error_class", string(ClassifyError(err).Class), "after", "overflow")
@@ -294,7 +294,7 @@ func (l *ladder) takeSmallest(context.Context) *proposal {
 		return nil
 	}
 	d := l.smallest.draft
-	n, learned := l.size(d), &l.ledger.accounting
+	n, learned := l.size(d), &l.ledger.Accounting
 	told := l.ledger.toldBody(l.settings)
 	switch {
 	case !l.guessed && l.bytes == 0 && n < l.allowed && d.fitsBody():
@@ -331,7 +331,7 @@ func (l *ladder) giveUp() error {
 	l.opts.Logger.Warn("winnow: nothing is left to try against an overflow", "tokens", e.Tokens,
 		"budget", e.Budget, "overhead", e.Overhead,
 		"pinned", e.Pinned, "summary", e.Summary, "protected", e.Protected, "answer_reserve", e.Answer, "refusals",
-		l.ledger.refusals)
+		l.ledger.Refusals)
 	l.keep()
 	if len(d.items) == 0 {
 		return fmt.Errorf("%w: %w", ErrNothingToSend, l.cause)
@@ -384,7 +384,7 @@ func (m *Manager) canRecover(err error) bool {
 	said := diagnose(err, m.opts.ErrorMatcher)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return said.OfRequest(m.state.tokens).IsRecoverable()
+	return said.OfRequest(m.state.Tokens).IsRecoverable()
 }
 
 // refusal is what a provider refused, and what it said of that.
@@ -419,7 +419,7 @@ func (l *ladder) learn() {
 		l.ledger.tries.remember(l.key)
 	}
 	l.ledger.tries.Refusals++
-	l.ledger.refusals++
+	l.ledger.Refusals++
 	said := &l.evidence.Said
 	l.refused = l.evidence.Tokens
 	if said.Class == overflow.ClassImages {
@@ -429,17 +429,17 @@ func (l *ladder) learn() {
 		if limit <= 0 || limit >= l.images {
 			limit = max(1, l.images/2)
 		}
-		l.ledger.images = count.Least(l.ledger.images, limit)
+		l.ledger.Images = count.Least(l.ledger.Images, limit)
 		return
 	}
 	if said.Class == overflow.ClassBytes || said.Unit == overflow.UnitBytes {
 		l.bytes = l.evidence.Bytes
-		if l.guessed = l.ledger.accounting.LearnBody(&l.evidence, &l.ledger.body); l.guessed {
+		if l.guessed = l.ledger.Accounting.LearnBody(&l.evidence, &l.ledger.Body); l.guessed {
 			l.ledger.recovery.bytes.Add(l.bytes)
 		}
 		return
 	}
-	lesson := l.ledger.accounting.Learn(&l.evidence, l.limits())
+	lesson := l.ledger.Accounting.Learn(&l.evidence, l.limits())
 	l.refused, l.allowed, l.guessed = lesson.Tokens, lesson.Allowed, lesson.IsGuessed
 	if l.guessed {
 		l.ledger.recovery.tokens.Add(l.refused)
@@ -451,7 +451,7 @@ func (l *ladder) learn() {
 // undoable returns what revert can put back. It shares the map of edits with l.
 func (l *ledger) undoable() undoable {
 	return undoable{
-		rewrites: l.rewrites, guess: l.accounting.Guess, body: l.accounting.Body,
+		rewrites: l.rewrites, guess: l.Accounting.Guess, body: l.Accounting.Body,
 		refused: l.tries.refused,
 	}
 }
@@ -459,7 +459,7 @@ func (l *ledger) undoable() undoable {
 // revert puts l back to u. It keeps what was sent last, because the next request is compared with that.
 func (l *ledger) revert(u undoable) {
 	l.rewrites = u.rewrites
-	l.accounting.Guess, l.accounting.Body, l.tries.refused = u.guess, u.body, u.refused
+	l.Accounting.Guess, l.Accounting.Body, l.tries.refused = u.guess, u.body, u.refused
 }
 
 // openRecovery makes sure that a recovery is open, of a request for the history of c. If none is open yet, it saves the
@@ -472,7 +472,7 @@ func (c *call) openRecovery() {
 	}
 	c.index.update(c.history, c.opts.Estimator)
 	l.recovery = &open
-	l.end, l.ahead = c.ends()
+	l.End, l.Ahead = c.ends()
 }
 
 // undoRecovery undoes the open recovery, if there is one, because it came to nothing.
@@ -487,7 +487,7 @@ func (l *ledger) undoRecovery() {
 // what was sent and forgets what was guessed.
 func (l *ledger) closeRecovery() {
 	if l.recovery != nil {
-		l.accounting.Guess, l.accounting.Body = l.recovery.before.guess, l.recovery.before.body
+		l.Accounting.Guess, l.Accounting.Body = l.recovery.before.guess, l.recovery.before.body
 		l.recovery = nil
 	}
 }
@@ -513,16 +513,16 @@ func (c *call) settle() {
 // requestAccepted closes the open recovery, if there is one, because its last request was accepted. A limit that it
 // guessed stays only if the evidence is good enough: see accounting.Limit.
 func (l *ledger) requestAccepted(s *settings) {
-	x, a := l.recovery, &l.accounting
+	x, a := l.recovery, &l.Accounting
 	if x == nil {
 		return
 	}
 	if x.tokens.First > 0 {
 		believed := count.Least(a.Told(s.window-s.opts.Reserve), x.before.guess.Most)
-		a.Guess = x.before.guess.Settle(x.tokens, a.Guess.Most, l.tokens, believed)
+		a.Guess = x.before.guess.Settle(x.tokens, a.Guess.Most, l.Tokens, believed)
 	}
 	if x.bytes.First > 0 {
-		a.Body = x.before.body.Settle(x.bytes, a.Body.Most, l.bytes, l.toldBody(s))
+		a.Body = x.before.body.Settle(x.bytes, a.Body.Most, l.Bytes, l.toldBody(s))
 	}
-	l.recovery, l.refusals = nil, 0
+	l.recovery, l.Refusals = nil, 0
 }

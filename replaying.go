@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/place"
+	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
 )
 
@@ -23,7 +24,7 @@ const turnGrowth = 1.5
 
 // limitAndReplay runs them in order. The checkpoint comes first, because the turns that it stands for do not count.
 func (a replaying) limitAndReplay() {
-	a.isRewound = len(a.ledger.sent) > 0 && a.lastSent() < 0
+	a.isRewound = len(a.ledger.Sent) > 0 && a.lastSent() < 0
 	if a.checkpoint != nil && !a.replayCheckpoint(a.checkpoint) {
 		a.checkpoint = nil // a history that was rewound to before it, or another one
 	}
@@ -152,7 +153,7 @@ func (a replaying) replayCheckpoint(c *checkpoint) bool {
 	a.behind = a.items[first]
 	// Pins are those of the history as it is now: one that was set after the summary is sent whole again.
 	keep := append(outlives(a.sent(), first), slices.Repeat([]bool{true}, len(a.items)-first)...)
-	keepFront(a.sent(), keep[:min(c.front, first)])
+	keepFront(a.sent(), keep[:min(c.Front, first)])
 	at := a.leaveOutSummarized(c, keep[:first])
 	if c != a.ledger.checkpoint {
 		a.names = a.namesBehind(first, keep)
@@ -166,8 +167,8 @@ func (a replaying) replayCheckpoint(c *checkpoint) bool {
 // behind c, and says which outlive it. It returns where the summary belongs among those that stay.
 func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 	first, places := len(keep), placesIn(a.items)
-	moved := a.items[first].index - c.firstKept.Index // a host may have dropped some of what the summary stands for
-	request, limited := c.request.Moved(moved).Find(places), c.limited.Moved(moved).Find(places)
+	moved := a.items[first].index - c.FirstKept.Index // a host may have dropped some of what the summary stands for
+	request, limited := c.Request.Moved(moved).Find(places), c.Limited.Moved(moved).Find(places)
 	reopened := a.findReopened(request, first)
 	// messages before the turn limit that it keeps, such as an earlier summary: the new summary stands for them
 	inSummary := a.keptByLimit(max(0, limited))
@@ -186,7 +187,7 @@ func (a replaying) leaveOutSummarized(c *checkpoint, keep []bool) int {
 		case i < unreadable:
 			return false
 		case i == request, i == reopened:
-			return i != request || !c.requestLeads
+			return i != request || !c.Leads
 		}
 		return !keep[i] && !isLimited(i)
 	}
@@ -234,7 +235,7 @@ func (a replaying) quotedIn(c *checkpoint) func(x *item) bool {
 // countUnreadable returns how many messages no summary stands for, although they are older than c: they stand before a
 // compaction that the model cannot read, and c was made for one that could.
 func (a replaying) countUnreadable(c *checkpoint) (n int) {
-	at := c.limited.Find(placesOf(a.index.facts))
+	at := c.Limited.Find(placesOf(a.index.facts))
 	if a.start >= 0 || at < 0 || compactionIn(&a.history[at]) < 0 {
 		return 0
 	}
@@ -250,9 +251,9 @@ func (a replaying) replayInPlace(c *checkpoint) bool {
 	for i, x := range a.items {
 		switch {
 		case !x.own.Summary:
-		case x.fact.key == c.key:
+		case x.fact.key == c.Key:
 			return true // the history is one that a request returned
-		case x.fact.key == c.plain && c == a.ledger.checkpoint: // the host keeps Compaction.Summary
+		case x.fact.key == c.Plain && c == a.ledger.checkpoint: // the host keeps Compaction.Summary
 			a.edits = append(a.edits, x.dropEdit(OpCompact, summarizedReason))
 			a.items[i] = madeItem(&c.message, a.index.fact(&c.message, a.opts.Estimator))
 			a.setItems(a.items)
@@ -269,7 +270,7 @@ func (a replaying) replayInPlace(c *checkpoint) bool {
 func (a replaying) findReopened(request, first int) int {
 	reopened := -1
 	if a.base == a.ledger.checkpoint {
-		reopened = a.ledger.reopened.Find(placesIn(a.items))
+		reopened = a.ledger.Reopened.Find(placesIn(a.items))
 	}
 	if newest := newestRequest(a.sent()); newest >= 0 && newest < first && newest != request {
 		reopened = newest
@@ -282,7 +283,7 @@ func (a replaying) findReopened(request, first int) int {
 
 // namesBehind returns the names of the calls that a request with a new checkpoint keeps: those of the messages of the
 // request for which keep is true. `first` is the first one behind the summary.
-func (a replaying) namesBehind(first int, keep []bool) *givenNames {
+func (a replaying) namesBehind(first int, keep []bool) *saved.Names {
 	r := a.repair
 	if r == nil {
 		return nil
@@ -292,8 +293,8 @@ func (a replaying) namesBehind(first int, keep []bool) *givenNames {
 	for i, stays := range keep {
 		isKept[a.items[i].index] = stays || isKept[a.items[i].index]
 	}
-	n := &givenNames{before: map[string][]string{}, behind: map[string][]string{}}
-	n.firstKept = place.At(placesOf(a.index.facts), from)
+	n := &saved.Names{Before: map[string][]string{}, Behind: map[string][]string{}}
+	n.FirstKept = place.At(placesOf(a.index.facts), from)
 	renamed := map[string]bool{}
 	for s := range r.pairs.Calls {
 		c := &r.pairs.Calls[s]
@@ -301,9 +302,9 @@ func (a replaying) namesBehind(first int, keep []bool) *givenNames {
 		if c.Failed || !isKept[at] {
 			continue
 		}
-		list := n.before
+		list := n.Before
 		if at >= from {
-			list = n.behind
+			list = n.Behind
 		}
 		list[c.ID] = append(list[c.ID], r.pairs.SentID(int32(s)))
 		if r.pairs.IsRenamed(int32(s)) {
@@ -314,15 +315,15 @@ func (a replaying) namesBehind(first int, keep []bool) *givenNames {
 		return nil
 	}
 	isOwn := func(id string, _ []string) bool { return !renamed[id] }
-	maps.DeleteFunc(n.before, isOwn)
-	maps.DeleteFunc(n.behind, isOwn)
+	maps.DeleteFunc(n.Before, isOwn)
+	maps.DeleteFunc(n.Behind, isOwn)
 	return n
 }
 
 // limitTurns drops the oldest turns. The place of the last cut is remembered, so that the beginning of the request
 // stays the same until the list has grown by half, or the cache is cold.
 func (a replaying) limitTurns(limit int) {
-	start := max(0, a.ledger.turnStart.Find(placesBy(a.items))) // -1: a history that begins elsewhere
+	start := max(0, a.ledger.TurnStart.Find(placesBy(a.items))) // -1: a history that begins elsewhere
 	turns := 0
 	for i := start; i < len(a.items); i++ {
 		if beginsTurn(a.items[i].sent) {
@@ -379,7 +380,7 @@ func (a replaying) limitReason(i int) string {
 // asks again: what the model had not seen then, it has not seen now, though a repair may have moved it in front of an
 // answer.
 func (a replaying) endsInNews() bool {
-	sent, n := a.ledger.sent, len(a.items)
+	sent, n := a.ledger.Sent, len(a.items)
 	return len(sent) == 0 || n == 0 || sent[len(sent)-1] != a.items[n-1].key()
 }
 

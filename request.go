@@ -49,18 +49,18 @@ func (c *call) commit(p *proposal) (*Request, error) {
 	d, l, before := p.draft, c.ledger, *c.ledger
 	r, cold, reason := d.request(), d.isCold(), d.reason()
 	var missed *promise.Missed
-	if d.answer != nil && d.answerTo == l.promised { // else another call has counted it meanwhile
+	if d.answer != nil && d.answerTo == l.Promise { // else another call has counted it meanwhile
 		missed = l.settlePromise(d.answer.Usage, d.settings)
 	}
 	l.remember(d)
 	l.promise(d, &before, r.FirstChanged, reason)
-	l.bytes = r.Bytes
+	l.Bytes = r.Bytes
 	if p.also != nil {
 		p.also(l)
 	}
 	if l.isRestored {
 		l.isRestored = false
-		l.breaker.Restarted(d.historyTokens()) // behind p.also, which subtracts what a digest has removed
+		l.Breaker.Restarted(d.historyTokens()) // behind p.also, which subtracts what a digest has removed
 	}
 	if p.report != nil {
 		l.recordSummary(d)
@@ -70,9 +70,9 @@ func (c *call) commit(p *proposal) (*Request, error) {
 		return nil, err
 	}
 	switch log := c.opts.Logger; {
-	case r.FirstChanged < len(before.sent):
+	case r.FirstChanged < len(before.Sent):
 		log.Info(event.Rewritten, "first_changed", r.FirstChanged,
-			"messages_before", len(before.sent), "messages", len(r.Messages), "tokens_before", before.tokens,
+			"messages_before", len(before.Sent), "messages", len(r.Messages), "tokens_before", before.Tokens,
 			"tokens", r.Tokens, "edits", len(d.newEdits), "records", d.newRecords, "cold", cold, "reason", reason)
 	case d.firstReason != "" || d.newRecords > 0:
 		// Nothing that was sent is rewritten. Without a log entry nobody would know why a part of the history is gone.
@@ -81,7 +81,7 @@ func (c *call) commit(p *proposal) (*Request, error) {
 			"tokens_whole", d.estimateHistory(len(d.history)), "tokens", r.Tokens,
 			"options", "FoldAbove, Prune, Truncate")
 	}
-	if l.bindsThinking && !before.bindsThinking {
+	if l.BindsThinking && !before.BindsThinking {
 		c.logBinding()
 	}
 	l.tries.count(r, c.meter)
@@ -101,31 +101,31 @@ func (l *ledger) remember(d *draft) {
 	l.edits = withoutGone(d, l.editsSent(d))
 	from := d.firstChanged()
 	l.journal.sent = min(l.journal.sent, from)
-	if from < len(l.sent) {
-		l.sent = slices.Clip(l.sent[:from])
+	if from < len(l.Sent) {
+		l.Sent = slices.Clip(l.Sent[:from])
 	}
 	for _, x := range d.items[from:] {
-		l.sent = append(l.sent, x.key())
+		l.Sent = append(l.Sent, x.key())
 	}
-	l.turnStart, l.checkpoint, l.records, l.reopened = d.turnStart, d.checkpoint, d.recordsBehind(d.items), d.reopened
-	l.apart = l.stillApart(d)
-	l.bindsThinking = l.bindsThinking || d.saysBound() // before otherModel is forgotten
-	l.sentAt, l.tokens, l.estimate, l.otherModel = d.now, d.tokens(), d.total, false
-	l.end, l.ahead = d.ends()
-	l.accounting = d.accounting
-	if d.unchangedPrefix < l.accounting.Anchor.Messages {
-		l.accounting.Anchor.Messages = accounting.Lost
+	l.TurnStart, l.checkpoint, l.records, l.Reopened = d.turnStart, d.checkpoint, d.recordsBehind(d.items), d.reopened
+	l.Apart = l.stillApart(d)
+	l.BindsThinking = l.BindsThinking || d.saysBound() // before otherModel is forgotten
+	l.SentAt, l.Tokens, l.Estimate, l.OtherModel = d.now, d.tokens(), d.total, false
+	l.End, l.Ahead = d.ends()
+	l.Accounting = d.accounting
+	if d.unchangedPrefix < l.Accounting.Anchor.Messages {
+		l.Accounting.Anchor.Messages = accounting.Lost
 	}
 }
 
 // stillApart returns what was decided now, and before that what was decided of messages that this history has no more:
 // a host may go on with Request.History, and go back to its log. The newest decisions stay.
 func (l *ledger) stillApart(d *draft) []key {
-	if len(l.apart) == 0 {
+	if len(l.Apart) == 0 {
 		return d.apart
 	}
 	isNew := setOf(d.apart)
-	older := slices.DeleteFunc(slices.Clone(l.apart), func(k key) bool { return isNew[k] })
+	older := slices.DeleteFunc(slices.Clone(l.Apart), func(k key) bool { return isNew[k] })
 	all := append(older, d.apart...)
 	return all[max(0, len(all)-maxRemembered):]
 }

@@ -68,7 +68,7 @@ func (s *sized) fitsBody() bool {
 	return (limit == 0 || s.bytes() <= limit) && s.fitsImages()
 }
 
-func (s *sized) fitsImages() bool { return s.ledger.images == 0 || s.images() <= s.ledger.images }
+func (s *sized) fitsImages() bool { return s.ledger.Images == 0 || s.images() <= s.ledger.Images }
 
 // bodyLimit returns the lowest known limit of a body in bytes: the host's, the provider's or a guessed one. 0: no limit
 // is known.

@@ -133,7 +133,7 @@ func (s shrinking) squeezeResults() {
 // leaveOutSurplus leaves out images, the oldest first, until the provider takes how many there are: of old steps down
 // to a low-water mark, of the newest step no more than necessary.
 func (s shrinking) leaveOutSurplus() {
-	n, most := s.images(), s.ledger.images
+	n, most := s.images(), s.ledger.Images
 	request := newestRequest(s.sent())
 	for _, step := range []struct{ end, goal int }{
 		{newestAnswers(s.sent(), 1), count.Share(most, imagesLowWater)}, {len(s.items), most},
@@ -301,7 +301,7 @@ const signedByAnother = "thinking that another model signed"
 // thinking returns the policy: that of the options, unless the provider has said that it binds thinking to what stands
 // before it.
 func (b *basis) thinking() ThinkingPolicy {
-	if b.ledger.bindsThinking || b.saysBound() {
+	if b.ledger.BindsThinking || b.saysBound() {
 		return ThinkingBound
 	}
 	return b.opts.Thinking
@@ -310,7 +310,7 @@ func (b *basis) thinking() ThinkingPolicy {
 // saysBound reports whether the newest answer says that the provider has left out thinking because what stands before
 // it had changed. Nothing is learned from an answer of another model.
 func (b *basis) saysBound() bool {
-	if b.ledger.otherModel {
+	if b.ledger.OtherModel {
 		return false
 	}
 	i := len(b.history) - 1
@@ -328,7 +328,7 @@ func (b *basis) saysBound() bool {
 // leaveOutThinking leaves out what Options.Thinking asks for. It runs on every request, but reaches only what stands
 // behind the first change, of which the cache holds nothing. From another model, all signed thinking goes.
 func (s shrinking) leaveOutThinking() {
-	if s.ledger.otherModel { // whatever the policy: another model cannot use a signature, and may refuse it
+	if s.ledger.OtherModel { // whatever the policy: another model cannot use a signature, and may refuse it
 		for i := range s.items {
 			s.dropThinking(i, isSigned, signedByAnother)
 		}
@@ -338,7 +338,7 @@ func (s shrinking) leaveOutThinking() {
 	case ThinkingBound:
 		from = s.brokenFrom(from)
 	case ThinkingDropped:
-		if from >= len(s.ledger.sent) {
+		if from >= len(s.ledger.Sent) {
 			return
 		}
 		end = max(0, newestRequest(s.sent()))
@@ -373,9 +373,9 @@ func (s shrinking) dropThinking(i int, which func(Part) bool, reason string) {
 // message that the host put in between is such a change: the model has not seen it.
 func (s shrinking) brokenFrom(changed int) int {
 	switch start := s.start; {
-	case start >= changed && !slices.Contains(s.ledger.sent, s.items[start].fact.key):
+	case start >= changed && !slices.Contains(s.ledger.Sent, s.items[start].fact.key):
 		changed = start // the provider has compacted since: what it thought from there on is bound to that
-	case changed < len(s.ledger.sent):
+	case changed < len(s.ledger.Sent):
 		return changed
 	}
 	if changed > 0 && changed != s.start && changed < len(s.items) && !mayAnswer(s.items[changed].sent) {

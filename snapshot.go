@@ -21,7 +21,7 @@ func (m *Manager) Snapshot() ([]byte, error) {
 	defer m.mu.Unlock()
 	l := m.state
 	s := l.head()
-	s.Sent, s.Edits, s.Records, s.Names = l.sent, savedEdits(l.edits), savedRecords(l.records), savedNames(l.names)
+	s.Sent, s.Edits, s.Records, s.Names = l.Sent, savedEdits(l.edits), savedRecords(l.records), l.Names
 	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("winnow: Snapshot: %w", err)
@@ -84,26 +84,26 @@ func restored(state []byte, deltas [][]byte) (*ledger, error) {
 func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
 	l.isRestored = true
-	if l.window > 0 && l.window != m.window {
-		l.breaker = breaker.Breaker{} // a compaction may succeed in another window
-		if l.model == "" {            // it may be another model's window
+	if l.Window > 0 && l.Window != m.window {
+		l.Breaker = breaker.Breaker{} // a compaction may succeed in another window
+		if l.Model == "" {            // it may be another model's window
 			l.undoRecovery()
-			l.accounting.Limit, l.accounting.Window, l.accounting.Guess = 0, 0, accounting.Limit{}
+			l.Accounting.Limit, l.Accounting.Window, l.Accounting.Guess = 0, 0, accounting.Limit{}
 		}
 	}
-	l.window = m.window
+	l.Window = m.window
 	if model == "" { // not known
 		return
 	}
-	was := l.model
-	if l.model = model; was == "" || models.IsSame(was, model) {
+	was := l.Model
+	if l.Model = model; was == "" || models.IsSame(was, model) {
 		return
 	}
 	l.undoRecovery()
-	l.accounting, l.body, l.images = accounting.Account{}, 0, 0
-	l.refusals, l.tries, l.breaker = 0, tries{}, breaker.Breaker{}
-	l.sentAt, l.tokens, l.estimate = time.Time{}, 0, 0
-	l.otherModel, l.bindsThinking = true, false
+	l.Accounting, l.Body, l.Images = accounting.Account{}, 0, 0
+	l.Refusals, l.tries, l.Breaker = 0, tries{}, breaker.Breaker{}
+	l.SentAt, l.Tokens, l.Estimate = time.Time{}, 0, 0
+	l.OtherModel, l.BindsThinking = true, false
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,
 		"edits_kept", len(l.edits))
 }
@@ -112,9 +112,8 @@ func (l *ledger) goOnWith(m *Manager) {
 
 func (u undoable) saved() saved.State {
 	return saved.State{
-		Reopened: u.reopened, Apart: u.apart, TurnStart: u.turnStart, Flushed: u.flushed,
-		Refused: u.refused, Checkpoint: u.checkpoint.saved(), Guess: u.guess, BodyGuess: u.body,
-		Edits: savedEdits(u.edits), Records: savedRecords(u.records),
+		Guess: u.guess, BodyGuess: u.body, Refused: u.refused, Decisions: u.Decisions,
+		Edits: savedEdits(u.edits), Records: savedRecords(u.records), Checkpoint: u.checkpoint.saved(),
 	}
 }
 
@@ -153,16 +152,6 @@ func (p *edit) saved() saved.Edit {
 	return e
 }
 
-func savedNames(list []*givenNames) (names []saved.Names) {
-	for _, n := range list {
-		names = append(names, saved.Names{
-			Summary: n.key, Plain: n.plain, FirstKept: n.firstKept,
-			Before: n.before, Behind: n.behind,
-		})
-	}
-	return names
-}
-
 // saved returns nil where no recovery is open.
 func (a *recovery) saved() *saved.Recovery {
 	if a == nil {
@@ -178,9 +167,8 @@ func (c *checkpoint) saved() *saved.Checkpoint {
 		return nil
 	}
 	return &saved.Checkpoint{
-		Text: []byte(joinedText(&c.message)), FirstKept: c.firstKept, Limited: c.limited, Request: c.request,
-		Front: c.front, Leads: c.requestLeads,
-		Body: []byte(c.body), Carried: c.carried, Degraded: c.degraded, Healthy: c.byModel.saved(),
+		Text: []byte(joinedText(&c.message)), Boundary: c.Boundary, Body: []byte(c.body), Carried: c.carried,
+		Degraded: c.degraded, Healthy: c.byModel.saved(),
 	}
 }
 
@@ -219,18 +207,13 @@ func partsOf(list []saved.Part) []Part {
 func (l *ledger) head() saved.Snapshot {
 	u := l.undoable()
 	u.edits, u.records = nil, nil // a delta has only those that are new
-	return saved.Snapshot{
-		Winnow: saved.Version,
-		Partner: saved.Partner{Model: l.model, OtherModel: l.otherModel, Window: l.window,
-			BindsThinking: l.bindsThinking},
-		Request: saved.Request{SentAt: l.sentAt, Tokens: l.tokens, Estimate: l.estimate, Bytes: l.bytes,
-			End: l.end, Ahead: l.ahead},
-		Accounting: saved.AccountingOf(l.accounting.Meter, l.accounting.Limit, l.accounting.Window),
-		BodyLimits: saved.BodyLimits{Body: l.body, Images: l.images},
-		Refusals:   l.refusals, DigestAt: l.digestAt, Breaker: l.breaker.Saved(),
-		Recovery: l.recovery.saved(), Tries: l.tries.Tries,
-		Deltas: l.journal.deltas, CacheUse: l.cacheUse, Promise: l.promised, State: u.saved(),
+	s := saved.Snapshot{
+		Winnow: saved.Version, Memory: l.Memory, Recovery: l.recovery.saved(), Tries: l.tries.Tries, Cache: l.Cache,
+		Deltas: l.journal.deltas, State: u.saved(),
 	}
+	s.Names, s.Sent, s.Breaker = nil, nil, s.Breaker.Saved()
+	s.Accounting.ForgetGuesses()
+	return s
 }
 
 // A snapshot turned into a ledger. A snapshot comes from a disk, so nothing in it is trusted. What no ledger can hold
@@ -262,12 +245,11 @@ func (r *reader) checkpoint(c *saved.Checkpoint) *checkpoint {
 	}
 	cp := &checkpoint{
 		message:  Message{Role: RoleUser, Summary: true, Parts: []Part{{Text: string(c.Text)}}},
-		boundary: boundary{c.FirstKept.Within(), c.Request.Within(), c.Limited.Within(), max(0, c.Front), c.Leads},
-		body:     string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
+		Boundary: c.Boundary.Within(), body: string(c.Body), carried: c.Carried.Within(), degraded: c.Degraded,
 		byModel: r.checkpoint(c.Healthy),
 	}
 	// The keys are not stored: they follow from the text, and stored ones could only contradict that.
-	cp.summaryKeys = r.hasher.summaryKeys(&cp.message)
+	cp.SummaryKeys = r.hasher.summaryKeys(&cp.message)
 	return cp
 }
 
@@ -304,16 +286,6 @@ func (r *reader) record(s *saved.Record) *runRecord {
 	return n
 }
 
-func namesOf(list []saved.Names) (names []*givenNames) {
-	for _, s := range list[max(0, len(list)-saved.MostNames):] {
-		names = append(names, &givenNames{
-			summaryKeys: summaryKeys{s.Summary, s.Plain}, firstKept: s.FirstKept.Within(), before: s.Before,
-			behind: s.Behind,
-		})
-	}
-	return names
-}
-
 // saysWhat reports whether e names a known operation and holds what that operation makes.
 func saysWhat(e *saved.Edit) bool {
 	switch Op(e.Op) {
@@ -329,11 +301,9 @@ func saysWhat(e *saved.Edit) bool {
 // state from before it.
 func (r *reader) state(s *saved.State) undoable {
 	u := undoable{guess: s.Guess.Within(), body: s.BodyGuess.Within(), rewrites: rewrites{
-		edits: map[key]*edit{}, checkpoint: r.checkpoint(s.Checkpoint), reopened: s.Reopened.Within(),
-		turnStart: s.TurnStart.Within(),
-		flushed:   s.Flushed,
+		edits: map[key]*edit{}, checkpoint: r.checkpoint(s.Checkpoint), Decisions: s.Decisions,
 	}}
-	u.apart = r.keys(s.Apart)
+	u.Reopened, u.TurnStart, u.Apart = s.Reopened.Within(), s.TurnStart.Within(), r.keys(s.Apart)
 	u.refused = r.keys(s.Refused[max(0, len(s.Refused)-maxRemembered):])
 	for i := range s.Records {
 		if n := r.record(&s.Records[i]); n != nil {
@@ -361,18 +331,10 @@ func (r *reader) state(s *saved.State) undoable {
 func ledgerOf(s *saved.Snapshot) (*ledger, error) {
 	var r reader
 	l := &ledger{
-		partner: partner{
-			model: s.Model, otherModel: s.OtherModel, window: s.Window, bindsThinking: s.BindsThinking,
-		},
-		breaker: s.Breaker.Within(), cacheUse: s.CacheUse.Within(), promised: s.Promise.Within(),
-		refusals: max(0, s.Refusals), digestAt: max(0, s.DigestAt),
+		Memory: s.Memory.Within(), Cache: saved.Cache{CacheUse: s.CacheUse.Within(), Promise: s.Promise.Within()},
+		tries: tries{Tries: s.Tries.Within()}, // before revert, which adds the requests that were refused
 	}
-	l.accounting.Meter, l.accounting.Limit, l.accounting.Window = s.Accounting.Within()
-	l.body, l.images = max(0, s.Body), max(0, s.Images)
-	l.sentAt, l.tokens, l.estimate, l.bytes = s.SentAt, max(0, s.Tokens), max(0, s.Estimate), max(0, s.Bytes)
-	l.end, l.ahead = s.End.Within(), s.Ahead.Within()
-	l.sent, l.names = r.keys(s.Sent), namesOf(s.Names)
-	l.tries = tries{Tries: s.Tries.Within()} // before revert, which adds the requests that were refused
+	l.Sent = r.keys(l.Sent)
 	// undoable is the same struct for the ledger and for what it was before a recovery.
 	l.revert(r.state(&s.State))
 	if a := s.Recovery; a != nil {
@@ -384,7 +346,7 @@ func ledgerOf(s *saved.Snapshot) (*ledger, error) {
 // journalFrom returns the journal of l once l was restored from a snapshot and the number of deltas that followed it.
 func (l *ledger) journalFrom(deltas int) journal {
 	return journal{
-		deltas: deltas, sent: len(l.sent), edits: l.edits, records: l.records,
+		deltas: deltas, sent: len(l.Sent), edits: l.edits, records: l.records,
 		checkpoint: l.checkpoint, names: l.newestNames(),
 	}
 }
@@ -410,22 +372,22 @@ func (c *call) writeDelta() error {
 // delta returns what changed in l since the last delta, and the journal as it will be once that is written.
 func (l *ledger) delta() ([]byte, journal, error) {
 	j := l.journal
-	d := saved.Delta{Snapshot: l.head(), From: min(j.sent, len(l.sent)), SameCheckpoint: j.checkpoint == l.checkpoint}
+	d := saved.Delta{Snapshot: l.head(), From: min(j.sent, len(l.Sent)), SameCheckpoint: j.checkpoint == l.checkpoint}
 	j.deltas++
-	d.Deltas, d.Sent = j.deltas, l.sent[d.From:]
+	d.Deltas, d.Sent = j.deltas, l.Sent[d.From:]
 	if d.SameCheckpoint { // the largest text of a snapshot, which most deltas do not change
 		d.Checkpoint = nil
 	}
 	if n := l.newestNames(); n != j.names {
-		d.Names, j.names = savedNames([]*givenNames{n}), n
+		d.Names, j.names = []saved.Names{*n}, n
 	}
 	if j.isUnknown {
-		d.Whole, d.Names, j.isUnknown = true, savedNames(l.names), false
+		d.Whole, d.Names, j.isUnknown = true, l.Names, false
 	}
 	compareEdits(&d, j.edits, l.edits)
 	compareRecordLists(&d, j.records, l.records)
 	j.edits, j.records = l.edits, l.records
-	j.sent, j.checkpoint = len(l.sent), l.checkpoint
+	j.sent, j.checkpoint = len(l.Sent), l.checkpoint
 	text, err := json.Marshal(d)
 	return text, j, err
 }

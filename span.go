@@ -32,7 +32,7 @@ func (d *draft) span() span {
 	stays := outlives(d.own(), len(d.items))
 	all := slices.Clone(stays)
 	n := keepFront(d.own(), all)
-	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.limited != (position{})
+	isLimited := d.limitedAt != (position{}) || d.checkpoint != nil && d.checkpoint.Limited != (position{})
 	unseen := d.firstUnseen()
 	// If the newest steps that the host wants whole do not fit beside a summary, they cannot be had.
 	whole := d.wholeFrom()

@@ -30,13 +30,13 @@ type observing struct{ *draft }
 // observeUsage learns from the provider's counts in messages that were not there at the last request. It runs on the
 // request as it was replayed: only settleRepeats may have made new edits.
 func (o observing) observeUsage() {
-	sent := len(o.ledger.sent)
+	sent := len(o.ledger.Sent)
 	if o.unchangedPrefix = o.firstChanged(); o.isLearned { // an earlier draft of this history has learned all
 		return
 	}
-	o.answer, o.answerTo, o.changedFrom = o.findAnswer(), o.ledger.promised, o.unchangedPrefix
+	o.answer, o.answerTo, o.changedFrom = o.findAnswer(), o.ledger.Promise, o.unchangedPrefix
 	// Another model's tokenizer counted, with other tools and limits, or another process with other tools.
-	if o.ledger.otherModel || o.withoutCounts {
+	if o.ledger.OtherModel || o.withoutCounts {
 		o.rejectFrom(sent)
 		o.unchangedPrefix = len(o.items)
 		return
@@ -136,7 +136,7 @@ func (o observing) observeWithoutNewest(i int) int {
 	sum, shown := o.sums(i)
 	sum = count.Add(sum, o.readThen(i))
 	answer := *o.items[at].sent
-	newest := o.accounting.BilledAs(max(0, o.ledger.estimate-sum))
+	newest := o.accounting.BilledAs(max(0, o.ledger.Estimate-sum))
 	answer.Usage = &Usage{Input: max(0, answer.Usage.Prompt()-newest)}
 	o.observeAnswer(&answer, i, sum, shown)
 	o.takeAnswer(&answer)
@@ -203,8 +203,8 @@ func (s *settings) logRejected(list []rejection) {
 func (o observing) takeAnswer(next *Message) {
 	if next.Role == RoleAssistant && !isFailed(next) {
 		l, a := o.ledger, &o.accounting
-		a.Guess.Take(l.tokens, a.Told(o.window-o.opts.Reserve))
-		a.Body.Take(l.bytes, l.toldBody(o.settings))
+		a.Guess.Take(l.Tokens, a.Told(o.window-o.opts.Reserve))
+		a.Body.Take(l.Bytes, l.toldBody(o.settings))
 		o.setBudget()
 	}
 }

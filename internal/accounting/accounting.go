@@ -10,10 +10,21 @@ import (
 // Account is what was learned. The zero value has learned nothing.
 type Account struct {
 	Meter
-	Limit  int   // tokens that a request may have, as the provider named them; 0: it did not
-	Window int   // the same, with the room for the answer; 0: it did not
-	Guess  Limit // like Limit, but inferred from refusals that named no number
-	Body   Limit // like Guess, in bytes of a request's body
+	Limit  int   `json:"limit,omitempty"`  // tokens that a request may have, as the provider named them; 0: it did not
+	Window int   `json:"window,omitempty"` // the same, with the room for the answer; 0: it did not
+	Guess  Limit `json:"-"`                // like Limit, but inferred from refusals that named no number
+	Body   Limit `json:"-"`                // like Guess, in bytes of a request's body
+}
+
+// Within returns a with its numbers in range: it may come from a disk.
+func (a Account) Within() Account {
+	for _, n := range []*int{&a.Estimate, &a.Prompt, &a.MostHidden, &a.Limit, &a.Window} {
+		*n = max(0, *n)
+	}
+	if a.Messages = max(Lost, a.Messages); a.Billed < 0 || a.Estimated < 0 { // JSON has no NaN and no infinity
+		a.Billed, a.Estimated = 0, 0
+	}
+	return a
 }
 
 // Budget returns how many tokens a request may have if the window has n for it. It is at most the limit that the

@@ -15,20 +15,21 @@ import (
 
 // A Meter is what the provider's counts have taught. The zero value has seen none.
 type Meter struct {
-	Anchor            Anchor
-	Billed, Estimated float64 // tokens of what was added between anchors; older ones weigh less
-	MostHidden        int     // the most tokens that what no message shows can take; 0: not known
+	Anchor
+	Billed     float64 `json:"billed,omitempty"`    // tokens of what was added between anchors; older ones weigh less
+	Estimated  float64 `json:"estimated,omitempty"` // of the same
+	MostHidden int     `json:"hidden,omitempty"`    // that what no message shows can take; 0: not known
 }
 
 // An Anchor is a request whose tokens the provider counted.
 type Anchor struct {
-	Messages int // how many the request had, or Lost
-	Estimate int // the estimate of these messages
-	Prompt   int // what the provider counted, including system prompt and tools; 0 without an anchor
+	Messages int `json:"messages,omitempty"` // how many the request had, or Lost
+	Estimate int `json:"estimate,omitempty"` // the estimate of these messages
+	Prompt   int `json:"prompt,omitempty"`   // what the provider counted, with system prompt and tools; 0: no anchor
 }
 
 // Lost, in [Anchor.Messages], says that what is sent now does not begin with the anchor's request.
-const Lost = math.MaxInt
+const Lost = -1
 
 const (
 	// A wrong family of tokenizers is off by no more than this, either way: measured over seven tokenizers and 36 kinds
@@ -87,7 +88,7 @@ func (m *Meter) Observe(anchor Anchor, shown, overhead int) {
 	old := m.Anchor
 	var billed, estimated int
 	switch {
-	case old.Prompt > 0 && old.Messages < messages:
+	case old.Prompt > 0 && old.Messages != Lost && old.Messages < messages:
 		billed, estimated = prompt-old.Prompt, estimate-old.Estimate
 	case old.Prompt == 0 && overhead > 0: // the host told what no message shows
 		billed, estimated = prompt-overhead, estimate
@@ -125,7 +126,7 @@ func (m *Meter) boundHidden(next Anchor, shown int) {
 // IsAnchored reports whether a request continues the anchor, if its first `unchanged` messages are those of the last
 // request.
 func (m *Meter) IsAnchored(unchanged int) bool {
-	return m.Anchor.Prompt > 0 && m.Anchor.Messages <= unchanged
+	return m.Prompt > 0 && m.Messages != Lost && m.Messages <= unchanged
 }
 
 // Tokens returns how many tokens the provider will count for a request whose messages are estimated as total.

@@ -40,8 +40,10 @@ func (s *Snapshot) Add(text []byte) error {
 	case d.Deltas != s.Deltas+1, d.From < 0, d.From > len(s.Sent):
 		return errNoSuccessor
 	}
-	sent, edits, checkpoint := append(s.Sent[:d.From:d.From], d.Sent...), s.Edits, s.Checkpoint
-	names := addNames(s.Names, d.Names)
+	sent, edits, checkpoint, names := append(s.Sent[:d.From:d.From], d.Sent...), s.Edits, s.Checkpoint, s.Names
+	for _, n := range d.Names {
+		names = AddNames(names, n)
+	}
 	if edits == nil {
 		edits = map[place.Key]Edit{}
 	}

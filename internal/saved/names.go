@@ -10,25 +10,27 @@ import (
 	"github.com/winnowgo/winnow/internal/place"
 )
 
-// Names are the ids that the calls behind a summary are sent with.
+// Names are the ids with which calls were sent, of those calls that stayed when a summary was made.
 type Names struct {
-	Summary   place.Key      `json:"summary"` // as it is sent
-	Plain     place.Key      `json:"plain"`   // with its text alone
-	FirstKept place.Bookmark `json:"firstKept"`
-	Before    CallNames      `json:"before,omitempty"` // of calls in front of FirstKept
-	Behind    CallNames      `json:"behind,omitempty"`
+	SummaryKeys
+	FirstKept place.Bookmark `json:"firstKept"`        // the first message behind it, of the host's own
+	Before    CallNames      `json:"before,omitempty"` // of calls that are kept before that message
+	Behind    CallNames      `json:"behind,omitempty"` // of all from there on
 }
 
-// MostNames is for how many summaries names are kept: a host may go back to an earlier one.
-const MostNames = 4
+// SummaryKeys identify a summary in a history.
+type SummaryKeys struct {
+	Key   place.Key `json:"summary"` // as it is sent
+	Plain place.Key `json:"plain"`   // with its text alone
+}
 
-// addNames returns list with newer ones behind it.
-func addNames(list, newer []Names) []Names {
-	for _, n := range newer {
-		list = slices.DeleteFunc(list, func(old Names) bool { return old.Summary == n.Summary })
-		list = append(list, n)
-	}
-	return list[max(0, len(list)-MostNames):]
+// mostNames is for how many summaries names are kept: a host may go back to an earlier one.
+const mostNames = 4
+
+// AddNames returns a new list with n as the newest names, in the place of others behind the same summary.
+func AddNames(list []Names, n Names) []Names {
+	list = slices.DeleteFunc(slices.Clone(list), func(old Names) bool { return old.Key == n.Key })
+	return append(list[max(0, len(list)-mostNames+1):], n)
 }
 
 // CallNames are, by an id that calls of the history have, the names of those calls in their order.

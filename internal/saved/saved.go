@@ -1,4 +1,4 @@
-// Package saved is the form of a manager's memory outside of its process.
+// Package saved is the form that a manager's memory has in a snapshot, and most of it in the process too.
 package saved
 
 import (
@@ -23,60 +23,96 @@ const Version = 1
 // Snapshot is the whole memory of a manager. Texts are bytes, so that what is not valid UTF-8 comes back unchanged.
 type Snapshot struct {
 	Winnow int `json:"winnow"` // version
-	Partner
-	Names []Names `json:"names,omitempty"` // of calls, the newest last
-	Request
-	Accounting Accounting `json:"accounting,omitzero"`
-	BodyLimits
-	Refusals int             `json:"refusals,omitempty"`
-	DigestAt int             `json:"digestAt,omitempty"`
-	Breaker  breaker.Breaker `json:"breaker,omitzero"`
-	Recovery *Recovery       `json:"attempt,omitempty"`
-	Tries    Tries           `json:"run,omitzero"`
-	CacheUse promise.Use     `json:"cacheUse,omitzero"`
-	Promise  promise.Promise `json:"promise,omitzero"`
-	Deltas   int             `json:"deltas,omitempty"` // that Options.Journal was given
+	Memory
+	Recovery *Recovery `json:"attempt,omitempty"`
+	Tries    Tries     `json:"run,omitzero"`
+	Cache
+	Deltas int `json:"deltas,omitempty"` // that Options.Journal was given
 	State
 }
 
-// Partner is the model that the conversation is held with.
+// Memory is what a manager remembers in the form of a snapshot, except for what the parts below have.
+type Memory struct {
+	Partner
+	Names []Names `json:"names,omitempty"` // of calls behind the newest summaries, the newest last
+	Request
+	Accounting accounting.Account `json:"accounting,omitzero"` // without guesses in a snapshot: State has them
+	BodyLimits
+	Refusals int `json:"refusals,omitempty"` // by the provider, since a request of Recover was last accepted
+
+	// tokens of the history when a digest stood in for a summary, or when a summary was last tried in vain
+	DigestAt int             `json:"digestAt,omitempty"`
+	Breaker  breaker.Breaker `json:"breaker,omitzero"`
+}
+
+// Partner is the model that the conversation is held with, and who held it.
 type Partner struct {
-	Model      string `json:"model,omitempty"`
-	OtherModel bool   `json:"otherModel,omitempty"`
-	// the provider has said that it binds thinking to what stands before it
-	BindsThinking bool `json:"bindsThinking,omitempty"`
-	Window        int  `json:"window,omitempty"` // of the manager
+	Model         string `json:"model,omitempty"`         // as the host names it; "": not known
+	OtherModel    bool   `json:"otherModel,omitempty"`    // nothing was sent to Model yet, only to another one
+	BindsThinking bool   `json:"bindsThinking,omitempty"` // to what stands before it: the provider has said so
+	Window        int    `json:"window,omitempty"`        // of the manager, in tokens; 0: not known
 }
 
-// BodyLimits are those that the provider told.
+// BodyLimits are the limits of a request's body.
 type BodyLimits struct {
-	Body   int `json:"body,omitempty"`
-	Images int `json:"images,omitempty"`
+	Body   int `json:"body,omitempty"`   // bytes that the provider allows; 0: it did not say
+	Images int `json:"images,omitempty"` // that a request may have, by what the provider refused; 0: not known
 }
 
-// Request is what was sent last. End is the newest message of its history, and Ahead the one in front of that.
+// Request is what was sent last.
 type Request struct {
-	Sent     []place.Key    `json:"sent,omitempty"` // its messages
-	SentAt   time.Time      `json:"sentAt,omitzero"`
-	Tokens   int            `json:"tokens,omitempty"`
-	Estimate int            `json:"estimate,omitempty"`
-	Bytes    int            `json:"bytes,omitempty"`
-	End      place.Position `json:"end,omitzero"`
-	Ahead    place.Position `json:"ahead,omitzero"`
+	Sent     []place.Key    `json:"sent,omitempty"`     // message by message
+	SentAt   time.Time      `json:"sentAt,omitzero"`    // zero: nothing was sent
+	Tokens   int            `json:"tokens,omitempty"`   // of the request
+	Estimate int            `json:"estimate,omitempty"` // of its messages
+	Bytes    int            `json:"bytes,omitempty"`    // of its body
+	End      place.Position `json:"end,omitzero"`       // the newest message of its history, as that had it
+	Ahead    place.Position `json:"ahead,omitzero"`     // the one ahead of End
+}
+
+// Cache is what became of the conversation in the provider's cache.
+type Cache struct {
+	CacheUse promise.Use     `json:"cacheUse,omitzero"` // of the whole conversation
+	Promise  promise.Promise `json:"promise,omitzero"`  // of the last request
+}
+
+// Within returns m with its numbers in range, so that no sum overflows and no count is negative: a file may hold any
+// number.
+func (m Memory) Within() Memory {
+	for _, n := range []*int{
+		&m.Tokens, &m.Estimate, &m.Bytes, &m.Body, &m.Images, &m.Refusals, &m.DigestAt,
+	} {
+		*n = max(0, *n)
+	}
+	m.Names = m.Names[max(0, len(m.Names)-mostNames):]
+	for i := range m.Names {
+		m.Names[i].FirstKept = m.Names[i].FirstKept.Within()
+	}
+	m.Accounting, m.Breaker = m.Accounting.Within(), m.Breaker.Within()
+	m.End, m.Ahead = m.End.Within(), m.Ahead.Within()
+	return m
 }
 
 // State is what a recovery can undo.
 type State struct {
-	Guess      accounting.Limit   `json:"guess,omitzero"`
-	BodyGuess  accounting.Limit   `json:"bodyGuess,omitzero"`
-	Refused    []place.Key        `json:"refused,omitempty"`
-	Reopened   place.Position     `json:"standIn,omitzero"`
-	Apart      []place.Key        `json:"apart,omitempty"`
-	TurnStart  place.Position     `json:"turnStart,omitzero"`
-	Flushed    bool               `json:"flushed,omitempty"`
+	Guess     accounting.Limit `json:"guess,omitzero"`
+	BodyGuess accounting.Limit `json:"bodyGuess,omitzero"`
+	Refused   []place.Key      `json:"refused,omitempty"`
+	Decisions
 	Edits      map[place.Key]Edit `json:"edits,omitempty"`
 	Records    []Record           `json:"records,omitempty"`
 	Checkpoint *Checkpoint        `json:"checkpoint,omitempty"`
+}
+
+// Decisions are some of those about how the history is sent.
+type Decisions struct {
+	// a user request from before the checkpoint's cut that is sent besides checkpoint.Request; zero: none
+	Reopened place.Position `json:"standIn,omitzero"`
+	// results of calls that have one, shown apart since the first one was sent unanswered
+	Apart []place.Key `json:"apart,omitempty"`
+	// the user message that begins the oldest turn that is kept; zero: no turn was dropped
+	TurnStart place.Position `json:"turnStart,omitzero"`
+	Flushed   bool           `json:"flushed,omitempty"` // BeforeCompact ran since the last compaction
 }
 
 // Recovery is a recovery whose outcome is not known yet, with the state from before it.
@@ -97,44 +133,6 @@ type Tries struct {
 // Within returns t with its numbers in range: no count is negative.
 func (t Tries) Within() Tries {
 	return Tries{max(0, t.Refusals), max(0, t.Compactions), max(0, t.Calls), t.Truncated}
-}
-
-// Accounting is what the provider's counts have taught, and the limits that it named.
-type Accounting struct {
-	Messages  int     `json:"messages,omitempty"` // of the anchor; -1: what was sent last does not begin with it
-	Estimate  int     `json:"estimate,omitempty"`
-	Prompt    int     `json:"prompt,omitempty"`
-	Billed    float64 `json:"billed,omitempty"`
-	Estimated float64 `json:"estimated,omitempty"`
-	Hidden    int     `json:"hidden,omitempty"` // at most
-	Limit     int     `json:"limit,omitempty"`
-	Window    int     `json:"window,omitempty"`
-}
-
-// AccountingOf returns what is kept of a meter, and of the limits that the provider named.
-func AccountingOf(m accounting.Meter, limit, window int) Accounting {
-	a := Accounting{
-		Messages: m.Anchor.Messages, Estimate: m.Anchor.Estimate, Prompt: m.Anchor.Prompt,
-		Billed: m.Billed, Estimated: m.Estimated, Hidden: m.MostHidden, Limit: limit, Window: window,
-	}
-	// Snapshots hold the number; the constant may change.
-	if a.Messages == accounting.Lost {
-		a.Messages = -1
-	}
-	return a
-}
-
-// Within returns what AccountingOf was given, with its numbers in range: a file may hold any number.
-func (a Accounting) Within() (m accounting.Meter, limit, window int) {
-	m.Anchor = accounting.Anchor{Messages: a.Messages, Estimate: max(0, a.Estimate), Prompt: max(0, a.Prompt)}
-	if a.Messages < 0 {
-		m.Anchor.Messages = accounting.Lost
-	}
-	if a.Billed >= 0 && a.Estimated >= 0 { // JSON has no NaN and no infinity
-		m.Billed, m.Estimated = a.Billed, a.Estimated
-	}
-	m.MostHidden = max(0, a.Hidden)
-	return m, max(0, a.Limit), max(0, a.Window)
 }
 
 // Edit is how one message is sent instead of as it is in the history.
@@ -196,16 +194,31 @@ func (p *Part) Back() {
 
 // Checkpoint is a summary, and what it stands for.
 type Checkpoint struct {
-	Text      []byte           `json:"text"`
-	FirstKept place.Bookmark   `json:"firstKept"`
-	Limited   place.Position   `json:"limited,omitzero"`
-	Request   place.Position   `json:"request,omitzero"`
-	Front     int              `json:"front,omitempty"` // of so many first messages, what the host inserted stays
-	Leads     bool             `json:"leads,omitempty"` // Request stands in front of all that Text stands for
-	Body      []byte           `json:"body"`
-	Carried   sections.Carried `json:"carried"`
-	Degraded  string           `json:"degraded,omitempty"`
-	Healthy   *Checkpoint      `json:"healthy,omitempty"`
+	Text []byte `json:"text"`
+	Boundary
+	Body     []byte           `json:"body"`
+	Carried  sections.Carried `json:"carried"`
+	Degraded string           `json:"degraded,omitempty"`
+	Healthy  *Checkpoint      `json:"healthy,omitempty"`
+}
+
+// Boundary says where, in the repaired history, a summary ends.
+type Boundary struct {
+	FirstKept place.Bookmark `json:"firstKept"` // the first message that the summary does not stand for
+
+	// where the turn limit cut when the summary was made: no summary covers what lies before; zero: it did not cut
+	Limited place.Position `json:"limited,omitzero"`
+	// the user request before FirstKept that is kept verbatim; zero: none
+	Request place.Position `json:"request,omitzero"`
+	Front   int            `json:"front,omitempty"` // of so many first messages, what the host inserted stays in front
+	Leads   bool           `json:"leads,omitempty"` // Request stands in front of all that the summary stands for
+}
+
+// Within returns b with its numbers in range.
+func (b Boundary) Within() Boundary {
+	b.FirstKept, b.Limited, b.Request = b.FirstKept.Within(), b.Limited.Within(), b.Request.Within()
+	b.Front = max(0, b.Front)
+	return b
 }
 
 // Check returns an error if providers would refuse a request with c.
