@@ -63,8 +63,9 @@ func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, 
 	}
 	g.cutsNewest = true
 	if section = g.fit(func() int { return len(g.list) }, room.Free); tokens(section) > room.Free {
-		g.goal = -1
+		g.most, g.goal = -1, -1
 		g.upTo(len(g.list))
+		g.list = nil
 		section = g.write()
 	}
 	if tokens(section) > room.Free {
@@ -73,12 +74,13 @@ func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, 
 	return section, true
 }
 
-// giving gives up items of a dialogue, always the oldest first, until what is counted has at most goal tokens.
+// giving gives up items of a dialogue, always the oldest first, until what is counted has at most goal tokens. Words go
+// only where it has more than `most` without what was pasted and without answers.
 type giving struct {
 	*Dialogue
-	tokens    func(string) int
-	sizes     []int // of the items
-	sum, goal int
+	tokens          func(string) int
+	sizes           []int // of the items
+	sum, most, goal int
 
 	cutsNewest bool // even the newest messages have no room
 }
@@ -101,9 +103,11 @@ func (g *giving) inOrder(room, most int) {
 			old, recent = old+g.sizes[newest], recent-g.sizes[newest]
 		}
 		if left := room - min(recent, room/2); old > left {
-			g.sum, g.goal = old, int(saidLow*float64(left))
+			g.sum, g.most, g.goal = old+recent, left+recent, int(saidLow*float64(left))+recent
 			g.upTo(newest)
-			old, newest = g.sum, g.newest(0, 0)
+			newest = g.newest(0, 0)
+			recent = count.Sum(g.sizes[newest:])
+			old = g.sum - recent
 		}
 	}
 }
@@ -141,20 +145,25 @@ func (g *giving) fit(end func() int, most int) string {
 func (g *giving) measure(section string, most int) {
 	g.sum = count.Sum(g.sizes)
 	g.goal = most - (g.tokens(section) - g.sum)
+	g.most = g.goal
 }
 
-// upTo gives up what stands before index end: first what was pasted, then the answers, then messages to their first
-// sentences. At last messages are left out.
+// upTo gives up what stands before index end: first what was pasted, then the answers, also the newest ones but for the
+// last, then messages to their first sentences. At last messages are left out.
 func (g *giving) upTo(end int) {
 	first, chars := 1, sentenceChars // what people said first is what all is about
 	if g.cutsNewest {
 		first, chars = 0, sentenceChars/4
 	}
+	if g.lost {
+		first = 0
+	}
 	g.each(0, end, g.cutPasted)
-	g.each(0, end, g.dropAnswer)
-	g.each(0, end, func(i int) { g.cutToSentence(i, chars) })
-	g.each(first, end, func(i int) { g.dropMessage(i, false) })
-	g.each(first, end, func(i int) { g.dropMessage(i, true) })
+	g.each(0, max(end, len(g.list)-2), g.dropAnswer)
+	if g.sum > g.most {
+		g.each(0, end, func(i int) { g.cutToSentence(i, chars) })
+		g.each(first, end, g.dropMessage)
+	}
 	g.dropEmpty()
 }
 
@@ -209,11 +218,10 @@ func headOf(line string, n int) (head int) {
 	return markup.CutAt(line, min(prose.SentenceEnd(line), head))
 }
 
-// dropMessage leaves out what a person said in item i, if that was cut already or may be whole.
-func (g *giving) dropMessage(i int, mayBeWhole bool) {
-	s := &g.list[i]
-	if s.isOfPerson() && s.text != "" && (mayBeWhole || strings.HasSuffix(s.text, leftOutEnd)) {
-		g.left++
+// dropMessage leaves out what a person said in item i.
+func (g *giving) dropMessage(i int) {
+	if s := &g.list[i]; s.isOfPerson() && s.text != "" {
+		g.left, g.lost = g.left+1, g.lost || i == 0
 		g.shorten(i, "")
 	}
 }

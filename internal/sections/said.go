@@ -46,7 +46,8 @@ const (
 // Dialogue is what people said in the messages that a summary stands for, oldest first.
 type Dialogue struct {
 	list  []saying
-	left  int  // messages that are left out
+	left  int  // messages that are left out, behind the first one
+	lost  bool // that one too
 	open  int  // one more than the index of the open request, which has no text here; 0: none
 	stays bool // that request is still a message
 }
@@ -179,7 +180,7 @@ func (d *Dialogue) Take(text string) (rest string) {
 		case line == "</"+saidTag+">":
 			return strings.TrimLeft(rest, "\n")
 		case n == 1:
-			d.left += lines
+			d.left, d.lost = d.left+lines, d.lost || len(d.list) == 0
 		case line == string(openHere):
 			// What the host kept of the last request may have the open one in front of the summary.
 			if n := len(d.list); n == 0 || n > first || d.list[n-1].kind != byPerson {
@@ -222,15 +223,21 @@ func (d *Dialogue) write() string {
 	}
 	var b strings.Builder
 	b.WriteString("<" + saidTag + ">\n")
-	if len(d.list) == 0 {
-		fmt.Fprintf(&b, leftOut+"\n", d.left)
-	} else {
+	if len(d.list) > 0 {
 		b.WriteString(saidIntro + "\n")
 	}
-	for i := range d.list {
-		if b.WriteString(d.list[i].write()); i == 0 && d.left > 0 {
-			fmt.Fprintf(&b, leftOut+"\n", d.left)
-		}
+	first := min(1, len(d.list))
+	if d.lost {
+		first = 0
+	}
+	for i := range first {
+		b.WriteString(d.list[i].write())
+	}
+	if d.left > 0 {
+		fmt.Fprintf(&b, leftOut+"\n", d.left)
+	}
+	for i := first; i < len(d.list); i++ {
+		b.WriteString(d.list[i].write())
 	}
 	b.WriteString("</" + saidTag + ">\n\n")
 	return b.String()

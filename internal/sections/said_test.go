@@ -129,6 +129,24 @@ func TestSaidGivesUpInBatches(t *testing.T) {
 	assert.Contains(t, sectionOf(&d, 4_000, roomy), "characters left out, recall 7 …]")
 }
 
+// What came of the newest messages goes before older words: a correction goes no sooner than what it corrects. What came
+// of the last one stays.
+func TestSaidKeepsWordsBeforeWhatCameOfThem(t *testing.T) {
+	var d Dialogue
+	words := 0
+	for k := range 10 {
+		d.Person(monday, "", fmt.Sprintf("Deploy number %d to staging.", k), "")
+		words += tokens(d.list[len(d.list)-1].write())
+		d.Agent(fmt.Sprint(strings.Repeat("It was not done. ", 9), k), "")
+	}
+	text := sectionOf(&d, words*5/4, roomy)
+	for k := range 10 {
+		assert.Contains(t, text, fmt.Sprintf("number %d", k))
+	}
+	assert.Contains(t, text, "done. 9\n")
+	assert.LessOrEqual(t, tokens(text), words*5/4+tokens(saidIntro)+20)
+}
+
 // Where there is no room even for the newest, the section is as small as it has to be.
 func TestSaidFitsAnyRoom(t *testing.T) {
 	for most := range 400 {
@@ -145,6 +163,36 @@ func TestSaidGivesUpOldestFirst(t *testing.T) {
 	section := sectionOf(&d, roomy, 1_300)
 	assert.True(t, strings.Contains(section, strings.Repeat("\npasted line 13", 200)), "the newest is longer than most")
 	assert.Contains(t, section, "characters left out", "of an older one")
+}
+
+// A message that goes is older than all that stay, but for the first one, however long they are.
+func TestSaidLeavesOutOldestFirst(t *testing.T) {
+	for room := 80; room < 500; room += 20 {
+		var d Dialogue
+		for k := range 12 {
+			d.Person(time.Time{}, "", fmt.Sprintf("Wish %d:", k)+strings.Repeat(" and more of it", 12*(k%3)), "")
+		}
+		section := sectionOf(&d, room, roomy)
+		gone := 0
+		for k := 1; k < 12; k++ {
+			if has := strings.Contains(section, fmt.Sprintf("Wish %d:", k)); !has {
+				assert.Equal(t, k, gone+1, "wish %d goes before an older one, with room for %d tokens", k, room)
+				gone = k
+			}
+		}
+		assert.Contains(t, section, "Wish 0:")
+	}
+}
+
+// Where even the first message had no room, an earlier summary says so in front of what was said since.
+func TestSaidSaysWhereMessagesAreLeftOut(t *testing.T) {
+	var d, next Dialogue
+	talk(&d, 0, 9, "")
+	d.Open()
+	next.Read(Begin + sectionOf(&d, roomy, 60) + End)
+	next.Person(time.Time{}, "", "Go on.", "")
+	assert.Equal(t, "<people-said>\n"+saidIntro+"\n"+fmt.Sprintf(leftOut, 9)+"\nperson (1 lines):\nGo on.\n</people-said>\n\n",
+		sectionOf(&next, roomy, roomy))
 }
 
 // Of a message that begins with empty lines the first sentence stays, not the empty line.
