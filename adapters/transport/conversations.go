@@ -5,6 +5,7 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"net/http"
 	"slices"
 	"sort"
@@ -28,6 +29,7 @@ type conversation struct {
 	size    int64 // of the memory that it takes, about
 	newest  []winnow.Message
 	told    winnow.CacheUse // that Options.Done knows of
+	task    task            // only where the client sets a budget for it
 	toolset chain           // of the newest request whose answer was counted; zero: there is none
 
 	chains  []chain // of each beginning of its last history
@@ -213,7 +215,7 @@ func (c *conversation) takeState(of *conversation) error {
 	if err := c.manager.Restore(state); err != nil {
 		return err
 	}
-	c.told = c.manager.CacheUse()
+	c.told, c.task = c.manager.CacheUse(), task{of.task.of, maps.Clone(of.task.sent)}
 	if c.file != nil {
 		c.file.begin(state)
 	}
@@ -385,6 +387,7 @@ func (l *conversations) answered(c *conversation, q *query, r *winnow.Request) e
 	if len(c.newest) > 0 && &c.newest[0] == &q.history[0] { // the body is not needed any more
 		c.newest = q.wire.Detached(q.whole)
 	}
+	c.noteSent(q, r.Messages)
 	c.covered = 0
 	for _, e := range r.Edits {
 		if e.Op == winnow.OpCompact {
@@ -407,7 +410,7 @@ func (t *Transport) historyOf(r *http.Request, q *query) *history {
 	h := &history{chains: make([]chain, len(q.history)+1), messages: q.history,
 		size: int64(memoryPerBody * float64(len(q.whole)))}
 	hash := sha256.New()
-	text, begun := []byte(scope), 0
+	text, begun, asks := []byte(scope), 0, 0
 	for i := range h.chains {
 		hash.Write(text)
 		var sum [sha256.Size]byte
@@ -426,7 +429,11 @@ func (t *Transport) historyOf(r *http.Request, q *query) *history {
 		if m.Role == winnow.RoleAssistant && i+1 < len(q.history) { // the last one may go on
 			h.turn = i + 1
 		}
+		if isRequest(m) {
+			asks = i + 1
+		}
 	}
+	q.task = h.chains[asks]
 	h.begun = h.chains[begun]
 	if t.o.Key != nil {
 		if key := t.o.Key(r); key != "" {

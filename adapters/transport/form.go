@@ -76,6 +76,8 @@ type query struct {
 	toolset chain // of what the model reads of them
 	marked  bool  // the client sets cache markers
 	tokens  int   // estimated, of its history
+	task    chain
+	had     map[string]int // tokens of messages of the task as the model has had them
 	history []winnow.Message
 	recall  offer
 	grew    bool // history has messages that the body has not

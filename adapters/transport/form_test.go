@@ -2,7 +2,6 @@ package transport
 
 import (
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,35 +35,5 @@ func TestPrices(t *testing.T) {
 		q, err := parse(httptest.NewRequest("POST", "/v1/messages", strings.NewReader("")), messagesForm, []byte(body+"}"))
 		require.NoError(t, err, tt.name)
 		assert.Equal(t, tt.want, q.prices(tt.mark), tt.name)
-	}
-}
-
-// TestTaskBudget: what the model has used of a task's budget in steps that are left out is not given back to it.
-func TestTaskBudget(t *testing.T) {
-	step := func(id string) string {
-		return `{"role":"assistant","content":[{"type":"tool_use","id":"` + id + `","name":"read","input":{}}]},` +
-			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"` + strings.Repeat("line ", 800) + `"}]}`
-	}
-	list := `{"role":"user","content":"a"},` + step("before") + `,{"role":"assistant","content":"b"},{"role":"user","content":"c"},` + step("x") + `,` + step("y")
-	for _, tt := range []struct {
-		name, budget string
-		from, to     int // messages that are left out
-		want         int
-	}{
-		{"all is sent", `{"type":"tokens","total":64000}`, 0, 0, 0},
-		{"a step of this task", `{"type":"tokens","total":64000}`, 5, 7, 64_000 - 1_000},
-		{"the client has left out something, too", `{"type":"tokens","total":64000,"remaining":30000}`, 5, 7, 30_000 - 1_000},
-		{"more than there was", `{"type":"tokens","total":64000,"remaining":500}`, 5, 7, 0},
-		{"a step of the task before", `{"type":"tokens","total":64000}`, 1, 3, 0},
-		{"no budget", `null`, 5, 7, 0},
-	} {
-		body := `{"model":"claude-opus-5-5","output_config":{"effort":"high","task_budget":` + tt.budget + `},"messages":[` + list + `]}`
-		q, err := parse(httptest.NewRequest("POST", "/v1/messages", strings.NewReader("")), messagesForm, []byte(body))
-		require.NoError(t, err, tt.name)
-		got, _ := q.body(slices.Delete(slices.Clone(q.history), tt.from, tt.to), false)
-		left := value(got).Get("output_config.task_budget.remaining")
-		assert.Equal(t, tt.want > 0 || tt.name == "more than there was", left.Exists(), tt.name)
-		assert.InDelta(t, tt.want, left.Int(), 20, tt.name)
-		assert.Equal(t, "high", value(got).Get("output_config.effort").Text(), tt.name)
 	}
 }

@@ -222,6 +222,7 @@ func (t *Transport) note(c *conversation, err error) {
 func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.Response, error) {
 	var last *http.Response // a refusal that the client gets if nothing is left to try
 	refusals := 0
+	q.had = t.conversations.had(c, q)
 	ctx := context.WithValue(r.Context(), callerKey{}, r)
 	res, sent, err := winnow.Do(ctx, c.manager, q.history,
 		func(_ context.Context, messages []winnow.Message) (*http.Response, error) {

@@ -17,7 +17,7 @@ type found struct{ right, wrong, none int }
 
 // TestFound counts by vendor and gateway what is found of all names: of the catalogue, alone and with the provider in
 // front, and of the constants of SDKs for models that answer in text. The counts are in testdata/found.txt, with what is
-// not found: a manager for such a model logs that no price is known. -update writes it.
+// not found: a manager for such a model logs that it is unknown. -update writes it.
 func TestFound(t *testing.T) {
 	rows := readCatalogue(t)
 	first := map[string]entry{} // of an id
