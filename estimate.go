@@ -9,7 +9,6 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/mem"
 	"github.com/winnowgo/winnow/internal/models"
-	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
@@ -54,7 +53,7 @@ func (n charsPerToken) Estimate(m Message) int {
 	tokens, chars := 0, 0
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := tokensWithoutText(p, &nontext.Unknown, nontext.Quarter); ok {
+		if known, ok := tokensWithoutText(p, &tokencount.Unknown, tokencount.Quarter); ok {
 			tokens = count.Add(tokens, known)
 			continue
 		}
@@ -70,7 +69,7 @@ func (n charsPerToken) tokens(chars int) int {
 
 // tokensWithoutText returns the tokens of p if they are known without reading its text: the host's own count, or an
 // estimate of a part without text. The bytes of an image say nothing about its tokens, which depend on its pixels.
-func tokensWithoutText(p *Part, of *nontext.Structure, payload func(bytes int) int) (int, bool) {
+func tokensWithoutText(p *Part, of *tokencount.Structure, payload func(bytes int) int) (int, bool) {
 	switch {
 	case p.Tokens > 0:
 		return p.Tokens, true
@@ -91,13 +90,13 @@ func payloadTokens(p *Part) int {
 	case KindText, KindThinking, KindToolCall:
 		return 0
 	}
-	return nontext.Quarter(p.Bytes)
+	return tokencount.Quarter(p.Bytes)
 }
 
 // familyEstimator estimates for one family of tokenizers.
 type familyEstimator struct {
 	texts             interface{ Tokens(text string) int }
-	nontext.Structure // what messages cost beyond their text
+	tokencount.Structure // what messages cost beyond their text
 }
 
 // Estimate implements [Estimator].
@@ -111,7 +110,7 @@ func (e familyEstimator) Estimate(m Message) int {
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if known, ok := tokensWithoutText(p, &e.Structure, nontext.Payload); ok {
+		if known, ok := tokensWithoutText(p, &e.Structure, tokencount.Payload); ok {
 			n = count.Add(n, known)
 			continue
 		}
@@ -159,7 +158,7 @@ func (e familyEstimator) ofPart(p *Part) int {
 	case KindToolCall:
 		return e.Call
 	}
-	return nontext.Payload(p.Bytes) // of an unknown kind, the payload counts besides the text
+	return tokencount.Payload(p.Bytes) // of an unknown kind, the payload counts besides the text
 }
 
 // NewEstimator returns the estimator of a family of tokenizers: see [FamilyForModel].
@@ -173,10 +172,10 @@ func (e familyEstimator) ofPart(p *Part) int {
 // Half of all texts are within 3 % of the family's count; an unknown model's is rather too high. Images, pages and
 // seconds count as with the family's provider. Another name is an error.
 func NewEstimator(family string) (Estimator, error) {
-	if s, ok := nontext.Of(family); ok {
-		return familyEstimator{tokencount.Of(family), s}, nil
+	if f, ok := tokencount.Of(family); ok {
+		return familyEstimator{f.Texts(), f.Structure}, nil
 	}
-	names := nontext.Families()
+	names := tokencount.Families()
 	for i := range names {
 		names[i] = strconv.Quote(names[i])
 	}
@@ -185,8 +184,8 @@ func NewEstimator(family string) (Estimator, error) {
 
 // cautious returns the estimator of an unknown model.
 func cautious() Estimator {
-	s, _ := nontext.Of("")
-	return familyEstimator{tokencount.Of(""), s}
+	f, _ := tokencount.Of("")
+	return familyEstimator{f.Texts(), f.Structure}
 }
 
 // FamilyForModel returns the family of tokenizers of a model for [NewEstimator], by the name as in Options.Model; "" if
@@ -201,12 +200,12 @@ const maxExactBytes = 8 << 20
 // later) or "cl100k_base" (GPT-4, GPT-3.5). Special tokens, very long words and messages, and all else count as with
 // [NewEstimator], which is many times as fast and exact enough for most uses. The vocabulary takes 9 MB of memory.
 func TiktokenEstimator(encoding string) (Estimator, error) {
-	s, _ := nontext.Of("o200k") // the same for both
+	f, _ := tokencount.Of(strings.TrimSuffix(encoding, "_base"))
 	switch encoding {
 	case "o200k_base":
-		return familyEstimator{exactText{tokencount.O200k, tokencount.Of("o200k")}, s}, nil
+		return familyEstimator{exactText{tokencount.O200k, f.Texts()}, f.Structure}, nil
 	case "cl100k_base":
-		return familyEstimator{exactText{tokencount.CL100k, tokencount.Of("cl100k")}, s}, nil
+		return familyEstimator{exactText{tokencount.CL100k, f.Texts()}, f.Structure}, nil
 	}
 	return nil, fmt.Errorf("winnow: unknown encoding %q; known are %q, %q", encoding, "o200k_base", "cl100k_base")
 }

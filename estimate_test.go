@@ -14,14 +14,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/winnowgo/winnow/internal/nontext"
 	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 func estimators(t testing.TB) map[string]Estimator {
 	t.Helper()
 	all := map[string]Estimator{"chars/4": CharsPerToken(4)}
-	for _, name := range nontext.Families() {
+	for _, name := range tokencount.Families() {
 		e := estimatorOf(t, name)
 		all["family "+name] = e
 	}
@@ -30,8 +29,8 @@ func estimators(t testing.TB) map[string]Estimator {
 
 func TestEstimateParts(t *testing.T) {
 	e := estimatorOf(t, "claude")
-	text := tokencount.Of("claude").Tokens
-	s, _ := nontext.Of("claude4")
+	s, _ := tokencount.Of("claude")
+	text := s.Texts().Tokens
 	arguments := `{"path":"main.go","limit":20}`
 	for _, tt := range []struct {
 		name string
@@ -155,7 +154,7 @@ func TestEstimateNoAllocs(t *testing.T) {
 		{Text: "Grüße, мир, 世界 \xff 😀"}, {Kind: KindThinking, Text: "well", Signature: "abc"},
 		{Kind: KindToolCall, Name: "read", Arguments: []byte(`{"path":"a.go"}`)}, {Kind: KindImage}, {Kind: "video", Bytes: 10},
 	}}
-	for _, name := range nontext.Families() {
+	for _, name := range tokencount.Families() {
 		e := estimatorOf(t, name)
 		assert.Zero(t, testing.AllocsPerRun(100, func() { sink += e.Estimate(m) }), name)
 	}
@@ -179,7 +178,7 @@ func TestEstimatorUnknown(t *testing.T) {
 	assert.ErrorContains(t, err, `"o200k_base"`)
 	_, err = NewEstimator("no such family \xff")
 	require.Error(t, err)
-	for _, name := range nontext.Families() {
+	for _, name := range tokencount.Families() {
 		assert.Contains(t, err.Error(), `"`+name+`"`)
 	}
 }

@@ -84,25 +84,13 @@ func skipHidden(s string) string {
 	return s
 }
 
-// isHidden reports whether r does not keep a reader from seeing a tag.
+// isHidden reports whether r does not keep a reader from seeing a tag: white space, what nobody sees, marks, slashes.
 func isHidden(r rune) bool {
 	if r > ' ' && r < 0x7F {
 		return r == '/' || r == '\\'
 	}
-	return IsIgnored(r) || strings.ContainsRune(slashes, r)
-}
-
-// IsIgnored reports whether r is white space or an invisible character.
-func IsIgnored(r rune) bool {
-	if r < 0x7F {
-		return r <= ' '
-	}
-	const blankBraille = '\u2800' // a symbol that shows nothing
-	if r == utf8.RuneError || r == blankBraille {
-		return true
-	}
-	return unicode.IsSpace(r) || unicode.IsControl(r) ||
-		unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me, unicode.Other_Default_Ignorable_Code_Point)
+	isMark := unicode.In(r, unicode.Mn, unicode.Me)
+	return isMark || r == utf8.RuneError || !runes.IsVisible(r) || strings.ContainsRune(slashes, r)
 }
 
 // nameChars is as long as the longest name that matters.

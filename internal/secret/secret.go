@@ -9,11 +9,11 @@
 package secret
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
+
+	"github.com/winnowgo/winnow/internal/prose"
 )
 
 // Mask returns s with … in the place of each credential, and s itself if it has none. It takes time linear in s. Where
@@ -66,12 +66,10 @@ const (
 	mostWork  = 4 << 20 // bytes that patterns read: half a second; no recorded result needs a tenth of it
 )
 
-// pattern is a regular expression that is compiled when it is first needed.
-type pattern func() *regexp.Regexp
+// pattern is compiled when it is first needed.
+type pattern = prose.Pattern
 
-func re(expr string) pattern {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
+func re(expr string) pattern { return prose.NewPattern(expr) }
 
 // until returns where the first byte of a set stands from s[i] on, or the end.
 func until(s string, i int, set string) int {

@@ -61,7 +61,7 @@ func TestEstimateError(t *testing.T) {
 	rows = append(rows, "ALL", "REAL")
 	table := errorTable{}
 	for _, f := range countedBy {
-		estimate := Of(f.family).Tokens
+		estimate := tableOf(f.family).Tokens
 		for _, s := range all {
 			n := estimate(s.Text)
 			keys := []string{f.family + " " + s.Category, f.family + " ALL"}
@@ -108,7 +108,7 @@ func logTable(t *testing.T, table errorTable, rows []string) {
 
 // The estimator for an unknown model is to be safe for any: it may be above, and is seldom below.
 func TestEstimateErrorUnknown(t *testing.T) {
-	estimate := Of("").Tokens
+	estimate := tableOf("").Tokens
 	table := errorTable{}
 	for _, s := range samples.Read(t) {
 		if s.Category == "patho" {
@@ -134,7 +134,7 @@ func TestEstimateErrorUnknown(t *testing.T) {
 // that is safe for all of them is far above some. What it is measured with here is the count of the family that needs
 // most for each text, which nobody knows beforehand: the estimate for an unknown model is above the counts by no more.
 func TestEstimateUnknownIsNotDearerThanTheDearestFamily(t *testing.T) {
-	estimate := Of("").Tokens
+	estimate := tableOf("").Tokens
 	errors := map[string][]float64{}
 	for _, s := range samples.Read(t) {
 		if s.Category == "patho" {

@@ -54,7 +54,7 @@ func speedTexts(t testing.TB) map[string]string {
 // BenchmarkEstimate reports how fast texts are estimated beside utf8.RuneCountInString, by turns in the
 // same run, as the clock of a shared machine is not steady.
 func BenchmarkEstimate(b *testing.B) {
-	estimate := Of("o200k").Tokens
+	estimate := tableOf("o200k").Tokens
 	for name, text := range speedTexts(b) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -76,7 +76,7 @@ func BenchmarkEstimate(b *testing.B) {
 // Eight bytes at once cost what they cost one by one, wherever rows of equal bytes begin and end.
 func TestWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	table := Of("o200k")
+	table := tableOf("o200k")
 	for range 20_000 {
 		text := make([]byte, r.IntN(40))
 		for i := range text {

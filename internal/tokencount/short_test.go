@@ -80,7 +80,7 @@ func shortTexts() []samples.Sample {
 // kind that the estimator does not know.
 func TestEstimateOfShortTexts(t *testing.T) {
 	for family, encoding := range map[string]*Encoding{"o200k": O200k(), "cl100k": CL100k()} {
-		estimate, table := Of(family).Tokens, errorTable{}
+		estimate, table := tableOf(family).Tokens, errorTable{}
 		for _, s := range shortTexts() {
 			count, ok := encoding.Count(s.Text)
 			require.True(t, ok)

@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+func tableOf(family string) *Table { return families[family].Texts() }
+
 // Whatever goes round in a circle costs something, or a long row of it would be free: a pair of characters may
 // have a cost below 0.
 func TestEstimateCircles(t *testing.T) {
 	for family := range families {
-		pair := Of(family).pair
+		pair := tableOf(family).pair
 		least := int32(math.MaxInt32)
 		for a := range 128 {
 			for b := range 128 {
@@ -35,7 +37,7 @@ func TestEstimateCircles(t *testing.T) {
 // The tables are complete, and no text is free.
 func TestEstimateTables(t *testing.T) {
 	for family := range families {
-		c := Of(family)
+		c := tableOf(family)
 		for s, name := range scriptNames {
 			assert.GreaterOrEqual(t, c.scripts[s].each, int32(0), "%s: %s", family, name)
 			assert.Positive(t, c.scripts[s].each+c.scripts[s].first[0]+c.scripts[s].rarePair, "%s: %s", family, name)
@@ -86,15 +88,16 @@ func TestConstantsAreRead(t *testing.T) {
 }
 
 func TestFamiliesShareTables(t *testing.T) {
-	assert.Same(t, Of("gemini"), Of("gemma"))
-	assert.Nil(t, Of("unknown"), "a column of the constants is not the name of a family")
+	assert.Same(t, tableOf("gemini"), tableOf("gemma"))
+	_, ok := Of("unknown")
+	assert.False(t, ok, "a column of the constants is not the name of a family")
 }
 
 // Claude's later tokenizers are the published one times a factor, less for Chinese.
 func TestClaudeFactors(t *testing.T) {
 	latin, han := strings.Repeat("Some words of English, and a number: 42. ", 100), strings.Repeat("天地玄黃宇宙洪荒", 100)
-	claude := Of("claude").Tokens
-	assert.InEpsilon(t, 1.05, float64(Of("claude4").Tokens(latin))/float64(claude(latin)), .01)
-	assert.InEpsilon(t, 1.35, float64(Of("claude-next").Tokens(latin))/float64(claude(latin)), .01)
-	assert.InEpsilon(t, 1.0, float64(Of("claude-next").Tokens(han))/float64(claude(han)), .01)
+	claude := tableOf("claude").Tokens
+	assert.InEpsilon(t, 1.05, float64(tableOf("claude4").Tokens(latin))/float64(claude(latin)), .01)
+	assert.InEpsilon(t, 1.35, float64(tableOf("claude-next").Tokens(latin))/float64(claude(latin)), .01)
+	assert.InEpsilon(t, 1.0, float64(tableOf("claude-next").Tokens(han))/float64(claude(han)), .01)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow"
-	"github.com/winnowgo/winnow/internal/nontext"
+	"github.com/winnowgo/winnow/internal/tokencount"
 )
 
 // A host that compacts at the limit sends everything until only limitReserve of the window is left, and then lets a
@@ -47,7 +47,7 @@ func isCompacted(m *winnow.Message) bool {
 }
 
 func newLimitHost(b *Basis, e winnow.Estimator) *limitHost {
-	family, _ := nontext.Of(winnow.FamilyForModel(b.Model))
+	family, _ := tokencount.Of(winnow.FamilyForModel(b.Model))
 	h := &limitHost{basis: b, estimator: e, cut: map[int]winnow.Message{}, forgets: family.ForgetsReasoning,
 		open: map[int]int{}}
 	h.scribe = scribe{e, b, &h.out}

@@ -1,4 +1,4 @@
-package nontext
+package tokencount
 
 import "math"
 

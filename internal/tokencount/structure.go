@@ -1,12 +1,6 @@
-// Package nontext counts the tokens of everything but text: the frames of messages, images, bytes, encrypted reasoning.
-package nontext
+package tokencount
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/winnowgo/winnow/internal/tokencount"
-)
+// What is not text: the frames of messages, images, bytes, encrypted reasoning.
 
 // Structure is what a message costs beyond its text, in tokens: the markers of its role, and the blocks of calls and
 // results with their ids, keys and types. Ids are counted here and not by their text, as hosts and providers replace
@@ -35,7 +29,7 @@ type Structure struct {
 var (
 	claude     = Structure{Message: 4, Call: 48, Result: 16, reasoning: 1, sealed: sealed, Length: lengthClaude}
 	claudeNext = Structure{
-		Message: 4, Call: 48, Result: 16, reasoning: tokencount.ClaudeNextLatin, sealed: sealed,
+		Message: 4, Call: 48, Result: 16, reasoning: claudeNextLatin, sealed: sealed,
 		Images: ByAreaTo5k, Length: lengthUnknown,
 	}
 	gemini = Structure{
@@ -73,22 +67,6 @@ const (
 	// sessions with GPT-5.
 	hiddenThinkingTokens = 30
 )
-
-// families are those of package tokencount.
-var families = map[string]Structure{
-	"": Unknown, "o200k": openAI, "cl100k": openAI, "claude": claude, "claude4": claude, "claude-next": claudeNext,
-	"gemini": gemini, "gemma": gemini, "qwen": templated, "deepseek": templated, "llama3": templated,
-}
-
-// Of returns what the messages of a family of tokenizers cost beside their text. ok is false if there is no such
-// family.
-func Of(family string) (s Structure, ok bool) {
-	s, ok = families[family]
-	return s, ok
-}
-
-// Families returns the names that Of knows, in their order.
-func Families() []string { return slices.Sorted(maps.Keys(families)) }
 
 // Reasoning returns the tokens that thinking stands for, by the bytes of its text and of its signature. It counts if it
 // is more than the tokens of the text.
