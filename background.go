@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/winnowgo/winnow/internal/breaker"
-	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/event"
 	"github.com/winnowgo/winnow/internal/saved"
 )
@@ -315,42 +314,18 @@ func typeIn(err error) string {
 
 // The memory flush: the host's chance to write down what a summary may lose, once in each compaction cycle.
 
-// flushDue reports whether a request with this number of tokens has reached threshold and calls for a flush. The rule
-// is OpenClaw's: if threshold is 0 or less, only the compaction itself calls for one.
-func flushDue(tokens, threshold int) bool {
-	return threshold > 0 && tokens >= threshold
-}
-
-// isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does not count: it
-// becomes records first, and a compaction is far away then.
-func (c *call) isNearCompaction(d *draft) bool {
-	if d.opts.Compact.Off || !d.isWithinReach() || d.ledger.Breaker.IsOpen(d.historyTokens(), d.budget) {
-		return false
-	}
-	if v := d.span().verdict(); !v.canHelp || v.unread() < count.Share(d.limit(), leastWorth) {
-		return false
-	}
-	// least is the request with records of all old work: that is tried before a summary is asked for.
-	least := c.replay(d.base)
-	newEpoch(least).dropStale()
-	return least.isWithinReach()
-}
-
-// softThreshold is OpenClaw's, in tokens. In a small window it would be the whole budget, so it is a share there.
-const softThreshold = 4_000
-
 // prepareCompaction does what has to happen ahead of a compaction that is near: it starts the summary in the
 // background, or asks the host to save what it wants to keep. It reports whether the host was asked: it may have used
 // the manager meanwhile.
 func (c *call) prepareCompaction(ctx context.Context, d *draft) bool {
 	o := c.opts.Compact
 	if o.Background && !c.manager.closed { // after Close, summaries are made in the foreground
-		if c.manager.background == nil && c.isNearCompaction(d) {
+		if c.manager.background == nil && d.isNearCompaction() {
 			c.startBackground(ctx, d) // the flush runs there too, ahead of the summary
 		}
 		return false
 	}
-	return o.BeforeCompact != nil && !c.ledger.Flushed && c.isNearCompaction(d) && c.flush(ctx)
+	return o.BeforeCompact != nil && !c.ledger.Flushed && d.isNearCompaction() && c.flush(ctx)
 }
 
 // flush calls BeforeCompact, unless it was called since the last compaction, and reports whether it did. The lock is

@@ -99,6 +99,27 @@ func (b basis) replay(c *checkpoint) *draft {
 	return beginDraft(b, c, b.ledger.records, map[key]*edit{}).passes()
 }
 
+// newDraft makes a draft of what can be sent of the history now without a call of a summarizer.
+func (b basis) newDraft() *draft { return b.replay(b.ledger.checkpoint) }
+
+// draftByHand is newDraft for Compact. If nothing is older than KeepRecent, only the newest step is kept.
+func (b basis) draftByHand() *draft {
+	d := b.newDraft()
+	if !d.span().verdict().isNews {
+		d.keepRecent = 0 // the newest step stays whatever its size
+	}
+	return d
+}
+
+// refusedBefore returns the draft of the next try, if it fits and the provider has refused it already; else nil.
+func (b basis) refusedBefore() *draft {
+	d := b.newDraft()
+	if !d.shrinkToFit() || !slices.Contains(b.ledger.tries.refused, d.key()) {
+		return nil
+	}
+	return d
+}
+
 // again makes another draft in the same call: with checkpoint c, and with records and newEdits that were made already.
 // It takes over what d has learned from the provider's counts.
 func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edit) *draft {
@@ -120,7 +141,7 @@ func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edi
 //     out lines that earlier ones show
 //  7. rewrite what was sent, for one of the six reasons that epoch.rewrite names
 //
-// Pass 8 is shrinkToFit. Pass 9 is call.compact: verdict says whether that is worth a call.
+// Pass 8 is shrinkToFit. Pass 9 is ladder.compact: verdict says whether that is worth a call.
 func (d *draft) passes() *draft {
 	d.read()
 	d.replayHistory()
@@ -297,19 +318,6 @@ func (d *draft) overflow() *OverflowError {
 		rest -= *n
 	}
 	return e
-}
-
-// isDigestDue reports whether a digest wrote the summary and it is time to replace it: the provider's cache went cold,
-// or the history has grown by a share of the budget. After answers that were refused only growth counts. historyTokens
-// are those of the request without records and edits.
-func (d *draft) isDigestDue(historyTokens int) bool {
-	o := &d.opts
-	if !o.replacesDigest(d.checkpoint) {
-		return false
-	}
-	b := &d.ledger.Breaker
-	wasIdle := !o.Cache.None && !d.ledger.SentAt.IsZero() && d.isCold()
-	return wasIdle && !b.RefusesAnswers() || b.HasGrown(historyTokens, d.ledger.DigestAt, d.budget)
 }
 
 // reason says for the log why d is not the history as it came, or not what was sent.

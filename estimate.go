@@ -95,7 +95,7 @@ func payloadTokens(p *Part) int {
 
 // familyEstimator estimates for one family of tokenizers.
 type familyEstimator struct {
-	texts             interface{ Tokens(text string) int }
+	texts                interface{ Tokens(text string) int }
 	tokencount.Structure // what messages cost beyond their text
 }
 

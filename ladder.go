@@ -3,7 +3,10 @@ package winnow
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
+	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 )
 
@@ -30,7 +33,6 @@ var (
 		{"summary", (*ladder).summary},
 		{"without margin", (*ladder).withoutMargin},
 		{"digest", (*ladder).digest},
-		{"cut", (*ladder).cut},
 		{"shorter digest", (*ladder).shorterDigest},
 		{"shorter digest", (*ladder).shorterDigest},
 	}
@@ -95,32 +97,22 @@ func (l *ladder) climb(ctx context.Context, rungs []rung) (*Request, error) {
 }
 
 // newLadder returns the ladder of Prepare, with its first draft. The tries begin anew.
-func (c *call) newLadder(failedJustNow bool) *ladder {
+func newLadder(c *call, failedJustNow bool) *ladder {
 	c.ledger.tries.begin()
 	l := &ladder{call: c, failedJustNow: failedJustNow}
 	l.draft, l.ready, l.notReady = c.withReadySummary(l.newDraft())
 	l.failedJustNow = l.failedJustNow || hasFailed(l.notReady)
 	l.fits = l.draft.fits()
 	switch {
-	case c.needsCompaction(l.draft):
+	case l.draft.needsCompaction():
 		l.due = summaryDue
-	case l.ready == nil && !l.failedJustNow && c.mayReplaceDigest(l.draft):
+	case l.ready == nil && c.manager.background == nil && !l.failedJustNow && l.draft.mayReplaceDigest():
 		l.due = digestDue
 	default:
 		l.mayBeSent = l.draft.shrinkToFit()
 	}
 	l.last = l.draft
 	return l
-}
-
-// newDraft returns what can be sent of the history now without a call of a summarizer.
-func (c *call) newDraft() *draft { return c.replay(c.ledger.checkpoint) }
-
-// mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
-// fits: the cache is cold, or the history has grown by a share of the budget.
-func (c *call) mayReplaceDigest(d *draft) bool {
-	isFree := c.manager.background == nil && d.fits()
-	return len(d.digested) > 0 && isFree && d.isDigestDue(d.historyTokens())
 }
 
 // wait waits or saves before anything is sent: it waits for the summary that is being made in the background, begins
@@ -176,7 +168,7 @@ func (l *ladder) summary(ctx context.Context) *proposal {
 // isWorthAsking reports whether the summarizer is asked: it has not failed too often, and there is enough to summarize.
 func (l *ladder) isWorthAsking() bool {
 	d, b, log := l.draft, &l.ledger.Breaker, l.opts.Logger
-	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.isDigestDue(total) {
+	if total := d.historyTokens(); b.IsOpen(total, d.budget) && !d.isDigestDue() {
 		log.Debug("winnow: the summarizer is not asked: the breaker is open", "failures", b.Failures)
 		return false
 	}
@@ -200,26 +192,20 @@ func (l *ladder) withoutMargin(context.Context) *proposal {
 
 // digest lets a digest stand in for a summary that cannot be had. By then everything that may be cleared is cleared.
 // Only the newest results are left to cut, and the model works with those, so they are cut only if the digest is not
-// enough.
+// enough, or if there is none.
 func (l *ladder) digest(ctx context.Context) *proposal {
 	p := l.digested(ctx)
-	if l.last = p.draft; l.last == nil {
-		l.last = l.newDraft()
-	} else if l.last.shrinkToFit() {
+	if p.draft == nil {
+		p.draft = l.newDraft()
+	}
+	if l.last = p.draft; !l.last.shrinkToFit() {
+		return nil
+	}
+	if p.report != nil {
 		saved := l.draft.historyTokens() - l.last.historyTokens()
 		p.also = func(l *ledger) { l.Breaker.Digested(saved) }
-		return p
 	}
-	return nil
-}
-
-// cut proposes the draft without a digest, with its newest results cut. Where a digest was made, that draft was cut
-// already, so that as a rule this finds nothing.
-func (l *ladder) cut(context.Context) *proposal {
-	if l.last.shrinkToFit() {
-		return &proposal{draft: l.last}
-	}
-	return nil
+	return p
 }
 
 // shorterDigest makes the summary in the request shorter, the second time also by what people said last. Each is done
@@ -262,3 +248,86 @@ func (l *ladder) summaryByHand(ctx context.Context) *proposal {
 		l.closeRecovery()
 	}}
 }
+
+// A summary or a digest of older messages, for the rungs that try one.
+
+// How many compactions there may be from one call of Prepare to the next, and how many calls of the summarizer
+// Recover's compactions may take. A history that is larger than the summarizer's window still takes a call for each of
+// its parts.
+const maxCompactions, maxSummaryCalls = 2, 2
+
+// whyDigest says why a digest stands in for a summary.
+func (b *basis) whyDigest() string {
+	switch {
+	case !b.opts.asksSummarizer():
+		return noSummarizer
+	case b.ledger.Breaker.Reason != "":
+		return b.ledger.Breaker.Reason
+	}
+	return "too little for a call of the summarizer"
+}
+
+// compact summarizes the older messages of d and returns the draft that has the summary in their place, with its
+// report. It commits nothing. The lock is held, but not while code of the host runs.
+func (l *ladder) compact(ctx context.Context, d *draft, how compactCall) (*draft, *Compaction, error) {
+	before := d.tokens()
+	plan, err := newCompaction(d, how)
+	if err == nil {
+		l.unlocked(func() { err = plan.askRules() })
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	l.opts.Logger.Debug("winnow: compacting", "tokens", before, "budget", d.budget, "asked", how.isAsked)
+	cp, report, err := l.writeSummary(ctx, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	cp.makeUnique(d)
+	next := d.again(cp, l.ledger.records, map[key]*edit{})
+	if next.checkpoint != nil && !next.shrinkToFit() {
+		// The first try left out the new edits and records of d. They shorten results that may be among the newest once
+		// older messages are summarized, and the model wants the newest results whole. That did not fit, so the second
+		// try has them.
+		next = d.again(cp, d.recordsBehind(d.items), d.newEdits)
+	}
+	if next.checkpoint == nil || !how.isAsked && !next.shrinkToFit() && next.tokens() >= before {
+		return nil, nil, fmt.Errorf("%w: %w", ErrCompaction, errNoGain)
+	}
+	return next, report, nil
+}
+
+// writeSummary runs plan, and counts that for the limits of the tries.
+func (l *ladder) writeSummary(ctx context.Context, plan *compaction) (cp *checkpoint, report *Compaction, err error) {
+	tries := &l.ledger.tries
+	if tries.oneCall || tries.Refusals > 0 && maxSummaryCalls-tries.Calls < 2 {
+		plan.once = true
+	}
+	isCounted := !isDigest(plan.by) // a digest costs no call, so a request may take any number of them
+	if isCounted {
+		tries.Compactions++
+		plan.limit = max(0, plan.limit-l.waited)
+	}
+	began := time.Now() // not Options.Now: it is how long somebody waits
+	l.unlocked(func() { cp, report, err = plan.run(ctx) })
+	if isCounted {
+		l.waited += time.Since(began)
+		tries.countCalls(plan.calls, err)
+	}
+	return cp, report, err
+}
+
+// countCalls counts the calls of the summarizer for a compaction that ended with err.
+func (t *tries) countCalls(calls int, err error) {
+	switch {
+	case err != nil:
+		t.Calls = maxSummaryCalls // no call is left: a summarizer that failed is not asked again for this request
+	case t.Refusals == 0:
+		t.Calls++ // for Prepare: it counts as one, however many calls it took
+	default:
+		t.Calls += calls
+	}
+}
+
+// closeBreaker resets the breaker of l, because the summarizer works.
+func closeBreaker(l *ledger) { l.Breaker = breaker.Breaker{} }

@@ -82,12 +82,12 @@ type call struct {
 	manager *Manager
 	basis                 // its ledger is the copy
 	base    *ledger       // the state that ledger is a copy of
-	settles func(*call)   // applied to each copy: the first, and one of what another call has changed; nil: nothing
+	settles func(*basis)  // applied to each copy: the first, and one of what another call has changed; nil: nothing
 	waited  time.Duration // for the summarizer
 }
 
 // begin begins a call about history.
-func (m *Manager) begin(history []Message, settles func(*call)) *call {
+func (m *Manager) begin(history []Message, settles func(*basis)) *call {
 	c := &call{manager: m, settles: settles}
 	c.basis = basis{settings: &m.settings, index: &m.index, ledger: new(ledger), history: history}
 	c.takeState()
@@ -98,7 +98,7 @@ func (m *Manager) begin(history []Message, settles func(*call)) *call {
 func (c *call) takeState() {
 	c.base = c.manager.state
 	if *c.ledger = *c.base; c.settles != nil {
-		c.settles(c)
+		c.settles(&c.basis)
 	}
 }
 
@@ -173,7 +173,7 @@ func (m *Manager) Prepare(ctx context.Context, history []Message) (r *Request, e
 			return nil, fmt.Errorf("%w (message %d)", ErrSentAsHistory, i)
 		}
 	}
-	c := m.begin(history, (*call).settle)
+	c := m.begin(history, (*basis).settle)
 	failures := c.ledger.Breaker.Failures
 	err = c.underLimits(func() (err error) {
 		r, err = c.makeRequest(ctx, c.ledger.Breaker.Failures > failures)
@@ -220,15 +220,6 @@ func (c *call) underLimits(try func() error) error {
 	return err
 }
 
-// refusedBefore returns the draft of the next try, if it fits and the provider has refused it already; else nil.
-func (c *call) refusedBefore() *draft {
-	d := c.replay(c.ledger.checkpoint)
-	if !d.shrinkToFit() || !slices.Contains(c.ledger.tries.refused, d.key()) {
-		return nil
-	}
-	return d
-}
-
 // withinBody calls try, and once more with fewer tokens if only the body of its request was too large.
 func (c *call) withinBody(try func() error) error {
 	err := try()
@@ -246,7 +237,7 @@ func (c *call) withinBody(try func() error) error {
 func (c *call) makeRequest(ctx context.Context, failedJustNow bool) (*Request, error) {
 	var l *ladder
 	for unlocked := true; unlocked; {
-		l = c.newLadder(failedJustNow)
+		l = newLadder(c, failedJustNow)
 		if l.draft.fault != nil {
 			return nil, l.draft.fault
 		}
@@ -274,10 +265,10 @@ func (c *call) makeRequest(ctx context.Context, failedJustNow bool) (*Request, e
 func (m *Manager) Plan(history []Message) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := m.begin(history, (*call).settle)
+	c := m.begin(history, (*basis).settle)
 	var l *ladder
 	_ = c.underLimits(func() error { // what does not fit is shown as well
-		if l = c.newLadder(false); l.due == notDue && !l.mayBeSent {
+		if l = newLadder(c, false); l.due == notDue && !l.mayBeSent {
 			return l.draft.overflow()
 		}
 		return nil
@@ -300,14 +291,14 @@ func (m *Manager) Compact(ctx context.Context, history []Message, instructions s
 	if err := Validate(history); err != nil {
 		return nil, err
 	}
-	c := m.begin(history, (*call).settle)
+	c := m.begin(history, (*basis).settle)
 	c.ledger.tries.begin()
 	l := &ladder{call: c, instructions: instructions, draft: c.draftByHand()}
 	if !l.draft.span().verdict().isNews {
 		return nil, ErrNothingToCompact // and work in the background goes on
 	}
 	m.endBackground()
-	if err := c.checkRest(l.draft); err != nil {
+	if err := l.draft.checkRest(); err != nil {
 		return nil, err
 	}
 	if c.flush(ctx) { // the host may have used the manager

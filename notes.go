@@ -130,7 +130,7 @@ const leastPhase = 0.1
 func (m *Manager) EndPhase(history []Message, arguments json.RawMessage) Message {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d := m.begin(history, (*call).settle).newDraft()
+	d := m.begin(history, (*basis).settle).newDraft()
 	freed := 0
 	for _, p := range newEpoch(d).staleParts(1, holdFile) {
 		freed = count.Add(freed, p.saving)

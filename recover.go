@@ -45,7 +45,7 @@ func (m *Manager) Recover(ctx context.Context, history []Message, cause error) (
 	case !said.IsRecoverable():
 		return nil, fmt.Errorf("winnow: not a context overflow: %w", cause)
 	}
-	return m.begin(history, nil).ladderOfRecover(said, cause).recover(ctx)
+	return ladderOfRecover(m.begin(history, nil), said, cause).recover(ctx)
 }
 
 // recover climbs the rungs of Recover. Each call begins with the first rung again: what was refused is not sent again.
@@ -82,7 +82,7 @@ func (l *ladder) sendSmaller(name string, p *proposal) (*Request, error) {
 
 // ladderOfRecover records that the provider refused the last request, learns from what it said, and returns the ladder
 // on which a smaller request is looked for.
-func (c *call) ladderOfRecover(said overflow.Diagnosis, cause error) *ladder {
+func ladderOfRecover(c *call, said overflow.Diagnosis, cause error) *ladder {
 	l := &ladder{call: c, refusal: refusal{cause: cause, answer: said.Output, estimate: c.ledger.Estimate}}
 	l.evidence = accounting.Refusal{
 		Said: said, Tokens: c.ledger.Tokens, Messages: len(c.ledger.Sent), Estimate: c.ledger.Estimate,
@@ -95,7 +95,7 @@ func (c *call) ladderOfRecover(said overflow.Diagnosis, cause error) *ladder {
 		l.evidence.Tokens, l.estimate, l.evidence.Bytes = d.tokens(), d.total, d.bytes()
 	}
 	l.evidence.Bytes = max(1, l.evidence.Bytes)
-	c.settles = func(*call) { l.learn() }
+	c.settles = func(*basis) { l.learn() }
 	l.learn()
 	a := &c.ledger.Accounting
 	c.opts.Logger.Warn(event.Refused, "class", string(said.Class), "tokens", l.refused,
@@ -462,17 +462,17 @@ func (l *ledger) revert(u undoable) {
 	l.Accounting.Guess, l.Accounting.Body, l.tries.refused = u.guess, u.body, u.refused
 }
 
-// openRecovery makes sure that a recovery is open, of a request for the history of c. If none is open yet, it saves the
+// openRecovery makes sure that a recovery is open, of a request for the history of b. If none is open yet, it saves the
 // state for undoRecovery.
-func (c *call) openRecovery() {
-	l := c.ledger
+func (b *basis) openRecovery() {
+	l := b.ledger
 	open := recovery{before: l.undoable()}
 	if l.recovery != nil {
 		open = *l.recovery // a copy, as of all state
 	}
-	c.index.update(c.history, c.opts.Estimator)
+	b.index.update(b.history, b.opts.Estimator)
 	l.recovery = &open
-	l.End, l.Ahead = c.ends()
+	l.End, l.Ahead = b.ends()
 }
 
 // undoRecovery undoes the open recovery, if there is one, because it came to nothing.
@@ -494,17 +494,17 @@ func (l *ledger) closeRecovery() {
 
 // settle looks in the history for the outcome of the open recovery. If an answer follows, the request was accepted. If
 // the history goes on without an answer, it was not. If nothing follows yet, the recovery stays open.
-func (c *call) settle() {
-	l, history := c.ledger, c.history
+func (b *basis) settle() {
+	l, history := b.ledger, b.history
 	if l.recovery == nil {
 		return
 	}
-	c.index.update(c.history, c.opts.Estimator)
-	switch next := c.behindLast(); {
+	b.index.update(b.history, b.opts.Estimator)
+	switch next := b.behindLast(); {
 	case next > 0 && next == len(history):
 	// A failed turn is not an answer: hosts record a provider's error as a message of the model.
 	case next > 0 && next < len(history) && history[next].Role == RoleAssistant && !isFailed(&history[next]):
-		l.requestAccepted(c.settings)
+		l.requestAccepted(b.settings)
 	default:
 		l.undoRecovery()
 	}

@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -94,6 +95,41 @@ func (c *call) commit(p *proposal) (*Request, error) {
 	}
 	c.keep()
 	return r, nil
+}
+
+// writeDelta passes what c has changed to Options.Journal. A line may be there although its sync failed: its number is
+// not used again, and the next delta takes the place of all.
+func (c *call) writeDelta() error {
+	if c.opts.Journal == nil {
+		return nil
+	}
+	text, next, err := c.ledger.delta()
+	if err == nil {
+		c.note(func(l *ledger) { l.journal = journal{deltas: next.deltas, isUnknown: true} })
+		err = c.opts.Journal(text)
+	}
+	if err != nil {
+		return fmt.Errorf("winnow: writing the journal: %w", err)
+	}
+	c.ledger.journal = next
+	return nil
+}
+
+// count sets in r how often the summarizer was asked and what that was billed: since the last request, and for the
+// refused ones in whose place r is sent.
+func (t *tries) count(r *Request, m *meter) {
+	calls, usage := m.take()
+	t.asked, t.usage = t.asked+calls, t.usage.plus(usage)
+	r.SummaryCalls, r.SummaryUsage = t.asked, t.usage
+}
+
+// recordSummary remembers that d has a new summary.
+func (l *ledger) recordSummary(d *draft) {
+	l.Flushed = false // the next compaction has a flush of its own
+	l.Names = withNames(l.Names, d.names, d.checkpoint.SummaryKeys)
+	if d.checkpoint.degraded != "" {
+		l.DigestAt = d.historyTokens()
+	}
 }
 
 // remember notes that d was sent. It writes to no list and no map that another state may have.

@@ -85,3 +85,12 @@ func (s *sized) isWithinReach() bool {
 	}
 	return flushDue(n, threshold)
 }
+
+// flushDue reports whether a request with this number of tokens has reached threshold and calls for a flush. The rule
+// is OpenClaw's: if threshold is 0 or less, only the compaction itself calls for one.
+func flushDue(tokens, threshold int) bool {
+	return threshold > 0 && tokens >= threshold
+}
+
+// softThreshold is OpenClaw's, in tokens. In a small window it would be the whole budget, so it is a share there.
+const softThreshold = 4_000

@@ -351,24 +351,6 @@ func (l *ledger) journalFrom(deltas int) journal {
 	}
 }
 
-// writeDelta passes what c has changed to Options.Journal. A line may be there although its sync failed: its number is
-// not used again, and the next delta takes the place of all.
-func (c *call) writeDelta() error {
-	if c.opts.Journal == nil {
-		return nil
-	}
-	text, next, err := c.ledger.delta()
-	if err == nil {
-		c.note(func(l *ledger) { l.journal = journal{deltas: next.deltas, isUnknown: true} })
-		err = c.opts.Journal(text)
-	}
-	if err != nil {
-		return fmt.Errorf("winnow: writing the journal: %w", err)
-	}
-	c.ledger.journal = next
-	return nil
-}
-
 // delta returns what changed in l since the last delta, and the journal as it will be once that is written.
 func (l *ledger) delta() ([]byte, journal, error) {
 	j := l.journal

@@ -251,6 +251,78 @@ func (s *span) losesThinking(i int) bool {
 	return policy == ThinkingBound || policy == ThinkingDropped && i < s.request && !m.Pinned
 }
 
+// needsCompaction reports whether the request does not fit, or soon will not, and a summary can help.
+func (d *draft) needsCompaction() bool {
+	if d.opts.Compact.Off || d.fits() && !d.isCramped {
+		return false
+	}
+	v := d.span().verdict()
+	helps := v.canHelp && (gainsBy(d, d.opts.Summarizer) || !d.fits() && gainsBy(d, Digest()))
+	return helps || v.isLastWay && d.isLastResort()
+}
+
+// gainsBy reports whether a summary by x can be smaller than what it stands for, with the sections that code owns, such
+// as what people said. The host's rules are not asked for, so they do not count.
+func gainsBy(d *draft, x Summarizer) bool {
+	c, err := newCompaction(d, compactCall{by: x})
+	return err == nil && c.setLimits()
+}
+
+// isLastResort reports whether only a summary can make the request fit, although it would stand for little: for little
+// more than the last one, for no more but in fewer words, or for a short history before a request that nearly fills the
+// window.
+func (d *draft) isLastResort() bool {
+	if d.fits() || d.checkpoint == nil && d.known.IsGuessed() { // it is made without the guess instead
+		return false
+	}
+	// A draft of its own, because shrinkToFit changes it.
+	least := d.replay(d.base)
+	return !least.shrinkToFit() && !least.fitsBudget()
+}
+
+// isNearCompaction reports whether a compaction is at most softThreshold tokens away. Old work does not count: it
+// becomes records first, and a compaction is far away then.
+func (d *draft) isNearCompaction() bool {
+	if d.opts.Compact.Off || !d.isWithinReach() || d.ledger.Breaker.IsOpen(d.historyTokens(), d.budget) {
+		return false
+	}
+	if v := d.span().verdict(); !v.canHelp || v.unread() < count.Share(d.limit(), leastWorth) {
+		return false
+	}
+	// least is the request with records of all old work: that is tried before a summary is asked for.
+	least := d.replay(d.base)
+	newEpoch(least).dropStale()
+	return least.isWithinReach()
+}
+
+// mayReplaceDigest reports whether it is time to ask for the summary that a digest stands in for, though the request
+// fits: the cache is cold, or the history has grown by a share of the budget.
+func (d *draft) mayReplaceDigest() bool { return len(d.digested) > 0 && d.fits() && d.isDigestDue() }
+
+// isDigestDue reports whether a digest wrote the summary and it is time to replace it: the provider's cache went cold,
+// or the history has grown by a share of the budget. After answers that were refused only growth counts.
+func (d *draft) isDigestDue() bool {
+	o := &d.opts
+	if !o.replacesDigest(d.checkpoint) {
+		return false
+	}
+	b := &d.ledger.Breaker
+	wasIdle := !o.Cache.None && !d.ledger.SentAt.IsZero() && d.isCold()
+	return wasIdle && !b.RefusesAnswers() || b.HasGrown(d.historyTokens(), d.ledger.DigestAt, d.budget)
+}
+
+// checkRest returns an error if the request cannot fit, not even with a short summary in it. Nobody should pay for
+// such a summary.
+func (d *draft) checkRest() error {
+	if s := d.span(); d.fitsBudget() && d.fitsBody() || s.restFits(summarysize.Least) {
+		return nil
+	}
+	if least := d.draftByHand(); !least.shrinkToFit() { // another one, because that changes it
+		return least.overflow()
+	}
+	return nil
+}
+
 // leastWorth is the share of what a request may have, the budget or the cliff below it, that a summary must stand for.
 // A summary that stands for less costs more than it gains. A model is asked when there is more, and the digest stands
 // in until then.
