@@ -59,23 +59,6 @@ func (n *Names) Choose(texts []Source, room int) []string {
 	return n.choose(texts, leastChosenWorth, room)
 }
 
-// OfEdit returns the first names of written that old does not have and nobody has mentioned, at most `most`, and adds
-// them to the known ones.
-func (n *Names) OfEdit(old []string, written string, most int) (ids []string) {
-	var before identifier.Known
-	for _, s := range old {
-		identifier.Cover(&before, s)
-	}
-	identifier.Scan(secret.Mask(written), func(id string, kind identifier.Kind) {
-		isName := kind == identifier.Name || kind == identifier.Symbol || kind == identifier.URL
-		if isName && len(ids) < most && !before.Has(id) && !n.known.Has(id) {
-			ids = append(ids, id)
-			identifier.CoverID(&n.known, id)
-		}
-	})
-	return ids
-}
-
 // foundName is a name in texts, with what it is worth.
 type foundName struct {
 	isOwn    bool // the model wrote it, too

@@ -98,34 +98,43 @@ func endsCommand(line string) bool {
 // mostCommandBytes is how much of a command is read for its line.
 const mostCommandBytes = 32 << 10
 
-// withoutDocuments returns a script with one line of each of its here-documents: the first that says something.
+// withoutDocuments returns a script with one line of each of its here-documents: the first that says something. Of a
+// document that is no text of a file, such as a program, the files and URLs stay.
 func withoutDocuments(s string) string {
 	var b strings.Builder
-	end, shown := "", ""
-	tell := func() {
+	end, shown, isFile := "", "", false
+	from, at := 0, 0 // where the document begins, and the next line
+	tell := func(to int) {
 		if shown != "" {
-			b.WriteString(shown[:runes.HeadWords(shown, valueChars)] + " …\n")
+			head := shown[:runes.HeadWords(shown, valueChars)]
+			if !isFile {
+				head = withPlaces(head, s[from:to], "")
+			}
+			b.WriteString(head + " …\n")
 		}
 		end, shown = "", ""
 	}
 	for line := range strings.Lines(s) {
+		start := at
+		at += len(line)
 		if end != "" {
 			if text := runes.OneLine(line); text == end {
-				tell()
+				tell(start)
 			} else if shown == "" || opens(shown) && !opens(text) {
 				shown = text
 			}
 			continue
 		}
 		b.WriteString(line)
-		if _, word, ok := strings.Cut(line, "<<"); ok {
+		if before, word, ok := strings.Cut(line, "<<"); ok {
+			isFile = strings.Contains(before+word, ">")
 			word = strings.TrimLeft(word, "-~ \t\\'\"")
 			if n := strings.IndexFunc(word, func(r rune) bool { return !runes.IsLetterOrDigit(r) && r != '_' }); n > 0 {
-				end = word[:n]
+				end, from = word[:n], at
 			}
 		}
 	}
-	tell()
+	tell(at)
 	return b.String()
 }
 
@@ -141,31 +150,46 @@ func opens(line string) bool {
 
 func bothLeftOut(a, b string) bool { return a == "…" && b == "…" }
 
-// shortQuotes shortens the texts in quotes of a command in their middles: not a file or a URL, which is one word.
+// shortQuotes shortens the texts in quotes of a command in their middles, by what the command is too long, each to at
+// least valueChars: not a file or a URL, which is one word.
 func shortQuotes(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		n := strings.IndexAny(s[i:], `"'`)
-		if n < 0 {
-			n = len(s) - i
-		}
-		b.WriteString(s[i : i+n])
-		if i += n; i == len(s) {
-			break
-		}
-		end := strings.IndexByte(s[i+1:], s[i])
-		if end < 0 {
-			b.WriteString(s[i:])
-			break
-		}
-		text := s[i+1 : i+1+end]
-		if isName := strings.ContainsAny(text, "/") && !strings.ContainsAny(text, " |*()$"); !isName {
-			text = clip(text, valueChars)
-		}
-		b.WriteString(s[i:i+1] + text + s[i:i+1])
-		i += end + 2
+	room, long := shellChars, 0
+	parts := quoted(s)
+	isLong := func(k int) bool { // each second part stands in quotes
+		text := parts[k]
+		return k%2 == 1 && len(text) > valueChars && (!strings.Contains(text, "/") || strings.ContainsAny(text, " |*()$"))
 	}
-	return b.String()
+	for k, part := range parts {
+		if isLong(k) {
+			long++
+		} else {
+			room -= len(part)
+		}
+	}
+	for k := range parts {
+		if isLong(k) {
+			parts[k] = clip(parts[k], max(valueChars, room/long))
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// quoted returns the parts of a command: what stands in front of a text in quotes, with the quote, the text, what
+// follows, and so on.
+func quoted(s string) (parts []string) {
+	for from := 0; ; from = 1 { // behind the quote that ends the text before
+		n := strings.IndexAny(s[from:], `"'`)
+		if n < 0 {
+			return append(parts, s)
+		}
+		begin := from + n + 1
+		end := strings.IndexByte(s[begin:], s[begin-1])
+		if end < 0 {
+			return append(parts, s)
+		}
+		parts = append(parts, s[:begin], s[begin:begin+end])
+		s = s[begin+end:]
+	}
 }
 
 // shortPipes leaves of what stands behind each pipe of a command the program.
@@ -204,13 +228,19 @@ func clip(text string, most int) string {
 	if !isCut || len(head)+len(tail) > len(text) {
 		return short
 	}
-	for word := range strings.FieldsFuncSeq(text[len(head):len(text)-len(tail)], endsPlace) {
+	head = withPlaces(head, text[len(head):len(text)-len(tail)], tail)
+	return strings.TrimSpace(head + " … " + tail)
+}
+
+// withPlaces returns head and behind it the files and URLs in text that neither head nor tail has, as many as fit.
+func withPlaces(head, text, tail string) string {
+	for word := range strings.FieldsFuncSeq(text, endsPlace) {
 		isShown := strings.Contains(head, word) || strings.Contains(tail, word)
 		if !isShown && isPlace(word) && len(head)+len(word) < pathChars {
 			head += " … " + word
 		}
 	}
-	return strings.TrimSuffix(head+" … "+tail, " … ")
+	return head
 }
 
 func endsPlace(r rune) bool { return strings.ContainsRune(" \t\n'\"`()[]{},;=|<>&", r) }

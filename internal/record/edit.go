@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,14 +15,13 @@ import (
 // How much the line of an edit has of it. In the recorded sessions, cost and lines are the same with it as without.
 const (
 	changeChars = 100 // of the old text and of the new one, without what they have in common
-	mostWritten = 3   // names, where that is longer
 
 	mostCompared = 1 << 20 // bytes of the texts that are compared: that takes 20 ms
 )
 
 // written returns what an edit wrote: the lines in which its two texts differ if they are short, or else how many these
-// are, and how those begin that matter more: with the first names that only the new text has, or with their words. The
-// names are looked for there first, and not among all others. Behind it stands what else the tool was told.
+// are, and how those begin that matter more: what went if that is more, else the lines that begin blocks. Behind it
+// stands what else the tool was told.
 func (w *Writer) written(l *line) string {
 	texts, isChange := w.textsOf(l)
 	others := w.rest(l, l.arguments.File, func(m member) bool {
@@ -35,7 +35,7 @@ func (w *Writer) written(l *line) string {
 	if isChange {
 		removed, added = differing(texts[0], texts[1])
 		if len(removed) == 1 && len(added) == 1 {
-			removed[0], added[0] = differingWords(removed[0], added[0])
+			removed[0], added[0] = differingWords(runes.OneLine(removed[0]), runes.OneLine(added[0]))
 		}
 	} else {
 		_, added = differing("", texts[last])
@@ -45,21 +45,60 @@ func (w *Writer) written(l *line) string {
 		return inParentheses(strings.TrimSpace(signed("- ", before)+" "+signed("+ ", after))) + others
 	}
 	size := sizeOf(removed, added)
-	if len(removed) > 2*len(added) { // it says more what went
-		if len(added) > 0 {
-			size += "- "
-		}
-		return inParentheses(size+beginning(before)) + others
+	switch {
+	case len(removed) > 2*len(added) && len(added) > 0: // it says more what went
+		size += "- " + beginning(before, changeChars/2) + " + "
+		return inParentheses(size+beginning(after, changeChars/2)) + others
+	case len(removed) > 2*len(added):
+		return inParentheses(size+beginning(before, changeChars)) + others
 	}
-	if names := w.names.OfEdit(texts[:last], texts[last], mostWritten); len(names) > 0 {
-		return inParentheses(size+strings.Join(names, ", ")) + others
+	if opened := opening(added); opened != "" {
+		after = opened
 	}
-	return inParentheses(size+beginning(after)) + others
+	return inParentheses(size+beginning(after, changeChars)) + others
 }
 
-// beginning returns the beginning of a text.
-func beginning(text string) string {
-	return strings.TrimSpace(text[:runes.HeadWords(text, changeChars)]) + " …"
+// opening returns those of lines that begin blocks, which are most often the names of what is declared: the least
+// indented ones in front of a line that is further in and, if that is one, those in it.
+func opening(lines []string) string {
+	lines = slices.DeleteFunc(slices.Clone(lines), isBlank)
+	var begin []string
+	for k, line := range lines[:max(0, len(lines)-1)] {
+		if indentOf(line) < indentOf(lines[k+1]) && !opens(runes.OneLine(line)) {
+			begin = append(begin, line)
+		}
+	}
+	told := leastIndented(begin, 0)
+	if len(told) == 1 {
+		told = leastIndented(begin, indentOf(told[0])+1)
+	}
+	for k, line := range told {
+		line = runes.OneLine(line)
+		told[k] = line[:runes.HeadWords(line, valueChars)]
+	}
+	return strings.Join(told, " ")
+}
+
+// leastIndented returns the least indented ones of those lines that begin at least so far in, and those further out.
+func leastIndented(lines []string, least int) (told []string) {
+	next := math.MaxInt
+	for _, line := range lines {
+		if n := indentOf(line); n >= least {
+			next = min(next, n)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return indentOf(line) > next })
+}
+
+// indentOf returns how far in a line begins, in characters.
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// beginning returns the beginning of a text, with a mark if there is more of it.
+func beginning(text string, most int) string {
+	if !runes.AtLeast(text, most+1) {
+		return text
+	}
+	return strings.TrimSpace(text[:runes.HeadWords(text, most)]) + " …"
 }
 
 // sizeOf says how many lines an edit took out and put in, as a comparison of files does.
@@ -137,23 +176,23 @@ func isOldOf(old, other string) bool {
 	return strings.Contains(other, "new") && old == strings.Replace(other, "new", "old", 1)
 }
 
-// differing returns the lines that only the text before has, and those that only the text after has, without the
-// white space around them.
+// differing returns the lines that only the text before has, and those that only the text after has, whatever the white
+// space in them.
 func differing(before, after string) (removed, added []string) {
 	left := map[string]int{}
 	for line := range strings.Lines(before) {
 		left[runes.OneLine(line)]++
 	}
 	for line := range strings.Lines(after) {
-		if line = runes.OneLine(line); left[line] > 0 {
-			left[line]--
+		if key := runes.OneLine(line); left[key] > 0 {
+			left[key]--
 		} else {
 			added = append(added, line)
 		}
 	}
 	for line := range strings.Lines(before) {
-		if line = runes.OneLine(line); left[line] > 0 {
-			left[line]--
+		if key := runes.OneLine(line); left[key] > 0 {
+			left[key]--
 			removed = append(removed, line)
 		}
 	}
@@ -162,9 +201,10 @@ func differing(before, after string) (removed, added []string) {
 
 // saying returns those of lines that have more than brackets, one behind the other.
 func saying(lines []string) string {
-	isBlank := func(line string) bool { return !strings.ContainsFunc(line, runes.IsLetterOrDigit) }
-	return strings.Join(slices.DeleteFunc(slices.Clone(lines), isBlank), " ")
+	return runes.OneLine(strings.Join(slices.DeleteFunc(slices.Clone(lines), isBlank), " "))
 }
+
+func isBlank(line string) bool { return !strings.ContainsFunc(line, runes.IsLetterOrDigit) }
 
 // differingWords returns what two lines have between the words with which both begin and those with which both end.
 func differingWords(before, after string) (string, string) {

@@ -163,7 +163,12 @@ func isTag(line string) bool {
 // would read as all of it.
 func appendLast(parts []string, report string, isVerdict bool) []string {
 	last := lastLines(report)
-	all := strings.Count(strings.TrimSpace(report), "\n") + 1
+	all := 0
+	for line := range strings.Lines(report) {
+		if line = strings.TrimSpace(line); line != "" && !isTag(line) {
+			all++
+		}
+	}
 	for k, line := range last {
 		switch {
 		case k == 0 && !isVerdict && len(last) < all:
