@@ -156,8 +156,8 @@ func shortQuotes(s string) string {
 	room, long := shellChars, 0
 	parts := quoted(s)
 	isLong := func(k int) bool { // each second part stands in quotes
-		text := parts[k]
-		return k%2 == 1 && len(text) > valueChars && (!strings.Contains(text, "/") || strings.ContainsAny(text, " |*()$"))
+		isFile := strings.Contains(parts[k], "/") && !strings.ContainsAny(parts[k], " |*()$")
+		return k%2 == 1 && len(parts[k]) > valueChars && !isFile
 	}
 	for k, part := range parts {
 		if isLong(k) {

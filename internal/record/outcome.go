@@ -19,7 +19,7 @@ import (
 
 // The line of a call ends with how the call ended: the reason of a failure; the result itself, if it is short; of a
 // long report the lines in which something new has an id, and the last ones. Text of files and long lists of matches
-// say nothing of their call.
+// say nothing of their call: how many lines there were says at least that there were some.
 
 // How much of a result stays.
 const (
@@ -83,7 +83,7 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
 	answers := strings.HasPrefix(output, "{") || isListOfObjects(output) // of a service
 	if l.call.Output != toolcall.Report && !writes && !answers {
-		return "", false
+		return fmt.Sprintf("%s%d lines", ended, linesOf(output)), false
 	}
 	var parts []string
 	if answers {
@@ -163,12 +163,7 @@ func isTag(line string) bool {
 // would read as all of it.
 func appendLast(parts []string, report string, isVerdict bool) []string {
 	last := lastLines(report)
-	all := 0
-	for line := range strings.Lines(report) {
-		if line = strings.TrimSpace(line); line != "" && !isTag(line) {
-			all++
-		}
-	}
+	all := linesOf(report)
 	for k, line := range last {
 		switch {
 		case k == 0 && !isVerdict && len(last) < all:
@@ -178,6 +173,16 @@ func appendLast(parts []string, report string, isVerdict bool) []string {
 		}
 	}
 	return parts
+}
+
+// linesOf returns how many lines text has, without empty ones and the tags of a frame.
+func linesOf(text string) (n int) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !isTag(line) {
+			n++
+		}
+	}
+	return n
 }
 
 // lastLines returns the last lines of a report, as many as fit: a verdict often stands in the lines in front of the

@@ -40,7 +40,7 @@ func TestWrite(t *testing.T) {
 	assert.Equal(t, "Said: I look at it. Then I test.", lines[1])
 	assert.Equal(t, "read internal/record/record.go", lines[2])
 	assert.Equal(t, "exec go test ./... → failed: exit status 1 no such file", lines[3])
-	assert.Contains(t, lines[4], "Names: ")
+	assert.Contains(t, lines[4], "Names seen: ")
 	assert.Contains(t, lines[4], "writeNothing")
 	assert.NotContains(t, lines[4], "known_name", "it stands in what is kept")
 	assert.NotContains(t, lines[4], "record.go", "it stands in a line")
@@ -228,7 +228,7 @@ func TestOutcome(t *testing.T) {
 			"exec python -m unittest → failed: ERROR: test_many (tests.T) TypeError: f() takes 0 arguments Ran 1 test"},
 		{"the frame around a reason", "exec", `{"command":"grep x | make"}`, "<returncode>2</returncode>\n<output>\nno rule to make it\n</output>", false,
 			"exec grep x | make → failed: no rule to make it"},
-		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, scope + "raise ValueError: x\n    return None", false, "exec cat a.py"},
+		{"lines of a file report nothing", "exec", `{"command":"cat a.py"}`, scope + "raise ValueError: x\n    return None", false, "exec cat a.py → 12 lines"},
 		{"a short file is whole", "exec", `{"command":"cat VERSION"}`, "1.2.3\n", false, "exec cat VERSION → 1.2.3"},
 		{"a tool's frame is not quoted as the outcome", "exec", `{"command":"make"}`, "<output>\nall done\n</output>\n</result>\n", false, "exec make → all done"},
 		{"the reason of a failure is found behind a frame", "exec", `{"command":"make"}`, "<output>\nno rule\n</output>", true, "exec make → failed: no rule"},
@@ -266,7 +266,7 @@ func TestOutcome(t *testing.T) {
 		{"a panic", "exec", `{"command":"run"}`, "thread 'main' panicked at a.rs:3:5:\nindex out of bounds\nnote: x", false,
 			"exec run → failed: thread 'main' panicked at a.rs:3:5: index out of bounds note: x"},
 		{"the subject of a commit", "exec", `{"command":"git log --oneline"}`, scope + "abc1234 one\ndef5678 tests: 3 failed before", false,
-			"exec git log --oneline"},
+			"exec git log --oneline → 12 lines"},
 		{"an edit that changed nothing", "str_replace_editor", `{"command":"str_replace","path":"a.c"}`,
 			"ERROR:\nNo replacement was performed. Multiple occurrences of x in lines 1, 2.", false,
 			"str_replace_editor str_replace a.c → failed: ERROR: No replacement was performed. Multiple occurrences of x in lines 1, 2."},
@@ -276,7 +276,7 @@ func TestOutcome(t *testing.T) {
 			"str_replace_editor view a.c"},
 		{"a number in front of it makes it a line of the file", "Edit", `{"file_path":"a.c"}`,
 			"The file a.c has been updated:\n     1\tan error", false, "Edit a.c"},
-		{"a match reports nothing either", "Grep", `{"pattern":"x"}`, scope + "a.c:12: failed", false, `Grep x`},
+		{"a match reports nothing either", "Grep", `{"pattern":"x"}`, scope + "a.c:12: failed", false, `Grep x → 11 lines`},
 		{"a short list of matches is whole", "Grep", `{"pattern":"x"}`, "a.c:12: int x;", false, `Grep x → a.c:12: int x;`},
 		{"no match", "Grep", `{"pattern":"x"}`, "No files found", false, `Grep x → No files found`},
 		{"what was replaced is not what went wrong", "Edit", `{"file_path":"a.c"}`, "Replaced 1 occurrence of \"not found\".",
@@ -294,9 +294,9 @@ func TestOutcome(t *testing.T) {
 			"x\ny", false, "str_replace_editor view a.c view_range=[10,60]"},
 		{"an error above its details", "query", `{"sql":"insert"}`, "ERROR:  duplicate key\nDETAIL:  Key (id)=(1) exists.",
 			false, `query sql=insert → failed: ERROR: duplicate key DETAIL: Key (id)=(1) exists.`},
-		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, scope + "return result", false, "exec cat a.py"},
+		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, scope + "return result", false, "exec cat a.py → 11 lines"},
 		{"a match with its surroundings", "Grep", `{"pattern":"x"}`, scope + "a.go-12-// failed 3 times", false,
-			`Grep x`},
+			`Grep x → 11 lines`},
 		{"a frame around nothing", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOriginal token count: 0\nOutput:\n", true,
 			"exec make → failed: exit code 2"},
 		{"a frame around what a program that waits for input wrote", "write_stdin", `{"session_id":7,"chars":""}`,
@@ -519,7 +519,7 @@ func TestMade(t *testing.T) {
 		{"one that the call had", "get", `{"id":"T-7"}`, `{"id":"T-7"}`, `get id=T-7 → {"id":"T-7"}`},
 		{"a list", "exec", `{"cmd":"list-all"}`, strings.Repeat("4f2a91c a\n5f2a91d b\n6f2a91e c\n7f2a91f d\n", 6),
 			"exec list-all → last of 24 lines: 4f2a91c a / 5f2a91d b / 6f2a91e c / 7f2a91f d"},
-		{"a file", "exec", `{"cmd":"cat x"}`, strings.Repeat("4f2a91c\n", 30), "exec cat x"},
+		{"a file", "exec", `{"cmd":"cat x"}`, strings.Repeat("4f2a91c\n", 30), "exec cat x → 30 lines"},
 		{"an answer in JSON to a command", "exec", `{"cmd":"aws ec2 run-instances"}`, `{"Instances":[{"Index":0,"InstanceId":"i-12ab"` + strings.Repeat(`,"x":"y"`, 80) + "}]}",
 			"exec aws ec2 run-instances → Instances.InstanceId=i-12ab / Instances:1 Index=0" + strings.Repeat(" y", 80)},
 		{"a page of a service", "query", `{"page_size":100}`, `{"object":"list","results":[` + strings.Repeat(`{"a":"page"},`, 20) + `{}]}`, "query page_size=100 → object=list results:21"},
@@ -566,7 +566,7 @@ func TestNamesWithSpaces(t *testing.T) {
 	w.Called("c", "find", json.RawMessage(`{"max_depth":3,"filter":{"glob":"*.md"}}`))
 	w.Returned("c", "./README.md\n./Use Cases/UC-16.md\n"+strings.Repeat("\nit goes on", 20), "", false, false)
 	lines := strings.Split(w.Write(4, 400), "\n")
-	assert.Equal(t, `Names: README.md "Use Cases/UC-16.md"`, lines[len(lines)-1])
+	assert.Equal(t, `Names seen: README.md "Use Cases/UC-16.md"`, lines[len(lines)-1])
 }
 
 // Numbers are names where the model used them, or where they may be ids.
