@@ -188,10 +188,36 @@ func (q *query) body(messages []winnow.Message, mark bool) (body []byte, lost in
 		lost = q.wire.Write(e, q.list, messages, marks)
 		q.keepBudget(e, messages)
 	}
+	if marks == wire.EndMarks && q.form == messagesForm {
+		q.markPrompt(e)
+	}
 	if q.recall.list != nil {
 		e.Append(q.recall.list, q.recall.tool)
 	}
 	return e.Bytes(q.whole), lost
+}
+
+// markPrompt sets a marker of Anthropic's behind the system prompt, or behind the tools if there is none: both stand in
+// front of the messages, and stay.
+func (q *query) markPrompt(e *jsonedit.Editor) {
+	const marker = `{"type":"ephemeral"}`
+	system := value(q.whole).Get("system")
+	if !adapter.IsBlank(system.Text()) {
+		block := value(jsonedit.Object("type", "text", "text", system)).Set("cache_control", value(marker))
+		e.Replace(system, jsonedit.List(block))
+		return
+	}
+	blocks := system.Elements()
+	if len(blocks) == 0 {
+		blocks = q.tools.Elements()
+	}
+	for _, b := range slices.Backward(blocks) {
+		text := b.Get("text")
+		if !b.Get("defer_loading").Is() && (!text.Exists() || !adapter.IsBlank(text.Text())) {
+			e.Add(b, "cache_control", []byte(marker))
+			return
+		}
+	}
 }
 
 // marks returns which markers are set for a client that sets none at all: by the API, and in Chat Completions by the

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -35,5 +36,26 @@ func TestPrices(t *testing.T) {
 		q, err := parse(httptest.NewRequest("POST", "/v1/messages", strings.NewReader("")), messagesForm, []byte(body+"}"))
 		require.NoError(t, err, tt.name)
 		assert.Equal(t, tt.want, q.prices(tt.mark), tt.name)
+	}
+}
+
+// TestMarkedPrompt: MarkCache sets a marker behind what stands in front of the messages, because a request whose messages
+// change is read up to there at least.
+func TestMarkedPrompt(t *testing.T) {
+	const marker = `,"cache_control":{"type":"ephemeral"}`
+	for _, tt := range []struct{ name, body, want string }{
+		{"a text", `"system":"Be \"brief\"."`, `"system":[{"type":"text","text":"Be \"brief\"."` + marker + `}]`},
+		{"blocks", `"system":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"tools":[{"name":"x"}]`,
+			`"system":[{"type":"text","text":"a"},{"type":"text","text":"b"` + marker + `}],"tools":[{"name":"x"}]`},
+		{"tools alone", `"tools":[{"name":"x"},{"name":"y","defer_loading":true}]`, `"tools":[{"name":"x"` + marker + `},{"name":"y","defer_loading":true}]`},
+		{"a blank text", `"system":" "`, `"system":" "`},
+		{"the client's own", `"system":[{"type":"text","text":"a"},{"type":"text","text":"b"` + marker + `}]`, `"system":[{"type":"text","text":"a"},{"type":"text","text":"b"` + marker + `}]`},
+	} {
+		const rest = `{"model":"claude-opus-5-5",%s,"messages":[{"role":"user","content":"Hi."}]}`
+		q, err := parse(httptest.NewRequest("POST", "/v1/messages", strings.NewReader("")), messagesForm, fmt.Appendf(nil, rest, tt.body))
+		require.NoError(t, err, tt.name)
+		got, _ := q.body(q.history, true)
+		want, _, _ := strings.Cut(fmt.Sprintf(rest, tt.want), `"messages"`)
+		assert.Equal(t, want, string(got[:min(len(got), len(want))]), tt.name)
 	}
 }

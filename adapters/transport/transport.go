@@ -44,7 +44,7 @@ type Options struct {
 	// request is sent uncompressed. (nil, or an error: it is passed on as it came.)
 	Decompress func(encoding string, body io.Reader) (io.Reader, error)
 
-	MarkCache bool         // set cache markers in the messages of a client that sets none at all: see docs/proxy.md
+	MarkCache bool         // set cache markers for a client that sets none at all: see docs/proxy.md
 	Logger    *slog.Logger // which requests are not managed, and why; never text of a conversation (nil: none)
 
 	// Done is told of each answered request of a conversation, when its answer has been read. It must not block.

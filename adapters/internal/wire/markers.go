@@ -212,15 +212,26 @@ func (w *writer) markedText(text value, name string, marker value) []byte {
 	return jsonedit.List(block.Set(name, marker))
 }
 
-// markEnds sets markers where the next request may continue, for a client that sets none: at the end, and where the
-// request before this one ended.
+// markEnds sets markers where the next request may continue, for a client that sets none: at the end, where the request
+// before this one ended, and where what stays at a rewrite does: behind the system prompt, and behind the last of what
+// winnow has made. Anthropic looks back for 20 blocks only.
 func (w *writer) markEnds(marker value) {
 	spots := w.spots(cacheControl)
 	models := make([]bool, len(spots))
+	made, leading := -1, -1
 	for i, s := range spots {
-		models[i] = s.entry == nil && w.history.elements[s.behind].role == winnow.RoleAssistant
+		role := winnow.RoleUser
+		if s.entry == nil {
+			role = w.history.elements[s.behind].role
+		} else if s.entry.role == winnow.RoleUser {
+			made = i
+		}
+		models[i] = role == winnow.RoleAssistant
+		if role == winnow.RoleSystem && leading == i-1 {
+			leading = i
+		}
 	}
-	for _, at := range adapter.CacheBoundaries(models) {
+	for _, at := range append(adapter.CacheBoundaries(models), made, leading) {
 		for at >= 0 && !spots[at].mayHave {
 			at--
 		}

@@ -328,6 +328,23 @@ func TestChatMarkers(t *testing.T) {
 	}
 }
 
+// TestEndMarks: where the next request may continue, and where what stays at a rewrite does.
+func TestEndMarks(t *testing.T) {
+	const marker = `,"cache_control":{"type":"ephemeral"}`
+	text := func(role, text, marker string) string {
+		return `{"role":"` + role + `","content":[{"type":"text","text":"` + text + `"` + marker + `}]}`
+	}
+	record := func(text string) winnow.Message {
+		return winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: text}}}
+	}
+	list := []string{text("system", "s", ""), text("system", "t", ""), text("user", "a", ""), text("assistant", "b", ""), text("user", "c", ""), text("assistant", "d", ""), text("user", "e", "")}
+	want := []string{text("system", "s", ""), text("system", "t", marker), text("user", "a", ""), `{"role":"user","content":"R"}`, text("user", "Q", marker), text("user", "c", marker), text("assistant", "d", ""), text("user", "e", marker)}
+	got, _ := writeMarked(Chat{}, `{"messages":[`+strings.Join(list, ",")+`]}`, func(m []winnow.Message) []winnow.Message {
+		return slices.Replace(m, 3, 4, record("R"), record("Q"))
+	}, EndMarks)
+	assert.JSONEq(t, `{"messages":[`+strings.Join(want, ",")+`]}`, got)
+}
+
 // TestBreakpoints: behind what winnow has made, and nowhere else, stands a breakpoint of OpenAI's, in the blocks that
 // each of its APIs has.
 func TestBreakpoints(t *testing.T) {
