@@ -84,7 +84,7 @@ func (c *call) startBackground(ctx context.Context, d *draft) {
 	plan.own()
 	var history []Message
 	if b.isFlushing {
-		history = ownMessages(d.history)
+		history = copyMessages(d.history)
 	}
 	go func() {
 		defer close(b.ended)
@@ -95,19 +95,10 @@ func (c *call) startBackground(ctx context.Context, d *draft) {
 
 // own replaces the messages of c by copies, because the host may write to its own while c runs.
 func (c *compaction) own() {
-	c.older = ownMessages(c.older)
+	c.older = copyMessages(c.older)
 	if c.open != nil {
-		c.open = &ownMessages([]Message{*c.open})[0]
+		c.open = &copyMessages([]Message{*c.open})[0]
 	}
-}
-
-// ownMessages returns a copy of messages that shares no memory to which a host may write.
-func ownMessages(messages []Message) []Message {
-	out := copyMessages(messages)
-	for i := range out {
-		out[i].Details = slices.Clone(out[i].Details)
-	}
-	return out
 }
 
 // runBackground is what the goroutine of startBackground does. It holds the lock only to read and write b and the

@@ -18,11 +18,6 @@ func (d digester) Summarize(_ context.Context, req SummaryRequest) (string, erro
 	return d.digest(req), nil
 }
 
-// summarize also says that the text was made without an LLM.
-func (d digester) summarize(_ context.Context, req SummaryRequest) (answer, error) {
-	return answer{d.digest(req), noSummarizer}, nil
-}
-
 func (digester) digest(req SummaryRequest) string {
 	said := &sections.Dialogue{}
 	previous := said.Take(req.Previous) // as the last digest has it

@@ -1,6 +1,7 @@
 package winnow
 
 import (
+	"bytes"
 	"iter"
 	"math"
 	"slices"
@@ -156,19 +157,6 @@ func (d *draft) replayHistory() { replaying{shortening: shortening{d}}.limitAndR
 // shrinkToFit is pass 8: it makes the request fit, if need be, and reports whether it does.
 func (d *draft) shrinkToFit() bool { return newShrinking(d).shrinkToFit() }
 
-// read takes the history into d, indexed and repaired.
-func (d *draft) read() {
-	h := d.basis.read()
-	d.repaired, d.edits = h.repaired, h.edits
-	d.setItems(h.items())
-	if d.compactedAt >= 0 {
-		d.start = slices.IndexFunc(d.items, func(x *item) bool { return x.index == d.compactedAt })
-	}
-	if d.start >= 0 {
-		d.limitedAt = d.items[d.start].position() // a summary of what follows does not stand for what is in front
-	}
-}
-
 // The model has seen a message if an answer stands behind it. Until then nothing may stand for that message: it is sent
 // whole, or cut as a new result. The exception is a request that cannot be made otherwise, and its [Edit] says so.
 
@@ -203,14 +191,31 @@ func (l *ledger) isCold(o *Options, now time.Time) bool {
 	return o.Cache.None || l.SentAt.IsZero() || now.Sub(l.SentAt) >= o.Cache.TTL
 }
 
-// edit puts m, of `tokens` tokens, in the place of message i: in this request and, once it is sent, in all later
-// ones. op and reason are for the Edit.
-func (d *draft) edit(i int, m Message, tokens int, op Op, reason string) {
-	p := newEdit(withOwnArguments(m.Parts))
-	p.tokens, p.op, p.reason, p.key = tokens, op, reason, d.index.hasher.key(&m)
-	if d.put(i, p); d.firstReason == "" {
+// edit sends parts, of `tokens` tokens, in the place of those of message i: in this request and, once it is sent, in
+// all later ones. op and reason are for the Edit.
+func (d *draft) edit(i int, parts []Part, tokens int, op Op, reason string) {
+	if d.put(i, d.editOf(i, parts, tokens, op, reason)); d.firstReason == "" {
 		d.firstReason = d.passReason
 	}
+}
+
+// editOf returns an edit that sends parts, a list of its own, in the place of those of message i.
+func (d *draft) editOf(i int, parts []Part, tokens int, op Op, reason string) *edit {
+	for k := range parts { // a host that decodes its log again into the same memory overwrites its bytes
+		parts[k].Arguments = bytes.Clone(parts[k].Arguments)
+	}
+	m := *d.items[i].own
+	m.Parts = parts
+	p := &edit{tokens: tokens, op: op, reason: reason, key: d.index.hasher.key(&m)}
+	p.setParts(parts)
+	return p
+}
+
+// tokensWith returns the tokens that message i has with parts.
+func (d *draft) tokensWith(i int, parts []Part) int {
+	m := *d.items[i].own
+	m.Parts, m.Source = parts, nil
+	return estimateWith(d.opts.Estimator, m)
 }
 
 // put is edit for an edit that exists already.

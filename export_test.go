@@ -21,7 +21,7 @@ func (m *Manager) Settings() (Options, int) { return m.opts, m.window }
 func HandleOf(m *Manager, history []Message, i int) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return handlesOf(m.begin(history, nil).basis.read().facts).Of(i)
+	return handlesOf(m.begin(history, nil).newDraft().facts).Of(i)
 }
 
 // SharedDir returns the directory of the data that stays outside the project (recorded sessions, samples

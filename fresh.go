@@ -239,14 +239,13 @@ func (f *fresh) leaveOutShown(i int, s source) bool {
 	if p := f.items[i].edit; p != nil {
 		text, _ = minify.Text(text, p.forms&minify.LineNumbers)
 	}
-	m := *f.items[i].sent
-	m.Parts, m.Source = []Part{{Text: text}}, nil
-	p := newEdit(m.Parts)
-	if p.tokens = estimateWith(f.opts.Estimator, m); p.tokens >= f.items[i].tokens() {
+	parts := []Part{{Text: text}}
+	tokens := f.tokensWith(i, parts)
+	if tokens >= f.items[i].tokens() {
 		return false
 	}
-	shows := f.items[s.message].key()
-	p.op, p.reason, p.repeats, p.key = OpMinify, repeatsReason, &shows, f.index.hasher.key(&m)
+	p, shows := f.editOf(i, parts, tokens, OpMinify, repeatsReason), f.items[s.message].key()
+	p.repeats = &shows
 	f.put(i, p)
 	f.repeated[shows] = true
 	return true
@@ -360,9 +359,8 @@ func (f *fresh) showUnchanged() {
 		if text == "" || isShown {
 			continue
 		}
-		out := *m
-		out.Parts, out.Source = []Part{{Text: joinedText(m) + shownAgain + text}}, nil
-		f.edit(i, out, estimateWith(f.opts.Estimator, out), OpShow, "what it points to is no longer in the request")
+		parts := []Part{{Text: joinedText(m) + shownAgain + text}}
+		f.edit(i, parts, f.tokensWith(i, parts), OpShow, "what it points to is no longer in the request")
 	}
 }
 

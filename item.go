@@ -373,22 +373,6 @@ func (p *edit) report(i int, m *Message, f *fact) Edit {
 	return Edit{Op: p.op, Index: i, ID: m.ID, Before: max(1, f.tokens), After: max(1, p.tokens), Reason: p.reason}
 }
 
-// newEdit returns the edit that puts parts in the place of a message's own.
-func newEdit(parts []Part) *edit {
-	p := &edit{}
-	p.setParts(parts)
-	return p
-}
-
-// withOwnArguments copies the arguments of parts, a list that belongs to the caller, and returns parts. A host that
-// decodes its log again into the same memory overwrites its bytes.
-func withOwnArguments(parts []Part) []Part {
-	for i := range parts {
-		parts[i].Arguments = bytes.Clone(parts[i].Arguments)
-	}
-	return parts
-}
-
 // setParts makes p send parts. Most edits send a single part with nothing but a text: only that text is kept.
 func (p *edit) setParts(parts []Part) {
 	if len(parts) == 1 && sameParts(&parts[0], &Part{Text: parts[0].Text}) && parts[0].Source == nil {

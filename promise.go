@@ -58,7 +58,7 @@ func (l *ledger) promise(d *draft, before *ledger, first int, reason string) {
 		whose, reason = promise.Host, otherHistory
 	}
 	p.Keep(l.Sent, first, whose, reason)
-	if i := (observing{d}).firstForgotten(p.Kept); i < p.Kept {
+	if _, i := (observing{d}).forgotten(p.Kept); i < p.Kept {
 		p.Kept, p.Whose, p.Reason = i, promise.Provider, "the reasoning of an earlier turn is not read any more"
 	}
 	p.SentAt, p.Estimate, p.Size = d.now, d.total, observing{d}.promisedSize(p)

@@ -42,21 +42,25 @@ type repaired struct {
 
 // reading is passes 1 and 2: the history with a fact for each message, and calls paired with results.
 type reading struct {
-	basis
-	repaired
-	own   []*fact // of source
-	edits []Edit
+	*draft
+	own []*fact // of source
 }
 
-// read reads the history of b.
-func (b basis) read() *reading {
-	h := &reading{basis: b}
-	h.facts = b.index.update(b.history, b.opts.Estimator)
+// read takes the history into d, indexed and repaired.
+func (d *draft) read() {
+	h := reading{draft: d}
+	h.facts = h.index.update(h.history, h.opts.Estimator)
 	h.section = h.fromCompaction(h.facts)
 	h.source, h.own = h.section.messages, h.section.facts
 	h.repairPairing()
 	h.findUnseen()
-	return h
+	d.setItems(h.toItems())
+	if d.compactedAt >= 0 {
+		d.start = slices.IndexFunc(d.items, func(x *item) bool { return x.index == d.compactedAt })
+	}
+	if d.start >= 0 {
+		d.limitedAt = d.items[d.start].position() // a summary of what follows does not stand for what is in front
+	}
 }
 
 // ends returns the positions of the newest message of the history, as that has it, and of the one ahead of it.
@@ -92,8 +96,8 @@ func (h *reading) findUnseen() {
 	}
 }
 
-// items returns the messages of which a request is made.
-func (h *reading) items() []*item {
+// toItems returns the messages of which a request is made.
+func (h *reading) toItems() []*item {
 	items, call := itemsOf(h.source, h.own), 0
 	for k, x := range items {
 		if h.repair == nil {

@@ -219,9 +219,9 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 // mayRecall reports whether message i of history may be shown: it is not an answer of recall, and it has something to
 // show.
 func (m *Manager) mayRecall(history []Message, i int) bool {
-	isBlank := func(p Part) bool { return isThinking(p) && p.Text == "" || isEmptyPart(&p, true) }
-	return !isRecallAnswer(listed(history), i) &&
-		slices.ContainsFunc(history[i].Parts, func(p Part) bool { return !isBlank(p) })
+	isBlank := func(p *Part) bool { return isThinking(*p) && p.Text == "" || isEmptyPart(p, true) }
+	_, isCopy := recalledIn(listed(history), i)
+	return !isCopy && hasPart(&history[i], func(p *Part) bool { return !isBlank(p) })
 }
 
 // Text, Origin and Handle make it a [recall.Source].
@@ -344,7 +344,7 @@ func (c shortening) recallNoteIn(items []*item, i int) string {
 	if k < 0 {
 		return ""
 	}
-	if handle, ok := recalledHandle(&c.history[k]); ok && isRecallAnswer(asOwn(items), i) {
+	if handle, ok := recalledIn(asOwn(items), i); ok {
 		return recall.Note(handle) // the original, and not this copy of it
 	}
 	return c.noteOf(k)
@@ -381,30 +381,25 @@ func spanNote(o *Options, first *item, attachments string) string {
 
 // isRecalled reports whether message i is an answer of [Manager.Recall]: a copy of what the history has.
 func (c shortening) isRecalled(i int) bool {
-	return c.opts.Recall && c.items[i].sent.Role == RoleTool && isRecallAnswer(c.own(), i)
-}
-
-// isRecallAnswer reports whether message i is an answer of [Manager.Recall]. A result without a tool name is of the
-// tool of its call.
-func isRecallAnswer(messages sequence, i int) bool {
-	m := messages.at(i)
-	if m.Role != RoleTool || len(m.Parts) == 0 {
+	if !c.opts.Recall || c.items[i].sent.Role != RoleTool {
 		return false
 	}
-	for k := range m.Parts[1:] { // images of what it shows
-		if m.Parts[1+k].Kind != KindImage {
-			return false
-		}
-	}
-	_, ok := recall.ShownHandle(m.Parts[0].Text)
-	return ok && (&answered{messages: messages}).tool(i) == recall.Name
+	_, ok := recalledIn(c.own(), i)
+	return ok
 }
 
-// recalledHandle returns the handle that an answer of [Manager.Recall] shows, "" if it shows several messages. ok is
-// false if m is no such answer.
-func recalledHandle(m *Message) (handle string, ok bool) {
+// recalledIn returns the handle that message i shows as an answer of [Manager.Recall], "" if it shows several messages.
+// ok is false if it is no such answer. A result without a tool name is of the tool of its call.
+func recalledIn(messages sequence, i int) (handle string, ok bool) {
+	m := messages.at(i)
 	if m.Role != RoleTool || len(m.Parts) == 0 {
 		return "", false
 	}
-	return recall.ShownHandle(m.Parts[0].Text)
+	for k := range m.Parts[1:] { // images of what it shows
+		if m.Parts[1+k].Kind != KindImage {
+			return "", false
+		}
+	}
+	handle, ok = recall.ShownHandle(m.Parts[0].Text)
+	return handle, ok && (&answered{messages: messages}).tool(i) == recall.Name
 }

@@ -18,7 +18,7 @@ type shortening struct{ *draft }
 // minified returns an edit of result i, as it is in the history, that has fewer tokens, or nil. The answer to a recall
 // stays as it is.
 func (c shortening) minified(i int) *edit {
-	m, f := *c.items[i].own, c.items[i].fact
+	m, f := c.items[i].own, c.items[i].fact
 	forms := c.minifier.formsFor(c.own(), i, f.redundant)
 	if forms == 0 || c.isRecalled(i) {
 		return nil
@@ -27,16 +27,14 @@ func (c shortening) minified(i int) *edit {
 	if !ok {
 		return nil
 	}
-	m.Parts, m.Source = parts, nil
-	p := newEdit(parts)
-	if p.tokens = estimateWith(c.opts.Estimator, m); p.tokens >= f.tokens {
+	tokens := c.tokensWith(i, parts)
+	if tokens >= f.tokens {
 		return nil
 	}
-	p.op, p.reason, p.forms = OpMinify, "redundant in a new result: "+forms.String(), forms
-	if forms&minify.Data != 0 {
-		p.forms = 0 // a snapshot has its text: a handle of the recall tool stands in it
+	p := c.editOf(i, parts, tokens, OpMinify, "redundant in a new result: "+forms.String())
+	if forms&minify.Data == 0 { // else a snapshot has its text: a handle of the recall tool stands in it
+		p.forms = forms
 	}
-	p.key = c.index.hasher.key(&m)
 	return p
 }
 
@@ -67,7 +65,7 @@ func (c shortening) cut(i int, t *truncation, reason string) {
 		after = estimateWith(c.opts.Estimator, out)
 	}
 	if ok && (after < c.items[i].tokens() || !t.cutsAgain) {
-		c.edit(i, out, after, OpTruncate, reason)
+		c.edit(i, out.Parts, after, OpTruncate, reason)
 	}
 }
 
@@ -132,20 +130,23 @@ func (c shortening) showWhole(i int) {
 	c.cut(i, newTruncation(*c.opts.Truncate, c.windowEstimate()), oversizedReason)
 }
 
-// withoutImages returns message i with a line for each of its images, and its tokens. ok is false if that saves no
-// tokens.
-func (c shortening) withoutImages(i int) (m Message, tokens int, ok bool) {
-	m = *c.items[i].sent
-	if !hasImage(&m) {
-		return m, c.items[i].tokens(), false
+// withoutImages returns the parts of message i with a line for each of its images, and the tokens that it then has; nil
+// if that saves none.
+func (c shortening) withoutImages(i int) (parts []Part, tokens int) {
+	if x := c.items[i]; hasImage(x.sent) {
+		parts = partsWithoutImages(x.sent, c.imageLine(i), -1)
 	}
-	parts := partsWithoutImages(&m, c.imageLine(i), -1)
-	if parts == nil {
-		return m, c.items[i].tokens(), false
+	return c.ifShorter(i, parts)
+}
+
+// ifShorter returns parts and the tokens that message i has with them; nil if it has not fewer than now.
+func (c shortening) ifShorter(i int, parts []Part) ([]Part, int) {
+	if parts != nil {
+		if tokens := c.tokensWith(i, parts); tokens < c.items[i].tokens() {
+			return parts, tokens
+		}
 	}
-	m.Parts, m.Source = parts, nil
-	tokens = estimateWith(c.opts.Estimator, m)
-	return m, tokens, tokens < c.items[i].tokens()
+	return nil, 0
 }
 
 // imageLine returns a function that writes what stands for an image of message i: its kind, its size and its handle.
@@ -186,22 +187,15 @@ func partsWithoutImages(m *Message, line func(*Part) string, n int) (parts []Par
 // back as it came.
 func isOptionalImage(p *Part) bool { return p.Kind == KindImage && p.Signature == "" }
 
-// withoutData returns message i, an answer, without what no model can read in the arguments of its calls, and its
-// tokens. ok is false if there is nothing to leave out, if the host wants it as it came, or if the provider wants to
-// see it as it signed it.
-func (c shortening) withoutData(i int) (out Message, tokens int, ok bool) {
+// withoutData returns the parts of message i, an answer, without what no model can read in the arguments of its calls,
+// and the tokens that it then has. It is nil if there is nothing to leave out, if the host wants it as it came, or if
+// the provider wants to see it as it signed it.
+func (c shortening) withoutData(i int) (parts []Part, tokens int) {
 	x := c.items[i]
 	isSigned := i >= newestRequest(c.own()) && hasSignature(x.sent)
 	isKept := func(p Part) bool { return p.Kind == KindToolCall && !c.minifier.match.Matches(p.Name) }
 	if c.minifier.off || x.fact.redundant == 0 || isSigned || slices.ContainsFunc(x.own.Parts, isKept) {
-		return out, 0, false
+		return nil, 0
 	}
-	parts := withoutData(x.sent.Parts, c.recallNote(i))
-	if parts == nil {
-		return out, 0, false
-	}
-	out = *x.sent
-	out.Parts, out.Source = parts, nil
-	tokens = estimateWith(c.opts.Estimator, out)
-	return out, tokens, tokens < x.tokens()
+	return c.ifShorter(i, withoutData(x.sent.Parts, c.recallNote(i)))
 }

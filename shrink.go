@@ -84,7 +84,7 @@ func (s shrinking) clearResults(stays func(i int) bool) {
 	p.apply()
 	for k := range p.results {
 		if r := &p.results[k]; r.Change != excerpt.None {
-			s.edit(r.Index, p.left(r), max(1, r.Tokens), opOf(r), r.Reason())
+			s.edit(r.Index, p.left(r).Parts, max(1, r.Tokens), opOf(r), r.Reason())
 		}
 	}
 }
@@ -99,9 +99,9 @@ func (s shrinking) leaveOutImages() {
 		if i == request {
 			continue
 		}
-		if m, tokens, ok := s.withoutImages(i); ok {
+		if parts, tokens := s.withoutImages(i); parts != nil {
 			reason := s.orUnseen(i, "its images are left out: the request does not fit otherwise")
-			s.edit(i, m, tokens, OpClear, reason)
+			s.edit(i, parts, tokens, OpClear, reason)
 		}
 	}
 }
@@ -151,15 +151,13 @@ func (s shrinking) leaveOutSurplus() {
 
 // leaveOutFirst replaces the first images of message i, at most n, by a line each, and returns how many these were.
 func (s shrinking) leaveOutFirst(i, n int) (gone int) {
-	m := *s.items[i].sent
 	line := s.imageLine(i)
-	parts := partsWithoutImages(&m, func(p *Part) string {
+	parts := partsWithoutImages(s.items[i].sent, func(p *Part) string {
 		gone++
 		return line(p)
 	}, n)
 	if gone > 0 {
-		m.Parts, m.Source = parts, nil
-		s.edit(i, m, estimateWith(s.opts.Estimator, m), OpClear, "its images are left out: the provider takes fewer")
+		s.edit(i, parts, s.tokensWith(i, parts), OpClear, "its images are left out: the provider takes fewer")
 	}
 	return gone
 }
@@ -193,16 +191,16 @@ const (
 // at a time, 8 of 120 requests rewrite the prefix. Anthropic's example of a computer-use agent sends the newest 3.
 const leastImagesGone, leastImagesLeft = 15, 3
 
-// shrinkBody shrinks a body that is too large, and reports whether it fits then. The oldest images become markers, then
+// shrinkBody shrinks a body that is too large. The oldest images become markers, then
 // the oldest results are cleared, both down to a low-water mark. What the model has not seen follows only if the limit
 // cannot be met otherwise: images, then results, which are cut before they are cleared.
-func (s shrinking) shrinkBody() bool {
+func (s shrinking) shrinkBody() {
 	if !s.fitsImages() {
 		s.leaveOutSurplus()
 	}
 	limit, size := s.bodyLimit(), s.bytes()
 	if limit == 0 || size <= limit {
-		return s.fitsImages()
+		return
 	}
 	s.showRepeats()
 	size = s.bytes()
@@ -228,7 +226,7 @@ func (s shrinking) shrinkBody() bool {
 		{s.clearResult, true, limit},
 	} {
 		if size <= limit {
-			return true
+			return
 		}
 		for i := 0; i < len(s.items) && size > step.goal; i++ { // the oldest first
 			if step.unseen || !s.isUnseen(i) {
@@ -236,7 +234,6 @@ func (s shrinking) shrinkBody() bool {
 			}
 		}
 	}
-	return size <= limit
 }
 
 // bytesOfOldImages returns the bytes of the oldest leastImagesGone images, or of fewer, so that leastImagesLeft stay.
@@ -283,15 +280,14 @@ func (s shrinking) clearResult(i int) int {
 // where that would save no bytes, or would cost more tokens. Only a message with an image may cost more tokens, because
 // a marker may be estimated higher than its image.
 func (s shrinking) replaceForBody(i int, parts []Part, reason string) int {
-	m := *s.items[i].sent
-	before := messageBytes(&m)
-	m.Parts, m.Source = parts, nil
-	saved := before - messageBytes(&m)
-	tokens := estimateWith(s.opts.Estimator, m)
-	if saved <= 0 || tokens > s.items[i].tokens() && !hasImage(s.items[i].sent) {
+	x := s.items[i]
+	m := *x.sent
+	m.Parts = parts
+	saved, tokens := messageBytes(x.sent)-messageBytes(&m), s.tokensWith(i, parts)
+	if saved <= 0 || tokens > x.tokens() && !hasImage(x.sent) {
 		return 0
 	}
-	s.edit(i, m, tokens, OpClear, s.orUnseen(i, reason))
+	s.edit(i, parts, tokens, OpClear, s.orUnseen(i, reason))
 	return saved
 }
 
@@ -355,15 +351,15 @@ func (s shrinking) leaveOutThinking() {
 // dropThinking leaves out the parts of message i for which `which` returns true. Other parts stay: the repair has
 // dropped each message of thinking alone, because providers refuse it.
 func (s shrinking) dropThinking(i int, which func(Part) bool, reason string) {
-	m := *s.items[i].sent
+	m := s.items[i].sent
 	if m.Role != RoleAssistant || !slices.ContainsFunc(m.Parts, which) {
 		return
 	}
 	if p := s.items[i].edit; p != nil && p.reason == signedByAnother {
 		reason = signedByAnother // it never comes back
 	}
-	m.Parts, m.Source = slices.DeleteFunc(slices.Clone(m.Parts), which), nil
-	s.edit(i, m, estimateWith(s.opts.Estimator, m), OpTrim, reason)
+	parts := slices.DeleteFunc(slices.Clone(m.Parts), which)
+	s.edit(i, parts, s.tokensWith(i, parts), OpTrim, reason)
 }
 
 // brokenFrom returns the index of the first message in which thinking cannot stay. That is `changed`, the first message

@@ -217,12 +217,10 @@ func (s *span) leastOf(i int, mayClear bool) int {
 	m := s.items[i].own
 	isResult := returnsContent(m) && !m.Pinned
 	if isResult && m.Role == RoleTool && mayClear && holdsOnlyText(m) {
-		cleared := *m
-		cleared.Parts = []Part{{Text: s.placeholder(i)}}
-		return min(least, estimateWith(s.opts.Estimator, cleared))
+		return min(least, s.tokensWith(i, []Part{{Text: s.placeholder(i)}}))
 	}
 	images := 0 // tokens that leaving them out saves
-	if _, tokens, ok := s.withoutImages(i); ok && i != s.request {
+	if parts, tokens := s.withoutImages(i); parts != nil && i != s.request {
 		images = least - tokens
 	}
 	if isResult { // exact: no summary is paid for if the request cannot fit beside it
@@ -234,9 +232,8 @@ func (s *span) leastOf(i int, mayClear bool) int {
 		}
 	}
 	if s.losesThinking(i) {
-		bare := *s.items[i].sent
-		bare.Parts = slices.DeleteFunc(slices.Clone(bare.Parts), isThinking)
-		least = min(least, estimateWith(s.opts.Estimator, bare))
+		bare := slices.DeleteFunc(slices.Clone(s.items[i].sent.Parts), isThinking)
+		least = min(least, s.tokensWith(i, bare))
 	}
 	return max(0, least-images)
 }

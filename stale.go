@@ -155,7 +155,7 @@ func (s *staleness) step(i, end, carried int) (parts []part) {
 		}
 	}
 	if x.own.Role == RoleAssistant && s.isOld(i, carried, 1) {
-		if _, after, ok := s.withoutData(i); ok {
+		if left, after := s.withoutData(i); left != nil {
 			parts = append(parts, part{
 				index: i, data: true, saving: x.tokens() - after, reason: "data in the arguments of an older call",
 			})
@@ -298,12 +298,12 @@ func (e *epoch) drop(list []part) {
 			}
 			runs = append(runs, run)
 		case p.images:
-			if out, after, ok := e.withoutImages(p.index); ok {
-				e.edit(p.index, out, after, OpClear, p.reason)
+			if parts, after := e.withoutImages(p.index); parts != nil {
+				e.edit(p.index, parts, after, OpClear, p.reason)
 			}
 		case p.data:
-			if out, after, ok := e.withoutData(p.index); ok {
-				e.edit(p.index, out, after, OpClear, p.reason)
+			if parts, after := e.withoutData(p.index); parts != nil {
+				e.edit(p.index, parts, after, OpClear, p.reason)
 			}
 		default:
 			e.clearInPlace(p, names)
@@ -317,14 +317,14 @@ func (e *epoch) drop(list []part) {
 // clearInPlace leaves of result p what it reports, and the names in it that are not in names.
 func (e *epoch) clearInPlace(p part, names *excerpt.Names) {
 	x := e.items[p.index]
-	m, out, tokens := x.sent, *x.sent, x.tokens()
+	m, tokens := x.sent, x.tokens()
 	if x.edit.isRepeat() {
 		m, _ = e.beforeCut(p.index)
 	}
 	text := excerpt.Remainder(joinedText(m), excerpt.Room(tokens), !p.isRead, names, e.recallNote(p.index))
-	out.Parts, out.Source = []Part{{Text: text}}, nil
-	if after := estimateWith(e.opts.Estimator, out); isWorthIt(after, tokens) {
-		e.edit(p.index, out, after, OpClear, p.reason)
+	parts := []Part{{Text: text}}
+	if after := e.tokensWith(p.index, parts); isWorthIt(after, tokens) {
+		e.edit(p.index, parts, after, OpClear, p.reason)
 	}
 }
 

@@ -386,13 +386,16 @@ func (q *question) texts() iter.Seq[string] {
 // safeSummarize calls s and turns a panic into an error.
 func safeSummarize(ctx context.Context, s Summarizer, req SummaryRequest) (a answer, err error) {
 	err = safely("the summarizer", func() (err error) {
-		if own, ok := s.(ownSummarizer); ok {
-			a, err = own.summarize(ctx, req)
-		} else {
-			a.text, err = s.Summarize(ctx, req)
+		if first, is := s.(*failover); is {
+			a, err = first.summarize(ctx, req)
+			return err
 		}
+		a.text, err = s.Summarize(ctx, req)
 		return err
 	})
+	if isDigest(s) {
+		a.degraded = noSummarizer
+	}
 	return a, err
 }
 
@@ -442,11 +445,8 @@ func (f *failover) summarize(ctx context.Context, req SummaryRequest) (answer, e
 		a, err := safeSummarize(ctx, f.list[i], own)
 		if err == nil {
 			f.rest(i, time.Time{})
-			if isDigest(f.list[i]) {
-				a.degraded = noSummarizer
-				if len(failed) > 0 {
-					a.degraded = failureReason(errors.Join(failed...))
-				}
+			if isDigest(f.list[i]) && len(failed) > 0 {
+				a.degraded = failureReason(errors.Join(failed...))
 			}
 			return a, nil
 		}

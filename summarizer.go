@@ -38,11 +38,11 @@ type SummaryRequest struct {
 	MaxTokens    int       // room for the answer, in tokens
 }
 
-// copyMessages returns messages that a summarizer may write to.
+// copyMessages returns a copy of messages: whoever writes to it, or to messages, does not write to the other.
 func copyMessages(messages []Message) []Message {
 	out := slices.Clone(messages)
 	for i := range out {
-		out[i].Parts = slices.Clone(out[i].Parts)
+		out[i].Parts, out[i].Details = slices.Clone(out[i].Parts), slices.Clone(out[i].Details)
 		for k := range out[i].Parts {
 			out[i].Parts[k].Arguments = slices.Clone(out[i].Parts[k].Arguments)
 		}
@@ -76,11 +76,6 @@ type Summary struct {
 type answer struct {
 	text     string
 	degraded string // why it was made without an LLM; "": it was not
-}
-
-// ownSummarizer is a summarizer of this package. Its answer says whether it was made without an LLM.
-type ownSummarizer interface {
-	summarize(context.Context, SummaryRequest) (answer, error)
 }
 
 // What summaries cost. A summarizer reports what its answers were billed for through its context, so that its method

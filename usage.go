@@ -52,7 +52,7 @@ func (o observing) observeUsage() {
 		o.takeAnswer(o.items[sent].sent)
 	}
 	sum, shown := o.sums(sent)
-	read := o.readThen(sent)
+	read, _ := o.forgotten(sent)
 	for i := sent; i < len(o.items); i++ {
 		m := o.items[i].sent
 		if m.Role == RoleUser {
@@ -80,25 +80,16 @@ func (o observing) observeUsage() {
 	o.unchangedPrefix = len(o.items)
 }
 
-// readThen returns the tokens of reasoning in the first n messages that the provider read when these were a request,
-// and does not read any more.
-func (o observing) readThen(n int) (tokens int) {
+// forgotten returns the tokens of reasoning in the first n messages that the provider read when these were a request,
+// and does not read any more, and the first message that has some; or n.
+func (o observing) forgotten(n int) (tokens, first int) {
+	first = n
 	for i := n - 1; i >= 0 && o.items[i].sent.Role != RoleUser; i-- {
-		tokens = count.Add(tokens, o.forgottenAt(i))
-	}
-	return tokens
-}
-
-// firstForgotten returns the first of the n first messages whose reasoning the provider read when these were a request,
-// and does not read any more; or n.
-func (o observing) firstForgotten(n int) int {
-	first := n
-	for i := n - 1; i >= 0 && o.items[i].sent.Role != RoleUser; i-- {
-		if o.forgottenAt(i) > 0 {
-			first = i
+		if gone := o.forgottenAt(i); gone > 0 {
+			tokens, first = count.Add(tokens, gone), i
 		}
 	}
-	return first
+	return tokens, first
 }
 
 // forgottenAt returns the tokens of message i that do not count any more.
@@ -134,7 +125,8 @@ func (o observing) observeWithoutNewest(i int) int {
 		return i
 	}
 	sum, shown := o.sums(i)
-	sum = count.Add(sum, o.readThen(i))
+	read, _ := o.forgotten(i)
+	sum = count.Add(sum, read)
 	answer := *o.items[at].sent
 	newest := o.accounting.BilledAs(max(0, o.ledger.Estimate-sum))
 	answer.Usage = &Usage{Input: max(0, answer.Usage.Prompt()-newest)}
