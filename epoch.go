@@ -80,12 +80,13 @@ func (e *epoch) endsPhase() bool {
 	if e.opts.Tools == nil || !e.opts.Tools.Notes {
 		return false
 	}
+	calls := answered{messages: e.sent()}
 	for i := len(e.items) - 1; i >= e.firstChanged(); i-- {
 		m := e.items[i].sent
 		if m.Role != RoleTool {
 			return false
 		}
-		if tool, _ := callOf(e.sent(), i); tool == toolcall.PhaseTool && !m.IsError && !isMissingResult(m) {
+		if calls.tool(i) == toolcall.PhaseTool && !m.IsError && !isMissingResult(m) {
 			return true
 		}
 	}

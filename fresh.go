@@ -221,7 +221,7 @@ func (f *fresh) leaveOutRepeats() {
 // leaveOutShown leaves the lines that s shows out of new result i. It returns false if s is no source, if that saves
 // too little, or if the options say that result i stays as it is.
 func (f *fresh) leaveOutShown(i int, s source) bool {
-	tool, _ := callOf(f.own(), i)
+	tool := (&answered{messages: f.own()}).tool(i)
 	if s == noSource || len(f.items[i].sent.Parts) > 1 || !f.minifier.mayShorten(f.items[i].sent, tool) {
 		return false
 	}
@@ -320,8 +320,8 @@ const (
 // nameOfSource names s so that a model can tell it from others: by its tool, and by the file or the command of its
 // call.
 func (f *fresh) nameOfSource(s source) string {
-	kind := "result of "
-	tool, arguments := callOf(f.own(), s.message)
+	calls := answered{messages: f.own()}
+	kind, tool, arguments := "result of ", calls.tool(s.message), calls.of(s.message).arguments()
 	if m := f.items[s.message].own; m.Role == RoleAssistant {
 		kind, tool, arguments = "call of ", m.Parts[s.part].Name, m.Parts[s.part].Arguments
 	}

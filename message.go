@@ -411,7 +411,8 @@ func isLaterResult(m *Message) bool { return m.Role == RoleUser && m.Injected &&
 func returnsContent(m *Message) bool { return m.Role == RoleTool || isLaterResult(m) }
 
 // answered finds the call that each result of messages answers: the newest one before it with its id. Calls without ids
-// are answered in their order. The messages are read once, and only if somebody asks.
+// are answered in their order. Of most results the call stands in the message directly in front of the step's results;
+// if it does not, all messages are read, once.
 type answered struct {
 	messages sequence
 	calls    []madeCall // by message: the call that it answers
@@ -423,11 +424,46 @@ type madeCall struct {
 	part   *Part
 }
 
+// arguments returns those of the call; none if there is no call.
+func (c madeCall) arguments() json.RawMessage {
+	if c.part == nil {
+		return nil
+	}
+	return c.part.Arguments
+}
+
 // of returns the call that message i answers.
 func (a *answered) of(i int) madeCall {
-	if a.calls != nil {
-		return a.calls[i]
+	if a.calls == nil {
+		if c := a.directly(i); c.part != nil {
+			return c
+		}
+		a.readAll()
 	}
+	return a.calls[i]
+}
+
+// mostResults is how many results of a step are looked through for their call: if it has more, all messages are read.
+const mostResults = 32
+
+// directly returns the call that result i answers, if it has an id and the answer with it stands in front of the step.
+func (a *answered) directly(i int) (c madeCall) {
+	k, m := i, a.messages.at(i)
+	for k > 0 && i-k < mostResults && a.messages.at(k).Role == RoleTool {
+		k--
+	}
+	if k == i || m.ToolCallID == "" || a.messages.at(k).Role != RoleAssistant {
+		return c
+	}
+	for p := range callsOf(a.messages.at(k)) {
+		if p.ID == m.ToolCallID {
+			c = madeCall{k + 1, p}
+		}
+	}
+	return c
+}
+
+func (a *answered) readAll() {
 	a.calls = make([]madeCall, a.messages.len())
 	byID := map[string]madeCall{}
 	var unnamed []madeCall // the newest calls without ids that wait for their results
@@ -449,7 +485,6 @@ func (a *answered) of(i int) madeCall {
 			a.calls[k], unnamed = unnamed[0], unnamed[1:]
 		}
 	}
-	return a.calls[i]
 }
 
 // owner returns the index of the answer that message i belongs to: i itself, the one whose call it answers, or -1.

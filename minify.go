@@ -66,11 +66,12 @@ func (n *minifier) formsFor(messages sequence, i int, forms minify.Forms) minify
 	if n.off || forms == 0 || m.Role != RoleTool || staysAsItCame(m) {
 		return 0
 	}
-	tool, arguments := callOf(messages, i)
+	calls := answered{messages: messages}
+	tool := calls.tool(i)
 	if !n.mayShorten(m, tool) {
 		return 0
 	}
-	return forms & formsIn(n.files.Output(tool, arguments))
+	return forms & formsIn(n.files.Output(tool, calls.of(i).arguments()))
 }
 
 // staysAsItCame reports whether m is not minified: it is a pin, or an error, in which a model may need every detail, or
@@ -131,31 +132,6 @@ func withoutData(parts []Part, note string) (out []Part) {
 		out[k].Arguments, out[k].Source, out[k].Tokens = short, nil, 0
 	}
 	return out
-}
-
-// callOf returns the tool of result i of messages and the arguments of its call. The arguments are empty if the call is
-// not found.
-func callOf(messages sequence, i int) (tool string, arguments []byte) {
-	result := messages.at(i)
-	tool = result.ToolName
-	nth := 0 // position of the result behind the message of its call
-	k := i - 1
-	for ; k >= 0 && messages.at(k).Role == RoleTool; k-- {
-		nth++
-	}
-	if k < 0 || messages.at(k).Role != RoleAssistant {
-		return tool, nil
-	}
-	for c := range callsOf(messages.at(k)) {
-		if c.ID == result.ToolCallID && (c.ID != "" || nth == 0) {
-			if tool == "" {
-				tool = c.Name
-			}
-			return tool, c.Arguments
-		}
-		nth--
-	}
-	return tool, nil
 }
 
 // redundantIn returns the forms that may be left out of m, a result or an answer, as far as a quick look at its texts
