@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/event"
 	"github.com/winnowgo/winnow/internal/saved"
+	"github.com/winnowgo/winnow/internal/summary"
 )
 
 // background is a compaction that is made while the conversation goes on. Its fields are protected by the
@@ -259,7 +259,7 @@ func (c *call) noteFailure(err error, d *draft) {
 	})
 	b := &c.ledger.Breaker
 	c.opts.Logger.Warn(event.Failed, "reason", b.Reason, "error_class",
-		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == breaker.Limit)
+		string(ClassifyError(err).Class), "failures", b.Failures, "breaker_opened", b.Failures == summary.MostFailures)
 }
 
 // failureReason names the reason of err for the log. It quotes nothing that a summarizer said.

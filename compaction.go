@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/excerpt"
@@ -18,7 +17,7 @@ import (
 	"github.com/winnowgo/winnow/internal/runes"
 	"github.com/winnowgo/winnow/internal/saved"
 	"github.com/winnowgo/winnow/internal/sections"
-	"github.com/winnowgo/winnow/internal/summarysize"
+	"github.com/winnowgo/winnow/internal/summary"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
 
@@ -66,7 +65,7 @@ type summarySizes struct {
 	filled        int // of the summary, up to which code adds names that the text left out
 	free          int // what the rest of the request leaves for the text and for what is in force
 	leastGain     int // what the summary stands for must have more
-	replaced      summarysize.Replaced
+	replaced      summary.Replaced
 	requestTokens int // of the request before the compaction
 }
 
@@ -98,9 +97,9 @@ func newCompaction(d *draft, call compactCall) (*compaction, error) {
 	if !s.hasNews(0) && !(call.shortens > 0 && s.canShorten()) {
 		return nil, ErrNothingToCompact
 	}
-	least, leastGain := summarysize.Least, summarysize.LeastGain
+	least, leastGain := summary.Least, summary.LeastGain
 	if isDigest(call.by) {
-		least, leastGain = summarysize.LeastWords, summarysize.LeastWords
+		least, leastGain = summary.LeastWords, summary.LeastWords
 		call.because = cmp.Or(call.because, noSummarizer)
 	}
 	c := &compaction{
@@ -109,7 +108,7 @@ func newCompaction(d *draft, call compactCall) (*compaction, error) {
 			cap: s.summaryCap(least), free: d.roomWithoutMargin() - s.restAtLeast - s.summaryFrame(),
 			least: least, leastGain: leastGain, requestTokens: d.tokens(), replaced: s.replaced,
 		},
-		once: d.ledger.Breaker.Failures >= breaker.Limit && !call.isAsked, limit: o.Compact.TotalTimeout,
+		once: d.ledger.Breaker.Failures >= summary.MostFailures && !call.isAsked, limit: o.Compact.TotalTimeout,
 		meter: d.meter,
 	}
 	c.instructions = strings.TrimSpace(o.Compact.Instructions + "\n\n" + call.instructions)
@@ -139,7 +138,7 @@ func (c *compaction) askRules() error {
 // newest words of people.
 func (c *compaction) setLimits() (isGain bool) {
 	frame := c.tokens(sections.Begin + c.said + c.inForce + sections.End + c.note)
-	c.cap = max(summarysize.LeastWords, min(c.cap, c.free-c.tokens(c.said+c.inForce)))
+	c.cap = max(summary.LeastWords, min(c.cap, c.free-c.tokens(c.said+c.inForce)))
 	c.cap, c.filled, isGain = c.replaced.Limit(c.cap, frame, c.tokens(c.rules), c.leastGain, c.isAsked)
 	return isGain && c.hasRoom
 }
@@ -242,7 +241,7 @@ func (c *compaction) quote(d *draft, behind int, older []*item, first *item, sta
 		Free: max(c.free/4, min(c.free/2, leastSaid)), Behind: behind,
 	}
 	if most := count.Add(c.free, c.beyond); c.shortens < 2 {
-		room.Whole, room.Most = most-c.least, most-summarysize.LeastWords
+		room.Whole, room.Most = most-c.least, most-summary.LeastWords
 	}
 	c.said, c.hasRoom = quoted.Section(c.tokens, room)
 	c.note = spanNote(&c.opts, first, said.attachmentsBefore(end))
@@ -326,8 +325,8 @@ func saysFailed(r *Message, call *toolcall.Call) bool {
 // run has the summary written, and returns its checkpoint and its report. It does not touch the manager, and with an
 // error nothing has happened.
 func (c *compaction) run(ctx context.Context) (*checkpoint, *Compaction, error) {
-	behind := c.carried.Behind(c.tokens, c.rules, summarysize.Sections(c.cap))
-	most, asked := summarysize.Text(c.cap, c.tokens(behind))
+	behind := c.carried.Behind(c.tokens, c.rules, summary.Sections(c.cap))
+	most, asked := summary.Text(c.cap, c.tokens(behind))
 	room := most // a digest counts cautiously and lists identifiers itself
 	if !isDigest(c.by) {
 		room = asked

@@ -7,7 +7,7 @@ import (
 
 	"github.com/winnowgo/winnow/internal/digest"
 	"github.com/winnowgo/winnow/internal/sections"
-	"github.com/winnowgo/winnow/internal/summarysize"
+	"github.com/winnowgo/winnow/internal/summary"
 	"github.com/winnowgo/winnow/internal/tokencount"
 	"github.com/winnowgo/winnow/internal/toolcall"
 )
@@ -32,7 +32,7 @@ func (digester) digest(req SummaryRequest) string {
 		dialogueIn(req.Messages, &minifier{files: &toolcall.Common}).add(said, len(req.Messages))
 		limit := digest.Limit(req.MaxTokens)
 		section, _ := said.Section(tokencount.Cautious, sections.Room{
-			Old: limit / 4, Free: limit / 2, Whole: limit - summarysize.Least,
+			Old: limit / 4, Free: limit / 2, Whole: limit - summary.Least,
 		})
 		notes.Front = strings.TrimSpace(section)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/count"
+	"github.com/winnowgo/winnow/internal/summary"
 )
 
 // The order in which requests are tried until one can be sent.
@@ -330,4 +330,4 @@ func (t *tries) countCalls(calls int, err error) {
 }
 
 // closeBreaker resets the breaker of l, because the summarizer works.
-func closeBreaker(l *ledger) { l.Breaker = breaker.Breaker{} }
+func closeBreaker(l *ledger) { l.Breaker = summary.Breaker{} }

@@ -11,7 +11,7 @@ import (
 	"github.com/winnowgo/winnow/internal/event"
 	"github.com/winnowgo/winnow/internal/overflow"
 	"github.com/winnowgo/winnow/internal/place"
-	"github.com/winnowgo/winnow/internal/summarysize"
+	"github.com/winnowgo/winnow/internal/summary"
 )
 
 // What a refusal teaches, and what is tried after one.
@@ -224,7 +224,7 @@ func (l *ladder) canFit(d *draft) bool {
 	s, budget := d.span(), d.budget
 	d.budget = max(budget, l.allowed)
 	defer func() { d.budget = budget }()
-	return s.restFits(summarysize.Least)
+	return s.restFits(summary.Least)
 }
 
 // compactWith summarizes the history of d as call says. A failure is only logged: the next rung is tried.

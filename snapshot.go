@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/winnowgo/winnow/internal/accounting"
-	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/models"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/saved"
+	"github.com/winnowgo/winnow/internal/summary"
 )
 
 // Snapshot returns the manager's state, for [Manager.Restore] in this process or another. Its texts are the summary,
@@ -85,7 +85,7 @@ func (l *ledger) goOnWith(m *Manager) {
 	model := m.opts.Model
 	l.isRestored = true
 	if l.Window > 0 && l.Window != m.window {
-		l.Breaker = breaker.Breaker{} // a compaction may succeed in another window
+		l.Breaker = summary.Breaker{} // a compaction may succeed in another window
 		if l.Model == "" {            // it may be another model's window
 			l.undoRecovery()
 			l.Accounting.Limit, l.Accounting.Window, l.Accounting.Guess = 0, 0, accounting.Limit{}
@@ -101,7 +101,7 @@ func (l *ledger) goOnWith(m *Manager) {
 	}
 	l.undoRecovery()
 	l.Accounting, l.Body, l.Images = accounting.Account{}, 0, 0
-	l.Refusals, l.tries, l.Breaker = 0, tries{}, breaker.Breaker{}
+	l.Refusals, l.tries, l.Breaker = 0, tries{}, summary.Breaker{}
 	l.SentAt, l.Tokens, l.Estimate = time.Time{}, 0, 0
 	l.OtherModel, l.BindsThinking = true, false
 	m.opts.Logger.Info("winnow: the conversation goes on with another model", "before", was, "model", model,

@@ -6,7 +6,7 @@ import (
 	"github.com/winnowgo/winnow/internal/count"
 	"github.com/winnowgo/winnow/internal/recall"
 	"github.com/winnowgo/winnow/internal/sections"
-	"github.com/winnowgo/winnow/internal/summarysize"
+	"github.com/winnowgo/winnow/internal/summary"
 )
 
 // What a compaction replaces, and what stays.
@@ -18,7 +18,7 @@ type span struct {
 	front       int    // up to where the texts of the host in front of all else stay, see keepFront
 	cut         int    // the first message that is kept
 	request     int    // the newest user request; -1: none
-	replaced    summarysize.Replaced
+	replaced    summary.Replaced
 	restAtLeast int // tokens of the kept messages, if all their results were cut as far as possible, without images
 }
 
@@ -36,16 +36,16 @@ func (d *draft) span() span {
 	unseen := d.firstUnseen()
 	// If the newest steps that the host wants whole do not fit beside a summary, they cannot be had.
 	whole := d.wholeFrom()
-	if count.Add(d.tokensOf(whole, len(d.items)), summarysize.In(d.limit())) <= d.room() {
+	if count.Add(d.tokensOf(whole, len(d.items)), summary.In(d.limit())) <= d.room() {
 		unseen = min(unseen, whole)
 	}
 	if n > 0 && !isLimited && d.tokensOf(0, n) <= count.Share(d.room(), mostFront) {
-		if s := newSpan(d, all, unseen); s.restFits(summarysize.LeastGain) {
+		if s := newSpan(d, all, unseen); s.restFits(summary.LeastGain) {
 			s.front = n
 			return s
 		}
 	}
-	if s := newSpan(d, stays, unseen); s.restFits(summarysize.LeastWords) {
+	if s := newSpan(d, stays, unseen); s.restFits(summary.LeastWords) {
 		return s
 	}
 	return newSpan(d, stays, len(d.items))
@@ -61,7 +61,7 @@ func newSpan(d *draft, stays []bool, last int) span {
 			fixed = count.Add(fixed, x.tokens())
 		}
 	}
-	landing := max(0, count.Share(d.room(), summarysize.LandShare)-fixed-s.newestWords()-summarysize.In(d.limit()))
+	landing := max(0, count.Share(d.room(), summary.LandShare)-fixed-s.newestWords()-summary.In(d.limit()))
 	s.cut = s.cutPoint(min(d.keepRecent, landing), last)
 	calls := answered{messages: d.own()}
 	for i, x := range slices.Backward(d.items) {
@@ -311,7 +311,7 @@ func (d *draft) isDigestDue() bool {
 // checkRest returns an error if the request cannot fit, not even with a short summary in it. Nobody should pay for
 // such a summary.
 func (d *draft) checkRest() error {
-	if s := d.span(); d.fitsBudget() && d.fitsBody() || s.restFits(summarysize.Least) {
+	if s := d.span(); d.fitsBudget() && d.fitsBody() || s.restFits(summary.Least) {
 		return nil
 	}
 	if least := d.draftByHand(); !least.shrinkToFit() { // another one, because that changes it
@@ -338,11 +338,11 @@ type verdict struct {
 // planned only to make the body smaller, the rest must fit the limit of the body, and not the planned tokens.
 func (s span) verdict() verdict {
 	v := verdict{span: s, isNews: s.hasNews(0)}
-	if s.restFits(summarysize.Least) {
-		v.canHelp = s.hasNews(summarysize.LeastGain + s.summaryFrame())
+	if s.restFits(summary.Least) {
+		v.canHelp = s.hasNews(summary.LeastGain + s.summaryFrame())
 		v.isWorth = v.canHelp || v.isNews && s.checkpoint != nil
 	}
-	v.isLastWay = (v.isNews || s.canShorten()) && s.restFits(summarysize.LeastWords)
+	v.isLastWay = (v.isNews || s.canShorten()) && s.restFits(summary.LeastWords)
 	return v
 }
 
@@ -366,7 +366,7 @@ func (o *Options) replacesDigest(c *checkpoint) bool {
 // summaryCap returns how many tokens a summary may have with its sections, beside the messages that stay. A text of
 // fewer than `least` tokens is no summary.
 func (s *span) summaryCap(least int) int {
-	return summarysize.Beside(s.restAtLeast+s.summaryFrame(), s.limit(), s.room(), s.roomWithoutMargin(), least)
+	return summary.Beside(s.restAtLeast+s.summaryFrame(), s.limit(), s.room(), s.roomWithoutMargin(), least)
 }
 
 // hasNews reports whether a compaction of s has more than `least` tokens to summarize that no summary holds. It also
@@ -389,9 +389,9 @@ func (s *span) hasNews(least int) bool {
 // summaryIsTooLong reports whether the summary in the request is longer than a new one may be. The window may have
 // become smaller since it was written.
 func (s *span) summaryIsTooLong() bool {
-	limit := s.summaryCap(summarysize.Least)
+	limit := s.summaryCap(summary.Least)
 	if s.checkpoint == nil { // of the host, or of another manager
-		return s.replaced.Earlier > limit+s.summaryFrame()+summarysize.LeastGain
+		return s.replaced.Earlier > limit+s.summaryFrame()+summary.LeastGain
 	}
 	text := s.checkpoint.body
 	if s.checkpoint.degraded != "" { // the request may say less
@@ -406,7 +406,7 @@ func (s *span) canShorten() bool {
 	if s.cut == len(s.items) || s.fits() || s.known.IsGuessed() {
 		return false
 	}
-	return s.replaced.Earlier > s.summaryCap(summarysize.LeastWords)+s.summaryFrame()
+	return s.replaced.Earlier > s.summaryCap(summary.LeastWords)+s.summaryFrame()
 }
 
 // before returns the messages of the history before the cut of s, the first one behind it, and which of the former

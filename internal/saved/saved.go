@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnowgo/winnow/internal/accounting"
-	"github.com/winnowgo/winnow/internal/breaker"
 	"github.com/winnowgo/winnow/internal/minify"
 	"github.com/winnowgo/winnow/internal/place"
 	"github.com/winnowgo/winnow/internal/promise"
 	"github.com/winnowgo/winnow/internal/record"
 	"github.com/winnowgo/winnow/internal/sections"
+	"github.com/winnowgo/winnow/internal/summary"
 )
 
 // Version is the version of the form below. A reader accepts only its own version, and ignores fields that it does not
@@ -42,7 +42,7 @@ type Memory struct {
 
 	// tokens of the history when a digest stood in for a summary, or when a summary was last tried in vain
 	DigestAt int             `json:"digestAt,omitempty"`
-	Breaker  breaker.Breaker `json:"breaker,omitzero"`
+	Breaker  summary.Breaker `json:"breaker,omitzero"`
 }
 
 // Partner is the model that the conversation is held with, and who held it.

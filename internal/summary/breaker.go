@@ -1,5 +1,4 @@
-// Package breaker says when a summarizer that failed is worth asking again.
-package breaker
+package summary
 
 import (
 	"math"
@@ -8,13 +7,13 @@ import (
 )
 
 const (
-	// Limit is how many failures open the breaker: one may be chance, and each costs the price of a summary.
-	Limit = 2
+	// MostFailures is how many failures open the breaker: one may be chance, and each costs the price of a summary.
+	MostFailures = 2
 
 	// The share of the budget by which the history has to grow before the breaker is half open: there is new content
 	// then. The summarizer is asked once, without the attempts that would hold up a request for nothing.
 	leastGrowth = 0.1
-	// Each refused answer beyond Limit doubles that share, because such an answer is billed. At most it is 1.6 budgets.
+	// Each refused answer beyond MostFailures doubles that share, because such an answer is billed: up to 1.6 budgets.
 	mostDoublings = 4
 )
 
@@ -41,7 +40,7 @@ type Breaker struct {
 // IsOpen reports whether a compaction is not worth trying: summarizers failed, and the history, now of the given
 // tokens, has hardly grown since.
 func (b Breaker) IsOpen(tokens, budget int) bool {
-	return b.Failures >= Limit && !b.HasGrown(tokens, b.Total, budget)
+	return b.Failures >= MostFailures && !b.HasGrown(tokens, b.Total, budget)
 }
 
 // HasGrown reports whether a history of the given tokens has grown enough to ask the summarizer again. When it was
@@ -50,13 +49,13 @@ func (b Breaker) HasGrown(tokens, from, budget int) bool {
 	if b.RestartAt > 0 && tokens-b.RestartAt >= count.Share(budget, leastGrowth) {
 		return true
 	}
-	doublings := min(max(0, b.Refused-Limit), mostDoublings)
+	doublings := min(max(0, b.Refused-MostFailures), mostDoublings)
 	return tokens-from >= count.Share(budget, leastGrowth*float64(int(1)<<doublings))
 }
 
 // RefusesAnswers reports whether a summarizer answers, but with no summary. A cold cache alone is then no reason to ask
 // it.
-func (b Breaker) RefusesAnswers() bool { return b.Refused >= Limit }
+func (b Breaker) RefusesAnswers() bool { return b.Refused >= MostFailures }
 
 // Saved returns what is worth keeping: if no failure is counted, only why a summary came to nothing within a recovery,
 // which counts none.

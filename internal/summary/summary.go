@@ -1,5 +1,5 @@
-// Package summarysize says how long a summary may be, in tokens.
-package summarysize
+// Package summary says how long a summary may be, in tokens, and when a summarizer that failed is worth asking again.
+package summary
 
 import "github.com/winnowgo/winnow/internal/count"
 

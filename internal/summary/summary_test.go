@@ -1,4 +1,4 @@
-package summarysize
+package summary
 
 import (
 	"testing"
