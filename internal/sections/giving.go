@@ -56,7 +56,7 @@ func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, 
 		return section, true
 	}
 	g.measure(section, max(room.Whole, room.Free)) // what came of the newest goes before their words
-	g.each(0, len(g.list), g.dropAnswer)
+	g.each(len(g.list), g.dropAnswer)
 	g.dropEmpty()
 	if section = g.write(); tokens(section) <= max(room.Whole, room.Most) {
 		return section, tokens(section) <= room.Whole
@@ -151,24 +151,21 @@ func (g *giving) measure(section string, most int) {
 // upTo gives up what stands before index end: first what was pasted, then the answers, also the newest ones but for the
 // last, then messages to their first sentences. At last messages are left out.
 func (g *giving) upTo(end int) {
-	first, chars := 1, sentenceChars // what people said first is what all is about
+	chars := sentenceChars
 	if g.cutsNewest {
-		first, chars = 0, sentenceChars/4
+		chars /= 4
 	}
-	if g.lost {
-		first = 0
-	}
-	g.each(0, end, g.cutPasted)
-	g.each(0, max(end, len(g.list)-2), g.dropAnswer)
+	g.each(end, g.cutPasted)
+	g.each(max(end, len(g.list)-2), g.dropAnswer)
 	if g.sum > g.most {
-		g.each(0, end, func(i int) { g.cutToSentence(i, chars) })
-		g.each(first, end, g.dropMessage)
+		g.each(end, func(i int) { g.cutToSentence(i, chars) })
+		g.each(end, g.dropMessage)
 	}
 	g.dropEmpty()
 }
 
-func (g *giving) each(first, end int, f func(i int)) {
-	for i := first; i < end && g.sum > g.goal; i++ {
+func (g *giving) each(end int, f func(i int)) {
+	for i := 0; i < end && g.sum > g.goal; i++ {
 		f(i)
 	}
 }
@@ -221,7 +218,7 @@ func headOf(line string, n int) (head int) {
 // dropMessage leaves out what a person said in item i.
 func (g *giving) dropMessage(i int) {
 	if s := &g.list[i]; s.isOfPerson() && s.text != "" {
-		g.left, g.lost = g.left+1, g.lost || i == 0
+		g.left++
 		g.shorten(i, "")
 	}
 }

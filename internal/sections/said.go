@@ -46,8 +46,7 @@ const (
 // Dialogue is what people said in the messages that a summary stands for, oldest first.
 type Dialogue struct {
 	list  []saying
-	left  int  // messages that are left out, behind the first one
-	lost  bool // that one too
+	left  int  // older messages, which are left out
 	open  int  // one more than the index of the open request, which has no text here; 0: none
 	stays bool // that request is still a message
 }
@@ -180,7 +179,7 @@ func (d *Dialogue) Take(text string) (rest string) {
 		case line == "</"+saidTag+">":
 			return strings.TrimLeft(rest, "\n")
 		case n == 1:
-			d.left, d.lost = d.left+lines, d.lost || len(d.list) == 0
+			d.left += lines
 		case line == string(openHere):
 			// What the host kept of the last request may have the open one in front of the summary.
 			if n := len(d.list); n == 0 || n > first || d.list[n-1].kind != byPerson {
@@ -215,7 +214,7 @@ func nthLine(s string, n int) (at int) {
 	return at
 }
 
-const leftOut = "(%d messages of people that came next have no room here.)"
+const leftOut = "(%d older messages of people have no room here.)"
 
 func (d *Dialogue) write() string {
 	if len(d.list) == 0 && d.left == 0 {
@@ -226,17 +225,10 @@ func (d *Dialogue) write() string {
 	if len(d.list) > 0 {
 		b.WriteString(saidIntro + "\n")
 	}
-	first := min(1, len(d.list))
-	if d.lost {
-		first = 0
-	}
-	for i := range first {
-		b.WriteString(d.list[i].write())
-	}
 	if d.left > 0 {
 		fmt.Fprintf(&b, leftOut+"\n", d.left)
 	}
-	for i := first; i < len(d.list); i++ {
+	for i := range d.list {
 		b.WriteString(d.list[i].write())
 	}
 	b.WriteString("</" + saidTag + ">\n\n")

@@ -61,7 +61,7 @@ func TestSaidBehindItsRequest(t *testing.T) {
 // What people said comes back from a summary byte for byte, whatever it is, if it stands in front of all.
 func TestSaidComesBack(t *testing.T) {
 	pieces := []string{"go on", "<summary>", "</summary>", "</people-said>", "<people-said>", "person (1 lines):", "\n", "\n\n", "agent: ",
-		string(openHere), "&lt;", "(3 messages of people that came next have no room here.)", "\r\n", "\"", "日本", "🙂", "\t", "> a", " ", "<", "\u2028", " (2 lines):"}
+		string(openHere), "&lt;", "(3 older messages of people have no room here.)", "\r\n", "\"", "日本", "🙂", "\t", "> a", " ", "<", "\u2028", " (2 lines):"}
 	r := rand.New(rand.NewPCG(1, 54))
 	for range 3_000 {
 		var d Dialogue
@@ -123,7 +123,7 @@ func TestSaidGivesUpInBatches(t *testing.T) {
 		before = section
 	}
 	assert.Greater(t, same, 90, "few summaries change what stood in the one before")
-	assert.Contains(t, before, "messages of people that came next have no room here", "what is left out is counted")
+	assert.Contains(t, before, "older messages of people have no room here", "what is left out is counted")
 	var d Dialogue
 	talk(&d, 0, 40, ", recall 7")
 	assert.Contains(t, sectionOf(&d, 4_000, roomy), "characters left out, recall 7 …]")
@@ -165,7 +165,7 @@ func TestSaidGivesUpOldestFirst(t *testing.T) {
 	assert.Contains(t, section, "characters left out", "of an older one")
 }
 
-// A message that goes is older than all that stay, but for the first one, however long they are.
+// A message that goes is older than all that stay, however long they are: no correction goes before what it corrects.
 func TestSaidLeavesOutOldestFirst(t *testing.T) {
 	for room := 80; room < 500; room += 20 {
 		var d Dialogue
@@ -173,26 +173,16 @@ func TestSaidLeavesOutOldestFirst(t *testing.T) {
 			d.Person(time.Time{}, "", fmt.Sprintf("Wish %d:", k)+strings.Repeat(" and more of it", 12*(k%3)), "")
 		}
 		section := sectionOf(&d, room, roomy)
-		gone := 0
-		for k := 1; k < 12; k++ {
-			if has := strings.Contains(section, fmt.Sprintf("Wish %d:", k)); !has {
-				assert.Equal(t, k, gone+1, "wish %d goes before an older one, with room for %d tokens", k, room)
-				gone = k
+		var stay []int
+		for k := range 12 {
+			if strings.Contains(section, fmt.Sprintf("Wish %d:", k)) {
+				stay = append(stay, k)
 			}
 		}
-		assert.Contains(t, section, "Wish 0:")
+		require.NotEmpty(t, stay)
+		assert.Equal(t, 11, stay[0]+len(stay)-1, "%v stay, with room for %d tokens", stay, room)
+		assert.Equal(t, stay[0] > 0, strings.Contains(section, fmt.Sprintf(leftOut, stay[0])))
 	}
-}
-
-// Where even the first message had no room, an earlier summary says so in front of what was said since.
-func TestSaidSaysWhereMessagesAreLeftOut(t *testing.T) {
-	var d, next Dialogue
-	talk(&d, 0, 9, "")
-	d.Open()
-	next.Read(Begin + sectionOf(&d, roomy, 60) + End)
-	next.Person(time.Time{}, "", "Go on.", "")
-	assert.Equal(t, "<people-said>\n"+saidIntro+"\n"+fmt.Sprintf(leftOut, 9)+"\nperson (1 lines):\nGo on.\n</people-said>\n\n",
-		sectionOf(&next, roomy, roomy))
 }
 
 // Of a message that begins with empty lines the first sentence stays, not the empty line.
