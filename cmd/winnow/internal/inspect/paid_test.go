@@ -107,7 +107,7 @@ func TestBillByHand(t *testing.T) {
 			f.claudeBilled("claude-opus-4-6", [5]int{10, 20_000, 0, 0, 100}, nil)
 			f.claudeBilled("house-model", [5]int{10, 0, 0, 0, 100}, nil)
 			return f
-		}, (5*20 + 6.25*20_000 + .5*20_000 + 25*200) / 1e6, []string{"Not in it, because no price is known: 1 call of house-model."}, ""},
+		}, (5*20 + 6.25*20_000 + .5*20_000 + 25*200) / 1e6, []string{"Not in it, because no price is known for 1 call of house-model."}, ""},
 		{"codex: counts since the beginning, repeated; reasoning is part of the answer", func() *file {
 			f, sum := codexBegin(), [4]int{}
 			f.codexBilled(&sum, [4]int{20_000, 0, 0, 400})

@@ -263,7 +263,8 @@ func (r *report) Billed() string {
 	said := fmt.Sprintf("When it was recorded, the provider billed %s of the model for these tokens: %s.",
 		recording.Count(len(r.Source.Calls), "call"), strings.Join(counts, ", "))
 	if len(p.Models) > 0 {
-		said += fmt.Sprintf(" That is %s at today's prices.", money(p.Dollars))
+		said += fmt.Sprintf(" That is %s at today's prices, without fees such as those of web searches.",
+			money(p.Dollars))
 	}
 	if len(p.Models) > 1 {
 		var each []string
@@ -273,7 +274,11 @@ func (r *report) Billed() string {
 		said += " Of that, " + strings.Join(each, ", ") + "."
 	}
 	if len(p.Unknown) > 0 {
-		said += fmt.Sprintf(" Not in it, because no price is known: %s.", p.Unknown.each("call"))
+		because := " Not in it, because no price is known for %s."
+		if len(p.Models) == 0 {
+			because = " No price is known for %s."
+		}
+		said += fmt.Sprintf(because, p.Unknown.each("call"))
 	}
 	if p.Stated > 0 {
 		said += fmt.Sprintf(" The file itself says %s.", money(p.Stated))

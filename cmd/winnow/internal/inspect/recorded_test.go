@@ -144,7 +144,7 @@ func TestSold(t *testing.T) {
 	r := reported(t, f)
 	assert.InDelta(t, (2+.5+2)*(4*1_000+20*100)/1e6, r.paid().Dollars, 1e-9)
 	assert.Contains(t, r.Billed(), "Of that, claude-opus-5-5 $0.012, claude-opus-5-5-batch $0.003, claude-opus-5-5-fast $0.012. "+
-		"Not in it, because no price is known: 1 call of claude-opus-5-5-priority.")
+		"Not in it, because no price is known for 1 call of claude-opus-5-5-priority.")
 	assert.Contains(t, r.headline(), "that was billed for 4 of 5 requests; no price is known for 1 request of claude-opus-5-5-priority")
 	assert.NotContains(t, r.parts(), "Not in it", "nothing is beside these requests")
 
@@ -152,6 +152,7 @@ func TestSold(t *testing.T) {
 	f.claude(0, "user", "Is it green?", nil)
 	f.claude(0, "assistant", nil, object{"message": object{"id": "m", "role": "assistant", "model": "claude-opus-5-5",
 		"content": said("It is."), "usage": object{"input_tokens": 20_000, "output_tokens": 100, "service_tier": "priority"}}})
+	assert.Contains(t, reported(t, f).Billed(), "of output. No price is known for 1 call of claude-opus-5-5-priority.")
 	assert.Contains(t, reported(t, f).headline(), " compacting at the limit, at the usual price of claude-opus-5-5; "+
 		"no price is known for 1 request of claude-opus-5-5-priority")
 }
