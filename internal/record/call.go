@@ -188,8 +188,8 @@ func (w *Writer) patched(patches []toolcall.Patch) string {
 	return strings.Join(files, " ")
 }
 
-// path returns how a line names a file: by its path or, if the last element of the path was last used for the same
-// file, by that element alone.
+// path returns how a line names a file: by its path or, if the last element of the path was used for that file and no
+// other, by that element alone.
 func (w *Writer) path(file string) string {
 	if name := lastElement(file); name != "" && w.paths[name] == file {
 		return name
@@ -198,14 +198,14 @@ func (w *Writer) path(file string) string {
 }
 
 // notePath notes that the last element of a path stands for file from now on, if text, the line that names file, has
-// all of it: a line that was cut may not.
+// all of it: a line that was cut may not. One that stands for several files stands for none.
 func (w *Writer) notePath(file, text string) {
 	name := lastElement(file)
-	switch {
-	case w.paths[name] == file:
-	case !strings.Contains(text, file), strings.Contains(file, "…"): // … of a path that was too long
-		delete(w.paths, name)
-	default:
+	switch before, isNamed := w.paths[name]; {
+	case before == file:
+	case isNamed:
+		w.paths[name] = ""
+	case strings.Contains(text, file) && !strings.Contains(file, "…"): // … of a path that was too long
 		if w.paths == nil {
 			w.paths = map[string]string{}
 		}

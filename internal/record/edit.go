@@ -73,8 +73,7 @@ func opening(lines []string) string {
 		told = leastIndented(begin, indentOf(told[0])+1)
 	}
 	for k, line := range told {
-		line = runes.OneLine(line)
-		told[k] = line[:runes.HeadWords(line, valueChars)]
+		told[k] = beginning(runes.OneLine(line), valueChars)
 	}
 	return strings.Join(told, " ")
 }

@@ -143,7 +143,7 @@ func (w *Writer) Said(text string) {
 
 // gist returns text, which stands beside calls, in one line of at most about limit characters, and in whole sentences
 // if they fit. Blocks of code go first, with what introduces them, and then the last sentence: most often it announces
-// the calls, which the next lines show. Of what is left the first sentence stays, and what was decided at the end.
+// the calls, which the next lines show. Of what is left the beginning stays, and what was decided at the end.
 func gist(text string, limit int) string {
 	if whole := runes.OneLine(text); !runes.AtLeast(whole, limit+1) {
 		return whole
@@ -166,8 +166,15 @@ func gist(text string, limit int) string {
 	case !runes.AtLeast(short, limit+1):
 		return short + " …"
 	}
-	room := limit - utf8.RuneCountInString(said[0])
-	from := len(said)
+	head, from := said[0], len(said)
+	if len(said) > 1 && !runes.AtLeast(head, limit/4) { // "I found it." says nothing without the next one
+		head, said = head+" "+said[1], said[1:]
+		from = len(said)
+		if runes.AtLeast(head, limit/2+1) && from > 1 {
+			head = strings.TrimSpace(head[:runes.HeadWords(head, limit/2)])
+		}
+	}
+	room := limit - utf8.RuneCountInString(head)
 	for from > 1 && room > utf8.RuneCountInString(said[from-1]) {
 		from--
 		room -= utf8.RuneCountInString(said[from]) + 1
@@ -175,7 +182,7 @@ func gist(text string, limit int) string {
 	if from == len(said) { // the sentences are long ones
 		return strings.TrimSpace(short[:runes.HeadWords(short, limit)]) + " …"
 	}
-	return said[0] + " … " + strings.Join(said[from:], " ")
+	return head + " … " + strings.Join(said[from:], " ")
 }
 
 // sentences yields the sentences of text, with what ends them. The end of a line ends one too.
@@ -199,7 +206,8 @@ func sentenceEnd(line string) int {
 		next := i + utf8.RuneLen(r)
 		switch r {
 		case '.', '!', '?':
-			if next == len(line) || line[next] == ' ' {
+			isNumber := strings.Trim(line[:i], " 0123456789") == "" // of an item in a list
+			if next == len(line) || line[next] == ' ' && !isNumber {
 				return next
 			}
 		case '。', '！', '？':

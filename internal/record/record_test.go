@@ -47,17 +47,17 @@ func TestWrite(t *testing.T) {
 	assert.True(t, record.Is(text))
 }
 
-// A file is named by its path once. Then its last element will do, until that means another file.
+// A file is named by its path once. Then its last element will do, unless it may mean another file.
 func TestPathsOnce(t *testing.T) {
 	t.Parallel()
 	w := writer(new(excerpt.Names))
 	for _, c := range [][2]string{
-		{"read", "a/x.go"}, {"edit", "a/x.go"}, {"read", "b/x.go"}, {"edit", "a/x.go"}, {"edit", `C:\\d\\y.go`},
+		{"read", "a/x.go"}, {"edit", "a/x.go"}, {"read", "b/x.go"}, {"edit", "a/x.go"}, {"edit", "a/x.go"}, {"edit", `C:\\d\\y.go`},
 		{"edit", `C:\\d\\y.go`}, {"list", "a/"}, {"list", "a/"},
 	} {
 		w.Called("c", c[0], json.RawMessage(`{"path":"`+c[1]+`"}`))
 	}
-	assert.Equal(t, frame+"\nread a/x.go\nedit x.go\nread b/x.go\nedit a/x.go\nedit C:\\d\\y.go\nedit y.go\nlist a/\nlist a/",
+	assert.Equal(t, frame+"\nread a/x.go\nedit x.go\nread b/x.go\nedit a/x.go\nedit a/x.go\nedit C:\\d\\y.go\nedit y.go\nlist a/\nlist a/",
 		w.Write(4, 100))
 }
 
@@ -360,10 +360,11 @@ func TestSaidSentences(t *testing.T) {
 		{"short", "I look.\nThen I test.", "I look. Then I test."},
 		{"what is announced goes", found + " " + strings.Repeat("Let me look at the next file. ", 7)[:209], found + " … " + strings.TrimSpace(strings.Repeat("Let me look at the next file. ", 3))},
 		{"code goes first", "In _add_q:\n```python\n" + strings.Repeat("return a\n", 30) + "```\n" + found + "\nLet's check build_filter.", found + " …"},
-		{"what was decided at the end", "The matrix is wrong. " + strings.Repeat("It may be this. ", 20) + "So k == 0 must be asked first. Now I edit it.", "The matrix is wrong. … " + strings.Repeat("It may be this. ", 9) + "So k == 0 must be asked first."},
+		{"what was decided at the end", "The matrix is wrong. " + strings.Repeat("It may be this. ", 20) + "So k == 0 must be asked first. Now I edit it.", "The matrix is wrong. It may be this. … " + strings.Repeat("It may be this. ", 8) + "So k == 0 must be asked first."},
 		{"code alone", "```\n" + strings.Repeat("return a\n", 30) + "```", "``` " + strings.Repeat("return a ", 21) + "return …"},
 		{"one announcement alone stays", "Good. Next I read " + strings.Repeat("one more file and ", 20), "Good. Next I read " + strings.TrimSpace(strings.Repeat("one more file and ", 10)) + " …"},
-		{"no spaces", strings.Repeat("测试失败了。", 40), "测试失败了。 … " + strings.TrimSpace(strings.Repeat("测试失败了。 ", 27))},
+		{"a short beginning and a list", "I found it. 1. The loop in `load` never ends. " + strings.Repeat("It may be this. ", 20) + "So k == 0 must be asked first. Now I edit it.", "I found it. 1. The loop in `load` never ends. … " + strings.Repeat("It may be this. ", 7) + "So k == 0 must be asked first."},
+		{"no spaces", strings.Repeat("测试失败了。", 40), "测试失败了。 测试失败了。 … " + strings.TrimSpace(strings.Repeat("测试失败了。 ", 26))},
 		{"a version is no end", "It is 1.2.3 of a/b.go now. " + strings.Repeat("word ", 40) + "end.", "It is 1.2.3 of a/b.go now. " + strings.TrimSpace(strings.Repeat("word ", 34)) + " …"},
 	} {
 		w := writer(new(excerpt.Names))
