@@ -30,7 +30,7 @@ type conversation struct {
 	newest  []winnow.Message
 	told    winnow.CacheUse // that Options.Done knows of
 	task    task            // only where the client sets a budget for it
-	toolset chain           // of the newest request whose answer was counted; zero: there is none
+	inFront inFront         // of the newest request whose answer was counted
 
 	chains  []chain // of each beginning of its last history
 	begun   chain   // by which it is found, see history
@@ -243,22 +243,6 @@ func (l *conversations) cacheUse(c *conversation) winnow.CacheUse {
 	before := c.told
 	c.told = c.manager.CacheUse()
 	return c.told.Plus(-1, before)
-}
-
-// missOfTools notes the tools of a request whose answer was counted. If they are others than before, it returns a
-// reason that a provider need not give: few tools do not show by the size of the prompt. Tools stand in front of the
-// messages, so that what is read ends at them.
-func (l *conversations) missOfTools(c *conversation, toolset chain, beside int, u *winnow.Usage) (reason string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if u.Prompt() <= 0 {
-		return u.CacheMiss
-	}
-	before := c.toolset
-	if c.toolset = toolset; u.CacheMiss == "" && before != (chain{}) && before != toolset && u.CacheRead < beside {
-		return "tools_changed"
-	}
-	return u.CacheMiss
 }
 
 // find returns the conversation that has the longest beginning of h, and how h goes on with it. file is one with the

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -73,9 +72,9 @@ type query struct {
 	limit   string // the member that says so
 	beside  string
 	tools   jsonedit.Value
-	toolset chain // of what the model reads of them
-	marked  bool  // the client sets cache markers
-	tokens  int   // estimated, of its history
+	inFront inFront
+	marked  bool // the client sets cache markers
+	tokens  int  // estimated, of its history
 	task    chain
 	had     map[string]int // tokens of messages of the task as the model has had them
 	history []winnow.Message
@@ -114,6 +113,9 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 			if name == "tools" {
 				q.tools, text = value, sentTools(value)
 			}
+			if systemMembers[name] {
+				q.inFront.system = hashOf(text)
+			}
 			if len(text) > leastBeside {
 				q.beside += text
 			}
@@ -123,8 +125,7 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(sentTools(q.tools)))
-	copy(q.toolset[:], sum[:])
+	q.inFront.tools = hashOf(sentTools(q.tools))
 	for _, name := range f.limits {
 		if v := whole.Get(name); v.Exists() && q.limit == "" {
 			q.answer, q.limit = v.Int(), name

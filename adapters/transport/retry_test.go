@@ -228,8 +228,9 @@ func TestProvidersSay(t *testing.T) {
 	}
 }
 
-// Few tools do not show by the size of the prompt, but the transport sees them: what is missed is the client's.
-func TestToolsChanged(t *testing.T) {
+// Few tools do not show by the size of the prompt, nor does the time in a system prompt, but the transport sees them: what
+// is missed is the client's. Some providers leave out of the system prompt what varies.
+func TestFrontChanged(t *testing.T) {
 	var log bytes.Buffer
 	read := 0
 	tr, err := transport.New(roundTrip(func(*http.Request) (*http.Response, error) {
@@ -241,20 +242,23 @@ func TestToolsChanged(t *testing.T) {
 		return fmt.Sprintf(`{"name":%q,"description":%q,"input_schema":{"type":"object"}}`, name, strings.Repeat("It reads. ", 40))
 	}
 	for i, tt := range []struct {
-		tools, says string
+		tools, time string
 		read        int
 		want        string
 	}{
-		{tool("read"), "", 0, ""},
-		{tool("read"), "", 19_000, ""},
-		{tool("read") + "," + tool("grep"), "", 0, "whose=host reason=tools_changed"},
-		{tool("read") + "," + tool("grep"), "", 0, "whose=provider"},
-		{tool("read"), "", 9_000, "whose=provider"}, // what stands behind them was read
-		{tool("read") + `,{"name":"late","defer_loading":true}`, "", 0, "whose=provider"},
+		{tool("read"), "9:00", 0, ""},
+		{tool("read"), "9:00", 19_000, ""},
+		{tool("read") + "," + tool("grep"), "9:00", 0, "whose=host reason=tools_changed"},
+		{tool("read") + "," + tool("grep"), "9:00", 0, "whose=provider"},
+		{tool("read"), "9:00", 9_000, "whose=provider"}, // what stands behind them was read
+		{tool("read") + `,{"name":"late","defer_loading":true}`, "9:00", 0, "whose=provider"},
+		{tool("read"), "9:07", 0, "whose=host reason=system_changed"},
+		{tool("read"), "9:08", 19_000, ""},
+		{tool("read"), "9:09", 0, "whose=provider"},
 	} {
 		log.Reset()
 		read = tt.read
-		body := strings.Replace(grown(i+1), `"messages"`, `"tools":[`+tt.tools+`],"messages"`, 1)
+		body := strings.Replace(grown(i+1), `"messages"`, `"tools":[`+tt.tools+`],"system":"It is `+tt.time+`.","messages"`, 1)
 		body = strings.Replace(body, `"model":"m"`, `"model":"claude-opus-4-6"`, 1)
 		r, err := http.NewRequest(http.MethodPost, "http://x/v1/messages", strings.NewReader(body))
 		require.NoError(t, err)

@@ -260,10 +260,10 @@ func (t *Transport) exchange(r *http.Request, q *query, c *conversation) (*http.
 	default:
 		return nil, err
 	}
-	toolset, beside := q.toolset, len(q.beside)/charsPerToken // not q, which has the body, until the answer ends
+	front, beside := q.inFront, len(q.beside)/charsPerToken // not q, which has the body, until the answer ends
 	t.tap(res, Exchange{Conversation: c.name, Model: q.model, Client: clientOf(r), HTTP: r, Request: sent,
 		History: q.tokens, Recalls: q.recalls, Refusals: refusals}, func(u winnow.Usage) winnow.CacheUse {
-		u.CacheMiss = t.conversations.missOfTools(c, toolset, beside, &u)
+		u.CacheMiss = t.conversations.missOf(c, front, beside, &u)
 		c.manager.Counted(u)
 		return t.conversations.cacheUse(c)
 	})
