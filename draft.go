@@ -144,7 +144,7 @@ func (d *draft) again(c *checkpoint, records []*runRecord, newEdits map[key]*edi
 //
 // Pass 8 is shrinkToFit. Pass 9 is ladder.compact: verdict says whether that is worth a call.
 func (d *draft) passes() *draft {
-	d.read()
+	newReading(d).read()
 	d.replayHistory()
 	newFresh(d).shortenNew()
 	newEpoch(d).rewrite()

@@ -46,20 +46,21 @@ type reading struct {
 	own []*fact // of source
 }
 
-// read takes the history into d, indexed and repaired.
-func (d *draft) read() {
-	h := reading{draft: d}
+func newReading(d *draft) *reading { return &reading{draft: d} }
+
+// read takes the history into the draft, indexed and repaired.
+func (h *reading) read() {
 	h.facts = h.index.update(h.history, h.opts.Estimator)
 	h.section = h.fromCompaction(h.facts)
 	h.source, h.own = h.section.messages, h.section.facts
 	h.repairPairing()
 	h.findUnseen()
-	d.setItems(h.toItems())
-	if d.compactedAt >= 0 {
-		d.start = slices.IndexFunc(d.items, func(x *item) bool { return x.index == d.compactedAt })
+	h.setItems(h.toItems())
+	if h.compactedAt >= 0 {
+		h.start = slices.IndexFunc(h.items, func(x *item) bool { return x.index == h.compactedAt })
 	}
-	if d.start >= 0 {
-		d.limitedAt = d.items[d.start].position() // a summary of what follows does not stand for what is in front
+	if h.start >= 0 {
+		h.limitedAt = h.items[h.start].position() // a summary of what follows does not stand for what is in front
 	}
 }
 

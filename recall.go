@@ -178,7 +178,7 @@ func (m *Manager) leftOut(history []Message) *leftOut {
 	b := m.begin(history, (*basis).settle).basis
 	// These are only the steps that repeat what was sent. What the next epoch would do is not done here.
 	d := beginDraft(b, b.ledger.checkpoint, b.ledger.records, map[key]*edit{})
-	d.read()
+	newReading(d).read()
 	firstKept := -1
 	if c := d.checkpoint; c != nil {
 		if i := d.firstKept(c, d.items); i >= 0 {

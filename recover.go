@@ -114,7 +114,7 @@ func (l *ladder) unprepared() *draft {
 		s.opts.HistoryTurns, b.settings = 0, &s
 	}
 	d := beginDraft(b, l.ledger.checkpoint, l.ledger.records, map[key]*edit{})
-	d.read()
+	newReading(d).read()
 	d.replayHistory()
 	return d
 }
