@@ -24,6 +24,11 @@ func MayHoldData(s string) bool { return len(s) >= leastData }
 func WithoutData(s, note string) string {
 	r := rewriter{text: s}
 	for i := 0; i < len(s); {
+		if i > 0 && s[i-1] != '\n' {
+			if i = behindShort(s, i); i == len(s) {
+				break
+			}
+		}
 		kind, end, size := "", i, 0
 		switch {
 		case isBase64[s[i]] && s[i] != '=':
@@ -37,6 +42,32 @@ func WithoutData(s, note string) string {
 		i = max(end, i+1)
 	}
 	return r.result()
+}
+
+// behindShort returns where the first word from s[i] on begins that may be long enough for data, or what else may begin a
+// run: an escape or a line. It looks at few bytes of most words, because all of each new result is read.
+func behindShort(s string, i int) int {
+	for i+leastDataLine <= len(s) {
+		end := i + leastDataLine - 1
+		for end >= i && (isBase64[s[end]] || s[end] == '\\' || s[end] == '%') {
+			end--
+		}
+		if end < i {
+			return i
+		}
+		words := s[i : end+1]
+		escape := strings.IndexByte(words, '\\')
+		if escape >= 0 {
+			words = words[:escape]
+		}
+		if n := strings.IndexByte(words, '\n'); n >= 0 {
+			return i + n + 1
+		}
+		if i += len(words); escape >= 0 {
+			return i
+		}
+	}
+	return i
 }
 
 // isBase64 says of each byte whether it stands in base64, in either of its alphabets. It is a table, because each byte
