@@ -44,8 +44,8 @@ func WithoutData(s, note string) string {
 	return r.result()
 }
 
-// behindShort returns where the first word from s[i] on begins that may be long enough for data, or what else may begin a
-// run: an escape or a line. It looks at few bytes of most words, because all of each new result is read.
+// behindShort returns where the first word from s[i] on begins that may be long enough for data, or what else may begin
+// a run: an escape or a line. It looks at few bytes of most words, because all of each new result is read.
 func behindShort(s string, i int) int {
 	for i+leastDataLine <= len(s) {
 		end := i + leastDataLine - 1
