@@ -28,6 +28,10 @@ type Rules struct {
 	// signature, such as those that a model of another provider made. The first call of each step of that turn gets the
 	// placeholder that Google documents, if it has none.
 	ThoughtSignatures bool
+
+	// Breakpoints is for OpenAI's models from GPT-5.6 on, which read their cache only up to the end of an earlier request
+	// or a breakpoint. One is set behind each record and summary, which stays when what follows is rewritten.
+	Breakpoints bool
 }
 
 // Export is the function [Export] with these rules. Messages that break them are built anew; all others come back as
@@ -44,6 +48,9 @@ func (r Rules) Export(messages []winnow.Message) []sdk.ChatCompletionMessagePara
 	values := b.Build(messages)
 	if r.ThoughtSignatures {
 		wire.SignChat(values, placeholder)
+	}
+	if r.Breakpoints {
+		wire.MarkMade(wire.Chat{}, values)
 	}
 	return wire.Export(values, typed)
 }

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/openai/openai-go/v3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/winnowgo/winnow"
 	"github.com/winnowgo/winnow/adapters/internal/adapter"
 )
 
@@ -50,4 +52,15 @@ func TestStricterRules(t *testing.T) {
 			assert.Equal(t, jsonOf(t, out), jsonOf(t, tt.rules.Export(Import(out))), "once is enough")
 		})
 	}
+}
+
+// TestBreakpoints: OpenAI's stand behind what winnow has made, and the caller's own messages are as they were.
+func TestBreakpoints(t *testing.T) {
+	history := Import([]union{sdk.UserMessage("q"), sdk.AssistantMessage("a"), sdk.UserMessage("q")})
+	history[1] = winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: "R"}}}
+	const q = `{"role":"user","content":"q"}`
+	want := `[` + q + `,{"role":"user","content":[{"type":"text","text":"R","prompt_cache_breakpoint":{"mode":"explicit"}}]},` + q + `]`
+	got, err := json.Marshal(Rules{Breakpoints: true}.Export(history))
+	require.NoError(t, err)
+	assert.JSONEq(t, want, string(got))
 }

@@ -191,24 +191,29 @@ func (w *writer) mark(s *spot, name string, marker value) {
 	s.marker = marker
 	switch {
 	case s.entry != nil:
-		content := value(s.entry.raw).Get("content")
-		e := jsonedit.Edit(s.entry.raw)
-		if list := content.Elements(); len(list) > 0 {
-			e.Add(list[len(list)-1], name, marker)
-		} else {
-			e.Replace(content, w.markedText(content, name, marker))
-		}
-		s.entry.raw = e.Bytes(s.entry.raw)
+		s.entry.raw = withMarker(w.api, s.entry.raw, name, marker)
 	case s.isText:
-		w.edit.Replace(s.raw, w.markedText(w.edit.Bytes(s.raw), name, marker))
+		w.edit.Replace(s.raw, markedText(w.api, w.edit.Bytes(s.raw), name, marker))
 	default:
 		w.edit.Add(s.raw, name, marker)
 	}
 }
 
+// withMarker returns a message with a marker at its end.
+func withMarker(api API, message value, name string, marker value) value {
+	content := message.Get("content")
+	e := jsonedit.Edit(message)
+	if list := content.Elements(); len(list) > 0 {
+		e.Add(list[len(list)-1], name, marker)
+	} else {
+		e.Replace(content, markedText(api, content, name, marker))
+	}
+	return e.Bytes(message)
+}
+
 // markedText returns content that is a text as one that has a marker.
-func (w *writer) markedText(text value, name string, marker value) []byte {
-	block := value(w.api.text(winnow.RoleUser, text.Text()))
+func markedText(api API, text value, name string, marker value) []byte {
+	block := value(api.text(winnow.RoleUser, text.Text()))
 	return jsonedit.List(block.Set(name, marker))
 }
 
@@ -245,7 +250,19 @@ func (w *writer) markEnds(marker value) {
 func (w *writer) markMade() {
 	for i := range w.out {
 		if e := &w.out[i]; e.element < 0 && e.role == winnow.RoleUser {
-			w.mark(&spot{entry: e}, Breakpoint, value(`{"mode":"explicit"}`))
+			w.mark(&spot{entry: e}, Breakpoint, explicit)
+		}
+	}
+}
+
+var explicit = value(`{"mode":"explicit"}`)
+
+// MarkMade sets breakpoints behind the messages of the user among values that are not the caller's own: what winnow has
+// made stays so when what follows is rewritten.
+func MarkMade(api API, values Values) {
+	for i := range values {
+		if v := &values[i]; v.Of == nil && v.JSON.Get("role").Text() == "user" {
+			v.JSON = withMarker(api, v.JSON, Breakpoint, explicit)
 		}
 	}
 }

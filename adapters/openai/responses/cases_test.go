@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openai/openai-go/v3/packages/param"
 	sdk "github.com/openai/openai-go/v3/responses"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -348,4 +349,18 @@ func TestMedia(t *testing.T) {
 		}
 		adaptertest.CheckMedia(t, Import(items), 2, 2, 0)
 	}
+}
+
+// TestExportMarked: a breakpoint stands behind what winnow has made, and the caller's own items are as they were.
+func TestExportMarked(t *testing.T) {
+	var items []Item
+	for _, raw := range []string{ask, said, ask} {
+		items = append(items, param.Override[Item](json.RawMessage(raw)))
+	}
+	history := Import(items)
+	history[1] = winnow.Message{Role: winnow.RoleUser, Injected: true, Parts: []winnow.Part{{Text: "R"}}}
+	got, err := json.Marshal(ExportMarked(history))
+	require.NoError(t, err)
+	assert.JSONEq(t, `[`+ask+`,{"type":"message","role":"user","content":[{"type":"input_text","text":"R",`+
+		`"prompt_cache_breakpoint":{"mode":"explicit"}}]},`+ask+`]`, string(got))
 }

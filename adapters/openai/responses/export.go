@@ -16,6 +16,14 @@ func Export(messages []winnow.Message) []Item {
 	return wire.Export(wire.Responses{}.Build(messages, content), typed)
 }
 
+// ExportMarked is [Export] for OpenAI's models from GPT-5.6 on, which read their cache only up to the end of an earlier
+// request or a breakpoint. It sets one behind each record and summary, which stays when what follows is rewritten.
+func ExportMarked(messages []winnow.Message) []Item {
+	values := wire.Responses{}.Build(messages, content)
+	wire.MarkMade(wire.Responses{}, values)
+	return wire.Export(values, typed)
+}
+
 // typed gives an item as JSON only if the SDK's types cannot hold it.
 var typed = adapter.ReadExactly(param.Override[Item])
 
