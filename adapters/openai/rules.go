@@ -29,8 +29,8 @@ type Rules struct {
 	// placeholder that Google documents, if it has none.
 	ThoughtSignatures bool
 
-	// Breakpoints is for OpenAI's models from GPT-5.6 on, which read their cache only up to the end of an earlier request
-	// or a breakpoint. One is set behind each record and summary, which stays when what follows is rewritten.
+	// Breakpoints is for OpenAI's models from GPT-5.6 on, which read their cache only up to the end of an earlier
+	// request or a breakpoint. One is set behind each record and summary, which stays when what follows is rewritten.
 	Breakpoints bool
 }
 
