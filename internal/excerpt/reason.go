@@ -61,7 +61,8 @@ func NamesExit(text string) bool {
 func reasonIn(s string) int {
 	at := 0
 	for line := range strings.Lines(s) {
-		if isDiagnostic(line) || reportsError(line) && !noReason.Get().MatchString(line) {
+		says := isDiagnostic(line) || reportsError(line) && !noReason.Get().MatchString(line)
+		if says && !isHeading(strings.TrimSpace(line)) {
 			return at
 		}
 		at += len(line)
@@ -79,4 +80,11 @@ func isDiagnostic(line string) bool {
 		return false
 	}
 	return runes.IsLetter(place[point+1]) && runes.IsDigit(place[end+1])
+}
+
+// isHeading reports whether a line stands between two rulers: what failed is said below it.
+func isHeading(line string) bool {
+	const ruler = 3 // signs, at least
+	return len(line) > 2*ruler && strings.IndexByte("=-_*!#~", line[0]) >= 0 &&
+		line[:ruler] == strings.Repeat(line[:1], ruler) && strings.HasSuffix(line, line[:ruler])
 }

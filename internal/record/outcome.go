@@ -118,6 +118,7 @@ func (l *line) reason(text, code string) string {
 	if _, output, ok := strings.Cut(text, "\nOutput:"); ok {
 		text = output
 	}
+	text = element(text)
 	text = secret.Mask(text[:runes.Head(text, 20*failureChars)])
 	reason := strings.Join(telling(text, failureChars), " ")
 	switch {
@@ -127,6 +128,17 @@ func (l *line) reason(text, code string) string {
 		reason = "exit code " + code
 	}
 	return markup.Value(reason, failureChars)
+}
+
+// element returns what stands in text, if that is one element, such as <error>no file</error>.
+func element(text string) string {
+	text = strings.TrimSpace(text)
+	if name, rest, ok := strings.Cut(text, ">"); ok && strings.HasPrefix(name, "<") {
+		if inner, ok := strings.CutSuffix(rest, "</"+name[1:]+">"); ok {
+			return inner
+		}
+	}
+	return text
 }
 
 // telling returns those lines of text that tell something, each without the white space around it, until they have
@@ -151,12 +163,9 @@ func telling(text string, most int) (lines []string) {
 
 // isTag reports whether a line has nothing but a tag, or an element with a number such as <returncode>1</returncode>.
 func isTag(line string) bool {
-	name, rest, ok := strings.Cut(strings.TrimPrefix(line, "<"), ">")
-	if !ok || line[0] != '<' || rest == "" {
-		return ok && line[0] == '<'
-	}
-	number, isWhole := strings.CutSuffix(rest, "</"+name+">")
-	return isWhole && strings.Trim(number, "0123456789") == ""
+	number := element(line)
+	isAlone := strings.HasPrefix(line, "<") && strings.IndexByte(line, '>') == len(line)-1
+	return isAlone || number != line && strings.Trim(number, "0123456789") == ""
 }
 
 // appendLast appends the last lines of a report. If these are no verdict, it says how many lines the report has: they

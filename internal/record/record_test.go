@@ -297,6 +297,11 @@ func TestOutcome(t *testing.T) {
 		{"code at the end of a file", "exec", `{"command":"cat a.py"}`, scope + "return result", false, "exec cat a.py → 11 lines"},
 		{"a match with its surroundings", "Grep", `{"pattern":"x"}`, scope + "a.go-12-// failed 3 times", false,
 			`Grep x → 11 lines`},
+		{"an element around a reason", "edit", `{"path":"a.c"}`, "<tool_error>old text\nnot found</tool_error>\n", true,
+			"edit a.c → failed: old text not found"},
+		{"a heading above the reason", "exec", `{"command":"pytest"}`, strings.Repeat("a line of the session\n", 9) +
+			"______ ERROR collecting a.py ______\na.py:3: in load\n    x = open(name)\nE   OSError: too many links\n=== 1 error in 0.07s ===", true,
+			"exec pytest → failed: a.py:3: in load x = open(name) E OSError: too many links === 1 error in 0.07s ==="},
 		{"a frame around nothing", "exec", `{"command":"make"}`, "Chunk ID: 1\nProcess exited with code 2\nOriginal token count: 0\nOutput:\n", true,
 			"exec make → failed: exit code 2"},
 		{"a frame around what a program that waits for input wrote", "write_stdin", `{"session_id":7,"chars":""}`,
