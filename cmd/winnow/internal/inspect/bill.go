@@ -67,7 +67,7 @@ func (r *report) headline() string {
 	}
 	said, usual := r.compared(), ""
 	if b.Calls == 0 {
-		usual = ", at the usual price of " + Plain(r.Model)
+		usual = ", at the price of " + Plain(r.Model)
 	}
 	return fmt.Sprintf("%s%s; no price is known for %s", said, usual, b.Unknown.each("request"))
 }

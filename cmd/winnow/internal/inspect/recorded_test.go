@@ -153,7 +153,7 @@ func TestSold(t *testing.T) {
 	f.claude(0, "assistant", nil, object{"message": object{"id": "m", "role": "assistant", "model": "claude-opus-5-5",
 		"content": said("It is."), "usage": object{"input_tokens": 20_000, "output_tokens": 100, "service_tier": "priority"}}})
 	assert.Contains(t, reported(t, f).Billed(), "of output. No price is known for 1 call of claude-opus-5-5-priority.")
-	assert.Contains(t, reported(t, f).headline(), " compacting at the limit, at the usual price of claude-opus-5-5; "+
+	assert.Contains(t, reported(t, f).headline(), " compacting at the limit, at the price of claude-opus-5-5; "+
 		"no price is known for 1 request of claude-opus-5-5-priority")
 }
 
