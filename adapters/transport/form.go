@@ -95,7 +95,7 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 			refs: stringsIn(whole.Get("previous_interaction_id"))}
 	}
 	q := &query{form: f, whole: body, model: modelInPath(r.URL.Path)}
-	q.marked = bytes.Contains(body, []byte(`"cache_control"`)) || bytes.Contains(body, []byte(`"`+wire.Breakpoint+`"`))
+	q.marked = isMarked(whole, deepestMarker)
 	var err error
 	seen := map[string]bool{}
 	whole.Members(func(name string, value jsonedit.Value) {
@@ -146,6 +146,30 @@ func parse(r *http.Request, f *form, body []byte) (*query, error) {
 		return nil, guess(whole, f, "the result of a call that it has not")
 	}
 	return q, nil
+}
+
+// deepestMarker is how deep in a body a marker stands: in the content of a document, of a result, of a message.
+const deepestMarker = 12
+
+// isMarked reports whether something has a marker of the prompt cache, so deep at most. What a tool is called with, or
+// takes, may have members of these names.
+func isMarked(of jsonedit.Value, depth int) (found bool) {
+	if depth < 0 || !bytes.Contains(of, []byte(`"cache_control"`)) && !bytes.Contains(of, []byte(`"`+wire.Breakpoint+`"`)) {
+		return false
+	}
+	for _, e := range of.Elements() {
+		found = found || isMarked(e, depth-1)
+	}
+	of.Members(func(name string, value jsonedit.Value) {
+		switch {
+		case name == "cache_control", name == wire.Breakpoint:
+			found = true
+		case value.IsObject() && (name == "input" || name == "input_schema" || name == "parameters"):
+		default:
+			found = found || isMarked(value, depth-1)
+		}
+	})
+	return found
 }
 
 // A member of the body that is shorter is not counted beside the history: a number, a name, or a system prompt of at

@@ -48,6 +48,8 @@ func TestMarkedPrompt(t *testing.T) {
 		{"blocks", `"system":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"tools":[{"name":"x"}]`,
 			`"system":[{"type":"text","text":"a"},{"type":"text","text":"b"` + marker + `}],"tools":[{"name":"x"}]`},
 		{"tools alone", `"tools":[{"name":"x"},{"name":"y","defer_loading":true}]`, `"tools":[{"name":"x"` + marker + `},{"name":"y","defer_loading":true}]`},
+		{"a tool that takes one", `"system":"s","tools":[{"name":"x","input_schema":{"properties":{"cache_control":{}}}}]`,
+			`"system":[{"type":"text","text":"s"` + marker + `}],"tools":[{"name":"x","input_schema":{"properties":{"cache_control":{}}}}]`},
 		{"a blank text", `"system":" "`, `"system":" "`},
 		{"the client's own", `"system":[{"type":"text","text":"a"},{"type":"text","text":"b"` + marker + `}]`, `"system":[{"type":"text","text":"a"},{"type":"text","text":"b"` + marker + `}]`},
 	} {
