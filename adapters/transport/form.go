@@ -154,7 +154,8 @@ const deepestMarker = 12
 // isMarked reports whether something has a marker of the prompt cache, so deep at most. What a tool is called with, or
 // takes, may have members of these names.
 func isMarked(of jsonedit.Value, depth int) (found bool) {
-	if depth < 0 || !bytes.Contains(of, []byte(`"cache_control"`)) && !bytes.Contains(of, []byte(`"`+wire.Breakpoint+`"`)) {
+	has := func(name string) bool { return bytes.Contains(of, []byte(`"`+name+`"`)) }
+	if depth < 0 || !has("cache_control") && !has(wire.Breakpoint) {
 		return false
 	}
 	for _, e := range of.Elements() {
