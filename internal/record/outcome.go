@@ -18,8 +18,8 @@ import (
 )
 
 // The line of a call ends with how the call ended: the reason of a failure; the result itself, if it is short; of a
-// long report the lines in which something new has an id, and the last ones. Text of files and long lists of matches
-// say nothing of their call: how many lines there were says at least that there were some.
+// long report the lines in which something new has an id, and the last ones. Text of files says nothing of its
+// call, nor do long lists of matches, but how many there were.
 
 // How much of a result stays.
 const (
@@ -81,24 +81,25 @@ func (l *line) ending(text string, told *identifier.Known) (outcome string, isWh
 		}
 	}
 	writes := l.call.Runs && strings.Contains(l.arguments.Command, "<<") // cat <<EOF shows no file
-	answers := strings.HasPrefix(output, "{") || isListOfObjects(output) // of a service
-	if l.call.Output != toolcall.Report && !writes && !answers {
-		return fmt.Sprintf("%s%d lines", ended, linesOf(output)), false
-	}
 	var parts []string
-	if answers {
+	switch {
+	case strings.HasPrefix(output, "{"), isListOfObjects(output): // the answer of a service
 		parts = l.ids(output)
 		if values := l.values(output, strings.Join(parts, " ")); values != "" {
 			parts = append(parts, values)
 		}
-	} else {
+	case l.call.Output == toolcall.Content && !writes:
+		return "", false
+	case l.call.Output == toolcall.Report || writes:
 		parts = l.made(output, told)
 		isVerdict := excerpt.TailMatters(output[runes.Tail(output, 2*outcomeChars):])
 		if isVerdict || l.call.Runs && len(parts) == 0 {
 			parts = appendLast(parts, output, isVerdict)
 		}
 	}
-	if len(parts) == 0 {
+	if n := linesOf(output); len(parts) == 0 && n > 1 {
+		parts = []string{strconv.Itoa(n) + " lines"}
+	} else if len(parts) == 0 {
 		return "", false
 	}
 	return ended + strings.Join(parts, " / "), false
