@@ -236,7 +236,8 @@ func clip(text string, most int) string {
 func withPlaces(head, text, tail string) string {
 	for word := range strings.FieldsFuncSeq(text, endsPlace) {
 		isShown := strings.Contains(head, word) || strings.Contains(tail, word)
-		if !isShown && isPlace(word) && len(head)+len(word) < pathChars {
+		isElementEnd := strings.LastIndexByte(word, '/') == 0 // </p>
+		if !isShown && !isElementEnd && isPlace(word) && len(head)+len(word) < pathChars {
 			head += " … " + word
 		}
 	}

@@ -52,7 +52,7 @@ func (w *Writer) written(l *line) string {
 	case len(removed) > 2*len(added):
 		return inParentheses(size+beginning(before, changeChars)) + others
 	}
-	if opened := opening(added); opened != "" {
+	if opened := opening(added); len(opened) >= changeChars/2 { // a shorter one says less than the text does
 		after = opened
 	}
 	return inParentheses(size+beginning(after, changeChars)) + others
