@@ -153,9 +153,10 @@ func numbers(text string) []float64 {
 // "models/gemini-2.5-pro-001". Where a host has another window than the maker, the host's own spelling finds it. A name
 // that is not known finds nothing: a model is never taken for its neighbour, except that the dated versions of a model
 // are the model, and so is what a gateway sells of it in another way: later, for half the price ("-batch", "-flex"),
-// faster ("-fast"), first ("-priority"), for nothing (":free"), or made small ("-GGUF"). The prices of all but the
-// first are not known, unless the table has them. So it is with a model at Ollama ("llama3.1:8b"). Bedrock's regions
-// cost a tenth more for new Claudes. How much a model shall think ("gpt-5.5-high") does not count.
+// faster ("-fast"), first ("-priority"), paid in advance ("-scale"), for nothing (":free"), or made small ("-GGUF").
+// The prices of all but the first are not known, unless the table has them. So it is with a model at Ollama
+// ("llama3.1:8b"). Bedrock's regions cost a tenth more for new Claudes. How much a model shall think ("gpt-5.5-high")
+// does not count.
 func Find(name string) (Model, bool) { return known().find(name) }
 
 // Key is the same for all names of one model at one price, and no other. A name that is not known is its own.
@@ -309,7 +310,7 @@ func spellings(name string) (list []spelling) {
 }
 
 // soldAs is a name with how a model is sold at its end, or how somebody made an open one small.
-var soldAs = prose.NewPattern(`^(.+)-(batch|flex|fast|priority|free|gguf|awq|gptq|fp8|bf16|int\d|\dbit)$`)
+var soldAs = prose.NewPattern(`^(.+)-(batch|flex|fast|priority|scale|free|gguf|awq|gptq|fp8|bf16|int\d|\dbit)$`)
 
 // sizeTag begins what stands behind the colon in Ollama's names: the size of the model ("llama3.1:8b-instruct-q4_0"),
 // which other hosts write behind a dash. Models of other sizes are other ones.
@@ -317,7 +318,7 @@ var sizeTag = prose.NewPattern(`^\d+(\.\d+)?b(-a\d+b)?(-instruct|-it)?`)
 
 // prices are those of the ways in which a gateway sells a model. That of a fast one is different for each model, and
 // that of a small one for each host.
-var prices = map[string]float64{"batch": 0.5, "flex": 0.5, "fast": 0, "priority": 0, "free": 0}
+var prices = map[string]float64{"batch": 0.5, "flex": 0.5, "fast": 0, "priority": 0, "scale": 0, "free": 0}
 
 // Sold returns the name of a model as a provider sold it, by the words of its answer: in another way ("flex") or place
 // ("us", of Anthropic's) than the usual one it has another price. Other words mean the usual one.

@@ -132,6 +132,7 @@ func TestFindPrice(t *testing.T) {
 		{"claude-sonnet-4-5-fast", 0, 0, "faster costs more, nobody knows how much"},
 		{"gpt-5.5-flex", 2.5, 15, "when there is room: as for later"},
 		{"gpt-5.5-priority", 0, 0, "first costs more, nobody knows how much"},
+		{"gpt-5.5-scale", 0, 0, "paid in advance: nobody knows what that comes to for a request"},
 		{"moonshotai/kimi-k2.6:free", 0, 0, "what is free has no price"},
 		{"gpt-oss:20b", 0, 0, "nor has what runs at home"},
 		{"gpt-5.5-high", 5, 30, "thinking is billed as an answer"},
