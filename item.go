@@ -75,7 +75,7 @@ func (x *item) size() int {
 	return int(x.edit.body)
 }
 
-// isBare reports whether x is a record of which only the frame is left.
+// isBare reports whether x is a record of which only failures and what was changed are left, or nothing.
 func (x *item) isBare() bool { return x.record != nil && x.record.isBare }
 
 // position returns the position of x.

@@ -23,7 +23,7 @@ type runRecord struct {
 	count   int      // messages of the run
 	last    key      // the last of them
 	run     key      // key of these messages together
-	isBare  bool     // only its frame is left
+	isBare  bool     // failures and what was changed are left of its lines, at most
 	message Message  // that is sent in their place
 	key     key      // of message
 	keys    []key    // of the run; nil: not known yet

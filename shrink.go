@@ -157,7 +157,8 @@ func (s shrinking) leaveOutFirst(i, n int) (gone int) {
 		return line(p)
 	}, n)
 	if gone > 0 {
-		s.edit(i, parts, s.tokensWith(i, parts), OpClear, "its images are left out: the provider takes fewer")
+		reason := s.orUnseen(i, "its images are left out: the provider takes fewer")
+		s.edit(i, parts, s.tokensWith(i, parts), OpClear, reason)
 	}
 	return gone
 }
@@ -191,9 +192,9 @@ const (
 // at a time, 8 of 120 requests rewrite the prefix. Anthropic's example of a computer-use agent sends the newest 3.
 const leastImagesGone, leastImagesLeft = 15, 3
 
-// shrinkBody shrinks a body that is too large. The oldest images become markers, then
-// the oldest results are cleared, both down to a low-water mark. What the model has not seen follows only if the limit
-// cannot be met otherwise: images, then results, which are cut before they are cleared.
+// shrinkBody shrinks a body that is too large. The oldest images become markers, then the oldest results are cleared,
+// both down to a low-water mark. What the model has not seen follows only if the limit cannot be met otherwise: images,
+// then results, which are cut before they are cleared.
 func (s shrinking) shrinkBody() {
 	if !s.fitsImages() {
 		s.leaveOutSurplus()

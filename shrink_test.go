@@ -3,6 +3,7 @@ package winnow_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -229,6 +230,8 @@ func TestTooManyImages(t *testing.T) {
 					assert.Equal(t, tt.sent, n, tt.reason)
 					last := r.Messages[len(r.Messages)-1].Parts
 					assert.Equal(t, winnow.KindImage, last[len(last)-1].Kind, "the newest is there")
+					saysUnseen := func(e winnow.Edit) bool { return strings.Contains(e.Reason, "the model has not seen it") }
+					assert.Equal(t, tt.step > 1, slices.ContainsFunc(r.Edits, saysUnseen), "what the model has not seen goes with a word")
 				}
 			}
 			assert.Equal(t, 1, refusals, "the limit is learned for the conversation")

@@ -377,3 +377,20 @@ func TestImports(t *testing.T) {
 		assert.True(t, path == modulePath || strings.HasPrefix(path, modulePath+"/internal/"), path)
 	}
 }
+
+// TestExampleOfArchitecture: the figures of the example in ARCHITECTURE.md are those of the session that it is about.
+func TestExampleOfArchitecture(t *testing.T) {
+	shown, err := os.ReadFile("cmd/winnow/internal/inspect/testdata/english.txt")
+	require.NoError(t, err)
+	page, err := os.ReadFile("ARCHITECTURE.md")
+	require.NoError(t, err)
+	_, example, found := strings.Cut(string(page), "An example: ")
+	require.True(t, found)
+	example, _, _ = strings.Cut(example, "\n## ")
+	_, example, _ = strings.Cut(example, "Requests") // behind the size of the window
+	figures := regexp.MustCompile(`\d{1,3}(?:[ \n]\d{3})+`).FindAllString(example, -1)
+	require.NotEmpty(t, figures)
+	for _, n := range figures {
+		assert.Contains(t, string(shown), strings.NewReplacer(" ", ",", "\n", ",").Replace(n))
+	}
+}
