@@ -33,7 +33,7 @@ const NewestSaid = 3
 // Room says how many tokens the section may have.
 type Room struct {
 	Old   int // for what stands before the newest messages; these may take half of it
-	Free  int // for all, if the newest messages need no more
+	Free  int // for all, likewise
 	Whole int // for all, with the newest messages whole
 	Most  int // for all, with the least beside it: above that, even the newest messages are cut
 
@@ -51,15 +51,26 @@ func (d *Dialogue) Section(tokens func(string) int, room Room) (section string, 
 	}
 	g := giving{Dialogue: d, tokens: tokens}
 	g.inOrder(room.Old, max(room.Free, room.Whole, room.Most))
-	section = g.fit(func() int { return g.newest(0, room.Behind) }, room.Free)
-	if tokens(section) <= max(room.Free, room.Whole) {
-		return section, true
+	newest, words := g.newest(0, room.Behind), 0
+	for i := newest; i < len(g.list); i++ {
+		if g.list[i].isOfPerson() {
+			words += g.sizes[i]
+		}
 	}
-	g.measure(section, max(room.Whole, room.Free)) // what came of the newest goes before their words
-	g.each(len(g.list), g.dropAnswer)
-	g.dropEmpty()
-	if section = g.write(); tokens(section) <= max(room.Whole, room.Most) {
-		return section, tokens(section) <= room.Whole
+	whole := max(room.Free, room.Whole)
+	if words <= max(whole, room.Most) { // else older words would go in vain
+		recent := count.Sum(g.sizes[newest:])
+		most := max(room.Free, min(room.Whole, recent+room.Free/2))
+		section = g.fit(func() int { return g.newest(0, room.Behind) }, most)
+		if tokens(section) <= whole {
+			return section, true
+		}
+		g.measure(section, whole) // what came of the newest goes before their words
+		g.each(len(g.list), g.dropAnswer)
+		g.dropEmpty()
+		if section = g.write(); tokens(section) <= max(whole, room.Most) {
+			return section, tokens(section) <= whole
+		}
 	}
 	g.cutsNewest = true
 	if section = g.fit(func() int { return len(g.list) }, room.Free); tokens(section) > room.Free {

@@ -63,7 +63,10 @@ func (d *Dialogue) Person(when time.Time, name, text, note string) {
 
 // Answer adds what a person, who may have a name, answered through a tool to a question.
 func (d *Dialogue) Answer(when time.Time, name, question, text, note string) {
-	head := byWhom(byAnswer, when, name) + ", to " + quoted([]string{secret.Mask(question)})
+	head := byWhom(byAnswer, when, name)
+	if question != "" {
+		head += ", to " + quoted([]string{secret.Mask(question)})
+	}
 	d.list = append(d.list, saying{byAnswer, head, saidText(text), note})
 }
 

@@ -42,6 +42,10 @@ func TestSaid(t *testing.T) {
 	assert.Contains(t, text, "tomorrow?\nperson, 2026-03-09 18:30, \"Ann \\\"A\\\" Lee\" (1 lines):\nB.\nanswer, \"Bo\", to", "the open request comes to its place")
 	assert.Contains(t, text, "staging-us.\nagent: (no text before the next message)\n")
 	assert.Empty(t, sectionOf(new(Dialogue), roomy, roomy))
+
+	var silent Dialogue
+	silent.Answer(time.Time{}, "", "", "Yes.", "")
+	assert.Contains(t, sectionOf(&silent, roomy, roomy), "\nanswer (1 lines):\nYes.\n", "the call asked nothing")
 }
 
 // A request that stood in front of all is there in what a host keeps of the last request: its mark is its place, and the
@@ -182,6 +186,23 @@ func TestSaidLeavesOutOldestFirst(t *testing.T) {
 		require.NotEmpty(t, stay)
 		assert.Equal(t, 11, stay[0]+len(stay)-1, "%v stay, with room for %d tokens", stay, room)
 		assert.Equal(t, stay[0] > 0, strings.Contains(section, fmt.Sprintf(leftOut, stay[0])))
+	}
+}
+
+// Older words do not go for a newest message that has no room anyway, and half of the room is theirs.
+func TestSaidLargeNewestMessage(t *testing.T) {
+	for _, lines := range []int{24, 140, 2_000} {
+		var d Dialogue
+		for k := range 9 {
+			d.Person(time.Time{}, "", fmt.Sprintf("Wish %d is short.", k), "")
+		}
+		d.Person(time.Time{}, "", "It says:"+strings.Repeat("\npasted line of text", lines), "")
+		section, ok := d.Section(tokens, Room{Old: 2_000, Free: 240, Whole: 950, Most: 1_000})
+		require.True(t, ok)
+		for k := range 9 {
+			assert.Contains(t, section, fmt.Sprintf("Wish %d is short.", k), "%d lines", lines)
+		}
+		assert.Contains(t, section, "It says:")
 	}
 }
 
