@@ -2,7 +2,6 @@ package winnow
 
 import (
 	"bytes"
-	"iter"
 	"math"
 	"slices"
 	"time"
@@ -241,22 +240,6 @@ func (d *draft) show(i int, p *edit) {
 		return
 	}
 	d.total += after - before
-}
-
-// eachFact yields the facts of the history and of what the library made of it.
-func (d *draft) eachFact() iter.Seq[*fact] {
-	return func(yield func(*fact) bool) {
-		for _, f := range d.facts {
-			if !yield(f) {
-				return
-			}
-		}
-		for _, x := range d.items {
-			if !yield(x.fact) {
-				return
-			}
-		}
-	}
 }
 
 // knownEdit returns the edit that was sent in place of the message of f, or nil.

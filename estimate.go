@@ -57,7 +57,7 @@ func (n charsPerToken) Estimate(m Message) int {
 			tokens = count.Add(tokens, known)
 			continue
 		}
-		tokens = count.Add(tokens, payloadTokens(p))
+		tokens = count.Add(tokens, besidesText(p, 0, tokencount.Quarter))
 		chars += runes.Count(p.Text) + runes.Count(p.Name) + runes.Count(mem.String(p.Arguments))
 	}
 	return count.Add(tokens, n.tokens(chars))
@@ -84,13 +84,15 @@ func tokensWithoutText(p *Part, of *tokencount.Structure, payload func(bytes int
 	return payload(p.Bytes), true
 }
 
-// payloadTokens returns what p counts besides its text: its bytes, unless a part of its kind is nothing but text.
-func payloadTokens(p *Part) int {
+// besidesText returns what p costs besides its text: a call, or the payload of a part that is not only text.
+func besidesText(p *Part, call int, payload func(bytes int) int) int {
 	switch p.Kind {
-	case KindText, KindThinking, KindToolCall:
+	case KindText, KindThinking:
 		return 0
+	case KindToolCall:
+		return call
 	}
-	return tokencount.Quarter(p.Bytes)
+	return payload(p.Bytes)
 }
 
 // familyEstimator estimates for one family of tokenizers.
@@ -116,7 +118,7 @@ func (e familyEstimator) Estimate(m Message) int {
 		}
 		texts := count.Add(e.texts.Tokens(p.Text), e.texts.Tokens(p.Name))
 		texts = count.Add(texts, e.texts.Tokens(mem.String(p.Arguments)))
-		n = count.Add(n, count.Add(max(texts, e.ofReasoning(p)), e.ofPart(p)))
+		n = count.Add(n, count.Add(max(texts, e.ofReasoning(p)), besidesText(p, e.Call, tokencount.Payload)))
 	}
 	return n
 }
@@ -148,17 +150,6 @@ func reasoningOf(e Estimator, m *Message) (n int) {
 		}
 	}
 	return n
-}
-
-// ofPart returns what p costs besides its text.
-func (e familyEstimator) ofPart(p *Part) int {
-	switch p.Kind {
-	case KindText, KindThinking:
-		return 0
-	case KindToolCall:
-		return e.Call
-	}
-	return tokencount.Payload(p.Bytes) // of an unknown kind, the payload counts besides the text
 }
 
 // NewEstimator returns the estimator of a family of tokenizers: see [FamilyForModel].

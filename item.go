@@ -3,7 +3,6 @@ package winnow
 import (
 	"bytes"
 	"encoding/base64"
-	"iter"
 	"slices"
 
 	"github.com/winnowgo/winnow/internal/count"
@@ -86,21 +85,6 @@ func (x *item) dropEdit(op Op, reason string) Edit {
 	return Edit{Op: op, Index: max(0, x.index), ID: x.own.ID, Before: max(1, x.tokens()), Reason: reason}
 }
 
-// messages yields the messages of the history that x is, or stands for.
-func (x *item) messages() iter.Seq[*item] {
-	return func(yield func(*item) bool) {
-		if x.record == nil {
-			yield(x)
-			return
-		}
-		for _, m := range x.record.standsFor {
-			if !yield(m) {
-				return
-			}
-		}
-	}
-}
-
 // unfolded returns items with the messages that records stand for in the place of the records.
 func unfolded(items []*item) []*item {
 	first := slices.IndexFunc(items, func(x *item) bool { return x.record != nil })
@@ -121,8 +105,10 @@ func unfolded(items []*item) []*item {
 // historyTokens returns the tokens of the messages that items are or stand for, as they are in the history.
 func historyTokens(items []*item) (n int) {
 	for _, x := range items {
-		for m := range x.messages() {
-			n = count.Add(n, m.fact.tokens)
+		if x.record != nil {
+			n = count.Add(n, historyTokens(x.record.standsFor))
+		} else {
+			n = count.Add(n, x.fact.tokens)
 		}
 	}
 	return n
@@ -183,15 +169,18 @@ func (l *itemList) bytes() int {
 }
 
 // images returns how many images the request has.
-func (l *itemList) images() (n int) {
+func (l *itemList) images() int { return len(l.imageSizes()) }
+
+// imageSizes returns the bytes of each image.
+func (l *itemList) imageSizes() (sizes []int) {
 	for _, x := range l.items {
 		for k := range x.sent.Parts {
-			if x.sent.Parts[k].Kind == KindImage {
-				n++
+			if p := &x.sent.Parts[k]; p.Kind == KindImage {
+				sizes = append(sizes, p.Bytes)
 			}
 		}
 	}
-	return n
+	return sizes
 }
 
 // byIndex maps each index of a history of that length to the first item with that index, as its position plus one; 0:
@@ -437,20 +426,13 @@ func (p *edit) partsFor(m *Message) []Part {
 
 // haveSameCalls reports whether a and b hold calls with the same ids, in the same order. Edits never change them.
 func haveSameCalls(a, b []Part) bool {
-	k := 0
-	for i := range a {
-		if a[i].Kind != KindToolCall {
-			continue
+	ids := func(parts []Part) (ids []string) {
+		for p := range callsOf(&Message{Parts: parts}) {
+			ids = append(ids, p.ID)
 		}
-		for k < len(b) && b[k].Kind != KindToolCall {
-			k++
-		}
-		if k == len(b) || a[i].ID != b[k].ID {
-			return false
-		}
-		k++
+		return ids
 	}
-	return !slices.ContainsFunc(b[k:], func(p Part) bool { return p.Kind == KindToolCall })
+	return slices.Equal(ids(a), ids(b))
 }
 
 // sameParts reports whether a provider is sent the same for a and b.

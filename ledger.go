@@ -79,11 +79,17 @@ func withoutGone(d *draft, edits map[key]*edit) map[key]*edit {
 		return edits
 	}
 	used, size := make(map[key]*edit, len(edits)), 0
-	for f := range d.eachFact() {
-		if p := edits[f.key]; p != nil && used[f.key] == nil {
-			used[f.key] = p
+	use := func(k key) {
+		if p := edits[k]; p != nil && used[k] == nil {
+			used[k] = p
 			size += p.size()
 		}
+	}
+	for _, f := range d.facts {
+		use(f.key)
+	}
+	for _, x := range d.items { // with what the library made
+		use(x.fact.key)
 	}
 	if all-size <= mostGoneEdits {
 		return edits

@@ -212,7 +212,9 @@ func (s shrinking) shrinkBody() {
 		}
 		return s.dropImages(i)
 	}
-	fewImages := min(count.Share(limit, imagesLowWater), max(0, size-s.bytesOfOldImages()))
+	images := s.imageSizes()
+	images = images[:min(leastImagesGone, max(0, len(images)-leastImagesLeft))]
+	fewImages := min(count.Share(limit, imagesLowWater), max(0, size-count.Sum(images)))
 	cutResult := func(i int) int { return s.cutForBody(i, size-limit) }
 	for _, step := range []struct {
 		drop   func(i int) int
@@ -235,19 +237,6 @@ func (s shrinking) shrinkBody() {
 			}
 		}
 	}
-}
-
-// bytesOfOldImages returns the bytes of the oldest leastImagesGone images, or of fewer, so that leastImagesLeft stay.
-func (s shrinking) bytesOfOldImages() (bytes int) {
-	var sizes []int
-	for _, x := range s.items {
-		for k := range x.sent.Parts {
-			if p := &x.sent.Parts[k]; p.Kind == KindImage {
-				sizes = append(sizes, p.Bytes)
-			}
-		}
-	}
-	return count.Sum(sizes[:min(leastImagesGone, max(0, len(sizes)-leastImagesLeft))])
 }
 
 // dropImages replaces each image of message i that may be left out by a line, and returns the bytes that this saved.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -377,12 +378,8 @@ func (l *ledger) delta() ([]byte, journal, error) {
 // compareEdits adds to d the edits of now that are not in written, and the keys of those that are gone. Edits never
 // change, so it compares their addresses.
 func compareEdits(d *saved.Delta, written, now map[key]*edit) {
-	changed := make(map[key]*edit)
-	for k, p := range now {
-		if written[k] != p {
-			changed[k] = p
-		}
-	}
+	changed := maps.Clone(now)
+	maps.DeleteFunc(changed, func(k key, p *edit) bool { return written[k] == p })
 	d.Edits = savedEdits(changed)
 	for k := range written {
 		if now[k] == nil {
